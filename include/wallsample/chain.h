@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chain.h - a call chain of raw addresses, and why it ended.
+ */
+#ifndef WALLSAMPLE_CHAIN_H
+#define WALLSAMPLE_CHAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a frame was found. X(name, text) */
+#define FRAME_ORIGINS(X)                                                       \
+	X(REGISTERS, "registers")   /* the innermost: the thread's own pc */   \
+	X(CFI, "unwind tables")     /* .eh_frame or .debug_frame */            \
+	X(POINTER, "frame pointer")                                            \
+	X(GUESS, "guess")           /* a return address found by scanning */
+
+enum frame_origin {
+#define X(name, text) FRAME_##name,
+	FRAME_ORIGINS(X)
+#undef X
+};
+
+/*
+ * Why a chain ended. X(name, whole, frame text). A chain that is not whole gets the
+ * frame text as its outermost frame, so that what is missing has a name.
+ */
+#define CHAIN_ENDS(X)                                                          \
+	X(OUTERMOST, true, "")                                                 \
+	X(DEPTH, false, "[truncated: deeper than the limit]")                  \
+	X(STACK_LIMIT, false, "[truncated: stack larger than the copy]")       \
+	X(NO_UNWIND_INFO, false, "[truncated: no unwind information]")         \
+	X(BAD_MEMORY, false, "[truncated: stack not readable]")                \
+	X(NO_PROGRESS, false, "[truncated: unwinding went in circles]")        \
+	X(NEEDS_REGISTER, false, "[truncated: a register is not known]")
+
+enum chain_end {
+#define X(name, whole, text) CHAIN_##name,
+	CHAIN_ENDS(X)
+#undef X
+	CHAIN_END_COUNT
+};
+
+bool chain_end_is_whole(enum chain_end end);
+const char *chain_end_text(enum chain_end end); /* the frame text */
+const char *frame_origin_text(enum frame_origin origin);
+
+/* Deeper stacks are cut at the outer end. */
+#define CHAIN_MAX_DEPTH 16384
+
+struct chain_frame {
+	uint64_t address; /* the pc; for a caller, the return address */
+	uint8_t origin;   /* enum frame_origin */
+	bool exact;       /* address is of the next instruction to run, not a return
+			   * address: the innermost frame and those a signal interrupted */
+};
+
+struct chain { /* innermost first */
+	struct chain_frame *frame;
+	size_t count, capacity;
+	enum chain_end end;
+	uint64_t end_address; /* the last pc that could not be unwound; 0 if whole */
+	size_t stack_used;    /* bytes of the copied stack that the walk needed */
+	bool read_live;       /* memory of the live process was read: check that it slept */
+};
+
+void chain_init(struct chain *chain);
+void chain_release(struct chain *chain);
+void chain_clear(struct chain *chain);
+/* False, with end set to CHAIN_DEPTH, at the depth limit. */
+bool chain_add(struct chain *chain, uint64_t address, enum frame_origin origin, bool exact);
+
+/* The address to look names up by: a return address lies behind its call. */
+uint64_t chain_frame_lookup(const struct chain_frame *frame);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export.h - from a view to bytes: one exporter per output format.
+ *
+ * To add a format: one file src/export/NAME.c that defines a const struct exporter,
+ * and one line in the registry (export.c). --help, --format, the choice by file
+ * name ending and the tests walk the registry.
+ */
+#ifndef WALLSAMPLE_EXPORT_H
+#define WALLSAMPLE_EXPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "wallsample/process.h"
+#include "wallsample/sampler.h"
+#include "wallsample/view.h"
+
+struct export_input {
+	const struct view *view;
+	const struct process *process;
+	const struct sampler_stats *stats;
+	enum sampler_end end;
+	bool snapshot;        /* made by a signal while sampling goes on */
+	bool by_thread;       /* -t: the thread is the outermost frame */
+	size_t limit;         /* rows of a table; at least 1 */
+	unsigned columns;     /* width to fit in; 0: not a terminal, then 100 */
+	bool filtered;        /* some samples were left out by options */
+};
+
+struct exporter {
+	const char *name;     /* "folded" */
+	const char *help;     /* a few words for --help */
+	const char *endings;  /* "folded,collapsed": of file names, without the dot */
+	/* Writes to `out`. Errors of the stream are the caller's to check. */
+	void (*write)(const struct export_input *input, FILE *out);
+};
+
+/* The registry, ended by NULL. */
+extern const struct exporter *const exporters[];
+
+/* By name; NULL if there is none. */
+const struct exporter *exporter_by_name(const char *name);
+/* By the ending of a file name ("x.folded"), else NULL. */
+const struct exporter *exporter_by_file(const char *file);
+
+#endif

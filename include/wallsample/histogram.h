@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * histogram.h - a distribution of times in constant memory.
+ *
+ * Buckets grow geometrically (16 a power of two), so that a quantile is within
+ * 1/16 of the true value at any scale; count, sum, smallest and largest are exact.
+ */
+#ifndef WALLSAMPLE_HISTOGRAM_H
+#define WALLSAMPLE_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define HISTOGRAM_SUB 16
+#define HISTOGRAM_BUCKETS (64 * HISTOGRAM_SUB)
+
+struct histogram {
+	uint64_t count, sum, min, max;
+	uint64_t bucket[HISTOGRAM_BUCKETS];
+};
+
+void histogram_init(struct histogram *h);
+void histogram_add(struct histogram *h, uint64_t value);
+/* The value that a share q in [0, 1] of all values does not exceed; 0 if empty. */
+uint64_t histogram_quantile(const struct histogram *h, double q);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * maps.h - the executable mappings of the target, and which module each is of.
+ *
+ * Reading /proc/PID/maps costs 20 us for a small program and milliseconds for one
+ * with thousands of threads (each stack is a line), so it is read when an
+ * address is unknown, not each tick. Linux 6.11 and later answer for one address
+ * in 0.4 us (PROCMAP_QUERY), which keeps a wild address from costing a whole read.
+ */
+#ifndef WALLSAMPLE_MAPS_H
+#define WALLSAMPLE_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wallsample/module.h"
+#include "wallsample/process.h"
+
+struct mapping {
+	uint64_t start, end; /* [start, end) in the target, executable */
+	uint64_t offset;     /* of start in the file */
+	uint32_t module;     /* never MODULE_NONE */
+	uint64_t bias;       /* address in the target = vaddr in the image + bias */
+	uint64_t low, high;  /* where the whole image lies in the target; equal if no image */
+	const struct image *image; /* the module's; NULL when it has none */
+};
+
+struct maps;
+
+/*
+ * Reads the mappings of `process` (both borrowed for the life of the maps).
+ * Never fails: a process that has gone has no mappings.
+ */
+struct maps *maps_create(const struct process *process, struct modules *modules);
+void maps_free(struct maps *maps);
+
+/*
+ * The mapping that holds the address, or NULL. An unknown address makes it look
+ * again, at a bounded cost: by PROCMAP_QUERY, else by reading everything at most
+ * once between two calls of maps_tick.
+ * The pointer is valid until the generation changes.
+ */
+const struct mapping *maps_find(struct maps *maps, uint64_t address);
+
+/*
+ * To be called once a tick: allows a new look, and reads everything again when
+ * that is due (once a second, or 100 times what reading cost, whichever is
+ * longer), so that a library that took another's place is noticed.
+ */
+void maps_tick(struct maps *maps, uint64_t now_ns);
+
+/* Reads everything now: after exec. */
+void maps_refresh(struct maps *maps);
+
+/* A number that changes whenever any mapping did: what caches compare. */
+uint64_t maps_generation(const struct maps *maps);
+
+size_t maps_count(const struct maps *maps);
+const struct mapping *maps_at(const struct maps *maps, size_t index);
+struct modules *maps_modules(const struct maps *maps);
+const struct process *maps_process(const struct maps *maps);
+
+#endif

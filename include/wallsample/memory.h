@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.h - how the unwinder reads memory: through a table of functions.
+ *
+ * Backends: the live process (process_vm_readv), a snapshot (stack bytes, then
+ * the module's file), and plain arrays in tests.
+ */
+#ifndef WALLSAMPLE_MEMORY_H
+#define WALLSAMPLE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct memory {
+	/* Copies all `size` bytes at `address` of the target, or returns false. */
+	bool (*read)(void *context, uint64_t address, void *to, size_t size);
+	void *context;
+};
+
+/*
+ * Reads up to `size` bytes of process `pid` in one call, as many as are there
+ * from `address` on. Returns the count; 0 when the first is not readable or the
+ * process has gone (errno says).
+ */
+size_t memory_read_process(pid_t pid, uint64_t address, void *to, size_t size);
+
+#endif

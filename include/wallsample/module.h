@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module.h - the files (and the vdso, and memory without a file) that code of
+ * the target comes from.
+ *
+ * The table only grows: a module keeps its number for the whole run, through
+ * dlclose and exec, because samples name their frames by (module, address).
+ */
+#ifndef WALLSAMPLE_MODULE_H
+#define WALLSAMPLE_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wallsample/image.h"
+#include "wallsample/process.h"
+
+#define MODULE_NONE UINT32_MAX
+
+/* X(name, text) */
+#define MODULE_KINDS(X)                                                        \
+	X(FILE, "file")           /* an ELF file */                            \
+	X(VDSO, "vdso")           /* the kernel's image in the process */      \
+	X(ANONYMOUS, "anonymous") /* executable memory without a file: JIT code */ \
+	X(OTHER, "other")         /* a file that could not be opened or is no ELF */
+
+enum module_kind {
+#define X(name, text) MODULE_##name,
+	MODULE_KINDS(X)
+#undef X
+};
+
+struct module {
+	uint32_t id;
+	enum module_kind kind;
+	char *path;          /* as /proc/PID/maps gives it, " (deleted)" removed */
+	const char *name;    /* base name, points into path: "libc.so.6", "[vdso]", "[anon]" */
+	bool deleted;
+	uint64_t dev, inode; /* as in maps; 0 for no file */
+	struct image *image; /* NULL for ANONYMOUS and OTHER */
+	const char *why;     /* OTHER: why there is no image, a fixed text; else NULL */
+};
+
+struct modules;
+
+struct modules *modules_create(void);
+void modules_free(struct modules *modules);
+size_t modules_count(const struct modules *modules);
+struct module *modules_get(const struct modules *modules, uint32_t id);
+
+/* One line of /proc/PID/maps that may be executed. */
+struct maps_line {
+	uint64_t start, end, offset;
+	uint64_t dev, inode; /* dev as makedev(3) makes it */
+	const char *path;    /* "" for anonymous memory */
+};
+
+/*
+ * The module of a mapping, opened and added when it is new. Opens the file the
+ * target really has mapped: /proc/PID/map_files/…, for the executable
+ * /proc/PID/exe, else the path below /proc/PID/root without following links,
+ * and then only when it is a regular file with the mapping's inode or the
+ * same first bytes as the target's memory.
+ */
+uint32_t modules_add(struct modules *modules, const struct process *process,
+		     const struct maps_line *line);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options.h - the command line as data.
+ *
+ * Each option is one row of the registry (src/cli/option_table.c): name, letter,
+ * argument, type, range, default, help. One parser walks the rows and fills one
+ * struct options; --help and the man page check walk the same rows. Parsing never
+ * acts. No module below src/cli/ includes this.
+ */
+#ifndef WALLSAMPLE_OPTIONS_H
+#define WALLSAMPLE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "wallsample/error.h"
+#include "wallsample/unwind.h"
+
+struct options {
+	uint64_t pid;            /* 0: not given */
+	const char *name;        /* --name */
+	char *const *command;    /* behind --; NULL: none; ends with NULL */
+	bool keep_root;
+	uint64_t duration_ns;    /* 0: until Ctrl-C or exit */
+	double rate_hz;
+	bool no_jitter;
+	const char *output;      /* NULL or "-": stdout */
+	const char *format;      /* NULL: from the output's ending, else text */
+	uint64_t limit;
+	bool threads;
+	bool stop_all;
+	bool nonblocking;
+	double max_overhead;     /* percent of one CPU */
+	uint64_t stack_size;
+	const char *include, *exclude; /* regular expressions */
+	pid_t *tids;             /* --tid; owned */
+	size_t tid_count;
+	const char *thread_name;
+	unsigned states;         /* bit 1 << enum run_state */
+	enum unwind_choice unwinder;
+	bool quiet;
+	unsigned verbose;        /* times -v was given */
+	bool version, help;
+};
+
+enum option_type {
+	OPTION_FLAG,      /* bool */
+	OPTION_COUNT,     /* unsigned, one more each time */
+	OPTION_TEXT,      /* const char * */
+	OPTION_NUMBER,    /* uint64_t in [min, max] */
+	OPTION_PID,       /* uint64_t, the id of one process */
+	OPTION_FRACTION,  /* double in [min, max] */
+	OPTION_DURATION,  /* uint64_t ns in [min, max] seconds */
+	OPTION_SIZE,      /* uint64_t bytes in [min, max] */
+	OPTION_TIDS,      /* tids and tid_count from 1,2,3 */
+	OPTION_STATES,    /* bit set from a list of run state letters or names */
+	OPTION_CHOICE,    /* int from a list of words: choices */
+};
+
+struct option_row {
+	const char *name;     /* long name without "--" */
+	char letter;          /* 0: none */
+	const char *argument; /* "PID", "T"; NULL for flags */
+	enum option_type type;
+	size_t offset;        /* of the field in struct options */
+	double min, max;      /* for numbers, inclusive, in the option's unit */
+	const char *unit;     /* "Hz", "seconds"; NULL: none */
+	const char *fallback; /* default as text, parsed like an argument; NULL: zero */
+	const char *choices;  /* OPTION_CHOICE: "auto|libunwind|libdw" in order of value */
+	bool hidden;          /* not in --help (for tests), but in the man page */
+	const char *help;     /* one line */
+};
+
+extern const struct option_row option_table[]; /* ended by name == NULL */
+
+/*
+ * Fills *options from the words; ERROR_USAGE says which word is wrong and what it
+ * should be. An unknown option names the nearest known one. Letters may be
+ * bundled (-qt), arguments attached (-d30, --duration=30). "--" ends the options;
+ * what follows is the command.
+ */
+int options_parse(int argc, char **argv, struct options *options, struct error *err);
+void options_release(struct options *options);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile.h - what was sampled: interned frames and stacks, threads, weights.
+ *
+ * The profile only grows with what is new: samples of the same thread, stack,
+ * state and system call are summed, so that ten minutes of a thousand sleeping threads
+ * take no more memory than ten seconds.
+ */
+#ifndef WALLSAMPLE_PROFILE_H
+#define WALLSAMPLE_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "wallsample/state.h"
+
+#define STACK_NONE UINT32_MAX /* the parent of an outermost frame */
+
+/*
+ * A frame is code at an address of a module, or a named frame of ours such as
+ * "[failed: thread exited]" (module == MODULE_NONE).
+ */
+struct profile_frame {
+	uint32_t module;  /* number in struct modules, or MODULE_NONE */
+	uint8_t origin;   /* enum frame_origin */
+	uint64_t address; /* as symbols_find takes it, already that of the call; for a
+			   * named frame, the number of its text */
+};
+
+/* A stack is its innermost frame and the stack of the caller. */
+struct profile_stack {
+	uint32_t frame;  /* index of a profile_frame */
+	uint32_t caller; /* index of a profile_stack, or STACK_NONE */
+};
+
+struct profile_thread {
+	pid_t tid;
+	uint64_t start_time; /* tells two threads with the same id apart */
+	uint32_t name;       /* number of its text: the name it had last */
+};
+
+/* Samples of one thread with the same stack, state and system call. */
+struct profile_entry {
+	uint32_t thread, stack;
+	enum run_state state;
+	int32_t syscall;    /* number it sleeps in; SYSCALL_NONE, SYSCALL_UNKNOWN */
+	int64_t samples;    /* thread-ticks it stands for */
+	int64_t weight_ns;  /* wall time it stands for */
+};
+
+struct profile;
+
+struct profile *profile_create(void);
+void profile_free(struct profile *profile);
+
+uint32_t profile_intern_text(struct profile *profile, const char *text);
+const char *profile_text(const struct profile *profile, uint32_t id);
+
+uint32_t profile_intern_frame(struct profile *profile, const struct profile_frame *frame);
+/* A named frame: "[failed: thread exited]". */
+uint32_t profile_intern_named(struct profile *profile, const char *name);
+uint32_t profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t caller);
+uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time,
+			    const char *name);
+void profile_rename_thread(struct profile *profile, uint32_t thread, const char *name);
+
+/*
+ * Adds samples. The numbers may be negative: a thread that is looked at less often
+ * than once a tick is credited for what it was last seen doing and corrected at
+ * the next look (see sampler.h).
+ */
+void profile_add(struct profile *profile, const struct profile_entry *sample);
+
+/* A tick: its span, and how many threads could run (an estimate, see sampler.h). */
+void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t runnable);
+
+size_t profile_frame_count(const struct profile *profile);
+size_t profile_stack_count(const struct profile *profile);
+size_t profile_thread_count(const struct profile *profile);
+size_t profile_entry_count(const struct profile *profile);
+uint64_t profile_tick_count(const struct profile *profile);
+uint64_t profile_wall_ns(const struct profile *profile); /* sum of the ticks' spans */
+const struct profile_frame *profile_frame(const struct profile *profile, uint32_t id);
+const struct profile_stack *profile_stack(const struct profile *profile, uint32_t id);
+const struct profile_thread *profile_thread(const struct profile *profile, uint32_t id);
+const struct profile_entry *profile_entry(const struct profile *profile, size_t index);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result.h - the tables of a report, computed from a view.
+ */
+#ifndef WALLSAMPLE_RESULT_H
+#define WALLSAMPLE_RESULT_H
+
+#include "wallsample/view.h"
+
+/* Top-N in pprof's terms: flat is the function itself, cum with what it called. */
+struct top_row {
+	uint32_t function;  /* of the view */
+	int64_t flat_ns, cum_ns; /* a recursive function counts once a stack */
+};
+struct top_table {
+	struct top_row *row; /* by flat, then cum, then name */
+	size_t count;
+};
+
+struct state_row {
+	enum run_state state;
+	int32_t syscall;     /* for SLEEPING and DISK; else SYSCALL_NONE */
+	int64_t samples, weight_ns;
+};
+struct state_table {
+	struct state_row *row; /* by weight */
+	size_t count;
+};
+
+struct thread_row {
+	uint32_t thread;     /* of the profile */
+	int64_t weight_ns, runnable_ns; /* runnable: running or waiting for a CPU */
+	uint32_t top;        /* function with most flat time; view_function_count if none */
+	int64_t top_ns;
+};
+struct thread_table {
+	struct thread_row *row; /* by runnable, then weight, then tid */
+	size_t count;
+};
+
+/* Modules whose frames have no names, with the samples that have them on top. */
+struct bare_row {
+	const char *module;
+	int64_t flat_ns, cum_ns;
+};
+struct bare_table {
+	struct bare_row *row; /* by cum */
+	size_t count;
+};
+
+void top_table_make(const struct view *view, struct top_table *out);
+void top_table_release(struct top_table *table);
+void state_table_make(const struct view *view, struct state_table *out);
+void state_table_release(struct state_table *table);
+void thread_table_make(const struct view *view, struct thread_table *out);
+void thread_table_release(struct thread_table *table);
+void bare_table_make(const struct view *view, struct bare_table *out);
+void bare_table_release(struct bare_table *table);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler.h - the clockwork: once a tick it looks at every thread, takes the
+ * stacks that may have changed, and adds what it saw to the profile.
+ *
+ * What a look weighs. Tick k spans the time since tick k-1, dt(k). A thread that has run
+ * lately is looked at every tick, and what is seen weighs dt(k). A thread that
+ * sleeps is looked at with a probability of 1/period each tick; the period doubles
+ * with the length of the sleep, from 1 to SAMPLER_MAX_PERIOD. A look that finds it has
+ * not run credits the whole time since the last look to the stack it sleeps in,
+ * which is exact. A look that finds it has run weighs period * dt(k) for what it
+ * sees, and the rest of the time since the last look goes to the old sleep: the
+ * difference estimator of survey sampling. As the chance of a look depends only on
+ * the past, the expected weight of everything a thread does is its time, and
+ * each thread's weights add up to the time it was alive, exactly.
+ */
+#ifndef WALLSAMPLE_SAMPLER_H
+#define WALLSAMPLE_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <signal.h>
+
+#include "wallsample/base.h"
+#include "wallsample/error.h"
+#include "wallsample/histogram.h"
+#include "wallsample/module.h"
+#include "wallsample/process.h"
+#include "wallsample/profile.h"
+#include "wallsample/unwind.h"
+
+#define SAMPLER_MAX_PERIOD 32
+
+/* Values that the command hands down. */
+struct sampler_config {
+	double rate_hz;          /* ticks a second that are wanted */
+	bool jitter;             /* exponential intervals, else even ones */
+	uint64_t duration_ns;    /* 0: until stopped or the target has gone */
+	uint64_t stack_limit;    /* most bytes of a stack that are copied */
+	double max_overhead;     /* share of one CPU in percent; 100 or more: no limit */
+	bool stop_all;           /* hold running threads until all are captured */
+	bool nonblocking;        /* never stop anything */
+	enum unwind_choice unwinder;
+	uint64_t seed;           /* of the random numbers; 0: from the clock */
+	/* Is this thread wanted? NULL: all. Others are counted, never captured. */
+	bool (*selected)(void *context, pid_t tid, const char *name);
+	void *selected_context;
+};
+
+/* Why sampling ended. */
+enum sampler_end {
+	SAMPLER_DURATION, /* the time is over */
+	SAMPLER_STOPPED,  /* *stop was set */
+	SAMPLER_GONE,     /* the target has exited */
+};
+
+/* Reasons a sample has no stack of code. X(name, frame text) */
+#define SAMPLE_FAILURES(X)                                                     \
+	X(EXITED, "[failed: thread exited]")                                   \
+	X(LATE, "[failed: not stopped in 20 ms]")                              \
+	X(OUTSTANDING, "[failed: still not stopped]")                          \
+	X(DENIED, "[failed: not permitted]")                                   \
+	X(UNREADABLE, "[failed: stack not readable]")                          \
+	X(MOVED, "[failed: moved while it was read]")                          \
+	X(NOT_STOPPED, "[running: not stopped]")
+
+enum sample_failure {
+#define X(name, text) FAILURE_##name,
+	SAMPLE_FAILURES(X)
+#undef X
+	FAILURE_COUNT
+};
+
+const char *sample_failure_text(enum sample_failure failure);
+
+/* The bound on one wait for a stop: the text of FAILURE_LATE names it. */
+#define SAMPLER_STOP_BOUND_NS (20 * NS_PER_MS)
+
+/* What sampling cost and missed. */
+struct sampler_stats {
+	uint64_t ticks;
+	uint64_t elapsed_ns;       /* from the first tick's start to the end */
+	uint64_t own_cpu_ns;       /* CPU time wallsample used for it */
+	uint64_t peak_memory;      /* bytes, largest resident set */
+	uint64_t thread_samples;   /* thread-ticks in the profile */
+	uint64_t threads_seen;
+	uint32_t threads_most;     /* at one tick */
+	uint64_t looks;            /* reads of a thread's counters */
+	uint64_t reused;           /* thread-ticks whose stack was reused, no look included */
+	uint64_t read;             /* stacks read without a stop */
+	uint64_t stopped;          /* stacks read in a stop */
+	uint64_t failed[FAILURE_COUNT];     /* thread-ticks */
+	uint64_t chains[CHAIN_END_COUNT];   /* walks by their end */
+	struct histogram stop_ns;  /* time a thread was stopped for one sample */
+	uint64_t repaired;         /* system calls saved from EINTR */
+	uint64_t signals_passed;
+	double rate_wanted, rate_lowest; /* lowest that --max-overhead brought it to */
+	uint64_t unwind_ns, unwind_frames;
+	int nice_value;            /* own priority while sampling */
+	bool execed;               /* the target has called exec meanwhile */
+	int child_status;          /* wait status, when child_exited */
+	bool child_exited;         /* the target was our child and has exited */
+};
+
+struct sampler;
+
+/*
+ * All pointers are borrowed. `stop` and `snapshot` (may be NULL) are set by signal
+ * handlers: stop ends sampling; snapshot has `on_snapshot` called between two ticks.
+ */
+struct sampler_hooks {
+	const volatile sig_atomic_t *stop;
+	volatile sig_atomic_t *snapshot;
+	void (*on_snapshot)(void *context);
+	/* Called a few times a second with the time so far; may be NULL. */
+	void (*on_progress)(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threads);
+	void *context;
+};
+
+int sampler_create(const struct process *process, const struct sampler_config *config,
+		   struct modules *modules, struct profile *profile, const struct log *log,
+		   struct sampler **out, struct error *err);
+
+/* Samples until it ends. May be called once. */
+enum sampler_end sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks);
+
+/* Up to date whenever sampler_run is in a hook or has returned. */
+const struct sampler_stats *sampler_stats(const struct sampler *sampler);
+
+/* Releases everything that might still be seized. */
+void sampler_free(struct sampler *sampler);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state.h - what a thread is doing, learnt without touching it.
+ *
+ * A struct watch holds descriptors on a thread's files in /proc and reads them
+ * with pread: 0.5 to 1.5 us for the scheduler's counters, 1.4 to 3.5 us for
+ * the system call.
+ *
+ * The rule that everything here rests on: a thread executes nothing while its
+ * count of times scheduled in (struct sched.switches) stays the same and it was
+ * asleep when the count was read. So its stack is the same, too.
+ */
+#ifndef WALLSAMPLE_STATE_H
+#define WALLSAMPLE_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "wallsample/process.h"
+
+/* X(name, short text for columns and --state, letter) */
+#define RUN_STATES(X)                                                          \
+	X(RUNNING, "running", 'R')          /* on a CPU */                     \
+	X(QUEUED, "waiting for a CPU", 'Q') /* runnable, no CPU for it */      \
+	X(SLEEPING, "sleeping", 'S')        /* in a system call, interruptible */ \
+	X(DISK, "disk", 'D')                /* uninterruptible: disk or page fault */ \
+	X(STOPPED, "stopped", 'T')          /* by a job-control signal */      \
+	X(UNKNOWN, "unknown", '?')          /* gone before it could be told */
+
+enum run_state {
+#define X(name, text, letter) RUN_##name,
+	RUN_STATES(X)
+#undef X
+	RUN_STATE_COUNT
+};
+
+const char *run_state_text(enum run_state state);
+char run_state_letter(enum run_state state);
+/* Letter of either case, or the text: false when there is no such state. */
+bool run_state_parse(const char *text, enum run_state *state);
+/* Could it use a CPU now? RUNNING and QUEUED. */
+bool run_state_runnable(enum run_state state);
+
+/* The scheduler's counters of one thread. */
+struct sched {
+	uint64_t cpu_ns;   /* time on a CPU; up to a scheduler tick (4 ms) stale while on one */
+	uint64_t delay_ns; /* time waiting for a CPU */
+	uint64_t switches; /* times scheduled in: pcount */
+};
+
+/* No system call number: the thread sleeps in a page fault or the like. */
+#define SYSCALL_NONE (-1L)
+/* Number not known: never seen before a restart_syscall hid it. */
+#define SYSCALL_UNKNOWN (-2L)
+
+struct syscall_info {
+	bool running;     /* it could run when asked: the rest says nothing */
+	long number;      /* SYSCALL_NONE outside a system call */
+	uint64_t args[6];
+	uint64_t sp, pc;  /* of user space; 0 for a thread that is exiting */
+};
+
+/* Where the count of switches comes from: probed once, on ourselves. */
+enum sched_source {
+	SCHED_FROM_SCHEDSTAT, /* /proc/…/schedstat: the usual */
+	SCHED_FROM_STATUS,    /* /proc/…/status: 10 times the cost, no times */
+};
+enum sched_source sched_source_probe(void);
+
+struct watch {
+	pid_t tid;
+	int sched_fd, syscall_fd; /* -1 while not open */
+	enum sched_source source;
+	bool keep_open; /* descriptors stay open between reads */
+};
+
+/* Sets up, opens nothing yet. `keep_open` false when descriptors are scarce. */
+void watch_init(struct watch *watch, pid_t tid, enum sched_source source, bool keep_open);
+void watch_release(struct watch *watch);
+
+/* X(name): what a look came to */
+enum look {
+	LOOK_OK,
+	LOOK_GONE,   /* the thread has exited (ESRCH, ENOENT) */
+	LOOK_DENIED, /* EPERM, EACCES: it is exiting, or we may not */
+	LOOK_FAILED, /* anything else, bad text included */
+};
+
+enum look watch_read_sched(struct watch *watch, const struct process *process, struct sched *out);
+enum look watch_read_syscall(struct watch *watch, const struct process *process,
+			     struct syscall_info *out);
+
+/* The parsers, apart for tests: hostile text gives false, never a fault. */
+bool sched_parse_schedstat(const char *text, struct sched *out);
+bool sched_parse_status(const char *text, struct sched *out);
+bool syscall_parse(const char *text, struct syscall_info *out);
+
+/*
+ * Facts about the system calls of this architecture (a table per architecture).
+ */
+const char *syscall_name(long number); /* NULL: not known */
+long syscall_number(const char *name); /* SYSCALL_UNKNOWN: not known */
+/*
+ * An interruption by a tracer makes this call return EINTR to the program
+ * (measured and listed in syscalls_*.c), so that the tracer has to repair it.
+ */
+bool syscall_breaks_on_stop(long number);
+/* A sleep in this call is always interruptible (state S): no need to ask. */
+bool syscall_sleeps_interruptible(long number);
+/* restart_syscall(2): hides the number of the call that is being restarted. */
+bool syscall_is_restart(long number);
+
+/* State letter of /proc -> run_state; R counts as RUNNING. */
+enum run_state run_state_from_letter(char letter);
+
+#endif

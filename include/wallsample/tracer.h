@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracer.h - takes snapshots of threads, and lets them go.
+ *
+ * Sleeping threads are read without a stop. Running ones are seized, interrupted,
+ * copied and detached: between samples nothing is traced, and a thread that has
+ * stopped is released before anything else is done. ptrace(2) is called in
+ * tracer.c alone.
+ *
+ * All stops of one tick are asked for first (tracer_ask), then collected in the
+ * order in which the threads reach them (tracer_collect). A thread that does not
+ * stop in time stays outstanding: it is collected and released as soon as it
+ * does stop, during later calls, and must not be asked again until then.
+ *
+ * If wallsample dies, the kernel detaches what it had seized and the target
+ * runs on: that is what SEIZE is for.
+ */
+#ifndef WALLSAMPLE_TRACER_H
+#define WALLSAMPLE_TRACER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "wallsample/error.h"
+#include "wallsample/process.h"
+#include "wallsample/snapshot.h"
+#include "wallsample/state.h"
+
+/* X(name): what asking for a stop, and waiting for it, came to */
+enum stop_end {
+	STOP_CAPTURED,  /* the snapshot is good */
+	STOP_EXITED,    /* the thread exited before it could stop */
+	STOP_DENIED,    /* EPERM: exiting, or somebody else traces it now */
+	STOP_LATE,      /* not within the bound; it is outstanding */
+	STOP_UNREADABLE, /* stopped and released, registers or stack not readable */
+	STOP_END_COUNT
+};
+
+/* One thread that is to be stopped. The caller owns it until tracer_collect. */
+struct stop_request {
+	/* in */
+	struct watch *watch;     /* of the thread: its switch count is read while stopped */
+	struct sched before;     /* as read before asking */
+	size_t stack_want;       /* bytes of stack to copy */
+	struct snapshot snapshot; /* initialised by the caller, filled here */
+	/* out */
+	enum stop_end end;
+	bool queued;             /* it had to be given a CPU to reach the stop */
+	bool fell_asleep;        /* the interrupt found it asleep in `syscall` after all */
+	bool group_stopped;      /* it was stopped by job control and still is */
+	long syscall;            /* number it was in; SYSCALL_NONE when in user code */
+	struct sched during;     /* counters while it was stopped */
+	uint64_t stopped_ns;     /* how long it was stopped, at most: see stop_began() */
+	/* the tracer's own */
+	bool asked;              /* seized and interrupted, not yet released */
+	uint64_t asked_ns;       /* when */
+	int signal;              /* to be passed on with the release */
+};
+
+struct tracer;
+
+/* What has happened so far; all counts since tracer_create. */
+struct tracer_stats {
+	uint64_t stops;          /* threads stopped and released */
+	uint64_t repaired;       /* system calls saved from EINTR */
+	uint64_t signals_passed; /* signals that arrived at a stop and were passed on */
+	uint64_t late;           /* not stopped within the bound */
+};
+
+/*
+ * `process` is borrowed. SIGRTMAX becomes the watchdog of waits (its handler is set
+ * here), and waits are for all children of this process: the exit of a child that
+ * is not a tracee is kept for tracer_exit_status.
+ */
+int tracer_create(const struct process *process, struct tracer **out, struct error *err);
+
+/*
+ * Releases whatever is still seized: waits up to two seconds for outstanding
+ * stops and detaches them; what does not stop by then is released by the
+ * kernel when this process ends.
+ */
+void tracer_free(struct tracer *tracer);
+
+/* Is the thread's last stop still outstanding? */
+bool tracer_is_outstanding(const struct tracer *tracer, pid_t tid);
+size_t tracer_outstanding(const struct tracer *tracer);
+
+/* Seizes and interrupts; request->end is set when that already failed. */
+void tracer_ask(struct tracer *tracer, struct stop_request *request);
+
+/*
+ * Waits until all requests that were asked have ended or `bound_ns` has passed since
+ * the call, fills them in and releases each thread at once; with `hold` all are
+ * kept stopped until the last is captured, `held` (may be NULL) is called, and then
+ * released together. Afterwards the tracer has forgotten the requests.
+ */
+void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
+		    void *context);
+
+/*
+ * Sleeps until the moment `until_ns` (CLOCK_MONOTONIC), releasing outstanding
+ * threads as they stop. Returns early when a signal handler ran.
+ */
+void tracer_sleep_until(struct tracer *tracer, uint64_t until_ns);
+
+/* True and its wait status when the process is our child and has exited. */
+bool tracer_exit_status(struct tracer *tracer, int *status);
+
+const struct tracer_stats *tracer_stats(const struct tracer *tracer);
+
+/* --- without a stop ---------------------------------------------------------- */
+
+enum read_end {
+	READ_CAPTURED, /* consistent: the thread did not run in between */
+	READ_MOVED,    /* it ran meanwhile; or was running */
+	READ_GONE,
+	READ_FAILED,   /* the stack could not be read */
+};
+
+/*
+ * Copies the stack of a sleeping thread whose counters were `before` and which
+ * then was seen in `info`, and checks that it has not run since.
+ */
+enum read_end tracer_read_sleeper(const struct process *process, struct watch *watch,
+				  const struct sched *before, const struct syscall_info *info,
+				  size_t stack_want, struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind.h - from a snapshot to a call chain.
+ *
+ * Four methods stand behind one table (struct unwind_method in unwind_method.h):
+ * libunwind with our own accessors, libdw's CFI, frame pointers, and a scan for
+ * return addresses whose frames are marked as guessed. The first that can take
+ * the walk further does; each frame remembers how it was found.
+ */
+#ifndef WALLSAMPLE_UNWIND_H
+#define WALLSAMPLE_UNWIND_H
+
+#include "wallsample/chain.h"
+#include "wallsample/maps.h"
+#include "wallsample/snapshot.h"
+
+enum unwind_choice {
+	UNWIND_AUTO,      /* libunwind, then libdw, then frame pointers, then a guess */
+	UNWIND_LIBUNWIND, /* that alone: for comparing the two in tests */
+	UNWIND_LIBDW,
+};
+
+struct unwinder;
+
+/* `maps` is borrowed. */
+struct unwinder *unwinder_create(struct maps *maps, enum unwind_choice choice);
+void unwinder_free(struct unwinder *unwinder);
+
+/*
+ * Walks the snapshot; *chain is cleared first and always has the innermost frame
+ * and an end. For a sleeper whose frame pointer is not known it is guessed from
+ * the stack, and the guess is accepted only when the walk then reaches the
+ * thread's first function. When that fails and the caller could stop the thread
+ * (`may_stop`), which gives all registers, the chain's end is CHAIN_NEEDS_REGISTER;
+ * else the walk goes on by guessing return addresses.
+ */
+void unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool may_stop,
+		   struct chain *chain);
+
+struct unwinder_stats {
+	uint64_t walks, frames;
+	uint64_t by_libdw, by_pointer, by_guess; /* frames found that way */
+	uint64_t guessed_registers; /* walks that a guessed frame pointer completed */
+};
+const struct unwinder_stats *unwinder_stats(const struct unwinder *unwinder);
+
+#endif

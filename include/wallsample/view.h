@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view.h - the samples that were selected, with names: what every table and every
+ * exporter is made from.
+ */
+#ifndef WALLSAMPLE_VIEW_H
+#define WALLSAMPLE_VIEW_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wallsample/profile.h"
+#include "wallsample/symbol.h"
+
+/* Which samples are wanted. A zeroed filter wants all. Borrowed by view_create. */
+struct filter {
+	const pid_t *tids;          /* NULL: all */
+	size_t tid_count;
+	const char *thread_name;    /* fnmatch(3) pattern, NULL: all */
+	unsigned states;            /* bit 1 << enum run_state, 0: all */
+	const regex_t *include;     /* at least one function of the stack matches */
+	const regex_t *exclude;     /* none does */
+};
+
+/* A function: one name in one module. */
+struct view_function {
+	const char *name;   /* as struct symbol; a named frame has its own text */
+	const char *module; /* "" for a named frame */
+	bool known;         /* has a name of its own: not an address, not "[anon]" */
+};
+
+struct view_row {
+	uint32_t thread;            /* index in the profile */
+	enum run_state state;
+	int32_t syscall;
+	const uint32_t *function;   /* indices of view_function, innermost first; rows with
+				     * the same stack share the array */
+	size_t depth;
+	int64_t samples, weight_ns; /* weight is > 0 */
+};
+
+struct view;
+
+/*
+ * Names what the profile holds, applies the filter and merges rows that have
+ * become the same. Rows whose sum is not positive are left out. The profile and the
+ * symbols must outlive the view.
+ */
+struct view *view_create(const struct profile *profile, struct symbols *symbols,
+			 const struct filter *filter);
+void view_free(struct view *view);
+
+const struct profile *view_profile(const struct view *view);
+size_t view_row_count(const struct view *view);
+const struct view_row *view_row(const struct view *view, size_t index);
+size_t view_function_count(const struct view *view);
+const struct view_function *view_function(const struct view *view, uint32_t id);
+int64_t view_total_ns(const struct view *view);      /* of the rows */
+int64_t view_total_samples(const struct view *view);
+int64_t view_unfiltered_ns(const struct view *view); /* of all samples */
+
+/* The regular expressions of -I and -X match `name`; the filter's rule for a thread. */
+bool filter_thread(const struct filter *filter, pid_t tid, const char *name);
+
+#endif

@@ -1,0 +1,3 @@
+libwallsample_a_SOURCES += \
+	src/analysis/result.c \
+	src/analysis/view.c

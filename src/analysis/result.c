@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result.c - the tables of a report: functions, states, threads, nameless modules.
+ */
+#include "wallsample/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wallsample/base.h"
+#include "wallsample/table.h"
+
+static int
+compare_numbers(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By name and module: what decides when times are equal, so that order is fixed. */
+static int
+compare_functions(const struct view *view, uint32_t a, uint32_t b)
+{
+	const struct view_function *left = view_function(view, a);
+	const struct view_function *right = view_function(view, b);
+	const int order = strcmp(left->name, right->name);
+
+	return order != 0 ? order : strcmp(left->module, right->module);
+}
+
+/* qsort_r that takes an empty table, whose rows are NULL. */
+static void
+sort_rows(void *rows, size_t count, size_t size, int (*compare)(const void *, const void *, void *),
+	  const void *context)
+{
+	if (count > 1)
+		qsort_r(rows, count, size, compare, (void *)(uintptr_t)context);
+}
+
+/* --- functions ------------------------------------------------------------------- */
+
+static int
+compare_top(const void *left, const void *right, void *context)
+{
+	const struct top_row *a = left, *b = right;
+	int order = compare_numbers(b->flat_ns, a->flat_ns);
+
+	if (order == 0)
+		order = compare_numbers(b->cum_ns, a->cum_ns);
+	return order != 0 ? order : compare_functions(context, a->function, b->function);
+}
+
+void
+top_table_make(const struct view *view, struct top_table *out)
+{
+	const size_t functions = view_function_count(view);
+	struct top_row *row = xcalloc(functions + 1, sizeof(*row));
+	size_t *counted = xcalloc(functions + 1, sizeof(*counted)); /* row + 1 it counted in */
+	size_t used = 0;
+
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+
+		if (sample->depth > 0)
+			row[sample->function[0]].flat_ns += sample->weight_ns;
+		for (size_t i = 0; i < sample->depth; i++) {
+			const uint32_t function = sample->function[i];
+
+			if (counted[function] == r + 1)
+				continue;
+			counted[function] = r + 1;
+			row[function].cum_ns += sample->weight_ns;
+		}
+	}
+	for (uint32_t f = 0; f < functions; f++) {
+		if (row[f].cum_ns == 0)
+			continue;
+		row[used] = row[f];
+		row[used++].function = f;
+	}
+	free(counted);
+	sort_rows(row, used, sizeof(*row), compare_top, view);
+	*out = (struct top_table){ .row = row, .count = used };
+}
+
+void
+top_table_release(struct top_table *table)
+{
+	free(table->row);
+	*table = (struct top_table){ 0 };
+}
+
+/* --- states ------------------------------------------------------------------------ */
+
+static int
+compare_states(const void *left, const void *right, void *context)
+{
+	const struct state_row *a = left, *b = right;
+	int order = compare_numbers(b->weight_ns, a->weight_ns);
+
+	(void)context;
+	if (order == 0)
+		order = compare_numbers(a->state, b->state);
+	return order != 0 ? order : compare_numbers(a->syscall, b->syscall);
+}
+
+void
+state_table_make(const struct view *view, struct state_table *out)
+{
+	struct state_row *row = NULL;
+	size_t count = 0, capacity = 0;
+	struct table known;
+
+	table_init(&known);
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+		const bool waits = sample->state == RUN_SLEEPING || sample->state == RUN_DISK;
+		const int32_t number = waits ? sample->syscall : (int32_t)SYSCALL_NONE;
+		bool added;
+		const uint32_t at = *table_place(&known, sample->state, (uint32_t)number,
+						 (uint32_t)count, &added);
+
+		if (added) {
+			row = xgrow(row, &capacity, count + 1, sizeof(*row));
+			row[count++] = (struct state_row){
+				.state = sample->state,
+				.syscall = number,
+			};
+		}
+		row[at].samples += sample->samples;
+		row[at].weight_ns += sample->weight_ns;
+	}
+	table_release(&known);
+	sort_rows(row, count, sizeof(*row), compare_states, NULL);
+	*out = (struct state_table){ .row = row, .count = count };
+}
+
+void
+state_table_release(struct state_table *table)
+{
+	free(table->row);
+	*table = (struct state_table){ 0 };
+}
+
+/* --- threads ----------------------------------------------------------------------- */
+
+/* Flat time of one function in one thread. */
+struct own_time {
+	uint32_t thread, function;
+	int64_t flat_ns;
+};
+
+static int
+compare_threads(const void *left, const void *right, void *context)
+{
+	const struct profile *profile = context;
+	const struct thread_row *a = left, *b = right;
+	int order = compare_numbers(b->runnable_ns, a->runnable_ns);
+
+	if (order == 0)
+		order = compare_numbers(b->weight_ns, a->weight_ns);
+	if (order == 0)
+		order = compare_numbers(profile_thread(profile, a->thread)->tid,
+					profile_thread(profile, b->thread)->tid);
+	return order != 0 ? order : compare_numbers(a->thread, b->thread);
+}
+
+/* Sums flat time by thread and function; the caller frees the array. */
+static struct own_time *
+sum_own_times(const struct view *view, size_t *count)
+{
+	struct own_time *own = NULL;
+	size_t capacity = 0;
+	struct table known;
+
+	*count = 0;
+	table_init(&known);
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+		uint32_t at;
+		bool added;
+
+		if (sample->depth == 0)
+			continue;
+		at = *table_place(&known, sample->thread, sample->function[0], (uint32_t)*count,
+				  &added);
+		if (added) {
+			own = xgrow(own, &capacity, *count + 1, sizeof(*own));
+			own[(*count)++] = (struct own_time){
+				.thread = sample->thread,
+				.function = sample->function[0],
+			};
+		}
+		own[at].flat_ns += sample->weight_ns;
+	}
+	table_release(&known);
+	return own;
+}
+
+/* Puts into each thread's row the function it spends most time in. */
+static void
+find_top_functions(const struct view *view, struct thread_row *row)
+{
+	size_t count;
+	struct own_time *own = sum_own_times(view, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct thread_row *thread = &row[own[i].thread];
+		int order = compare_numbers(own[i].flat_ns, thread->top_ns);
+
+		if (order == 0 && thread->top != view_function_count(view))
+			order = compare_functions(view, thread->top, own[i].function);
+		if (order <= 0)
+			continue;
+		thread->top = own[i].function;
+		thread->top_ns = own[i].flat_ns;
+	}
+	free(own);
+}
+
+void
+thread_table_make(const struct view *view, struct thread_table *out)
+{
+	const size_t threads = profile_thread_count(view_profile(view));
+	struct thread_row *row = xcalloc(threads + 1, sizeof(*row));
+	size_t used = 0;
+
+	for (uint32_t t = 0; t < threads; t++)
+		row[t] = (struct thread_row){
+			.thread = t,
+			.top = (uint32_t)view_function_count(view),
+		};
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+
+		row[sample->thread].weight_ns += sample->weight_ns;
+		if (run_state_runnable(sample->state))
+			row[sample->thread].runnable_ns += sample->weight_ns;
+	}
+	find_top_functions(view, row);
+	for (size_t t = 0; t < threads; t++)
+		if (row[t].weight_ns > 0)
+			row[used++] = row[t];
+	sort_rows(row, used, sizeof(*row), compare_threads, view_profile(view));
+	*out = (struct thread_table){ .row = row, .count = used };
+}
+
+void
+thread_table_release(struct thread_table *table)
+{
+	free(table->row);
+	*table = (struct thread_table){ 0 };
+}
+
+/* --- modules without names ------------------------------------------------------------ */
+
+static int
+compare_bare(const void *left, const void *right, void *context)
+{
+	const struct bare_row *a = left, *b = right;
+	int order = compare_numbers(b->cum_ns, a->cum_ns);
+
+	(void)context;
+	if (order == 0)
+		order = compare_numbers(b->flat_ns, a->flat_ns);
+	return order != 0 ? order : strcmp(a->module, b->module);
+}
+
+/* Fills of_function with the row of each nameless function's module. */
+static struct bare_row *
+list_bare_modules(const struct view *view, uint32_t *of_function, size_t *count)
+{
+	struct bare_row *row = NULL;
+	size_t capacity = 0;
+	struct strings *names = strings_create();
+
+	for (uint32_t f = 0; f < view_function_count(view); f++) {
+		const struct view_function *function = view_function(view, f);
+
+		of_function[f] = UINT32_MAX;
+		if (function->known)
+			continue;
+		of_function[f] = strings_intern(names, function->module);
+		if (of_function[f] < *count)
+			continue;
+		row = xgrow(row, &capacity, *count + 1, sizeof(*row));
+		row[(*count)++] = (struct bare_row){ .module = function->module };
+	}
+	strings_free(names);
+	return row;
+}
+
+void
+bare_table_make(const struct view *view, struct bare_table *out)
+{
+	const size_t functions = view_function_count(view);
+	uint32_t *of_function = xcalloc(functions + 1, sizeof(*of_function));
+	size_t modules = 0, used = 0, *counted;
+	struct bare_row *row = list_bare_modules(view, of_function, &modules);
+
+	counted = xcalloc(modules + 1, sizeof(*counted)); /* row + 1 it counted in */
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+
+		for (size_t i = 0; i < sample->depth; i++) {
+			const uint32_t at = of_function[sample->function[i]];
+
+			if (at == UINT32_MAX)
+				continue;
+			if (i == 0)
+				row[at].flat_ns += sample->weight_ns;
+			if (counted[at] != r + 1)
+				row[at].cum_ns += sample->weight_ns;
+			counted[at] = r + 1;
+		}
+	}
+	for (size_t m = 0; m < modules; m++)
+		if (row[m].cum_ns > 0)
+			row[used++] = row[m];
+	free(counted);
+	free(of_function);
+	sort_rows(row, used, sizeof(*row), compare_bare, NULL);
+	*out = (struct bare_table){ .row = row, .count = used };
+}
+
+void
+bare_table_release(struct bare_table *table)
+{
+	free(table->row);
+	*table = (struct bare_table){ 0 };
+}

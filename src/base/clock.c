@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.c - time, and the CPU time we use ourselves, in nanoseconds. */
+#include <time.h>
+
+#include "wallsample/base.h"
+
+static uint64_t
+read_ns(clockid_t id)
+{
+	struct timespec now = { 0, 0 };
+
+	/* cannot fail for clocks that every kernel has */
+	(void)clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+uint64_t
+clock_now_ns(void)
+{
+	return read_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t
+clock_own_cpu_ns(void)
+{
+	return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}

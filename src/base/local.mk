@@ -1,0 +1,14 @@
+libwallsample_a_SOURCES += \
+	src/base/alloc.c \
+	src/base/clock.c \
+	src/base/error.c \
+	src/base/file.c \
+	src/base/histogram.c \
+	src/base/log.c \
+	src/base/parse.c \
+	src/base/rng.c \
+	src/base/strbuf.c \
+	src/base/strings.c \
+	src/base/table.c
+# log(3) of the random numbers
+WALLSAMPLE_LIBS += -lm

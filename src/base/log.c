@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* log.c - status for people: one line at a time, in one piece. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "wallsample/base.h"
+
+void
+log_say(const struct log *log, enum log_level level, const char *fmt, ...)
+{
+	char text[1024];
+	va_list args;
+
+	if (log == NULL || log->stream == NULL || log->level < level)
+		return;
+	va_start(args, fmt);
+	if (vsnprintf(text, sizeof(text), fmt, args) < 0)
+		text[0] = '\0';
+	va_end(args);
+	/* one call, so that lines of several programs on one terminal stay whole */
+	fprintf(log->stream, "wallsample: %s\n", text);
+	fflush(log->stream);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli.h - the parts of the command among themselves: target, output, signals,
+ * what is said on the way.
+ */
+#ifndef WALLSAMPLE_CLI_H
+#define WALLSAMPLE_CLI_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "wallsample/base.h"
+#include "wallsample/export.h"
+#include "wallsample/launch.h"
+#include "wallsample/options.h"
+#include "wallsample/process.h"
+#include "wallsample/sampler.h"
+
+/* --- help.c ------------------------------------------------------------- */
+
+void help_print(FILE *out);
+
+/* --- command_sample.c --------------------------------------------------- */
+
+/* Samples as the options say and writes the output; returns the exit status. */
+int command_sample(const struct options *options);
+
+/* --- say.c: sentences on stderr ----------------------------------------- */
+
+#define SAY_TEXT_SIZE 32
+
+/* "wallsample: …" with everything in it that could harm a terminal escaped. */
+void say_error(const struct error *err);
+
+/* "1,234,567" */
+const char *say_count(uint64_t count, char text[SAY_TEXT_SIZE]);
+/* "500 ms", "1.5 s", "30 s" */
+const char *say_duration(uint64_t ns, char text[SAY_TEXT_SIZE]);
+
+/* --- signals.c ---------------------------------------------------------- */
+
+/* The signal that asked for the end, 0 as long as none has. */
+extern volatile sig_atomic_t signals_stop;
+/* Set by USR1, cleared by whoever writes the snapshot. */
+extern volatile sig_atomic_t signals_snapshot;
+
+/*
+ * From now on INT, TERM and HUP set signals_stop (a second one ends the program
+ * at once) and interrupt system calls. Call it after target_find: the command keeps
+ * what we were started with.
+ */
+void signals_install(void);
+
+/* --- target_choice.c ---------------------------------------------------- */
+
+struct target {
+	pid_t pid;
+	struct process *process;  /* NULL until opened */
+	struct launched launched; /* when it was started by us */
+	bool is_command, is_running;
+};
+
+/* Says in one sentence when not exactly one of -p, --name and -- was given. */
+int target_check_usage(const struct options *options, struct error *err);
+
+/*
+ * Finds the process, or makes the one that will be the command and waits behind its
+ * gate. Signal handlers are still those that the command is to inherit.
+ */
+int target_find(struct target *target, const struct options *options, struct error *err);
+
+/*
+ * Opens the process and checks that it may be sampled: a command that nobody may
+ * sample here is not started at all. Then target_begin starts it.
+ */
+int target_open(struct target *target, bool may_stop, struct error *err);
+int target_begin(struct target *target, struct error *err);
+/* Cancels a command that never began, and leaves one alone that did. */
+void target_release(struct target *target);
+
+/* At least one of the threads of --tid must be there. */
+int target_check_tids(const struct target *target, const struct options *options,
+		      struct error *err);
+
+/* --- output_name.c ------------------------------------------------------ */
+
+/*
+ * Fills in %p %h %t %{ENV} %% of the pattern. ERROR_USAGE for any other % and for
+ * a variable that is not set.
+ */
+int output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct error *err);
+
+/*
+ * -f, else the ending of -o, else text. ERROR_USAGE for an unknown one, with the
+ * known ones.
+ */
+int output_format_choose(const char *format, const char *output, const struct exporter **out,
+			 struct error *err);
+
+/* --- output.c ----------------------------------------------------------- */
+
+struct output {
+	int fd;      /* what is written directly: stdout, a pipe, a device; else -1 */
+	int dirfd;   /* else the folder of the file that is replaced as a whole; else -1 */
+	char *base;  /* the file's name in that folder */
+	char *path;  /* for messages; NULL: stdout */
+};
+
+/*
+ * Finds out whether `path` (NULL or "-": stdout) can be written, without
+ * changing anything there yet.
+ */
+int output_open(struct output *output, const char *path, struct error *err);
+
+/*
+ * Writes the text: to a new file that then takes the name, so that nobody ever
+ * sees half a report; or to the pipe or device.
+ */
+int output_write(const struct output *output, const char *text, size_t length,
+		 struct error *err);
+void output_close(struct output *output);
+
+/* Columns of the terminal that is written to; 0: it is none. */
+unsigned output_columns(const struct output *output);
+
+/* --- output_folder.c ---------------------------------------------------- */
+
+/*
+ * Opens the folder of `path` (O_PATH) and stores the copy of the last part of the
+ * name, which the caller frees. As root it follows only links that belong to
+ * root. Returns the descriptor, or a negative error.
+ */
+int output_folder_open(const char *path, char **base, struct error *err);
+
+/* --- progress.c --------------------------------------------------------- */
+
+struct progress {
+	bool on;
+	uint64_t duration_ns; /* 0: not known */
+	size_t drawn;         /* columns that the last line took */
+};
+
+/* Draws only if stderr is a terminal and `wanted`. */
+void progress_init(struct progress *progress, bool wanted, uint64_t duration_ns);
+void progress_draw(struct progress *progress, uint64_t elapsed_ns, uint64_t samples,
+		   uint32_t threads);
+void progress_erase(struct progress *progress);
+/* The line, cut to `columns`: apart for tests. */
+void progress_text(const struct progress *progress, uint64_t elapsed_ns, uint64_t samples,
+		   uint32_t threads, size_t columns, struct strbuf *line);
+
+/* --- sample_exit.c ------------------------------------------------------ */
+
+/* 0, 1 (more than 1 % failed; `why` gets a sentence) or 2 (no samples). */
+int sample_exit_status(const struct sampler_stats *stats, struct strbuf *why);
+
+#endif

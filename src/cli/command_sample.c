@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* command_sample.c - the command that samples a process and writes a report. */
+#include <string.h>
+#include <sys/resource.h>
+
+#include "sample_run.h"
+
+/* --- what can be wrong before anything is touched ------------------------------ */
+
+static int
+compile_regex(regex_t *regex, const char *text, const char *label, const regex_t **out,
+	      struct error *err)
+{
+	char why[256];
+	int rc;
+
+	if (text == NULL)
+		return 0;
+	rc = regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
+	if (rc == 0) {
+		*out = regex;
+		return 0;
+	}
+	regerror(rc, regex, why, sizeof(why));
+	return error_set(err, ERROR_USAGE, "%s: '%s' is not a regular expression: %s", label, text,
+			 why);
+}
+
+static int
+make_filter(struct sample_run *run, struct error *err)
+{
+	const struct options *options = run->options;
+	int rc;
+
+	run->filter.tids = options->tids;
+	run->filter.tid_count = options->tid_count;
+	run->filter.thread_name = options->thread_name;
+	run->filter.states = options->states;
+	rc = compile_regex(&run->include, options->include, "-I", &run->filter.include, err);
+	if (rc == 0)
+		rc = compile_regex(&run->exclude, options->exclude, "-X", &run->filter.exclude,
+				   err);
+	return rc;
+}
+
+/* The pattern of -o is tried without a process: only the number is missing yet. */
+static int
+check_words(struct sample_run *run, struct error *err)
+{
+	const struct options *options = run->options;
+	struct strbuf name;
+	int rc = target_check_usage(options, err);
+
+	strbuf_init(&name);
+	if (rc == 0)
+		rc = output_format_choose(options->format, options->output, &run->exporter, err);
+	if (rc == 0 && options->output != NULL)
+		rc = output_name_expand(options->output, 0, &name, err);
+	if (rc == 0)
+		rc = make_filter(run, err);
+	strbuf_release(&name);
+	return rc;
+}
+
+/* --- the run --------------------------------------------------------------------- */
+
+static int
+open_output(struct sample_run *run, struct error *err)
+{
+	const char *pattern = run->options->output;
+	struct strbuf name;
+	int rc = 0;
+
+	strbuf_init(&name);
+	if (pattern != NULL)
+		rc = output_name_expand(pattern, run->target.pid, &name, err);
+	if (rc == 0)
+		rc = output_open(&run->output, name.data, err);
+	strbuf_release(&name);
+	return rc;
+}
+
+/* Each thread keeps two descriptors open. The command has been given its limit. */
+static void
+raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static bool
+is_selected(void *context, pid_t tid, const char *name)
+{
+	return filter_thread(context, tid, name);
+}
+
+static int
+create_sampler(struct sample_run *run, struct error *err)
+{
+	const struct options *options = run->options;
+	struct sampler_config config = {
+		.rate_hz = options->rate_hz,
+		.jitter = !options->no_jitter,
+		.duration_ns = options->duration_ns,
+		.stack_limit = options->stack_size,
+		.max_overhead = options->max_overhead,
+		.stop_all = options->stop_all,
+		.nonblocking = options->nonblocking,
+		.unwinder = options->unwinder,
+	};
+
+	/* what is not wanted is not stopped either */
+	if (options->tid_count > 0 || options->thread_name != NULL) {
+		config.selected = is_selected;
+		config.selected_context = &run->filter;
+	}
+	run->modules = modules_create();
+	run->profile = profile_create();
+	run->symbols = symbols_create(run->modules);
+	return sampler_create(run->target.process, &config, run->modules, run->profile, &run->log,
+			      &run->sampler, err);
+}
+
+static void
+on_snapshot(void *context)
+{
+	struct sample_run *run = context;
+	struct error err;
+
+	progress_erase(&run->progress);
+	/* it may well work the next time */
+	if (sample_write(run, sampler_stats(run->sampler), true, &err) != 0)
+		say_error(&err);
+}
+
+static void
+on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threads)
+{
+	struct sample_run *run = context;
+
+	progress_draw(&run->progress, elapsed_ns, samples, threads);
+}
+
+static void
+run_sampler(struct sample_run *run)
+{
+	const struct options *options = run->options;
+	const struct sampler_hooks hooks = {
+		.stop = &signals_stop,
+		.snapshot = &signals_snapshot,
+		.on_snapshot = on_snapshot,
+		.on_progress = on_progress,
+		.context = run,
+	};
+
+	/* a command writes to the same terminal, and so does -v */
+	progress_init(&run->progress,
+		      !options->quiet && options->verbose == 0 && !run->target.is_command,
+		      options->duration_ns);
+	sample_say_start(run);
+	run->end = sampler_run(run->sampler, &hooks);
+	progress_erase(&run->progress);
+	run->stats = *sampler_stats(run->sampler);
+	/* whatever is still held is let go before time is spent on the report */
+	sampler_free(run->sampler);
+	run->sampler = NULL;
+}
+
+/* From the target to the sampler, which is then ready to run. */
+static int
+prepare(struct sample_run *run, struct error *err)
+{
+	int rc = target_find(&run->target, run->options, err);
+
+	if (rc != 0)
+		return rc;
+	signals_install();
+	rc = target_open(&run->target, !run->options->nonblocking, err);
+	if (rc == 0)
+		rc = target_check_tids(&run->target, run->options, err);
+	if (rc != 0)
+		return rc;
+	raise_descriptor_limit();
+	rc = open_output(run, err);
+	if (rc == 0)
+		rc = target_begin(&run->target, err);
+	if (rc == 0)
+		rc = create_sampler(run, err);
+	return rc;
+}
+
+static int
+sample(struct sample_run *run, int *status, struct error *err)
+{
+	struct strbuf why;
+	int rc = prepare(run, err);
+
+	if (rc != 0)
+		return rc;
+	run_sampler(run);
+	sample_say_end(run);
+	strbuf_init(&why);
+	*status = sample_exit_status(&run->stats, &why);
+	if (run->stats.thread_samples == 0)
+		rc = sample_nothing(run, err);
+	else
+		rc = sample_write(run, &run->stats, false, err);
+	if (rc == 0 && why.length > 0)
+		log_say(&run->log, LOG_NORMAL, "%s", why.data);
+	strbuf_release(&why);
+	return rc;
+}
+
+static void
+release(struct sample_run *run)
+{
+	sampler_free(run->sampler);
+	symbols_free(run->symbols);
+	profile_free(run->profile);
+	modules_free(run->modules);
+	output_close(&run->output);
+	target_release(&run->target);
+	if (run->filter.include != NULL)
+		regfree(&run->include);
+	if (run->filter.exclude != NULL)
+		regfree(&run->exclude);
+}
+
+int
+command_sample(const struct options *options)
+{
+	const unsigned level = LOG_NORMAL + (options->verbose < 2 ? options->verbose : 2);
+	struct sample_run run = {
+		.options = options,
+		.log = { options->quiet ? LOG_QUIET : (enum log_level)level, stderr },
+		.output = { .fd = -1, .dirfd = -1 },
+	};
+	struct error err;
+	int status = 0;
+	int rc = check_words(&run, &err);
+
+	if (rc == 0)
+		rc = sample(&run, &status, &err);
+	release(&run);
+	if (rc != 0) {
+		say_error(&err);
+		status = error_exit_status(err.kind);
+	}
+	return status;
+}

@@ -1,0 +1,20 @@
+libwallsample_a_SOURCES += \
+	include/wallsample/command.h \
+	src/cli/cli.h \
+	src/cli/command.c \
+	src/cli/command_sample.c \
+	src/cli/help.c \
+	src/cli/option_convert.c \
+	src/cli/option_convert.h \
+	src/cli/option_parse.c \
+	src/cli/option_table.c \
+	src/cli/output.c \
+	src/cli/output_folder.c \
+	src/cli/output_name.c \
+	src/cli/progress.c \
+	src/cli/sample_exit.c \
+	src/cli/sample_report.c \
+	src/cli/sample_run.h \
+	src/cli/say.c \
+	src/cli/signals.c \
+	src/cli/target_choice.c

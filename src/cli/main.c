@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - the program wallsample: everything is in the library. */
+#include "wallsample/command.h"
+
+int
+main(int argc, char **argv)
+{
+	return command_main(argc, argv);
+}

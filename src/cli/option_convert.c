@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* option_convert.c - from the text of an option's argument to its value. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "option_convert.h"
+#include "wallsample/base.h"
+#include "wallsample/state.h"
+
+/* What a converter is given, and where its error goes. */
+struct conversion {
+	const struct option_row *row;
+	const char *label, *text;
+	struct options *options;
+	void *field;
+	struct error *err;
+};
+
+static int
+refuse(const struct conversion *c, const char *wanted)
+{
+	return error_set(c->err, ERROR_USAGE, "%s: '%s' is not %s", c->label, c->text, wanted);
+}
+
+/* "…'x' is not a number of Hz from 0.01 to 10000" */
+static int
+refuse_range(const struct conversion *c, const char *wanted)
+{
+	const struct option_row *row = c->row;
+
+	return error_set(c->err, ERROR_USAGE, "%s: '%s' is not %s from %.10g to %.10g %s",
+			 c->label, c->text, wanted, row->min, row->max,
+			 row->unit != NULL ? row->unit : "");
+}
+
+static int
+convert_flag(const struct conversion *c)
+{
+	*(bool *)c->field = true;
+	return 0;
+}
+
+static int
+convert_count(const struct conversion *c)
+{
+	++*(unsigned *)c->field;
+	return 0;
+}
+
+static int
+convert_text(const struct conversion *c)
+{
+	if (c->text[0] == '\0')
+		return error_set(c->err, ERROR_USAGE, "%s needs a %s, not an empty word",
+				 c->label, c->row->argument);
+	*(const char **)c->field = c->text;
+	return 0;
+}
+
+static int
+convert_number(const struct conversion *c)
+{
+	if (parse_whole_u64(c->text, (uint64_t)c->row->min, (uint64_t)c->row->max, c->field))
+		return 0;
+	return refuse_range(c, "a whole number");
+}
+
+static int
+convert_pid(const struct conversion *c)
+{
+	if (parse_whole_u64(c->text, (uint64_t)c->row->min, (uint64_t)c->row->max, c->field))
+		return 0;
+	if (strspn(c->text, "0123456789") == strlen(c->text))
+		return refuse(c, "a process id");
+	if (strspn(c->text, "0123456789,") == strlen(c->text))
+		return error_set(c->err, ERROR_USAGE,
+				 "%s: '%s' is a list, but wallsample samples one process at a time",
+				 c->label, c->text);
+	return refuse(c, "a process id; to find a process by its name there is --name");
+}
+
+static int
+convert_fraction(const struct conversion *c)
+{
+	if (parse_double(c->text, c->row->min, c->row->max, c->field))
+		return 0;
+	return refuse_range(c, "a number");
+}
+
+static int
+convert_duration(const struct conversion *c)
+{
+	uint64_t ns;
+
+	if (!parse_duration_ns(c->text, &ns) ||
+	    (double)ns < c->row->min * (double)NS_PER_SEC ||
+	    (double)ns > c->row->max * (double)NS_PER_SEC)
+		return refuse_range(c, "a time (such as 30, 500ms, 2m, 1h)");
+	*(uint64_t *)c->field = ns;
+	return 0;
+}
+
+static int
+convert_size(const struct conversion *c)
+{
+	uint64_t bytes;
+
+	if (!parse_size(c->text, &bytes) || (double)bytes < c->row->min ||
+	    (double)bytes > c->row->max)
+		return refuse_range(c, "a size (such as 65536, 64K, 1M)");
+	*(uint64_t *)c->field = bytes;
+	return 0;
+}
+
+/* A list given twice is one longer list. */
+static int
+convert_tids(const struct conversion *c)
+{
+	struct options *options = c->options;
+	size_t capacity = options->tid_count;
+	const char *at = c->text;
+
+	for (;;) {
+		uint64_t tid;
+
+		if (*at < '0' || *at > '9' || !parse_u64(&at, 10, &tid) ||
+		    (double)tid < c->row->min || (double)tid > c->row->max)
+			return refuse(c, "a list of thread ids such as 12,13");
+		options->tids = xgrow(options->tids, &capacity, options->tid_count + 1,
+				      sizeof(*options->tids));
+		options->tids[options->tid_count++] = (pid_t)tid;
+		if (*at == '\0')
+			return 0;
+		if (*at++ != ',')
+			return refuse(c, "a list of thread ids such as 12,13");
+	}
+}
+
+static int
+refuse_state(const struct conversion *c, const char *item)
+{
+	struct strbuf known;
+	int rc;
+
+	strbuf_init(&known);
+	for (int i = 0; i < RUN_STATE_COUNT; i++)
+		strbuf_add_format(&known, "%s%c %s", i > 0 ? ", " : "",
+				  run_state_letter((enum run_state)i),
+				  run_state_text((enum run_state)i));
+	rc = error_set(c->err, ERROR_USAGE, "%s: '%s' is not a state; states are: %s", c->label,
+		       item, known.data);
+	strbuf_release(&known);
+	return rc;
+}
+
+static int
+convert_states(const struct conversion *c)
+{
+	char *words = xstrdup(c->text), *rest = words, *item;
+	int rc = 0;
+
+	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
+		enum run_state state;
+
+		if (run_state_parse(item, &state))
+			*(unsigned *)c->field |= 1u << state;
+		else
+			rc = refuse_state(c, item);
+	}
+	free(words);
+	return rc;
+}
+
+/* The number of the word in the list, as an enum is stored. */
+static int
+convert_choice(const struct conversion *c)
+{
+	char *words = xstrdup(c->row->choices), *rest = words, *item;
+	int number = 0, found = -1;
+
+	for (; (item = strsep(&rest, "|")) != NULL; number++)
+		if (strcmp(item, c->text) == 0)
+			found = number;
+	free(words);
+	if (found < 0)
+		return error_set(c->err, ERROR_USAGE, "%s: '%s' is none of %s", c->label, c->text,
+				 c->row->choices);
+	memcpy(c->field, &found, sizeof(found));
+	return 0;
+}
+
+_Static_assert(sizeof(enum unwind_choice) == sizeof(int), "convert_choice stores an int");
+
+int
+option_convert(const struct option_row *row, const char *label, const char *text,
+	       struct options *options, struct error *err)
+{
+	static int (*const converters[])(const struct conversion *) = {
+		[OPTION_FLAG] = convert_flag,         [OPTION_COUNT] = convert_count,
+		[OPTION_TEXT] = convert_text,         [OPTION_NUMBER] = convert_number,
+		[OPTION_PID] = convert_pid,           [OPTION_FRACTION] = convert_fraction,
+		[OPTION_DURATION] = convert_duration, [OPTION_SIZE] = convert_size,
+		[OPTION_TIDS] = convert_tids,         [OPTION_STATES] = convert_states,
+		[OPTION_CHOICE] = convert_choice,
+	};
+	const struct conversion c = {
+		.row = row, .label = label, .text = text, .options = options,
+		.field = (char *)options + row->offset, .err = err,
+	};
+
+	return converters[row->type](&c);
+}

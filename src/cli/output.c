@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* output.c - where the report goes: a file that is replaced as a whole, or a stream. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* Other files of that name are somebody's leftovers: a few are passed over. */
+#define TEMPORARY_TRIES 8
+
+static int
+refuse(const struct output *output, const char *what, struct error *err)
+{
+	return error_set(err, ERROR_OUTPUT, "cannot write to %s: %s",
+			 output->path != NULL ? output->path : "stdout", what);
+}
+
+/* A new file beside the old one; its name is stored. -1 with errno set. */
+static int
+create_temporary(const struct output *output, char *name, size_t size)
+{
+	int fd = -1;
+
+	for (int i = 0; i < TEMPORARY_TRIES && fd < 0; i++) {
+		unsigned random = 0;
+
+		(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+		snprintf(name, size, ".wallsample-%d-%08x", (int)getpid(), random);
+		fd = openat(output->dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    0644);
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+	}
+	return fd;
+}
+
+/* A file can only be replaced when one may be created beside it: try that now. */
+static int
+try_file(const struct output *output, struct error *err)
+{
+	char name[64];
+	int fd = create_temporary(output, name, sizeof(name));
+
+	if (fd < 0)
+		return refuse(output, strerror(errno), err);
+	close(fd);
+	(void)unlinkat(output->dirfd, name, 0);
+	return 0;
+}
+
+/* A pipe's open waits for its reader: a signal ends that. */
+static int
+open_stream(struct output *output, mode_t type, struct error *err)
+{
+	struct stat info;
+
+	do
+		output->fd = openat(output->dirfd, output->base,
+				    O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	while (output->fd < 0 && errno == EINTR && signals_stop == 0);
+	if (output->fd < 0)
+		return refuse(output, strerror(errno), err);
+	/* it must still be what it was when it was looked at */
+	if (fstat(output->fd, &info) != 0 || (info.st_mode & S_IFMT) != type)
+		return refuse(output, "it changed while it was opened", err);
+	return 0;
+}
+
+static int
+open_named(struct output *output, struct error *err)
+{
+	struct stat info;
+
+	output->dirfd = output_folder_open(output->path, &output->base, err);
+	if (output->dirfd < 0)
+		return output->dirfd;
+	if (output->base[0] == '\0')
+		return refuse(output, strerror(EISDIR), err);
+	if (fstatat(output->dirfd, output->base, &info, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT ? try_file(output, err)
+				       : refuse(output, strerror(errno), err);
+	switch (info.st_mode & S_IFMT) {
+	case S_IFREG:
+		return try_file(output, err);
+	case S_IFIFO:
+	case S_IFCHR:
+		return open_stream(output, info.st_mode & S_IFMT, err);
+	case S_IFDIR:
+		return refuse(output, strerror(EISDIR), err);
+	case S_IFLNK:
+		return refuse(output, "it is a symbolic link; name the file that it points to", err);
+	default:
+		return refuse(output, "it is neither a file nor a pipe nor a character device", err);
+	}
+}
+
+/*
+ * The descriptor that a name of one of our own stands for ("/dev/fd/63" is how
+ * a shell hands over >(…)), else -1. The links behind such names cannot be walked.
+ */
+static int
+own_descriptor(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	uint64_t number;
+
+	if (path == NULL || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
+		return STDOUT_FILENO;
+	if (strcmp(path, "/dev/stderr") == 0)
+		return STDERR_FILENO;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		size_t length = strlen(folders[i]);
+
+		if (strncmp(path, folders[i], length) == 0 &&
+		    parse_whole_u64(path + length, 0, INT32_MAX, &number))
+			return (int)number;
+	}
+	return -1;
+}
+
+static int
+open_own(struct output *output, int own, struct error *err)
+{
+	int flags = fcntl(own, F_GETFL);
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return refuse(output, "it is not open for writing", err);
+	output->fd = fcntl(own, F_DUPFD_CLOEXEC, 3);
+	return output->fd >= 0 ? 0 : refuse(output, strerror(errno), err);
+}
+
+int
+output_open(struct output *output, const char *path, struct error *err)
+{
+	int own = own_descriptor(path), rc;
+
+	*output = (struct output){ .fd = -1, .dirfd = -1 };
+	if (own != STDOUT_FILENO)
+		output->path = xstrdup(path);
+	rc = own < 0 ? open_named(output, err) : open_own(output, own, err);
+	if (rc != 0)
+		output_close(output);
+	return rc;
+}
+
+/* Whoever shares the descriptor may have made it non-blocking. errno is kept. */
+static bool
+wait_for_room(int fd)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLOUT };
+
+	if (errno != EAGAIN)
+		return false;
+	(void)poll(&wait, 1, -1);
+	errno = EAGAIN;
+	return true;
+}
+
+/* Returns false with errno set when not all could be written. */
+static bool
+write_all(int fd, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t done = write(fd, text, length);
+
+		/* a signal that ended sampling is no reason to write half a report */
+		if (done < 0 && (errno == EINTR || wait_for_room(fd)))
+			continue;
+		if (done < 0)
+			return false;
+		text += done;
+		length -= (size_t)done;
+	}
+	return true;
+}
+
+static int
+replace_file(const struct output *output, const char *text, size_t length, struct error *err)
+{
+	char name[64];
+	int fd = create_temporary(output, name, sizeof(name));
+	int saved;
+	bool good;
+
+	if (fd < 0)
+		return refuse(output, strerror(errno), err);
+	good = write_all(fd, text, length);
+	saved = errno;
+	/* some file systems only now say that there was no room */
+	if (close(fd) != 0 && good) {
+		good = false;
+		saved = errno;
+	}
+	if (good && renameat(output->dirfd, name, output->dirfd, output->base) != 0) {
+		good = false;
+		saved = errno;
+	}
+	if (good)
+		return 0;
+	(void)unlinkat(output->dirfd, name, 0);
+	return refuse(output, strerror(saved), err);
+}
+
+int
+output_write(const struct output *output, const char *text, size_t length, struct error *err)
+{
+	if (output->fd < 0)
+		return replace_file(output, text, length, err);
+	return write_all(output->fd, text, length) ? 0 : refuse(output, strerror(errno), err);
+}
+
+void
+output_close(struct output *output)
+{
+	if (output->fd >= 0)
+		close(output->fd);
+	if (output->dirfd >= 0)
+		close(output->dirfd);
+	free(output->base);
+	free(output->path);
+	*output = (struct output){ .fd = -1, .dirfd = -1 };
+}
+
+unsigned
+output_columns(const struct output *output)
+{
+	struct winsize size;
+
+	if (output->fd < 0 || ioctl(output->fd, TIOCGWINSZ, &size) != 0)
+		return 0;
+	return size.ws_col;
+}

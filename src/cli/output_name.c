@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* output_name.c - the pattern of -o, and the format that its ending asks for. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* A value that comes from elsewhere must stay one part of a path. */
+static void
+add_value(struct strbuf *name, const char *value)
+{
+	if (strcmp(value, ".") == 0 || strcmp(value, "..") == 0) {
+		strbuf_add_text(name, "_");
+		return;
+	}
+	for (; *value != '\0'; value++)
+		strbuf_add(name, *value == '/' ? "_" : value, 1);
+}
+
+static void
+add_host(struct strbuf *name)
+{
+	char host[256] = "";
+
+	if (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0')
+		add_value(name, "localhost");
+	else
+		add_value(name, host);
+}
+
+static void
+add_time(struct strbuf *name)
+{
+	char text[32];
+	time_t now = time(NULL);
+	struct tm local;
+
+	if (localtime_r(&now, &local) != NULL &&
+	    strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &local) > 0)
+		strbuf_add_text(name, text);
+}
+
+/* *at stands behind "%{"; afterwards behind the "}". */
+static int
+add_environment(struct strbuf *name, const char **at, const char *pattern, struct error *err)
+{
+	size_t length = strcspn(*at, "}");
+	char *variable = xstrndup(*at, length);
+	const char *value = getenv(variable);
+	int rc = 0;
+
+	if ((*at)[length] != '}')
+		rc = error_set(err, ERROR_USAGE, "-o: '%s' has a '%%{' without its '}'", pattern);
+	else if (value == NULL)
+		rc = error_set(err, ERROR_USAGE,
+			       "-o: '%s' names the environment variable %s, which is not set",
+			       pattern, variable);
+	else
+		add_value(name, value);
+	*at += length + 1;
+	free(variable);
+	return rc;
+}
+
+int
+output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct error *err)
+{
+	const char *at = pattern;
+	int rc = 0;
+
+	strbuf_clear(name);
+	while (rc == 0 && *at != '\0') {
+		if (*at != '%') {
+			strbuf_add(name, at++, 1);
+			continue;
+		}
+		switch (*++at) {
+		case 'p':
+			strbuf_add_format(name, "%d", (int)pid);
+			break;
+		case 'h':
+			add_host(name);
+			break;
+		case 't':
+			add_time(name);
+			break;
+		case '%':
+			strbuf_add_text(name, "%");
+			break;
+		case '{':
+			at++;
+			rc = add_environment(name, &at, pattern, err);
+			continue;
+		default:
+			return error_set(err, ERROR_USAGE,
+					 "-o: '%s' has a '%%' that stands for nothing; there are "
+					 "%%p %%h %%t %%{ENV} and %%%% for a percent sign",
+					 pattern);
+		}
+		at++;
+	}
+	return rc;
+}
+
+/*
+ * What stands behind the last dot, if it looks like the ending of a format:
+ * "prof.%p", "prof.1234" and ".prof" have none.
+ */
+static const char *
+ending_of(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	const char *base = slash != NULL ? slash + 1 : file;
+	const char *dot = strrchr(base, '.');
+
+	if (dot == NULL || dot == base || !isalpha((unsigned char)dot[1]))
+		return NULL;
+	for (const char *at = dot + 1; *at != '\0'; at++)
+		if (!isalnum((unsigned char)*at))
+			return NULL;
+	return dot + 1;
+}
+
+static int
+refuse_format(const char *format, struct error *err)
+{
+	struct strbuf known;
+	int rc;
+
+	strbuf_init(&known);
+	for (size_t i = 0; exporters[i] != NULL; i++)
+		strbuf_add_format(&known, "%s%s", i > 0 ? ", " : "", exporters[i]->name);
+	rc = error_set(err, ERROR_USAGE, "-f: '%s' is not a format; there are: %s", format,
+		       known.data);
+	strbuf_release(&known);
+	return rc;
+}
+
+static int
+refuse_ending(const char *output, const char *ending, struct error *err)
+{
+	struct strbuf known;
+	int rc;
+
+	strbuf_init(&known);
+	for (size_t i = 0; exporters[i] != NULL; i++)
+		strbuf_add_format(&known, "%s%s (%s)", i > 0 ? "; " : "", exporters[i]->endings,
+				  exporters[i]->name);
+	rc = error_set(err, ERROR_USAGE,
+		       "-o: no format has the ending '.%s' of '%s'; known endings are: %s; or "
+		       "name a format with -f",
+		       ending, output, known.data);
+	strbuf_release(&known);
+	return rc;
+}
+
+int
+output_format_choose(const char *format, const char *output, const struct exporter **out,
+		     struct error *err)
+{
+	const char *ending = output != NULL ? ending_of(output) : NULL;
+
+	if (format != NULL) {
+		*out = exporter_by_name(format);
+		return *out != NULL ? 0 : refuse_format(format, err);
+	}
+	*out = output != NULL ? exporter_by_file(output) : NULL;
+	if (*out != NULL)
+		return 0;
+	if (ending != NULL && strcmp(ending, "txt") != 0 && strcmp(ending, "log") != 0 &&
+	    strncmp(output, "/dev/", 5) != 0)
+		return refuse_ending(output, ending, err);
+	*out = exporter_by_name("text");
+	return 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* progress.c - one line on a terminal that says how far sampling has come. */
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+void
+progress_init(struct progress *progress, bool wanted, uint64_t duration_ns)
+{
+	progress->on = wanted && isatty(STDERR_FILENO);
+	progress->duration_ns = duration_ns;
+	progress->drawn = 0;
+}
+
+void
+progress_text(const struct progress *progress, uint64_t elapsed_ns, uint64_t samples,
+	      uint32_t threads, size_t columns, struct strbuf *line)
+{
+	static const char hint[] = " (Ctrl-C ends)";
+	char number[SAY_TEXT_SIZE];
+
+	strbuf_add_format(line, "wallsample: %.1f s", (double)elapsed_ns / (double)NS_PER_SEC);
+	if (progress->duration_ns > 0)
+		strbuf_add_format(line, " of %s", say_duration(progress->duration_ns, number));
+	strbuf_add_format(line, ", %s sample%s", say_count(samples, number),
+			  samples == 1 ? "" : "s");
+	strbuf_add_format(line, " of %s thread%s", say_count(threads, number),
+			  threads == 1 ? "" : "s");
+	if (line->length + sizeof(hint) - 1 <= columns)
+		strbuf_add_text(line, hint);
+	if (line->length > columns) {
+		line->length = columns;
+		line->data[columns] = '\0';
+	}
+}
+
+static size_t
+terminal_columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+		return 80;
+	return size.ws_col;
+}
+
+/* Whoever is in the background must not write over another program's screen. */
+static bool
+is_foreground(void)
+{
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+
+	return group < 0 || group == getpgrp();
+}
+
+void
+progress_draw(struct progress *progress, uint64_t elapsed_ns, uint64_t samples, uint32_t threads)
+{
+	struct strbuf line;
+	size_t columns, drawn;
+
+	if (!progress->on || !is_foreground())
+		return;
+	strbuf_init(&line);
+	/* the last column stays free: writing there makes some terminals go on */
+	columns = terminal_columns() - 1;
+	progress_text(progress, elapsed_ns, samples, threads, columns, &line);
+	drawn = line.length;
+	/* spaces and not an escape sequence, which not every terminal knows */
+	while (line.length < progress->drawn && line.length < columns)
+		strbuf_add_text(&line, " ");
+	fprintf(stderr, "\r%s", line.data);
+	fflush(stderr);
+	progress->drawn = drawn;
+	strbuf_release(&line);
+}
+
+void
+progress_erase(struct progress *progress)
+{
+	if (progress->drawn == 0)
+		return;
+	fprintf(stderr, "\r%*s\r", (int)progress->drawn, "");
+	fflush(stderr);
+	progress->drawn = 0;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* sample_report.c - writes the output of a run and says what became of it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "sample_run.h"
+
+void
+sample_say_start(const struct sample_run *run)
+{
+	const struct process *process = run->target.process;
+	const struct options *options = run->options;
+	char time[SAY_TEXT_SIZE];
+	struct strbuf name;
+
+	strbuf_init(&name);
+	strbuf_add_foreign(&name, process->comm);
+	if (options->duration_ns > 0)
+		log_say(&run->log, LOG_NORMAL,
+			"sampling process %d (%s) %.10g times a second for %s; Ctrl-C ends it",
+			(int)process->pid, name.data, options->rate_hz,
+			say_duration(options->duration_ns, time));
+	else
+		log_say(&run->log, LOG_NORMAL,
+			"sampling process %d (%s) %.10g times a second until it ends or Ctrl-C",
+			(int)process->pid, name.data, options->rate_hz);
+	strbuf_release(&name);
+}
+
+static bool
+is_filtered(const struct options *options)
+{
+	return options->tid_count > 0 || options->thread_name != NULL || options->states != 0 ||
+	       options->include != NULL || options->exclude != NULL;
+}
+
+/* Threads that have a row. */
+static uint32_t
+count_threads(const struct view *view)
+{
+	size_t all = profile_thread_count(view_profile(view));
+	bool *seen = xcalloc(all, sizeof(*seen));
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < view_row_count(view); i++) {
+		uint32_t thread = view_row(view, i)->thread;
+
+		count += !seen[thread];
+		seen[thread] = true;
+	}
+	free(seen);
+	return count;
+}
+
+static void
+say_written(const struct sample_run *run, const struct view *view, bool snapshot)
+{
+	char samples[SAY_TEXT_SIZE], threads[SAY_TEXT_SIZE];
+	uint32_t thread_count = count_threads(view);
+	int64_t total = view_total_samples(view);
+	struct strbuf path;
+
+	if (view_row_count(view) == 0)
+		log_say(&run->log, LOG_NORMAL, "no sample is among those that were asked for");
+	if (run->output.path == NULL)
+		return;
+	strbuf_init(&path);
+	strbuf_add_foreign(&path, run->output.path);
+	log_say(&run->log, LOG_NORMAL, "wrote %s %s to %s%s: %s sample%s of %s thread%s",
+		run->exporter->name, strcmp(run->exporter->name, "text") == 0 ? "report" : "stacks",
+		path.data, snapshot ? " so far" : "",
+		say_count(total > 0 ? (uint64_t)total : 0, samples), total == 1 ? "" : "s",
+		say_count(thread_count, threads), thread_count == 1 ? "" : "s");
+	strbuf_release(&path);
+}
+
+/*
+ * The text is made in memory first: only write(2) itself says why it failed, a
+ * stream would only know that something did.
+ */
+static int
+write_view(const struct sample_run *run, const struct export_input *input, struct error *err)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&text, &length);
+	int rc;
+
+	if (stream == NULL)
+		return error_set(err, ERROR_SYSTEM, "cannot make the report: %s", strerror(errno));
+	run->exporter->write(input, stream);
+	if (fclose(stream) != 0)
+		rc = error_set(err, ERROR_SYSTEM, "cannot make the report: %s", strerror(errno));
+	else
+		rc = output_write(&run->output, text, length, err);
+	free(text);
+	return rc;
+}
+
+int
+sample_write(const struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
+	     struct error *err)
+{
+	struct view *view = view_create(run->profile, run->symbols, &run->filter);
+	const struct export_input input = {
+		.view = view,
+		.process = run->target.process,
+		.stats = stats,
+		.end = run->end,
+		.snapshot = snapshot,
+		.by_thread = run->options->threads,
+		.limit = run->options->limit,
+		.columns = output_columns(&run->output),
+		.filtered = is_filtered(run->options),
+	};
+	int rc = write_view(run, &input, err);
+
+	if (rc == 0)
+		say_written(run, view, snapshot);
+	view_free(view);
+	return rc;
+}
+
+static void
+say_command_end(const struct sample_run *run)
+{
+	pid_t pid = run->target.pid;
+	int status = run->stats.child_status;
+	bool exited = run->stats.child_exited;
+
+	if (!exited && run->end == SAMPLER_GONE)
+		exited = waitpid(pid, &status, WNOHANG) == pid;
+	if (exited && WIFSIGNALED(status))
+		log_say(&run->log, LOG_NORMAL, "the command was ended by signal %d (%s)",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (exited && WIFEXITED(status) && WEXITSTATUS(status) != 0)
+		log_say(&run->log, LOG_NORMAL, "the command ended with exit status %d",
+			WEXITSTATUS(status));
+	else if (run->end == SAMPLER_DURATION)
+		log_say(&run->log, LOG_NORMAL, "the command goes on as process %d", (int)pid);
+}
+
+static void
+say_numbers(const struct sample_run *run)
+{
+	const struct sampler_stats *stats = &run->stats;
+	double per_frame = stats->unwind_frames > 0 ? (double)stats->unwind_ns /
+						      (double)stats->unwind_frames : 0;
+
+	log_say(&run->log, LOG_VERBOSE, "ran at priority (nice) %d", stats->nice_value);
+	log_say(&run->log, LOG_VERBOSE,
+		"%llu ticks, %llu looks at a thread; stacks: %llu reused, %llu read without a "
+		"stop, %llu in a stop", (unsigned long long)stats->ticks,
+		(unsigned long long)stats->looks, (unsigned long long)stats->reused,
+		(unsigned long long)stats->read, (unsigned long long)stats->stopped);
+	log_say(&run->log, LOG_VERBOSE, "unwound %llu frames, %.0f ns each",
+		(unsigned long long)stats->unwind_frames, per_frame);
+	log_say(&run->log, LOG_VERBOSE, "saved %llu system calls from EINTR, passed on %llu signals",
+		(unsigned long long)stats->repaired, (unsigned long long)stats->signals_passed);
+	log_say(&run->log, LOG_VERBOSE, "rate: wanted %.4g Hz, lowest %.4g Hz", stats->rate_wanted,
+		stats->rate_lowest);
+}
+
+void
+sample_say_end(const struct sample_run *run)
+{
+	if (run->target.is_command)
+		say_command_end(run);
+	else if (run->end == SAMPLER_GONE)
+		log_say(&run->log, LOG_NORMAL, "process %d has ended",
+			(int)run->target.pid);
+	say_numbers(run);
+}
+
+int
+sample_nothing(const struct sample_run *run, struct error *err)
+{
+	const struct options *options = run->options;
+	char time[SAY_TEXT_SIZE];
+
+	if (run->end == SAMPLER_GONE)
+		return error_set(err, ERROR_NO_PROCESS,
+				 "nothing was sampled: process %d ended before it could be",
+				 (int)run->target.pid);
+	if (options->tid_count > 0 || options->thread_name != NULL)
+		return error_set(err, ERROR_SYSTEM,
+				 "nothing was sampled: no thread of process %d is one that was "
+				 "asked for (%s%s%s)", (int)run->target.pid,
+				 options->tid_count > 0 ? "--tid" : "",
+				 options->tid_count > 0 && options->thread_name != NULL ? ", " : "",
+				 options->thread_name != NULL ? "--thread-name" : "");
+	return error_set(err, ERROR_SYSTEM, "nothing was sampled in %s",
+			 say_duration(run->stats.elapsed_ns, time));
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample_run.h - everything that one run of the sampling command owns.
+ */
+#ifndef WALLSAMPLE_SAMPLE_RUN_H
+#define WALLSAMPLE_SAMPLE_RUN_H
+
+#include "cli.h"
+#include "wallsample/view.h"
+
+struct sample_run {
+	const struct options *options;
+	struct log log;
+	struct filter filter; /* its regular expressions are the two below */
+	regex_t include, exclude;
+	const struct exporter *exporter;
+	struct target target;
+	struct output output;
+	struct progress progress;
+	struct modules *modules;
+	struct profile *profile;
+	struct symbols *symbols;
+	struct sampler *sampler;
+	struct sampler_stats stats; /* when it has ended */
+	enum sampler_end end;
+};
+
+/* --- sample_report.c --------------------------------------------------------- */
+
+/* "sampling process 123 (redis-server) …" */
+void sample_say_start(const struct sample_run *run);
+
+/* Writes what there is, so far (`snapshot`) or in the end, and says where. */
+int sample_write(const struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
+		 struct error *err);
+
+/* How the target ended, and with -v the numbers of the run. */
+void sample_say_end(const struct sample_run *run);
+
+/* ERROR_NO_PROCESS or ERROR_SYSTEM, with why there is not one sample. */
+int sample_nothing(const struct sample_run *run, struct error *err);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* signals.c - INT, TERM and HUP end sampling, USR1 asks for a snapshot. */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+volatile sig_atomic_t signals_stop;
+volatile sig_atomic_t signals_snapshot;
+
+/*
+ * The second signal leaves at once: whatever is seized at that moment is detached
+ * by the kernel and runs on.
+ */
+static void
+on_stop(int signal_number)
+{
+	if (signals_stop != 0)
+		_exit(128 + signal_number);
+	signals_stop = signal_number;
+}
+
+static void
+on_snapshot(int signal_number)
+{
+	(void)signal_number;
+	signals_snapshot = 1;
+}
+
+/* No SA_RESTART: what waits (for a pipe's reader, for a tick) is to notice. */
+static void
+handle(int signal_number, void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler };
+
+	sigemptyset(&action.sa_mask);
+	(void)sigaction(signal_number, &action, NULL);
+}
+
+static bool
+is_ignored(int signal_number)
+{
+	struct sigaction action;
+
+	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void
+signals_install(void)
+{
+	/*
+	 * Ctrl-Z and output from the background would suspend us, and with us any
+	 * thread of the target that is stopped at that moment.
+	 */
+	static const int ignored[] = { SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU };
+	sigset_t ours;
+
+	handle(SIGINT, on_stop);
+	handle(SIGTERM, on_stop);
+	handle(SIGUSR1, on_snapshot);
+	/* nohup(1) */
+	if (!is_ignored(SIGHUP))
+		handle(SIGHUP, on_stop);
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+		handle(ignored[i], SIG_IGN);
+	/* whoever started us may ignore it, and then no child's exit status is kept */
+	handle(SIGCHLD, SIG_DFL);
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	sigaddset(&ours, SIGHUP);
+	sigaddset(&ours, SIGUSR1);
+	(void)sigprocmask(SIG_UNBLOCK, &ours, NULL);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* target_choice.c - which process is meant, and may it be sampled. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "wallsample/attach.h"
+#include "wallsample/find.h"
+
+int
+target_check_usage(const struct options *options, struct error *err)
+{
+	int given = (options->pid != 0) + (options->name != NULL) + (options->command != NULL);
+
+	if (given == 0)
+		return error_set(err, ERROR_USAGE,
+				 "what is to be sampled? -p PID, --name GLOB or -- CMD; wallsample "
+				 "-h explains");
+	if (given > 1)
+		return error_set(err, ERROR_USAGE,
+				 "only one of -p PID, --name GLOB and -- CMD can be sampled");
+	if (options->keep_root && options->command == NULL)
+		return error_set(err, ERROR_USAGE, "--keep-root goes with -- CMD");
+	if (options->stop_all && options->nonblocking)
+		return error_set(err, ERROR_USAGE,
+				 "--stop-all and --nonblocking exclude each other");
+	return 0;
+}
+
+int
+target_find(struct target *target, const struct options *options, struct error *err)
+{
+	int rc;
+
+	memset(target, 0, sizeof(*target));
+	target->pid = (pid_t)options->pid;
+	if (options->name != NULL)
+		return find_one_by_name(options->name, &target->pid, err);
+	if (options->command == NULL)
+		return 0;
+	rc = launch_prepare(options->command, options->keep_root, &target->launched, err);
+	target->is_command = rc == 0;
+	target->pid = target->launched.pid;
+	return rc;
+}
+
+int
+target_open(struct target *target, bool may_stop, struct error *err)
+{
+	int rc = process_open(target->pid, &target->process, err);
+
+	return rc == 0 ? attach_check(target->process, may_stop, err) : rc;
+}
+
+int
+target_begin(struct target *target, struct error *err)
+{
+	struct process *begun;
+	int rc;
+
+	if (!target->is_command)
+		return 0;
+	rc = launch_go(&target->launched, err);
+	/* on failure the child is gone and reaped: nothing is left to cancel */
+	target->is_command = rc == 0;
+	if (rc != 0)
+		return rc;
+	target->is_running = true;
+	/* what was opened before bears our own name and words, not the command's */
+	if (process_open(target->pid, &begun, err) != 0)
+		return error_set(err, ERROR_NO_PROCESS,
+				 "the command has ended before it could be sampled");
+	process_free(target->process);
+	target->process = begun;
+	return 0;
+}
+
+void
+target_release(struct target *target)
+{
+	if (target->is_command && !target->is_running)
+		launch_cancel(&target->launched);
+	process_free(target->process);
+	target->process = NULL;
+}
+
+int
+target_check_tids(const struct target *target, const struct options *options,
+		  struct error *err)
+{
+	for (size_t i = 0; i < options->tid_count; i++) {
+		struct task_stat stat;
+
+		if (process_read_task_stat(target->process, options->tids[i], &stat))
+			return 0;
+	}
+	if (options->tid_count == 0)
+		return 0;
+	return error_set(err, ERROR_USAGE, "--tid: %d is not a thread of process %d",
+			 (int)options->tids[0], (int)target->pid);
+}

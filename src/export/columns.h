@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * columns.h - tables of text: columns as wide as their widest cell, the last one cut
+ * to what is left.
+ */
+#ifndef WALLSAMPLE_COLUMNS_H
+#define WALLSAMPLE_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "wallsample/base.h"
+
+#define COLUMNS_MAX 8
+
+struct column {
+	const char *title;
+	bool right;  /* aligned to the right */
+	size_t most; /* widest it may become, 0: no limit (the last: what is left) */
+};
+
+struct columns {
+	const struct column *column; /* borrowed */
+	size_t column_count;
+	char **cell; /* row by row */
+	size_t cell_count, cell_capacity;
+};
+
+void columns_init(struct columns *table, const struct column *column, size_t count);
+void columns_release(struct columns *table);
+/* The next cell of the row, or the first of the next row. The text is copied. */
+void columns_add(struct columns *table, const char *text);
+/* Writes titles and rows, no line wider than `width` cells if that can be. */
+void columns_write(const struct columns *table, FILE *out, size_t width);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * display.h - how wide text is on a terminal, and text cut or wrapped to fit.
+ *
+ * Text is UTF-8 without control characters (strbuf_add_foreign makes it so).
+ */
+#ifndef WALLSAMPLE_DISPLAY_H
+#define WALLSAMPLE_DISPLAY_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "wallsample/base.h"
+
+/* Cells that the text takes: two for wide characters, none for combining ones. */
+size_t display_width(const char *text);
+
+/* Adds the text, its middle replaced by "…" when it is wider than `width` cells. */
+void display_add_fitted(struct strbuf *out, const char *text, size_t width);
+
+/* Writes `count` spaces. */
+void display_pad(FILE *out, size_t count);
+
+/*
+ * Writes words separated by spaces as lines of at most `width` cells (a word that
+ * is wider stands alone), all but the first indented. The first is taken to
+ * begin in column `indent`.
+ */
+void display_wrap(FILE *out, const char *text, size_t indent, size_t width);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export.c - the registry of output formats.
+ */
+#include "wallsample/export.h"
+
+#include <string.h>
+
+#include "exporters.h"
+
+const struct exporter *const exporters[] = {
+	&exporter_text,
+	&exporter_folded,
+	NULL,
+};
+
+const struct exporter *
+exporter_by_name(const char *name)
+{
+	for (size_t i = 0; exporters[i] != NULL; i++)
+		if (strcmp(exporters[i]->name, name) == 0)
+			return exporters[i];
+	return NULL;
+}
+
+/* Is `word` one of the words of a list separated by commas? */
+static bool
+is_listed(const char *list, const char *word)
+{
+	const size_t length = strlen(word);
+
+	while (*list != '\0') {
+		const size_t item = strcspn(list, ",");
+
+		if (item == length && strncmp(list, word, length) == 0)
+			return true;
+		list += item;
+		list += *list == ',';
+	}
+	return false;
+}
+
+const struct exporter *
+exporter_by_file(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	const char *base = slash != NULL ? slash + 1 : file;
+	const char *dot = strrchr(base, '.');
+
+	if (dot == NULL || dot[1] == '\0')
+		return NULL;
+	for (size_t i = 0; exporters[i] != NULL; i++)
+		if (is_listed(exporters[i]->endings, dot + 1))
+			return exporters[i];
+	return NULL;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exporters.h - the exporters that the registry lists, one in each file.
+ */
+#ifndef WALLSAMPLE_EXPORTERS_H
+#define WALLSAMPLE_EXPORTERS_H
+
+#include "wallsample/export.h"
+
+extern const struct exporter exporter_text;
+extern const struct exporter exporter_folded;
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text.c - the report for people: what was sampled, functions, states, threads, cost.
+ */
+#include "text.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "columns.h"
+#include "display.h"
+#include "exporters.h"
+#include "quantity.h"
+#include "wallsample/result.h"
+#include "wallsample/state.h"
+
+#define LABEL_WIDTH 10
+#define NAME_MOST 24 /* a thread's name has 15 bytes, but may need escapes */
+
+void
+text_write_field(FILE *out, size_t width, const char *label, const char *value)
+{
+	fprintf(out, "%-*s", LABEL_WIDTH, label);
+	display_wrap(out, value, LABEL_WIDTH, width);
+}
+
+/* --- header -------------------------------------------------------------------------- */
+
+/* "the process exited with status 3", when that is why sampling ended. */
+static void
+add_end(struct strbuf *sb, const struct export_input *input)
+{
+	const struct sampler_stats *stats = input->stats;
+
+	strbuf_add_text(sb, "The process exited while it was sampled");
+	if (stats->child_exited && WIFEXITED(stats->child_status))
+		strbuf_add_format(sb, ", with status %d", WEXITSTATUS(stats->child_status));
+	else if (stats->child_exited && WIFSIGNALED(stats->child_status))
+		strbuf_add_format(sb, ", killed by signal %d (%s)", WTERMSIG(stats->child_status),
+				  strsignal(WTERMSIG(stats->child_status)));
+	strbuf_add_text(sb, ".");
+}
+
+static void
+write_command(const struct export_input *input, FILE *out, size_t width)
+{
+	struct strbuf whole, fitted;
+
+	strbuf_init(&whole);
+	strbuf_init(&fitted);
+	strbuf_add_foreign(&whole, input->process->cmdline);
+	display_add_fitted(&fitted, whole.data, width - LABEL_WIDTH);
+	fprintf(out, "%-*s%s\n", LABEL_WIDTH, "Command", fitted.data);
+	strbuf_release(&whole);
+	strbuf_release(&fitted);
+}
+
+static void
+write_header(const struct export_input *input, FILE *out, size_t width)
+{
+	const struct sampler_stats *stats = input->stats;
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_format(&sb, "%jd (", (intmax_t)input->process->pid);
+	strbuf_add_foreign(&sb, input->process->comm);
+	strbuf_add_text(&sb, ")");
+	text_write_field(out, width, "Process", sb.data);
+	write_command(input, out, width);
+
+	strbuf_clear(&sb);
+	quantity_add_count(&sb, stats->threads_seen);
+	strbuf_add_text(&sb, " seen, at most ");
+	quantity_add_count(&sb, stats->threads_most);
+	strbuf_add_text(&sb, " at once");
+	text_write_field(out, width, "Threads", sb.data);
+
+	strbuf_clear(&sb);
+	quantity_add_time(&sb, (int64_t)stats->elapsed_ns);
+	strbuf_add_text(&sb, " at ");
+	quantity_add_rate(&sb, stats->rate_wanted);
+	text_write_field(out, width, "Sampled", sb.data);
+
+	if (input->filtered) {
+		strbuf_clear(&sb);
+		quantity_add_share(&sb, (double)view_total_ns(input->view),
+				   (double)view_unfiltered_ns(input->view));
+		strbuf_add_text(&sb, " of what was sampled, as selected by options");
+		text_write_field(out, width, "Shown", sb.data);
+	}
+	strbuf_clear(&sb);
+	if (input->snapshot)
+		strbuf_add_text(&sb, "Sampling goes on: this is what there is so far.");
+	else if (input->end == SAMPLER_GONE)
+		add_end(&sb, input);
+	if (sb.length > 0)
+		text_write_field(out, width, "Note", sb.data);
+	strbuf_release(&sb);
+}
+
+/* --- cells ------------------------------------------------------------------------------ */
+
+static void
+add_time_cell(struct columns *table, struct strbuf *sb, int64_t ns)
+{
+	strbuf_clear(sb);
+	quantity_add_time(sb, ns);
+	columns_add(table, sb->data);
+}
+
+static void
+add_share_cell(struct columns *table, struct strbuf *sb, int64_t part, int64_t whole)
+{
+	strbuf_clear(sb);
+	quantity_add_share(sb, (double)part, (double)whole);
+	columns_add(table, sb->data);
+}
+
+/* "name (module)"; a name that is an address says the module already. */
+static void
+add_function(struct strbuf *sb, const struct view_function *function, bool with_module)
+{
+	strbuf_add_foreign(sb, function->name);
+	if (!with_module || !function->known || function->module[0] == '\0')
+		return;
+	strbuf_add_text(sb, " (");
+	strbuf_add_foreign(sb, function->module);
+	strbuf_add_text(sb, ")");
+}
+
+static void
+write_rest(FILE *out, size_t count, size_t limit, const char *one, const char *many)
+{
+	struct strbuf sb;
+
+	if (count <= limit)
+		return;
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, "… and ");
+	quantity_add_things(&sb, count - limit, one, many);
+	fprintf(out, "%s\n", sb.data);
+	strbuf_release(&sb);
+}
+
+static size_t
+shown(size_t count, size_t limit)
+{
+	return count < limit ? count : limit;
+}
+
+/* --- functions ---------------------------------------------------------------------------- */
+
+/* What 100 % is, in this report's own numbers. */
+static void
+write_unit(const struct export_input *input, FILE *out, size_t width)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, "Functions by the wall time that threads spent in them, running or "
+			     "blocked: 100% is ");
+	quantity_add_time(&sb, view_total_ns(input->view));
+	strbuf_add_text(&sb, input->filtered ? ", the time of all samples shown." :
+					       ", the time of all threads together.");
+	display_wrap(out, sb.data, 0, width);
+	strbuf_release(&sb);
+}
+
+static void
+write_functions(const struct export_input *input, FILE *out, size_t width)
+{
+	static const struct column column[] = {
+		{ "flat", true, 0 }, { "flat%", true, 0 }, { "sum%", true, 0 },
+		{ "cum", true, 0 },  { "cum%", true, 0 },  { "function (module)", false, 0 },
+	};
+	const int64_t total = view_total_ns(input->view);
+	struct columns table;
+	struct top_table top;
+	struct strbuf sb;
+	int64_t sum = 0;
+
+	strbuf_init(&sb);
+	columns_init(&table, column, ARRAY_SIZE(column));
+	top_table_make(input->view, &top);
+	for (size_t i = 0; i < shown(top.count, input->limit); i++) {
+		const struct top_row *row = &top.row[i];
+
+		sum += row->flat_ns;
+		add_time_cell(&table, &sb, row->flat_ns);
+		add_share_cell(&table, &sb, row->flat_ns, total);
+		add_share_cell(&table, &sb, sum, total);
+		add_time_cell(&table, &sb, row->cum_ns);
+		add_share_cell(&table, &sb, row->cum_ns, total);
+		strbuf_clear(&sb);
+		add_function(&sb, view_function(input->view, row->function), true);
+		columns_add(&table, sb.data);
+	}
+	write_unit(input, out, width);
+	columns_write(&table, out, width);
+	write_rest(out, top.count, input->limit, "more function", "more functions");
+	top_table_release(&top);
+	columns_release(&table);
+	strbuf_release(&sb);
+}
+
+/* --- states --------------------------------------------------------------------------------- */
+
+static void
+add_state(struct strbuf *sb, const struct state_row *row)
+{
+	strbuf_add_text(sb, run_state_text(row->state));
+	if (row->state != RUN_SLEEPING && row->state != RUN_DISK)
+		return;
+	if (row->syscall == SYSCALL_NONE)
+		strbuf_add_text(sb, " outside a system call (page fault)");
+	else if (row->syscall == SYSCALL_UNKNOWN)
+		strbuf_add_text(sb, " in an unknown system call");
+	else if (syscall_name(row->syscall) != NULL)
+		strbuf_add_format(sb, " in %s", syscall_name(row->syscall));
+	else
+		strbuf_add_format(sb, " in syscall %" PRId32, row->syscall);
+}
+
+static void
+write_states(const struct export_input *input, FILE *out, size_t width)
+{
+	static const struct column column[] = {
+		{ "wall", true, 0 },
+		{ "wall%", true, 0 },
+		{ "state", false, 0 },
+	};
+	struct columns table;
+	struct state_table states;
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	columns_init(&table, column, ARRAY_SIZE(column));
+	state_table_make(input->view, &states);
+	for (size_t i = 0; i < shown(states.count, input->limit); i++) {
+		add_time_cell(&table, &sb, states.row[i].weight_ns);
+		add_share_cell(&table, &sb, states.row[i].weight_ns, view_total_ns(input->view));
+		strbuf_clear(&sb);
+		add_state(&sb, &states.row[i]);
+		columns_add(&table, sb.data);
+	}
+	fputs("\nWhat the threads were doing\n", out);
+	columns_write(&table, out, width);
+	write_rest(out, states.count, input->limit, "more state", "more states");
+	state_table_release(&states);
+	columns_release(&table);
+	strbuf_release(&sb);
+}
+
+/* --- threads -------------------------------------------------------------------------------- */
+
+static void
+add_thread_cells(const struct export_input *input, struct columns *table, struct strbuf *sb,
+		 const struct thread_row *row)
+{
+	const struct profile *profile = view_profile(input->view);
+	const struct profile_thread *thread = profile_thread(profile, row->thread);
+
+	strbuf_clear(sb);
+	strbuf_add_format(sb, "%jd", (intmax_t)thread->tid);
+	columns_add(table, sb->data);
+	strbuf_clear(sb);
+	strbuf_add_foreign(sb, profile_text(profile, thread->name));
+	columns_add(table, sb->data);
+	add_share_cell(table, sb, row->runnable_ns, row->weight_ns);
+	add_time_cell(table, sb, row->weight_ns);
+	strbuf_clear(sb);
+	strbuf_add_text(sb, "");
+	if (row->top < view_function_count(input->view))
+		add_function(sb, view_function(input->view, row->top), false);
+	columns_add(table, sb->data);
+}
+
+static void
+write_threads(const struct export_input *input, FILE *out, size_t width)
+{
+	static const struct column column[] = {
+		{ "tid", true, 0 },  { "name", false, NAME_MOST },   { "running", true, 0 },
+		{ "wall", true, 0 }, { "mostly in", false, 0 },
+	};
+	struct columns table;
+	struct thread_table threads;
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	columns_init(&table, column, ARRAY_SIZE(column));
+	thread_table_make(input->view, &threads);
+	for (size_t i = 0; i < shown(threads.count, input->limit); i++)
+		add_thread_cells(input, &table, &sb, &threads.row[i]);
+	fputs("\nThreads; running includes waiting for a CPU\n", out);
+	columns_write(&table, out, width);
+	write_rest(out, threads.count, input->limit, "more thread", "more threads");
+	thread_table_release(&threads);
+	columns_release(&table);
+	strbuf_release(&sb);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void
+text_write(const struct export_input *input, FILE *out)
+{
+	static const size_t piped = 100, least = 40;
+	size_t width = input->columns > 0 ? input->columns : piped;
+
+	if (width < least)
+		width = least;
+	write_header(input, out, width);
+	fputc('\n', out);
+	if (view_row_count(input->view) > 0) {
+		write_functions(input, out, width);
+		write_states(input, out, width);
+		write_threads(input, out, width);
+	} else {
+		fputs(view_unfiltered_ns(input->view) > 0 ? "No sample was selected.\n" :
+							    "There are no samples.\n", out);
+	}
+	text_write_cost(input, out, width);
+}
+
+const struct exporter exporter_text = {
+	.name = "text",
+	.help = "the report for people",
+	.endings = "txt,text",
+	.write = text_write,
+};

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_cost.c - the end of the text report: what sampling cost, and what it missed.
+ */
+#include <stdlib.h>
+
+#include "quantity.h"
+#include "text.h"
+#include "wallsample/chain.h"
+#include "wallsample/result.h"
+
+#define ITEM_WIDTH 18 /* where the numbers of a list below a field end */
+
+struct closing {
+	const struct export_input *input;
+	const struct sampler_stats *stats;
+	FILE *out;
+	size_t width;
+	struct strbuf sb; /* the line that is being made */
+};
+
+static void
+end_field(struct closing *c, const char *label)
+{
+	text_write_field(c->out, c->width, label, c->sb.data);
+	strbuf_clear(&c->sb);
+}
+
+static void
+write_item(struct closing *c, uint64_t count, const char *what)
+{
+	struct strbuf number;
+
+	strbuf_init(&number);
+	quantity_add_count(&number, count);
+	fprintf(c->out, "%*s  %s\n", ITEM_WIDTH, number.data, what);
+	strbuf_release(&number);
+}
+
+static void
+write_samples(struct closing *c)
+{
+	const struct sampler_stats *stats = c->stats;
+
+	quantity_add_count(&c->sb, stats->thread_samples);
+	strbuf_add_text(&c->sb, " of ");
+	quantity_add_things(&c->sb, stats->threads_seen, "thread", "threads");
+	strbuf_add_text(&c->sb, " in ");
+	quantity_add_things(&c->sb, stats->ticks, "tick", "ticks");
+	strbuf_add_text(&c->sb, ", from ");
+	quantity_add_things(&c->sb, stats->looks, "look at a thread", "looks at a thread");
+	end_field(c, "Samples");
+
+	quantity_add_count(&c->sb, stats->reused);
+	strbuf_add_text(&c->sb, " reused, ");
+	quantity_add_count(&c->sb, stats->read);
+	strbuf_add_text(&c->sb, " read without a stop, ");
+	quantity_add_count(&c->sb, stats->stopped);
+	strbuf_add_text(&c->sb, " read in a stop");
+	end_field(c, "Stacks");
+}
+
+static void
+write_failures(struct closing *c)
+{
+	uint64_t failed = 0;
+
+	for (size_t i = 0; i < FAILURE_COUNT; i++)
+		failed += c->stats->failed[i];
+	if (failed == 0) {
+		strbuf_add_text(&c->sb, "none");
+	} else {
+		quantity_add_things(&c->sb, failed, "sample", "samples");
+		strbuf_add_text(&c->sb, " without a stack, ");
+		quantity_add_share(&c->sb, (double)failed, (double)c->stats->thread_samples);
+		strbuf_add_text(&c->sb, " of all:");
+	}
+	end_field(c, "Failed");
+	for (size_t i = 0; i < FAILURE_COUNT; i++)
+		if (c->stats->failed[i] > 0)
+			write_item(c, c->stats->failed[i],
+				   sample_failure_text((enum sample_failure)i));
+}
+
+static void
+write_broken(struct closing *c)
+{
+	uint64_t walks = 0, broken = 0;
+
+	for (size_t i = 0; i < CHAIN_END_COUNT; i++) {
+		walks += c->stats->chains[i];
+		if (!chain_end_is_whole((enum chain_end)i))
+			broken += c->stats->chains[i];
+	}
+	if (broken == 0) {
+		strbuf_add_text(&c->sb, "none");
+	} else {
+		quantity_add_things(&c->sb, broken, "stack", "stacks");
+		strbuf_add_text(&c->sb, ", ");
+		quantity_add_share(&c->sb, (double)broken, (double)walks);
+		strbuf_add_format(&c->sb, " of those unwound, %s:",
+				  broken == 1 ? "has lost its outer end" :
+						"have lost their outer ends");
+	}
+	end_field(c, "Cut off");
+	for (size_t i = 0; i < CHAIN_END_COUNT; i++)
+		if (c->stats->chains[i] > 0 && !chain_end_is_whole((enum chain_end)i))
+			write_item(c, c->stats->chains[i], chain_end_text((enum chain_end)i));
+}
+
+/*
+ * Time of samples with a frame that was guessed: of all that was sampled, as the
+ * counts around it are, whatever is shown.
+ */
+static int64_t
+guessed_ns(const struct profile *profile)
+{
+	const size_t stacks = profile_stack_count(profile);
+	bool *guessed = xcalloc(stacks + 1, sizeof(*guessed));
+	int64_t ns = 0;
+
+	for (uint32_t i = 0; i < stacks; i++) {
+		const struct profile_stack *stack = profile_stack(profile, i);
+
+		guessed[i] = profile_frame(profile, stack->frame)->origin == FRAME_GUESS ||
+			     (stack->caller != STACK_NONE && guessed[stack->caller]);
+	}
+	for (size_t i = 0; i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+
+		if (entry->stack != STACK_NONE && guessed[entry->stack])
+			ns += entry->weight_ns;
+	}
+	free(guessed);
+	return ns;
+}
+
+static void
+write_guessed(struct closing *c)
+{
+	const int64_t ns = guessed_ns(view_profile(c->input->view));
+
+	if (ns <= 0)
+		return;
+	quantity_add_share(&c->sb, (double)ns, (double)view_unfiltered_ns(c->input->view));
+	strbuf_add_text(&c->sb, " of the time is in stacks with frames found by a scan for return "
+				"addresses, where unwind tables are missing");
+	end_field(c, "Guessed");
+}
+
+static void
+write_stops(struct closing *c)
+{
+	const struct histogram *stops = &c->stats->stop_ns;
+
+	if (stops->count == 0) {
+		strbuf_add_text(&c->sb, "no thread was stopped");
+		end_field(c, "Stops");
+		return;
+	}
+	quantity_add_count(&c->sb, stops->count);
+	strbuf_add_text(&c->sb, ", of a thread each: median ");
+	quantity_add_time(&c->sb, (int64_t)histogram_quantile(stops, 0.5));
+	strbuf_add_text(&c->sb, ", p99 ");
+	quantity_add_time(&c->sb, (int64_t)histogram_quantile(stops, 0.99));
+	strbuf_add_text(&c->sb, ", longest ");
+	quantity_add_time(&c->sb, (int64_t)stops->max);
+	strbuf_add_text(&c->sb, "; together ");
+	quantity_add_share(&c->sb, (double)stops->sum,
+			   (double)view_unfiltered_ns(c->input->view));
+	strbuf_add_text(&c->sb, " of the threads' wall time");
+	end_field(c, "Stops");
+}
+
+static void
+write_repairs(struct closing *c)
+{
+	if (c->stats->repaired > 0) {
+		quantity_add_things(&c->sb, c->stats->repaired, "system call", "system calls");
+		strbuf_add_text(&c->sb, " resumed that a stop would have ended with EINTR");
+		end_field(c, "Repaired");
+	}
+	if (c->stats->signals_passed > 0) {
+		quantity_add_things(&c->sb, c->stats->signals_passed, "signal", "signals");
+		strbuf_add_text(&c->sb, " that arrived during a stop passed on");
+		end_field(c, "Signals");
+	}
+}
+
+static void
+write_own_cost(struct closing *c)
+{
+	const struct sampler_stats *stats = c->stats;
+	const double seconds = (double)stats->elapsed_ns / (double)NS_PER_SEC;
+
+	quantity_add_rate(&c->sb, stats->rate_wanted);
+	strbuf_add_text(&c->sb, " wanted, ");
+	quantity_add_rate(&c->sb, seconds > 0 ? (double)stats->ticks / seconds : 0);
+	strbuf_add_text(&c->sb, " reached");
+	if (stats->rate_lowest > 0 && stats->rate_lowest < stats->rate_wanted) {
+		strbuf_add_text(&c->sb, ", at times lowered to ");
+		quantity_add_rate(&c->sb, stats->rate_lowest);
+		strbuf_add_text(&c->sb, " to stay within --max-overhead");
+	}
+	end_field(c, "Rate");
+
+	quantity_add_share(&c->sb, (double)stats->own_cpu_ns, (double)stats->elapsed_ns);
+	strbuf_add_text(&c->sb, " of one CPU, ");
+	quantity_add_memory(&c->sb, stats->peak_memory);
+	strbuf_add_text(&c->sb, " of memory");
+	end_field(c, "Own cost");
+}
+
+/* Of what is shown, unlike the rest of this block: it is what names are missing in. */
+static void
+write_nameless(struct closing *c)
+{
+	const double total = (double)view_total_ns(c->input->view);
+	struct bare_table bare;
+	struct strbuf cum;
+
+	strbuf_init(&cum);
+	bare_table_make(c->input->view, &bare);
+	if (bare.count > 0) {
+		quantity_add_things(&c->sb, bare.count, "module has", "modules have");
+		strbuf_add_text(&c->sb, " frames without a symbol (share of the time, and as "
+					"innermost):");
+		end_field(c, "Nameless");
+	}
+	for (size_t i = 0; i < bare.count && i < c->input->limit; i++) {
+		strbuf_clear(&cum);
+		quantity_add_share(&cum, (double)bare.row[i].cum_ns, total);
+		quantity_add_share(&c->sb, (double)bare.row[i].flat_ns, total);
+		fprintf(c->out, "%*s %8s  ", ITEM_WIDTH, cum.data, c->sb.data);
+		strbuf_clear(&c->sb);
+		strbuf_add_foreign(&c->sb, bare.row[i].module);
+		fprintf(c->out, "%s\n", c->sb.data);
+		strbuf_clear(&c->sb);
+	}
+	if (bare.count > c->input->limit) {
+		strbuf_add_text(&c->sb, "… and ");
+		quantity_add_things(&c->sb, bare.count - c->input->limit, "more", "more");
+		end_field(c, "");
+	}
+	strbuf_release(&cum);
+	bare_table_release(&bare);
+}
+
+void
+text_write_cost(const struct export_input *input, FILE *out, size_t width)
+{
+	struct closing c = { .input = input, .stats = input->stats, .out = out, .width = width };
+
+	strbuf_init(&c.sb);
+	fputs("\nWhat it cost and missed\n", out);
+	write_samples(&c);
+	write_failures(&c);
+	write_broken(&c);
+	write_guessed(&c);
+	write_nameless(&c);
+	write_stops(&c);
+	write_repairs(&c);
+	write_own_cost(&c);
+	if (input->stats->execed) {
+		strbuf_add_text(&c.sb, "The process called exec meanwhile: this report has samples "
+				       "of the program before and the one after.");
+		end_field(&c, "Note");
+	}
+	strbuf_release(&c.sb);
+}

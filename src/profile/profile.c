@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile.c - what was sampled, in flat arrays: frames, stacks, threads, summed
+ * samples; each kind found again through a hash table of its whole key.
+ */
+#include "wallsample/profile.h"
+
+#include <stdlib.h>
+
+#include "wallsample/base.h"
+#include "wallsample/module.h"
+#include "wallsample/table.h"
+
+/* Numbers are 32 bits wide, and UINT32_MAX is STACK_NONE: memory ends long before. */
+struct profile {
+	struct strings *texts;
+
+	struct profile_frame *frame;
+	size_t frame_count, frame_capacity;
+	struct table frame_table; /* (module and origin, address) */
+
+	struct profile_stack *stack;
+	size_t stack_count, stack_capacity;
+	struct table stack_table; /* (frame, caller) */
+
+	struct profile_thread *thread;
+	size_t thread_count, thread_capacity;
+	struct table thread_table; /* (tid, start time) */
+
+	struct profile_entry *entry;
+	size_t entry_count, entry_capacity;
+	struct table entry_table; /* (thread and stack, state and system call) */
+
+	uint64_t ticks, wall_ns;
+};
+
+struct profile *
+profile_create(void)
+{
+	struct profile *profile = xcalloc(1, sizeof(*profile));
+
+	profile->texts = strings_create();
+	table_init(&profile->frame_table);
+	table_init(&profile->stack_table);
+	table_init(&profile->thread_table);
+	table_init(&profile->entry_table);
+	return profile;
+}
+
+void
+profile_free(struct profile *profile)
+{
+	if (profile == NULL)
+		return;
+	table_release(&profile->frame_table);
+	table_release(&profile->stack_table);
+	table_release(&profile->thread_table);
+	table_release(&profile->entry_table);
+	free(profile->frame);
+	free(profile->stack);
+	free(profile->thread);
+	free(profile->entry);
+	strings_free(profile->texts);
+	free(profile);
+}
+
+uint32_t
+profile_intern_text(struct profile *profile, const char *text)
+{
+	return strings_intern(profile->texts, text);
+}
+
+const char *
+profile_text(const struct profile *profile, uint32_t id)
+{
+	return strings_text(profile->texts, id);
+}
+
+uint32_t
+profile_intern_frame(struct profile *profile, const struct profile_frame *frame)
+{
+	const uint64_t a = (uint64_t)frame->module << 8 | frame->origin;
+	const uint32_t fresh = (uint32_t)profile->frame_count;
+	bool added;
+	const uint32_t id =
+		*table_place(&profile->frame_table, a, frame->address, fresh, &added);
+
+	if (!added)
+		return id;
+	profile->frame = xgrow(profile->frame, &profile->frame_capacity,
+			       profile->frame_count + 1, sizeof(*profile->frame));
+	profile->frame[profile->frame_count++] = *frame;
+	return id;
+}
+
+uint32_t
+profile_intern_named(struct profile *profile, const char *name)
+{
+	const struct profile_frame frame = {
+		.module = MODULE_NONE,
+		.address = profile_intern_text(profile, name),
+	};
+
+	return profile_intern_frame(profile, &frame);
+}
+
+uint32_t
+profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t caller)
+{
+	const uint32_t fresh = (uint32_t)profile->stack_count;
+	bool added;
+	const uint32_t id = *table_place(&profile->stack_table, frame, caller, fresh, &added);
+
+	if (!added)
+		return id;
+	profile->stack = xgrow(profile->stack, &profile->stack_capacity,
+			       profile->stack_count + 1, sizeof(*profile->stack));
+	profile->stack[profile->stack_count++] =
+		(struct profile_stack){ .frame = frame, .caller = caller };
+	return id;
+}
+
+uint32_t
+profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time, const char *name)
+{
+	const uint32_t fresh = (uint32_t)profile->thread_count;
+	bool added;
+	const uint32_t id = *table_place(&profile->thread_table, (uint64_t)tid, start_time,
+					 fresh, &added);
+
+	if (added) {
+		profile->thread = xgrow(profile->thread, &profile->thread_capacity,
+					profile->thread_count + 1, sizeof(*profile->thread));
+		profile->thread[profile->thread_count++] =
+			(struct profile_thread){ .tid = tid, .start_time = start_time };
+	}
+	profile_rename_thread(profile, id, name);
+	return id;
+}
+
+void
+profile_rename_thread(struct profile *profile, uint32_t thread, const char *name)
+{
+	profile->thread[thread].name = profile_intern_text(profile, name);
+}
+
+void
+profile_add(struct profile *profile, const struct profile_entry *sample)
+{
+	const uint64_t a = (uint64_t)sample->thread << 32 | sample->stack;
+	const uint64_t b = (uint64_t)sample->state << 32 | (uint32_t)sample->syscall;
+	const uint32_t fresh = (uint32_t)profile->entry_count;
+	bool added;
+	const uint32_t id = *table_place(&profile->entry_table, a, b, fresh, &added);
+
+	if (!added) {
+		profile->entry[id].samples += sample->samples;
+		profile->entry[id].weight_ns += sample->weight_ns;
+		return;
+	}
+	profile->entry = xgrow(profile->entry, &profile->entry_capacity,
+			       profile->entry_count + 1, sizeof(*profile->entry));
+	profile->entry[profile->entry_count++] = *sample;
+}
+
+void
+profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t runnable)
+{
+	/* Reports of parallelism will want a histogram of it; none reads it yet. */
+	(void)runnable;
+	profile->ticks++;
+	profile->wall_ns += span_ns;
+}
+
+size_t
+profile_frame_count(const struct profile *profile)
+{
+	return profile->frame_count;
+}
+
+size_t
+profile_stack_count(const struct profile *profile)
+{
+	return profile->stack_count;
+}
+
+size_t
+profile_thread_count(const struct profile *profile)
+{
+	return profile->thread_count;
+}
+
+size_t
+profile_entry_count(const struct profile *profile)
+{
+	return profile->entry_count;
+}
+
+uint64_t
+profile_tick_count(const struct profile *profile)
+{
+	return profile->ticks;
+}
+
+uint64_t
+profile_wall_ns(const struct profile *profile)
+{
+	return profile->wall_ns;
+}
+
+const struct profile_frame *
+profile_frame(const struct profile *profile, uint32_t id)
+{
+	return &profile->frame[id];
+}
+
+const struct profile_stack *
+profile_stack(const struct profile *profile, uint32_t id)
+{
+	return &profile->stack[id];
+}
+
+const struct profile_thread *
+profile_thread(const struct profile *profile, uint32_t id)
+{
+	return &profile->thread[id];
+}
+
+const struct profile_entry *
+profile_entry(const struct profile *profile, size_t index)
+{
+	return &profile->entry[index];
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* collect.c - the stacks of a tick: stops what runs, walks what was copied. */
+#include <string.h>
+
+#include "sampler_state.h"
+
+struct pending *
+batch_add(struct batch *batch, struct tracked *thread, int64_t samples, int64_t weight_ns)
+{
+	struct pending *pending;
+
+	if (batch->count == batch->capacity) {
+		size_t old = batch->capacity;
+
+		batch->pending = xgrow(batch->pending, &batch->capacity, old + 1,
+				       sizeof(*batch->pending));
+		for (size_t i = old; i < batch->capacity; i++) {
+			batch->pending[i].request = xcalloc(1, sizeof(struct stop_request));
+			snapshot_init(&batch->pending[i].request->snapshot);
+		}
+	}
+	pending = &batch->pending[batch->count++];
+	pending->thread = thread;
+	pending->samples = samples;
+	pending->weight_ns = weight_ns;
+	pending->info = (struct syscall_info){ .number = SYSCALL_NONE };
+	pending->moved = false;
+	return pending;
+}
+
+void
+batch_release(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->capacity; i++) {
+		snapshot_release(&batch->pending[i].request->snapshot);
+		free(batch->pending[i].request);
+	}
+	free(batch->pending);
+	*batch = (struct batch){ .pending = NULL };
+}
+
+static void
+walk(struct sampler *sampler, const struct snapshot *snapshot, bool may_stop)
+{
+	uint64_t began = clock_now_ns();
+
+	unwinder_walk(sampler->unwinder, snapshot, may_stop, &sampler->chain);
+	sampler->stats.unwind_ns += clock_now_ns() - began;
+	sampler->stats.unwind_frames += sampler->chain.count;
+}
+
+/* How much to copy next time: what was needed and a margin, slowly less, quickly more. */
+static void
+learn_stack_need(struct sampler *sampler, struct tracked *thread)
+{
+	const struct chain *chain = &sampler->chain;
+	size_t need = chain->stack_used + STACK_MARGIN;
+
+	if (chain->end == CHAIN_STACK_LIMIT)
+		need = thread->stack_need * 4;
+	else if (need < thread->stack_need - thread->stack_need / 8)
+		need = thread->stack_need - thread->stack_need / 8;
+	need = (need + STACK_MARGIN - 1) / STACK_MARGIN * STACK_MARGIN;
+	thread->stack_need =
+		need < sampler->config.stack_limit ? need : sampler->config.stack_limit;
+}
+
+/* The walk's result becomes what the thread is seen doing. */
+static void
+finish(struct sampler *sampler, struct pending *pending, bool asleep)
+{
+	struct tracked *thread = pending->thread;
+
+	learn_stack_need(sampler, thread);
+	sampler->stats.chains[sampler->chain.end]++;
+	thread->stack = stack_intern(sampler, &sampler->chain);
+	thread->state = pending->state;
+	thread->syscall = run_state_runnable(pending->state) ? SYSCALL_NONE : pending->info.number;
+	thread->sp = pending->info.sp;
+	thread->pc = pending->info.pc;
+	credit(sampler, thread, pending->samples, pending->weight_ns);
+	look_settle(sampler, thread, asleep);
+}
+
+void
+sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failure failure,
+	      enum run_state state, int64_t samples, int64_t weight_ns)
+{
+	thread->stack = stack_of_failure(sampler, failure);
+	thread->state = state;
+	thread->syscall = SYSCALL_NONE;
+	credit(sampler, thread, samples, weight_ns);
+	sampler->stats.failed[failure] += (uint64_t)samples;
+	look_settle(sampler, thread, false);
+}
+
+static void
+fail(struct sampler *sampler, struct pending *pending, enum sample_failure failure)
+{
+	sample_failed(sampler, pending->thread, failure, pending->state, pending->samples,
+		      pending->weight_ns);
+}
+
+/*
+ * A thread had to wait for a CPU, but that may be our own doing: on the CPU we run
+ * on, one thread may have been running until our tick began.
+ */
+static bool
+displaced_by_us(struct sampler *sampler, const struct tracked *thread)
+{
+	struct task_stat stat;
+
+	if (sampler->displaced ||
+	    !process_read_task_stat(sampler->process, thread->watch.tid, &stat) ||
+	    stat.processor != sampler->own_cpu)
+		return false;
+	sampler->displaced = true;
+	return true;
+}
+
+/*
+ * After its stop a sleeper goes back to sleep by itself. It has done nothing else if it
+ * was scheduled in once and sleeps at the same place.
+ */
+static bool
+sleeps_again(struct sampler *sampler, const struct pending *pending)
+{
+	struct tracked *thread = pending->thread;
+	struct syscall_info info;
+	struct sched sched;
+
+	if (watch_read_sched(&thread->watch, sampler->process, &sched) != LOOK_OK ||
+	    watch_read_syscall(&thread->watch, sampler->process, &info) != LOOK_OK)
+		return false;
+	if (info.running || info.sp != pending->info.sp || info.pc != pending->info.pc ||
+	    sched.switches != pending->request->during.switches + 1)
+		return false;
+	thread->sched = sched;
+	return true;
+}
+
+static void
+ask(struct sampler *sampler, const struct pending *pending)
+{
+	struct stop_request *request = pending->request;
+
+	request->watch = &pending->thread->watch;
+	request->before = pending->thread->sched;
+	request->stack_want = pending->thread->stack_need;
+	tracer_ask(sampler->tracer, request);
+}
+
+static void
+count_stop(struct sampler *sampler, const struct stop_request *request)
+{
+	histogram_add(&sampler->stats.stop_ns, request->stopped_ns);
+	sampler->stats.stopped++;
+}
+
+/* A sleeper whose frame pointer nobody could guess: one stop tells all registers, which
+ * serve every later sleep at the same place. True when the chain is a better one. */
+static bool
+stop_for_registers(struct sampler *sampler, struct pending *pending)
+{
+	struct tracked *thread = pending->thread;
+	struct stop_request *request = pending->request;
+
+	ask(sampler, pending);
+	tracer_collect(sampler->tracer, SAMPLER_STOP_BOUND_NS, false, NULL, NULL);
+	if (request->end != STOP_CAPTURED)
+		return false;
+	count_stop(sampler, request);
+	/* It woke just then: this is the stack of another moment. */
+	if (request->snapshot.regs.sp != pending->info.sp ||
+	    request->snapshot.regs.pc != pending->info.pc)
+		return false;
+	if (thread->memo == NULL)
+		thread->memo = xmalloc(sizeof(*thread->memo));
+	*thread->memo = request->snapshot.regs;
+	walk(sampler, &request->snapshot, false);
+	return true;
+}
+
+/* May this sleeper be stopped for the sake of its registers? Never in a system call that
+ * a stop would disturb. */
+static bool
+may_stop_sleeper(const struct sampler *sampler, const struct pending *pending)
+{
+	return sampler->tracer != NULL && pending->state == RUN_SLEEPING &&
+	       !syscall_breaks_on_stop(pending->info.number) && pending->thread->memo == NULL &&
+	       !tracer_is_outstanding(sampler->tracer, pending->thread->watch.tid);
+}
+
+static void
+walk_sleeper(struct sampler *sampler, struct pending *pending)
+{
+	struct tracked *thread = pending->thread;
+	bool may_stop = may_stop_sleeper(sampler, pending);
+	bool asleep = true;
+	struct sched after;
+
+	if (pending->moved) {
+		fail(sampler, pending, FAILURE_MOVED);
+		return;
+	}
+	walk(sampler, &pending->request->snapshot, may_stop);
+	if (sampler->chain.read_live &&
+	    (watch_read_sched(&thread->watch, sampler->process, &after) != LOOK_OK ||
+	     after.switches != thread->sched.switches)) {
+		fail(sampler, pending, FAILURE_MOVED);
+		return;
+	}
+	if (sampler->chain.end == CHAIN_NEEDS_REGISTER && may_stop) {
+		if (stop_for_registers(sampler, pending))
+			asleep = sleeps_again(sampler, pending);
+		else
+			asleep = false;
+	} else {
+		sampler->stats.read++;
+	}
+	finish(sampler, pending, asleep);
+}
+
+void
+collect_sleepers(struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->sleepers.count; i++)
+		walk_sleeper(sampler, &sampler->sleepers.pending[i]);
+	sampler->sleepers.count = 0;
+}
+
+static void
+finish_captured(struct sampler *sampler, struct pending *pending)
+{
+	struct stop_request *request = pending->request;
+
+	count_stop(sampler, request);
+	pending->info.number = request->syscall;
+	pending->info.sp = request->snapshot.regs.sp;
+	pending->info.pc = request->snapshot.regs.pc;
+	if (request->group_stopped)
+		pending->state = RUN_STOPPED;
+	else if (request->fell_asleep)
+		pending->state = RUN_SLEEPING;
+	else if (request->queued && !displaced_by_us(sampler, pending->thread))
+		pending->state = RUN_QUEUED;
+	walk(sampler, &request->snapshot, false);
+	finish(sampler, pending, false);
+}
+
+/* PF_EXITING of include/linux/sched.h: EPERM is what an exiting thread answers. */
+static bool
+is_exiting(struct sampler *sampler, const struct tracked *thread)
+{
+	struct task_stat stat;
+
+	return !process_read_task_stat(sampler->process, thread->watch.tid, &stat) ||
+	       stat.state == 'Z' || stat.state == 'X' || (stat.flags & 0x4) != 0;
+}
+
+static void
+finish_stop(struct sampler *sampler, struct pending *pending)
+{
+	switch (pending->request->end) {
+	case STOP_CAPTURED:
+		finish_captured(sampler, pending);
+		break;
+	case STOP_EXITED:
+		sampler->relist = true;
+		fail(sampler, pending, FAILURE_EXITED);
+		break;
+	case STOP_DENIED:
+		fail(sampler, pending,
+		     is_exiting(sampler, pending->thread) ? FAILURE_EXITED : FAILURE_DENIED);
+		break;
+	case STOP_LATE:
+		fail(sampler, pending, FAILURE_LATE);
+		break;
+	default:
+		fail(sampler, pending, FAILURE_UNREADABLE);
+		break;
+	}
+}
+
+/* A sleeper that has run since it was read is read again, if it sleeps again. */
+static bool
+read_again(struct sampler *sampler, struct pending *pending)
+{
+	struct tracked *thread = pending->thread;
+	struct snapshot *snapshot = &pending->request->snapshot;
+
+	if (watch_read_syscall(&thread->watch, sampler->process, &pending->info) != LOOK_OK ||
+	    tracer_read_sleeper(sampler->process, &thread->watch, &thread->sched, &pending->info,
+				thread->stack_need, snapshot) != READ_CAPTURED)
+		return false;
+	snapshot->live_limit = sampler->config.stack_limit;
+	return true;
+}
+
+/* --stop-all: everything that ran is held. What was woken before that is told apart. */
+static void
+while_held(void *context)
+{
+	struct sampler *sampler = context;
+
+	for (size_t i = 0; i < sampler->sleepers.count; i++) {
+		struct pending *pending = &sampler->sleepers.pending[i];
+		struct sched now;
+		enum look look =
+			watch_read_sched(&pending->thread->watch, sampler->process, &now);
+
+		if (look == LOOK_OK && now.switches == pending->thread->sched.switches)
+			continue;
+		pending->thread->sched = now;
+		pending->moved = look != LOOK_OK || !read_again(sampler, pending);
+	}
+}
+
+void
+collect_all(struct sampler *sampler)
+{
+	struct batch *runners = &sampler->runners;
+
+	/* What runs comes first, so that its sample is of this moment. */
+	for (size_t i = 0; i < runners->count; i++)
+		ask(sampler, &runners->pending[i]);
+	if (runners->count > 0)
+		tracer_collect(sampler->tracer, SAMPLER_STOP_BOUND_NS, sampler->config.stop_all,
+			       while_held, sampler);
+	for (size_t i = 0; i < runners->count; i++)
+		finish_stop(sampler, &runners->pending[i]);
+	runners->count = 0;
+	collect_sleepers(sampler);
+}

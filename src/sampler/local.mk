@@ -1,0 +1,8 @@
+libwallsample_a_SOURCES += \
+	src/sampler/collect.c \
+	src/sampler/look.c \
+	src/sampler/pace.c \
+	src/sampler/sampler.c \
+	src/sampler/sampler_state.h \
+	src/sampler/stack.c \
+	src/sampler/threads.c

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* look.c - one look at one thread: has it run, what does it do, what does that weigh. */
+#include "sampler_state.h"
+
+/* Attempts to read a sleeper that wakes up between our reads. */
+#define READ_ATTEMPTS 3
+
+/* Sleepers whose stacks wait to be walked: bounds the memory of their copies. */
+#define SLEEPERS_PENDING 64
+
+void
+credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
+{
+	struct profile_entry entry = {
+		.stack = thread->stack,
+		.state = thread->state,
+		.syscall = (int32_t)thread->syscall,
+		.samples = samples,
+		.weight_ns = weight_ns,
+	};
+
+	if (samples == 0 && weight_ns == 0)
+		return;
+	if (thread->profile_thread == UINT32_MAX)
+		thread->profile_thread =
+			profile_add_thread(sampler->profile, thread->watch.tid,
+					   thread->start_time, thread->name);
+	entry.thread = thread->profile_thread;
+	profile_add(sampler->profile, &entry);
+	sampler->stats.thread_samples += (uint64_t)samples;
+}
+
+/* When to look again: each tick with a chance of 1/period, decided now. */
+static void
+schedule(struct sampler *sampler, struct tracked *thread)
+{
+	uint32_t longest = pace_longest_period(sampler);
+	uint32_t age = sampler->tick - thread->since_tick;
+
+	thread->period = 1;
+	while (thread->asleep && thread->period < longest && thread->period * 2 <= age / 2)
+		thread->period *= 2;
+	thread->next_tick = sampler->tick + rng_geometric(&sampler->rng, 1.0 / thread->period);
+	thread->last_tick = sampler->tick;
+	thread->last_ns = sampler->tick_ns;
+}
+
+void
+look_settle(struct sampler *sampler, struct tracked *thread, bool asleep)
+{
+	thread->seen = true;
+	thread->asleep = asleep;
+	thread->since_tick = sampler->tick;
+	schedule(sampler, thread);
+}
+
+/* The thread has exited since the last look. What it did then it did until some
+ * moment in between: the same estimate as for any other change. */
+static void
+forget(struct sampler *sampler, struct tracked *thread)
+{
+	thread->gone = true;
+	thread->next_tick = UINT32_MAX;
+	sampler->relist = true;
+}
+
+/* S, D or T: most system calls that sleep leave no doubt. */
+static enum run_state
+sleep_state(struct sampler *sampler, struct tracked *thread, const struct syscall_info *info)
+{
+	struct task_stat stat;
+	enum run_state state;
+
+	if (sampler->leader_state != 'T' && syscall_sleeps_interruptible(info->number))
+		return RUN_SLEEPING;
+	if (!process_read_task_stat(sampler->process, thread->watch.tid, &stat))
+		return RUN_SLEEPING;
+	state = run_state_from_letter(stat.state);
+	/* It woke in the meantime: what is recorded is the sleep. */
+	return state == RUN_RUNNING ? RUN_SLEEPING : state;
+}
+
+/* After a restart the kernel shows restart_syscall: the number seen before holds as
+ * long as the sleep is at the same place. */
+static long
+true_syscall(const struct tracked *thread, const struct syscall_info *info)
+{
+	if (!syscall_is_restart(info->number))
+		return info->number;
+	if (thread->seen && thread->sp == info->sp && thread->pc == info->pc)
+		return thread->syscall;
+	return SYSCALL_UNKNOWN;
+}
+
+/* Copies the stack of a sleeper; it is walked later. False: it is not asleep. */
+static bool
+read_sleeper(struct sampler *sampler, struct tracked *thread, const struct syscall_info *info,
+	     int64_t samples, int64_t weight_ns)
+{
+	struct pending *pending = batch_add(&sampler->sleepers, thread, samples, weight_ns);
+	struct snapshot *snapshot = &pending->request->snapshot;
+	enum read_end end = tracer_read_sleeper(sampler->process, &thread->watch, &thread->sched,
+						info, thread->stack_need, snapshot);
+
+	if (end != READ_CAPTURED) {
+		sampler->sleepers.count--;
+		if (end == READ_MOVED)
+			return false;
+		sample_failed(sampler, thread,
+			      end == READ_GONE ? FAILURE_EXITED : FAILURE_UNREADABLE, RUN_UNKNOWN,
+			      samples, weight_ns);
+		if (end == READ_GONE)
+			forget(sampler, thread);
+		return true;
+	}
+	snapshot->live_limit = sampler->config.stack_limit;
+	if (thread->memo != NULL && thread->memo->sp == info->sp && thread->memo->pc == info->pc)
+		snapshot->regs = *thread->memo;
+	pending->state = sleep_state(sampler, thread, info);
+	pending->info = *info;
+	pending->info.number = true_syscall(thread, info);
+	if (sampler->sleepers.count >= SLEEPERS_PENDING && !sampler->config.stop_all)
+		collect_sleepers(sampler);
+	return true;
+}
+
+static void
+plan_stop(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
+{
+	sampler->runnable += (double)samples;
+	if (sampler->tracer == NULL)
+		sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_RUNNING, samples,
+			      weight_ns);
+	else if (tracer_is_outstanding(sampler->tracer, thread->watch.tid))
+		sample_failed(sampler, thread, FAILURE_OUTSTANDING, RUN_RUNNING, samples,
+			      weight_ns);
+	else
+		batch_add(&sampler->runners, thread, samples, weight_ns)->state = RUN_RUNNING;
+}
+
+/* It has run since the last look, or was never looked at: see what it does now. */
+static void
+look_closely(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
+{
+	for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+		struct syscall_info info;
+		enum look look =
+			watch_read_syscall(&thread->watch, sampler->process, &info);
+
+		if (look == LOOK_GONE) {
+			sample_failed(sampler, thread, FAILURE_EXITED, RUN_UNKNOWN, samples,
+				      weight_ns);
+			forget(sampler, thread);
+			return;
+		}
+		/* An exiting thread has given up its memory: EPERM. */
+		if (look != LOOK_OK) {
+			sample_failed(sampler, thread, FAILURE_DENIED, RUN_UNKNOWN, samples,
+				      weight_ns);
+			return;
+		}
+		if (info.running) {
+			plan_stop(sampler, thread, samples, weight_ns);
+			return;
+		}
+		if (read_sleeper(sampler, thread, &info, samples, weight_ns))
+			return;
+		look = watch_read_sched(&thread->watch, sampler->process, &thread->sched);
+		if (look != LOOK_OK)
+			break;
+	}
+	sample_failed(sampler, thread, FAILURE_MOVED, RUN_SLEEPING, samples, weight_ns);
+}
+
+/* Not wanted by the user: counted among the runnable, nothing else. */
+static void
+look_unselected(struct sampler *sampler, struct tracked *thread, int64_t samples)
+{
+	struct syscall_info info;
+	bool asleep = false;
+
+	if (watch_read_syscall(&thread->watch, sampler->process, &info) == LOOK_OK) {
+		asleep = !info.running;
+		if (info.running)
+			sampler->runnable += (double)samples;
+	}
+	look_settle(sampler, thread, asleep);
+}
+
+void
+look_at(struct sampler *sampler, struct tracked *thread)
+{
+	struct sched sched;
+	enum look look = watch_read_sched(&thread->watch, sampler->process, &sched);
+	int64_t ticks = (int64_t)(sampler->tick - thread->last_tick);
+	int64_t time_ns = (int64_t)(sampler->tick_ns - thread->last_ns);
+	int64_t period = thread->period;
+	int64_t weight_ns = period * (int64_t)sampler->span_ns;
+
+	sampler->stats.looks++;
+	if (look == LOOK_OK && thread->asleep && sched.switches == thread->sched.switches) {
+		if (thread->selected) {
+			credit(sampler, thread, ticks, time_ns);
+			sampler->stats.reused += (uint64_t)ticks;
+		}
+		schedule(sampler, thread);
+		return;
+	}
+	/*
+	 * Seen with a chance of 1/period, so it weighs `period` ticks; the rest of
+	 * the time is the old sleep's (sampler.h). A rest below zero takes back
+	 * what earlier looks have credited.
+	 */
+	if (thread->seen && thread->selected && ticks != period)
+		credit(sampler, thread, ticks - period, time_ns - weight_ns);
+	else if (!thread->seen)
+		weight_ns = time_ns;
+	thread->sched = sched;
+	if (look == LOOK_GONE) {
+		forget(sampler, thread);
+		return;
+	}
+	if (!thread->selected) {
+		look_unselected(sampler, thread, period);
+	} else if (look == LOOK_OK) {
+		thread_refresh_name(sampler, thread);
+		look_closely(sampler, thread, period, weight_ns);
+	} else {
+		sample_failed(sampler, thread, FAILURE_DENIED, RUN_UNKNOWN, period, weight_ns);
+	}
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler.c - the life of a run: set-up, ticks, the end, and what it all cost. */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "sampler_state.h"
+
+/* Where permitted we run before others, so that stops are short: a thread that
+ * has stopped waits for us. A real-time class is not ours to take unasked. */
+#define NICE (-15)
+
+/* Descriptors that are needed for other things than threads: modules, output. */
+#define FD_RESERVE 256
+
+#define PROGRESS_NS (200 * NS_PER_MS)
+
+static size_t
+fd_budget(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= FD_RESERVE)
+		return 0;
+	return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (limit.rlim_cur - FD_RESERVE) / 2;
+}
+
+int
+sampler_create(const struct process *process, const struct sampler_config *config,
+	       struct modules *modules, struct profile *profile, const struct log *log,
+	       struct sampler **out, struct error *err)
+{
+	struct sampler *sampler = xcalloc(1, sizeof(*sampler));
+
+	*out = NULL;
+	sampler->process = process;
+	sampler->config = *config;
+	sampler->modules = modules;
+	sampler->profile = profile;
+	sampler->log = log;
+	if (!config->nonblocking) {
+		int failed = tracer_create(process, &sampler->tracer, err);
+
+		if (failed != 0) {
+			free(sampler);
+			return failed;
+		}
+	}
+	rng_seed(&sampler->rng, config->seed != 0 ? config->seed : clock_now_ns());
+	sampler->sched_source = sched_source_probe();
+	sampler->fd_budget = fd_budget();
+	sampler->maps = maps_create(process, modules);
+	sampler->unwinder = unwinder_create(sampler->maps, config->unwinder);
+	table_init(&sampler->frames);
+	chain_init(&sampler->chain);
+	for (int i = 0; i < FAILURE_COUNT; i++)
+		sampler->failure_stack[i] = STACK_NONE;
+	histogram_init(&sampler->stats.stop_ns);
+	sampler->stats.rate_wanted = config->rate_hz;
+	*out = sampler;
+	return 0;
+}
+
+/* Another program runs in the process now: nothing known about memory holds. */
+static void
+notice_exec(struct sampler *sampler, const struct task_stat *leader)
+{
+	if (leader->start_stack <= 1 || leader->arg_start == 0)
+		return; /* not told, or the leader has exited */
+	if (sampler->start_stack == leader->start_stack && sampler->arg_start == leader->arg_start)
+		return;
+	if (sampler->start_stack != 0) {
+		sampler->stats.execed = true;
+		sampler->relist = true;
+		maps_refresh(sampler->maps);
+	}
+	sampler->start_stack = leader->start_stack;
+	sampler->arg_start = leader->arg_start;
+}
+
+/* Looks at the process as a whole; false when it has gone. */
+static bool
+look_at_process(struct sampler *sampler)
+{
+	struct task_stat leader;
+
+	if (!process_read_task_stat(sampler->process, sampler->process->pid, &leader))
+		return false;
+	if ((leader.state == 'Z' || leader.state == 'X') && leader.num_threads <= 1)
+		return false;
+	sampler->leader_state = leader.state;
+	notice_exec(sampler, &leader);
+	/* An exited leader is counted by the kernel, but is no thread of ours. */
+	if (leader.num_threads != sampler->thread_count + (leader.state == 'Z'))
+		sampler->relist = true;
+	return true;
+}
+
+/* All threads that are due, beginning at a random one, so that none is always first. */
+static void
+look_at_threads(struct sampler *sampler, bool everyone)
+{
+	size_t count = sampler->thread_count;
+	size_t first = count > 0 ? rng_next(&sampler->rng) % count : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct tracked *thread = sampler->thread[(first + i) % count];
+
+		if (thread->gone)
+			continue;
+		/* To look at all is as good a chance as any: decided by the clock, not by
+		 * what threads do. */
+		if (everyone && thread->next_tick > sampler->tick)
+			thread->period = 1;
+		if (everyone || thread->next_tick <= sampler->tick)
+			look_at(sampler, thread);
+	}
+}
+
+static unsigned
+current_cpu(void)
+{
+	int cpu = sched_getcpu();
+
+	return cpu >= 0 ? (unsigned)cpu : UINT32_MAX;
+}
+
+/* One tick. False when the target has gone. */
+static bool
+tick(struct sampler *sampler, bool last)
+{
+	uint64_t now = clock_now_ns();
+	bool alive;
+
+	sampler->pace.tick_began_ns = now;
+	sampler->tick++;
+	sampler->span_ns = now - sampler->tick_ns;
+	sampler->tick_ns = now;
+	sampler->runnable = 0;
+	sampler->own_cpu = current_cpu();
+	sampler->displaced = false;
+	alive = look_at_process(sampler);
+	maps_tick(sampler->maps, now);
+	if (sampler->relist && alive)
+		threads_refresh(sampler);
+	look_at_threads(sampler, last || !alive || sampler->config.stop_all);
+	collect_all(sampler);
+	profile_add_tick(sampler->profile, sampler->span_ns, (uint32_t)(sampler->runnable + 0.5));
+	sampler->stats.ticks++;
+	return alive;
+}
+
+static void
+update_stats(struct sampler *sampler, uint64_t began_ns, uint64_t cpu_ns)
+{
+	struct sampler_stats *stats = &sampler->stats;
+	struct rusage usage;
+
+	stats->elapsed_ns = clock_now_ns() - began_ns;
+	stats->own_cpu_ns = clock_own_cpu_ns() - cpu_ns;
+	stats->rate_lowest = sampler->pace.lowest_hz;
+	if (getrusage(RUSAGE_SELF, &usage) == 0)
+		stats->peak_memory = (uint64_t)usage.ru_maxrss * 1024;
+	if (sampler->tracer != NULL) {
+		stats->repaired = tracer_stats(sampler->tracer)->repaired;
+		stats->signals_passed = tracer_stats(sampler->tracer)->signals_passed;
+	}
+}
+
+/* Sleeps until the next tick; true when sampling goes on. */
+static bool
+wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t end_ns)
+{
+	uint64_t until = sampler->pace.due_ns;
+
+	if (until > end_ns)
+		until = end_ns;
+	while (clock_now_ns() < until) {
+		if (hooks->stop != NULL && *hooks->stop)
+			return false;
+		if (hooks->snapshot != NULL && *hooks->snapshot)
+			return true;
+		if (sampler->tracer != NULL) {
+			tracer_sleep_until(sampler->tracer, until);
+		} else {
+			struct timespec at = { .tv_sec = (time_t)(until / NS_PER_SEC),
+					       .tv_nsec = (long)(until % NS_PER_SEC) };
+
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+		}
+	}
+	return (hooks->stop == NULL || !*hooks->stop) && clock_now_ns() < end_ns;
+}
+
+static enum sampler_end
+run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, uint64_t began_cpu)
+{
+	uint64_t end_ns = sampler->config.duration_ns != 0 ?
+				  began + sampler->config.duration_ns :
+				  UINT64_MAX;
+	uint64_t next_progress = began;
+
+	pace_next(sampler);
+	while (wait_for_tick(sampler, hooks, end_ns)) {
+		uint64_t now = clock_now_ns();
+
+		if (now >= sampler->pace.due_ns) {
+			if (!tick(sampler, false))
+				return SAMPLER_GONE;
+			pace_next(sampler);
+		}
+		if (hooks->on_progress != NULL && now >= next_progress) {
+			hooks->on_progress(hooks->context, now - began,
+					   sampler->stats.thread_samples,
+					   (uint32_t)sampler->thread_count);
+			next_progress = now + PROGRESS_NS;
+		}
+		if (hooks->snapshot != NULL && *hooks->snapshot) {
+			*hooks->snapshot = 0;
+			update_stats(sampler, began, began_cpu);
+			hooks->on_snapshot(hooks->context);
+		}
+	}
+	/* The last tick looks at everybody, so that every sleep is accounted for. */
+	if (!tick(sampler, true))
+		return SAMPLER_GONE;
+	return clock_now_ns() >= end_ns ? SAMPLER_DURATION : SAMPLER_STOPPED;
+}
+
+static void
+raise_priority(struct sampler *sampler, int *old)
+{
+	errno = 0;
+	*old = getpriority(PRIO_PROCESS, 0);
+	if (*old > NICE && setpriority(PRIO_PROCESS, 0, NICE) == 0)
+		sampler->stats.nice_value = NICE;
+	else
+		sampler->stats.nice_value = *old;
+	/* Timers fire when they are due, not up to 50 us later. */
+	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+}
+
+enum sampler_end
+sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
+{
+	uint64_t began, began_cpu;
+	enum sampler_end end;
+	int old_nice;
+
+	raise_priority(sampler, &old_nice);
+	log_say(sampler->log, LOG_VERBOSE, "sampling at nice %d", sampler->stats.nice_value);
+	began_cpu = clock_own_cpu_ns();
+	pace_start(sampler);
+	began = sampler->pace.due_ns;
+	sampler->tick_ns = began;
+	look_at_process(sampler);
+	threads_refresh(sampler);
+
+	end = run(sampler, hooks, began, began_cpu);
+
+	if (sampler->tracer != NULL)
+		sampler->stats.child_exited = tracer_exit_status(sampler->tracer,
+								 &sampler->stats.child_status);
+	update_stats(sampler, began, began_cpu);
+	if (sampler->stats.nice_value != old_nice)
+		setpriority(PRIO_PROCESS, 0, old_nice);
+	log_say(sampler->log, LOG_VERBOSE, "unwind: %llu frames, %.3f us a frame",
+		(unsigned long long)sampler->stats.unwind_frames,
+		sampler->stats.unwind_frames > 0 ? (double)sampler->stats.unwind_ns / 1000.0 /
+							   (double)sampler->stats.unwind_frames :
+						   0.0);
+	return end;
+}
+
+const struct sampler_stats *
+sampler_stats(const struct sampler *sampler)
+{
+	return &sampler->stats;
+}
+
+void
+sampler_free(struct sampler *sampler)
+{
+	if (sampler == NULL)
+		return;
+	tracer_free(sampler->tracer);
+	threads_free(sampler);
+	batch_release(&sampler->sleepers);
+	batch_release(&sampler->runners);
+	unwinder_free(sampler->unwinder);
+	maps_free(sampler->maps);
+	table_release(&sampler->frames);
+	chain_release(&sampler->chain);
+	free(sampler);
+}

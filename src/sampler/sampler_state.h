@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler_state.h - what the files of this folder share.
+ *
+ * sampler.c  the life of a run: ticks, end, statistics
+ * pace.c     when the next tick is due; --max-overhead
+ * threads.c  which threads there are
+ * look.c     one look at one thread, and what it weighs
+ * collect.c  the stacks of a tick: stops, walks, failures
+ * stack.c    from a call chain to an interned stack
+ */
+#ifndef WALLSAMPLE_SAMPLER_STATE_H
+#define WALLSAMPLE_SAMPLER_STATE_H
+
+#include "wallsample/sampler.h"
+#include "wallsample/table.h"
+#include "wallsample/tracer.h"
+
+/* Stack bytes that are copied of a thread not seen before. */
+#define STACK_FIRST ((size_t)16 << 10)
+/* What is copied beyond what the last walk needed. */
+#define STACK_MARGIN ((size_t)4 << 10)
+
+/* One thread of the target. */
+struct tracked {
+	struct watch watch;
+	uint64_t start_time;
+	bool gone;              /* its files say ESRCH: to be forgotten */
+	bool selected;          /* wanted by the user: captured, not only counted */
+	uint32_t profile_thread;
+	char name[64];
+	uint32_t captures;      /* how often its stack was taken: when to ask for its name */
+
+	/* When it is looked at. */
+	uint32_t next_tick;     /* at this tick */
+	uint32_t period;        /* 1/period was the chance of a look at each tick since the last */
+	uint32_t last_tick;     /* of the last look */
+	uint64_t last_ns;       /* time of that tick */
+	uint32_t since_tick;    /* first look of the present sleep */
+
+	/* What the last look saw. */
+	bool seen;              /* there was one: the fields below say something */
+	bool asleep;            /* and it has not run since while sched.switches stays */
+	struct sched sched;
+	enum run_state state;
+	long syscall;
+	uint32_t stack;         /* in the profile */
+	uint64_t sp, pc;        /* of the sleep */
+
+	size_t stack_need;      /* bytes to copy */
+	/* Registers that a stop has found, for sleeps at the same sp and pc. */
+	struct regs *memo;
+};
+
+/* A sample of this tick that has no stack yet, and the snapshot it will come from. */
+struct pending {
+	struct tracked *thread;
+	int64_t samples, weight_ns;
+	struct syscall_info info;
+	enum run_state state;
+	bool moved;             /* a sleeper that ran before all threads were held */
+	struct stop_request *request; /* its buffers are kept from tick to tick */
+};
+
+struct batch {
+	struct pending *pending;
+	size_t count, capacity;
+};
+
+struct pace {
+	double wanted_hz, now_hz, lowest_hz;
+	bool jitter;
+	double max_share;       /* of one CPU; >= 1: no limit */
+	uint64_t due_ns;        /* the next tick */
+	uint64_t tick_began_ns;
+	uint64_t window_ns, window_cpu_ns, window_ticks; /* where the present second began */
+};
+
+struct sampler {
+	const struct process *process;
+	struct sampler_config config;
+	struct profile *profile;
+	const struct log *log;
+	struct modules *modules;
+	struct maps *maps;
+	struct tracer *tracer;  /* NULL when nonblocking */
+	struct unwinder *unwinder;
+	struct rng rng;
+	struct pace pace;
+	enum sched_source sched_source;
+	size_t fd_budget;       /* threads whose descriptors may stay open */
+	unsigned own_cpu;       /* the CPU we ran on when the tick began */
+	bool displaced;         /* the thread that our own run took it from was found */
+
+	/* Threads in ascending order of their ids. */
+	struct tracked **thread;
+	size_t thread_count, thread_capacity;
+	bool relist;
+	pid_t *tids;
+	size_t tid_capacity;
+
+	/* The present tick. */
+	uint32_t tick;
+	uint64_t tick_ns, span_ns;
+	double runnable;        /* estimate of the number of runnable threads */
+	char leader_state;
+	uint64_t start_stack, arg_start; /* tell one program from the next after exec */
+
+	struct batch sleepers;  /* stacks read without a stop, to be walked */
+	struct batch runners;   /* threads to be stopped */
+
+	/* stack.c: (address, origin) -> frame, forgotten when mappings change. */
+	struct table frames;
+	uint64_t frames_generation;
+	struct chain chain;
+	uint32_t failure_stack[FAILURE_COUNT];
+
+	struct sampler_stats stats;
+};
+
+/* --- pace.c ---------------------------------------------------------------- */
+void pace_start(struct sampler *sampler);
+/* Sets pace.due_ns after a tick that began at pace.tick_began_ns. */
+void pace_next(struct sampler *sampler);
+/* The longest period between looks that the number of threads asks for. */
+uint32_t pace_longest_period(const struct sampler *sampler);
+
+/* --- threads.c ------------------------------------------------------------- */
+/* Lists the threads, forgets those that are gone, adds those that are new. */
+void threads_refresh(struct sampler *sampler);
+void threads_free(struct sampler *sampler);
+/* Asks for the thread's name again, now and then. */
+void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
+
+/* --- look.c ---------------------------------------------------------------- */
+/* Looks at a thread; what has to be captured goes into the pending samples. */
+void look_at(struct sampler *sampler, struct tracked *thread);
+/* Adds samples of what the thread's fields say. */
+void credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns);
+/* The sleep is as it was captured, and starts now. */
+void look_settle(struct sampler *sampler, struct tracked *thread, bool asleep);
+
+/* --- collect.c ------------------------------------------------------------- */
+struct pending *batch_add(struct batch *batch, struct tracked *thread, int64_t samples,
+			  int64_t weight_ns);
+void batch_release(struct batch *batch);
+/* Walks the stacks of the sleepers that were read so far. */
+void collect_sleepers(struct sampler *sampler);
+/* Stops what runs, walks everything, leaves nothing pending. */
+void collect_all(struct sampler *sampler);
+/* A sample without a stack of code: its failure is its only frame. */
+void sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failure failure,
+		   enum run_state state, int64_t samples, int64_t weight_ns);
+
+/* --- stack.c --------------------------------------------------------------- */
+uint32_t stack_intern(struct sampler *sampler, const struct chain *chain);
+uint32_t stack_of_failure(struct sampler *sampler, enum sample_failure failure);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* stack.c - from a call chain of addresses to an interned stack of (module, address). */
+#include "sampler_state.h"
+
+const char *
+sample_failure_text(enum sample_failure failure)
+{
+	static const char *const texts[] = {
+#define X(name, text) [FAILURE_##name] = text,
+		SAMPLE_FAILURES(X)
+#undef X
+	};
+
+	return texts[failure];
+}
+
+/* An address that no mapping holds (any more) keeps its number as its name. */
+static uint32_t
+frame_at(struct sampler *sampler, uint64_t address, uint8_t origin)
+{
+	const struct mapping *mapping = maps_find(sampler->maps, address);
+	struct profile_frame frame = { .module = MODULE_NONE, .origin = origin };
+	char text[32];
+
+	if (mapping == NULL) {
+		snprintf(text, sizeof(text), "[unmapped 0x%llx]", (unsigned long long)address);
+		return profile_intern_named(sampler->profile, text);
+	}
+	frame.module = mapping->module;
+	if (mapping->image != NULL)
+		frame.address = address - mapping->bias;
+	else if (modules_get(sampler->modules, mapping->module)->kind == MODULE_ANONYMOUS)
+		frame.address = address;
+	else
+		frame.address = address - mapping->start + mapping->offset;
+	return profile_intern_frame(sampler->profile, &frame);
+}
+
+uint32_t
+stack_intern(struct sampler *sampler, const struct chain *chain)
+{
+	uint32_t stack = STACK_NONE;
+
+	if (sampler->frames_generation != maps_generation(sampler->maps)) {
+		sampler->frames_generation = maps_generation(sampler->maps);
+		table_clear(&sampler->frames);
+	}
+	if (!chain_end_is_whole(chain->end)) {
+		uint32_t frame =
+			profile_intern_named(sampler->profile, chain_end_text(chain->end));
+
+		stack = profile_intern_stack(sampler->profile, frame, stack);
+	}
+	for (size_t i = chain->count; i-- > 0;) {
+		const struct chain_frame *frame = &chain->frame[i];
+		uint64_t address = chain_frame_lookup(frame);
+		bool added;
+		uint32_t *id =
+			table_place(&sampler->frames, address, frame->origin, 0, &added);
+
+		if (added)
+			*id = frame_at(sampler, address, frame->origin);
+		stack = profile_intern_stack(sampler->profile, *id, stack);
+	}
+	return stack;
+}
+
+uint32_t
+stack_of_failure(struct sampler *sampler, enum sample_failure failure)
+{
+	uint32_t *stack = &sampler->failure_stack[failure];
+
+	if (*stack == STACK_NONE)
+		*stack = profile_intern_stack(
+			sampler->profile,
+			profile_intern_named(sampler->profile, sample_failure_text(failure)),
+			STACK_NONE);
+	return *stack;
+}

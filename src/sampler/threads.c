@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* threads.c - which threads the target has: listed when something says it changed. */
+#include <errno.h>
+#include <string.h>
+
+#include "sampler_state.h"
+
+static struct tracked *
+thread_create(struct sampler *sampler, pid_t tid)
+{
+	struct task_stat stat;
+	struct tracked *thread;
+
+	if (!process_read_task_stat(sampler->process, tid, &stat))
+		return NULL; /* gone already */
+	if (stat.state == 'Z' || stat.state == 'X')
+		return NULL;
+	thread = xcalloc(1, sizeof(*thread));
+	watch_init(&thread->watch, tid, sampler->sched_source,
+		   sampler->thread_count < sampler->fd_budget);
+	thread->start_time = stat.start_time;
+	snprintf(thread->name, sizeof(thread->name), "%s", stat.comm);
+	thread->selected = sampler->config.selected == NULL ||
+			   sampler->config.selected(sampler->config.selected_context, tid,
+						    thread->name);
+	thread->profile_thread = UINT32_MAX;
+	thread->period = 1;
+	/* Born since the last tick: the tick that finds it is its first. */
+	thread->last_tick = sampler->tick > 0 ? sampler->tick - 1 : 0;
+	thread->last_ns = sampler->tick_ns - sampler->span_ns;
+	thread->next_tick = sampler->tick;
+	thread->state = RUN_UNKNOWN;
+	thread->syscall = SYSCALL_NONE;
+	thread->stack_need =
+		STACK_FIRST < sampler->config.stack_limit ? STACK_FIRST : sampler->config.stack_limit;
+	sampler->stats.threads_seen++;
+	return thread;
+}
+
+static void
+thread_free(struct tracked *thread)
+{
+	watch_release(&thread->watch);
+	free(thread->memo);
+	free(thread);
+}
+
+/* Both lists are in ascending order: one pass merges them. */
+void
+threads_refresh(struct sampler *sampler)
+{
+	size_t count = process_list_threads(sampler->process, &sampler->tids,
+					    &sampler->tid_capacity);
+	struct tracked **old = sampler->thread;
+	size_t old_count = sampler->thread_count, at = 0;
+
+	sampler->thread = xcalloc(count + 1, sizeof(*sampler->thread));
+	sampler->thread_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct tracked *thread = NULL;
+
+		while (at < old_count && old[at]->watch.tid < sampler->tids[i])
+			thread_free(old[at++]);
+		if (at < old_count && old[at]->watch.tid == sampler->tids[i]) {
+			thread = old[at++];
+			if (thread->gone) {
+				thread_free(thread);
+				thread = NULL;
+			}
+		}
+		if (thread == NULL)
+			thread = thread_create(sampler, sampler->tids[i]);
+		if (thread != NULL)
+			sampler->thread[sampler->thread_count++] = thread;
+	}
+	while (at < old_count)
+		thread_free(old[at++]);
+	free(old);
+	sampler->relist = false;
+	if (sampler->thread_count > sampler->stats.threads_most)
+		sampler->stats.threads_most = (uint32_t)sampler->thread_count;
+}
+
+void
+threads_free(struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->thread_count; i++)
+		thread_free(sampler->thread[i]);
+	free(sampler->thread);
+	free(sampler->tids);
+	sampler->thread = NULL;
+	sampler->thread_count = 0;
+}
+
+/*
+ * Threads name themselves soon after their birth, and seldom later: the name is read
+ * again at the 1st, 2nd, 4th, 8th, … capture.
+ */
+void
+thread_refresh_name(struct sampler *sampler, struct tracked *thread)
+{
+	struct task_stat stat;
+
+	thread->captures++;
+	if ((thread->captures & (thread->captures - 1)) != 0)
+		return;
+	if (!process_read_task_stat(sampler->process, thread->watch.tid, &stat) ||
+	    strcmp(stat.comm, thread->name) == 0)
+		return;
+	snprintf(thread->name, sizeof(thread->name), "%s", stat.comm);
+	if (thread->profile_thread != UINT32_MAX)
+		profile_rename_thread(sampler->profile, thread->profile_thread, thread->name);
+	if (sampler->config.selected != NULL)
+		thread->selected = sampler->config.selected(sampler->config.selected_context,
+							    thread->watch.tid, thread->name);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* run_state.c - the closed set of run states: texts, letters, parsing. */
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "wallsample/state.h"
+
+static const char *const texts[] = {
+#define X(name, text, letter) [RUN_##name] = text,
+	RUN_STATES(X)
+#undef X
+};
+
+static const char letters[] = {
+#define X(name, text, letter) [RUN_##name] = letter,
+	RUN_STATES(X)
+#undef X
+};
+
+const char *
+run_state_text(enum run_state state)
+{
+	return (unsigned)state < RUN_STATE_COUNT ? texts[state] : texts[RUN_UNKNOWN];
+}
+
+char
+run_state_letter(enum run_state state)
+{
+	return (unsigned)state < RUN_STATE_COUNT ? letters[state] : letters[RUN_UNKNOWN];
+}
+
+bool
+run_state_parse(const char *text, enum run_state *state)
+{
+	for (int i = 0; i < RUN_STATE_COUNT; i++) {
+		bool letter = text[0] != '\0' && text[1] == '\0' &&
+			      toupper((unsigned char)text[0]) == letters[i];
+
+		if (letter || strcasecmp(text, texts[i]) == 0) {
+			*state = (enum run_state)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+run_state_runnable(enum run_state state)
+{
+	return state == RUN_RUNNING || state == RUN_QUEUED;
+}
+
+/* The letters of proc_pid_stat(5), field 3. */
+enum run_state
+run_state_from_letter(char letter)
+{
+	switch (letter) {
+	case 'R':
+		return RUN_RUNNING;
+	case 'S':
+	case 'I':
+		return RUN_SLEEPING;
+	case 'D':
+		return RUN_DISK;
+	case 'T':
+	case 't':
+		return RUN_STOPPED;
+	default:
+		return RUN_UNKNOWN;
+	}
+}

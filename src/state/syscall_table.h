@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* syscall_table.h - what a table of one architecture's system calls looks like. */
+#ifndef WALLSAMPLE_SYSCALL_TABLE_H
+#define WALLSAMPLE_SYSCALL_TABLE_H
+
+#include <stddef.h>
+
+/*
+ * BREAKS: a stop by a tracer ends the call with EINTR, which no signal of the
+ * program's own explains, so the tracer must have the kernel restart it. Measured
+ * on Linux 6.18 for epoll_*wait, semop, semtimedop, rt_sigtimedwait,
+ * io_getevents, and for socket calls with a SO_RCVTIMEO or SO_SNDTIMEO, which read
+ * and write are when the descriptor is a socket; io_uring_enter and the rest of
+ * each family by the same code in the kernel. Calls that are not listed restart by
+ * themselves, or (close) must not be restarted at all.
+ */
+#define BREAKS 1
+
+/* SLEEPS: when it blocks it does so interruptibly (S), so that no look at
+ * /proc/…/stat is needed to tell that from a wait for a disk (D). */
+#define SLEEPS 2
+
+struct syscall_row {
+	const char *name; /* NULL: a gap in the numbers */
+	unsigned char flags;
+};
+
+struct syscall_table { /* indexed by number */
+	const struct syscall_row *row;
+	size_t count;
+};
+
+/* Defined by the file of the architecture. */
+extern const struct syscall_table syscall_table;
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbol_table.c - reads ELF symbol tables and settles who names which address.
+ */
+#include "symbol_table.h"
+
+#include <gelf.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol_names.h"
+#include "wallsample/base.h"
+
+/*
+ * Larger tables are damage, or a sparse file made to eat our memory. The largest
+ * browsers have 60 MB of symbols and 300 MB of names.
+ */
+#define MAX_SYMBOL_BYTES (UINT64_C(256) << 20)
+#define MAX_NAME_BYTES (UINT64_C(1) << 30)
+
+struct section {
+	uint64_t start, end; /* vaddr */
+	bool executable;
+};
+
+struct candidate {
+	uint64_t value, size;
+	const char *name;
+	uint32_t name_length; /* without the version */
+	uint32_t section;
+	uint8_t binding;      /* 0 local, 1 weak, 2 global */
+	bool label;           /* STT_NOTYPE */
+};
+
+struct reader {
+	Elf *elf;
+	struct section *section;
+	size_t section_count;
+	struct candidate *candidate;
+	size_t candidate_count, candidate_capacity;
+};
+
+/*
+ * More than 65,279 sections are counted outside the header, where a damaged file
+ * can have libelf allocate at will before we are asked. No linked program has them.
+ */
+static bool
+has_sections(const struct image *image)
+{
+	Elf64_Ehdr header;
+
+	return image_read_offset(image, 0, &header, sizeof(header)) && header.e_shoff != 0 &&
+	       header.e_shnum != 0 && header.e_shentsize == sizeof(Elf64_Shdr);
+}
+
+static Elf *
+open_elf(const struct image *image)
+{
+	const void *bytes = image_memory(image);
+
+	if (!has_sections(image) || elf_version(EV_CURRENT) == EV_NONE)
+		return NULL;
+	/* ELF_C_READ reads with pread, never maps, and writes to neither. */
+	return bytes != NULL ? elf_memory((char *)(uintptr_t)bytes, image->size) :
+			       elf_begin(image->fd, ELF_C_READ, NULL);
+}
+
+static void
+read_sections(struct reader *reader)
+{
+	Elf_Scn *scn = NULL;
+	size_t count;
+
+	if (elf_getshdrnum(reader->elf, &count) != 0)
+		return;
+	reader->section = xcalloc(count + 1, sizeof(*reader->section));
+	reader->section_count = count;
+	while ((scn = elf_nextscn(reader->elf, scn)) != NULL) {
+		const size_t index = elf_ndxscn(scn);
+		GElf_Shdr header;
+
+		if (index >= count || gelf_getshdr(scn, &header) == NULL)
+			continue;
+		reader->section[index] = (struct section){
+			.start = header.sh_addr,
+			.end = header.sh_addr + header.sh_size,
+			.executable = (header.sh_flags & SHF_EXECINSTR) != 0,
+		};
+	}
+}
+
+/* The section's bytes; NULL when it is too large, compressed, or not in the file. */
+static Elf_Data *
+section_data(Elf_Scn *scn, uint64_t limit)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+
+	if (scn == NULL || gelf_getshdr(scn, &header) == NULL || header.sh_size > limit ||
+	    (header.sh_flags & SHF_COMPRESSED) != 0)
+		return NULL;
+	data = elf_getdata(scn, NULL);
+	return data != NULL && data->d_buf != NULL && data->d_size <= limit ? data : NULL;
+}
+
+/* The name at `offset`, or NULL: not in the table, empty, or without an end. */
+static const char *
+name_at(const Elf_Data *names, uint64_t offset)
+{
+	const char *name;
+	size_t rest;
+
+	if (offset >= names->d_size)
+		return NULL;
+	name = (const char *)names->d_buf + offset;
+	rest = names->d_size - offset;
+	if (rest > SYMBOL_NAME_MAX)
+		rest = SYMBOL_NAME_MAX;
+	return name[0] != '\0' && memchr(name, '\0', rest) != NULL ? name : NULL;
+}
+
+/*
+ * Labels for the assembler's own use, and the marks "$x", "$d.12" that say where
+ * code and data begin (ELF for the Arm 64-bit architecture, "Mapping symbols").
+ */
+static bool
+is_mark(const char *name)
+{
+	if (name[0] == '$')
+		return name[1] != '\0' && strchr("adtx", name[1]) != NULL &&
+		       (name[2] == '\0' || name[2] == '.');
+	return strncmp(name, ".L", 2) == 0;
+}
+
+static uint8_t
+binding_rank(unsigned binding)
+{
+	switch (binding) {
+	case STB_LOCAL:
+		return 0;
+	case STB_WEAK:
+		return 1;
+	default:
+		return 2;
+	}
+}
+
+/* Can this symbol name code? */
+static bool
+is_wanted(const struct reader *reader, const GElf_Sym *sym)
+{
+	const unsigned type = GELF_ST_TYPE(sym->st_info);
+	const struct section *section;
+
+	/* This also leaves out SHN_ABS, SHN_COMMON and SHN_XINDEX. */
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= reader->section_count)
+		return false;
+	section = &reader->section[sym->st_shndx];
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return sym->st_size > 0 ||
+		       (sym->st_value >= section->start && sym->st_value < section->end);
+	return type == STT_NOTYPE && section->executable && sym->st_value >= section->start &&
+	       sym->st_value < section->end;
+}
+
+static void
+add_symbols(struct reader *reader, Elf_Data *symbols, const Elf_Data *names)
+{
+	const size_t count = symbols->d_size / sizeof(Elf64_Sym);
+
+	for (size_t i = 0; i < count && i < INT_MAX; i++) {
+		GElf_Sym sym;
+		const char *name;
+
+		if (gelf_getsym(symbols, (int)i, &sym) == NULL)
+			return;
+		if (!is_wanted(reader, &sym))
+			continue;
+		name = name_at(names, sym.st_name);
+		if (name == NULL || is_mark(name))
+			continue;
+		reader->candidate = xgrow(reader->candidate, &reader->candidate_capacity,
+					  reader->candidate_count + 1,
+					  sizeof(*reader->candidate));
+		reader->candidate[reader->candidate_count++] = (struct candidate){
+			.value = sym.st_value,
+			.size = sym.st_size,
+			.name = name,
+			.name_length = (uint32_t)symbol_name_length(name),
+			.section = sym.st_shndx,
+			.binding = binding_rank(GELF_ST_BIND(sym.st_info)),
+			.label = GELF_ST_TYPE(sym.st_info) == STT_NOTYPE,
+		};
+	}
+}
+
+/*
+ * All tables of the kind. Both kinds are read, not .dynsym as a substitute: some
+ * distributions strip .symtab down to what debuggers need, which is less than .dynsym.
+ */
+static void
+read_symbols(struct reader *reader, uint32_t section_type)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(reader->elf, scn)) != NULL) {
+		GElf_Shdr header;
+		Elf_Data *symbols, *names;
+
+		if (gelf_getshdr(scn, &header) == NULL || header.sh_type != section_type)
+			continue;
+		symbols = section_data(scn, MAX_SYMBOL_BYTES);
+		names = section_data(elf_getscn(reader->elf, header.sh_link), MAX_NAME_BYTES);
+		if (symbols != NULL && names != NULL && symbols->d_type == ELF_T_SYM)
+			add_symbols(reader, symbols, names);
+		return; /* the ABI allows one table of each kind */
+	}
+}
+
+static int
+compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int
+compare_names(const struct candidate *a, const struct candidate *b)
+{
+	const size_t common = a->name_length < b->name_length ? a->name_length : b->name_length;
+	const int order = memcmp(a->name, b->name, common);
+
+	return order != 0 ? order : compare_numbers(a->name_length, b->name_length);
+}
+
+/* By address; at the same address the better name comes last. */
+static int
+compare_candidates(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+	int order = compare_numbers(a->value, b->value);
+
+	if (order == 0)
+		order = compare_numbers(a->size > 0, b->size > 0);
+	if (order == 0)
+		order = compare_numbers(b->label, a->label);
+	if (order == 0)
+		order = compare_numbers(a->binding, b->binding);
+	if (order == 0)
+		order = compare_numbers(strspn(b->name, "_"), strspn(a->name, "_"));
+	if (order == 0)
+		order = compare_names(b, a);
+	/* Of the same name the longer one: from here on only for a fixed order. */
+	if (order == 0)
+		order = compare_numbers(a->size, b->size);
+	return order;
+}
+
+/* --- from overlapping symbols to ranges ------------------------------------------ */
+
+struct sweep {
+	struct symbol_table *table;
+	size_t capacity;
+	const struct candidate **open; /* sized symbols that hold `at`, the last started on top,
+					* and below it some that have ended */
+	size_t open_count;
+	const struct candidate *label; /* the symbol without a size that holds `at`, or NULL */
+	uint64_t label_end;            /* of its section */
+	uint64_t at;                   /* everything below is settled */
+};
+
+static uint64_t
+end_of(const struct candidate *c)
+{
+	return c->size > UINT64_MAX - c->value ? UINT64_MAX : c->value + c->size;
+}
+
+static void
+emit(struct sweep *sweep, uint64_t end, const struct candidate *c)
+{
+	struct symbol_table *table = sweep->table;
+
+	if (end <= sweep->at)
+		return;
+	table->range = xgrow(table->range, &sweep->capacity, table->count + 1,
+			     sizeof(*table->range));
+	table->range[table->count++] = (struct symbol_range){
+		.start = sweep->at,
+		.end = end,
+		.raw = c->name,
+		.text = SYMBOL_TEXT_NONE,
+	};
+	sweep->at = end;
+}
+
+/* Settles all addresses below `to`. */
+static void
+advance(struct sweep *sweep, uint64_t to)
+{
+	while (sweep->open_count > 0) {
+		const struct candidate *top = sweep->open[sweep->open_count - 1];
+		const uint64_t end = end_of(top);
+
+		emit(sweep, end < to ? end : to, top);
+		if (end > to)
+			return;
+		sweep->open_count--;
+	}
+	if (sweep->label != NULL)
+		emit(sweep, sweep->label_end < to ? sweep->label_end : to, sweep->label);
+	if (sweep->at < to)
+		sweep->at = to;
+}
+
+static void
+make_ranges(struct symbol_table *table, const struct reader *reader)
+{
+	struct sweep sweep = { .table = table };
+
+	sweep.open = xcalloc(reader->candidate_count + 1, sizeof(struct candidate *));
+	for (size_t i = 0; i < reader->candidate_count; i++) {
+		const struct candidate *c = &reader->candidate[i];
+
+		advance(&sweep, c->value);
+		if (c->size > 0) {
+			sweep.open[sweep.open_count++] = c;
+			sweep.label = NULL;
+		} else if (sweep.open_count == 0) {
+			sweep.label = c;
+			sweep.label_end = reader->section[c->section].end;
+		}
+	}
+	advance(&sweep, UINT64_MAX);
+	free(sweep.open);
+}
+
+void
+symbol_table_init(struct symbol_table *table, const struct image *image)
+{
+	struct reader reader = { .elf = open_elf(image) };
+
+	*table = (struct symbol_table){ .elf = reader.elf };
+	if (reader.elf == NULL)
+		return;
+	read_sections(&reader);
+	read_symbols(&reader, SHT_SYMTAB);
+	read_symbols(&reader, SHT_DYNSYM);
+	if (reader.candidate_count > 0)
+		qsort(reader.candidate, reader.candidate_count, sizeof(*reader.candidate),
+		      compare_candidates);
+	make_ranges(table, &reader);
+	free(reader.candidate);
+	free(reader.section);
+}
+
+void
+symbol_table_release(struct symbol_table *table)
+{
+	free(table->range);
+	elf_end(table->elf);
+	*table = (struct symbol_table){ 0 };
+}
+
+struct symbol_range *
+symbol_table_find(const struct symbol_table *table, uint64_t vaddr)
+{
+	size_t low = 0, high = table->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (vaddr < table->range[middle].start)
+			high = middle;
+		else if (vaddr >= table->range[middle].end)
+			low = middle + 1;
+		else
+			return &table->range[middle];
+	}
+	return NULL;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * image.c - reads ELF files block by block, believing nothing that they say.
+ */
+#include "wallsample/image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "wallsample/base.h"
+
+#define BLOCK_SHIFT 16
+#define BLOCK_SIZE (UINT64_C(1) << BLOCK_SHIFT)
+
+/* Bounds the table of blocks; a sparse file can claim to be as large as it likes. */
+#define IMAGE_MAX_SIZE (UINT64_C(64) << 30)
+
+/* More note bytes than this do not come before a build-id in any real file. */
+#define NOTES_MAX_SIZE (UINT64_C(64) << 10)
+
+struct image_block {
+	uint8_t *bytes; /* NULL: not read yet, unless `tried` */
+	uint32_t length; /* less than BLOCK_SIZE at the end, or if the file shrank */
+	bool tried;      /* a block that cannot be read is not asked for again */
+};
+
+struct image_blocks {
+	uint8_t *memory; /* all bytes of an image in memory; then no blocks */
+	/*
+	 * The unwinder reads one segment word by word: look at the segment of
+	 * the last read first. A hint only, always checked.
+	 */
+	size_t last_segment;
+	struct image_block block[]; /* size rounded up to blocks */
+};
+
+/* Reads from the file until `size` bytes are there; returns how many were. */
+static size_t
+read_fully(int fd, uint64_t offset, uint8_t *to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(fd, to + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+static const struct image_block *
+load_block(const struct image *image, struct image_block *block, uint64_t index)
+{
+	uint64_t offset = index << BLOCK_SHIFT;
+	uint64_t want = image->size - offset;
+
+	if (want > BLOCK_SIZE)
+		want = BLOCK_SIZE;
+	block->tried = true;
+	block->bytes = xmalloc(want);
+	block->length = (uint32_t)read_fully(image->fd, offset, block->bytes, want);
+	return block;
+}
+
+static bool
+read_blocks(const struct image *image, uint64_t offset, uint8_t *to, size_t size)
+{
+	while (size > 0) {
+		uint64_t index = offset >> BLOCK_SHIFT;
+		uint64_t within = offset & (BLOCK_SIZE - 1);
+		const struct image_block *block = &image->blocks->block[index];
+		size_t part;
+
+		if (!block->tried)
+			block = load_block(image, &image->blocks->block[index], index);
+		if (within >= block->length)
+			return false;
+		part = block->length - within;
+		if (part > size)
+			part = size;
+		memcpy(to, block->bytes + within, part);
+		to += part;
+		offset += part;
+		size -= part;
+	}
+	return true;
+}
+
+/* Everything but the fast path: the range is known to lie inside the image. */
+static bool
+read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
+{
+	if (image->blocks->memory) {
+		memcpy(to, image->blocks->memory + offset, size);
+		return true;
+	}
+	/* A whole symbol table is read once: keeping its blocks would only cost memory. */
+	if (size >= BLOCK_SIZE)
+		return read_fully(image->fd, offset, to, size) == size;
+	return read_blocks(image, offset, to, size);
+}
+
+bool
+image_read_offset(const struct image *image, uint64_t offset, void *to, size_t size)
+{
+	uint64_t within = offset & (BLOCK_SIZE - 1);
+	const struct image_block *block;
+
+	if (offset > image->size || size > image->size - offset)
+		return false;
+	if (size == 0)
+		return true;
+	if (image->blocks->memory)
+		return read_slowly(image, offset, to, size);
+
+	/* The warm case: called for every word of .eh_frame that the unwinder looks at. */
+	block = &image->blocks->block[offset >> BLOCK_SHIFT];
+	if (block->length < within || size > block->length - within)
+		return read_slowly(image, offset, to, size);
+	if (size == 1)
+		*(uint8_t *)to = block->bytes[within];
+	else if (size == 8)
+		memcpy(to, block->bytes + within, 8);
+	else
+		memcpy(to, block->bytes + within, size);
+	return true;
+}
+
+static bool
+segment_holds(const struct image_segment *segment, uint64_t vaddr, size_t size)
+{
+	uint64_t within = vaddr - segment->vaddr;
+
+	return vaddr >= segment->vaddr && within <= segment->file_size &&
+	       size <= segment->file_size - within && !segment->writable;
+}
+
+bool
+image_read_vaddr(const struct image *image, uint64_t vaddr, void *to, size_t size)
+{
+	const struct image_segment *segment = &image->segment[image->blocks->last_segment];
+
+	if (segment_holds(segment, vaddr, size))
+		return image_read_offset(image, segment->offset + (vaddr - segment->vaddr), to, size);
+	for (size_t i = 0; i < image->segment_count; i++) {
+		segment = &image->segment[i];
+		if (!segment_holds(segment, vaddr, size))
+			continue;
+		image->blocks->last_segment = i;
+		return image_read_offset(image, segment->offset + (vaddr - segment->vaddr), to, size);
+	}
+	return false;
+}
+
+bool
+image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t *vaddr)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segment[i];
+
+		if (offset < segment->offset || offset - segment->offset >= segment->file_size)
+			continue;
+		*vaddr = segment->vaddr + (offset - segment->offset);
+		return true;
+	}
+	return false;
+}
+
+const void *
+image_memory(const struct image *image)
+{
+	return image->blocks->memory;
+}
+
+/* False when the header is nonsense: no loader would have mapped it. */
+static bool
+add_segment(struct image *image, const Elf64_Phdr *ph)
+{
+	struct image_segment *segment;
+
+	if (ph->p_memsz == 0)
+		return true;
+	if (image->segment_count == IMAGE_MAX_SEGMENTS || ph->p_filesz > ph->p_memsz ||
+	    ph->p_vaddr + ph->p_memsz < ph->p_vaddr ||
+	    ph->p_offset + ph->p_filesz < ph->p_offset)
+		return false;
+	segment = &image->segment[image->segment_count];
+	segment->vaddr = ph->p_vaddr;
+	segment->offset = ph->p_offset;
+	segment->file_size = ph->p_filesz;
+	segment->mem_size = ph->p_memsz;
+	segment->executable = ph->p_flags & PF_X;
+	segment->writable = ph->p_flags & PF_W;
+	if (image->segment_count == 0 || segment->vaddr < image->low)
+		image->low = segment->vaddr;
+	if (image->segment_count == 0 || segment->vaddr + segment->mem_size > image->high)
+		image->high = segment->vaddr + segment->mem_size;
+	image->segment_count++;
+	return true;
+}
+
+/* Walks one PT_NOTE; damaged notes end the walk, they do not spoil the image. */
+static void
+find_build_id(struct image *image, const Elf64_Phdr *ph)
+{
+	/* gABI: note fields are padded to 4 bytes, or 8 when the segment is aligned so. */
+	uint64_t pad = ph->p_align == 8 ? 7 : 3;
+	uint64_t left = ph->p_filesz < NOTES_MAX_SIZE ? ph->p_filesz : NOTES_MAX_SIZE;
+	uint64_t at = ph->p_offset;
+
+	while (image->build_id_size == 0 && left > sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr note;
+		char name[4];
+		uint64_t name_size, next;
+
+		if (!image_read_offset(image, at, &note, sizeof(note)))
+			return;
+		name_size = ((uint64_t)note.n_namesz + pad) & ~pad;
+		next = sizeof(note) + name_size + (((uint64_t)note.n_descsz + pad) & ~pad);
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(name) &&
+		    note.n_descsz > 0 && note.n_descsz <= IMAGE_BUILD_ID_MAX &&
+		    image_read_offset(image, at + sizeof(note), name, sizeof(name)) &&
+		    memcmp(name, ELF_NOTE_GNU, sizeof(name)) == 0 &&
+		    image_read_offset(image, at + sizeof(note) + name_size, image->build_id,
+				      note.n_descsz))
+			image->build_id_size = note.n_descsz;
+		if (next >= left)
+			return;
+		at += next;
+		left -= next;
+	}
+}
+
+static bool
+read_program_headers(struct image *image, const Elf64_Ehdr *eh)
+{
+	/* At most 65,535 by the type of e_phnum: bounded. */
+	for (uint64_t i = 0; i < eh->e_phnum; i++) {
+		Elf64_Phdr ph;
+
+		if (!image_read_offset(image, eh->e_phoff + i * sizeof(ph), &ph, sizeof(ph)))
+			return false;
+		if (ph.p_type == PT_LOAD && !add_segment(image, &ph))
+			return false;
+		if (ph.p_type == PT_GNU_EH_FRAME) {
+			image->eh_frame_hdr = ph.p_vaddr;
+			image->eh_frame_hdr_size = ph.p_filesz;
+		}
+		if (ph.p_type == PT_NOTE)
+			find_build_id(image, &ph);
+	}
+	return image->segment_count > 0;
+}
+
+static bool
+read_headers(struct image *image)
+{
+	Elf64_Ehdr eh;
+
+	if (!image_read_offset(image, 0, &eh, sizeof(eh)) ||
+	    memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    eh.e_ident[EI_DATA] != ELFDATA2LSB || eh.e_ident[EI_VERSION] != EV_CURRENT)
+		return false;
+	if ((eh.e_type != ET_EXEC && eh.e_type != ET_DYN) ||
+	    eh.e_phentsize != sizeof(Elf64_Phdr) || eh.e_phoff > image->size)
+		return false;
+	image->machine = eh.e_machine;
+	image->fixed_address = eh.e_type == ET_EXEC;
+	return read_program_headers(image, &eh);
+}
+
+static struct image *
+image_create(int fd, uint64_t size, size_t block_count)
+{
+	struct image *image = xcalloc(1, sizeof(*image));
+
+	image->fd = fd;
+	image->size = size;
+	image->blocks = xcalloc(1, sizeof(*image->blocks) +
+				   block_count * sizeof(image->blocks->block[0]));
+	return image;
+}
+
+static struct image *
+image_or_null(struct image *image)
+{
+	if (read_headers(image))
+		return image;
+	image_free(image);
+	return NULL;
+}
+
+struct image *
+image_open_fd(int fd)
+{
+	struct stat st;
+	uint64_t size;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    st.st_size < (off_t)sizeof(Elf64_Ehdr) || (uint64_t)st.st_size > IMAGE_MAX_SIZE) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	size = (uint64_t)st.st_size;
+	return image_or_null(image_create(fd, size, (size - 1) / BLOCK_SIZE + 1));
+}
+
+struct image *
+image_open_memory(const void *bytes, size_t size)
+{
+	struct image *image;
+
+	if (size < sizeof(Elf64_Ehdr) || size > IMAGE_MAX_SIZE)
+		return NULL;
+	image = image_create(-1, size, 0);
+	image->blocks->memory = xmalloc(size);
+	memcpy(image->blocks->memory, bytes, size);
+	return image_or_null(image);
+}
+
+void
+image_free(struct image *image)
+{
+	if (!image)
+		return;
+	if (image->fd >= 0) {
+		for (uint64_t i = 0; i < (image->size - 1) / BLOCK_SIZE + 1; i++)
+			free(image->blocks->block[i].bytes);
+		close(image->fd);
+	}
+	free(image->blocks->memory);
+	free(image->blocks);
+	free(image);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * maps.c - a sorted array of the executable mappings, kept up at a bounded cost.
+ */
+#include "wallsample/maps.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "maps_source.h"
+#include "wallsample/base.h"
+#include "wallsample/table.h"
+
+#define QUERIES_PER_TICK 64
+#define UNKNOWN_SLOTS 256
+
+/* Reading everything again: at most this often, and at most 1 % of the time. */
+#define READ_INTERVAL_NS NS_PER_SEC
+#define READ_COST_FACTOR 100
+
+struct maps {
+	const struct process *process;
+	struct modules *modules;
+	uint64_t page_size;
+	int fd; /* on /proc/PID/maps as of the last full read; -1 */
+	bool can_query;
+
+	struct mapping *mapping; /* ascending, without overlap */
+	size_t count, capacity;
+	size_t last; /* index of the last hit */
+	uint64_t generation;
+
+	/* since the last tick */
+	unsigned queries;
+	bool was_read;
+	uint64_t unknown[UNKNOWN_SLOTS]; /* pages that hold nothing executable, by hash */
+
+	uint64_t read_cost_ns;
+	uint64_t due_ns; /* when all is to be read again; 0: the next tick says */
+};
+
+/* A mapping list in the making. */
+struct collector {
+	struct maps *maps;
+	struct mapping *mapping;
+	size_t count, capacity;
+};
+
+/*
+ * The segment that the mapping was made of: segments are mapped in whole pages,
+ * so the mapping's offset may lie up to a page before the segment's, and the page at
+ * the border of two segments belongs to both. An executable one is preferred, and
+ * among those the one that begins where the mapping does.
+ */
+static const struct image_segment *
+segment_of(const struct image *image, uint64_t offset, uint64_t page_size)
+{
+	const struct image_segment *best = NULL;
+	unsigned best_score = 0;
+
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segment[i];
+		uint64_t first = segment->offset & ~(page_size - 1);
+		unsigned score = 1 + (segment->executable ? 2 : 0) + (first == offset ? 1 : 0);
+
+		if (offset < first || offset >= segment->offset + segment->file_size)
+			continue;
+		if (score > best_score) {
+			best = segment;
+			best_score = score;
+		}
+	}
+	return best;
+}
+
+/* Where the image lies; a mapping of no segment of it is one without an image. */
+static void
+place_image(struct mapping *mapping, const struct image *image, uint64_t page_size)
+{
+	const struct image_segment *segment = NULL;
+
+	if (image)
+		segment = segment_of(image, mapping->offset, page_size);
+	if (!segment)
+		return;
+	mapping->image = image;
+	mapping->bias = mapping->start - (segment->vaddr - segment->offset + mapping->offset);
+	mapping->low = (image->low & ~(page_size - 1)) + mapping->bias;
+	mapping->high = image->high + mapping->bias;
+	if (mapping->low > mapping->start || mapping->high <= mapping->start) {
+		/* Headers that lie: do not let them speak of the rest of the target. */
+		mapping->low = mapping->start;
+		mapping->high = mapping->end;
+	}
+}
+
+static struct mapping
+make_mapping(const struct maps *maps, const struct maps_line *line)
+{
+	struct mapping mapping = {
+		.start = line->start,
+		.end = line->end,
+		.offset = line->offset,
+		.module = modules_add(maps->modules, maps->process, line),
+	};
+	const struct module *module = modules_get(maps->modules, mapping.module);
+
+	if (module->kind == MODULE_VDSO)
+		mapping.offset = 0; /* what the kernel prints there is no place in the image */
+	if (module->kind != MODULE_ANONYMOUS)
+		mapping.bias = mapping.start - mapping.offset;
+	place_image(&mapping, module->image, maps->page_size);
+	return mapping;
+}
+
+static void
+collect_line(void *context, const struct maps_line *line)
+{
+	struct collector *new = context;
+
+	/* The text is not made at one moment: what was mapped meanwhile may overlap. */
+	if (new->count > 0 && line->start < new->mapping[new->count - 1].end)
+		return;
+	new->mapping = xgrow(new->mapping, &new->capacity, new->count + 1, sizeof(*new->mapping));
+	new->mapping[new->count++] = make_mapping(new->maps, line);
+}
+
+static bool
+same_mapping(const struct mapping *a, const struct mapping *b)
+{
+	/* The rest follows from these. */
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->module == b->module;
+}
+
+static bool
+same_as_before(const struct maps *maps, const struct collector *new)
+{
+	if (new->count != maps->count)
+		return false;
+	for (size_t i = 0; i < new->count; i++)
+		if (!same_mapping(&new->mapping[i], &maps->mapping[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Reads everything. A process that is exiting shows nothing any more: what was
+ * known then stays, because its last snapshots are still to be unwound.
+ */
+static void
+read_all(struct maps *maps)
+{
+	struct collector new = { .maps = maps };
+	uint64_t begin_ns = clock_now_ns();
+	int fd = maps_source_open(maps->process);
+
+	maps->was_read = true;
+	if (fd >= 0) {
+		maps_source_read(fd, collect_line, &new);
+		if (maps->fd >= 0)
+			close(maps->fd);
+		maps->fd = fd;
+	}
+	if (new.count > 0 && !same_as_before(maps, &new)) {
+		free(maps->mapping);
+		maps->mapping = new.mapping;
+		maps->count = new.count;
+		maps->capacity = new.capacity;
+		maps->last = 0;
+		maps->generation++;
+	} else {
+		free(new.mapping);
+	}
+	maps->read_cost_ns = clock_now_ns() - begin_ns;
+	maps->due_ns = 0;
+}
+
+static void
+forget_unknown(struct maps *maps)
+{
+	/* No page begins at 1: the value of a free slot. */
+	for (size_t i = 0; i < UNKNOWN_SLOTS; i++)
+		maps->unknown[i] = 1;
+}
+
+struct maps *
+maps_create(const struct process *process, struct modules *modules)
+{
+	struct maps *maps = xcalloc(1, sizeof(*maps));
+
+	maps->process = process;
+	maps->modules = modules;
+	maps->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+	maps->fd = -1;
+	maps->can_query = true;
+	maps->generation = 1;
+	forget_unknown(maps);
+	read_all(maps);
+	/* An address may be unknown already in the first tick. */
+	maps->was_read = false;
+	return maps;
+}
+
+void
+maps_free(struct maps *maps)
+{
+	if (!maps)
+		return;
+	if (maps->fd >= 0)
+		close(maps->fd);
+	free(maps->mapping);
+	free(maps);
+}
+
+/* Index of the first mapping that ends behind the address; the count if none does. */
+static size_t
+first_ending_behind(const struct maps *maps, uint64_t address)
+{
+	size_t low = 0, high = maps->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (maps->mapping[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const struct mapping *
+find_known(struct maps *maps, uint64_t address)
+{
+	size_t index = first_ending_behind(maps, address);
+
+	if (index == maps->count || address < maps->mapping[index].start)
+		return NULL;
+	maps->last = index;
+	return &maps->mapping[index];
+}
+
+/* Puts one mapping into the array, in place of those that it overlaps. */
+static void
+insert_mapping(struct maps *maps, const struct mapping *mapping)
+{
+	size_t index = first_ending_behind(maps, mapping->start), behind = index;
+
+	while (behind < maps->count && maps->mapping[behind].start < mapping->end)
+		behind++;
+	maps->mapping = xgrow(maps->mapping, &maps->capacity, maps->count + 1,
+			      sizeof(*maps->mapping));
+	memmove(&maps->mapping[index + 1], &maps->mapping[behind],
+		(maps->count - behind) * sizeof(*maps->mapping));
+	maps->mapping[index] = *mapping;
+	maps->count = maps->count + 1 - (behind - index);
+	maps->generation++;
+}
+
+/* Asks for one address. False when only the whole text can tell. */
+static bool
+query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
+{
+	char path[PATH_MAX];
+	struct maps_line line;
+	struct mapping mapping;
+
+	switch (maps_source_query(maps->fd, address, &line, path)) {
+	case MAPS_QUERY_FOUND:
+		mapping = make_mapping(maps, &line);
+		insert_mapping(maps, &mapping);
+		return true;
+	case MAPS_QUERY_NONE:
+		*unknown_slot = address & ~(maps->page_size - 1);
+		return true;
+	case MAPS_QUERY_UNSUPPORTED:
+		maps->can_query = false;
+		return false;
+	case MAPS_QUERY_FAILED:
+		break;
+	}
+	return false;
+}
+
+static const struct mapping *
+find_unknown(struct maps *maps, uint64_t address)
+{
+	uint64_t page = address & ~(maps->page_size - 1);
+	uint64_t *slot = &maps->unknown[hash_u64(page) % UNKNOWN_SLOTS];
+
+	if (*slot == page)
+		return NULL;
+	if (maps->can_query && maps->fd >= 0) {
+		if (maps->queries == QUERIES_PER_TICK)
+			return NULL;
+		maps->queries++;
+		if (query_address(maps, address, slot))
+			return find_known(maps, address);
+	}
+	if (maps->was_read)
+		return NULL;
+	read_all(maps);
+	return find_known(maps, address);
+}
+
+const struct mapping *
+maps_find(struct maps *maps, uint64_t address)
+{
+	const struct mapping *mapping;
+
+	if (maps->last < maps->count) {
+		mapping = &maps->mapping[maps->last];
+		if (address - mapping->start < mapping->end - mapping->start)
+			return mapping;
+	}
+	mapping = find_known(maps, address);
+	return mapping ? mapping : find_unknown(maps, address);
+}
+
+void
+maps_tick(struct maps *maps, uint64_t now_ns)
+{
+	uint64_t interval = maps->read_cost_ns * READ_COST_FACTOR;
+
+	if (maps->queries > 0)
+		forget_unknown(maps);
+	maps->queries = 0;
+	maps->was_read = false;
+	if (maps->due_ns == 0) {
+		maps->due_ns = now_ns + (interval > READ_INTERVAL_NS ? interval : READ_INTERVAL_NS);
+	} else if (now_ns >= maps->due_ns) {
+		read_all(maps);
+		maps->was_read = false;
+	}
+}
+
+void
+maps_refresh(struct maps *maps)
+{
+	read_all(maps);
+	forget_unknown(maps);
+}
+
+uint64_t
+maps_generation(const struct maps *maps)
+{
+	return maps->generation;
+}
+
+size_t
+maps_count(const struct maps *maps)
+{
+	return maps->count;
+}
+
+const struct mapping *
+maps_at(const struct maps *maps, size_t index)
+{
+	return &maps->mapping[index];
+}
+
+struct modules *
+maps_modules(const struct maps *maps)
+{
+	return maps->modules;
+}
+
+const struct process *
+maps_process(const struct maps *maps)
+{
+	return maps->process;
+}

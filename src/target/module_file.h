@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module_file.h - opens the very file that a mapping of the target is of.
+ */
+#ifndef WALLSAMPLE_TARGET_MODULE_FILE_H
+#define WALLSAMPLE_TARGET_MODULE_FILE_H
+
+#include "wallsample/module.h"
+#include "wallsample/process.h"
+
+/*
+ * Tries /proc/PID/map_files (needs privileges), /proc/PID/exe, the path below the
+ * target's root and the path below ours. A file is taken only when it is a regular
+ * one and has the mapping's device and inode, or, on file systems whose
+ * mappings show other numbers than stat (overlayfs, btrfs), the same bytes as the
+ * target's memory. Nothing but regular files is ever opened for reading, so that no
+ * device is touched and no open can wait for a peer.
+ *
+ * Returns a descriptor that the caller closes, or -1 with *why a fixed text.
+ */
+int module_file_open(const struct process *process, const struct maps_line *line,
+		     const char **why);
+
+#endif

@@ -1,0 +1,11 @@
+libwallsample_a_SOURCES += \
+	src/tracer/process_memory.c src/tracer/regs_arch.h \
+	src/tracer/sleeper.c \
+	src/tracer/snapshot.c \
+	src/tracer/tracer.c
+if ARCH_X86_64
+libwallsample_a_SOURCES += src/tracer/regs_x86_64.c
+endif
+if ARCH_AARCH64
+libwallsample_a_SOURCES += src/tracer/regs_aarch64.c
+endif

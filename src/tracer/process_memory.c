@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* process_memory.c - bytes of a live process. */
+#include <errno.h>
+#include <sys/uio.h>
+
+#include "wallsample/memory.h"
+
+size_t
+memory_read_process(pid_t pid, uint64_t address, void *to, size_t size)
+{
+	struct iovec local = { .iov_base = to, .iov_len = size };
+	struct iovec remote = { .iov_base = (void *)(uintptr_t)address, .iov_len = size };
+	ssize_t got;
+
+	/* A range that wraps round the address space is not a range. */
+	if (address + size < address) {
+		errno = EFAULT;
+		return 0;
+	}
+	/* Bytes up to the first page that is not there are copied, and counted. */
+	got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	return got > 0 ? (size_t)got : 0;
+}

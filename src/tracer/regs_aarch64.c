@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* regs_aarch64.c - registers of aarch64: DWARF numbers and system calls. */
+#include <string.h>
+
+#include "regs_arch.h"
+#include "wallsample/state.h"
+
+/* DWARF for the Arm 64-bit architecture, table 3: x0-x30, then sp. */
+#define FP 29
+#define SP 31
+#define PC 32 /* the place of pc in NT_PRSTATUS (struct user_pt_regs) */
+#define WORDS 34
+
+const unsigned regs_sp_number = SP;
+const unsigned regs_fp_number = FP;
+const unsigned regs_count = SP + 1;
+
+bool
+kernel_regs_complete(const struct kernel_regs *kernel)
+{
+	return kernel->size == WORDS * sizeof(uint64_t);
+}
+
+void
+kernel_regs_read(const struct kernel_regs *kernel, struct regs *out)
+{
+	memcpy(out->reg, kernel->word, (SP + 1) * sizeof(uint64_t));
+	out->known = (UINT64_C(1) << (SP + 1)) - 1;
+	out->sp = kernel->word[SP];
+	out->pc = kernel->word[PC];
+}
+
+/* NT_PRSTATUS does not tell a system call from user code here: x8 is stale in
+ * the latter. NT_ARM_SYSTEM_CALL does not, either. */
+long
+kernel_regs_syscall(const struct kernel_regs *kernel)
+{
+	(void)kernel;
+	return SYSCALL_UNKNOWN;
+}
+
+bool
+kernel_regs_cut_short(const struct kernel_regs *kernel)
+{
+	(void)kernel;
+	return false;
+}
+
+/* The kernel decides on a restart before the stop and keeps the first argument to
+ * itself, so that nothing can be repaired afterwards. */
+bool
+kernel_regs_repair(struct kernel_regs *kernel)
+{
+	(void)kernel;
+	return false;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* sleeper.c - the stack of a sleeping thread, read without a stop. */
+#include "wallsample/memory.h"
+#include "wallsample/tracer.h"
+
+/*
+ * The order is what makes it safe: the counters (`before`), the system call, the
+ * copy, the counters again. A thread that ran at any point in between was scheduled
+ * in, and its count has moved.
+ */
+enum read_end
+tracer_read_sleeper(const struct process *process, struct watch *watch,
+		    const struct sched *before, const struct syscall_info *info,
+		    size_t stack_want, struct snapshot *snapshot)
+{
+	struct sched after;
+	enum look look;
+
+	if (info->running)
+		return READ_MOVED;
+	if (info->sp == 0)
+		return READ_GONE; /* exiting: it has no user stack any more */
+	snapshot_reserve(snapshot, stack_want);
+	snapshot->tid = watch->tid;
+	snapshot->stack_address = info->sp;
+	snapshot->stack_wanted = stack_want;
+	snapshot->stack_size =
+		memory_read_process(process->pid, info->sp, snapshot->stack, stack_want);
+	snapshot->live_limit = stack_want;
+	regs_set_sp_pc(&snapshot->regs, info->sp, info->pc);
+
+	look = watch_read_sched(watch, process, &after);
+	if (look != LOOK_OK)
+		return look == LOOK_GONE ? READ_GONE : READ_FAILED;
+	if (after.switches != before->switches)
+		return READ_MOVED;
+	return snapshot->stack_size > 0 ? READ_CAPTURED : READ_FAILED;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * by_libdw.c - libdw's CFI over a snapshot, through our own thread callbacks.
+ *
+ * It stands behind libunwind for what that cannot do: modules without .eh_frame_hdr
+ * (static programs), those with .debug_frame only, and expressions of newer
+ * compilers. libdw too tries frame pointers where it has no CFI; such a frame is not
+ * taken over, because our own method finds it and says so.
+ */
+#include <elfutils/libdwfl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unwind_method.h"
+#include "wallsample/base.h"
+
+/* Known answers to "is there CFI at this address", a direct-mapped cache. */
+#define COVER_SLOTS 4096
+struct cover_slot {
+	uint64_t address;
+	bool used, covered;
+};
+
+struct state {
+	struct maps *maps;
+	uint64_t generation;
+	Dwfl *dwfl;
+	bool attached, reported;
+	struct cover_slot cover[COVER_SLOTS];
+	/* Of the walk in progress: */
+	struct walk *walk;
+	struct regs next;    /* of the frame that was added last */
+	bool next_exact;
+	size_t seen;         /* frames that libdw has shown, the first included */
+	enum advance result;
+};
+
+/* libdw asks for the ELF file of a module that we reported: its number is the
+ * user data. The file is read, never mapped: it may shrink. */
+static int
+find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file,
+	 Elf **elf)
+{
+	const struct image *image = *userdata;
+	int fd;
+
+	(void)module, (void)name, (void)base;
+	*file = NULL;
+	if (image == NULL)
+		return -1;
+	if (image_memory(image) != NULL) {
+		/* libelf wants memory it may write to, and does not with ELF_C_READ. */
+		*elf = elf_memory((char *)(uintptr_t)image_memory(image), image->size);
+		return -1;
+	}
+	/* Not handed to libdw as a descriptor: it would map the file. */
+	fd = dup(image->fd);
+	if (fd < 0)
+		return -1;
+	*elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (*elf == NULL)
+		close(fd);
+	return *elf != NULL ? fd : -1;
+}
+
+/* Separate debug files are a matter of names; their CFI is that of the file. */
+static int
+find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+	       const char *file, const char *link, GElf_Word crc, char **debug)
+{
+	(void)module, (void)userdata, (void)name, (void)base;
+	(void)file, (void)link, (void)crc, (void)debug;
+	return -1;
+}
+
+static void
+report_modules(struct state *state)
+{
+	dwfl_report_begin(state->dwfl);
+	for (size_t i = 0; i < maps_count(state->maps); i++) {
+		const struct mapping *mapping = maps_at(state->maps, i);
+		const struct module *module;
+		Dwfl_Module *reported;
+		void **userdata;
+
+		if (mapping->image == NULL)
+			continue;
+		/* A file with several executable segments is one module. */
+		if (i > 0 && maps_at(state->maps, i - 1)->low == mapping->low &&
+		    maps_at(state->maps, i - 1)->image == mapping->image)
+			continue;
+		module = modules_get(maps_modules(state->maps), mapping->module);
+		reported = dwfl_report_module(state->dwfl, module->path, mapping->low,
+					      mapping->high);
+		if (reported != NULL &&
+		    dwfl_module_info(reported, &userdata, NULL, NULL, NULL, NULL, NULL, NULL))
+			*userdata = (void *)(uintptr_t)mapping->image;
+	}
+	dwfl_report_end(state->dwfl, NULL, NULL);
+	state->reported = true;
+	state->generation = maps_generation(state->maps);
+	memset(state->cover, 0, sizeof(state->cover));
+}
+
+static pid_t
+next_thread(Dwfl *dwfl, void *arg, void **thread)
+{
+	struct state *state = arg;
+
+	(void)dwfl;
+	if (*thread != NULL)
+		return 0;
+	*thread = state;
+	return state->walk->snapshot->tid;
+}
+
+static bool
+get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
+{
+	(void)dwfl, (void)tid;
+	*thread = arg;
+	return true;
+}
+
+static bool
+memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *value, void *arg)
+{
+	struct state *state = arg;
+	uint64_t word;
+
+	(void)dwfl;
+	if (!walk_read_word(state->walk, address, &word))
+		return false;
+	*value = word;
+	return true;
+}
+
+static bool
+set_initial_registers(Dwfl_Thread *thread, void *arg)
+{
+	struct state *state = arg;
+	const struct regs *regs = &state->walk->regs;
+
+	for (unsigned i = 0; i < regs_count; i++) {
+		Dwarf_Word value;
+		uint64_t known;
+
+		if (!regs_get(regs, i, &known))
+			continue;
+		value = known;
+		dwfl_thread_state_registers(thread, (int)i, 1, &value);
+	}
+	/* It takes this for the pc of a running thread: a return address is looked
+	 * up by the call before it. */
+	dwfl_thread_state_register_pc(thread, walk_lookup(state->walk));
+	return true;
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = memory_read,
+	.set_initial_registers = set_initial_registers,
+};
+
+static void *
+state_create(struct maps *maps)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = find_elf,
+		.find_debuginfo = find_debuginfo,
+	};
+	struct state *state = xcalloc(1, sizeof(*state));
+
+	state->maps = maps;
+	elf_version(EV_CURRENT);
+	state->dwfl = dwfl_begin(&callbacks);
+	return state;
+}
+
+static void
+state_free(void *opaque)
+{
+	struct state *state = opaque;
+
+	if (state->dwfl != NULL)
+		dwfl_end(state->dwfl);
+	free(state);
+}
+
+static bool
+prepare(struct state *state)
+{
+	if (state->dwfl == NULL)
+		return false;
+	if (!state->reported || state->generation != maps_generation(state->maps))
+		report_modules(state);
+	if (!state->attached)
+		state->attached = dwfl_attach_state(state->dwfl, NULL,
+						    maps_process(state->maps)->pid,
+						    &thread_callbacks, state);
+	return state->attached;
+}
+
+static bool
+look_for_cfi(struct state *state, uint64_t address)
+{
+	Dwfl_Module *module = dwfl_addrmodule(state->dwfl, address);
+	Dwarf_Frame *frame = NULL;
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi;
+	bool found = false;
+
+	if (module == NULL)
+		return false;
+	cfi = dwfl_module_eh_cfi(module, &bias);
+	if (cfi != NULL)
+		found = dwarf_cfi_addrframe(cfi, address - bias, &frame) == 0;
+	if (!found) {
+		cfi = dwfl_module_dwarf_cfi(module, &bias);
+		if (cfi != NULL)
+			found = dwarf_cfi_addrframe(cfi, address - bias, &frame) == 0;
+	}
+	free(frame);
+	return found;
+}
+
+static bool
+has_cfi(struct state *state, uint64_t address)
+{
+	struct cover_slot *slot = &state->cover[(address ^ address >> 12) % COVER_SLOTS];
+
+	if (!slot->used || slot->address != address) {
+		slot->used = true;
+		slot->address = address;
+		slot->covered = look_for_cfi(state, address);
+	}
+	return slot->covered;
+}
+
+static void
+keep_registers(struct state *state, Dwfl_Frame *frame, uint64_t pc)
+{
+	struct regs *regs = &state->next;
+	Dwarf_Word value;
+
+	regs->known = 0;
+	for (unsigned i = 0; i < regs_count; i++)
+		if (dwfl_frame_reg(frame, i, &value) == 0)
+			regs_set(regs, i, value);
+	regs->pc = pc;
+	if (!regs_get(regs, regs_sp_number, &regs->sp))
+		regs->sp = 0;
+}
+
+/* Called for the frame we began with, then for each that libdw finds. */
+static int
+on_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct state *state = arg;
+	struct walk *walk = state->walk;
+	bool exact;
+	Dwarf_Addr pc;
+
+	if (!dwfl_frame_pc(frame, &pc, &exact))
+		return DWARF_CB_ABORT;
+	if (state->seen++ > 0) {
+		if (pc == 0) {
+			state->result = ADVANCE_DONE;
+			return DWARF_CB_ABORT;
+		}
+		if (!chain_add(walk->chain, pc, FRAME_CFI, exact)) {
+			state->result = ADVANCE_FULL;
+			return DWARF_CB_ABORT;
+		}
+		keep_registers(state, frame, pc);
+		state->next_exact = exact;
+	}
+	/* From here on libdw would follow the frame pointer. */
+	if (!has_cfi(state, exact || state->seen == 1 ? pc : pc - 1)) {
+		walk->no_info = true;
+		return DWARF_CB_ABORT;
+	}
+	return DWARF_CB_OK;
+}
+
+static enum advance
+advance(void *opaque, struct walk *walk)
+{
+	struct state *state = opaque;
+	int result;
+
+	state->walk = walk;
+	if (!prepare(state))
+		return ADVANCE_STUCK;
+	state->seen = 0;
+	state->result = ADVANCE_STUCK;
+	result = dwfl_getthread_frames(state->dwfl, walk->snapshot->tid, on_frame, state);
+	if (state->seen > 1 && state->next.sp != 0) {
+		walk->regs = state->next;
+		walk->exact = state->next_exact;
+	}
+	/* 0: it came to a frame whose return address is marked undefined. */
+	return result == 0 && state->seen > 0 ? ADVANCE_DONE : state->result;
+}
+
+static bool
+covers(void *opaque, const struct mapping *mapping, uint64_t address)
+{
+	struct state *state = opaque;
+	struct walk nobody = { .maps = state->maps };
+	static const struct snapshot nothing;
+
+	(void)mapping;
+	nobody.snapshot = &nothing;
+	state->walk = &nobody;
+	return prepare(state) && has_cfi(state, address);
+}
+
+const struct unwind_method unwind_by_libdw = {
+	.name = "libdw",
+	.create = state_create,
+	.free = state_free,
+	.advance = advance,
+	.covers = covers,
+};

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * by_libunwind.c - libunwind's remote interface over a snapshot.
+ *
+ * The accessors read stack from the copy and unwind tables from the module's file,
+ * so that a frame costs a third of a microsecond where libunwind's own accessors
+ * take ten times that and need the thread stopped throughout.
+ */
+#include <libunwind.h>
+#include <string.h>
+
+#include "unwind_method.h"
+#include "wallsample/base.h"
+
+/* Exported by libunwind for debuggers, declared in none of its public headers. */
+int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
+				       unw_proc_info_t *, int, void *);
+
+/* Parsed rules that are kept, by address: a large server has some thousand live
+ * call sites. */
+#define CACHE_SIZE 8192
+
+/* DWARF exception header encodings (LSB core, 10.5.1). */
+#define DW_EH_PE_UDATA4 0x03
+#define DW_EH_PE_DATAREL_SDATA4 0x3b
+
+/* The sorted table of an .eh_frame_hdr, found once per module. */
+struct search_table {
+	bool tried;
+	uint64_t vaddr; /* of the first entry; 0: there is none */
+	uint64_t count;
+};
+
+/* Addresses that turned out to return from signal handlers, or not to. */
+#define TRAMPOLINE_SLOTS 1024
+struct trampoline_slot {
+	uint64_t address;
+	bool is;
+};
+
+struct state {
+	unw_addr_space_t space;
+	struct maps *maps;
+	uint64_t generation;
+	struct search_table *table; /* by module number */
+	size_t table_count, table_capacity;
+	struct trampoline_slot trampoline[TRAMPOLINE_SLOTS];
+	/* Of the walk in progress: */
+	struct walk *walk;
+	struct mapping code; /* where the last looked up code lies */
+};
+
+static const struct search_table *
+search_table(struct state *state, const struct mapping *mapping)
+{
+	const struct image *image = mapping->image;
+	struct search_table *table;
+	struct {
+		uint8_t version, pointer_encoding, count_encoding, table_encoding;
+		int32_t pointer;
+		uint32_t count;
+	} header;
+
+	if (mapping->module >= state->table_count) {
+		size_t want = (size_t)mapping->module + 1;
+
+		state->table = xgrow(state->table, &state->table_capacity, want,
+				     sizeof(*state->table));
+		memset(state->table + state->table_count, 0,
+		       (want - state->table_count) * sizeof(*state->table));
+		state->table_count = want;
+	}
+	table = &state->table[mapping->module];
+	if (table->tried)
+		return table;
+	table->tried = true;
+	if (image == NULL || image->eh_frame_hdr == 0 ||
+	    !image_read_vaddr(image, image->eh_frame_hdr, &header, sizeof(header)))
+		return table;
+	/* The one form that linkers write, and that libunwind can search. The pointer to
+	 * .eh_frame is four bytes long in all encodings they use. */
+	if (header.version != 1 || header.count_encoding != DW_EH_PE_UDATA4 ||
+	    header.table_encoding != DW_EH_PE_DATAREL_SDATA4 ||
+	    (header.pointer_encoding & 0x0f & ~0x08) != DW_EH_PE_UDATA4 || header.count == 0 ||
+	    header.count > image->eh_frame_hdr_size / 8)
+		return table;
+	table->vaddr = image->eh_frame_hdr + sizeof(header);
+	table->count = header.count;
+	return table;
+}
+
+static int
+find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *info, int need, void *arg)
+{
+	struct state *state = arg;
+	const struct mapping *mapping = maps_find(state->maps, ip);
+	const struct search_table *table = NULL;
+	unw_dyn_info_t search = { 0 };
+	int result;
+
+	if (mapping != NULL && mapping->image != NULL)
+		table = search_table(state, mapping);
+	if (table == NULL || table->vaddr == 0) {
+		state->walk->no_info = true;
+		return -UNW_ENOINFO;
+	}
+	state->code = *mapping;
+	search.start_ip = mapping->start;
+	search.end_ip = mapping->end;
+	search.format = UNW_INFO_FORMAT_REMOTE_TABLE;
+	search.u.rti.segbase = mapping->image->eh_frame_hdr + mapping->bias;
+	search.u.rti.table_data = table->vaddr + mapping->bias;
+	search.u.rti.table_len = table->count * 8 / sizeof(unw_word_t);
+	result = UNW_OBJ(dwarf_search_unwind_table)(space, ip, &search, info, need, arg);
+	if (result < 0)
+		state->walk->no_info = true;
+	return result;
+}
+
+/* libunwind frees what it has parsed itself. */
+static void
+put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *arg)
+{
+	(void)space, (void)info, (void)arg;
+}
+
+static int
+get_dyn_info_list_addr(unw_addr_space_t space, unw_word_t *address, void *arg)
+{
+	(void)space, (void)address, (void)arg;
+	return -UNW_ENOINFO;
+}
+
+static int
+access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write, void *arg)
+{
+	struct state *state = arg;
+	const struct mapping *code = &state->code;
+
+	(void)space;
+	if (write)
+		return -UNW_EINVAL;
+	if (walk_read_copy(state->walk, address, value))
+		return 0;
+	if (code->image != NULL && address >= code->low && address < code->high) {
+		/*
+		 * What is not in a read-only segment is the pointer to a personality
+		 * routine, which is parsed with the tables and which nobody calls.
+		 */
+		if (!image_read_vaddr(code->image, address - code->bias, value, sizeof(*value)))
+			*value = 0;
+		return 0;
+	}
+	return walk_read_word(state->walk, address, value) ? 0 : -UNW_EINVAL;
+}
+
+/* libunwind numbers the general registers as DWARF does, on both architectures. */
+static int
+access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value, int write, void *arg)
+{
+	struct state *state = arg;
+	const struct regs *regs = &state->walk->regs;
+
+	(void)space;
+	if (write)
+		return -UNW_EREADONLYREG;
+	if (number == UNW_REG_IP) {
+		/* A return address is looked up by the call before it. */
+		*value = walk_lookup(state->walk);
+		return 0;
+	}
+	if (regs_get(regs, (unsigned)number, value))
+		return 0;
+	state->walk->missing_register = true;
+	return -UNW_EBADREG;
+}
+
+static int
+access_fpreg(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t *value, int write, void *arg)
+{
+	(void)space, (void)number, (void)value, (void)write, (void)arg;
+	return -UNW_EBADREG;
+}
+
+static int
+resume(unw_addr_space_t space, unw_cursor_t *cursor, void *arg)
+{
+	(void)space, (void)cursor, (void)arg;
+	return -UNW_EINVAL;
+}
+
+static int
+get_proc_name(unw_addr_space_t space, unw_word_t address, char *text, size_t size,
+	      unw_word_t *offset, void *arg)
+{
+	(void)space, (void)address, (void)text, (void)size, (void)offset, (void)arg;
+	return -UNW_ENOINFO;
+}
+
+static void *
+state_create(struct maps *maps)
+{
+	static unw_accessors_t accessors = {
+		.find_proc_info = find_proc_info,
+		.put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = get_dyn_info_list_addr,
+		.access_mem = access_mem,
+		.access_reg = access_reg,
+		.access_fpreg = access_fpreg,
+		.resume = resume,
+		.get_proc_name = get_proc_name,
+	};
+	struct state *state = xcalloc(1, sizeof(*state));
+
+	state->maps = maps;
+	state->generation = maps_generation(maps);
+	state->space = unw_create_addr_space(&accessors, 0);
+	if (state->space != NULL) {
+		unw_set_caching_policy(state->space, UNW_CACHE_GLOBAL);
+		unw_set_cache_size(state->space, CACHE_SIZE, 0);
+	}
+	return state;
+}
+
+static void
+state_free(void *opaque)
+{
+	struct state *state = opaque;
+
+	if (state->space != NULL)
+		unw_destroy_addr_space(state->space);
+	free(state->table);
+	free(state);
+}
+
+/* What is cached speaks of addresses: when mappings change it may be wrong. */
+static void
+forget_if_stale(struct state *state)
+{
+	uint64_t generation = maps_generation(state->maps);
+
+	if (generation == state->generation)
+		return;
+	state->generation = generation;
+	unw_flush_cache(state->space, 0, 0);
+	memset(state->trampoline, 0, sizeof(state->trampoline));
+	state->code.image = NULL;
+}
+
+static bool
+is_trampoline(struct state *state, uint64_t address)
+{
+	struct trampoline_slot *slot =
+		&state->trampoline[(address ^ address >> 10) % TRAMPOLINE_SLOTS];
+	const struct mapping *mapping;
+
+	if (slot->address == address)
+		return slot->is;
+	mapping = maps_find(state->maps, address);
+	slot->address = address;
+	slot->is = mapping != NULL && mapping->image != NULL &&
+		   arch_is_signal_trampoline(mapping->image, address - mapping->bias);
+	return slot->is;
+}
+
+/*
+ * Steps up to `most` frames from the walk's registers, which stay. Frames are added to
+ * the chain when `add`. Stores how many steps were made; the cursor then is good
+ * only when the result is ADVANCE_FULL, which here means that all were made.
+ */
+static enum advance
+step(struct state *state, unw_cursor_t *cursor, size_t most, bool add, size_t *steps)
+{
+	struct walk *walk = state->walk;
+	bool in_trampoline = walk->exact && is_trampoline(state, walk->regs.pc);
+
+	*steps = 0;
+	if (unw_init_remote(cursor, state->space, state) < 0)
+		return ADVANCE_STUCK;
+	while (*steps < most) {
+		int result = unw_step(cursor);
+		bool exact = in_trampoline;
+		unw_word_t pc;
+
+		/* Without tables libunwind tries its luck with frame pointers; that is
+		 * for our own method to do, which says so. */
+		if (walk->no_info || result < 0)
+			return ADVANCE_STUCK;
+		if (result == 0)
+			return ADVANCE_DONE;
+		if (unw_get_reg(cursor, UNW_REG_IP, &pc) < 0)
+			return ADVANCE_STUCK;
+		if (pc == 0)
+			return ADVANCE_DONE;
+		in_trampoline = is_trampoline(state, pc);
+		if (add && !chain_add(walk->chain, pc, FRAME_CFI, exact || in_trampoline))
+			return ADVANCE_FULL;
+		(*steps)++;
+	}
+	return ADVANCE_FULL;
+}
+
+/* Takes the walk's registers over from the cursor. */
+static void
+take_registers(struct walk *walk, unw_cursor_t *cursor)
+{
+	struct regs regs = { .known = 0 };
+	unw_word_t value;
+
+	for (unsigned i = 0; i < regs_count; i++)
+		if (unw_get_reg(cursor, (unw_regnum_t)i, &value) == 0)
+			regs_set(&regs, i, value);
+	unw_get_reg(cursor, UNW_REG_IP, &regs.pc);
+	unw_get_reg(cursor, UNW_REG_SP, &regs.sp);
+	regs_set(&regs, regs_sp_number, regs.sp);
+	walk->regs = regs;
+}
+
+static enum advance
+advance(void *opaque, struct walk *walk)
+{
+	struct state *state = opaque;
+	unw_cursor_t cursor;
+	enum advance result;
+	size_t steps, again;
+	struct walk flags;
+
+	if (state->space == NULL)
+		return ADVANCE_STUCK;
+	state->walk = walk;
+	forget_if_stale(state);
+	result = step(state, &cursor, SIZE_MAX, true, &steps);
+	if (result != ADVANCE_STUCK || steps == 0)
+		return result;
+	/*
+	 * A failed step leaves the cursor in no good state, and a copy of the
+	 * cursor before each step would cost all walks: the few that get stuck
+	 * on the way go there a second time.
+	 */
+	flags = *walk;
+	if (step(state, &cursor, steps, false, &again) == ADVANCE_FULL) {
+		take_registers(walk, &cursor);
+		walk->exact = walk->chain->frame[walk->chain->count - 1].exact;
+	}
+	walk->missing_register = flags.missing_register;
+	walk->no_info = flags.no_info;
+	return result;
+}
+
+static bool
+covers(void *opaque, const struct mapping *mapping, uint64_t address)
+{
+	struct state *state = opaque;
+	const struct search_table *table = search_table(state, mapping);
+	struct walk nobody = { .maps = state->maps };
+	static const struct snapshot nothing;
+	unw_proc_info_t info;
+
+	if (table->vaddr == 0 || state->space == NULL)
+		return false;
+	nobody.snapshot = &nothing;
+	state->walk = &nobody;
+	return find_proc_info(state->space, address, &info, 0, state) == 0;
+}
+
+const struct unwind_method unwind_by_libunwind = {
+	.name = "libunwind",
+	.create = state_create,
+	.free = state_free,
+	.advance = advance,
+	.covers = covers,
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* by_pointer.c - follows frame pointers: Go, JIT code, code without tables. */
+#include "unwind_method.h"
+
+/*
+ * One frame at a time, so that code that has tables is left to them. The frame
+ * pointer leads to a record of two words, the caller's frame pointer and the return
+ * address, on x86-64 as on aarch64; a zero marks the outermost frame (System V
+ * ABI 3.4.1, AAPCS64 6.4.6).
+ */
+static enum advance
+advance_one(void *state, struct walk *walk)
+{
+	uint64_t fp, saved, address;
+
+	(void)state;
+	if (!regs_get(&walk->regs, regs_fp_number, &fp)) {
+		walk->missing_register = true;
+		return ADVANCE_STUCK;
+	}
+	if (fp == 0)
+		return ADVANCE_DONE;
+	/* The stack grows down: a record of a caller lies above. */
+	if (fp < walk->regs.sp || fp % sizeof(uint64_t) != 0)
+		return ADVANCE_STUCK;
+	if (!walk_read_word(walk, fp, &saved) || !walk_read_word(walk, fp + 8, &address))
+		return ADVANCE_STUCK;
+	if (address == 0)
+		return ADVANCE_DONE;
+	if (maps_find(walk->maps, address - 1) == NULL)
+		return ADVANCE_STUCK;
+	if (!chain_add(walk->chain, address, FRAME_POINTER, false))
+		return ADVANCE_FULL;
+	/* Of the other registers nothing is known any more. */
+	regs_set_sp_pc(&walk->regs, fp + 16, address);
+	regs_set(&walk->regs, regs_fp_number, saved);
+	walk->exact = false;
+	return ADVANCE_STUCK;
+}
+
+const struct unwind_method unwind_by_pointer = {
+	.name = "frame pointers",
+	.advance = advance_one,
+};

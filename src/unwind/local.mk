@@ -1,0 +1,14 @@
+libwallsample_a_SOURCES += \
+	src/unwind/by_guess.c \
+	src/unwind/by_libdw.c \
+	src/unwind/by_libunwind.c \
+	src/unwind/by_pointer.c \
+	src/unwind/chain.c \
+	src/unwind/unwinder.c \
+	src/unwind/unwind_method.h
+if ARCH_X86_64
+libwallsample_a_SOURCES += src/unwind/arch_x86_64.c
+endif
+if ARCH_AARCH64
+libwallsample_a_SOURCES += src/unwind/arch_aarch64.c
+endif

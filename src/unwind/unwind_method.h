@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind_method.h - one way to find the caller of a frame, and the walk it works on.
+ *
+ * The unwinder owns the walk. A method takes it further from the last frame of the
+ * chain, whose registers are walk->regs, as far as it can, and leaves the registers
+ * of the frame that is then the last.
+ */
+#ifndef WALLSAMPLE_UNWIND_METHOD_H
+#define WALLSAMPLE_UNWIND_METHOD_H
+
+#include "wallsample/chain.h"
+#include "wallsample/maps.h"
+#include "wallsample/snapshot.h"
+#include "wallsample/unwind.h"
+
+struct live_cache; /* pages of the sleeping target, valid for one walk */
+
+struct walk {
+	struct maps *maps;
+	const struct snapshot *snapshot;
+	struct chain *chain;
+	struct live_cache *live;
+	struct regs regs;      /* of the chain's last frame */
+	bool exact;            /* regs.pc is no return address */
+	/* What stood in the way; the unwinder clears them before each method. */
+	bool beyond_copy;      /* stack was needed that was not copied */
+	bool bad_memory;       /* memory was needed that nobody can read */
+	bool missing_register; /* a register was needed that is not known */
+	bool no_info;          /* there are no unwind tables for the address */
+	/* Never cleared: */
+	bool read_live;        /* memory of the live process was read */
+	size_t stack_used;     /* bytes of the copy up to the highest that was read */
+};
+
+enum advance {
+	ADVANCE_STUCK,   /* as far as it goes: by any number of frames, 0 included */
+	ADVANCE_DONE,    /* the last frame is the thread's first function */
+	ADVANCE_FULL,    /* depth limit */
+};
+
+struct unwind_method {
+	const char *name;
+	/* State that lasts over walks; NULL when the method has none. */
+	void *(*create)(struct maps *maps);
+	void (*free)(void *state);
+	enum advance (*advance)(void *state, struct walk *walk);
+	/* Are there unwind tables for the address? NULL: never. */
+	bool (*covers)(void *state, const struct mapping *mapping, uint64_t address);
+};
+
+extern const struct unwind_method unwind_by_libunwind;
+extern const struct unwind_method unwind_by_libdw;
+extern const struct unwind_method unwind_by_pointer;
+
+/* A word of the copied stack; false when it is not in the copy. */
+static inline bool
+walk_read_copy(struct walk *walk, uint64_t address, uint64_t *value)
+{
+	size_t end = (size_t)(address - walk->snapshot->stack_address) + sizeof(*value);
+
+	if (!snapshot_read(walk->snapshot, address, value, sizeof(*value)))
+		return false;
+	if (end > walk->stack_used)
+		walk->stack_used = end;
+	return true;
+}
+
+/*
+ * Memory of the stack: from the copy, else from the sleeping process. Sets the
+ * walk's flag that fits and returns false when it cannot be had.
+ */
+bool walk_read_word(struct walk *walk, uint64_t address, uint64_t *value);
+
+/* The address that the code of the walk's last frame is looked up by. */
+uint64_t walk_lookup(const struct walk *walk);
+
+/* Does code before `address` call something, so that it can be a return address? */
+bool arch_is_return_address(const struct image *image, uint64_t vaddr);
+
+/* Is this the code that returns from a signal handler? */
+bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
+
+/*
+ * Guesses (by_guess.c). Both look through the copied stack from the stack pointer up.
+ *
+ * The next frame record (saved frame pointer, return address) at *cursor or above;
+ * strict: the saved pointer leads to another record; else: the saved pointer is that of
+ * a thread's first function, 0 or 1. Stores its address, moves *cursor behind it.
+ */
+bool guess_frame_record(struct walk *walk, bool strict, uint64_t *cursor, uint64_t *record);
+
+/* The next return address into code at *cursor or above; likewise. */
+bool guess_return_address(struct walk *walk, uint64_t *cursor, uint64_t *address);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* unwinder.c - drives the methods over a snapshot and says why the walk ended. */
+#include <string.h>
+
+#include "unwind_method.h"
+#include "wallsample/base.h"
+#include "wallsample/memory.h"
+
+/* Pages of a sleeping target that were read beyond the copy. */
+#define LIVE_PAGE ((uint64_t)4096)
+#define LIVE_PAGES 16
+struct live_cache {
+	struct {
+		uint64_t address;
+		size_t size; /* 0: not readable */
+		uint64_t walk;
+		uint8_t bytes[LIVE_PAGE];
+	} page[LIVE_PAGES];
+	uint64_t walk; /* pages of another walk are stale */
+};
+
+/* An address this far above the stack pointer may still be of the same stack. */
+#define STACK_FAR (UINT64_C(1) << 30)
+
+/* How many guesses of one kind are tried before giving up. */
+#define GUESSES 8
+
+/* Known answers to "are there tables for this address", a direct-mapped cache. */
+#define COVER_SLOTS 1024
+struct cover_slot {
+	uint64_t address;
+	bool used, covered;
+};
+
+struct slot {
+	const struct unwind_method *method;
+	void *state;
+};
+
+struct unwinder {
+	struct maps *maps;
+	struct slot slot[3];
+	size_t slot_count, table_count; /* the first table_count go by unwind tables */
+	struct cover_slot cover[COVER_SLOTS];
+	uint64_t cover_generation;
+	struct live_cache live;
+	struct unwinder_stats stats;
+};
+
+struct unwinder *
+unwinder_create(struct maps *maps, enum unwind_choice choice)
+{
+	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
+
+	unwinder->maps = maps;
+	if (choice != UNWIND_LIBDW)
+		unwinder->slot[unwinder->slot_count++].method = &unwind_by_libunwind;
+	if (choice != UNWIND_LIBUNWIND)
+		unwinder->slot[unwinder->slot_count++].method = &unwind_by_libdw;
+	unwinder->table_count = unwinder->slot_count;
+	unwinder->slot[unwinder->slot_count++].method = &unwind_by_pointer;
+	for (size_t i = 0; i < unwinder->slot_count; i++) {
+		struct slot *slot = &unwinder->slot[i];
+
+		if (slot->method->create != NULL)
+			slot->state = slot->method->create(maps);
+	}
+	return unwinder;
+}
+
+void
+unwinder_free(struct unwinder *unwinder)
+{
+	if (unwinder == NULL)
+		return;
+	for (size_t i = 0; i < unwinder->slot_count; i++)
+		if (unwinder->slot[i].method->free != NULL)
+			unwinder->slot[i].method->free(unwinder->slot[i].state);
+	free(unwinder);
+}
+
+static bool
+read_live(struct walk *walk, uint64_t address, uint64_t *value)
+{
+	struct live_cache *live = walk->live;
+	uint64_t base = address / LIVE_PAGE * LIVE_PAGE;
+	size_t slot = base / LIVE_PAGE % LIVE_PAGES;
+	uint64_t offset = address - base;
+
+	if (live == NULL)
+		return false;
+	if (live->page[slot].walk != live->walk || live->page[slot].address != base) {
+		live->page[slot].walk = live->walk;
+		live->page[slot].address = base;
+		live->page[slot].size = memory_read_process(maps_process(walk->maps)->pid, base,
+							    live->page[slot].bytes, LIVE_PAGE);
+	}
+	/* Words of a stack are aligned: none lies across two pages. */
+	if (offset + sizeof(*value) > live->page[slot].size)
+		return false;
+	memcpy(value, live->page[slot].bytes + offset, sizeof(*value));
+	walk->read_live = true;
+	return true;
+}
+
+bool
+walk_read_word(struct walk *walk, uint64_t address, uint64_t *value)
+{
+	const struct snapshot *snapshot = walk->snapshot;
+	uint64_t above = address - snapshot->stack_address;
+	bool same_stack = above < STACK_FAR;
+
+	if (walk_read_copy(walk, address, value))
+		return true;
+	if (snapshot->live_limit > 0 && (!same_stack || above < snapshot->live_limit) &&
+	    read_live(walk, address, value))
+		return true;
+	if (same_stack && !snapshot_is_whole(snapshot))
+		walk->beyond_copy = true;
+	else
+		walk->bad_memory = true;
+	return false;
+}
+
+uint64_t
+walk_lookup(const struct walk *walk)
+{
+	return walk->exact ? walk->regs.pc : walk->regs.pc - 1;
+}
+
+static bool
+look_for_tables(struct unwinder *unwinder, uint64_t address)
+{
+	const struct mapping *mapping = maps_find(unwinder->maps, address);
+
+	for (size_t i = 0; mapping != NULL && mapping->image != NULL && i < unwinder->table_count;
+	     i++) {
+		struct slot *slot = &unwinder->slot[i];
+
+		if (slot->method->covers(slot->state, mapping, address))
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_tables(struct unwinder *unwinder, uint64_t address)
+{
+	struct cover_slot *slot = &unwinder->cover[(address ^ address >> 10) % COVER_SLOTS];
+
+	if (unwinder->cover_generation != maps_generation(unwinder->maps)) {
+		unwinder->cover_generation = maps_generation(unwinder->maps);
+		memset(unwinder->cover, 0, sizeof(unwinder->cover));
+	}
+	if (!slot->used || slot->address != address) {
+		slot->covered = look_for_tables(unwinder, address);
+		slot->used = true;
+		slot->address = address;
+	}
+	return slot->covered;
+}
+
+/* Is the walk's last frame in a file that ought to have tables, but has none here?
+ * (The C library musl is one.) Code without a file is JIT code. */
+static bool
+in_bare_file(const struct walk *walk)
+{
+	const struct mapping *mapping = maps_find(walk->maps, walk_lookup(walk));
+
+	return mapping != NULL && mapping->image != NULL;
+}
+
+static void
+clear_flags(struct walk *walk)
+{
+	walk->beyond_copy = false;
+	walk->bad_memory = false;
+	walk->missing_register = false;
+	walk->no_info = false;
+}
+
+/*
+ * Runs the methods in turn until none gets any further. A method that is not the
+ * first and has made a step gives the turn back to the tables.
+ */
+static enum advance
+run(struct unwinder *unwinder, struct walk *walk)
+{
+	struct walk why = { .maps = NULL };
+	enum advance result = ADVANCE_STUCK;
+
+	for (size_t i = 0; i < unwinder->slot_count;) {
+		struct slot *slot = &unwinder->slot[i];
+		size_t before = walk->chain->count;
+
+		clear_flags(walk);
+		result = slot->method->advance(slot->state, walk);
+		why.missing_register |= walk->missing_register;
+		why.bad_memory |= walk->bad_memory;
+		if (result != ADVANCE_STUCK || walk->beyond_copy)
+			break;
+		if (walk->chain->count > before) {
+			memset(&why, 0, sizeof(why));
+			i = i < unwinder->table_count ? i + 1 : 0;
+		} else {
+			i++;
+		}
+	}
+	walk->missing_register = why.missing_register;
+	walk->bad_memory |= why.bad_memory;
+	return result;
+}
+
+static enum chain_end
+chain_end_of(const struct walk *walk, enum advance result)
+{
+	if (result == ADVANCE_DONE)
+		return CHAIN_OUTERMOST;
+	if (result == ADVANCE_FULL)
+		return CHAIN_DEPTH;
+	if (walk->beyond_copy)
+		return CHAIN_STACK_LIMIT;
+	if (walk->missing_register)
+		return CHAIN_NEEDS_REGISTER;
+	return walk->bad_memory && !walk->no_info ? CHAIN_BAD_MEMORY : CHAIN_NO_UNWIND_INFO;
+}
+
+/* Cuts the chain back to `count` frames, to try another way from there. */
+static void
+rewind_walk(struct walk *walk, const struct walk *to, size_t count)
+{
+	bool read_live_memory = walk->read_live;
+	size_t stack_used = walk->stack_used;
+
+	*walk = *to;
+	walk->read_live = read_live_memory;
+	walk->stack_used = stack_used;
+	walk->chain->count = count;
+}
+
+/*
+ * A sleeper's frame pointer is not known. Most code does not need it; where it does,
+ * the frame records on the stack are tried in turn, and the first is taken with
+ * which the walk reaches the thread's first function.
+ */
+static bool
+guess_frame_pointer(struct unwinder *unwinder, struct walk *walk)
+{
+	const struct walk start = *walk;
+	size_t count = walk->chain->count;
+
+	for (int strict = 1; strict >= 0; strict--) {
+		uint64_t cursor = walk->regs.sp, record;
+
+		for (int i = 0; i < GUESSES && guess_frame_record(walk, strict, &cursor, &record);
+		     i++) {
+			regs_set(&walk->regs, regs_fp_number, record);
+			if (run(unwinder, walk) == ADVANCE_DONE) {
+				unwinder->stats.guessed_registers++;
+				return true;
+			}
+			rewind_walk(walk, &start, count);
+		}
+	}
+	return false;
+}
+
+/*
+ * Where nothing says who called, takes the first word on the stack that is a return
+ * address into code that has tables, and from which a walk reaches the end; with
+ * `any_end`, from which it gets anywhere.
+ */
+static bool
+guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end)
+{
+	const struct walk start = *walk;
+	size_t count = walk->chain->count;
+	uint64_t cursor = walk->regs.sp, address, fp;
+	bool fp_known = regs_get(&walk->regs, regs_fp_number, &fp);
+
+	for (int i = 0; i < GUESSES && guess_return_address(walk, &cursor, &address); i++) {
+		enum advance result;
+
+		if (!has_tables(unwinder, address - 1))
+			continue;
+		if (!chain_add(walk->chain, address, FRAME_GUESS, false))
+			return false;
+		/* The cursor now is behind the return address: the caller's stack. Code that
+		 * is called deep down seldom changes the frame pointer. */
+		regs_set_sp_pc(&walk->regs, cursor, address);
+		if (fp_known)
+			regs_set(&walk->regs, regs_fp_number, fp);
+		walk->exact = false;
+		result = run(unwinder, walk);
+		if (result == ADVANCE_DONE || (any_end && walk->chain->count > count + 1))
+			return true;
+		rewind_walk(walk, &start, count);
+	}
+	return false;
+}
+
+/*
+ * The whole walk. When the tables and frame pointers end early, what is missing
+ * decides which guess comes first.
+ */
+static enum chain_end
+walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
+{
+	enum advance result = ADVANCE_STUCK;
+	bool bare_first = in_bare_file(walk) && !has_tables(unwinder, walk_lookup(walk));
+
+	/* A system call wrapper of a library without tables: the frame pointer is that
+	 * of a caller and would skip one. */
+	if (bare_first && guess_caller(unwinder, walk, false))
+		return CHAIN_OUTERMOST;
+	result = run(unwinder, walk);
+	if (result != ADVANCE_STUCK || walk->beyond_copy)
+		return chain_end_of(walk, result);
+	if (walk->missing_register) {
+		if (guess_frame_pointer(unwinder, walk))
+			return CHAIN_OUTERMOST;
+		if (may_stop)
+			return CHAIN_NEEDS_REGISTER;
+	}
+	if (in_bare_file(walk) && guess_caller(unwinder, walk, true))
+		return chain_end_of(walk, ADVANCE_STUCK);
+	return chain_end_of(walk, result);
+}
+
+static void
+count_frames(struct unwinder *unwinder, const struct chain *chain)
+{
+	unwinder->stats.walks++;
+	unwinder->stats.frames += chain->count;
+	for (size_t i = 0; i < chain->count; i++) {
+		unwinder->stats.by_pointer += chain->frame[i].origin == FRAME_POINTER;
+		unwinder->stats.by_guess += chain->frame[i].origin == FRAME_GUESS;
+	}
+}
+
+void
+unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool may_stop,
+	      struct chain *chain)
+{
+	struct walk walk = {
+		.maps = unwinder->maps,
+		.snapshot = snapshot,
+		.chain = chain,
+		.live = snapshot->live_limit > 0 ? &unwinder->live : NULL,
+		.regs = snapshot->regs,
+		.exact = true,
+	};
+
+	unwinder->live.walk++;
+	chain_clear(chain);
+	chain_add(chain, snapshot->regs.pc, FRAME_REGISTERS, true);
+	chain->end = walk_all(unwinder, &walk, may_stop);
+	chain->end_address = chain->end == CHAIN_OUTERMOST ? 0 : walk.regs.pc;
+	chain->read_live = walk.read_live;
+	chain->stack_used = walk.stack_used;
+	count_frames(unwinder, chain);
+}
+
+const struct unwinder_stats *
+unwinder_stats(const struct unwinder *unwinder)
+{
+	return &unwinder->stats;
+}

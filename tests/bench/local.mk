@@ -1,0 +1,26 @@
+# The bench: `make bench`, with BENCH_ARGS=--quick and the like. Not built by `make`.
+bench_program_files = tests/bench/bin/bench_run tests/bench/bin/bench_floor tests/bench/bin/bench_busy \
+	tests/bench/bin/bench_handover tests/bench/bin/bench_churn
+EXTRA_PROGRAMS += $(bench_program_files)
+CLEANFILES += $(bench_program_files)
+
+bench_board_files = tests/bench/bench_board.c tests/bench/bench_board.h
+tests_bench_bin_bench_run_SOURCES = $(bench_board_files) \
+	tests/bench/bench_run.c \
+	tests/bench/bench_rows.c tests/bench/bench_rows.h \
+	tests/bench/bench_profile.c tests/bench/bench_profile.h \
+	tests/bench/bench_measure.c tests/bench/bench_measure.h \
+	tests/bench/bench_tool.c tests/bench/bench_tool.h
+tests_bench_bin_bench_run_LDADD = -lm -lpthread
+tests_bench_bin_bench_floor_SOURCES = $(bench_board_files) tests/bench/bench_floor.c
+tests_bench_bin_bench_floor_LDADD = -lpthread
+tests_bench_bin_bench_busy_SOURCES = $(bench_board_files) tests/bench/bench_busy.c
+tests_bench_bin_bench_busy_LDADD = -lpthread
+tests_bench_bin_bench_handover_SOURCES = $(bench_board_files) tests/bench/bench_handover.c
+tests_bench_bin_bench_handover_LDADD = -lpthread
+tests_bench_bin_bench_churn_SOURCES = $(bench_board_files) tests/bench/bench_churn.c
+tests_bench_bin_bench_churn_LDADD = -lpthread
+
+bench: wallsample$(EXEEXT) $(bench_program_files)
+	@WALLSAMPLE=$(abs_builddir)/wallsample tests/bench/bin/bench_run $(BENCH_ARGS)
+.PHONY: bench

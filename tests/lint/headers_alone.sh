@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Each header compiles alone: whoever includes it needs to include nothing before.
+set -u
+cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
+
+failed=0
+for header in include/wallsample/*.h src/*/*.h tests/*/*.h; do
+	[ -e "$header" ] || continue
+	printf '#include "%s"\n' "$(basename "$header")" |
+		${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only \
+			-I"$(dirname "$header")" -Iinclude -x c - ||
+		{ printf '%s does not compile alone\n' "$header"; failed=1; }
+done
+exit $failed

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Dependencies between the folders of src/ point one way: each includes only the headers of
+# those below it. The two tables are the rule; a new header has to be entered here.
+set -u
+cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
+
+# Which folder a header is the contract of.
+declare -A folder_of=(
+	[banned]=base [base]=base [error]=base [histogram]=base [table]=base
+	[attach]=target [find]=target [image]=target [launch]=target [maps]=target
+	[module]=target [process]=target
+	[state]=state
+	[memory]=tracer [snapshot]=tracer [tracer]=tracer
+	[chain]=unwind [unwind]=unwind
+	[symbol]=symbol
+	[profile]=profile
+	[sampler]=sampler
+	[result]=analysis [view]=analysis
+	[export]=export
+	[command]=cli [options]=cli
+)
+
+# Whose headers a folder may include, besides its own.
+declare -A below=(
+	[base]=''
+	[target]='base'
+	[state]='base target'
+	[tracer]='base target state'
+	[unwind]='base target tracer'
+	[symbol]='base target'
+	[profile]='base target state'
+	[sampler]='base target state tracer unwind profile'
+	[analysis]='base target state profile symbol'
+	[export]='base target state unwind profile symbol sampler analysis'
+	[cli]='base target state tracer unwind symbol profile sampler analysis export'
+)
+
+failed=0
+complain() {
+	printf '%s\n' "$*"
+	failed=1
+}
+
+# may_include FOLDER HEADER WHO
+may_include() {
+	local owner=${folder_of[$2]:-}
+	if [ -z "$owner" ]; then
+		complain "$3: wallsample/$2.h belongs to no folder in the table of $0"
+	elif [ "$owner" != "$1" ] && [[ " ${below[$1]} " != *" $owner "* ]]; then
+		complain "$3: $1 may not include wallsample/$2.h, which is $owner's"
+	fi
+}
+
+included() {
+	sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"wallsample\/\(.*\)\.h".*/\1/p' "$1"
+}
+
+# The order itself has no ring: each folder stands only on folders that are named before it.
+order='base target state tracer unwind symbol profile sampler analysis export cli'
+seen=' '
+for folder in $order; do
+	for lower in ${below[$folder]}; do
+		[[ $seen == *" $lower "* ]] || complain "$0: $folder stands on $lower, a later folder"
+	done
+	seen="$seen$folder "
+done
+
+for header in include/wallsample/*.h; do
+	name=$(basename "$header" .h)
+	owner=${folder_of[$name]:-}
+	[ -n "$owner" ] || complain "$header belongs to no folder in the table of $0"
+	[ -n "$owner" ] || continue
+	for used in $(included "$header"); do
+		may_include "$owner" "$used" "$header"
+	done
+done
+
+for path in src/*/; do
+	folder=$(basename "$path")
+	[ -n "${below[$folder]+x}" ] || complain "$path is not in the table of $0"
+	[ -n "${below[$folder]+x}" ] || continue
+	for file in "$path"*.[ch]; do
+		for used in $(included "$file"); do
+			may_include "$folder" "$used" "$file"
+		done
+		# A private header is its own folder's and no other's.
+		for used in $(sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file"); do
+			case $used in
+			wallsample/* | config.h) ;;
+			*) [ -e "$path$used" ] || complain "$file: \"$used\" is not in $path" ;;
+			esac
+		done
+	done
+done
+
+exit $failed

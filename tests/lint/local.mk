@@ -1,0 +1,12 @@
+# What can be said about the tree without running anything but the compiler and --help.
+lint_tests = \
+	tests/lint/file_names.sh \
+	tests/lint/globals.sh \
+	tests/lint/headers_alone.sh \
+	tests/lint/layering.sh \
+	tests/lint/manual.sh \
+	tests/lint/ptrace_calls.sh \
+	tests/lint/sizes.sh \
+	tests/lint/spdx.sh
+TESTS += $(lint_tests)
+EXTRA_DIST += $(lint_tests)

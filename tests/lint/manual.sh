@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# --help and the manual name the same options, options that --help hides stand in the manual
+# too, and the manual renders without a warning.
+set -u
+cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
+page=man/wallsample.1
+[ -e "$page" ] || { echo "$page is missing"; exit 1; }
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+
+words='(^|[^-[:alnum:]])--?[[:alpha:]][-[:alnum:]]*'
+# Options of a text, one a line: -p, --pid, …
+options_in() {
+	grep -oE -- "$words" | sed -E 's/^[^-]//' | sort -u
+}
+
+# The registry has the truth: name, letter, whether it is hidden.
+awk '
+	/\.name = "/ { row = "" }
+	{ row = row $0 }
+	/\}/ && row ~ /\.name = "/ {
+		name = row; sub(/.*\.name = "/, "", name); sub(/".*/, "", name)
+		print "--" name, (row ~ /\.hidden = true/ ? "hidden" : "shown")
+		if (row ~ /\.letter = \047/) {
+			letter = row; sub(/.*\.letter = \047/, "", letter); sub(/\047.*/, "", letter)
+			print "-" letter, (row ~ /\.hidden = true/ ? "hidden" : "shown")
+		}
+		row = ""
+	}' src/cli/option_table.c | sort -u >"$work/table"
+[ -s "$work/table" ] || { echo 'no options found in src/cli/option_table.c'; exit 1; }
+
+"${WALLSAMPLE:?}" --help >"$work/help.txt" || { echo '--help failed'; exit 1; }
+options_in <"$work/help.txt" >"$work/help"
+# Roff writes a hyphen that is one as \-, fonts as \fB and the like.
+sed -E 's/\\-/-/g; s/\\f(\[[A-Z]*\]|[A-Z(]..?|[BIRP])//g; s/^\.[A-Z]+ //; s/"//g' "$page" |
+	options_in >"$work/page"
+
+failed=0
+complain() {
+	printf '%s\n' "$*"
+	failed=1
+}
+
+while read -r option shown; do
+	grep -qxF -e "$option" "$work/page" || complain "$page does not name $option"
+	if [ "$shown" = shown ]; then
+		grep -qxF -e "$option" "$work/help" || complain "--help does not name $option"
+	fi
+done <"$work/table"
+cut -d ' ' -f 1 "$work/table" | sort -u >"$work/known"
+while read -r option; do
+	grep -qxF -e "$option" "$work/known" || complain "--help names $option, which is none"
+done <"$work/help"
+
+# Long options of other programs stand in examples; ours are those of .TP paragraphs.
+sed -n '/^\.TP/,/^[^.]/p' "$page" | grep -E '^\.(BR?|BI|IP|OP) |^\\fB' |
+	sed -E 's/\\-/-/g; s/\\f(\[[A-Z]*\]|[BIRP])//g; s/^\.[A-Z]+ //; s/"//g' |
+	grep -E '^-' | options_in >"$work/described"
+while read -r option; do
+	grep -qxF -e "$option" "$work/known" || complain "$page describes $option, which is none"
+done <"$work/described"
+
+if command -v mandoc >/dev/null 2>&1; then
+	mandoc -T lint -W warning "$page" >"$work/lint" 2>&1 || complain "$(cat "$work/lint")"
+elif command -v groff >/dev/null 2>&1; then
+	groff -man -Tutf8 -ww -z "$page" >"$work/lint" 2>&1
+	[ ! -s "$work/lint" ] || complain "$(cat "$work/lint")"
+else
+	echo 'neither mandoc nor groff is there: not rendered'
+	[ $failed = 1 ] || exit 77
+fi
+exit $failed

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# ptrace(2) is called by the tracer, and once by the check whether a process may be attached
+# to: nobody else can leave a thread stopped.
+set -u
+cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
+
+failed=0
+for file in src/*/*.c src/*/*.h; do
+	case $file in src/tracer/*.c | src/target/attach*.c) continue ;; esac
+	# Without comments, which may name it.
+	if ${CC:-gcc} -fpreprocessed -dD -E -P -x c "$file" 2>/dev/null |
+		grep -nE '\<ptrace[[:space:]]*\('; then
+		printf '%s calls ptrace\n' "$file"
+		failed=1
+	fi
+done
+exit $failed

@@ -1,0 +1,137 @@
+# Tests that sample real processes: see tests/README.
+
+check_LIBRARIES = tests/live/libharness.a
+tests_live_libharness_a_SOURCES = \
+	tests/live/folded.c tests/live/folded.h tests/live/harness.c tests/live/harness.h \
+	tests/live/inspect.c tests/live/run.c
+
+live_tests = \
+	tests/live/test_churn tests/live/test_eustack tests/live/test_harness \
+	tests/live/test_killed tests/live/test_lifecycle tests/live/test_modes \
+	tests/live/test_names tests/live/test_recursion tests/live/test_shapes \
+	tests/live/test_shares tests/live/test_stopped tests/live/test_unharmed
+check_PROGRAMS += $(live_tests)
+TESTS += $(live_tests)
+live_ldadd = tests/live/libharness.a -lm
+tests_live_test_churn_LDADD = $(live_ldadd)
+tests_live_test_eustack_LDADD = $(live_ldadd)
+tests_live_test_harness_LDADD = $(live_ldadd)
+tests_live_test_killed_LDADD = $(live_ldadd)
+tests_live_test_lifecycle_LDADD = $(live_ldadd)
+tests_live_test_modes_LDADD = $(live_ldadd)
+tests_live_test_names_LDADD = $(live_ldadd)
+tests_live_test_recursion_LDADD = $(live_ldadd)
+tests_live_test_shapes_LDADD = $(live_ldadd)
+tests_live_test_shares_LDADD = $(live_ldadd)
+tests_live_test_stopped_LDADD = $(live_ldadd)
+tests_live_test_unharmed_LDADD = $(live_ldadd)
+
+# The targets are built by rules of their own: how they are compiled is what is tested,
+# so that neither CFLAGS nor the sanitizers may have a say in it.
+live_source = $(srcdir)/tests/live/targets
+live_cc = $(AM_V_CC)$(MKDIR_P) tests/live/bin && $(CC) $(live_flags)
+live_flags = -std=gnu11 -D_GNU_SOURCE -pthread $(WARN_CFLAGS)
+live_out = -o $@
+# For what cannot be built everywhere; its tests are skipped then.
+live_or_not = || { rm -f $@; echo "  $@ cannot be built here: its tests will be skipped"; }
+
+live_plain_targets = \
+	tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
+	tests/live/bin/churn tests/live/bin/crowd tests/live/bin/exec_after \
+	tests/live/bin/exec_before tests/live/bin/forks tests/live/bin/interrupts \
+	tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/recurse \
+	tests/live/bin/shares tests/live/bin/timers tests/live/bin/vforks
+live_shapes = \
+	tests/live/bin/shape tests/live/bin/shape_bare tests/live/bin/shape_debug_frame \
+	tests/live/bin/shape_debug_frame_gz tests/live/bin/shape_dynsym tests/live/bin/shape_fp \
+	tests/live/bin/shape_fp_only tests/live/bin/shape_musl tests/live/bin/shape_musl_static \
+	tests/live/bin/shape_no_hdr tests/live/bin/shape_nopie tests/live/bin/shape_o0 \
+	tests/live/bin/shape_static tests/live/bin/shape_static_pie tests/live/bin/shape_stripped
+check_DATA += $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
+CLEANFILES += $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
+live_sources = \
+	tests/live/targets/calls.h tests/live/targets/calls_hot.c \
+	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
+	tests/live/targets/churn.c tests/live/targets/crowd.c tests/live/targets/exec_after.c \
+	tests/live/targets/exec_before.c tests/live/targets/forks.c \
+	tests/live/targets/interrupts.c tests/live/targets/leaves.c \
+	tests/live/targets/mangled.c tests/live/targets/plusplus.cc \
+	tests/live/targets/recurse.c tests/live/targets/shape.c tests/live/targets/shares.c \
+	tests/live/targets/target.h tests/live/targets/timers.c tests/live/targets/vforks.c
+EXTRA_DIST += $(live_sources)
+
+# One rule for all of them: a target is one file.
+live_one = $(live_cc) -O2 -g $(live_out) $(live_source)/$(@F).c -lrt
+live_headers = tests/live/targets/target.h tests/live/targets/calls.h
+tests/live/bin/calls_hot: tests/live/targets/calls_hot.c $(live_headers)
+	$(live_one)
+tests/live/bin/calls_parked: tests/live/targets/calls_parked.c $(live_headers)
+	$(live_one)
+tests/live/bin/calls_restart: tests/live/targets/calls_restart.c $(live_headers)
+	$(live_one)
+tests/live/bin/churn: tests/live/targets/churn.c $(live_headers)
+	$(live_one)
+tests/live/bin/crowd: tests/live/targets/crowd.c $(live_headers)
+	$(live_one)
+tests/live/bin/exec_after: tests/live/targets/exec_after.c $(live_headers)
+	$(live_one)
+tests/live/bin/exec_before: tests/live/targets/exec_before.c $(live_headers)
+	$(live_one)
+tests/live/bin/forks: tests/live/targets/forks.c $(live_headers)
+	$(live_one)
+tests/live/bin/interrupts: tests/live/targets/interrupts.c $(live_headers)
+	$(live_one)
+tests/live/bin/leaves: tests/live/targets/leaves.c $(live_headers)
+	$(live_one)
+tests/live/bin/mangled: tests/live/targets/mangled.c $(live_headers)
+	$(live_one)
+tests/live/bin/recurse: tests/live/targets/recurse.c $(live_headers)
+	$(live_one)
+tests/live/bin/shares: tests/live/targets/shares.c $(live_headers)
+	$(live_one)
+tests/live/bin/timers: tests/live/targets/timers.c $(live_headers)
+	$(live_one)
+tests/live/bin/vforks: tests/live/targets/vforks.c $(live_headers)
+	$(live_one)
+
+# One program, built in every way that matters to an unwinder.
+live_shape_needs = tests/live/targets/shape.c tests/live/targets/target.h
+live_end = $(live_out) $(live_source)/shape.c
+live_no_tables = -fno-asynchronous-unwind-tables -fno-unwind-tables
+tests/live/bin/shape: $(live_shape_needs)
+	$(live_cc) -O2 -fomit-frame-pointer $(live_end)
+tests/live/bin/shape_fp: $(live_shape_needs)
+	$(live_cc) -O2 -fno-omit-frame-pointer $(live_end)
+tests/live/bin/shape_o0: $(live_shape_needs)
+	$(live_cc) -O0 $(live_end)
+tests/live/bin/shape_nopie: $(live_shape_needs)
+	$(live_cc) -O2 -fomit-frame-pointer -fno-pie -no-pie $(live_end)
+tests/live/bin/shape_static: $(live_shape_needs)
+	$(live_cc) -O2 -fomit-frame-pointer -static $(live_end) $(live_or_not)
+tests/live/bin/shape_static_pie: $(live_shape_needs)
+	$(live_cc) -O2 -fomit-frame-pointer -fPIE -static-pie $(live_end) $(live_or_not)
+tests/live/bin/shape_stripped: $(live_shape_needs)
+	$(live_cc) -O2 -fomit-frame-pointer -s $(live_end)
+tests/live/bin/shape_dynsym: $(live_shape_needs)
+	$(live_cc) -O2 -fomit-frame-pointer -rdynamic -s $(live_end)
+tests/live/bin/shape_debug_frame: $(live_shape_needs)
+	$(live_cc) -O2 -fomit-frame-pointer $(live_no_tables) -g $(live_end)
+tests/live/bin/shape_debug_frame_gz: $(live_shape_needs)
+	$(live_cc) -O2 -fomit-frame-pointer $(live_no_tables) -g -gz $(live_end) $(live_or_not)
+tests/live/bin/shape_no_hdr: $(live_shape_needs)
+	$(live_cc) -O2 -fomit-frame-pointer -Wl,--no-eh-frame-hdr $(live_end)
+tests/live/bin/shape_fp_only: $(live_shape_needs)
+	$(live_cc) -O2 -fno-omit-frame-pointer $(live_no_tables) -g0 $(live_end)
+tests/live/bin/shape_bare: $(live_shape_needs)
+	$(live_cc) -O2 -fomit-frame-pointer $(live_no_tables) -g0 $(live_end)
+tests/live/bin/shape_musl: $(live_shape_needs)
+	$(AM_V_CC)$(MKDIR_P) tests/live/bin && test -n "$(MUSL_GCC)" && \
+		$(MUSL_GCC) $(live_flags) -O2 -fomit-frame-pointer $(live_end) $(live_or_not)
+tests/live/bin/shape_musl_static: $(live_shape_needs)
+	$(AM_V_CC)$(MKDIR_P) tests/live/bin && test -n "$(MUSL_GCC)" && \
+		$(MUSL_GCC) $(live_flags) -O2 -fomit-frame-pointer -static $(live_end) $(live_or_not)
+
+tests/live/bin/plusplus: tests/live/targets/plusplus.cc
+	$(AM_V_GEN)$(MKDIR_P) tests/live/bin && test -n "$(CXX_FOR_TESTS)" && \
+		$(CXX_FOR_TESTS) -std=c++11 -D_GNU_SOURCE -pthread -O2 -fomit-frame-pointer \
+		$(live_out) $(live_source)/plusplus.cc $(live_or_not)

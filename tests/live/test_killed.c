@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_killed.c - whatever ends wallsample, the target runs on, untraced.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "folded.h"
+
+#define SPINNERS 2u
+#define HOT 4u
+
+/* Lets a random time pass, up to 50 ms: the moment is to be any, nothing is waited for. */
+static void
+random_moment(unsigned *seed)
+{
+	const struct timespec time = {.tv_nsec = rand_r(seed) % 50000000};
+
+	nanosleep(&time, NULL);
+}
+
+static void
+check_goes_on(const struct target *target)
+{
+	CHECK(inspect_is_free(target->pid), "the target is not left alone");
+	for (unsigned i = 0; i < SPINNERS + HOT; i++)
+		target_wait_progress(target, i);
+}
+
+/* All the checks of one end, and that the threads that sleep were not disturbed. */
+static void
+check_unharmed(const struct target *target)
+{
+	check_goes_on(target);
+	CHECK(target->counter[62] == 0, "%llu EINTRs", (unsigned long long)target->counter[62]);
+	CHECK(target->counter[63] == 0, "%llu parked reads came back",
+	      (unsigned long long)target->counter[63]);
+}
+
+/* A signal that ends sampling and not wallsample. */
+static bool
+is_polite(int number)
+{
+	return number == SIGINT || number == SIGTERM || number == SIGHUP;
+}
+
+static void
+end_once(struct target *target, int number, const char *option, unsigned *seed)
+{
+	struct run run;
+
+	run_start(&run, target->pid, "-r", "1000", option, NULL);
+	if (!run_wait_sampling(&run))
+		CHECK(false, "wallsample has ended by itself: %s", run.err);
+	random_moment(seed);
+	kill(run.pid, number);
+	run_finish(&run);
+	if (is_polite(number))
+		run_succeeded(&run);
+	else /* sanitizers make an exit of SIGSEGV */
+		CHECK(run.status != 0, "signal %d did not end it", number);
+	run_release(&run);
+	check_goes_on(target);
+}
+
+static void
+many_ends(const char *name, int number, const char *option, int times)
+{
+	const unsigned begin = (unsigned)harness_now_ns();
+	struct target target;
+	unsigned seed = begin;
+
+	harness_case("%s, %d times", name, times);
+	harness_note("seed %u", begin);
+	target_start(&target, "crowd", "2", "4", "20", NULL);
+	for (int i = 0; i < times; i++)
+		end_once(&target, number, option, &seed);
+	/* EINTR cannot be repaired by a process that is dead: those count elsewhere. */
+	if (is_polite(number))
+		check_unharmed(&target);
+	int status = target_finish(&target, NULL);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the target's wait status is 0x%x",
+	      (unsigned)status);
+}
+
+/* The report is there after SIGINT and SIGTERM, and says that it was ended. */
+static void
+output_after(const char *name, int number)
+{
+	struct target target;
+	struct folded folded;
+	struct run run;
+	unsigned seed = 1;
+
+	harness_case("output after %s", name);
+	target_start(&target, "crowd", "2", "4", "20", NULL);
+	run_start(&run, target.pid, "-r", "500", NULL);
+	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+	random_moment(&seed);
+	kill(run.pid, number);
+	run_finish(&run);
+	folded_of_run(&folded, &run);
+	folded_release(&folded);
+	check_unharmed(&target);
+	target_finish(&target, NULL);
+}
+
+/* USR1 writes what there is so far, and sampling goes on. */
+static void
+snapshots(void)
+{
+	struct target target;
+	struct folded folded;
+	struct run run;
+	unsigned seed = 2;
+
+	harness_case("output at SIGUSR1");
+	target_start(&target, "crowd", "1", "1", "2", NULL);
+	run_start(&run, target.pid, "-r", "500", NULL);
+	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+	for (int i = 0; i < 10; i++) {
+		random_moment(&seed);
+		kill(run.pid, SIGUSR1);
+	}
+	random_moment(&seed);
+	CHECK(waitpid(run.pid, NULL, WNOHANG) == 0, "SIGUSR1 has ended it");
+	kill(run.pid, SIGTERM);
+	run_finish(&run);
+	run_succeeded(&run);
+	/* Snapshot or end, each line is whole. */
+	folded_of_run(&folded, &run);
+	folded_release(&folded);
+	check_unharmed(&target);
+	target_finish(&target, NULL);
+}
+
+/* Nobody reads the output. */
+static void
+closed_output(void)
+{
+	char program[] = "wallsample", p[] = "-p", d[] = "-d", time[] = "300ms", f[] = "-f",
+	     folded[] = "folded", pid[16];
+	char *words[] = {program, p, pid, d, time, f, folded, NULL};
+	struct target target;
+	struct run run;
+	int ends[2];
+
+	harness_case("output into a closed pipe");
+	target_start(&target, "crowd", "2", "4", "20", NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		harness_die("no descriptors");
+	close(ends[0]);
+	run_start_to(&run, words, ends[1]);
+	close(ends[1]);
+	run_finish(&run);
+	CHECK(WIFSIGNALED(run.status) ? WTERMSIG(run.status) == SIGPIPE
+				      : WEXITSTATUS(run.status) == 2,
+	      "wait status 0x%x: %s", (unsigned)run.status, run.err);
+	run_release(&run);
+	check_unharmed(&target);
+	target_finish(&target, NULL);
+}
+
+int
+main(void)
+{
+	harness_begin(120);
+	many_ends("SIGKILL", SIGKILL, "--no-jitter", 80);
+	many_ends("SIGKILL while all threads are held", SIGKILL, "--stop-all", 20);
+	many_ends("SIGSEGV", SIGSEGV, "--no-jitter", 5);
+	many_ends("SIGINT", SIGINT, "--no-jitter", 10);
+	many_ends("SIGTERM", SIGTERM, "--stop-all", 10);
+	output_after("SIGINT", SIGINT);
+	output_after("SIGTERM", SIGTERM);
+	snapshots();
+	closed_output();
+	return harness_end();
+}

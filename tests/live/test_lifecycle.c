@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_lifecycle.c - the target becomes another program, ends, is killed, loses its first
+ * thread, or waits where no tracer can stop it, while it is sampled.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "folded.h"
+
+/* The alarm of the test is the bound for hangs; this one is for waits that should be short. */
+#define SLOW_US 15000000u
+
+static void
+check_not_slow(const struct folded *folded)
+{
+	CHECK(folded->run_us < SLOW_US, "it took %llu us", (unsigned long long)folded->run_us);
+}
+
+/* Exec keeps the process and changes everything in it: both programs are in the output. */
+static void
+exec_by(const char *who)
+{
+	struct target target;
+	struct folded folded;
+	struct run run;
+	char line[64] = "";
+
+	harness_case("exec by the %s", who);
+	target_start(&target, "exec_before", who, NULL);
+	run_start(&run, target.pid, "-r", "200", NULL);
+	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+	target_tell(&target);
+	/* The target ends by itself, and with it wallsample. */
+	run_finish(&run);
+	target_read_line(&target, line, sizeof(line));
+	CHECK(strcmp(line, "became") == 0, "the target says '%s'", line);
+	int status = target_finish(&target, NULL);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5, "the target's wait status is 0x%x",
+	      (unsigned)status);
+	folded_of_run(&folded, &run);
+	const double before = (double)folded_weight(&folded, 0, "become;before_f0;before_leaf");
+	const double after = (double)folded_weight(&folded, 0, "main;after_f0;after_leaf");
+	/* 0.6 s of CPU time each; a busy machine makes it longer. */
+	if (!CHECK(before > 0.4e6 && after > 0.4e6, "before %.0f us, after %.0f us", before, after))
+		folded_print(&folded, 0, 12);
+	folded_release(&folded);
+}
+
+/* The target ends or is killed in the middle. It stays a zombie until wallsample has
+ * ended: its parent, this test, does not wait for it before. */
+static void
+ends(const char *name, int number, const char *option)
+{
+	struct target target;
+	struct folded folded;
+	struct run run;
+
+	harness_case("target %s, %s", name, option);
+	target_start(&target, "crowd", "2", "4", "20", NULL);
+	run_start(&run, target.pid, "-r", "500", option, NULL);
+	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+	for (unsigned i = 0; i < 200; i++) /* some hundred milliseconds of the target's life */
+		target_wait_progress(&target, 2 + i % 4);
+	if (number != 0)
+		kill(target.pid, number);
+	else
+		target_tell_end(&target);
+	run_finish(&run);
+	folded_of_run(&folded, &run);
+	check_not_slow(&folded);
+	if (!CHECK(folded_weight(&folded, 0, "park_f0;park_f1;park_f2") > 0, "no parked thread"))
+		folded_print(&folded, 0, 12);
+	folded_release(&folded);
+	int status = target_finish(&target, NULL);
+	CHECK(number == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 0
+			  : WIFSIGNALED(status) && WTERMSIG(status) == number,
+	      "the target's wait status is 0x%x", (unsigned)status);
+}
+
+/* The first thread has gone, the process has not. */
+static void
+leaderless(void)
+{
+	struct target target;
+	struct folded folded;
+
+	harness_case("first thread gone before");
+	target_start(&target, "leaves", "now", NULL);
+	CHECK(inspect_state(target.pid, target.pid) == 'Z', "the first thread is there");
+	pid_t tid = inspect_thread_named(target.pid, "stays", 0);
+	folded_sample(&folded, target.pid, "-r", "200", "-d", "500ms", NULL);
+	check_not_slow(&folded);
+	if (folded.count > 0)
+		folded_check_thread(&folded, tid, "stay_f0;stay_leaf$");
+	CHECK(inspect_state(target.pid, tid) == 'R', "the other thread does not run");
+	folded_release(&folded);
+	target_finish(&target, NULL);
+}
+
+static void
+leader_leaves(void)
+{
+	struct target target;
+	struct folded folded;
+	struct run run;
+	char line[64] = "";
+
+	harness_case("first thread goes during sampling");
+	target_start(&target, "leaves", "later", NULL);
+	pid_t tid = inspect_thread_named(target.pid, "stays", 0);
+	run_start(&run, target.pid, "-r", "500", "-d", "1500ms", NULL);
+	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+	target_tell(&target);
+	target_read_line(&target, line, sizeof(line));
+	CHECK(strcmp(line, "gone") == 0, "the target says '%s'", line);
+	run_finish(&run);
+	folded_of_run(&folded, &run);
+	/* The others were sampled to the end. */
+	CHECK(folded_weight(&folded, tid, NULL) > 1400000, "the other thread has %llu us",
+	      (unsigned long long)folded_weight(&folded, tid, NULL));
+	folded_check_thread(&folded, tid, "stay_f0;stay_leaf$");
+	CHECK(inspect_state(target.pid, tid) == 'R', "the other thread does not run");
+	folded_release(&folded);
+	target_finish(&target, NULL);
+}
+
+/* A thread that waits in vfork for its child's exec or exit does not stop for anybody. */
+static void
+vfork_parent(const char *option)
+{
+	struct target target;
+	struct folded folded;
+	char *text;
+
+	harness_case("vfork, %s", option);
+	target_start(&target, "vforks", NULL);
+	pid_t tid = inspect_thread_named(target.pid, "vforker", 0);
+	CHECK(inspect_state(target.pid, tid) == 'D', "the thread does not wait in vfork");
+	folded_sample(&folded, target.pid, "-r", "200", "-d", "1", option, NULL);
+	check_not_slow(&folded);
+	if (!CHECK(folded_weight(&folded, tid, "vfork_f0;vfork_f1") > 900000,
+		   "its stack was not seen"))
+		folded_print(&folded, tid, 8);
+	target_finish(&target, &text);
+	CHECK(target_number(text, "child") == 9, "the child ended with %s", text);
+	folded_release(&folded);
+	free(text);
+}
+
+/* Started by wallsample itself: seen from its beginning to its end. */
+static void
+as_command(void)
+{
+	char program[] = "wallsample", r[] = "-r", rate[] = "200", f[] = "-f", name[] = "folded",
+	     t[] = "-t", v[] = "-v", dashes[] = "--", *path = strdup(target_path("exec_after"));
+	char *words[] = {program, v, r, rate, f, name, t, dashes, path, NULL};
+	struct folded folded;
+	struct run run;
+	char why[256] = "";
+
+	harness_case("a command");
+	run_start_words(&run, words, NULL);
+	run_finish(&run);
+	run_succeeded(&run);
+	/* The command says something on the same output. */
+	char *begin = strstr(run.out, "became\n");
+	CHECK(begin != NULL, "the command has not run: %s", run.err);
+	if (begin == run.out)
+		CHECK(folded_parse(&folded, begin + 7, why, sizeof(why)), "%s", why);
+	if (begin == run.out)
+		CHECK(folded_weight(&folded, 0, "main;after_f0;after_leaf") > 400000,
+		      "too little of the command: %s", run.out);
+	if (begin == run.out)
+		folded_release(&folded);
+	run_release(&run);
+	free(path);
+}
+
+int
+main(void)
+{
+	harness_begin(90);
+	exec_by("leader");
+	exec_by("thread");
+	ends("exits", 0, "--no-jitter");
+	ends("exits", 0, "--stop-all");
+	ends("is killed", SIGKILL, "--no-jitter");
+	ends("is killed", SIGKILL, "--stop-all");
+	ends("is killed", SIGKILL, "--nonblocking");
+	leaderless();
+	leader_leaves();
+	vfork_parent("--no-jitter");
+	vfork_parent("--stop-all");
+	as_command();
+	return harness_end();
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_shares.c - what a weight says is true: shares of functions, of threads, of sleep.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "folded.h"
+
+/* The share of `first` in first and second, sampled, against what the target measured. */
+static void
+check_share(const struct folded *folded, pid_t tid, const char *first, const char *second,
+	    double truth)
+{
+	const double a = (double)folded_weight(folded, tid, first);
+	const double b = (double)folded_weight(folded, tid, second);
+	const double all = (double)folded_weight(folded, tid, NULL);
+	const double bound = harness_share_bound(truth, (double)folded->ticks);
+	bool good = CHECK(folded->ticks > 0, "the number of ticks is not known");
+
+	good &= CHECK(a + b > 0 && fabs(a / (a + b) - truth) <= bound,
+		      "share of %s is %.4f, should be %.4f +- %.4f", first, a / (a + b), truth,
+		      bound);
+	/* On a busy machine some stops come too late. */
+	good &= CHECK(a + b >= 0.9 * all, "%s and %s are only %.4f of the thread", first, second,
+		      (a + b) / all);
+	if (!good)
+		folded_print(folded, tid, 12);
+}
+
+/* A thread that lives all the time has the whole time, no more and no less. */
+static void
+check_whole_time(const struct folded *folded, pid_t tid, double sampled_us, double tick_us)
+{
+	const double weight = (double)folded_weight(folded, tid, NULL);
+
+	CHECK(weight >= sampled_us - 2 * tick_us && weight <= (double)folded->run_us,
+	      "thread %d has %.0f us, should have %.0f to %.0f", (int)tid, weight, sampled_us,
+	      (double)folded->run_us);
+}
+
+static void
+two_functions(void)
+{
+	struct target target;
+	struct folded folded;
+	char *text;
+
+	harness_case("two functions at 70:30");
+	target_start(&target, "shares", "twins", "1", NULL);
+	folded_sample(&folded, target.pid, "-r", "1000", "-d", "4", NULL);
+	pid_t tid = inspect_thread_named(target.pid, "twin", 0);
+	target_finish(&target, &text);
+	const double a = (double)target_number(text, "f70"), b = (double)target_number(text, "f30");
+	CHECK(fabs(a / (a + b) - 0.7) < 0.01, "the target itself did %.4f", a / (a + b));
+	check_share(&folded, tid, "twin;f70", "twin;f30", a / (a + b));
+	folded_release(&folded);
+	free(text);
+}
+
+static void
+two_threads(void)
+{
+	struct target target;
+	struct folded folded;
+	char *text;
+
+	harness_case("two threads that do the same");
+	target_start(&target, "shares", "twins", "2", NULL);
+	folded_sample(&folded, target.pid, "-r", "500", "--no-jitter", "-d", "3", NULL);
+	pid_t one = inspect_thread_named(target.pid, "twin", 0);
+	pid_t two = inspect_thread_named(target.pid, "twin", 1);
+	target_finish(&target, &text);
+	const double a = (double)target_number(text, "f70"), b = (double)target_number(text, "f30");
+	check_share(&folded, one, "twin;f70", "twin;f30", a / (a + b));
+	check_share(&folded, two, "twin;f70", "twin;f30", a / (a + b));
+	check_whole_time(&folded, one, 3e6, 2000);
+	check_whole_time(&folded, two, 3e6, 2000);
+	const double difference = (double)folded_weight(&folded, one, NULL) -
+				  (double)folded_weight(&folded, two, NULL);
+	CHECK(fabs(difference) <= 4000, "the threads' weights differ by %.0f us", difference);
+	folded_release(&folded);
+	free(text);
+}
+
+/*
+ * Half asleep: by the wall clock, as the target saw it, so that waiting for a CPU counts
+ * where it happened. The weight on a CPU is the thread's own clock.
+ */
+static void
+half_asleep(void)
+{
+	struct target target;
+	struct folded folded;
+	char *text;
+
+	harness_case("half of the time asleep");
+	target_start(&target, "shares", "half", NULL);
+	folded_sample(&folded, target.pid, "-r", "500", "-d", "4", NULL);
+	pid_t tid = inspect_thread_named(target.pid, "half", 0);
+	target_finish(&target, &text);
+	const double rest = (double)target_number(text, "rest");
+	const double toil = (double)target_number(text, "toil");
+	check_share(&folded, tid, "half;rest", "half;toil", rest / (rest + toil));
+	check_whole_time(&folded, tid, 4e6, 20000);
+	harness_note("the thread's own clock: %.0f us of %.0f",
+		     (double)target_number(text, "cpu") / 1000, (rest + toil) / 1000);
+	folded_release(&folded);
+	free(text);
+}
+
+/* Every blocked thread is seen for the whole time, in the one stack it has. */
+static void
+fifty_parked(void)
+{
+	struct target target;
+	struct folded folded;
+	long long switches[50];
+
+	harness_case("fifty blocked threads");
+	target_start(&target, "crowd", "0", "0", "50", NULL);
+	for (size_t i = 0; i < 50; i++)
+		switches[i] = inspect_switches(
+			target.pid, inspect_thread_named(target.pid, "parked", i));
+	folded_sample(&folded, target.pid, "-r", "100", "--no-jitter", "-d", "2", NULL);
+	const double first = (double)folded_weight(
+		&folded, inspect_thread_named(target.pid, "parked", 0), NULL);
+	for (size_t i = 0; i < 50; i++) {
+		pid_t tid = inspect_thread_named(target.pid, "parked", i);
+		size_t stacks = 0;
+		for (size_t k = 0; k < folded.count; k++)
+			stacks += folded.line[k].tid == tid;
+		CHECK(stacks == 1, "thread %d has %zu stacks", (int)tid, stacks);
+		folded_check_thread(&folded, tid, "park_f0;park_f1;park_f2;...");
+		check_whole_time(&folded, tid, 2e6, 10000);
+		const double weight = (double)folded_weight(&folded, tid, NULL);
+		CHECK(fabs(weight - first) <= 20000, "thread %d has %.0f us, another %.0f",
+		      (int)tid, weight, first);
+		CHECK(inspect_switches(target.pid, tid) == switches[i],
+		      "thread %d was woken: it is blocked and must not be", (int)tid);
+	}
+	CHECK(target.counter[63] == 0, "%llu reads came back",
+	      (unsigned long long)target.counter[63]);
+	folded_release(&folded);
+	target_finish(&target, NULL);
+}
+
+int
+main(void)
+{
+	harness_begin(90);
+	two_functions();
+	two_threads();
+	half_asleep();
+	fifty_parked();
+	return harness_end();
+}

@@ -1,0 +1,4 @@
+include tests/unit/base.mk
+include tests/unit/target.mk
+include tests/unit/report.mk
+include tests/unit/core.mk

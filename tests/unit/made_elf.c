@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * made_elf.c - see made_elf.h.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include <cmocka.h>
+
+#include "made_elf.h"
+#include "wallsample/base.h"
+
+struct module test_module = { .name = "libtest.so", .kind = MODULE_FILE };
+
+size_t
+modules_count(const struct modules *modules)
+{
+	(void)modules;
+	return 1;
+}
+
+struct module *
+modules_get(const struct modules *modules, uint32_t id)
+{
+	(void)modules;
+	assert_int_equal(id, 0);
+	return &test_module;
+}
+
+void
+set_module(enum module_kind kind, const char *name, struct image *image)
+{
+	test_module.kind = kind;
+	test_module.name = name;
+	test_module.image = image;
+}
+
+struct made_tables {
+	struct strbuf symbols[2], names[2];
+};
+
+static void
+add_bytes(struct strbuf *sb, const void *bytes, size_t size)
+{
+	strbuf_add(sb, bytes, size);
+}
+
+static void
+make_tables(struct made_tables *tables, const struct made_symbol *symbol, size_t count)
+{
+	const Elf64_Sym zero = { 0 };
+
+	for (size_t i = 0; i < 2; i++) {
+		strbuf_init(&tables->symbols[i]);
+		strbuf_init(&tables->names[i]);
+		add_bytes(&tables->symbols[i], &zero, sizeof(zero));
+		add_bytes(&tables->names[i], "", 1);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const size_t kind = symbol[i].dynamic;
+		const Elf64_Sym sym = {
+			.st_name = (Elf64_Word)tables->names[kind].length,
+			.st_info = ELF64_ST_INFO(symbol[i].binding, symbol[i].type),
+			.st_shndx = symbol[i].section,
+			.st_value = symbol[i].value,
+			.st_size = symbol[i].size,
+		};
+
+		add_bytes(&tables->symbols[kind], &sym, sizeof(sym));
+		add_bytes(&tables->names[kind], symbol[i].name, strlen(symbol[i].name) + 1);
+	}
+}
+
+static Elf64_Shdr
+code_section(uint64_t address, uint64_t size, uint64_t flags)
+{
+	return (Elf64_Shdr){
+		.sh_type = SHT_NOBITS,
+		.sh_flags = SHF_ALLOC | flags,
+		.sh_addr = address,
+		.sh_size = size,
+	};
+}
+
+static void
+place(struct strbuf *file, Elf64_Shdr *header, const struct strbuf *contents, unsigned link)
+{
+	const bool symbols = link != 0;
+
+	while (file->length % 8 != 0)
+		strbuf_add(file, "", 1);
+	*header = (Elf64_Shdr){
+		.sh_type = SHT_STRTAB,
+		.sh_offset = file->length,
+		.sh_size = contents->length,
+		.sh_link = link,
+		.sh_entsize = symbols ? sizeof(Elf64_Sym) : 0,
+		.sh_addralign = 1,
+	};
+	add_bytes(file, contents->data, contents->length);
+}
+
+struct made_file
+make_file(const struct made_symbol *symbol, size_t count)
+{
+	Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+		.e_ehsize = sizeof(Elf64_Ehdr), .e_phoff = sizeof(Elf64_Ehdr),
+		.e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
+		.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = SECTION_COUNT,
+		.e_shstrndx = STRTAB,
+	};
+	const Elf64_Phdr load = {
+		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0,
+		.p_filesz = sizeof(Elf64_Ehdr), .p_memsz = DATA_ADDRESS + DATA_SIZE,
+	};
+	Elf64_Shdr section[SECTION_COUNT] = { 0 };
+	struct made_tables tables;
+	struct strbuf file;
+
+	make_tables(&tables, symbol, count);
+	strbuf_init(&file);
+	add_bytes(&file, &header, sizeof(header));
+	add_bytes(&file, &load, sizeof(load));
+	section[TEXT] = code_section(TEXT_ADDRESS, TEXT_SIZE, SHF_EXECINSTR);
+	section[INIT] = code_section(INIT_ADDRESS, INIT_SIZE, SHF_EXECINSTR);
+	section[DATA] = code_section(DATA_ADDRESS, DATA_SIZE, SHF_WRITE);
+	place(&file, &section[SYMTAB], &tables.symbols[0], STRTAB);
+	section[SYMTAB].sh_type = SHT_SYMTAB;
+	place(&file, &section[STRTAB], &tables.names[0], 0);
+	place(&file, &section[DYNSYM], &tables.symbols[1], DYNSTR);
+	section[DYNSYM].sh_type = SHT_DYNSYM;
+	place(&file, &section[DYNSTR], &tables.names[1], 0);
+	while (file.length % 8 != 0)
+		strbuf_add(&file, "", 1);
+	header.e_shoff = file.length;
+	add_bytes(&file, section, sizeof(section));
+	memcpy(file.data, &header, sizeof(header));
+	for (size_t i = 0; i < 2; i++) {
+		strbuf_release(&tables.symbols[i]);
+		strbuf_release(&tables.names[i]);
+	}
+	return (struct made_file){ (uint8_t *)file.data, file.length };
+}
+
+struct symbols *
+open_made(const struct made_symbol *symbol, size_t count)
+{
+	struct made_file file = make_file(symbol, count);
+
+	set_module(MODULE_FILE, "libtest.so", image_open_memory(file.bytes, file.size));
+	free(file.bytes);
+	assert_non_null(test_module.image);
+	return symbols_create(NULL);
+}
+
+void
+close_made(struct symbols *symbols)
+{
+	symbols_free(symbols);
+	image_free(test_module.image);
+	test_module.image = NULL;
+}
+
+/* Its section headers are its last bytes. */
+struct image *
+open_vdso(void)
+{
+	const uintptr_t address = getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)address;
+
+	if (address == 0)
+		return NULL;
+	return image_open_memory(header, header->e_shoff +
+						 (size_t)header->e_shnum * header->e_shentsize);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * made_elf.h - ELF files made of a list of symbols, and the one module that
+ * tests of symbols have.
+ */
+#ifndef WALLSAMPLE_MADE_ELF_H
+#define WALLSAMPLE_MADE_ELF_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wallsample/symbol.h"
+
+/* Module 0 of every struct symbols: this program has modules_get of its own. */
+extern struct module test_module;
+
+void set_module(enum module_kind kind, const char *name, struct image *image);
+
+#define TEXT_ADDRESS UINT64_C(0x1000)
+#define TEXT_SIZE UINT64_C(0x1000)
+#define INIT_ADDRESS UINT64_C(0x2000) /* a second executable section right behind */
+#define INIT_SIZE UINT64_C(0x100)
+#define DATA_ADDRESS UINT64_C(0x4000)
+#define DATA_SIZE UINT64_C(0x1000)
+
+enum { NO_SECTION, TEXT, INIT, DATA, SYMTAB, STRTAB, DYNSYM, DYNSTR, SECTION_COUNT };
+
+struct made_symbol {
+	const char *name;
+	uint64_t value, size;
+	unsigned char type, binding;
+	uint16_t section;
+	bool dynamic; /* in .dynsym, else .symtab */
+};
+
+struct made_file {
+	uint8_t *bytes;
+	size_t size;
+};
+
+/* An ELF file with the symbols and nothing else that matters; the caller frees the bytes. */
+struct made_file make_file(const struct made_symbol *symbol, size_t count);
+
+/* Makes such a file the image of the test's module. */
+struct symbols *open_made(const struct made_symbol *symbol, size_t count);
+/* Frees the symbols and the module's image. */
+void close_made(struct symbols *symbols);
+
+/* The vdso of this process, or NULL. */
+struct image *open_vdso(void);
+
+#define FUNCTION(name, value, size, binding) { name, value, size, STT_FUNC, binding, TEXT, false }
+#define LABEL(name, value, section) { name, value, 0, STT_NOTYPE, STB_LOCAL, section, false }
+
+#endif

@@ -1,0 +1,66 @@
+# From symbols and profile to what is printed. The golden files are rewritten by
+#     UPDATE_GOLDEN=1 make check TESTS=tests/unit/test_export
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_symbol
+TESTS += tests/unit/test_symbol
+endif
+tests_unit_test_symbol_SOURCES = tests/unit/test_symbol.c tests/unit/made_elf.c tests/unit/made_elf.h
+tests_unit_test_symbol_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_symbol_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_symbol_names
+TESTS += tests/unit/test_symbol_names
+endif
+tests_unit_test_symbol_names_SOURCES = tests/unit/test_symbol_names.c
+tests_unit_test_symbol_names_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_symbol_names_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_symbol_damage
+TESTS += tests/unit/test_symbol_damage
+endif
+tests_unit_test_symbol_damage_SOURCES = tests/unit/test_symbol_damage.c tests/unit/made_elf.c tests/unit/made_elf.h
+tests_unit_test_symbol_damage_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_symbol_damage_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_profile
+TESTS += tests/unit/test_profile
+endif
+tests_unit_test_profile_SOURCES = tests/unit/test_profile.c
+tests_unit_test_profile_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_profile_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_view
+TESTS += tests/unit/test_view
+endif
+tests_unit_test_view_SOURCES = tests/unit/test_view.c
+tests_unit_test_view_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_view_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_display
+TESTS += tests/unit/test_display
+endif
+tests_unit_test_display_SOURCES = tests/unit/test_display.c
+tests_unit_test_display_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_display_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_export
+TESTS += tests/unit/test_export
+endif
+tests_unit_test_export_SOURCES = tests/unit/test_export.c
+tests_unit_test_export_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_export_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+EXTRA_DIST += \
+	tests/replay/report-200.txt \
+	tests/replay/report-80.txt \
+	tests/replay/report-clean.txt \
+	tests/replay/report-piped.txt \
+	tests/replay/report-selected.txt \
+	tests/replay/stacks-by-thread.folded \
+	tests/replay/stacks.folded

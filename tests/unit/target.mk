@@ -1,0 +1,19 @@
+# Unit tests of src/target.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_image tests/unit/test_launch tests/unit/test_maps \
+	tests/unit/test_process
+TESTS += tests/unit/test_image tests/unit/test_launch tests/unit/test_maps \
+	tests/unit/test_process
+endif
+tests_unit_test_image_SOURCES = tests/unit/test_image.c
+tests_unit_test_image_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_image_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_launch_SOURCES = tests/unit/test_launch.c
+tests_unit_test_launch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_launch_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_maps_SOURCES = tests/unit/test_maps.c
+tests_unit_test_maps_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_maps_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_process_SOURCES = tests/unit/test_process.c
+tests_unit_test_process_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_process_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_display.c - numbers, widths, wrapping and tables of the text report.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../../src/export/columns.h"
+#include "../../src/export/display.h"
+#include "../../src/export/quantity.h"
+#include "wallsample/base.h"
+
+static void
+check_time(int64_t ns, const char *expected)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	quantity_add_time(&sb, ns);
+	assert_string_equal(sb.data, expected);
+	strbuf_release(&sb);
+}
+
+static void
+check_count(uint64_t count, const char *expected)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	quantity_add_count(&sb, count);
+	assert_string_equal(sb.data, expected);
+	strbuf_release(&sb);
+}
+
+static void
+check_share(double part, double whole, const char *expected)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	quantity_add_share(&sb, part, whole);
+	assert_string_equal(sb.data, expected);
+	strbuf_release(&sb);
+}
+
+static void
+test_quantities(void **state)
+{
+	(void)state;
+	check_time(0, "0");
+	check_time(1, "0.0us");
+	check_time(8123, "8.1us");
+	check_time(9949, "9.9us");
+	check_time(9950, "10us");
+	check_time(999499, "999us");
+	check_time(999500, "1.0ms");
+	check_time(9949999, "9.9ms");
+	check_time(9950000, "10ms");
+	check_time(999499999, "999ms");
+	check_time(999500000, "1.00s");
+	check_time(INT64_C(86400000000000), "86400.00s");
+	check_count(0, "0");
+	check_count(999, "999");
+	check_count(1000, "1,000");
+	check_count(1002003, "1,002,003");
+	check_count(UINT64_MAX, "18,446,744,073,709,551,615");
+	check_share(1, 3, "33.33%");
+	check_share(3, 3, "100.00%");
+	check_share(1, 1000000, "<0.01%");
+	check_share(0, 3, "0.00%");
+	check_share(0, 0, "0.00%");
+}
+
+static void
+check_fitted(const char *text, size_t width, const char *expected)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, "");
+	display_add_fitted(&sb, text, width);
+	assert_string_equal(sb.data, expected);
+	assert_true(display_width(sb.data) <= width);
+	strbuf_release(&sb);
+}
+
+static void
+test_display(void **state)
+{
+	(void)state;
+	assert_int_equal(display_width(""), 0);
+	assert_int_equal(display_width("abc"), 3);
+	assert_int_equal(display_width("\xc3\xa9t\xc3\xa9"), 3);         /* été */
+	assert_int_equal(display_width("\xe6\x97\xa5\xe6\x9c\xac"), 4);  /* two wide ones */
+	assert_int_equal(display_width("e\xcc\x81"), 1);                 /* e, combining acute */
+	assert_int_equal(display_width("\xf0\x9f\x98\x80"), 2);          /* an emoji */
+	assert_int_equal(display_width("\xff\xe6"), 2);                  /* stray bytes */
+	check_fitted("abcdefgh", 8, "abcdefgh");
+	check_fitted("abcdefgh", 7, "abc…fgh");
+	check_fitted("abcdefgh", 6, "abc…gh");
+	check_fitted("abcdefgh", 1, "…");
+	check_fitted("abcdefgh", 0, "");
+	check_fitted("", 0, "");
+	/* A wide character is not cut in two. */
+	check_fitted("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5, "\xe6\x97\xa5…\xe8\xaa\x9e");
+	check_fitted("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 4, "\xe6\x97\xa5…");
+}
+
+static void
+check_wrapped(const char *text, size_t indent, size_t width, const char *expected)
+{
+	char *written = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&written, &size);
+
+	assert_non_null(out);
+	display_wrap(out, text, indent, width);
+	fclose(out);
+	assert_string_equal(written, expected);
+	free(written);
+}
+
+static void
+test_wrap(void **state)
+{
+	(void)state;
+	check_wrapped("", 0, 10, "\n");
+	check_wrapped("one two three", 0, 13, "one two three\n");
+	check_wrapped("one two three", 0, 12, "one two\nthree\n");
+	check_wrapped("one two three", 2, 9, "one two\n  three\n");
+	check_wrapped("one  two ", 0, 10, "one two\n");
+	check_wrapped("a wordtoolong b", 2, 6, "a\n  wordtoolong\n  b\n");
+}
+
+static void
+test_columns(void **state)
+{
+	static const struct column column[] = {
+		{ "n", true, 0 }, { "name", false, 6 }, { "what", false, 0 },
+	};
+	static const char *const cell[] = {
+		"1", "short", "a", "1,000", "much longer", "a text that does not fit there",
+	};
+	struct columns table;
+	char *written = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&written, &size);
+
+	(void)state;
+	assert_non_null(out);
+	columns_init(&table, column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < ARRAY_SIZE(cell); i++)
+		columns_add(&table, cell[i]);
+	columns_write(&table, out, 35);
+	columns_release(&table);
+	fclose(out);
+	assert_string_equal(written,
+			    "    n  name    what\n"
+			    "    1  short   a\n"
+			    "1,000  muc…er  a text tha…not fit there\n");
+	free(written);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_quantities),
+		cmocka_unit_test(test_display),
+		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

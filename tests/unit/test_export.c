@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_export.c - the registry, and what exporters write, byte by byte.
+ *
+ * The golden files are in tests/replay/. UPDATE_GOLDEN=1 in the environment
+ * rewrites them: look at the difference before you keep it.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../src/export/display.h"
+#include "wallsample/base.h"
+#include "wallsample/chain.h"
+#include "wallsample/export.h"
+#include "wallsample/module.h"
+
+#define MS ((int64_t)NS_PER_MS)
+
+/* --- names, in place of those from symbol tables ------------------------------------- */
+
+enum {
+	START, MAIN, LOOP, POLL, PARSE, WORK, LOCK, HOSTILE, WIDE, SAME_NAME, NAMELESS, JIT,
+};
+
+static const struct symbol symbol[] = {
+	[START] = { "_start", "server", true },
+	[MAIN] = { "main", "server", true },
+	[LOOP] = { "event_loop", "server", true },
+	[POLL] = { "__epoll_wait", "libc.so.6", true },
+	[PARSE] = { "json::parser<std::vector<char, std::allocator<char> >, "
+		    "json::default_handler>::parse_value",
+		    "server", true },
+	[WORK] = { "pool::worker::run", "server", true },
+	[LOCK] = { "__lll_lock_wait", "libc.so.6", true },
+	[HOSTILE] = { "evil;\x1b[31m\nname 7\xff", "lib\x07" "bell.so", true },
+	[WIDE] = { "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e_\xc3\xa9" "e\xcc\x81", "server", true },
+	[SAME_NAME] = { "main", "plugin.so", true },
+	[NAMELESS] = { "libstripped.so.1+0x1a2b0", "libstripped.so.1", false },
+	[JIT] = { "[anon]", "[anon]", false },
+};
+
+void
+symbols_find(struct symbols *symbols, uint32_t module, uint64_t vaddr, struct symbol *out)
+{
+	(void)symbols;
+	(void)module;
+	*out = symbol[vaddr];
+}
+
+/* --- what is written ----------------------------------------------------------------------- */
+
+struct recording {
+	struct profile *profile;
+	struct view *view;
+	struct process process;
+	struct sampler_stats *stats; /* large */
+	char command[400];
+};
+
+/* Adds wall time of a stack of functions, outermost first, ended by a negative number. */
+static void
+add_sample(struct profile *profile, uint32_t thread, enum run_state run, long syscall, int64_t ms,
+	   const int *functions)
+{
+	struct profile_entry sample = {
+		.thread = thread,
+		.stack = STACK_NONE,
+		.state = run,
+		.syscall = (int32_t)syscall,
+		.samples = ms / 10,
+		.weight_ns = ms * MS,
+	};
+
+	for (; *functions >= 0; functions++) {
+		const struct profile_frame frame = {
+			.module = 0,
+			.address = (uint64_t)*functions,
+			.origin = *functions == NAMELESS ? FRAME_GUESS : FRAME_CFI,
+		};
+		const uint32_t id = profile_intern_frame(profile, &frame);
+
+		sample.stack = profile_intern_stack(profile, id, sample.stack);
+	}
+	profile_add(profile, &sample);
+}
+
+#define STACK(...) ((const int[]){ __VA_ARGS__, -1 })
+
+static struct profile *
+make_profile(void)
+{
+	struct profile *profile = profile_create();
+	const uint32_t boss = profile_add_thread(profile, 4242, 1, "server");
+	const uint32_t worker = profile_add_thread(profile, 4250, 2, "pool;\x1b]0;x\x07");
+	const uint32_t other = profile_add_thread(profile, 4251, 2, "\xe6\x97\xa5\xe6\x9c\xac");
+	const uint32_t failed = profile_intern_named(profile, "[failed: not stopped in 20 ms]");
+	const uint32_t cut = profile_intern_named(profile, "[truncated: no unwind information]");
+	const struct profile_entry failure = {
+		.thread = worker, .state = RUN_QUEUED, .syscall = (int32_t)SYSCALL_NONE,
+		.stack = profile_intern_stack(profile, failed, STACK_NONE),
+		.samples = 2, .weight_ns = 20 * MS,
+	};
+	const struct profile_entry truncated = {
+		.thread = other, .state = RUN_DISK, .syscall = (int32_t)SYSCALL_NONE,
+		.stack = profile_intern_stack(profile, cut, STACK_NONE),
+		.samples = 1, .weight_ns = 400, /* too short for a microsecond */
+	};
+
+	add_sample(profile, boss, RUN_SLEEPING, syscall_number("epoll_wait"), 26000,
+		   STACK(START, MAIN, LOOP, POLL));
+	add_sample(profile, boss, RUN_RUNNING, -1, 3500, STACK(START, MAIN, LOOP, PARSE, PARSE));
+	add_sample(profile, boss, RUN_QUEUED, -1, 300, STACK(START, MAIN, LOOP, PARSE, PARSE));
+	add_sample(profile, boss, RUN_DISK, syscall_number("pread64"), 150,
+		   STACK(START, MAIN, WIDE));
+	add_sample(profile, worker, RUN_SLEEPING, syscall_number("futex"), 21000,
+		   STACK(WORK, LOCK));
+	add_sample(profile, worker, RUN_RUNNING, -1, 8000, STACK(WORK, HOSTILE));
+	add_sample(profile, worker, RUN_SLEEPING, 99999, 7, STACK(SAME_NAME, LOCK));
+	add_sample(profile, other, RUN_SLEEPING, SYSCALL_UNKNOWN, 90, STACK(MAIN, LOCK));
+	add_sample(profile, other, RUN_SLEEPING, SYSCALL_NONE, 80, STACK(WORK, NAMELESS, JIT));
+	add_sample(profile, other, RUN_STOPPED, SYSCALL_NONE, 40, STACK(WORK, JIT, NAMELESS));
+	profile_add(profile, &failure);
+	profile_add(profile, &truncated);
+	return profile;
+}
+
+static struct sampler_stats *
+make_stats(void)
+{
+	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+
+	*stats = (struct sampler_stats){
+		.ticks = 2996,
+		.elapsed_ns = 30 * NS_PER_SEC,
+		.own_cpu_ns = 412 * NS_PER_MS,
+		.peak_memory = 9 << 20,
+		.thread_samples = 1234567,
+		.threads_seen = 412,
+		.threads_most = 403,
+		.looks = 54321,
+		.reused = 1200000,
+		.read = 30000,
+		.stopped = 4560,
+		.failed = { [FAILURE_EXITED] = 5, [FAILURE_LATE] = 2 },
+		.chains = {
+			[CHAIN_OUTERMOST] = 34000, [CHAIN_DEPTH] = 1,
+			[CHAIN_NO_UNWIND_INFO] = 1234,
+		},
+		.repaired = 17,
+		.signals_passed = 1,
+		.rate_wanted = 100,
+		.rate_lowest = 62.5,
+		.execed = true,
+	};
+	histogram_init(&stats->stop_ns);
+	for (uint64_t i = 0; i < 4560; i++)
+		histogram_add(&stats->stop_ns, 6000 + i);
+	histogram_add(&stats->stop_ns, 123456);
+	return stats;
+}
+
+static struct recording
+make_recording(const struct filter *filter)
+{
+	struct recording recording = {
+		.profile = make_profile(),
+		.process = { .pid = 4242, .comm = "ser\x1b" "ver" },
+		.stats = make_stats(),
+	};
+
+	recording.view = view_create(recording.profile, NULL, filter);
+	snprintf(recording.command, sizeof(recording.command),
+		 "/usr/lib/\xe6\x97\xa5\xe6\x9c\xac/server --listen 0.0.0.0:8080 --workers 400 "
+		 "--config /etc/server/server.conf --title \"a\tb\" --log-level notice "
+		 "--storage /var/lib/server/storage --pid-file /run/server.pid --the-last-one");
+	return recording;
+}
+
+static void
+release_recording(struct recording *recording)
+{
+	view_free(recording->view);
+	profile_free(recording->profile);
+	free(recording->stats);
+}
+
+static struct export_input
+input_of(struct recording *recording)
+{
+	recording->process.cmdline = recording->command;
+	return (struct export_input){
+		.view = recording->view,
+		.process = &recording->process,
+		.stats = recording->stats,
+		.end = SAMPLER_DURATION,
+		.limit = 20,
+		.columns = 80,
+	};
+}
+
+static char *
+write_text(const char *format, const struct export_input *input)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	exporter_by_name(format)->write(input, out);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+/* --- golden files ------------------------------------------------------------------------- */
+
+static void
+golden_path(char *path, size_t size, const char *name)
+{
+	const char *top = getenv("SOURCE");
+
+	if (top == NULL)
+		top = getenv("srcdir");
+	snprintf(path, size, "%s/tests/replay/%s", top != NULL ? top : ".", name);
+}
+
+static void
+check_golden(const char *name, const char *format, const struct export_input *input)
+{
+	char *written = write_text(format, input), *expected = NULL;
+	size_t size = 0;
+	char path[4096];
+	FILE *file;
+
+	golden_path(path, sizeof(path), name);
+	if (getenv("UPDATE_GOLDEN") != NULL) {
+		file = fopen(path, "we");
+		assert_non_null(file);
+		assert_true(fputs(written, file) >= 0);
+		assert_int_equal(fclose(file), 0);
+	}
+	file = fopen(path, "re");
+	if (file == NULL)
+		fail_msg("%s: %s", path, strerror(errno));
+	if (getdelim(&expected, &size, '\0', file) < 0)
+		fail_msg("%s is empty", path);
+	fclose(file);
+	assert_string_equal(written, expected);
+	free(expected);
+	free(written);
+}
+
+static const struct filter all = { 0 };
+
+static void
+check_report(const char *name, unsigned columns)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+
+	input.columns = columns;
+	check_golden(name, "text", &input);
+	release_recording(&recording);
+}
+
+static void
+test_report_80(void **state)
+{
+	(void)state;
+	check_report("report-80.txt", 80);
+}
+
+static void
+test_report_200(void **state)
+{
+	(void)state;
+	check_report("report-200.txt", 200);
+}
+
+static void
+test_report_piped(void **state)
+{
+	(void)state;
+	check_report("report-piped.txt", 0);
+}
+
+/* Short tables, a filter, the end of a child. */
+static void
+test_report_selected(void **state)
+{
+	struct recording recording = make_recording(
+		&(struct filter){ .states = 1u << RUN_SLEEPING | 1u << RUN_RUNNING });
+	struct export_input input = input_of(&recording);
+
+	(void)state;
+	input.limit = 2;
+	input.filtered = true;
+	input.end = SAMPLER_GONE;
+	recording.stats->child_exited = true;
+	recording.stats->child_status = SIGKILL; /* as wait(2) reports a death by it */
+	check_golden("report-selected.txt", "text", &input);
+	release_recording(&recording);
+}
+
+/* Nothing went wrong: the closing block has no lists. */
+static void
+test_report_clean(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+
+	(void)state;
+	input.snapshot = true;
+	*recording.stats = (struct sampler_stats){
+		.ticks = 1, .threads_seen = 1, .threads_most = 1, .thread_samples = 1, .looks = 1,
+		.read = 1, .chains = { [CHAIN_OUTERMOST] = 1 }, .elapsed_ns = NS_PER_SEC,
+		.rate_wanted = 1000, .rate_lowest = 1000,
+	};
+	check_golden("report-clean.txt", "text", &input);
+	release_recording(&recording);
+}
+
+static void
+test_report_empty(void **state)
+{
+	struct recording recording = make_recording(&(struct filter){ .thread_name = "nobody" });
+	struct export_input input = input_of(&recording);
+	struct profile *empty = profile_create();
+	struct view *nothing = view_create(empty, NULL, &all);
+	char *text;
+
+	(void)state;
+	input.filtered = true;
+	text = write_text("text", &input);
+	assert_non_null(strstr(text, "No sample was selected.\n"));
+	free(text);
+
+	*recording.stats = (struct sampler_stats){ 0 };
+	input.view = nothing;
+	text = write_text("text", &input);
+	assert_non_null(strstr(text, "There are no samples.\n"));
+	free(text);
+	text = write_text("folded", &input);
+	assert_string_equal(text, "");
+	free(text);
+	view_free(nothing);
+	profile_free(empty);
+	release_recording(&recording);
+}
+
+static void
+test_folded(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+
+	(void)state;
+	check_golden("stacks.folded", "folded", &input);
+	input.by_thread = true;
+	check_golden("stacks-by-thread.folded", "folded", &input);
+	release_recording(&recording);
+}
+
+/* At any width no line is wider, and no byte could move a cursor. */
+static void
+test_report_fits(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+
+	(void)state;
+	for (unsigned columns = 60; columns <= 240; columns++) {
+		char *text, *rest, *line;
+
+		input.columns = columns;
+		text = rest = write_text("text", &input);
+		while ((line = strsep(&rest, "\n")) != NULL) {
+			const size_t length = strlen(line);
+
+			assert_true(display_width(line) <= columns);
+			assert_true(length == 0 || line[length - 1] != ' ');
+			for (size_t i = 0; i < length; i++)
+				assert_true((unsigned char)line[i] >= 0x20 && line[i] != 0x7f);
+		}
+		free(text);
+	}
+	release_recording(&recording);
+}
+
+/* --- registry ------------------------------------------------------------------------------- */
+
+static void
+test_registry(void **state)
+{
+	(void)state;
+	for (size_t i = 0; exporters[i] != NULL; i++) {
+		assert_ptr_equal(exporter_by_name(exporters[i]->name), exporters[i]);
+		assert_non_null(exporters[i]->help);
+		assert_non_null(exporters[i]->write);
+	}
+	assert_null(exporter_by_name("fold"));
+	assert_null(exporter_by_name(""));
+	assert_string_equal(exporter_by_file("a.folded")->name, "folded");
+	assert_string_equal(exporter_by_file("/x.y/b.c.collapsed")->name, "folded");
+	assert_string_equal(exporter_by_file("r.txt")->name, "text");
+	assert_null(exporter_by_file("folded"));
+	assert_null(exporter_by_file("a.folded/b"));
+	assert_null(exporter_by_file("a.fold"));
+	assert_null(exporter_by_file("a.folded,collapsed"));
+	assert_null(exporter_by_file("a."));
+	assert_null(exporter_by_file(""));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_registry),
+		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_report_80),
+		cmocka_unit_test(test_report_200),
+		cmocka_unit_test(test_report_piped),
+		cmocka_unit_test(test_report_selected),
+		cmocka_unit_test(test_report_clean),
+		cmocka_unit_test(test_report_empty),
+		cmocka_unit_test(test_report_fits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

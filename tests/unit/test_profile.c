@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_profile.c - interning of frames, stacks, threads, and sums of samples.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "wallsample/base.h"
+#include "wallsample/chain.h"
+#include "wallsample/module.h"
+#include "wallsample/profile.h"
+
+static uint32_t
+add_frame(struct profile *profile, uint32_t module, enum frame_origin origin, uint64_t address)
+{
+	const struct profile_frame frame = {
+		.module = module,
+		.origin = (uint8_t)origin,
+		.address = address,
+	};
+
+	return profile_intern_frame(profile, &frame);
+}
+
+static void
+test_frames(void **state)
+{
+	struct profile *profile = profile_create();
+	const uint32_t a = add_frame(profile, 1, FRAME_CFI, 0x1000);
+	const uint32_t b = add_frame(profile, 2, FRAME_CFI, 0x1000);
+	const uint32_t c = add_frame(profile, 1, FRAME_GUESS, 0x1000);
+	const uint32_t d = add_frame(profile, 1, FRAME_CFI, 0x1001);
+	const uint32_t named = profile_intern_named(profile, "[failed: thread exited]");
+	const struct profile_frame *frame;
+
+	(void)state;
+	assert_int_equal(profile_frame_count(profile), 5);
+	assert_int_equal(add_frame(profile, 1, FRAME_CFI, 0x1000), a);
+	assert_int_equal(add_frame(profile, 2, FRAME_CFI, 0x1000), b);
+	assert_int_equal(add_frame(profile, 1, FRAME_GUESS, 0x1000), c);
+	assert_int_equal(add_frame(profile, 1, FRAME_CFI, 0x1001), d);
+	assert_int_equal(profile_intern_named(profile, "[failed: thread exited]"), named);
+	assert_int_equal(profile_frame_count(profile), 5);
+	frame = profile_frame(profile, c);
+	assert_int_equal(frame->module, 1);
+	assert_int_equal(frame->origin, FRAME_GUESS);
+	assert_int_equal(frame->address, 0x1000);
+	frame = profile_frame(profile, named);
+	assert_int_equal(frame->module, MODULE_NONE);
+	assert_string_equal(profile_text(profile, (uint32_t)frame->address),
+			    "[failed: thread exited]");
+	profile_free(profile);
+}
+
+static void
+test_stacks(void **state)
+{
+	struct profile *profile = profile_create();
+	const uint32_t outer = profile_intern_named(profile, "outer");
+	const uint32_t inner = profile_intern_named(profile, "inner");
+	const uint32_t root = profile_intern_stack(profile, outer, STACK_NONE);
+	const uint32_t leaf = profile_intern_stack(profile, inner, root);
+
+	(void)state;
+	assert_int_not_equal(root, leaf);
+	assert_int_equal(profile_intern_stack(profile, outer, STACK_NONE), root);
+	assert_int_equal(profile_intern_stack(profile, inner, root), leaf);
+	assert_int_not_equal(profile_intern_stack(profile, inner, STACK_NONE), leaf);
+	assert_int_equal(profile_stack_count(profile), 3);
+	assert_int_equal(profile_stack(profile, leaf)->frame, inner);
+	assert_int_equal(profile_stack(profile, leaf)->caller, root);
+	assert_int_equal(profile_stack(profile, root)->caller, STACK_NONE);
+	profile_free(profile);
+}
+
+static void
+test_threads(void **state)
+{
+	struct profile *profile = profile_create();
+	const uint32_t a = profile_add_thread(profile, 100, 5, "first");
+	const uint32_t b = profile_add_thread(profile, 100, 6, "second life");
+
+	(void)state;
+	assert_int_not_equal(a, b);
+	assert_int_equal(profile_add_thread(profile, 100, 5, "renamed"), a);
+	assert_int_equal(profile_thread_count(profile), 2);
+	assert_string_equal(profile_text(profile, profile_thread(profile, a)->name), "renamed");
+	profile_rename_thread(profile, b, "worker");
+	assert_string_equal(profile_text(profile, profile_thread(profile, b)->name), "worker");
+	assert_int_equal(profile_thread(profile, b)->tid, 100);
+	assert_int_equal(profile_thread(profile, b)->start_time, 6);
+	profile_free(profile);
+}
+
+static void
+test_samples_are_summed(void **state)
+{
+	struct profile *profile = profile_create();
+	struct profile_entry sample = {
+		.thread = 1, .stack = 2, .state = RUN_SLEEPING, .syscall = 202,
+		.samples = 1, .weight_ns = 10,
+	};
+
+	(void)state;
+	profile_add(profile, &sample);
+	sample.samples = 31;
+	sample.weight_ns = 310;
+	profile_add(profile, &sample);
+	sample.samples = -2;
+	sample.weight_ns = -20;
+	profile_add(profile, &sample);
+	assert_int_equal(profile_entry_count(profile), 1);
+	assert_int_equal(profile_entry(profile, 0)->samples, 30);
+	assert_int_equal(profile_entry(profile, 0)->weight_ns, 300);
+
+	/* Each part of the key tells entries apart. */
+	sample.thread = 2;
+	profile_add(profile, &sample);
+	sample.stack = 1;
+	profile_add(profile, &sample);
+	sample.state = RUN_DISK;
+	profile_add(profile, &sample);
+	sample.syscall = (int32_t)SYSCALL_NONE;
+	profile_add(profile, &sample);
+	sample.syscall = (int32_t)SYSCALL_UNKNOWN;
+	profile_add(profile, &sample);
+	sample.stack = STACK_NONE;
+	profile_add(profile, &sample);
+	assert_int_equal(profile_entry_count(profile), 7);
+	assert_int_equal(profile_entry(profile, 1)->weight_ns, -20);
+	profile_free(profile);
+}
+
+static void
+test_ticks(void **state)
+{
+	struct profile *profile = profile_create();
+
+	(void)state;
+	profile_add_tick(profile, 10 * NS_PER_MS, 3);
+	profile_add_tick(profile, 12 * NS_PER_MS, 0);
+	assert_int_equal(profile_tick_count(profile), 2);
+	assert_int_equal(profile_wall_ns(profile), 22 * NS_PER_MS);
+	profile_free(profile);
+}
+
+/* Many of each kind, so that arrays and tables have grown, are still found. */
+static void
+test_many(void **state)
+{
+	enum { MANY = 100000 };
+	struct profile *profile = profile_create();
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		uint32_t caller = STACK_NONE;
+
+		for (uint32_t i = 0; i < MANY; i++) {
+			const uint32_t frame = add_frame(profile, i % 7, FRAME_CFI, i);
+			const struct profile_entry sample = {
+				.thread = i % 100, .stack = i, .samples = 1, .weight_ns = i,
+			};
+
+			assert_int_equal(frame, i);
+			caller = profile_intern_stack(profile, frame, caller);
+			assert_int_equal(caller, i);
+			profile_add(profile, &sample);
+		}
+	}
+	assert_int_equal(profile_entry_count(profile), MANY);
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_int_equal(profile_entry(profile, i)->weight_ns, 2 * (int64_t)i);
+	profile_free(profile);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_samples_are_summed),
+		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

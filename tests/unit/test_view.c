@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_view.c - views and result tables of a profile made by hand, with exact numbers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "wallsample/base.h"
+#include "wallsample/module.h"
+#include "wallsample/result.h"
+#include "wallsample/view.h"
+
+#define MS ((int64_t)NS_PER_MS)
+
+/* --- names, in place of those from symbol tables ------------------------------------- */
+
+/* Module 0 has names, 0x10 addresses a function; module 1 and 2 have none. */
+void
+symbols_find(struct symbols *symbols, uint32_t module, uint64_t vaddr, struct symbol *out)
+{
+	static const char *const function[] = { "zero", "alpha", "beta", "gamma", "delta" };
+	static const char *const nameless[] = { "bare.so+0x0", "bare.so+0x10", "bare.so+0x20" };
+
+	(void)symbols;
+	switch (module) {
+	case 0:
+		*out = (struct symbol){ function[vaddr / 0x10], "prog", true };
+		break;
+	case 1:
+		*out = (struct symbol){ nameless[vaddr / 0x10], "bare.so", false };
+		break;
+	default:
+		*out = (struct symbol){ "[anon]", "[anon]", false };
+		break;
+	}
+}
+
+static uint32_t
+frame_at(struct profile *profile, uint32_t module, uint64_t address)
+{
+	const struct profile_frame frame = { .module = module, .address = address };
+
+	return profile_intern_frame(profile, &frame);
+}
+
+/* A stack of functions of module 0 by number, outermost first. */
+static uint32_t
+stack_of(struct profile *profile, const char *functions, unsigned offset)
+{
+	uint32_t stack = STACK_NONE;
+
+	for (; *functions != '\0'; functions++)
+		stack = profile_intern_stack(
+			profile,
+			frame_at(profile, 0, (uint64_t)(*functions - '0') * 0x10 + offset), stack);
+	return stack;
+}
+
+static void
+add_sample(struct profile *profile, uint32_t thread, uint32_t stack, enum run_state run,
+	   long syscall, int64_t ms)
+{
+	const struct profile_entry sample = {
+		.thread = thread,
+		.stack = stack,
+		.state = run,
+		.syscall = (int32_t)syscall,
+		.samples = ms / 10,
+		.weight_ns = ms * MS,
+	};
+
+	profile_add(profile, &sample);
+}
+
+static const struct filter all = { 0 };
+
+/*
+ * main (300, "main") and two workers. 1 is alpha, 2 beta, and so on.
+ *   main:     1>2 running 100 ms; 1>3 sleeping in futex (202) 200 ms
+ *   worker 1: 1>2>2>2 (recursion) running 40, waiting for a CPU 10
+ *   worker 2: [failed: …] 30; [anon] under bare.so under 4: sleeping in poll (7) 20
+ */
+static struct profile *
+make_profile(void)
+{
+	struct profile *profile = profile_create();
+	const uint32_t main_thread = profile_add_thread(profile, 300, 1, "main");
+	const uint32_t worker1 = profile_add_thread(profile, 302, 2, "worker-1");
+	const uint32_t worker2 = profile_add_thread(profile, 301, 2, "worker-2");
+	const uint32_t failed = profile_intern_named(profile, "[failed: thread exited]");
+	uint32_t stack;
+
+	/* Two addresses of the same functions: one row. */
+	add_sample(profile, main_thread, stack_of(profile, "12", 0), RUN_RUNNING, -1, 60);
+	add_sample(profile, main_thread, stack_of(profile, "12", 4), RUN_RUNNING, -1, 40);
+	add_sample(profile, main_thread, stack_of(profile, "13", 0), RUN_SLEEPING, 202, 200);
+	add_sample(profile, worker1, stack_of(profile, "1222", 0), RUN_RUNNING, -1, 40);
+	add_sample(profile, worker1, stack_of(profile, "1222", 0), RUN_QUEUED, -1, 10);
+	add_sample(profile, worker2, profile_intern_stack(profile, failed, STACK_NONE),
+		   RUN_UNKNOWN, -1, 30);
+	stack = stack_of(profile, "4", 0);
+	stack = profile_intern_stack(profile, frame_at(profile, 1, 0x10), stack);
+	stack = profile_intern_stack(profile, frame_at(profile, 1, 0x20), stack);
+	stack = profile_intern_stack(profile, frame_at(profile, 2, 0x7777), stack);
+	add_sample(profile, worker2, stack, RUN_SLEEPING, 7, 20);
+	return profile;
+}
+
+/* "alpha<beta" of a row, outermost first. */
+static void
+check_row(const struct view *view, size_t index, const char *functions, int64_t ms)
+{
+	const struct view_row *row = view_row(view, index);
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, "");
+	for (size_t i = row->depth; i-- > 0;)
+		strbuf_add_format(&sb, "%s%s", view_function(view, row->function[i])->name,
+				  i > 0 ? "<" : "");
+	assert_string_equal(sb.data, functions);
+	assert_int_equal(row->weight_ns, ms * MS);
+	assert_int_equal(row->samples, ms / 10);
+	strbuf_release(&sb);
+}
+
+static void
+test_rows(void **state)
+{
+	struct profile *profile = make_profile();
+	struct view *view = view_create(profile, NULL, &all);
+
+	(void)state;
+	assert_ptr_equal(view_profile(view), profile);
+	assert_int_equal(view_row_count(view), 6);
+	check_row(view, 0, "alpha<beta", 100);
+	check_row(view, 1, "alpha<gamma", 200);
+	check_row(view, 2, "alpha<beta<beta<beta", 40);
+	check_row(view, 3, "alpha<beta<beta<beta", 10);
+	check_row(view, 4, "[failed: thread exited]", 30);
+	check_row(view, 5, "delta<bare.so+0x10<bare.so+0x20<[anon]", 20);
+	assert_ptr_equal(view_row(view, 2)->function, view_row(view, 3)->function);
+	assert_int_equal(view_total_ns(view), 400 * MS);
+	assert_int_equal(view_total_samples(view), 40);
+	assert_int_equal(view_unfiltered_ns(view), 400 * MS);
+	view_free(view);
+	profile_free(profile);
+}
+
+static void
+test_corrections(void **state)
+{
+	struct profile *profile = profile_create();
+	const uint32_t thread = profile_add_thread(profile, 1, 1, "t");
+	struct view *view;
+
+	(void)state;
+	/* Less than nothing: left out, and not in the sums. */
+	add_sample(profile, thread, stack_of(profile, "1", 0), RUN_SLEEPING, 7, 20);
+	add_sample(profile, thread, stack_of(profile, "1", 0), RUN_SLEEPING, 7, -50);
+	/* Nothing. */
+	add_sample(profile, thread, stack_of(profile, "2", 0), RUN_RUNNING, -1, 20);
+	add_sample(profile, thread, stack_of(profile, "2", 0), RUN_RUNNING, -1, -20);
+	/* Negative at one address, outweighed at another of the same function. */
+	add_sample(profile, thread, stack_of(profile, "3", 0), RUN_RUNNING, -1, -10);
+	add_sample(profile, thread, stack_of(profile, "3", 4), RUN_RUNNING, -1, 70);
+	view = view_create(profile, NULL, &all);
+	assert_int_equal(view_row_count(view), 1);
+	check_row(view, 0, "gamma", 60);
+	assert_int_equal(view_total_ns(view), 60 * MS);
+	assert_int_equal(view_unfiltered_ns(view), 60 * MS);
+	view_free(view);
+	profile_free(profile);
+}
+
+static void
+test_empty(void **state)
+{
+	struct profile *profile = profile_create();
+	struct view *view = view_create(profile, NULL, &all);
+	struct top_table top;
+	struct state_table states;
+	struct thread_table threads;
+	struct bare_table bare;
+
+	(void)state;
+	top_table_make(view, &top);
+	state_table_make(view, &states);
+	thread_table_make(view, &threads);
+	bare_table_make(view, &bare);
+	assert_int_equal(view_row_count(view) + top.count + states.count + threads.count +
+				 bare.count, 0);
+	top_table_release(&top);
+	state_table_release(&states);
+	thread_table_release(&threads);
+	bare_table_release(&bare);
+	view_free(view);
+	profile_free(profile);
+}
+
+static void
+test_sample_without_stack(void **state)
+{
+	struct profile *profile = profile_create();
+	struct thread_table threads;
+	struct top_table top;
+	struct view *view;
+
+	(void)state;
+	add_sample(profile, profile_add_thread(profile, 1, 1, "t"), STACK_NONE, RUN_RUNNING, -1,
+		   10);
+	view = view_create(profile, NULL, &all);
+	check_row(view, 0, "", 10);
+	top_table_make(view, &top);
+	assert_int_equal(top.count, 0);
+	thread_table_make(view, &threads);
+	assert_int_equal(threads.row[0].top, view_function_count(view));
+	top_table_release(&top);
+	thread_table_release(&threads);
+	view_free(view);
+	profile_free(profile);
+}
+
+/* --- filters ------------------------------------------------------------------------------ */
+
+static void
+check_filter(const struct filter *filter, size_t rows, int64_t ms)
+{
+	struct profile *profile = make_profile();
+	struct view *view = view_create(profile, NULL, filter);
+
+	assert_int_equal(view_row_count(view), rows);
+	assert_int_equal(view_total_ns(view), ms * MS);
+	assert_int_equal(view_unfiltered_ns(view), 400 * MS);
+	view_free(view);
+	profile_free(profile);
+}
+
+static void
+test_filters(void **state)
+{
+	static const pid_t tids[] = { 300, 301 };
+	regex_t beta, anywhere, failed;
+
+	(void)state;
+	assert_int_equal(regcomp(&beta, "^beta$", REG_EXTENDED | REG_NOSUB), 0);
+	assert_int_equal(regcomp(&anywhere, "bare|gam", REG_EXTENDED | REG_NOSUB), 0);
+	assert_int_equal(regcomp(&failed, "failed", REG_EXTENDED | REG_NOSUB), 0);
+	check_filter(&(struct filter){ .tids = tids, .tid_count = 2 }, 4, 350);
+	check_filter(&(struct filter){ .tids = tids, .tid_count = 0 }, 0, 0);
+	check_filter(&(struct filter){ .thread_name = "worker-*" }, 4, 100);
+	check_filter(&(struct filter){ .thread_name = "nobody" }, 0, 0);
+	check_filter(&(struct filter){ .states = 1u << RUN_SLEEPING }, 2, 220);
+	check_filter(&(struct filter){ .states = 1u << RUN_RUNNING | 1u << RUN_QUEUED }, 3, 150);
+	check_filter(&(struct filter){ .include = &beta }, 3, 150);
+	check_filter(&(struct filter){ .include = &anywhere }, 2, 220);
+	check_filter(&(struct filter){ .exclude = &beta }, 3, 250);
+	check_filter(&(struct filter){ .include = &failed }, 1, 30);
+	check_filter(&(struct filter){ .include = &beta, .exclude = &beta }, 0, 0);
+	check_filter(&(struct filter){ .include = &beta, .thread_name = "main",
+				       .states = 1u << RUN_RUNNING }, 1, 100);
+	regfree(&beta);
+	regfree(&anywhere);
+	regfree(&failed);
+}
+
+static void
+test_filter_thread(void **state)
+{
+	static const pid_t tids[] = { 5, 6 };
+	const struct filter both = { .tids = tids, .tid_count = 2, .thread_name = "io*" };
+
+	(void)state;
+	assert_true(filter_thread(&all, 1, "anything"));
+	assert_true(filter_thread(&both, 6, "io-3"));
+	assert_false(filter_thread(&both, 7, "io-3"));
+	assert_false(filter_thread(&both, 6, "cpu-3"));
+}
+
+/* --- tables -------------------------------------------------------------------------------- */
+
+static void
+test_top_table(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t flat_ms, cum_ms;
+	} expected[] = {
+		{ "gamma", 200, 200 },
+		{ "beta", 150, 150 },
+		{ "[failed: thread exited]", 30, 30 },
+		{ "[anon]", 20, 20 },
+		{ "alpha", 0, 350 },
+		{ "bare.so+0x10", 0, 20 },
+		{ "bare.so+0x20", 0, 20 },
+		{ "delta", 0, 20 },
+	};
+	struct profile *profile = make_profile();
+	struct view *view = view_create(profile, NULL, &all);
+	struct top_table top;
+
+	(void)state;
+	top_table_make(view, &top);
+	assert_int_equal(top.count, ARRAY_SIZE(expected));
+	for (size_t i = 0; i < top.count; i++) {
+		assert_string_equal(view_function(view, top.row[i].function)->name,
+				    expected[i].name);
+		assert_int_equal(top.row[i].flat_ns, expected[i].flat_ms * MS);
+		assert_int_equal(top.row[i].cum_ns, expected[i].cum_ms * MS);
+	}
+	top_table_release(&top);
+	view_free(view);
+	profile_free(profile);
+}
+
+/* What a filter leaves out is not a row with zeros. */
+static void
+test_top_table_of_selected(void **state)
+{
+	struct profile *profile = make_profile();
+	struct view *view =
+		view_create(profile, NULL, &(struct filter){ .states = 1u << RUN_UNKNOWN });
+	struct top_table top;
+
+	(void)state;
+	top_table_make(view, &top);
+	assert_int_equal(top.count, 1);
+	assert_int_equal(top.row[0].flat_ns, 30 * MS);
+	top_table_release(&top);
+	view_free(view);
+	profile_free(profile);
+}
+
+static void
+test_state_table(void **state)
+{
+	static const struct state_row expected[] = {
+		{ RUN_SLEEPING, 202, 20, 200 * MS }, { RUN_RUNNING, -1, 14, 140 * MS },
+		{ RUN_UNKNOWN, -1, 3, 30 * MS },     { RUN_SLEEPING, 7, 2, 20 * MS },
+		{ RUN_QUEUED, -1, 1, 10 * MS },
+	};
+	struct profile *profile = make_profile();
+	struct state_table states;
+	struct view *view;
+
+	(void)state;
+	/* A number that a running thread was last seen with is no wait. */
+	add_sample(profile, 0, stack_of(profile, "1", 0), RUN_RUNNING, 99, 10);
+	add_sample(profile, 0, stack_of(profile, "1", 0), RUN_RUNNING, 98, -10);
+	view = view_create(profile, NULL, &(struct filter){ .thread_name = "*" });
+	state_table_make(view, &states);
+	assert_int_equal(states.count, ARRAY_SIZE(expected));
+	for (size_t i = 0; i < states.count; i++) {
+		const bool extra = expected[i].state == RUN_RUNNING; /* the 10 ms added above */
+
+		assert_int_equal(states.row[i].state, expected[i].state);
+		assert_int_equal(states.row[i].syscall, expected[i].syscall);
+		assert_int_equal(states.row[i].samples, expected[i].samples + extra);
+		assert_int_equal(states.row[i].weight_ns,
+				 expected[i].weight_ns + (extra ? 10 * MS : 0));
+	}
+	state_table_release(&states);
+	view_free(view);
+	profile_free(profile);
+}
+
+static void
+test_thread_table(void **state)
+{
+	static const struct {
+		pid_t tid;
+		int64_t weight_ms, runnable_ms, top_ms;
+		const char *top;
+	} expected[] = {
+		{ 300, 300, 100, 200, "gamma" },
+		{ 302, 50, 50, 50, "beta" },
+		{ 301, 50, 0, 30, "[failed: thread exited]" },
+	};
+	struct profile *profile = make_profile();
+	struct thread_table threads;
+	struct view *view;
+
+	(void)state;
+	profile_add_thread(profile, 999, 1, "never sampled");
+	view = view_create(profile, NULL, &all);
+	thread_table_make(view, &threads);
+	assert_int_equal(threads.count, ARRAY_SIZE(expected));
+	for (size_t i = 0; i < threads.count; i++) {
+		const struct thread_row *row = &threads.row[i];
+
+		assert_int_equal(profile_thread(profile, row->thread)->tid, expected[i].tid);
+		assert_int_equal(row->weight_ns, expected[i].weight_ms * MS);
+		assert_int_equal(row->runnable_ns, expected[i].runnable_ms * MS);
+		assert_int_equal(row->top_ns, expected[i].top_ms * MS);
+		assert_string_equal(view_function(view, row->top)->name, expected[i].top);
+	}
+	thread_table_release(&threads);
+	view_free(view);
+	profile_free(profile);
+}
+
+static void
+test_bare_table(void **state)
+{
+	struct profile *profile = make_profile();
+	struct view *view = view_create(profile, NULL, &all);
+	struct bare_table bare;
+
+	(void)state;
+	bare_table_make(view, &bare);
+	assert_int_equal(bare.count, 2);
+	assert_string_equal(bare.row[0].module, "[anon]");
+	assert_int_equal(bare.row[0].flat_ns, 20 * MS);
+	assert_int_equal(bare.row[0].cum_ns, 20 * MS);
+	/* Two of its frames are in the stack, which counts once. */
+	assert_string_equal(bare.row[1].module, "bare.so");
+	assert_int_equal(bare.row[1].flat_ns, 0);
+	assert_int_equal(bare.row[1].cum_ns, 20 * MS);
+	bare_table_release(&bare);
+	view_free(view);
+	profile_free(profile);
+}
+
+/* Equal times: the order is fixed by names and thread ids, not by arrival. */
+static void
+test_ties(void **state)
+{
+	struct profile *profile = profile_create();
+	const uint32_t later = profile_add_thread(profile, 20, 1, "b");
+	const uint32_t earlier = profile_add_thread(profile, 10, 1, "a");
+	struct thread_table threads;
+	struct top_table top;
+	struct view *view;
+
+	(void)state;
+	add_sample(profile, later, stack_of(profile, "3", 0), RUN_RUNNING, -1, 10);
+	add_sample(profile, later, stack_of(profile, "2", 0), RUN_RUNNING, -1, 10);
+	add_sample(profile, earlier, stack_of(profile, "4", 0), RUN_RUNNING, -1, 10);
+	add_sample(profile, earlier, stack_of(profile, "1", 0), RUN_RUNNING, -1, 10);
+	view = view_create(profile, NULL, &all);
+	top_table_make(view, &top);
+	assert_string_equal(view_function(view, top.row[0].function)->name, "alpha");
+	assert_string_equal(view_function(view, top.row[1].function)->name, "beta");
+	assert_string_equal(view_function(view, top.row[2].function)->name, "delta");
+	assert_string_equal(view_function(view, top.row[3].function)->name, "gamma");
+	thread_table_make(view, &threads);
+	assert_int_equal(threads.row[0].thread, earlier);
+	assert_string_equal(view_function(view, threads.row[0].top)->name, "alpha");
+	assert_string_equal(view_function(view, threads.row[1].top)->name, "beta");
+	top_table_release(&top);
+	thread_table_release(&threads);
+	view_free(view);
+	profile_free(profile);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_corrections),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_sample_without_stack),
+		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_filter_thread),
+		cmocka_unit_test(test_top_table),
+		cmocka_unit_test(test_top_table_of_selected),
+		cmocka_unit_test(test_state_table),
+		cmocka_unit_test(test_thread_table),
+		cmocka_unit_test(test_bare_table),
+		cmocka_unit_test(test_ties),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
