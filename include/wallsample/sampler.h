@@ -58,7 +58,6 @@ enum sampler_end {
 #define SAMPLE_FAILURES(X)                                                     \
 	X(EXITED, "[failed: thread exited]")                                   \
 	X(LATE, "[failed: not stopped in 20 ms]")                              \
-	X(OUTSTANDING, "[failed: still not stopped]")                          \
 	X(DENIED, "[failed: not permitted]")                                   \
 	X(UNREADABLE, "[failed: stack not readable]")                          \
 	X(MOVED, "[failed: moved while it was read]")                          \
@@ -73,7 +72,10 @@ enum sample_failure {
 
 const char *sample_failure_text(enum sample_failure failure);
 
-/* The bound on one wait for a stop: the text of FAILURE_LATE names it. */
+/*
+ * The bound on one wait for a stop. A thread that is not stopped by then is taken when it
+ * does stop, at a later tick; FAILURE_LATE is for those that never did.
+ */
 #define SAMPLER_STOP_BOUND_NS (20 * NS_PER_MS)
 
 /* What sampling cost and missed. */

@@ -9,8 +9,9 @@
  *
  * All stops of one tick are asked for first (tracer_ask), then collected in the
  * order in which the threads reach them (tracer_collect). A thread that does not
- * stop in time stays outstanding: it is collected and released as soon as it
- * does stop, during later calls, and must not be asked again until then.
+ * stop in time waits for a CPU and executes nothing meanwhile: its request stays
+ * outstanding, and is captured and released as soon as the thread does stop, during
+ * later calls. It must not be asked again until then.
  *
  * If wallsample dies, the kernel detaches what it had seized and the target
  * runs on: that is what SEIZE is for.
@@ -32,12 +33,12 @@ enum stop_end {
 	STOP_CAPTURED,  /* the snapshot is good */
 	STOP_EXITED,    /* the thread exited before it could stop */
 	STOP_DENIED,    /* EPERM: exiting, or somebody else traces it now */
-	STOP_LATE,      /* not within the bound; it is outstanding */
+	STOP_LATE,      /* not yet: it is outstanding */
 	STOP_UNREADABLE, /* stopped and released, registers or stack not readable */
-	STOP_END_COUNT
 };
 
-/* One thread that is to be stopped. The caller owns it until tracer_collect. */
+/* One thread that is to be stopped. The caller owns it, and keeps it where it is and
+ * untouched while its end is STOP_LATE. */
 struct stop_request {
 	/* in */
 	struct watch *watch;     /* of the thread: its switch count is read while stopped */
@@ -53,7 +54,6 @@ struct stop_request {
 	struct sched during;     /* counters while it was stopped */
 	uint64_t stopped_ns;     /* how long it was stopped, at most: see stop_began() */
 	/* the tracer's own */
-	bool asked;              /* seized and interrupted, not yet released */
 	uint64_t asked_ns;       /* when */
 	int signal;              /* to be passed on with the release */
 };
@@ -65,7 +65,7 @@ struct tracer_stats {
 	uint64_t stops;          /* threads stopped and released */
 	uint64_t repaired;       /* system calls saved from EINTR */
 	uint64_t signals_passed; /* signals that arrived at a stop and were passed on */
-	uint64_t late;           /* not stopped within the bound */
+	uint64_t late;           /* outstanding when tracer_collect returned */
 };
 
 /*
@@ -82,27 +82,30 @@ int tracer_create(const struct process *process, struct tracer **out, struct err
  */
 void tracer_free(struct tracer *tracer);
 
-/* Is the thread's last stop still outstanding? */
-bool tracer_is_outstanding(const struct tracer *tracer, pid_t tid);
-size_t tracer_outstanding(const struct tracer *tracer);
+/* The caller is no longer interested in an outstanding request and may free it; the
+ * thread is released all the same when it stops. */
+void tracer_forget(struct tracer *tracer, const struct stop_request *request);
 
-/* Seizes and interrupts; request->end is set when that already failed. */
+/* Seizes and interrupts; the end is STOP_LATE, or why that already failed. */
 void tracer_ask(struct tracer *tracer, struct stop_request *request);
 
 /*
- * Waits until all requests that were asked have ended or `bound_ns` has passed since
- * the call, fills them in and releases each thread at once; with `hold` all are
- * kept stopped until the last is captured, `held` (may be NULL) is called, and then
- * released together. Afterwards the tracer has forgotten the requests.
+ * Waits until all requests that were asked since the last call have ended, or
+ * `bound_ns` has passed, fills them in and releases each thread at once; with
+ * `hold` all are kept stopped until the last is captured, `held` (may be NULL) is
+ * called, and then released together.
  */
 void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
 		    void *context);
 
 /*
- * Sleeps until the moment `until_ns` (CLOCK_MONOTONIC), releasing outstanding
- * threads as they stop. Returns early when a signal handler ran.
+ * Sleeps until the moment `until_ns` (CLOCK_MONOTONIC), capturing and releasing
+ * outstanding threads as they stop. Returns early when a signal handler ran.
  */
 void tracer_sleep_until(struct tracer *tracer, uint64_t until_ns);
+
+/* Captures and releases what is outstanding, for at most `bound_ns`. */
+void tracer_finish(struct tracer *tracer, uint64_t bound_ns);
 
 /* True and its wait status when the process is our child and has exited. */
 bool tracer_exit_status(struct tracer *tracer, int *status);

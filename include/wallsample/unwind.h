@@ -2,10 +2,11 @@
 /*
  * unwind.h - from a snapshot to a call chain.
  *
- * Four methods stand behind one table (struct unwind_method in unwind_method.h):
- * libunwind with our own accessors, libdw's CFI, frame pointers, and a scan for
- * return addresses whose frames are marked as guessed. The first that can take
- * the walk further does; each frame remembers how it was found.
+ * Several methods stand behind one table (struct unwind_method in unwind_method.h):
+ * rules compiled from the unwind tables, libunwind with our own accessors, libdw's
+ * CFI, and frame pointers; behind them a scan for return addresses whose frames are
+ * marked as guessed. The first that can take the walk further does; each frame
+ * remembers how it was found.
  */
 #ifndef WALLSAMPLE_UNWIND_H
 #define WALLSAMPLE_UNWIND_H
@@ -15,8 +16,8 @@
 #include "wallsample/snapshot.h"
 
 enum unwind_choice {
-	UNWIND_AUTO,      /* libunwind, then libdw, then frame pointers, then a guess */
-	UNWIND_LIBUNWIND, /* that alone: for comparing the two in tests */
+	UNWIND_AUTO,      /* all, the quick rules first */
+	UNWIND_LIBUNWIND, /* the tables through that alone: for comparisons in tests */
 	UNWIND_LIBDW,
 };
 

@@ -132,8 +132,8 @@ refuse_word(const char *word, struct error *err)
 
 	if (parse_whole_u64(word, 1, INT32_MAX, &pid))
 		return error_set(err, ERROR_USAGE,
-				 "'%s' is not an option; to sample process %s say: wallsample -p %s",
-				 word, word, word);
+				 "'%s' is not an option; to sample process %s say: wallsample -p "
+				 "%s", word, word, word);
 	return error_set(err, ERROR_USAGE,
 			 "'%s' is not an option; to sample a running program say: wallsample "
 			 "--name %s; to start it: wallsample -- %s",

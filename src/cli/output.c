@@ -33,8 +33,8 @@ create_temporary(const struct output *output, char *name, size_t size)
 
 		(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
 		snprintf(name, size, ".wallsample-%d-%08x", (int)getpid(), random);
-		fd = openat(output->dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			    0644);
+		fd = openat(output->dirfd, name,
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 		if (fd < 0 && errno != EEXIST)
 			return -1;
 	}
@@ -95,9 +95,9 @@ open_named(struct output *output, struct error *err)
 	case S_IFDIR:
 		return refuse(output, strerror(EISDIR), err);
 	case S_IFLNK:
-		return refuse(output, "it is a symbolic link; name the file that it points to", err);
+		return refuse(output, "it is a symbolic link; name what it points to", err);
 	default:
-		return refuse(output, "it is neither a file nor a pipe nor a character device", err);
+		return refuse(output, "it is no file, no pipe and no character device", err);
 	}
 }
 

@@ -9,11 +9,23 @@ is_too_many(uint64_t bad, uint64_t all)
 	return (double)bad * 100 > (double)all;
 }
 
+/* ", 12 of 900 samples failed" */
+static void
+add_part(struct strbuf *why, uint64_t bad, uint64_t all, const char *what)
+{
+	char count[SAY_TEXT_SIZE];
+
+	if (bad == 0)
+		return;
+	strbuf_add_format(why, "%s%s of ", why->length > 0 ? ", " : "partial: ",
+			  say_count(bad, count));
+	strbuf_add_format(why, "%s %s", say_count(all, count), what);
+}
+
 int
 sample_exit_status(const struct sampler_stats *stats, struct strbuf *why)
 {
 	uint64_t failed = 0, broken = 0, walks = 0;
-	char count[SAY_TEXT_SIZE];
 
 	/* --nonblocking leaves running threads alone on purpose: no failure */
 	for (int i = 0; i < FAILURE_COUNT; i++)
@@ -28,9 +40,7 @@ sample_exit_status(const struct sampler_stats *stats, struct strbuf *why)
 		return 2;
 	if (!is_too_many(failed, stats->thread_samples) && !is_too_many(broken, walks))
 		return 0;
-	strbuf_add_format(why, "partial: %s of ", say_count(failed, count));
-	strbuf_add_format(why, "%s samples failed, ", say_count(stats->thread_samples, count));
-	strbuf_add_format(why, "%s of ", say_count(broken, count));
-	strbuf_add_format(why, "%s stacks are not whole", say_count(walks, count));
+	add_part(why, failed, stats->thread_samples, "samples failed");
+	add_part(why, broken, walks, "stacks are not whole");
 	return 1;
 }

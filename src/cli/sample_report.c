@@ -157,7 +157,8 @@ say_numbers(const struct sample_run *run)
 		(unsigned long long)stats->read, (unsigned long long)stats->stopped);
 	log_say(&run->log, LOG_VERBOSE, "unwound %llu frames, %.0f ns each",
 		(unsigned long long)stats->unwind_frames, per_frame);
-	log_say(&run->log, LOG_VERBOSE, "saved %llu system calls from EINTR, passed on %llu signals",
+	log_say(&run->log, LOG_VERBOSE,
+		"saved %llu system calls from EINTR, passed on %llu signals",
 		(unsigned long long)stats->repaired, (unsigned long long)stats->signals_passed);
 	log_say(&run->log, LOG_VERBOSE, "rate: wanted %.4g Hz, lowest %.4g Hz", stats->rate_wanted,
 		stats->rate_lowest);

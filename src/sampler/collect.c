@@ -167,6 +167,10 @@ stop_for_registers(struct sampler *sampler, struct pending *pending)
 
 	ask(sampler, pending);
 	tracer_collect(sampler->tracer, SAMPLER_STOP_BOUND_NS, false, NULL, NULL);
+	if (request->end == STOP_LATE) {
+		tracer_forget(sampler->tracer, request);
+		return false;
+	}
 	if (request->end != STOP_CAPTURED)
 		return false;
 	count_stop(sampler, request);
@@ -188,7 +192,7 @@ may_stop_sleeper(const struct sampler *sampler, const struct pending *pending)
 {
 	return sampler->tracer != NULL && pending->state == RUN_SLEEPING &&
 	       !syscall_breaks_on_stop(pending->info.number) && pending->thread->memo == NULL &&
-	       !tracer_is_outstanding(sampler->tracer, pending->thread->watch.tid);
+	       pending->thread->late == NULL;
 }
 
 static void
@@ -258,6 +262,34 @@ is_exiting(struct sampler *sampler, const struct tracked *thread)
 	       stat.state == 'Z' || stat.state == 'X' || (stat.flags & 0x4) != 0;
 }
 
+/* Keeps the sample for the tick at which the thread will have stopped. */
+static void
+make_late(struct sampler *sampler, struct pending *pending)
+{
+	struct tracked *thread = pending->thread;
+
+	thread->late = xmalloc(sizeof(*thread->late));
+	*thread->late = *pending;
+	sampler->late_count++;
+	/* The request stays with the tracer: the batch gets another. */
+	pending->request = xcalloc(1, sizeof(*pending->request));
+	snapshot_init(&pending->request->snapshot);
+	look_settle(sampler, thread, false);
+}
+
+void
+late_drop(struct sampler *sampler, struct tracked *thread)
+{
+	if (thread->late == NULL)
+		return;
+	tracer_forget(sampler->tracer, thread->late->request);
+	snapshot_release(&thread->late->request->snapshot);
+	free(thread->late->request);
+	free(thread->late);
+	thread->late = NULL;
+	sampler->late_count--;
+}
+
 static void
 finish_stop(struct sampler *sampler, struct pending *pending)
 {
@@ -274,11 +306,29 @@ finish_stop(struct sampler *sampler, struct pending *pending)
 		     is_exiting(sampler, pending->thread) ? FAILURE_EXITED : FAILURE_DENIED);
 		break;
 	case STOP_LATE:
-		fail(sampler, pending, FAILURE_LATE);
+		make_late(sampler, pending);
 		break;
 	default:
 		fail(sampler, pending, FAILURE_UNREADABLE);
 		break;
+	}
+}
+
+void
+collect_late(struct sampler *sampler, bool give_up)
+{
+	for (size_t i = 0; sampler->late_count > 0 && i < sampler->thread_count; i++) {
+		struct tracked *thread = sampler->thread[i];
+
+		if (thread->late == NULL)
+			continue;
+		if (thread->late->request->end != STOP_LATE)
+			finish_stop(sampler, thread->late);
+		else if (give_up)
+			fail(sampler, thread->late, FAILURE_LATE);
+		else
+			continue;
+		late_drop(sampler, thread);
 	}
 }
 
@@ -316,6 +366,17 @@ while_held(void *context)
 	}
 }
 
+/* Half a tick, and never longer than the bound: what has not stopped by then is taken while
+ * we sleep, so that one thread that waits for a CPU does not hold up the next tick. */
+static uint64_t
+stop_bound(const struct sampler *sampler)
+{
+	uint64_t half = (uint64_t)((double)NS_PER_SEC / sampler->pace.wanted_hz / 2.0);
+
+	return sampler->config.stop_all || half > SAMPLER_STOP_BOUND_NS ? SAMPLER_STOP_BOUND_NS :
+									  half;
+}
+
 void
 collect_all(struct sampler *sampler)
 {
@@ -325,7 +386,7 @@ collect_all(struct sampler *sampler)
 	for (size_t i = 0; i < runners->count; i++)
 		ask(sampler, &runners->pending[i]);
 	if (runners->count > 0)
-		tracer_collect(sampler->tracer, SAMPLER_STOP_BOUND_NS, sampler->config.stop_all,
+		tracer_collect(sampler->tracer, stop_bound(sampler), sampler->config.stop_all,
 			       while_held, sampler);
 	for (size_t i = 0; i < runners->count; i++)
 		finish_stop(sampler, &runners->pending[i]);

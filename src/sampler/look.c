@@ -131,9 +131,6 @@ plan_stop(struct sampler *sampler, struct tracked *thread, int64_t samples, int6
 	if (sampler->tracer == NULL)
 		sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_RUNNING, samples,
 			      weight_ns);
-	else if (tracer_is_outstanding(sampler->tracer, thread->watch.tid))
-		sample_failed(sampler, thread, FAILURE_OUTSTANDING, RUN_RUNNING, samples,
-			      weight_ns);
 	else
 		batch_add(&sampler->runners, thread, samples, weight_ns)->state = RUN_RUNNING;
 }
@@ -187,17 +184,33 @@ look_unselected(struct sampler *sampler, struct tracked *thread, int64_t samples
 	look_settle(sampler, thread, asleep);
 }
 
+/* It still waits for a CPU, since an earlier tick asked it to stop; or stands stopped by now,
+ * and is taken next. */
+static void
+look_at_late(struct sampler *sampler, struct tracked *thread)
+{
+	thread->late->samples += sampler->tick - thread->last_tick;
+	thread->late->weight_ns += (int64_t)(sampler->tick_ns - thread->last_ns);
+	sampler->runnable += 1;
+	look_settle(sampler, thread, false);
+}
+
 void
 look_at(struct sampler *sampler, struct tracked *thread)
 {
 	struct sched sched;
-	enum look look = watch_read_sched(&thread->watch, sampler->process, &sched);
+	enum look look;
 	int64_t ticks = (int64_t)(sampler->tick - thread->last_tick);
 	int64_t time_ns = (int64_t)(sampler->tick_ns - thread->last_ns);
 	int64_t period = thread->period;
 	int64_t weight_ns = period * (int64_t)sampler->span_ns;
 
 	sampler->stats.looks++;
+	if (thread->late != NULL) {
+		look_at_late(sampler, thread);
+		return;
+	}
+	look = watch_read_sched(&thread->watch, sampler->process, &sched);
 	if (look == LOOK_OK && thread->asleep && sched.switches == thread->sched.switches) {
 		if (thread->selected) {
 			credit(sampler, thread, ticks, time_ns);

@@ -8,6 +8,9 @@
 /* What is aimed at, a little below the limit that must not be passed. */
 #define AIM 0.9
 
+/* So many seconds' allowance can be saved, and is there at the start. */
+#define SAVINGS_S 10.0
+
 /* Never slower than this, whatever it costs: fewer ticks say nothing. */
 #define LOWEST_HZ 1.0
 
@@ -28,25 +31,37 @@ pace_start(struct sampler *sampler)
 	pace->due_ns = clock_now_ns();
 	pace->tick_began_ns = pace->due_ns;
 	pace->window_ns = 0; /* begins after the first tick, which takes every stack */
+	pace->saved_s = 0;
 }
 
-/* Lowers the rate when the last second cost too much, and raises it when it can. */
+/*
+ * Lowers the rate when sampling costs more than it may. What may be spent is saved up,
+ * so that the beginning, when every stack and every table is new, or a burst does not
+ * lower the rate: only what goes on does.
+ */
 static void
 judge(struct pace *pace, uint64_t now, uint64_t ticks)
 {
+	double elapsed, used, per_tick, most;
 	uint64_t cpu;
-	double per_tick;
 
 	if (pace->max_share >= 1.0)
 		return;
 	if (pace->window_ns != 0 && now - pace->window_ns < WINDOW_NS)
 		return;
 	cpu = clock_own_cpu_ns();
-	if (pace->window_ns != 0 && ticks > pace->window_ticks) {
-		per_tick = (double)(cpu - pace->window_cpu_ns) /
-			   (double)(ticks - pace->window_ticks) / (double)NS_PER_SEC;
+	most = SAVINGS_S * pace->max_share;
+	if (pace->window_ns == 0) {
+		pace->saved_s = most;
+	} else if (ticks > pace->window_ticks) {
+		elapsed = (double)(now - pace->window_ns) / (double)NS_PER_SEC;
+		used = (double)(cpu - pace->window_cpu_ns) / (double)NS_PER_SEC;
+		per_tick = used / (double)(ticks - pace->window_ticks);
+		pace->saved_s += pace->max_share * elapsed - used;
+		if (pace->saved_s > most)
+			pace->saved_s = most;
 		pace->now_hz = pace->wanted_hz;
-		if (per_tick * pace->wanted_hz > pace->max_share)
+		if (pace->saved_s < 0 && per_tick * pace->wanted_hz > pace->max_share)
 			pace->now_hz = AIM * pace->max_share / per_tick;
 		if (pace->now_hz < LOWEST_HZ)
 			pace->now_hz = LOWEST_HZ;
@@ -64,21 +79,22 @@ pace_next(struct sampler *sampler)
 	struct pace *pace = &sampler->pace;
 	uint64_t now = clock_now_ns();
 	uint64_t took = now - pace->tick_began_ns;
+	uint64_t used = clock_own_cpu_ns() - pace->tick_cpu_ns;
 	double mean, rest;
 	uint64_t earliest;
 
 	judge(pace, now, sampler->tick);
 	mean = (double)NS_PER_SEC / pace->now_hz;
-	/* After a tick the target gets as much time to itself as the tick took; the
-	 * random part makes up the rest of the mean. */
-	rest = 2.0 * (double)took;
+	/* After a tick the target gets as much time to itself as we used; the random
+	 * part makes up the rest of the mean. */
+	rest = (double)(took + used);
 	if (rest > mean / 2.0)
 		rest = mean / 2.0;
 	pace->due_ns += (uint64_t)(pace->jitter ? rest + rng_exponential(&sampler->rng, mean - rest) :
 						  mean);
 	/* A late tick is never made up for. The first, which takes every stack, is one
 	 * of a kind. */
-	earliest = now + (sampler->tick > 1 ? took : 0);
+	earliest = now + (sampler->tick > 1 ? used : 0);
 	if (pace->due_ns < earliest)
 		pace->due_ns = earliest;
 }

@@ -15,6 +15,9 @@
 /* Descriptors that are needed for other things than threads: modules, output. */
 #define FD_RESERVE 256
 
+/* How long the end may take on an overloaded machine. */
+#define LAST_BOUND_NS (500 * NS_PER_MS)
+
 #define PROGRESS_NS (200 * NS_PER_MS)
 
 static size_t
@@ -127,6 +130,15 @@ current_cpu(void)
 	return cpu >= 0 ? (unsigned)cpu : UINT32_MAX;
 }
 
+/* No tick comes after this one: what was asked to stop is waited for, within reason. */
+static void
+collect_last(struct sampler *sampler)
+{
+	if (sampler->late_count > 0)
+		tracer_finish(sampler->tracer, LAST_BOUND_NS);
+	collect_late(sampler, true);
+}
+
 /* One tick. False when the target has gone. */
 static bool
 tick(struct sampler *sampler, bool last)
@@ -134,7 +146,10 @@ tick(struct sampler *sampler, bool last)
 	uint64_t now = clock_now_ns();
 	bool alive;
 
+	/* What was captured since belongs to the tick that asked for it. */
+	collect_late(sampler, false);
 	sampler->pace.tick_began_ns = now;
+	sampler->pace.tick_cpu_ns = clock_own_cpu_ns();
 	sampler->tick++;
 	sampler->span_ns = now - sampler->tick_ns;
 	sampler->tick_ns = now;
@@ -147,6 +162,8 @@ tick(struct sampler *sampler, bool last)
 		threads_refresh(sampler);
 	look_at_threads(sampler, last || !alive || sampler->config.stop_all);
 	collect_all(sampler);
+	if (last || !alive)
+		collect_last(sampler);
 	profile_add_tick(sampler->profile, sampler->span_ns, (uint32_t)(sampler->runnable + 0.5));
 	sampler->stats.ticks++;
 	return alive;

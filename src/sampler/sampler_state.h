@@ -21,6 +21,8 @@
 /* What is copied beyond what the last walk needed. */
 #define STACK_MARGIN ((size_t)4 << 10)
 
+struct pending;
+
 /* One thread of the target. */
 struct tracked {
 	struct watch watch;
@@ -48,6 +50,11 @@ struct tracked {
 	uint64_t sp, pc;        /* of the sleep */
 
 	size_t stack_need;      /* bytes to copy */
+	/*
+	 * It was asked to stop and still waits for a CPU. It executes nothing until
+	 * then, so the stack it is found with is that of all ticks since.
+	 */
+	struct pending *late;
 	/* Registers that a stop has found, for sleeps at the same sp and pc. */
 	struct regs *memo;
 };
@@ -71,8 +78,9 @@ struct pace {
 	double wanted_hz, now_hz, lowest_hz;
 	bool jitter;
 	double max_share;       /* of one CPU; >= 1: no limit */
+	double saved_s;         /* CPU time that may be used on top */
 	uint64_t due_ns;        /* the next tick */
-	uint64_t tick_began_ns;
+	uint64_t tick_began_ns, tick_cpu_ns;
 	uint64_t window_ns, window_cpu_ns, window_ticks; /* where the present second began */
 };
 
@@ -108,6 +116,7 @@ struct sampler {
 
 	struct batch sleepers;  /* stacks read without a stop, to be walked */
 	struct batch runners;   /* threads to be stopped */
+	size_t late_count;      /* threads with a late pending sample */
 
 	/* stack.c: (address, origin) -> frame, forgotten when mappings change. */
 	struct table frames;
@@ -148,6 +157,10 @@ void batch_release(struct batch *batch);
 void collect_sleepers(struct sampler *sampler);
 /* Stops what runs, walks everything, leaves nothing pending. */
 void collect_all(struct sampler *sampler);
+/* Takes in what was captured since the last tick; with `give_up` no later one will come. */
+void collect_late(struct sampler *sampler, bool give_up);
+/* The thread is forgotten: so is its late request. */
+void late_drop(struct sampler *sampler, struct tracked *thread);
 /* A sample without a stack of code: its failure is its only frame. */
 void sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failure failure,
 		   enum run_state state, int64_t samples, int64_t weight_ns);

@@ -31,15 +31,17 @@ thread_create(struct sampler *sampler, pid_t tid)
 	thread->next_tick = sampler->tick;
 	thread->state = RUN_UNKNOWN;
 	thread->syscall = SYSCALL_NONE;
-	thread->stack_need =
-		STACK_FIRST < sampler->config.stack_limit ? STACK_FIRST : sampler->config.stack_limit;
+	thread->stack_need = STACK_FIRST < sampler->config.stack_limit ?
+				     STACK_FIRST :
+				     sampler->config.stack_limit;
 	sampler->stats.threads_seen++;
 	return thread;
 }
 
 static void
-thread_free(struct tracked *thread)
+thread_free(struct sampler *sampler, struct tracked *thread)
 {
+	late_drop(sampler, thread);
 	watch_release(&thread->watch);
 	free(thread->memo);
 	free(thread);
@@ -60,11 +62,11 @@ threads_refresh(struct sampler *sampler)
 		struct tracked *thread = NULL;
 
 		while (at < old_count && old[at]->watch.tid < sampler->tids[i])
-			thread_free(old[at++]);
+			thread_free(sampler, old[at++]);
 		if (at < old_count && old[at]->watch.tid == sampler->tids[i]) {
 			thread = old[at++];
 			if (thread->gone) {
-				thread_free(thread);
+				thread_free(sampler, thread);
 				thread = NULL;
 			}
 		}
@@ -74,7 +76,7 @@ threads_refresh(struct sampler *sampler)
 			sampler->thread[sampler->thread_count++] = thread;
 	}
 	while (at < old_count)
-		thread_free(old[at++]);
+		thread_free(sampler, old[at++]);
 	free(old);
 	sampler->relist = false;
 	if (sampler->thread_count > sampler->stats.threads_most)
@@ -85,7 +87,7 @@ void
 threads_free(struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->thread_count; i++)
-		thread_free(sampler->thread[i]);
+		thread_free(sampler, sampler->thread[i]);
 	free(sampler->thread);
 	free(sampler->tids);
 	sampler->thread = NULL;

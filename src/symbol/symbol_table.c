@@ -244,10 +244,11 @@ compare_candidates(const void *left, const void *right)
 		order = compare_numbers(a->size > 0, b->size > 0);
 	if (order == 0)
 		order = compare_numbers(b->label, a->label);
-	if (order == 0)
-		order = compare_numbers(a->binding, b->binding);
+	/* read rather than __read, though the C library makes the latter the stronger. */
 	if (order == 0)
 		order = compare_numbers(strspn(b->name, "_"), strspn(a->name, "_"));
+	if (order == 0)
+		order = compare_numbers(a->binding, b->binding);
 	if (order == 0)
 		order = compare_names(b, a);
 	/* Of the same name the longer one: from here on only for a fixed order. */

@@ -159,15 +159,16 @@ explain_yama(const struct refusal *r, struct error *err)
 }
 
 /*
- * The kernel gives the files in /proc of a process that is not dumpable to root:
- * proc_pid_status(5) tells the real user, stat(2) of the folder tells root.
+ * The kernel gives the files below /proc/PID of a process that is not dumpable to root
+ * (task_dump_owner in fs/proc/base.c), while the folder itself keeps its owner.
  */
 static int
 explain_not_dumpable(const struct refusal *r, struct error *err)
 {
 	struct stat st;
 
-	if (has_capability(r) || fstat(r->process->dirfd, &st) != 0 || st.st_uid == r->target.uid)
+	if (has_capability(r) || fstatat(r->process->dirfd, "syscall", &st, 0) != 0 ||
+	    st.st_uid == geteuid())
 		return 0;
 	return error_set(err, ERROR_NOT_DUMPABLE,
 			 "process %d (%s) is yours but protected: it is a setuid program, or one with "

@@ -11,7 +11,6 @@
 #include "regs_arch.h"
 #include "wallsample/base.h"
 #include "wallsample/memory.h"
-#include "wallsample/table.h"
 #include "wallsample/tracer.h"
 
 /* The watchdog repeats, so that a signal that arrives just before a wait begins
@@ -38,11 +37,13 @@
 struct tracer {
 	const struct process *process;
 	timer_t watchdog;
-	struct table asked;     /* tid -> index in the requests of this tick */
-	struct stop_request **requests; /* asked for and not yet ended */
-	size_t request_count, request_capacity;
-	pid_t *outstanding;     /* seized, late, not yet released */
-	size_t outstanding_count, outstanding_capacity;
+	/* Everything that is seized. A few dozen entries at most times: searched in order. */
+	struct seized {
+		pid_t tid;
+		bool fresh;     /* asked since the last tracer_collect */
+		struct stop_request *request; /* NULL: of no interest any more */
+	} *seized;
+	size_t seized_count, seized_capacity;
 	bool exited;            /* the process, when it is our child; */
 	int exit_status;        /* its wait status then */
 	struct tracer_stats stats;
@@ -94,7 +95,6 @@ tracer_create(const struct process *process, struct tracer **out, struct error *
 		return error_set(err, ERROR_SYSTEM, "cannot set up a timer: %s", strerror(error));
 	}
 	tracer->process = process;
-	table_init(&tracer->asked);
 	*out = tracer;
 	return 0;
 }
@@ -121,39 +121,36 @@ keep_exit(struct tracer *tracer, pid_t pid, int status)
 	tracer->exit_status = status;
 }
 
-bool
-tracer_is_outstanding(const struct tracer *tracer, pid_t tid)
+static void
+seized_add(struct tracer *tracer, pid_t tid, struct stop_request *request)
 {
-	for (size_t i = 0; i < tracer->outstanding_count; i++)
-		if (tracer->outstanding[i] == tid)
-			return true;
-	return false;
+	tracer->seized = xgrow(tracer->seized, &tracer->seized_capacity, tracer->seized_count + 1,
+			       sizeof(*tracer->seized));
+	tracer->seized[tracer->seized_count++] =
+		(struct seized){ .tid = tid, .fresh = request != NULL, .request = request };
 }
 
-size_t
-tracer_outstanding(const struct tracer *tracer)
+static struct seized *
+seized_find(const struct tracer *tracer, pid_t tid)
 {
-	return tracer->outstanding_count;
+	for (size_t i = 0; i < tracer->seized_count; i++)
+		if (tracer->seized[i].tid == tid)
+			return &tracer->seized[i];
+	return NULL;
 }
 
 static void
-outstanding_add(struct tracer *tracer, pid_t tid)
+seized_remove(struct tracer *tracer, struct seized *entry)
 {
-	tracer->outstanding = xgrow(tracer->outstanding, &tracer->outstanding_capacity,
-				    tracer->outstanding_count + 1, sizeof(*tracer->outstanding));
-	tracer->outstanding[tracer->outstanding_count++] = tid;
+	*entry = tracer->seized[--tracer->seized_count];
 }
 
-static bool
-outstanding_remove(struct tracer *tracer, pid_t tid)
+void
+tracer_forget(struct tracer *tracer, const struct stop_request *request)
 {
-	for (size_t i = 0; i < tracer->outstanding_count; i++) {
-		if (tracer->outstanding[i] == tid) {
-			tracer->outstanding[i] = tracer->outstanding[--tracer->outstanding_count];
-			return true;
-		}
-	}
-	return false;
+	for (size_t i = 0; i < tracer->seized_count; i++)
+		if (tracer->seized[i].request == request)
+			tracer->seized[i].request = NULL;
 }
 
 /*
@@ -165,7 +162,7 @@ static void
 detach(struct tracer *tracer, pid_t tid, int signo)
 {
 	if (ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)(unsigned)signo) != 0)
-		outstanding_add(tracer, tid);
+		seized_add(tracer, tid, NULL);
 }
 
 /*
@@ -244,40 +241,23 @@ capture(struct tracer *tracer, struct stop_request *request, enum stop_kind kind
 		request->end = STOP_EXITED;
 }
 
-static struct stop_request *
-find_request(const struct tracer *tracer, pid_t tid)
-{
-	uint32_t index;
-
-	if (!table_find(&tracer->asked, (uint64_t)tid, 0, &index))
-		return NULL;
-	return tracer->requests[index]->asked ? tracer->requests[index] : NULL;
-}
-
-/* A thread nobody asks about now: a late one, or one that an earlier run of a
- * signal handler left. It must not stay stopped. */
+/* A thread that nobody is interested in any more must not stay stopped, nor must its
+ * system call fail. */
 static void
-release_stray(struct tracer *tracer, pid_t tid, int status, enum stop_kind kind)
+release_unwanted(struct tracer *tracer, pid_t tid, int signo, enum stop_kind kind)
 {
-	outstanding_remove(tracer, tid);
-	if (kind == KIND_EXITED) {
-		keep_exit(tracer, tid, status);
-		return;
-	}
-	if (kind == KIND_INTERRUPTED) {
-		struct kernel_regs kernel;
-		struct iovec iov = { .iov_base = kernel.word, .iov_len = sizeof(kernel.word) };
+	struct kernel_regs kernel;
+	struct iovec iov = { .iov_base = kernel.word, .iov_len = sizeof(kernel.word) };
 
-		if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov) == 0) {
-			kernel.size = iov.iov_len;
-			if (kernel_regs_complete(&kernel))
-				repair(tracer, tid, &kernel);
-		}
+	if (kind == KIND_INTERRUPTED &&
+	    ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov) == 0) {
+		kernel.size = iov.iov_len;
+		if (kernel_regs_complete(&kernel))
+			repair(tracer, tid, &kernel);
 	}
-	detach(tracer, tid, kind == KIND_SIGNAL ? WSTOPSIG(status) : 0);
+	detach(tracer, tid, signo);
 	tracer->stats.stops++;
-	if (kind == KIND_SIGNAL)
-		tracer->stats.signals_passed++;
+	tracer->stats.signals_passed += signo != 0;
 }
 
 void
@@ -285,7 +265,6 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 {
 	pid_t tid = request->watch->tid;
 
-	request->asked = false;
 	request->queued = false;
 	request->fell_asleep = false;
 	request->group_stopped = false;
@@ -303,15 +282,11 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0) {
 		/* It is dying with us as its tracer: its exit has to be waited for. */
 		request->end = STOP_EXITED;
-		outstanding_add(tracer, tid);
+		seized_add(tracer, tid, NULL);
 		return;
 	}
-	request->asked = true;
 	request->end = STOP_LATE;
-	tracer->requests = xgrow(tracer->requests, &tracer->request_capacity,
-				 tracer->request_count + 1, sizeof(*tracer->requests));
-	*table_place(&tracer->asked, (uint64_t)tid, 0, 0, NULL) = (uint32_t)tracer->request_count;
-	tracer->requests[tracer->request_count++] = request;
+	seized_add(tracer, tid, request);
 }
 
 static void
@@ -322,10 +297,8 @@ release(struct tracer *tracer, struct stop_request *request, uint64_t began)
 	detach(tracer, request->watch->tid, request->signal);
 	now = clock_now_ns();
 	request->stopped_ns = now > began ? now - began : 0;
-	request->asked = false;
 	tracer->stats.stops++;
-	if (request->signal != 0)
-		tracer->stats.signals_passed++;
+	tracer->stats.signals_passed += request->signal != 0;
 }
 
 /* waitpid that spins until `spin_until` before it sleeps. */
@@ -341,54 +314,86 @@ wait_any(int *status, uint64_t spin_until)
 	return waitpid(-1, status, __WALL);
 }
 
-/* One wait. Returns false when the bound is over or there is nothing to wait for. */
+/* What is going on around the waits of one call. */
+struct waiting {
+	uint64_t deadline_ns;
+	uint64_t previous_end; /* when the last wait returned */
+	bool hold;             /* captured threads are not released yet */
+	size_t pending;        /* fresh requests without an end */
+};
+
+/* A seized thread has stopped or exited: captured, released, no longer seized. */
+static void
+serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *waiting,
+      uint64_t wait_began, uint64_t wait_ended)
+{
+	struct stop_request *request = entry->request;
+	enum stop_kind kind = classify(status);
+	int signo = kind == KIND_SIGNAL ? WSTOPSIG(status) : 0;
+	pid_t tid = entry->tid;
+
+	waiting->pending -= entry->fresh;
+	if (kind == KIND_EXITED) {
+		keep_exit(tracer, tid, status);
+		if (request != NULL)
+			request->end = STOP_EXITED;
+		seized_remove(tracer, entry);
+	} else if (request == NULL) {
+		seized_remove(tracer, entry);
+		release_unwanted(tracer, tid, signo, kind);
+	} else {
+		request->signal = signo;
+		capture(tracer, request, kind, wait_ended - request->asked_ns < QUICK_NS);
+		if (waiting->hold && entry->fresh)
+			return; /* stays seized, until let_go */
+		seized_remove(tracer, entry);
+		release(tracer, request,
+			stop_began(request, wait_began, wait_ended, waiting->previous_end));
+	}
+}
+
+/* One wait. Returns false when the time is over or there is nothing to wait for. */
 static bool
-collect_one(struct tracer *tracer, uint64_t deadline, bool hold, size_t *pending,
-	    uint64_t *previous_end)
+wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_ns)
 {
 	uint64_t began = clock_now_ns();
 	int status;
-	pid_t tid = wait_any(&status, *previous_end + SPIN_NS);
+	pid_t tid = wait_any(&status, waiting->previous_end + spin_ns);
 	uint64_t ended = clock_now_ns();
-	struct stop_request *request;
-	enum stop_kind kind;
+	struct seized *entry;
 
 	if (tid < 0)
-		return errno == EINTR && ended < deadline;
-	request = find_request(tracer, tid);
-	kind = classify(status);
-	if (request == NULL) {
-		release_stray(tracer, tid, status, kind);
-	} else if (kind == KIND_EXITED) {
-		request->end = STOP_EXITED;
-		request->asked = false;
+		return errno == EINTR && ended < waiting->deadline_ns;
+	entry = seized_find(tracer, tid);
+	if (entry != NULL)
+		serve(tracer, entry, status, waiting, began, ended);
+	else if (WIFSTOPPED(status))
+		release_unwanted(tracer, tid, classify(status) == KIND_SIGNAL ? WSTOPSIG(status) : 0,
+				 classify(status));
+	else
 		keep_exit(tracer, tid, status);
-		(*pending)--;
-	} else {
-		request->signal = kind == KIND_SIGNAL ? WSTOPSIG(status) : 0;
-		capture(tracer, request, kind, ended - request->asked_ns < QUICK_NS);
-		if (!hold)
-			release(tracer, request,
-				stop_began(request, began, ended, *previous_end));
-		(*pending)--;
-	}
-	*previous_end = ended;
+	waiting->previous_end = ended;
 	return true;
 }
 
-/* Whoever was asked is released here, or is outstanding from now on. */
+/* Whoever was held is released. What has not stopped yet is outstanding from now on. */
 static void
-let_go(struct tracer *tracer, struct stop_request *request)
+let_go(struct tracer *tracer)
 {
-	if (!request->asked)
-		return;
-	if (request->end != STOP_LATE) { /* captured, and held until now */
-		release(tracer, request, request->asked_ns);
-		return;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < tracer->seized_count; i++) {
+		struct seized entry = tracer->seized[i];
+
+		if (entry.fresh && entry.request != NULL && entry.request->end != STOP_LATE) {
+			release(tracer, entry.request, entry.request->asked_ns);
+			continue;
+		}
+		tracer->stats.late += entry.fresh;
+		entry.fresh = false;
+		tracer->seized[kept++] = entry;
 	}
-	request->asked = false;
-	outstanding_add(tracer, request->watch->tid);
-	tracer->stats.late++;
+	tracer->seized_count = kept;
 }
 
 void
@@ -396,45 +401,39 @@ tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)
 	       void *context)
 {
 	uint64_t now = clock_now_ns();
-	uint64_t deadline = now + bound_ns;
-	uint64_t previous_end = now;
-	size_t pending = tracer->request_count;
+	struct waiting waiting = {
+		.deadline_ns = now + bound_ns, .previous_end = now, .hold = hold
+	};
 
-	if (pending > 0)
-		watchdog_set(tracer, deadline);
-	while (pending > 0 && collect_one(tracer, deadline, hold, &pending, &previous_end))
-		;
+	for (size_t i = 0; i < tracer->seized_count; i++)
+		waiting.pending += tracer->seized[i].fresh;
+	if (waiting.pending > 0) {
+		watchdog_set(tracer, waiting.deadline_ns);
+		while (waiting.pending > 0 && wait_once(tracer, &waiting, SPIN_NS))
+			;
+		watchdog_set(tracer, 0);
+	}
 	if (hold && held != NULL)
 		held(context);
-	for (size_t i = 0; i < tracer->request_count; i++)
-		let_go(tracer, tracer->requests[i]);
-	if (tracer->request_count > 0) {
-		watchdog_set(tracer, 0);
-		table_clear(&tracer->asked);
-		tracer->request_count = 0;
-	}
+	let_go(tracer);
 }
 
-/* Waits for anything that is seized until the moment; false when there is nothing. */
+/* Serves what is seized until the moment; true when a signal of ours ended it early. */
 static bool
-wait_for_strays(struct tracer *tracer, uint64_t until_ns)
+serve_outstanding(struct tracer *tracer, uint64_t until_ns)
 {
-	bool interrupted = false;
+	struct waiting waiting = { .deadline_ns = until_ns, .previous_end = clock_now_ns() };
+	int error = 0;
 
 	watchdog_set(tracer, until_ns);
-	while (tracer->outstanding_count > 0 && clock_now_ns() < until_ns && !interrupted) {
-		int status;
-		pid_t tid = waitpid(-1, &status, __WALL);
-
-		if (tid > 0)
-			release_stray(tracer, tid, status, classify(status));
-		else if (errno == EINTR)
-			interrupted = true;
-		else
-			tracer->outstanding_count = 0; /* ECHILD: none is left */
-	}
+	while (tracer->seized_count > 0 && error == 0)
+		if (!wait_once(tracer, &waiting, 0))
+			error = errno;
 	watchdog_set(tracer, 0);
-	return interrupted;
+	/* ECHILD: what was seized has gone without a word, by exec. */
+	if (error == ECHILD)
+		tracer->seized_count = 0;
+	return error == EINTR;
 }
 
 void
@@ -443,9 +442,18 @@ tracer_sleep_until(struct tracer *tracer, uint64_t until_ns)
 	struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SEC),
 				  .tv_nsec = (long)(until_ns % NS_PER_SEC) };
 
-	if (tracer->outstanding_count > 0 && wait_for_strays(tracer, until_ns))
+	if (tracer->seized_count > 0 && serve_outstanding(tracer, until_ns))
 		return;
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+void
+tracer_finish(struct tracer *tracer, uint64_t bound_ns)
+{
+	uint64_t deadline = clock_now_ns() + bound_ns;
+
+	while (tracer->seized_count > 0 && clock_now_ns() < deadline)
+		serve_outstanding(tracer, deadline);
 }
 
 bool
@@ -470,16 +478,12 @@ tracer_stats(const struct tracer *tracer)
 void
 tracer_free(struct tracer *tracer)
 {
-	uint64_t deadline;
-
 	if (tracer == NULL)
 		return;
-	deadline = clock_now_ns() + FREE_BOUND_NS;
-	while (tracer->outstanding_count > 0 && clock_now_ns() < deadline)
-		wait_for_strays(tracer, deadline);
+	for (size_t i = 0; i < tracer->seized_count; i++)
+		tracer->seized[i].request = NULL;
+	tracer_finish(tracer, FREE_BOUND_NS);
 	timer_delete(tracer->watchdog);
-	table_release(&tracer->asked);
-	free(tracer->requests);
-	free(tracer->outstanding);
+	free(tracer->seized);
 	free(tracer);
 }

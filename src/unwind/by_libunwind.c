@@ -197,23 +197,27 @@ get_proc_name(unw_addr_space_t space, unw_word_t address, char *text, size_t siz
 	return -UNW_ENOINFO;
 }
 
+static const unw_accessors_t our_accessors = {
+	.find_proc_info = find_proc_info,
+	.put_unwind_info = put_unwind_info,
+	.get_dyn_info_list_addr = get_dyn_info_list_addr,
+	.access_mem = access_mem,
+	.access_reg = access_reg,
+	.access_fpreg = access_fpreg,
+	.resume = resume,
+	.get_proc_name = get_proc_name,
+};
+
 static void *
 state_create(struct maps *maps)
 {
-	static unw_accessors_t accessors = {
-		.find_proc_info = find_proc_info,
-		.put_unwind_info = put_unwind_info,
-		.get_dyn_info_list_addr = get_dyn_info_list_addr,
-		.access_mem = access_mem,
-		.access_reg = access_reg,
-		.access_fpreg = access_fpreg,
-		.resume = resume,
-		.get_proc_name = get_proc_name,
-	};
 	struct state *state = xcalloc(1, sizeof(*state));
+	unw_accessors_t accessors;
 
 	state->maps = maps;
 	state->generation = maps_generation(maps);
+	/* libunwind copies them, but does not say so in the type. */
+	accessors = our_accessors;
 	state->space = unw_create_addr_space(&accessors, 0);
 	if (state->space != NULL) {
 		unw_set_caching_policy(state->space, UNW_CACHE_GLOBAL);

@@ -3,7 +3,10 @@ libwallsample_a_SOURCES += \
 	src/unwind/by_libdw.c \
 	src/unwind/by_libunwind.c \
 	src/unwind/by_pointer.c \
+	src/unwind/by_rule.c \
 	src/unwind/chain.c \
+	src/unwind/rule.c \
+	src/unwind/rule.h \
 	src/unwind/unwinder.c \
 	src/unwind/unwind_method.h
 if ARCH_X86_64

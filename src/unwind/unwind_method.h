@@ -49,6 +49,7 @@ struct unwind_method {
 	bool (*covers)(void *state, const struct mapping *mapping, uint64_t address);
 };
 
+extern const struct unwind_method unwind_by_rule;
 extern const struct unwind_method unwind_by_libunwind;
 extern const struct unwind_method unwind_by_libdw;
 extern const struct unwind_method unwind_by_pointer;

@@ -39,7 +39,7 @@ struct slot {
 
 struct unwinder {
 	struct maps *maps;
-	struct slot slot[3];
+	struct slot slot[4];
 	size_t slot_count, table_count; /* the first table_count go by unwind tables */
 	struct cover_slot cover[COVER_SLOTS];
 	uint64_t cover_generation;
@@ -53,6 +53,8 @@ unwinder_create(struct maps *maps, enum unwind_choice choice)
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
 
 	unwinder->maps = maps;
+	if (choice == UNWIND_AUTO)
+		unwinder->slot[unwinder->slot_count++].method = &unwind_by_rule;
 	if (choice != UNWIND_LIBDW)
 		unwinder->slot[unwinder->slot_count++].method = &unwind_by_libunwind;
 	if (choice != UNWIND_LIBUNWIND)

@@ -15,6 +15,8 @@
 
 /* Below this no one can tell a loss from the machine's unrest, however often it is tried. */
 #define LOSS_TOO_SMALL 0.002
+/* With an error of the median above this, nothing is said about losses of a percent. */
+#define ERROR_TOO_LARGE 0.01
 
 enum verdict { MET, MISSED, UNCLEAR };
 
@@ -163,7 +165,7 @@ judge_against_floor(struct bench *bench, const struct summary *ours, const struc
 	double ours_loss = 1 - ours->median, floor_loss = 1 - floor->median;
 	double over = ours_loss - 1.2 * floor_loss;
 	double error = hypot(ours->error, 1.2 * floor->error);
-	enum verdict verdict = MET;
+	enum verdict verdict = error > ERROR_TOO_LARGE ? UNCLEAR : MET;
 
 	if (ours->count == 0 || floor->count == 0)
 		return;
@@ -231,9 +233,10 @@ judge_no_loss(struct bench *bench, const struct summary *ours)
 {
 	double loss = 1 - ours->median;
 	bool none = loss < 2 * ours->error || loss < LOSS_TOO_SMALL;
+	enum verdict verdict = !none ? MISSED : ours->error > ERROR_TOO_LARGE ? UNCLEAR : MET;
 
 	if (ours->count > 0)
-		judge(bench, none ? MET : MISSED, "loss %.2f %% +- %.2f, wanted: not measurable",
+		judge(bench, verdict, "loss %.2f %% +- %.2f, wanted: not measurable",
 		      100 * loss, 100 * ours->error);
 }
 

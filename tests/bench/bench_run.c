@@ -100,17 +100,22 @@ find_programs(struct bench *bench)
 	}
 }
 
+static double
+load_average(void)
+{
+	double load[1];
+
+	return getloadavg(load, 1) == 1 ? load[0] : -1;
+}
+
 static void
 print_machine(void)
 {
-	double load[1] = { 0 };
 	struct utsname name;
 
 	uname(&name);
-	if (getloadavg(load, 1) < 1)
-		load[0] = -1;
-	printf("Linux %s, %s, %ld CPUs, load %.2f before the start.\n", name.release, name.machine,
-	       sysconf(_SC_NPROCESSORS_ONLN), load[0]);
+	printf("Linux %s, %s, %ld CPUs, load %.2f before the start (a quiet machine has 0).\n",
+	       name.release, name.machine, sysconf(_SC_NPROCESSORS_ONLN), load_average());
 	printf("Ratios: the target's throughput with a tool / without, in turns; the median, the "
 	       "error of the median, the extremes.\n");
 }

@@ -32,9 +32,10 @@ awk '
 [ -s "$work/table" ] || { echo 'no options found in src/cli/option_table.c'; exit 1; }
 
 "${WALLSAMPLE:?}" --help >"$work/help.txt" || { echo '--help failed'; exit 1; }
-options_in <"$work/help.txt" >"$work/help"
+# The list of options alone: examples show those of other programs, too.
+sed -nE 's/^ {2,6}(-.*)/\1/p' "$work/help.txt" | sed 's/  .*//' | options_in >"$work/help"
 # Roff writes a hyphen that is one as \-, fonts as \fB and the like.
-sed -E 's/\\-/-/g; s/\\f(\[[A-Z]*\]|[A-Z(]..?|[BIRP])//g; s/^\.[A-Z]+ //; s/"//g' "$page" |
+sed -E 's/\\-/-/g; s/\\f(\[[A-Z]*\]|\(..|.)//g; s/^\.[A-Z]+ //; s/"//g' "$page" |
 	options_in >"$work/page"
 
 failed=0
@@ -56,7 +57,7 @@ done <"$work/help"
 
 # Long options of other programs stand in examples; ours are those of .TP paragraphs.
 sed -n '/^\.TP/,/^[^.]/p' "$page" | grep -E '^\.(BR?|BI|IP|OP) |^\\fB' |
-	sed -E 's/\\-/-/g; s/\\f(\[[A-Z]*\]|[BIRP])//g; s/^\.[A-Z]+ //; s/"//g' |
+	sed -E 's/\\-/-/g; s/\\f(\[[A-Z]*\]|\(..|.)//g; s/^\.[A-Z]+ //; s/"//g' |
 	grep -E '^-' | options_in >"$work/described"
 while read -r option; do
 	grep -qxF -e "$option" "$work/known" || complain "$page describes $option, which is none"

@@ -166,27 +166,6 @@ folded_weight(const struct folded *folded, pid_t tid, const char *pattern)
 	return sum;
 }
 
-static bool
-is_good(const struct folded_line *line)
-{
-	const char *outermost = line->frame[0];
-
-	return strncmp(outermost, "[failed: ", 9) != 0 &&
-	       strncmp(outermost, "[truncated: ", 12) != 0 &&
-	       strncmp(outermost, "[running: ", 10) != 0;
-}
-
-uint64_t
-folded_good_weight(const struct folded *folded, pid_t tid)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < folded->count; i++)
-		if ((tid == 0 || folded->line[i].tid == tid) && is_good(&folded->line[i]))
-			sum += folded->line[i].weight_us;
-	return sum;
-}
-
 static int
 compare_weights(const void *a, const void *b)
 {
@@ -273,18 +252,24 @@ folded_sample(struct folded *folded, pid_t pid, ...)
 }
 
 bool
+folded_line_is_late(const struct folded_line *line)
+{
+	return strcmp(line->frame[0], "[failed: not stopped in 20 ms]") == 0 ||
+	       strcmp(line->frame[0], "[failed: still not stopped]") == 0;
+}
+
+bool
 folded_check_thread(const struct folded *folded, pid_t tid, const char *pattern)
 {
-	bool all = CHECK(folded_good_weight(folded, tid) > 0,
-			 "thread %d has no good sample of '%s'", (int)tid, pattern);
+	bool all = CHECK(folded_weight(folded, tid, pattern) > 0,
+			 "thread %d has no sample of '%s'", (int)tid, pattern);
 
 	for (size_t i = 0; i < folded->count && all; i++) {
 		const struct folded_line *line = &folded->line[i];
-		if (line->tid != tid || folded_line_matches(line, pattern) ||
-		    strcmp(line->frame[0], "[failed: not stopped in 20 ms]") == 0 ||
-		    strcmp(line->frame[0], "[failed: still not stopped]") == 0)
-			continue;
-		all = CHECK(false, "thread %d has other stacks than '%s'", (int)tid, pattern);
+		if (line->tid == tid && !folded_line_matches(line, pattern) &&
+		    !folded_line_is_late(line))
+			all = CHECK(false, "thread %d has other stacks than '%s'", (int)tid,
+				    pattern);
 	}
 	if (!all)
 		folded_print(folded, tid, 12);

@@ -39,8 +39,6 @@ void folded_release(struct folded *folded);
 bool folded_line_matches(const struct folded_line *line, const char *pattern);
 /* The sum of the weights of a thread (0: of all threads); pattern NULL: of all stacks. */
 uint64_t folded_weight(const struct folded *folded, pid_t tid, const char *pattern);
-/* The same, of the stacks that have no frame of a failed or broken sample. */
-uint64_t folded_good_weight(const struct folded *folded, pid_t tid);
 /* On stdout, the heaviest first, long stacks shortened in the middle. */
 void folded_print(const struct folded *folded, pid_t tid, size_t limit);
 
@@ -49,10 +47,9 @@ void folded_sample(struct folded *folded, pid_t pid, ...) __attribute__((sentine
 /* The output of a run that has finished. */
 void folded_of_run(struct folded *folded, struct run *run);
 
-/*
- * Every stack of the thread matches the pattern; samples that failed because the
- * thread got no CPU in time do not count. There is at least one.
- */
+/* A sample that failed because the thread got no CPU in time, which a busy machine does. */
+bool folded_line_is_late(const struct folded_line *line);
+/* Every stack of the thread matches the pattern, late ones aside; there is at least one. */
 bool folded_check_thread(const struct folded *folded, pid_t tid, const char *pattern);
 
 #endif

@@ -35,7 +35,8 @@ parser(void)
 	CHECK(folded_weight(&folded, 11, NULL) == 1000, "sum of a thread");
 	CHECK(folded_weight(&folded, 0, NULL) == 2501, "sum of all");
 	CHECK(folded_weight(&folded, 0, "c$") == 251, "sum of a pattern");
-	CHECK(folded_good_weight(&folded, 11) == 950, "good weight");
+	CHECK(folded_line_is_late(&folded.line[3]) && !folded_line_is_late(&folded.line[4]),
+	      "late lines");
 	folded_release(&folded);
 }
 

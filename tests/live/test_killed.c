@@ -12,6 +12,7 @@
 
 #include "folded.h"
 
+/* Of "crowd 2 4 20", which all cases sample. */
 #define SPINNERS 2u
 #define HOT 4u
 
@@ -120,7 +121,7 @@ snapshots(void)
 	unsigned seed = 2;
 
 	harness_case("output at SIGUSR1");
-	target_start(&target, "crowd", "1", "1", "2", NULL);
+	target_start(&target, "crowd", "2", "4", "20", NULL);
 	run_start(&run, target.pid, "-r", "500", NULL);
 	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
 	for (int i = 0; i < 10; i++) {

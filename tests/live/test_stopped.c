@@ -128,7 +128,10 @@ stopped_during(void)
 	target_finish(&target, NULL);
 }
 
-/* Many times, each at another moment of a tick. */
+/*
+ * Many times, each at another moment of a tick. That epoll_wait ends with EINTR after SIGCONT
+ * is the kernel's doing: see signal(7).
+ */
 static void
 to_and_fro(void)
 {
@@ -152,7 +155,6 @@ to_and_fro(void)
 	folded_of_run(&folded, &run);
 	folded_release(&folded);
 	CHECK(inspect_is_free(target.pid), "the target is not left alone");
-	CHECK(target.counter[62] == 0, "%llu EINTRs", (unsigned long long)target.counter[62]);
 	for (unsigned i = 0; i < COUNTERS; i++)
 		target_wait_progress(&target, i);
 	target_finish(&target, NULL);

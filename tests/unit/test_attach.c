@@ -155,8 +155,9 @@ start_target(bool (*become)(void), void (*wait)(void))
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (!become() || write(ready[1], "x", 1) != 1)
+		/* A change of user clears the request. */
+		if (!become() || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 ||
+		    write(ready[1], "x", 1) != 1)
 			_exit(NOT_POSSIBLE);
 		wait();
 		_exit(0);

@@ -163,7 +163,7 @@ test_columns(void **state)
 	assert_string_equal(written,
 			    "    n  name    what\n"
 			    "    1  short   a\n"
-			    "1,000  muc…er  a text tha…not fit there\n");
+			    "1,000  muc…er  a text tha…fit there\n");
 	free(written);
 }
 

@@ -446,10 +446,11 @@ start_child(uid_t user)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (user != 0 && (setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0))
 			_exit(1);
+		/* A change of user clears both. */
 		prctl(PR_SET_DUMPABLE, 1);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (write(ready[1], "x", 1) != 1)
 			_exit(1);
 		for (;;)

@@ -37,12 +37,18 @@ become(void)
 	target_fail("execl");
 }
 
-static void
+_Noreturn static void
 wait_for_ever(void)
 {
-	target_here();
 	for (;;)
 		pause();
+}
+
+static void
+idle(void)
+{
+	target_here();
+	wait_for_ever();
 }
 
 static void
@@ -57,7 +63,7 @@ main(int argc, char **argv)
 {
 	const bool by_leader = argc > 1 && strcmp(argv[1], "leader") == 0;
 	struct target_thread threads[] = {
-		{.name = "other", .run = by_leader ? wait_for_ever : other, .sleeps = true},
+		{.name = "other", .run = by_leader ? idle : other, .sleeps = true},
 	};
 	const char *slash = strrchr(argv[0], '/');
 

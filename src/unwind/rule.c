@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* rule.c - compiles the unwind tables of an image, as libdw reads them, into rules. */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rule.h"
+#include "wallsample/base.h"
+#include "wallsample/snapshot.h"
+
+struct rule_source {
+	int fd;
+	Elf *elf;
+	Dwarf *dwarf;         /* of .debug_frame; NULL: none, or not asked yet */
+	bool dwarf_tried;
+	Dwarf_CFI *eh_frame;  /* owned by us */
+	Dwarf_CFI *debug_frame; /* owned by dwarf */
+};
+
+struct rule_source *
+rule_source_open(const struct image *image)
+{
+	struct rule_source *source = xcalloc(1, sizeof(*source));
+
+	elf_version(EV_CURRENT);
+	source->fd = -1;
+	if (image_memory(image) != NULL) {
+		/* libelf does not write to it, whatever the type says. */
+		source->elf =
+			elf_memory((char *)(uintptr_t)image_memory(image), (size_t)image->size);
+	} else {
+		/* Read, never mapped: the file may shrink. */
+		source->fd = dup(image->fd);
+		if (source->fd >= 0)
+			source->elf = elf_begin(source->fd, ELF_C_READ, NULL);
+	}
+	if (source->elf == NULL) {
+		rule_source_free(source);
+		return NULL;
+	}
+	source->eh_frame = dwarf_getcfi_elf(source->elf);
+	return source;
+}
+
+void
+rule_source_free(struct rule_source *source)
+{
+	if (source == NULL)
+		return;
+	if (source->eh_frame != NULL)
+		dwarf_cfi_end(source->eh_frame);
+	if (source->dwarf != NULL)
+		dwarf_end(source->dwarf);
+	if (source->elf != NULL)
+		elf_end(source->elf);
+	if (source->fd >= 0)
+		close(source->fd);
+	free(source);
+}
+
+/* The form of "at CFA + offset": DW_OP_call_frame_cfa, DW_OP_plus_uconst offset. */
+static bool
+is_saved(const Dwarf_Op *ops, size_t count, int64_t *offset)
+{
+	if (count == 0 || count > 2 || ops[0].atom != DW_OP_call_frame_cfa)
+		return false;
+	*offset = 0;
+	if (count == 2) {
+		if (ops[1].atom != DW_OP_plus_uconst)
+			return false;
+		*offset = (int64_t)ops[1].number; /* negative ones wrap round */
+	}
+	return *offset >= INT32_MIN && *offset <= INT32_MAX;
+}
+
+/* One register of the caller. False when the rule cannot keep it. */
+static bool
+compile_register(Dwarf_Frame *frame, unsigned number, struct rule *rule)
+{
+	Dwarf_Op memory[3], *ops;
+	size_t count;
+	int64_t offset = 0;
+	bool saved;
+
+	if (dwarf_frame_register(frame, (int)number, memory, &ops, &count) != 0)
+		return false;
+	if (count == 0 && ops == memory) { /* undefined */
+		if (number == rule->return_register)
+			rule->kind = RULE_END;
+		return true;
+	}
+	saved = count != 0;
+	if (saved && !is_saved(ops, count, &offset))
+		return false;
+	if (rule->count == RULE_REGISTERS)
+		return false;
+	rule->reg[rule->count].number = (uint8_t)number;
+	rule->reg[rule->count].saved = saved;
+	rule->reg[rule->count].offset = (int32_t)offset;
+	rule->count++;
+	return true;
+}
+
+/* The form of "register + offset": one DW_OP_bregx or DW_OP_breg0…31. */
+static bool
+compile_cfa(Dwarf_Frame *frame, struct rule *rule)
+{
+	Dwarf_Op *ops;
+	size_t count;
+	uint64_t number;
+	int64_t offset;
+
+	if (dwarf_frame_cfa(frame, &ops, &count) != 0 || count != 1)
+		return false;
+	if (ops[0].atom == DW_OP_bregx) {
+		number = ops[0].number;
+		offset = (int64_t)ops[0].number2;
+	} else if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
+		number = (uint64_t)(ops[0].atom - DW_OP_breg0);
+		offset = (int64_t)ops[0].number;
+	} else {
+		return false;
+	}
+	if (number >= regs_count || offset < INT32_MIN || offset > INT32_MAX)
+		return false;
+	rule->cfa_register = (uint8_t)number;
+	rule->cfa_offset = (int32_t)offset;
+	return true;
+}
+
+static void
+compile(Dwarf_Frame *frame, struct rule *rule)
+{
+	int column = dwarf_frame_info(frame, NULL, NULL, &rule->signal_frame);
+
+	rule->kind = RULE_COMPLEX;
+	if (column < 0 || (unsigned)column >= REGS_MAX)
+		return;
+	rule->return_register = (uint8_t)column;
+	if (!compile_cfa(frame, rule))
+		return;
+	for (unsigned number = 0; number < regs_count; number++) {
+		/* The caller's stack pointer is the CFA by definition. */
+		if (number == regs_sp_number)
+			continue;
+		if (!compile_register(frame, number, rule))
+			return;
+		if (rule->kind == RULE_END)
+			return;
+	}
+	rule->kind = RULE_PLAIN;
+}
+
+static Dwarf_CFI *
+debug_frame(struct rule_source *source)
+{
+	if (!source->dwarf_tried) {
+		source->dwarf_tried = true;
+		source->dwarf = dwarf_begin_elf(source->elf, DWARF_C_READ, NULL);
+		if (source->dwarf != NULL)
+			source->debug_frame = dwarf_getcfi(source->dwarf);
+	}
+	return source->debug_frame;
+}
+
+void
+rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule)
+{
+	Dwarf_Frame *frame = NULL;
+
+	memset(rule, 0, sizeof(*rule));
+	if ((source->eh_frame == NULL ||
+	     dwarf_cfi_addrframe(source->eh_frame, vaddr, &frame) != 0) &&
+	    (debug_frame(source) == NULL ||
+	     dwarf_cfi_addrframe(source->debug_frame, vaddr, &frame) != 0))
+		return;
+	compile(frame, rule);
+	free(frame);
+}

@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Each reason for which a process cannot be sampled has its own sentence and status.
+. "${SOURCE:?}/tests/cli/common.sh"
+
+# refused STATUS TEXT WORDS…
+refused() {
+	want=$1
+	text=$2
+	shift 2
+	run -d 50ms "$@"
+	expect_status "$want"
+	expect_err "$text"
+	expect_empty "$out"
+	# what is off limits is never to be switched off for good
+	expect_not_in "$err" 'sysctl'
+	expect_not_in "$err" 'echo 0'
+}
+
+# the id of a process that has just gone, which the kernel gives to the next one last
+sh -c 'exit 0' &
+gone=$!
+wait "$gone"
+refused 2 "there is no process $gone" -p "$gone"
+refused 2 'no process matches the name' --name 'no-such-name-*'
+
+actor thread
+refused 2 "$said is a thread of process $actor" -p "$said"
+
+actor zombie
+refused 2 "process $said (actor) has exited and only waits for its parent, process $actor" \
+	-p "$said"
+
+# shellcheck disable=SC2016  # the inner shell is to say who it is
+what='wallsample -p ITSELF'
+sh -c 'exec "$WALLSAMPLE" -d 50ms -p $$' >"$out" 2>"$err"
+status=$?
+expect_status 3
+expect_err 'is wallsample itself'
+refused 3 "process $$ " -p $$
+expect_err 'is an ancestor of wallsample'
+
+if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
+	refused 3 'process 2 (kthreadd) is a kernel thread' -p 2
+fi
+
+actor park
+target=$actor
+actor seize "$target"
+refused 3 "process $target (actor) is already traced by process $actor (actor)" -p "$target"
+run -q -d 50ms --nonblocking -p "$target"
+expect_status 0
+end_actor "$actor"
+run -q -d 50ms -p "$target"
+expect_status 0
+expect_unharmed "$target" S
+
+# names: a copy of the actor whose name nobody else has
+name=wsactor$$
+cp "$BUILD/tests/cli/actor" "$dir/$name"
+ACTOR=$dir/$name
+actor park
+one=$actor
+run -d 50ms --name "$name"
+expect_status 0
+expect_err "sampling process $one ($name)"
+run -d 50ms --name 'wsactor*'"${$}"
+expect_status 0
+actor park
+refused 64 "2 processes match the name '$name'" --name "$name"
+expect_err "$one ("
+expect_err "$actor ("
+end_actor "$actor"
+end_actor "$one"
+unset ACTOR
+
+# what another user, or root without the capability, is told
+if is_root && command -v setpriv >/dev/null; then
+	chmod 755 "$dir"
+	cp "$WALLSAMPLE" "$dir/wallsample"
+	as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	if $as_nobody "$dir/wallsample" -V >/dev/null 2>&1; then
+		actor park
+		what='wallsample as another user'
+		$as_nobody "$dir/wallsample" -d 50ms -p "$actor" >"$out" 2>"$err"
+		status=$?
+		expect_status 3
+		expect_err "process $actor (actor) belongs to user root (0), not to you"
+	fi
+	no_ptrace='setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace'
+	if $no_ptrace true 2>/dev/null; then
+		actor park
+		what='wallsample without CAP_SYS_PTRACE'
+		$no_ptrace "$dir/wallsample" -d 50ms -p "$actor" >"$out" 2>"$err"
+		status=$?
+		expect_status 3
+		expect_err 'without CAP_SYS_PTRACE'
+	fi
+fi
+
+# a process of one's own that does not want to be traced
+if is_root && command -v setpriv >/dev/null &&
+	[ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" -eq 0 ] &&
+	cp "$BUILD/tests/cli/actor" "$dir/actor" && $as_nobody "$dir/actor" 2>/dev/null
+	[ $? -eq 99 ]; then
+	cat >"$dir/as-nobody" <<-END
+		#!/bin/sh
+		exec $as_nobody $dir/actor "\$@"
+	END
+	chmod 755 "$dir/as-nobody"
+	ACTOR=$dir/as-nobody
+	actor undumpable
+	unset ACTOR
+	what='wallsample on a process that is not dumpable'
+	$as_nobody "$dir/wallsample" -d 50ms -p "$actor" >"$out" 2>"$err"
+	status=$?
+	expect_status 3
+	expect_err "process $actor (actor) is yours but protected"
+fi
+
+finish

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Wrong words are answered by one sentence and status 64; help and version go to stdout.
+. "${SOURCE:?}/tests/cli/common.sh"
+
+usage 'what is to be sampled?'
+usage 'what is to be sampled?' -d 5
+usage "to sample process 1234 say: wallsample -p 1234" 1234
+usage 'wallsample --name redis' redis
+usage 'wallsample --name record' record -p 1
+usage 'only one of -p PID, --name GLOB and -- CMD' -p 1 --name x
+usage 'only one of -p PID, --name GLOB and -- CMD' -p 1 -- true
+usage 'a command must follow --' -d 5 --
+usage 'one process at a time' -p 1,2
+usage "'abc' is not a process id" -p abc
+usage "'0' is not a process id" -p 0
+usage "'99999999999999999999' is not a process id" -p 99999999999999999999
+usage '--keep-root goes with -- CMD' -p 1 --keep-root
+usage '--stop-all and --nonblocking' -p 1 --stop-all --nonblocking
+
+usage "did you mean '--duration'?" --dration 5 -p 1
+usage "did you mean '--duration'?" --dur=5 -p 1
+usage "did you mean '--pid'?" -pid 1
+usage "did you mean '-p'?" -P 1
+usage "unknown option '--zzzzzzzz'; wallsample -h" --zzzzzzzz
+usage "unknown option '-z'; wallsample -h" -qz
+usage '-d needs an argument: -d T' -p 1 -d
+usage '--rate needs an argument: --rate HZ' -p 1 --rate
+usage '--quiet takes no argument' -p 1 --quiet=yes
+usage "-d: 'x' is not a time" -p 1 -d x
+usage "-d: '0' is not a time" -p 1 -d 0
+usage "-d: '-1' is not a time" -p 1 -d -1
+usage "from 0.01 to 10000 Hz" -p 1 -r 0
+usage "from 0.01 to 10000 Hz" -p 1 -r 10001
+usage "-n: '0' is not a whole number" -p 1 -n 0
+usage "--max-overhead: '0' is not a number" -p 1 --max-overhead 0
+usage "--stack-size: '1' is not a size" -p 1 --stack-size 1
+usage "--tid: '1,x' is not a list of thread ids" -p 1 --tid 1,x
+usage "'W' is not a state; states are: R running, Q waiting for a CPU" -p 1 --state R,W
+usage 'none of auto|libunwind|libdw' -p 1 --unwinder gdb
+usage "-I: '(' is not a regular expression: " -p 1 -I '('
+usage "-X: '[a' is not a regular expression: " -p 1 -X '[a'
+usage "'pdf' is not a format; there are: text, folded" -p 1 -f pdf
+usage "no format has the ending '.pdf'" -p 1 -o x.pdf
+usage '-o needs a FILE' -p 1 -o ''
+usage "'%' that stands for nothing" -p 1 -o 'x%q'
+usage "a '%{' without its '}'" -p 1 -o '%{HOME'
+unset WALLSAMPLE_NOT_SET
+usage 'WALLSAMPLE_NOT_SET, which is not set' -p 1 -o '%{WALLSAMPLE_NOT_SET}'
+
+# foreign bytes do not reach the terminal
+usage "unknown option '--\\x1b[31m'" "--$(printf '\033[31m')"
+usage "'a\\x0a' is not a process id" -p 'a
+' || true
+
+run -h
+expect_status 0
+expect_empty "$err"
+expect_in "$out" 'Usage: wallsample'
+expect_in "$out" 'Examples:'
+expect_in "$out" 'Exit status:'
+expect_in "$out" '  folded '
+expect_not_in "$out" '--unwinder'
+[ "$(wc -L <"$out")" -le 80 ] || complain 'the help is wider than 80 columns'
+cp "$out" "$dir/help"
+run --help --no-such-option
+expect_status 0
+cmp -s "$out" "$dir/help" || complain '-h and --help differ'
+
+run -V
+expect_status 0
+expect_empty "$err"
+grep -qE '^wallsample [0-9]+\.[0-9]+' "$out" || complain "version: $(cat "$out")"
+
+what='wallsample -h >/dev/full'
+if [ -c /dev/full ]; then
+	"$WALLSAMPLE" -h >/dev/full 2>"$err"
+	status=$?
+	expect_status 2
+	expect_err 'cannot write to stdout: No space left on device'
+fi
+
+finish
