@@ -50,7 +50,10 @@ const struct mapping *maps_find(struct maps *maps, uint64_t address);
  */
 void maps_tick(struct maps *maps, uint64_t now_ns);
 
-/* Reads everything now: after exec. */
+/*
+ * Reads everything now: after exec. A process that is exiting shows no mappings any
+ * more; then the last ones stay, because its last snapshots are still to be unwound.
+ */
 void maps_refresh(struct maps *maps);
 
 /* A number that changes whenever any mapping did: what caches compare. */

@@ -80,9 +80,13 @@ progress_draw(struct progress *progress, uint64_t elapsed_ns, uint64_t samples, 
 void
 progress_erase(struct progress *progress)
 {
-	if (progress->drawn == 0)
+	size_t columns = terminal_columns() - 1, width = progress->drawn;
+
+	if (width == 0)
 		return;
-	fprintf(stderr, "\r%*s\r", (int)progress->drawn, "");
+	/* two more: the terminal itself has written ^C behind the line */
+	width = width + 2 < columns ? width + 2 : columns;
+	fprintf(stderr, "\r%*s\r", (int)width, "");
 	fflush(stderr);
 	progress->drawn = 0;
 }

@@ -142,21 +142,17 @@ say_command_end(const struct sample_run *run)
 		log_say(&run->log, LOG_NORMAL, "the command goes on as process %d", (int)pid);
 }
 
+/* The priority and the unwinder's speed have been said by the sampler. */
 static void
 say_numbers(const struct sample_run *run)
 {
 	const struct sampler_stats *stats = &run->stats;
-	double per_frame = stats->unwind_frames > 0 ? (double)stats->unwind_ns /
-						      (double)stats->unwind_frames : 0;
 
-	log_say(&run->log, LOG_VERBOSE, "ran at priority (nice) %d", stats->nice_value);
 	log_say(&run->log, LOG_VERBOSE,
 		"%llu ticks, %llu looks at a thread; stacks: %llu reused, %llu read without a "
 		"stop, %llu in a stop", (unsigned long long)stats->ticks,
 		(unsigned long long)stats->looks, (unsigned long long)stats->reused,
 		(unsigned long long)stats->read, (unsigned long long)stats->stopped);
-	log_say(&run->log, LOG_VERBOSE, "unwound %llu frames, %.0f ns each",
-		(unsigned long long)stats->unwind_frames, per_frame);
 	log_say(&run->log, LOG_VERBOSE,
 		"saved %llu system calls from EINTR, passed on %llu signals",
 		(unsigned long long)stats->repaired, (unsigned long long)stats->signals_passed);

@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* say.c - sentences for people, on stderr. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli.h"
 
 void
 say_error(const struct error *err)
 {
-	const char *line = err->text;
 	struct strbuf text;
 
 	strbuf_init(&text);
-	/* the lines of a sentence are ours, what stands in them may be anybody's */
-	for (;;) {
-		size_t length = strcspn(line, "\n");
-		char *copy = xstrndup(line, length);
-
-		strbuf_add_foreign(&text, copy);
-		strbuf_add_text(&text, "\n");
-		free(copy);
-		if (line[length] == '\0')
-			break;
-		line += length + 1;
-	}
-	fprintf(stderr, "wallsample: %s", text.data);
+	strbuf_add_foreign(&text, err->text);
+	fprintf(stderr, "wallsample: %s\n", text.data);
 	strbuf_release(&text);
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,6 +33,19 @@ struct refusal {
 	unsigned yama_scope; /* 0 also when there is no Yama */
 	int error;           /* errno of the refused request */
 };
+
+/* "process 17 (redis-server) ", and then what the format says. */
+static int __attribute__((format(printf, 4, 5)))
+refuse(const struct refusal *r, struct error *err, enum error_kind kind, const char *fmt, ...)
+{
+	char text[sizeof(err->text)];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	return error_set(err, kind, "process %d (%s) %s", r->process->pid, r->name, text);
+}
 
 static bool
 has_capability(const struct refusal *r)
@@ -65,9 +79,9 @@ refuse_own_family(const struct refusal *r, struct error *err)
 		return error_set(err, ERROR_SELF, "process %d is wallsample itself", pid);
 	lineage_read(&own, getpid());
 	if (lineage_holds(&own, pid))
-		return error_set(err, ERROR_SELF,
-				 "process %d (%s) is an ancestor of wallsample: stopping it could stop "
-				 "wallsample too; run wallsample from elsewhere", pid, r->name);
+		return refuse(r, err, ERROR_SELF,
+			      "is an ancestor of wallsample: stopping it could stop wallsample "
+			      "too; run wallsample from elsewhere");
 	return 0;
 }
 
@@ -79,10 +93,10 @@ refuse_traced(const struct refusal *r, struct error *err)
 	/* Who only reads is not in the way of another tracer, nor that one in his. */
 	if (r->target.tracer == 0 || !r->may_stop)
 		return 0;
-	return error_set(err, ERROR_TRACED,
-			 "process %d (%s) is already traced by process %d (%s), and a process has one "
-			 "tracer only; end that one first, or use --nonblocking", r->process->pid, r->name,
-			 r->target.tracer, task_name_of(r->target.tracer, tracer, sizeof(tracer)));
+	return refuse(r, err, ERROR_TRACED,
+		      "is already traced by process %d (%s), and a process has one tracer only; "
+		      "end that one first, or use --nonblocking",
+		      r->target.tracer, task_name_of(r->target.tracer, tracer, sizeof(tracer)));
 }
 
 /* --- why the kernel said no: each returns 0 when it is not the reason ---------- */
@@ -93,12 +107,11 @@ explain_gone(const struct refusal *r, struct error *err)
 	struct task_stat stat;
 
 	if (!task_read_stat(r->process->dirfd, "stat", &stat))
-		return error_set(err, ERROR_NO_PROCESS, "process %d (%s) has just ended",
-				 r->process->pid, r->name);
+		return refuse(r, err, ERROR_NO_PROCESS, "has just ended");
 	if (task_is_zombie_process(&stat))
-		return error_set(err, ERROR_ZOMBIE,
-				 "process %d (%s) has exited and only waits for its parent, process %d, to "
-				 "collect it", r->process->pid, r->name, stat.ppid);
+		return refuse(r, err, ERROR_ZOMBIE,
+			      "has exited and only waits for its parent, process %d, to collect "
+			      "it", stat.ppid);
 	return 0;
 }
 
@@ -108,10 +121,9 @@ explain_yama_off_limits(const struct refusal *r, struct error *err)
 {
 	if (r->yama_scope < 3)
 		return 0;
-	return error_set(err, ERROR_YAMA,
-			 "process %d (%s) may not be traced: Yama (kernel.yama.ptrace_scope is 3) forbids all "
-			 "tracing on this machine until the next boot; sample it on another one",
-			 r->process->pid, r->name);
+	return refuse(r, err, ERROR_YAMA,
+		      "may not be traced: Yama (kernel.yama.ptrace_scope is 3) forbids all "
+		      "tracing on this machine until the next boot; sample it on another one");
 }
 
 static int
@@ -119,12 +131,12 @@ explain_root_without_capability(const struct refusal *r, struct error *err)
 {
 	if (geteuid() != 0 || has_capability(r))
 		return 0;
-	return error_set(err, ERROR_NO_CAPABILITY,
-			 "process %d (%s) may not be traced: wallsample is root, but without CAP_SYS_PTRACE, as "
-			 "is usual in containers; start the container with 'docker run --cap-add SYS_PTRACE' "
-			 "(podman alike), in Kubernetes add SYS_PTRACE to securityContext.capabilities.add or "
-			 "use 'kubectl debug --profile=general', or sample it from the host",
-			 r->process->pid, r->name);
+	return refuse(r, err, ERROR_NO_CAPABILITY,
+		      "may not be traced: wallsample is root, but without CAP_SYS_PTRACE, as is "
+		      "usual in containers; start the container with 'docker run --cap-add "
+		      "SYS_PTRACE' (podman alike), in Kubernetes add SYS_PTRACE to "
+		      "securityContext.capabilities.add or use 'kubectl debug "
+		      "--profile=general', or sample it from the host");
 }
 
 static int
@@ -135,10 +147,9 @@ explain_other_user(const struct refusal *r, struct error *err)
 	if (has_capability(r) || r->target.uid == getuid())
 		return 0;
 	owner = getpwuid(r->target.uid);
-	return error_set(err, ERROR_OTHER_USER,
-			 "process %d (%s) belongs to user %s (%u), not to you; run wallsample as that user or "
-			 "with sudo", r->process->pid, r->name, owner ? owner->pw_name : "unknown",
-			 (unsigned)r->target.uid);
+	return refuse(r, err, ERROR_OTHER_USER,
+		      "belongs to user %s (%u), not to you; run wallsample as that user or with "
+		      "sudo", owner ? owner->pw_name : "unknown", (unsigned)r->target.uid);
 }
 
 static int
@@ -147,15 +158,15 @@ explain_yama(const struct refusal *r, struct error *err)
 	if (has_capability(r) || r->yama_scope == 0 || (r->yama_scope == 1 && r->descendant))
 		return 0;
 	if (r->yama_scope == 1)
-		return error_set(err, ERROR_YAMA,
-				 "process %d (%s) may not be traced: Yama (kernel.yama.ptrace_scope is 1) lets you "
-				 "trace only what you started; run wallsample with sudo, let it start the program "
-				 "(wallsample -- CMD), or give the file wallsample the capability (setcap "
-				 "cap_sys_ptrace+ep)", r->process->pid, r->name);
-	return error_set(err, ERROR_YAMA,
-			 "process %d (%s) may not be traced: Yama (kernel.yama.ptrace_scope is %u) leaves "
-			 "tracing to the administrator; run wallsample with sudo, or give the file wallsample "
-			 "the capability (setcap cap_sys_ptrace+ep)", r->process->pid, r->name, r->yama_scope);
+		return refuse(r, err, ERROR_YAMA,
+			      "may not be traced: Yama (kernel.yama.ptrace_scope is 1) lets you "
+			      "trace only what you started; run wallsample with sudo, let it "
+			      "start the program (wallsample -- CMD), or give the file "
+			      "wallsample the capability (setcap cap_sys_ptrace+ep)");
+	return refuse(r, err, ERROR_YAMA,
+		      "may not be traced: Yama (kernel.yama.ptrace_scope is %u) leaves tracing "
+		      "to the administrator; run wallsample with sudo, or give the file "
+		      "wallsample the capability (setcap cap_sys_ptrace+ep)", r->yama_scope);
 }
 
 /*
@@ -170,10 +181,9 @@ explain_not_dumpable(const struct refusal *r, struct error *err)
 	if (has_capability(r) || fstatat(r->process->dirfd, "syscall", &st, 0) != 0 ||
 	    st.st_uid == geteuid())
 		return 0;
-	return error_set(err, ERROR_NOT_DUMPABLE,
-			 "process %d (%s) is yours but protected: it is a setuid program, or one with "
-			 "capabilities, or has asked for it with prctl(PR_SET_DUMPABLE); run wallsample with "
-			 "sudo", r->process->pid, r->name);
+	return refuse(r, err, ERROR_NOT_DUMPABLE,
+		      "is yours but protected: it is a setuid program, or one with capabilities, "
+		      "or has asked for it with prctl(PR_SET_DUMPABLE); run wallsample with sudo");
 }
 
 static int
@@ -181,11 +191,11 @@ explain_seccomp(const struct refusal *r, struct error *err)
 {
 	if (r->own.seccomp != 2)
 		return 0;
-	return error_set(err, ERROR_SECCOMP,
-			 "process %d (%s) may not be traced: a seccomp filter is in force on wallsample itself, "
-			 "as in a sandbox or a container; run it outside, or start the container with a "
-			 "profile that allows ptrace and process_vm_readv (with Docker, --cap-add SYS_PTRACE "
-			 "does)", r->process->pid, r->name);
+	return refuse(r, err, ERROR_SECCOMP,
+		      "may not be traced: a seccomp filter is in force on wallsample itself, as "
+		      "in a sandbox or a container; run it outside, or start the container with "
+		      "a profile that allows ptrace and process_vm_readv (with Docker, --cap-add "
+		      "SYS_PTRACE does)");
 }
 
 static int
@@ -193,20 +203,20 @@ explain_selinux(const struct refusal *r, struct error *err)
 {
 	if (read_small_number("/sys/fs/selinux/booleans/deny_ptrace") != 1)
 		return 0;
-	return error_set(err, ERROR_NOT_PERMITTED,
-			 "process %d (%s) may not be traced: SELinux denies it (the boolean deny_ptrace is "
-			 "on); ask the administrator", r->process->pid, r->name);
+	return refuse(r, err, ERROR_NOT_PERMITTED,
+		      "may not be traced: SELinux denies it (the boolean deny_ptrace is on); ask "
+		      "the administrator");
 }
 
 static int
 explain_nothing(const struct refusal *r, struct error *err)
 {
-	return error_set(err, ERROR_NOT_PERMITTED,
-			 "process %d (%s) may not be traced: %s; it may be in another user namespace, have "
-			 "a tracer that is not visible from here, or be guarded by a security module; %s",
-			 r->process->pid, r->name, strerror(r->error),
-			 has_capability(r) ? "try from the host's own namespaces"
-					   : "run wallsample with sudo");
+	return refuse(r, err, ERROR_NOT_PERMITTED,
+		      "may not be traced: %s; it may be in another user namespace, have a tracer "
+		      "that is not visible from here, or be guarded by a security module; %s",
+		      strerror(r->error),
+		      has_capability(r) ? "try from the host's own namespaces"
+					: "run wallsample with sudo");
 }
 
 /* In this order: the first that applies is what is told. */
@@ -261,7 +271,8 @@ is_alive(const struct process *process, pid_t tid)
 {
 	struct task_stat stat;
 
-	return process_read_task_stat(process, tid, &stat) && stat.state != 'Z' && stat.state != 'X';
+	return process_read_task_stat(process, tid, &stat) && stat.state != 'Z' &&
+	       stat.state != 'X';
 }
 
 static int
@@ -319,12 +330,11 @@ attach_check(const struct process *process, bool may_stop, struct error *err)
 	if (r.error == 0)
 		return 0;
 	if (r.error == ETIMEDOUT)
-		return error_set(err, ERROR_SYSTEM,
-				 "process %d (%s) does not let itself be traced at the moment: it may be in the "
-				 "middle of an exec that cannot go on; try again", process->pid, r.name);
+		return refuse(&r, err, ERROR_SYSTEM,
+			      "does not let itself be traced at the moment: it may be in the "
+			      "middle of an exec that cannot go on; try again");
 	if (r.error != EPERM && r.error != EACCES && r.error != ESRCH)
-		return error_set(err, ERROR_SYSTEM,
-				 "cannot find out whether process %d (%s) may be traced: %s", process->pid,
-				 r.name, strerror(r.error));
+		return refuse(&r, err, ERROR_SYSTEM, "cannot be asked about tracing: %s",
+			      strerror(r.error));
 	return explain(&r, err);
 }

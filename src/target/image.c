@@ -142,19 +142,27 @@ segment_holds(const struct image_segment *segment, uint64_t vaddr, size_t size)
 	       size <= segment->file_size - within && !segment->writable;
 }
 
+/* The segment is known to hold the range. */
+static bool
+read_segment(const struct image *image, const struct image_segment *segment, uint64_t vaddr,
+	     void *to, size_t size)
+{
+	return image_read_offset(image, segment->offset + (vaddr - segment->vaddr), to, size);
+}
+
 bool
 image_read_vaddr(const struct image *image, uint64_t vaddr, void *to, size_t size)
 {
 	const struct image_segment *segment = &image->segment[image->blocks->last_segment];
 
 	if (segment_holds(segment, vaddr, size))
-		return image_read_offset(image, segment->offset + (vaddr - segment->vaddr), to, size);
+		return read_segment(image, segment, vaddr, to, size);
 	for (size_t i = 0; i < image->segment_count; i++) {
 		segment = &image->segment[i];
 		if (!segment_holds(segment, vaddr, size))
 			continue;
 		image->blocks->last_segment = i;
-		return image_read_offset(image, segment->offset + (vaddr - segment->vaddr), to, size);
+		return read_segment(image, segment, vaddr, to, size);
 	}
 	return false;
 }

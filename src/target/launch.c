@@ -87,8 +87,8 @@ choose_identity(bool keep_root, struct identity *identity, struct error *err)
 		return 0;
 	if (!parse_id(uid, &identity->uid) || !parse_id(gid, &identity->gid))
 		return error_set(err, ERROR_EXEC,
-				 "SUDO_UID and SUDO_GID do not say which user the command is to run as; use "
-				 "--keep-root to run it as root");
+				 "SUDO_UID and SUDO_GID do not say which user the command is to "
+				 "run as; use --keep-root to run it as root");
 	/* root under sudo has nothing to give up. */
 	if (identity->uid == 0)
 		return 0;
@@ -152,7 +152,8 @@ launch_prepare(char *const argv[], bool keep_root, struct launched *out, struct 
 		return rc;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
 		free(identity.groups);
-		return error_set(err, ERROR_SYSTEM, "cannot make a socket pair: %s", strerror(errno));
+		return error_set(err, ERROR_SYSTEM, "cannot make a socket pair: %s",
+				 strerror(errno));
 	}
 	pid = fork();
 	if (pid == 0) {
@@ -205,14 +206,20 @@ explain_report(const struct launched *launched, const struct launch_report *repo
 	task_printable(launched->command, command, sizeof(command));
 	if (report->step != STEP_EXEC)
 		return error_set(err, ERROR_EXEC,
-				 "cannot run '%s' as the user who called sudo: %s; use --keep-root to run it "
-				 "as root", command, strerror(report->error));
+				 "cannot run '%s' as the user who called sudo: %s; use --keep-root "
+				 "to run it as root", command, strerror(report->error));
+	if (report->error == ENOENT && strchr(launched->command, '/'))
+		return error_set(err, ERROR_EXEC,
+				 "cannot run '%s': no such file (or it is a script whose "
+				 "interpreter is missing)", command);
 	if (report->error == ENOENT)
 		return error_set(err, ERROR_EXEC,
-				 "cannot run '%s': %s", command,
-				 strchr(launched->command, '/')
-					 ? "no such file (or it is a script whose interpreter is missing)"
-					 : "there is no such command in PATH");
+				 "cannot run '%s': there is no such command in PATH", command);
+	/* What execvp says also when only a folder of PATH was not permitted. */
+	if (report->error == EACCES && !strchr(launched->command, '/'))
+		return error_set(err, ERROR_EXEC,
+				 "cannot run '%s': there is no such command in PATH that the user "
+				 "may run", command);
 	return error_set(err, ERROR_EXEC, "cannot run '%s': %s", command, strerror(report->error));
 }
 

@@ -218,8 +218,8 @@ module_file_open(const struct process *process, const struct maps_line *line, co
 	}
 	if (is_deleted(line->path)) {
 		/* What stands at that path now is not what the target has mapped. */
-		*why = "the file was deleted or replaced, and only /proc/PID/map_files still has it, "
-		       "which takes CAP_CHECKPOINT_RESTORE";
+		*why = "the file was deleted or replaced, and only /proc/PID/map_files still has "
+		       "it, which takes CAP_CHECKPOINT_RESTORE";
 		return -1;
 	}
 	fd = try_below(process, line, openat(process->dirfd, "root", root_flags), why);

@@ -67,9 +67,9 @@ refuse_missing(pid_t pid, struct error *err)
 {
 	if (pid > 0 && (kill(pid, 0) == 0 || errno == EPERM))
 		return error_set(err, ERROR_OTHER_USER,
-				 "process %d exists, but /proc does not show it to you (it is mounted with "
-				 "hidepid); run wallsample as root or as the user of that process",
-				 (int)pid);
+				 "process %d exists, but /proc does not show it to you (it is "
+				 "mounted with hidepid); run wallsample as root or as the user of "
+				 "that process", (int)pid);
 	return error_set(err, ERROR_NO_PROCESS, "there is no process %d", (int)pid);
 }
 
@@ -79,22 +79,24 @@ check_kind(const struct process *process, const struct task_stat *stat, struct e
 {
 	char name[TASK_NAME_SIZE];
 	struct task_status status;
-	int pid = process->pid;
+	int pid = process->pid, tgid = 0;
 
-	if (task_read_status(process->dirfd, &status) && status.tgid > 0 && status.tgid != pid)
+	if (task_read_status(process->dirfd, &status))
+		tgid = status.tgid;
+	if (tgid > 0 && tgid != pid)
 		return error_set(err, ERROR_IS_THREAD,
-				 "%d is a thread of process %d (%s); use -p %d, and --tid %d for that "
-				 "thread alone", pid, (int)status.tgid,
-				 task_name_of(status.tgid, name, sizeof(name)), (int)status.tgid, pid);
+				 "%d is a thread of process %d (%s); use -p %d, and --tid %d for "
+				 "that thread alone", pid, tgid,
+				 task_name_of(tgid, name, sizeof(name)), tgid, pid);
 	if (task_is_kernel_thread(stat))
 		return error_set(err, ERROR_KERNEL,
-				 "process %d (%s) is a kernel thread: it has no user-space stack to sample",
-				 pid, task_printable(stat->comm, name, sizeof(name)));
+				 "process %d (%s) is a kernel thread: it has no user-space stack "
+				 "to sample", pid, task_printable(stat->comm, name, sizeof(name)));
 	if (task_is_zombie_process(stat))
 		return error_set(err, ERROR_ZOMBIE,
-				 "process %d (%s) has exited and only waits for its parent, process %d, to "
-				 "collect it", pid, task_printable(stat->comm, name, sizeof(name)),
-				 (int)stat->ppid);
+				 "process %d (%s) has exited and only waits for its parent, "
+				 "process %d, to collect it", pid,
+				 task_printable(stat->comm, name, sizeof(name)), (int)stat->ppid);
 	return 0;
 }
 

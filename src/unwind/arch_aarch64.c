@@ -13,6 +13,18 @@ arch_is_return_address(const struct image *image, uint64_t vaddr)
 	return (code & 0xfc000000) == 0x94000000 || (code & 0xfffffc1f) == 0xd63f0000;
 }
 
+bool
+arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
+{
+	uint32_t code;
+
+	if (vaddr % 4 != 0 || vaddr < 4 || !image_read_vaddr(image, vaddr - 4, &code, 4) ||
+	    (code & 0xfc000000) != 0x94000000)
+		return false;
+	*target = vaddr - 4 + (uint64_t)((int64_t)(int32_t)(code << 6) >> 4);
+	return true;
+}
+
 /* mov x8, #139; svc #0: rt_sigreturn, in the vdso. */
 bool
 arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
@@ -21,4 +33,23 @@ arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
 
 	return image_read_vaddr(image, vaddr, code, sizeof(code)) && code[0] == 0xd2801168 &&
 	       code[1] == 0xd4000001;
+}
+
+/* struct rt_sigframe (arch/arm64/kernel/signal.c): 128 bytes of siginfo, then ucontext, in
+ * which 168 bytes come before struct sigcontext, and 8 before its x0-x30, sp, pc. */
+#define SIGCONTEXT_X0 (128 + 168 + 8)
+
+bool
+arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)
+{
+	uint64_t value;
+
+	interrupted->known = 0;
+	for (unsigned i = 0; i <= regs_sp_number; i++) {
+		if (!walk_read_word(walk, sp + SIGCONTEXT_X0 + i * sizeof(value), &value))
+			return false;
+		regs_set(interrupted, i, value);
+	}
+	interrupted->sp = interrupted->reg[regs_sp_number];
+	return walk_read_word(walk, sp + SIGCONTEXT_X0 + 32 * sizeof(value), &interrupted->pc);
 }

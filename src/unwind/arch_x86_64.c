@@ -27,13 +27,50 @@ arch_is_return_address(const struct image *image, uint64_t vaddr)
 	return false;
 }
 
-/* mov $15, %rax; syscall: rt_sigreturn, as the C libraries spell it. */
+bool
+arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
+{
+	uint8_t code[5];
+	int32_t distance;
+
+	if (vaddr < sizeof(code) ||
+	    !image_read_vaddr(image, vaddr - sizeof(code), code, sizeof(code)) || code[0] != 0xe8)
+		return false;
+	memcpy(&distance, code + 1, sizeof(distance));
+	*target = vaddr + (uint64_t)(int64_t)distance;
+	return true;
+}
+
+/* rt_sigreturn is number 15: mov $15, %rax (or %eax); syscall. */
 bool
 arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
 {
-	static const uint8_t spelling[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	uint8_t code[sizeof(spelling)];
+	static const uint8_t wide[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t narrow[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	uint8_t code[sizeof(wide)];
 
 	return image_read_vaddr(image, vaddr, code, sizeof(code)) &&
-	       memcmp(code, spelling, sizeof(code)) == 0;
+	       (memcmp(code, wide, sizeof(wide)) == 0 ||
+		memcmp(code, narrow, sizeof(narrow)) == 0);
+}
+
+/* struct ucontext lies at the stack pointer; behind its first 40 bytes struct sigcontext
+ * (arch/x86/include/uapi/asm/sigcontext.h) has these, as DWARF numbers. */
+#define SIGCONTEXT 40
+static const uint8_t sigcontext_order[] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16 };
+
+bool
+arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)
+{
+	interrupted->known = 0;
+	for (unsigned i = 0; i < sizeof(sigcontext_order); i++) {
+		uint64_t value;
+
+		if (!walk_read_word(walk, sp + SIGCONTEXT + i * sizeof(value), &value))
+			return false;
+		regs_set(interrupted, sigcontext_order[i], value);
+	}
+	interrupted->sp = interrupted->reg[7];
+	interrupted->pc = interrupted->reg[16];
+	return true;
 }

@@ -5,10 +5,24 @@
 /* How far up to look, in words: the frames of system call wrappers are small. */
 #define GUESS_WORDS 2048
 
+/* Functions that set up no frame are small. */
+#define FUNCTION_BYTES 1024
+
 static bool
 is_code(struct walk *walk, uint64_t address)
 {
 	return address != 0 && maps_find(walk->maps, address - 1) != NULL;
+}
+
+/* Does the address follow a call? Of code without a file nobody can tell: it may. */
+static bool
+is_return_address(struct walk *walk, uint64_t address)
+{
+	const struct mapping *mapping = address != 0 ? maps_find(walk->maps, address - 1) : NULL;
+
+	return mapping != NULL &&
+	       (mapping->image == NULL ||
+		arch_is_return_address(mapping->image, address - mapping->bias));
 }
 
 /* The last word that may be looked at. */
@@ -42,7 +56,7 @@ guess_frame_record(struct walk *walk, bool strict, uint64_t *cursor, uint64_t *r
 				     !is_code(walk, next[1])
 			   : pair[0] > 1)
 			continue;
-		if (!is_code(walk, pair[1]))
+		if (!is_return_address(walk, pair[1]))
 			continue;
 		*record = at;
 		*cursor = at + sizeof(uint64_t);
@@ -51,25 +65,67 @@ guess_frame_record(struct walk *walk, bool strict, uint64_t *cursor, uint64_t *r
 	return false;
 }
 
+/* Where a frame record lies that a known frame pointer leads to; else no bound. */
+static uint64_t
+record_bound(struct walk *walk)
+{
+	uint64_t fp, pair[2];
+
+	if (!regs_get(&walk->regs, regs_fp_number, &fp) || fp < walk->regs.sp ||
+	    !read_pair(walk, fp, pair) || !is_code(walk, pair[1]))
+		return UINT64_MAX;
+	return fp;
+}
+
 bool
 guess_return_address(struct walk *walk, uint64_t *cursor, uint64_t *address)
 {
 	uint64_t end = scan_end(walk);
+	uint64_t bound = record_bound(walk);
 
+	if (bound < end)
+		end = bound;
 	for (uint64_t at = *cursor; at < end; at += sizeof(uint64_t)) {
-		const struct mapping *mapping;
 		uint64_t value;
 
 		if (!snapshot_read(walk->snapshot, at, &value, sizeof(value)))
 			break;
-		if (value == 0)
-			continue;
-		mapping = maps_find(walk->maps, value - 1);
-		if (mapping == NULL || mapping->image == NULL ||
-		    !arch_is_return_address(mapping->image, value - mapping->bias))
+		if (!is_return_address(walk, value))
 			continue;
 		*address = value;
 		*cursor = at + sizeof(uint64_t);
+		return true;
+	}
+	return false;
+}
+
+bool
+guess_frameless(struct walk *walk, uint64_t fp)
+{
+	const struct mapping *mapping = maps_find(walk->maps, walk->regs.pc);
+	uint64_t end = scan_end(walk);
+
+	if (mapping == NULL || mapping->image == NULL)
+		return false;
+	if (fp < end)
+		end = fp;
+	for (uint64_t at = walk->regs.sp; at < end; at += sizeof(uint64_t)) {
+		uint64_t value, target;
+
+		if (!snapshot_read(walk->snapshot, at, &value, sizeof(value)))
+			break;
+		/* Calls of the function we are in lie in the same file. */
+		if (value < mapping->low || value >= mapping->high ||
+		    !arch_call_target(mapping->image, value - mapping->bias, &target))
+			continue;
+		target += mapping->bias;
+		if (target > walk->regs.pc || walk->regs.pc - target > FUNCTION_BYTES)
+			continue;
+		if (!chain_add(walk->chain, value, FRAME_GUESS, false))
+			return false;
+		regs_set_sp_pc(&walk->regs, at + sizeof(value), value);
+		regs_set(&walk->regs, regs_fp_number, fp);
+		walk->exact = false;
 		return true;
 	}
 	return false;

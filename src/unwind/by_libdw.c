@@ -19,6 +19,7 @@
 struct cover_slot {
 	uint64_t address;
 	bool used, covered;
+	bool end; /* its return address is marked undefined */
 };
 
 struct state {
@@ -32,6 +33,8 @@ struct state {
 	struct regs next;    /* of the frame that was added last */
 	bool next_exact;
 	size_t seen;         /* frames that libdw has shown, the first included */
+	bool last_end;       /* the last of them is marked as the first function */
+	bool read_zero;      /* the last word that was read since is 0: a return address? */
 	enum advance result;
 };
 
@@ -129,8 +132,10 @@ memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *value, void *arg)
 	uint64_t word;
 
 	(void)dwfl;
+	state->read_zero = false;
 	if (!walk_read_word(state->walk, address, &word))
 		return false;
+	state->read_zero = word == 0;
 	*value = word;
 	return true;
 }
@@ -202,40 +207,50 @@ prepare(struct state *state)
 	return state->attached;
 }
 
+/* Is the return address marked undefined, which only a first function's is? */
 static bool
-look_for_cfi(struct state *state, uint64_t address)
+is_end(Dwarf_Frame *frame)
+{
+	Dwarf_Op memory[3], *ops;
+	size_t count;
+	int column = dwarf_frame_info(frame, NULL, NULL, NULL);
+
+	return column >= 0 && dwarf_frame_register(frame, column, memory, &ops, &count) == 0 &&
+	       count == 0 && ops == memory;
+}
+
+static void
+look_for_cfi(struct state *state, uint64_t address, struct cover_slot *slot)
 {
 	Dwfl_Module *module = dwfl_addrmodule(state->dwfl, address);
 	Dwarf_Frame *frame = NULL;
 	Dwarf_Addr bias;
 	Dwarf_CFI *cfi;
-	bool found = false;
 
 	if (module == NULL)
-		return false;
+		return;
 	cfi = dwfl_module_eh_cfi(module, &bias);
 	if (cfi != NULL)
-		found = dwarf_cfi_addrframe(cfi, address - bias, &frame) == 0;
-	if (!found) {
+		slot->covered = dwarf_cfi_addrframe(cfi, address - bias, &frame) == 0;
+	if (!slot->covered) {
 		cfi = dwfl_module_dwarf_cfi(module, &bias);
 		if (cfi != NULL)
-			found = dwarf_cfi_addrframe(cfi, address - bias, &frame) == 0;
+			slot->covered = dwarf_cfi_addrframe(cfi, address - bias, &frame) == 0;
 	}
+	slot->end = slot->covered && is_end(frame);
 	free(frame);
-	return found;
 }
 
-static bool
-has_cfi(struct state *state, uint64_t address)
+static const struct cover_slot *
+find_cfi(struct state *state, uint64_t address)
 {
 	struct cover_slot *slot = &state->cover[(address ^ address >> 12) % COVER_SLOTS];
 
 	if (!slot->used || slot->address != address) {
-		slot->used = true;
-		slot->address = address;
-		slot->covered = look_for_cfi(state, address);
+		*slot = (struct cover_slot){ .address = address, .used = true };
+		look_for_cfi(state, address, slot);
 	}
-	return slot->covered;
+	return slot;
 }
 
 static void
@@ -259,6 +274,7 @@ on_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct state *state = arg;
 	struct walk *walk = state->walk;
+	const struct cover_slot *cfi;
 	bool exact;
 	Dwarf_Addr pc;
 
@@ -276,8 +292,11 @@ on_frame(Dwfl_Frame *frame, void *arg)
 		keep_registers(state, frame, pc);
 		state->next_exact = exact;
 	}
+	cfi = find_cfi(state, exact || state->seen == 1 ? pc : pc - 1);
+	state->last_end = cfi->end;
+	state->read_zero = false;
 	/* From here on libdw would follow the frame pointer. */
-	if (!has_cfi(state, exact || state->seen == 1 ? pc : pc - 1)) {
+	if (!cfi->covered) {
 		walk->no_info = true;
 		return DWARF_CB_ABORT;
 	}
@@ -294,14 +313,19 @@ advance(void *opaque, struct walk *walk)
 	if (!prepare(state))
 		return ADVANCE_STUCK;
 	state->seen = 0;
+	state->last_end = false;
+	state->read_zero = false;
 	state->result = ADVANCE_STUCK;
 	result = dwfl_getthread_frames(state->dwfl, walk->snapshot->tid, on_frame, state);
 	if (state->seen > 1 && state->next.sp != 0) {
 		walk->regs = state->next;
 		walk->exact = state->next_exact;
 	}
-	/* 0: it came to a frame whose return address is marked undefined. */
-	return result == 0 && state->seen > 0 ? ADVANCE_DONE : state->result;
+	/* libdw calls it an end, too, when a register that it needs is not known. */
+	if (result == 0 && (state->last_end || state->read_zero))
+		return ADVANCE_DONE;
+	walk->missing_register |= result == 0 && !walk->beyond_copy && !walk->bad_memory;
+	return state->result;
 }
 
 static bool
@@ -314,7 +338,7 @@ covers(void *opaque, const struct mapping *mapping, uint64_t address)
 	(void)mapping;
 	nobody.snapshot = &nothing;
 	state->walk = &nobody;
-	return prepare(state) && has_cfi(state, address);
+	return prepare(state) && find_cfi(state, address)->covered;
 }
 
 const struct unwind_method unwind_by_libdw = {

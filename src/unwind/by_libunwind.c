@@ -47,7 +47,7 @@ struct state {
 	struct trampoline_slot trampoline[TRAMPOLINE_SLOTS];
 	/* Of the walk in progress: */
 	struct walk *walk;
-	struct mapping code; /* where the last looked up code lies */
+	struct mapping code; /* the module that was last read from */
 };
 
 static const struct search_table *
@@ -131,18 +131,40 @@ get_dyn_info_list_addr(unw_addr_space_t space, unw_word_t *address, void *arg)
 	return -UNW_ENOINFO;
 }
 
+/* The module whose image holds the address: unwind tables lie beside the code. Rules that
+ * libunwind remembers have it read them without a look-up of code before. */
+static const struct mapping *
+image_around(struct state *state, uint64_t address)
+{
+	const struct mapping *code = &state->code;
+
+	if (code->image != NULL && address - code->low < code->high - code->low)
+		return &state->code;
+	for (size_t i = 0; i < maps_count(state->maps); i++) {
+		const struct mapping *mapping = maps_at(state->maps, i);
+
+		if (mapping->image != NULL &&
+		    address - mapping->low < mapping->high - mapping->low) {
+			state->code = *mapping;
+			return &state->code;
+		}
+	}
+	return NULL;
+}
+
 static int
 access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write, void *arg)
 {
 	struct state *state = arg;
-	const struct mapping *code = &state->code;
+	const struct mapping *code;
 
 	(void)space;
 	if (write)
 		return -UNW_EINVAL;
 	if (walk_read_copy(state->walk, address, value))
 		return 0;
-	if (code->image != NULL && address >= code->low && address < code->high) {
+	code = image_around(state, address);
+	if (code != NULL) {
 		/*
 		 * What is not in a read-only segment is the pointer to a personality
 		 * routine, which is parsed with the tables and which nobody calls.

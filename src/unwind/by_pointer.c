@@ -18,6 +18,8 @@ advance_one(void *state, struct walk *walk)
 		walk->missing_register = true;
 		return ADVANCE_STUCK;
 	}
+	if (walk->exact && guess_frameless(walk, fp))
+		return ADVANCE_STUCK;
 	if (fp == 0)
 		return ADVANCE_DONE;
 	/* The stack grows down: a record of a caller lies above. */

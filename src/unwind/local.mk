@@ -4,6 +4,7 @@ libwallsample_a_SOURCES += \
 	src/unwind/by_libunwind.c \
 	src/unwind/by_pointer.c \
 	src/unwind/by_rule.c \
+	src/unwind/by_signal.c \
 	src/unwind/chain.c \
 	src/unwind/rule.c \
 	src/unwind/rule.h \

@@ -50,6 +50,7 @@ struct unwind_method {
 };
 
 extern const struct unwind_method unwind_by_rule;
+extern const struct unwind_method unwind_by_signal;
 extern const struct unwind_method unwind_by_libunwind;
 extern const struct unwind_method unwind_by_libdw;
 extern const struct unwind_method unwind_by_pointer;
@@ -79,8 +80,15 @@ uint64_t walk_lookup(const struct walk *walk);
 /* Does code before `address` call something, so that it can be a return address? */
 bool arch_is_return_address(const struct image *image, uint64_t vaddr);
 
+/* What the direct call before `address` calls; false when there is none. */
+bool arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target);
+
 /* Is this the code that returns from a signal handler? */
 bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
+
+/* The registers that a signal interrupted, from the frame the kernel has pushed: `sp` is
+ * the stack pointer in the trampoline. */
+bool arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted);
 
 /*
  * Guesses (by_guess.c). Both look through the copied stack from the stack pointer up.
@@ -91,7 +99,15 @@ bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
  */
 bool guess_frame_record(struct walk *walk, bool strict, uint64_t *cursor, uint64_t *record);
 
-/* The next return address into code at *cursor or above; likewise. */
+/*
+ * The innermost function may have set up no frame (yet): then a word between the stack
+ * pointer and the caller's frame record is the return address of a direct call of this very
+ * function. Takes one step if there is one.
+ */
+bool guess_frameless(struct walk *walk, uint64_t fp);
+
+/* The next return address into code at *cursor or above, below the frame record that a known
+ * frame pointer leads to; likewise. */
 bool guess_return_address(struct walk *walk, uint64_t *cursor, uint64_t *address);
 
 #endif

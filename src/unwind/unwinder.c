@@ -39,7 +39,7 @@ struct slot {
 
 struct unwinder {
 	struct maps *maps;
-	struct slot slot[4];
+	struct slot slot[5];
 	size_t slot_count, table_count; /* the first table_count go by unwind tables */
 	struct cover_slot cover[COVER_SLOTS];
 	uint64_t cover_generation;
@@ -55,6 +55,7 @@ unwinder_create(struct maps *maps, enum unwind_choice choice)
 	unwinder->maps = maps;
 	if (choice == UNWIND_AUTO)
 		unwinder->slot[unwinder->slot_count++].method = &unwind_by_rule;
+	unwinder->slot[unwinder->slot_count++].method = &unwind_by_signal;
 	if (choice != UNWIND_LIBDW)
 		unwinder->slot[unwinder->slot_count++].method = &unwind_by_libunwind;
 	if (choice != UNWIND_LIBUNWIND)
@@ -139,7 +140,8 @@ look_for_tables(struct unwinder *unwinder, uint64_t address)
 	     i++) {
 		struct slot *slot = &unwinder->slot[i];
 
-		if (slot->method->covers(slot->state, mapping, address))
+		if (slot->method->covers != NULL &&
+		    slot->method->covers(slot->state, mapping, address))
 			return true;
 	}
 	return false;
@@ -162,14 +164,15 @@ has_tables(struct unwinder *unwinder, uint64_t address)
 	return slot->covered;
 }
 
-/* Is the walk's last frame in a file that ought to have tables, but has none here?
- * (The C library musl is one.) Code without a file is JIT code. */
+/* Is the walk's last frame in a file, which ought to have tables, but has none here? The
+ * C library musl is one. Code without a file is JIT code. */
 static bool
-in_bare_file(const struct walk *walk)
+in_bare_file(struct unwinder *unwinder, const struct walk *walk)
 {
 	const struct mapping *mapping = maps_find(walk->maps, walk_lookup(walk));
 
-	return mapping != NULL && mapping->image != NULL;
+	return mapping != NULL && mapping->image != NULL &&
+	       !has_tables(unwinder, walk_lookup(walk));
 }
 
 static void
@@ -240,13 +243,46 @@ rewind_walk(struct walk *walk, const struct walk *to, size_t count)
 	walk->chain->count = count;
 }
 
+/* The next word on the stack that is a return address into code that has tables. */
+static bool
+next_candidate(struct unwinder *unwinder, struct walk *walk, uint64_t *cursor, uint64_t *address)
+{
+	while (guess_return_address(walk, cursor, address))
+		if (has_tables(unwinder, *address - 1))
+			return true;
+	return false;
+}
+
+/*
+ * Code with tables was called by code of a file without them, and nothing further up the
+ * stack has any: that is a C library without tables that has started the thread.
+ */
+static bool
+is_bare_start(struct unwinder *unwinder, struct walk *walk)
+{
+	const struct chain *chain = walk->chain;
+	uint64_t cursor = walk->regs.sp, address;
+
+	return chain->count >= 2 &&
+	       has_tables(unwinder, chain_frame_lookup(&chain->frame[chain->count - 2])) &&
+	       in_bare_file(unwinder, walk) && !next_candidate(unwinder, walk, &cursor, &address);
+}
+
+/* Is the walk at an end that a right guess leads to? A wrong one seldom gets as far as
+ * the end of the copy. */
+static bool
+is_good_end(struct unwinder *unwinder, struct walk *walk, enum advance result)
+{
+	return result != ADVANCE_STUCK || walk->beyond_copy || is_bare_start(unwinder, walk);
+}
+
 /*
  * A sleeper's frame pointer is not known. Most code does not need it; where it does,
  * the frame records on the stack are tried in turn, and the first is taken with
  * which the walk reaches the thread's first function.
  */
 static bool
-guess_frame_pointer(struct unwinder *unwinder, struct walk *walk)
+guess_frame_pointer(struct unwinder *unwinder, struct walk *walk, enum advance *result)
 {
 	const struct walk start = *walk;
 	size_t count = walk->chain->count;
@@ -257,34 +293,43 @@ guess_frame_pointer(struct unwinder *unwinder, struct walk *walk)
 		for (int i = 0; i < GUESSES && guess_frame_record(walk, strict, &cursor, &record);
 		     i++) {
 			regs_set(&walk->regs, regs_fp_number, record);
-			if (run(unwinder, walk) == ADVANCE_DONE) {
+			*result = run(unwinder, walk);
+			if (is_good_end(unwinder, walk, *result)) {
 				unwinder->stats.guessed_registers++;
 				return true;
 			}
 			rewind_walk(walk, &start, count);
 		}
 	}
+	*result = ADVANCE_STUCK;
 	return false;
+}
+
+/* Runs on, and when a frame pointer is all that is missing, guesses it. */
+static enum advance
+run_guessing(struct unwinder *unwinder, struct walk *walk)
+{
+	enum advance result = run(unwinder, walk);
+
+	if (result == ADVANCE_STUCK && walk->missing_register)
+		guess_frame_pointer(unwinder, walk, &result);
+	return result;
 }
 
 /*
  * Where nothing says who called, takes the first word on the stack that is a return
- * address into code that has tables, and from which a walk reaches the end; with
+ * address into code that has tables, and from which a walk comes to a good end; with
  * `any_end`, from which it gets anywhere.
  */
 static bool
-guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end)
+guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum advance *result)
 {
 	const struct walk start = *walk;
 	size_t count = walk->chain->count;
 	uint64_t cursor = walk->regs.sp, address, fp;
 	bool fp_known = regs_get(&walk->regs, regs_fp_number, &fp);
 
-	for (int i = 0; i < GUESSES && guess_return_address(walk, &cursor, &address); i++) {
-		enum advance result;
-
-		if (!has_tables(unwinder, address - 1))
-			continue;
+	for (int i = 0; i < GUESSES && next_candidate(unwinder, walk, &cursor, &address); i++) {
 		if (!chain_add(walk->chain, address, FRAME_GUESS, false))
 			return false;
 		/* The cursor now is behind the return address: the caller's stack. Code that
@@ -293,11 +338,13 @@ guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end)
 		if (fp_known)
 			regs_set(&walk->regs, regs_fp_number, fp);
 		walk->exact = false;
-		result = run(unwinder, walk);
-		if (result == ADVANCE_DONE || (any_end && walk->chain->count > count + 1))
+		*result = run_guessing(unwinder, walk);
+		if (is_good_end(unwinder, walk, *result) ||
+		    (any_end && walk->chain->count > count + 1))
 			return true;
 		rewind_walk(walk, &start, count);
 	}
+	*result = ADVANCE_STUCK;
 	return false;
 }
 
@@ -309,23 +356,21 @@ static enum chain_end
 walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
 {
 	enum advance result = ADVANCE_STUCK;
-	bool bare_first = in_bare_file(walk) && !has_tables(unwinder, walk_lookup(walk));
 
 	/* A system call wrapper of a library without tables: the frame pointer is that
 	 * of a caller and would skip one. */
-	if (bare_first && guess_caller(unwinder, walk, false))
-		return CHAIN_OUTERMOST;
-	result = run(unwinder, walk);
-	if (result != ADVANCE_STUCK || walk->beyond_copy)
-		return chain_end_of(walk, result);
-	if (walk->missing_register) {
-		if (guess_frame_pointer(unwinder, walk))
-			return CHAIN_OUTERMOST;
-		if (may_stop)
-			return CHAIN_NEEDS_REGISTER;
+	if (!in_bare_file(unwinder, walk) || !guess_caller(unwinder, walk, false, &result))
+		result = run(unwinder, walk);
+	if (result == ADVANCE_STUCK && walk->missing_register && !walk->beyond_copy &&
+	    !guess_frame_pointer(unwinder, walk, &result) && !is_bare_start(unwinder, walk) &&
+	    may_stop)
+		return CHAIN_NEEDS_REGISTER;
+	if (result == ADVANCE_STUCK && !walk->beyond_copy && in_bare_file(unwinder, walk)) {
+		if (is_bare_start(unwinder, walk))
+			result = ADVANCE_DONE;
+		else
+			guess_caller(unwinder, walk, true, &result);
 	}
-	if (in_bare_file(walk) && guess_caller(unwinder, walk, true))
-		return chain_end_of(walk, ADVANCE_STUCK);
 	return chain_end_of(walk, result);
 }
 

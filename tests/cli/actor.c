@@ -7,15 +7,23 @@
  *   actor busy          one thread that computes
  *   actor thread        a second thread "second"; the line is its id
  *   actor zombie        a child that has exited; the line is its id
- *   actor seize PID     traces a process, which runs on
+ *   actor seize PID     traces a process, which runs on; status 77: it may not
  *   actor undumpable    has asked not to be traced
+ *
+ * And one that is no process to sample:
+ *
+ *   actor terminal COLUMNS COMMAND…
+ *                       runs a command whose stderr is a terminal of that width
+ *                       and copies what it writes there to its own stderr
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -39,19 +47,19 @@ wait_forever(void)
 }
 
 static void
-act_park(const char *argument)
+act_park(char **arguments)
 {
-	(void)argument;
+	(void)arguments;
 	announce(getpid());
 	wait_forever();
 }
 
 static void
-act_busy(const char *argument)
+act_busy(char **arguments)
 {
 	volatile unsigned long count = 0;
 
-	(void)argument;
+	(void)arguments;
 	announce(getpid());
 	for (;;)
 		count = count + 1;
@@ -68,22 +76,22 @@ second_thread(void *argument)
 }
 
 static void
-act_thread(const char *argument)
+act_thread(char **arguments)
 {
 	pthread_t thread;
 
-	(void)argument;
+	(void)arguments;
 	if (pthread_create(&thread, NULL, second_thread, NULL) == 0)
 		wait_forever();
 }
 
 static void
-act_zombie(const char *argument)
+act_zombie(char **arguments)
 {
 	siginfo_t info;
 	pid_t child = fork();
 
-	(void)argument;
+	(void)arguments;
 	if (child == 0)
 		_exit(0);
 	if (child > 0 && waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) == 0) {
@@ -93,25 +101,63 @@ act_zombie(const char *argument)
 }
 
 static void
-act_seize(const char *argument)
+act_seize(char **arguments)
 {
-	long pid = argument != NULL ? strtol(argument, NULL, 10) : 0;
+	long pid = arguments[0] != NULL ? strtol(arguments[0], NULL, 10) : 0;
 
 	if (ptrace(PTRACE_SEIZE, (pid_t)pid, NULL, NULL) == 0) {
 		announce(getpid());
 		wait_forever();
 	}
 	fprintf(stderr, "actor: cannot seize %ld: %s\n", pid, strerror(errno));
+	_exit(77);
 }
 
 static void
-act_undumpable(const char *argument)
+act_undumpable(char **arguments)
 {
-	(void)argument;
+	(void)arguments;
 	if (prctl(PR_SET_DUMPABLE, 0) == 0) {
 		announce(getpid());
 		wait_forever();
 	}
+}
+
+/* The other end of a terminal reads as EIO when nobody has it open any more. */
+static void
+copy_terminal(int master)
+{
+	char text[4096];
+	ssize_t got;
+
+	while ((got = read(master, text, sizeof(text))) > 0)
+		if (write(STDERR_FILENO, text, (size_t)got) != got)
+			return;
+}
+
+static void
+act_terminal(char **arguments)
+{
+	struct winsize size = { .ws_row = 24 };
+	int master = posix_openpt(O_RDWR | O_NOCTTY), status;
+	pid_t child;
+
+	if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0 || arguments[0] == NULL)
+		_exit(98);
+	size.ws_col = (unsigned short)strtoul(arguments[0], NULL, 10);
+	ioctl(master, TIOCSWINSZ, &size);
+	child = fork();
+	if (child == 0) {
+		setsid();
+		/* the first terminal that a leader of a session opens becomes its own */
+		dup2(open(ptsname(master), O_RDWR), STDERR_FILENO);
+		close(master);
+		execvp(arguments[1], arguments + 1);
+		_exit(98);
+	}
+	copy_terminal(master);
+	waitpid(child, &status, 0);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 97);
 }
 
 int
@@ -119,16 +165,19 @@ main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
-		void (*act)(const char *argument);
+		void (*act)(char **arguments);
 	} acts[] = {
 		{ "park", act_park },     { "busy", act_busy },   { "thread", act_thread },
 		{ "zombie", act_zombie }, { "seize", act_seize }, { "undumpable", act_undumpable },
+		{ "terminal", act_terminal },
 	};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Yama's scope 1 would let only our ancestors sample us */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	for (size_t i = 0; argc > 1 && i < sizeof(acts) / sizeof(acts[0]); i++)
 		if (strcmp(argv[1], acts[i].name) == 0)
-			acts[i].act(argv[2]);
-	fprintf(stderr, "usage: actor park|busy|thread|zombie|seize PID|undumpable\n");
+			acts[i].act(argv + 2);
+	fprintf(stderr, "actor: see the head of actor.c\n");
 	return 99;
 }

@@ -3,6 +3,7 @@
 #
 #   actor MODE [PID]     starts tests/cli/actor; $actor is its pid, $said its line
 #   run WORDS…           runs wallsample; $status, and what it wrote in $out and $err
+#   needs_ptrace         skips the test where nothing may be traced
 #   begin WORDS…         the same in the background, until it says "sampling process";
 #                        end_begun waits for its end
 #   expect_…             complain, and go on; finish gives the exit status of the test
@@ -37,13 +38,32 @@ finish() {
 }
 
 # Waits for the actor's line: it is then in the situation that was asked for.
-actor() {
+start_actor() {
+	# a new pipe each time: the last actor may still have the old one open
 	rm -f "$dir/line"
 	mkfifo "$dir/line"
 	"${ACTOR:-$BUILD/tests/cli/actor}" "$@" >"$dir/line" &
 	actor=$!
 	actors="$actors $actor"
-	read -r said <"$dir/line" || { complain "actor $* did not begin"; finish; }
+	read -r said <"$dir/line"
+}
+
+actor() {
+	start_actor "$@" && return
+	complain "actor $* did not begin"
+	finish
+}
+
+# Where nobody may trace anything, nothing can be sampled: the test is skipped.
+needs_ptrace() {
+	actor park
+	parked=$actor
+	if ! start_actor seize "$parked"; then
+		echo 'ptrace is not permitted here'
+		exit 77
+	fi
+	end_actor "$actor"
+	end_actor "$parked"
 }
 
 end_actor() {
@@ -77,10 +97,12 @@ until_said() {
 
 # Asks for snapshots until one has samples in it: -o FILE must be among the words.
 until_sampled() {
-	line='0 samples'
-	while case $line in *' 0 samples'*) true ;; *) false ;; esac; do
+	while
 		kill -USR1 "$begun"
 		until_said wrote
+		case $line in *' 0 samples'*) true ;; *) false ;; esac
+	do
+		:
 	done
 }
 

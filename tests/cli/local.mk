@@ -1,0 +1,15 @@
+# The command line: words, refusals, output, signals, exit status. See tests/README.
+cli_tests = \
+	tests/cli/filters.sh \
+	tests/cli/launching.sh \
+	tests/cli/output.sh \
+	tests/cli/progress.sh \
+	tests/cli/refusals.sh \
+	tests/cli/signals.sh \
+	tests/cli/usage.sh
+TESTS += $(cli_tests)
+EXTRA_DIST += $(cli_tests) tests/cli/common.sh
+
+check_PROGRAMS += tests/cli/actor
+tests_cli_actor_SOURCES = tests/cli/actor.c
+tests_cli_actor_CFLAGS = $(AM_CFLAGS) -pthread

@@ -51,7 +51,7 @@ usage 'WALLSAMPLE_NOT_SET, which is not set' -p 1 -o '%{WALLSAMPLE_NOT_SET}'
 # foreign bytes do not reach the terminal
 usage "unknown option '--\\x1b[31m'" "--$(printf '\033[31m')"
 usage "'a\\x0a' is not a process id" -p 'a
-' || true
+'
 
 run -h
 expect_status 0

@@ -61,7 +61,7 @@ live_sources = \
 EXTRA_DIST += $(live_sources)
 
 # One rule for all of them: a target is one file.
-live_one = $(live_cc) -O2 -g $(live_out) $(live_source)/$(@F).c -lrt
+live_one = $(live_cc) -O2 -g -fomit-frame-pointer $(live_out) $(live_source)/$(@F).c -lrt
 live_headers = tests/live/targets/target.h tests/live/targets/calls.h
 tests/live/bin/calls_hot: tests/live/targets/calls_hot.c $(live_headers)
 	$(live_one)

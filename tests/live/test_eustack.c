@@ -75,29 +75,36 @@ release(struct stack *stack)
 	stack->depth = 0;
 }
 
-/* A name without the decoration that one and the same function has in several forms. */
+/*
+ * A name without the decoration that one and the same function has in several forms:
+ * "__libc_fcntl64" is fcntl. Stores how long what is left of it is.
+ */
 static const char *
-plain(const char *name)
+plain(const char *name, size_t *length)
 {
 	name += strspn(name, "_");
 	if (strncmp(name, "GI_", 3) == 0)
 		name += 3;
 	name += strspn(name, "_");
-	return strncmp(name, "libc_", 5) == 0 ? name + 5 : name;
+	if (strncmp(name, "libc_", 5) == 0)
+		name += 5;
+	*length = strcspn(name, "@");
+	if (*length > 2 && strncmp(name + *length - 2, "64", 2) == 0)
+		*length -= 2;
+	return name;
 }
 
 static bool
 same_frame(const char *ours, const char *theirs)
 {
-	const size_t length = strcspn(theirs, "@");
+	size_t our_length, their_length;
 
 	/* No symbol covers the address: they print none, we the module and the place. */
 	if (theirs[0] == '\0')
 		return strstr(ours, "+0x") != NULL;
-	ours = plain(ours);
-	const char *other = plain(theirs);
-	const size_t left = length - (size_t)(other - theirs);
-	return strcspn(ours, "@") == left && strncmp(ours, other, left) == 0;
+	ours = plain(ours, &our_length);
+	theirs = plain(theirs, &their_length);
+	return our_length == their_length && strncmp(ours, theirs, our_length) == 0;
 }
 
 static void

@@ -71,8 +71,8 @@ with_limit(const char *name, const char *size, bool complete)
 	struct folded folded;
 
 	harness_case("10,000 deep, %s", name);
-	/* About 3 MB of stack. */
-	target_start(&target, "recurse", "10000", "240", NULL);
+	/* About 2.6 MB of stack. */
+	target_start(&target, "recurse", "10000", NULL);
 	folded_sample(&folded, target.pid, "-r", "200", "-d", "1500ms", "--stack-size", size, NULL);
 	pid_t running = inspect_thread_named(target.pid, "running", 0);
 	pid_t sleeping = inspect_thread_named(target.pid, "sleeping", 0);
@@ -96,7 +96,7 @@ too_deep(void)
 	struct folded folded;
 
 	harness_case("30,000 deep");
-	target_start(&target, "recurse", "30000", "16", NULL);
+	target_start(&target, "recurse", "30000", NULL);
 	folded_sample(&folded, target.pid, "-r", "100", "-d", "1", "--stack-size", "16M", NULL);
 	pid_t tid = inspect_thread_named(target.pid, "sleeping", 0);
 	check_cut(&folded, tid, "deep_sleep;bottom_sleep;...", TOO_DEEP, 10000);

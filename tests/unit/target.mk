@@ -1,10 +1,13 @@
 # Unit tests of src/target.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_image tests/unit/test_launch tests/unit/test_maps \
-	tests/unit/test_process
-TESTS += tests/unit/test_image tests/unit/test_launch tests/unit/test_maps \
-	tests/unit/test_process
+check_PROGRAMS += tests/unit/test_attach tests/unit/test_image tests/unit/test_launch \
+	tests/unit/test_maps tests/unit/test_process
+TESTS += tests/unit/test_attach tests/unit/test_image tests/unit/test_launch \
+	tests/unit/test_maps tests/unit/test_process
 endif
+tests_unit_test_attach_SOURCES = tests/unit/test_attach.c
+tests_unit_test_attach_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_attach_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_image_SOURCES = tests/unit/test_image.c
 tests_unit_test_image_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_image_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

@@ -26,8 +26,8 @@
 /* Fields 4 to 52 behind the state; the last ones as a kernel prints them. */
 #define NUMBERS                                                                                    \
 	" 77 4242 4242 34816 4242 4194560 1 2 3 4 5 6 7 8 20 0 9 0 123456 1000 "                   \
-	"200 18446744073709551615 1 1 140737488347000 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 1 2 3 "       \
-	"140737488348000 4 5 6 0"
+	"200 18446744073709551615 1 1 140737488347000 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 1 "         \
+	"2 3 140737488348000 4 5 6 0"
 
 static void
 check_numbers(const struct task_stat *stat)
@@ -46,7 +46,8 @@ static void
 test_stat(void **state)
 {
 	static const char *const names[] = {
-		"cat", "", "a b", ")", "((", "))) R 1 (", ") S 1 2 3", "a\nb", "\n", "1 (x) R", "\x80\xff",
+		"cat", "", "a b", ")", "((", "))) R 1 (", ") S 1 2 3", "a\nb", "\n", "1 (x) R",
+		"\x80\xff",
 	};
 
 	(void)state;
@@ -126,8 +127,8 @@ test_status(void **state)
 	struct task_status status;
 
 	(void)state;
-	task_parse_status("Name:\tTgid:\t9\\nTgid: 8\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t1234\n"
-			  "Ngid:\t0\nPid:\t1235\nPPid:\t17\nTracerPid:\t99\n"
+	task_parse_status("Name:\tTgid:\t9\\nTgid: 8\nUmask:\t0022\nState:\tS (sleeping)\n"
+			  "Tgid:\t1234\nNgid:\t0\nPid:\t1235\nPPid:\t17\nTracerPid:\t99\n"
 			  "Uid:\t1000\t1001\t1002\t1003\nCapEff:\t000001ffffffffff\nSeccomp:\t2\n",
 			  &status);
 	assert_int_equal(status.tgid, 1234);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recurse.c - recurse DEPTH BYTES: two threads, one running and one asleep, at the
- * bottom of DEPTH calls of one function, each with BYTES of locals.
+ * recurse.c - recurse DEPTH: two threads, one running and one asleep, at the bottom of
+ * DEPTH calls of one function, each of which takes a quarter of a kilobyte of stack.
  */
-#include <alloca.h>
-
 #include "target.h"
 
 void deep_sleep(unsigned long), deep_run(unsigned long), bottom_sleep(void), bottom_run(void);
 void sleeping(void), running(void);
 
-static unsigned long depth, bytes;
+#define LOCALS 232
+
+static unsigned long depth;
 
 FRAME void
 bottom_run(void)
@@ -24,7 +24,7 @@ bottom_run(void)
 FRAME void
 deep_run(unsigned long left)
 {
-	volatile char *local = alloca(bytes);
+	volatile char local[LOCALS];
 
 	local[0] = 1;
 	if (left > 1)
@@ -58,7 +58,7 @@ bottom_sleep(void)
 FRAME void
 deep_sleep(unsigned long left)
 {
-	volatile char *local = alloca(bytes);
+	volatile char local[LOCALS];
 
 	local[0] = 2;
 	if (left > 1)
@@ -84,9 +84,8 @@ static struct target_thread threads[] = {
 int
 main(int argc, char **argv)
 {
-	if (argc != 3)
+	if (argc != 2)
 		return 64;
 	depth = strtoul(argv[1], NULL, 10);
-	bytes = strtoul(argv[2], NULL, 10);
 	return target_main(threads, 2, (size_t)64 << 20);
 }

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# -I, -X, --tid, --thread-name, --state and -t select what is written; what nobody asked for
+# is told as such.
+. "${SOURCE:?}/tests/cli/common.sh"
+needs_ptrace
+
+actor thread
+pid=$actor
+second=$said
+
+# stacks WORDS…
+stacks() {
+	run -d 100ms -p "$pid" -f folded "$@"
+}
+
+stacks
+expect_status 0
+expect_in "$out" act_thread
+expect_in "$out" second_thread
+stacks -I '^second_'
+expect_status 0
+expect_in "$out" second_thread
+expect_not_in "$out" act_thread
+stacks -X '^second_|^no_such$'
+expect_status 0
+expect_in "$out" act_thread
+expect_not_in "$out" second_thread
+stacks -I no_such_function
+expect_status 0
+expect_empty "$out"
+expect_err 'no sample is among those that were asked for'
+
+for words in "--tid $second" "--tid $second,1" "--tid=1 --tid=$second" '--thread-name sec*'; do
+	# shellcheck disable=SC2086  # two words each
+	stacks $words
+	expect_status 0
+	expect_in "$out" second_thread
+	expect_not_in "$out" act_thread
+done
+stacks --tid 1
+expect_status 64
+expect_err "1 is not a thread of process $pid"
+stacks --thread-name 'no-such-*'
+expect_status 2
+expect_err 'nothing was sampled: no thread of process'
+expect_empty "$out"
+
+stacks --state S
+expect_status 0
+expect_in "$out" second_thread
+stacks --state running,q,D
+expect_status 0
+expect_empty "$out"
+
+stacks -t
+expect_status 0
+expect_in "$out" "second-$second;"
+expect_in "$out" "actor-$pid;"
+
+expect_unharmed "$pid" S
+finish

@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# -- CMD ARGS: what the command inherits, whom it runs as, and how its end is told.
+. "${SOURCE:?}/tests/cli/common.sh"
+needs_ptrace
+
+cd "$dir" || exit 99
+
+what='what a command inherits'
+inherited='pwd; umask; ulimit -n; ulimit -Hn; ls /proc/self/fd'
+ulimit -n 512
+sh -c "$inherited" >expected </dev/null 2>/dev/null
+run -o x -- sh -c "$inherited"
+cmp -s "$out" expected || complain "$what: $(cat "$out") instead of $(cat expected)"
+
+# neither mask nor dispositions of signals are ours
+what='the signals of a command'
+for signals in '' 'USR2 PIPE HUP CHLD'; do
+	(
+		# shellcheck disable=SC2086  # several words
+		[ -z "$signals" ] || trap '' $signals
+		grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status >expected
+		run -o x -- grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status
+	)
+	cmp -s "$out" expected || complain "$what: $(cat "$out") instead of $(cat expected)"
+done
+
+run -- "$dir/no-such-command"
+expect_status 2
+expect_err "cannot run '$dir/no-such-command'"
+expect_empty "$out"
+run -- no-such-command-anywhere
+expect_status 2
+expect_err "cannot run 'no-such-command-anywhere': there is no such command in PATH"
+run -o no/where -- touch "$dir/ran"
+expect_status 2
+expect_not_in "$err" 'sampling process'
+[ ! -e "$dir/ran" ] || complain "$what: the command was run though nothing could be written"
+
+# a command that goes on is left alone
+mkfifo line
+"$WALLSAMPLE" -d 100ms -r 1000 -o x.folded -- sh -c 'echo $$; exec sleep 1000' >line 2>"$err" &
+begun=$!
+read -r pid <line
+actors=$pid
+wait "$begun"
+status=$?
+begun=
+what='a command that outlives -d'
+expect_status 0
+expect_err "the command goes on as process $pid"
+expect_unharmed "$pid" S
+
+# ends_with COMMANDS: the command runs them once it has been sampled
+ends_with() {
+	rm -f gate
+	mkfifo gate
+	begin -r 1000 -o x.folded -- sh -c "read -r line <gate; $1"
+	until_sampled
+	echo go >gate
+	end_begun
+	what="a command that does '$1'"
+	expect_err 'wrote folded stacks to x.folded: '
+	# a thread that exits while it is looked at is a failed sample
+	[ "$status" -le 1 ] || complain "$what: status $status"
+}
+
+ends_with 'exit 3'
+expect_err 'the command ended with exit status 3'
+ends_with 'kill -TERM $$'
+expect_err 'the command was ended by signal 15'
+ends_with 'exit 0'
+expect_not_in "$err" 'the command '
+
+if is_root; then
+	SUDO_UID=65534 SUDO_GID=65534
+	export SUDO_UID SUDO_GID
+	run -o x -- sh -c 'id -u; id -g; id -G'
+	[ "$(tr '\n' ' ' <"$out")" = '65534 65534 65534 ' ] ||
+		complain "under sudo it ran as $(cat "$out")"
+	run -o x --keep-root -- id -u
+	[ "$(cat "$out")" = 0 ] || complain "with --keep-root it ran as $(cat "$out")"
+fi
+
+finish
