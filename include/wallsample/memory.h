@@ -20,10 +20,11 @@ struct memory {
 };
 
 /*
- * Reads up to `size` bytes of process `pid` in one call, as many as are there
+ * Reads up to `size` bytes of the process of thread `tid` (any living one: the first may
+ * have ended before the others) in one call, as many as are there
  * from `address` on. Returns the count; 0 when the first is not readable or the
  * process has gone (errno says).
  */
-size_t memory_read_process(pid_t pid, uint64_t address, void *to, size_t size);
+size_t memory_read_process(pid_t tid, uint64_t address, void *to, size_t size);
 
 #endif

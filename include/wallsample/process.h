@@ -66,6 +66,13 @@ bool process_read_task_stat(const struct process *process, pid_t tid, struct tas
 size_t process_list_threads(const struct process *process, pid_t **tids, size_t *capacity);
 
 /*
+ * Opens `name` of the process for what needs its memory: "maps", "map_files/…", "exe",
+ * "root". When the first thread has ended while others run on, its folder is empty of
+ * these; then those of another thread are used. A descriptor, or -1 with errno set.
+ */
+int process_open_file(const struct process *process, const char *name, int flags);
+
+/*
  * CPUs that the process may use at once: its affinity mask, lowered by the CPU
  * quota of its cgroups (v2 cpu.max, v1 cpu.cfs_quota_us), rounded up; at least 1.
  */

@@ -16,8 +16,8 @@
 /*
  * Registers by DWARF number of the architecture (x86-64 psABI figure 3.36: 0 rax
  * 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15 16 return address).
- * A register is meaningful only when its bit in `known` is set: a thread read
- * without a stop has only a stack pointer and a program counter.
+ * A register is meaningful only when its bit in `known` is set: of a thread read
+ * without a stop only sp, pc and the arguments of the system call are.
  */
 #define REGS_MAX 33
 
@@ -32,6 +32,7 @@ struct regs {
 extern const unsigned regs_sp_number;
 extern const unsigned regs_fp_number;
 extern const unsigned regs_count; /* registers that CFI may name */
+extern const uint8_t regs_argument[6]; /* of a system call */
 
 /* Registers of which only sp and pc are known. */
 void regs_set_sp_pc(struct regs *regs, uint64_t sp, uint64_t pc);

@@ -85,6 +85,7 @@ enum look {
 	LOOK_OK,
 	LOOK_GONE,   /* the thread has exited (ESRCH, ENOENT) */
 	LOOK_DENIED, /* EPERM, EACCES: it is exiting, or we may not */
+	LOOK_MOVING, /* it fell asleep or woke while it was read (EAGAIN) */
 	LOOK_FAILED, /* anything else, bad text included */
 };
 
@@ -107,6 +108,8 @@ long syscall_number(const char *name); /* SYSCALL_UNKNOWN: not known */
  * (measured and listed in syscalls_*.c), so that the tracer has to repair it.
  */
 bool syscall_breaks_on_stop(long number);
+/* A restart of the call, even if repaired, is better avoided: its time-out begins anew. */
+bool syscall_minds_a_stop(long number);
 /* A sleep in this call is always interruptible (state S): no need to ask. */
 bool syscall_sleeps_interruptible(long number);
 /* restart_syscall(2): hides the number of the call that is being restarted. */

@@ -157,32 +157,19 @@ count_stop(struct sampler *sampler, const struct stop_request *request)
 	sampler->stats.stopped++;
 }
 
-/* A sleeper whose frame pointer nobody could guess: one stop tells all registers, which
- * serve every later sleep at the same place. True when the chain is a better one. */
-static bool
-stop_for_registers(struct sampler *sampler, struct pending *pending)
+/* Keeps the sample for the tick at which the thread will have stopped. */
+static void
+make_late(struct sampler *sampler, struct pending *pending)
 {
 	struct tracked *thread = pending->thread;
-	struct stop_request *request = pending->request;
 
-	ask(sampler, pending);
-	tracer_collect(sampler->tracer, SAMPLER_STOP_BOUND_NS, false, NULL, NULL);
-	if (request->end == STOP_LATE) {
-		tracer_forget(sampler->tracer, request);
-		return false;
-	}
-	if (request->end != STOP_CAPTURED)
-		return false;
-	count_stop(sampler, request);
-	/* It woke just then: this is the stack of another moment. */
-	if (request->snapshot.regs.sp != pending->info.sp ||
-	    request->snapshot.regs.pc != pending->info.pc)
-		return false;
-	if (thread->memo == NULL)
-		thread->memo = xmalloc(sizeof(*thread->memo));
-	*thread->memo = request->snapshot.regs;
-	walk(sampler, &request->snapshot, false);
-	return true;
+	thread->late = xmalloc(sizeof(*thread->late));
+	*thread->late = *pending;
+	sampler->late_count++;
+	/* The request stays with the tracer: the batch gets another. */
+	pending->request = xcalloc(1, sizeof(*pending->request));
+	snapshot_init(&pending->request->snapshot);
+	look_settle(sampler, thread, false);
 }
 
 /* May this sleeper be stopped for the sake of its registers? Never in a system call that
@@ -191,38 +178,82 @@ static bool
 may_stop_sleeper(const struct sampler *sampler, const struct pending *pending)
 {
 	return sampler->tracer != NULL && pending->state == RUN_SLEEPING &&
-	       !syscall_breaks_on_stop(pending->info.number) && pending->thread->memo == NULL &&
+	       !syscall_minds_a_stop(pending->info.number) && pending->thread->memo == NULL &&
 	       pending->thread->late == NULL;
+}
+
+/* Walks a stack of which more than the copy may be read, because its thread sleeps. False
+ * when it turned out not to. */
+static bool
+walk_asleep(struct sampler *sampler, struct pending *pending, bool may_stop)
+{
+	struct tracked *thread = pending->thread;
+	struct sched after;
+
+	pending->request->snapshot.live_limit = sampler->config.stack_limit;
+	walk(sampler, &pending->request->snapshot, may_stop);
+	return !sampler->chain.read_live ||
+	       (watch_read_sched(&thread->watch, sampler->process, &after) == LOOK_OK &&
+		after.switches == thread->sched.switches);
+}
+
+/* A stopped thread that was asleep goes on sleeping: its registers serve every later sleep
+ * at the same place. */
+static void
+finish_woken(struct sampler *sampler, struct pending *pending)
+{
+	struct tracked *thread = pending->thread;
+	bool asleep;
+
+	if (thread->memo == NULL)
+		thread->memo = xmalloc(sizeof(*thread->memo));
+	*thread->memo = pending->request->snapshot.regs;
+	asleep = sleeps_again(sampler, pending) && walk_asleep(sampler, pending, false);
+	if (!asleep) {
+		/* It has gone on: only what was copied is of that moment. */
+		pending->request->snapshot.live_limit = 0;
+		walk(sampler, &pending->request->snapshot, false);
+	}
+	finish(sampler, pending, asleep);
+}
+
+/* A sleeper whose frame pointer nobody could guess: one stop tells all registers. */
+static void
+stop_for_registers(struct sampler *sampler, struct pending *pending)
+{
+	struct stop_request *request = pending->request;
+
+	ask(sampler, pending);
+	tracer_collect(sampler->tracer, SAMPLER_STOP_BOUND_NS, false, NULL, NULL);
+	if (request->end == STOP_LATE) {
+		make_late(sampler, pending);
+		return;
+	}
+	if (request->end != STOP_CAPTURED || request->snapshot.regs.sp != pending->info.sp ||
+	    request->snapshot.regs.pc != pending->info.pc) {
+		/* It woke just then: that is the stack of another moment. */
+		fail(sampler, pending, FAILURE_MOVED);
+		return;
+	}
+	count_stop(sampler, request);
+	finish_woken(sampler, pending);
 }
 
 static void
 walk_sleeper(struct sampler *sampler, struct pending *pending)
 {
-	struct tracked *thread = pending->thread;
 	bool may_stop = may_stop_sleeper(sampler, pending);
-	bool asleep = true;
-	struct sched after;
 
-	if (pending->moved) {
-		fail(sampler, pending, FAILURE_MOVED);
-		return;
-	}
-	walk(sampler, &pending->request->snapshot, may_stop);
-	if (sampler->chain.read_live &&
-	    (watch_read_sched(&thread->watch, sampler->process, &after) != LOOK_OK ||
-	     after.switches != thread->sched.switches)) {
+	if (pending->moved || !walk_asleep(sampler, pending, may_stop)) {
 		fail(sampler, pending, FAILURE_MOVED);
 		return;
 	}
 	if (sampler->chain.end == CHAIN_NEEDS_REGISTER && may_stop) {
-		if (stop_for_registers(sampler, pending))
-			asleep = sleeps_again(sampler, pending);
-		else
-			asleep = false;
-	} else {
-		sampler->stats.read++;
+		stop_for_registers(sampler, pending);
+		return;
 	}
-	finish(sampler, pending, asleep);
+	sampler->stats.read++;
+	finish(sampler, pending, true);
 }
 
 void
@@ -244,10 +275,13 @@ finish_captured(struct sampler *sampler, struct pending *pending)
 	pending->info.pc = request->snapshot.regs.pc;
 	if (request->group_stopped)
 		pending->state = RUN_STOPPED;
-	else if (request->fell_asleep)
-		pending->state = RUN_SLEEPING;
 	else if (request->queued && !displaced_by_us(sampler, pending->thread))
 		pending->state = RUN_QUEUED;
+	if (request->fell_asleep) {
+		pending->state = RUN_SLEEPING;
+		finish_woken(sampler, pending);
+		return;
+	}
 	walk(sampler, &request->snapshot, false);
 	finish(sampler, pending, false);
 }
@@ -260,21 +294,6 @@ is_exiting(struct sampler *sampler, const struct tracked *thread)
 
 	return !process_read_task_stat(sampler->process, thread->watch.tid, &stat) ||
 	       stat.state == 'Z' || stat.state == 'X' || (stat.flags & 0x4) != 0;
-}
-
-/* Keeps the sample for the tick at which the thread will have stopped. */
-static void
-make_late(struct sampler *sampler, struct pending *pending)
-{
-	struct tracked *thread = pending->thread;
-
-	thread->late = xmalloc(sizeof(*thread->late));
-	*thread->late = *pending;
-	sampler->late_count++;
-	/* The request stays with the tracer: the batch gets another. */
-	pending->request = xcalloc(1, sizeof(*pending->request));
-	snapshot_init(&pending->request->snapshot);
-	look_settle(sampler, thread, false);
 }
 
 void
@@ -343,7 +362,6 @@ read_again(struct sampler *sampler, struct pending *pending)
 	    tracer_read_sleeper(sampler->process, &thread->watch, &thread->sched, &pending->info,
 				thread->stack_need, snapshot) != READ_CAPTURED)
 		return false;
-	snapshot->live_limit = sampler->config.stack_limit;
 	return true;
 }
 

@@ -113,7 +113,6 @@ read_sleeper(struct sampler *sampler, struct tracked *thread, const struct sysca
 			forget(sampler, thread);
 		return true;
 	}
-	snapshot->live_limit = sampler->config.stack_limit;
 	if (thread->memo != NULL && thread->memo->sp == info->sp && thread->memo->pc == info->pc)
 		snapshot->regs = *thread->memo;
 	pending->state = sleep_state(sampler, thread, info);

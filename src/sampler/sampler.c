@@ -18,6 +18,7 @@
 /* How long the end may take on an overloaded machine. */
 #define LAST_BOUND_NS (500 * NS_PER_MS)
 
+#define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
 
 static size_t
@@ -186,6 +187,25 @@ update_stats(struct sampler *sampler, uint64_t began_ns, uint64_t cpu_ns)
 	}
 }
 
+/* Sleeps until the moment, but not for long: a signal that arrives between the look at its
+ * flag and the sleep does not end the sleep. */
+static void
+nap(struct sampler *sampler, uint64_t until)
+{
+	uint64_t longest = clock_now_ns() + NAP_NS;
+	struct timespec at;
+
+	if (until > longest)
+		until = longest;
+	if (sampler->tracer != NULL) {
+		tracer_sleep_until(sampler->tracer, until);
+		return;
+	}
+	at.tv_sec = (time_t)(until / NS_PER_SEC);
+	at.tv_nsec = (long)(until % NS_PER_SEC);
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+}
+
 /* Sleeps until the next tick; true when sampling goes on. */
 static bool
 wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t end_ns)
@@ -199,14 +219,7 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 			return false;
 		if (hooks->snapshot != NULL && *hooks->snapshot)
 			return true;
-		if (sampler->tracer != NULL) {
-			tracer_sleep_until(sampler->tracer, until);
-		} else {
-			struct timespec at = { .tv_sec = (time_t)(until / NS_PER_SEC),
-					       .tv_nsec = (long)(until % NS_PER_SEC) };
-
-			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-		}
+		nap(sampler, until);
 	}
 	return (hooks->stop == NULL || !*hooks->stop) && clock_now_ns() < end_ns;
 }

@@ -16,6 +16,12 @@
  */
 #define BREAKS 1
 
+/*
+ * TIMED: of those, what waits for events, often with a time-out that a restart begins anew.
+ * Such a sleep is never cut short for the sake of a better stack.
+ */
+#define TIMED 4
+
 /* SLEEPS: when it blocks it does so interruptibly (S), so that no look at
  * /proc/…/stat is needed to tell that from a wait for a disk (D). */
 #define SLEEPS 2

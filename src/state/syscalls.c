@@ -42,6 +42,14 @@ syscall_breaks_on_stop(long number)
 }
 
 bool
+syscall_minds_a_stop(long number)
+{
+	const struct syscall_row *row = find_row(number);
+
+	return row != NULL && (row->flags & TIMED) != 0;
+}
+
+bool
 syscall_sleeps_interruptible(long number)
 {
 	const struct syscall_row *row = find_row(number);

@@ -47,7 +47,7 @@ _Static_assert(sizeof(struct procmap_question) == 104, "as in the UAPI");
 int
 maps_source_open(const struct process *process)
 {
-	return openat(process->dirfd, "maps", O_RDONLY | O_CLOEXEC);
+	return process_open_file(process, "maps", O_RDONLY | O_CLOEXEC);
 }
 
 enum maps_query

@@ -143,7 +143,7 @@ name_by_map_files(const struct process *process, const struct maps_line *line)
 	char name[80];
 
 	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, line->start, line->end);
-	return openat(process->dirfd, name, O_PATH | O_CLOEXEC);
+	return process_open_file(process, name, O_PATH | O_CLOEXEC);
 }
 
 /* Is the mapping of the file that /proc/PID/exe links to, as far as names tell? */
@@ -208,7 +208,7 @@ module_file_open(const struct process *process, const struct maps_line *line, co
 	fd = accept_candidate(process, line, name_by_map_files(process, line), TRUST_KERNEL, why);
 	if (fd < 0 && is_executable(process, line))
 		fd = accept_candidate(process, line,
-				      openat(process->dirfd, "exe", O_PATH | O_CLOEXEC),
+				      process_open_file(process, "exe", O_PATH | O_CLOEXEC),
 				      TRUST_NOTHING, why);
 	if (fd >= 0)
 		return fd;
@@ -222,7 +222,7 @@ module_file_open(const struct process *process, const struct maps_line *line, co
 		       "it, which takes CAP_CHECKPOINT_RESTORE";
 		return -1;
 	}
-	fd = try_below(process, line, openat(process->dirfd, "root", root_flags), why);
+	fd = try_below(process, line, process_open_file(process, "root", root_flags), why);
 	if (fd < 0)
 		fd = try_below(process, line, open("/", root_flags), &ignored);
 	return fd;

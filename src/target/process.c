@@ -219,3 +219,51 @@ process_list_threads(const struct process *process, pid_t **tids, size_t *capaci
 			(*tids)[unique++] = (*tids)[i];
 	return unique;
 }
+
+/*
+ * The folder in /proc of a thread that still has memory. /proc/TID is there for every
+ * thread, though not listed; its Tgid says that it is one of ours.
+ */
+static int
+open_living_thread(const struct process *process)
+{
+	size_t capacity = 0, count;
+	pid_t *tids = NULL;
+	int found = -1;
+
+	count = process_list_threads(process, &tids, &capacity);
+	for (size_t i = 0; i < count && found < 0; i++) {
+		struct task_status status;
+		struct task_stat stat;
+		char name[32];
+
+		snprintf(name, sizeof(name), "/proc/%d", (int)tids[i]);
+		found = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (found < 0)
+			continue;
+		if (task_read_status(found, &status) && status.tgid == process->pid &&
+		    process_read_task_stat(process, tids[i], &stat) && stat.state != 'Z')
+			break;
+		close(found);
+		found = -1;
+	}
+	free(tids);
+	return found;
+}
+
+int
+process_open_file(const struct process *process, const char *name, int flags)
+{
+	struct task_stat stat;
+	int dirfd = -1, fd, error;
+
+	if (task_read_stat(process->dirfd, "stat", &stat) && stat.state == 'Z')
+		dirfd = open_living_thread(process);
+	if (dirfd < 0)
+		return openat(process->dirfd, name, flags);
+	fd = openat(dirfd, name, flags);
+	error = errno;
+	close(dirfd);
+	errno = error;
+	return fd;
+}

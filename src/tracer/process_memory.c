@@ -6,7 +6,7 @@
 #include "wallsample/memory.h"
 
 size_t
-memory_read_process(pid_t pid, uint64_t address, void *to, size_t size)
+memory_read_process(pid_t tid, uint64_t address, void *to, size_t size)
 {
 	struct iovec local = { .iov_base = to, .iov_len = size };
 	struct iovec remote = { .iov_base = (void *)(uintptr_t)address, .iov_len = size };
@@ -18,6 +18,6 @@ memory_read_process(pid_t pid, uint64_t address, void *to, size_t size)
 		return 0;
 	}
 	/* Bytes up to the first page that is not there are copied, and counted. */
-	got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	got = process_vm_readv(tid, &local, 1, &remote, 1, 0);
 	return got > 0 ? (size_t)got : 0;
 }

@@ -14,6 +14,7 @@
 const unsigned regs_sp_number = SP;
 const unsigned regs_fp_number = FP;
 const unsigned regs_count = SP + 1;
+const uint8_t regs_argument[6] = { 0, 1, 2, 3, 4, 5 };
 
 bool
 kernel_regs_complete(const struct kernel_regs *kernel)

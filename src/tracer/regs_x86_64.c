@@ -13,6 +13,7 @@ enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, 
 const unsigned regs_sp_number = RSP;
 const unsigned regs_fp_number = RBP;
 const unsigned regs_count = RA + 1;
+const uint8_t regs_argument[6] = { RDI, RSI, RDX, R10, R8, R9 };
 
 /* The kernel's own errors that ask for a restart: include/linux/errno.h. */
 #define ERESTARTSYS 512

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sleeper.c - the stack of a sleeping thread, read without a stop. */
+#include "wallsample/base.h"
 #include "wallsample/memory.h"
 #include "wallsample/tracer.h"
 
@@ -25,9 +26,13 @@ tracer_read_sleeper(const struct process *process, struct watch *watch,
 	snapshot->stack_address = info->sp;
 	snapshot->stack_wanted = stack_want;
 	snapshot->stack_size =
-		memory_read_process(process->pid, info->sp, snapshot->stack, stack_want);
+		memory_read_process(watch->tid, info->sp, snapshot->stack, stack_want);
 	snapshot->live_limit = stack_want;
 	regs_set_sp_pc(&snapshot->regs, info->sp, info->pc);
+	/* The arguments of a system call are in registers, too, which it does not change. */
+	if (info->number != SYSCALL_NONE)
+		for (size_t i = 0; i < ARRAY_SIZE(info->args); i++)
+			regs_set(&snapshot->regs, regs_argument[i], info->args[i]);
 
 	look = watch_read_sched(watch, process, &after);
 	if (look != LOOK_OK)

@@ -224,7 +224,7 @@ capture(struct tracer *tracer, struct stop_request *request, enum stop_kind kind
 	snapshot->live_limit = 0;
 	snapshot->stack_address = snapshot->regs.sp;
 	snapshot->stack_wanted = request->stack_want;
-	snapshot->stack_size = memory_read_process(tracer->process->pid, snapshot->regs.sp,
+	snapshot->stack_size = memory_read_process(snapshot->tid, snapshot->regs.sp,
 						   snapshot->stack, request->stack_want);
 	/*
 	 * This also proves that the stopped thread is ours: the descriptor is tied to

@@ -42,21 +42,44 @@ read_pair(const struct walk *walk, uint64_t address, uint64_t pair[2])
 	return snapshot_read(walk->snapshot, address, pair, 2 * sizeof(pair[0]));
 }
 
+/* A frame record: the caller's frame pointer, which leads to another record or is that of a
+ * thread's first function, 0 or 1; and a return address. */
+static bool
+is_record(struct walk *walk, uint64_t at, const uint64_t pair[2])
+{
+	uint64_t next[2];
+
+	if (pair[0] > 1 && (pair[0] <= at || !read_pair(walk, pair[0], next) ||
+			    !is_code(walk, next[1])))
+		return false;
+	return is_return_address(walk, pair[1]);
+}
+
+/* Is the address behind a call of the function that begins at `function`? */
+static bool
+returns_from(struct walk *walk, uint64_t address, uint64_t function)
+{
+	const struct mapping *mapping = maps_find(walk->maps, function);
+	uint64_t target;
+
+	return mapping != NULL && mapping->image != NULL && address > mapping->low &&
+	       address < mapping->high &&
+	       arch_call_target(mapping->image, address - mapping->bias, &target) &&
+	       target + mapping->bias == function;
+}
+
 bool
-guess_frame_record(struct walk *walk, bool strict, uint64_t *cursor, uint64_t *record)
+guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor, uint64_t *record)
 {
 	uint64_t end = scan_end(walk);
 
 	for (uint64_t at = *cursor; at < end; at += sizeof(uint64_t)) {
-		uint64_t pair[2], next[2];
+		uint64_t pair[2];
 
 		if (!read_pair(walk, at, pair))
 			break;
-		if (strict ? pair[0] <= at || !read_pair(walk, pair[0], next) ||
-				     !is_code(walk, next[1])
-			   : pair[0] > 1)
-			continue;
-		if (!is_return_address(walk, pair[1]))
+		if (function != 0 ? !returns_from(walk, pair[1], function) :
+				    !is_record(walk, at, pair))
 			continue;
 		*record = at;
 		*cursor = at + sizeof(uint64_t);

@@ -373,20 +373,35 @@ advance(void *opaque, struct walk *walk)
 	return result;
 }
 
+/* The tables' entry for the address. */
 static bool
-covers(void *opaque, const struct mapping *mapping, uint64_t address)
+find_entry(struct state *state, const struct mapping *mapping, uint64_t address,
+	   unw_proc_info_t *info)
 {
-	struct state *state = opaque;
-	const struct search_table *table = search_table(state, mapping);
-	struct walk nobody = { .maps = state->maps };
 	static const struct snapshot nothing;
-	unw_proc_info_t info;
+	struct walk nobody = { .maps = state->maps };
 
-	if (table->vaddr == 0 || state->space == NULL)
+	if (state->space == NULL || search_table(state, mapping)->vaddr == 0)
 		return false;
 	nobody.snapshot = &nothing;
 	state->walk = &nobody;
-	return find_proc_info(state->space, address, &info, 0, state) == 0;
+	return find_proc_info(state->space, address, info, 0, state) == 0;
+}
+
+static bool
+covers(void *opaque, const struct mapping *mapping, uint64_t address)
+{
+	unw_proc_info_t info;
+
+	return find_entry(opaque, mapping, address, &info);
+}
+
+static uint64_t
+function_start(void *opaque, const struct mapping *mapping, uint64_t address)
+{
+	unw_proc_info_t info;
+
+	return find_entry(opaque, mapping, address, &info) ? info.start_ip : 0;
 }
 
 const struct unwind_method unwind_by_libunwind = {
@@ -395,4 +410,5 @@ const struct unwind_method unwind_by_libunwind = {
 	.free = state_free,
 	.advance = advance,
 	.covers = covers,
+	.function_start = function_start,
 };

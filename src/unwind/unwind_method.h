@@ -47,6 +47,8 @@ struct unwind_method {
 	enum advance (*advance)(void *state, struct walk *walk);
 	/* Are there unwind tables for the address? NULL: never. */
 	bool (*covers)(void *state, const struct mapping *mapping, uint64_t address);
+	/* Where the function that holds the address begins; 0: not known. NULL: never. */
+	uint64_t (*function_start)(void *state, const struct mapping *mapping, uint64_t address);
 };
 
 extern const struct unwind_method unwind_by_rule;
@@ -93,11 +95,13 @@ bool arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrup
 /*
  * Guesses (by_guess.c). Both look through the copied stack from the stack pointer up.
  *
- * The next frame record (saved frame pointer, return address) at *cursor or above;
- * strict: the saved pointer leads to another record; else: the saved pointer is that of
- * a thread's first function, 0 or 1. Stores its address, moves *cursor behind it.
+ * The next frame record at *cursor or above, whose address is stored; *cursor moves behind
+ * it. With `function`, where the function of the walk's last frame begins, any two words are
+ * one of which the second follows a direct call of that function. Without (0), the first
+ * must look like a frame pointer, and the second follow any call.
  */
-bool guess_frame_record(struct walk *walk, bool strict, uint64_t *cursor, uint64_t *record);
+bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor,
+			uint64_t *record);
 
 /*
  * The innermost function may have set up no frame (yet): then a word between the stack

@@ -95,7 +95,7 @@ read_live(struct walk *walk, uint64_t address, uint64_t *value)
 	if (live->page[slot].walk != live->walk || live->page[slot].address != base) {
 		live->page[slot].walk = live->walk;
 		live->page[slot].address = base;
-		live->page[slot].size = memory_read_process(maps_process(walk->maps)->pid, base,
+		live->page[slot].size = memory_read_process(walk->snapshot->tid, base,
 							    live->page[slot].bytes, LIVE_PAGE);
 	}
 	/* Words of a stack are aligned: none lies across two pages. */
@@ -198,6 +198,9 @@ run(struct unwinder *unwinder, struct walk *walk)
 		struct slot *slot = &unwinder->slot[i];
 		size_t before = walk->chain->count;
 
+		/* What tables cover is theirs: the frame pointer may hold anything there. */
+		if (i >= unwinder->table_count && has_tables(unwinder, walk_lookup(walk)))
+			break;
 		clear_flags(walk);
 		result = slot->method->advance(slot->state, walk);
 		why.missing_register |= walk->missing_register;
@@ -253,6 +256,20 @@ next_candidate(struct unwinder *unwinder, struct walk *walk, uint64_t *cursor, u
 	return false;
 }
 
+/* Is the frame pointer as good as it will get: known, or past being known by a guess? */
+static bool
+has_frame_pointer(const struct walk *walk)
+{
+	uint64_t fp;
+
+	if (regs_get(&walk->regs, regs_fp_number, &fp))
+		return true;
+	for (size_t i = 0; i < walk->chain->count; i++)
+		if (walk->chain->frame[i].origin == FRAME_GUESS)
+			return true;
+	return false;
+}
+
 /*
  * Code with tables was called by code of a file without them, and nothing further up the
  * stack has any: that is a C library without tables that has started the thread.
@@ -263,7 +280,7 @@ is_bare_start(struct unwinder *unwinder, struct walk *walk)
 	const struct chain *chain = walk->chain;
 	uint64_t cursor = walk->regs.sp, address;
 
-	return chain->count >= 2 &&
+	return chain->count >= 2 && !walk->bad_memory && has_frame_pointer(walk) &&
 	       has_tables(unwinder, chain_frame_lookup(&chain->frame[chain->count - 2])) &&
 	       in_bare_file(unwinder, walk) && !next_candidate(unwinder, walk, &cursor, &address);
 }
@@ -276,33 +293,60 @@ is_good_end(struct unwinder *unwinder, struct walk *walk, enum advance result)
 	return result != ADVANCE_STUCK || walk->beyond_copy || is_bare_start(unwinder, walk);
 }
 
-/*
- * A sleeper's frame pointer is not known. Most code does not need it; where it does,
- * the frame records on the stack are tried in turn, and the first is taken with
- * which the walk reaches the thread's first function.
- */
+static uint64_t
+function_start(struct unwinder *unwinder, uint64_t address)
+{
+	const struct mapping *mapping = maps_find(unwinder->maps, address);
+	uint64_t start = 0;
+
+	for (size_t i = 0; mapping != NULL && mapping->image != NULL && start == 0 &&
+			   i < unwinder->slot_count; i++) {
+		struct slot *slot = &unwinder->slot[i];
+
+		if (slot->method->function_start != NULL)
+			start = slot->method->function_start(slot->state, mapping, address);
+	}
+	return start;
+}
+
+/* One kind of guess: see guess_frame_record for `function`. */
 static bool
-guess_frame_pointer(struct unwinder *unwinder, struct walk *walk, enum advance *result)
+try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function,
+	    enum advance *result)
 {
 	const struct walk start = *walk;
 	size_t count = walk->chain->count;
+	uint64_t cursor = walk->regs.sp, record;
 
-	for (int strict = 1; strict >= 0; strict--) {
-		uint64_t cursor = walk->regs.sp, record;
-
-		for (int i = 0; i < GUESSES && guess_frame_record(walk, strict, &cursor, &record);
-		     i++) {
-			regs_set(&walk->regs, regs_fp_number, record);
-			*result = run(unwinder, walk);
-			if (is_good_end(unwinder, walk, *result)) {
-				unwinder->stats.guessed_registers++;
-				return true;
-			}
-			rewind_walk(walk, &start, count);
+	for (int i = 0; i < GUESSES && guess_frame_record(walk, function, &cursor, &record); i++) {
+		regs_set(&walk->regs, regs_fp_number, record);
+		*result = run(unwinder, walk);
+		if (is_good_end(unwinder, walk, *result)) {
+			unwinder->stats.guessed_registers++;
+			return true;
 		}
+		rewind_walk(walk, &start, count);
 	}
 	*result = ADVANCE_STUCK;
 	return false;
+}
+
+/*
+ * A sleeper's frame pointer is not known. Most code does not need it; where it does,
+ * the frame records on the stack are tried from the innermost up, and the first is
+ * taken with which the walk comes to a good end. One whose return address follows a call
+ * of the very function that needs it is as good as known; any other only will do when
+ * the thread may not be stopped.
+ */
+static bool
+guess_frame_pointer(struct unwinder *unwinder, struct walk *walk, bool sure,
+		    enum advance *result)
+{
+	uint64_t function = function_start(unwinder, walk_lookup(walk));
+
+	if (function != 0 && try_records(unwinder, walk, function, result))
+		return true;
+	return !sure && try_records(unwinder, walk, 0, result);
 }
 
 /* Runs on, and when a frame pointer is all that is missing, guesses it. */
@@ -312,7 +356,7 @@ run_guessing(struct unwinder *unwinder, struct walk *walk)
 	enum advance result = run(unwinder, walk);
 
 	if (result == ADVANCE_STUCK && walk->missing_register)
-		guess_frame_pointer(unwinder, walk, &result);
+		guess_frame_pointer(unwinder, walk, false, &result);
 	return result;
 }
 
@@ -362,8 +406,8 @@ walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
 	if (!in_bare_file(unwinder, walk) || !guess_caller(unwinder, walk, false, &result))
 		result = run(unwinder, walk);
 	if (result == ADVANCE_STUCK && walk->missing_register && !walk->beyond_copy &&
-	    !guess_frame_pointer(unwinder, walk, &result) && !is_bare_start(unwinder, walk) &&
-	    may_stop)
+	    !guess_frame_pointer(unwinder, walk, may_stop, &result) &&
+	    !is_bare_start(unwinder, walk) && may_stop)
 		return CHAIN_NEEDS_REGISTER;
 	if (result == ADVANCE_STUCK && !walk->beyond_copy && in_bare_file(unwinder, walk)) {
 		if (is_bare_start(unwinder, walk))

@@ -79,7 +79,7 @@ read_report(struct tool_end *end, struct profile_run *run)
 	run->own_cpu = find_number(cost, "Own cost <?([0-9.]+)% of one CPU", 1);
 	run->stop_median_us = find_stop_us(cost, "median");
 	run->stop_p99_us = find_stop_us(cost, "p99");
-	run->unwind_ns = find_number(end->err, "unwound .* frames, ([0-9.]+) ns each", 1);
+	run->unwind_ns = find_number(end->err, "unwind: .*, ([0-9.]+) us a frame", 1000);
 }
 
 void

@@ -38,10 +38,10 @@ expect_not_in "$err" 'sampling process'
 [ ! -e "$dir/ran" ] || complain "$what: the command was run though nothing could be written"
 
 # a command that goes on is left alone
-mkfifo line
-"$WALLSAMPLE" -d 100ms -r 1000 -o x.folded -- sh -c 'echo $$; exec sleep 1000' >line 2>"$err" &
+mkfifo announced
+"$WALLSAMPLE" -d 100ms -r 1000 -o x.folded -- sh -c 'echo $$; exec sleep 1000' >announced 2>"$err" &
 begun=$!
-read -r pid <line
+read -r pid <announced
 actors=$pid
 wait "$begun"
 status=$?

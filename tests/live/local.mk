@@ -38,7 +38,7 @@ live_or_not = || { rm -f $@; echo "  $@ cannot be built here: its tests will be 
 live_plain_targets = \
 	tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
 	tests/live/bin/churn tests/live/bin/crowd tests/live/bin/exec_after \
-	tests/live/bin/exec_before tests/live/bin/forks tests/live/bin/interrupts \
+	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/interrupts \
 	tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/recurse \
 	tests/live/bin/shares tests/live/bin/timers tests/live/bin/vforks
 live_shapes = \
@@ -53,7 +53,7 @@ live_sources = \
 	tests/live/targets/calls.h tests/live/targets/calls_hot.c \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
 	tests/live/targets/churn.c tests/live/targets/crowd.c tests/live/targets/exec_after.c \
-	tests/live/targets/exec_before.c tests/live/targets/forks.c \
+	tests/live/targets/exec_before.c tests/live/targets/execs.c tests/live/targets/forks.c \
 	tests/live/targets/interrupts.c tests/live/targets/leaves.c \
 	tests/live/targets/mangled.c tests/live/targets/plusplus.cc \
 	tests/live/targets/recurse.c tests/live/targets/shape.c tests/live/targets/shares.c \
@@ -76,6 +76,8 @@ tests/live/bin/crowd: tests/live/targets/crowd.c $(live_headers)
 tests/live/bin/exec_after: tests/live/targets/exec_after.c $(live_headers)
 	$(live_one)
 tests/live/bin/exec_before: tests/live/targets/exec_before.c $(live_headers)
+	$(live_one)
+tests/live/bin/execs: tests/live/targets/execs.c $(live_headers)
 	$(live_one)
 tests/live/bin/forks: tests/live/targets/forks.c $(live_headers)
 	$(live_one)

@@ -32,7 +32,7 @@ threads(const char *option)
 	bool good = CHECK(created > 100, "only %llu threads came", (unsigned long long)created);
 
 	for (size_t i = 0; i < 2; i++) {
-		pid_t tid = inspect_thread_named(target.pid, "creator", i);
+		const pid_t tid = (pid_t)target.counter[2 + i];
 		const uint64_t weight = folded_weight(&folded, tid, NULL);
 		good &= CHECK(weight >= 1950000 && weight <= folded.run_us,
 			      "creator %d has %llu us of 2 s", (int)tid,
@@ -73,6 +73,37 @@ forks(const char *option)
 	finish(&target);
 }
 
+/* Each exec ends all threads but one, which takes over the first one's thread id. */
+static void
+execs(const char *who, const char *option)
+{
+	struct target target;
+	struct folded folded;
+	struct run run;
+
+	harness_case("exec by the %s as fast as it goes, %s", who, option);
+	target_start(&target, "execs", who, NULL);
+	run_start(&run, target.pid, "-r", "1000", "-d", "2", option, NULL);
+	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+	target_tell(&target);
+	run_finish(&run);
+	folded_of_run(&folded, &run);
+	CHECK(target.counter[0] > 50, "only %llu execs", (unsigned long long)target.counter[0]);
+	/* The first thread's id is there all the time, whoever bears it. */
+	const uint64_t all = folded_weight(&folded, target.pid, NULL);
+	const uint64_t denied =
+		folded_weight(&folded, target.pid, "^[failed: not permitted]$") +
+		folded_weight(&folded, target.pid, "^[failed: still not stopped]$");
+	bool good = CHECK(all > 1700000, "the process has %llu us of 2 s",
+			  (unsigned long long)all);
+	good &= CHECK(denied < all / 10, "%llu us of %llu could not be sampled",
+		      (unsigned long long)denied, (unsigned long long)all);
+	if (!good)
+		folded_print(&folded, 0, 20);
+	folded_release(&folded);
+	finish(&target);
+}
+
 int
 main(void)
 {
@@ -81,5 +112,8 @@ main(void)
 	threads("--stop-all");
 	forks("--no-jitter");
 	forks("--stop-all");
+	execs("leader", "--no-jitter");
+	execs("thread", "--no-jitter");
+	execs("thread", "--stop-all");
 	return harness_end();
 }

@@ -3,7 +3,7 @@
  * test_harness.c - the live tests' own tools are right: the parser of folded output, the
  * patterns, the sums, the looks from outside.
  */
-#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -106,6 +106,7 @@ from_outside(void)
 	int status = target_finish(&target, &text);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status 0x%x", (unsigned)status);
 	CHECK(text[0] == '\0', "it said: %s", text);
+	free(text);
 }
 
 static void

@@ -76,7 +76,7 @@ stopped_before(const char *option)
 	struct folded folded;
 	struct run run;
 	uint64_t before[COUNTERS];
-	char pid[16];
+	char pid[16], last[32];
 	char p[] = "-p", d[] = "-d", time[] = "500ms", wallsample[] = "wallsample";
 
 	harness_case("stopped before, %s", option);
@@ -89,7 +89,8 @@ stopped_before(const char *option)
 	folded_release(&folded);
 
 	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
-	char *words[] = {wallsample, p, pid, d, time, strdup(option), NULL};
+	snprintf(last, sizeof(last), "%s", option);
+	char *words[] = {wallsample, p, pid, d, time, last, NULL};
 	run_start_words(&run, words, NULL);
 	run_finish(&run);
 	run_succeeded(&run);

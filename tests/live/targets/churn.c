@@ -2,7 +2,8 @@
 /*
  * churn.c - two threads that create and join threads as fast as it goes.
  *
- * Each round is counted in counter 0 or 1.
+ * Each round is counted in counter 0 or 1; counters 2 and 3 hold the ids of the two threads:
+ * a new thread has the name of its creator, and for a moment the two look alike.
  */
 #include "target.h"
 
@@ -39,6 +40,7 @@ create_f0(void)
 {
 	_Atomic uint64_t *counter = &counters->value[target_self - threads];
 
+	counter[2] = (uint64_t)target_self->tid;
 	while (!target_over) {
 		pthread_t thread;
 		if (pthread_create(&thread, NULL, brief_main, NULL) != 0)
