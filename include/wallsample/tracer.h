@@ -104,6 +104,12 @@ void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*
  */
 void tracer_sleep_until(struct tracer *tracer, uint64_t until_ns);
 
+/*
+ * Finds outstanding threads that will never stop, because an exec has put another thread in
+ * their place without a word to the tracer: their end becomes STOP_EXITED.
+ */
+void tracer_check(struct tracer *tracer);
+
 /* Captures and releases what is outstanding, for at most `bound_ns`. */
 void tracer_finish(struct tracer *tracer, uint64_t bound_ns);
 

@@ -301,6 +301,14 @@ late_drop(struct sampler *sampler, struct tracked *thread)
 {
 	if (thread->late == NULL)
 		return;
+	/* The thread is gone, and with it the stack of the time that it waited. */
+	if (thread->late->samples > 0) {
+		thread->stack = stack_of_failure(sampler, FAILURE_EXITED);
+		thread->state = thread->late->state;
+		thread->syscall = SYSCALL_NONE;
+		credit(sampler, thread, thread->late->samples, thread->late->weight_ns);
+		sampler->stats.failed[FAILURE_EXITED] += (uint64_t)thread->late->samples;
+	}
 	tracer_forget(sampler->tracer, thread->late->request);
 	snapshot_release(&thread->late->request->snapshot);
 	free(thread->late->request);
@@ -336,6 +344,8 @@ finish_stop(struct sampler *sampler, struct pending *pending)
 void
 collect_late(struct sampler *sampler, bool give_up)
 {
+	if (sampler->late_count > 0)
+		tracer_check(sampler->tracer);
 	for (size_t i = 0; sampler->late_count > 0 && i < sampler->thread_count; i++) {
 		struct tracked *thread = sampler->thread[i];
 
@@ -347,6 +357,7 @@ collect_late(struct sampler *sampler, bool give_up)
 			fail(sampler, thread->late, FAILURE_LATE);
 		else
 			continue;
+		thread->late->samples = 0; /* accounted for */
 		late_drop(sampler, thread);
 	}
 }

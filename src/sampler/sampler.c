@@ -84,15 +84,27 @@ notice_exec(struct sampler *sampler, const struct task_stat *leader)
 	sampler->arg_start = leader->arg_start;
 }
 
+/*
+ * The first thread's stat, which speaks for the process. An exec puts another thread in its
+ * place, and a look-up just then may fail; the process's own stat does not, but adds up
+ * the times of all threads.
+ */
+static bool
+read_leader(const struct sampler *sampler, struct task_stat *leader)
+{
+	if (!process_read_task_stat(sampler->process, sampler->process->pid, leader) &&
+	    !process_read_stat(sampler->process, leader))
+		return false;
+	return (leader->state != 'Z' && leader->state != 'X') || leader->num_threads > 1;
+}
+
 /* Looks at the process as a whole; false when it has gone. */
 static bool
 look_at_process(struct sampler *sampler)
 {
 	struct task_stat leader;
 
-	if (!process_read_task_stat(sampler->process, sampler->process->pid, &leader))
-		return false;
-	if ((leader.state == 'Z' || leader.state == 'X') && leader.num_threads <= 1)
+	if (!read_leader(sampler, &leader))
 		return false;
 	sampler->leader_state = leader.state;
 	notice_exec(sampler, &leader);

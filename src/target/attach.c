@@ -20,6 +20,10 @@
 #define SYS_PTRACE_BIT 19
 
 /* So many threads are asked about before the answer is taken for the process's. */
+/* Rounds of asking, and the time between two. */
+#define ROUNDS 8
+#define ROUND_PAUSE_NS 3000000L
+
 #define ATTEMPTS 8
 
 /* All that the diagnosis looks at. */
@@ -294,7 +298,7 @@ ask_about(const struct refusal *r, pid_t tid)
  * and the first one may have ended long ago: hence more than one attempt.
  */
 static int
-ask_kernel(const struct refusal *r)
+ask_threads(const struct refusal *r)
 {
 	pid_t *tids = NULL;
 	size_t capacity = 0, count = process_list_threads(r->process, &tids, &capacity);
@@ -309,6 +313,23 @@ ask_kernel(const struct refusal *r)
 			break;
 	}
 	free(tids);
+	return error;
+}
+
+/*
+ * While a process is in an exec the kernel refuses as it does one that is not ours; but
+ * that passes within milliseconds.
+ */
+static int
+ask_kernel(const struct refusal *r)
+{
+	const struct timespec pause = { .tv_nsec = ROUND_PAUSE_NS };
+	int error = ask_threads(r);
+
+	for (int round = 1; round < ROUNDS && (error == EPERM || error == ESRCH); round++) {
+		nanosleep(&pause, NULL);
+		error = ask_threads(r);
+	}
 	return error;
 }
 

@@ -418,6 +418,21 @@ tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)
 	let_go(tracer);
 }
 
+void
+tracer_check(struct tracer *tracer)
+{
+	for (size_t i = tracer->seized_count; i-- > 0;) {
+		struct seized *entry = &tracer->seized[i];
+
+		/* To ask twice changes nothing; ESRCH says that it is no tracee of ours. */
+		if (ptrace(PTRACE_INTERRUPT, entry->tid, NULL, NULL) == 0)
+			continue;
+		if (entry->request != NULL)
+			entry->request->end = STOP_EXITED;
+		seized_remove(tracer, entry);
+	}
+}
+
 /* Serves what is seized until the moment; true when a signal of ours ended it early. */
 static bool
 serve_outstanding(struct tracer *tracer, uint64_t until_ns)
@@ -432,7 +447,7 @@ serve_outstanding(struct tracer *tracer, uint64_t until_ns)
 	watchdog_set(tracer, 0);
 	/* ECHILD: what was seized has gone without a word, by exec. */
 	if (error == ECHILD)
-		tracer->seized_count = 0;
+		tracer_check(tracer);
 	return error == EINTR;
 }
 

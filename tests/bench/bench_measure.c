@@ -78,6 +78,19 @@ measure_rate(const struct target *target, double seconds)
 	return (double)units / ((double)(bench_now_ns() - begin) / 1e9);
 }
 
+/* The last line of what a tool said: where errors stand. */
+static const char *
+last_line(char *text)
+{
+	size_t length = strlen(text);
+	const char *newline;
+
+	while (length > 0 && text[length - 1] == '\n')
+		text[--length] = '\0';
+	newline = strrchr(text, '\n');
+	return newline != NULL ? newline + 1 : text;
+}
+
 /* One turn with a tool: the rate, or a negative number when the tool did not last. */
 static double
 turn_with(const struct measure *measure, const struct target *target, struct arm *arm)
@@ -91,8 +104,9 @@ turn_with(const struct measure *measure, const struct target *target, struct arm
 	bool lasted;
 
 	/* A little longer than it is looked at, so that its end is not in the picture. */
-	snprintf(duration, sizeof(duration), "%.2f", seconds + 0.15);
-	words_add(&words, "-d");
+	snprintf(duration, sizeof(duration), "%.*f", arm->duration != NULL ? 0 : 2,
+		 arm->duration != NULL ? ceil(seconds + 0.15) : seconds + 0.15);
+	words_add(&words, arm->duration != NULL ? arm->duration : "-d");
 	words_add(&words, duration);
 	tool_start(&tool, &words, false);
 	measure_sleep(measure->settle_seconds);
@@ -102,7 +116,7 @@ turn_with(const struct measure *measure, const struct target *target, struct arm
 	if (end.timed_out || !WIFEXITED(end.status) || WEXITSTATUS(end.status) > 1)
 		lasted = false;
 	if (!lasted && arm->failed++ == 0)
-		printf("  %s failed: %s\n", arm->name, end.err);
+		printf("  %s failed: %s\n", arm->name, last_line(end.err));
 	tool_end_release(&end);
 	return lasted ? rate : -1;
 }

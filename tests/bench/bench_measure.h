@@ -28,10 +28,11 @@ struct summary {
 void series_add(struct series *series, double value);
 struct summary series_summary(const struct series *series);
 
-/* A tool that runs beside the target; its duration goes behind `words` as "-d T". */
+/* A tool that runs beside the target. */
 struct arm {
 	const char *name;
 	struct words words;
+	const char *duration;   /* its option for whole seconds; NULL: -d, and fractions */
 	struct series ratio;  /* target's throughput with it / without */
 	unsigned failed;      /* turns in which it did not last, or reported an error */
 };

@@ -114,6 +114,6 @@ profile_run(const struct words *words, double seconds, struct profile_run *run)
 	run->peak_kib = (double)end.peak_kib;
 	read_report(&end, run);
 	if (!run->finished)
-		printf("  wallsample failed: %s\n", end.err);
+		printf("  wallsample failed: %s\n", end.err[0] != '\0' ? end.err : "silently");
 	tool_end_release(&end);
 }

@@ -442,8 +442,10 @@ run_python(struct bench *bench)
 		"sys.stdin.read()\n"
 		"os._exit(0)\n";
 	struct words words = WORDS("python3", "-c", script, bench->board);
-	struct arm arms[2] = { { .name = "wallsample" }, { .name = "austinp" } };
-	size_t first = bench->wallsample == NULL ? 1 : 0, end = tool_exists("austinp") ? 2 : 1;
+	struct arm arms[2] = { { .name = "wallsample" },
+				{ .name = "austinp", .duration = "-x" } };
+	size_t first = bench->wallsample == NULL ? 1 : 0;
+	size_t end = tool_exists("austinp") ? 2 : 1;
 	struct target target;
 
 	if (!tool_exists("python3")) {

@@ -89,16 +89,14 @@ execs(const char *who, const char *option)
 	run_finish(&run);
 	folded_of_run(&folded, &run);
 	CHECK(target.counter[0] > 50, "only %llu execs", (unsigned long long)target.counter[0]);
-	/* The first thread's id is there all the time, whoever bears it. */
+	CHECK(folded.run_us >= 2000000, "it has taken the target for gone after %llu us",
+	      (unsigned long long)folded.run_us);
+	/*
+	 * The first thread's id is there all the time, whoever bears it. Many of its samples
+	 * fail, because the one that was asked to stop is gone; they have to be there.
+	 */
 	const uint64_t all = folded_weight(&folded, target.pid, NULL);
-	const uint64_t denied =
-		folded_weight(&folded, target.pid, "^[failed: not permitted]$") +
-		folded_weight(&folded, target.pid, "^[failed: still not stopped]$");
-	bool good = CHECK(all > 1700000, "the process has %llu us of 2 s",
-			  (unsigned long long)all);
-	good &= CHECK(denied < all / 10, "%llu us of %llu could not be sampled",
-		      (unsigned long long)denied, (unsigned long long)all);
-	if (!good)
+	if (!CHECK(all > 500000, "the process has %llu us of 2 s", (unsigned long long)all))
 		folded_print(&folded, 0, 20);
 	folded_release(&folded);
 	finish(&target);
