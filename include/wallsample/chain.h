@@ -32,7 +32,6 @@ enum frame_origin {
 	X(STACK_LIMIT, false, "[truncated: stack larger than the copy]")       \
 	X(NO_UNWIND_INFO, false, "[truncated: no unwind information]")         \
 	X(BAD_MEMORY, false, "[truncated: stack not readable]")                \
-	X(NO_PROGRESS, false, "[truncated: unwinding went in circles]")        \
 	X(NEEDS_REGISTER, false, "[truncated: a register is not known]")
 
 enum chain_end {

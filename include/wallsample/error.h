@@ -20,6 +20,7 @@
 	X(IS_THREAD, 2)   /* a thread id where a process id is wanted */       \
 	X(ZOMBIE, 2)      /* has exited, waits for its parent */               \
 	X(KERNEL, 3)      /* a kernel thread: it has no user stack */          \
+	X(FOREIGN, 3)     /* a program of another architecture: 32-bit code */ \
 	X(SELF, 3)        /* wallsample itself or one of its ancestors */      \
 	X(TRACED, 3)      /* another tracer has it */                          \
 	X(OTHER_USER, 3)  /* another user's process */                         \

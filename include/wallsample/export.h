@@ -22,8 +22,9 @@ struct export_input {
 	const struct sampler_stats *stats;
 	enum sampler_end end;
 	bool snapshot;        /* made by a signal while sampling goes on */
-	bool by_thread;       /* -t: the thread is the outermost frame */
+	bool by_thread;       /* -t: threads are kept apart */
 	size_t limit;         /* rows of a table; at least 1 */
+	size_t thread_limit;  /* the same for the table of one thread */
 	unsigned columns;     /* width to fit in; 0: not a terminal, then 100 */
 	bool filtered;        /* some samples were left out by options */
 };

@@ -28,7 +28,7 @@ struct options {
 	bool no_jitter;
 	const char *output;      /* NULL or "-": stdout */
 	const char *format;      /* NULL: from the output's ending, else text */
-	uint64_t limit;
+	uint64_t limit;          /* 0: not given */
 	bool threads;
 	bool stop_all;
 	bool nonblocking;

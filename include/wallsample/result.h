@@ -49,6 +49,8 @@ struct bare_table {
 };
 
 void top_table_make(const struct view *view, struct top_table *out);
+/* Of the samples of one thread (an index in the profile). */
+void top_table_make_thread(const struct view *view, uint32_t thread, struct top_table *out);
 void top_table_release(struct top_table *table);
 void state_table_make(const struct view *view, struct state_table *out);
 void state_table_release(struct state_table *table);

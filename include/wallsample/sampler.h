@@ -6,7 +6,7 @@
  * What a look weighs. Tick k spans the time since tick k-1, dt(k). A thread that has run
  * lately is looked at every tick, and what is seen weighs dt(k). A thread that
  * sleeps is looked at with a probability of 1/period each tick; the period doubles
- * with the length of the sleep, from 1 to SAMPLER_MAX_PERIOD. A look that finds it has
+ * with the length of the sleep, from 1 to what the number of threads asks for. A look that finds it has
  * not run credits the whole time since the last look to the stack it sleeps in,
  * which is exact. A look that finds it has run weighs period * dt(k) for what it
  * sees, and the rest of the time since the last look goes to the old sleep: the
@@ -28,8 +28,6 @@
 #include "wallsample/process.h"
 #include "wallsample/profile.h"
 #include "wallsample/unwind.h"
-
-#define SAMPLER_MAX_PERIOD 32
 
 /* Values that the command hands down. */
 struct sampler_config {

@@ -44,10 +44,11 @@ struct stop_request {
 	struct watch *watch;     /* of the thread: its switch count is read while stopped */
 	struct sched before;     /* as read before asking */
 	size_t stack_want;       /* bytes of stack to copy */
+	uint64_t tick_ns;        /* when the tick began */
 	struct snapshot snapshot; /* initialised by the caller, filled here */
 	/* out */
 	enum stop_end end;
-	bool queued;             /* it had to be given a CPU to reach the stop */
+	bool queued;             /* it was waiting for a CPU at the tick */
 	bool fell_asleep;        /* the interrupt found it asleep in `syscall` after all */
 	bool group_stopped;      /* it was stopped by job control and still is */
 	long syscall;            /* number it was in; SYSCALL_NONE when in user code */
@@ -103,6 +104,9 @@ void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*
  * outstanding threads as they stop. Returns early when a signal handler ran.
  */
 void tracer_sleep_until(struct tracer *tracer, uint64_t until_ns);
+
+/* Captures and releases what has stopped by now; waits for nothing. */
+void tracer_poll(struct tracer *tracer);
 
 /*
  * Finds outstanding threads that will never stop, because an exec has put another thread in

@@ -40,7 +40,7 @@ void unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, b
 
 struct unwinder_stats {
 	uint64_t walks, frames;
-	uint64_t by_libdw, by_pointer, by_guess; /* frames found that way */
+	uint64_t by_pointer, by_guess; /* frames found that way */
 	uint64_t guessed_registers; /* walks that a guessed frame pointer completed */
 };
 const struct unwinder_stats *unwinder_stats(const struct unwinder *unwinder);

@@ -49,8 +49,11 @@ compare_top(const void *left, const void *right, void *context)
 	return order != 0 ? order : compare_functions(context, a->function, b->function);
 }
 
-void
-top_table_make(const struct view *view, struct top_table *out)
+/* `thread` of all threads. */
+#define ANY_THREAD UINT32_MAX
+
+static void
+make_top(const struct view *view, uint32_t thread, struct top_table *out)
 {
 	const size_t functions = view_function_count(view);
 	struct top_row *row = xcalloc(functions + 1, sizeof(*row));
@@ -60,6 +63,8 @@ top_table_make(const struct view *view, struct top_table *out)
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
 
+		if (thread != ANY_THREAD && sample->thread != thread)
+			continue;
 		if (sample->depth > 0)
 			row[sample->function[0]].flat_ns += sample->weight_ns;
 		for (size_t i = 0; i < sample->depth; i++) {
@@ -80,6 +85,18 @@ top_table_make(const struct view *view, struct top_table *out)
 	free(counted);
 	sort_rows(row, used, sizeof(*row), compare_top, view);
 	*out = (struct top_table){ .row = row, .count = used };
+}
+
+void
+top_table_make(const struct view *view, struct top_table *out)
+{
+	make_top(view, ANY_THREAD, out);
+}
+
+void
+top_table_make_thread(const struct view *view, uint32_t thread, struct top_table *out)
+{
+	make_top(view, thread, out);
 }
 
 void

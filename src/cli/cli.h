@@ -77,6 +77,12 @@ int target_find(struct target *target, const struct options *options, struct err
  */
 int target_open(struct target *target, bool may_stop, struct error *err);
 int target_begin(struct target *target, struct error *err);
+/* True and its wait status when the command has ended. */
+bool target_reap(const struct target *target, int *status);
+/* "the command ended with exit status 7" */
+void target_add_end(struct strbuf *sb, int status);
+/* The error of a command that was too quick to be sampled. */
+int target_refuse_ended(int status, struct error *err);
 /* Cancels a command that never began, and leaves one alone that did. */
 void target_release(struct target *target);
 
@@ -153,7 +159,10 @@ void progress_text(const struct progress *progress, uint64_t elapsed_ns, uint64_
 
 /* --- sample_exit.c ------------------------------------------------------ */
 
-/* 0, 1 (more than 1 % failed; `why` gets a sentence) or 2 (no samples). */
-int sample_exit_status(const struct sampler_stats *stats, struct strbuf *why);
+/* Exit statuses of a run that was not refused. */
+enum sample_status { SAMPLE_WHOLE = 0, SAMPLE_PARTIAL = 1, SAMPLE_NOTHING = 2 };
+
+/* Partial is more than 1 % failed: `why` gets a sentence then. */
+enum sample_status sample_exit_status(const struct sampler_stats *stats, struct strbuf *why);
 
 #endif

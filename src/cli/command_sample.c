@@ -165,6 +165,9 @@ run_sampler(struct sample_run *run)
 	run->end = sampler_run(run->sampler, &hooks);
 	progress_erase(&run->progress);
 	run->stats = *sampler_stats(run->sampler);
+	/* a command that was sampled without a stop is nobody's to reap but ours */
+	if (run->target.is_command && !run->stats.child_exited && run->end == SAMPLER_GONE)
+		run->stats.child_exited = target_reap(&run->target, &run->stats.child_status);
 	/* whatever is still held is let go before time is spent on the report */
 	sampler_free(run->sampler);
 	run->sampler = NULL;
@@ -202,13 +205,14 @@ sample(struct sample_run *run, int *status, struct error *err)
 	if (rc != 0)
 		return rc;
 	run_sampler(run);
-	sample_say_end(run);
 	strbuf_init(&why);
 	*status = sample_exit_status(&run->stats, &why);
-	if (run->stats.thread_samples == 0)
+	if (*status == SAMPLE_NOTHING) {
 		rc = sample_nothing(run, err);
-	else
+	} else {
+		sample_say_end(run);
 		rc = sample_write(run, &run->stats, false, err);
+	}
 	if (rc == 0 && why.length > 0)
 		log_say(&run->log, LOG_NORMAL, "%s", why.data);
 	strbuf_release(&why);

@@ -22,25 +22,26 @@ add_part(struct strbuf *why, uint64_t bad, uint64_t all, const char *what)
 	strbuf_add_format(why, "%s %s", say_count(all, count), what);
 }
 
-int
+enum sample_status
 sample_exit_status(const struct sampler_stats *stats, struct strbuf *why)
 {
 	uint64_t failed = 0, broken = 0, walks = 0;
 
-	/* --nonblocking leaves running threads alone on purpose: no failure */
+	/* --nonblocking leaves running threads alone on purpose, and threads may end */
 	for (int i = 0; i < FAILURE_COUNT; i++)
-		if (i != FAILURE_NOT_STOPPED)
+		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED)
 			failed += stats->failed[i];
 	for (int i = 0; i < CHAIN_END_COUNT; i++) {
 		walks += stats->chains[i];
 		if (!chain_end_is_whole((enum chain_end)i))
 			broken += stats->chains[i];
 	}
-	if (stats->thread_samples == 0)
-		return 2;
+	/* whose threads all had ended when they were looked at lived too short */
+	if (stats->thread_samples <= stats->failed[FAILURE_EXITED])
+		return SAMPLE_NOTHING;
 	if (!is_too_many(failed, stats->thread_samples) && !is_too_many(broken, walks))
-		return 0;
+		return SAMPLE_WHOLE;
 	add_part(why, failed, stats->thread_samples, "samples failed");
 	add_part(why, broken, walks, "stacks are not whole");
-	return 1;
+	return SAMPLE_PARTIAL;
 }

@@ -3,9 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "sample_run.h"
+#include "wallsample/chain.h"
+
+/* Rows of a table, and of one thread's with -t, unless -n says how many. */
+#define TABLE_ROWS 20
+#define THREAD_TABLE_ROWS 8
 
 void
 sample_say_start(const struct sample_run *run)
@@ -104,6 +108,7 @@ sample_write(const struct sample_run *run, const struct sampler_stats *stats, bo
 	     struct error *err)
 {
 	struct view *view = view_create(run->profile, run->symbols, &run->filter);
+	const size_t limit = run->options->limit;
 	const struct export_input input = {
 		.view = view,
 		.process = run->target.process,
@@ -111,7 +116,8 @@ sample_write(const struct sample_run *run, const struct sampler_stats *stats, bo
 		.end = run->end,
 		.snapshot = snapshot,
 		.by_thread = run->options->threads,
-		.limit = run->options->limit,
+		.limit = limit != 0 ? limit : TABLE_ROWS,
+		.thread_limit = limit != 0 ? limit : THREAD_TABLE_ROWS,
 		.columns = output_columns(&run->output),
 		.filtered = is_filtered(run->options),
 	};
@@ -126,20 +132,47 @@ sample_write(const struct sample_run *run, const struct sampler_stats *stats, bo
 static void
 say_command_end(const struct sample_run *run)
 {
-	pid_t pid = run->target.pid;
-	int status = run->stats.child_status;
-	bool exited = run->stats.child_exited;
+	const struct sampler_stats *stats = &run->stats;
+	struct strbuf end;
 
-	if (!exited && run->end == SAMPLER_GONE)
-		exited = waitpid(pid, &status, WNOHANG) == pid;
-	if (exited && WIFSIGNALED(status))
-		log_say(&run->log, LOG_NORMAL, "the command was ended by signal %d (%s)",
-			WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else if (exited && WIFEXITED(status) && WEXITSTATUS(status) != 0)
-		log_say(&run->log, LOG_NORMAL, "the command ended with exit status %d",
-			WEXITSTATUS(status));
-	else if (run->end == SAMPLER_DURATION)
-		log_say(&run->log, LOG_NORMAL, "the command goes on as process %d", (int)pid);
+	if (run->end == SAMPLER_DURATION) {
+		log_say(&run->log, LOG_NORMAL, "the command goes on as process %d",
+			(int)run->target.pid);
+		return;
+	}
+	/* an exit with status 0 is no news */
+	if (!stats->child_exited || stats->child_status == 0)
+		return;
+	strbuf_init(&end);
+	target_add_end(&end, stats->child_status);
+	log_say(&run->log, LOG_NORMAL, "%s", end.data);
+	strbuf_release(&end);
+}
+
+/* Of the different frames of all stacks, those found each way. */
+static void
+say_origins(const struct sample_run *run)
+{
+	static const enum frame_origin origins[] = {
+#define X(name, text) FRAME_##name,
+		FRAME_ORIGINS(X)
+#undef X
+	};
+	uint64_t count[ARRAY_SIZE(origins)] = { 0 };
+	struct strbuf text;
+
+	for (size_t i = 0; i < profile_frame_count(run->profile); i++) {
+		const struct profile_frame *frame = profile_frame(run->profile, (uint32_t)i);
+
+		if (frame->module != MODULE_NONE)
+			count[frame->origin]++;
+	}
+	strbuf_init(&text);
+	for (size_t i = 0; i < ARRAY_SIZE(origins); i++)
+		strbuf_add_format(&text, "%s%s %llu", i > 0 ? ", " : "",
+				  frame_origin_text(origins[i]), (unsigned long long)count[i]);
+	log_say(&run->log, LOG_VERBOSE, "different frames by how they were found: %s", text.data);
+	strbuf_release(&text);
 }
 
 /* The priority and the unwinder's speed have been said by the sampler. */
@@ -153,6 +186,7 @@ say_numbers(const struct sample_run *run)
 		"stop, %llu in a stop", (unsigned long long)stats->ticks,
 		(unsigned long long)stats->looks, (unsigned long long)stats->reused,
 		(unsigned long long)stats->read, (unsigned long long)stats->stopped);
+	say_origins(run);
 	log_say(&run->log, LOG_VERBOSE,
 		"saved %llu system calls from EINTR, passed on %llu signals",
 		(unsigned long long)stats->repaired, (unsigned long long)stats->signals_passed);
@@ -177,9 +211,11 @@ sample_nothing(const struct sample_run *run, struct error *err)
 	const struct options *options = run->options;
 	char time[SAY_TEXT_SIZE];
 
+	if (run->target.is_command && run->stats.child_exited)
+		return target_refuse_ended(run->stats.child_status, err);
 	if (run->end == SAMPLER_GONE)
 		return error_set(err, ERROR_NO_PROCESS,
-				 "nothing was sampled: process %d ended before it could be",
+				 "nothing was sampled: process %d ended before it could be sampled",
 				 (int)run->target.pid);
 	if (options->tid_count > 0 || options->thread_name != NULL)
 		return error_set(err, ERROR_SYSTEM,

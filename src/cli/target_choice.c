@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* target_choice.c - which process is meant, and may it be sampled. */
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -52,11 +53,41 @@ target_open(struct target *target, bool may_stop, struct error *err)
 	return rc == 0 ? attach_check(target->process, may_stop, err) : rc;
 }
 
+bool
+target_reap(const struct target *target, int *status)
+{
+	return waitpid(target->pid, status, WNOHANG) == target->pid;
+}
+
+void
+target_add_end(struct strbuf *sb, int status)
+{
+	if (WIFSIGNALED(status))
+		strbuf_add_format(sb, "the command was ended by signal %d (%s)", WTERMSIG(status),
+				  strsignal(WTERMSIG(status)));
+	else
+		strbuf_add_format(sb, "the command ended with exit status %d",
+				  WEXITSTATUS(status));
+}
+
+int
+target_refuse_ended(int status, struct error *err)
+{
+	struct strbuf end;
+
+	strbuf_init(&end);
+	target_add_end(&end, status);
+	error_set(err, ERROR_NO_PROCESS, "nothing was sampled: %s before it could be sampled",
+		  end.data);
+	strbuf_release(&end);
+	return -ERROR_NO_PROCESS;
+}
+
 int
 target_begin(struct target *target, struct error *err)
 {
 	struct process *begun;
-	int rc;
+	int rc, status;
 
 	if (!target->is_command)
 		return 0;
@@ -67,9 +98,9 @@ target_begin(struct target *target, struct error *err)
 		return rc;
 	target->is_running = true;
 	/* what was opened before bears our own name and words, not the command's */
-	if (process_open(target->pid, &begun, err) != 0)
-		return error_set(err, ERROR_NO_PROCESS,
-				 "the command has ended before it could be sampled");
+	rc = process_open(target->pid, &begun, err);
+	if (rc != 0)
+		return target_reap(target, &status) ? target_refuse_ended(status, err) : rc;
 	process_free(target->process);
 	target->process = begun;
 	return 0;

@@ -17,6 +17,7 @@
 
 #define LABEL_WIDTH 10
 #define NAME_MOST 24 /* a thread's name has 15 bytes, but may need escapes */
+#define THREAD_TABLES_MOST 10
 
 void
 text_write_field(FILE *out, size_t width, const char *label, const char *value)
@@ -167,41 +168,94 @@ write_unit(const struct export_input *input, FILE *out, size_t width)
 	strbuf_release(&sb);
 }
 
+/* The first `limit` rows; shares are those of `total_ns`. */
 static void
-write_functions(const struct export_input *input, FILE *out, size_t width)
+write_top(const struct view *view, const struct top_table *top, int64_t total_ns, size_t limit,
+	  FILE *out, size_t width)
 {
 	static const struct column column[] = {
 		{ "flat", true, 0 }, { "flat%", true, 0 }, { "sum%", true, 0 },
 		{ "cum", true, 0 },  { "cum%", true, 0 },  { "function (module)", false, 0 },
 	};
-	const int64_t total = view_total_ns(input->view);
 	struct columns table;
-	struct top_table top;
 	struct strbuf sb;
 	int64_t sum = 0;
 
 	strbuf_init(&sb);
 	columns_init(&table, column, ARRAY_SIZE(column));
-	top_table_make(input->view, &top);
-	for (size_t i = 0; i < shown(top.count, input->limit); i++) {
-		const struct top_row *row = &top.row[i];
+	for (size_t i = 0; i < shown(top->count, limit); i++) {
+		const struct top_row *row = &top->row[i];
 
 		sum += row->flat_ns;
 		add_time_cell(&table, &sb, row->flat_ns);
-		add_share_cell(&table, &sb, row->flat_ns, total);
-		add_share_cell(&table, &sb, sum, total);
+		add_share_cell(&table, &sb, row->flat_ns, total_ns);
+		add_share_cell(&table, &sb, sum, total_ns);
 		add_time_cell(&table, &sb, row->cum_ns);
-		add_share_cell(&table, &sb, row->cum_ns, total);
+		add_share_cell(&table, &sb, row->cum_ns, total_ns);
 		strbuf_clear(&sb);
-		add_function(&sb, view_function(input->view, row->function), true);
+		add_function(&sb, view_function(view, row->function), true);
 		columns_add(&table, sb.data);
 	}
-	write_unit(input, out, width);
 	columns_write(&table, out, width);
-	write_rest(out, top.count, input->limit, "more function", "more functions");
-	top_table_release(&top);
+	write_rest(out, top->count, limit, "more function", "more functions");
 	columns_release(&table);
 	strbuf_release(&sb);
+}
+
+static void
+write_functions(const struct export_input *input, FILE *out, size_t width)
+{
+	struct top_table top;
+
+	top_table_make(input->view, &top);
+	write_unit(input, out, width);
+	write_top(input->view, &top, view_total_ns(input->view), input->limit, out, width);
+	top_table_release(&top);
+}
+
+/* "Thread 4250 (pool): 29.03s, 27.63% of it running" */
+static void
+write_thread_title(const struct profile *profile, const struct thread_row *row, FILE *out,
+		   size_t width)
+{
+	const struct profile_thread *thread = profile_thread(profile, row->thread);
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_format(&sb, "Thread %jd (", (intmax_t)thread->tid);
+	strbuf_add_foreign(&sb, profile_text(profile, thread->name));
+	strbuf_add_text(&sb, "): ");
+	quantity_add_time(&sb, row->weight_ns);
+	strbuf_add_text(&sb, ", ");
+	quantity_add_share(&sb, (double)row->runnable_ns, (double)row->weight_ns);
+	strbuf_add_text(&sb, " of it running");
+	fputc('\n', out);
+	display_wrap(out, sb.data, 0, width);
+	strbuf_release(&sb);
+}
+
+/* The same with a table for each thread, those that ran most first. */
+static void
+write_functions_by_thread(const struct export_input *input, FILE *out, size_t width)
+{
+	struct thread_table threads;
+
+	thread_table_make(input->view, &threads);
+	display_wrap(out, "Functions of each thread by the wall time that it spent in them, "
+			  "running or blocked: 100% is the thread's own time.", 0, width);
+	for (size_t i = 0; i < shown(threads.count, THREAD_TABLES_MOST); i++) {
+		const struct thread_row *row = &threads.row[i];
+		struct top_table top;
+
+		top_table_make_thread(input->view, row->thread, &top);
+		write_thread_title(view_profile(input->view), row, out, width);
+		write_top(input->view, &top, row->weight_ns, input->thread_limit, out, width);
+		top_table_release(&top);
+	}
+	if (threads.count > THREAD_TABLES_MOST)
+		fputc('\n', out);
+	write_rest(out, threads.count, THREAD_TABLES_MOST, "more thread", "more threads");
+	thread_table_release(&threads);
 }
 
 /* --- states --------------------------------------------------------------------------------- */
@@ -313,7 +367,10 @@ text_write(const struct export_input *input, FILE *out)
 	write_header(input, out, width);
 	fputc('\n', out);
 	if (view_row_count(input->view) > 0) {
-		write_functions(input, out, width);
+		if (input->by_thread)
+			write_functions_by_thread(input, out, width);
+		else
+			write_functions(input, out, width);
 		write_states(input, out, width);
 		write_threads(input, out, width);
 	} else {

@@ -60,13 +60,21 @@ write_samples(struct closing *c)
 	end_field(c, "Stacks");
 }
 
+/* What --nonblocking leaves alone on purpose is none. */
+static bool
+is_failure(size_t reason)
+{
+	return reason != FAILURE_NOT_STOPPED;
+}
+
 static void
 write_failures(struct closing *c)
 {
 	uint64_t failed = 0;
 
 	for (size_t i = 0; i < FAILURE_COUNT; i++)
-		failed += c->stats->failed[i];
+		if (is_failure(i))
+			failed += c->stats->failed[i];
 	if (failed == 0) {
 		strbuf_add_text(&c->sb, "none");
 	} else {
@@ -77,9 +85,23 @@ write_failures(struct closing *c)
 	}
 	end_field(c, "Failed");
 	for (size_t i = 0; i < FAILURE_COUNT; i++)
-		if (c->stats->failed[i] > 0)
+		if (is_failure(i) && c->stats->failed[i] > 0)
 			write_item(c, c->stats->failed[i],
 				   sample_failure_text((enum sample_failure)i));
+}
+
+static void
+write_unstopped(struct closing *c)
+{
+	const uint64_t count = c->stats->failed[FAILURE_NOT_STOPPED];
+
+	if (count == 0)
+		return;
+	quantity_add_things(&c->sb, count, "sample", "samples");
+	strbuf_add_text(&c->sb, " of running threads, ");
+	quantity_add_share(&c->sb, (double)count, (double)c->stats->thread_samples);
+	strbuf_add_text(&c->sb, " of all, without a stack, as --nonblocking asks");
+	end_field(c, "Unstopped");
 }
 
 static void
@@ -255,6 +277,7 @@ text_write_cost(const struct export_input *input, FILE *out, size_t width)
 	fputs("\nWhat it cost and missed\n", out);
 	write_samples(&c);
 	write_failures(&c);
+	write_unstopped(&c);
 	write_broken(&c);
 	write_guessed(&c);
 	write_nameless(&c);

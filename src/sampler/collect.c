@@ -55,11 +55,14 @@ learn_stack_need(struct sampler *sampler, struct tracked *thread)
 {
 	const struct chain *chain = &sampler->chain;
 	size_t need = chain->stack_used + STACK_MARGIN;
+	size_t least = thread->stack_need - thread->stack_need / 64;
 
 	if (chain->end == CHAIN_STACK_LIMIT)
 		need = thread->stack_need * 4;
-	else if (need < thread->stack_need - thread->stack_need / 8)
-		need = thread->stack_need - thread->stack_need / 8;
+	else if (need < least)
+		need = least;
+	if (need < STACK_FIRST)
+		need = STACK_FIRST;
 	need = (need + STACK_MARGIN - 1) / STACK_MARGIN * STACK_MARGIN;
 	thread->stack_need =
 		need < sampler->config.stack_limit ? need : sampler->config.stack_limit;
@@ -102,23 +105,6 @@ fail(struct sampler *sampler, struct pending *pending, enum sample_failure failu
 }
 
 /*
- * A thread had to wait for a CPU, but that may be our own doing: on the CPU we run
- * on, one thread may have been running until our tick began.
- */
-static bool
-displaced_by_us(struct sampler *sampler, const struct tracked *thread)
-{
-	struct task_stat stat;
-
-	if (sampler->displaced ||
-	    !process_read_task_stat(sampler->process, thread->watch.tid, &stat) ||
-	    stat.processor != sampler->own_cpu)
-		return false;
-	sampler->displaced = true;
-	return true;
-}
-
-/*
  * After its stop a sleeper goes back to sleep by itself. It has done nothing else if it
  * was scheduled in once and sleeps at the same place.
  */
@@ -147,6 +133,7 @@ ask(struct sampler *sampler, const struct pending *pending)
 	request->watch = &pending->thread->watch;
 	request->before = pending->thread->sched;
 	request->stack_want = pending->thread->stack_need;
+	request->tick_ns = sampler->tick_ns;
 	tracer_ask(sampler->tracer, request);
 }
 
@@ -177,7 +164,8 @@ make_late(struct sampler *sampler, struct pending *pending)
 static bool
 may_stop_sleeper(const struct sampler *sampler, const struct pending *pending)
 {
-	return sampler->tracer != NULL && pending->state == RUN_SLEEPING &&
+	return sampler->tracer != NULL && !pending->thread->untouchable &&
+	       pending->state == RUN_SLEEPING &&
 	       !syscall_minds_a_stop(pending->info.number) && pending->thread->memo == NULL &&
 	       pending->thread->late == NULL;
 }
@@ -232,6 +220,7 @@ stop_for_registers(struct sampler *sampler, struct pending *pending)
 	if (request->end != STOP_CAPTURED || request->snapshot.regs.sp != pending->info.sp ||
 	    request->snapshot.regs.pc != pending->info.pc) {
 		/* It woke just then: that is the stack of another moment. */
+		pending->thread->untouchable = request->end == STOP_UNREADABLE;
 		fail(sampler, pending, FAILURE_MOVED);
 		return;
 	}
@@ -275,11 +264,13 @@ finish_captured(struct sampler *sampler, struct pending *pending)
 	pending->info.pc = request->snapshot.regs.pc;
 	if (request->group_stopped)
 		pending->state = RUN_STOPPED;
-	else if (request->queued && !displaced_by_us(sampler, pending->thread))
+	else if (request->queued)
 		pending->state = RUN_QUEUED;
 	if (request->fell_asleep) {
-		pending->state = RUN_SLEEPING;
+		/* It ran when it was looked at, and that is what this sample says. */
 		finish_woken(sampler, pending);
+		pending->thread->state = RUN_SLEEPING;
+		pending->thread->syscall = request->syscall;
 		return;
 	}
 	walk(sampler, &request->snapshot, false);
@@ -336,6 +327,7 @@ finish_stop(struct sampler *sampler, struct pending *pending)
 		make_late(sampler, pending);
 		break;
 	default:
+		pending->thread->untouchable = true;
 		fail(sampler, pending, FAILURE_UNREADABLE);
 		break;
 	}
@@ -344,6 +336,8 @@ finish_stop(struct sampler *sampler, struct pending *pending)
 void
 collect_late(struct sampler *sampler, bool give_up)
 {
+	if (sampler->tracer != NULL)
+		tracer_poll(sampler->tracer);
 	if (sampler->late_count > 0)
 		tracer_check(sampler->tracer);
 	for (size_t i = 0; sampler->late_count > 0 && i < sampler->thread_count; i++) {

@@ -54,12 +54,12 @@ look_settle(struct sampler *sampler, struct tracked *thread, bool asleep)
 	schedule(sampler, thread);
 }
 
-/* The thread has exited since the last look. What it did then it did until some
- * moment in between: the same estimate as for any other change. */
+/* The thread has exited: it is dropped when threads are listed next. */
 static void
 forget(struct sampler *sampler, struct tracked *thread)
 {
 	thread->gone = true;
+	thread->seen = false; /* all its time is accounted for */
 	thread->next_tick = UINT32_MAX;
 	sampler->relist = true;
 }
@@ -129,6 +129,9 @@ plan_stop(struct sampler *sampler, struct tracked *thread, int64_t samples, int6
 	sampler->runnable += (double)samples;
 	if (sampler->tracer == NULL)
 		sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_RUNNING, samples,
+			      weight_ns);
+	else if (thread->untouchable)
+		sample_failed(sampler, thread, FAILURE_UNREADABLE, RUN_RUNNING, samples,
 			      weight_ns);
 	else
 		batch_add(&sampler->runners, thread, samples, weight_ns)->state = RUN_RUNNING;
@@ -218,6 +221,13 @@ look_at(struct sampler *sampler, struct tracked *thread)
 		schedule(sampler, thread);
 		return;
 	}
+	if (look == LOOK_GONE) {
+		/* It lived at the tick before. */
+		if (thread->seen && thread->selected)
+			credit(sampler, thread, ticks - 1, time_ns - (int64_t)sampler->span_ns);
+		forget(sampler, thread);
+		return;
+	}
 	/*
 	 * Seen with a chance of 1/period, so it weighs `period` ticks; the rest of
 	 * the time is the old sleep's (sampler.h). A rest below zero takes back
@@ -228,10 +238,6 @@ look_at(struct sampler *sampler, struct tracked *thread)
 	else if (!thread->seen)
 		weight_ns = time_ns;
 	thread->sched = sched;
-	if (look == LOOK_GONE) {
-		forget(sampler, thread);
-		return;
-	}
 	if (!thread->selected) {
 		look_unselected(sampler, thread, period);
 	} else if (look == LOOK_OK) {

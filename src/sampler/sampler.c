@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler.c - the life of a run: set-up, ticks, the end, and what it all cost. */
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -135,14 +134,6 @@ look_at_threads(struct sampler *sampler, bool everyone)
 	}
 }
 
-static unsigned
-current_cpu(void)
-{
-	int cpu = sched_getcpu();
-
-	return cpu >= 0 ? (unsigned)cpu : UINT32_MAX;
-}
-
 /* No tick comes after this one: what was asked to stop is waited for, within reason. */
 static void
 collect_last(struct sampler *sampler)
@@ -167,8 +158,6 @@ tick(struct sampler *sampler, bool last)
 	sampler->span_ns = now - sampler->tick_ns;
 	sampler->tick_ns = now;
 	sampler->runnable = 0;
-	sampler->own_cpu = current_cpu();
-	sampler->displaced = false;
 	alive = look_at_process(sampler);
 	maps_tick(sampler->maps, now);
 	if (sampler->relist && alive)

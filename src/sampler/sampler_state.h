@@ -16,7 +16,7 @@
 #include "wallsample/table.h"
 #include "wallsample/tracer.h"
 
-/* Stack bytes that are copied of a thread not seen before. */
+/* Stack bytes that are copied at least: 4 KiB less would save 1 us. */
 #define STACK_FIRST ((size_t)16 << 10)
 /* What is copied beyond what the last walk needed. */
 #define STACK_MARGIN ((size_t)4 << 10)
@@ -28,6 +28,7 @@ struct tracked {
 	struct watch watch;
 	uint64_t start_time;
 	bool gone;              /* its files say ESRCH: to be forgotten */
+	bool untouchable;       /* a stop told nothing (32-bit code): it gets no other */
 	bool selected;          /* wanted by the user: captured, not only counted */
 	uint32_t profile_thread;
 	char name[64];
@@ -97,8 +98,6 @@ struct sampler {
 	struct pace pace;
 	enum sched_source sched_source;
 	size_t fd_budget;       /* threads whose descriptors may stay open */
-	unsigned own_cpu;       /* the CPU we ran on when the tick began */
-	bool displaced;         /* the thread that our own run took it from was found */
 
 	/* Threads in ascending order of their ids. */
 	struct tracked **thread;

@@ -38,9 +38,24 @@ thread_create(struct sampler *sampler, pid_t tid)
 	return thread;
 }
 
+/*
+ * A thread that has ended lived at the tick before this one: until then it did what it was
+ * last seen doing.
+ */
+static void
+credit_last(struct sampler *sampler, struct tracked *thread)
+{
+	uint64_t last_tick_ns = sampler->tick_ns - sampler->span_ns;
+
+	if (thread->seen && thread->selected && thread->last_ns < last_tick_ns)
+		credit(sampler, thread, (int64_t)(sampler->tick - 1 - thread->last_tick),
+		       (int64_t)(last_tick_ns - thread->last_ns));
+}
+
 static void
 thread_free(struct sampler *sampler, struct tracked *thread)
 {
+	credit_last(sampler, thread);
 	late_drop(sampler, thread);
 	watch_release(&thread->watch);
 	free(thread->memo);

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <elf.h>
+
 #include "attach_probe.h"
 #include "task_file.h"
 #include "wallsample/base.h"
@@ -270,6 +272,29 @@ look_around(struct refusal *r, const struct process *process)
 
 /* --- asking --------------------------------------------------------------------- */
 
+/*
+ * Registers and system calls of 32-bit programs have other numbers, so that a stop could
+ * not be repaired. An exec into such a program later is met by the tracer.
+ */
+static int
+refuse_foreign(const struct refusal *r, struct error *err)
+{
+	unsigned char header[EI_NIDENT];
+	int fd = process_open_file(r->process, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, header, sizeof(header));
+	close(fd);
+	if (n < (ssize_t)sizeof(header) || memcmp(header, ELFMAG, SELFMAG) != 0 ||
+	    header[EI_CLASS] == ELFCLASS64)
+		return 0;
+	return refuse(r, err, ERROR_FOREIGN,
+		      "is a 32-bit program; wallsample samples 64-bit programs of its own "
+		      "architecture");
+}
+
 static bool
 is_alive(const struct process *process, pid_t tid)
 {
@@ -342,6 +367,8 @@ attach_check(const struct process *process, bool may_stop, struct error *err)
 	look_around(&r, process);
 	r.may_stop = may_stop;
 	rc = refuse_own_family(&r, err);
+	if (rc == 0)
+		rc = refuse_foreign(&r, err);
 	if (rc == 0)
 		rc = refuse_traced(&r, err);
 	if (rc != 0)

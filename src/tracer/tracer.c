@@ -28,9 +28,8 @@
  */
 #define SPIN_NS (30 * NS_PER_US)
 
-/* A thread that stops this soon was on a CPU; one that waits for a CPU waits for
- * another's time slice to end, which takes a millisecond and more. */
-#define QUICK_NS (50 * NS_PER_US)
+/* A thread that we have displaced when we woke for the tick began to wait just before it. */
+#define OWN_WAKE_NS (200 * NS_PER_US)
 
 #define FREE_BOUND_NS (2 * NS_PER_SEC)
 
@@ -44,8 +43,9 @@ struct tracer {
 		struct stop_request *request; /* NULL: of no interest any more */
 	} *seized;
 	size_t seized_count, seized_capacity;
-	bool exited;            /* the process, when it is our child; */
-	int exit_status;        /* its wait status then */
+	bool is_parent;         /* of the process, which then is our child */
+	bool exited;            /* it has exited, */
+	int exit_status;        /* with this wait status */
 	struct tracer_stats stats;
 };
 
@@ -84,6 +84,7 @@ tracer_create(const struct process *process, struct tracer **out, struct error *
 	struct sigaction action = { .sa_handler = on_watchdog };
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMAX };
 	struct tracer *tracer = xcalloc(1, sizeof(*tracer));
+	siginfo_t info;
 
 	*out = NULL;
 	sigemptyset(&action.sa_mask);
@@ -95,6 +96,8 @@ tracer_create(const struct process *process, struct tracer **out, struct error *
 		return error_set(err, ERROR_SYSTEM, "cannot set up a timer: %s", strerror(error));
 	}
 	tracer->process = process;
+	tracer->is_parent = waitid(P_PID, (id_t)process->pid, &info,
+				   WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 	*out = tracer;
 	return 0;
 }
@@ -175,7 +178,7 @@ static uint64_t
 stop_began(const struct stop_request *request, uint64_t wait_began, uint64_t wait_ended,
 	   uint64_t previous_end)
 {
-	if (!request->queued)
+	if (request->during.switches == request->before.switches)
 		return request->asked_ns;
 	if (wait_ended - wait_began >= WAITED_NS)
 		return wait_ended;
@@ -197,9 +200,24 @@ repair(struct tracer *tracer, pid_t tid, struct kernel_regs *kernel)
 		tracer->stats.repaired++;
 }
 
+/*
+ * Was it waiting for a CPU when the tick began? It was if it has been given one since, and
+ * the wait for it, whose length the scheduler tells, began before the tick: one that
+ * began with the tick is our own doing, because we took the CPU to make the tick.
+ */
+static bool
+was_queued(const struct stop_request *request, uint64_t stopped_ns)
+{
+	uint64_t waited = request->during.delay_ns - request->before.delay_ns;
+
+	return request->during.switches != request->before.switches && !request->fell_asleep &&
+	       waited > stopped_ns - request->tick_ns + OWN_WAKE_NS;
+}
+
 /* The thread stands still: take what is needed, nothing more. */
 static void
-capture(struct tracer *tracer, struct stop_request *request, enum stop_kind kind, bool quick)
+capture(struct tracer *tracer, struct stop_request *request, enum stop_kind kind,
+	uint64_t stopped_ns)
 {
 	struct snapshot *snapshot = &request->snapshot;
 	struct kernel_regs kernel;
@@ -230,10 +248,8 @@ capture(struct tracer *tracer, struct stop_request *request, enum stop_kind kind
 	 * This also proves that the stopped thread is ours: the descriptor is tied to
 	 * our process, and fails when the thread id now is a stranger's.
 	 */
-	if (!quick || request->fell_asleep)
-		look = watch_read_sched(request->watch, tracer->process, &request->during);
-	request->queued = request->during.switches != request->before.switches &&
-			  !request->fell_asleep;
+	look = watch_read_sched(request->watch, tracer->process, &request->during);
+	request->queued = was_queued(request, stopped_ns);
 	request->group_stopped = kind == KIND_GROUP_STOP;
 	if (look == LOOK_OK)
 		request->end = STOP_CAPTURED;
@@ -343,7 +359,7 @@ serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *w
 		release_unwanted(tracer, tid, signo, kind);
 	} else {
 		request->signal = signo;
-		capture(tracer, request, kind, wait_ended - request->asked_ns < QUICK_NS);
+		capture(tracer, request, kind, wait_ended);
 		if (waiting->hold && entry->fresh)
 			return; /* stays seized, until let_go */
 		seized_remove(tracer, entry);
@@ -433,22 +449,48 @@ tracer_check(struct tracer *tracer)
 	}
 }
 
-/* Serves what is seized until the moment; true when a signal of ours ended it early. */
+/*
+ * Serves whatever stops until the moment; true when a signal of ours ended it early. It does
+ * not go by the list of what is seized: an exec turns a tracee into one with another id, and
+ * a tracee that nobody waits for would stand still.
+ */
 static bool
-serve_outstanding(struct tracer *tracer, uint64_t until_ns)
+serve_until(struct tracer *tracer, uint64_t until_ns)
 {
 	struct waiting waiting = { .deadline_ns = until_ns, .previous_end = clock_now_ns() };
 	int error = 0;
 
 	watchdog_set(tracer, until_ns);
-	while (tracer->seized_count > 0 && error == 0)
+	while (error == 0)
 		if (!wait_once(tracer, &waiting, 0))
 			error = errno;
 	watchdog_set(tracer, 0);
-	/* ECHILD: what was seized has gone without a word, by exec. */
 	if (error == ECHILD)
 		tracer_check(tracer);
 	return error == EINTR;
+}
+
+/* Is there anything that could stop, or has stopped? What has is served. */
+static bool
+has_tracees(struct tracer *tracer)
+{
+	struct waiting waiting = { .previous_end = clock_now_ns() };
+	siginfo_t info;
+
+	for (;;) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0)
+			return false; /* ECHILD: not even a child */
+		if (info.si_pid == 0)
+			return true;
+		wait_once(tracer, &waiting, 0);
+	}
+}
+
+void
+tracer_poll(struct tracer *tracer)
+{
+	has_tracees(tracer);
 }
 
 void
@@ -457,7 +499,7 @@ tracer_sleep_until(struct tracer *tracer, uint64_t until_ns)
 	struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SEC),
 				  .tv_nsec = (long)(until_ns % NS_PER_SEC) };
 
-	if (tracer->seized_count > 0 && serve_outstanding(tracer, until_ns))
+	if (has_tracees(tracer) && serve_until(tracer, until_ns))
 		return;
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
@@ -467,8 +509,13 @@ tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 {
 	uint64_t deadline = clock_now_ns() + bound_ns;
 
-	while (tracer->seized_count > 0 && clock_now_ns() < deadline)
-		serve_outstanding(tracer, deadline);
+	while (has_tracees(tracer) && clock_now_ns() < deadline) {
+		/* The command that we started is a child for as long as it runs. */
+		if (tracer->seized_count == 0 && tracer->is_parent)
+			break;
+		serve_until(tracer, clock_now_ns() + WATCHDOG_REPEAT_NS);
+		tracer_check(tracer);
+	}
 }
 
 bool

@@ -34,6 +34,7 @@
 
 #define STACK_COPY (16 << 10)
 #define REGISTER_WORDS 64
+#define MOST_TIMES 65536
 
 /* Where the stack pointer stands among the registers of NT_PRSTATUS. */
 #if defined(__x86_64__)
@@ -58,6 +59,7 @@ struct floor {
 	size_t count, capacity;
 	size_t outstanding;
 	uint64_t ticks, stops, late_ticks;
+	uint64_t stop_ns[MOST_TIMES]; /* of the first stops: from the wait's end to the release */
 };
 
 static struct floor_thread *
@@ -155,6 +157,7 @@ collect_stops(struct floor *floor)
 		struct iovec local = { stack, sizeof(stack) }, remote;
 		int status;
 		pid_t tid = waitpid(-1, &status, __WALL);
+		uint64_t stopped = bench_now_ns();
 
 		if (tid < 0 && errno == EINTR)
 			continue;
@@ -168,7 +171,7 @@ collect_stops(struct floor *floor)
 		remote.iov_len = sizeof(stack);
 		process_vm_readv(floor->pid, &local, 1, &remote, 1, 0);
 		ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)signal_to_pass(status));
-		floor->stops++;
+		floor->stop_ns[floor->stops++ % MOST_TIMES] = bench_now_ns() - stopped;
 	}
 }
 
@@ -240,6 +243,30 @@ run(struct floor *floor, double rate, double seconds)
 	}
 }
 
+static int
+by_time(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+print_counts(struct floor *floor)
+{
+	size_t count = floor->stops < MOST_TIMES ? (size_t)floor->stops : MOST_TIMES;
+	double median = 0, p99 = 0;
+
+	qsort(floor->stop_ns, count, sizeof(floor->stop_ns[0]), by_time);
+	if (count > 0) {
+		median = (double)floor->stop_ns[count / 2] / 1e3;
+		p99 = (double)floor->stop_ns[count * 99 / 100] / 1e3;
+	}
+	printf("%llu ticks, %llu late, %llu stops: median %.1f us, p99 %.1f us\n",
+	       (unsigned long long)floor->ticks, (unsigned long long)floor->late_ticks,
+	       (unsigned long long)floor->stops, median, p99);
+}
+
 static void
 parse_tids(struct floor *floor, char *text)
 {
@@ -256,7 +283,7 @@ parse_tids(struct floor *floor, char *text)
 int
 main(int argc, char **argv)
 {
-	struct floor floor = { 0 };
+	static struct floor floor;
 	double rate = 100, seconds = 5;
 	int option;
 
@@ -290,7 +317,6 @@ main(int argc, char **argv)
 		add_others(&floor);
 	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 	run(&floor, rate, seconds);
-	printf("floor: %llu ticks, %llu late, %llu stops\n", (unsigned long long)floor.ticks,
-	       (unsigned long long)floor.late_ticks, (unsigned long long)floor.stops);
+	print_counts(&floor);
 	return 0;
 }

@@ -141,6 +141,22 @@ print_run(const struct profile_run *run)
 	printf("  memory: %.1f MiB at most\n", run->peak_kib / 1024);
 }
 
+/* The same for the floor: how long this machine lets nobody be quicker. */
+static void
+look_at_floor(const struct bench *bench, const struct words *floor_words)
+{
+	struct words words = *floor_words;
+	struct tool_end end;
+	char seconds[32];
+
+	snprintf(seconds, sizeof(seconds), "%.2f", bench->profile_seconds / 2);
+	words_add(&words, "-d");
+	words_add(&words, seconds);
+	tool_run(&words, 60, &end);
+	printf("  the floor: %s", end.out);
+	tool_end_release(&end);
+}
+
 /* A longer run of wallsample for its own figures. False: there is none. */
 static bool
 look_at_sampler(const struct bench *bench, const struct target *target, const char *rate,
@@ -150,6 +166,7 @@ look_at_sampler(const struct bench *bench, const struct target *target, const ch
 
 	if (bench->wallsample == NULL)
 		return false;
+	words_add(&words, "--no-jitter"); /* what is late then shows in the rate */
 	profile_run(&words, seconds, run);
 	if (run->finished)
 		print_run(run);
@@ -189,6 +206,7 @@ run_one_busy(struct bench *bench, const char *rate)
 		      target.tids);
 	ours = compare(bench, &target, rate, &words, &floor);
 	judge_against_floor(bench, &ours, &floor);
+	look_at_floor(bench, &words);
 	if (look_at_sampler(bench, &target, rate, bench->profile_seconds, &run)) {
 		judge_at_most(bench, run.stop_median_us, 15, "median time stopped", "us");
 		judge_at_most(bench, run.stop_p99_us, 100, "p99 of it", "us");
@@ -220,6 +238,7 @@ run_pool(struct bench *bench)
 	words = WORDS(program(bench, "bench_floor"), "-p", target.pid, "-r", "100", "-t",
 		      target.tids);
 	compare(bench, &target, "100", &words, NULL);
+	look_at_floor(bench, &words);
 	if (look_at_sampler(bench, &target, "100", bench->profile_seconds, &run)) {
 		judge_at_most(bench, run.stop_median_us, 30, "median time stopped", "us");
 		judge_at_most(bench, run.stop_p99_us, 200, "p99 of it", "us");

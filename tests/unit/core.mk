@@ -1,0 +1,29 @@
+# Unit tests of src/state, src/tracer and src/unwind.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_rule tests/unit/test_state tests/unit/test_tracer_parts \
+	tests/unit/test_unwind
+TESTS += tests/unit/test_rule tests/unit/test_state tests/unit/test_tracer_parts \
+	tests/unit/test_unwind
+if ARCH_X86_64
+check_PROGRAMS += tests/unit/test_repair_x86_64
+TESTS += tests/unit/test_repair_x86_64
+endif
+endif
+tests_unit_test_rule_SOURCES = tests/unit/test_rule.c
+tests_unit_test_rule_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_rule_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_state_SOURCES = tests/unit/test_state.c tests/unit/sleeping_child.c \
+	tests/unit/sleeping_child.h
+tests_unit_test_state_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_state_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_tracer_parts_SOURCES = tests/unit/test_tracer_parts.c \
+	tests/unit/sleeping_child.c tests/unit/sleeping_child.h
+tests_unit_test_tracer_parts_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_tracer_parts_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_unwind_SOURCES = tests/unit/test_unwind.c tests/unit/sleeping_child.c \
+	tests/unit/sleeping_child.h
+tests_unit_test_unwind_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_unwind_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_repair_x86_64_SOURCES = tests/unit/test_repair_x86_64.c
+tests_unit_test_repair_x86_64_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_repair_x86_64_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

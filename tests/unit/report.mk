@@ -60,7 +60,9 @@ EXTRA_DIST += \
 	tests/replay/report-200.txt \
 	tests/replay/report-80.txt \
 	tests/replay/report-clean.txt \
+	tests/replay/report-many-threads.txt \
 	tests/replay/report-piped.txt \
 	tests/replay/report-selected.txt \
+	tests/replay/report-threads.txt \
 	tests/replay/stacks-by-thread.folded \
 	tests/replay/stacks.folded

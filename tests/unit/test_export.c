@@ -203,6 +203,7 @@ input_of(struct recording *recording)
 		.stats = recording->stats,
 		.end = SAMPLER_DURATION,
 		.limit = 20,
+		.thread_limit = 8,
 		.columns = 80,
 	};
 }
@@ -310,6 +311,43 @@ test_report_selected(void **state)
 	release_recording(&recording);
 }
 
+/* A table a thread, cut to a few rows; running threads that were left alone. */
+static void
+test_report_threads(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+
+	(void)state;
+	input.by_thread = true;
+	input.thread_limit = 4;
+	recording.stats->failed[FAILURE_NOT_STOPPED] = 1234;
+	check_golden("report-threads.txt", "text", &input);
+	release_recording(&recording);
+}
+
+/* More threads than are shown one by one. */
+static void
+test_report_many_threads(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+	struct profile *profile = profile_create();
+	struct view *view;
+
+	(void)state;
+	for (uint32_t i = 0; i < 13; i++)
+		add_sample(profile, profile_add_thread(profile, 100 + (pid_t)i, 1, "worker"),
+			   RUN_RUNNING, -1, 1000 - 10 * (int64_t)i, STACK(START, MAIN, LOOP));
+	input.view = view = view_create(profile, NULL, &all);
+	input.by_thread = true;
+	input.columns = 0;
+	check_golden("report-many-threads.txt", "text", &input);
+	view_free(view);
+	profile_free(profile);
+	release_recording(&recording);
+}
+
 /* Nothing went wrong: the closing block has no lists. */
 static void
 test_report_clean(void **state)
@@ -381,6 +419,7 @@ test_report_fits(void **state)
 		char *text, *rest, *line;
 
 		input.columns = columns;
+		input.by_thread = columns % 2 == 0;
 		text = rest = write_text("text", &input);
 		while ((line = strsep(&rest, "\n")) != NULL) {
 			const size_t length = strlen(line);
@@ -429,6 +468,8 @@ main(void)
 		cmocka_unit_test(test_report_200),
 		cmocka_unit_test(test_report_piped),
 		cmocka_unit_test(test_report_selected),
+		cmocka_unit_test(test_report_threads),
+		cmocka_unit_test(test_report_many_threads),
 		cmocka_unit_test(test_report_clean),
 		cmocka_unit_test(test_report_empty),
 		cmocka_unit_test(test_report_fits),

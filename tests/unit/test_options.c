@@ -59,7 +59,7 @@ test_defaults(void **state)
 	(void)state;
 	accepted("");
 	assert_true(options.rate_hz == 100);
-	assert_int_equal(options.limit, 20);
+	assert_int_equal(options.limit, 0);
 	assert_true(options.max_overhead == 5);
 	assert_int_equal(options.stack_size, 1 << 20);
 	assert_int_equal(options.unwinder, UNWIND_AUTO);
@@ -321,13 +321,18 @@ test_exit_status(void **state)
 	assert_int_equal(sample_exit_status(&stats, &why), 0);
 	stats.failed[FAILURE_NOT_STOPPED] = 1000;
 	stats.failed[FAILURE_LATE] = 4;
-	stats.failed[FAILURE_EXITED] = 6;
+	stats.failed[FAILURE_UNREADABLE] = 6;
+	/* threads that end are no failure of ours: only if there was nothing else */
+	stats.failed[FAILURE_EXITED] = 900;
 	assert_int_equal(sample_exit_status(&stats, &why), 0);
 	assert_int_equal(why.length, 0);
-	stats.failed[FAILURE_EXITED]++;
+	stats.failed[FAILURE_UNREADABLE]++;
 	assert_int_equal(sample_exit_status(&stats, &why), 1);
 	assert_string_equal(why.data, "partial: 11 of 1,000 samples failed");
+	stats.failed[FAILURE_EXITED] = 1000;
+	assert_int_equal(sample_exit_status(&stats, &why), 2);
 	stats.failed[FAILURE_EXITED] = 0;
+	stats.failed[FAILURE_UNREADABLE] = 0;
 	stats.chains[CHAIN_OUTERMOST] = 99;
 	stats.chains[CHAIN_BAD_MEMORY] = 1;
 	assert_int_equal(sample_exit_status(&stats, &why), 0);
