@@ -25,7 +25,7 @@ struct export_input {
 	bool by_thread;       /* -t: threads are kept apart */
 	size_t limit;         /* rows of a table; at least 1 */
 	size_t thread_limit;  /* the same for the table of one thread */
-	unsigned columns;     /* width to fit in; 0: not a terminal, then 100 */
+	unsigned columns;     /* width to fit in; 0: not known, then 100 */
 	bool filtered;        /* some samples were left out by options */
 };
 

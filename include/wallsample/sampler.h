@@ -4,12 +4,14 @@
  * stacks that may have changed, and adds what it saw to the profile.
  *
  * What a look weighs. Tick k spans the time since tick k-1, dt(k). A thread that has run
- * lately is looked at every tick, and what is seen weighs dt(k). A thread that
- * sleeps is looked at with a probability of 1/period each tick; the period doubles
- * with the length of the sleep, from 1 to what the number of threads asks for. A look that finds it has
- * not run credits the whole time since the last look to the stack it sleeps in,
- * which is exact. A look that finds it has run weighs period * dt(k) for what it
- * sees, and the rest of the time since the last look goes to the old sleep: the
+ * lately is looked at every tick (or, to keep to --max-overhead, at random once in
+ * `thin` ticks), and what is seen weighs the time since the last look.
+ *
+ * A thread that sleeps is looked at with a probability of 1/period each tick; the period
+ * doubles with the length of the sleep, up to what the number of threads asks for. A look
+ * that finds it has not run credits the whole time since the last look to the stack it
+ * sleeps in, which is exact. A look that finds it has run weighs period * dt(k) for what
+ * it sees, and the rest of the time since the last look goes to the old sleep: the
  * difference estimator of survey sampling. As the chance of a look depends only on
  * the past, the expected weight of everything a thread does is its time, and
  * each thread's weights add up to the time it was alive, exactly.
@@ -95,6 +97,7 @@ struct sampler_stats {
 	uint64_t repaired;         /* system calls saved from EINTR */
 	uint64_t signals_passed;
 	double rate_wanted, rate_lowest; /* lowest that --max-overhead brought it to */
+	uint32_t thinnest;         /* a thread was looked at once in so many ticks, at most */
 	uint64_t unwind_ns, unwind_frames;
 	int nice_value;            /* own priority while sampling */
 	bool execed;               /* the target has called exec meanwhile */

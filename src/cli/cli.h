@@ -128,7 +128,7 @@ int output_write(const struct output *output, const char *text, size_t length,
 		 struct error *err);
 void output_close(struct output *output);
 
-/* Columns of the terminal that is written to; 0: it is none. */
+/* Columns of the terminal that is written to, else COLUMNS; 0: neither tells. */
 unsigned output_columns(const struct output *output);
 
 /* --- output_folder.c ---------------------------------------------------- */

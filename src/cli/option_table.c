@@ -35,8 +35,8 @@ const struct option_row option_table[] = {
 	  .min = 1, .max = 1000000000, .unit = "rows",
 	  .help = "rows of a table (default 20; with -t, 8 for each thread)" },
 	{ .name = "threads", .letter = 't', .type = OPTION_FLAG, FIELD(threads),
-	  .help = "keep the threads apart: a table of functions for each; in folded stacks the thread "
-		  "is the outermost frame" },
+	  .help = "keep the threads apart: a table of functions for each; in folded stacks each is "
+		  "the outermost frame" },
 	{ .name = "stop-all", .type = OPTION_FLAG, FIELD(stop_all),
 	  .help = "hold the running threads until all are captured: one consistent picture" },
 	{ .name = "nonblocking", .type = OPTION_FLAG, FIELD(nonblocking),

@@ -15,6 +15,9 @@
 /* Other files of that name are somebody's leftovers: a few are passed over. */
 #define TEMPORARY_TRIES 8
 
+/* Wider is no terminal: what is in COLUMNS then is a mistake. */
+#define COLUMNS_MOST 10000
+
 static int
 refuse(const struct output *output, const char *what, struct error *err)
 {
@@ -231,9 +234,13 @@ output_close(struct output *output)
 unsigned
 output_columns(const struct output *output)
 {
+	const char *wanted = getenv("COLUMNS");
 	struct winsize size;
+	uint64_t columns;
 
-	if (output->fd < 0 || ioctl(output->fd, TIOCGWINSZ, &size) != 0)
-		return 0;
-	return size.ws_col;
+	if (output->fd >= 0 && ioctl(output->fd, TIOCGWINSZ, &size) == 0)
+		return size.ws_col;
+	if (wanted != NULL && parse_whole_u64(wanted, 1, COLUMNS_MOST, &columns))
+		return (unsigned)columns;
+	return 0;
 }

@@ -10,6 +10,8 @@
 
 #define GAP 2         /* cells between columns */
 #define LAST_LEAST 16 /* the last column is never narrower, whatever the terminal */
+#define DETAIL_LEAST 8 /* cells of a cut detail that still say something */
+#define PARENTHESES 3  /* " (" and ")" */
 
 void
 columns_init(struct columns *table, const struct column *column, size_t count)
@@ -20,18 +22,52 @@ columns_init(struct columns *table, const struct column *column, size_t count)
 void
 columns_release(struct columns *table)
 {
-	for (size_t i = 0; i < table->cell_count; i++)
-		free(table->cell[i]);
+	for (size_t i = 0; i < table->cell_count; i++) {
+		free(table->cell[i].text);
+		free(table->cell[i].detail);
+	}
 	free(table->cell);
 	*table = (struct columns){ 0 };
 }
 
 void
-columns_add(struct columns *table, const char *text)
+columns_add_detailed(struct columns *table, const char *text, const char *detail)
 {
 	table->cell = xgrow(table->cell, &table->cell_capacity, table->cell_count + 1,
 			    sizeof(*table->cell));
-	table->cell[table->cell_count++] = xstrdup(text);
+	table->cell[table->cell_count++] = (struct cell){
+		.text = xstrdup(text),
+		.detail = detail[0] != '\0' ? xstrdup(detail) : NULL,
+	};
+}
+
+void
+columns_add(struct columns *table, const char *text)
+{
+	columns_add_detailed(table, text, "");
+}
+
+static size_t
+cell_width(const struct cell *cell)
+{
+	const size_t detail = cell->detail != NULL ? display_width(cell->detail) + PARENTHESES : 0;
+
+	return display_width(cell->text) + detail;
+}
+
+static void
+add_fitted(struct strbuf *out, const struct cell *cell, size_t width)
+{
+	const size_t taken = display_width(cell->text) + PARENTHESES;
+
+	if (cell->detail == NULL || (cell_width(cell) > width && taken + DETAIL_LEAST > width)) {
+		display_add_fitted(out, cell->text, width);
+		return;
+	}
+	strbuf_add_text(out, cell->text);
+	strbuf_add_text(out, " (");
+	display_add_fitted(out, cell->detail, width - taken);
+	strbuf_add_text(out, ")");
 }
 
 /* Width of each column: its widest cell, but at most what it may be. */
@@ -45,7 +81,7 @@ measure(const struct columns *table, size_t width, size_t *widths)
 		widths[c] = display_width(table->column[c].title);
 	for (size_t i = 0; i < table->cell_count; i++) {
 		const size_t c = i % table->column_count;
-		const size_t cells = display_width(table->cell[i]);
+		const size_t cells = cell_width(&table->cell[i]);
 
 		if (cells > widths[c])
 			widths[c] = cells;
@@ -59,42 +95,44 @@ measure(const struct columns *table, size_t width, size_t *widths)
 		widths[last] = width > before + LAST_LEAST ? width - before : LAST_LEAST;
 }
 
+/* Takes text that is not wider than the column, and empties it. */
 static void
-write_cell(const struct columns *table, FILE *out, size_t c, const char *text, size_t width)
+write_cell(const struct columns *table, FILE *out, size_t c, struct strbuf *text, size_t width)
 {
-	struct strbuf fitted;
-	size_t space;
+	const size_t cells = display_width(text->data);
+	const size_t space = cells < width ? width - cells : 0;
 
-	strbuf_init(&fitted);
-	strbuf_add_text(&fitted, "");
-	display_add_fitted(&fitted, text, width);
-	space = display_width(fitted.data);
-	space = space < width ? width - space : 0;
 	if (c > 0)
 		display_pad(out, GAP);
 	if (table->column[c].right)
 		display_pad(out, space);
-	fputs(fitted.data, out);
+	fputs(text->data, out);
 	/* No spaces at the end of a line. */
 	if (!table->column[c].right && c + 1 < table->column_count)
 		display_pad(out, space);
-	strbuf_release(&fitted);
+	strbuf_clear(text);
 }
 
 void
 columns_write(const struct columns *table, FILE *out, size_t width)
 {
 	size_t widths[COLUMNS_MAX];
+	struct strbuf text;
 
+	strbuf_init(&text);
 	measure(table, width, widths);
-	for (size_t c = 0; c < table->column_count; c++)
-		write_cell(table, out, c, table->column[c].title, widths[c]);
+	for (size_t c = 0; c < table->column_count; c++) {
+		display_add_fitted(&text, table->column[c].title, widths[c]);
+		write_cell(table, out, c, &text, widths[c]);
+	}
 	fputc('\n', out);
 	for (size_t i = 0; i < table->cell_count; i++) {
 		const size_t c = i % table->column_count;
 
-		write_cell(table, out, c, table->cell[i], widths[c]);
+		add_fitted(&text, &table->cell[i], widths[c]);
+		write_cell(table, out, c, &text, widths[c]);
 		if (c + 1 == table->column_count)
 			fputc('\n', out);
 	}
+	strbuf_release(&text);
 }

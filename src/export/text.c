@@ -120,14 +120,18 @@ add_share_cell(struct columns *table, struct strbuf *sb, int64_t part, int64_t w
 
 /* "name (module)"; a name that is an address says the module already. */
 static void
-add_function(struct strbuf *sb, const struct view_function *function, bool with_module)
+add_function_cell(struct columns *table, const struct view_function *function)
 {
-	strbuf_add_foreign(sb, function->name);
-	if (!with_module || !function->known || function->module[0] == '\0')
-		return;
-	strbuf_add_text(sb, " (");
-	strbuf_add_foreign(sb, function->module);
-	strbuf_add_text(sb, ")");
+	struct strbuf name, module;
+
+	strbuf_init(&name);
+	strbuf_init(&module);
+	strbuf_add_foreign(&name, function->name);
+	if (function->known)
+		strbuf_add_foreign(&module, function->module);
+	columns_add_detailed(table, name.data, module.length > 0 ? module.data : "");
+	strbuf_release(&name);
+	strbuf_release(&module);
 }
 
 static void
@@ -192,9 +196,7 @@ write_top(const struct view *view, const struct top_table *top, int64_t total_ns
 		add_share_cell(&table, &sb, sum, total_ns);
 		add_time_cell(&table, &sb, row->cum_ns);
 		add_share_cell(&table, &sb, row->cum_ns, total_ns);
-		strbuf_clear(&sb);
-		add_function(&sb, view_function(view, row->function), true);
-		columns_add(&table, sb.data);
+		add_function_cell(&table, view_function(view, row->function));
 	}
 	columns_write(&table, out, width);
 	write_rest(out, top->count, limit, "more function", "more functions");
@@ -211,6 +213,19 @@ write_functions(const struct export_input *input, FILE *out, size_t width)
 	write_unit(input, out, width);
 	write_top(input->view, &top, view_total_ns(input->view), input->limit, out, width);
 	top_table_release(&top);
+}
+
+static void
+write_thread_unit(const struct export_input *input, FILE *out, size_t width)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, "Functions of each thread by the wall time that it spent in them, "
+			     "running or blocked: 100% is the thread's own time");
+	strbuf_add_text(&sb, input->filtered ? " in the samples shown." : ".");
+	display_wrap(out, sb.data, 0, width);
+	strbuf_release(&sb);
 }
 
 /* "Thread 4250 (pool): 29.03s, 27.63% of it running" */
@@ -241,8 +256,7 @@ write_functions_by_thread(const struct export_input *input, FILE *out, size_t wi
 	struct thread_table threads;
 
 	thread_table_make(input->view, &threads);
-	display_wrap(out, "Functions of each thread by the wall time that it spent in them, "
-			  "running or blocked: 100% is the thread's own time.", 0, width);
+	write_thread_unit(input, out, width);
 	for (size_t i = 0; i < shown(threads.count, THREAD_TABLES_MOST); i++) {
 		const struct thread_row *row = &threads.row[i];
 		struct top_table top;
@@ -326,7 +340,7 @@ add_thread_cells(const struct export_input *input, struct columns *table, struct
 	strbuf_clear(sb);
 	strbuf_add_text(sb, "");
 	if (row->top < view_function_count(input->view))
-		add_function(sb, view_function(input->view, row->top), false);
+		strbuf_add_foreign(sb, view_function(input->view, row->top)->name);
 	columns_add(table, sb->data);
 }
 

@@ -100,7 +100,7 @@ write_unstopped(struct closing *c)
 	quantity_add_things(&c->sb, count, "sample", "samples");
 	strbuf_add_text(&c->sb, " of running threads, ");
 	quantity_add_share(&c->sb, (double)count, (double)c->stats->thread_samples);
-	strbuf_add_text(&c->sb, " of all, without a stack, as --nonblocking asks");
+	strbuf_add_text(&c->sb, " of all, as --nonblocking asks");
 	end_field(c, "Unstopped");
 }
 

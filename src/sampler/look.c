@@ -37,9 +37,10 @@ schedule(struct sampler *sampler, struct tracked *thread)
 	uint32_t longest = pace_longest_period(sampler);
 	uint32_t age = sampler->tick - thread->since_tick;
 
-	thread->period = 1;
+	thread->period = sampler->pace.thin;
 	while (thread->asleep && thread->period < longest && thread->period * 2 <= age / 2)
 		thread->period *= 2;
+	thread->backed_off = thread->period > sampler->pace.thin;
 	thread->next_tick = sampler->tick + rng_geometric(&sampler->rng, 1.0 / thread->period);
 	thread->last_tick = sampler->tick;
 	thread->last_ns = sampler->tick_ns;
@@ -229,14 +230,18 @@ look_at(struct sampler *sampler, struct tracked *thread)
 		return;
 	}
 	/*
-	 * Seen with a chance of 1/period, so it weighs `period` ticks; the rest of
-	 * the time is the old sleep's (sampler.h). A rest below zero takes back
-	 * what earlier looks have credited.
+	 * After a sleep, seen with a chance of 1/period: it weighs `period` ticks, and the
+	 * rest of the time is the old sleep's (sampler.h). A rest below zero takes back what
+	 * earlier looks have credited. Otherwise the time of the look does not depend on
+	 * what the thread did: it weighs the time since the last one.
 	 */
-	if (thread->seen && thread->selected && ticks != period)
-		credit(sampler, thread, ticks - period, time_ns - weight_ns);
-	else if (!thread->seen)
+	if (thread->seen && thread->backed_off) {
+		if (thread->selected && ticks != period)
+			credit(sampler, thread, ticks - period, time_ns - weight_ns);
+	} else {
+		period = ticks;
 		weight_ns = time_ns;
+	}
 	thread->sched = sched;
 	if (!thread->selected) {
 		look_unselected(sampler, thread, period);

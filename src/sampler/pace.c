@@ -2,14 +2,24 @@
 /* pace.c - when the next tick is due, and how often a sleeper is looked at. */
 #include "sampler_state.h"
 
-/* The rate is judged once a second. */
-#define WINDOW_NS NS_PER_SEC
+/* How often the cost is judged. */
+#define WINDOW_NS (500 * NS_PER_MS)
 
 /* What is aimed at, a little below the limit that must not be passed. */
 #define AIM 0.9
 
 /* So many seconds' allowance can be saved, and is there at the start. */
-#define SAVINGS_S 10.0
+#define SAVINGS_S 4.0
+
+/* What a stop costs the target, the switch to and from the stopped thread included. */
+#define STOP_COST_S 10e-6
+
+/* With fewer looks a tick than this, ticks are what costs. */
+#define THIN_LOOKS 16.0
+#define THINNEST 64
+
+/* Half the looks are half the cost: so far below the limit it may be doubled again. */
+#define THICKEN 0.4
 
 /* Never slower than this, whatever it costs: fewer ticks say nothing. */
 #define LOWEST_HZ 1.0
@@ -32,45 +42,67 @@ pace_start(struct sampler *sampler)
 	pace->tick_began_ns = pace->due_ns;
 	pace->window_ns = 0; /* begins after the first tick, which takes every stack */
 	pace->saved_s = 0;
+	pace->thin = pace->thinnest = 1;
 }
 
-/*
- * Lowers the rate when sampling costs more than it may. What may be spent is saved up,
- * so that the beginning, when every stack and every table is new, or a burst does not
- * lower the rate: only what goes on does.
- */
+/* What the present rate of spending asks for. */
 static void
-judge(struct pace *pace, uint64_t now, uint64_t ticks)
+adjust(struct pace *pace, double share, double per_tick, double looks)
 {
-	double elapsed, used, per_tick, most;
-	uint64_t cpu;
+	bool poor = pace->saved_s < 0;
 
-	if (pace->max_share >= 1.0)
-		return;
-	if (pace->window_ns != 0 && now - pace->window_ns < WINDOW_NS)
-		return;
-	cpu = clock_own_cpu_ns();
-	most = SAVINGS_S * pace->max_share;
-	if (pace->window_ns == 0) {
-		pace->saved_s = most;
-	} else if (ticks > pace->window_ticks) {
-		elapsed = (double)(now - pace->window_ns) / (double)NS_PER_SEC;
-		used = (double)(cpu - pace->window_cpu_ns) / (double)NS_PER_SEC;
-		per_tick = used / (double)(ticks - pace->window_ticks);
-		pace->saved_s += pace->max_share * elapsed - used;
-		if (pace->saved_s > most)
-			pace->saved_s = most;
+	if (poor && share > pace->max_share && looks > THIN_LOOKS && pace->thin < THINNEST) {
+		pace->thin *= 2;
+		pace->saved_s = 0;
+	} else if (!poor && pace->thin > 1 && share < THICKEN * pace->max_share) {
+		pace->thin /= 2;
+	} else {
 		pace->now_hz = pace->wanted_hz;
-		if (pace->saved_s < 0 && per_tick * pace->wanted_hz > pace->max_share)
+		if (poor && per_tick * pace->wanted_hz > pace->max_share)
 			pace->now_hz = AIM * pace->max_share / per_tick;
 		if (pace->now_hz < LOWEST_HZ)
 			pace->now_hz = LOWEST_HZ;
-		if (pace->now_hz < pace->lowest_hz)
-			pace->lowest_hz = pace->now_hz;
+	}
+	if (pace->now_hz < pace->lowest_hz)
+		pace->lowest_hz = pace->now_hz;
+	if (pace->thin > pace->thinnest)
+		pace->thinnest = pace->thin;
+}
+
+/*
+ * Keeps to --max-overhead. What may be spent is saved up, so that the beginning, when every
+ * stack and every table is new, or a burst changes nothing: only what goes on does. With
+ * many threads at work each of them is looked at in fewer ticks; with few, there are
+ * fewer ticks.
+ */
+static void
+judge(struct sampler *sampler, uint64_t now)
+{
+	struct pace *pace = &sampler->pace;
+	uint64_t cpu, ticks = sampler->tick - pace->window_ticks;
+	double elapsed, used;
+
+	if (pace->max_share >= 1.0 ||
+	    (pace->window_ns != 0 && now - pace->window_ns < WINDOW_NS))
+		return;
+	cpu = clock_own_cpu_ns();
+	if (pace->window_ns == 0) {
+		pace->saved_s = SAVINGS_S * pace->max_share;
+	} else if (ticks > 0) {
+		elapsed = (double)(now - pace->window_ns) / (double)NS_PER_SEC;
+		used = (double)(cpu - pace->window_cpu_ns) / (double)NS_PER_SEC +
+		       (double)(sampler->stats.stopped - pace->window_stops) * STOP_COST_S;
+		pace->saved_s += pace->max_share * elapsed - used;
+		if (pace->saved_s > SAVINGS_S * pace->max_share)
+			pace->saved_s = SAVINGS_S * pace->max_share;
+		adjust(pace, used / elapsed, used / (double)ticks,
+		       (double)(sampler->stats.looks - pace->window_looks) / (double)ticks);
 	}
 	pace->window_ns = now;
 	pace->window_cpu_ns = cpu;
-	pace->window_ticks = ticks;
+	pace->window_ticks = sampler->tick;
+	pace->window_stops = sampler->stats.stopped;
+	pace->window_looks = sampler->stats.looks;
 }
 
 void
@@ -83,7 +115,7 @@ pace_next(struct sampler *sampler)
 	double mean, rest;
 	uint64_t earliest;
 
-	judge(pace, now, sampler->tick);
+	judge(sampler, now);
 	mean = (double)NS_PER_SEC / pace->now_hz;
 	/* After a tick the target gets as much time to itself as we used; the random
 	 * part makes up the rest of the mean. */

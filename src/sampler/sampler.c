@@ -180,6 +180,7 @@ update_stats(struct sampler *sampler, uint64_t began_ns, uint64_t cpu_ns)
 	stats->elapsed_ns = clock_now_ns() - began_ns;
 	stats->own_cpu_ns = clock_own_cpu_ns() - cpu_ns;
 	stats->rate_lowest = sampler->pace.lowest_hz;
+	stats->thinnest = sampler->pace.thinnest;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		stats->peak_memory = (uint64_t)usage.ru_maxrss * 1024;
 	if (sampler->tracer != NULL) {

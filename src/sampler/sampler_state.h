@@ -37,6 +37,7 @@ struct tracked {
 	/* When it is looked at. */
 	uint32_t next_tick;     /* at this tick */
 	uint32_t period;        /* 1/period was the chance of a look at each tick since the last */
+	bool backed_off;        /* it was that long because the thread slept */
 	uint32_t last_tick;     /* of the last look */
 	uint64_t last_ns;       /* time of that tick */
 	uint32_t since_tick;    /* first look of the present sleep */
@@ -82,7 +83,10 @@ struct pace {
 	double saved_s;         /* CPU time that may be used on top */
 	uint64_t due_ns;        /* the next tick */
 	uint64_t tick_began_ns, tick_cpu_ns;
-	uint64_t window_ns, window_cpu_ns, window_ticks; /* where the present second began */
+	/* Each thread is looked at once in so many ticks, on average; most there was. */
+	uint32_t thin, thinnest;
+	/* Where the present window of judgement began. */
+	uint64_t window_ns, window_cpu_ns, window_ticks, window_stops, window_looks;
 };
 
 struct sampler {

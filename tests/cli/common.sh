@@ -11,6 +11,7 @@ set -u
 : "${WALLSAMPLE:?}" "${BUILD:?}"
 LC_ALL=C
 export LC_ALL
+unset COLUMNS
 
 dir=$(mktemp -d) || exit 99
 out=$dir/out

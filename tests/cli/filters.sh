@@ -58,5 +58,21 @@ expect_status 0
 expect_in "$out" "second-$second;"
 expect_in "$out" "actor-$pid;"
 
+# the text report has a table for each thread in place of the one
+run -d 100ms -p "$pid" -t -n 2
+expect_status 0
+expect_in "$out" "Thread $second (second): "
+expect_in "$out" "Thread $pid (actor): "
+expect_in "$out" 'more functions'
+expect_not_in "$out" 'the time of all threads together'
+
+# what --nonblocking leaves alone on purpose is no failure
+actor busy
+run -d 300ms -p "$actor" --nonblocking
+expect_status 0
+expect_in "$out" 'Failed    none'
+expect_in "$out" 'Unstopped '
+expect_in "$out" 'as --nonblocking asks'
+
 expect_unharmed "$pid" S
 finish

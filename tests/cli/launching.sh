@@ -51,6 +51,18 @@ expect_status 0
 expect_err "the command goes on as process $pid"
 expect_unharmed "$pid" S
 
+# A command that ends before the first tick: how it ended is told all the same, and there is
+# no report.
+ends_at_once() {
+	run -r 1 --no-jitter -- sh -c "$1"
+	expect_status 2
+	expect_empty "$out"
+	expect_err "nothing was sampled: the command $2 before it could be sampled"
+}
+
+ends_at_once 'exit 7' 'ended with exit status 7'
+ends_at_once 'kill -TERM $$' 'was ended by signal 15 (Terminated)'
+
 # ends_with COMMANDS: the command runs them once it has been sampled
 ends_with() {
 	rm -f gate
@@ -61,7 +73,7 @@ ends_with() {
 	end_begun
 	what="a command that does '$1'"
 	expect_err 'wrote folded stacks to x.folded: '
-	# a thread that exits while it is looked at is a failed sample
+	# of few samples, one of a process that comes to its end may have failed
 	[ "$status" -le 1 ] || complain "$what: status $status"
 }
 

@@ -131,6 +131,19 @@ sample -f folded -o -
 expect_status 0
 expect_not_in "$err" wrote
 grep -q ' [0-9]*$' "$out" || complain "$what: nothing on stdout"
+widest() {
+	what="wallsample with COLUMNS=$COLUMNS"
+	sample -q
+	expect_status 0
+	[ "$(wc -L <"$out")" -le "$1" ] || complain "$what: wider than $1 columns"
+}
+COLUMNS=70
+export COLUMNS
+widest 70
+for COLUMNS in 0 -1 x 99999999999999999999; do
+	widest 100
+done
+unset COLUMNS
 sample -q -f folded -o /dev/stdout
 grep -q ' [0-9]*$' "$out" || complain "$what: nothing on stdout"
 sample -q -o /dev/null

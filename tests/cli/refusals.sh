@@ -56,6 +56,41 @@ run -q -d 50ms -p "$target"
 expect_status 0
 expect_unharmed "$target" S
 
+# a 32-bit program, where there is a compiler for it and a kernel that runs it
+cat >"$dir/narrow.c" <<'END'
+static long
+call(long number, long a, long b, long c)
+{
+	long result;
+
+	__asm__ volatile("int $0x80"
+			 : "=a"(result) : "a"(number), "b"(a), "c"(b), "d"(c) : "memory");
+	return result;
+}
+
+void
+_start(void)
+{
+	static const char line[] = "1\n";
+
+	call(4, 1, (long)line, 2); /* write */
+	for (;;)
+		call(29, 0, 0, 0); /* pause */
+}
+END
+narrow='-m32 -O1 -static -nostdlib -fno-pie -no-pie -fno-stack-protector'
+# shellcheck disable=SC2086  # several words
+if [ "$(uname -m)" = x86_64 ] &&
+	${CC:-cc} $narrow -o "$dir/narrow" "$dir/narrow.c" 2>/dev/null &&
+	ACTOR=$dir/narrow start_actor 2>/dev/null; then
+	refused 3 "process $actor (narrow) is a 32-bit program" -p "$actor"
+	refused 3 "process $actor (narrow) is a 32-bit program" -p "$actor" --nonblocking
+	expect_unharmed "$actor" S
+	end_actor "$actor"
+else
+	echo 'no 32-bit program can be made here'
+fi
+
 # names: a copy of the actor whose name nobody else has
 name=wsactor$$
 cp "$BUILD/tests/cli/actor" "$dir/$name"

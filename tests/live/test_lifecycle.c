@@ -21,16 +21,16 @@ check_not_slow(const struct folded *folded)
 
 /* Exec keeps the process and changes everything in it: both programs are in the output. */
 static void
-exec_by(const char *who)
+exec_by(const char *who, const char *option)
 {
 	struct target target;
 	struct folded folded;
 	struct run run;
 	char line[64] = "";
 
-	harness_case("exec by the %s", who);
+	harness_case("exec by the %s, %s", who, option);
 	target_start(&target, "exec_before", who, NULL);
-	run_start(&run, target.pid, "-r", "200", NULL);
+	run_start(&run, target.pid, "-r", "1000", option, NULL);
 	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
 	target_tell(&target);
 	/* The target ends by itself, and with it wallsample. */
@@ -43,8 +43,13 @@ exec_by(const char *who)
 	folded_of_run(&folded, &run);
 	const double before = (double)folded_weight(&folded, 0, "become;before_f0;before_leaf");
 	const double after = (double)folded_weight(&folded, 0, "main;after_f0;after_leaf");
-	/* 0.6 s of CPU time each; a busy machine makes it longer. */
-	if (!CHECK(before > 0.4e6 && after > 0.4e6, "before %.0f us, after %.0f us", before, after))
+	const double denied = (double)folded_weight(&folded, 0, "[failed: not permitted]");
+	/* 0.2 s of CPU time each; a busy machine makes it longer, and stops late. */
+	bool good = CHECK(before > 0.1e6 && after > 0.1e6, "before %.0f us, after %.0f us", before,
+			  after);
+	/* A thread that is caught in its exec must not stay seized, which none may be twice. */
+	good &= CHECK(denied < 0.05e6, "%.0f us were not permitted", denied);
+	if (!good)
 		folded_print(&folded, 0, 12);
 	folded_release(&folded);
 }
@@ -95,7 +100,8 @@ leaderless(void)
 	check_not_slow(&folded);
 	if (folded.count > 0)
 		folded_check_thread(&folded, tid, "stay_f0;stay_leaf$");
-	CHECK(inspect_state(target.pid, tid) == 'R', "the other thread does not run");
+	CHECK(inspect_is_free(target.pid), "the target is not left alone");
+	target_wait_progress(&target, 0);
 	folded_release(&folded);
 	target_finish(&target, NULL);
 }
@@ -122,7 +128,8 @@ leader_leaves(void)
 	CHECK(folded_weight(&folded, tid, NULL) > 1400000, "the other thread has %llu us",
 	      (unsigned long long)folded_weight(&folded, tid, NULL));
 	folded_check_thread(&folded, tid, "stay_f0;stay_leaf$");
-	CHECK(inspect_state(target.pid, tid) == 'R', "the other thread does not run");
+	CHECK(inspect_is_free(target.pid), "the target is not left alone");
+	target_wait_progress(&target, 0);
 	folded_release(&folded);
 	target_finish(&target, NULL);
 }
@@ -173,7 +180,7 @@ as_command(void)
 	if (begin == run.out)
 		CHECK(folded_parse(&folded, begin + 7, why, sizeof(why)), "%s", why);
 	if (begin == run.out)
-		CHECK(folded_weight(&folded, 0, "main;after_f0;after_leaf") > 400000,
+		CHECK(folded_weight(&folded, 0, "main;after_f0;after_leaf") > 100000,
 		      "too little of the command: %s", run.out);
 	if (begin == run.out)
 		folded_release(&folded);
@@ -185,8 +192,10 @@ int
 main(void)
 {
 	harness_begin(90);
-	exec_by("leader");
-	exec_by("thread");
+	exec_by("leader", "--no-jitter");
+	/* About one in ten meets the moment in which the thread takes over another id. */
+	for (int i = 0; i < 8; i++)
+		exec_by("thread", i % 2 == 0 ? "--no-jitter" : "--stop-all");
 	ends("exits", 0, "--no-jitter");
 	ends("exits", 0, "--stop-all");
 	ends("is killed", SIGKILL, "--no-jitter");

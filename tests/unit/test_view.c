@@ -336,6 +336,35 @@ test_top_table_of_selected(void **state)
 	profile_free(profile);
 }
 
+/* Each function's time is that of the threads together. */
+static void
+test_top_table_of_threads(void **state)
+{
+	struct profile *profile = make_profile();
+	struct view *view = view_create(profile, NULL, &all);
+	struct top_table top;
+
+	(void)state;
+	top_table_make(view, &top);
+	for (uint32_t t = 0; t < profile_thread_count(profile); t++) {
+		struct top_table own;
+
+		top_table_make_thread(view, t, &own);
+		for (size_t i = 0; i < own.count; i++)
+			for (size_t k = 0; k < top.count; k++)
+				if (top.row[k].function == own.row[i].function) {
+					top.row[k].flat_ns -= own.row[i].flat_ns;
+					top.row[k].cum_ns -= own.row[i].cum_ns;
+				}
+		top_table_release(&own);
+	}
+	for (size_t k = 0; k < top.count; k++)
+		assert_true(top.row[k].flat_ns == 0 && top.row[k].cum_ns == 0);
+	top_table_release(&top);
+	view_free(view);
+	profile_free(profile);
+}
+
 static void
 test_state_table(void **state)
 {
@@ -470,6 +499,7 @@ main(void)
 		cmocka_unit_test(test_filter_thread),
 		cmocka_unit_test(test_top_table),
 		cmocka_unit_test(test_top_table_of_selected),
+		cmocka_unit_test(test_top_table_of_threads),
 		cmocka_unit_test(test_state_table),
 		cmocka_unit_test(test_thread_table),
 		cmocka_unit_test(test_bare_table),

@@ -3,8 +3,8 @@
  * calls.h - one thread in each system call of a table, counting what comes back.
  *
  * Used by calls_parked.c and calls_restart.c, whose waits last longer than any test, and
- * calls_hot.c, whose waits end every millisecond. At the end of its input the target prints, for each
- * call, "NAME entered N eintr N other N" or "NAME absent", then "end".
+ * calls_hot.c, whose waits end every millisecond. At the end of its input the target
+ * prints, for each call, "NAME entered N eintr N other N" or "NAME absent", then "end".
  */
 #ifndef LIVE_CALLS_H
 #define LIVE_CALLS_H

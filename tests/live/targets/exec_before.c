@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec_before.c - works for 0.6 s of CPU time and then becomes exec_after, which does so,
+ * exec_before.c - works for 0.2 s of CPU time and then becomes exec_after, which does so,
  * too, and ends. Begins when told.
  *
  * exec_before leader: the first thread calls exec; exec_before thread: another one does,
@@ -15,7 +15,7 @@ static char path[4096];
 FRAME void
 before_leaf(void)
 {
-	while (target_clock_ns(CLOCK_THREAD_CPUTIME_ID) < 600000000u)
+	while (target_clock_ns(CLOCK_THREAD_CPUTIME_ID) < 200000000u)
 		for (int i = 0; i < 20000; i++)
 			target_sink++;
 }

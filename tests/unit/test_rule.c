@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_rule.c - rules compiled from unwind tables: they say what libdw says, for code of the C
+ * library and of this very program, and damaged tables do no harm.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../src/unwind/rule.h"
+#include "wallsample/base.h"
+#include "wallsample/snapshot.h"
+
+/* The same file, once as rules and once as libdw reads it. */
+struct pair {
+	struct image *image;
+	struct rule_source *rules;
+	int fd;
+	Elf *elf;
+	Dwarf_CFI *cfi;
+	size_t kinds[RULE_COMPLEX + 1];
+};
+
+static void
+pair_open(struct pair *pair, const char *path)
+{
+	memset(pair, 0, sizeof(*pair));
+	pair->fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(pair->fd >= 0);
+	pair->image = image_open_fd(dup(pair->fd));
+	assert_non_null(pair->image);
+	pair->rules = rule_source_open(pair->image);
+	assert_non_null(pair->rules);
+	elf_version(EV_CURRENT);
+	pair->elf = elf_begin(pair->fd, ELF_C_READ, NULL);
+	assert_non_null(pair->elf);
+	pair->cfi = dwarf_getcfi_elf(pair->elf);
+	assert_non_null(pair->cfi);
+}
+
+static void
+pair_close(struct pair *pair)
+{
+	dwarf_cfi_end(pair->cfi);
+	elf_end(pair->elf);
+	close(pair->fd);
+	rule_source_free(pair->rules);
+	image_free(pair->image);
+}
+
+/* The value of a location expression of the kinds that a plain rule may stand for. */
+static uint64_t
+evaluate(const Dwarf_Op *ops, size_t count, const uint64_t *reg, uint64_t cfa)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const Dwarf_Op *op = &ops[i];
+
+		if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
+			value = reg[op->atom - DW_OP_breg0] + op->number;
+		else if (op->atom == DW_OP_bregx)
+			value = reg[op->number] + op->number2;
+		else if (op->atom == DW_OP_call_frame_cfa)
+			value = cfa;
+		else if (op->atom == DW_OP_plus_uconst)
+			value += op->number;
+		else
+			fail_msg("a plain rule for an expression with operation %#x", op->atom);
+	}
+	return value;
+}
+
+/* What the rule keeps of register `number` is what libdw says of it. */
+static void
+check_register(const struct rule *rule, Dwarf_Frame *frame, unsigned number, const uint64_t *reg,
+	       uint64_t cfa)
+{
+	Dwarf_Op memory[3], *ops;
+	size_t count, index = 0;
+
+	assert_int_equal(dwarf_frame_register(frame, (int)number, memory, &ops, &count), 0);
+	while (index < rule->count && rule->reg[index].number != number)
+		index++;
+	if (count == 0 && ops == memory) { /* undefined */
+		assert_int_equal(index, rule->count);
+		assert_int_not_equal(number, rule->return_register);
+		return;
+	}
+	assert_true(index < rule->count);
+	assert_int_equal(rule->reg[index].saved, count != 0);
+	if (count != 0)
+		assert_true(cfa + (uint64_t)(int64_t)rule->reg[index].offset ==
+			    evaluate(ops, count, reg, cfa));
+}
+
+static void
+check_plain(const struct rule *rule, Dwarf_Frame *frame)
+{
+	uint64_t reg[REGS_MAX], cfa;
+	Dwarf_Op *ops;
+	size_t count;
+
+	for (unsigned i = 0; i < REGS_MAX; i++)
+		reg[i] = (UINT64_C(0x1000) + i) << 20;
+	assert_int_equal(dwarf_frame_cfa(frame, &ops, &count), 0);
+	assert_true(count > 0);
+	cfa = evaluate(ops, count, reg, 0);
+	assert_true(reg[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa_offset == cfa);
+	assert_true(rule->count <= RULE_REGISTERS);
+	for (unsigned number = 0; number < regs_count; number++)
+		if (number != regs_sp_number)
+			check_register(rule, frame, number, reg, cfa);
+}
+
+static void
+check_end(const struct rule *rule, Dwarf_Frame *frame)
+{
+	Dwarf_Op memory[3], *ops;
+	size_t count;
+
+	assert_int_equal(dwarf_frame_register(frame, rule->return_register, memory, &ops, &count),
+			 0);
+	assert_int_equal(count, 0);
+	assert_true(ops == memory);
+}
+
+static void
+check_address(struct pair *pair, uint64_t vaddr)
+{
+	Dwarf_Frame *frame = NULL;
+	bool covered = dwarf_cfi_addrframe(pair->cfi, vaddr, &frame) == 0;
+	struct rule rule;
+	bool signal_frame;
+
+	rule_source_find(pair->rules, vaddr, &rule);
+	assert_true(rule.kind <= RULE_COMPLEX);
+	pair->kinds[rule.kind]++;
+	if (!covered) /* there may be a .debug_frame, of which nothing is known here */
+		return;
+	assert_int_not_equal(rule.kind, RULE_NONE);
+	if (rule.kind != RULE_COMPLEX) {
+		assert_int_equal(dwarf_frame_info(frame, NULL, NULL, &signal_frame),
+				 rule.return_register);
+		assert_int_equal(signal_frame, rule.signal_frame);
+	}
+	if (rule.kind == RULE_PLAIN)
+		check_plain(&rule, frame);
+	if (rule.kind == RULE_END)
+		check_end(&rule, frame);
+	free(frame);
+}
+
+/* Each address of some functions, and a few thousand all over the code. */
+static void
+check_functions(struct pair *pair, const uint64_t *vaddr, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (uint64_t at = 0; at < 400; at++)
+			check_address(pair, vaddr[i] + at);
+	/* Of functions that there are, tables say something simple. */
+	assert_true(pair->kinds[RULE_PLAIN] > 300 * count);
+	for (size_t i = 0; i < pair->image->segment_count; i++) {
+		const struct image_segment *segment = &pair->image->segment[i];
+		uint64_t step = segment->mem_size / 4000 + 1;
+
+		for (uint64_t at = 0; segment->executable && at < segment->mem_size; at += step)
+			check_address(pair, segment->vaddr + at);
+	}
+}
+
+static void
+test_c_library(void **state)
+{
+	static const char *const names[] = { "read", "qsort", "printf", "getaddrinfo", "strtod",
+					     "abort", "raise", "fopen", "execvp", "regcomp" };
+	void *library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	uint64_t vaddr[ARRAY_SIZE(names)];
+	struct link_map *map;
+	struct pair pair;
+
+	(void)state;
+	if (library == NULL)
+		skip(); /* another C library */
+	assert_int_equal(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		void *address = dlsym(library, names[i]);
+
+		assert_non_null(address);
+		vaddr[i] = (uintptr_t)address - map->l_addr;
+	}
+	pair_open(&pair, map->l_name);
+	check_functions(&pair, vaddr, ARRAY_SIZE(vaddr));
+	/* Nobody has called the first function of a thread, and clone3 says so. */
+	assert_true(pair.kinds[RULE_PLAIN] > pair.kinds[RULE_COMPLEX]);
+	pair_close(&pair);
+	dlclose(library);
+}
+
+/* Where this program was put; the first that is told is the program. */
+static int
+take_bias(struct dl_phdr_info *info, size_t size, void *bias)
+{
+	(void)size;
+	*(uint64_t *)bias = info->dlpi_addr;
+	return 1;
+}
+
+static uint64_t
+own_bias(void)
+{
+	uint64_t bias = 0;
+
+	dl_iterate_phdr(take_bias, &bias);
+	return bias;
+}
+
+static void
+test_own_program(void **state)
+{
+	uint64_t bias = own_bias();
+	const uint64_t vaddr[] = {
+		(uintptr_t)test_own_program - bias, (uintptr_t)check_address - bias,
+		(uintptr_t)rule_source_find - bias, (uintptr_t)image_open_memory - bias,
+	};
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair, "/proc/self/exe");
+	check_functions(&pair, vaddr, ARRAY_SIZE(vaddr));
+	pair_close(&pair);
+}
+
+/* Addresses outside of all code, and numbers that wrap round. */
+static void
+test_no_code(void **state)
+{
+	static const uint64_t nowhere[] = { 0, 1, UINT64_MAX, UINT64_MAX - 1,
+					    UINT64_C(0x8000000000000000),
+					    UINT64_C(0x7fffffffffff) };
+	struct pair pair;
+	struct rule rule;
+
+	(void)state;
+	pair_open(&pair, "/proc/self/exe");
+	for (size_t i = 0; i < ARRAY_SIZE(nowhere); i++) {
+		rule_source_find(pair.rules, nowhere[i], &rule);
+		assert_int_equal(rule.kind, RULE_NONE);
+	}
+	pair_close(&pair);
+	rule_source_free(NULL);
+}
+
+/* --- damage ------------------------------------------------------------------ */
+
+struct program { /* bytes of this program's file */
+	uint8_t *bytes;
+	size_t size;
+	uint64_t low, high; /* of its code: vaddr */
+};
+
+static void
+program_read(struct program *program)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	program->size = (size_t)st.st_size;
+	program->bytes = malloc(program->size);
+	assert_non_null(program->bytes);
+	assert_int_equal(read(fd, program->bytes, program->size), program->size);
+	close(fd);
+	program->low = (uintptr_t)test_own_program - own_bias() - 4096;
+	program->high = program->low + 65536;
+}
+
+/* Offset and size of a section. */
+static void
+find_section(const struct program *program, const char *name, size_t *offset, size_t *size)
+{
+	const Elf64_Ehdr *header = (const void *)program->bytes;
+	const Elf64_Shdr *section = (const void *)(program->bytes + header->e_shoff);
+	const char *names = (const char *)program->bytes + section[header->e_shstrndx].sh_offset;
+
+	for (size_t i = 0; i < header->e_shnum; i++) {
+		if (strcmp(names + section[i].sh_name, name) != 0)
+			continue;
+		*offset = section[i].sh_offset;
+		*size = section[i].sh_size;
+		return;
+	}
+	fail_msg("this program has no %s", name);
+}
+
+/* Asks for rules of damaged tables; what they say does not matter. */
+static void
+ask(const struct program *program, struct rng *rng)
+{
+	struct image *image = image_open_memory(program->bytes, program->size);
+	struct rule_source *source;
+
+	if (image == NULL)
+		return;
+	source = rule_source_open(image);
+	for (int i = 0; source != NULL && i < 24; i++) {
+		uint64_t at = program->low + rng_next(rng) % (program->high - program->low);
+		struct rule rule;
+
+		rule_source_find(source, i < 20 ? at : rng_next(rng), &rule);
+		assert_true(rule.kind <= RULE_COMPLEX);
+		assert_true(rule.count <= RULE_REGISTERS);
+		assert_true(rule.cfa_register < regs_count);
+		for (unsigned j = 0; j < rule.count; j++)
+			assert_true(rule.reg[j].number < regs_count);
+	}
+	rule_source_free(source);
+	image_free(image);
+}
+
+#define MOST_FLIPS 32
+
+/* Variants of the program with some bytes of [offset, offset + size) changed. */
+static void
+damage(struct program *program, size_t offset, size_t size, uint64_t seed, int variants)
+{
+	static const uint8_t liked[] = { 0, 1, 0x7f, 0x80, 0xff };
+	struct rng rng;
+
+	rng_seed(&rng, seed);
+	for (int variant = 0; variant < variants; variant++) {
+		size_t flips = 1 + rng_next(&rng) % MOST_FLIPS, at[MOST_FLIPS];
+		uint8_t kept[MOST_FLIPS];
+
+		for (size_t i = 0; i < flips; i++) {
+			at[i] = offset + rng_next(&rng) % size;
+			kept[i] = program->bytes[at[i]];
+			program->bytes[at[i]] =
+				rng_next(&rng) % 2 != 0 ?
+					liked[rng_next(&rng) % sizeof(liked)] :
+					(uint8_t)rng_next(&rng);
+		}
+		ask(program, &rng);
+		/* backwards, in case a byte was changed twice */
+		for (size_t i = flips; i-- > 0;)
+			program->bytes[at[i]] = kept[i];
+	}
+}
+
+static void
+check_damage(const char *section, size_t most, uint64_t seed)
+{
+	struct program program;
+	size_t offset = 0, size = 0;
+
+	program_read(&program);
+	find_section(&program, section, &offset, &size);
+	/* One that is large is damaged most where a look-up begins. */
+	damage(&program, offset, size, seed, 400);
+	damage(&program, offset, size < most ? size : most, seed + 1, 400);
+	free(program.bytes);
+}
+
+static void
+test_damaged_eh_frame(void **state)
+{
+	(void)state;
+	check_damage(".eh_frame", 512, 30);
+}
+
+static void
+test_damaged_eh_frame_hdr(void **state)
+{
+	(void)state;
+	check_damage(".eh_frame_hdr", 16, 40);
+}
+
+/* The file itself: ends early, or its headers are wrong. */
+static void
+test_damaged_file(void **state)
+{
+	struct program program;
+	size_t whole, table;
+	struct rng rng;
+
+	(void)state;
+	rng_seed(&rng, 50);
+	program_read(&program);
+	whole = program.size;
+	for (int i = 0; i < 200; i++) {
+		program.size = rng_next(&rng) % whole;
+		ask(&program, &rng);
+	}
+	program.size = whole;
+	damage(&program, 0, 1024, 51, 400); /* program headers */
+	table = (size_t)((const Elf64_Ehdr *)(const void *)program.bytes)->e_shoff;
+	damage(&program, table, whole - table, 52, 400); /* section headers */
+	free(program.bytes);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_c_library),
+		cmocka_unit_test(test_own_program),
+		cmocka_unit_test(test_no_code),
+		cmocka_unit_test(test_damaged_eh_frame),
+		cmocka_unit_test(test_damaged_eh_frame_hdr),
+		cmocka_unit_test(test_damaged_file),
+	};
+
+	alarm(120);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
