@@ -58,9 +58,6 @@ bool task_stat_parse(const char *line, struct task_stat *stat);
 /* Reads "TID/stat" below the process's task folder; false with errno set. */
 bool process_read_task_stat(const struct process *process, pid_t tid, struct task_stat *stat);
 
-/* The same for the process itself: costs time in proportion to its threads. */
-bool process_read_stat(const struct process *process, struct task_stat *stat);
-
 /*
  * Lists the thread ids of the process in ascending order into *tids, an array
  * from xgrow with *capacity elements that may be passed again. Returns the

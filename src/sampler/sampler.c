@@ -17,6 +17,10 @@
 /* How long the end may take on an overloaded machine. */
 #define LAST_BOUND_NS (500 * NS_PER_MS)
 
+/* How often and how far apart a process is asked before it counts as gone. */
+#define GONE_ATTEMPTS 5
+#define GONE_PAUSE_NS 200000L
+
 #define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
 
@@ -85,16 +89,22 @@ notice_exec(struct sampler *sampler, const struct task_stat *leader)
 
 /*
  * The first thread's stat, which speaks for the process. An exec puts another thread in its
- * place, and a look-up just then may fail; the process's own stat does not, but adds up
- * the times of all threads.
+ * place, and who reads just then may be told of the old one, which is dead: the process
+ * has gone only when it is so for a while.
  */
 static bool
 read_leader(const struct sampler *sampler, struct task_stat *leader)
 {
-	if (!process_read_task_stat(sampler->process, sampler->process->pid, leader) &&
-	    !process_read_stat(sampler->process, leader))
-		return false;
-	return (leader->state != 'Z' && leader->state != 'X') || leader->num_threads > 1;
+	const struct timespec pause = { .tv_nsec = GONE_PAUSE_NS };
+
+	for (int attempt = 0; attempt < GONE_ATTEMPTS; attempt++) {
+		if (attempt > 0)
+			nanosleep(&pause, NULL);
+		if (process_read_task_stat(sampler->process, sampler->process->pid, leader) &&
+		    ((leader->state != 'Z' && leader->state != 'X') || leader->num_threads > 1))
+			return true;
+	}
+	return false;
 }
 
 /* Looks at the process as a whole; false when it has gone. */

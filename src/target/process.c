@@ -267,9 +267,3 @@ process_open_file(const struct process *process, const char *name, int flags)
 	errno = error;
 	return fd;
 }
-
-bool
-process_read_stat(const struct process *process, struct task_stat *stat)
-{
-	return task_read_stat(process->dirfd, "stat", stat);
-}

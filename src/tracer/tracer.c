@@ -276,6 +276,25 @@ release_unwanted(struct tracer *tracer, pid_t tid, int signo, enum stop_kind kin
 	tracer->stats.signals_passed += signo != 0;
 }
 
+/*
+ * A thread that was seized and has called exec has taken over the id of the first thread:
+ * another seize of that one is refused, but it can be interrupted.
+ */
+static bool
+is_ours_already(struct tracer *tracer, pid_t tid)
+{
+	int error = errno;
+	struct seized *entry = seized_find(tracer, tid);
+
+	if (error == EPERM && ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0) {
+		if (entry != NULL)
+			seized_remove(tracer, entry);
+		return true;
+	}
+	errno = error;
+	return false;
+}
+
 void
 tracer_ask(struct tracer *tracer, struct stop_request *request)
 {
@@ -289,7 +308,7 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	request->signal = 0;
 	snapshot_reserve(&request->snapshot, request->stack_want);
 
-	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0) {
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0 && !is_ours_already(tracer, tid)) {
 		/* An exiting thread answers EPERM or ESRCH. */
 		request->end = errno == ESRCH ? STOP_EXITED : STOP_DENIED;
 		return;
@@ -509,6 +528,8 @@ tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 {
 	uint64_t deadline = clock_now_ns() + bound_ns;
 
+	/* One that exec has renamed may not have been asked under its new name. */
+	ptrace(PTRACE_INTERRUPT, tracer->process->pid, NULL, NULL);
 	while (has_tracees(tracer) && clock_now_ns() < deadline) {
 		/* The command that we started is a child for as long as it runs. */
 		if (tracer->seized_count == 0 && tracer->is_parent)

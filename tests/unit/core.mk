@@ -1,14 +1,17 @@
 # Unit tests of src/state, src/tracer and src/unwind.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_rule tests/unit/test_state tests/unit/test_tracer_parts \
-	tests/unit/test_unwind
-TESTS += tests/unit/test_rule tests/unit/test_state tests/unit/test_tracer_parts \
-	tests/unit/test_unwind
+check_PROGRAMS += tests/unit/test_chain tests/unit/test_rule tests/unit/test_state \
+	tests/unit/test_tracer_parts tests/unit/test_unwind tests/unit/test_unwind_damage
+TESTS += tests/unit/test_chain tests/unit/test_rule tests/unit/test_state \
+	tests/unit/test_tracer_parts tests/unit/test_unwind tests/unit/test_unwind_damage
 if ARCH_X86_64
 check_PROGRAMS += tests/unit/test_repair_x86_64
 TESTS += tests/unit/test_repair_x86_64
 endif
 endif
+tests_unit_test_chain_SOURCES = tests/unit/test_chain.c
+tests_unit_test_chain_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_chain_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_rule_SOURCES = tests/unit/test_rule.c
 tests_unit_test_rule_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_rule_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
@@ -21,9 +24,13 @@ tests_unit_test_tracer_parts_SOURCES = tests/unit/test_tracer_parts.c \
 tests_unit_test_tracer_parts_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_tracer_parts_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_unwind_SOURCES = tests/unit/test_unwind.c tests/unit/sleeping_child.c \
-	tests/unit/sleeping_child.h
+	tests/unit/sleeping_child.h tests/unit/unwind_scene.c tests/unit/unwind_scene.h
 tests_unit_test_unwind_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_unwind_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_unwind_damage_SOURCES = tests/unit/test_unwind_damage.c tests/unit/sleeping_child.c \
+	tests/unit/sleeping_child.h tests/unit/unwind_scene.c tests/unit/unwind_scene.h
+tests_unit_test_unwind_damage_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_unwind_damage_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_repair_x86_64_SOURCES = tests/unit/test_repair_x86_64.c
 tests_unit_test_repair_x86_64_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_repair_x86_64_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
