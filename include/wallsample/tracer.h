@@ -4,8 +4,8 @@
  *
  * Sleeping threads are read without a stop. Running ones are seized, interrupted,
  * copied and detached: between samples nothing is traced, and a thread that has
- * stopped is released before anything else is done. ptrace(2) is called in
- * tracer.c alone.
+ * stopped is released before anything else is done. ptrace(2) is called in stop.c
+ * alone.
  *
  * All stops of one tick are asked for first (tracer_ask), then collected in the
  * order in which the threads reach them (tracer_collect). A thread that does not
@@ -34,6 +34,7 @@ enum stop_end {
 	STOP_EXITED,    /* the thread exited before it could stop */
 	STOP_DENIED,    /* EPERM: exiting, or somebody else traces it now */
 	STOP_LATE,      /* not yet: it is outstanding */
+	STOP_FOREIGN,   /* 32-bit code: stopped and released, and better left alone */
 	STOP_UNREADABLE, /* stopped and released, registers or stack not readable */
 };
 

@@ -220,7 +220,7 @@ stop_for_registers(struct sampler *sampler, struct pending *pending)
 	if (request->end != STOP_CAPTURED || request->snapshot.regs.sp != pending->info.sp ||
 	    request->snapshot.regs.pc != pending->info.pc) {
 		/* It woke just then: that is the stack of another moment. */
-		pending->thread->untouchable = request->end == STOP_UNREADABLE;
+		pending->thread->untouchable = request->end == STOP_FOREIGN;
 		fail(sampler, pending, FAILURE_MOVED);
 		return;
 	}
@@ -326,8 +326,11 @@ finish_stop(struct sampler *sampler, struct pending *pending)
 	case STOP_LATE:
 		make_late(sampler, pending);
 		break;
-	default:
+	case STOP_FOREIGN:
 		pending->thread->untouchable = true;
+		fail(sampler, pending, FAILURE_UNREADABLE);
+		break;
+	case STOP_UNREADABLE:
 		fail(sampler, pending, FAILURE_UNREADABLE);
 		break;
 	}

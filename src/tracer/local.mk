@@ -1,6 +1,8 @@
 libwallsample_a_SOURCES += \
 	src/tracer/process_memory.c src/tracer/regs_arch.h \
 	src/tracer/sleeper.c \
+	src/tracer/stop.c \
+	src/tracer/stop.h \
 	src/tracer/snapshot.c \
 	src/tracer/tracer.c
 if ARCH_X86_64

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer.c - stops threads, copies them, lets them go. The only caller of ptrace(2). */
-#include <elf.h>
+/* tracer.c - whom to stop, what to wait for, and that everybody is let go. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <time.h>
 
-#include "regs_arch.h"
+#include "stop.h"
 #include "wallsample/base.h"
-#include "wallsample/memory.h"
-#include "wallsample/tracer.h"
 
 /* The watchdog repeats, so that a signal that arrives just before a wait begins
  * only delays the end of the wait by this much. */
 #define WATCHDOG_REPEAT_NS (2 * NS_PER_MS)
-
-/* A wait that returned sooner than this found the stop waiting for us. */
-#define WAITED_NS (3 * NS_PER_US)
 
 /*
  * A thread on another CPU stops within microseconds. To sleep and be woken takes
@@ -27,9 +19,6 @@
  * it would take to be woken and no longer.
  */
 #define SPIN_NS (30 * NS_PER_US)
-
-/* A thread that we have displaced when we woke for the tick began to wait just before it. */
-#define OWN_WAKE_NS (200 * NS_PER_US)
 
 #define FREE_BOUND_NS (2 * NS_PER_SEC)
 
@@ -48,29 +37,6 @@ struct tracer {
 	int exit_status;        /* with this wait status */
 	struct tracer_stats stats;
 };
-
-/*
- * What a wait status says, and what has to be done with the thread:
- *
- * EXITED       it is gone; nothing
- * INTERRUPTED  our interrupt; detach
- * GROUP_STOP   job control has stopped the process; detach leaves it stopped
- * SIGNAL       a signal for the program is about to be delivered; detach with it
- * OTHER        a ptrace event we never ask for; detach
- */
-enum stop_kind { KIND_EXITED, KIND_INTERRUPTED, KIND_GROUP_STOP, KIND_SIGNAL, KIND_OTHER };
-
-static enum stop_kind
-classify(int status)
-{
-	int event = status >> 16;
-
-	if (!WIFSTOPPED(status))
-		return KIND_EXITED;
-	if (event == PTRACE_EVENT_STOP)
-		return WSTOPSIG(status) == SIGTRAP ? KIND_INTERRUPTED : KIND_GROUP_STOP;
-	return event == 0 ? KIND_SIGNAL : KIND_OTHER;
-}
 
 static void
 on_watchdog(int signo)
@@ -164,97 +130,8 @@ tracer_forget(struct tracer *tracer, const struct stop_request *request)
 static void
 detach(struct tracer *tracer, pid_t tid, int signo)
 {
-	if (ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)(unsigned)signo) != 0)
+	if (!stop_detach(tid, signo))
 		seized_add(tracer, tid, NULL);
-}
-
-/*
- * Since when the thread has stood still, at the earliest. One that was on a CPU
- * stops some microseconds after it was asked. One that had to get a CPU first
- * executed nothing until then; when our wait had to wait, it stopped just now,
- * else at some moment since the wait before.
- */
-static uint64_t
-stop_began(const struct stop_request *request, uint64_t wait_began, uint64_t wait_ended,
-	   uint64_t previous_end)
-{
-	if (request->during.switches == request->before.switches)
-		return request->asked_ns;
-	if (wait_ended - wait_began >= WAITED_NS)
-		return wait_ended;
-	return previous_end > request->asked_ns ? previous_end : request->asked_ns;
-}
-
-/*
- * An interrupted wait of some system calls returns EINTR to the program, which
- * breaks real programs. Tried: 39 of 40 such
- * waits failed without it, none with it (tests/live/eintr).
- */
-static void
-repair(struct tracer *tracer, pid_t tid, struct kernel_regs *kernel)
-{
-	struct iovec iov = { .iov_base = kernel->word, .iov_len = kernel->size };
-
-	if (kernel_regs_repair(kernel) &&
-	    ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) == 0)
-		tracer->stats.repaired++;
-}
-
-/*
- * Was it waiting for a CPU when the tick began? It was if it has been given one since, and
- * the wait for it, whose length the scheduler tells, began before the tick: one that
- * began with the tick is our own doing, because we took the CPU to make the tick.
- */
-static bool
-was_queued(const struct stop_request *request, uint64_t stopped_ns)
-{
-	uint64_t waited = request->during.delay_ns - request->before.delay_ns;
-
-	return request->during.switches != request->before.switches && !request->fell_asleep &&
-	       waited > stopped_ns - request->tick_ns + OWN_WAKE_NS;
-}
-
-/* The thread stands still: take what is needed, nothing more. */
-static void
-capture(struct tracer *tracer, struct stop_request *request, enum stop_kind kind,
-	uint64_t stopped_ns)
-{
-	struct snapshot *snapshot = &request->snapshot;
-	struct kernel_regs kernel;
-	struct iovec iov = { .iov_base = kernel.word, .iov_len = sizeof(kernel.word) };
-	enum look look = LOOK_OK;
-
-	request->end = STOP_UNREADABLE;
-	request->during = request->before;
-	if (ptrace(PTRACE_GETREGSET, request->watch->tid, (void *)NT_PRSTATUS, &iov) != 0)
-		return;
-	kernel.size = iov.iov_len;
-	if (!kernel_regs_complete(&kernel))
-		return;
-	request->syscall = kernel_regs_syscall(&kernel);
-	request->fell_asleep = kind == KIND_INTERRUPTED && kernel_regs_cut_short(&kernel);
-	/* At a signal the EINTR is the program's own. */
-	if (request->fell_asleep)
-		repair(tracer, request->watch->tid, &kernel);
-
-	kernel_regs_read(&kernel, &snapshot->regs);
-	snapshot->tid = request->watch->tid;
-	snapshot->live_limit = 0;
-	snapshot->stack_address = snapshot->regs.sp;
-	snapshot->stack_wanted = request->stack_want;
-	snapshot->stack_size = memory_read_process(snapshot->tid, snapshot->regs.sp,
-						   snapshot->stack, request->stack_want);
-	/*
-	 * This also proves that the stopped thread is ours: the descriptor is tied to
-	 * our process, and fails when the thread id now is a stranger's.
-	 */
-	look = watch_read_sched(request->watch, tracer->process, &request->during);
-	request->queued = was_queued(request, stopped_ns);
-	request->group_stopped = kind == KIND_GROUP_STOP;
-	if (look == LOOK_OK)
-		request->end = STOP_CAPTURED;
-	else if (look == LOOK_GONE)
-		request->end = STOP_EXITED;
 }
 
 /* A thread that nobody is interested in any more must not stay stopped, nor must its
@@ -262,15 +139,8 @@ capture(struct tracer *tracer, struct stop_request *request, enum stop_kind kind
 static void
 release_unwanted(struct tracer *tracer, pid_t tid, int signo, enum stop_kind kind)
 {
-	struct kernel_regs kernel;
-	struct iovec iov = { .iov_base = kernel.word, .iov_len = sizeof(kernel.word) };
-
-	if (kind == KIND_INTERRUPTED &&
-	    ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov) == 0) {
-		kernel.size = iov.iov_len;
-		if (kernel_regs_complete(&kernel))
-			repair(tracer, tid, &kernel);
-	}
+	if (kind == KIND_INTERRUPTED && stop_repair(tid))
+		tracer->stats.repaired++;
 	detach(tracer, tid, signo);
 	tracer->stats.stops++;
 	tracer->stats.signals_passed += signo != 0;
@@ -283,22 +153,20 @@ release_unwanted(struct tracer *tracer, pid_t tid, int signo, enum stop_kind kin
 static bool
 is_ours_already(struct tracer *tracer, pid_t tid)
 {
-	int error = errno;
 	struct seized *entry = seized_find(tracer, tid);
 
-	if (error == EPERM && ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0) {
-		if (entry != NULL)
-			seized_remove(tracer, entry);
-		return true;
-	}
-	errno = error;
-	return false;
+	if (!stop_interrupt(tid))
+		return false;
+	if (entry != NULL)
+		seized_remove(tracer, entry);
+	return true;
 }
 
 void
 tracer_ask(struct tracer *tracer, struct stop_request *request)
 {
 	pid_t tid = request->watch->tid;
+	int error;
 
 	request->queued = false;
 	request->fell_asleep = false;
@@ -308,13 +176,13 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	request->signal = 0;
 	snapshot_reserve(&request->snapshot, request->stack_want);
 
-	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0 && !is_ours_already(tracer, tid)) {
-		/* An exiting thread answers EPERM or ESRCH. */
-		request->end = errno == ESRCH ? STOP_EXITED : STOP_DENIED;
+	error = stop_seize(tid);
+	if (error != 0 && (error != EPERM || !is_ours_already(tracer, tid))) {
+		request->end = error == ESRCH ? STOP_EXITED : STOP_DENIED;
 		return;
 	}
 	request->asked_ns = clock_now_ns();
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0) {
+	if (!stop_interrupt(tid)) {
 		/* It is dying with us as its tracer: its exit has to be waited for. */
 		request->end = STOP_EXITED;
 		seized_add(tracer, tid, NULL);
@@ -363,7 +231,7 @@ serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *w
       uint64_t wait_began, uint64_t wait_ended)
 {
 	struct stop_request *request = entry->request;
-	enum stop_kind kind = classify(status);
+	enum stop_kind kind = stop_classify(status);
 	int signo = kind == KIND_SIGNAL ? WSTOPSIG(status) : 0;
 	pid_t tid = entry->tid;
 
@@ -378,7 +246,8 @@ serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *w
 		release_unwanted(tracer, tid, signo, kind);
 	} else {
 		request->signal = signo;
-		capture(tracer, request, kind, wait_ended);
+		tracer->stats.repaired +=
+			stop_capture(tracer->process, request, kind, wait_ended);
 		if (waiting->hold && entry->fresh)
 			return; /* stays seized, until let_go */
 		seized_remove(tracer, entry);
@@ -403,8 +272,8 @@ wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_ns)
 	if (entry != NULL)
 		serve(tracer, entry, status, waiting, began, ended);
 	else if (WIFSTOPPED(status))
-		release_unwanted(tracer, tid, classify(status) == KIND_SIGNAL ? WSTOPSIG(status) : 0,
-				 classify(status));
+		release_unwanted(tracer, tid, stop_classify(status) == KIND_SIGNAL ? WSTOPSIG(status) : 0,
+				 stop_classify(status));
 	else
 		keep_exit(tracer, tid, status);
 	waiting->previous_end = ended;
@@ -459,8 +328,7 @@ tracer_check(struct tracer *tracer)
 	for (size_t i = tracer->seized_count; i-- > 0;) {
 		struct seized *entry = &tracer->seized[i];
 
-		/* To ask twice changes nothing; ESRCH says that it is no tracee of ours. */
-		if (ptrace(PTRACE_INTERRUPT, entry->tid, NULL, NULL) == 0)
+		if (stop_interrupt(entry->tid))
 			continue;
 		if (entry->request != NULL)
 			entry->request->end = STOP_EXITED;
@@ -529,7 +397,7 @@ tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 	uint64_t deadline = clock_now_ns() + bound_ns;
 
 	/* One that exec has renamed may not have been asked under its new name. */
-	ptrace(PTRACE_INTERRUPT, tracer->process->pid, NULL, NULL);
+	stop_interrupt(tracer->process->pid);
 	while (has_tracees(tracer) && clock_now_ns() < deadline) {
 		/* The command that we started is a child for as long as it runs. */
 		if (tracer->seized_count == 0 && tracer->is_parent)

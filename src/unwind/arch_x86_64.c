@@ -57,7 +57,9 @@ arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
 /* struct ucontext lies at the stack pointer; behind its first 40 bytes struct sigcontext
  * (arch/x86/include/uapi/asm/sigcontext.h) has these, as DWARF numbers. */
 #define SIGCONTEXT 40
-static const uint8_t sigcontext_order[] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16 };
+static const uint8_t sigcontext_order[] = {
+	8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16,
+};
 
 bool
 arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)

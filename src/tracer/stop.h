@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stop.h - what is done to one thread around a stop: the only callers of ptrace(2), but for
+ * the question whether a process may be traced at all (target/attach_probe.c).
+ */
+#ifndef WALLSAMPLE_STOP_H
+#define WALLSAMPLE_STOP_H
+
+#include "wallsample/tracer.h"
+
+/*
+ * What a wait status says, and what has to be done with the thread:
+ *
+ * EXITED       it is gone; nothing
+ * INTERRUPTED  our interrupt; detach
+ * GROUP_STOP   job control has stopped the process; detach leaves it stopped
+ * SIGNAL       a signal for the program is about to be delivered; detach with it
+ * OTHER        a ptrace event we never ask for; detach
+ */
+enum stop_kind { KIND_EXITED, KIND_INTERRUPTED, KIND_GROUP_STOP, KIND_SIGNAL, KIND_OTHER };
+
+enum stop_kind stop_classify(int status);
+
+/* 0, or the error number. EPERM and ESRCH are what an exiting thread answers. */
+int stop_seize(pid_t tid);
+
+/* To ask twice changes nothing; false when the thread is no tracee of ours (any more). */
+bool stop_interrupt(pid_t tid);
+
+/* Lets the thread go on, with the signal if it is not 0. False: it was killed in its stop. */
+bool stop_detach(pid_t tid, int signo);
+
+/*
+ * The thread stands still, as the kind says, since `stopped_ns` at the latest: fills in the
+ * request. True when a system call had to be saved from EINTR.
+ */
+bool stop_capture(const struct process *process, struct stop_request *request,
+		  enum stop_kind kind, uint64_t stopped_ns);
+
+/* The same saving alone, of a stopped thread that nobody wants a snapshot of. */
+bool stop_repair(pid_t tid);
+
+/*
+ * Since when a captured thread has stood still, at the earliest, given when the wait that
+ * told us began and ended, and when the wait before that ended.
+ */
+uint64_t stop_began(const struct stop_request *request, uint64_t wait_began,
+		    uint64_t wait_ended, uint64_t previous_end);
+
+#endif
