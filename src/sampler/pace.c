@@ -122,8 +122,9 @@ pace_next(struct sampler *sampler)
 	rest = (double)(took + used);
 	if (rest > mean / 2.0)
 		rest = mean / 2.0;
-	pace->due_ns += (uint64_t)(pace->jitter ? rest + rng_exponential(&sampler->rng, mean - rest) :
-						  mean);
+	if (pace->jitter)
+		mean = rest + rng_exponential(&sampler->rng, mean - rest);
+	pace->due_ns += (uint64_t)mean;
 	/* A late tick is never made up for. The first, which takes every stack, is one
 	 * of a kind. */
 	earliest = now + (sampler->tick > 1 ? used : 0);

@@ -64,12 +64,12 @@ kernel_regs_cut_short(const struct kernel_regs *kernel)
 {
 	if (kernel_regs_syscall(kernel) == SYSCALL_NONE)
 		return false;
-	switch (-(long)user_regs(kernel)->rax) {
-	case EINTR:
-	case ERESTARTSYS:
-	case ERESTARTNOINTR:
-	case ERESTARTNOHAND:
-	case ERESTART_RESTARTBLOCK:
+	switch ((long)user_regs(kernel)->rax) {
+	case -EINTR:
+	case -ERESTARTSYS:
+	case -ERESTARTNOINTR:
+	case -ERESTARTNOHAND:
+	case -ERESTART_RESTARTBLOCK:
 		return true;
 	default:
 		return false;

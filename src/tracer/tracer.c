@@ -217,6 +217,13 @@ wait_any(int *status, uint64_t spin_until)
 	return waitpid(-1, status, __WALL);
 }
 
+/* The program's signal that the thread has stopped for; 0 if for none. */
+static int
+signal_of(int status)
+{
+	return stop_classify(status) == KIND_SIGNAL ? WSTOPSIG(status) : 0;
+}
+
 /* What is going on around the waits of one call. */
 struct waiting {
 	uint64_t deadline_ns;
@@ -232,7 +239,7 @@ serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *w
 {
 	struct stop_request *request = entry->request;
 	enum stop_kind kind = stop_classify(status);
-	int signo = kind == KIND_SIGNAL ? WSTOPSIG(status) : 0;
+	int signo = signal_of(status);
 	pid_t tid = entry->tid;
 
 	waiting->pending -= entry->fresh;
@@ -272,8 +279,7 @@ wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_ns)
 	if (entry != NULL)
 		serve(tracer, entry, status, waiting, began, ended);
 	else if (WIFSTOPPED(status))
-		release_unwanted(tracer, tid, stop_classify(status) == KIND_SIGNAL ? WSTOPSIG(status) : 0,
-				 stop_classify(status));
+		release_unwanted(tracer, tid, signal_of(status), stop_classify(status));
 	else
 		keep_exit(tracer, tid, status);
 	waiting->previous_end = ended;

@@ -208,7 +208,9 @@ run(struct unwinder *unwinder, struct walk *walk)
 		if (result != ADVANCE_STUCK || walk->beyond_copy)
 			break;
 		if (walk->chain->count > before) {
-			memset(&why, 0, sizeof(why));
+			/* What stopped it stands in the way of the frame it got to. */
+			why.missing_register = walk->missing_register;
+			why.bad_memory = walk->bad_memory;
 			i = i < unwinder->table_count ? i + 1 : 0;
 		} else {
 			i++;
@@ -309,9 +311,28 @@ function_start(struct unwinder *unwinder, uint64_t address)
 	return start;
 }
 
-/* One kind of guess: see guess_frame_record for `function`. */
+/* Does the record's return address follow a direct call of another function than `function`?
+ * Calls through tables of pointers tell nothing. */
 static bool
-try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function,
+contradicts(struct unwinder *unwinder, struct walk *walk, uint64_t record, uint64_t function)
+{
+	const struct mapping *mapping;
+	uint64_t address, target;
+
+	if (!walk_read_word(walk, record + sizeof(address), &address))
+		return true;
+	mapping = maps_find(walk->maps, address - 1);
+	if (mapping == NULL || mapping->image == NULL ||
+	    !arch_call_target(mapping->image, address - mapping->bias, &target))
+		return false;
+	target += mapping->bias;
+	return target != function && function_start(unwinder, target) == target;
+}
+
+/* One kind of guess: see guess_frame_record for `function`; `here` is where the function
+ * begins, if known. What an unsure guess finds is marked as guessed. */
+static bool
+try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function, uint64_t here,
 	    enum advance *result)
 {
 	const struct walk start = *walk;
@@ -319,10 +340,14 @@ try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function,
 	uint64_t cursor = walk->regs.sp, record;
 
 	for (int i = 0; i < GUESSES && guess_frame_record(walk, function, &cursor, &record); i++) {
+		if (function == 0 && here != 0 && contradicts(unwinder, walk, record, here))
+			continue;
 		regs_set(&walk->regs, regs_fp_number, record);
 		*result = run(unwinder, walk);
 		if (is_good_end(unwinder, walk, *result)) {
 			unwinder->stats.guessed_registers++;
+			if (function == 0 && walk->chain->count > count)
+				walk->chain->frame[count].origin = FRAME_GUESS;
 			return true;
 		}
 		rewind_walk(walk, &start, count);
@@ -344,9 +369,9 @@ guess_frame_pointer(struct unwinder *unwinder, struct walk *walk, bool sure,
 {
 	uint64_t function = function_start(unwinder, walk_lookup(walk));
 
-	if (function != 0 && try_records(unwinder, walk, function, result))
+	if (function != 0 && try_records(unwinder, walk, function, function, result))
 		return true;
-	return !sure && try_records(unwinder, walk, 0, result);
+	return !sure && try_records(unwinder, walk, 0, function, result);
 }
 
 /* Runs on, and when a frame pointer is all that is missing, guesses it. */

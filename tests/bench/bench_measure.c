@@ -116,7 +116,8 @@ turn_with(const struct measure *measure, const struct target *target, struct arm
 	if (end.timed_out || !WIFEXITED(end.status) || WEXITSTATUS(end.status) > 1)
 		lasted = false;
 	if (!lasted && arm->failed++ == 0)
-		printf("  %s failed: %s\n", arm->name, last_line(end.err));
+		printf("  %s failed: %s\n", arm->name,
+		       end.err[0] != '\0' ? last_line(end.err) : "it ended before its turn did");
 	tool_end_release(&end);
 	return lasted ? rate : -1;
 }

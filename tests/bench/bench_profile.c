@@ -9,11 +9,7 @@
 
 #include "bench_measure.h"
 
-/*
- * The first group of `pattern` in the text as a number, times `unit`; PROFILE_UNKNOWN when
- * the text has no such place.
- */
-static double
+double
 find_number(const char *text, const char *pattern, double unit)
 {
 	double value = PROFILE_UNKNOWN;

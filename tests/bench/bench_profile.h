@@ -24,6 +24,12 @@ struct profile_run {
 	double early_kib, late_kib; /* resident at a quarter of the run, and at its end */
 };
 
+/*
+ * The first group of the extended regular expression in the text as a number, times
+ * `unit`; PROFILE_UNKNOWN when the text has no such place.
+ */
+double find_number(const char *text, const char *pattern, double unit);
+
 /* Runs `words` with -d `seconds` and -v; `words` names pid and rate. */
 void profile_run(const struct words *words, double seconds, struct profile_run *run);
 

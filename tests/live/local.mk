@@ -2,7 +2,7 @@
 
 check_LIBRARIES = tests/live/libharness.a
 tests_live_libharness_a_SOURCES = \
-	tests/live/folded.c tests/live/folded.h tests/live/harness.c tests/live/harness.h \
+	tests/live/folded_lines.c tests/live/folded.h tests/live/harness.c tests/live/harness.h \
 	tests/live/inspect.c tests/live/run.c
 
 live_tests = \
@@ -123,7 +123,8 @@ tests/live/bin/shape_debug_frame_gz: $(live_shape_needs)
 tests/live/bin/shape_no_hdr: $(live_shape_needs)
 	$(live_cc) -O2 -fomit-frame-pointer -Wl,--no-eh-frame-hdr $(live_end)
 tests/live/bin/shape_fp_only: $(live_shape_needs)
-	$(live_cc) -O2 -fno-omit-frame-pointer $(live_no_tables) -g0 $(live_end)
+	$(live_cc) -O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer $(live_no_tables) \
+		-g0 $(live_end)
 tests/live/bin/shape_bare: $(live_shape_needs)
 	$(live_cc) -O2 -fomit-frame-pointer $(live_no_tables) -g0 $(live_end)
 tests/live/bin/shape_musl: $(live_shape_needs)

@@ -28,7 +28,7 @@ eu_stack_output(pid_t pid)
 	size_t length = 0, capacity = 1 << 20;
 	char *text = calloc(1, capacity);
 
-	snprintf(command, sizeof(command), 
+	snprintf(command, sizeof(command),
 		 "DEBUGINFOD_URLS= eu-stack --debuginfo-path=/nonexistent -p %d 2>&1", (int)pid);
 	FILE *pipe = popen(command, "r");
 	if (text == NULL || pipe == NULL)
