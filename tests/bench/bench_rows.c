@@ -3,50 +3,14 @@
 #include "bench_rows.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include "bench_profile.h"
+#include "bench_judge.h"
 
 /* descend() of the blocked threads; with those of libc around it 30 frames. */
 #define BLOCKED_DEPTH "24"
-
-/* Below this no one can tell a loss from the machine's unrest, however often it is tried. */
-#define LOSS_TOO_SMALL 0.002
-/* With an error of the median above this, nothing is said about losses of a percent. */
-#define ERROR_TOO_LARGE 0.01
-
-enum verdict { MET, MISSED, UNCLEAR };
-
-__attribute__((format(printf, 3, 4))) static void
-judge(struct bench *bench, enum verdict verdict, const char *fmt, ...)
-{
-	static const char *const words[] = { "met", "missed", "unclear, too much noise" };
-	va_list args;
-
-	bench->met += verdict == MET;
-	bench->missed += verdict == MISSED;
-	bench->unclear += verdict == UNCLEAR;
-	printf("  bound: ");
-	va_start(args, fmt);
-	vprintf(fmt, args);
-	va_end(args);
-	printf(": %s\n", words[verdict]);
-}
-
-/* A figure that the report should give, and must be at most `bound`. */
-static void
-judge_at_most(struct bench *bench, double value, double bound, const char *what, const char *unit)
-{
-	if (value < 0) {
-		printf("  %s: not known\n", what);
-		return;
-	}
-	judge(bench, value < bound ? MET : MISSED, "%s %.1f %s, wanted below %g", what, value, unit,
-	      bound);
-}
 
 /* --- commands ------------------------------------------------------------------- */
 
@@ -141,11 +105,6 @@ print_run(const struct profile_run *run)
 	printf("  memory: %.1f MiB at most\n", run->peak_kib / 1024);
 }
 
-/* How long a stop takes that does nothing of its own: nobody is quicker on this machine. */
-struct floor_stops {
-	double median_us, p99_us;
-};
-
 static struct floor_stops
 look_at_floor(const struct bench *bench, const struct words *floor_words)
 {
@@ -182,47 +141,6 @@ look_at_sampler(const struct bench *bench, const struct target *target, const ch
 }
 
 /* --- the rows ----------------------------------------------------------------- */
-
-/* At most 1.2 times the floor's loss, as far as the noise of both allows to say. */
-static void
-judge_against_floor(struct bench *bench, const struct summary *ours, const struct summary *floor)
-{
-	double ours_loss = 1 - ours->median, floor_loss = 1 - floor->median;
-	double over = ours_loss - 1.2 * floor_loss;
-	double error = hypot(ours->error, 1.2 * floor->error);
-	enum verdict verdict = error > ERROR_TOO_LARGE ? UNCLEAR : MET;
-
-	if (ours->count == 0 || floor->count == 0)
-		return;
-	if (over > 0)
-		verdict = over > 2 * error && over > LOSS_TOO_SMALL ? MISSED : UNCLEAR;
-	judge(bench, verdict, "loss %.2f %% against the floor's %.2f %%, wanted at most 1.2 times",
-	      100 * ours_loss, 100 * floor_loss);
-}
-
-/* The bounds are for an idle machine: where the floor breaks them, ours say nothing. */
-static void
-judge_stops(struct bench *bench, const struct profile_run *run, const struct floor_stops *floor,
-	    double median_us, double p99_us)
-{
-	const struct {
-		const char *what;
-		double ours, floor, bound;
-	} rows[] = {
-		{ "median", run->stop_median_us, floor->median_us, median_us },
-		{ "p99", run->stop_p99_us, floor->p99_us, p99_us },
-	};
-
-	for (size_t i = 0; i < 2; i++) {
-		enum verdict verdict = rows[i].ours < rows[i].bound ? MET : MISSED;
-
-		if (verdict == MISSED && rows[i].floor >= rows[i].bound)
-			verdict = UNCLEAR;
-		if (rows[i].ours >= 0)
-			judge(bench, verdict, "%s time stopped %.1f us, wanted below %g, floor %.1f",
-			      rows[i].what, rows[i].ours, rows[i].bound, rows[i].floor);
-	}
-}
 
 static void
 run_one_busy(struct bench *bench, const char *rate)
@@ -274,19 +192,6 @@ run_pool(struct bench *bench)
 	if (look_at_sampler(bench, &target, "100", bench->profile_seconds, &run))
 		judge_stops(bench, &run, &stops, 30, 200);
 	target_stop(&target);
-}
-
-/* A loss that cannot be told from none. */
-static void
-judge_no_loss(struct bench *bench, const struct summary *ours)
-{
-	double loss = 1 - ours->median;
-	bool none = loss < 2 * ours->error || loss < LOSS_TOO_SMALL;
-	enum verdict verdict = !none ? MISSED : ours->error > ERROR_TOO_LARGE ? UNCLEAR : MET;
-
-	if (ours->count > 0)
-		judge(bench, verdict, "loss %.2f %% +- %.2f, wanted: not measurable",
-		      100 * loss, 100 * ours->error);
 }
 
 static void

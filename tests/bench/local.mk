@@ -8,6 +8,7 @@ bench_board_files = tests/bench/bench_board.c tests/bench/bench_board.h
 tests_bench_bin_bench_run_SOURCES = $(bench_board_files) \
 	tests/bench/bench_run.c \
 	tests/bench/bench_rows.c tests/bench/bench_rows.h \
+	tests/bench/bench_judge.c tests/bench/bench_judge.h \
 	tests/bench/bench_profile.c tests/bench/bench_profile.h \
 	tests/bench/bench_measure.c tests/bench/bench_measure.h \
 	tests/bench/bench_tool.c tests/bench/bench_tool.h

@@ -5,7 +5,8 @@
  * shares twins N: N threads "twin", each 7 ms of CPU time in f70, 3 ms in f30, and so on.
  * shares half: one thread "half", 20 ms asleep in rest, 20 ms busy in toil, and so on.
  * At the end of its input it prints "f70 NS", "f30 NS" (CPU time) or "rest NS", "toil NS"
- * (wall time) and "cpu NS" (the thread's own clock), summed over the threads.
+ * (wall time) and "cpu NS" (the thread's own clock), summed over the threads; and of each
+ * twin "wall70_TID NS", "wall30_TID NS": on a busy machine waiting for a CPU counts, too.
  */
 #include "target.h"
 
@@ -44,17 +45,25 @@ FRAME void
 twin(void)
 {
 	uint64_t now = target_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t wall[2] = {0, 0}, began = target_clock_ns(CLOCK_MONOTONIC);
 
 	target_here();
 	while (!asked) {
 		f70(now + 7 * MS);
 		uint64_t middle = target_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t between = target_clock_ns(CLOCK_MONOTONIC);
 		f30(middle + 3 * MS);
 		uint64_t end = target_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t ended = target_clock_ns(CLOCK_MONOTONIC);
+		wall[0] += between - began;
+		wall[1] += ended - between;
+		began = ended;
 		first_ns += middle - now;
 		second_ns += end - middle;
 		now = end;
 	}
+	printf("wall70_%d %llu\nwall30_%d %llu\n", (int)gettid(), (unsigned long long)wall[0],
+	       (int)gettid(), (unsigned long long)wall[1]);
 	cpu_ns += target_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	answered++;
 	KEEP_FRAME();
