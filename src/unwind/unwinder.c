@@ -184,6 +184,16 @@ clear_flags(struct walk *walk)
 	walk->no_info = false;
 }
 
+/* Is the last frame's address in no code at all? Then it was no return address: the tables
+ * say nothing good where a runtime changes stacks (Go's mcall). */
+static bool
+is_nowhere(const struct walk *walk)
+{
+	const struct chain *chain = walk->chain;
+
+	return maps_find(walk->maps, chain_frame_lookup(&chain->frame[chain->count - 1])) == NULL;
+}
+
 /*
  * Runs the methods in turn until none gets any further. A method that is not the
  * first and has made a step gives the turn back to the tables.
@@ -203,6 +213,12 @@ run(struct unwinder *unwinder, struct walk *walk)
 			break;
 		clear_flags(walk);
 		result = slot->method->advance(slot->state, walk);
+		if (walk->chain->count > before && is_nowhere(walk)) {
+			walk->chain->count--;
+			walk->missing_register = false;
+			walk->no_info = true;
+			return ADVANCE_STUCK;
+		}
 		why.missing_register |= walk->missing_register;
 		why.bad_memory |= walk->bad_memory;
 		if (result != ADVANCE_STUCK || walk->beyond_copy)
