@@ -225,6 +225,11 @@ write_own_cost(struct closing *c)
 		strbuf_add_text(&c->sb, " to stay within --max-overhead");
 	}
 	end_field(c, "Rate");
+	if (stats->thinnest > 1) {
+		strbuf_add_format(&c->sb, "threads at work looked at in one of %u ticks at times, to "
+				  "stay within --max-overhead", (unsigned)stats->thinnest);
+		end_field(c, "Thinned");
+	}
 
 	quantity_add_share(&c->sb, (double)stats->own_cpu_ns, (double)stats->elapsed_ns);
 	strbuf_add_text(&c->sb, " of one CPU, ");
