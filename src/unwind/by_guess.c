@@ -123,14 +123,15 @@ guess_return_address(struct walk *walk, uint64_t *cursor, uint64_t *address)
 }
 
 bool
-guess_frameless(struct walk *walk, uint64_t fp)
+guess_frameless(struct walk *walk)
 {
 	const struct mapping *mapping = maps_find(walk->maps, walk->regs.pc);
-	uint64_t end = scan_end(walk);
+	uint64_t end = scan_end(walk), fp;
+	bool fp_known = regs_get(&walk->regs, regs_fp_number, &fp);
 
 	if (mapping == NULL || mapping->image == NULL)
 		return false;
-	if (fp < end)
+	if (fp_known && fp < end)
 		end = fp;
 	for (uint64_t at = walk->regs.sp; at < end; at += sizeof(uint64_t)) {
 		uint64_t value, target;
@@ -147,7 +148,8 @@ guess_frameless(struct walk *walk, uint64_t fp)
 		if (!chain_add(walk->chain, value, FRAME_GUESS, false))
 			return false;
 		regs_set_sp_pc(&walk->regs, at + sizeof(value), value);
-		regs_set(&walk->regs, regs_fp_number, fp);
+		if (fp_known)
+			regs_set(&walk->regs, regs_fp_number, fp);
 		walk->exact = false;
 		return true;
 	}

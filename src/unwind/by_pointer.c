@@ -18,7 +18,7 @@ advance_one(void *state, struct walk *walk)
 		walk->missing_register = true;
 		return ADVANCE_STUCK;
 	}
-	if (walk->exact && guess_frameless(walk, fp))
+	if (walk->exact && guess_frameless(walk))
 		return ADVANCE_STUCK;
 	if (fp == 0)
 		return ADVANCE_DONE;

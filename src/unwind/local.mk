@@ -9,7 +9,8 @@ libwallsample_a_SOURCES += \
 	src/unwind/rule.c \
 	src/unwind/rule.h \
 	src/unwind/unwinder.c \
-	src/unwind/unwind_method.h
+	src/unwind/unwind_method.h \
+	src/unwind/walk.c
 if ARCH_X86_64
 libwallsample_a_SOURCES += src/unwind/arch_x86_64.c
 endif

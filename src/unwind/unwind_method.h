@@ -14,7 +14,18 @@
 #include "wallsample/snapshot.h"
 #include "wallsample/unwind.h"
 
-struct live_cache; /* pages of the sleeping target, valid for one walk */
+/* Pages of a sleeping target that were read beyond the copy. */
+#define LIVE_PAGE ((uint64_t)4096)
+#define LIVE_PAGES 16
+struct live_cache {
+	struct {
+		uint64_t address;
+		size_t size; /* 0: not readable */
+		uint64_t walk;
+		uint8_t bytes[LIVE_PAGE];
+	} page[LIVE_PAGES];
+	uint64_t walk; /* pages of another walk are stale */
+};
 
 struct walk {
 	struct maps *maps;
@@ -104,11 +115,11 @@ bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor,
 			uint64_t *record);
 
 /*
- * The innermost function may have set up no frame (yet): then a word between the stack
- * pointer and the caller's frame record is the return address of a direct call of this very
- * function. Takes one step if there is one.
+ * A function that has set up no frame (yet), or whose frame pointer is not known: a word
+ * above the stack pointer, and below the caller's frame record if that is known, is the
+ * return address of a direct call of this very function. Takes one step if there is one.
  */
-bool guess_frameless(struct walk *walk, uint64_t fp);
+bool guess_frameless(struct walk *walk);
 
 /* The next return address into code at *cursor or above, below the frame record that a known
  * frame pointer leads to; likewise. */

@@ -4,23 +4,6 @@
 
 #include "unwind_method.h"
 #include "wallsample/base.h"
-#include "wallsample/memory.h"
-
-/* Pages of a sleeping target that were read beyond the copy. */
-#define LIVE_PAGE ((uint64_t)4096)
-#define LIVE_PAGES 16
-struct live_cache {
-	struct {
-		uint64_t address;
-		size_t size; /* 0: not readable */
-		uint64_t walk;
-		uint8_t bytes[LIVE_PAGE];
-	} page[LIVE_PAGES];
-	uint64_t walk; /* pages of another walk are stale */
-};
-
-/* An address this far above the stack pointer may still be of the same stack. */
-#define STACK_FAR (UINT64_C(1) << 30)
 
 /* How many guesses of one kind are tried before giving up. */
 #define GUESSES 8
@@ -80,55 +63,6 @@ unwinder_free(struct unwinder *unwinder)
 		if (unwinder->slot[i].method->free != NULL)
 			unwinder->slot[i].method->free(unwinder->slot[i].state);
 	free(unwinder);
-}
-
-static bool
-read_live(struct walk *walk, uint64_t address, uint64_t *value)
-{
-	struct live_cache *live = walk->live;
-	uint64_t base = address / LIVE_PAGE * LIVE_PAGE;
-	size_t slot = base / LIVE_PAGE % LIVE_PAGES;
-	uint64_t offset = address - base;
-
-	if (live == NULL)
-		return false;
-	if (live->page[slot].walk != live->walk || live->page[slot].address != base) {
-		live->page[slot].walk = live->walk;
-		live->page[slot].address = base;
-		live->page[slot].size = memory_read_process(walk->snapshot->tid, base,
-							    live->page[slot].bytes, LIVE_PAGE);
-	}
-	/* Words of a stack are aligned: none lies across two pages. */
-	if (offset + sizeof(*value) > live->page[slot].size)
-		return false;
-	memcpy(value, live->page[slot].bytes + offset, sizeof(*value));
-	walk->read_live = true;
-	return true;
-}
-
-bool
-walk_read_word(struct walk *walk, uint64_t address, uint64_t *value)
-{
-	const struct snapshot *snapshot = walk->snapshot;
-	uint64_t above = address - snapshot->stack_address;
-	bool same_stack = above < STACK_FAR;
-
-	if (walk_read_copy(walk, address, value))
-		return true;
-	if (snapshot->live_limit > 0 && (!same_stack || above < snapshot->live_limit) &&
-	    read_live(walk, address, value))
-		return true;
-	if (same_stack && !snapshot_is_whole(snapshot))
-		walk->beyond_copy = true;
-	else
-		walk->bad_memory = true;
-	return false;
-}
-
-uint64_t
-walk_lookup(const struct walk *walk)
-{
-	return walk->exact ? walk->regs.pc : walk->regs.pc - 1;
 }
 
 static bool
@@ -441,7 +375,12 @@ static enum chain_end
 walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
 {
 	enum advance result = ADVANCE_STUCK;
+	uint64_t fp;
 
+	/* Asleep in code without tables: calls of the code itself lead out of it. */
+	while (!regs_get(&walk->regs, regs_fp_number, &fp) && in_bare_file(unwinder, walk) &&
+	       guess_frameless(walk))
+		;
 	/* A system call wrapper of a library without tables: the frame pointer is that
 	 * of a caller and would skip one. */
 	if (!in_bare_file(unwinder, walk) || !guess_caller(unwinder, walk, false, &result))

@@ -44,7 +44,8 @@ live_plain_targets = \
 live_shapes = \
 	tests/live/bin/shape tests/live/bin/shape_bare tests/live/bin/shape_debug_frame \
 	tests/live/bin/shape_debug_frame_gz tests/live/bin/shape_dynsym tests/live/bin/shape_fp \
-	tests/live/bin/shape_fp_only tests/live/bin/shape_musl tests/live/bin/shape_musl_static \
+	tests/live/bin/shape_fp_leaf tests/live/bin/shape_fp_only tests/live/bin/shape_musl \
+	tests/live/bin/shape_musl_static \
 	tests/live/bin/shape_no_hdr tests/live/bin/shape_nopie tests/live/bin/shape_o0 \
 	tests/live/bin/shape_static tests/live/bin/shape_static_pie tests/live/bin/shape_stripped
 check_DATA += $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
@@ -123,8 +124,9 @@ tests/live/bin/shape_debug_frame_gz: $(live_shape_needs)
 tests/live/bin/shape_no_hdr: $(live_shape_needs)
 	$(live_cc) -O2 -fomit-frame-pointer -Wl,--no-eh-frame-hdr $(live_end)
 tests/live/bin/shape_fp_only: $(live_shape_needs)
-	$(live_cc) -O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer $(live_no_tables) \
-		-g0 $(live_end)
+	$(live_cc) -O0 -fno-omit-frame-pointer $(live_no_tables) -g0 $(live_end)
+tests/live/bin/shape_fp_leaf: $(live_shape_needs)
+	$(live_cc) -O2 -fno-omit-frame-pointer $(live_no_tables) -g0 $(live_end)
 tests/live/bin/shape_bare: $(live_shape_needs)
 	$(live_cc) -O2 -fomit-frame-pointer $(live_no_tables) -g0 $(live_end)
 tests/live/bin/shape_musl: $(live_shape_needs)
