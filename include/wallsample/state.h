@@ -85,7 +85,7 @@ enum look {
 	LOOK_OK,
 	LOOK_GONE,   /* the thread has exited (ESRCH, ENOENT) */
 	LOOK_DENIED, /* EPERM, EACCES: it is exiting, or we may not */
-	LOOK_MOVING, /* it fell asleep or woke while it was read (EAGAIN) */
+	LOOK_MOVING, /* it fell asleep or woke while it was read (EAGAIN): look again */
 	LOOK_FAILED, /* anything else, bad text included */
 };
 

@@ -226,8 +226,9 @@ write_own_cost(struct closing *c)
 	}
 	end_field(c, "Rate");
 	if (stats->thinnest > 1) {
-		strbuf_add_format(&c->sb, "threads at work looked at in one of %u ticks at times, to "
-				  "stay within --max-overhead", (unsigned)stats->thinnest);
+		strbuf_add_format(&c->sb, "threads at work looked at in one of %u ticks at times",
+				  (unsigned)stats->thinnest);
+		strbuf_add_text(&c->sb, ", to stay within --max-overhead");
 		end_field(c, "Thinned");
 	}
 

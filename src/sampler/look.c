@@ -154,16 +154,16 @@ look_closely(struct sampler *sampler, struct tracked *thread, int64_t samples, i
 			return;
 		}
 		/* An exiting thread has given up its memory: EPERM. */
-		if (look != LOOK_OK) {
+		if (look != LOOK_OK && look != LOOK_MOVING) {
 			sample_failed(sampler, thread, FAILURE_DENIED, RUN_UNKNOWN, samples,
 				      weight_ns);
 			return;
 		}
-		if (info.running) {
+		if (look == LOOK_OK && info.running) {
 			plan_stop(sampler, thread, samples, weight_ns);
 			return;
 		}
-		if (read_sleeper(sampler, thread, &info, samples, weight_ns))
+		if (look == LOOK_OK && read_sleeper(sampler, thread, &info, samples, weight_ns))
 			return;
 		look = watch_read_sched(&thread->watch, sampler->process, &thread->sched);
 		if (look != LOOK_OK)

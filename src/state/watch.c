@@ -108,10 +108,5 @@ watch_read_syscall(struct watch *watch, const struct process *process, struct sy
 
 	if (look == LOOK_OK && !syscall_parse(text, out))
 		look = LOOK_FAILED;
-	if (look == LOOK_MOVING) {
-		/* Neither asleep nor running, but on the way: as good as running. */
-		*out = (struct syscall_info){ .running = true, .number = SYSCALL_NONE };
-		look = LOOK_OK;
-	}
 	return look;
 }

@@ -78,6 +78,19 @@ judge_stops(struct bench *bench, const struct profile_run *run, const struct flo
 }
 
 void
+judge_share(struct bench *bench, const struct summary *ours, double bound, const char *what)
+{
+	double over = ours->median - bound;
+	enum verdict verdict = over >= 0 ? MET : MISSED;
+
+	if (fabs(over) < (ours->error > ERROR_TOO_LARGE ? 5 : 2) * ours->error)
+		verdict = UNCLEAR;
+	if (ours->count > 0)
+		judge(bench, verdict, "%.1f %% +- %.1f %s, wanted %g %%", 100 * ours->median,
+		      100 * ours->error, what, 100 * bound);
+}
+
+void
 judge_no_loss(struct bench *bench, const struct summary *ours)
 {
 	double loss = 1 - ours->median;

@@ -26,6 +26,9 @@ void judge_against_floor(struct bench *bench, const struct summary *ours,
 /* A loss that cannot be told from none. */
 void judge_no_loss(struct bench *bench, const struct summary *ours);
 
+/* A ratio that must be at least `bound`. */
+void judge_share(struct bench *bench, const struct summary *ours, double bound, const char *what);
+
 /* How long a stop takes that does nothing of its own: nobody is quicker on this machine. */
 struct floor_stops {
 	double median_us, p99_us;

@@ -8,6 +8,7 @@
 #include "bench_measure.h"
 
 struct bench {
+	bool keeps_overhead; /* --max-overhead is left at its default */
 	const char *wallsample;  /* the program; NULL when it is not there */
 	const char *folder;      /* of the bench's own programs */
 	const char *board;       /* path of the file that targets count in */

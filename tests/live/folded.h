@@ -49,7 +49,12 @@ void folded_of_run(struct folded *folded, struct run *run);
 
 /* A sample that failed because the thread got no CPU in time, which a busy machine does. */
 bool folded_line_is_late(const struct folded_line *line);
-/* Every stack of the thread matches the pattern, late ones aside; there is at least one. */
+/* The thread has samples, and all are late: nothing can be said of its stacks. */
+bool folded_all_late(const struct folded *folded, pid_t tid);
+/*
+ * Every stack of the thread matches the pattern, late ones aside, and there is at least one;
+ * when all are late, because the machine is very busy, says so and checks nothing.
+ */
 bool folded_check_thread(const struct folded *folded, pid_t tid, const char *pattern);
 
 #endif

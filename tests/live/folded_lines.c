@@ -259,8 +259,28 @@ folded_line_is_late(const struct folded_line *line)
 }
 
 bool
+folded_all_late(const struct folded *folded, pid_t tid)
+{
+	size_t late = 0;
+
+	for (size_t i = 0; i < folded->count; i++) {
+		if (folded->line[i].tid != tid)
+			continue;
+		if (!folded_line_is_late(&folded->line[i]))
+			return false;
+		late++;
+	}
+	return late > 0;
+}
+
+bool
 folded_check_thread(const struct folded *folded, pid_t tid, const char *pattern)
 {
+	if (folded_all_late(folded, tid)) {
+		printf("  thread %d got no CPU in time: nothing is known of '%s'\n", (int)tid,
+		       pattern);
+		return true;
+	}
 	bool all = CHECK(folded_weight(folded, tid, pattern) > 0,
 			 "thread %d has no sample of '%s'", (int)tid, pattern);
 

@@ -123,6 +123,8 @@ char inspect_state(pid_t pid, pid_t tid);
 long long inspect_status(pid_t pid, pid_t tid, const char *field);
 /* How often it has been switched away from, of its own will or not. */
 long long inspect_switches(pid_t pid, pid_t tid);
+/* The share of the time that a thread wanted a CPU in which it waited for one. */
+double inspect_waited(pid_t pid, pid_t tid);
 /* No thread of it is traced, and none is stopped (state t or T): else failed checks. */
 bool inspect_is_free(pid_t pid);
 

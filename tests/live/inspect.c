@@ -108,6 +108,20 @@ inspect_switches(pid_t pid, pid_t tid)
 	return voluntary + inspect_status(pid, tid, "nonvoluntary_ctxt_switches");
 }
 
+/* schedstat: time on a CPU, time waiting for one, times scheduled in. */
+double
+inspect_waited(pid_t pid, pid_t tid)
+{
+	char text[128];
+	char *rest;
+
+	if (!read_task(pid, tid, "schedstat", text, sizeof(text)))
+		return 0;
+	const double ran = (double)strtoull(text, &rest, 10);
+	const double waited = (double)strtoull(rest, NULL, 10);
+	return ran + waited > 0 ? waited / (ran + waited) : 0;
+}
+
 bool
 inspect_is_free(pid_t pid)
 {

@@ -21,6 +21,10 @@ check_names(const struct folded *folded, pid_t tid, const char *const *wanted)
 {
 	bool good = true;
 
+	if (folded_all_late(folded, tid)) {
+		printf("  the thread got no CPU in time: nothing is known of it\n");
+		return;
+	}
 	for (; *wanted != NULL; wanted++)
 		good &= CHECK(has_frame(folded, tid, *wanted), "no frame with '%s'", *wanted);
 	good &= CHECK(!has_frame(folded, tid, "_ZN") && !has_frame(folded, tid, "_RN"),
