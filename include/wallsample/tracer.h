@@ -9,9 +9,9 @@
  *
  * All stops of one tick are asked for first (tracer_ask), then collected in the
  * order in which the threads reach them (tracer_collect). A thread that does not
- * stop in time waits for a CPU and executes nothing meanwhile: its request stays
- * outstanding, and is captured and released as soon as the thread does stop, during
- * later calls. It must not be asked again until then.
+ * stop in time waits for a CPU, and executes nothing meanwhile, or is in a long system
+ * call: its request stays outstanding, and is captured and released as soon as the
+ * thread does stop, during later calls. It must not be asked again until then.
  *
  * If wallsample dies, the kernel detaches what it had seized and the target
  * runs on: that is what SEIZE is for.
@@ -34,8 +34,8 @@ enum stop_end {
 	STOP_EXITED,    /* the thread exited before it could stop */
 	STOP_DENIED,    /* EPERM: exiting, or somebody else traces it now */
 	STOP_LATE,      /* not yet: it is outstanding */
-	STOP_FOREIGN,   /* 32-bit code: stopped and released, and better left alone */
-	STOP_UNREADABLE, /* stopped and released, registers or stack not readable */
+	STOP_FOREIGN,   /* 32-bit code: stopped and released, best left alone */
+	STOP_UNREADABLE, /* stopped and released, registers or counters not read */
 };
 
 /* One thread that is to be stopped. The caller owns it, and keeps it where it is and
@@ -117,6 +117,9 @@ void tracer_check(struct tracer *tracer);
 
 /* Captures and releases what is outstanding, for at most `bound_ns`. */
 void tracer_finish(struct tracer *tracer, uint64_t bound_ns);
+
+/* How many are seized: they would stand still while the caller does anything else. */
+size_t tracer_outstanding(const struct tracer *tracer);
 
 /* True and its wait status when the process is our child and has exited. */
 bool tracer_exit_status(struct tracer *tracer, int *status);

@@ -228,6 +228,14 @@ stop_for_registers(struct sampler *sampler, struct pending *pending)
 	finish_woken(sampler, pending);
 }
 
+/* Walks may take long: what stops meanwhile is released in between. */
+static void
+serve_late(struct sampler *sampler)
+{
+	if (sampler->late_count > 0)
+		tracer_poll(sampler->tracer);
+}
+
 static void
 walk_sleeper(struct sampler *sampler, struct pending *pending)
 {
@@ -248,8 +256,10 @@ walk_sleeper(struct sampler *sampler, struct pending *pending)
 void
 collect_sleepers(struct sampler *sampler)
 {
-	for (size_t i = 0; i < sampler->sleepers.count; i++)
+	for (size_t i = 0; i < sampler->sleepers.count; i++) {
+		serve_late(sampler);
 		walk_sleeper(sampler, &sampler->sleepers.pending[i]);
+	}
 	sampler->sleepers.count = 0;
 }
 
@@ -285,6 +295,15 @@ is_exiting(struct sampler *sampler, const struct tracked *thread)
 
 	return !process_read_task_stat(sampler->process, thread->watch.tid, &stat) ||
 	       stat.state == 'Z' || stat.state == 'X' || (stat.flags & 0x4) != 0;
+}
+
+void
+late_extend(struct sampler *sampler, struct tracked *thread)
+{
+	thread->late->samples += (int64_t)(sampler->tick - thread->last_tick);
+	thread->late->weight_ns += (int64_t)(sampler->tick_ns - thread->last_ns);
+	thread->last_tick = sampler->tick;
+	thread->last_ns = sampler->tick_ns;
 }
 
 void
@@ -348,12 +367,14 @@ collect_late(struct sampler *sampler, bool give_up)
 
 		if (thread->late == NULL)
 			continue;
+		if (thread->late->request->end == STOP_LATE && !give_up)
+			continue;
+		/* Since the last look at it, too, it did nothing else. */
+		late_extend(sampler, thread);
 		if (thread->late->request->end != STOP_LATE)
 			finish_stop(sampler, thread->late);
-		else if (give_up)
-			fail(sampler, thread->late, FAILURE_LATE);
 		else
-			continue;
+			fail(sampler, thread->late, FAILURE_LATE);
 		thread->late->samples = 0; /* accounted for */
 		late_drop(sampler, thread);
 	}
@@ -387,7 +408,8 @@ while_held(void *context)
 
 		if (look == LOOK_OK && now.switches == pending->thread->sched.switches)
 			continue;
-		pending->thread->sched = now;
+		if (look == LOOK_OK)
+			pending->thread->sched = now;
 		pending->moved = look != LOOK_OK || !read_again(sampler, pending);
 	}
 }
@@ -414,8 +436,10 @@ collect_all(struct sampler *sampler)
 	if (runners->count > 0)
 		tracer_collect(sampler->tracer, stop_bound(sampler), sampler->config.stop_all,
 			       while_held, sampler);
-	for (size_t i = 0; i < runners->count; i++)
+	for (size_t i = 0; i < runners->count; i++) {
+		serve_late(sampler);
 		finish_stop(sampler, &runners->pending[i]);
+	}
 	runners->count = 0;
 	collect_sleepers(sampler);
 }

@@ -22,9 +22,7 @@ credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t
 	if (samples == 0 && weight_ns == 0)
 		return;
 	if (thread->profile_thread == UINT32_MAX)
-		thread->profile_thread =
-			profile_add_thread(sampler->profile, thread->watch.tid,
-					   thread->start_time, thread->name);
+		thread_enter_profile(sampler, thread);
 	entry.thread = thread->profile_thread;
 	profile_add(sampler->profile, &entry);
 	sampler->stats.thread_samples += (uint64_t)samples;
@@ -192,9 +190,21 @@ look_unselected(struct sampler *sampler, struct tracked *thread, int64_t samples
 static void
 look_at_late(struct sampler *sampler, struct tracked *thread)
 {
-	thread->late->samples += sampler->tick - thread->last_tick;
-	thread->late->weight_ns += (int64_t)(sampler->tick_ns - thread->last_ns);
-	sampler->runnable += 1;
+	struct task_stat stat;
+	bool known = process_read_task_stat(sampler->process, thread->watch.tid, &stat);
+
+	late_extend(sampler, thread);
+	if (known && (stat.state == 'Z' || stat.state == 'X')) {
+		/* A first thread's exit is told to nobody while others live. */
+		late_drop(sampler, thread);
+		forget(sampler, thread);
+		return;
+	}
+	/* In a long system call it may sleep without an ear for interrupts. */
+	if (known && stat.state == 'D')
+		thread->late->state = RUN_DISK;
+	else
+		sampler->runnable += 1;
 	look_settle(sampler, thread, false);
 }
 
@@ -243,10 +253,11 @@ look_at(struct sampler *sampler, struct tracked *thread)
 		weight_ns = time_ns;
 	}
 	thread->sched = sched;
+	if (look == LOOK_OK)
+		thread_refresh_name(sampler, thread);
 	if (!thread->selected) {
 		look_unselected(sampler, thread, period);
 	} else if (look == LOOK_OK) {
-		thread_refresh_name(sampler, thread);
 		look_closely(sampler, thread, period, weight_ns);
 	} else {
 		sample_failed(sampler, thread, FAILURE_DENIED, RUN_UNKNOWN, period, weight_ns);

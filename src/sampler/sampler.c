@@ -61,6 +61,7 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 	sampler->maps = maps_create(process, modules);
 	sampler->unwinder = unwinder_create(sampler->maps, config->unwinder);
 	table_init(&sampler->frames);
+	table_init(&sampler->shared_threads);
 	chain_init(&sampler->chain);
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		sampler->failure_stack[i] = STACK_NONE;
@@ -236,6 +237,14 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 	return (hooks->stop == NULL || !*hooks->stop) && clock_now_ns() < end_ns;
 }
 
+/* A hook may take long (a report, a terminal that Ctrl-S has stopped): what reaches its stop
+ * meanwhile would stand still for as long. */
+static bool
+nothing_held(const struct sampler *sampler)
+{
+	return sampler->tracer == NULL || tracer_outstanding(sampler->tracer) == 0;
+}
+
 static enum sampler_end
 run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, uint64_t began_cpu)
 {
@@ -253,13 +262,18 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 				return SAMPLER_GONE;
 			pace_next(sampler);
 		}
-		if (hooks->on_progress != NULL && now >= next_progress) {
+		if (hooks->on_progress != NULL && now >= next_progress && nothing_held(sampler)) {
 			hooks->on_progress(hooks->context, now - began,
 					   sampler->stats.thread_samples,
 					   (uint32_t)sampler->thread_count);
 			next_progress = now + PROGRESS_NS;
 		}
 		if (hooks->snapshot != NULL && *hooks->snapshot) {
+			if (!nothing_held(sampler)) {
+				tracer_finish(sampler->tracer, LAST_BOUND_NS);
+				if (!nothing_held(sampler))
+					continue; /* at a later tick */
+			}
 			*hooks->snapshot = 0;
 			update_stats(sampler, began, began_cpu);
 			hooks->on_snapshot(hooks->context);
@@ -327,13 +341,14 @@ sampler_free(struct sampler *sampler)
 {
 	if (sampler == NULL)
 		return;
-	tracer_free(sampler->tracer);
 	threads_free(sampler);
+	tracer_free(sampler->tracer);
 	batch_release(&sampler->sleepers);
 	batch_release(&sampler->runners);
 	unwinder_free(sampler->unwinder);
 	maps_free(sampler->maps);
 	table_release(&sampler->frames);
+	table_release(&sampler->shared_threads);
 	chain_release(&sampler->chain);
 	free(sampler);
 }

@@ -31,6 +31,7 @@ struct tracked {
 	bool untouchable;       /* a stop told nothing (32-bit code): it gets no other */
 	bool selected;          /* wanted by the user: captured, not only counted */
 	uint32_t profile_thread;
+	bool shared;            /* with other threads of the same name */
 	char name[64];
 	uint32_t captures;      /* how often its stack was taken: when to ask for its name */
 
@@ -107,6 +108,7 @@ struct sampler {
 	struct tracked **thread;
 	size_t thread_count, thread_capacity;
 	bool relist;
+	struct table shared_threads; /* text of a name -> thread of the profile */
 	pid_t *tids;
 	size_t tid_capacity;
 
@@ -141,6 +143,8 @@ uint32_t pace_longest_period(const struct sampler *sampler);
 /* Lists the threads, forgets those that are gone, adds those that are new. */
 void threads_refresh(struct sampler *sampler);
 void threads_free(struct sampler *sampler);
+/* Gives the thread its record in the profile. */
+void thread_enter_profile(struct sampler *sampler, struct tracked *thread);
 /* Asks for the thread's name again, now and then. */
 void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
 
@@ -162,6 +166,8 @@ void collect_sleepers(struct sampler *sampler);
 void collect_all(struct sampler *sampler);
 /* Takes in what was captured since the last tick; with `give_up` no later one will come. */
 void collect_late(struct sampler *sampler, bool give_up);
+/* The late sample stands for the time up to this tick. */
+void late_extend(struct sampler *sampler, struct tracked *thread);
 /* The thread is forgotten: so is its late request. */
 void late_drop(struct sampler *sampler, struct tracked *thread);
 /* A sample without a stack of code: its failure is its only frame. */

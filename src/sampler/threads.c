@@ -24,6 +24,7 @@ thread_create(struct sampler *sampler, pid_t tid)
 			   sampler->config.selected(sampler->config.selected_context, tid,
 						    thread->name);
 	thread->profile_thread = UINT32_MAX;
+	thread->stack = stack_of_failure(sampler, FAILURE_EXITED);
 	thread->period = 1;
 	/* Born since the last tick: the tick that finds it is its first. */
 	thread->last_tick = sampler->tick > 0 ? sampler->tick - 1 : 0;
@@ -125,9 +126,35 @@ thread_refresh_name(struct sampler *sampler, struct tracked *thread)
 	    strcmp(stat.comm, thread->name) == 0)
 		return;
 	snprintf(thread->name, sizeof(thread->name), "%s", stat.comm);
-	if (thread->profile_thread != UINT32_MAX)
+	if (thread->profile_thread != UINT32_MAX && !thread->shared)
 		profile_rename_thread(sampler->profile, thread->profile_thread, thread->name);
 	if (sampler->config.selected != NULL)
 		thread->selected = sampler->config.selected(sampler->config.selected_context,
 							    thread->watch.tid, thread->name);
+}
+
+/*
+ * A program may create threads without end. After so many the next ones share a record with
+ * others of their name, under the thread id 0.
+ */
+#define MOST_THREADS 10000
+
+void
+thread_enter_profile(struct sampler *sampler, struct tracked *thread)
+{
+	struct profile *profile = sampler->profile;
+	uint32_t name, *shared;
+	bool added;
+
+	thread->shared = profile_thread_count(profile) >= MOST_THREADS;
+	if (!thread->shared) {
+		thread->profile_thread = profile_add_thread(profile, thread->watch.tid,
+							    thread->start_time, thread->name);
+		return;
+	}
+	name = profile_intern_text(profile, thread->name);
+	shared = table_place(&sampler->shared_threads, name, 0, 0, &added);
+	if (added)
+		*shared = profile_add_thread(profile, 0, 0, thread->name);
+	thread->profile_thread = *shared;
 }

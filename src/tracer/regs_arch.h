@@ -28,7 +28,7 @@ bool kernel_regs_cut_short(const struct kernel_regs *kernel);
 
 /*
  * When the call is about to return EINTR because of our stop, makes the kernel
- * restart it instead (see tracer.c). True when the registers were changed and
+ * restart it instead (see stop.c). True when the registers were changed and
  * must be written back.
  */
 bool kernel_regs_repair(struct kernel_regs *kernel);

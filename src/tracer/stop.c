@@ -131,8 +131,12 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 		return false;
 	}
 	request->syscall = kernel_regs_syscall(&kernel);
-	request->fell_asleep = kind == KIND_INTERRUPTED && kernel_regs_cut_short(&kernel);
-	/* At a signal the EINTR is the program's own. */
+	/*
+	 * At a signal, too: one that the program ignores is not dropped for a tracee and cuts
+	 * the call short; if a handler runs, the kernel says EINTR all the same.
+	 */
+	request->fell_asleep = (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) &&
+			       kernel_regs_cut_short(&kernel);
 	if (request->fell_asleep)
 		repaired = repair(request->watch->tid, &kernel);
 

@@ -22,6 +22,9 @@
 
 #define FREE_BOUND_NS (2 * NS_PER_SEC)
 
+/* Short waits for a tracee that is on no list. */
+#define FINISH_ROUNDS 5
+
 struct tracer {
 	const struct process *process;
 	timer_t watchdog;
@@ -35,6 +38,7 @@ struct tracer {
 	bool is_parent;         /* of the process, which then is our child */
 	bool exited;            /* it has exited, */
 	int exit_status;        /* with this wait status */
+	uint64_t waited_ns;     /* when the last wait returned: what stood still then was served */
 	struct tracer_stats stats;
 };
 
@@ -51,9 +55,14 @@ tracer_create(const struct process *process, struct tracer **out, struct error *
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMAX };
 	struct tracer *tracer = xcalloc(1, sizeof(*tracer));
 	siginfo_t info;
+	sigset_t watchdog;
 
 	*out = NULL;
 	sigemptyset(&action.sa_mask);
+	/* Whoever started us may have blocked it: waits would have no bound. */
+	sigemptyset(&watchdog);
+	sigaddset(&watchdog, SIGRTMAX);
+	sigprocmask(SIG_UNBLOCK, &watchdog, NULL);
 	if (sigaction(SIGRTMAX, &action, NULL) != 0 ||
 	    timer_create(CLOCK_MONOTONIC, &event, &tracer->watchdog) != 0) {
 		int error = errno;
@@ -139,7 +148,7 @@ detach(struct tracer *tracer, pid_t tid, int signo)
 static void
 release_unwanted(struct tracer *tracer, pid_t tid, int signo, enum stop_kind kind)
 {
-	if (kind == KIND_INTERRUPTED && stop_repair(tid))
+	if ((kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) && stop_repair(tid))
 		tracer->stats.repaired++;
 	detach(tracer, tid, signo);
 	tracer->stats.stops++;
@@ -227,7 +236,6 @@ signal_of(int status)
 /* What is going on around the waits of one call. */
 struct waiting {
 	uint64_t deadline_ns;
-	uint64_t previous_end; /* when the last wait returned */
 	bool hold;             /* captured threads are not released yet */
 	size_t pending;        /* fresh requests without an end */
 };
@@ -242,7 +250,9 @@ serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *w
 	int signo = signal_of(status);
 	pid_t tid = entry->tid;
 
-	waiting->pending -= entry->fresh;
+	/* One that is held, and killed, is here a second time. */
+	if (request == NULL || request->end == STOP_LATE)
+		waiting->pending -= entry->fresh;
 	if (kind == KIND_EXITED) {
 		keep_exit(tracer, tid, status);
 		if (request != NULL)
@@ -259,8 +269,24 @@ serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *w
 			return; /* stays seized, until let_go */
 		seized_remove(tracer, entry);
 		release(tracer, request,
-			stop_began(request, wait_began, wait_ended, waiting->previous_end));
+			stop_began(request, wait_began, wait_ended, tracer->waited_ns));
 	}
+}
+
+/* What a wait has brought. */
+static void
+take(struct tracer *tracer, pid_t tid, int status, struct waiting *waiting, uint64_t began)
+{
+	uint64_t ended = clock_now_ns();
+	struct seized *entry = seized_find(tracer, tid);
+
+	if (entry != NULL)
+		serve(tracer, entry, status, waiting, began, ended);
+	else if (WIFSTOPPED(status))
+		release_unwanted(tracer, tid, signal_of(status), stop_classify(status));
+	else
+		keep_exit(tracer, tid, status);
+	tracer->waited_ns = ended;
 }
 
 /* One wait. Returns false when the time is over or there is nothing to wait for. */
@@ -269,20 +295,11 @@ wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_ns)
 {
 	uint64_t began = clock_now_ns();
 	int status;
-	pid_t tid = wait_any(&status, waiting->previous_end + spin_ns);
-	uint64_t ended = clock_now_ns();
-	struct seized *entry;
+	pid_t tid = wait_any(&status, began + spin_ns);
 
 	if (tid < 0)
-		return errno == EINTR && ended < waiting->deadline_ns;
-	entry = seized_find(tracer, tid);
-	if (entry != NULL)
-		serve(tracer, entry, status, waiting, began, ended);
-	else if (WIFSTOPPED(status))
-		release_unwanted(tracer, tid, signal_of(status), stop_classify(status));
-	else
-		keep_exit(tracer, tid, status);
-	waiting->previous_end = ended;
+		return errno == EINTR && clock_now_ns() < waiting->deadline_ns;
+	take(tracer, tid, status, waiting, began);
 	return true;
 }
 
@@ -312,7 +329,7 @@ tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)
 {
 	uint64_t now = clock_now_ns();
 	struct waiting waiting = {
-		.deadline_ns = now + bound_ns, .previous_end = now, .hold = hold
+		.deadline_ns = now + bound_ns, .hold = hold
 	};
 
 	for (size_t i = 0; i < tracer->seized_count; i++)
@@ -350,7 +367,7 @@ tracer_check(struct tracer *tracer)
 static bool
 serve_until(struct tracer *tracer, uint64_t until_ns)
 {
-	struct waiting waiting = { .deadline_ns = until_ns, .previous_end = clock_now_ns() };
+	struct waiting waiting = { .deadline_ns = until_ns };
 	int error = 0;
 
 	watchdog_set(tracer, until_ns);
@@ -363,20 +380,25 @@ serve_until(struct tracer *tracer, uint64_t until_ns)
 	return error == EINTR;
 }
 
-/* Is there anything that could stop, or has stopped? What has is served. */
+/*
+ * Is there anything that could stop, or has stopped? What has is served. It never blocks: a
+ * child of ours that job control has stopped is no tracee, and nothing to wait for.
+ */
 static bool
 has_tracees(struct tracer *tracer)
 {
-	struct waiting waiting = { .previous_end = clock_now_ns() };
-	siginfo_t info;
+	struct waiting waiting = { .hold = false };
 
 	for (;;) {
-		info.si_pid = 0;
-		if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0)
-			return false; /* ECHILD: not even a child */
-		if (info.si_pid == 0)
-			return true;
-		wait_once(tracer, &waiting, 0);
+		uint64_t began = clock_now_ns();
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+
+		if (tid == 0)
+			tracer->waited_ns = began; /* nothing stood still then */
+		if (tid <= 0)
+			return tid == 0; /* -1: ECHILD */
+		take(tracer, tid, status, &waiting, began);
 	}
 }
 
@@ -401,12 +423,13 @@ void
 tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 {
 	uint64_t deadline = clock_now_ns() + bound_ns;
+	int rounds = 0;
 
 	/* One that exec has renamed may not have been asked under its new name. */
 	stop_interrupt(tracer->process->pid);
 	while (has_tracees(tracer) && clock_now_ns() < deadline) {
-		/* The command that we started is a child for as long as it runs. */
-		if (tracer->seized_count == 0 && tracer->is_parent)
+		/* Children that are no tracees are children for as long as they run. */
+		if (tracer->seized_count == 0 && (tracer->is_parent || rounds++ >= FINISH_ROUNDS))
 			break;
 		serve_until(tracer, clock_now_ns() + WATCHDOG_REPEAT_NS);
 		tracer_check(tracer);
@@ -424,6 +447,12 @@ tracer_exit_status(struct tracer *tracer, int *status)
 		keep_exit(tracer, tracer->process->pid, fresh);
 	*status = tracer->exit_status;
 	return tracer->exited;
+}
+
+size_t
+tracer_outstanding(const struct tracer *tracer)
+{
+	return tracer->seized_count;
 }
 
 const struct tracer_stats *
