@@ -3,13 +3,13 @@
 #include "sampler_state.h"
 
 /* How often the cost is judged. */
-#define WINDOW_NS (500 * NS_PER_MS)
+#define WINDOW_NS (250 * NS_PER_MS)
 
 /* What is aimed at, a little below the limit that must not be passed. */
 #define AIM 0.9
 
 /* So many seconds' allowance can be saved, and is there at the start. */
-#define SAVINGS_S 4.0
+#define SAVINGS_S 2.0
 
 /* What a stop costs the target, the switch to and from the stopped thread included. */
 #define STOP_COST_S 10e-6
@@ -40,6 +40,7 @@ pace_start(struct sampler *sampler)
 	pace->max_share = sampler->config.max_overhead / 100.0;
 	pace->due_ns = clock_now_ns();
 	pace->tick_began_ns = pace->due_ns;
+	pace->tick_cpu_ns = clock_own_cpu_ns();
 	pace->window_ns = 0; /* begins after the first tick, which takes every stack */
 	pace->saved_s = 0;
 	pace->thin = pace->thinnest = 1;
@@ -52,7 +53,8 @@ adjust(struct pace *pace, double share, double per_tick, double looks)
 	bool poor = pace->saved_s < 0;
 
 	if (poor && share > pace->max_share && looks > THIN_LOOKS && pace->thin < THINNEST) {
-		pace->thin *= 2;
+		for (; share > pace->max_share && pace->thin < THINNEST; share /= 2.0)
+			pace->thin *= 2;
 		pace->saved_s = 0;
 	} else if (!poor && pace->thin > 1 && share < THICKEN * pace->max_share) {
 		pace->thin /= 2;
@@ -111,10 +113,13 @@ pace_next(struct sampler *sampler)
 	struct pace *pace = &sampler->pace;
 	uint64_t now = clock_now_ns();
 	uint64_t took = now - pace->tick_began_ns;
-	uint64_t used = clock_own_cpu_ns() - pace->tick_cpu_ns;
+	uint64_t cpu = clock_own_cpu_ns();
+	uint64_t used = cpu - pace->tick_cpu_ns;
 	double mean, rest;
 	uint64_t earliest;
 
+	/* Between two ticks hardly any is used. */
+	pace->tick_cpu_ns = cpu;
 	judge(sampler, now);
 	mean = (double)NS_PER_SEC / pace->now_hz;
 	/* After a tick the target gets as much time to itself as we used; the random

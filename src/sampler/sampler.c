@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler.c - the life of a run: set-up, ticks, the end, and what it all cost. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -47,6 +48,7 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 	sampler->modules = modules;
 	sampler->profile = profile;
 	sampler->log = log;
+	sampler->leader_fd = -1;
 	if (!config->nonblocking) {
 		int failed = tracer_create(process, &sampler->tracer, err);
 
@@ -88,20 +90,43 @@ notice_exec(struct sampler *sampler, const struct task_stat *leader)
 	sampler->arg_start = leader->arg_start;
 }
 
+/* Its file stays open from tick to tick; after an exec it may have to be opened again. */
+static bool
+read_leader_stat(struct sampler *sampler, struct task_stat *leader)
+{
+	char line[2048], name[32];
+	ssize_t n = -1;
+
+	if (sampler->leader_fd >= 0)
+		n = pread(sampler->leader_fd, line, sizeof(line) - 1, 0);
+	if (n <= 0) {
+		if (sampler->leader_fd >= 0)
+			close(sampler->leader_fd);
+		snprintf(name, sizeof(name), "%d/stat", (int)sampler->process->pid);
+		sampler->leader_fd = openat(sampler->process->taskfd, name, O_RDONLY | O_CLOEXEC);
+		if (sampler->leader_fd >= 0)
+			n = pread(sampler->leader_fd, line, sizeof(line) - 1, 0);
+	}
+	if (n <= 0)
+		return false;
+	line[n] = '\0';
+	return task_stat_parse(line, leader);
+}
+
 /*
  * The first thread's stat, which speaks for the process. An exec puts another thread in its
  * place, and who reads just then may be told of the old one, which is dead: the process
  * has gone only when it is so for a while.
  */
 static bool
-read_leader(const struct sampler *sampler, struct task_stat *leader)
+read_leader(struct sampler *sampler, struct task_stat *leader)
 {
 	const struct timespec pause = { .tv_nsec = GONE_PAUSE_NS };
 
 	for (int attempt = 0; attempt < GONE_ATTEMPTS; attempt++) {
 		if (attempt > 0)
 			nanosleep(&pause, NULL);
-		if (process_read_task_stat(sampler->process, sampler->process->pid, leader) &&
+		if (read_leader_stat(sampler, leader) &&
 		    ((leader->state != 'Z' && leader->state != 'X') || leader->num_threads > 1))
 			return true;
 	}
@@ -164,7 +189,6 @@ tick(struct sampler *sampler, bool last)
 	/* What was captured since belongs to the tick that asked for it. */
 	collect_late(sampler, false);
 	sampler->pace.tick_began_ns = now;
-	sampler->pace.tick_cpu_ns = clock_own_cpu_ns();
 	sampler->tick++;
 	sampler->span_ns = now - sampler->tick_ns;
 	sampler->tick_ns = now;
@@ -350,5 +374,7 @@ sampler_free(struct sampler *sampler)
 	table_release(&sampler->frames);
 	table_release(&sampler->shared_threads);
 	chain_release(&sampler->chain);
+	if (sampler->leader_fd >= 0)
+		close(sampler->leader_fd);
 	free(sampler);
 }

@@ -117,6 +117,7 @@ struct sampler {
 	uint64_t tick_ns, span_ns;
 	double runnable;        /* estimate of the number of runnable threads */
 	char leader_state;
+	int leader_fd;          /* on its stat file; -1: not open */
 	uint64_t start_stack, arg_start; /* tell one program from the next after exec */
 
 	struct batch sleepers;  /* stacks read without a stop, to be walked */

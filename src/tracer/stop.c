@@ -48,18 +48,16 @@ stop_detach(pid_t tid, int signo)
 }
 
 /*
- * Since when the thread has stood still, at the earliest. One that was on a CPU
- * stops some microseconds after it was asked. One that had to get a CPU first
- * executed nothing until then; when our wait had to wait, it stopped just now,
- * else at some moment since the wait before.
+ * Not before it was asked, nor before we last looked and it did not stand still. One that had
+ * to get a CPU first executed nothing until then; when our wait had to wait for it, it
+ * stopped just now.
  */
 uint64_t
 stop_began(const struct stop_request *request, uint64_t wait_began, uint64_t wait_ended,
 	   uint64_t previous_end)
 {
-	if (request->during.switches == request->before.switches)
-		return request->asked_ns;
-	if (wait_ended - wait_began >= WAITED_NS)
+	if (request->during.switches != request->before.switches &&
+	    wait_ended - wait_began >= WAITED_NS)
 		return wait_ended;
 	return previous_end > request->asked_ns ? previous_end : request->asked_ns;
 }

@@ -42,7 +42,7 @@ bool stop_repair(pid_t tid);
 
 /*
  * Since when a captured thread has stood still, at the earliest, given when the wait that
- * told us began and ended, and when the wait before that ended.
+ * told us began and ended, and a moment before at which it did not.
  */
 uint64_t stop_began(const struct stop_request *request, uint64_t wait_began,
 		    uint64_t wait_ended, uint64_t previous_end);

@@ -38,7 +38,9 @@ struct tracer {
 	bool is_parent;         /* of the process, which then is our child */
 	bool exited;            /* it has exited, */
 	int exit_status;        /* with this wait status */
-	uint64_t waited_ns;     /* when the last wait returned: what stood still then was served */
+	uint64_t waited_ns;     /* a moment at which nothing stood still that was not served */
+	bool armed;             /* the watchdog */
+	bool quiet;             /* there was no tracee, and none was asked for since */
 	struct tracer_stats stats;
 };
 
@@ -84,6 +86,9 @@ watchdog_set(struct tracer *tracer, uint64_t at_ns)
 	struct itimerspec when = { .it_value.tv_sec = (time_t)(at_ns / NS_PER_SEC),
 				   .it_value.tv_nsec = (long)(at_ns % NS_PER_SEC) };
 
+	if (at_ns == 0 && !tracer->armed)
+		return;
+	tracer->armed = at_ns != 0;
 	if (at_ns != 0)
 		when.it_interval.tv_nsec = WATCHDOG_REPEAT_NS;
 	timer_settime(tracer->watchdog, TIMER_ABSTIME, &when, NULL);
@@ -185,6 +190,7 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	request->signal = 0;
 	snapshot_reserve(&request->snapshot, request->stack_want);
 
+	tracer->quiet = false;
 	error = stop_seize(tid);
 	if (error != 0 && (error != EPERM || !is_ours_already(tracer, tid))) {
 		request->end = error == ESRCH ? STOP_EXITED : STOP_DENIED;
@@ -215,14 +221,21 @@ release(struct tracer *tracer, struct stop_request *request, uint64_t began)
 
 /* waitpid that spins until `spin_until` before it sleeps. */
 static pid_t
-wait_any(int *status, uint64_t spin_until)
+wait_any(struct tracer *tracer, int *status, uint64_t spin_until, uint64_t deadline_ns)
 {
+	uint64_t now = clock_now_ns();
+
 	do {
 		pid_t tid = waitpid(-1, status, __WALL | WNOHANG);
 
 		if (tid != 0)
 			return tid;
-	} while (clock_now_ns() < spin_until);
+		tracer->waited_ns = now;
+		now = clock_now_ns();
+	} while (now < spin_until);
+	/* Only now, because threads stand still while the timer is set. */
+	if (!tracer->armed)
+		watchdog_set(tracer, deadline_ns);
 	return waitpid(-1, status, __WALL);
 }
 
@@ -295,7 +308,7 @@ wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_ns)
 {
 	uint64_t began = clock_now_ns();
 	int status;
-	pid_t tid = wait_any(&status, began + spin_ns);
+	pid_t tid = wait_any(tracer, &status, began + spin_ns, waiting->deadline_ns);
 
 	if (tid < 0)
 		return errno == EINTR && clock_now_ns() < waiting->deadline_ns;
@@ -335,7 +348,6 @@ tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)
 	for (size_t i = 0; i < tracer->seized_count; i++)
 		waiting.pending += tracer->seized[i].fresh;
 	if (waiting.pending > 0) {
-		watchdog_set(tracer, waiting.deadline_ns);
 		while (waiting.pending > 0 && wait_once(tracer, &waiting, SPIN_NS))
 			;
 		watchdog_set(tracer, 0);
@@ -370,7 +382,6 @@ serve_until(struct tracer *tracer, uint64_t until_ns)
 	struct waiting waiting = { .deadline_ns = until_ns };
 	int error = 0;
 
-	watchdog_set(tracer, until_ns);
 	while (error == 0)
 		if (!wait_once(tracer, &waiting, 0))
 			error = errno;
@@ -389,17 +400,22 @@ has_tracees(struct tracer *tracer)
 {
 	struct waiting waiting = { .hold = false };
 
-	for (;;) {
+	while (!tracer->quiet) {
 		uint64_t began = clock_now_ns();
 		int status;
 		pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
 
-		if (tid == 0)
+		if (tid < 0) { /* ECHILD */
+			tracer->quiet = tracer->seized_count == 0;
+			return false;
+		}
+		if (tid == 0) {
 			tracer->waited_ns = began; /* nothing stood still then */
-		if (tid <= 0)
-			return tid == 0; /* -1: ECHILD */
+			return true;
+		}
 		take(tracer, tid, status, &waiting, began);
 	}
+	return false;
 }
 
 void
