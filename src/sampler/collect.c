@@ -61,8 +61,8 @@ learn_stack_need(struct sampler *sampler, struct tracked *thread)
 		need = thread->stack_need * 4;
 	else if (need < least)
 		need = least;
-	if (need < STACK_FIRST)
-		need = STACK_FIRST;
+	if (need < STACK_LEAST)
+		need = STACK_LEAST;
 	need = (need + STACK_MARGIN - 1) / STACK_MARGIN * STACK_MARGIN;
 	thread->stack_need =
 		need < sampler->config.stack_limit ? need : sampler->config.stack_limit;

@@ -189,6 +189,7 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	request->stopped_ns = 0;
 	request->signal = 0;
 	snapshot_reserve(&request->snapshot, request->stack_want);
+	snapshot_warm(&request->snapshot, request->stack_want);
 
 	tracer->quiet = false;
 	error = stop_seize(tid);
