@@ -24,8 +24,8 @@
 /* Never slower than this, whatever it costs: fewer ticks say nothing. */
 #define LOWEST_HZ 1.0
 
-/* A look costs about 1 us: so many of them a second are 1 % of a CPU. */
-#define LOOKS_PER_SECOND 8000.0
+/* A look costs 1 to 1.5 us: so many of them a second are less than 1 % of a CPU. */
+#define LOOKS_PER_SECOND 5000.0
 
 #define LONGEST_PERIOD 256
 
