@@ -3,6 +3,7 @@ cli_tests = \
 	tests/cli/filters.sh \
 	tests/cli/launching.sh \
 	tests/cli/output.sh \
+	tests/cli/pid_reuse.sh \
 	tests/cli/progress.sh \
 	tests/cli/refusals.sh \
 	tests/cli/signals.sh \
