@@ -252,9 +252,10 @@ look_at(struct sampler *sampler, struct tracked *thread)
 		period = ticks;
 		weight_ns = time_ns;
 	}
-	thread->sched = sched;
-	if (look == LOOK_OK)
+	if (look == LOOK_OK) {
+		thread->sched = sched;
 		thread_refresh_name(sampler, thread);
+	}
 	if (!thread->selected) {
 		look_unselected(sampler, thread, period);
 	} else if (look == LOOK_OK) {
