@@ -113,12 +113,12 @@ stop_repair(pid_t tid)
 
 bool
 stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind,
-	     uint64_t stopped_ns)
+	     uint64_t stopped_ns, bool on_cpu)
 {
 	struct snapshot *snapshot = &request->snapshot;
 	struct kernel_regs kernel;
 	bool repaired = false;
-	enum look look;
+	enum look look = LOOK_OK;
 
 	request->end = STOP_UNREADABLE;
 	request->during = request->before;
@@ -146,10 +146,12 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	snapshot->stack_size = memory_read_process(snapshot->tid, snapshot->regs.sp,
 						   snapshot->stack, request->stack_want);
 	/*
-	 * This also proves that the stopped thread is ours: the descriptor is tied to
-	 * our process, and fails when the thread id now is a stranger's.
+	 * This also proves, of one that stopped late, that it is ours: the descriptor is
+	 * tied to our process, and fails when the thread id now is a stranger's. One that was
+	 * on a CPU all the while need not stand still for it.
 	 */
-	look = watch_read_sched(request->watch, process, &request->during);
+	if (!on_cpu || request->fell_asleep)
+		look = watch_read_sched(request->watch, process, &request->during);
 	request->queued = was_queued(request, stopped_ns);
 	request->group_stopped = kind == KIND_GROUP_STOP;
 	if (look == LOOK_OK)

@@ -39,6 +39,7 @@ struct tracer {
 	bool exited;            /* it has exited, */
 	int exit_status;        /* with this wait status */
 	uint64_t waited_ns;     /* a moment at which nothing stood still that was not served */
+	bool blocked;           /* the last wait slept */
 	bool armed;             /* the watchdog */
 	bool quiet;             /* there was no tracee, and none was asked for since */
 	struct tracer_stats stats;
@@ -226,6 +227,7 @@ wait_any(struct tracer *tracer, int *status, uint64_t spin_until, uint64_t deadl
 {
 	uint64_t now = clock_now_ns();
 
+	tracer->blocked = false;
 	do {
 		pid_t tid = waitpid(-1, status, __WALL | WNOHANG);
 
@@ -237,6 +239,7 @@ wait_any(struct tracer *tracer, int *status, uint64_t spin_until, uint64_t deadl
 	/* Only now, because threads stand still while the timer is set. */
 	if (!tracer->armed)
 		watchdog_set(tracer, deadline_ns);
+	tracer->blocked = true;
 	return waitpid(-1, status, __WALL);
 }
 
@@ -278,7 +281,8 @@ serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *w
 	} else {
 		request->signal = signo;
 		tracer->stats.repaired +=
-			stop_capture(tracer->process, request, kind, wait_ended);
+			stop_capture(tracer->process, request, kind, wait_ended,
+				     entry->fresh && !tracer->blocked);
 		if (waiting->hold && entry->fresh)
 			return; /* stays seized, until let_go */
 		seized_remove(tracer, entry);
