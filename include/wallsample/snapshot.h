@@ -62,9 +62,6 @@ void snapshot_release(struct snapshot *snapshot);
 /* Room for `size` bytes; contents are not kept. */
 void snapshot_reserve(struct snapshot *snapshot, size_t size);
 
-/* Brings the room into the cache, so that to write to it takes less of the stop. */
-void snapshot_warm(struct snapshot *snapshot, size_t size);
-
 /* The copy ended because there was no more stack, not because of the limit. */
 bool snapshot_is_whole(const struct snapshot *snapshot);
 

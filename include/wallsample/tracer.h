@@ -45,6 +45,7 @@ struct stop_request {
 	struct watch *watch;     /* of the thread: its switch count is read while stopped */
 	struct sched before;     /* as read before asking */
 	size_t stack_want;       /* bytes of stack to copy */
+	uint64_t sp_before;      /* stack pointer at an earlier sample; 0: none */
 	uint64_t tick_ns;        /* when the tick began */
 	struct snapshot snapshot; /* initialised by the caller, filled here */
 	/* out */

@@ -133,6 +133,7 @@ ask(struct sampler *sampler, const struct pending *pending)
 	request->watch = &pending->thread->watch;
 	request->before = pending->thread->sched;
 	request->stack_want = pending->thread->stack_need;
+	request->sp_before = pending->thread->sp;
 	request->tick_ns = sampler->tick_ns;
 	tracer_ask(sampler->tracer, request);
 }

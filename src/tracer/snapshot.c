@@ -8,10 +8,6 @@
 /* Room grows in steps, so that a deepening stack does not move at every sample. */
 #define ROOM_STEP ((size_t)16 << 10)
 
-/* What is brought into the cache beforehand: more would not stay there. */
-#define WARM_MOST ((size_t)32 << 10)
-#define CACHE_LINE 64
-
 void
 regs_set_sp_pc(struct regs *regs, uint64_t sp, uint64_t pc)
 {
@@ -60,15 +56,6 @@ snapshot_reserve(struct snapshot *snapshot, size_t size)
 	free(snapshot->stack);
 	snapshot->stack_capacity = (size + ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP;
 	snapshot->stack = xmalloc(snapshot->stack_capacity);
-}
-
-void
-snapshot_warm(struct snapshot *snapshot, size_t size)
-{
-	size_t most = size < WARM_MOST ? size : WARM_MOST;
-
-	for (size_t at = 0; at < most && at < snapshot->stack_capacity; at += CACHE_LINE)
-		__builtin_prefetch(snapshot->stack + at, 1);
 }
 
 bool
