@@ -153,6 +153,8 @@ make_late(struct sampler *sampler, struct pending *pending)
 
 	thread->late = xmalloc(sizeof(*thread->late));
 	*thread->late = *pending;
+	memset(thread->late->part, 0, sizeof(thread->late->part));
+	thread->late->part_state = RUN_QUEUED;
 	sampler->late_count++;
 	/* The request stays with the tracer: the batch gets another. */
 	pending->request = xcalloc(1, sizeof(*pending->request));
@@ -299,12 +301,48 @@ is_exiting(struct sampler *sampler, const struct tracked *thread)
 }
 
 void
-late_extend(struct sampler *sampler, struct tracked *thread)
+late_extend(struct sampler *sampler, struct tracked *thread, enum run_state state)
 {
-	thread->late->samples += (int64_t)(sampler->tick - thread->last_tick);
-	thread->late->weight_ns += (int64_t)(sampler->tick_ns - thread->last_ns);
+	thread->late->part_state = state;
+	thread->late->part[state].samples += (int64_t)(sampler->tick - thread->last_tick);
+	thread->late->part[state].weight_ns += (int64_t)(sampler->tick_ns - thread->last_ns);
 	thread->last_tick = sampler->tick;
 	thread->last_ns = sampler->tick_ns;
+}
+
+/* Whatever it did at which tick, one word is said of it all. */
+static void
+late_join(struct pending *late)
+{
+	for (int state = 0; state < RUN_STATE_COUNT; state++) {
+		late->samples += late->part[state].samples;
+		late->weight_ns += late->part[state].weight_ns;
+	}
+	memset(late->part, 0, sizeof(late->part));
+}
+
+/*
+ * It stopped, and what it did at the first tick is accounted for. At those after it, it had the
+ * same stack, but waited for a CPU if it was running before; one that sleeps or is
+ * stopped did so all the time.
+ */
+static void
+late_credit_parts(struct sampler *sampler, struct tracked *thread)
+{
+	enum run_state first = thread->state;
+	long syscall = thread->syscall;
+
+	for (int state = 0; state < RUN_STATE_COUNT; state++) {
+		const struct late_part *part = &thread->late->part[state];
+
+		if (run_state_runnable(first)) {
+			thread->state = (enum run_state)state;
+			thread->syscall = SYSCALL_NONE;
+		}
+		credit(sampler, thread, part->samples, part->weight_ns);
+	}
+	thread->state = first;
+	thread->syscall = syscall;
 }
 
 void
@@ -313,6 +351,7 @@ late_drop(struct sampler *sampler, struct tracked *thread)
 	if (thread->late == NULL)
 		return;
 	/* The thread is gone, and with it the stack of the time that it waited. */
+	late_join(thread->late);
 	if (thread->late->samples > 0) {
 		thread->stack = stack_of_failure(sampler, FAILURE_EXITED);
 		thread->state = thread->late->state;
@@ -371,12 +410,16 @@ collect_late(struct sampler *sampler, bool give_up)
 		if (thread->late->request->end == STOP_LATE && !give_up)
 			continue;
 		/* Since the last look at it, too, it did nothing else. */
-		late_extend(sampler, thread);
+		late_extend(sampler, thread, thread->late->part_state);
+		if (thread->late->request->end != STOP_CAPTURED)
+			late_join(thread->late);
 		if (thread->late->request->end != STOP_LATE)
 			finish_stop(sampler, thread->late);
 		else
 			fail(sampler, thread->late, FAILURE_LATE);
+		late_credit_parts(sampler, thread);
 		thread->late->samples = 0; /* accounted for */
+		memset(thread->late->part, 0, sizeof(thread->late->part));
 		late_drop(sampler, thread);
 	}
 }

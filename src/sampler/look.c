@@ -192,19 +192,17 @@ look_at_late(struct sampler *sampler, struct tracked *thread)
 {
 	struct task_stat stat;
 	bool known = process_read_task_stat(sampler->process, thread->watch.tid, &stat);
+	/* In a long system call it may sleep without an ear for interrupts. */
+	bool disk = known && stat.state == 'D';
 
-	late_extend(sampler, thread);
+	late_extend(sampler, thread, disk ? RUN_DISK : RUN_QUEUED);
 	if (known && (stat.state == 'Z' || stat.state == 'X')) {
 		/* A first thread's exit is told to nobody while others live. */
 		late_drop(sampler, thread);
 		forget(sampler, thread);
 		return;
 	}
-	/* In a long system call it may sleep without an ear for interrupts. */
-	if (known && stat.state == 'D')
-		thread->late->state = RUN_DISK;
-	else
-		sampler->runnable += 1;
+	sampler->runnable += !disk;
 	look_settle(sampler, thread, false);
 }
 

@@ -252,11 +252,16 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 	if (until > end_ns)
 		until = end_ns;
 	while (clock_now_ns() < until) {
+		struct task_stat leader;
+
 		if (hooks->stop != NULL && *hooks->stop)
 			return false;
 		if (hooks->snapshot != NULL && *hooks->snapshot)
 			return true;
 		nap(sampler, until);
+		/* At a low rate the end of the target is not waited for until the next tick. */
+		if (clock_now_ns() < until && !read_leader(sampler, &leader))
+			sampler->pace.due_ns = until = clock_now_ns();
 	}
 	return (hooks->stop == NULL || !*hooks->stop) && clock_now_ns() < end_ns;
 }

@@ -70,6 +70,11 @@ struct pending {
 	struct syscall_info info;
 	enum run_state state;
 	bool moved;             /* a sleeper that ran before all threads were held */
+	/* One that is late: what the ticks since the first add, by what the thread did then. */
+	struct late_part {
+		int64_t samples, weight_ns;
+	} part[RUN_STATE_COUNT];
+	enum run_state part_state; /* at the last of them */
 	struct stop_request *request; /* its buffers are kept from tick to tick */
 };
 
@@ -168,8 +173,8 @@ void collect_sleepers(struct sampler *sampler);
 void collect_all(struct sampler *sampler);
 /* Takes in what was captured since the last tick; with `give_up` no later one will come. */
 void collect_late(struct sampler *sampler, bool give_up);
-/* The late sample stands for the time up to this tick. */
-void late_extend(struct sampler *sampler, struct tracked *thread);
+/* The late sample stands for the time up to this tick, in which it did this. */
+void late_extend(struct sampler *sampler, struct tracked *thread, enum run_state state);
 /* The thread is forgotten: so is its late request. */
 void late_drop(struct sampler *sampler, struct tracked *thread);
 /* A sample without a stack of code: its failure is its only frame. */

@@ -15,7 +15,7 @@
 #define WAITED_NS (3 * NS_PER_US)
 
 /* A thread that we have displaced when we woke for the tick began to wait just before it. */
-#define OWN_WAKE_NS (200 * NS_PER_US)
+#define OWN_WAKE_NS (50 * NS_PER_US)
 
 enum stop_kind
 stop_classify(int status)
@@ -113,15 +113,23 @@ stop_repair(pid_t tid)
 
 bool
 stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind,
-	     uint64_t stopped_ns, bool on_cpu)
+	     uint64_t stopped_ns)
 {
 	struct snapshot *snapshot = &request->snapshot;
 	struct kernel_regs kernel;
 	bool repaired = false;
-	enum look look = LOOK_OK;
+	enum look look;
 
 	request->end = STOP_UNREADABLE;
-	request->during = request->before;
+	/*
+	 * The counters come first: to get at the registers the kernel waits until the thread
+	 * has left its CPU, and meanwhile this costs nothing. It also proves, of one that
+	 * stopped late, that it is ours: the descriptor is tied to our process, and fails when
+	 * the thread id now is a stranger's.
+	 */
+	look = watch_read_sched(request->watch, process, &request->during);
+	if (look != LOOK_OK)
+		request->during = request->before;
 	if (!read_registers(request->watch->tid, &kernel))
 		return false;
 	if (!kernel_regs_complete(&kernel)) {
@@ -145,13 +153,6 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	snapshot->stack_wanted = request->stack_want;
 	snapshot->stack_size = memory_read_process(snapshot->tid, snapshot->regs.sp,
 						   snapshot->stack, request->stack_want);
-	/*
-	 * This also proves, of one that stopped late, that it is ours: the descriptor is
-	 * tied to our process, and fails when the thread id now is a stranger's. One that was
-	 * on a CPU all the while need not stand still for it.
-	 */
-	if (!on_cpu || request->fell_asleep)
-		look = watch_read_sched(request->watch, process, &request->during);
 	request->queued = was_queued(request, stopped_ns);
 	request->group_stopped = kind == KIND_GROUP_STOP;
 	if (look == LOOK_OK)

@@ -32,11 +32,10 @@ bool stop_detach(pid_t tid, int signo);
 
 /*
  * The thread stands still, as the kind says, since `stopped_ns` at the latest: fills in the
- * request. True when a system call had to be saved from EINTR. `on_cpu`: it stopped while we
- * had not given up our own CPU since the tick began, so it had one all the time.
+ * request. True when a system call had to be saved from EINTR.
  */
 bool stop_capture(const struct process *process, struct stop_request *request,
-		  enum stop_kind kind, uint64_t stopped_ns, bool on_cpu);
+		  enum stop_kind kind, uint64_t stopped_ns);
 
 /* The same saving alone, of a stopped thread that nobody wants a snapshot of. */
 bool stop_repair(pid_t tid);

@@ -43,7 +43,6 @@ struct tracer {
 	bool exited;            /* it has exited, */
 	int exit_status;        /* with this wait status */
 	uint64_t waited_ns;     /* a moment at which nothing stood still that was not served */
-	bool blocked;           /* the last wait slept */
 	bool armed;             /* the watchdog */
 	bool quiet;             /* there was no tracee, and none was asked for since */
 	struct tracer_stats stats;
@@ -246,7 +245,6 @@ wait_any(struct tracer *tracer, int *status, uint64_t spin_until, uint64_t deadl
 {
 	uint64_t now = clock_now_ns();
 
-	tracer->blocked = false;
 	do {
 		pid_t tid = waitpid(-1, status, __WALL | WNOHANG);
 
@@ -258,7 +256,6 @@ wait_any(struct tracer *tracer, int *status, uint64_t spin_until, uint64_t deadl
 	/* Only now, because threads stand still while the timer is set. */
 	if (!tracer->armed)
 		watchdog_set(tracer, deadline_ns);
-	tracer->blocked = true;
 	return waitpid(-1, status, __WALL);
 }
 
@@ -300,8 +297,7 @@ serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *w
 	} else {
 		request->signal = signo;
 		tracer->stats.repaired +=
-			stop_capture(tracer->process, request, kind, wait_ended,
-				     entry->fresh && !tracer->blocked);
+			stop_capture(tracer->process, request, kind, wait_ended);
 		if (waiting->hold && entry->fresh)
 			return; /* stays seized, until let_go */
 		seized_remove(tracer, entry);

@@ -6,6 +6,7 @@
  *   actor park          one thread that waits
  *   actor busy          one thread that computes
  *   actor thread        a second thread "second"; the line is its id
+ *   actor rename        the same; at SIGUSR1 it takes the name "renamed" and is busy
  *   actor zombie        a child that has exited; the line is its id
  *   actor seize PID     traces a process, which runs on; status 77: it may not
  *   actor undumpable    has asked not to be traced
@@ -55,14 +56,20 @@ act_park(char **arguments)
 }
 
 static void
-act_busy(char **arguments)
+compute_forever(void)
 {
 	volatile unsigned long count = 0;
 
-	(void)arguments;
-	announce(getpid());
 	for (;;)
 		count = count + 1;
+}
+
+static void
+act_busy(char **arguments)
+{
+	(void)arguments;
+	announce(getpid());
+	compute_forever();
 }
 
 static void *
@@ -82,6 +89,34 @@ act_thread(char **arguments)
 
 	(void)arguments;
 	if (pthread_create(&thread, NULL, second_thread, NULL) == 0)
+		wait_forever();
+}
+
+static void *
+renamed_thread(void *signals)
+{
+	int signo;
+
+	prctl(PR_SET_NAME, "second");
+	announce(syscall(SYS_gettid));
+	sigwait(signals, &signo);
+	prctl(PR_SET_NAME, "renamed");
+	compute_forever();
+	return NULL;
+}
+
+static void
+act_rename(char **arguments)
+{
+	pthread_t thread;
+	sigset_t signals;
+
+	(void)arguments;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	/* blocked in both: it is for sigwait alone */
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	if (pthread_create(&thread, NULL, renamed_thread, &signals) == 0)
 		wait_forever();
 }
 
@@ -169,7 +204,7 @@ main(int argc, char **argv)
 	} acts[] = {
 		{ "park", act_park },     { "busy", act_busy },   { "thread", act_thread },
 		{ "zombie", act_zombie }, { "seize", act_seize }, { "undumpable", act_undumpable },
-		{ "terminal", act_terminal },
+		{ "terminal", act_terminal }, { "rename", act_rename },
 	};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -46,6 +46,16 @@ expect_status 2
 expect_err 'nothing was sampled: no thread of process'
 expect_empty "$out"
 
+# a thread may take its name long after it was first seen
+actor rename
+begin -d 500ms -r 1000 -p "$actor" -f folded --thread-name renamed
+kill -USR1 "$actor"
+end_begun
+expect_status 0
+expect_in "$out" renamed_thread
+expect_not_in "$out" wait_forever
+end_actor "$actor"
+
 stacks --state S
 expect_status 0
 expect_in "$out" second_thread

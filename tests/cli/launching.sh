@@ -51,6 +51,20 @@ expect_status 0
 expect_err "the command goes on as process $pid"
 expect_unharmed "$pid" S
 
+# one that job control has stopped is not waited for, nor set going
+"$WALLSAMPLE" -d 300ms -r 1000 -o x.folded -- \
+	sh -c 'echo $$; kill -STOP $$; exec sleep 1000' >announced 2>"$err" &
+begun=$!
+read -r pid <announced
+actors="$actors $pid"
+wait "$begun"
+status=$?
+begun=
+what='a command that stops itself'
+expect_status 0
+expect_err "the command goes on as process $pid"
+expect_unharmed "$pid" T
+
 # A command that ends before the first tick: how it ended is told all the same, and there is
 # no report.
 ends_at_once() {

@@ -14,7 +14,7 @@
 
 struct folded_line {
 	char *thread;     /* the first frame, "name-tid" */
-	pid_t tid;
+	pid_t tid;        /* 0: of the threads that have no record of their own */
 	char **frame;     /* those of code, outermost first */
 	size_t depth;
 	uint64_t weight_us;

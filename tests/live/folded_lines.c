@@ -11,17 +11,17 @@
 
 /* --- parsing -------------------------------------------------------------------- */
 
-/* "name-123" -> 123; 0 when it is not of that form. */
+/* "name-123" -> 123; -1 when it is not of that form. */
 static pid_t
 tid_of_thread(const char *thread)
 {
 	const char *dash = strrchr(thread, '-');
 	char *end;
 
-	if (dash == NULL || dash[1] < '1' || dash[1] > '9')
-		return 0;
+	if (dash == NULL || dash[1] < '0' || dash[1] > '9')
+		return -1;
 	long tid = strtol(dash + 1, &end, 10);
-	return *end == '\0' && tid < 1 << 30 ? (pid_t)tid : 0;
+	return *end == '\0' && tid < 1 << 30 ? (pid_t)tid : -1;
 }
 
 static bool
@@ -45,7 +45,7 @@ split_frames(struct folded_line *line, char *text)
 	line->frame = all; /* the thread is moved out of the way, to the end */
 	memmove(all, all + 1, (frames - 1) * sizeof(*all));
 	line->depth = frames - 1;
-	if (line->depth == 0 || line->tid == 0)
+	if (line->depth == 0 || line->tid < 0)
 		return false;
 	for (size_t i = 0; i < line->depth; i++)
 		if (line->frame[i][0] == '\0')

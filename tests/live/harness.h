@@ -123,6 +123,11 @@ char inspect_state(pid_t pid, pid_t tid);
 long long inspect_status(pid_t pid, pid_t tid, const char *field);
 /* How often it has been switched away from, of its own will or not. */
 long long inspect_switches(pid_t pid, pid_t tid);
+/* What the scheduler has counted for a thread so far; zeros if it has gone. */
+struct sched_time {
+	uint64_t ran_ns, waited_ns; /* on a CPU, for a CPU */
+};
+struct sched_time inspect_sched_time(pid_t pid, pid_t tid);
 /* The share of the time that a thread wanted a CPU in which it waited for one. */
 double inspect_waited(pid_t pid, pid_t tid);
 /* No thread of it is traced, and none is stopped (state t or T): else failed checks. */

@@ -108,18 +108,27 @@ inspect_switches(pid_t pid, pid_t tid)
 	return voluntary + inspect_status(pid, tid, "nonvoluntary_ctxt_switches");
 }
 
-/* schedstat: time on a CPU, time waiting for one, times scheduled in. */
-double
-inspect_waited(pid_t pid, pid_t tid)
+struct sched_time
+inspect_sched_time(pid_t pid, pid_t tid)
 {
+	struct sched_time time = {0, 0};
 	char text[128];
 	char *rest;
 
-	if (!read_task(pid, tid, "schedstat", text, sizeof(text)))
-		return 0;
-	const double ran = (double)strtoull(text, &rest, 10);
-	const double waited = (double)strtoull(rest, NULL, 10);
-	return ran + waited > 0 ? waited / (ran + waited) : 0;
+	if (read_task(pid, tid, "schedstat", text, sizeof(text))) {
+		time.ran_ns = strtoull(text, &rest, 10);
+		time.waited_ns = strtoull(rest, NULL, 10);
+	}
+	return time;
+}
+
+double
+inspect_waited(pid_t pid, pid_t tid)
+{
+	const struct sched_time time = inspect_sched_time(pid, tid);
+	const double wanted = (double)(time.ran_ns + time.waited_ns);
+
+	return wanted > 0 ? (double)time.waited_ns / wanted : 0;
 }
 
 bool

@@ -9,7 +9,8 @@ live_tests = \
 	tests/live/test_churn tests/live/test_eustack tests/live/test_harness \
 	tests/live/test_killed tests/live/test_lifecycle tests/live/test_modes \
 	tests/live/test_names tests/live/test_recursion tests/live/test_shapes \
-	tests/live/test_shares tests/live/test_stopped tests/live/test_unharmed
+	tests/live/test_shares tests/live/test_states tests/live/test_stopped \
+	tests/live/test_unharmed
 check_PROGRAMS += $(live_tests)
 TESTS += $(live_tests)
 live_ldadd = tests/live/libharness.a -lm
@@ -23,6 +24,7 @@ tests_live_test_names_LDADD = $(live_ldadd)
 tests_live_test_recursion_LDADD = $(live_ldadd)
 tests_live_test_shapes_LDADD = $(live_ldadd)
 tests_live_test_shares_LDADD = $(live_ldadd)
+tests_live_test_states_LDADD = $(live_ldadd)
 tests_live_test_stopped_LDADD = $(live_ldadd)
 tests_live_test_unharmed_LDADD = $(live_ldadd)
 
@@ -40,7 +42,7 @@ live_plain_targets = \
 	tests/live/bin/churn tests/live/bin/crowd tests/live/bin/exec_after \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/interrupts \
 	tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/recurse \
-	tests/live/bin/shares tests/live/bin/timers tests/live/bin/vforks
+	tests/live/bin/shares tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
 live_shapes = \
 	tests/live/bin/shape tests/live/bin/shape_bare tests/live/bin/shape_debug_frame \
 	tests/live/bin/shape_debug_frame_gz tests/live/bin/shape_dynsym tests/live/bin/shape_fp \
@@ -58,7 +60,8 @@ live_sources = \
 	tests/live/targets/interrupts.c tests/live/targets/leaves.c \
 	tests/live/targets/mangled.c tests/live/targets/plusplus.cc \
 	tests/live/targets/recurse.c tests/live/targets/shape.c tests/live/targets/shares.c \
-	tests/live/targets/target.h tests/live/targets/timers.c tests/live/targets/vforks.c
+	tests/live/targets/target.h tests/live/targets/throng.c tests/live/targets/timers.c \
+	tests/live/targets/vforks.c
 EXTRA_DIST += $(live_sources)
 
 # One rule for all of them: a target is one file.
@@ -91,6 +94,8 @@ tests/live/bin/mangled: tests/live/targets/mangled.c $(live_headers)
 tests/live/bin/recurse: tests/live/targets/recurse.c $(live_headers)
 	$(live_one)
 tests/live/bin/shares: tests/live/targets/shares.c $(live_headers)
+	$(live_one)
+tests/live/bin/throng: tests/live/targets/throng.c $(live_headers)
 	$(live_one)
 tests/live/bin/timers: tests/live/targets/timers.c $(live_headers)
 	$(live_one)

@@ -102,6 +102,47 @@ execs(const char *who, const char *option)
 	finish(&target);
 }
 
+/* Each thread beyond this number shares a record with others of its name: see the manual. */
+#define OWN_RECORDS 10000u
+
+/* More threads than are told apart: what cannot be told is whose time it was, not whether. */
+static void
+throng(void)
+{
+	const unsigned wanted = OWN_RECORDS + 100;
+	char number[16];
+	struct target target;
+	struct folded folded;
+	uint64_t shared = 0;
+
+	harness_case("%u threads", wanted);
+	snprintf(number, sizeof(number), "%u", wanted);
+	target_start(&target, "throng", number, NULL);
+	if (target.counter[0] < wanted) {
+		harness_skip("the system permits %u threads", (unsigned)target.counter[0]);
+		target_finish(&target, NULL);
+		return;
+	}
+	folded_sample(&folded, target.pid, "-r", "10", "-d", "3", NULL);
+	for (size_t i = 0; i < folded.count; i++)
+		if (folded.line[i].tid == 0)
+			shared += folded.line[i].weight_us;
+	const uint64_t all = folded_weight(&folded, 0, "throng_f0;throng_leaf;...");
+	/* Sampling lasts three seconds, and a tick of so many is no moment. */
+	bool good = CHECK(all >= 3000000u * (uint64_t)wanted * 9 / 10 &&
+				  all <= folded.run_us * wanted,
+			  "%u threads have %.1f s in the one stack they have", wanted,
+			  (double)all / 1e6);
+	/* The first thread is one of those that have a record. */
+	good &= CHECK(shared >= 3000000u * (uint64_t)101 * 9 / 10 && shared <= folded.run_us * 101,
+		      "101 threads share %.1f s", (double)shared / 1e6);
+	if (!good)
+		folded_print(&folded, 0, 10);
+	folded_release(&folded);
+	CHECK(inspect_status(target.pid, target.pid, "TracerPid") == 0, "it is traced");
+	target_finish(&target, NULL);
+}
+
 int
 main(void)
 {
@@ -110,6 +151,7 @@ main(void)
 	threads("--stop-all");
 	forks("--no-jitter");
 	forks("--stop-all");
+	throng();
 	execs("leader", "--no-jitter");
 	execs("thread", "--no-jitter");
 	execs("thread", "--stop-all");

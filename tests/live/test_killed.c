@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -140,6 +141,74 @@ snapshots(void)
 	target_finish(&target, NULL);
 }
 
+/* Does the process wait in this system call? */
+static bool
+is_in_call(pid_t pid, long number)
+{
+	char path[64], text[32] = "";
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return n > 0 && strtol(text, NULL, 10) == number && text[0] != 'r';
+}
+
+/* A pipe that is full. */
+static void
+make_full_pipe(int ends[2])
+{
+	static const char zeros[4096];
+
+	if (pipe2(ends, O_CLOEXEC) != 0 || fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0)
+		harness_die("no pipe");
+	while (write(ends[1], zeros, sizeof(zeros)) > 0)
+		;
+	fcntl(ends[1], F_SETFL, 0);
+}
+
+/*
+ * The report at SIGUSR1 goes to somebody who does not read it. More threads are busy than
+ * there are CPUs, so that at all times some were asked to stop and have not yet: not
+ * one of them may stand still while wallsample waits in write(2).
+ */
+static void
+output_not_taken(const char *option)
+{
+	char program[] = "wallsample", p[] = "-p", r[] = "-r", rate[] = "1000", pid[16], last[32];
+	char *words[] = {program, p, pid, r, rate, last, NULL};
+	const struct timespec moment = {.tv_nsec = 1000000};
+	struct target target;
+
+	harness_case("a report that nobody takes, %s", option);
+	target_start(&target, "crowd", "6", "4", "20", NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
+	snprintf(last, sizeof(last), "%s", option);
+	for (int i = 0; i < 5; i++) {
+		struct run run;
+		int ends[2];
+
+		make_full_pipe(ends);
+		run_start_to(&run, words, ends[1]);
+		close(ends[1]);
+		CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+		kill(run.pid, SIGUSR1);
+		while (!is_in_call(run.pid, SYS_write))
+			nanosleep(&moment, NULL);
+		CHECK(inspect_is_free(target.pid), "a thread is held");
+		for (unsigned counter = 0; counter < 10; counter++)
+			target_wait_progress(&target, counter);
+		kill(run.pid, SIGTERM);
+		close(ends[0]);
+		run_finish(&run);
+		run_release(&run);
+	}
+	check_unharmed(&target);
+	target_finish(&target, NULL);
+}
+
 /* Nobody reads the output. */
 static void
 closed_output(void)
@@ -180,6 +249,8 @@ main(void)
 	output_after("SIGINT", SIGINT);
 	output_after("SIGTERM", SIGTERM);
 	snapshots();
+	output_not_taken("--no-jitter");
+	output_not_taken("--stop-all");
 	closed_output();
 	return harness_end();
 }

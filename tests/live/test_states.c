@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_states.c - running, or waiting for a CPU: what the report says is what the scheduler
+ * counted.
+ */
+#include <regex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+static int first_cpu, last_cpu; /* that we may use; one machine has but one */
+static int sampler_cpu;
+
+static void
+pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) != 0)
+		harness_die("cannot choose a CPU");
+}
+
+static void
+pin_sampler(void)
+{
+	pin(sampler_cpu);
+}
+
+static void
+choose_cpus(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		harness_die("on which CPUs?");
+	first_cpu = -1;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &set))
+			continue;
+		if (first_cpu < 0)
+			first_cpu = cpu;
+		last_cpu = cpu;
+	}
+}
+
+/* Per cent behind which the report has this state; 0 when it has no such row. */
+static double
+share_of_state(const char *report, const char *state)
+{
+	char pattern[64];
+	regmatch_t match[2];
+	double share = 0;
+	regex_t regex;
+
+	snprintf(pattern, sizeof(pattern), "([0-9.]+)%%  %s *(\n|$)", state);
+	if (regcomp(&regex, pattern, REG_EXTENDED) != 0)
+		harness_die("a bad pattern");
+	if (regexec(&regex, report, 2, match, 0) == 0)
+		share = strtod(report + match[1].rm_so, NULL);
+	regfree(&regex);
+	return share;
+}
+
+static double
+ticks_of(const char *report)
+{
+	const char *ticks = strstr(report, " ticks, from ");
+
+	if (ticks == NULL)
+		return 0;
+	while (ticks > report && strchr("0123456789,", ticks[-1]) != NULL)
+		ticks--;
+	double number = 0;
+	for (; *ticks != ' '; ticks++)
+		if (*ticks != ',')
+			number = 10 * number + (*ticks - '0');
+	return number;
+}
+
+static struct sched_time
+sum_times(pid_t pid, size_t count)
+{
+	struct sched_time sum = {0, 0};
+
+	for (size_t i = 0; i < count; i++) {
+		const struct sched_time one =
+			inspect_sched_time(pid, inspect_thread_named(pid, "twin", i));
+		sum.ran_ns += one.ran_ns;
+		sum.waited_ns += one.waited_ns;
+	}
+	return sum;
+}
+
+/* So many threads, busy on the last CPU alone; one of them is running at any time. */
+static void
+busy_on_one_cpu(size_t count, const char *option, int cpu)
+{
+	char wallsample[] = "wallsample", p[] = "-p", r[] = "-r", rate[] = "500", d[] = "-d",
+	     time[] = "3", name[] = "--thread-name", twin[] = "twin", most[] = "--max-overhead",
+	     all[] = "100", pid[16], last[32], number[16];
+	char *words[] = {wallsample, p, pid, r, rate, d, time, name, twin, most, all, last, NULL};
+	cpu_set_t whole;
+	struct target target;
+	struct run run;
+
+	harness_case("%zu busy on one CPU, sampled from %s, %s", count,
+		     cpu == last_cpu ? "the same" : "another", option);
+	snprintf(number, sizeof(number), "%zu", count);
+	snprintf(last, sizeof(last), "%s", option);
+	sched_getaffinity(0, sizeof(whole), &whole);
+	pin(last_cpu);
+	target_start(&target, "shares", "twins", number, NULL);
+	sched_setaffinity(0, sizeof(whole), &whole);
+	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
+
+	sampler_cpu = cpu;
+	run_start_words(&run, words, pin_sampler);
+	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+	const struct sched_time before = sum_times(target.pid, count);
+	run_finish(&run);
+	const struct sched_time after = sum_times(target.pid, count);
+	run_succeeded(&run);
+
+	const double ran = (double)(after.ran_ns - before.ran_ns);
+	const double waited = (double)(after.waited_ns - before.waited_ns);
+	const double truth = waited / (ran + waited);
+	const double queued = share_of_state(run.out, "waiting for a CPU") / 100;
+	const double running = share_of_state(run.out, "running") / 100;
+	const double bound = harness_share_bound(0.5, ticks_of(run.out));
+	printf("  waiting for a CPU: %.4f, by the scheduler %.4f +- %.4f\n", queued, truth, bound);
+	bool good = CHECK(queued >= truth - bound && queued <= truth + bound,
+			  "waiting for a CPU: %.4f, by the scheduler %.4f +- %.4f", queued, truth,
+			  bound);
+	good &= CHECK(queued + running >= 0.99, "seen in another state: %.4f",
+		      1 - queued - running);
+	if (!good)
+		printf("%s", run.out);
+	run_release(&run);
+	target_finish(&target, NULL);
+}
+
+int
+main(void)
+{
+	harness_begin(90);
+	choose_cpus();
+	for (size_t count = 1; count <= 3; count++) {
+		busy_on_one_cpu(count, "--no-jitter", first_cpu);
+		busy_on_one_cpu(count, "--no-jitter", last_cpu);
+	}
+	busy_on_one_cpu(2, "--stop-all", first_cpu);
+	return harness_end();
+}
