@@ -252,7 +252,7 @@ look_at(struct sampler *sampler, struct tracked *thread)
 	}
 	if (look == LOOK_OK) {
 		thread->sched = sched;
-		thread_refresh_name(sampler, thread);
+		thread_count_capture(sampler, thread);
 	}
 	if (!thread->selected) {
 		look_unselected(sampler, thread, period);

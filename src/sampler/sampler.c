@@ -170,13 +170,17 @@ look_at_threads(struct sampler *sampler, bool everyone)
 	}
 }
 
-/* No tick comes after this one: what was asked to stop is waited for, within reason. */
+/* No tick comes after this one: what was asked to stop is waited for, within reason; then
+ * the threads are asked for the names they have now. */
 static void
 collect_last(struct sampler *sampler)
 {
 	if (sampler->late_count > 0)
 		tracer_finish(sampler->tracer, LAST_BOUND_NS);
 	collect_late(sampler, true);
+	for (size_t i = 0; i < sampler->thread_count; i++)
+		if (!sampler->thread[i]->gone)
+			thread_refresh_name(sampler, sampler->thread[i]);
 }
 
 /* One tick. False when the target has gone. */
@@ -212,7 +216,7 @@ update_stats(struct sampler *sampler, uint64_t began_ns, uint64_t cpu_ns)
 	struct sampler_stats *stats = &sampler->stats;
 	struct rusage usage;
 
-	stats->elapsed_ns = clock_now_ns() - began_ns;
+	stats->elapsed_ns = sampler->tick_ns - began_ns;
 	stats->own_cpu_ns = clock_own_cpu_ns() - cpu_ns;
 	stats->rate_lowest = sampler->pace.lowest_hz;
 	stats->thinnest = sampler->pace.thinnest;
@@ -327,6 +331,32 @@ raise_priority(struct sampler *sampler, int *old)
 	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 }
 
+/*
+ * Time begins when the threads are known and their files are open: for thousands of them that
+ * takes as long as many ticks.
+ */
+static uint64_t
+start_clock(struct sampler *sampler)
+{
+	look_at_process(sampler);
+	threads_refresh(sampler);
+	for (size_t i = 0; i < sampler->thread_count; i++) {
+		struct watch *watch = &sampler->thread[i]->watch;
+		struct sched sched;
+		struct syscall_info info;
+
+		if (watch->keep_open) {
+			watch_read_sched(watch, sampler->process, &sched);
+			watch_read_syscall(watch, sampler->process, &info);
+		}
+	}
+	pace_start(sampler);
+	sampler->tick_ns = sampler->pace.due_ns;
+	for (size_t i = 0; i < sampler->thread_count; i++)
+		sampler->thread[i]->last_ns = sampler->tick_ns;
+	return sampler->tick_ns;
+}
+
 enum sampler_end
 sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
@@ -337,11 +367,7 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	raise_priority(sampler, &old_nice);
 	log_say(sampler->log, LOG_VERBOSE, "sampling at nice %d", sampler->stats.nice_value);
 	began_cpu = clock_own_cpu_ns();
-	pace_start(sampler);
-	began = sampler->pace.due_ns;
-	sampler->tick_ns = began;
-	look_at_process(sampler);
-	threads_refresh(sampler);
+	began = start_clock(sampler);
 
 	end = run(sampler, hooks, began, began_cpu);
 

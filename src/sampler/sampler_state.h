@@ -152,7 +152,9 @@ void threads_refresh(struct sampler *sampler);
 void threads_free(struct sampler *sampler);
 /* Gives the thread its record in the profile. */
 void thread_enter_profile(struct sampler *sampler, struct tracked *thread);
-/* Asks for the thread's name again, now and then. */
+/* The thread is about to be captured: asks for its name again, now and then. */
+void thread_count_capture(struct sampler *sampler, struct tracked *thread);
+/* Asks for its name again. */
 void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
 
 /* --- look.c ---------------------------------------------------------------- */

@@ -112,16 +112,21 @@ threads_free(struct sampler *sampler)
 
 /*
  * Threads name themselves soon after their birth, and seldom later: the name is read
- * again at the 1st, 2nd, 4th, 8th, … capture.
+ * again at the 2nd, 4th, 8th, … capture, and of all at the end.
  */
+void
+thread_count_capture(struct sampler *sampler, struct tracked *thread)
+{
+	thread->captures++;
+	if (thread->captures > 1 && (thread->captures & (thread->captures - 1)) == 0)
+		thread_refresh_name(sampler, thread);
+}
+
 void
 thread_refresh_name(struct sampler *sampler, struct tracked *thread)
 {
 	struct task_stat stat;
 
-	thread->captures++;
-	if ((thread->captures & (thread->captures - 1)) != 0)
-		return;
 	if (!process_read_task_stat(sampler->process, thread->watch.tid, &stat) ||
 	    strcmp(stat.comm, thread->name) == 0)
 		return;
