@@ -17,6 +17,9 @@
 /* A thread that we have displaced when we woke for the tick began to wait just before it. */
 #define OWN_WAKE_NS (50 * NS_PER_US)
 
+/* What is brought into the caches before a stop: more would not stay there. */
+#define REHEARSE_MOST ((size_t)32 << 10)
+
 enum stop_kind
 stop_classify(int status)
 {
@@ -27,6 +30,21 @@ stop_classify(int status)
 	if (event == PTRACE_EVENT_STOP)
 		return WSTOPSIG(status) == SIGTRAP ? KIND_INTERRUPTED : KIND_GROUP_STOP;
 	return event == 0 ? KIND_SIGNAL : KIND_OTHER;
+}
+
+/*
+ * Copies the stack where it was at the last sample, for nothing but the caches: the copy in
+ * the stop then takes a quarter of the time (16 KiB, a tick every 10 ms: 4 us
+ * instead of 15 to 20).
+ */
+void
+stop_rehearse(struct stop_request *request)
+{
+	size_t size = request->stack_want < REHEARSE_MOST ? request->stack_want : REHEARSE_MOST;
+
+	if (request->sp_before != 0)
+		memory_read_process(request->watch->tid, request->sp_before,
+				    request->snapshot.stack, size);
 }
 
 int

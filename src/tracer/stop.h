@@ -21,6 +21,9 @@ enum stop_kind { KIND_EXITED, KIND_INTERRUPTED, KIND_GROUP_STOP, KIND_SIGNAL, KI
 
 enum stop_kind stop_classify(int status);
 
+/* To be called shortly before: what the stop will touch is in the caches then. */
+void stop_rehearse(struct stop_request *request);
+
 /* 0, or the error number. EPERM and ESRCH are what an exiting thread answers. */
 int stop_seize(pid_t tid);
 

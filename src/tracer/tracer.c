@@ -7,7 +7,6 @@
 
 #include "stop.h"
 #include "wallsample/base.h"
-#include "wallsample/memory.h"
 
 /* The watchdog repeats, so that a signal that arrives just before a wait begins
  * only delays the end of the wait by this much. */
@@ -20,9 +19,6 @@
  * it would take to be woken and no longer.
  */
 #define SPIN_NS (30 * NS_PER_US)
-
-/* What is brought into the caches before a stop: more would not stay there. */
-#define REHEARSE_MOST ((size_t)32 << 10)
 
 #define FREE_BOUND_NS (2 * NS_PER_SEC)
 
@@ -180,21 +176,6 @@ is_ours_already(struct tracer *tracer, pid_t tid)
 	return true;
 }
 
-/*
- * Copies the stack where it was at the last sample, for nothing but the caches: the copy in
- * the stop then takes a quarter of the time (16 KiB, a tick every 10 ms: 4 us
- * instead of 15 to 20).
- */
-static void
-rehearse(struct stop_request *request)
-{
-	size_t size = request->stack_want < REHEARSE_MOST ? request->stack_want : REHEARSE_MOST;
-
-	if (request->sp_before != 0)
-		memory_read_process(request->watch->tid, request->sp_before,
-				    request->snapshot.stack, size);
-}
-
 void
 tracer_ask(struct tracer *tracer, struct stop_request *request)
 {
@@ -208,7 +189,7 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	request->stopped_ns = 0;
 	request->signal = 0;
 	snapshot_reserve(&request->snapshot, request->stack_want);
-	rehearse(request);
+	stop_rehearse(request);
 
 	tracer->quiet = false;
 	error = stop_seize(tid);
