@@ -1,6 +1,7 @@
 include src/base/local.mk
 include src/target/local.mk
 include src/state/local.mk
+include src/jit/local.mk
 include src/tracer/local.mk
 include src/unwind/local.mk
 include src/symbol/local.mk
@@ -13,7 +14,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/attach.h include/wallsample/banned.h include/wallsample/base.h \
 	include/wallsample/chain.h include/wallsample/error.h include/wallsample/export.h \
 	include/wallsample/find.h include/wallsample/histogram.h include/wallsample/image.h \
-	include/wallsample/launch.h include/wallsample/maps.h include/wallsample/memory.h \
+	include/wallsample/jit.h include/wallsample/jit_objects.h include/wallsample/launch.h include/wallsample/maps.h include/wallsample/memory.h \
 	include/wallsample/module.h include/wallsample/options.h include/wallsample/process.h \
 	include/wallsample/profile.h include/wallsample/result.h include/wallsample/sampler.h \
 	include/wallsample/snapshot.h include/wallsample/state.h include/wallsample/symbol.h \

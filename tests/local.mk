@@ -4,4 +4,5 @@ include tests/cli/local.mk
 include tests/lint/local.mk
 include tests/bench/local.mk
 include tests/demo/local.mk
+include tests/fuzz/local.mk
 EXTRA_DIST += tests/README

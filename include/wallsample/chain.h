@@ -14,6 +14,7 @@
 	X(REGISTERS, "registers")   /* the innermost: the thread's own pc */   \
 	X(CFI, "unwind tables")     /* .eh_frame or .debug_frame */            \
 	X(POINTER, "frame pointer")                                            \
+	X(EPILOGUE, "epilogue")     /* JIT code that only returns from there */ \
 	X(GUESS, "guess")           /* a return address found by scanning */
 
 enum frame_origin {

@@ -19,6 +19,8 @@
 struct export_input {
 	const struct view *view;
 	const struct process *process;
+	const struct modules *modules;
+	const char *names_hint; /* what would name the nameless, a sentence; NULL: none */
 	const struct sampler_stats *stats;
 	enum sampler_end end;
 	bool snapshot;        /* made by a signal while sampling goes on */

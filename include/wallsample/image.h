@@ -26,6 +26,7 @@ struct image_segment { /* one PT_LOAD program header */
 struct image {
 	int fd;          /* owned; -1 when the bytes are in memory */
 	uint64_t size;   /* bytes in the file or in memory */
+	int64_t written_ns; /* when the file was last written to, as of the opening */
 	size_t segment_count;
 	struct image_segment segment[IMAGE_MAX_SEGMENTS];
 	uint64_t low, high; /* lowest and highest vaddr of all segments */
@@ -48,6 +49,9 @@ struct image *image_open_fd(int fd);
 /* The same for bytes in memory, which are copied. */
 struct image *image_open_memory(const void *bytes, size_t size);
 
+/* The same for bytes of xmalloc, which are taken over (and freed on failure too). */
+struct image *image_take_memory(void *bytes, size_t size);
+
 void image_free(struct image *image);
 
 /* Copies `size` bytes from file offset `offset`; false when any is not there. */
@@ -64,5 +68,12 @@ bool image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t 
 
 /* All bytes of an image in memory, else NULL. */
 const void *image_memory(const struct image *image);
+
+/*
+ * Is the file still the one that was opened? False when it has been written to in place since
+ * and is not known by its build-id to be the same all the same: what is read from
+ * it now tells nothing about what was mapped then.
+ */
+bool image_is_unchanged(const struct image *image);
 
 #endif

@@ -24,6 +24,7 @@ struct mapping {
 	uint64_t bias;       /* address in the target = vaddr in the image + bias */
 	uint64_t low, high;  /* where the whole image lies in the target; equal if no image */
 	const struct image *image; /* the module's; NULL when it has none */
+	uint64_t checked;    /* the maps' own: the tick in which the kernel last confirmed it */
 };
 
 struct maps;
@@ -44,9 +45,10 @@ void maps_free(struct maps *maps);
 const struct mapping *maps_find(struct maps *maps, uint64_t address);
 
 /*
- * To be called once a tick: allows a new look, and reads everything again when
- * that is due (once a second, or 100 times what reading cost, whichever is
- * longer), so that a library that took another's place is noticed.
+ * To be called once a tick: allows a new look. Where the kernel can be asked about one address,
+ * the first use of a mapping in a tick asks whether it is still what it was, so that a
+ * library that took another's place is noticed; elsewhere everything is read again often
+ * enough for that (ten times a second, or 100 times what reading cost, whichever is longer).
  */
 void maps_tick(struct maps *maps, uint64_t now_ns);
 
@@ -56,9 +58,18 @@ void maps_tick(struct maps *maps, uint64_t now_ns);
  */
 void maps_refresh(struct maps *maps);
 
+/*
+ * Code that the target made and describes: mappings of modules of kind JIT, as many as there are
+ * now (they are copied). They lie over executable memory without an image: there
+ * maps_find tells of them. A file's code stays what it is, whatever the target says, and where
+ * nothing is mapped there is no code. Of two that overlap the earlier in the array stays.
+ */
+void maps_set_objects(struct maps *maps, const struct mapping *object, size_t count);
+
 /* A number that changes whenever any mapping did: what caches compare. */
 uint64_t maps_generation(const struct maps *maps);
 
+/* All of them: those of the kernel in ascending order, then the objects likewise. */
 size_t maps_count(const struct maps *maps);
 const struct mapping *maps_at(const struct maps *maps, size_t index);
 struct modules *maps_modules(const struct maps *maps);

@@ -23,6 +23,7 @@
 	X(FILE, "file")           /* an ELF file */                            \
 	X(VDSO, "vdso")           /* the kernel's image in the process */      \
 	X(ANONYMOUS, "anonymous") /* executable memory without a file: JIT code */ \
+	X(JIT, "JIT object")      /* JIT code described by an ELF file in memory */ \
 	X(OTHER, "other")         /* a file that could not be opened or is no ELF */
 
 enum module_kind {
@@ -35,7 +36,7 @@ struct module {
 	uint32_t id;
 	enum module_kind kind;
 	char *path;          /* as /proc/PID/maps gives it, " (deleted)" removed */
-	const char *name;    /* base name, points into path: "libc.so.6", "[vdso]", "[anon]" */
+	const char *name;    /* base name: "libc.so.6", "[vdso]", "[anon]", "[jit]" */
 	bool deleted;
 	uint64_t dev, inode; /* as in maps; 0 for no file */
 	struct image *image; /* NULL for ANONYMOUS and OTHER */
@@ -65,5 +66,12 @@ struct maps_line {
  */
 uint32_t modules_add(struct modules *modules, const struct process *process,
 		     const struct maps_line *line);
+
+/*
+ * A new module of kind JIT, named "[jit]", with this image, which is taken over; its addresses are
+ * those of the target. MODULE_NONE, and the image is the caller's, when there are too
+ * many modules.
+ */
+uint32_t modules_add_object(struct modules *modules, struct image *image);
 
 #endif

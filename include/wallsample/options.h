@@ -40,6 +40,14 @@ struct options {
 	const char *thread_name;
 	unsigned states;         /* bit 1 << enum run_state */
 	enum unwind_choice unwinder;
+	bool lines;              /* --lines: the same as --by line */
+	int by;                  /* enum view_key */
+	bool no_demangle;
+	bool no_inlines;
+	const char **debug_dirs; /* --debug-dir; owned, NULL at the end; NULL: none */
+	size_t debug_dir_count;
+	const char *symfs;
+	int debuginfod;          /* enum debuginfod_use */
 	bool quiet;
 	unsigned verbose;        /* times -v was given */
 	bool version, help;
@@ -56,6 +64,7 @@ enum option_type {
 	OPTION_SIZE,      /* uint64_t bytes in [min, max] */
 	OPTION_TIDS,      /* tids and tid_count from 1,2,3 */
 	OPTION_STATES,    /* bit set from a list of run state letters or names */
+	OPTION_DIRS,      /* debug_dirs and debug_dir_count, one more each time */
 	OPTION_CHOICE,    /* int from a list of words: choices */
 };
 

@@ -42,6 +42,7 @@ struct task_stat {
 	char state;          /* R S D T t Z X I, field 3 */
 	pid_t ppid;          /* 4 */
 	uint32_t num_threads; /* 20 */
+	uint64_t user_ticks, system_ticks; /* 14, 15: CPU time in 1/_SC_CLK_TCK s */
 	uint64_t start_time; /* 22 */
 	uint64_t flags;      /* 9: PF_KTHREAD is 0x00200000 */
 	uint64_t start_stack; /* 28: 0 when not permitted or no memory */
@@ -57,6 +58,9 @@ bool task_stat_parse(const char *line, struct task_stat *stat);
 
 /* Reads "TID/stat" below the process's task folder; false with errno set. */
 bool process_read_task_stat(const struct process *process, pid_t tid, struct task_stat *stat);
+
+/* CPU time that all its threads have used, those that have ended too; false: not known. */
+bool process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns);
 
 /*
  * Lists the thread ids of the process in ascending order into *tids, an array

@@ -24,6 +24,7 @@
 struct profile_frame {
 	uint32_t module;  /* number in struct modules, or MODULE_NONE */
 	uint8_t origin;   /* enum frame_origin */
+	uint32_t epoch;   /* of code made at run time: see jit.h; else 0 */
 	uint64_t address; /* as symbols_find takes it, already that of the call; for a
 			   * named frame, the number of its text */
 };

@@ -41,6 +41,7 @@ struct thread_table {
 /* Modules whose frames have no names, with the samples that have them on top. */
 struct bare_row {
 	const char *module;
+	uint32_t module_id;
 	int64_t flat_ns, cum_ns;
 };
 struct bare_table {

@@ -26,7 +26,9 @@
 #include "wallsample/base.h"
 #include "wallsample/error.h"
 #include "wallsample/histogram.h"
-#include "wallsample/module.h"
+#include "wallsample/jit.h"
+#include "wallsample/jit_objects.h"
+#include "wallsample/maps.h"
 #include "wallsample/process.h"
 #include "wallsample/profile.h"
 #include "wallsample/unwind.h"
@@ -45,6 +47,8 @@ struct sampler_config {
 	/* Is this thread wanted? NULL: all. Others are counted, never captured. */
 	bool (*selected)(void *context, pid_t tid, const char *name);
 	void *selected_context;
+	struct jit *jit;         /* code made at run time, looked at once a tick; or NULL */
+	struct jit_objects *jit_objects; /* the same */
 };
 
 /* Why sampling ended. */
@@ -81,7 +85,9 @@ const char *sample_failure_text(enum sample_failure failure);
 /* What sampling cost and missed. */
 struct sampler_stats {
 	uint64_t ticks;
-	uint64_t elapsed_ns;       /* from the first tick's start to the end */
+	uint64_t elapsed_ns;       /* from the first tick to the last */
+	uint64_t target_cpu_ns;    /* CPU time of the target in it, by the kernel's count */
+	bool target_cpu_known;
 	uint64_t own_cpu_ns;       /* CPU time wallsample used for it */
 	uint64_t peak_memory;      /* bytes, largest resident set */
 	uint64_t thread_samples;   /* thread-ticks in the profile */
@@ -121,7 +127,7 @@ struct sampler_hooks {
 };
 
 int sampler_create(const struct process *process, const struct sampler_config *config,
-		   struct modules *modules, struct profile *profile, const struct log *log,
+		   struct maps *maps, struct profile *profile, const struct log *log,
 		   struct sampler **out, struct error *err);
 
 /* Samples until it ends. May be called once. */

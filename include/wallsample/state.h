@@ -112,6 +112,8 @@ bool syscall_breaks_on_stop(long number);
 bool syscall_minds_a_stop(long number);
 /* A sleep in this call is always interruptible (state S): no need to ask. */
 bool syscall_sleeps_interruptible(long number);
+/* The same, and there is hardly any work in it: who is in it, and runnable, has just woken. */
+bool syscall_only_waits(long number);
 /* restart_syscall(2): hides the number of the call that is being restarted. */
 bool syscall_is_restart(long number);
 

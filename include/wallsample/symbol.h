@@ -1,38 +1,102 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol.h - from (module, address) to a name.
+ * symbol.h - from (module, address) to names.
  *
- * Names come from the ELF symbol tables (.symtab, then .dynsym) of the module's
- * image, the vdso's included, read when first asked for, which is when the report is
- * made: never while sampling. C++ and Rust names are demangled.
+ * Everything is read when first asked for, which is when the report is made: never
+ * while sampling. An address has a chain of names: the functions inlined there,
+ * innermost first, and last the function whose code it is. Each name remembers where it
+ * came from; the best source that knows the address speaks.
  */
 #ifndef WALLSAMPLE_SYMBOL_H
 #define WALLSAMPLE_SYMBOL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "wallsample/base.h"
 #include "wallsample/module.h"
+
+/* X(name, text): where a name came from, the best first. The vdso's are of its .dynsym. */
+#define SYMBOL_SOURCES(X)                                                      \
+	X(DWARF, "DWARF")                                                      \
+	X(SYMTAB, ".symtab")                                                   \
+	X(MINIDEBUG, ".gnu_debugdata")                                         \
+	X(DYNSYM, ".dynsym")                                                   \
+	X(PLT, "PLT")                                                          \
+	X(JIT, "JIT")            /* perf-PID.map, jitdump */                   \
+	X(NONE, "none")          /* an address stands for the name */
+
+enum symbol_source {
+#define X(name, text) SYMBOL_##name,
+	SYMBOL_SOURCES(X)
+#undef X
+};
+
+const char *symbol_source_text(enum symbol_source source);
 
 struct symbol {
 	const char *function; /* "main", "ns::f<int>", else "libfoo.so+0x1234"; never NULL */
 	const char *module;   /* base name of the module */
-	bool known;           /* function came from a symbol table */
+	const char *file;     /* source file as the compiler was given it; NULL: not known */
+	uint32_t line;        /* in it; 0: not known */
+	enum symbol_source source;
+	bool known;           /* source is not SYMBOL_NONE */
+	bool inlined;         /* into the next of the chain */
+};
+
+/* The longest chain of inlined functions that is told. */
+#define SYMBOL_CHAIN_MAX 64
+
+enum debuginfod_use {
+	DEBUGINFOD_OFF,
+	DEBUGINFOD_CACHE, /* what an earlier question has left on this machine */
+	DEBUGINFOD_NET,   /* ask the servers of $DEBUGINFOD_URLS */
+};
+
+struct jit;
+
+/* All borrowed for the life of the symbols. A zeroed one: mangled names, no
+ * inlined functions, no debuginfod. */
+struct symbols_config {
+	bool demangle;
+	bool inlines;                  /* inlined functions are names of their own */
+	const char *const *debug_dirs; /* before /usr/lib/debug; ended by NULL; or NULL */
+	const char *root;              /* the target's root directory ("/proc/self/fd/7/root"), for
+					* what lies beside its files; NULL: it is not looked at */
+	const char *symfs;             /* where the target's files are, too: a directory, or NULL */
+	enum debuginfod_use debuginfod;
+	const struct jit *jit;         /* names code made at run time; or NULL */
+	const struct log *log;         /* one warning for each file that cannot be used; or NULL */
 };
 
 struct symbols;
 
-/* `modules` is borrowed. */
-struct symbols *symbols_create(const struct modules *modules);
+/* `modules` and `config` are borrowed. */
+struct symbols *symbols_create(const struct modules *modules, const struct symbols_config *config);
 void symbols_free(struct symbols *symbols);
 
+/* Code, as a sample remembers it. */
+struct symbol_place {
+	uint32_t module;
+	uint32_t epoch; /* see jit.h; 0 outside anonymous memory */
+	uint64_t vaddr; /* in the image's own addresses; in a module without an image an offset in
+			 * the file, or the plain address in anonymous memory */
+};
+
 /*
- * Names the address `vaddr` (in the image's own addresses; in a module without
- * an image an offset in the file, or the plain address in anonymous memory).
- * The texts are interned: the same name is the same pointer, valid until
- * symbols_free.
+ * Fills `out` with at most `most` names (1 or more), innermost first, and returns how
+ * many, at least 1; when there are more, the last is still the function whose code it is.
+ * The texts are interned: the same text is the same pointer, valid until symbols_free.
+ *
+ * Large files are read once, part by part, when places are asked for in the order of
+ * symbol_place_compare.
  */
-void symbols_find(struct symbols *symbols, uint32_t module, uint64_t vaddr, struct symbol *out);
+size_t symbols_find(struct symbols *symbols, const struct symbol_place *place,
+		    struct symbol *out, size_t most);
+
+/* By module, then address: what qsort wants. */
+int symbol_place_compare(const struct symbol_place *a, const struct symbol_place *b);
 
 /* Has the module no symbols at all that could name code? */
 bool symbols_module_is_bare(struct symbols *symbols, uint32_t module);

@@ -89,6 +89,9 @@ void tracer_free(struct tracer *tracer);
  * thread is released all the same when it stops. */
 void tracer_forget(struct tracer *tracer, const struct stop_request *request);
 
+/* To be called shortly before tracer_ask, of few: shortens the stop. */
+void tracer_rehearse(struct stop_request *request);
+
 /* Seizes and interrupts; the end is STOP_LATE, or why that already failed. */
 void tracer_ask(struct tracer *tracer, struct stop_request *request);
 

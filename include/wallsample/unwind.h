@@ -4,9 +4,9 @@
  *
  * Several methods stand behind one table (struct unwind_method in unwind_method.h):
  * rules compiled from the unwind tables, libunwind with our own accessors, libdw's
- * CFI, and frame pointers; behind them a scan for return addresses whose frames are
- * marked as guessed. The first that can take the walk further does; each frame
- * remembers how it was found.
+ * CFI, the code itself where it has no file and only returns, and frame pointers;
+ * behind them a scan for return addresses whose frames are marked as guessed. The first
+ * that can take the walk further does; each frame remembers how it was found.
  */
 #ifndef WALLSAMPLE_UNWIND_H
 #define WALLSAMPLE_UNWIND_H

@@ -24,11 +24,26 @@ struct filter {
 	const regex_t *exclude;     /* none does */
 };
 
-/* A function: one name in one module. */
+/* X(name, text): what frames are told apart by */
+#define VIEW_KEYS(X)                                                           \
+	X(FUNCTION, "function")                                                \
+	X(LINE, "line")     /* "render (page.c:123)" */                        \
+	X(MODULE, "module") /* frames of one that call one another are one */  \
+	X(SOURCE, "source") /* the same for source files */
+
+enum view_key {
+#define X(name, text) VIEW_BY_##name,
+	VIEW_KEYS(X)
+#undef X
+};
+
+/* A function: one name in one module; or what else frames are told apart by. */
 struct view_function {
-	const char *name;   /* as struct symbol; a named frame has its own text */
+	const char *name;   /* as struct symbol, a line behind it; a named frame has its own text */
 	const char *module; /* "" for a named frame */
 	bool known;         /* has a name of its own: not an address, not "[anon]" */
+	bool needs_module;  /* the name alone does not say of which module it is */
+	uint32_t module_id; /* MODULE_NONE for a named frame */
 };
 
 struct view_row {
@@ -44,15 +59,17 @@ struct view_row {
 struct view;
 
 /*
- * Names what the profile holds, applies the filter and merges rows that have
+ * Names what the profile holds, inlined functions as frames of their own, applies the
+ * filter (whose expressions are for functions, whatever the key) and merges rows that have
  * become the same. Rows whose sum is not positive are left out. The profile and the
  * symbols must outlive the view.
  */
 struct view *view_create(const struct profile *profile, struct symbols *symbols,
-			 const struct filter *filter);
+			 const struct filter *filter, enum view_key key);
 void view_free(struct view *view);
 
 const struct profile *view_profile(const struct view *view);
+enum view_key view_key(const struct view *view);
 size_t view_row_count(const struct view *view);
 const struct view_row *view_row(const struct view *view, size_t index);
 size_t view_function_count(const struct view *view);

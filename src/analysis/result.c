@@ -300,7 +300,10 @@ list_bare_modules(const struct view *view, uint32_t *of_function, size_t *count)
 		if (of_function[f] < *count)
 			continue;
 		row = xgrow(row, &capacity, *count + 1, sizeof(*row));
-		row[(*count)++] = (struct bare_row){ .module = function->module };
+		row[(*count)++] = (struct bare_row){
+			.module = function->module,
+			.module_id = function->module_id,
+		};
 	}
 	strings_free(names);
 	return row;

@@ -6,6 +6,7 @@
 
 #include <fnmatch.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "wallsample/base.h"
 #include "wallsample/module.h"
@@ -29,59 +30,168 @@ struct view {
 	struct view_row *row;
 	size_t row_count, row_capacity;
 	int64_t total_ns, total_samples, unfiltered_ns;
+	struct strings *texts; /* of lines */
+	enum view_key key;
 };
 
 /* --- functions ------------------------------------------------------------------- */
 
-static struct view_function
-name_frame(const struct profile *profile, struct symbols *symbols,
-	   const struct profile_frame *frame)
-{
-	struct symbol symbol;
+/* What a frame stands for: symbol[first] is the innermost of `count`. */
+struct names {
+	size_t first, count;
+};
 
+struct naming {
+	struct view *view;
+	struct symbols *symbols;
+	const struct filter *filter;
+	enum view_key key;
+	struct symbol *symbol;   /* of all frames, in the order of their addresses */
+	size_t symbol_count, symbol_capacity;
+	struct names *of_frame;  /* by frame: its symbols */
+	uint32_t *function;      /* by symbol, as are */
+	bool *included, *excluded; /* whether -I and -X match */
+	struct strbuf scratch;
+};
+
+static struct symbol_place
+place_of(const struct profile_frame *frame)
+{
+	return (struct symbol_place){ .module = frame->module,
+				      .epoch = frame->epoch,
+				      .vaddr = frame->address };
+}
+
+static int
+compare_frames(const void *left, const void *right, void *profile)
+{
+	const struct symbol_place a = place_of(profile_frame(profile, *(const uint32_t *)left));
+	const struct symbol_place b = place_of(profile_frame(profile, *(const uint32_t *)right));
+
+	return symbol_place_compare(&a, &b);
+}
+
+static void
+name_frame(struct naming *naming, uint32_t id)
+{
+	const struct profile *profile = naming->view->profile;
+	const struct profile_frame *frame = profile_frame(profile, id);
+	const struct symbol_place place = place_of(frame);
+	struct symbol *to;
+
+	naming->symbol = xgrow(naming->symbol, &naming->symbol_capacity,
+			       naming->symbol_count + SYMBOL_CHAIN_MAX, sizeof(*naming->symbol));
+	to = naming->symbol + naming->symbol_count;
+	naming->of_frame[id] = (struct names){ .first = naming->symbol_count, .count = 1 };
 	if (frame->module == MODULE_NONE)
-		return (struct view_function){
-			.name = profile_text(profile, (uint32_t)frame->address),
+		*to = (struct symbol){
+			.function = profile_text(profile, (uint32_t)frame->address),
 			.module = "",
 			.known = true,
 		};
-	symbols_find(symbols, frame->module, frame->address, &symbol);
-	return (struct view_function){
-		.name = symbol.function,
-		.module = symbol.module,
-		.known = symbol.known,
+	else
+		naming->of_frame[id].count =
+			symbols_find(naming->symbols, &place, to, SYMBOL_CHAIN_MAX);
+	naming->symbol_count += naming->of_frame[id].count;
+}
+
+/* In the order of addresses: files are read from front to back. */
+static void
+name_frames(struct naming *naming)
+{
+	const size_t count = profile_frame_count(naming->view->profile);
+	uint32_t *order = xcalloc(count + 1, sizeof(*order));
+
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	if (count > 1)
+		qsort_r(order, count, sizeof(*order), compare_frames,
+			(void *)(uintptr_t)naming->view->profile);
+	for (size_t i = 0; i < count; i++)
+		name_frame(naming, order[i]);
+	free(order);
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+static const char *
+text_with_line(struct naming *naming, const struct symbol *symbol)
+{
+	strbuf_clear(&naming->scratch);
+	strbuf_add_format(&naming->scratch, "%s (%s:%u)", symbol->function,
+			  base_name(symbol->file), symbol->line);
+	return strings_text(naming->view->texts,
+			    strings_intern(naming->view->texts, naming->scratch.data));
+}
+
+static struct view_function
+function_of(struct naming *naming, const struct symbol *symbol, uint32_t module_id)
+{
+	struct view_function function = {
+		.name = symbol->function,
+		.module = symbol->module,
+		.known = symbol->known,
+		.needs_module = symbol->known && symbol->module[0] != '\0',
+		.module_id = module_id,
 	};
+
+	if (module_id == MODULE_NONE)
+		return function;
+	if (naming->key == VIEW_BY_LINE && symbol->file != NULL && symbol->line > 0) {
+		function.name = text_with_line(naming, symbol);
+		function.needs_module = false;
+	} else if (naming->key == VIEW_BY_MODULE) {
+		function.name = symbol->module;
+		function.known = true;
+		function.needs_module = false;
+	} else if (naming->key == VIEW_BY_SOURCE) {
+		function.name = symbol->file != NULL ? symbol->file : "[no source]";
+		function.known = true;
+		function.needs_module = symbol->file == NULL;
+	}
+	return function;
 }
 
 /*
- * Fills of_frame with the function of each frame. Names are interned, so that
- * the same function is known by its pointers.
+ * The number of each symbol's function, in the order of the frames, so that it does not depend
+ * on addresses. Texts are interned: the same one is known by its pointer.
  */
 static void
-name_frames(struct view *view, struct symbols *symbols, uint32_t *of_frame)
+number_functions(struct naming *naming)
 {
+	struct view *view = naming->view;
 	const size_t count = profile_frame_count(view->profile);
-	struct table by_name;
+	struct table known;
 
-	table_init(&by_name);
+	table_init(&known);
+	naming->function = xcalloc(naming->symbol_count + 1, sizeof(*naming->function));
 	for (uint32_t i = 0; i < count; i++) {
-		const struct view_function function =
-			name_frame(view->profile, symbols, profile_frame(view->profile, i));
-		bool added;
+		const struct names names = naming->of_frame[i];
+		const uint32_t module = profile_frame(view->profile, i)->module;
 
-		of_frame[i] = *table_place(&by_name, (uintptr_t)function.name,
-					   (uintptr_t)function.module,
-					   (uint32_t)view->function_count, &added);
-		if (!added)
-			continue;
-		view->function = xgrow(view->function, &view->function_capacity,
-				       view->function_count + 1, sizeof(*view->function));
-		view->function[view->function_count++] = function;
+		for (size_t at = names.first; at < names.first + names.count; at++) {
+			const struct view_function function =
+				function_of(naming, &naming->symbol[at], module);
+			bool added;
+
+			naming->function[at] = *table_place(&known, (uintptr_t)function.name,
+							    (uintptr_t)function.module,
+							    (uint32_t)view->function_count, &added);
+			if (!added)
+				continue;
+			view->function = xgrow(view->function, &view->function_capacity,
+					       view->function_count + 1, sizeof(*view->function));
+			view->function[view->function_count++] = function;
+		}
 	}
-	table_release(&by_name);
+	table_release(&known);
 }
-
-/* --- paths: stacks whose addresses differ but whose functions do not are one ------- */
 
 static bool
 matches(const regex_t *regex, const char *name)
@@ -89,11 +199,30 @@ matches(const regex_t *regex, const char *name)
 	return regex != NULL && regexec(regex, name, 0, NULL, 0) == 0;
 }
 
+/* The expressions are for names of functions, with whatever they are shown. */
+static void
+match_symbols(struct naming *naming)
+{
+	naming->included = xcalloc(naming->symbol_count + 1, sizeof(*naming->included));
+	naming->excluded = xcalloc(naming->symbol_count + 1, sizeof(*naming->excluded));
+	for (size_t i = 0; i < naming->symbol_count; i++) {
+		const char *name = naming->symbol[i].function;
+
+		naming->included[i] = matches(naming->filter->include, name);
+		naming->excluded[i] = matches(naming->filter->exclude, name);
+	}
+}
+
+/* --- paths: stacks whose addresses differ but whose functions do not are one ------- */
+
 static uint32_t
 add_path(struct view *view, struct table *paths, const struct path *fresh)
 {
 	bool added;
-	const uint32_t id = *table_place(paths, fresh->function, fresh->caller,
+	/* The same functions may be matched or not: their names may be more than is shown. */
+	const uint32_t id = *table_place(paths, fresh->function,
+					 (uint64_t)fresh->caller << 2 |
+						 (uint64_t)fresh->included << 1 | fresh->excluded,
 					 (uint32_t)view->path_count, &added);
 
 	if (!added)
@@ -104,41 +233,52 @@ add_path(struct view *view, struct table *paths, const struct path *fresh)
 	return id;
 }
 
+/* The path `caller` with one symbol more. */
+static uint32_t
+extend_path(struct naming *naming, struct table *paths, uint32_t caller, size_t symbol)
+{
+	struct path path = {
+		.function = naming->function[symbol],
+		.caller = caller,
+		.depth = 1,
+		.included = naming->included[symbol],
+		.excluded = naming->excluded[symbol],
+	};
+
+	if (caller != STACK_NONE) {
+		const struct path *outer = &naming->view->path[caller];
+
+		path.included |= outer->included;
+		path.excluded |= outer->excluded;
+		path.depth = outer->depth + 1;
+		if ((naming->key == VIEW_BY_MODULE || naming->key == VIEW_BY_SOURCE) &&
+		    outer->function == path.function) {
+			path.caller = outer->caller;
+			path.depth = outer->depth;
+		}
+	}
+	return add_path(naming->view, paths, &path);
+}
+
 /* Fills of_stack with the path of each stack; callers come before who they call. */
 static void
-make_paths(struct view *view, const struct filter *filter, const uint32_t *of_frame,
-	   uint32_t *of_stack)
+make_paths(struct naming *naming, uint32_t *of_stack)
 {
-	const size_t count = profile_stack_count(view->profile);
-	struct path *leaf = xcalloc(view->function_count + 1, sizeof(*leaf));
+	const struct profile *profile = naming->view->profile;
+	const size_t count = profile_stack_count(profile);
 	struct table paths;
 
-	for (uint32_t i = 0; i < view->function_count; i++)
-		leaf[i] = (struct path){
-			.function = i,
-			.caller = STACK_NONE,
-			.depth = 1,
-			.included = matches(filter->include, view->function[i].name),
-			.excluded = matches(filter->exclude, view->function[i].name),
-		};
 	table_init(&paths);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct profile_stack *stack = profile_stack(view->profile, i);
-		struct path path = leaf[of_frame[stack->frame]];
+		const struct profile_stack *stack = profile_stack(profile, i);
+		const struct names names = naming->of_frame[stack->frame];
+		uint32_t path = stack->caller != STACK_NONE ? of_stack[stack->caller] : STACK_NONE;
 
-		if (stack->caller != STACK_NONE) {
-			const struct path *caller;
-
-			path.caller = of_stack[stack->caller];
-			caller = &view->path[path.caller];
-			path.depth = caller->depth + 1;
-			path.included |= caller->included;
-			path.excluded |= caller->excluded;
-		}
-		of_stack[i] = add_path(view, &paths, &path);
+		for (size_t at = names.first + names.count; at-- > names.first;)
+			path = extend_path(naming, &paths, path, at);
+		of_stack[i] = path;
 	}
 	table_release(&paths);
-	free(leaf);
 }
 
 static const uint32_t *
@@ -257,17 +397,34 @@ make_rows(struct view *view, const struct filter *filter, const uint32_t *of_sta
 }
 
 struct view *
-view_create(const struct profile *profile, struct symbols *symbols, const struct filter *filter)
+view_create(const struct profile *profile, struct symbols *symbols, const struct filter *filter,
+	    enum view_key key)
 {
 	struct view *view = xcalloc(1, sizeof(*view));
-	uint32_t *of_frame = xcalloc(profile_frame_count(profile) + 1, sizeof(*of_frame));
 	uint32_t *of_stack = xcalloc(profile_stack_count(profile) + 1, sizeof(*of_stack));
+	struct naming naming = {
+		.view = view,
+		.symbols = symbols,
+		.filter = filter,
+		.key = key,
+		.of_frame = xcalloc(profile_frame_count(profile) + 1, sizeof(struct names)),
+	};
 
 	view->profile = profile;
-	name_frames(view, symbols, of_frame);
-	make_paths(view, filter, of_frame, of_stack);
+	view->key = key;
+	view->texts = strings_create();
+	strbuf_init(&naming.scratch);
+	name_frames(&naming);
+	number_functions(&naming);
+	match_symbols(&naming);
+	make_paths(&naming, of_stack);
 	make_rows(view, filter, of_stack);
-	free(of_frame);
+	strbuf_release(&naming.scratch);
+	free(naming.symbol);
+	free(naming.of_frame);
+	free(naming.function);
+	free(naming.included);
+	free(naming.excluded);
 	free(of_stack);
 	return view;
 }
@@ -282,6 +439,7 @@ view_free(struct view *view)
 	free(view->path);
 	free(view->function);
 	free(view->row);
+	strings_free(view->texts);
 	free(view);
 }
 
@@ -289,6 +447,12 @@ const struct profile *
 view_profile(const struct view *view)
 {
 	return view->profile;
+}
+
+enum view_key
+view_key(const struct view *view)
+{
+	return view->key;
 }
 
 size_t

@@ -54,6 +54,10 @@ check_words(struct sample_run *run, struct error *err)
 	strbuf_init(&name);
 	if (rc == 0)
 		rc = output_format_choose(options->format, options->output, &run->exporter, err);
+	if (rc == 0 && options->lines && options->by != VIEW_BY_FUNCTION &&
+	    options->by != VIEW_BY_LINE)
+		rc = error_set(err, ERROR_USAGE, "--lines shows lines, and --by asks for something "
+			       "else: give one of the two");
 	if (rc == 0 && options->output != NULL)
 		rc = output_name_expand(options->output, 0, &name, err);
 	if (rc == 0)
@@ -119,9 +123,25 @@ create_sampler(struct sample_run *run, struct error *err)
 		config.selected_context = &run->filter;
 	}
 	run->modules = modules_create();
+	run->maps = maps_create(run->target.process, run->modules);
+	run->jit = jit_create(run->target.process, run->maps, &run->log);
 	run->profile = profile_create();
-	run->symbols = symbols_create(run->modules);
-	return sampler_create(run->target.process, &config, run->modules, run->profile, &run->log,
+	snprintf(run->root, sizeof(run->root), "/proc/%d/root", (int)run->target.pid);
+	run->names = (struct symbols_config){
+		.demangle = !options->no_demangle,
+		.inlines = !options->no_inlines,
+		.debug_dirs = options->debug_dirs,
+		.symfs = options->symfs,
+		.debuginfod = (enum debuginfod_use)options->debuginfod,
+		.root = run->root,
+		.jit = run->jit,
+		.log = &run->log,
+	};
+	run->symbols = symbols_create(run->modules, &run->names);
+	config.jit = run->jit;
+	run->jit_objects = jit_objects_create(run->target.process, run->maps, &run->log);
+	config.jit_objects = run->jit_objects;
+	return sampler_create(run->target.process, &config, run->maps, run->profile, &run->log,
 			      &run->sampler, err);
 }
 
@@ -225,6 +245,9 @@ release(struct sample_run *run)
 	sampler_free(run->sampler);
 	symbols_free(run->symbols);
 	profile_free(run->profile);
+	jit_objects_free(run->jit_objects);
+	jit_free(run->jit);
+	maps_free(run->maps);
 	modules_free(run->modules);
 	output_close(&run->output);
 	target_release(&run->target);

@@ -137,6 +137,21 @@ convert_tids(const struct conversion *c)
 }
 
 static int
+convert_dirs(const struct conversion *c)
+{
+	struct options *options = c->options;
+	size_t capacity = 0;
+
+	if (c->text[0] == '\0')
+		return refuse(c, "the name of a directory");
+	options->debug_dirs = xgrow(options->debug_dirs, &capacity, options->debug_dir_count + 2,
+				    sizeof(*options->debug_dirs));
+	options->debug_dirs[options->debug_dir_count++] = c->text;
+	options->debug_dirs[options->debug_dir_count] = NULL;
+	return 0;
+}
+
+static int
 refuse_state(const struct conversion *c, const char *item)
 {
 	struct strbuf known;
@@ -201,7 +216,7 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		[OPTION_PID] = convert_pid,           [OPTION_FRACTION] = convert_fraction,
 		[OPTION_DURATION] = convert_duration, [OPTION_SIZE] = convert_size,
 		[OPTION_TIDS] = convert_tids,         [OPTION_STATES] = convert_states,
-		[OPTION_CHOICE] = convert_choice,
+		[OPTION_CHOICE] = convert_choice,     [OPTION_DIRS] = convert_dirs,
 	};
 	const struct conversion c = {
 		.row = row, .label = label, .text = text, .options = options,

@@ -246,6 +246,9 @@ void
 options_release(struct options *options)
 {
 	free(options->tids);
+	free(options->debug_dirs);
+	options->debug_dirs = NULL;
+	options->debug_dir_count = 0;
 	options->tids = NULL;
 	options->tid_count = 0;
 }

@@ -103,15 +103,62 @@ write_view(const struct sample_run *run, const struct export_input *input, struc
 	return rc;
 }
 
+/* Where a distribution keeps the debug files of its programs, by the ID of os-release(5). */
+static const struct {
+	const char *id, *server;
+} debuginfod_servers[] = {
+	{ "debian", "https://debuginfod.debian.net" },
+	{ "ubuntu", "https://debuginfod.ubuntu.com" },
+	{ "fedora", "https://debuginfod.fedoraproject.org" },
+	{ "arch", "https://debuginfod.archlinux.org" },
+	{ "opensuse", "https://debuginfod.opensuse.org" },
+};
+
+/* The server of this machine's distribution, else the one that asks them all. */
+static const char *
+find_server(void)
+{
+	const char *server = "https://debuginfod.elfutils.org";
+	FILE *file = fopen("/etc/os-release", "re");
+	char line[256], id[64];
+
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+		if (strncmp(line, "ID=", 3) != 0)
+			continue;
+		snprintf(id, sizeof(id), "%s", line + 3 + (line[3] == '"'));
+		id[strcspn(id, "\"-\n")] = '\0';
+		for (size_t i = 0; i < ARRAY_SIZE(debuginfod_servers); i++)
+			if (strcmp(id, debuginfod_servers[i].id) == 0)
+				server = debuginfod_servers[i].server;
+	}
+	if (file != NULL)
+		fclose(file);
+	return server;
+}
+
+/* What names the nameless: the debug packages, or a server that has their files. */
+static void
+add_names_hint(struct strbuf *hint, const struct options *options)
+{
+	strbuf_add_text(hint, "Names come with the debug packages of these files");
+	if (options->debuginfod == DEBUGINFOD_NET)
+		strbuf_add_text(hint, " (-dbgsym, -debuginfo); the servers of $DEBUGINFOD_URLS "
+				      "did not have them.");
+	else
+		strbuf_add_format(hint, " (-dbgsym, -debuginfo), or with DEBUGINFOD_URLS=%s and "
+				  "--debuginfod=net.", find_server());
+}
+
 int
 sample_write(const struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
 	     struct error *err)
 {
-	struct view *view = view_create(run->profile, run->symbols, &run->filter);
+	const enum view_key key =
+		run->options->lines ? VIEW_BY_LINE : (enum view_key)run->options->by;
 	const size_t limit = run->options->limit;
-	const struct export_input input = {
-		.view = view,
+	struct export_input input = {
 		.process = run->target.process,
+		.modules = run->modules,
 		.stats = stats,
 		.end = run->end,
 		.snapshot = snapshot,
@@ -121,10 +168,20 @@ sample_write(const struct sample_run *run, const struct sampler_stats *stats, bo
 		.columns = output_columns(&run->output),
 		.filtered = is_filtered(run->options),
 	};
-	int rc = write_view(run, &input, err);
+	struct strbuf hint;
+	struct view *view;
+	int rc;
 
+	jit_refresh(run->jit);
+	view = view_create(run->profile, run->symbols, &run->filter, key);
+	strbuf_init(&hint);
+	add_names_hint(&hint, run->options);
+	input.view = view;
+	input.names_hint = hint.data;
+	rc = write_view(run, &input, err);
 	if (rc == 0)
 		say_written(run, view, snapshot);
+	strbuf_release(&hint);
 	view_free(view);
 	return rc;
 }

@@ -18,6 +18,11 @@ struct sample_run {
 	struct output output;
 	struct progress progress;
 	struct modules *modules;
+	struct maps *maps;
+	struct jit *jit;
+	struct jit_objects *jit_objects;
+	struct symbols_config names;
+	char root[32]; /* the target's file system */
 	struct profile *profile;
 	struct symbols *symbols;
 	struct sampler *sampler;

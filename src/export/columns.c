@@ -60,8 +60,20 @@ add_fitted(struct strbuf *out, const struct cell *cell, size_t width)
 {
 	const size_t taken = display_width(cell->text) + PARENTHESES;
 
-	if (cell->detail == NULL || (cell_width(cell) > width && taken + DETAIL_LEAST > width)) {
-		display_add_fitted(out, cell->text, width);
+	if (cell->detail == NULL) {
+		display_add_name(out, cell->text, width);
+		return;
+	}
+	if (cell_width(cell) > width && taken + DETAIL_LEAST > width) {
+		const size_t detail = display_width(cell->detail) + PARENTHESES;
+
+		/* a name that is too long, with the rest if that leaves it half of the room */
+		if (detail * 2 > width) {
+			display_add_name(out, cell->text, width);
+			return;
+		}
+		display_add_name(out, cell->text, width - detail);
+		strbuf_add_format(out, " (%s)", cell->detail);
 		return;
 	}
 	strbuf_add_text(out, cell->text);

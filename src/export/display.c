@@ -120,6 +120,139 @@ display_add_fitted(struct strbuf *out, const char *text, size_t width)
 	strbuf_add_text(out, tail);
 }
 
+/* --- names ------------------------------------------------------------------------------- */
+
+/* Nested deeper, brackets are no longer told apart: all of them go at once. */
+#define DEPTH_MOST 24
+
+/* Walks over a name; `depth` is that of the character at `at`, brackets counting as outside. */
+struct name_walk {
+	const char *name, *at;
+	size_t depth;
+};
+
+/* "operator<<", "operator()", "operator->": behind the word these are no brackets. */
+static size_t
+operator_length(const char *name, const char *at)
+{
+	static const char word[] = "operator";
+	const size_t length = strlen(word);
+
+	if ((size_t)(at - name) < length || memcmp(at - length, word, length) != 0)
+		return 0;
+	return strncmp(at, "()", 2) == 0 ? 2 : strspn(at, "<=>-");
+}
+
+/* The words that C++ has for a namespace without a name. */
+static size_t
+anonymous_length(const char *at)
+{
+	static const char words[] = "(anonymous namespace)";
+
+	return strncmp(at, words, strlen(words)) == 0 ? strlen(words) : 0;
+}
+
+/*
+ * Brackets that say whose function it is: Rust's "<T as Trait>::f", Go's "main.(*T).f".
+ * They are kept as if there were none.
+ */
+static bool
+is_kept(const char *name, const char *at)
+{
+	if (*at == '(')
+		return at > name && at[-1] == '.';
+	while (at > name && at[-1] == '<')
+		at--;
+	return at == name;
+}
+
+/* Bytes up to the next bracket or the end, which is where `at` then is. */
+static size_t
+walk_to_bracket(struct name_walk *walk)
+{
+	const char *before = walk->at;
+
+	while (*walk->at != '\0') {
+		const size_t words = anonymous_length(walk->at);
+		const size_t sign = operator_length(walk->name, walk->at);
+
+		if (words + sign > 0)
+			walk->at += words > 0 ? words : sign;
+		else if (strncmp(walk->at, "->", 2) == 0)
+			walk->at += 2;
+		else if (strchr("<>()", *walk->at) != NULL)
+			break;
+		else
+			walk->at++;
+	}
+	return (size_t)(walk->at - before);
+}
+
+/*
+ * Adds the name without what stands in brackets deeper than `kept`. False when the brackets
+ * do not match, or are too deep: then it is no name as we know them.
+ */
+static bool
+add_without_depths(struct strbuf *out, const char *name, size_t kept)
+{
+	struct name_walk walk = { name, name, 0 };
+	bool counts[DEPTH_MOST]; /* of the brackets that are open: do they make it deeper? */
+	size_t open = 0;
+
+	for (;;) {
+		const char *part = walk.at;
+		const size_t length = walk_to_bracket(&walk);
+		const char bracket = *walk.at++;
+
+		if (walk.depth <= kept)
+			strbuf_add(out, part, length);
+		if (bracket == '\0')
+			return open == 0;
+		if (bracket == '<' || bracket == '(') {
+			if (open == DEPTH_MOST)
+				return false;
+			if (walk.depth <= kept)
+				strbuf_add(out, &bracket, 1);
+			counts[open] = !is_kept(name, walk.at - 1);
+			if (walk.depth == kept && counts[open] && strchr(">)", *walk.at) == NULL)
+				strbuf_add_text(out, "…");
+			walk.depth += counts[open++];
+			continue;
+		}
+		if (open == 0)
+			return false;
+		walk.depth -= counts[--open];
+		if (walk.depth <= kept)
+			strbuf_add(out, &bracket, 1);
+	}
+}
+
+void
+display_add_name(struct strbuf *out, const char *name, size_t width)
+{
+	struct strbuf shorter;
+
+	if (display_width(name) <= width) {
+		strbuf_add_text(out, name);
+		return;
+	}
+	strbuf_init(&shorter);
+	for (size_t kept = DEPTH_MOST; kept-- > 0;) {
+		strbuf_clear(&shorter);
+		if (!add_without_depths(&shorter, name, kept)) {
+			strbuf_clear(&shorter);
+			strbuf_add_text(&shorter, name);
+			break;
+		}
+		if (display_width(shorter.data) <= width)
+			break;
+	}
+	display_add_fitted(out, shorter.data, width);
+	strbuf_release(&shorter);
+}
+
+/* --- lines --------------------------------------------------------------------------------- */
+
 void
 display_pad(FILE *out, size_t count)
 {

@@ -18,6 +18,12 @@ size_t display_width(const char *text);
 /* Adds the text, its middle replaced by "…" when it is wider than `width` cells. */
 void display_add_fitted(struct strbuf *out, const char *text, size_t width);
 
+/*
+ * The same for the name of a function: first what stands between its brackets, <…> and (…), goes
+ * for a "…", the innermost first, as far as needed; then the middle of what is left.
+ */
+void display_add_name(struct strbuf *out, const char *name, size_t width);
+
 /* Writes `count` spaces. */
 void display_pad(FILE *out, size_t count);
 

@@ -127,7 +127,7 @@ add_function_cell(struct columns *table, const struct view_function *function)
 	strbuf_init(&name);
 	strbuf_init(&module);
 	strbuf_add_foreign(&name, function->name);
-	if (function->known)
+	if (function->needs_module)
 		strbuf_add_foreign(&module, function->module);
 	columns_add_detailed(table, name.data, module.length > 0 ? module.data : "");
 	strbuf_release(&name);
@@ -156,6 +156,17 @@ shown(size_t count, size_t limit)
 
 /* --- functions ---------------------------------------------------------------------------- */
 
+/* How the rows are called. */
+static const struct {
+	const char *title, *plural, *one, *many;
+} key_words[] = {
+	[VIEW_BY_FUNCTION] = { "function (module)", "Functions", "more function",
+			       "more functions" },
+	[VIEW_BY_LINE] = { "function (line)", "Lines", "more line", "more lines" },
+	[VIEW_BY_MODULE] = { "module", "Modules", "more module", "more modules" },
+	[VIEW_BY_SOURCE] = { "source file", "Source files", "more file", "more files" },
+};
+
 /* What 100 % is, in this report's own numbers. */
 static void
 write_unit(const struct export_input *input, FILE *out, size_t width)
@@ -163,7 +174,8 @@ write_unit(const struct export_input *input, FILE *out, size_t width)
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_text(&sb, "Functions by the wall time that threads spent in them, running or "
+	strbuf_add_text(&sb, key_words[view_key(input->view)].plural);
+	strbuf_add_text(&sb, " by the wall time that threads spent in them, running or "
 			     "blocked: 100% is ");
 	quantity_add_time(&sb, view_total_ns(input->view));
 	strbuf_add_text(&sb, input->filtered ? ", the time of all samples shown." :
@@ -177,9 +189,10 @@ static void
 write_top(const struct view *view, const struct top_table *top, int64_t total_ns, size_t limit,
 	  FILE *out, size_t width)
 {
-	static const struct column column[] = {
+	const struct column column[] = {
 		{ "flat", true, 0 }, { "flat%", true, 0 }, { "sum%", true, 0 },
-		{ "cum", true, 0 },  { "cum%", true, 0 },  { "function (module)", false, 0 },
+		{ "cum", true, 0 },  { "cum%", true, 0 },
+		{ key_words[view_key(view)].title, false, 0 },
 	};
 	struct columns table;
 	struct strbuf sb;
@@ -199,7 +212,8 @@ write_top(const struct view *view, const struct top_table *top, int64_t total_ns
 		add_function_cell(&table, view_function(view, row->function));
 	}
 	columns_write(&table, out, width);
-	write_rest(out, top->count, limit, "more function", "more functions");
+	write_rest(out, top->count, limit, key_words[view_key(view)].one,
+		   key_words[view_key(view)].many);
 	columns_release(&table);
 	strbuf_release(&sb);
 }
@@ -221,7 +235,8 @@ write_thread_unit(const struct export_input *input, FILE *out, size_t width)
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_text(&sb, "Functions of each thread by the wall time that it spent in them, "
+	strbuf_add_text(&sb, key_words[view_key(input->view)].plural);
+	strbuf_add_text(&sb, " of each thread by the wall time that it spent in them, "
 			     "running or blocked: 100% is the thread's own time");
 	strbuf_add_text(&sb, input->filtered ? " in the samples shown." : ".");
 	display_wrap(out, sb.data, 0, width);

@@ -194,6 +194,28 @@ write_stops(struct closing *c)
 	end_field(c, "Stops");
 }
 
+/*
+ * What was sampled as running against what the kernel has counted: the reader sees how far
+ * states can be trusted. Of everything, so only where everything is shown.
+ */
+static void
+write_cpu(struct closing *c)
+{
+	const struct profile *profile = view_profile(c->input->view);
+	int64_t running = 0;
+
+	if (!c->stats->target_cpu_known || c->input->filtered || c->input->snapshot)
+		return;
+	for (size_t i = 0; i < profile_entry_count(profile); i++)
+		if (profile_entry(profile, i)->state == RUN_RUNNING)
+			running += profile_entry(profile, i)->weight_ns;
+	quantity_add_time(&c->sb, (int64_t)c->stats->target_cpu_ns);
+	strbuf_add_text(&c->sb, " used by the process as the kernel counts, ");
+	quantity_add_time(&c->sb, running);
+	strbuf_add_text(&c->sb, " sampled as running");
+	end_field(c, "CPU time");
+}
+
 static void
 write_repairs(struct closing *c)
 {
@@ -228,7 +250,7 @@ write_own_cost(struct closing *c)
 	if (stats->thinnest > 1) {
 		strbuf_add_format(&c->sb, "threads at work looked at in one of %u ticks at times",
 				  (unsigned)stats->thinnest);
-		strbuf_add_text(&c->sb, ", to stay within --max-overhead");
+		strbuf_add_text(&c->sb, ", to keep to --max-overhead");
 		end_field(c, "Thinned");
 	}
 
@@ -237,6 +259,29 @@ write_own_cost(struct closing *c)
 	quantity_add_memory(&c->sb, stats->peak_memory);
 	strbuf_add_text(&c->sb, " of memory");
 	end_field(c, "Own cost");
+}
+
+/* "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)": what a search for its symbols begins with. */
+static void
+add_bare_module(struct closing *c, const struct bare_row *row)
+{
+	const struct module *module =
+		c->input->modules != NULL ? modules_get(c->input->modules, row->module_id) : NULL;
+	const struct image *image = module != NULL ? module->image : NULL;
+
+	strbuf_add_foreign(&c->sb, row->module);
+	if (module == NULL || module->path[0] != '/')
+		return;
+	strbuf_add_text(&c->sb, " (");
+	strbuf_add_foreign(&c->sb, module->path);
+	if (module->why != NULL)
+		strbuf_add_format(&c->sb, ": %s", module->why);
+	if (image != NULL && image->build_id_size > 0) {
+		strbuf_add_text(&c->sb, ", build-id ");
+		for (size_t i = 0; i < image->build_id_size; i++)
+			strbuf_add_format(&c->sb, "%02x", image->build_id[i]);
+	}
+	strbuf_add_text(&c->sb, ")");
 }
 
 /* Of what is shown, unlike the rest of this block: it is what names are missing in. */
@@ -261,13 +306,17 @@ write_nameless(struct closing *c)
 		quantity_add_share(&c->sb, (double)bare.row[i].flat_ns, total);
 		fprintf(c->out, "%*s %8s  ", ITEM_WIDTH, cum.data, c->sb.data);
 		strbuf_clear(&c->sb);
-		strbuf_add_foreign(&c->sb, bare.row[i].module);
+		add_bare_module(c, &bare.row[i]);
 		fprintf(c->out, "%s\n", c->sb.data);
 		strbuf_clear(&c->sb);
 	}
 	if (bare.count > c->input->limit) {
 		strbuf_add_text(&c->sb, "… and ");
 		quantity_add_things(&c->sb, bare.count - c->input->limit, "more", "more");
+		end_field(c, "");
+	}
+	if (bare.count > 0 && c->input->names_hint != NULL) {
+		strbuf_add_text(&c->sb, c->input->names_hint);
 		end_field(c, "");
 	}
 	strbuf_release(&cum);
@@ -287,6 +336,7 @@ text_write_cost(const struct export_input *input, FILE *out, size_t width)
 	write_broken(&c);
 	write_guessed(&c);
 	write_nameless(&c);
+	write_cpu(&c);
 	write_stops(&c);
 	write_repairs(&c);
 	write_own_cost(&c);

@@ -79,7 +79,9 @@ profile_text(const struct profile *profile, uint32_t id)
 uint32_t
 profile_intern_frame(struct profile *profile, const struct profile_frame *frame)
 {
-	const uint64_t a = (uint64_t)frame->module << 8 | frame->origin;
+	/* Of epochs, of which there are few, 24 bits are enough to tell them apart. */
+	const uint64_t epoch = frame->epoch & 0xffffff;
+	const uint64_t a = (uint64_t)frame->module << 32 | epoch << 8 | frame->origin;
 	const uint32_t fresh = (uint32_t)profile->frame_count;
 	bool added;
 	const uint32_t id =

@@ -4,6 +4,9 @@
 
 #include "sampler_state.h"
 
+/* The copies of more than these would not stay in the caches until they are needed. */
+#define REHEARSALS_MOST 8
+
 struct pending *
 batch_add(struct batch *batch, struct tracked *thread, int64_t samples, int64_t weight_ns)
 {
@@ -126,7 +129,7 @@ sleeps_again(struct sampler *sampler, const struct pending *pending)
 }
 
 static void
-ask(struct sampler *sampler, const struct pending *pending)
+make_request(struct sampler *sampler, const struct pending *pending)
 {
 	struct stop_request *request = pending->request;
 
@@ -135,7 +138,6 @@ ask(struct sampler *sampler, const struct pending *pending)
 	request->stack_want = pending->thread->stack_need;
 	request->sp_before = pending->thread->sp;
 	request->tick_ns = sampler->tick_ns;
-	tracer_ask(sampler->tracer, request);
 }
 
 static void
@@ -143,23 +145,6 @@ count_stop(struct sampler *sampler, const struct stop_request *request)
 {
 	histogram_add(&sampler->stats.stop_ns, request->stopped_ns);
 	sampler->stats.stopped++;
-}
-
-/* Keeps the sample for the tick at which the thread will have stopped. */
-static void
-make_late(struct sampler *sampler, struct pending *pending)
-{
-	struct tracked *thread = pending->thread;
-
-	thread->late = xmalloc(sizeof(*thread->late));
-	*thread->late = *pending;
-	memset(thread->late->part, 0, sizeof(thread->late->part));
-	thread->late->part_state = RUN_QUEUED;
-	sampler->late_count++;
-	/* The request stays with the tracer: the batch gets another. */
-	pending->request = xcalloc(1, sizeof(*pending->request));
-	snapshot_init(&pending->request->snapshot);
-	look_settle(sampler, thread, false);
 }
 
 /* May this sleeper be stopped for the sake of its registers? Never in a system call that
@@ -214,10 +199,11 @@ stop_for_registers(struct sampler *sampler, struct pending *pending)
 {
 	struct stop_request *request = pending->request;
 
-	ask(sampler, pending);
+	make_request(sampler, pending);
+	tracer_ask(sampler->tracer, pending->request);
 	tracer_collect(sampler->tracer, SAMPLER_STOP_BOUND_NS, false, NULL, NULL);
 	if (request->end == STOP_LATE) {
-		make_late(sampler, pending);
+		late_begin(sampler, pending);
 		return;
 	}
 	if (request->end != STOP_CAPTURED || request->snapshot.regs.sp != pending->info.sp ||
@@ -300,73 +286,6 @@ is_exiting(struct sampler *sampler, const struct tracked *thread)
 	       stat.state == 'Z' || stat.state == 'X' || (stat.flags & 0x4) != 0;
 }
 
-void
-late_extend(struct sampler *sampler, struct tracked *thread, enum run_state state)
-{
-	thread->late->part_state = state;
-	thread->late->part[state].samples += (int64_t)(sampler->tick - thread->last_tick);
-	thread->late->part[state].weight_ns += (int64_t)(sampler->tick_ns - thread->last_ns);
-	thread->last_tick = sampler->tick;
-	thread->last_ns = sampler->tick_ns;
-}
-
-/* Whatever it did at which tick, one word is said of it all. */
-static void
-late_join(struct pending *late)
-{
-	for (int state = 0; state < RUN_STATE_COUNT; state++) {
-		late->samples += late->part[state].samples;
-		late->weight_ns += late->part[state].weight_ns;
-	}
-	memset(late->part, 0, sizeof(late->part));
-}
-
-/*
- * It stopped, and what it did at the first tick is accounted for. At those after it, it had the
- * same stack, but waited for a CPU if it was running before; one that sleeps or is
- * stopped did so all the time.
- */
-static void
-late_credit_parts(struct sampler *sampler, struct tracked *thread)
-{
-	enum run_state first = thread->state;
-	long syscall = thread->syscall;
-
-	for (int state = 0; state < RUN_STATE_COUNT; state++) {
-		const struct late_part *part = &thread->late->part[state];
-
-		if (run_state_runnable(first)) {
-			thread->state = (enum run_state)state;
-			thread->syscall = SYSCALL_NONE;
-		}
-		credit(sampler, thread, part->samples, part->weight_ns);
-	}
-	thread->state = first;
-	thread->syscall = syscall;
-}
-
-void
-late_drop(struct sampler *sampler, struct tracked *thread)
-{
-	if (thread->late == NULL)
-		return;
-	/* The thread is gone, and with it the stack of the time that it waited. */
-	late_join(thread->late);
-	if (thread->late->samples > 0) {
-		thread->stack = stack_of_failure(sampler, FAILURE_EXITED);
-		thread->state = thread->late->state;
-		thread->syscall = SYSCALL_NONE;
-		credit(sampler, thread, thread->late->samples, thread->late->weight_ns);
-		sampler->stats.failed[FAILURE_EXITED] += (uint64_t)thread->late->samples;
-	}
-	tracer_forget(sampler->tracer, thread->late->request);
-	snapshot_release(&thread->late->request->snapshot);
-	free(thread->late->request);
-	free(thread->late);
-	thread->late = NULL;
-	sampler->late_count--;
-}
-
 static void
 finish_stop(struct sampler *sampler, struct pending *pending)
 {
@@ -383,7 +302,7 @@ finish_stop(struct sampler *sampler, struct pending *pending)
 		     is_exiting(sampler, pending->thread) ? FAILURE_EXITED : FAILURE_DENIED);
 		break;
 	case STOP_LATE:
-		make_late(sampler, pending);
+		late_begin(sampler, pending);
 		break;
 	case STOP_FOREIGN:
 		pending->thread->untouchable = true;
@@ -411,16 +330,11 @@ collect_late(struct sampler *sampler, bool give_up)
 			continue;
 		/* Since the last look at it, too, it did nothing else. */
 		late_extend(sampler, thread, thread->late->part_state);
-		if (thread->late->request->end != STOP_CAPTURED)
-			late_join(thread->late);
 		if (thread->late->request->end != STOP_LATE)
 			finish_stop(sampler, thread->late);
 		else
 			fail(sampler, thread->late, FAILURE_LATE);
-		late_credit_parts(sampler, thread);
-		thread->late->samples = 0; /* accounted for */
-		memset(thread->late->part, 0, sizeof(thread->late->part));
-		late_drop(sampler, thread);
+		late_end(sampler, thread);
 	}
 }
 
@@ -476,7 +390,12 @@ collect_all(struct sampler *sampler)
 
 	/* What runs comes first, so that its sample is of this moment. */
 	for (size_t i = 0; i < runners->count; i++)
-		ask(sampler, &runners->pending[i]);
+		make_request(sampler, &runners->pending[i]);
+	/* Before anybody stands still. */
+	for (size_t i = 0; i < runners->count && i < REHEARSALS_MOST; i++)
+		tracer_rehearse(runners->pending[i].request);
+	for (size_t i = 0; i < runners->count; i++)
+		tracer_ask(sampler->tracer, runners->pending[i].request);
 	if (runners->count > 0)
 		tracer_collect(sampler->tracer, stop_bound(sampler), sampler->config.stop_all,
 			       while_held, sampler);

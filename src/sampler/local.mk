@@ -1,5 +1,6 @@
 libwallsample_a_SOURCES += \
 	src/sampler/collect.c \
+	src/sampler/late.c \
 	src/sampler/look.c \
 	src/sampler/pace.c \
 	src/sampler/sampler.c \

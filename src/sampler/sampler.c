@@ -22,6 +22,9 @@
 #define GONE_ATTEMPTS 5
 #define GONE_PAUSE_NS 200000L
 
+/* Before time begins; what is left then is taken in tick by tick. */
+#define JIT_LOOKS 20
+
 #define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
 
@@ -37,7 +40,7 @@ fd_budget(void)
 
 int
 sampler_create(const struct process *process, const struct sampler_config *config,
-	       struct modules *modules, struct profile *profile, const struct log *log,
+	       struct maps *maps, struct profile *profile, const struct log *log,
 	       struct sampler **out, struct error *err)
 {
 	struct sampler *sampler = xcalloc(1, sizeof(*sampler));
@@ -45,7 +48,8 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 	*out = NULL;
 	sampler->process = process;
 	sampler->config = *config;
-	sampler->modules = modules;
+	sampler->maps = maps;
+	sampler->modules = maps_modules(maps);
 	sampler->profile = profile;
 	sampler->log = log;
 	sampler->leader_fd = -1;
@@ -60,7 +64,6 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 	rng_seed(&sampler->rng, config->seed != 0 ? config->seed : clock_now_ns());
 	sampler->sched_source = sched_source_probe();
 	sampler->fd_budget = fd_budget();
-	sampler->maps = maps_create(process, modules);
 	sampler->unwinder = unwinder_create(sampler->maps, config->unwinder);
 	table_init(&sampler->frames);
 	table_init(&sampler->shared_threads);
@@ -199,6 +202,10 @@ tick(struct sampler *sampler, bool last)
 	sampler->runnable = 0;
 	alive = look_at_process(sampler);
 	maps_tick(sampler->maps, now);
+	if (sampler->config.jit_objects != NULL)
+		jit_objects_tick(sampler->config.jit_objects, now);
+	if (sampler->config.jit != NULL)
+		jit_tick(sampler->config.jit, now);
 	if (sampler->relist && alive)
 		threads_refresh(sampler);
 	look_at_threads(sampler, last || !alive || sampler->config.stop_all);
@@ -215,7 +222,12 @@ update_stats(struct sampler *sampler, uint64_t began_ns, uint64_t cpu_ns)
 {
 	struct sampler_stats *stats = &sampler->stats;
 	struct rusage usage;
+	uint64_t cpu;
 
+	stats->target_cpu_known = process_read_cpu_ns(sampler->process, &cpu) &&
+				  cpu >= sampler->cpu_began_ns;
+	if (stats->target_cpu_known)
+		stats->target_cpu_ns = cpu - sampler->cpu_began_ns;
 	stats->elapsed_ns = sampler->tick_ns - began_ns;
 	stats->own_cpu_ns = clock_own_cpu_ns() - cpu_ns;
 	stats->rate_lowest = sampler->pace.lowest_hz;
@@ -338,8 +350,15 @@ raise_priority(struct sampler *sampler, int *old)
 static uint64_t
 start_clock(struct sampler *sampler)
 {
+	struct jit_objects *objects = sampler->config.jit_objects;
+
 	look_at_process(sampler);
 	threads_refresh(sampler);
+	for (int i = 0; objects != NULL && i < JIT_LOOKS; i++) {
+		jit_objects_tick(objects, clock_now_ns());
+		if (!jit_objects_busy(objects))
+			break;
+	}
 	for (size_t i = 0; i < sampler->thread_count; i++) {
 		struct watch *watch = &sampler->thread[i]->watch;
 		struct sched sched;
@@ -350,6 +369,8 @@ start_clock(struct sampler *sampler)
 			watch_read_syscall(watch, sampler->process, &info);
 		}
 	}
+	if (!process_read_cpu_ns(sampler->process, &sampler->cpu_began_ns))
+		sampler->cpu_began_ns = UINT64_MAX;
 	pace_start(sampler);
 	sampler->tick_ns = sampler->pace.due_ns;
 	for (size_t i = 0; i < sampler->thread_count; i++)
@@ -366,8 +387,8 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 
 	raise_priority(sampler, &old_nice);
 	log_say(sampler->log, LOG_VERBOSE, "sampling at nice %d", sampler->stats.nice_value);
-	began_cpu = clock_own_cpu_ns();
 	began = start_clock(sampler);
+	began_cpu = clock_own_cpu_ns();
 
 	end = run(sampler, hooks, began, began_cpu);
 
@@ -401,7 +422,6 @@ sampler_free(struct sampler *sampler)
 	batch_release(&sampler->sleepers);
 	batch_release(&sampler->runners);
 	unwinder_free(sampler->unwinder);
-	maps_free(sampler->maps);
 	table_release(&sampler->frames);
 	table_release(&sampler->shared_threads);
 	chain_release(&sampler->chain);

@@ -7,6 +7,7 @@
  * threads.c  which threads there are
  * look.c     one look at one thread, and what it weighs
  * collect.c  the stacks of a tick: stops, walks, failures
+ * late.c     threads that have not stopped yet
  * stack.c    from a call chain to an interned stack
  */
 #ifndef WALLSAMPLE_SAMPLER_STATE_H
@@ -70,11 +71,12 @@ struct pending {
 	struct syscall_info info;
 	enum run_state state;
 	bool moved;             /* a sleeper that ran before all threads were held */
-	/* One that is late: what the ticks since the first add, by what the thread did then. */
+	/* Of one that is late: what the ticks since the first add, by what it did then. */
 	struct late_part {
 		int64_t samples, weight_ns;
 	} part[RUN_STATE_COUNT];
 	enum run_state part_state; /* at the last of them */
+	struct sched latest;       /* counters at the last of them */
 	struct stop_request *request; /* its buffers are kept from tick to tick */
 };
 
@@ -102,7 +104,7 @@ struct sampler {
 	struct profile *profile;
 	const struct log *log;
 	struct modules *modules;
-	struct maps *maps;
+	struct maps *maps; /* borrowed */
 	struct tracer *tracer;  /* NULL when nonblocking */
 	struct unwinder *unwinder;
 	struct rng rng;
@@ -132,7 +134,9 @@ struct sampler {
 
 	/* stack.c: (address, origin) -> frame, forgotten when mappings change. */
 	struct table frames;
+	uint64_t cpu_began_ns;  /* the target's CPU time when time began; UINT64_MAX: not known */
 	uint64_t frames_generation;
+	uint32_t frames_epoch;  /* the same for code made at run time */
 	struct chain chain;
 	uint32_t failure_stack[FAILURE_COUNT];
 
@@ -157,6 +161,16 @@ void thread_count_capture(struct sampler *sampler, struct tracked *thread);
 /* Asks for its name again. */
 void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
 
+/* --- late.c ---------------------------------------------------------------- */
+/* Keeps the sample for the tick at which the thread will have stopped. */
+void late_begin(struct sampler *sampler, struct pending *pending);
+/* The late sample stands for the time up to this tick, in which it did this. */
+void late_extend(struct sampler *sampler, struct tracked *thread, enum run_state state);
+/* Its first tick has been credited, as captured or as failed: so are the others now. */
+void late_end(struct sampler *sampler, struct tracked *thread);
+/* The thread is forgotten: so is its late request. */
+void late_drop(struct sampler *sampler, struct tracked *thread);
+
 /* --- look.c ---------------------------------------------------------------- */
 /* Looks at a thread; what has to be captured goes into the pending samples. */
 void look_at(struct sampler *sampler, struct tracked *thread);
@@ -175,10 +189,6 @@ void collect_sleepers(struct sampler *sampler);
 void collect_all(struct sampler *sampler);
 /* Takes in what was captured since the last tick; with `give_up` no later one will come. */
 void collect_late(struct sampler *sampler, bool give_up);
-/* The late sample stands for the time up to this tick, in which it did this. */
-void late_extend(struct sampler *sampler, struct tracked *thread, enum run_state state);
-/* The thread is forgotten: so is its late request. */
-void late_drop(struct sampler *sampler, struct tracked *thread);
 /* A sample without a stack of code: its failure is its only frame. */
 void sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failure failure,
 		   enum run_state state, int64_t samples, int64_t weight_ns);

@@ -29,10 +29,13 @@ frame_at(struct sampler *sampler, uint64_t address, uint8_t origin)
 	frame.module = mapping->module;
 	if (mapping->image != NULL)
 		frame.address = address - mapping->bias;
-	else if (modules_get(sampler->modules, mapping->module)->kind == MODULE_ANONYMOUS)
-		frame.address = address;
 	else
 		frame.address = address - mapping->start + mapping->offset;
+	if (modules_get(sampler->modules, mapping->module)->kind == MODULE_ANONYMOUS) {
+		frame.address = address;
+		if (sampler->config.jit != NULL)
+			frame.epoch = jit_epoch_at(sampler->config.jit, address);
+	}
 	return profile_intern_frame(sampler->profile, &frame);
 }
 
@@ -41,8 +44,12 @@ stack_intern(struct sampler *sampler, const struct chain *chain)
 {
 	uint32_t stack = STACK_NONE;
 
-	if (sampler->frames_generation != maps_generation(sampler->maps)) {
+	uint32_t epoch = sampler->config.jit != NULL ? jit_epoch(sampler->config.jit) : 0;
+
+	if (sampler->frames_generation != maps_generation(sampler->maps) ||
+	    sampler->frames_epoch != epoch) {
 		sampler->frames_generation = maps_generation(sampler->maps);
+		sampler->frames_epoch = epoch;
 		table_clear(&sampler->frames);
 	}
 	if (!chain_end_is_whole(chain->end)) {

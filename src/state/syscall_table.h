@@ -26,6 +26,9 @@
  * /proc/…/stat is needed to tell that from a wait for a disk (D). */
 #define SLEEPS 2
 
+/* WORKS: who is runnable in it may well be at work, not just back from its sleep. */
+#define WORKS 8
+
 struct syscall_row {
 	const char *name; /* NULL: a gap in the numbers */
 	unsigned char flags;

@@ -58,6 +58,14 @@ syscall_sleeps_interruptible(long number)
 }
 
 bool
+syscall_only_waits(long number)
+{
+	const struct syscall_row *row = find_row(number);
+
+	return row != NULL && (row->flags & (SLEEPS | WORKS)) == SLEEPS;
+}
+
+bool
 syscall_is_restart(long number)
 {
 	const char *name = syscall_name(number);

@@ -6,35 +6,65 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "code_ranges.h"
+#include "debug_file.h"
+#include "dwarf_lines.h"
+#include "plt_names.h"
 #include "symbol_names.h"
 #include "symbol_table.h"
-#include "wallsample/base.h"
+#include "wallsample/jit.h"
 #include "wallsample/table.h"
 
+#define PLT_ENDING "@plt"
+
 struct known_module {
-	bool read;
+	struct symbols *symbols;
+	const struct module *module;
+	const char *name;          /* interned */
+	struct debug_file file;
+	struct dwarf_lines *lines; /* NULL: no DWARF */
+	bool table_read;           /* the rest is valid */
 	struct symbol_table table;
-	const char *name; /* interned */
+	struct plt_stubs stubs;
 };
 
 struct symbols {
 	const struct modules *modules;
+	const struct symbols_config *config;
+	struct debug_files *files;
 	struct strings *texts;
-	struct known_module *module; /* by number */
+	struct table readable;        /* number of a raw name -> number of the readable one */
+	struct known_module **module; /* by number; NULL: not asked about yet */
 	size_t module_count, module_capacity;
 	struct strbuf scratch;
 };
 
 struct symbols *
-symbols_create(const struct modules *modules)
+symbols_create(const struct modules *modules, const struct symbols_config *config)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
 
 	symbols->modules = modules;
+	symbols->config = config;
+	symbols->files = debug_files_create(config);
 	symbols->texts = strings_create();
+	table_init(&symbols->readable);
 	strbuf_init(&symbols->scratch);
 	return symbols;
+}
+
+static void
+known_module_free(struct known_module *known)
+{
+	if (known == NULL)
+		return;
+	dwarf_lines_free(known->lines);
+	symbol_table_release(&known->table);
+	plt_stubs_release(&known->stubs);
+	debug_file_close(&known->file);
+	free(known);
 }
 
 void
@@ -43,9 +73,11 @@ symbols_free(struct symbols *symbols)
 	if (symbols == NULL)
 		return;
 	for (size_t i = 0; i < symbols->module_count; i++)
-		symbol_table_release(&symbols->module[i].table);
+		known_module_free(symbols->module[i]);
 	free(symbols->module);
+	debug_files_free(symbols->files);
 	strings_free(symbols->texts);
+	table_release(&symbols->readable);
 	strbuf_release(&symbols->scratch);
 	free(symbols);
 }
@@ -56,7 +88,31 @@ intern(struct symbols *symbols, const char *text)
 	return strings_text(symbols->texts, strings_intern(symbols->texts, text));
 }
 
-/* What is known about a module; it is read the first time. */
+/* --- one module ------------------------------------------------------------------- */
+
+static Dwarf *
+open_dwarf(void *context)
+{
+	struct known_module *known = context;
+
+	return debug_file_dwarf(known->symbols->files, &known->file);
+}
+
+static void
+close_dwarf(void *context, Dwarf *dwarf)
+{
+	(void)context;
+	debug_file_dwarf_end(dwarf);
+}
+
+static void
+find_split(void *context, Dwarf_CU *cu)
+{
+	struct known_module *known = context;
+
+	debug_file_split(known->symbols->files, &known->file, cu);
+}
+
 static struct known_module *
 known_module(struct symbols *symbols, const struct module *module)
 {
@@ -64,62 +120,246 @@ known_module(struct symbols *symbols, const struct module *module)
 
 	if (module->id >= symbols->module_count) {
 		symbols->module = xgrow(symbols->module, &symbols->module_capacity,
-					(size_t)module->id + 1, sizeof(*symbols->module));
+					(size_t)module->id + 1, sizeof(struct known_module *));
 		while (symbols->module_count <= module->id)
-			symbols->module[symbols->module_count++] = (struct known_module){ 0 };
+			symbols->module[symbols->module_count++] = NULL;
 	}
-	known = &symbols->module[module->id];
-	if (known->read)
+	known = symbols->module[module->id];
+	if (known != NULL)
 		return known;
-	known->read = true;
+	known = symbols->module[module->id] = xcalloc(1, sizeof(*known));
+	known->symbols = symbols;
+	known->module = module;
 	known->name = intern(symbols, module->name);
-	if (module->image != NULL)
-		symbol_table_init(&known->table, module->image);
+	if (module->image != NULL && !image_is_unchanged(module->image)) {
+		log_say(symbols->config->log, LOG_NORMAL,
+			"%s was written to while it was sampled: it names nothing",
+			module->path);
+	} else if (module->image != NULL) {
+		const struct dwarf_opener opener = {
+			.open = open_dwarf, .close = close_dwarf, .split = find_split,
+			.context = known,
+		};
+
+		debug_file_open(symbols->files, module, &known->file);
+		known->lines = dwarf_lines_create(&opener);
+	}
 	return known;
 }
 
-static const char *
-range_text(struct symbols *symbols, struct symbol_range *range)
+/* The symbol tables, read when DWARF has left a question open. */
+static const struct symbol_table *
+table_of(struct known_module *known)
 {
-	if (range->text == SYMBOL_TEXT_NONE) {
-		strbuf_clear(&symbols->scratch);
-		symbol_name_add_readable(&symbols->scratch, range->raw);
-		range->text = strings_intern(symbols->texts, symbols->scratch.data);
+	const struct symbol_files files = { .own = known->file.own,
+					    .debug = known->file.elf,
+					    .mini = known->file.mini };
+
+	if (!known->table_read) {
+		known->table_read = true;
+		if (known->file.own != NULL)
+			plt_stubs_read(&known->stubs, known->file.own);
+		symbol_table_init(&known->table, &files, &known->stubs);
 	}
-	return strings_text(symbols->texts, range->text);
+	return &known->table;
 }
 
+/* --- texts ------------------------------------------------------------------------ */
+
 static const char *
-address_text(struct symbols *symbols, const char *module, uint64_t vaddr)
+make_readable(struct symbols *symbols, const char *raw, bool is_stub)
 {
+	const bool demangle = symbols->config->demangle;
+
 	strbuf_clear(&symbols->scratch);
-	strbuf_add_format(&symbols->scratch, "%s+0x%" PRIx64, module, vaddr);
+	if (is_stub) {
+		/* what stands before the ending is a raw name */
+		char *name = xstrndup(raw, strlen(raw) - strlen(PLT_ENDING));
+
+		symbol_name_add_readable(&symbols->scratch, name, demangle);
+		strbuf_add(&symbols->scratch, PLT_ENDING, strlen(PLT_ENDING));
+		free(name);
+	} else {
+		symbol_name_add_readable(&symbols->scratch, raw, demangle);
+	}
+	return symbols->scratch.data;
+}
+
+/* Each name is made readable once. */
+static const char *
+readable(struct symbols *symbols, const char *raw, enum symbol_source source)
+{
+	const size_t length = strlen(raw);
+	const bool is_stub = source == SYMBOL_PLT && length > strlen(PLT_ENDING);
+	const uint32_t number = strings_intern(symbols->texts, raw);
+	bool added;
+	uint32_t *place = table_place(&symbols->readable, number, is_stub, 0, &added);
+
+	if (added)
+		*place = strings_intern(symbols->texts, make_readable(symbols, raw, is_stub));
+	return strings_text(symbols->texts, *place);
+}
+
+/*
+ * An address without a name. All those of a function are one row in a report, if the unwind
+ * tables say where it starts.
+ */
+static const char *
+address_text(struct symbols *symbols, const struct known_module *known, uint64_t vaddr)
+{
+	uint64_t start;
+
+	/* Code made at run time moves: its addresses would be a row each. */
+	if (known->module->kind == MODULE_ANONYMOUS || known->module->kind == MODULE_JIT)
+		return known->name;
+	if (known->module->image != NULL && code_start(known->module->image, vaddr, &start))
+		vaddr = start;
+	strbuf_clear(&symbols->scratch);
+	strbuf_add_format(&symbols->scratch, "%s+0x%" PRIx64, known->name, vaddr);
 	return intern(symbols, symbols->scratch.data);
 }
 
-void
-symbols_find(struct symbols *symbols, uint32_t id, uint64_t vaddr, struct symbol *out)
-{
-	const struct module *module;
-	struct known_module *known;
-	struct symbol_range *range;
+/* --- finding ------------------------------------------------------------------------- */
 
-	if (id >= modules_count(symbols->modules)) {
-		*out = (struct symbol){ .function = "[unknown]", .module = "" };
+static void
+find_in_tables(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
+	       struct symbol *out)
+{
+	const struct symbol_range *range = symbol_table_find(table_of(known), vaddr);
+
+	out->known = range != NULL;
+	out->source = range != NULL ? range->source : SYMBOL_NONE;
+	out->function = range != NULL ? readable(symbols, range->raw, range->source) :
+					address_text(symbols, known, vaddr);
+}
+
+static size_t
+leading_underscores(const char *name)
+{
+	return strspn(name, "_");
+}
+
+/*
+ * The name of the function whose code it is. In C that may be one that the library uses for
+ * itself (__libc_read), where the symbol table also has the one that people call (read).
+ */
+static void
+name_function(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
+	      const char *function, struct symbol *out)
+{
+	const struct symbol_range *range = NULL;
+
+	if (function == NULL) {
+		find_in_tables(symbols, known, vaddr, out);
 		return;
 	}
-	module = modules_get(symbols->modules, id);
-	known = known_module(symbols, module);
-	range = symbol_table_find(&known->table, vaddr);
-	out->module = known->name;
-	out->known = range != NULL;
-	if (range != NULL)
-		out->function = range_text(symbols, range);
-	else if (module->kind == MODULE_ANONYMOUS)
-		/* Code made at run time moves: its addresses would be a row each. */
-		out->function = known->name;
-	else
-		out->function = address_text(symbols, known->name, vaddr);
+	if (function[0] == '_' && !symbol_name_is_mangled(function))
+		range = symbol_table_find(table_of(known), vaddr);
+	if (range != NULL && leading_underscores(range->raw) < leading_underscores(function))
+		function = range->raw;
+	out->function = readable(symbols, function, SYMBOL_DWARF);
+}
+
+/*
+ * What is not told: with --no-inlines everything but the function whose code it is; and a part
+ * of a function that the compiler has split, and put back into itself. The line is that of the
+ * address all the same. Returns how many places are left.
+ */
+static size_t
+drop_places(const struct symbols *symbols, struct dwarf_place *place, size_t count)
+{
+	const size_t last = count - 1;
+	const char *inner = count > 1 ? place[last - 1].function : NULL;
+	const char *outer = place[last].function;
+	struct dwarf_place kept = place[last];
+
+	if (count > 1 && !symbols->config->inlines) {
+		kept.file = place[0].file;
+		kept.line = place[0].line;
+		place[0] = kept;
+		return 1;
+	}
+	if (inner != NULL && outer != NULL && strcmp(inner, outer) == 0) {
+		place[last - 1].inlined = false;
+		return last;
+	}
+	return count;
+}
+
+static size_t
+find_in_dwarf(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
+	      struct symbol *out, size_t most)
+{
+	struct dwarf_place place[SYMBOL_CHAIN_MAX];
+	size_t count = 0;
+
+	if (known->lines != NULL)
+		count = dwarf_lines_find(known->lines, vaddr, place,
+					 most < SYMBOL_CHAIN_MAX ? most : SYMBOL_CHAIN_MAX);
+	if (count > 0)
+		count = drop_places(symbols, place, count);
+	for (size_t i = 0; i < count; i++) {
+		out[i] = (struct symbol){
+			.module = known->name,
+			.file = place[i].file != NULL ? intern(symbols, place[i].file) : NULL,
+			.line = place[i].line,
+			.source = SYMBOL_DWARF,
+			.known = true,
+			.inlined = i + 1 < count,
+		};
+		if (i + 1 == count)
+			name_function(symbols, known, vaddr, place[i].function, &out[i]);
+		else
+			out[i].function = readable(symbols,
+						   place[i].function != NULL ? place[i].function :
+									       "[inlined]",
+						   SYMBOL_DWARF);
+	}
+	return count;
+}
+
+static bool
+find_in_jit(struct symbols *symbols, const struct known_module *known,
+	    const struct symbol_place *place, struct symbol *out)
+{
+	struct jit_symbol found;
+
+	if (symbols->config->jit == NULL || known->module->kind != MODULE_ANONYMOUS ||
+	    !jit_find(symbols->config->jit, place->vaddr, place->epoch, &found))
+		return false;
+	*out = (struct symbol){
+		.function = intern(symbols, found.name),
+		.module = known->name,
+		.file = found.file != NULL ? intern(symbols, found.file) : NULL,
+		.line = found.line,
+		.source = SYMBOL_JIT,
+		.known = true,
+	};
+	return true;
+}
+
+size_t
+symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
+	     size_t most)
+{
+	struct known_module *known;
+	size_t count;
+
+	if (place->module >= modules_count(symbols->modules)) {
+		*out = (struct symbol){ .function = "[unknown]",
+					.module = "",
+					.source = SYMBOL_NONE };
+		return 1;
+	}
+	known = known_module(symbols, modules_get(symbols->modules, place->module));
+	if (find_in_jit(symbols, known, place, out))
+		return 1;
+	count = find_in_dwarf(symbols, known, place->vaddr, out, most);
+	if (count > 0)
+		return count;
+	*out = (struct symbol){ .module = known->name };
+	find_in_tables(symbols, known, place->vaddr, out);
+	return 1;
 }
 
 bool
@@ -127,5 +367,5 @@ symbols_module_is_bare(struct symbols *symbols, uint32_t id)
 {
 	if (id >= modules_count(symbols->modules))
 		return true;
-	return known_module(symbols, modules_get(symbols->modules, id))->table.count == 0;
+	return table_of(known_module(symbols, modules_get(symbols->modules, id)))->count == 0;
 }

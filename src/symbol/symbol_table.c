@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plt_names.h"
 #include "symbol_names.h"
 #include "wallsample/base.h"
 
@@ -28,43 +29,20 @@ struct candidate {
 	uint64_t value, size;
 	const char *name;
 	uint32_t name_length; /* without the version */
-	uint32_t section;
+	uint64_t section_end;
+	enum symbol_source source;
 	uint8_t binding;      /* 0 local, 1 weak, 2 global */
 	bool label;           /* STT_NOTYPE */
 };
 
 struct reader {
-	Elf *elf;
+	Elf *elf;                  /* the one that is being read, and its sections */
+	enum symbol_source source;
 	struct section *section;
 	size_t section_count;
 	struct candidate *candidate;
 	size_t candidate_count, candidate_capacity;
 };
-
-/*
- * More than 65,279 sections are counted outside the header, where a damaged file
- * can have libelf allocate at will before we are asked. No linked program has them.
- */
-static bool
-has_sections(const struct image *image)
-{
-	Elf64_Ehdr header;
-
-	return image_read_offset(image, 0, &header, sizeof(header)) && header.e_shoff != 0 &&
-	       header.e_shnum != 0 && header.e_shentsize == sizeof(Elf64_Shdr);
-}
-
-static Elf *
-open_elf(const struct image *image)
-{
-	const void *bytes = image_memory(image);
-
-	if (!has_sections(image) || elf_version(EV_CURRENT) == EV_NONE)
-		return NULL;
-	/* ELF_C_READ reads with pread, never maps, and writes to neither. */
-	return bytes != NULL ? elf_memory((char *)(uintptr_t)bytes, image->size) :
-			       elf_begin(image->fd, ELF_C_READ, NULL);
-}
 
 static void
 read_sections(struct reader *reader)
@@ -72,8 +50,10 @@ read_sections(struct reader *reader)
 	Elf_Scn *scn = NULL;
 	size_t count;
 
+	reader->section_count = 0;
 	if (elf_getshdrnum(reader->elf, &count) != 0)
 		return;
+	free(reader->section);
 	reader->section = xcalloc(count + 1, sizeof(*reader->section));
 	reader->section_count = count;
 	while ((scn = elf_nextscn(reader->elf, scn)) != NULL) {
@@ -188,7 +168,8 @@ add_symbols(struct reader *reader, Elf_Data *symbols, const Elf_Data *names)
 			.size = sym.st_size,
 			.name = name,
 			.name_length = (uint32_t)symbol_name_length(name),
-			.section = sym.st_shndx,
+			.section_end = reader->section[sym.st_shndx].end,
+			.source = reader->source,
 			.binding = binding_rank(GELF_ST_BIND(sym.st_info)),
 			.label = GELF_ST_TYPE(sym.st_info) == STT_NOTYPE,
 		};
@@ -251,6 +232,9 @@ compare_candidates(const void *left, const void *right)
 		order = compare_numbers(a->binding, b->binding);
 	if (order == 0)
 		order = compare_names(b, a);
+	/* The same in two tables: the better table. */
+	if (order == 0)
+		order = compare_numbers(b->source, a->source);
 	/* Of the same name the longer one: from here on only for a fixed order. */
 	if (order == 0)
 		order = compare_numbers(a->size, b->size);
@@ -289,7 +273,7 @@ emit(struct sweep *sweep, uint64_t end, const struct candidate *c)
 		.start = sweep->at,
 		.end = end,
 		.raw = c->name,
-		.text = SYMBOL_TEXT_NONE,
+		.source = c->source,
 	};
 	sweep->at = end;
 }
@@ -328,24 +312,58 @@ make_ranges(struct symbol_table *table, const struct reader *reader)
 			sweep.label = NULL;
 		} else if (sweep.open_count == 0) {
 			sweep.label = c;
-			sweep.label_end = reader->section[c->section].end;
+			sweep.label_end = c->section_end;
 		}
 	}
 	advance(&sweep, UINT64_MAX);
 	free(sweep.open);
 }
 
-void
-symbol_table_init(struct symbol_table *table, const struct image *image)
+/* One table of one file. */
+static void
+read_table(struct reader *reader, Elf *elf, uint32_t section_type, enum symbol_source source)
 {
-	struct reader reader = { .elf = open_elf(image) };
-
-	*table = (struct symbol_table){ .elf = reader.elf };
-	if (reader.elf == NULL)
+	if (elf == NULL)
 		return;
-	read_sections(&reader);
-	read_symbols(&reader, SHT_SYMTAB);
-	read_symbols(&reader, SHT_DYNSYM);
+	reader->elf = elf;
+	reader->source = source;
+	read_sections(reader);
+	read_symbols(reader, section_type);
+}
+
+static void
+add_stubs(struct reader *reader, const struct plt_stubs *stubs)
+{
+	for (size_t i = 0; stubs != NULL && i < stubs->count; i++) {
+		const struct plt_stub *stub = &stubs->stub[i];
+
+		if (stub->end <= stub->start)
+			continue;
+		reader->candidate = xgrow(reader->candidate, &reader->candidate_capacity,
+					  reader->candidate_count + 1,
+					  sizeof(*reader->candidate));
+		reader->candidate[reader->candidate_count++] = (struct candidate){
+			.value = stub->start,
+			.size = stub->end - stub->start,
+			.name = stub->name,
+			.name_length = (uint32_t)strlen(stub->name),
+			.source = SYMBOL_PLT,
+		};
+	}
+}
+
+void
+symbol_table_init(struct symbol_table *table, const struct symbol_files *files,
+		  const struct plt_stubs *stubs)
+{
+	struct reader reader = { .elf = NULL };
+
+	*table = (struct symbol_table){ .range = NULL };
+	read_table(&reader, files->debug, SHT_SYMTAB, SYMBOL_SYMTAB);
+	read_table(&reader, files->own, SHT_SYMTAB, SYMBOL_SYMTAB);
+	read_table(&reader, files->mini, SHT_SYMTAB, SYMBOL_MINIDEBUG);
+	read_table(&reader, files->own, SHT_DYNSYM, SYMBOL_DYNSYM);
+	add_stubs(&reader, stubs);
 	if (reader.candidate_count > 0)
 		qsort(reader.candidate, reader.candidate_count, sizeof(*reader.candidate),
 		      compare_candidates);
@@ -358,11 +376,10 @@ void
 symbol_table_release(struct symbol_table *table)
 {
 	free(table->range);
-	elf_end(table->elf);
-	*table = (struct symbol_table){ 0 };
+	*table = (struct symbol_table){ .range = NULL };
 }
 
-struct symbol_range *
+const struct symbol_range *
 symbol_table_find(const struct symbol_table *table, uint64_t vaddr)
 {
 	size_t low = 0, high = table->count;

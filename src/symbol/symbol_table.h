@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_table.h - the functions of one ELF image by address.
+ * symbol_table.h - the functions of one module by address, from the symbol tables of its ELF
+ * files.
  *
  * Symbols overlap, nest, share addresses and lack sizes. Reading settles that
  * once: what is kept are ranges that do not overlap, each with one name.
@@ -19,27 +20,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/image.h"
-
-#define SYMBOL_TEXT_NONE UINT32_MAX
+#include "wallsample/symbol.h"
 
 struct symbol_range {
 	uint64_t start, end; /* [start, end), vaddr */
-	const char *raw;     /* as in the file, version included; owned by the table */
-	uint32_t text;       /* for the user of the table; SYMBOL_TEXT_NONE at first */
+	const char *raw;     /* as in the file, version included; borrowed from its Elf */
+	enum symbol_source source;
 };
 
 struct symbol_table {
-	Elf *elf; /* its memory holds the names; NULL if there are none */
 	struct symbol_range *range; /* ascending */
 	size_t count;
 };
 
-/* Reads the symbols of `image`; damage and absence give an empty table. */
-void symbol_table_init(struct symbol_table *table, const struct image *image);
+/* The files of a module; each may be NULL. They must outlive the table. */
+struct symbol_files {
+	Elf *own;   /* the image itself */
+	Elf *debug; /* the separate file */
+	Elf *mini;  /* the small table that .gnu_debugdata packs */
+};
+
+struct plt_stubs;
+
+/* Damage and absence give fewer ranges; `stubs` (borrowed like the files) may be NULL. */
+void symbol_table_init(struct symbol_table *table, const struct symbol_files *files,
+		       const struct plt_stubs *stubs);
 void symbol_table_release(struct symbol_table *table);
 
 /* The range that holds the address, or NULL. */
-struct symbol_range *symbol_table_find(const struct symbol_table *table, uint64_t vaddr);
+const struct symbol_range *symbol_table_find(const struct symbol_table *table, uint64_t vaddr);
 
 #endif

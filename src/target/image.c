@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -305,9 +306,16 @@ image_or_null(struct image *image)
 	return NULL;
 }
 
+static int64_t
+written_ns(const struct stat *st)
+{
+	return (int64_t)st->st_mtim.tv_sec * (int64_t)NS_PER_SEC + st->st_mtim.tv_nsec;
+}
+
 struct image *
 image_open_fd(int fd)
 {
+	struct image *image;
 	struct stat st;
 	uint64_t size;
 
@@ -318,20 +326,55 @@ image_open_fd(int fd)
 		return NULL;
 	}
 	size = (uint64_t)st.st_size;
-	return image_or_null(image_create(fd, size, (size - 1) / BLOCK_SIZE + 1));
+	image = image_create(fd, size, (size - 1) / BLOCK_SIZE + 1);
+	image->written_ns = written_ns(&st);
+	return image_or_null(image);
+}
+
+struct image *
+image_take_memory(void *bytes, size_t size)
+{
+	struct image *image;
+
+	if (size < sizeof(Elf64_Ehdr) || size > IMAGE_MAX_SIZE) {
+		free(bytes);
+		return NULL;
+	}
+	image = image_create(-1, size, 0);
+	image->blocks->memory = bytes;
+	return image_or_null(image);
 }
 
 struct image *
 image_open_memory(const void *bytes, size_t size)
 {
-	struct image *image;
+	void *copy;
 
 	if (size < sizeof(Elf64_Ehdr) || size > IMAGE_MAX_SIZE)
 		return NULL;
-	image = image_create(-1, size, 0);
-	image->blocks->memory = xmalloc(size);
-	memcpy(image->blocks->memory, bytes, size);
-	return image_or_null(image);
+	copy = xmalloc(size);
+	memcpy(copy, bytes, size);
+	return image_take_memory(copy, size);
+}
+
+bool
+image_is_unchanged(const struct image *image)
+{
+	struct image *now;
+	struct stat st;
+	bool same;
+
+	if (image->blocks->memory)
+		return true;
+	if (fstat(image->fd, &st) != 0)
+		return false;
+	if ((uint64_t)st.st_size == image->size && written_ns(&st) == image->written_ns)
+		return true;
+	now = image_open_fd(fcntl(image->fd, F_DUPFD_CLOEXEC, 0));
+	same = now && now->build_id_size > 0 && now->build_id_size == image->build_id_size &&
+	       memcmp(now->build_id, image->build_id, now->build_id_size) == 0;
+	image_free(now);
+	return same;
 }
 
 void

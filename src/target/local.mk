@@ -5,6 +5,17 @@ libwallsample_a_SOURCES += \
 	src/target/cpus.c \
 	src/target/find.c \
 	src/target/image.c \
+	src/target/jit_elf.c \
+	src/target/jit_elf.h \
+	src/target/jit_frames.c \
+	src/target/jit_frames.h \
+	src/target/jit_list.c \
+	src/target/jit_list.h \
+	src/target/jit_objects.c \
+	src/target/jit_search.c \
+	src/target/jit_search.h \
+	src/target/jit_watch.c \
+	src/target/jit_watch.h \
 	src/target/launch.c \
 	src/target/maps.c \
 	src/target/maps_source.c \
@@ -13,6 +24,13 @@ libwallsample_a_SOURCES += \
 	src/target/module_file.c \
 	src/target/module_file.h \
 	src/target/process.c \
+	src/target/relocate.h \
 	src/target/task_file.c \
 	src/target/task_file.h \
 	src/target/task_stat.c
+if ARCH_X86_64
+libwallsample_a_SOURCES += src/target/relocate_x86_64.c
+endif
+if ARCH_AARCH64
+libwallsample_a_SOURCES += src/target/relocate_aarch64.c
+endif

@@ -14,8 +14,11 @@
 #define QUERIES_PER_TICK 64
 #define UNKNOWN_SLOTS 256
 
+#define CHECKS_PER_TICK 64
+
 /* Reading everything again: at most this often, and at most 1 % of the time. */
 #define READ_INTERVAL_NS NS_PER_SEC
+#define READ_INTERVAL_BLIND_NS (100 * NS_PER_MS) /* where single addresses cannot be asked about */
 #define READ_COST_FACTOR 100
 
 struct maps {
@@ -30,8 +33,12 @@ struct maps {
 	size_t last; /* index of the last hit */
 	uint64_t generation;
 
+	struct mapping *object; /* lie over the others; ascending, without overlap */
+	size_t object_count;
+
+	uint64_t tick; /* number of this one, from 1 */
 	/* since the last tick */
-	unsigned queries;
+	unsigned queries, checks;
 	bool was_read;
 	uint64_t unknown[UNKNOWN_SLOTS]; /* pages that hold nothing executable, by hash */
 
@@ -102,6 +109,7 @@ make_mapping(const struct maps *maps, const struct maps_line *line)
 		.end = line->end,
 		.offset = line->offset,
 		.module = modules_add(maps->modules, maps->process, line),
+		.checked = maps->tick,
 	};
 	const struct module *module = modules_get(maps->modules, mapping.module);
 
@@ -195,6 +203,7 @@ maps_create(const struct process *process, struct modules *modules)
 	maps->fd = -1;
 	maps->can_query = true;
 	maps->generation = 1;
+	maps->tick = 1;
 	forget_unknown(maps);
 	read_all(maps);
 	/* An address may be unknown already in the first tick. */
@@ -210,19 +219,20 @@ maps_free(struct maps *maps)
 	if (maps->fd >= 0)
 		close(maps->fd);
 	free(maps->mapping);
+	free(maps->object);
 	free(maps);
 }
 
 /* Index of the first mapping that ends behind the address; the count if none does. */
 static size_t
-first_ending_behind(const struct maps *maps, uint64_t address)
+first_ending_behind(const struct mapping *mapping, size_t count, uint64_t address)
 {
-	size_t low = 0, high = maps->count;
+	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (maps->mapping[middle].end <= address)
+		if (mapping[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -233,7 +243,7 @@ first_ending_behind(const struct maps *maps, uint64_t address)
 static const struct mapping *
 find_known(struct maps *maps, uint64_t address)
 {
-	size_t index = first_ending_behind(maps, address);
+	size_t index = first_ending_behind(maps->mapping, maps->count, address);
 
 	if (index == maps->count || address < maps->mapping[index].start)
 		return NULL;
@@ -245,7 +255,8 @@ find_known(struct maps *maps, uint64_t address)
 static void
 insert_mapping(struct maps *maps, const struct mapping *mapping)
 {
-	size_t index = first_ending_behind(maps, mapping->start), behind = index;
+	size_t index = first_ending_behind(maps->mapping, maps->count, mapping->start);
+	size_t behind = index;
 
 	while (behind < maps->count && maps->mapping[behind].start < mapping->end)
 		behind++;
@@ -283,6 +294,32 @@ query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
 	return false;
 }
 
+/*
+ * A library may have taken the place of another since the last tick (dlclose, dlopen): then
+ * what is known of the address is wrong, not missing. A mapping that has gone stays: the
+ * snapshot that asks may be older. Returns what is at the address now.
+ */
+static const struct mapping *
+confirm(struct maps *maps, const struct mapping *known, uint64_t address)
+{
+	char path[PATH_MAX];
+	struct mapping mapping;
+	struct maps_line line;
+
+	if (known->checked == maps->tick || !maps->can_query || maps->fd < 0 ||
+	    maps->checks == CHECKS_PER_TICK)
+		return known;
+	maps->checks++;
+	maps->mapping[known - maps->mapping].checked = maps->tick;
+	if (maps_source_query(maps->fd, address, &line, path) != MAPS_QUERY_FOUND)
+		return known;
+	mapping = make_mapping(maps, &line);
+	if (same_mapping(known, &mapping))
+		return known;
+	insert_mapping(maps, &mapping);
+	return find_known(maps, address);
+}
+
 static const struct mapping *
 find_unknown(struct maps *maps, uint64_t address)
 {
@@ -304,6 +341,20 @@ find_unknown(struct maps *maps, uint64_t address)
 	return find_known(maps, address);
 }
 
+/* The object over the mapping at the address, else the mapping. */
+static const struct mapping *
+find_over(const struct maps *maps, const struct mapping *mapping, uint64_t address)
+{
+	size_t index;
+
+	if (maps->object_count == 0 || !mapping || mapping->image)
+		return mapping;
+	index = first_ending_behind(maps->object, maps->object_count, address);
+	if (index == maps->object_count || address < maps->object[index].start)
+		return mapping;
+	return &maps->object[index];
+}
+
 const struct mapping *
 maps_find(struct maps *maps, uint64_t address)
 {
@@ -312,23 +363,27 @@ maps_find(struct maps *maps, uint64_t address)
 	if (maps->last < maps->count) {
 		mapping = &maps->mapping[maps->last];
 		if (address - mapping->start < mapping->end - mapping->start)
-			return mapping;
+			return find_over(maps, confirm(maps, mapping, address), address);
 	}
 	mapping = find_known(maps, address);
-	return mapping ? mapping : find_unknown(maps, address);
+	mapping = mapping ? confirm(maps, mapping, address) : find_unknown(maps, address);
+	return find_over(maps, mapping, address);
 }
 
 void
 maps_tick(struct maps *maps, uint64_t now_ns)
 {
+	const uint64_t least = maps->can_query ? READ_INTERVAL_NS : READ_INTERVAL_BLIND_NS;
 	uint64_t interval = maps->read_cost_ns * READ_COST_FACTOR;
 
+	maps->tick++;
+	maps->checks = 0;
 	if (maps->queries > 0)
 		forget_unknown(maps);
 	maps->queries = 0;
 	maps->was_read = false;
 	if (maps->due_ns == 0) {
-		maps->due_ns = now_ns + (interval > READ_INTERVAL_NS ? interval : READ_INTERVAL_NS);
+		maps->due_ns = now_ns + (interval > least ? interval : least);
 	} else if (now_ns >= maps->due_ns) {
 		read_all(maps);
 		maps->was_read = false;
@@ -342,6 +397,46 @@ maps_refresh(struct maps *maps)
 	forget_unknown(maps);
 }
 
+/* An object on its way into the sorted array. */
+struct ranked {
+	struct mapping mapping;
+	size_t rank; /* its place among those that were handed in */
+};
+
+static int
+compare_ranked(const void *left, const void *right)
+{
+	const struct ranked *a = left, *b = right;
+
+	if (a->mapping.start != b->mapping.start)
+		return a->mapping.start < b->mapping.start ? -1 : 1;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+void
+maps_set_objects(struct maps *maps, const struct mapping *object, size_t count)
+{
+	struct ranked *ranked = xcalloc(count + 1, sizeof(*ranked));
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		ranked[i] = (struct ranked){ object[i], i };
+	qsort(ranked, count, sizeof(*ranked), compare_ranked);
+	for (size_t i = 0; i < count; i++) {
+		if (kept == 0 || ranked[i].mapping.start >= ranked[kept - 1].mapping.end)
+			ranked[kept++] = ranked[i];
+		else if (ranked[i].rank < ranked[kept - 1].rank)
+			ranked[kept - 1] = ranked[i];
+	}
+	free(maps->object);
+	maps->object = xcalloc(kept + 1, sizeof(*maps->object));
+	for (size_t i = 0; i < kept; i++)
+		maps->object[i] = ranked[i].mapping;
+	maps->object_count = kept;
+	maps->generation++;
+	free(ranked);
+}
+
 uint64_t
 maps_generation(const struct maps *maps)
 {
@@ -351,13 +446,13 @@ maps_generation(const struct maps *maps)
 size_t
 maps_count(const struct maps *maps)
 {
-	return maps->count;
+	return maps->count + maps->object_count;
 }
 
 const struct mapping *
 maps_at(const struct maps *maps, size_t index)
 {
-	return &maps->mapping[index];
+	return index < maps->count ? &maps->mapping[index] : &maps->object[index - maps->count];
 }
 
 struct modules *

@@ -170,6 +170,16 @@ module_create(const struct process *process, const struct maps_line *line, char 
 	return module;
 }
 
+static uint32_t
+append(struct modules *modules, struct module *module)
+{
+	module->id = (uint32_t)modules->count;
+	modules->module = xgrow(modules->module, &modules->capacity, modules->count + 1,
+				sizeof(*modules->module));
+	modules->module[modules->count++] = module;
+	return module->id;
+}
+
 /* Where everything goes when the table is full. */
 static void
 be_the_rest(struct maps_line *identity)
@@ -183,7 +193,6 @@ modules_add(struct modules *modules, const struct process *process,
 	    const struct maps_line *line)
 {
 	struct maps_line identity = identity_of(line);
-	struct module *module;
 	uint64_t key;
 	uint32_t *place;
 	char *path;
@@ -201,10 +210,24 @@ modules_add(struct modules *modules, const struct process *process,
 		free(path);
 		return *place;
 	}
-	module = module_create(process, &identity, path, deleted);
-	module->id = (uint32_t)modules->count;
-	modules->module = xgrow(modules->module, &modules->capacity, modules->count + 1,
-				sizeof(*modules->module));
-	modules->module[modules->count++] = module;
-	return module->id;
+	return append(modules, module_create(process, &identity, path, deleted));
+}
+
+uint32_t
+modules_add_object(struct modules *modules, struct image *image)
+{
+	struct module *module;
+	struct strbuf path;
+
+	if (modules->count >= MODULES_MAX)
+		return MODULE_NONE;
+	/* A path of its own: libdw takes modules of one name at one place for the same. */
+	strbuf_init(&path);
+	strbuf_add_format(&path, "[jit %zu]", modules->count);
+	module = xcalloc(1, sizeof(*module));
+	module->kind = MODULE_JIT;
+	module->path = path.data;
+	module->name = "[jit]";
+	module->image = image;
+	return append(modules, module);
 }

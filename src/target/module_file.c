@@ -4,6 +4,7 @@
  */
 #include "module_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,6 +16,9 @@
 #include <unistd.h>
 
 #include "wallsample/base.h"
+
+/* A process may have a million descriptors; we do not look through them all for one file. */
+#define DESCRIPTORS_MOST 4096
 
 /* How much of the mapping's first and last page is compared with the file. */
 #define COMPARE_SIZE 4096
@@ -157,6 +161,50 @@ is_executable(const struct process *process, const struct maps_line *line)
 	       memcmp(path, line->path, (size_t)n) == 0;
 }
 
+/* What the link of a descriptor leads to, if it reads as the mapping does and is its file. */
+static int
+name_descriptor(int folder, const char *link, const struct maps_line *line)
+{
+	char path[PATH_MAX];
+	const ssize_t n = readlinkat(folder, link, path, sizeof(path));
+	struct stat st;
+	int named;
+
+	if (n <= 0 || (size_t)n != strlen(line->path) || memcmp(path, line->path, (size_t)n) != 0)
+		return -1;
+	named = openat(folder, link, O_PATH | O_CLOEXEC);
+	if (named >= 0 && fstat(named, &st) == 0 && st.st_dev == line->dev &&
+	    st.st_ino == line->inode)
+		return named;
+	if (named >= 0)
+		close(named);
+	return -1;
+}
+
+/*
+ * The target's own descriptor of the file: programs that map code from memfd_create(2)
+ * often keep it.
+ */
+static int
+name_by_descriptor(const struct process *process, const struct maps_line *line)
+{
+	const int fd = process_open_file(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *descriptors = fd >= 0 ? fdopendir(fd) : NULL;
+	size_t left = DESCRIPTORS_MOST;
+	struct dirent *entry;
+	int found = -1;
+
+	if (descriptors == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	while (found < 0 && left-- > 0 && (entry = readdir(descriptors)) != NULL)
+		found = name_descriptor(fd, entry->d_name, line);
+	closedir(descriptors);
+	return found;
+}
+
 static int
 name_below_root(int root, const char *path)
 {
@@ -217,6 +265,10 @@ module_file_open(const struct process *process, const struct maps_line *line, co
 		return -1;
 	}
 	if (is_deleted(line->path)) {
+		fd = accept_candidate(process, line, name_by_descriptor(process, line),
+				      TRUST_NOTHING, &ignored);
+		if (fd >= 0)
+			return fd;
 		/* What stands at that path now is not what the target has mapped. */
 		*why = "the file was deleted or replaced, and only /proc/PID/map_files still has "
 		       "it, which takes CAP_CHECKPOINT_RESTORE";

@@ -9,14 +9,15 @@
 #include "wallsample/process.h"
 
 /*
- * Tries /proc/PID/map_files (needs privileges), /proc/PID/exe, the path below the
- * target's root and the path below ours. A file is taken only when it is a regular
- * one and has the mapping's device and inode, or, on file systems whose
- * mappings show other numbers than stat (overlayfs, btrfs), the same bytes as the
- * target's memory. Nothing but regular files is ever opened for reading, so that no
+ * Tries /proc/PID/map_files (needs privileges), /proc/PID/exe, for a file without a path
+ * /proc/PID/fd, else the path below the target's root and the path below ours. A file is
+ * taken only when it is a regular one and has the mapping's device and inode, or, on
+ * file systems whose mappings show other numbers than stat (overlayfs, btrfs), the same bytes
+ * as the target's memory. Nothing but regular files is ever opened for reading, so that no
  * device is touched and no open can wait for a peer.
  *
- * Returns a descriptor that the caller closes, or -1 with *why a fixed text.
+ * Returns a descriptor that the caller closes, or -1 with *why a fixed text, to be told with
+ * the mapping's path.
  */
 int module_file_open(const struct process *process, const struct maps_line *line,
 		     const char **why);

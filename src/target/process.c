@@ -31,6 +31,18 @@ process_read_task_stat(const struct process *process, pid_t tid, struct task_sta
 	return task_read_stat(process->taskfd, name, stat);
 }
 
+bool
+process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns)
+{
+	const long hz = sysconf(_SC_CLK_TCK);
+	struct task_stat stat;
+
+	if (hz <= 0 || !task_read_stat(process->dirfd, "stat", &stat))
+		return false;
+	*cpu_ns = (stat.user_ticks + stat.system_ticks) * (NS_PER_SEC / (uint64_t)hz);
+	return true;
+}
+
 /* The words of cmdline, which end in zeros, joined by spaces. */
 static char *
 read_cmdline(int dirfd, const char *comm)

@@ -15,6 +15,8 @@ enum {
 	FIELD_STATE = 3,
 	FIELD_PPID = 4,
 	FIELD_FLAGS = 9,
+	FIELD_USER_TICKS = 14,
+	FIELD_SYSTEM_TICKS = 15,
 	FIELD_NUM_THREADS = 20,
 	FIELD_START_TIME = 22,
 	FIELD_START_STACK = 28,
@@ -32,6 +34,12 @@ store_field(struct task_stat *stat, unsigned field, uint64_t value)
 		return value <= INT32_MAX;
 	case FIELD_FLAGS:
 		stat->flags = value;
+		return true;
+	case FIELD_USER_TICKS:
+		stat->user_ticks = value;
+		return true;
+	case FIELD_SYSTEM_TICKS:
+		stat->system_ticks = value;
 		return true;
 	case FIELD_NUM_THREADS:
 		stat->num_threads = (uint32_t)value;

@@ -95,17 +95,20 @@ repair(pid_t tid, struct kernel_regs *kernel)
 }
 
 /*
- * Was it waiting for a CPU when the tick began? It was if it has been given one since, and
- * the wait for it, whose length the scheduler tells, began before the tick: one that
- * began with the tick is our own doing, because we took the CPU to make the tick.
+ * Was it waiting for a CPU? It was if it has been given one since, and the wait for it, whose
+ * length the scheduler tells, began before the tick: one that began with the tick is our own
+ * doing, because we took the CPU to make the tick. One that is still in the call in which it
+ * slept is no such victim: it was woken, and waited from then on.
  */
 static bool
 was_queued(const struct stop_request *request, uint64_t stopped_ns)
 {
 	uint64_t waited = request->during.delay_ns - request->before.delay_ns;
 
-	return request->during.switches != request->before.switches && !request->fell_asleep &&
-	       waited > stopped_ns - request->tick_ns + OWN_WAKE_NS;
+	if (request->during.switches == request->before.switches || request->fell_asleep)
+		return false;
+	return waited > stopped_ns - request->tick_ns + OWN_WAKE_NS ||
+	       (waited > 0 && syscall_only_waits(request->syscall));
 }
 
 /* The registers of a stopped thread; false when there are none. */
@@ -129,25 +132,37 @@ stop_repair(pid_t tid)
 	       repair(tid, &kernel);
 }
 
+static enum look
+read_counters(const struct process *process, struct stop_request *request)
+{
+	enum look look = watch_read_sched(request->watch, process, &request->during);
+
+	if (look != LOOK_OK)
+		request->during = request->before;
+	return look;
+}
+
 bool
 stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind,
 	     uint64_t stopped_ns)
 {
 	struct snapshot *snapshot = &request->snapshot;
 	struct kernel_regs kernel;
+	/* Those of "status" count only when the thread has left its CPU. */
+	bool counters_first = request->watch->source == SCHED_FROM_SCHEDSTAT;
 	bool repaired = false;
-	enum look look;
+	enum look look = LOOK_FAILED;
 
 	request->end = STOP_UNREADABLE;
+	request->during = request->before;
 	/*
 	 * The counters come first: to get at the registers the kernel waits until the thread
 	 * has left its CPU, and meanwhile this costs nothing. It also proves, of one that
 	 * stopped late, that it is ours: the descriptor is tied to our process, and fails when
 	 * the thread id now is a stranger's.
 	 */
-	look = watch_read_sched(request->watch, process, &request->during);
-	if (look != LOOK_OK)
-		request->during = request->before;
+	if (counters_first)
+		look = read_counters(process, request);
 	if (!read_registers(request->watch->tid, &kernel))
 		return false;
 	if (!kernel_regs_complete(&kernel)) {
@@ -171,6 +186,8 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	snapshot->stack_wanted = request->stack_want;
 	snapshot->stack_size = memory_read_process(snapshot->tid, snapshot->regs.sp,
 						   snapshot->stack, request->stack_want);
+	if (!counters_first)
+		look = read_counters(process, request);
 	request->queued = was_queued(request, stopped_ns);
 	request->group_stopped = kind == KIND_GROUP_STOP;
 	if (look == LOOK_OK)

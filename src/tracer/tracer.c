@@ -177,6 +177,13 @@ is_ours_already(struct tracer *tracer, pid_t tid)
 }
 
 void
+tracer_rehearse(struct stop_request *request)
+{
+	snapshot_reserve(&request->snapshot, request->stack_want);
+	stop_rehearse(request);
+}
+
+void
 tracer_ask(struct tracer *tracer, struct stop_request *request)
 {
 	pid_t tid = request->watch->tid;
@@ -189,7 +196,6 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	request->stopped_ns = 0;
 	request->signal = 0;
 	snapshot_reserve(&request->snapshot, request->stack_want);
-	stop_rehearse(request);
 
 	tracer->quiet = false;
 	error = stop_seize(tid);

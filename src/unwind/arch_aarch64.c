@@ -25,6 +25,16 @@ arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
 	return true;
 }
 
+/* A frame that holds a return address has a frame record, which frame pointers lead to. */
+bool
+arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame)
+{
+	(void)code;
+	(void)size;
+	*frame = 0;
+	return false;
+}
+
 /* mov x8, #139; svc #0: rt_sigreturn, in the vdso. */
 bool
 arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)

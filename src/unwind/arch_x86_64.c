@@ -41,6 +41,27 @@ arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
 	return true;
 }
 
+/*
+ * add $size, %rsp; ret. So ends the trampoline that Python (3.12 and later, -X perf) makes for
+ * each function: sub $8, %rsp; call *%rcx; add $8, %rsp; ret. It has no tables, and leaves
+ * all other registers alone.
+ */
+bool
+arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame)
+{
+	int32_t wide;
+
+	if (size >= 5 && memcmp(code, "\x48\x83\xc4", 3) == 0 && code[4] == 0xc3) {
+		*frame = code[3];
+		return code[3] < 0x80 && code[3] % sizeof(uint64_t) == 0;
+	}
+	if (size < 8 || memcmp(code, "\x48\x81\xc4", 3) != 0 || code[7] != 0xc3)
+		return false;
+	memcpy(&wide, code + 3, sizeof(wide));
+	*frame = (uint64_t)(int64_t)wide;
+	return wide >= 0 && wide % sizeof(uint64_t) == 0;
+}
+
 /* rt_sigreturn is number 15: mov $15, %rax (or %eax); syscall. */
 bool
 arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)

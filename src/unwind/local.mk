@@ -1,4 +1,5 @@
 libwallsample_a_SOURCES += \
+	src/unwind/by_epilogue.c \
 	src/unwind/by_guess.c \
 	src/unwind/by_libdw.c \
 	src/unwind/by_libunwind.c \

@@ -14,7 +14,7 @@
 #include "wallsample/snapshot.h"
 #include "wallsample/unwind.h"
 
-/* Pages of a sleeping target that were read beyond the copy. */
+/* Pages of the target that were read beyond the copy. */
 #define LIVE_PAGE ((uint64_t)4096)
 #define LIVE_PAGES 16
 struct live_cache {
@@ -32,6 +32,7 @@ struct walk {
 	const struct snapshot *snapshot;
 	struct chain *chain;
 	struct live_cache *live;
+	struct live_cache *code; /* of code without a file; NULL: not to be read */
 	struct regs regs;      /* of the chain's last frame */
 	bool exact;            /* regs.pc is no return address */
 	/* What stood in the way; the unwinder clears them before each method. */
@@ -66,6 +67,7 @@ extern const struct unwind_method unwind_by_rule;
 extern const struct unwind_method unwind_by_signal;
 extern const struct unwind_method unwind_by_libunwind;
 extern const struct unwind_method unwind_by_libdw;
+extern const struct unwind_method unwind_by_epilogue;
 extern const struct unwind_method unwind_by_pointer;
 
 /* A word of the copied stack; false when it is not in the copy. */
@@ -87,6 +89,13 @@ walk_read_copy(struct walk *walk, uint64_t address, uint64_t *value)
  */
 bool walk_read_word(struct walk *walk, uint64_t address, uint64_t *value);
 
+/*
+ * Code that no file has, from the process as it is now: up to `size` bytes, as many as can be
+ * read. Returns how many. The thread may have gone on, and code may have changed since:
+ * the caller believes only what could not be there by chance.
+ */
+size_t walk_read_code(struct walk *walk, uint64_t address, void *to, size_t size);
+
 /* The address that the code of the walk's last frame is looked up by. */
 uint64_t walk_lookup(const struct walk *walk);
 
@@ -95,6 +104,13 @@ bool arch_is_return_address(const struct image *image, uint64_t vaddr);
 
 /* What the direct call before `address` calls; false when there is none. */
 bool arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target);
+
+/*
+ * Does the code take its whole frame off the stack and return, and does nothing else? Then
+ * *frame is how far above the stack pointer the return address lies.
+ */
+#define ARCH_EPILOGUE_BYTES 8 /* as many as are looked at */
+bool arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame);
 
 /* Is this the code that returns from a signal handler? */
 bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);

@@ -22,11 +22,11 @@ struct slot {
 
 struct unwinder {
 	struct maps *maps;
-	struct slot slot[5];
+	struct slot slot[6];
 	size_t slot_count, table_count; /* the first table_count go by unwind tables */
 	struct cover_slot cover[COVER_SLOTS];
 	uint64_t cover_generation;
-	struct live_cache live;
+	struct live_cache live, code;
 	struct unwinder_stats stats;
 };
 
@@ -44,6 +44,7 @@ unwinder_create(struct maps *maps, enum unwind_choice choice)
 	if (choice != UNWIND_LIBUNWIND)
 		unwinder->slot[unwinder->slot_count++].method = &unwind_by_libdw;
 	unwinder->table_count = unwinder->slot_count;
+	unwinder->slot[unwinder->slot_count++].method = &unwind_by_epilogue;
 	unwinder->slot[unwinder->slot_count++].method = &unwind_by_pointer;
 	for (size_t i = 0; i < unwinder->slot_count; i++) {
 		struct slot *slot = &unwinder->slot[i];
@@ -109,6 +110,15 @@ in_bare_file(struct unwinder *unwinder, const struct walk *walk)
 	       !has_tables(unwinder, walk_lookup(walk));
 }
 
+/* Is the walk's last frame in code without a file? No tables tell of that. */
+static bool
+in_memory(const struct walk *walk)
+{
+	const struct mapping *mapping = maps_find(walk->maps, walk_lookup(walk));
+
+	return mapping != NULL && mapping->image == NULL;
+}
+
 static void
 clear_flags(struct walk *walk)
 {
@@ -142,6 +152,10 @@ run(struct unwinder *unwinder, struct walk *walk)
 		struct slot *slot = &unwinder->slot[i];
 		size_t before = walk->chain->count;
 
+		if (i < unwinder->table_count && in_memory(walk)) {
+			i = unwinder->table_count;
+			continue;
+		}
 		/* What tables cover is theirs: the frame pointer may hold anything there. */
 		if (i >= unwinder->table_count && has_tables(unwinder, walk_lookup(walk)))
 			break;
@@ -418,11 +432,13 @@ unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool m
 		.snapshot = snapshot,
 		.chain = chain,
 		.live = snapshot->live_limit > 0 ? &unwinder->live : NULL,
+		.code = &unwinder->code,
 		.regs = snapshot->regs,
 		.exact = true,
 	};
 
 	unwinder->live.walk++;
+	unwinder->code.walk++;
 	chain_clear(chain);
 	chain_add(chain, snapshot->regs.pc, FRAME_REGISTERS, true);
 	chain->end = walk_all(unwinder, &walk, may_stop);

@@ -8,28 +8,58 @@
 /* An address this far above the stack pointer may still be of the same stack. */
 #define STACK_FAR (UINT64_C(1) << 30)
 
+/* The part of a page of the process from `address` on; *size is how much of it there is. */
+static const uint8_t *
+cached_page(const struct walk *walk, struct live_cache *cache, uint64_t address, size_t *size)
+{
+	uint64_t base = address / LIVE_PAGE * LIVE_PAGE;
+	size_t slot = base / LIVE_PAGE % LIVE_PAGES;
+	size_t offset = (size_t)(address - base);
+
+	if (cache->page[slot].walk != cache->walk || cache->page[slot].address != base) {
+		cache->page[slot].walk = cache->walk;
+		cache->page[slot].address = base;
+		cache->page[slot].size = memory_read_process(walk->snapshot->tid, base,
+							     cache->page[slot].bytes, LIVE_PAGE);
+	}
+	*size = cache->page[slot].size > offset ? cache->page[slot].size - offset : 0;
+	return cache->page[slot].bytes + offset;
+}
+
 static bool
 read_live(struct walk *walk, uint64_t address, uint64_t *value)
 {
-	struct live_cache *live = walk->live;
-	uint64_t base = address / LIVE_PAGE * LIVE_PAGE;
-	size_t slot = base / LIVE_PAGE % LIVE_PAGES;
-	uint64_t offset = address - base;
+	const uint8_t *bytes;
+	size_t size;
 
-	if (live == NULL)
+	if (walk->live == NULL)
 		return false;
-	if (live->page[slot].walk != live->walk || live->page[slot].address != base) {
-		live->page[slot].walk = live->walk;
-		live->page[slot].address = base;
-		live->page[slot].size = memory_read_process(walk->snapshot->tid, base,
-							    live->page[slot].bytes, LIVE_PAGE);
-	}
+	bytes = cached_page(walk, walk->live, address, &size);
 	/* Words of a stack are aligned: none lies across two pages. */
-	if (offset + sizeof(*value) > live->page[slot].size)
+	if (size < sizeof(*value))
 		return false;
-	memcpy(value, live->page[slot].bytes + offset, sizeof(*value));
+	memcpy(value, bytes, sizeof(*value));
 	walk->read_live = true;
 	return true;
+}
+
+size_t
+walk_read_code(struct walk *walk, uint64_t address, void *to, size_t size)
+{
+	size_t done = 0;
+
+	while (walk->code != NULL && done < size) {
+		size_t there;
+		const uint8_t *bytes = cached_page(walk, walk->code, address + done, &there);
+
+		if (there == 0)
+			break;
+		if (there > size - done)
+			there = size - done;
+		memcpy((uint8_t *)to + done, bytes, there);
+		done += there;
+	}
+	return done;
 }
 
 bool

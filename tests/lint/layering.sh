@@ -10,6 +10,7 @@ declare -A folder_of=(
 	[banned]=base [base]=base [error]=base [histogram]=base [table]=base
 	[attach]=target [find]=target [image]=target [launch]=target [maps]=target
 	[module]=target [process]=target
+	[jit_objects]=target [jit]=jit
 	[state]=state
 	[memory]=tracer [snapshot]=tracer [tracer]=tracer
 	[chain]=unwind [unwind]=unwind
@@ -28,12 +29,13 @@ declare -A below=(
 	[state]='base target'
 	[tracer]='base target state'
 	[unwind]='base target tracer'
-	[symbol]='base target'
+	[jit]='base target'
+	[symbol]='base target jit'
 	[profile]='base target state'
-	[sampler]='base target state tracer unwind profile'
+	[sampler]='base target jit state tracer unwind profile'
 	[analysis]='base target state profile symbol'
-	[export]='base target state unwind profile symbol sampler analysis'
-	[cli]='base target state tracer unwind symbol profile sampler analysis export'
+	[export]='base target jit state unwind profile symbol sampler analysis'
+	[cli]='base target jit state tracer unwind symbol profile sampler analysis export'
 )
 
 failed=0
@@ -57,7 +59,7 @@ included() {
 }
 
 # The order itself has no ring: each folder stands only on folders that are named before it.
-order='base target state tracer unwind symbol profile sampler analysis export cli'
+order='base target jit state tracer unwind symbol profile sampler analysis export cli'
 seen=' '
 for folder in $order; do
 	for lower in ${below[$folder]}; do

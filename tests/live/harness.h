@@ -121,11 +121,14 @@ pid_t inspect_thread_named(pid_t pid, const char *name, size_t nth);
 char inspect_state(pid_t pid, pid_t tid);
 /* The number behind "FIELD:" in a thread's status file; -1 if it has gone. */
 long long inspect_status(pid_t pid, pid_t tid, const char *field);
+/* The set of signals that the process's first thread blocks: bit 0 is signal 1. */
+uint64_t inspect_blocked_signals(pid_t pid);
 /* How often it has been switched away from, of its own will or not. */
 long long inspect_switches(pid_t pid, pid_t tid);
 /* What the scheduler has counted for a thread so far; zeros if it has gone. */
 struct sched_time {
 	uint64_t ran_ns, waited_ns; /* on a CPU, for a CPU */
+	uint64_t turns;             /* times it was given one */
 };
 struct sched_time inspect_sched_time(pid_t pid, pid_t tid);
 /* The share of the time that a thread wanted a CPU in which it waited for one. */

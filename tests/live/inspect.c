@@ -98,6 +98,19 @@ inspect_status(pid_t pid, pid_t tid, const char *field)
 	harness_die("no field %s in the status of a thread", field);
 }
 
+uint64_t
+inspect_blocked_signals(pid_t pid)
+{
+	char text[8192];
+	const char *at = NULL;
+
+	if (read_task(pid, pid, "status", text, sizeof(text)))
+		at = strstr(text, "\nSigBlk:");
+	if (at == NULL)
+		harness_die("no SigBlk in the status of a thread");
+	return strtoull(at + strlen("\nSigBlk:"), NULL, 16);
+}
+
 long long
 inspect_switches(pid_t pid, pid_t tid)
 {
@@ -111,13 +124,14 @@ inspect_switches(pid_t pid, pid_t tid)
 struct sched_time
 inspect_sched_time(pid_t pid, pid_t tid)
 {
-	struct sched_time time = {0, 0};
+	struct sched_time time = {0, 0, 0};
 	char text[128];
 	char *rest;
 
 	if (read_task(pid, tid, "schedstat", text, sizeof(text))) {
 		time.ran_ns = strtoull(text, &rest, 10);
-		time.waited_ns = strtoull(rest, NULL, 10);
+		time.waited_ns = strtoull(rest, &rest, 10);
+		time.turns = strtoull(rest, NULL, 10);
 	}
 	return time;
 }

@@ -6,8 +6,9 @@ tests_live_libharness_a_SOURCES = \
 	tests/live/inspect.c tests/live/run.c
 
 live_tests = \
-	tests/live/test_churn tests/live/test_eustack tests/live/test_harness \
-	tests/live/test_killed tests/live/test_lifecycle tests/live/test_modes \
+	tests/live/test_churn tests/live/test_eustack tests/live/test_files tests/live/test_gdbjit \
+	tests/live/test_harness \
+	tests/live/test_jitter tests/live/test_killed tests/live/test_lifecycle tests/live/test_modes \
 	tests/live/test_names tests/live/test_recursion tests/live/test_shapes \
 	tests/live/test_shares tests/live/test_states tests/live/test_stopped \
 	tests/live/test_unharmed
@@ -16,7 +17,10 @@ TESTS += $(live_tests)
 live_ldadd = tests/live/libharness.a -lm
 tests_live_test_churn_LDADD = $(live_ldadd)
 tests_live_test_eustack_LDADD = $(live_ldadd)
+tests_live_test_files_LDADD = $(live_ldadd)
+tests_live_test_gdbjit_LDADD = $(live_ldadd)
 tests_live_test_harness_LDADD = $(live_ldadd)
+tests_live_test_jitter_LDADD = $(live_ldadd)
 tests_live_test_killed_LDADD = $(live_ldadd)
 tests_live_test_lifecycle_LDADD = $(live_ldadd)
 tests_live_test_modes_LDADD = $(live_ldadd)
@@ -37,11 +41,13 @@ live_out = -o $@
 # For what cannot be built everywhere; its tests are skipped then.
 live_or_not = || { rm -f $@; echo "  $@ cannot be built here: its tests will be skipped"; }
 
+live_jit_targets = \
+	tests/live/bin/gdbjit tests/live/bin/gdbjit_object tests/live/bin/gdbjit_program
 live_plain_targets = \
 	tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
-	tests/live/bin/churn tests/live/bin/crowd tests/live/bin/exec_after \
+	tests/live/bin/churn tests/live/bin/copies tests/live/bin/crowd tests/live/bin/exec_after \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/interrupts \
-	tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/recurse \
+	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/recurse \
 	tests/live/bin/shares tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
 live_shapes = \
 	tests/live/bin/shape tests/live/bin/shape_bare tests/live/bin/shape_debug_frame \
@@ -50,14 +56,16 @@ live_shapes = \
 	tests/live/bin/shape_musl_static \
 	tests/live/bin/shape_no_hdr tests/live/bin/shape_nopie tests/live/bin/shape_o0 \
 	tests/live/bin/shape_static tests/live/bin/shape_static_pie tests/live/bin/shape_stripped
-check_DATA += $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
-CLEANFILES += $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
+check_DATA += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
+CLEANFILES += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
 live_sources = \
 	tests/live/targets/calls.h tests/live/targets/calls_hot.c \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
-	tests/live/targets/churn.c tests/live/targets/crowd.c tests/live/targets/exec_after.c \
-	tests/live/targets/exec_before.c tests/live/targets/execs.c tests/live/targets/forks.c \
-	tests/live/targets/interrupts.c tests/live/targets/leaves.c \
+	tests/live/targets/churn.c tests/live/targets/copies.c tests/live/targets/crowd.c \
+	tests/live/targets/exec_after.c tests/live/targets/exec_before.c \
+	tests/live/targets/execs.c tests/live/targets/forks.c tests/live/targets/gdbjit.c \
+	tests/live/targets/gdbjit.h tests/live/targets/gdbjit_code.c \
+	tests/live/targets/interrupts.c tests/live/targets/jitter.c tests/live/targets/leaves.c \
 	tests/live/targets/mangled.c tests/live/targets/plusplus.cc \
 	tests/live/targets/recurse.c tests/live/targets/shape.c tests/live/targets/shares.c \
 	tests/live/targets/target.h tests/live/targets/throng.c tests/live/targets/timers.c \
@@ -94,6 +102,10 @@ tests/live/bin/mangled: tests/live/targets/mangled.c $(live_headers)
 tests/live/bin/recurse: tests/live/targets/recurse.c $(live_headers)
 	$(live_one)
 tests/live/bin/shares: tests/live/targets/shares.c $(live_headers)
+	$(live_one)
+tests/live/bin/jitter: tests/live/targets/jitter.c $(live_headers)
+	$(live_one)
+tests/live/bin/copies: tests/live/targets/copies.c $(live_headers)
 	$(live_one)
 tests/live/bin/throng: tests/live/targets/throng.c $(live_headers)
 	$(live_one)
@@ -145,3 +157,38 @@ tests/live/bin/plusplus: tests/live/targets/plusplus.cc
 	$(AM_V_GEN)$(MKDIR_P) tests/live/bin && test -n "$(CXX_FOR_TESTS)" && \
 		$(CXX_FOR_TESTS) -std=c++11 -D_GNU_SOURCE -pthread -O2 -fomit-frame-pointer \
 		$(live_out) $(live_source)/plusplus.cc $(live_or_not)
+
+# Code that a target loads at run time, as an object file and linked to a fixed address.
+live_jit_code = -O1 -fomit-frame-pointer -fno-pic -fasynchronous-unwind-tables -fno-stack-protector
+live_jit_needs = tests/live/targets/gdbjit_code.c tests/live/targets/gdbjit.h
+tests/live/bin/gdbjit_object: $(live_jit_needs)
+	$(live_cc) $(live_jit_code) -c $(live_out) $(live_source)/gdbjit_code.c
+tests/live/bin/gdbjit_program: $(live_jit_needs)
+	$(live_cc) $(live_jit_code) -nostdlib -static -Wl,-e,inside_top \
+		-Wl,--build-id=none -Wl,-Ttext-segment=0x6a0000000000 \
+		$(live_out) $(live_source)/gdbjit_code.c $(live_or_not)
+tests/live/bin/gdbjit: tests/live/targets/gdbjit.c tests/live/targets/gdbjit.h \
+	tests/live/targets/target.h tests/live/bin/gdbjit_object tests/live/bin/gdbjit_program
+	$(live_cc) -O2 -g -fomit-frame-pointer -DGDBJIT_OBJECT='"tests/live/bin/gdbjit_object"' \
+		-DGDBJIT_PROGRAM='"tests/live/bin/gdbjit_program"' \
+		$(live_out) $(live_source)/gdbjit.c $(live_or_not)
+
+# Libraries and programs that are put elsewhere, replaced and written over.
+live_files_targets = \
+	tests/live/bin/elsewhere tests/live/bin/placed tests/live/bin/swap_a.so \
+	tests/live/bin/swap_b.so tests/live/bin/swapper
+check_DATA += $(live_files_targets)
+CLEANFILES += $(live_files_targets)
+EXTRA_DIST += tests/live/targets/elsewhere.c tests/live/targets/placed.c \
+	tests/live/targets/swap_lib.c tests/live/targets/swapper.c
+tests/live/bin/elsewhere: tests/live/targets/elsewhere.c $(live_headers)
+	$(live_one)
+tests/live/bin/placed: tests/live/targets/placed.c $(live_headers)
+	$(live_one)
+tests/live/bin/swapper: tests/live/targets/swapper.c $(live_headers)
+	$(live_one) -ldl
+live_swap = $(live_cc) -O2 -g -fPIC -shared $(live_out) $(live_source)/swap_lib.c
+tests/live/bin/swap_a.so: tests/live/targets/swap_lib.c
+	$(live_swap) -DLIBRARY=swap_a
+tests/live/bin/swap_b.so: tests/live/targets/swap_lib.c
+	$(live_swap) -DLIBRARY=swap_b

@@ -165,7 +165,7 @@ block_all_signals(void)
 	sigprocmask(SIG_BLOCK, &all, NULL);
 }
 
-/* Whoever starts wallsample may have blocked any signal: its waits end all the same. */
+/* Whoever starts wallsample may have blocked any signal: that which bounds its waits is not. */
 static void
 signals_blocked(void)
 {
@@ -179,6 +179,12 @@ signals_blocked(void)
 	target_start(&target, "vforks", NULL);
 	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
 	run_start_words(&run, words, block_all_signals);
+	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+	const uint64_t blocked = inspect_blocked_signals(run.pid);
+	CHECK((blocked >> (SIGUSR2 - 1) & 1) == 1, "signals are not blocked: %llx",
+	      (unsigned long long)blocked);
+	CHECK((blocked >> (SIGRTMAX - 1) & 1) == 0, "the watchdog's signal is blocked: %llx",
+	      (unsigned long long)blocked);
 	run_finish(&run);
 	run_succeeded(&run);
 	CHECK(run.ended_ns - run.began_ns >= 1000000000, "it has ended early");

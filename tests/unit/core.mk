@@ -4,9 +4,11 @@ check_PROGRAMS += tests/unit/test_chain tests/unit/test_rule tests/unit/test_sta
 	tests/unit/test_tracer_parts tests/unit/test_unwind tests/unit/test_unwind_damage
 TESTS += tests/unit/test_chain tests/unit/test_rule tests/unit/test_state \
 	tests/unit/test_tracer_parts tests/unit/test_unwind tests/unit/test_unwind_damage
+check_PROGRAMS += tests/unit/test_jit tests/unit/test_jitdump
+TESTS += tests/unit/test_jit tests/unit/test_jitdump
 if ARCH_X86_64
-check_PROGRAMS += tests/unit/test_repair_x86_64
-TESTS += tests/unit/test_repair_x86_64
+check_PROGRAMS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
+TESTS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
 endif
 endif
 tests_unit_test_chain_SOURCES = tests/unit/test_chain.c
@@ -34,3 +36,14 @@ tests_unit_test_unwind_damage_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_repair_x86_64_SOURCES = tests/unit/test_repair_x86_64.c
 tests_unit_test_repair_x86_64_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_repair_x86_64_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_jit_SOURCES = tests/unit/test_jit.c tests/unit/jit_scene.c tests/unit/jit_scene.h
+tests_unit_test_jit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_jit_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_jitdump_SOURCES = tests/unit/test_jitdump.c tests/unit/jit_scene.c \
+	tests/unit/jit_scene.h
+tests_unit_test_jitdump_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_jitdump_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_epilogue_SOURCES = tests/unit/test_epilogue.c tests/unit/sleeping_child.c \
+	tests/unit/sleeping_child.h
+tests_unit_test_epilogue_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_epilogue_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

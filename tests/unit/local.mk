@@ -1,4 +1,5 @@
 include tests/unit/base.mk
 include tests/unit/target.mk
+include tests/unit/names.mk
 include tests/unit/report.mk
 include tests/unit/core.mk

@@ -13,29 +13,29 @@
 #include "made_elf.h"
 #include "wallsample/base.h"
 
-struct module test_module = { .name = "libtest.so", .kind = MODULE_FILE };
-
-size_t
-modules_count(const struct modules *modules)
-{
-	(void)modules;
-	return 1;
-}
-
-struct module *
-modules_get(const struct modules *modules, uint32_t id)
-{
-	(void)modules;
-	assert_int_equal(id, 0);
-	return &test_module;
-}
+static struct modules *test_modules;
+struct module *test_module;
+const struct symbols_config test_config = { .demangle = true, .inlines = true };
 
 void
-set_module(enum module_kind kind, const char *name, struct image *image)
+find_made(struct symbols *symbols, uint32_t module, uint64_t vaddr, struct symbol *out)
 {
-	test_module.kind = kind;
-	test_module.name = name;
-	test_module.image = image;
+	const struct symbol_place place = { .module = module, .vaddr = vaddr };
+
+	assert_int_equal(symbols_find(symbols, &place, out, 1), 1);
+}
+
+struct symbols *
+open_module(enum module_kind kind, const char *name, struct image *image)
+{
+	test_modules = modules_create();
+	assert_int_equal(modules_add_object(test_modules, image), 0);
+	test_module = modules_get(test_modules, 0);
+	test_module->kind = kind;
+	free(test_module->path);
+	test_module->path = xstrdup("/nowhere/made");
+	test_module->name = name;
+	return symbols_create(test_modules, &test_config);
 }
 
 struct made_tables {
@@ -152,19 +152,19 @@ struct symbols *
 open_made(const struct made_symbol *symbol, size_t count)
 {
 	struct made_file file = make_file(symbol, count);
+	struct image *image = image_open_memory(file.bytes, file.size);
 
-	set_module(MODULE_FILE, "libtest.so", image_open_memory(file.bytes, file.size));
 	free(file.bytes);
-	assert_non_null(test_module.image);
-	return symbols_create(NULL);
+	assert_non_null(image);
+	return open_module(MODULE_FILE, "libtest.so", image);
 }
 
 void
 close_made(struct symbols *symbols)
 {
 	symbols_free(symbols);
-	image_free(test_module.image);
-	test_module.image = NULL;
+	modules_free(test_modules);
+	test_modules = NULL;
 }
 
 /* Its section headers are its last bytes. */

@@ -13,10 +13,17 @@
 
 #include "wallsample/symbol.h"
 
-/* Module 0 of every struct symbols: this program has modules_get of its own. */
-extern struct module test_module;
+/* Module 0 of the symbols that are open, the only one. */
+extern struct module *test_module;
 
-void set_module(enum module_kind kind, const char *name, struct image *image);
+/* Readable names, no debuginfod. */
+extern const struct symbols_config test_config;
+
+/* The innermost name at an address of the module. */
+void find_made(struct symbols *symbols, uint32_t module, uint64_t vaddr, struct symbol *out);
+
+/* Symbols of one module; the image (may be NULL) and both are freed by close_made. */
+struct symbols *open_module(enum module_kind kind, const char *name, struct image *image);
 
 #define TEXT_ADDRESS UINT64_C(0x1000)
 #define TEXT_SIZE UINT64_C(0x1000)
@@ -45,7 +52,6 @@ struct made_file make_file(const struct made_symbol *symbol, size_t count);
 
 /* Makes such a file the image of the test's module. */
 struct symbols *open_made(const struct made_symbol *symbol, size_t count);
-/* Frees the symbols and the module's image. */
 void close_made(struct symbols *symbols);
 
 /* The vdso of this process, or NULL. */

@@ -41,6 +41,14 @@ tests_unit_test_view_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_view_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_view_names
+TESTS += tests/unit/test_view_names
+endif
+tests_unit_test_view_names_SOURCES = tests/unit/test_view_names.c
+tests_unit_test_view_names_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_view_names_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_display
 TESTS += tests/unit/test_display
 endif

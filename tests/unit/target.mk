@@ -1,9 +1,9 @@
 # Unit tests of src/target.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_attach tests/unit/test_image tests/unit/test_launch \
-	tests/unit/test_maps tests/unit/test_process
-TESTS += tests/unit/test_attach tests/unit/test_image tests/unit/test_launch \
-	tests/unit/test_maps tests/unit/test_process
+check_PROGRAMS += tests/unit/test_attach tests/unit/test_image tests/unit/test_jit_elf \
+	tests/unit/test_jit_objects tests/unit/test_launch tests/unit/test_maps tests/unit/test_process
+TESTS += tests/unit/test_attach tests/unit/test_image tests/unit/test_jit_elf \
+	tests/unit/test_jit_objects tests/unit/test_launch tests/unit/test_maps tests/unit/test_process
 endif
 tests_unit_test_attach_SOURCES = tests/unit/test_attach.c
 tests_unit_test_attach_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -20,3 +20,11 @@ tests_unit_test_maps_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_process_SOURCES = tests/unit/test_process.c
 tests_unit_test_process_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_process_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_jit_elf_SOURCES = tests/unit/test_jit_elf.c tests/unit/made_object.c \
+	tests/unit/made_object.h
+tests_unit_test_jit_elf_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_jit_elf_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_jit_objects_SOURCES = tests/unit/test_jit_objects.c tests/unit/made_object.c \
+	tests/unit/made_object.h
+tests_unit_test_jit_objects_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_jit_objects_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

@@ -113,6 +113,52 @@ test_display(void **state)
 }
 
 static void
+check_name(const char *name, size_t width, const char *expected)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, "");
+	display_add_name(&sb, name, width);
+	assert_string_equal(sb.data, expected);
+	assert_true(display_width(sb.data) <= width);
+	strbuf_release(&sb);
+}
+
+static void
+test_names(void **state)
+{
+	static const char method[] = "ns::very<std::vector<int>, 3>::method(int)";
+	static const char impl[] = "<alloc::vec::Vec<T, A> as core::iter::Iterator>::next";
+
+	(void)state;
+	check_name("", 0, "");
+	check_name(method, 42, method);
+	check_name(method, 41, "ns::very<std::vector<…>, 3>::method(int)");
+	check_name(method, 39, "ns::very<…>::method(…)");
+	check_name(method, 22, "ns::very<…>::method(…)");
+	check_name(method, 21, "ns::very<……:method(…)");
+	check_name(method, 1, "…");
+	/* Whose function it is stays. */
+	check_name(impl, 50, "<alloc::vec::Vec<…> as core::iter::Iterator>::next");
+	check_name(impl, 30, "<alloc::vec::Ve…terator>::next");
+	check_name("main.(*Server).handle(long list)", 30, "main.(*Server).handle(…)");
+	check_name("a::(anonymous namespace)::f(int, int)", 32, "a::(anonymous namespace)::f(…)");
+	check_name("std.conv.to!(immutable(char)[]).to(int)", 32, "std.conv.to!(…).to(…)");
+	/* Signs that are no brackets. */
+	check_name("ns::operator<< <int, int>(a, b)", 28, "ns::operator<< <…>(…)");
+	check_name("ns::A<int, int>::operator()(a, b)", 28, "ns::A<…>::operator()(…)");
+	check_name("ns::A<int, int>::operator->(a, b)", 28, "ns::A<…>::operator->(…)");
+	check_name("call::<fn(i32, i32) -> i32>(a)", 28, "call::<fn(…) -> i32>(a)");
+	check_name("f<(a, b), c>(x, y)", 14, "f<…>(…)");
+	check_name("f<>(abcdefgh)", 8, "f<>(…)");
+	/* No name as we know them is cut in the middle. */
+	check_name("if (a < b) then", 9, "if (…then");
+	check_name("a>bcdefgh", 5, "a>…gh");
+	check_name("((((((((((((((((((((((((((((((", 5, "((…((");
+}
+
+static void
 check_wrapped(const char *text, size_t indent, size_t width, const char *expected)
 {
 	char *written = NULL;
@@ -173,6 +219,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quantities),
 		cmocka_unit_test(test_display),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_columns),
 	};

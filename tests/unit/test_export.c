@@ -32,28 +32,32 @@ enum {
 };
 
 static const struct symbol symbol[] = {
-	[START] = { "_start", "server", true },
-	[MAIN] = { "main", "server", true },
-	[LOOP] = { "event_loop", "server", true },
-	[POLL] = { "__epoll_wait", "libc.so.6", true },
+	[START] = { "_start", "server", .source = SYMBOL_SYMTAB },
+	[MAIN] = { "main", "server", .source = SYMBOL_SYMTAB },
+	[LOOP] = { "event_loop", "server", .source = SYMBOL_SYMTAB },
+	[POLL] = { "__epoll_wait", "libc.so.6", .source = SYMBOL_SYMTAB },
 	[PARSE] = { "json::parser<std::vector<char, std::allocator<char> >, "
 		    "json::default_handler>::parse_value",
-		    "server", true },
-	[WORK] = { "pool::worker::run", "server", true },
-	[LOCK] = { "__lll_lock_wait", "libc.so.6", true },
-	[HOSTILE] = { "evil;\x1b[31m\nname 7\xff", "lib\x07" "bell.so", true },
-	[WIDE] = { "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e_\xc3\xa9" "e\xcc\x81", "server", true },
-	[SAME_NAME] = { "main", "plugin.so", true },
-	[NAMELESS] = { "libstripped.so.1+0x1a2b0", "libstripped.so.1", false },
-	[JIT] = { "[anon]", "[anon]", false },
+		    "server", .source = SYMBOL_SYMTAB },
+	[WORK] = { "pool::worker::run", "server", .source = SYMBOL_SYMTAB },
+	[LOCK] = { "__lll_lock_wait", "libc.so.6", .source = SYMBOL_SYMTAB },
+	[HOSTILE] = { "evil;\x1b[31m\nname 7\xff", "lib\x07" "bell.so", .source = SYMBOL_SYMTAB },
+	[WIDE] = { "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e_\xc3\xa9" "e\xcc\x81", "server",
+		   .source = SYMBOL_SYMTAB },
+	[SAME_NAME] = { "main", "plugin.so", .source = SYMBOL_SYMTAB },
+	[NAMELESS] = { "libstripped.so.1+0x1a2b0", "libstripped.so.1", .source = SYMBOL_NONE },
+	[JIT] = { "[anon]", "[anon]", .source = SYMBOL_NONE },
 };
 
-void
-symbols_find(struct symbols *symbols, uint32_t module, uint64_t vaddr, struct symbol *out)
+size_t
+symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
+	     size_t most)
 {
 	(void)symbols;
-	(void)module;
-	*out = symbol[vaddr];
+	(void)most;
+	*out = symbol[place->vaddr];
+	out->known = out->source != SYMBOL_NONE;
+	return 1;
 }
 
 /* --- what is written ----------------------------------------------------------------------- */
@@ -177,7 +181,7 @@ make_recording(const struct filter *filter)
 		.stats = make_stats(),
 	};
 
-	recording.view = view_create(recording.profile, NULL, filter);
+	recording.view = view_create(recording.profile, NULL, filter, VIEW_BY_FUNCTION);
 	snprintf(recording.command, sizeof(recording.command),
 		 "/usr/lib/\xe6\x97\xa5\xe6\x9c\xac/server --listen 0.0.0.0:8080 --workers 400 "
 		 "--config /etc/server/server.conf --title \"a\tb\" --log-level notice "
@@ -339,7 +343,7 @@ test_report_many_threads(void **state)
 	for (uint32_t i = 0; i < 13; i++)
 		add_sample(profile, profile_add_thread(profile, 100 + (pid_t)i, 1, "worker"),
 			   RUN_RUNNING, -1, 1000 - 10 * (int64_t)i, STACK(START, MAIN, LOOP));
-	input.view = view = view_create(profile, NULL, &all);
+	input.view = view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	input.by_thread = true;
 	input.columns = 0;
 	check_golden("report-many-threads.txt", "text", &input);
@@ -372,7 +376,7 @@ test_report_empty(void **state)
 	struct recording recording = make_recording(&(struct filter){ .thread_name = "nobody" });
 	struct export_input input = input_of(&recording);
 	struct profile *empty = profile_create();
-	struct view *nothing = view_create(empty, NULL, &all);
+	struct view *nothing = view_create(empty, NULL, &all, VIEW_BY_FUNCTION);
 	char *text;
 
 	(void)state;

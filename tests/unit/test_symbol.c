@@ -21,9 +21,9 @@ check_address(struct symbols *symbols, uint64_t vaddr, const char *expected)
 {
 	struct symbol found;
 
-	symbols_find(symbols, 0, vaddr, &found);
+	find_made(symbols, 0, vaddr, &found);
 	assert_string_equal(found.function, expected);
-	assert_string_equal(found.module, test_module.name);
+	assert_string_equal(found.module, test_module->name);
 	assert_int_equal(found.known, strchr(expected, '+') == NULL && expected[0] != '[');
 }
 
@@ -151,12 +151,12 @@ test_texts_are_interned(void **state)
 	struct symbol a, b;
 
 	(void)state;
-	symbols_find(symbols, 0, 0x1000, &a);
-	symbols_find(symbols, 0, 0x1017, &b);
+	find_made(symbols, 0, 0x1000, &a);
+	find_made(symbols, 0, 0x1017, &b);
 	assert_ptr_equal(a.function, b.function);
 	assert_ptr_equal(a.module, b.module);
-	symbols_find(symbols, 0, 0x1800, &a);
-	symbols_find(symbols, 0, 0x1800, &b);
+	find_made(symbols, 0, 0x1800, &a);
+	find_made(symbols, 0, 0x1800, &b);
 	assert_ptr_equal(a.function, b.function);
 	close_made(symbols);
 }
@@ -184,22 +184,20 @@ test_names_too_long(void **state)
 static void
 test_modules_without_image(void **state)
 {
-	struct symbols *symbols = symbols_create(NULL);
+	struct symbols *symbols = open_module(MODULE_OTHER, "data.bin", NULL);
 	struct symbol found;
 
 	(void)state;
-	set_module(MODULE_OTHER, "data.bin", NULL);
 	check_address(symbols, 0x1234, "data.bin+0x1234");
 	assert_true(symbols_module_is_bare(symbols, 0));
-	symbols_free(symbols);
+	close_made(symbols);
 
-	symbols = symbols_create(NULL);
-	set_module(MODULE_ANONYMOUS, "[anon]", NULL);
+	symbols = open_module(MODULE_ANONYMOUS, "[anon]", NULL);
 	check_address(symbols, 0x7f0000001234, "[anon]");
-	symbols_find(symbols, 77, 0x1234, &found);
+	find_made(symbols, 77, 0x1234, &found);
 	assert_string_equal(found.function, "[unknown]");
 	assert_false(found.known);
-	symbols_free(symbols);
+	close_made(symbols);
 }
 
 /* --- real files -------------------------------------------------------------------- */
@@ -235,14 +233,14 @@ static void
 check_loaded(const void *address, const char *expected)
 {
 	struct loaded loaded = { .address = address };
-	struct symbols *symbols = symbols_create(NULL);
+	struct symbols *symbols;
 	int fd;
 
 	assert_int_equal(dl_iterate_phdr(find_loaded, &loaded), 1);
 	fd = open(loaded.path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	set_module(MODULE_FILE, "real", image_open_fd(fd));
-	assert_non_null(test_module.image);
+	symbols = open_module(MODULE_FILE, "real", image_open_fd(fd));
+	assert_non_null(test_module->image);
 	check_address(symbols, loaded.vaddr, expected);
 	check_address(symbols, loaded.vaddr + 1, expected);
 	close_made(symbols);
@@ -268,19 +266,18 @@ test_libc(void **state)
 static void
 test_vdso(void **state)
 {
-	struct symbols *symbols = symbols_create(NULL);
+	struct symbols *symbols = open_module(MODULE_VDSO, "[vdso]", open_vdso());
 	bool found = false;
 
 	(void)state;
-	set_module(MODULE_VDSO, "[vdso]", open_vdso());
-	if (test_module.image == NULL) {
-		symbols_free(symbols);
+	if (test_module->image == NULL) {
+		close_made(symbols);
 		skip();
 	}
-	for (uint64_t at = test_module.image->low; at < test_module.image->high; at++) {
+	for (uint64_t at = test_module->image->low; at < test_module->image->high; at++) {
 		struct symbol symbol;
 
-		symbols_find(symbols, 0, at, &symbol);
+		find_made(symbols, 0, at, &symbol);
 		found |= symbol.known && strstr(symbol.function, "clock_gettime") != NULL;
 	}
 	assert_true(found);

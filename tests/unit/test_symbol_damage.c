@@ -18,14 +18,13 @@
 static void
 use_image(struct image *image)
 {
-	struct symbols *symbols = symbols_create(NULL);
+	struct symbols *symbols = open_module(MODULE_FILE, "damaged", image);
 	struct symbol symbol;
 
-	set_module(MODULE_FILE, "damaged", image);
 	if (image != NULL) {
 		for (uint64_t at = 0; at < 0x5000; at += 0x10)
-			symbols_find(symbols, 0, at, &symbol);
-		symbols_find(symbols, 0, UINT64_MAX, &symbol);
+			find_made(symbols, 0, at, &symbol);
+		find_made(symbols, 0, UINT64_MAX, &symbol);
 		symbols_module_is_bare(symbols, 0);
 	}
 	close_made(symbols);

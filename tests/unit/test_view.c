@@ -20,24 +20,33 @@
 /* --- names, in place of those from symbol tables ------------------------------------- */
 
 /* Module 0 has names, 0x10 addresses a function; module 1 and 2 have none. */
-void
-symbols_find(struct symbols *symbols, uint32_t module, uint64_t vaddr, struct symbol *out)
+size_t
+symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
+	     size_t most)
 {
+	const uint64_t vaddr = place->vaddr;
 	static const char *const function[] = { "zero", "alpha", "beta", "gamma", "delta" };
 	static const char *const nameless[] = { "bare.so+0x0", "bare.so+0x10", "bare.so+0x20" };
 
 	(void)symbols;
-	switch (module) {
+	assert_true(most >= 2);
+	switch (place->module) {
 	case 0:
-		*out = (struct symbol){ function[vaddr / 0x10], "prog", true };
+		*out = (struct symbol){
+			.function = function[vaddr / 0x10],
+			.module = "prog",
+			.known = true,
+		};
 		break;
 	case 1:
-		*out = (struct symbol){ nameless[vaddr / 0x10], "bare.so", false };
+		*out = (struct symbol){ .function = nameless[vaddr / 0x10],
+					.module = "bare.so" };
 		break;
 	default:
-		*out = (struct symbol){ "[anon]", "[anon]", false };
+		*out = (struct symbol){ .function = "[anon]", .module = "[anon]" };
 		break;
 	}
+	return 1;
 }
 
 static uint32_t
@@ -133,7 +142,7 @@ static void
 test_rows(void **state)
 {
 	struct profile *profile = make_profile();
-	struct view *view = view_create(profile, NULL, &all);
+	struct view *view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 
 	(void)state;
 	assert_ptr_equal(view_profile(view), profile);
@@ -169,7 +178,7 @@ test_corrections(void **state)
 	/* Negative at one address, outweighed at another of the same function. */
 	add_sample(profile, thread, stack_of(profile, "3", 0), RUN_RUNNING, -1, -10);
 	add_sample(profile, thread, stack_of(profile, "3", 4), RUN_RUNNING, -1, 70);
-	view = view_create(profile, NULL, &all);
+	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	assert_int_equal(view_row_count(view), 1);
 	check_row(view, 0, "gamma", 60);
 	assert_int_equal(view_total_ns(view), 60 * MS);
@@ -182,7 +191,7 @@ static void
 test_empty(void **state)
 {
 	struct profile *profile = profile_create();
-	struct view *view = view_create(profile, NULL, &all);
+	struct view *view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	struct top_table top;
 	struct state_table states;
 	struct thread_table threads;
@@ -214,7 +223,7 @@ test_sample_without_stack(void **state)
 	(void)state;
 	add_sample(profile, profile_add_thread(profile, 1, 1, "t"), STACK_NONE, RUN_RUNNING, -1,
 		   10);
-	view = view_create(profile, NULL, &all);
+	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	check_row(view, 0, "", 10);
 	top_table_make(view, &top);
 	assert_int_equal(top.count, 0);
@@ -232,7 +241,7 @@ static void
 check_filter(const struct filter *filter, size_t rows, int64_t ms)
 {
 	struct profile *profile = make_profile();
-	struct view *view = view_create(profile, NULL, filter);
+	struct view *view = view_create(profile, NULL, filter, VIEW_BY_FUNCTION);
 
 	assert_int_equal(view_row_count(view), rows);
 	assert_int_equal(view_total_ns(view), ms * MS);
@@ -301,7 +310,7 @@ test_top_table(void **state)
 		{ "delta", 0, 20 },
 	};
 	struct profile *profile = make_profile();
-	struct view *view = view_create(profile, NULL, &all);
+	struct view *view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	struct top_table top;
 
 	(void)state;
@@ -324,7 +333,8 @@ test_top_table_of_selected(void **state)
 {
 	struct profile *profile = make_profile();
 	struct view *view =
-		view_create(profile, NULL, &(struct filter){ .states = 1u << RUN_UNKNOWN });
+		view_create(profile, NULL, &(struct filter){ .states = 1u << RUN_UNKNOWN },
+			    VIEW_BY_FUNCTION);
 	struct top_table top;
 
 	(void)state;
@@ -341,7 +351,7 @@ static void
 test_top_table_of_threads(void **state)
 {
 	struct profile *profile = make_profile();
-	struct view *view = view_create(profile, NULL, &all);
+	struct view *view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	struct top_table top;
 
 	(void)state;
@@ -381,7 +391,7 @@ test_state_table(void **state)
 	/* A number that a running thread was last seen with is no wait. */
 	add_sample(profile, 0, stack_of(profile, "1", 0), RUN_RUNNING, 99, 10);
 	add_sample(profile, 0, stack_of(profile, "1", 0), RUN_RUNNING, 98, -10);
-	view = view_create(profile, NULL, &(struct filter){ .thread_name = "*" });
+	view = view_create(profile, NULL, &(struct filter){ .thread_name = "*" }, VIEW_BY_FUNCTION);
 	state_table_make(view, &states);
 	assert_int_equal(states.count, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < states.count; i++) {
@@ -416,7 +426,7 @@ test_thread_table(void **state)
 
 	(void)state;
 	profile_add_thread(profile, 999, 1, "never sampled");
-	view = view_create(profile, NULL, &all);
+	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	thread_table_make(view, &threads);
 	assert_int_equal(threads.count, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < threads.count; i++) {
@@ -437,7 +447,7 @@ static void
 test_bare_table(void **state)
 {
 	struct profile *profile = make_profile();
-	struct view *view = view_create(profile, NULL, &all);
+	struct view *view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	struct bare_table bare;
 
 	(void)state;
@@ -471,7 +481,7 @@ test_ties(void **state)
 	add_sample(profile, later, stack_of(profile, "2", 0), RUN_RUNNING, -1, 10);
 	add_sample(profile, earlier, stack_of(profile, "4", 0), RUN_RUNNING, -1, 10);
 	add_sample(profile, earlier, stack_of(profile, "1", 0), RUN_RUNNING, -1, 10);
-	view = view_create(profile, NULL, &all);
+	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	top_table_make(view, &top);
 	assert_string_equal(view_function(view, top.row[0].function)->name, "alpha");
 	assert_string_equal(view_function(view, top.row[1].function)->name, "beta");

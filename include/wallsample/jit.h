@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jit.h - names of code that the target made at run time, as its compilers tell profilers.
+ *
+ * Sources, one file and one registry row each (src/jit/): perf-PID.map of the target's pid
+ * namespace in the target's /tmp, and jitdump files that the target has mapped.
+ * Files are looked for once a second while sampling, read as they grow, and once more
+ * for a report.
+ *
+ * Code moves, and its place is taken by other code. An epoch is the time between two
+ * such replacements: a sample remembers the epoch in which it was taken.
+ */
+#ifndef WALLSAMPLE_JIT_H
+#define WALLSAMPLE_JIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wallsample/base.h"
+#include "wallsample/maps.h"
+#include "wallsample/process.h"
+
+struct jit;
+
+/* All borrowed for the life of it; `log` gets one warning for each file that is not whole. */
+struct jit *jit_create(const struct process *process, struct maps *maps,
+			const struct log *log);
+void jit_free(struct jit *jit);
+
+/* To be called once a tick: looks for changes now and then, at a bounded cost. */
+void jit_tick(struct jit *jit, uint64_t now_ns);
+/* Reads everything that has come since: before a report, and when the target has gone. */
+void jit_refresh(struct jit *jit);
+
+/* Now. Begins at 0, and grows only when code took the place of other code. */
+uint32_t jit_epoch(const struct jit *jit);
+
+/*
+ * The earliest epoch since which the address has had the code that it has now, 0 where nothing
+ * is known: finds the same as jit_epoch() does, and does not change when code elsewhere is
+ * replaced, so that samples that remember it stay few.
+ */
+uint32_t jit_epoch_at(const struct jit *jit, uint64_t address);
+
+struct jit_symbol {
+	const char *name;  /* as the compiler wrote it: "JS:*render /app/x.js:10:3" */
+	const char *file;  /* NULL: not known */
+	uint32_t line;     /* 0: not known */
+	uint64_t start, size;
+};
+
+/*
+ * What lay at the address in that epoch; of entries that only later overlap, the one that came
+ * last before the epoch ended, else the first after it (a compiler may write late). The
+ * texts are valid until jit_free.
+ */
+bool jit_find(const struct jit *jit, uint64_t address, uint32_t epoch, struct jit_symbol *out);
+
+/* How many entries there are, for -v. */
+size_t jit_count(const struct jit *jit);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jit_file.c - opens files that the target wrote, as the target sees them, and trusts none.
+ *
+ * The folder is often /tmp, where anybody can leave a pipe, a link, or a file for a
+ * process number to come.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "jit_source.h"
+
+/*
+ * openat2(2), Linux 5.6: include/uapi/linux/openat2.h and the common system call
+ * number of all architectures. Ours, because the headers of older systems lack them.
+ */
+#define NR_OPENAT2 437
+#define OPEN_NO_MAGICLINKS UINT64_C(0x02)
+#define OPEN_IN_ROOT UINT64_C(0x10)
+
+struct open_how_v0 {
+	uint64_t flags, mode, resolve;
+};
+
+/* The last or the second number behind the field's name in /proc/PID/status. */
+static bool
+read_status(const char *status, const char *field, unsigned wanted, uint64_t *value)
+{
+	const char *at = strstr(status, field);
+	uint64_t number;
+	unsigned count = 0;
+
+	if (at == NULL)
+		return false;
+	at += strlen(field);
+	while (count < wanted && *at == '\t' && parse_u64(&at, 10, &number)) {
+		*value = number;
+		count++;
+	}
+	return count > 0;
+}
+
+void
+jit_target_look(struct jit_target *target)
+{
+	int root = process_open_file(target->process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char *status = file_read_text(target->process->dirfd, "status", 65536, NULL);
+	uint64_t value;
+
+	if (root >= 0) {
+		if (target->root >= 0)
+			close(target->root);
+		target->root = root;
+	}
+	if (status == NULL)
+		return;
+	/* NSpid: as we see it, …, as the process sees itself. */
+	if (read_status(status, "\nNSpid:", UINT32_MAX, &value))
+		target->ns_pid = (uint32_t)value;
+	/* Uid: real, effective, saved, of the file system. */
+	if (read_status(status, "\nUid:", 2, &value))
+		target->uid = (uid_t)value;
+	free(status);
+}
+
+static const char *
+text_of_errno(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENOTDIR:
+	case ENOSYS: /* openat2 is not there, or forbidden */
+	case EPERM:
+		return NULL;
+	case EACCES:
+		return "not permitted to open it";
+	case EMFILE:
+	case ENFILE:
+		return "too many open files";
+	default:
+		return "it could not be opened";
+	}
+}
+
+/* From a descriptor that only names a file to one that reads it. Closes the first. */
+static int
+accept_named(const struct jit_target *target, int named, const char **why)
+{
+	char name[48];
+	struct stat st;
+	int fd = -1;
+
+	if (named < 0 || fstat(named, &st) != 0) {
+		*why = text_of_errno(errno);
+	} else if (!S_ISREG(st.st_mode)) {
+		*why = S_ISLNK(st.st_mode) ? "it is a symbolic link" : "it is not a regular file";
+	} else if (st.st_uid != target->uid && st.st_uid != 0 && st.st_uid != geteuid()) {
+		*why = "it belongs to another user";
+	} else {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", named);
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		*why = fd < 0 ? text_of_errno(errno) : NULL;
+	}
+	if (named >= 0)
+		close(named);
+	return fd;
+}
+
+/*
+ * Links that lead to a folder (/tmp to /var/tmp) are followed, as the target would, and
+ * never out of its root. Kernels before 5.6 get nothing here.
+ */
+static int
+name_below_root(int root, const char *path)
+{
+	struct open_how_v0 how = {
+		.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
+		.resolve = OPEN_IN_ROOT | OPEN_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(NR_OPENAT2, root, path, &how, sizeof(how));
+}
+
+int
+jit_file_open(const struct jit_target *target, const char *path, const char **why)
+{
+	*why = NULL;
+	if (target->root < 0)
+		return -1;
+	return accept_named(target, name_below_root(target->root, path), why);
+}
+
+int
+jit_file_open_mapped(const struct jit_target *target, const struct mapping *mapping,
+		     const char **why)
+{
+	const struct module *module = modules_get(maps_modules(target->maps), mapping->module);
+	char name[80];
+	struct stat st;
+	int fd;
+
+	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
+		 mapping->end);
+	fd = accept_named(target,
+			  process_open_file(target->process, name, O_PATH | O_CLOEXEC), why);
+	if (fd >= 0)
+		return fd;
+	if (module->deleted) {
+		*why = "it was removed, and only /proc/PID/map_files still has it, which takes "
+		       "CAP_CHECKPOINT_RESTORE";
+		return -1;
+	}
+	fd = jit_file_open(target, module->path, why);
+	/* Not the device: that of a mapping differs from that of its file on btrfs. */
+	if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_ino != module->inode)) {
+		*why = "another file now stands where it was";
+		close(fd);
+		return -1;
+	}
+	if (fd < 0 && *why == NULL)
+		*why = "it is not where the mapping says";
+	return fd;
+}
+
+size_t
+jit_file_read(int fd, uint64_t offset, void *to, size_t size)
+{
+	size_t done = 0;
+
+	if (offset > INT64_MAX - size)
+		return 0;
+	while (done < size) {
+		ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}

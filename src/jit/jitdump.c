@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jitdump.c - jit-PID.dump: records of code with source lines, in a file that the target has
+ * mapped to mark it (tools/perf/Documentation/jitdump-specification.txt in Linux's sources).
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jit_source.h"
+
+#define MAGIC 0x4A695444u
+#define MAGIC_FOREIGN 0x4454694Au
+#define HEADER_SIZE 40
+#define RECORD_SIZE 16 /* of a record's header */
+#define LOAD_SIZE 56   /* with that, up to the name */
+#define MOVE_SIZE 64
+#define DEBUG_SIZE 32
+#define DEBUG_ENTRY_SIZE 16
+/* V8 writes line addresses as if an ELF header lay before the code, and this as padding. */
+#define V8_PADDING 0xDEADBEEFu
+#define V8_SHIFT 0x40
+
+#define MAX_FILES 64
+#define WINDOW ((size_t)16 << 10)
+/* What is longer is not looked into: names and tables of lines; nor believed: a record. */
+#define MAX_LOOK ((size_t)1 << 20)
+#define MAX_RECORD ((uint32_t)256 << 20)
+#define MAX_RECORDS ((uint64_t)32 << 20)
+
+enum record_id { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDING_INFO };
+
+struct line {
+	uint64_t address;
+	uint32_t line;
+	const char *file; /* points into the window */
+};
+
+struct dump {
+	char *path;
+	uint64_t dev, inode;
+	int fd;          /* -1: refused */
+	uint64_t offset; /* of the next record; 0 before the header was read */
+	bool early;      /* the function of that record is known, its code is still to come */
+	bool shifted;
+	const char *broken; /* why it is not read any further */
+	uint64_t records, bad;
+	bool warned;
+	struct strbuf debug; /* the debug information for the next function */
+};
+
+struct jitdump {
+	const struct jit_target *target;
+	struct jit_book *book;
+	struct dump *dump;
+	size_t count, capacity;
+	uint64_t generation; /* of the maps that were searched */
+	bool searched;
+	struct table entries; /* (file, index of code) -> entry */
+	struct line *line;
+	size_t line_capacity;
+	/* Bytes of the file that is being read. */
+	char *window;
+	size_t window_capacity, window_size;
+	uint64_t window_offset;
+	size_t fetched;
+};
+
+static void *
+create(const struct jit_target *target, struct jit_book *book)
+{
+	struct jitdump *state = xcalloc(1, sizeof(*state));
+
+	state->target = target;
+	state->book = book;
+	table_init(&state->entries);
+	return state;
+}
+
+static void
+release(void *state)
+{
+	struct jitdump *all = state;
+
+	for (size_t i = 0; i < all->count; i++) {
+		if (all->dump[i].fd >= 0)
+			close(all->dump[i].fd);
+		free(all->dump[i].path);
+		strbuf_release(&all->dump[i].debug);
+	}
+	table_release(&all->entries);
+	free(all->dump);
+	free(all->line);
+	free(all->window);
+	free(all);
+}
+
+/* "jit-", digits, ".dump" */
+static bool
+is_dump_name(const char *name)
+{
+	size_t digits;
+
+	if (strncmp(name, "jit-", 4) != 0)
+		return false;
+	digits = strspn(name + 4, "0123456789");
+	return digits > 0 && strcmp(name + 4 + digits, ".dump") == 0;
+}
+
+static bool
+is_known(const struct jitdump *all, const struct module *module)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->dump[i].dev == module->dev && all->dump[i].inode == module->inode)
+			return true;
+	return false;
+}
+
+static void
+add_dump(struct jitdump *all, const struct mapping *mapping, const struct module *module)
+{
+	struct strbuf path;
+	struct dump *dump;
+	const char *why;
+
+	all->dump = xgrow(all->dump, &all->capacity, all->count + 1, sizeof(*all->dump));
+	dump = &all->dump[all->count++];
+	memset(dump, 0, sizeof(*dump));
+	strbuf_init(&path);
+	strbuf_add_foreign(&path, module->path);
+	dump->path = path.data;
+	dump->dev = module->dev;
+	dump->inode = module->inode;
+	dump->fd = jit_file_open_mapped(all->target, mapping, &why);
+	if (dump->fd < 0)
+		log_say(all->target->log, LOG_NORMAL, "%s names no code: %s", dump->path, why);
+}
+
+static void
+search(void *state)
+{
+	struct jitdump *all = state;
+	struct maps *maps = all->target->maps;
+
+	if (all->searched && all->generation == maps_generation(maps))
+		return;
+	all->searched = true;
+	all->generation = maps_generation(maps);
+	for (size_t i = 0; i < maps_count(maps) && all->count < MAX_FILES; i++) {
+		const struct mapping *mapping = maps_at(maps, i);
+		const struct module *module = modules_get(maps_modules(maps), mapping->module);
+
+		if (module->kind == MODULE_OTHER && is_dump_name(module->name) &&
+		    !is_known(all, module))
+			add_dump(all, mapping, module);
+	}
+}
+
+/* `size` bytes of the file from `offset` on, valid until the next call; NULL: not there. */
+static const char *
+look(struct jitdump *all, const struct dump *dump, uint64_t offset, size_t size)
+{
+	if (offset >= all->window_offset &&
+	    offset - all->window_offset + size <= all->window_size)
+		return all->window + (offset - all->window_offset);
+	all->window = xgrow(all->window, &all->window_capacity, size > WINDOW ? size : WINDOW, 1);
+	all->window_offset = offset;
+	all->window_size = jit_file_read(dump->fd, offset, all->window,
+					 size > WINDOW ? size : WINDOW);
+	all->fetched += all->window_size;
+	return size <= all->window_size ? all->window : NULL;
+}
+
+static uint32_t
+get_u32(const char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static uint64_t
+get_u64(const char *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* True when the header is there and good. */
+static bool
+read_header(struct jitdump *all, struct dump *dump)
+{
+	const char *header = look(all, dump, 0, HEADER_SIZE);
+	uint32_t magic;
+
+	if (header == NULL)
+		return false;
+	magic = get_u32(header);
+	if (magic == MAGIC_FOREIGN)
+		dump->broken = "it is of a machine with the other byte order";
+	else if (magic != MAGIC)
+		dump->broken = "it is no jitdump file";
+	else if (get_u32(header + 4) != 1)
+		dump->broken = "its version is not known";
+	else if (get_u32(header + 8) < HEADER_SIZE || get_u32(header + 8) > WINDOW)
+		dump->broken = "its header is damaged";
+	if (dump->broken != NULL)
+		return false;
+	dump->offset = get_u32(header + 8);
+	dump->shifted = get_u32(header + 16) == V8_PADDING;
+	return true;
+}
+
+static int
+compare_lines(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* The entries of the kept debug information into all->line; returns how many are good. */
+static size_t
+collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size)
+{
+	const char *at = dump->debug.data + DEBUG_SIZE, *file = NULL;
+	const char *end = dump->debug.data + dump->debug.length;
+	uint64_t left = get_u64(dump->debug.data + RECORD_SIZE + 8);
+	const uint64_t shift = dump->shifted ? V8_SHIFT : 0;
+	size_t count = 0;
+
+	for (; left > 0 && end - at > DEBUG_ENTRY_SIZE; left--) {
+		const char *name = at + DEBUG_ENTRY_SIZE;
+		const char *zero = memchr(name, '\0', (size_t)(end - name));
+		uint64_t offset = get_u64(at) - shift - start;
+
+		if (zero == NULL)
+			break;
+		/* The byte ff alone: the name of the entry before. */
+		if (strcmp(name, "\xff") != 0)
+			file = name;
+		/* V8 writes names with bytes lost or too many, and then all that follows
+		 * is nonsense. */
+		if (offset >= size || file == NULL || *file == '\0')
+			break;
+		all->line = xgrow(all->line, &all->line_capacity, count + 1,
+				  sizeof(*all->line));
+		all->line[count++] = (struct line){
+			.address = offset, .line = get_u32(at + 8), .file = file,
+		};
+		at = zero + 1;
+	}
+	return left == 0 ? count : 0;
+}
+
+/* The lines of the function that is being loaded: the record before it had them. */
+static struct jit_lines
+take_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size)
+{
+	struct jit_lines lines = { 0, 0 };
+	size_t count;
+
+	if (dump->debug.length == 0 || get_u64(dump->debug.data + RECORD_SIZE) != start)
+		return lines;
+	count = collect_lines(all, dump, start, size);
+	if (count > 1)
+		qsort(all->line, count, sizeof(*all->line), compare_lines);
+	for (size_t i = 0; i < count && all->line[i].address <= UINT32_MAX; i++) {
+		const struct line *line = &all->line[i];
+		uint32_t number = jit_book_add_line(all->book, (uint32_t)line->address,
+						    line->file, line->line);
+
+		if (number == JIT_NONE)
+			break;
+		if (lines.count++ == 0)
+			lines.first = number;
+	}
+	return lines;
+}
+
+/* The code of the function follows its name, and is not needed. */
+static bool
+take_load(struct jitdump *all, struct dump *dump, uint32_t size)
+{
+	const char *record = look(all, dump, dump->offset, size < WINDOW / 4 ? size : WINDOW / 4);
+	size_t seen = size < WINDOW / 4 ? size : WINDOW / 4;
+	uint64_t start, code_size, index;
+	uint32_t entry;
+
+	if (record == NULL || size <= LOAD_SIZE)
+		return false;
+	if (memchr(record + LOAD_SIZE, '\0', seen - LOAD_SIZE) == NULL) {
+		seen = size < MAX_LOOK ? size : MAX_LOOK;
+		record = look(all, dump, dump->offset, seen);
+		if (record == NULL || memchr(record + LOAD_SIZE, '\0', seen - LOAD_SIZE) == NULL)
+			return false;
+	}
+	start = get_u64(record + 32);
+	code_size = get_u64(record + 40);
+	index = get_u64(record + 48);
+	if (code_size == 0 || record[LOAD_SIZE] == '\0')
+		return true;
+	entry = jit_book_add(all->book, start, code_size, record + LOAD_SIZE,
+			     take_lines(all, dump, start, code_size));
+	if (entry == JIT_NONE)
+		return jit_book_is_full(all->book);
+	*table_place(&all->entries, (uint64_t)(dump - all->dump), index, entry, NULL) = entry;
+	return true;
+}
+
+static bool
+take_move(struct jitdump *all, struct dump *dump, uint32_t size)
+{
+	const char *record = look(all, dump, dump->offset, MOVE_SIZE);
+	uint32_t *entry, known;
+
+	if (record == NULL || size < MOVE_SIZE ||
+	    !table_find(&all->entries, (uint64_t)(dump - all->dump), get_u64(record + 56), &known))
+		return false;
+	known = jit_book_move(all->book, known, get_u64(record + 40), get_u64(record + 48));
+	if (known == JIT_NONE)
+		return jit_book_is_full(all->book);
+	entry = table_place(&all->entries, (uint64_t)(dump - all->dump), get_u64(record + 56),
+			    known, NULL);
+	*entry = known;
+	return true;
+}
+
+static bool
+keep_debug(struct jitdump *all, struct dump *dump, uint32_t size)
+{
+	const char *record = size <= MAX_LOOK ? look(all, dump, dump->offset, size) : NULL;
+
+	strbuf_clear(&dump->debug);
+	if (record == NULL || size < DEBUG_SIZE)
+		return false;
+	strbuf_add(&dump->debug, record, size);
+	return true;
+}
+
+static void
+take_record(struct jitdump *all, struct dump *dump, uint32_t id, uint32_t size)
+{
+	bool good = true;
+
+	dump->records++;
+	switch (id) {
+	case CODE_LOAD:
+		good = take_load(all, dump, size);
+		strbuf_clear(&dump->debug);
+		break;
+	case CODE_MOVE:
+		good = take_move(all, dump, size);
+		break;
+	case CODE_DEBUG_INFO:
+		good = keep_debug(all, dump, size);
+		break;
+	default:
+		/* Unwind tables, the end, and what later versions may have. */
+		break;
+	}
+	dump->bad += !good;
+}
+
+/*
+ * Writers buffer, and what they have made last, which often runs longest, hangs half-way out.
+ * The name is all that is needed.
+ */
+static void
+take_early(struct jitdump *all, struct dump *dump, uint32_t id, uint64_t size)
+{
+	if (id != CODE_LOAD || dump->early || !take_load(all, dump, (uint32_t)size))
+		return;
+	dump->early = true;
+	strbuf_clear(&dump->debug);
+}
+
+/* True when all whole records have been read. */
+static bool
+read_dump(struct jitdump *all, struct dump *dump, size_t budget)
+{
+	struct stat st;
+	uint64_t end;
+
+	if (dump->fd < 0 || dump->broken != NULL || fstat(dump->fd, &st) != 0)
+		return true;
+	end = (uint64_t)st.st_size;
+	if (end < dump->offset)
+		dump->broken = "it has become shorter";
+	if (dump->offset >= end)
+		return true;
+	/* Of another file, or of a time when less had been written. */
+	all->window_size = 0;
+	all->fetched = 0;
+	if (dump->offset == 0 && !read_header(all, dump))
+		return true;
+	while (end >= dump->offset && end - dump->offset >= RECORD_SIZE) {
+		const char *record = look(all, dump, dump->offset, RECORD_SIZE);
+		uint32_t id, size;
+
+		if (record == NULL)
+			break;
+		id = get_u32(record);
+		size = get_u32(record + 4);
+		if (size < RECORD_SIZE || size > MAX_RECORD)
+			dump->broken = "a record has a size that cannot be";
+		else if (dump->records >= MAX_RECORDS)
+			dump->broken = "it has too many records";
+		if (dump->broken != NULL)
+			break;
+		if (jit_book_is_full(all->book))
+			break;
+		if (size > end - dump->offset) {
+			take_early(all, dump, id, end - dump->offset);
+			break;
+		}
+		if (!dump->early)
+			take_record(all, dump, id, size);
+		dump->records += dump->early;
+		dump->early = false;
+		dump->offset += size;
+		if (all->fetched >= budget)
+			return false;
+	}
+	return true;
+}
+
+static bool
+read_more(void *state, size_t budget)
+{
+	struct jitdump *all = state;
+	bool whole = true;
+
+	for (size_t i = 0; i < all->count; i++)
+		whole &= read_dump(all, &all->dump[i], budget);
+	return whole;
+}
+
+static void
+warn(void *state)
+{
+	struct jitdump *all = state;
+	const struct log *log = all->target->log;
+
+	for (size_t i = 0; i < all->count; i++) {
+		struct dump *dump = &all->dump[i];
+		const char *why = dump->broken;
+
+		if (why == NULL && jit_book_is_full(all->book))
+			why = "it has too many records";
+		if (dump->warned || (why == NULL && dump->bad == 0))
+			continue;
+		dump->warned = true;
+		if (why != NULL)
+			log_say(log, LOG_NORMAL, "%s is read up to its record %" PRIu64 ": %s",
+				dump->path, dump->records, why);
+		else
+			log_say(log, LOG_NORMAL, "%s: %" PRIu64 " of %" PRIu64
+				" records are damaged and left out", dump->path, dump->bad,
+				dump->records);
+	}
+}
+
+const struct jit_source jit_by_jitdump = {
+	.name = "jitdump",
+	.create = create,
+	.free = release,
+	.search = search,
+	.read = read_more,
+	.warn = warn,
+};

@@ -1,0 +1,7 @@
+libwallsample_a_SOURCES += \
+	src/jit/jit.c \
+	src/jit/jit_book.c \
+	src/jit/jit_file.c \
+	src/jit/jit_source.h \
+	src/jit/jitdump.c \
+	src/jit/perf_map.c

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf_map.c - /tmp/perf-PID.map: a line "START SIZE NAME" for each piece of code, in hex.
+ *
+ * Node, Java agents, Python (-X perf), Julia and .NET write it, appending while they run
+ * (tools/perf/Documentation/jit-interface.txt in Linux's sources).
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jit_source.h"
+
+#define CHUNK ((size_t)64 << 10)
+/* No name is longer; what is gets lost with its line. */
+#define MAX_LINE ((size_t)64 << 10)
+#define MAX_FILE ((uint64_t)512 << 20)
+/* By so many bytes before the place where reading goes on a file is known again. */
+#define TAIL 64
+
+struct perf_map {
+	const struct jit_target *target;
+	struct jit_book *book;
+	char path[48];
+	int fd;
+	uint64_t dev, inode;
+	struct timespec changed;  /* when it was last read up to its end */
+	uint64_t offset;
+	char tail[TAIL];          /* the bytes before offset */
+	size_t tail_size;
+	struct strbuf partial;    /* a line whose end has not been written yet */
+	bool too_long;            /* the rest of the line is skipped */
+	uint64_t lines, bad;
+	bool too_large, warned, refused;
+};
+
+static void *
+create(const struct jit_target *target, struct jit_book *book)
+{
+	struct perf_map *map = xcalloc(1, sizeof(*map));
+
+	map->target = target;
+	map->book = book;
+	map->fd = -1;
+	strbuf_init(&map->partial);
+	return map;
+}
+
+static void
+begin_file(struct perf_map *map)
+{
+	map->offset = 0;
+	map->tail_size = 0;
+	map->too_long = false;
+	map->too_large = false;
+	map->changed = (struct timespec){ 0, 0 };
+	strbuf_clear(&map->partial);
+}
+
+static void
+release(void *state)
+{
+	struct perf_map *map = state;
+
+	if (map->fd >= 0)
+		close(map->fd);
+	strbuf_release(&map->partial);
+	free(map);
+}
+
+/* A file that has been there stays open, so that its end can be read when it is gone. */
+static void
+search(void *state)
+{
+	struct perf_map *map = state;
+	const char *why;
+	struct stat st;
+	int fd;
+
+	snprintf(map->path, sizeof(map->path), "/tmp/perf-%" PRIu32 ".map", map->target->ns_pid);
+	fd = jit_file_open(map->target, map->path, &why);
+	if (fd < 0) {
+		if (why != NULL && !map->refused)
+			log_say(map->target->log, LOG_NORMAL, "%s names no code: %s", map->path,
+				why);
+		map->refused |= why != NULL;
+		return;
+	}
+	if (fstat(fd, &st) != 0 ||
+	    (map->fd >= 0 && st.st_dev == map->dev && st.st_ino == map->inode)) {
+		close(fd);
+		return;
+	}
+	if (map->fd >= 0)
+		close(map->fd);
+	map->fd = fd;
+	map->dev = st.st_dev;
+	map->inode = st.st_ino;
+	begin_file(map);
+}
+
+/* A hexadecimal number, with or without 0x, and the blank behind it. */
+static bool
+parse_field(const char **cursor, uint64_t *value)
+{
+	if ((*cursor)[0] == '0' && ((*cursor)[1] | 0x20) == 'x')
+		*cursor += 2;
+	/* parse_u64 would skip blanks. */
+	if (**cursor <= ' ' || !parse_u64(cursor, 16, value))
+		return false;
+	if (**cursor != ' ' && **cursor != '\t')
+		return false;
+	while (**cursor == ' ' || **cursor == '\t')
+		(*cursor)++;
+	return true;
+}
+
+/* The line is changed: what is blank at its end goes. */
+static void
+take_line(struct perf_map *map, char *line, size_t length)
+{
+	const char *cursor = line + strspn(line, " \t");
+	uint64_t start, size;
+
+	map->lines++;
+	if (strlen(line) != length) {
+		map->bad++;
+		return;
+	}
+	while (length > 0 && strchr(" \t\r", line[length - 1]) != NULL)
+		line[--length] = '\0';
+	if (length == 0)
+		return;
+	if (!parse_field(&cursor, &start) || !parse_field(&cursor, &size) || *cursor == '\0')
+		map->bad++;
+	else if (size > 0 && jit_book_add(map->book, start, size, cursor,
+					  (struct jit_lines){ 0, 0 }) == JIT_NONE)
+		map->bad += !jit_book_is_full(map->book);
+}
+
+/* Takes whole lines; what follows the last is kept. */
+static void
+take_bytes(struct perf_map *map, const char *bytes, size_t size)
+{
+	while (size > 0) {
+		const char *end = memchr(bytes, '\n', size);
+		size_t part = end != NULL ? (size_t)(end - bytes) : size;
+
+		if (!map->too_long && map->partial.length + part > MAX_LINE) {
+			map->too_long = true;
+			map->lines++;
+			map->bad++;
+		}
+		if (!map->too_long)
+			strbuf_add(&map->partial, bytes, part);
+		if (end == NULL)
+			return;
+		if (!map->too_long)
+			take_line(map, map->partial.data, map->partial.length);
+		map->too_long = false;
+		strbuf_clear(&map->partial);
+		bytes += part + 1;
+		size -= part + 1;
+	}
+}
+
+/* Does the file still go on from what was read? Else it was written anew under its name. */
+static bool
+is_continued(const struct perf_map *map, uint64_t size)
+{
+	char tail[TAIL];
+
+	return size >= map->offset &&
+	       jit_file_read(map->fd, map->offset - map->tail_size, tail, map->tail_size) ==
+		       map->tail_size &&
+	       memcmp(tail, map->tail, map->tail_size) == 0;
+}
+
+static void
+keep_tail(struct perf_map *map, const char *bytes, size_t size)
+{
+	map->tail_size = size < TAIL ? size : TAIL;
+	memcpy(map->tail, bytes + size - map->tail_size, map->tail_size);
+}
+
+static bool
+read_more(void *state, size_t budget)
+{
+	struct perf_map *map = state;
+	char chunk[CHUNK];
+	struct stat st;
+
+	if (map->fd < 0 || fstat(map->fd, &st) != 0)
+		return true;
+	if ((uint64_t)st.st_size == map->offset &&
+	    memcmp(&st.st_mtim, &map->changed, sizeof(map->changed)) == 0)
+		return true;
+	if (!is_continued(map, (uint64_t)st.st_size))
+		begin_file(map);
+	for (size_t done = 0; done < budget;) {
+		uint64_t left = (uint64_t)st.st_size - map->offset;
+		size_t size = left < CHUNK ? (size_t)left : CHUNK;
+		size_t got;
+
+		map->too_large |= left > 0 && map->offset >= MAX_FILE;
+		if (left == 0 || map->too_large || jit_book_is_full(map->book))
+			break;
+		got = jit_file_read(map->fd, map->offset, chunk, size);
+		if (got == 0)
+			break;
+		take_bytes(map, chunk, got);
+		keep_tail(map, chunk, got);
+		map->offset += got;
+		done += got;
+		if (done >= budget && map->offset < (uint64_t)st.st_size)
+			return false;
+	}
+	map->changed = st.st_mtim;
+	return true;
+}
+
+static void
+warn(void *state)
+{
+	struct perf_map *map = state;
+	const struct log *log = map->target->log;
+
+	if (map->warned || (map->bad == 0 && !map->too_large && !jit_book_is_full(map->book)))
+		return;
+	map->warned = true;
+	if (map->bad == 0)
+		log_say(log, LOG_NORMAL, "%s is too large: its first %" PRIu64
+			" lines are used, the rest is not", map->path, map->lines);
+	else
+		log_say(log, LOG_NORMAL, "%s: %" PRIu64 " of %" PRIu64
+			" lines are not \"START SIZE NAME\" and are left out%s", map->path,
+			map->bad, map->lines,
+			map->too_large || jit_book_is_full(map->book) ?
+				", and so is the end, because it is too large" : "");
+}
+
+const struct jit_source jit_by_perf_map = {
+	.name = "perf map",
+	.create = create,
+	.free = release,
+	.search = search,
+	.read = read_more,
+	.warn = warn,
+};

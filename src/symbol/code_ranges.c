@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * code_ranges.c - searches the table of .eh_frame_hdr, and asks the entry (FDE) that it finds
+ * how far its function reaches.
+ *
+ * The formats are those of the Linux Standard Base 5.0, Core, chapter 10.6.
+ */
+#include "code_ranges.h"
+
+#include <string.h>
+
+/* Encodings of pointers (DW_EH_PE_…): the format in the low half, what is added in the high. */
+enum {
+	FORMAT_PTR = 0x00,
+	FORMAT_U16 = 0x02,
+	FORMAT_U32 = 0x03,
+	FORMAT_U64 = 0x04,
+	FORMAT_S16 = 0x0a,
+	FORMAT_S32 = 0x0b,
+	FORMAT_S64 = 0x0c,
+	FORMAT_MASK = 0x0f,
+	PLUS_PC = 0x10,
+	PLUS_MASK = 0x70,
+	INDIRECT = 0x80,
+	TABLE_ENCODING = 0x3b, /* signed 32 bits, relative to the header: all there is */
+};
+
+/* Of an augmentation string: "zPLRSB" and such. */
+#define AUGMENTATION_MOST 16
+
+/* A place in the image from which fields are read one by one. */
+struct cursor {
+	const struct image *image;
+	uint64_t at;
+	bool bad;
+};
+
+static uint64_t
+take(struct cursor *cursor, size_t size)
+{
+	uint64_t value = 0;
+
+	if (cursor->bad || !image_read_vaddr(cursor->image, cursor->at, &value, size)) {
+		cursor->bad = true;
+		return 0;
+	}
+	cursor->at += size;
+	return value; /* as little-endian as we are */
+}
+
+/* Signed or not, of numbers that do not matter here. */
+static void
+skip_leb128(struct cursor *cursor)
+{
+	size_t most = 10;
+
+	while ((take(cursor, 1) & 0x80) != 0 && !cursor->bad)
+		if (--most == 0)
+			cursor->bad = true;
+}
+
+static size_t
+format_size(unsigned encoding)
+{
+	switch (encoding & FORMAT_MASK) {
+	case FORMAT_U16:
+	case FORMAT_S16:
+		return 2;
+	case FORMAT_U32:
+	case FORMAT_S32:
+		return 4;
+	case FORMAT_PTR:
+	case FORMAT_U64:
+	case FORMAT_S64:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* An address; a length when nothing is to be added. */
+static uint64_t
+take_encoded(struct cursor *cursor, unsigned encoding, bool is_length)
+{
+	const uint64_t place = cursor->at;
+	const size_t size = format_size(encoding);
+	uint64_t value;
+
+	if (size == 0 || (encoding & INDIRECT) != 0 ||
+	    ((encoding & PLUS_MASK) != PLUS_PC && (encoding & PLUS_MASK) != 0)) {
+		cursor->bad = true;
+		return 0;
+	}
+	value = take(cursor, size);
+	if (is_length)
+		return value;
+	if (size == 2 && (encoding & FORMAT_MASK) == FORMAT_S16)
+		value = (uint64_t)(int64_t)(int16_t)value;
+	if (size == 4 && (encoding & FORMAT_MASK) == FORMAT_S32)
+		value = (uint64_t)(int64_t)(int32_t)value;
+	return (encoding & PLUS_MASK) == PLUS_PC ? value + place : value;
+}
+
+/* Behind the header of a CIE or FDE: its length is not 0, not too large for the table. */
+static bool
+take_length(struct cursor *cursor, uint64_t *end)
+{
+	const uint64_t length = take(cursor, 4);
+
+	/* The long form (0xffffffff) is for sections of more than 4 GiB. */
+	if (cursor->bad || length == 0 || length >= 0xfffffff0u)
+		return false;
+	*end = cursor->at + length;
+	return true;
+}
+
+/* Letters of the augmentation, each with its own data, up to the encoding of addresses. */
+static unsigned
+take_augmentation(struct cursor *cursor, const char *letter)
+{
+	for (; *letter != '\0' && !cursor->bad; letter++) {
+		switch (*letter) {
+		case 'R':
+			return (unsigned)take(cursor, 1);
+		case 'L':
+			take(cursor, 1);
+			break;
+		case 'P':
+			/* Where the personality routine is does not matter: only how long. */
+			cursor->at += format_size((unsigned)take(cursor, 1) & FORMAT_MASK);
+			break;
+		case 'S':
+		case 'B': /* aarch64: return addresses are signed with the other key */
+		case 'G':
+			break;
+		default:
+			cursor->bad = true;
+		}
+	}
+	return FORMAT_PTR;
+}
+
+/* How a CIE's FDEs write addresses. */
+static bool
+cie_encoding(const struct image *image, uint64_t cie, unsigned *encoding)
+{
+	struct cursor cursor = { .image = image, .at = cie };
+	char letter[AUGMENTATION_MOST] = "";
+	size_t count = 0;
+	unsigned version;
+	uint64_t end;
+
+	if (!take_length(&cursor, &end) || take(&cursor, 4) != 0)
+		return false;
+	version = (unsigned)take(&cursor, 1);
+	if (version != 1 && version != 3)
+		return false;
+	do {
+		if (count == AUGMENTATION_MOST)
+			return false;
+		letter[count] = (char)take(&cursor, 1);
+	} while (!cursor.bad && letter[count++] != '\0');
+	skip_leb128(&cursor); /* code alignment */
+	skip_leb128(&cursor); /* data alignment */
+	if (version == 1)
+		take(&cursor, 1); /* register of the return address */
+	else
+		skip_leb128(&cursor);
+	*encoding = FORMAT_PTR;
+	if (letter[0] == 'z') {
+		skip_leb128(&cursor); /* length of what follows */
+		*encoding = take_augmentation(&cursor, letter + 1);
+	} else if (letter[0] != '\0') {
+		return false;
+	}
+	return !cursor.bad && cursor.at <= end;
+}
+
+/* The range of an FDE. */
+static bool
+fde_range(const struct image *image, uint64_t fde, uint64_t *start, uint64_t *length)
+{
+	struct cursor cursor = { .image = image, .at = fde };
+	uint64_t end, place, distance;
+	unsigned encoding;
+
+	if (!take_length(&cursor, &end))
+		return false;
+	place = cursor.at;
+	distance = take(&cursor, 4);
+	if (cursor.bad || distance == 0 || distance > place ||
+	    !cie_encoding(image, place - distance, &encoding))
+		return false;
+	*start = take_encoded(&cursor, encoding, false);
+	*length = take_encoded(&cursor, encoding, true);
+	return !cursor.bad && cursor.at <= end;
+}
+
+/* --- the table ------------------------------------------------------------------------- */
+
+struct table_entry {
+	int32_t start, fde; /* distances from the header */
+};
+
+/* Where the entries begin, and how many there are at most. */
+static bool
+find_table(const struct image *image, uint64_t *table, uint64_t *count)
+{
+	struct cursor cursor = { .image = image, .at = image->eh_frame_hdr };
+	unsigned frame_encoding, count_encoding;
+	uint64_t room;
+
+	if (image->eh_frame_hdr == 0 || take(&cursor, 1) != 1)
+		return false;
+	frame_encoding = (unsigned)take(&cursor, 1);
+	count_encoding = (unsigned)take(&cursor, 1);
+	if (take(&cursor, 1) != TABLE_ENCODING || format_size(frame_encoding) == 0 ||
+	    format_size(count_encoding) == 0 || (count_encoding & PLUS_MASK) != 0)
+		return false;
+	cursor.at += format_size(frame_encoding); /* where .eh_frame is: entries say it, too */
+	*count = take_encoded(&cursor, count_encoding, true);
+	*table = cursor.at;
+	if (cursor.bad || *table - image->eh_frame_hdr > image->eh_frame_hdr_size)
+		return false;
+	room = (image->eh_frame_hdr_size - (*table - image->eh_frame_hdr)) /
+	       sizeof(struct table_entry);
+	if (*count > room)
+		*count = room;
+	return *count > 0;
+}
+
+static bool
+read_entry(const struct image *image, uint64_t table, uint64_t index, struct table_entry *entry)
+{
+	return image_read_vaddr(image, table + index * sizeof(*entry), entry, sizeof(*entry));
+}
+
+static uint64_t
+from_header(const struct image *image, int32_t distance)
+{
+	return image->eh_frame_hdr + (uint64_t)(int64_t)distance;
+}
+
+/* The last entry that starts at the address or before. */
+static bool
+find_entry(const struct image *image, uint64_t vaddr, struct table_entry *found)
+{
+	uint64_t table, low = 0, high;
+
+	if (!find_table(image, &table, &high))
+		return false;
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+		struct table_entry entry;
+
+		if (!read_entry(image, table, middle, &entry))
+			return false;
+		if (from_header(image, entry.start) <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && read_entry(image, table, low - 1, found);
+}
+
+bool
+code_start(const struct image *image, uint64_t vaddr, uint64_t *start)
+{
+	struct table_entry entry;
+	uint64_t begin, length;
+
+	if (!find_entry(image, vaddr, &entry) ||
+	    !fde_range(image, from_header(image, entry.fde), &begin, &length))
+		return false;
+	if (vaddr < begin || vaddr - begin >= length)
+		return false;
+	*start = begin;
+	return true;
+}

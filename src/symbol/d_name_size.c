@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * d_name_size.c - bounds what back references of a D name can multiply to, without parsing
+ * the name.
+ *
+ * https://dlang.org/spec/abi.html#back_ref: a 'Q' and a distance, in digits to the base 26,
+ * stands for an identifier or a type that begins so many bytes before. What it stands for
+ * lies before the 'Q' (a demangler must refuse what does not, or never end), so that it is
+ * at most all that is written between, with all back references in there.
+ */
+#include "d_name_size.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wallsample/base.h"
+
+/* Bytes that one byte of a mangled name stands for: 'W' is "extern(Windows) ". */
+#define FACTOR 16
+
+struct reference {
+	size_t at;
+	size_t size;
+};
+
+static size_t
+sum_of(size_t a, size_t b)
+{
+	return a > SIZE_MAX - b ? SIZE_MAX : a + b;
+}
+
+/* The distance behind a 'Q': capital letters, the last digit a small one. 0: none. */
+static size_t
+distance_at(const char *digit, size_t most)
+{
+	size_t distance = 0;
+
+	for (; isupper((unsigned char)*digit); digit++) {
+		distance = distance * 26 + (size_t)(*digit - 'A');
+		if (distance > most)
+			return 0;
+	}
+	if (!islower((unsigned char)*digit))
+		return 0;
+	distance = distance * 26 + (size_t)(*digit - 'a');
+	return distance <= most ? distance : 0;
+}
+
+/* An identifier's length, as it stands before it; no more than `most`. */
+static size_t
+length_at(const char *digit, size_t most)
+{
+	size_t length = 0;
+
+	for (; isdigit((unsigned char)*digit); digit++) {
+		length = length * 10 + (size_t)(*digit - '0');
+		if (length > most)
+			return most;
+	}
+	return length;
+}
+
+/* What is referred to begins at `to`; the reference stands at `at`, behind `count` others. */
+static size_t
+reference_size(const char *name, size_t to, size_t at, const struct reference *before,
+	       size_t count)
+{
+	size_t size;
+
+	if (isdigit((unsigned char)name[to]))
+		return length_at(name + to, strlen(name));
+	/* Types of one letter, but for const, immutable and the 128-bit ones. */
+	if (islower((unsigned char)name[to]) && strchr("xyz", name[to]) == NULL)
+		return FACTOR;
+	size = (at - to) * FACTOR;
+	for (size_t i = count; i > 0 && before[i - 1].at >= to; i--)
+		size = sum_of(size, before[i - 1].size);
+	return size;
+}
+
+size_t
+d_name_size(const char *name)
+{
+	struct reference *reference = NULL;
+	size_t count = 0, capacity = 0, size = strlen(name);
+
+	size = size > SIZE_MAX / FACTOR ? SIZE_MAX : size * FACTOR;
+	for (size_t at = 0; name[at] != '\0'; at++) {
+		const size_t distance = name[at] == 'Q' ? distance_at(name + at + 1, at) : 0;
+
+		if (distance == 0)
+			continue;
+		reference = xgrow(reference, &capacity, count + 1, sizeof(*reference));
+		reference[count].at = at;
+		reference[count].size = reference_size(name, at - distance, at, reference, count);
+		size = sum_of(size, reference[count].size);
+		count++;
+	}
+	free(reference);
+	return size;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * debug_file.c - opens what a module's names and lines are read from.
+ */
+#include "debug_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "debug_file_parts.h"
+#include "elf_open.h"
+
+#define DEBUGINFOD_LIMIT_NS (30 * NS_PER_SEC)
+
+static void
+add_place(struct debug_files *files, const char *path, const char *prefix, bool trusted)
+{
+	if (files->place_count < DEBUG_PLACES_MAX)
+		files->place[files->place_count++] =
+			(struct debug_place){ xstrdup(path), prefix, trusted };
+}
+
+static bool
+is_our_root(const char *path)
+{
+	struct stat ours, theirs;
+
+	return stat("/", &ours) == 0 && stat(path, &theirs) == 0 &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+static void
+add_root(struct debug_files *files, const char *path)
+{
+	if (path == NULL)
+		return;
+	/* Our own /usr/lib/debug is looked at anyway: a file there is to be named once. */
+	if (!is_our_root(path))
+		add_place(files, path, "usr/lib/debug/", false);
+	files->root[files->root_count++] = (struct debug_place){ xstrdup(path), "", false };
+}
+
+/* Where debuginfod's client keeps its files (debuginfod-client-config(7)). */
+static char *
+cache_path(void)
+{
+	const char *given = getenv("DEBUGINFOD_CACHE_PATH"), *below = "";
+	struct strbuf path;
+
+	if (given == NULL || given[0] == '\0') {
+		given = getenv("XDG_CACHE_HOME");
+		below = "/debuginfod_client";
+	}
+	if (given == NULL || given[0] == '\0') {
+		given = getenv("HOME");
+		below = "/.cache/debuginfod_client";
+	}
+	if (given == NULL || given[0] == '\0')
+		return NULL;
+	strbuf_init(&path);
+	strbuf_add_text(&path, given);
+	strbuf_add_text(&path, below);
+	return path.data;
+}
+
+struct debug_files *
+debug_files_create(const struct symbols_config *config)
+{
+	struct debug_files *files = xcalloc(1, sizeof(*files));
+
+	files->config = *config;
+	files->said = strings_create();
+	for (const char *const *dir = config->debug_dirs; dir != NULL && *dir != NULL; dir++)
+		/* The last is for the system's own. */
+		if (files->place_count < DEBUG_PLACES_MAX - 3)
+			add_place(files, *dir, "", true);
+	add_place(files, "/usr/lib/debug", "", true);
+	add_root(files, config->root);
+	add_root(files, config->symfs);
+	if (config->debuginfod != DEBUGINFOD_OFF)
+		files->cache = (struct debug_place){ cache_path(), "", true };
+	if (config->debuginfod == DEBUGINFOD_NET)
+		files->server = debug_server_create(config->log, DEBUGINFOD_LIMIT_NS);
+	return files;
+}
+
+void
+debug_files_free(struct debug_files *files)
+{
+	if (files == NULL)
+		return;
+	for (size_t i = 0; i < files->place_count; i++)
+		free(files->place[i].path);
+	for (size_t i = 0; i < files->root_count; i++)
+		free(files->root[i].path);
+	free(files->cache.path);
+	debug_server_free(files->server);
+	strings_free(files->said);
+	free(files);
+}
+
+static void
+open_mini(struct debug_files *files, struct debug_file *file)
+{
+	const struct module *module = file->rest->module;
+	const char *why;
+
+	file->mini = debug_mini_open(file->own, &file->rest->mini_bytes, &why);
+	if (file->mini == NULL && why != NULL)
+		debug_files_warn(files, module->path, module->name, why);
+}
+
+void
+debug_file_open(struct debug_files *files, const struct module *module, struct debug_file *out)
+{
+	struct debug_file_rest *rest = xcalloc(1, sizeof(*rest));
+	const char *why;
+
+	*out = (struct debug_file){ .rest = rest };
+	rest->module = module;
+	rest->separate.fd = rest->alternate_found.fd = -1;
+	if (module->image == NULL)
+		return;
+	rest->want = (struct debug_want){
+		.module = module->name,
+		.id = module->image->build_id,
+		.id_size = module->image->build_id_size,
+		.machine = module->image->machine,
+	};
+	out->own = elf_open_image(module->image, &why);
+	if (out->own == NULL && why != NULL)
+		debug_files_warn(files, module->path, module->name, why);
+	/* Whatever an object of the target's own making asks for is not looked for. */
+	if (!debug_has_dwarf(out->own) && module->kind != MODULE_JIT &&
+	    debug_find(files, module, out->own, &rest->separate)) {
+		out->elf = rest->separate.elf;
+		out->path = rest->separate.path;
+		log_say(files->config.log, LOG_VERBOSE, "%s is the debug file of %s", out->path,
+			module->name);
+	}
+	if (!debug_has_symtab(out->own) && !debug_has_symtab(out->elf))
+		open_mini(files, out);
+}
+
+void
+debug_file_close(struct debug_file *file)
+{
+	struct debug_file_rest *rest = file->rest;
+
+	if (rest != NULL) {
+		debug_dwarf_release(&rest->main);
+		debug_dwarf_release(&rest->alternate);
+		debug_found_release(&rest->alternate_found);
+		debug_found_release(&rest->separate);
+		elf_end(file->mini);
+		elf_end(file->own);
+		free(rest->mini_bytes);
+		free(rest);
+	}
+	*file = (struct debug_file){ 0 };
+}
+
+/* --- DWARF --------------------------------------------------------------------------- */
+
+static void
+open_alternate(struct debug_files *files, struct debug_file_rest *rest, Elf *elf, int fd)
+{
+	struct debug_found *found = &rest->alternate_found;
+	const char *why;
+
+	if (debug_find_alternate(files, &rest->want, elf, fd, found) &&
+	    !debug_dwarf_init(&rest->alternate, found->fd, NULL, &why))
+		debug_files_warn(files, found->path, rest->want.module, why);
+}
+
+static void
+open_main(struct debug_files *files, const struct debug_file *file)
+{
+	struct debug_file_rest *rest = file->rest;
+	const struct module *module = rest->module;
+	const bool separate = debug_has_dwarf(file->elf);
+	const int fd = separate ? rest->separate.fd : module->image->fd;
+	const char *why;
+
+	rest->dwarf_tried = true;
+	if (!separate && !debug_has_dwarf(file->own))
+		return;
+	if (debug_dwarf_init(&rest->main, fd, module->image, &why))
+		open_alternate(files, rest, separate ? file->elf : file->own, fd);
+	else
+		debug_files_warn(files, separate ? file->path : module->path, module->name, why);
+}
+
+Dwarf *
+debug_file_dwarf(struct debug_files *files, const struct debug_file *file)
+{
+	struct debug_file_rest *rest = file->rest;
+	Dwarf *dwarf, *alternate;
+
+	if (rest == NULL || rest->module->image == NULL)
+		return NULL;
+	if (!rest->dwarf_tried)
+		open_main(files, file);
+	if (rest->main.elf == NULL)
+		return NULL;
+	dwarf = dwarf_begin_elf(rest->main.elf, DWARF_C_READ, NULL);
+	if (dwarf == NULL || rest->alternate.elf == NULL)
+		return dwarf;
+	alternate = dwarf_begin_elf(rest->alternate.elf, DWARF_C_READ, NULL);
+	if (alternate != NULL)
+		dwarf_setalt(dwarf, alternate);
+	return dwarf;
+}
+
+void
+debug_file_dwarf_end(Dwarf *dwarf)
+{
+	/* None that libdw found by itself: it sees no .gnu_debugaltlink. */
+	Dwarf *alternate = dwarf_getalt(dwarf);
+
+	dwarf_end(dwarf);
+	dwarf_end(alternate);
+}

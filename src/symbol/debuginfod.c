@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * debuginfod.c - asks debuginfod servers through libdebuginfod, with a time limit.
+ */
+#include "debuginfod.h"
+
+#include <elfutils/debuginfod.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file that comes sooner needs no line about it; then one line each so long. */
+#define FIRST_WORD_NS (2 * NS_PER_SEC)
+#define NEXT_WORD_NS (5 * NS_PER_SEC)
+
+struct debug_server {
+	debuginfod_client *client;
+	const struct log *log;
+	const char *name;     /* of the module whose file is being asked for */
+	uint64_t limit_ns;    /* for one file */
+	uint64_t deadline_ns;
+	uint64_t say_ns;      /* when the next line about it is due */
+	bool late;            /* it was given up */
+	bool silent;          /* no server is to be asked any more */
+};
+
+/* Called by the client several times a second; other than 0 makes it give up. */
+static int
+on_progress(debuginfod_client *client, long done, long all)
+{
+	struct debug_server *server = debuginfod_get_user_data(client);
+	const uint64_t now = clock_now_ns();
+
+	if (now >= server->deadline_ns) {
+		server->late = true;
+		return 1;
+	}
+	if (now < server->say_ns)
+		return 0;
+	server->say_ns = now + NEXT_WORD_NS;
+	/* Before the first byte the numbers count servers, not bytes. */
+	if (all > 64 * 1024)
+		log_say(server->log, LOG_NORMAL,
+			"debuginfod: %ld of %ld KiB of the debug file of %s", done / 1024,
+			all / 1024, server->name);
+	else
+		log_say(server->log, LOG_NORMAL, "debuginfod: asking for the debug file of %s",
+			server->name);
+	return 0;
+}
+
+struct debug_server *
+debug_server_create(const struct log *log, uint64_t limit_ns)
+{
+	const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
+	debuginfod_client *client;
+	struct debug_server *server;
+
+	if (urls == NULL || urls[strspn(urls, " ")] == '\0') {
+		log_say(log, LOG_NORMAL,
+			"no debuginfod server is asked for debug files: set $DEBUGINFOD_URLS to "
+			"their addresses (sudo removes it unless told -E)");
+		return NULL;
+	}
+	client = debuginfod_begin();
+	if (client == NULL) {
+		log_say(log, LOG_NORMAL, "libdebuginfod cannot be used here");
+		return NULL;
+	}
+	server = xcalloc(1, sizeof(*server));
+	server->client = client;
+	server->log = log;
+	server->limit_ns = limit_ns;
+	debuginfod_set_user_data(client, server);
+	debuginfod_set_progressfn(client, on_progress);
+	return server;
+}
+
+void
+debug_server_free(struct debug_server *server)
+{
+	if (server == NULL)
+		return;
+	debuginfod_end(server->client);
+	free(server);
+}
+
+int
+debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t id_size,
+		   const char *name, char **path)
+{
+	const uint64_t now = clock_now_ns();
+	int fd;
+
+	*path = NULL;
+	if (server == NULL || server->silent)
+		return -1;
+	server->name = name;
+	server->late = false;
+	server->deadline_ns = now + server->limit_ns;
+	server->say_ns = now + FIRST_WORD_NS;
+	fd = debuginfod_find_debuginfo(server->client, id, (int)id_size, path);
+	if (fd >= 0) {
+		log_say(server->log, LOG_VERBOSE, "debuginfod: %s is the debug file of %s",
+			*path != NULL ? *path : "a file", name);
+		return fd;
+	}
+	free(*path);
+	*path = NULL;
+	if (fd == -ENOENT && !server->late) /* an answer: they do not have it */
+		return -1;
+	/* Each of fifty libraries would wait as long again. */
+	server->silent = true;
+	if (server->late)
+		log_say(server->log, LOG_NORMAL,
+			"debuginfod: the debug file of %s was not there within %d s; no server "
+			"is asked any more", name, (int)(server->limit_ns / NS_PER_SEC));
+	else
+		log_say(server->log, LOG_NORMAL,
+			"debuginfod: asking for the debug file of %s: %s; no server is asked any "
+			"more", name, strerror(-fd));
+	return -1;
+}

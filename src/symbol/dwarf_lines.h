@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dwarf_lines.h - from an address to function, file, line and what was inlined there, by DWARF.
+ *
+ * A unit (CU) is read when the first address in it is asked for. What was read of
+ * units is given back once it is more than a limit, so that addresses should be asked
+ * for in ascending order.
+ */
+#ifndef WALLSAMPLE_DWARF_LINES_H
+#define WALLSAMPLE_DWARF_LINES_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dwarf_lines;
+
+/* One function at an address; texts are valid until the next call with the same lines. */
+struct dwarf_place {
+	const char *function; /* its linkage name if it has one, else its name; NULL: not known */
+	const char *file;     /* as the compiler was given it, directory joined; NULL: not known */
+	uint32_t line;        /* innermost: of the address; else where the inner one was called */
+	bool inlined;         /* into the next */
+};
+
+/* How a handle is had, again and again when units are given back; NULL: there is no DWARF. */
+struct dwarf_opener {
+	Dwarf *(*open)(void *context);
+	void (*close)(void *context, Dwarf *dwarf);
+	/* A skeleton unit is about to be read: finds its .dwo file. NULL: there are none. */
+	void (*split)(void *context, Dwarf_CU *cu);
+	void *context;
+};
+
+struct dwarf_lines *dwarf_lines_create(const struct dwarf_opener *opener);
+void dwarf_lines_free(struct dwarf_lines *lines);
+/* What was read is given back when it is more than this, in bytes; 200 MiB until said. */
+void dwarf_lines_set_limit(struct dwarf_lines *lines, size_t bytes);
+
+/*
+ * At most `most` places, innermost first; returns how many, 0 when no unit holds the address.
+ * When there are more, the last is still the function whose code it is. Damaged DWARF
+ * costs what it damages: never more than that, never for ever.
+ */
+size_t dwarf_lines_find(struct dwarf_lines *lines, uint64_t vaddr, struct dwarf_place *out,
+			size_t most);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plt_arch_aarch64.c - stubs as the linkers for aarch64 write them: plain, with branch target
+ * identification (bti c in front) and with pointer authentication (before the br).
+ *
+ * Instruction words are little-endian whatever the data are (Arm ARM, B2.6.2).
+ */
+#include "plt_arch.h"
+
+#include <elf.h>
+
+#define BTI_C UINT32_C(0xd503245f)
+
+/* adrp x16, page: bits 30:29 and 23:5 are the distance in pages. */
+#define ADRP_X16_MASK UINT32_C(0x9f00001f)
+#define ADRP_X16 UINT32_C(0x90000010)
+
+/* ldr x17, [x16, #offset]: bits 21:10 are the offset divided by 8. */
+#define LDR_X17_X16_MASK UINT32_C(0xffc003ff)
+#define LDR_X17_X16 UINT32_C(0xf9400211)
+
+static uint32_t
+read_word(const uint8_t *code)
+{
+	return (uint32_t)code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
+	       (uint32_t)code[3] << 24;
+}
+
+static uint64_t
+adrp_target(uint32_t word, uint64_t vaddr)
+{
+	const uint64_t page = UINT64_C(0xfff);
+	const uint64_t sign = UINT64_C(1) << 20;
+	uint64_t pages = (uint64_t)(word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3);
+
+	pages = (pages ^ sign) - sign;
+	return (vaddr & ~page) + (pages << 12);
+}
+
+static bool
+decode(const uint8_t *code, size_t size, uint64_t vaddr, struct plt_jump *jump)
+{
+	const size_t at = size >= 4 && read_word(code) == BTI_C ? 4 : 0;
+	uint32_t adrp, ldr;
+
+	if (size < at + 8)
+		return false;
+	adrp = read_word(code + at);
+	ldr = read_word(code + at + 4);
+	if ((adrp & ADRP_X16_MASK) != ADRP_X16 || (ldr & LDR_X17_X16_MASK) != LDR_X17_X16)
+		return false;
+	*jump = (struct plt_jump){
+		.is_index = false,
+		.value = adrp_target(adrp, vaddr + at) + ((ldr >> 10 & 0xfff) << 3),
+	};
+	return true;
+}
+
+const struct plt_arch plt_arch_aarch64 = {
+	.machine = EM_AARCH64,
+	.jump_slot = R_AARCH64_JUMP_SLOT,
+	.glob_dat = R_AARCH64_GLOB_DAT,
+	.irelative = R_AARCH64_IRELATIVE,
+	.step = 4,
+	.size = 16,
+	.decode = decode,
+};

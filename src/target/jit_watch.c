@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jit_watch.c - keeps the addresses of descriptors as modules come, go and move.
+ */
+#include "jit_watch.h"
+
+#include <string.h>
+
+#include "wallsample/base.h"
+
+/* Of one call, for symbol tables: well below a millisecond from the page cache. */
+#define SEARCH_BYTES (UINT64_C(1) << 20)
+
+void
+jit_watches_init(struct jit_watches *watches, const struct maps *maps)
+{
+	*watches = (struct jit_watches){ .maps = maps };
+}
+
+void
+jit_watches_release(struct jit_watches *watches)
+{
+	free(watches->descriptor);
+	*watches = (struct jit_watches){ .count = 0 };
+}
+
+/* Goes on with the module `searched`. True when that has been searched. */
+static bool
+search_module(struct jit_watches *w, uint64_t *budget)
+{
+	const struct module *module = modules_get(maps_modules(w->maps), (uint32_t)w->searched);
+
+	w->descriptor = xgrow(w->descriptor, &w->capacity, w->searched + 1, sizeof(uint64_t));
+	w->descriptor[w->searched] = 0;
+	if (module->kind != MODULE_FILE)
+		return true;
+	if (!w->searching)
+		jit_search_init(&w->search, module->image);
+	w->searching = !jit_search_step(&w->search, budget);
+	if (!w->searching && w->search.found)
+		w->descriptor[w->searched] = w->search.vaddr;
+	return !w->searching;
+}
+
+/* True when a descriptor was found. */
+static bool
+search_modules(struct jit_watches *w)
+{
+	uint64_t budget = SEARCH_BYTES;
+	bool found = false;
+
+	while (jit_watches_searching(w) && budget > 0 && search_module(w, &budget)) {
+		found |= w->descriptor[w->searched] != 0;
+		w->searched++;
+	}
+	return found;
+}
+
+static const struct jit_watch *
+find_watch(const struct jit_watch *watch, size_t count, uint64_t address)
+{
+	for (size_t i = 0; i < count; i++)
+		if (watch[i].address == address)
+			return &watch[i];
+	return NULL;
+}
+
+/* Where the descriptors are now: their modules may have come, gone, or moved. */
+static void
+place_watches(struct jit_watches *w)
+{
+	struct jit_watch placed[JIT_WATCHES_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < maps_count(w->maps) && count < JIT_WATCHES_MAX; i++) {
+		const struct mapping *mapping = maps_at(w->maps, i);
+		const struct jit_watch *old;
+		uint64_t address;
+
+		if (mapping->image == NULL || mapping->module >= w->searched ||
+		    w->descriptor[mapping->module] == 0)
+			continue;
+		address = w->descriptor[mapping->module] + mapping->bias;
+		if (find_watch(placed, count, address) != NULL)
+			continue;
+		old = jit_watches_at(w, address);
+		placed[count++] = old != NULL ? *old : (struct jit_watch){ .address = address };
+	}
+	memcpy(w->watch, placed, count * sizeof(*placed));
+	w->count = count;
+}
+
+bool
+jit_watches_update(struct jit_watches *w)
+{
+	bool found = search_modules(w);
+
+	if (!found && w->generation == maps_generation(w->maps))
+		return false;
+	w->generation = maps_generation(w->maps);
+	place_watches(w);
+	return true;
+}
+
+bool
+jit_watches_searching(const struct jit_watches *w)
+{
+	return w->searched < modules_count(maps_modules(w->maps));
+}
+
+const struct jit_watch *
+jit_watches_at(const struct jit_watches *w, uint64_t address)
+{
+	return find_watch(w->watch, w->count, address);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jit_watch.h - where the target has descriptors of the GDB JIT interface.
+ *
+ * Each module's symbols are searched once. A descriptor is watched as long as its module is
+ * mapped.
+ */
+#ifndef WALLSAMPLE_TARGET_JIT_WATCH_H
+#define WALLSAMPLE_TARGET_JIT_WATCH_H
+
+#include "jit_list.h"
+#include "jit_search.h"
+#include "wallsample/maps.h"
+
+/* A program has one descriptor; one that was linked with two LLVMs has two. */
+#define JIT_WATCHES_MAX 16
+
+/* One descriptor in the target; all but the address is for the user of the watches. */
+struct jit_watch {
+	uint64_t address;
+	struct jit_descriptor last; /* as of the last good walk */
+	bool walked;
+	uint64_t not_before_ns, due_ns; /* of the next walk */
+};
+
+struct jit_watches {
+	struct jit_watch watch[JIT_WATCHES_MAX];
+	size_t count;
+
+	const struct maps *maps;     /* borrowed */
+	uint64_t generation;         /* of the maps when the watches were placed */
+	uint64_t *descriptor;        /* by module: vaddr; 0: none, or not searched */
+	size_t searched, capacity;   /* modules below have been searched */
+	struct jit_search search;    /* of the module `searched`, if `searching` */
+	bool searching;
+};
+
+void jit_watches_init(struct jit_watches *watches, const struct maps *maps);
+void jit_watches_release(struct jit_watches *watches);
+
+/*
+ * Searches modules that are new, at a bounded cost a call, and places the watches where the
+ * modules now are. True when watches may have gone or come.
+ */
+bool jit_watches_update(struct jit_watches *watches);
+
+/* Are there modules that are not searched yet? */
+bool jit_watches_searching(const struct jit_watches *watches);
+
+/* The watch of the descriptor at the address, or NULL. */
+const struct jit_watch *jit_watches_at(const struct jit_watches *watches, uint64_t address);
+
+#endif

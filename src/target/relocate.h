@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * relocate.h - the few relocations that unwind tables and DWARF of object files need.
+ *
+ * What LLVM tells debuggers of its code is the object file as the compiler wrote it: its
+ * sections have addresses, but .eh_frame and .debug_* still lack them.
+ */
+#ifndef WALLSAMPLE_TARGET_RELOCATE_H
+#define WALLSAMPLE_TARGET_RELOCATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct relocation {
+	uint32_t type; /* ELF64_R_TYPE */
+	uint8_t size;  /* bytes that are written: 4 or 8 */
+	bool relative; /* to the place that is written: S + A - P, else S + A */
+};
+
+/* e_machine of the files that are relocated here: that of this program. */
+extern const uint16_t relocate_machine;
+
+/* The relocation of the type, or NULL: none that data needs. */
+const struct relocation *relocate_find(uint32_t type);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * by_epilogue.c - from code without a file that is about to return, by what it says itself.
+ *
+ * Of JIT code that has neither tables nor a frame pointer, little trampolines do nothing
+ * after their call but return: then the code at the return address is the unwind table.
+ */
+#include "unwind_method.h"
+
+static enum advance
+advance_one(void *state, struct walk *walk)
+{
+	const struct mapping *mapping = maps_find(walk->maps, walk_lookup(walk));
+	uint8_t code[ARCH_EPILOGUE_BYTES];
+	uint64_t frame, sp, address;
+	size_t size;
+
+	(void)state;
+	if (mapping == NULL || mapping->image != NULL)
+		return ADVANCE_STUCK;
+	size = walk_read_code(walk, walk->regs.pc, code, sizeof(code));
+	if (!arch_is_epilogue(code, size, &frame))
+		return ADVANCE_STUCK;
+	sp = walk->regs.sp + frame;
+	if (sp < walk->regs.sp || !walk_read_word(walk, sp, &address))
+		return ADVANCE_STUCK;
+	if (address == 0 || maps_find(walk->maps, address - 1) == NULL)
+		return ADVANCE_STUCK;
+	if (!chain_add(walk->chain, address, FRAME_EPILOGUE, false))
+		return ADVANCE_FULL;
+	/* All other registers are as they were. */
+	walk->regs.pc = address;
+	walk->regs.sp = sp + sizeof(address);
+	regs_set(&walk->regs, regs_sp_number, walk->regs.sp);
+	walk->exact = false;
+	return ADVANCE_STUCK;
+}
+
+const struct unwind_method unwind_by_epilogue = {
+	.name = "epilogues",
+	.advance = advance_one,
+};

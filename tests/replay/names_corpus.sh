@@ -1,0 +1,176 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# names_corpus.sh - every byte of code of small programs, built in many ways, is named as eu-addr2line names it.
+#
+# Each program is built with debug information in a form that is asked about (PROGRAM), and
+# the same code in a form that eu-addr2line can read (REFERENCE), often the same file. Then
+# each address of .text is named by both.
+#
+# What differs by design of eu-addr2line (0.188), and is allowed for by names_compare.awk:
+#  1. It prints columns. They are cut off.
+#  2. After "X inlined at FILE:LINE in" it prints the symbol table's name of the function
+#     (with .cold, .constprop.0), not DWARF's: only what is before that is compared.
+#  3. What -i adds is looked up for the address where the row of the line table begins that
+#     holds the address, not for the address itself: it must be what we say for the
+#     address, or for one before it in the same run of the same file and line.
+#  4. It does not look into functions that are written in a namespace, class or function that has
+#     no code of its own (all of Rust; local functions): then it has the symbol table's name
+#     and no inlined functions. Our function must then be that of the symbol table, as far
+#     as DWARF has a linkage name.
+#  5. Where no DWARF has a function it asks the symbol table, and we say "??".
+#  6. It looks for units in .debug_aranges, which clang does not write: REFERENCE has it.
+#  7. It does not read split DWARF's functions: REFERENCE is not split.
+#  8. Its .debug_aranges have no gaps: behind a unit's last address it goes on as in the unit,
+#     where the last row of the line table that has no end of its sequence behind it goes on.
+set -u
+
+SOURCE=${SOURCE:-.}
+BUILD=${BUILD:-.}
+NAMES=${NAMES:-$BUILD/tests/bench/bench_names}
+COMPARE=$SOURCE/tests/replay/names_compare.awk
+CORPUS=$SOURCE/tests/replay/names
+[ -x "$NAMES" ] || { echo "no $NAMES"; exit 77; }
+for tool in gcc g++ eu-addr2line eu-readelf objcopy awk; do
+	command -v "$tool" >/dev/null 2>&1 || { echo "no $tool"; exit 77; }
+done
+COMPARE=$(realpath "$COMPARE") && CORPUS=$(realpath "$CORPUS") && NAMES=$(realpath "$NAMES") || exit 1
+# debuginfod must not be asked.
+unset DEBUGINFOD_URLS
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failed=0
+done_count=0
+
+have() {
+	command -v "$1" >/dev/null 2>&1
+}
+
+text_of() {
+	objcopy -O binary -j .text "$1" "$1.text" 2>/dev/null && cat "$1.text"
+}
+
+# addresses PROGRAM: each byte of .text
+addresses() {
+	eu-readelf -S "$1" | awk '$2 == ".text" || $3 == ".text" {
+		for (i = 1; i <= NF; i++) if ($i == "NOBITS" || $i == "PROGBITS") print $(i + 1), $(i + 3) }' |
+	while read -r low size; do
+		awk -v low=$((0x$low)) -v size=$((0x$size)) 'BEGIN {
+			for (i = 0; i < size; i++) printf "0x%x\n", low + i }'
+	done
+}
+
+# check WHAT PROGRAM REFERENCE [lines]: with "lines", no functions are expected of PROGRAM
+check() {
+	if ! text_of "$2" | cmp -s - "$3.text.bin" 2>/dev/null; then
+		text_of "$3" > "$3.text.bin"
+	fi
+	if [ "$2" != "$3" ] && [ "${4:-}" != stripped ]; then
+		text_of "$2" > "$2.text.bin"
+		if ! cmp -s "$2.text.bin" "$3.text.bin"; then
+			echo "skipped: $1: the reference's code is another"
+			return
+		fi
+	fi
+	addresses "$3" > list
+	eu-addr2line -a -f -i -e "$3" < list > theirs 2>theirs.err
+	"$NAMES" -a "$2" < list > ours 2>ours.err || { echo "FAILED: $1: bench_names"; failed=1; return; }
+	if awk -v mode="${4:-whole}" -f "$COMPARE" theirs ours > result; then
+		echo "ok: $1: $(tail -n 1 result)"
+	else
+		echo "FAILED: $1"
+		head -n 60 result
+		tail -n 1 result
+		failed=1
+	fi
+	done_count=$((done_count + 1))
+}
+
+# build NAME COMPILER FLAGS...: C or C++ by the compiler's name
+build() {
+	out=$1
+	compiler=$2
+	shift 2
+	case $compiler in
+	*++) set -- "$@" "$CORPUS/shapes.cc" "$CORPUS/shapes_more.cc" ;;
+	*) set -- "$@" "$CORPUS/calls.c" "$CORPUS/calls_more.c" ;;
+	esac
+	mkdir -p "$out.dir"
+	(cd "$out.dir" && "$compiler" -o "../$out" "$@") 2>build.err || {
+		echo "skipped: $out: $compiler $* does not work"
+		return 1
+	}
+}
+
+plain_forms() {
+	for version in 4 5; do
+		for level in "-O0" "-O2" "-O2 -ffunction-sections -fno-inline-small-functions" "-O3 -flto"; do
+			for compiler in gcc g++; do
+				# shellcheck disable=SC2086
+				build plain $compiler -g -gdwarf-$version $level || continue
+				check "$compiler DWARF $version $level" plain plain
+			done
+			for compiler in clang clang++; do
+				have $compiler || continue
+				# shellcheck disable=SC2086
+				build ranged $compiler -g -gdwarf-$version -gdwarf-aranges $level || continue
+				# shellcheck disable=SC2086
+				build plain $compiler -g -gdwarf-$version $level || continue
+				check "$compiler DWARF $version $level" plain ranged
+			done
+		done
+	done
+}
+
+split_forms() {
+	for version in 4 5; do
+		for compiler in gcc g++ clang clang++; do
+			have $compiler || continue
+			aranges=
+			case $compiler in clang*) aranges=-gdwarf-aranges ;; esac
+			build whole $compiler -O2 -g -gdwarf-$version $aranges || continue
+			build split $compiler -O2 -g -gdwarf-$version -gsplit-dwarf || continue
+			check "$compiler DWARF $version split" split whole
+			have dwp || continue
+			dwp -e split -o split.dwp >/dev/null 2>&1 || continue
+			find split.dir -name '*.dwo' -exec rm -f {} +
+			# Packages are read by libdw from 0.191 on; before, lines are all there is.
+			check "$compiler DWARF $version package" split whole lines
+			rm -f split.dwp
+		done
+	done
+}
+
+processed_forms() {
+	build plain g++ -O2 -g || return
+	for way in zlib zlib-gabi zlib-gnu; do
+		objcopy --compress-debug-sections=$way plain packed 2>/dev/null || continue
+		check "compressed, $way" packed plain
+	done
+	objcopy --only-keep-debug plain only.debug && check "separate" only.debug plain stripped
+	objcopy --remove-section .debug_aranges plain bare && check "without .debug_aranges" bare plain
+	have dwz || return
+	cp plain small && cp plain small2 && dwz small 2>/dev/null && check "dwz" small plain
+	cp plain small && cp plain small2 && dwz -m alternate small small2 2>/dev/null &&
+		check "dwz, alternate file" small plain
+}
+
+rust_forms() {
+	have rustc || { echo "skipped: no rustc"; return; }
+	for version in 4 5; do
+		for level in 0 2 3; do
+			rustc --edition 2018 -g -C opt-level=$level -C prefer-dynamic -Z dwarf-version=$version \
+				-o rusty "$CORPUS/shapes.rs" 2>/dev/null ||
+			rustc --edition 2018 -g -C opt-level=$level -C prefer-dynamic \
+				-o rusty "$CORPUS/shapes.rs" 2>build.err || { echo "skipped: rustc fails"; return; }
+			check "rustc $version opt-level=$level" rusty rusty
+		done
+	done
+}
+
+plain_forms
+split_forms
+processed_forms
+rust_forms
+[ "$done_count" -gt 0 ] || exit 77
+exit $failed

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_debug_split.c - .dwo files: found, checked, and never opened because DWARF says so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "debug_scene.h"
+#include "wallsample/base.h"
+
+/* Compilers name what is compiled and linked at once in different ways: do it in two steps. */
+static void
+make_split(const char *compiler, const char *flags)
+{
+	scene_needs(compiler);
+	scene_compile("plain", "");
+	scene_run("mkdir -p src && printf 'int of;\\n"
+		  "__attribute__((noinline)) int marker(int x)\\n{ return x * of; }\\n"
+		  "int main(int c, char **v) { (void)v; return marker(c); }\\n' >src/prog.c");
+	scene_run("cd src && %s -O1 -gsplit-dwarf %s -c -o prog.o prog.c && "
+		  "%s -Wl,--build-id -o ../prog prog.o", compiler, flags, compiler);
+}
+
+static void
+check(const struct symbols_config *config, bool there, const char *said)
+{
+	struct scene_open scene;
+
+	scene_open(&scene, "prog", config);
+	assert_int_equal(scene_has_function(&scene, "marker"), there);
+	/* Again, with a handle for which libdw would look again. */
+	assert_int_equal(scene_has_function(&scene, "marker"), there);
+	if (said != NULL && scene_said(&scene, said) != 1)
+		fail_msg("not said: %s but %s", said, scene.said);
+	assert_int_equal(scene_said(&scene, "wallsample: "), said != NULL);
+	scene_close(&scene);
+}
+
+static void
+check_found(const char *compiler, const char *flags)
+{
+	const char *dirs[] = { scene_path("d"), NULL };
+	struct symbols_config config = { .root = "/" };
+
+	make_split(compiler, flags);
+	check(&config, true, NULL);
+	check(NULL, false, "no such regular file");
+	scene_run("mkdir -p sys$PWD d && cp -r src sys$PWD");
+	config = (struct symbols_config){ .symfs = scene_path("sys") };
+	check(&config, true, NULL);
+	scene_run("mv src/prog.dwo d");
+	config = (struct symbols_config){ .debug_dirs = dirs };
+	check(&config, true, NULL);
+	config = (struct symbols_config){ .root = "/" };
+	check(&config, false, "no such regular file");
+	scene_run("rm -r src sys d prog");
+}
+
+static void
+test_gcc(void **state)
+{
+	(void)state;
+	check_found("gcc", "-gdwarf-5");
+	check_found("gcc", "-gdwarf-4");
+	check_found("gcc", "-gdwarf-5 -gz=zlib");
+}
+
+static void
+test_clang(void **state)
+{
+	(void)state;
+	check_found("clang", "-gdwarf-5");
+	check_found("clang", "-gdwarf-4");
+}
+
+/* What else could be at the path: libdw alone waits for ever, or opens it. */
+static void
+test_traps(void **state)
+{
+	static const char *const trap[][2] = {
+		{ "mkfifo src/prog.dwo", "no such regular file" },
+		{ "mkdir src/prog.dwo", "no such regular file" },
+		{ "ln -s ../there src/prog.dwo", "no such regular file" },
+		{ "head -c 600 there >src/prog.dwo", "truncated" },
+		{ "echo rubbish >src/prog.dwo", "truncated" },
+		{ "cp plain src/prog.dwo", "its DWARF is damaged" },
+		{ "cp other.dwo src/prog.dwo", "its DWO id is another" },
+		{ "objcopy --add-section .gnu_debugaltlink=there there src/prog.dwo",
+		  "it names further files" },
+		{ "cp whole src/prog.dwo", "its DW" },
+	};
+	const struct symbols_config config = { .root = "/" };
+
+	(void)state;
+	scene_needs("objcopy");
+	make_split("gcc", "-gdwarf-5 -DOTHER");
+	scene_run("mv src/prog.dwo other.dwo && rm prog");
+	make_split("gcc", "-gdwarf-5");
+	scene_run("mv src/prog.dwo there && cp prog whole");
+	/* Its id is made of the whole text, so let that differ. */
+	scene_run("sed -i 's/x \\* of/x + of/' src/prog.c && cd src && "
+		  "gcc -O1 -g -gsplit-dwarf -c -o other.o prog.c && mv other.dwo ..");
+	for (size_t i = 0; i < ARRAY_SIZE(trap); i++) {
+		scene_run("%s", trap[i][0]);
+		check(&config, false, trap[i][1]);
+		scene_run("rm -r src/prog.dwo");
+	}
+	scene_run("cp there src/prog.dwo");
+	check(&config, true, NULL);
+}
+
+/* Names that are absolute, short, shared with others, or not in .debug_str at all. */
+static void
+test_names(void **state)
+{
+	static const char *const edit[] = {
+		"s/prog\\.dwo/x.dwo/",            /* shorter */
+		"s/\"prog\\.dwo\"/\"\"/",         /* empty */
+		"s/\"prog\\.dwo\"/\"\\/dev\\/zero\"/",
+	};
+	const struct symbols_config config = { .root = "/" };
+	struct scene_open scene;
+
+	(void)state;
+	make_split("gcc", "-gdwarf-5");
+	for (size_t i = 0; i < ARRAY_SIZE(edit); i++) {
+		scene_run("cd src && gcc -O1 -gsplit-dwarf -gdwarf-5 -S -o prog.s prog.c && "
+			  "sed '%s' prog.s >edit.s && gcc -c -o edit.o edit.s && "
+			  "gcc -Wl,--build-id -o ../prog edit.o", edit[i]);
+		scene_open(&scene, "prog", &config);
+		assert_false(scene_has_function(&scene, "marker"));
+		scene_close(&scene);
+	}
+}
+
+/* A text without an end must not be read beyond its section; valgrind and ASan would tell. */
+static void
+test_endless_text(void **state)
+{
+	static const char *const section[] = { ".debug_str", ".debug_line_str", ".debug_info" };
+	struct scene_open scene;
+
+	(void)state;
+	scene_needs("objcopy");
+	for (size_t i = 0; i < ARRAY_SIZE(section); i++) {
+		scene_compile("prog", "-g");
+		scene_run("objcopy --dump-section %s=part prog && tr '\\000' x <part >endless && "
+			  "objcopy --update-section %s=endless prog", section[i], section[i]);
+		scene_open(&scene, "prog", NULL);
+		(void)scene_has_function(&scene, "marker");
+		scene_close(&scene);
+	}
+}
+
+#define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(test_gcc), SCENE(test_clang), SCENE(test_traps), SCENE(test_names),
+		SCENE(test_endless_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
