@@ -193,6 +193,30 @@ finish_woken(struct sampler *sampler, struct pending *pending)
 	finish(sampler, pending, asleep);
 }
 
+static void
+finish_captured(struct sampler *sampler, struct pending *pending)
+{
+	struct stop_request *request = pending->request;
+
+	count_stop(sampler, request);
+	pending->info.number = request->syscall;
+	pending->info.sp = request->snapshot.regs.sp;
+	pending->info.pc = request->snapshot.regs.pc;
+	if (request->group_stopped)
+		pending->state = RUN_STOPPED;
+	else if (request->queued)
+		pending->state = RUN_QUEUED;
+	if (request->fell_asleep) {
+		/* It ran when it was looked at, and that is what this sample says. */
+		finish_woken(sampler, pending);
+		pending->thread->state = RUN_SLEEPING;
+		pending->thread->syscall = request->syscall;
+		return;
+	}
+	walk(sampler, &request->snapshot, false);
+	finish(sampler, pending, false);
+}
+
 /* A sleeper whose frame pointer nobody could guess: one stop tells all registers. */
 static void
 stop_for_registers(struct sampler *sampler, struct pending *pending)
@@ -206,15 +230,18 @@ stop_for_registers(struct sampler *sampler, struct pending *pending)
 		late_begin(sampler, pending);
 		return;
 	}
-	if (request->end != STOP_CAPTURED || request->snapshot.regs.sp != pending->info.sp ||
-	    request->snapshot.regs.pc != pending->info.pc) {
-		/* It woke just then: that is the stack of another moment. */
+	if (request->end != STOP_CAPTURED) {
 		pending->thread->untouchable = request->end == STOP_FOREIGN;
 		fail(sampler, pending, FAILURE_MOVED);
-		return;
+	} else if (request->snapshot.regs.sp != pending->info.sp ||
+		   request->snapshot.regs.pc != pending->info.pc) {
+		/* It woke just then: its sample is that of a thread that runs. */
+		pending->state = RUN_RUNNING;
+		finish_captured(sampler, pending);
+	} else {
+		count_stop(sampler, request);
+		finish_woken(sampler, pending);
 	}
-	count_stop(sampler, request);
-	finish_woken(sampler, pending);
 }
 
 /* Walks may take long: what stops meanwhile is released in between. */
@@ -250,30 +277,6 @@ collect_sleepers(struct sampler *sampler)
 		walk_sleeper(sampler, &sampler->sleepers.pending[i]);
 	}
 	sampler->sleepers.count = 0;
-}
-
-static void
-finish_captured(struct sampler *sampler, struct pending *pending)
-{
-	struct stop_request *request = pending->request;
-
-	count_stop(sampler, request);
-	pending->info.number = request->syscall;
-	pending->info.sp = request->snapshot.regs.sp;
-	pending->info.pc = request->snapshot.regs.pc;
-	if (request->group_stopped)
-		pending->state = RUN_STOPPED;
-	else if (request->queued)
-		pending->state = RUN_QUEUED;
-	if (request->fell_asleep) {
-		/* It ran when it was looked at, and that is what this sample says. */
-		finish_woken(sampler, pending);
-		pending->thread->state = RUN_SLEEPING;
-		pending->thread->syscall = request->syscall;
-		return;
-	}
-	walk(sampler, &request->snapshot, false);
-	finish(sampler, pending, false);
 }
 
 /* PF_EXITING of include/linux/sched.h: EPERM is what an exiting thread answers. */
