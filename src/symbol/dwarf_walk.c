@@ -44,11 +44,11 @@ struct dwarf_walk {
 static void
 add_step(struct dwarf_walk *walk, struct shape *shape, struct dwarf_step step)
 {
-	struct dwarf_step *last = walk->steps + walk->step_count - 1;
+	struct dwarf_step *last = shape->steps > 0 ? &walk->steps[walk->step_count - 1] : NULL;
 
 	if (step.kind == DWARF_STEP_FIXED && step.size == 0)
 		return;
-	if (shape->steps > 0 && step.kind == DWARF_STEP_FIXED && last->kind == DWARF_STEP_FIXED) {
+	if (last != NULL && step.kind == DWARF_STEP_FIXED && last->kind == DWARF_STEP_FIXED) {
 		last->size += step.size;
 		return;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_names.c - names addresses by DWARF as eu-addr2line -f -i prints them, and says what it cost.
+ * bench_names.c - names addresses by DWARF as eu-addr2line -f -i prints them, and what it cost.
  *
  *     bench_names [-ap] [-l LIMIT_MIB] FILE < addresses
  *

@@ -22,6 +22,22 @@ tests_bench_bin_bench_handover_LDADD = -lpthread
 tests_bench_bin_bench_churn_SOURCES = $(bench_board_files) tests/bench/bench_churn.c
 tests_bench_bin_bench_churn_LDADD = -lpthread
 
+# Names by DWARF, as eu-addr2line prints them: tests/bench/names.sh times it, and
+# tests/replay/names_corpus.sh compares it.
+check_PROGRAMS += tests/bench/bench_names
+tests_bench_bench_names_SOURCES = tests/bench/bench_names.c
+tests_bench_bench_names_LDADD = $(WALLSAMPLE_LIBS)
+TESTS += tests/replay/names_corpus.sh
+names_corpus = \
+	tests/replay/names/calls.c tests/replay/names/calls_more.c tests/replay/names/shapes.cc \
+	tests/replay/names/shapes.h tests/replay/names/shapes.rs tests/replay/names/shapes_more.cc
+EXTRA_DIST += tests/bench/names.sh tests/replay/names_corpus.sh \
+	tests/replay/names_compare.awk $(names_corpus)
+
+bench-names: tests/bench/bench_names$(EXEEXT)
+	@BUILD=$(abs_builddir) SOURCE=$(abs_srcdir) $(srcdir)/tests/bench/names.sh $(BENCH_ARGS)
+.PHONY: bench-names
+
 bench: wallsample$(EXEEXT) $(bench_program_files)
 	@WALLSAMPLE=$(abs_builddir)/wallsample tests/bench/bin/bench_run $(BENCH_ARGS)
 .PHONY: bench

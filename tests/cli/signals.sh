@@ -9,7 +9,10 @@ actor busy
 pid=$actor
 file=$dir/x.folded
 
-for signal in INT TERM HUP; do
+# started by nohup(1) we cannot have it any other way, see below: HUP is signal 1, bit 0
+signals='INT TERM HUP'
+case $(grep '^SigIgn' /proc/$$/status) in *[13579bdf]) signals='INT TERM' ;; esac
+for signal in $signals; do
 	begin -p "$pid" -r 1000 -o "$file"
 	until_sampled
 	[ -s "$file" ] || complain "$what: no snapshot in $file"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// shapes.cc - namespaces, classes, templates, lambdas, exceptions, for names_corpus.sh.
+/* SPDX-License-Identifier: MIT */
+/* shapes.cc - namespaces, classes, templates, lambdas, exceptions, for names_corpus.sh. */
 #include <algorithm>
 #include <cstdio>
 #include <map>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// shapes.h - what shapes.cc and shapes_more.cc share.
+/* SPDX-License-Identifier: MIT */
+/* shapes.h - what shapes.cc and shapes_more.cc share. */
 #ifndef SHAPES_H
 #define SHAPES_H
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// shapes_more.cc - the other unit of shapes.cc.
+/* SPDX-License-Identifier: MIT */
+/* shapes_more.cc - the other unit of shapes.cc. */
 #include "shapes.h"
 
 #include <numeric>
