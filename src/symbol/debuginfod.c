@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * debuginfod.c - asks debuginfod servers through libdebuginfod, with a time limit.
+ *
+ * The library is loaded when it is wanted: it brings twenty others along, which would be in
+ * every run.
  */
 #include "debuginfod.h"
 
+#include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +17,26 @@
 #define FIRST_WORD_NS (2 * NS_PER_SEC)
 #define NEXT_WORD_NS (5 * NS_PER_SEC)
 
+#define LIBRARY "libdebuginfod.so.1"
+
+/* X(name): what is used of the library */
+#define FUNCTIONS(X)                                                           \
+	X(begin)                                                               \
+	X(end)                                                                 \
+	X(find_debuginfo)                                                      \
+	X(get_user_data)                                                       \
+	X(set_progressfn)                                                      \
+	X(set_user_data)
+
+struct library {
+	void *handle;
+#define X(name) __typeof__(debuginfod_##name) *name;
+	FUNCTIONS(X)
+#undef X
+};
+
 struct debug_server {
+	struct library library;
 	debuginfod_client *client;
 	const struct log *log;
 	const char *name;     /* of the module whose file is being asked for */
@@ -24,13 +47,54 @@ struct debug_server {
 	bool silent;          /* no server is to be asked any more */
 };
 
+static void
+library_unload(struct library *library)
+{
+	if (library->handle != NULL)
+		dlclose(library->handle);
+	library->handle = NULL;
+}
+
+static bool
+library_load(struct library *library)
+{
+	bool whole = true;
+
+	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (library->handle == NULL)
+		return false;
+	/* POSIX lets a pointer of dlsym be one of a function; C says so only of its bytes. */
+#define X(name)                                                                \
+	*(void **)(void *)&library->name =                                     \
+		dlsym(library->handle, "debuginfod_" #name);                   \
+	whole &= library->name != NULL;
+	FUNCTIONS(X)
+#undef X
+	return whole;
+}
+
+/* The client is all that a callback is given, and nothing global knows the library. */
+static struct debug_server *
+user_of(debuginfod_client *client)
+{
+	struct library library;
+	struct debug_server *server = NULL;
+
+	if (library_load(&library))
+		server = library.get_user_data(client);
+	library_unload(&library);
+	return server;
+}
+
 /* Called by the client several times a second; other than 0 makes it give up. */
 static int
 on_progress(debuginfod_client *client, long done, long all)
 {
-	struct debug_server *server = debuginfod_get_user_data(client);
+	struct debug_server *server = user_of(client);
 	const uint64_t now = clock_now_ns();
 
+	if (server == NULL)
+		return 1;
 	if (now >= server->deadline_ns) {
 		server->late = true;
 		return 1;
@@ -53,7 +117,6 @@ struct debug_server *
 debug_server_create(const struct log *log, uint64_t limit_ns)
 {
 	const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
-	debuginfod_client *client;
 	struct debug_server *server;
 
 	if (urls == NULL || urls[strspn(urls, " ")] == '\0') {
@@ -62,17 +125,19 @@ debug_server_create(const struct log *log, uint64_t limit_ns)
 			"their addresses (sudo removes it unless told -E)");
 		return NULL;
 	}
-	client = debuginfod_begin();
-	if (client == NULL) {
-		log_say(log, LOG_NORMAL, "libdebuginfod cannot be used here");
+	server = xcalloc(1, sizeof(*server));
+	if (library_load(&server->library))
+		server->client = server->library.begin();
+	if (server->client == NULL) {
+		log_say(log, LOG_NORMAL, LIBRARY " cannot be used here");
+		library_unload(&server->library);
+		free(server);
 		return NULL;
 	}
-	server = xcalloc(1, sizeof(*server));
-	server->client = client;
 	server->log = log;
 	server->limit_ns = limit_ns;
-	debuginfod_set_user_data(client, server);
-	debuginfod_set_progressfn(client, on_progress);
+	server->library.set_user_data(server->client, server);
+	server->library.set_progressfn(server->client, on_progress);
 	return server;
 }
 
@@ -81,7 +146,8 @@ debug_server_free(struct debug_server *server)
 {
 	if (server == NULL)
 		return;
-	debuginfod_end(server->client);
+	server->library.end(server->client);
+	library_unload(&server->library);
 	free(server);
 }
 
@@ -99,7 +165,7 @@ debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t id_siz
 	server->late = false;
 	server->deadline_ns = now + server->limit_ns;
 	server->say_ns = now + FIRST_WORD_NS;
-	fd = debuginfod_find_debuginfo(server->client, id, (int)id_size, path);
+	fd = server->library.find_debuginfo(server->client, id, (int)id_size, path);
 	if (fd >= 0) {
 		log_say(server->log, LOG_VERBOSE, "debuginfod: %s is the debug file of %s",
 			*path != NULL ? *path : "a file", name);
