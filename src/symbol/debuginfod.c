@@ -60,7 +60,8 @@ library_load(struct library *library)
 {
 	bool whole = true;
 
-	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	/* Kept for good: the libraries below it are not made to be unloaded. */
+	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (library->handle == NULL)
 		return false;
 	/* POSIX lets a pointer of dlsym be one of a function; C says so only of its bytes. */
