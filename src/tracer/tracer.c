@@ -2,15 +2,11 @@
 /* tracer.c - whom to stop, what to wait for, and that everybody is let go. */
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
 
 #include "stop.h"
+#include "watchdog.h"
 #include "wallsample/base.h"
-
-/* The watchdog repeats, so that a signal that arrives just before a wait begins
- * only delays the end of the wait by this much. */
-#define WATCHDOG_REPEAT_NS (2 * NS_PER_MS)
 
 /*
  * A thread on another CPU stops within microseconds. To sleep and be woken takes
@@ -27,7 +23,7 @@
 
 struct tracer {
 	const struct process *process;
-	timer_t watchdog;
+	struct watchdog watchdog;
 	/* Everything that is seized. A few dozen entries at most times: searched in order. */
 	struct seized {
 		pid_t tid;
@@ -39,59 +35,27 @@ struct tracer {
 	bool exited;            /* it has exited, */
 	int exit_status;        /* with this wait status */
 	uint64_t waited_ns;     /* a moment at which nothing stood still that was not served */
-	bool armed;             /* the watchdog */
 	bool quiet;             /* there was no tracee, and none was asked for since */
 	struct tracer_stats stats;
 };
 
-static void
-on_watchdog(int signo)
-{
-	(void)signo; /* that the wait ends with EINTR is all that is wanted */
-}
-
 int
 tracer_create(const struct process *process, struct tracer **out, struct error *err)
 {
-	struct sigaction action = { .sa_handler = on_watchdog };
-	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMAX };
 	struct tracer *tracer = xcalloc(1, sizeof(*tracer));
 	siginfo_t info;
-	sigset_t watchdog;
+	int rc = watchdog_create(&tracer->watchdog, err);
 
 	*out = NULL;
-	sigemptyset(&action.sa_mask);
-	/* Whoever started us may have blocked it: waits would have no bound. */
-	sigemptyset(&watchdog);
-	sigaddset(&watchdog, SIGRTMAX);
-	sigprocmask(SIG_UNBLOCK, &watchdog, NULL);
-	if (sigaction(SIGRTMAX, &action, NULL) != 0 ||
-	    timer_create(CLOCK_MONOTONIC, &event, &tracer->watchdog) != 0) {
-		int error = errno;
-
+	if (rc != 0) {
 		free(tracer);
-		return error_set(err, ERROR_SYSTEM, "cannot set up a timer: %s", strerror(error));
+		return rc;
 	}
 	tracer->process = process;
 	tracer->is_parent = waitid(P_PID, (id_t)process->pid, &info,
 				   WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 	*out = tracer;
 	return 0;
-}
-
-/* Makes waits end at `at_ns` or a little later; 0 switches that off. */
-static void
-watchdog_set(struct tracer *tracer, uint64_t at_ns)
-{
-	struct itimerspec when = { .it_value.tv_sec = (time_t)(at_ns / NS_PER_SEC),
-				   .it_value.tv_nsec = (long)(at_ns % NS_PER_SEC) };
-
-	if (at_ns == 0 && !tracer->armed)
-		return;
-	tracer->armed = at_ns != 0;
-	if (at_ns != 0)
-		when.it_interval.tv_nsec = WATCHDOG_REPEAT_NS;
-	timer_settime(tracer->watchdog, TIMER_ABSTIME, &when, NULL);
 }
 
 /* The exit of the whole process is told to its parent alone, which may be us. */
@@ -241,8 +205,8 @@ wait_any(struct tracer *tracer, int *status, uint64_t spin_until, uint64_t deadl
 		now = clock_now_ns();
 	} while (now < spin_until);
 	/* Only now, because threads stand still while the timer is set. */
-	if (!tracer->armed)
-		watchdog_set(tracer, deadline_ns);
+	if (!tracer->watchdog.armed)
+		watchdog_set(&tracer->watchdog, deadline_ns);
 	return waitpid(-1, status, __WALL);
 }
 
@@ -357,7 +321,7 @@ tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)
 	if (waiting.pending > 0) {
 		while (waiting.pending > 0 && wait_once(tracer, &waiting, SPIN_NS))
 			;
-		watchdog_set(tracer, 0);
+		watchdog_set(&tracer->watchdog, 0);
 	}
 	if (hold && held != NULL)
 		held(context);
@@ -392,7 +356,7 @@ serve_until(struct tracer *tracer, uint64_t until_ns)
 	while (error == 0)
 		if (!wait_once(tracer, &waiting, 0))
 			error = errno;
-	watchdog_set(tracer, 0);
+	watchdog_set(&tracer->watchdog, 0);
 	if (error == ECHILD)
 		tracer_check(tracer);
 	return error == EINTR;
@@ -492,7 +456,7 @@ tracer_free(struct tracer *tracer)
 	for (size_t i = 0; i < tracer->seized_count; i++)
 		tracer->seized[i].request = NULL;
 	tracer_finish(tracer, FREE_BOUND_NS);
-	timer_delete(tracer->watchdog);
+	watchdog_free(&tracer->watchdog);
 	free(tracer->seized);
 	free(tracer);
 }
