@@ -117,6 +117,10 @@ enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE, LOG_DEBUG };
 struct log {
 	enum log_level level;
 	FILE *stream;
+	/* Called around each line, because its reader may take any time; NULL: nothing is. */
+	void (*before)(void *context);
+	void (*after)(void *context);
+	void *context;
 };
 
 /* One line "wallsample: …" on log->stream when log->level >= level. */

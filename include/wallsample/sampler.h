@@ -133,6 +133,14 @@ int sampler_create(const struct process *process, const struct sampler_config *c
 /* Samples until it ends. May be called once. */
 enum sampler_end sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks);
 
+/*
+ * Around anything that may take long while sampler_run is at work, such as a line that is
+ * written to a terminal: no thread of the target is left standing meanwhile. Hooks are called
+ * that way.
+ */
+void sampler_leave(struct sampler *sampler);
+void sampler_return(struct sampler *sampler);
+
 /* Up to date whenever sampler_run is in a hook or has returned. */
 const struct sampler_stats *sampler_stats(const struct sampler *sampler);
 

@@ -34,6 +34,7 @@ enum stop_end {
 	STOP_EXITED,    /* the thread exited before it could stop */
 	STOP_DENIED,    /* EPERM: exiting, or somebody else traces it now */
 	STOP_LATE,      /* not yet: it is outstanding */
+	STOP_MISSED,    /* released without a snapshot, between tracer_leave and tracer_return */
 	STOP_FOREIGN,   /* 32-bit code: stopped and released, best left alone */
 	STOP_UNREADABLE, /* stopped and released, registers or counters not read */
 };
@@ -80,8 +81,8 @@ int tracer_create(const struct process *process, struct tracer **out, struct err
 
 /*
  * Releases whatever is still seized: waits up to two seconds for outstanding
- * stops and detaches them; what does not stop by then is released by the
- * kernel when this process ends.
+ * stops and detaches them; what does not stop by then is released when it does, by a handler
+ * of SIGCHLD, or by the kernel when this process ends.
  */
 void tracer_free(struct tracer *tracer);
 
@@ -121,6 +122,15 @@ void tracer_check(struct tracer *tracer);
 
 /* Captures and releases what is outstanding, for at most `bound_ns`. */
 void tracer_finish(struct tracer *tracer, uint64_t bound_ns);
+
+/*
+ * Around anything that may take long and is no affair of the tracer (a report, a line on a
+ * terminal that Ctrl-S has stopped): what is outstanding and stops meanwhile is released at
+ * once, by a handler of SIGCHLD, and its end becomes STOP_MISSED. System calls that
+ * SA_RESTART does not restart may fail with EINTR. They nest.
+ */
+void tracer_leave(struct tracer *tracer);
+void tracer_return(struct tracer *tracer);
 
 /* How many are seized: they would stand still while the caller does anything else. */
 size_t tracer_outstanding(const struct tracer *tracer);

@@ -18,6 +18,10 @@ log_say(const struct log *log, enum log_level level, const char *fmt, ...)
 		text[0] = '\0';
 	va_end(args);
 	/* one call, so that lines of several programs on one terminal stay whole */
+	if (log->before != NULL)
+		log->before(log->context);
 	fprintf(log->stream, "wallsample: %s\n", text);
 	fflush(log->stream);
+	if (log->after != NULL)
+		log->after(log->context);
 }

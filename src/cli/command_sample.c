@@ -165,6 +165,19 @@ on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threa
 	progress_draw(&run->progress, elapsed_ns, samples, threads);
 }
 
+/* A line of status may wait for its reader. */
+static void
+before_line(void *context)
+{
+	sampler_leave(context);
+}
+
+static void
+after_line(void *context)
+{
+	sampler_return(context);
+}
+
 static void
 run_sampler(struct sample_run *run)
 {
@@ -182,15 +195,19 @@ run_sampler(struct sample_run *run)
 		      !options->quiet && options->verbose == 0 && !run->target.is_command,
 		      options->duration_ns);
 	sample_say_start(run);
+	run->log.before = before_line;
+	run->log.after = after_line;
+	run->log.context = run->sampler;
 	run->end = sampler_run(run->sampler, &hooks);
-	progress_erase(&run->progress);
 	run->stats = *sampler_stats(run->sampler);
 	/* a command that was sampled without a stop is nobody's to reap but ours */
 	if (run->target.is_command && !run->stats.child_exited && run->end == SAMPLER_GONE)
 		run->stats.child_exited = target_reap(&run->target, &run->stats.child_status);
 	/* whatever is still held is let go before time is spent on the report */
+	run->log.before = run->log.after = NULL;
 	sampler_free(run->sampler);
 	run->sampler = NULL;
+	progress_erase(&run->progress);
 }
 
 /* From the target to the sampler, which is then ready to run. */
@@ -263,7 +280,8 @@ command_sample(const struct options *options)
 	const unsigned level = LOG_NORMAL + (options->verbose < 2 ? options->verbose : 2);
 	struct sample_run run = {
 		.options = options,
-		.log = { options->quiet ? LOG_QUIET : (enum log_level)level, stderr },
+		.log = { .level = options->quiet ? LOG_QUIET : (enum log_level)level,
+			 .stream = stderr },
 		.output = { .fd = -1, .dirfd = -1 },
 	};
 	struct error err;

@@ -244,14 +244,6 @@ stop_for_registers(struct sampler *sampler, struct pending *pending)
 	}
 }
 
-/* Walks may take long: what stops meanwhile is released in between. */
-static void
-serve_late(struct sampler *sampler)
-{
-	if (sampler->late_count > 0)
-		tracer_poll(sampler->tracer);
-}
-
 static void
 walk_sleeper(struct sampler *sampler, struct pending *pending)
 {
@@ -273,7 +265,7 @@ void
 collect_sleepers(struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->sleepers.count; i++) {
-		serve_late(sampler);
+		late_serve(sampler);
 		walk_sleeper(sampler, &sampler->sleepers.pending[i]);
 	}
 	sampler->sleepers.count = 0;
@@ -306,6 +298,9 @@ finish_stop(struct sampler *sampler, struct pending *pending)
 		break;
 	case STOP_LATE:
 		late_begin(sampler, pending);
+		break;
+	case STOP_MISSED:
+		fail(sampler, pending, FAILURE_LATE);
 		break;
 	case STOP_FOREIGN:
 		pending->thread->untouchable = true;
@@ -403,7 +398,7 @@ collect_all(struct sampler *sampler)
 		tracer_collect(sampler->tracer, stop_bound(sampler), sampler->config.stop_all,
 			       while_held, sampler);
 	for (size_t i = 0; i < runners->count; i++) {
-		serve_late(sampler);
+		late_serve(sampler);
 		finish_stop(sampler, &runners->pending[i]);
 	}
 	runners->count = 0;

@@ -41,6 +41,13 @@ late_extend(struct sampler *sampler, struct tracked *thread, enum run_state stat
 		thread->late->latest = now;
 }
 
+void
+late_serve(struct sampler *sampler)
+{
+	if (sampler->late_count > 0)
+		tracer_poll(sampler->tracer);
+}
+
 /*
  * Runnable time is split by the CPU time that the scheduler has counted meanwhile: a thread in
  * a long system call has a CPU all the time, one in the queue has none.
@@ -131,6 +138,7 @@ late_end(struct sampler *sampler, struct tracked *thread)
 	static const enum sample_failure failure_of[] = {
 		[STOP_CAPTURED] = FAILURE_COUNT,  [STOP_EXITED] = FAILURE_EXITED,
 		[STOP_DENIED] = FAILURE_DENIED,   [STOP_LATE] = FAILURE_LATE,
+		[STOP_MISSED] = FAILURE_LATE,
 		[STOP_FOREIGN] = FAILURE_UNREADABLE, [STOP_UNREADABLE] = FAILURE_UNREADABLE,
 	};
 	const enum sample_failure failure = failure_of[thread->late->request->end];

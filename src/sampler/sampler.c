@@ -25,8 +25,13 @@
 /* Before time begins; what is left then is taken in tick by tick. */
 #define JIT_LOOKS 20
 
+/* Looks take a microsecond each, some of them ten. */
+#define LOOKS_UNSERVED 32
+
 #define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
+/* It waits so much longer for a moment at which no sample is lost to it. */
+#define PROGRESS_LATE_NS NS_PER_SEC
 
 static size_t
 fd_budget(void)
@@ -162,6 +167,8 @@ look_at_threads(struct sampler *sampler, bool everyone)
 	for (size_t i = 0; i < count; i++) {
 		struct tracked *thread = sampler->thread[(first + i) % count];
 
+		if (i % LOOKS_UNSERVED == 0)
+			late_serve(sampler);
 		if (thread->gone)
 			continue;
 		/* To look at all is as good a chance as any: decided by the clock, not by
@@ -201,11 +208,15 @@ tick(struct sampler *sampler, bool last)
 	sampler->tick_ns = now;
 	sampler->runnable = 0;
 	alive = look_at_process(sampler);
+	late_serve(sampler);
 	maps_tick(sampler->maps, now);
+	late_serve(sampler);
 	if (sampler->config.jit_objects != NULL)
 		jit_objects_tick(sampler->config.jit_objects, now);
+	late_serve(sampler);
 	if (sampler->config.jit != NULL)
 		jit_tick(sampler->config.jit, now);
+	late_serve(sampler);
 	if (sampler->relist && alive)
 		threads_refresh(sampler);
 	look_at_threads(sampler, last || !alive || sampler->config.stop_all);
@@ -282,12 +293,44 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 	return (hooks->stop == NULL || !*hooks->stop) && clock_now_ns() < end_ns;
 }
 
-/* A hook may take long (a report, a terminal that Ctrl-S has stopped): what reaches its stop
- * meanwhile would stand still for as long. */
+void
+sampler_leave(struct sampler *sampler)
+{
+	if (sampler->tracer != NULL)
+		tracer_leave(sampler->tracer);
+}
+
+void
+sampler_return(struct sampler *sampler)
+{
+	if (sampler->tracer != NULL)
+		tracer_return(sampler->tracer);
+}
+
 static bool
 nothing_held(const struct sampler *sampler)
 {
 	return sampler->tracer == NULL || tracer_outstanding(sampler->tracer) == 0;
+}
+
+/* What was asked to stop is waited for first, so that few samples are lost to the report. */
+static void
+call_snapshot(struct sampler *sampler, const struct sampler_hooks *hooks)
+{
+	if (!nothing_held(sampler))
+		tracer_finish(sampler->tracer, LAST_BOUND_NS);
+	sampler_leave(sampler);
+	hooks->on_snapshot(hooks->context);
+	sampler_return(sampler);
+}
+
+static void
+call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t elapsed_ns)
+{
+	sampler_leave(sampler);
+	hooks->on_progress(hooks->context, elapsed_ns, sampler->stats.thread_samples,
+			   (uint32_t)sampler->thread_count);
+	sampler_return(sampler);
 }
 
 static enum sampler_end
@@ -307,21 +350,15 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 				return SAMPLER_GONE;
 			pace_next(sampler);
 		}
-		if (hooks->on_progress != NULL && now >= next_progress && nothing_held(sampler)) {
-			hooks->on_progress(hooks->context, now - began,
-					   sampler->stats.thread_samples,
-					   (uint32_t)sampler->thread_count);
+		if (hooks->on_progress != NULL && now >= next_progress &&
+		    (nothing_held(sampler) || now >= next_progress + PROGRESS_LATE_NS)) {
+			call_progress(sampler, hooks, now - began);
 			next_progress = now + PROGRESS_NS;
 		}
 		if (hooks->snapshot != NULL && *hooks->snapshot) {
-			if (!nothing_held(sampler)) {
-				tracer_finish(sampler->tracer, LAST_BOUND_NS);
-				if (!nothing_held(sampler))
-					continue; /* at a later tick */
-			}
 			*hooks->snapshot = 0;
 			update_stats(sampler, began, began_cpu);
-			hooks->on_snapshot(hooks->context);
+			call_snapshot(sampler, hooks);
 		}
 	}
 	/* The last tick looks at everybody, so that every sleep is accounted for. */

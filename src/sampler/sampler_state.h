@@ -166,6 +166,8 @@ void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
 void late_begin(struct sampler *sampler, struct pending *pending);
 /* The late sample stands for the time up to this tick, in which it did this. */
 void late_extend(struct sampler *sampler, struct tracked *thread, enum run_state state);
+/* Walks, looks and lists take their time: what stops meanwhile is released in between. */
+void late_serve(struct sampler *sampler);
 /* Its first tick has been credited, as captured or as failed: so are the others now. */
 void late_end(struct sampler *sampler, struct tracked *thread);
 /* The thread is forgotten: so is its late request. */

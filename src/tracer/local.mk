@@ -1,4 +1,5 @@
 libwallsample_a_SOURCES += \
+	src/tracer/away.c src/tracer/away.h \
 	src/tracer/process_memory.c src/tracer/regs_arch.h \
 	src/tracer/sleeper.c \
 	src/tracer/stop.c \

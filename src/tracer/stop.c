@@ -32,6 +32,12 @@ stop_classify(int status)
 	return event == 0 ? KIND_SIGNAL : KIND_OTHER;
 }
 
+int
+stop_signal(int status)
+{
+	return stop_classify(status) == KIND_SIGNAL ? WSTOPSIG(status) : 0;
+}
+
 /*
  * Copies the stack where it was at the last sample, for nothing but the caches: the copy in
  * the stop then takes a quarter of the time (16 KiB, a tick every 10 ms: 4 us
@@ -124,12 +130,15 @@ read_registers(pid_t tid, struct kernel_regs *kernel)
 }
 
 bool
-stop_repair(pid_t tid)
+stop_release(pid_t tid, int status, bool *repaired)
 {
+	enum stop_kind kind = stop_classify(status);
 	struct kernel_regs kernel;
 
-	return read_registers(tid, &kernel) && kernel_regs_complete(&kernel) &&
-	       repair(tid, &kernel);
+	*repaired = (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) &&
+		    read_registers(tid, &kernel) && kernel_regs_complete(&kernel) &&
+		    repair(tid, &kernel);
+	return stop_detach(tid, stop_signal(status));
 }
 
 static enum look

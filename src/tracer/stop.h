@@ -21,6 +21,9 @@ enum stop_kind { KIND_EXITED, KIND_INTERRUPTED, KIND_GROUP_STOP, KIND_SIGNAL, KI
 
 enum stop_kind stop_classify(int status);
 
+/* The program's signal that the thread has stopped for, as a wait status says; 0: none. */
+int stop_signal(int status);
+
 /* To be called shortly before: what the stop will touch is in the caches then. */
 void stop_rehearse(struct stop_request *request);
 
@@ -40,8 +43,12 @@ bool stop_detach(pid_t tid, int signo);
 bool stop_capture(const struct process *process, struct stop_request *request,
 		  enum stop_kind kind, uint64_t stopped_ns);
 
-/* The same saving alone, of a stopped thread that nobody wants a snapshot of. */
-bool stop_repair(pid_t tid);
+/*
+ * Of a stopped thread that nobody wants a snapshot of: the same saving, and it goes on, with
+ * its signal. False: it was killed in its stop. Makes system calls alone, as a signal
+ * handler may.
+ */
+bool stop_release(pid_t tid, int status, bool *repaired);
 
 /*
  * Since when a captured thread has stood still, at the earliest, given when the wait that

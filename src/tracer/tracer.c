@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "away.h"
 #include "stop.h"
 #include "watchdog.h"
 #include "wallsample/base.h"
@@ -36,6 +37,7 @@ struct tracer {
 	int exit_status;        /* with this wait status */
 	uint64_t waited_ns;     /* a moment at which nothing stood still that was not served */
 	bool quiet;             /* there was no tracee, and none was asked for since */
+	unsigned away;          /* how many tracer_leave wait for their tracer_return */
 	struct tracer_stats stats;
 };
 
@@ -115,13 +117,15 @@ detach(struct tracer *tracer, pid_t tid, int signo)
 /* A thread that nobody is interested in any more must not stay stopped, nor must its
  * system call fail. */
 static void
-release_unwanted(struct tracer *tracer, pid_t tid, int signo, enum stop_kind kind)
+release_unwanted(struct tracer *tracer, pid_t tid, int status)
 {
-	if ((kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) && stop_repair(tid))
-		tracer->stats.repaired++;
-	detach(tracer, tid, signo);
+	bool repaired;
+
+	if (!stop_release(tid, status, &repaired))
+		seized_add(tracer, tid, NULL);
+	tracer->stats.repaired += repaired;
 	tracer->stats.stops++;
-	tracer->stats.signals_passed += signo != 0;
+	tracer->stats.signals_passed += stop_signal(status) != 0;
 }
 
 /*
@@ -210,13 +214,6 @@ wait_any(struct tracer *tracer, int *status, uint64_t spin_until, uint64_t deadl
 	return waitpid(-1, status, __WALL);
 }
 
-/* The program's signal that the thread has stopped for; 0 if for none. */
-static int
-signal_of(int status)
-{
-	return stop_classify(status) == KIND_SIGNAL ? WSTOPSIG(status) : 0;
-}
-
 /* What is going on around the waits of one call. */
 struct waiting {
 	uint64_t deadline_ns;
@@ -231,7 +228,6 @@ serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *w
 {
 	struct stop_request *request = entry->request;
 	enum stop_kind kind = stop_classify(status);
-	int signo = signal_of(status);
 	pid_t tid = entry->tid;
 
 	/* One that is held, and killed, is here a second time. */
@@ -244,9 +240,9 @@ serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *w
 		seized_remove(tracer, entry);
 	} else if (request == NULL) {
 		seized_remove(tracer, entry);
-		release_unwanted(tracer, tid, signo, kind);
+		release_unwanted(tracer, tid, status);
 	} else {
-		request->signal = signo;
+		request->signal = stop_signal(status);
 		tracer->stats.repaired +=
 			stop_capture(tracer->process, request, kind, wait_ended);
 		if (waiting->hold && entry->fresh)
@@ -267,7 +263,7 @@ take(struct tracer *tracer, pid_t tid, int status, struct waiting *waiting, uint
 	if (entry != NULL)
 		serve(tracer, entry, status, waiting, began, ended);
 	else if (WIFSTOPPED(status))
-		release_unwanted(tracer, tid, signal_of(status), stop_classify(status));
+		release_unwanted(tracer, tid, status);
 	else
 		keep_exit(tracer, tid, status);
 	tracer->waited_ns = ended;
@@ -328,8 +324,9 @@ tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)
 	let_go(tracer);
 }
 
-void
-tracer_check(struct tracer *tracer)
+/* What is no tracee any more has come to this end. */
+static void
+drop_untraced(struct tracer *tracer, enum stop_end end)
 {
 	for (size_t i = tracer->seized_count; i-- > 0;) {
 		struct seized *entry = &tracer->seized[i];
@@ -337,9 +334,31 @@ tracer_check(struct tracer *tracer)
 		if (stop_interrupt(entry->tid))
 			continue;
 		if (entry->request != NULL)
-			entry->request->end = STOP_EXITED;
+			entry->request->end = end;
 		seized_remove(tracer, entry);
 	}
+}
+
+void
+tracer_check(struct tracer *tracer)
+{
+	drop_untraced(tracer, STOP_EXITED);
+}
+
+void
+tracer_leave(struct tracer *tracer)
+{
+	if (tracer->away++ == 0 && tracer->seized_count > 0)
+		away_begin(!tracer->is_parent);
+}
+
+void
+tracer_return(struct tracer *tracer)
+{
+	if (--tracer->away > 0 || tracer->seized_count == 0)
+		return;
+	away_end();
+	drop_untraced(tracer, STOP_MISSED);
 }
 
 /*
@@ -456,6 +475,8 @@ tracer_free(struct tracer *tracer)
 	for (size_t i = 0; i < tracer->seized_count; i++)
 		tracer->seized[i].request = NULL;
 	tracer_finish(tracer, FREE_BOUND_NS);
+	/* What has not stopped may do so while a report waits for its reader. */
+	tracer_leave(tracer);
 	watchdog_free(&tracer->watchdog);
 	free(tracer->seized);
 	free(tracer);

@@ -95,6 +95,8 @@ struct run {
 void run_start_words(struct run *run, char *const words[], void (*before_exec)(void));
 /* The same, with its output to this descriptor. */
 void run_start_to(struct run *run, char *const words[], int out);
+/* A pipe whose writer has to wait, for run_start_to. */
+void run_make_full_pipe(int ends[2]);
 /*
  * Starts it on a process for folded output of each thread, at whatever it costs:
  * -p PID -v -f folded -t --max-overhead 100 and the words up to NULL.
@@ -133,6 +135,8 @@ struct sched_time {
 struct sched_time inspect_sched_time(pid_t pid, pid_t tid);
 /* The share of the time that a thread wanted a CPU in which it waited for one. */
 double inspect_waited(pid_t pid, pid_t tid);
+/* Does its first thread wait in this system call? */
+bool inspect_is_in_call(pid_t pid, long number);
 /* No thread of it is traced, and none is stopped (state t or T): else failed checks. */
 bool inspect_is_free(pid_t pid);
 

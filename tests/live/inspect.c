@@ -146,6 +146,20 @@ inspect_waited(pid_t pid, pid_t tid)
 }
 
 bool
+inspect_is_in_call(pid_t pid, long number)
+{
+	char path[64], text[32] = "";
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return n > 0 && strtol(text, NULL, 10) == number && text[0] != 'r';
+}
+
+bool
 inspect_is_free(pid_t pid)
 {
 	static pid_t tids[THREADS_MOST];

@@ -8,7 +8,8 @@ tests_live_libharness_a_SOURCES = \
 live_tests = \
 	tests/live/test_churn tests/live/test_eustack tests/live/test_files tests/live/test_gdbjit \
 	tests/live/test_harness \
-	tests/live/test_jitter tests/live/test_killed tests/live/test_lifecycle tests/live/test_modes \
+	tests/live/test_jitter tests/live/test_killed tests/live/test_late tests/live/test_lifecycle \
+	tests/live/test_modes \
 	tests/live/test_names tests/live/test_recursion tests/live/test_shapes \
 	tests/live/test_shares tests/live/test_states tests/live/test_stopped \
 	tests/live/test_unharmed
@@ -22,6 +23,7 @@ tests_live_test_gdbjit_LDADD = $(live_ldadd)
 tests_live_test_harness_LDADD = $(live_ldadd)
 tests_live_test_jitter_LDADD = $(live_ldadd)
 tests_live_test_killed_LDADD = $(live_ldadd)
+tests_live_test_late_LDADD = $(live_ldadd)
 tests_live_test_lifecycle_LDADD = $(live_ldadd)
 tests_live_test_modes_LDADD = $(live_ldadd)
 tests_live_test_names_LDADD = $(live_ldadd)
@@ -46,7 +48,8 @@ live_jit_targets = \
 live_plain_targets = \
 	tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
 	tests/live/bin/churn tests/live/bin/copies tests/live/bin/crowd tests/live/bin/exec_after \
-	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/interrupts \
+	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
+	tests/live/bin/interrupts \
 	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/recurse \
 	tests/live/bin/shares tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
 live_shapes = \
@@ -63,7 +66,8 @@ live_sources = \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
 	tests/live/targets/churn.c tests/live/targets/copies.c tests/live/targets/crowd.c \
 	tests/live/targets/exec_after.c tests/live/targets/exec_before.c \
-	tests/live/targets/execs.c tests/live/targets/forks.c tests/live/targets/gdbjit.c \
+	tests/live/targets/execs.c tests/live/targets/forks.c tests/live/targets/gated.c \
+	tests/live/targets/gdbjit.c \
 	tests/live/targets/gdbjit.h tests/live/targets/gdbjit_code.c \
 	tests/live/targets/interrupts.c tests/live/targets/jitter.c tests/live/targets/leaves.c \
 	tests/live/targets/mangled.c tests/live/targets/plusplus.cc \
@@ -92,6 +96,8 @@ tests/live/bin/exec_before: tests/live/targets/exec_before.c $(live_headers)
 tests/live/bin/execs: tests/live/targets/execs.c $(live_headers)
 	$(live_one)
 tests/live/bin/forks: tests/live/targets/forks.c $(live_headers)
+	$(live_one)
+tests/live/bin/gated: tests/live/targets/gated.c $(live_headers)
 	$(live_one)
 tests/live/bin/interrupts: tests/live/targets/interrupts.c $(live_headers)
 	$(live_one)

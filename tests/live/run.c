@@ -60,6 +60,18 @@ run_start_to(struct run *run, char *const words[], int out)
 }
 
 void
+run_make_full_pipe(int ends[2])
+{
+	static const char zeros[4096];
+
+	if (pipe2(ends, O_CLOEXEC) != 0 || fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0)
+		harness_die("no pipe");
+	while (write(ends[1], zeros, sizeof(zeros)) > 0)
+		;
+	fcntl(ends[1], F_SETFL, 0);
+}
+
+void
 run_start_list(struct run *run, pid_t pid, va_list args)
 {
 	static char program[] = "wallsample", verbose[] = "-v", format[] = "-f",

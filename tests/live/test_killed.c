@@ -141,34 +141,6 @@ snapshots(void)
 	target_finish(&target, NULL);
 }
 
-/* Does the process wait in this system call? */
-static bool
-is_in_call(pid_t pid, long number)
-{
-	char path[64], text[32] = "";
-	int fd;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	close(fd);
-	return n > 0 && strtol(text, NULL, 10) == number && text[0] != 'r';
-}
-
-/* A pipe that is full. */
-static void
-make_full_pipe(int ends[2])
-{
-	static const char zeros[4096];
-
-	if (pipe2(ends, O_CLOEXEC) != 0 || fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0)
-		harness_die("no pipe");
-	while (write(ends[1], zeros, sizeof(zeros)) > 0)
-		;
-	fcntl(ends[1], F_SETFL, 0);
-}
-
 /*
  * The report at SIGUSR1 goes to somebody who does not read it. More threads are busy than
  * there are CPUs, so that at all times some were asked to stop and have not yet: not
@@ -190,12 +162,12 @@ output_not_taken(const char *option)
 		struct run run;
 		int ends[2];
 
-		make_full_pipe(ends);
+		run_make_full_pipe(ends);
 		run_start_to(&run, words, ends[1]);
 		close(ends[1]);
 		CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
 		kill(run.pid, SIGUSR1);
-		while (!is_in_call(run.pid, SYS_write))
+		while (!inspect_is_in_call(run.pid, SYS_write))
 			nanosleep(&moment, NULL);
 		CHECK(inspect_is_free(target.pid), "a thread is held");
 		for (unsigned counter = 0; counter < 10; counter++)

@@ -323,7 +323,7 @@ test_log_levels(void **state)
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
-	struct log log = { LOG_NORMAL, stream };
+	struct log log = { .level = LOG_NORMAL, .stream = stream };
 
 	(void)state;
 	log_say(NULL, LOG_NORMAL, "nobody");
