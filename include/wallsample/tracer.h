@@ -48,6 +48,7 @@ struct stop_request {
 	size_t stack_want;       /* bytes of stack to copy */
 	uint64_t sp_before;      /* stack pointer at an earlier sample; 0: none */
 	uint64_t tick_ns;        /* when the tick began */
+	uint64_t looked_ns;      /* when `before` was read */
 	struct snapshot snapshot; /* initialised by the caller, filled here */
 	/* out */
 	enum stop_end end;
@@ -56,7 +57,7 @@ struct stop_request {
 	bool group_stopped;      /* it was stopped by job control and still is */
 	long syscall;            /* number it was in; SYSCALL_NONE when in user code */
 	struct sched during;     /* counters while it was stopped */
-	uint64_t stopped_ns;     /* how long it was stopped, at most: see stop_began() */
+	uint64_t stopped_ns;     /* how long it was stopped, at most */
 	/* the tracer's own */
 	uint64_t asked_ns;       /* when */
 	int signal;              /* to be passed on with the release */

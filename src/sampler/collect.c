@@ -26,6 +26,7 @@ batch_add(struct batch *batch, struct tracked *thread, int64_t samples, int64_t 
 	pending->thread = thread;
 	pending->samples = samples;
 	pending->weight_ns = weight_ns;
+	pending->looked_ns = clock_now_ns();
 	pending->info = (struct syscall_info){ .number = SYSCALL_NONE };
 	pending->moved = false;
 	return pending;
@@ -138,6 +139,7 @@ make_request(struct sampler *sampler, const struct pending *pending)
 	request->stack_want = pending->thread->stack_need;
 	request->sp_before = pending->thread->sp;
 	request->tick_ns = sampler->tick_ns;
+	request->looked_ns = pending->looked_ns;
 }
 
 static void

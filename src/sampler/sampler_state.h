@@ -68,6 +68,7 @@ struct tracked {
 struct pending {
 	struct tracked *thread;
 	int64_t samples, weight_ns;
+	uint64_t looked_ns;     /* when it was seen to run */
 	struct syscall_info info;
 	enum run_state state;
 	bool moved;             /* a sleeper that ran before all threads were held */

@@ -11,9 +11,6 @@
 #include "wallsample/base.h"
 #include "wallsample/memory.h"
 
-/* A wait that returned sooner than this found the stop waiting for us. */
-#define WAITED_NS (3 * NS_PER_US)
-
 /* A thread that we have displaced when we woke for the tick began to wait just before it. */
 #define OWN_WAKE_NS (50 * NS_PER_US)
 
@@ -72,21 +69,6 @@ stop_detach(pid_t tid, int signo)
 }
 
 /*
- * Not before it was asked, nor before we last looked and it did not stand still. One that had
- * to get a CPU first executed nothing until then; when our wait had to wait for it, it
- * stopped just now.
- */
-uint64_t
-stop_began(const struct stop_request *request, uint64_t wait_began, uint64_t wait_ended,
-	   uint64_t previous_end)
-{
-	if (request->during.switches != request->before.switches &&
-	    wait_ended - wait_began >= WAITED_NS)
-		return wait_ended;
-	return previous_end > request->asked_ns ? previous_end : request->asked_ns;
-}
-
-/*
  * An interrupted wait of some system calls returns EINTR to the program, which breaks real
  * programs. Tried: 39 of 40 such waits failed without this, none with it
  * (tests/live/test_unharmed).
@@ -98,23 +80,6 @@ repair(pid_t tid, struct kernel_regs *kernel)
 
 	return kernel_regs_repair(kernel) &&
 	       ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) == 0;
-}
-
-/*
- * Was it waiting for a CPU? It was if it has been given one since, and the wait for it, whose
- * length the scheduler tells, began before the tick: one that began with the tick is our own
- * doing, because we took the CPU to make the tick. One that is still in the call in which it
- * slept is no such victim: it was woken, and waited from then on.
- */
-static bool
-was_queued(const struct stop_request *request, uint64_t stopped_ns)
-{
-	uint64_t waited = request->during.delay_ns - request->before.delay_ns;
-
-	if (request->during.switches == request->before.switches || request->fell_asleep)
-		return false;
-	return waited > stopped_ns - request->tick_ns + OWN_WAKE_NS ||
-	       (waited > 0 && syscall_only_waits(request->syscall));
 }
 
 /* The registers of a stopped thread; false when there are none. */
@@ -151,9 +116,29 @@ read_counters(const struct process *process, struct stop_request *request)
 	return look;
 }
 
+/*
+ * Was it waiting for a CPU? It was if it has been given one since, and the wait for it, whose
+ * length the scheduler tells, began before we looked: but one that began with the tick is our
+ * own doing, because we took the CPU to make the tick. One that is still in the call in which
+ * it slept is no such victim: it was woken, and waited from then on.
+ */
 bool
-stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind,
-	     uint64_t stopped_ns)
+stop_was_queued(const struct stop_request *request, uint64_t stopped_ns)
+{
+	uint64_t waited = request->during.delay_ns - request->before.delay_ns;
+	uint64_t began = stopped_ns - waited;
+
+	if (request->during.switches == request->before.switches || request->fell_asleep ||
+	    waited == 0)
+		return false;
+	if (syscall_only_waits(request->syscall) || waited > stopped_ns)
+		return true;
+	return began < request->tick_ns - OWN_WAKE_NS ||
+	       (began > request->tick_ns + OWN_WAKE_NS && began < request->looked_ns);
+}
+
+bool
+stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind)
 {
 	struct snapshot *snapshot = &request->snapshot;
 	struct kernel_regs kernel;
@@ -197,7 +182,6 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 						   snapshot->stack, request->stack_want);
 	if (!counters_first)
 		look = read_counters(process, request);
-	request->queued = was_queued(request, stopped_ns);
 	request->group_stopped = kind == KIND_GROUP_STOP;
 	if (look == LOOK_OK)
 		request->end = STOP_CAPTURED;

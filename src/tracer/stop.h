@@ -37,11 +37,14 @@ bool stop_interrupt(pid_t tid);
 bool stop_detach(pid_t tid, int signo);
 
 /*
- * The thread stands still, as the kind says, since `stopped_ns` at the latest: fills in the
- * request. True when a system call had to be saved from EINTR.
+ * The thread stands still, as the kind says: fills in the request, but for what is said of
+ * its time below. True when a system call had to be saved from EINTR.
  */
 bool stop_capture(const struct process *process, struct stop_request *request,
-		  enum stop_kind kind, uint64_t stopped_ns);
+		  enum stop_kind kind);
+
+/* Did a captured thread, which stopped at this moment, wait for a CPU at the tick? */
+bool stop_was_queued(const struct stop_request *request, uint64_t stopped_ns);
 
 /*
  * Of a stopped thread that nobody wants a snapshot of: the same saving, and it goes on, with
@@ -49,12 +52,5 @@ bool stop_capture(const struct process *process, struct stop_request *request,
  * handler may.
  */
 bool stop_release(pid_t tid, int status, bool *repaired);
-
-/*
- * Since when a captured thread has stood still, at the earliest, given when the wait that
- * told us began and ended, and a moment before at which it did not.
- */
-uint64_t stop_began(const struct stop_request *request, uint64_t wait_began,
-		    uint64_t wait_ended, uint64_t previous_end);
 
 #endif

@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "away.h"
+#include "own_delay.h"
+#include "seized.h"
 #include "stop.h"
 #include "watchdog.h"
 #include "wallsample/base.h"
@@ -25,17 +28,13 @@
 struct tracer {
 	const struct process *process;
 	struct watchdog watchdog;
-	/* Everything that is seized. A few dozen entries at most times: searched in order. */
-	struct seized {
-		pid_t tid;
-		bool fresh;     /* asked since the last tracer_collect */
-		struct stop_request *request; /* NULL: of no interest any more */
-	} *seized;
-	size_t seized_count, seized_capacity;
+	struct seized_list seized;
 	bool is_parent;         /* of the process, which then is our child */
 	bool exited;            /* it has exited, */
 	int exit_status;        /* with this wait status */
 	uint64_t waited_ns;     /* a moment at which nothing stood still that was not served */
+	int own_delay_fd;       /* how long we have waited for a CPU ourselves: */
+	uint64_t own_delay_ns;  /* at that moment, or a little before */
 	bool quiet;             /* there was no tracee, and none was asked for since */
 	unsigned away;          /* how many tracer_leave wait for their tracer_return */
 	struct tracer_stats stats;
@@ -54,6 +53,7 @@ tracer_create(const struct process *process, struct tracer **out, struct error *
 		return rc;
 	}
 	tracer->process = process;
+	tracer->own_delay_fd = own_delay_open();
 	tracer->is_parent = waitid(P_PID, (id_t)process->pid, &info,
 				   WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 	*out = tracer;
@@ -70,36 +70,11 @@ keep_exit(struct tracer *tracer, pid_t pid, int status)
 	tracer->exit_status = status;
 }
 
-static void
-seized_add(struct tracer *tracer, pid_t tid, struct stop_request *request)
-{
-	tracer->seized = xgrow(tracer->seized, &tracer->seized_capacity, tracer->seized_count + 1,
-			       sizeof(*tracer->seized));
-	tracer->seized[tracer->seized_count++] =
-		(struct seized){ .tid = tid, .fresh = request != NULL, .request = request };
-}
-
-static struct seized *
-seized_find(const struct tracer *tracer, pid_t tid)
-{
-	for (size_t i = 0; i < tracer->seized_count; i++)
-		if (tracer->seized[i].tid == tid)
-			return &tracer->seized[i];
-	return NULL;
-}
-
-static void
-seized_remove(struct tracer *tracer, struct seized *entry)
-{
-	*entry = tracer->seized[--tracer->seized_count];
-}
-
 void
 tracer_forget(struct tracer *tracer, const struct stop_request *request)
 {
-	for (size_t i = 0; i < tracer->seized_count; i++)
-		if (tracer->seized[i].request == request)
-			tracer->seized[i].request = NULL;
+	if (request != NULL)
+		seized_forget(&tracer->seized, request);
 }
 
 /*
@@ -111,7 +86,7 @@ static void
 detach(struct tracer *tracer, pid_t tid, int signo)
 {
 	if (!stop_detach(tid, signo))
-		seized_add(tracer, tid, NULL);
+		seized_add(&tracer->seized, tid, NULL);
 }
 
 /* A thread that nobody is interested in any more must not stay stopped, nor must its
@@ -122,7 +97,7 @@ release_unwanted(struct tracer *tracer, pid_t tid, int status)
 	bool repaired;
 
 	if (!stop_release(tid, status, &repaired))
-		seized_add(tracer, tid, NULL);
+		seized_add(&tracer->seized, tid, NULL);
 	tracer->stats.repaired += repaired;
 	tracer->stats.stops++;
 	tracer->stats.signals_passed += stop_signal(status) != 0;
@@ -135,12 +110,12 @@ release_unwanted(struct tracer *tracer, pid_t tid, int status)
 static bool
 is_ours_already(struct tracer *tracer, pid_t tid)
 {
-	struct seized *entry = seized_find(tracer, tid);
+	struct seized *entry = seized_find(&tracer->seized, tid);
 
 	if (!stop_interrupt(tid))
 		return false;
 	if (entry != NULL)
-		seized_remove(tracer, entry);
+		seized_remove(&tracer->seized, entry);
 	return true;
 }
 
@@ -175,11 +150,11 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	if (!stop_interrupt(tid)) {
 		/* It is dying with us as its tracer: its exit has to be waited for. */
 		request->end = STOP_EXITED;
-		seized_add(tracer, tid, NULL);
+		seized_add(&tracer->seized, tid, NULL);
 		return;
 	}
 	request->end = STOP_LATE;
-	seized_add(tracer, tid, request);
+	seized_add(&tracer->seized, tid, request);
 }
 
 static void
@@ -194,24 +169,38 @@ release(struct tracer *tracer, struct stop_request *request, uint64_t began)
 	tracer->stats.signals_passed += request->signal != 0;
 }
 
+/* How a wait has ended. */
+struct wait_end {
+	pid_t tid;     /* what waitpid(2) says; < 0: nothing, errno says why */
+	int status;
+	uint64_t at_ns;
+	bool slept;    /* until something stopped; else it may have stood still for long */
+};
+
 /* waitpid that spins until `spin_until` before it sleeps. */
-static pid_t
-wait_any(struct tracer *tracer, int *status, uint64_t spin_until, uint64_t deadline_ns)
+static struct wait_end
+wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 {
+	struct wait_end end = { .slept = false };
 	uint64_t now = clock_now_ns();
 
 	do {
-		pid_t tid = waitpid(-1, status, __WALL | WNOHANG);
-
-		if (tid != 0)
-			return tid;
+		end.tid = waitpid(-1, &end.status, __WALL | WNOHANG);
+		if (end.tid != 0)
+			break;
 		tracer->waited_ns = now;
 		now = clock_now_ns();
 	} while (now < spin_until);
-	/* Only now, because threads stand still while the timer is set. */
-	if (!tracer->watchdog.armed)
-		watchdog_set(&tracer->watchdog, deadline_ns);
-	return waitpid(-1, status, __WALL);
+	if (end.tid == 0) {
+		end.slept = true;
+		tracer->own_delay_ns = own_delay_read(tracer->own_delay_fd);
+		/* Only now, because threads stand still while the timer is set. */
+		if (!tracer->watchdog.armed)
+			watchdog_set(&tracer->watchdog, deadline_ns);
+		end.tid = waitpid(-1, &end.status, __WALL);
+	}
+	end.at_ns = clock_now_ns();
+	return end;
 }
 
 /* What is going on around the waits of one call. */
@@ -221,65 +210,93 @@ struct waiting {
 	size_t pending;        /* fresh requests without an end */
 };
 
+/*
+ * When we were woken: nothing stood still then but what woke us. We may have been given a CPU
+ * long after, when others ran on it.
+ */
+static uint64_t
+woken_ns(const struct tracer *tracer, const struct wait_end *end)
+{
+	uint64_t delay = own_delay_read(tracer->own_delay_fd) - tracer->own_delay_ns;
+
+	return delay < end->at_ns - tracer->waited_ns ? end->at_ns - delay : tracer->waited_ns;
+}
+
+/*
+ * Since when the thread has stood still, at the earliest. One that had to get a CPU first
+ * executed nothing until then: it is what woke us. Of others it is not before they were asked,
+ * nor before we last looked and nothing stood still.
+ */
+static uint64_t
+stopped_since(const struct tracer *tracer, const struct stop_request *request,
+	      const struct wait_end *end)
+{
+	uint64_t since = tracer->waited_ns;
+
+	if (request->during.switches != request->before.switches && end->slept)
+		since = woken_ns(tracer, end);
+	return since > request->asked_ns ? since : request->asked_ns;
+}
+
 /* A seized thread has stopped or exited: captured, released, no longer seized. */
 static void
-serve(struct tracer *tracer, struct seized *entry, int status, struct waiting *waiting,
-      uint64_t wait_began, uint64_t wait_ended)
+serve(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
+      const struct wait_end *end)
 {
 	struct stop_request *request = entry->request;
-	enum stop_kind kind = stop_classify(status);
-	pid_t tid = entry->tid;
+	enum stop_kind kind = stop_classify(end->status);
+	uint64_t since;
 
 	/* One that is held, and killed, is here a second time. */
 	if (request == NULL || request->end == STOP_LATE)
 		waiting->pending -= entry->fresh;
 	if (kind == KIND_EXITED) {
-		keep_exit(tracer, tid, status);
+		keep_exit(tracer, end->tid, end->status);
 		if (request != NULL)
 			request->end = STOP_EXITED;
-		seized_remove(tracer, entry);
+		seized_remove(&tracer->seized, entry);
 	} else if (request == NULL) {
-		seized_remove(tracer, entry);
-		release_unwanted(tracer, tid, status);
+		seized_remove(&tracer->seized, entry);
+		release_unwanted(tracer, end->tid, end->status);
 	} else {
-		request->signal = stop_signal(status);
-		tracer->stats.repaired +=
-			stop_capture(tracer->process, request, kind, wait_ended);
+		request->signal = stop_signal(end->status);
+		tracer->stats.repaired += stop_capture(tracer->process, request, kind);
+		since = stopped_since(tracer, request, end);
+		request->queued = request->end == STOP_CAPTURED &&
+				  stop_was_queued(request, since);
 		if (waiting->hold && entry->fresh)
 			return; /* stays seized, until let_go */
-		seized_remove(tracer, entry);
-		release(tracer, request,
-			stop_began(request, wait_began, wait_ended, tracer->waited_ns));
+		seized_remove(&tracer->seized, entry);
+		release(tracer, request, since);
 	}
 }
 
 /* What a wait has brought. */
 static void
-take(struct tracer *tracer, pid_t tid, int status, struct waiting *waiting, uint64_t began)
+take(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting)
 {
-	uint64_t ended = clock_now_ns();
-	struct seized *entry = seized_find(tracer, tid);
+	struct seized *entry = seized_find(&tracer->seized, end->tid);
 
 	if (entry != NULL)
-		serve(tracer, entry, status, waiting, began, ended);
-	else if (WIFSTOPPED(status))
-		release_unwanted(tracer, tid, status);
+		serve(tracer, entry, waiting, end);
+	else if (WIFSTOPPED(end->status))
+		release_unwanted(tracer, end->tid, end->status);
 	else
-		keep_exit(tracer, tid, status);
-	tracer->waited_ns = ended;
+		keep_exit(tracer, end->tid, end->status);
+	if (end->slept)
+		tracer->waited_ns = woken_ns(tracer, end);
 }
 
 /* One wait. Returns false when the time is over or there is nothing to wait for. */
 static bool
 wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_ns)
 {
-	uint64_t began = clock_now_ns();
-	int status;
-	pid_t tid = wait_any(tracer, &status, began + spin_ns, waiting->deadline_ns);
+	struct wait_end end =
+		wait_any(tracer, clock_now_ns() + spin_ns, waiting->deadline_ns);
 
-	if (tid < 0)
-		return errno == EINTR && clock_now_ns() < waiting->deadline_ns;
-	take(tracer, tid, status, waiting, began);
+	if (end.tid < 0)
+		return errno == EINTR && end.at_ns < waiting->deadline_ns;
+	take(tracer, &end, waiting);
 	return true;
 }
 
@@ -289,8 +306,8 @@ let_go(struct tracer *tracer)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < tracer->seized_count; i++) {
-		struct seized entry = tracer->seized[i];
+	for (size_t i = 0; i < tracer->seized.count; i++) {
+		struct seized entry = tracer->seized.item[i];
 
 		if (entry.fresh && entry.request != NULL && entry.request->end != STOP_LATE) {
 			release(tracer, entry.request, entry.request->asked_ns);
@@ -298,9 +315,9 @@ let_go(struct tracer *tracer)
 		}
 		tracer->stats.late += entry.fresh;
 		entry.fresh = false;
-		tracer->seized[kept++] = entry;
+		tracer->seized.item[kept++] = entry;
 	}
-	tracer->seized_count = kept;
+	tracer->seized.count = kept;
 }
 
 void
@@ -309,11 +326,11 @@ tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)
 {
 	uint64_t now = clock_now_ns();
 	struct waiting waiting = {
-		.deadline_ns = now + bound_ns, .hold = hold
+		.deadline_ns = now + bound_ns,
+		.hold = hold,
+		.pending = seized_count_fresh(&tracer->seized),
 	};
 
-	for (size_t i = 0; i < tracer->seized_count; i++)
-		waiting.pending += tracer->seized[i].fresh;
 	if (waiting.pending > 0) {
 		while (waiting.pending > 0 && wait_once(tracer, &waiting, SPIN_NS))
 			;
@@ -324,41 +341,26 @@ tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)
 	let_go(tracer);
 }
 
-/* What is no tracee any more has come to this end. */
-static void
-drop_untraced(struct tracer *tracer, enum stop_end end)
-{
-	for (size_t i = tracer->seized_count; i-- > 0;) {
-		struct seized *entry = &tracer->seized[i];
-
-		if (stop_interrupt(entry->tid))
-			continue;
-		if (entry->request != NULL)
-			entry->request->end = end;
-		seized_remove(tracer, entry);
-	}
-}
-
 void
 tracer_check(struct tracer *tracer)
 {
-	drop_untraced(tracer, STOP_EXITED);
+	seized_drop_untraced(&tracer->seized, STOP_EXITED);
 }
 
 void
 tracer_leave(struct tracer *tracer)
 {
-	if (tracer->away++ == 0 && tracer->seized_count > 0)
+	if (tracer->away++ == 0 && tracer->seized.count > 0)
 		away_begin(!tracer->is_parent);
 }
 
 void
 tracer_return(struct tracer *tracer)
 {
-	if (--tracer->away > 0 || tracer->seized_count == 0)
+	if (--tracer->away > 0 || tracer->seized.count == 0)
 		return;
 	away_end();
-	drop_untraced(tracer, STOP_MISSED);
+	seized_drop_untraced(&tracer->seized, STOP_MISSED);
 }
 
 /*
@@ -391,19 +393,18 @@ has_tracees(struct tracer *tracer)
 	struct waiting waiting = { .hold = false };
 
 	while (!tracer->quiet) {
-		uint64_t began = clock_now_ns();
-		int status;
-		pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+		struct wait_end end = { .at_ns = clock_now_ns() };
 
-		if (tid < 0) { /* ECHILD */
-			tracer->quiet = tracer->seized_count == 0;
+		end.tid = waitpid(-1, &end.status, __WALL | WNOHANG);
+		if (end.tid < 0) { /* ECHILD */
+			tracer->quiet = tracer->seized.count == 0;
 			return false;
 		}
-		if (tid == 0) {
-			tracer->waited_ns = began; /* nothing stood still then */
+		if (end.tid == 0) {
+			tracer->waited_ns = end.at_ns; /* nothing stood still then */
 			return true;
 		}
-		take(tracer, tid, status, &waiting, began);
+		take(tracer, &end, &waiting);
 	}
 	return false;
 }
@@ -435,7 +436,7 @@ tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 	stop_interrupt(tracer->process->pid);
 	while (has_tracees(tracer) && clock_now_ns() < deadline) {
 		/* Children that are no tracees are children for as long as they run. */
-		if (tracer->seized_count == 0 && (tracer->is_parent || rounds++ >= FINISH_ROUNDS))
+		if (tracer->seized.count == 0 && (tracer->is_parent || rounds++ >= FINISH_ROUNDS))
 			break;
 		serve_until(tracer, clock_now_ns() + WATCHDOG_REPEAT_NS);
 		tracer_check(tracer);
@@ -458,7 +459,7 @@ tracer_exit_status(struct tracer *tracer, int *status)
 size_t
 tracer_outstanding(const struct tracer *tracer)
 {
-	return tracer->seized_count;
+	return tracer->seized.count;
 }
 
 const struct tracer_stats *
@@ -472,12 +473,13 @@ tracer_free(struct tracer *tracer)
 {
 	if (tracer == NULL)
 		return;
-	for (size_t i = 0; i < tracer->seized_count; i++)
-		tracer->seized[i].request = NULL;
+	seized_forget(&tracer->seized, NULL);
 	tracer_finish(tracer, FREE_BOUND_NS);
 	/* What has not stopped may do so while a report waits for its reader. */
 	tracer_leave(tracer);
 	watchdog_free(&tracer->watchdog);
-	free(tracer->seized);
+	if (tracer->own_delay_fd >= 0)
+		close(tracer->own_delay_fd);
+	seized_release(&tracer->seized);
 	free(tracer);
 }

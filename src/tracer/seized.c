@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* seized.c - an array of what is seized, in no order. */
+#include "seized.h"
+
+#include <stdlib.h>
+
+#include "stop.h"
+#include "wallsample/base.h"
+
+void
+seized_add(struct seized_list *list, pid_t tid, struct stop_request *request)
+{
+	list->item = xgrow(list->item, &list->capacity, list->count + 1, sizeof(*list->item));
+	list->item[list->count++] =
+		(struct seized){ .tid = tid, .fresh = request != NULL, .request = request };
+}
+
+struct seized *
+seized_find(const struct seized_list *list, pid_t tid)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->item[i].tid == tid)
+			return &list->item[i];
+	return NULL;
+}
+
+void
+seized_remove(struct seized_list *list, struct seized *item)
+{
+	*item = list->item[--list->count];
+}
+
+void
+seized_forget(struct seized_list *list, const struct stop_request *request)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (request == NULL || list->item[i].request == request)
+			list->item[i].request = NULL;
+}
+
+void
+seized_drop_untraced(struct seized_list *list, enum stop_end end)
+{
+	for (size_t i = list->count; i-- > 0;) {
+		struct seized *item = &list->item[i];
+
+		if (stop_interrupt(item->tid))
+			continue;
+		if (item->request != NULL)
+			item->request->end = end;
+		seized_remove(list, item);
+	}
+}
+
+size_t
+seized_count_fresh(const struct seized_list *list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		count += list->item[i].fresh;
+	return count;
+}
+
+void
+seized_release(struct seized_list *list)
+{
+	free(list->item);
+	*list = (struct seized_list){ .item = NULL };
+}
