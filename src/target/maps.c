@@ -295,6 +295,22 @@ query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
 }
 
 /*
+ * Is the mapping what the kernel says here, without its name? False is no answer: shared
+ * memory without a name has a file of the kernel's. This is what is asked once a tick.
+ */
+static bool
+still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t address)
+{
+	const struct module *module = modules_get(maps->modules, mapping->module);
+	struct maps_line line;
+
+	return maps_source_query(maps->fd, address, &line, NULL) == MAPS_QUERY_FOUND &&
+	       mapping->start == line.start && mapping->end == line.end &&
+	       (mapping->offset == line.offset || module->kind == MODULE_VDSO) &&
+	       module->dev == line.dev && module->inode == line.inode;
+}
+
+/*
  * A library may have taken the place of another since the last tick (dlclose, dlopen): then
  * what is known of the address is wrong, not missing. A mapping that has gone stays: the
  * snapshot that asks may be older. Returns what is at the address now.
@@ -311,7 +327,8 @@ confirm(struct maps *maps, const struct mapping *known, uint64_t address)
 		return known;
 	maps->checks++;
 	maps->mapping[known - maps->mapping].checked = maps->tick;
-	if (maps_source_query(maps->fd, address, &line, path) != MAPS_QUERY_FOUND)
+	if (still_holds(maps, known, address) ||
+	    maps_source_query(maps->fd, address, &line, path) != MAPS_QUERY_FOUND)
 		return known;
 	mapping = make_mapping(maps, &line);
 	if (same_mapping(known, &mapping))

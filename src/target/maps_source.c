@@ -57,7 +57,7 @@ maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PA
 		.size = sizeof(q),
 		.query_flags = PROCMAP_EXECUTABLE,
 		.query_addr = address,
-		.vma_name_size = PATH_MAX,
+		.vma_name_size = path ? PATH_MAX : 0,
 		.vma_name_addr = (uintptr_t)path,
 	};
 
@@ -68,12 +68,17 @@ maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PA
 			return MAPS_QUERY_UNSUPPORTED;
 		return MAPS_QUERY_FAILED;
 	}
-	if (q.vma_name_size == 0)
-		path[0] = '\0';
-	path[PATH_MAX - 1] = '\0';
-	/* The text writes a newline as \012; leave such a name to it, so that the two agree. */
-	if (strchr(path, '\n') || q.vma_start > address || q.vma_end <= address)
+	if (q.vma_start > address || q.vma_end <= address)
 		return MAPS_QUERY_FAILED;
+	if (path) {
+		if (q.vma_name_size == 0)
+			path[0] = '\0';
+		path[PATH_MAX - 1] = '\0';
+		/* The text writes a newline as \012; leave such a name to it, so that the two
+		 * agree. */
+		if (strchr(path, '\n'))
+			return MAPS_QUERY_FAILED;
+	}
 	*line = (struct maps_line){
 		.start = q.vma_start,
 		.end = q.vma_end,

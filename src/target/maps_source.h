@@ -37,7 +37,8 @@ enum maps_query {
 	MAPS_QUERY_UNSUPPORTED, /* nor will there ever be one */
 };
 
-/* `path` is where line->path then points. */
+/* `path` is where line->path then points; NULL: the name is not asked for, which takes half the
+ * time. */
 enum maps_query maps_source_query(int fd, uint64_t address, struct maps_line *line,
 				  char path[PATH_MAX]);
 
