@@ -327,7 +327,7 @@ test_log_levels(void **state)
 
 	(void)state;
 	log_say(NULL, LOG_NORMAL, "nobody");
-	log_say(&(struct log){ LOG_DEBUG, NULL }, LOG_NORMAL, "nowhere");
+	log_say(&(struct log){ .level = LOG_DEBUG }, LOG_NORMAL, "nowhere");
 	log_say(&log, LOG_VERBOSE, "hidden");
 	log_say(&log, LOG_NORMAL, "said %d", 1);
 	fclose(stream);

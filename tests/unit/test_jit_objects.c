@@ -73,7 +73,7 @@ setup(void **state)
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (f->memory == MAP_FAILED || process_open(getpid(), &f->process, &err) != 0)
 		return -1;
-	f->log = (struct log){ LOG_NORMAL, tmpfile() };
+	f->log = (struct log){ .level = LOG_NORMAL, .stream = tmpfile() };
 	f->modules = modules_create();
 	f->maps = maps_create(f->process, f->modules);
 	f->objects = jit_objects_create(f->process, f->maps, &f->log);
