@@ -13,13 +13,15 @@
 static struct target_counters *counters;
 static _Atomic unsigned numbers;
 static _Atomic bool closed;
+static pid_t target;
 
 FRAME static void
 gated_child(void)
 {
 	const struct timespec moment = {.tv_nsec = 200000};
 
-	while (closed)
+	/* Whoever orphans it does not leave it waiting for ever. */
+	while (closed && getppid() == target)
 		nanosleep(&moment, NULL);
 	_exit(0);
 }
@@ -50,6 +52,7 @@ main(int argc, char **argv)
 	if (count > TARGET_COUNTERS)
 		return 99;
 	counters = target_counters();
+	target = getpid();
 	for (size_t i = 0; i < count; i++)
 		threads[i] = (struct target_thread){.name = "gated", .run = gated_parent};
 	target_start(threads, count, 0);
