@@ -29,12 +29,16 @@
 #define HEAD_SIZE ((uint64_t)1 << 10)
 #define TAIL_SIZE ((uint64_t)4 << 10)
 
+/* Pieces of code in all files together: each time that one comes, all are put in order. */
+#define PIECES_MAX ((size_t)4 * JIT_OBJECTS_MAX)
+
 #define CONTENT_NONE UINT32_MAX
 
 /* What a file turned out to be. Kept for ever: samples may name its module. */
 struct content {
 	struct mapping *mapping;
 	size_t mapping_count;
+	bool told;              /* to the maps, this time */
 };
 
 enum object_state { OBJECT_NEW, OBJECT_READY, OBJECT_BAD };
@@ -71,7 +75,7 @@ struct jit_objects {
 	uint64_t copy_done;
 
 	struct content *content;
-	size_t content_count, content_capacity;
+	size_t content_count, content_capacity, pieces;
 	struct table by_content;     /* hash and size -> content */
 	uint64_t total_size;         /* of all files that were ever taken */
 	bool warned;
@@ -224,6 +228,17 @@ take_list(struct jit_objects *o, const struct jit_watch *watch, size_t listed_co
 	o->count = count;
 }
 
+/* How many a list may have, beside what the other lists have. */
+static size_t
+room_for(const struct jit_objects *o, const struct jit_watch *watch)
+{
+	size_t room = JIT_OBJECTS_MAX;
+
+	for (size_t i = 0; i < o->count; i++)
+		room -= o->object[i].descriptor != watch->address;
+	return room;
+}
+
 static void
 look_at(struct jit_objects *o, struct jit_watch *watch, uint64_t now_ns)
 {
@@ -239,8 +254,8 @@ look_at(struct jit_objects *o, struct jit_watch *watch, uint64_t now_ns)
 	    memcmp(&descriptor, &watch->last, sizeof(descriptor)) == 0)
 		return;
 	began_ns = clock_now_ns();
-	walk = jit_list_walk(&o->reader, watch->address, &descriptor, JIT_OBJECTS_MAX, &o->listed,
-			     &o->listed_capacity, &count);
+	walk = jit_list_walk(&o->reader, watch->address, &descriptor, room_for(o, watch),
+			     &o->listed, &o->listed_capacity, &count);
 	if (walk != JIT_WALK_CHANGED) {
 		take_list(o, watch, count);
 		verify(o);
@@ -310,13 +325,15 @@ make_content(struct jit_objects *o)
 		warn(o, &listed, elf.why);
 		return CONTENT_NONE;
 	}
-	module = modules_add_object(o->modules, elf.image);
+	module = elf.range_count <= PIECES_MAX - o->pieces ?
+			 modules_add_object(o->modules, elf.image) : MODULE_NONE;
 	if (module == MODULE_NONE) {
-		warn(o, &listed, "there are too many modules");
+		warn(o, &listed, "there is too much of such code");
 		jit_elf_release(&elf);
 		return CONTENT_NONE;
 	}
 	o->total_size += listed.size;
+	o->pieces += elf.range_count;
 	o->content = xgrow(o->content, &o->content_capacity, o->content_count + 1,
 			   sizeof(*o->content));
 	add_mappings(&o->content[o->content_count], &elf, elf.image, module);
@@ -421,18 +438,24 @@ copy_some(struct jit_objects *o)
 	}
 }
 
+/* What several entries have is told once: where it is first in the list. */
 static void
 tell_maps(struct jit_objects *o)
 {
 	struct mapping *all = NULL;
 	size_t capacity = 0, count = 0;
 
+	for (size_t i = 0; i < o->content_count; i++)
+		o->content[i].told = false;
 	for (size_t i = 0; i < o->count; i++) {
-		const struct content *content;
+		struct content *content;
 
 		if (o->object[i].state != OBJECT_READY)
 			continue;
 		content = &o->content[o->object[i].content];
+		if (content->told)
+			continue;
+		content->told = true;
 		all = xgrow(all, &capacity, count + content->mapping_count, sizeof(*all));
 		memcpy(all + count, content->mapping, content->mapping_count * sizeof(*all));
 		count += content->mapping_count;

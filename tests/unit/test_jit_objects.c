@@ -16,6 +16,7 @@
 
 #include "../../src/target/jit_list.h"
 #include "../../src/target/jit_search.h"
+#include "../../src/target/relocate.h"
 #include "../../src/unwind/rule.h"
 #include "made_object.h"
 #include "wallsample/base.h"
@@ -417,6 +418,92 @@ test_long_list(void **state)
 	free(entry);
 }
 
+/* Those that are not of objects. */
+static size_t
+kernel_mappings(const struct fixture *f)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < maps_count(f->maps); i++)
+		count += modules_get(f->modules, maps_at(f->maps, i)->module)->kind != MODULE_JIT;
+	return count;
+}
+
+/* An object file of nothing but pieces of code, each of a byte, from an address on. */
+static uint8_t *
+make_pieces(uint64_t code, uint16_t pieces, size_t *size)
+{
+	const Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_REL,
+		.e_machine = relocate_machine,
+		.e_shoff = sizeof(header),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = pieces,
+	};
+	uint8_t *file;
+
+	*size = sizeof(header) + pieces * sizeof(Elf64_Shdr);
+	file = xmalloc(*size);
+	memcpy(file, &header, sizeof(header));
+	for (uint16_t i = 0; i < pieces; i++) {
+		const Elf64_Shdr section = {
+			.sh_type = SHT_NOBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+			.sh_addr = code + 2 * i, .sh_size = 1,
+		};
+
+		memcpy(file + sizeof(header) + i * sizeof(section), &section, sizeof(section));
+	}
+	return file;
+}
+
+/* The same file again and again costs little more than once. */
+static void
+test_many_pieces(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t code = address_of(f->memory), began = clock_own_cpu_ns();
+	struct jit_entry *entry = calloc(JIT_OBJECTS_MAX, sizeof(*entry));
+	size_t size;
+	uint8_t *file = make_pieces(code, 256, &size);
+
+	assert_non_null(entry);
+	for (size_t i = 0; i < JIT_OBJECTS_MAX; i++)
+		enlist(&entry[i], file, size);
+	look(f);
+	assert_int_equal(jit_objects_count(f->objects), JIT_OBJECTS_MAX);
+	assert_int_equal(maps_count(f->maps), kernel_mappings(f) + 256);
+	assert_int_equal(module_at(f, code + 2 * 255)->kind, MODULE_JIT);
+	print_message("%d files of 256 pieces: %.2f s\n", JIT_OBJECTS_MAX,
+		      (double)(clock_own_cpu_ns() - began) / 1e9);
+	free(entry);
+	free(file);
+}
+
+/* Different ones are taken until they are too many; each is told, and the first is warned of. */
+static void
+test_too_many_pieces(void **state)
+{
+	enum { FILES = 4 * JIT_OBJECTS_MAX / 256 + 2 };
+	struct fixture *f = *state;
+	struct jit_entry entry[FILES];
+	uint8_t *file[FILES];
+
+	for (size_t i = 0; i < FILES; i++) {
+		size_t size;
+
+		file[i] = make_pieces(0x10000 * (i + 1), 256, &size);
+		enlist(&entry[i], file[i], size);
+	}
+	look(f);
+	assert_int_equal(jit_objects_count(f->objects), FILES - 2);
+	assert_int_equal(maps_count(f->maps), kernel_mappings(f) + 4 * JIT_OBJECTS_MAX);
+	assert_int_equal(warnings(f), 1);
+	for (size_t i = 0; i < FILES; i++)
+		free(file[i]);
+}
+
 static void
 test_sizes_that_lie(void **state)
 {
@@ -492,6 +579,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_ring, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_into_nowhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_long_list, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_pieces, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_too_many_pieces, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sizes_that_lie, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_search, setup, teardown),
 	};
