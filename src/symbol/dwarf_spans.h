@@ -22,6 +22,7 @@ struct dwarf_span {
 struct dwarf_spans {
 	struct dwarf_span *all;
 	size_t count, capacity;
+	size_t tried; /* what was looked at to fill it: the user's */
 };
 
 void dwarf_spans_release(struct dwarf_spans *spans);

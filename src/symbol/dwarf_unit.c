@@ -14,9 +14,8 @@
 #include "dwarf_walk.h"
 #include "wallsample/base.h"
 
-/* More addresses than any one unit has, and entry has: damaged ones repeat themselves. */
-#define SPANS_MAX ((size_t)16 << 20)
-#define RANGES_MAX 100000
+/* More ranges of addresses than any one unit has. */
+#define SPANS_MAX ((size_t)4 << 20)
 /* Functions that hold one address: a compiler nests some ten of them. */
 #define NESTING_MAX 256
 #define NO_SCOPE UINT32_MAX
@@ -62,18 +61,19 @@ is_code(const struct dwarf_spans *code, uint64_t low)
 
 bool
 dwarf_unit_add_ranges(Dwarf_Die *die, const struct dwarf_spans *code, struct dwarf_spans *spans,
-		      uint32_t what)
+		      uint32_t what, size_t limit)
 {
 	Dwarf_Addr base = 0, low, high;
 	ptrdiff_t at = 0;
 	bool added = false;
 
-	for (int i = 0; i < RANGES_MAX; i++) {
+	while (spans->tried < limit) {
 		at = dwarf_ranges(die, at, &base, &low, &high);
 		if (at <= 0)
 			break;
+		spans->tried++;
 		if (low < high && is_code(code, low))
-			added |= dwarf_spans_add(spans, low, high, what, SPANS_MAX);
+			added |= dwarf_spans_add(spans, low, high, what, limit);
 	}
 	return added;
 }
@@ -116,11 +116,11 @@ read_scopes(struct dwarf_unit *unit, const struct dwarf_spans *code)
 
 	if (walk == NULL)
 		return;
-	while (unit->scope_count < SPANS_MAX && dwarf_walk_next(walk, &entry)) {
+	while (unit->spans.tried < SPANS_MAX && dwarf_walk_next(walk, &entry)) {
 		uint32_t number = (uint32_t)unit->scope_count;
 
 		leave(&path, entry.left);
-		if (!dwarf_unit_add_ranges(&entry.die, code, &unit->spans, number))
+		if (!dwarf_unit_add_ranges(&entry.die, code, &unit->spans, number, SPANS_MAX))
 			continue;
 		if (unit->scope_count == unit->scope_capacity)
 			unit->scopes = xgrow(unit->scopes, &unit->scope_capacity,

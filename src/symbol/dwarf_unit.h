@@ -33,9 +33,10 @@ const struct dwarf_spans *dwarf_unit_spans(const struct dwarf_unit *unit);
 
 /*
  * Adds the addresses of an entry to `spans`, dead ones (that the linker has moved out of
- * the code) left out; false when there are none.
+ * the code) left out; false when there are none. Entries of a damaged file may all have the same
+ * long list: `spans->tried` counts what was looked at, and is never more than `limit`.
  */
 bool dwarf_unit_add_ranges(Dwarf_Die *die, const struct dwarf_spans *code,
-			   struct dwarf_spans *spans, uint32_t what);
+			   struct dwarf_spans *spans, uint32_t what, size_t limit);
 
 #endif

@@ -13,6 +13,8 @@
 
 #define UNITS_MAX ((size_t)4 << 20)
 #define SECTIONS_MAX ((size_t)1 << 20)
+/* Of all units together. */
+#define SPANS_MAX ((size_t)16 << 20)
 /* Units with the same address: identical code folded into one. More are not looked at. */
 #define SHARING_MAX 64
 
@@ -53,7 +55,7 @@ add_unit(struct dwarf_units *units, Dwarf_Die *top, Dwarf_Off offset)
 		units->tops = xgrow(units->tops, &units->capacity, units->count + 1,
 				    sizeof(*units->tops));
 	units->tops[units->count++] = offset;
-	if (dwarf_unit_add_ranges(top, &units->code, &units->spans, number))
+	if (dwarf_unit_add_ranges(top, &units->code, &units->spans, number, SPANS_MAX))
 		return;
 	/* It names code, but all of it was dropped by the linker. */
 	if (dwarf_hasattr(top, DW_AT_ranges) || dwarf_hasattr(top, DW_AT_high_pc))
@@ -154,7 +156,7 @@ dwarf_units_read_silent(struct dwarf_units *units, const struct dwarf_opener *op
 	uint32_t number;
 	Dwarf_Die top;
 
-	if (units->silent_read == units->silent_count)
+	if (units->silent_read == units->silent_count || units->spans.tried >= SPANS_MAX)
 		return false;
 	number = units->silent[units->silent_read++];
 	if (dwarf_offdie(dwarf, units->tops[number], &top) != NULL) {
@@ -164,11 +166,12 @@ dwarf_units_read_silent(struct dwarf_units *units, const struct dwarf_opener *op
 		spans = dwarf_unit_spans(unit);
 		for (size_t i = 0; i < spans->count; i++)
 			dwarf_spans_add(&units->spans, spans->all[i].low, spans->all[i].high,
-					number, SIZE_MAX);
+					number, SPANS_MAX);
+		units->spans.tried += spans->tried;
 		*cost += dwarf_unit_cost(unit);
 		dwarf_unit_free(unit);
 	}
-	if (units->silent_read == units->silent_count)
+	if (units->silent_read == units->silent_count || units->spans.tried >= SPANS_MAX)
 		dwarf_spans_order(&units->spans);
 	return true;
 }

@@ -1,11 +1,14 @@
 # Names.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_dwarf_lines
-TESTS += tests/unit/test_dwarf_lines
+check_PROGRAMS += tests/unit/test_dwarf_lines tests/unit/test_dwarf_hostile
+TESTS += tests/unit/test_dwarf_lines tests/unit/test_dwarf_hostile
 endif
 tests_unit_test_dwarf_lines_SOURCES = tests/unit/test_dwarf_lines.c
 tests_unit_test_dwarf_lines_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_dwarf_lines_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_dwarf_hostile_SOURCES = tests/unit/test_dwarf_hostile.c
+tests_unit_test_dwarf_hostile_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_dwarf_hostile_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_debug_file tests/unit/test_debug_split tests/unit/test_debuginfod
 TESTS += tests/unit/test_debug_file tests/unit/test_debug_split tests/unit/test_debuginfod
