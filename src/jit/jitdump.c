@@ -395,7 +395,6 @@ read_dump(struct jitdump *all, struct dump *dump, size_t budget)
 		return true;
 	/* Of another file, or of a time when less had been written. */
 	all->window_size = 0;
-	all->fetched = 0;
 	if (dump->offset == 0 && !read_header(all, dump))
 		return true;
 	while (end >= dump->offset && end - dump->offset >= RECORD_SIZE) {
@@ -435,6 +434,8 @@ read_more(void *state, size_t budget)
 	struct jitdump *all = state;
 	bool whole = true;
 
+	/* When it is spent, each that is left still takes one record, so that none starves. */
+	all->fetched = 0;
 	for (size_t i = 0; i < all->count; i++)
 		whole &= read_dump(all, &all->dump[i], budget);
 	return whole;

@@ -262,6 +262,49 @@ check_broken(struct scene *scene, struct bytes *bytes, const char *words, size_t
 	assert_int_equal(jit_count(scene->jit), entries);
 }
 
+/* A tick reads no more because there are more files; all are read in the end. */
+static void
+test_dumps(void **state)
+{
+	enum { DUMPS = 16, PARTS = 4, RECORDS = 700, RECORD = 16 + 40 + 2 + 16 };
+	struct scene *scene = *state;
+	void *mapped[DUMPS];
+	char path[DUMPS][80];
+	size_t first;
+
+	for (uint64_t i = 0; i < DUMPS; i++) {
+		struct bytes bytes = { .size = 0 };
+		int fd;
+
+		snprintf(path[i], sizeof(path[i]), "/tmp/jit-%d%02d.dump", (int)getpid(), (int)i);
+		put_header(&bytes, 0x4A695444, 1, 0);
+		for (uint64_t part = 0; part < PARTS; part++) {
+			for (uint64_t k = part * RECORDS; k < (part + 1) * RECORDS; k++)
+				put_load(&bytes, 0x100000 * (i + 1) + 16 * k, 16, k, "f");
+			write_file(path[i], part == 0 ? "w" : "a", bytes.data, bytes.size);
+			bytes.size = 0;
+		}
+		fd = open(path[i], O_RDONLY | O_CLOEXEC);
+		mapped[i] = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		close(fd);
+	}
+	maps_refresh(scene->maps);
+	tick(scene);
+	first = jit_count(scene->jit);
+	for (int i = 0; i < 100; i++)
+		tick(scene);
+	for (int i = 0; i < DUMPS; i++) {
+		unlink(path[i]);
+		if (mapped[i] != MAP_FAILED)
+			munmap(mapped[i], 4096);
+	}
+	if (mapped[0] == MAP_FAILED)
+		skip();
+	assert_in_range(first, 1, (128 << 10) / RECORD);
+	assert_int_equal(jit_count(scene->jit), DUMPS * PARTS * RECORDS);
+	assert_int_equal(lines_said(scene), 0);
+}
+
 static void
 test_dump_magic(void **state)
 {
@@ -384,6 +427,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		JIT_ROW(test_dump), JIT_ROW(test_dump_and_map), JIT_ROW(test_dump_grows),
+		JIT_ROW(test_dumps),
 		JIT_ROW(test_dump_magic), JIT_ROW(test_dump_byte_order),
 		JIT_ROW(test_dump_version), JIT_ROW(test_dump_sizes),
 		JIT_ROW(test_dump_large_size), JIT_ROW(test_dump_records),
