@@ -39,6 +39,8 @@ void folded_release(struct folded *folded);
 bool folded_line_matches(const struct folded_line *line, const char *pattern);
 /* The sum of the weights of a thread (0: of all threads); pattern NULL: of all stacks. */
 uint64_t folded_weight(const struct folded *folded, pid_t tid, const char *pattern);
+/* A stack of the thread has a frame with this text anywhere in its name. */
+bool folded_has_frame(const struct folded *folded, pid_t tid, const char *part);
 /* On stdout, the heaviest first, long stacks shortened in the middle. */
 void folded_print(const struct folded *folded, pid_t tid, size_t limit);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folded.c - folded output as a table, and patterns of stacks.
+ * folded_lines.c - folded output as a table, and patterns of stacks.
  */
 #include "folded.h"
 
@@ -164,6 +164,16 @@ folded_weight(const struct folded *folded, pid_t tid, const char *pattern)
 			sum += line->weight_us;
 	}
 	return sum;
+}
+
+bool
+folded_has_frame(const struct folded *folded, pid_t tid, const char *part)
+{
+	for (size_t i = 0; i < folded->count; i++)
+		for (size_t k = 0; folded->line[i].tid == tid && k < folded->line[i].depth; k++)
+			if (strstr(folded->line[i].frame[k], part) != NULL)
+				return true;
+	return false;
 }
 
 static int

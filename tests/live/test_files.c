@@ -104,17 +104,6 @@ copy_file(const char *from, const char *to)
 		harness_die("cannot copy %s to %s", from, to);
 }
 
-/* "clock_nanosleep", and what debug files of the library call it. */
-static bool
-has_frame(const struct folded *folded, pid_t tid, const char *part)
-{
-	for (size_t i = 0; i < folded->count; i++)
-		for (size_t k = 0; folded->line[i].tid == tid && k < folded->line[i].depth; k++)
-			if (strstr(folded->line[i].frame[k], part) != NULL)
-				return true;
-	return false;
-}
-
 static void
 check_placed(pid_t pid, bool few)
 {
@@ -125,10 +114,10 @@ check_placed(pid_t pid, bool few)
 	sample_with(&folded, few, pid);
 	folded_check_thread(&folded, inspect_thread_named(pid, "spins", 0),
 			    "target_thread_main;placed_spins;placed_leaf$");
-	/* It may not yet have slept. */
+	/* It may not yet have slept. Debug files of the library know other names than its own. */
 	if (folded_check_thread(&folded, sleeps, "target_thread_main;placed_sleeps;...") &&
 	    !folded_all_late(&folded, sleeps))
-		CHECK(has_frame(&folded, sleeps, "clock_nanosleep"),
+		CHECK(folded_has_frame(&folded, sleeps, "clock_nanosleep"),
 		      "nobody sleeps in the library's function");
 	folded_release(&folded);
 }
@@ -270,7 +259,7 @@ check_unknown(pid_t pid, const char *name, const char *path, const char *why)
 
 	harness_note("wallsample without /proc/PID/map_files");
 	sample_with(&folded, true, pid);
-	CHECK(!has_frame(&folded, tid, "swap_"), "names are taken from another file");
+	CHECK(!folded_has_frame(&folded, tid, "swap_"), "names are taken from another file");
 	CHECK(folded_all_late(&folded, tid) || folded_weight(&folded, tid, name) > 0,
 	      "no frame in %s", name);
 	folded_release(&folded);
@@ -333,7 +322,7 @@ overwritten_library(void)
 	run_finish(&run);
 	CHECK(strstr(run.err, path) != NULL, "wallsample does not name the file: %s", run.err);
 	folded_of_run(&folded, &run);
-	CHECK(!has_frame(&folded, tid, "swap_"), "names are of the file as it is now");
+	CHECK(!folded_has_frame(&folded, tid, "swap_"), "names are of the file as it is now");
 	folded_release(&folded);
 	target_finish(&target, NULL);
 	free(first);

@@ -6,16 +6,6 @@
 
 #include "folded.h"
 
-static bool
-has_frame(const struct folded *folded, pid_t tid, const char *part)
-{
-	for (size_t i = 0; i < folded->count; i++)
-		for (size_t k = 0; folded->line[i].tid == tid && k < folded->line[i].depth; k++)
-			if (strstr(folded->line[i].frame[k], part) != NULL)
-				return true;
-	return false;
-}
-
 static void
 check_names(const struct folded *folded, pid_t tid, const char *const *wanted)
 {
@@ -26,8 +16,10 @@ check_names(const struct folded *folded, pid_t tid, const char *const *wanted)
 		return;
 	}
 	for (; *wanted != NULL; wanted++)
-		good &= CHECK(has_frame(folded, tid, *wanted), "no frame with '%s'", *wanted);
-	good &= CHECK(!has_frame(folded, tid, "_ZN") && !has_frame(folded, tid, "_RN"),
+		good &= CHECK(folded_has_frame(folded, tid, *wanted), "no frame with '%s'",
+			      *wanted);
+	good &= CHECK(!folded_has_frame(folded, tid, "_ZN") &&
+			      !folded_has_frame(folded, tid, "_RN"),
 		      "a name is as the linker has it");
 	if (!good)
 		folded_print(folded, tid, 8);
@@ -49,8 +41,8 @@ mangled(void)
 	CHECK(inspect_threads(target.pid, tids, 4) == 2, "not two threads");
 	const pid_t tid = tids[0] == target.pid ? tids[1] : tids[0];
 	check_names(&folded, tid, wanted);
-	CHECK(!has_frame(&folded, tid, "17h0123456789abcdef") &&
-		      !has_frame(&folded, tid, "::h0123456789abcdef"),
+	CHECK(!folded_has_frame(&folded, tid, "17h0123456789abcdef") &&
+		      !folded_has_frame(&folded, tid, "::h0123456789abcdef"),
 	      "a Rust name has its hash");
 	/* The thread's name has a ';', a newline and an escape in it. */
 	for (size_t i = 0; i < folded.count; i++) {
