@@ -267,6 +267,7 @@ given_back(void **state)
 	struct program program;
 	struct dwarf_lines *lines;
 	uint64_t low, high;
+	int opened = 0;
 
 	(void)state;
 	if (!make(&program, "-g -O2")) {
@@ -277,11 +278,16 @@ given_back(void **state)
 	dwarf_lines_set_limit(lines, 0);
 	find_symbol(&program, "outer", &low, &high);
 	for (int i = 0; i < 3; i++) {
-		assert_true(dwarf_lines_find(lines, low, place, ROOM) > 0);
-		/* Behind all code: nothing is read for it but units that say nothing. */
+		size_t count = dwarf_lines_find(lines, low, place, ROOM);
+
+		assert_true(count > 0);
+		assert_string_equal(place[count - 1].function, "outer");
+		/* Each time it was read, it was opened. */
+		assert_true(program.opened > opened);
+		opened = program.opened;
+		/* Behind all code: the handle is closed for it, and opened again. */
 		assert_int_equal(dwarf_lines_find(lines, UINT64_MAX / 2, place, ROOM), 0);
 	}
-	assert_true(program.opened >= 1);
 	dwarf_lines_free(lines);
 	drop(&program);
 }
