@@ -34,8 +34,9 @@ void jit_book_begin_pass(struct jit_book *book);
 
 /*
  * [start, start + size) is code of this name. Returns the number of the entry, which is an
- * old one if that says the same and nothing has come over it; JIT_NONE when it is no
- * range that code can have, or the book is full. `lines` are from jit_book_add_line.
+ * old one if that says the same and nothing has come over its start (files that are written
+ * anew say everything again); JIT_NONE when it is no range that code can have, or the book
+ * is full. `lines` are from jit_book_add_line.
  */
 struct jit_lines {
 	uint32_t first, count;

@@ -18,7 +18,7 @@ struct dwarf_lines;
 
 /* One function at an address; texts are valid until the next call with the same lines. */
 struct dwarf_place {
-	const char *function; /* its linkage name if it has one, else its name; NULL: not known */
+	const char *function; /* linkage name if that is mangled, else its name; NULL: not known */
 	const char *file;     /* as the compiler was given it, directory joined; NULL: not known */
 	uint32_t line;        /* innermost: of the address; else where the inner one was called */
 	bool inlined;         /* into the next */

@@ -7,7 +7,7 @@
 
 #include <elfutils/libdw.h>
 
-/* The linkage name if there is one, else the name; NULL: it has none. */
+/* The linkage name if it is mangled, else the name as in the source; NULL: it has none. */
 const char *dwarf_name_function(const Dwarf_Die *die);
 
 #endif
