@@ -58,10 +58,6 @@ have() {
 	command -v "$1" >/dev/null 2>&1
 }
 
-text_of() {
-	objcopy -O binary -j .text "$1" "$1.text" 2>/dev/null && cat "$1.text"
-}
-
 # addresses PROGRAM: each instruction of .text
 addresses() {
 	objdump -d -j .text --no-show-raw-insn "$1" |
@@ -107,12 +103,10 @@ second() {
 
 # check WHAT PROGRAM REFERENCE [lines]: with "lines", no functions are expected of PROGRAM
 check() {
-	if ! text_of "$2" | cmp -s - "$3.text.bin" 2>/dev/null; then
-		text_of "$3" > "$3.text.bin"
-	fi
 	if [ "$2" != "$3" ] && [ "${4:-}" != stripped ]; then
-		text_of "$2" > "$2.text.bin"
-		if ! cmp -s "$2.text.bin" "$3.text.bin"; then
+		objcopy -O binary -j .text "$2" ours.text
+		objcopy -O binary -j .text "$3" theirs.text
+		if ! cmp -s ours.text theirs.text; then
 			echo "skipped: $1: the reference's code is another"
 			return
 		fi
