@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sampler_state.h - what the files of this folder share.
- *
  * sampler.c  the life of a run: ticks, end, statistics
  * pace.c     when the next tick is due; --max-overhead
  * threads.c  which threads there are
@@ -55,13 +54,9 @@ struct tracked {
 	uint64_t sp, pc;        /* of the sleep */
 
 	size_t stack_need;      /* bytes to copy */
-	/*
-	 * It was asked to stop and still waits for a CPU. It executes nothing until
-	 * then, so the stack it is found with is that of all ticks since.
-	 */
+	/* It was asked to stop, and has not yet: see late.c. */
 	struct pending *late;
-	/* Registers that a stop has found, for sleeps at the same sp and pc. */
-	struct regs *memo;
+	struct regs *memo;      /* as a stop has found them, for sleeps at the same sp and pc */
 };
 
 /* A sample of this tick that has no stack yet, and the snapshot it will come from. */
@@ -179,7 +174,7 @@ void late_drop(struct sampler *sampler, struct tracked *thread);
 void look_at(struct sampler *sampler, struct tracked *thread);
 /* Adds samples of what the thread's fields say. */
 void credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns);
-/* The sleep is as it was captured, and starts now. */
+/* The sleep is as captured, and starts now. */
 void look_settle(struct sampler *sampler, struct tracked *thread, bool asleep);
 
 /* --- collect.c ------------------------------------------------------------- */

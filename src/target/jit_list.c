@@ -20,6 +20,7 @@ read_by(pid_t tid, uint64_t address, void *to, size_t size)
 	struct iovec local = { to, size };
 	struct iovec remote = { (void *)(uintptr_t)address, size };
 
+	errno = 0; /* a part that was read leaves it as it is */
 	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
