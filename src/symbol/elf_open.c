@@ -9,6 +9,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The names of sections: some hundred bytes, but LLVM puts those of symbols into the same table. */
+#define NAMES_MAX (UINT64_C(64) << 20)
+
+/* A file, or bytes in memory. */
+struct source {
+	int fd;
+	const uint8_t *bytes; /* NULL: the file */
+	uint64_t size;
+};
+
+static bool
+read_at(const struct source *source, uint64_t offset, void *to, size_t size)
+{
+	if (offset > source->size || source->size - offset < size)
+		return false;
+	if (source->bytes == NULL)
+		return pread(source->fd, to, size, (off_t)offset) == (ssize_t)size;
+	memcpy(to, source->bytes + offset, size);
+	return true;
+}
+
+/*
+ * libelf reads the whole table when it is asked for the first name, and with each name looks for
+ * a zero from the table's end backwards.
+ */
+static bool
+has_sound_names(const struct source *source, const Elf64_Ehdr *header)
+{
+	const uint64_t at = header->e_shoff + (uint64_t)header->e_shstrndx * sizeof(Elf64_Shdr);
+	Elf64_Shdr names;
+	char last;
+
+	if (header->e_shstrndx == SHN_UNDEF)
+		return true;
+	return header->e_shstrndx < header->e_shnum &&
+	       read_at(source, at, &names, sizeof(names)) && names.sh_type == SHT_STRTAB &&
+	       names.sh_size > 0 && names.sh_size <= NAMES_MAX &&
+	       names.sh_offset < source->size &&
+	       read_at(source, names.sh_offset + names.sh_size - 1, &last, 1) && last == '\0';
+}
+
 /* Is this a header whose counts can be believed, of a file of `size` bytes? */
 static bool
 is_sound(const Elf64_Ehdr *header, uint64_t size, const char **why)
@@ -32,10 +73,18 @@ is_sound(const Elf64_Ehdr *header, uint64_t size, const char **why)
 	       size - header->e_shoff >= (uint64_t)header->e_shnum * sizeof(Elf64_Shdr);
 }
 
+/* May libelf have it? *why as in the header. */
 static bool
-is_openable(const Elf64_Ehdr *header, uint64_t size, const char **why)
+is_openable(const struct source *source, const char **why)
 {
-	if (!is_sound(header, size, why))
+	Elf64_Ehdr header;
+
+	*why = "it is truncated: not even an ELF header is there";
+	if (!read_at(source, 0, &header, sizeof(header)) ||
+	    !is_sound(&header, source->size, why))
+		return false;
+	*why = "the names of its sections are damaged";
+	if (!has_sound_names(source, &header))
 		return false;
 	*why = "libelf is too old for it";
 	return elf_version(EV_CURRENT) != EV_NONE;
@@ -53,14 +102,13 @@ Elf *
 elf_open_fd(int fd, const char **why)
 {
 	const char *reason = "it cannot be read";
-	Elf64_Ehdr header;
+	struct source source = { .fd = fd };
 	struct stat st;
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return told(NULL, reason, why);
-	reason = "it is truncated: not even an ELF header is there";
-	if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-	    !is_openable(&header, (uint64_t)st.st_size, &reason))
+	source.size = (uint64_t)st.st_size;
+	if (!is_openable(&source, &reason))
 		return told(NULL, reason, why);
 	/* ELF_C_READ reads with pread, never maps, and does not write. */
 	return told(elf_begin(fd, ELF_C_READ, NULL), "libelf does not take it", why);
@@ -69,13 +117,10 @@ elf_open_fd(int fd, const char **why)
 Elf *
 elf_open_memory(const void *bytes, size_t size, const char **why)
 {
-	const char *reason = "it is truncated: not even an ELF header is there";
-	Elf64_Ehdr header;
+	const struct source source = { .fd = -1, .bytes = bytes, .size = size };
+	const char *reason;
 
-	if (size < sizeof(header))
-		return told(NULL, reason, why);
-	memcpy(&header, bytes, sizeof(header));
-	if (!is_openable(&header, size, &reason))
+	if (!is_openable(&source, &reason))
 		return told(NULL, reason, why);
 	return told(elf_memory((char *)(uintptr_t)bytes, size), "libelf does not take it", why);
 }

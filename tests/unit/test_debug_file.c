@@ -4,8 +4,11 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -552,6 +555,52 @@ test_headers(void **state)
 	assert_null(elf_open_fd(-1, NULL));
 }
 
+/* libelf would read them whole, however many, and with each search for the last zero. */
+static void
+test_section_names(void **state)
+{
+	const uint64_t large = UINT64_C(1) << 40;
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Shdr section[2];
+		char names[12];
+	} file = {
+		.header = {
+			.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				     EV_CURRENT },
+			.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+			.e_ehsize = sizeof(file.header), .e_shoff = sizeof(file.header),
+			.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 2, .e_shstrndx = 1,
+		},
+		.section[1] = {
+			.sh_name = 1, .sh_type = SHT_STRTAB, .sh_addralign = 1,
+			.sh_offset = offsetof(__typeof__(file), names), .sh_size = 11,
+		},
+		.names = "\0.shstrtab",
+	};
+	const int fd = memfd_create("names", MFD_CLOEXEC);
+	const char *why = "";
+	Elf *elf;
+
+	(void)state;
+	elf = elf_open_memory(&file, sizeof(file), &why);
+	assert_non_null(elf);
+	elf_end(elf);
+	file.section[1].sh_size = 10; /* no zero at the end */
+	assert_null(elf_open_memory(&file, sizeof(file), &why));
+	assert_string_equal(why, "the names of its sections are damaged");
+	file.section[1].sh_size = large;
+	assert_null(elf_open_memory(&file, sizeof(file), &why));
+	assert_string_equal(why, "the names of its sections are damaged");
+	/* They are there, in a file that takes no room on the disk. */
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
+	assert_int_equal(ftruncate(fd, (off_t)(2 * large)), 0);
+	assert_null(elf_open_fd(fd, &why));
+	assert_string_equal(why, "the names of its sections are damaged");
+	close(fd);
+}
+
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
 
 int
@@ -564,6 +613,7 @@ main(void)
 		SCENE(test_link_to_elsewhere), SCENE(test_symfs), SCENE(test_mini),
 		SCENE(test_damaged_mini), SCENE(test_dwz), SCENE(test_dwz_by_path),
 		SCENE(test_dwz_outside), SCENE(test_cache), cmocka_unit_test(test_headers),
+		cmocka_unit_test(test_section_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
