@@ -4,7 +4,7 @@
  */
 #include "elf_open.h"
 
-#include <elf.h>
+#include <gelf.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -132,4 +132,33 @@ elf_open_image(const struct image *image, const char **why)
 
 	return bytes != NULL ? elf_open_memory(bytes, image->size, why) :
 			       elf_open_fd(image->fd, why);
+}
+
+/* --- parts ----------------------------------------------------------------------------- */
+
+Elf_Data *
+elf_section_data(Elf_Scn *scn, uint64_t limit)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+
+	if (scn == NULL || gelf_getshdr(scn, &header) == NULL || header.sh_size > limit ||
+	    (header.sh_flags & SHF_COMPRESSED) != 0)
+		return NULL;
+	data = elf_getdata(scn, NULL);
+	return data != NULL && data->d_buf != NULL && data->d_size <= limit ? data : NULL;
+}
+
+const char *
+elf_text_at(const Elf_Data *texts, uint64_t offset, size_t most)
+{
+	const char *text;
+	size_t rest;
+
+	if (offset >= texts->d_size)
+		return NULL;
+	text = (const char *)texts->d_buf + offset;
+	rest = texts->d_size - offset;
+	return text[0] != '\0' && memchr(text, '\0', rest < most ? rest : most) != NULL ? text :
+											  NULL;
 }

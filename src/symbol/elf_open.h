@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_open.h - opens files and bytes that nobody vouches for with libelf.
+ * elf_open.h - opens files and bytes that nobody vouches for with libelf, and reads
+ * their sections.
  *
  * libelf believes a few counts before anyone can look at them: more than 65,279 sections (or
  * 65,534 segments) are counted outside the header, where a damaged file can have it allocate
@@ -14,6 +15,7 @@
 
 #include <libelf.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "wallsample/image.h"
 
@@ -30,5 +32,14 @@ Elf *elf_open_memory(const void *bytes, size_t size, const char **why);
 
 /* The image must outlive the Elf. */
 Elf *elf_open_image(const struct image *image, const char **why);
+
+/* The section's bytes; NULL when it is too large, compressed, or not in the file. */
+Elf_Data *elf_section_data(Elf_Scn *scn, uint64_t limit);
+
+/*
+ * The text at `offset`, or NULL: not in the section, empty, or without an end among the first
+ * `most` bytes. Unlike elf_strptr it does not look through the whole section for one.
+ */
+const char *elf_text_at(const Elf_Data *texts, uint64_t offset, size_t most);
 
 #endif

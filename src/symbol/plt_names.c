@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf_open.h"
 #include "plt_arch.h"
 #include "wallsample/base.h"
 
@@ -20,6 +21,8 @@
 #define SECTIONS_MOST 16            /* of stubs, and of relocations each */
 #define STUB_BYTES_MOST (UINT64_C(16) << 20)
 #define RELOCATION_BYTES_MOST (UINT64_C(512) << 20)
+#define SYMBOL_BYTES_MOST (UINT64_C(256) << 20)
+#define SYMBOL_NAME_BYTES_MOST (UINT64_C(1) << 30)
 #define NAME_MOST 16384
 #define NAMES_MOST (UINT64_C(64) << 20) /* bytes of all of them */
 #define RESOLVERS_MOST 16384
@@ -78,16 +81,13 @@ section_name(Elf *elf, const GElf_Shdr *header)
 
 /* The bytes of a section that are in the file, no more than `*left`, which shrinks. */
 static Elf_Data *
-section_data(Elf_Scn *scn, const GElf_Shdr *header, uint64_t *left)
+section_data(Elf_Scn *scn, uint64_t *left)
 {
-	Elf_Data *data;
+	Elf_Data *data = elf_section_data(scn, *left);
 
-	if (header->sh_type == SHT_NOBITS || header->sh_size > *left ||
-	    (header->sh_flags & SHF_COMPRESSED) != 0)
-		return NULL;
-	*left -= header->sh_size;
-	data = elf_getdata(scn, NULL);
-	return data != NULL && data->d_buf != NULL && data->d_size <= header->sh_size ? data : NULL;
+	if (data != NULL)
+		*left -= data->d_size;
+	return data;
 }
 
 static int
@@ -125,23 +125,40 @@ find_slot(const struct slot *slot, size_t count, uint64_t vaddr)
 
 /* --- relocations ------------------------------------------------------------------- */
 
+/* A table of symbols; both are NULL, or neither. */
+struct symbols {
+	Elf_Data *symbols, *names;
+};
+
+static struct symbols
+read_table(Elf *elf, Elf_Scn *scn)
+{
+	struct symbols table = { elf_section_data(scn, SYMBOL_BYTES_MOST), NULL };
+	GElf_Shdr header;
+
+	if (table.symbols != NULL && gelf_getshdr(scn, &header) != NULL)
+		table.names = elf_section_data(elf_getscn(elf, header.sh_link),
+					       SYMBOL_NAME_BYTES_MOST);
+	if (table.names == NULL)
+		table.symbols = NULL;
+	return table;
+}
+
 /* The name of symbol `index` of a table, or NULL. */
 static const char *
-symbol_name(Elf *elf, Elf_Data *symbols, size_t strings, size_t index)
+symbol_name(const struct symbols *table, size_t index)
 {
-	const char *name;
 	GElf_Sym sym;
 
-	if (symbols == NULL || index == 0 || index > INT32_MAX ||
-	    gelf_getsym(symbols, (int)index, &sym) == NULL)
+	if (table->symbols == NULL || index == 0 || index > INT32_MAX ||
+	    gelf_getsym(table->symbols, (int)index, &sym) == NULL)
 		return NULL;
-	name = elf_strptr(elf, strings, sym.st_name);
-	return name != NULL && name[0] != '\0' ? name : NULL;
+	return elf_text_at(table->names, sym.st_name, NAME_MOST);
 }
 
 /* False when the relocation is of no slot that stubs read. */
 static bool
-make_slot(const struct reader *reader, const GElf_Rela *rela, Elf_Data *symbols, size_t strings,
+make_slot(const struct reader *reader, const GElf_Rela *rela, const struct symbols *table,
 	  struct slot *slot)
 {
 	const uint32_t type = (uint32_t)GELF_R_TYPE(rela->r_info);
@@ -153,7 +170,7 @@ make_slot(const struct reader *reader, const GElf_Rela *rela, Elf_Data *symbols,
 	}
 	if (type != reader->arch->jump_slot && type != reader->arch->glob_dat)
 		return false;
-	slot->name = symbol_name(reader->elf, symbols, strings, GELF_R_SYM(rela->r_info));
+	slot->name = symbol_name(table, GELF_R_SYM(rela->r_info));
 	return slot->name != NULL;
 }
 
@@ -170,23 +187,20 @@ static void
 read_relocations(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 {
 	const bool is_numbered = strcmp(section_name(reader->elf, header), ".rela.plt") == 0;
-	Elf_Data *data = section_data(scn, header, &reader->relocation_bytes_left);
-	Elf_Scn *symbols_scn = elf_getscn(reader->elf, header->sh_link);
-	Elf_Data *symbols = NULL;
+	Elf_Data *data = section_data(scn, &reader->relocation_bytes_left);
+	Elf_Scn *symbols = elf_getscn(reader->elf, header->sh_link);
+	struct symbols table = { NULL, NULL };
 	GElf_Shdr symbols_header;
 	GElf_Rela rela;
-	size_t strings = 0;
 
 	if (data == NULL)
 		return;
-	if (symbols_scn != NULL && gelf_getshdr(symbols_scn, &symbols_header) != NULL &&
-	    symbols_header.sh_type == SHT_DYNSYM) {
-		symbols = elf_getdata(symbols_scn, NULL);
-		strings = symbols_header.sh_link;
-	}
+	if (symbols != NULL && gelf_getshdr(symbols, &symbols_header) != NULL &&
+	    symbols_header.sh_type == SHT_DYNSYM)
+		table = read_table(reader->elf, symbols);
 	for (int i = 0; gelf_getrela(data, i, &rela) != NULL && i < INT32_MAX; i++) {
 		struct slot slot;
-		const bool good = make_slot(reader, &rela, symbols, strings, &slot);
+		const bool good = make_slot(reader, &rela, &table, &slot);
 
 		if (good)
 			add_slot(&reader->slot, &reader->slot_count, &reader->slot_capacity, &slot);
@@ -229,12 +243,13 @@ settle_resolvers(struct reader *reader)
 static void
 read_resolvers(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 {
-	Elf_Data *data = section_data(scn, header, &reader->relocation_bytes_left);
+	const struct symbols table = read_table(reader->elf, scn);
 	GElf_Sym sym;
 
-	if (data == NULL)
+	(void)header;
+	if (table.symbols == NULL)
 		return;
-	for (int i = 1; gelf_getsym(data, i, &sym) != NULL && i < INT32_MAX; i++) {
+	for (int i = 1; gelf_getsym(table.symbols, i, &sym) != NULL && i < INT32_MAX; i++) {
 		struct slot slot = { .vaddr = sym.st_value };
 
 		if (reader->resolver_count == RESOLVERS_MOST)
@@ -242,7 +257,7 @@ read_resolvers(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 		if (GELF_ST_TYPE(sym.st_info) != STT_GNU_IFUNC || sym.st_shndx == SHN_UNDEF)
 			continue;
 		slot.is_weak = GELF_ST_BIND(sym.st_info) == STB_WEAK;
-		slot.name = symbol_name(reader->elf, data, header->sh_link, (size_t)i);
+		slot.name = symbol_name(&table, (size_t)i);
 		if (slot.name != NULL &&
 		    strnlen(slot.name, RESOLVER_NAME_MOST) < RESOLVER_NAME_MOST)
 			add_slot(&reader->resolver, &reader->resolver_count,
@@ -329,7 +344,7 @@ read_stubs(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 {
 	const struct plt_arch *arch = reader->arch;
 	const size_t size = stub_size(arch, header);
-	Elf_Data *data = section_data(scn, header, &reader->stub_bytes_left);
+	Elf_Data *data = section_data(scn, &reader->stub_bytes_left);
 	const struct slot *slot = NULL; /* of the stub that is not yet ended */
 	uint64_t start = 0;
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf_open.h"
 #include "plt_names.h"
 #include "symbol_names.h"
 #include "wallsample/base.h"
@@ -19,6 +20,10 @@
  */
 #define MAX_SYMBOL_BYTES (UINT64_C(256) << 20)
 #define MAX_NAME_BYTES (UINT64_C(1) << 30)
+/*
+ * The names one by one are no more than that either, though in a table that was made for it
+ * each byte is part of 65,536 names: they are compared when they are put in order.
+ */
 
 struct section {
 	uint64_t start, end; /* vaddr */
@@ -29,6 +34,7 @@ struct candidate {
 	uint64_t value, size;
 	const char *name;
 	uint32_t name_length; /* without the version */
+	uint32_t underscores; /* in front */
 	uint64_t section_end;
 	enum symbol_source source;
 	uint8_t binding;      /* 0 local, 1 weak, 2 global */
@@ -42,6 +48,7 @@ struct reader {
 	size_t section_count;
 	struct candidate *candidate;
 	size_t candidate_count, candidate_capacity;
+	uint64_t names_left;       /* bytes of names that are still taken */
 };
 
 static void
@@ -68,36 +75,6 @@ read_sections(struct reader *reader)
 			.executable = (header.sh_flags & SHF_EXECINSTR) != 0,
 		};
 	}
-}
-
-/* The section's bytes; NULL when it is too large, compressed, or not in the file. */
-static Elf_Data *
-section_data(Elf_Scn *scn, uint64_t limit)
-{
-	GElf_Shdr header;
-	Elf_Data *data;
-
-	if (scn == NULL || gelf_getshdr(scn, &header) == NULL || header.sh_size > limit ||
-	    (header.sh_flags & SHF_COMPRESSED) != 0)
-		return NULL;
-	data = elf_getdata(scn, NULL);
-	return data != NULL && data->d_buf != NULL && data->d_size <= limit ? data : NULL;
-}
-
-/* The name at `offset`, or NULL: not in the table, empty, or without an end. */
-static const char *
-name_at(const Elf_Data *names, uint64_t offset)
-{
-	const char *name;
-	size_t rest;
-
-	if (offset >= names->d_size)
-		return NULL;
-	name = (const char *)names->d_buf + offset;
-	rest = names->d_size - offset;
-	if (rest > SYMBOL_NAME_MAX)
-		rest = SYMBOL_NAME_MAX;
-	return name[0] != '\0' && memchr(name, '\0', rest) != NULL ? name : NULL;
 }
 
 /*
@@ -152,14 +129,19 @@ add_symbols(struct reader *reader, Elf_Data *symbols, const Elf_Data *names)
 	for (size_t i = 0; i < count && i < INT_MAX; i++) {
 		GElf_Sym sym;
 		const char *name;
+		size_t length;
 
 		if (gelf_getsym(symbols, (int)i, &sym) == NULL)
 			return;
 		if (!is_wanted(reader, &sym))
 			continue;
-		name = name_at(names, sym.st_name);
+		name = elf_text_at(names, sym.st_name, SYMBOL_NAME_MAX);
 		if (name == NULL || is_mark(name))
 			continue;
+		length = strlen(name);
+		if (length > reader->names_left)
+			return;
+		reader->names_left -= length;
 		reader->candidate = xgrow(reader->candidate, &reader->candidate_capacity,
 					  reader->candidate_count + 1,
 					  sizeof(*reader->candidate));
@@ -168,6 +150,7 @@ add_symbols(struct reader *reader, Elf_Data *symbols, const Elf_Data *names)
 			.size = sym.st_size,
 			.name = name,
 			.name_length = (uint32_t)symbol_name_length(name),
+			.underscores = (uint32_t)strspn(name, "_"),
 			.section_end = reader->section[sym.st_shndx].end,
 			.source = reader->source,
 			.binding = binding_rank(GELF_ST_BIND(sym.st_info)),
@@ -191,8 +174,9 @@ read_symbols(struct reader *reader, uint32_t section_type)
 
 		if (gelf_getshdr(scn, &header) == NULL || header.sh_type != section_type)
 			continue;
-		symbols = section_data(scn, MAX_SYMBOL_BYTES);
-		names = section_data(elf_getscn(reader->elf, header.sh_link), MAX_NAME_BYTES);
+		symbols = elf_section_data(scn, MAX_SYMBOL_BYTES);
+		names = elf_section_data(elf_getscn(reader->elf, header.sh_link),
+					 MAX_NAME_BYTES);
 		if (symbols != NULL && names != NULL && symbols->d_type == ELF_T_SYM)
 			add_symbols(reader, symbols, names);
 		return; /* the ABI allows one table of each kind */
@@ -227,7 +211,7 @@ compare_candidates(const void *left, const void *right)
 		order = compare_numbers(b->label, a->label);
 	/* read rather than __read, though the C library makes the latter the stronger. */
 	if (order == 0)
-		order = compare_numbers(strspn(b->name, "_"), strspn(a->name, "_"));
+		order = compare_numbers(b->underscores, a->underscores);
 	if (order == 0)
 		order = compare_numbers(a->binding, b->binding);
 	if (order == 0)
@@ -347,6 +331,7 @@ add_stubs(struct reader *reader, const struct plt_stubs *stubs)
 			.size = stub->end - stub->start,
 			.name = stub->name,
 			.name_length = (uint32_t)strlen(stub->name),
+			.underscores = (uint32_t)strspn(stub->name, "_"),
 			.source = SYMBOL_PLT,
 		};
 	}
@@ -356,7 +341,7 @@ void
 symbol_table_init(struct symbol_table *table, const struct symbol_files *files,
 		  const struct plt_stubs *stubs)
 {
-	struct reader reader = { .elf = NULL };
+	struct reader reader = { .names_left = MAX_NAME_BYTES };
 
 	*table = (struct symbol_table){ .range = NULL };
 	read_table(&reader, files->debug, SHT_SYMTAB, SYMBOL_SYMTAB);

@@ -124,6 +124,91 @@ test_shrunken_file(void **state)
 	free(file.bytes);
 }
 
+/* --- files that were made to take our time ---------------------------------------------- */
+
+/* The test is over long before; without bounds these take minutes to hours. */
+#define PATIENCE_S 60
+
+static Elf64_Shdr *
+section_of(struct made_file *file, unsigned number)
+{
+	return (Elf64_Shdr *)(file->bytes + ((Elf64_Ehdr *)file->bytes)->e_shoff) + number;
+}
+
+/* Puts the bytes behind the file, and has the section be there; frees them. */
+static void
+move_section(struct made_file *file, unsigned number, void *bytes, size_t size)
+{
+	const size_t at = (file->size + 7) / 8 * 8;
+
+	file->bytes = realloc(file->bytes, at + size);
+	assert_non_null(file->bytes);
+	memset(file->bytes + file->size, 0, at - file->size);
+	memcpy(file->bytes + at, bytes, size);
+	file->size = at + size;
+	section_of(file, number)->sh_offset = at;
+	section_of(file, number)->sh_size = size;
+	free(bytes);
+}
+
+static void
+use_in_time(struct made_file *file)
+{
+	alarm(PATIENCE_S);
+	use_image(image_open_memory(file->bytes, file->size));
+	alarm(0);
+	free(file->bytes);
+}
+
+/* As many names as there are bytes in the longest, all at one address. */
+static void
+test_names_in_names(void **state)
+{
+	static const struct made_symbol symbol[] = { FUNCTION("f", 0x1000, 8, STB_GLOBAL) };
+	enum { LONGEST = 65000, COUNT = 600000 };
+	struct made_file file = make_file(symbol, ARRAY_SIZE(symbol));
+	char *names = xcalloc(1, LONGEST + 2);
+	Elf64_Sym *sym = xcalloc(COUNT, sizeof(*sym));
+
+	(void)state;
+	memset(names + 1, '_', LONGEST);
+	for (size_t i = 1; i < COUNT; i++)
+		sym[i] = (Elf64_Sym){
+			.st_name = (Elf64_Word)(1 + i % LONGEST),
+			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			.st_shndx = TEXT, .st_value = 0x1000, .st_size = 16,
+		};
+	move_section(&file, STRTAB, names, LONGEST + 2);
+	move_section(&file, SYMTAB, sym, COUNT * sizeof(*sym));
+	use_in_time(&file);
+}
+
+/* Each relocation asks for a name whose end is looked for in all of the table. */
+static void
+test_endless_names(void **state)
+{
+	static const struct made_symbol symbol[] = {
+		{ "f", 0x1000, 8, STT_FUNC, STB_GLOBAL, TEXT, true },
+	};
+	enum { COUNT = 400000, NAMES = 5000000 };
+	struct made_file file = make_file(symbol, ARRAY_SIZE(symbol));
+	Elf64_Rela *rela = xcalloc(COUNT, sizeof(*rela));
+	char *names = xmalloc(NAMES);
+
+	(void)state;
+	memset(names, 'a', NAMES);
+	for (size_t i = 0; i < COUNT; i++)
+		rela[i] = (Elf64_Rela){ .r_offset = DATA_ADDRESS,
+					.r_info = ELF64_R_INFO(1, R_X86_64_GLOB_DAT) };
+	move_section(&file, DYNSTR, names, NAMES);
+	move_section(&file, INIT, rela, COUNT * sizeof(*rela));
+	section_of(&file, INIT)->sh_type = SHT_RELA;
+	section_of(&file, INIT)->sh_flags = SHF_ALLOC;
+	section_of(&file, INIT)->sh_link = DYNSYM;
+	section_of(&file, INIT)->sh_entsize = sizeof(*rela);
+	use_in_time(&file);
+}
+
 int
 main(void)
 {
@@ -131,6 +216,8 @@ main(void)
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_damaged_vdso),
 		cmocka_unit_test(test_shrunken_file),
+		cmocka_unit_test(test_names_in_names),
+		cmocka_unit_test(test_endless_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
