@@ -62,8 +62,9 @@ struct symbols_config {
 	bool demangle;
 	bool inlines;                  /* inlined functions are names of their own */
 	const char *const *debug_dirs; /* before /usr/lib/debug; ended by NULL; or NULL */
-	const char *root;              /* the target's root directory ("/proc/self/fd/7/root"), for
-					* what lies beside its files; NULL: it is not looked at */
+	const char *root;              /* the target's root directory ("/proc/123/root"), for what
+					* lies beside its files; NULL: it is not looked at. It is
+					* opened at once, and stays open when the target ends */
 	const char *symfs;             /* where the target's files are, too: a directory, or NULL */
 	enum debuginfod_use debuginfod;
 	const struct jit *jit;         /* names code made at run time; or NULL */

@@ -4,21 +4,43 @@
  */
 #include "debug_file.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "debug_file_parts.h"
 #include "elf_open.h"
 
 #define DEBUGINFOD_LIMIT_NS (30 * NS_PER_SEC)
 
+static struct debug_place
+make_place(const char *path, const char *prefix, bool trusted)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+
+	return (struct debug_place){
+		.path = xstrdup(path),
+		.prefix = prefix,
+		.trusted = trusted,
+		.top = trusted ? -1 : open(path, flags),
+	};
+}
+
+static void
+release_place(struct debug_place *place)
+{
+	free(place->path);
+	if (place->top >= 0)
+		close(place->top);
+}
+
 static void
 add_place(struct debug_files *files, const char *path, const char *prefix, bool trusted)
 {
 	if (files->place_count < DEBUG_PLACES_MAX)
-		files->place[files->place_count++] =
-			(struct debug_place){ xstrdup(path), prefix, trusted };
+		files->place[files->place_count++] = make_place(path, prefix, trusted);
 }
 
 static bool
@@ -38,7 +60,7 @@ add_root(struct debug_files *files, const char *path)
 	/* Our own /usr/lib/debug is looked at anyway: a file there is to be named once. */
 	if (!is_our_root(path))
 		add_place(files, path, "usr/lib/debug/", false);
-	files->root[files->root_count++] = (struct debug_place){ xstrdup(path), "", false };
+	files->root[files->root_count++] = make_place(path, "", false);
 }
 
 /* Where debuginfod's client keeps its files (debuginfod-client-config(7)). */
@@ -79,7 +101,7 @@ debug_files_create(const struct symbols_config *config)
 	add_root(files, config->root);
 	add_root(files, config->symfs);
 	if (config->debuginfod != DEBUGINFOD_OFF)
-		files->cache = (struct debug_place){ cache_path(), "", true };
+		files->cache = (struct debug_place){ cache_path(), "", true, -1 };
 	if (config->debuginfod == DEBUGINFOD_NET)
 		files->server = debug_server_create(config->log, DEBUGINFOD_LIMIT_NS);
 	return files;
@@ -91,9 +113,9 @@ debug_files_free(struct debug_files *files)
 	if (files == NULL)
 		return;
 	for (size_t i = 0; i < files->place_count; i++)
-		free(files->place[i].path);
+		release_place(&files->place[i]);
 	for (size_t i = 0; i < files->root_count; i++)
-		free(files->root[i].path);
+		release_place(&files->root[i]);
 	free(files->cache.path);
 	debug_server_free(files->server);
 	strings_free(files->said);

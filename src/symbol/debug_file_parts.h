@@ -23,6 +23,7 @@ struct debug_place {
 	char *path;
 	const char *prefix; /* before what is looked for: "usr/lib/debug/", or "" */
 	bool trusted;
+	int top; /* the directory, if it is not trusted: it stays there when the target has ended */
 };
 
 /*

@@ -61,9 +61,9 @@ step_down(int dir, const char *step, size_t length, bool last)
 }
 
 static int
-walk_down(const char *top, const char *below)
+walk_down(int top, const char *below)
 {
-	int fd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = fcntl(top, F_DUPFD_CLOEXEC, 0);
 
 	while (fd >= 0 && below[strspn(below, "/")] != '\0') {
 		const char *step = below + strspn(below, "/");
@@ -141,5 +141,5 @@ debug_place_open(const struct debug_place *place, const char *below)
 		return -1;
 	}
 	return open_regular(place->trusted ? open_within(place, below) :
-					     walk_down(place->path, below));
+					     walk_down(place->top, below));
 }

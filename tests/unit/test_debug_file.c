@@ -3,11 +3,13 @@
  * test_debug_file.c - which file a module's debug information is taken from, and which not.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -240,6 +242,42 @@ test_link(void **state)
 		check_separate(&scene, path);
 		scene_close(&scene);
 	}
+}
+
+/* The root is that of a process, which has ended when names are asked for. */
+static void
+test_link_of_ended(void **state)
+{
+	struct symbols_config config = { 0 };
+	struct debug_files *files;
+	struct debug_file file;
+	struct module *module;
+	char root[32];
+	pid_t child;
+
+	(void)state;
+	make_linked();
+	scene_run("mv sys/opt/prog.debug opt");
+	module = scene_module("opt/prog");
+	free(module->path);
+	module->path = xstrdup(scene_path("opt/prog"));
+	module->name = "prog";
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		while (true)
+			pause();
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)child);
+	config.root = root;
+	files = debug_files_create(&config);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	debug_file_open(files, module, &file);
+	assert_non_null(file.path);
+	assert_non_null(strstr(file.path, "/opt/prog.debug"));
+	debug_file_close(&file);
+	debug_files_free(files);
+	scene_module_free(module);
 }
 
 static void
@@ -609,7 +647,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		SCENE(test_nothing), SCENE(test_own), SCENE(test_by_id), SCENE(test_by_id_links),
 		SCENE(test_wrong_id), SCENE(test_truncated), SCENE(test_no_regular_file),
-		SCENE(test_link), SCENE(test_wrong_crc), SCENE(test_hostile_link),
+		SCENE(test_link), SCENE(test_link_of_ended), SCENE(test_wrong_crc),
+		SCENE(test_hostile_link),
 		SCENE(test_link_to_elsewhere), SCENE(test_symfs), SCENE(test_mini),
 		SCENE(test_damaged_mini), SCENE(test_dwz), SCENE(test_dwz_by_path),
 		SCENE(test_dwz_outside), SCENE(test_cache), cmocka_unit_test(test_headers),
