@@ -363,10 +363,14 @@ debug_find_alternate(struct debug_files *files, const struct debug_want *user, E
 int
 debug_find_by_path(struct debug_files *files, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *below = path + strspn(path, "/");
+	/* Compilers are called with -o ../obj/a.o, too. */
+	char *below = debug_path_plain(path);
+	const char *slash;
 	int fd = -1;
 
+	if (below == NULL)
+		return -1;
+	slash = strrchr(below, '/');
 	for (size_t i = 0; i < files->root_count && fd < 0; i++)
 		fd = debug_place_open(&files->root[i], below);
 	/* What --debug-dir names is whole trees, or just the files. */
@@ -377,5 +381,6 @@ debug_find_by_path(struct debug_files *files, const char *path)
 		if (fd < 0 && slash != NULL)
 			fd = debug_place_open(&files->place[i], slash + 1);
 	}
+	free(below);
 	return fd;
 }

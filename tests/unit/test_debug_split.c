@@ -77,6 +77,20 @@ test_clang(void **state)
 	check_found("clang", "-gdwarf-4");
 }
 
+/* -o ../obj/prog.o: the name of the .dwo file begins so, too, and is below no root as it is. */
+static void
+test_beside(void **state)
+{
+	const struct symbols_config config = { .root = "/" };
+
+	(void)state;
+	make_split("gcc", "-gdwarf-5");
+	scene_run("rm src/prog.dwo prog && mkdir obj && cd src && "
+		  "gcc -O1 -gsplit-dwarf -gdwarf-5 -c -o ../obj/prog.o prog.c && "
+		  "gcc -Wl,--build-id -o ../prog ../obj/prog.o");
+	check(&config, true, NULL);
+}
+
 /* What else could be at the path: libdw alone waits for ever, or opens it. */
 static void
 test_traps(void **state)
@@ -162,7 +176,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(test_gcc), SCENE(test_clang), SCENE(test_traps), SCENE(test_names),
+		SCENE(test_gcc), SCENE(test_clang), SCENE(test_beside), SCENE(test_traps), SCENE(test_names),
 		SCENE(test_endless_text),
 	};
 
