@@ -133,6 +133,19 @@ open_mini(struct debug_files *files, struct debug_file *file)
 		debug_files_warn(files, module->path, module->name, why);
 }
 
+static void
+say_found(struct debug_files *files, const char *path, const char *name)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	strbuf_add_foreign(&text, path);
+	strbuf_add_text(&text, " is the debug file of ");
+	strbuf_add_foreign(&text, name);
+	log_say(files->config.log, LOG_VERBOSE, "%s", text.data);
+	strbuf_release(&text);
+}
+
 void
 debug_file_open(struct debug_files *files, const struct module *module, struct debug_file *out)
 {
@@ -158,8 +171,7 @@ debug_file_open(struct debug_files *files, const struct module *module, struct d
 	    debug_find(files, module, out->own, &rest->separate)) {
 		out->elf = rest->separate.elf;
 		out->path = rest->separate.path;
-		log_say(files->config.log, LOG_VERBOSE, "%s is the debug file of %s", out->path,
-			module->name);
+		say_found(files, out->path, module->name);
 	}
 	if (!debug_has_symtab(out->own) && !debug_has_symtab(out->elf))
 		open_mini(files, out);

@@ -131,6 +131,7 @@ find_by_debuginfod(struct debug_files *files, const struct debug_want *want,
 		   struct debug_found *found)
 {
 	char id[2 * IMAGE_BUILD_ID_MAX + 2], name[ID_PATH_MAX];
+	struct strbuf shown;
 	char *path;
 	int fd;
 
@@ -148,7 +149,10 @@ find_by_debuginfod(struct debug_files *files, const struct debug_want *want,
 	}
 	if (files->server == NULL)
 		return false;
-	fd = debug_server_fetch(files->server, want->id, want->id_size, want->module, &path);
+	strbuf_init(&shown);
+	strbuf_add_foreign(&shown, want->module);
+	fd = debug_server_fetch(files->server, want->id, want->id_size, shown.data, &path);
+	strbuf_release(&shown);
 	if (fd < 0)
 		return false;
 	if (debug_accept(files, fd, path != NULL ? path : name, want, found)) {

@@ -23,9 +23,9 @@ struct debug_server *debug_server_create(const struct log *log, uint64_t limit_n
 void debug_server_free(struct debug_server *server);
 
 /*
- * The debug file of a build-id, fetched into the client's cache; `name` is the module's, for
- * the line that says how it gets on. Returns a descriptor, the caller's, and its path in
- * *path, to be freed; or -1.
+ * The debug file of a build-id, fetched into the client's cache; `name` is the module's, fit
+ * for people, for the line that says how it gets on. Returns a descriptor, the caller's,
+ * and its path in *path, to be freed; or -1.
  */
 int debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t id_size,
 		       const char *name, char **path);

@@ -132,9 +132,11 @@ known_module(struct symbols *symbols, const struct module *module)
 	known->module = module;
 	known->name = intern(symbols, module->name);
 	if (module->image != NULL && !image_is_unchanged(module->image)) {
+		strbuf_clear(&symbols->scratch);
+		strbuf_add_foreign(&symbols->scratch, module->path);
 		log_say(symbols->config->log, LOG_NORMAL,
 			"%s was written to while it was sampled: it names nothing",
-			module->path);
+			symbols->scratch.data);
 	} else if (module->image != NULL) {
 		const struct dwarf_opener opener = {
 			.open = open_dwarf, .close = close_dwarf, .split = find_split,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -124,6 +125,41 @@ test_shrunken_file(void **state)
 	free(file.bytes);
 }
 
+/* What is in it now says nothing of what was sampled; its path is the target's to choose. */
+static void
+test_rewritten_file(void **state)
+{
+	static const struct made_symbol symbol[] = { FUNCTION("f", 0x1000, 8, STB_GLOBAL) };
+	static const struct timespec then[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	struct made_file file = make_file(symbol, ARRAY_SIZE(symbol));
+	struct log log = { .level = LOG_NORMAL };
+	const struct symbols_config config = { .log = &log };
+	const struct symbol_place place = { .vaddr = 0x1000 };
+	struct modules *modules = modules_create();
+	struct image *image = open_as_file(file.bytes, file.size);
+	struct symbols *symbols;
+	struct symbol found;
+	char *said = NULL;
+	size_t size = 0;
+
+	(void)state;
+	log.stream = open_memstream(&said, &size);
+	assert_int_equal(modules_add_object(modules, image), 0);
+	free(modules_get(modules, 0)->path);
+	modules_get(modules, 0)->path = xstrdup("/tmp/\033[2Jprog");
+	symbols = symbols_create(modules, &config);
+	assert_int_equal(futimens(image->fd, then), 0);
+	assert_int_equal(symbols_find(symbols, &place, &found, 1), 1);
+	assert_false(found.known);
+	symbols_free(symbols);
+	fclose(log.stream);
+	assert_non_null(strstr(said, "[2Jprog was written to while it was sampled"));
+	assert_null(strchr(said, '\033'));
+	free(said);
+	modules_free(modules);
+	free(file.bytes);
+}
+
 /* --- files that were made to take our time ---------------------------------------------- */
 
 /* The test is over long before; without bounds these take minutes to hours. */
@@ -216,6 +252,7 @@ main(void)
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_damaged_vdso),
 		cmocka_unit_test(test_shrunken_file),
+		cmocka_unit_test(test_rewritten_file),
 		cmocka_unit_test(test_names_in_names),
 		cmocka_unit_test(test_endless_names),
 	};
