@@ -169,6 +169,16 @@ load_all(struct debug_dwarf *dwarf)
 	return complete;
 }
 
+static bool
+has_few_units(Elf *elf)
+{
+	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	const bool few = dwarf == NULL || debug_has_few_units(dwarf);
+
+	dwarf_end(dwarf);
+	return few;
+}
+
 static const char *
 make_ready(struct debug_dwarf *dwarf)
 {
@@ -177,6 +187,8 @@ make_ready(struct debug_dwarf *dwarf)
 	if (!load_all(dwarf))
 		return "its DWARF is damaged, truncated, or compressed in a way that this libdw "
 		       "does not know";
+	if (!has_few_units(dwarf->elf))
+		return "its DWARF has more units than can be read";
 	if (!debug_split_disarm(dwarf))
 		return "its DWARF names other files in a way that is not understood";
 	return NULL;

@@ -103,7 +103,8 @@ what_is_wrong(Elf *elf, uint64_t id)
 	if (!debug_dwarf_fits(elf, DWO_MAX_UNPACKED))
 		return "its DWARF is larger than can be read";
 	dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	sound = dwarf != NULL && strings_end(elf) && debug_visit_units(dwarf, check_unit, &check);
+	sound = dwarf != NULL && strings_end(elf) && debug_has_few_units(dwarf) &&
+		debug_visit_units(dwarf, check_unit, &check);
 	dwarf_end(dwarf);
 	if (!sound)
 		return "its DWARF is damaged";

@@ -144,6 +144,9 @@ void debug_dwarf_move(struct debug_dwarf *dwarf, Elf_Data *data, size_t extra);
 /* Would all DWARF sections together, unpacked, fit the limit? */
 bool debug_dwarf_fits(Elf *elf, uint64_t limit);
 
+/* Are its units, seen by their headers alone, as few as libdw may come to know of? */
+bool debug_has_few_units(Dwarf *dwarf);
+
 /* What is done with the unit at `die`; false ends the walk. */
 typedef bool debug_unit_visitor(void *context, Dwarf_Die *die, uint8_t offset_size);
 

@@ -14,6 +14,37 @@
 
 const char debug_split_nowhere[DEBUG_SPLIT_NAME_SIZE] = "/dev/null/none";
 
+/*
+ * libdw keeps a kilobyte of each unit, of which the smallest has eleven bytes. The largest
+ * browsers have 100,000.
+ */
+#define UNITS_MOST (1 << 20)
+
+static bool
+has_few(Dwarf *dwarf, bool types)
+{
+	Dwarf_Off at = 0, next, abbreviations, type;
+	uint8_t address_size, offset_size;
+	uint64_t signature;
+	size_t header_size;
+	Dwarf_Half version;
+
+	for (size_t count = 0; count < UNITS_MOST; count++) {
+		if (dwarf_next_unit(dwarf, at, &next, &header_size, &version, &abbreviations,
+				    &address_size, &offset_size, types ? &signature : NULL,
+				    types ? &type : NULL) != 0 || next <= at)
+			return true;
+		at = next;
+	}
+	return false;
+}
+
+bool
+debug_has_few_units(Dwarf *dwarf)
+{
+	return has_few(dwarf, false) && has_few(dwarf, true);
+}
+
 /* It goes from header to header, as libdw does: dwarf_get_units stops where that goes on. */
 bool
 debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context)

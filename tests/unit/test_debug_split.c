@@ -170,6 +170,34 @@ test_endless_text(void **state)
 	}
 }
 
+/* libdw keeps a kilobyte of each unit, however small. */
+static void
+test_many_units(void **state)
+{
+	/* length, version, abbreviations, size of addresses, and a zero for a DIE */
+	static const char unit[] = "\\10\\0\\0\\0\\4\\0\\0\\0\\0\\0\\10\\0";
+	static const struct {
+		unsigned doublings;
+		int refused;
+	} many[] = { { 10, 0 }, { 21, 1 } };
+	struct scene_open scene;
+
+	(void)state;
+	scene_needs("objcopy");
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {
+		scene_compile("prog", "-g");
+		scene_run("printf '%s' >units; i=0; while [ $i -lt %u ]; do cat units units >more "
+			  "&& mv more units; i=$((i + 1)); done; "
+			  "objcopy --update-section .debug_info=units prog", unit,
+			  many[i].doublings);
+		scene_open(&scene, "prog", NULL);
+		assert_false(scene_has_function(&scene, "marker"));
+		assert_int_equal(scene_said(&scene, "more units than can be read"),
+				 many[i].refused);
+		scene_close(&scene);
+	}
+}
+
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
 
 int
@@ -177,7 +205,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_gcc), SCENE(test_clang), SCENE(test_beside), SCENE(test_traps), SCENE(test_names),
-		SCENE(test_endless_text),
+		SCENE(test_endless_text), SCENE(test_many_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
