@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_open.h - opens files and bytes that nobody vouches for with libelf, and reads
- * their sections.
+ * elf_open.h - opens files and bytes that nobody vouches for with libelf, and reads their
+ * sections.
  *
  * libelf believes a few counts before anyone can look at them: more than 65,279 sections (or
  * 65,534 segments) are counted outside the header, where a damaged file can have it allocate
  * at will. No linked program has them: such files are refused, with those whose section
  * headers are not there. It reads a table of names however large it is, and takes long with
- * each name when the table does not end in a zero: refused too. Files are read with pread, never mapped (a mapping of a file that
- * shrinks ends in SIGBUS).
+ * each name when the table does not end in a zero: refused too. Files are read with pread,
+ * never mapped (a mapping of a file that shrinks ends in SIGBUS).
  */
 #ifndef WALLSAMPLE_ELF_OPEN_H
 #define WALLSAMPLE_ELF_OPEN_H

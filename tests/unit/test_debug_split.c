@@ -204,7 +204,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(test_gcc), SCENE(test_clang), SCENE(test_beside), SCENE(test_traps), SCENE(test_names),
+		SCENE(test_gcc), SCENE(test_clang), SCENE(test_beside),
+		SCENE(test_traps), SCENE(test_names),
 		SCENE(test_endless_text), SCENE(test_many_units),
 	};
 
