@@ -93,6 +93,7 @@ debug_files_create(const struct symbols_config *config)
 
 	files->config = *config;
 	files->said = strings_create();
+	files->dwarf_left = DEBUG_DWARF_MOST;
 	for (const char *const *dir = config->debug_dirs; dir != NULL && *dir != NULL; dir++)
 		/* The last is for the system's own. */
 		if (files->place_count < DEBUG_PLACES_MAX - 3)
@@ -204,7 +205,7 @@ open_alternate(struct debug_files *files, struct debug_file_rest *rest, Elf *elf
 	const char *why;
 
 	if (debug_find_alternate(files, &rest->want, elf, fd, found) &&
-	    !debug_dwarf_init(&rest->alternate, found->fd, NULL, &why))
+	    !debug_dwarf_init(&rest->alternate, found->fd, NULL, &files->dwarf_left, &why))
 		debug_files_warn(files, found->path, rest->want.module, why);
 }
 
@@ -220,7 +221,7 @@ open_main(struct debug_files *files, const struct debug_file *file)
 	rest->dwarf_tried = true;
 	if (!separate && !debug_has_dwarf(file->own))
 		return;
-	if (debug_dwarf_init(&rest->main, fd, module->image, &why))
+	if (debug_dwarf_init(&rest->main, fd, module->image, &files->dwarf_left, &why))
 		open_alternate(files, rest, separate ? file->elf : file->own, fd);
 	else
 		debug_files_warn(files, separate ? file->path : module->path, module->name, why);

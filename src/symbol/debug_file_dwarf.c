@@ -5,14 +5,12 @@
  * libdw 0.188 reads outside its sections when a string has no end, takes any size for
  * granted, and reads sections that names and lines do not need.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "debug_file_parts.h"
 #include "elf_open.h"
-
-/* Unpacked and together. The largest browsers have 4 GiB; it is all kept in memory. */
-#define DWARF_MAX_SIZE (UINT64_C(6) << 30)
 
 /* What names and lines are read from; libdw fails if one it knows cannot be read. */
 static const char *const needed[] = {
@@ -86,7 +84,7 @@ unpacked_size(Elf *elf, const GElf_Shdr *header, bool by_gnu)
 }
 
 bool
-debug_dwarf_fits(Elf *elf, uint64_t limit)
+debug_dwarf_fits(Elf *elf, uint64_t limit, uint64_t *bytes)
 {
 	Elf_Scn *scn = NULL;
 	uint64_t sum = 0;
@@ -104,6 +102,7 @@ debug_dwarf_fits(Elf *elf, uint64_t limit)
 			return false;
 		sum += size;
 	}
+	*bytes = sum;
 	return true;
 }
 
@@ -169,6 +168,29 @@ load_all(struct debug_dwarf *dwarf)
 	return complete;
 }
 
+/*
+ * What is left for DWARF, and of the machine's memory no more than half: when there is none
+ * left, the kernel ends the largest process, which may well be the target.
+ */
+static uint64_t
+allowed_bytes(uint64_t left)
+{
+	static const char label[] = "MemAvailable:";
+	size_t length;
+	char *text = file_read_text(AT_FDCWD, "/proc/meminfo", 4096, &length);
+	const char *at = text != NULL ? strstr(text, label) : NULL;
+	uint64_t kib;
+
+	if (at != NULL) {
+		at += strlen(label);
+		at += strspn(at, " ");
+		if (parse_u64(&at, 10, &kib) && kib / 2 < left / 1024)
+			left = kib / 2 * 1024;
+	}
+	free(text);
+	return left;
+}
+
 static bool
 has_few_units(Elf *elf)
 {
@@ -180,10 +202,14 @@ has_few_units(Elf *elf)
 }
 
 static const char *
-make_ready(struct debug_dwarf *dwarf)
+make_ready(struct debug_dwarf *dwarf, uint64_t *left)
 {
-	if (!debug_dwarf_fits(dwarf->elf, DWARF_MAX_SIZE))
-		return "its DWARF is larger than can be read";
+	const uint64_t limit = allowed_bytes(*left);
+	uint64_t size;
+
+	if (!debug_dwarf_fits(dwarf->elf, limit, &size))
+		return "its DWARF takes more memory than there is to spare";
+	*left -= size;
 	if (!load_all(dwarf))
 		return "its DWARF is damaged, truncated, or compressed in a way that this libdw "
 		       "does not know";
@@ -205,14 +231,18 @@ open_copy(struct debug_dwarf *dwarf, const struct image *image, const char **why
 }
 
 bool
-debug_dwarf_init(struct debug_dwarf *dwarf, int fd, const struct image *image, const char **why)
+debug_dwarf_init(struct debug_dwarf *dwarf, int fd, const struct image *image, uint64_t *left,
+		 const char **why)
 {
+	const uint64_t before = *left;
+
 	*dwarf = (struct debug_dwarf){ 0 };
 	dwarf->elf = fd >= 0 ? elf_open_fd(fd, why) : open_copy(dwarf, image, why);
 	if (dwarf->elf != NULL)
-		*why = make_ready(dwarf);
+		*why = make_ready(dwarf, left);
 	if (dwarf->elf == NULL || *why != NULL) {
 		debug_dwarf_release(dwarf);
+		*left = before;
 		return false;
 	}
 	/* Without a descriptor libdw does not know where the file is, and looks for none beside. */

@@ -95,12 +95,13 @@ what_is_wrong(Elf *elf, uint64_t id)
 {
 	struct dwo_check check = { .id = id };
 	GElf_Shdr header;
+	uint64_t size;
 	Dwarf *dwarf;
 	bool sound;
 
 	if (debug_section(elf, ".gnu_debugaltlink", &header) != NULL)
 		return "it names further files";
-	if (!debug_dwarf_fits(elf, DWO_MAX_UNPACKED))
+	if (!debug_dwarf_fits(elf, DWO_MAX_UNPACKED, &size))
 		return "its DWARF is larger than can be read";
 	dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	sound = dwarf != NULL && strings_end(elf) && debug_has_few_units(dwarf) &&

@@ -71,6 +71,11 @@ void debug_found_release(struct debug_found *found);
 
 /* --- where to look (debug_file_find.c) ------------------------------------------------ */
 
+/*
+ * Of all files of a run together. The largest browsers have 4 GiB; it is all kept in memory.
+ */
+#define DEBUG_DWARF_MOST (UINT64_C(6) << 30)
+
 /* More --debug-dir than fit here are not looked at. */
 #define DEBUG_PLACES_MAX 64
 
@@ -83,6 +88,7 @@ struct debug_files {
 	struct debug_place cache;  /* of the debuginfod client; its path may be NULL */
 	struct debug_server *server; /* NULL: none is asked */
 	struct strings *said;      /* paths that a warning named */
+	uint64_t dwarf_left;       /* bytes of DWARF, unpacked, that may still be read */
 };
 
 /* One warning "PATH is not used as the debug file of MODULE: WHY" for each path. */
@@ -132,17 +138,17 @@ struct debug_dwarf {
 
 /*
  * Opens and makes ready what is in the file `fd` (borrowed) or, when that is -1, in the image's
- * memory; false, with *why, when its DWARF cannot be used.
+ * memory; false, with *why, when its DWARF cannot be used. Its size, unpacked, is taken off *left.
  */
 bool debug_dwarf_init(struct debug_dwarf *dwarf, int fd, const struct image *image,
-		      const char **why);
+		      uint64_t *left, const char **why);
 void debug_dwarf_release(struct debug_dwarf *dwarf);
 
 /* Moves the section's bytes to memory with `extra` zero bytes behind them. */
 void debug_dwarf_move(struct debug_dwarf *dwarf, Elf_Data *data, size_t extra);
 
-/* Would all DWARF sections together, unpacked, fit the limit? */
-bool debug_dwarf_fits(Elf *elf, uint64_t limit);
+/* Would all DWARF sections together, unpacked, fit the limit? Then *bytes is their size. */
+bool debug_dwarf_fits(Elf *elf, uint64_t limit, uint64_t *bytes);
 
 /* Are its units, seen by their headers alone, as few as libdw may come to know of? */
 bool debug_has_few_units(Dwarf *dwarf);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "../../src/symbol/debug_file_parts.h"
 #include "../../src/symbol/elf_open.h"
 #include "debug_scene.h"
 #include "wallsample/base.h"
@@ -242,6 +243,30 @@ test_link(void **state)
 		check_separate(&scene, path);
 		scene_close(&scene);
 	}
+}
+
+/* Files that fit one by one may not fit together. */
+static void
+test_budget(void **state)
+{
+	struct scene_open scene;
+	struct debug_file again;
+	uint64_t before;
+
+	(void)state;
+	scene_compile("prog", "-g");
+	scene_open(&scene, "prog", NULL);
+	before = scene.files->dwarf_left;
+	assert_true(scene_has_function(&scene, "marker"));
+	assert_true(scene_has_function(&scene, "marker"));
+	assert_true(scene.files->dwarf_left < before);
+	/* as much as is left when many have been read */
+	scene.files->dwarf_left = before - scene.files->dwarf_left - 1;
+	debug_file_open(scene.files, scene.module, &again);
+	assert_null(debug_file_dwarf(scene.files, &again));
+	debug_file_close(&again);
+	assert_int_equal(scene_said(&scene, "more memory than there is to spare"), 1);
+	scene_close(&scene);
 }
 
 /* The root is that of a process, which has ended when names are asked for. */
@@ -645,9 +670,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(test_nothing), SCENE(test_own), SCENE(test_by_id), SCENE(test_by_id_links),
-		SCENE(test_wrong_id), SCENE(test_truncated), SCENE(test_no_regular_file),
-		SCENE(test_link), SCENE(test_link_of_ended), SCENE(test_wrong_crc),
+		SCENE(test_nothing), SCENE(test_own), SCENE(test_budget), SCENE(test_by_id),
+		SCENE(test_by_id_links), SCENE(test_wrong_id), SCENE(test_truncated),
+		SCENE(test_no_regular_file), SCENE(test_link), SCENE(test_link_of_ended),
+		SCENE(test_wrong_crc),
 		SCENE(test_hostile_link),
 		SCENE(test_link_to_elsewhere), SCENE(test_symfs), SCENE(test_mini),
 		SCENE(test_damaged_mini), SCENE(test_dwz), SCENE(test_dwz_by_path),
