@@ -77,6 +77,14 @@ size_t process_list_threads(const struct process *process, pid_t **tids, size_t 
 int process_open_file(const struct process *process, const char *name, int flags);
 
 /*
+ * The mapping that holds the address in the memory of a thread: *start up to *end. 0, or the
+ * error number: ENOENT when there is none, ENOTTY or EINVAL when this kernel cannot be asked
+ * (before Linux 6.11).
+ */
+int process_mapping_at(const struct process *process, pid_t tid, uint64_t address, uint64_t *start,
+		       uint64_t *end);
+
+/*
  * CPUs that the process may use at once: its affinity mask, lowered by the CPU
  * quota of its cgroups (v2 cpu.max, v1 cpu.cfs_quota_us), rounded up; at least 1.
  */

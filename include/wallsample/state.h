@@ -74,6 +74,8 @@ struct watch {
 	int sched_fd, syscall_fd; /* -1 while not open */
 	enum sched_source source;
 	bool keep_open; /* descriptors stay open between reads */
+	/* The mapping that its stack was last found in; empty: not asked yet. */
+	uint64_t stack_start, stack_end;
 };
 
 /* Sets up, opens nothing yet. `keep_open` false when descriptors are scarce. */

@@ -19,6 +19,8 @@ watch_init(struct watch *watch, pid_t tid, enum sched_source source, bool keep_o
 	watch->syscall_fd = -1;
 	watch->source = source;
 	watch->keep_open = keep_open;
+	watch->stack_start = 0;
+	watch->stack_end = 0;
 }
 
 static void

@@ -17,6 +17,7 @@ libwallsample_a_SOURCES += \
 	src/target/jit_watch.c \
 	src/target/jit_watch.h \
 	src/target/launch.c \
+	src/target/mapping_at.c \
 	src/target/maps.c \
 	src/target/maps_source.c \
 	src/target/maps_source.h \
@@ -24,6 +25,7 @@ libwallsample_a_SOURCES += \
 	src/target/module_file.c \
 	src/target/module_file.h \
 	src/target/process.c \
+	src/target/procmap.h \
 	src/target/relocate.h \
 	src/target/task_file.c \
 	src/target/task_file.h \

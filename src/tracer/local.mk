@@ -4,6 +4,7 @@ libwallsample_a_SOURCES += \
 	src/tracer/process_memory.c src/tracer/regs_arch.h \
 	src/tracer/seized.c src/tracer/seized.h \
 	src/tracer/sleeper.c \
+	src/tracer/stack_copy.c src/tracer/stack_copy.h \
 	src/tracer/stop.c \
 	src/tracer/stop.h \
 	src/tracer/snapshot.c \

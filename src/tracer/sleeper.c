@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sleeper.c - the stack of a sleeping thread, read without a stop. */
+#include "stack_copy.h"
 #include "wallsample/base.h"
-#include "wallsample/memory.h"
 #include "wallsample/tracer.h"
 
 /*
@@ -26,7 +26,7 @@ tracer_read_sleeper(const struct process *process, struct watch *watch,
 	snapshot->stack_address = info->sp;
 	snapshot->stack_wanted = stack_want;
 	snapshot->stack_size =
-		memory_read_process(watch->tid, info->sp, snapshot->stack, stack_want);
+		stack_copy(process, watch, info->sp, snapshot->stack, stack_want);
 	snapshot->live_limit = stack_want;
 	regs_set_sp_pc(&snapshot->regs, info->sp, info->pc);
 	/* The arguments of a system call are in registers, too, which it does not change. */

@@ -7,9 +7,9 @@
 #include <sys/uio.h>
 
 #include "regs_arch.h"
+#include "stack_copy.h"
 #include "stop.h"
 #include "wallsample/base.h"
-#include "wallsample/memory.h"
 
 /* A thread that we have displaced when we woke for the tick began to wait just before it. */
 #define OWN_WAKE_NS (50 * NS_PER_US)
@@ -46,8 +46,8 @@ stop_rehearse(struct stop_request *request)
 	size_t size = request->stack_want < REHEARSE_MOST ? request->stack_want : REHEARSE_MOST;
 
 	if (request->sp_before != 0)
-		memory_read_process(request->watch->tid, request->sp_before,
-				    request->snapshot.stack, size);
+		stack_copy_again(request->watch, request->sp_before, request->snapshot.stack,
+				 size);
 }
 
 int
@@ -178,8 +178,8 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	snapshot->live_limit = 0;
 	snapshot->stack_address = snapshot->regs.sp;
 	snapshot->stack_wanted = request->stack_want;
-	snapshot->stack_size = memory_read_process(snapshot->tid, snapshot->regs.sp,
-						   snapshot->stack, request->stack_want);
+	snapshot->stack_size = stack_copy(process, request->watch, snapshot->regs.sp,
+					  snapshot->stack, request->stack_want);
 	if (!counters_first)
 		look = read_counters(process, request);
 	request->group_stopped = kind == KIND_GROUP_STOP;

@@ -46,7 +46,7 @@ live_or_not = || { rm -f $@; echo "  $@ cannot be built here: its tests will be 
 live_jit_targets = \
 	tests/live/bin/gdbjit tests/live/bin/gdbjit_object tests/live/bin/gdbjit_program
 live_plain_targets = \
-	tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
+	tests/live/bin/brink tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
 	tests/live/bin/churn tests/live/bin/copies tests/live/bin/crowd tests/live/bin/exec_after \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
 	tests/live/bin/interrupts \
@@ -62,7 +62,7 @@ live_shapes = \
 check_DATA += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
 CLEANFILES += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
 live_sources = \
-	tests/live/targets/calls.h tests/live/targets/calls_hot.c \
+	tests/live/targets/brink.c tests/live/targets/calls.h tests/live/targets/calls_hot.c \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
 	tests/live/targets/churn.c tests/live/targets/copies.c tests/live/targets/crowd.c \
 	tests/live/targets/exec_after.c tests/live/targets/exec_before.c \
@@ -79,6 +79,8 @@ EXTRA_DIST += $(live_sources)
 # One rule for all of them: a target is one file.
 live_one = $(live_cc) -O2 -g -fomit-frame-pointer $(live_out) $(live_source)/$(@F).c -lrt
 live_headers = tests/live/targets/target.h tests/live/targets/calls.h
+tests/live/bin/brink: tests/live/targets/brink.c $(live_headers)
+	$(live_one)
 tests/live/bin/calls_hot: tests/live/targets/calls_hot.c $(live_headers)
 	$(live_one)
 tests/live/bin/calls_parked: tests/live/targets/calls_parked.c $(live_headers)

@@ -156,6 +156,33 @@ vfork_parent(const char *option)
 	free(text);
 }
 
+/*
+ * Behind a busy thread's stack lies memory whose pages only this thread provides: who touched
+ * it while the thread is stopped would wait for ever, and the thread with him.
+ */
+static void
+brink(const char *option)
+{
+	struct target target;
+	struct folded folded;
+
+	harness_case("a stack at the brink, %s", option);
+	target_start(&target, "brink", NULL);
+	if (target.counter[1] != 1) {
+		harness_skip("no userfaultfd for faults of others, or Linux before 6.11");
+		target_finish(&target, NULL);
+		return;
+	}
+	pid_t tid = inspect_thread_named(target.pid, "edge", 0);
+	folded_sample(&folded, target.pid, "-r", "200", "-d", "1", option, NULL);
+	check_not_slow(&folded);
+	folded_check_thread(&folded, tid, "brink_f0;brink_leaf;...");
+	CHECK(inspect_is_free(target.pid), "the target is not left alone");
+	target_wait_progress(&target, 0);
+	folded_release(&folded);
+	target_finish(&target, NULL);
+}
+
 static void
 block_all_signals(void)
 {
@@ -239,6 +266,8 @@ main(void)
 	signals_blocked();
 	vfork_parent("--no-jitter");
 	vfork_parent("--stop-all");
+	brink("--no-jitter");
+	brink("--stop-all");
 	as_command();
 	return harness_end();
 }

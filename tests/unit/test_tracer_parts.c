@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../../src/tracer/regs_arch.h"
+#include "../../src/tracer/stack_copy.h"
 #include "sleeping_child.h"
 #include "wallsample/base.h"
 #include "wallsample/memory.h"
@@ -372,6 +373,46 @@ test_sleeper_gone(void **state)
 	sleeper_release(&sleeper);
 }
 
+/* What lies behind the stack is somebody else's, and may be slow or worse to read. */
+static void
+test_stack_at_brink(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
+	uint8_t *to = malloc(2 * page);
+	const uint64_t sp = (uintptr_t)two + page - 64;
+	struct process *process;
+	struct watch watch;
+	struct error err;
+
+	(void)state;
+	assert_true(two != MAP_FAILED && to != NULL);
+	/* The same memory, but not the same mapping. */
+	assert_int_equal(mprotect(two + page, page, PROT_READ), 0);
+	assert_int_equal(process_open(getpid(), &process, &err), 0);
+	watch_init(&watch, getpid(), sched_source_probe(), true);
+	assert_int_equal(stack_copy_again(&watch, sp, to, page), 0);
+	assert_int_equal(stack_copy(process, &watch, sp, to, 16), 16);
+	if (watch.stack_end == UINT64_MAX) {
+		print_message("[   NOTE   ] this kernel does not tell where a mapping ends\n");
+		assert_int_equal(stack_copy(process, &watch, sp, to, page), page);
+	} else {
+		assert_int_equal(stack_copy(process, &watch, sp, to, page), 64);
+		assert_int_equal(stack_copy_again(&watch, sp, to, page), 64);
+		assert_int_equal(stack_copy_again(&watch, sp + 64, to, page), 0);
+		/* Another stack. */
+		assert_int_equal(stack_copy(process, &watch, sp + 64, to, page), page);
+		assert_int_equal(munmap(two + page, page), 0);
+		assert_int_equal(stack_copy(process, &watch, sp, to, page), 64);
+		assert_int_equal(stack_copy(process, &watch, sp + 64, to, page), 0);
+	}
+	munmap(two, 2 * page);
+	free(to);
+	watch_release(&watch);
+	process_free(process);
+}
+
 int
 main(void)
 {
@@ -387,6 +428,7 @@ main(void)
 		cmocka_unit_test(test_sleeper_whole_stack),
 		cmocka_unit_test(test_sleeper_moved),
 		cmocka_unit_test(test_sleeper_gone),
+		cmocka_unit_test(test_stack_at_brink),
 	};
 
 	alarm(60);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* stack_copy.c - asks where the stack ends, once a stack, and copies it. */
+#include "stack_copy.h"
+
+#include <errno.h>
+
+#include "wallsample/memory.h"
+
+static bool
+is_in_known(const struct watch *watch, uint64_t sp)
+{
+	return sp >= watch->stack_start && sp < watch->stack_end;
+}
+
+/*
+ * Which mapping the stack lies in now: 3 us, of a thread's first copy and whenever it has
+ * changed stacks. Before Linux 6.11 nobody can tell at that price: then all memory is one.
+ */
+static void
+find_stack(const struct process *process, struct watch *watch, uint64_t sp)
+{
+	int error = process_mapping_at(process, watch->tid, sp, &watch->stack_start,
+				       &watch->stack_end);
+
+	if (error == ENOTTY || error == EINVAL) {
+		watch->stack_start = 0;
+		watch->stack_end = UINT64_MAX;
+	}
+}
+
+size_t
+stack_copy_again(const struct watch *watch, uint64_t sp, void *to, size_t size)
+{
+	if (!is_in_known(watch, sp))
+		return 0;
+	if (size > watch->stack_end - sp)
+		size = (size_t)(watch->stack_end - sp);
+	return memory_read_process(watch->tid, sp, to, size);
+}
+
+size_t
+stack_copy(const struct process *process, struct watch *watch, uint64_t sp, void *to, size_t size)
+{
+	if (!is_in_known(watch, sp))
+		find_stack(process, watch, sp);
+	if (is_in_known(watch, sp))
+		return stack_copy_again(watch, sp, to, size);
+	/* The question was of no use this time: as much as there is. */
+	return memory_read_process(watch->tid, sp, to, size);
+}
