@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "debug_frame.h"
 #include "unwind_method.h"
 #include "wallsample/base.h"
 
@@ -232,7 +233,7 @@ look_for_cfi(struct state *state, uint64_t address, struct cover_slot *slot)
 	cfi = dwfl_module_eh_cfi(module, &bias);
 	if (cfi != NULL)
 		slot->covered = dwarf_cfi_addrframe(cfi, address - bias, &frame) == 0;
-	if (!slot->covered) {
+	if (!slot->covered && debug_frame_is_cheap(dwfl_module_getelf(module, &bias))) {
 		cfi = dwfl_module_dwarf_cfi(module, &bias);
 		if (cfi != NULL)
 			slot->covered = dwarf_cfi_addrframe(cfi, address - bias, &frame) == 0;

@@ -7,6 +7,7 @@ libwallsample_a_SOURCES += \
 	src/unwind/by_rule.c \
 	src/unwind/by_signal.c \
 	src/unwind/chain.c \
+	src/unwind/debug_frame.c src/unwind/debug_frame.h \
 	src/unwind/rule.c \
 	src/unwind/rule.h \
 	src/unwind/unwinder.c \

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "debug_frame.h"
 #include "rule.h"
 #include "wallsample/base.h"
 #include "wallsample/snapshot.h"
@@ -157,7 +158,8 @@ debug_frame(struct rule_source *source)
 {
 	if (!source->dwarf_tried) {
 		source->dwarf_tried = true;
-		source->dwarf = dwarf_begin_elf(source->elf, DWARF_C_READ, NULL);
+		if (debug_frame_is_cheap(source->elf))
+			source->dwarf = dwarf_begin_elf(source->elf, DWARF_C_READ, NULL);
 		if (source->dwarf != NULL)
 			source->debug_frame = dwarf_getcfi(source->dwarf);
 	}

@@ -16,6 +16,8 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -429,6 +431,58 @@ test_damaged_file(void **state)
 	free(program.bytes);
 }
 
+/* Where no table covers an address, a gigabyte of other debug information is not read for it. */
+static void
+test_much_debug_information(void **state)
+{
+	static const char names[] = "\0.shstrtab\0.debug_info\0.debug_frame";
+	const uint64_t hole = UINT64_C(1) << 30;
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+		Elf64_Shdr section[4];
+		char names[sizeof(names)];
+	} file = {
+		.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					 ELFDATA2LSB, EV_CURRENT },
+			    .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+			    .e_ehsize = sizeof(Elf64_Ehdr), .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_phnum = 1, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 4,
+			    .e_shstrndx = 1 },
+		.segment = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = sizeof(file),
+			     .p_memsz = 4096 },
+		.section[1] = { .sh_name = 1, .sh_type = SHT_STRTAB, .sh_size = sizeof(names) },
+		.section[2] = { .sh_name = 11, .sh_type = SHT_PROGBITS, .sh_offset = 4096,
+				.sh_size = hole },
+		.section[3] = { .sh_name = 23, .sh_type = SHT_PROGBITS, .sh_offset = 4096 },
+	};
+	const int fd = memfd_create("much", MFD_CLOEXEC);
+	struct rusage before, after;
+	struct rule_source *source;
+	struct image *image;
+	struct rule rule;
+
+	(void)state;
+	file.header.e_phoff = offsetof(__typeof__(file), segment);
+	file.header.e_shoff = offsetof(__typeof__(file), section);
+	file.section[1].sh_offset = offsetof(__typeof__(file), names);
+	memcpy(file.names, names, sizeof(names));
+	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
+	assert_int_equal(ftruncate(fd, (off_t)(4096 + hole)), 0);
+	image = image_open_fd(fd);
+	assert_non_null(image);
+	source = rule_source_open(image);
+	assert_non_null(source);
+	getrusage(RUSAGE_SELF, &before);
+	rule_source_find(source, 64, &rule);
+	getrusage(RUSAGE_SELF, &after);
+	assert_int_equal(rule.kind, RULE_NONE);
+	/* KiB; the most that was used so far may have been more than now, but not so much. */
+	assert_true(after.ru_maxrss - before.ru_maxrss < 100 << 10);
+	rule_source_free(source);
+	image_free(image);
+}
+
 int
 main(void)
 {
@@ -440,6 +494,7 @@ main(void)
 		cmocka_unit_test(test_damaged_eh_frame),
 		cmocka_unit_test(test_damaged_eh_frame_hdr),
 		cmocka_unit_test(test_damaged_file),
+		cmocka_unit_test(test_much_debug_information),
 	};
 
 	alarm(120);
