@@ -108,7 +108,7 @@ void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*
 
 /*
  * Sleeps until the moment `until_ns` (CLOCK_MONOTONIC), capturing and releasing
- * outstanding threads as they stop. Returns early when a signal handler ran.
+ * outstanding threads as they stop. A signal handler ends it early, but not always.
  */
 void tracer_sleep_until(struct tracer *tracer, uint64_t until_ns);
 

@@ -21,11 +21,11 @@
 /* include/uapi/linux/capability.h */
 #define SYS_PTRACE_BIT 19
 
-/* So many threads are asked about before the answer is taken for the process's. */
 /* Rounds of asking, and the time between two. */
 #define ROUNDS 8
 #define ROUND_PAUSE_NS 3000000L
 
+/* So many threads are asked about before the answer is taken for the process's. */
 #define ATTEMPTS 8
 
 /* All that the diagnosis looks at. */

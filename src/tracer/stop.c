@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 #include "regs_arch.h"
 #include "stack_copy.h"
@@ -48,6 +49,31 @@ stop_rehearse(struct stop_request *request)
 	if (request->sp_before != 0)
 		stack_copy_again(request->watch, request->sp_before, request->snapshot.stack,
 				 size);
+}
+
+pid_t
+stop_wait(int *status, int options)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL | options) != 0)
+		return -1;
+	if (info.si_pid == 0)
+		return 0;
+	if (info.si_code != CLD_TRAPPED)
+		return waitpid(info.si_pid, status, __WALL);
+	*status = (int)((unsigned)info.si_status << 8 | 0x7f);
+	return info.si_pid;
+}
+
+bool
+stop_tell(pid_t tid)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	/* Its exit stays to be told. */
+	return waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) == 0 &&
+	       info.si_pid == tid;
 }
 
 int

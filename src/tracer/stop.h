@@ -27,6 +27,18 @@ int stop_signal(int status);
 /* To be called shortly before: what the stop will touch is in the caches then. */
 void stop_rehearse(struct stop_request *request);
 
+/*
+ * waitpid(2) for any of ours, but that a stop stays to be told until the thread goes on: once
+ * it is told, the signal it has stopped for is in our hands alone, and lost if we are killed
+ * before the release (tried: 20 of 20; none this way). Of a child that is no tracee only the
+ * exit is told.
+ */
+pid_t stop_wait(int *status, int options);
+
+/* A thread that is to stay stopped: stop_wait tells nothing of it until it is killed. False
+ * when it has been. */
+bool stop_tell(pid_t tid);
+
 /* 0, or the error number. EPERM and ESRCH are what an exiting thread answers. */
 int stop_seize(pid_t tid);
 

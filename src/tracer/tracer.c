@@ -177,7 +177,7 @@ struct wait_end {
 	bool slept;    /* until something stopped; else it may have stood still for long */
 };
 
-/* waitpid that spins until `spin_until` before it sleeps. */
+/* stop_wait that spins until `spin_until` before it sleeps. */
 static struct wait_end
 wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 {
@@ -185,7 +185,7 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 	uint64_t now = clock_now_ns();
 
 	do {
-		end.tid = waitpid(-1, &end.status, __WALL | WNOHANG);
+		end.tid = stop_wait(&end.status, WNOHANG);
 		if (end.tid != 0)
 			break;
 		tracer->waited_ns = now;
@@ -197,7 +197,7 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 		/* Only now, because threads stand still while the timer is set. */
 		if (!tracer->watchdog.armed)
 			watchdog_set(&tracer->watchdog, deadline_ns);
-		end.tid = waitpid(-1, &end.status, __WALL);
+		end.tid = stop_wait(&end.status, 0);
 	}
 	end.at_ns = clock_now_ns();
 	return end;
@@ -264,8 +264,10 @@ serve(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
 		since = stopped_since(tracer, request, end);
 		request->queued = request->end == STOP_CAPTURED &&
 				  stop_was_queued(request, since);
-		if (waiting->hold && entry->fresh)
-			return; /* stays seized, until let_go */
+		/* Stays seized, until let_go; but who has a signal to take must not wait. */
+		if (waiting->hold && entry->fresh && request->signal == 0 &&
+		    stop_tell(end->tid))
+			return;
 		seized_remove(&tracer->seized, entry);
 		release(tracer, request, since);
 	}
@@ -364,8 +366,8 @@ tracer_return(struct tracer *tracer)
 }
 
 /*
- * Serves whatever stops until the moment; true when a signal of ours ended it early. It does
- * not go by the list of what is seized: an exec turns a tracee into one with another id, and
+ * Serves whatever stops until the moment; true when there was something to wait for all the
+ * time. It does not go by the list of what is seized: an exec turns a tracee into one with another id, and
  * a tracee that nobody waits for would stand still.
  */
 static bool
@@ -395,7 +397,7 @@ has_tracees(struct tracer *tracer)
 	while (!tracer->quiet) {
 		struct wait_end end = { .at_ns = clock_now_ns() };
 
-		end.tid = waitpid(-1, &end.status, __WALL | WNOHANG);
+		end.tid = stop_wait(&end.status, WNOHANG);
 		if (end.tid < 0) { /* ECHILD */
 			tracer->quiet = tracer->seized.count == 0;
 			return false;
@@ -446,12 +448,14 @@ tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 bool
 tracer_exit_status(struct tracer *tracer, int *status)
 {
-	int fresh;
+	struct waiting waiting = { .hold = false };
+	struct wait_end end = { .at_ns = clock_now_ns() };
 
-	if (!tracer->exited &&
-	    waitpid(tracer->process->pid, &fresh, WNOHANG | __WALL) == tracer->process->pid &&
-	    !WIFSTOPPED(fresh))
-		keep_exit(tracer, tracer->process->pid, fresh);
+	/* When it is a tracee, too, this may be its stop: then it has to be released. */
+	if (!tracer->exited)
+		end.tid = waitpid(tracer->process->pid, &end.status, WNOHANG | __WALL);
+	if (end.tid > 0)
+		take(tracer, &end, &waiting);
 	*status = tracer->exit_status;
 	return tracer->exited;
 }

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_tracer_parts.c - what of the tracer needs no ptrace(2): registers, snapshots, memory of
- * a live process, and the stack of a child that sleeps.
+ * test_tracer_parts.c - the parts of the tracer one by one: registers, snapshots, memory of a
+ * live process, the stack of a child that sleeps, a stop for a signal.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../src/tracer/regs_arch.h"
 #include "../../src/tracer/stack_copy.h"
+#include "../../src/tracer/stop.h"
 #include "sleeping_child.h"
 #include "wallsample/base.h"
 #include "wallsample/memory.h"
@@ -413,6 +416,67 @@ test_stack_at_brink(void **state)
 	process_free(process);
 }
 
+static int told[2];
+
+static void
+tell(int signo)
+{
+	(void)signo;
+	_exit(write(told[1], "s", 1) == 1 ? 0 : 1);
+}
+
+/* Dies in the middle: it knows of the stop, and has not released the thread. */
+_Noreturn static void
+be_killed_with_a_signal_in_hand(pid_t target)
+{
+	int status;
+
+	if (stop_seize(target) != 0)
+		_exit(77);
+	kill(target, SIGUSR1);
+	while (stop_wait(&status, 0) != target || stop_classify(status) != KIND_SIGNAL)
+		;
+	kill(getpid(), SIGKILL);
+	_exit(1);
+}
+
+/* The target gets its signal even if whoever has intercepted it is killed. */
+static void
+test_signal_of_killed_tracer(void **state)
+{
+	pid_t target, tracer;
+	int status;
+	char c;
+
+	(void)state;
+	assert_int_equal(pipe(told), 0);
+	target = fork();
+	if (target == 0) {
+		signal(SIGUSR1, tell);
+		for (;;)
+			if (write(told[1], "r", 1) != 1 || pause() == 0)
+				_exit(1);
+	}
+	assert_int_equal(read(told[0], &c, 1), 1);
+	tracer = fork();
+	if (tracer == 0)
+		be_killed_with_a_signal_in_hand(target);
+	assert_int_equal(waitpid(tracer, &status, 0), tracer);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		kill(target, SIGKILL);
+		waitpid(target, &status, 0);
+		skip();
+	}
+	assert_true(WIFSIGNALED(status));
+	alarm(10);
+	do
+		assert_int_equal(read(told[0], &c, 1), 1);
+	while (c == 'r');
+	alarm(0);
+	assert_int_equal(waitpid(target, &status, 0), target);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int
 main(void)
 {
@@ -429,6 +493,7 @@ main(void)
 		cmocka_unit_test(test_sleeper_moved),
 		cmocka_unit_test(test_sleeper_gone),
 		cmocka_unit_test(test_stack_at_brink),
+		cmocka_unit_test(test_signal_of_killed_tracer),
 	};
 
 	alarm(60);
