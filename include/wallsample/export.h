@@ -25,6 +25,7 @@ struct export_input {
 	enum sampler_end end;
 	bool snapshot;        /* made by a signal while sampling goes on */
 	bool by_thread;       /* -t: threads are kept apart */
+	enum weight sort;     /* what tables of functions are ordered by */
 	size_t limit;         /* rows of a table; at least 1 */
 	size_t thread_limit;  /* the same for the table of one thread */
 	unsigned columns;     /* width to fit in; 0: not known, then 100 */

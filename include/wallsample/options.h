@@ -42,6 +42,7 @@ struct options {
 	enum unwind_choice unwinder;
 	bool lines;              /* --lines: the same as --by line */
 	int by;                  /* enum view_key */
+	int sort;                /* enum weight */
 	bool no_demangle;
 	bool no_inlines;
 	const char **debug_dirs; /* --debug-dir; owned, NULL at the end; NULL: none */

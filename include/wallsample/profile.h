@@ -41,13 +41,41 @@ struct profile_thread {
 	uint32_t name;       /* number of its text: the name it had last */
 };
 
+/*
+ * X(NAME, title, word): what a sample can weigh. Let its tick span dt, with r threads runnable,
+ * p of them on a CPU, which is the parallelism.
+ *
+ * WALL      dt, whatever the thread did: sums to threads times time
+ * OVERHEAD  dt, of a thread on a CPU: sums to the CPU time used
+ * LATENCY   dt / r, of a runnable thread: sums to the time that has passed. While nobody is
+ *           runnable it goes to the wait that ended it: see sampler.h
+ *
+ * Overhead over Latency of a function is the average parallelism while it ran.
+ */
+#define WEIGHTS(X)                                                             \
+	X(WALL, "Wall", "wall")                                                \
+	X(OVERHEAD, "Overhead", "overhead")                                    \
+	X(LATENCY, "Latency", "latency")
+
+enum weight {
+#define X(name, title, word) WEIGHT_##name,
+	WEIGHTS(X)
+#undef X
+	WEIGHT_COUNT
+};
+
 /* Samples of one thread with the same stack, state and system call. */
 struct profile_entry {
 	uint32_t thread, stack;
 	enum run_state state;
 	int32_t syscall;    /* number it sleeps in; SYSCALL_NONE, SYSCALL_UNKNOWN */
 	int64_t samples;    /* thread-ticks it stands for */
-	int64_t weight_ns;  /* wall time it stands for */
+	int64_t ns[WEIGHT_COUNT];
+};
+
+/* The ticks at which so many threads were on a CPU. */
+struct profile_parallelism {
+	uint64_t ticks, time_ns, cpu_ns; /* cpu_ns: time_ns times the parallelism */
 };
 
 struct profile;
@@ -69,12 +97,14 @@ void profile_rename_thread(struct profile *profile, uint32_t thread, const char 
 /*
  * Adds samples. The numbers may be negative: a thread that is looked at less often
  * than once a tick is credited for what it was last seen doing and corrected at
- * the next look (see sampler.h).
+ * the next look (see sampler.h). Returns the index of the entry.
  */
-void profile_add(struct profile *profile, const struct profile_entry *sample);
+uint32_t profile_add(struct profile *profile, const struct profile_entry *sample);
+/* Adds real time to an entry, once the tick is known as a whole. */
+void profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns);
 
-/* A tick: its span, and how many threads could run (an estimate, see sampler.h). */
-void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t runnable);
+/* A tick: its span, and how many threads were on a CPU (an estimate, see sampler.h). */
+void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism);
 
 size_t profile_frame_count(const struct profile *profile);
 size_t profile_stack_count(const struct profile *profile);
@@ -82,6 +112,10 @@ size_t profile_thread_count(const struct profile *profile);
 size_t profile_entry_count(const struct profile *profile);
 uint64_t profile_tick_count(const struct profile *profile);
 uint64_t profile_wall_ns(const struct profile *profile); /* sum of the ticks' spans */
+/* One more than the highest parallelism there was; 0 before the first tick. */
+size_t profile_parallelism_count(const struct profile *profile);
+const struct profile_parallelism *profile_parallelism(const struct profile *profile,
+						      size_t parallelism);
 const struct profile_frame *profile_frame(const struct profile *profile, uint32_t id);
 const struct profile_stack *profile_stack(const struct profile *profile, uint32_t id);
 const struct profile_thread *profile_thread(const struct profile *profile, uint32_t id);

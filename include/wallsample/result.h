@@ -10,17 +10,20 @@
 /* Top-N in pprof's terms: flat is the function itself, cum with what it called. */
 struct top_row {
 	uint32_t function;  /* of the view */
-	int64_t flat_ns, cum_ns; /* a recursive function counts once a stack */
+	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT]; /* ns; a recursive function counts once
+							 * a stack */
+	int64_t busy_ns; /* the part of cum[WEIGHT_LATENCY] in which it ran: cum[OVERHEAD] /
+			  * busy_ns is its average parallelism */
 };
 struct top_table {
-	struct top_row *row; /* by flat, then cum, then name */
+	struct top_row *row; /* by flat, then cum, then name, of the weight asked for */
 	size_t count;
 };
 
 struct state_row {
 	enum run_state state;
 	int32_t syscall;     /* for SLEEPING and DISK; else SYSCALL_NONE */
-	int64_t samples, weight_ns;
+	int64_t samples, ns[WEIGHT_COUNT];
 };
 struct state_table {
 	struct state_row *row; /* by weight */
@@ -29,7 +32,8 @@ struct state_table {
 
 struct thread_row {
 	uint32_t thread;     /* of the profile */
-	int64_t weight_ns, runnable_ns; /* runnable: running or waiting for a CPU */
+	int64_t ns[WEIGHT_COUNT];
+	int64_t runnable_ns; /* of its wall time: running or waiting for a CPU */
 	uint32_t top;        /* function with most flat time; view_function_count if none */
 	int64_t top_ns;
 };
@@ -42,16 +46,17 @@ struct thread_table {
 struct bare_row {
 	const char *module;
 	uint32_t module_id;
-	int64_t flat_ns, cum_ns;
+	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 };
 struct bare_table {
 	struct bare_row *row; /* by cum */
 	size_t count;
 };
 
-void top_table_make(const struct view *view, struct top_table *out);
+void top_table_make(const struct view *view, enum weight sort, struct top_table *out);
 /* Of the samples of one thread (an index in the profile). */
-void top_table_make_thread(const struct view *view, uint32_t thread, struct top_table *out);
+void top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
+			   struct top_table *out);
 void top_table_release(struct top_table *table);
 void state_table_make(const struct view *view, struct state_table *out);
 void state_table_release(struct state_table *table);

@@ -53,7 +53,8 @@ struct view_row {
 	const uint32_t *function;   /* indices of view_function, innermost first; rows with
 				     * the same stack share the array */
 	size_t depth;
-	int64_t samples, weight_ns; /* weight is > 0 */
+	int64_t samples;
+	int64_t ns[WEIGHT_COUNT];   /* at least one is > 0, none below */
 };
 
 struct view;
@@ -74,9 +75,9 @@ size_t view_row_count(const struct view *view);
 const struct view_row *view_row(const struct view *view, size_t index);
 size_t view_function_count(const struct view *view);
 const struct view_function *view_function(const struct view *view, uint32_t id);
-int64_t view_total_ns(const struct view *view);      /* of the rows */
+int64_t view_total_ns(const struct view *view, enum weight weight); /* of the rows */
 int64_t view_total_samples(const struct view *view);
-int64_t view_unfiltered_ns(const struct view *view); /* of all samples */
+int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples */
 
 /* The regular expressions of -I and -X match `name`; the filter's rule for a thread. */
 bool filter_thread(const struct filter *filter, pid_t tid, const char *name);

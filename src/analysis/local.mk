@@ -1,3 +1,4 @@
 libwallsample_a_SOURCES += \
+	src/analysis/filter.c \
 	src/analysis/result.c \
 	src/analysis/view.c

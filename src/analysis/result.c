@@ -38,23 +38,49 @@ sort_rows(void *rows, size_t count, size_t size, int (*compare)(const void *, co
 
 /* --- functions ------------------------------------------------------------------- */
 
+struct top_order {
+	const struct view *view;
+	enum weight sort;
+};
+
 static int
 compare_top(const void *left, const void *right, void *context)
 {
+	const struct top_order *by = context;
 	const struct top_row *a = left, *b = right;
-	int order = compare_numbers(b->flat_ns, a->flat_ns);
+	int order = compare_numbers(b->flat[by->sort], a->flat[by->sort]);
 
 	if (order == 0)
-		order = compare_numbers(b->cum_ns, a->cum_ns);
-	return order != 0 ? order : compare_functions(context, a->function, b->function);
+		order = compare_numbers(b->cum[by->sort], a->cum[by->sort]);
+	/* What weighs nothing here may still do so elsewhere. */
+	if (order == 0)
+		order = compare_numbers(b->cum[WEIGHT_WALL], a->cum[WEIGHT_WALL]);
+	return order != 0 ? order : compare_functions(by->view, a->function, b->function);
+}
+
+static void
+add_weights(int64_t *to, const int64_t *ns)
+{
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		to[w] += ns[w];
+}
+
+static bool
+weighs_nothing(const int64_t *ns)
+{
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		if (ns[w] != 0)
+			return false;
+	return true;
 }
 
 /* `thread` of all threads. */
 #define ANY_THREAD UINT32_MAX
 
 static void
-make_top(const struct view *view, uint32_t thread, struct top_table *out)
+make_top(const struct view *view, enum weight sort, uint32_t thread, struct top_table *out)
 {
+	const struct top_order order = { view, sort };
 	const size_t functions = view_function_count(view);
 	struct top_row *row = xcalloc(functions + 1, sizeof(*row));
 	size_t *counted = xcalloc(functions + 1, sizeof(*counted)); /* row + 1 it counted in */
@@ -66,37 +92,40 @@ make_top(const struct view *view, uint32_t thread, struct top_table *out)
 		if (thread != ANY_THREAD && sample->thread != thread)
 			continue;
 		if (sample->depth > 0)
-			row[sample->function[0]].flat_ns += sample->weight_ns;
+			add_weights(row[sample->function[0]].flat, sample->ns);
 		for (size_t i = 0; i < sample->depth; i++) {
 			const uint32_t function = sample->function[i];
 
 			if (counted[function] == r + 1)
 				continue;
 			counted[function] = r + 1;
-			row[function].cum_ns += sample->weight_ns;
+			add_weights(row[function].cum, sample->ns);
+			if (run_state_runnable(sample->state))
+				row[function].busy_ns += sample->ns[WEIGHT_LATENCY];
 		}
 	}
 	for (uint32_t f = 0; f < functions; f++) {
-		if (row[f].cum_ns == 0)
+		if (row[f].cum[sort] == 0)
 			continue;
 		row[used] = row[f];
 		row[used++].function = f;
 	}
 	free(counted);
-	sort_rows(row, used, sizeof(*row), compare_top, view);
+	sort_rows(row, used, sizeof(*row), compare_top, &order);
 	*out = (struct top_table){ .row = row, .count = used };
 }
 
 void
-top_table_make(const struct view *view, struct top_table *out)
+top_table_make(const struct view *view, enum weight sort, struct top_table *out)
 {
-	make_top(view, ANY_THREAD, out);
+	make_top(view, sort, ANY_THREAD, out);
 }
 
 void
-top_table_make_thread(const struct view *view, uint32_t thread, struct top_table *out)
+top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
+		      struct top_table *out)
 {
-	make_top(view, thread, out);
+	make_top(view, sort, thread, out);
 }
 
 void
@@ -112,7 +141,7 @@ static int
 compare_states(const void *left, const void *right, void *context)
 {
 	const struct state_row *a = left, *b = right;
-	int order = compare_numbers(b->weight_ns, a->weight_ns);
+	int order = compare_numbers(b->ns[WEIGHT_WALL], a->ns[WEIGHT_WALL]);
 
 	(void)context;
 	if (order == 0)
@@ -144,7 +173,7 @@ state_table_make(const struct view *view, struct state_table *out)
 			};
 		}
 		row[at].samples += sample->samples;
-		row[at].weight_ns += sample->weight_ns;
+		add_weights(row[at].ns, sample->ns);
 	}
 	table_release(&known);
 	sort_rows(row, count, sizeof(*row), compare_states, NULL);
@@ -174,7 +203,7 @@ compare_threads(const void *left, const void *right, void *context)
 	int order = compare_numbers(b->runnable_ns, a->runnable_ns);
 
 	if (order == 0)
-		order = compare_numbers(b->weight_ns, a->weight_ns);
+		order = compare_numbers(b->ns[WEIGHT_WALL], a->ns[WEIGHT_WALL]);
 	if (order == 0)
 		order = compare_numbers(profile_thread(profile, a->thread)->tid,
 					profile_thread(profile, b->thread)->tid);
@@ -207,7 +236,7 @@ sum_own_times(const struct view *view, size_t *count)
 				.function = sample->function[0],
 			};
 		}
-		own[at].flat_ns += sample->weight_ns;
+		own[at].flat_ns += sample->ns[WEIGHT_WALL];
 	}
 	table_release(&known);
 	return own;
@@ -249,13 +278,13 @@ thread_table_make(const struct view *view, struct thread_table *out)
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
 
-		row[sample->thread].weight_ns += sample->weight_ns;
+		add_weights(row[sample->thread].ns, sample->ns);
 		if (run_state_runnable(sample->state))
-			row[sample->thread].runnable_ns += sample->weight_ns;
+			row[sample->thread].runnable_ns += sample->ns[WEIGHT_WALL];
 	}
 	find_top_functions(view, row);
 	for (size_t t = 0; t < threads; t++)
-		if (row[t].weight_ns > 0)
+		if (!weighs_nothing(row[t].ns))
 			row[used++] = row[t];
 	sort_rows(row, used, sizeof(*row), compare_threads, view_profile(view));
 	*out = (struct thread_table){ .row = row, .count = used };
@@ -274,11 +303,11 @@ static int
 compare_bare(const void *left, const void *right, void *context)
 {
 	const struct bare_row *a = left, *b = right;
-	int order = compare_numbers(b->cum_ns, a->cum_ns);
+	int order = compare_numbers(b->cum[WEIGHT_WALL], a->cum[WEIGHT_WALL]);
 
 	(void)context;
 	if (order == 0)
-		order = compare_numbers(b->flat_ns, a->flat_ns);
+		order = compare_numbers(b->flat[WEIGHT_WALL], a->flat[WEIGHT_WALL]);
 	return order != 0 ? order : strcmp(a->module, b->module);
 }
 
@@ -327,14 +356,14 @@ bare_table_make(const struct view *view, struct bare_table *out)
 			if (at == UINT32_MAX)
 				continue;
 			if (i == 0)
-				row[at].flat_ns += sample->weight_ns;
+				add_weights(row[at].flat, sample->ns);
 			if (counted[at] != r + 1)
-				row[at].cum_ns += sample->weight_ns;
+				add_weights(row[at].cum, sample->ns);
 			counted[at] = r + 1;
 		}
 	}
 	for (size_t m = 0; m < modules; m++)
-		if (row[m].cum_ns > 0)
+		if (!weighs_nothing(row[m].cum))
 			row[used++] = row[m];
 	free(counted);
 	free(of_function);

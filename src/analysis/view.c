@@ -4,7 +4,6 @@
  */
 #include "wallsample/view.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ struct view {
 	size_t path_count, path_capacity;
 	struct view_row *row;
 	size_t row_count, row_capacity;
-	int64_t total_ns, total_samples, unfiltered_ns;
+	int64_t total_ns[WEIGHT_COUNT], total_samples, unfiltered_ns;
 	struct strings *texts; /* of lines */
 	enum view_key key;
 };
@@ -297,17 +296,6 @@ path_functions(struct view *view, uint32_t id)
 
 /* --- rows --------------------------------------------------------------------------- */
 
-bool
-filter_thread(const struct filter *filter, pid_t tid, const char *name)
-{
-	bool listed = filter->tids == NULL;
-
-	for (size_t i = 0; !listed && i < filter->tid_count; i++)
-		listed = filter->tids[i] == tid;
-	return listed && (filter->thread_name == NULL ||
-			  fnmatch(filter->thread_name, name, 0) == 0);
-}
-
 static bool
 is_wanted(const struct view *view, const struct filter *filter, const struct profile_entry *entry)
 {
@@ -350,7 +338,8 @@ merge_entries(const struct view *view, const uint32_t *of_stack, size_t *count)
 			merged[(*count)++] = entry;
 		} else {
 			merged[at].samples += entry.samples;
-			merged[at].weight_ns += entry.weight_ns;
+			for (int w = 0; w < WEIGHT_COUNT; w++)
+				merged[at].ns[w] += entry.ns[w];
 		}
 	}
 	table_release(&known);
@@ -369,14 +358,28 @@ add_row(struct view *view, const struct profile_entry *entry)
 		.state = entry->state,
 		.syscall = entry->syscall,
 		.samples = entry->samples,
-		.weight_ns = entry->weight_ns,
 	};
 	if (entry->stack != STACK_NONE) {
 		row->function = path_functions(view, entry->stack);
 		row->depth = view->path[entry->stack].depth;
 	}
-	view->total_ns += entry->weight_ns;
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		view->total_ns[w] += row->ns[w] = entry->ns[w];
 	view->total_samples += entry->samples;
+}
+
+/* A correction can outweigh what was credited: see sampler.h. False when nothing is left. */
+static bool
+clip_weights(struct profile_entry *entry)
+{
+	bool any = false;
+
+	for (int w = 0; w < WEIGHT_COUNT; w++) {
+		if (entry->ns[w] < 0)
+			entry->ns[w] = 0;
+		any |= entry->ns[w] > 0;
+	}
+	return any;
 }
 
 static void
@@ -386,10 +389,9 @@ make_rows(struct view *view, const struct filter *filter, const uint32_t *of_sta
 	struct profile_entry *merged = merge_entries(view, of_stack, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		/* A correction can outweigh what was credited: see sampler.h. */
-		if (merged[i].weight_ns <= 0)
+		if (!clip_weights(&merged[i]))
 			continue;
-		view->unfiltered_ns += merged[i].weight_ns;
+		view->unfiltered_ns += merged[i].ns[WEIGHT_WALL];
 		if (is_wanted(view, filter, &merged[i]))
 			add_row(view, &merged[i]);
 	}
@@ -480,9 +482,9 @@ view_function(const struct view *view, uint32_t id)
 }
 
 int64_t
-view_total_ns(const struct view *view)
+view_total_ns(const struct view *view, enum weight weight)
 {
-	return view->total_ns;
+	return view->total_ns[weight];
 }
 
 int64_t

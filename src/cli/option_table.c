@@ -62,6 +62,10 @@ const struct option_row option_table[] = {
 	{ .name = "by", .argument = "WHAT", .type = OPTION_CHOICE, FIELD(by),
 	  .fallback = "function", .choices = "function|line|module|source",
 	  .help = "what frames are told apart by: function, line, module or source" },
+	{ .name = "sort", .argument = "WEIGHT", .type = OPTION_CHOICE, FIELD(sort),
+	  .fallback = "wall", .choices = "wall|overhead|latency",
+	  .help = "what functions are ordered by: wall, overhead (CPU time) or latency (real "
+		  "time)" },
 	{ .name = "lines", .type = OPTION_FLAG, FIELD(lines),
 	  .help = "show source lines: the same as --by line" },
 	{ .name = "no-inlines", .type = OPTION_FLAG, FIELD(no_inlines),

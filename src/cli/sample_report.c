@@ -165,6 +165,7 @@ sample_write(const struct sample_run *run, const struct sampler_stats *stats, bo
 		.end = run->end,
 		.snapshot = snapshot,
 		.by_thread = run->options->threads,
+		.sort = (enum weight)run->options->sort,
 		.limit = limit != 0 ? limit : TABLE_ROWS,
 		.thread_limit = limit != 0 ? limit : THREAD_TABLE_ROWS,
 		.columns = output_columns(&run->output),

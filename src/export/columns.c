@@ -114,12 +114,14 @@ write_cell(const struct columns *table, FILE *out, size_t c, struct strbuf *text
 	const size_t cells = display_width(text->data);
 	const size_t space = cells < width ? width - cells : 0;
 
+	/* No spaces at the end of a line. */
+	if (cells == 0 && c + 1 == table->column_count)
+		return;
 	if (c > 0)
 		display_pad(out, GAP);
 	if (table->column[c].right)
 		display_pad(out, space);
 	fputs(text->data, out);
-	/* No spaces at the end of a line. */
 	if (!table->column[c].right && c + 1 < table->column_count)
 		display_pad(out, space);
 	strbuf_clear(text);

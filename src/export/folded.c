@@ -81,7 +81,7 @@ make_lines(struct folding *folding)
 				.thread = row->thread,
 			};
 		}
-		folding->line[at].weight_ns += row->weight_ns;
+		folding->line[at].weight_ns += row->ns[folding->input->sort];
 	}
 	table_release(&known);
 }
@@ -129,6 +129,8 @@ write_lines(const struct folding *folding, FILE *out)
 		/* Functions of the same name in two modules read the same. */
 		for (; i < folding->count && strcmp(folding->line[i].text, text) == 0; i++)
 			ns += folding->line[i].weight_ns;
+		if (ns == 0)
+			continue;
 		us = (ns + (int64_t)NS_PER_US / 2) / (int64_t)NS_PER_US;
 		fprintf(out, "%s %" PRId64 "\n", text, us > 0 ? us : 1);
 	}

@@ -10,4 +10,5 @@ libwallsample_a_SOURCES += \
 	src/export/quantity.h \
 	src/export/text.c \
 	src/export/text.h \
-	src/export/text_cost.c
+	src/export/text_cost.c \
+	src/export/text_parallelism.c

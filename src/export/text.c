@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "columns.h"
 #include "display.h"
 #include "exporters.h"
 #include "quantity.h"
@@ -18,6 +17,8 @@
 #define LABEL_WIDTH 10
 #define NAME_MOST 24 /* a thread's name has 15 bytes, but may need escapes */
 #define THREAD_TABLES_MOST 10
+/* Below this width there is one weight and no parallelism: names come first. */
+#define NARROW 70
 
 void
 text_write_field(FILE *out, size_t width, const char *label, const char *value)
@@ -85,7 +86,7 @@ write_header(const struct export_input *input, FILE *out, size_t width)
 
 	if (input->filtered) {
 		strbuf_clear(&sb);
-		quantity_add_share(&sb, (double)view_total_ns(input->view),
+		quantity_add_share(&sb, (double)view_total_ns(input->view, WEIGHT_WALL),
 				   (double)view_unfiltered_ns(input->view));
 		strbuf_add_text(&sb, " of what was sampled, as selected by options");
 		text_write_field(out, width, "Shown", sb.data);
@@ -102,25 +103,25 @@ write_header(const struct export_input *input, FILE *out, size_t width)
 
 /* --- cells ------------------------------------------------------------------------------ */
 
-static void
-add_time_cell(struct columns *table, struct strbuf *sb, int64_t ns)
+void
+text_add_time_cell(struct columns *table, struct strbuf *sb, int64_t ns)
 {
 	strbuf_clear(sb);
 	quantity_add_time(sb, ns);
 	columns_add(table, sb->data);
 }
 
-static void
-add_share_cell(struct columns *table, struct strbuf *sb, int64_t part, int64_t whole)
+void
+text_add_share_cell(struct columns *table, struct strbuf *sb, int64_t part, int64_t whole)
 {
 	strbuf_clear(sb);
 	quantity_add_share(sb, (double)part, (double)whole);
 	columns_add(table, sb->data);
 }
 
-/* "name (module)"; a name that is an address says the module already. */
-static void
-add_function_cell(struct columns *table, const struct view_function *function)
+/* A name that is an address says the module already. */
+void
+text_add_function_cell(struct columns *table, const struct view_function *function)
 {
 	struct strbuf name, module;
 
@@ -132,6 +133,18 @@ add_function_cell(struct columns *table, const struct view_function *function)
 	columns_add_detailed(table, name.data, module.length > 0 ? module.data : "");
 	strbuf_release(&name);
 	strbuf_release(&module);
+}
+
+void
+text_add_parallelism_cell(struct columns *table, struct strbuf *sb, int64_t overhead_ns,
+			  int64_t busy_ns)
+{
+	strbuf_clear(sb);
+	if (busy_ns > 0)
+		strbuf_add_format(sb, "%.2f", (double)overhead_ns / (double)busy_ns);
+	else
+		strbuf_add_text(sb, "-");
+	columns_add(table, sb->data);
 }
 
 static void
@@ -167,6 +180,21 @@ static const struct {
 	[VIEW_BY_SOURCE] = { "source file", "Source files", "more file", "more files" },
 };
 
+/* What the weights mean, and what their columns are called. */
+static const struct {
+	const char *title, *share, *meaning, *noun;
+} weight_words[] = {
+	[WEIGHT_WALL] = { "wall", "wall%",
+			  "by Wall: the time that threads spent in them, running or blocked",
+			  "of Wall (all threads together)" },
+	[WEIGHT_OVERHEAD] = { "overhead", "overhead%", "by Overhead: the CPU time used in them",
+			      "of Overhead (CPU time)" },
+	[WEIGHT_LATENCY] = { "latency", "latency%",
+			     "by Latency: the real time that passed, shared among the threads "
+			     "that ran at once",
+			     "of Latency (real time)" },
+};
+
 /* What 100 % is, in this report's own numbers. */
 static void
 write_unit(const struct export_input *input, FILE *out, size_t width)
@@ -174,46 +202,74 @@ write_unit(const struct export_input *input, FILE *out, size_t width)
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_text(&sb, key_words[view_key(input->view)].plural);
-	strbuf_add_text(&sb, " by the wall time that threads spent in them, running or "
-			     "blocked: 100% is ");
-	quantity_add_time(&sb, view_total_ns(input->view));
-	strbuf_add_text(&sb, input->filtered ? ", the time of all samples shown." :
-					       ", the time of all threads together.");
+	strbuf_add_format(&sb, "%s %s. 100%% is ", key_words[view_key(input->view)].plural,
+			  weight_words[input->sort].meaning);
+	for (int w = 0; w < WEIGHT_COUNT; w++) {
+		quantity_add_time(&sb, view_total_ns(input->view, (enum weight)w));
+		strbuf_add_format(&sb, " %s%s", weight_words[w].noun,
+				  w + 1 < WEIGHT_COUNT ? ", " : "");
+	}
+	strbuf_add_text(&sb, input->filtered ? ", of the samples shown." : ".");
 	display_wrap(out, sb.data, 0, width);
 	strbuf_release(&sb);
 }
 
+/* The weight that the table is sorted by, then the others. */
+static enum weight
+weight_at(enum weight sort, int place)
+{
+	return place == 0 ? sort : (enum weight)(place <= (int)sort ? place - 1 : place);
+}
+
+static void
+add_top_row(struct columns *table, struct strbuf *sb, const struct top_row *row, enum weight sort,
+	    const int64_t *total_ns, bool narrow)
+{
+	text_add_time_cell(table, sb, row->flat[sort]);
+	text_add_share_cell(table, sb, row->flat[sort], total_ns[sort]);
+	text_add_share_cell(table, sb, row->cum[sort], total_ns[sort]);
+	if (narrow)
+		return;
+	for (int place = 1; place < WEIGHT_COUNT; place++) {
+		enum weight other = weight_at(sort, place);
+
+		text_add_share_cell(table, sb, row->flat[other], total_ns[other]);
+	}
+	text_add_parallelism_cell(table, sb, row->cum[WEIGHT_OVERHEAD], row->busy_ns);
+}
+
 /* The first `limit` rows; shares are those of `total_ns`. */
 static void
-write_top(const struct view *view, const struct top_table *top, int64_t total_ns, size_t limit,
-	  FILE *out, size_t width)
+write_top(const struct export_input *input, const struct top_table *top, const int64_t *total_ns,
+	  size_t limit, FILE *out, size_t width)
 {
+	const enum view_key key = view_key(input->view);
+	const enum weight sort = input->sort;
 	const struct column column[] = {
-		{ "flat", true, 0 }, { "flat%", true, 0 }, { "sum%", true, 0 },
-		{ "cum", true, 0 },  { "cum%", true, 0 },
-		{ key_words[view_key(view)].title, false, 0 },
+		{ weight_words[sort].title, true, 0 },
+		{ weight_words[sort].share, true, 0 },
+		{ "cum%", true, 0 },
+		{ weight_words[weight_at(sort, 1)].share, true, 0 },
+		{ weight_words[weight_at(sort, 2)].share, true, 0 },
+		{ "par", true, 0 },
+		{ key_words[key].title, false, 0 },
 	};
+	const struct column column_narrow[] = { column[0], column[1], column[2], column[6] };
+	const bool narrow = width < NARROW;
 	struct columns table;
 	struct strbuf sb;
-	int64_t sum = 0;
 
 	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
+	if (narrow)
+		columns_init(&table, column_narrow, ARRAY_SIZE(column_narrow));
+	else
+		columns_init(&table, column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < shown(top->count, limit); i++) {
-		const struct top_row *row = &top->row[i];
-
-		sum += row->flat_ns;
-		add_time_cell(&table, &sb, row->flat_ns);
-		add_share_cell(&table, &sb, row->flat_ns, total_ns);
-		add_share_cell(&table, &sb, sum, total_ns);
-		add_time_cell(&table, &sb, row->cum_ns);
-		add_share_cell(&table, &sb, row->cum_ns, total_ns);
-		add_function_cell(&table, view_function(view, row->function));
+		add_top_row(&table, &sb, &top->row[i], sort, total_ns, narrow);
+		text_add_function_cell(&table, view_function(input->view, top->row[i].function));
 	}
 	columns_write(&table, out, width);
-	write_rest(out, top->count, limit, key_words[view_key(view)].one,
-		   key_words[view_key(view)].many);
+	write_rest(out, top->count, limit, key_words[key].one, key_words[key].many);
 	columns_release(&table);
 	strbuf_release(&sb);
 }
@@ -221,11 +277,14 @@ write_top(const struct view *view, const struct top_table *top, int64_t total_ns
 static void
 write_functions(const struct export_input *input, FILE *out, size_t width)
 {
+	int64_t total_ns[WEIGHT_COUNT];
 	struct top_table top;
 
-	top_table_make(input->view, &top);
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		total_ns[w] = view_total_ns(input->view, (enum weight)w);
+	top_table_make(input->view, input->sort, &top);
 	write_unit(input, out, width);
-	write_top(input->view, &top, view_total_ns(input->view), input->limit, out, width);
+	write_top(input, &top, total_ns, input->limit, out, width);
 	top_table_release(&top);
 }
 
@@ -235,10 +294,10 @@ write_thread_unit(const struct export_input *input, FILE *out, size_t width)
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_text(&sb, key_words[view_key(input->view)].plural);
-	strbuf_add_text(&sb, " of each thread by the wall time that it spent in them, "
-			     "running or blocked: 100% is the thread's own time");
-	strbuf_add_text(&sb, input->filtered ? " in the samples shown." : ".");
+	strbuf_add_format(&sb, "%s of each thread %s. 100%% is the thread's own time%s.",
+			  key_words[view_key(input->view)].plural,
+			  weight_words[input->sort].meaning,
+			  input->filtered ? " in the samples shown" : "");
 	display_wrap(out, sb.data, 0, width);
 	strbuf_release(&sb);
 }
@@ -255,9 +314,9 @@ write_thread_title(const struct profile *profile, const struct thread_row *row, 
 	strbuf_add_format(&sb, "Thread %jd (", (intmax_t)thread->tid);
 	strbuf_add_foreign(&sb, profile_text(profile, thread->name));
 	strbuf_add_text(&sb, "): ");
-	quantity_add_time(&sb, row->weight_ns);
+	quantity_add_time(&sb, row->ns[WEIGHT_WALL]);
 	strbuf_add_text(&sb, ", ");
-	quantity_add_share(&sb, (double)row->runnable_ns, (double)row->weight_ns);
+	quantity_add_share(&sb, (double)row->runnable_ns, (double)row->ns[WEIGHT_WALL]);
 	strbuf_add_text(&sb, " of it running");
 	fputc('\n', out);
 	display_wrap(out, sb.data, 0, width);
@@ -276,9 +335,9 @@ write_functions_by_thread(const struct export_input *input, FILE *out, size_t wi
 		const struct thread_row *row = &threads.row[i];
 		struct top_table top;
 
-		top_table_make_thread(input->view, row->thread, &top);
+		top_table_make_thread(input->view, input->sort, row->thread, &top);
 		write_thread_title(view_profile(input->view), row, out, width);
-		write_top(input->view, &top, row->weight_ns, input->thread_limit, out, width);
+		write_top(input, &top, row->ns, input->thread_limit, out, width);
 		top_table_release(&top);
 	}
 	if (threads.count > THREAD_TABLES_MOST)
@@ -321,8 +380,9 @@ write_states(const struct export_input *input, FILE *out, size_t width)
 	columns_init(&table, column, ARRAY_SIZE(column));
 	state_table_make(input->view, &states);
 	for (size_t i = 0; i < shown(states.count, input->limit); i++) {
-		add_time_cell(&table, &sb, states.row[i].weight_ns);
-		add_share_cell(&table, &sb, states.row[i].weight_ns, view_total_ns(input->view));
+		text_add_time_cell(&table, &sb, states.row[i].ns[WEIGHT_WALL]);
+		text_add_share_cell(&table, &sb, states.row[i].ns[WEIGHT_WALL],
+				    view_total_ns(input->view, WEIGHT_WALL));
 		strbuf_clear(&sb);
 		add_state(&sb, &states.row[i]);
 		columns_add(&table, sb.data);
@@ -350,8 +410,8 @@ add_thread_cells(const struct export_input *input, struct columns *table, struct
 	strbuf_clear(sb);
 	strbuf_add_foreign(sb, profile_text(profile, thread->name));
 	columns_add(table, sb->data);
-	add_share_cell(table, sb, row->runnable_ns, row->weight_ns);
-	add_time_cell(table, sb, row->weight_ns);
+	text_add_share_cell(table, sb, row->runnable_ns, row->ns[WEIGHT_WALL]);
+	text_add_time_cell(table, sb, row->ns[WEIGHT_WALL]);
 	strbuf_clear(sb);
 	strbuf_add_text(sb, "");
 	if (row->top < view_function_count(input->view))
@@ -400,6 +460,7 @@ text_write(const struct export_input *input, FILE *out)
 			write_functions_by_thread(input, out, width);
 		else
 			write_functions(input, out, width);
+		text_write_parallelism(input, out, width);
 		write_states(input, out, width);
 		write_threads(input, out, width);
 	} else {

@@ -151,7 +151,7 @@ guessed_ns(const struct profile *profile)
 		const struct profile_entry *entry = profile_entry(profile, i);
 
 		if (entry->stack != STACK_NONE && guessed[entry->stack])
-			ns += entry->weight_ns;
+			ns += entry->ns[WEIGHT_WALL];
 	}
 	free(guessed);
 	return ns;
@@ -208,7 +208,7 @@ write_cpu(struct closing *c)
 		return;
 	for (size_t i = 0; i < profile_entry_count(profile); i++)
 		if (profile_entry(profile, i)->state == RUN_RUNNING)
-			running += profile_entry(profile, i)->weight_ns;
+			running += profile_entry(profile, i)->ns[WEIGHT_WALL];
 	quantity_add_time(&c->sb, (int64_t)c->stats->target_cpu_ns);
 	strbuf_add_text(&c->sb, " used by the process as the kernel counts, ");
 	quantity_add_time(&c->sb, running);
@@ -288,7 +288,7 @@ add_bare_module(struct closing *c, const struct bare_row *row)
 static void
 write_nameless(struct closing *c)
 {
-	const double total = (double)view_total_ns(c->input->view);
+	const double total = (double)view_total_ns(c->input->view, WEIGHT_WALL);
 	struct bare_table bare;
 	struct strbuf cum;
 
@@ -302,8 +302,8 @@ write_nameless(struct closing *c)
 	}
 	for (size_t i = 0; i < bare.count && i < c->input->limit; i++) {
 		strbuf_clear(&cum);
-		quantity_add_share(&cum, (double)bare.row[i].cum_ns, total);
-		quantity_add_share(&c->sb, (double)bare.row[i].flat_ns, total);
+		quantity_add_share(&cum, (double)bare.row[i].cum[WEIGHT_WALL], total);
+		quantity_add_share(&c->sb, (double)bare.row[i].flat[WEIGHT_WALL], total);
 		fprintf(c->out, "%*s %8s  ", ITEM_WIDTH, cum.data, c->sb.data);
 		strbuf_clear(&c->sb);
 		add_bare_module(c, &bare.row[i]);

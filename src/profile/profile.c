@@ -31,6 +31,9 @@ struct profile {
 	size_t entry_count, entry_capacity;
 	struct table entry_table; /* (thread and stack, state and system call) */
 
+	struct profile_parallelism *parallelism;
+	size_t parallelism_count, parallelism_capacity;
+
 	uint64_t ticks, wall_ns;
 };
 
@@ -60,6 +63,7 @@ profile_free(struct profile *profile)
 	free(profile->stack);
 	free(profile->thread);
 	free(profile->entry);
+	free(profile->parallelism);
 	strings_free(profile->texts);
 	free(profile);
 }
@@ -146,7 +150,7 @@ profile_rename_thread(struct profile *profile, uint32_t thread, const char *name
 	profile->thread[thread].name = profile_intern_text(profile, name);
 }
 
-void
+uint32_t
 profile_add(struct profile *profile, const struct profile_entry *sample)
 {
 	const uint64_t a = (uint64_t)sample->thread << 32 | sample->stack;
@@ -157,21 +161,52 @@ profile_add(struct profile *profile, const struct profile_entry *sample)
 
 	if (!added) {
 		profile->entry[id].samples += sample->samples;
-		profile->entry[id].weight_ns += sample->weight_ns;
-		return;
+		for (int w = 0; w < WEIGHT_COUNT; w++)
+			profile->entry[id].ns[w] += sample->ns[w];
+		return id;
 	}
 	profile->entry = xgrow(profile->entry, &profile->entry_capacity,
 			       profile->entry_count + 1, sizeof(*profile->entry));
 	profile->entry[profile->entry_count++] = *sample;
+	return id;
 }
 
 void
-profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t runnable)
+profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns)
 {
-	/* Reports of parallelism will want a histogram of it; none reads it yet. */
-	(void)runnable;
+	profile->entry[entry].ns[WEIGHT_LATENCY] += latency_ns;
+}
+
+void
+profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism)
+{
+	struct profile_parallelism *row;
+
+	while (profile->parallelism_count <= parallelism) {
+		profile->parallelism =
+			xgrow(profile->parallelism, &profile->parallelism_capacity,
+			      profile->parallelism_count + 1, sizeof(*profile->parallelism));
+		profile->parallelism[profile->parallelism_count++] =
+			(struct profile_parallelism){ 0 };
+	}
+	row = &profile->parallelism[parallelism];
+	row->ticks++;
+	row->time_ns += span_ns;
+	row->cpu_ns += span_ns * parallelism;
 	profile->ticks++;
 	profile->wall_ns += span_ns;
+}
+
+size_t
+profile_parallelism_count(const struct profile *profile)
+{
+	return profile->parallelism_count;
+}
+
+const struct profile_parallelism *
+profile_parallelism(const struct profile *profile, size_t parallelism)
+{
+	return &profile->parallelism[parallelism];
 }
 
 size_t

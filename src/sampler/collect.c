@@ -88,7 +88,10 @@ finish(struct sampler *sampler, struct pending *pending, bool asleep)
 	thread->syscall = run_state_runnable(pending->state) ? SYSCALL_NONE : pending->info.number;
 	thread->sp = pending->info.sp;
 	thread->pc = pending->info.pc;
-	credit(sampler, thread, pending->samples, pending->weight_ns);
+	if (run_state_runnable(pending->state))
+		credit_runnable(sampler, thread, pending->samples, pending->weight_ns);
+	else
+		credit(sampler, thread, pending->samples, pending->weight_ns);
 	look_settle(sampler, thread, asleep);
 }
 
@@ -99,7 +102,10 @@ sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failu
 	thread->stack = stack_of_failure(sampler, failure);
 	thread->state = state;
 	thread->syscall = SYSCALL_NONE;
-	credit(sampler, thread, samples, weight_ns);
+	if (run_state_runnable(state))
+		credit_runnable(sampler, thread, samples, weight_ns);
+	else
+		credit(sampler, thread, samples, weight_ns);
 	sampler->stats.failed[failure] += (uint64_t)samples;
 	look_settle(sampler, thread, false);
 }
@@ -207,9 +213,12 @@ finish_captured(struct sampler *sampler, struct pending *pending)
 	pending->info.number = request->syscall;
 	pending->info.sp = request->snapshot.regs.sp;
 	pending->info.pc = request->snapshot.regs.pc;
-	if (request->group_stopped)
+	if (request->group_stopped) {
 		pending->state = RUN_STOPPED;
-	else if (request->queued)
+		/* It was taken for one that runs. */
+		if (pending->thread->late == NULL)
+			sampler->runnable -= (double)pending->samples;
+	} else if (request->queued)
 		pending->state = RUN_QUEUED;
 	if (request->fell_asleep) {
 		/* It ran when it was looked at, and that is what this sample says. */
@@ -242,6 +251,7 @@ stop_for_registers(struct sampler *sampler, struct pending *pending)
 		   request->snapshot.regs.pc != pending->info.pc) {
 		/* It woke just then: its sample is that of a thread that runs. */
 		pending->state = RUN_RUNNING;
+		sampler->runnable += (double)pending->samples;
 		finish_captured(sampler, pending);
 	} else {
 		count_stop(sampler, request);

@@ -19,6 +19,7 @@ late_begin(struct sampler *sampler, struct pending *pending)
 	*thread->late = *pending;
 	memset(thread->late->part, 0, sizeof(thread->late->part));
 	thread->late->part_state = RUN_QUEUED;
+	thread->late->charge = (struct late_charge){ .fresh = pending->samples };
 	thread->late->latest = thread->sched;
 	sampler->late_count++;
 	/* The request stays with the tracer: the batch gets another. */
@@ -81,7 +82,10 @@ credit_part(struct sampler *sampler, struct tracked *thread, enum run_state stat
 	if (!run_state_runnable(state))
 		thread->syscall = request->end == STOP_CAPTURED ? request->syscall :
 								  SYSCALL_UNKNOWN;
-	credit(sampler, thread, part->samples, part->weight_ns);
+	if (run_state_runnable(state))
+		credit_runnable(sampler, thread, part->samples, part->weight_ns);
+	else
+		credit(sampler, thread, part->samples, part->weight_ns);
 }
 
 /*

@@ -1,4 +1,5 @@
 libwallsample_a_SOURCES += \
+	src/sampler/charge.c src/sampler/charge.h src/sampler/pace.h \
 	src/sampler/collect.c \
 	src/sampler/late.c \
 	src/sampler/look.c \

@@ -8,24 +8,39 @@
 /* Sleepers whose stacks wait to be walked: bounds the memory of their copies. */
 #define SLEEPERS_PENDING 64
 
-void
-credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
+static uint32_t
+add_samples(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
 {
 	struct profile_entry entry = {
 		.stack = thread->stack,
 		.state = thread->state,
 		.syscall = (int32_t)thread->syscall,
 		.samples = samples,
-		.weight_ns = weight_ns,
+		.ns[WEIGHT_WALL] = weight_ns,
+		.ns[WEIGHT_OVERHEAD] = thread->state == RUN_RUNNING ? weight_ns : 0,
 	};
 
-	if (samples == 0 && weight_ns == 0)
-		return;
 	if (thread->profile_thread == UINT32_MAX)
 		thread_enter_profile(sampler, thread);
 	entry.thread = thread->profile_thread;
-	profile_add(sampler->profile, &entry);
 	sampler->stats.thread_samples += (uint64_t)samples;
+	return profile_add(sampler->profile, &entry);
+}
+
+void
+credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
+{
+	if (samples != 0 || weight_ns != 0)
+		add_samples(sampler, thread, samples, weight_ns);
+}
+
+void
+credit_runnable(struct sampler *sampler, struct tracked *thread, int64_t samples,
+		int64_t weight_ns)
+{
+	if (samples != 0 || weight_ns != 0)
+		charge_runnable(sampler, thread,
+				add_samples(sampler, thread, samples, weight_ns), samples);
 }
 
 /* When to look again: each tick with a chance of 1/period, decided now. */
@@ -195,6 +210,8 @@ look_at_late(struct sampler *sampler, struct tracked *thread)
 	/* In a long system call it may sleep without an ear for interrupts. */
 	bool disk = known && stat.state == 'D';
 
+	if (!disk)
+		thread->late->charge.fresh += sampler->tick - thread->last_tick;
 	late_extend(sampler, thread, disk ? RUN_DISK : RUN_QUEUED);
 	if (known && (stat.state == 'Z' || stat.state == 'X')) {
 		/* A first thread's exit is told to nobody while others live. */
@@ -202,7 +219,7 @@ look_at_late(struct sampler *sampler, struct tracked *thread)
 		forget(sampler, thread);
 		return;
 	}
-	sampler->runnable += !disk;
+	sampler->runnable += (double)thread->late->charge.fresh;
 	look_settle(sampler, thread, false);
 }
 
@@ -230,6 +247,7 @@ look_at(struct sampler *sampler, struct tracked *thread)
 		schedule(sampler, thread);
 		return;
 	}
+	charge_end_of_wait(sampler, thread);
 	if (look == LOOK_GONE) {
 		/* It lived at the tick before. */
 		if (thread->seen && thread->selected)

@@ -188,6 +188,7 @@ collect_last(struct sampler *sampler)
 	if (sampler->late_count > 0)
 		tracer_finish(sampler->tracer, LAST_BOUND_NS);
 	collect_late(sampler, true);
+	charge_rest(sampler);
 	for (size_t i = 0; i < sampler->thread_count; i++)
 		if (!sampler->thread[i]->gone)
 			thread_refresh_name(sampler, sampler->thread[i]);
@@ -206,7 +207,7 @@ tick(struct sampler *sampler, bool last)
 	sampler->tick++;
 	sampler->span_ns = now - sampler->tick_ns;
 	sampler->tick_ns = now;
-	sampler->runnable = 0;
+	sampler->runnable = sampler->queued = 0;
 	alive = look_at_process(sampler);
 	late_serve(sampler);
 	maps_tick(sampler->maps, now);
@@ -221,9 +222,9 @@ tick(struct sampler *sampler, bool last)
 		threads_refresh(sampler);
 	look_at_threads(sampler, last || !alive || sampler->config.stop_all);
 	collect_all(sampler);
+	charge_tick(sampler);
 	if (last || !alive)
 		collect_last(sampler);
-	profile_add_tick(sampler->profile, sampler->span_ns, (uint32_t)(sampler->runnable + 0.5));
 	sampler->stats.ticks++;
 	return alive;
 }
@@ -391,6 +392,7 @@ start_clock(struct sampler *sampler)
 
 	look_at_process(sampler);
 	threads_refresh(sampler);
+	sampler->cpus = process_allowed_cpus(sampler->process);
 	for (int i = 0; objects != NULL && i < JIT_LOOKS; i++) {
 		jit_objects_tick(objects, clock_now_ns());
 		if (!jit_objects_busy(objects))
@@ -462,6 +464,7 @@ sampler_free(struct sampler *sampler)
 	table_release(&sampler->frames);
 	table_release(&sampler->shared_threads);
 	chain_release(&sampler->chain);
+	free(sampler->charges.item);
 	if (sampler->leader_fd >= 0)
 		close(sampler->leader_fd);
 	free(sampler);

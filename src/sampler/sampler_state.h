@@ -7,11 +7,14 @@
  * look.c     one look at one thread, and what it weighs
  * collect.c  the stacks of a tick: stops, walks, failures
  * late.c     threads that have not stopped yet
+ * charge.c   the real time of a tick
  * stack.c    from a call chain to an interned stack
  */
 #ifndef WALLSAMPLE_SAMPLER_STATE_H
 #define WALLSAMPLE_SAMPLER_STATE_H
 
+#include "charge.h"
+#include "pace.h"
 #include "wallsample/sampler.h"
 #include "wallsample/table.h"
 #include "wallsample/tracer.h"
@@ -72,6 +75,7 @@ struct pending {
 		int64_t samples, weight_ns;
 	} part[RUN_STATE_COUNT];
 	enum run_state part_state; /* at the last of them */
+	struct late_charge charge;
 	struct sched latest;       /* counters at the last of them */
 	struct stop_request *request; /* its buffers are kept from tick to tick */
 };
@@ -79,19 +83,6 @@ struct pending {
 struct batch {
 	struct pending *pending;
 	size_t count, capacity;
-};
-
-struct pace {
-	double wanted_hz, now_hz, lowest_hz;
-	bool jitter;
-	double max_share;       /* of one CPU; >= 1: no limit */
-	double saved_s;         /* CPU time that may be used on top */
-	uint64_t due_ns;        /* the next tick */
-	uint64_t tick_began_ns, tick_cpu_ns;
-	/* Each thread is looked at once in so many ticks, on average; most there was. */
-	uint32_t thin, thinnest;
-	/* Where the present window of judgement began. */
-	uint64_t window_ns, window_cpu_ns, window_ticks, window_stops, window_looks;
 };
 
 struct sampler {
@@ -120,6 +111,10 @@ struct sampler {
 	uint32_t tick;
 	uint64_t tick_ns, span_ns;
 	double runnable;        /* estimate of the number of runnable threads */
+	double queued;          /* how many of them were seen to wait for a CPU */
+	unsigned cpus;          /* that the target may use */
+	struct charges charges;
+	uint64_t gap_ns;        /* time in which nobody was runnable, not charged yet */
 	char leader_state;
 	int leader_fd;          /* on its stat file; -1: not open */
 	uint64_t start_stack, arg_start; /* tell one program from the next after exec */
@@ -138,13 +133,6 @@ struct sampler {
 
 	struct sampler_stats stats;
 };
-
-/* --- pace.c ---------------------------------------------------------------- */
-void pace_start(struct sampler *sampler);
-/* Sets pace.due_ns after a tick that began at pace.tick_began_ns. */
-void pace_next(struct sampler *sampler);
-/* The longest period between looks that the number of threads asks for. */
-uint32_t pace_longest_period(const struct sampler *sampler);
 
 /* --- threads.c ------------------------------------------------------------- */
 /* Lists the threads, forgets those that are gone, adds those that are new. */
@@ -172,8 +160,11 @@ void late_drop(struct sampler *sampler, struct tracked *thread);
 /* --- look.c ---------------------------------------------------------------- */
 /* Looks at a thread; what has to be captured goes into the pending samples. */
 void look_at(struct sampler *sampler, struct tracked *thread);
-/* Adds samples of what the thread's fields say. */
+/* Adds samples of what the thread's fields say; the other one those that were counted as
+ * runnable at this tick. */
 void credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns);
+void credit_runnable(struct sampler *sampler, struct tracked *thread, int64_t samples,
+		     int64_t weight_ns);
 /* The sleep is as captured, and starts now. */
 void look_settle(struct sampler *sampler, struct tracked *thread, bool asleep);
 

@@ -367,8 +367,8 @@ tracer_return(struct tracer *tracer)
 
 /*
  * Serves whatever stops until the moment; true when there was something to wait for all the
- * time. It does not go by the list of what is seized: an exec turns a tracee into one with another id, and
- * a tracee that nobody waits for would stand still.
+ * time. It does not go by the list of what is seized: an exec turns a tracee into one with
+ * another id, and a tracee that nobody waits for would stand still.
  */
 static bool
 serve_until(struct tracer *tracer, uint64_t until_ns)

@@ -8,7 +8,8 @@ tests_live_libharness_a_SOURCES = \
 live_tests = \
 	tests/live/test_churn tests/live/test_eustack tests/live/test_files tests/live/test_gdbjit \
 	tests/live/test_harness \
-	tests/live/test_jitter tests/live/test_killed tests/live/test_late tests/live/test_lifecycle \
+	tests/live/test_jitter tests/live/test_killed tests/live/test_late \
+	tests/live/test_latency tests/live/test_lifecycle \
 	tests/live/test_modes \
 	tests/live/test_names tests/live/test_recursion tests/live/test_shapes \
 	tests/live/test_shares tests/live/test_states tests/live/test_stopped \
@@ -24,6 +25,7 @@ tests_live_test_harness_LDADD = $(live_ldadd)
 tests_live_test_jitter_LDADD = $(live_ldadd)
 tests_live_test_killed_LDADD = $(live_ldadd)
 tests_live_test_late_LDADD = $(live_ldadd)
+tests_live_test_latency_LDADD = $(live_ldadd)
 tests_live_test_lifecycle_LDADD = $(live_ldadd)
 tests_live_test_modes_LDADD = $(live_ldadd)
 tests_live_test_names_LDADD = $(live_ldadd)
@@ -46,7 +48,7 @@ live_or_not = || { rm -f $@; echo "  $@ cannot be built here: its tests will be 
 live_jit_targets = \
 	tests/live/bin/gdbjit tests/live/bin/gdbjit_object tests/live/bin/gdbjit_program
 live_plain_targets = \
-	tests/live/bin/brink tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
+	tests/live/bin/amdahl tests/live/bin/brink tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
 	tests/live/bin/churn tests/live/bin/copies tests/live/bin/crowd tests/live/bin/exec_after \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
 	tests/live/bin/interrupts \
@@ -62,7 +64,7 @@ live_shapes = \
 check_DATA += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
 CLEANFILES += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
 live_sources = \
-	tests/live/targets/brink.c tests/live/targets/calls.h tests/live/targets/calls_hot.c \
+	tests/live/targets/amdahl.c tests/live/targets/brink.c tests/live/targets/calls.h tests/live/targets/calls_hot.c \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
 	tests/live/targets/churn.c tests/live/targets/copies.c tests/live/targets/crowd.c \
 	tests/live/targets/exec_after.c tests/live/targets/exec_before.c \
@@ -79,6 +81,8 @@ EXTRA_DIST += $(live_sources)
 # One rule for all of them: a target is one file.
 live_one = $(live_cc) -O2 -g -fomit-frame-pointer $(live_out) $(live_source)/$(@F).c -lrt
 live_headers = tests/live/targets/target.h tests/live/targets/calls.h
+tests/live/bin/amdahl: tests/live/targets/amdahl.c $(live_headers)
+	$(live_one)
 tests/live/bin/brink: tests/live/targets/brink.c $(live_headers)
 	$(live_one)
 tests/live/bin/calls_hot: tests/live/targets/calls_hot.c $(live_headers)

@@ -68,9 +68,10 @@ EXTRA_DIST += \
 	tests/replay/report-200.txt \
 	tests/replay/report-80.txt \
 	tests/replay/report-clean.txt \
+	tests/replay/report-latency.txt \
 	tests/replay/report-many-threads.txt \
 	tests/replay/report-piped.txt \
 	tests/replay/report-selected.txt \
 	tests/replay/report-threads.txt \
 	tests/replay/stacks-by-thread.folded \
-	tests/replay/stacks.folded
+	tests/replay/stacks-latency.folded tests/replay/stacks.folded

@@ -81,9 +81,17 @@ add_sample(struct profile *profile, uint32_t thread, enum run_state run, long sy
 		.state = run,
 		.syscall = (int32_t)syscall,
 		.samples = ms / 10,
-		.weight_ns = ms * MS,
+		.ns[WEIGHT_WALL] = ms * MS,
 	};
 
+	/* As with two threads runnable on two CPUs, and with three. */
+	if (run == RUN_RUNNING) {
+		sample.ns[WEIGHT_OVERHEAD] = ms * MS;
+		sample.ns[WEIGHT_LATENCY] = ms * MS / 2;
+	} else if (run == RUN_QUEUED) {
+		sample.ns[WEIGHT_OVERHEAD] = ms * MS * 2 / 3;
+		sample.ns[WEIGHT_LATENCY] = ms * MS / 3;
+	}
 	for (; *functions >= 0; functions++) {
 		const struct profile_frame frame = {
 			.module = 0,
@@ -95,6 +103,44 @@ add_sample(struct profile *profile, uint32_t thread, enum run_state run, long sy
 		sample.stack = profile_intern_stack(profile, id, sample.stack);
 	}
 	profile_add(profile, &sample);
+}
+
+/* Real time in which nobody ran, until this wait of the boss was over. */
+static void
+add_waiting(struct profile *profile, uint32_t thread, const char *kind, int function, int64_t ms)
+{
+	const struct profile_frame frame = {
+		.module = 0,
+		.address = (uint64_t)function,
+		.origin = FRAME_CFI,
+	};
+	struct profile_entry sample = {
+		.thread = thread,
+		.state = RUN_SLEEPING,
+		.syscall = (int32_t)syscall_number("epoll_wait"),
+		.ns[WEIGHT_LATENCY] = ms * MS,
+	};
+
+	sample.stack = profile_intern_stack(profile, profile_intern_named(profile, "[waiting]"),
+					    STACK_NONE);
+	sample.stack = profile_intern_stack(profile, profile_intern_named(profile, kind),
+					    sample.stack);
+	sample.stack = profile_intern_stack(profile, profile_intern_frame(profile, &frame),
+					    sample.stack);
+	profile_add(profile, &sample);
+}
+
+/* On a machine with many CPUs. */
+static void
+add_ticks(struct profile *profile)
+{
+	static const struct {
+		uint32_t parallelism, ms;
+	} at[] = { { 0, 12000 }, { 1, 9000 },  { 2, 7000 },  { 3, 500 },  { 4, 0 },   { 7, 400 },
+		   { 9, 300 },   { 16, 300 },  { 17, 300 },  { 40, 150 }, { 63, 50 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(at); i++)
+		profile_add_tick(profile, at[i].ms * NS_PER_MS, at[i].parallelism);
 }
 
 #define STACK(...) ((const int[]){ __VA_ARGS__, -1 })
@@ -111,12 +157,12 @@ make_profile(void)
 	const struct profile_entry failure = {
 		.thread = worker, .state = RUN_QUEUED, .syscall = (int32_t)SYSCALL_NONE,
 		.stack = profile_intern_stack(profile, failed, STACK_NONE),
-		.samples = 2, .weight_ns = 20 * MS,
+		.samples = 2, .ns[WEIGHT_WALL] = 20 * MS,
 	};
 	const struct profile_entry truncated = {
 		.thread = other, .state = RUN_DISK, .syscall = (int32_t)SYSCALL_NONE,
 		.stack = profile_intern_stack(profile, cut, STACK_NONE),
-		.samples = 1, .weight_ns = 400, /* too short for a microsecond */
+		.samples = 1, .ns[WEIGHT_WALL] = 400, /* too short for a microsecond */
 	};
 
 	add_sample(profile, boss, RUN_SLEEPING, syscall_number("epoll_wait"), 26000,
@@ -134,6 +180,9 @@ make_profile(void)
 	add_sample(profile, other, RUN_STOPPED, SYSCALL_NONE, 40, STACK(WORK, JIT, NAMELESS));
 	profile_add(profile, &failure);
 	profile_add(profile, &truncated);
+	add_waiting(profile, boss, "[sleeping in epoll_wait]", POLL, 9000);
+	add_waiting(profile, worker, "[sleeping in futex]", LOCK, 3000);
+	add_ticks(profile);
 	return profile;
 }
 
@@ -288,6 +337,20 @@ test_report_200(void **state)
 {
 	(void)state;
 	check_report("report-200.txt", 200);
+}
+
+static void
+test_report_latency(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+
+	(void)state;
+	input.sort = WEIGHT_LATENCY;
+	input.columns = 100;
+	check_golden("report-latency.txt", "text", &input);
+	check_golden("stacks-latency.folded", "folded", &input);
+	release_recording(&recording);
 }
 
 static void
@@ -471,6 +534,7 @@ main(void)
 		cmocka_unit_test(test_report_80),
 		cmocka_unit_test(test_report_200),
 		cmocka_unit_test(test_report_piped),
+		cmocka_unit_test(test_report_latency),
 		cmocka_unit_test(test_report_selected),
 		cmocka_unit_test(test_report_threads),
 		cmocka_unit_test(test_report_many_threads),

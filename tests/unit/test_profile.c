@@ -102,20 +102,20 @@ test_samples_are_summed(void **state)
 	struct profile *profile = profile_create();
 	struct profile_entry sample = {
 		.thread = 1, .stack = 2, .state = RUN_SLEEPING, .syscall = 202,
-		.samples = 1, .weight_ns = 10,
+		.samples = 1, .ns[WEIGHT_WALL] = 10,
 	};
 
 	(void)state;
 	profile_add(profile, &sample);
 	sample.samples = 31;
-	sample.weight_ns = 310;
+	sample.ns[WEIGHT_WALL] = 310;
 	profile_add(profile, &sample);
 	sample.samples = -2;
-	sample.weight_ns = -20;
+	sample.ns[WEIGHT_WALL] = -20;
 	profile_add(profile, &sample);
 	assert_int_equal(profile_entry_count(profile), 1);
 	assert_int_equal(profile_entry(profile, 0)->samples, 30);
-	assert_int_equal(profile_entry(profile, 0)->weight_ns, 300);
+	assert_int_equal(profile_entry(profile, 0)->ns[WEIGHT_WALL], 300);
 
 	/* Each part of the key tells entries apart. */
 	sample.thread = 2;
@@ -131,7 +131,7 @@ test_samples_are_summed(void **state)
 	sample.stack = STACK_NONE;
 	profile_add(profile, &sample);
 	assert_int_equal(profile_entry_count(profile), 7);
-	assert_int_equal(profile_entry(profile, 1)->weight_ns, -20);
+	assert_int_equal(profile_entry(profile, 1)->ns[WEIGHT_WALL], -20);
 	profile_free(profile);
 }
 
@@ -162,7 +162,7 @@ test_many(void **state)
 		for (uint32_t i = 0; i < MANY; i++) {
 			const uint32_t frame = add_frame(profile, i % 7, FRAME_CFI, i);
 			const struct profile_entry sample = {
-				.thread = i % 100, .stack = i, .samples = 1, .weight_ns = i,
+				.thread = i % 100, .stack = i, .samples = 1, .ns[WEIGHT_WALL] = i,
 			};
 
 			assert_int_equal(frame, i);
@@ -173,7 +173,48 @@ test_many(void **state)
 	}
 	assert_int_equal(profile_entry_count(profile), MANY);
 	for (uint32_t i = 0; i < MANY; i++)
-		assert_int_equal(profile_entry(profile, i)->weight_ns, 2 * (int64_t)i);
+		assert_int_equal(profile_entry(profile, i)->ns[WEIGHT_WALL], 2 * (int64_t)i);
+	profile_free(profile);
+}
+
+/* What is known only when the tick is over. */
+static void
+test_charge(void **state)
+{
+	struct profile *profile = profile_create();
+	const struct profile_entry sample = {
+		.samples = 1, .ns = { 10, 10, 0 }, .state = RUN_RUNNING,
+	};
+	const uint32_t entry = profile_add(profile, &sample);
+
+	(void)state;
+	profile_charge(profile, entry, 5);
+	assert_int_equal(profile_add(profile, &sample), entry);
+	profile_charge(profile, entry, 3);
+	assert_int_equal(profile_entry(profile, entry)->ns[WEIGHT_WALL], 20);
+	assert_int_equal(profile_entry(profile, entry)->ns[WEIGHT_OVERHEAD], 20);
+	assert_int_equal(profile_entry(profile, entry)->ns[WEIGHT_LATENCY], 8);
+	profile_free(profile);
+}
+
+static void
+test_parallelism(void **state)
+{
+	struct profile *profile = profile_create();
+
+	(void)state;
+	assert_int_equal(profile_parallelism_count(profile), 0);
+	profile_add_tick(profile, 10, 3);
+	profile_add_tick(profile, 20, 0);
+	profile_add_tick(profile, 5, 3);
+	assert_int_equal(profile_parallelism_count(profile), 4);
+	assert_int_equal(profile_parallelism(profile, 3)->ticks, 2);
+	assert_int_equal(profile_parallelism(profile, 3)->time_ns, 15);
+	assert_int_equal(profile_parallelism(profile, 3)->cpu_ns, 45);
+	assert_int_equal(profile_parallelism(profile, 0)->time_ns, 20);
+	assert_int_equal(profile_parallelism(profile, 0)->cpu_ns, 0);
+	assert_int_equal(profile_parallelism(profile, 1)->ticks, 0);
+	assert_int_equal(profile_wall_ns(profile), 35);
 	profile_free(profile);
 }
 
@@ -181,6 +222,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_charge),
+		cmocka_unit_test(test_parallelism),
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_threads),

@@ -80,7 +80,7 @@ add_sample(struct profile *profile, uint32_t thread, uint32_t stack, enum run_st
 		.state = run,
 		.syscall = (int32_t)syscall,
 		.samples = ms / 10,
-		.weight_ns = ms * MS,
+		.ns[WEIGHT_WALL] = ms * MS,
 	};
 
 	profile_add(profile, &sample);
@@ -133,7 +133,7 @@ check_row(const struct view *view, size_t index, const char *functions, int64_t 
 		strbuf_add_format(&sb, "%s%s", view_function(view, row->function[i])->name,
 				  i > 0 ? "<" : "");
 	assert_string_equal(sb.data, functions);
-	assert_int_equal(row->weight_ns, ms * MS);
+	assert_int_equal(row->ns[WEIGHT_WALL], ms * MS);
 	assert_int_equal(row->samples, ms / 10);
 	strbuf_release(&sb);
 }
@@ -154,7 +154,7 @@ test_rows(void **state)
 	check_row(view, 4, "[failed: thread exited]", 30);
 	check_row(view, 5, "delta<bare.so+0x10<bare.so+0x20<[anon]", 20);
 	assert_ptr_equal(view_row(view, 2)->function, view_row(view, 3)->function);
-	assert_int_equal(view_total_ns(view), 400 * MS);
+	assert_int_equal(view_total_ns(view, WEIGHT_WALL), 400 * MS);
 	assert_int_equal(view_total_samples(view), 40);
 	assert_int_equal(view_unfiltered_ns(view), 400 * MS);
 	view_free(view);
@@ -181,7 +181,7 @@ test_corrections(void **state)
 	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	assert_int_equal(view_row_count(view), 1);
 	check_row(view, 0, "gamma", 60);
-	assert_int_equal(view_total_ns(view), 60 * MS);
+	assert_int_equal(view_total_ns(view, WEIGHT_WALL), 60 * MS);
 	assert_int_equal(view_unfiltered_ns(view), 60 * MS);
 	view_free(view);
 	profile_free(profile);
@@ -198,7 +198,7 @@ test_empty(void **state)
 	struct bare_table bare;
 
 	(void)state;
-	top_table_make(view, &top);
+	top_table_make(view, WEIGHT_WALL, &top);
 	state_table_make(view, &states);
 	thread_table_make(view, &threads);
 	bare_table_make(view, &bare);
@@ -225,7 +225,7 @@ test_sample_without_stack(void **state)
 		   10);
 	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	check_row(view, 0, "", 10);
-	top_table_make(view, &top);
+	top_table_make(view, WEIGHT_WALL, &top);
 	assert_int_equal(top.count, 0);
 	thread_table_make(view, &threads);
 	assert_int_equal(threads.row[0].top, view_function_count(view));
@@ -244,7 +244,7 @@ check_filter(const struct filter *filter, size_t rows, int64_t ms)
 	struct view *view = view_create(profile, NULL, filter, VIEW_BY_FUNCTION);
 
 	assert_int_equal(view_row_count(view), rows);
-	assert_int_equal(view_total_ns(view), ms * MS);
+	assert_int_equal(view_total_ns(view, WEIGHT_WALL), ms * MS);
 	assert_int_equal(view_unfiltered_ns(view), 400 * MS);
 	view_free(view);
 	profile_free(profile);
@@ -314,13 +314,13 @@ test_top_table(void **state)
 	struct top_table top;
 
 	(void)state;
-	top_table_make(view, &top);
+	top_table_make(view, WEIGHT_WALL, &top);
 	assert_int_equal(top.count, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < top.count; i++) {
 		assert_string_equal(view_function(view, top.row[i].function)->name,
 				    expected[i].name);
-		assert_int_equal(top.row[i].flat_ns, expected[i].flat_ms * MS);
-		assert_int_equal(top.row[i].cum_ns, expected[i].cum_ms * MS);
+		assert_int_equal(top.row[i].flat[WEIGHT_WALL], expected[i].flat_ms * MS);
+		assert_int_equal(top.row[i].cum[WEIGHT_WALL], expected[i].cum_ms * MS);
 	}
 	top_table_release(&top);
 	view_free(view);
@@ -338,9 +338,9 @@ test_top_table_of_selected(void **state)
 	struct top_table top;
 
 	(void)state;
-	top_table_make(view, &top);
+	top_table_make(view, WEIGHT_WALL, &top);
 	assert_int_equal(top.count, 1);
-	assert_int_equal(top.row[0].flat_ns, 30 * MS);
+	assert_int_equal(top.row[0].flat[WEIGHT_WALL], 30 * MS);
 	top_table_release(&top);
 	view_free(view);
 	profile_free(profile);
@@ -355,21 +355,22 @@ test_top_table_of_threads(void **state)
 	struct top_table top;
 
 	(void)state;
-	top_table_make(view, &top);
+	top_table_make(view, WEIGHT_WALL, &top);
 	for (uint32_t t = 0; t < profile_thread_count(profile); t++) {
 		struct top_table own;
 
-		top_table_make_thread(view, t, &own);
+		top_table_make_thread(view, WEIGHT_WALL, t, &own);
 		for (size_t i = 0; i < own.count; i++)
 			for (size_t k = 0; k < top.count; k++)
 				if (top.row[k].function == own.row[i].function) {
-					top.row[k].flat_ns -= own.row[i].flat_ns;
-					top.row[k].cum_ns -= own.row[i].cum_ns;
+					top.row[k].flat[WEIGHT_WALL] -=
+						own.row[i].flat[WEIGHT_WALL];
+					top.row[k].cum[WEIGHT_WALL] -= own.row[i].cum[WEIGHT_WALL];
 				}
 		top_table_release(&own);
 	}
 	for (size_t k = 0; k < top.count; k++)
-		assert_true(top.row[k].flat_ns == 0 && top.row[k].cum_ns == 0);
+		assert_true(top.row[k].flat[WEIGHT_WALL] == 0 && top.row[k].cum[WEIGHT_WALL] == 0);
 	top_table_release(&top);
 	view_free(view);
 	profile_free(profile);
@@ -378,7 +379,11 @@ test_top_table_of_threads(void **state)
 static void
 test_state_table(void **state)
 {
-	static const struct state_row expected[] = {
+	static const struct {
+		enum run_state state;
+		int32_t syscall;
+		int64_t samples, wall_ns;
+	} expected[] = {
 		{ RUN_SLEEPING, 202, 20, 200 * MS }, { RUN_RUNNING, -1, 14, 140 * MS },
 		{ RUN_UNKNOWN, -1, 3, 30 * MS },     { RUN_SLEEPING, 7, 2, 20 * MS },
 		{ RUN_QUEUED, -1, 1, 10 * MS },
@@ -400,8 +405,8 @@ test_state_table(void **state)
 		assert_int_equal(states.row[i].state, expected[i].state);
 		assert_int_equal(states.row[i].syscall, expected[i].syscall);
 		assert_int_equal(states.row[i].samples, expected[i].samples + extra);
-		assert_int_equal(states.row[i].weight_ns,
-				 expected[i].weight_ns + (extra ? 10 * MS : 0));
+		assert_int_equal(states.row[i].ns[WEIGHT_WALL],
+				 expected[i].wall_ns + (extra ? 10 * MS : 0));
 	}
 	state_table_release(&states);
 	view_free(view);
@@ -433,7 +438,7 @@ test_thread_table(void **state)
 		const struct thread_row *row = &threads.row[i];
 
 		assert_int_equal(profile_thread(profile, row->thread)->tid, expected[i].tid);
-		assert_int_equal(row->weight_ns, expected[i].weight_ms * MS);
+		assert_int_equal(row->ns[WEIGHT_WALL], expected[i].weight_ms * MS);
 		assert_int_equal(row->runnable_ns, expected[i].runnable_ms * MS);
 		assert_int_equal(row->top_ns, expected[i].top_ms * MS);
 		assert_string_equal(view_function(view, row->top)->name, expected[i].top);
@@ -454,12 +459,12 @@ test_bare_table(void **state)
 	bare_table_make(view, &bare);
 	assert_int_equal(bare.count, 2);
 	assert_string_equal(bare.row[0].module, "[anon]");
-	assert_int_equal(bare.row[0].flat_ns, 20 * MS);
-	assert_int_equal(bare.row[0].cum_ns, 20 * MS);
+	assert_int_equal(bare.row[0].flat[WEIGHT_WALL], 20 * MS);
+	assert_int_equal(bare.row[0].cum[WEIGHT_WALL], 20 * MS);
 	/* Two of its frames are in the stack, which counts once. */
 	assert_string_equal(bare.row[1].module, "bare.so");
-	assert_int_equal(bare.row[1].flat_ns, 0);
-	assert_int_equal(bare.row[1].cum_ns, 20 * MS);
+	assert_int_equal(bare.row[1].flat[WEIGHT_WALL], 0);
+	assert_int_equal(bare.row[1].cum[WEIGHT_WALL], 20 * MS);
 	bare_table_release(&bare);
 	view_free(view);
 	profile_free(profile);
@@ -482,7 +487,7 @@ test_ties(void **state)
 	add_sample(profile, earlier, stack_of(profile, "4", 0), RUN_RUNNING, -1, 10);
 	add_sample(profile, earlier, stack_of(profile, "1", 0), RUN_RUNNING, -1, 10);
 	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
-	top_table_make(view, &top);
+	top_table_make(view, WEIGHT_WALL, &top);
 	assert_string_equal(view_function(view, top.row[0].function)->name, "alpha");
 	assert_string_equal(view_function(view, top.row[1].function)->name, "beta");
 	assert_string_equal(view_function(view, top.row[2].function)->name, "delta");

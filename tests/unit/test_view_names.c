@@ -89,7 +89,7 @@ add(struct profile *profile, int64_t ms, const struct at *at, size_t count)
 		.stack = STACK_NONE,
 		.syscall = -1,
 		.samples = ms,
-		.weight_ns = ms * (int64_t)NS_PER_MS,
+		.ns[WEIGHT_WALL] = ms * (int64_t)NS_PER_MS,
 	};
 
 	for (size_t i = 0; i < count; i++) {
@@ -141,7 +141,7 @@ check(enum view_key key, const struct filter *filter, const char *expected)
 			strbuf_add_format(&sb, "%s%s%s", f->name, f->needs_module ? "!" : "",
 					  i > 0 ? ";" : "");
 		}
-		strbuf_add_format(&sb, " %d\n", (int)(row->weight_ns / (int64_t)NS_PER_MS));
+		strbuf_add_format(&sb, " %d\n", (int)(row->ns[WEIGHT_WALL] / (int64_t)NS_PER_MS));
 	}
 	assert_string_equal(sb.data, expected);
 	assert_int_equal(view_key(view), key);

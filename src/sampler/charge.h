@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* charge.h - to whom the real time of a tick is charged. */
+#ifndef WALLSAMPLE_CHARGE_H
+#define WALLSAMPLE_CHARGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sampler;
+struct tracked;
+
+/* Samples of runnable threads in the present tick, and where they went in the profile. */
+struct charge {
+	uint32_t entry;
+	int64_t samples;
+};
+
+struct charges {
+	struct charge *item;
+	size_t count, capacity;
+};
+
+/* Of one that is late, the ticks at which it was runnable; `fresh` samples are of this one. */
+struct late_charge {
+	int64_t samples, fresh;
+	double latency_ns;
+};
+
+/* So many samples of a thread that was counted as runnable went into the entry. */
+void charge_runnable(struct sampler *sampler, struct tracked *thread, uint32_t entry,
+		     int64_t samples);
+/* The thread, which slept, has run: it has ended the time in which nobody did. */
+void charge_end_of_wait(struct sampler *sampler, struct tracked *thread);
+/* Everybody was looked at. */
+void charge_tick(struct sampler *sampler);
+/* There is no tick any more. */
+void charge_rest(struct sampler *sampler);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_latency.c - real time and CPU time of a program with a serial part, a parallel part and
+ * sleeps, against what the program measures for itself.
+ */
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "folded.h"
+
+/* Counters of the target: see targets/amdahl.c. */
+enum { SERIAL, PARALLEL, SLEEP, SERIAL_CPU, PARALLEL_CPU, PARTS };
+
+struct seen {
+	double serial, parallel, waiting, all; /* microseconds */
+	double ticks;
+};
+
+static void
+read_counters(const struct target *target, uint64_t *to)
+{
+	for (int i = 0; i < PARTS; i++)
+		to[i] = target->counter[i];
+}
+
+static struct seen
+sample(const struct target *target, const char *weight, double *truth)
+{
+	uint64_t before[PARTS], after[PARTS];
+	struct folded folded;
+	struct seen seen;
+	struct run run;
+
+	run_start(&run, target->pid, "-r", "400", "-d", "5", "--sort", weight, NULL);
+	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+	read_counters(target, before);
+	run_finish(&run);
+	read_counters(target, after);
+	for (int i = 0; i < PARTS; i++)
+		truth[i] = (double)(after[i] - before[i]) / 1000;
+	folded_of_run(&folded, &run);
+	seen.serial = (double)folded_weight(&folded, 0, "serial_work");
+	seen.parallel = (double)folded_weight(&folded, 0, "parallel_work");
+	seen.waiting = (double)folded_weight(&folded, 0, "^[waiting];...;idle_sleep");
+	seen.all = (double)folded_weight(&folded, 0, NULL);
+	seen.ticks = 400 * 5;
+	folded_release(&folded);
+	return seen;
+}
+
+/* What was seen is this share of it, in truth, give or take what so many ticks tell. */
+static void
+check_share(const char *what, double seen, double truth, double ticks)
+{
+	const double bound = 0.02 + harness_share_bound(truth, ticks);
+
+	printf("  %s: %.4f, in truth %.4f +- %.4f\n", what, seen, truth, bound);
+	CHECK(fabs(seen - truth) <= bound, "%s: %.4f, in truth %.4f +- %.4f", what, seen, truth,
+	      bound);
+}
+
+/* Strangers who take a CPU make a thread wait that ran alone: real time stays as it is. */
+static void
+real_time(const struct target *target)
+{
+	double truth[PARTS];
+
+	harness_case("real time");
+	const struct seen seen = sample(target, "latency", truth);
+	const double all = truth[SERIAL] + truth[PARALLEL] + truth[SLEEP];
+	/* The run's span, but for the time between its own clock and ours. */
+	CHECK(fabs(seen.all / 5e6 - 1) < 0.02, "together %.0f us of 5 s", seen.all);
+	check_share("serial", seen.serial / seen.all, truth[SERIAL] / all, seen.ticks);
+	/* The one that is done first waits for the other: that is the parallel part, too. */
+	check_share("asleep", seen.waiting / seen.all, truth[SLEEP] / all, seen.ticks);
+	check_share("parallel", (seen.all - seen.serial - seen.waiting) / seen.all,
+		    truth[PARALLEL] / all, seen.ticks);
+}
+
+static void
+cpu_time(const struct target *target)
+{
+	double truth[PARTS];
+
+	harness_case("CPU time");
+	const struct seen seen = sample(target, "overhead", truth);
+	const double all = truth[SERIAL_CPU] + truth[PARALLEL_CPU];
+
+	/* The sampler, too, has to wait then, and its ticks are those at which somebody left. */
+	if (truth[SERIAL] > 1.1 * truth[SERIAL_CPU]) {
+		harness_skip("others use the CPUs");
+		return;
+	}
+	check_share("serial", seen.serial / seen.all, truth[SERIAL_CPU] / all, seen.ticks);
+	CHECK(seen.waiting == 0, "a wait has %.0f us of CPU time", seen.waiting);
+}
+
+int
+main(void)
+{
+	struct target target;
+	cpu_set_t set;
+
+	harness_begin(60);
+	target_start(&target, "amdahl", NULL);
+	real_time(&target);
+	harness_case("CPU time");
+	if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) >= 2)
+		cpu_time(&target);
+	else
+		harness_skip("two threads need two CPUs");
+	CHECK(inspect_is_free(target.pid), "the target is not left alone");
+	target_finish(&target, NULL);
+	return harness_end();
+}
