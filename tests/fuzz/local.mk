@@ -1,11 +1,23 @@
 # Fuzz targets with a driver of our own: see tests/README.
-check_PROGRAMS += tests/fuzz/fuzz_module
+check_PROGRAMS += tests/fuzz/fuzz_module tests/fuzz/fuzz_jit tests/fuzz/fuzz_jit_elf
 tests_fuzz_fuzz_module_SOURCES = \
 	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_module.c
 tests_fuzz_fuzz_module_LDADD = $(WALLSAMPLE_LIBS)
-TESTS += tests/fuzz/module.sh
+tests_fuzz_fuzz_jit_SOURCES = \
+	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_jit.c
+tests_fuzz_fuzz_jit_LDADD = $(WALLSAMPLE_LIBS)
+tests_fuzz_fuzz_jit_elf_SOURCES = \
+	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_jit_elf.c
+tests_fuzz_fuzz_jit_elf_LDADD = $(WALLSAMPLE_LIBS)
+TESTS += tests/fuzz/module.sh tests/fuzz/jit.sh
 fuzz_corpus = \
 	tests/fuzz/corpus/module/dwarf4.so tests/fuzz/corpus/module/dwarf5.so \
 	tests/fuzz/corpus/module/dwarf5-gz.so tests/fuzz/corpus/module/stripped.so \
-	tests/fuzz/corpus/module/debugdata.so
-EXTRA_DIST += tests/fuzz/module.sh $(fuzz_corpus)
+	tests/fuzz/corpus/module/debugdata.so \
+	tests/fuzz/corpus/jit/lines.dump tests/fuzz/corpus/jit/node.map \
+	tests/fuzz/corpus/jit/overlaps.dump tests/fuzz/corpus/jit/overlaps.map \
+	tests/fuzz/corpus/jit/v8.dump \
+	tests/fuzz/corpus/jit_elf/dwarf4.elf tests/fuzz/corpus/jit_elf/llvm.elf \
+	tests/fuzz/corpus/jit_elf/object.elf tests/fuzz/corpus/jit_elf/program.elf \
+	tests/fuzz/corpus/jit_elf/textrel.elf
+EXTRA_DIST += tests/fuzz/module.sh tests/fuzz/jit.sh $(fuzz_corpus)
