@@ -30,7 +30,10 @@ void jit_free(struct jit *jit);
 
 /* To be called once a tick: looks for changes now and then, at a bounded cost. */
 void jit_tick(struct jit *jit, uint64_t now_ns);
-/* Reads everything that has come since: before a report, and when the target has gone. */
+/*
+ * Reads everything that has come since: before a report, and when the target has gone. Takes
+ * some seconds at most for each source: who writes more gets a warning, and fewer names.
+ */
 void jit_refresh(struct jit *jit);
 
 /* Now. Begins at 0, and grows only when code took the place of other code. */

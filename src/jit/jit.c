@@ -12,6 +12,8 @@ static const struct jit_source *const sources[] = {
 
 /* How much of a file one tick takes in: under 1 ms, 3 ms when there are millions of entries. */
 #define TICK_BUDGET ((size_t)64 << 10)
+/* CPU time for which a report waits until files are read: some million entries. */
+#define REFRESH_NS (5 * NS_PER_SEC)
 /* Files that are open already are looked at more often than names are looked for. */
 #define SEARCH_INTERVAL NS_PER_SEC
 #define READ_INTERVAL (10 * NS_PER_MS)
@@ -109,13 +111,18 @@ jit_tick(struct jit *jit, uint64_t now_ns)
 void
 jit_refresh(struct jit *jit)
 {
+	uint64_t end_ns;
+
 	/* A file may have been mapped since the mappings were read last. */
 	maps_refresh(jit->target.maps);
 	search(jit, clock_now_ns());
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		/* One call reads everything, unless the file grows as fast as it is read. */
-		read_some(jit, i, SIZE_MAX);
-		sources[i]->warn(jit->slot[i].state);
+		bool whole = false;
+
+		end_ns = clock_own_cpu_ns() + REFRESH_NS;
+		while (!whole && clock_own_cpu_ns() < end_ns)
+			whole = read_some(jit, i, TICK_BUDGET);
+		sources[i]->warn(jit->slot[i].state, !whole);
 	}
 }
 

@@ -2,25 +2,33 @@
 /*
  * jit_book.c - the entries of one source, found by address and epoch.
  *
- * A treap by start address in which each node knows how far its subtree reaches: entries come
- * one by one in any order and overlap as they like, and none is ever taken out.
+ * A treap by start address in which each node knows how far its subtree reaches and which entry
+ * in it is the newest: entries come one by one in any order and overlap as they like, and
+ * none is ever taken out.
  */
 #include <string.h>
 
 #include "jit_source.h"
 
-/* Sane programs stay far below: this is 192 MiB of entries, and their names. */
-#define MAX_ENTRIES ((uint32_t)4 << 20)
+/* Sane programs stay far below: this is 112 MiB of entries, and their names. */
+#define MAX_ENTRIES ((uint32_t)2 << 20)
+/* Of names and files, with what keeping each costs: a file may be written anew for ever. */
+#define MAX_TEXT ((size_t)96 << 20)
+#define TEXT_COST 48
 #define MAX_LINES ((uint32_t)16 << 20)
 /* Larger than what branches of any architecture reach across. */
 #define MAX_CODE (UINT64_C(1) << 32)
-/* Who lays that many entries over one address gets any of them, or the same twice. */
+/*
+ * Who lays very many entries over one address gets any of them, or the same twice. A step
+ * misses the cache.
+ */
 #define MAX_STEPS 8192
-#define MAX_ADD_STEPS 512
+#define MAX_ADD_STEPS 128
 
 struct entry {
 	uint64_t start, end;
 	uint64_t reach; /* the highest end in the subtree */
+	uint32_t newest; /* the highest number in the subtree */
 	uint32_t left, right;
 	uint32_t name;
 	uint32_t epoch; /* grows with the number of the entry */
@@ -37,6 +45,7 @@ struct jit_book {
 	struct entry *entry;
 	struct line *line;
 	size_t count, capacity, line_count, line_capacity;
+	size_t text; /* bytes that its names and files take */
 	uint64_t seed; /* of the priorities: who writes the file must not know the tree */
 	uint32_t root;
 	bool settled;  /* what is replaced in this pass begins no further epoch */
@@ -77,16 +86,26 @@ priority(const struct jit_book *book, uint32_t entry)
 	return hash_u64(book->seed ^ entry);
 }
 
+/* What a subtree knows, by its root and what its parts know. */
 static void
-update_reach(struct jit_book *book, uint32_t at)
+update_node(struct jit_book *book, uint32_t at)
 {
 	struct entry *entry = &book->entry[at];
+	const uint32_t part[] = { entry->left, entry->right };
 
 	entry->reach = entry->end;
-	if (entry->left != JIT_NONE && book->entry[entry->left].reach > entry->reach)
-		entry->reach = book->entry[entry->left].reach;
-	if (entry->right != JIT_NONE && book->entry[entry->right].reach > entry->reach)
-		entry->reach = book->entry[entry->right].reach;
+	entry->newest = at;
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		const struct entry *below;
+
+		if (part[i] == JIT_NONE)
+			continue;
+		below = &book->entry[part[i]];
+		if (below->reach > entry->reach)
+			entry->reach = below->reach;
+		if (below->newest > entry->newest)
+			entry->newest = below->newest;
+	}
 }
 
 /* Splits a subtree into what starts at `start` or below, and above. */
@@ -104,7 +123,7 @@ split(struct jit_book *book, uint32_t at, uint64_t start, uint32_t *low, uint32_
 		*high = at;
 		split(book, book->entry[at].left, start, low, &book->entry[at].left);
 	}
-	update_reach(book, at);
+	update_node(book, at);
 }
 
 static void
@@ -119,11 +138,12 @@ insert(struct jit_book *book, uint32_t fresh)
 
 		if (above->reach < entry->end)
 			above->reach = entry->end;
+		above->newest = fresh;
 		link = entry->start < above->start ? &above->left : &above->right;
 	}
 	split(book, *link, entry->start, &entry->left, &entry->right);
 	*link = fresh;
-	update_reach(book, fresh);
+	update_node(book, fresh);
 }
 
 static bool
@@ -151,25 +171,46 @@ struct stab { /* what lies at one address */
 	unsigned steps; /* that may still be made */
 };
 
+/* May the subtree hold an answer, or a better one than there is? */
+static bool
+is_of_use(const struct jit_book *book, uint32_t at, const struct stab *stab_)
+{
+	return at != JIT_NONE && stab_->steps > 0 && book->entry[at].reach > stab_->address &&
+	       (stab_->before == JIT_NONE || book->entry[at].newest > stab_->before);
+}
+
+static void
+note(const struct entry *entry, uint32_t at, struct stab *stab_)
+{
+	if (entry->end <= stab_->address)
+		return;
+	if (entry->epoch > stab_->epoch)
+		stab_->after = at < stab_->after ? at : stab_->after;
+	else if (stab_->before == JIT_NONE || at > stab_->before)
+		stab_->before = at;
+}
+
+/* The newer part first: where code lies upon code the older is then not looked at. */
 static void
 stab(const struct jit_book *book, uint32_t at, struct stab *stab_)
 {
-	while (at != JIT_NONE && book->entry[at].reach > stab_->address && stab_->steps > 0) {
+	while (is_of_use(book, at, stab_)) {
 		const struct entry *entry = &book->entry[at];
+		uint32_t first = entry->right, second = entry->left;
 
 		stab_->steps--;
 		if (entry->start > stab_->address) {
 			at = entry->left;
 			continue;
 		}
-		if (entry->end > stab_->address) {
-			if (entry->epoch > stab_->epoch)
-				stab_->after = at < stab_->after ? at : stab_->after;
-			else if (stab_->before == JIT_NONE || at > stab_->before)
-				stab_->before = at;
+		note(entry, at, stab_);
+		if (first != JIT_NONE && second != JIT_NONE &&
+		    book->entry[second].newest > book->entry[first].newest) {
+			first = entry->left;
+			second = entry->right;
 		}
-		stab(book, entry->right, stab_);
-		at = entry->left;
+		stab(book, first, stab_);
+		at = second;
 	}
 }
 
@@ -228,6 +269,17 @@ add(struct jit_book *book, uint64_t start, uint64_t size, uint32_t name, struct 
 	return fresh;
 }
 
+static uint32_t
+intern(struct jit_book *book, const char *text)
+{
+	const size_t count = strings_count(book->strings);
+	const uint32_t number = strings_intern(book->strings, text);
+
+	if (strings_count(book->strings) > count)
+		book->text += strlen(text) + TEXT_COST;
+	return number;
+}
+
 static bool
 is_code_range(uint64_t start, uint64_t size)
 {
@@ -240,7 +292,7 @@ jit_book_add(struct jit_book *book, uint64_t start, uint64_t size, const char *n
 {
 	if (!is_code_range(start, size) || jit_book_is_full(book))
 		return JIT_NONE;
-	return add(book, start, size, strings_intern(book->strings, name), lines);
+	return add(book, start, size, intern(book, name), lines);
 }
 
 uint32_t
@@ -256,12 +308,12 @@ jit_book_add_line(struct jit_book *book, uint32_t offset, const char *file, uint
 {
 	uint32_t number = (uint32_t)book->line_count;
 
-	if (number == MAX_LINES)
+	if (number == MAX_LINES || book->text >= MAX_TEXT)
 		return JIT_NONE;
 	book->line = xgrow(book->line, &book->line_capacity, ++book->line_count,
 			   sizeof(*book->line));
 	book->line[number] = (struct line){
-		.offset = offset, .file = strings_intern(book->strings, file), .line = line,
+		.offset = offset, .file = intern(book, file), .line = line,
 	};
 	return number;
 }
@@ -275,7 +327,7 @@ jit_book_count(const struct jit_book *book)
 bool
 jit_book_is_full(const struct jit_book *book)
 {
-	return book->count >= MAX_ENTRIES;
+	return book->count >= MAX_ENTRIES || book->text >= MAX_TEXT;
 }
 
 /* The last line that begins at the address or below, or NULL. */

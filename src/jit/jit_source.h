@@ -100,8 +100,8 @@ struct jit_source {
 	void (*search)(void *state);
 	/* Takes in about `budget` bytes at most. True when there is nothing left to read. */
 	bool (*read)(void *state, size_t budget);
-	/* Warns of files that are not whole, each once. */
-	void (*warn)(void *state);
+	/* Warns of files that are not whole, each once. `slow`: there was no time for the end. */
+	void (*warn)(void *state, bool slow);
 };
 
 extern const struct jit_source jit_by_perf_map;

@@ -46,6 +46,7 @@ struct dump {
 	bool shifted;
 	const char *broken; /* why it is not read any further */
 	uint64_t records, bad;
+	bool unread; /* there was more than could be read at once */
 	bool warned;
 	struct strbuf debug; /* the debug information for the next function */
 };
@@ -436,13 +437,15 @@ read_more(void *state, size_t budget)
 
 	/* When it is spent, each that is left still takes one record, so that none starves. */
 	all->fetched = 0;
-	for (size_t i = 0; i < all->count; i++)
-		whole &= read_dump(all, &all->dump[i], budget);
+	for (size_t i = 0; i < all->count; i++) {
+		all->dump[i].unread = !read_dump(all, &all->dump[i], budget);
+		whole &= !all->dump[i].unread;
+	}
 	return whole;
 }
 
 static void
-warn(void *state)
+warn(void *state, bool slow)
 {
 	struct jitdump *all = state;
 	const struct log *log = all->target->log;
@@ -453,6 +456,8 @@ warn(void *state)
 
 		if (why == NULL && jit_book_is_full(all->book))
 			why = "it has too many records";
+		if (why == NULL && slow && dump->unread)
+			why = "the rest takes too long";
 		if (dump->warned || (why == NULL && dump->bad == 0))
 			continue;
 		dump->warned = true;

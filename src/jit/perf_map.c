@@ -220,24 +220,34 @@ read_more(void *state, size_t budget)
 	return true;
 }
 
+/* Why lines are missing at the end, or NULL. */
+static const char *
+why_cut(const struct perf_map *map, bool slow)
+{
+	if (map->too_large || jit_book_is_full(map->book))
+		return "is too large";
+	return slow ? "takes too long to read" : NULL;
+}
+
 static void
-warn(void *state)
+warn(void *state, bool slow)
 {
 	struct perf_map *map = state;
 	const struct log *log = map->target->log;
+	const char *cut = why_cut(map, slow);
 
-	if (map->warned || (map->bad == 0 && !map->too_large && !jit_book_is_full(map->book)))
+	if (map->warned || (map->bad == 0 && cut == NULL))
 		return;
 	map->warned = true;
 	if (map->bad == 0)
-		log_say(log, LOG_NORMAL, "%s is too large: its first %" PRIu64
-			" lines are used, the rest is not", map->path, map->lines);
+		log_say(log, LOG_NORMAL, "%s %s: its first %" PRIu64
+			" lines are used, the rest is not", map->path, cut, map->lines);
 	else
 		log_say(log, LOG_NORMAL, "%s: %" PRIu64 " of %" PRIu64
-			" lines are not \"START SIZE NAME\" and are left out%s", map->path,
+			" lines are not \"START SIZE NAME\" and are left out%s%s", map->path,
 			map->bad, map->lines,
-			map->too_large || jit_book_is_full(map->book) ?
-				", and so is the end, because it is too large" : "");
+			cut != NULL ? ", and so is the end, because it " : "",
+			cut != NULL ? cut : "");
 }
 
 const struct jit_source jit_by_perf_map = {

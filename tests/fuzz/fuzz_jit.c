@@ -130,7 +130,7 @@ feed(const struct jit_source *source, const uint8_t *bytes, size_t size)
 	while (!source->read(state, SIZE_MAX))
 		;
 	ask_all(book, epoch, bytes, size);
-	source->warn(state);
+	source->warn(state, size % 2 != 0);
 	source->free(state);
 	jit_book_free(book);
 	strings_free(strings);

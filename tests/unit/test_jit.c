@@ -307,6 +307,93 @@ test_nested(void **state)
 	assert_true(clock_own_cpu_ns() - began < 60 * NS_PER_SEC);
 }
 
+/* The entry that came last is found, however many lie below it, and they cost no more. */
+static void
+test_layers(void **state)
+{
+	enum { LINES = 200000 };
+	struct scene *scene = *state;
+	FILE *file = fopen(scene->map_path, "w");
+	uint64_t began = clock_own_cpu_ns();
+
+	for (unsigned i = 0; i < LINES; i++)
+		fprintf(file, "%x %x f%u\n", 0x1000 + i % 5 * 16, 0x100 + i % 3 * 16, i);
+	fclose(file);
+	jit_refresh(scene->jit);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_string_equal(name_of(scene, 0x1050), "f199999");
+	assert_string_equal(name_of(scene, 0x1000), "f199995");
+	assert_int_equal(jit_count(scene->jit), LINES);
+	assert_int_equal(lines_said(scene), 0);
+	assert_true(clock_own_cpu_ns() - began < 20 * NS_PER_SEC);
+}
+
+/* 64 MiB of lines that overlap: no more is taken in than there is room and time for. */
+static void
+test_large(void **state)
+{
+	struct scene *scene = *state;
+	FILE *file = fopen(scene->map_path, "w");
+	uint64_t began = clock_own_cpu_ns();
+
+	fprintf(file, "1000 10 first\n");
+	for (unsigned i = 0; i < 4000000; i++)
+		fprintf(file, "%x 1000 f%u\n", 0x100000 + i * 7919 % 65536, i % 5000);
+	fclose(file);
+	jit_refresh(scene->jit);
+	assert_string_equal(name_of(scene, 0x1000), "first");
+	assert_int_equal(name_of(scene, 0x104000)[0], 'f');
+	assert_int_equal(lines_said(scene), 1);
+	assert_int_equal(times_said(scene, "lines are used, the rest is not"), 1);
+	assert_true(jit_count(scene->jit) <= 2 << 20);
+	print_message("%zu of 4,000,001 lines: %.2f s\n", jit_count(scene->jit),
+		      (double)(clock_own_cpu_ns() - began) / 1e9);
+	assert_true(clock_own_cpu_ns() - began < 60 * NS_PER_SEC);
+}
+
+/* A hole of a terabyte, as a billion lines would be: it ends, and what was before it counts. */
+static void
+test_sparse(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t began = clock_own_cpu_ns();
+
+	append(scene, "1000 10 before\n");
+	if (truncate(scene->map_path, (off_t)1 << 40) != 0)
+		skip(); /* some file systems have no such files */
+	jit_refresh(scene->jit);
+	jit_refresh(scene->jit);
+	assert_string_equal(name_of(scene, 0x1000), "before");
+	assert_int_equal(lines_said(scene), 1);
+	assert_int_equal(times_said(scene, "it is too large"), 1);
+	assert_true(clock_own_cpu_ns() - began < 60 * NS_PER_SEC);
+}
+
+/* Written anew for ever, with names that are always others: there is an end to what is kept. */
+static void
+test_endless_names(void **state)
+{
+	enum { NAME = 60000, LINES = 100, TURNS = 40 };
+	struct scene *scene = *state;
+	char *name = malloc(NAME + 1);
+
+	memset(name, 'n', NAME);
+	name[NAME] = '\0';
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		FILE *file = fopen(scene->map_path, "w");
+
+		for (unsigned i = 0; i < LINES; i++)
+			fprintf(file, "%x 10 %s,%u,%u\n", 0x1000 + i * 16, name, turn, i);
+		fclose(file);
+		jit_refresh(scene->jit);
+	}
+	/* 96 MiB of them. */
+	assert_in_range(jit_count(scene->jit), 1600, 1700);
+	assert_int_equal(lines_said(scene), 1);
+	assert_int_equal(times_said(scene, "too large"), 1);
+	free(name);
+}
+
 int
 main(void)
 {
@@ -314,7 +401,8 @@ main(void)
 		JIT_ROW(test_nothing), JIT_ROW(test_lines), JIT_ROW(test_partial_line),
 		JIT_ROW(test_garbage), JIT_ROW(test_overlap), JIT_ROW(test_epochs),
 		JIT_ROW(test_written_anew), JIT_ROW(test_removed), JIT_ROW(test_refused),
-		JIT_ROW(test_many), JIT_ROW(test_nested),
+		JIT_ROW(test_many), JIT_ROW(test_nested), JIT_ROW(test_layers),
+		JIT_ROW(test_large), JIT_ROW(test_sparse), JIT_ROW(test_endless_names),
 	};
 
 	alarm(120);
