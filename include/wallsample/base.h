@@ -80,10 +80,17 @@ void strbuf_add_text(struct strbuf *sb, const char *text);
 void strbuf_add_format(struct strbuf *sb, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /*
- * Adds foreign text so that it cannot harm a terminal or break a line: control
- * characters, DEL, C1 controls and bytes that are not UTF-8 become "\xHH".
+ * Adds foreign text so that it cannot harm a terminal, break a line or look like what it is
+ * not: control characters, DEL, C1 controls and bytes that are not UTF-8 become "\xHH";
+ * characters that do not show (zero-width ones, fillers) or that turn the direction of
+ * the text around them become "\uHHHH" or "\UHHHHHHHH".
  */
 void strbuf_add_foreign(struct strbuf *sb, const char *text);
+/*
+ * The same for programs that read lines of UTF-8: what would break that is replaced, and
+ * names stay whole otherwise.
+ */
+void strbuf_add_one_line(struct strbuf *sb, const char *text);
 
 /* --- small files ----------------------------------------------------------- */
 
@@ -123,7 +130,10 @@ struct log {
 	void *context;
 };
 
-/* One line "wallsample: …" on log->stream when log->level >= level. */
+/*
+ * One line "wallsample: …" on log->stream when log->level >= level. Whatever of it is foreign
+ * is made harmless, as by strbuf_add_foreign.
+ */
 void log_say(const struct log *log, enum log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -9,6 +9,7 @@ void
 log_say(const struct log *log, enum log_level level, const char *fmt, ...)
 {
 	char text[1024];
+	struct strbuf line;
 	va_list args;
 
 	if (log == NULL || log->stream == NULL || log->level < level)
@@ -17,11 +18,14 @@ log_say(const struct log *log, enum log_level level, const char *fmt, ...)
 	if (vsnprintf(text, sizeof(text), fmt, args) < 0)
 		text[0] = '\0';
 	va_end(args);
+	strbuf_init(&line);
+	strbuf_add_foreign(&line, text);
 	/* one call, so that lines of several programs on one terminal stay whole */
 	if (log->before != NULL)
 		log->before(log->context);
-	fprintf(log->stream, "wallsample: %s\n", text);
+	fprintf(log->stream, "wallsample: %s\n", line.data);
 	fflush(log->stream);
 	if (log->after != NULL)
 		log->after(log->context);
+	strbuf_release(&line);
 }

@@ -103,28 +103,88 @@ utf8_length(const unsigned char *s)
 	return length;
 }
 
-static bool
-is_control(const unsigned char *s)
+/* The value of the well-formed character of `length` bytes at `s`. */
+static uint32_t
+utf8_value(const unsigned char *s, size_t length)
 {
-	return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
+	uint32_t value = length == 1 ? s[0] : s[0] & (0xffu >> (length + 1));
+
+	for (size_t i = 1; i < length; i++)
+		value = value << 6 | (s[i] & 0x3f);
+	return value;
 }
 
-void
-strbuf_add_foreign(struct strbuf *sb, const char *text)
+static bool
+is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0);
+}
+
+/* Line and paragraph separator: many a program that reads lines takes them for ends of lines. */
+static bool
+is_separator(uint32_t c)
+{
+	return c == 0x2028 || c == 0x2029;
+}
+
+/*
+ * Characters that show nothing themselves, so that two names look the same, or make the text
+ * around them run the other way: Default_Ignorable_Code_Point in Unicode's
+ * DerivedCoreProperties.txt but for the variation selectors of U+FE00, which only choose
+ * between two looks of a character; and the annotations of U+FFF9.
+ */
+static bool
+is_unseen(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0xad, 0xad },       { 0x34f, 0x34f },     { 0x61c, 0x61c },
+		{ 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },
+		{ 0x200b, 0x200f },   { 0x202a, 0x202e },   { 0x2060, 0x206f },
+		{ 0x3164, 0x3164 },   { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },
+		{ 0xfff0, 0xfffb },   { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+		{ 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
+/* Adds the text; with `unseen`, characters that do not show are made to. */
+static void
+add_clean(struct strbuf *sb, const char *text, bool unseen)
 {
 	const unsigned char *at = (const unsigned char *)text;
 
 	strbuf_add(sb, "", 0);
 	while (*at != '\0') {
 		size_t length = utf8_length(at);
+		uint32_t c = length > 0 ? utf8_value(at, length) : 0;
 
-		if (length > 0 && !is_control(at)) {
+		if (length == 0 || is_control(c)) {
+			/* a C1 control has two bytes: both are shown */
+			for (size_t i = 0; i < (length > 0 ? length : 1); i++)
+				strbuf_add_format(sb, "\\x%02x", at[i]);
+		} else if (is_separator(c) || (unseen && is_unseen(c))) {
+			strbuf_add_format(sb, c > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)c);
+		} else {
 			strbuf_add(sb, (const char *)at, length);
-			at += length;
-			continue;
 		}
-		/* a C1 control has two bytes: both are shown */
-		for (size_t i = 0; i < (length > 0 ? length : 1); i++)
-			strbuf_add_format(sb, "\\x%02x", *at++);
+		at += length > 0 ? length : 1;
 	}
+}
+
+void
+strbuf_add_foreign(struct strbuf *sb, const char *text)
+{
+	add_clean(sb, text, true);
+}
+
+void
+strbuf_add_one_line(struct strbuf *sb, const char *text)
+{
+	add_clean(sb, text, false);
 }

@@ -2,7 +2,8 @@
 /*
  * display.h - how wide text is on a terminal, and text cut or wrapped to fit.
  *
- * Text is UTF-8 without control characters (strbuf_add_foreign makes it so).
+ * Text is UTF-8 without control characters, and without characters that do not show or that
+ * turn the direction of others (strbuf_add_foreign makes it so).
  */
 #ifndef WALLSAMPLE_DISPLAY_H
 #define WALLSAMPLE_DISPLAY_H

@@ -28,13 +28,16 @@ struct folding {
 	size_t count, capacity;
 };
 
-/* ';' separates names here, so it cannot be part of one. */
+/*
+ * ';' separates names here, so it cannot be part of one. Names stay whole otherwise, for
+ * whatever reads them: only what a line of UTF-8 cannot hold is replaced.
+ */
 static void
 add_name(struct strbuf *out, const char *name)
 {
 	const size_t before = out->length;
 
-	strbuf_add_foreign(out, name);
+	strbuf_add_one_line(out, name);
 	for (size_t i = before; i < out->length; i++)
 		if (out->data[i] == ';')
 			out->data[i] = ':';

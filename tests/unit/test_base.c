@@ -247,6 +247,16 @@ test_foreign_text_is_harmless(void **state)
 		{ "\xf0\x9f\x98", "\\xf0\\x9f\\x98" },
 		{ "\xc3", "\\xc3" },
 		{ "\xc2\xa0", "\xc2\xa0" },                  /* the first behind C1 */
+		{ "a\xe2\x80\xae" "b", "a\\u202eb" },     /* it runs backwards from here */
+		{ "\xe2\x80\xaa\xe2\x81\xa6\xe2\x81\xa9", "\\u202a\\u2066\\u2069" },
+		{ "\xd8\x9c\xe2\x80\x8f", "\\u061c\\u200f" },
+		{ "a\xe2\x80\x8b\xe2\x80\x8d\xef\xbb\xbf", "a\\u200b\\u200d\\ufeff" },
+		{ "\xc2\xad\xcd\x8f\xe3\x85\xa4", "\\u00ad\\u034f\\u3164" },
+		{ "\xf3\xa0\x81\x81", "\\U000e0041" },       /* a tag: an A that does not show */
+		{ "\xe2\x80\xa8\xe2\x80\xa9", "\\u2028\\u2029" },
+		{ "\xd7\xa9\xd7\x9c", "\xd7\xa9\xd7\x9c" },  /* letters that run that way */
+		{ "e\xcc\x81\xe2\x9d\xa4\xef\xb8\x8f",
+		  "e\xcc\x81\xe2\x9d\xa4\xef\xb8\x8f" },
 	};
 
 	(void)state;
@@ -258,6 +268,36 @@ test_foreign_text_is_harmless(void **state)
 		assert_string_equal(sb.data, cases[i].shown);
 		strbuf_release(&sb);
 	}
+}
+
+/* For programs only what is no line of UTF-8 is replaced. */
+static void
+test_one_line(void **state)
+{
+	struct strbuf sb;
+
+	(void)state;
+	strbuf_init(&sb);
+	strbuf_add_one_line(&sb, "a\xe2\x80\xae\xe2\x80\x8b\n\xe2\x80\xa8\x1b\xc2\x85\xff;");
+	assert_string_equal(sb.data,
+			    "a\xe2\x80\xae\xe2\x80\x8b\\x0a\\u2028\\x1b\\xc2\\x85\\xff;");
+	strbuf_release(&sb);
+}
+
+/* Paths and names reach the log from everywhere. */
+static void
+test_log_is_harmless(void **state)
+{
+	char *said = NULL;
+	size_t size = 0;
+	struct log log = { .level = LOG_NORMAL, .stream = open_memstream(&said, &size) };
+
+	(void)state;
+	log_say(&log, LOG_NORMAL, "%s names nothing", "lib\x1b[2J\xe2\x80\xae\nwallsample: so");
+	fclose(log.stream);
+	assert_string_equal(said,
+			    "wallsample: lib\\x1b[2J\\u202e\\x0awallsample: so names nothing\n");
+	free(said);
 }
 
 static void
@@ -408,6 +448,8 @@ main(void)
 		cmocka_unit_test(test_parse_double),
 		cmocka_unit_test(test_strbuf),
 		cmocka_unit_test(test_foreign_text_is_harmless),
+		cmocka_unit_test(test_one_line),
+		cmocka_unit_test(test_log_is_harmless),
 		cmocka_unit_test(test_file_read_text),
 		cmocka_unit_test(test_error_text_may_use_itself),
 		cmocka_unit_test(test_log_levels),

@@ -158,6 +158,35 @@ test_names(void **state)
 	check_name("((((((((((((((((((((((((((((((", 5, "((…((");
 }
 
+/* A name that would turn the rest of its line, or look like another, is seen to. */
+static void
+test_deceptive_names(void **state)
+{
+	static const struct {
+		const char *name, *shown;
+		size_t width;
+	} cases[] = {
+		{ "gpj\xe2\x80\xae" "exe", "gpj\\u202eexe", 12 },
+		{ "\xe2\x81\xa7" "f\xe2\x81\xa9", "\\u2067f\\u2069", 13 },
+		{ "ma\xe2\x80\x8bin", "ma\\u200bin", 10 },
+		{ "\xef\xbb\xbfmain", "\\ufeffmain", 10 },
+		{ "main\xf3\xa0\x80\xa0", "main\\U000e0020", 14 },
+		{ "f\r\x1b[K\xc2\x9bg\xff", "f\\x0d\\x1b[K\\xc2\\x9bg\\xff", 24 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct strbuf sb;
+
+		strbuf_init(&sb);
+		strbuf_add_foreign(&sb, cases[i].name);
+		assert_string_equal(sb.data, cases[i].shown);
+		assert_int_equal(display_width(sb.data), cases[i].width);
+		check_name(sb.data, cases[i].width, cases[i].shown);
+		strbuf_release(&sb);
+	}
+}
+
 static void
 check_wrapped(const char *text, size_t indent, size_t width, const char *expected)
 {
@@ -220,6 +249,7 @@ main(void)
 		cmocka_unit_test(test_quantities),
 		cmocka_unit_test(test_display),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_deceptive_names),
 		cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_columns),
 	};

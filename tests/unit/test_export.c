@@ -29,6 +29,7 @@
 
 enum {
 	START, MAIN, LOOP, POLL, PARSE, WORK, LOCK, HOSTILE, WIDE, SAME_NAME, NAMELESS, JIT,
+	TURNED,
 };
 
 static const struct symbol symbol[] = {
@@ -47,6 +48,8 @@ static const struct symbol symbol[] = {
 	[SAME_NAME] = { "main", "plugin.so", .source = SYMBOL_SYMTAB },
 	[NAMELESS] = { "libstripped.so.1+0x1a2b0", "libstripped.so.1", .source = SYMBOL_NONE },
 	[JIT] = { "[anon]", "[anon]", .source = SYMBOL_NONE },
+	[TURNED] = { "a\xe2\x80\xae" "z;\xe2\x80\xa8", "lib\xe2\x81\xa6.so",
+		     .source = SYMBOL_SYMTAB },
 };
 
 size_t
@@ -474,6 +477,36 @@ test_folded(void **state)
 	release_recording(&recording);
 }
 
+/* Characters that do not show are seen in a report, and stay what they are in folded stacks. */
+static void
+test_deceptive_names(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+	struct profile *profile = profile_create();
+	struct view *view;
+	char *text;
+
+	(void)state;
+	add_sample(profile, profile_add_thread(profile, 100, 1, "t\xe2\x80\x8b"), RUN_RUNNING, -1,
+		   1000, STACK(MAIN, TURNED));
+	input.view = view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
+	input.by_thread = true;
+	snprintf(recording.process.comm, sizeof(recording.process.comm), "c\xe2\x80\xad");
+	text = write_text("text", &input);
+	assert_null(strstr(text, "\xe2\x80\xae"));
+	assert_non_null(strstr(text, "a\\u202ez;\\u2028 (lib\\u2066.so)"));
+	assert_non_null(strstr(text, "(t\\u200b)"));
+	assert_non_null(strstr(text, "(c\\u202d)"));
+	free(text);
+	text = write_text("folded", &input);
+	assert_string_equal(text, "t\xe2\x80\x8b-100;main;a\xe2\x80\xaez:\\u2028 1000000\n");
+	free(text);
+	view_free(view);
+	profile_free(profile);
+	release_recording(&recording);
+}
+
 /* At any width no line is wider, and no byte could move a cursor. */
 static void
 test_report_fits(void **state)
@@ -531,6 +564,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_registry),
 		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_deceptive_names),
 		cmocka_unit_test(test_report_80),
 		cmocka_unit_test(test_report_200),
 		cmocka_unit_test(test_report_piped),
