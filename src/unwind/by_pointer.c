@@ -3,6 +3,36 @@
 #include "unwind_method.h"
 
 /*
+ * Is it code of a file that could not be opened (deleted, and we have not the right to its
+ * mapping), whose frame pointer has not led anywhere yet? Such code most likely has unwind tables
+ * that we do not see, and uses the register for anything.
+ */
+static bool
+is_unproven(struct walk *walk)
+{
+	const struct mapping *mapping = maps_find(walk->maps, walk_lookup(walk));
+	const struct chain *chain = walk->chain;
+
+	return mapping != NULL && mapping->image == NULL &&
+	       modules_get(maps_modules(walk->maps), mapping->module)->kind == MODULE_OTHER &&
+	       chain->frame[chain->count - 1].origin != FRAME_POINTER;
+}
+
+/* A frame record. One beyond the copy is believed in only when the pointer is. */
+static bool
+read_record(struct walk *walk, uint64_t fp, uint64_t *saved, uint64_t *address)
+{
+	if (walk_read_word(walk, fp, saved) && walk_read_word(walk, fp + 8, address))
+		return true;
+	/* Else each sample would ask for a larger copy, which would not have it either. */
+	if (walk->beyond_copy && is_unproven(walk)) {
+		walk->beyond_copy = false;
+		walk->no_info = true;
+	}
+	return false;
+}
+
+/*
  * One frame at a time, so that code that has tables is left to them. The frame
  * pointer leads to a record of two words, the caller's frame pointer and the return
  * address, on x86-64 as on aarch64; a zero marks the outermost frame (System V
@@ -25,7 +55,7 @@ advance_one(void *state, struct walk *walk)
 	/* The stack grows down: a record of a caller lies above. */
 	if (fp < walk->regs.sp || fp % sizeof(uint64_t) != 0)
 		return ADVANCE_STUCK;
-	if (!walk_read_word(walk, fp, &saved) || !walk_read_word(walk, fp + 8, &address))
+	if (!read_record(walk, fp, &saved, &address))
 		return ADVANCE_STUCK;
 	if (address == 0)
 		return ADVANCE_DONE;

@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "unwind_scene.h"
@@ -227,6 +229,97 @@ test_stats(void **state)
 	unwinder_free(unwinder);
 }
 
+/* A snapshot made by hand: code at `pc`, a copied stack of WORDS words at STACK, all zero. */
+enum { WORDS = 512, STACK = 0x10000000 };
+
+static void
+make_snapshot(struct snapshot *snapshot, uint64_t pc, uint64_t fp)
+{
+	snapshot_reserve(snapshot, WORDS * sizeof(uint64_t));
+	memset(snapshot->stack, 0, WORDS * sizeof(uint64_t));
+	snapshot->tid = (pid_t)getpid();
+	snapshot->stack_address = STACK;
+	snapshot->stack_size = snapshot->stack_wanted = WORDS * sizeof(uint64_t);
+	snapshot->live_limit = 0;
+	snapshot->regs = (struct regs){ .known = 0 };
+	regs_set_sp_pc(&snapshot->regs, STACK, pc);
+	regs_set(&snapshot->regs, regs_fp_number, fp);
+}
+
+static void
+check_walk(struct unwinder *unwinder, const struct snapshot *snapshot, size_t count,
+	   enum chain_end end)
+{
+	struct chain chain;
+
+	chain_init(&chain);
+	unwinder_walk(unwinder, snapshot, false, &chain);
+	assert_int_equal(chain.count, count);
+	assert_int_equal(chain.end, end);
+	chain_release(&chain);
+}
+
+/* Two pages that may be executed, of a file that is no ELF file, or of none. */
+static uint8_t *
+map_code(bool file)
+{
+	char path[] = "/tmp/wallsample-code-XXXXXX";
+	int fd = file ? mkstemp(path) : -1;
+	void *code;
+
+	assert_true(!file || (fd >= 0 && unlink(path) == 0 && ftruncate(fd, 8192) == 0));
+	code = mmap(NULL, 8192, PROT_READ | PROT_EXEC,
+		    MAP_PRIVATE | (file ? 0 : MAP_ANONYMOUS), fd, 0);
+	if (file)
+		close(fd);
+	return code;
+}
+
+/*
+ * In code of a file that cannot be read, the register may hold anything that points up. Only
+ * when it has led to a caller is what it needs a larger copy; else copies grew for nothing,
+ * and the stack's size was given as the reason.
+ */
+static void
+test_unproven_pointer(void **state)
+{
+	const uint64_t far = STACK + (UINT64_C(64) << 20), near = STACK + 64;
+	uint8_t *gone = map_code(true), *jit = map_code(false);
+	struct modules *modules = modules_create();
+	struct process *process;
+	struct unwinder *unwinder;
+	struct snapshot snapshot;
+	struct maps *maps;
+	struct error err;
+	uint64_t record[2];
+
+	(void)state;
+	if (gone == MAP_FAILED || jit == MAP_FAILED)
+		skip();
+	assert_int_equal(process_open(getpid(), &process, &err), 0);
+	maps = maps_create(process, modules);
+	unwinder = unwinder_create(maps, UNWIND_AUTO);
+	snapshot_init(&snapshot);
+	make_snapshot(&snapshot, (uintptr_t)gone + 100, far);
+	check_walk(unwinder, &snapshot, 1, CHAIN_NO_UNWIND_INFO);
+	/* It leads to a record, and that to one which was not copied. */
+	make_snapshot(&snapshot, (uintptr_t)gone + 100, near);
+	record[0] = far;
+	record[1] = (uintptr_t)gone + 200;
+	memcpy(snapshot.stack + (near - STACK), record, sizeof(record));
+	check_walk(unwinder, &snapshot, 2, CHAIN_STACK_LIMIT);
+	/* Compilers at run time keep it. */
+	make_snapshot(&snapshot, (uintptr_t)jit + 100, far);
+	check_walk(unwinder, &snapshot, 1, CHAIN_STACK_LIMIT);
+	snapshot_release(&snapshot);
+	unwinder_free(unwinder);
+	maps_free(maps);
+	modules_free(modules);
+	process_free(process);
+	munmap(gone, 8192);
+	munmap(jit, 8192);
+}
+
 int
 main(void)
 {
@@ -238,6 +331,7 @@ main(void)
 		cmocka_unit_test(test_ends_early),
 		cmocka_unit_test(test_live_memory),
 		cmocka_unit_test(test_stats),
+		cmocka_unit_test(test_unproven_pointer),
 	};
 
 	alarm(120);
