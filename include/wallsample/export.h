@@ -27,6 +27,8 @@ struct export_input {
 	bool by_thread;       /* -t: threads are kept apart */
 	enum weight sort;     /* what tables of functions are ordered by */
 	size_t limit;         /* rows of a table; at least 1 */
+	size_t tree;          /* lines of the call tree; 0: none */
+	const regex_t *focus; /* functions whose callers and callees are wanted; or NULL */
 	size_t thread_limit;  /* the same for the table of one thread */
 	unsigned columns;     /* width to fit in; 0: not known, then 100 */
 	bool filtered;        /* some samples were left out by options */

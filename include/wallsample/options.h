@@ -38,6 +38,8 @@ struct options {
 	pid_t *tids;             /* --tid; owned */
 	size_t tid_count;
 	const char *thread_name;
+	const char *focus;       /* --focus */
+	bool tree;
 	unsigned states;         /* bit 1 << enum run_state */
 	enum unwind_choice unwinder;
 	bool lines;              /* --lines: the same as --by line */

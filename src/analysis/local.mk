@@ -1,4 +1,6 @@
 libwallsample_a_SOURCES += \
 	src/analysis/filter.c \
+	src/analysis/neighbours.c \
 	src/analysis/result.c \
+	src/analysis/tree.c \
 	src/analysis/view.c

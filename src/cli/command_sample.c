@@ -40,6 +40,8 @@ make_filter(struct sample_run *run, struct error *err)
 	if (rc == 0)
 		rc = compile_regex(&run->exclude, options->exclude, "-X", &run->filter.exclude,
 				   err);
+	if (rc == 0)
+		rc = compile_regex(&run->focus, options->focus, "--focus", &run->focused, err);
 	return rc;
 }
 
@@ -58,6 +60,10 @@ check_words(struct sample_run *run, struct error *err)
 	    options->by != VIEW_BY_LINE)
 		rc = error_set(err, ERROR_USAGE, "--lines shows lines, and --by asks for something "
 			       "else: give one of the two");
+	if (rc == 0 && (options->tree || options->focus != NULL) &&
+	    strcmp(run->exporter->name, "text") != 0)
+		rc = error_set(err, ERROR_USAGE, "%s is for the text report, not for %s",
+			       options->tree ? "--tree" : "--focus", run->exporter->name);
 	if (rc == 0 && options->output != NULL)
 		rc = output_name_expand(options->output, 0, &name, err);
 	if (rc == 0)
@@ -272,6 +278,8 @@ release(struct sample_run *run)
 		regfree(&run->include);
 	if (run->filter.exclude != NULL)
 		regfree(&run->exclude);
+	if (run->focused != NULL)
+		regfree(&run->focus);
 }
 
 int

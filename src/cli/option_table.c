@@ -66,6 +66,10 @@ const struct option_row option_table[] = {
 	  .fallback = "wall", .choices = "wall|overhead|latency",
 	  .help = "what functions are ordered by: wall, overhead (CPU time) or latency (real "
 		  "time)" },
+	{ .name = "tree", .type = OPTION_FLAG, FIELD(tree),
+	  .help = "add the call tree to the text report; -n says how many lines (60)" },
+	{ .name = "focus", .argument = "REGEX", .type = OPTION_TEXT, FIELD(focus),
+	  .help = "add the callers and callees of these functions to the text report" },
 	{ .name = "lines", .type = OPTION_FLAG, FIELD(lines),
 	  .help = "show source lines: the same as --by line" },
 	{ .name = "no-inlines", .type = OPTION_FLAG, FIELD(no_inlines),

@@ -10,6 +10,7 @@
 /* Rows of a table, and of one thread's with -t, unless -n says how many. */
 #define TABLE_ROWS 20
 #define THREAD_TABLE_ROWS 8
+#define TREE_LINES 60
 
 void
 sample_say_start(const struct sample_run *run)
@@ -167,6 +168,8 @@ sample_write(const struct sample_run *run, const struct sampler_stats *stats, bo
 		.by_thread = run->options->threads,
 		.sort = (enum weight)run->options->sort,
 		.limit = limit != 0 ? limit : TABLE_ROWS,
+		.tree = run->options->tree ? (limit != 0 ? limit : TREE_LINES) : 0,
+		.focus = run->focused,
 		.thread_limit = limit != 0 ? limit : THREAD_TABLE_ROWS,
 		.columns = output_columns(&run->output),
 		.filtered = is_filtered(run->options),

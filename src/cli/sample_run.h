@@ -12,7 +12,8 @@ struct sample_run {
 	const struct options *options;
 	struct log log;
 	struct filter filter; /* its regular expressions are the two below */
-	regex_t include, exclude;
+	regex_t include, exclude, focus;
+	const regex_t *focused; /* the last of them, or NULL */
 	const struct exporter *exporter;
 	struct target target;
 	struct output output;

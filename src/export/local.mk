@@ -11,4 +11,5 @@ libwallsample_a_SOURCES += \
 	src/export/text.c \
 	src/export/text.h \
 	src/export/text_cost.c \
-	src/export/text_parallelism.c
+	src/export/text_parallelism.c \
+	src/export/text_tree.c

@@ -195,6 +195,12 @@ static const struct {
 			     "of Latency (real time)" },
 };
 
+const char *
+weight_share_title(enum weight weight)
+{
+	return weight_words[weight].share;
+}
+
 /* What 100 % is, in this report's own numbers. */
 static void
 write_unit(const struct export_input *input, FILE *out, size_t width)
@@ -460,6 +466,10 @@ text_write(const struct export_input *input, FILE *out)
 			write_functions_by_thread(input, out, width);
 		else
 			write_functions(input, out, width);
+		if (input->focus != NULL)
+			text_write_focus(input, out, width);
+		if (input->tree > 0)
+			text_write_tree(input, out, width);
 		text_write_parallelism(input, out, width);
 		write_states(input, out, width);
 		write_threads(input, out, width);

@@ -21,6 +21,13 @@ void text_add_function_cell(struct columns *table, const struct view_function *f
 void text_add_parallelism_cell(struct columns *table, struct strbuf *sb, int64_t overhead_ns,
 			       int64_t busy_ns);
 
+/* "latency%" */
+const char *weight_share_title(enum weight weight);
+
+/* The call tree, and the callers and callees of what is in focus. */
+void text_write_tree(const struct export_input *input, FILE *out, size_t width);
+void text_write_focus(const struct export_input *input, FILE *out, size_t width);
+
 /* How many threads ran at once, in real time and in CPU time, and what that cost. */
 void text_write_parallelism(const struct export_input *input, FILE *out, size_t width);
 

@@ -17,7 +17,7 @@ declare -A folder_of=(
 	[symbol]=symbol
 	[profile]=profile
 	[sampler]=sampler
-	[result]=analysis [view]=analysis
+	[result]=analysis [tree]=analysis [view]=analysis
 	[export]=export
 	[command]=cli [options]=cli
 )

@@ -49,6 +49,14 @@ tests_unit_test_view_names_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_view_names_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_tree
+TESTS += tests/unit/test_tree
+endif
+tests_unit_test_tree_SOURCES = tests/unit/test_tree.c
+tests_unit_test_tree_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_tree_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_display
 TESTS += tests/unit/test_display
 endif
@@ -73,5 +81,6 @@ EXTRA_DIST += \
 	tests/replay/report-piped.txt \
 	tests/replay/report-selected.txt \
 	tests/replay/report-threads.txt \
+	tests/replay/report-tree.txt \
 	tests/replay/stacks-by-thread.folded \
 	tests/replay/stacks-latency.folded tests/replay/stacks.folded

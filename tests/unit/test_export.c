@@ -357,6 +357,22 @@ test_report_latency(void **state)
 }
 
 static void
+test_report_tree(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+	regex_t focus;
+
+	(void)state;
+	assert_int_equal(regcomp(&focus, "^event_loop$|wait", REG_EXTENDED | REG_NOSUB), 0);
+	input.tree = 12;
+	input.focus = &focus;
+	check_golden("report-tree.txt", "text", &input);
+	regfree(&focus);
+	release_recording(&recording);
+}
+
+static void
 test_report_piped(void **state)
 {
 	(void)state;
@@ -492,6 +508,7 @@ test_deceptive_names(void **state)
 		   1000, STACK(MAIN, TURNED));
 	input.view = view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	input.by_thread = true;
+	input.columns = 120; /* nothing is cut */
 	snprintf(recording.process.comm, sizeof(recording.process.comm), "c\xe2\x80\xad");
 	text = write_text("text", &input);
 	assert_null(strstr(text, "\xe2\x80\xae"));
@@ -569,6 +586,7 @@ main(void)
 		cmocka_unit_test(test_report_200),
 		cmocka_unit_test(test_report_piped),
 		cmocka_unit_test(test_report_latency),
+		cmocka_unit_test(test_report_tree),
 		cmocka_unit_test(test_report_selected),
 		cmocka_unit_test(test_report_threads),
 		cmocka_unit_test(test_report_many_threads),

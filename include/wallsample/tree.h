@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tree.h - who calls whom, from a view: the call tree, and the neighbours of one function.
+ */
+#ifndef WALLSAMPLE_TREE_H
+#define WALLSAMPLE_TREE_H
+
+#include "wallsample/view.h"
+
+#define TREE_NONE UINT32_MAX
+
+/* One way to a function, from the outermost frame. */
+struct tree_node {
+	uint32_t function;        /* of the view */
+	uint32_t parent;          /* TREE_NONE for an outermost frame */
+	uint32_t depth;           /* 0 for an outermost frame */
+	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
+};
+
+/* Nodes from the top down: each is followed by its children, the heaviest of them first. */
+struct call_tree {
+	struct tree_node *node;
+	size_t count;
+	size_t hidden;            /* nodes that were left out */
+};
+
+/*
+ * The `most` heaviest nodes by the weight (a node is never heavier than its parent, so that they
+ * hang together), of those that have at least the share `least` of the whole.
+ */
+void call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
+		    struct call_tree *out);
+void call_tree_release(struct call_tree *tree);
+
+/* A function next to those in focus. */
+struct neighbour_row {
+	uint32_t function;        /* TREE_NONE: none, they were outermost or innermost */
+	int64_t ns[WEIGHT_COUNT];
+};
+
+/*
+ * Of the samples that have a function that matches: the functions that match, who called the
+ * outermost of them in each stack, and whom the innermost of them called.
+ */
+struct neighbours {
+	struct neighbour_row *self, *caller, *callee; /* by the weight */
+	size_t self_count, caller_count, callee_count;
+	int64_t ns[WEIGHT_COUNT]; /* of these samples */
+};
+
+void neighbours_make(const struct view *view, enum weight weight, const regex_t *focus,
+		     struct neighbours *out);
+void neighbours_release(struct neighbours *neighbours);
+
+#endif

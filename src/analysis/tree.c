@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tree.c - the call tree: all paths of the samples, and the heaviest of them in order.
+ */
+#include "wallsample/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wallsample/base.h"
+#include "wallsample/table.h"
+
+struct growing {
+	struct tree_node *node; /* a parent comes before its children */
+	size_t count, capacity;
+	struct table known; /* (function, parent) */
+};
+
+static uint32_t
+find_node(struct growing *tree, uint32_t function, uint32_t parent)
+{
+	bool added;
+	const uint32_t id = *table_place(&tree->known, function, parent, (uint32_t)tree->count,
+					 &added);
+
+	if (!added)
+		return id;
+	tree->node = xgrow(tree->node, &tree->capacity, tree->count + 1, sizeof(*tree->node));
+	tree->node[tree->count++] = (struct tree_node){
+		.function = function,
+		.parent = parent,
+		.depth = parent == TREE_NONE ? 0 : tree->node[parent].depth + 1,
+	};
+	return id;
+}
+
+static void
+add_row(struct growing *tree, const struct view_row *row)
+{
+	uint32_t at = TREE_NONE;
+
+	for (size_t i = row->depth; i-- > 0;) {
+		at = find_node(tree, row->function[i], at);
+		for (int w = 0; w < WEIGHT_COUNT; w++)
+			tree->node[at].cum[w] += row->ns[w];
+	}
+	if (at != TREE_NONE)
+		for (int w = 0; w < WEIGHT_COUNT; w++)
+			tree->node[at].flat[w] += row->ns[w];
+}
+
+/* --- which nodes, and in which order ------------------------------------------------ */
+
+struct order {
+	const struct growing *tree;
+	const struct view *view;
+	enum weight weight;
+};
+
+/* The heaviest first; of equals, parents first, then by name, so that the order is fixed. */
+static int
+compare_nodes(const void *left, const void *right, void *context)
+{
+	const struct order *order = context;
+	const uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+	const struct tree_node *a = &order->tree->node[l], *b = &order->tree->node[r];
+	int by_name;
+
+	if (a->cum[order->weight] != b->cum[order->weight])
+		return a->cum[order->weight] < b->cum[order->weight] ? 1 : -1;
+	if (a->depth != b->depth)
+		return a->depth > b->depth ? 1 : -1;
+	by_name = strcmp(view_function(order->view, a->function)->name,
+			 view_function(order->view, b->function)->name);
+	return by_name != 0 ? by_name : (l > r) - (l < r);
+}
+
+/* Links of the nodes that are shown, in the order of their weight. */
+struct links {
+	uint32_t *first, *last, *next; /* by node: children, and the next sibling */
+	uint32_t root, last_root;
+};
+
+static void
+link_node(struct links *links, const struct growing *tree, uint32_t id)
+{
+	const uint32_t parent = tree->node[id].parent;
+	uint32_t *first = parent == TREE_NONE ? &links->root : &links->first[parent];
+	uint32_t *last = parent == TREE_NONE ? &links->last_root : &links->last[parent];
+
+	if (*first == TREE_NONE)
+		*first = id;
+	else
+		links->next[*last] = id;
+	*last = id;
+}
+
+/* Writes the nodes from the top down; parents are numbers of the new array. */
+static void
+unroll(const struct growing *tree, const struct links *links, struct call_tree *out)
+{
+	uint32_t *place = xcalloc(tree->count + 1, sizeof(*place));
+	uint32_t at = links->root;
+
+	while (at != TREE_NONE) {
+		struct tree_node *to = &out->node[out->count];
+
+		*to = tree->node[at];
+		place[at] = (uint32_t)out->count++;
+		if (to->parent != TREE_NONE)
+			to->parent = place[to->parent];
+		if (links->first[at] != TREE_NONE) {
+			at = links->first[at];
+			continue;
+		}
+		while (at != TREE_NONE && links->next[at] == TREE_NONE)
+			at = tree->node[at].parent;
+		if (at != TREE_NONE)
+			at = links->next[at];
+	}
+	free(place);
+}
+
+static uint32_t *
+make_array(size_t count)
+{
+	uint32_t *array = xmalloc((count + 1) * sizeof(*array));
+
+	memset(array, 0xff, (count + 1) * sizeof(*array)); /* TREE_NONE */
+	return array;
+}
+
+static void
+choose(const struct growing *tree, const struct order *order, size_t most, int64_t least,
+       struct call_tree *out)
+{
+	struct links links = {
+		.first = make_array(tree->count),
+		.last = make_array(tree->count),
+		.next = make_array(tree->count),
+		.root = TREE_NONE,
+		.last_root = TREE_NONE,
+	};
+	uint32_t *sorted = xcalloc(tree->count + 1, sizeof(*sorted));
+	size_t shown = 0;
+
+	for (uint32_t i = 0; i < tree->count; i++)
+		sorted[i] = i;
+	if (tree->count > 1)
+		qsort_r(sorted, tree->count, sizeof(*sorted), compare_nodes,
+			(void *)(uintptr_t)order);
+	while (shown < tree->count && shown < most &&
+	       tree->node[sorted[shown]].cum[order->weight] >= least)
+		link_node(&links, tree, sorted[shown++]);
+	out->node = xcalloc(shown + 1, sizeof(*out->node));
+	out->hidden = tree->count - shown;
+	unroll(tree, &links, out);
+	free(sorted);
+	free(links.first);
+	free(links.last);
+	free(links.next);
+}
+
+void
+call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
+	       struct call_tree *out)
+{
+	struct growing tree = { .count = 0 };
+	const struct order order = { &tree, view, weight };
+	int64_t bound = (int64_t)(least * (double)view_total_ns(view, weight));
+
+	*out = (struct call_tree){ .count = 0 };
+	table_init(&tree.known);
+	for (size_t i = 0; i < view_row_count(view); i++)
+		add_row(&tree, view_row(view, i));
+	choose(&tree, &order, most, bound > 0 ? bound : 1, out);
+	table_release(&tree.known);
+	free(tree.node);
+}
+
+void
+call_tree_release(struct call_tree *tree)
+{
+	free(tree->node);
+	*tree = (struct call_tree){ .count = 0 };
+}
