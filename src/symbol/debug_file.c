@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "debug_file_package.h"
 #include "debug_file_parts.h"
 #include "elf_open.h"
 
@@ -184,6 +185,7 @@ debug_file_close(struct debug_file *file)
 	struct debug_file_rest *rest = file->rest;
 
 	if (rest != NULL) {
+		debug_package_close(rest->package);
 		debug_dwarf_release(&rest->main);
 		debug_dwarf_release(&rest->alternate);
 		debug_found_release(&rest->alternate_found);

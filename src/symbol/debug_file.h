@@ -14,7 +14,10 @@
  * DW_AT_comp_dir), which it even maps. In a hostile file these are links, pipes, devices.
  * So its handles are made of an Elf without a descriptor, in which .gnu_debugaltlink is hidden
  * and every DW_AT_dwo_name changed; debug_file_split() opens .dwo files instead.
- * Packages of them (.dwp) are not read.
+ *
+ * Packages of .dwo files (.dwp), which libdw 0.188 does not know, are looked at first: FILE.dwp
+ * beside the separate debug file, in the directories above, beside the file. libdw gets
+ * a .dwo file in memory with the one unit that was asked for.
  *
  * A struct debug_files and what was opened with it belong to one thread at a time.
  */
@@ -57,10 +60,10 @@ Dwarf *debug_file_dwarf(struct debug_files *files, const struct debug_file *file
 void debug_file_dwarf_end(Dwarf *dwarf);
 
 /*
- * Has a skeleton unit of such a handle find its split unit (.dwo), which is looked for below
- * the target's root, --symfs and --debug-dir. To be called before anything else is asked
- * about the unit (dwarf_cu_info with a subdie, dwarf_ranges): libdw looks once only. Does
- * nothing for other units.
+ * Has a skeleton unit of such a handle find its split unit: in the module's package, else in the
+ * .dwo file, which is looked for below the target's root, --symfs and --debug-dir. To be called
+ * before anything else is asked about the unit (dwarf_cu_info with a subdie, dwarf_ranges):
+ * libdw looks once only. Does nothing for other units.
  */
 void debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf_CU *cu);
 

@@ -172,8 +172,8 @@ load_all(struct debug_dwarf *dwarf)
  * What is left for DWARF, and of the machine's memory no more than half: when there is none
  * left, the kernel ends the largest process, which may well be the target.
  */
-static uint64_t
-allowed_bytes(uint64_t left)
+uint64_t
+debug_dwarf_allowed(uint64_t left)
 {
 	static const char label[] = "MemAvailable:";
 	size_t length;
@@ -204,7 +204,7 @@ has_few_units(Elf *elf)
 static const char *
 make_ready(struct debug_dwarf *dwarf, uint64_t *left)
 {
-	const uint64_t limit = allowed_bytes(*left);
+	const uint64_t limit = debug_dwarf_allowed(*left);
 	uint64_t size;
 
 	if (!debug_dwarf_fits(dwarf->elf, limit, &size))

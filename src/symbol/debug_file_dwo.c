@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file_dwo.c - finds a unit's .dwo file and hands it to libdw.
+ * debug_file_dwo.c - finds a unit's .dwo file, or the unit in a package, and hands it to libdw.
  *
  * libdw opens the file by name, and maps it. So it gets a sealed copy in memory, named by
  * descriptor: what was checked is what it sees, and the mapping cannot lose its end.
@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "debug_file_package.h"
 #include "debug_file_parts.h"
 #include "elf_open.h"
 
@@ -20,11 +21,18 @@
 #define DWO_MAX_SIZE (INT64_C(256) << 20)
 #define DWO_MAX_UNPACKED (UINT64_C(1) << 30)
 
+/* From here on nobody can change it. */
+static bool
+seal(int fd)
+{
+	return fcntl(fd, F_ADD_SEALS,
+		     F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0;
+}
+
 /* A copy that nobody can change any more, or -1. Closes `fd`. */
 static int
 sealed_copy(int fd)
 {
-	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
 	int copy = memfd_create("wallsample-dwo", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct stat st;
 	bool good = copy >= 0 && fstat(fd, &st) == 0 && st.st_size <= DWO_MAX_SIZE;
@@ -39,7 +47,7 @@ sealed_copy(int fd)
 	}
 	free(block);
 	close(fd);
-	if (good && fcntl(copy, F_ADD_SEALS, seals) == 0)
+	if (good && seal(copy))
 		return copy;
 	if (copy >= 0)
 		close(copy);
@@ -112,33 +120,68 @@ what_is_wrong(Elf *elf, uint64_t id)
 	return check.has_id ? NULL : "its DWO id is another";
 }
 
+/* May libdw have the file? Closes the descriptor if not. */
+static bool
+is_sound(int fd, uint64_t id, const char **why)
+{
+	Elf *elf;
+
+	elf = elf_open_fd(fd, why);
+	if (elf != NULL)
+		*why = what_is_wrong(elf, id);
+	else if (*why == NULL)
+		*why = "it has no sections";
+	elf_end(elf);
+	if (*why == NULL)
+		return true;
+	close(fd);
+	return false;
+}
+
 /* The descriptor of a file that may be shown to libdw, or -1. */
 static int
 open_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *path, uint64_t id)
 {
 	int fd = debug_find_by_path(files, path);
 	const char *why = "it cannot be read";
-	Elf *elf = NULL;
 
 	if (fd < 0) {
 		if (!rest->main.split_missed)
 			debug_files_warn(files, path, rest->want.module,
 					 "no such regular file below the target's root, --symfs "
-					 "or --debug-dir (others are not named)");
+					 "or --debug-dir, nor a package (.dwp) with its unit "
+					 "(others are not named)");
 		rest->main.split_missed = true;
 		return -1;
 	}
 	fd = sealed_copy(fd);
-	if (fd >= 0)
-		elf = elf_open_fd(fd, &why);
-	if (elf != NULL)
-		why = what_is_wrong(elf, id);
-	elf_end(elf);
-	if (why == NULL)
+	if (fd >= 0 && is_sound(fd, id, &why))
 		return fd;
-	if (fd >= 0)
-		close(fd);
 	debug_files_warn(files, path, rest->want.module, why);
+	return -1;
+}
+
+/* The same for a unit in the module's package, which is looked for once. */
+static int
+open_packed(struct debug_files *files, struct debug_file_rest *rest, uint64_t id)
+{
+	const char *why;
+	int fd;
+
+	if (!rest->package_tried)
+		rest->package = debug_package_find(files, rest->module, rest->separate.path);
+	rest->package_tried = true;
+	if (rest->package == NULL)
+		return -1;
+	fd = debug_package_unit(rest->package, id, &why);
+	if (fd >= 0 && !seal(fd)) {
+		close(fd);
+		return -1;
+	}
+	if (fd >= 0 && is_sound(fd, id, &why))
+		return fd;
+	if (why != NULL)
+		debug_files_warn(files, debug_package_path(rest->package), rest->want.module, why);
 	return -1;
 }
 
@@ -177,7 +220,9 @@ debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf
 	skeleton = find_skeleton(&rest->main, dwarf_dieoffset(&die));
 	if (skeleton == NULL)
 		return;
-	fd = open_dwo(files, rest, skeleton->path, id);
+	fd = open_packed(files, rest, id);
+	if (fd < 0)
+		fd = open_dwo(files, rest, skeleton->path, id);
 	if (fd < 0)
 		return;
 	snprintf(rest->main.split_name, DEBUG_SPLIT_NAME_SIZE, "/proc/self/fd/%d", fd);

@@ -147,6 +147,9 @@ void debug_dwarf_release(struct debug_dwarf *dwarf);
 /* Moves the section's bytes to memory with `extra` zero bytes behind them. */
 void debug_dwarf_move(struct debug_dwarf *dwarf, Elf_Data *data, size_t extra);
 
+/* Of so many bytes that are left for DWARF, those that the machine has to spare. */
+uint64_t debug_dwarf_allowed(uint64_t left);
+
 /* Would all DWARF sections together, unpacked, fit the limit? Then *bytes is their size. */
 bool debug_dwarf_fits(Elf *elf, uint64_t limit, uint64_t *bytes);
 
@@ -174,8 +177,9 @@ struct debug_file_rest {
 	struct debug_want want; /* what further files must be, and whose they are */
 	struct debug_found separate, alternate_found;
 	void *mini_bytes;
-	bool dwarf_tried;
+	bool dwarf_tried, package_tried;
 	struct debug_dwarf main, alternate;
+	struct debug_package *package; /* of split units; NULL: there is none */
 };
 
 #endif

@@ -145,7 +145,9 @@ dwarf_unit_read(Dwarf_Die *top, const struct dwarf_spans *code)
 
 	unit->cost = sizeof(*unit);
 	unit->top = *top;
-	if (!dwarf_split_find(top, &unit->tree))
+	if (dwarf_split_find(top, &unit->tree))
+		unit->cost += dwarf_split_size(&unit->tree);
+	else
 		unit->tree = *top;
 	read_scopes(unit, code);
 	return unit;

@@ -10,6 +10,8 @@ libwallsample_a_SOURCES += \
 	src/symbol/debug_file_dwo.c \
 	src/symbol/debug_file_find.c \
 	src/symbol/debug_file_mini.c \
+	src/symbol/debug_file_package.c \
+	src/symbol/debug_file_package.h \
 	src/symbol/debug_file_parts.h \
 	src/symbol/debug_file_place.c \
 	src/symbol/debug_file_split.c \
@@ -32,6 +34,10 @@ libwallsample_a_SOURCES += \
 	src/symbol/dwarf_units.h \
 	src/symbol/dwarf_walk.c \
 	src/symbol/dwarf_walk.h \
+	src/symbol/dwp_image.c \
+	src/symbol/dwp_image.h \
+	src/symbol/dwp_index.c \
+	src/symbol/dwp_index.h \
 	src/symbol/elf_open.c \
 	src/symbol/elf_open.h \
 	src/symbol/own_stack.c \

@@ -2,19 +2,22 @@
 /*
  * bench_names.c - names addresses by DWARF as eu-addr2line -f -i prints them, and what it cost.
  *
- *     bench_names [-ap] [-l LIMIT_MIB] FILE < addresses
+ *     bench_names [-ap] [-d DEBUG_DIR] [-l LIMIT_MIB] FILE < addresses
  *
  * Reads one hexadecimal address from each line. Differences from eu-addr2line by design: no
  * columns, and "??" where only a symbol table knows the function. On stderr: how many
- * addresses, seconds, and the peak of the memory in use, the pages of the file included.
+ * addresses, seconds, and the peak of the memory in use. The file is opened, and what belongs to
+ * it found, as for a module of a report.
  */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../../src/symbol/debug_file.h"
 #include "../../src/symbol/dwarf_lines.h"
 #include "wallsample/base.h"
 
@@ -23,17 +26,33 @@
 static bool with_addresses; /* -a: each is printed before its names */
 static bool plainly; /* -p: as addr2line -f -i prints them, of binutils or llvm */
 
+struct opened {
+	struct debug_files *files;
+	struct debug_file file;
+	struct module module;
+};
+
 static Dwarf *
 open_dwarf(void *context)
 {
-	return dwarf_begin(*(const int *)context, DWARF_C_READ);
+	struct opened *opened = context;
+
+	return debug_file_dwarf(opened->files, &opened->file);
 }
 
 static void
 close_dwarf(void *context, Dwarf *dwarf)
 {
 	(void)context;
-	dwarf_end(dwarf);
+	debug_file_dwarf_end(dwarf);
+}
+
+static void
+find_split(void *context, Dwarf_CU *cu)
+{
+	struct opened *opened = context;
+
+	debug_file_split(opened->files, &opened->file, cu);
 }
 
 static const char *
@@ -98,43 +117,72 @@ name_all(struct dwarf_lines *lines)
 		(double)(clock_now_ns() - begin) / (double)NS_PER_SEC, usage.ru_maxrss / 1024);
 }
 
+static bool
+open_module(struct opened *opened, const char *path, const struct symbols_config *config)
+{
+	opened->module.path = realpath(path, NULL);
+	if (opened->module.path == NULL)
+		return false;
+	opened->module.name = strrchr(opened->module.path, '/') + 1;
+	opened->module.kind = MODULE_FILE;
+	opened->module.image = image_open_fd(open(path, O_RDONLY | O_CLOEXEC));
+	opened->files = debug_files_create(config);
+	debug_file_open(opened->files, &opened->module, &opened->file);
+	return true;
+}
+
+static void
+close_module(struct opened *opened)
+{
+	debug_file_close(&opened->file);
+	debug_files_free(opened->files);
+	image_free(opened->module.image);
+	free(opened->module.path);
+}
+
 static int
 usage(void)
 {
-	fputs("usage: bench_names [-ap] [-l LIMIT_MIB] FILE < addresses\n", stderr);
+	fputs("usage: bench_names [-ap] [-d DEBUG_DIR] [-l LIMIT_MIB] FILE < addresses\n", stderr);
 	return 64;
 }
 
 int
 main(int argc, char **argv)
 {
-	struct dwarf_opener opener = {.open = open_dwarf, .close = close_dwarf};
+	struct log log = {.level = LOG_NORMAL, .stream = stderr};
+	const char *debug_dirs[2] = {NULL};
+	const struct symbols_config config = {.root = "/", .debug_dirs = debug_dirs, .log = &log};
+	struct opened opened = {0};
+	const struct dwarf_opener opener = {
+		.open = open_dwarf, .close = close_dwarf, .split = find_split, .context = &opened,
+	};
 	struct dwarf_lines *lines;
 	uint64_t limit_mib = 0;
-	int option, fd;
+	int option;
 
-	while ((option = getopt(argc, argv, "apl:")) != -1) {
+	while ((option = getopt(argc, argv, "apd:l:")) != -1) {
 		if (option == 'a')
 			with_addresses = true;
 		else if (option == 'p')
 			plainly = true;
+		else if (option == 'd')
+			debug_dirs[0] = optarg;
 		else if (option != 'l' || !parse_whole_u64(optarg, 1, 1 << 20, &limit_mib))
 			return usage();
 	}
 	if (optind + 1 != argc)
 		return usage();
-	fd = open(argv[optind], O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
+	elf_version(EV_CURRENT);
+	if (!open_module(&opened, argv[optind], &config)) {
 		perror(argv[optind]);
 		return 1;
 	}
-	opener.context = &fd;
-	elf_version(EV_CURRENT);
 	lines = dwarf_lines_create(&opener);
 	if (limit_mib > 0)
 		dwarf_lines_set_limit(lines, limit_mib << 20);
 	name_all(lines);
 	dwarf_lines_free(lines);
-	close(fd);
+	close_module(&opened);
 	return 0;
 }

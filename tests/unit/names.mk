@@ -10,8 +10,10 @@ tests_unit_test_dwarf_hostile_SOURCES = tests/unit/test_dwarf_hostile.c
 tests_unit_test_dwarf_hostile_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_dwarf_hostile_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_debug_file tests/unit/test_debug_split tests/unit/test_debuginfod
-TESTS += tests/unit/test_debug_file tests/unit/test_debug_split tests/unit/test_debuginfod
+check_PROGRAMS += tests/unit/test_debug_file tests/unit/test_debug_split tests/unit/test_debuginfod \
+	tests/unit/test_debug_package
+TESTS += tests/unit/test_debug_file tests/unit/test_debug_split tests/unit/test_debuginfod \
+	tests/unit/test_debug_package
 endif
 debug_scene_files = tests/unit/debug_scene.c tests/unit/debug_scene.h
 tests_unit_test_debug_file_SOURCES = tests/unit/test_debug_file.c $(debug_scene_files)
@@ -20,6 +22,10 @@ tests_unit_test_debug_file_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_debug_split_SOURCES = tests/unit/test_debug_split.c $(debug_scene_files)
 tests_unit_test_debug_split_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_debug_split_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_debug_package_SOURCES = tests/unit/test_debug_package.c \
+	tests/unit/made_package.c tests/unit/made_package.h $(debug_scene_files)
+tests_unit_test_debug_package_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_debug_package_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_debuginfod_SOURCES = tests/unit/test_debuginfod.c $(debug_scene_files)
 tests_unit_test_debuginfod_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_debuginfod_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
