@@ -3,10 +3,11 @@
 #
 # The differences that are allowed for are listed in names_corpus.sh, by number.
 # Ours may have addresses more: those before an address of theirs are where its row may begin.
+# most: how many differences are printed (20).
 # mode: "whole", "lines" (no functions are expected of us), "stripped" (as "whole").
 
 function fail(what) {
-	if (++failures <= 20)
+	if (++failures <= (most ? most : 20))
 		printf "%s: %s\n  theirs: %s\n  ours:   %s\n", address, what, their, our
 }
 
