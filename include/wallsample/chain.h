@@ -54,6 +54,8 @@ struct chain_frame {
 	uint8_t origin;   /* enum frame_origin */
 	bool exact;       /* address is of the next instruction to run, not a return
 			   * address: the innermost frame and those a signal interrupted */
+	uint64_t executes; /* in a frame of an interpreter's: the word that tells what it
+			    * executes, see unwinder_set_interpreters; else 0 */
 };
 
 struct chain { /* innermost first */

@@ -27,6 +27,10 @@ struct mapping {
 	uint64_t checked;    /* the maps' own: the tick in which the kernel last confirmed it */
 };
 
+struct address_range {
+	uint64_t start, size;
+};
+
 struct maps;
 
 /*

@@ -27,6 +27,9 @@ struct profile_frame {
 	uint32_t epoch;   /* of code made at run time: see jit.h; else 0 */
 	uint64_t address; /* as symbols_find takes it, already that of the call; for a
 			   * named frame, the number of its text */
+	/* Of an interpreter's frame: what it executes, see struct jit_bytecode; else 0. */
+	uint64_t bytecode;
+	uint32_t bytecode_size;
 };
 
 /* A stack is its innermost frame and the stack of the caller. */

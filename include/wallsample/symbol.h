@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "wallsample/base.h"
+#include "wallsample/jit.h"
 #include "wallsample/module.h"
 
 /* X(name, text): where a name came from, the best first. The vdso's are of its .dynsym. */
@@ -54,8 +55,6 @@ enum debuginfod_use {
 	DEBUGINFOD_NET,   /* ask the servers of $DEBUGINFOD_URLS */
 };
 
-struct jit;
-
 /* All borrowed for the life of the symbols. A zeroed one: mangled names, no
  * inlined functions, no debuginfod. */
 struct symbols_config {
@@ -80,9 +79,11 @@ void symbols_free(struct symbols *symbols);
 /* Code, as a sample remembers it. */
 struct symbol_place {
 	uint32_t module;
-	uint32_t epoch; /* see jit.h; 0 outside anonymous memory */
+	uint32_t epoch; /* see jit.h; 0 outside anonymous memory and interpreters */
 	uint64_t vaddr; /* in the image's own addresses; in a module without an image an offset in
 			 * the file, or the plain address in anonymous memory */
+	struct jit_bytecode bytecode; /* code of an interpreter: what it executes, whose name
+				       * it has then; or zeroed */
 };
 
 /*

@@ -38,6 +38,17 @@ void unwinder_free(struct unwinder *unwinder);
 void unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool may_stop,
 		   struct chain *chain);
 
+/*
+ * Where V8's interpreter lies, by address (copied); chains then have `executes` for its
+ * frames. None (as at first) cost nothing.
+ *
+ * What the interpreter executes it keeps in its frame, the address of an array of bytecode (see
+ * jit.h). What it calls for a single bytecode often has no frame, and the frame pointer
+ * then leads past the interpreter's own return address: it is looked for.
+ */
+void unwinder_set_interpreters(struct unwinder *unwinder, const struct address_range *range,
+			       size_t count);
+
 struct unwinder_stats {
 	uint64_t walks, frames;
 	uint64_t by_pointer, by_guess; /* frames found that way */

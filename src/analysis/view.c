@@ -56,9 +56,9 @@ struct naming {
 static struct symbol_place
 place_of(const struct profile_frame *frame)
 {
-	return (struct symbol_place){ .module = frame->module,
-				      .epoch = frame->epoch,
-				      .vaddr = frame->address };
+	return (struct symbol_place){ .module = frame->module, .epoch = frame->epoch,
+				      .vaddr = frame->address,
+				      .bytecode = { frame->bytecode, frame->bytecode_size } };
 }
 
 static int

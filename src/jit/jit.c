@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "jit_source.h"
+#include "v8.h"
 
 /* In the order in which they are asked: the first may know lines. */
 static const struct jit_source *const sources[] = {
@@ -14,6 +15,8 @@ static const struct jit_source *const sources[] = {
 #define TICK_BUDGET ((size_t)64 << 10)
 /* CPU time for which a report waits until files are read: some million entries. */
 #define REFRESH_NS (5 * NS_PER_SEC)
+/* The same before time begins. */
+#define BEGIN_NS (50 * NS_PER_MS)
 /* Files that are open already are looked at more often than names are looked for. */
 #define SEARCH_INTERVAL NS_PER_SEC
 #define READ_INTERVAL (10 * NS_PER_MS)
@@ -25,6 +28,7 @@ struct slot {
 	void *state;
 	struct jit_book *book;
 	bool reading; /* in the middle of a pass */
+	uint32_t seen; /* entries that were looked at for interpreters */
 };
 
 struct jit {
@@ -32,6 +36,7 @@ struct jit {
 	struct strings *strings;
 	uint32_t epoch;
 	struct slot slot[ARRAY_SIZE(sources)];
+	struct v8 v8;
 	uint64_t searched_ns, read_ns;
 	uint64_t interval_ns; /* to the next search; 0 before the first */
 };
@@ -48,6 +53,7 @@ jit_create(const struct process *process, struct maps *maps, const struct log *l
 	/* Now, because a process that lives shortly may have gone by the first search. */
 	jit_target_look(&jit->target);
 	jit->strings = strings_create();
+	v8_init(&jit->v8, jit->strings);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		jit->slot[i].book = jit_book_create(jit->strings, &jit->epoch);
 		jit->slot[i].state = sources[i]->create(&jit->target, jit->slot[i].book);
@@ -67,6 +73,7 @@ jit_free(struct jit *jit)
 	strings_free(jit->strings);
 	if (jit->target.root >= 0)
 		close(jit->target.root);
+	v8_release(&jit->v8);
 	free(jit);
 }
 
@@ -93,7 +100,29 @@ read_some(struct jit *jit, size_t at, size_t budget)
 	if (!slot->reading)
 		jit_book_begin_pass(slot->book);
 	slot->reading = !sources[at]->read(slot->state, budget);
+	v8_look(&jit->v8, slot->book, &slot->seen);
 	return !slot->reading;
+}
+
+/* Reads on for so much CPU time; true when the source has no more. */
+static bool
+read_for(struct jit *jit, size_t at, uint64_t time_ns)
+{
+	const uint64_t end_ns = clock_own_cpu_ns() + time_ns;
+	bool whole = false;
+
+	while (!whole && clock_own_cpu_ns() < end_ns)
+		whole = read_some(jit, at, TICK_BUDGET);
+	return whole;
+}
+
+void
+jit_begin(struct jit *jit, uint64_t now_ns)
+{
+	search(jit, now_ns);
+	jit->read_ns = now_ns;
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
+		read_for(jit, i, BEGIN_NS);
 }
 
 void
@@ -111,17 +140,12 @@ jit_tick(struct jit *jit, uint64_t now_ns)
 void
 jit_refresh(struct jit *jit)
 {
-	uint64_t end_ns;
-
 	/* A file may have been mapped since the mappings were read last. */
 	maps_refresh(jit->target.maps);
 	search(jit, clock_now_ns());
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		bool whole = false;
+		bool whole = read_for(jit, i, REFRESH_NS);
 
-		end_ns = clock_own_cpu_ns() + REFRESH_NS;
-		while (!whole && clock_own_cpu_ns() < end_ns)
-			whole = read_some(jit, i, TICK_BUDGET);
 		sources[i]->warn(jit->slot[i].state, !whole);
 	}
 }
@@ -160,4 +184,38 @@ jit_count(const struct jit *jit)
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		count += jit_book_count(jit->slot[i].book);
 	return count;
+}
+
+size_t
+jit_interpreters(const struct jit *jit, const struct address_range **range)
+{
+	*range = jit->v8.range;
+	return jit->v8.count;
+}
+
+bool
+jit_find_bytecode(const struct jit *jit, const struct jit_bytecode *bytecode, uint32_t epoch,
+		  struct jit_symbol *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		uint32_t entry = v8_find(jit->slot[i].book, bytecode, epoch);
+
+		if (entry == JIT_NONE)
+			continue;
+		jit_book_tell(jit->slot[i].book, entry, out);
+		return true;
+	}
+	return false;
+}
+
+uint32_t
+jit_epoch_of_bytecode(const struct jit *jit, const struct jit_bytecode *bytecode)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		uint32_t entry = v8_find(jit->slot[i].book, bytecode, UINT32_MAX);
+
+		if (entry != JIT_NONE)
+			return jit_book_entry(jit->slot[i].book, entry).epoch;
+	}
+	return 0;
 }

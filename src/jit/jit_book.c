@@ -180,11 +180,9 @@ is_of_use(const struct jit_book *book, uint32_t at, const struct stab *stab_)
 }
 
 static void
-note(const struct entry *entry, uint32_t at, struct stab *stab_)
+hit(const struct jit_book *book, uint32_t at, struct stab *stab_)
 {
-	if (entry->end <= stab_->address)
-		return;
-	if (entry->epoch > stab_->epoch)
+	if (book->entry[at].epoch > stab_->epoch)
 		stab_->after = at < stab_->after ? at : stab_->after;
 	else if (stab_->before == JIT_NONE || at > stab_->before)
 		stab_->before = at;
@@ -203,7 +201,8 @@ stab(const struct jit_book *book, uint32_t at, struct stab *stab_)
 			at = entry->left;
 			continue;
 		}
-		note(entry, at, stab_);
+		if (entry->end > stab_->address)
+			hit(book, at, stab_);
 		if (first != JIT_NONE && second != JIT_NONE &&
 		    book->entry[second].newest > book->entry[first].newest) {
 			first = entry->left;
@@ -348,18 +347,12 @@ line_at(const struct jit_book *book, const struct entry *entry, uint64_t address
 	return low > 0 ? &book->line[entry->lines.first + low - 1] : NULL;
 }
 
-bool
-jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch,
-	      struct jit_symbol *out)
+static void
+tell(const struct jit_book *book, uint32_t number, uint64_t address, struct jit_symbol *out)
 {
-	uint32_t at = entry_at(book, address, epoch);
-	const struct entry *entry;
-	const struct line *line;
+	const struct entry *entry = &book->entry[number];
+	const struct line *line = line_at(book, entry, address);
 
-	if (at == JIT_NONE)
-		return false;
-	entry = &book->entry[at];
-	line = line_at(book, entry, address);
 	*out = (struct jit_symbol){
 		.name = strings_text(book->strings, entry->name),
 		.file = line != NULL ? strings_text(book->strings, line->file) : NULL,
@@ -367,7 +360,17 @@ jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch,
 		.start = entry->start,
 		.size = entry->end - entry->start,
 	};
-	return true;
+}
+
+bool
+jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch,
+	      struct jit_symbol *out)
+{
+	uint32_t at = entry_at(book, address, epoch);
+
+	if (at != JIT_NONE)
+		tell(book, at, address, out);
+	return at != JIT_NONE;
 }
 
 bool
@@ -378,4 +381,57 @@ jit_book_epoch_at(const struct jit_book *book, uint64_t address, uint32_t *epoch
 	if (at != JIT_NONE)
 		*epoch = book->entry[at].epoch;
 	return at != JIT_NONE;
+}
+
+/* --- entries by where they begin -------------------------------------------------- */
+
+static void
+stab_starts(const struct jit_book *book, uint32_t at, const struct jit_starts *starts,
+	    struct stab *stab_)
+{
+	while (is_of_use(book, at, stab_)) {
+		const struct entry *entry = &book->entry[at];
+
+		stab_->steps--;
+		if (entry->start <= starts->after) {
+			at = entry->right;
+			continue;
+		}
+		if (entry->start - starts->after <= starts->reach) {
+			if (entry->end - entry->start == starts->size &&
+			    starts->fits(strings_text(book->strings, entry->name)))
+				hit(book, at, stab_);
+			stab_starts(book, entry->right, starts, stab_);
+		}
+		at = entry->left;
+	}
+}
+
+uint32_t
+jit_book_find_start(const struct jit_book *book, const struct jit_starts *starts, uint32_t epoch)
+{
+	struct stab found = {
+		.epoch = epoch, .before = JIT_NONE, .after = JIT_NONE, .steps = MAX_STEPS,
+	};
+
+	stab_starts(book, book->root, starts, &found);
+	return found.before != JIT_NONE ? found.before : found.after;
+}
+
+void
+jit_book_tell(const struct jit_book *book, uint32_t entry, struct jit_symbol *out)
+{
+	tell(book, entry, book->entry[entry].start, out);
+}
+
+struct jit_entry
+jit_book_entry(const struct jit_book *book, uint32_t entry)
+{
+	const struct entry *at = &book->entry[entry];
+
+	return (struct jit_entry){
+		.name = at->name,
+		.epoch = at->epoch,
+		.range = { at->start, at->end - at->start },
+	};
 }

@@ -61,6 +61,24 @@ bool jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch
 		   struct jit_symbol *out);
 bool jit_book_epoch_at(const struct jit_book *book, uint64_t address, uint32_t *epoch);
 
+/* An entry by its number, below the count. */
+struct jit_entry {
+	uint32_t name, epoch; /* name: its number in the strings */
+	struct address_range range;
+};
+struct jit_entry jit_book_entry(const struct jit_book *book, uint32_t entry);
+
+/* The entry that jit_find would choose, of those that begin in (after, after + reach], have this
+ * size and a name that fits; or JIT_NONE. */
+struct jit_starts {
+	uint64_t after, reach, size;
+	bool (*fits)(const char *name);
+};
+uint32_t jit_book_find_start(const struct jit_book *book, const struct jit_starts *starts,
+			     uint32_t epoch);
+/* What the entry says of its first address. */
+void jit_book_tell(const struct jit_book *book, uint32_t entry, struct jit_symbol *out);
+
 /* --- files of the target (jit_file.c) ---------------------------------------------- */
 
 /* What the sources know of the target; jit.c fills it in. */

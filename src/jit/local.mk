@@ -4,4 +4,6 @@ libwallsample_a_SOURCES += \
 	src/jit/jit_file.c \
 	src/jit/jit_source.h \
 	src/jit/jitdump.c \
-	src/jit/perf_map.c
+	src/jit/perf_map.c \
+	src/jit/v8.c \
+	src/jit/v8.h

@@ -18,6 +18,7 @@ struct profile {
 	struct profile_frame *frame;
 	size_t frame_count, frame_capacity;
 	struct table frame_table; /* (module and origin, address) */
+	struct table bytecode_table; /* (such a frame and size, bytecode) */
 
 	struct profile_stack *stack;
 	size_t stack_count, stack_capacity;
@@ -44,6 +45,7 @@ profile_create(void)
 
 	profile->texts = strings_create();
 	table_init(&profile->frame_table);
+	table_init(&profile->bytecode_table);
 	table_init(&profile->stack_table);
 	table_init(&profile->thread_table);
 	table_init(&profile->entry_table);
@@ -56,6 +58,7 @@ profile_free(struct profile *profile)
 	if (profile == NULL)
 		return;
 	table_release(&profile->frame_table);
+	table_release(&profile->bytecode_table);
 	table_release(&profile->stack_table);
 	table_release(&profile->thread_table);
 	table_release(&profile->entry_table);
@@ -80,23 +83,40 @@ profile_text(const struct profile *profile, uint32_t id)
 	return strings_text(profile->texts, id);
 }
 
+/* The number of the frame in the table, which is a fresh one's if it was not there. */
+static uint32_t
+place_frame(struct profile *profile, uint32_t number, bool added,
+	    const struct profile_frame *frame)
+{
+	if (!added)
+		return number;
+	profile->frame = xgrow(profile->frame, &profile->frame_capacity,
+			       profile->frame_count + 1, sizeof(*profile->frame));
+	profile->frame[profile->frame_count++] = *frame;
+	return number;
+}
+
 uint32_t
 profile_intern_frame(struct profile *profile, const struct profile_frame *frame)
 {
 	/* Of epochs, of which there are few, 24 bits are enough to tell them apart. */
 	const uint64_t epoch = frame->epoch & 0xffffff;
 	const uint64_t a = (uint64_t)frame->module << 32 | epoch << 8 | frame->origin;
-	const uint32_t fresh = (uint32_t)profile->frame_count;
 	bool added;
-	const uint32_t id =
-		*table_place(&profile->frame_table, a, frame->address, fresh, &added);
+	uint32_t id = *table_place(&profile->frame_table, a, frame->address,
+				   (uint32_t)profile->frame_count, &added);
 
-	if (!added)
-		return id;
-	profile->frame = xgrow(profile->frame, &profile->frame_capacity,
-			       profile->frame_count + 1, sizeof(*profile->frame));
-	profile->frame[profile->frame_count++] = *frame;
-	return id;
+	if (frame->bytecode == 0)
+		return place_frame(profile, id, added, frame);
+	if (added) {
+		struct profile_frame plain = *frame;
+
+		plain.bytecode = plain.bytecode_size = 0;
+		place_frame(profile, id, added, &plain);
+	}
+	id = *table_place(&profile->bytecode_table, (uint64_t)id << 32 | frame->bytecode_size,
+			  frame->bytecode, (uint32_t)profile->frame_count, &added);
+	return place_frame(profile, id, added, frame);
 }
 
 uint32_t

@@ -6,5 +6,6 @@ libwallsample_a_SOURCES += \
 	src/sampler/pace.c \
 	src/sampler/sampler.c \
 	src/sampler/sampler_state.h \
+	src/sampler/stack_state.h \
 	src/sampler/stack.c \
 	src/sampler/threads.c

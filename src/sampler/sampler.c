@@ -70,7 +70,8 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 	sampler->sched_source = sched_source_probe();
 	sampler->fd_budget = fd_budget();
 	sampler->unwinder = unwinder_create(sampler->maps, config->unwinder);
-	table_init(&sampler->frames);
+	table_init(&sampler->stacks.frames);
+	table_init(&sampler->stacks.bytecode_sizes);
 	table_init(&sampler->shared_threads);
 	chain_init(&sampler->chain);
 	for (int i = 0; i < FAILURE_COUNT; i++)
@@ -194,12 +195,33 @@ collect_last(struct sampler *sampler)
 			thread_refresh_name(sampler, sampler->thread[i]);
 }
 
+/* Code made at run time. True when the stacks of those who sleep have to be taken anew: what
+ * there is to know of their frames had not been told yet. */
+static bool
+look_at_jit(struct sampler *sampler, uint64_t now)
+{
+	const struct address_range *interpreter;
+	size_t count;
+
+	if (sampler->config.jit == NULL)
+		return false;
+	jit_tick(sampler->config.jit, now);
+	count = jit_interpreters(sampler->config.jit, &interpreter);
+	unwinder_set_interpreters(sampler->unwinder, interpreter, count);
+	if (count == sampler->stacks.interpreters)
+		return false;
+	sampler->stacks.interpreters = count;
+	for (size_t i = 0; i < sampler->thread_count; i++)
+		sampler->thread[i]->asleep = false;
+	return true;
+}
+
 /* One tick. False when the target has gone. */
 static bool
 tick(struct sampler *sampler, bool last)
 {
 	uint64_t now = clock_now_ns();
-	bool alive;
+	bool alive, everyone = last || sampler->config.stop_all;
 
 	/* What was captured since belongs to the tick that asked for it. */
 	collect_late(sampler, false);
@@ -215,12 +237,11 @@ tick(struct sampler *sampler, bool last)
 	if (sampler->config.jit_objects != NULL)
 		jit_objects_tick(sampler->config.jit_objects, now);
 	late_serve(sampler);
-	if (sampler->config.jit != NULL)
-		jit_tick(sampler->config.jit, now);
+	everyone |= look_at_jit(sampler, now);
 	late_serve(sampler);
 	if (sampler->relist && alive)
 		threads_refresh(sampler);
-	look_at_threads(sampler, last || !alive || sampler->config.stop_all);
+	look_at_threads(sampler, everyone || !alive);
 	collect_all(sampler);
 	charge_tick(sampler);
 	if (last || !alive)
@@ -398,6 +419,8 @@ start_clock(struct sampler *sampler)
 		if (!jit_objects_busy(objects))
 			break;
 	}
+	if (sampler->config.jit != NULL)
+		jit_begin(sampler->config.jit, clock_now_ns());
 	for (size_t i = 0; i < sampler->thread_count; i++) {
 		struct watch *watch = &sampler->thread[i]->watch;
 		struct sched sched;
@@ -461,7 +484,8 @@ sampler_free(struct sampler *sampler)
 	batch_release(&sampler->sleepers);
 	batch_release(&sampler->runners);
 	unwinder_free(sampler->unwinder);
-	table_release(&sampler->frames);
+	table_release(&sampler->stacks.frames);
+	table_release(&sampler->stacks.bytecode_sizes);
 	table_release(&sampler->shared_threads);
 	chain_release(&sampler->chain);
 	free(sampler->charges.item);

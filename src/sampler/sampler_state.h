@@ -15,6 +15,7 @@
 
 #include "charge.h"
 #include "pace.h"
+#include "stack_state.h"
 #include "wallsample/sampler.h"
 #include "wallsample/table.h"
 #include "wallsample/tracer.h"
@@ -123,11 +124,8 @@ struct sampler {
 	struct batch runners;   /* threads to be stopped */
 	size_t late_count;      /* threads with a late pending sample */
 
-	/* stack.c: (address, origin) -> frame, forgotten when mappings change. */
-	struct table frames;
+	struct stack_state stacks;
 	uint64_t cpu_began_ns;  /* the target's CPU time when time began; UINT64_MAX: not known */
-	uint64_t frames_generation;
-	uint32_t frames_epoch;  /* the same for code made at run time */
 	struct chain chain;
 	uint32_t failure_stack[FAILURE_COUNT];
 

@@ -14,7 +14,6 @@
 #include "plt_names.h"
 #include "symbol_names.h"
 #include "symbol_table.h"
-#include "wallsample/jit.h"
 #include "wallsample/table.h"
 
 #define PLT_ENDING "@plt"
@@ -324,10 +323,14 @@ static bool
 find_in_jit(struct symbols *symbols, const struct known_module *known,
 	    const struct symbol_place *place, struct symbol *out)
 {
+	const struct jit *jit = symbols->config->jit;
 	struct jit_symbol found;
 
-	if (symbols->config->jit == NULL || known->module->kind != MODULE_ANONYMOUS ||
-	    !jit_find(symbols->config->jit, place->vaddr, place->epoch, &found))
+	if (jit == NULL)
+		return false;
+	if (!jit_find_bytecode(jit, &place->bytecode, place->epoch, &found) &&
+	    (known->module->kind != MODULE_ANONYMOUS ||
+	     !jit_find(jit, place->vaddr, place->epoch, &found)))
 		return false;
 	*out = (struct symbol){
 		.function = intern(symbols, found.name),

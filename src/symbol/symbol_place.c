@@ -21,5 +21,7 @@ symbol_place_compare(const struct symbol_place *a, const struct symbol_place *b)
 		return a->module < b->module ? -1 : 1;
 	if (a->vaddr != b->vaddr)
 		return a->vaddr < b->vaddr ? -1 : 1;
+	if (a->bytecode.object != b->bytecode.object)
+		return a->bytecode.object < b->bytecode.object ? -1 : 1;
 	return (a->epoch > b->epoch) - (a->epoch < b->epoch);
 }

@@ -1,6 +1,7 @@
 libwallsample_a_SOURCES += \
 	src/unwind/by_epilogue.c \
 	src/unwind/by_guess.c \
+	src/unwind/by_interpreter.c \
 	src/unwind/by_libdw.c \
 	src/unwind/by_libunwind.c \
 	src/unwind/by_pointer.c \

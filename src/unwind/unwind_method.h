@@ -33,6 +33,8 @@ struct walk {
 	struct chain *chain;
 	struct live_cache *live;
 	struct live_cache *code; /* of code without a file; NULL: not to be read */
+	const struct address_range *interpreter; /* see unwinder_set_interpreters */
+	size_t interpreter_count;
 	struct regs regs;      /* of the chain's last frame */
 	bool exact;            /* regs.pc is no return address */
 	/* What stood in the way; the unwinder clears them before each method. */
@@ -68,6 +70,7 @@ extern const struct unwind_method unwind_by_signal;
 extern const struct unwind_method unwind_by_libunwind;
 extern const struct unwind_method unwind_by_libdw;
 extern const struct unwind_method unwind_by_epilogue;
+extern const struct unwind_method unwind_by_interpreter;
 extern const struct unwind_method unwind_by_pointer;
 
 /* A word of the copied stack; false when it is not in the copy. */
@@ -98,6 +101,9 @@ size_t walk_read_code(struct walk *walk, uint64_t address, void *to, size_t size
 
 /* The address that the code of the walk's last frame is looked up by. */
 uint64_t walk_lookup(const struct walk *walk);
+
+/* Fills in `executes` of the chain's last frame, which is an interpreter's or not. */
+void interpreter_keep(struct walk *walk);
 
 /* Does code before `address` call something, so that it can be a return address? */
 bool arch_is_return_address(const struct image *image, uint64_t vaddr);

@@ -22,11 +22,13 @@ struct slot {
 
 struct unwinder {
 	struct maps *maps;
-	struct slot slot[6];
+	struct slot slot[7];
 	size_t slot_count, table_count; /* the first table_count go by unwind tables */
 	struct cover_slot cover[COVER_SLOTS];
 	uint64_t cover_generation;
 	struct live_cache live, code;
+	struct address_range *interpreter;
+	size_t interpreter_count, interpreter_capacity;
 	struct unwinder_stats stats;
 };
 
@@ -45,6 +47,7 @@ unwinder_create(struct maps *maps, enum unwind_choice choice)
 		unwinder->slot[unwinder->slot_count++].method = &unwind_by_libdw;
 	unwinder->table_count = unwinder->slot_count;
 	unwinder->slot[unwinder->slot_count++].method = &unwind_by_epilogue;
+	unwinder->slot[unwinder->slot_count++].method = &unwind_by_interpreter;
 	unwinder->slot[unwinder->slot_count++].method = &unwind_by_pointer;
 	for (size_t i = 0; i < unwinder->slot_count; i++) {
 		struct slot *slot = &unwinder->slot[i];
@@ -63,6 +66,7 @@ unwinder_free(struct unwinder *unwinder)
 	for (size_t i = 0; i < unwinder->slot_count; i++)
 		if (unwinder->slot[i].method->free != NULL)
 			unwinder->slot[i].method->free(unwinder->slot[i].state);
+	free(unwinder->interpreter);
 	free(unwinder);
 }
 
@@ -152,6 +156,9 @@ run(struct unwinder *unwinder, struct walk *walk)
 		struct slot *slot = &unwinder->slot[i];
 		size_t before = walk->chain->count;
 
+		/* No tables tell of interpreters, so that each of their frames passes here. */
+		if (walk->interpreter_count > 0)
+			interpreter_keep(walk);
 		if (i < unwinder->table_count && in_memory(walk)) {
 			i = unwinder->table_count;
 			continue;
@@ -433,6 +440,8 @@ unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool m
 		.chain = chain,
 		.live = snapshot->live_limit > 0 ? &unwinder->live : NULL,
 		.code = &unwinder->code,
+		.interpreter = unwinder->interpreter,
+		.interpreter_count = unwinder->interpreter_count,
 		.regs = snapshot->regs,
 		.exact = true,
 	};
@@ -446,6 +455,17 @@ unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool m
 	chain->read_live = walk.read_live;
 	chain->stack_used = walk.stack_used;
 	count_frames(unwinder, chain);
+}
+
+void
+unwinder_set_interpreters(struct unwinder *unwinder, const struct address_range *range,
+			  size_t count)
+{
+	unwinder->interpreter = xgrow(unwinder->interpreter, &unwinder->interpreter_capacity,
+				      count, sizeof(*range));
+	if (count > 0)
+		memcpy(unwinder->interpreter, range, count * sizeof(*range));
+	unwinder->interpreter_count = count;
 }
 
 const struct unwinder_stats *

@@ -11,7 +11,7 @@ live_tests = \
 	tests/live/test_jitter tests/live/test_killed tests/live/test_late \
 	tests/live/test_latency tests/live/test_lifecycle \
 	tests/live/test_modes \
-	tests/live/test_names tests/live/test_recursion tests/live/test_shapes \
+	tests/live/test_names tests/live/test_node tests/live/test_recursion tests/live/test_shapes \
 	tests/live/test_shares tests/live/test_states tests/live/test_stopped \
 	tests/live/test_unharmed
 check_PROGRAMS += $(live_tests)
@@ -29,6 +29,7 @@ tests_live_test_latency_LDADD = $(live_ldadd)
 tests_live_test_lifecycle_LDADD = $(live_ldadd)
 tests_live_test_modes_LDADD = $(live_ldadd)
 tests_live_test_names_LDADD = $(live_ldadd)
+tests_live_test_node_LDADD = $(live_ldadd)
 tests_live_test_recursion_LDADD = $(live_ldadd)
 tests_live_test_shapes_LDADD = $(live_ldadd)
 tests_live_test_shares_LDADD = $(live_ldadd)

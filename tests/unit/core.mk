@@ -4,8 +4,10 @@ check_PROGRAMS += tests/unit/test_chain tests/unit/test_rule tests/unit/test_sta
 	tests/unit/test_tracer_parts tests/unit/test_unwind tests/unit/test_unwind_damage
 TESTS += tests/unit/test_chain tests/unit/test_rule tests/unit/test_state \
 	tests/unit/test_tracer_parts tests/unit/test_unwind tests/unit/test_unwind_damage
-check_PROGRAMS += tests/unit/test_jit tests/unit/test_jitdump
-TESTS += tests/unit/test_jit tests/unit/test_jitdump
+check_PROGRAMS += tests/unit/test_jit tests/unit/test_jitdump tests/unit/test_v8
+TESTS += tests/unit/test_jit tests/unit/test_jitdump tests/unit/test_v8
+check_PROGRAMS += tests/unit/test_interpreter
+TESTS += tests/unit/test_interpreter
 if ARCH_X86_64
 check_PROGRAMS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
 TESTS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
@@ -43,6 +45,12 @@ tests_unit_test_jitdump_SOURCES = tests/unit/test_jitdump.c tests/unit/jit_scene
 	tests/unit/jit_scene.h
 tests_unit_test_jitdump_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_jitdump_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_v8_SOURCES = tests/unit/test_v8.c tests/unit/jit_scene.c tests/unit/jit_scene.h
+tests_unit_test_v8_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_v8_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_interpreter_SOURCES = tests/unit/test_interpreter.c
+tests_unit_test_interpreter_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_interpreter_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_epilogue_SOURCES = tests/unit/test_epilogue.c tests/unit/sleeping_child.c \
 	tests/unit/sleeping_child.h
 tests_unit_test_epilogue_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

@@ -56,6 +56,36 @@ test_frames(void **state)
 	profile_free(profile);
 }
 
+/* An interpreter's frames are told apart by what they execute, its own address included. */
+static void
+test_interpreted_frames(void **state)
+{
+	struct profile *profile = profile_create();
+	const struct profile_frame plain = { .module = 1, .address = 0x1000 };
+	struct profile_frame frame = plain;
+	uint32_t id[4];
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		frame.bytecode = 0x5000 + i / 2;
+		frame.bytecode_size = 10 + i % 2;
+		id[i] = profile_intern_frame(profile, &frame);
+		assert_int_equal(profile_intern_frame(profile, &frame), id[i]);
+		for (uint32_t j = 0; j < i; j++)
+			assert_int_not_equal(id[i], id[j]);
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(profile_frame(profile, id[i])->bytecode, 0x5000 + i / 2);
+		assert_int_equal(profile_frame(profile, id[i])->bytecode_size, 10 + i % 2);
+		assert_int_not_equal(profile_intern_frame(profile, &plain), id[i]);
+	}
+	assert_int_equal(profile_frame(profile, profile_intern_frame(profile, &plain))->bytecode,
+			 0);
+	frame.epoch = 1;
+	assert_int_not_equal(profile_intern_frame(profile, &frame), id[3]);
+	profile_free(profile);
+}
+
 static void
 test_stacks(void **state)
 {
@@ -225,6 +255,7 @@ main(void)
 		cmocka_unit_test(test_charge),
 		cmocka_unit_test(test_parallelism),
 		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_interpreted_frames),
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_samples_are_summed),
