@@ -38,8 +38,6 @@ libwallsample_a_SOURCES += \
 	src/symbol/dwp_image.h \
 	src/symbol/dwp_index.c \
 	src/symbol/dwp_index.h \
-	src/symbol/elf_open.c \
-	src/symbol/elf_open.h \
 	src/symbol/own_stack.c \
 	src/symbol/own_stack.h \
 	src/symbol/plt_arch.h \

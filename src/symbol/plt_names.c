@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf_open.h"
 #include "plt_arch.h"
 #include "wallsample/base.h"
+#include "wallsample/elf_open.h"
 
 /*
  * What damage, or a file that somebody made for us, can cost. The largest browsers have some

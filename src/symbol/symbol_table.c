@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf_open.h"
 #include "plt_names.h"
 #include "symbol_names.h"
 #include "wallsample/base.h"
+#include "wallsample/elf_open.h"
 
 /*
  * Larger tables are damage, or a sparse file made to eat our memory. The largest

@@ -3,6 +3,7 @@ libwallsample_a_SOURCES += \
 	src/target/attach_probe.c \
 	src/target/attach_probe.h \
 	src/target/cpus.c \
+	src/target/elf_open.c \
 	src/target/find.c \
 	src/target/image.c \
 	src/target/jit_elf.c \

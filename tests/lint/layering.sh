@@ -8,7 +8,8 @@ cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 # Which folder a header is the contract of.
 declare -A folder_of=(
 	[banned]=base [base]=base [error]=base [histogram]=base [table]=base
-	[attach]=target [find]=target [image]=target [launch]=target [maps]=target
+	[attach]=target [elf_open]=target [find]=target [image]=target [launch]=target
+	[maps]=target
 	[module]=target [process]=target
 	[jit_objects]=target [jit]=jit
 	[state]=state

@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #include "../../src/symbol/debug_file_parts.h"
-#include "../../src/symbol/elf_open.h"
 #include "debug_scene.h"
 #include "wallsample/base.h"
+#include "wallsample/elf_open.h"
 
 /* Compiles `name` with -g, moves its debug information to name.debug, and strips it. */
 static void

@@ -2,7 +2,7 @@
 /*
  * elf_open.c - looks at an ELF header before libelf does.
  */
-#include "elf_open.h"
+#include "wallsample/elf_open.h"
 
 #include <gelf.h>
 #include <string.h>
