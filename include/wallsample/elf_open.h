@@ -33,6 +33,13 @@ Elf *elf_open_memory(const void *bytes, size_t size, const char **why);
 /* The image must outlive the Elf. */
 Elf *elf_open_image(const struct image *image, const char **why);
 
+/*
+ * The same for the unwind tables: they are found by program headers, so that a file that just
+ * has no sections is not refused. *fd is a descriptor for this Elf alone, to be closed after
+ * elf_end; -1 for an image in memory, and when NULL is returned.
+ */
+Elf *elf_open_unwind(const struct image *image, int *fd);
+
 /* The section's bytes; NULL when it is too large, compressed, or not in the file. */
 Elf_Data *elf_section_data(Elf_Scn *scn, uint64_t limit);
 

@@ -4,6 +4,7 @@
  */
 #include "wallsample/elf_open.h"
 
+#include <fcntl.h>
 #include <gelf.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@ struct source {
 	int fd;
 	const uint8_t *bytes; /* NULL: the file */
 	uint64_t size;
+	bool bare; /* without sections it will do, too */
 };
 
 static bool
@@ -50,10 +52,12 @@ has_sound_names(const struct source *source, const Elf64_Ehdr *header)
 	       read_at(source, names.sh_offset + names.sh_size - 1, &last, 1) && last == '\0';
 }
 
-/* Is this a header whose counts can be believed, of a file of `size` bytes? */
+/* Is this a header whose counts can be believed? */
 static bool
-is_sound(const Elf64_Ehdr *header, uint64_t size, const char **why)
+is_sound(const struct source *source, const Elf64_Ehdr *header, const char **why)
 {
+	const uint64_t size = source->size;
+
 	*why = "it is not an ELF file of a 64-bit little-endian machine";
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
 	    header->e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -62,7 +66,9 @@ is_sound(const Elf64_Ehdr *header, uint64_t size, const char **why)
 		return false;
 	*why = NULL;
 	if (header->e_shoff == 0)
-		return false;
+		/* Numbers that nothing is behind libelf would look for at the file's start. */
+		return source->bare && header->e_shnum == 0 &&
+		       header->e_shstrndx == SHN_UNDEF && header->e_phnum != PN_XNUM;
 	*why = "its ELF header is damaged";
 	if (header->e_shnum == 0 || header->e_shnum >= SHN_LORESERVE ||
 	    header->e_shentsize != sizeof(Elf64_Shdr) || header->e_phnum == PN_XNUM ||
@@ -81,7 +87,7 @@ is_openable(const struct source *source, const char **why)
 
 	*why = "it is truncated: not even an ELF header is there";
 	if (!read_at(source, 0, &header, sizeof(header)) ||
-	    !is_sound(&header, source->size, why))
+	    !is_sound(source, &header, why))
 		return false;
 	*why = "the names of its sections are damaged";
 	if (!has_sound_names(source, &header))
@@ -98,31 +104,46 @@ told(Elf *elf, const char *reason, const char **why)
 	return elf;
 }
 
+static Elf *
+open_file(struct source *source, const char **why)
+{
+	const char *reason = "it cannot be read";
+	struct stat st;
+
+	if (fstat(source->fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return told(NULL, reason, why);
+	source->size = (uint64_t)st.st_size;
+	if (!is_openable(source, &reason))
+		return told(NULL, reason, why);
+	/* ELF_C_READ reads with pread, never maps, and does not write. */
+	return told(elf_begin(source->fd, ELF_C_READ, NULL), "libelf does not take it", why);
+}
+
+static Elf *
+open_bytes(const struct source *source, const char **why)
+{
+	const char *reason;
+
+	if (!is_openable(source, &reason))
+		return told(NULL, reason, why);
+	return told(elf_memory((char *)(uintptr_t)source->bytes, source->size),
+		    "libelf does not take it", why);
+}
+
 Elf *
 elf_open_fd(int fd, const char **why)
 {
-	const char *reason = "it cannot be read";
 	struct source source = { .fd = fd };
-	struct stat st;
 
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return told(NULL, reason, why);
-	source.size = (uint64_t)st.st_size;
-	if (!is_openable(&source, &reason))
-		return told(NULL, reason, why);
-	/* ELF_C_READ reads with pread, never maps, and does not write. */
-	return told(elf_begin(fd, ELF_C_READ, NULL), "libelf does not take it", why);
+	return open_file(&source, why);
 }
 
 Elf *
 elf_open_memory(const void *bytes, size_t size, const char **why)
 {
 	const struct source source = { .fd = -1, .bytes = bytes, .size = size };
-	const char *reason;
 
-	if (!is_openable(&source, &reason))
-		return told(NULL, reason, why);
-	return told(elf_memory((char *)(uintptr_t)bytes, size), "libelf does not take it", why);
+	return open_bytes(&source, why);
 }
 
 Elf *
@@ -132,6 +153,27 @@ elf_open_image(const struct image *image, const char **why)
 
 	return bytes != NULL ? elf_open_memory(bytes, image->size, why) :
 			       elf_open_fd(image->fd, why);
+}
+
+Elf *
+elf_open_unwind(const struct image *image, int *fd)
+{
+	struct source source = { .bytes = image_memory(image), .size = image->size,
+				 .bare = true };
+	Elf *elf;
+
+	*fd = -1;
+	if (source.bytes != NULL)
+		return open_bytes(&source, NULL);
+	source.fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0);
+	if (source.fd < 0)
+		return NULL;
+	elf = open_file(&source, NULL);
+	if (elf != NULL)
+		*fd = source.fd;
+	else
+		close(source.fd);
+	return elf;
 }
 
 /* --- parts ----------------------------------------------------------------------------- */

@@ -9,11 +9,11 @@
  */
 #include <elfutils/libdwfl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "debug_frame.h"
 #include "unwind_method.h"
 #include "wallsample/base.h"
+#include "wallsample/elf_open.h"
 
 /* Known answers to "is there CFI at this address", a direct-mapped cache. */
 #define COVER_SLOTS 4096
@@ -40,7 +40,7 @@ struct state {
 };
 
 /* libdw asks for the ELF file of a module that we reported: its number is the
- * user data. The file is read, never mapped: it may shrink. */
+ * user data. */
 static int
 find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file,
 	 Elf **elf)
@@ -52,19 +52,9 @@ find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base
 	*file = NULL;
 	if (image == NULL)
 		return -1;
-	if (image_memory(image) != NULL) {
-		/* libelf wants memory it may write to, and does not with ELF_C_READ. */
-		*elf = elf_memory((char *)(uintptr_t)image_memory(image), image->size);
-		return -1;
-	}
-	/* Not handed to libdw as a descriptor: it would map the file. */
-	fd = dup(image->fd);
-	if (fd < 0)
-		return -1;
-	*elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (*elf == NULL)
-		close(fd);
-	return *elf != NULL ? fd : -1;
+	/* libdw is not left to open the descriptor: it would map the file. */
+	*elf = elf_open_unwind(image, &fd);
+	return fd;
 }
 
 /* Separate debug files are a matter of names; their CFI is that of the file. */

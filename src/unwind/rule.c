@@ -8,6 +8,7 @@
 #include "debug_frame.h"
 #include "rule.h"
 #include "wallsample/base.h"
+#include "wallsample/elf_open.h"
 #include "wallsample/snapshot.h"
 
 struct rule_source {
@@ -24,18 +25,7 @@ rule_source_open(const struct image *image)
 {
 	struct rule_source *source = xcalloc(1, sizeof(*source));
 
-	elf_version(EV_CURRENT);
-	source->fd = -1;
-	if (image_memory(image) != NULL) {
-		/* libelf does not write to it, whatever the type says. */
-		source->elf =
-			elf_memory((char *)(uintptr_t)image_memory(image), (size_t)image->size);
-	} else {
-		/* Read, never mapped: the file may shrink. */
-		source->fd = dup(image->fd);
-		if (source->fd >= 0)
-			source->elf = elf_begin(source->fd, ELF_C_READ, NULL);
-	}
+	source->elf = elf_open_unwind(image, &source->fd);
 	if (source->elf == NULL) {
 		rule_source_free(source);
 		return NULL;

@@ -1,5 +1,6 @@
 # What can be said about the tree without running anything but the compiler and --help.
 lint_tests = \
+	tests/lint/elf_calls.sh \
 	tests/lint/file_names.sh \
 	tests/lint/globals.sh \
 	tests/lint/headers_alone.sh \

@@ -483,6 +483,78 @@ test_much_debug_information(void **state)
 	image_free(image);
 }
 
+/*
+ * Names of sections that take no room on the disk, and three gigabytes when libelf reads them:
+ * nobody reads them. A file without any section is as good as another.
+ */
+static void
+test_section_names(void **state)
+{
+	const uint64_t large = UINT64_C(3) << 30;
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+		Elf64_Shdr section[2];
+	} file = {
+		.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					 ELFDATA2LSB, EV_CURRENT },
+			    .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+			    .e_ehsize = sizeof(Elf64_Ehdr), .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_phnum = 1, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 2,
+			    .e_shstrndx = 1, .e_phoff = sizeof(Elf64_Ehdr),
+			    .e_shoff = offsetof(__typeof__(file), section) },
+		.segment = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = sizeof(file),
+			     .p_memsz = 4096 },
+		.section[1] = { .sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = 4096,
+				.sh_size = large },
+	};
+	const int fd = memfd_create("names", MFD_CLOEXEC);
+	struct rusage before, after;
+	struct rule_source *source;
+	struct image *image;
+	struct rule rule;
+
+	(void)state;
+	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
+	assert_int_equal(ftruncate(fd, (off_t)(4096 + large)), 0);
+	image = image_open_fd(dup(fd));
+	assert_non_null(image);
+	getrusage(RUSAGE_SELF, &before);
+	assert_null(rule_source_open(image));
+	getrusage(RUSAGE_SELF, &after);
+	assert_true(after.ru_maxrss - before.ru_maxrss < 100 << 10);
+	image_free(image);
+
+	file.header.e_shoff = 0;
+	file.header.e_shnum = file.header.e_shstrndx = 0;
+	assert_int_equal(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
+	image = image_open_fd(fd);
+	source = rule_source_open(image);
+	assert_non_null(source);
+	rule_source_find(source, 64, &rule);
+	assert_int_equal(rule.kind, RULE_NONE);
+	rule_source_free(source);
+	image_free(image);
+}
+
+/* The program with the table of its sections taken away, as sstrip(1) leaves it. */
+static void
+test_without_sections(void **state)
+{
+	struct program program;
+	Elf64_Ehdr *header;
+	struct rng rng;
+
+	(void)state;
+	rng_seed(&rng, 60);
+	program_read(&program);
+	header = (void *)program.bytes;
+	header->e_shoff = 0;
+	header->e_shnum = header->e_shstrndx = 0;
+	assert_true(ask(&program, &rng) >= 10);
+	free(program.bytes);
+}
+
 int
 main(void)
 {
@@ -495,6 +567,8 @@ main(void)
 		cmocka_unit_test(test_damaged_eh_frame_hdr),
 		cmocka_unit_test(test_damaged_file),
 		cmocka_unit_test(test_much_debug_information),
+		cmocka_unit_test(test_section_names),
+		cmocka_unit_test(test_without_sections),
 	};
 
 	alarm(120);
