@@ -156,6 +156,7 @@ debug_file_open(struct debug_files *files, const struct module *module, struct d
 
 	*out = (struct debug_file){ .rest = rest };
 	rest->module = module;
+	rest->alone = module->kind == MODULE_JIT;
 	rest->separate.fd = rest->alternate_found.fd = -1;
 	if (module->image == NULL)
 		return;
@@ -168,8 +169,7 @@ debug_file_open(struct debug_files *files, const struct module *module, struct d
 	out->own = elf_open_image(module->image, &why);
 	if (out->own == NULL && why != NULL)
 		debug_files_warn(files, module->path, module->name, why);
-	/* Whatever an object of the target's own making asks for is not looked for. */
-	if (!debug_has_dwarf(out->own) && module->kind != MODULE_JIT &&
+	if (!debug_has_dwarf(out->own) && !rest->alone &&
 	    debug_find(files, module, out->own, &rest->separate)) {
 		out->elf = rest->separate.elf;
 		out->path = rest->separate.path;
@@ -223,10 +223,10 @@ open_main(struct debug_files *files, const struct debug_file *file)
 	rest->dwarf_tried = true;
 	if (!separate && !debug_has_dwarf(file->own))
 		return;
-	if (debug_dwarf_init(&rest->main, fd, module->image, &files->dwarf_left, &why))
-		open_alternate(files, rest, separate ? file->elf : file->own, fd);
-	else
+	if (!debug_dwarf_init(&rest->main, fd, module->image, &files->dwarf_left, &why))
 		debug_files_warn(files, separate ? file->path : module->path, module->name, why);
+	else if (!rest->alone)
+		open_alternate(files, rest, separate ? file->elf : file->own, fd);
 }
 
 Dwarf *

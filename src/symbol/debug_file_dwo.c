@@ -213,7 +213,7 @@ debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf
 	uint64_t id;
 	int fd;
 
-	if (rest == NULL || rest->main.skeleton_count == 0 ||
+	if (rest == NULL || rest->alone || rest->main.skeleton_count == 0 ||
 	    dwarf_cu_info(cu, NULL, &type, &die, NULL, &id, NULL, NULL) != 0 ||
 	    type != DW_UT_skeleton)
 		return;

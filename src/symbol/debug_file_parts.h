@@ -174,6 +174,11 @@ bool debug_split_disarm(struct debug_dwarf *dwarf);
 /* The rest of a struct debug_file. */
 struct debug_file_rest {
 	const struct module *module;
+	/*
+	 * An object of the target's own making: no file that it asks for is looked for. It may
+	 * ask for others with each object, and servers would hear of them.
+	 */
+	bool alone;
 	struct debug_want want; /* what further files must be, and whose they are */
 	struct debug_found separate, alternate_found;
 	void *mini_bytes;

@@ -150,6 +150,14 @@ scene_open(struct scene_open *scene, const char *name, const struct symbols_conf
 }
 
 void
+scene_open_jit(struct scene_open *scene)
+{
+	debug_file_close(&scene->file);
+	scene->module->kind = MODULE_JIT;
+	debug_file_open(scene->files, scene->module, &scene->file);
+}
+
+void
 scene_close(struct scene_open *scene)
 {
 	debug_file_close(&scene->file);

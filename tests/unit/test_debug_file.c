@@ -462,7 +462,7 @@ make_dwz(const char *link)
 }
 
 static void
-check_dwz(struct scene_open *scene, bool there)
+check_alternate(struct scene_open *scene, bool there)
 {
 	Dwarf *dwarf = debug_file_dwarf(scene->files, &scene->file);
 
@@ -472,6 +472,12 @@ check_dwz(struct scene_open *scene, bool there)
 	else
 		assert_null(dwarf_getalt(dwarf));
 	debug_file_dwarf_end(dwarf);
+}
+
+static void
+check_dwz(struct scene_open *scene, bool there)
+{
+	check_alternate(scene, there);
 	assert_int_equal(scene_said(scene, "dwz moved"), !there);
 	if (there)
 		assert_true(scene_has_function(scene, "marker"));
@@ -522,6 +528,37 @@ test_dwz_by_path(void **state)
 	scene_run("mv d/.dwz/common d/elsewhere/parts");
 	scene_open(&scene, "prog", &config);
 	check_dwz(&scene, true);
+	scene_close(&scene);
+}
+
+/* An object that the target has made: what it asks for is not looked for. */
+static void
+test_jit(void **state)
+{
+	const char *dirs[] = { scene_path("d"), NULL };
+	const struct symbols_config config = { .debug_dirs = dirs };
+	struct scene_open scene;
+
+	(void)state;
+	make_dwz("/usr/lib/debug/.dwz/common");
+	/* The whole file with the link in it, and what it links to. */
+	scene_open(&scene, "prog.debug", &config);
+	assert_non_null(scene.file.own);
+	check_dwz(&scene, true);
+	scene_open_jit(&scene);
+	check_alternate(&scene, false);
+	assert_int_equal(scene_said(&scene, "wallsample: "), 0);
+	scene_close(&scene);
+	scene_run("rm d/.dwz/common");
+	scene_open(&scene, "prog.debug", &config);
+	scene_open_jit(&scene);
+	check_alternate(&scene, false);
+	assert_int_equal(scene_said(&scene, "wallsample: "), 0);
+	scene_close(&scene);
+	/* Its debug file by build-id. */
+	scene_open(&scene, "prog", &config);
+	scene_open_jit(&scene);
+	assert_null(scene.file.elf);
 	scene_close(&scene);
 }
 
@@ -676,7 +713,7 @@ main(void)
 		SCENE(test_wrong_crc),
 		SCENE(test_hostile_link),
 		SCENE(test_link_to_elsewhere), SCENE(test_symfs), SCENE(test_mini),
-		SCENE(test_damaged_mini), SCENE(test_dwz), SCENE(test_dwz_by_path),
+		SCENE(test_damaged_mini), SCENE(test_dwz), SCENE(test_dwz_by_path), SCENE(test_jit),
 		SCENE(test_dwz_outside), SCENE(test_cache), cmocka_unit_test(test_headers),
 		cmocka_unit_test(test_section_names),
 	};

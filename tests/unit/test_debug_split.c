@@ -91,6 +91,25 @@ test_beside(void **state)
 	check(&config, true, NULL);
 }
 
+/* In an object that the target has made it is not looked for. */
+static void
+test_jit(void **state)
+{
+	const struct symbols_config config = { .root = "/" };
+	struct scene_open scene;
+
+	(void)state;
+	make_split("gcc", "-gdwarf-5");
+	scene_open(&scene, "prog", &config);
+	assert_true(scene_has_function(&scene, "marker"));
+	scene_open_jit(&scene);
+	assert_false(scene_has_function(&scene, "marker"));
+	scene_run("rm src/prog.dwo");
+	assert_false(scene_has_function(&scene, "marker"));
+	assert_int_equal(scene_said(&scene, "wallsample: "), 0);
+	scene_close(&scene);
+}
+
 /* What else could be at the path: libdw alone waits for ever, or opens it. */
 static void
 test_traps(void **state)
@@ -205,7 +224,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_gcc), SCENE(test_clang), SCENE(test_beside),
-		SCENE(test_traps), SCENE(test_names),
+		SCENE(test_jit), SCENE(test_traps), SCENE(test_names),
 		SCENE(test_endless_text), SCENE(test_many_units),
 	};
 
