@@ -251,11 +251,13 @@ debug_file_dwarf(struct debug_files *files, const struct debug_file *file)
 }
 
 void
-debug_file_dwarf_end(Dwarf *dwarf)
+debug_file_dwarf_end(struct debug_files *files, const struct debug_file *file, Dwarf *dwarf)
 {
 	/* None that libdw found by itself: it sees no .gnu_debugaltlink. */
 	Dwarf *alternate = dwarf_getalt(dwarf);
 
 	dwarf_end(dwarf);
 	dwarf_end(alternate);
+	files->dwarf_left += file->rest->split_size;
+	file->rest->split_size = 0;
 }

@@ -54,17 +54,18 @@ void debug_file_close(struct debug_file *file);
 /*
  * A new DWARF handle of the separate file, else of the module's own, with its alternate (dwz)
  * file set; NULL when neither has DWARF. May be called again: each handle keeps what was
- * read with it until debug_file_dwarf_end.
+ * read with it until debug_file_dwarf_end, and only one of a file may be open at a time.
  */
 Dwarf *debug_file_dwarf(struct debug_files *files, const struct debug_file *file);
-void debug_file_dwarf_end(Dwarf *dwarf);
+void debug_file_dwarf_end(struct debug_files *files, const struct debug_file *file, Dwarf *dwarf);
 
 /*
  * Has a skeleton unit of such a handle find its split unit: in the module's package, else in the
  * .dwo file, which is looked for below the target's root, --symfs and --debug-dir. To be called
  * before anything else is asked about the unit (dwarf_cu_info with a subdie, dwarf_ranges):
- * libdw looks once only. Does nothing for other units.
+ * libdw looks once only. Does nothing for other units. Returns how many bytes of memory it
+ * takes until the handle ends.
  */
-void debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf_CU *cu);
+size_t debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf_CU *cu);
 
 #endif

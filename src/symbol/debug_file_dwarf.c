@@ -169,8 +169,8 @@ load_all(struct debug_dwarf *dwarf)
 }
 
 /*
- * What is left for DWARF, and of the machine's memory no more than half: when there is none
- * left, the kernel ends the largest process, which may well be the target.
+ * Of the machine's memory no more than half: when there is none left, the kernel ends the
+ * largest process, which may well be the target.
  */
 uint64_t
 debug_dwarf_allowed(uint64_t left)

@@ -18,8 +18,17 @@
 #include "wallsample/elf_open.h"
 
 /* One .dwo file is that of one compiled file. */
-#define DWO_MAX_SIZE (INT64_C(256) << 20)
+#define DWO_MAX_SIZE (UINT64_C(256) << 20)
 #define DWO_MAX_UNPACKED (UINT64_C(1) << 30)
+
+static const char no_memory[] =
+	"its DWARF takes more memory than there is to spare (others are not named)";
+
+/* A .dwo file that libdw may be shown. */
+struct dwo {
+	int fd;
+	uint64_t size; /* in memory */
+};
 
 /* From here on nobody can change it. */
 static bool
@@ -35,7 +44,7 @@ sealed_copy(int fd)
 {
 	int copy = memfd_create("wallsample-dwo", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct stat st;
-	bool good = copy >= 0 && fstat(fd, &st) == 0 && st.st_size <= DWO_MAX_SIZE;
+	bool good = copy >= 0 && fstat(fd, &st) == 0;
 	uint8_t *block = xmalloc(65536);
 	off_t at = 0;
 
@@ -97,19 +106,18 @@ strings_end(Elf *elf)
 	return true;
 }
 
-/* NULL: libdw may have it. */
+/* NULL: libdw may have it. *unpacked: the size of its DWARF. */
 static const char *
-what_is_wrong(Elf *elf, uint64_t id)
+what_is_wrong(Elf *elf, uint64_t id, uint64_t *unpacked)
 {
 	struct dwo_check check = { .id = id };
 	GElf_Shdr header;
-	uint64_t size;
 	Dwarf *dwarf;
 	bool sound;
 
 	if (debug_section(elf, ".gnu_debugaltlink", &header) != NULL)
 		return "it names further files";
-	if (!debug_dwarf_fits(elf, DWO_MAX_UNPACKED, &size))
+	if (!debug_dwarf_fits(elf, DWO_MAX_UNPACKED, unpacked))
 		return "its DWARF is larger than can be read";
 	dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	sound = dwarf != NULL && strings_end(elf) && debug_has_few_units(dwarf) &&
@@ -120,69 +128,98 @@ what_is_wrong(Elf *elf, uint64_t id)
 	return check.has_id ? NULL : "its DWO id is another";
 }
 
-/* May libdw have the file? Closes the descriptor if not. */
-static bool
-is_sound(int fd, uint64_t id, const char **why)
+/* Of what there is no memory for one is named, of each module. */
+static void
+warn(struct debug_files *files, struct debug_file_rest *rest, const char *path, const char *why)
 {
-	Elf *elf;
-
-	elf = elf_open_fd(fd, why);
-	if (elf != NULL)
-		*why = what_is_wrong(elf, id);
-	else if (*why == NULL)
-		*why = "it has no sections";
-	elf_end(elf);
-	if (*why == NULL)
-		return true;
-	close(fd);
-	return false;
+	if (why == no_memory && rest->main.split_refused)
+		return;
+	rest->main.split_refused |= why == no_memory;
+	debug_files_warn(files, path, rest->want.module, why);
 }
 
-/* The descriptor of a file that may be shown to libdw, or -1. */
-static int
-open_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *path, uint64_t id)
+/* Opens the copy, and says how much memory it takes and will take. NULL: it is fine. */
+static const char *
+check_copy(struct dwo *dwo, uint64_t id, uint64_t allowed)
 {
-	int fd = debug_find_by_path(files, path);
 	const char *why = "it cannot be read";
+	Elf *elf = dwo->fd >= 0 ? elf_open_fd(dwo->fd, &why) : NULL;
+	uint64_t unpacked;
 
-	if (fd < 0) {
+	if (elf != NULL)
+		why = what_is_wrong(elf, id, &unpacked);
+	else if (why == NULL)
+		why = "it has no sections";
+	elf_end(elf);
+	if (why != NULL)
+		return why;
+	/* libdw maps the copy; what is packed in it is unpacked besides. */
+	if (unpacked > dwo->size)
+		dwo->size += unpacked;
+	return dwo->size <= allowed ? NULL : no_memory;
+}
+
+/* False: there is none that may be shown to libdw. */
+static bool
+open_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *path, uint64_t id,
+	 struct dwo *dwo)
+{
+	const uint64_t allowed = debug_dwarf_allowed(files->dwarf_left);
+	const char *why = NULL;
+	struct stat st;
+
+	dwo->fd = debug_find_by_path(files, path);
+	if (dwo->fd < 0) {
 		if (!rest->main.split_missed)
 			debug_files_warn(files, path, rest->want.module,
 					 "no such regular file below the target's root, --symfs "
 					 "or --debug-dir, nor a package (.dwp) with its unit "
 					 "(others are not named)");
 		rest->main.split_missed = true;
-		return -1;
+		return false;
 	}
-	fd = sealed_copy(fd);
-	if (fd >= 0 && is_sound(fd, id, &why))
-		return fd;
-	debug_files_warn(files, path, rest->want.module, why);
-	return -1;
+	dwo->size = fstat(dwo->fd, &st) == 0 ? (uint64_t)st.st_size : UINT64_MAX;
+	if (dwo->size > DWO_MAX_SIZE)
+		why = "it is larger than can be read";
+	else if (dwo->size > allowed)
+		why = no_memory;
+	if (why == NULL) {
+		dwo->fd = sealed_copy(dwo->fd);
+		why = check_copy(dwo, id, allowed);
+	}
+	if (why == NULL)
+		return true;
+	if (dwo->fd >= 0)
+		close(dwo->fd);
+	warn(files, rest, path, why);
+	return false;
 }
 
 /* The same for a unit in the module's package, which is looked for once. */
-static int
-open_packed(struct debug_files *files, struct debug_file_rest *rest, uint64_t id)
+static bool
+open_packed(struct debug_files *files, struct debug_file_rest *rest, uint64_t id, struct dwo *dwo)
 {
+	const uint64_t allowed = debug_dwarf_allowed(files->dwarf_left);
 	const char *why;
-	int fd;
+	struct stat st;
 
 	if (!rest->package_tried)
 		rest->package = debug_package_find(files, rest->module, rest->separate.path);
 	rest->package_tried = true;
 	if (rest->package == NULL)
-		return -1;
-	fd = debug_package_unit(rest->package, id, &why);
-	if (fd >= 0 && !seal(fd)) {
-		close(fd);
-		return -1;
+		return false;
+	dwo->fd = debug_package_unit(rest->package, id, &why);
+	if (dwo->fd >= 0 && seal(dwo->fd) && fstat(dwo->fd, &st) == 0) {
+		dwo->size = (uint64_t)st.st_size;
+		why = check_copy(dwo, id, allowed);
+		if (why == NULL)
+			return true;
 	}
-	if (fd >= 0 && is_sound(fd, id, &why))
-		return fd;
+	if (dwo->fd >= 0)
+		close(dwo->fd);
 	if (why != NULL)
-		debug_files_warn(files, debug_package_path(rest->package), rest->want.module, why);
-	return -1;
+		warn(files, rest, debug_package_path(rest->package), why);
+	return false;
 }
 
 static const struct debug_skeleton *
@@ -203,31 +240,30 @@ find_skeleton(const struct debug_dwarf *dwarf, uint64_t offset)
 	return NULL;
 }
 
-void
+size_t
 debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf_CU *cu)
 {
 	struct debug_file_rest *rest = file->rest;
 	const struct debug_skeleton *skeleton;
 	Dwarf_Die die, split;
+	struct dwo dwo;
 	uint8_t type;
 	uint64_t id;
-	int fd;
 
 	if (rest == NULL || rest->alone || rest->main.skeleton_count == 0 ||
 	    dwarf_cu_info(cu, NULL, &type, &die, NULL, &id, NULL, NULL) != 0 ||
 	    type != DW_UT_skeleton)
-		return;
+		return 0;
 	skeleton = find_skeleton(&rest->main, dwarf_dieoffset(&die));
-	if (skeleton == NULL)
-		return;
-	fd = open_packed(files, rest, id);
-	if (fd < 0)
-		fd = open_dwo(files, rest, skeleton->path, id);
-	if (fd < 0)
-		return;
-	snprintf(rest->main.split_name, DEBUG_SPLIT_NAME_SIZE, "/proc/self/fd/%d", fd);
+	if (skeleton == NULL || (!open_packed(files, rest, id, &dwo) &&
+				 !open_dwo(files, rest, skeleton->path, id, &dwo)))
+		return 0;
+	snprintf(rest->main.split_name, DEBUG_SPLIT_NAME_SIZE, "/proc/self/fd/%d", dwo.fd);
 	/* Asking for the DIE of the split unit is what makes libdw look for it. */
 	(void)dwarf_cu_info(cu, NULL, NULL, NULL, &split, NULL, NULL, NULL);
 	memcpy(rest->main.split_name, debug_split_nowhere, DEBUG_SPLIT_NAME_SIZE);
-	close(fd);
+	close(dwo.fd);
+	files->dwarf_left -= dwo.size;
+	rest->split_size += dwo.size;
+	return dwo.size;
 }

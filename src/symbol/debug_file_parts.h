@@ -133,7 +133,8 @@ struct debug_dwarf {
 	struct debug_skeleton *skeleton; /* ascending */
 	size_t skeleton_count, skeleton_capacity;
 	char *split_name;      /* in .debug_str: the name of every .dwo file, or NULL */
-	bool split_missed;     /* one that was not there has been named */
+	bool split_missed;     /* one that was not there has been named, */
+	bool split_refused;    /* one that there was no memory for */
 };
 
 /*
@@ -185,6 +186,8 @@ struct debug_file_rest {
 	bool dwarf_tried, package_tried;
 	struct debug_dwarf main, alternate;
 	struct debug_package *package; /* of split units; NULL: there is none */
+	uint64_t split_size; /* what .dwo files take, of the budget for the run, until the end
+			      * of the handle */
 };
 
 #endif

@@ -103,7 +103,7 @@ unit_of(struct dwarf_lines *lines, uint32_t number)
 	    dwarf_offdie(lines->dwarf, dwarf_units_top(lines->index, number), &top) == NULL)
 		return NULL;
 	if (lines->opener.split != NULL)
-		lines->opener.split(lines->opener.context, top.cu);
+		lines->spent += lines->opener.split(lines->opener.context, top.cu);
 	lines->units[number] = dwarf_unit_read(&top, dwarf_units_code(lines->index));
 	lines->spent += dwarf_unit_cost(lines->units[number]);
 	return lines->units[number];

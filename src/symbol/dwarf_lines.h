@@ -28,8 +28,11 @@ struct dwarf_place {
 struct dwarf_opener {
 	Dwarf *(*open)(void *context);
 	void (*close)(void *context, Dwarf *dwarf);
-	/* A skeleton unit is about to be read: finds its .dwo file. NULL: there are none. */
-	void (*split)(void *context, Dwarf_CU *cu);
+	/*
+	 * A unit is about to be read: if it is a skeleton, finds its .dwo file. Returns how
+	 * many bytes of memory that takes until the handle is closed. NULL: there are none.
+	 */
+	size_t (*split)(void *context, Dwarf_CU *cu);
 	void *context;
 };
 

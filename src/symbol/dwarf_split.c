@@ -60,12 +60,3 @@ dwarf_split_find(const Dwarf_Die *top, Dwarf_Die *split)
 	return dwarf_cu_info(top->cu, NULL, NULL, NULL, split, NULL, NULL, NULL) == 0 &&
 	       split->addr != NULL;
 }
-
-size_t
-dwarf_split_size(const Dwarf_Die *split)
-{
-	size_t size = 0;
-
-	(void)elf_rawfile(dwarf_getelf(dwarf_cu_getdwarf(split->cu)), &size);
-	return size;
-}

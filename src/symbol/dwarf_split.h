@@ -10,7 +10,5 @@
 
 /* The top entry of the split unit; false when `top` has none, or its file cannot be had. */
 bool dwarf_split_find(const Dwarf_Die *top, Dwarf_Die *split);
-/* The size of that file, which libdw keeps mapped; one in memory takes as much. */
-size_t dwarf_split_size(const Dwarf_Die *split);
 
 #endif

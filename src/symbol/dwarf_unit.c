@@ -145,9 +145,7 @@ dwarf_unit_read(Dwarf_Die *top, const struct dwarf_spans *code)
 
 	unit->cost = sizeof(*unit);
 	unit->top = *top;
-	if (dwarf_split_find(top, &unit->tree))
-		unit->cost += dwarf_split_size(&unit->tree);
-	else
+	if (!dwarf_split_find(top, &unit->tree))
 		unit->tree = *top;
 	read_scopes(unit, code);
 	return unit;

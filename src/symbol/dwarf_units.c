@@ -161,7 +161,7 @@ dwarf_units_read_silent(struct dwarf_units *units, const struct dwarf_opener *op
 	number = units->silent[units->silent_read++];
 	if (dwarf_offdie(dwarf, units->tops[number], &top) != NULL) {
 		if (opener->split != NULL)
-			opener->split(opener->context, top.cu);
+			*cost += opener->split(opener->context, top.cu);
 		unit = dwarf_unit_read(&top, &units->code);
 		spans = dwarf_unit_spans(unit);
 		for (size_t i = 0; i < spans->count; i++)

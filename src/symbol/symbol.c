@@ -100,16 +100,17 @@ open_dwarf(void *context)
 static void
 close_dwarf(void *context, Dwarf *dwarf)
 {
-	(void)context;
-	debug_file_dwarf_end(dwarf);
+	struct known_module *known = context;
+
+	debug_file_dwarf_end(known->symbols->files, &known->file, dwarf);
 }
 
-static void
+static size_t
 find_split(void *context, Dwarf_CU *cu)
 {
 	struct known_module *known = context;
 
-	debug_file_split(known->symbols->files, &known->file, cu);
+	return debug_file_split(known->symbols->files, &known->file, cu);
 }
 
 static struct known_module *

@@ -43,16 +43,17 @@ open_dwarf(void *context)
 static void
 close_dwarf(void *context, Dwarf *dwarf)
 {
-	(void)context;
-	debug_file_dwarf_end(dwarf);
+	struct opened *opened = context;
+
+	debug_file_dwarf_end(opened->files, &opened->file, dwarf);
 }
 
-static void
+static size_t
 find_split(void *context, Dwarf_CU *cu)
 {
 	struct opened *opened = context;
 
-	debug_file_split(opened->files, &opened->file, cu);
+	return debug_file_split(opened->files, &opened->file, cu);
 }
 
 static const char *

@@ -216,7 +216,7 @@ scene_has_function(struct scene_open *scene, const char *function)
 			die = split;
 		dwarf_getfuncs(&die, is_searched, &search, 0);
 	}
-	debug_file_dwarf_end(dwarf);
+	debug_file_dwarf_end(scene->files, &scene->file, dwarf);
 	return search.found;
 }
 

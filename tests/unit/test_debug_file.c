@@ -471,7 +471,7 @@ check_alternate(struct scene_open *scene, bool there)
 		assert_non_null(dwarf_getalt(dwarf));
 	else
 		assert_null(dwarf_getalt(dwarf));
-	debug_file_dwarf_end(dwarf);
+	debug_file_dwarf_end(scene->files, &scene->file, dwarf);
 }
 
 static void
@@ -498,7 +498,7 @@ test_dwz(void **state)
 	/* Another file of that name, then none. */
 	scene_run("cp prog.debug d/.dwz/common");
 	scene_open(&scene, "prog", &config);
-	debug_file_dwarf_end(debug_file_dwarf(scene.files, &scene.file));
+	check_alternate(&scene, false);
 	assert_int_equal(scene_said(&scene, ".dwz/common is not used"), 2);
 	assert_int_equal(scene_said(&scene, "its build-id is another"), 1);
 	scene_close(&scene);

@@ -6,9 +6,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
+#include "../../src/symbol/debug_file_parts.h"
 #include "debug_scene.h"
 #include "wallsample/base.h"
 
@@ -89,6 +91,53 @@ test_beside(void **state)
 		  "gcc -O1 -gsplit-dwarf -gdwarf-5 -c -o ../obj/prog.o prog.c && "
 		  "gcc -Wl,--build-id -o ../prog ../obj/prog.o");
 	check(&config, true, NULL);
+}
+
+/* Makes all units of a new handle whole; returns how much memory was said to go there. */
+static Dwarf *
+open_split(struct scene_open *scene, uint64_t *size)
+{
+	Dwarf *dwarf = debug_file_dwarf(scene->files, &scene->file);
+	Dwarf_CU *cu = NULL;
+
+	*size = 0;
+	assert_non_null(dwarf);
+	while (dwarf_get_units(dwarf, cu, &cu, NULL, NULL, NULL, NULL) == 0)
+		*size += debug_file_split(scene->files, &scene->file, cu);
+	return dwarf;
+}
+
+/* It is counted while a handle has it, and one that there is no memory for is not read. */
+static void
+test_memory(void **state)
+{
+	static const char *const flags[] = { "-gdwarf-5", "-gdwarf-5 -gz=zlib" };
+	const struct symbols_config config = { .root = "/" };
+	struct scene_open scene;
+	uint64_t before, size;
+	struct stat st;
+	Dwarf *dwarf;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		make_split("gcc", flags[i]);
+		assert_int_equal(stat(scene_path("src/prog.dwo"), &st), 0);
+		scene_open(&scene, "prog", &config);
+		debug_file_dwarf_end(scene.files, &scene.file,
+				     debug_file_dwarf(scene.files, &scene.file));
+		before = scene.files->dwarf_left;
+		dwarf = open_split(&scene, &size);
+		assert_true(size >= (uint64_t)st.st_size);
+		assert_int_equal(scene.files->dwarf_left, before - size);
+		debug_file_dwarf_end(scene.files, &scene.file, dwarf);
+		assert_int_equal(scene.files->dwarf_left, before);
+		assert_true(scene_has_function(&scene, "marker"));
+		scene.files->dwarf_left = size - 1;
+		assert_false(scene_has_function(&scene, "marker"));
+		assert_int_equal(scene_said(&scene, "more memory than there is to spare"), 1);
+		scene_close(&scene);
+		scene_run("rm -r src prog");
+	}
 }
 
 /* In an object that the target has made it is not looked for. */
@@ -224,7 +273,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_gcc), SCENE(test_clang), SCENE(test_beside),
-		SCENE(test_jit), SCENE(test_traps), SCENE(test_names),
+		SCENE(test_memory), SCENE(test_jit), SCENE(test_traps), SCENE(test_names),
 		SCENE(test_endless_text), SCENE(test_many_units),
 	};
 

@@ -292,6 +292,43 @@ given_back(void **state)
 	drop(&program);
 }
 
+static size_t
+split_large(void *context, Dwarf_CU *cu)
+{
+	(void)context;
+	(void)cu;
+	return SIZE_MAX / 2;
+}
+
+/* What .dwo files take is given back with the rest. */
+static void
+split_given_back(void **state)
+{
+	struct dwarf_place place[ROOM];
+	struct program program;
+	struct dwarf_opener opener = { .open = open_dwarf, .close = close_dwarf,
+				       .split = split_large, .context = &program };
+	struct dwarf_lines *lines;
+	uint64_t low, high;
+
+	(void)state;
+	if (!make(&program, "-g -O2")) {
+		drop(&program);
+		skip();
+	}
+	elf_version(EV_CURRENT);
+	lines = dwarf_lines_create(&opener);
+	find_symbol(&program, "outer", &low, &high);
+	assert_true(dwarf_lines_find(lines, low, place, ROOM) > 0);
+	assert_int_equal(program.opened, 1);
+	/* Behind all code. */
+	assert_int_equal(dwarf_lines_find(lines, UINT64_MAX / 2, place, ROOM), 0);
+	assert_true(dwarf_lines_find(lines, low, place, ROOM) > 0);
+	assert_int_equal(program.opened, 2);
+	dwarf_lines_free(lines);
+	drop(&program);
+}
+
 static Dwarf *
 open_nothing(void *context)
 {
@@ -469,6 +506,7 @@ main(void)
 		cmocka_unit_test(truth_split),
 		cmocka_unit_test(truth_compressed),
 		cmocka_unit_test(given_back),
+		cmocka_unit_test(split_given_back),
 		cmocka_unit_test(damage_dwarf_4),
 		cmocka_unit_test(damage_dwarf_5),
 	};
