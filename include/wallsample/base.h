@@ -102,6 +102,14 @@ void strbuf_add_one_line(struct strbuf *sb, const char *text);
  */
 char *file_read_text(int dirfd, const char *name, size_t limit, size_t *length);
 
+/*
+ * From a descriptor that only names a file (O_PATH), which a target chose, to one that reads
+ * it; closes the first, also when it is -1. Opens nothing but regular files that hold data:
+ * reading an attribute of /sys, or a file of /proc, asks the kernel or a device to do
+ * something. -1 with errno: ELOOP for a symbolic link, EINVAL for what else is refused.
+ */
+int file_open_named(int named);
+
 /* --- random numbers ------------------------------------------------------- */
 
 /* A generator of its own (xoshiro256**): tests seed it, nothing else shares it. */

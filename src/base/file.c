@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - reads small files of /proc as text. */
+/* file.c - reads small files of /proc as text, and opens files that somebody else chose. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "wallsample/base.h"
@@ -59,4 +63,49 @@ file_read_text(int dirfd, const char *name, size_t limit, size_t *length)
 	if (length != NULL)
 		*length = (size_t)got;
 	return text;
+}
+
+/*
+ * File systems whose regular files are questions to the kernel. Those of /sys even say that they
+ * have 4096 bytes.
+ */
+static bool
+is_of_kernel(int fd)
+{
+	static const uint32_t magic[] = {
+		BPF_FS_MAGIC, CGROUP2_SUPER_MAGIC, CGROUP_SUPER_MAGIC, DEBUGFS_MAGIC,
+		EFIVARFS_MAGIC, PROC_SUPER_MAGIC, PSTOREFS_MAGIC, SECURITYFS_MAGIC, SELINUX_MAGIC,
+		SMACK_MAGIC, SYSFS_MAGIC, TRACEFS_MAGIC,
+	};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) != 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(magic); i++)
+		if ((uint32_t)fs.f_type == magic[i])
+			return true;
+	return false;
+}
+
+int
+file_open_named(int named)
+{
+	char name[48];
+	struct stat st;
+	int fd = -1, saved;
+
+	if (named < 0)
+		return -1;
+	if (fstat(named, &st) != 0) {
+		saved = errno;
+	} else if (!S_ISREG(st.st_mode) || is_of_kernel(named)) {
+		saved = S_ISLNK(st.st_mode) ? ELOOP : EINVAL;
+	} else {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", named);
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		saved = errno;
+	}
+	close(named);
+	errno = saved;
+	return fd;
 }

@@ -79,6 +79,10 @@ text_of_errno(int error)
 		return NULL;
 	case EACCES:
 		return "not permitted to open it";
+	case EINVAL:
+		return "it is not a regular file";
+	case ELOOP:
+		return "it is a symbolic link";
 	case EMFILE:
 	case ENFILE:
 		return "too many open files";
@@ -91,24 +95,22 @@ text_of_errno(int error)
 static int
 accept_named(const struct jit_target *target, int named, const char **why)
 {
-	char name[48];
 	struct stat st;
-	int fd = -1;
+	int fd;
 
 	if (named < 0 || fstat(named, &st) != 0) {
 		*why = text_of_errno(errno);
-	} else if (!S_ISREG(st.st_mode)) {
-		*why = S_ISLNK(st.st_mode) ? "it is a symbolic link" : "it is not a regular file";
-	} else if (st.st_uid != target->uid && st.st_uid != 0 && st.st_uid != geteuid()) {
+	} else if (S_ISREG(st.st_mode) && st.st_uid != target->uid && st.st_uid != 0 &&
+		   st.st_uid != geteuid()) {
 		*why = "it belongs to another user";
 	} else {
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", named);
-		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = file_open_named(named);
 		*why = fd < 0 ? text_of_errno(errno) : NULL;
+		return fd;
 	}
 	if (named >= 0)
 		close(named);
-	return fd;
+	return -1;
 }
 
 /*

@@ -12,33 +12,18 @@
 
 #include "debug_file_parts.h"
 
-/*
- * Looks at what an O_PATH descriptor names before it is opened: a pipe would block, a device do
- * things, and what /proc has for reading shows a size of 0. Closes `named`.
- */
+/* Looks at what an O_PATH descriptor names before it is opened. Closes `named`. */
 static int
 open_regular(int named)
 {
-	char name[48];
 	struct stat st;
-	int fd = -1, error = 0;
 
-	if (named < 0)
+	if (named >= 0 && fstat(named, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) {
+		close(named);
+		errno = ENODATA;
 		return -1;
-	if (fstat(named, &st) != 0)
-		error = errno;
-	else if (!S_ISREG(st.st_mode))
-		error = S_ISLNK(st.st_mode) ? ELOOP : EINVAL;
-	else if (st.st_size == 0)
-		error = ENODATA;
-	if (error == 0) {
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", named);
-		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		error = errno;
 	}
-	close(named);
-	errno = error;
-	return fd;
+	return file_open_named(named);
 }
 
 /* One step down, following no link. Closes `dir`. */

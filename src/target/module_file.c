@@ -47,6 +47,8 @@ text_of_errno(int error)
 	case ENOENT:
 	case ENOTDIR:
 		return "the file is not where the mapping says";
+	case EINVAL:
+		return "not a regular file";
 	case ELOOP:
 		return "a symbolic link now stands where the file was";
 	case EMFILE:
@@ -91,19 +93,6 @@ has_mapped_bytes(const struct process *process, int fd, const struct maps_line *
 	       same_bytes(process, fd, line->start + last, line->offset + last, part);
 }
 
-/* From a descriptor that only names a file (O_PATH) to one that reads it. Closes the first. */
-static int
-open_for_reading(int named)
-{
-	char name[48];
-	int fd;
-
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", named);
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	close(named);
-	return fd;
-}
-
 enum trust {
 	TRUST_KERNEL, /* a link of the kernel's to the mapped file itself */
 	TRUST_NOTHING,
@@ -122,14 +111,10 @@ accept_candidate(const struct process *process, const struct maps_line *line, in
 		*why = text_of_errno(errno);
 		return -1;
 	}
-	if (fstat(named, &st) != 0 || !S_ISREG(st.st_mode)) {
-		*why = "not a regular file";
-		close(named);
-		return -1;
-	}
 	same_file = trust == TRUST_KERNEL ||
-		    (st.st_dev == line->dev && st.st_ino == line->inode);
-	fd = open_for_reading(named);
+		    (fstat(named, &st) == 0 && st.st_dev == line->dev &&
+		     st.st_ino == line->inode);
+	fd = file_open_named(named);
 	if (fd < 0) {
 		*why = text_of_errno(errno);
 		return -1;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -335,6 +336,59 @@ test_file_read_text(void **state)
 }
 
 static void
+check_named(const char *path, int error)
+{
+	const int named = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int fd;
+
+	if (named < 0) { /* not mounted here */
+		print_message("%s: %s\n", path, strerror(errno));
+		return;
+	}
+	fd = file_open_named(named);
+	if (error == 0)
+		assert_int_not_equal(fd, -1);
+	else
+		assert_int_equal(fd, -1);
+	if (error != 0)
+		assert_int_equal(errno, error);
+	else
+		close(fd);
+	/* What it was made from was closed. */
+	assert_int_equal(fcntl(named, F_GETFD), -1);
+}
+
+/* What a target may have named: only data is read, and no attribute of the kernel's. */
+static void
+test_file_open_named(void **state)
+{
+	char folder[] = "/tmp/wallsample-named-XXXXXX", path[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	check_named("/proc/self/exe", ELOOP);
+	check_named(folder, EINVAL);
+	check_named("/dev/null", EINVAL);
+	check_named("/proc/self/stat", EINVAL);
+	check_named("/proc/cpuinfo", EINVAL);
+	check_named("/sys/kernel/notes", EINVAL);
+	check_named("/sys/kernel/mm/transparent_hugepage/enabled", EINVAL);
+	check_named("/sys/devices/system/cpu/online", EINVAL);
+	check_named("/sys/fs/cgroup/cgroup.procs", EINVAL);
+	snprintf(path, sizeof(path), "%s/file", folder);
+	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	check_named(path, 0);
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	check_named(path, EINVAL);
+	unlink(path);
+	rmdir(folder);
+	errno = ENOENT;
+	assert_int_equal(file_open_named(-1), -1);
+	assert_int_equal(errno, ENOENT);
+}
+
+static void
 test_error_text_may_use_itself(void **state)
 {
 	struct error err = { 0 };
@@ -451,6 +505,7 @@ main(void)
 		cmocka_unit_test(test_one_line),
 		cmocka_unit_test(test_log_is_harmless),
 		cmocka_unit_test(test_file_read_text),
+		cmocka_unit_test(test_file_open_named),
 		cmocka_unit_test(test_error_text_may_use_itself),
 		cmocka_unit_test(test_log_levels),
 		cmocka_unit_test(test_rng_is_repeatable),

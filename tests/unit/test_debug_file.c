@@ -2,6 +2,8 @@
 /*
  * test_debug_file.c - which file a module's debug information is taken from, and which not.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -267,6 +269,28 @@ test_budget(void **state)
 	debug_file_close(&again);
 	assert_int_equal(scene_said(&scene, "more memory than there is to spare"), 1);
 	scene_close(&scene);
+}
+
+/* An attribute of /sys says that it is a file of 4096 bytes; to read it is to do something. */
+static void
+test_attribute(void **state)
+{
+	static const char *const path[] = { "devices/system/cpu/online", "kernel/notes" };
+	const struct debug_place place = { .path = (char *)(uintptr_t)"/sys", .prefix = "",
+					   .trusted = true };
+	const struct debug_place below = { .path = (char *)(uintptr_t)"/sys", .prefix = "",
+					   .top = open("/sys", O_PATH | O_CLOEXEC) };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {
+		if (faccessat(below.top, path[i], R_OK, 0) != 0)
+			continue;
+		assert_int_equal(debug_place_open(&place, path[i]), -1);
+		assert_int_equal(errno, EINVAL);
+		assert_int_equal(debug_place_open(&below, path[i]), -1);
+		assert_int_equal(errno, EINVAL);
+	}
+	close(below.top);
 }
 
 /* The root is that of a process, which has ended when names are asked for. */
@@ -709,7 +733,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		SCENE(test_nothing), SCENE(test_own), SCENE(test_budget), SCENE(test_by_id),
 		SCENE(test_by_id_links), SCENE(test_wrong_id), SCENE(test_truncated),
-		SCENE(test_no_regular_file), SCENE(test_link), SCENE(test_link_of_ended),
+		SCENE(test_no_regular_file), SCENE(test_attribute), SCENE(test_link),
+		SCENE(test_link_of_ended),
 		SCENE(test_wrong_crc),
 		SCENE(test_hostile_link),
 		SCENE(test_link_to_elsewhere), SCENE(test_symfs), SCENE(test_mini),
