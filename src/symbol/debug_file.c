@@ -95,6 +95,7 @@ debug_files_create(const struct symbols_config *config)
 	files->config = *config;
 	files->said = strings_create();
 	files->dwarf_left = DEBUG_DWARF_MOST;
+	files->crc_left = DEBUG_CRC_MOST;
 	for (const char *const *dir = config->debug_dirs; dir != NULL && *dir != NULL; dir++)
 		/* The last is for the system's own. */
 		if (files->place_count < DEBUG_PLACES_MAX - 3)

@@ -15,9 +15,6 @@
 /* The notes of debug files are some hundred bytes. */
 #define NOTES_MAX (UINT64_C(64) << 10)
 
-/* What is read for a CRC: the largest debug files have a few GiB; others are sparse or devices. */
-#define CRC_MAX_SIZE (INT64_C(16) << 30)
-
 Elf_Scn *
 debug_section(Elf *elf, const char *name, GElf_Shdr *header)
 {
@@ -122,9 +119,12 @@ has_id(Elf *elf, const struct debug_want *want)
 	return want->has_crc;
 }
 
-/* The CRC of .gnu_debuglink is that of IEEE 802.3, over the whole file. */
-static bool
-has_crc(int fd, uint32_t crc)
+/*
+ * The CRC of .gnu_debuglink is that of IEEE 802.3, over the whole file. NULL: it is the one
+ * that is wanted.
+ */
+static const char *
+check_crc(struct debug_files *files, int fd, uint32_t crc)
 {
 	const size_t size = 128 * 1024;
 	uint8_t *block;
@@ -132,8 +132,10 @@ has_crc(int fd, uint32_t crc)
 	struct stat st;
 	off_t at = 0;
 
-	if (fstat(fd, &st) != 0 || st.st_size > CRC_MAX_SIZE)
-		return false;
+	if (fstat(fd, &st) != 0)
+		return "it cannot be read";
+	if ((uint64_t)st.st_size > files->crc_left)
+		return "too much would have to be read for the CRCs of debug links";
 	block = xmalloc(size);
 	while (at < st.st_size) {
 		const ssize_t n = pread(fd, block, size, at);
@@ -144,12 +146,15 @@ has_crc(int fd, uint32_t crc)
 		at += n;
 	}
 	free(block);
-	return at == st.st_size && sum == crc;
+	files->crc_left -= (uint64_t)at < files->crc_left ? (uint64_t)at : files->crc_left;
+	if (at != st.st_size || sum != crc)
+		return "its CRC is not that of the debug link";
+	return NULL;
 }
 
 /* NULL: it is wanted. */
 static const char *
-what_is_wrong(Elf *elf, int fd, const struct debug_want *want)
+what_is_wrong(struct debug_files *files, Elf *elf, int fd, const struct debug_want *want)
 {
 	GElf_Ehdr header;
 
@@ -159,9 +164,7 @@ what_is_wrong(Elf *elf, int fd, const struct debug_want *want)
 		return "it is of another machine";
 	if (want->id_size > 0 && !has_id(elf, want))
 		return "its build-id is another";
-	if (want->has_crc && !has_crc(fd, want->crc))
-		return "its CRC is not that of the debug link";
-	return NULL;
+	return want->has_crc ? check_crc(files, fd, want->crc) : NULL;
 }
 
 void
@@ -183,7 +186,7 @@ debug_accept(struct debug_files *files, int fd, const char *path, const struct d
 	*found = (struct debug_found){ .fd = fd, .path = xstrdup(path) };
 	found->elf = elf_open_fd(fd, &why);
 	if (found->elf != NULL)
-		why = what_is_wrong(found->elf, fd, want);
+		why = what_is_wrong(files, found->elf, fd, want);
 	else if (why == NULL)
 		why = "it has no sections";
 	if (why == NULL && (debug_has_dwarf(found->elf) || debug_has_symtab(found->elf)))

@@ -76,6 +76,12 @@ void debug_found_release(struct debug_found *found);
  */
 #define DEBUG_DWARF_MOST (UINT64_C(6) << 30)
 
+/*
+ * What is read to find the CRCs of debug links, in a run: ten seconds or so. The largest debug
+ * files have a few GiB; larger ones are sparse, and a target can lay out any number of them.
+ */
+#define DEBUG_CRC_MOST (UINT64_C(16) << 30)
+
 /* More --debug-dir than fit here are not looked at. */
 #define DEBUG_PLACES_MAX 64
 
@@ -89,6 +95,7 @@ struct debug_files {
 	struct debug_server *server; /* NULL: none is asked */
 	struct strings *said;      /* paths that a warning named */
 	uint64_t dwarf_left;       /* bytes of DWARF, unpacked, that may still be read */
+	uint64_t crc_left;         /* bytes that may still be read for CRCs */
 };
 
 /* One warning "PATH is not used as the debug file of MODULE: WHY" for each path. */

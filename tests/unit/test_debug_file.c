@@ -345,6 +345,34 @@ test_wrong_crc(void **state)
 	scene_close(&scene);
 }
 
+/* All files of a run together have so many bytes read for their CRCs. */
+static void
+test_crc_budget(void **state)
+{
+	const struct symbols_config config = { .root = scene_path("sys") };
+	struct scene_open scene;
+	struct debug_file again;
+	uint64_t size;
+
+	(void)state;
+	make_linked();
+	scene_open(&scene, "opt/prog", &config);
+	assert_non_null(scene.file.elf);
+	size = DEBUG_CRC_MOST - scene.files->crc_left;
+	assert_true(size > 1000);
+	scene.files->crc_left = size;
+	debug_file_open(scene.files, scene.module, &again);
+	assert_non_null(again.elf);
+	debug_file_close(&again);
+	assert_int_equal(scene.files->crc_left, 0);
+	scene.files->crc_left = size - 1;
+	debug_file_open(scene.files, scene.module, &again);
+	assert_null(again.elf);
+	debug_file_close(&again);
+	assert_int_equal(scene_said(&scene, "too much would have to be read"), 1);
+	scene_close(&scene);
+}
+
 /* What the target could lay out: nothing hangs, no link is followed. */
 static void
 test_hostile_link(void **state)
@@ -735,7 +763,7 @@ main(void)
 		SCENE(test_by_id_links), SCENE(test_wrong_id), SCENE(test_truncated),
 		SCENE(test_no_regular_file), SCENE(test_attribute), SCENE(test_link),
 		SCENE(test_link_of_ended),
-		SCENE(test_wrong_crc),
+		SCENE(test_wrong_crc), SCENE(test_crc_budget),
 		SCENE(test_hostile_link),
 		SCENE(test_link_to_elsewhere), SCENE(test_symfs), SCENE(test_mini),
 		SCENE(test_damaged_mini), SCENE(test_dwz), SCENE(test_dwz_by_path), SCENE(test_jit),
