@@ -41,7 +41,8 @@ enum view_key {
 struct view_function {
 	const char *name;   /* as struct symbol, a line behind it; a named frame has its own text */
 	const char *module; /* "" for a named frame */
-	bool known;         /* has a name of its own: not an address, not "[anon]" */
+	bool known;         /* has a name of its own: not an address, not "[anon]"; of a module
+			     * or a source file: all functions of it have */
 	bool needs_module;  /* the name alone does not say of which module it is */
 	uint32_t module_id; /* MODULE_NONE for a named frame */
 };

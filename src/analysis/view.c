@@ -147,11 +147,9 @@ function_of(struct naming *naming, const struct symbol *symbol, uint32_t module_
 		function.needs_module = false;
 	} else if (naming->key == VIEW_BY_MODULE) {
 		function.name = symbol->module;
-		function.known = true;
 		function.needs_module = false;
 	} else if (naming->key == VIEW_BY_SOURCE) {
 		function.name = symbol->file != NULL ? symbol->file : "[no source]";
-		function.known = true;
 		function.needs_module = symbol->file == NULL;
 	}
 	return function;
@@ -182,8 +180,10 @@ number_functions(struct naming *naming)
 			naming->function[at] = *table_place(&known, (uintptr_t)function.name,
 							    (uintptr_t)function.module,
 							    (uint32_t)view->function_count, &added);
-			if (!added)
+			if (!added) {
+				view->function[naming->function[at]].known &= function.known;
 				continue;
+			}
 			view->function = xgrow(view->function, &view->function_capacity,
 					       view->function_count + 1, sizeof(*view->function));
 			view->function[view->function_count++] = function;

@@ -284,11 +284,16 @@ add_bare_module(struct closing *c, const struct bare_row *row)
 	strbuf_add_text(&c->sb, ")");
 }
 
-/* Of what is shown, unlike the rest of this block: it is what names are missing in. */
+/*
+ * Of what is shown, unlike the rest of this block: it is what names are missing in. How much time
+ * that is nobody can tell of modules and source files that also have functions with names.
+ */
 static void
 write_nameless(struct closing *c)
 {
 	const double total = (double)view_total_ns(c->input->view, WEIGHT_WALL);
+	const enum view_key key = view_key(c->input->view);
+	const bool shares = key == VIEW_BY_FUNCTION || key == VIEW_BY_LINE;
 	struct bare_table bare;
 	struct strbuf cum;
 
@@ -296,15 +301,20 @@ write_nameless(struct closing *c)
 	bare_table_make(c->input->view, &bare);
 	if (bare.count > 0) {
 		quantity_add_things(&c->sb, bare.count, "module has", "modules have");
-		strbuf_add_text(&c->sb, " frames without a symbol (share of the time, and as "
-					"innermost):");
+		strbuf_add_text(&c->sb, shares ? " frames without a symbol (share of the time, and "
+						 "as innermost):" :
+						 " frames without a symbol (--by function tells "
+						 "their share of the time):");
 		end_field(c, "Nameless");
 	}
 	for (size_t i = 0; i < bare.count && i < c->input->limit; i++) {
 		strbuf_clear(&cum);
-		quantity_add_share(&cum, (double)bare.row[i].cum[WEIGHT_WALL], total);
-		quantity_add_share(&c->sb, (double)bare.row[i].flat[WEIGHT_WALL], total);
-		fprintf(c->out, "%*s %8s  ", ITEM_WIDTH, cum.data, c->sb.data);
+		if (shares)
+			quantity_add_share(&cum, (double)bare.row[i].cum[WEIGHT_WALL], total);
+		if (shares)
+			quantity_add_share(&c->sb, (double)bare.row[i].flat[WEIGHT_WALL], total);
+		fprintf(c->out, "%*s %8s  ", ITEM_WIDTH, shares ? cum.data : "",
+			shares ? c->sb.data : "");
 		strbuf_clear(&c->sb);
 		add_bare_module(c, &bare.row[i]);
 		fprintf(c->out, "%s\n", c->sb.data);

@@ -16,6 +16,9 @@
 
 enum { LINED, PLAIN, MADE };
 
+/* An address of the second that has no name. */
+#define NAMELESS 0x44
+
 #define ASKED_MOST 16
 static uint64_t asked[ASKED_MOST];
 static size_t asked_count;
@@ -64,6 +67,10 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	case LINED:
 		return find_lined(place->vaddr, out);
 	case PLAIN:
+		if (place->vaddr == NAMELESS) {
+			*out = (struct symbol){ .function = "lib.so+0x44", .module = "lib.so" };
+			return 1;
+		}
 		*out = (struct symbol){ .function = "plain", .module = "lib.so", .known = true };
 		return 1;
 	default:
@@ -223,10 +230,45 @@ test_order(void **state)
 	profile_free(profile);
 }
 
+/* A module with one nameless function, by what it is told apart. */
+static void
+check_nameless(enum view_key key, const char *name)
+{
+	struct profile *profile = profile_create();
+	struct view *view;
+	bool seen = false;
+
+	asked_count = 0;
+	ADD(profile, 1, { LINED, 0, 0 }, { PLAIN, 0, 0 });
+	ADD(profile, 1, { LINED, 0, 0 }, { PLAIN, 0, NAMELESS });
+	ADD(profile, 1, { LINED, 0, 0 }, { PLAIN, 0, 0x10 });
+	view = view_create(profile, NULL, &all, key);
+	for (uint32_t i = 0; i < view_function_count(view); i++) {
+		const struct view_function *function = view_function(view, i);
+
+		assert_int_equal(function->known, strcmp(function->name, name) != 0);
+		seen |= !function->known;
+	}
+	assert_true(seen);
+	view_free(view);
+	profile_free(profile);
+}
+
+static void
+test_nameless(void **state)
+{
+	(void)state;
+	check_nameless(VIEW_BY_FUNCTION, "lib.so+0x44");
+	check_nameless(VIEW_BY_LINE, "lib.so+0x44");
+	check_nameless(VIEW_BY_MODULE, "lib.so");
+	check_nameless(VIEW_BY_SOURCE, "[no source]");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nameless),
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_modules_and_sources),
