@@ -55,6 +55,16 @@ enum debuginfod_use {
 	DEBUGINFOD_NET,   /* ask the servers of $DEBUGINFOD_URLS */
 };
 
+/* What became of the servers of $DEBUGINFOD_URLS. */
+enum debuginfod_state {
+	DEBUGINFOD_NOT_BUILT,  /* this wallsample cannot ask any */
+	DEBUGINFOD_NOT_WANTED, /* the use is not DEBUGINFOD_NET */
+	DEBUGINFOD_NO_ADDRESS, /* the variable is not set */
+	DEBUGINFOD_UNUSABLE,   /* libdebuginfod cannot be loaded */
+	DEBUGINFOD_GIVEN_UP,   /* one did not answer: none is asked any more */
+	DEBUGINFOD_IN_USE,     /* they answer what they are asked, if anything */
+};
+
 /* All borrowed for the life of the symbols. A zeroed one: mangled names, no
  * inlined functions, no debuginfod. */
 struct symbols_config {
@@ -96,6 +106,8 @@ struct symbol_place {
  */
 size_t symbols_find(struct symbols *symbols, const struct symbol_place *place,
 		    struct symbol *out, size_t most);
+
+enum debuginfod_state symbols_debuginfod_state(const struct symbols *symbols);
 
 /* By module, then address: what qsort wants. */
 int symbol_place_compare(const struct symbol_place *a, const struct symbol_place *b);

@@ -139,17 +139,38 @@ find_server(void)
 	return server;
 }
 
-/* What names the nameless: the debug packages, or a server that has their files. */
+/*
+ * What names the nameless: the debug packages, or a server that has their files. It is made when
+ * all has been named, and whatever servers are asked has been asked.
+ */
 static void
-add_names_hint(struct strbuf *hint, const struct options *options)
+add_names_hint(struct strbuf *hint, enum debuginfod_state servers)
 {
-	strbuf_add_text(hint, "Names come with the debug packages of these files");
-	if (options->debuginfod == DEBUGINFOD_NET)
-		strbuf_add_text(hint, " (-dbgsym, -debuginfo); the servers of $DEBUGINFOD_URLS "
-				      "did not have them.");
-	else
-		strbuf_add_format(hint, " (-dbgsym, -debuginfo), or with DEBUGINFOD_URLS=%s and "
-				  "--debuginfod=net.", find_server());
+	strbuf_add_text(hint, "Names come with the debug packages of these files "
+			      "(-dbgsym, -debuginfo)");
+	switch (servers) {
+	case DEBUGINFOD_NOT_BUILT:
+		strbuf_add_text(hint, ".");
+		return;
+	case DEBUGINFOD_NOT_WANTED:
+		strbuf_add_format(hint, ", or with DEBUGINFOD_URLS=%s and --debuginfod=net.",
+				  find_server());
+		return;
+	case DEBUGINFOD_NO_ADDRESS:
+		strbuf_add_format(hint, ", or with DEBUGINFOD_URLS=%s, which is not set now.",
+				  find_server());
+		return;
+	case DEBUGINFOD_UNUSABLE:
+		strbuf_add_text(hint, "; no server was asked: libdebuginfod cannot be used here.");
+		return;
+	case DEBUGINFOD_GIVEN_UP:
+		strbuf_add_text(hint, "; the servers of $DEBUGINFOD_URLS were given up on.");
+		return;
+	case DEBUGINFOD_IN_USE:
+		strbuf_add_text(hint, "; what the servers of $DEBUGINFOD_URLS have does not name "
+				      "these frames.");
+		return;
+	}
 }
 
 int
@@ -181,7 +202,7 @@ sample_write(const struct sample_run *run, const struct sampler_stats *stats, bo
 	jit_refresh(run->jit);
 	view = view_create(run->profile, run->symbols, &run->filter, key);
 	strbuf_init(&hint);
-	add_names_hint(&hint, run->options);
+	add_names_hint(&hint, symbols_debuginfod_state(run->symbols));
 	input.view = view;
 	input.names_hint = hint.data;
 	rc = write_view(run, &input, err);

@@ -125,6 +125,16 @@ debug_files_free(struct debug_files *files)
 	free(files);
 }
 
+enum debuginfod_state
+debug_files_servers(const struct debug_files *files)
+{
+	const enum debuginfod_state state = debug_server_state(files->server);
+
+	if (files->config.debuginfod == DEBUGINFOD_NET || state == DEBUGINFOD_NOT_BUILT)
+		return state;
+	return DEBUGINFOD_NOT_WANTED;
+}
+
 static void
 open_mini(struct debug_files *files, struct debug_file *file)
 {

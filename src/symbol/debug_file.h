@@ -35,6 +35,8 @@ struct debug_files;
 struct debug_files *debug_files_create(const struct symbols_config *config);
 void debug_files_free(struct debug_files *files);
 
+enum debuginfod_state debug_files_servers(const struct debug_files *files);
+
 struct debug_file {
 	Elf *elf;     /* of the separate file; NULL when there is none */
 	Elf *mini;    /* of .gnu_debugdata, unpacked; NULL when there is none */

@@ -114,13 +114,20 @@ on_progress(debuginfod_client *client, long done, long all)
 	return 0;
 }
 
+static bool
+has_address(void)
+{
+	const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
+
+	return urls != NULL && urls[strspn(urls, " ")] != '\0';
+}
+
 struct debug_server *
 debug_server_create(const struct log *log, uint64_t limit_ns)
 {
-	const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
 	struct debug_server *server;
 
-	if (urls == NULL || urls[strspn(urls, " ")] == '\0') {
+	if (!has_address()) {
 		log_say(log, LOG_NORMAL,
 			"no debuginfod server is asked for debug files: set $DEBUGINFOD_URLS to "
 			"their addresses (sudo removes it unless told -E)");
@@ -150,6 +157,14 @@ debug_server_free(struct debug_server *server)
 	server->library.end(server->client);
 	library_unload(&server->library);
 	free(server);
+}
+
+enum debuginfod_state
+debug_server_state(const struct debug_server *server)
+{
+	if (server == NULL)
+		return has_address() ? DEBUGINFOD_UNUSABLE : DEBUGINFOD_NO_ADDRESS;
+	return server->silent ? DEBUGINFOD_GIVEN_UP : DEBUGINFOD_IN_USE;
 }
 
 int

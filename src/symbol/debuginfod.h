@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "wallsample/base.h"
+#include "wallsample/symbol.h"
 
 struct debug_server;
 
@@ -21,6 +22,8 @@ struct debug_server;
  */
 struct debug_server *debug_server_create(const struct log *log, uint64_t limit_ns);
 void debug_server_free(struct debug_server *server);
+/* Of what debug_server_create returned; never DEBUGINFOD_NOT_WANTED. */
+enum debuginfod_state debug_server_state(const struct debug_server *server);
 
 /*
  * The debug file of a build-id, fetched into the client's cache; `name` is the module's, fit

@@ -20,6 +20,13 @@ debug_server_free(struct debug_server *server)
 	(void)server;
 }
 
+enum debuginfod_state
+debug_server_state(const struct debug_server *server)
+{
+	(void)server;
+	return DEBUGINFOD_NOT_BUILT;
+}
+
 int
 debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t id_size,
 		   const char *name, char **path)

@@ -368,6 +368,12 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	return 1;
 }
 
+enum debuginfod_state
+symbols_debuginfod_state(const struct symbols *symbols)
+{
+	return debug_files_servers(symbols->files);
+}
+
 bool
 symbols_module_is_bare(struct symbols *symbols, uint32_t id)
 {

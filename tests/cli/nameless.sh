@@ -9,13 +9,14 @@ if ! command -v strip >/dev/null 2>&1; then
 	exit 77
 fi
 
-# A program without symbols, and without a build-id: no server can be asked for it.
-strip -s -R .note.gnu.build-id -o "$dir/nameless" "$BUILD/tests/cli/actor" || exit 99
+# A program without symbols, of which no server knows.
+strip -s -o "$dir/nameless" "$BUILD/tests/cli/actor" || exit 99
 ACTOR=$dir/nameless
 actor busy
 unset DEBUGINFOD_URLS DEBUGINFOD_PROGRESS DEBUGINFOD_VERBOSE
 DEBUGINFOD_CACHE_PATH=$dir/cache
-export DEBUGINFOD_CACHE_PATH
+no_proxy=127.0.0.1
+export DEBUGINFOD_CACHE_PATH no_proxy
 
 # report WORDS…: lines are joined, because they are broken where the width ends
 report() {
@@ -34,5 +35,23 @@ report --by function
 expect_in "$dir/joined" '(share of the time, and as innermost)'
 report --by module
 expect_in "$dir/joined" '(--by function tells their share of the time)'
+
+report --debuginfod=net
+if grep -q 'built without libdebuginfod' "$err"; then
+	expect_not_in "$dir/joined" DEBUGINFOD_URLS
+	end_actor "$actor"
+	finish
+fi
+expect_in "$dir/joined" ', which is not set now.'
+# Nobody listens there.
+DEBUGINFOD_URLS=http://127.0.0.1:1
+export DEBUGINFOD_URLS
+report --debuginfod=cache
+expect_in "$dir/joined" ' and --debuginfod=net.'
+if readelf -n "$dir/nameless" 2>/dev/null | grep -q 'Build ID'; then
+	report --debuginfod=net
+	expect_err 'no server is asked any more'
+	expect_in "$dir/joined" 'the servers of $DEBUGINFOD_URLS were given up on.'
+fi
 end_actor "$actor"
 finish

@@ -141,6 +141,7 @@ test_net(void **state)
 	/* Only the cache: no question is asked, and nothing written. */
 	scene_open(&scene, "prog", &config);
 	assert_null(scene.file.elf);
+	assert_int_not_equal(debug_files_servers(scene.files), DEBUGINFOD_IN_USE);
 	scene_close(&scene);
 	scene_run("! test -e cache");
 
@@ -153,6 +154,7 @@ test_net(void **state)
 	snprintf(path, sizeof(path), "cache/%s/debuginfo", id);
 	assert_non_null(scene.file.path);
 	assert_string_equal(scene.file.path, scene_path(path));
+	assert_int_equal(debug_files_servers(scene.files), DEBUGINFOD_IN_USE);
 	assert_true(scene_has_function(&scene, "marker"));
 	assert_int_equal(scene_said(&scene, "wallsample: "), 0);
 	scene_close(&scene);
@@ -192,6 +194,10 @@ test_no_urls(void **state)
 	scene_open(&scene, "prog", &config);
 	assert_null(scene.file.elf);
 	assert_int_equal(scene_said(&scene, "debug files"), 1);
+	if (scene_said(&scene, "built without libdebuginfod") > 0)
+		assert_int_equal(debug_files_servers(scene.files), DEBUGINFOD_NOT_BUILT);
+	else
+		assert_int_equal(debug_files_servers(scene.files), DEBUGINFOD_NO_ADDRESS);
 	scene_close(&scene);
 }
 
@@ -219,6 +225,7 @@ check_given_up(uint64_t limit_ns, const char *said)
 		assert_non_null(strstr(text, said));
 		assert_non_null(strstr(text, "libslow.so"));
 		assert_null(strstr(text, "libnext.so"));
+		assert_int_equal(debug_server_state(asked), DEBUGINFOD_GIVEN_UP);
 	}
 	debug_server_free(asked);
 	fclose(log.stream);
