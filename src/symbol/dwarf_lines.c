@@ -15,6 +15,9 @@
 #include "wallsample/base.h"
 
 #define LIMIT_BYTES ((size_t)200 << 20)
+/* The largest units of real programs take a second; their files, all of them asked about, ten. */
+#define UNIT_NS (10 * NS_PER_SEC)
+#define FILE_NS (60 * NS_PER_SEC)
 /* Units that are tried for one address. */
 #define TRIES_MAX 16
 
@@ -25,6 +28,9 @@ struct dwarf_lines {
 	struct dwarf_units *index;
 	struct dwarf_unit **units; /* by number; NULL: not read */
 	size_t spent, limit;       /* bytes */
+	uint64_t unit_ns, left_ns; /* CPU time that a unit, and the file, may take */
+	struct dwarf_time time;    /* of what is being read */
+	bool slow;                 /* it has been said that it takes too long */
 };
 
 struct dwarf_lines *
@@ -34,13 +40,41 @@ dwarf_lines_create(const struct dwarf_opener *opener)
 
 	lines->opener = *opener;
 	lines->limit = LIMIT_BYTES;
+	lines->unit_ns = UNIT_NS;
+	lines->left_ns = FILE_NS;
 	return lines;
+}
+
+void
+dwarf_lines_set_time(struct dwarf_lines *lines, uint64_t unit_ns, uint64_t file_ns)
+{
+	lines->unit_ns = unit_ns;
+	lines->left_ns = file_ns;
 }
 
 void
 dwarf_lines_set_limit(struct dwarf_lines *lines, size_t bytes)
 {
 	lines->limit = bytes;
+}
+
+static void
+begin_reading(struct dwarf_lines *lines, uint64_t most_ns)
+{
+	dwarf_time_start(&lines->time, most_ns < lines->left_ns ? most_ns : lines->left_ns);
+}
+
+static void
+end_reading(struct dwarf_lines *lines)
+{
+	const uint64_t used = dwarf_time_used_ns(&lines->time);
+
+	lines->left_ns -= used < lines->left_ns ? used : lines->left_ns;
+	if ((lines->left_ns > 0 && !lines->time.over) || lines->slow)
+		return;
+	lines->slow = true;
+	if (lines->opener.slow != NULL)
+		lines->opener.slow(lines->opener.context);
 }
 
 /* All units, and the handle that they point into. */
@@ -85,7 +119,9 @@ be_open(struct dwarf_lines *lines)
 		return false;
 	}
 	if (lines->index == NULL) {
-		lines->index = dwarf_units_create(lines->dwarf);
+		begin_reading(lines, lines->left_ns);
+		lines->index = dwarf_units_create(lines->dwarf, &lines->time);
+		end_reading(lines);
 		lines->units = xcalloc(dwarf_units_count(lines->index) + 1,
 				       sizeof(struct dwarf_unit *));
 	}
@@ -102,9 +138,12 @@ unit_of(struct dwarf_lines *lines, uint32_t number)
 	if (!be_open(lines) ||
 	    dwarf_offdie(lines->dwarf, dwarf_units_top(lines->index, number), &top) == NULL)
 		return NULL;
+	begin_reading(lines, lines->unit_ns);
 	if (lines->opener.split != NULL)
 		lines->spent += lines->opener.split(lines->opener.context, top.cu);
-	lines->units[number] = dwarf_unit_read(&top, dwarf_units_code(lines->index));
+	lines->units[number] =
+		dwarf_unit_read(&top, dwarf_units_code(lines->index), &lines->time);
+	end_reading(lines);
 	lines->spent += dwarf_unit_cost(lines->units[number]);
 	return lines->units[number];
 }
@@ -119,9 +158,26 @@ ask(struct dwarf_lines *lines, uint32_t number, uint64_t vaddr, struct dwarf_pla
 	if (unit == NULL)
 		return 0;
 	before = dwarf_unit_cost(unit);
+	begin_reading(lines, lines->unit_ns);
 	count = dwarf_unit_find(unit, vaddr, out, most);
+	end_reading(lines);
 	lines->spent += dwarf_unit_cost(unit) - before;
 	return count;
+}
+
+/* One of the units that do not say where their code is. False: there are no more. */
+static bool
+read_silent(struct dwarf_lines *lines)
+{
+	bool more;
+
+	if (lines->left_ns == 0 || !be_open(lines))
+		return false;
+	begin_reading(lines, lines->unit_ns);
+	more = dwarf_units_read_silent(lines->index, &lines->opener, lines->dwarf, &lines->spent,
+				       &lines->time);
+	end_reading(lines);
+	return more;
 }
 
 /* The units that hold an address; those that do not say so are read when no other does. */
@@ -133,10 +189,13 @@ units_holding(struct dwarf_lines *lines, uint64_t vaddr, uint32_t *out)
 
 	if (count > 0)
 		return count;
-	while (be_open(lines) && dwarf_units_read_silent(lines->index, &lines->opener,
-							 lines->dwarf, &lines->spent))
+	while (read_silent(lines))
 		more = true;
-	return more ? dwarf_units_holding(lines->index, vaddr, out, TRIES_MAX) : 0;
+	if (!more)
+		return 0;
+	/* Also when it ended half-way: what was known is still to be found. */
+	dwarf_units_order(lines->index);
+	return dwarf_units_holding(lines->index, vaddr, out, TRIES_MAX);
 }
 
 size_t
@@ -149,6 +208,11 @@ dwarf_lines_find(struct dwarf_lines *lines, uint64_t vaddr, struct dwarf_place *
 
 	if (most == 0 || (lines->index == NULL && !be_open(lines)))
 		return 0;
+	if (lines->left_ns == 0) {
+		if (lines->dwarf != NULL)
+			give_back(lines);
+		return 0;
+	}
 	count = units_holding(lines, vaddr, units);
 	for (size_t i = 0; i < count; i++) {
 		size_t places = ask(lines, units[i], vaddr, out, most);

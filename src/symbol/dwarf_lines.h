@@ -33,6 +33,8 @@ struct dwarf_opener {
 	 * many bytes of memory that takes until the handle is closed. NULL: there are none.
 	 */
 	size_t (*split)(void *context, Dwarf_CU *cu);
+	/* It takes too much time: symbol tables must do for the rest. Called once; or NULL. */
+	void (*slow)(void *context);
 	void *context;
 };
 
@@ -41,10 +43,14 @@ void dwarf_lines_free(struct dwarf_lines *lines);
 /* What was read is given back when it is more than this, in bytes; 200 MiB until said. */
 void dwarf_lines_set_limit(struct dwarf_lines *lines, size_t bytes);
 
+/* How much CPU time may be spent; 10 s and 60 s until said. */
+void dwarf_lines_set_time(struct dwarf_lines *lines, uint64_t unit_ns, uint64_t file_ns);
+
 /*
  * At most `most` places, innermost first; returns how many, 0 when no unit holds the address.
  * When there are more, the last is still the function whose code it is. Damaged DWARF
- * costs what it damages: never more than that, never for ever.
+ * costs what it damages, and no more time than was said: then the rest of the unit has no
+ * functions, or the file nothing at all any more. Opening the handle is not counted.
  */
 size_t dwarf_lines_find(struct dwarf_lines *lines, uint64_t vaddr, struct dwarf_place *out,
 			size_t most);

@@ -61,13 +61,13 @@ is_code(const struct dwarf_spans *code, uint64_t low)
 
 bool
 dwarf_unit_add_ranges(Dwarf_Die *die, const struct dwarf_spans *code, struct dwarf_spans *spans,
-		      uint32_t what, size_t limit)
+		      uint32_t what, size_t limit, struct dwarf_time *time)
 {
 	Dwarf_Addr base = 0, low, high;
 	ptrdiff_t at = 0;
 	bool added = false;
 
-	while (spans->tried < limit) {
+	while (spans->tried < limit && !dwarf_time_is_over(time)) {
 		at = dwarf_ranges(die, at, &base, &low, &high);
 		if (at <= 0)
 			break;
@@ -108,7 +108,7 @@ enter(struct path *path, uint32_t depth, uint32_t scope)
 }
 
 static void
-read_scopes(struct dwarf_unit *unit, const struct dwarf_spans *code)
+read_scopes(struct dwarf_unit *unit, const struct dwarf_spans *code, struct dwarf_time *time)
 {
 	struct dwarf_walk *walk = dwarf_walk_create(&unit->tree);
 	struct dwarf_entry entry;
@@ -116,11 +116,13 @@ read_scopes(struct dwarf_unit *unit, const struct dwarf_spans *code)
 
 	if (walk == NULL)
 		return;
-	while (unit->spans.tried < SPANS_MAX && dwarf_walk_next(walk, &entry)) {
+	while (unit->spans.tried < SPANS_MAX && !dwarf_time_is_over(time) &&
+	       dwarf_walk_next(walk, &entry)) {
 		uint32_t number = (uint32_t)unit->scope_count;
 
 		leave(&path, entry.left);
-		if (!dwarf_unit_add_ranges(&entry.die, code, &unit->spans, number, SPANS_MAX))
+		if (!dwarf_unit_add_ranges(&entry.die, code, &unit->spans, number, SPANS_MAX,
+					   time))
 			continue;
 		if (unit->scope_count == unit->scope_capacity)
 			unit->scopes = xgrow(unit->scopes, &unit->scope_capacity,
@@ -139,7 +141,7 @@ read_scopes(struct dwarf_unit *unit, const struct dwarf_spans *code)
 }
 
 struct dwarf_unit *
-dwarf_unit_read(Dwarf_Die *top, const struct dwarf_spans *code)
+dwarf_unit_read(Dwarf_Die *top, const struct dwarf_spans *code, struct dwarf_time *time)
 {
 	struct dwarf_unit *unit = xcalloc(1, sizeof(*unit));
 
@@ -147,7 +149,7 @@ dwarf_unit_read(Dwarf_Die *top, const struct dwarf_spans *code)
 	unit->top = *top;
 	if (!dwarf_split_find(top, &unit->tree))
 		unit->tree = *top;
-	read_scopes(unit, code);
+	read_scopes(unit, code, time);
 	return unit;
 }
 

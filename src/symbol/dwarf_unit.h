@@ -14,14 +14,17 @@
 
 #include "dwarf_lines.h"
 #include "dwarf_spans.h"
+#include "dwarf_time.h"
 
 struct dwarf_unit;
 
 /*
  * Reads the functions of the unit with the top entry `top`, of its split unit if it has one;
- * `code` holds where code can be, empty: anywhere but at 0.
+ * `code` holds where code can be, empty: anywhere but at 0. When the time is over it has those
+ * that were read so far.
  */
-struct dwarf_unit *dwarf_unit_read(Dwarf_Die *top, const struct dwarf_spans *code);
+struct dwarf_unit *dwarf_unit_read(Dwarf_Die *top, const struct dwarf_spans *code,
+				   struct dwarf_time *time);
 void dwarf_unit_free(struct dwarf_unit *unit);
 /* About how much memory it takes, with what libdw keeps for it; the first question adds lines. */
 size_t dwarf_unit_cost(const struct dwarf_unit *unit);
@@ -34,9 +37,11 @@ const struct dwarf_spans *dwarf_unit_spans(const struct dwarf_unit *unit);
 /*
  * Adds the addresses of an entry to `spans`, dead ones (that the linker has moved out of
  * the code) left out; false when there are none. Entries of a damaged file may all have the same
- * long list: `spans->tried` counts what was looked at, and is never more than `limit`.
+ * long list: `spans->tried` counts what was looked at, and is never more than `limit`;
+ * what libdw passes over by itself takes time, and ends with that.
  */
 bool dwarf_unit_add_ranges(Dwarf_Die *die, const struct dwarf_spans *code,
-			   struct dwarf_spans *spans, uint32_t what, size_t limit);
+			   struct dwarf_spans *spans, uint32_t what, size_t limit,
+			   struct dwarf_time *time);
 
 #endif

@@ -47,7 +47,7 @@ find_code(struct dwarf_units *units, Dwarf *dwarf)
 }
 
 static void
-add_unit(struct dwarf_units *units, Dwarf_Die *top, Dwarf_Off offset)
+add_unit(struct dwarf_units *units, Dwarf_Die *top, Dwarf_Off offset, struct dwarf_time *time)
 {
 	uint32_t number = (uint32_t)units->count;
 
@@ -55,7 +55,7 @@ add_unit(struct dwarf_units *units, Dwarf_Die *top, Dwarf_Off offset)
 		units->tops = xgrow(units->tops, &units->capacity, units->count + 1,
 				    sizeof(*units->tops));
 	units->tops[units->count++] = offset;
-	if (dwarf_unit_add_ranges(top, &units->code, &units->spans, number, SPANS_MAX))
+	if (dwarf_unit_add_ranges(top, &units->code, &units->spans, number, SPANS_MAX, time))
 		return;
 	/* It names code, but all of it was dropped by the linker. */
 	if (dwarf_hasattr(top, DW_AT_ranges) || dwarf_hasattr(top, DW_AT_high_pc))
@@ -67,7 +67,7 @@ add_unit(struct dwarf_units *units, Dwarf_Die *top, Dwarf_Off offset)
 }
 
 struct dwarf_units *
-dwarf_units_create(Dwarf *dwarf)
+dwarf_units_create(Dwarf *dwarf, struct dwarf_time *time)
 {
 	struct dwarf_units *units = xcalloc(1, sizeof(*units));
 	Dwarf_Off at = 0, next;
@@ -75,13 +75,13 @@ dwarf_units_create(Dwarf *dwarf)
 	Dwarf_Die top;
 
 	find_code(units, dwarf);
-	while (units->count < UNITS_MAX &&
+	while (units->count < UNITS_MAX && !dwarf_time_is_over(time) &&
 	       dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
 		if (dwarf_offdie(dwarf, at + header, &top) != NULL) {
 			int tag = dwarf_tag(&top);
 
 			if (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit)
-				add_unit(units, &top, at + header);
+				add_unit(units, &top, at + header, time);
 		}
 		if (next <= at)
 			break;
@@ -149,7 +149,7 @@ dwarf_units_holding(const struct dwarf_units *units, uint64_t vaddr, uint32_t *o
 
 bool
 dwarf_units_read_silent(struct dwarf_units *units, const struct dwarf_opener *opener,
-			Dwarf *dwarf, size_t *cost)
+			Dwarf *dwarf, size_t *cost, struct dwarf_time *time)
 {
 	const struct dwarf_spans *spans;
 	struct dwarf_unit *unit;
@@ -162,7 +162,7 @@ dwarf_units_read_silent(struct dwarf_units *units, const struct dwarf_opener *op
 	if (dwarf_offdie(dwarf, units->tops[number], &top) != NULL) {
 		if (opener->split != NULL)
 			*cost += opener->split(opener->context, top.cu);
-		unit = dwarf_unit_read(&top, &units->code);
+		unit = dwarf_unit_read(&top, &units->code, time);
 		spans = dwarf_unit_spans(unit);
 		for (size_t i = 0; i < spans->count; i++)
 			dwarf_spans_add(&units->spans, spans->all[i].low, spans->all[i].high,
@@ -171,7 +171,11 @@ dwarf_units_read_silent(struct dwarf_units *units, const struct dwarf_opener *op
 		*cost += dwarf_unit_cost(unit);
 		dwarf_unit_free(unit);
 	}
-	if (units->silent_read == units->silent_count || units->spans.tried >= SPANS_MAX)
-		dwarf_spans_order(&units->spans);
 	return true;
+}
+
+void
+dwarf_units_order(struct dwarf_units *units)
+{
+	dwarf_spans_order(&units->spans);
 }

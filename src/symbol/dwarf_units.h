@@ -13,11 +13,12 @@
 
 #include "dwarf_lines.h"
 #include "dwarf_spans.h"
+#include "dwarf_time.h"
 
 struct dwarf_units;
 
-/* Reads the headers of all units. */
-struct dwarf_units *dwarf_units_create(Dwarf *dwarf);
+/* Reads the headers of all units, or of as many as the time is there for. */
+struct dwarf_units *dwarf_units_create(Dwarf *dwarf, struct dwarf_time *time);
 void dwarf_units_free(struct dwarf_units *units);
 size_t dwarf_units_count(const struct dwarf_units *units);
 /* The offset of a unit's top entry in .debug_info. */
@@ -29,9 +30,11 @@ size_t dwarf_units_holding(const struct dwarf_units *units, uint64_t vaddr, uint
 			   size_t most);
 /*
  * Reads the functions of the units that do not say where their code is: the next such
- * unit each time. Returns false when there is no more.
+ * unit each time. Returns false when there is no more. When that is done, or given up, the
+ * units must be put in order before they are asked again.
  */
 bool dwarf_units_read_silent(struct dwarf_units *units, const struct dwarf_opener *opener,
-			     Dwarf *dwarf, size_t *cost);
+			     Dwarf *dwarf, size_t *cost, struct dwarf_time *time);
+void dwarf_units_order(struct dwarf_units *units);
 
 #endif

@@ -28,6 +28,8 @@ libwallsample_a_SOURCES += \
 	src/symbol/dwarf_spans.h \
 	src/symbol/dwarf_split.c \
 	src/symbol/dwarf_split.h \
+	src/symbol/dwarf_time.c \
+	src/symbol/dwarf_time.h \
 	src/symbol/dwarf_unit.c \
 	src/symbol/dwarf_unit.h \
 	src/symbol/dwarf_units.c \

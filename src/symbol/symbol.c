@@ -113,6 +113,20 @@ find_split(void *context, Dwarf_CU *cu)
 	return debug_file_split(known->symbols->files, &known->file, cu);
 }
 
+static void
+say_slow(void *context)
+{
+	struct known_module *known = context;
+	struct symbols *symbols = known->symbols;
+	const char *path = known->file.path != NULL ? known->file.path : known->module->path;
+
+	strbuf_clear(&symbols->scratch);
+	strbuf_add_foreign(&symbols->scratch, path);
+	log_say(symbols->config->log, LOG_NORMAL,
+		"%s: reading its DWARF takes too long: symbol tables name what is left",
+		symbols->scratch.data);
+}
+
 static struct known_module *
 known_module(struct symbols *symbols, const struct module *module)
 {
@@ -140,7 +154,7 @@ known_module(struct symbols *symbols, const struct module *module)
 	} else if (module->image != NULL) {
 		const struct dwarf_opener opener = {
 			.open = open_dwarf, .close = close_dwarf, .split = find_split,
-			.context = known,
+			.slow = say_slow, .context = known,
 		};
 
 		debug_file_open(symbols->files, module, &known->file);

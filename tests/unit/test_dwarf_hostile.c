@@ -3,7 +3,7 @@
  * test_dwarf_hostile.c - DWARF whose entries share what is long costs no more than its size.
  *
  * The files are made here, section by section: one unit, or many, in which every function has
- * the same list of address ranges.
+ * the same list of address ranges, or of entries that have none.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,9 +62,9 @@ add_unit(struct strbuf *info, bool silent, size_t functions)
 	add_number(info, 0, 1);
 }
 
-/* Takes over `info`. Returns a descriptor of the file. */
+/* Takes over `info`. `bases`: the list only says where ranges would begin. */
 static int
-make_file(struct strbuf *info)
+make_file(struct strbuf *info, bool bases)
 {
 	Elf64_Shdr section[SECTIONS] = {0};
 	Elf64_Ehdr header = {
@@ -80,7 +80,7 @@ make_file(struct strbuf *info)
 
 	strbuf_init(&lists);
 	for (uint64_t i = 0; i < RANGES; i++) {
-		add_number(&lists, i % 16, 8);
+		add_number(&lists, bases ? UINT64_MAX : i % 16, 8);
 		add_number(&lists, 16, 8);
 	}
 	strbuf_add(&lists, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
@@ -109,10 +109,14 @@ make_file(struct strbuf *info)
 	return fd;
 }
 
+struct file {
+	int fd, slow;
+};
+
 static Dwarf *
 open_dwarf(void *context)
 {
-	return dwarf_begin(*(const int *)context, DWARF_C_READ);
+	return dwarf_begin(((const struct file *)context)->fd, DWARF_C_READ);
 }
 
 static void
@@ -130,16 +134,71 @@ check(struct strbuf *info)
 	uint64_t began = clock_own_cpu_ns();
 	struct dwarf_lines *lines;
 	struct dwarf_place place[4];
-	int fd = make_file(info);
+	struct file file = {.fd = make_file(info, false)};
 
-	opener.context = &fd;
+	opener.context = &file;
 	elf_version(EV_CURRENT);
 	lines = dwarf_lines_create(&opener);
 	assert_true(dwarf_lines_find(lines, CODE + 8, place, 4) <= 1);
 	assert_int_equal(dwarf_lines_find(lines, CODE - 1, place, 4), 0);
 	dwarf_lines_free(lines);
-	close(fd);
+	close(file.fd);
 	print_message("%.2f s\n", (double)(clock_own_cpu_ns() - began) / 1e9);
+}
+
+static void
+count_slow(void *context)
+{
+	((struct file *)context)->slow++;
+}
+
+/* With a tenth of a second for a unit and three for all: what was asked for ends in time. */
+static void
+check_time(struct strbuf *info)
+{
+	struct file file = {.fd = make_file(info, true)};
+	struct dwarf_opener opener = {.open = open_dwarf, .close = close_dwarf,
+				      .slow = count_slow, .context = &file};
+	const uint64_t began = clock_own_cpu_ns();
+	struct dwarf_lines *lines;
+	struct dwarf_place place[4];
+
+	elf_version(EV_CURRENT);
+	lines = dwarf_lines_create(&opener);
+	dwarf_lines_set_time(lines, NS_PER_SEC / 10, 3 * NS_PER_SEC / 10);
+	for (uint64_t i = 0; i < 100; i++)
+		assert_true(dwarf_lines_find(lines, CODE + i, place, 4) <= 1);
+	assert_int_equal(file.slow, 1);
+	dwarf_lines_free(lines);
+	close(file.fd);
+	print_message("%.2f s\n", (double)(clock_own_cpu_ns() - began) / 1e9);
+	/* A list takes some milliseconds, with sanitizers more. */
+	assert_true(clock_own_cpu_ns() - began < 2 * NS_PER_SEC);
+}
+
+/* 20,000 functions of 100,000 entries each: ten seconds if nobody looks at the time. */
+static void
+bases_of_unit(void **state)
+{
+	struct strbuf info;
+
+	(void)state;
+	strbuf_init(&info);
+	add_unit(&info, false, 20000);
+	check_time(&info);
+}
+
+/* The same in units that are each within their time. */
+static void
+bases_of_silent_units(void **state)
+{
+	struct strbuf info;
+
+	(void)state;
+	strbuf_init(&info);
+	for (int i = 0; i < 1000; i++)
+		add_unit(&info, true, 20);
+	check_time(&info);
 }
 
 static void
@@ -172,6 +231,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_unit),
 		cmocka_unit_test(silent_units),
+		cmocka_unit_test(bases_of_unit),
+		cmocka_unit_test(bases_of_silent_units),
 	};
 
 	/* All 100,000 million ranges would take hours; how busy the machine is does not count. */
