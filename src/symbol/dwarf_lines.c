@@ -24,7 +24,7 @@
 struct dwarf_lines {
 	struct dwarf_opener opener;
 	Dwarf *dwarf; /* NULL: not open */
-	bool dead;    /* there is no DWARF, or no more */
+	bool dead;    /* there is no DWARF */
 	struct dwarf_units *index;
 	struct dwarf_unit **units; /* by number; NULL: not read */
 	size_t spent, limit;       /* bytes */
@@ -115,7 +115,8 @@ be_open(struct dwarf_lines *lines)
 	if (lines->dwarf == NULL)
 		lines->dwarf = lines->opener.open(lines->opener.context);
 	if (lines->dwarf == NULL) {
-		lines->dead = true;
+		/* What could be opened once may be so again: there was no memory, or no file. */
+		lines->dead = lines->index == NULL;
 		return false;
 	}
 	if (lines->index == NULL) {

@@ -111,12 +111,15 @@ make_file(struct strbuf *info, bool bases)
 
 struct file {
 	int fd, slow;
+	int opened, fails; /* the opening of which nothing comes; 0: none */
 };
 
 static Dwarf *
 open_dwarf(void *context)
 {
-	return dwarf_begin(((const struct file *)context)->fd, DWARF_C_READ);
+	struct file *file = context;
+
+	return ++file->opened == file->fails ? NULL : dwarf_begin(file->fd, DWARF_C_READ);
 }
 
 static void
@@ -201,6 +204,36 @@ bases_of_silent_units(void **state)
 	check_time(&info);
 }
 
+/*
+ * The handle cannot be opened again half-way through units that do not say where their code
+ * is: what was read before is known, and it is tried again.
+ */
+static void
+opened_again(void **state)
+{
+	struct dwarf_opener opener = {.open = open_dwarf, .close = close_dwarf};
+	struct dwarf_lines *lines;
+	struct dwarf_place place[4];
+	struct strbuf info;
+	struct file file = {.fails = 3};
+
+	(void)state;
+	strbuf_init(&info);
+	for (int i = 0; i < 4; i++)
+		add_unit(&info, true, 1);
+	file.fd = make_file(&info, false);
+	opener.context = &file;
+	elf_version(EV_CURRENT);
+	lines = dwarf_lines_create(&opener);
+	dwarf_lines_set_limit(lines, 0); /* one unit for each handle */
+	/* The third fails: the units before it have the address. */
+	assert_int_equal(dwarf_lines_find(lines, CODE + 8, place, 4), 1);
+	assert_int_equal(file.opened, 4);
+	assert_int_equal(dwarf_lines_find(lines, CODE + 8, place, 4), 1);
+	dwarf_lines_free(lines);
+	close(file.fd);
+}
+
 static void
 one_unit(void **state)
 {
@@ -233,6 +266,7 @@ main(void)
 		cmocka_unit_test(silent_units),
 		cmocka_unit_test(bases_of_unit),
 		cmocka_unit_test(bases_of_silent_units),
+		cmocka_unit_test(opened_again),
 	};
 
 	/* All 100,000 million ranges would take hours; how busy the machine is does not count. */
