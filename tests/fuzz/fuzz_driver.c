@@ -38,17 +38,25 @@ say_last_words(int signo)
 	raise(signo);
 }
 
+/* A round that fed nothing is no round that passed. */
+static void __attribute__((noreturn))
+give_up(const char *path, const char *why)
+{
+	fprintf(stderr, "%s %s\n", path, why);
+	exit(99);
+}
+
 static struct bytes
 read_file(const char *path)
 {
 	struct bytes bytes = { .data = xmalloc(LARGEST) };
 	FILE *file = fopen(path, "rbe");
 
-	if (file == NULL) {
-		fprintf(stderr, "%s cannot be read\n", path);
-		exit(99);
-	}
+	if (file == NULL)
+		give_up(path, "cannot be opened");
 	bytes.size = fread(bytes.data, 1, LARGEST, file);
+	if (ferror(file))
+		give_up(path, "cannot be read");
 	fclose(file);
 	return bytes;
 }
@@ -131,23 +139,28 @@ feed_all(const char *path, uint64_t seed, unsigned rounds, unsigned only)
 {
 	struct dirent **entry;
 	struct stat st;
-	int count;
+	int count, fed = 0;
 
 	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
 		feed(path, seed, rounds, only);
 		return;
 	}
 	count = scandir(path, &entry, NULL, compare_names);
+	if (count < 0)
+		give_up(path, "cannot be read");
 	for (int i = 0; i < count; i++) {
 		char file[4096];
 
 		snprintf(file, sizeof(file), "%s/%s", path, entry[i]->d_name);
-		if (entry[i]->d_name[0] != '.')
+		if (entry[i]->d_name[0] != '.') {
 			feed(file, seed, rounds, only);
+			fed++;
+		}
 		free(entry[i]);
 	}
-	if (count >= 0)
-		free(entry);
+	free(entry);
+	if (fed == 0)
+		give_up(path, "has no file in it");
 }
 
 int
@@ -170,6 +183,8 @@ main(int argc, char **argv)
 		else
 			return 64;
 	}
+	if (optind == argc)
+		return 64;
 	for (; optind < argc; optind++)
 		feed_all(argv[optind], seed, rounds, only);
 	return 0;

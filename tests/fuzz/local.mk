@@ -9,7 +9,7 @@ tests_fuzz_fuzz_jit_LDADD = $(WALLSAMPLE_LIBS)
 tests_fuzz_fuzz_jit_elf_SOURCES = \
 	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_jit_elf.c
 tests_fuzz_fuzz_jit_elf_LDADD = $(WALLSAMPLE_LIBS)
-TESTS += tests/fuzz/module.sh tests/fuzz/jit.sh
+TESTS += tests/fuzz/driver.sh tests/fuzz/module.sh tests/fuzz/jit.sh
 fuzz_corpus = \
 	tests/fuzz/corpus/module/dwarf4.so tests/fuzz/corpus/module/dwarf5.so \
 	tests/fuzz/corpus/module/dwarf5-gz.so tests/fuzz/corpus/module/stripped.so \
@@ -20,4 +20,4 @@ fuzz_corpus = \
 	tests/fuzz/corpus/jit_elf/dwarf4.elf tests/fuzz/corpus/jit_elf/llvm.elf \
 	tests/fuzz/corpus/jit_elf/object.elf tests/fuzz/corpus/jit_elf/program.elf \
 	tests/fuzz/corpus/jit_elf/textrel.elf
-EXTRA_DIST += tests/fuzz/module.sh tests/fuzz/jit.sh $(fuzz_corpus)
+EXTRA_DIST += tests/fuzz/driver.sh tests/fuzz/module.sh tests/fuzz/jit.sh $(fuzz_corpus)
