@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "jit_source.h"
@@ -18,6 +19,8 @@
 #define MAX_FILE ((uint64_t)512 << 20)
 /* By so many bytes before the place where reading goes on a file is known again. */
 #define TAIL 64
+/* A file may seem to be so many seconds older than the process whose it is. */
+#define OLDER_S 60
 
 struct perf_map {
 	const struct jit_target *target;
@@ -69,6 +72,33 @@ release(void *state)
 	free(map);
 }
 
+/*
+ * Was the file last written to before the process began? It is then that of another with the
+ * same number, which in containers comes again and again. Its time is from another clock
+ * than ours, which may have been set meanwhile: a minute is not looked at.
+ */
+static bool
+is_older(const struct perf_map *map, const struct stat *st)
+{
+	const uint64_t start = map->target->process->start_time;
+	const long ticks = sysconf(_SC_CLK_TCK);
+	struct timespec now, boot;
+
+	if (start == 0 || ticks <= 0 || clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+	    clock_gettime(CLOCK_BOOTTIME, &boot) != 0)
+		return false;
+	return st->st_mtim.tv_sec <
+	       now.tv_sec - boot.tv_sec + (int64_t)(start / (uint64_t)ticks) - OLDER_S;
+}
+
+static void
+refuse(struct perf_map *map, const char *why)
+{
+	if (!map->refused)
+		log_say(map->target->log, LOG_NORMAL, "%s names no code: %s", map->path, why);
+	map->refused = true;
+}
+
 /* A file that has been there stays open, so that its end can be read when it is gone. */
 static void
 search(void *state)
@@ -81,14 +111,17 @@ search(void *state)
 	snprintf(map->path, sizeof(map->path), "/tmp/perf-%" PRIu32 ".map", map->target->ns_pid);
 	fd = jit_file_open(map->target, map->path, &why);
 	if (fd < 0) {
-		if (why != NULL && !map->refused)
-			log_say(map->target->log, LOG_NORMAL, "%s names no code: %s", map->path,
-				why);
-		map->refused |= why != NULL;
+		if (why != NULL)
+			refuse(map, why);
 		return;
 	}
 	if (fstat(fd, &st) != 0 ||
 	    (map->fd >= 0 && st.st_dev == map->dev && st.st_ino == map->inode)) {
+		close(fd);
+		return;
+	}
+	if (is_older(map, &st)) {
+		refuse(map, "it is older than the process");
 		close(fd);
 		return;
 	}

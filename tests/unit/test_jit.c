@@ -5,12 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "jit_scene.h"
+
+#define DAY (24 * 60 * 60)
 
 static void
 test_nothing(void **state)
@@ -246,6 +250,67 @@ test_refused(void **state)
 	assert_int_equal(lines_said(scene), 1);
 }
 
+/* When the file was last written to, in seconds before now. */
+static void
+make_old(const struct scene *scene, time_t seconds)
+{
+	struct timespec times[2];
+
+	assert_int_equal(clock_gettime(CLOCK_REALTIME, &times[0]), 0);
+	times[0].tv_sec -= seconds;
+	times[1] = times[0];
+	assert_int_equal(utimensat(AT_FDCWD, scene->map_path, times, 0), 0);
+}
+
+/* That of an earlier process with the same number, until it is written to. */
+static void
+test_stale(void **state)
+{
+	struct scene *scene = *state;
+
+	append(scene, "1000 10 stale\n");
+	/* The test itself is the process, and not a day old. */
+	make_old(scene, DAY);
+	tick(scene);
+	tick(scene);
+	assert_int_equal(jit_count(scene->jit), 0);
+	assert_int_equal(times_said(scene, "it is older than the process"), 1);
+	unlink(scene->map_path);
+	append(scene, "2000 10 fresh\n");
+	tick(scene);
+	assert_string_equal(name_of(scene, 0x1000), "-");
+	assert_string_equal(name_of(scene, 0x2000), "fresh");
+	assert_int_equal(lines_said(scene), 1);
+}
+
+/* The same file becomes newer. */
+static void
+test_stale_grows(void **state)
+{
+	struct scene *scene = *state;
+
+	append(scene, "1000 10 old\n");
+	make_old(scene, DAY);
+	tick(scene);
+	assert_int_equal(jit_count(scene->jit), 0);
+	append(scene, "2000 10 new\n");
+	tick(scene);
+	assert_string_equal(name_of(scene, 0x2000), "new");
+}
+
+/* Clocks differ by some seconds. */
+static void
+test_hardly_older(void **state)
+{
+	struct scene *scene = *state;
+
+	append(scene, "1000 10 mine\n");
+	make_old(scene, 20);
+	tick(scene);
+	assert_string_equal(name_of(scene, 0x1000), "mine");
+	assert_int_equal(lines_said(scene), 0);
+}
+
 /* Many lines, in ticks of bounded cost, in an order that a plain tree would not bear. */
 static void
 test_many(void **state)
@@ -401,6 +466,7 @@ main(void)
 		JIT_ROW(test_nothing), JIT_ROW(test_lines), JIT_ROW(test_partial_line),
 		JIT_ROW(test_garbage), JIT_ROW(test_overlap), JIT_ROW(test_epochs),
 		JIT_ROW(test_written_anew), JIT_ROW(test_removed), JIT_ROW(test_refused),
+		JIT_ROW(test_stale), JIT_ROW(test_stale_grows), JIT_ROW(test_hardly_older),
 		JIT_ROW(test_many), JIT_ROW(test_nested), JIT_ROW(test_layers),
 		JIT_ROW(test_large), JIT_ROW(test_sparse), JIT_ROW(test_endless_names),
 	};
