@@ -1,4 +1,5 @@
 include tests/unit/local.mk
+include tests/replay/local.mk
 include tests/live/local.mk
 include tests/cli/local.mk
 include tests/lint/local.mk

@@ -37,6 +37,7 @@ void *xgrow(void *array, size_t *capacity, size_t want, size_t size);
 /* --- time -------------------------------------------------------------- */
 
 uint64_t clock_now_ns(void);   /* CLOCK_MONOTONIC */
+uint64_t clock_date_ns(void);  /* CLOCK_REALTIME: since 1970 */
 uint64_t clock_own_cpu_ns(void); /* CPU time of this whole process */
 
 /* --- numbers from text ------------------------------------------------- */

@@ -22,6 +22,7 @@ struct export_input {
 	const struct modules *modules;
 	const char *names_hint; /* what would name the nameless, a sentence; NULL: none */
 	const struct sampler_stats *stats;
+	uint64_t began_ns;    /* CLOCK_REALTIME at the beginning; 0: not known */
 	enum sampler_end end;
 	bool snapshot;        /* made by a signal while sampling goes on */
 	bool by_thread;       /* -t: threads are kept apart */
@@ -37,7 +38,10 @@ struct export_input {
 struct exporter {
 	const char *name;     /* "folded" */
 	const char *help;     /* a few words for --help */
-	const char *endings;  /* "folded,collapsed": of file names, without the dot */
+	const char *endings;  /* "folded,collapsed": of file names, without the first dot */
+	const char *noun;     /* of what it writes: "stacks" */
+	bool binary;          /* nothing for a terminal */
+	bool by_address;      /* wants a view of VIEW_BY_ADDRESS, whatever else was asked for */
 	/* Writes to `out`. Errors of the stream are the caller's to check. */
 	void (*write)(const struct export_input *input, FILE *out);
 };
@@ -47,7 +51,7 @@ extern const struct exporter *const exporters[];
 
 /* By name; NULL if there is none. */
 const struct exporter *exporter_by_name(const char *name);
-/* By the ending of a file name ("x.folded"), else NULL. */
+/* By the ending of a file name ("x.folded", "x.pb.gz"), else NULL. */
 const struct exporter *exporter_by_file(const char *file);
 
 #endif

@@ -67,6 +67,8 @@ enum weight {
 	WEIGHT_COUNT
 };
 
+const char *weight_word(enum weight weight); /* "wall" */
+
 /* Samples of one thread with the same stack, state and system call. */
 struct profile_entry {
 	uint32_t thread, stack;

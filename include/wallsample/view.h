@@ -35,6 +35,7 @@ enum view_key {
 #define X(name, text) VIEW_BY_##name,
 	VIEW_KEYS(X)
 #undef X
+	VIEW_BY_ADDRESS, /* nothing is one but frames of the same address: for exporters */
 };
 
 /* A function: one name in one module; or what else frames are told apart by. */
@@ -45,6 +46,11 @@ struct view_function {
 			     * or a source file: all functions of it have */
 	bool needs_module;  /* the name alone does not say of which module it is */
 	uint32_t module_id; /* MODULE_NONE for a named frame */
+	/* The rest is of the first of its frames, so of all only by address. */
+	const char *file;   /* NULL: not known */
+	uint32_t line;      /* 0: not known */
+	bool inlined;       /* into the next, outer one of its stacks: they share a frame */
+	uint32_t frame;     /* of the profile */
 };
 
 struct view_row {

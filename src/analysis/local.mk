@@ -3,4 +3,6 @@ libwallsample_a_SOURCES += \
 	src/analysis/neighbours.c \
 	src/analysis/result.c \
 	src/analysis/tree.c \
-	src/analysis/view.c
+	src/analysis/view.c \
+	src/analysis/view_names.c \
+	src/analysis/view_parts.h

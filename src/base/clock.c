@@ -21,6 +21,12 @@ clock_now_ns(void)
 }
 
 uint64_t
+clock_date_ns(void)
+{
+	return read_ns(CLOCK_REALTIME);
+}
+
+uint64_t
 clock_own_cpu_ns(void)
 {
 	return read_ns(CLOCK_PROCESS_CPUTIME_ID);

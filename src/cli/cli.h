@@ -128,6 +128,8 @@ int output_write(const struct output *output, const char *text, size_t length,
 		 struct error *err);
 void output_close(struct output *output);
 
+bool output_is_terminal(const struct output *output);
+
 /* Columns of the terminal that is written to, else COLUMNS; 0: neither tells. */
 unsigned output_columns(const struct output *output);
 

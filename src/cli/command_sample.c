@@ -86,6 +86,9 @@ open_output(struct sample_run *run, struct error *err)
 		rc = output_name_expand(pattern, run->target.pid, &name, err);
 	if (rc == 0)
 		rc = output_open(&run->output, name.data, err);
+	if (rc == 0 && run->exporter->binary && output_is_terminal(&run->output))
+		rc = error_set(err, ERROR_USAGE, "-f %s is nothing for a terminal: name a file "
+			       "with -o", run->exporter->name);
 	strbuf_release(&name);
 	return rc;
 }
@@ -204,6 +207,7 @@ run_sampler(struct sample_run *run)
 	run->log.before = before_line;
 	run->log.after = after_line;
 	run->log.context = run->sampler;
+	run->began_ns = clock_date_ns();
 	run->end = sampler_run(run->sampler, &hooks);
 	run->stats = *sampler_stats(run->sampler);
 	/* a command that was sampled without a stop is nobody's to reap but ours */

@@ -231,6 +231,12 @@ output_close(struct output *output)
 	*output = (struct output){ .fd = -1, .dirfd = -1 };
 }
 
+bool
+output_is_terminal(const struct output *output)
+{
+	return output->fd >= 0 && isatty(output->fd) == 1;
+}
+
 unsigned
 output_columns(const struct output *output)
 {

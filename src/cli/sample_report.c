@@ -76,8 +76,7 @@ say_written(const struct sample_run *run, const struct view *view, bool snapshot
 	strbuf_init(&path);
 	strbuf_add_foreign(&path, run->output.path);
 	log_say(&run->log, LOG_NORMAL, "wrote %s %s to %s%s: %s sample%s of %s thread%s",
-		run->exporter->name, strcmp(run->exporter->name, "text") == 0 ? "report" : "stacks",
-		path.data, snapshot ? " so far" : "",
+		run->exporter->name, run->exporter->noun, path.data, snapshot ? " so far" : "",
 		say_count(total > 0 ? (uint64_t)total : 0, samples), total == 1 ? "" : "s",
 		say_count(thread_count, threads), thread_count == 1 ? "" : "s");
 	strbuf_release(&path);
@@ -173,17 +172,24 @@ add_names_hint(struct strbuf *hint, enum debuginfod_state servers)
 	}
 }
 
+static enum view_key
+choose_key(const struct sample_run *run)
+{
+	if (run->exporter->by_address)
+		return VIEW_BY_ADDRESS;
+	return run->options->lines ? VIEW_BY_LINE : (enum view_key)run->options->by;
+}
+
 int
 sample_write(const struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
 	     struct error *err)
 {
-	const enum view_key key =
-		run->options->lines ? VIEW_BY_LINE : (enum view_key)run->options->by;
 	const size_t limit = run->options->limit;
 	struct export_input input = {
 		.process = run->target.process,
 		.modules = run->modules,
 		.stats = stats,
+		.began_ns = run->began_ns,
 		.end = run->end,
 		.snapshot = snapshot,
 		.by_thread = run->options->threads,
@@ -200,7 +206,7 @@ sample_write(const struct sample_run *run, const struct sampler_stats *stats, bo
 	int rc;
 
 	jit_refresh(run->jit);
-	view = view_create(run->profile, run->symbols, &run->filter, key);
+	view = view_create(run->profile, run->symbols, &run->filter, choose_key(run));
 	strbuf_init(&hint);
 	add_names_hint(&hint, symbols_debuginfod_state(run->symbols));
 	input.view = view;

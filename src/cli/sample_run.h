@@ -27,6 +27,7 @@ struct sample_run {
 	struct profile *profile;
 	struct symbols *symbols;
 	struct sampler *sampler;
+	uint64_t began_ns;     /* CLOCK_REALTIME when sampling began */
 	struct sampler_stats stats; /* when it has ended */
 	enum sampler_end end;
 };

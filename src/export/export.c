@@ -11,6 +11,7 @@
 const struct exporter *const exporters[] = {
 	&exporter_text,
 	&exporter_folded,
+	&exporter_pprof,
 	NULL,
 };
 
@@ -45,12 +46,11 @@ exporter_by_file(const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	const char *base = slash != NULL ? slash + 1 : file;
-	const char *dot = strrchr(base, '.');
 
-	if (dot == NULL || dot[1] == '\0')
-		return NULL;
-	for (size_t i = 0; exporters[i] != NULL; i++)
-		if (is_listed(exporters[i]->endings, dot + 1))
-			return exporters[i];
+	/* The longest first: an ending may have a dot in it. */
+	for (const char *dot = strchr(base, '.'); dot != NULL; dot = strchr(dot + 1, '.'))
+		for (size_t i = 0; dot[1] != '\0' && exporters[i] != NULL; i++)
+			if (is_listed(exporters[i]->endings, dot + 1))
+				return exporters[i];
 	return NULL;
 }

@@ -9,5 +9,6 @@
 
 extern const struct exporter exporter_text;
 extern const struct exporter exporter_folded;
+extern const struct exporter exporter_pprof;
 
 #endif

@@ -163,5 +163,6 @@ const struct exporter exporter_folded = {
 	.name = "folded",
 	.help = "one line a stack, for flame graphs",
 	.endings = "folded,collapsed",
+	.noun = "stacks",
 	.write = folded_write,
 };

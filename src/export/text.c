@@ -484,5 +484,6 @@ const struct exporter exporter_text = {
 	.name = "text",
 	.help = "the report for people",
 	.endings = "txt,text",
+	.noun = "report",
 	.write = text_write,
 };

@@ -38,6 +38,18 @@ struct profile {
 	uint64_t ticks, wall_ns;
 };
 
+const char *
+weight_word(enum weight weight)
+{
+	static const char *const words[] = {
+#define X(name, title, word) word,
+		WEIGHTS(X)
+#undef X
+	};
+
+	return words[weight];
+}
+
 struct profile *
 profile_create(void)
 {

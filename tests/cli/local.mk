@@ -1,6 +1,7 @@
 # The command line: words, refusals, output, signals, exit status. See tests/README.
 cli_tests = \
 	tests/cli/filters.sh \
+	tests/cli/formats.sh \
 	tests/cli/jit_files.sh \
 	tests/cli/launching.sh \
 	tests/cli/nameless.sh \

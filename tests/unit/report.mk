@@ -83,4 +83,15 @@ EXTRA_DIST += \
 	tests/replay/report-threads.txt \
 	tests/replay/report-tree.txt \
 	tests/replay/stacks-by-thread.folded \
-	tests/replay/stacks-latency.folded tests/replay/stacks.folded
+	tests/replay/stacks-latency.folded \
+	tests/replay/stacks-latency.pprof \
+	tests/replay/stacks.folded
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_pprof
+TESTS += tests/unit/test_pprof
+endif
+tests_unit_test_pprof_SOURCES = tests/unit/test_pprof.c tests/unit/made_object.c tests/unit/made_object.h
+tests_unit_test_pprof_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_pprof_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests/unit/test_pprof-test_pprof.$(OBJEXT): generated/pprof.pb-c.h

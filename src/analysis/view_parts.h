@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_parts.h - what the files that make a view share.
+ */
+#ifndef WALLSAMPLE_VIEW_PARTS_H
+#define WALLSAMPLE_VIEW_PARTS_H
+
+#include "wallsample/base.h"
+#include "wallsample/table.h"
+#include "wallsample/view.h"
+
+/* A stack of functions, made of its innermost one and the caller's stack. */
+struct path {
+	uint32_t function;
+	uint32_t caller; /* index of a path, or STACK_NONE; always below its own */
+	uint32_t depth;
+	bool included, excluded; /* a function of it matches -I, -X */
+	uint32_t *functions; /* innermost first; NULL until a row needs it */
+};
+
+struct view {
+	const struct profile *profile;
+	struct view_function *function;
+	size_t function_count, function_capacity;
+	struct path *path;
+	size_t path_count, path_capacity;
+	struct view_row *row;
+	size_t row_count, row_capacity;
+	int64_t total_ns[WEIGHT_COUNT], total_samples, unfiltered_ns;
+	struct strings *texts; /* of lines */
+	enum view_key key;
+};
+
+/* What a frame stands for: symbol[first] is the innermost of `count`. */
+struct names {
+	size_t first, count;
+};
+
+struct naming {
+	struct view *view;
+	struct symbols *symbols;
+	const struct filter *filter;
+	enum view_key key;
+	struct symbol *symbol;   /* of all frames, in the order of their addresses */
+	size_t symbol_count, symbol_capacity;
+	struct names *of_frame;  /* by frame: its symbols */
+	uint32_t *function;      /* by symbol, as are */
+	bool *included, *excluded; /* whether -I and -X match */
+	struct strbuf scratch;
+};
+
+/*
+ * Names the frames of naming->view's profile, numbers the functions that view_function() tells,
+ * and matches them. The rest of the view, and what is asked for, is set before.
+ */
+void naming_make(struct naming *naming);
+void naming_release(struct naming *naming);
+
+#endif

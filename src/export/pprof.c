@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pprof.c - gzipped protocol buffers, as `go tool pprof` and its kin read them.
+ *
+ * The profile is packed in pieces, each a message with some of its fields: put one behind the
+ * other they are one message, by the rules of protocol buffers. So only tables of what was
+ * mentioned are held in memory, not all samples a second time.
+ *
+ * Addresses are those of the files, not where the target had them mapped: a mapping's start is the
+ * address that its file gives the code.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "exporters.h"
+#include "pprof.pb-c.h"
+#include "wallsample/base.h"
+#include "wallsample/module.h"
+#include "wallsample/table.h"
+
+#define GZIP_WINDOW (15 + 16) /* the largest window, with gzip's header: see deflateInit2 */
+#define MEMORY_LEVEL 8
+#define PAGE UINT64_C(4096)
+#define LABELS_MOST 4
+
+/* Shorter names for what protoc-c makes of the package's. */
+typedef Wallsample__Pprof__Profile pb_profile;
+typedef Wallsample__Pprof__ValueType pb_value_type;
+typedef Wallsample__Pprof__Sample pb_sample;
+typedef Wallsample__Pprof__Label pb_label;
+typedef Wallsample__Pprof__Mapping pb_mapping;
+typedef Wallsample__Pprof__Location pb_location;
+typedef Wallsample__Pprof__Line pb_line;
+typedef Wallsample__Pprof__Function pb_function;
+
+/* What is known of a module from the locations in it. */
+struct mapping_facts {
+	bool used, has_functions, has_filenames, has_lines, has_inlines;
+	uint64_t highest;
+};
+
+struct packing {
+	const struct export_input *input;
+	const struct view *view;
+	FILE *out;
+	z_stream zip;
+	struct strings *texts;
+	struct table functions;    /* (name, file) -> number */
+	bool *used;                /* by frame of the profile: its location is written */
+	size_t frame_count;
+	bool stackless_used;       /* the location of samples without a stack is written */
+	struct mapping_facts *mapping; /* by module */
+	size_t mapping_count;
+	struct strbuf scratch;
+};
+
+/* --- bytes ------------------------------------------------------------------------ */
+
+/* Gives zlib memory that never fails, so that nothing else can. */
+static voidpf
+zip_allocate(voidpf opaque, uInt items, uInt size)
+{
+	(void)opaque;
+	return xcalloc(items, size);
+}
+
+static void
+zip_free(voidpf opaque, voidpf memory)
+{
+	(void)opaque;
+	free(memory);
+}
+
+static void
+zip_bytes(struct packing *packing, const uint8_t *bytes, size_t size, int flush)
+{
+	uint8_t block[16384];
+
+	/* zlib's pointer is not const, but it only reads there. */
+	packing->zip.next_in = (uint8_t *)(uintptr_t)bytes;
+	packing->zip.avail_in = (uInt)size;
+	do {
+		packing->zip.next_out = block;
+		packing->zip.avail_out = sizeof(block);
+		deflate(&packing->zip, flush);
+		fwrite(block, 1, sizeof(block) - packing->zip.avail_out, packing->out);
+	} while (packing->zip.avail_out == 0);
+}
+
+/* A protobuf-c buffer that hands on what is packed; `base` is its first member. */
+struct piece {
+	ProtobufCBuffer base;
+	struct packing *packing;
+};
+
+static void
+append_piece(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
+{
+	struct piece *piece = (struct piece *)buffer;
+
+	zip_bytes(piece->packing, bytes, size, Z_NO_FLUSH);
+}
+
+static void
+pack(struct packing *packing, const pb_profile *message)
+{
+	struct piece piece = { .base.append = append_piece, .packing = packing };
+
+	protobuf_c_message_pack_to_buffer(&message->base, &piece.base);
+}
+
+/* --- texts --------------------------------------------------------------------------- */
+
+static int64_t
+text(struct packing *packing, const char *plain)
+{
+	return strings_intern(packing->texts, plain);
+}
+
+/* Valid UTF-8 without control characters; whole otherwise. */
+static int64_t
+foreign_text(struct packing *packing, const char *foreign)
+{
+	strbuf_clear(&packing->scratch);
+	strbuf_add_one_line(&packing->scratch, foreign);
+	return text(packing, packing->scratch.data);
+}
+
+/* Last of all, when no text comes any more. */
+static void
+pack_texts(struct packing *packing)
+{
+	for (uint32_t i = 0; i < strings_count(packing->texts); i++) {
+		char *entry = (char *)(uintptr_t)strings_text(packing->texts, i);
+		pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
+
+		piece.n_string_table = 1;
+		piece.string_table = &entry;
+		pack(packing, &piece);
+	}
+}
+
+/* --- functions and locations ----------------------------------------------------------- */
+
+/* The number of a function, which is written when it is met first. */
+static uint64_t
+function_id(struct packing *packing, const char *name, const char *file)
+{
+	const int64_t name_text = foreign_text(packing, name);
+	const int64_t file_text = foreign_text(packing, file != NULL ? file : "");
+	bool added;
+	const uint32_t id = *table_place(&packing->functions, (uint64_t)name_text,
+					 (uint64_t)file_text,
+					 (uint32_t)packing->functions.count + 1, &added);
+	pb_function function = WALLSAMPLE__PPROF__FUNCTION__INIT;
+	pb_function *one = &function;
+	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
+
+	if (!added)
+		return id;
+	function.id = id;
+	function.name = function.system_name = name_text;
+	function.filename = file_text;
+	piece.n_function = 1;
+	piece.function = &one;
+	pack(packing, &piece);
+	return id;
+}
+
+static void
+note_mapping(struct packing *packing, const struct view_function *function, uint64_t address)
+{
+	struct mapping_facts *facts = &packing->mapping[function->module_id];
+
+	facts->used = true;
+	facts->has_functions |= function->known;
+	facts->has_filenames |= function->file != NULL;
+	facts->has_lines |= function->line > 0;
+	facts->has_inlines |= function->inlined;
+	if (address > facts->highest)
+		facts->highest = address;
+}
+
+static void
+pack_location(struct packing *packing, pb_location *location)
+{
+	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
+
+	piece.n_location = 1;
+	piece.location = &location;
+	pack(packing, &piece);
+}
+
+/* The frame that `count` functions of a stack are from, innermost first. */
+static uint64_t
+location_id(struct packing *packing, const uint32_t *functions, size_t count)
+{
+	const uint32_t id = view_function(packing->view, functions[0])->frame;
+	const struct profile_frame *frame = profile_frame(view_profile(packing->view), id);
+	pb_location location = WALLSAMPLE__PPROF__LOCATION__INIT;
+	pb_line line[SYMBOL_CHAIN_MAX], *lines[SYMBOL_CHAIN_MAX];
+
+	if (packing->used[id])
+		return (uint64_t)id + 1;
+	packing->used[id] = true;
+	for (size_t i = 0; i < count; i++) {
+		const struct view_function *function = view_function(packing->view, functions[i]);
+
+		line[i] = (pb_line)WALLSAMPLE__PPROF__LINE__INIT;
+		line[i].function_id = function_id(packing, function->name, function->file);
+		line[i].line = function->line;
+		lines[i] = &line[i];
+		if (frame->module < packing->mapping_count)
+			note_mapping(packing, function, frame->address);
+	}
+	location.id = (uint64_t)id + 1;
+	if (frame->module < packing->mapping_count)
+		location.mapping_id = (uint64_t)frame->module + 1;
+	if (frame->module != MODULE_NONE)
+		location.address = frame->address;
+	location.n_line = count;
+	location.line = lines;
+	pack_location(packing, &location);
+	return location.id;
+}
+
+/* Of samples without a stack. */
+static uint64_t
+stackless_id(struct packing *packing)
+{
+	pb_location location = WALLSAMPLE__PPROF__LOCATION__INIT;
+	pb_line line = WALLSAMPLE__PPROF__LINE__INIT, *one = &line;
+
+	location.id = packing->frame_count + 1;
+	if (packing->stackless_used)
+		return location.id;
+	packing->stackless_used = true;
+	line.function_id = function_id(packing, "[no stack]", NULL);
+	location.n_line = 1;
+	location.line = &one;
+	pack_location(packing, &location);
+	return location.id;
+}
+
+/* How many functions, from the first on, are of one frame. */
+static size_t
+frame_length(const struct view *view, const uint32_t *functions, size_t count)
+{
+	size_t length = 1;
+
+	while (length < count && length < SYMBOL_CHAIN_MAX &&
+	       view_function(view, functions[length - 1])->inlined)
+		length++;
+	return length;
+}
+
+/* --- samples ------------------------------------------------------------------------------ */
+
+static size_t
+make_labels(struct packing *packing, const struct view_row *row, pb_label *label)
+{
+	const struct profile *profile = view_profile(packing->view);
+	const struct profile_thread *thread = profile_thread(profile, row->thread);
+	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_DISK;
+	size_t count = 3;
+
+	for (size_t i = 0; i < LABELS_MOST; i++)
+		label[i] = (pb_label)WALLSAMPLE__PPROF__LABEL__INIT;
+	label[0].key = text(packing, "thread");
+	label[0].str = foreign_text(packing, profile_text(profile, thread->name));
+	label[1].key = text(packing, "tid");
+	label[1].num = thread->tid;
+	label[2].key = text(packing, "state");
+	label[2].str = text(packing, run_state_text(row->state));
+	if (waits && syscall_name(row->syscall) != NULL) {
+		label[3].key = text(packing, "syscall");
+		label[3].str = text(packing, syscall_name(row->syscall));
+		count++;
+	}
+	return count;
+}
+
+static void
+pack_row(struct packing *packing, const struct view_row *row, uint64_t *locations)
+{
+	pb_sample sample = WALLSAMPLE__PPROF__SAMPLE__INIT, *one = &sample;
+	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
+	pb_label label[LABELS_MOST], *labels[LABELS_MOST];
+	int64_t value[WEIGHT_COUNT];
+	size_t length;
+
+	for (size_t at = 0; at < row->depth; at += length) {
+		length = frame_length(packing->view, row->function + at, row->depth - at);
+		locations[sample.n_location_id++] =
+			location_id(packing, row->function + at, length);
+	}
+	if (row->depth == 0)
+		locations[sample.n_location_id++] = stackless_id(packing);
+	sample.location_id = locations;
+	memcpy(value, row->ns, sizeof(value));
+	sample.n_value = WEIGHT_COUNT;
+	sample.value = value;
+	sample.n_label = make_labels(packing, row, label);
+	for (size_t i = 0; i < sample.n_label; i++)
+		labels[i] = &label[i];
+	sample.label = labels;
+	piece.n_sample = 1;
+	piece.sample = &one;
+	pack(packing, &piece);
+}
+
+static void
+pack_rows(struct packing *packing)
+{
+	size_t deepest = 1;
+	uint64_t *locations;
+
+	for (size_t i = 0; i < view_row_count(packing->view); i++)
+		if (view_row(packing->view, i)->depth > deepest)
+			deepest = view_row(packing->view, i)->depth;
+	locations = xcalloc(deepest, sizeof(*locations));
+	for (size_t i = 0; i < view_row_count(packing->view); i++)
+		pack_row(packing, view_row(packing->view, i), locations);
+	free(locations);
+}
+
+/* --- mappings ------------------------------------------------------------------------------- */
+
+/* The code of the file: from its first executable segment to the end of its last. */
+static void
+place_code(const struct image *image, pb_mapping *mapping)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segment[i];
+		const uint64_t lead = segment->vaddr % PAGE;
+
+		if (!segment->executable)
+			continue;
+		if (!found) {
+			mapping->memory_start = segment->vaddr - lead;
+			mapping->file_offset =
+				segment->offset > lead ? segment->offset - lead : 0;
+		}
+		found = true;
+		mapping->memory_limit = segment->vaddr + segment->mem_size;
+	}
+}
+
+static void
+pack_mapping(struct packing *packing, uint32_t id)
+{
+	const struct mapping_facts *facts = &packing->mapping[id];
+	const struct module *module = modules_get(packing->input->modules, id);
+	pb_mapping mapping = WALLSAMPLE__PPROF__MAPPING__INIT, *one = &mapping;
+	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
+
+	mapping.id = (uint64_t)id + 1;
+	if (module->image != NULL)
+		place_code(module->image, &mapping);
+	if (mapping.memory_limit <= facts->highest)
+		mapping.memory_limit = facts->highest + 1;
+	mapping.filename = foreign_text(packing, module->path[0] == '/' ? module->path :
+									  module->name);
+	if (module->image != NULL && module->image->build_id_size > 0) {
+		strbuf_clear(&packing->scratch);
+		for (size_t i = 0; i < module->image->build_id_size; i++)
+			strbuf_add_format(&packing->scratch, "%02x", module->image->build_id[i]);
+		mapping.build_id = text(packing, packing->scratch.data);
+	}
+	mapping.has_functions = facts->has_functions;
+	mapping.has_filenames = facts->has_filenames;
+	mapping.has_line_numbers = facts->has_lines;
+	mapping.has_inline_frames = facts->has_inlines;
+	piece.n_mapping = 1;
+	piece.mapping = &one;
+	pack(packing, &piece);
+}
+
+/* --- the rest --------------------------------------------------------------------------------- */
+
+static size_t
+make_comments(struct packing *packing, int64_t *comment)
+{
+	const struct process *process = packing->input->process;
+	struct strbuf sb;
+	size_t count = 0;
+
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, "written by wallsample");
+	comment[count++] = text(packing, sb.data);
+	strbuf_clear(&sb);
+	strbuf_add_format(&sb, "process %jd: ", (intmax_t)process->pid);
+	strbuf_add_one_line(&sb, process->cmdline);
+	comment[count++] = text(packing, sb.data);
+	if (packing->input->filtered)
+		comment[count++] = text(packing, "only samples that options selected");
+	strbuf_release(&sb);
+	return count;
+}
+
+static void
+pack_head(struct packing *packing)
+{
+	const struct sampler_stats *stats = packing->input->stats;
+	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
+	pb_value_type type[WEIGHT_COUNT], *types[WEIGHT_COUNT];
+	int64_t comment[3];
+
+	for (int w = 0; w < WEIGHT_COUNT; w++) {
+		type[w] = (pb_value_type)WALLSAMPLE__PPROF__VALUE_TYPE__INIT;
+		type[w].type = text(packing, weight_word((enum weight)w));
+		type[w].unit = text(packing, "nanoseconds");
+		types[w] = &type[w];
+	}
+	piece.n_sample_type = WEIGHT_COUNT;
+	piece.sample_type = types;
+	piece.default_sample_type = text(packing, weight_word(packing->input->sort));
+	piece.period_type = &type[WEIGHT_WALL];
+	if (stats->rate_wanted > 0)
+		piece.period = (int64_t)((double)NS_PER_SEC / stats->rate_wanted);
+	piece.time_nanos = (int64_t)packing->input->began_ns;
+	piece.duration_nanos = (int64_t)stats->elapsed_ns;
+	piece.n_comment = make_comments(packing, comment);
+	piece.comment = comment;
+	pack(packing, &piece);
+}
+
+static void
+pack_profile(struct packing *packing)
+{
+	text(packing, ""); /* number 0, as the format wants it */
+	pack_head(packing);
+	pack_rows(packing);
+	for (uint32_t i = 0; i < packing->mapping_count; i++)
+		if (packing->mapping[i].used)
+			pack_mapping(packing, i);
+	pack_texts(packing);
+	zip_bytes(packing, NULL, 0, Z_FINISH);
+}
+
+static void
+pprof_write(const struct export_input *input, FILE *out)
+{
+	struct packing packing = {
+		.input = input,
+		.view = input->view,
+		.out = out,
+		.zip = { .zalloc = zip_allocate, .zfree = zip_free },
+		.texts = strings_create(),
+		.frame_count = profile_frame_count(view_profile(input->view)),
+		.mapping_count = input->modules != NULL ? modules_count(input->modules) : 0,
+	};
+
+	/* Without a header of its own zlib writes no time into it: same profile, same bytes. */
+	if (deflateInit2(&packing.zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW,
+			 MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK) {
+		table_init(&packing.functions);
+		strbuf_init(&packing.scratch);
+		packing.used = xcalloc(packing.frame_count + 1, sizeof(*packing.used));
+		packing.mapping = xcalloc(packing.mapping_count + 1, sizeof(*packing.mapping));
+		pack_profile(&packing);
+		deflateEnd(&packing.zip);
+		free(packing.used);
+		free(packing.mapping);
+		table_release(&packing.functions);
+		strbuf_release(&packing.scratch);
+	}
+	strings_free(packing.texts);
+}
+
+const struct exporter exporter_pprof = {
+	.name = "pprof",
+	.help = "for go tool pprof and other viewers of its files",
+	.endings = "pb.gz,pprof",
+	.noun = "profile",
+	.binary = true,
+	.by_address = true,
+	.write = pprof_write,
+};

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Formats for other programs, of a live process: chosen by the ending of a file, kept from
+# terminals, and read by those that they are for.
+. "${SOURCE:?}/tests/cli/common.sh"
+needs_ptrace
+PATH=$PATH:/usr/local/go/bin:/usr/lib/go/bin
+PPROF_TMPDIR=$dir
+export PPROF_TMPDIR
+actor busy
+pid=$actor
+
+run -d 300ms -p "$pid" -o "$dir/x.pb.gz"
+expect_status 0
+expect_err "wrote pprof profile to $dir/x.pb.gz: "
+gzip -t "$dir/x.pb.gz" || complain 'x.pb.gz is not compressed'
+if command -v go >/dev/null 2>&1 && go tool -n pprof >/dev/null 2>&1; then
+	timeout 120 go tool pprof -raw "$dir/x.pb.gz" >"$dir/raw" 2>"$dir/raw.err" ||
+		complain "go tool pprof: $(cat "$dir/raw.err")"
+	id=$(readelf -n "$BUILD/tests/cli/actor" 2>/dev/null | sed -n 's/.*Build ID: //p')
+	what='go tool pprof -raw x.pb.gz'
+	expect_in "$dir/raw" 'wall/nanoseconds[dflt] overhead/nanoseconds latency/nanoseconds'
+	expect_in "$dir/raw" "/tests/cli/actor $id"
+	expect_in "$dir/raw" "tid:[$pid]"
+	expect_in "$dir/raw" 'state:[running]'
+else
+	echo 'go is not there: x.pb.gz is not read'
+fi
+
+# a terminal would take the bytes for commands
+"$BUILD/tests/cli/actor" terminal 80 sh -c '"$0" -d 100ms -p "$1" -f pprof >&2' \
+	"$WALLSAMPLE" "$pid" 2>"$err"
+expect_err '-f pprof is nothing for a terminal'
+finish

@@ -1,0 +1,5 @@
+# Other programs read the golden files: see tests/README.
+replay_tests = \
+	tests/replay/pprof.sh
+TESTS += $(replay_tests)
+EXTRA_DIST += $(replay_tests)
