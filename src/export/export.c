@@ -12,6 +12,7 @@ const struct exporter *const exporters[] = {
 	&exporter_text,
 	&exporter_folded,
 	&exporter_pprof,
+	&exporter_json,
 	NULL,
 };
 

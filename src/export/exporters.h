@@ -10,5 +10,6 @@
 extern const struct exporter exporter_text;
 extern const struct exporter exporter_folded;
 extern const struct exporter exporter_pprof;
+extern const struct exporter exporter_json;
 
 #endif

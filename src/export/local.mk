@@ -6,6 +6,7 @@ libwallsample_a_SOURCES += \
 	src/export/export.c \
 	src/export/exporters.h \
 	src/export/folded.c \
+	src/export/json.c \
 	src/export/pprof.c \
 	src/export/quantity.c \
 	src/export/quantity.h \

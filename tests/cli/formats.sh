@@ -27,6 +27,18 @@ else
 	echo 'go is not there: x.pb.gz is not read'
 fi
 
+run -q -d 300ms -p "$pid" -o "$dir/x.json"
+expect_status 0
+if command -v python3 >/dev/null 2>&1; then
+	python3 -m json.tool "$dir/x.json" >"$dir/pretty" || complain 'x.json is not JSON'
+	what='json of a busy thread'
+	expect_in "$dir/pretty" "\"tid\": $pid,"
+	expect_in "$dir/pretty" '"state": "running"'
+	expect_in "$dir/pretty" '"sort": "wall"'
+else
+	echo 'python3 is not there: x.json is not read'
+fi
+
 # a terminal would take the bytes for commands
 "$BUILD/tests/cli/actor" terminal 80 sh -c '"$0" -d 100ms -p "$1" -f pprof >&2' \
 	"$WALLSAMPLE" "$pid" 2>"$err"

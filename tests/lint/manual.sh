@@ -64,9 +64,9 @@ while read -r option; do
 done <"$work/described"
 
 if command -v mandoc >/dev/null 2>&1; then
-	mandoc -T lint -W warning "$page" >"$work/lint" 2>&1 || complain "$(cat "$work/lint")"
+	mandoc -T lint -W warning man/*.[1-9] >"$work/lint" 2>&1 || complain "$(cat "$work/lint")"
 elif command -v groff >/dev/null 2>&1; then
-	groff -man -Tutf8 -ww -z "$page" >"$work/lint" 2>&1
+	groff -man -Tutf8 -ww -z man/*.[1-9] >"$work/lint" 2>&1
 	[ ! -s "$work/lint" ] || complain "$(cat "$work/lint")"
 else
 	echo 'neither mandoc nor groff is there: not rendered'

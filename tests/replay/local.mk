@@ -1,5 +1,6 @@
 # Other programs read the golden files: see tests/README.
 replay_tests = \
+	tests/replay/json.sh \
 	tests/replay/pprof.sh
 TESTS += $(replay_tests)
 EXTRA_DIST += $(replay_tests)

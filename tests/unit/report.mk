@@ -83,6 +83,8 @@ EXTRA_DIST += \
 	tests/replay/report-threads.txt \
 	tests/replay/report-tree.txt \
 	tests/replay/stacks-by-thread.folded \
+	tests/replay/report-latency.json \
+	tests/replay/report.json \
 	tests/replay/stacks-latency.folded \
 	tests/replay/stacks-latency.pprof \
 	tests/replay/stacks.folded

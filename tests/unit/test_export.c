@@ -491,6 +491,9 @@ test_report_empty(void **state)
 	text = write_text("folded", &input);
 	assert_string_equal(text, "");
 	free(text);
+	text = write_text("json", &input);
+	assert_non_null(strstr(text, "\"stacks\":[\n]\n}\n"));
+	free(text);
 	view_free(nothing);
 	profile_free(empty);
 	release_recording(&recording);
@@ -543,6 +546,22 @@ test_pprof(void **state)
 	free(written);
 	free(again);
 	view_free(view);
+	release_recording(&recording);
+}
+
+/* That the numbers are those of the folded stacks is tested by tests/replay/json.sh. */
+static void
+test_json(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+
+	(void)state;
+	check_golden("report.json", "json", &input);
+	input.sort = WEIGHT_LATENCY;
+	input.end = SAMPLER_GONE;
+	input.began_ns = 1700000000 * NS_PER_SEC;
+	check_golden("report-latency.json", "json", &input);
 	release_recording(&recording);
 }
 
@@ -623,6 +642,7 @@ test_registry(void **state)
 	assert_string_equal(exporter_by_file("r.txt")->name, "text");
 	assert_string_equal(exporter_by_file("x/a.b.pb.gz")->name, "pprof");
 	assert_null(exporter_by_file("a.b.gz"));
+	assert_string_equal(exporter_by_file("a.b.json")->name, "json");
 	assert_null(exporter_by_file("folded"));
 	assert_null(exporter_by_file("a.folded/b"));
 	assert_null(exporter_by_file("a.fold"));
@@ -638,6 +658,7 @@ main(void)
 		cmocka_unit_test(test_registry),
 		cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_pprof),
+		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_deceptive_names),
 		cmocka_unit_test(test_report_80),
 		cmocka_unit_test(test_report_200),
