@@ -7,6 +7,7 @@ include src/unwind/local.mk
 include src/symbol/local.mk
 include src/profile/local.mk
 include src/sampler/local.mk
+include src/recording/local.mk
 include src/analysis/local.mk
 include src/export/local.mk
 include src/cli/local.mk

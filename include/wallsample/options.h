@@ -18,7 +18,14 @@
 #include "wallsample/error.h"
 #include "wallsample/unwind.h"
 
+struct command;
+
 struct options {
+	const struct command *verb; /* which command: never NULL once parsed */
+	const char **files;      /* words that are no options, for commands that take them; owned */
+	size_t file_count;
+	uint64_t given;          /* bit 1 << row of option_table: was given */
+	char *words;             /* of the call, joined by spaces; owned */
 	uint64_t pid;            /* 0: not given */
 	const char *name;        /* --name */
 	char *const *command;    /* behind --; NULL: none; ends with NULL */
@@ -56,6 +63,18 @@ struct options {
 	bool version, help;
 };
 
+/* Which commands take an option. */
+enum {
+	FOR_RUN = 1,    /* wallsample without the name of a command */
+	FOR_RECORD = 2,
+	FOR_REPORT = 4,
+	FOR_INFO = 8,
+	FOR_REPORTS = FOR_RUN | FOR_REPORT,
+	FOR_SAMPLING = FOR_RUN | FOR_RECORD,
+	FOR_ALL = FOR_RUN | FOR_RECORD | FOR_REPORT | FOR_INFO,
+	FOR_OUTPUT = FOR_RUN | FOR_RECORD | FOR_REPORT,
+};
+
 enum option_type {
 	OPTION_FLAG,      /* bool */
 	OPTION_COUNT,     /* unsigned, one more each time */
@@ -81,11 +100,17 @@ struct option_row {
 	const char *unit;     /* "Hz", "seconds"; NULL: none */
 	const char *fallback; /* default as text, parsed like an argument; NULL: zero */
 	const char *choices;  /* OPTION_CHOICE: "auto|libunwind|libdw" in order of value */
+	unsigned commands;    /* FOR_…: which take it; 0: those that report, FOR_REPORTS */
 	bool hidden;          /* not in --help (for tests), but in the man page */
 	const char *help;     /* one line */
 };
 
 extern const struct option_row option_table[]; /* ended by name == NULL */
+
+/* FOR_… bits of the commands that take it. */
+unsigned option_commands(const struct option_row *row);
+/* The first option that was given and that none of these commands takes; NULL: none. */
+const struct option_row *option_given_beyond(const struct options *options, unsigned commands);
 
 /*
  * Fills *options from the words; ERROR_USAGE says which word is wrong and what it

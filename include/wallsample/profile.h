@@ -85,8 +85,23 @@ struct profile_parallelism {
 
 struct profile;
 
+/*
+ * Who is told of all that reaches the profile, in the order in which it does: the tick in
+ * progress has the number profile_tick_count. Nothing may be added from within.
+ */
+struct profile_recorder {
+	void (*sample)(void *context, const struct profile_entry *sample);
+	/* Real time of a sample that has been told. */
+	void (*charge)(void *context, const struct profile_entry *entry, int64_t latency_ns);
+	void (*tick)(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable);
+	void *context;
+};
+
 struct profile *profile_create(void);
 void profile_free(struct profile *profile);
+
+/* Borrowed until another takes its place; NULL: nobody is told. */
+void profile_set_recorder(struct profile *profile, const struct profile_recorder *recorder);
 
 uint32_t profile_intern_text(struct profile *profile, const char *text);
 const char *profile_text(const struct profile *profile, uint32_t id);
@@ -108,8 +123,12 @@ uint32_t profile_add(struct profile *profile, const struct profile_entry *sample
 /* Adds real time to an entry, once the tick is known as a whole. */
 void profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns);
 
-/* A tick: its span, and how many threads were on a CPU (an estimate, see sampler.h). */
-void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism);
+/*
+ * A tick: its span, how many threads were on a CPU, and how many were runnable (estimates, see
+ * sampler.h; 0 only while nobody was).
+ */
+void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism,
+		      uint32_t runnable);
 
 size_t profile_frame_count(const struct profile *profile);
 size_t profile_stack_count(const struct profile *profile);

@@ -121,6 +121,9 @@ struct sampler_hooks {
 	const volatile sig_atomic_t *stop;
 	volatile sig_atomic_t *snapshot;
 	void (*on_snapshot)(void *context);
+	/* Called after each tick; `held`: a thread of the target has been asked to stop, and
+	 * what takes long had better wait for another tick; may be NULL. */
+	void (*on_tick)(void *context, bool held);
 	/* Called a few times a second with the time so far; may be NULL. */
 	void (*on_progress)(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threads);
 	void *context;

@@ -18,14 +18,31 @@
 #include "wallsample/process.h"
 #include "wallsample/sampler.h"
 
+/* --- command.c ---------------------------------------------------------- */
+
+/* A command is one row of the registry. */
+struct command {
+	const char *name;     /* the first word of the call; "" for the one without */
+	unsigned bit;         /* FOR_… of options.h: the options that it takes */
+	const char *operands; /* words that it takes besides options: "FILE…"; NULL: none */
+	int (*run)(const struct options *options);
+	const char *help;     /* one line */
+	const char *about, *examples, *ending; /* of its own help */
+};
+
+extern const struct command commands[]; /* the first is the one without a name; ended by a NULL
+					 * name */
+
 /* --- help.c ------------------------------------------------------------- */
 
-void help_print(FILE *out);
+void help_print(const struct command *command, FILE *out);
 
 /* --- command_sample.c --------------------------------------------------- */
 
 /* Samples as the options say and writes the output; returns the exit status. */
 int command_sample(const struct options *options);
+/* The same into a recording. */
+int command_record(const struct options *options);
 
 /* --- say.c: sentences on stderr ----------------------------------------- */
 
@@ -104,6 +121,8 @@ int output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, stru
  */
 int output_format_choose(const char *format, const char *output, const struct exporter **out,
 			 struct error *err);
+/* Do they ask for a recording, which is no exporter's affair? */
+bool output_is_recording(const char *format, const char *output);
 
 /* --- output.c ----------------------------------------------------------- */
 

@@ -10,6 +10,48 @@
 #include "cli.h"
 #include "config.h"
 
+static const char signals_text[] =
+	"\n"
+	"Signals: INT (Ctrl-C) and TERM end sampling and write what there is, a second\n"
+	"one leaves at once; USR1 writes what there is so far and goes on.\n"
+	"\n"
+	"Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
+	"2 nothing sampled or not written; 3 not permitted; 64 wrong usage.\n";
+
+const struct command commands[] = {
+	{ .name = "", .bit = FOR_RUN, .run = command_sample,
+	  .about = "Usage: wallsample [OPTIONS] -p PID\n"
+		   "       wallsample [OPTIONS] --name GLOB\n"
+		   "       wallsample [OPTIONS] -- CMD [ARGS]\n"
+		   "       wallsample COMMAND …\n"
+		   "\n"
+		   "Samples every thread of a running program and prints where its wall time goes,\n"
+		   "time spent blocked included. The program needs no preparation and is left as it\n"
+		   "was found.\n",
+	  .examples =
+		  "\n"
+		  "Examples:\n"
+		  "  wallsample -p 1234 -d 30               a text report of 30 seconds\n"
+		  "  wallsample --name redis-server -d 10   the same, found by its name\n"
+		  "  wallsample -d 5 -- ./server 8080       start a program and sample it\n"
+		  "  wallsample -p 1234 -d 10 -o out.folded for flamegraph.pl and speedscope\n"
+		  "  wallsample -p 1234 -d 10 -t --state R  what each thread does while it runs\n",
+	  .ending = signals_text },
+	{ .name = "record", .bit = FOR_RECORD, .run = command_record,
+	  .help = "sample into a recording, a file that can be asked again",
+	  .about = "Usage: wallsample record [OPTIONS] -p PID | --name GLOB | -- CMD [ARGS]\n"
+		   "\n"
+		   "Samples every thread of a running program into a recording. It is an SQLite\n"
+		   "database, written once a second while sampling goes on, for wallsample report\n"
+		   "and any SQL tool. Without -o it is called wallsample-PID-TIME.wsdb.\n",
+	  .examples = "\n"
+		      "Examples:\n"
+		      "  wallsample record -p 1234 -d 60 -o x.wsdb   a minute of process 1234\n"
+		      "  wallsample report x.wsdb                    where its time went\n",
+	  .ending = signals_text },
+	{ .name = NULL },
+};
+
 /*
  * A program may be started with standard streams closed. What is opened next
  * would get their numbers and a report would be written there.
@@ -47,13 +89,13 @@ command_main(int argc, char **argv)
 		return error_exit_status(err.kind);
 	}
 	if (options.help) {
-		help_print(stdout);
+		help_print(options.verb, stdout);
 		status = end_stdout();
 	} else if (options.version) {
 		puts("wallsample " PACKAGE_VERSION);
 		status = end_stdout();
 	} else {
-		status = command_sample(&options);
+		status = options.verb->run(&options);
 	}
 	options_release(&options);
 	return status;

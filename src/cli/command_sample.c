@@ -54,6 +54,11 @@ check_words(struct sample_run *run, struct error *err)
 	int rc = target_check_usage(options, err);
 
 	strbuf_init(&name);
+	if (rc == 0 && (options->verb->bit == FOR_RECORD ||
+			output_is_recording(options->format, options->output))) {
+		rc = record_check_words(run, err);
+		return rc == 0 ? make_filter(run, err) : rc;
+	}
 	if (rc == 0)
 		rc = output_format_choose(options->format, options->output, &run->exporter, err);
 	if (rc == 0 && options->lines && options->by != VIEW_BY_FUNCTION &&
@@ -131,10 +136,8 @@ create_sampler(struct sample_run *run, struct error *err)
 		config.selected = is_selected;
 		config.selected_context = &run->filter;
 	}
-	run->modules = modules_create();
 	run->maps = maps_create(run->target.process, run->modules);
 	run->jit = jit_create(run->target.process, run->maps, &run->log);
-	run->profile = profile_create();
 	snprintf(run->root, sizeof(run->root), "/proc/%d/root", (int)run->target.pid);
 	run->names = (struct symbols_config){
 		.demangle = !options->no_demangle,
@@ -161,9 +164,19 @@ on_snapshot(void *context)
 	struct error err;
 
 	progress_erase(&run->progress);
+	if (run->records) {
+		record_snapshot(run);
+		return;
+	}
 	/* it may well work the next time */
 	if (sample_write(run, sampler_stats(run->sampler), true, &err) != 0)
 		say_error(&err);
+}
+
+static void
+on_tick(void *context, bool held)
+{
+	record_tick(context, held);
 }
 
 static void
@@ -195,6 +208,7 @@ run_sampler(struct sample_run *run)
 		.stop = &signals_stop,
 		.snapshot = &signals_snapshot,
 		.on_snapshot = on_snapshot,
+		.on_tick = on_tick,
 		.on_progress = on_progress,
 		.context = run,
 	};
@@ -235,9 +249,13 @@ prepare(struct sample_run *run, struct error *err)
 	if (rc != 0)
 		return rc;
 	raise_descriptor_limit();
-	rc = open_output(run, err);
+	run->modules = modules_create();
+	run->profile = profile_create();
+	rc = run->records ? record_begin(run, err) : open_output(run, err);
 	if (rc == 0)
 		rc = target_begin(&run->target, err);
+	if (rc == 0 && run->recorder != NULL)
+		recorder_set_process(run->recorder, run->target.process);
 	if (rc == 0)
 		rc = create_sampler(run, err);
 	return rc;
@@ -254,12 +272,14 @@ sample(struct sample_run *run, int *status, struct error *err)
 	run_sampler(run);
 	strbuf_init(&why);
 	*status = sample_exit_status(&run->stats, &why);
-	if (*status == SAMPLE_NOTHING) {
-		rc = sample_nothing(run, err);
-	} else {
+	if (*status != SAMPLE_NOTHING)
 		sample_say_end(run);
+	if (run->records)
+		rc = record_end(run, *status != SAMPLE_NOTHING, err);
+	if (rc == 0 && *status == SAMPLE_NOTHING)
+		rc = sample_nothing(run, err);
+	else if (rc == 0 && !run->records)
 		rc = sample_write(run, &run->stats, false, err);
-	}
 	if (rc == 0 && why.length > 0)
 		log_say(&run->log, LOG_NORMAL, "%s", why.data);
 	strbuf_release(&why);
@@ -270,6 +290,8 @@ static void
 release(struct sample_run *run)
 {
 	sampler_free(run->sampler);
+	if (run->recorder != NULL)
+		recorder_discard(run->recorder);
 	symbols_free(run->symbols);
 	profile_free(run->profile);
 	jit_objects_free(run->jit_objects);
@@ -308,4 +330,10 @@ command_sample(const struct options *options)
 		status = error_exit_status(err.kind);
 	}
 	return status;
+}
+
+int
+command_record(const struct options *options)
+{
+	return command_sample(options);
 }

@@ -7,32 +7,6 @@
 #define WIDTH 80
 #define INDENT 26 /* where the help of an option begins */
 
-static const char intro[] =
-	"Usage: wallsample [OPTIONS] -p PID\n"
-	"       wallsample [OPTIONS] --name GLOB\n"
-	"       wallsample [OPTIONS] -- CMD [ARGS]\n"
-	"\n"
-	"Samples every thread of a running program and prints where its wall time goes,\n"
-	"time spent blocked included. The program needs no preparation and is left as it\n"
-	"was found.\n"
-	"\n"
-	"Options:\n";
-
-static const char outro[] =
-	"\n"
-	"Examples:\n"
-	"  wallsample -p 1234 -d 30               a text report of 30 seconds\n"
-	"  wallsample --name redis-server -d 10   the same, found by its name\n"
-	"  wallsample -d 5 -- ./server 8080       start a program and sample it\n"
-	"  wallsample -p 1234 -d 10 -o out.folded for flamegraph.pl and speedscope\n"
-	"  wallsample -p 1234 -d 10 -t --state R  what each thread does while it runs\n"
-	"\n"
-	"Signals: INT (Ctrl-C) and TERM end sampling and write what there is, a second\n"
-	"one leaves at once; USR1 writes what there is so far and goes on.\n"
-	"\n"
-	"Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
-	"2 nothing sampled or not written; 3 not permitted; 64 wrong usage.\n";
-
 /* Writes the words of `text`, which begin at column `at`, and ends the line. */
 static void
 print_wrapped(FILE *out, const char *text, int at)
@@ -91,15 +65,31 @@ print_option(FILE *out, const struct option_row *row)
 	strbuf_release(&help);
 }
 
-void
-help_print(FILE *out)
+static void
+print_commands(FILE *out)
 {
-	fputs(intro, out);
+	fputs("\nCommands, each with a help of its own (wallsample record -h):\n", out);
+	for (const struct command *command = commands + 1; command->name != NULL; command++)
+		print_item(out, command->name, command->help);
+}
+
+void
+help_print(const struct command *command, FILE *out)
+{
+	fputs(command->about, out);
+	fputs("\nOptions:\n", out);
 	for (const struct option_row *row = option_table; row->name != NULL; row++)
-		if (!row->hidden)
+		if (!row->hidden && (option_commands(row) & command->bit))
 			print_option(out, row);
-	fputs("\nFormats:\n", out);
-	for (size_t i = 0; exporters[i] != NULL; i++)
-		print_item(out, exporters[i]->name, exporters[i]->help);
-	fputs(outro, out);
+	if (command == commands)
+		print_commands(out);
+	if (command->bit & FOR_REPORTS) {
+		fputs("\nFormats:\n", out);
+		for (size_t i = 0; exporters[i] != NULL; i++)
+			print_item(out, exporters[i]->name, exporters[i]->help);
+		if (command->bit & FOR_SAMPLING)
+			print_item(out, "wsdb", "a recording, for wallsample report");
+	}
+	fputs(command->examples, out);
+	fputs(command->ending, out);
 }

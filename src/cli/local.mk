@@ -13,6 +13,7 @@ libwallsample_a_SOURCES += \
 	src/cli/output_name.c \
 	src/cli/progress.c \
 	src/cli/sample_exit.c \
+	src/cli/sample_record.c \
 	src/cli/sample_report.c \
 	src/cli/sample_run.h \
 	src/cli/say.c \

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "option_convert.h"
 #include "wallsample/base.h"
 #include "wallsample/options.h"
@@ -15,6 +16,21 @@
 struct words {
 	char **next, **end;
 };
+
+unsigned
+option_commands(const struct option_row *row)
+{
+	return row->commands != 0 ? row->commands : FOR_REPORTS;
+}
+
+const struct option_row *
+option_given_beyond(const struct options *options, unsigned taken)
+{
+	for (const struct option_row *row = option_table; row->name != NULL; row++)
+		if ((options->given >> (row - option_table) & 1) && !(option_commands(row) & taken))
+			return row;
+	return NULL;
+}
 
 static bool
 takes_argument(const struct option_row *row)
@@ -130,6 +146,11 @@ refuse_word(const char *word, struct error *err)
 {
 	uint64_t pid;
 
+	for (const struct command *command = commands + 1; command->name != NULL; command++)
+		if (strcmp(word, command->name) == 0)
+			return error_set(err, ERROR_USAGE,
+					 "'%s' must be the first word: wallsample %s …", word, word);
+
 	if (parse_whole_u64(word, 1, INT32_MAX, &pid))
 		return error_set(err, ERROR_USAGE,
 				 "'%s' is not an option; to sample process %s say: wallsample -p "
@@ -145,6 +166,10 @@ static int
 take_option(const struct option_row *row, const char *label, const char *attached,
 	    struct words *words, struct options *options, struct error *err)
 {
+	options->given |= UINT64_C(1) << (row - option_table);
+	if (!(option_commands(row) & options->verb->bit))
+		return error_set(err, ERROR_USAGE, "%s is not for wallsample %s; wallsample %s -h "
+				 "lists what is", label, options->verb->name, options->verb->name);
 	if (!takes_argument(row)) {
 		if (attached != NULL)
 			return error_set(err, ERROR_USAGE, "%s takes no argument, but got '%s'",
@@ -199,6 +224,41 @@ take_letters(const char *word, struct words *words, struct options *options, str
 	return rc;
 }
 
+static void
+take_file(const char *word, struct options *options)
+{
+	size_t capacity = options->file_count;
+
+	options->files = xgrow(options->files, &capacity, options->file_count + 1,
+			       sizeof(*options->files));
+	options->files[options->file_count++] = word;
+}
+
+/* The first word may name a command. */
+static void
+take_verb(struct words *words, struct options *options)
+{
+	options->verb = commands;
+	for (const struct command *command = commands + 1; command->name != NULL; command++) {
+		if (words->next == words->end || strcmp(*words->next, command->name) != 0)
+			continue;
+		options->verb = command;
+		words->next++;
+		return;
+	}
+}
+
+static char *
+join_words(int argc, char **argv)
+{
+	struct strbuf all;
+
+	strbuf_init(&all);
+	for (int i = 0; i < argc; i++)
+		strbuf_add_format(&all, "%s%s", i > 0 ? " " : "", argv[i]);
+	return all.data;
+}
+
 static int
 take_words(struct words *words, struct options *options, struct error *err)
 {
@@ -208,16 +268,21 @@ take_words(struct words *words, struct options *options, struct error *err)
 	while (rc == 0 && !options->help && words->next < words->end) {
 		const char *word = *words->next++;
 
-		if (strcmp(word, "--") == 0) {
+		if (strcmp(word, "--") == 0 && options->verb->operands == NULL) {
 			options->command = words->next;
 			if (words->next == words->end)
 				rc = error_set(err, ERROR_USAGE, "a command must follow --");
 			break;
 		}
-		if (strncmp(word, "--", 2) == 0)
+		if (strcmp(word, "--") == 0)
+			while (words->next < words->end)
+				take_file(*words->next++, options);
+		else if (strncmp(word, "--", 2) == 0)
 			rc = take_long(word, words, options, err);
 		else if (word[0] == '-' && word[1] != '\0')
 			rc = take_letters(word, words, options, err);
+		else if (options->verb->operands != NULL)
+			take_file(word, options);
 		else
 			rc = refuse_word(word, err);
 	}
@@ -235,6 +300,8 @@ options_parse(int argc, char **argv, struct options *options, struct error *err)
 	for (const struct option_row *row = option_table; rc == 0 && row->name != NULL; row++)
 		if (row->fallback != NULL)
 			rc = option_convert(row, row->name, row->fallback, options, err);
+	take_verb(&words, options);
+	options->words = join_words(argc, argv);
 	if (rc == 0)
 		rc = take_words(&words, options, err);
 	if (rc != 0)
@@ -246,6 +313,11 @@ void
 options_release(struct options *options)
 {
 	free(options->tids);
+	free(options->files);
+	free(options->words);
+	options->files = NULL;
+	options->file_count = 0;
+	options->words = NULL;
 	free(options->debug_dirs);
 	options->debug_dirs = NULL;
 	options->debug_dir_count = 0;

@@ -133,7 +133,7 @@ refuse_format(const char *format, struct error *err)
 	strbuf_init(&known);
 	for (size_t i = 0; exporters[i] != NULL; i++)
 		strbuf_add_format(&known, "%s%s", i > 0 ? ", " : "", exporters[i]->name);
-	rc = error_set(err, ERROR_USAGE, "-f: '%s' is not a format; there are: %s", format,
+	rc = error_set(err, ERROR_USAGE, "-f: '%s' is not a format; there are: %s, wsdb", format,
 		       known.data);
 	strbuf_release(&known);
 	return rc;
@@ -150,8 +150,8 @@ refuse_ending(const char *output, const char *ending, struct error *err)
 		strbuf_add_format(&known, "%s%s (%s)", i > 0 ? "; " : "", exporters[i]->endings,
 				  exporters[i]->name);
 	rc = error_set(err, ERROR_USAGE,
-		       "-o: no format has the ending '.%s' of '%s'; known endings are: %s; or "
-		       "name a format with -f",
+		       "-o: no format has the ending '.%s' of '%s'; known endings are: %s; wsdb "
+		       "(recording); or name a format with -f",
 		       ending, output, known.data);
 	strbuf_release(&known);
 	return rc;
@@ -175,4 +175,14 @@ output_format_choose(const char *format, const char *output, const struct export
 		return refuse_ending(output, ending, err);
 	*out = exporter_by_name("text");
 	return 0;
+}
+
+bool
+output_is_recording(const char *format, const char *output)
+{
+	const char *ending = output != NULL ? ending_of(output) : NULL;
+
+	if (format != NULL)
+		return strcmp(format, "wsdb") == 0;
+	return ending != NULL && strcmp(ending, "wsdb") == 0;
 }

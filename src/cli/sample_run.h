@@ -6,6 +6,7 @@
 #define WALLSAMPLE_SAMPLE_RUN_H
 
 #include "cli.h"
+#include "wallsample/recording.h"
 #include "wallsample/view.h"
 
 struct sample_run {
@@ -30,6 +31,9 @@ struct sample_run {
 	uint64_t began_ns;     /* CLOCK_REALTIME when sampling began */
 	struct sampler_stats stats; /* when it has ended */
 	enum sampler_end end;
+	bool records;              /* the output is a recording, and there is no exporter */
+	struct recorder *recorder; /* NULL: none */
+	struct error record_error; /* why there is not more of it */
 };
 
 /* --- sample_report.c --------------------------------------------------------- */
@@ -46,5 +50,18 @@ void sample_say_end(const struct sample_run *run);
 
 /* ERROR_NO_PROCESS or ERROR_SYSTEM, with why there is not one sample. */
 int sample_nothing(const struct sample_run *run, struct error *err);
+
+/* --- sample_record.c --------------------------------------------------------- */
+
+/* What is asked for is a recording: are these words for one? */
+int record_check_words(struct sample_run *run, struct error *err);
+/* Makes the file. The profile and the modules are there, the process is not yet. */
+int record_begin(struct sample_run *run, struct error *err);
+/* Between two ticks; `held` is as in struct sampler_hooks. */
+void record_tick(struct sample_run *run, bool held);
+/* Writes what there is so far. */
+void record_snapshot(struct sample_run *run);
+/* The end of the run, with or without a sample. */
+int record_end(struct sample_run *run, bool any, struct error *err);
 
 #endif

@@ -52,7 +52,7 @@ signals_install(void)
 	 * Ctrl-Z and output from the background would suspend us, and with us any
 	 * thread of the target that is stopped at that moment.
 	 */
-	static const int ignored[] = { SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU };
+	static const int ignored[] = { SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ };
 	sigset_t ours;
 
 	handle(SIGINT, on_stop);

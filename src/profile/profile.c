@@ -36,6 +36,7 @@ struct profile {
 	size_t parallelism_count, parallelism_capacity;
 
 	uint64_t ticks, wall_ns;
+	const struct profile_recorder *recorder; /* NULL: none */
 };
 
 const char *
@@ -81,6 +82,12 @@ profile_free(struct profile *profile)
 	free(profile->parallelism);
 	strings_free(profile->texts);
 	free(profile);
+}
+
+void
+profile_set_recorder(struct profile *profile, const struct profile_recorder *recorder)
+{
+	profile->recorder = recorder;
 }
 
 uint32_t
@@ -191,6 +198,8 @@ profile_add(struct profile *profile, const struct profile_entry *sample)
 	bool added;
 	const uint32_t id = *table_place(&profile->entry_table, a, b, fresh, &added);
 
+	if (profile->recorder != NULL)
+		profile->recorder->sample(profile->recorder->context, sample);
 	if (!added) {
 		profile->entry[id].samples += sample->samples;
 		for (int w = 0; w < WEIGHT_COUNT; w++)
@@ -207,12 +216,20 @@ void
 profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns)
 {
 	profile->entry[entry].ns[WEIGHT_LATENCY] += latency_ns;
+	if (profile->recorder != NULL)
+		profile->recorder->charge(profile->recorder->context, &profile->entry[entry],
+					  latency_ns);
 }
 
 void
-profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism)
+profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism,
+		 uint32_t runnable)
 {
 	struct profile_parallelism *row;
+
+	if (profile->recorder != NULL)
+		profile->recorder->tick(profile->recorder->context, span_ns, parallelism,
+					runnable);
 
 	while (profile->parallelism_count <= parallelism) {
 		profile->parallelism =

@@ -135,6 +135,7 @@ charge_tick(struct sampler *sampler)
 {
 	struct charges *charges = &sampler->charges;
 	double on_cpu = sampler->runnable - sampler->queued;
+	uint32_t runnable = 0;
 
 	if (on_cpu > sampler->cpus)
 		on_cpu = sampler->cpus;
@@ -150,5 +151,8 @@ charge_tick(struct sampler *sampler)
 		sampler->gap_ns += sampler->span_ns;
 	}
 	charges->count = 0;
-	profile_add_tick(sampler->profile, sampler->span_ns, (uint32_t)(on_cpu + 0.5));
+	/* Below one nobody is: that is when the time was kept for the wait's end. */
+	if (sampler->runnable >= 1)
+		runnable = (uint32_t)(sampler->runnable + 0.5);
+	profile_add_tick(sampler->profile, sampler->span_ns, (uint32_t)(on_cpu + 0.5), runnable);
 }

@@ -371,6 +371,8 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 			if (!tick(sampler, false))
 				return SAMPLER_GONE;
 			pace_next(sampler);
+			if (hooks->on_tick != NULL)
+				hooks->on_tick(hooks->context, !nothing_held(sampler));
 		}
 		if (hooks->on_progress != NULL && now >= next_progress &&
 		    (nothing_held(sampler) || now >= next_progress + PROGRESS_LATE_NS)) {

@@ -18,6 +18,7 @@ declare -A folder_of=(
 	[symbol]=symbol
 	[profile]=profile
 	[sampler]=sampler
+	[recording]=recording
 	[result]=analysis [tree]=analysis [view]=analysis
 	[export]=export
 	[command]=cli [options]=cli
@@ -34,9 +35,10 @@ declare -A below=(
 	[symbol]='base target jit'
 	[profile]='base target state'
 	[sampler]='base target jit state tracer unwind profile'
+	[recording]='base target state unwind symbol profile sampler'
 	[analysis]='base target state profile symbol'
 	[export]='base target jit state unwind profile symbol sampler analysis'
-	[cli]='base target jit state tracer unwind symbol profile sampler analysis export'
+	[cli]='base target jit state tracer unwind symbol profile sampler recording analysis export'
 )
 
 failed=0
@@ -60,7 +62,7 @@ included() {
 }
 
 # The order itself has no ring: each folder stands only on folders that are named before it.
-order='base target jit state tracer unwind symbol profile sampler analysis export cli'
+order='base target jit state tracer unwind symbol profile sampler recording analysis export cli'
 seen=' '
 for folder in $order; do
 	for lower in ${below[$folder]}; do

@@ -171,8 +171,8 @@ test_ticks(void **state)
 	struct profile *profile = profile_create();
 
 	(void)state;
-	profile_add_tick(profile, 10 * NS_PER_MS, 3);
-	profile_add_tick(profile, 12 * NS_PER_MS, 0);
+	profile_add_tick(profile, 10 * NS_PER_MS, 3, 3);
+	profile_add_tick(profile, 12 * NS_PER_MS, 0, 0);
 	assert_int_equal(profile_tick_count(profile), 2);
 	assert_int_equal(profile_wall_ns(profile), 22 * NS_PER_MS);
 	profile_free(profile);
@@ -234,9 +234,9 @@ test_parallelism(void **state)
 
 	(void)state;
 	assert_int_equal(profile_parallelism_count(profile), 0);
-	profile_add_tick(profile, 10, 3);
-	profile_add_tick(profile, 20, 0);
-	profile_add_tick(profile, 5, 3);
+	profile_add_tick(profile, 10, 3, 3);
+	profile_add_tick(profile, 20, 0, 0);
+	profile_add_tick(profile, 5, 3, 3);
 	assert_int_equal(profile_parallelism_count(profile), 4);
 	assert_int_equal(profile_parallelism(profile, 3)->ticks, 2);
 	assert_int_equal(profile_parallelism(profile, 3)->time_ns, 15);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* sample_record.c - a run whose output is a recording. */
+#include <signal.h>
+#include <string.h>
+
+#include "sample_run.h"
+
+#define DEFAULT_NAME "wallsample-%p-%t.wsdb"
+
+int
+record_check_words(struct sample_run *run, struct error *err)
+{
+	const struct options *options = run->options;
+	const struct option_row *wrong = option_given_beyond(options, FOR_RECORD);
+	struct strbuf name;
+	int rc;
+
+	run->records = true;
+	if (wrong != NULL)
+		return error_set(err, ERROR_USAGE, "--%s is for reports; a recording has everything, "
+				 "and wallsample report FILE.wsdb takes --%s", wrong->name,
+				 wrong->name);
+	if (options->format != NULL && strcmp(options->format, "wsdb") != 0)
+		return error_set(err, ERROR_USAGE, "-f: a recording is made in the format wsdb; "
+				 "wallsample report makes '%s' of it", options->format);
+	if (options->output != NULL && strcmp(options->output, "-") == 0)
+		return error_set(err, ERROR_USAGE, "-o: a recording is a file, not a stream: name "
+				 "one, such as x.wsdb");
+	strbuf_init(&name);
+	rc = output_name_expand(options->output != NULL ? options->output : DEFAULT_NAME, 0, &name,
+				err);
+	strbuf_release(&name);
+	return rc;
+}
+
+/* The folder is held open from here on. */
+static int
+open_folder(struct sample_run *run, struct error *err)
+{
+	const char *pattern = run->options->output;
+	struct strbuf name;
+	int rc;
+
+	strbuf_init(&name);
+	rc = output_name_expand(pattern != NULL ? pattern : DEFAULT_NAME, run->target.pid, &name,
+				err);
+	if (rc == 0) {
+		run->output.path = xstrdup(name.data);
+		run->output.dirfd = output_folder_open(name.data, &run->output.base, err);
+		rc = run->output.dirfd < 0 ? run->output.dirfd : 0;
+	}
+	strbuf_release(&name);
+	return rc;
+}
+
+int
+record_begin(struct sample_run *run, struct error *err)
+{
+	struct recording_config config = {
+		.modules = run->modules,
+		.rate_hz = run->options->rate_hz,
+		.command = run->options->words,
+	};
+	int rc = open_folder(run, err);
+
+	if (rc != 0)
+		return rc;
+	config.dirfd = run->output.dirfd;
+	config.base = run->output.base;
+	config.path = run->output.path;
+	return recorder_create(&config, run->profile, &run->recorder, err);
+}
+
+/* A disk may be slow: no thread of the target is left standing meanwhile. */
+static void
+commit(struct sample_run *run)
+{
+	int rc;
+
+	sampler_leave(run->sampler);
+	rc = recorder_commit(run->recorder, sampler_stats(run->sampler), &run->record_error);
+	sampler_return(run->sampler);
+	/* What is sampled from now on would be lost. */
+	if (rc != 0)
+		signals_stop = SIGTERM;
+}
+
+void
+record_tick(struct sample_run *run, bool held)
+{
+	const uint64_t now = clock_now_ns();
+
+	if (run->recorder == NULL || run->record_error.kind != ERROR_NONE)
+		return;
+	if (recorder_is_overdue(run->recorder, now) ||
+	    (!held && recorder_is_due(run->recorder, now)))
+		commit(run);
+}
+
+/* "wrote recording to x.wsdb: 1,000 samples of 3 threads" */
+static void
+say_written(const struct sample_run *run, const struct sampler_stats *stats, const char *so_far)
+{
+	char samples[SAY_TEXT_SIZE], threads[SAY_TEXT_SIZE];
+	const size_t count = profile_thread_count(run->profile);
+	struct strbuf path;
+
+	strbuf_init(&path);
+	strbuf_add_foreign(&path, run->output.path);
+	log_say(&run->log, LOG_NORMAL,
+		"wrote recording to %s%s: %s sample%s of %s thread%s, %.4g MiB", path.data, so_far,
+		say_count(stats->thread_samples, samples), stats->thread_samples == 1 ? "" : "s",
+		say_count(count, threads), count == 1 ? "" : "s",
+		(double)recorder_size(run->recorder) / (1 << 20));
+	log_say(&run->log, LOG_VERBOSE, "writing it took %.4g ms of CPU time while sampling",
+		(double)recorder_cpu_ns(run->recorder) / (double)NS_PER_MS);
+	strbuf_release(&path);
+}
+
+void
+record_snapshot(struct sample_run *run)
+{
+	if (run->record_error.kind != ERROR_NONE)
+		return;
+	commit(run);
+	if (run->record_error.kind == ERROR_NONE)
+		say_written(run, sampler_stats(run->sampler), " so far");
+}
+
+int
+record_end(struct sample_run *run, bool any, struct error *err)
+{
+	struct recorder *recorder = run->recorder;
+	int rc = 0;
+
+	if (run->record_error.kind != ERROR_NONE) {
+		/* What was written before is whole all the same. */
+		*err = run->record_error;
+		rc = -(int)err->kind;
+	} else if (any) {
+		jit_refresh(run->jit);
+		rc = recorder_finish(recorder, &run->stats, run->end, run->symbols, err);
+		if (rc == 0)
+			say_written(run, &run->stats, "");
+	}
+	run->recorder = NULL;
+	if (any)
+		recorder_free(recorder);
+	else
+		recorder_discard(recorder);
+	return rc;
+}

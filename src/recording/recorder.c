@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder.c - the life of a recording that is being made: begun, written to, finished. */
+#include "recorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "wallsample/base.h"
+
+#define DUE_NS (500 * NS_PER_MS)
+#define OVERDUE_NS NS_PER_SEC
+
+static int
+execute(struct recorder *recorder, const char *sql)
+{
+	return sqlite3_exec(recorder->db, sql, NULL, NULL, NULL);
+}
+
+static int
+put_text(struct recorder *recorder, const char *key, const char *value)
+{
+	return recorder_put(recorder, TABLE_META, "ss", key, value);
+}
+
+static int
+put_number(struct recorder *recorder, const char *key, int64_t value)
+{
+	return recorder_put(recorder, TABLE_META, "si", key, value);
+}
+
+/* Of the process and the machine. The first thing that fails is what counts. */
+static int
+put_target(struct recorder *recorder)
+{
+	const struct recording_config *config = &recorder->config;
+	struct utsname machine = { .nodename = "" };
+	struct timespec now;
+	int rc;
+
+	uname(&machine);
+	clock_gettime(CLOCK_REALTIME, &now);
+	rc = put_number(recorder, "pid", recorder->process->pid);
+	if (rc == SQLITE_OK)
+		rc = put_text(recorder, "comm", recorder->process->comm);
+	if (rc == SQLITE_OK)
+		rc = put_text(recorder, "cmdline", recorder->process->cmdline);
+	if (rc == SQLITE_OK)
+		rc = put_number(recorder, "start_time", (int64_t)recorder->process->start_time);
+	if (rc == SQLITE_OK)
+		rc = put_text(recorder, "host", machine.nodename);
+	if (rc == SQLITE_OK)
+		rc = put_text(recorder, "machine", machine.machine);
+	if (rc == SQLITE_OK)
+		rc = put_text(recorder, "kernel", machine.release);
+	if (rc == SQLITE_OK)
+		rc = put_number(recorder, "began", now.tv_sec);
+	if (rc == SQLITE_OK)
+		rc = recorder_put(recorder, TABLE_META, "sd", "rate", config->rate_hz);
+	if (rc == SQLITE_OK)
+		rc = put_number(recorder, "cpus",
+				process_allowed_cpus(recorder->process));
+	if (rc == SQLITE_OK)
+		rc = put_text(recorder, "version", PACKAGE_VERSION);
+	if (rc == SQLITE_OK && config->command != NULL)
+		rc = put_text(recorder, "command", config->command);
+	return rc;
+}
+
+/*
+ * `rows` in one transaction. SQLITE_BUSY: somebody reads; whatever was put has been taken back.
+ */
+static int
+transact(struct recorder *recorder, int (*rows)(struct recorder *, void *), void *context)
+{
+	int rc = execute(recorder, "BEGIN IMMEDIATE");
+
+	if (rc != SQLITE_OK)
+		return rc;
+	rc = rows(recorder, context);
+	if (rc == SQLITE_OK)
+		rc = execute(recorder, "COMMIT");
+	/* SQLite may have done so by itself: that it fails then is no news, and must not hide
+	 * what did. */
+	return rc;
+}
+
+int
+recorder_create(const struct recording_config *config, struct profile *profile,
+		struct recorder **out, struct error *err)
+{
+	struct recorder *recorder = xcalloc(1, sizeof(*recorder));
+	int rc;
+
+	*out = NULL;
+	recorder->config = *config;
+	recorder->profile = profile;
+	recorder->fd = -1;
+	recorder->base = config->base != NULL ? xstrdup(config->base) : NULL;
+	recorder->path = xstrdup(config->path != NULL ? config->path : "a temporary recording");
+	table_init(&recorder->written.syscalls);
+	rc = recorder_file_create(recorder, err);
+	if (rc != 0) {
+		recorder_discard(recorder);
+		return rc;
+	}
+	recorder->listener = (struct profile_recorder){
+		.sample = spans_sample,
+		.charge = spans_charge,
+		.tick = spans_tick,
+		.context = &recorder->spans,
+	};
+	profile_set_recorder(profile, &recorder->listener);
+	recorder->last_ns = clock_now_ns();
+	*out = recorder;
+	return 0;
+}
+
+void
+recorder_set_process(struct recorder *recorder, const struct process *process)
+{
+	recorder->process = process;
+}
+
+bool
+recorder_is_due(const struct recorder *recorder, uint64_t now_ns)
+{
+	return !recorder->failed && now_ns - recorder->last_ns >= DUE_NS;
+}
+
+bool
+recorder_is_overdue(const struct recorder *recorder, uint64_t now_ns)
+{
+	return !recorder->failed && now_ns - recorder->last_ns >= OVERDUE_NS;
+}
+
+static int
+news_rows(struct recorder *recorder, void *stats)
+{
+	int rc = SQLITE_OK;
+
+	if (recorder->process != NULL && !recorder->process_written)
+		rc = put_target(recorder);
+	return rc == SQLITE_OK ? recorder_put_news(recorder, stats) : rc;
+}
+
+static void
+mark_written(struct recorder *recorder, const struct sampler_stats *stats)
+{
+	recorder->process_written = recorder->process != NULL;
+	recorder_mark_written(recorder, stats);
+}
+
+/* What was put is put again. */
+static void
+roll_back(struct recorder *recorder)
+{
+	(void)execute(recorder, "ROLLBACK");
+	table_clear(&recorder->written.syscalls);
+}
+
+/* Is it only that somebody reads? SQLite's error is left as it is, for the sentence. */
+static bool
+is_busy(int rc)
+{
+	return (rc & 0xff) == SQLITE_BUSY || (rc & 0xff) == SQLITE_LOCKED;
+}
+
+static int
+fail(struct recorder *recorder, struct error *err)
+{
+	const int rc = recorder_refuse(recorder, err);
+
+	recorder->failed = true;
+	profile_set_recorder(recorder->profile, NULL);
+	roll_back(recorder);
+	return rc;
+}
+
+int
+recorder_commit(struct recorder *recorder, const struct sampler_stats *stats, struct error *err)
+{
+	const uint64_t cpu_ns = clock_own_cpu_ns();
+	struct sampler_stats copy = *stats;
+	int rc = recorder_file_check(recorder, err);
+
+	recorder->last_ns = clock_now_ns();
+	if (rc != 0) {
+		recorder->failed = true;
+		profile_set_recorder(recorder->profile, NULL);
+		return rc;
+	}
+	rc = transact(recorder, news_rows, &copy);
+	if (rc == SQLITE_OK)
+		mark_written(recorder, stats);
+	else if (is_busy(rc))
+		roll_back(recorder);
+	recorder->cpu_ns += clock_own_cpu_ns() - cpu_ns;
+	return rc == SQLITE_OK || is_busy(rc) ? 0 : fail(recorder, err);
+}
+
+struct last {
+	const struct sampler_stats *stats;
+	enum sampler_end end;
+	struct symbols *symbols;
+};
+
+static int
+last_rows(struct recorder *recorder, void *context)
+{
+	static const char *const ends[] = {
+		[SAMPLER_DURATION] = "duration",
+		[SAMPLER_STOPPED] = "stopped",
+		[SAMPLER_GONE] = "gone",
+	};
+	const struct last *last = context;
+	struct sampler_stats copy = *last->stats;
+	int rc = news_rows(recorder, &copy);
+
+	if (rc == SQLITE_OK)
+		rc = put_text(recorder, "end", ends[last->end]);
+	return rc;
+}
+
+static int
+name_rows(struct recorder *recorder, void *context)
+{
+	const struct last *last = context;
+
+	return recorder_put_names(recorder, last->symbols);
+}
+
+/* Whoever reads has all the time that a report takes. */
+#define LAST_WAIT_MS 30000
+
+int
+recorder_finish(struct recorder *recorder, const struct sampler_stats *stats, enum sampler_end end,
+		struct symbols *symbols, struct error *err)
+{
+	struct last last = { stats, end, symbols };
+	int rc = recorder->failed ? 0 : recorder_file_check(recorder, err);
+
+	if (recorder->failed || rc != 0)
+		return rc;
+	sqlite3_busy_timeout(recorder->db, LAST_WAIT_MS);
+	/* Names take their time: what was sampled is safe before. */
+	if (transact(recorder, last_rows, &last) != SQLITE_OK)
+		return fail(recorder, err);
+	mark_written(recorder, stats);
+	if (symbols != NULL && transact(recorder, name_rows, &last) != SQLITE_OK)
+		return fail(recorder, err);
+	if (recorder->fd >= 0 && fsync(recorder->fd) != 0)
+		return fail(recorder, err);
+	return 0;
+}
+
+void
+recorder_free(struct recorder *recorder)
+{
+	if (recorder == NULL)
+		return;
+	profile_set_recorder(recorder->profile, NULL);
+	for (int i = 0; i < RECORDING_TABLE_COUNT; i++)
+		sqlite3_finalize(recorder->put[i]);
+	sqlite3_close(recorder->db);
+	place_vfs_free(recorder->vfs);
+	/* Only now: closing any descriptor of a file gives up SQLite's locks on it. */
+	if (recorder->fd >= 0)
+		close(recorder->fd);
+	spans_release(&recorder->spans);
+	table_release(&recorder->written.syscalls);
+	free(recorder->written.names);
+	free(recorder->base);
+	free(recorder->path);
+	free(recorder);
+}
+
+void
+recorder_discard(struct recorder *recorder)
+{
+	if (recorder->fd >= 0 && recorder_file_check(recorder, NULL) == 0)
+		(void)unlinkat(recorder->config.dirfd, recorder->base, 0);
+	recorder_free(recorder);
+}
+
+uint64_t
+recorder_size(const struct recorder *recorder)
+{
+	struct stat info;
+
+	return recorder->fd >= 0 && fstat(recorder->fd, &info) == 0 ? (uint64_t)info.st_size : 0;
+}
+
+uint64_t
+recorder_cpu_ns(const struct recorder *recorder)
+{
+	return recorder->cpu_ns;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder.h - what the files that write share.
+ * recorder.c       the life of a recording that is being made
+ * recorder_file.c  its file: made, locked, watched
+ * recorder_rows.c  what is new, as rows
+ * spans.c          samples that go on become one
+ */
+#ifndef WALLSAMPLE_RECORDER_H
+#define WALLSAMPLE_RECORDER_H
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "place_vfs.h"
+#include "schema.h"
+#include "spans.h"
+#include "wallsample/recording.h"
+#include "wallsample/table.h"
+
+/* How much of the profile has been written. */
+struct written {
+	size_t modules, frames, stacks, threads;
+	uint32_t *names; /* of the threads, as they were written */
+	size_t name_capacity;
+	struct table syscalls;
+};
+
+struct recorder {
+	struct recording_config config;
+	char *base, *path;
+	const struct process *process; /* NULL until it is known */
+	bool process_written;
+	struct profile *profile;
+	struct profile_recorder listener;
+	struct spans spans;
+	struct written written;
+	struct sampler_stats stats; /* as they were written */
+	bool stats_written;
+
+	struct place_vfs *vfs;
+	int fd;             /* on the file, with a lock that says somebody writes it; -1: none */
+	struct stat made;   /* what it was when it was made */
+	sqlite3 *db;
+	sqlite3_stmt *put[RECORDING_TABLE_COUNT];
+	uint64_t last_ns;   /* when it was written last */
+	uint64_t cpu_ns;
+	bool failed;
+};
+
+/* --- recorder_file.c ------------------------------------------------------------- */
+int recorder_file_create(struct recorder *recorder, struct error *err);
+/* Is it still what its name stands for? */
+int recorder_file_check(const struct recorder *recorder, struct error *err);
+/* ERROR_OUTPUT, with what SQLite or the system says. */
+int recorder_refuse(const struct recorder *recorder, struct error *err);
+
+/* --- recorder_rows.c ----------------------------------------------------------------
+ * SQLITE_OK, or what SQLite says. */
+
+/* A row; `types` has a letter for each value: i int64_t, d double, s text (NULL: none). */
+int recorder_put(struct recorder *recorder, enum recording_table table, const char *types, ...);
+/* All that has come since the last time, as far as it is not marked as written. */
+int recorder_put_news(struct recorder *recorder, const struct sampler_stats *stats);
+/* The transaction went well. */
+void recorder_mark_written(struct recorder *recorder, const struct sampler_stats *stats);
+int recorder_put_names(struct recorder *recorder, struct symbols *symbols);
+
+#endif

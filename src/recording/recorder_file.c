@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder_file.c - the file of a recording: made new, locked, and still the same. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "recorder.h"
+#include "wallsample/base.h"
+
+/* Other files of that name are somebody's leftovers: a few are passed over. */
+#define TEMPORARY_TRIES 8
+
+static int
+refuse(const struct recorder *recorder, const char *why, struct error *err)
+{
+	return error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", recorder->path, why);
+}
+
+int
+recorder_refuse(const struct recorder *recorder, struct error *err)
+{
+	const int code = recorder->db != NULL ? sqlite3_errcode(recorder->db) : SQLITE_NOMEM;
+	const int number = recorder->db != NULL ? sqlite3_system_errno(recorder->db) : 0;
+
+	if (code == SQLITE_FULL)
+		return refuse(recorder, strerror(ENOSPC), err);
+	if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && number != 0)
+		return refuse(recorder, strerror(number), err);
+	return refuse(recorder, sqlite3_errstr(code), err);
+}
+
+/* A file of that name must be no one's that is still at work on it, and no link. */
+static int
+check_old(const struct recorder *recorder, struct error *err)
+{
+	struct stat info;
+	int fd, locked;
+
+	if (fstatat(recorder->config.dirfd, recorder->base, &info, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT ? 0 : refuse(recorder, strerror(errno), err);
+	if (!S_ISREG(info.st_mode))
+		return refuse(recorder, "it is no regular file, and a recording must be one", err);
+	fd = openat(recorder->config.dirfd, recorder->base,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0; /* not even readable: it can be replaced all the same */
+	locked = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	close(fd);
+	return locked ? refuse(recorder, "another wallsample is writing it; choose another name",
+			       err) :
+			0;
+}
+
+/* A new file beside it, which is ours before it takes the name. */
+static int
+create_temporary(struct recorder *recorder, char *name, size_t size)
+{
+	for (int i = 0; i < TEMPORARY_TRIES; i++) {
+		unsigned random = 0;
+
+		(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+		snprintf(name, size, ".wallsample-%d-%08x", (int)getpid(), random);
+		recorder->fd = openat(recorder->config.dirfd, name,
+				      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+		if (recorder->fd >= 0 || errno != EEXIST)
+			return recorder->fd;
+	}
+	return -1;
+}
+
+static int
+take_name(struct recorder *recorder, struct error *err)
+{
+	char name[64];
+	int rc = 0;
+
+	if (create_temporary(recorder, name, sizeof(name)) < 0)
+		return refuse(recorder, strerror(errno), err);
+	if (flock(recorder->fd, LOCK_EX | LOCK_NB) != 0 ||
+	    fstat(recorder->fd, &recorder->made) != 0)
+		rc = refuse(recorder, strerror(errno), err);
+	if (rc == 0)
+		rc = check_old(recorder, err);
+	if (rc == 0 && renameat(recorder->config.dirfd, name, recorder->config.dirfd,
+				recorder->base) != 0)
+		rc = refuse(recorder, strerror(errno), err);
+	if (rc != 0)
+		(void)unlinkat(recorder->config.dirfd, name, 0);
+	return rc;
+}
+
+int
+recorder_file_check(const struct recorder *recorder, struct error *err)
+{
+	struct stat now;
+
+	if (recorder->base == NULL)
+		return 0;
+	if (fstatat(recorder->config.dirfd, recorder->base, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    now.st_dev == recorder->made.st_dev && now.st_ino == recorder->made.st_ino)
+		return 0;
+	return refuse(recorder, "the file was removed or replaced while it was written", err);
+}
+
+static int
+open_database(struct recorder *recorder)
+{
+	static const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+				 SQLITE_OPEN_PRIVATECACHE;
+
+	if (recorder->base == NULL)
+		return sqlite3_open_v2("", &recorder->db, flags | SQLITE_OPEN_CREATE, NULL);
+	recorder->vfs = place_vfs_create(recorder->config.dirfd, recorder->base, false);
+	if (recorder->vfs == NULL)
+		return SQLITE_NOMEM;
+	return place_vfs_open(recorder->vfs, flags, &recorder->db);
+}
+
+/*
+ * With the rollback journal the database is whole, and one file, at any moment but those of a
+ * commit; a write-ahead log would have to be kept with it. SQLite does not wait for the disk:
+ * what a killed process has written is safe with the kernel, and the end of the run waits once.
+ */
+static int
+make_tables(struct recorder *recorder)
+{
+	char number[128];
+	int rc;
+
+	snprintf(number, sizeof(number),
+		 "PRAGMA temp_store=MEMORY; PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE; "
+		 "PRAGMA application_id=%d;", RECORDING_APPLICATION_ID);
+	rc = sqlite3_exec(recorder->db, number, NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(recorder->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+	for (int i = 0; rc == SQLITE_OK && i < RECORDING_TABLE_COUNT; i++)
+		rc = sqlite3_exec(recorder->db, recording_table_text[i].create, NULL, NULL, NULL);
+	for (int i = 0; rc == SQLITE_OK && recording_views[i] != NULL; i++)
+		rc = sqlite3_exec(recorder->db, recording_views[i], NULL, NULL, NULL);
+	snprintf(number, sizeof(number), "PRAGMA user_version=%d; COMMIT", RECORDING_SCHEMA);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(recorder->db, number, NULL, NULL, NULL);
+	for (int i = 0; rc == SQLITE_OK && i < RECORDING_TABLE_COUNT; i++)
+		rc = sqlite3_prepare_v3(recorder->db, recording_table_text[i].put, -1,
+					SQLITE_PREPARE_PERSISTENT, &recorder->put[i], NULL);
+	return rc;
+}
+
+int
+recorder_file_create(struct recorder *recorder, struct error *err)
+{
+	int rc = recorder->base != NULL ? take_name(recorder, err) : 0;
+
+	if (rc != 0)
+		return rc;
+	if (open_database(recorder) != SQLITE_OK)
+		return recorder_refuse(recorder, err);
+	/* What SQLite has opened by its name is the file that was made, or nothing is written. */
+	rc = recorder_file_check(recorder, err);
+	if (rc == 0 && make_tables(recorder) != SQLITE_OK)
+		rc = recorder_refuse(recorder, err);
+	return rc;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder_rows.c - what is new in the profile, as rows of the recording's tables. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers.h"
+#include "recorder.h"
+#include "wallsample/base.h"
+#include "wallsample/chain.h"
+
+int
+recorder_put(struct recorder *recorder, enum recording_table table, const char *types, ...)
+{
+	sqlite3_stmt *put = recorder->put[table];
+	va_list values;
+	int rc = SQLITE_OK;
+
+	va_start(values, types);
+	for (int i = 0; rc == SQLITE_OK && types[i] != '\0'; i++) {
+		if (types[i] == 'i')
+			rc = sqlite3_bind_int64(put, i + 1, va_arg(values, int64_t));
+		else if (types[i] == 'd')
+			rc = sqlite3_bind_double(put, i + 1, va_arg(values, double));
+		else
+			rc = sqlite3_bind_text(put, i + 1, va_arg(values, const char *), -1,
+					       SQLITE_STATIC);
+	}
+	va_end(values);
+	if (rc == SQLITE_OK && sqlite3_step(put) == SQLITE_DONE)
+		return sqlite3_reset(put);
+	rc = sqlite3_reset(put);
+	return rc != SQLITE_OK ? rc : SQLITE_ERROR;
+}
+
+/* --- what there is one of each --------------------------------------------------------- */
+
+static const char *
+kind_text(enum module_kind kind)
+{
+	static const char *const texts[] = {
+#define X(name, text) [MODULE_##name] = text,
+		MODULE_KINDS(X)
+#undef X
+	};
+
+	return texts[kind];
+}
+
+static int
+put_modules(struct recorder *recorder)
+{
+	int rc = SQLITE_OK;
+
+	for (size_t i = recorder->written.modules;
+	     rc == SQLITE_OK && i < modules_count(recorder->config.modules); i++) {
+		const struct module *module = modules_get(recorder->config.modules, (uint32_t)i);
+		const struct image *image = module->image;
+		char id[2 * IMAGE_BUILD_ID_MAX + 1] = "";
+
+		for (size_t b = 0; image != NULL && b < image->build_id_size; b++)
+			snprintf(id + 2 * b, 3, "%02x", image->build_id[b]);
+		rc = recorder_put(recorder, TABLE_MODULES, "ississ", (int64_t)i, module->path,
+				  kind_text(module->kind), (int64_t)module->deleted,
+				  id[0] != '\0' ? id : NULL, module->why);
+	}
+	return rc;
+}
+
+static int
+put_frames(struct recorder *recorder)
+{
+	const struct profile *profile = recorder->profile;
+	int rc = SQLITE_OK;
+
+	for (size_t i = recorder->written.frames;
+	     rc == SQLITE_OK && i < profile_frame_count(profile); i++) {
+		const struct profile_frame *frame = profile_frame(profile, (uint32_t)i);
+		const char *origin = frame_origin_text((enum frame_origin)frame->origin);
+
+		if (frame->module == MODULE_NONE)
+			rc = recorder_put(recorder, TABLE_FRAMES, "isssss", (int64_t)i, NULL, NULL,
+					  NULL, origin,
+					  profile_text(profile, (uint32_t)frame->address));
+		else
+			rc = recorder_put(recorder, TABLE_FRAMES, "iiiiss", (int64_t)i,
+					  (int64_t)frame->module, (int64_t)frame->address,
+					  (int64_t)frame->epoch, origin, NULL);
+	}
+	return rc;
+}
+
+static int
+put_stacks(struct recorder *recorder)
+{
+	const struct profile *profile = recorder->profile;
+	int rc = SQLITE_OK;
+
+	for (size_t i = recorder->written.stacks;
+	     rc == SQLITE_OK && i < profile_stack_count(profile); i++) {
+		const struct profile_stack *stack = profile_stack(profile, (uint32_t)i);
+
+		if (stack->caller == STACK_NONE)
+			rc = recorder_put(recorder, TABLE_STACKS, "iis", (int64_t)i,
+					  (int64_t)stack->frame, NULL);
+		else
+			rc = recorder_put(recorder, TABLE_STACKS, "iii", (int64_t)i,
+					  (int64_t)stack->frame, (int64_t)stack->caller);
+	}
+	return rc;
+}
+
+/* New ones, and those with another name. */
+static int
+put_threads(struct recorder *recorder)
+{
+	const struct profile *profile = recorder->profile;
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < profile_thread_count(profile); i++) {
+		const struct profile_thread *thread = profile_thread(profile, (uint32_t)i);
+
+		if (i < recorder->written.threads && recorder->written.names[i] == thread->name)
+			continue;
+		rc = recorder_put(recorder, TABLE_THREADS, "iiis", (int64_t)i,
+				  (int64_t)thread->tid, (int64_t)thread->start_time,
+				  profile_text(profile, thread->name));
+	}
+	return rc;
+}
+
+/* --- ticks and spans -------------------------------------------------------------------- */
+
+static int
+put_ticks(struct recorder *recorder)
+{
+	const struct spans *spans = &recorder->spans;
+	const uint64_t first = spans->ticks - spans->tick_count;
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < spans->tick_count; i++) {
+		const struct tick_row *tick = &spans->tick[i];
+
+		rc = recorder_put(recorder, TABLE_TICKS, "iiiii", (int64_t)(first + i),
+				  (int64_t)tick->start_ns, (int64_t)tick->span_ns,
+				  (int64_t)tick->parallelism, (int64_t)tick->runnable);
+	}
+	return rc;
+}
+
+/* Their numbers differ from one architecture to the next. */
+static int
+put_syscall(struct recorder *recorder, int32_t number)
+{
+	bool added;
+
+	if (number < 0)
+		return SQLITE_OK;
+	table_place(&recorder->written.syscalls, (uint32_t)number, 0, 0, &added);
+	if (!added || syscall_name(number) == NULL)
+		return SQLITE_OK;
+	return recorder_put(recorder, TABLE_SYSCALLS, "is", (int64_t)number, syscall_name(number));
+}
+
+static int
+put_span(struct recorder *recorder, const struct span *span)
+{
+	const struct profile_entry *sum = &span->sum;
+	const char state[] = { run_state_letter(sum->state), '\0' };
+	const int rc = put_syscall(recorder, sum->syscall);
+
+	if (rc != SQLITE_OK)
+		return rc;
+	/* A span without a stack is as good as one of a stack that there is not. */
+	return recorder_put(recorder, TABLE_SPANS, "iiisiiiiiii", span->id, (int64_t)sum->thread,
+			    sum->stack == STACK_NONE ? (int64_t)-1 : (int64_t)sum->stack, state,
+			    (int64_t)sum->syscall, (int64_t)span->first, (int64_t)span->ticks,
+			    sum->samples, sum->ns[WEIGHT_WALL], sum->ns[WEIGHT_OVERHEAD],
+			    sum->ns[WEIGHT_LATENCY]);
+}
+
+static int
+put_spans(struct recorder *recorder)
+{
+	const struct spans *spans = &recorder->spans;
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < spans->closed_count; i++)
+		rc = put_span(recorder, &spans->closed[i]);
+	for (size_t i = 0; rc == SQLITE_OK && i < spans->open_count; i++)
+		if (spans->open[i].changed)
+			rc = put_span(recorder, &spans->open[i].span);
+	return rc;
+}
+
+/* --- cost and losses ------------------------------------------------------------------------ */
+
+static int
+put_losses(struct recorder *recorder, const struct sampler_stats *stats)
+{
+	const struct sampler_stats *old = &recorder->stats;
+	const bool all = !recorder->stats_written;
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < FAILURE_COUNT; i++)
+		if (stats->failed[i] != (all ? 0 : old->failed[i]))
+			rc = recorder_put(recorder, TABLE_LOSSES, "ssi", "failed",
+					  loss_failure_word(i), (int64_t)stats->failed[i]);
+	for (size_t i = 0; rc == SQLITE_OK && i < CHAIN_END_COUNT; i++)
+		if (stats->chains[i] != (all ? 0 : old->chains[i]))
+			rc = recorder_put(recorder, TABLE_LOSSES, "ssi", "chain",
+					  loss_chain_word(i), (int64_t)stats->chains[i]);
+	for (size_t i = 0; rc == SQLITE_OK && i < HISTOGRAM_BUCKETS; i++)
+		if (stats->stop_ns.bucket[i] != (all ? 0 : old->stop_ns.bucket[i]))
+			rc = recorder_put(recorder, TABLE_STOPS, "ii", (int64_t)i,
+					  (int64_t)stats->stop_ns.bucket[i]);
+	return rc;
+}
+
+static int
+put_stats(struct recorder *recorder, const struct sampler_stats *stats)
+{
+	int rc = put_losses(recorder, stats);
+
+	for (const struct number *n = recording_numbers; rc == SQLITE_OK && n->name != NULL; n++) {
+		const double value = number_get(n, stats);
+
+		if (recorder->stats_written && value == number_get(n, &recorder->stats))
+			continue;
+		if (n->type == NUMBER_DOUBLE)
+			rc = recorder_put(recorder, TABLE_COST, "sd", n->name, value);
+		else
+			rc = recorder_put(recorder, TABLE_COST, "si", n->name, (int64_t)value);
+	}
+	return rc;
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+int
+recorder_put_news(struct recorder *recorder, const struct sampler_stats *stats)
+{
+	static int (*const parts[])(struct recorder *) = {
+		put_modules, put_frames, put_stacks, put_threads, put_ticks, put_spans,
+	};
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_SIZE(parts); i++)
+		rc = parts[i](recorder);
+	return rc == SQLITE_OK ? put_stats(recorder, stats) : rc;
+}
+
+void
+recorder_mark_written(struct recorder *recorder, const struct sampler_stats *stats)
+{
+	struct written *written = &recorder->written;
+	const struct profile *profile = recorder->profile;
+
+	written->modules = modules_count(recorder->config.modules);
+	written->frames = profile_frame_count(profile);
+	written->stacks = profile_stack_count(profile);
+	written->threads = profile_thread_count(profile);
+	written->names = xgrow(written->names, &written->name_capacity, written->threads + 1,
+			       sizeof(*written->names));
+	for (size_t i = 0; i < written->threads; i++)
+		written->names[i] = profile_thread(profile, (uint32_t)i)->name;
+	recorder->stats = *stats;
+	recorder->stats_written = true;
+	spans_written(&recorder->spans);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* By frame, in the order of addresses: files are read from front to back. */
+static int
+compare_frames(const void *left, const void *right, void *context)
+{
+	const struct profile_frame *a = profile_frame(context, *(const uint32_t *)left);
+	const struct profile_frame *b = profile_frame(context, *(const uint32_t *)right);
+	const struct symbol_place from = { a->module, a->epoch, a->address };
+	const struct symbol_place to = { b->module, b->epoch, b->address };
+
+	return symbol_place_compare(&from, &to);
+}
+
+static int
+put_frame_names(struct recorder *recorder, struct symbols *symbols, uint32_t id)
+{
+	const struct profile_frame *frame = profile_frame(recorder->profile, id);
+	const struct symbol_place place = { frame->module, frame->epoch, frame->address };
+	struct symbol symbol[SYMBOL_CHAIN_MAX];
+	size_t count = 0;
+	int rc = SQLITE_OK;
+
+	if (frame->module != MODULE_NONE)
+		count = symbols_find(symbols, &place, symbol, SYMBOL_CHAIN_MAX);
+	for (size_t i = 0; rc == SQLITE_OK && i < count; i++)
+		/* An address is no name: another machine may have the files to tell. */
+		if (symbol[i].known)
+			rc = recorder_put(recorder, TABLE_SYMBOLS, "iissiis", (int64_t)id,
+					  (int64_t)i, symbol[i].function, symbol[i].file,
+					  (int64_t)symbol[i].line, (int64_t)symbol[i].inlined,
+					  symbol_source_text(symbol[i].source));
+	return rc;
+}
+
+int
+recorder_put_names(struct recorder *recorder, struct symbols *symbols)
+{
+	const size_t count = profile_frame_count(recorder->profile);
+	uint32_t *order = xcalloc(count + 1, sizeof(*order));
+	int rc = SQLITE_OK;
+
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	if (count > 1)
+		qsort_r(order, count, sizeof(*order), compare_frames, recorder->profile);
+	for (size_t i = 0; rc == SQLITE_OK && i < count; i++)
+		rc = put_frame_names(recorder, symbols, order[i]);
+	free(order);
+	return rc;
+}

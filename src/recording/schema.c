@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* schema.c - the SQL that makes a recording's tables and views. */
+#include "schema.h"
+
+#include <stddef.h>
+
+const struct recording_table_text recording_table_text[] = {
+#define X(id, table, columns, parameters, ending)                                               \
+	[TABLE_##id] = { .name = table,                                                          \
+			 .create = "CREATE TABLE " table "(" columns ")" ending,                 \
+			 .put = "REPLACE INTO " table " VALUES(" parameters ")" },
+	RECORDING_TABLES(X)
+#undef X
+};
+
+const char *const recording_views[] = {
+	/* What a frame is called: its innermost function. */
+	"CREATE VIEW frame_names AS SELECT f.id AS frame, "
+	"coalesce(s.function, f.name, m.path || '+' || printf('0x%x', f.address)) AS function, "
+	"m.path AS module, s.file AS file, s.line AS line "
+	"FROM frames f LEFT JOIN symbols s ON s.frame = f.id AND s.depth = 0 "
+	"LEFT JOIN modules m ON m.id = f.module",
+	/* One row a span, with everything in words. */
+	"CREATE VIEW samples AS SELECT p.id AS id, t.tid AS tid, t.name AS thread, "
+	"p.state AS state, c.name AS syscall, n.function AS function, n.module AS module, "
+	"p.stack AS stack, k.start_ns / 1e9 AS start_s, p.ticks AS ticks, p.samples AS samples, "
+	"p.wall_ns / 1e9 AS wall_s, p.overhead_ns / 1e9 AS overhead_s, "
+	"p.latency_ns / 1e9 AS latency_s "
+	"FROM spans p JOIN threads t ON t.id = p.thread "
+	"LEFT JOIN stacks s ON s.id = p.stack LEFT JOIN frame_names n ON n.frame = s.frame "
+	"LEFT JOIN ticks k ON k.n = p.first_tick LEFT JOIN syscalls c ON c.number = p.syscall",
+	/* Each stack with all its frames, 0 is the innermost. */
+	"CREATE VIEW stack_frames AS WITH RECURSIVE level(stack, at, depth) AS ("
+	"SELECT id, id, 0 FROM stacks UNION ALL "
+	"SELECT l.stack, s.caller, l.depth + 1 FROM level l JOIN stacks s ON s.id = l.at "
+	"WHERE s.caller IS NOT NULL) "
+	"SELECT l.stack AS stack, l.depth AS depth, s.frame AS frame "
+	"FROM level l JOIN stacks s ON s.id = l.at",
+	/* Flat: where the time was spent; total: with what was called. */
+	"CREATE VIEW top_functions AS WITH "
+	"own AS (SELECT stack, sum(wall_ns) AS wall, sum(overhead_ns) AS overhead, "
+	"sum(latency_ns) AS latency FROM spans GROUP BY stack), "
+	"has AS (SELECT n.function AS function, o.stack AS stack, min(f.depth) AS depth, "
+	"o.wall AS wall, o.overhead AS overhead, o.latency AS latency "
+	"FROM own o JOIN stack_frames f ON f.stack = o.stack "
+	"JOIN frame_names n ON n.frame = f.frame GROUP BY n.function, o.stack) "
+	"SELECT function, sum(wall * (depth = 0)) / 1e9 AS wall_s, "
+	"sum(overhead * (depth = 0)) / 1e9 AS overhead_s, "
+	"sum(latency * (depth = 0)) / 1e9 AS latency_s, sum(wall) / 1e9 AS total_wall_s, "
+	"sum(overhead) / 1e9 AS total_overhead_s, sum(latency) / 1e9 AS total_latency_s "
+	"FROM has GROUP BY function ORDER BY wall_s DESC, total_wall_s DESC, function",
+	"CREATE VIEW by_thread AS SELECT t.tid AS tid, t.name AS thread, "
+	"sum(p.wall_ns) / 1e9 AS wall_s, "
+	"sum(CASE WHEN p.state IN ('R', 'Q') THEN p.wall_ns ELSE 0 END) / 1e9 AS running_s, "
+	"sum(p.overhead_ns) / 1e9 AS overhead_s, sum(p.latency_ns) / 1e9 AS latency_s "
+	"FROM spans p JOIN threads t ON t.id = p.thread GROUP BY t.id "
+	"ORDER BY running_s DESC, wall_s DESC, tid",
+	NULL,
+};

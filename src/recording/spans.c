@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* spans.c - puts the samples of a thread that go on with what it did into one span. */
+#include "spans.h"
+
+#include <stdlib.h>
+
+#include "wallsample/base.h"
+
+/* Real time that comes late is looked for in so many spans that are not written yet. */
+#define LOOK_BACK 64
+
+void
+spans_release(struct spans *spans)
+{
+	free(spans->open);
+	free(spans->closed);
+	free(spans->tick);
+	*spans = (struct spans){ 0 };
+}
+
+static struct open_span *
+open_of(struct spans *spans, uint32_t thread)
+{
+	spans->open = xgrow(spans->open, &spans->open_capacity, (size_t)thread + 1,
+			    sizeof(*spans->open));
+	while (spans->open_count <= thread)
+		spans->open[spans->open_count++] = (struct open_span){ .next = UINT64_MAX };
+	return &spans->open[thread];
+}
+
+static bool
+is_same(const struct profile_entry *a, const struct profile_entry *b)
+{
+	return a->thread == b->thread && a->stack == b->stack && a->state == b->state &&
+	       a->syscall == b->syscall;
+}
+
+static void
+add_closed(struct spans *spans, const struct span *span)
+{
+	spans->closed = xgrow(spans->closed, &spans->closed_capacity, spans->closed_count + 1,
+			      sizeof(*spans->closed));
+	spans->closed[spans->closed_count++] = *span;
+}
+
+static void
+add_weights(struct profile_entry *to, const struct profile_entry *from)
+{
+	to->samples += from->samples;
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		to->ns[w] += from->ns[w];
+}
+
+/*
+ * Time in which nobody ran, charged to the wait that ended it: it is of the ticks before, and no
+ * part of what the thread did.
+ */
+static void
+add_gap(struct spans *spans, const struct profile_entry *sample)
+{
+	struct span span = {
+		.id = spans->next_id++,
+		.sum = *sample,
+		.first = spans->ticks,
+		.ticks = 1,
+	};
+
+	if (spans->gap_end > spans->gap_first) {
+		span.first = spans->gap_first;
+		span.ticks = spans->gap_end - spans->gap_first;
+		spans->gap_first = spans->gap_end = 0;
+	}
+	add_closed(spans, &span);
+}
+
+/* The ticks that the samples stand for: those after the thread's last ones, up to this one. */
+static void
+place(const struct spans *spans, const struct open_span *open, int64_t samples, uint64_t *first,
+      uint64_t *ticks)
+{
+	const uint64_t end = spans->ticks + 1, count = samples > 0 ? (uint64_t)samples : 0;
+
+	*first = open->next;
+	if (*first > end)
+		*first = end - (count < end ? count : end);
+	*ticks = count < end - *first ? count : end - *first;
+}
+
+void
+spans_sample(void *context, const struct profile_entry *sample)
+{
+	struct spans *spans = context;
+	struct open_span *open = open_of(spans, sample->thread);
+	uint64_t first, ticks;
+
+	if (sample->samples == 0 && sample->ns[WEIGHT_WALL] == 0) {
+		add_gap(spans, sample);
+		return;
+	}
+	place(spans, open, sample->samples, &first, &ticks);
+	if (open->is_open && is_same(&open->span.sum, sample)) {
+		add_weights(&open->span.sum, sample);
+		open->span.ticks += ticks;
+	} else {
+		if (open->is_open && open->changed)
+			add_closed(spans, &open->span);
+		open->span = (struct span){
+			.id = spans->next_id++,
+			.sum = *sample,
+			.first = first,
+			.ticks = ticks,
+		};
+		open->is_open = true;
+	}
+	open->changed = true;
+	open->next = first + ticks;
+}
+
+void
+spans_charge(void *context, const struct profile_entry *entry, int64_t latency_ns)
+{
+	struct spans *spans = context;
+	struct open_span *open = open_of(spans, entry->thread);
+	struct span span = { .sum = *entry, .first = spans->ticks, .ticks = 1 };
+
+	if (open->is_open && is_same(&open->span.sum, entry)) {
+		open->span.sum.ns[WEIGHT_LATENCY] += latency_ns;
+		open->changed = true;
+		return;
+	}
+	for (size_t i = 0; i < LOOK_BACK && i < spans->closed_count; i++) {
+		struct span *closed = &spans->closed[spans->closed_count - 1 - i];
+
+		if (is_same(&closed->sum, entry)) {
+			closed->sum.ns[WEIGHT_LATENCY] += latency_ns;
+			return;
+		}
+	}
+	span.id = spans->next_id++;
+	span.sum.samples = 0;
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		span.sum.ns[w] = w == WEIGHT_LATENCY ? latency_ns : 0;
+	add_closed(spans, &span);
+}
+
+void
+spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable)
+{
+	struct spans *spans = context;
+
+	spans->tick = xgrow(spans->tick, &spans->tick_capacity, spans->tick_count + 1,
+			    sizeof(*spans->tick));
+	spans->tick[spans->tick_count++] = (struct tick_row){
+		.start_ns = spans->wall_ns,
+		.span_ns = span_ns,
+		.parallelism = parallelism,
+		.runnable = runnable,
+	};
+	if (runnable == 0) {
+		if (spans->gap_end == spans->gap_first)
+			spans->gap_first = spans->ticks;
+		spans->gap_end = spans->ticks + 1;
+	}
+	spans->wall_ns += span_ns;
+	spans->ticks++;
+}
+
+void
+spans_written(struct spans *spans)
+{
+	spans->closed_count = spans->tick_count = 0;
+	for (size_t i = 0; i < spans->open_count; i++)
+		spans->open[i].changed = false;
+}

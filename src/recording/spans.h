@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spans.h - samples become spans: what a thread goes on doing is one row that grows.
+ *
+ * A span's ticks say when, its samples and times what it weighs. The two may differ: what the
+ * sampler corrects later (sampler.h) has a weight, below zero even, and no place in time.
+ */
+#ifndef WALLSAMPLE_SPANS_H
+#define WALLSAMPLE_SPANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wallsample/profile.h"
+
+struct span {
+	int64_t id;          /* 0, 1, 2, … in the order in which they began */
+	struct profile_entry sum;
+	uint64_t first, ticks;
+};
+
+struct open_span {
+	struct span span;
+	bool is_open, changed; /* since it was last written */
+	uint64_t next;         /* the thread is accounted for up to this tick */
+};
+
+struct tick_row {
+	uint64_t start_ns, span_ns;
+	uint32_t parallelism, runnable;
+};
+
+struct spans {
+	struct open_span *open; /* by thread of the profile */
+	size_t open_count, open_capacity;
+	struct span *closed;    /* not written yet, as are */
+	size_t closed_count, closed_capacity;
+	struct tick_row *tick;
+	size_t tick_count, tick_capacity;
+	uint64_t ticks;         /* so far: the number of the tick in progress */
+	uint64_t wall_ns;
+	int64_t next_id;
+	/* Ticks with nobody runnable that no wait has been charged with yet. */
+	uint64_t gap_first, gap_end;
+};
+
+void spans_release(struct spans *spans);
+
+/* The three of struct profile_recorder. */
+void spans_sample(void *context, const struct profile_entry *sample);
+void spans_charge(void *context, const struct profile_entry *entry, int64_t latency_ns);
+void spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable);
+
+/* All that there is has been written. */
+void spans_written(struct spans *spans);
+
+#endif
