@@ -32,6 +32,8 @@ struct export_input {
 	const regex_t *focus; /* functions whose callers and callees are wanted; or NULL */
 	size_t thread_limit;  /* the same for the table of one thread */
 	unsigned columns;     /* width to fit in; 0: not known, then 100 */
+	const char *note;     /* about the recordings that this is of; NULL: it is live */
+	const char *part;     /* which ticks were asked for, in words; NULL: all */
 	bool filtered;        /* some samples were left out by options */
 };
 

@@ -74,4 +74,19 @@ uint32_t modules_add(struct modules *modules, const struct process *process,
  */
 uint32_t modules_add_object(struct modules *modules, struct image *image);
 
+/* A module as a recording knows it. All borrowed. */
+struct recorded_module {
+	const char *path;
+	const char *build_id; /* in hexadecimal digits; "": none */
+	enum module_kind kind;
+	bool deleted;
+	const char *symfs;    /* where files are looked for first: a directory, or NULL */
+};
+
+/*
+ * A new module, whatever others there are. It gets its file only when that is a regular one
+ * with the same build-id; else it is of kind OTHER. MODULE_NONE when there are too many.
+ */
+uint32_t modules_add_recorded(struct modules *modules, const struct recorded_module *recorded);
+
 #endif

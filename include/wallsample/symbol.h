@@ -65,6 +65,8 @@ enum debuginfod_state {
 	DEBUGINFOD_IN_USE,     /* they answer what they are asked, if anything */
 };
 
+struct symbol_place;
+
 /* All borrowed for the life of the symbols. A zeroed one: mangled names, no
  * inlined functions, no debuginfod. */
 struct symbols_config {
@@ -76,6 +78,11 @@ struct symbols_config {
 					* opened at once, and stays open when the target ends */
 	const char *symfs;             /* where the target's files are, too: a directory, or NULL */
 	enum debuginfod_use debuginfod;
+	/* Names that are known already, as of a recording; they come before all others. Fills in
+	 * `out` as symbols_find does, 0: none; NULL: nobody knows any. */
+	size_t (*stored)(const void *context, const struct symbol_place *place,
+			 struct symbol *out, size_t most);
+	const void *stored_context;
 	const struct jit *jit;         /* names code made at run time; or NULL */
 	const struct log *log;         /* one warning for each file that cannot be used; or NULL */
 };

@@ -44,6 +44,12 @@ int command_sample(const struct options *options);
 /* The same into a recording. */
 int command_record(const struct options *options);
 
+/* --- command_report.c, command_info.c ----------------------------------- */
+
+/* A report of recordings; what they hold. */
+int command_report(const struct options *options);
+int command_info(const struct options *options);
+
 /* --- say.c: sentences on stderr ----------------------------------------- */
 
 #define SAY_TEXT_SIZE 32

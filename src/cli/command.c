@@ -49,6 +49,31 @@ const struct command commands[] = {
 		      "  wallsample record -p 1234 -d 60 -o x.wsdb   a minute of process 1234\n"
 		      "  wallsample report x.wsdb                    where its time went\n",
 	  .ending = signals_text },
+	{ .name = "report", .bit = FOR_REPORT, .operands = "FILE…", .run = command_report,
+	  .help = "any report, from one recording or several",
+	  .about = "Usage: wallsample report [OPTIONS] FILE…\n"
+		   "\n"
+		   "Makes a report of a recording, as often and with whatever options are wanted.\n"
+		   "Several recordings become one report, whose threads are labelled by host and\n"
+		   "process id.\n",
+	  .examples = "\n"
+		      "Examples:\n"
+		      "  wallsample report x.wsdb                   where the time went\n"
+		      "  wallsample report -t --state R x.wsdb      of each thread, while it ran\n"
+		      "  wallsample report --from -10 x.wsdb        of the last ten seconds\n"
+		      "  wallsample report --parallelism 1 x.wsdb   while one thread ran alone\n"
+		      "  wallsample report -o x.folded x.wsdb       for a flame graph\n",
+	  .ending = "\n"
+		    "Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
+		    "2 not read or not written; 64 wrong usage.\n" },
+	{ .name = "info", .bit = FOR_INFO, .operands = "FILE…", .run = command_info,
+	  .help = "what a recording holds: target, rate, counts, losses, own cost",
+	  .about = "Usage: wallsample info FILE…\n"
+		   "\n"
+		   "Says what recordings hold: of which process, how they were made, how much there\n"
+		   "is, what was missed and what it cost.\n",
+	  .examples = "",
+	  .ending = "\nExit status: 0; 2 not read; 64 wrong usage.\n" },
 	{ .name = NULL },
 };
 

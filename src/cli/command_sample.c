@@ -45,22 +45,12 @@ make_filter(struct sample_run *run, struct error *err)
 	return rc;
 }
 
-/* The pattern of -o is tried without a process: only the number is missing yet. */
-static int
-check_words(struct sample_run *run, struct error *err)
+int
+sample_check_report(struct sample_run *run, struct error *err)
 {
 	const struct options *options = run->options;
-	struct strbuf name;
-	int rc = target_check_usage(options, err);
+	int rc = output_format_choose(options->format, options->output, &run->exporter, err);
 
-	strbuf_init(&name);
-	if (rc == 0 && (options->verb->bit == FOR_RECORD ||
-			output_is_recording(options->format, options->output))) {
-		rc = record_check_words(run, err);
-		return rc == 0 ? make_filter(run, err) : rc;
-	}
-	if (rc == 0)
-		rc = output_format_choose(options->format, options->output, &run->exporter, err);
 	if (rc == 0 && options->lines && options->by != VIEW_BY_FUNCTION &&
 	    options->by != VIEW_BY_LINE)
 		rc = error_set(err, ERROR_USAGE, "--lines shows lines, and --by asks for something "
@@ -69,10 +59,28 @@ check_words(struct sample_run *run, struct error *err)
 	    strcmp(run->exporter->name, "text") != 0)
 		rc = error_set(err, ERROR_USAGE, "%s is for the text report, not for %s",
 			       options->tree ? "--tree" : "--focus", run->exporter->name);
+	return rc == 0 ? make_filter(run, err) : rc;
+}
+
+/* The pattern of -o is tried without a process: only the number is missing yet. */
+static int
+check_words(struct sample_run *run, struct error *err)
+{
+	const struct options *options = run->options;
+	struct strbuf name;
+	int rc = target_check_usage(options, err);
+
+	if (rc != 0)
+		return rc;
+	if (options->verb->bit == FOR_RECORD ||
+	    output_is_recording(options->format, options->output)) {
+		rc = record_check_words(run, err);
+		return rc == 0 ? make_filter(run, err) : rc;
+	}
+	strbuf_init(&name);
+	rc = sample_check_report(run, err);
 	if (rc == 0 && options->output != NULL)
 		rc = output_name_expand(options->output, 0, &name, err);
-	if (rc == 0)
-		rc = make_filter(run, err);
 	strbuf_release(&name);
 	return rc;
 }
@@ -286,8 +294,8 @@ sample(struct sample_run *run, int *status, struct error *err)
 	return rc;
 }
 
-static void
-release(struct sample_run *run)
+void
+sample_run_release(struct sample_run *run)
 {
 	sampler_free(run->sampler);
 	if (run->recorder != NULL)
@@ -308,23 +316,31 @@ release(struct sample_run *run)
 		regfree(&run->focus);
 }
 
-int
-command_sample(const struct options *options)
+void
+sample_run_init(struct sample_run *run, const struct options *options)
 {
 	const unsigned level = LOG_NORMAL + (options->verbose < 2 ? options->verbose : 2);
-	struct sample_run run = {
+
+	*run = (struct sample_run){
 		.options = options,
 		.log = { .level = options->quiet ? LOG_QUIET : (enum log_level)level,
 			 .stream = stderr },
 		.output = { .fd = -1, .dirfd = -1 },
 	};
-	struct error err;
-	int status = 0;
-	int rc = check_words(&run, &err);
+}
 
+int
+command_sample(const struct options *options)
+{
+	struct sample_run run;
+	struct error err;
+	int rc, status = 0;
+
+	sample_run_init(&run, options);
+	rc = check_words(&run, &err);
 	if (rc == 0)
 		rc = sample(&run, &status, &err);
-	release(&run);
+	sample_run_release(&run);
 	if (rc != 0) {
 		say_error(&err);
 		status = error_exit_status(err.kind);

@@ -2,6 +2,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/command.h \
 	src/cli/cli.h \
 	src/cli/command.c \
+	src/cli/command_info.c \
+	src/cli/command_report.c \
 	src/cli/command_sample.c \
 	src/cli/help.c \
 	src/cli/option_convert.c \

@@ -200,12 +200,15 @@ sample_write(const struct sample_run *run, const struct sampler_stats *stats, bo
 		.thread_limit = limit != 0 ? limit : THREAD_TABLE_ROWS,
 		.columns = output_columns(&run->output),
 		.filtered = is_filtered(run->options),
+		.note = run->note,
+		.part = run->part,
 	};
 	struct strbuf hint;
 	struct view *view;
 	int rc;
 
-	jit_refresh(run->jit);
+	if (run->jit != NULL)
+		jit_refresh(run->jit);
 	view = view_create(run->profile, run->symbols, &run->filter, choose_key(run));
 	strbuf_init(&hint);
 	add_names_hint(&hint, symbols_debuginfod_state(run->symbols));

@@ -33,8 +33,18 @@ struct sample_run {
 	enum sampler_end end;
 	bool records;              /* the output is a recording, and there is no exporter */
 	struct recorder *recorder; /* NULL: none */
+	const char *note;          /* about the recordings that a report is of; or NULL */
+	const char *part;          /* which ticks were asked for; or NULL */
 	struct error record_error; /* why there is not more of it */
 };
+
+/* --- command_sample.c -------------------------------------------------------- */
+
+/* Zeroed but for what the options say of output and log. */
+void sample_run_init(struct sample_run *run, const struct options *options);
+/* What can be wrong with the words about a report. */
+int sample_check_report(struct sample_run *run, struct error *err);
+void sample_run_release(struct sample_run *run);
 
 /* --- sample_report.c --------------------------------------------------------- */
 

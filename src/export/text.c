@@ -84,6 +84,13 @@ write_header(const struct export_input *input, FILE *out, size_t width)
 	quantity_add_rate(&sb, stats->rate_wanted);
 	text_write_field(out, width, "Sampled", sb.data);
 
+	if (input->note != NULL) {
+		strbuf_clear(&sb);
+		strbuf_add_foreign(&sb, input->note);
+		text_write_field(out, width, "Recorded", sb.data);
+	}
+	if (input->part != NULL)
+		text_write_field(out, width, "Only", input->part);
 	if (input->filtered) {
 		strbuf_clear(&sb);
 		quantity_add_share(&sb, (double)view_total_ns(input->view, WEIGHT_WALL),

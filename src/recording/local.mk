@@ -1,7 +1,14 @@
 libwallsample_a_SOURCES += \
-	include/wallsample/recording.h \
+	include/wallsample/recording.h include/wallsample/recording_read.h \
 	src/recording/numbers.c src/recording/numbers.h \
 	src/recording/place_vfs.c src/recording/place_vfs.h \
+	src/recording/reader.c src/recording/reader.h \
+	src/recording/reader_file.c \
+	src/recording/reader_load.c \
+	src/recording/reader_names.c \
+	src/recording/reader_rows.c \
+	src/recording/reader_spans.c \
+	src/recording/reader_ticks.c \
 	src/recording/recorder.c src/recording/recorder.h \
 	src/recording/recorder_file.c \
 	src/recording/recorder_rows.c \

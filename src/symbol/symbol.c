@@ -358,6 +358,29 @@ find_in_jit(struct symbols *symbols, const struct known_module *known,
 	return true;
 }
 
+static size_t
+find_stored(struct symbols *symbols, const struct module *module,
+	    const struct symbol_place *place, struct symbol *out, size_t most)
+{
+	const struct symbols_config *config = symbols->config;
+	size_t count = 0;
+
+	if (config->stored != NULL)
+		count = config->stored(config->stored_context, place, out, most);
+	for (size_t i = 0; i < count; i++) {
+		out[i].function = intern(symbols, out[i].function);
+		out[i].file = out[i].file != NULL ? intern(symbols, out[i].file) : NULL;
+		out[i].module = intern(symbols, module->name);
+	}
+	if (count > 1 && !config->inlines) {
+		out[count - 1].file = out[0].file;
+		out[count - 1].line = out[0].line;
+		out[0] = out[count - 1];
+		return 1;
+	}
+	return count;
+}
+
 size_t
 symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
 	     size_t most)
@@ -371,6 +394,10 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 					.source = SYMBOL_NONE };
 		return 1;
 	}
+	count = find_stored(symbols, modules_get(symbols->modules, place->module), place, out,
+			    most);
+	if (count > 0)
+		return count;
 	known = known_module(symbols, modules_get(symbols->modules, place->module));
 	if (find_in_jit(symbols, known, place, out))
 		return 1;

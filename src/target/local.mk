@@ -24,7 +24,7 @@ libwallsample_a_SOURCES += \
 	src/target/maps_source.h \
 	src/target/module.c \
 	src/target/module_file.c \
-	src/target/module_file.h \
+	src/target/module_file.h src/target/module_recorded.c src/target/module_recorded.h \
 	src/target/process.c \
 	src/target/procmap.h \
 	src/target/relocate.h \

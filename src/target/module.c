@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "module_file.h"
+#include "module_recorded.h"
 #include "wallsample/base.h"
 #include "wallsample/table.h"
 
@@ -230,4 +231,12 @@ modules_add_object(struct modules *modules, struct image *image)
 	module->name = "[jit]";
 	module->image = image;
 	return append(modules, module);
+}
+
+uint32_t
+modules_add_recorded(struct modules *modules, const struct recorded_module *recorded)
+{
+	if (modules->count >= MODULES_MAX)
+		return MODULE_NONE;
+	return append(modules, module_recorded_create(recorded));
 }

@@ -18,7 +18,7 @@ declare -A folder_of=(
 	[symbol]=symbol
 	[profile]=profile
 	[sampler]=sampler
-	[recording]=recording
+	[recording]=recording [recording_read]=recording
 	[result]=analysis [tree]=analysis [view]=analysis
 	[export]=export
 	[command]=cli [options]=cli

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recording_read.h - asks a recording: what it holds, its samples as a profile, its timeline.
+ *
+ * A recording may come from anybody. It is opened for reading alone; its tables must be, to the
+ * letter, those that this program makes; nothing else in it is looked at, nothing is run.
+ * Each number is checked for the range that it can have, ids go up, and a stack is made of stacks
+ * before it, so that there is no ring. What breaks one of these is ERROR_FORMAT, with a sentence.
+ */
+#ifndef WALLSAMPLE_RECORDING_READ_H
+#define WALLSAMPLE_RECORDING_READ_H
+
+#include "wallsample/recording.h"
+
+struct recording;
+
+/*
+ * One that is being written is read as it was at one moment; one whose writer was killed in the
+ * middle of a commit is put in order in a private copy.
+ */
+int recording_open(const char *path, struct recording **out, struct error *err);
+/* The temporary one that a recorder writes, as far as it has been committed; it is the
+ * recorder's, and must be closed before that. */
+int recording_of(struct recorder *recorder, struct recording **out, struct error *err);
+void recording_close(struct recording *recording);
+
+struct recording_info {
+	const char *path;
+	int64_t pid, began; /* began: seconds since 1970 */
+	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command; /* "": not known */
+	double rate_hz;
+	uint32_t cpus;
+	bool ended;          /* it has its end; else its writer was killed, or is still at it */
+	bool being_written;
+	enum sampler_end end; /* if it has ended */
+	uint64_t size;       /* bytes of the file */
+	uint64_t ticks, span_ns; /* their number, and the time they span */
+	uint64_t modules, threads, frames, stacks, spans, symbols; /* rows */
+};
+
+const struct recording_info *recording_info(const struct recording *recording);
+
+/* --- as a profile --------------------------------------------------------------------- */
+
+/*
+ * Which ticks are wanted; zeroed: all. A tick is in the time that it spans the end of. What a
+ * span weighs is shared out among its ticks by what they weigh.
+ */
+struct recording_selection {
+	bool has_from, has_to;
+	int64_t from_ns, to_ns; /* since the beginning; below zero: before the end */
+	bool has_parallelism;
+	uint32_t least, most;   /* threads on a CPU */
+};
+
+/* Names that recordings have: what struct symbols_config calls `stored`. */
+struct recorded_names;
+
+struct recorded_names *recorded_names_create(void);
+void recorded_names_free(struct recorded_names *names);
+size_t recorded_names_find(const void *names, const struct symbol_place *place,
+			   struct symbol *out, size_t most);
+
+/* Where a recording goes; several may go to the same place. */
+struct recording_load {
+	struct profile *profile;
+	struct modules *modules;      /* its modules are added; NULL: they are there already */
+	struct recorded_names *names; /* or NULL */
+	const char *symfs;            /* or NULL */
+	uint32_t number;              /* 0, 1, … of several: their threads are kept apart */
+	const char *label;            /* goes before the names of its threads; or NULL */
+	const struct recording_selection *selection; /* NULL: all */
+	struct sampler_stats *stats;  /* its cost and losses are added; or NULL */
+	uint64_t selected_ns;         /* filled in: time of the ticks that were wanted */
+};
+
+int recording_load(struct recording *recording, struct recording_load *load, struct error *err);
+
+/* --- as a timeline ---------------------------------------------------------------------- */
+
+struct recording_span {
+	uint32_t thread, stack; /* as in the profile that recording_load makes of it alone */
+	enum run_state state;
+	int32_t syscall;
+	uint64_t first_tick, ticks;
+	uint64_t start_ns, end_ns; /* since the beginning */
+};
+
+/*
+ * Calls `each` with what threads did, ordered by when it began, until it returns false. Time that
+ * was charged to a wait, or corrected later, has no place in it. To be called after
+ * recording_load.
+ */
+int recording_each_span(struct recording *recording,
+			bool (*each)(void *context, const struct recording_span *span),
+			void *context, struct error *err);
+
+struct recording_tick {
+	uint64_t start_ns, span_ns;
+	uint32_t parallelism, runnable;
+};
+
+/* Of those that recording_info counts; after recording_load. */
+const struct recording_tick *recording_tick(const struct recording *recording, uint64_t n);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* command_info.c - the command that says what recordings hold. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "wallsample/recording_read.h"
+
+#define LABEL_WIDTH 11
+
+static void
+print_text(const char *label, const char *text)
+{
+	struct strbuf shown;
+
+	strbuf_init(&shown);
+	strbuf_add_foreign(&shown, text);
+	printf("%-*s%s\n", LABEL_WIDTH, label, shown.data != NULL ? shown.data : "");
+	strbuf_release(&shown);
+}
+
+static void
+print_origin(const struct recording_info *info)
+{
+	const time_t began = (time_t)info->began;
+	struct strbuf sb;
+	struct tm local;
+	char text[64] = "";
+
+	if (localtime_r(&began, &local) != NULL)
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
+	strbuf_init(&sb);
+	print_text("Recording", info->path);
+	strbuf_add_format(&sb, "%lld (%s)", (long long)info->pid, info->comm);
+	print_text("Process", sb.data);
+	print_text("Command", info->cmdline);
+	strbuf_clear(&sb);
+	strbuf_add_format(&sb, "%s, %s, Linux %s, %u CPUs for the process", info->host,
+			  info->machine, info->kernel, info->cpus);
+	print_text("Host", sb.data);
+	strbuf_clear(&sb);
+	strbuf_add_format(&sb, "%s by wallsample %s: %s", text, info->version, info->command);
+	print_text("Made", sb.data);
+	if (info->being_written)
+		print_text("State", "being written at this moment");
+	else if (!info->ended)
+		print_text("State", "never finished: what came after the last second is missing");
+	else
+		print_text("State", info->end == SAMPLER_GONE ? "whole: the process ended" :
+								"whole");
+	strbuf_release(&sb);
+}
+
+static void
+print_count(const char *label, uint64_t count)
+{
+	char text[SAY_TEXT_SIZE];
+
+	printf("%-*s%s\n", LABEL_WIDTH, label, say_count(count, text));
+}
+
+static void
+print_amounts(const struct recording_info *info, const struct sampler_stats *stats)
+{
+	char time[SAY_TEXT_SIZE], samples[SAY_TEXT_SIZE], ticks[SAY_TEXT_SIZE];
+
+	printf("%-*s%s at %.10g Hz: %s samples in %s ticks\n", LABEL_WIDTH, "Sampled",
+	       say_duration(info->span_ns, time), info->rate_hz,
+	       say_count(stats->thread_samples, samples), say_count(info->ticks, ticks));
+	print_count("Spans", info->spans);
+	print_count("Threads", info->threads);
+	print_count("Stacks", info->stacks);
+	print_count("Frames", info->frames);
+	print_count("Names", info->symbols);
+	print_count("Modules", info->modules);
+	printf("%-*s%.4g MiB\n", LABEL_WIDTH, "Size", (double)info->size / (1 << 20));
+}
+
+static void
+print_cost(const struct recording_info *info, const struct sampler_stats *stats)
+{
+	const double seconds = (double)info->span_ns / (double)NS_PER_SEC;
+	bool lost = false;
+
+	for (size_t i = 0; i < FAILURE_COUNT; i++)
+		if (stats->failed[i] > 0) {
+			printf("%-*s%llu %s\n", LABEL_WIDTH, lost ? "" : "Failed",
+			       (unsigned long long)stats->failed[i],
+			       sample_failure_text((enum sample_failure)i));
+			lost = true;
+		}
+	if (!lost)
+		print_text("Failed", "none");
+	printf("%-*s%llu stops, %.4g %% of one CPU, %.4g MiB of memory\n", LABEL_WIDTH, "Own cost",
+	       (unsigned long long)stats->stopped,
+	       seconds > 0 ? (double)stats->own_cpu_ns / 1e7 / seconds : 0,
+	       (double)stats->peak_memory / (1 << 20));
+}
+
+static int
+print_file(const char *path, struct error *err)
+{
+	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+	struct recording_load load = { .stats = stats };
+	struct recording *recording;
+	int rc = recording_open(path, &recording, err);
+
+	if (rc == 0) {
+		load.profile = profile_create();
+		rc = recording_load(recording, &load, err);
+		if (rc == 0) {
+			print_origin(recording_info(recording));
+			print_amounts(recording_info(recording), stats);
+			print_cost(recording_info(recording), stats);
+		}
+		profile_free(load.profile);
+		recording_close(recording);
+	}
+	free(stats);
+	return rc;
+}
+
+int
+command_info(const struct options *options)
+{
+	struct error err;
+	int rc = 0;
+
+	if (options->file_count == 0)
+		rc = error_set(&err, ERROR_USAGE, "what is to be described? wallsample info "
+			       "FILE.wsdb");
+	for (size_t i = 0; rc == 0 && i < options->file_count; i++) {
+		if (i > 0)
+			putchar('\n');
+		rc = print_file(options->files[i], &err);
+	}
+	if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+		rc = error_set(&err, ERROR_OUTPUT, "cannot write to stdout: %s", strerror(errno));
+	if (rc == 0)
+		return 0;
+	say_error(&err);
+	return error_exit_status(err.kind);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.h - what the files that read share.
+ * reader.c        opens: what is it, is it whole
+ * reader_file.c   the same for the file alone, before SQLite sees it
+ * reader_load.c   rows to a profile
+ * reader_ticks.c  ticks, and the share of a span that is wanted
+ * reader_names.c  names of frames
+ * reader_spans.c  the timeline
+ */
+#ifndef WALLSAMPLE_READER_H
+#define WALLSAMPLE_READER_H
+
+#include <sqlite3.h>
+
+#include "place_vfs.h"
+#include "schema.h"
+#include "wallsample/recording_read.h"
+#include "wallsample/table.h"
+
+/* A number that sums of them cannot overflow with: 36 years in ns. */
+#define NUMBER_MOST (INT64_C(1) << 60)
+
+/* Sums from the first tick up to (not including) this one. */
+struct tick_sum {
+	double all_ns, wanted_ns;           /* time */
+	double all_latency, wanted_latency; /* time over runnable threads */
+	double all_gap, wanted_gap;         /* time with none */
+};
+
+struct recording {
+	char *path;
+	struct strings *texts;
+	struct recording_info info;
+	sqlite3 *db;
+	bool borrowed;          /* it is a recorder's */
+	struct place_vfs *vfs;  /* of the private copy */
+	struct recording_tick *tick;
+	size_t tick_count, tick_capacity;
+	uint32_t *stack, *thread; /* its numbers -> those of the profile it was loaded into last */
+	size_t stacks, threads;
+	struct table syscalls;  /* number in the recording -> number here */
+};
+
+/* --- reader_file.c */
+struct reader_file {
+	bool is_written; /* by somebody at this moment */
+	bool is_torn;    /* there is a journal of a commit that was not finished */
+	uint64_t size;
+};
+/* ERROR_FORMAT for what is no recording, or no whole one; ERROR_SYSTEM if it cannot be read. */
+int reader_file_check(const char *path, struct reader_file *file, struct error *err);
+/* A private copy, put in order; it has no name any more when this returns. */
+int reader_file_repair(struct recording *recording, struct error *err);
+
+/* --- reader.c */
+int reader_damaged(const struct recording *recording, const char *what, struct error *err);
+/* What SQLite says, or that it is damaged. */
+int reader_refuse(const struct recording *recording, struct error *err);
+
+/* --- rows: a query that is walked once */
+struct rows {
+	struct recording *recording;
+	sqlite3_stmt *query;
+	int64_t last_id; /* ids go up */
+	uint64_t count;
+	bool bad;        /* a value was not in its range */
+	int rc;
+};
+
+void rows_begin(struct rows *rows, struct recording *recording, const char *sql);
+/* False at the end, and when something is wrong. */
+bool rows_next(struct rows *rows);
+/* The same for rows whose first column is an id: it goes up from 0, below `limit`. */
+bool rows_next_id(struct rows *rows, int64_t limit, int64_t *id);
+int64_t rows_number(struct rows *rows, int column, int64_t least, int64_t most);
+double rows_fraction(struct rows *rows, int column);
+bool rows_is_null(const struct rows *rows, int column);
+/* Never NULL; cut at a zero byte. Valid until the next row. */
+const char *rows_text(struct rows *rows, int column);
+int rows_end(struct rows *rows, const char *table, struct error *err);
+
+/* --- reader_ticks.c */
+int32_t reader_syscall(const struct recording *recording, int32_t number);
+int reader_load_ticks(struct recording *recording, struct error *err);
+/* tick_count + 1 sums, which the caller frees; ticks that are wanted go to the profile. */
+struct tick_sum *reader_sum_ticks(const struct recording *recording, struct recording_load *load);
+/* The entry's weights become those of the ticks that are wanted; false: nothing is left. */
+bool reader_share(const struct recording *recording, const struct tick_sum *sums, uint64_t first,
+		  uint64_t ticks, struct profile_entry *entry);
+
+/* --- reader_names.c */
+int reader_load_names(struct recording *recording, struct recorded_names *names,
+		      const struct profile *profile, const uint32_t *frame_of, size_t frames,
+		      struct error *err);
+#endif

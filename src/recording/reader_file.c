@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_file.c - what the first bytes of a file and what lies beside it say, without SQLite. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader.h"
+#include "wallsample/base.h"
+
+/* The database file format, section 1.3: https://www.sqlite.org/fileformat.html */
+#define HEADER_SIZE 100
+#define MAGIC "SQLite format 3"
+#define AT_PAGE_SIZE 16
+#define AT_WRITE_VERSION 18 /* 1: rollback journal */
+#define AT_PAGES 28
+#define AT_USER_VERSION 60
+#define AT_APPLICATION_ID 68
+
+static uint32_t
+big_endian(const uint8_t *at, size_t size)
+{
+	uint32_t value = 0;
+
+	for (size_t i = 0; i < size; i++)
+		value = value << 8 | at[i];
+	return value;
+}
+
+static int
+check_header(const char *path, const uint8_t *header, uint64_t size, bool is_torn,
+	     struct error *err)
+{
+	const uint32_t version = big_endian(header + AT_USER_VERSION, 4);
+	uint64_t page = big_endian(header + AT_PAGE_SIZE, 2), pages;
+
+	if (memcmp(header, MAGIC, sizeof(MAGIC)) != 0 ||
+	    big_endian(header + AT_APPLICATION_ID, 4) != RECORDING_APPLICATION_ID ||
+	    header[AT_WRITE_VERSION] != 1)
+		return error_set(err, ERROR_FORMAT, "%s is not a recording of wallsample", path);
+	if (version > RECORDING_SCHEMA)
+		return error_set(err, ERROR_FORMAT,
+				 "%s was made by a newer wallsample (its schema is %u, this one "
+				 "knows %d): read it with that one", path, version,
+				 RECORDING_SCHEMA);
+	if (version == 0)
+		return error_set(err, ERROR_FORMAT, "%s is a recording that was never begun", path);
+	page = page == 1 ? 65536 : page;
+	pages = big_endian(header + AT_PAGES, 4);
+	if (!is_torn && pages * page > size)
+		return error_set(err, ERROR_FORMAT,
+				 "%s is truncated: it has %llu of %llu bytes", path,
+				 (unsigned long long)size, (unsigned long long)(pages * page));
+	return 0;
+}
+
+/* A journal that was left begins with this: the commit it belongs to was not finished. */
+static bool
+has_journal(const char *path)
+{
+	static const uint8_t magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+	uint8_t begin[sizeof(magic)];
+	struct strbuf name;
+	bool is_there = false;
+	int fd;
+
+	strbuf_init(&name);
+	strbuf_add_format(&name, "%s-journal", path);
+	fd = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd >= 0) {
+		is_there = read(fd, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
+			   memcmp(begin, magic, sizeof(magic)) == 0;
+		close(fd);
+	}
+	strbuf_release(&name);
+	return is_there;
+}
+
+int
+reader_file_check(const char *path, struct reader_file *file, struct error *err)
+{
+	uint8_t header[HEADER_SIZE];
+	struct stat info;
+	ssize_t got = -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return error_set(err, ERROR_SYSTEM, "cannot read %s: %s", path, strerror(errno));
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+		close(fd);
+		return error_set(err, ERROR_FORMAT, "%s is not a file, and so no recording", path);
+	}
+	file->size = (uint64_t)info.st_size;
+	file->is_written = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	file->is_torn = !file->is_written && has_journal(path);
+	got = pread(fd, header, sizeof(header), 0);
+	close(fd);
+	if (got == 0)
+		return error_set(err, ERROR_FORMAT, "%s is empty: nothing was recorded", path);
+	if (got < (ssize_t)sizeof(header))
+		return error_set(err, ERROR_FORMAT, "%s is not a recording of wallsample", path);
+	return check_header(path, header, file->size, file->is_torn || file->is_written, err);
+}
+
+/* --- a commit that was not finished ------------------------------------------------------- */
+
+static bool
+copy_all(int from, int to)
+{
+	char bytes[1 << 16];
+	ssize_t got;
+
+	while ((got = read(from, bytes, sizeof(bytes))) > 0)
+		for (ssize_t done = 0; done < got;) {
+			const ssize_t n = write(to, bytes + done, (size_t)(got - done));
+
+			if (n < 0)
+				return false;
+			done += n;
+		}
+	return got == 0;
+}
+
+/* Regular files alone: what lies beside a recording may be anything. */
+static bool
+copy_file(const char *path, const char *ending, int dirfd, const char *base)
+{
+	struct strbuf name;
+	struct stat info;
+	bool good = false;
+	int from, to;
+
+	strbuf_init(&name);
+	strbuf_add_format(&name, "%s%s", path, ending);
+	from = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	to = openat(dirfd, base, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (from >= 0 && to >= 0 && fstat(from, &info) == 0 && S_ISREG(info.st_mode))
+		good = copy_all(from, to);
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		close(to);
+	strbuf_release(&name);
+	return good;
+}
+
+/* SQLite undoes what was begun when it first reads. */
+static int
+open_copy(struct recording *recording, int dirfd)
+{
+	int rc;
+
+	if (!copy_file(recording->path, "", dirfd, "x") ||
+	    !copy_file(recording->path, "-journal", dirfd, "x-journal"))
+		return SQLITE_IOERR;
+	recording->vfs = place_vfs_create(dirfd, "x", true);
+	if (recording->vfs == NULL)
+		return SQLITE_NOMEM;
+	rc = place_vfs_open(recording->vfs, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+			    &recording->db);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(recording->db, "PRAGMA locking_mode=EXCLUSIVE; "
+				  "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+	return rc;
+}
+
+int
+reader_file_repair(struct recording *recording, struct error *err)
+{
+	const char *folder = getenv("TMPDIR");
+	struct strbuf name;
+	int dirfd, rc = SQLITE_IOERR;
+
+	strbuf_init(&name);
+	strbuf_add_format(&name, "%s/wallsample-XXXXXX",
+			  folder != NULL && folder[0] == '/' ? folder : "/var/tmp");
+	if (mkdtemp(name.data) == NULL) {
+		rc = error_set(err, ERROR_SYSTEM,
+			       "%s was not finished, and there is no room in %s to put a copy "
+			       "of it in order: %s", recording->path, name.data, strerror(errno));
+		strbuf_release(&name);
+		return rc;
+	}
+	dirfd = open(name.data, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dirfd >= 0) {
+		rc = open_copy(recording, dirfd);
+		(void)unlinkat(dirfd, "x", 0);
+		(void)unlinkat(dirfd, "x-journal", 0);
+		close(dirfd);
+	}
+	(void)rmdir(name.data);
+	strbuf_release(&name);
+	if (rc == SQLITE_OK)
+		return 0;
+	return error_set(err, ERROR_FORMAT, "%s was not finished, and could not be put in order: %s",
+			 recording->path, sqlite3_errstr(rc));
+}

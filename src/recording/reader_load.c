@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_load.c - the rows of a recording become a profile, each number within its range. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers.h"
+#include "reader.h"
+#include "wallsample/base.h"
+#include "wallsample/chain.h"
+
+/* Sums stay below this, so that none overflows. */
+#define SUM_MOST 0x1p61
+
+/* Threads of several recordings may have the same id and start: so far apart. */
+#define START_TIME_BITS 48
+
+/* What the numbers of the recording are here. */
+struct loading {
+	struct recording *recording;
+	struct recording_load *load;
+	uint32_t *module, *frame, *stack, *thread;
+	size_t modules, frames, stacks, threads;
+	size_t module_capacity, frame_capacity, stack_capacity, thread_capacity;
+	struct tick_sum *sums;  /* NULL: every tick is wanted */
+	double total;
+};
+
+/* The next of a table's rows; false at the end. Ids are 0, 1, 2, … */
+static bool
+next_row(struct rows *rows, size_t count)
+{
+	int64_t id;
+
+	return rows_next_id(rows, UINT32_MAX, &id) && (id == (int64_t)count || (rows->bad = true,
+									       false));
+}
+
+static void
+add_number(uint32_t **array, size_t *count, size_t *capacity, uint32_t number)
+{
+	*array = xgrow(*array, capacity, *count + 1, sizeof(**array));
+	(*array)[(*count)++] = number;
+}
+
+/* --- modules, frames, stacks, threads ---------------------------------------------------- */
+
+static enum module_kind
+kind_of(const char *text)
+{
+	static const char *const texts[] = {
+#define X(name, kind) [MODULE_##name] = kind,
+		MODULE_KINDS(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (strcmp(texts[i], text) == 0)
+			return (enum module_kind)i;
+	return MODULE_OTHER;
+}
+
+static int
+load_modules(struct loading *loading, struct error *err)
+{
+	struct rows rows;
+
+	rows_begin(&rows, loading->recording,
+		   "SELECT id, path, kind, deleted, build_id FROM modules ORDER BY id");
+	while (next_row(&rows, loading->modules)) {
+		const struct recorded_module module = {
+			.path = rows_text(&rows, 1),
+			.build_id = rows_text(&rows, 4),
+			.kind = kind_of(rows_text(&rows, 2)),
+			.deleted = rows_number(&rows, 3, 0, 1) != 0,
+			.symfs = loading->load->symfs,
+		};
+		uint32_t number = (uint32_t)loading->modules;
+
+		if (loading->load->modules != NULL)
+			number = modules_add_recorded(loading->load->modules, &module);
+		add_number(&loading->module, &loading->modules, &loading->module_capacity, number);
+	}
+	return rows_end(&rows, "modules", err);
+}
+
+static uint8_t
+origin_of(const char *text)
+{
+	static const enum frame_origin origins[] = {
+#define X(name, word) FRAME_##name,
+		FRAME_ORIGINS(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(origins); i++)
+		if (strcmp(frame_origin_text(origins[i]), text) == 0)
+			return (uint8_t)origins[i];
+	return 0;
+}
+
+static int
+load_frames(struct loading *loading, struct error *err)
+{
+	struct profile *profile = loading->load->profile;
+	struct rows rows;
+
+	rows_begin(&rows, loading->recording,
+		   "SELECT id, module, address, epoch, origin, name FROM frames ORDER BY id");
+	while (next_row(&rows, loading->frames)) {
+		struct profile_frame frame = { .origin = origin_of(rows_text(&rows, 4)) };
+		uint32_t number;
+
+		if (rows_is_null(&rows, 1)) {
+			number = profile_intern_named(profile, rows_text(&rows, 5));
+		} else {
+			const int64_t module =
+				rows_number(&rows, 1, 0, (int64_t)loading->modules - 1);
+
+			frame.address = (uint64_t)rows_number(&rows, 2, INT64_MIN, INT64_MAX);
+			frame.epoch = (uint32_t)rows_number(&rows, 3, 0, UINT32_MAX);
+			if (rows.bad)
+				break;
+			frame.module = loading->module[module];
+			number = frame.module == MODULE_NONE ?
+					 profile_intern_named(profile, "[unknown]") :
+					 profile_intern_frame(profile, &frame);
+		}
+		add_number(&loading->frame, &loading->frames, &loading->frame_capacity, number);
+	}
+	return rows_end(&rows, "frames", err);
+}
+
+/* Callers come before whom they call: so there is no ring. */
+static int
+load_stacks(struct loading *loading, struct error *err)
+{
+	struct rows rows;
+
+	rows_begin(&rows, loading->recording,
+		   "SELECT id, frame, caller FROM stacks ORDER BY id");
+	while (next_row(&rows, loading->stacks)) {
+		const int64_t frame = rows_number(&rows, 1, 0, (int64_t)loading->frames - 1);
+		uint32_t caller = STACK_NONE;
+
+		if (!rows_is_null(&rows, 2)) {
+			const int64_t at =
+				rows_number(&rows, 2, 0, (int64_t)loading->stacks - 1);
+
+			caller = rows.bad ? STACK_NONE : loading->stack[at];
+		}
+		if (rows.bad)
+			break;
+		add_number(&loading->stack, &loading->stacks, &loading->stack_capacity,
+			   profile_intern_stack(loading->load->profile, loading->frame[frame],
+						caller));
+	}
+	return rows_end(&rows, "stacks", err);
+}
+
+static int
+load_threads(struct loading *loading, struct error *err)
+{
+	const struct recording_load *load = loading->load;
+	struct strbuf name;
+	struct rows rows;
+
+	strbuf_init(&name);
+	rows_begin(&rows, loading->recording,
+		   "SELECT id, tid, start_time, name FROM threads ORDER BY id");
+	while (next_row(&rows, loading->threads)) {
+		const pid_t tid = (pid_t)rows_number(&rows, 1, 0, INT32_MAX);
+		const uint64_t start = (uint64_t)rows_number(&rows, 2, 0, NUMBER_MOST);
+
+		strbuf_clear(&name);
+		if (load->label != NULL)
+			strbuf_add_format(&name, "%s ", load->label);
+		strbuf_add_text(&name, rows_text(&rows, 3));
+		add_number(&loading->thread, &loading->threads, &loading->thread_capacity,
+			   profile_add_thread(load->profile, tid,
+					      start ^ (uint64_t)load->number << START_TIME_BITS,
+					      name.data));
+	}
+	strbuf_release(&name);
+	return rows_end(&rows, "threads", err);
+}
+
+/* --- spans ---------------------------------------------------------------------------------- */
+
+static int64_t
+weight(struct loading *loading, struct rows *rows, int column)
+{
+	const int64_t value = rows_number(rows, column, -NUMBER_MOST, NUMBER_MOST);
+
+	loading->total += fabs((double)value);
+	if (loading->total > SUM_MOST)
+		rows->bad = true;
+	return value;
+}
+
+static bool
+read_entry(struct loading *loading, struct rows *rows, struct profile_entry *entry)
+{
+	const int64_t thread = rows_number(rows, 1, 0, (int64_t)loading->threads - 1);
+	const int64_t stack = rows_number(rows, 2, -1, (int64_t)loading->stacks - 1);
+
+	if (!run_state_parse(rows_text(rows, 3), &entry->state))
+		entry->state = RUN_UNKNOWN;
+	entry->syscall = reader_syscall(loading->recording,
+					(int32_t)rows_number(rows, 4, INT32_MIN,
+							     INT32_MAX));
+	entry->samples = weight(loading, rows, 7);
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		entry->ns[w] = weight(loading, rows, 8 + w);
+	if (rows->bad)
+		return false;
+	entry->thread = loading->thread[thread];
+	entry->stack = stack < 0 ? STACK_NONE : loading->stack[stack];
+	return true;
+}
+
+static int
+load_spans(struct loading *loading, struct error *err)
+{
+	struct rows rows;
+	int64_t id;
+
+	rows_begin(&rows, loading->recording,
+		   "SELECT id, thread, stack, state, syscall, first_tick, ticks, samples, wall_ns, "
+		   "overhead_ns, latency_ns FROM spans ORDER BY id");
+	while (rows_next_id(&rows, NUMBER_MOST, &id)) {
+		struct profile_entry entry;
+
+		if (!read_entry(loading, &rows, &entry))
+			break;
+		if (loading->sums != NULL &&
+		    !reader_share(loading->recording, loading->sums,
+				  (uint64_t)rows_number(&rows, 5, 0, NUMBER_MOST),
+				  (uint64_t)rows_number(&rows, 6, 0, NUMBER_MOST), &entry))
+			continue;
+		profile_add(loading->load->profile, &entry);
+	}
+	return rows_end(&rows, "samples", err);
+}
+
+/* --- cost and losses --------------------------------------------------------------------------- */
+
+static int
+load_cost(struct loading *loading, struct error *err)
+{
+	struct sampler_stats *stats = loading->load->stats;
+	struct rows rows;
+
+	rows_begin(&rows, loading->recording, "SELECT name, value FROM cost");
+	while (rows_next(&rows))
+		for (const struct number *n = recording_numbers; n->name != NULL; n++)
+			if (strcmp(n->name, rows_text(&rows, 0)) == 0)
+				number_merge(n, stats, rows_fraction(&rows, 1),
+					     loading->load->number == 0);
+	return rows_end(&rows, "table 'cost'", err);
+}
+
+static void
+add_loss(struct sampler_stats *stats, const char *kind, const char *reason, uint64_t count)
+{
+	const char *word;
+
+	for (size_t i = 0; (word = loss_failure_word(i)) != NULL; i++)
+		if (strcmp(kind, "failed") == 0 && strcmp(word, reason) == 0)
+			stats->failed[i] += count;
+	for (size_t i = 0; (word = loss_chain_word(i)) != NULL; i++)
+		if (strcmp(kind, "chain") == 0 && strcmp(word, reason) == 0)
+			stats->chains[i] += count;
+}
+
+static int
+load_losses(struct loading *loading, struct error *err)
+{
+	struct sampler_stats *stats = loading->load->stats;
+	struct rows rows;
+	int64_t bucket;
+	int rc;
+
+	rows_begin(&rows, loading->recording, "SELECT kind, reason, count FROM losses");
+	while (rows_next(&rows))
+		add_loss(stats, rows_text(&rows, 0), rows_text(&rows, 1),
+			 (uint64_t)rows_number(&rows, 2, 0, INT64_C(1) << 50));
+	rc = rows_end(&rows, "table 'losses'", err);
+	if (rc != 0)
+		return rc;
+	rows_begin(&rows, loading->recording, "SELECT bucket, count FROM stops ORDER BY bucket");
+	while (rows_next_id(&rows, HISTOGRAM_BUCKETS, &bucket)) {
+		const uint64_t count = (uint64_t)rows_number(&rows, 1, 0, INT64_C(1) << 50);
+
+		stats->stop_ns.bucket[bucket] += count;
+		stats->stop_ns.count += count;
+	}
+	return rows_end(&rows, "table 'stops'", err);
+}
+
+/* One that was never finished has not been told all. */
+static void
+fill_in_stats(const struct recording *recording, struct sampler_stats *stats)
+{
+	if (stats->elapsed_ns < recording->info.span_ns)
+		stats->elapsed_ns = recording->info.span_ns;
+	if (stats->ticks < recording->info.ticks)
+		stats->ticks = recording->info.ticks;
+}
+
+/* --- the whole ------------------------------------------------------------------------------------ */
+
+int
+recording_load(struct recording *recording, struct recording_load *load, struct error *err)
+{
+	static int (*const parts[])(struct loading *, struct error *) = {
+		load_modules, load_frames, load_stacks, load_threads, load_spans,
+	};
+	struct loading loading = { .recording = recording, .load = load };
+	int rc = 0;
+
+	loading.sums = reader_sum_ticks(recording, load);
+	if (load->selection == NULL) {
+		free(loading.sums);
+		loading.sums = NULL;
+	}
+	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(parts); i++)
+		rc = parts[i](&loading, err);
+	if (rc == 0 && load->names != NULL)
+		rc = reader_load_names(recording, load->names, load->profile, loading.frame,
+				       loading.frames, err);
+	if (rc == 0 && load->stats != NULL) {
+		rc = load_cost(&loading, err);
+		if (rc == 0)
+			rc = load_losses(&loading, err);
+		fill_in_stats(recording, load->stats);
+	}
+	free(loading.sums);
+	free(loading.module);
+	free(loading.frame);
+	free(recording->stack);
+	free(recording->thread);
+	recording->stack = loading.stack;
+	recording->stacks = loading.stacks;
+	recording->thread = loading.thread;
+	recording->threads = loading.threads;
+	return rc;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_names.c - the names that a recording has of its frames. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader.h"
+#include "wallsample/base.h"
+
+struct name_chain {
+	uint32_t first, count;
+};
+
+struct recorded_names {
+	struct strings *texts;
+	struct table by_place;  /* (module and epoch, address) -> chain */
+	struct name_chain *chain;
+	size_t chain_count, chain_capacity;
+	struct symbol *symbol;
+	size_t symbol_count, symbol_capacity;
+};
+
+struct recorded_names *
+recorded_names_create(void)
+{
+	struct recorded_names *names = xcalloc(1, sizeof(*names));
+
+	names->texts = strings_create();
+	table_init(&names->by_place);
+	return names;
+}
+
+void
+recorded_names_free(struct recorded_names *names)
+{
+	if (names == NULL)
+		return;
+	strings_free(names->texts);
+	table_release(&names->by_place);
+	free(names->chain);
+	free(names->symbol);
+	free(names);
+}
+
+size_t
+recorded_names_find(const void *context, const struct symbol_place *place, struct symbol *out,
+		    size_t most)
+{
+	const struct recorded_names *names = context;
+	const struct name_chain *chain;
+	size_t count;
+	uint32_t at;
+
+	if (!table_find(&names->by_place, (uint64_t)place->module << 32 | place->epoch,
+			place->vaddr, &at))
+		return 0;
+	chain = &names->chain[at];
+	count = chain->count < most ? chain->count : most;
+	for (size_t i = 0; i < count; i++)
+		out[i] = names->symbol[chain->first + i];
+	/* The last is the function whose code it is, however many there are. */
+	if (count > 0)
+		out[count - 1] = names->symbol[chain->first + chain->count - 1];
+	return count;
+}
+
+static enum symbol_source
+source_of(const char *text)
+{
+	for (int source = 0; source < SYMBOL_NONE; source++)
+		if (strcmp(text, symbol_source_text((enum symbol_source)source)) == 0)
+			return (enum symbol_source)source;
+	return SYMBOL_SYMTAB;
+}
+
+static const char *
+keep(struct recorded_names *names, const char *text)
+{
+	return strings_text(names->texts, strings_intern(names->texts, text));
+}
+
+/* The chain of the place, made when this is its first name. */
+static struct name_chain *
+chain_of(struct recorded_names *names, const struct profile_frame *frame, bool *added)
+{
+	const uint32_t at = *table_place(&names->by_place,
+					 (uint64_t)frame->module << 32 | frame->epoch,
+					 frame->address, (uint32_t)names->chain_count, added);
+
+	if (*added) {
+		names->chain = xgrow(names->chain, &names->chain_capacity, names->chain_count + 1,
+				     sizeof(*names->chain));
+		names->chain[names->chain_count++] =
+			(struct name_chain){ .first = (uint32_t)names->symbol_count };
+	}
+	return &names->chain[at];
+}
+
+static void
+add_symbol(struct recorded_names *names, struct rows *rows, struct name_chain *chain)
+{
+	names->symbol = xgrow(names->symbol, &names->symbol_capacity, names->symbol_count + 1,
+			      sizeof(*names->symbol));
+	names->symbol[names->symbol_count++] = (struct symbol){
+		.function = keep(names, rows_text(rows, 2)),
+		.module = "",
+		.file = rows_is_null(rows, 3) ? NULL : keep(names, rows_text(rows, 3)),
+		.line = (uint32_t)rows_number(rows, 4, 0, UINT32_MAX),
+		.inlined = rows_number(rows, 5, 0, 1) != 0,
+		.source = source_of(rows_text(rows, 6)),
+		.known = true,
+	};
+	chain->count++;
+}
+
+int
+reader_load_names(struct recording *recording, struct recorded_names *names,
+		  const struct profile *profile, const uint32_t *frame_of, size_t frames,
+		  struct error *err)
+{
+	int64_t last = -1;
+	struct name_chain *chain = NULL;
+	struct rows rows;
+
+	rows_begin(&rows, recording, "SELECT frame, depth, function, file, line, inlined, source "
+				     "FROM symbols ORDER BY frame, depth");
+	while (rows_next(&rows)) {
+		const int64_t frame = rows_number(&rows, 0, 0, (int64_t)frames - 1);
+		bool added;
+
+		if (rows.bad)
+			break;
+		if (frame != last) {
+			/* Two frames of one place have the same names: once is enough. */
+			chain = chain_of(names, profile_frame(profile, frame_of[frame]), &added);
+			chain = added ? chain : NULL;
+		}
+		last = frame;
+		if (chain != NULL && chain->count < SYMBOL_CHAIN_MAX)
+			add_symbol(names, &rows, chain);
+	}
+	return rows_end(&rows, "names", err);
+}

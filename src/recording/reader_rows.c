@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_rows.c - the rows of a query, each value within its range. */
+#include <math.h>
+
+#include "reader.h"
+
+void
+rows_begin(struct rows *rows, struct recording *recording, const char *sql)
+{
+	*rows = (struct rows){ .recording = recording, .last_id = -1 };
+	rows->rc = sqlite3_prepare_v2(recording->db, sql, -1, &rows->query, NULL);
+}
+
+bool
+rows_next(struct rows *rows)
+{
+	if (rows->rc != SQLITE_OK && rows->rc != SQLITE_ROW)
+		return false;
+	if (rows->bad)
+		return false;
+	rows->rc = sqlite3_step(rows->query);
+	/* Pages that name one another in a ring never end; a row takes a few bytes. */
+	if (rows->rc == SQLITE_ROW && !rows->recording->borrowed &&
+	    ++rows->count > rows->recording->info.size)
+		rows->bad = true;
+	return rows->rc == SQLITE_ROW && !rows->bad;
+}
+
+bool
+rows_next_id(struct rows *rows, int64_t limit, int64_t *id)
+{
+	if (!rows_next(rows))
+		return false;
+	*id = rows_number(rows, 0, rows->last_id + 1, limit - 1);
+	rows->last_id = *id;
+	return !rows->bad;
+}
+
+int64_t
+rows_number(struct rows *rows, int column, int64_t least, int64_t most)
+{
+	const int64_t value = sqlite3_column_int64(rows->query, column);
+
+	if (value >= least && value <= most &&
+	    sqlite3_column_type(rows->query, column) == SQLITE_INTEGER)
+		return value;
+	rows->bad = true;
+	return least;
+}
+
+double
+rows_fraction(struct rows *rows, int column)
+{
+	const double value = sqlite3_column_double(rows->query, column);
+
+	return isfinite(value) ? value : 0;
+}
+
+bool
+rows_is_null(const struct rows *rows, int column)
+{
+	return sqlite3_column_type(rows->query, column) == SQLITE_NULL;
+}
+
+const char *
+rows_text(struct rows *rows, int column)
+{
+	const unsigned char *text = sqlite3_column_text(rows->query, column);
+
+	return text != NULL ? (const char *)text : "";
+}
+
+int
+rows_end(struct rows *rows, const char *table, struct error *err)
+{
+	int rc = 0;
+
+	if (rows->bad)
+		rc = reader_damaged(rows->recording, table, err);
+	else if (rows->rc != SQLITE_DONE)
+		rc = reader_refuse(rows->recording, err);
+	sqlite3_finalize(rows->query);
+	rows->query = NULL;
+	return rc;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_spans.c - what threads did, in the order of time: for timelines. */
+#include "reader.h"
+
+/* Its ticks, as far as there are any. */
+static bool
+place(const struct recording *recording, struct recording_span *span)
+{
+	const uint64_t count = recording->tick_count;
+	const struct recording_tick *last;
+
+	if (span->first_tick >= count)
+		return false;
+	if (span->ticks > count - span->first_tick)
+		span->ticks = count - span->first_tick;
+	last = &recording->tick[span->first_tick + span->ticks - 1];
+	span->start_ns = recording->tick[span->first_tick].start_ns;
+	span->end_ns = last->start_ns + last->span_ns;
+	return true;
+}
+
+static bool
+read_span(struct rows *rows, struct recording_span *span)
+{
+	const struct recording *recording = rows->recording;
+	const int64_t thread = rows_number(rows, 0, 0, (int64_t)recording->threads - 1);
+	const int64_t stack = rows_number(rows, 1, -1, (int64_t)recording->stacks - 1);
+
+	*span = (struct recording_span){
+		.syscall = (int32_t)rows_number(rows, 3, INT32_MIN, INT32_MAX),
+		.first_tick = (uint64_t)rows_number(rows, 4, 0, NUMBER_MOST),
+		.ticks = (uint64_t)rows_number(rows, 5, 1, NUMBER_MOST),
+	};
+	if (!run_state_parse(rows_text(rows, 2), &span->state))
+		span->state = RUN_UNKNOWN;
+	span->syscall = reader_syscall(recording, span->syscall);
+	if (rows->bad)
+		return false;
+	span->thread = recording->thread[thread];
+	span->stack = stack < 0 ? STACK_NONE : recording->stack[stack];
+	return place(recording, span);
+}
+
+int
+recording_each_span(struct recording *recording,
+		    bool (*each)(void *context, const struct recording_span *span),
+		    void *context, struct error *err)
+{
+	bool go_on = true;
+	struct rows rows;
+
+	/* Samples of which there is none, or whose ticks are none, have only a weight. */
+	rows_begin(&rows, recording,
+		   "SELECT thread, stack, state, syscall, first_tick, ticks FROM spans "
+		   "WHERE samples > 0 AND ticks > 0 ORDER BY first_tick, id");
+	while (go_on && rows_next(&rows)) {
+		struct recording_span span;
+
+		if (read_span(&rows, &span))
+			go_on = each(context, &span);
+	}
+	/* Who has seen enough is at the end of it. */
+	if (!go_on)
+		rows.rc = SQLITE_DONE;
+	return rows_end(&rows, "samples", err);
+}

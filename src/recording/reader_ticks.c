@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_ticks.c - the ticks of a recording, and what part of a span they make up. */
+#include <math.h>
+
+#include "reader.h"
+#include "wallsample/base.h"
+
+/* More threads on CPUs at once than any machine has; each number has a row in a profile. */
+#define PARALLELISM_MOST (1 << 16)
+
+int
+reader_load_ticks(struct recording *recording, struct error *err)
+{
+	uint64_t time_ns = 0;
+	struct rows rows;
+	int64_t n;
+
+	rows_begin(&rows, recording,
+		   "SELECT n, span_ns, parallelism, runnable FROM ticks ORDER BY n");
+	while (rows_next_id(&rows, NUMBER_MOST, &n)) {
+		struct recording_tick tick = {
+			.start_ns = time_ns,
+			.span_ns = (uint64_t)rows_number(&rows, 1, 0, NUMBER_MOST),
+			.parallelism = (uint32_t)rows_number(&rows, 2, 0, PARALLELISM_MOST),
+			.runnable = (uint32_t)rows_number(&rows, 3, 0, INT32_MAX),
+		};
+
+		time_ns += tick.span_ns;
+		if (time_ns > NUMBER_MOST || n != (int64_t)recording->tick_count)
+			rows.bad = true;
+		recording->tick = xgrow(recording->tick, &recording->tick_capacity,
+					recording->tick_count + 1, sizeof(*recording->tick));
+		recording->tick[recording->tick_count++] = tick;
+	}
+	recording->info.ticks = recording->tick_count;
+	recording->info.span_ns = time_ns;
+	return rows_end(&rows, "ticks", err);
+}
+
+const struct recording_tick *
+recording_tick(const struct recording *recording, uint64_t n)
+{
+	return &recording->tick[n];
+}
+
+/* Numbers of the recording's machine to those of this one. */
+int32_t
+reader_syscall(const struct recording *recording, int32_t number)
+{
+	uint32_t here;
+
+	if (number < 0)
+		return number == SYSCALL_NONE ? SYSCALL_NONE : SYSCALL_UNKNOWN;
+	return table_find(&recording->syscalls, (uint32_t)number, 0, &here) ? (int32_t)here :
+									      number;
+}
+
+/* A time below zero counts from the end. */
+static int64_t
+moment(const struct recording *recording, int64_t ns)
+{
+	return ns < 0 ? (int64_t)recording->info.span_ns + ns : ns;
+}
+
+static bool
+is_wanted(const struct recording *recording, const struct recording_selection *selection,
+	  const struct recording_tick *tick)
+{
+	const int64_t end_ns = (int64_t)(tick->start_ns + tick->span_ns);
+
+	if (selection == NULL)
+		return true;
+	if (selection->has_from && end_ns <= moment(recording, selection->from_ns))
+		return false;
+	if (selection->has_to && end_ns > moment(recording, selection->to_ns))
+		return false;
+	return !selection->has_parallelism || (tick->parallelism >= selection->least &&
+					       tick->parallelism <= selection->most);
+}
+
+struct tick_sum *
+reader_sum_ticks(const struct recording *recording, struct recording_load *load)
+{
+	struct tick_sum *sums = xcalloc(recording->tick_count + 1, sizeof(*sums));
+
+	load->selected_ns = 0;
+	for (size_t i = 0; i < recording->tick_count; i++) {
+		const struct recording_tick *tick = &recording->tick[i];
+		const bool wanted = is_wanted(recording, load->selection, tick);
+		const double ns = (double)tick->span_ns;
+		struct tick_sum *sum = &sums[i + 1];
+
+		*sum = sums[i];
+		sum->all_ns += ns;
+		sum->wanted_ns += wanted ? ns : 0;
+		if (tick->runnable == 0) {
+			sum->all_gap += ns;
+			sum->wanted_gap += wanted ? ns : 0;
+		} else {
+			sum->all_latency += ns / tick->runnable;
+			sum->wanted_latency += wanted ? ns / tick->runnable : 0;
+		}
+		if (!wanted)
+			continue;
+		load->selected_ns += tick->span_ns;
+		profile_add_tick(load->profile, tick->span_ns, tick->parallelism, tick->runnable);
+	}
+	return sums;
+}
+
+/* Of a whole that is nothing there is either all or nothing: as the span's time says. */
+static double
+part_of(double all, double wanted, double otherwise)
+{
+	return all > 0 ? wanted / all : otherwise;
+}
+
+bool
+reader_share(const struct recording *recording, const struct tick_sum *sums, uint64_t first,
+	     uint64_t ticks, struct profile_entry *entry)
+{
+	const uint64_t count = recording->tick_count;
+	const uint64_t from = first < count ? first : count - (count > 0);
+	const uint64_t left = count - from, to = from + (ticks == 0 ? left > 0 :
+						       ticks < left ? ticks : left);
+	const struct tick_sum *a = &sums[from], *b = &sums[to];
+	const bool waited = !run_state_runnable(entry->state);
+	double time, latency;
+
+	time = part_of(b->all_ns - a->all_ns, b->wanted_ns - a->wanted_ns, 0);
+	latency = waited ? part_of(b->all_gap - a->all_gap, b->wanted_gap - a->wanted_gap, time) :
+			   part_of(b->all_latency - a->all_latency,
+				   b->wanted_latency - a->wanted_latency, time);
+	entry->samples = llround((double)entry->samples * time);
+	entry->ns[WEIGHT_WALL] = llround((double)entry->ns[WEIGHT_WALL] * time);
+	entry->ns[WEIGHT_OVERHEAD] = llround((double)entry->ns[WEIGHT_OVERHEAD] * time);
+	entry->ns[WEIGHT_LATENCY] = llround((double)entry->ns[WEIGHT_LATENCY] * latency);
+	return time > 0 || latency > 0;
+}
