@@ -7,14 +7,16 @@ libwallsample_a_SOURCES += \
 	src/export/exporters.h \
 	src/export/folded.c \
 	src/export/json.c \
+	src/export/page.h \
 	src/export/pprof.c \
 	src/export/quantity.c \
 	src/export/quantity.h \
-	src/export/text.c \
-	src/export/text.h \
-	src/export/text_cost.c \
-	src/export/text_parallelism.c \
-	src/export/text_tree.c
+	src/export/report.c \
+	src/export/report.h \
+	src/export/report_cost.c \
+	src/export/report_parallelism.c \
+	src/export/report_tree.c \
+	src/export/text.c
 
 # What protoc-c makes goes into a folder of its own, and into releases, which so need no protoc-c.
 pprof_generated = generated/pprof.pb-c.c generated/pprof.pb-c.h

@@ -1,490 +1,110 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.c - the report for people: what was sampled, functions, states, threads, cost.
+ * text.c - the report on a terminal.
  */
-#include "text.h"
-
-#include <inttypes.h>
-#include <string.h>
-#include <sys/wait.h>
-
 #include "display.h"
 #include "exporters.h"
-#include "quantity.h"
-#include "wallsample/result.h"
-#include "wallsample/state.h"
+#include "report.h"
 
 #define LABEL_WIDTH 10
-#define NAME_MOST 24 /* a thread's name has 15 bytes, but may need escapes */
-#define THREAD_TABLES_MOST 10
-/* Below this width there is one weight and no parallelism: names come first. */
-#define NARROW 70
+#define ITEM_WIDTH 18 /* where the numbers of a list below a field end */
+#define OTHER_WIDTH 8
 
-void
-text_write_field(FILE *out, size_t width, const char *label, const char *value)
+struct text_page {
+	struct page page; /* first */
+	FILE *out;
+};
+
+static FILE *
+out_of(struct page *page)
 {
-	fprintf(out, "%-*s", LABEL_WIDTH, label);
-	display_wrap(out, value, LABEL_WIDTH, width);
-}
-
-/* --- header -------------------------------------------------------------------------- */
-
-/* "the process exited with status 3", when that is why sampling ended. */
-static void
-add_end(struct strbuf *sb, const struct export_input *input)
-{
-	const struct sampler_stats *stats = input->stats;
-
-	strbuf_add_text(sb, "The process exited while it was sampled");
-	if (stats->child_exited && WIFEXITED(stats->child_status))
-		strbuf_add_format(sb, ", with status %d", WEXITSTATUS(stats->child_status));
-	else if (stats->child_exited && WIFSIGNALED(stats->child_status))
-		strbuf_add_format(sb, ", killed by signal %d (%s)", WTERMSIG(stats->child_status),
-				  strsignal(WTERMSIG(stats->child_status)));
-	strbuf_add_text(sb, ".");
+	return ((struct text_page *)page)->out;
 }
 
 static void
-write_command(const struct export_input *input, FILE *out, size_t width)
+text_section(struct page *page, const char *name)
 {
-	struct strbuf whole, fitted;
+	(void)name;
+	fputc('\n', out_of(page));
+}
 
-	strbuf_init(&whole);
+static void
+text_paragraph(struct page *page, const char *text)
+{
+	display_wrap(out_of(page), text, 0, page->width);
+}
+
+static void
+text_heading(struct page *page, const char *text)
+{
+	fputc('\n', out_of(page));
+	text_paragraph(page, text);
+}
+
+static void
+text_field(struct page *page, const char *label, const char *value)
+{
+	fprintf(out_of(page), "%-*s", LABEL_WIDTH, label);
+	display_wrap(out_of(page), value, LABEL_WIDTH, page->width);
+}
+
+static void
+text_line(struct page *page, const char *label, const char *value)
+{
+	struct strbuf fitted;
+
 	strbuf_init(&fitted);
-	strbuf_add_foreign(&whole, input->process->cmdline);
-	display_add_fitted(&fitted, whole.data, width - LABEL_WIDTH);
-	fprintf(out, "%-*s%s\n", LABEL_WIDTH, "Command", fitted.data);
-	strbuf_release(&whole);
+	strbuf_add_text(&fitted, "");
+	display_add_fitted(&fitted, value, page->width - LABEL_WIDTH);
+	fprintf(out_of(page), "%-*s%s\n", LABEL_WIDTH, label, fitted.data);
 	strbuf_release(&fitted);
 }
 
 static void
-write_header(const struct export_input *input, FILE *out, size_t width)
+text_item(struct page *page, const char *number, const char *other, const char *text)
 {
-	const struct sampler_stats *stats = input->stats;
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "%jd (", (intmax_t)input->process->pid);
-	strbuf_add_foreign(&sb, input->process->comm);
-	strbuf_add_text(&sb, ")");
-	text_write_field(out, width, "Process", sb.data);
-	write_command(input, out, width);
-
-	strbuf_clear(&sb);
-	quantity_add_count(&sb, stats->threads_seen);
-	strbuf_add_text(&sb, " seen, at most ");
-	quantity_add_count(&sb, stats->threads_most);
-	strbuf_add_text(&sb, " at once");
-	text_write_field(out, width, "Threads", sb.data);
-
-	strbuf_clear(&sb);
-	quantity_add_time(&sb, (int64_t)stats->elapsed_ns);
-	strbuf_add_text(&sb, " at ");
-	quantity_add_rate(&sb, stats->rate_wanted);
-	text_write_field(out, width, "Sampled", sb.data);
-
-	if (input->note != NULL) {
-		strbuf_clear(&sb);
-		strbuf_add_foreign(&sb, input->note);
-		text_write_field(out, width, "Recorded", sb.data);
-	}
-	if (input->part != NULL)
-		text_write_field(out, width, "Only", input->part);
-	if (input->filtered) {
-		strbuf_clear(&sb);
-		quantity_add_share(&sb, (double)view_total_ns(input->view, WEIGHT_WALL),
-				   (double)view_unfiltered_ns(input->view));
-		strbuf_add_text(&sb, " of what was sampled, as selected by options");
-		text_write_field(out, width, "Shown", sb.data);
-	}
-	strbuf_clear(&sb);
-	if (input->snapshot)
-		strbuf_add_text(&sb, "Sampling goes on: this is what there is so far.");
-	else if (input->end == SAMPLER_GONE)
-		add_end(&sb, input);
-	if (sb.length > 0)
-		text_write_field(out, width, "Note", sb.data);
-	strbuf_release(&sb);
-}
-
-/* --- cells ------------------------------------------------------------------------------ */
-
-void
-text_add_time_cell(struct columns *table, struct strbuf *sb, int64_t ns)
-{
-	strbuf_clear(sb);
-	quantity_add_time(sb, ns);
-	columns_add(table, sb->data);
-}
-
-void
-text_add_share_cell(struct columns *table, struct strbuf *sb, int64_t part, int64_t whole)
-{
-	strbuf_clear(sb);
-	quantity_add_share(sb, (double)part, (double)whole);
-	columns_add(table, sb->data);
-}
-
-/* A name that is an address says the module already. */
-void
-text_add_function_cell(struct columns *table, const struct view_function *function)
-{
-	struct strbuf name, module;
-
-	strbuf_init(&name);
-	strbuf_init(&module);
-	strbuf_add_foreign(&name, function->name);
-	if (function->needs_module)
-		strbuf_add_foreign(&module, function->module);
-	columns_add_detailed(table, name.data, module.length > 0 ? module.data : "");
-	strbuf_release(&name);
-	strbuf_release(&module);
-}
-
-void
-text_add_parallelism_cell(struct columns *table, struct strbuf *sb, int64_t overhead_ns,
-			  int64_t busy_ns)
-{
-	strbuf_clear(sb);
-	if (busy_ns > 0)
-		strbuf_add_format(sb, "%.2f", (double)overhead_ns / (double)busy_ns);
-	else
-		strbuf_add_text(sb, "-");
-	columns_add(table, sb->data);
+	fprintf(out_of(page), "%*s", ITEM_WIDTH, number);
+	if (other != NULL)
+		fprintf(out_of(page), " %*s", OTHER_WIDTH, other);
+	fprintf(out_of(page), "  %s\n", text);
 }
 
 static void
-write_rest(FILE *out, size_t count, size_t limit, const char *one, const char *many)
+text_table(struct page *page, const struct columns *table)
 {
-	struct strbuf sb;
-
-	if (count <= limit)
-		return;
-	strbuf_init(&sb);
-	strbuf_add_text(&sb, "… and ");
-	quantity_add_things(&sb, count - limit, one, many);
-	fprintf(out, "%s\n", sb.data);
-	strbuf_release(&sb);
+	columns_write(table, out_of(page), page->width);
 }
 
-static size_t
-shown(size_t count, size_t limit)
+static void
+text_rest(struct page *page, const char *text)
 {
-	return count < limit ? count : limit;
+	fprintf(out_of(page), "%s\n", text);
 }
 
-/* --- functions ---------------------------------------------------------------------------- */
-
-/* How the rows are called. */
-static const struct {
-	const char *title, *plural, *one, *many;
-} key_words[] = {
-	[VIEW_BY_FUNCTION] = { "function (module)", "Functions", "more function",
-			       "more functions" },
-	[VIEW_BY_LINE] = { "function (line)", "Lines", "more line", "more lines" },
-	[VIEW_BY_MODULE] = { "module", "Modules", "more module", "more modules" },
-	[VIEW_BY_SOURCE] = { "source file", "Source files", "more file", "more files" },
+static const struct page_ops text_ops = {
+	.section = text_section,
+	.heading = text_heading,
+	.lead = text_heading,
+	.paragraph = text_paragraph,
+	.field = text_field,
+	.line = text_line,
+	.item = text_item,
+	.table = text_table,
+	.rest = text_rest,
 };
-
-/* What the weights mean, and what their columns are called. */
-static const struct {
-	const char *title, *share, *meaning, *noun;
-} weight_words[] = {
-	[WEIGHT_WALL] = { "wall", "wall%",
-			  "by Wall: the time that threads spent in them, running or blocked",
-			  "of Wall (all threads together)" },
-	[WEIGHT_OVERHEAD] = { "overhead", "overhead%", "by Overhead: the CPU time used in them",
-			      "of Overhead (CPU time)" },
-	[WEIGHT_LATENCY] = { "latency", "latency%",
-			     "by Latency: the real time that passed, shared among the threads "
-			     "that ran at once",
-			     "of Latency (real time)" },
-};
-
-const char *
-weight_share_title(enum weight weight)
-{
-	return weight_words[weight].share;
-}
-
-/* What 100 % is, in this report's own numbers. */
-static void
-write_unit(const struct export_input *input, FILE *out, size_t width)
-{
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "%s %s. 100%% is ", key_words[view_key(input->view)].plural,
-			  weight_words[input->sort].meaning);
-	for (int w = 0; w < WEIGHT_COUNT; w++) {
-		quantity_add_time(&sb, view_total_ns(input->view, (enum weight)w));
-		strbuf_add_format(&sb, " %s%s", weight_words[w].noun,
-				  w + 1 < WEIGHT_COUNT ? ", " : "");
-	}
-	strbuf_add_text(&sb, input->filtered ? ", of the samples shown." : ".");
-	display_wrap(out, sb.data, 0, width);
-	strbuf_release(&sb);
-}
-
-/* The weight that the table is sorted by, then the others. */
-static enum weight
-weight_at(enum weight sort, int place)
-{
-	return place == 0 ? sort : (enum weight)(place <= (int)sort ? place - 1 : place);
-}
-
-static void
-add_top_row(struct columns *table, struct strbuf *sb, const struct top_row *row, enum weight sort,
-	    const int64_t *total_ns, bool narrow)
-{
-	text_add_time_cell(table, sb, row->flat[sort]);
-	text_add_share_cell(table, sb, row->flat[sort], total_ns[sort]);
-	text_add_share_cell(table, sb, row->cum[sort], total_ns[sort]);
-	if (narrow)
-		return;
-	for (int place = 1; place < WEIGHT_COUNT; place++) {
-		enum weight other = weight_at(sort, place);
-
-		text_add_share_cell(table, sb, row->flat[other], total_ns[other]);
-	}
-	text_add_parallelism_cell(table, sb, row->cum[WEIGHT_OVERHEAD], row->busy_ns);
-}
-
-/* The first `limit` rows; shares are those of `total_ns`. */
-static void
-write_top(const struct export_input *input, const struct top_table *top, const int64_t *total_ns,
-	  size_t limit, FILE *out, size_t width)
-{
-	const enum view_key key = view_key(input->view);
-	const enum weight sort = input->sort;
-	const struct column column[] = {
-		{ weight_words[sort].title, true, 0 },
-		{ weight_words[sort].share, true, 0 },
-		{ "cum%", true, 0 },
-		{ weight_words[weight_at(sort, 1)].share, true, 0 },
-		{ weight_words[weight_at(sort, 2)].share, true, 0 },
-		{ "par", true, 0 },
-		{ key_words[key].title, false, 0 },
-	};
-	const struct column column_narrow[] = { column[0], column[1], column[2], column[6] };
-	const bool narrow = width < NARROW;
-	struct columns table;
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	if (narrow)
-		columns_init(&table, column_narrow, ARRAY_SIZE(column_narrow));
-	else
-		columns_init(&table, column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < shown(top->count, limit); i++) {
-		add_top_row(&table, &sb, &top->row[i], sort, total_ns, narrow);
-		text_add_function_cell(&table, view_function(input->view, top->row[i].function));
-	}
-	columns_write(&table, out, width);
-	write_rest(out, top->count, limit, key_words[key].one, key_words[key].many);
-	columns_release(&table);
-	strbuf_release(&sb);
-}
-
-static void
-write_functions(const struct export_input *input, FILE *out, size_t width)
-{
-	int64_t total_ns[WEIGHT_COUNT];
-	struct top_table top;
-
-	for (int w = 0; w < WEIGHT_COUNT; w++)
-		total_ns[w] = view_total_ns(input->view, (enum weight)w);
-	top_table_make(input->view, input->sort, &top);
-	write_unit(input, out, width);
-	write_top(input, &top, total_ns, input->limit, out, width);
-	top_table_release(&top);
-}
-
-static void
-write_thread_unit(const struct export_input *input, FILE *out, size_t width)
-{
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "%s of each thread %s. 100%% is the thread's own time%s.",
-			  key_words[view_key(input->view)].plural,
-			  weight_words[input->sort].meaning,
-			  input->filtered ? " in the samples shown" : "");
-	display_wrap(out, sb.data, 0, width);
-	strbuf_release(&sb);
-}
-
-/* "Thread 4250 (pool): 29.03s, 27.63% of it running" */
-static void
-write_thread_title(const struct profile *profile, const struct thread_row *row, FILE *out,
-		   size_t width)
-{
-	const struct profile_thread *thread = profile_thread(profile, row->thread);
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "Thread %jd (", (intmax_t)thread->tid);
-	strbuf_add_foreign(&sb, profile_text(profile, thread->name));
-	strbuf_add_text(&sb, "): ");
-	quantity_add_time(&sb, row->ns[WEIGHT_WALL]);
-	strbuf_add_text(&sb, ", ");
-	quantity_add_share(&sb, (double)row->runnable_ns, (double)row->ns[WEIGHT_WALL]);
-	strbuf_add_text(&sb, " of it running");
-	fputc('\n', out);
-	display_wrap(out, sb.data, 0, width);
-	strbuf_release(&sb);
-}
-
-/* The same with a table for each thread, those that ran most first. */
-static void
-write_functions_by_thread(const struct export_input *input, FILE *out, size_t width)
-{
-	struct thread_table threads;
-
-	thread_table_make(input->view, &threads);
-	write_thread_unit(input, out, width);
-	for (size_t i = 0; i < shown(threads.count, THREAD_TABLES_MOST); i++) {
-		const struct thread_row *row = &threads.row[i];
-		struct top_table top;
-
-		top_table_make_thread(input->view, input->sort, row->thread, &top);
-		write_thread_title(view_profile(input->view), row, out, width);
-		write_top(input, &top, row->ns, input->thread_limit, out, width);
-		top_table_release(&top);
-	}
-	if (threads.count > THREAD_TABLES_MOST)
-		fputc('\n', out);
-	write_rest(out, threads.count, THREAD_TABLES_MOST, "more thread", "more threads");
-	thread_table_release(&threads);
-}
-
-/* --- states --------------------------------------------------------------------------------- */
-
-static void
-add_state(struct strbuf *sb, const struct state_row *row)
-{
-	strbuf_add_text(sb, run_state_text(row->state));
-	if (row->state != RUN_SLEEPING && row->state != RUN_DISK)
-		return;
-	if (row->syscall == SYSCALL_NONE)
-		strbuf_add_text(sb, " outside a system call (page fault)");
-	else if (row->syscall == SYSCALL_UNKNOWN)
-		strbuf_add_text(sb, " in an unknown system call");
-	else if (syscall_name(row->syscall) != NULL)
-		strbuf_add_format(sb, " in %s", syscall_name(row->syscall));
-	else
-		strbuf_add_format(sb, " in syscall %" PRId32, row->syscall);
-}
-
-static void
-write_states(const struct export_input *input, FILE *out, size_t width)
-{
-	static const struct column column[] = {
-		{ "wall", true, 0 },
-		{ "wall%", true, 0 },
-		{ "state", false, 0 },
-	};
-	struct columns table;
-	struct state_table states;
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
-	state_table_make(input->view, &states);
-	for (size_t i = 0; i < shown(states.count, input->limit); i++) {
-		text_add_time_cell(&table, &sb, states.row[i].ns[WEIGHT_WALL]);
-		text_add_share_cell(&table, &sb, states.row[i].ns[WEIGHT_WALL],
-				    view_total_ns(input->view, WEIGHT_WALL));
-		strbuf_clear(&sb);
-		add_state(&sb, &states.row[i]);
-		columns_add(&table, sb.data);
-	}
-	fputs("\nWhat the threads were doing\n", out);
-	columns_write(&table, out, width);
-	write_rest(out, states.count, input->limit, "more state", "more states");
-	state_table_release(&states);
-	columns_release(&table);
-	strbuf_release(&sb);
-}
-
-/* --- threads -------------------------------------------------------------------------------- */
-
-static void
-add_thread_cells(const struct export_input *input, struct columns *table, struct strbuf *sb,
-		 const struct thread_row *row)
-{
-	const struct profile *profile = view_profile(input->view);
-	const struct profile_thread *thread = profile_thread(profile, row->thread);
-
-	strbuf_clear(sb);
-	strbuf_add_format(sb, "%jd", (intmax_t)thread->tid);
-	columns_add(table, sb->data);
-	strbuf_clear(sb);
-	strbuf_add_foreign(sb, profile_text(profile, thread->name));
-	columns_add(table, sb->data);
-	text_add_share_cell(table, sb, row->runnable_ns, row->ns[WEIGHT_WALL]);
-	text_add_time_cell(table, sb, row->ns[WEIGHT_WALL]);
-	strbuf_clear(sb);
-	strbuf_add_text(sb, "");
-	if (row->top < view_function_count(input->view))
-		strbuf_add_foreign(sb, view_function(input->view, row->top)->name);
-	columns_add(table, sb->data);
-}
-
-static void
-write_threads(const struct export_input *input, FILE *out, size_t width)
-{
-	static const struct column column[] = {
-		{ "tid", true, 0 },  { "name", false, NAME_MOST },   { "running", true, 0 },
-		{ "wall", true, 0 }, { "mostly in", false, 0 },
-	};
-	struct columns table;
-	struct thread_table threads;
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
-	thread_table_make(input->view, &threads);
-	for (size_t i = 0; i < shown(threads.count, input->limit); i++)
-		add_thread_cells(input, &table, &sb, &threads.row[i]);
-	fputs("\nThreads; running includes waiting for a CPU\n", out);
-	columns_write(&table, out, width);
-	write_rest(out, threads.count, input->limit, "more thread", "more threads");
-	thread_table_release(&threads);
-	columns_release(&table);
-	strbuf_release(&sb);
-}
-
-/* --- the whole -------------------------------------------------------------------------------- */
 
 static void
 text_write(const struct export_input *input, FILE *out)
 {
 	static const size_t piped = 100, least = 40;
-	size_t width = input->columns > 0 ? input->columns : piped;
+	struct text_page text = {
+		.page = { .ops = &text_ops, .width = input->columns > 0 ? input->columns : piped },
+		.out = out,
+	};
 
-	if (width < least)
-		width = least;
-	write_header(input, out, width);
-	fputc('\n', out);
-	if (view_row_count(input->view) > 0) {
-		if (input->by_thread)
-			write_functions_by_thread(input, out, width);
-		else
-			write_functions(input, out, width);
-		if (input->focus != NULL)
-			text_write_focus(input, out, width);
-		if (input->tree > 0)
-			text_write_tree(input, out, width);
-		text_write_parallelism(input, out, width);
-		write_states(input, out, width);
-		write_threads(input, out, width);
-	} else {
-		fputs(view_unfiltered_ns(input->view) > 0 ? "No sample was selected.\n" :
-							    "There are no samples.\n", out);
-	}
-	text_write_cost(input, out, width);
+	if (text.page.width < least)
+		text.page.width = least;
+	report_write(input, &text.page);
 }
 
 const struct exporter exporter_text = {

@@ -583,6 +583,7 @@ test_deceptive_names(void **state)
 	input.by_thread = true;
 	input.columns = 120; /* nothing is cut */
 	snprintf(recording.process.comm, sizeof(recording.process.comm), "c\xe2\x80\xad");
+	input.columns = 100;
 	text = write_text("text", &input);
 	assert_null(strstr(text, "\xe2\x80\xae"));
 	assert_non_null(strstr(text, "a\\u202ez;\\u2028 (lib\\u2066.so)"));

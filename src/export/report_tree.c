@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* text_tree.c - the call tree, and the callers and callees of the functions in focus. */
+/* report_tree.c - the call tree, and the callers and callees of the functions in focus. */
 #include "quantity.h"
-#include "text.h"
+#include "report.h"
 #include "wallsample/tree.h"
 
 /* Nodes of less than this share are not worth a line. */
@@ -27,7 +27,7 @@ add_indented_name(struct strbuf *sb, const struct view *view, const struct tree_
 }
 
 void
-text_write_tree(const struct export_input *input, FILE *out, size_t width)
+report_write_tree(const struct export_input *input, struct page *page)
 {
 	const struct column column[] = {
 		{ weight_share_title(input->sort), true, 0 },
@@ -45,18 +45,18 @@ text_write_tree(const struct export_input *input, FILE *out, size_t width)
 	for (size_t i = 0; i < tree.count; i++) {
 		const struct tree_node *node = &tree.node[i];
 
-		text_add_share_cell(&table, &sb, node->cum[input->sort], total);
-		text_add_share_cell(&table, &sb, node->flat[input->sort], total);
-		add_indented_name(&sb, input->view, node, width);
+		report_add_share_cell(&table, &sb, node->cum[input->sort], total);
+		report_add_share_cell(&table, &sb, node->flat[input->sort], total);
+		add_indented_name(&sb, input->view, node, page->width);
 		columns_add(&table, sb.data);
 	}
-	fputc('\n', out);
-	columns_write(&table, out, width);
+	page->ops->section(page, "Call tree");
+	page->ops->table(page, &table);
 	if (tree.hidden > 0) {
 		strbuf_clear(&sb);
 		strbuf_add_text(&sb, "… and ");
 		quantity_add_things(&sb, tree.hidden, "lighter call", "lighter calls");
-		fprintf(out, "%s\n", sb.data);
+		page->ops->rest(page, sb.data);
 	}
 	columns_release(&table);
 	strbuf_release(&sb);
@@ -65,7 +65,7 @@ text_write_tree(const struct export_input *input, FILE *out, size_t width)
 
 static void
 write_neighbours(const struct export_input *input, const char *title, const char *none,
-		 const struct neighbour_row *row, size_t count, FILE *out, size_t width)
+		 const struct neighbour_row *row, size_t count, struct page *page)
 {
 	const struct column column[] = {
 		{ "share", true, 0 },
@@ -78,40 +78,44 @@ write_neighbours(const struct export_input *input, const char *title, const char
 	strbuf_init(&sb);
 	columns_init(&table, column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < count && i < input->limit; i++) {
-		text_add_share_cell(&table, &sb, row[i].ns[input->sort], total);
+		report_add_share_cell(&table, &sb, row[i].ns[input->sort], total);
 		if (row[i].function == TREE_NONE)
 			columns_add(&table, none);
 		else
-			text_add_function_cell(&table, view_function(input->view, row[i].function));
+			report_add_function_cell(&table, view_function(input->view, row[i].function));
 	}
-	columns_write(&table, out, width);
-	if (count > input->limit)
-		fprintf(out, "… and %zu more\n", count - input->limit);
+	page->ops->table(page, &table);
+	if (count > input->limit) {
+		strbuf_clear(&sb);
+		strbuf_add_format(&sb, "… and %zu more", count - input->limit);
+		page->ops->rest(page, sb.data);
+	}
 	columns_release(&table);
 	strbuf_release(&sb);
 }
 
 void
-text_write_focus(const struct export_input *input, FILE *out, size_t width)
+report_write_focus(const struct export_input *input, struct page *page)
 {
 	struct neighbours near;
 	struct strbuf sb;
 
 	neighbours_make(input->view, input->sort, input->focus, &near);
 	strbuf_init(&sb);
-	strbuf_add_text(&sb, "\nFocus: ");
+	strbuf_add_text(&sb, "Focus: ");
 	if (near.self_count == 0) {
-		strbuf_add_text(&sb, "no function matches\n");
-		fputs(sb.data, out);
+		strbuf_add_text(&sb, "no function matches");
+		page->ops->heading(page, sb.data);
 	} else {
 		quantity_add_share(&sb, (double)near.ns[input->sort],
 				   (double)view_total_ns(input->view, input->sort));
-		fprintf(out, "%s of the whole is in them\n", sb.data);
+		strbuf_add_text(&sb, " of the whole is in them");
+		page->ops->heading(page, sb.data);
 		write_neighbours(input, "callers", "[none: it is outermost]", near.caller,
-				 near.caller_count, out, width);
-		write_neighbours(input, "in focus", "", near.self, near.self_count, out, width);
-		write_neighbours(input, "callees", "[itself]", near.callee, near.callee_count, out,
-				 width);
+				 near.caller_count, page);
+		write_neighbours(input, "in focus", "", near.self, near.self_count, page);
+		write_neighbours(input, "callees", "[itself]", near.callee, near.callee_count,
+				 page);
 	}
 	strbuf_release(&sb);
 	neighbours_release(&near);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text_parallelism.c - how many threads ran at once, in real time and in CPU time; what the
+ * report_parallelism.c - how many threads ran at once, in real time and in CPU time; what the
  * functions that ran alone cost; and what ended the time in which nobody ran.
  */
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "display.h"
 #include "quantity.h"
-#include "text.h"
+#include "report.h"
 #include "wallsample/result.h"
 
 /* More rows say less: beyond this each row is of twice as many threads. */
@@ -80,7 +80,7 @@ add_bar_cell(struct columns *table, struct strbuf *sb, int64_t part, int64_t who
 /* Where two bars have no room: the shares alone. */
 static void
 write_narrow_histogram(const struct range *range, size_t count, int64_t time_ns, int64_t cpu_ns,
-		       FILE *out, size_t width)
+		       struct page *page)
 {
 	static const struct column column[] = {
 		{ "at once", true, 0 }, { "real time", true, 0 }, { "CPU time", true, 0 },
@@ -92,24 +92,24 @@ write_narrow_histogram(const struct range *range, size_t count, int64_t time_ns,
 	columns_init(&table, column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < count; i++) {
 		add_range_cell(&table, &sb, &range[i]);
-		text_add_share_cell(&table, &sb, range[i].time_ns, time_ns);
-		text_add_share_cell(&table, &sb, range[i].cpu_ns, cpu_ns);
+		report_add_share_cell(&table, &sb, range[i].time_ns, time_ns);
+		report_add_share_cell(&table, &sb, range[i].cpu_ns, cpu_ns);
 	}
-	columns_write(&table, out, width);
+	page->ops->table(page, &table);
 	columns_release(&table);
 	strbuf_release(&sb);
 }
 
 static void
 write_wide_histogram(const struct range *range, size_t count, int64_t time_ns, int64_t cpu_ns,
-		     FILE *out, size_t width)
+		     struct page *page)
 {
 	static const struct column column[] = {
 		{ "at once", true, 0 }, { "real time", true, 0 }, { "share", true, 0 },
 		{ "", false, 0 },       { "CPU time", true, 0 },  { "share", true, 0 },
 		{ "", false, 0 },
 	};
-	const size_t room = (width - BESIDE_BARS) / 2;
+	const size_t room = (page->width - BESIDE_BARS) / 2;
 	const size_t cells = room < BAR_MOST ? room : BAR_MOST;
 	struct columns table;
 	struct strbuf sb;
@@ -118,37 +118,40 @@ write_wide_histogram(const struct range *range, size_t count, int64_t time_ns, i
 	columns_init(&table, column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < count; i++) {
 		add_range_cell(&table, &sb, &range[i]);
-		text_add_time_cell(&table, &sb, range[i].time_ns);
-		text_add_share_cell(&table, &sb, range[i].time_ns, time_ns);
+		report_add_time_cell(&table, &sb, range[i].time_ns);
+		report_add_share_cell(&table, &sb, range[i].time_ns, time_ns);
 		add_bar_cell(&table, &sb, range[i].time_ns, time_ns, cells);
-		text_add_time_cell(&table, &sb, range[i].cpu_ns);
-		text_add_share_cell(&table, &sb, range[i].cpu_ns, cpu_ns);
+		report_add_time_cell(&table, &sb, range[i].cpu_ns);
+		report_add_share_cell(&table, &sb, range[i].cpu_ns, cpu_ns);
 		add_bar_cell(&table, &sb, range[i].cpu_ns, cpu_ns, cells);
 	}
-	columns_write(&table, out, width);
+	page->ops->table(page, &table);
 	columns_release(&table);
 	strbuf_release(&sb);
 }
 
 static void
-write_histogram(const struct profile *profile, FILE *out, size_t width)
+write_histogram(const struct profile *profile, struct page *page)
 {
 	struct range range[ROWS_MOST];
 	const size_t count = make_ranges(profile, range);
 	int64_t time_ns = 0, cpu_ns = 0;
+	struct strbuf sb;
 
 	for (size_t i = 0; i < count; i++) {
 		time_ns += range[i].time_ns;
 		cpu_ns += range[i].cpu_ns;
 	}
-	fputs("\nParallelism: threads on a CPU at once", out);
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, "Parallelism: threads on a CPU at once");
 	if (time_ns > 0)
-		fprintf(out, ", %.2f on average", (double)cpu_ns / (double)time_ns);
-	fputc('\n', out);
-	if (width < BESIDE_BARS + 2 * BAR_LEAST)
-		write_narrow_histogram(range, count, time_ns, cpu_ns, out, width);
+		strbuf_add_format(&sb, ", %.2f on average", (double)cpu_ns / (double)time_ns);
+	page->ops->heading(page, sb.data);
+	strbuf_release(&sb);
+	if (page->width < BESIDE_BARS + 2 * BAR_LEAST)
+		write_narrow_histogram(range, count, time_ns, cpu_ns, page);
 	else
-		write_wide_histogram(range, count, time_ns, cpu_ns, out, width);
+		write_wide_histogram(range, count, time_ns, cpu_ns, page);
 }
 
 /* --- what more parallelism would bring ------------------------------------------------ */
@@ -186,7 +189,7 @@ find_gains(const struct top_table *top, double best, double whole_ns, struct gai
 }
 
 static void
-write_gains(const struct export_input *input, FILE *out, size_t width)
+write_gains(const struct export_input *input, struct page *page)
 {
 	static const struct column column[] = {
 		{ "latency%", true, 0 },
@@ -210,11 +213,11 @@ write_gains(const struct export_input *input, FILE *out, size_t width)
 	for (size_t i = 0; i < count; i++) {
 		const struct top_row *row = gain[i].row;
 
-		text_add_share_cell(&table, &sb, row->flat[WEIGHT_LATENCY], whole_ns);
-		text_add_parallelism_cell(&table, &sb, row->flat[WEIGHT_OVERHEAD],
+		report_add_share_cell(&table, &sb, row->flat[WEIGHT_LATENCY], whole_ns);
+		report_add_parallelism_cell(&table, &sb, row->flat[WEIGHT_OVERHEAD],
 					  row->flat[WEIGHT_LATENCY]);
-		text_add_time_cell(&table, &sb, whole_ns - (int64_t)gain[i].saved_ns);
-		text_add_function_cell(&table, view_function(input->view, row->function));
+		report_add_time_cell(&table, &sb, whole_ns - (int64_t)gain[i].saved_ns);
+		report_add_function_cell(&table, view_function(input->view, row->function));
 	}
 	if (count > 0) {
 		strbuf_clear(&sb);
@@ -222,9 +225,8 @@ write_gains(const struct export_input *input, FILE *out, size_t width)
 		quantity_add_time(&sb, whole_ns);
 		strbuf_add_format(&sb, ", and would take so long if one of these functions ran on "
 				  "%zu CPUs at once, the most that were seen", best);
-		fputc('\n', out);
-		display_wrap(out, sb.data, 0, width);
-		columns_write(&table, out, width);
+		page->ops->lead(page, sb.data);
+		page->ops->table(page, &table);
 	}
 	columns_release(&table);
 	strbuf_release(&sb);
@@ -284,7 +286,7 @@ sum_waits(const struct view *view, size_t *count)
 }
 
 static void
-write_waits(const struct export_input *input, FILE *out, size_t width)
+write_waits(const struct export_input *input, struct page *page)
 {
 	static const struct column column[] = {
 		{ "latency%", true, 0 },
@@ -300,15 +302,16 @@ write_waits(const struct export_input *input, FILE *out, size_t width)
 	strbuf_init(&sb);
 	columns_init(&table, column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < count && i < WAITS_MOST; i++) {
-		text_add_share_cell(&table, &sb, wait[i].ns, view_total_ns(view, WEIGHT_LATENCY));
+		report_add_share_cell(&table, &sb, wait[i].ns, view_total_ns(view, WEIGHT_LATENCY));
 		strbuf_clear(&sb);
 		strbuf_add_foreign(&sb, view_function(view, wait[i].kind)->name);
 		columns_add(&table, sb.data);
-		text_add_function_cell(&table, view_function(view, wait[i].function));
+		report_add_function_cell(&table, view_function(view, wait[i].function));
 	}
 	if (count > 0) {
-		fputs("\nTime in which no thread could run, by the wait that ended it\n", out);
-		columns_write(&table, out, width);
+		page->ops->heading(page, "Time in which no thread could run, by the wait "
+					  "that ended it");
+		page->ops->table(page, &table);
 	}
 	columns_release(&table);
 	strbuf_release(&sb);
@@ -316,14 +319,14 @@ write_waits(const struct export_input *input, FILE *out, size_t width)
 }
 
 void
-text_write_parallelism(const struct export_input *input, FILE *out, size_t width)
+report_write_parallelism(const struct export_input *input, struct page *page)
 {
 	const struct profile *profile = view_profile(input->view);
 
 	if (profile_parallelism_count(profile) == 0)
 		return;
-	write_histogram(profile, out, width);
+	write_histogram(profile, page);
 	if (profile_parallelism_count(profile) > 2)
-		write_gains(input, out, width);
-	write_waits(input, out, width);
+		write_gains(input, page);
+	write_waits(input, page);
 }

@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text_cost.c - the end of the text report: what sampling cost, and what it missed.
+ * report_cost.c - the end of the report: what sampling cost, and what it missed.
  */
 #include <stdlib.h>
 
 #include "quantity.h"
-#include "text.h"
+#include "report.h"
 #include "wallsample/chain.h"
 #include "wallsample/result.h"
-
-#define ITEM_WIDTH 18 /* where the numbers of a list below a field end */
 
 struct closing {
 	const struct export_input *input;
 	const struct sampler_stats *stats;
-	FILE *out;
-	size_t width;
+	struct page *page;
 	struct strbuf sb; /* the line that is being made */
 };
 
 static void
 end_field(struct closing *c, const char *label)
 {
-	text_write_field(c->out, c->width, label, c->sb.data);
+	c->page->ops->field(c->page, label, c->sb.data);
 	strbuf_clear(&c->sb);
 }
 
@@ -33,7 +30,7 @@ write_item(struct closing *c, uint64_t count, const char *what)
 
 	strbuf_init(&number);
 	quantity_add_count(&number, count);
-	fprintf(c->out, "%*s  %s\n", ITEM_WIDTH, number.data, what);
+	c->page->ops->item(c->page, number.data, NULL, what);
 	strbuf_release(&number);
 }
 
@@ -295,9 +292,10 @@ write_nameless(struct closing *c)
 	const enum view_key key = view_key(c->input->view);
 	const bool shares = key == VIEW_BY_FUNCTION || key == VIEW_BY_LINE;
 	struct bare_table bare;
-	struct strbuf cum;
+	struct strbuf cum, flat;
 
 	strbuf_init(&cum);
+	strbuf_init(&flat);
 	bare_table_make(c->input->view, &bare);
 	if (bare.count > 0) {
 		quantity_add_things(&c->sb, bare.count, "module has", "modules have");
@@ -309,15 +307,15 @@ write_nameless(struct closing *c)
 	}
 	for (size_t i = 0; i < bare.count && i < c->input->limit; i++) {
 		strbuf_clear(&cum);
+		strbuf_clear(&flat);
+		strbuf_add_text(&cum, "");
+		strbuf_add_text(&flat, "");
 		if (shares)
 			quantity_add_share(&cum, (double)bare.row[i].cum[WEIGHT_WALL], total);
 		if (shares)
-			quantity_add_share(&c->sb, (double)bare.row[i].flat[WEIGHT_WALL], total);
-		fprintf(c->out, "%*s %8s  ", ITEM_WIDTH, shares ? cum.data : "",
-			shares ? c->sb.data : "");
-		strbuf_clear(&c->sb);
+			quantity_add_share(&flat, (double)bare.row[i].flat[WEIGHT_WALL], total);
 		add_bare_module(c, &bare.row[i]);
-		fprintf(c->out, "%s\n", c->sb.data);
+		c->page->ops->item(c->page, cum.data, flat.data, c->sb.data);
 		strbuf_clear(&c->sb);
 	}
 	if (bare.count > c->input->limit) {
@@ -330,16 +328,17 @@ write_nameless(struct closing *c)
 		end_field(c, "");
 	}
 	strbuf_release(&cum);
+	strbuf_release(&flat);
 	bare_table_release(&bare);
 }
 
 void
-text_write_cost(const struct export_input *input, FILE *out, size_t width)
+report_write_cost(const struct export_input *input, struct page *page)
 {
-	struct closing c = { .input = input, .stats = input->stats, .out = out, .width = width };
+	struct closing c = { .input = input, .stats = input->stats, .page = page };
 
 	strbuf_init(&c.sb);
-	fputs("\nWhat it cost and missed\n", out);
+	page->ops->heading(page, "What it cost and missed");
 	write_samples(&c);
 	write_failures(&c);
 	write_unstopped(&c);

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.c - the report for people: what was sampled, functions, states, threads.
+ */
+#include "report.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "display.h"
+#include "exporters.h"
+#include "quantity.h"
+#include "wallsample/result.h"
+#include "wallsample/state.h"
+
+#define NAME_MOST 24 /* a thread's name has 15 bytes, but may need escapes */
+#define THREAD_TABLES_MOST 10
+/* Below this width there is one weight and no parallelism: names come first. */
+#define NARROW 70
+
+/* --- header -------------------------------------------------------------------------- */
+
+/* "the process exited with status 3", when that is why sampling ended. */
+static void
+add_end(struct strbuf *sb, const struct export_input *input)
+{
+	const struct sampler_stats *stats = input->stats;
+
+	strbuf_add_text(sb, "The process exited while it was sampled");
+	if (stats->child_exited && WIFEXITED(stats->child_status))
+		strbuf_add_format(sb, ", with status %d", WEXITSTATUS(stats->child_status));
+	else if (stats->child_exited && WIFSIGNALED(stats->child_status))
+		strbuf_add_format(sb, ", killed by signal %d (%s)", WTERMSIG(stats->child_status),
+				  strsignal(WTERMSIG(stats->child_status)));
+	strbuf_add_text(sb, ".");
+}
+
+static void
+write_command(const struct export_input *input, struct page *page)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_foreign(&sb, input->process->cmdline);
+	page->ops->line(page, "Command", sb.data);
+	strbuf_release(&sb);
+}
+
+static void
+write_header(const struct export_input *input, struct page *page)
+{
+	const struct sampler_stats *stats = input->stats;
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_format(&sb, "%jd (", (intmax_t)input->process->pid);
+	strbuf_add_foreign(&sb, input->process->comm);
+	strbuf_add_text(&sb, ")");
+	page->ops->field(page, "Process", sb.data);
+	write_command(input, page);
+
+	strbuf_clear(&sb);
+	quantity_add_count(&sb, stats->threads_seen);
+	strbuf_add_text(&sb, " seen, at most ");
+	quantity_add_count(&sb, stats->threads_most);
+	strbuf_add_text(&sb, " at once");
+	page->ops->field(page, "Threads", sb.data);
+
+	strbuf_clear(&sb);
+	quantity_add_time(&sb, (int64_t)stats->elapsed_ns);
+	strbuf_add_text(&sb, " at ");
+	quantity_add_rate(&sb, stats->rate_wanted);
+	page->ops->field(page, "Sampled", sb.data);
+
+	if (input->note != NULL) {
+		strbuf_clear(&sb);
+		strbuf_add_foreign(&sb, input->note);
+		page->ops->field(page, "Recorded", sb.data);
+	}
+	if (input->part != NULL)
+		page->ops->field(page, "Only", input->part);
+	if (input->filtered) {
+		strbuf_clear(&sb);
+		quantity_add_share(&sb, (double)view_total_ns(input->view, WEIGHT_WALL),
+				   (double)view_unfiltered_ns(input->view));
+		strbuf_add_text(&sb, " of what was sampled, as selected by options");
+		page->ops->field(page, "Shown", sb.data);
+	}
+	strbuf_clear(&sb);
+	if (input->snapshot)
+		strbuf_add_text(&sb, "Sampling goes on: this is what there is so far.");
+	else if (input->end == SAMPLER_GONE)
+		add_end(&sb, input);
+	if (sb.length > 0)
+		page->ops->field(page, "Note", sb.data);
+	strbuf_release(&sb);
+}
+
+/* --- cells ------------------------------------------------------------------------------ */
+
+void
+report_add_time_cell(struct columns *table, struct strbuf *sb, int64_t ns)
+{
+	strbuf_clear(sb);
+	quantity_add_time(sb, ns);
+	columns_add(table, sb->data);
+}
+
+void
+report_add_share_cell(struct columns *table, struct strbuf *sb, int64_t part, int64_t whole)
+{
+	strbuf_clear(sb);
+	quantity_add_share(sb, (double)part, (double)whole);
+	columns_add(table, sb->data);
+}
+
+/* A name that is an address says the module already. */
+void
+report_add_function_cell(struct columns *table, const struct view_function *function)
+{
+	struct strbuf name, module;
+
+	strbuf_init(&name);
+	strbuf_init(&module);
+	strbuf_add_foreign(&name, function->name);
+	if (function->needs_module)
+		strbuf_add_foreign(&module, function->module);
+	columns_add_detailed(table, name.data, module.length > 0 ? module.data : "");
+	strbuf_release(&name);
+	strbuf_release(&module);
+}
+
+void
+report_add_parallelism_cell(struct columns *table, struct strbuf *sb, int64_t overhead_ns,
+			  int64_t busy_ns)
+{
+	strbuf_clear(sb);
+	if (busy_ns > 0)
+		strbuf_add_format(sb, "%.2f", (double)overhead_ns / (double)busy_ns);
+	else
+		strbuf_add_text(sb, "-");
+	columns_add(table, sb->data);
+}
+
+static void
+write_rest(struct page *page, void (*write)(struct page *, const char *), size_t count,
+	   size_t limit, const char *one, const char *many)
+{
+	struct strbuf sb;
+
+	if (count <= limit)
+		return;
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, "… and ");
+	quantity_add_things(&sb, count - limit, one, many);
+	write(page, sb.data);
+	strbuf_release(&sb);
+}
+
+static size_t
+shown(size_t count, size_t limit)
+{
+	return count < limit ? count : limit;
+}
+
+/* --- functions ---------------------------------------------------------------------------- */
+
+/* How the rows are called. */
+static const struct {
+	const char *title, *plural, *one, *many;
+} key_words[] = {
+	[VIEW_BY_FUNCTION] = { "function (module)", "Functions", "more function",
+			       "more functions" },
+	[VIEW_BY_LINE] = { "function (line)", "Lines", "more line", "more lines" },
+	[VIEW_BY_MODULE] = { "module", "Modules", "more module", "more modules" },
+	[VIEW_BY_SOURCE] = { "source file", "Source files", "more file", "more files" },
+};
+
+/* What the weights mean, and what their columns are called. */
+static const struct {
+	const char *title, *share, *meaning, *noun;
+} weight_words[] = {
+	[WEIGHT_WALL] = { "wall", "wall%",
+			  "by Wall: the time that threads spent in them, running or blocked",
+			  "of Wall (all threads together)" },
+	[WEIGHT_OVERHEAD] = { "overhead", "overhead%", "by Overhead: the CPU time used in them",
+			      "of Overhead (CPU time)" },
+	[WEIGHT_LATENCY] = { "latency", "latency%",
+			     "by Latency: the real time that passed, shared among the threads "
+			     "that ran at once",
+			     "of Latency (real time)" },
+};
+
+const char *
+weight_share_title(enum weight weight)
+{
+	return weight_words[weight].share;
+}
+
+/* What 100 % is, in this report's own numbers. */
+static void
+write_unit(const struct export_input *input, struct page *page)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_format(&sb, "%s %s. 100%% is ", key_words[view_key(input->view)].plural,
+			  weight_words[input->sort].meaning);
+	for (int w = 0; w < WEIGHT_COUNT; w++) {
+		quantity_add_time(&sb, view_total_ns(input->view, (enum weight)w));
+		strbuf_add_format(&sb, " %s%s", weight_words[w].noun,
+				  w + 1 < WEIGHT_COUNT ? ", " : "");
+	}
+	strbuf_add_text(&sb, input->filtered ? ", of the samples shown." : ".");
+	page->ops->paragraph(page, sb.data);
+	strbuf_release(&sb);
+}
+
+/* The weight that the table is sorted by, then the others. */
+static enum weight
+weight_at(enum weight sort, int place)
+{
+	return place == 0 ? sort : (enum weight)(place <= (int)sort ? place - 1 : place);
+}
+
+static void
+add_top_row(struct columns *table, struct strbuf *sb, const struct top_row *row, enum weight sort,
+	    const int64_t *total_ns, bool narrow)
+{
+	report_add_time_cell(table, sb, row->flat[sort]);
+	report_add_share_cell(table, sb, row->flat[sort], total_ns[sort]);
+	report_add_share_cell(table, sb, row->cum[sort], total_ns[sort]);
+	if (narrow)
+		return;
+	for (int place = 1; place < WEIGHT_COUNT; place++) {
+		enum weight other = weight_at(sort, place);
+
+		report_add_share_cell(table, sb, row->flat[other], total_ns[other]);
+	}
+	report_add_parallelism_cell(table, sb, row->cum[WEIGHT_OVERHEAD], row->busy_ns);
+}
+
+/* The first `limit` rows; shares are those of `total_ns`. */
+static void
+write_top(const struct export_input *input, const struct top_table *top, const int64_t *total_ns,
+	  size_t limit, struct page *page)
+{
+	const enum view_key key = view_key(input->view);
+	const enum weight sort = input->sort;
+	const struct column column[] = {
+		{ weight_words[sort].title, true, 0 },
+		{ weight_words[sort].share, true, 0 },
+		{ "cum%", true, 0 },
+		{ weight_words[weight_at(sort, 1)].share, true, 0 },
+		{ weight_words[weight_at(sort, 2)].share, true, 0 },
+		{ "par", true, 0 },
+		{ key_words[key].title, false, 0 },
+	};
+	const struct column column_narrow[] = { column[0], column[1], column[2], column[6] };
+	const bool narrow = page->width < NARROW;
+	struct columns table;
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	if (narrow)
+		columns_init(&table, column_narrow, ARRAY_SIZE(column_narrow));
+	else
+		columns_init(&table, column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < shown(top->count, limit); i++) {
+		add_top_row(&table, &sb, &top->row[i], sort, total_ns, narrow);
+		report_add_function_cell(&table, view_function(input->view, top->row[i].function));
+	}
+	page->ops->table(page, &table);
+	write_rest(page, page->ops->rest, top->count, limit, key_words[key].one,
+		   key_words[key].many);
+	columns_release(&table);
+	strbuf_release(&sb);
+}
+
+static void
+write_functions(const struct export_input *input, struct page *page)
+{
+	int64_t total_ns[WEIGHT_COUNT];
+	struct top_table top;
+
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		total_ns[w] = view_total_ns(input->view, (enum weight)w);
+	top_table_make(input->view, input->sort, &top);
+	write_unit(input, page);
+	write_top(input, &top, total_ns, input->limit, page);
+	top_table_release(&top);
+}
+
+static void
+write_thread_unit(const struct export_input *input, struct page *page)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_format(&sb, "%s of each thread %s. 100%% is the thread's own time%s.",
+			  key_words[view_key(input->view)].plural,
+			  weight_words[input->sort].meaning,
+			  input->filtered ? " in the samples shown" : "");
+	page->ops->paragraph(page, sb.data);
+	strbuf_release(&sb);
+}
+
+/* "Thread 4250 (pool): 29.03s, 27.63% of it running" */
+static void
+write_thread_title(const struct profile *profile, const struct thread_row *row, struct page *page)
+{
+	const struct profile_thread *thread = profile_thread(profile, row->thread);
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_format(&sb, "Thread %jd (", (intmax_t)thread->tid);
+	strbuf_add_foreign(&sb, profile_text(profile, thread->name));
+	strbuf_add_text(&sb, "): ");
+	quantity_add_time(&sb, row->ns[WEIGHT_WALL]);
+	strbuf_add_text(&sb, ", ");
+	quantity_add_share(&sb, (double)row->runnable_ns, (double)row->ns[WEIGHT_WALL]);
+	strbuf_add_text(&sb, " of it running");
+	page->ops->heading(page, sb.data);
+	strbuf_release(&sb);
+}
+
+/* The same with a table for each thread, those that ran most first. */
+static void
+write_functions_by_thread(const struct export_input *input, struct page *page)
+{
+	struct thread_table threads;
+
+	thread_table_make(input->view, &threads);
+	write_thread_unit(input, page);
+	for (size_t i = 0; i < shown(threads.count, THREAD_TABLES_MOST); i++) {
+		const struct thread_row *row = &threads.row[i];
+		struct top_table top;
+
+		top_table_make_thread(input->view, input->sort, row->thread, &top);
+		write_thread_title(view_profile(input->view), row, page);
+		write_top(input, &top, row->ns, input->thread_limit, page);
+		top_table_release(&top);
+	}
+	write_rest(page, page->ops->lead, threads.count, THREAD_TABLES_MOST, "more thread",
+		   "more threads");
+	thread_table_release(&threads);
+}
+
+/* --- states --------------------------------------------------------------------------------- */
+
+static void
+add_state(struct strbuf *sb, const struct state_row *row)
+{
+	strbuf_add_text(sb, run_state_text(row->state));
+	if (row->state != RUN_SLEEPING && row->state != RUN_DISK)
+		return;
+	if (row->syscall == SYSCALL_NONE)
+		strbuf_add_text(sb, " outside a system call (page fault)");
+	else if (row->syscall == SYSCALL_UNKNOWN)
+		strbuf_add_text(sb, " in an unknown system call");
+	else if (syscall_name(row->syscall) != NULL)
+		strbuf_add_format(sb, " in %s", syscall_name(row->syscall));
+	else
+		strbuf_add_format(sb, " in syscall %" PRId32, row->syscall);
+}
+
+static void
+write_states(const struct export_input *input, struct page *page)
+{
+	static const struct column column[] = {
+		{ "wall", true, 0 },
+		{ "wall%", true, 0 },
+		{ "state", false, 0 },
+	};
+	struct columns table;
+	struct state_table states;
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	columns_init(&table, column, ARRAY_SIZE(column));
+	state_table_make(input->view, &states);
+	for (size_t i = 0; i < shown(states.count, input->limit); i++) {
+		report_add_time_cell(&table, &sb, states.row[i].ns[WEIGHT_WALL]);
+		report_add_share_cell(&table, &sb, states.row[i].ns[WEIGHT_WALL],
+				    view_total_ns(input->view, WEIGHT_WALL));
+		strbuf_clear(&sb);
+		add_state(&sb, &states.row[i]);
+		columns_add(&table, sb.data);
+	}
+	page->ops->heading(page, "What the threads were doing");
+	page->ops->table(page, &table);
+	write_rest(page, page->ops->rest, states.count, input->limit, "more state",
+		   "more states");
+	state_table_release(&states);
+	columns_release(&table);
+	strbuf_release(&sb);
+}
+
+/* --- threads -------------------------------------------------------------------------------- */
+
+static void
+add_thread_cells(const struct export_input *input, struct columns *table, struct strbuf *sb,
+		 const struct thread_row *row)
+{
+	const struct profile *profile = view_profile(input->view);
+	const struct profile_thread *thread = profile_thread(profile, row->thread);
+
+	strbuf_clear(sb);
+	strbuf_add_format(sb, "%jd", (intmax_t)thread->tid);
+	columns_add(table, sb->data);
+	strbuf_clear(sb);
+	strbuf_add_foreign(sb, profile_text(profile, thread->name));
+	columns_add(table, sb->data);
+	report_add_share_cell(table, sb, row->runnable_ns, row->ns[WEIGHT_WALL]);
+	report_add_time_cell(table, sb, row->ns[WEIGHT_WALL]);
+	strbuf_clear(sb);
+	strbuf_add_text(sb, "");
+	if (row->top < view_function_count(input->view))
+		strbuf_add_foreign(sb, view_function(input->view, row->top)->name);
+	columns_add(table, sb->data);
+}
+
+static void
+write_threads(const struct export_input *input, struct page *page)
+{
+	static const struct column column[] = {
+		{ "tid", true, 0 },  { "name", false, NAME_MOST },   { "running", true, 0 },
+		{ "wall", true, 0 }, { "mostly in", false, 0 },
+	};
+	struct columns table;
+	struct thread_table threads;
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	columns_init(&table, column, ARRAY_SIZE(column));
+	thread_table_make(input->view, &threads);
+	for (size_t i = 0; i < shown(threads.count, input->limit); i++)
+		add_thread_cells(input, &table, &sb, &threads.row[i]);
+	page->ops->heading(page, "Threads; running includes waiting for a CPU");
+	page->ops->table(page, &table);
+	write_rest(page, page->ops->rest, threads.count, input->limit, "more thread",
+		   "more threads");
+	thread_table_release(&threads);
+	columns_release(&table);
+	strbuf_release(&sb);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+void
+report_write(const struct export_input *input, struct page *page)
+{
+	write_header(input, page);
+	page->ops->section(page, key_words[view_key(input->view)].plural);
+	if (view_row_count(input->view) > 0) {
+		if (input->by_thread)
+			write_functions_by_thread(input, page);
+		else
+			write_functions(input, page);
+		if (input->focus != NULL)
+			report_write_focus(input, page);
+		if (input->tree > 0)
+			report_write_tree(input, page);
+		report_write_parallelism(input, page);
+		write_states(input, page);
+		write_threads(input, page);
+	} else {
+		page->ops->paragraph(page, view_unfiltered_ns(input->view) > 0 ?
+						   "No sample was selected." :
+						   "There are no samples.");
+	}
+	report_write_cost(input, page);
+}

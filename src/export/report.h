@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.h - what the report for people says, whoever lays it out.
+ */
+#ifndef WALLSAMPLE_REPORT_H
+#define WALLSAMPLE_REPORT_H
+
+#include "page.h"
+#include "wallsample/export.h"
+
+/* All of it, from the process to what it cost. */
+void report_write(const struct export_input *input, struct page *page);
+
+/* --- the parts that stand in files of their own -------------------------------------- */
+
+/* Cells of a time, of a share, and "name (module)". `sb` is for scratch. */
+void report_add_time_cell(struct columns *table, struct strbuf *sb, int64_t ns);
+void report_add_share_cell(struct columns *table, struct strbuf *sb, int64_t part, int64_t whole);
+void report_add_function_cell(struct columns *table, const struct view_function *function);
+/* "2.13": mean of how many threads ran at once; "-" of what never ran. */
+void report_add_parallelism_cell(struct columns *table, struct strbuf *sb, int64_t overhead_ns,
+				 int64_t busy_ns);
+
+/* "latency%" */
+const char *weight_share_title(enum weight weight);
+
+/* The call tree, and the callers and callees of what is in focus. */
+void report_write_tree(const struct export_input *input, struct page *page);
+void report_write_focus(const struct export_input *input, struct page *page);
+
+/* How many threads ran at once, in real time and in CPU time, and what that cost. */
+void report_write_parallelism(const struct export_input *input, struct page *page);
+
+/* The closing block: what sampling cost, and what it missed. */
+void report_write_cost(const struct export_input *input, struct page *page);
+
+#endif
