@@ -93,6 +93,7 @@ struct sampler_stats {
 	uint64_t thread_samples;   /* thread-ticks in the profile */
 	uint64_t threads_seen;
 	uint32_t threads_most;     /* at one tick */
+	unsigned cpus;             /* that the target may use; 0: not known */
 	uint64_t looks;            /* reads of a thread's counters */
 	uint64_t reused;           /* thread-ticks whose stack was reused, no look included */
 	uint64_t read;             /* stacks read without a stop */

@@ -1,5 +1,7 @@
 libwallsample_a_SOURCES += \
 	src/analysis/filter.c \
+	src/analysis/finding.c \
+	src/analysis/margin.c \
 	src/analysis/neighbours.c \
 	src/analysis/result.c \
 	src/analysis/tree.c \

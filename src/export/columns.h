@@ -12,7 +12,7 @@
 
 #include "wallsample/base.h"
 
-#define COLUMNS_MAX 8
+#define COLUMNS_MAX 9
 
 struct column {
 	const char *title;

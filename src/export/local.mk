@@ -13,8 +13,10 @@ libwallsample_a_SOURCES += \
 	src/export/quantity.h \
 	src/export/report.c \
 	src/export/report.h \
+	src/export/report_cells.c \
 	src/export/report_cost.c \
 	src/export/report_parallelism.c \
+	src/export/report_summary.c \
 	src/export/report_tree.c \
 	src/export/text.c
 

@@ -15,6 +15,7 @@
 struct page {
 	const struct page_ops *ops;
 	size_t width; /* cells that a line of a table should fit in */
+	bool in_words; /* what limits the program is said in words first */
 };
 
 struct page_ops {

@@ -11,6 +11,7 @@
 #include "display.h"
 #include "exporters.h"
 #include "quantity.h"
+#include "wallsample/margin.h"
 #include "wallsample/result.h"
 #include "wallsample/state.h"
 
@@ -18,6 +19,8 @@
 #define THREAD_TABLES_MOST 10
 /* Below this width there is one weight and no parallelism: names come first. */
 #define NARROW 70
+/* From this width on each share has its margin of error beside it. */
+#define WIDE 120
 
 /* --- header -------------------------------------------------------------------------- */
 
@@ -97,51 +100,7 @@ write_header(const struct export_input *input, struct page *page)
 	strbuf_release(&sb);
 }
 
-/* --- cells ------------------------------------------------------------------------------ */
-
-void
-report_add_time_cell(struct columns *table, struct strbuf *sb, int64_t ns)
-{
-	strbuf_clear(sb);
-	quantity_add_time(sb, ns);
-	columns_add(table, sb->data);
-}
-
-void
-report_add_share_cell(struct columns *table, struct strbuf *sb, int64_t part, int64_t whole)
-{
-	strbuf_clear(sb);
-	quantity_add_share(sb, (double)part, (double)whole);
-	columns_add(table, sb->data);
-}
-
-/* A name that is an address says the module already. */
-void
-report_add_function_cell(struct columns *table, const struct view_function *function)
-{
-	struct strbuf name, module;
-
-	strbuf_init(&name);
-	strbuf_init(&module);
-	strbuf_add_foreign(&name, function->name);
-	if (function->needs_module)
-		strbuf_add_foreign(&module, function->module);
-	columns_add_detailed(table, name.data, module.length > 0 ? module.data : "");
-	strbuf_release(&name);
-	strbuf_release(&module);
-}
-
-void
-report_add_parallelism_cell(struct columns *table, struct strbuf *sb, int64_t overhead_ns,
-			  int64_t busy_ns)
-{
-	strbuf_clear(sb);
-	if (busy_ns > 0)
-		strbuf_add_format(sb, "%.2f", (double)overhead_ns / (double)busy_ns);
-	else
-		strbuf_add_text(sb, "-");
-	columns_add(table, sb->data);
-}
+/* --- tables ------------------------------------------------------------------------------ */
 
 static void
 write_rest(struct page *page, void (*write)(struct page *, const char *), size_t count,
@@ -213,6 +172,7 @@ write_unit(const struct export_input *input, struct page *page)
 				  w + 1 < WEIGHT_COUNT ? ", " : "");
 	}
 	strbuf_add_text(&sb, input->filtered ? ", of the samples shown." : ".");
+	report_add_margins(&sb, input);
 	page->ops->paragraph(page, sb.data);
 	strbuf_release(&sb);
 }
@@ -224,14 +184,27 @@ weight_at(enum weight sort, int place)
 	return place == 0 ? sort : (enum weight)(place <= (int)sort ? place - 1 : place);
 }
 
+/* How a table of functions is laid out, and what its shares are of. */
+struct top_layout {
+	enum weight sort;
+	const int64_t *total_ns;
+	double ticks; /* what they are worth */
+	bool narrow, wide;
+};
+
 static void
-add_top_row(struct columns *table, struct strbuf *sb, const struct top_row *row, enum weight sort,
-	    const int64_t *total_ns, bool narrow)
+add_top_row(struct columns *table, struct strbuf *sb, const struct top_row *row,
+	    const struct top_layout *layout)
 {
+	const enum weight sort = layout->sort;
+	const int64_t *total_ns = layout->total_ns;
+
 	report_add_time_cell(table, sb, row->flat[sort]);
 	report_add_share_cell(table, sb, row->flat[sort], total_ns[sort]);
+	if (layout->wide)
+		report_add_margin_cell(table, sb, row->flat[sort], total_ns[sort], layout->ticks);
 	report_add_share_cell(table, sb, row->cum[sort], total_ns[sort]);
-	if (narrow)
+	if (layout->narrow)
 		return;
 	for (int place = 1; place < WEIGHT_COUNT; place++) {
 		enum weight other = weight_at(sort, place);
@@ -241,34 +214,47 @@ add_top_row(struct columns *table, struct strbuf *sb, const struct top_row *row,
 	report_add_parallelism_cell(table, sb, row->cum[WEIGHT_OVERHEAD], row->busy_ns);
 }
 
+/* Fills `column`, which has room for COLUMNS_MAX; returns how many there are. */
+static size_t
+top_columns(const struct top_layout *layout, enum view_key key, struct column *column)
+{
+	size_t count = 0;
+
+	column[count++] = (struct column){ weight_words[layout->sort].title, true, 0 };
+	column[count++] = (struct column){ weight_words[layout->sort].share, true, 0 };
+	if (layout->wide)
+		column[count++] = (struct column){ "margin", true, 0 };
+	column[count++] = (struct column){ "cum%", true, 0 };
+	for (int place = 1; !layout->narrow && place < WEIGHT_COUNT; place++)
+		column[count++] = (struct column){
+			weight_words[weight_at(layout->sort, place)].share, true, 0 };
+	if (!layout->narrow)
+		column[count++] = (struct column){ "par", true, 0 };
+	column[count++] = (struct column){ key_words[key].title, false, 0 };
+	return count;
+}
+
 /* The first `limit` rows; shares are those of `total_ns`. */
 static void
 write_top(const struct export_input *input, const struct top_table *top, const int64_t *total_ns,
 	  size_t limit, struct page *page)
 {
 	const enum view_key key = view_key(input->view);
-	const enum weight sort = input->sort;
-	const struct column column[] = {
-		{ weight_words[sort].title, true, 0 },
-		{ weight_words[sort].share, true, 0 },
-		{ "cum%", true, 0 },
-		{ weight_words[weight_at(sort, 1)].share, true, 0 },
-		{ weight_words[weight_at(sort, 2)].share, true, 0 },
-		{ "par", true, 0 },
-		{ key_words[key].title, false, 0 },
+	const struct top_layout layout = {
+		.sort = input->sort,
+		.total_ns = total_ns,
+		.ticks = margin_ticks(view_profile(input->view), input->sort),
+		.narrow = page->width < NARROW,
+		.wide = page->width >= WIDE,
 	};
-	const struct column column_narrow[] = { column[0], column[1], column[2], column[6] };
-	const bool narrow = page->width < NARROW;
+	struct column column[COLUMNS_MAX];
 	struct columns table;
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	if (narrow)
-		columns_init(&table, column_narrow, ARRAY_SIZE(column_narrow));
-	else
-		columns_init(&table, column, ARRAY_SIZE(column));
+	columns_init(&table, column, top_columns(&layout, key, column));
 	for (size_t i = 0; i < shown(top->count, limit); i++) {
-		add_top_row(&table, &sb, &top->row[i], sort, total_ns, narrow);
+		add_top_row(&table, &sb, &top->row[i], &layout);
 		report_add_function_cell(&table, view_function(input->view, top->row[i].function));
 	}
 	page->ops->table(page, &table);
@@ -302,6 +288,7 @@ write_thread_unit(const struct export_input *input, struct page *page)
 			  key_words[view_key(input->view)].plural,
 			  weight_words[input->sort].meaning,
 			  input->filtered ? " in the samples shown" : "");
+	report_add_margins(&sb, input);
 	page->ops->paragraph(page, sb.data);
 	strbuf_release(&sb);
 }
@@ -452,6 +439,8 @@ void
 report_write(const struct export_input *input, struct page *page)
 {
 	write_header(input, page);
+	if (page->in_words)
+		report_write_summary(input, page);
 	page->ops->section(page, key_words[view_key(input->view)].plural);
 	if (view_row_count(input->view) > 0) {
 		if (input->by_thread)

@@ -28,6 +28,16 @@ const char *weight_share_title(enum weight weight);
 void report_write_tree(const struct export_input *input, struct page *page);
 void report_write_focus(const struct export_input *input, struct page *page);
 
+/* "±1.5%": how sure the share is, of what so many ticks are worth. */
+void report_add_margin_cell(struct columns *table, struct strbuf *sb, int64_t part, int64_t whole,
+			    double ticks);
+
+/* What limits the program, in words. */
+void report_write_summary(const struct export_input *input, struct page *page);
+
+/* "A share of 10% is sure to ±1.5% …" */
+void report_add_margins(struct strbuf *sb, const struct export_input *input);
+
 /* How many threads ran at once, in real time and in CPU time, and what that cost. */
 void report_write_parallelism(const struct export_input *input, struct page *page);
 

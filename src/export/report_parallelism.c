@@ -9,6 +9,7 @@
 #include "display.h"
 #include "quantity.h"
 #include "report.h"
+#include "wallsample/margin.h"
 #include "wallsample/result.h"
 
 /* More rows say less: beyond this each row is of twice as many threads. */
@@ -169,10 +170,16 @@ compare_gains(const void *left, const void *right)
 	return (a->saved_ns < b->saved_ns) - (a->saved_ns > b->saved_ns);
 }
 
-/* Innermost functions only: of a caller it would be the sum of what it calls. */
+/*
+ * Innermost functions only: of a caller it would be the sum of what it calls. What is within
+ * the margin of nothing is no finding.
+ */
 static size_t
-find_gains(const struct top_table *top, double best, double whole_ns, struct gain *gain)
+find_gains(const struct top_table *top, double best, double whole_ns, double ticks,
+	   struct gain *gain)
 {
+	const double noise = margin_of_share(0, ticks);
+	const double least_ns = (noise > GAIN_LEAST ? noise : GAIN_LEAST) * whole_ns;
 	size_t count = 0;
 
 	for (size_t i = 0; i < top->count; i++) {
@@ -180,7 +187,7 @@ find_gains(const struct top_table *top, double best, double whole_ns, struct gai
 		const double latency_ns = (double)row->flat[WEIGHT_LATENCY];
 		const double saved_ns = latency_ns - (double)row->flat[WEIGHT_OVERHEAD] / best;
 
-		if (row->flat[WEIGHT_OVERHEAD] > 0 && saved_ns > GAIN_LEAST * whole_ns)
+		if (row->flat[WEIGHT_OVERHEAD] > 0 && saved_ns > least_ns)
 			gain[count++] = (struct gain){ row, saved_ns };
 	}
 	if (count > 1)
@@ -207,7 +214,8 @@ write_gains(const struct export_input *input, struct page *page)
 
 	top_table_make(input->view, WEIGHT_LATENCY, &top);
 	gain = xcalloc(top.count + 1, sizeof(*gain));
-	count = find_gains(&top, (double)best, (double)whole_ns, gain);
+	count = find_gains(&top, (double)best, (double)whole_ns,
+			   margin_ticks(view_profile(input->view), WEIGHT_LATENCY), gain);
 	strbuf_init(&sb);
 	columns_init(&table, column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < count; i++) {

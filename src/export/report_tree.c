@@ -82,7 +82,8 @@ write_neighbours(const struct export_input *input, const char *title, const char
 		if (row[i].function == TREE_NONE)
 			columns_add(&table, none);
 		else
-			report_add_function_cell(&table, view_function(input->view, row[i].function));
+			report_add_function_cell(&table,
+						 view_function(input->view, row[i].function));
 	}
 	page->ops->table(page, &table);
 	if (count > input->limit) {

@@ -416,6 +416,7 @@ start_clock(struct sampler *sampler)
 	look_at_process(sampler);
 	threads_refresh(sampler);
 	sampler->cpus = process_allowed_cpus(sampler->process);
+	sampler->stats.cpus = sampler->cpus;
 	for (int i = 0; objects != NULL && i < JIT_LOOKS; i++) {
 		jit_objects_tick(objects, clock_now_ns());
 		if (!jit_objects_busy(objects))

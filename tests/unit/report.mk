@@ -57,6 +57,14 @@ tests_unit_test_tree_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_tree_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_finding
+TESTS += tests/unit/test_finding
+endif
+tests_unit_test_finding_SOURCES = tests/unit/test_finding.c
+tests_unit_test_finding_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_finding_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_display
 TESTS += tests/unit/test_display
 endif

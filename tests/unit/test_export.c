@@ -144,8 +144,9 @@ add_ticks(struct profile *profile)
 		   { 9, 300 },   { 16, 300 },  { 17, 300 },  { 40, 150 }, { 63, 50 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(at); i++)
-		profile_add_tick(profile, at[i].ms * NS_PER_MS, at[i].parallelism,
-				 at[i].parallelism);
+		for (uint32_t ms = 0; ms == 0 || ms < at[i].ms; ms += 10)
+			profile_add_tick(profile, at[i].ms < 10 ? 0 : 10 * NS_PER_MS,
+					 at[i].parallelism, at[i].parallelism);
 }
 
 #define STACK(...) ((const int[]){ __VA_ARGS__, -1 })

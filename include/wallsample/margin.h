@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * margin.h - how far a share may be from the truth because only some moments were looked at.
+ *
+ * A share p of what n independent looks saw has the standard deviation sqrt(p (1 - p) / n).
+ * Ticks weigh the time since the one before, so that n ticks tell as much as
+ *
+ *     (sum of w)^2 / (sum of w^2)
+ *
+ * equal ones, w being what a tick adds to the whole: n of them at even intervals, n / 2 at
+ * exponential ones, fewer where few ticks carry most of the weight, as of CPU time in a program
+ * that rarely runs.
+ *
+ * What it is not: looks at several threads at one tick are taken for one look, which is right
+ * if they do the same at the same time, and too careful otherwise. Whatever makes the sampler
+ * see one thing rather than another (see wallsample-theory(7)) is not in it.
+ */
+#ifndef WALLSAMPLE_MARGIN_H
+#define WALLSAMPLE_MARGIN_H
+
+#include "wallsample/profile.h"
+
+/* What all ticks of the profile are worth for shares of this weight; 0 without any. */
+double margin_ticks(const struct profile *profile, enum weight weight);
+
+/*
+ * Half of the 95 % interval around a share in [0, 1], by Wilson's formula, which is near
+ * 1.96 standard deviations and does not become 0 for a share of 0 or 1. 1 without ticks.
+ */
+double margin_of_share(double share, double ticks);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_finding.c - what limits a program by the rules of finding.h, and margins of error.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "wallsample/base.h"
+#include "wallsample/chain.h"
+#include "wallsample/finding.h"
+#include "wallsample/margin.h"
+#include "wallsample/module.h"
+
+/* --- names, in place of those from symbol tables ------------------------------------- */
+
+enum { MAIN, SERIAL, PARALLEL, TAKE, MUTEX_LOCK, COND_WAIT, LLL_LOCK, SAVE, FSYNC, LOOP, EPOLL };
+
+static const struct symbol symbol[] = {
+	[MAIN] = { "main", "prog", .source = SYMBOL_SYMTAB },
+	[SERIAL] = { "serial_work", "prog", .source = SYMBOL_SYMTAB },
+	[PARALLEL] = { "parallel_work", "prog", .source = SYMBOL_SYMTAB },
+	[TAKE] = { "take_account", "prog", .source = SYMBOL_SYMTAB },
+	[MUTEX_LOCK] = { "___pthread_mutex_lock", "libc.so.6", .source = SYMBOL_SYMTAB },
+	[COND_WAIT] = { "pthread_cond_wait", "libc.so.6", .source = SYMBOL_SYMTAB },
+	[LLL_LOCK] = { "__lll_lock_wait_private", "libc.so.6", .source = SYMBOL_SYMTAB },
+	[SAVE] = { "save", "prog", .source = SYMBOL_SYMTAB },
+	[FSYNC] = { "fsync", "libc.so.6", .source = SYMBOL_SYMTAB },
+	[LOOP] = { "event_loop", "prog", .source = SYMBOL_SYMTAB },
+	[EPOLL] = { "epoll_wait", "libc.so.6", .source = SYMBOL_SYMTAB },
+};
+
+size_t
+symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
+	     size_t most)
+{
+	(void)symbols;
+	(void)most;
+	*out = symbol[place->vaddr];
+	out->known = true;
+	return 1;
+}
+
+/* --- profiles --------------------------------------------------------------------------- */
+
+#define STACK(...) ((const int[]){ __VA_ARGS__, -1 })
+#define TICK_NS (10 * NS_PER_MS)
+
+static uint32_t
+stack_of(struct profile *profile, uint32_t stack, const int *functions)
+{
+	for (; *functions >= 0; functions++) {
+		const struct profile_frame frame = {
+			.address = (uint64_t)*functions,
+			.origin = FRAME_CFI,
+		};
+
+		stack = profile_intern_stack(profile, profile_intern_frame(profile, &frame), stack);
+	}
+	return stack;
+}
+
+static void
+add(struct profile *profile, enum run_state state, const char *call, const int *functions,
+    double wall_s, double overhead_s, double latency_s)
+{
+	const struct profile_entry sample = {
+		.thread = profile_add_thread(profile, 100, 1, "t"),
+		.stack = stack_of(profile, STACK_NONE, functions),
+		.state = state,
+		.syscall = call != NULL ? (int32_t)syscall_number(call) : (int32_t)SYSCALL_NONE,
+		.samples = 1,
+		.ns = { (int64_t)(wall_s * 1e9), (int64_t)(overhead_s * 1e9),
+			(int64_t)(latency_s * 1e9) },
+	};
+
+	profile_add(profile, &sample);
+}
+
+/* Real time in which nobody ran. */
+static void
+add_gap(struct profile *profile, enum run_state state, const char *call, const int *functions,
+	double seconds)
+{
+	uint32_t stack = profile_intern_stack(
+		profile, profile_intern_named(profile, "[waiting]"), STACK_NONE);
+	struct profile_entry sample = {
+		.thread = profile_add_thread(profile, 100, 1, "t"),
+		.state = state,
+		.syscall = (int32_t)syscall_number(call),
+		.ns[WEIGHT_LATENCY] = (int64_t)(seconds * 1e9),
+	};
+
+	stack = profile_intern_stack(profile, profile_intern_named(profile, "[sleeping]"), stack);
+	sample.stack = stack_of(profile, stack, functions);
+	profile_add(profile, &sample);
+}
+
+static void
+add_ticks(struct profile *profile, uint32_t parallelism, double seconds)
+{
+	for (double at = 0; at + 0.005 < seconds; at += 0.01)
+		profile_add_tick(profile, TICK_NS, parallelism, parallelism);
+}
+
+/* The findings of the profile, which is freed; `where` names the function of the first one. */
+static struct findings
+find(struct profile *profile, unsigned cpus, const char *where)
+{
+	static const struct filter all = { 0 };
+	struct view *view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
+	struct findings findings;
+
+	findings_make(view, cpus, &findings);
+	if (findings.count > 0)
+		assert_string_equal(view_function(view, findings.item[0].function)->name, where);
+	view_free(view);
+	profile_free(profile);
+	return findings;
+}
+
+/* --- findings ----------------------------------------------------------------------------- */
+
+/* The program of the manual: 6 s alone, 6 s with a helper on the other CPU, 4 s asleep. */
+static void
+test_serial(void **state)
+{
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, SERIAL), 6, 6, 6);
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, PARALLEL), 12, 12, 6);
+	add(profile, RUN_SLEEPING, "futex", STACK(MAIN, COND_WAIT), 6, 0, 0);
+	add_gap(profile, RUN_SLEEPING, "clock_nanosleep", STACK(MAIN), 4);
+	add_ticks(profile, 0, 4);
+	add_ticks(profile, 1, 6);
+	add_ticks(profile, 2, 6);
+	findings = find(profile, 2, "serial_work");
+	assert_int_equal(findings.count, 1);
+	assert_int_equal(findings.item[0].kind, FINDING_SERIAL);
+	assert_true(fabs(findings.item[0].share - 6.0 / 16) < 1e-9);
+	assert_true(findings.item[0].margin > 0.02 && findings.item[0].margin < 0.03);
+}
+
+/* The same on one CPU is no serial part: there is nothing to run beside it. */
+static void
+test_cpu(void **state)
+{
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, SERIAL), 9, 9, 9);
+	add_gap(profile, RUN_SLEEPING, "epoll_wait", STACK(MAIN, LOOP, EPOLL), 1);
+	add_ticks(profile, 0, 1);
+	add_ticks(profile, 1, 9);
+	findings = find(profile, 1, "serial_work");
+	assert_int_equal(findings.count, 1);
+	assert_int_equal(findings.item[0].kind, FINDING_CPU);
+	assert_true(fabs(findings.item[0].share - 0.9) < 1e-9);
+}
+
+/* A worker that waits for work wants no lock; one that waits for a mutex does. */
+static void
+test_lock(void **state)
+{
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, PARALLEL), 10, 10, 5);
+	add(profile, RUN_SLEEPING, "futex", STACK(MAIN, COND_WAIT), 900, 0, 0);
+	add(profile, RUN_SLEEPING, "futex", STACK(MAIN, TAKE, MUTEX_LOCK, LLL_LOCK), 30, 0, 0);
+	add_ticks(profile, 1, 1);
+	add_ticks(profile, 2, 4);
+	add_ticks(profile, 3, 5);
+	findings = find(profile, 64, "take_account");
+	assert_int_equal(findings.count, 1);
+	assert_int_equal(findings.item[0].kind, FINDING_LOCK);
+	assert_true(fabs(findings.item[0].share - 0.75) < 1e-9);
+}
+
+static void
+test_io(void **state)
+{
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, SERIAL), 2, 2, 2);
+	add_gap(profile, RUN_SLEEPING, "fsync", STACK(MAIN, SAVE, FSYNC), 5);
+	add_gap(profile, RUN_DISK, "openat", STACK(MAIN, SAVE), 3);
+	add_ticks(profile, 0, 8);
+	add_ticks(profile, 1, 2);
+	findings = find(profile, 4, "save");
+	assert_int_equal(findings.count, 1);
+	assert_int_equal(findings.item[0].kind, FINDING_IO);
+	assert_true(fabs(findings.item[0].share - 0.8) < 1e-9);
+}
+
+static void
+test_idle_and_queue(void **state)
+{
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, PARALLEL), 2, 2, 1);
+	add(profile, RUN_QUEUED, NULL, STACK(MAIN, PARALLEL), 2, 0, 1);
+	add_gap(profile, RUN_SLEEPING, "epoll_wait", STACK(MAIN, LOOP, EPOLL), 8);
+	add_ticks(profile, 0, 8);
+	add_ticks(profile, 1, 2);
+	findings = find(profile, 2, "event_loop");
+	assert_int_equal(findings.count, 2);
+	assert_int_equal(findings.item[0].kind, FINDING_IDLE);
+	assert_int_equal(findings.item[1].kind, FINDING_QUEUE);
+	assert_true(fabs(findings.item[1].share - 0.5) < 1e-9);
+}
+
+/* Ten ticks tell nothing: 30 % of them alone could be 8 %. */
+static void
+test_noise(void **state)
+{
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, SERIAL), 0.03, 0.03, 0.03);
+	add_ticks(profile, 0, 0.03);
+	add_ticks(profile, 1, 0.03);
+	add_ticks(profile, 2, 0.04);
+	findings = find(profile, 4, "");
+	assert_int_equal(findings.count, 0);
+	findings = find(profile_create(), 4, "");
+	assert_int_equal(findings.count, 0);
+}
+
+/* --- margins ------------------------------------------------------------------------------ */
+
+static void
+test_margin_of_share(void **state)
+{
+	(void)state;
+	/* 1.96 standard deviations where there are many ticks. */
+	assert_true(fabs(margin_of_share(0.5, 1e6) - 1.96 * sqrt(0.25 / 1e6)) < 1e-7);
+	assert_true(fabs(margin_of_share(0.1, 10000) - 0.00588) < 1e-5);
+	/* Nothing seen in 100 ticks: Wilson's interval is [0, 3.70 %]. */
+	assert_true(fabs(2 * margin_of_share(0, 100) - 0.0370) < 1e-4);
+	assert_true(fabs(margin_of_share(1, 100) - margin_of_share(0, 100)) < 1e-12);
+	assert_true(fabs(margin_of_share(1.1, 100) - margin_of_share(1, 100)) < 1e-12);
+	assert_true(fabs(margin_of_share(0.5, 0) - 1) < 1e-12);
+}
+
+/* Even ticks count in full, exponential ones half. */
+static void
+test_margin_ticks(void **state)
+{
+	struct profile *profile = profile_create();
+	struct rng rng;
+
+	(void)state;
+	assert_true(fabs(margin_ticks(profile, WEIGHT_WALL)) < 1e-12);
+	for (int i = 0; i < 1000; i++)
+		profile_add_tick(profile, TICK_NS, i < 100, i < 100);
+	assert_true(fabs(margin_ticks(profile, WEIGHT_WALL) - 1000) < 1e-6);
+	assert_true(fabs(margin_ticks(profile, WEIGHT_LATENCY) - 1000) < 1e-6);
+	/* CPU time was used in a tenth of them. */
+	assert_true(fabs(margin_ticks(profile, WEIGHT_OVERHEAD) - 100) < 1e-6);
+	profile_free(profile);
+
+	profile = profile_create();
+	rng_seed(&rng, 42);
+	for (int i = 0; i < 100000; i++)
+		profile_add_tick(profile, (uint64_t)rng_exponential(&rng, (double)TICK_NS), 1,
+				 1);
+	assert_true(fabs(margin_ticks(profile, WEIGHT_WALL) / 50000 - 1) < 0.02);
+	profile_free(profile);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_serial),
+		cmocka_unit_test(test_cpu),
+		cmocka_unit_test(test_lock),
+		cmocka_unit_test(test_io),
+		cmocka_unit_test(test_idle_and_queue),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_margin_of_share),
+		cmocka_unit_test(test_margin_ticks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
