@@ -44,6 +44,7 @@ struct exporter {
 	const char *noun;     /* of what it writes: "stacks" */
 	bool binary;          /* nothing for a terminal */
 	bool by_address;      /* wants a view of VIEW_BY_ADDRESS, whatever else was asked for */
+	const char *absent;   /* why this build cannot write it, a sentence; NULL: it can */
 	/* Writes to `out`. Errors of the stream are the caller's to check. */
 	void (*write)(const struct export_input *input, FILE *out);
 };

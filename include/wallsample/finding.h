@@ -6,7 +6,8 @@
  * margin of error (margin.h), still reaches the threshold: noise finds nothing.
  *
  * CPU     real time in which all CPUs that the program may use were busy with it
- * SERIAL  real time in which one thread ran alone, although there is more than one CPU
+ * SERIAL  real time in which one thread ran alone, although there is more than one CPU and no
+ *         other waited for one
  * LOCK    of the time in which threads had work (ran, could run, wanted a lock), the part in
  *         which they waited for a lock: asleep below a function that takes one. Workers
  *         without work, who wait on a condition, do not count

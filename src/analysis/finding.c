@@ -22,6 +22,7 @@ struct sum {
 struct finder {
 	const struct view *view;
 	unsigned cpus, most; /* most: that were seen busy at once */
+	double queued;       /* real time of threads that waited for a CPU */
 	struct sum sum[FINDING_COUNT];
 };
 
@@ -155,8 +156,10 @@ add_runnable_row(struct finder *finder, const struct view_row *row)
 		add_part(finder, FINDING_SERIAL, row, latency);
 	}
 	add_part(finder, FINDING_CPU, row, overhead);
-	if (row->state == RUN_QUEUED)
+	if (row->state == RUN_QUEUED) {
 		add_part(finder, FINDING_QUEUE, row, wall);
+		finder->queued += latency;
+	}
 	finder->sum[FINDING_QUEUE].whole += wall;
 	finder->sum[FINDING_LOCK].whole += wall;
 }
@@ -190,8 +193,12 @@ add_histogram(struct finder *finder)
 		alone += p == 1 ? at : 0;
 		full += p >= finder->cpus && p > 0 ? at : 0;
 	}
-	/* With one CPU a thread that runs alone has all that there is. */
-	finder->sum[FINDING_SERIAL].part = finder->cpus > 1 ? alone : 0;
+	/*
+	 * With one CPU a thread that runs alone has all that there is. Nor is it alone while
+	 * others wait for a CPU that another program has: they have at least half of the
+	 * Latency of such a tick.
+	 */
+	finder->sum[FINDING_SERIAL].part = finder->cpus > 1 ? alone - 2 * finder->queued : 0;
 	finder->sum[FINDING_CPU].part = full;
 	finder->sum[FINDING_SERIAL].whole = finder->sum[FINDING_CPU].whole = time;
 	finder->sum[FINDING_IO].whole = finder->sum[FINDING_IDLE].whole = time;

@@ -163,13 +163,17 @@ output_format_choose(const char *format, const char *output, const struct export
 {
 	const char *ending = output != NULL ? ending_of(output) : NULL;
 
-	if (format != NULL) {
+	if (format != NULL)
 		*out = exporter_by_name(format);
-		return *out != NULL ? 0 : refuse_format(format, err);
-	}
-	*out = output != NULL ? exporter_by_file(output) : NULL;
+	else
+		*out = output != NULL ? exporter_by_file(output) : NULL;
+	if (*out != NULL && (*out)->absent != NULL)
+		return error_set(err, ERROR_USAGE, "the format %s cannot be written: %s",
+				 (*out)->name, (*out)->absent);
 	if (*out != NULL)
 		return 0;
+	if (format != NULL)
+		return refuse_format(format, err);
 	if (ending != NULL && strcmp(ending, "txt") != 0 && strcmp(ending, "log") != 0 &&
 	    strncmp(output, "/dev/", 5) != 0)
 		return refuse_ending(output, ending, err);

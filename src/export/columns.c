@@ -47,6 +47,24 @@ columns_add(struct columns *table, const char *text)
 	columns_add_detailed(table, text, "");
 }
 
+void
+columns_add_bar(struct columns *table, double part, size_t cells)
+{
+	size_t length = (size_t)(part * (double)cells + 0.5);
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, "");
+	if (part > 0 && length == 0)
+		length = 1;
+	while (length-- > 0)
+		strbuf_add_text(&sb, "#");
+	columns_add(table, sb.data);
+	table->cell[table->cell_count - 1].bar = true;
+	table->cell[table->cell_count - 1].part = part;
+	strbuf_release(&sb);
+}
+
 static size_t
 cell_width(const struct cell *cell)
 {
@@ -82,9 +100,15 @@ add_fitted(struct strbuf *out, const struct cell *cell, size_t width)
 	strbuf_add_text(out, ")");
 }
 
-/* Width of each column: its widest cell, but at most what it may be. */
-static void
-measure(const struct columns *table, size_t width, size_t *widths)
+void
+columns_cell_text(const struct columns *table, size_t cell, size_t width, struct strbuf *out)
+{
+	add_fitted(out, &table->cell[cell], width > 0 ? width : SIZE_MAX);
+}
+
+/* Its widest cell, but at most what it may be. */
+void
+columns_measure(const struct columns *table, size_t width, size_t *widths)
 {
 	const size_t last = table->column_count - 1;
 	size_t before = 0;
@@ -134,7 +158,7 @@ columns_write(const struct columns *table, FILE *out, size_t width)
 	struct strbuf text;
 
 	strbuf_init(&text);
-	measure(table, width, widths);
+	columns_measure(table, width, widths);
 	for (size_t c = 0; c < table->column_count; c++) {
 		display_add_fitted(&text, table->column[c].title, widths[c]);
 		write_cell(table, out, c, &text, widths[c]);

@@ -13,6 +13,10 @@ const struct exporter *const exporters[] = {
 	&exporter_folded,
 	&exporter_pprof,
 	&exporter_json,
+	&exporter_markdown,
+	&exporter_html,
+	&exporter_latex,
+	&exporter_man,
 	NULL,
 };
 

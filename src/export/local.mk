@@ -29,3 +29,31 @@ generated/pprof.pb-c.c: src/export/pprof.proto
 		$(PROTOC_C) --proto_path=$(srcdir)/src/export --c_out=generated pprof.proto
 generated/pprof.pb-c.h: generated/pprof.pb-c.c
 src/export/libwallsample_a-pprof.$(OBJEXT): generated/pprof.pb-c.h
+# Documents want libcmark-gfm, and the HTML one has data of jansson.
+if HAVE_CMARK
+libwallsample_a_SOURCES += \
+	src/export/document.c \
+	src/export/document.h \
+	src/export/document_formats.c \
+	src/export/html.c \
+	src/export/html_data.c \
+	src/export/html_data.h
+nodist_libwallsample_a_SOURCES = src/export/html_assets.c
+else
+libwallsample_a_SOURCES += src/export/document_absent.c
+endif
+
+# The page's style and script as the bytes of two arrays.
+html_assets = src/export/report.css src/export/report.js
+EXTRA_DIST += $(html_assets) src/export/document.c src/export/document.h \
+	src/export/document_absent.c src/export/document_formats.c src/export/html.c \
+	src/export/html_data.c src/export/html_data.h
+CLEANFILES += src/export/html_assets.c
+src/export/html_assets.c: $(html_assets)
+	$(AM_V_GEN)$(MKDIR_P) src/export && { \
+		for name in css js; do \
+			echo "extern const char html_$$name[];"; \
+			echo "const char html_$$name[] ="; \
+			$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/src/export/report.$$name; \
+			echo ';'; \
+		done; } >$@.new && mv $@.new $@

@@ -438,9 +438,11 @@ write_threads(const struct export_input *input, struct page *page)
 void
 report_write(const struct export_input *input, struct page *page)
 {
-	write_header(input, page);
-	if (page->in_words)
+	if (page->in_words) {
 		report_write_summary(input, page);
+		page->ops->heading(page, "What was sampled");
+	}
+	write_header(input, page);
 	page->ops->section(page, key_words[view_key(input->view)].plural);
 	if (view_row_count(input->view) > 0) {
 		if (input->by_thread)

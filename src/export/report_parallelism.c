@@ -63,19 +63,10 @@ add_range_cell(struct columns *table, struct strbuf *sb, const struct range *ran
 	columns_add(table, sb->data);
 }
 
-static void
-add_bar_cell(struct columns *table, struct strbuf *sb, int64_t part, int64_t whole, size_t cells)
+static double
+share_of(int64_t part, int64_t whole)
 {
-	size_t length = whole > 0 ? (size_t)((double)part / (double)whole * (double)cells + 0.5) :
-				    0;
-
-	strbuf_clear(sb);
-	if (part > 0 && length == 0)
-		length = 1;
-	strbuf_add_text(sb, "");
-	while (length-- > 0)
-		strbuf_add_text(sb, "#");
-	columns_add(table, sb->data);
+	return whole > 0 ? (double)part / (double)whole : 0;
 }
 
 /* Where two bars have no room: the shares alone. */
@@ -121,10 +112,10 @@ write_wide_histogram(const struct range *range, size_t count, int64_t time_ns, i
 		add_range_cell(&table, &sb, &range[i]);
 		report_add_time_cell(&table, &sb, range[i].time_ns);
 		report_add_share_cell(&table, &sb, range[i].time_ns, time_ns);
-		add_bar_cell(&table, &sb, range[i].time_ns, time_ns, cells);
+		columns_add_bar(&table, share_of(range[i].time_ns, time_ns), cells);
 		report_add_time_cell(&table, &sb, range[i].cpu_ns);
 		report_add_share_cell(&table, &sb, range[i].cpu_ns, cpu_ns);
-		add_bar_cell(&table, &sb, range[i].cpu_ns, cpu_ns, cells);
+		columns_add_bar(&table, share_of(range[i].cpu_ns, cpu_ns), cells);
 	}
 	page->ops->table(page, &table);
 	columns_release(&table);

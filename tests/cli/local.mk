@@ -2,6 +2,7 @@
 cli_tests = \
 	tests/cli/filters.sh \
 	tests/cli/formats.sh \
+	tests/cli/html_page.sh \
 	tests/cli/jit_files.sh \
 	tests/cli/launching.sh \
 	tests/cli/nameless.sh \

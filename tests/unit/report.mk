@@ -81,6 +81,8 @@ tests_unit_test_export_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_export_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
 EXTRA_DIST += \
+	tests/replay/report.html tests/replay/report.man tests/replay/report.md \
+	tests/replay/report.tex \
 	tests/replay/report-200.txt \
 	tests/replay/report-80.txt \
 	tests/replay/report-clean.txt \

@@ -30,7 +30,7 @@
 
 enum {
 	START, MAIN, LOOP, POLL, PARSE, WORK, LOCK, HOSTILE, WIDE, SAME_NAME, NAMELESS, JIT,
-	TURNED,
+	TURNED, MARKUP,
 };
 
 static const struct symbol symbol[] = {
@@ -51,6 +51,8 @@ static const struct symbol symbol[] = {
 	[JIT] = { "[anon]", "[anon]", .source = SYMBOL_NONE },
 	[TURNED] = { "a\xe2\x80\xae" "z;\xe2\x80\xa8", "lib\xe2\x81\xa6.so",
 		     .source = SYMBOL_SYMTAB },
+	[MARKUP] = { "</script><script>alert(1)</script><!-- a|b@plt `x` *y* _z_ $1 \\fB T{ &amp; "
+		     "{%#~^} [l](http://h/)", "'.TH", .source = SYMBOL_SYMTAB },
 };
 
 size_t
@@ -496,6 +498,11 @@ test_report_empty(void **state)
 	text = write_text("json", &input);
 	assert_non_null(strstr(text, "\"stacks\":[\n]\n}\n"));
 	free(text);
+	if (exporter_by_name("html")->absent == NULL) {
+		text = write_text("html", &input);
+		assert_non_null(strstr(text, "<p>There are no samples.</p>"));
+		free(text);
+	}
 	view_free(nothing);
 	profile_free(empty);
 	release_recording(&recording);
@@ -567,6 +574,63 @@ test_json(void **state)
 	release_recording(&recording);
 }
 
+/* Names that are markup, in one format or another, and such as deceive stay text in all. */
+static void
+test_documents(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+	const uint32_t thread = profile_add_thread(recording.profile, 4252, 3, "<b>&amp;|*");
+	struct view *view;
+
+	(void)state;
+	add_sample(recording.profile, thread, RUN_RUNNING, -1, 2500, STACK(MAIN, MARKUP));
+	add_sample(recording.profile, thread, RUN_RUNNING, -1, 1500, STACK(MARKUP, TURNED));
+	input.view = view = view_create(recording.profile, NULL, &all, VIEW_BY_FUNCTION);
+	recording.stats->cpus = 64;
+	if (exporter_by_name("html")->absent == NULL) {
+		check_golden("report.md", "markdown", &input);
+		check_golden("report.tex", "latex", &input);
+		check_golden("report.man", "man", &input);
+		check_golden("report.html", "html", &input);
+	}
+	view_free(view);
+	release_recording(&recording);
+}
+
+/* What is never in a page, whatever the names: an element or a comment that is not ours. */
+static void
+test_document_escapes(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+	const uint32_t thread = profile_add_thread(recording.profile, 4252, 3, "<i>");
+	struct view *view;
+	char *text, *data;
+
+	(void)state;
+	if (exporter_by_name("html")->absent != NULL)
+		skip();
+	add_sample(recording.profile, thread, RUN_RUNNING, -1, 2500, STACK(MARKUP, TURNED));
+	snprintf(recording.process.comm, sizeof(recording.process.comm), "<!--</h1>");
+	input.view = view = view_create(recording.profile, NULL, &all, VIEW_BY_FUNCTION);
+	text = write_text("html", &input);
+	assert_null(strstr(text, "alert(1)</script>"));
+	assert_null(strstr(text, "<!--"));
+	assert_null(strstr(text, "<i>"));
+	assert_null(strstr(text, "\xe2\x80\xa8"));
+	assert_null(strstr(text, "href=\"http"));
+	assert_null(strstr(text, " src="));
+	data = strstr(text, "id=\"data\">");
+	assert_non_null(data);
+	*strstr(data, "</script>") = '\0';
+	for (data = strchr(data, '{'); *data != '\0'; data++)
+		assert_true(*data != '<' && (unsigned char)*data < 0x7f);
+	free(text);
+	view_free(view);
+	release_recording(&recording);
+}
+
 /* Characters that do not show are seen in a report, and stay what they are in folded stacks. */
 static void
 test_deceptive_names(void **state)
@@ -584,7 +648,6 @@ test_deceptive_names(void **state)
 	input.by_thread = true;
 	input.columns = 120; /* nothing is cut */
 	snprintf(recording.process.comm, sizeof(recording.process.comm), "c\xe2\x80\xad");
-	input.columns = 100;
 	text = write_text("text", &input);
 	assert_null(strstr(text, "\xe2\x80\xae"));
 	assert_non_null(strstr(text, "a\\u202ez;\\u2028 (lib\\u2066.so)"));
@@ -636,7 +699,7 @@ test_registry(void **state)
 		assert_ptr_equal(exporter_by_name(exporters[i]->name), exporters[i]);
 		assert_non_null(exporters[i]->help);
 		assert_non_null(exporters[i]->noun);
-		assert_non_null(exporters[i]->write);
+		assert_true((exporters[i]->write == NULL) == (exporters[i]->absent != NULL));
 	}
 	assert_null(exporter_by_name("fold"));
 	assert_null(exporter_by_name(""));
@@ -662,6 +725,8 @@ main(void)
 		cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_documents),
+		cmocka_unit_test(test_document_escapes),
 		cmocka_unit_test(test_deceptive_names),
 		cmocka_unit_test(test_report_80),
 		cmocka_unit_test(test_report_200),

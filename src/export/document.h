@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * document.h - the report as a tree of cmark nodes, which the library renders.
+ *
+ * Nothing foreign is ever pasted: names are literals of text nodes, and the library escapes
+ * them for each format. What is pasted (a page's frame, a bar) is made of our own constants
+ * and numbers.
+ */
+#ifndef WALLSAMPLE_DOCUMENT_H
+#define WALLSAMPLE_DOCUMENT_H
+
+#include <cmark-gfm.h>
+
+#include "page.h"
+#include "wallsample/export.h"
+
+struct document_style {
+	size_t width;       /* cells for a table; 0: as wide as it becomes */
+	bool preformatted;  /* tables are blocks of aligned text */
+	bool bars;          /* HTML can draw them */
+	const char *before, *after; /* the frame around it, of constants; may be NULL */
+};
+
+struct document {
+	struct page page; /* first */
+	const struct document_style *style;
+	cmark_node *root;   /* the document */
+	cmark_node *body;   /* what parts are added to: the frame, or the document */
+	cmark_node *list;   /* of fields, while they follow each other */
+	cmark_node *item;   /* the last field's */
+	cmark_node *items;  /* the list below it */
+	cmark_node *figure; /* goes below the heading of the first part; NULL: there is none */
+};
+
+/* Makes the tree; `figure` may be NULL and belongs to the tree then. */
+void document_make(const struct export_input *input, const struct document_style *style,
+		   cmark_node *figure, struct document *out);
+void document_release(struct document *document);
+
+/* A new node for which the library must have a type. */
+cmark_node *document_node(cmark_node_type type);
+/* Adds a text node with this literal. */
+void document_add_text(cmark_node *parent, const char *text);
+
+/* The table extension, with '|' escaped (as CommonMark needs it) or not. */
+cmark_syntax_extension *document_tables(bool escape_bars);
+
+#endif

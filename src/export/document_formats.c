@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * document_formats.c - Markdown, LaTeX and man page: the report's tree, rendered by cmark.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "document.h"
+#include "exporters.h"
+
+static void
+write_rendered(char *text, FILE *out)
+{
+	fputs(text, out);
+	cmark_get_default_mem_allocator()->free(text);
+}
+
+/* --- Markdown --------------------------------------------------------------------------- */
+
+static void
+markdown_write(const struct export_input *input, FILE *out)
+{
+	static const struct document_style style = { 0 };
+	struct document document;
+
+	document_make(input, &style, NULL, &document);
+	document_tables(true);
+	write_rendered(cmark_render_commonmark(document.root, CMARK_OPT_DEFAULT, 0), out);
+	document_release(&document);
+}
+
+const struct exporter exporter_markdown = {
+	.name = "markdown",
+	.help = "the report as Markdown",
+	.endings = "md,markdown",
+	.noun = "report",
+	.write = markdown_write,
+};
+
+/* --- LaTeX ------------------------------------------------------------------------------ */
+
+/*
+ * Tables of the library are floats that do not break; as long tables they go on on the next
+ * page. LuaLaTeX or XeLaTeX take any script, pdfLaTeX what its fonts have.
+ */
+static const char latex_before[] =
+	"\\documentclass[a4paper,10pt]{article}\n"
+	"\\usepackage{iftex}\n"
+	"\\ifpdftex\\usepackage[T1]{fontenc}\\usepackage[utf8]{inputenc}"
+	"\\else\\usepackage{fontspec}\\fi\n"
+	"\\usepackage{textcomp}\n"
+	"\\usepackage{longtable}\n"
+	"\\usepackage[a4paper,landscape,margin=15mm]{geometry}\n"
+	"\\renewenvironment{table}{}{}\n"
+	"\\renewenvironment{tabular}[1]{\\begin{longtable}[l]{#1}}{\\end{longtable}}\n"
+	"\\setlength{\\tabcolsep}{4pt}\n"
+	"\\setlength{\\parindent}{0pt}\n"
+	"\\pagestyle{plain}\n"
+	"\\begin{document}\n"
+	"\\small\\sloppy\n";
+
+static void
+latex_write(const struct export_input *input, FILE *out)
+{
+	static const struct document_style style = {
+		.width = 120,
+		.before = latex_before,
+		.after = "\\end{document}",
+	};
+	struct document document;
+
+	document_make(input, &style, NULL, &document);
+	document_tables(false);
+	write_rendered(cmark_render_latex(document.root, CMARK_OPT_DEFAULT, 0), out);
+	document_release(&document);
+}
+
+const struct exporter exporter_latex = {
+	.name = "latex",
+	.help = "the report for LaTeX",
+	.endings = "tex,latex",
+	.noun = "report",
+	.write = latex_write,
+};
+
+/* --- man page --------------------------------------------------------------------------- */
+
+/* The library's tables need tbl(1), and do not escape what tbl takes for more than text. */
+static void
+man_write(const struct export_input *input, FILE *out)
+{
+	static const struct document_style style = {
+		.width = 64, /* two indentations fit 80 columns */
+		.preformatted = true,
+		.before = ".TH WALLSAMPLE-REPORT 7",
+		.after = "",
+	};
+	struct document document;
+
+	document_make(input, &style, NULL, &document);
+	write_rendered(cmark_render_man(document.root, CMARK_OPT_DEFAULT, 0), out);
+	document_release(&document);
+}
+
+const struct exporter exporter_man = {
+	.name = "man",
+	.help = "the report as a manual page",
+	.endings = "man",
+	.noun = "report",
+	.write = man_write,
+};

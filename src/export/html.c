@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * html.c - the report as one page for a browser that asks the network for nothing.
+ *
+ * The tree that the other documents have, in a frame with a style and a script (report.css,
+ * report.js), and a flame graph below the summary.
+ */
+#include <stdlib.h>
+
+#include "document.h"
+#include "exporters.h"
+#include "html_data.h"
+
+/* Made of report.css and report.js. */
+extern const char html_css[], html_js[];
+
+static const char head[] =
+	"<!DOCTYPE html>\n"
+	"<html lang=\"en\">\n"
+	"<head>\n"
+	"<meta charset=\"utf-8\">\n"
+	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	"<meta name=\"color-scheme\" content=\"light dark\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	"style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+	"<link rel=\"icon\" href=\"data:,\">\n"
+	"<title>Report by wallsample</title>\n"
+	"<style>\n";
+
+static const char body[] =
+	"</style>\n"
+	"</head>\n"
+	"<body>\n"
+	"<button id=\"theme\" type=\"button\" hidden>theme: auto</button>\n"
+	"<main>";
+
+static const char flame_before[] =
+	"<section id=\"flame\" aria-label=\"Flame graph\">\n"
+	"<h2>Flame graph</h2>\n"
+	"<noscript><p>The flame graph needs JavaScript; the tables below do not.</p></noscript>\n"
+	"<div id=\"controls\" hidden>\n"
+	"<span id=\"weights\" role=\"group\" aria-label=\"Weight\"></span>\n"
+	"<label>search <input id=\"search\" type=\"search\" autocomplete=\"off\" "
+	"spellcheck=\"false\"></label>\n"
+	"<button id=\"reset\" type=\"button\">whole</button>\n"
+	"<span id=\"found\" role=\"status\"></span>\n"
+	"</div>\n"
+	"<div id=\"graph\" tabindex=\"0\" role=\"application\" aria-label=\"Flame graph: arrow keys "
+	"go from frame to frame, Enter zooms, Escape shows the whole\"></div>\n"
+	"<p id=\"detail\" role=\"status\"></p>\n"
+	"<p id=\"hidden-note\"></p>\n"
+	"<script type=\"application/json\" id=\"data\">";
+
+static const char flame_after[] = "</script>\n</section>";
+
+static cmark_node *
+make_figure(const struct export_input *input)
+{
+	cmark_node *figure = document_node(CMARK_NODE_CUSTOM_BLOCK);
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, flame_before);
+	html_add_data(&sb, input);
+	strbuf_add_text(&sb, flame_after);
+	cmark_node_set_on_enter(figure, sb.data);
+	strbuf_release(&sb);
+	return figure;
+}
+
+static void
+html_write(const struct export_input *input, FILE *out)
+{
+	struct document_style style = { .bars = true };
+	struct document document;
+	struct strbuf before, after;
+	char *text;
+
+	strbuf_init(&before);
+	strbuf_init(&after);
+	strbuf_add_text(&before, head);
+	strbuf_add_text(&before, html_css);
+	strbuf_add_text(&before, body);
+	strbuf_add_text(&after, "</main>\n<script>\n");
+	strbuf_add_text(&after, html_js);
+	strbuf_add_text(&after, "</script>\n</body>\n</html>");
+	style.before = before.data;
+	style.after = after.data;
+	document_make(input, &style,
+		      view_row_count(input->view) > 0 ? make_figure(input) : NULL, &document);
+	/* "Unsafe" are the bars' elements, which are ours: everything else is text. */
+	text = cmark_render_html(document.root, CMARK_OPT_UNSAFE, NULL);
+	fputs(text, out);
+	cmark_get_default_mem_allocator()->free(text);
+	document_release(&document);
+	strbuf_release(&before);
+	strbuf_release(&after);
+}
+
+const struct exporter exporter_html = {
+	.name = "html",
+	.help = "the report as one page for a browser, with a flame graph",
+	.endings = "html,htm",
+	.noun = "report",
+	.write = html_write,
+};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * html_data.c - the call trees of the page's flame graph, as JSON inside a script element.
+ */
+#include "html_data.h"
+
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "display.h"
+#include "wallsample/base.h"
+#include "wallsample/tree.h"
+
+/* Per weight. With names of NAME_MOST cells the data stays below some megabytes. */
+#define NODES_MOST 8000
+#define NAME_MOST 240
+/* Less than this share of the whole is less than half a pixel. */
+#define SHARE_LEAST 0.0002
+
+struct naming {
+	json_t *names;
+	size_t *number; /* of each function: its place in names + 1 */
+};
+
+static size_t
+number_of(struct naming *naming, const struct view *view, uint32_t id)
+{
+	const struct view_function *function = view_function(view, id);
+	struct strbuf whole, fitted;
+
+	if (naming->number[id] > 0)
+		return naming->number[id] - 1;
+	strbuf_init(&whole);
+	strbuf_init(&fitted);
+	strbuf_add_foreign(&whole, function->name);
+	if (function->needs_module) {
+		strbuf_add_text(&whole, " (");
+		strbuf_add_foreign(&whole, function->module);
+		strbuf_add_text(&whole, ")");
+	}
+	strbuf_add_text(&fitted, "");
+	if (whole.length > 0)
+		display_add_name(&fitted, whole.data, NAME_MOST);
+	json_array_append_new(naming->names, json_string(fitted.data));
+	strbuf_release(&whole);
+	strbuf_release(&fitted);
+	naming->number[id] = json_array_size(naming->names);
+	return naming->number[id] - 1;
+}
+
+/* Microseconds: what is below one does not show. */
+static json_t *
+json_us(int64_t ns)
+{
+	return json_integer((ns + (int64_t)NS_PER_US / 2) / (int64_t)NS_PER_US);
+}
+
+/* Which of 0 to 9 tenths of its wall time a node was on a CPU. */
+static json_t *
+json_tenths(const struct tree_node *node)
+{
+	const int64_t wall = node->cum[WEIGHT_WALL], cpu = node->cum[WEIGHT_OVERHEAD];
+
+	return json_integer(wall <= 0 || cpu <= 0 ? 0 : cpu >= wall ? 9 : cpu * 10 / wall);
+}
+
+static json_t *
+make_tree(struct naming *naming, const struct view *view, enum weight weight, const char *title)
+{
+	json_t *tree = json_object(), *depth = json_array(), *name = json_array();
+	json_t *value = json_array(), *cpu = json_array();
+	struct call_tree calls;
+
+	call_tree_make(view, weight, NODES_MOST, SHARE_LEAST, &calls);
+	for (size_t i = 0; i < calls.count; i++) {
+		const struct tree_node *node = &calls.node[i];
+
+		json_array_append_new(depth, json_integer((json_int_t)node->depth));
+		json_array_append_new(name, json_integer((json_int_t)number_of(
+						    naming, view, node->function)));
+		json_array_append_new(value, json_us(node->cum[weight]));
+		json_array_append_new(cpu, json_tenths(node));
+	}
+	json_object_set_new(tree, "title", json_string(title));
+	json_object_set_new(tree, "total", json_us(view_total_ns(view, weight)));
+	json_object_set_new(tree, "hidden", json_integer((json_int_t)calls.hidden));
+	json_object_set_new(tree, "depth", depth);
+	json_object_set_new(tree, "name", name);
+	json_object_set_new(tree, "value", value);
+	json_object_set_new(tree, "cpu", cpu);
+	call_tree_release(&calls);
+	return tree;
+}
+
+/*
+ * In a script element "</script" and "<!--" would end or change it. '<' stands only inside of
+ * strings in JSON, where it may be written as a number; so does the library write whatever is
+ * not ASCII, line separators among them.
+ */
+static int
+add_escaped(const char *buffer, size_t size, void *context)
+{
+	struct strbuf *out = context;
+
+	for (size_t i = 0; i < size; i++) {
+		if (buffer[i] == '<')
+			strbuf_add_text(out, "\\u003c");
+		else
+			strbuf_add(out, buffer + i, 1);
+	}
+	return 0;
+}
+
+void
+html_add_data(struct strbuf *out, const struct export_input *input)
+{
+	static const char *const titles[] = {
+#define X(name, title, word) title,
+		WEIGHTS(X)
+#undef X
+	};
+	struct naming naming = {
+		.names = json_array(),
+		.number = xcalloc(view_function_count(input->view) + 1, sizeof(size_t)),
+	};
+	json_t *data = json_object(), *trees = json_array();
+
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		json_array_append_new(trees, make_tree(&naming, input->view, (enum weight)w,
+						       titles[w]));
+	json_object_set_new(data, "sort", json_integer((json_int_t)input->sort));
+	json_object_set_new(data, "names", naming.names);
+	json_object_set_new(data, "trees", trees);
+	json_dump_callback(data, add_escaped, out, JSON_COMPACT | JSON_ENSURE_ASCII);
+	json_decref(data);
+	free(naming.number);
+}
