@@ -114,7 +114,10 @@ is_system_library(const char *module)
 	return false;
 }
 
-/* The innermost function that is not the system's: what its user would look for. */
+/*
+ * The innermost function that is not the system's: what its user would look for. Where there is
+ * none, the innermost, if it is a function at all and no named frame.
+ */
 static uint32_t
 function_of(const struct view *view, const struct view_row *row)
 {
@@ -124,7 +127,9 @@ function_of(const struct view *view, const struct view_row *row)
 		if (function->module[0] != '\0' && !is_system_library(function->module))
 			return row->function[i];
 	}
-	return row->depth > 0 ? row->function[0] : (uint32_t)view_function_count(view);
+	return row->depth > 0 && view_function(view, row->function[0])->module[0] != '\0' ?
+		       row->function[0] :
+		       (uint32_t)view_function_count(view);
 }
 
 static void
