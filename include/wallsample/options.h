@@ -45,6 +45,14 @@ struct options {
 	pid_t *tids;             /* --tid; owned */
 	size_t tid_count;
 	const char *thread_name;
+	struct option_moment {   /* --from, --to */
+		bool given;
+		int64_t ns;      /* since the beginning; below zero: before the end */
+	} from, to;
+	struct option_range {    /* --parallelism */
+		bool given;
+		uint64_t least, most;
+	} parallelism;
 	const char *focus;       /* --focus */
 	bool tree;
 	unsigned states;         /* bit 1 << enum run_state */
@@ -83,6 +91,8 @@ enum option_type {
 	OPTION_PID,       /* uint64_t, the id of one process */
 	OPTION_FRACTION,  /* double in [min, max] */
 	OPTION_DURATION,  /* uint64_t ns in [min, max] seconds */
+	OPTION_MOMENT,    /* struct option_moment: a time, or one before the end: -10 */
+	OPTION_RANGE,     /* struct option_range: A or A-B, in [min, max] */
 	OPTION_SIZE,      /* uint64_t bytes in [min, max] */
 	OPTION_TIDS,      /* tids and tid_count from 1,2,3 */
 	OPTION_STATES,    /* bit set from a list of run state letters or names */

@@ -11,7 +11,8 @@ struct report {
 	struct sample_run run;
 	struct recorded_names *names;
 	struct process *process;
-	struct strbuf note;
+	struct strbuf note, part;
+	uint64_t selected_ns, all_ns;
 };
 
 /* "2026-11-20 20:33" in the time of this machine. */
@@ -56,6 +57,7 @@ make_process(struct report *report, const struct recording_info *info)
 	report->process = process;
 	report->run.target.process = process;
 	report->run.target.pid = process->pid;
+	report->run.began_ns = (uint64_t)info->began * NS_PER_SEC;
 	report->run.end = info->ended ? info->end : SAMPLER_STOPPED;
 }
 
@@ -63,7 +65,9 @@ static int
 load_file(struct report *report, const char *path, size_t number, struct error *err)
 {
 	const struct options *options = report->run.options;
+	const struct recording_selection selection = part_selection(options);
 	struct recording_load load = {
+		.selection = part_is_wanted(options) ? &selection : NULL,
 		.profile = report->run.profile,
 		.modules = report->run.modules,
 		.names = report->names,
@@ -85,6 +89,8 @@ load_file(struct report *report, const char *path, size_t number, struct error *
 	}
 	rc = recording_load(recording, &load, err);
 	if (rc == 0) {
+		report->selected_ns += load.selected_ns;
+		report->all_ns += recording_info(recording)->span_ns;
 		add_note(report, recording_info(recording), number);
 		if (report->process == NULL)
 			make_process(report, recording_info(recording));
@@ -128,6 +134,10 @@ make_report(struct report *report, int *status, struct error *err)
 		return rc;
 	make_symbols(report);
 	run->note = report->note.data;
+	if (part_is_wanted(options)) {
+		part_describe(options, report->selected_ns, report->all_ns, &report->part);
+		run->part = report->part.data;
+	}
 	strbuf_init(&name);
 	strbuf_init(&why);
 	if (options->output != NULL)
@@ -167,6 +177,7 @@ command_report(const struct options *options)
 
 	sample_run_init(&report.run, options);
 	strbuf_init(&report.note);
+	strbuf_init(&report.part);
 	rc = check_words(&report, &err);
 	if (rc == 0) {
 		report.run.profile = profile_create();
@@ -177,6 +188,7 @@ command_report(const struct options *options)
 	sample_run_release(&report.run);
 	recorded_names_free(report.names);
 	strbuf_release(&report.note);
+	strbuf_release(&report.part);
 	if (rc != 0) {
 		say_error(&err);
 		status = error_exit_status(err.kind);

@@ -59,6 +59,8 @@ sample_check_report(struct sample_run *run, struct error *err)
 	    strcmp(run->exporter->name, "text") != 0)
 		rc = error_set(err, ERROR_USAGE, "%s is for the text report, not for %s",
 			       options->tree ? "--tree" : "--focus", run->exporter->name);
+	if (rc == 0)
+		rc = part_check_words(options, err);
 	return rc == 0 ? make_filter(run, err) : rc;
 }
 
@@ -260,6 +262,8 @@ prepare(struct sample_run *run, struct error *err)
 	run->modules = modules_create();
 	run->profile = profile_create();
 	rc = run->records ? record_begin(run, err) : open_output(run, err);
+	if (rc == 0 && !run->records && part_is_wanted(run->options))
+		rc = part_begin(run, err);
 	if (rc == 0)
 		rc = target_begin(&run->target, err);
 	if (rc == 0 && run->recorder != NULL)

@@ -15,6 +15,7 @@ libwallsample_a_SOURCES += \
 	src/cli/output_name.c \
 	src/cli/progress.c \
 	src/cli/sample_exit.c \
+	src/cli/sample_part.c \
 	src/cli/sample_record.c \
 	src/cli/sample_report.c \
 	src/cli/sample_run.h \

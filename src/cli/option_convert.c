@@ -100,6 +100,46 @@ convert_duration(const struct conversion *c)
 	return 0;
 }
 
+/* "-1m" is a minute before the end, and "-0" the end. */
+static int
+convert_moment(const struct conversion *c)
+{
+	static const char wanted[] = "a time such as 30, 500ms or 2m; below zero, as in -10, it "
+				     "counts from the end";
+	struct option_moment *moment = c->field;
+	const bool from_end = c->text[0] == '-';
+	const char *text = c->text + from_end;
+	uint64_t ns = 0;
+
+	if (strspn(text, "0") != strlen(text) || text[0] == '\0')
+		if (!parse_duration_ns(text, &ns) || ns > INT64_MAX / 4)
+			return refuse(c, wanted);
+	/* The end itself is as near to it as can be. */
+	if (from_end && ns == 0)
+		ns = 1;
+	*moment = (struct option_moment){ true, from_end ? -(int64_t)ns : (int64_t)ns };
+	return 0;
+}
+
+static int
+convert_range(const struct conversion *c)
+{
+	struct option_range *range = c->field;
+	const char *at = c->text;
+	bool good = *at >= '0' && *at <= '9' && parse_u64(&at, 10, &range->least);
+
+	range->most = range->least;
+	if (good && *at == '-') {
+		at++;
+		good = *at >= '0' && *at <= '9' && parse_u64(&at, 10, &range->most);
+	}
+	if (!good || *at != '\0' || range->least > range->most ||
+	    (double)range->most > c->row->max)
+		return refuse_range(c, "a number or a range such as 2-8, in whole numbers");
+	range->given = true;
+	return 0;
+}
+
 static int
 convert_size(const struct conversion *c)
 {
@@ -214,7 +254,8 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		[OPTION_FLAG] = convert_flag,         [OPTION_COUNT] = convert_count,
 		[OPTION_TEXT] = convert_text,         [OPTION_NUMBER] = convert_number,
 		[OPTION_PID] = convert_pid,           [OPTION_FRACTION] = convert_fraction,
-		[OPTION_DURATION] = convert_duration, [OPTION_SIZE] = convert_size,
+		[OPTION_MOMENT] = convert_moment,
+		[OPTION_RANGE] = convert_range,       [OPTION_DURATION] = convert_duration, [OPTION_SIZE] = convert_size,
 		[OPTION_TIDS] = convert_tids,         [OPTION_STATES] = convert_states,
 		[OPTION_CHOICE] = convert_choice,     [OPTION_DIRS] = convert_dirs,
 	};

@@ -73,6 +73,14 @@ const struct option_row option_table[] = {
 	{ .name = "state", .argument = "LIST", .type = OPTION_STATES, FIELD(states),
 	  .help = "only samples in these states, separated by commas: R running, Q waiting for "
 		  "a CPU, S sleeping, D disk, T stopped" },
+	{ .name = "parallelism", .argument = "A[-B]", .type = OPTION_RANGE, FIELD(parallelism),
+	  .min = 0, .max = 65536, .unit = "threads",
+	  .help = "only the time in which so many threads were on a CPU: 1, 2-8" },
+	{ .name = "from", .argument = "T", .type = OPTION_MOMENT, FIELD(from),
+	  .help = "only from this time on, since sampling began; -10 is ten seconds before the "
+		  "end" },
+	{ .name = "to", .argument = "T", .type = OPTION_MOMENT, FIELD(to),
+	  .help = "only up to this time, as with --from" },
 	{ .name = "by", .argument = "WHAT", .type = OPTION_CHOICE, FIELD(by),
 	  .fallback = "function", .choices = "function|line|module|source",
 	  .help = "what frames are told apart by: function, line, module or source" },

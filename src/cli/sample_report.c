@@ -181,7 +181,7 @@ choose_key(const struct sample_run *run)
 }
 
 int
-sample_write(const struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
+sample_write(struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
 	     struct error *err)
 {
 	const size_t limit = run->options->limit;
@@ -203,13 +203,23 @@ sample_write(const struct sample_run *run, const struct sampler_stats *stats, bo
 		.note = run->note,
 		.part = run->part,
 	};
-	struct strbuf hint;
+	struct profile *part = NULL; /* that is wanted, if not all is */
+	struct strbuf hint, text;
 	struct view *view;
-	int rc;
+	int rc = 0;
 
 	if (run->jit != NULL)
 		jit_refresh(run->jit);
-	view = view_create(run->profile, run->symbols, &run->filter, choose_key(run));
+	strbuf_init(&text);
+	if (run->recorder != NULL)
+		rc = part_load(run, stats, &part, &text, err);
+	if (rc != 0) {
+		strbuf_release(&text);
+		return rc;
+	}
+	input.part = part != NULL ? text.data : run->part;
+	view = view_create(part != NULL ? part : run->profile, run->symbols, &run->filter,
+			   choose_key(run));
 	strbuf_init(&hint);
 	add_names_hint(&hint, symbols_debuginfod_state(run->symbols));
 	input.view = view;
@@ -218,7 +228,9 @@ sample_write(const struct sample_run *run, const struct sampler_stats *stats, bo
 	if (rc == 0)
 		say_written(run, view, snapshot);
 	strbuf_release(&hint);
+	strbuf_release(&text);
 	view_free(view);
+	profile_free(part);
 	return rc;
 }
 

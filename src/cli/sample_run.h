@@ -6,7 +6,7 @@
 #define WALLSAMPLE_SAMPLE_RUN_H
 
 #include "cli.h"
-#include "wallsample/recording.h"
+#include "wallsample/recording_read.h"
 #include "wallsample/view.h"
 
 struct sample_run {
@@ -52,7 +52,7 @@ void sample_run_release(struct sample_run *run);
 void sample_say_start(const struct sample_run *run);
 
 /* Writes what there is, so far (`snapshot`) or in the end, and says where. */
-int sample_write(const struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
+int sample_write(struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
 		 struct error *err);
 
 /* How the target ended, and with -v the numbers of the run. */
@@ -60,6 +60,22 @@ void sample_say_end(const struct sample_run *run);
 
 /* ERROR_NO_PROCESS or ERROR_SYSTEM, with why there is not one sample. */
 int sample_nothing(const struct sample_run *run, struct error *err);
+
+/* --- sample_part.c ----------------------------------------------------------- */
+
+/* Do the options ask for a part of the time? */
+bool part_is_wanted(const struct options *options);
+/* ERROR_USAGE when there can be nothing in it. */
+int part_check_words(const struct options *options, struct error *err);
+struct recording_selection part_selection(const struct options *options);
+/* "1 to 2 threads on a CPU, from 3 s on: 12 % of the time" */
+void part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_ns,
+		   struct strbuf *text);
+/* A live run that a part is wanted of records into a file without a name. */
+int part_begin(struct sample_run *run, struct error *err);
+/* Of what there is so far, the part as a profile, which the caller frees. */
+int part_load(struct sample_run *run, const struct sampler_stats *stats, struct profile **out,
+	      struct strbuf *text, struct error *err);
 
 /* --- sample_record.c --------------------------------------------------------- */
 

@@ -184,10 +184,13 @@ write_stops(struct closing *c)
 	quantity_add_time(&c->sb, (int64_t)histogram_quantile(stops, 0.99));
 	strbuf_add_text(&c->sb, ", longest ");
 	quantity_add_time(&c->sb, (int64_t)stops->max);
-	strbuf_add_text(&c->sb, "; together ");
-	quantity_add_share(&c->sb, (double)stops->sum,
-			   (double)view_unfiltered_ns(c->input->view));
-	strbuf_add_text(&c->sb, " of the threads' wall time");
+	/* All stops against the time of a part would say nothing. */
+	if (c->input->part == NULL) {
+		strbuf_add_text(&c->sb, "; together ");
+		quantity_add_share(&c->sb, (double)stops->sum,
+				   (double)view_unfiltered_ns(c->input->view));
+		strbuf_add_text(&c->sb, " of the threads' wall time");
+	}
 	end_field(c, "Stops");
 }
 
@@ -201,7 +204,8 @@ write_cpu(struct closing *c)
 	const struct profile *profile = view_profile(c->input->view);
 	int64_t running = 0;
 
-	if (!c->stats->target_cpu_known || c->input->filtered || c->input->snapshot)
+	if (!c->stats->target_cpu_known || c->input->filtered || c->input->snapshot ||
+	    c->input->part != NULL)
 		return;
 	for (size_t i = 0; i < profile_entry_count(profile); i++)
 		if (profile_entry(profile, i)->state == RUN_RUNNING)

@@ -106,7 +106,8 @@ load_frames(struct loading *loading, struct error *err)
 	struct rows rows;
 
 	rows_begin(&rows, loading->recording,
-		   "SELECT id, module, address, epoch, origin, name FROM frames ORDER BY id");
+		   "SELECT id, module, address, epoch, origin, name, bytecode, bytecode_size "
+		   "FROM frames ORDER BY id");
 	while (next_row(&rows, loading->frames)) {
 		struct profile_frame frame = { .origin = origin_of(rows_text(&rows, 4)) };
 		uint32_t number;
@@ -119,6 +120,8 @@ load_frames(struct loading *loading, struct error *err)
 
 			frame.address = (uint64_t)rows_number(&rows, 2, INT64_MIN, INT64_MAX);
 			frame.epoch = (uint32_t)rows_number(&rows, 3, 0, UINT32_MAX);
+			frame.bytecode = (uint64_t)rows_number(&rows, 6, INT64_MIN, INT64_MAX);
+			frame.bytecode_size = (uint32_t)rows_number(&rows, 7, 0, UINT32_MAX);
 			if (rows.bad)
 				break;
 			frame.module = loading->module[module];

@@ -41,6 +41,13 @@ recorded_names_free(struct recorded_names *names)
 	free(names);
 }
 
+/* Addresses of two kinds: what an interpreter executes tells its code apart. */
+static uint64_t
+key_of(uint64_t address, uint64_t bytecode, uint32_t size)
+{
+	return bytecode != 0 ? address + hash_u64(bytecode ^ (uint64_t)size << 48) : address;
+}
+
 size_t
 recorded_names_find(const void *context, const struct symbol_place *place, struct symbol *out,
 		    size_t most)
@@ -51,7 +58,7 @@ recorded_names_find(const void *context, const struct symbol_place *place, struc
 	uint32_t at;
 
 	if (!table_find(&names->by_place, (uint64_t)place->module << 32 | place->epoch,
-			place->vaddr, &at))
+			key_of(place->vaddr, place->bytecode.object, place->bytecode.size), &at))
 		return 0;
 	chain = &names->chain[at];
 	count = chain->count < most ? chain->count : most;
@@ -84,7 +91,9 @@ chain_of(struct recorded_names *names, const struct profile_frame *frame, bool *
 {
 	const uint32_t at = *table_place(&names->by_place,
 					 (uint64_t)frame->module << 32 | frame->epoch,
-					 frame->address, (uint32_t)names->chain_count, added);
+					 key_of(frame->address, frame->bytecode,
+						frame->bytecode_size),
+					 (uint32_t)names->chain_count, added);
 
 	if (*added) {
 		names->chain = xgrow(names->chain, &names->chain_capacity, names->chain_count + 1,

@@ -79,13 +79,15 @@ put_frames(struct recorder *recorder)
 		const char *origin = frame_origin_text((enum frame_origin)frame->origin);
 
 		if (frame->module == MODULE_NONE)
-			rc = recorder_put(recorder, TABLE_FRAMES, "isssss", (int64_t)i, NULL, NULL,
+			rc = recorder_put(recorder, TABLE_FRAMES, "isssssii", (int64_t)i, NULL, NULL,
 					  NULL, origin,
-					  profile_text(profile, (uint32_t)frame->address));
+					  profile_text(profile, (uint32_t)frame->address),
+					  (int64_t)0, (int64_t)0);
 		else
-			rc = recorder_put(recorder, TABLE_FRAMES, "iiiiss", (int64_t)i,
+			rc = recorder_put(recorder, TABLE_FRAMES, "iiiissii", (int64_t)i,
 					  (int64_t)frame->module, (int64_t)frame->address,
-					  (int64_t)frame->epoch, origin, NULL);
+					  (int64_t)frame->epoch, origin, NULL,
+					  (int64_t)frame->bytecode, (int64_t)frame->bytecode_size);
 	}
 	return rc;
 }
@@ -271,14 +273,24 @@ recorder_mark_written(struct recorder *recorder, const struct sampler_stats *sta
 
 /* --- names ------------------------------------------------------------------------------------ */
 
+static struct symbol_place
+place_of(const struct profile_frame *frame)
+{
+	return (struct symbol_place){
+		.module = frame->module,
+		.epoch = frame->epoch,
+		.vaddr = frame->address,
+		.bytecode = { .object = frame->bytecode, .size = frame->bytecode_size },
+	};
+}
+
 /* By frame, in the order of addresses: files are read from front to back. */
 static int
 compare_frames(const void *left, const void *right, void *context)
 {
 	const struct profile_frame *a = profile_frame(context, *(const uint32_t *)left);
 	const struct profile_frame *b = profile_frame(context, *(const uint32_t *)right);
-	const struct symbol_place from = { a->module, a->epoch, a->address };
-	const struct symbol_place to = { b->module, b->epoch, b->address };
+	const struct symbol_place from = place_of(a), to = place_of(b);
 
 	return symbol_place_compare(&from, &to);
 }
@@ -287,7 +299,7 @@ static int
 put_frame_names(struct recorder *recorder, struct symbols *symbols, uint32_t id)
 {
 	const struct profile_frame *frame = profile_frame(recorder->profile, id);
-	const struct symbol_place place = { frame->module, frame->epoch, frame->address };
+	const struct symbol_place place = place_of(frame);
 	struct symbol symbol[SYMBOL_CHAIN_MAX];
 	size_t count = 0;
 	int rc = SQLITE_OK;

@@ -21,7 +21,8 @@
 	  "runnable INTEGER", "?,?,?,?,?", "")                                                   \
 	X(FRAMES, "frames",                                                                      \
 	  "id INTEGER PRIMARY KEY, module INTEGER, address INTEGER, epoch INTEGER, "             \
-	  "origin TEXT, name TEXT", "?,?,?,?,?,?", "")                                           \
+	  "origin TEXT, name TEXT, bytecode INTEGER, bytecode_size INTEGER",                     \
+	  "?,?,?,?,?,?,?,?", "")                                                                 \
 	X(STACKS, "stacks", "id INTEGER PRIMARY KEY, frame INTEGER, caller INTEGER", "?,?,?",    \
 	  "")                                                                                    \
 	X(SPANS, "spans",                                                                        \
