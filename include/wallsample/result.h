@@ -12,8 +12,9 @@ struct top_row {
 	uint32_t function;  /* of the view */
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT]; /* ns; a recursive function counts once
 							 * a stack */
-	int64_t busy_ns; /* the part of cum[WEIGHT_LATENCY] in which it ran: cum[OVERHEAD] /
-			  * busy_ns is its average parallelism */
+	/* The part of cum[WEIGHT_LATENCY] in which it ran: cum[OVERHEAD] / busy_ns is its average
+	 * parallelism, an estimate that is never above the most that was seen. */
+	int64_t busy_ns;
 };
 struct top_table {
 	struct top_row *row; /* by flat, then cum, then name, of the weight asked for */

@@ -77,6 +77,17 @@ weighs_nothing(const int64_t *ns)
 /* `thread` of all threads. */
 #define ANY_THREAD UINT32_MAX
 
+/* Few samples, that happened to have a CPU when others waited for one, can say too much. */
+static void
+limit_parallelism(const struct profile *profile, struct top_row *row)
+{
+	const size_t count = profile_parallelism_count(profile);
+	const int64_t most = count > 1 ? (int64_t)count - 1 : 0;
+
+	if (most > 0 && row->cum[WEIGHT_OVERHEAD] / most > row->busy_ns)
+		row->busy_ns = row->cum[WEIGHT_OVERHEAD] / most;
+}
+
 static void
 make_top(const struct view *view, enum weight sort, uint32_t thread, struct top_table *out)
 {
@@ -108,6 +119,7 @@ make_top(const struct view *view, enum weight sort, uint32_t thread, struct top_
 		if (row[f].cum[sort] == 0)
 			continue;
 		row[used] = row[f];
+		limit_parallelism(view_profile(view), &row[used]);
 		row[used++].function = f;
 	}
 	free(counted);

@@ -66,7 +66,9 @@ text_item(struct page *page, const char *number, const char *other, const char *
 	fprintf(out_of(page), "%*s", ITEM_WIDTH, number);
 	if (other != NULL)
 		fprintf(out_of(page), " %*s", OTHER_WIDTH, other);
-	fprintf(out_of(page), "  %s\n", text);
+	fputs("  ", out_of(page));
+	display_wrap(out_of(page), text,
+		     ITEM_WIDTH + (other != NULL ? 1 + OTHER_WIDTH : 0) + 2, page->width);
 }
 
 static void
