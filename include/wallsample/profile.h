@@ -81,6 +81,7 @@ struct profile_entry {
 /* The ticks at which so many threads were on a CPU. */
 struct profile_parallelism {
 	uint64_t ticks, time_ns, cpu_ns; /* cpu_ns: time_ns times the parallelism */
+	uint64_t alone_ns;   /* of time_ns, with at most one thread runnable */
 	double time_squares; /* sum of the squares of the ticks' spans: see margin.h */
 };
 

@@ -22,7 +22,6 @@ struct sum {
 struct finder {
 	const struct view *view;
 	unsigned cpus, most; /* most: that were seen busy at once */
-	double queued;       /* real time of threads that waited for a CPU */
 	struct sum sum[FINDING_COUNT];
 };
 
@@ -161,10 +160,8 @@ add_runnable_row(struct finder *finder, const struct view_row *row)
 		add_part(finder, FINDING_SERIAL, row, latency);
 	}
 	add_part(finder, FINDING_CPU, row, overhead);
-	if (row->state == RUN_QUEUED) {
+	if (row->state == RUN_QUEUED)
 		add_part(finder, FINDING_QUEUE, row, wall);
-		finder->queued += latency;
-	}
 	finder->sum[FINDING_QUEUE].whole += wall;
 	finder->sum[FINDING_LOCK].whole += wall;
 }
@@ -192,18 +189,14 @@ add_histogram(struct finder *finder)
 	double time = 0, alone = 0, full = 0;
 
 	for (size_t p = 0; p < profile_parallelism_count(profile); p++) {
-		const double at = (double)profile_parallelism(profile, p)->time_ns;
+		const struct profile_parallelism *at = profile_parallelism(profile, p);
 
-		time += at;
-		alone += p == 1 ? at : 0;
-		full += p >= finder->cpus && p > 0 ? at : 0;
+		time += (double)at->time_ns;
+		alone += p == 1 ? (double)at->alone_ns : 0;
+		full += p >= finder->cpus && p > 0 ? (double)at->time_ns : 0;
 	}
-	/*
-	 * With one CPU a thread that runs alone has all that there is. Nor is it alone while
-	 * others wait for a CPU that another program has: they have at least half of the
-	 * Latency of such a tick.
-	 */
-	finder->sum[FINDING_SERIAL].part = finder->cpus > 1 ? alone - 2 * finder->queued : 0;
+	/* With one CPU a thread that runs alone has all that there is. */
+	finder->sum[FINDING_SERIAL].part = finder->cpus > 1 ? alone : 0;
 	finder->sum[FINDING_CPU].part = full;
 	finder->sum[FINDING_SERIAL].whole = finder->sum[FINDING_CPU].whole = time;
 	finder->sum[FINDING_IO].whole = finder->sum[FINDING_IDLE].whole = time;

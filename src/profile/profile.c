@@ -242,6 +242,7 @@ profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism
 	row->ticks++;
 	row->time_ns += span_ns;
 	row->cpu_ns += span_ns * parallelism;
+	row->alone_ns += runnable <= 1 ? span_ns : 0;
 	row->time_squares += (double)span_ns * (double)span_ns;
 	profile->ticks++;
 	profile->wall_ns += span_ns;

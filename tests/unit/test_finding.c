@@ -222,6 +222,23 @@ test_idle_and_queue(void **state)
 	assert_true(fabs(findings.item[1].share - 0.5) < 1e-9);
 }
 
+/* One on a CPU while another waits for one, which somebody else has: that is not alone. */
+static void
+test_not_alone(void **state)
+{
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, PARALLEL), 10, 10, 5);
+	add(profile, RUN_QUEUED, NULL, STACK(MAIN, PARALLEL), 10, 0, 5);
+	for (int i = 0; i < 1000; i++)
+		profile_add_tick(profile, TICK_NS, 1, 2);
+	findings = find(profile, 2, "parallel_work");
+	assert_int_equal(findings.count, 1);
+	assert_int_equal(findings.item[0].kind, FINDING_QUEUE);
+}
+
 /* Ten ticks tell nothing: 30 % of them alone could be 8 %. */
 static void
 test_noise(void **state)
@@ -291,6 +308,7 @@ main(void)
 		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_io),
 		cmocka_unit_test(test_idle_and_queue),
+		cmocka_unit_test(test_not_alone),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_margin_of_share),
 		cmocka_unit_test(test_margin_ticks),
