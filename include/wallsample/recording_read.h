@@ -87,8 +87,8 @@ struct recording_span {
 };
 
 /*
- * Calls `each` with what threads did, ordered by when it began, until it returns false. Time that
- * was charged to a wait, or corrected later, has no place in it. To be called after
+ * Calls `each` with what threads did, ordered by when it began, until it returns false; spans of a
+ * thread do not overlap. Time that was charged to a wait, or corrected later, has no place in it. To be called after
  * recording_load.
  */
 int recording_each_span(struct recording *recording,

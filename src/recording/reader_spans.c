@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* reader_spans.c - what threads did, in the order of time: for timelines. */
-#include "reader.h"
+#include <stdlib.h>
 
-/* Its ticks, as far as there are any. */
+#include "reader.h"
+#include "wallsample/base.h"
+
+/* Its ticks, as far as there are any that the thread has not been seen at yet. */
 static bool
-place(const struct recording *recording, struct recording_span *span)
+place(const struct recording *recording, struct recording_span *span, uint64_t *next)
 {
 	const uint64_t count = recording->tick_count;
 	const struct recording_tick *last;
 
+	if (span->first_tick < *next) {
+		if (span->ticks <= *next - span->first_tick)
+			return false;
+		span->ticks -= *next - span->first_tick;
+		span->first_tick = *next;
+	}
 	if (span->first_tick >= count)
 		return false;
 	if (span->ticks > count - span->first_tick)
@@ -16,11 +25,12 @@ place(const struct recording *recording, struct recording_span *span)
 	last = &recording->tick[span->first_tick + span->ticks - 1];
 	span->start_ns = recording->tick[span->first_tick].start_ns;
 	span->end_ns = last->start_ns + last->span_ns;
+	*next = span->first_tick + span->ticks;
 	return true;
 }
 
 static bool
-read_span(struct rows *rows, struct recording_span *span)
+read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 {
 	const struct recording *recording = rows->recording;
 	const int64_t thread = rows_number(rows, 0, 0, (int64_t)recording->threads - 1);
@@ -38,7 +48,7 @@ read_span(struct rows *rows, struct recording_span *span)
 		return false;
 	span->thread = recording->thread[thread];
 	span->stack = stack < 0 ? STACK_NONE : recording->stack[stack];
-	return place(recording, span);
+	return place(recording, span, &next[thread]);
 }
 
 int
@@ -46,6 +56,7 @@ recording_each_span(struct recording *recording,
 		    bool (*each)(void *context, const struct recording_span *span),
 		    void *context, struct error *err)
 {
+	uint64_t *next = xcalloc(recording->threads + 1, sizeof(*next)); /* tick, by thread */
 	bool go_on = true;
 	struct rows rows;
 
@@ -56,9 +67,10 @@ recording_each_span(struct recording *recording,
 	while (go_on && rows_next(&rows)) {
 		struct recording_span span;
 
-		if (read_span(&rows, &span))
+		if (read_span(&rows, next, &span))
 			go_on = each(context, &span);
 	}
+	free(next);
 	/* Who has seen enough is at the end of it. */
 	if (!go_on)
 		rows.rc = SQLITE_DONE;

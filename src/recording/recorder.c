@@ -2,6 +2,7 @@
 /* recorder.c - the life of a recording that is being made: begun, written to, finished. */
 #include "recorder.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -76,15 +77,17 @@ put_target(struct recorder *recorder)
 static int
 transact(struct recorder *recorder, int (*rows)(struct recorder *, void *), void *context)
 {
-	int rc = execute(recorder, "BEGIN IMMEDIATE");
+	int rc;
 
-	if (rc != SQLITE_OK)
-		return rc;
-	rc = rows(recorder, context);
+	errno = 0;
+	rc = execute(recorder, "BEGIN IMMEDIATE");
+	if (rc == SQLITE_OK)
+		rc = rows(recorder, context);
 	if (rc == SQLITE_OK)
 		rc = execute(recorder, "COMMIT");
-	/* SQLite may have done so by itself: that it fails then is no news, and must not hide
-	 * what did. */
+	/* What the system has said SQLite does not always keep. */
+	if (rc != SQLITE_OK)
+		recorder->error_number = errno;
 	return rc;
 }
 

@@ -43,6 +43,7 @@ struct recorder {
 	struct stat made;   /* what it was when it was made */
 	sqlite3 *db;
 	sqlite3_stmt *put[RECORDING_TABLE_COUNT];
+	int error_number;   /* of the system, of the last transaction that failed */
 	uint64_t last_ns;   /* when it was written last */
 	uint64_t cpu_ns;
 	bool failed;

@@ -24,11 +24,14 @@ int
 recorder_refuse(const struct recorder *recorder, struct error *err)
 {
 	const int code = recorder->db != NULL ? sqlite3_errcode(recorder->db) : SQLITE_NOMEM;
-	const int number = recorder->db != NULL ? sqlite3_system_errno(recorder->db) : 0;
+	int number = recorder->db != NULL ? sqlite3_system_errno(recorder->db) : 0;
 
-	if (code == SQLITE_FULL)
+	if (number == 0)
+		number = recorder->error_number;
+	if (code == SQLITE_FULL && number != EFBIG)
 		return refuse(recorder, strerror(ENOSPC), err);
-	if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && number != 0)
+	if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_FULL) &&
+	    number != 0)
 		return refuse(recorder, strerror(number), err);
 	return refuse(recorder, sqlite3_errstr(code), err);
 }

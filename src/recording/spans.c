@@ -81,7 +81,8 @@ place(const struct spans *spans, const struct open_span *open, int64_t samples, 
 	const uint64_t end = spans->ticks + 1, count = samples > 0 ? (uint64_t)samples : 0;
 
 	*first = open->next;
-	if (*first > end)
+	/* What corrects others has no room behind them: it is of the last ticks, too. */
+	if (*first >= end)
 		*first = end - (count < end ? count : end);
 	*ticks = count < end - *first ? count : end - *first;
 }

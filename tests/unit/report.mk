@@ -107,3 +107,11 @@ tests_unit_test_pprof_SOURCES = tests/unit/test_pprof.c tests/unit/made_object.c
 tests_unit_test_pprof_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_pprof_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests/unit/test_pprof-test_pprof.$(OBJEXT): generated/pprof.pb-c.h
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_recording
+TESTS += tests/unit/test_recording
+endif
+tests_unit_test_recording_SOURCES = tests/unit/test_recording.c
+tests_unit_test_recording_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_recording_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
