@@ -9,9 +9,19 @@
 
 #define TREE_NONE UINT32_MAX
 
+enum tree_kind {
+	TREE_FUNCTION,
+	/* Frames of no stack, that a tree may have besides: */
+	TREE_THREAD, /* the thread, outermost */
+	TREE_STATE,  /* what it did instead of running, innermost */
+};
+
 /* One way to a function, from the outermost frame. */
 struct tree_node {
-	uint32_t function;        /* of the view */
+	enum tree_kind kind;
+	uint32_t function;        /* of the view; for TREE_THREAD a thread of the profile, for
+				   * TREE_STATE an enum run_state */
+	int32_t syscall;          /* for TREE_STATE, else SYSCALL_NONE */
 	uint32_t parent;          /* TREE_NONE for an outermost frame */
 	uint32_t depth;           /* 0 for an outermost frame */
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
@@ -30,6 +40,9 @@ struct call_tree {
  */
 void call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 		    struct call_tree *out);
+/* The same, with frames for states, and with `threads` for threads; hidden are those that weigh. */
+void flame_tree_make(const struct view *view, enum weight weight, size_t most, double least,
+		     bool threads, struct call_tree *out);
 void call_tree_release(struct call_tree *tree);
 
 /* A function next to those in focus. */

@@ -8,45 +8,101 @@
 #include <string.h>
 
 #include "wallsample/base.h"
+#include "wallsample/module.h"
 #include "wallsample/table.h"
 
 struct growing {
 	struct tree_node *node; /* a parent comes before its children */
 	size_t count, capacity;
-	struct table known; /* (function, parent) */
+	struct table known; /* (function and system call, kind and parent) */
+};
+
+/* What a frame is, before it has a place in the tree. */
+struct frame {
+	enum tree_kind kind;
+	uint32_t function;
+	int32_t syscall;
 };
 
 static uint32_t
-find_node(struct growing *tree, uint32_t function, uint32_t parent)
+find_node(struct growing *tree, const struct frame *frame, uint32_t parent)
 {
+	const uint64_t kind = (uint64_t)frame->kind << 32 | parent;
+	const uint64_t which = (uint64_t)(uint32_t)frame->syscall << 32 | frame->function;
 	bool added;
-	const uint32_t id = *table_place(&tree->known, function, parent, (uint32_t)tree->count,
-					 &added);
+	const uint32_t id = *table_place(&tree->known, which, kind, (uint32_t)tree->count, &added);
 
 	if (!added)
 		return id;
 	tree->node = xgrow(tree->node, &tree->capacity, tree->count + 1, sizeof(*tree->node));
 	tree->node[tree->count++] = (struct tree_node){
-		.function = function,
+		.kind = frame->kind,
+		.function = frame->function,
+		.syscall = frame->syscall,
 		.parent = parent,
 		.depth = parent == TREE_NONE ? 0 : tree->node[parent].depth + 1,
 	};
 	return id;
 }
 
-static void
-add_row(struct growing *tree, const struct view_row *row)
+/* The weight passes through a child of `parent`, whose number is returned. */
+static uint32_t
+pass(struct growing *tree, const struct frame *frame, uint32_t parent, const int64_t *ns)
 {
-	uint32_t at = TREE_NONE;
+	const uint32_t at = find_node(tree, frame, parent);
+
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		tree->node[at].cum[w] += ns[w];
+	return at;
+}
+
+static uint32_t
+pass_functions(struct growing *tree, const struct view_row *row, uint32_t at)
+{
+	struct frame frame = { .kind = TREE_FUNCTION, .syscall = (int32_t)SYSCALL_NONE };
 
 	for (size_t i = row->depth; i-- > 0;) {
-		at = find_node(tree, row->function[i], at);
-		for (int w = 0; w < WEIGHT_COUNT; w++)
-			tree->node[at].cum[w] += row->ns[w];
+		frame.function = row->function[i];
+		at = pass(tree, &frame, at, row->ns);
 	}
-	if (at != TREE_NONE)
-		for (int w = 0; w < WEIGHT_COUNT; w++)
-			tree->node[at].flat[w] += row->ns[w];
+	return at;
+}
+
+static void
+end_row(struct growing *tree, const struct view_row *row, uint32_t at)
+{
+	for (int w = 0; w < WEIGHT_COUNT && at != TREE_NONE; w++)
+		tree->node[at].flat[w] += row->ns[w];
+}
+
+/*
+ * A frame of its own for what the thread did there, unless it ran, or the stack says so already:
+ * as that of "[waiting]" does, and one without code.
+ */
+static bool
+has_state(const struct view *view, const struct view_row *row)
+{
+	return row->state != RUN_RUNNING && row->state != RUN_UNKNOWN && row->depth > 0 &&
+	       view_function(view, row->function[0])->module_id != MODULE_NONE &&
+	       strcmp(view_function(view, row->function[row->depth - 1])->name, "[waiting]") != 0;
+}
+
+static void
+add_flame_row(struct growing *tree, const struct view *view, const struct view_row *row,
+	      bool threads)
+{
+	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_DISK;
+	const struct frame thread = { TREE_THREAD, row->thread, (int32_t)SYSCALL_NONE };
+	const struct frame state = { TREE_STATE, row->state,
+				     waits ? row->syscall : (int32_t)SYSCALL_NONE };
+	uint32_t at = TREE_NONE;
+
+	if (threads)
+		at = pass(tree, &thread, at, row->ns);
+	at = pass_functions(tree, row, at);
+	if (has_state(view, row))
+		at = pass(tree, &state, at, row->ns);
+	end_row(tree, row, at);
 }
 
 /* --- which nodes, and in which order ------------------------------------------------ */
@@ -70,8 +126,11 @@ compare_nodes(const void *left, const void *right, void *context)
 		return a->cum[order->weight] < b->cum[order->weight] ? 1 : -1;
 	if (a->depth != b->depth)
 		return a->depth > b->depth ? 1 : -1;
-	by_name = strcmp(view_function(order->view, a->function)->name,
-			 view_function(order->view, b->function)->name);
+	if (a->kind != b->kind)
+		return a->kind > b->kind ? 1 : -1;
+	by_name = a->kind != TREE_FUNCTION ? 0 :
+					     strcmp(view_function(order->view, a->function)->name,
+						    view_function(order->view, b->function)->name);
 	return by_name != 0 ? by_name : (l > r) - (l < r);
 }
 
@@ -161,21 +220,47 @@ choose(const struct growing *tree, const struct order *order, size_t most, int64
 	free(links.next);
 }
 
+/* Chooses among what has grown, which is then released. */
+static void
+take(struct growing *tree, const struct view *view, enum weight weight, size_t most, double least,
+     struct call_tree *out)
+{
+	const struct order order = { tree, view, weight };
+	const int64_t bound = (int64_t)(least * (double)view_total_ns(view, weight));
+
+	choose(tree, &order, most, bound > 0 ? bound : 1, out);
+	table_release(&tree->known);
+	free(tree->node);
+}
+
 void
 call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 	       struct call_tree *out)
 {
 	struct growing tree = { .count = 0 };
-	const struct order order = { &tree, view, weight };
-	int64_t bound = (int64_t)(least * (double)view_total_ns(view, weight));
+
+	*out = (struct call_tree){ .count = 0 };
+	table_init(&tree.known);
+	for (size_t i = 0; i < view_row_count(view); i++) {
+		const struct view_row *row = view_row(view, i);
+
+		end_row(&tree, row, pass_functions(&tree, row, TREE_NONE));
+	}
+	take(&tree, view, weight, most, least, out);
+}
+
+void
+flame_tree_make(const struct view *view, enum weight weight, size_t most, double least,
+		bool threads, struct call_tree *out)
+{
+	struct growing tree = { .count = 0 };
 
 	*out = (struct call_tree){ .count = 0 };
 	table_init(&tree.known);
 	for (size_t i = 0; i < view_row_count(view); i++)
-		add_row(&tree, view_row(view, i));
-	choose(&tree, &order, most, bound > 0 ? bound : 1, out);
-	table_release(&tree.known);
-	free(tree.node);
+		if (view_row(view, i)->ns[weight] > 0)
+			add_flame_row(&tree, view, view_row(view, i), threads);
+	take(&tree, view, weight, most, least, out);
 }
 
 void

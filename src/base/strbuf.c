@@ -131,7 +131,8 @@ is_separator(uint32_t c)
  * Characters that show nothing themselves, so that two names look the same, or make the text
  * around them run the other way: Default_Ignorable_Code_Point in Unicode's
  * DerivedCoreProperties.txt but for the variation selectors of U+FE00, which only choose
- * between two looks of a character; and the annotations of U+FFF9.
+ * between two looks of a character; the annotations of U+FFF9; and U+FFFE and U+FFFF, which are
+ * no characters, and not allowed in XML.
  */
 static bool
 is_unseen(uint32_t c)
@@ -143,8 +144,8 @@ is_unseen(uint32_t c)
 		{ 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },
 		{ 0x200b, 0x200f },   { 0x202a, 0x202e },   { 0x2060, 0x206f },
 		{ 0x3164, 0x3164 },   { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },
-		{ 0xfff0, 0xfffb },   { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
-		{ 0xe0000, 0xe0fff },
+		{ 0xfff0, 0xfffb },   { 0xfffe, 0xffff },   { 0x1bca0, 0x1bca3 },
+		{ 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++)

@@ -18,6 +18,7 @@ libwallsample_a_SOURCES += \
 	src/export/report_parallelism.c \
 	src/export/report_summary.c \
 	src/export/report_tree.c \
+	src/export/svg.c \
 	src/export/text.c
 
 # What protoc-c makes goes into a folder of its own, and into releases, which so need no protoc-c.
@@ -29,6 +30,7 @@ generated/pprof.pb-c.c: src/export/pprof.proto
 		$(PROTOC_C) --proto_path=$(srcdir)/src/export --c_out=generated pprof.proto
 generated/pprof.pb-c.h: generated/pprof.pb-c.c
 src/export/libwallsample_a-pprof.$(OBJEXT): generated/pprof.pb-c.h
+
 # Documents want libcmark-gfm, and the HTML one has data of jansson.
 if HAVE_CMARK
 libwallsample_a_SOURCES += \
@@ -57,3 +59,14 @@ src/export/html_assets.c: $(html_assets)
 			$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/src/export/report.$$name; \
 			echo ';'; \
 		done; } >$@.new && mv $@.new $@
+
+# Style and script of the flame graph, as text in C.
+as_text = $(AM_V_GEN)$(MKDIR_P) generated && \
+	$(SED) -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/'
+EXTRA_DIST += src/export/flame.css src/export/flame.js
+CLEANFILES += generated/flame.css.h generated/flame.js.h
+generated/flame.css.h: src/export/flame.css
+	$(as_text) $(srcdir)/src/export/flame.css >$@
+generated/flame.js.h: src/export/flame.js
+	$(as_text) $(srcdir)/src/export/flame.js >$@
+src/export/libwallsample_a-svg.$(OBJEXT): generated/flame.css.h generated/flame.js.h

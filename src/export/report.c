@@ -336,20 +336,20 @@ write_functions_by_thread(const struct export_input *input, struct page *page)
 
 /* --- states --------------------------------------------------------------------------------- */
 
-static void
-add_state(struct strbuf *sb, const struct state_row *row)
+void
+report_add_state(struct strbuf *sb, enum run_state state, int32_t syscall)
 {
-	strbuf_add_text(sb, run_state_text(row->state));
-	if (row->state != RUN_SLEEPING && row->state != RUN_DISK)
+	strbuf_add_text(sb, run_state_text(state));
+	if (state != RUN_SLEEPING && state != RUN_DISK)
 		return;
-	if (row->syscall == SYSCALL_NONE)
+	if (syscall == SYSCALL_NONE)
 		strbuf_add_text(sb, " outside a system call (page fault)");
-	else if (row->syscall == SYSCALL_UNKNOWN)
+	else if (syscall == SYSCALL_UNKNOWN)
 		strbuf_add_text(sb, " in an unknown system call");
-	else if (syscall_name(row->syscall) != NULL)
-		strbuf_add_format(sb, " in %s", syscall_name(row->syscall));
+	else if (syscall_name(syscall) != NULL)
+		strbuf_add_format(sb, " in %s", syscall_name(syscall));
 	else
-		strbuf_add_format(sb, " in syscall %" PRId32, row->syscall);
+		strbuf_add_format(sb, " in syscall %" PRId32, syscall);
 }
 
 static void
@@ -372,7 +372,7 @@ write_states(const struct export_input *input, struct page *page)
 		report_add_share_cell(&table, &sb, states.row[i].ns[WEIGHT_WALL],
 				    view_total_ns(input->view, WEIGHT_WALL));
 		strbuf_clear(&sb);
-		add_state(&sb, &states.row[i]);
+		report_add_state(&sb, states.row[i].state, states.row[i].syscall);
 		columns_add(&table, sb.data);
 	}
 	page->ops->heading(page, "What the threads were doing");

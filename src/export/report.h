@@ -21,6 +21,9 @@ void report_add_function_cell(struct columns *table, const struct view_function 
 void report_add_parallelism_cell(struct columns *table, struct strbuf *sb, int64_t overhead_ns,
 				 int64_t busy_ns);
 
+/* "sleeping in futex", "running". */
+void report_add_state(struct strbuf *sb, enum run_state state, int32_t syscall);
+
 /* "latency%" */
 const char *weight_share_title(enum weight weight);
 

@@ -39,6 +39,14 @@ else
 	echo 'python3 is not there: x.json is not read'
 fi
 
+run -q -d 300ms -t -p "$pid" -o "$dir/x.svg"
+expect_status 0
+expect_in "$dir/x.svg" "<title>actor-$pid"
+if command -v python3 >/dev/null 2>&1; then
+	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$dir/x.svg" ||
+		complain 'x.svg is not XML'
+fi
+
 # a terminal would take the bytes for commands
 "$BUILD/tests/cli/actor" terminal 80 sh -c '"$0" -d 100ms -p "$1" -f pprof >&2' \
 	"$WALLSAMPLE" "$pid" 2>"$err"

@@ -92,7 +92,7 @@ for path in src/*/; do
 		# A private header is its own folder's and no other's.
 		for used in $(sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file"); do
 			case $used in
-			wallsample/* | config.h | *.pb-c.h) ;; # the last is made by protoc-c
+			wallsample/* | config.h | *.pb-c.h | *.css.h | *.js.h) ;; # the last are generated
 			*) [ -e "$path$used" ] || complain "$file: \"$used\" is not in $path" ;;
 			esac
 		done

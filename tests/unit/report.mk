@@ -76,7 +76,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_export
 TESTS += tests/unit/test_export
 endif
-tests_unit_test_export_SOURCES = tests/unit/test_export.c
+tests_unit_test_export_SOURCES = tests/unit/test_export.c tests/unit/golden.c tests/unit/golden.h
 tests_unit_test_export_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_export_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
@@ -93,6 +93,9 @@ EXTRA_DIST += \
 	tests/replay/report-threads.txt \
 	tests/replay/report-tree.txt \
 	tests/replay/stacks-by-thread.folded \
+	tests/replay/flame-hostile.svg \
+	tests/replay/flame-latency.svg \
+	tests/replay/flame.svg \
 	tests/replay/report-latency.json \
 	tests/replay/report.json \
 	tests/replay/stacks-latency.folded \
@@ -115,3 +118,11 @@ endif
 tests_unit_test_recording_SOURCES = tests/unit/test_recording.c
 tests_unit_test_recording_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_recording_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_svg
+TESTS += tests/unit/test_svg
+endif
+tests_unit_test_svg_SOURCES = tests/unit/test_svg.c tests/unit/golden.c tests/unit/golden.h
+tests_unit_test_svg_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_svg_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

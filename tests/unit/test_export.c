@@ -19,6 +19,7 @@
 #include <zlib.h>
 
 #include "../../src/export/display.h"
+#include "golden.h"
 #include "wallsample/base.h"
 #include "wallsample/chain.h"
 #include "wallsample/export.h"
@@ -292,46 +293,12 @@ write_text(const char *format, const struct export_input *input)
 /* --- golden files ------------------------------------------------------------------------- */
 
 static void
-golden_path(char *path, size_t size, const char *name)
-{
-	const char *top = getenv("SOURCE");
-
-	if (top == NULL)
-		top = getenv("srcdir");
-	snprintf(path, size, "%s/tests/replay/%s", top != NULL ? top : ".", name);
-}
-
-static void
-check_golden_bytes(const char *name, const char *written, size_t size)
-{
-	char *expected = xcalloc(1, size + 1);
-	char path[4096];
-	FILE *file;
-
-	golden_path(path, sizeof(path), name);
-	if (getenv("UPDATE_GOLDEN") != NULL) {
-		file = fopen(path, "we");
-		assert_non_null(file);
-		assert_int_equal(fwrite(written, 1, size, file), size);
-		assert_int_equal(fclose(file), 0);
-	}
-	file = fopen(path, "re");
-	if (file == NULL)
-		fail_msg("%s: %s", path, strerror(errno));
-	/* one byte more is asked for: it must not be there */
-	if (fread(expected, 1, size + 1, file) != size || memcmp(written, expected, size) != 0)
-		fail_msg("%s is not what was written:\n%s", path, written);
-	fclose(file);
-	free(expected);
-}
-
-static void
 check_golden(const char *name, const char *format, const struct export_input *input)
 {
 	size_t size = 0;
 	char *written = write_bytes(format, input, &size);
 
-	check_golden_bytes(name, written, size);
+	golden_check(name, written, size);
 	free(written);
 }
 
@@ -550,7 +517,7 @@ test_pprof(void **state)
 	zip.avail_out = sizeof(unzipped);
 	assert_int_equal(inflateInit2(&zip, 15 + 16), Z_OK);
 	assert_int_equal(inflate(&zip, Z_FINISH), Z_STREAM_END);
-	check_golden_bytes("stacks-latency.pprof", unzipped, zip.total_out);
+	golden_check("stacks-latency.pprof", unzipped, zip.total_out);
 	inflateEnd(&zip);
 	free(written);
 	free(again);
@@ -571,6 +538,20 @@ test_json(void **state)
 	input.end = SAMPLER_GONE;
 	input.began_ns = 1700000000 * NS_PER_SEC;
 	check_golden("report-latency.json", "json", &input);
+	release_recording(&recording);
+}
+
+static void
+test_svg(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+
+	(void)state;
+	check_golden("flame.svg", "svg", &input);
+	input.by_thread = true;
+	input.sort = WEIGHT_LATENCY;
+	check_golden("flame-latency.svg", "svg", &input);
 	release_recording(&recording);
 }
 
@@ -725,6 +706,7 @@ main(void)
 		cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_svg),
 		cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_document_escapes),
 		cmocka_unit_test(test_deceptive_names),

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * svg.c - a flame graph that needs nothing but the file: root at the bottom, the width of a frame
+ * its share of the time.
+ *
+ * Without its script it is a picture in which each frame has a title; the script (flame.js) adds
+ * zoom, search and keys. It reads its data from the elements themselves: no name is ever part of
+ * a script or a style, and all are escaped here.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "display.h"
+#include "exporters.h"
+#include "quantity.h"
+#include "report.h"
+#include "wallsample/base.h"
+#include "wallsample/module.h"
+#include "wallsample/tree.h"
+
+/* In pixels. flame.js knows the first two, too. */
+#define WIDTH 1200
+#define MARGIN 10
+#define LEVEL 18           /* from one level to the next */
+#define TOP 88             /* above the highest level */
+#define BOTTOM 56          /* below the root */
+#define LETTER 7.3         /* a bit more than the letters of flame.css are wide */
+#define LETTERS_LEAST 5    /* less says nothing */
+
+/* What keeps the file small. */
+#define SHARE_LEAST 0.001
+#define FRAMES_MOST 20000
+#define LEVELS_MOST 500
+
+#define SHADES 5 /* of code, one for each module */
+
+static const char style[] =
+#include "flame.css.h"
+	;
+static const char script[] =
+#include "flame.js.h"
+	;
+
+/* X(NAME, class, what it says in the legend) */
+#define KINDS(X)                                                               \
+	X(CODE, "c", "code, a shade for each module")                          \
+	X(NAMELESS, "u", "without a name")                                     \
+	X(STATE, "w", "waiting")                                               \
+	X(QUEUED, "q", "waiting for a CPU")                                    \
+	X(NOBODY, "n", "while no thread could run")                            \
+	X(FAILED, "e", "not known")                                            \
+	X(THREAD, "t", "thread")
+
+enum kind {
+#define X(name, class, text) KIND_##name,
+	KINDS(X)
+#undef X
+	KIND_COUNT
+};
+
+static const struct {
+	const char *class, *text;
+} kinds[] = {
+#define X(name, class, text) { class, text },
+	KINDS(X)
+#undef X
+};
+
+struct drawing {
+	const struct export_input *input;
+	const struct view *view;
+	FILE *out;
+	struct call_tree tree;
+	uint32_t levels;  /* with that of the root */
+	size_t too_deep;  /* frames that are left out */
+	int64_t total_ns;
+	bool seen[KIND_COUNT];
+	struct strbuf name, fitted, line;
+};
+
+/* --- text in XML ---------------------------------------------------------------------------- */
+
+/* Of text that strbuf_add_foreign has made harmless: it has no character that XML has not. */
+static void
+write_escaped(FILE *out, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '&')
+			fputs("&amp;", out);
+		else if (*text == '<')
+			fputs("&lt;", out);
+		else if (*text == '>')
+			fputs("&gt;", out);
+		else if (*text == '"')
+			fputs("&quot;", out);
+		else
+			fputc(*text, out);
+	}
+}
+
+static void
+write_line(struct drawing *drawing, const char *class, int y)
+{
+	fprintf(drawing->out, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, MARGIN, y);
+	write_escaped(drawing->out, drawing->line.data);
+	fputs("</text>\n", drawing->out);
+	strbuf_clear(&drawing->line);
+}
+
+/* --- a frame ---------------------------------------------------------------------------------- */
+
+static enum kind
+kind_of_function(const struct view_function *function)
+{
+	if (function->module_id != MODULE_NONE)
+		return function->known ? KIND_CODE : KIND_NAMELESS;
+	if (strcmp(function->name, "[waiting]") == 0 ||
+	    strncmp(function->name, "[sleeping", strlen("[sleeping")) == 0 ||
+	    strncmp(function->name, "[disk", strlen("[disk")) == 0 ||
+	    strncmp(function->name, "[nothing", strlen("[nothing")) == 0)
+		return KIND_NOBODY;
+	return KIND_FAILED;
+}
+
+static enum kind
+kind_of(const struct drawing *drawing, const struct tree_node *node)
+{
+	if (node->kind == TREE_THREAD)
+		return KIND_THREAD;
+	if (node->kind == TREE_STATE)
+		return node->function == RUN_QUEUED ? KIND_QUEUED : KIND_STATE;
+	return kind_of_function(view_function(drawing->view, node->function));
+}
+
+/* The same for the same module, in each file (FNV-1a). */
+static unsigned
+shade_of(const char *module)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *module != '\0'; module++)
+		hash = (hash ^ (unsigned char)*module) * 16777619u;
+	return (hash ^ hash >> 16) % SHADES;
+}
+
+static void
+make_name(struct drawing *drawing, const struct tree_node *node)
+{
+	const struct profile *profile = view_profile(drawing->view);
+	struct strbuf *name = &drawing->name;
+
+	strbuf_clear(name);
+	if (node->kind == TREE_THREAD) {
+		const struct profile_thread *thread = profile_thread(profile, node->function);
+
+		strbuf_add_foreign(name, profile_text(profile, thread->name));
+		strbuf_add_format(name, "-%jd", (intmax_t)thread->tid);
+	} else if (node->kind == TREE_STATE) {
+		strbuf_add_text(name, "[");
+		report_add_state(name, (enum run_state)node->function, node->syscall);
+		strbuf_add_text(name, "]");
+	} else {
+		strbuf_add_foreign(name, view_function(drawing->view, node->function)->name);
+	}
+}
+
+static void
+write_title(struct drawing *drawing, const char *module, int64_t ns)
+{
+	struct strbuf *line = &drawing->line;
+
+	fputs("<title>", drawing->out);
+	write_escaped(drawing->out, drawing->name.data);
+	if (module[0] != '\0') {
+		strbuf_add_foreign(line, module);
+		fputc('\n', drawing->out);
+		write_escaped(drawing->out, line->data);
+		strbuf_clear(line);
+	}
+	fputc('\n', drawing->out);
+	quantity_add_time(line, ns);
+	strbuf_add_text(line, ", ");
+	quantity_add_share(line, (double)ns, (double)drawing->total_ns);
+	write_escaped(drawing->out, line->data);
+	strbuf_clear(line);
+	fputs("</title>", drawing->out);
+}
+
+/* The frame whose name was made, from `start_ns` on; the root is at level 0. */
+static void
+write_box(struct drawing *drawing, const char *module, uint32_t level, int64_t start_ns,
+	  int64_t ns)
+{
+	const double scale = (WIDTH - 2 * MARGIN) / (double)drawing->total_ns;
+	const double x = MARGIN + (double)start_ns * scale, width = (double)ns * scale;
+	const unsigned y = TOP + (drawing->levels - 1 - level) * LEVEL;
+	const double letters = (width - 6) / LETTER;
+
+	write_title(drawing, module, ns);
+	fprintf(drawing->out, "<rect x=\"%.3f\" y=\"%u\" width=\"%.3f\" height=\"%d\"/>", x, y,
+		width, LEVEL - 1);
+	if (letters >= LETTERS_LEAST) {
+		strbuf_clear(&drawing->fitted);
+		display_add_name(&drawing->fitted, drawing->name.data, (size_t)letters);
+		fprintf(drawing->out, "<text x=\"%.3f\" y=\"%u\">", x + 3, y + 13);
+		write_escaped(drawing->out, drawing->fitted.data);
+		fputs("</text>", drawing->out);
+	}
+	fputs("</g>\n", drawing->out);
+}
+
+static void
+write_node(struct drawing *drawing, const struct tree_node *node, int64_t start_ns)
+{
+	const enum kind kind = kind_of(drawing, node);
+	const char *module = "";
+
+	if (node->kind == TREE_FUNCTION)
+		module = view_function(drawing->view, node->function)->module;
+	drawing->seen[kind] = true;
+	fprintf(drawing->out, "<g class=\"%s", kinds[kind].class);
+	if (kind == KIND_CODE)
+		fprintf(drawing->out, "%u", shade_of(module));
+	fputs("\">", drawing->out);
+	make_name(drawing, node);
+	write_box(drawing, module, node->depth + 1, start_ns, node->cum[drawing->input->sort]);
+}
+
+/* The root, then each frame followed by those upon it. */
+static void
+write_frames(struct drawing *drawing)
+{
+	/* By level: where the next frame begins. */
+	int64_t *next = xcalloc((size_t)drawing->levels + 1, sizeof(*next));
+
+	fputs("<g id=\"frames\">\n<g class=\"r\">", drawing->out);
+	strbuf_clear(&drawing->name);
+	strbuf_add_text(&drawing->name, "all");
+	write_box(drawing, "", 0, 0, drawing->total_ns);
+	for (size_t i = 0; i < drawing->tree.count; i++) {
+		const struct tree_node *node = &drawing->tree.node[i];
+		const int64_t start_ns = next[node->depth];
+
+		if (node->depth + 1 >= drawing->levels)
+			continue;
+		write_node(drawing, node, start_ns);
+		next[node->depth + 1] = start_ns;
+		next[node->depth] += node->cum[drawing->input->sort];
+	}
+	fputs("</g>\n", drawing->out);
+	free(next);
+}
+
+/* --- what is around them ---------------------------------------- */
+
+static void
+write_heading(struct drawing *drawing)
+{
+	static const char *const words[] = {
+		[WEIGHT_WALL] = "Wall time, running or blocked",
+		[WEIGHT_OVERHEAD] = "CPU time",
+		[WEIGHT_LATENCY] = "Real time",
+	};
+	const struct export_input *input = drawing->input;
+	struct strbuf *line = &drawing->line;
+
+	strbuf_add_format(line, "%s, of process %jd (", words[input->sort],
+			  (intmax_t)input->process->pid);
+	strbuf_add_foreign(line, input->process->comm);
+	strbuf_add_text(line, ")");
+	write_line(drawing, "heading", 26);
+	quantity_add_time(line, drawing->total_ns);
+	strbuf_add_text(line, " in all, sampled for ");
+	quantity_add_time(line, (int64_t)input->stats->elapsed_ns);
+	strbuf_add_text(line, " at ");
+	quantity_add_rate(line, input->stats->rate_wanted);
+	if (input->filtered)
+		strbuf_add_text(line, "; only the samples that options selected");
+	write_line(drawing, "plain", 46);
+}
+
+static void
+write_legend(struct drawing *drawing, unsigned y)
+{
+	double x = MARGIN;
+
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		if (!drawing->seen[i])
+			continue;
+		fprintf(drawing->out,
+			"<g class=\"%s%s\"><rect x=\"%.0f\" y=\"%u\" width=\"12\" "
+			"height=\"12\"/></g>"
+			"<text class=\"plain\" x=\"%.0f\" y=\"%u\">%s</text>\n", kinds[i].class,
+			i == KIND_CODE ? "0" : "", x, y - 10, x + 17, y, kinds[i].text);
+		x += 17 + LETTER * (double)(strlen(kinds[i].text) + 2);
+	}
+}
+
+static void
+write_left_out(struct drawing *drawing, int y)
+{
+	struct strbuf *line = &drawing->line;
+
+	if (drawing->tree.hidden > 0) {
+		quantity_add_things(line, drawing->tree.hidden, "frame is", "frames are");
+		if (drawing->tree.count < FRAMES_MOST)
+			strbuf_add_format(line, " left out, narrower than %g %% of the width",
+					  SHARE_LEAST * 100);
+		else
+			strbuf_add_text(line, " left out: these are the widest");
+	}
+	if (drawing->too_deep > 0) {
+		strbuf_add_text(line, line->length > 0 ? "; " : "");
+		quantity_add_things(line, drawing->too_deep, "frame is", "frames are");
+		strbuf_add_format(line, " left out, above level %d", LEVELS_MOST);
+	}
+	if (line->length > 0)
+		write_line(drawing, "plain", y);
+}
+
+static void
+measure(struct drawing *drawing)
+{
+	drawing->levels = 1;
+	for (size_t i = 0; i < drawing->tree.count; i++) {
+		const uint32_t level = drawing->tree.node[i].depth + 1;
+
+		if (level >= LEVELS_MOST)
+			drawing->too_deep++;
+		else if (level >= drawing->levels)
+			drawing->levels = level + 1;
+	}
+}
+
+static void
+draw(struct drawing *drawing)
+{
+	const unsigned root = TOP + drawing->levels * LEVEL;
+	const unsigned height = root + BOTTOM;
+	FILE *out = drawing->out;
+
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+		"viewBox=\"0 0 %d %u\">\n<style>\n%s</style>\n"
+		"<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n",
+		WIDTH, height, WIDTH, height, style);
+	write_heading(drawing);
+	if (drawing->total_ns > 0)
+		write_frames(drawing);
+	else
+		fprintf(out, "<text class=\"plain\" x=\"%d\" y=\"%d\">There are no samples."
+			"</text>\n", MARGIN, TOP);
+	fprintf(out, "<text class=\"plain\" id=\"details\" x=\"%d\" y=\"%d\"></text>\n", MARGIN,
+		TOP - 6);
+	write_legend(drawing, root + 20);
+	write_left_out(drawing, (int)root + 42);
+	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
+}
+
+static void
+svg_write(const struct export_input *input, FILE *out)
+{
+	struct drawing drawing = {
+		.input = input,
+		.view = input->view,
+		.out = out,
+		.total_ns = view_total_ns(input->view, input->sort),
+	};
+
+	strbuf_init(&drawing.name);
+	strbuf_init(&drawing.fitted);
+	strbuf_init(&drawing.line);
+	flame_tree_make(input->view, input->sort, FRAMES_MOST, SHARE_LEAST, input->by_thread,
+			&drawing.tree);
+	measure(&drawing);
+	draw(&drawing);
+	call_tree_release(&drawing.tree);
+	strbuf_release(&drawing.name);
+	strbuf_release(&drawing.fitted);
+	strbuf_release(&drawing.line);
+}
+
+const struct exporter exporter_svg = {
+	.name = "svg",
+	.help = "an interactive flame graph, one file for a browser",
+	.endings = "svg",
+	.noun = "flame graph",
+	.write = svg_write,
+};
