@@ -1,1 +1,1 @@
-dist_man_MANS += man/wallsample.1 man/wallsample-formats.5
+dist_man_MANS += man/wallsample.1 man/wallsample-theory.7 man/wallsample-formats.5

@@ -45,8 +45,8 @@ static const char flame_before[] =
 	"<button id=\"reset\" type=\"button\">whole</button>\n"
 	"<span id=\"found\" role=\"status\"></span>\n"
 	"</div>\n"
-	"<div id=\"graph\" tabindex=\"0\" role=\"application\" aria-label=\"Flame graph: arrow keys "
-	"go from frame to frame, Enter zooms, Escape shows the whole\"></div>\n"
+	"<div id=\"graph\" tabindex=\"0\" role=\"application\" aria-label=\"Flame graph: arrow "
+	"keys go from frame to frame, Enter zooms, Escape shows the whole\"></div>\n"
 	"<p id=\"detail\" role=\"status\"></p>\n"
 	"<p id=\"hidden-note\"></p>\n"
 	"<script type=\"application/json\" id=\"data\">";
