@@ -27,7 +27,8 @@ void recording_close(struct recording *recording);
 struct recording_info {
 	const char *path;
 	int64_t pid, began; /* began: seconds since 1970 */
-	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command; /* "": not known */
+	/* "": not known */
+	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command;
 	double rate_hz;
 	uint32_t cpus;
 	bool ended;          /* it has its end; else its writer was killed, or is still at it */
@@ -79,7 +80,7 @@ int recording_load(struct recording *recording, struct recording_load *load, str
 /* --- as a timeline ---------------------------------------------------------------------- */
 
 struct recording_span {
-	uint32_t thread, stack; /* as in the profile that recording_load makes of it alone */
+	uint32_t thread, stack; /* of the profile it was loaded into last */
 	enum run_state state;
 	int32_t syscall;
 	uint64_t first_tick, ticks;
@@ -87,9 +88,9 @@ struct recording_span {
 };
 
 /*
- * Calls `each` with what threads did, ordered by when it began, until it returns false; spans of a
- * thread do not overlap. Time that was charged to a wait, or corrected later, has no place in it. To be called after
- * recording_load.
+ * Calls `each` with what threads did, ordered by when it began, until it returns false; spans of
+ * a thread do not overlap. Time that was charged to a wait, or corrected later, has no place in
+ * it. To be called after recording_load, of whose profile the numbers are.
  */
 int recording_each_span(struct recording *recording,
 			bool (*each)(void *context, const struct recording_span *span),

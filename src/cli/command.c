@@ -25,9 +25,9 @@ const struct command commands[] = {
 		   "       wallsample [OPTIONS] -- CMD [ARGS]\n"
 		   "       wallsample COMMAND …\n"
 		   "\n"
-		   "Samples every thread of a running program and prints where its wall time goes,\n"
-		   "time spent blocked included. The program needs no preparation and is left as it\n"
-		   "was found.\n",
+		   "Samples every thread of a running program and prints where its wall time\n"
+		   "goes, time spent blocked included. The program needs no preparation and is\n"
+		   "left as it was found.\n",
 	  .examples =
 		  "\n"
 		  "Examples:\n"
@@ -71,8 +71,8 @@ const struct command commands[] = {
 	  .help = "what a recording holds: target, rate, counts, losses, own cost",
 	  .about = "Usage: wallsample info FILE…\n"
 		   "\n"
-		   "Says what recordings hold: of which process, how they were made, how much there\n"
-		   "is, what was missed and what it cost.\n",
+		   "Says what recordings hold: of which process, how they were made, how much\n"
+		   "there is, what was missed and what it cost.\n",
 	  .examples = "",
 	  .ending = "\nExit status: 0; 2 not read; 64 wrong usage.\n" },
 	{ .name = NULL },

@@ -255,7 +255,8 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		[OPTION_TEXT] = convert_text,         [OPTION_NUMBER] = convert_number,
 		[OPTION_PID] = convert_pid,           [OPTION_FRACTION] = convert_fraction,
 		[OPTION_MOMENT] = convert_moment,
-		[OPTION_RANGE] = convert_range,       [OPTION_DURATION] = convert_duration, [OPTION_SIZE] = convert_size,
+		[OPTION_RANGE] = convert_range,
+		[OPTION_DURATION] = convert_duration, [OPTION_SIZE] = convert_size,
 		[OPTION_TIDS] = convert_tids,         [OPTION_STATES] = convert_states,
 		[OPTION_CHOICE] = convert_choice,     [OPTION_DIRS] = convert_dirs,
 	};

@@ -149,7 +149,8 @@ refuse_word(const char *word, struct error *err)
 	for (const struct command *command = commands + 1; command->name != NULL; command++)
 		if (strcmp(word, command->name) == 0)
 			return error_set(err, ERROR_USAGE,
-					 "'%s' must be the first word: wallsample %s …", word, word);
+					 "'%s' must be the first word: wallsample %s …", word,
+					 word);
 
 	if (parse_whole_u64(word, 1, INT32_MAX, &pid))
 		return error_set(err, ERROR_USAGE,

@@ -73,7 +73,7 @@ const struct option_row option_table[] = {
 	{ .name = "state", .argument = "LIST", .type = OPTION_STATES, FIELD(states),
 	  .help = "only samples in these states, separated by commas: R running, Q waiting for "
 		  "a CPU, S sleeping, D disk, T stopped" },
-	{ .name = "parallelism", .argument = "A[-B]", .type = OPTION_RANGE, FIELD(parallelism),
+	{ .name = "parallelism", .argument = "RANGE", .type = OPTION_RANGE, FIELD(parallelism),
 	  .min = 0, .max = 65536, .unit = "threads",
 	  .help = "only the time in which so many threads were on a CPU: 1, 2-8" },
 	{ .name = "from", .argument = "T", .type = OPTION_MOMENT, FIELD(from),

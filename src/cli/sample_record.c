@@ -17,9 +17,9 @@ record_check_words(struct sample_run *run, struct error *err)
 
 	run->records = true;
 	if (wrong != NULL)
-		return error_set(err, ERROR_USAGE, "--%s is for reports; a recording has everything, "
-				 "and wallsample report FILE.wsdb takes --%s", wrong->name,
-				 wrong->name);
+		return error_set(err, ERROR_USAGE, "--%s is for reports; a recording has "
+				 "everything, and wallsample report FILE.wsdb takes --%s",
+				 wrong->name, wrong->name);
 	if (options->format != NULL && strcmp(options->format, "wsdb") != 0)
 		return error_set(err, ERROR_USAGE, "-f: a recording is made in the format wsdb; "
 				 "wallsample report makes '%s' of it", options->format);

@@ -32,7 +32,7 @@ reader_refuse(const struct recording *recording, struct error *err)
 			 sqlite3_errstr(code));
 }
 
-/* --- opening ------------------------------------------------------------------------------ */
+/* --- opening ----------------------------------------------------------------------------- */
 
 /* "file:///tmp/x%20y.wsdb?immutable=1" */
 static char *
@@ -133,7 +133,7 @@ check_tables(struct recording *recording, struct error *err)
 	return rc;
 }
 
-/* --- what it says of itself ------------------------------------------------------------------- */
+/* --- what it says of itself -------------------------------------------------------------- */
 
 static const char *
 keep(struct recording *recording, const char *text)
@@ -239,19 +239,14 @@ read_syscalls(struct recording *recording, struct error *err)
 	rows_begin(&rows, recording, "SELECT number, name FROM syscalls");
 	while (rows_next(&rows)) {
 		const int64_t number = rows_number(&rows, 0, 0, INT32_MAX);
-		const char *here = syscall_name((long)number), *name = rows_text(&rows, 1);
-		long found = here != NULL && strcmp(here, name) == 0 ? (long)number :
-								       SYSCALL_UNKNOWN;
+		const long here = syscall_number(rows_text(&rows, 1));
 
-		for (long n = 0; found == SYSCALL_UNKNOWN && n < 1024; n++)
-			if (syscall_name(n) != NULL && strcmp(syscall_name(n), name) == 0)
-				found = n;
-		*table_place(&recording->syscalls, (uint64_t)number, 0, 0, NULL) = (uint32_t)found;
+		*table_place(&recording->syscalls, (uint64_t)number, 0, 0, NULL) = (uint32_t)here;
 	}
 	return rows_end(&rows, "table 'syscalls'", err);
 }
 
-/* --- the life ---------------------------------------------------------------------------------- */
+/* --- the life ---------------------------------------------------------------------------- */
 
 static struct recording *
 create(const char *path)

@@ -195,6 +195,7 @@ reader_file_repair(struct recording *recording, struct error *err)
 	strbuf_release(&name);
 	if (rc == SQLITE_OK)
 		return 0;
-	return error_set(err, ERROR_FORMAT, "%s was not finished, and could not be put in order: %s",
-			 recording->path, sqlite3_errstr(rc));
+	return error_set(err, ERROR_FORMAT,
+			 "%s was not finished, and could not be put in order: %s", recording->path,
+			 sqlite3_errstr(rc));
 }

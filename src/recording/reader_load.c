@@ -188,7 +188,7 @@ load_threads(struct loading *loading, struct error *err)
 	return rows_end(&rows, "threads", err);
 }
 
-/* --- spans ---------------------------------------------------------------------------------- */
+/* --- spans ------------------------------------------------------------------------------- */
 
 static int64_t
 weight(struct loading *loading, struct rows *rows, int column)
@@ -246,7 +246,7 @@ load_spans(struct loading *loading, struct error *err)
 	return rows_end(&rows, "samples", err);
 }
 
-/* --- cost and losses --------------------------------------------------------------------------- */
+/* --- cost and losses --------------------------------------------------------------------- */
 
 static int
 load_cost(struct loading *loading, struct error *err)
@@ -311,7 +311,7 @@ fill_in_stats(const struct recording *recording, struct sampler_stats *stats)
 		stats->ticks = recording->info.ticks;
 }
 
-/* --- the whole ------------------------------------------------------------------------------------ */
+/* --- the whole --------------------------------------------------------------------------- */
 
 int
 recording_load(struct recording *recording, struct recording_load *load, struct error *err)

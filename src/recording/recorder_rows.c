@@ -79,8 +79,8 @@ put_frames(struct recorder *recorder)
 		const char *origin = frame_origin_text((enum frame_origin)frame->origin);
 
 		if (frame->module == MODULE_NONE)
-			rc = recorder_put(recorder, TABLE_FRAMES, "isssssii", (int64_t)i, NULL, NULL,
-					  NULL, origin,
+			rc = recorder_put(recorder, TABLE_FRAMES, "isssssii", (int64_t)i, NULL,
+					  NULL, NULL, origin,
 					  profile_text(profile, (uint32_t)frame->address),
 					  (int64_t)0, (int64_t)0);
 		else

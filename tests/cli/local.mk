@@ -9,6 +9,7 @@ cli_tests = \
 	tests/cli/output.sh \
 	tests/cli/pid_reuse.sh \
 	tests/cli/progress.sh \
+	tests/cli/recording.sh \
 	tests/cli/refusals.sh \
 	tests/cli/signals.sh \
 	tests/cli/usage.sh

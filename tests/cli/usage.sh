@@ -7,7 +7,18 @@ usage 'what is to be sampled?'
 usage 'what is to be sampled?' -d 5
 usage "to sample process 1234 say: wallsample -p 1234" 1234
 usage 'wallsample --name redis' redis
-usage 'wallsample --name record' record -p 1
+usage 'wallsample --name recorder' recorder -p 1
+usage "'record' must be the first word" -p 1 record
+usage '-p is not for wallsample report' report -p 1 x.wsdb
+usage 'a report of what?' report
+usage 'what is to be described?' info
+usage '--sort is for reports' -p 1 -o x.wsdb --sort wall
+usage '--sort is not for wallsample record' record -p 1 --sort wall
+usage 'a recording is a file' record -p 1 -o -
+usage 'wallsample report makes' record -p 1 -f folded
+usage '--from must be a time before that of --to' report x.wsdb --from 2 --to 1
+usage 'is not a time' report x.wsdb --from yesterday
+usage 'is not a number or a range' report x.wsdb --parallelism 3-2
 usage 'only one of -p PID, --name GLOB and -- CMD' -p 1 --name x
 usage 'only one of -p PID, --name GLOB and -- CMD' -p 1 -- true
 usage 'a command must follow --' -d 5 --

@@ -55,6 +55,24 @@ while read -r option; do
 	grep -qxF -e "$option" "$work/known" || complain "--help names $option, which is none"
 done <"$work/help"
 
+# Each command's own page names what its own help names, and describes nothing else.
+for verb in record report info; do
+	"$WALLSAMPLE" $verb --help | sed -nE 's/^ {2,6}(-.*)/\1/p' | sed 's/  .*//' |
+		options_in >"$work/verb_help"
+	[ -s "$work/verb_help" ] || complain "wallsample $verb --help names no options"
+	sed -nE '/^\.SH OPTIONS/,/^\.SH EXIT/p' "man/wallsample-$verb.1" | grep -E '^\.BR? ' |
+		sed -E 's/\\-/-/g; s/\\f(\[[A-Z]*\]|\(..|.)//g; s/^\.[A-Z]+ //; s/"//g' |
+		grep -E '^-' | options_in >"$work/verb_page"
+	while read -r option; do
+		grep -qxF -e "$option" "$work/verb_page" ||
+			complain "man/wallsample-$verb.1 does not describe $option"
+	done <"$work/verb_help"
+	while read -r option; do
+		grep -qxF -e "$option" "$work/verb_help" || [ "$option" = --unwinder ] ||
+			complain "man/wallsample-$verb.1 describes $option, which $verb does not take"
+	done <"$work/verb_page"
+done
+
 # Long options of other programs stand in examples; ours are those of .TP paragraphs.
 sed -n '/^\.TP/,/^[^.]/p' "$page" | grep -E '^\.(BR?|BI|IP|OP) |^\\fB' |
 	sed -E 's/\\-/-/g; s/\\f(\[[A-Z]*\]|\(..|.)//g; s/^\.[A-Z]+ //; s/"//g' |

@@ -31,7 +31,7 @@ static struct process process = {
 };
 static const struct sampler_stats no_stats;
 
-/* --- a folder of its own ---------------------------------------------------------------- */
+/* --- a folder of its own ----------------------------------------------------------------- */
 
 struct place {
 	char folder[64];
@@ -78,7 +78,7 @@ record_in(const struct place *place, struct profile *profile, const struct modul
 	return recorder;
 }
 
-/* --- what is sampled ------------------------------------------------------------------------ */
+/* --- what is sampled --------------------------------------------------------------------- */
 
 static uint32_t
 stack_of(struct profile *profile, const char *functions)
@@ -165,7 +165,7 @@ make_recording(const struct place *place, int ticks, bool whole)
 	modules_free(modules);
 }
 
-/* --- what comes back --------------------------------------------------------------------------- */
+/* --- what comes back --------------------------------------------------------------------- */
 
 static struct profile *
 load(const char *path, const struct recording_selection *selection, struct recording_info *info)
@@ -291,7 +291,7 @@ test_one_row(void **state)
 	place_remove(&place);
 }
 
-/* --- a part of it -------------------------------------------------------------------------------- */
+/* --- a part of it ------------------------------------------------------------------------ */
 
 static int64_t
 sum_of(const struct profile *profile, int w)
@@ -335,7 +335,7 @@ test_parts(void **state)
 	place_remove(&place);
 }
 
-/* --- the timeline ------------------------------------------------------------------------------------ */
+/* --- the timeline ------------------------------------------------------------------------ */
 
 struct seen {
 	int count;
@@ -381,7 +381,7 @@ test_timeline(void **state)
 	place_remove(&place);
 }
 
-/* --- what happens to a writer ----------------------------------------------------------------------- */
+/* --- what happens to a writer ------------------------------------------------------------ */
 
 /* In a child that writes until it is killed: what it said was written is there. */
 static void
@@ -573,7 +573,7 @@ test_links(void **state)
 	place_remove(&place);
 }
 
-/* --- what is no recording ------------------------------------------------------------------------------ */
+/* --- what is no recording ---------------------------------------------------------------- */
 
 static void
 refuse_to_read(const char *path, const char *why)
