@@ -43,6 +43,18 @@ bench-names: tests/bench/bench_names$(EXEEXT)
 	@BUILD=$(abs_builddir) SOURCE=$(abs_srcdir) $(srcdir)/tests/bench/names.sh $(BENCH_ARGS)
 .PHONY: bench-names
 
-bench: wallsample$(EXEEXT) $(bench_program_files)
+# A report of a large recording.
+EXTRA_PROGRAMS += tests/bench/bin/bench_recording
+CLEANFILES += tests/bench/bin/bench_recording
+tests_bench_bin_bench_recording_SOURCES = tests/bench/bench_recording.c
+tests_bench_bin_bench_recording_LDADD = $(WALLSAMPLE_LIBS)
+
+bench-recording: wallsample$(EXEEXT) tests/bench/bin/bench_recording
+	@tests/bench/bin/bench_recording $(abs_builddir)/wallsample \
+		$(abs_builddir)/tests/bench/bin/large.wsdb $(BENCH_ARGS)
+.PHONY: bench-recording
+
+bench: wallsample$(EXEEXT) $(bench_program_files) tests/bench/bin/bench_recording
 	@WALLSAMPLE=$(abs_builddir)/wallsample tests/bench/bin/bench_run $(BENCH_ARGS)
+	@test -n "$(BENCH_ARGS)" || $(MAKE) bench-recording
 .PHONY: bench

@@ -21,3 +21,11 @@ fuzz_corpus = \
 	tests/fuzz/corpus/jit_elf/object.elf tests/fuzz/corpus/jit_elf/program.elf \
 	tests/fuzz/corpus/jit_elf/textrel.elf
 EXTRA_DIST += tests/fuzz/driver.sh tests/fuzz/module.sh tests/fuzz/jit.sh $(fuzz_corpus)
+
+check_PROGRAMS += tests/fuzz/fuzz_recording
+tests_fuzz_fuzz_recording_SOURCES = \
+	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_recording.c
+tests_fuzz_fuzz_recording_LDADD = $(WALLSAMPLE_LIBS)
+TESTS += tests/fuzz/recording.sh
+EXTRA_DIST += tests/fuzz/recording.sh \
+	tests/fuzz/corpus/recording/idle.wsdb tests/fuzz/corpus/recording/job.wsdb

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_recording.c - the bytes are a recording: it is opened, loaded whole and in part, walked. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "wallsample/base.h"
+#include "wallsample/recording_read.h"
+
+static bool
+see(void *context, const struct recording_span *span)
+{
+	const struct profile *profile = context;
+
+	if (span->thread >= profile_thread_count(profile) || span->end_ns < span->start_ns ||
+	    (span->stack != STACK_NONE && span->stack >= profile_stack_count(profile)))
+		abort();
+	return true;
+}
+
+/* Whatever came in, the profile holds together: callers before callees, numbers in range. */
+static void
+check(const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile_stack_count(profile); i++) {
+		const struct profile_stack *stack = profile_stack(profile, i);
+
+		if (stack->frame >= profile_frame_count(profile) ||
+		    (stack->caller != STACK_NONE && stack->caller >= i))
+			abort();
+	}
+	for (size_t i = 0; i < profile_entry_count(profile); i++)
+		if (profile_entry(profile, i)->thread >= profile_thread_count(profile) ||
+		    profile_entry(profile, i)->state >= RUN_STATE_COUNT)
+			abort();
+}
+
+static void
+load(struct recording *recording, const struct recording_selection *selection)
+{
+	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+	struct recording_load to = {
+		.profile = profile_create(),
+		.modules = modules_create(),
+		.names = recorded_names_create(),
+		.selection = selection,
+		.label = "host:1",
+		.stats = stats,
+	};
+	struct error err;
+
+	if (recording_load(recording, &to, &err) == 0)
+		(void)recording_each_span(recording, see, to.profile, &err);
+	check(to.profile);
+	recorded_names_free(to.names);
+	modules_free(to.modules);
+	profile_free(to.profile);
+	free(stats);
+}
+
+static bool
+write_file(char *path, const uint8_t *bytes, size_t size)
+{
+	const int fd = mkstemp(path);
+	bool good;
+
+	if (fd < 0)
+		return false;
+	good = write(fd, bytes, size) == (ssize_t)size;
+	close(fd);
+	return good;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	static const struct recording_selection part = {
+		.has_from = true, .from_ns = 1000, .has_parallelism = true, .most = 4,
+	};
+	char path[] = "/tmp/wallsample-fuzz-XXXXXX";
+	struct recording *recording;
+	struct error err;
+
+	if (write_file(path, bytes, size) && recording_open(path, &recording, &err) == 0) {
+		load(recording, NULL);
+		load(recording, &part);
+		recording_close(recording);
+	}
+	(void)unlink(path);
+	return 0;
+}

@@ -1,0 +1,6 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A bounded round of fuzzing over the reader of recordings. A file that once broke something stays
+# in the corpus.
+exec "${BUILD:?}/tests/fuzz/fuzz_recording" -s 1 -r "${FUZZ_ROUNDS:-400}" \
+	"${SOURCE:?}/tests/fuzz/corpus/recording"
