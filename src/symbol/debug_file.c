@@ -44,6 +44,16 @@ add_place(struct debug_files *files, const char *path, const char *prefix, bool 
 		files->place[files->place_count++] = make_place(path, prefix, trusted);
 }
 
+/* What a file says of another is compared with whole paths. */
+static void
+add_directory(struct debug_files *files, const char *path)
+{
+	char *whole = path[0] != '/' ? realpath(path, NULL) : NULL;
+
+	add_place(files, whole != NULL ? whole : path, "", true);
+	free(whole);
+}
+
 static bool
 is_our_root(const char *path)
 {
@@ -99,7 +109,7 @@ debug_files_create(const struct symbols_config *config)
 	for (const char *const *dir = config->debug_dirs; dir != NULL && *dir != NULL; dir++)
 		/* The last is for the system's own. */
 		if (files->place_count < DEBUG_PLACES_MAX - 3)
-			add_place(files, *dir, "", true);
+			add_directory(files, *dir);
 	add_place(files, "/usr/lib/debug", "", true);
 	add_root(files, config->root);
 	add_root(files, config->symfs);

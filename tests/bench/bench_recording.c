@@ -50,7 +50,9 @@ sample_tick(struct profile *profile, const uint32_t *thread, const uint32_t *sta
 
 		entry.thread = thread[t];
 		entry.stack = stack[busy ? (t * 37 + tick * 11) % STACKS : t % STACKS];
-		entry.state = !busy ? RUN_SLEEPING : (t + tick) % 25 == 0 ? RUN_RUNNING : RUN_QUEUED;
+		entry.state = !busy                ? RUN_SLEEPING :
+			      (t + tick) % 25 == 0 ? RUN_RUNNING :
+						     RUN_QUEUED;
 		entry.syscall = busy ? (int32_t)SYSCALL_NONE : 7;
 		entry.ns[WEIGHT_OVERHEAD] = entry.state == RUN_RUNNING ? TICK_NS : 0;
 		entry.ns[WEIGHT_LATENCY] = busy ? TICK_NS / BUSY : 0;
