@@ -18,7 +18,14 @@
 cmark_node *
 document_node(cmark_node_type type)
 {
-	return cmark_node_new(type);
+	return cmark_node_new_with_mem(type, document_memory());
+}
+
+/* The library forgets to free what belongs to a table's cells: so all goes at once. */
+cmark_mem *
+document_memory(void)
+{
+	return cmark_get_arena_mem_allocator();
 }
 
 void
@@ -185,7 +192,7 @@ find_table_types(void)
 {
 	static const char smallest[] = "|a|\n|-|\n";
 	struct table_types types = { .extension = document_tables(true) };
-	cmark_parser *parser = cmark_parser_new(CMARK_OPT_DEFAULT);
+	cmark_parser *parser = cmark_parser_new_with_mem(CMARK_OPT_DEFAULT, document_memory());
 	cmark_node *document, *table, *row;
 
 	cmark_parser_attach_syntax_extension(parser, types.extension);
@@ -196,7 +203,6 @@ find_table_types(void)
 	types.table = cmark_node_get_type(table);
 	types.row = cmark_node_get_type(row);
 	types.cell = cmark_node_get_type(cmark_node_first_child(row));
-	cmark_node_free(document);
 	cmark_parser_free(parser);
 	return types;
 }
@@ -214,7 +220,8 @@ struct building {
 static cmark_node *
 add_row(struct building *b, cmark_node *table, bool header)
 {
-	cmark_node *row = cmark_node_new_with_ext(b->types.row, b->types.extension);
+	cmark_node *row = cmark_node_new_with_mem_and_ext(
+		b->types.row, document_memory(), b->types.extension);
 
 	cmark_gfm_extensions_set_table_row_is_header(row, header);
 	cmark_node_append_child(table, row);
@@ -237,7 +244,8 @@ add_bar(cmark_node *cell, double part)
 static cmark_node *
 new_cell(struct building *b, cmark_node *row)
 {
-	cmark_node *cell = cmark_node_new_with_ext(b->types.cell, b->types.extension);
+	cmark_node *cell = cmark_node_new_with_mem_and_ext(
+		b->types.cell, document_memory(), b->types.extension);
 
 	cmark_node_append_child(row, cell);
 	return cell;
@@ -281,7 +289,8 @@ add_cells(struct building *b, cmark_node *table)
 static cmark_node *
 build_table(struct building *b)
 {
-	cmark_node *table = cmark_node_new_with_ext(b->types.table, b->types.extension);
+	cmark_node *table = cmark_node_new_with_mem_and_ext(
+		b->types.table, document_memory(), b->types.extension);
 	uint8_t alignment[COLUMNS_MAX];
 	uint16_t count = 0;
 
@@ -388,8 +397,6 @@ document_make(const struct export_input *input, const struct document_style *sty
 void
 document_release(struct document *document)
 {
-	if (document->figure != NULL)
-		cmark_node_free(document->figure);
-	cmark_node_free(document->root);
+	cmark_arena_reset();
 	*document = (struct document){ 0 };
 }

@@ -35,8 +35,11 @@ struct document {
 /* Makes the tree; `figure` may be NULL and belongs to the tree then. */
 void document_make(const struct export_input *input, const struct document_style *style,
 		   cmark_node *figure, struct document *out);
+/* Also frees what was rendered from it; there can be one document at a time. */
 void document_release(struct document *document);
 
+/* Where all nodes and what is rendered live, until document_release. */
+cmark_mem *document_memory(void);
 /* A new node for which the library must have a type. */
 cmark_node *document_node(cmark_node_type type);
 /* Adds a text node with this literal. */

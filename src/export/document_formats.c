@@ -2,18 +2,8 @@
 /*
  * document_formats.c - Markdown, LaTeX and man page: the report's tree, rendered by cmark.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "document.h"
 #include "exporters.h"
-
-static void
-write_rendered(char *text, FILE *out)
-{
-	fputs(text, out);
-	cmark_get_default_mem_allocator()->free(text);
-}
 
 /* --- Markdown --------------------------------------------------------------------------- */
 
@@ -25,7 +15,8 @@ markdown_write(const struct export_input *input, FILE *out)
 
 	document_make(input, &style, NULL, &document);
 	document_tables(true);
-	write_rendered(cmark_render_commonmark(document.root, CMARK_OPT_DEFAULT, 0), out);
+	fputs(cmark_render_commonmark_with_mem(document.root, CMARK_OPT_DEFAULT, 0,
+					       document_memory()), out);
 	document_release(&document);
 }
 
@@ -71,7 +62,8 @@ latex_write(const struct export_input *input, FILE *out)
 
 	document_make(input, &style, NULL, &document);
 	document_tables(false);
-	write_rendered(cmark_render_latex(document.root, CMARK_OPT_DEFAULT, 0), out);
+	fputs(cmark_render_latex_with_mem(document.root, CMARK_OPT_DEFAULT, 0,
+					  document_memory()), out);
 	document_release(&document);
 }
 
@@ -98,7 +90,8 @@ man_write(const struct export_input *input, FILE *out)
 	struct document document;
 
 	document_make(input, &style, NULL, &document);
-	write_rendered(cmark_render_man(document.root, CMARK_OPT_DEFAULT, 0), out);
+	fputs(cmark_render_man_with_mem(document.root, CMARK_OPT_DEFAULT, 0, document_memory()),
+	      out);
 	document_release(&document);
 }
 

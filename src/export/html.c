@@ -5,8 +5,6 @@
  * The tree that the other documents have, in a frame with a style and a script (report.css,
  * report.js), and a flame graph below the summary.
  */
-#include <stdlib.h>
-
 #include "document.h"
 #include "exporters.h"
 #include "html_data.h"
@@ -74,7 +72,6 @@ html_write(const struct export_input *input, FILE *out)
 	struct document_style style = { .bars = true };
 	struct document document;
 	struct strbuf before, after;
-	char *text;
 
 	strbuf_init(&before);
 	strbuf_init(&after);
@@ -89,9 +86,8 @@ html_write(const struct export_input *input, FILE *out)
 	document_make(input, &style,
 		      view_row_count(input->view) > 0 ? make_figure(input) : NULL, &document);
 	/* "Unsafe" are the bars' elements, which are ours: everything else is text. */
-	text = cmark_render_html(document.root, CMARK_OPT_UNSAFE, NULL);
-	fputs(text, out);
-	cmark_get_default_mem_allocator()->free(text);
+	fputs(cmark_render_html_with_mem(document.root, CMARK_OPT_UNSAFE, NULL,
+					 document_memory()), out);
 	document_release(&document);
 	strbuf_release(&before);
 	strbuf_release(&after);
