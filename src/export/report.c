@@ -214,6 +214,20 @@ add_top_row(struct columns *table, struct strbuf *sb, const struct top_row *row,
 	report_add_parallelism_cell(table, sb, row->cum[WEIGHT_OVERHEAD], row->busy_ns);
 }
 
+/*
+ * What the ticks are worth for shares of a table. A thread is there at every one of them, but
+ * ran, or had its share of real time, only at a part.
+ */
+static double
+ticks_worth(const struct export_input *input, const int64_t *total_ns)
+{
+	const enum weight sort = input->sort;
+	const double ticks = margin_ticks(view_profile(input->view), sort);
+	const double whole = (double)view_total_ns(input->view, sort);
+
+	return sort == WEIGHT_WALL || whole <= 0 ? ticks : ticks * (double)total_ns[sort] / whole;
+}
+
 /* Fills `column`, which has room for COLUMNS_MAX; returns how many there are. */
 static size_t
 top_columns(const struct top_layout *layout, enum view_key key, struct column *column)
@@ -243,7 +257,7 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 	const struct top_layout layout = {
 		.sort = input->sort,
 		.total_ns = total_ns,
-		.ticks = margin_ticks(view_profile(input->view), input->sort),
+		.ticks = ticks_worth(input, total_ns),
 		.narrow = page->width < NARROW,
 		.wide = page->width >= WIDE,
 	};
@@ -288,7 +302,8 @@ write_thread_unit(const struct export_input *input, struct page *page)
 			  key_words[view_key(input->view)].plural,
 			  weight_words[input->sort].meaning,
 			  input->filtered ? " in the samples shown" : "");
-	report_add_margins(&sb, input);
+	if (input->sort == WEIGHT_WALL)
+		report_add_margins(&sb, input);
 	page->ops->paragraph(page, sb.data);
 	strbuf_release(&sb);
 }

@@ -81,6 +81,9 @@ cat >"$work/last" <<'JS'
 	check("recursion counts once", $("#found").textContent === "matched: 6.01%");
 	search("<\/script>");
 	check("markup is found", document.querySelectorAll(".frame.match").length >= 2);
+	search("('.th)");
+	check("in names, too, case does not count",
+		document.querySelectorAll(".frame.match").length >= 2);
 	search("no such name");
 	check("nothing matches", $("#found").textContent === "matched: 0.00%");
 	key($("#search"), "Escape");
