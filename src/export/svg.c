@@ -240,10 +240,11 @@ write_frames(struct drawing *drawing)
 	write_box(drawing, "", 0, 0, drawing->total_ns);
 	for (size_t i = 0; i < drawing->tree.count; i++) {
 		const struct tree_node *node = &drawing->tree.node[i];
-		const int64_t start_ns = next[node->depth];
+		int64_t start_ns;
 
 		if (node->depth + 1 >= drawing->levels)
 			continue;
+		start_ns = next[node->depth];
 		write_node(drawing, node, start_ns);
 		next[node->depth + 1] = start_ns;
 		next[node->depth] += node->cum[drawing->input->sort];
