@@ -14,7 +14,7 @@ struct top_row {
 							 * a stack */
 	/* The part of cum[WEIGHT_LATENCY] in which it ran: cum[OVERHEAD] / busy_ns is its average
 	 * parallelism, an estimate that is never above the most that was seen. */
-	int64_t busy_ns;
+	int64_t busy_ns, flat_busy_ns; /* the latter of flat */
 };
 struct top_table {
 	struct top_row *row; /* by flat, then cum, then name, of the weight asked for */

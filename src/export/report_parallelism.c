@@ -175,7 +175,7 @@ find_gains(const struct top_table *top, double best, double whole_ns, double tic
 
 	for (size_t i = 0; i < top->count; i++) {
 		const struct top_row *row = &top->row[i];
-		const double latency_ns = (double)row->flat[WEIGHT_LATENCY];
+		const double latency_ns = (double)row->flat_busy_ns;
 		const double saved_ns = latency_ns - (double)row->flat[WEIGHT_OVERHEAD] / best;
 
 		if (row->flat[WEIGHT_OVERHEAD] > 0 && saved_ns > least_ns)
@@ -212,9 +212,9 @@ write_gains(const struct export_input *input, struct page *page)
 	for (size_t i = 0; i < count; i++) {
 		const struct top_row *row = gain[i].row;
 
-		report_add_share_cell(&table, &sb, row->flat[WEIGHT_LATENCY], whole_ns);
+		report_add_share_cell(&table, &sb, row->flat_busy_ns, whole_ns);
 		report_add_parallelism_cell(&table, &sb, row->flat[WEIGHT_OVERHEAD],
-					  row->flat[WEIGHT_LATENCY]);
+					  row->flat_busy_ns);
 		report_add_time_cell(&table, &sb, whole_ns - (int64_t)gain[i].saved_ns);
 		report_add_function_cell(&table, view_function(input->view, row->function));
 	}
