@@ -153,7 +153,9 @@ int output_write(const struct output *output, const char *text, size_t length,
 		 struct error *err);
 void output_close(struct output *output);
 
-bool output_is_terminal(const struct output *output);
+/* Refuses bytes that a terminal would take for commands. */
+int output_check_format(const struct output *output, const struct exporter *exporter,
+			struct error *err);
 
 /* Columns of the terminal that is written to, else COLUMNS; 0: neither tells. */
 unsigned output_columns(const struct output *output);

@@ -145,6 +145,8 @@ make_report(struct report *report, int *status, struct error *err)
 	if (rc == 0)
 		rc = output_open(&run->output, name.data, err);
 	if (rc == 0)
+		rc = output_check_format(&run->output, run->exporter, err);
+	if (rc == 0)
 		rc = sample_write(run, &run->stats, false, err);
 	if (rc == 0)
 		*status = sample_exit_status(&run->stats, &why);

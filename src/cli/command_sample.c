@@ -101,9 +101,8 @@ open_output(struct sample_run *run, struct error *err)
 		rc = output_name_expand(pattern, run->target.pid, &name, err);
 	if (rc == 0)
 		rc = output_open(&run->output, name.data, err);
-	if (rc == 0 && run->exporter->binary && output_is_terminal(&run->output))
-		rc = error_set(err, ERROR_USAGE, "-f %s is nothing for a terminal: name a file "
-			       "with -o", run->exporter->name);
+	if (rc == 0)
+		rc = output_check_format(&run->output, run->exporter, err);
 	strbuf_release(&name);
 	return rc;
 }

@@ -231,10 +231,14 @@ output_close(struct output *output)
 	*output = (struct output){ .fd = -1, .dirfd = -1 };
 }
 
-bool
-output_is_terminal(const struct output *output)
+int
+output_check_format(const struct output *output, const struct exporter *exporter,
+		    struct error *err)
 {
-	return output->fd >= 0 && isatty(output->fd) == 1;
+	if (!exporter->binary || output->fd < 0 || isatty(output->fd) != 1)
+		return 0;
+	return error_set(err, ERROR_USAGE, "-f %s is nothing for a terminal: name a file with -o",
+			 exporter->name);
 }
 
 unsigned

@@ -51,4 +51,26 @@ fi
 "$BUILD/tests/cli/actor" terminal 80 sh -c '"$0" -d 100ms -p "$1" -f pprof >&2' \
 	"$WALLSAMPLE" "$pid" 2>"$err"
 expect_err '-f pprof is nothing for a terminal'
+
+# the same recording in two formats: the same function comes first, with the same time
+run -q -d 500ms -p "$pid" -o "$dir/x.wsdb"
+expect_status 0
+run report -q "$dir/x.wsdb" -o "$dir/same.pb.gz"
+expect_status 0
+run report -q "$dir/x.wsdb" -o "$dir/same.json"
+expect_status 0
+"$BUILD/tests/cli/actor" terminal 80 sh -c '"$0" report "$1" -f pprof >&2' \
+	"$WALLSAMPLE" "$dir/x.wsdb" 2>"$err"
+expect_err '-f pprof is nothing for a terminal'
+if command -v go >/dev/null 2>&1 && command -v python3 >/dev/null 2>&1 &&
+	go tool -n pprof >/dev/null 2>&1; then
+	first=$(python3 -c 'import json, sys
+top = json.load(open(sys.argv[1]))["functions"][0]
+print(top["flat"]["wall_ns"] // 1000000, top["name"])' "$dir/same.json")
+	timeout 120 go tool pprof -top -unit=ms -symbolize=none "$dir/same.pb.gz" \
+		>"$dir/top" 2>"$dir/top.err" || complain "go tool pprof: $(cat "$dir/top.err")"
+	other=$(awk 'found { sub(/[.m].*/, "", $1); print $1, $6; exit } $1 == "flat" { found = 1 }' \
+		"$dir/top")
+	[ "$first" = "$other" ] || complain "json has '$first' first, pprof '$other'"
+fi
 finish

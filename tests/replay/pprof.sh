@@ -47,7 +47,7 @@ PY
 
 # same WEIGHT FOLDED: what pprof says of that weight is what the folded stacks say
 same() {
-	timeout 120 go tool pprof -symbolize=demangle=none -top -nodecount=0 -nodefraction=0 \
+	timeout 120 go tool pprof -symbolize=none -top -nodecount=0 -nodefraction=0 \
 		-unit=us $1 "$replay/stacks-latency.pprof" >"$dir/top" 2>"$dir/err" ||
 		{ cat "$dir/err"; failed=1; return; }
 	grep -q "^Type: $2\$" "$dir/top" || { cat "$dir/top"; failed=1; }
