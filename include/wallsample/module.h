@@ -40,6 +40,7 @@ struct module {
 	bool deleted;
 	uint64_t dev, inode; /* as in maps; 0 for no file */
 	struct image *image; /* NULL for ANONYMOUS and OTHER */
+	char build_id[2 * IMAGE_BUILD_ID_MAX + 1]; /* in hexadecimal digits; "": not known */
 	const char *why;     /* OTHER: why there is no image, a fixed text; else NULL */
 };
 

@@ -400,11 +400,7 @@ write_modules(struct writing *writing)
 		object = json_object();
 		json_object_set_new(object, "name", foreign(writing, module->name));
 		json_object_set_new(object, "path", foreign(writing, module->path));
-		strbuf_clear(&writing->scratch);
-		strbuf_add_text(&writing->scratch, "");
-		for (size_t i = 0; module->image != NULL && i < module->image->build_id_size; i++)
-			strbuf_add_format(&writing->scratch, "%02x", module->image->build_id[i]);
-		json_object_set_new(object, "build_id", json_string(writing->scratch.data));
+		json_object_set_new(object, "build_id", json_string(module->build_id));
 		write_element(writing, object);
 	}
 	end_list(writing);

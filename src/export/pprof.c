@@ -365,12 +365,8 @@ pack_mapping(struct packing *packing, uint32_t id)
 		mapping.memory_limit = facts->highest + 1;
 	mapping.filename = foreign_text(packing, module->path[0] == '/' ? module->path :
 									  module->name);
-	if (module->image != NULL && module->image->build_id_size > 0) {
-		strbuf_clear(&packing->scratch);
-		for (size_t i = 0; i < module->image->build_id_size; i++)
-			strbuf_add_format(&packing->scratch, "%02x", module->image->build_id[i]);
-		mapping.build_id = text(packing, packing->scratch.data);
-	}
+	if (module->build_id[0] != '\0')
+		mapping.build_id = text(packing, module->build_id);
 	mapping.has_functions = facts->has_functions;
 	mapping.has_filenames = facts->has_filenames;
 	mapping.has_line_numbers = facts->has_lines;

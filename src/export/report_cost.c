@@ -268,7 +268,6 @@ add_bare_module(struct closing *c, const struct bare_row *row)
 {
 	const struct module *module =
 		c->input->modules != NULL ? modules_get(c->input->modules, row->module_id) : NULL;
-	const struct image *image = module != NULL ? module->image : NULL;
 
 	strbuf_add_foreign(&c->sb, row->module);
 	if (module == NULL || module->path[0] != '/')
@@ -277,11 +276,8 @@ add_bare_module(struct closing *c, const struct bare_row *row)
 	strbuf_add_foreign(&c->sb, module->path);
 	if (module->why != NULL)
 		strbuf_add_format(&c->sb, ": %s", module->why);
-	if (image != NULL && image->build_id_size > 0) {
-		strbuf_add_text(&c->sb, ", build-id ");
-		for (size_t i = 0; i < image->build_id_size; i++)
-			strbuf_add_format(&c->sb, "%02x", image->build_id[i]);
-	}
+	if (module->build_id[0] != '\0')
+		strbuf_add_format(&c->sb, ", build-id %s", module->build_id);
 	strbuf_add_text(&c->sb, ")");
 }
 

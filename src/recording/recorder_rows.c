@@ -55,11 +55,8 @@ put_modules(struct recorder *recorder)
 	for (size_t i = recorder->written.modules;
 	     rc == SQLITE_OK && i < modules_count(recorder->config.modules); i++) {
 		const struct module *module = modules_get(recorder->config.modules, (uint32_t)i);
-		const struct image *image = module->image;
-		char id[2 * IMAGE_BUILD_ID_MAX + 1] = "";
+		const char *id = module->build_id;
 
-		for (size_t b = 0; image != NULL && b < image->build_id_size; b++)
-			snprintf(id + 2 * b, 3, "%02x", image->build_id[b]);
 		rc = recorder_put(recorder, TABLE_MODULES, "ississ", (int64_t)i, module->path,
 				  kind_text(module->kind), (int64_t)module->deleted,
 				  id[0] != '\0' ? id : NULL, module->why);

@@ -174,6 +174,10 @@ module_create(const struct process *process, const struct maps_line *line, char 
 static uint32_t
 append(struct modules *modules, struct module *module)
 {
+	const struct image *image = module->image;
+
+	for (size_t i = 0; image != NULL && i < image->build_id_size; i++)
+		snprintf(module->build_id + 2 * i, 3, "%02x", image->build_id[i]);
 	module->id = (uint32_t)modules->count;
 	modules->module = xgrow(modules->module, &modules->capacity, modules->count + 1,
 				sizeof(*modules->module));

@@ -42,6 +42,17 @@ is_same_build(const struct image *image, const char *build_id)
 	return image->build_id_size > 0;
 }
 
+/* Digits alone: it is shown, and makes part of file names. */
+static void
+take_build_id(struct module *module, const char *build_id)
+{
+	const size_t length = strlen(build_id);
+
+	if (length < sizeof(module->build_id) &&
+	    strspn(build_id, "0123456789abcdef") == length)
+		memcpy(module->build_id, build_id, length + 1);
+}
+
 /* What an image of another build would tell is worse than nothing. */
 static struct image *
 open_same(const char *folder, const struct recorded_module *recorded)
@@ -73,6 +84,7 @@ module_recorded_create(const struct recorded_module *recorded)
 	module->kind = recorded->kind;
 	if (module->kind == MODULE_JIT)
 		module->name = "[jit]";
+	take_build_id(module, recorded->build_id);
 	if (module->kind != MODULE_FILE)
 		return module;
 	if (recorded->build_id[0] != '\0' && recorded->path[0] == '/') {

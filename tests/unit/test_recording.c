@@ -429,6 +429,52 @@ test_killed(void **state)
 	place_remove(&place);
 }
 
+static void
+die_in_a_transaction(const char *path)
+{
+	sqlite3 *db;
+
+	if (sqlite3_open(path, &db) != SQLITE_OK ||
+	    sqlite3_exec(db, "PRAGMA cache_size = 2; BEGIN; UPDATE spans SET wall_ns = 1; "
+			     "UPDATE ticks SET span_ns = 1", NULL, NULL, NULL) != SQLITE_OK)
+		_exit(1);
+	_exit(0);
+}
+
+/* Killed in the middle of a commit: half of it is in the file, and what was there beside it. */
+static void
+test_torn(void **state)
+{
+	struct recording_info info;
+	struct profile *before, *back;
+	struct place place;
+	struct stat journal, after;
+	pid_t child;
+	int status;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 5000, false);
+	before = load(place.path, NULL, NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		die_in_a_transaction(place.path);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(fstatat(place.dirfd, "x.wsdb-journal", &journal, 0), 0);
+	assert_true(journal.st_size > 0);
+	back = load(place.path, NULL, &info);
+	assert_int_equal(info.ticks, 5000);
+	assert_same(before, back);
+	/* In a copy: the file itself is as it was left. */
+	assert_int_equal(fstatat(place.dirfd, "x.wsdb-journal", &after, 0), 0);
+	assert_int_equal(journal.st_size, after.st_size);
+	profile_free(before);
+	profile_free(back);
+	place_remove(&place);
+}
+
 /* No room any more: what was written before is whole, and the sentence says what it was. */
 static void
 test_no_room(void **state)
@@ -678,6 +724,7 @@ main(void)
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_timeline),
 		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_torn),
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_two_writers),
 		cmocka_unit_test(test_reader_in_the_way),
