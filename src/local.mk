@@ -15,9 +15,11 @@ libwallsample_a_SOURCES += \
 	include/wallsample/attach.h include/wallsample/banned.h include/wallsample/base.h \
 	include/wallsample/chain.h include/wallsample/elf_open.h \
 	include/wallsample/error.h include/wallsample/export.h include/wallsample/find.h \
-	include/wallsample/histogram.h include/wallsample/image.h \
+	include/wallsample/finding.h include/wallsample/histogram.h \
+	include/wallsample/image.h \
 	include/wallsample/jit.h include/wallsample/jit_objects.h \
-	include/wallsample/launch.h include/wallsample/maps.h include/wallsample/memory.h \
+	include/wallsample/launch.h include/wallsample/maps.h include/wallsample/margin.h \
+	include/wallsample/memory.h \
 	include/wallsample/module.h include/wallsample/options.h \
 	include/wallsample/process.h include/wallsample/profile.h \
 	include/wallsample/result.h include/wallsample/sampler.h \
