@@ -13,11 +13,23 @@
 #include <stdio.h>
 
 #include "wallsample/process.h"
+#include "wallsample/recording_read.h"
 #include "wallsample/sampler.h"
 #include "wallsample/view.h"
 
+/* Does a format show when things happened, for which there has to be a recording? */
+enum export_time {
+	EXPORT_TIMELESS,
+	EXPORT_TIME_TOO,  /* if there is one */
+	EXPORT_TIME,      /* it is nothing without */
+};
+
 struct export_input {
 	const struct view *view;
+	/* What the view is of, for those that show time, each loaded; NULL: there are none. */
+	struct recording *const *recordings;
+	size_t recording_count;
+	struct error *error; /* what was wrong with them goes here; ERROR_NONE before */
 	const struct process *process;
 	const struct modules *modules;
 	const char *names_hint; /* what would name the nameless, a sentence; NULL: none */
@@ -43,6 +55,7 @@ struct exporter {
 	const char *endings;  /* "folded,collapsed": of file names, without the first dot */
 	const char *noun;     /* of what it writes: "stacks" */
 	bool binary;          /* nothing for a terminal */
+	enum export_time time;
 	bool by_address;      /* wants a view of VIEW_BY_ADDRESS, whatever else was asked for */
 	const char *absent;   /* why this build cannot write it, a sentence; NULL: it can */
 	/* Writes to `out`. Errors of the stream are the caller's to check. */

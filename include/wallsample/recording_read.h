@@ -27,6 +27,7 @@ void recording_close(struct recording *recording);
 struct recording_info {
 	const char *path;
 	int64_t pid, began; /* began: seconds since 1970 */
+	uint64_t clock_ns;  /* CLOCK_MONOTONIC when it began; 0: not known */
 	/* "": not known */
 	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command;
 	double rate_hz;
@@ -88,9 +89,10 @@ struct recording_span {
 };
 
 /*
- * Calls `each` with what threads did, ordered by when it began, until it returns false; spans of
- * a thread do not overlap. Time that was charged to a wait, or corrected later, has no place in
- * it. To be called after recording_load, of whose profile the numbers are.
+ * Calls `each` with what threads did, until it returns false: spans of a thread come in the order
+ * of time and do not overlap. Time that was charged to a wait, or corrected later, has no place in
+ * it. To be called after recording_load, of whose profile the numbers are, and whose selection
+ * says of which ticks; a span with ticks that are not wanted in it comes in parts.
  */
 int recording_each_span(struct recording *recording,
 			bool (*each)(void *context, const struct recording_span *span),
@@ -101,7 +103,9 @@ struct recording_tick {
 	uint32_t parallelism, runnable;
 };
 
-/* Of those that recording_info counts; after recording_load. */
+/* Of those that recording_info counts. */
 const struct recording_tick *recording_tick(const struct recording *recording, uint64_t n);
+/* Is it among those that the last recording_load wanted? */
+bool recording_tick_wanted(const struct recording *recording, uint64_t n);
 
 #endif

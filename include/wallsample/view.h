@@ -86,6 +86,14 @@ int64_t view_total_ns(const struct view *view, enum weight weight); /* of the ro
 int64_t view_total_samples(const struct view *view);
 int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples */
 
+/*
+ * For whoever goes through samples of the profile once more, in the order of time: is one of this
+ * thread, state and stack (of the profile, or STACK_NONE) selected? Then its functions as in a
+ * row, which are the view's.
+ */
+bool view_sample(const struct view *view, uint32_t thread, enum run_state state, uint32_t stack,
+		 const uint32_t **function, size_t *depth);
+
 /* The regular expressions of -I and -X match `name`; the filter's rule for a thread. */
 bool filter_thread(const struct filter *filter, pid_t tid, const char *name);
 

@@ -55,10 +55,11 @@ extend_path(struct naming *naming, struct table *paths, uint32_t caller, size_t 
 	return add_path(naming->view, paths, &path);
 }
 
-/* Fills of_stack with the path of each stack; callers come before who they call. */
+/* The path of each stack; callers come before who they call. */
 static void
-make_paths(struct naming *naming, uint32_t *of_stack)
+make_paths(struct naming *naming)
 {
+	uint32_t *of_stack = naming->view->of_stack;
 	const struct profile *profile = naming->view->profile;
 	const size_t count = profile_stack_count(profile);
 	struct table paths;
@@ -77,7 +78,7 @@ make_paths(struct naming *naming, uint32_t *of_stack)
 }
 
 static const uint32_t *
-path_functions(struct view *view, uint32_t id)
+path_functions(const struct view *view, uint32_t id)
 {
 	struct path *path = &view->path[id];
 	uint32_t *to;
@@ -92,19 +93,36 @@ path_functions(struct view *view, uint32_t id)
 
 /* --- rows --------------------------------------------------------------------------- */
 
-static bool
-is_wanted(const struct view *view, const struct filter *filter, const struct profile_entry *entry)
+static void
+make_filter(struct view *view, const struct filter *filter)
 {
-	const struct profile_thread *thread = profile_thread(view->profile, entry->thread);
-	const struct path *path = entry->stack != STACK_NONE ? &view->path[entry->stack] : NULL;
+	const size_t count = profile_thread_count(view->profile);
 
-	if (filter->states != 0 && (filter->states & 1u << entry->state) == 0)
+	view->states = filter->states;
+	view->include = filter->include != NULL;
+	view->thread_wanted = xcalloc(count + 1, sizeof(*view->thread_wanted));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_thread *thread = profile_thread(view->profile, i);
+
+		view->thread_wanted[i] = filter_thread(filter, thread->tid,
+						       profile_text(view->profile, thread->name));
+	}
+}
+
+/* `at` is a path, or STACK_NONE. */
+static bool
+is_wanted(const struct view *view, uint32_t thread, enum run_state state, uint32_t at)
+{
+	const struct path *path = at != STACK_NONE ? &view->path[at] : NULL;
+
+	if (view->states != 0 && (view->states & 1u << state) == 0)
 		return false;
-	if (filter->include != NULL && (path == NULL || !path->included))
+	if (view->include && (path == NULL || !path->included))
 		return false;
-	if (filter->exclude != NULL && path != NULL && path->excluded)
+	/* without an expression nothing matches it */
+	if (path != NULL && path->excluded)
 		return false;
-	return filter_thread(filter, thread->tid, profile_text(view->profile, thread->name));
+	return view->thread_wanted[thread];
 }
 
 /*
@@ -112,7 +130,7 @@ is_wanted(const struct view *view, const struct filter *filter, const struct pro
  * Returns an array of *count entries in the order of arrival; the caller frees it.
  */
 static struct profile_entry *
-merge_entries(const struct view *view, const uint32_t *of_stack, size_t *count)
+merge_entries(const struct view *view, size_t *count)
 {
 	const size_t all = profile_entry_count(view->profile);
 	struct profile_entry *merged = xcalloc(all + 1, sizeof(*merged));
@@ -126,7 +144,7 @@ merge_entries(const struct view *view, const uint32_t *of_stack, size_t *count)
 		bool added;
 
 		if (entry.stack != STACK_NONE)
-			entry.stack = of_stack[entry.stack];
+			entry.stack = view->of_stack[entry.stack];
 		at = *table_place(&known, (uint64_t)entry.thread << 32 | entry.stack,
 				  (uint64_t)entry.state << 32 | (uint32_t)entry.syscall,
 				  (uint32_t)*count, &added);
@@ -179,16 +197,16 @@ clip_weights(struct profile_entry *entry)
 }
 
 static void
-make_rows(struct view *view, const struct filter *filter, const uint32_t *of_stack)
+make_rows(struct view *view)
 {
 	size_t count;
-	struct profile_entry *merged = merge_entries(view, of_stack, &count);
+	struct profile_entry *merged = merge_entries(view, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		if (!clip_weights(&merged[i]))
 			continue;
 		view->unfiltered_ns += merged[i].ns[WEIGHT_WALL];
-		if (is_wanted(view, filter, &merged[i]))
+		if (is_wanted(view, merged[i].thread, merged[i].state, merged[i].stack))
 			add_row(view, &merged[i]);
 	}
 	free(merged);
@@ -199,7 +217,6 @@ view_create(const struct profile *profile, struct symbols *symbols, const struct
 	    enum view_key key)
 {
 	struct view *view = xcalloc(1, sizeof(*view));
-	uint32_t *of_stack = xcalloc(profile_stack_count(profile) + 1, sizeof(*of_stack));
 	struct naming naming = {
 		.view = view,
 		.symbols = symbols,
@@ -210,11 +227,12 @@ view_create(const struct profile *profile, struct symbols *symbols, const struct
 	view->profile = profile;
 	view->key = key;
 	view->texts = strings_create();
+	view->of_stack = xcalloc(profile_stack_count(profile) + 1, sizeof(*view->of_stack));
+	make_filter(view, filter);
 	naming_make(&naming);
-	make_paths(&naming, of_stack);
-	make_rows(view, filter, of_stack);
+	make_paths(&naming);
+	make_rows(view);
 	naming_release(&naming);
-	free(of_stack);
 	return view;
 }
 
@@ -226,6 +244,8 @@ view_free(struct view *view)
 	for (size_t i = 0; i < view->path_count; i++)
 		free(view->path[i].functions);
 	free(view->path);
+	free(view->of_stack);
+	free(view->thread_wanted);
 	free(view->function);
 	free(view->row);
 	strings_free(view->texts);
@@ -284,4 +304,17 @@ int64_t
 view_unfiltered_ns(const struct view *view)
 {
 	return view->unfiltered_ns;
+}
+
+bool
+view_sample(const struct view *view, uint32_t thread, enum run_state state, uint32_t stack,
+	    const uint32_t **function, size_t *depth)
+{
+	const uint32_t path = stack != STACK_NONE ? view->of_stack[stack] : STACK_NONE;
+
+	if (!is_wanted(view, thread, state, path))
+		return false;
+	*function = path != STACK_NONE ? path_functions(view, path) : NULL;
+	*depth = path != STACK_NONE ? view->path[path].depth : 0;
+	return true;
 }

@@ -22,6 +22,10 @@ struct view {
 	const struct profile *profile;
 	struct view_function *function;
 	size_t function_count, function_capacity;
+	uint32_t *of_stack;  /* of the profile: its path */
+	bool *thread_wanted; /* of the profile */
+	unsigned states;     /* of the filter */
+	bool include;        /* it has an expression for functions that are wanted */
 	struct path *path;
 	size_t path_count, path_capacity;
 	struct view_row *row;

@@ -146,10 +146,11 @@ struct output {
 int output_open(struct output *output, const char *path, struct error *err);
 
 /*
- * Writes the text: to a new file that then takes the name, so that nobody ever
- * sees half a report; or to the pipe or device.
+ * Has `write` write: to a new file that then takes the name, so that nobody ever
+ * sees half a report; or to the pipe or device. An error of its own ends it.
  */
-int output_write(const struct output *output, const char *text, size_t length,
+int output_write(const struct output *output,
+		 int (*write)(void *context, FILE *out, struct error *err), void *context,
 		 struct error *err);
 void output_close(struct output *output);
 

@@ -261,7 +261,7 @@ prepare(struct sample_run *run, struct error *err)
 	run->modules = modules_create();
 	run->profile = profile_create();
 	rc = run->records ? record_begin(run, err) : open_output(run, err);
-	if (rc == 0 && !run->records && part_is_wanted(run->options))
+	if (rc == 0 && !run->records)
 		rc = part_begin(run, err);
 	if (rc == 0)
 		rc = target_begin(&run->target, err);

@@ -6,6 +6,8 @@ libwallsample_a_SOURCES += \
 	src/cli/command_report.c \
 	src/cli/command_sample.c \
 	src/cli/help.c \
+	src/cli/loaded.c \
+	src/cli/loaded.h \
 	src/cli/option_convert.c \
 	src/cli/option_convert.h \
 	src/cli/option_parse.c \

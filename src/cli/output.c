@@ -184,39 +184,74 @@ write_all(int fd, const char *text, size_t length)
 	return true;
 }
 
+/* What is written to a stream that knows why it failed: stdio itself only knows that it did. */
+struct sink {
+	int fd;
+	int number; /* errno of what failed; 0: nothing */
+};
+
+static ssize_t
+sink_write(void *cookie, const char *text, size_t length)
+{
+	struct sink *sink = cookie;
+
+	if (sink->number == 0 && !write_all(sink->fd, text, length))
+		sink->number = errno;
+	return sink->number == 0 ? (ssize_t)length : 0;
+}
+
+/* Has `write` write to the descriptor; a failed write is left in the sink. */
 static int
-replace_file(const struct output *output, const char *text, size_t length, struct error *err)
+fill(struct sink *sink, int (*write)(void *context, FILE *out, struct error *err), void *context,
+     struct error *err)
+{
+	const cookie_io_functions_t functions = { .write = sink_write };
+	FILE *out = fopencookie(sink, "w", functions);
+	int rc;
+
+	if (out == NULL)
+		return error_set(err, ERROR_SYSTEM, "cannot make the report: %s", strerror(errno));
+	rc = write(context, out, err);
+	(void)fclose(out);
+	return rc;
+}
+
+static int
+replace_file(const struct output *output,
+	     int (*write)(void *context, FILE *out, struct error *err), void *context,
+	     struct error *err)
 {
 	char name[64];
-	int fd = create_temporary(output, name, sizeof(name));
-	int saved;
-	bool good;
+	struct sink sink = { .fd = create_temporary(output, name, sizeof(name)) };
+	int rc;
 
-	if (fd < 0)
+	if (sink.fd < 0)
 		return refuse(output, strerror(errno), err);
-	good = write_all(fd, text, length);
-	saved = errno;
+	rc = fill(&sink, write, context, err);
 	/* some file systems only now say that there was no room */
-	if (close(fd) != 0 && good) {
-		good = false;
-		saved = errno;
-	}
-	if (good && renameat(output->dirfd, name, output->dirfd, output->base) != 0) {
-		good = false;
-		saved = errno;
-	}
-	if (good)
+	if (close(sink.fd) != 0 && sink.number == 0)
+		sink.number = errno;
+	if (rc == 0 && sink.number == 0 &&
+	    renameat(output->dirfd, name, output->dirfd, output->base) == 0)
 		return 0;
+	if (rc == 0)
+		rc = refuse(output, strerror(sink.number != 0 ? sink.number : errno), err);
 	(void)unlinkat(output->dirfd, name, 0);
-	return refuse(output, strerror(saved), err);
+	return rc;
 }
 
 int
-output_write(const struct output *output, const char *text, size_t length, struct error *err)
+output_write(const struct output *output,
+	     int (*write)(void *context, FILE *out, struct error *err), void *context,
+	     struct error *err)
 {
+	struct sink sink = { .fd = output->fd };
+	int rc;
+
 	if (output->fd < 0)
-		return replace_file(output, text, length, err);
-	return write_all(output->fd, text, length) ? 0 : refuse(output, strerror(errno), err);
+		return replace_file(output, write, context, err);
+	rc = fill(&sink, write, context, err);
+	return rc == 0 && sink.number != 0 ? refuse(output, strerror(sink.number), err) : rc;
 }
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sample_part.c - reports of a part of the time: --from, --to, --parallelism. */
-#include <math.h>
+#include <signal.h>
 
 #include "sample_run.h"
 
@@ -67,6 +67,28 @@ part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_
 			  all_ns > 0 ? 100.0 * (double)selected_ns / (double)all_ns : 0);
 }
 
+static bool
+is_needed(const struct sample_run *run)
+{
+	return part_is_wanted(run->options) || run->exporter->time == EXPORT_TIME;
+}
+
+/* What is not needed, and cannot be had, is said and done without. */
+static int
+do_without(struct sample_run *run, int rc, struct error *err)
+{
+	struct strbuf why;
+
+	if (rc == 0 || is_needed(run))
+		return rc;
+	strbuf_init(&why);
+	strbuf_add_foreign(&why, err->text);
+	log_say(&run->log, LOG_NORMAL, "there will be no timeline: %s", why.data);
+	strbuf_release(&why);
+	err->kind = ERROR_NONE;
+	return 0;
+}
+
 int
 part_begin(struct sample_run *run, struct error *err)
 {
@@ -74,37 +96,70 @@ part_begin(struct sample_run *run, struct error *err)
 		.modules = run->modules,
 		.rate_hz = run->options->rate_hz,
 	};
+	int rc;
 
-	return recorder_create(&config, run->profile, &run->recorder, err);
+	if (run->exporter->time == EXPORT_TIMELESS && !part_is_wanted(run->options))
+		return 0;
+	rc = recorder_create(&config, run->profile, &run->recorder, err);
+	return do_without(run, rc, err);
+}
+
+void
+part_fail(struct sample_run *run)
+{
+	recorder_discard(run->recorder);
+	run->recorder = NULL;
+	/* what is sampled from now on would be lost */
+	if (do_without(run, -(int)run->record_error.kind, &run->record_error) != 0)
+		signals_stop = SIGTERM;
+}
+
+static int
+load(struct sample_run *run, const struct sampler_stats *stats, struct part *part,
+     struct error *err)
+{
+	const struct recording_selection selection = part_selection(run->options);
+	const bool wanted = part_is_wanted(run->options);
+	struct recording_load load = { .selection = wanted ? &selection : NULL };
+	int rc = recorder_commit(run->recorder, stats, err);
+
+	if (rc == 0)
+		rc = recording_of(run->recorder, &part->recording, err);
+	if (rc != 0)
+		return rc;
+	load.profile = part->profile = profile_create();
+	rc = recording_load(part->recording, &load, err);
+	if (rc == 0 && wanted)
+		part_describe(run->options, load.selected_ns,
+			      recording_info(part->recording)->span_ns, &part->text);
+	return rc;
 }
 
 int
-part_load(struct sample_run *run, const struct sampler_stats *stats, struct profile **out,
-	  struct strbuf *text, struct error *err)
+part_load(struct sample_run *run, const struct sampler_stats *stats, struct part *part,
+	  struct error *err)
 {
-	const struct recording_selection selection = part_selection(run->options);
-	struct recording_load load = { .selection = &selection };
-	struct recording *recording = NULL;
-	int rc = run->record_error.kind != ERROR_NONE ? -(int)run->record_error.kind : 0;
+	int rc;
 
-	*out = NULL;
-	if (rc != 0)
+	*part = (struct part){ .profile = NULL };
+	strbuf_init(&part->text);
+	if (run->record_error.kind != ERROR_NONE) {
 		*err = run->record_error;
-	if (rc == 0)
-		rc = recorder_commit(run->recorder, stats, err);
-	if (rc == 0)
-		rc = recording_of(run->recorder, &recording, err);
-	if (rc != 0)
-		return rc;
-	load.profile = profile_create();
-	rc = recording_load(recording, &load, err);
-	if (rc == 0) {
-		part_describe(run->options, load.selected_ns, recording_info(recording)->span_ns,
-			      text);
-		*out = load.profile;
-	} else {
-		profile_free(load.profile);
+		return -(int)err->kind;
 	}
-	recording_close(recording);
-	return rc;
+	if (run->recorder == NULL)
+		return 0;
+	rc = load(run, stats, part, err);
+	if (rc != 0)
+		part_release(part);
+	return do_without(run, rc, err);
+}
+
+void
+part_release(struct part *part)
+{
+	strbuf_release(&part->text);
+	recording_close(part->recording);
+	profile_free(part->profile);
+	*part = (struct part){ .profile = NULL };
 }

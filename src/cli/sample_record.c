@@ -80,8 +80,10 @@ commit(struct sample_run *run)
 	sampler_leave(run->sampler);
 	rc = recorder_commit(run->recorder, sampler_stats(run->sampler), &run->record_error);
 	sampler_return(run->sampler);
+	if (rc != 0 && !run->records)
+		part_fail(run);
 	/* What is sampled from now on would be lost. */
-	if (rc != 0)
+	else if (rc != 0)
 		signals_stop = SIGTERM;
 }
 

@@ -82,27 +82,22 @@ say_written(const struct sample_run *run, const struct view *view, bool snapshot
 	strbuf_release(&path);
 }
 
-/*
- * The text is made in memory first: only write(2) itself says why it failed, a
- * stream would only know that something did.
- */
-static int
-write_view(const struct sample_run *run, const struct export_input *input, struct error *err)
-{
-	char *text = NULL;
-	size_t length = 0;
-	FILE *stream = open_memstream(&text, &length);
-	int rc;
+/* What one output is made with. */
+struct writing {
+	const struct exporter *exporter;
+	const struct export_input *input;
+};
 
-	if (stream == NULL)
-		return error_set(err, ERROR_SYSTEM, "cannot make the report: %s", strerror(errno));
-	run->exporter->write(input, stream);
-	if (fclose(stream) != 0)
-		rc = error_set(err, ERROR_SYSTEM, "cannot make the report: %s", strerror(errno));
-	else
-		rc = output_write(&run->output, text, length, err);
-	free(text);
-	return rc;
+static int
+write_view(void *context, FILE *out, struct error *err)
+{
+	const struct writing *writing = context;
+
+	writing->exporter->write(writing->input, out);
+	if (writing->input->error->kind == ERROR_NONE)
+		return 0;
+	*err = *writing->input->error;
+	return -(int)err->kind;
 }
 
 /* Where a distribution keeps the debug files of its programs, by the ID of os-release(5). */
@@ -186,6 +181,8 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 {
 	const size_t limit = run->options->limit;
 	struct export_input input = {
+		.recordings = run->recordings,
+		.recording_count = run->recording_count,
 		.process = run->target.process,
 		.modules = run->modules,
 		.stats = stats,
@@ -203,34 +200,36 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 		.note = run->note,
 		.part = run->part,
 	};
-	struct profile *part = NULL; /* that is wanted, if not all is */
-	struct strbuf hint, text;
+	struct writing writing = { .exporter = run->exporter, .input = &input };
+	struct error wrong = { .kind = ERROR_NONE };
+	struct part part;
+	struct strbuf hint;
 	struct view *view;
-	int rc = 0;
+	int rc;
 
 	if (run->jit != NULL)
 		jit_refresh(run->jit);
-	strbuf_init(&text);
-	if (run->recorder != NULL)
-		rc = part_load(run, stats, &part, &text, err);
-	if (rc != 0) {
-		strbuf_release(&text);
+	rc = part_load(run, stats, &part, err);
+	if (rc != 0)
 		return rc;
+	input.part = part.text.length > 0 ? part.text.data : run->part;
+	if (part.recording != NULL) {
+		input.recordings = &part.recording;
+		input.recording_count = 1;
 	}
-	input.part = part != NULL ? text.data : run->part;
-	view = view_create(part != NULL ? part : run->profile, run->symbols, &run->filter,
-			   choose_key(run));
+	view = view_create(part.profile != NULL ? part.profile : run->profile, run->symbols,
+			   &run->filter, choose_key(run));
 	strbuf_init(&hint);
 	add_names_hint(&hint, symbols_debuginfod_state(run->symbols));
 	input.view = view;
 	input.names_hint = hint.data;
-	rc = write_view(run, &input, err);
+	input.error = &wrong;
+	rc = output_write(&run->output, write_view, &writing, err);
 	if (rc == 0)
 		say_written(run, view, snapshot);
 	strbuf_release(&hint);
-	strbuf_release(&text);
 	view_free(view);
-	profile_free(part);
+	part_release(&part);
 	return rc;
 }
 

@@ -33,7 +33,9 @@ struct sample_run {
 	enum sampler_end end;
 	bool records;              /* the output is a recording, and there is no exporter */
 	struct recorder *recorder; /* NULL: none */
-	const char *note;          /* about the recordings that a report is of; or NULL */
+	struct recording **recordings; /* that a report is of, loaded; a live run has none here */
+	size_t recording_count;
+	const char *note;          /* about them; or NULL */
 	const char *part;          /* which ticks were asked for; or NULL */
 	struct error record_error; /* why there is not more of it */
 };
@@ -71,11 +73,24 @@ struct recording_selection part_selection(const struct options *options);
 /* "1 to 2 threads on a CPU, from 3 s on: 12 % of the time" */
 void part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_ns,
 		   struct strbuf *text);
-/* A live run that a part is wanted of records into a file without a name. */
+/*
+ * A live run that a part is wanted of, or whose output shows time, records into a file without
+ * a name.
+ */
 int part_begin(struct sample_run *run, struct error *err);
-/* Of what there is so far, the part as a profile, which the caller frees. */
-int part_load(struct sample_run *run, const struct sampler_stats *stats, struct profile **out,
-	      struct strbuf *text, struct error *err);
+/* It cannot be written any more: the run goes on without if the output can do without. */
+void part_fail(struct sample_run *run);
+
+struct part {
+	struct profile *profile;     /* NULL: there is no recording of this run */
+	struct recording *recording; /* that it was loaded from */
+	struct strbuf text;          /* which part it is; empty: all */
+};
+
+/* Of what there is so far, that which is wanted. */
+int part_load(struct sample_run *run, const struct sampler_stats *stats, struct part *part,
+	      struct error *err);
+void part_release(struct part *part);
 
 /* --- sample_record.c --------------------------------------------------------- */
 

@@ -170,6 +170,8 @@ take_number(struct rows *rows, struct recording_info *info, const char *key)
 		info->pid = rows_number(rows, 1, 0, INT32_MAX);
 	else if (strcmp(key, "began") == 0)
 		info->began = rows_number(rows, 1, 0, INT64_C(1) << 40);
+	else if (strcmp(key, "clock_ns") == 0)
+		info->clock_ns = (uint64_t)rows_number(rows, 1, 0, NUMBER_MOST);
 	else if (strcmp(key, "cpus") == 0)
 		info->cpus = (uint32_t)rows_number(rows, 1, 0, 1 << 20);
 	else if (strcmp(key, "rate") == 0)
@@ -338,6 +340,7 @@ recording_close(struct recording *recording)
 	table_release(&recording->syscalls);
 	strings_free(recording->texts);
 	free(recording->tick);
+	free(recording->wanted);
 	free(recording->stack);
 	free(recording->thread);
 	free(recording->path);

@@ -37,6 +37,7 @@ struct recording {
 	struct place_vfs *vfs;  /* of the private copy */
 	struct recording_tick *tick;
 	size_t tick_count, tick_capacity;
+	bool *wanted;           /* by tick, at the last load; NULL: all */
 	uint32_t *stack, *thread; /* its numbers -> those of the profile it was loaded into last */
 	size_t stacks, threads;
 	struct table syscalls;  /* number in the recording -> number here */
@@ -84,7 +85,7 @@ int rows_end(struct rows *rows, const char *table, struct error *err);
 int32_t reader_syscall(const struct recording *recording, int32_t number);
 int reader_load_ticks(struct recording *recording, struct error *err);
 /* tick_count + 1 sums, which the caller frees; ticks that are wanted go to the profile. */
-struct tick_sum *reader_sum_ticks(const struct recording *recording, struct recording_load *load);
+struct tick_sum *reader_sum_ticks(struct recording *recording, struct recording_load *load);
 /* The entry's weights become those of the ticks that are wanted; false: nothing is left. */
 bool reader_share(const struct recording *recording, const struct tick_sum *sums, uint64_t first,
 		  uint64_t ticks, struct profile_entry *entry);

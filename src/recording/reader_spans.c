@@ -10,7 +10,6 @@ static bool
 place(const struct recording *recording, struct recording_span *span, uint64_t *next)
 {
 	const uint64_t count = recording->tick_count;
-	const struct recording_tick *last;
 
 	if (span->first_tick < *next) {
 		if (span->ticks <= *next - span->first_tick)
@@ -22,10 +21,38 @@ place(const struct recording *recording, struct recording_span *span, uint64_t *
 		return false;
 	if (span->ticks > count - span->first_tick)
 		span->ticks = count - span->first_tick;
-	last = &recording->tick[span->first_tick + span->ticks - 1];
-	span->start_ns = recording->tick[span->first_tick].start_ns;
-	span->end_ns = last->start_ns + last->span_ns;
 	*next = span->first_tick + span->ticks;
+	return true;
+}
+
+/* Calls `each` with the parts of the span whose ticks are wanted; false: it wants no more. */
+static bool
+tell(const struct recording *recording, const struct recording_span *span,
+     bool (*each)(void *context, const struct recording_span *span), void *context)
+{
+	const uint64_t end = span->first_tick + span->ticks;
+	uint64_t from = span->first_tick;
+
+	while (from < end) {
+		struct recording_span part = *span;
+		uint64_t to = recording->wanted == NULL ? end : from;
+		const struct recording_tick *last;
+
+		while (to < end && recording_tick_wanted(recording, to))
+			to++;
+		if (to == from) {
+			from++;
+			continue;
+		}
+		last = &recording->tick[to - 1];
+		part.first_tick = from;
+		part.ticks = to - from;
+		part.start_ns = recording->tick[from].start_ns;
+		part.end_ns = last->start_ns + last->span_ns;
+		if (!each(context, &part))
+			return false;
+		from = to;
+	}
 	return true;
 }
 
@@ -68,7 +95,7 @@ recording_each_span(struct recording *recording,
 		struct recording_span span;
 
 		if (read_span(&rows, next, &span))
-			go_on = each(context, &span);
+			go_on = tell(recording, &span, each, context);
 	}
 	free(next);
 	/* Who has seen enough is at the end of it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* reader_ticks.c - the ticks of a recording, and what part of a span they make up. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "reader.h"
 #include "wallsample/base.h"
@@ -43,6 +44,12 @@ recording_tick(const struct recording *recording, uint64_t n)
 	return &recording->tick[n];
 }
 
+bool
+recording_tick_wanted(const struct recording *recording, uint64_t n)
+{
+	return recording->wanted == NULL || recording->wanted[n];
+}
+
 /* Numbers of the recording's machine to those of this one. */
 int32_t
 reader_syscall(const struct recording *recording, int32_t number)
@@ -79,10 +86,14 @@ is_wanted(const struct recording *recording, const struct recording_selection *s
 }
 
 struct tick_sum *
-reader_sum_ticks(const struct recording *recording, struct recording_load *load)
+reader_sum_ticks(struct recording *recording, struct recording_load *load)
 {
 	struct tick_sum *sums = xcalloc(recording->tick_count + 1, sizeof(*sums));
 
+	free(recording->wanted);
+	recording->wanted = NULL;
+	if (load->selection != NULL)
+		recording->wanted = xcalloc(recording->tick_count + 1, sizeof(bool));
 	load->selected_ns = 0;
 	for (size_t i = 0; i < recording->tick_count; i++) {
 		const struct recording_tick *tick = &recording->tick[i];
@@ -90,6 +101,8 @@ reader_sum_ticks(const struct recording *recording, struct recording_load *load)
 		const double ns = (double)tick->span_ns;
 		struct tick_sum *sum = &sums[i + 1];
 
+		if (recording->wanted != NULL)
+			recording->wanted[i] = wanted;
 		*sum = sums[i];
 		sum->all_ns += ns;
 		sum->wanted_ns += wanted ? ns : 0;

@@ -39,11 +39,9 @@ put_target(struct recorder *recorder)
 {
 	const struct recording_config *config = &recorder->config;
 	struct utsname machine = { .nodename = "" };
-	struct timespec now;
 	int rc;
 
 	uname(&machine);
-	clock_gettime(CLOCK_REALTIME, &now);
 	rc = put_number(recorder, "pid", recorder->process->pid);
 	if (rc == SQLITE_OK)
 		rc = put_text(recorder, "comm", recorder->process->comm);
@@ -58,8 +56,6 @@ put_target(struct recorder *recorder)
 	if (rc == SQLITE_OK)
 		rc = put_text(recorder, "kernel", machine.release);
 	if (rc == SQLITE_OK)
-		rc = put_number(recorder, "began", now.tv_sec);
-	if (rc == SQLITE_OK)
 		rc = recorder_put(recorder, TABLE_META, "sd", "rate", config->rate_hz);
 	if (rc == SQLITE_OK)
 		rc = put_number(recorder, "cpus",
@@ -69,6 +65,17 @@ put_target(struct recorder *recorder)
 	if (rc == SQLITE_OK && config->command != NULL)
 		rc = put_text(recorder, "command", config->command);
 	return rc;
+}
+
+/* When the first tick began. */
+static int
+put_beginning(struct recorder *recorder)
+{
+	int rc = put_number(recorder, "began", (int64_t)(recorder->spans.date_ns / NS_PER_SEC));
+
+	return rc == SQLITE_OK ? put_number(recorder, "clock_ns",
+					    (int64_t)recorder->spans.clock_ns) :
+				 rc;
 }
 
 /*
@@ -147,6 +154,10 @@ news_rows(struct recorder *recorder, void *stats)
 
 	if (recorder->process != NULL && !recorder->process_written)
 		rc = put_target(recorder);
+	/* Of what is not written yet there is the first. */
+	if (rc == SQLITE_OK && recorder->spans.ticks > 0 &&
+	    recorder->spans.tick_count == recorder->spans.ticks)
+		rc = put_beginning(recorder);
 	return rc == SQLITE_OK ? recorder_put_news(recorder, stats) : rc;
 }
 

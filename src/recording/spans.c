@@ -149,6 +149,10 @@ spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runna
 {
 	struct spans *spans = context;
 
+	if (spans->ticks == 0) {
+		spans->clock_ns = clock_now_ns() - span_ns;
+		spans->date_ns = clock_date_ns() - span_ns;
+	}
 	spans->tick = xgrow(spans->tick, &spans->tick_capacity, spans->tick_count + 1,
 			    sizeof(*spans->tick));
 	spans->tick[spans->tick_count++] = (struct tick_row){

@@ -40,6 +40,7 @@ struct spans {
 	size_t tick_count, tick_capacity;
 	uint64_t ticks;         /* so far: the number of the tick in progress */
 	uint64_t wall_ns;
+	uint64_t clock_ns, date_ns; /* CLOCK_MONOTONIC, CLOCK_REALTIME when the first began */
 	int64_t next_id;
 	/* Ticks with nobody runnable that no wait has been charged with yet. */
 	uint64_t gap_first, gap_end;

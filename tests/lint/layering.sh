@@ -37,7 +37,7 @@ declare -A below=(
 	[sampler]='base target jit state tracer unwind profile'
 	[recording]='base target state unwind symbol profile sampler'
 	[analysis]='base target state profile symbol'
-	[export]='base target jit state unwind profile symbol sampler analysis'
+	[export]='base target jit state unwind profile symbol sampler recording analysis'
 	[cli]='base target jit state tracer unwind symbol profile sampler recording analysis export'
 )
 
