@@ -88,13 +88,18 @@ struct recording_span {
 	uint64_t start_ns, end_ns; /* since the beginning */
 };
 
+enum recording_order {
+	RECORDING_BY_TIME,   /* of their beginning, as far as they are not parts of one */
+	RECORDING_BY_THREAD, /* one thread after the other */
+};
+
 /*
  * Calls `each` with what threads did, until it returns false: spans of a thread come in the order
  * of time and do not overlap. Time that was charged to a wait, or corrected later, has no place in
  * it. To be called after recording_load, of whose profile the numbers are, and whose selection
  * says of which ticks; a span with ticks that are not wanted in it comes in parts.
  */
-int recording_each_span(struct recording *recording,
+int recording_each_span(struct recording *recording, enum recording_order order,
 			bool (*each)(void *context, const struct recording_span *span),
 			void *context, struct error *err);
 

@@ -19,7 +19,9 @@ libwallsample_a_SOURCES += \
 	src/export/report_summary.c \
 	src/export/report_tree.c \
 	src/export/svg.c \
-	src/export/text.c
+	src/export/text.c \
+	src/export/timeline.c \
+	src/export/timeline.h
 
 # What protoc-c makes goes into a folder of its own, and into releases, which so need no protoc-c.
 pprof_generated = generated/pprof.pb-c.c generated/pprof.pb-c.h

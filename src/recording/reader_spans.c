@@ -78,8 +78,18 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 	return place(recording, span, &next[thread]);
 }
 
+/* Samples of which there is none, or whose ticks are none, have only a weight. */
+#define SPANS                                                                                    \
+	"SELECT thread, stack, state, syscall, first_tick, ticks FROM spans "                    \
+	"WHERE samples > 0 AND ticks > 0 ORDER BY "
+
+static const char *const queries[] = {
+	[RECORDING_BY_TIME] = SPANS "first_tick, id",
+	[RECORDING_BY_THREAD] = SPANS "thread, first_tick, id",
+};
+
 int
-recording_each_span(struct recording *recording,
+recording_each_span(struct recording *recording, enum recording_order order,
 		    bool (*each)(void *context, const struct recording_span *span),
 		    void *context, struct error *err)
 {
@@ -87,10 +97,7 @@ recording_each_span(struct recording *recording,
 	bool go_on = true;
 	struct rows rows;
 
-	/* Samples of which there is none, or whose ticks are none, have only a weight. */
-	rows_begin(&rows, recording,
-		   "SELECT thread, stack, state, syscall, first_tick, ticks FROM spans "
-		   "WHERE samples > 0 AND ticks > 0 ORDER BY first_tick, id");
+	rows_begin(&rows, recording, queries[order]);
 	while (go_on && rows_next(&rows)) {
 		struct recording_span span;
 

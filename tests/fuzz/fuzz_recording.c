@@ -52,7 +52,7 @@ load(struct recording *recording, const struct recording_selection *selection)
 	struct error err;
 
 	if (recording_load(recording, &to, &err) == 0)
-		(void)recording_each_span(recording, see, to.profile, &err);
+		(void)recording_each_span(recording, RECORDING_BY_THREAD, see, to.profile, &err);
 	check(to.profile);
 	recorded_names_free(to.names);
 	modules_free(to.modules);

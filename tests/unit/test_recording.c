@@ -371,7 +371,8 @@ test_timeline(void **state)
 	make_recording(&place, 100, true);
 	assert_int_equal(recording_open(place.path, &recording, &err), 0);
 	assert_int_equal(recording_load(recording, &to, &err), 0);
-	assert_int_equal(recording_each_span(recording, see, &seen, &err), 0);
+	assert_int_equal(recording_each_span(recording, RECORDING_BY_TIME, see, &seen,
+					     &err), 0);
 	/* 100 of the worker, which changes at each tick; the idle one's before and after the
 	 * correction. */
 	assert_int_equal(seen.count, 102);
@@ -408,7 +409,8 @@ test_timeline_part(void **state)
 		wanted += recording_tick_wanted(recording, n);
 	assert_int_equal(wanted, 50);
 	seen.unordered = true;
-	assert_int_equal(recording_each_span(recording, see, &seen, &err), 0);
+	assert_int_equal(recording_each_span(recording, RECORDING_BY_THREAD, see, &seen,
+					     &err), 0);
 	assert_int_equal(seen.ticks[0], 50);
 	assert_int_equal(seen.ticks[1], 50);
 	recording_close(recording);
