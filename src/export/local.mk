@@ -7,6 +7,8 @@ libwallsample_a_SOURCES += \
 	src/export/exporters.h \
 	src/export/folded.c \
 	src/export/json.c \
+	src/export/json_stream.c \
+	src/export/json_stream.h \
 	src/export/page.h \
 	src/export/pprof.c \
 	src/export/quantity.c \
