@@ -20,6 +20,8 @@ charge_runnable(struct sampler *sampler, struct tracked *thread, uint32_t entry,
 			profile_charge(sampler->profile, entry,
 				       (int64_t)(of->latency_ns * (double)samples /
 						 (double)of->samples));
+		if (thread->state == RUN_RUNNING)
+			sampler->on_cpu_owed += (double)samples;
 		return;
 	}
 	if (thread->state == RUN_QUEUED)
@@ -29,7 +31,13 @@ charge_runnable(struct sampler *sampler, struct tracked *thread, uint32_t entry,
 	charges->item[charges->count++] = (struct charge){ entry, samples };
 }
 
-/* Those that have not stopped yet are runnable, too: there are few. */
+void
+charge_late_end(struct sampler *sampler, const struct late_charge *charge)
+{
+	sampler->on_cpu_owed -= charge->on_cpu;
+}
+
+/* Those that have not stopped yet are runnable, too. */
 static void
 charge_late(struct sampler *sampler, double latency_ns)
 {
@@ -45,7 +53,10 @@ charge_late(struct sampler *sampler, double latency_ns)
 		charge = &late->charge;
 		charge->latency_ns += latency_ns * (double)charge->fresh;
 		charge->samples += charge->fresh;
+		sampler->queued += charge->queued;
+		charge->on_cpu += (double)charge->fresh - charge->queued;
 		charge->fresh = 0;
+		charge->queued = 0;
 	}
 }
 
@@ -130,15 +141,34 @@ charge_rest(struct sampler *sampler)
 
 /* --- the tick ------------------------------------------------------------------------ */
 
+/*
+ * How many threads were on a CPU, a whole number. Whether one that is late was will only be known
+ * later: what then proves to have been too few or too many is made up for by the next ticks, as
+ * is what rounding has left over, so that the sum is that of the samples.
+ */
+static uint32_t
+parallelism(struct sampler *sampler)
+{
+	const double most = sampler->runnable < 1 ? 0 :
+			    sampler->runnable < sampler->cpus ? sampler->runnable : sampler->cpus;
+	const double wanted = sampler->runnable - sampler->queued + sampler->on_cpu_owed;
+	const double on_cpu = wanted < 0 ? 0 : wanted > most ? most : wanted;
+	const uint32_t whole = (uint32_t)(on_cpu + 0.5);
+	const double owed = wanted - whole;
+
+	/* It is about the last few ticks, not a debt for ever. */
+	sampler->on_cpu_owed = owed > sampler->cpus   ? sampler->cpus :
+			       owed < -(double)sampler->cpus ? -(double)sampler->cpus :
+							       owed;
+	return whole;
+}
+
 void
 charge_tick(struct sampler *sampler)
 {
 	struct charges *charges = &sampler->charges;
-	double on_cpu = sampler->runnable - sampler->queued;
 	uint32_t runnable = 0;
 
-	if (on_cpu > sampler->cpus)
-		on_cpu = sampler->cpus;
 	if (sampler->runnable >= 1) {
 		const double latency_ns = (double)sampler->span_ns / sampler->runnable;
 
@@ -154,5 +184,5 @@ charge_tick(struct sampler *sampler)
 	/* Below one nobody is: that is when the time was kept for the wait's end. */
 	if (sampler->runnable >= 1)
 		runnable = (uint32_t)(sampler->runnable + 0.5);
-	profile_add_tick(sampler->profile, sampler->span_ns, (uint32_t)(on_cpu + 0.5), runnable);
+	profile_add_tick(sampler->profile, sampler->span_ns, parallelism(sampler), runnable);
 }

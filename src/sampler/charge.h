@@ -20,15 +20,21 @@ struct charges {
 	size_t count, capacity;
 };
 
-/* Of one that is late, the ticks at which it was runnable; `fresh` samples are of this one. */
+/*
+ * Of one that is late, the ticks at which it was runnable; `fresh` samples are of this one, so
+ * many of which it waited for a CPU, as far as can be told. `on_cpu` of all were taken for it
+ * being on one.
+ */
 struct late_charge {
 	int64_t samples, fresh;
-	double latency_ns;
+	double queued, on_cpu, latency_ns;
 };
 
 /* So many samples of a thread that was counted as runnable went into the entry. */
 void charge_runnable(struct sampler *sampler, struct tracked *thread, uint32_t entry,
 		     int64_t samples);
+/* It is late no more, and all its samples have been charged. */
+void charge_late_end(struct sampler *sampler, const struct late_charge *charge);
 /* The thread, which slept, has run: it has ended the time in which nobody did. */
 void charge_end_of_wait(struct sampler *sampler, struct tracked *thread);
 /* Everybody was looked at. */

@@ -10,6 +10,20 @@
 
 #include "sampler_state.h"
 
+/*
+ * The part of a stretch of time in which a runnable thread waited for a CPU: of the rest the
+ * scheduler has counted CPU time.
+ */
+static double
+queued_share(const struct sched *before, const struct sched *now, uint64_t elapsed_ns)
+{
+	const uint64_t ran_ns = now->cpu_ns - before->cpu_ns;
+
+	if (now->cpu_ns <= before->cpu_ns)
+		return 1;
+	return ran_ns >= elapsed_ns ? 0 : 1 - (double)ran_ns / (double)elapsed_ns;
+}
+
 void
 late_begin(struct sampler *sampler, struct pending *pending)
 {
@@ -19,8 +33,14 @@ late_begin(struct sampler *sampler, struct pending *pending)
 	*thread->late = *pending;
 	memset(thread->late->part, 0, sizeof(thread->late->part));
 	thread->late->part_state = RUN_QUEUED;
-	thread->late->charge = (struct late_charge){ .fresh = pending->samples };
 	thread->late->latest = thread->sched;
+	(void)watch_read_sched(&thread->watch, sampler->process, &thread->late->latest);
+	thread->late->charge = (struct late_charge){
+		.fresh = pending->samples,
+		.queued = (double)pending->samples *
+			  queued_share(&thread->sched, &thread->late->latest,
+				       clock_now_ns() - pending->looked_ns),
+	};
 	sampler->late_count++;
 	/* The request stays with the tracer: the batch gets another. */
 	pending->request = xcalloc(1, sizeof(*pending->request));
@@ -31,15 +51,23 @@ late_begin(struct sampler *sampler, struct pending *pending)
 void
 late_extend(struct sampler *sampler, struct tracked *thread, enum run_state state)
 {
-	struct sched now;
+	const int64_t samples = (int64_t)(sampler->tick - thread->last_tick);
+	const uint64_t time_ns = sampler->tick_ns - thread->last_ns;
+	struct pending *late = thread->late;
+	struct sched now = late->latest;
 
-	thread->late->part_state = state;
-	thread->late->part[state].samples += (int64_t)(sampler->tick - thread->last_tick);
-	thread->late->part[state].weight_ns += (int64_t)(sampler->tick_ns - thread->last_ns);
+	(void)watch_read_sched(&thread->watch, sampler->process, &now);
+	late->part_state = state;
+	late->part[state].samples += samples;
+	late->part[state].weight_ns += (int64_t)time_ns;
+	if (run_state_runnable(state)) {
+		late->charge.fresh += samples;
+		late->charge.queued +=
+			(double)samples * queued_share(&late->latest, &now, time_ns);
+	}
+	late->latest = now;
 	thread->last_tick = sampler->tick;
 	thread->last_ns = sampler->tick_ns;
-	if (watch_read_sched(&thread->watch, sampler->process, &now) == LOOK_OK)
-		thread->late->latest = now;
 }
 
 void
@@ -128,6 +156,7 @@ count_samples(const struct pending *late)
 static void
 discard(struct sampler *sampler, struct tracked *thread)
 {
+	charge_late_end(sampler, &thread->late->charge);
 	tracer_forget(sampler->tracer, thread->late->request);
 	snapshot_release(&thread->late->request->snapshot);
 	free(thread->late->request);

@@ -210,8 +210,6 @@ look_at_late(struct sampler *sampler, struct tracked *thread)
 	/* In a long system call it may sleep without an ear for interrupts. */
 	bool disk = known && stat.state == 'D';
 
-	if (!disk)
-		thread->late->charge.fresh += sampler->tick - thread->last_tick;
 	late_extend(sampler, thread, disk ? RUN_DISK : RUN_QUEUED);
 	if (known && (stat.state == 'Z' || stat.state == 'X')) {
 		/* A first thread's exit is told to nobody while others live. */

@@ -113,6 +113,7 @@ struct sampler {
 	uint64_t tick_ns, span_ns;
 	double runnable;        /* estimate of the number of runnable threads */
 	double queued;          /* how many of them were seen to wait for a CPU */
+	double on_cpu_owed;     /* so many more were on one, at ticks before: see charge.c */
 	unsigned cpus;          /* that the target may use */
 	struct charges charges;
 	uint64_t gap_ns;        /* time in which nobody was runnable, not charged yet */

@@ -5,8 +5,12 @@
  */
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "folded.h"
 
@@ -97,6 +101,89 @@ cpu_time(const struct target *target)
 	CHECK(seen.waiting == 0, "a wait has %.0f us of CPU time", seen.waiting);
 }
 
+/* --- others want the CPUs, too ------------------------------------------------------------ */
+
+#define STRANGERS 3
+#define STRANGE_RATE 400
+#define STRANGE_SECONDS 4
+
+static void
+start_strangers(pid_t *strangers)
+{
+	const pid_t parent = getpid();
+
+	for (int i = 0; i < STRANGERS; i++) {
+		strangers[i] = fork();
+		if (strangers[i] != 0)
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() == parent)
+			continue;
+		_exit(0);
+	}
+}
+
+static void
+end_strangers(const pid_t *strangers)
+{
+	for (int i = 0; i < STRANGERS; i++) {
+		if (strangers[i] <= 0)
+			continue;
+		kill(strangers[i], SIGKILL);
+		waitpid(strangers[i], NULL, 0);
+	}
+}
+
+/* The number that ends where the words begin, in seconds if it has a unit; NAN: not there. */
+static double
+number_before(const char *text, const char *words)
+{
+	const char *at = strstr(text, words), *begin = at;
+	char *unit;
+	double value;
+
+	if (at == NULL)
+		return NAN;
+	while (begin > text && strchr("0123456789.,mus", begin[-1]) != NULL)
+		begin--;
+	value = strtod(begin, &unit);
+	return strncmp(unit, "ms", 2) == 0 ? value / 1e3 : value;
+}
+
+/*
+ * A thread that waits for a CPU is none of the threads on one, also when it could not be stopped
+ * within its tick for just that reason: the histogram has the CPU time that samples have.
+ */
+static void
+strangers_on_the_cpus(const struct target *target)
+{
+	char pid[16];
+	const char *words[] = { "wallsample", "-d", "4", "-r", "400", "-p", pid, NULL };
+	const double ticks = STRANGE_RATE * STRANGE_SECONDS;
+	/* What is made up for at another tick has its span: they differ as exponential ones do. */
+	const double bound = 5 * sqrt(2 / ticks);
+	pid_t strangers[STRANGERS];
+	double at_once, overhead, latency;
+	struct run run;
+
+	harness_case("strangers on the CPUs");
+	snprintf(pid, sizeof(pid), "%d", (int)target->pid);
+	start_strangers(strangers);
+	run_start_words(&run, (char *const *)(uintptr_t)words, NULL);
+	run_finish(&run);
+	end_strangers(strangers);
+	at_once = number_before(run.out, " on average");
+	overhead = number_before(run.out, " of Overhead");
+	latency = number_before(run.out, " of Latency");
+	CHECK(at_once > 0 && overhead > 0 && latency > 0, "the report is '%s'", run.out);
+	printf("  %.2f threads on a CPU, in samples %.2f +- %.2f\n", at_once, overhead / latency,
+	       bound);
+	CHECK(fabs(at_once - overhead / latency) <= bound,
+	      "%.2f threads on a CPU, but %.2f s of CPU time in %.2f s", at_once, overhead,
+	      latency);
+	run_release(&run);
+}
+
 int
 main(void)
 {
@@ -111,6 +198,7 @@ main(void)
 		cpu_time(&target);
 	else
 		harness_skip("two threads need two CPUs");
+	strangers_on_the_cpus(&target);
 	CHECK(inspect_is_free(target.pid), "the target is not left alone");
 	target_finish(&target, NULL);
 	return harness_end();
