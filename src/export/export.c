@@ -13,6 +13,7 @@ const struct exporter *const exporters[] = {
 	&exporter_folded,
 	&exporter_pprof,
 	&exporter_json,
+	&exporter_chrome,
 	&exporter_svg,
 	&exporter_markdown,
 	&exporter_html,

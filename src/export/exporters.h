@@ -11,6 +11,7 @@ extern const struct exporter exporter_text;
 extern const struct exporter exporter_folded;
 extern const struct exporter exporter_pprof;
 extern const struct exporter exporter_json;
+extern const struct exporter exporter_chrome;
 extern const struct exporter exporter_svg;
 extern const struct exporter exporter_markdown;
 extern const struct exporter exporter_html;

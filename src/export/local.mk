@@ -1,4 +1,5 @@
 libwallsample_a_SOURCES += \
+	src/export/chrome.c \
 	src/export/columns.c \
 	src/export/columns.h \
 	src/export/display.c \

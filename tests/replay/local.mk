@@ -1,7 +1,9 @@
 # Other programs read the golden files: see tests/README.
 replay_tests = \
+	tests/replay/chrome.sh \
 	tests/replay/json.sh \
 	tests/replay/pprof.sh \
 	tests/replay/svg.sh
 TESTS += $(replay_tests)
 EXTRA_DIST += $(replay_tests)
+EXTRA_DIST += tests/replay/recordings/job.wsdb tests/replay/recordings/hostile.wsdb

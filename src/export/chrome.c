@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chrome.c - a trace in the Trace Event Format, which Perfetto, chrome://tracing and others draw:
+ * https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+ *
+ * A thread is a track. On it each run state is a slice, and below it are the functions of the
+ * call chain, the outermost first, each as long as consecutive samples have it. How many threads
+ * were on a CPU, and how many waited for one, are counters.
+ *
+ * Times are microseconds of CLOCK_MONOTONIC, as those of other tools. A slice is written when it
+ * ends, so slices are in no order: readers sort them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "exporters.h"
+#include "json_stream.h"
+#include "report.h"
+#include "timeline.h"
+#include "wallsample/base.h"
+
+/* PID_MAX_LIMIT of the kernel's threads.h. Processes of two machines may have one id. */
+#define PIDS 4194304
+
+/* Perfetto lays no more than 512 slices upon each other. */
+#define DEPTH_MOST 500
+
+/* The slices of a thread that are not over. */
+struct track {
+	bool is_open;
+	struct timeline_slice last; /* its function array is the view's */
+	uint64_t state_ns;          /* when its state began */
+	uint64_t *began_ns;         /* by frame, the outermost first: when it did */
+	size_t capacity;
+};
+
+struct tracing {
+	const struct export_input *input;
+	struct json_stream json;
+	int64_t *pid;       /* by recording: what stands for its process */
+	bool *has_name;     /* by thread of the profile */
+	struct track track; /* threads come one after the other */
+};
+
+/* --- events ------------------------------------------------------------------------------- */
+
+static int64_t
+us(uint64_t ns)
+{
+	return (int64_t)((ns + NS_PER_US / 2) / NS_PER_US);
+}
+
+/* An event of the kind `phase` with what all have. */
+static json_t *
+make_event(const struct tracing *tracing, const char *phase, size_t recording, const char *name)
+{
+	json_t *event = json_object();
+
+	json_object_set_new(event, "ph", json_string(phase));
+	json_object_set_new(event, "pid", json_integer(tracing->pid[recording]));
+	json_object_set_new(event, "name", json_string(name));
+	return event;
+}
+
+static pid_t
+tid_of(const struct tracing *tracing, uint32_t thread)
+{
+	return profile_thread(view_profile(tracing->input->view), thread)->tid;
+}
+
+static void
+put_slice(struct tracing *tracing, const char *category, json_t *name, const char *colour,
+	  uint64_t start_ns)
+{
+	const struct timeline_slice *last = &tracing->track.last;
+	json_t *event = make_event(tracing, "X", last->recording, "");
+
+	json_object_set_new(event, "tid", json_integer(tid_of(tracing, last->thread)));
+	json_object_set_new(event, "name", name);
+	json_object_set_new(event, "cat", json_string(category));
+	json_object_set_new(event, "ts", json_integer(us(start_ns)));
+	json_object_set_new(event, "dur", json_integer(us(last->end_ns) - us(start_ns)));
+	if (colour != NULL)
+		json_object_set_new(event, "cname", json_string(colour));
+	json_stream_put(&tracing->json, NULL, event);
+}
+
+/* --- the slices of a thread --------------------------------------------------------------- */
+
+/* The colours of catapult's tracks of threads: base/color_scheme.html. */
+static const char *
+state_colour(enum run_state state)
+{
+	switch (state) {
+	case RUN_RUNNING:
+		return "thread_state_running";
+	case RUN_QUEUED:
+		return "thread_state_runnable";
+	case RUN_SLEEPING:
+		return "thread_state_sleeping";
+	case RUN_DISK:
+		return "thread_state_uninterruptible";
+	default:
+		return "thread_state_unknown";
+	}
+}
+
+static uint32_t
+frame_at(const struct timeline_slice *slice, size_t outer)
+{
+	return slice->function[slice->depth - 1 - outer];
+}
+
+static json_t *
+state_name(const struct timeline_slice *slice)
+{
+	struct strbuf sb;
+	json_t *name;
+
+	strbuf_init(&sb);
+	report_add_state(&sb, slice->state, slice->syscall);
+	name = json_string(sb.data);
+	strbuf_release(&sb);
+	return name;
+}
+
+/*
+ * All frames but the outermost `keep` end. Of slices that begin and end together readers take the
+ * first in the file for the outer one.
+ */
+static void
+close_frames(struct tracing *tracing, size_t keep)
+{
+	const struct timeline_slice *last = &tracing->track.last;
+
+	for (size_t i = keep; i < last->depth; i++) {
+		const struct view_function *function =
+			view_function(tracing->input->view, frame_at(last, i));
+
+		put_slice(tracing, "stack", json_stream_text(&tracing->json, function->name), NULL,
+			  tracing->track.began_ns[i]);
+	}
+}
+
+static void
+close_track(struct tracing *tracing)
+{
+	struct track *track = &tracing->track;
+
+	if (!track->is_open)
+		return;
+	put_slice(tracing, "state", state_name(&track->last), state_colour(track->last.state),
+		  track->state_ns);
+	close_frames(tracing, 0);
+	track->is_open = false;
+}
+
+/* Does the thread go on in the state that it was in? */
+static bool
+goes_on(const struct track *track, const struct timeline_slice *slice)
+{
+	const struct timeline_slice *last = &track->last;
+
+	return track->is_open && last->recording == slice->recording &&
+	       last->thread == slice->thread && last->state == slice->state &&
+	       last->syscall == slice->syscall && last->end_ns == slice->start_ns;
+}
+
+static size_t
+frames_in_common(const struct timeline_slice *a, const struct timeline_slice *b)
+{
+	size_t i = 0;
+
+	while (i < a->depth && i < b->depth && frame_at(a, i) == frame_at(b, i))
+		i++;
+	return i;
+}
+
+static void
+name_thread(struct tracing *tracing, const struct timeline_slice *slice)
+{
+	const struct profile *profile = view_profile(tracing->input->view);
+	const struct profile_thread *thread = profile_thread(profile, slice->thread);
+	json_t *event;
+
+	if (tracing->has_name[slice->thread])
+		return;
+	tracing->has_name[slice->thread] = true;
+	event = make_event(tracing, "M", slice->recording, "thread_name");
+	json_object_set_new(event, "tid", json_integer(thread->tid));
+	json_object_set_new(event, "args", json_pack("{s:o}", "name",
+						     json_stream_text(
+							     &tracing->json,
+							     profile_text(profile, thread->name))));
+	json_stream_put(&tracing->json, NULL, event);
+}
+
+/* The innermost frames of what is too deep are left out. */
+static struct timeline_slice
+cut(const struct timeline_slice *slice)
+{
+	struct timeline_slice copy = *slice;
+
+	if (copy.depth > DEPTH_MOST) {
+		copy.function += copy.depth - DEPTH_MOST;
+		copy.depth = DEPTH_MOST;
+	}
+	return copy;
+}
+
+static bool
+on_slice(void *context, const struct timeline_slice *whole)
+{
+	const struct timeline_slice copy = cut(whole), *slice = &copy;
+	struct tracing *tracing = context;
+	struct track *track = &tracing->track;
+	size_t kept = 0;
+
+	name_thread(tracing, slice);
+	if (goes_on(track, slice)) {
+		kept = frames_in_common(&track->last, slice);
+		close_frames(tracing, kept);
+	} else {
+		close_track(tracing);
+		track->state_ns = slice->start_ns;
+	}
+	track->began_ns = xgrow(track->began_ns, &track->capacity, slice->depth + 1,
+				sizeof(*track->began_ns));
+	for (size_t i = kept; i < slice->depth; i++)
+		track->began_ns[i] = slice->start_ns;
+	track->last = *slice;
+	track->is_open = true;
+	return true;
+}
+
+/* --- counters ----------------------------------------------------------------------------- */
+
+static void
+put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t running,
+	    uint32_t waiting)
+{
+	json_t *event = make_event(tracing, "C", recording, "threads");
+
+	json_object_set_new(event, "ts", json_integer(us(ns)));
+	json_object_set_new(event, "args",
+			    json_pack("{s:I,s:I}", "on a CPU", (json_int_t)running,
+				      "waiting for a CPU", (json_int_t)waiting));
+	json_stream_put(&tracing->json, NULL, event);
+}
+
+/* A value holds until the next: only changes are written. Ticks that are not wanted are zero. */
+static void
+put_counters(struct tracing *tracing, size_t number)
+{
+	const struct recording *recording = tracing->input->recordings[number];
+	const uint64_t ticks = recording_info(recording)->ticks;
+	const uint64_t base_ns = timeline_base(tracing->input, number);
+	struct recording_tick last = { .span_ns = 0 };
+	bool any = false;
+
+	for (uint64_t n = 0; n < ticks; n++) {
+		struct recording_tick tick = *recording_tick(recording, n);
+
+		if (!recording_tick_wanted(recording, n))
+			tick.parallelism = tick.runnable = 0;
+		if (!any || tick.parallelism != last.parallelism || tick.runnable != last.runnable)
+			put_counter(tracing, number, base_ns + tick.start_ns, tick.parallelism,
+				    tick.runnable > tick.parallelism ?
+					    tick.runnable - tick.parallelism : 0);
+		any = true;
+		last = tick;
+	}
+	if (any)
+		put_counter(tracing, number, base_ns + last.start_ns + last.span_ns, 0, 0);
+}
+
+/* --- processes ---------------------------------------------------------------------------- */
+
+static void
+number_processes(struct tracing *tracing)
+{
+	const struct export_input *input = tracing->input;
+
+	for (size_t i = 0; i < input->recording_count; i++) {
+		tracing->pid[i] = recording_info(input->recordings[i])->pid;
+		for (size_t j = 0; j < i; j++)
+			if (tracing->pid[j] == tracing->pid[i])
+				tracing->pid[i] += PIDS;
+	}
+}
+
+/* "redis-server", and of several "redis-server 123 on host". */
+static void
+name_process(struct tracing *tracing, size_t number)
+{
+	const struct recording_info *info = recording_info(tracing->input->recordings[number]);
+	json_t *event = make_event(tracing, "M", number, "process_name");
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, info->comm);
+	if (tracing->input->recording_count > 1)
+		strbuf_add_format(&sb, " %" PRId64 " on %s", info->pid, info->host);
+	json_object_set_new(event, "args",
+			    json_pack("{s:o}", "name", json_stream_text(&tracing->json, sb.data)));
+	strbuf_release(&sb);
+	json_stream_put(&tracing->json, NULL, event);
+}
+
+static void
+put_about(struct tracing *tracing)
+{
+	const struct export_input *input = tracing->input;
+
+	json_stream_put(&tracing->json, "displayTimeUnit", json_string("ms"));
+	json_stream_begin_object(&tracing->json, "otherData");
+	json_stream_put(&tracing->json, "generator", json_string("wallsample"));
+	json_stream_put(&tracing->json, "command_line",
+			json_stream_text(&tracing->json, input->process->cmdline));
+	json_stream_end(&tracing->json);
+}
+
+static void
+chrome_write(const struct export_input *input, FILE *out)
+{
+	const size_t threads = profile_thread_count(view_profile(input->view));
+	struct tracing tracing = {
+		.input = input,
+		.pid = xcalloc(input->recording_count + 1, sizeof(*tracing.pid)),
+		.has_name = xcalloc(threads + 1, sizeof(*tracing.has_name)),
+	};
+
+	number_processes(&tracing);
+	json_stream_open(&tracing.json, out);
+	put_about(&tracing);
+	json_stream_begin_list(&tracing.json, "traceEvents");
+	for (size_t i = 0; i < input->recording_count; i++) {
+		name_process(&tracing, i);
+		put_counters(&tracing, i);
+	}
+	timeline_each(input, RECORDING_BY_THREAD, on_slice, &tracing);
+	close_track(&tracing);
+	json_stream_end(&tracing.json);
+	json_stream_close(&tracing.json);
+	free(tracing.track.began_ns);
+	free(tracing.has_name);
+	free(tracing.pid);
+}
+
+const struct exporter exporter_chrome = {
+	.name = "chrome",
+	.help = "a timeline of all threads, for Perfetto and chrome://tracing",
+	.endings = "trace.json,trace",
+	.noun = "trace",
+	.time = EXPORT_TIME,
+	.write = chrome_write,
+};
