@@ -1,6 +1,7 @@
 # Other programs read the golden files: see tests/README.
 replay_tests = \
 	tests/replay/chrome.sh \
+	tests/replay/exports.sh \
 	tests/replay/json.sh \
 	tests/replay/pprof.sh \
 	tests/replay/svg.sh

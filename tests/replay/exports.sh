@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What every exporter makes of the recordings kept here, byte for byte: exports/NAME.FORMAT.
+# After a change that is meant: UPDATE_GOLDEN=1 make check TESTS=tests/replay/exports.sh, then
+# read the difference as a user would.
+set -u
+replay=${SOURCE:?}/tests/replay
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+failed=0 count=0
+unset COLUMNS DEBUGINFOD_URLS
+export TZ=UTC LC_ALL=C
+
+# The registry, as the program names it to who asks for something else.
+formats=$("${WALLSAMPLE:?}" report -f none "$replay/recordings/job.wsdb" 2>&1 |
+	sed -n 's/.*there are: //p' | tr -d ',')
+[ -n "$formats" ] || { echo 'no formats found'; exit 1; }
+
+# compare NAME OPTIONS…: the output against exports/NAME
+compare() {
+	local name=$1 golden=$replay/exports/$1
+	shift
+	"$WALLSAMPLE" report -q --debuginfod=off "$@" -o "$dir/out" 2>"$dir/err" || {
+		if grep -q 'cannot be written: ' "$dir/err"; then
+			return
+		fi
+		echo "$name: $(cat "$dir/err")"
+		failed=1
+		return
+	}
+	count=$((count + 1))
+	# zlib's bytes are not the same everywhere, what they stand for is
+	if gzip -t "$dir/out" 2>/dev/null; then
+		gzip -dc <"$dir/out" >"$dir/plain" && mv "$dir/plain" "$dir/out"
+	fi
+	if [ -n "${UPDATE_GOLDEN:-}" ]; then
+		mkdir -p "$replay/exports" && cp "$dir/out" "$golden"
+	elif ! cmp "$dir/out" "$golden"; then
+		diff -a "$golden" "$dir/out" | cut -c 1-200 | head -n 10
+		failed=1
+	fi
+}
+
+for format in $formats; do
+	[ "$format" != wsdb ] || continue
+	for recording in job hostile; do
+		compare "$recording.$format" -f "$format" "$replay/recordings/$recording.wsdb"
+	done
+done
+# Options that go through every exporter.
+compare job-part.json -f json --from 0.5 --to 1 --parallelism 1-2 "$replay/recordings/job.wsdb"
+compare job-latency.folded -f folded -t --sort latency "$replay/recordings/job.wsdb"
+compare both.text -f text "$replay/recordings/job.wsdb" "$replay/recordings/hostile.wsdb"
+echo "$count outputs compared"
+exit $failed
