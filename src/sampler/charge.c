@@ -7,6 +7,9 @@
 
 #include "sampler_state.h"
 
+/* What is known of so many late threads is a guess for the next. */
+#define LATE_MEMORY 16
+
 void
 charge_runnable(struct sampler *sampler, struct tracked *thread, uint32_t entry, int64_t samples)
 {
@@ -14,7 +17,7 @@ charge_runnable(struct sampler *sampler, struct tracked *thread, uint32_t entry,
 
 	if (thread->late != NULL) {
 		/* Its ticks are over, and were charged to it as they passed. */
-		const struct late_charge *of = &thread->late->charge;
+		struct late_charge *of = &thread->late->charge;
 
 		if (of->samples > 0)
 			profile_charge(sampler->profile, entry,
@@ -22,6 +25,10 @@ charge_runnable(struct sampler *sampler, struct tracked *thread, uint32_t entry,
 						 (double)of->samples));
 		if (thread->state == RUN_RUNNING)
 			sampler->on_cpu_owed += (double)samples;
+		if (!of->told)
+			sampler->late_ran += ((thread->state == RUN_RUNNING) - sampler->late_ran) /
+					     LATE_MEMORY;
+		of->told = true;
 		return;
 	}
 	if (thread->state == RUN_QUEUED)

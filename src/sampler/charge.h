@@ -3,6 +3,7 @@
 #ifndef WALLSAMPLE_CHARGE_H
 #define WALLSAMPLE_CHARGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,7 @@ struct charges {
 struct late_charge {
 	int64_t samples, fresh;
 	double queued, on_cpu, latency_ns;
+	bool told; /* what it did at its first tick is known by now */
 };
 
 /* So many samples of a thread that was counted as runnable went into the entry. */

@@ -28,6 +28,7 @@ void
 late_begin(struct sampler *sampler, struct pending *pending)
 {
 	struct tracked *thread = pending->thread;
+	double queued;
 
 	thread->late = xmalloc(sizeof(*thread->late));
 	*thread->late = *pending;
@@ -35,11 +36,12 @@ late_begin(struct sampler *sampler, struct pending *pending)
 	thread->late->part_state = RUN_QUEUED;
 	thread->late->latest = thread->sched;
 	(void)watch_read_sched(&thread->watch, sampler->process, &thread->late->latest);
+	queued = queued_share(&thread->sched, &thread->late->latest,
+			      clock_now_ns() - pending->looked_ns);
+	if (queued > 1 - sampler->late_ran)
+		queued = 1 - sampler->late_ran;
 	thread->late->charge = (struct late_charge){
-		.fresh = pending->samples,
-		.queued = (double)pending->samples *
-			  queued_share(&thread->sched, &thread->late->latest,
-				       clock_now_ns() - pending->looked_ns),
+		.fresh = pending->samples, .queued = (double)pending->samples * queued,
 	};
 	sampler->late_count++;
 	/* The request stays with the tracer: the batch gets another. */

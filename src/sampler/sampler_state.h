@@ -113,6 +113,8 @@ struct sampler {
 	uint64_t tick_ns, span_ns;
 	double runnable;        /* estimate of the number of runnable threads */
 	double queued;          /* how many of them were seen to wait for a CPU */
+	double late_ran;        /* of those that are late, the part that ran at their first tick:
+				 * we have taken their CPU */
 	double on_cpu_owed;     /* so many more were on one, at ticks before: see charge.c */
 	unsigned cpus;          /* that the target may use */
 	struct charges charges;
