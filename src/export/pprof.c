@@ -144,6 +144,17 @@ pack_texts(struct packing *packing)
 
 /* --- functions and locations ----------------------------------------------------------- */
 
+/*
+ * As it is after --no-demangle. Only such a name is given as the system's, too: then pprof demangles
+ * it. From any other that is the same twice it takes what stands in brackets, so that functions
+ * would become one that are not.
+ */
+static bool
+is_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
 /* The number of a function, which is written when it is met first. */
 static uint64_t
 function_id(struct packing *packing, const char *name, const char *file)
@@ -161,7 +172,9 @@ function_id(struct packing *packing, const char *name, const char *file)
 	if (!added)
 		return id;
 	function.id = id;
-	function.name = function.system_name = name_text;
+	function.name = name_text;
+	if (is_mangled(name))
+		function.system_name = name_text;
 	function.filename = file_text;
 	piece.n_function = 1;
 	piece.function = &one;

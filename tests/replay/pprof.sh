@@ -45,9 +45,10 @@ if missing or not seen or order != sorted(order, reverse=True):
 print("%d functions are the same" % len(seen))
 PY
 
-# same WEIGHT FOLDED: what pprof says of that weight is what the folded stacks say
+# same WEIGHT FOLDED: what pprof says of that weight is what the folded stacks say, with whole
+# names: it would shorten those that it takes for C++
 same() {
-	timeout 120 go tool pprof -symbolize=none -top -nodecount=0 -nodefraction=0 \
+	timeout 120 go tool pprof -top -nodecount=0 -nodefraction=0 \
 		-unit=us $1 "$replay/stacks-latency.pprof" >"$dir/top" 2>"$dir/err" ||
 		{ cat "$dir/err"; failed=1; return; }
 	grep -q "^Type: $2\$" "$dir/top" || { cat "$dir/top"; failed=1; }

@@ -40,7 +40,7 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	switch (place->vaddr - CODE) {
 	case 0x10:
 		out[0] = named("inner", "/src/a.h", 3, true);
-		out[1] = named("middle", "/src/a.h", 9, true);
+		out[1] = named("_Z6middlev", "/src/a.h", 9, true);
 		out[2] = named("outer", "/src/a.c", 20, false);
 		return 3;
 	case 0x20:
@@ -248,6 +248,8 @@ test_inlined(void **state)
 	assert_int_equal(at->n_line, 3);
 	assert_string_equal(text(written, function(written, at, 0)->name), "inner");
 	assert_string_equal(text(written, function(written, at, 0)->filename), "/src/a.h");
+	assert_int_equal(function(written, at, 0)->system_name, 0);
+	assert_string_equal(text(written, function(written, at, 1)->system_name), "_Z6middlev");
 	assert_int_equal(at->line[0]->line, 3);
 	assert_string_equal(text(written, function(written, at, 2)->name), "outer");
 	assert_int_equal(at->line[2]->line, 20);
