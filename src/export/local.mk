@@ -12,6 +12,8 @@ libwallsample_a_SOURCES += \
 	src/export/json_stream.h \
 	src/export/page.h \
 	src/export/pprof.c \
+	src/export/pprof_stream.c \
+	src/export/pprof_stream.h \
 	src/export/quantity.c \
 	src/export/quantity.h \
 	src/export/report.c \

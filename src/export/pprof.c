@@ -2,9 +2,8 @@
 /*
  * pprof.c - gzipped protocol buffers, as `go tool pprof` and its kin read them.
  *
- * The profile is packed in pieces, each a message with some of its fields: put one behind the
- * other they are one message, by the rules of protocol buffers. So only tables of what was
- * mentioned are held in memory, not all samples a second time.
+ * The profile is packed in pieces, each a message with some of its fields (see pprof_stream.h).
+ * So only tables of what was mentioned are held in memory, not all samples a second time.
  *
  * Addresses are those of the files, not where the target had them mapped: a mapping's start is the
  * address that its file gives the code.
@@ -12,16 +11,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "exporters.h"
 #include "pprof.pb-c.h"
+#include "pprof_stream.h"
 #include "wallsample/base.h"
 #include "wallsample/module.h"
 #include "wallsample/table.h"
 
-#define GZIP_WINDOW (15 + 16) /* the largest window, with gzip's header: see deflateInit2 */
-#define MEMORY_LEVEL 8
 #define PAGE UINT64_C(4096)
 #define LABELS_MOST 4
 
@@ -44,8 +41,7 @@ struct mapping_facts {
 struct packing {
 	const struct export_input *input;
 	const struct view *view;
-	FILE *out;
-	z_stream zip;
+	struct pprof_stream *stream;
 	struct strings *texts;
 	struct table functions;    /* (name, file) -> number */
 	bool *used;                /* by frame of the profile: its location is written */
@@ -55,61 +51,6 @@ struct packing {
 	size_t mapping_count;
 	struct strbuf scratch;
 };
-
-/* --- bytes ------------------------------------------------------------------------ */
-
-/* Gives zlib memory that never fails, so that nothing else can. */
-static voidpf
-zip_allocate(voidpf opaque, uInt items, uInt size)
-{
-	(void)opaque;
-	return xcalloc(items, size);
-}
-
-static void
-zip_free(voidpf opaque, voidpf memory)
-{
-	(void)opaque;
-	free(memory);
-}
-
-static void
-zip_bytes(struct packing *packing, const uint8_t *bytes, size_t size, int flush)
-{
-	uint8_t block[16384];
-
-	/* zlib's pointer is not const, but it only reads there. */
-	packing->zip.next_in = (uint8_t *)(uintptr_t)bytes;
-	packing->zip.avail_in = (uInt)size;
-	do {
-		packing->zip.next_out = block;
-		packing->zip.avail_out = sizeof(block);
-		deflate(&packing->zip, flush);
-		fwrite(block, 1, sizeof(block) - packing->zip.avail_out, packing->out);
-	} while (packing->zip.avail_out == 0);
-}
-
-/* A protobuf-c buffer that hands on what is packed; `base` is its first member. */
-struct piece {
-	ProtobufCBuffer base;
-	struct packing *packing;
-};
-
-static void
-append_piece(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
-{
-	struct piece *piece = (struct piece *)buffer;
-
-	zip_bytes(piece->packing, bytes, size, Z_NO_FLUSH);
-}
-
-static void
-pack(struct packing *packing, const pb_profile *message)
-{
-	struct piece piece = { .base.append = append_piece, .packing = packing };
-
-	protobuf_c_message_pack_to_buffer(&message->base, &piece.base);
-}
 
 /* --- texts --------------------------------------------------------------------------- */
 
@@ -138,16 +79,16 @@ pack_texts(struct packing *packing)
 
 		piece.n_string_table = 1;
 		piece.string_table = &entry;
-		pack(packing, &piece);
+		pprof_stream_add(packing->stream, &piece.base);
 	}
 }
 
 /* --- functions and locations ----------------------------------------------------------- */
 
 /*
- * As it is after --no-demangle. Only such a name is given as the system's, too: then pprof demangles
- * it. From any other that is the same twice it takes what stands in brackets, so that functions
- * would become one that are not.
+ * As it is after --no-demangle. Only such a name is given as the system's, too: then pprof
+ * demangles it. From any other that is the same twice it takes what stands in brackets, so that
+ * functions would become one that are not.
  */
 static bool
 is_mangled(const char *name)
@@ -178,7 +119,7 @@ function_id(struct packing *packing, const char *name, const char *file)
 	function.filename = file_text;
 	piece.n_function = 1;
 	piece.function = &one;
-	pack(packing, &piece);
+	pprof_stream_add(packing->stream, &piece.base);
 	return id;
 }
 
@@ -203,7 +144,7 @@ pack_location(struct packing *packing, pb_location *location)
 
 	piece.n_location = 1;
 	piece.location = &location;
-	pack(packing, &piece);
+	pprof_stream_add(packing->stream, &piece.base);
 }
 
 /* The frame that `count` functions of a stack are from, innermost first. */
@@ -321,7 +262,7 @@ pack_row(struct packing *packing, const struct view_row *row, uint64_t *location
 	sample.label = labels;
 	piece.n_sample = 1;
 	piece.sample = &one;
-	pack(packing, &piece);
+	pprof_stream_add(packing->stream, &piece.base);
 }
 
 static void
@@ -386,7 +327,26 @@ pack_mapping(struct packing *packing, uint32_t id)
 	mapping.has_inline_frames = facts->has_inlines;
 	piece.n_mapping = 1;
 	piece.mapping = &one;
-	pack(packing, &piece);
+	pprof_stream_add(packing->stream, &piece.base);
+}
+
+/*
+ * Readers take the first mapping for that of the program: its name is in their headings, and
+ * profiles of different build-ids are not compared. So it is there even if no code of it is.
+ */
+static void
+pack_mappings(struct packing *packing)
+{
+	uint32_t program = 0;
+
+	while (program < packing->mapping_count &&
+	       modules_get(packing->input->modules, program)->path[0] != '/')
+		program++;
+	if (program < packing->mapping_count)
+		pack_mapping(packing, program);
+	for (uint32_t i = 0; i < packing->mapping_count; i++)
+		if (i != program && packing->mapping[i].used)
+			pack_mapping(packing, i);
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */
@@ -435,7 +395,7 @@ pack_head(struct packing *packing)
 	piece.duration_nanos = (int64_t)stats->elapsed_ns;
 	piece.n_comment = make_comments(packing, comment);
 	piece.comment = comment;
-	pack(packing, &piece);
+	pprof_stream_add(packing->stream, &piece.base);
 }
 
 static void
@@ -444,11 +404,8 @@ pack_profile(struct packing *packing)
 	text(packing, ""); /* number 0, as the format wants it */
 	pack_head(packing);
 	pack_rows(packing);
-	for (uint32_t i = 0; i < packing->mapping_count; i++)
-		if (packing->mapping[i].used)
-			pack_mapping(packing, i);
+	pack_mappings(packing);
 	pack_texts(packing);
-	zip_bytes(packing, NULL, 0, Z_FINISH);
 }
 
 static void
@@ -457,27 +414,22 @@ pprof_write(const struct export_input *input, FILE *out)
 	struct packing packing = {
 		.input = input,
 		.view = input->view,
-		.out = out,
-		.zip = { .zalloc = zip_allocate, .zfree = zip_free },
+		.stream = pprof_stream_create(out),
 		.texts = strings_create(),
 		.frame_count = profile_frame_count(view_profile(input->view)),
 		.mapping_count = input->modules != NULL ? modules_count(input->modules) : 0,
 	};
 
-	/* Without a header of its own zlib writes no time into it: same profile, same bytes. */
-	if (deflateInit2(&packing.zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW,
-			 MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK) {
-		table_init(&packing.functions);
-		strbuf_init(&packing.scratch);
-		packing.used = xcalloc(packing.frame_count + 1, sizeof(*packing.used));
-		packing.mapping = xcalloc(packing.mapping_count + 1, sizeof(*packing.mapping));
-		pack_profile(&packing);
-		deflateEnd(&packing.zip);
-		free(packing.used);
-		free(packing.mapping);
-		table_release(&packing.functions);
-		strbuf_release(&packing.scratch);
-	}
+	table_init(&packing.functions);
+	strbuf_init(&packing.scratch);
+	packing.used = xcalloc(packing.frame_count + 1, sizeof(*packing.used));
+	packing.mapping = xcalloc(packing.mapping_count + 1, sizeof(*packing.mapping));
+	pack_profile(&packing);
+	pprof_stream_free(packing.stream);
+	free(packing.used);
+	free(packing.mapping);
+	table_release(&packing.functions);
+	strbuf_release(&packing.scratch);
 	strings_free(packing.texts);
 }
 

@@ -121,6 +121,11 @@ make(void **state)
 	image->build_id[0] = 0xab;
 	written->modules = modules_create();
 	assert_int_equal(modules_add_object(written->modules, image), 0);
+	/* two of which no sample is, the first of them the program */
+	modules_add_recorded(written->modules, &(struct recorded_module){
+		.path = "/no/program", .build_id = "cd01" });
+	modules_add_recorded(written->modules, &(struct recorded_module){
+		.path = "/no/library", .build_id = "ef02" });
 	written->profile = profile_create();
 	thread = profile_add_thread(written->profile, 7, 1, "main\x1b\xff");
 	other = profile_add_thread(written->profile, 8, 1, "");
@@ -263,9 +268,13 @@ static void
 test_mappings(void **state)
 {
 	const struct written *written = *state;
-	const Wallsample__Pprof__Mapping *mapping = written->message->mapping[0];
+	const Wallsample__Pprof__Mapping *program = written->message->mapping[0];
+	const Wallsample__Pprof__Mapping *mapping = written->message->mapping[1];
 
-	assert_int_equal(written->message->n_mapping, 1);
+	assert_int_equal(written->message->n_mapping, 2);
+	assert_string_equal(text(written, program->filename), "/no/program");
+	assert_string_equal(text(written, program->build_id), "cd01");
+	assert_true(program->memory_start < program->memory_limit);
 	assert_int_equal(location(written, written->message->sample[0]->location_id[0])->mapping_id,
 			 mapping->id);
 	assert_true(mapping->memory_start <= CODE);

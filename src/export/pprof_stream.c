@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* pprof_stream.c - packs and compresses, piece by piece. */
+#include "pprof_stream.h"
+
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "wallsample/base.h"
+
+#define GZIP_WINDOW (15 + 16) /* the largest window, with gzip's header: see deflateInit2 */
+#define MEMORY_LEVEL 8
+
+struct pprof_stream {
+	ProtobufCBuffer base; /* first: it hands on what is packed */
+	FILE *out;
+	z_stream zip;
+};
+
+/* Gives zlib memory that never fails, so that nothing else can. */
+static voidpf
+zip_allocate(voidpf opaque, uInt items, uInt size)
+{
+	(void)opaque;
+	return xcalloc(items, size);
+}
+
+static void
+zip_free(voidpf opaque, voidpf memory)
+{
+	(void)opaque;
+	free(memory);
+}
+
+static void
+zip_bytes(struct pprof_stream *stream, const uint8_t *bytes, size_t size, int flush)
+{
+	uint8_t block[16384];
+
+	/* zlib's pointer is not const, but it only reads there. */
+	stream->zip.next_in = (uint8_t *)(uintptr_t)bytes;
+	stream->zip.avail_in = (uInt)size;
+	do {
+		stream->zip.next_out = block;
+		stream->zip.avail_out = sizeof(block);
+		deflate(&stream->zip, flush);
+		fwrite(block, 1, sizeof(block) - stream->zip.avail_out, stream->out);
+	} while (stream->zip.avail_out == 0);
+}
+
+static void
+append(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
+{
+	zip_bytes((struct pprof_stream *)buffer, bytes, size, Z_NO_FLUSH);
+}
+
+struct pprof_stream *
+pprof_stream_create(FILE *out)
+{
+	struct pprof_stream *stream = xcalloc(1, sizeof(*stream));
+
+	stream->base.append = append;
+	stream->out = out;
+	stream->zip.zalloc = zip_allocate;
+	stream->zip.zfree = zip_free;
+	/* Without a header of its own zlib writes no time into it: same profile, same bytes. */
+	if (deflateInit2(&stream->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		abort(); /* a zlib of another version than that it was built with */
+	return stream;
+}
+
+void
+pprof_stream_add(struct pprof_stream *stream, const ProtobufCMessage *message)
+{
+	protobuf_c_message_pack_to_buffer(message, &stream->base);
+}
+
+void
+pprof_stream_free(struct pprof_stream *stream)
+{
+	zip_bytes(stream, NULL, 0, Z_FINISH);
+	deflateEnd(&stream->zip);
+	free(stream);
+}
