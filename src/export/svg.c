@@ -32,6 +32,7 @@
 #define SHARE_LEAST 0.001
 #define FRAMES_MOST 20000
 #define LEVELS_MOST 500
+#define NAME_MOST 240 /* cells: frames of one name have it each */
 
 #define SHADES 5 /* of code, one for each module */
 
@@ -148,7 +149,7 @@ static void
 make_name(struct drawing *drawing, const struct tree_node *node)
 {
 	const struct profile *profile = view_profile(drawing->view);
-	struct strbuf *name = &drawing->name;
+	struct strbuf *name = &drawing->name, *whole = &drawing->line;
 
 	strbuf_clear(name);
 	if (node->kind == TREE_THREAD) {
@@ -161,7 +162,9 @@ make_name(struct drawing *drawing, const struct tree_node *node)
 		report_add_state(name, (enum run_state)node->function, node->syscall);
 		strbuf_add_text(name, "]");
 	} else {
-		strbuf_add_foreign(name, view_function(drawing->view, node->function)->name);
+		strbuf_add_foreign(whole, view_function(drawing->view, node->function)->name);
+		display_add_name(name, whole->data, NAME_MOST);
+		strbuf_clear(whole);
 	}
 }
 

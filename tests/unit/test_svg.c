@@ -18,7 +18,9 @@
 
 #define MS ((int64_t)NS_PER_MS)
 
-enum { MAIN, LOOP, SCRIPT, MARKUP, CONTROLS, TURNED };
+enum { MAIN, LOOP, SCRIPT, MARKUP, CONTROLS, TURNED, LONG };
+
+static char longest[10000]; /* filled in by the test that has it */
 
 static const struct symbol symbol[] = {
 	[MAIN] = { "main", "server", .known = true },
@@ -28,6 +30,7 @@ static const struct symbol symbol[] = {
 		     .known = true },
 	[CONTROLS] = { "evil;\x1b[31m\nname 7\xff", "lib\x07" "bell.so", .known = true },
 	[TURNED] = { "a\xe2\x80\xae" "z;\xe2\x80\xa8", "lib\xe2\x81\xa6.so", .known = true },
+	[LONG] = { longest, "server", .known = true },
 };
 
 size_t
@@ -130,6 +133,28 @@ test_bounded(void **state)
 	profile_free(profile);
 }
 
+/* A name of ten thousand letters is not in the file whole, once for each of its frames. */
+static void
+test_long_name(void **state)
+{
+	struct profile *profile = profile_create();
+	const uint32_t thread = profile_add_thread(profile, 7, 1, "long");
+	int deep[400];
+	size_t size = 0;
+	char *text;
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest) - 1);
+	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
+		deep[i] = LONG;
+	add(profile, thread, 1000, deep, ARRAY_SIZE(deep));
+	text = draw(profile, &size);
+	assert_non_null(strstr(text, "xxx…xxx"));
+	assert_true(size < 400000);
+	free(text);
+	profile_free(profile);
+}
+
 /* Of very many frames the widest are drawn. */
 static void
 test_many(void **state)
@@ -174,6 +199,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_long_name),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_nothing),
 	};
