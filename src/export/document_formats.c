@@ -32,7 +32,9 @@ const struct exporter exporter_markdown = {
 
 /*
  * Tables of the library are floats that do not break; as long tables they go on on the next
- * page. LuaLaTeX or XeLaTeX take any script, pdfLaTeX what its fonts have.
+ * page. LuaLaTeX or XeLaTeX take any script, pdfLaTeX what its fonts have: at any other character
+ * it would give up, so it gets the character's number (from "u8:…", which is how utf8.def names
+ * what it does not know).
  */
 static const char latex_before[] =
 	"\\documentclass[a4paper,10pt]{article}\n"
@@ -47,6 +49,11 @@ static const char latex_before[] =
 	"\\setlength{\\tabcolsep}{4pt}\n"
 	"\\setlength{\\parindent}{0pt}\n"
 	"\\pagestyle{plain}\n"
+	"\\makeatletter\\ifpdftex\n"
+	"\\def\\unknown@character#1:#2\\relax{"
+	"[\\UTFviii@hexcodepoint{\\decode@UTFviii#2\\relax}]}\n"
+	"\\def\\UTFviii@undefined@err#1{\\expandafter\\unknown@character\\string#1\\relax}\n"
+	"\\fi\\makeatother\n"
 	"\\begin{document}\n"
 	"\\small\\sloppy\n";
 

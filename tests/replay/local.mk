@@ -2,6 +2,7 @@
 replay_tests = \
 	tests/replay/chrome.sh \
 	tests/replay/exports.sh \
+	tests/replay/documents.sh \
 	tests/replay/json.sh \
 	tests/replay/pprof.sh \
 	tests/replay/svg.sh
