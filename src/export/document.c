@@ -13,7 +13,11 @@
 #include "report.h"
 #include "wallsample/base.h"
 
-#define UNLIMITED 4096 /* cells of a line where nothing limits it */
+/*
+ * Cells of a table's line where no paper limits it: the name at its end, which may have kilobytes,
+ * still fits a few lines of a screen.
+ */
+#define WIDEST 320
 
 cmark_node *
 document_node(cmark_node_type type)
@@ -376,7 +380,7 @@ document_make(const struct export_input *input, const struct document_style *sty
 	*out = (struct document){
 		.page = {
 			.ops = &document_ops,
-			.width = style->width > 0 ? style->width : UNLIMITED,
+			.width = style->width > 0 ? style->width : WIDEST,
 			.in_words = true,
 		},
 		.style = style,

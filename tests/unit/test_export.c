@@ -31,8 +31,10 @@
 
 enum {
 	START, MAIN, LOOP, POLL, PARSE, WORK, LOCK, HOSTILE, WIDE, SAME_NAME, NAMELESS, JIT,
-	TURNED, MARKUP,
+	TURNED, MARKUP, LONG,
 };
+
+static char longest[10000]; /* filled in by the test that has it */
 
 static const struct symbol symbol[] = {
 	[START] = { "_start", "server", .source = SYMBOL_SYMTAB },
@@ -54,6 +56,7 @@ static const struct symbol symbol[] = {
 		     .source = SYMBOL_SYMTAB },
 	[MARKUP] = { "</script><script>alert(1)</script><!-- a|b@plt `x` *y* _z_ $1 \\fB T{ &amp; "
 		     "{%#~^} [l](http://h/)", "'.TH", .source = SYMBOL_SYMTAB },
+	[LONG] = { longest, "server", .source = SYMBOL_SYMTAB },
 };
 
 size_t
@@ -612,6 +615,34 @@ test_document_escapes(void **state)
 	release_recording(&recording);
 }
 
+/* A name of ten thousand letters does not fill the pages of a document. */
+static void
+test_document_fits(void **state)
+{
+	static const char *const formats[] = { "markdown", "latex", "man", "html" };
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+	struct view *view;
+
+	(void)state;
+	if (exporter_by_name("html")->absent != NULL)
+		skip();
+	memset(longest, 'x', sizeof(longest) - 1);
+	add_sample(recording.profile, 0, RUN_RUNNING, -1, 2500, STACK(MAIN, LONG));
+	input.view = view = view_create(recording.profile, NULL, &all, VIEW_BY_FUNCTION);
+	input.tree = 20;
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		char *text = write_text(formats[i], &input);
+
+		for (char *at = text; (at = strstr(at, "xxx")) != NULL; at += strspn(at, "x"))
+			assert_true(strspn(at, "x") < 320);
+		assert_non_null(strstr(text, "xxx"));
+		free(text);
+	}
+	view_free(view);
+	release_recording(&recording);
+}
+
 /* Characters that do not show are seen in a report, and stay what they are in folded stacks. */
 static void
 test_deceptive_names(void **state)
@@ -709,6 +740,7 @@ main(void)
 		cmocka_unit_test(test_svg),
 		cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_document_escapes),
+		cmocka_unit_test(test_document_fits),
 		cmocka_unit_test(test_deceptive_names),
 		cmocka_unit_test(test_report_80),
 		cmocka_unit_test(test_report_200),
