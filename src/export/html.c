@@ -45,6 +45,10 @@ static const char flame_before[] =
 	"</div>\n"
 	"<div id=\"graph\" tabindex=\"0\" role=\"application\" aria-label=\"Flame graph: arrow "
 	"keys go from frame to frame, Enter zooms, Escape shows the whole\"></div>\n"
+	"<ul id=\"legend\" aria-label=\"Colours\" hidden>"
+	"<li>ran for at least half of its wall time</li>"
+	"<li class=\"part\">ran for a part of it</li>"
+	"<li class=\"waited\">waited</li></ul>\n"
 	"<p id=\"detail\" role=\"status\"></p>\n"
 	"<p id=\"hidden-note\"></p>\n"
 	"<script type=\"application/json\" id=\"data\">";

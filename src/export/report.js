@@ -212,6 +212,8 @@
 			zoomed = current = node;
 			describe(node);
 			draw();
+			if (node === tree.root)
+				graph.scrollTop = 0;
 		}
 
 		function choose(index) {
@@ -286,7 +288,7 @@
 			button.addEventListener("click", () => choose(index));
 			element("weights").append(button);
 		});
-		element("controls").hidden = false;
+		element("controls").hidden = element("legend").hidden = false;
 		window.addEventListener("resize", draw);
 		window.addEventListener("beforeprint", draw);
 		choose(data.sort);

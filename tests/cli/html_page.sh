@@ -69,6 +69,11 @@ cat >"$work/last" <<'JS'
 	$("#reset").click();
 	check("the button, too", frame("pool::worker::run"));
 
+	/* A thin tower does not push the tables away; there is a key to the colours. */
+	check("no graph is higher than the window",
+		parseFloat(getComputedStyle($("#graph")).maxHeight) <= innerHeight);
+	check("a legend", $("#legend").checkVisibility() && $("#legend").children.length === 3);
+
 	/* Search. */
 	const search = (text) => {
 		$("#search").value = text;
