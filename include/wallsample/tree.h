@@ -40,9 +40,16 @@ struct call_tree {
  */
 void call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 		    struct call_tree *out);
-/* The same, with frames for states, and with `threads` for threads; hidden are those that weigh. */
+
+/* Frames that are no functions. */
+enum flame_frames {
+	FLAME_THREADS = 1 << 0, /* outermost: one for each thread */
+	FLAME_STATES = 1 << 1,  /* innermost, where it did not run */
+};
+
+/* The same, with such frames; hidden are only nodes that weigh. */
 void flame_tree_make(const struct view *view, enum weight weight, size_t most, double least,
-		     bool threads, struct call_tree *out);
+		     unsigned frames, struct call_tree *out);
 void call_tree_release(struct call_tree *tree);
 
 /* A function next to those in focus. */

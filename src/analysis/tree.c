@@ -89,7 +89,7 @@ has_state(const struct view *view, const struct view_row *row)
 
 static void
 add_flame_row(struct growing *tree, const struct view *view, const struct view_row *row,
-	      bool threads)
+	      unsigned frames)
 {
 	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_DISK;
 	const struct frame thread = { TREE_THREAD, row->thread, (int32_t)SYSCALL_NONE };
@@ -97,10 +97,10 @@ add_flame_row(struct growing *tree, const struct view *view, const struct view_r
 				     waits ? row->syscall : (int32_t)SYSCALL_NONE };
 	uint32_t at = TREE_NONE;
 
-	if (threads)
+	if (frames & FLAME_THREADS)
 		at = pass(tree, &thread, at, row->ns);
 	at = pass_functions(tree, row, at);
-	if (has_state(view, row))
+	if ((frames & FLAME_STATES) && has_state(view, row))
 		at = pass(tree, &state, at, row->ns);
 	end_row(tree, row, at);
 }
@@ -251,7 +251,7 @@ call_tree_make(const struct view *view, enum weight weight, size_t most, double 
 
 void
 flame_tree_make(const struct view *view, enum weight weight, size_t most, double least,
-		bool threads, struct call_tree *out)
+		unsigned frames, struct call_tree *out)
 {
 	struct growing tree = { .count = 0 };
 
@@ -259,7 +259,7 @@ flame_tree_make(const struct view *view, enum weight weight, size_t most, double
 	table_init(&tree.known);
 	for (size_t i = 0; i < view_row_count(view); i++)
 		if (view_row(view, i)->ns[weight] > 0)
-			add_flame_row(&tree, view, view_row(view, i), threads);
+			add_flame_row(&tree, view, view_row(view, i), frames);
 	take(&tree, view, weight, most, least, out);
 }
 

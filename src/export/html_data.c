@@ -4,6 +4,7 @@
  */
 #include "html_data.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include <jansson.h>
@@ -20,33 +21,54 @@
 
 struct naming {
 	json_t *names;
-	size_t *number; /* of each function: its place in names + 1 */
+	const struct view *view;
+	unsigned frames; /* enum flame_frames */
+	/* Of each function, and each thread: its place in names + 1. */
+	size_t *function, *thread;
 };
 
-static size_t
-number_of(struct naming *naming, const struct view *view, uint32_t id)
+static void
+add_name(struct strbuf *out, const struct view *view, const struct tree_node *node)
 {
-	const struct view_function *function = view_function(view, id);
+	const struct profile *profile = view_profile(view);
+
+	if (node->kind == TREE_THREAD) {
+		const struct profile_thread *thread = profile_thread(profile, node->function);
+
+		strbuf_add_foreign(out, profile_text(profile, thread->name));
+		strbuf_add_format(out, "-%jd", (intmax_t)thread->tid);
+	} else {
+		const struct view_function *function = view_function(view, node->function);
+
+		strbuf_add_foreign(out, function->name);
+		if (!function->needs_module)
+			return;
+		strbuf_add_text(out, " (");
+		strbuf_add_foreign(out, function->module);
+		strbuf_add_text(out, ")");
+	}
+}
+
+static json_t *
+json_name(struct naming *naming, const struct tree_node *node)
+{
+	size_t *number = node->kind == TREE_THREAD ? naming->thread : naming->function;
 	struct strbuf whole, fitted;
 
-	if (naming->number[id] > 0)
-		return naming->number[id] - 1;
+	number += node->function;
+	if (*number > 0)
+		return json_integer((json_int_t)*number - 1);
 	strbuf_init(&whole);
 	strbuf_init(&fitted);
-	strbuf_add_foreign(&whole, function->name);
-	if (function->needs_module) {
-		strbuf_add_text(&whole, " (");
-		strbuf_add_foreign(&whole, function->module);
-		strbuf_add_text(&whole, ")");
-	}
+	add_name(&whole, naming->view, node);
 	strbuf_add_text(&fitted, "");
 	if (whole.length > 0)
 		display_add_name(&fitted, whole.data, NAME_MOST);
 	json_array_append_new(naming->names, json_string(fitted.data));
 	strbuf_release(&whole);
 	strbuf_release(&fitted);
-	naming->number[id] = json_array_size(naming->names);
-	return naming->number[id] - 1;
+	*number = json_array_size(naming->names);
+	return json_integer((json_int_t)*number - 1);
 }
 
 /* Microseconds: what is below one does not show. */
@@ -66,24 +88,23 @@ json_tenths(const struct tree_node *node)
 }
 
 static json_t *
-make_tree(struct naming *naming, const struct view *view, enum weight weight, const char *title)
+make_tree(struct naming *naming, enum weight weight, const char *title)
 {
 	json_t *tree = json_object(), *depth = json_array(), *name = json_array();
 	json_t *value = json_array(), *cpu = json_array();
 	struct call_tree calls;
 
-	call_tree_make(view, weight, NODES_MOST, SHARE_LEAST, &calls);
+	flame_tree_make(naming->view, weight, NODES_MOST, SHARE_LEAST, naming->frames, &calls);
 	for (size_t i = 0; i < calls.count; i++) {
 		const struct tree_node *node = &calls.node[i];
 
 		json_array_append_new(depth, json_integer((json_int_t)node->depth));
-		json_array_append_new(name, json_integer((json_int_t)number_of(
-						    naming, view, node->function)));
+		json_array_append_new(name, json_name(naming, node));
 		json_array_append_new(value, json_us(node->cum[weight]));
 		json_array_append_new(cpu, json_tenths(node));
 	}
 	json_object_set_new(tree, "title", json_string(title));
-	json_object_set_new(tree, "total", json_us(view_total_ns(view, weight)));
+	json_object_set_new(tree, "total", json_us(view_total_ns(naming->view, weight)));
 	json_object_set_new(tree, "hidden", json_integer((json_int_t)calls.hidden));
 	json_object_set_new(tree, "depth", depth);
 	json_object_set_new(tree, "name", name);
@@ -120,19 +141,23 @@ html_add_data(struct strbuf *out, const struct export_input *input)
 		WEIGHTS(X)
 #undef X
 	};
+	const size_t threads = profile_thread_count(view_profile(input->view));
 	struct naming naming = {
 		.names = json_array(),
-		.number = xcalloc(view_function_count(input->view) + 1, sizeof(size_t)),
+		.view = input->view,
+		.frames = input->by_thread ? FLAME_THREADS : 0,
+		.function = xcalloc(view_function_count(input->view) + 1, sizeof(size_t)),
+		.thread = xcalloc(threads + 1, sizeof(size_t)),
 	};
 	json_t *data = json_object(), *trees = json_array();
 
 	for (int w = 0; w < WEIGHT_COUNT; w++)
-		json_array_append_new(trees, make_tree(&naming, input->view, (enum weight)w,
-						       titles[w]));
+		json_array_append_new(trees, make_tree(&naming, (enum weight)w, titles[w]));
 	json_object_set_new(data, "sort", json_integer((json_int_t)input->sort));
 	json_object_set_new(data, "names", naming.names);
 	json_object_set_new(data, "trees", trees);
 	json_dump_callback(data, add_escaped, out, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(data);
-	free(naming.number);
+	free(naming.function);
+	free(naming.thread);
 }

@@ -376,8 +376,8 @@ svg_write(const struct export_input *input, FILE *out)
 	strbuf_init(&drawing.name);
 	strbuf_init(&drawing.fitted);
 	strbuf_init(&drawing.line);
-	flame_tree_make(input->view, input->sort, FRAMES_MOST, SHARE_LEAST, input->by_thread,
-			&drawing.tree);
+	flame_tree_make(input->view, input->sort, FRAMES_MOST, SHARE_LEAST,
+			FLAME_STATES | (input->by_thread ? FLAME_THREADS : 0), &drawing.tree);
 	measure(&drawing);
 	draw(&drawing);
 	call_tree_release(&drawing.tree);

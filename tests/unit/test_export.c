@@ -598,6 +598,13 @@ test_document_escapes(void **state)
 	add_sample(recording.profile, thread, RUN_RUNNING, -1, 2500, STACK(MARKUP, TURNED));
 	snprintf(recording.process.comm, sizeof(recording.process.comm), "<!--</h1>");
 	input.view = view = view_create(recording.profile, NULL, &all, VIEW_BY_FUNCTION);
+	/* each thread is a root, with -t */
+	input.by_thread = true;
+	text = write_text("html", &input);
+	assert_non_null(strstr(text, "\"\\u003ci>-4252\""));
+	assert_non_null(strstr(text, "\"server-4242\""));
+	free(text);
+	input.by_thread = false;
 	text = write_text("html", &input);
 	assert_null(strstr(text, "alert(1)</script>"));
 	assert_null(strstr(text, "<!--"));
@@ -605,6 +612,7 @@ test_document_escapes(void **state)
 	assert_null(strstr(text, "\xe2\x80\xa8"));
 	assert_null(strstr(text, "href=\"http"));
 	assert_null(strstr(text, " src="));
+	assert_null(strstr(text, "\\u003ci>-4252"));
 	data = strstr(text, "id=\"data\">");
 	assert_non_null(data);
 	*strstr(data, "</script>") = '\0';
