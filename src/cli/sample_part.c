@@ -83,7 +83,7 @@ do_without(struct sample_run *run, int rc, struct error *err)
 		return rc;
 	strbuf_init(&why);
 	strbuf_add_foreign(&why, err->text);
-	log_say(&run->log, LOG_NORMAL, "there will be no timeline: %s", why.data);
+	log_say(&run->log, LOG_NORMAL, "it will not be told what was when: %s", why.data);
 	strbuf_release(&why);
 	err->kind = ERROR_NONE;
 	return 0;

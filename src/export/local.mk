@@ -11,6 +11,8 @@ libwallsample_a_SOURCES += \
 	src/export/json_stream.c \
 	src/export/json_stream.h \
 	src/export/page.h \
+	src/export/parallelism_split.c \
+	src/export/parallelism_split.h \
 	src/export/pprof.c \
 	src/export/pprof_stream.c \
 	src/export/pprof_stream.h \

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "exporters.h"
+#include "parallelism_split.h"
 #include "pprof.pb-c.h"
 #include "pprof_stream.h"
 #include "wallsample/base.h"
@@ -20,7 +21,7 @@
 #include "wallsample/table.h"
 
 #define PAGE UINT64_C(4096)
-#define LABELS_MOST 4
+#define LABELS_MOST 5
 
 /* Shorter names for what protoc-c makes of the package's. */
 typedef Wallsample__Pprof__Profile pb_profile;
@@ -42,6 +43,7 @@ struct packing {
 	const struct export_input *input;
 	const struct view *view;
 	struct pprof_stream *stream;
+	struct parallelism_split *split;
 	struct strings *texts;
 	struct table functions;    /* (name, file) -> number */
 	bool *used;                /* by frame of the profile: its location is written */
@@ -213,7 +215,8 @@ frame_length(const struct view *view, const uint32_t *functions, size_t count)
 /* --- samples ------------------------------------------------------------------------------ */
 
 static size_t
-make_labels(struct packing *packing, const struct view_row *row, pb_label *label)
+make_labels(struct packing *packing, const struct view_row *row,
+	    const struct parallelism_part *part, pb_label *label)
 {
 	const struct profile *profile = view_profile(packing->view);
 	const struct profile_thread *thread = profile_thread(profile, row->thread);
@@ -229,21 +232,44 @@ make_labels(struct packing *packing, const struct view_row *row, pb_label *label
 	label[2].key = text(packing, "state");
 	label[2].str = text(packing, run_state_text(row->state));
 	if (waits && syscall_name(row->syscall) != NULL) {
-		label[3].key = text(packing, "syscall");
-		label[3].str = text(packing, syscall_name(row->syscall));
-		count++;
+		label[count].key = text(packing, "syscall");
+		label[count++].str = text(packing, syscall_name(row->syscall));
+	}
+	if (part != NULL) {
+		label[count].key = text(packing, "parallelism");
+		label[count].num = part->parallelism;
+		label[count++].num_unit = text(packing, "threads");
 	}
 	return count;
+}
+
+/* Of a row that is at these locations all, or what a part of it weighs. */
+static void
+pack_sample(struct packing *packing, const struct view_row *row,
+	    const struct parallelism_part *part, pb_sample *sample)
+{
+	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
+	pb_label label[LABELS_MOST], *labels[LABELS_MOST];
+	int64_t value[WEIGHT_COUNT];
+
+	memcpy(value, part != NULL ? part->ns : row->ns, sizeof(value));
+	sample->n_value = WEIGHT_COUNT;
+	sample->value = value;
+	sample->n_label = make_labels(packing, row, part, label);
+	for (size_t i = 0; i < sample->n_label; i++)
+		labels[i] = &label[i];
+	sample->label = labels;
+	piece.n_sample = 1;
+	piece.sample = &sample;
+	pprof_stream_add(packing->stream, &piece.base);
 }
 
 static void
 pack_row(struct packing *packing, const struct view_row *row, uint64_t *locations)
 {
-	pb_sample sample = WALLSAMPLE__PPROF__SAMPLE__INIT, *one = &sample;
-	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
-	pb_label label[LABELS_MOST], *labels[LABELS_MOST];
-	int64_t value[WEIGHT_COUNT];
-	size_t length;
+	pb_sample sample = WALLSAMPLE__PPROF__SAMPLE__INIT;
+	const struct parallelism_part *part;
+	size_t length, parts;
 
 	for (size_t at = 0; at < row->depth; at += length) {
 		length = frame_length(packing->view, row->function + at, row->depth - at);
@@ -253,16 +279,11 @@ pack_row(struct packing *packing, const struct view_row *row, uint64_t *location
 	if (row->depth == 0)
 		locations[sample.n_location_id++] = stackless_id(packing);
 	sample.location_id = locations;
-	memcpy(value, row->ns, sizeof(value));
-	sample.n_value = WEIGHT_COUNT;
-	sample.value = value;
-	sample.n_label = make_labels(packing, row, label);
-	for (size_t i = 0; i < sample.n_label; i++)
-		labels[i] = &label[i];
-	sample.label = labels;
-	piece.n_sample = 1;
-	piece.sample = &one;
-	pprof_stream_add(packing->stream, &piece.base);
+	part = parallelism_split_row(packing->split, row, &parts);
+	if (parts == 0)
+		pack_sample(packing, row, NULL, &sample);
+	for (size_t i = 0; i < parts; i++)
+		pack_sample(packing, row, &part[i], &sample);
 }
 
 static void
@@ -415,6 +436,7 @@ pprof_write(const struct export_input *input, FILE *out)
 		.input = input,
 		.view = input->view,
 		.stream = pprof_stream_create(out),
+		.split = parallelism_split_create(input),
 		.texts = strings_create(),
 		.frame_count = profile_frame_count(view_profile(input->view)),
 		.mapping_count = input->modules != NULL ? modules_count(input->modules) : 0,
@@ -426,6 +448,7 @@ pprof_write(const struct export_input *input, FILE *out)
 	packing.mapping = xcalloc(packing.mapping_count + 1, sizeof(*packing.mapping));
 	pack_profile(&packing);
 	pprof_stream_free(packing.stream);
+	parallelism_split_free(packing.split);
 	free(packing.used);
 	free(packing.mapping);
 	table_release(&packing.functions);
@@ -439,6 +462,7 @@ const struct exporter exporter_pprof = {
 	.endings = "pb.gz,pprof",
 	.noun = "profile",
 	.binary = true,
+	.time = EXPORT_TIME_TOO,
 	.by_address = true,
 	.write = pprof_write,
 };

@@ -23,6 +23,7 @@ if command -v go >/dev/null 2>&1 && go tool -n pprof >/dev/null 2>&1; then
 	expect_in "$dir/raw" "/tests/cli/actor $id"
 	expect_in "$dir/raw" "tid:[$pid]"
 	expect_in "$dir/raw" 'state:[running]'
+	grep -q 'parallelism:\[[01] threads\]' "$dir/raw" || complain 'no label parallelism'
 else
 	echo 'go is not there: x.pb.gz is not read'
 fi

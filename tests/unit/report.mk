@@ -120,6 +120,14 @@ tests_unit_test_recording_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_recording_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_parallelism_split
+TESTS += tests/unit/test_parallelism_split
+endif
+tests_unit_test_parallelism_split_SOURCES = tests/unit/test_parallelism_split.c
+tests_unit_test_parallelism_split_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_parallelism_split_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_svg
 TESTS += tests/unit/test_svg
 endif
