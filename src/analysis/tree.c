@@ -201,15 +201,15 @@ choose(const struct growing *tree, const struct order *order, size_t most, int64
 		.last_root = TREE_NONE,
 	};
 	uint32_t *sorted = xcalloc(tree->count + 1, sizeof(*sorted));
-	size_t shown = 0;
+	size_t count = 0, shown = 0;
 
+	/* of a million nodes most are too light: they need not be sorted */
 	for (uint32_t i = 0; i < tree->count; i++)
-		sorted[i] = i;
-	if (tree->count > 1)
-		qsort_r(sorted, tree->count, sizeof(*sorted), compare_nodes,
-			(void *)(uintptr_t)order);
-	while (shown < tree->count && shown < most &&
-	       tree->node[sorted[shown]].cum[order->weight] >= least)
+		if (tree->node[i].cum[order->weight] >= least)
+			sorted[count++] = i;
+	if (count > 1)
+		qsort_r(sorted, count, sizeof(*sorted), compare_nodes, (void *)(uintptr_t)order);
+	while (shown < count && shown < most)
 		link_node(&links, tree, sorted[shown++]);
 	out->node = xcalloc(shown + 1, sizeof(*out->node));
 	out->hidden = tree->count - shown;
