@@ -32,6 +32,9 @@
 #define SHARE_LEAST 0.001
 #define FRAMES_MOST 20000
 #define LEVELS_MOST 500
+/* What keeps thin towers from making the picture higher than all the rest of it. */
+#define LEVELS_ALWAYS 60
+#define LEVEL_SHARE_LEAST 0.01
 #define NAME_MOST 240 /* cells: frames of one name have it each */
 
 #define SHADES 5 /* of code, one for each module */
@@ -317,24 +320,29 @@ write_left_out(struct drawing *drawing, int y)
 	if (drawing->too_deep > 0) {
 		strbuf_add_text(line, line->length > 0 ? "; " : "");
 		quantity_add_things(line, drawing->too_deep, "frame is", "frames are");
-		strbuf_add_format(line, " left out, above level %d", LEVELS_MOST);
+		strbuf_add_format(line, " left out, above level %u", drawing->levels);
 	}
 	if (line->length > 0)
 		write_line(drawing, "plain", y);
 }
 
+/* A level is never wider than the one below it. */
 static void
 measure(struct drawing *drawing)
 {
-	drawing->levels = 1;
-	for (size_t i = 0; i < drawing->tree.count; i++) {
-		const uint32_t level = drawing->tree.node[i].depth + 1;
+	const double least = LEVEL_SHARE_LEAST * (double)drawing->total_ns;
+	int64_t ns[LEVELS_MOST] = { 0 };
 
-		if (level >= LEVELS_MOST)
-			drawing->too_deep++;
-		else if (level >= drawing->levels)
-			drawing->levels = level + 1;
-	}
+	for (size_t i = 0; i < drawing->tree.count; i++)
+		if (drawing->tree.node[i].depth + 1 < LEVELS_MOST)
+			ns[drawing->tree.node[i].depth + 1] +=
+				drawing->tree.node[i].cum[drawing->input->sort];
+	drawing->levels = 1;
+	while (drawing->levels < LEVELS_MOST && ns[drawing->levels] > 0 &&
+	       (drawing->levels < LEVELS_ALWAYS || (double)ns[drawing->levels] >= least))
+		drawing->levels++;
+	for (size_t i = 0; i < drawing->tree.count; i++)
+		drawing->too_deep += drawing->tree.node[i].depth + 1 >= drawing->levels;
 }
 
 static void

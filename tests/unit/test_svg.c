@@ -133,6 +133,27 @@ test_bounded(void **state)
 	profile_free(profile);
 }
 
+/* A thin tower does not make a picture of which the rest is a strip far below. */
+static void
+test_tower(void **state)
+{
+	struct profile *profile = profile_create();
+	const uint32_t thread = profile_add_thread(profile, 7, 1, "tower");
+	int deep[200];
+	size_t size = 0;
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
+		deep[i] = i % 2 == 0 ? MAIN : LOOP;
+	add(profile, thread, 10000, deep, 100);
+	add(profile, thread, 50, deep, ARRAY_SIZE(deep));
+	text = draw(profile, &size);
+	assert_non_null(strstr(text, ">100 frames are left out, above level 102<"));
+	free(text);
+	profile_free(profile);
+}
+
 /* A name of ten thousand letters is not in the file whole, once for each of its frames. */
 static void
 test_long_name(void **state)
@@ -200,6 +221,7 @@ main(void)
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_tower),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_nothing),
 	};
