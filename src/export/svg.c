@@ -276,6 +276,10 @@ write_heading(struct drawing *drawing)
 			  (intmax_t)input->process->pid);
 	strbuf_add_foreign(line, input->process->comm);
 	strbuf_add_text(line, ")");
+	/* what a screen reader says first, and a browser has on the tab */
+	fputs("<title>", drawing->out);
+	write_escaped(drawing->out, line->data);
+	fputs("</title>\n", drawing->out);
 	write_line(drawing, "heading", 26);
 	quantity_add_time(line, drawing->total_ns);
 	strbuf_add_text(line, " in all, sampled for ");

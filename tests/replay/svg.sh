@@ -61,6 +61,7 @@ drive() {
 
 drive flame.svg <<'JS'
 const all = frames[0];
+same("title", document.title, "Wall time, running or blocked, of process 4242 (ser\\x1bver)");
 check("all are shown", shown().length === frames.length && name(all) === "all");
 click(named("event_loop"));
 check("zoomed frame fills the width", width(named("event_loop")) === 1180);
