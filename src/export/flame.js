@@ -88,8 +88,10 @@
 			choose(frame);
 	};
 
+	// However long the name, its time and share are in sight.
 	const describe = (frame) => {
-		details.textContent = frame ? frame.title.join(" — ") : "";
+		const rest = frame ? frame.title.slice(1).map((text) => " — " + text).join("") : "";
+		details.textContent = frame ? fit(frame.name, width - rest.length * letter) + rest : "";
 	};
 
 	// One frame is reached by Tab, the others from there by the arrows.

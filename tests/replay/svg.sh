@@ -37,10 +37,10 @@ const details = () => document.getElementById("details").textContent;
 window.addEventListener("error", (event) => say("bad: " + event.message));
 JS
 
-# drive FILE: with the driver from stdin; each of its lines must be good
+# drive FILE [SED]: with the driver from stdin; each of its lines must be good
 drive() {
 	{
-		sed '$d' "$replay/$1"
+		sed -e '$d' -e "${2:-}" "$replay/$1"
 		printf '<script><![CDATA[\n'
 		cat "$dir/common.js" -
 		printf 'document.documentElement.setAttribute("data-result", result.join("; "));\n'
@@ -96,6 +96,13 @@ check("Escape resets", shown().length === frames.length);
 key(document.documentElement, "/");
 check("/ is for search", document.activeElement === document.getElementById("search"));
 check("nothing is fetched", performance.getEntriesByType("resource").length === 0);
+say("good: end");
+JS
+drive flame.svg "s/<title>event_loop/&_$(printf '%0230d' 0)/" <<'JS'
+frames.find((frame) => name(frame).startsWith("event_loop_")).dispatchEvent(new MouseEvent("mouseover"));
+check("a long name leaves room for the time", details().endsWith("0 — server — 29.80s, 50.35%"));
+check("and is cut in the middle", details().startsWith("event_loop_0") && details().includes("…"));
+check("in all it fits", document.getElementById("details").getComputedTextLength() <= 1180);
 say("good: end");
 JS
 drive flame-latency.svg <<'JS'
