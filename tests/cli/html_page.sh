@@ -56,6 +56,7 @@ cat >"$work/last" <<'JS'
 	check("a part is narrower", width(frame("event_loop")) < 0.9);
 	frame("event_loop").click();
 	check("zoomed", width(frame("event_loop")) > 0.99);
+	check("callers can be read", getComputedStyle($(".frame.above")).opacity === "1");
 	check("callers stay", width(frame("main (server)")) > 0.99);
 	check("others go", !frame("pool::worker::run"));
 	check("the detail says so", $("#detail").textContent.startsWith("event_loop (server): 29.8"));
@@ -81,6 +82,7 @@ cat >"$work/last" <<'JS'
 	};
 	search("EPOLL");
 	check("what matches is marked", document.querySelectorAll(".frame.match").length === 1);
+	check("the others can still be read", getComputedStyle($(".frame.dim")).opacity === "1");
 	check("its share is said", $("#found").textContent === "matched: 41.15%");
 	search("parse_value");
 	check("recursion counts once", $("#found").textContent === "matched: 6.01%");
