@@ -51,6 +51,12 @@ enum flame_frames {
 void flame_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 		     unsigned frames, struct call_tree *out);
 void call_tree_release(struct call_tree *tree);
+/*
+ * Has such a stack a frame for its state there? Unless it ran, or the stack says so already, as
+ * that of "[waiting]" does and one without code.
+ */
+bool flame_has_state(const struct view *view, enum run_state state, const uint32_t *function,
+		     size_t depth);
 
 /* A function next to those in focus. */
 struct neighbour_row {

@@ -75,16 +75,13 @@ end_row(struct growing *tree, const struct view_row *row, uint32_t at)
 		tree->node[at].flat[w] += row->ns[w];
 }
 
-/*
- * A frame of its own for what the thread did there, unless it ran, or the stack says so already:
- * as that of "[waiting]" does, and one without code.
- */
-static bool
-has_state(const struct view *view, const struct view_row *row)
+bool
+flame_has_state(const struct view *view, enum run_state state, const uint32_t *function,
+		size_t depth)
 {
-	return row->state != RUN_RUNNING && row->state != RUN_UNKNOWN && row->depth > 0 &&
-	       view_function(view, row->function[0])->module_id != MODULE_NONE &&
-	       strcmp(view_function(view, row->function[row->depth - 1])->name, "[waiting]") != 0;
+	return state != RUN_RUNNING && state != RUN_UNKNOWN && depth > 0 &&
+	       view_function(view, function[0])->module_id != MODULE_NONE &&
+	       strcmp(view_function(view, function[depth - 1])->name, "[waiting]") != 0;
 }
 
 static void
@@ -100,7 +97,8 @@ add_flame_row(struct growing *tree, const struct view *view, const struct view_r
 	if (frames & FLAME_THREADS)
 		at = pass(tree, &thread, at, row->ns);
 	at = pass_functions(tree, row, at);
-	if ((frames & FLAME_STATES) && has_state(view, row))
+	if ((frames & FLAME_STATES) &&
+	    flame_has_state(view, row->state, row->function, row->depth))
 		at = pass(tree, &state, at, row->ns);
 	end_row(tree, row, at);
 }

@@ -53,6 +53,7 @@ on_span(void *context, const struct recording_span *span)
 		.syscall = span->syscall,
 		.first_tick = span->first_tick,
 		.ticks = span->ticks,
+		.settled_tick = span->settled_tick,
 		.start_ns = walk->base_ns + span->start_ns,
 		.end_ns = walk->base_ns + span->end_ns,
 	};

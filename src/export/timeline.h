@@ -18,6 +18,7 @@ struct timeline_slice {
 	const uint32_t *function; /* as of struct view_row */
 	size_t depth;
 	uint64_t first_tick, ticks; /* of the recording */
+	uint64_t settled_tick;      /* as of struct recording_span */
 	uint64_t start_ns, end_ns;  /* see timeline_base */
 };
 

@@ -68,6 +68,7 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 		.first_tick = (uint64_t)rows_number(rows, 4, 0, NUMBER_MOST),
 		.ticks = (uint64_t)rows_number(rows, 5, 1, NUMBER_MOST),
 	};
+	span->settled_tick = span->first_tick; /* by which the rows are in order */
 	if (!run_state_parse(rows_text(rows, 2), &span->state))
 		span->state = RUN_UNKNOWN;
 	span->syscall = reader_syscall(recording, span->syscall);

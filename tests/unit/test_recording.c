@@ -339,7 +339,7 @@ test_parts(void **state)
 
 struct seen {
 	int count;
-	uint64_t last, ticks[2];
+	uint64_t last, settled, ticks[2];
 	bool unordered;
 };
 
@@ -349,9 +349,12 @@ see(void *context, const struct recording_span *span)
 	struct seen *seen = context;
 
 	assert_true(seen->unordered || span->first_tick >= seen->last);
+	assert_true(seen->unordered || span->settled_tick >= seen->settled);
+	assert_true(span->settled_tick <= span->first_tick);
 	assert_true(span->end_ns - span->start_ns == span->ticks * (uint64_t)TICK);
 	assert_true(span->thread < 2);
 	seen->last = span->first_tick;
+	seen->settled = span->settled_tick;
 	seen->ticks[span->thread] += span->ticks;
 	seen->count++;
 	return true;
