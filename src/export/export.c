@@ -14,6 +14,8 @@ const struct exporter *const exporters[] = {
 	&exporter_pprof,
 	&exporter_json,
 	&exporter_chrome,
+	&exporter_speedscope,
+	&exporter_perf,
 	&exporter_svg,
 	&exporter_markdown,
 	&exporter_html,

@@ -12,6 +12,8 @@ extern const struct exporter exporter_folded;
 extern const struct exporter exporter_pprof;
 extern const struct exporter exporter_json;
 extern const struct exporter exporter_chrome;
+extern const struct exporter exporter_speedscope;
+extern const struct exporter exporter_perf;
 extern const struct exporter exporter_svg;
 extern const struct exporter exporter_markdown;
 extern const struct exporter exporter_html;

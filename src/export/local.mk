@@ -13,6 +13,7 @@ libwallsample_a_SOURCES += \
 	src/export/page.h \
 	src/export/parallelism_split.c \
 	src/export/parallelism_split.h \
+	src/export/perf.c \
 	src/export/pprof.c \
 	src/export/pprof_stream.c \
 	src/export/pprof_stream.h \
@@ -25,6 +26,7 @@ libwallsample_a_SOURCES += \
 	src/export/report_parallelism.c \
 	src/export/report_summary.c \
 	src/export/report_tree.c \
+	src/export/speedscope.c \
 	src/export/svg.c \
 	src/export/text.c \
 	src/export/timeline.c \

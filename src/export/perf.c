@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf.c - text as `perf script` writes it, see wallsample-formats(5): a record for each thread
+ * and tick, with what it did then.
+ *
+ *     worker       4242/4250      1234.567890:   10000000 wall:
+ *     <TAB>            1234 compress (/usr/lib/libz.so.1)
+ *     <TAB>            5678 main (/usr/bin/server)
+ *
+ * Who reads it does so with regular expressions, and not all with the same ones. So a name may
+ * not look like what comes after it; what it must not have in it is said at each of the functions
+ * that see to it.
+ *
+ * Records of a recording are in the order of time. Readers sum periods, or take what lies between
+ * a thread's records for its time: that is why a long sleep is many of them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exporters.h"
+#include "timeline.h"
+#include "wallsample/base.h"
+#include "wallsample/module.h"
+
+/* A slice whose ticks up to `tick` have been written. */
+struct due {
+	uint64_t tick, end_tick;
+	uint64_t number; /* in the order in which slices came */
+	struct timeline_slice slice;
+};
+
+struct script {
+	const struct export_input *input;
+	const struct view *view;
+	FILE *out;
+	size_t recording;     /* that `due` is of */
+	struct due *due;      /* a heap, the earliest first */
+	size_t count, capacity;
+	uint64_t slices;
+	char **line;          /* of each function, once it was written */
+	char **comm;          /* of each thread of the profile */
+	struct strbuf scratch;
+};
+
+/* --- names ------------------------------------------------------------------------------ */
+
+/*
+ * How many bytes of white space there are, in text that strbuf_add_one_line has made. To a
+ * regular expression of JavaScript that is more than to one of Perl.
+ */
+static size_t
+space_at(const char *text)
+{
+	static const char *const wide[] = {
+		"\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\x80", "\xe2\x80\x81", "\xe2\x80\x82",
+		"\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86", "\xe2\x80\x87",
+		"\xe2\x80\x88", "\xe2\x80\x89", "\xe2\x80\x8a", "\xe2\x80\xaf", "\xe2\x81\x9f",
+		"\xe3\x80\x80", "\xef\xbb\xbf",
+	};
+
+	if (text[0] == ' ')
+		return 1;
+	for (size_t i = 0; i < ARRAY_SIZE(wide); i++)
+		if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+			return strlen(wide[i]);
+	return 0;
+}
+
+/* What is in scratch, kept; scratch is empty then. */
+static char *
+take_scratch(struct script *script)
+{
+	char *text = xstrdup(script->scratch.data);
+
+	strbuf_clear(&script->scratch);
+	return text;
+}
+
+/*
+ * A word that begins with a digit or a slash would be taken for the thread's id; a '#' in front
+ * makes a comment; ';' separates names in what stackcollapse-perf.pl makes of it. perf gives a
+ * thread without a name its id.
+ */
+static char *
+make_comm(struct script *script, const struct profile_thread *thread)
+{
+	struct strbuf clean;
+	char *comm;
+
+	strbuf_init(&clean);
+	strbuf_add_one_line(&clean, profile_text(view_profile(script->view), thread->name));
+	for (const char *at = clean.data; *at != '\0';) {
+		const size_t space = space_at(at);
+		const char next = at[space];
+
+		if (space > 0 && (at == clean.data || next == '/' || (next >= '0' && next <= '9')))
+			strbuf_add_text(&script->scratch, "_");
+		else if (*at == ';' || (*at == '#' && at == clean.data))
+			strbuf_add_text(&script->scratch, *at == ';' ? ":" : "_");
+		else
+			strbuf_add(&script->scratch, at, space > 0 ? space : 1);
+		at += space > 0 ? space : 1;
+	}
+	if (clean.length == 0)
+		strbuf_add_format(&script->scratch, ":%jd", (intmax_t)thread->tid);
+	comm = take_scratch(script);
+	strbuf_release(&clean);
+	return comm;
+}
+
+/* Of "(anonymous namespace)::f": readers skip what begins with a parenthesis. */
+static void
+open_brackets(char *name)
+{
+	size_t depth = 0;
+
+	if (name[0] != '(')
+		return;
+	name[0] = '[';
+	for (char *at = name + 1; *at != '\0'; at++) {
+		if (*at == '(')
+			depth++;
+		if (*at == ')' && depth-- == 0) {
+			*at = ']';
+			return;
+		}
+	}
+}
+
+/* What has no name is "[unknown]", for which readers show the module. "->" would be two names. */
+static void
+add_symbol(struct script *script, const struct view_function *function)
+{
+	struct strbuf clean;
+
+	if (!function->known || function->name[0] == '\0') {
+		strbuf_add_text(&script->scratch, "[unknown]");
+		return;
+	}
+	strbuf_init(&clean);
+	strbuf_add_one_line(&clean, function->name);
+	open_brackets(clean.data);
+	for (const char *at = clean.data; *at != '\0'; at++) {
+		strbuf_add(&script->scratch, at, 1);
+		if (at[0] == '-' && at[1] == '>')
+			strbuf_add_text(&script->scratch, " ");
+	}
+	strbuf_release(&clean);
+}
+
+/*
+ * Has no white space: readers look for the module in what stands behind the last. One ends it at
+ * the first parenthesis that closes.
+ */
+static void
+add_module(struct script *script, const struct view_function *function)
+{
+	const struct modules *modules = script->input->modules;
+	const char *path = function->module;
+	struct strbuf clean;
+
+	if (modules != NULL && function->module_id < modules_count(modules)) {
+		const struct module *module = modules_get(modules, function->module_id);
+
+		path = module->path[0] == '/' ? module->path : module->name;
+	}
+	if (function->module_id == MODULE_NONE)
+		path = "[wallsample]";
+	else if (function->inlined)
+		path = "inlined";
+	strbuf_init(&clean);
+	strbuf_add_one_line(&clean, path);
+	for (const char *at = clean.data; *at != '\0';) {
+		const size_t space = space_at(at);
+
+		strbuf_add(&script->scratch,
+			   space > 0 ? "_" : *at == '(' ? "[" : *at == ')' ? "]" : at, 1);
+		at += space > 0 ? space : 1;
+	}
+	strbuf_release(&clean);
+}
+
+static const char *
+line_of(struct script *script, uint32_t id)
+{
+	const struct view_function *function = view_function(script->view, id);
+	uint64_t address = 0;
+
+	if (script->line[id] != NULL)
+		return script->line[id];
+	if (function->module_id != MODULE_NONE)
+		address = profile_frame(view_profile(script->view), function->frame)->address;
+	strbuf_add_format(&script->scratch, "\t%16" PRIx64 " ", address);
+	add_symbol(script, function);
+	strbuf_add_text(&script->scratch, " (");
+	add_module(script, function);
+	strbuf_add_text(&script->scratch, ")\n");
+	return script->line[id] = take_scratch(script);
+}
+
+static const char *
+comm_of(struct script *script, uint32_t thread)
+{
+	if (script->comm[thread] == NULL)
+		script->comm[thread] =
+			make_comm(script, profile_thread(view_profile(script->view), thread));
+	return script->comm[thread];
+}
+
+/* --- records ---------------------------------------------------------------------------- */
+
+static bool
+weighs(const struct script *script, enum run_state state)
+{
+	return script->input->sort == WEIGHT_WALL || state == RUN_RUNNING ||
+	       (script->input->sort == WEIGHT_LATENCY && run_state_runnable(state));
+}
+
+static uint64_t
+period_of(const struct script *script, const struct recording_tick *tick)
+{
+	if (script->input->sort != WEIGHT_LATENCY)
+		return tick->span_ns;
+	return tick->runnable > 0 ? (tick->span_ns + tick->runnable / 2) / tick->runnable : 0;
+}
+
+static void
+write_record(struct script *script, const struct due *due)
+{
+	const struct timeline_slice *slice = &due->slice;
+	const struct recording *recording = script->input->recordings[slice->recording];
+	const struct recording_tick *first = recording_tick(recording, slice->first_tick);
+	const struct recording_tick *tick = recording_tick(recording, due->tick);
+	/* A tick is when the threads were looked at, at the end of what it spans. */
+	const uint64_t ns = slice->start_ns + (tick->start_ns - first->start_ns) + tick->span_ns;
+	const uint64_t period = period_of(script, tick);
+
+	if (period == 0)
+		return;
+	/* The eighth column is for readers that want two spaces behind a name of one letter. */
+	fprintf(script->out, "%s %8" PRId64 "/%-7jd ", comm_of(script, slice->thread),
+		recording_info(recording)->pid,
+		(intmax_t)profile_thread(view_profile(script->view), slice->thread)->tid);
+	fprintf(script->out, "%5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s:\n", ns / NS_PER_SEC,
+		ns % NS_PER_SEC / NS_PER_US, period, weight_word(script->input->sort));
+	for (size_t i = 0; i < slice->depth; i++)
+		fputs(line_of(script, slice->function[i]), script->out);
+	if (slice->depth == 0)
+		fprintf(script->out, "\t%16x [no stack] ([wallsample])\n", 0);
+	fputc('\n', script->out);
+}
+
+/* --- in the order of time --------------------------------------------------------------- */
+
+static bool
+is_before(const struct due *a, const struct due *b)
+{
+	return a->tick != b->tick ? a->tick < b->tick : a->number < b->number;
+}
+
+static void
+swap(struct due *a, struct due *b)
+{
+	const struct due kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+static void
+add_due(struct script *script, const struct timeline_slice *slice)
+{
+	size_t at = script->count;
+
+	script->due = xgrow(script->due, &script->capacity, script->count + 1,
+			    sizeof(*script->due));
+	script->due[script->count++] = (struct due){
+		.tick = slice->first_tick,
+		.end_tick = slice->first_tick + slice->ticks,
+		.number = script->slices++,
+		.slice = *slice,
+	};
+	for (; at > 0 && is_before(&script->due[at], &script->due[(at - 1) / 2]); at = (at - 1) / 2)
+		swap(&script->due[at], &script->due[(at - 1) / 2]);
+}
+
+/* The earliest has got another tick, or is over. */
+static void
+settle_earliest(struct script *script)
+{
+	struct due *due = script->due;
+	size_t at = 0, child;
+
+	if (due[0].tick >= due[0].end_tick)
+		due[0] = due[--script->count];
+	while ((child = 2 * at + 1) < script->count) {
+		if (child + 1 < script->count && is_before(&due[child + 1], &due[child]))
+			child++;
+		if (!is_before(&due[child], &due[at]))
+			return;
+		swap(&due[at], &due[child]);
+		at = child;
+	}
+}
+
+/* Writes all records before that tick; false when nothing can be written any more. */
+static bool
+write_until(struct script *script, uint64_t tick)
+{
+	while (script->count > 0 && script->due[0].tick < tick) {
+		write_record(script, &script->due[0]);
+		if (ferror(script->out) != 0)
+			return false;
+		script->due[0].tick++;
+		settle_earliest(script);
+	}
+	return true;
+}
+
+static bool
+on_slice(void *context, const struct timeline_slice *slice)
+{
+	struct script *script = context;
+	const bool same = slice->recording == script->recording;
+
+	if (!write_until(script, same ? slice->settled_tick : UINT64_MAX))
+		return false;
+	script->recording = slice->recording;
+	if (weighs(script, slice->state))
+		add_due(script, slice);
+	return true;
+}
+
+/* --- the whole -------------------------------------------------------------------------- */
+
+/* Without a head some readers would have to guess what this is by the first thread's name. */
+static void
+write_head(struct script *script)
+{
+	const struct process *process = script->input->process;
+	struct strbuf *line = &script->scratch;
+
+	strbuf_add_format(line, "# ========\n# written by wallsample: process %jd (",
+			  (intmax_t)process->pid);
+	strbuf_add_one_line(line, process->comm);
+	strbuf_add_format(line, ")\n# periods: nanoseconds, %s\n# ========\n#\n",
+			  weight_word(script->input->sort));
+	fputs(line->data, script->out);
+	strbuf_clear(line);
+}
+
+static int
+compare_beginnings(const void *left, const void *right)
+{
+	const struct recording_info *a = recording_info(*(struct recording *const *)left);
+	const struct recording_info *b = recording_info(*(struct recording *const *)right);
+
+	if (a->began != b->began)
+		return a->began < b->began ? -1 : 1;
+	return (a->clock_ns > b->clock_ns) - (a->clock_ns < b->clock_ns);
+}
+
+/* One recording after the other: two of the same process must not go back in time. */
+static void
+write_records(struct script *script)
+{
+	const struct export_input *input = script->input;
+	const size_t count = input->recording_count;
+	struct recording **sorted = xcalloc(count + 1, sizeof(struct recording *));
+	struct export_input in_order = *input;
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = input->recordings[i];
+	if (count > 1)
+		qsort(sorted, count, sizeof(struct recording *), compare_beginnings);
+	in_order.recordings = sorted;
+	script->input = &in_order;
+	timeline_each(&in_order, RECORDING_BY_TIME, on_slice, script);
+	(void)write_until(script, UINT64_MAX);
+	script->input = input;
+	free(sorted);
+}
+
+static void
+perf_write(const struct export_input *input, FILE *out)
+{
+	const size_t functions = view_function_count(input->view);
+	const size_t threads = profile_thread_count(view_profile(input->view));
+	struct script script = {
+		.input = input,
+		.view = input->view,
+		.out = out,
+		.line = xcalloc(functions + 1, sizeof(char *)),
+		.comm = xcalloc(threads + 1, sizeof(char *)),
+	};
+
+	strbuf_init(&script.scratch);
+	write_head(&script);
+	write_records(&script);
+	for (size_t i = 0; i < functions; i++)
+		free(script.line[i]);
+	for (size_t i = 0; i < threads; i++)
+		free(script.comm[i]);
+	free(script.line);
+	free(script.comm);
+	free(script.due);
+	strbuf_release(&script.scratch);
+}
+
+const struct exporter exporter_perf = {
+	.name = "perf",
+	.help = "text as of perf script, a record for each thread and tick",
+	.endings = "perf,perf.txt,linux-perf.txt",
+	.noun = "records",
+	.time = EXPORT_TIME,
+	.by_address = true,
+	.write = perf_write,
+};
