@@ -35,7 +35,7 @@ const struct command commands[] = {
 		  "  wallsample --name redis-server -d 10   the same, found by its name\n"
 		  "  wallsample -d 5 -- ./server 8080       start a program and sample it\n"
 		  "  wallsample -p 1234 -d 10 -o out.svg    a flame graph for a browser\n"
-		  "  wallsample -p 1234 -d 10 -o out.folded for flamegraph.pl and speedscope\n"
+		  "  wallsample -p 1234 -d 10 -o out.folded for flamegraph.pl\n"
 		  "  wallsample -p 1234 -d 10 -t --state R  what each thread does while it runs\n",
 	  .ending = signals_text },
 	{ .name = "record", .bit = FOR_RECORD, .run = command_record,
