@@ -48,6 +48,17 @@ if command -v python3 >/dev/null 2>&1; then
 		complain 'x.svg is not XML'
 fi
 
+# formats that show time, of a live process
+run -q -d 300ms -p "$pid" -o "$dir/x.speedscope.json"
+expect_status 0
+expect_in "$dir/x.speedscope.json" "\"name\":\"actor-$pid\""
+run -q -d 300ms -p "$pid" -o "$dir/x.perf"
+expect_status 0
+grep -q "^actor  *$pid/$pid  *[0-9]*\.[0-9]*:  *[0-9]* wall:\$" "$dir/x.perf" ||
+	complain "no record of actor: $(head -n 12 "$dir/x.perf")"
+run -q -d 300ms -p "$pid" --state T -o "$dir/none.perf"
+expect_not_in "$dir/none.perf" "wall:"
+
 # a terminal would take the bytes for commands
 "$BUILD/tests/cli/actor" terminal 80 sh -c '"$0" -d 100ms -p "$1" -f pprof >&2' \
 	"$WALLSAMPLE" "$pid" 2>"$err"

@@ -12,6 +12,7 @@ cli_tests = \
 	tests/cli/recording.sh \
 	tests/cli/refusals.sh \
 	tests/cli/signals.sh \
+	tests/cli/speedscope_page.sh \
 	tests/cli/usage.sh
 TESTS += $(cli_tests)
 EXTRA_DIST += $(cli_tests) tests/cli/common.sh

@@ -4,7 +4,9 @@ replay_tests = \
 	tests/replay/exports.sh \
 	tests/replay/documents.sh \
 	tests/replay/json.sh \
+	tests/replay/perf.sh \
 	tests/replay/pprof.sh \
+	tests/replay/speedscope.sh \
 	tests/replay/svg.sh
 TESTS += $(replay_tests)
 EXTRA_DIST += $(replay_tests)

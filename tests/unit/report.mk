@@ -100,7 +100,17 @@ EXTRA_DIST += \
 	tests/replay/report.json \
 	tests/replay/stacks-latency.folded \
 	tests/replay/stacks-latency.pprof \
-	tests/replay/stacks.folded
+	tests/replay/stacks.folded \
+	tests/replay/stacks.speedscope.json \
+	tests/replay/time-latency.folded \
+	tests/replay/time-latency.perf \
+	tests/replay/time-latency.speedscope.json \
+	tests/replay/time-part.folded \
+	tests/replay/time-part.perf \
+	tests/replay/time-part.speedscope.json \
+	tests/replay/time.folded \
+	tests/replay/time.perf \
+	tests/replay/time.speedscope.json
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_pprof
@@ -126,6 +136,15 @@ endif
 tests_unit_test_parallelism_split_SOURCES = tests/unit/test_parallelism_split.c
 tests_unit_test_parallelism_split_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_parallelism_split_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_time_formats
+TESTS += tests/unit/test_time_formats
+endif
+tests_unit_test_time_formats_SOURCES = tests/unit/test_time_formats.c \
+	tests/unit/golden.c tests/unit/golden.h
+tests_unit_test_time_formats_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_time_formats_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_svg

@@ -544,6 +544,19 @@ test_json(void **state)
 	release_recording(&recording);
 }
 
+/* Without recordings it has no timelines: those are in tests/unit/test_time_formats.c. */
+static void
+test_speedscope(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+
+	(void)state;
+	input.sort = WEIGHT_LATENCY;
+	check_golden("stacks.speedscope.json", "speedscope", &input);
+	release_recording(&recording);
+}
+
 static void
 test_svg(void **state)
 {
@@ -729,6 +742,9 @@ test_registry(void **state)
 	assert_string_equal(exporter_by_file("x/a.b.pb.gz")->name, "pprof");
 	assert_null(exporter_by_file("a.b.gz"));
 	assert_string_equal(exporter_by_file("a.b.json")->name, "json");
+	assert_string_equal(exporter_by_file("a.speedscope.json")->name, "speedscope");
+	assert_string_equal(exporter_by_file("a.perf")->name, "perf");
+	assert_string_equal(exporter_by_file("a.perf.txt")->name, "perf");
 	assert_null(exporter_by_file("folded"));
 	assert_null(exporter_by_file("a.folded/b"));
 	assert_null(exporter_by_file("a.fold"));
@@ -745,6 +761,7 @@ main(void)
 		cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_speedscope),
 		cmocka_unit_test(test_svg),
 		cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_document_escapes),
