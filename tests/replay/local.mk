@@ -1,8 +1,8 @@
 # Other programs read the golden files: see tests/README.
 replay_tests = \
 	tests/replay/chrome.sh \
-	tests/replay/exports.sh \
 	tests/replay/documents.sh \
+	tests/replay/exports.sh \
 	tests/replay/json.sh \
 	tests/replay/perf.sh \
 	tests/replay/pprof.sh \
@@ -10,4 +10,4 @@ replay_tests = \
 	tests/replay/svg.sh
 TESTS += $(replay_tests)
 EXTRA_DIST += $(replay_tests)
-EXTRA_DIST += tests/replay/recordings/job.wsdb tests/replay/recordings/hostile.wsdb
+EXTRA_DIST += tests/replay/exports tests/replay/recordings
