@@ -125,7 +125,8 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_recording
 TESTS += tests/unit/test_recording
 endif
-tests_unit_test_recording_SOURCES = tests/unit/test_recording.c
+tests_unit_test_recording_SOURCES = tests/unit/test_recording.c \
+	tests/unit/recording_scene.c tests/unit/recording_scene.h
 tests_unit_test_recording_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_recording_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
@@ -145,6 +146,15 @@ tests_unit_test_time_formats_SOURCES = tests/unit/test_time_formats.c \
 	tests/unit/golden.c tests/unit/golden.h
 tests_unit_test_time_formats_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_time_formats_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_recording_file
+TESTS += tests/unit/test_recording_file
+endif
+tests_unit_test_recording_file_SOURCES = tests/unit/test_recording_file.c \
+	tests/unit/recording_scene.c tests/unit/recording_scene.h
+tests_unit_test_recording_file_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_recording_file_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_svg

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_recording_file.c - the file of a recording: what happens to it while it is written, and
+ * what is said of files that are none.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "recording_scene.h"
+#include "wallsample/base.h"
+#include "wallsample/recording_read.h"
+
+/* --- what happens to a writer ------------------------------------------------------------ */
+
+/* In a child that writes until it is killed: what it said was written is there. */
+static void
+test_killed(void **state)
+{
+	struct recording_info info;
+	struct profile *back;
+	struct place place;
+	int said[2], committed = 0, status;
+	pid_t child;
+
+	(void)state;
+	place_make(&place);
+	assert_int_equal(pipe(said), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		uint32_t worker, idle;
+		struct profile *profile = make_profile(&worker, &idle);
+		struct modules *modules = modules_create();
+		struct recorder *recorder = record_in(&place, profile, modules);
+
+		for (;;) {
+			sample_ticks(profile, worker, idle, 100);
+			if (recorder_commit(recorder, &no_stats, NULL) != 0 ||
+			    write(said[1], "x", 1) != 1)
+				_exit(1);
+		}
+	}
+	close(said[1]);
+	for (char byte; committed < 20 && read(said[0], &byte, 1) == 1;)
+		committed++;
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	for (char byte; read(said[0], &byte, 1) == 1;)
+		committed++;
+	close(said[0]);
+	back = load(place.path, NULL, &info);
+	assert_false(info.ended);
+	assert_true(info.ticks >= (uint64_t)committed * 100);
+	assert_int_equal(info.ticks % 100, 0);
+	assert_int_equal(sum_of(back, WEIGHT_WALL), 2 * (int64_t)profile_wall_ns(back));
+	profile_free(back);
+	place_remove(&place);
+}
+
+static void
+die_in_a_transaction(const char *path)
+{
+	sqlite3 *db;
+
+	if (sqlite3_open(path, &db) != SQLITE_OK ||
+	    sqlite3_exec(db, "PRAGMA cache_size = 2; BEGIN; UPDATE spans SET wall_ns = 1; "
+			     "UPDATE ticks SET span_ns = 1", NULL, NULL, NULL) != SQLITE_OK)
+		_exit(1);
+	_exit(0);
+}
+
+/* Killed in the middle of a commit: half of it is in the file, and what was there beside it. */
+static void
+test_torn(void **state)
+{
+	struct recording_info info;
+	struct profile *before, *back;
+	struct place place;
+	struct stat journal, after;
+	pid_t child;
+	int status;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 5000, false);
+	before = load(place.path, NULL, NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		die_in_a_transaction(place.path);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(fstatat(place.dirfd, "x.wsdb-journal", &journal, 0), 0);
+	assert_true(journal.st_size > 0);
+	back = load(place.path, NULL, &info);
+	assert_int_equal(info.ticks, 5000);
+	assert_same(before, back);
+	/* In a copy: the file itself is as it was left. */
+	assert_int_equal(fstatat(place.dirfd, "x.wsdb-journal", &after, 0), 0);
+	assert_int_equal(journal.st_size, after.st_size);
+	profile_free(before);
+	profile_free(back);
+	place_remove(&place);
+}
+
+/* No room any more: what was written before is whole, and the sentence says what it was. */
+static void
+test_no_room(void **state)
+{
+	const struct rlimit little = { 100000, RLIM_INFINITY };
+	uint32_t worker, idle;
+	struct profile *profile = make_profile(&worker, &idle), *back;
+	struct modules *modules = modules_create();
+	struct recording_info info;
+	struct recorder *recorder;
+	struct rlimit before;
+	struct place place;
+	struct error err;
+	int rounds = 0;
+
+	(void)state;
+	place_make(&place);
+	recorder = record_in(&place, profile, modules);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	setrlimit(RLIMIT_FSIZE, &little);
+	do
+		sample_ticks(profile, worker, idle, 100);
+	while (recorder_commit(recorder, &no_stats, &err) == 0 && ++rounds < 1000);
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_in_range(rounds, 1, 999);
+	assert_int_equal(err.kind, ERROR_OUTPUT);
+	assert_non_null(strstr(err.text, place.path));
+	if (strstr(err.text, "File too large") == NULL)
+		fail_msg("%s", err.text);
+	recorder_free(recorder);
+	back = load(place.path, NULL, &info);
+	assert_int_equal(info.ticks, rounds * 100);
+	profile_free(back);
+	profile_free(profile);
+	modules_free(modules);
+	place_remove(&place);
+}
+
+static void
+refuse_to_record(const struct place *place, const char *why)
+{
+	struct profile *profile = profile_create();
+	struct modules *modules = modules_create();
+	const struct recording_config config = {
+		.dirfd = place->dirfd, .base = "x.wsdb", .path = place->path, .modules = modules,
+	};
+	struct recorder *recorder;
+	struct error err;
+
+	assert_int_equal(recorder_create(&config, profile, &recorder, &err), -ERROR_OUTPUT);
+	assert_null(recorder);
+	if (strstr(err.text, why) == NULL)
+		fail_msg("'%s' instead of '%s'", err.text, why);
+	profile_free(profile);
+	modules_free(modules);
+}
+
+static void
+test_two_writers(void **state)
+{
+	uint32_t worker, idle;
+	struct profile *profile = make_profile(&worker, &idle), *back;
+	struct modules *modules = modules_create();
+	struct recorder *recorder;
+	struct recording_info info;
+	struct place place;
+	struct error err;
+
+	(void)state;
+	place_make(&place);
+	recorder = record_in(&place, profile, modules);
+	sample_ticks(profile, worker, idle, 10);
+	assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
+	refuse_to_record(&place, "another wallsample is writing it");
+	back = load(place.path, NULL, &info);
+	assert_true(info.being_written);
+	assert_int_equal(info.ticks, 10);
+	profile_free(back);
+	/* Somebody removes it: that is said, and no other file of that name is touched. */
+	assert_int_equal(unlinkat(place.dirfd, "x.wsdb", 0), 0);
+	sample_ticks(profile, worker, idle, 10);
+	assert_int_equal(recorder_commit(recorder, &no_stats, &err), -ERROR_OUTPUT);
+	assert_non_null(strstr(err.text, "removed or replaced"));
+	assert_int_not_equal(access(place.path, F_OK), 0);
+	recorder_free(recorder);
+	profile_free(profile);
+	modules_free(modules);
+	place_remove(&place);
+}
+
+/* Whoever reads just then keeps nobody from sampling: it is written the next time. */
+static void
+test_reader_in_the_way(void **state)
+{
+	uint32_t worker, idle;
+	struct profile *profile = make_profile(&worker, &idle), *back;
+	struct modules *modules = modules_create();
+	struct recorder *recorder;
+	struct place place;
+	struct error err;
+	sqlite3 *reader;
+
+	(void)state;
+	place_make(&place);
+	recorder = record_in(&place, profile, modules);
+	sample_ticks(profile, worker, idle, 50);
+	assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
+	assert_int_equal(sqlite3_open(place.path, &reader), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM spans", NULL, NULL,
+				      NULL), SQLITE_OK);
+	sample_ticks(profile, worker, idle, 50);
+	assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
+	sqlite3_close(reader);
+	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_STOPPED, NULL, &err), 0);
+	recorder_free(recorder);
+	back = load(place.path, NULL, NULL);
+	assert_same(profile, back);
+	profile_free(back);
+	profile_free(profile);
+	modules_free(modules);
+	place_remove(&place);
+}
+
+static void
+test_links(void **state)
+{
+	struct place place;
+	struct stat info;
+
+	(void)state;
+	place_make(&place);
+	assert_int_equal(symlinkat("/dev/null", place.dirfd, "x.wsdb"), 0);
+	refuse_to_record(&place, "no regular file");
+	assert_int_equal(fstatat(place.dirfd, "x.wsdb", &info, AT_SYMLINK_NOFOLLOW), 0);
+	assert_true(S_ISLNK(info.st_mode));
+	assert_int_equal(unlinkat(place.dirfd, "x.wsdb", 0), 0);
+	/* The journal's name is taken by a link: it is removed, and nothing is written there. */
+	assert_int_equal(symlinkat("planted", place.dirfd, "x.wsdb-journal"), 0);
+	make_recording(&place, 100, true);
+	assert_int_not_equal(faccessat(place.dirfd, "planted", F_OK, 0), 0);
+	place_remove(&place);
+}
+
+/* --- what is no recording ---------------------------------------------------------------- */
+
+static void
+refuse_to_read(const char *path, const char *why)
+{
+	struct recording_load to = { .profile = profile_create() };
+	struct recording *recording;
+	struct error err = { .kind = ERROR_NONE };
+
+	if (recording_open(path, &recording, &err) == 0) {
+		(void)recording_load(recording, &to, &err);
+		recording_close(recording);
+	}
+	profile_free(to.profile);
+	assert_int_equal(err.kind, ERROR_FORMAT);
+	if (strstr(err.text, why) == NULL)
+		fail_msg("'%s' instead of '%s'", err.text, why);
+}
+
+static void
+change(const char *path, const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
+static void
+test_damaged(void **state)
+{
+	static const struct {
+		const char *sql, *why;
+	} damage[] = {
+		{ "UPDATE stacks SET caller = id", "its stacks cannot be right" },
+		{ "UPDATE stacks SET caller = 3 WHERE id = 1", "its stacks cannot be right" },
+		{ "UPDATE stacks SET frame = 1000", "its stacks cannot be right" },
+		{ "UPDATE frames SET module = 9", "its frames cannot be right" },
+		{ "UPDATE spans SET thread = 2", "its samples cannot be right" },
+		{ "UPDATE spans SET stack = 1 << 40", "its samples cannot be right" },
+		{ "UPDATE spans SET wall_ns = 1 << 62", "its samples cannot be right" },
+		{ "UPDATE spans SET wall_ns = 1 << 59", "its samples cannot be right" },
+		{ "UPDATE spans SET samples = 'many'", "its samples cannot be right" },
+		{ "UPDATE ticks SET parallelism = 1 << 30", "its ticks cannot be right" },
+		{ "UPDATE ticks SET span_ns = -1", "its ticks cannot be right" },
+		{ "DELETE FROM ticks WHERE n = 50", "its ticks cannot be right" },
+		{ "DROP TABLE spans", "its table 'spans' is not there" },
+		{ "DROP TABLE spans; CREATE VIEW spans AS SELECT 1 AS id", "its table 'spans'" },
+		{ "ALTER TABLE spans ADD COLUMN x AS (hex(wall_ns))", "its table 'spans'" },
+		{ "PRAGMA user_version = 2", "made by a newer wallsample" },
+		{ "PRAGMA user_version = 0", "was never begun" },
+		{ "PRAGMA application_id = 1", "is not a recording" },
+		{ "PRAGMA journal_mode = WAL", "is not a recording" },
+	};
+	struct place place;
+
+	(void)state;
+	place_make(&place);
+	for (size_t i = 0; i < ARRAY_SIZE(damage); i++) {
+		make_recording(&place, 100, true);
+		change(place.path, damage[i].sql);
+		refuse_to_read(place.path, damage[i].why);
+	}
+	make_recording(&place, 100, true);
+	assert_int_equal(truncate(place.path, 20000), 0);
+	refuse_to_read(place.path, "is truncated");
+	assert_int_equal(truncate(place.path, 99), 0);
+	refuse_to_read(place.path, "is not a recording");
+	assert_int_equal(truncate(place.path, 0), 0);
+	refuse_to_read(place.path, "is empty");
+	refuse_to_read(place.folder, "is not a file");
+	refuse_to_read("/dev/null", "is not a file");
+	place_remove(&place);
+}
+
+/* Reading leaves the file, and what lies beside it, as it was. */
+static void
+test_unchanged(void **state)
+{
+	struct stat before, after;
+	struct place place;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 100, false);
+	assert_int_equal(chmod(place.path, 0400), 0);
+	assert_int_equal(stat(place.path, &before), 0);
+	profile_free(load(place.path, NULL, NULL));
+	assert_int_equal(stat(place.path, &after), 0);
+	assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof(before.st_mtim));
+	assert_int_equal(before.st_size, after.st_size);
+	place_remove(&place);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_torn),
+		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_two_writers),
+		cmocka_unit_test(test_reader_in_the_way),
+		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_unchanged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
