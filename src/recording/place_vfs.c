@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "wallsample/base.h"
@@ -33,19 +34,26 @@ is_journal(const struct place_vfs *vfs, const char *name)
 	return strcmp(name, vfs->journal) == 0;
 }
 
-/* A new file: whoever may write in the folder could have put a link of another there. */
+/*
+ * A new file: whoever may write in the folder could have put a link of another there. Who may
+ * read the database may read it, too: without what it undoes, the one is not whole.
+ */
 static bool
 make_journal(const struct place_vfs *vfs)
 {
+	struct stat main;
+	bool good;
 	int fd;
 
 	if (unlinkat(vfs->dirfd, vfs->journal_base, 0) != 0 && errno != ENOENT)
 		return false;
 	fd = openat(vfs->dirfd, vfs->journal_base,
 		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	if (fd < 0)
+		return false;
+	good = lstat(vfs->main, &main) == 0 && fchmod(fd, 0600 | (main.st_mode & 0044)) == 0;
+	close(fd);
+	return good;
 }
 
 static int

@@ -63,7 +63,7 @@ open_database(struct recording *recording, const struct reader_file *file, struc
 
 	if (file->is_torn)
 		return reader_file_repair(recording, err);
-	uri = uri_of(recording->path, !file->is_written);
+	uri = uri_of(recording->real, !file->is_written);
 	rc = sqlite3_open_v2(uri, &recording->db,
 			     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
 				     SQLITE_OPEN_PRIVATECACHE, NULL);
@@ -295,9 +295,12 @@ recording_open(const char *path, struct recording **out, struct error *err)
 	int rc = reader_file_check(path, &file, err);
 
 	*out = NULL;
-	if (rc != 0)
+	if (rc != 0) {
+		free(file.real);
 		return rc;
+	}
 	recording = create(path);
+	recording->real = file.real;
 	recording->info.size = file.size;
 	recording->info.being_written = file.is_written;
 	rc = open_database(recording, &file, err);
@@ -344,6 +347,7 @@ recording_close(struct recording *recording)
 	free(recording->stack);
 	free(recording->thread);
 	free(recording->path);
+	free(recording->real);
 	free(recording);
 }
 

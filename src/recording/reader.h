@@ -29,7 +29,8 @@ struct tick_sum {
 };
 
 struct recording {
-	char *path;
+	char *path; /* for messages */
+	char *real; /* the same without links; NULL: it is a recorder's */
 	struct strings *texts;
 	struct recording_info info;
 	sqlite3 *db;
@@ -45,6 +46,7 @@ struct recording {
 
 /* --- reader_file.c */
 struct reader_file {
+	char *real; /* its path without links; the caller frees it, after an error, too */
 	bool is_written; /* by somebody at this moment */
 	bool is_torn;    /* there is a journal of a commit that was not finished */
 	uint64_t size;

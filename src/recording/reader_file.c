@@ -15,7 +15,8 @@
 #define HEADER_SIZE 100
 #define MAGIC "SQLite format 3"
 #define AT_PAGE_SIZE 16
-#define AT_WRITE_VERSION 18 /* 1: rollback journal */
+#define AT_WRITE_VERSION 18 /* 1: rollback journal; 2: write-ahead log */
+#define AT_READ_VERSION 19  /* the same; the one that SQLite goes by */
 #define AT_PAGES 28
 #define AT_USER_VERSION 60
 #define AT_APPLICATION_ID 68
@@ -31,15 +32,13 @@ big_endian(const uint8_t *at, size_t size)
 }
 
 static int
-check_header(const char *path, const uint8_t *header, uint64_t size, bool is_torn,
-	     struct error *err)
+check_header(const char *path, const uint8_t *header, struct error *err)
 {
 	const uint32_t version = big_endian(header + AT_USER_VERSION, 4);
-	uint64_t page = big_endian(header + AT_PAGE_SIZE, 2), pages;
 
 	if (memcmp(header, MAGIC, sizeof(MAGIC)) != 0 ||
 	    big_endian(header + AT_APPLICATION_ID, 4) != RECORDING_APPLICATION_ID ||
-	    header[AT_WRITE_VERSION] != 1)
+	    header[AT_WRITE_VERSION] != 1 || header[AT_READ_VERSION] != 1)
 		return error_set(err, ERROR_FORMAT, "%s is not a recording of wallsample", path);
 	if (version > RECORDING_SCHEMA)
 		return error_set(err, ERROR_FORMAT,
@@ -48,35 +47,47 @@ check_header(const char *path, const uint8_t *header, uint64_t size, bool is_tor
 				 RECORDING_SCHEMA);
 	if (version == 0)
 		return error_set(err, ERROR_FORMAT, "%s is a recording that was never begun", path);
-	page = page == 1 ? 65536 : page;
-	pages = big_endian(header + AT_PAGES, 4);
-	if (!is_torn && pages * page > size)
-		return error_set(err, ERROR_FORMAT,
-				 "%s is truncated: it has %llu of %llu bytes", path,
-				 (unsigned long long)size, (unsigned long long)(pages * page));
 	return 0;
 }
 
-/* A journal that was left begins with this: the commit it belongs to was not finished. */
-static bool
-has_journal(const char *path)
+/* Of a file that nobody is at work on, and nobody has been killed at. */
+static int
+check_size(const char *path, const uint8_t *header, uint64_t size, struct error *err)
+{
+	const uint64_t page = big_endian(header + AT_PAGE_SIZE, 2);
+	const uint64_t whole = big_endian(header + AT_PAGES, 4) * (page == 1 ? 65536 : page);
+
+	if (whole <= size)
+		return 0;
+	return error_set(err, ERROR_FORMAT, "%s is truncated: it has %llu of %llu bytes", path,
+			 (unsigned long long)size, (unsigned long long)whole);
+}
+
+/*
+ * A journal that was left begins with this: the commit it belongs to was not finished. One that
+ * may not be read could be such a one, and without it half a commit would pass for a whole.
+ */
+static int
+check_journal(const char *path, struct reader_file *file, struct error *err)
 {
 	static const uint8_t magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
 	uint8_t begin[sizeof(magic)];
 	struct strbuf name;
-	bool is_there = false;
-	int fd;
+	int fd, rc = 0;
 
 	strbuf_init(&name);
-	strbuf_add_format(&name, "%s-journal", path);
+	strbuf_add_format(&name, "%s-journal", file->real);
 	fd = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	if (fd >= 0) {
-		is_there = read(fd, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
-			   memcmp(begin, magic, sizeof(magic)) == 0;
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		rc = error_set(err, ERROR_SYSTEM,
+			       "cannot read %s: its writer was killed and has left %s, without "
+			       "which it is not whole: %s", path, name.data, strerror(errno));
+	file->is_torn = fd >= 0 && read(fd, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
+			memcmp(begin, magic, sizeof(magic)) == 0;
+	if (fd >= 0)
 		close(fd);
-	}
 	strbuf_release(&name);
-	return is_there;
+	return rc;
 }
 
 int
@@ -85,8 +96,9 @@ reader_file_check(const char *path, struct reader_file *file, struct error *err)
 	uint8_t header[HEADER_SIZE];
 	struct stat info;
 	ssize_t got = -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
 
+	*file = (struct reader_file){ .real = NULL };
 	if (fd < 0)
 		return error_set(err, ERROR_SYSTEM, "cannot read %s: %s", path, strerror(errno));
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -95,14 +107,22 @@ reader_file_check(const char *path, struct reader_file *file, struct error *err)
 	}
 	file->size = (uint64_t)info.st_size;
 	file->is_written = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-	file->is_torn = !file->is_written && has_journal(path);
 	got = pread(fd, header, sizeof(header), 0);
 	close(fd);
+	/* What a writer has left lies beside the file itself, not beside a link to it. */
+	file->real = realpath(path, NULL);
+	if (file->real == NULL)
+		file->real = xstrdup(path);
 	if (got == 0)
 		return error_set(err, ERROR_FORMAT, "%s is empty: nothing was recorded", path);
 	if (got < (ssize_t)sizeof(header))
 		return error_set(err, ERROR_FORMAT, "%s is not a recording of wallsample", path);
-	return check_header(path, header, file->size, file->is_torn || file->is_written, err);
+	rc = check_header(path, header, err);
+	if (rc == 0 && !file->is_written)
+		rc = check_journal(path, file, err);
+	if (rc == 0 && !file->is_written && !file->is_torn)
+		rc = check_size(path, header, file->size, err);
+	return rc;
 }
 
 /* --- a commit that was not finished ------------------------------------------------------- */
@@ -135,7 +155,7 @@ copy_file(const char *path, const char *ending, int dirfd, const char *base)
 
 	strbuf_init(&name);
 	strbuf_add_format(&name, "%s%s", path, ending);
-	from = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	from = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	to = openat(dirfd, base, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (from >= 0 && to >= 0 && fstat(from, &info) == 0 && S_ISREG(info.st_mode))
 		good = copy_all(from, to);
@@ -153,8 +173,8 @@ open_copy(struct recording *recording, int dirfd)
 {
 	int rc;
 
-	if (!copy_file(recording->path, "", dirfd, "x") ||
-	    !copy_file(recording->path, "-journal", dirfd, "x-journal"))
+	if (!copy_file(recording->real, "", dirfd, "x") ||
+	    !copy_file(recording->real, "-journal", dirfd, "x-journal"))
 		return SQLITE_IOERR;
 	recording->vfs = place_vfs_create(dirfd, "x", true);
 	if (recording->vfs == NULL)

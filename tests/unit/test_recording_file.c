@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -114,6 +115,92 @@ test_torn(void **state)
 	assert_int_equal(journal.st_size, after.st_size);
 	profile_free(before);
 	profile_free(back);
+	place_remove(&place);
+}
+
+/* What a killed writer has left beside a recording belongs to it by whatever link it is read. */
+static void
+test_torn_behind_link(void **state)
+{
+	struct profile *before, *back;
+	struct place place;
+	char link[96];
+	pid_t child;
+	int status;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 5000, false);
+	before = load(place.path, NULL, NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		die_in_a_transaction(place.path);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(symlinkat("x.wsdb", place.dirfd, "link"), 0);
+	snprintf(link, sizeof(link), "%s/link", place.folder);
+	back = load(link, NULL, NULL);
+	assert_same(before, back);
+	profile_free(before);
+	profile_free(back);
+	assert_int_equal(unlinkat(place.dirfd, "link", 0), 0);
+	place_remove(&place);
+}
+
+static void
+die_in_a_commit(const struct place *place)
+{
+	const struct rlimit little = { 100000, RLIM_INFINITY };
+	uint32_t worker, idle;
+	struct profile *profile = make_profile(&worker, &idle);
+	struct modules *modules = modules_create();
+	struct recorder *recorder = record_in(place, profile, modules);
+
+	if (fchmodat(place->dirfd, "x.wsdb", 0644, 0) != 0)
+		_exit(1);
+	signal(SIGXFSZ, SIG_DFL);
+	setrlimit(RLIMIT_FSIZE, &little);
+	do
+		sample_ticks(profile, worker, idle, 100);
+	while (recorder_commit(recorder, &no_stats, NULL) == 0);
+	_exit(1);
+}
+
+/*
+ * A recording that root made, whose writer was killed: who may read it may read what makes it
+ * whole again. Who may not is told so: what is in the file alone is half a commit.
+ */
+static void
+test_torn_of_another(void **state)
+{
+	const uid_t user = geteuid();
+	struct recording *recording;
+	struct place place;
+	struct stat journal;
+	struct error err;
+	pid_t child;
+	int status, rc;
+
+	(void)state;
+	place_make(&place);
+	assert_int_equal(chmod(place.folder, 0755), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		die_in_a_commit(&place);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ);
+	assert_int_equal(fstatat(place.dirfd, "x.wsdb-journal", &journal, 0), 0);
+	assert_int_equal(journal.st_mode & 0777, 0644);
+	profile_free(load(place.path, NULL, NULL));
+	assert_int_equal(fchmodat(place.dirfd, "x.wsdb-journal", 0, 0), 0);
+	if (user == 0)
+		assert_int_equal(seteuid(65534), 0);
+	rc = recording_open(place.path, &recording, &err);
+	assert_int_equal(seteuid(user), 0);
+	assert_int_equal(rc, -ERROR_SYSTEM);
+	assert_non_null(strstr(err.text, "x.wsdb-journal"));
+	assert_non_null(strstr(err.text, "Permission denied"));
 	place_remove(&place);
 }
 
@@ -338,6 +425,25 @@ test_damaged(void **state)
 	place_remove(&place);
 }
 
+/* While it is held like one that is being written, a log would be made for it, and beside it. */
+static void
+test_no_log(void **state)
+{
+	struct place place;
+	int fd;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 100, true);
+	fd = open(place.path, O_RDWR);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "\2", 1, 19), 1);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	refuse_to_read(place.path, "is not a recording");
+	close(fd);
+	place_remove(&place); /* which is empty but for the file */
+}
+
 /* Reading leaves the file, and what lies beside it, as it was. */
 static void
 test_unchanged(void **state)
@@ -363,11 +469,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_torn),
+		cmocka_unit_test(test_torn_behind_link),
+		cmocka_unit_test(test_torn_of_another),
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_two_writers),
 		cmocka_unit_test(test_reader_in_the_way),
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_no_log),
 		cmocka_unit_test(test_unchanged),
 	};
 
