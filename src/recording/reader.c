@@ -11,6 +11,10 @@
 
 /* Longer than any text that is ours: a command line may have 2 MiB. */
 #define VALUE_MOST (16 << 20)
+/* Several times what any query takes of rows that are as short as they can be. */
+#define STEPS_PER_BYTE 8
+/* What SQLite may take: its schema could be made to, and what is sorted. */
+#define HEAP_MOST (INT64_C(1) << 30)
 
 int
 reader_damaged(const struct recording *recording, const char *what, struct error *err)
@@ -24,6 +28,8 @@ reader_refuse(const struct recording *recording, struct error *err)
 {
 	const int code = recording->db != NULL ? sqlite3_errcode(recording->db) : SQLITE_NOMEM;
 
+	if (code == SQLITE_INTERRUPT)
+		return reader_damaged(recording, "pages", err);
 	if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_TOOBIG ||
 	    code == SQLITE_ERROR)
 		return error_set(err, ERROR_FORMAT, "%s is damaged: %s", recording->path,
@@ -55,27 +61,20 @@ uri_of(const char *path, bool immutable)
 	return uri.data;
 }
 
-static int
-open_database(struct recording *recording, const struct reader_file *file, struct error *err)
-{
-	char *uri;
-	int rc;
+/* Called every so many steps of a query; a row takes fewer steps than it has bytes. */
+#define STEPS 1000
 
-	if (file->is_torn)
-		return reader_file_repair(recording, err);
-	uri = uri_of(recording->real, !file->is_written);
-	rc = sqlite3_open_v2(uri, &recording->db,
-			     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
-				     SQLITE_OPEN_PRIVATECACHE, NULL);
-	free(uri);
-	if (rc == SQLITE_OK && file->is_written)
-		rc = sqlite3_busy_timeout(recording->db, 5000);
-	return rc == SQLITE_OK ? 0 : reader_refuse(recording, err);
+static int
+count_steps(void *context)
+{
+	struct recording *recording = context;
+
+	recording->steps += STEPS;
+	return recording->steps > STEPS * STEPS + STEPS_PER_BYTE * recording->info.size;
 }
 
-/* Nothing that is stored in the file is run, and nothing grows without bound. */
-static void
-be_wary(sqlite3 *db)
+void
+reader_be_wary(struct recording *recording)
 {
 	static const struct {
 		int setting, value;
@@ -97,12 +96,37 @@ be_wary(sqlite3 *db)
 		{ SQLITE_LIMIT_WORKER_THREADS, 0 },
 	};
 
+	sqlite3 *db = recording->db;
+
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
 		(void)sqlite3_db_config(db, settings[i].setting, settings[i].value, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		(void)sqlite3_limit(db, limits[i].setting, limits[i].value);
+	sqlite3_progress_handler(db, STEPS, count_steps, recording);
+	(void)sqlite3_hard_heap_limit64(HEAP_MOST);
 	(void)sqlite3_exec(db, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; "
 			       "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
+}
+
+static int
+open_database(struct recording *recording, const struct reader_file *file, struct error *err)
+{
+	char *uri;
+	int rc;
+
+	if (file->is_torn)
+		return reader_file_repair(recording, err);
+	uri = uri_of(recording->real, !file->is_written);
+	rc = sqlite3_open_v2(uri, &recording->db,
+			     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
+				     SQLITE_OPEN_PRIVATECACHE, NULL);
+	free(uri);
+	if (rc == SQLITE_OK) {
+		reader_be_wary(recording);
+		if (file->is_written)
+			rc = sqlite3_busy_timeout(recording->db, 5000);
+	}
+	return rc == SQLITE_OK ? 0 : reader_refuse(recording, err);
 }
 
 /*
@@ -117,12 +141,13 @@ check_tables(struct recording *recording, struct error *err)
 	int rc;
 
 	rows_begin(&rows, recording, "SELECT name, sql FROM sqlite_master WHERE type = 'table'");
-	while (rows_next(&rows))
-		for (int i = 0; i < RECORDING_TABLE_COUNT; i++) {
-			if (strcmp(rows_text(&rows, 0), recording_table_text[i].name) != 0)
-				continue;
-			found[i] = strcmp(rows_text(&rows, 1), recording_table_text[i].create) == 0;
-		}
+	while (rows_next(&rows)) {
+		const char *name = rows_text(&rows, 0), *sql = rows_text(&rows, 1);
+
+		for (int i = 0; i < RECORDING_TABLE_COUNT; i++)
+			if (strcmp(name, recording_table_text[i].name) == 0)
+				found[i] = strcmp(sql, recording_table_text[i].create) == 0;
+	}
 	rc = rows_end(&rows, "list of tables", err);
 	for (int i = 0; rc == 0 && i < RECORDING_TABLE_COUNT; i++)
 		if (!found[i])
@@ -217,19 +242,23 @@ read_counts(struct recording *recording, struct error *err)
 		{ "SELECT coalesce(max(id) + 1, 0) FROM frames", &info->frames },
 		{ "SELECT coalesce(max(id) + 1, 0) FROM stacks", &info->stacks },
 		{ "SELECT coalesce(max(id) + 1, 0) FROM spans", &info->spans },
-		{ "SELECT count(*) FROM symbols", &info->symbols },
 	};
+	struct rows rows;
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(counts); i++) {
-		struct rows rows;
-
 		rows_begin(&rows, recording, counts[i].sql);
 		while (rows_next(&rows))
 			*counts[i].count = (uint64_t)rows_number(&rows, 0, 0, NUMBER_MOST);
 		rc = rows_end(&rows, "ids", err);
 	}
-	return rc;
+	if (rc != 0)
+		return rc;
+	/* One by one: count(*) is a single step, which goes round a ring of pages for ever. */
+	rows_begin(&rows, recording, "SELECT frame FROM symbols");
+	while (rows_next(&rows))
+		info->symbols++;
+	return rows_end(&rows, "names", err);
 }
 
 /* Numbers of system calls are those of the machine that it was made on. */
@@ -304,10 +333,8 @@ recording_open(const char *path, struct recording **out, struct error *err)
 	recording->info.size = file.size;
 	recording->info.being_written = file.is_written;
 	rc = open_database(recording, &file, err);
-	if (rc == 0) {
-		be_wary(recording->db);
+	if (rc == 0)
 		rc = read_all(recording, err);
-	}
 	if (rc != 0)
 		recording_close(recording);
 	else

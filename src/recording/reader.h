@@ -34,6 +34,7 @@ struct recording {
 	struct strings *texts;
 	struct recording_info info;
 	sqlite3 *db;
+	uint64_t steps;         /* of SQLite, since the query began */
 	bool borrowed;          /* it is a recorder's */
 	struct place_vfs *vfs;  /* of the private copy */
 	struct recording_tick *tick;
@@ -60,13 +61,18 @@ int reader_file_repair(struct recording *recording, struct error *err);
 int reader_damaged(const struct recording *recording, const char *what, struct error *err);
 /* What SQLite says, or that it is damaged. */
 int reader_refuse(const struct recording *recording, struct error *err);
+/*
+ * To be called before the first query: nothing that is stored in the file is run, and none takes
+ * more time and memory than there can be in a file of that size.
+ */
+void reader_be_wary(struct recording *recording);
 
 /* --- rows: a query that is walked once */
 struct rows {
 	struct recording *recording;
 	sqlite3_stmt *query;
 	int64_t last_id; /* ids go up */
-	uint64_t count;
+	uint64_t count, bytes; /* so far: rows, and of texts */
 	bool bad;        /* a value was not in its range */
 	int rc;
 };

@@ -181,10 +181,11 @@ open_copy(struct recording *recording, int dirfd)
 		return SQLITE_NOMEM;
 	rc = place_vfs_open(recording->vfs, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
 			    &recording->db);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(recording->db, "PRAGMA locking_mode=EXCLUSIVE; "
-				  "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
-	return rc;
+	if (rc != SQLITE_OK)
+		return rc;
+	reader_be_wary(recording);
+	return sqlite3_exec(recording->db, "PRAGMA locking_mode=EXCLUSIVE; "
+			    "SELECT 1 FROM sqlite_master LIMIT 1", NULL, NULL, NULL);
 }
 
 int

@@ -255,11 +255,14 @@ load_cost(struct loading *loading, struct error *err)
 	struct rows rows;
 
 	rows_begin(&rows, loading->recording, "SELECT name, value FROM cost");
-	while (rows_next(&rows))
+	while (rows_next(&rows)) {
+		const char *name = rows_text(&rows, 0);
+
 		for (const struct number *n = recording_numbers; n->name != NULL; n++)
-			if (strcmp(n->name, rows_text(&rows, 0)) == 0)
+			if (strcmp(n->name, name) == 0)
 				number_merge(n, stats, rows_fraction(&rows, 1),
 					     loading->load->number == 0);
+	}
 	return rows_end(&rows, "table 'cost'", err);
 }
 

@@ -4,10 +4,14 @@
 
 #include "reader.h"
 
+/* However large the file is: not all of it need be on the disk. */
+#define TEXT_MOST (UINT64_C(1) << 29)
+
 void
 rows_begin(struct rows *rows, struct recording *recording, const char *sql)
 {
 	*rows = (struct rows){ .recording = recording, .last_id = -1 };
+	recording->steps = 0;
 	rows->rc = sqlite3_prepare_v2(recording->db, sql, -1, &rows->query, NULL);
 }
 
@@ -66,8 +70,18 @@ const char *
 rows_text(struct rows *rows, int column)
 {
 	const unsigned char *text = sqlite3_column_text(rows->query, column);
+	const uint64_t size = rows->recording->info.size;
 
-	return text != NULL ? (const char *)text : "";
+	if (text == NULL)
+		return "";
+	/* Rows may share pages, and so each have all of the file. UTF-16 becomes longer. */
+	rows->bytes += (uint64_t)sqlite3_column_bytes(rows->query, column);
+	if (!rows->recording->borrowed &&
+	    rows->bytes > (2 * size < TEXT_MOST ? 2 * size : TEXT_MOST)) {
+		rows->bad = true;
+		return "";
+	}
+	return (const char *)text;
 }
 
 int

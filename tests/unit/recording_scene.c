@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "recording_scene.h"
 #include "wallsample/base.h"
@@ -200,4 +201,20 @@ sum_of(const struct profile *profile, int w)
 	for (size_t i = 0; i < profile_entry_count(profile); i++)
 		sum += profile_entry(profile, i)->ns[w];
 	return sum;
+}
+
+int
+ask(const char *path, const char *sql)
+{
+	sqlite3 *db;
+	sqlite3_stmt *query;
+	int answer;
+
+	assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &query, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(query), SQLITE_ROW);
+	answer = sqlite3_column_int(query, 0);
+	sqlite3_finalize(query);
+	sqlite3_close(db);
+	return answer;
 }

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <sqlite3.h>
 
 #include "recording_scene.h"
 #include "wallsample/base.h"
@@ -47,22 +46,6 @@ test_round_trip(void **state)
 	place_remove(&place);
 }
 
-static int
-count_rows(const char *path, const char *sql)
-{
-	sqlite3 *db;
-	sqlite3_stmt *query;
-	int count;
-
-	assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &query, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(query), SQLITE_ROW);
-	count = sqlite3_column_int(query, 0);
-	sqlite3_finalize(query);
-	sqlite3_close(db);
-	return count;
-}
-
 /* What a thread goes on doing is one row, however often it is written. */
 static void
 test_one_row(void **state)
@@ -84,8 +67,8 @@ test_one_row(void **state)
 			assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
 	}
 	recorder_free(recorder);
-	assert_int_equal(count_rows(place.path, "SELECT count(*) FROM spans"), 1);
-	assert_int_equal(count_rows(place.path, "SELECT first_tick + ticks FROM spans"), 1000);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans"), 1);
+	assert_int_equal(ask(place.path, "SELECT first_tick + ticks FROM spans"), 1000);
 	profile_free(profile);
 	modules_free(modules);
 	place_remove(&place);

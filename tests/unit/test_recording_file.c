@@ -425,6 +425,146 @@ test_damaged(void **state)
 	place_remove(&place);
 }
 
+/* --- pages that are no tree ---------------------------------------------------------------- */
+
+/* The file's pages, to be changed and written back. See https://www.sqlite.org/fileformat.html */
+#define PAGE 4096
+
+struct pages {
+	uint8_t *bytes;
+	size_t count;
+};
+
+static uint32_t
+get_number(const uint8_t *at, size_t size)
+{
+	uint32_t value = 0;
+
+	for (size_t i = 0; i < size; i++)
+		value = value << 8 | at[i];
+	return value;
+}
+
+static void
+put_number(uint8_t *at, uint32_t value)
+{
+	for (size_t i = 0; i < 4; i++)
+		at[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+static uint8_t *
+page_of(const struct pages *pages, uint32_t number)
+{
+	assert_in_range(number, 1, pages->count);
+	return pages->bytes + (size_t)(number - 1) * PAGE;
+}
+
+static void
+pages_read(struct pages *pages, const char *path, size_t more)
+{
+	const int fd = open(path, O_RDONLY);
+	struct stat info;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &info), 0);
+	pages->count = (size_t)info.st_size / PAGE + more;
+	pages->bytes = calloc(pages->count, PAGE);
+	assert_non_null(pages->bytes);
+	assert_int_equal(read(fd, pages->bytes, pages->count * PAGE), info.st_size);
+	close(fd);
+}
+
+static void
+pages_write(struct pages *pages, const char *path)
+{
+	const int fd = open(path, O_WRONLY | O_TRUNC);
+
+	assert_true(fd >= 0);
+	put_number(pages->bytes + 28, (uint32_t)pages->count);
+	assert_int_equal(write(fd, pages->bytes, pages->count * PAGE), pages->count * PAGE);
+	close(fd);
+	free(pages->bytes);
+}
+
+/* An inner page of an index: all of its children become the same. */
+static void
+aim(uint8_t *page, uint32_t child)
+{
+	assert_int_equal(page[0], 2);
+	put_number(page + 8, child);
+	for (uint32_t i = 0; i < get_number(page + 3, 2); i++)
+		put_number(page + get_number(page + 12 + (size_t)2 * i, 2), child);
+}
+
+/* Eight levels of pages that have only one child, many times: a walk over them does not end. */
+static void
+test_ring(void **state)
+{
+	enum { LEVELS = 8 };
+	struct place place;
+	struct pages pages;
+	uint32_t root, leaf, first;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 10, true);
+	change(place.path, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE "
+			   "i < 5000) INSERT INTO symbols SELECT i, 0, 'f', '', 0, 0, '' FROM n");
+	root = (uint32_t)ask(place.path,
+				  "SELECT rootpage FROM sqlite_master WHERE name = 'symbols'");
+	pages_read(&pages, place.path, LEVELS);
+	first = (uint32_t)pages.count - LEVELS + 1;
+	leaf = get_number(page_of(&pages, root) + 8, 4);
+	for (uint32_t i = 0; i < LEVELS; i++) {
+		memcpy(page_of(&pages, first + i), page_of(&pages, root), PAGE);
+		aim(page_of(&pages, first + i), i + 1 < LEVELS ? first + i + 1 : leaf);
+	}
+	aim(page_of(&pages, root), first);
+	pages_write(&pages, place.path);
+	alarm(60);
+	refuse_to_read(place.path, "its names cannot be right");
+	alarm(0);
+	place_remove(&place);
+}
+
+/* Rows whose texts lie in the same pages: they would take many times the file in memory. */
+static void
+test_shared_pages(void **state)
+{
+	/* So long that little of each is in the page of the row: 256 whole pages are not. */
+	enum { ROWS = 7, CHAIN = 256 };
+	struct place place;
+	struct pages pages;
+	uint32_t end = PAGE, chain = 0;
+	uint8_t *page;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 0, true);
+	change(place.path, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE "
+			   "i < 6) INSERT INTO frames SELECT i, NULL, NULL, NULL, '', "
+			   "i || hex(zeroblob(524024)), 0, 0 FROM n");
+	pages_read(&pages, place.path, 0);
+	page = page_of(&pages, (uint32_t)ask(place.path, "SELECT rootpage FROM sqlite_master "
+							      "WHERE name = 'frames'"));
+	assert_int_equal(page[0], 13);
+	assert_int_equal(get_number(page + 3, 2), ROWS);
+	/* A cell ends, at the beginning of the one before, with the number of the next page. */
+	for (size_t i = 0; i < ROWS; i++) {
+		if (i == 0)
+			chain = get_number(page + end - 4, 4);
+		put_number(page + end - 4, chain);
+		end = get_number(page + 8 + 2 * i, 2);
+	}
+	assert_true(pages.count > chain + 2 * CHAIN);
+	pages.count = chain + CHAIN;
+	pages_write(&pages, place.path);
+	refuse_to_read(place.path, "its frames cannot be right");
+	place_remove(&place);
+}
+
+/* --- reading alone --------------------------------------------------------------------- */
+
 /* While it is held like one that is being written, a log would be made for it, and beside it. */
 static void
 test_no_log(void **state)
@@ -476,6 +616,8 @@ main(void)
 		cmocka_unit_test(test_reader_in_the_way),
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_shared_pages),
 		cmocka_unit_test(test_no_log),
 		cmocka_unit_test(test_unchanged),
 	};
