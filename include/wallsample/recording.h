@@ -43,6 +43,9 @@ struct recorder;
  * listens to what is added to the profile from now on, which must be empty. ERROR_OUTPUT says
  * why it cannot be written. It never follows a link, and nobody else can put a file in its place
  * unnoticed.
+ *
+ * What had the name before lies beside it, as ".wallsample-…-old", until samples have been
+ * written; it is put back when there are none.
  */
 int recorder_create(const struct recording_config *config, struct profile *profile,
 		    struct recorder **out, struct error *err);
@@ -70,7 +73,8 @@ int recorder_commit(struct recorder *recorder, const struct sampler_stats *stats
 int recorder_finish(struct recorder *recorder, const struct sampler_stats *stats,
 		    enum sampler_end end, struct symbols *symbols, struct error *err);
 
-/* Stops listening and closes the file. */
+/* Stops listening and closes the file, which stays if samples have been written to it, or none
+ * had its name before. */
 void recorder_free(struct recorder *recorder);
 /* The same, and removes the file: there was nothing to record. */
 void recorder_discard(struct recorder *recorder);

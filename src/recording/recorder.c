@@ -166,6 +166,8 @@ mark_written(struct recorder *recorder, const struct sampler_stats *stats)
 {
 	recorder->process_written = recorder->process != NULL;
 	recorder_mark_written(recorder, stats);
+	if (recorder->spans.next_id > 0)
+		recorder_file_settle(recorder);
 }
 
 /* What was put is put again. */
@@ -264,6 +266,7 @@ recorder_finish(struct recorder *recorder, const struct sampler_stats *stats, en
 	if (transact(recorder, last_rows, &last) != SQLITE_OK)
 		return fail(recorder, err);
 	mark_written(recorder, stats);
+	recorder_file_settle(recorder);
 	if (symbols != NULL && transact(recorder, name_rows, &last) != SQLITE_OK)
 		return fail(recorder, err);
 	if (recorder->fd >= 0 && fsync(recorder->fd) != 0)
@@ -281,6 +284,7 @@ recorder_free(struct recorder *recorder)
 		sqlite3_finalize(recorder->put[i]);
 	sqlite3_close(recorder->db);
 	place_vfs_free(recorder->vfs);
+	recorder_file_restore(recorder);
 	/* Only now: closing any descriptor of a file gives up SQLite's locks on it. */
 	if (recorder->fd >= 0)
 		close(recorder->fd);

@@ -39,6 +39,7 @@ struct recorder {
 	bool stats_written;
 
 	struct place_vfs *vfs;
+	char *aside;        /* what had its name before, until there are samples; or NULL */
 	int fd;             /* on the file, with a lock that says somebody writes it; -1: none */
 	struct stat made;   /* what it was when it was made */
 	sqlite3 *db;
@@ -51,6 +52,9 @@ struct recorder {
 
 /* --- recorder_file.c ------------------------------------------------------------- */
 int recorder_file_create(struct recorder *recorder, struct error *err);
+/* What had the name before is removed, or put back in place of the recording. */
+void recorder_file_settle(struct recorder *recorder);
+void recorder_file_restore(struct recorder *recorder);
 /* Is it still what its name stands for? */
 int recorder_file_check(const struct recorder *recorder, struct error *err);
 /* ERROR_OUTPUT, with what SQLite or the system says. */

@@ -75,6 +75,48 @@ create_temporary(struct recorder *recorder, char *name, size_t size)
 	return -1;
 }
 
+/* The same for what lies beside it: a journal that a killed writer has left belongs to it. */
+static int
+move(const struct recorder *recorder, const char *from, const char *to)
+{
+	const int dirfd = recorder->config.dirfd;
+	struct strbuf old, new;
+	int rc;
+
+	strbuf_init(&old);
+	strbuf_init(&new);
+	strbuf_add_format(&old, "%s-journal", from);
+	strbuf_add_format(&new, "%s-journal", to);
+	rc = renameat(dirfd, from, dirfd, to);
+	if (rc == 0)
+		(void)renameat(dirfd, old.data, dirfd, new.data);
+	strbuf_release(&old);
+	strbuf_release(&new);
+	return rc;
+}
+
+/*
+ * The file that has the name goes aside: it is gone only when there is something in its place.
+ * Between the two steps the name is nobody's, which takes no longer than a system call.
+ */
+static int
+replace(struct recorder *recorder, const char *name)
+{
+	const int dirfd = recorder->config.dirfd;
+	struct strbuf aside;
+
+	strbuf_init(&aside);
+	strbuf_add_format(&aside, "%s-old", name);
+	if (move(recorder, recorder->base, aside.data) == 0)
+		recorder->aside = aside.data;
+	else
+		strbuf_release(&aside);
+	if (renameat(dirfd, name, dirfd, recorder->base) == 0)
+		return 0;
+	recorder_file_restore(recorder);
+	return -1;
+}
+
 static int
 take_name(struct recorder *recorder, struct error *err)
 {
@@ -88,12 +130,44 @@ take_name(struct recorder *recorder, struct error *err)
 		rc = refuse(recorder, strerror(errno), err);
 	if (rc == 0)
 		rc = check_old(recorder, err);
-	if (rc == 0 && renameat(recorder->config.dirfd, name, recorder->config.dirfd,
-				recorder->base) != 0)
+	if (rc == 0 && replace(recorder, name) != 0)
 		rc = refuse(recorder, strerror(errno), err);
 	if (rc != 0)
 		(void)unlinkat(recorder->config.dirfd, name, 0);
 	return rc;
+}
+
+void
+recorder_file_settle(struct recorder *recorder)
+{
+	struct strbuf journal;
+
+	if (recorder->aside == NULL)
+		return;
+	strbuf_init(&journal);
+	strbuf_add_format(&journal, "%s-journal", recorder->aside);
+	(void)unlinkat(recorder->config.dirfd, recorder->aside, 0);
+	(void)unlinkat(recorder->config.dirfd, journal.data, 0);
+	strbuf_release(&journal);
+	free(recorder->aside);
+	recorder->aside = NULL;
+}
+
+void
+recorder_file_restore(struct recorder *recorder)
+{
+	const int dirfd = recorder->config.dirfd;
+	struct stat other;
+
+	if (recorder->aside == NULL)
+		return;
+	if (recorder_file_check(recorder, NULL) == 0)
+		(void)unlinkat(dirfd, recorder->base, 0);
+	/* Whatever somebody else has put there stays. */
+	if (fstatat(dirfd, recorder->base, &other, AT_SYMLINK_NOFOLLOW) != 0)
+		(void)move(recorder, recorder->aside, recorder->base);
+	free(recorder->aside);
+	recorder->aside = NULL;
 }
 
 int

@@ -54,6 +54,15 @@ rm -f both.folded other
 ls "$dir/named" | grep -qxE "wallsample-$pid-[0-9]{8}-[0-9]{6}\.wsdb" ||
 	complain "without -o there is $(ls "$dir/named")"
 
+# a run that comes to nothing leaves what was there
+cp x.wsdb "$dir/before"
+run record -o x.wsdb -- /nowhere/program
+expect_status 2
+run record -p "$pid" --thread-name 'no such' -d 50ms -o x.wsdb
+expect_status 2
+cmp -s x.wsdb "$dir/before" || complain "$what: x.wsdb is not what it was"
+alone x.wsdb
+
 # a live run of a part
 run -p "$pid" -d 300ms --from 100ms --to 200ms -f folded
 expect_status 0

@@ -3,6 +3,7 @@
  * test_recording_file.c - the file of a recording: what happens to it while it is written, and
  * what is said of files that are none.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -328,6 +329,99 @@ test_reader_in_the_way(void **state)
 	place_remove(&place);
 }
 
+/* How many files there are in the folder. */
+static int
+count_files(const struct place *place)
+{
+	DIR *folder = opendir(place->folder);
+	int count = 0;
+
+	assert_non_null(folder);
+	while (readdir(folder) != NULL)
+		count++;
+	closedir(folder);
+	return count - 2; /* . and .. */
+}
+
+/* A recording that comes to nothing costs nobody the one that had its name. */
+static void
+test_old_one_stays(void **state)
+{
+	const struct rlimit nothing = { 0, RLIM_INFINITY };
+	struct profile *profile = profile_create();
+	struct modules *modules = modules_create();
+	struct recording_info info;
+	struct recorder *recorder;
+	struct rlimit before;
+	struct place place;
+	struct error err;
+	uint32_t thread;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 100, true);
+	/* nothing to record */
+	recorder = record_in(&place, profile, modules);
+	recorder_discard(recorder);
+	profile_free(load(place.path, NULL, &info));
+	assert_int_equal(info.ticks, 100);
+	/* no room from the beginning */
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	setrlimit(RLIMIT_FSIZE, &nothing);
+	refuse_to_record(&place, "File too large");
+	setrlimit(RLIMIT_FSIZE, &before);
+	profile_free(load(place.path, NULL, &info));
+	assert_int_equal(info.ticks, 100);
+	/* no room for the first samples */
+	recorder = record_in(&place, profile, modules);
+	thread = profile_add_thread(profile, 5, 5, "t");
+	add(profile, thread, "m", RUN_RUNNING, 1);
+	profile_add_tick(profile, TICK, 1, 1);
+	setrlimit(RLIMIT_FSIZE, &nothing);
+	assert_int_equal(recorder_commit(recorder, &no_stats, &err), -ERROR_OUTPUT);
+	setrlimit(RLIMIT_FSIZE, &before);
+	recorder_free(recorder);
+	profile_free(load(place.path, NULL, &info));
+	assert_int_equal(info.ticks, 100);
+	assert_int_equal(count_files(&place), 1);
+	profile_free(profile);
+	modules_free(modules);
+	place_remove(&place);
+}
+
+/* With it goes what its killed writer has left, and comes back. */
+static void
+test_old_torn_one_stays(void **state)
+{
+	struct profile *profile = profile_create(), *before, *back;
+	struct modules *modules = modules_create();
+	struct place place;
+	pid_t child;
+	int status;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 5000, false);
+	before = load(place.path, NULL, NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		die_in_a_transaction(place.path);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	recorder_discard(record_in(&place, profile, modules));
+	back = load(place.path, NULL, NULL);
+	assert_same(before, back);
+	/* Samples take its place for good. */
+	make_recording(&place, 10, true);
+	assert_int_equal(count_files(&place), 1);
+	profile_free(before);
+	profile_free(back);
+	profile_free(profile);
+	modules_free(modules);
+	place_remove(&place);
+}
+
 static void
 test_links(void **state)
 {
@@ -614,6 +708,8 @@ main(void)
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_two_writers),
 		cmocka_unit_test(test_reader_in_the_way),
+		cmocka_unit_test(test_old_one_stays),
+		cmocka_unit_test(test_old_torn_one_stays),
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_ring),
