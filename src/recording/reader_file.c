@@ -128,20 +128,38 @@ reader_file_check(const char *path, struct reader_file *file, struct error *err)
 /* --- a commit that was not finished ------------------------------------------------------- */
 
 static bool
-copy_all(int from, int to)
+copy_range(int from, int to, off_t at, off_t end)
 {
 	char bytes[1 << 16];
-	ssize_t got;
 
-	while ((got = read(from, bytes, sizeof(bytes))) > 0)
-		for (ssize_t done = 0; done < got;) {
-			const ssize_t n = write(to, bytes + done, (size_t)(got - done));
+	while (at < end) {
+		const off_t left = end - at, most = (off_t)sizeof(bytes);
+		const ssize_t got = pread(from, bytes, (size_t)(left < most ? left : most), at);
+		ssize_t put;
 
-			if (n < 0)
-				return false;
-			done += n;
-		}
-	return got == 0;
+		if (got <= 0)
+			return got == 0; /* it was cut off meanwhile */
+		put = pwrite(to, bytes, (size_t)got, at);
+		if (put < 0)
+			return false;
+		at += put; /* what is missing of it is read again */
+	}
+	return true;
+}
+
+/* Holes stay holes: a file that takes nothing on its disk must not fill another. */
+static bool
+copy_all(int from, int to, off_t size)
+{
+	off_t at = 0, end;
+
+	while ((at = lseek(from, at, SEEK_DATA)) >= 0) {
+		end = lseek(from, at, SEEK_HOLE);
+		if (end < 0 || !copy_range(from, to, at, end))
+			return false;
+		at = end;
+	}
+	return errno == ENXIO && ftruncate(to, size) == 0;
 }
 
 /* Regular files alone: what lies beside a recording may be anything. */
@@ -151,19 +169,21 @@ copy_file(const char *path, const char *ending, int dirfd, const char *base)
 	struct strbuf name;
 	struct stat info;
 	bool good = false;
-	int from, to;
+	int from, to, number;
 
 	strbuf_init(&name);
 	strbuf_add_format(&name, "%s%s", path, ending);
 	from = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	to = openat(dirfd, base, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (from >= 0 && to >= 0 && fstat(from, &info) == 0 && S_ISREG(info.st_mode))
-		good = copy_all(from, to);
+		good = copy_all(from, to, info.st_size);
+	number = errno;
 	if (from >= 0)
 		close(from);
 	if (to >= 0)
 		close(to);
 	strbuf_release(&name);
+	errno = number;
 	return good;
 }
 
@@ -173,9 +193,6 @@ open_copy(struct recording *recording, int dirfd)
 {
 	int rc;
 
-	if (!copy_file(recording->real, "", dirfd, "x") ||
-	    !copy_file(recording->real, "-journal", dirfd, "x-journal"))
-		return SQLITE_IOERR;
 	recording->vfs = place_vfs_create(dirfd, "x", true);
 	if (recording->vfs == NULL)
 		return SQLITE_NOMEM;
@@ -188,35 +205,44 @@ open_copy(struct recording *recording, int dirfd)
 			    "SELECT 1 FROM sqlite_master LIMIT 1", NULL, NULL, NULL);
 }
 
-int
-reader_file_repair(struct recording *recording, struct error *err)
+static int
+repair_in(struct recording *recording, int dirfd, const char *folder, struct error *err)
 {
-	const char *folder = getenv("TMPDIR");
-	struct strbuf name;
-	int dirfd, rc = SQLITE_IOERR;
+	int rc;
 
-	strbuf_init(&name);
-	strbuf_add_format(&name, "%s/wallsample-XXXXXX",
-			  folder != NULL && folder[0] == '/' ? folder : "/var/tmp");
-	if (mkdtemp(name.data) == NULL) {
-		rc = error_set(err, ERROR_SYSTEM,
-			       "%s was not finished, and there is no room in %s to put a copy "
-			       "of it in order: %s", recording->path, name.data, strerror(errno));
-		strbuf_release(&name);
-		return rc;
-	}
-	dirfd = open(name.data, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (dirfd >= 0) {
-		rc = open_copy(recording, dirfd);
-		(void)unlinkat(dirfd, "x", 0);
-		(void)unlinkat(dirfd, "x-journal", 0);
-		close(dirfd);
-	}
-	(void)rmdir(name.data);
-	strbuf_release(&name);
+	if (dirfd < 0 || !copy_file(recording->real, "", dirfd, "x") ||
+	    !copy_file(recording->real, "-journal", dirfd, "x-journal"))
+		return error_set(err, ERROR_SYSTEM,
+				 "%s was not finished, and a copy of it to be put in order cannot "
+				 "be made in %s: %s; TMPDIR may name another folder",
+				 recording->path, folder, strerror(errno));
+	rc = open_copy(recording, dirfd);
 	if (rc == SQLITE_OK)
 		return 0;
 	return error_set(err, ERROR_FORMAT,
 			 "%s was not finished, and could not be put in order: %s", recording->path,
 			 sqlite3_errstr(rc));
+}
+
+int
+reader_file_repair(struct recording *recording, struct error *err)
+{
+	const char *folder = getenv("TMPDIR");
+	struct strbuf name;
+	int dirfd = -1, rc;
+
+	folder = folder != NULL && folder[0] == '/' ? folder : "/var/tmp";
+	strbuf_init(&name);
+	strbuf_add_format(&name, "%s/wallsample-XXXXXX", folder);
+	if (mkdtemp(name.data) != NULL)
+		dirfd = open(name.data, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	rc = repair_in(recording, dirfd, folder, err);
+	if (dirfd >= 0) {
+		(void)unlinkat(dirfd, "x", 0);
+		(void)unlinkat(dirfd, "x-journal", 0);
+		close(dirfd);
+		(void)rmdir(name.data);
+	}
+	strbuf_release(&name);
+	return rc;
 }

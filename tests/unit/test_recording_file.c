@@ -148,6 +148,61 @@ test_torn_behind_link(void **state)
 	place_remove(&place);
 }
 
+/* In a child that may write no more than that: what a reader says of a torn recording then. */
+static void
+read_with_little_room(const char *path, const char *folder)
+{
+	const struct rlimit little = { 100000, RLIM_INFINITY };
+	struct recording *recording;
+	struct error err = { .kind = ERROR_NONE };
+
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &little);
+	setenv("TMPDIR", folder, 1);
+	if (recording_open(path, &recording, &err) == 0)
+		_exit(0);
+	_exit(strstr(err.text, "File too large") != NULL ? 1 :
+	      strstr(err.text, "No such file") != NULL	 ? 2 : 3);
+}
+
+static int
+room(const char *path, const char *folder)
+{
+	const pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0)
+		read_with_little_room(path, folder);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+/* The copy in which a torn one is put in order: a hole takes no room; what is missing is said. */
+static void
+test_torn_room(void **state)
+{
+	struct place place;
+	pid_t child;
+	int status;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 5000, false);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		die_in_a_transaction(place.path);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(WEXITSTATUS(room(place.path, place.folder)), 1);
+	assert_int_equal(WEXITSTATUS(room(place.path, "/nowhere")), 2);
+	assert_int_equal(truncate(place.path, INT64_C(1) << 40), 0);
+	assert_int_equal(setenv("TMPDIR", place.folder, 1), 0);
+	profile_free(load(place.path, NULL, NULL));
+	assert_int_equal(unsetenv("TMPDIR"), 0);
+	place_remove(&place);
+}
+
 static void
 die_in_a_commit(const struct place *place)
 {
@@ -703,6 +758,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_torn),
+		cmocka_unit_test(test_torn_room),
 		cmocka_unit_test(test_torn_behind_link),
 		cmocka_unit_test(test_torn_of_another),
 		cmocka_unit_test(test_no_room),
