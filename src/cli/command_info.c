@@ -46,7 +46,7 @@ print_origin(const struct recording_info *info)
 	if (info->being_written)
 		print_text("State", "being written at this moment");
 	else if (!info->ended)
-		print_text("State", "never finished: what came after the last second is missing");
+		print_text("State", "never finished: up to a second of its end is missing");
 	else
 		print_text("State", info->end == SAMPLER_GONE ? "whole: the process ended" :
 								"whole");
@@ -109,12 +109,14 @@ print_file(const char *path, struct error *err)
 
 	if (rc == 0) {
 		load.profile = profile_create();
+		load.names = recorded_names_create();
 		rc = recording_load(recording, &load, err);
 		if (rc == 0) {
 			print_origin(recording_info(recording));
 			print_amounts(recording_info(recording), stats);
 			print_cost(recording_info(recording), stats);
 		}
+		recorded_names_free(load.names);
 		profile_free(load.profile);
 		recording_close(recording);
 	}

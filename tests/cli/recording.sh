@@ -153,6 +153,12 @@ if command -v sqlite3 >/dev/null 2>&1; then
 	[ "$(wc -l <"$out")" -ge 10 ] || complain "$what: $(cat "$out")"
 	[ "$(sqlite3 -readonly x.wsdb 'PRAGMA integrity_check')" = ok ] ||
 		complain "$what: no integrity"
+	# whoever describes a recording has read all of it
+	cp x.wsdb "$dir/names.wsdb"
+	sqlite3 "$dir/names.wsdb" "INSERT INTO symbols VALUES(1 << 30, 0, 'f', '', 0, 0, '')"
+	run info "$dir/names.wsdb"
+	expect_status 2
+	expect_err 'is damaged: its names cannot be right'
 fi
 alone x.wsdb
 finish
