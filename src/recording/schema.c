@@ -36,14 +36,20 @@ const char *const recording_views[] = {
 	"WHERE s.caller IS NOT NULL) "
 	"SELECT l.stack AS stack, l.depth AS depth, s.frame AS frame "
 	"FROM level l JOIN stacks s ON s.id = l.at",
-	/* Flat: where the time was spent; total: with what was called. */
+	/*
+	 * Flat: where the time was spent; total: with what was called. A frame is several
+	 * functions where some were inlined; each counts, the innermost first.
+	 */
 	"CREATE VIEW top_functions AS WITH "
 	"own AS (SELECT stack, sum(wall_ns) AS wall, sum(overhead_ns) AS overhead, "
 	"sum(latency_ns) AS latency FROM spans GROUP BY stack), "
-	"has AS (SELECT n.function AS function, o.stack AS stack, min(f.depth) AS depth, "
+	"names AS (SELECT frame, function, 0 AS level FROM frame_names UNION ALL "
+	"SELECT frame, function, depth FROM symbols WHERE depth > 0), "
+	"has AS (SELECT n.function AS function, o.stack AS stack, "
+	"min(f.depth + n.level) AS depth, "
 	"o.wall AS wall, o.overhead AS overhead, o.latency AS latency "
 	"FROM own o JOIN stack_frames f ON f.stack = o.stack "
-	"JOIN frame_names n ON n.frame = f.frame GROUP BY n.function, o.stack) "
+	"JOIN names n ON n.frame = f.frame GROUP BY n.function, o.stack) "
 	"SELECT function, sum(wall * (depth = 0)) / 1e9 AS wall_s, "
 	"sum(overhead * (depth = 0)) / 1e9 AS overhead_s, "
 	"sum(latency * (depth = 0)) / 1e9 AS latency_s, sum(wall) / 1e9 AS total_wall_s, "

@@ -45,8 +45,9 @@ void make_recording(const struct place *place, int ticks, bool whole);
 struct profile *load(const char *path, const struct recording_selection *selection,
 		     struct recording_info *info);
 void assert_same(const struct profile *a, const struct profile *b);
-/* The first number of the answer. */
+/* SQL on the file: the first number of the answer; or a change. */
 int ask(const char *path, const char *sql);
+void change(const char *path, const char *sql);
 int64_t sum_of(const struct profile *profile, int w);
 
 #endif

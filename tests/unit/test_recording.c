@@ -74,6 +74,30 @@ test_one_row(void **state)
 	place_remove(&place);
 }
 
+/* A view, for people: a function that was inlined into another was called by it. */
+static void
+test_top_functions(void **state)
+{
+	struct place place;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 100, true);
+	/* "mab": b is one of two functions at its address */
+	change(place.path, "INSERT INTO symbols SELECT id, 0, 'inner', '', 0, 1, '' FROM frames "
+			   "WHERE name = 'b'; INSERT INTO symbols SELECT id, 1, 'outer', '', 0, 0, "
+			   "'' FROM frames WHERE name = 'b'");
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM top_functions WHERE function IN "
+					 "('inner', 'outer') AND round(total_wall_s, 3) = 0.5"), 2);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM top_functions WHERE "
+					 "round(wall_s, 3) = 0.5 * (function = 'inner') AND "
+					 "function IN ('inner', 'outer')"), 2);
+	assert_int_equal(ask(place.path, "SELECT round(sum(wall_s), 3) = (SELECT "
+					 "round(sum(wall_s), 3) FROM samples) FROM top_functions"),
+			 1);
+	place_remove(&place);
+}
+
 /* --- a part of it ------------------------------------------------------------------------ */
 
 static void
@@ -200,6 +224,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_one_row),
+		cmocka_unit_test(test_top_functions),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_timeline),
 		cmocka_unit_test(test_timeline_part),
