@@ -269,8 +269,10 @@ recorder_finish(struct recorder *recorder, const struct sampler_stats *stats, en
 	recorder_file_settle(recorder);
 	if (symbols != NULL && transact(recorder, name_rows, &last) != SQLITE_OK)
 		return fail(recorder, err);
+	/* It is all there already, for whoever reads it: only the disk may not have it. */
 	if (recorder->fd >= 0 && fsync(recorder->fd) != 0)
-		return fail(recorder, err);
+		return error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", recorder->path,
+				 strerror(errno));
 	return 0;
 }
 

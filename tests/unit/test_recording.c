@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_recording.c - recordings of profiles made by hand: what comes back. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -69,6 +72,41 @@ test_one_row(void **state)
 	recorder_free(recorder);
 	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans"), 1);
 	assert_int_equal(ask(place.path, "SELECT first_tick + ticks FROM spans"), 1000);
+	profile_free(profile);
+	modules_free(modules);
+	place_remove(&place);
+}
+
+static bool disk_fails;
+
+/* In place of the C library's. */
+int
+fsync(int fd)
+{
+	(void)fd;
+	errno = EIO;
+	return disk_fails ? -1 : 0;
+}
+
+/* The disk has not got what the system had taken: that is said. */
+static void
+test_disk_fails(void **state)
+{
+	struct profile *profile = profile_create();
+	struct modules *modules = modules_create();
+	struct recorder *recorder;
+	struct place place;
+	struct error err;
+
+	(void)state;
+	place_make(&place);
+	recorder = record_in(&place, profile, modules);
+	disk_fails = true;
+	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_STOPPED, NULL, &err),
+			 -ERROR_OUTPUT);
+	disk_fails = false;
+	assert_non_null(strstr(err.text, "Input/output error"));
+	recorder_free(recorder);
 	profile_free(profile);
 	modules_free(modules);
 	place_remove(&place);
@@ -225,6 +263,7 @@ main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_one_row),
 		cmocka_unit_test(test_top_functions),
+		cmocka_unit_test(test_disk_fails),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_timeline),
 		cmocka_unit_test(test_timeline_part),
