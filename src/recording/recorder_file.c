@@ -33,6 +33,9 @@ recorder_refuse(const struct recorder *recorder, struct error *err)
 	if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_FULL) &&
 	    number != 0)
 		return refuse(recorder, strerror(number), err);
+	if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+		return refuse(recorder, "another program has been reading it for too long; it "
+			      "holds what was written before that", err);
 	return refuse(recorder, sqlite3_errstr(code), err);
 }
 
