@@ -85,6 +85,7 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 	"WHERE samples > 0 AND ticks > 0 ORDER BY "
 
 static const char *const queries[] = {
+	[RECORDING_AS_WRITTEN] = SPANS "id",
 	[RECORDING_BY_TIME] = SPANS "first_tick, id",
 	[RECORDING_BY_THREAD] = SPANS "thread, first_tick, id",
 };
