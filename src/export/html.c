@@ -3,13 +3,14 @@
  * html.c - the report as one page for a browser that asks the network for nothing.
  *
  * The tree that the other documents have, in a frame with a style and a script (report.css,
- * report.js), and a flame graph below the summary.
+ * report.js), and below the summary a flame graph and a timeline (timeline.css, timeline.js).
  */
 #include "document.h"
 #include "exporters.h"
 #include "html_data.h"
+#include "html_timeline.h"
 
-/* Made of report.css and report.js. */
+/* Made of the files that html_assets names. */
 extern const char html_css[], html_js[];
 
 static const char head[] =
@@ -65,6 +66,7 @@ make_figure(const struct export_input *input)
 	strbuf_add_text(&sb, flame_before);
 	html_add_data(&sb, input);
 	strbuf_add_text(&sb, flame_after);
+	html_add_timeline(&sb, input);
 	cmark_node_set_on_enter(figure, sb.data);
 	strbuf_release(&sb);
 	return figure;
@@ -99,8 +101,9 @@ html_write(const struct export_input *input, FILE *out)
 
 const struct exporter exporter_html = {
 	.name = "html",
-	.help = "the report as one page for a browser, with a flame graph",
+	.help = "the report as one page for a browser, with a flame graph and a timeline",
 	.endings = "html,htm",
 	.noun = "report",
+	.time = EXPORT_TIME_TOO,
 	.write = html_write,
 };

@@ -134,6 +134,13 @@ add_escaped(const char *buffer, size_t size, void *context)
 }
 
 void
+html_add_json(struct strbuf *out, json_t *data)
+{
+	json_dump_callback(data, add_escaped, out, JSON_COMPACT | JSON_ENSURE_ASCII);
+	json_decref(data);
+}
+
+void
 html_add_data(struct strbuf *out, const struct export_input *input)
 {
 	static const char *const titles[] = {
@@ -156,8 +163,7 @@ html_add_data(struct strbuf *out, const struct export_input *input)
 	json_object_set_new(data, "sort", json_integer((json_int_t)input->sort));
 	json_object_set_new(data, "names", naming.names);
 	json_object_set_new(data, "trees", trees);
-	json_dump_callback(data, add_escaped, out, JSON_COMPACT | JSON_ENSURE_ASCII);
-	json_decref(data);
+	html_add_json(out, data);
 	free(naming.function);
 	free(naming.thread);
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_data.h - the data of the page's flame graph.
+ * html_data.h - the data of the page's flame graph, and how data gets into the page.
  */
 #ifndef WALLSAMPLE_HTML_DATA_H
 #define WALLSAMPLE_HTML_DATA_H
 
+#include <jansson.h>
+
 #include "wallsample/base.h"
 #include "wallsample/export.h"
 
-/* Adds JSON that may stand in a script element: ASCII, without '<'. */
+/* Adds JSON that may stand in a script element: ASCII, without '<'. Takes the data over. */
+void html_add_json(struct strbuf *out, json_t *data);
+/* That of the flame graph. */
 void html_add_data(struct strbuf *out, const struct export_input *input);
 
 #endif

@@ -30,7 +30,9 @@ libwallsample_a_SOURCES += \
 	src/export/svg.c \
 	src/export/text.c \
 	src/export/timeline.c \
-	src/export/timeline.h
+	src/export/timeline.h \
+	src/export/timeline_bins.c \
+	src/export/timeline_bins.h
 
 # What protoc-c makes goes into a folder of its own, and into releases, which so need no protoc-c.
 pprof_generated = generated/pprof.pb-c.c generated/pprof.pb-c.h
@@ -50,24 +52,32 @@ libwallsample_a_SOURCES += \
 	src/export/document_formats.c \
 	src/export/html.c \
 	src/export/html_data.c \
-	src/export/html_data.h
+	src/export/html_data.h \
+	src/export/html_timeline.c \
+	src/export/html_timeline.h
 nodist_libwallsample_a_SOURCES = src/export/html_assets.c
 else
 libwallsample_a_SOURCES += src/export/document_absent.c
 endif
 
-# The page's style and script as the bytes of two arrays.
-html_assets = src/export/report.css src/export/report.js
+# The page's styles and scripts as the bytes of two arrays.
+html_parts = report timeline
+html_assets = src/export/report.css src/export/report.js src/export/timeline.css \
+	src/export/timeline.js
 EXTRA_DIST += $(html_assets) src/export/document.c src/export/document.h \
 	src/export/document_absent.c src/export/document_formats.c src/export/html.c \
-	src/export/html_data.c src/export/html_data.h
+	src/export/html_data.c src/export/html_data.h src/export/html_timeline.c \
+	src/export/html_timeline.h
 CLEANFILES += src/export/html_assets.c
 src/export/html_assets.c: $(html_assets)
 	$(AM_V_GEN)$(MKDIR_P) src/export && { \
 		for name in css js; do \
 			echo "extern const char html_$$name[];"; \
 			echo "const char html_$$name[] ="; \
-			$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/src/export/report.$$name; \
+			for part in $(html_parts); do \
+				$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' \
+					$(srcdir)/src/export/$$part.$$name; \
+			done; \
 			echo ';'; \
 		done; } >$@.new && mv $@.new $@
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The HTML report in a real browser: zoom, search, sort, both themes, keyboard, and not one
-# error, request or element that is not ours. The page is the golden one, whose names are hostile.
-# A driver is put into a copy of it; what it finds is read from the page that is left.
+# The HTML report in a real browser: zoom, search, sort, both themes, keyboard, the timeline, and
+# not one error, request or element that is not ours. The pages are the golden ones, whose names are
+# hostile. A driver is put into a copy of each; what it finds is read from the page that is left.
 set -u
-page=${SOURCE:-.}/tests/replay/report.html
+pages=${SOURCE:-.}/tests/replay
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
 	echo 'no chromium'
 	exit 77
@@ -25,20 +25,37 @@ for (const name of ["error", "warn"])
 window.alert = () => problems.push("a name ran as a script");
 </script>
 JS
-cat >"$work/last" <<'JS'
+# What both drivers have, around what they do.
+cat >"$work/begin" <<'JS'
 <script>
 (function () {
 	const $ = (selector) => document.querySelector(selector);
-	const frames = () => Array.from(document.querySelectorAll("#graph .frame"));
-	const frame = (text) => frames().find((f) => f.title.startsWith(text));
-	const key = (target, name) => target.dispatchEvent(
-		new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+	const key = (target, name, shift) => target.dispatchEvent(new KeyboardEvent("keydown",
+		{ key: name, shiftKey: shift === true, bubbles: true, cancelable: true }));
 	let checks = 0;
 	function check(what, holds) {
 		checks++;
 		if (!holds)
 			problems.push("failed: " + what);
 	}
+JS
+cat >"$work/end" <<'JS'
+	check("nothing was fetched", performance.getEntriesByType("resource").filter(
+		(r) => !r.name.startsWith("data:")).length === 0);
+	check("nothing is wider than the page", document.documentElement.scrollWidth <=
+		document.documentElement.clientWidth);
+	const result = document.createElement("pre");
+	result.id = "result";
+	result.textContent = checks + " checks, " + problems.length + " problems\n" +
+		problems.join("\n") + "\nEND";
+	document.body.append(result);
+})();
+</script>
+JS
+
+cat >"$work/report.js" <<'JS'
+	const frames = () => Array.from(document.querySelectorAll("#graph .frame"));
+	const frame = (text) => frames().find((f) => f.title.startsWith(text));
 
 	/* What is there. */
 	check("the title is the heading's", document.title.startsWith("Process 4242 (ser\\x1bver)"));
@@ -48,8 +65,7 @@ cat >"$work/last" <<'JS'
 	check("no foreign element", !$("main b, main i, main a, main img, main iframe"));
 	check("three scripts of ours and two of the test", document.scripts.length === 4);
 	check("markup is text", frames().some((f) => f.title.includes("<\/script><script>alert(1)")));
-	check("nothing was fetched", performance.getEntriesByType("resource").filter(
-		(r) => !r.name.startsWith("data:")).length === 0);
+	check("without a recording there is no timeline", !$("#timeline"));
 
 	/* Zoom: a frame becomes as wide as the graph, its callers stay above it. */
 	const width = (f) => f.getBoundingClientRect().width / $("#graph").clientWidth;
@@ -134,47 +150,162 @@ cat >"$work/last" <<'JS'
 	check("dark", back() === dark);
 	$("#theme").click();
 	check("and back to the system's", back() === auto);
-	check("nothing is wider than the page", document.documentElement.scrollWidth <=
-		document.documentElement.clientWidth);
-
-	const result = document.createElement("pre");
-	result.id = "result";
-	result.textContent = checks + " checks, " + problems.length + " problems\n" +
-		problems.join("\n") + "\nEND";
-	document.body.append(result);
-})();
-</script>
 JS
-awk -v first="$work/first" -v last="$work/last" '
-	function put(file,   line) { while ((getline line <file) > 0) print line; close(file) }
-	/^<\/body>$/ { put(last) }
-	{ print }
-	/^<head>$/ { put(first) }' "$page" >"$work/page.html"
+
+# A hundred bins of 10 ms; who did what in them is said in tests/unit/test_timeline.c.
+cat >"$work/timeline.js" <<'JS'
+	const rows = Array.from(document.querySelectorAll(".timeline-row"));
+	const svg = (row) => rows[row].querySelector("svg");
+	const windowOf = (row) => svg(row).getAttribute("viewBox").split(" ").slice(0, 3).join(" ");
+	const text = () => $("#timeline-detail").textContent;
+	const whole = "0 0 100";
+	const hostile = "\x3c/script>\x3cscript>alert(1)\x3c/script>\x3c!--";
+	/* Where bin `bin` is on the screen, in which there are `count` from `from` on. */
+	function at(row, bin, from, count) {
+		const box = svg(row).getBoundingClientRect();
+		return { clientX: box.left + (bin + 0.5 - from) / count * box.width,
+			clientY: box.top + box.height / 2, button: 0, bubbles: true };
+	}
+	const point = (kind, row, bin, from, count) => svg(row).dispatchEvent(
+		new PointerEvent(kind, at(row, bin, from || 0, count || 100)));
+	const drag = (left, right) => {
+		point("pointerdown", 1, left);
+		point("pointermove", 2, right);
+	};
+
+	/* What is there. */
+	check("it is drawn", !$("#timeline-figure").hidden && rows.length === 4);
+	check("below the flame graph", $("#flame").compareDocumentPosition($("#timeline")) ===
+		Node.DOCUMENT_POSITION_FOLLOWING);
+	check("a shape for each state", svg(1).children.length === 3 && svg(2).children.length === 2);
+	check("and the CPUs", svg(0).querySelector(".cpus"));
+	check("a legend of the states there are", $("#timeline-legend").textContent ===
+		"runningwaiting for a CPUdisksleeping");
+	check("names are text", rows[1].textContent === hostile + "79");
+	check("the axis has times", Array.from(document.querySelectorAll(".timeline-axis span")).some(
+		(label) => label.textContent === "0.5s"));
+	check("four scripts of ours and two of the test", document.scripts.length === 5);
+
+	/* Shapes are where they should be: the second row ran for 25 of 100 bins, slept later. */
+	const box = (shape) => shape.getBBox();
+	check("it slept all along", box(svg(2).children[0]).width === 100);
+	check("what ran ends when it did", svg(2).children[1].getAttribute("d") ===
+		"M0 20V0H25V20Z");
+	check("what began later is later", svg(1).children[2].getAttribute("d") ===
+		"M40 20V0H65V20Z");
+
+	/* Pointing. */
+	check("no cursor yet", $("#timeline-cursor").hidden);
+	point("pointermove", 1, 45);
+	check("what it did", text() === "0.45s to 0.46s, " + hostile + " (79): 100% running; on a " +
+		"CPU at once: 1 on average, at most 1, of 4 CPUs");
+	check("a cursor", !$("#timeline-cursor").hidden && rows[1].classList.contains("current"));
+	point("pointermove", 1, 20);
+	check("not there yet", text().includes("(79): not there, or not asked for; on a CPU"));
+	point("pointermove", 3, 59);
+	check("two at once", text().startsWith("0.59s to 0.60s, \u65e5\u672c (80): 100% running; on a " +
+		"CPU at once: 2 on average, at most 2"));
+	point("pointermove", 0, 30);
+	check("nobody", text() === "0.30s to 0.31s, on a CPU at once: 0 on average, at most 0, of 4 CPUs");
+
+	/* Keys. */
+	const plot = $("#timeline-plot");
+	plot.focus();
+	key(plot, "ArrowDown");
+	key(plot, "ArrowDown");
+	check("down", text().startsWith("0.30s to 0.31s, main (77): 100% sleeping"));
+	key(plot, "ArrowLeft", true);
+	check("far to the left", text().startsWith("0.20s to 0.21s, main (77): 100% running"));
+	key(plot, "ArrowRight");
+	key(plot, "ArrowUp");
+	check("right and up", text().startsWith("0.21s to 0.22s, <"));
+	key(plot, "Home");
+	key(plot, "ArrowLeft");
+	check("no further than the beginning", text().startsWith("0.00s to 0.01s"));
+	key(plot, "End");
+	key(plot, "ArrowRight");
+	check("nor than the end", text().startsWith("0.99s to 1.00s"));
+	for (let i = 0; i < 5; i++)
+		key(plot, "ArrowDown");
+	check("nor below the last row", rows[3].classList.contains("current"));
+	key(plot, "+");
+	check("plus zooms in", windowOf(1) === "50 0 50" && windowOf(0) === windowOf(3));
+	key(plot, "-");
+	check("minus zooms out", windowOf(1) === whole);
+
+	/* Zoom by dragging. */
+	check("there is nothing to go back to", $("#timeline-whole").disabled);
+	drag(20, 39);
+	check("the range is shown", !$("#timeline-range").hidden && text() === "0.20s to 0.40s");
+	point("pointerup", 2, 39);
+	check("and zoomed into", windowOf(1) === "20 0 20" && $("#timeline-range").hidden);
+	point("pointermove", 2, 25, 20, 20);
+	check("pointing is right there", text().startsWith("0.25s to 0.26s, main (77): 100% sleeping"));
+	key(plot, "Home");
+	key(plot, "ArrowLeft");
+	check("what is gone to is in sight", windowOf(1) === "19 0 20");
+	key(plot, "Escape");
+	check("escape shows the whole", windowOf(1) === whole);
+	drag(60, 50);
+	key(plot, "Escape");
+	point("pointerup", 1, 50);
+	check("escape ends a drag", windowOf(1) === whole && $("#timeline-range").hidden);
+	drag(60, 50);
+	point("pointerup", 1, 50);
+	check("backwards, too", windowOf(1) === "50 0 11");
+	$("#timeline-whole").click();
+	check("the button, too", windowOf(1) === whole);
+	point("pointerdown", 1, 10);
+	point("pointerup", 1, 10);
+	check("a click is no drag", windowOf(1) === whole);
+
+	/* Themes. */
+	const fill = () => getComputedStyle(svg(2).children[1]).fill;
+	const bright = "rgb(255, 138, 76)", deep = "rgb(212, 85, 28)";
+	const auto = matchMedia("(prefers-color-scheme: dark)").matches ? bright : deep;
+	check("as the system is", fill() === auto);
+	$("#theme").click();
+	check("light", fill() === deep);
+	$("#theme").click();
+	check("dark", fill() === bright);
+	$("#theme").click();
+	check("and back to the system's", fill() === auto);
+JS
+
+for name in report timeline; do
+	awk -v work="$work" -v name="$name" '
+		function put(file,   line) { while ((getline line <file) > 0) print line; close(file) }
+		/^<\/body>$/ { put(work "/begin"); put(work "/" name ".js"); put(work "/end") }
+		{ print }
+		/^<head>$/ { put(work "/first") }' "$pages/$name.html" >"$work/$name.html"
+done
 
 failed=0
-# run WIDTH FLAGS…: the page as it is left, and what was found on it.
+# run PAGE WIDTH FLAGS…: the page as it is left, and what was found on it.
 run() {
-	local width=$1
-	shift
+	local name=$1 width=$2
+	shift 2
 	timeout 100 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
 		--user-data-dir="$work/profile" --window-size="$width,900" "$@" \
-		--virtual-time-budget=10000 --dump-dom "file://$work/page.html" \
+		--virtual-time-budget=10000 --dump-dom "file://$work/$name.html" \
 		>"$work/out" 2>"$work/err" </dev/null
 	sed -n '/<pre id="result">/,/^END/{ s/^.*<pre id="result">//; p; }' "$work/out" \
 		>"$work/result"
 	if [ ! -s "$work/result" ]; then
-		echo "at $width: the driver did not come to its end"
+		echo "$name at $width: the driver did not come to its end"
 		grep -v dbus "$work/err" | tail -n 20
 		failed=1
 	elif ! grep -q ', 0 problems$' "$work/result"; then
-		echo "at $width: $(cat "$work/result")"
+		echo "$name at $width: $(cat "$work/result")"
 		failed=1
 	else
-		echo "at $width $*: $(head -n 1 "$work/result")"
+		echo "$name at $width $*: $(head -n 1 "$work/result")"
 	fi
 }
 
-run 1280
-run 500
-run 1280 --blink-settings=preferredColorScheme=0
+for name in report timeline; do
+	run $name 1280
+	run $name 500
+	run $name 1280 --blink-settings=preferredColorScheme=0
+done
 exit $failed

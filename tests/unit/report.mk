@@ -92,6 +92,7 @@ EXTRA_DIST += \
 	tests/replay/report-selected.txt \
 	tests/replay/report-threads.txt \
 	tests/replay/report-tree.txt \
+	tests/replay/timeline.html \
 	tests/replay/stacks-by-thread.folded \
 	tests/replay/flame-hostile.svg \
 	tests/replay/flame-latency.svg \
@@ -163,3 +164,11 @@ endif
 tests_unit_test_svg_SOURCES = tests/unit/test_svg.c tests/unit/golden.c tests/unit/golden.h
 tests_unit_test_svg_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_svg_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_timeline
+TESTS += tests/unit/test_timeline
+endif
+tests_unit_test_timeline_SOURCES = tests/unit/test_timeline.c tests/unit/golden.c tests/unit/golden.h
+tests_unit_test_timeline_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_timeline_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * html_timeline.c - the timeline of threads by state, as JSON inside a script element.
+ *
+ * Of each thread there is a string a state, with a digit a bin: how many STEPS of the bin it was
+ * in it. So the page's size does not depend on how long was sampled.
+ */
+#include "html_timeline.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "html_data.h"
+#include "timeline_bins.h"
+#include "wallsample/profile.h"
+#include "wallsample/state.h"
+
+/* Some are as narrow as a pixel of a good screen, so that there is something to zoom into. */
+#define BINS 1200
+#define ROWS_MOST 60
+/* A digit is 0 to K. */
+#define STEPS 20
+/* Numbers of threads are in hundredths. */
+#define PARTS 100
+
+static const char before[] =
+	"<section id=\"timeline\" aria-label=\"Timeline\">\n"
+	"<h2>Timeline</h2>\n"
+	"<noscript><p>The timeline needs JavaScript; the tables below do not.</p></noscript>\n"
+	"<div id=\"timeline-figure\" hidden></div>\n"
+	"<script type=\"application/json\" id=\"timeline-data\">";
+
+static const char after[] = "</script>\n</section>";
+
+static json_t *
+json_count(uint64_t count)
+{
+	return json_integer((json_int_t)count);
+}
+
+/* Without its zeros at the end: as good as nothing. */
+static json_t *
+make_digits(char *digits, size_t count)
+{
+	while (count > 0 && digits[count - 1] == '0')
+		count--;
+	return json_stringn(digits, count);
+}
+
+/* What is rounded is where a state ends, above those before it: so a whole bin stays whole. */
+static void
+fill_digits(const struct timeline_bins *bins, size_t bin, const double *ns,
+	    char *digits[RUN_STATE_COUNT])
+{
+	const double length = (double)timeline_bins_length(bins, bin);
+	double sum = 0;
+	long below = 0;
+
+	for (size_t state = 0; state < RUN_STATE_COUNT; state++) {
+		long end;
+
+		sum += ns[bin * RUN_STATE_COUNT + state];
+		end = sum < length ? lround(STEPS * sum / length) : STEPS;
+		digits[state][bin] = "0123456789abcdefghijklmnopqrstuvwxyz"[end - below];
+		below = end;
+	}
+}
+
+static json_t *
+make_shares(const struct timeline_bins *bins, const double *ns)
+{
+	json_t *shares = json_array();
+	char *digits[RUN_STATE_COUNT];
+
+	for (size_t state = 0; state < RUN_STATE_COUNT; state++)
+		digits[state] = xmalloc(bins->count + 1);
+	for (size_t bin = 0; bin < bins->count; bin++)
+		fill_digits(bins, bin, ns, digits);
+	for (size_t state = 0; state < RUN_STATE_COUNT; state++) {
+		json_array_append_new(shares, make_digits(digits[state], bins->count));
+		free(digits[state]);
+	}
+	return shares;
+}
+
+static json_t *
+make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
+	    const struct profile *profile)
+{
+	const struct profile_thread *thread = profile_thread(profile, row->thread);
+	json_t *object = json_object();
+	struct strbuf name;
+
+	strbuf_init(&name);
+	strbuf_add_text(&name, "");
+	strbuf_add_foreign(&name, profile_text(profile, thread->name));
+	json_object_set_new(object, "name", json_string(name.data));
+	json_object_set_new(object, "tid", json_integer(thread->tid));
+	json_object_set_new(object, "shares", make_shares(bins, row->ns));
+	strbuf_release(&name);
+	return object;
+}
+
+/* The other threads together: of each state how many, on average over the bin. */
+static json_t *
+make_rest(const struct timeline_bins *bins)
+{
+	json_t *object = json_object(), *states = json_array();
+
+	for (size_t state = 0; state < RUN_STATE_COUNT; state++) {
+		json_t *counts = json_array();
+		double sum = 0;
+
+		for (size_t bin = 0; bin < bins->count; bin++) {
+			const double ns = bins->rest.ns[bin * RUN_STATE_COUNT + state];
+			const double length = (double)timeline_bins_length(bins, bin);
+
+			sum += ns;
+			json_array_append_new(counts, json_integer(llround(PARTS * ns / length)));
+		}
+		if (sum <= 0)
+			json_array_clear(counts);
+		json_array_append_new(states, counts);
+	}
+	json_object_set_new(object, "count", json_count(bins->rest_count));
+	json_object_set_new(object, "states", states);
+	return object;
+}
+
+/* -1 where no tick was wanted. */
+static void
+add_load(json_t *data, const struct timeline_bins *bins)
+{
+	json_t *mean = json_array(), *most = json_array();
+
+	for (size_t bin = 0; bin < bins->count; bin++) {
+		const struct timeline_load *load = &bins->load[bin];
+
+		json_array_append_new(mean, json_integer(load->wanted_ns <= 0 ? -1 :
+					llround(PARTS * load->cpu_ns / load->wanted_ns)));
+		json_array_append_new(most, json_count(load->most));
+	}
+	json_object_set_new(data, "mean", mean);
+	json_object_set_new(data, "most", most);
+	json_object_set_new(data, "cpus", json_count(bins->cpus));
+}
+
+static json_t *
+make_parts(const struct timeline_bins *bins)
+{
+	json_t *parts = json_array();
+
+	for (size_t i = 0; i < bins->part_count; i++) {
+		const struct timeline_part *part = &bins->part[i];
+		json_t *object = json_object();
+
+		json_object_set_new(object, "start", json_count(part->start_ns / NS_PER_US));
+		json_object_set_new(object, "end", json_count(part->end_ns / NS_PER_US));
+		json_object_set_new(object, "bins", json_count(part->count));
+		json_array_append_new(parts, object);
+	}
+	return parts;
+}
+
+static json_t *
+make_data(const struct timeline_bins *bins, const struct export_input *input)
+{
+	const struct profile *profile = view_profile(input->view);
+	json_t *data = json_object(), *states = json_array(), *threads = json_array();
+
+	for (size_t state = 0; state < RUN_STATE_COUNT; state++)
+		json_array_append_new(states, json_string(run_state_text((enum run_state)state)));
+	for (size_t i = 0; i < bins->row_count; i++)
+		json_array_append_new(threads, make_thread(bins, &bins->row[i], profile));
+	json_object_set_new(data, "steps", json_integer(STEPS));
+	json_object_set_new(data, "bin_ns", json_count(bins->bin_ns));
+	json_object_set_new(data, "recordings", json_count(input->recording_count));
+	json_object_set_new(data, "parts", make_parts(bins));
+	json_object_set_new(data, "states", states);
+	add_load(data, bins);
+	json_object_set_new(data, "threads", threads);
+	if (bins->rest_count > 0)
+		json_object_set_new(data, "rest", make_rest(bins));
+	return data;
+}
+
+void
+html_add_timeline(struct strbuf *out, const struct export_input *input)
+{
+	struct timeline_bins bins;
+
+	timeline_bins_make(input, BINS, ROWS_MOST, &bins);
+	if (bins.count > 0) {
+		strbuf_add_text(out, before);
+		html_add_json(out, make_data(&bins, input));
+		strbuf_add_text(out, after);
+	}
+	timeline_bins_release(&bins);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * html_timeline.h - the page's timeline: what each thread did when, and how many ran at once.
+ */
+#ifndef WALLSAMPLE_HTML_TIMELINE_H
+#define WALLSAMPLE_HTML_TIMELINE_H
+
+#include "wallsample/base.h"
+#include "wallsample/export.h"
+
+/* Adds its section, which timeline.js fills; nothing if there is no recording of the time. */
+void html_add_timeline(struct strbuf *out, const struct export_input *input);
+
+#endif

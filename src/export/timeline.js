@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The script of the timeline: a row for each thread, in which each bin of time is filled by state,
+ * below a strip of how many threads were on a CPU. Rows are drawn once, in the coordinates of bins;
+ * a zoom moves the window in which they are seen. Names are only ever set as text.
+ */
+(function () {
+	"use strict";
+	const SVG = "http://www.w3.org/2000/svg";
+	/* From the bottom of a row to its top: what runs, what wants to, what cannot. */
+	const STACK = [0, 1, 3, 4, 5, 2];
+	const LABEL = 74, DRAG_LEAST = 5, BINS_LEAST = 4;
+	const element = (id) => document.getElementById(id);
+
+	function make(parent, tag, properties, role, label) {
+		const node = Object.assign(document.createElement(tag), properties);
+		if (role)
+			node.setAttribute("role", role);
+		if (label)
+			node.setAttribute("aria-label", label);
+		parent.append(node);
+		return node;
+	}
+
+	/* --- time ------------------------------------------------------------------------ */
+
+	/*
+	 * Bins on a line: between two parts there is a gap. Its coordinates are those of bins, and
+	 * gaps count as so many.
+	 */
+	function makeLine(data) {
+		const unit = data.bin_ns / 1e3;
+		const parts = data.parts.map((part) => Object.assign({}, part));
+		const gap = Math.max(1, Math.round(
+			0.012 * parts.reduce((sum, part) => sum + part.bins, 0)));
+		let first = 0, at = 0;
+		for (const part of parts) {
+			part.first = first;
+			part.at = at;
+			first += part.bins;
+			at += part.bins + gap;
+		}
+		const partOf = (bin) => parts.find((part) => bin < part.first + part.bins);
+		return {
+			parts, unit, bins: first, width: at - gap,
+			place: (bin) => partOf(bin).at + bin - partOf(bin).first,
+			/* The bin at a coordinate; in a gap, the one before it. */
+			bin(x) {
+				const before = parts.filter((part) => part.at <= x);
+				const part = before[before.length - 1] || parts[0];
+				return part.first + Math.min(part.bins - 1, Math.max(0,
+					Math.floor(x - part.at)));
+			},
+			/* Of bins: when they begin, and when the last of them ends. */
+			start: (bin) => partOf(bin).start + (bin - partOf(bin).first) * unit,
+			end: (bin) => Math.min(partOf(bin).end,
+				partOf(bin).start + (bin - partOf(bin).first + 1) * unit),
+		};
+	}
+
+	/* Decimals that tell times so far apart. */
+	const decimals = (us) => Math.min(6, Math.max(0, Math.ceil(6 - Math.log10(us))));
+
+	/* In seconds, as --from and --to take them. */
+	const timeText = (us, apart) => (us / 1e6).toFixed(decimals(apart)) + "s";
+
+	/* "50ms", "1.25s" */
+	function durationText(us) {
+		const [unit, name] = us >= 1e6 ? [1e6, "s"] : us >= 1e3 ? [1e3, "ms"] : [1, "us"];
+		return Number((us / unit).toPrecision(3)) + name;
+	}
+
+	/* The first of 1, 2, 5, 10, … that is not below. */
+	function roundUp(us) {
+		const ten = Math.pow(10, Math.floor(Math.log10(us)));
+		return [1, 2, 5, 10].map((n) => n * ten).find((n) => n >= us * 0.999);
+	}
+
+	const number = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 });
+
+	/* --- shapes ------------------------------------------------------------------------ */
+
+	/* What is below a line of steps, whose height over each bin `of` says; the top is 0. */
+	function steps(line, height, of) {
+		const path = [];
+		for (const part of line.parts) {
+			const end = part.at + part.bins;
+			let level = 0;
+			for (let x = part.at; x <= end; x++) {
+				const next = x < end ? of(part.first + x - part.at) : 0;
+				if (next === level)
+					continue;
+				path.push(level === 0 ? "M" + x + " " + height : "H" + x, "V" +
+					Number((height - next).toFixed(2)), next === 0 ? "Z" : "");
+				level = next;
+			}
+		}
+		return path.join("");
+	}
+
+	function addShape(svg, path, fill) {
+		const shape = document.createElementNS(SVG, "path");
+		shape.setAttribute("d", path);
+		shape.style.fill = fill;
+		svg.append(shape);
+	}
+
+	/* `of(state, bin)` above each other: whole stacks first, what is lower covers them. */
+	function addStack(svg, line, height, states, of) {
+		const sums = new Array(line.bins).fill(0), shapes = [];
+		for (const state of STACK) {
+			if (!states[state].length)
+				continue;
+			for (let bin = 0; bin < line.bins; bin++)
+				sums[bin] += of(state, bin);
+			shapes.push([steps(line, height, (bin) => sums[bin]), state]);
+		}
+		for (const [path, state] of shapes.reverse())
+			addShape(svg, path, "var(--state-" + state + ")");
+	}
+
+	/* --- the whole ----------------------------------------------------------------------- */
+
+	function setUp() {
+		const data = JSON.parse(element("timeline-data").textContent);
+		const figure = element("timeline-figure"), line = makeLine(data);
+		const rows = [];
+		/* What is seen of the line, and what is pointed at. */
+		let from = 0, to = line.width, current = { row: 0, bin: 0 }, pointed = false, drag = null;
+
+		/* --- what there is of a bin, in words --- */
+
+		function whenText(bin) {
+			return timeText(line.start(bin), line.unit) + " to " +
+				timeText(line.end(bin), line.unit);
+		}
+
+		function loadText(bin) {
+			if (data.mean[bin] < 0)
+				return "no time that was asked for";
+			return "on a CPU at once: " + number(data.mean[bin] / 100) + " on average, at most " +
+				data.most[bin] + (data.cpus ? ", of " + number(data.cpus) +
+					(data.cpus === 1 ? " CPU" : " CPUs") : "");
+		}
+
+		const digit = (thread, state, bin) => parseInt(thread.shares[state][bin] || "0", 36);
+
+		function threadText(thread, bin) {
+			const shares = data.states.map((state, i) => [digit(thread, i, bin), state])
+				.filter((share) => share[0] > 0)
+				.map((share) => Math.round(100 * share[0] / data.steps) + "% " + share[1]);
+			return thread.name + " (" + thread.tid + "): " +
+				(shares.join(", ") || "not there, or not asked for");
+		}
+
+		function restText(bin) {
+			const counts = data.states.map((state, i) => [data.rest.states[i][bin] || 0, state])
+				.filter((count) => count[0] > 0)
+				.map((count) => number(count[0] / 100) + " " + count[1]);
+			return rows[rows.length - 1].title + ": " + (counts.join(", ") || "none there");
+		}
+
+		function describe(at) {
+			const text = rows[at.row].text(at.bin), load = loadText(at.bin);
+			element("timeline-detail").textContent = whenText(at.bin) + ", " + text +
+				(at.row > 0 ? "; " + load : "");
+		}
+
+		/* --- rows --- */
+
+		function addRow(title, detail, height, tall) {
+			const box = make(plot, "div", { className: "timeline-row" });
+			const name = make(box, "span", { className: "timeline-name" });
+			const svg = document.createElementNS(SVG, "svg");
+			name.title = title + " " + detail;
+			make(name, "span", { textContent: title });
+			make(name, "small", { textContent: detail });
+			box.classList.toggle("tall", tall);
+			box.row = rows.length;
+			svg.setAttribute("preserveAspectRatio", "none");
+			svg.setAttribute("aria-hidden", "true");
+			box.append(svg);
+			rows.push({ box, svg, height, title });
+			return rows[rows.length - 1];
+		}
+
+		function addLoad() {
+			const most = Math.max(...data.most);
+			/* Far more CPUs than were ever in use would leave a flat line. */
+			const near = data.cpus > 0 && data.cpus <= Math.max(2, 4 * most);
+			const top = Math.max(1, most, near ? data.cpus : 0);
+			const row = addRow("on a CPU", "at most " + most + (data.cpus ? " of " +
+				number(data.cpus) : ""), top * 1.08, true);
+			row.text = loadText;
+			addShape(row.svg, steps(line, row.height, (bin) => data.most[bin]), "var(--load-most)");
+			addShape(row.svg, steps(line, row.height, (bin) => Math.max(0, data.mean[bin]) / 100),
+				"var(--load)");
+			if (!near)
+				return;
+			const cpus = document.createElementNS(SVG, "path");
+			cpus.setAttribute("class", "cpus");
+			cpus.setAttribute("vector-effect", "non-scaling-stroke");
+			cpus.setAttribute("d", "M0 " + (row.height - data.cpus) + "H" + line.width);
+			row.svg.append(cpus);
+		}
+
+		function addThread(thread) {
+			const row = addRow(thread.name, String(thread.tid), data.steps, false);
+			row.text = (bin) => threadText(thread, bin);
+			addStack(row.svg, line, row.height, thread.shares,
+				(state, bin) => digit(thread, state, bin));
+		}
+
+		function addRest(rest) {
+			const sums = data.mean.map((_, bin) => rest.states.reduce(
+				(sum, counts) => sum + (counts[bin] || 0), 0));
+			const most = Math.max(1, ...sums);
+			const row = addRow(number(rest.count) + (rest.count === 1 ? " other thread" :
+				" other threads"), "up to " + number(most / 100), most, true);
+			row.text = restText;
+			addStack(row.svg, line, row.height, rest.states,
+				(state, bin) => rest.states[state][bin] || 0);
+		}
+
+		/* --- where time is --- */
+
+		const axes = [];
+
+		function addLabel(axis, x, text, className) {
+			const label = make(axis, "span", { className, textContent: text });
+			label.style.left = 100 * (x - from) / (to - from) + "%";
+		}
+
+		function drawAxis(axis) {
+			const perBin = axis.clientWidth / (to - from) || 1;
+			const step = roundUp(LABEL / perBin * line.unit);
+			const room = 0.6 * LABEL / perBin;
+			axis.replaceChildren();
+			line.parts.forEach((part, i) => {
+				const place = (us) => part.at + (us - part.start) / line.unit;
+				const end = Math.min(to, part.at + part.bins);
+				let free = from;
+				if (i > 0 && part.at >= from && part.at < to) {
+					addLabel(axis, part.at, timeText(part.start, step), "part");
+					free = part.at + room;
+				}
+				for (let n = Math.ceil(part.start / step); n * step < part.end; n++) {
+					const x = place(n * step);
+					if (x >= free && x + room <= end)
+						addLabel(axis, x, timeText(n * step, step), "");
+				}
+			});
+		}
+
+		function drawCursor() {
+			if (!pointed)
+				return;
+			const cursor = element("timeline-cursor").style, x = line.place(current.bin);
+			element("timeline-cursor").hidden = false;
+			cursor.left = 100 * (x - from) / (to - from) + "%";
+			cursor.width = 100 / (to - from) + "%";
+			rows.forEach((row, i) => row.box.classList.toggle("current", i === current.row));
+		}
+
+		function draw() {
+			for (const row of rows)
+				row.svg.setAttribute("viewBox", from + " 0 " + (to - from) + " " + row.height);
+			axes.forEach(drawAxis);
+			drawCursor();
+			element("timeline-whole").disabled = from === 0 && to === line.width;
+			element("timeline-out").disabled = from === 0 && to === line.width;
+			element("timeline-in").disabled = to - from <= BINS_LEAST;
+		}
+
+		/* --- what it does --- */
+
+		function show(left, right) {
+			const width = Math.min(line.width, Math.max(BINS_LEAST, right - left));
+			const middle = (left + right) / 2;
+			from = Math.min(line.width - width, Math.max(0, Math.round(middle - width / 2)));
+			to = from + width;
+			draw();
+		}
+
+		const whole = () => show(0, line.width);
+
+		function zoom(factor) {
+			const x = line.place(current.bin) + 0.5, width = (to - from) * factor;
+			/* What is pointed at stays where it is. */
+			const left = x - (x - from) * factor;
+			show(Math.round(left), Math.round(left + width));
+		}
+
+		function go(row, bin) {
+			pointed = true;
+			current = {
+				row: Math.min(rows.length - 1, Math.max(0, row)),
+				bin: Math.min(line.bins - 1, Math.max(0, bin)),
+			};
+			const x = line.place(current.bin);
+			if (x < from || x + 1 > to)
+				show(x < from ? x : x + 1 - (to - from), x < from ? x + to - from : x + 1);
+			drawCursor();
+			describe(current);
+		}
+
+		function select(row, bin) {
+			go(row, bin);
+			rows[current.row].box.scrollIntoView({ block: "nearest" });
+		}
+
+		const xOf = (event) => {
+			const box = element("timeline-over").getBoundingClientRect();
+			const part = (event.clientX - box.left) / (box.width || 1);
+			return from + Math.min(1, Math.max(0, part)) * (to - from);
+		};
+
+		function drawRange() {
+			const range = element("timeline-range");
+			range.hidden = drag === null || !drag.far;
+			if (range.hidden)
+				return;
+			const left = Math.min(drag.x, drag.to), right = Math.max(drag.x, drag.to);
+			range.style.left = 100 * (left - from) / (to - from) + "%";
+			range.style.width = 100 * (right - left) / (to - from) + "%";
+			element("timeline-detail").textContent =
+				timeText(line.start(line.bin(left)), line.unit) + " to " +
+				timeText(line.end(line.bin(right)), line.unit);
+		}
+
+		function endDrag(use) {
+			const done = drag;
+			drag = null;
+			drawRange();
+			if (done && done.far && use)
+				show(Math.floor(Math.min(done.x, done.to)), Math.ceil(Math.max(done.x, done.to)));
+		}
+
+		function listen() {
+			plot.addEventListener("pointerdown", (event) => {
+				if (event.button === 0)
+					drag = { x: xOf(event), to: xOf(event), pixel: event.clientX, far: false };
+			});
+			/* A drag goes on outside. */
+			window.addEventListener("pointermove", (event) => {
+				const box = event.target.closest && event.target.closest(".timeline-row");
+				if (drag && Math.abs(event.clientX - drag.pixel) >= DRAG_LEAST)
+					drag.far = true;
+				if (drag && drag.far) {
+					drag.to = xOf(event);
+					drawRange();
+				} else if (box) {
+					go(box.row, line.bin(xOf(event)));
+				}
+			});
+			window.addEventListener("pointerup", () => endDrag(true));
+			window.addEventListener("pointercancel", () => endDrag(false));
+			plot.addEventListener("keydown", (event) => {
+				const far = event.shiftKey ? 10 : 1;
+				const to_do = {
+					ArrowUp: () => select(current.row - 1, current.bin),
+					ArrowDown: () => select(current.row + 1, current.bin),
+					ArrowLeft: () => select(current.row, current.bin - far),
+					ArrowRight: () => select(current.row, current.bin + far),
+					Home: () => select(current.row, line.bin(from)),
+					End: () => select(current.row, line.bin(to - 1)),
+					"+": () => zoom(0.5),
+					"=": () => zoom(0.5),
+					Enter: () => zoom(0.5),
+					"-": () => zoom(2),
+					Escape: () => drag ? endDrag(false) : whole(),
+				}[event.key];
+				if (!to_do || event.ctrlKey || event.altKey || event.metaKey)
+					return;
+				event.preventDefault();
+				to_do();
+			});
+			plot.addEventListener("focus", () => go(current.row, current.bin));
+			element("timeline-in").addEventListener("click", () => zoom(0.5));
+			element("timeline-out").addEventListener("click", () => zoom(2));
+			element("timeline-whole").addEventListener("click", whole);
+			window.addEventListener("resize", draw);
+			window.addEventListener("beforeprint", draw);
+		}
+
+		/* --- what stands around it --- */
+
+		function addLegend(parent) {
+			const legend = make(parent, "span", { id: "timeline-legend" });
+			for (const state of STACK) {
+				const used = data.threads.some((thread) => thread.shares[state].length) ||
+					(data.rest && data.rest.states[state].length);
+				if (!used)
+					continue;
+				const entry = make(legend, "span", {});
+				make(entry, "i", {}).style.background = "var(--state-" + state + ")";
+				entry.append(data.states[state]);
+			}
+		}
+
+		function addButton(parent, id, text, label) {
+			make(parent, "button", { id, type: "button", textContent: text }, "", label);
+		}
+
+		function addTop() {
+			const top = make(figure, "div", { id: "timeline-top" });
+			const controls = make(top, "div", { id: "timeline-controls" });
+			addLegend(controls);
+			const buttons = make(controls, "span", { id: "timeline-buttons" });
+			addButton(buttons, "timeline-in", "+", "zoom in");
+			addButton(buttons, "timeline-out", "−", "zoom out");
+			addButton(buttons, "timeline-whole", "whole", "the whole timeline");
+			make(top, "p", { id: "timeline-detail" }, "status");
+		}
+
+		function addNotes() {
+			const notes = ["Each row is filled, from below, by the share of time in each state; " +
+				"one step to the right is " + durationText(line.unit) + "."];
+			if (data.recordings === 1)
+				notes.push("Times are those of --from and --to.");
+			else
+				notes.push("Times are since the first recording began.");
+			if (line.parts.length > 1)
+				notes.push("Double lines stand for time that was not recorded.");
+			if (data.rest)
+				notes.push("The threads that ran most have rows of their own; the last row " +
+					"shows how many of the others were in each state.");
+			make(figure, "p", { textContent: notes.join(" ") });
+		}
+
+		addTop();
+		const plot = make(figure, "div", { id: "timeline-plot", tabIndex: 0 }, "application",
+			"Timeline: arrow keys go from thread to thread and through time, with Shift in " +
+			"large steps, plus and minus zoom, Escape shows the whole");
+		addLoad();
+		axes.push(make(plot, "div", { className: "timeline-axis" }));
+		data.threads.forEach(addThread);
+		if (data.rest)
+			addRest(data.rest);
+		axes.push(make(plot, "div", { className: "timeline-axis" }));
+		const over = make(plot, "div", { id: "timeline-over" });
+		make(over, "div", { id: "timeline-cursor", hidden: true });
+		make(over, "div", { id: "timeline-range", hidden: true });
+		addNotes();
+		listen();
+		figure.hidden = false;
+		draw();
+		element("timeline-detail").textContent = "Drag over a range to zoom into it; point at a " +
+			"row, or use the arrow keys, for what it shows.";
+	}
+
+	if (element("timeline-data"))
+		setUp();
+})();
