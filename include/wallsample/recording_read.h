@@ -90,9 +90,9 @@ struct recording_span {
 };
 
 enum recording_order {
-	RECORDING_AS_WRITTEN, /* whatever comes first: nothing has to be sorted */
-	RECORDING_BY_TIME,   /* of their beginning, as far as they are not parts of one */
-	RECORDING_BY_THREAD, /* one thread after the other */
+	RECORDING_AS_WRITTEN, /* nothing has to be sorted */
+	RECORDING_BY_TIME,    /* of their beginning, as far as they are not parts of one */
+	RECORDING_BY_THREAD,  /* one thread after the other */
 };
 
 /*

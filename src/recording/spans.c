@@ -8,6 +8,8 @@
 
 /* Real time that comes late is looked for in so many spans that are not written yet. */
 #define LOOK_BACK 64
+/* Of a new thread that is late, those that are moved are among so many. */
+#define MOVE_BACK 1024
 
 void
 spans_release(struct spans *spans)
@@ -73,18 +75,47 @@ add_gap(struct spans *spans, const struct profile_entry *sample)
 	add_closed(spans, &span);
 }
 
+static uint64_t
+least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * What a new thread did is told late, when it stops at last. If it has more samples then than
+ * there are ticks since the first of them was told, they were of earlier ones.
+ */
+static void
+move_back(struct spans *spans, struct open_span *open, uint64_t ticks)
+{
+	for (size_t i = 0; i < MOVE_BACK && i < spans->closed_count; i++) {
+		struct span *closed = &spans->closed[spans->closed_count - 1 - i];
+
+		if (closed->sum.thread == open->span.sum.thread)
+			closed->first -= least(ticks, closed->first);
+	}
+	open->span.first -= least(ticks, open->span.first);
+}
+
 /* The ticks that the samples stand for: those after the thread's last ones, up to this one. */
 static void
-place(const struct spans *spans, const struct open_span *open, int64_t samples, uint64_t *first,
+place(struct spans *spans, struct open_span *open, int64_t samples, uint64_t *first,
       uint64_t *ticks)
 {
 	const uint64_t end = spans->ticks + 1, count = samples > 0 ? (uint64_t)samples : 0;
 
+	if (open->next == UINT64_MAX)
+		open->told = spans->ticks;
+	open->extra += samples;
 	*first = open->next;
-	/* What corrects others has no room behind them: it is of the last ticks, too. */
-	if (*first >= end)
-		*first = end - (count < end ? count : end);
-	*ticks = count < end - *first ? count : end - *first;
+	*ticks = *first < end ? least(count, end - *first) : least(count, end);
+	if (*first >= end) {
+		if (open->is_open && open->told >= spans->written && open->extra > 0)
+			move_back(spans, open, least(count, (uint64_t)open->extra));
+		/* What corrects others has no room behind them: it is of the last ticks, too. */
+		*first = end - *ticks;
+	}
+	open->extra -= (int64_t)*ticks;
 }
 
 void
@@ -174,6 +205,7 @@ void
 spans_written(struct spans *spans)
 {
 	spans->closed_count = spans->tick_count = 0;
+	spans->written = spans->ticks;
 	for (size_t i = 0; i < spans->open_count; i++)
 		spans->open[i].changed = false;
 }

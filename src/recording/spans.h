@@ -24,6 +24,8 @@ struct open_span {
 	struct span span;
 	bool is_open, changed; /* since it was last written */
 	uint64_t next;         /* the thread is accounted for up to this tick */
+	uint64_t told;         /* the tick at which it was first told of */
+	int64_t extra;         /* samples less ticks that were told of it */
 };
 
 struct tick_row {
@@ -39,6 +41,7 @@ struct spans {
 	struct tick_row *tick;
 	size_t tick_count, tick_capacity;
 	uint64_t ticks;         /* so far: the number of the tick in progress */
+	uint64_t written;       /* ticks when all that there was had been written */
 	uint64_t wall_ns;
 	uint64_t clock_ns, date_ns; /* CLOCK_MONOTONIC, CLOCK_REALTIME when the first began */
 	int64_t next_id;

@@ -84,9 +84,37 @@ sample(struct profile *profile)
 	}
 }
 
+/*
+ * A thread that is there from tick 3 on, of which nothing is told before tick 6, and not all then:
+ * each of its samples has a tick of its own, in the order in which they are told.
+ */
+static void
+sample_late(struct profile *profile)
+{
+	const uint32_t thread = profile_add_thread(profile, 77, 5, "main");
+
+	for (int tick = 0; tick < 12; tick++) {
+		if (tick == 6 || tick > 7)
+			add(profile, thread, "f", RUN_RUNNING, 1);
+		if (tick == 6)
+			add(profile, thread, "g", RUN_QUEUED, 1);
+		if (tick == 7) {
+			add(profile, thread, "g", RUN_QUEUED, 1);
+			add(profile, thread, "h", RUN_DISK, 2);
+		}
+		/* what is only corrected has ticks already */
+		if (tick == 10) {
+			add(profile, thread, "f", RUN_RUNNING, -2);
+			add(profile, thread, "i", RUN_STOPPED, 2);
+		}
+		profile_add_tick(profile, TICK, tick >= 3, tick >= 3);
+	}
+}
+
 /* --- recordings that are loaded -------------------------------------------------------- */
 
 struct scene {
+	void (*sample)(struct profile *profile); /* what is recorded */
 	struct profile *profile;
 	struct view *view;
 	struct recording *recording[SCENES_MOST];
@@ -106,7 +134,7 @@ change(const char *path, const char *sql)
 }
 
 static void
-make_recording(const char *folder, const char *path)
+make_recording(const char *folder, const char *path, void (*fill)(struct profile *profile))
 {
 	struct profile *profile = profile_create();
 	struct modules *modules = modules_create();
@@ -122,7 +150,7 @@ make_recording(const char *folder, const char *path)
 
 	assert_int_equal(recorder_create(&config, profile, &recorder, &err), 0);
 	recorder_set_process(recorder, &process);
-	sample(profile);
+	fill(profile);
 	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_DURATION, NULL, &err), 0);
 	recorder_free(recorder);
 	profile_free(profile);
@@ -144,7 +172,7 @@ scene_load(struct scene *scene, int clock_s, const struct recording_selection *s
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/x.wsdb", folder);
-	make_recording(folder, path);
+	make_recording(folder, path, scene->sample);
 	snprintf(sql, sizeof(sql), "REPLACE INTO meta VALUES('clock_ns', %d000000000), "
 		 "('began', %d), ('cpus', 4), ('host', 'here')", clock_s, 1000000 + clock_s);
 	change(path, sql);
@@ -157,7 +185,8 @@ scene_load(struct scene *scene, int clock_s, const struct recording_selection *s
 static void
 scene_init(struct scene *scene)
 {
-	*scene = (struct scene){ .profile = profile_create(), .error.kind = ERROR_NONE };
+	*scene = (struct scene){ .sample = sample, .profile = profile_create(),
+				  .error.kind = ERROR_NONE };
 }
 
 static void
@@ -302,6 +331,26 @@ test_widths(void **state)
 	/* The last one reaches a little beyond the end. */
 	assert_int_equal(timeline_bins_length(&bins, 1), bins.bin_ns);
 	assert_int_equal(timeline_bins_length(&bins, 2), 100 * TICK - 2 * bins.bin_ns);
+	timeline_bins_release(&bins);
+	scene_release(&scene);
+}
+
+static void
+test_told_late(void **state)
+{
+	static const char *const ticks[] = { "", "", "", "R1", "Q1", "Q1", "D1", "D1", "R1", "R1",
+					     "R1", "R1" };
+	struct timeline_bins bins;
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene.sample = sample_late;
+	scene_load(&scene, 1000, NULL);
+	scene_view(&scene, &all);
+	timeline_bins_make(&scene.input, 12, 60, &bins);
+	assert_int_equal(bins.count, 12);
+	check_bins(&bins.row[0], ticks, 12);
 	timeline_bins_release(&bins);
 	scene_release(&scene);
 }
@@ -505,6 +554,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bins),
 		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_told_late),
 		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_part),
 		cmocka_unit_test(test_unwanted),
