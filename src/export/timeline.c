@@ -2,7 +2,7 @@
 /* timeline.c - the slices of all recordings that a view selects. */
 #include "timeline.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "wallsample/base.h"
@@ -14,11 +14,11 @@
 static bool
 has_clock_of(const struct recording_info *info, const struct recording_info *first)
 {
-	const int64_t dates = (info->began - first->began) * (int64_t)NS_PER_SEC;
-	const int64_t clocks = (int64_t)(info->clock_ns - first->clock_ns);
+	const double dates = (double)(info->began - first->began) * (double)NS_PER_SEC;
+	const double clocks = (double)(int64_t)(info->clock_ns - first->clock_ns);
 
 	return info->clock_ns > 0 && first->clock_ns > 0 && strcmp(info->host, first->host) == 0 &&
-	       llabs(dates - clocks) < (long long)CLOCKS_APART_NS;
+	       fabs(dates - clocks) < (double)CLOCKS_APART_NS;
 }
 
 uint64_t

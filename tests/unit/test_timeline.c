@@ -115,6 +115,7 @@ sample_late(struct profile *profile)
 
 struct scene {
 	void (*sample)(struct profile *profile); /* what is recorded */
+	int64_t date_s;                          /* what has to be added to clocks */
 	struct profile *profile;
 	struct view *view;
 	struct recording *recording[SCENES_MOST];
@@ -174,7 +175,8 @@ scene_load(struct scene *scene, int clock_s, const struct recording_selection *s
 	snprintf(path, sizeof(path), "%s/x.wsdb", folder);
 	make_recording(folder, path, scene->sample);
 	snprintf(sql, sizeof(sql), "REPLACE INTO meta VALUES('clock_ns', %d000000000), "
-		 "('began', %d), ('cpus', 4), ('host', 'here')", clock_s, 1000000 + clock_s);
+		 "('began', %jd), ('cpus', 4), ('host', 'here')", clock_s,
+		 (intmax_t)(scene->date_s + clock_s));
 	change(path, sql);
 	assert_int_equal(recording_open(path, recording, &scene->error), 0);
 	assert_int_equal(recording_load(*recording, &load, &scene->error), 0);
@@ -509,6 +511,25 @@ test_gap(void **state)
 	scene_release(&scene);
 }
 
+/* A date that no clock has: whatever is made of it, it is no more than was asked for. */
+static void
+test_wrong_date(void **state)
+{
+	struct timeline_bins bins;
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_load(&scene, 1000, NULL);
+	scene.date_s = (INT64_C(1) << 40) - 1000;
+	scene_load(&scene, 1000, NULL);
+	scene_view(&scene, &all);
+	timeline_bins_make(&scene.input, 20, 60, &bins);
+	assert_in_range(bins.count, 10, 20);
+	timeline_bins_release(&bins);
+	scene_release(&scene);
+}
+
 /* --- the page --------------------------------------------------------------------------------- */
 
 static char *
@@ -561,6 +582,7 @@ main(void)
 		cmocka_unit_test(test_selected),
 		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_wrong_date),
 		cmocka_unit_test(test_page),
 	};
 
