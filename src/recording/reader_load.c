@@ -312,6 +312,9 @@ fill_in_stats(const struct recording *recording, struct sampler_stats *stats)
 		stats->elapsed_ns = recording->info.span_ns;
 	if (stats->ticks < recording->info.ticks)
 		stats->ticks = recording->info.ticks;
+	/* That the process may use is told with it, not with what sampling cost. */
+	if (stats->cpus < recording->info.cpus)
+		stats->cpus = recording->info.cpus;
 }
 
 /* --- the whole --------------------------------------------------------------------------- */

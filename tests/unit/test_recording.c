@@ -241,6 +241,7 @@ static void
 test_timeline(void **state)
 {
 	struct recording_load to = { .profile = profile_create() };
+	struct sampler_stats stats = no_stats;
 	struct seen seen = { 0 };
 	struct recording *recording;
 	struct place place;
@@ -250,7 +251,10 @@ test_timeline(void **state)
 	place_make(&place);
 	make_recording(&place, 100, true);
 	assert_int_equal(recording_open(place.path, &recording, &err), 0);
+	to.stats = &stats;
 	assert_int_equal(recording_load(recording, &to, &err), 0);
+	assert_true(stats.cpus > 0);
+	assert_int_equal(stats.cpus, recording_info(recording)->cpus);
 	assert_int_equal(recording_each_span(recording, RECORDING_BY_TIME, see, &seen,
 					     &err), 0);
 	/* 100 of the worker, which changes at each tick; the idle one's before and after the
