@@ -12,7 +12,7 @@ live_tests = \
 	tests/live/test_latency tests/live/test_lifecycle \
 	tests/live/test_modes \
 	tests/live/test_names tests/live/test_node tests/live/test_recursion tests/live/test_shapes \
-	tests/live/test_shares tests/live/test_states tests/live/test_stopped \
+	tests/live/test_shares tests/live/test_states tests/live/test_stopped tests/live/test_sums \
 	tests/live/test_unharmed
 check_PROGRAMS += $(live_tests)
 TESTS += $(live_tests)
@@ -35,6 +35,7 @@ tests_live_test_shapes_LDADD = $(live_ldadd)
 tests_live_test_shares_LDADD = $(live_ldadd)
 tests_live_test_states_LDADD = $(live_ldadd)
 tests_live_test_stopped_LDADD = $(live_ldadd)
+tests_live_test_sums_LDADD = $(live_ldadd)
 tests_live_test_unharmed_LDADD = $(live_ldadd)
 
 # The targets are built by rules of their own: how they are compiled is what is tested,
