@@ -188,6 +188,60 @@ test_corrections(void **state)
 }
 
 static void
+add_real_time(struct profile *profile, uint32_t stack, enum run_state run, int64_t overhead_ms,
+	      int64_t latency_ms)
+{
+	const struct profile_entry sample = {
+		.thread = profile_add_thread(profile, 300, 1, "main"),
+		.stack = stack,
+		.state = run,
+		.syscall = run == RUN_SLEEPING ? 202 : -1,
+		.samples = 1,
+		.ns = { latency_ms * MS, overhead_ms * MS, latency_ms * MS },
+	};
+
+	profile_add(profile, &sample);
+}
+
+/*
+ * Real time of a wait that ended a gap is no time in which a function ran, though it is
+ * charged to the same function: 2 ran for 40 ms alone and 20 ms beside another, could have run
+ * for 10, and ended 500 ms in which nobody did.
+ */
+static void
+test_busy(void **state)
+{
+	struct profile *profile = profile_create();
+	struct top_table top;
+	struct view *view;
+	uint32_t stack;
+
+	(void)state;
+	profile_add_tick(profile, 100 * NS_PER_MS, 2, 2);
+	add_real_time(profile, stack_of(profile, "12", 0), RUN_RUNNING, 80, 60);
+	add_real_time(profile, stack_of(profile, "12", 0), RUN_QUEUED, 0, 10);
+	stack = profile_intern_stack(profile, profile_intern_named(profile, "[waiting]"),
+				     STACK_NONE);
+	stack = profile_intern_stack(
+		profile, profile_intern_named(profile, "[sleeping in futex]"), stack);
+	stack = profile_intern_stack(profile, frame_at(profile, 0, 0x10), stack);
+	stack = profile_intern_stack(profile, frame_at(profile, 0, 0x20), stack);
+	add_real_time(profile, stack, RUN_SLEEPING, 0, 500);
+	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
+	top_table_make(view, WEIGHT_LATENCY, &top);
+	assert_string_equal(view_function(view, top.row[0].function)->name, "beta");
+	assert_int_equal(top.row[0].flat[WEIGHT_LATENCY], 570 * MS);
+	assert_int_equal(top.row[0].flat_busy_ns, 70 * MS);
+	assert_int_equal(top.row[0].busy_ns, 70 * MS);
+	assert_string_equal(view_function(view, top.row[1].function)->name, "alpha");
+	assert_int_equal(top.row[1].flat_busy_ns, 0);
+	assert_int_equal(top.row[1].busy_ns, 70 * MS);
+	top_table_release(&top);
+	view_free(view);
+	profile_free(profile);
+}
+
+static void
 test_empty(void **state)
 {
 	struct profile *profile = profile_create();
@@ -508,6 +562,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_corrections),
+		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_sample_without_stack),
 		cmocka_unit_test(test_filters),
