@@ -20,8 +20,13 @@
 
 #include "wallsample/profile.h"
 
-/* What all ticks of the profile are worth for shares of this weight; 0 without any. */
-double margin_ticks(const struct profile *profile, enum weight weight);
+/*
+ * What the ticks of the profile are worth for shares of `whole_ns` of this weight; 0 without any.
+ * Of less than the time that passed (for Overhead: the CPU time) that part of them: what a thread
+ * does while it runs is told by the ticks at which it ran, what filters leave by those at which
+ * something was left. These are never more, and fewer if several of the samples are of one tick.
+ */
+double margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns);
 
 /*
  * Half of the 95 % interval around a share in [0, 1], by Wilson's formula, which is near

@@ -241,8 +241,7 @@ compare_findings(const void *left, const void *right)
 static void
 judge(const struct finder *finder, struct findings *out)
 {
-	const double ticks = margin_ticks(view_profile(finder->view), WEIGHT_LATENCY);
-	const double time = finder->sum[FINDING_CPU].whole;
+	const struct profile *profile = view_profile(finder->view);
 
 	for (int kind = 0; kind < FINDING_COUNT; kind++) {
 		const struct sum *sum = &finder->sum[kind];
@@ -251,9 +250,8 @@ judge(const struct finder *finder, struct findings *out)
 		if (sum->whole <= 0 || sum->part <= 0)
 			continue;
 		found.share = sum->part < sum->whole ? sum->part / sum->whole : 1;
-		/* Ticks at which no thread had work tell nothing of what threads with work did. */
 		found.margin = margin_of_share(
-			found.share, sum->whole < time ? ticks * sum->whole / time : ticks);
+			found.share, margin_ticks(profile, WEIGHT_LATENCY, (int64_t)sum->whole));
 		if (found.share - found.margin < finding_threshold(found.kind))
 			continue;
 		found.function = largest(finder, found.kind);

@@ -7,8 +7,9 @@
 #define Z 1.959964 /* 95 % of a normal distribution lie within so many standard deviations */
 
 double
-margin_ticks(const struct profile *profile, enum weight weight)
+margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns)
 {
+	const double whole = (double)whole_ns;
 	double sum = 0, squares = 0;
 
 	for (size_t p = 0; p < profile_parallelism_count(profile); p++) {
@@ -18,7 +19,9 @@ margin_ticks(const struct profile *profile, enum weight weight)
 		sum += factor * (double)at->time_ns;
 		squares += factor * factor * at->time_squares;
 	}
-	return squares > 0 ? sum * sum / squares : 0;
+	if (squares <= 0)
+		return 0;
+	return (whole < sum ? whole / sum : 1) * sum * sum / squares;
 }
 
 double

@@ -214,20 +214,6 @@ add_top_row(struct columns *table, struct strbuf *sb, const struct top_row *row,
 	report_add_parallelism_cell(table, sb, row->cum[WEIGHT_OVERHEAD], row->busy_ns);
 }
 
-/*
- * What the ticks are worth for shares of a table. A thread is there at every one of them, but
- * ran, or had its share of real time, only at a part.
- */
-static double
-ticks_worth(const struct export_input *input, const int64_t *total_ns)
-{
-	const enum weight sort = input->sort;
-	const double ticks = margin_ticks(view_profile(input->view), sort);
-	const double whole = (double)view_total_ns(input->view, sort);
-
-	return sort == WEIGHT_WALL || whole <= 0 ? ticks : ticks * (double)total_ns[sort] / whole;
-}
-
 /* Fills `column`, which has room for COLUMNS_MAX; returns how many there are. */
 static size_t
 top_columns(const struct top_layout *layout, enum view_key key, struct column *column)
@@ -257,7 +243,8 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 	const struct top_layout layout = {
 		.sort = input->sort,
 		.total_ns = total_ns,
-		.ticks = ticks_worth(input, total_ns),
+		.ticks = margin_ticks(view_profile(input->view), input->sort,
+				      total_ns[input->sort]),
 		.narrow = page->width < NARROW,
 		.wide = page->width >= WIDE,
 	};
@@ -302,16 +289,16 @@ write_thread_unit(const struct export_input *input, struct page *page)
 			  key_words[view_key(input->view)].plural,
 			  weight_words[input->sort].meaning,
 			  input->filtered ? " in the samples shown" : "");
-	if (input->sort == WEIGHT_WALL)
-		report_add_margins(&sb, input);
 	page->ops->paragraph(page, sb.data);
 	strbuf_release(&sb);
 }
 
-/* "Thread 4250 (pool): 29.03s, 27.63% of it running" */
+/* "Thread 4250 (pool): 29.03s, 27.63% of it running; a half is sure to ±1.8%" */
 static void
-write_thread_title(const struct profile *profile, const struct thread_row *row, struct page *page)
+write_thread_title(const struct export_input *input, const struct thread_row *row,
+		   struct page *page)
 {
+	const struct profile *profile = view_profile(input->view);
 	const struct profile_thread *thread = profile_thread(profile, row->thread);
 	struct strbuf sb;
 
@@ -323,6 +310,7 @@ write_thread_title(const struct profile *profile, const struct thread_row *row, 
 	strbuf_add_text(&sb, ", ");
 	quantity_add_share(&sb, (double)row->runnable_ns, (double)row->ns[WEIGHT_WALL]);
 	strbuf_add_text(&sb, " of it running");
+	report_add_margin_of_half(&sb, input, row->ns[input->sort]);
 	page->ops->heading(page, sb.data);
 	strbuf_release(&sb);
 }
@@ -340,7 +328,7 @@ write_functions_by_thread(const struct export_input *input, struct page *page)
 		struct top_table top;
 
 		top_table_make_thread(input->view, input->sort, row->thread, &top);
-		write_thread_title(view_profile(input->view), row, page);
+		write_thread_title(input, row, page);
 		write_top(input, &top, row->ns, input->thread_limit, page);
 		top_table_release(&top);
 	}

@@ -40,6 +40,9 @@ void report_write_summary(const struct export_input *input, struct page *page);
 
 /* "A share of 10% is sure to ±1.5% …" */
 void report_add_margins(struct strbuf *sb, const struct export_input *input);
+/* "; a half is sure to ±5%", of so much of the weight that is sorted by. */
+void report_add_margin_of_half(struct strbuf *sb, const struct export_input *input,
+			       int64_t whole_ns);
 
 /* How many threads ran at once, in real time and in CPU time, and what that cost. */
 void report_write_parallelism(const struct export_input *input, struct page *page);

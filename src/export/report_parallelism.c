@@ -162,23 +162,23 @@ compare_gains(const void *left, const void *right)
 }
 
 /*
- * Innermost functions only: of a caller it would be the sum of what it calls. What is within
- * the margin of nothing is no finding.
+ * Innermost functions only: of a caller it would be the sum of what it calls. What is no finding
+ * without its margin is none.
  */
 static size_t
 find_gains(const struct top_table *top, double best, double whole_ns, double ticks,
 	   struct gain *gain)
 {
-	const double noise = margin_of_share(0, ticks);
-	const double least_ns = (noise > GAIN_LEAST ? noise : GAIN_LEAST) * whole_ns;
 	size_t count = 0;
 
 	for (size_t i = 0; i < top->count; i++) {
 		const struct top_row *row = &top->row[i];
 		const double latency_ns = (double)row->flat_busy_ns;
 		const double saved_ns = latency_ns - (double)row->flat[WEIGHT_OVERHEAD] / best;
+		const double share = whole_ns > 0 ? saved_ns / whole_ns : 0;
 
-		if (row->flat[WEIGHT_OVERHEAD] > 0 && saved_ns > least_ns)
+		if (row->flat[WEIGHT_OVERHEAD] > 0 &&
+		    share - margin_of_share(share, ticks) > GAIN_LEAST)
 			gain[count++] = (struct gain){ row, saved_ns };
 	}
 	if (count > 1)
@@ -206,7 +206,7 @@ write_gains(const struct export_input *input, struct page *page)
 	top_table_make(input->view, WEIGHT_LATENCY, &top);
 	gain = xcalloc(top.count + 1, sizeof(*gain));
 	count = find_gains(&top, (double)best, (double)whole_ns,
-			   margin_ticks(view_profile(input->view), WEIGHT_LATENCY), gain);
+			   margin_ticks(view_profile(input->view), WEIGHT_LATENCY, whole_ns), gain);
 	strbuf_init(&sb);
 	columns_init(&table, column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < count; i++) {

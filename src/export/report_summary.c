@@ -93,7 +93,8 @@ void
 report_add_margins(struct strbuf *sb, const struct export_input *input)
 {
 	static const double shares[] = { 0.01, 0.10, 0.50 };
-	const double ticks = margin_ticks(view_profile(input->view), input->sort);
+	const double ticks = margin_ticks(view_profile(input->view), input->sort,
+					  view_total_ns(input->view, input->sort));
 
 	if (ticks <= 0)
 		return;
@@ -105,4 +106,15 @@ report_add_margins(struct strbuf *sb, const struct export_input *input)
 		add_percent(sb, margin_of_share(shares[i], ticks));
 	}
 	strbuf_add_text(sb, ", with 95% confidence.");
+}
+
+void
+report_add_margin_of_half(struct strbuf *sb, const struct export_input *input, int64_t whole_ns)
+{
+	const double ticks = margin_ticks(view_profile(input->view), input->sort, whole_ns);
+
+	if (ticks <= 0)
+		return;
+	strbuf_add_text(sb, "; a half is sure to ±");
+	add_percent(sb, margin_of_share(0.5, ticks));
 }

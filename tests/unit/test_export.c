@@ -424,6 +424,52 @@ test_report_many_threads(void **state)
 	release_recording(&recording);
 }
 
+/* The text of a report on 100 ticks: at so many of them a function alone was in this state, else
+ * two threads ran. */
+static char *
+write_alone(uint32_t alone, enum run_state run)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+	struct profile *profile = profile_create();
+	const uint32_t one = profile_add_thread(profile, 100, 1, "one");
+	const struct profile_entry serial = {
+		.thread = one, .state = run, .syscall = (int32_t)SYSCALL_NONE,
+		.stack = profile_intern_stack(profile, profile_intern_named(profile, "alone"),
+					      STACK_NONE),
+		.samples = alone, .ns = { alone * 10 * MS, alone * 10 * MS, alone * 10 * MS },
+	};
+	struct view *view;
+	char *text;
+
+	profile_add(profile, &serial);
+	add_sample(profile, one, RUN_RUNNING, -1, 20 * (100 - alone), STACK(MAIN, HOSTILE));
+	for (uint32_t i = 0; i < 100; i++)
+		profile_add_tick(profile, 10 * NS_PER_MS, i < alone ? 1 : 2, i < alone ? 1 : 2);
+	input.view = view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
+	text = write_text("text", &input);
+	view_free(view);
+	profile_free(profile);
+	release_recording(&recording);
+	return text;
+}
+
+/* What is not more than its margin, +-3.3 % of 3 %, is no finding. */
+static void
+test_report_gains(void **state)
+{
+	char *text;
+
+	(void)state;
+	text = write_alone(6, RUN_RUNNING);
+	assert_null(strstr(text, "The whole took"));
+	free(text);
+	text = write_alone(30, RUN_RUNNING);
+	assert_non_null(strstr(text, "The whole took 1.00s, and would take so long"));
+	assert_non_null(strstr(text, " 30.00%  1.00  850ms  alone"));
+	free(text);
+}
+
 /* Nothing went wrong: the closing block has no lists. */
 static void
 test_report_clean(void **state)
@@ -775,6 +821,7 @@ main(void)
 		cmocka_unit_test(test_report_selected),
 		cmocka_unit_test(test_report_threads),
 		cmocka_unit_test(test_report_many_threads),
+		cmocka_unit_test(test_report_gains),
 		cmocka_unit_test(test_report_clean),
 		cmocka_unit_test(test_report_empty),
 		cmocka_unit_test(test_report_fits),

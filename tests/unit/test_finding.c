@@ -273,6 +273,9 @@ test_margin_of_share(void **state)
 	assert_true(fabs(margin_of_share(0.5, 0) - 1) < 1e-12);
 }
 
+/* Whatever there is. */
+#define ALL INT64_MAX
+
 /* Even ticks count in full, exponential ones half. */
 static void
 test_margin_ticks(void **state)
@@ -281,13 +284,18 @@ test_margin_ticks(void **state)
 	struct rng rng;
 
 	(void)state;
-	assert_true(fabs(margin_ticks(profile, WEIGHT_WALL)) < 1e-12);
+	assert_true(fabs(margin_ticks(profile, WEIGHT_WALL, ALL)) < 1e-12);
 	for (int i = 0; i < 1000; i++)
 		profile_add_tick(profile, TICK_NS, i < 100, i < 100);
-	assert_true(fabs(margin_ticks(profile, WEIGHT_WALL) - 1000) < 1e-6);
-	assert_true(fabs(margin_ticks(profile, WEIGHT_LATENCY) - 1000) < 1e-6);
+	assert_true(fabs(margin_ticks(profile, WEIGHT_WALL, ALL) - 1000) < 1e-6);
+	assert_true(fabs(margin_ticks(profile, WEIGHT_LATENCY, ALL) - 1000) < 1e-6);
 	/* CPU time was used in a tenth of them. */
-	assert_true(fabs(margin_ticks(profile, WEIGHT_OVERHEAD) - 100) < 1e-6);
+	assert_true(fabs(margin_ticks(profile, WEIGHT_OVERHEAD, ALL) - 100) < 1e-6);
+	/* What ran, or lived, for so long was seen at no more ticks than that. */
+	assert_true(fabs(margin_ticks(profile, WEIGHT_WALL, 10 * TICK_NS) - 10) < 1e-6);
+	assert_true(fabs(margin_ticks(profile, WEIGHT_LATENCY, 500 * TICK_NS) - 500) < 1e-6);
+	assert_true(fabs(margin_ticks(profile, WEIGHT_OVERHEAD, 50 * TICK_NS) - 50) < 1e-6);
+	assert_true(fabs(margin_ticks(profile, WEIGHT_WALL, 0)) < 1e-12);
 	profile_free(profile);
 
 	profile = profile_create();
@@ -295,7 +303,7 @@ test_margin_ticks(void **state)
 	for (int i = 0; i < 100000; i++)
 		profile_add_tick(profile, (uint64_t)rng_exponential(&rng, (double)TICK_NS), 1,
 				 1);
-	assert_true(fabs(margin_ticks(profile, WEIGHT_WALL) / 50000 - 1) < 0.02);
+	assert_true(fabs(margin_ticks(profile, WEIGHT_WALL, ALL) / 50000 - 1) < 0.02);
 	profile_free(profile);
 }
 
