@@ -85,6 +85,9 @@ struct profile_parallelism {
 	double time_squares; /* sum of the squares of the ticks' spans: see margin.h */
 };
 
+/* The named frame below which real time stands in which nobody was runnable. */
+#define PROFILE_GAP "[waiting]"
+
 struct profile;
 
 /*

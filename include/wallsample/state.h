@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "wallsample/base.h"
 #include "wallsample/process.h"
 
 /* X(name, short text for columns and --state, letter) */
@@ -37,6 +38,8 @@ enum run_state {
 };
 
 const char *run_state_text(enum run_state state);
+/* Adds "sleeping in futex", "running". */
+void run_state_add(struct strbuf *out, enum run_state state, int32_t syscall);
 char run_state_letter(enum run_state state);
 /* Letter of either case, or the text: false when there is no such state. */
 bool run_state_parse(const char *text, enum run_state *state);

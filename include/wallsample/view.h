@@ -29,7 +29,9 @@ struct filter {
 	X(FUNCTION, "function")                                                \
 	X(LINE, "line")     /* "render (page.c:123)" */                        \
 	X(MODULE, "module") /* frames of one that call one another are one */  \
-	X(SOURCE, "source") /* the same for source files */
+	X(SOURCE, "source") /* the same for source files */                   \
+	X(THREAD, "thread") /* a sample's thread is its only frame: "name-tid" */ \
+	X(STATE, "state")   /* the same for its state: "[sleeping in futex]" */
 
 enum view_key {
 #define X(name, text) VIEW_BY_##name,
@@ -82,6 +84,8 @@ size_t view_row_count(const struct view *view);
 const struct view_row *view_row(const struct view *view, size_t index);
 size_t view_function_count(const struct view *view);
 const struct view_function *view_function(const struct view *view, uint32_t id);
+/* Is it PROFILE_GAP, of which the stack's other frames are the wait that ended it? */
+bool view_is_gap(const struct view_function *outermost);
 int64_t view_total_ns(const struct view *view, enum weight weight); /* of the rows */
 int64_t view_total_samples(const struct view *view);
 int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples */
@@ -89,7 +93,7 @@ int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples
 /*
  * For whoever goes through samples of the profile once more, in the order of time: is one of this
  * thread, state and stack (of the profile, or STACK_NONE) selected? Then its functions as in a
- * row, which are the view's.
+ * row, which are the view's; by thread and state, those of its code.
  */
 bool view_sample(const struct view *view, uint32_t thread, enum run_state state, uint32_t stack,
 		 const uint32_t **function, size_t *depth);

@@ -95,7 +95,7 @@ static bool
 is_gap(const struct view *view, const struct view_row *row)
 {
 	return row->depth > 0 &&
-	       strcmp(view_function(view, row->function[row->depth - 1])->name, "[waiting]") == 0;
+	       view_is_gap(view_function(view, row->function[row->depth - 1]));
 }
 
 /* --- sums ----------------------------------------------------------------------------- */

@@ -6,5 +6,6 @@ libwallsample_a_SOURCES += \
 	src/analysis/result.c \
 	src/analysis/tree.c \
 	src/analysis/view.c \
+	src/analysis/view_entry.c \
 	src/analysis/view_names.c \
 	src/analysis/view_parts.h

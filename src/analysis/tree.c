@@ -81,7 +81,7 @@ flame_has_state(const struct view *view, enum run_state state, const uint32_t *f
 {
 	return state != RUN_RUNNING && state != RUN_UNKNOWN && depth > 0 &&
 	       view_function(view, function[0])->module_id != MODULE_NONE &&
-	       strcmp(view_function(view, function[depth - 1])->name, "[waiting]") != 0;
+	       !view_is_gap(view_function(view, function[depth - 1]));
 }
 
 static void

@@ -5,13 +5,20 @@
 #include "wallsample/view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "view_parts.h"
 
+bool
+view_is_gap(const struct view_function *outermost)
+{
+	return outermost->module_id == MODULE_NONE && strcmp(outermost->name, PROFILE_GAP) == 0;
+}
+
 /* --- paths: stacks whose addresses differ but whose functions do not are one ------- */
 
-static uint32_t
-add_path(struct view *view, struct table *paths, const struct path *fresh)
+uint32_t
+view_add_path(struct view *view, struct table *paths, const struct path *fresh)
 {
 	bool added;
 	/* The same functions may be matched or not: their names may be more than is shown. */
@@ -30,7 +37,7 @@ add_path(struct view *view, struct table *paths, const struct path *fresh)
 
 /* The path `caller` with one symbol more. */
 static uint32_t
-extend_path(struct naming *naming, struct table *paths, uint32_t caller, size_t symbol)
+extend_path(struct naming *naming, uint32_t caller, size_t symbol)
 {
 	struct path path = {
 		.function = naming->function[symbol],
@@ -52,7 +59,7 @@ extend_path(struct naming *naming, struct table *paths, uint32_t caller, size_t 
 			path.depth = outer->depth;
 		}
 	}
-	return add_path(naming->view, paths, &path);
+	return view_add_path(naming->view, &naming->paths, &path);
 }
 
 /* The path of each stack; callers come before who they call. */
@@ -62,19 +69,16 @@ make_paths(struct naming *naming)
 	uint32_t *of_stack = naming->view->of_stack;
 	const struct profile *profile = naming->view->profile;
 	const size_t count = profile_stack_count(profile);
-	struct table paths;
 
-	table_init(&paths);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_stack *stack = profile_stack(profile, i);
 		const struct names names = naming->of_frame[stack->frame];
 		uint32_t path = stack->caller != STACK_NONE ? of_stack[stack->caller] : STACK_NONE;
 
 		for (size_t at = names.first + names.count; at-- > names.first;)
-			path = extend_path(naming, &paths, path, at);
+			path = extend_path(naming, path, at);
 		of_stack[i] = path;
 	}
-	table_release(&paths);
 }
 
 static const uint32_t *
@@ -126,25 +130,30 @@ is_wanted(const struct view *view, uint32_t thread, enum run_state state, uint32
 }
 
 /*
- * Sums of the profile's entries that have become the same, their stacks replaced by paths.
+ * Sums of the profile's entries that have become the same, their stacks replaced by paths (of
+ * functions, or of what else they are told apart by).
  * Returns an array of *count entries in the order of arrival; the caller frees it.
  */
 static struct profile_entry *
-merge_entries(const struct view *view, size_t *count)
+merge_entries(struct naming *naming, size_t *count)
 {
-	const size_t all = profile_entry_count(view->profile);
+	const struct profile *profile = naming->view->profile;
+	const bool by_code = naming->key != VIEW_BY_THREAD && naming->key != VIEW_BY_STATE;
+	const size_t all = profile_entry_count(profile);
 	struct profile_entry *merged = xcalloc(all + 1, sizeof(*merged));
 	struct table known;
 
 	*count = 0;
 	table_init(&known);
 	for (size_t i = 0; i < all; i++) {
-		struct profile_entry entry = *profile_entry(view->profile, i);
+		struct profile_entry entry = *profile_entry(profile, i);
 		uint32_t at;
 		bool added;
 
 		if (entry.stack != STACK_NONE)
-			entry.stack = view->of_stack[entry.stack];
+			entry.stack = naming->view->of_stack[entry.stack];
+		if (!by_code)
+			entry.stack = view_entry_path(naming, &entry, entry.stack);
 		at = *table_place(&known, (uint64_t)entry.thread << 32 | entry.stack,
 				  (uint64_t)entry.state << 32 | (uint32_t)entry.syscall,
 				  (uint32_t)*count, &added);
@@ -197,10 +206,11 @@ clip_weights(struct profile_entry *entry)
 }
 
 static void
-make_rows(struct view *view)
+make_rows(struct naming *naming)
 {
+	struct view *view = naming->view;
 	size_t count;
-	struct profile_entry *merged = merge_entries(view, &count);
+	struct profile_entry *merged = merge_entries(naming, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		if (!clip_weights(&merged[i]))
@@ -231,7 +241,7 @@ view_create(const struct profile *profile, struct symbols *symbols, const struct
 	make_filter(view, filter);
 	naming_make(&naming);
 	make_paths(&naming);
-	make_rows(view);
+	make_rows(&naming);
 	naming_release(&naming);
 	return view;
 }

@@ -177,6 +177,8 @@ void
 naming_make(struct naming *naming)
 {
 	strbuf_init(&naming->scratch);
+	table_init(&naming->paths);
+	table_init(&naming->own);
 	naming->of_frame = xcalloc(profile_frame_count(naming->view->profile) + 1,
 				   sizeof(*naming->of_frame));
 	name_frames(naming);
@@ -188,6 +190,8 @@ void
 naming_release(struct naming *naming)
 {
 	strbuf_release(&naming->scratch);
+	table_release(&naming->paths);
+	table_release(&naming->own);
 	free(naming->symbol);
 	free(naming->of_frame);
 	free(naming->function);

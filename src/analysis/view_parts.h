@@ -6,6 +6,7 @@
 #define WALLSAMPLE_VIEW_PARTS_H
 
 #include "wallsample/base.h"
+#include "wallsample/module.h"
 #include "wallsample/table.h"
 #include "wallsample/view.h"
 
@@ -50,6 +51,8 @@ struct naming {
 	struct names *of_frame;  /* by frame: its symbols */
 	uint32_t *function;      /* by symbol, as are */
 	bool *included, *excluded; /* whether -I and -X match */
+	struct table paths;      /* (function, caller and matches) */
+	struct table own;        /* by text: frames of ours that no stack of the profile has */
 	struct strbuf scratch;
 };
 
@@ -59,5 +62,14 @@ struct naming {
  */
 void naming_make(struct naming *naming);
 void naming_release(struct naming *naming);
+
+/* The number of this path, which is added if it is a new one. */
+uint32_t view_add_path(struct view *view, struct table *paths, const struct path *fresh);
+
+/*
+ * The path that stands for the entry by thread or state, `full` being that of its functions,
+ * which the expressions have been matched with.
+ */
+uint32_t view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32_t full);
 
 #endif

@@ -82,8 +82,9 @@ const struct option_row option_table[] = {
 	{ .name = "to", .argument = "T", .type = OPTION_MOMENT, FIELD(to),
 	  .help = "only up to this time, as with --from" },
 	{ .name = "by", .argument = "WHAT", .type = OPTION_CHOICE, FIELD(by),
-	  .fallback = "function", .choices = "function|line|module|source",
-	  .help = "what frames are told apart by: function, line, module or source" },
+	  .fallback = "function", .choices = "function|line|module|source|thread|state",
+	  .help = "what frames are told apart by: function, line, module, source, thread or "
+		  "state" },
 	{ .name = "sort", .argument = "WEIGHT", .type = OPTION_CHOICE, FIELD(sort),
 	  .fallback = "wall", .choices = "wall|overhead|latency",
 	  .help = "what functions are ordered by: wall, overhead (CPU time) or latency (real "

@@ -118,7 +118,7 @@ state_name(const struct timeline_slice *slice)
 	json_t *name;
 
 	strbuf_init(&sb);
-	report_add_state(&sb, slice->state, slice->syscall);
+	run_state_add(&sb, slice->state, slice->syscall);
 	name = json_string(sb.data);
 	strbuf_release(&sb);
 	return name;

@@ -134,7 +134,15 @@ static const struct {
 	[VIEW_BY_LINE] = { "function (line)", "Lines", "more line", "more lines" },
 	[VIEW_BY_MODULE] = { "module", "Modules", "more module", "more modules" },
 	[VIEW_BY_SOURCE] = { "source file", "Source files", "more file", "more files" },
+	[VIEW_BY_THREAD] = { "thread", "Threads", "more thread", "more threads" },
+	[VIEW_BY_STATE] = { "state", "States", "more state", "more states" },
 };
+
+const char *
+report_key_title(const struct view *view)
+{
+	return key_words[view_key(view)].title;
+}
 
 /* What the weights mean, and what their columns are called. */
 static const struct {
@@ -339,22 +347,6 @@ write_functions_by_thread(const struct export_input *input, struct page *page)
 
 /* --- states --------------------------------------------------------------------------------- */
 
-void
-report_add_state(struct strbuf *sb, enum run_state state, int32_t syscall)
-{
-	strbuf_add_text(sb, run_state_text(state));
-	if (state != RUN_SLEEPING && state != RUN_DISK)
-		return;
-	if (syscall == SYSCALL_NONE)
-		strbuf_add_text(sb, " outside a system call (page fault)");
-	else if (syscall == SYSCALL_UNKNOWN)
-		strbuf_add_text(sb, " in an unknown system call");
-	else if (syscall_name(syscall) != NULL)
-		strbuf_add_format(sb, " in %s", syscall_name(syscall));
-	else
-		strbuf_add_format(sb, " in syscall %" PRId32, syscall);
-}
-
 static void
 write_states(const struct export_input *input, struct page *page)
 {
@@ -375,7 +367,7 @@ write_states(const struct export_input *input, struct page *page)
 		report_add_share_cell(&table, &sb, states.row[i].ns[WEIGHT_WALL],
 				    view_total_ns(input->view, WEIGHT_WALL));
 		strbuf_clear(&sb);
-		report_add_state(&sb, states.row[i].state, states.row[i].syscall);
+		run_state_add(&sb, states.row[i].state, states.row[i].syscall);
 		columns_add(&table, sb.data);
 	}
 	page->ops->heading(page, "What the threads were doing");

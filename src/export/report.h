@@ -21,11 +21,11 @@ void report_add_function_cell(struct columns *table, const struct view_function 
 void report_add_parallelism_cell(struct columns *table, struct strbuf *sb, int64_t overhead_ns,
 				 int64_t busy_ns);
 
-/* "sleeping in futex", "running". */
-void report_add_state(struct strbuf *sb, enum run_state state, int32_t syscall);
-
 /* "latency%" */
 const char *weight_share_title(enum weight weight);
+
+/* What is in the column of what frames are told apart by: "function (module)". */
+const char *report_key_title(const struct view *view);
 
 /* The call tree, and the callers and callees of what is in focus. */
 void report_write_tree(const struct export_input *input, struct page *page);

@@ -189,11 +189,11 @@ find_gains(const struct top_table *top, double best, double whole_ns, double tic
 static void
 write_gains(const struct export_input *input, struct page *page)
 {
-	static const struct column column[] = {
+	const struct column column[] = {
 		{ "latency%", true, 0 },
 		{ "par", true, 0 },
 		{ "so", true, 0 },
-		{ "function (module)", false, 0 },
+		{ report_key_title(input->view), false, 0 },
 	};
 	const size_t best = profile_parallelism_count(view_profile(input->view)) - 1;
 	const int64_t whole_ns = view_total_ns(input->view, WEIGHT_LATENCY);
@@ -235,7 +235,7 @@ write_gains(const struct export_input *input, struct page *page)
 
 /* --- what ended the time in which nobody ran ---------------------------------------------- */
 
-/* "[sleeping in futex]" behind "[waiting]", and the function that waited. */
+/* "[sleeping in futex]" behind PROFILE_GAP, and the function that waited. */
 struct wait_row {
 	uint32_t kind, function;
 	int64_t ns;
@@ -253,7 +253,7 @@ static bool
 is_wait(const struct view *view, const struct view_row *row)
 {
 	return row->depth >= 2 &&
-	       strcmp(view_function(view, row->function[row->depth - 1])->name, "[waiting]") == 0;
+	       view_is_gap(view_function(view, row->function[row->depth - 1]));
 }
 
 /* Sums by kind and innermost function; the caller frees the array. */
@@ -289,7 +289,7 @@ write_waits(const struct export_input *input, struct page *page)
 {
 	static const struct column column[] = {
 		{ "latency%", true, 0 },
-		{ "ended by", false, 26 },
+		{ "ended by", false, 28 },
 		{ "in", false, 0 },
 	};
 	const struct view *view = input->view;
@@ -305,7 +305,10 @@ write_waits(const struct export_input *input, struct page *page)
 		strbuf_clear(&sb);
 		strbuf_add_foreign(&sb, view_function(view, wait[i].kind)->name);
 		columns_add(&table, sb.data);
-		report_add_function_cell(&table, view_function(view, wait[i].function));
+		if (wait[i].function == wait[i].kind)
+			columns_add(&table, "");
+		else
+			report_add_function_cell(&table, view_function(view, wait[i].function));
 	}
 	if (count > 0) {
 		page->ops->heading(page, "Time in which no thread could run, by the wait "
@@ -325,7 +328,9 @@ report_write_parallelism(const struct export_input *input, struct page *page)
 	if (profile_parallelism_count(profile) == 0)
 		return;
 	write_histogram(profile, page);
-	if (profile_parallelism_count(profile) > 2)
+	/* A thread runs on one CPU at once, and a state is nothing to be made faster. */
+	if (profile_parallelism_count(profile) > 2 && view_key(input->view) != VIEW_BY_THREAD &&
+	    view_key(input->view) != VIEW_BY_STATE)
 		write_gains(input, page);
 	write_waits(input, page);
 }

@@ -125,7 +125,7 @@ write_frame(struct scope *scope, const struct scope_frame *frame)
 		add_thread_name(scope, frame->function);
 	} else if (frame->kind == TREE_STATE) {
 		strbuf_add_text(&scope->scratch, "[");
-		report_add_state(&scope->scratch, (enum run_state)frame->function, frame->syscall);
+		run_state_add(&scope->scratch, (enum run_state)frame->function, frame->syscall);
 		strbuf_add_text(&scope->scratch, "]");
 	} else if (frame->function == STACKLESS) {
 		strbuf_add_text(&scope->scratch, "[no stack]");

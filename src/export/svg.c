@@ -119,7 +119,7 @@ kind_of_function(const struct view_function *function)
 {
 	if (function->module_id != MODULE_NONE)
 		return function->known ? KIND_CODE : KIND_NAMELESS;
-	if (strcmp(function->name, "[waiting]") == 0 ||
+	if (view_is_gap(function) ||
 	    strncmp(function->name, "[sleeping", strlen("[sleeping")) == 0 ||
 	    strncmp(function->name, "[disk", strlen("[disk")) == 0 ||
 	    strncmp(function->name, "[nothing", strlen("[nothing")) == 0)
@@ -162,7 +162,7 @@ make_name(struct drawing *drawing, const struct tree_node *node)
 		strbuf_add_format(name, "-%jd", (intmax_t)thread->tid);
 	} else if (node->kind == TREE_STATE) {
 		strbuf_add_text(name, "[");
-		report_add_state(name, (enum run_state)node->function, node->syscall);
+		run_state_add(name, (enum run_state)node->function, node->syscall);
 		strbuf_add_text(name, "]");
 	} else {
 		strbuf_add_foreign(whole, view_function(drawing->view, node->function)->name);

@@ -69,7 +69,7 @@ charge_late(struct sampler *sampler, double latency_ns)
 
 /* --- while nobody runs ------------------------------------------------------------- */
 
-/* "[waiting]", the kind of wait, and the stack that waited. */
+/* PROFILE_GAP, the kind of wait, and the stack that waited. */
 static uint32_t
 stack_of_waiting(struct sampler *sampler, const struct tracked *thread)
 {
@@ -87,7 +87,7 @@ stack_of_waiting(struct sampler *sampler, const struct tracked *thread)
 		frames[count++] = level->frame;
 		at = level->caller;
 	}
-	stack = profile_intern_stack(profile, profile_intern_named(profile, "[waiting]"),
+	stack = profile_intern_stack(profile, profile_intern_named(profile, PROFILE_GAP),
 				     STACK_NONE);
 	snprintf(text, sizeof(text), "[%s%s%s]", run_state_text(thread->state),
 		 call != NULL ? " in " : "", call != NULL ? call : "");
@@ -138,7 +138,7 @@ charge_rest(struct sampler *sampler)
 	if (sampler->gap_ns == 0 || first == NULL)
 		return;
 	stack = profile_intern_stack(sampler->profile,
-				     profile_intern_named(sampler->profile, "[waiting]"),
+				     profile_intern_named(sampler->profile, PROFILE_GAP),
 				     STACK_NONE);
 	stack = profile_intern_stack(
 		sampler->profile,

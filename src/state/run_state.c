@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* run_state.c - the closed set of run states: texts, letters, parsing. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
+#include "wallsample/base.h"
 #include "wallsample/state.h"
 
 static const char *const texts[] = {
@@ -69,4 +71,20 @@ run_state_from_letter(char letter)
 	default:
 		return RUN_UNKNOWN;
 	}
+}
+
+void
+run_state_add(struct strbuf *sb, enum run_state state, int32_t syscall)
+{
+	strbuf_add_text(sb, run_state_text(state));
+	if (state != RUN_SLEEPING && state != RUN_DISK)
+		return;
+	if (syscall == SYSCALL_NONE)
+		strbuf_add_text(sb, " outside a system call (page fault)");
+	else if (syscall == SYSCALL_UNKNOWN)
+		strbuf_add_text(sb, " in an unknown system call");
+	else if (syscall_name(syscall) != NULL)
+		strbuf_add_format(sb, " in %s", syscall_name(syscall));
+	else
+		strbuf_add_format(sb, " in syscall %" PRId32, syscall);
 }

@@ -68,6 +68,21 @@ expect_status 0
 expect_in "$out" "second-$second;"
 expect_in "$out" "actor-$pid;"
 
+# one frame a sample, which is its thread or its state
+stacks --by thread -I '^second_'
+expect_status 0
+expect_in "$out" "second-$second "
+expect_not_in "$out" ';'
+expect_not_in "$out" actor
+stacks --by state
+expect_status 0
+expect_in "$out" '[sleeping in '
+expect_not_in "$out" act_thread
+run -d 100ms -p "$pid" --by thread
+expect_status 0
+expect_in "$out" 'par  thread'
+expect_in "$out" "actor-$pid"
+
 # the text report has a table for each thread in place of the one
 run -d 100ms -p "$pid" -t -n 2
 expect_status 0

@@ -242,6 +242,84 @@ test_busy(void **state)
 }
 
 static void
+check_rows(const struct profile *profile, const struct filter *filter, enum view_key key,
+	   const char *const *functions, const int64_t *ms)
+{
+	struct view *view = view_create(profile, NULL, filter, key);
+	size_t i = 0;
+
+	for (; functions[i] != NULL; i++)
+		check_row(view, i, functions[i], ms[i]);
+	assert_int_equal(view_row_count(view), i);
+	view_free(view);
+}
+
+#define ROWS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define TIMES(...) ((const int64_t[]){ __VA_ARGS__ })
+
+/* Frames that stand for what a sample is of; filters are for functions all the same. */
+static void
+test_by_thread_and_state(void **state)
+{
+	struct profile *profile = make_profile();
+	struct filter filter = all;
+	struct view *view;
+	struct top_table top;
+	regex_t beta;
+
+	(void)state;
+	check_rows(profile, &all, VIEW_BY_THREAD,
+		   ROWS("main-300", "main-300", "worker-1-302", "worker-1-302", "worker-2-301",
+			"worker-2-301"),
+		   TIMES(100, 200, 40, 10, 30, 20));
+	check_rows(profile, &all, VIEW_BY_STATE,
+		   ROWS("[running]", "[sleeping in futex]", "[running]", "[waiting for a CPU]",
+			"[unknown]", "[sleeping in poll]"),
+		   TIMES(100, 200, 40, 10, 30, 20));
+	view = view_create(profile, NULL, &all, VIEW_BY_STATE);
+	top_table_make(view, WEIGHT_WALL, &top);
+	assert_int_equal(top.count, 5);
+	assert_string_equal(view_function(view, top.row[1].function)->name, "[running]");
+	assert_int_equal(top.row[1].flat[WEIGHT_WALL], 140 * MS);
+	assert_int_equal(top.row[1].cum[WEIGHT_WALL], 140 * MS);
+	top_table_release(&top);
+	view_free(view);
+
+	assert_int_equal(regcomp(&beta, "^beta$", REG_EXTENDED | REG_NOSUB), 0);
+	filter.include = &beta;
+	check_rows(profile, &filter, VIEW_BY_THREAD,
+		   ROWS("main-300", "worker-1-302", "worker-1-302"), TIMES(100, 40, 10));
+	filter = (struct filter){ .exclude = &beta };
+	check_rows(profile, &filter, VIEW_BY_STATE,
+		   ROWS("[sleeping in futex]", "[unknown]", "[sleeping in poll]"),
+		   TIMES(200, 30, 20));
+	regfree(&beta);
+	profile_free(profile);
+}
+
+/* What ended the time in which nobody could run is still told. */
+static void
+test_gap_by_thread_and_state(void **state)
+{
+	struct profile *profile = profile_create();
+	uint32_t stack = profile_intern_stack(
+		profile, profile_intern_named(profile, PROFILE_GAP), STACK_NONE);
+
+	(void)state;
+	stack = profile_intern_stack(
+		profile, profile_intern_named(profile, "[sleeping in futex]"), stack);
+	stack = profile_intern_stack(profile, frame_at(profile, 0, 0x10), stack);
+	stack = profile_intern_stack(profile, frame_at(profile, 0, 0x20), stack);
+	add_sample(profile, profile_add_thread(profile, 300, 1, "main"), stack, RUN_SLEEPING, 202,
+		   500);
+	check_rows(profile, &all, VIEW_BY_THREAD,
+		   ROWS("[waiting]<[sleeping in futex]<main-300"), TIMES(500));
+	check_rows(profile, &all, VIEW_BY_STATE, ROWS("[waiting]<[sleeping in futex]"),
+		   TIMES(500));
+	profile_free(profile);
+}
+
+static void
 test_empty(void **state)
 {
 	struct profile *profile = profile_create();
@@ -563,6 +641,8 @@ main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_corrections),
 		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_by_thread_and_state),
+		cmocka_unit_test(test_gap_by_thread_and_state),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_sample_without_stack),
 		cmocka_unit_test(test_filters),

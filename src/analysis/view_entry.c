@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_entry.c - stacks that do not say where in the code a sample is from but of what it is: its
+ * thread or its state, each a frame of ours.
+ */
+#include <inttypes.h>
+
+#include "view_parts.h"
+
+/* The number of the frame with this text, which is added if it is a new one. */
+static uint32_t
+find_function(struct naming *naming, const char *text)
+{
+	struct view *view = naming->view;
+	const char *name = strings_text(view->texts, strings_intern(view->texts, text));
+	bool added;
+	const uint32_t id = *table_place(&naming->own, (uintptr_t)name, 0,
+					 (uint32_t)view->function_count, &added);
+
+	if (!added)
+		return id;
+	view->function = xgrow(view->function, &view->function_capacity,
+			       view->function_count + 1, sizeof(*view->function));
+	view->function[view->function_count++] = (struct view_function){
+		.name = name,
+		.module = "",
+		.known = true,
+		.module_id = MODULE_NONE,
+	};
+	return id;
+}
+
+static uint32_t
+function_of(struct naming *naming, const struct profile_entry *entry)
+{
+	const struct profile *profile = naming->view->profile;
+	const struct profile_thread *thread = profile_thread(profile, entry->thread);
+	struct strbuf *text = &naming->scratch;
+
+	strbuf_clear(text);
+	if (naming->key == VIEW_BY_THREAD) {
+		strbuf_add_format(text, "%s-%jd", profile_text(profile, thread->name),
+				  (intmax_t)thread->tid);
+	} else {
+		strbuf_add_text(text, "[");
+		run_state_add(text, entry->state, entry->syscall);
+		strbuf_add_text(text, "]");
+	}
+	return find_function(naming, text->data);
+}
+
+static uint32_t
+extend(struct naming *naming, uint32_t caller, uint32_t function, const struct path *matched)
+{
+	const struct path path = {
+		.function = function,
+		.caller = caller,
+		.depth = caller != STACK_NONE ? naming->view->path[caller].depth + 1 : 1,
+		.included = matched->included,
+		.excluded = matched->excluded,
+	};
+
+	if (caller != STACK_NONE && naming->view->path[caller].function == function)
+		return caller;
+	return view_add_path(naming->view, &naming->paths, &path);
+}
+
+uint32_t
+view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32_t full)
+{
+	struct view *view = naming->view;
+	const struct path matched = full != STACK_NONE ? view->path[full] :
+							 (struct path){ .function = 0 };
+	uint32_t path = STACK_NONE, kind = STACK_NONE;
+
+	/* What ended a gap, and how, stays: below it one such as "[sleeping in futex]". */
+	while (full != STACK_NONE && view->path[full].caller != STACK_NONE) {
+		kind = full;
+		full = view->path[full].caller;
+	}
+	if (kind != STACK_NONE && view_is_gap(&view->function[view->path[full].function])) {
+		const char *text = view->function[view->path[kind].function].name;
+
+		path = extend(naming, path, find_function(naming, PROFILE_GAP), &matched);
+		path = extend(naming, path, find_function(naming, text), &matched);
+	}
+	return extend(naming, path, function_of(naming, entry), &matched);
+}
