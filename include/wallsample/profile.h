@@ -130,7 +130,7 @@ void profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns)
 
 /*
  * A tick: its span, how many threads were on a CPU, and how many were runnable (estimates, see
- * sampler.h; 0 only while nobody was).
+ * sampler.h; 0: nobody is known to have been).
  */
 void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism,
 		      uint32_t runnable);

@@ -15,6 +15,12 @@
  * difference estimator of survey sampling. As the chance of a look depends only on
  * the past, the expected weight of everything a thread does is its time, and
  * each thread's weights add up to the time it was alive, exactly.
+ *
+ * For the number of threads that ran at one tick such a weight says nothing: of a hundred
+ * threads that take turns one is found at one tick in a hundred, and was not a hundred then. How
+ * many of those that are not looked at each tick had a CPU is told by the CPU time that the
+ * process has used, and the others have not; their real time goes to the next of them that is
+ * found.
  */
 #ifndef WALLSAMPLE_SAMPLER_H
 #define WALLSAMPLE_SAMPLER_H

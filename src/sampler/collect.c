@@ -213,12 +213,9 @@ finish_captured(struct sampler *sampler, struct pending *pending)
 	pending->info.number = request->syscall;
 	pending->info.sp = request->snapshot.regs.sp;
 	pending->info.pc = request->snapshot.regs.pc;
-	if (request->group_stopped) {
+	if (request->group_stopped)
 		pending->state = RUN_STOPPED;
-		/* It was taken for one that runs. */
-		if (pending->thread->late == NULL)
-			sampler->runnable -= (double)pending->samples;
-	} else if (request->queued)
+	else if (request->queued)
 		pending->state = RUN_QUEUED;
 	if (request->fell_asleep) {
 		/* It ran when it was looked at, and that is what this sample says. */
@@ -251,7 +248,6 @@ stop_for_registers(struct sampler *sampler, struct pending *pending)
 		   request->snapshot.regs.pc != pending->info.pc) {
 		/* It woke just then: its sample is that of a thread that runs. */
 		pending->state = RUN_RUNNING;
-		sampler->runnable += (double)pending->samples;
 		finish_captured(sampler, pending);
 	} else {
 		count_stop(sampler, request);

@@ -28,6 +28,7 @@ void
 late_begin(struct sampler *sampler, struct pending *pending)
 {
 	struct tracked *thread = pending->thread;
+	int64_t fresh = 0;
 	double queued;
 
 	thread->late = xmalloc(sizeof(*thread->late));
@@ -40,9 +41,15 @@ late_begin(struct sampler *sampler, struct pending *pending)
 			      clock_now_ns() - pending->looked_ns);
 	if (queued > 1 - sampler->late_ran)
 		queued = 1 - sampler->late_ran;
+	if (pending->samples != 1)
+		queued = 1; /* see count_hidden in charge.c */
+	/* A sleeper that was to tell its registers is not among those that can run. */
+	if (run_state_runnable(pending->state))
+		fresh = pending->samples;
 	thread->late->charge = (struct late_charge){
-		.fresh = pending->samples, .queued = (double)pending->samples * queued,
+		.fresh = fresh, .queued = (double)fresh * queued,
 	};
+	sampler->runnable += (double)fresh;
 	sampler->late_count++;
 	/* The request stays with the tracer: the batch gets another. */
 	pending->request = xcalloc(1, sizeof(*pending->request));

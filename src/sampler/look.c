@@ -140,7 +140,6 @@ read_sleeper(struct sampler *sampler, struct tracked *thread, const struct sysca
 static void
 plan_stop(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
 {
-	sampler->runnable += (double)samples;
 	if (sampler->tracer == NULL)
 		sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_RUNNING, samples,
 			      weight_ns);
@@ -195,7 +194,7 @@ look_unselected(struct sampler *sampler, struct tracked *thread, int64_t samples
 	if (watch_read_syscall(&thread->watch, sampler->process, &info) == LOOK_OK) {
 		asleep = !info.running;
 		if (info.running)
-			sampler->runnable += (double)samples;
+			charge_unwanted(sampler, samples);
 	}
 	look_settle(sampler, thread, asleep);
 }
@@ -237,6 +236,8 @@ look_at(struct sampler *sampler, struct tracked *thread)
 		return;
 	}
 	look = watch_read_sched(&thread->watch, sampler->process, &sched);
+	if (look == LOOK_OK)
+		charge_count_cpu(sampler, thread, &sched, ticks);
 	if (look == LOOK_OK && thread->asleep && sched.switches == thread->sched.switches) {
 		if (thread->selected) {
 			credit(sampler, thread, ticks, time_ns);

@@ -76,6 +76,7 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 	chain_init(&sampler->chain);
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		sampler->failure_stack[i] = STACK_NONE;
+	sampler->hidden.entry = UINT32_MAX;
 	histogram_init(&sampler->stats.stop_ns);
 	sampler->stats.rate_wanted = config->rate_hz;
 	*out = sampler;
@@ -178,6 +179,8 @@ look_at_threads(struct sampler *sampler, bool everyone)
 			thread->period = 1;
 		if (everyone || thread->next_tick <= sampler->tick)
 			look_at(sampler, thread);
+		else
+			sampler->skipped++;
 	}
 }
 
@@ -229,7 +232,6 @@ tick(struct sampler *sampler, bool last)
 	sampler->tick++;
 	sampler->span_ns = now - sampler->tick_ns;
 	sampler->tick_ns = now;
-	sampler->runnable = sampler->queued = 0;
 	alive = look_at_process(sampler);
 	late_serve(sampler);
 	maps_tick(sampler->maps, now);

@@ -111,13 +111,15 @@ struct sampler {
 	/* The present tick. */
 	uint32_t tick;
 	uint64_t tick_ns, span_ns;
-	double runnable;        /* estimate of the number of runnable threads */
+	double runnable;        /* of the threads that are looked at each tick */
 	double queued;          /* how many of them were seen to wait for a CPU */
+	size_t skipped;         /* threads that were not looked at */
 	double late_ran;        /* of those that are late, the part that ran at their first tick:
 				 * we have taken their CPU */
 	double on_cpu_owed;     /* so many more were on one, at ticks before: see charge.c */
 	unsigned cpus;          /* that the target may use */
 	struct charges charges;
+	struct hidden hidden;
 	uint64_t gap_ns;        /* time in which nobody was runnable, not charged yet */
 	char leader_state;
 	int leader_fd;          /* on its stat file; -1: not open */

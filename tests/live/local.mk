@@ -55,7 +55,7 @@ live_plain_targets = \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
 	tests/live/bin/interrupts \
 	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/recurse \
-	tests/live/bin/shares tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
+	tests/live/bin/ring tests/live/bin/shares tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
 live_shapes = \
 	tests/live/bin/shape tests/live/bin/shape_bare tests/live/bin/shape_debug_frame \
 	tests/live/bin/shape_debug_frame_gz tests/live/bin/shape_dynsym tests/live/bin/shape_fp \
@@ -75,7 +75,7 @@ live_sources = \
 	tests/live/targets/gdbjit.h tests/live/targets/gdbjit_code.c \
 	tests/live/targets/interrupts.c tests/live/targets/jitter.c tests/live/targets/leaves.c \
 	tests/live/targets/mangled.c tests/live/targets/plusplus.cc \
-	tests/live/targets/recurse.c tests/live/targets/shape.c tests/live/targets/shares.c \
+	tests/live/targets/recurse.c tests/live/targets/ring.c tests/live/targets/shape.c tests/live/targets/shares.c \
 	tests/live/targets/target.h tests/live/targets/throng.c tests/live/targets/timers.c \
 	tests/live/targets/vforks.c
 EXTRA_DIST += $(live_sources)
@@ -114,6 +114,8 @@ tests/live/bin/leaves: tests/live/targets/leaves.c $(live_headers)
 tests/live/bin/mangled: tests/live/targets/mangled.c $(live_headers)
 	$(live_one)
 tests/live/bin/recurse: tests/live/targets/recurse.c $(live_headers)
+	$(live_one)
+tests/live/bin/ring: tests/live/targets/ring.c $(live_headers)
 	$(live_one)
 tests/live/bin/shares: tests/live/targets/shares.c $(live_headers)
 	$(live_one)
