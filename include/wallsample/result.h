@@ -12,9 +12,10 @@ struct top_row {
 	uint32_t function;  /* of the view */
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT]; /* ns; a recursive function counts once
 							 * a stack */
-	/* The part of cum[WEIGHT_LATENCY] in which it ran: cum[OVERHEAD] / busy_ns is its average
-	 * parallelism, an estimate that is never above the most that was seen. */
-	int64_t busy_ns, flat_busy_ns; /* the latter of flat */
+	/* The part of cum[WEIGHT_LATENCY] in which it could run: cum[OVERHEAD] / busy_ns is its
+	 * average parallelism, an estimate that is never above the most that was seen. */
+	int64_t busy_ns;
+	int64_t flat_running_ns; /* the part of flat[WEIGHT_LATENCY] in which it had a CPU */
 };
 struct top_table {
 	struct top_row *row; /* by flat, then cum, then name, of the weight asked for */

@@ -104,8 +104,8 @@ make_top(const struct view *view, enum weight sort, uint32_t thread, struct top_
 			continue;
 		if (sample->depth > 0)
 			add_weights(row[sample->function[0]].flat, sample->ns);
-		if (sample->depth > 0 && run_state_runnable(sample->state))
-			row[sample->function[0]].flat_busy_ns += sample->ns[WEIGHT_LATENCY];
+		if (sample->depth > 0 && sample->state == RUN_RUNNING)
+			row[sample->function[0]].flat_running_ns += sample->ns[WEIGHT_LATENCY];
 		for (size_t i = 0; i < sample->depth; i++) {
 			const uint32_t function = sample->function[i];
 

@@ -162,7 +162,8 @@ compare_gains(const void *left, const void *right)
 }
 
 /*
- * Innermost functions only: of a caller it would be the sum of what it calls. What is no finding
+ * Innermost functions only: of a caller it would be the sum of what it calls. While it waits for a
+ * CPU there is none for it, and none for its like. What is no finding
  * without its margin is none.
  */
 static size_t
@@ -173,7 +174,7 @@ find_gains(const struct top_table *top, double best, double whole_ns, double tic
 
 	for (size_t i = 0; i < top->count; i++) {
 		const struct top_row *row = &top->row[i];
-		const double latency_ns = (double)row->flat_busy_ns;
+		const double latency_ns = (double)row->flat_running_ns;
 		const double saved_ns = latency_ns - (double)row->flat[WEIGHT_OVERHEAD] / best;
 		const double share = whole_ns > 0 ? saved_ns / whole_ns : 0;
 
@@ -212,9 +213,9 @@ write_gains(const struct export_input *input, struct page *page)
 	for (size_t i = 0; i < count; i++) {
 		const struct top_row *row = gain[i].row;
 
-		report_add_share_cell(&table, &sb, row->flat_busy_ns, whole_ns);
+		report_add_share_cell(&table, &sb, row->flat_running_ns, whole_ns);
 		report_add_parallelism_cell(&table, &sb, row->flat[WEIGHT_OVERHEAD],
-					  row->flat_busy_ns);
+					  row->flat_running_ns);
 		report_add_time_cell(&table, &sb, whole_ns - (int64_t)gain[i].saved_ns);
 		report_add_function_cell(&table, view_function(input->view, row->function));
 	}

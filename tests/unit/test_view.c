@@ -231,10 +231,10 @@ test_busy(void **state)
 	top_table_make(view, WEIGHT_LATENCY, &top);
 	assert_string_equal(view_function(view, top.row[0].function)->name, "beta");
 	assert_int_equal(top.row[0].flat[WEIGHT_LATENCY], 570 * MS);
-	assert_int_equal(top.row[0].flat_busy_ns, 70 * MS);
+	assert_int_equal(top.row[0].flat_running_ns, 60 * MS);
 	assert_int_equal(top.row[0].busy_ns, 70 * MS);
 	assert_string_equal(view_function(view, top.row[1].function)->name, "alpha");
-	assert_int_equal(top.row[1].flat_busy_ns, 0);
+	assert_int_equal(top.row[1].flat_running_ns, 0);
 	assert_int_equal(top.row[1].busy_ns, 70 * MS);
 	top_table_release(&top);
 	view_free(view);
