@@ -30,6 +30,7 @@ struct export_input {
 	struct recording *const *recordings;
 	size_t recording_count;
 	struct error *error; /* what was wrong with them goes here; ERROR_NONE before */
+	const struct view *functions; /* the same by function; NULL: `view` is that */
 	const struct process *process;
 	const struct modules *modules;
 	const char *names_hint; /* what would name the nameless, a sentence; NULL: none */
@@ -56,6 +57,7 @@ struct exporter {
 	const char *noun;     /* of what it writes: "stacks" */
 	bool binary;          /* nothing for a terminal */
 	enum export_time time;
+	bool in_words;        /* says what limits the program: wants input->functions */
 	bool by_address;      /* wants a view of VIEW_BY_ADDRESS, whatever else was asked for */
 	const char *absent;   /* why this build cannot write it, a sentence; NULL: it can */
 	/* Writes to `out`. Errors of the stream are the caller's to check. */

@@ -175,6 +175,15 @@ choose_key(const struct sample_run *run)
 	return run->options->lines ? VIEW_BY_LINE : (enum view_key)run->options->by;
 }
 
+/* The same samples by function, where what limits the program is told; else NULL. */
+static struct view *
+view_functions(const struct sample_run *run, const struct view *view)
+{
+	if (!run->exporter->in_words || view_key(view) == VIEW_BY_FUNCTION)
+		return NULL;
+	return view_create(view_profile(view), run->symbols, &run->filter, VIEW_BY_FUNCTION);
+}
+
 int
 sample_write(struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
 	     struct error *err)
@@ -204,7 +213,7 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 	struct error wrong = { .kind = ERROR_NONE };
 	struct part part;
 	struct strbuf hint;
-	struct view *view;
+	struct view *view, *functions;
 	int rc;
 
 	if (run->jit != NULL)
@@ -219,9 +228,11 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 	}
 	view = view_create(part.profile != NULL ? part.profile : run->profile, run->symbols,
 			   &run->filter, choose_key(run));
+	functions = view_functions(run, view);
 	strbuf_init(&hint);
 	add_names_hint(&hint, symbols_debuginfod_state(run->symbols));
 	input.view = view;
+	input.functions = functions;
 	input.names_hint = hint.data;
 	input.error = &wrong;
 	rc = output_write(&run->output, write_view, &writing, err);
@@ -229,6 +240,7 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 		say_written(run, view, snapshot);
 	strbuf_release(&hint);
 	view_free(view);
+	view_free(functions);
 	part_release(&part);
 	return rc;
 }

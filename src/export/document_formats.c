@@ -25,6 +25,7 @@ const struct exporter exporter_markdown = {
 	.help = "the report as Markdown",
 	.endings = "md,markdown",
 	.noun = "report",
+	.in_words = true,
 	.write = markdown_write,
 };
 
@@ -79,6 +80,7 @@ const struct exporter exporter_latex = {
 	.help = "the report for LaTeX",
 	.endings = "tex,latex",
 	.noun = "report",
+	.in_words = true,
 	.write = latex_write,
 };
 
@@ -107,5 +109,6 @@ const struct exporter exporter_man = {
 	.help = "the report as a manual page",
 	.endings = "man",
 	.noun = "report",
+	.in_words = true,
 	.write = man_write,
 };

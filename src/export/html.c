@@ -105,5 +105,6 @@ const struct exporter exporter_html = {
 	.endings = "html,htm",
 	.noun = "report",
 	.time = EXPORT_TIME_TOO,
+	.in_words = true,
 	.write = html_write,
 };

@@ -48,7 +48,7 @@ static const struct {
 };
 
 static void
-write_finding(const struct export_input *input, struct page *page, const struct finding *found)
+write_finding(const struct view *view, struct page *page, const struct finding *found)
 {
 	struct strbuf sb;
 
@@ -56,9 +56,9 @@ write_finding(const struct export_input *input, struct page *page, const struct 
 	strbuf_add_text(&sb, words[found->kind].before);
 	add_share(&sb, found);
 	strbuf_add_text(&sb, words[found->kind].behind);
-	if (found->function < view_function_count(input->view)) {
+	if (found->function < view_function_count(view)) {
 		strbuf_add_text(&sb, words[found->kind].where);
-		strbuf_add_foreign(&sb, view_function(input->view, found->function)->name);
+		strbuf_add_foreign(&sb, view_function(view, found->function)->name);
 	}
 	strbuf_add_text(&sb, ".");
 	page->ops->field(page, words[found->kind].what, sb.data);
@@ -68,9 +68,11 @@ write_finding(const struct export_input *input, struct page *page, const struct 
 void
 report_write_summary(const struct export_input *input, struct page *page)
 {
+	/* Locks are known by the names of functions. */
+	const struct view *view = input->functions != NULL ? input->functions : input->view;
 	struct findings findings;
 
-	if (view_row_count(input->view) == 0)
+	if (view_row_count(view) == 0)
 		return;
 	page->ops->heading(page, "What limits it");
 	if (input->filtered) {
@@ -78,7 +80,7 @@ report_write_summary(const struct export_input *input, struct page *page)
 					   "some of the samples.");
 		return;
 	}
-	findings_make(input->view, input->stats->cpus, &findings);
+	findings_make(view, input->stats->cpus, &findings);
 	if (findings.count == 0)
 		page->ops->paragraph(page, "Nothing stands out: no rule finds more than its "
 					   "threshold and the margin of error.");
@@ -86,7 +88,7 @@ report_write_summary(const struct export_input *input, struct page *page)
 		page->ops->paragraph(page, "By the rules in wallsample-theory(7), the largest "
 					   "share first; in brackets the margin of error.");
 	for (size_t i = 0; i < findings.count; i++)
-		write_finding(input, page, &findings.item[i]);
+		write_finding(view, page, &findings.item[i]);
 }
 
 void

@@ -643,6 +643,28 @@ test_documents(void **state)
 	release_recording(&recording);
 }
 
+/* What limits a program is told by its functions, whatever the tables are of. */
+static void
+test_summary_by_module(void **state)
+{
+	struct recording recording = make_recording(&all);
+	struct export_input input = input_of(&recording);
+	struct view *modules = view_create(recording.profile, NULL, &all, VIEW_BY_MODULE);
+	char *text;
+
+	(void)state;
+	if (exporter_by_name("markdown")->absent != NULL)
+		skip();
+	input.functions = input.view;
+	input.view = modules;
+	text = write_text("markdown", &input);
+	assert_non_null(strstr(text, "**A lock**: threads that had work waited for a lock for "));
+	assert_non_null(strstr(text, "## Modules\n"));
+	free(text);
+	view_free(modules);
+	release_recording(&recording);
+}
+
 /* What is never in a page, whatever the names: an element or a comment that is not ours. */
 static void
 test_document_escapes(void **state)
@@ -812,6 +834,7 @@ main(void)
 		cmocka_unit_test(test_speedscope),
 		cmocka_unit_test(test_svg),
 		cmocka_unit_test(test_documents),
+		cmocka_unit_test(test_summary_by_module),
 		cmocka_unit_test(test_document_escapes),
 		cmocka_unit_test(test_document_fits),
 		cmocka_unit_test(test_deceptive_names),
