@@ -84,6 +84,9 @@ size_t view_row_count(const struct view *view);
 const struct view_row *view_row(const struct view *view, size_t index);
 size_t view_function_count(const struct view *view);
 const struct view_function *view_function(const struct view *view, uint32_t id);
+/* Its functions have samples that ran without those that waited for a CPU, or the other way round:
+ * because of the filter, or as frames apart. Overhead is no parallelism then. */
+bool view_is_halved(const struct view *view);
 /* Is it PROFILE_GAP, of which the stack's other frames are the wait that ended it? */
 bool view_is_gap(const struct view_function *outermost);
 int64_t view_total_ns(const struct view *view, enum weight weight); /* of the rows */

@@ -84,7 +84,7 @@ limit_parallelism(const struct profile *profile, struct top_row *row)
 	const size_t count = profile_parallelism_count(profile);
 	const int64_t most = count > 1 ? (int64_t)count - 1 : 0;
 
-	if (most > 0 && row->cum[WEIGHT_OVERHEAD] / most > row->busy_ns)
+	if (most > 0 && row->busy_ns > 0 && row->cum[WEIGHT_OVERHEAD] / most > row->busy_ns)
 		row->busy_ns = row->cum[WEIGHT_OVERHEAD] / most;
 }
 
@@ -113,7 +113,7 @@ make_top(const struct view *view, enum weight sort, uint32_t thread, struct top_
 				continue;
 			counted[function] = r + 1;
 			add_weights(row[function].cum, sample->ns);
-			if (run_state_runnable(sample->state))
+			if (run_state_runnable(sample->state) && !view_is_halved(view))
 				row[function].busy_ns += sample->ns[WEIGHT_LATENCY];
 		}
 	}

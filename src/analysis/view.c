@@ -222,6 +222,13 @@ make_rows(struct naming *naming)
 	free(merged);
 }
 
+/* One of the states in which a thread can run, and not the other. */
+static bool
+is_halved(unsigned states)
+{
+	return ((states & 1u << RUN_RUNNING) != 0) != ((states & 1u << RUN_QUEUED) != 0);
+}
+
 struct view *
 view_create(const struct profile *profile, struct symbols *symbols, const struct filter *filter,
 	    enum view_key key)
@@ -236,6 +243,7 @@ view_create(const struct profile *profile, struct symbols *symbols, const struct
 
 	view->profile = profile;
 	view->key = key;
+	view->halved = key == VIEW_BY_STATE || is_halved(filter->states);
 	view->texts = strings_create();
 	view->of_stack = xcalloc(profile_stack_count(profile) + 1, sizeof(*view->of_stack));
 	make_filter(view, filter);
@@ -272,6 +280,12 @@ enum view_key
 view_key(const struct view *view)
 {
 	return view->key;
+}
+
+bool
+view_is_halved(const struct view *view)
+{
+	return view->halved;
 }
 
 size_t

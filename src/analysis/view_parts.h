@@ -34,6 +34,7 @@ struct view {
 	int64_t total_ns[WEIGHT_COUNT], total_samples, unfiltered_ns;
 	struct strings *texts; /* of lines */
 	enum view_key key;
+	bool halved;
 };
 
 /* What a frame stands for: symbol[first] is the innermost of `count`. */

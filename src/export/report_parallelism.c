@@ -123,7 +123,7 @@ write_wide_histogram(const struct range *range, size_t count, int64_t time_ns, i
 }
 
 static void
-write_histogram(const struct profile *profile, struct page *page)
+write_histogram(const struct profile *profile, bool filtered, struct page *page)
 {
 	struct range range[ROWS_MOST];
 	const size_t count = make_ranges(profile, range);
@@ -138,6 +138,8 @@ write_histogram(const struct profile *profile, struct page *page)
 	strbuf_add_text(&sb, "Parallelism: threads on a CPU at once");
 	if (time_ns > 0)
 		strbuf_add_format(&sb, ", %.2f on average", (double)cpu_ns / (double)time_ns);
+	if (filtered)
+		strbuf_add_text(&sb, ", of the whole process");
 	page->ops->heading(page, sb.data);
 	strbuf_release(&sb);
 	if (page->width < BESIDE_BARS + 2 * BAR_LEAST)
@@ -221,7 +223,7 @@ write_gains(const struct export_input *input, struct page *page)
 	}
 	if (count > 0) {
 		strbuf_clear(&sb);
-		strbuf_add_text(&sb, "The whole took ");
+		strbuf_add_text(&sb, input->filtered ? "What is shown took " : "The whole took ");
 		quantity_add_time(&sb, whole_ns);
 		strbuf_add_format(&sb, ", and would take so long if one of these functions ran on "
 				  "%zu CPUs at once, the most that were seen", best);
@@ -328,7 +330,7 @@ report_write_parallelism(const struct export_input *input, struct page *page)
 
 	if (profile_parallelism_count(profile) == 0)
 		return;
-	write_histogram(profile, page);
+	write_histogram(profile, input->filtered, page);
 	/* A thread runs on one CPU at once, and a state is nothing to be made faster. */
 	if (profile_parallelism_count(profile) > 2 && view_key(input->view) != VIEW_BY_THREAD &&
 	    view_key(input->view) != VIEW_BY_STATE)

@@ -238,6 +238,16 @@ test_busy(void **state)
 	assert_int_equal(top.row[1].busy_ns, 70 * MS);
 	top_table_release(&top);
 	view_free(view);
+
+	/* Of those that ran alone, without those that waited, parallelism cannot be told. */
+	view = view_create(profile, NULL, &(struct filter){ .states = 1u << RUN_RUNNING },
+			   VIEW_BY_FUNCTION);
+	assert_true(view_is_halved(view));
+	top_table_make(view, WEIGHT_LATENCY, &top);
+	assert_int_equal(top.row[0].flat[WEIGHT_LATENCY], 60 * MS);
+	assert_int_equal(top.row[0].busy_ns, 0);
+	top_table_release(&top);
+	view_free(view);
 	profile_free(profile);
 }
 
