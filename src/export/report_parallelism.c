@@ -292,7 +292,7 @@ write_waits(const struct export_input *input, struct page *page)
 {
 	static const struct column column[] = {
 		{ "latency%", true, 0 },
-		{ "ended by", false, 28 },
+		{ "ended by", false, 30 },
 		{ "in", false, 0 },
 	};
 	const struct view *view = input->view;
