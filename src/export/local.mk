@@ -26,6 +26,7 @@ libwallsample_a_SOURCES += \
 	src/export/report_parallelism.c \
 	src/export/report_summary.c \
 	src/export/report_tree.c \
+	src/export/report_words.c \
 	src/export/speedscope.c \
 	src/export/svg.c \
 	src/export/text.c \

@@ -102,9 +102,9 @@ write_header(const struct export_input *input, struct page *page)
 
 /* --- tables ------------------------------------------------------------------------------ */
 
-static void
-write_rest(struct page *page, void (*write)(struct page *, const char *), size_t count,
-	   size_t limit, const char *one, const char *many)
+void
+report_write_rest(struct page *page, void (*write)(struct page *, const char *), size_t count,
+		  size_t limit, const char *one, const char *many)
 {
 	struct strbuf sb;
 
@@ -125,46 +125,6 @@ shown(size_t count, size_t limit)
 
 /* --- functions ---------------------------------------------------------------------------- */
 
-/* How the rows are called. */
-static const struct {
-	const char *title, *plural, *one, *many;
-} key_words[] = {
-	[VIEW_BY_FUNCTION] = { "function (module)", "Functions", "more function",
-			       "more functions" },
-	[VIEW_BY_LINE] = { "function (line)", "Lines", "more line", "more lines" },
-	[VIEW_BY_MODULE] = { "module", "Modules", "more module", "more modules" },
-	[VIEW_BY_SOURCE] = { "source file", "Source files", "more file", "more files" },
-	[VIEW_BY_THREAD] = { "thread", "Threads", "more thread", "more threads" },
-	[VIEW_BY_STATE] = { "state", "States", "more state", "more states" },
-};
-
-const char *
-report_key_title(const struct view *view)
-{
-	return key_words[view_key(view)].title;
-}
-
-/* What the weights mean, and what their columns are called. */
-static const struct {
-	const char *title, *share, *meaning, *noun;
-} weight_words[] = {
-	[WEIGHT_WALL] = { "wall", "wall%",
-			  "by Wall: the time that threads spent in them, running or blocked",
-			  "of Wall (all threads together)" },
-	[WEIGHT_OVERHEAD] = { "overhead", "overhead%", "by Overhead: the CPU time used in them",
-			      "of Overhead (CPU time)" },
-	[WEIGHT_LATENCY] = { "latency", "latency%",
-			     "by Latency: the real time that passed, shared among the threads "
-			     "that ran at once",
-			     "of Latency (real time)" },
-};
-
-const char *
-weight_share_title(enum weight weight)
-{
-	return weight_words[weight].share;
-}
-
 /* What 100 % is, in this report's own numbers. */
 static void
 write_unit(const struct export_input *input, struct page *page)
@@ -172,11 +132,11 @@ write_unit(const struct export_input *input, struct page *page)
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_format(&sb, "%s %s. 100%% is ", key_words[view_key(input->view)].plural,
-			  weight_words[input->sort].meaning);
+	strbuf_add_format(&sb, "%s %s. 100%% is ", report_key_words[view_key(input->view)].plural,
+			  report_weight_words[input->sort].meaning);
 	for (int w = 0; w < WEIGHT_COUNT; w++) {
 		quantity_add_time(&sb, view_total_ns(input->view, (enum weight)w));
-		strbuf_add_format(&sb, " %s%s", weight_words[w].noun,
+		strbuf_add_format(&sb, " %s%s", report_weight_words[w].noun,
 				  w + 1 < WEIGHT_COUNT ? ", " : "");
 	}
 	strbuf_add_text(&sb, input->filtered ? ", of the samples shown." : ".");
@@ -228,17 +188,17 @@ top_columns(const struct top_layout *layout, enum view_key key, struct column *c
 {
 	size_t count = 0;
 
-	column[count++] = (struct column){ weight_words[layout->sort].title, true, 0 };
-	column[count++] = (struct column){ weight_words[layout->sort].share, true, 0 };
+	column[count++] = (struct column){ report_weight_words[layout->sort].title, true, 0 };
+	column[count++] = (struct column){ report_weight_words[layout->sort].share, true, 0 };
 	if (layout->wide)
 		column[count++] = (struct column){ "margin", true, 0 };
 	column[count++] = (struct column){ "cum%", true, 0 };
 	for (int place = 1; !layout->narrow && place < WEIGHT_COUNT; place++)
 		column[count++] = (struct column){
-			weight_words[weight_at(layout->sort, place)].share, true, 0 };
+			report_weight_words[weight_at(layout->sort, place)].share, true, 0 };
 	if (!layout->narrow)
 		column[count++] = (struct column){ "par", true, 0 };
-	column[count++] = (struct column){ key_words[key].title, false, 0 };
+	column[count++] = (struct column){ report_key_words[key].title, false, 0 };
 	return count;
 }
 
@@ -267,8 +227,8 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 		report_add_function_cell(&table, view_function(input->view, top->row[i].function));
 	}
 	page->ops->table(page, &table);
-	write_rest(page, page->ops->rest, top->count, limit, key_words[key].one,
-		   key_words[key].many);
+	report_write_rest(page, page->ops->rest, top->count, limit, report_key_words[key].one,
+		   report_key_words[key].many);
 	columns_release(&table);
 	strbuf_release(&sb);
 }
@@ -294,8 +254,8 @@ write_thread_unit(const struct export_input *input, struct page *page)
 
 	strbuf_init(&sb);
 	strbuf_add_format(&sb, "%s of each thread %s. 100%% is the thread's own time%s.",
-			  key_words[view_key(input->view)].plural,
-			  weight_words[input->sort].meaning,
+			  report_key_words[view_key(input->view)].plural,
+			  report_weight_words[input->sort].meaning,
 			  input->filtered ? " in the samples shown" : "");
 	page->ops->paragraph(page, sb.data);
 	strbuf_release(&sb);
@@ -340,7 +300,7 @@ write_functions_by_thread(const struct export_input *input, struct page *page)
 		write_top(input, &top, row->ns, input->thread_limit, page);
 		top_table_release(&top);
 	}
-	write_rest(page, page->ops->lead, threads.count, THREAD_TABLES_MOST, "more thread",
+	report_write_rest(page, page->ops->lead, threads.count, THREAD_TABLES_MOST, "more thread",
 		   "more threads");
 	thread_table_release(&threads);
 }
@@ -372,7 +332,7 @@ write_states(const struct export_input *input, struct page *page)
 	}
 	page->ops->heading(page, "What the threads were doing");
 	page->ops->table(page, &table);
-	write_rest(page, page->ops->rest, states.count, input->limit, "more state",
+	report_write_rest(page, page->ops->rest, states.count, input->limit, "more state",
 		   "more states");
 	state_table_release(&states);
 	columns_release(&table);
@@ -421,7 +381,7 @@ write_threads(const struct export_input *input, struct page *page)
 		add_thread_cells(input, &table, &sb, &threads.row[i]);
 	page->ops->heading(page, "Threads; running includes waiting for a CPU");
 	page->ops->table(page, &table);
-	write_rest(page, page->ops->rest, threads.count, input->limit, "more thread",
+	report_write_rest(page, page->ops->rest, threads.count, input->limit, "more thread",
 		   "more threads");
 	thread_table_release(&threads);
 	columns_release(&table);
@@ -438,7 +398,7 @@ report_write(const struct export_input *input, struct page *page)
 		page->ops->heading(page, "What was sampled");
 	}
 	write_header(input, page);
-	page->ops->section(page, key_words[view_key(input->view)].plural);
+	page->ops->section(page, report_key_words[view_key(input->view)].plural);
 	if (view_row_count(input->view) > 0) {
 		if (input->by_thread)
 			write_functions_by_thread(input, page);

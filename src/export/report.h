@@ -21,11 +21,24 @@ void report_add_function_cell(struct columns *table, const struct view_function 
 void report_add_parallelism_cell(struct columns *table, struct strbuf *sb, int64_t overhead_ns,
 				 int64_t busy_ns);
 
+/* How rows are called, by enum view_key. */
+struct report_key_words {
+	const char *title, *plural, *one, *many, *other, *others;
+};
+extern const struct report_key_words report_key_words[];
+
+/* What weights mean, and what their columns are called, by enum weight. */
+struct report_weight_words {
+	const char *title, *share, *meaning, *noun;
+};
+extern const struct report_weight_words report_weight_words[];
+
 /* "latency%" */
 const char *weight_share_title(enum weight weight);
 
-/* What is in the column of what frames are told apart by: "function (module)". */
-const char *report_key_title(const struct view *view);
+/* "… and 12 more functions", by one of the page's writers; nothing if there are no more. */
+void report_write_rest(struct page *page, void (*write)(struct page *, const char *), size_t count,
+		       size_t limit, const char *one, const char *many);
 
 /* The call tree, and the callers and callees of what is in focus. */
 void report_write_tree(const struct export_input *input, struct page *page);

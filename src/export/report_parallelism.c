@@ -196,7 +196,7 @@ write_gains(const struct export_input *input, struct page *page)
 		{ "latency%", true, 0 },
 		{ "par", true, 0 },
 		{ "so", true, 0 },
-		{ report_key_title(input->view), false, 0 },
+		{ report_key_words[view_key(input->view)].title, false, 0 },
 	};
 	const size_t best = profile_parallelism_count(view_profile(input->view)) - 1;
 	const int64_t whole_ns = view_total_ns(input->view, WEIGHT_LATENCY);
