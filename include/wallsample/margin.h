@@ -34,4 +34,29 @@ double margin_ticks(const struct profile *profile, enum weight weight, int64_t w
  */
 double margin_of_share(double share, double ticks);
 
+/* --- of the difference of two runs ------------------------------------------------------ */
+
+/* A mean of so many looks, and the standard deviation of what one look sees. */
+struct margin_mean {
+	double mean; /* a share, or threads: what never has a deviation of its own, such as 0,
+		      * is taken for what one thread does */
+	double deviation;
+	double ticks;
+};
+
+/*
+ * How many standard deviations an interval spans to either side if it is to hold in 95 % of all
+ * cases for each of so many questions at once, however they hang together (Bonferroni). 1.96
+ * for one.
+ */
+double margin_deviations(double questions);
+
+/*
+ * How far the means of two independent runs may be apart by chance: sqrt(a^2 + b^2), a and b
+ * being what lies between each mean and the end of its interval on the side of the other mean
+ * (Newcombe 1998, method 10; the intervals are Wilson's). Infinite when one has no ticks.
+ */
+double margin_of_change(const struct margin_mean *before, const struct margin_mean *after,
+			double deviations);
+
 #endif

@@ -1,4 +1,8 @@
 libwallsample_a_SOURCES += \
+	src/analysis/diff.c \
+	src/analysis/diff_pairs.c \
+	src/analysis/diff_parts.h \
+	src/analysis/diff_sums.c \
 	src/analysis/filter.c \
 	src/analysis/finding.c \
 	src/analysis/margin.c \

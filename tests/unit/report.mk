@@ -65,6 +65,14 @@ tests_unit_test_finding_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_finding_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_diff
+TESTS += tests/unit/test_diff
+endif
+tests_unit_test_diff_SOURCES = tests/unit/test_diff.c
+tests_unit_test_diff_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_diff_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_display
 TESTS += tests/unit/test_display
 endif
