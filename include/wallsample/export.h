@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "wallsample/diff.h"
 #include "wallsample/process.h"
 #include "wallsample/recording_read.h"
 #include "wallsample/sampler.h"
@@ -50,6 +51,16 @@ struct export_input {
 	bool filtered;        /* some samples were left out by options */
 };
 
+/* Two runs, compared. */
+struct diff_input {
+	const struct diff *diff;
+	/* What is said of each of them: view, process, stats, began_ns, note and part. */
+	struct export_input run[DIFF_SIDES];
+	size_t limit;         /* rows of a table; at least 1 */
+	unsigned columns;     /* width to fit in; 0: not known, then 100 */
+	bool filtered;        /* some samples were left out by options */
+};
+
 struct exporter {
 	const char *name;     /* "folded" */
 	const char *help;     /* a few words for --help */
@@ -62,6 +73,8 @@ struct exporter {
 	const char *absent;   /* why this build cannot write it, a sentence; NULL: it can */
 	/* Writes to `out`. Errors of the stream are the caller's to check. */
 	void (*write)(const struct export_input *input, FILE *out);
+	/* The same of what changed between two runs; NULL: this format has no such thing. */
+	void (*write_diff)(const struct diff_input *input, FILE *out);
 };
 
 /* The registry, ended by NULL. */

@@ -361,20 +361,35 @@ static const struct page_ops document_ops = {
 };
 
 static void
-add_title(struct document *document, const struct export_input *input)
+add_process(struct strbuf *sb, const struct process *process)
+{
+	strbuf_add_format(sb, "%jd (", (intmax_t)process->pid);
+	strbuf_add_foreign(sb, process->comm);
+	strbuf_add_text(sb, ")");
+}
+
+static void
+add_title(struct document *document, const struct document_subject *subject)
 {
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_format(&sb, "Process %jd (", (intmax_t)input->process->pid);
-	strbuf_add_foreign(&sb, input->process->comm);
-	strbuf_add_text(&sb, ") by wallsample");
+	strbuf_add_text(&sb, "Process ");
+	if (subject->diff != NULL) {
+		add_process(&sb, subject->diff->run[DIFF_BEFORE].process);
+		strbuf_add_text(&sb, " and ");
+		add_process(&sb, subject->diff->run[DIFF_AFTER].process);
+		strbuf_add_text(&sb, ", compared by wallsample");
+	} else {
+		add_process(&sb, subject->report->process);
+		strbuf_add_text(&sb, " by wallsample");
+	}
 	add_heading(document, 1, sb.data);
 	strbuf_release(&sb);
 }
 
 void
-document_make(const struct export_input *input, const struct document_style *style,
+document_make(const struct document_subject *subject, const struct document_style *style,
 	      cmark_node *figure, struct document *out)
 {
 	*out = (struct document){
@@ -394,8 +409,11 @@ document_make(const struct export_input *input, const struct document_style *sty
 		cmark_node_set_on_exit(out->body, style->after);
 		cmark_node_append_child(out->root, out->body);
 	}
-	add_title(out, input);
-	report_write(input, &out->page);
+	add_title(out, subject);
+	if (subject->diff != NULL)
+		report_diff_write(subject->diff, &out->page);
+	else
+		report_write(subject->report, &out->page);
 }
 
 void

@@ -32,8 +32,14 @@ struct document {
 	cmark_node *figure; /* goes below the heading of the first part; NULL: there is none */
 };
 
-/* Makes the tree; `figure` may be NULL and belongs to the tree then. */
-void document_make(const struct export_input *input, const struct document_style *style,
+/* What it is about: one of the two. */
+struct document_subject {
+	const struct export_input *report;
+	const struct diff_input *diff;
+};
+
+/* Makes the tree; `figure` may be NULL, else it belongs to the tree then. */
+void document_make(const struct document_subject *subject, const struct document_style *style,
 		   cmark_node *figure, struct document *out);
 /* Also frees what was rendered from it; there can be one document at a time. */
 void document_release(struct document *document);

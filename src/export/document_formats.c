@@ -8,16 +8,28 @@
 /* --- Markdown --------------------------------------------------------------------------- */
 
 static void
-markdown_write(const struct export_input *input, FILE *out)
+render_markdown(const struct document_subject *subject, FILE *out)
 {
 	static const struct document_style style = { 0 };
 	struct document document;
 
-	document_make(input, &style, NULL, &document);
+	document_make(subject, &style, NULL, &document);
 	document_tables(true);
 	fputs(cmark_render_commonmark_with_mem(document.root, CMARK_OPT_DEFAULT, 0,
 					       document_memory()), out);
 	document_release(&document);
+}
+
+static void
+markdown_write(const struct export_input *input, FILE *out)
+{
+	render_markdown(&(struct document_subject){ .report = input }, out);
+}
+
+static void
+markdown_write_diff(const struct diff_input *input, FILE *out)
+{
+	render_markdown(&(struct document_subject){ .diff = input }, out);
 }
 
 const struct exporter exporter_markdown = {
@@ -27,6 +39,7 @@ const struct exporter exporter_markdown = {
 	.noun = "report",
 	.in_words = true,
 	.write = markdown_write,
+	.write_diff = markdown_write_diff,
 };
 
 /* --- LaTeX ------------------------------------------------------------------------------ */
@@ -59,7 +72,7 @@ static const char latex_before[] =
 	"\\small\\sloppy\n";
 
 static void
-latex_write(const struct export_input *input, FILE *out)
+render_latex(const struct document_subject *subject, FILE *out)
 {
 	static const struct document_style style = {
 		.width = 120,
@@ -68,11 +81,23 @@ latex_write(const struct export_input *input, FILE *out)
 	};
 	struct document document;
 
-	document_make(input, &style, NULL, &document);
+	document_make(subject, &style, NULL, &document);
 	document_tables(false);
 	fputs(cmark_render_latex_with_mem(document.root, CMARK_OPT_DEFAULT, 0,
 					  document_memory()), out);
 	document_release(&document);
+}
+
+static void
+latex_write(const struct export_input *input, FILE *out)
+{
+	render_latex(&(struct document_subject){ .report = input }, out);
+}
+
+static void
+latex_write_diff(const struct diff_input *input, FILE *out)
+{
+	render_latex(&(struct document_subject){ .diff = input }, out);
 }
 
 const struct exporter exporter_latex = {
@@ -82,13 +107,14 @@ const struct exporter exporter_latex = {
 	.noun = "report",
 	.in_words = true,
 	.write = latex_write,
+	.write_diff = latex_write_diff,
 };
 
 /* --- man page --------------------------------------------------------------------------- */
 
 /* The library's tables need tbl(1), and do not escape what tbl takes for more than text. */
 static void
-man_write(const struct export_input *input, FILE *out)
+render_man(const struct document_subject *subject, FILE *out)
 {
 	static const struct document_style style = {
 		.width = 64, /* two indentations fit 80 columns */
@@ -98,10 +124,22 @@ man_write(const struct export_input *input, FILE *out)
 	};
 	struct document document;
 
-	document_make(input, &style, NULL, &document);
+	document_make(subject, &style, NULL, &document);
 	fputs(cmark_render_man_with_mem(document.root, CMARK_OPT_DEFAULT, 0, document_memory()),
 	      out);
 	document_release(&document);
+}
+
+static void
+man_write(const struct export_input *input, FILE *out)
+{
+	render_man(&(struct document_subject){ .report = input }, out);
+}
+
+static void
+man_write_diff(const struct diff_input *input, FILE *out)
+{
+	render_man(&(struct document_subject){ .diff = input }, out);
 }
 
 const struct exporter exporter_man = {
@@ -111,4 +149,5 @@ const struct exporter exporter_man = {
 	.noun = "report",
 	.in_words = true,
 	.write = man_write,
+	.write_diff = man_write_diff,
 };

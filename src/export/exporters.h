@@ -20,4 +20,7 @@ extern const struct exporter exporter_html;
 extern const struct exporter exporter_latex;
 extern const struct exporter exporter_man;
 
+/* The part of exporter_json that has a file of its own. */
+void json_write_diff(const struct diff_input *input, FILE *out);
+
 #endif

@@ -2,8 +2,9 @@
 /*
  * folded.c - one line a stack, "outermost;…;innermost WEIGHT", as flame graph tools read it.
  *
- * The weight is wall time in microseconds, at least 1. A name may hold spaces:
- * readers take the weight from behind the last one.
+ * The weight is in microseconds, at least 1. A name may hold spaces: readers take the weight
+ * from behind the last one. Of two runs that are compared there are two weights, as
+ * difffolded.pl writes them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +23,11 @@ struct line {
 };
 
 struct folding {
-	const struct export_input *input;
+	const struct view *view;
+	enum weight weight;
+	bool by_thread;
+	bool compared;      /* names are those that two runs can have in common */
+	double scale;       /* that weights are multiplied by */
 	char **name; /* of each function, fit for a line */
 	struct line *line;
 	size_t count, capacity;
@@ -46,30 +51,33 @@ add_name(struct strbuf *out, const char *name)
 static void
 make_names(struct folding *folding)
 {
-	const size_t count = view_function_count(folding->input->view);
-	struct strbuf sb;
+	const size_t count = view_function_count(folding->view);
+	struct strbuf sb, scratch;
 
 	strbuf_init(&sb);
+	strbuf_init(&scratch);
 	folding->name = xcalloc(count + 1, sizeof(*folding->name));
 	for (uint32_t i = 0; i < count; i++) {
 		strbuf_clear(&sb);
-		add_name(&sb, view_function(folding->input->view, i)->name);
+		add_name(&sb, folding->compared ? diff_name(folding->view, i, &scratch) :
+						  view_function(folding->view, i)->name);
 		folding->name[i] = xstrdup(sb.data);
 	}
 	strbuf_release(&sb);
+	strbuf_release(&scratch);
 }
 
 /* One line for each stack (of each thread): states and system calls do not show. */
 static void
 make_lines(struct folding *folding)
 {
-	const struct view *view = folding->input->view;
+	const struct view *view = folding->view;
 	struct table known;
 
 	table_init(&known);
 	for (size_t i = 0; i < view_row_count(view); i++) {
 		const struct view_row *row = view_row(view, i);
-		const uint32_t thread = folding->input->by_thread ? row->thread : 0;
+		const uint32_t thread = folding->by_thread ? row->thread : 0;
 		bool added;
 		/* Rows of the same stack share its functions: the pointer is its name. */
 		const uint32_t at = *table_place(&known, (uintptr_t)row->function, thread,
@@ -84,7 +92,7 @@ make_lines(struct folding *folding)
 				.thread = row->thread,
 			};
 		}
-		folding->line[at].weight_ns += row->ns[folding->input->sort];
+		folding->line[at].weight_ns += row->ns[folding->weight];
 	}
 	table_release(&known);
 }
@@ -92,11 +100,11 @@ make_lines(struct folding *folding)
 static char *
 line_text(const struct folding *folding, const struct line *line)
 {
-	const struct profile *profile = view_profile(folding->input->view);
+	const struct profile *profile = view_profile(folding->view);
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	if (folding->input->by_thread) {
+	if (folding->by_thread) {
 		const struct profile_thread *thread = profile_thread(profile, line->thread);
 
 		add_name(&sb, profile_text(profile, thread->name));
@@ -120,43 +128,109 @@ compare_lines(const void *left, const void *right)
 	return strcmp(a->text, b->text);
 }
 
+/* Makes the lines, sorted by their text. */
 static void
-write_lines(const struct folding *folding, FILE *out)
+fold(struct folding *folding)
 {
-	size_t i = 0;
+	make_names(folding);
+	make_lines(folding);
+	for (size_t i = 0; i < folding->count; i++)
+		folding->line[i].text = line_text(folding, &folding->line[i]);
+	if (folding->count > 1)
+		qsort(folding->line, folding->count, sizeof(*folding->line), compare_lines);
+}
 
-	while (i < folding->count) {
-		const char *text = folding->line[i].text;
-		int64_t ns = 0, us;
+static void
+release(struct folding *folding)
+{
+	for (size_t i = 0; i < folding->count; i++)
+		free(folding->line[i].text);
+	free(folding->line);
+	for (size_t i = 0; i < view_function_count(folding->view); i++)
+		free(folding->name[i]);
+	free(folding->name);
+}
 
-		/* Functions of the same name in two modules read the same. */
-		for (; i < folding->count && strcmp(folding->line[i].text, text) == 0; i++)
-			ns += folding->line[i].weight_ns;
-		if (ns == 0)
-			continue;
-		us = (ns + (int64_t)NS_PER_US / 2) / (int64_t)NS_PER_US;
-		fprintf(out, "%s %" PRId64 "\n", text, us > 0 ? us : 1);
-	}
+/*
+ * The microseconds of the lines with this text, from *at on, which is behind them then: functions
+ * of the same name in two modules read the same.
+ */
+static int64_t
+take_lines(const struct folding *folding, size_t *at, const char *text)
+{
+	int64_t ns = 0, us;
+
+	for (; *at < folding->count && strcmp(folding->line[*at].text, text) == 0; (*at)++)
+		ns += folding->line[*at].weight_ns;
+	us = (int64_t)((double)ns * folding->scale / (double)NS_PER_US + 0.5);
+	return ns > 0 && us == 0 ? 1 : us;
 }
 
 static void
 folded_write(const struct export_input *input, FILE *out)
 {
-	struct folding folding = { .input = input };
+	struct folding folding = {
+		.view = input->view,
+		.weight = input->sort,
+		.by_thread = input->by_thread,
+		.scale = 1,
+	};
+	size_t at = 0;
 
-	make_names(&folding);
-	make_lines(&folding);
-	for (size_t i = 0; i < folding.count; i++)
-		folding.line[i].text = line_text(&folding, &folding.line[i]);
-	if (folding.count > 1)
-		qsort(folding.line, folding.count, sizeof(*folding.line), compare_lines);
-	write_lines(&folding, out);
-	for (size_t i = 0; i < folding.count; i++)
-		free(folding.line[i].text);
-	free(folding.line);
-	for (size_t i = 0; i < view_function_count(input->view); i++)
-		free(folding.name[i]);
-	free(folding.name);
+	fold(&folding);
+	while (at < folding.count) {
+		const char *text = folding.line[at].text;
+		const int64_t us = take_lines(&folding, &at, text);
+
+		if (us > 0)
+			fprintf(out, "%s %" PRId64 "\n", text, us);
+	}
+	release(&folding);
+}
+
+/* The text that comes next; NULL at the end. */
+static const char *
+next_text(const struct folding side[DIFF_SIDES], const size_t at[DIFF_SIDES])
+{
+	const char *next = NULL;
+
+	for (int s = 0; s < DIFF_SIDES; s++)
+		if (at[s] < side[s].count &&
+		    (next == NULL || strcmp(side[s].line[at[s]].text, next) < 0))
+			next = side[s].line[at[s]].text;
+	return next;
+}
+
+/* As if the earlier run had been as long as the later one. */
+static void
+folded_write_diff(const struct diff_input *input, FILE *out)
+{
+	const uint64_t *wall_ns = input->diff->wall_ns;
+	struct folding side[DIFF_SIDES];
+	size_t at[DIFF_SIDES] = { 0, 0 };
+	const char *text;
+
+	for (int s = 0; s < DIFF_SIDES; s++) {
+		side[s] = (struct folding){
+			.view = input->run[s].view,
+			.weight = input->diff->weight,
+			.compared = true,
+			.scale = 1,
+		};
+		fold(&side[s]);
+	}
+	if (wall_ns[DIFF_BEFORE] > 0 && wall_ns[DIFF_AFTER] > 0)
+		side[DIFF_BEFORE].scale = (double)wall_ns[DIFF_AFTER] /
+					  (double)wall_ns[DIFF_BEFORE];
+	while ((text = next_text(side, at)) != NULL) {
+		const int64_t before = take_lines(&side[DIFF_BEFORE], &at[DIFF_BEFORE], text);
+		const int64_t after = take_lines(&side[DIFF_AFTER], &at[DIFF_AFTER], text);
+
+		if (before > 0 || after > 0)
+			fprintf(out, "%s %" PRId64 " %" PRId64 "\n", text, before, after);
+	}
+	for (int s = 0; s < DIFF_SIDES; s++)
+		release(&side[s]);
 }
 
 const struct exporter exporter_folded = {
@@ -165,4 +239,5 @@ const struct exporter exporter_folded = {
 	.endings = "folded,collapsed",
 	.noun = "stacks",
 	.write = folded_write,
+	.write_diff = folded_write_diff,
 };

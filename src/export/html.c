@@ -73,7 +73,7 @@ make_figure(const struct export_input *input)
 }
 
 static void
-html_write(const struct export_input *input, FILE *out)
+render(const struct document_subject *subject, cmark_node *figure, FILE *out)
 {
 	struct document_style style = { .bars = true };
 	struct document document;
@@ -89,14 +89,26 @@ html_write(const struct export_input *input, FILE *out)
 	strbuf_add_text(&after, "</script>\n</body>\n</html>");
 	style.before = before.data;
 	style.after = after.data;
-	document_make(input, &style,
-		      view_row_count(input->view) > 0 ? make_figure(input) : NULL, &document);
+	document_make(subject, &style, figure, &document);
 	/* "Unsafe" are the bars' elements, which are ours: everything else is text. */
 	fputs(cmark_render_html_with_mem(document.root, CMARK_OPT_UNSAFE, NULL,
 					 document_memory()), out);
 	document_release(&document);
 	strbuf_release(&before);
 	strbuf_release(&after);
+}
+
+static void
+html_write(const struct export_input *input, FILE *out)
+{
+	render(&(struct document_subject){ .report = input },
+	       view_row_count(input->view) > 0 ? make_figure(input) : NULL, out);
+}
+
+static void
+html_write_diff(const struct diff_input *input, FILE *out)
+{
+	render(&(struct document_subject){ .diff = input }, NULL, out);
 }
 
 const struct exporter exporter_html = {
@@ -107,4 +119,5 @@ const struct exporter exporter_html = {
 	.time = EXPORT_TIME_TOO,
 	.in_words = true,
 	.write = html_write,
+	.write_diff = html_write_diff,
 };

@@ -399,4 +399,5 @@ const struct exporter exporter_json = {
 	.endings = "json",
 	.noun = "report",
 	.write = json_write,
+	.write_diff = json_write_diff,
 };

@@ -8,6 +8,7 @@ libwallsample_a_SOURCES += \
 	src/export/exporters.h \
 	src/export/folded.c \
 	src/export/json.c \
+	src/export/json_diff.c \
 	src/export/json_stream.c \
 	src/export/json_stream.h \
 	src/export/page.h \
@@ -23,6 +24,7 @@ libwallsample_a_SOURCES += \
 	src/export/report.h \
 	src/export/report_cells.c \
 	src/export/report_cost.c \
+	src/export/report_diff.c \
 	src/export/report_parallelism.c \
 	src/export/report_summary.c \
 	src/export/report_tree.c \

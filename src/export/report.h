@@ -11,6 +11,9 @@
 /* All of it, from the process to what it cost. */
 void report_write(const struct export_input *input, struct page *page);
 
+/* The same of two runs: what changed. */
+void report_diff_write(const struct diff_input *input, struct page *page);
+
 /* --- the parts that stand in files of their own -------------------------------------- */
 
 /* Cells of a time, of a share, and "name (module)". `sb` is for scratch. */

@@ -95,18 +95,32 @@ static const struct page_ops text_ops = {
 	.rest = text_rest,
 };
 
+static struct text_page
+page_of(unsigned columns, FILE *out)
+{
+	static const unsigned piped = 100, least = 40;
+	const unsigned width = columns > 0 ? columns : piped;
+
+	return (struct text_page){
+		.page = { .ops = &text_ops, .width = width > least ? width : least },
+		.out = out,
+	};
+}
+
 static void
 text_write(const struct export_input *input, FILE *out)
 {
-	static const size_t piped = 100, least = 40;
-	struct text_page text = {
-		.page = { .ops = &text_ops, .width = input->columns > 0 ? input->columns : piped },
-		.out = out,
-	};
+	struct text_page text = page_of(input->columns, out);
 
-	if (text.page.width < least)
-		text.page.width = least;
 	report_write(input, &text.page);
+}
+
+static void
+text_write_diff(const struct diff_input *input, FILE *out)
+{
+	struct text_page text = page_of(input->columns, out);
+
+	report_diff_write(input, &text.page);
 }
 
 const struct exporter exporter_text = {
@@ -115,4 +129,5 @@ const struct exporter exporter_text = {
 	.endings = "txt,text",
 	.noun = "report",
 	.write = text_write,
+	.write_diff = text_write_diff,
 };

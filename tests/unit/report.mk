@@ -1,5 +1,5 @@
 # From symbols and profile to what is printed. The golden files are rewritten by
-#     UPDATE_GOLDEN=1 make check TESTS=tests/unit/test_export
+#     UPDATE_GOLDEN=1 make check TESTS='tests/unit/test_export tests/unit/test_diff'
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_symbol
 TESTS += tests/unit/test_symbol
@@ -68,7 +68,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_diff
 TESTS += tests/unit/test_diff
 endif
-tests_unit_test_diff_SOURCES = tests/unit/test_diff.c
+tests_unit_test_diff_SOURCES = tests/unit/test_diff.c tests/unit/golden.c tests/unit/golden.h
 tests_unit_test_diff_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_diff_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
@@ -89,6 +89,10 @@ tests_unit_test_export_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_export_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
 EXTRA_DIST += \
+	tests/replay/diff-60.txt tests/replay/diff-140.txt \
+	tests/replay/diff-overhead.txt \
+	tests/replay/diff.folded tests/replay/diff.json \
+	tests/replay/diff.man tests/replay/diff.md tests/replay/diff.tex \
 	tests/replay/report.html tests/replay/report.man tests/replay/report.md \
 	tests/replay/report.tex \
 	tests/replay/report-200.txt \

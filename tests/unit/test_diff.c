@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_diff.c - what changed between two runs: which functions are one, by how much they changed,
- * and whether that can be chance.
+ * whether that can be chance, and how exporters write it.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -14,8 +14,10 @@
 
 #include <cmocka.h>
 
+#include "golden.h"
 #include "wallsample/base.h"
 #include "wallsample/diff.h"
+#include "wallsample/export.h"
 #include "wallsample/margin.h"
 
 #define MS ((int64_t)NS_PER_MS)
@@ -504,6 +506,99 @@ test_a_change_is_found(void **state)
 	}
 }
 
+/* --- what exporters write ------------------------------------------------------------------- */
+
+static void
+make_golden_runs(struct run *before, struct run *after)
+{
+	run_init(before, 1000);
+	add(before, 0, 2000 * MS, STACK(MAIN, PARSE));
+	add(before, 0, 3000 * MS, STACK(MAIN, RENDER));
+	add(before, 0, 5000 * MS, STACK(MAIN, POLL));
+	add(before, 1, 9000 * MS, STACK(MAIN, DROPPED));
+	add(before, 1, 990 * MS, STACK(MAIN, HOSTILE));
+	add(before, 1, 10 * MS, STACK(MAIN, TINY));
+	add(before, 2, 1000 * MS, STACK(BARE_1, ANON));
+	run_init(after, 2000);
+	add(after, 0, 8000 * MS, STACK(MAIN, PARSE));
+	add(after, 0, 6100 * MS, STACK(MAIN, RENDER));
+	add(after, 0, 5900 * MS, STACK(MAIN, POLL));
+	add(after, 1, 16000 * MS, STACK(MAIN, ADDED, HOSTILE));
+	add(after, 1, 4000 * MS, STACK(MAIN, ADDED));
+	add(after, 2, 2000 * MS, STACK(BARE_2, BARE_1, ANON));
+	profile_intern_named(after->profile, "[waiting]");
+}
+
+/* What is written of these; the caller frees it. */
+static void
+check_golden(const char *name, const char *format, enum weight weight, unsigned columns)
+{
+	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+	struct process process[DIFF_SIDES] = {
+		{ .pid = 4242, .comm = "ser\x1b" "ver" }, { .pid = 777, .comm = "server" },
+	};
+	char words[DIFF_SIDES][80] = { "server --config old.conf", "server --config a|b.conf" };
+	struct run run[DIFF_SIDES];
+	struct diff diff;
+	struct diff_input input = { .diff = &diff, .limit = 20, .columns = columns };
+	size_t size = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+
+	stats->rate_wanted = 100;
+	make_golden_runs(&run[DIFF_BEFORE], &run[DIFF_AFTER]);
+	compare(&run[DIFF_BEFORE], &run[DIFF_AFTER], weight, &diff);
+	for (int s = 0; s < DIFF_SIDES; s++) {
+		process[s].cmdline = words[s];
+		input.run[s] = (struct export_input){
+			.view = run[s].view,
+			.process = &process[s],
+			.stats = stats,
+			.note = s == DIFF_AFTER ? "2026-11-20 20:33:00 on host" : NULL,
+			.part = s == DIFF_BEFORE ? "from 1 s: 90% of the time" : NULL,
+		};
+	}
+	input.filtered = weight == WEIGHT_OVERHEAD;
+	exporter_by_name(format)->write_diff(&input, out);
+	assert_int_equal(fclose(out), 0);
+	golden_check(name, text, size);
+	free(text);
+	free(stats);
+	release(&run[DIFF_BEFORE], &run[DIFF_AFTER], &diff);
+}
+
+static void
+test_text(void **state)
+{
+	(void)state;
+	check_golden("diff-60.txt", "text", WEIGHT_WALL, 60);
+	check_golden("diff-140.txt", "text", WEIGHT_WALL, 140);
+	check_golden("diff-overhead.txt", "text", WEIGHT_OVERHEAD, 0);
+}
+
+static void
+test_data(void **state)
+{
+	(void)state;
+	check_golden("diff.folded", "folded", WEIGHT_WALL, 0);
+	check_golden("diff.json", "json", WEIGHT_WALL, 0);
+}
+
+static void
+test_documents(void **state)
+{
+	static const char *const format[][2] = {
+		{ "diff.md", "markdown" }, { "diff.tex", "latex" }, { "diff.man", "man" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
+		if (exporter_by_name(format[i][1])->absent != NULL)
+			skip();
+		check_golden(format[i][0], format[i][1], WEIGHT_WALL, 0);
+	}
+}
+
 int
 main(void)
 {
@@ -518,6 +613,9 @@ main(void)
 		cmocka_unit_test(test_ambiguous_pairs),
 		cmocka_unit_test(test_no_findings_by_chance),
 		cmocka_unit_test(test_a_change_is_found),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_data),
+		cmocka_unit_test(test_documents),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
