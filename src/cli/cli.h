@@ -44,11 +44,12 @@ int command_sample(const struct options *options);
 /* The same into a recording. */
 int command_record(const struct options *options);
 
-/* --- command_report.c, command_info.c ----------------------------------- */
+/* --- command_report.c, command_info.c, command_diff.c ------------------- */
 
-/* A report of recordings; what they hold. */
+/* A report of recordings; what they hold; what changed from one to the other. */
 int command_report(const struct options *options);
 int command_info(const struct options *options);
+int command_diff(const struct options *options);
 
 /* --- say.c: sentences on stderr ----------------------------------------- */
 

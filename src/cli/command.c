@@ -67,6 +67,21 @@ const struct command commands[] = {
 	  .ending = "\n"
 		    "Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
 		    "2 not read or not written; 64 wrong usage.\n" },
+	{ .name = "diff", .bit = FOR_DIFF, .operands = "BEFORE AFTER", .run = command_diff,
+	  .help = "what changed from one recording to another",
+	  .about = "Usage: wallsample diff [OPTIONS] BEFORE AFTER\n"
+		   "\n"
+		   "Compares two recordings, function by function, in seconds for each second\n"
+		   "that passed, and lists what changed by more than its margin of error.\n",
+	  .examples = "\n"
+		      "Examples:\n"
+		      "  wallsample diff old.wsdb new.wsdb                  what changed\n"
+		      "  wallsample diff --sort overhead old.wsdb new.wsdb  in CPU time\n"
+		      "  wallsample diff -f folded old.wsdb new.wsdb | flamegraph.pl >diff.svg\n"
+		      "                                                     as a flame graph\n",
+	  .ending = "\n"
+		    "Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
+		    "2 not read or not written; 64 wrong usage.\n" },
 	{ .name = "info", .bit = FOR_INFO, .operands = "FILE…", .run = command_info,
 	  .help = "what a recording holds: target, rate, counts, losses, own cost",
 	  .about = "Usage: wallsample info FILE…\n"

@@ -86,7 +86,8 @@ help_print(const struct command *command, FILE *out)
 	if (command->bit & FOR_REPORTS) {
 		fputs("\nFormats:\n", out);
 		for (size_t i = 0; exporters[i] != NULL; i++)
-			print_item(out, exporters[i]->name, exporters[i]->help);
+			if (command->bit != FOR_DIFF || exporters[i]->write_diff != NULL)
+				print_item(out, exporters[i]->name, exporters[i]->help);
 		if (command->bit & FOR_SAMPLING)
 			print_item(out, "wsdb", "a recording, for wallsample report");
 	}

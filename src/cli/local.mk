@@ -2,6 +2,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/command.h \
 	src/cli/cli.h \
 	src/cli/command.c \
+	src/cli/command_diff.c \
 	src/cli/command_info.c \
 	src/cli/command_report.c \
 	src/cli/command_sample.c \

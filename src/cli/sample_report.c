@@ -34,8 +34,8 @@ sample_say_start(const struct sample_run *run)
 	strbuf_release(&name);
 }
 
-static bool
-is_filtered(const struct options *options)
+bool
+sample_is_filtered(const struct options *options)
 {
 	return options->tid_count > 0 || options->thread_name != NULL || options->states != 0 ||
 	       options->include != NULL || options->exclude != NULL;
@@ -205,7 +205,7 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 		.focus = run->focused,
 		.thread_limit = limit != 0 ? limit : THREAD_TABLE_ROWS,
 		.columns = output_columns(&run->output),
-		.filtered = is_filtered(run->options),
+		.filtered = sample_is_filtered(run->options),
 		.note = run->note,
 		.part = run->part,
 	};

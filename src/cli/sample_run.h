@@ -57,6 +57,9 @@ void sample_say_start(const struct sample_run *run);
 int sample_write(struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
 		 struct error *err);
 
+/* Do the options leave samples out? */
+bool sample_is_filtered(const struct options *options);
+
 /* How the target ended, and with -v the numbers of the run. */
 void sample_say_end(const struct sample_run *run);
 

@@ -10,6 +10,8 @@
  *   actor zombie        a child that has exited; the line is its id
  *   actor seize PID     traces a process, which runs on; status 77: it may not
  *   actor undumpable    has asked not to be traced
+ *   actor naps A B TIME sleeps A ms in nap_first, then B ms in nap_second, and so on for
+ *                       TIME ms; the line comes then: how many ns it was in each
  *
  * And one that is no process to sample:
  *
@@ -21,6 +23,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +32,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void
@@ -158,6 +162,51 @@ act_undumpable(char **arguments)
 	}
 }
 
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static volatile int napped; /* the naps are no tail calls, and no two are the same code */
+
+__attribute__((noinline)) static void
+nap_first(useconds_t us)
+{
+	usleep(us);
+	napped = 1;
+}
+
+__attribute__((noinline)) static void
+nap_second(useconds_t us)
+{
+	usleep(us);
+	napped = 2;
+}
+
+static void
+act_naps(char **arguments)
+{
+	const useconds_t first = (useconds_t)strtoul(arguments[0], NULL, 10) * 1000;
+	const useconds_t second = (useconds_t)strtoul(arguments[1], NULL, 10) * 1000;
+	const uint64_t end = now_ns() + strtoul(arguments[2], NULL, 10) * 1000000;
+	uint64_t in_first = 0, in_second = 0, since = now_ns(), middle;
+
+	while (since < end) {
+		nap_first(first);
+		middle = now_ns();
+		nap_second(second);
+		in_first += middle - since;
+		since = now_ns();
+		in_second += since - middle;
+	}
+	printf("%llu %llu\n", (unsigned long long)in_first, (unsigned long long)in_second);
+	exit(0);
+}
+
 /* The other end of a terminal reads as EIO when nobody has it open any more. */
 static void
 copy_terminal(int master)
@@ -205,6 +254,7 @@ main(int argc, char **argv)
 		{ "park", act_park },     { "busy", act_busy },   { "thread", act_thread },
 		{ "zombie", act_zombie }, { "seize", act_seize }, { "undumpable", act_undumpable },
 		{ "terminal", act_terminal }, { "rename", act_rename },
+		{ "naps", act_naps },
 	};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
