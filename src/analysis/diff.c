@@ -25,8 +25,10 @@ side_init(struct side *side, const struct diff_run *run, enum weight weight)
 {
 	side->profile = view_profile(run->view);
 	side->wall_ns = (double)profile_wall_ns(side->profile);
-	side->ticks = margin_ticks(side->profile, WEIGHT_WALL);
-	side->share_ticks = margin_ticks(side->profile, weight);
+	/* Rates are of all the time that passed. */
+	side->ticks = margin_ticks(side->profile, WEIGHT_WALL, INT64_MAX);
+	side->share_ticks =
+		margin_ticks(side->profile, weight, view_total_ns(run->view, weight));
 	side->most[WEIGHT_WALL] = run->threads_most;
 	side->most[WEIGHT_OVERHEAD] = (double)profile_parallelism_count(side->profile) - 1;
 	side->most[WEIGHT_LATENCY] = 1;

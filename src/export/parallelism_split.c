@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "timeline.h"
 #include "wallsample/base.h"
@@ -154,8 +153,7 @@ sort_levels(struct parallelism_split *split, const struct view_row *row)
 static bool
 is_waiting(const struct view *view, const struct view_row *row)
 {
-	return row->depth > 0 && strcmp(view_function(view, row->function[row->depth - 1])->name,
-					"[waiting]") == 0;
+	return row->depth > 0 && view_is_gap(view_function(view, row->function[row->depth - 1]));
 }
 
 /* The levels of the row, sorted; what nobody ran in, as one with none on a CPU. */

@@ -337,7 +337,9 @@ report_diff_write(const struct diff_input *input, struct page *page)
 	write_rules(input, page);
 	if (input->diff->flat_found > 0 || input->diff->cum_found > 0) {
 		write_table(input, false, page);
-		write_table(input, true, page);
+		/* threads and states call nothing */
+		if (key != VIEW_BY_THREAD && key != VIEW_BY_STATE)
+			write_table(input, true, page);
 	}
 	write_noise(input, page);
 }

@@ -84,7 +84,8 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_export
 TESTS += tests/unit/test_export
 endif
-tests_unit_test_export_SOURCES = tests/unit/test_export.c tests/unit/golden.c tests/unit/golden.h
+tests_unit_test_export_SOURCES = tests/unit/test_export.c tests/unit/export_scene.c \
+	tests/unit/export_scene.h tests/unit/golden.c tests/unit/golden.h
 tests_unit_test_export_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_export_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
