@@ -121,6 +121,12 @@ bool syscall_sleeps_interruptible(long number);
 bool syscall_only_waits(long number);
 /* restart_syscall(2): hides the number of the call that is being restarted. */
 bool syscall_is_restart(long number);
+/*
+ * That number, from the bytes in front of the program counter: the C library loads it right before
+ * it makes the call. SYSCALL_UNKNOWN when they say nothing.
+ */
+#define SYSCALL_CODE_SIZE 8
+long syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE]);
 
 /* State letter of /proc -> run_state; R counts as RUNNING. */
 enum run_state run_state_from_letter(char letter);

@@ -3,6 +3,7 @@ libwallsample_a_SOURCES += \
 	src/analysis/diff_pairs.c \
 	src/analysis/diff_parts.h \
 	src/analysis/diff_sums.c \
+	src/analysis/dump.c \
 	src/analysis/filter.c \
 	src/analysis/finding.c \
 	src/analysis/margin.c \

@@ -39,10 +39,9 @@ void help_print(const struct command *command, FILE *out);
 
 /* --- command_sample.c --------------------------------------------------- */
 
-/* Samples as the options say and writes the output; returns the exit status. */
+/* Samples as the options say and writes the output, a recording, or every thread once, as is the
+ * command's way; returns the exit status. */
 int command_sample(const struct options *options);
-/* The same into a recording. */
-int command_record(const struct options *options);
 
 /* --- command_report.c, command_info.c, command_diff.c ------------------- */
 
@@ -124,10 +123,12 @@ int output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, stru
 
 /*
  * -f, else the ending of -o, else text. ERROR_USAGE for an unknown one, with the
- * known ones.
+ * known ones, and for one that the command's output cannot be written in.
  */
-int output_format_choose(const char *format, const char *output, const struct exporter **out,
+int output_format_choose(const struct options *options, const struct exporter **out,
 			 struct error *err);
+/* Can the command's output be written in it? */
+bool output_format_fits(const struct exporter *exporter, const struct command *command);
 /* Do they ask for a recording, which is no exporter's affair? */
 bool output_is_recording(const char *format, const char *output);
 

@@ -38,7 +38,7 @@ const struct command commands[] = {
 		  "  wallsample -p 1234 -d 10 -o out.folded for flamegraph.pl\n"
 		  "  wallsample -p 1234 -d 10 -t --state R  what each thread does while it runs\n",
 	  .ending = signals_text },
-	{ .name = "record", .bit = FOR_RECORD, .run = command_record,
+	{ .name = "record", .bit = FOR_RECORD, .run = command_sample,
 	  .help = "sample into a recording, a file that can be asked again",
 	  .about = "Usage: wallsample record [OPTIONS] -p PID | --name GLOB | -- CMD [ARGS]\n"
 		   "\n"
@@ -67,6 +67,24 @@ const struct command commands[] = {
 	  .ending = "\n"
 		    "Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
 		    "2 not read or not written; 64 wrong usage.\n" },
+	{ .name = "dump", .bit = FOR_DUMP, .run = command_sample,
+	  .help = "every thread of a process once, with its stack",
+	  .about = "Usage: wallsample dump [OPTIONS] -p PID\n"
+		   "       wallsample dump [OPTIONS] --name GLOB\n"
+		   "\n"
+		   "Says what each thread of a running program does at this moment, and where:\n"
+		   "its state, the system call it sleeps in, and its stack. Threads that do the\n"
+		   "same in the same place are one group. All are of one moment: those that run\n"
+		   "are held until everybody's stack has been taken.\n",
+	  .examples = "\n"
+		      "Examples:\n"
+		      "  wallsample dump -p 1234                    what a hung program waits for\n"
+		      "  wallsample dump --nonblocking -p 1234      without stopping it\n"
+		      "  wallsample dump --state R -p 1234          what runs right now\n"
+		      "  wallsample dump -f json -p 1234            for programs\n",
+	  .ending = "\n"
+		    "Exit status: 0 whole; 1 partial, some thread's stack could not be taken;\n"
+		    "2 no thread or not written; 3 not permitted; 64 wrong usage.\n" },
 	{ .name = "diff", .bit = FOR_DIFF, .operands = "BEFORE AFTER", .run = command_diff,
 	  .help = "what changed from one recording to another",
 	  .about = "Usage: wallsample diff [OPTIONS] BEFORE AFTER\n"

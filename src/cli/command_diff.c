@@ -17,28 +17,10 @@ struct comparison {
 };
 
 static int
-refuse_format(const struct exporter *exporter, struct error *err)
-{
-	struct strbuf known;
-	int rc;
-
-	strbuf_init(&known);
-	for (size_t i = 0; exporters[i] != NULL; i++)
-		if (exporters[i]->write_diff != NULL)
-			strbuf_add_format(&known, "%s%s", known.length > 0 ? ", " : "",
-					  exporters[i]->name);
-	rc = error_set(err, ERROR_USAGE, "there is no comparison in the format %s; these have "
-		       "one: %s", exporter->name, known.data);
-	strbuf_release(&known);
-	return rc;
-}
-
-static int
 check_words(struct comparison *comparison, struct error *err)
 {
 	struct sample_run *run = &comparison->run;
 	const struct options *options = run->options;
-	int rc;
 
 	if (options->file_count != DIFF_SIDES)
 		return error_set(err, ERROR_USAGE, "two recordings are compared, not %zu: "
@@ -46,10 +28,7 @@ check_words(struct comparison *comparison, struct error *err)
 	if (output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE, "a comparison is not a recording: wallsample "
 				 "record makes one");
-	rc = sample_check_report(run, err);
-	if (rc == 0 && run->exporter->write_diff == NULL)
-		rc = refuse_format(run->exporter, err);
-	return rc;
+	return sample_check_report(run, err);
 }
 
 /* Reads one of the two, and says whether it is whole. */

@@ -49,7 +49,7 @@ int
 sample_check_report(struct sample_run *run, struct error *err)
 {
 	const struct options *options = run->options;
-	int rc = output_format_choose(options->format, options->output, &run->exporter, err);
+	int rc = output_format_choose(options, &run->exporter, err);
 
 	if (rc == 0 && options->lines && options->by != VIEW_BY_FUNCTION &&
 	    options->by != VIEW_BY_LINE)
@@ -74,6 +74,9 @@ check_words(struct sample_run *run, struct error *err)
 
 	if (rc != 0)
 		return rc;
+	if (run->dumps && output_is_recording(options->format, options->output))
+		return error_set(err, ERROR_USAGE, "a dump is not a recording: wallsample record "
+				 "makes one");
 	if (options->verb->bit == FOR_RECORD ||
 	    output_is_recording(options->format, options->output)) {
 		rc = record_check_words(run, err);
@@ -140,6 +143,11 @@ create_sampler(struct sample_run *run, struct error *err)
 		.unwinder = options->unwinder,
 	};
 
+	/* one tick, at which all are held until everybody's stack is taken */
+	if (run->dumps) {
+		config.duration_ns = 1;
+		config.stop_all = !options->nonblocking;
+	}
 	/* what is not wanted is not stopped either */
 	if (options->tid_count > 0 || options->thread_name != NULL) {
 		config.selected = is_selected;
@@ -224,9 +232,11 @@ run_sampler(struct sample_run *run)
 
 	/* a command writes to the same terminal, and so does -v */
 	progress_init(&run->progress,
-		      !options->quiet && options->verbose == 0 && !run->target.is_command,
+		      !options->quiet && options->verbose == 0 && !run->target.is_command &&
+			      !run->dumps,
 		      options->duration_ns);
-	sample_say_start(run);
+	if (!run->dumps)
+		sample_say_start(run);
 	run->log.before = before_line;
 	run->log.after = after_line;
 	run->log.context = run->sampler;
@@ -261,7 +271,7 @@ prepare(struct sample_run *run, struct error *err)
 	run->modules = modules_create();
 	run->profile = profile_create();
 	rc = run->records ? record_begin(run, err) : open_output(run, err);
-	if (rc == 0 && !run->records)
+	if (rc == 0 && !run->records && !run->dumps)
 		rc = part_begin(run, err);
 	if (rc == 0)
 		rc = target_begin(&run->target, err);
@@ -326,6 +336,7 @@ sample_run_init(struct sample_run *run, const struct options *options)
 
 	*run = (struct sample_run){
 		.options = options,
+		.dumps = options->verb->bit == FOR_DUMP,
 		.log = { .level = options->quiet ? LOG_QUIET : (enum log_level)level,
 			 .stream = stderr },
 		.output = { .fd = -1, .dirfd = -1 },
@@ -349,10 +360,4 @@ command_sample(const struct options *options)
 		status = error_exit_status(err.kind);
 	}
 	return status;
-}
-
-int
-command_record(const struct options *options)
-{
-	return command_sample(options);
 }

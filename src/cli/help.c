@@ -83,10 +83,10 @@ help_print(const struct command *command, FILE *out)
 			print_option(out, row);
 	if (command == commands)
 		print_commands(out);
-	if (command->bit & FOR_REPORTS) {
+	if (command->bit & FOR_STACKS) {
 		fputs("\nFormats:\n", out);
 		for (size_t i = 0; exporters[i] != NULL; i++)
-			if (command->bit != FOR_DIFF || exporters[i]->write_diff != NULL)
+			if (output_format_fits(exporters[i], command))
 				print_item(out, exporters[i]->name, exporters[i]->help);
 		if (command->bit & FOR_SAMPLING)
 			print_item(out, "wsdb", "a recording, for wallsample report");

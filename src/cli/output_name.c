@@ -157,10 +157,38 @@ refuse_ending(const char *output, const char *ending, struct error *err)
 	return rc;
 }
 
+bool
+output_format_fits(const struct exporter *exporter, const struct command *command)
+{
+	if (command->bit == FOR_DIFF)
+		return exporter->write_diff != NULL;
+	return command->bit != FOR_DUMP || exporter->write_dump != NULL;
+}
+
+static int
+check_fits(const struct exporter *exporter, const struct command *command, struct error *err)
+{
+	struct strbuf known;
+	int rc;
+
+	if (output_format_fits(exporter, command))
+		return 0;
+	strbuf_init(&known);
+	for (size_t i = 0; exporters[i] != NULL; i++)
+		if (output_format_fits(exporters[i], command))
+			strbuf_add_format(&known, "%s%s", known.length > 0 ? ", " : "",
+					  exporters[i]->name);
+	rc = error_set(err, ERROR_USAGE, "wallsample %s does not write the format %s; it writes: "
+		       "%s", command->name, exporter->name, known.data);
+	strbuf_release(&known);
+	return rc;
+}
+
 int
-output_format_choose(const char *format, const char *output, const struct exporter **out,
+output_format_choose(const struct options *options, const struct exporter **out,
 		     struct error *err)
 {
+	const char *format = options->format, *output = options->output;
 	const char *ending = output != NULL ? ending_of(output) : NULL;
 
 	if (format != NULL)
@@ -171,7 +199,7 @@ output_format_choose(const char *format, const char *output, const struct export
 		return error_set(err, ERROR_USAGE, "the format %s cannot be written: %s",
 				 (*out)->name, (*out)->absent);
 	if (*out != NULL)
-		return 0;
+		return check_fits(*out, options->verb, err);
 	if (format != NULL)
 		return refuse_format(format, err);
 	if (ending != NULL && strcmp(ending, "txt") != 0 && strcmp(ending, "log") != 0 &&

@@ -86,6 +86,7 @@ say_written(const struct sample_run *run, const struct view *view, bool snapshot
 struct writing {
 	const struct exporter *exporter;
 	const struct export_input *input;
+	bool dumps; /* every thread once */
 };
 
 static int
@@ -93,7 +94,10 @@ write_view(void *context, FILE *out, struct error *err)
 {
 	const struct writing *writing = context;
 
-	writing->exporter->write(writing->input, out);
+	if (writing->dumps)
+		writing->exporter->write_dump(writing->input, out);
+	else
+		writing->exporter->write(writing->input, out);
 	if (writing->input->error->kind == ERROR_NONE)
 		return 0;
 	*err = *writing->input->error;
@@ -170,7 +174,7 @@ add_names_hint(struct strbuf *hint, enum debuginfod_state servers)
 static enum view_key
 choose_key(const struct sample_run *run)
 {
-	if (run->exporter->by_address)
+	if (run->exporter->by_address || run->dumps)
 		return VIEW_BY_ADDRESS;
 	return run->options->lines ? VIEW_BY_LINE : (enum view_key)run->options->by;
 }
@@ -209,7 +213,7 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 		.note = run->note,
 		.part = run->part,
 	};
-	struct writing writing = { .exporter = run->exporter, .input = &input };
+	struct writing writing = { run->exporter, &input, run->dumps };
 	struct error wrong = { .kind = ERROR_NONE };
 	struct part part;
 	struct strbuf hint;

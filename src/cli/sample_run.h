@@ -32,6 +32,7 @@ struct sample_run {
 	struct sampler_stats stats; /* when it has ended */
 	enum sampler_end end;
 	bool records;              /* the output is a recording, and there is no exporter */
+	bool dumps;                /* it is every thread once */
 	struct recorder *recorder; /* NULL: none */
 	struct recording **recordings; /* that a report is of, loaded; a live run has none here */
 	size_t recording_count;

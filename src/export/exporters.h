@@ -22,5 +22,6 @@ extern const struct exporter exporter_man;
 
 /* The part of exporter_json that has a file of its own. */
 void json_write_diff(const struct diff_input *input, FILE *out);
+void json_write_dump(const struct export_input *input, FILE *out);
 
 #endif

@@ -26,6 +26,7 @@ struct folding {
 	const struct view *view;
 	enum weight weight;
 	bool by_thread;
+	bool counted;       /* the weight is how many threads there are */
 	bool compared;      /* names are those that two runs can have in common */
 	double scale;       /* that weights are multiplied by */
 	char **name; /* of each function, fit for a line */
@@ -92,7 +93,9 @@ make_lines(struct folding *folding)
 				.thread = row->thread,
 			};
 		}
-		folding->line[at].weight_ns += row->ns[folding->weight];
+		folding->line[at].weight_ns += folding->counted ?
+						       (row->samples > 0) * (int64_t)NS_PER_US :
+						       row->ns[folding->weight];
 	}
 	table_release(&known);
 }
@@ -167,25 +170,35 @@ take_lines(const struct folding *folding, size_t *at, const char *text)
 }
 
 static void
-folded_write(const struct export_input *input, FILE *out)
+write_folded(struct folding *folding, FILE *out)
 {
-	struct folding folding = {
-		.view = input->view,
-		.weight = input->sort,
-		.by_thread = input->by_thread,
-		.scale = 1,
-	};
 	size_t at = 0;
 
-	fold(&folding);
-	while (at < folding.count) {
-		const char *text = folding.line[at].text;
-		const int64_t us = take_lines(&folding, &at, text);
+	fold(folding);
+	while (at < folding->count) {
+		const char *text = folding->line[at].text;
+		const int64_t us = take_lines(folding, &at, text);
 
 		if (us > 0)
 			fprintf(out, "%s %" PRId64 "\n", text, us);
 	}
-	release(&folding);
+	release(folding);
+}
+
+static void
+folded_write(const struct export_input *input, FILE *out)
+{
+	write_folded(&(struct folding){ .view = input->view,
+					.weight = input->sort,
+					.by_thread = input->by_thread,
+					.scale = 1 }, out);
+}
+
+/* How many threads are in each stack. */
+static void
+folded_write_dump(const struct export_input *input, FILE *out)
+{
+	write_folded(&(struct folding){ .view = input->view, .counted = true, .scale = 1 }, out);
 }
 
 /* The text that comes next; NULL at the end. */
@@ -240,4 +253,5 @@ const struct exporter exporter_folded = {
 	.noun = "stacks",
 	.write = folded_write,
 	.write_diff = folded_write_diff,
+	.write_dump = folded_write_dump,
 };

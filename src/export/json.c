@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "exporters.h"
-#include "json_stream.h"
+#include "json_parts.h"
 #include "wallsample/base.h"
 #include "wallsample/chain.h"
 #include "wallsample/module.h"
@@ -45,40 +45,7 @@ weights(const int64_t *ns)
 	return object;
 }
 
-/* The state, and the system call it is a sleep in. */
-static void
-add_state(json_t *object, enum run_state state, int32_t syscall)
-{
-	const bool waits = state == RUN_SLEEPING || state == RUN_DISK;
-	json_t *call = NULL;
-
-	json_object_set_new(object, "state", json_string(run_state_text(state)));
-	if (!waits || syscall == SYSCALL_NONE) {
-		call = json_null();
-	} else if (syscall == SYSCALL_UNKNOWN) {
-		call = json_string("unknown");
-	} else if (syscall_name(syscall) != NULL) {
-		call = json_string(syscall_name(syscall));
-	} else {
-		call = json_sprintf("%" PRId32, syscall);
-	}
-	json_object_set_new(object, "syscall", call);
-}
-
 /* --- what was sampled, and how ------------------------------------------------------------ */
-
-static void
-write_target(struct writing *writing)
-{
-	const struct process *process = writing->input->process;
-	json_t *object = json_object();
-
-	json_object_set_new(object, "pid", json_integer(process->pid));
-	json_object_set_new(object, "name", json_stream_text(&writing->json, process->comm));
-	json_object_set_new(object, "command_line",
-			    json_stream_text(&writing->json, process->cmdline));
-	json_stream_put(&writing->json, "target", object);
-}
 
 static void
 write_sampling(struct writing *writing)
@@ -300,7 +267,7 @@ write_states(struct writing *writing)
 	for (size_t i = 0; i < states.count; i++) {
 		json_t *object = json_object();
 
-		add_state(object, states.row[i].state, states.row[i].syscall);
+		json_add_state(object, states.row[i].state, states.row[i].syscall);
 		json_object_set_new(object, "samples", json_integer(states.row[i].samples));
 		add_weights(object, states.row[i].ns);
 		json_stream_put(&writing->json, NULL, object);
@@ -347,7 +314,7 @@ write_stacks(struct writing *writing)
 		json_t *object = json_object(), *functions = json_array();
 
 		json_object_set(object, "thread", writing->thread[row->thread]);
-		add_state(object, row->state, row->syscall);
+		json_add_state(object, row->state, row->syscall);
 		json_object_set_new(object, "samples", json_integer(row->samples));
 		add_weights(object, row->ns);
 		for (size_t f = 0; f < row->depth; f++)
@@ -373,7 +340,7 @@ json_write(const struct export_input *input, FILE *out)
 	json_stream_open(&writing.json, out);
 	json_stream_put(&writing.json, "schema", json_integer(SCHEMA));
 	json_stream_put(&writing.json, "generator", json_string("wallsample"));
-	write_target(&writing);
+	json_stream_put(&writing.json, "target", json_process(&writing.json, input->process));
 	write_sampling(&writing);
 	write_cost(&writing);
 	write_losses(&writing);
@@ -400,4 +367,5 @@ const struct exporter exporter_json = {
 	.noun = "report",
 	.write = json_write,
 	.write_diff = json_write_diff,
+	.write_dump = json_write_dump,
 };

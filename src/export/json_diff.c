@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "exporters.h"
-#include "json_stream.h"
+#include "json_parts.h"
 
 /* Grows when a reader of the last one would misread what is written. */
 #define SCHEMA 1
@@ -27,12 +27,8 @@ static void
 write_run(struct json_stream *json, const char *name, const struct export_input *run)
 {
 	const struct profile *profile = view_profile(run->view);
-	json_t *object = json_object();
+	json_t *object = json_process(json, run->process);
 
-	json_object_set_new(object, "pid", json_integer(run->process->pid));
-	json_object_set_new(object, "name", json_stream_text(json, run->process->comm));
-	json_object_set_new(object, "command_line",
-			    json_stream_text(json, run->process->cmdline));
 	json_object_set_new(object, "began_ns", run->began_ns > 0 ?
 							json_stream_number(run->began_ns) :
 							json_null());

@@ -9,6 +9,9 @@ libwallsample_a_SOURCES += \
 	src/export/folded.c \
 	src/export/json.c \
 	src/export/json_diff.c \
+	src/export/json_dump.c \
+	src/export/json_parts.c \
+	src/export/json_parts.h \
 	src/export/json_stream.c \
 	src/export/json_stream.h \
 	src/export/page.h \
@@ -32,6 +35,8 @@ libwallsample_a_SOURCES += \
 	src/export/speedscope.c \
 	src/export/svg.c \
 	src/export/text.c \
+	src/export/text_dump.c \
+	src/export/text_dump.h \
 	src/export/timeline.c \
 	src/export/timeline.h \
 	src/export/timeline_bins.c \

@@ -5,6 +5,7 @@
 #include "display.h"
 #include "exporters.h"
 #include "report.h"
+#include "text_dump.h"
 
 #define LABEL_WIDTH 10
 #define ITEM_WIDTH 18 /* where the numbers of a list below a field end */
@@ -123,6 +124,12 @@ text_write_diff(const struct diff_input *input, FILE *out)
 	report_diff_write(input, &text.page);
 }
 
+static void
+text_write_dump(const struct export_input *input, FILE *out)
+{
+	text_dump_write(input, page_of(input->columns, out).page.width, out);
+}
+
 const struct exporter exporter_text = {
 	.name = "text",
 	.help = "the report for people",
@@ -130,4 +137,5 @@ const struct exporter exporter_text = {
 	.noun = "report",
 	.write = text_write,
 	.write_diff = text_write_diff,
+	.write_dump = text_write_dump,
 };

@@ -213,6 +213,7 @@ finish_captured(struct sampler *sampler, struct pending *pending)
 	pending->info.number = request->syscall;
 	pending->info.sp = request->snapshot.regs.sp;
 	pending->info.pc = request->snapshot.regs.pc;
+	pending->info.number = true_syscall(pending->thread, &pending->info);
 	if (request->group_stopped)
 		pending->state = RUN_STOPPED;
 	else if (request->queued)
@@ -221,7 +222,7 @@ finish_captured(struct sampler *sampler, struct pending *pending)
 		/* It ran when it was looked at, and that is what this sample says. */
 		finish_woken(sampler, pending);
 		pending->thread->state = RUN_SLEEPING;
-		pending->thread->syscall = request->syscall;
+		pending->thread->syscall = pending->info.number;
 		return;
 	}
 	walk(sampler, &request->snapshot, false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* look.c - one look at one thread: has it run, what does it do, what does that weigh. */
 #include "sampler_state.h"
+#include "wallsample/memory.h"
 
 /* Attempts to read a sleeper that wakes up between our reads. */
 #define READ_ATTEMPTS 3
@@ -94,15 +95,21 @@ sleep_state(struct sampler *sampler, struct tracked *thread, const struct syscal
 	return state == RUN_RUNNING ? RUN_SLEEPING : state;
 }
 
-/* After a restart the kernel shows restart_syscall: the number seen before holds as
- * long as the sleep is at the same place. */
-static long
+/* After a restart the kernel shows restart_syscall: the number seen before holds as long as the
+ * sleep is at the same place, and the code that made the call tells it to who comes later. */
+long
 true_syscall(const struct tracked *thread, const struct syscall_info *info)
 {
+	unsigned char code[SYSCALL_CODE_SIZE];
+
 	if (!syscall_is_restart(info->number))
 		return info->number;
-	if (thread->seen && thread->sp == info->sp && thread->pc == info->pc)
+	if (thread->seen && thread->sp == info->sp && thread->pc == info->pc &&
+	    thread->syscall >= 0)
 		return thread->syscall;
+	if (memory_read_process(thread->watch.tid, info->pc - sizeof(code), code, sizeof(code)) ==
+	    sizeof(code))
+		return syscall_from_code(code);
 	return SYSCALL_UNKNOWN;
 }
 

@@ -168,6 +168,8 @@ void look_at(struct sampler *sampler, struct tracked *thread);
 void credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns);
 void credit_runnable(struct sampler *sampler, struct tracked *thread, int64_t samples,
 		     int64_t weight_ns);
+/* Which call it is in, also when that has been restarted. */
+long true_syscall(const struct tracked *thread, const struct syscall_info *info);
 /* The sleep is as captured, and starts now. */
 void look_settle(struct sampler *sampler, struct tracked *thread, bool asleep);
 

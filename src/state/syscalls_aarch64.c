@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* syscalls_aarch64.c - the system calls of aarch64: names, and how they bear a stop. */
 #include "syscall_table.h"
+#include "wallsample/state.h"
 
 /* Numbers: the kernel's include/uapi/asm-generic/unistd.h, Linux 6.1, and later additions. */
 static const struct syscall_row rows[] = {
@@ -316,3 +317,19 @@ const struct syscall_table syscall_table = {
 	.row = rows,
 	.count = sizeof(rows) / sizeof(rows[0]),
 };
+
+/* mov x8, #NUMBER (or w8); svc #0 */
+long
+syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE])
+{
+	const uint32_t move = (uint32_t)code[0] | (uint32_t)code[1] << 8 |
+			      (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
+	const uint32_t call = (uint32_t)code[4] | (uint32_t)code[5] << 8 |
+			      (uint32_t)code[6] << 16 | (uint32_t)code[7] << 24;
+	const long number = (long)(move >> 5 & 0xffff);
+
+	if ((move & 0x7fe0001f) != 0x52800008 || call != 0xd4000001)
+		return SYSCALL_UNKNOWN;
+	return syscall_name(number) != NULL && !syscall_is_restart(number) ? number :
+									     SYSCALL_UNKNOWN;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* syscalls_x86_64.c - the system calls of x86-64: names, and how they bear a stop. */
 #include "syscall_table.h"
+#include "wallsample/state.h"
 
 /* Numbers: the kernel's arch/x86/entry/syscalls/syscall_64.tbl, Linux 6.1, and later additions. */
 static const struct syscall_row rows[] = {
@@ -381,3 +382,17 @@ const struct syscall_table syscall_table = {
 	.row = rows,
 	.count = sizeof(rows) / sizeof(rows[0]),
 };
+
+/* mov $NUMBER, %eax; syscall */
+long
+syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE])
+{
+	const uint32_t number = (uint32_t)code[2] | (uint32_t)code[3] << 8 |
+				(uint32_t)code[4] << 16 | (uint32_t)code[5] << 24;
+
+	if (code[1] != 0xb8 || code[6] != 0x0f || code[7] != 0x05)
+		return SYSCALL_UNKNOWN;
+	return syscall_name((long)number) != NULL && !syscall_is_restart((long)number) ?
+		       (long)number :
+		       SYSCALL_UNKNOWN;
+}

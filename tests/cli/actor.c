@@ -10,6 +10,7 @@
  *   actor zombie        a child that has exited; the line is its id
  *   actor seize PID     traces a process, which runs on; status 77: it may not
  *   actor undumpable    has asked not to be traced
+ *   actor crowd N       N threads "crowd" that wait in the same place; the line comes then
  *   actor naps A B TIME sleeps A ms in nap_first, then B ms in nap_second, and so on for
  *                       TIME ms; the line comes then: how many ns it was in each
  *
@@ -19,10 +20,14 @@
  *                       runs a command whose stderr is a terminal of that width
  *                       and copies what it writes there to its own stderr
  */
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,6 +212,68 @@ act_naps(char **arguments)
 	exit(0);
 }
 
+static pthread_barrier_t crowd_is_there;
+
+static void *
+be_in_crowd(void *unused)
+{
+	(void)unused;
+	prctl(PR_SET_NAME, "crowd");
+	pthread_barrier_wait(&crowd_is_there);
+	wait_forever();
+	return NULL;
+}
+
+/* Asleep, and no longer before the barrier, as far as /proc says. */
+static bool
+is_in_place(const char *tid)
+{
+	char path[64], text[16] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.20s/syscall", tid);
+	file = fopen(path, "re");
+	if (file == NULL || fgets(text, sizeof(text), file) == NULL)
+		text[0] = '\0';
+	if (file != NULL)
+		fclose(file);
+	return isdigit((unsigned char)text[0]) && strtol(text, NULL, 10) != SYS_futex;
+}
+
+/* Are all in their place, but the one that asks? */
+static bool
+crowd_sleeps(unsigned long count)
+{
+	DIR *folder = opendir("/proc/self/task");
+	struct dirent *entry;
+
+	while (folder != NULL && (entry = readdir(folder)) != NULL)
+		count -= strtol(entry->d_name, NULL, 10) != getpid() &&
+			 is_in_place(entry->d_name);
+	closedir(folder);
+	return count == 0;
+}
+
+static void
+act_crowd(char **arguments)
+{
+	const unsigned long count = strtoul(arguments[0], NULL, 10);
+
+	pthread_barrier_init(&crowd_is_there, NULL, (unsigned)count + 1);
+	for (unsigned long i = 0; i < count; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, be_in_crowd, NULL) != 0)
+			_exit(98);
+	}
+	pthread_barrier_wait(&crowd_is_there);
+	while (!crowd_sleeps(count))
+		sched_yield();
+	announce(getpid());
+	for (;;)
+		sleep(1000);
+}
+
 /* The other end of a terminal reads as EIO when nobody has it open any more. */
 static void
 copy_terminal(int master)
@@ -254,6 +321,7 @@ main(int argc, char **argv)
 		{ "park", act_park },     { "busy", act_busy },   { "thread", act_thread },
 		{ "zombie", act_zombie }, { "seize", act_seize }, { "undumpable", act_undumpable },
 		{ "terminal", act_terminal }, { "rename", act_rename },
+		{ "crowd", act_crowd },
 		{ "naps", act_naps },
 	};
 

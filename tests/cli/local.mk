@@ -1,6 +1,7 @@
 # The command line: words, refusals, output, signals, exit status. See tests/README.
 cli_tests = \
 	tests/cli/diff.sh \
+	tests/cli/dump.sh \
 	tests/cli/filters.sh \
 	tests/cli/formats.sh \
 	tests/cli/html_page.sh \

@@ -19,7 +19,7 @@ declare -A folder_of=(
 	[profile]=profile
 	[sampler]=sampler
 	[recording]=recording [recording_read]=recording
-	[diff]=analysis [finding]=analysis [margin]=analysis [result]=analysis [tree]=analysis [view]=analysis
+	[diff]=analysis [dump]=analysis [finding]=analysis [margin]=analysis [result]=analysis [tree]=analysis [view]=analysis
 	[export]=export
 	[command]=cli [options]=cli
 )

@@ -56,7 +56,7 @@ while read -r option; do
 done <"$work/help"
 
 # Each command's own page names what its own help names, and describes nothing else.
-for verb in record report diff info; do
+for verb in record report dump diff info; do
 	"$WALLSAMPLE" $verb --help | sed -nE 's/^ {2,6}(-.*)/\1/p' | sed 's/  .*//' |
 		options_in >"$work/verb_help"
 	[ -s "$work/verb_help" ] || complain "wallsample $verb --help names no options"

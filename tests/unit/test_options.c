@@ -277,7 +277,10 @@ test_format_choice(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct exporter *exporter = NULL;
-		int rc = output_format_choose(cases[i].format, cases[i].output, &exporter, &err);
+		const struct options given = {
+			.verb = commands, .format = cases[i].format, .output = cases[i].output,
+		};
+		int rc = output_format_choose(&given, &exporter, &err);
 
 		if (cases[i].chosen == NULL) {
 			assert_int_equal(rc, -ERROR_USAGE);

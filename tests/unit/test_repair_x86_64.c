@@ -177,6 +177,25 @@ test_numbers(void **state)
 	assert_true(regs.sp == user.rsp && regs.pc == user.rip);
 }
 
+/* The code in front of the program counter tells the call that a restart hides. */
+static void
+test_syscall_code(void **state)
+{
+	/* mov $NUMBER, %eax; syscall */
+	static const unsigned char poll_code[] = { 0x90, 0xb8, 7, 0, 0, 0, 0x0f, 0x05 };
+	static const unsigned char restart_code[] = { 0x90, 0xb8, 219, 0, 0, 0, 0x0f, 0x05 };
+	static const unsigned char no_call[] = { 0x90, 0xb8, 0xff, 0xff, 0, 0, 0x0f, 0x05 };
+	static const unsigned char no_move[] = { 0x90, 0x90, 7, 0, 0, 0, 0x0f, 0x05 };
+	static const unsigned char no_syscall[] = { 0x90, 0xb8, 7, 0, 0, 0, 0x0f, 0x0b };
+
+	(void)state;
+	assert_int_equal(syscall_from_code(poll_code), SYS_poll);
+	assert_int_equal(syscall_from_code(restart_code), SYSCALL_UNKNOWN);
+	assert_int_equal(syscall_from_code(no_call), SYSCALL_UNKNOWN);
+	assert_int_equal(syscall_from_code(no_move), SYSCALL_UNKNOWN);
+	assert_int_equal(syscall_from_code(no_syscall), SYSCALL_UNKNOWN);
+}
+
 int
 main(void)
 {
@@ -187,6 +206,7 @@ main(void)
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_syscall_number),
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_syscall_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

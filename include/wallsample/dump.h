@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dump.h - every thread once: those that do the same, in the same place, are one group.
+ */
+#ifndef WALLSAMPLE_DUMP_H
+#define WALLSAMPLE_DUMP_H
+
+#include "wallsample/view.h"
+
+struct dump_group {
+	/* Of all its threads, as in struct view_row. */
+	enum run_state state;
+	int32_t syscall;
+	const uint32_t *function;
+	size_t depth;
+	const uint32_t *thread; /* of the profile, by thread id */
+	size_t count;
+};
+
+struct dump {
+	struct dump_group *group; /* by the lowest thread id */
+	size_t count;
+	uint32_t *thread;         /* those of all groups; internal */
+	size_t threads;           /* how many there are */
+};
+
+/*
+ * Of a view of one tick, by VIEW_BY_ADDRESS: then threads of a group have the same call chain to
+ * the instruction, and each function its own line. The view must outlive it.
+ */
+void dump_make(const struct view *view, struct dump *out);
+void dump_release(struct dump *dump);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* dump.c - groups the threads of one tick. */
+#include "wallsample/dump.h"
+
+#include <stdlib.h>
+
+#include "wallsample/base.h"
+#include "wallsample/table.h"
+
+/* A row of the view, and the group that it belongs to. */
+struct member {
+	const struct view_row *row;
+	pid_t tid;
+	uint32_t group;
+};
+
+static int
+compare_tids(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->row->thread < b->row->thread ? -1 : a->row->thread > b->row->thread;
+}
+
+/* Rows that are a thread: real time that was charged to a wait is none. By thread id. */
+static struct member *
+list_members(const struct view *view, size_t *count)
+{
+	const size_t rows = view_row_count(view);
+	struct member *member = xcalloc(rows + 1, sizeof(*member));
+
+	*count = 0;
+	for (size_t i = 0; i < rows; i++) {
+		const struct view_row *row = view_row(view, i);
+
+		if (row->samples <= 0)
+			continue;
+		member[(*count)++] = (struct member){
+			.row = row,
+			.tid = profile_thread(view_profile(view), row->thread)->tid,
+		};
+	}
+	if (*count > 1)
+		qsort(member, *count, sizeof(*member), compare_tids);
+	return member;
+}
+
+/* Gives each member its group, and each group its size. */
+static void
+find_groups(struct member *member, size_t count, struct dump *dump)
+{
+	struct table known;
+
+	table_init(&known);
+	for (size_t i = 0; i < count; i++) {
+		const struct view_row *row = member[i].row;
+		bool added;
+
+		/* Rows of the same stack share its functions: the pointer is its name. */
+		member[i].group = *table_place(&known, (uintptr_t)row->function,
+					       (uint64_t)row->state << 32 | (uint32_t)row->syscall,
+					       (uint32_t)dump->count, &added);
+		if (added)
+			dump->group[dump->count++] = (struct dump_group){
+				.state = row->state,
+				.syscall = row->syscall,
+				.function = row->function,
+				.depth = row->depth,
+			};
+		dump->group[member[i].group].count++;
+	}
+	table_release(&known);
+}
+
+void
+dump_make(const struct view *view, struct dump *out)
+{
+	size_t count, next = 0;
+	struct member *member = list_members(view, &count);
+	uint32_t **at;
+
+	*out = (struct dump){
+		.group = xcalloc(count + 1, sizeof(*out->group)),
+		.thread = xcalloc(count + 1, sizeof(*out->thread)),
+		.threads = count,
+	};
+	find_groups(member, count, out);
+	at = xcalloc(out->count + 1, sizeof(*at));
+	for (size_t g = 0; g < out->count; g++) {
+		out->group[g].thread = at[g] = out->thread + next;
+		next += out->group[g].count;
+	}
+	for (size_t i = 0; i < count; i++)
+		*at[member[i].group]++ = member[i].row->thread;
+	free(at);
+	free(member);
+}
+
+void
+dump_release(struct dump *dump)
+{
+	free(dump->group);
+	free(dump->thread);
+	*dump = (struct dump){ .group = NULL };
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* json_parts.h - what several kinds of JSON have, see wallsample-formats(5). */
+#ifndef WALLSAMPLE_EXPORT_JSON_PARTS_H
+#define WALLSAMPLE_EXPORT_JSON_PARTS_H
+
+#include "json_stream.h"
+#include "wallsample/process.h"
+#include "wallsample/state.h"
+
+/* An object with its pid, name and command_line. */
+json_t *json_process(struct json_stream *stream, const struct process *process);
+
+/* Adds the state, and the syscall that it is a sleep in, or null. */
+void json_add_state(json_t *object, enum run_state state, int32_t syscall);
+
+#endif

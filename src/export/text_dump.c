@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_dump.c - every thread once, for people: who does what, and where.
+ *
+ * Names of functions and files stay whole, however long the line: they are there to be copied.
+ */
+#include <inttypes.h>
+
+#include "display.h"
+#include "exporters.h"
+#include "quantity.h"
+#include "text_dump.h"
+#include "wallsample/dump.h"
+
+#define INDENT 4
+
+static void
+add_thread(struct strbuf *sb, const struct profile *profile, uint32_t id)
+{
+	const struct profile_thread *thread = profile_thread(profile, id);
+
+	strbuf_add_format(sb, "%jd (", (intmax_t)thread->tid);
+	strbuf_add_foreign(sb, profile_text(profile, thread->name));
+	strbuf_add_text(sb, ")");
+}
+
+/* "Thread 12 (worker): running", or "3 threads: sleeping in futex" and a line of who they are. */
+static void
+write_who(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
+{
+	const struct profile *profile = view_profile(view);
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	if (group->count == 1) {
+		strbuf_add_text(&sb, "Thread ");
+		add_thread(&sb, profile, group->thread[0]);
+	} else {
+		quantity_add_count(&sb, group->count);
+		strbuf_add_text(&sb, " threads");
+	}
+	strbuf_add_text(&sb, ": ");
+	run_state_add(&sb, group->state, group->syscall);
+	fprintf(out, "\n%s\n", sb.data);
+	strbuf_clear(&sb);
+	for (size_t i = 0; group->count > 1 && i < group->count; i++) {
+		add_thread(&sb, profile, group->thread[i]);
+		strbuf_add_text(&sb, i + 1 < group->count ? ", " : "");
+	}
+	if (group->count > 1) {
+		display_pad(out, INDENT);
+		display_wrap(out, sb.data, INDENT, width);
+	}
+	strbuf_release(&sb);
+}
+
+static void
+write_frame(const struct view *view, uint32_t id, size_t number, FILE *out)
+{
+	const struct view_function *function = view_function(view, id);
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_format(&sb, "%*zu  ", INDENT, number);
+	strbuf_add_foreign(&sb, function->name);
+	/* A name that is an address says the module already. */
+	if (function->known && function->module[0] != '\0') {
+		strbuf_add_text(&sb, " (");
+		strbuf_add_foreign(&sb, function->module);
+		strbuf_add_text(&sb, ")");
+	}
+	if (function->file != NULL) {
+		strbuf_add_text(&sb, " at ");
+		strbuf_add_foreign(&sb, function->file);
+		if (function->line > 0)
+			strbuf_add_format(&sb, ":%" PRIu32, function->line);
+	}
+	if (function->inlined)
+		strbuf_add_text(&sb, " [inlined]");
+	fprintf(out, "%s\n", sb.data);
+	strbuf_release(&sb);
+}
+
+static void
+write_head(const struct export_input *input, const struct dump *dump, FILE *out)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_format(&sb, "Process %jd (", (intmax_t)input->process->pid);
+	strbuf_add_foreign(&sb, input->process->comm);
+	strbuf_add_text(&sb, "): ");
+	quantity_add_things(&sb, dump->threads, "thread", "threads");
+	strbuf_add_text(&sb, "\n");
+	strbuf_add_foreign(&sb, input->process->cmdline);
+	fprintf(out, "%s\n", sb.data);
+	strbuf_release(&sb);
+}
+
+/* What it cost those whose stack was taken. */
+static void
+write_cost(const struct export_input *input, FILE *out, size_t width)
+{
+	const struct sampler_stats *stats = input->stats;
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	quantity_add_count(&sb, stats->read);
+	strbuf_add_text(&sb, stats->read == 1 ? " stack was read without a stop, " :
+						" stacks were read without a stop, ");
+	quantity_add_count(&sb, stats->stopped);
+	strbuf_add_text(&sb, " in a stop");
+	if (stats->stop_ns.count > 0) {
+		strbuf_add_text(&sb, stats->stop_ns.count > 1 ? ", the longest of " : " of ");
+		quantity_add_time(&sb, (int64_t)stats->stop_ns.max);
+	}
+	strbuf_add_text(&sb, ".");
+	fputc('\n', out);
+	display_wrap(out, sb.data, 0, width);
+	if (input->filtered)
+		fputs("Threads that options have left out are not shown.\n", out);
+	strbuf_release(&sb);
+}
+
+void
+text_dump_write(const struct export_input *input, size_t width, FILE *out)
+{
+	struct dump dump;
+
+	dump_make(input->view, &dump);
+	write_head(input, &dump, out);
+	for (size_t g = 0; g < dump.count; g++) {
+		const struct dump_group *group = &dump.group[g];
+
+		write_who(input->view, group, out, width);
+		for (size_t i = 0; i < group->depth; i++)
+			write_frame(input->view, group->function[i], i, out);
+		if (group->depth == 0)
+			fprintf(out, "%*s  [no stack]\n", INDENT, "");
+	}
+	write_cost(input, out, width);
+	dump_release(&dump);
+}
