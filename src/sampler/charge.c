@@ -17,13 +17,16 @@ charge_runnable(struct sampler *sampler, struct tracked *thread, uint32_t entry,
 	struct charges *charges = &sampler->charges;
 
 	if (thread->late != NULL) {
-		/* Its ticks are over, and were charged to it as they passed. */
+		/*
+		 * Its ticks are over. Those at which it was looked at were charged to it as they
+		 * passed; what they have is for all of them.
+		 */
 		struct late_charge *of = &thread->late->charge;
 
 		if (of->samples > 0)
 			profile_charge(sampler->profile, entry,
 				       (int64_t)(of->latency_ns * (double)samples /
-						 (double)of->samples));
+						 (double)(of->samples + of->fresh)));
 		/* The CPU time of those that are not always looked at is counted anyway. */
 		if (thread->state == RUN_RUNNING && thread->late->samples == 1)
 			sampler->on_cpu_owed += (double)samples;

@@ -40,9 +40,9 @@ struct hidden {
 };
 
 /*
- * Of one that is late, the ticks at which it was runnable; `fresh` samples are of this one, so
- * many of which it waited for a CPU, as far as can be told. `on_cpu` of all were taken for it
- * being on one.
+ * Of one that is late, the ticks at which it was runnable, or may prove to have been; `fresh`
+ * samples are of this one, so many of which it waited for a CPU, as far as can be told. `on_cpu`
+ * of all were taken for it being on one.
  */
 struct late_charge {
 	int64_t samples, fresh;

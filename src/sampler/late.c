@@ -47,7 +47,9 @@ late_begin(struct sampler *sampler, struct pending *pending)
 	if (run_state_runnable(pending->state))
 		fresh = pending->samples;
 	thread->late->charge = (struct late_charge){
-		.fresh = fresh, .queued = (double)fresh * queued,
+		.samples = pending->samples - fresh,
+		.fresh = fresh,
+		.queued = (double)fresh * queued,
 	};
 	sampler->runnable += (double)fresh;
 	sampler->late_count++;
