@@ -371,6 +371,7 @@ recording_close(struct recording *recording)
 	strings_free(recording->texts);
 	free(recording->tick);
 	free(recording->wanted);
+	free(recording->turn);
 	free(recording->stack);
 	free(recording->thread);
 	free(recording->path);

@@ -40,6 +40,7 @@ struct recording {
 	struct recording_tick *tick;
 	size_t tick_count, tick_capacity;
 	bool *wanted;           /* by tick, at the last load; NULL: all */
+	uint64_t *turn;         /* the tick after it at which that changes, or their number */
 	uint32_t *stack, *thread; /* its numbers -> those of the profile it was loaded into last */
 	size_t stacks, threads;
 	struct table syscalls;  /* number in the recording -> number here */

@@ -35,15 +35,15 @@ tell(const struct recording *recording, const struct recording_span *span,
 
 	while (from < end) {
 		struct recording_span part = *span;
-		uint64_t to = recording->wanted == NULL ? end : from;
+		uint64_t to = recording->turn != NULL ? recording->turn[from] : end;
 		const struct recording_tick *last;
 
-		while (to < end && recording_tick_wanted(recording, to))
-			to++;
-		if (to == from) {
-			from++;
+		if (!recording_tick_wanted(recording, from)) {
+			from = to;
 			continue;
 		}
+		if (to > end)
+			to = end;
 		last = &recording->tick[to - 1];
 		part.first_tick = from;
 		part.ticks = to - from;

@@ -85,13 +85,30 @@ is_wanted(const struct recording *recording, const struct recording_selection *s
 					       tick->parallelism <= selection->most);
 }
 
+/* A span may have all ticks, and there may be as many spans: they go from turn to turn. */
+static void
+find_turns(struct recording *recording)
+{
+	const size_t count = recording->tick_count;
+
+	if (recording->wanted == NULL)
+		return;
+	recording->turn = xcalloc(count + 1, sizeof(*recording->turn));
+	for (size_t i = count; i-- > 0;)
+		recording->turn[i] =
+			i + 1 < count && recording->wanted[i] == recording->wanted[i + 1] ?
+				recording->turn[i + 1] : i + 1;
+}
+
 struct tick_sum *
 reader_sum_ticks(struct recording *recording, struct recording_load *load)
 {
 	struct tick_sum *sums = xcalloc(recording->tick_count + 1, sizeof(*sums));
 
 	free(recording->wanted);
+	free(recording->turn);
 	recording->wanted = NULL;
+	recording->turn = NULL;
 	if (load->selection != NULL)
 		recording->wanted = xcalloc(recording->tick_count + 1, sizeof(bool));
 	load->selected_ns = 0;
@@ -118,6 +135,7 @@ reader_sum_ticks(struct recording *recording, struct recording_load *load)
 		load->selected_ns += tick->span_ns;
 		profile_add_tick(load->profile, tick->span_ns, tick->parallelism, tick->runnable);
 	}
+	find_turns(recording);
 	return sums;
 }
 
