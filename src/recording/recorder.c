@@ -201,8 +201,13 @@ recorder_commit(struct recorder *recorder, const struct sampler_stats *stats, st
 {
 	const uint64_t cpu_ns = clock_own_cpu_ns();
 	struct sampler_stats copy = *stats;
-	int rc = recorder_file_check(recorder, err);
+	int rc;
 
+	/* What was sampled since is not among what could be written now. */
+	if (recorder->failed)
+		return error_set(err, ERROR_OUTPUT, "cannot write to %s: that has failed before",
+				 recorder->path);
+	rc = recorder_file_check(recorder, err);
 	recorder->last_ns = clock_now_ns();
 	if (rc != 0) {
 		recorder->failed = true;

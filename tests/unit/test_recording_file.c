@@ -290,6 +290,9 @@ test_no_room(void **state)
 	assert_non_null(strstr(err.text, place.path));
 	if (strstr(err.text, "File too large") == NULL)
 		fail_msg("%s", err.text);
+	/* There is room again, but what came meanwhile was not taken. */
+	sample_ticks(profile, worker, idle, 100);
+	assert_int_equal(recorder_commit(recorder, &no_stats, &err), -ERROR_OUTPUT);
 	recorder_free(recorder);
 	back = load(place.path, NULL, &info);
 	assert_int_equal(info.ticks, rounds * 100);
