@@ -67,7 +67,8 @@ say_written(const struct sample_run *run, const struct view *view, bool snapshot
 	int64_t total = view_total_samples(view);
 	struct strbuf path;
 
-	if (view_row_count(view) == 0 && profile_entry_count(run->profile) == 0)
+	if (view_row_count(view) == 0 && profile_entry_count(run->profile) == 0 &&
+	    run->part == NULL)
 		log_say(&run->log, LOG_NORMAL, "there is no sample yet");
 	else if (view_row_count(view) == 0)
 		log_say(&run->log, LOG_NORMAL, "no sample is among those that were asked for");

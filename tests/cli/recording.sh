@@ -37,6 +37,9 @@ total=$(awk '{ sum += $NF } END { print sum }' "$out")
 run report --from -100ms --parallelism 0-4 x.wsdb
 expect_status 0
 expect_in "$out" 'Only      while 0 to 4 threads were on a CPU, from 100 ms before the end'
+run report --from 100s x.wsdb
+expect_status 0
+expect_err 'no sample is among those that were asked for'
 
 # without the verb, and in place of what was there
 run -q -p "$pid" -d 100ms -o x.wsdb
