@@ -15,6 +15,9 @@
 #define STEPS_PER_BYTE 8
 /* What SQLite may take: its schema could be made to, and what is sorted. */
 #define HEAP_MOST (INT64_C(1) << 30)
+/* Seconds, up to the year 2106: as nanoseconds, with times of the recording behind them, they stay
+ * below 2^63, so that whoever makes a date of them need not look. */
+#define BEGAN_MOST (INT64_C(1) << 32)
 
 int
 reader_damaged(const struct recording *recording, const char *what, struct error *err)
@@ -194,7 +197,7 @@ take_number(struct rows *rows, struct recording_info *info, const char *key)
 	if (strcmp(key, "pid") == 0)
 		info->pid = rows_number(rows, 1, 0, INT32_MAX);
 	else if (strcmp(key, "began") == 0)
-		info->began = rows_number(rows, 1, 0, INT64_C(1) << 40);
+		info->began = rows_number(rows, 1, 0, BEGAN_MOST);
 	else if (strcmp(key, "clock_ns") == 0)
 		info->clock_ns = (uint64_t)rows_number(rows, 1, 0, NUMBER_MOST);
 	else if (strcmp(key, "cpus") == 0)

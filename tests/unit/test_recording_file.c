@@ -537,6 +537,8 @@ test_damaged(void **state)
 		{ "UPDATE ticks SET parallelism = 1 << 30", "its ticks cannot be right" },
 		{ "UPDATE ticks SET span_ns = -1", "its ticks cannot be right" },
 		{ "DELETE FROM ticks WHERE n = 50", "its ticks cannot be right" },
+		{ "UPDATE meta SET value = 1 << 33 WHERE key = 'began'",
+		  "its table 'meta' cannot be right" },
 		{ "DROP TABLE spans", "its table 'spans' is not there" },
 		{ "DROP TABLE spans; CREATE VIEW spans AS SELECT 1 AS id", "its table 'spans'" },
 		{ "ALTER TABLE spans ADD COLUMN x AS (hex(wall_ns))", "its table 'spans'" },
