@@ -37,6 +37,8 @@ libwallsample_a_SOURCES += \
 	src/export/text.c \
 	src/export/text_dump.c \
 	src/export/text_dump.h \
+	src/export/tick_levels.c \
+	src/export/tick_levels.h \
 	src/export/timeline.c \
 	src/export/timeline.h \
 	src/export/timeline_bins.c \

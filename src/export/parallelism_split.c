@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tick_levels.h"
 #include "timeline.h"
 #include "wallsample/base.h"
 #include "wallsample/table.h"
@@ -19,6 +20,7 @@ struct level {
 
 struct parallelism_split {
 	const struct export_input *input;
+	struct tick_levels **ticks; /* of each recording, while it is gone through */
 	struct table places;   /* (functions, thread and state) -> a number */
 	struct table rows;     /* (that number, system call) -> row */
 	struct table of_level; /* (row, parallelism) -> level */
@@ -74,37 +76,53 @@ place_level(struct parallelism_split *split, uint32_t row, uint32_t parallelism)
 	return &split->level[id];
 }
 
+/* A row, and the level of it that was met last: mostly it is the next one's, too. */
+struct adding {
+	struct parallelism_split *split;
+	uint32_t row;
+	struct level *level;
+};
+
+static void
+add_ticks(void *context, uint32_t parallelism, double time_ns, double real_ns)
+{
+	struct adding *adding = context;
+
+	if (adding->level == NULL || adding->level->parallelism != parallelism)
+		adding->level = place_level(adding->split, adding->row, parallelism);
+	adding->level->time_ns += time_ns;
+	adding->level->real_ns += real_ns;
+}
+
 static bool
 on_slice(void *context, const struct timeline_slice *slice)
 {
 	struct parallelism_split *split = context;
-	const struct recording *recording = split->input->recordings[slice->recording];
-	const uint32_t row = place_row(split, slice);
-	struct level *level = NULL;
+	struct adding adding = { .split = split, .row = place_row(split, slice) };
 
-	for (uint64_t i = 0; i < slice->ticks; i++) {
-		const struct recording_tick *tick =
-			recording_tick(recording, slice->first_tick + i);
-
-		/* mostly that of the tick before */
-		if (level == NULL || level->parallelism != tick->parallelism)
-			level = place_level(split, row, tick->parallelism);
-		level->time_ns += (double)tick->span_ns;
-		level->real_ns += (double)tick->span_ns / (tick->runnable > 0 ? tick->runnable : 1);
-	}
+	tick_levels_sum(split->ticks[slice->recording], slice->first_tick, slice->ticks, add_ticks,
+			&adding);
 	return true;
 }
 
 struct parallelism_split *
 parallelism_split_create(const struct export_input *input)
 {
+	const size_t count = input->recording_count;
 	struct parallelism_split *split = xcalloc(1, sizeof(*split));
 
 	split->input = input;
+	split->ticks = xcalloc(count + 1, sizeof(struct tick_levels *));
+	for (size_t i = 0; i < count; i++)
+		split->ticks[i] = tick_levels_create(input->recordings[i]);
 	table_init(&split->places);
 	table_init(&split->rows);
 	table_init(&split->of_level);
 	timeline_each(input, RECORDING_BY_THREAD, on_slice, split);
+	for (size_t i = 0; i < count; i++)
+		tick_levels_free(split->ticks[i]);
+	free(split->ticks);
+	split->ticks = NULL;
 	return split;
 }
 

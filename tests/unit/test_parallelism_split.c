@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "../../src/export/parallelism_split.h"
+#include "../../src/export/tick_levels.h"
 #include "wallsample/base.h"
 #include "wallsample/recording_read.h"
 
@@ -217,6 +218,55 @@ test_sums(void **state)
 	scene_release(&scene);
 }
 
+/* Sums of a stretch of ticks, by parallelism. */
+struct sums {
+	double time_ns[3], real_ns[3];
+	size_t calls;
+};
+
+static void
+add_sums(void *context, uint32_t parallelism, double time_ns, double real_ns)
+{
+	struct sums *sums = context;
+
+	assert_in_range(parallelism, 0, 2);
+	sums->time_ns[parallelism] += time_ns;
+	sums->real_ns[parallelism] += real_ns;
+	sums->calls++;
+}
+
+/* The ticks' parallelism is 1, 2, 1, 0, again and again: whichever part is asked for is summed, and
+ * without a walk through it if it is long. */
+static void
+test_ticks(void **state)
+{
+	static const uint32_t pattern[] = { 1, 2, 1, 0 };
+	struct tick_levels *levels;
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	levels = tick_levels_create(scene.recording);
+	for (uint64_t first = 0; first < 100; first++) {
+		struct sums want = { .calls = 0 };
+
+		for (uint64_t ticks = 0; first + ticks <= 100; ticks++) {
+			struct sums sums = { .calls = 0 };
+
+			tick_levels_sum(levels, first, ticks, add_sums, &sums);
+			assert_true(sums.calls <= (ticks < 96 ? ticks : 3));
+			for (int p = 0; p < 3; p++) {
+				assert_true(sums.time_ns[p] == want.time_ns[p]);
+				assert_true(sums.real_ns[p] == want.real_ns[p]);
+			}
+			add_sums(&want, pattern[(first + ticks) % 4], TICK,
+				 pattern[(first + ticks) % 4] == 2 ? TICK / 2 : TICK);
+		}
+	}
+	tick_levels_free(levels);
+	scene_release(&scene);
+}
+
 /* Without recordings there is nothing to share a row out by. */
 static void
 test_unknown(void **state)
@@ -244,6 +294,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_ticks),
 		cmocka_unit_test(test_unknown),
 	};
 
