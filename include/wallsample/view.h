@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wallsample/base.h"
 #include "wallsample/profile.h"
 #include "wallsample/symbol.h"
 
@@ -39,6 +40,8 @@ enum view_key {
 #undef X
 	VIEW_BY_ADDRESS, /* nothing is one but frames of the same address: for exporters */
 };
+
+const char *view_key_word(enum view_key key); /* "function"; VIEW_BY_ADDRESS has none */
 
 /* A function: one name in one module; or what else frames are told apart by. */
 struct view_function {
@@ -79,6 +82,8 @@ struct view *view_create(const struct profile *profile, struct symbols *symbols,
 void view_free(struct view *view);
 
 const struct profile *view_profile(const struct view *view);
+/* Adds what a thread of the profile is called as a frame, "name-tid"; foreign bytes as they are. */
+void view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out);
 enum view_key view_key(const struct view *view);
 size_t view_row_count(const struct view *view);
 const struct view_row *view_row(const struct view *view, size_t index);

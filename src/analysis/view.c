@@ -276,6 +276,27 @@ view_profile(const struct view *view)
 	return view->profile;
 }
 
+const char *
+view_key_word(enum view_key key)
+{
+	static const char *const words[] = {
+#define X(name, text) [VIEW_BY_##name] = text,
+		VIEW_KEYS(X)
+#undef X
+	};
+
+	return words[key];
+}
+
+void
+view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out)
+{
+	const struct profile_thread *of = profile_thread(view->profile, thread);
+
+	strbuf_add_text(out, profile_text(view->profile, of->name));
+	strbuf_add_format(out, "-%jd", (intmax_t)of->tid);
+}
+
 enum view_key
 view_key(const struct view *view)
 {

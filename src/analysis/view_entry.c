@@ -33,14 +33,11 @@ find_function(struct naming *naming, const char *text)
 static uint32_t
 function_of(struct naming *naming, const struct profile_entry *entry)
 {
-	const struct profile *profile = naming->view->profile;
-	const struct profile_thread *thread = profile_thread(profile, entry->thread);
 	struct strbuf *text = &naming->scratch;
 
 	strbuf_clear(text);
 	if (naming->key == VIEW_BY_THREAD) {
-		strbuf_add_format(text, "%s-%jd", profile_text(profile, thread->name),
-				  (intmax_t)thread->tid);
+		view_add_thread(naming->view, entry->thread, text);
 	} else {
 		strbuf_add_text(text, "[");
 		run_state_add(text, entry->state, entry->syscall);

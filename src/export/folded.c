@@ -103,16 +103,16 @@ make_lines(struct folding *folding)
 static char *
 line_text(const struct folding *folding, const struct line *line)
 {
-	const struct profile *profile = view_profile(folding->view);
-	struct strbuf sb;
+	struct strbuf sb, thread;
 
 	strbuf_init(&sb);
+	strbuf_init(&thread);
 	if (folding->by_thread) {
-		const struct profile_thread *thread = profile_thread(profile, line->thread);
-
-		add_name(&sb, profile_text(profile, thread->name));
-		strbuf_add_format(&sb, "-%jd;", (intmax_t)thread->tid);
+		view_add_thread(folding->view, line->thread, &thread);
+		add_name(&sb, thread.data);
+		strbuf_add_text(&sb, ";");
 	}
+	strbuf_release(&thread);
 	if (line->depth == 0)
 		strbuf_add_text(&sb, "[no stack]");
 	for (size_t i = line->depth; i-- > 0;) {

@@ -30,13 +30,13 @@ struct naming {
 static void
 add_name(struct strbuf *out, const struct view *view, const struct tree_node *node)
 {
-	const struct profile *profile = view_profile(view);
-
 	if (node->kind == TREE_THREAD) {
-		const struct profile_thread *thread = profile_thread(profile, node->function);
+		struct strbuf thread;
 
-		strbuf_add_foreign(out, profile_text(profile, thread->name));
-		strbuf_add_format(out, "-%jd", (intmax_t)thread->tid);
+		strbuf_init(&thread);
+		view_add_thread(view, node->function, &thread);
+		strbuf_add_foreign(out, thread.data);
+		strbuf_release(&thread);
 	} else {
 		const struct view_function *function = view_function(view, node->function);
 

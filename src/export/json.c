@@ -54,11 +54,6 @@ write_sampling(struct writing *writing)
 		[SAMPLER_DURATION] = "duration", [SAMPLER_STOPPED] = "stopped",
 		[SAMPLER_GONE] = "gone",
 	};
-	static const char *const keys[] = {
-#define X(name, text) [VIEW_BY_##name] = text,
-		VIEW_KEYS(X)
-#undef X
-	};
 	const struct export_input *input = writing->input;
 	const struct sampler_stats *stats = input->stats;
 	json_t *object = json_object();
@@ -76,7 +71,7 @@ write_sampling(struct writing *writing)
 							     json_string(ends[input->end]));
 	json_object_set_new(object, "execed", json_boolean(stats->execed));
 	json_object_set_new(object, "filtered", json_boolean(input->filtered));
-	json_object_set_new(object, "by", json_string(keys[view_key(writing->view)]));
+	json_object_set_new(object, "by", json_string(view_key_word(view_key(writing->view))));
 	json_object_set_new(object, "sort", json_string(weight_word(input->sort)));
 	json_stream_put(&writing->json, "sampling", object);
 }

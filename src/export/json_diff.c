@@ -104,11 +104,6 @@ write_functions(struct json_stream *json, const struct diff *diff)
 void
 json_write_diff(const struct diff_input *input, FILE *out)
 {
-	static const char *const keys[] = {
-#define X(name, text) [VIEW_BY_##name] = text,
-		VIEW_KEYS(X)
-#undef X
-	};
 	const struct diff *diff = input->diff;
 	struct json_stream json;
 
@@ -116,7 +111,8 @@ json_write_diff(const struct diff_input *input, FILE *out)
 	json_stream_put(&json, "schema", json_integer(SCHEMA));
 	json_stream_put(&json, "generator", json_string("wallsample"));
 	json_stream_put(&json, "kind", json_string("diff"));
-	json_stream_put(&json, "by", json_string(keys[view_key(input->run[DIFF_AFTER].view)]));
+	json_stream_put(&json, "by",
+			json_string(view_key_word(view_key(input->run[DIFF_AFTER].view))));
 	json_stream_put(&json, "sort", json_string(weight_word(diff->weight)));
 	json_stream_put(&json, "filtered", json_boolean(input->filtered));
 	write_run(&json, "before", &input->run[DIFF_BEFORE]);

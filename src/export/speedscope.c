@@ -80,16 +80,6 @@ function_number(struct scope *scope, uint32_t function)
 	return frame_number(scope, TREE_FUNCTION, function, (int32_t)SYSCALL_NONE);
 }
 
-static void
-add_thread_name(struct scope *scope, uint32_t id)
-{
-	const struct profile *profile = view_profile(scope->view);
-	const struct profile_thread *thread = profile_thread(profile, id);
-
-	strbuf_add_text(&scope->scratch, profile_text(profile, thread->name));
-	strbuf_add_format(&scope->scratch, "-%jd", (intmax_t)thread->tid);
-}
-
 /* What is in scratch, as text. */
 static json_t *
 scratch_text(struct scope *scope)
@@ -122,7 +112,7 @@ write_frame(struct scope *scope, const struct scope_frame *frame)
 	json_t *object = json_object();
 
 	if (frame->kind == TREE_THREAD) {
-		add_thread_name(scope, frame->function);
+		view_add_thread(scope->view, frame->function, &scope->scratch);
 	} else if (frame->kind == TREE_STATE) {
 		strbuf_add_text(&scope->scratch, "[");
 		run_state_add(&scope->scratch, (enum run_state)frame->function, frame->syscall);
@@ -305,7 +295,7 @@ begin_thread(struct scope *scope, const struct timeline_slice *slice)
 {
 	struct scope_profile *profile = &scope->profile;
 
-	add_thread_name(scope, slice->thread);
+	view_add_thread(scope->view, slice->thread, &scope->scratch);
 	begin_profile(scope, scope->end_ns - scope->begin_ns);
 	profile->open = true;
 	profile->recording = slice->recording;

@@ -151,15 +151,13 @@ shade_of(const char *module)
 static void
 make_name(struct drawing *drawing, const struct tree_node *node)
 {
-	const struct profile *profile = view_profile(drawing->view);
 	struct strbuf *name = &drawing->name, *whole = &drawing->line;
 
 	strbuf_clear(name);
 	if (node->kind == TREE_THREAD) {
-		const struct profile_thread *thread = profile_thread(profile, node->function);
-
-		strbuf_add_foreign(name, profile_text(profile, thread->name));
-		strbuf_add_format(name, "-%jd", (intmax_t)thread->tid);
+		view_add_thread(drawing->view, node->function, whole);
+		strbuf_add_foreign(name, whole->data);
+		strbuf_clear(whole);
 	} else if (node->kind == TREE_STATE) {
 		strbuf_add_text(name, "[");
 		run_state_add(name, (enum run_state)node->function, node->syscall);
