@@ -75,6 +75,7 @@ struct exporter {
 	void (*write)(const struct export_input *input, FILE *out);
 	/* The same of what changed between two runs; NULL: this format has no such thing. */
 	void (*write_diff)(const struct diff_input *input, FILE *out);
+	const char *diff_help; /* of that, if it is less than `help` says; else NULL */
 	/* The same of every thread once: a view of one tick, by address. Or NULL. */
 	void (*write_dump)(const struct export_input *input, FILE *out);
 };

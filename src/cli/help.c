@@ -73,6 +73,14 @@ print_commands(FILE *out)
 		print_item(out, command->name, command->help);
 }
 
+static void
+print_format(FILE *out, const struct exporter *exporter, bool of_diff)
+{
+	const bool other = of_diff && exporter->diff_help != NULL;
+
+	print_item(out, exporter->name, other ? exporter->diff_help : exporter->help);
+}
+
 void
 help_print(const struct command *command, FILE *out)
 {
@@ -87,7 +95,7 @@ help_print(const struct command *command, FILE *out)
 		fputs("\nFormats:\n", out);
 		for (size_t i = 0; exporters[i] != NULL; i++)
 			if (output_format_fits(exporters[i], command))
-				print_item(out, exporters[i]->name, exporters[i]->help);
+				print_format(out, exporters[i], command->bit == FOR_DIFF);
 		if (command->bit & FOR_SAMPLING)
 			print_item(out, "wsdb", "a recording, for wallsample report");
 	}

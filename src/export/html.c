@@ -120,4 +120,5 @@ const struct exporter exporter_html = {
 	.in_words = true,
 	.write = html_write,
 	.write_diff = html_write_diff,
+	.diff_help = "the report as one page for a browser",
 };

@@ -16,6 +16,7 @@ run diff --help
 expect_status 0
 expect_in "$out" 'Usage: wallsample diff [OPTIONS] BEFORE AFTER'
 expect_not_in "$out" 'pprof'
+expect_not_in "$out" 'timeline' # of its page, which has none
 run diff missing.wsdb missing.wsdb
 expect_status 2
 expect_err 'cannot read missing.wsdb: No such file or directory'
