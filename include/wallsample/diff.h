@@ -23,8 +23,8 @@
  * With many functions some will always seem to differ: at 95 % for each, 5 in 100. So the margins
  * are as wide as it takes for all of them together: of two runs that do not differ, 95 in 100
  * have no finding at all. Each function is asked twice, for itself (flat) and with what it called
- * (cum). Those that both runs together met less than DIFF_LOOKS_LEAST times are not asked, because
- * no answer could be a finding.
+ * (cum), threads and states once. Those that both runs together met less than DIFF_LOOKS_LEAST
+ * times are not asked, because no answer could be a finding.
  *
  * What it is not: the margin is about chance in sampling. A program that does not do the same
  * each time has runs that truly differ.

@@ -101,8 +101,11 @@ judge(const struct side side[DIFF_SIDES], const struct diff_sum *const sum[DIFF_
 
 /* Two passes: margins hang on how many questions there are. */
 static void
-make_rows(const struct side side[DIFF_SIDES], struct diff *diff)
+make_rows(const struct side side[DIFF_SIDES], enum view_key key, struct diff *diff)
 {
+	/* Threads and states call nothing: that would be the same question again. */
+	const bool calls = key != VIEW_BY_THREAD && key != VIEW_BY_STATE;
+
 	size_t used = 0;
 
 	for (int pass = 0; pass < 2; pass++) {
@@ -118,6 +121,7 @@ make_rows(const struct side side[DIFF_SIDES], struct diff *diff)
 			if (pass == 0) {
 				compare(side, flat, diff->weight, &row->flat);
 				compare(side, cum, diff->weight, &row->cum);
+				row->cum.asked &= calls;
 				diff->questions += row->flat.asked + row->cum.asked;
 			} else {
 				judge(side, flat, diff, &row->flat);
@@ -241,7 +245,7 @@ diff_make(const struct diff_run run[DIFF_SIDES], enum weight weight, struct diff
 	}
 	out->row = pairs.row;
 	out->count = pairs.count;
-	make_rows(side, out);
+	make_rows(side, view_key(run[DIFF_AFTER].view), out);
 	make_totals(side, out);
 	out->by_flat = sort_rows(out, false, &out->flat_found);
 	out->by_cum = sort_rows(out, true, &out->cum_found);

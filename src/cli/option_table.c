@@ -41,7 +41,7 @@ const struct option_row option_table[] = {
 	  .help = "what to write, see below; without it by the ending of FILE, else text" },
 	{ .name = "limit", .letter = 'n', .argument = "N", .type = OPTION_NUMBER, FIELD(limit),
 	  .min = 1, .max = 1000000000, .unit = "rows",
-	  .help = "rows of a table (default 20; with -t, 8 for each thread)" },
+	  .help = "rows of a table (default 20; 8 for each thread where threads are kept apart)" },
 	{ .name = "threads", .commands = FOR_REPORT_OF_ONE,
 	  .letter = 't', .type = OPTION_FLAG, FIELD(threads),
 	  .help = "keep the threads apart: a table of functions for each; in folded stacks each is "

@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "html_data.h"
+#include "json_stream.h"
 #include "timeline_bins.h"
 #include "wallsample/profile.h"
 #include "wallsample/state.h"
@@ -33,12 +34,6 @@ static const char before[] =
 	"<script type=\"application/json\" id=\"timeline-data\">";
 
 static const char after[] = "</script>\n</section>";
-
-static json_t *
-json_count(uint64_t count)
-{
-	return json_integer((json_int_t)count);
-}
 
 /* Without its zeros at the end: as good as nothing. */
 static json_t *
@@ -124,7 +119,7 @@ make_rest(const struct timeline_bins *bins)
 			json_array_clear(counts);
 		json_array_append_new(states, counts);
 	}
-	json_object_set_new(object, "count", json_count(bins->rest_count));
+	json_object_set_new(object, "count", json_stream_number(bins->rest_count));
 	json_object_set_new(object, "states", states);
 	return object;
 }
@@ -140,11 +135,11 @@ add_load(json_t *data, const struct timeline_bins *bins)
 
 		json_array_append_new(mean, json_integer(load->wanted_ns <= 0 ? -1 :
 					llround(PARTS * load->cpu_ns / load->wanted_ns)));
-		json_array_append_new(most, json_count(load->most));
+		json_array_append_new(most, json_stream_number(load->most));
 	}
 	json_object_set_new(data, "mean", mean);
 	json_object_set_new(data, "most", most);
-	json_object_set_new(data, "cpus", json_count(bins->cpus));
+	json_object_set_new(data, "cpus", json_stream_number(bins->cpus));
 }
 
 static json_t *
@@ -156,9 +151,10 @@ make_parts(const struct timeline_bins *bins)
 		const struct timeline_part *part = &bins->part[i];
 		json_t *object = json_object();
 
-		json_object_set_new(object, "start", json_count(part->start_ns / NS_PER_US));
-		json_object_set_new(object, "end", json_count(part->end_ns / NS_PER_US));
-		json_object_set_new(object, "bins", json_count(part->count));
+		json_object_set_new(object, "start",
+				    json_stream_number(part->start_ns / NS_PER_US));
+		json_object_set_new(object, "end", json_stream_number(part->end_ns / NS_PER_US));
+		json_object_set_new(object, "bins", json_stream_number(part->count));
 		json_array_append_new(parts, object);
 	}
 	return parts;
@@ -175,8 +171,8 @@ make_data(const struct timeline_bins *bins, const struct export_input *input)
 	for (size_t i = 0; i < bins->row_count; i++)
 		json_array_append_new(threads, make_thread(bins, &bins->row[i], profile));
 	json_object_set_new(data, "steps", json_integer(STEPS));
-	json_object_set_new(data, "bin_ns", json_count(bins->bin_ns));
-	json_object_set_new(data, "recordings", json_count(input->recording_count));
+	json_object_set_new(data, "bin_ns", json_stream_number(bins->bin_ns));
+	json_object_set_new(data, "recordings", json_stream_number(input->recording_count));
 	json_object_set_new(data, "parts", make_parts(bins));
 	json_object_set_new(data, "states", states);
 	add_load(data, bins);

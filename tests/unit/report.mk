@@ -94,6 +94,7 @@ EXTRA_DIST += \
 	tests/replay/diff-overhead.txt \
 	tests/replay/diff.folded tests/replay/diff.json \
 	tests/replay/diff.man tests/replay/diff.md tests/replay/diff.tex \
+	tests/replay/dump.folded tests/replay/dump.json tests/replay/dump.txt \
 	tests/replay/report.html tests/replay/report.man tests/replay/report.md \
 	tests/replay/report.tex \
 	tests/replay/report-200.txt \

@@ -268,6 +268,36 @@ test_folded(void **state)
 	scene_release(&scene);
 }
 
+/* A dump is of one tick, at which each thread has one row; here some have more. */
+static void
+test_dump(void **state)
+{
+	static const struct {
+		const char *name, *format;
+	} golden[] = {
+		{ "dump.txt", "text" }, { "dump.json", "json" }, { "dump.folded", "folded" },
+	};
+	struct scene scene = scene_make(&all);
+	struct export_input input = scene_input(&scene);
+	struct view *view = view_create(scene.profile, NULL, &all, VIEW_BY_ADDRESS);
+
+	(void)state;
+	input.view = view;
+	for (size_t i = 0; i < ARRAY_SIZE(golden); i++) {
+		char *text = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&text, &size);
+
+		assert_non_null(out);
+		exporter_by_name(golden[i].format)->write_dump(&input, out);
+		assert_int_equal(fclose(out), 0);
+		golden_check(golden[i].name, text, size);
+		free(text);
+	}
+	view_free(view);
+	scene_release(&scene);
+}
+
 /*
  * The golden file is not compressed: how zlib does that may change. What is in it is compared
  * with the report by pprof itself, in tests/replay/pprof.sh.
@@ -558,6 +588,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_registry),
 		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_dump),
 		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_speedscope),
