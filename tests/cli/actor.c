@@ -247,9 +247,12 @@ crowd_sleeps(unsigned long count)
 	DIR *folder = opendir("/proc/self/task");
 	struct dirent *entry;
 
-	while (folder != NULL && (entry = readdir(folder)) != NULL)
-		count -= strtol(entry->d_name, NULL, 10) != getpid() &&
-			 is_in_place(entry->d_name);
+	while (folder != NULL && (entry = readdir(folder)) != NULL) {
+		const long tid = strtol(entry->d_name, NULL, 10);
+
+		/* not of "." and "..", which is the first thread's, who is at work here */
+		count -= tid > 0 && tid != getpid() && is_in_place(entry->d_name);
+	}
 	closedir(folder);
 	return count == 0;
 }
