@@ -95,26 +95,6 @@ write_diff(void *context, FILE *out, struct error *err)
 	return 0;
 }
 
-/* %p of the output's name is the later process. */
-static int
-open_output(struct comparison *comparison, struct error *err)
-{
-	struct sample_run *run = &comparison->run;
-	struct strbuf name;
-	int rc = 0;
-
-	strbuf_init(&name);
-	if (run->options->output != NULL)
-		rc = output_name_expand(run->options->output,
-					comparison->loaded[DIFF_AFTER].process->pid, &name, err);
-	if (rc == 0)
-		rc = output_open(&run->output, name.data, err);
-	if (rc == 0)
-		rc = output_check_format(&run->output, run->exporter, err);
-	strbuf_release(&name);
-	return rc;
-}
-
 static void
 say_written(const struct comparison *comparison)
 {
@@ -142,7 +122,8 @@ compare(struct comparison *comparison, int *status, struct error *err)
 	for (int side = 0; rc == 0 && side < DIFF_SIDES; side++)
 		rc = load(comparison, (enum diff_side)side, status, err);
 	if (rc == 0)
-		rc = open_output(comparison, err);
+		rc = sample_open_output(&comparison->run,
+					comparison->loaded[DIFF_AFTER].process->pid, err);
 	if (rc != 0)
 		return rc;
 	for (int side = 0; side < DIFF_SIDES; side++)

@@ -36,24 +36,16 @@ take_back(struct sample_run *run)
 static int
 write_report(struct sample_run *run, int *status, struct error *err)
 {
-	struct strbuf name, why;
-	int rc = 0;
+	struct strbuf why;
+	int rc = sample_open_output(run, run->target.pid, err);
 
-	strbuf_init(&name);
 	strbuf_init(&why);
-	if (run->options->output != NULL)
-		rc = output_name_expand(run->options->output, run->target.pid, &name, err);
-	if (rc == 0)
-		rc = output_open(&run->output, name.data, err);
-	if (rc == 0)
-		rc = output_check_format(&run->output, run->exporter, err);
 	if (rc == 0)
 		rc = sample_write(run, &run->stats, false, err);
 	if (rc == 0)
 		*status = sample_exit_status(&run->stats, &why);
 	if (rc == 0 && why.length > 0)
 		log_say(&run->log, LOG_NORMAL, "%s", why.data);
-	strbuf_release(&name);
 	strbuf_release(&why);
 	return rc;
 }

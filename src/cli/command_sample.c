@@ -92,8 +92,8 @@ check_words(struct sample_run *run, struct error *err)
 
 /* --- the run --------------------------------------------------------------------- */
 
-static int
-open_output(struct sample_run *run, struct error *err)
+int
+sample_open_output(struct sample_run *run, pid_t pid, struct error *err)
 {
 	const char *pattern = run->options->output;
 	struct strbuf name;
@@ -101,7 +101,7 @@ open_output(struct sample_run *run, struct error *err)
 
 	strbuf_init(&name);
 	if (pattern != NULL)
-		rc = output_name_expand(pattern, run->target.pid, &name, err);
+		rc = output_name_expand(pattern, pid, &name, err);
 	if (rc == 0)
 		rc = output_open(&run->output, name.data, err);
 	if (rc == 0)
@@ -270,7 +270,7 @@ prepare(struct sample_run *run, struct error *err)
 	raise_descriptor_limit();
 	run->modules = modules_create();
 	run->profile = profile_create();
-	rc = run->records ? record_begin(run, err) : open_output(run, err);
+	rc = run->records ? record_begin(run, err) : sample_open_output(run, run->target.pid, err);
 	if (rc == 0 && !run->records && !run->dumps)
 		rc = part_begin(run, err);
 	if (rc == 0)

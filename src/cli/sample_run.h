@@ -47,6 +47,8 @@ struct sample_run {
 void sample_run_init(struct sample_run *run, const struct options *options);
 /* What can be wrong with the words about a report. */
 int sample_check_report(struct sample_run *run, struct error *err);
+/* Opens what -o names, in which %p is this process, for the format that was chosen. */
+int sample_open_output(struct sample_run *run, pid_t pid, struct error *err);
 void sample_run_release(struct sample_run *run);
 
 /* --- sample_report.c --------------------------------------------------------- */
