@@ -209,12 +209,67 @@ closed_output(void)
 	target_finish(&target, NULL);
 }
 
+/* Is a thread of it traced at this moment? */
+static bool
+someone_is_held(pid_t pid)
+{
+	pid_t tids[64];
+	const size_t count = inspect_threads(pid, tids, sizeof(tids) / sizeof(tids[0]));
+
+	for (size_t i = 0; i < count; i++)
+		if (inspect_status(pid, tids[i], "TracerPid") > 0)
+			return true;
+	return false;
+}
+
+/*
+ * A dump holds whatever runs until it has everybody, which takes a while where more threads run
+ * than there are CPUs: it is killed right then. True when it was.
+ */
+static bool
+kill_dump_while_held(const struct target *target, char *const words[])
+{
+	bool held = false, over = false;
+	siginfo_t end = { .si_pid = 0 };
+	struct run run;
+
+	run_start_words(&run, words, NULL);
+	while (!held && !over) {
+		held = someone_is_held(target->pid);
+		over = waitid(P_PID, (id_t)run.pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+		       end.si_pid != 0;
+	}
+	kill(run.pid, SIGKILL);
+	run_finish(&run);
+	run_release(&run);
+	check_goes_on(target);
+	return held;
+}
+
+static void
+killed_dump(int times)
+{
+	char program[] = "wallsample", verb[] = "dump", p[] = "-p", pid[16];
+	char *const words[] = {program, verb, p, pid, NULL};
+	struct target target;
+	int held = 0;
+
+	harness_case("a dump killed %d times while it holds threads", times);
+	target_start(&target, "crowd", "6", "4", "20", NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
+	/* the alarm bounds it */
+	while (held < times)
+		held += kill_dump_while_held(&target, words);
+	target_finish(&target, NULL);
+}
+
 int
 main(void)
 {
 	harness_begin(120);
 	many_ends("SIGKILL", SIGKILL, "--no-jitter", 80);
 	many_ends("SIGKILL while all threads are held", SIGKILL, "--stop-all", 20);
+	killed_dump(10);
 	many_ends("SIGSEGV", SIGSEGV, "--no-jitter", 5);
 	many_ends("SIGINT", SIGINT, "--no-jitter", 10);
 	many_ends("SIGTERM", SIGTERM, "--stop-all", 10);
