@@ -3,6 +3,7 @@ include src/target/local.mk
 include src/state/local.mk
 include src/jit/local.mk
 include src/tracer/local.mk
+include src/wait/local.mk
 include src/unwind/local.mk
 include src/symbol/local.mk
 include src/profile/local.mk
@@ -13,7 +14,7 @@ include src/export/local.mk
 include src/cli/local.mk
 libwallsample_a_SOURCES += \
 	include/wallsample/attach.h include/wallsample/banned.h include/wallsample/base.h \
-	include/wallsample/chain.h include/wallsample/diff.h include/wallsample/dump.h \
+	include/wallsample/chain.h include/wallsample/descriptor.h include/wallsample/diff.h include/wallsample/dump.h \
 	include/wallsample/elf_open.h \
 	include/wallsample/error.h include/wallsample/export.h include/wallsample/find.h \
 	include/wallsample/finding.h include/wallsample/histogram.h \
@@ -27,5 +28,5 @@ libwallsample_a_SOURCES += \
 	include/wallsample/snapshot.h include/wallsample/state.h \
 	include/wallsample/symbol.h include/wallsample/table.h \
 	include/wallsample/tracer.h include/wallsample/tree.h include/wallsample/unwind.h \
-	include/wallsample/view.h
+	include/wallsample/view.h include/wallsample/wait.h
 EXTRA_DIST += src/README

@@ -14,6 +14,7 @@ declare -A folder_of=(
 	[jit_objects]=target [jit]=jit
 	[state]=state
 	[memory]=tracer [snapshot]=tracer [tracer]=tracer
+	[descriptor]=wait [wait]=wait
 	[chain]=unwind [unwind]=unwind
 	[symbol]=symbol
 	[profile]=profile
@@ -30,15 +31,16 @@ declare -A below=(
 	[target]='base'
 	[state]='base target'
 	[tracer]='base target state'
+	[wait]='base target state tracer'
 	[unwind]='base target tracer'
 	[jit]='base target'
 	[symbol]='base target jit'
-	[profile]='base target state'
-	[sampler]='base target jit state tracer unwind profile'
-	[recording]='base target state unwind symbol profile sampler'
-	[analysis]='base target state profile symbol'
-	[export]='base target jit state unwind profile symbol sampler recording analysis'
-	[cli]='base target jit state tracer unwind symbol profile sampler recording analysis export'
+	[profile]='base target state wait'
+	[sampler]='base target jit state tracer wait unwind profile'
+	[recording]='base target state wait unwind symbol profile sampler'
+	[analysis]='base target state wait profile symbol'
+	[export]='base target jit state wait unwind profile symbol sampler recording analysis'
+	[cli]='base target jit state tracer wait unwind symbol profile sampler recording analysis export'
 )
 
 failed=0
@@ -62,7 +64,7 @@ included() {
 }
 
 # The order itself has no ring: each folder stands only on folders that are named before it.
-order='base target jit state tracer unwind symbol profile sampler recording analysis export cli'
+order='base target jit state tracer wait unwind symbol profile sampler recording analysis export cli'
 seen=' '
 for folder in $order; do
 	for lower in ${below[$folder]}; do

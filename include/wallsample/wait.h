@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait.h - what a blocked thread waits for, and who keeps it waiting: told from its system call,
+ * its arguments and the target's memory, while it sleeps and without a stop.
+ *
+ * Memory is hostile: it may change while it is read, or be garbage. What does not fit together is
+ * no mutex: the kind falls back to WAIT_FUTEX, and that to the name of the system call.
+ */
+#ifndef WALLSAMPLE_WAIT_H
+#define WALLSAMPLE_WAIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "wallsample/base.h"
+#include "wallsample/memory.h"
+#include "wallsample/state.h"
+
+/*
+ * X(NAME, text): what is waited for. NONE is of a thread that does not wait, OTHER of one of which
+ * nothing but the system call is known.
+ */
+#define WAIT_KINDS(X)                                                          \
+	X(NONE, "")                                                            \
+	/* locks: the object is an address, and most have an owner */          \
+	X(MUTEX, "mutex")                                                      \
+	X(MUTEX_RECURSIVE, "recursive mutex")                                  \
+	X(MUTEX_ERRORCHECK, "error-checking mutex")                            \
+	X(MUTEX_ROBUST, "robust mutex")                                        \
+	X(MUTEX_PI, "priority-inheriting mutex")                               \
+	X(RWLOCK_READ, "rwlock, to read")                                      \
+	X(RWLOCK_WRITE, "rwlock, to write")                                    \
+	X(STDIO, "stdio lock")                                                 \
+	X(ALLOCATOR, "allocator lock")                                         \
+	X(LOCK, "lock") /* of the C library's own kind, which has no owner */  \
+	X(ONCE, "once")                                                        \
+	/* others in memory */                                                 \
+	X(CONDITION, "condition variable")                                     \
+	X(SEMAPHORE, "semaphore")                                              \
+	X(BARRIER, "barrier")                                                  \
+	X(JOIN, "end of a thread") /* the owner is that thread */              \
+	X(FUTEX, "futex")                                                      \
+	/* of a descriptor */                                                  \
+	X(FILE, "file")                                                        \
+	X(PIPE_READ, "pipe, to read")                                          \
+	X(PIPE_WRITE, "pipe, to write")                                        \
+	X(TERMINAL, "terminal")                                                \
+	X(SOCKET_READ, "socket, to receive")                                   \
+	X(SOCKET_WRITE, "socket, to send")                                     \
+	X(ACCEPT, "connection, to accept")                                     \
+	X(CONNECT, "connection, to be accepted")                               \
+	X(EVENTFD, "eventfd")                                                  \
+	X(TIMERFD, "timerfd")                                                  \
+	X(SIGNALFD, "signalfd")                                                \
+	X(INOTIFY, "inotify")                                                  \
+	X(DEVICE, "device")                                                    \
+	X(DESCRIPTOR, "descriptor") /* one of another kind */                  \
+	/* of several at once */                                               \
+	X(POLL, "poll")                                                        \
+	X(SELECT, "select")                                                    \
+	X(EPOLL, "epoll")                                                      \
+	X(IO_URING, "io_uring")                                                \
+	/* of no object */                                                     \
+	X(SLEEP, "time to pass")                                               \
+	X(CHILD, "child")                                                      \
+	X(SIGNAL, "signal")                                                    \
+	X(FAULT, "page fault")                                                 \
+	X(DISK, "disk")     /* in a system call, uninterruptible */            \
+	X(STOPPED, "continuation") /* stopped by a job-control signal */       \
+	X(OTHER, "system call")
+
+enum wait_kind {
+#define X(name, text) WAIT_##name,
+	WAIT_KINDS(X)
+#undef X
+	WAIT_KIND_COUNT
+};
+
+const char *wait_kind_text(enum wait_kind kind);
+/* Is the object an address of the target's memory? */
+bool wait_kind_in_memory(enum wait_kind kind);
+/* Does a thread that is done with it let another go on: can there be an owner? */
+bool wait_kind_has_owner(enum wait_kind kind);
+
+/* Who keeps the thread waiting. */
+enum wait_holder {
+	HOLDER_UNKNOWN, /* nobody can be named, or there is none just now */
+	HOLDER_THREAD,  /* a thread of the process */
+	HOLDER_GONE,    /* a thread that is no more: it has exited and kept the lock */
+	HOLDER_READERS, /* some readers of an rwlock, who are not written down */
+};
+
+struct wait_owner {
+	enum wait_holder holder;
+	pid_t tid;      /* of THREAD in our pid namespace, of GONE as memory has it; else 0 */
+	uint32_t readers;
+};
+
+/* In which call a thread is. */
+struct wait_call {
+	enum run_state state;
+	long number;    /* true_syscall: never restart_syscall */
+	uint64_t args[6];
+};
+
+struct wait {
+	enum wait_kind kind;
+	bool timed;      /* it ends by itself after a time */
+	uint64_t object; /* where the lock begins; of a futex that nothing is known of, its word;
+			  * 0: none */
+	/* -1: none. Of POLL and SELECT it is the only descriptor that is waited for. */
+	int fd;
+	uint32_t fds;    /* how many POLL and SELECT wait for; 0: not known */
+	pid_t child;     /* of CHILD: its pid as the target knows it; 0 or below as in waitpid(2) */
+	/* What is left until `timed` is over, in ns from now; UINT64_MAX: not known. */
+	uint64_t left_ns;
+};
+
+/* What it is told from. */
+struct wait_source {
+	struct memory memory;
+	/* The living thread that the target's memory calls `inner`, in our namespace; 0: none. */
+	pid_t (*thread)(void *context, pid_t inner);
+	/* How many threads were last seen in a futex call on the address; 0: not known. */
+	size_t (*blocked)(void *context, uint64_t address);
+	void *context;
+};
+
+/* What the thread in this call waits for. Takes some microseconds. */
+void wait_classify(const struct wait_source *source, const struct wait_call *call,
+		   struct wait *out);
+
+/* Who keeps it waiting now: one or two reads. */
+void wait_owner(const struct wait_source *source, const struct wait *wait,
+		struct wait_owner *out);
+
+/*
+ * What memory cannot tell: the kind of a wait that is FUTEX or LOCK, told by the function that
+ * waits, such as pthread_once or malloc. `function`: plain names, innermost first. Returns
+ * another kind or the same.
+ */
+enum wait_kind wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count);
+
+/* The word of the futex the call sleeps on; 0: it is in none. */
+uint64_t wait_futex_word(const struct wait_call *call);
+
+#endif

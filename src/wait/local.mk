@@ -1,0 +1,2 @@
+libwallsample_a_SOURCES += \
+	src/wait/wait_kind.c
