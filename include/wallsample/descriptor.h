@@ -36,16 +36,20 @@ void descriptors_free(struct descriptors *descriptors);
 
 /*
  * What the descriptor is, in some microseconds: its link in /proc. `id` is the text of that link,
- * the same as long as it is the same pipe or socket; borrowed until the next call.
+ * the same as long as it is the same pipe or socket; borrowed until the next look.
  */
 enum descriptor_kind descriptor_look(struct descriptors *descriptors, int fd, const char **id);
 
 /*
  * Adds to `out` what such an id is, for people: "/var/log/x", "pipe to sort (1234)",
- * "tcp 127.0.0.1:5432 from 127.0.0.1:40022, psql (1235)", "tcp port 8080", "unix /run/x.sock,
- * systemd (1)", "epoll of 3: …". Foreign bytes as they are. May take as long as it takes to
- * go through the descriptors of all processes once: for a moment at which no thread is held, and
- * not in a tick. False: nothing more than the id is known.
+ * "tcp 127.0.0.1:5432 from 127.0.0.1:40022, psql (1235)", "tcp to 10.0.0.7:443", "tcp port
+ * 8080", "unix to /run/x.sock, systemd (1)", "epoll of 3: …". Both ends of a pipe have one id:
+ * what is said is of the end that `fd` is. Foreign bytes as they are.
+ *
+ * May take as long as it takes to go through the descriptors of all processes once: for a moment
+ * at which no thread is held, and not in a tick. What was found so is good for a second. Of a
+ * pipe or socket that is gone: what was last said of it. False: nothing more than the id is
+ * known, and nothing is added.
  */
 bool descriptor_describe(struct descriptors *descriptors, int fd, const char *id,
 			 struct strbuf *out);

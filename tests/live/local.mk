@@ -6,7 +6,8 @@ tests_live_libharness_a_SOURCES = \
 	tests/live/inspect.c tests/live/run.c
 
 live_tests = \
-	tests/live/test_churn tests/live/test_eustack tests/live/test_files tests/live/test_gdbjit \
+	tests/live/test_churn tests/live/test_descriptors tests/live/test_eustack \
+	tests/live/test_files tests/live/test_gdbjit \
 	tests/live/test_harness \
 	tests/live/test_jitter tests/live/test_killed tests/live/test_late \
 	tests/live/test_latency tests/live/test_lifecycle \
@@ -18,6 +19,7 @@ check_PROGRAMS += $(live_tests)
 TESTS += $(live_tests)
 live_ldadd = tests/live/libharness.a -lm
 tests_live_test_churn_LDADD = $(live_ldadd)
+tests_live_test_descriptors_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
 tests_live_test_eustack_LDADD = $(live_ldadd)
 tests_live_test_files_LDADD = $(live_ldadd)
 tests_live_test_gdbjit_LDADD = $(live_ldadd)
@@ -51,7 +53,8 @@ live_jit_targets = \
 	tests/live/bin/gdbjit tests/live/bin/gdbjit_object tests/live/bin/gdbjit_program
 live_plain_targets = \
 	tests/live/bin/amdahl tests/live/bin/brink tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
-	tests/live/bin/churn tests/live/bin/copies tests/live/bin/crowd tests/live/bin/exec_after \
+	tests/live/bin/churn tests/live/bin/copies tests/live/bin/crowd tests/live/bin/descriptors \
+	tests/live/bin/exec_after \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
 	tests/live/bin/interrupts \
 	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/recurse \
@@ -69,6 +72,7 @@ live_sources = \
 	tests/live/targets/amdahl.c tests/live/targets/brink.c tests/live/targets/calls.h tests/live/targets/calls_hot.c \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
 	tests/live/targets/churn.c tests/live/targets/copies.c tests/live/targets/crowd.c \
+	tests/live/targets/descriptors.c \
 	tests/live/targets/exec_after.c tests/live/targets/exec_before.c \
 	tests/live/targets/execs.c tests/live/targets/forks.c tests/live/targets/gated.c \
 	tests/live/targets/gdbjit.c \
@@ -96,6 +100,8 @@ tests/live/bin/calls_restart: tests/live/targets/calls_restart.c $(live_headers)
 tests/live/bin/churn: tests/live/targets/churn.c $(live_headers)
 	$(live_one)
 tests/live/bin/crowd: tests/live/targets/crowd.c $(live_headers)
+	$(live_one)
+tests/live/bin/descriptors: tests/live/targets/descriptors.c $(live_headers)
 	$(live_one)
 tests/live/bin/exec_after: tests/live/targets/exec_after.c $(live_headers)
 	$(live_one)

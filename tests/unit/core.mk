@@ -1,4 +1,4 @@
-# Unit tests of src/state, src/tracer and src/unwind.
+# Unit tests of src/state, src/tracer, src/wait and src/unwind.
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_chain tests/unit/test_rule tests/unit/test_state \
 	tests/unit/test_tracer_parts tests/unit/test_unwind tests/unit/test_unwind_damage
@@ -6,13 +6,16 @@ TESTS += tests/unit/test_chain tests/unit/test_rule tests/unit/test_state \
 	tests/unit/test_tracer_parts tests/unit/test_unwind tests/unit/test_unwind_damage
 check_PROGRAMS += tests/unit/test_jit tests/unit/test_jitdump tests/unit/test_v8
 TESTS += tests/unit/test_jit tests/unit/test_jitdump tests/unit/test_v8
-check_PROGRAMS += tests/unit/test_interpreter
-TESTS += tests/unit/test_interpreter
+check_PROGRAMS += tests/unit/test_descriptor_text tests/unit/test_interpreter
+TESTS += tests/unit/test_descriptor_text tests/unit/test_interpreter
 if ARCH_X86_64
 check_PROGRAMS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
 TESTS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
 endif
 endif
+tests_unit_test_descriptor_text_SOURCES = tests/unit/test_descriptor_text.c
+tests_unit_test_descriptor_text_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_descriptor_text_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_chain_SOURCES = tests/unit/test_chain.c
 tests_unit_test_chain_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_chain_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

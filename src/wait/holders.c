@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* holders.c - finds the processes that hold a pipe, a socket or a fifo. */
+#include "holders.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* So many descriptors are looked at in a walk; on a machine with more nobody is named. */
+#define WALK_MOST 200000
+/* Threads of which one may have the descriptors that the first has no more. */
+#define THREADS_MOST 64
+/* The inode of the first pid namespace: PROC_PID_INIT_INO of Linux's proc_ns.h. */
+#define FIRST_PID_NAMESPACE UINT64_C(0xeffffffc)
+
+struct holder {
+	uint64_t key; /* of its link */
+	pid_t pid;
+	pid_t tid; /* whose folder it was found in: its first thread, if that lives */
+	int fd;
+};
+
+struct holders {
+	pid_t own;
+	struct holder *list; /* by key, then by pid */
+	size_t count, capacity;
+	size_t walked;
+	bool all;            /* no process was missed */
+};
+
+/* FNV-1a of 64 bits (draft-eastlake-fnv). Whoever is found by it is compared by text. */
+static uint64_t
+key_of(const char *link, size_t length)
+{
+	uint64_t key = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < length; i++)
+		key = (key ^ (unsigned char)link[i]) * UINT64_C(0x100000001b3);
+	return key;
+}
+
+/* Only what two processes can have the ends of: fifos have paths. */
+static bool
+is_of_interest(const char *link, size_t length)
+{
+	return length > 0 && (link[0] == '/' || strncmp(link, "pipe:[", 6) == 0 ||
+			      strncmp(link, "socket:[", 8) == 0);
+}
+
+/* Of a process that has ended meanwhile, too, a link is said not to be permitted. */
+static bool
+is_gone(pid_t pid)
+{
+	return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+static void
+walk_descriptor(struct holders *holders, pid_t pid, pid_t tid, int dirfd, const char *name)
+{
+	char link[PATH_MAX];
+	struct holder *holder;
+	ssize_t length;
+	uint64_t fd;
+
+	if (!parse_whole_u64(name, 0, INT_MAX, &fd))
+		return;
+	holders->walked++;
+	length = readlinkat(dirfd, name, link, sizeof(link) - 1);
+	if (length <= 0) {
+		holders->all &= errno == ENOENT || is_gone(pid);
+		return;
+	}
+	link[length] = '\0';
+	if (!is_of_interest(link, (size_t)length))
+		return;
+	holders->list = xgrow(holders->list, &holders->capacity, holders->count + 1,
+			      sizeof(*holders->list));
+	holder = &holders->list[holders->count++];
+	holder->key = key_of(link, (size_t)length);
+	holder->pid = pid;
+	holder->tid = tid;
+	holder->fd = (int)fd;
+}
+
+/* Takes ownership of the folder's descriptor; how many descriptors it had. */
+static size_t
+walk_folder(struct holders *holders, pid_t pid, pid_t tid, int dirfd)
+{
+	DIR *dir = fdopendir(dirfd);
+	size_t before = holders->walked;
+	struct dirent *entry;
+
+	if (dir == NULL) {
+		close(dirfd);
+		return 0;
+	}
+	while (holders->walked < WALK_MOST && (entry = readdir(dir)) != NULL)
+		walk_descriptor(holders, pid, tid, dirfd, entry->d_name);
+	closedir(dir);
+	return holders->walked - before;
+}
+
+/*
+ * The first thread may have ended and have left its descriptors to the others, which share them;
+ * to those who are not root its own folder is then closed. False: they may not be looked at.
+ */
+static bool
+walk_threads(struct holders *holders, pid_t pid)
+{
+	bool permitted = true;
+	struct dirent *entry;
+	char name[NAME_MAX + 8];
+	DIR *dir;
+
+	snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
+	dir = opendir(name);
+	if (dir == NULL)
+		return errno == ENOENT;
+	for (int i = 0; i < THREADS_MOST && permitted && (entry = readdir(dir)) != NULL; i++) {
+		uint64_t tid;
+		int fd;
+
+		if (!parse_whole_u64(entry->d_name, 1, INT_MAX, &tid) || (pid_t)tid == pid)
+			continue;
+		snprintf(name, sizeof(name), "%s/fd", entry->d_name);
+		fd = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0 && walk_folder(holders, pid, (pid_t)tid, fd) > 0)
+			break;
+		permitted = fd >= 0 || errno == ENOENT || errno == ESRCH;
+	}
+	closedir(dir);
+	return permitted;
+}
+
+static void
+walk_process(struct holders *holders, pid_t pid)
+{
+	struct stat st;
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/fd", (int)pid);
+	fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && walk_folder(holders, pid, pid, fd) > 0)
+		return;
+	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
+		return;
+	/* Kernel threads have none; a folder of threads has two links more than threads. */
+	snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
+	if (stat(name, &st) == 0 && st.st_nlink > 3)
+		holders->all &= walk_threads(holders, pid);
+	else
+		holders->all &= fd >= 0;
+}
+
+static int
+compare_holders(const void *a, const void *b)
+{
+	const struct holder *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Processes of namespaces further out do not show here. */
+static bool
+sees_all_processes(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 && (uint64_t)st.st_ino == FIRST_PID_NAMESPACE;
+}
+
+struct holders *
+holders_scan(pid_t own)
+{
+	struct holders *holders = xcalloc(1, sizeof(*holders));
+	struct dirent *entry;
+	bool first = false;
+	DIR *dir;
+
+	holders->own = own;
+	holders->all = sees_all_processes();
+	dir = opendir("/proc");
+	while (dir != NULL && holders->walked < WALK_MOST && (entry = readdir(dir)) != NULL) {
+		uint64_t pid;
+
+		if (!parse_whole_u64(entry->d_name, 1, INT_MAX, &pid))
+			continue;
+		/* With hidepid, those that may not be looked at are not even listed. */
+		first |= pid == 1;
+		walk_process(holders, (pid_t)pid);
+	}
+	holders->all &= first;
+	if (dir != NULL)
+		closedir(dir);
+	if (holders->walked >= WALK_MOST)
+		holders->count = 0;
+	if (holders->count > 0)
+		qsort(holders->list, holders->count, sizeof(*holders->list), compare_holders);
+	return holders;
+}
+
+void
+holders_free(struct holders *holders)
+{
+	if (holders == NULL)
+		return;
+	free(holders->list);
+	free(holders);
+}
+
+/* Where the key begins in the list. */
+static size_t
+find_key(const struct holders *holders, uint64_t key)
+{
+	size_t low = 0, high = holders->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (holders->list[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+#define PATH_SIZE 64
+
+/* /proc has a folder for each thread, though it lists those of processes only. */
+static void
+path_of(const struct holder *holder, char *path)
+{
+	snprintf(path, PATH_SIZE, "/proc/%d/fd/%d", (int)holder->tid, holder->fd);
+}
+
+/* The same path may be another file in another mount namespace. */
+static bool
+is_same_file(const struct holder *a, const struct holder *b)
+{
+	const int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	char path[PATH_SIZE];
+	struct statx x, y;
+
+	path_of(a, path);
+	if (statx(AT_FDCWD, path, flags, STATX_INO, &x) != 0)
+		return false;
+	path_of(b, path);
+	return statx(AT_FDCWD, path, flags, STATX_INO, &y) == 0 && x.stx_ino == y.stx_ino &&
+	       x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor;
+}
+
+/*
+ * Is it still this link, open for that? The permission bits of the link itself tell how the
+ * file was opened (tid_fd_update_inode in Linux's fs/proc/fd.c).
+ */
+static bool
+still_holds(const struct holder *holder, const char *link, enum holder_access access)
+{
+	const size_t length = strlen(link);
+	char path[PATH_SIZE], text[PATH_MAX];
+	struct stat st;
+
+	path_of(holder, path);
+	if (access != HOLDER_ANY &&
+	    (lstat(path, &st) != 0 ||
+	     (st.st_mode & (access == HOLDER_READS ? S_IRUSR : S_IWUSR)) == 0))
+		return false;
+	return readlink(path, text, sizeof(text)) == (ssize_t)length &&
+	       memcmp(text, link, length) == 0;
+}
+
+/*
+ * That nobody else holds an end is known when every process was looked at, and the own process
+ * had its end at that time: an end of a pipe that is gone from all processes never comes back.
+ */
+void
+holders_find(const struct holders *holders, const char *link, enum holder_access access,
+	     struct holders_found *found)
+{
+	const uint64_t key = key_of(link, strlen(link));
+	const size_t first = find_key(holders, key);
+	const struct holder *own = NULL;
+	size_t end = first;
+	pid_t last = 0;
+
+	memset(found, 0, sizeof(*found));
+	for (; end < holders->count && holders->list[end].key == key; end++)
+		if (holders->list[end].pid == holders->own)
+			own = &holders->list[end];
+	if (link[0] == '/' && own == NULL)
+		return;
+	for (size_t i = first; i < end; i++) {
+		const struct holder *holder = &holders->list[i];
+
+		if (holder->pid == last || !still_holds(holder, link, access) ||
+		    (link[0] == '/' && !is_same_file(holder, own)))
+			continue;
+		last = holder->pid;
+		found->count++;
+		if (holder->pid == holders->own)
+			found->own = true;
+		else if (found->named < HOLDERS_NAMED)
+			found->pid[found->named++] = holder->pid;
+	}
+	found->sure = holders->all && own != NULL;
+}
+
+void
+holders_add_process(pid_t pid, struct strbuf *out)
+{
+	char name[32];
+	size_t length = 0;
+	char *comm;
+
+	snprintf(name, sizeof(name), "/proc/%d/comm", (int)pid);
+	comm = file_read_text(AT_FDCWD, name, 256, &length);
+	if (comm != NULL && length > 0 && comm[length - 1] == '\n')
+		length--;
+	strbuf_add(out, comm != NULL ? comm : "?", comm != NULL ? length : 1);
+	strbuf_add_format(out, " (%d)", (int)pid);
+	free(comm);
+}
+
+void
+holders_add_text(const struct holders_found *found, struct strbuf *out)
+{
+	size_t more = found->count - found->named - (found->own ? 1 : 0);
+
+	if (found->count == 0)
+		strbuf_add_text(out, "nobody");
+	for (size_t i = 0; i < found->named; i++) {
+		bool last = i + 1 == found->count;
+
+		if (i > 0)
+			strbuf_add_text(out, last ? " and " : ", ");
+		holders_add_process(found->pid[i], out);
+	}
+	if (found->own)
+		strbuf_add_text(out, found->named == 0 ? "itself"
+				     : more == 0       ? " and itself" : ", itself");
+	if (more > 0)
+		strbuf_add_format(out, " and %zu more", more);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* socket_text.c - a socket in words: its protocol, its addresses and who has the other end. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "descriptor_parts.h"
+#include "unix_diag.h"
+
+/*
+ * Ports below are not given to those who do not ask for one: the default of
+ * /proc/sys/net/ipv4/ip_local_port_range, see ip(7). Many a machine has it lower.
+ */
+#define FIRST_OWN_PORT 32768
+
+#define PROTOCOL_SIZE 32
+
+/*
+ * "TCP", "UNIX-STREAM": an attribute of every socket (sockfs_xattr_get in Linux's net/socket.c).
+ * The socket is not opened, only held by its name: the number may belong to a file by this time,
+ * and to ask for attributes of files is to ask whoever keeps them, who may never answer.
+ */
+static bool
+read_protocol(const struct descriptors *descriptors, int fd, uint64_t inode, char *protocol)
+{
+	ssize_t length = 0;
+	struct statx st;
+	char path[32];
+	int named;
+
+	snprintf(path, sizeof(path), "%d", fd);
+	named = openat(descriptors->fd_dir, path, O_PATH | O_CLOEXEC);
+	if (named < 0)
+		return false;
+	if (statx(named, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO,
+		  &st) == 0 && S_ISSOCK(st.stx_mode) && st.stx_ino == inode) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", named);
+		length = getxattr(path, "system.sockprotoname", protocol, PROTOCOL_SIZE - 1);
+	}
+	close(named);
+	protocol[length > 0 ? length : 0] = '\0';
+	return length > 0;
+}
+
+/* "vsock socket", "raw socket" */
+static void
+add_protocol(const char *protocol, struct strbuf *out)
+{
+	if (strncmp(protocol, "AF_", 3) == 0)
+		protocol += 3;
+	for (size_t i = 0; protocol[i] != '\0' && protocol[i] != '-'; i++) {
+		char c = protocol[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c - 'A' + 'a');
+		strbuf_add(out, &c, 1);
+	}
+	strbuf_add_text(out, " socket");
+}
+
+/* Those who have the socket with this inode; none may be known. */
+static bool
+find_peer(struct descriptors *descriptors, uint64_t inode, struct holders_found *found)
+{
+	char link[48];
+
+	snprintf(link, sizeof(link), "socket:[%llu]", (unsigned long long)inode);
+	holders_find(descriptors_holders(descriptors), link, HOLDER_ANY, found);
+	if (found->count == 0 && descriptors_forget_holders(descriptors))
+		holders_find(descriptors_holders(descriptors), link, HOLDER_ANY, found);
+	return found->count > 0;
+}
+
+/* --- internet ------------------------------------------------------------------------ */
+
+static void
+add_listening(const struct net_socket *socket, const char *name, struct strbuf *out)
+{
+	strbuf_add_format(out, "%s port %u", name, socket->local.port);
+	if (!net_address_is_any(&socket->local)) {
+		strbuf_add_text(out, " on ");
+		net_address_add(&socket->local, false, out);
+	}
+}
+
+/* Did the other end ask for this connection? Nobody has written that down. */
+static bool
+is_accepted(const struct net_tables *tables, const struct net_socket *socket,
+	    const struct net_socket *peer)
+{
+	if (net_tables_listens(tables, socket->protocol, socket->local.port))
+		return true;
+	if (peer != NULL && net_tables_listens(tables, socket->protocol, socket->remote.port))
+		return false;
+	return socket->local.port < FIRST_OWN_PORT && socket->remote.port >= FIRST_OWN_PORT;
+}
+
+static void
+describe_internet(struct descriptors *descriptors, const struct net_socket *socket,
+		  struct strbuf *out)
+{
+	const struct net_tables *tables = descriptors_tables(descriptors);
+	const char *name = socket->protocol == NET_TCP ? "tcp" : "udp";
+	struct holders_found found;
+	const struct net_socket *peer;
+
+	if (socket->remote.port == 0) {
+		add_listening(socket, name, out);
+		return;
+	}
+	peer = net_tables_peer(tables, socket);
+	strbuf_add_text(out, name);
+	if (is_accepted(tables, socket, peer)) {
+		strbuf_add_text(out, " ");
+		net_address_add(&socket->local, true, out);
+		strbuf_add_text(out, " from ");
+	} else {
+		strbuf_add_text(out, " to ");
+	}
+	net_address_add(&socket->remote, true, out);
+	if (peer != NULL && find_peer(descriptors, peer->inode, &found)) {
+		strbuf_add_text(out, ", ");
+		holders_add_text(&found, out);
+	}
+}
+
+/* --- unix ------------------------------------------------------------------------------ */
+
+/* What is known of a UNIX socket; from the kernel's answer if it can be asked, else the table. */
+static bool
+look_at_unix(struct descriptors *descriptors, uint64_t inode, struct unix_socket *socket)
+{
+	const struct net_tables *tables;
+	const struct net_socket *listed;
+
+	if (descriptors->same_network) {
+		if (descriptors->diag < 0)
+			descriptors->diag = unix_diag_open();
+		if (descriptors->diag >= 0 && unix_diag_ask(descriptors->diag, inode, socket))
+			return true;
+	}
+	tables = descriptors_tables(descriptors);
+	listed = net_tables_find(tables, NET_UNIX, inode);
+	if (listed == NULL)
+		return false;
+	memset(socket, 0, sizeof(*socket));
+	socket->listens = listed->listens;
+	snprintf(socket->name, sizeof(socket->name), "%s", net_tables_path(tables, listed));
+	return true;
+}
+
+static bool
+describe_unix(struct descriptors *descriptors, uint64_t inode, struct strbuf *out)
+{
+	struct unix_socket socket, peer;
+	struct holders_found found;
+	const char *link = "";
+
+	if (!look_at_unix(descriptors, inode, &socket))
+		return false;
+	strbuf_add_text(out, "unix");
+	if (socket.name[0] != '\0')
+		strbuf_add_format(out, " %s", socket.name);
+	if (socket.peer == 0) {
+		if (socket.name[0] == '\0')
+			strbuf_add_text(out, " socket");
+		return true;
+	}
+	/* A socket takes the name of the one that accepted it; who connects rarely has one. */
+	if (!look_at_unix(descriptors, socket.peer, &peer))
+		peer.name[0] = '\0';
+	if (peer.name[0] != '\0') {
+		strbuf_add_format(out, " %s %s", socket.name[0] != '\0' ? "with" : "to",
+				  peer.name);
+		link = ", ";
+	} else {
+		link = socket.name[0] != '\0' ? " from " : " to ";
+	}
+	if (find_peer(descriptors, socket.peer, &found)) {
+		strbuf_add_text(out, link);
+		holders_add_text(&found, out);
+	} else if (socket.name[0] == '\0' && peer.name[0] == '\0') {
+		strbuf_add_text(out, " socket");
+	}
+	return true;
+}
+
+/* --- all ------------------------------------------------------------------------------- */
+
+static void
+describe_netlink(const struct net_socket *socket, struct strbuf *out)
+{
+	/* Linux's include/uapi/linux/netlink.h */
+	static const char *const families[] = {
+		[0] = "route",      [4] = "sock_diag", [5] = "nflog",   [6] = "xfrm",
+		[7] = "selinux",    [8] = "iscsi",     [9] = "audit",   [11] = "connector",
+		[12] = "netfilter", [15] = "uevent",   [16] = "generic", [21] = "crypto",
+	};
+
+	if (socket->family < ARRAY_SIZE(families) && families[socket->family] != NULL)
+		strbuf_add_format(out, "netlink %s", families[socket->family]);
+	else
+		strbuf_add_format(out, "netlink %u", socket->family);
+}
+
+static bool
+protocol_of(const char *name, enum net_protocol *protocol)
+{
+	static const struct {
+		const char *name;
+		enum net_protocol protocol;
+	} names[] = {
+		{ "TCP", NET_TCP },   { "TCPv6", NET_TCP },
+		{ "UDP", NET_UDP },   { "UDPv6", NET_UDP },
+		{ "UNIX", NET_UNIX }, { "UNIX-STREAM", NET_UNIX },
+		{ "NETLINK", NET_NETLINK },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i].name, name) == 0) {
+			*protocol = names[i].protocol;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One whose protocol has tables that it is in. */
+static bool
+describe_listed(struct descriptors *descriptors, enum net_protocol protocol, uint64_t inode,
+		struct strbuf *out)
+{
+	const struct net_socket *socket;
+
+	if (protocol == NET_UNIX)
+		return describe_unix(descriptors, inode, out);
+	socket = net_tables_find(descriptors_tables(descriptors), protocol, inode);
+	if (socket == NULL && descriptors_forget_tables(descriptors))
+		socket = net_tables_find(descriptors_tables(descriptors), protocol, inode);
+	if (socket == NULL)
+		return false;
+	if (protocol == NET_NETLINK)
+		describe_netlink(socket, out);
+	else
+		describe_internet(descriptors, socket, out);
+	return true;
+}
+
+bool
+socket_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out)
+{
+	const char *number = id + strlen("socket:[");
+	enum net_protocol protocol;
+	char name[PROTOCOL_SIZE];
+	uint64_t inode;
+
+	if (!parse_u64(&number, 10, &inode) || !read_protocol(descriptors, fd, inode, name))
+		return false;
+	/* One that is not bound yet, or of another namespace, is in no table. */
+	if (!protocol_of(name, &protocol) ||
+	    !describe_listed(descriptors, protocol, inode, out))
+		add_protocol(name, out);
+	return true;
+}
