@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "wallsample/base.h"
+#include "wallsample/descriptor.h"
 #include "wallsample/memory.h"
 #include "wallsample/state.h"
 
@@ -103,18 +104,34 @@ struct wait_call {
 	enum run_state state;
 	long number;    /* true_syscall: never restart_syscall */
 	uint64_t args[6];
+	uint64_t sp;    /* of user space; 0: not known, and musl's condition variables not told */
+};
+
+/* Whose structure the object is: wait_owner must know. */
+enum wait_layout {
+	LAYOUT_NONE,  /* nobody's that we know */
+	LAYOUT_GLIBC,
+	LAYOUT_MUSL,
 };
 
 struct wait {
 	enum wait_kind kind;
+	enum wait_layout layout;
 	bool timed;      /* it ends by itself after a time */
-	uint64_t object; /* where the lock begins; of a futex that nothing is known of, its word;
-			  * 0: none */
+	/*
+	 * Where the lock begins; of JOIN, where the thread's tid is written; of a futex that
+	 * nothing is known of, its word; 0: none, or not to be found (musl's CONDITION).
+	 */
+	uint64_t object;
 	/* -1: none. Of POLL and SELECT it is the only descriptor that is waited for. */
 	int fd;
-	uint32_t fds;    /* how many POLL and SELECT wait for; 0: not known */
+	bool writes;     /* of DESCRIPTOR, or a POLL or SELECT for one: it is to be written to */
+	uint32_t fds;    /* how many POLL and SELECT wait for; 0: not known, or above 1024 */
 	pid_t child;     /* of CHILD: its pid as the target knows it; 0 or below as in waitpid(2) */
-	/* What is left until `timed` is over, in ns from now; UINT64_MAX: not known. */
+	/*
+	 * What is left until `timed` is over, in ns from now; UINT64_MAX: not known. Of a call that
+	 * is given a length of time it is that length, and what is left is no more.
+	 */
 	uint64_t left_ns;
 };
 
@@ -128,11 +145,17 @@ struct wait_source {
 	void *context;
 };
 
-/* What the thread in this call waits for. Takes some microseconds. */
+/*
+ * What the thread in this call waits for. Takes some microseconds. What is read from and written
+ * to is DESCRIPTOR, to be refined by wait_kind_of_descriptor.
+ */
 void wait_classify(const struct wait_source *source, const struct wait_call *call,
 		   struct wait *out);
 
-/* Who keeps it waiting now: one or two reads. */
+/* DESCRIPTOR -> what it is for a wait on this kind of descriptor; other kinds stay. */
+enum wait_kind wait_kind_of_descriptor(const struct wait *wait, enum descriptor_kind descriptor);
+
+/* Who keeps it waiting now: one read, or up to four for a stdio lock. */
 void wait_owner(const struct wait_source *source, const struct wait *wait,
 		struct wait_owner *out);
 

@@ -6,8 +6,10 @@ TESTS += tests/unit/test_chain tests/unit/test_rule tests/unit/test_state \
 	tests/unit/test_tracer_parts tests/unit/test_unwind tests/unit/test_unwind_damage
 check_PROGRAMS += tests/unit/test_jit tests/unit/test_jitdump tests/unit/test_v8
 TESTS += tests/unit/test_jit tests/unit/test_jitdump tests/unit/test_v8
-check_PROGRAMS += tests/unit/test_descriptor_text tests/unit/test_interpreter
-TESTS += tests/unit/test_descriptor_text tests/unit/test_interpreter
+check_PROGRAMS += tests/unit/test_descriptor_text tests/unit/test_interpreter tests/unit/test_wait \
+	tests/unit/test_wait_calls
+TESTS += tests/unit/test_descriptor_text tests/unit/test_interpreter tests/unit/test_wait \
+	tests/unit/test_wait_calls
 if ARCH_X86_64
 check_PROGRAMS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
 TESTS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
@@ -58,3 +60,10 @@ tests_unit_test_epilogue_SOURCES = tests/unit/test_epilogue.c tests/unit/sleepin
 	tests/unit/sleeping_child.h
 tests_unit_test_epilogue_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_epilogue_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_wait_calls_SOURCES = tests/unit/test_wait_calls.c tests/unit/wait_scene.c \
+	tests/unit/wait_scene.h
+tests_unit_test_wait_calls_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_wait_calls_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_wait_SOURCES = tests/unit/test_wait.c tests/unit/wait_scene.c tests/unit/wait_scene.h
+tests_unit_test_wait_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_wait_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait_futex.c - a sleep on a futex: the call's arguments and the memory around its word, and
+ * whose lock it may be.
+ *
+ * What the arguments are: linux/futex.h, futex(2).
+ */
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "wait_parts.h"
+
+#ifndef FUTEX_LOCK_PI2
+#define FUTEX_LOCK_PI2 13 /* Linux 5.14 */
+#endif
+
+#define FUTEX_WAIT_CALL 455 /* of all architectures, Linux 6.7 */
+
+/* Memory is mapped by no smaller pieces: what lies in the word's own can be read with it. */
+#define PIECE UINT64_C(4096)
+
+static int
+command_of(const struct wait_call *call)
+{
+	return (int)((uint32_t)call->args[1] & (uint32_t)FUTEX_CMD_MASK);
+}
+
+uint64_t
+wait_futex_word(const struct wait_call *call)
+{
+	if (call->number == FUTEX_WAIT_CALL)
+		return call->args[0];
+	if (call->number != SYS_futex)
+		return 0;
+	switch (command_of(call)) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+		return call->args[0];
+	default:
+		return 0;
+	}
+}
+
+uint32_t
+bytes_u32(const unsigned char *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+uint64_t
+bytes_u64(const unsigned char *bytes)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static bool
+read_range(struct futex_wait *wait, uint64_t start, uint64_t end)
+{
+	const struct memory *memory = &wait->source->memory;
+
+	wait->start = start;
+	wait->size = (size_t)(end - start);
+	if (memory->read(memory->context, start, wait->bytes, wait->size))
+		return true;
+	wait->size = 0;
+	return false;
+}
+
+bool
+futex_wait_read(struct futex_wait *wait)
+{
+	const uint64_t word = wait->word, piece = word & ~(PIECE - 1);
+	uint64_t start, end;
+
+	wait->size = 0;
+	/* The kernel wants it aligned; a wrap round the address space is no memory. */
+	if (word % 4 != 0 || word < PIECE || word > UINT64_MAX - 2 * PIECE)
+		return false;
+	start = word - AROUND_BEFORE;
+	end = word + AROUND_AFTER;
+	if (read_range(wait, start, end))
+		return true;
+	start = start < piece ? piece : start;
+	end = end > piece + PIECE ? piece + PIECE : end;
+	return (end - start < AROUND_BEFORE + AROUND_AFTER) && read_range(wait, start, end);
+}
+
+bool
+around_has(const struct futex_wait *wait, int from, int to)
+{
+	const int64_t before = (int64_t)(wait->word - wait->start);
+
+	return wait->size != 0 && before + from >= 0 && before + to <= (int64_t)wait->size;
+}
+
+uint32_t
+around_u32(const struct futex_wait *wait, int offset)
+{
+	if (!around_has(wait, offset, offset + 4))
+		return 0;
+	return bytes_u32(wait->bytes + (int64_t)(wait->word - wait->start) + offset);
+}
+
+uint64_t
+around_u64(const struct futex_wait *wait, int offset)
+{
+	if (!around_has(wait, offset, offset + 8))
+		return 0;
+	return bytes_u64(wait->bytes + (int64_t)(wait->word - wait->start) + offset);
+}
+
+/* Which clock the fourth argument is a time of; FUTEX_WAIT's is a length. */
+static clockid_t
+clock_of(const struct futex_wait *wait)
+{
+	if (wait->command == FUTEX_WAIT)
+		return CLOCK_OF_LENGTH;
+	if (wait->command == FUTEX_LOCK_PI || wait->realtime)
+		return CLOCK_REALTIME;
+	return CLOCK_MONOTONIC;
+}
+
+/*
+ * What holds of a word at rest need not while its lock changes hands: nobody's for a moment, and
+ * the waiters not yet woken. A lock that looks as if nothing were known of it is read again.
+ */
+#define READS_MOST 2
+
+static void
+tell_lock(struct futex_wait *wait, struct wait *out)
+{
+	for (int i = 0; i < READS_MOST; i++) {
+		if (!futex_wait_read(wait))
+			return;
+		if (wait_of_glibc(wait, out) || wait_of_musl(wait, out))
+			return;
+		if (wait->command != FUTEX_WAIT || wait->value != 2)
+			break;
+	}
+	/* lll_lock of glibc: 0 free, 1 taken, 2 taken and waited for. */
+	if (wait->command == FUTEX_WAIT && wait->value == 2 && !wait->timed && !wait->shared &&
+	    around_has(wait, 0, 4) && around_u32(wait, 0) <= 2)
+		out->kind = WAIT_LOCK;
+}
+
+void
+wait_of_futex(const struct wait_source *source, const struct wait_call *call, struct wait *out)
+{
+	struct futex_wait wait = {
+		.source = source,
+		.word = wait_futex_word(call),
+		.value = (uint32_t)call->args[2],
+		.command = command_of(call),
+		.shared = (call->args[1] & FUTEX_PRIVATE_FLAG) == 0,
+		.realtime = (call->args[1] & FUTEX_CLOCK_REALTIME) != 0,
+		.timed = call->args[3] != 0,
+		.sp = call->sp,
+	};
+
+	if (wait.word == 0) /* none that sleeps, by what we know */
+		return;
+	out->object = wait.word;
+	wait_until_timespec(source, call->args[3], clock_of(&wait), out);
+	switch (wait.command) {
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+		if (futex_wait_read(&wait))
+			wait_of_pi(&wait, out);
+		break;
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+		tell_lock(&wait, out);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait_glibc.c - glibc's locks, told by the structure that the futex's word is in.
+ *
+ * Layouts: sysdeps/nptl/bits/thread-shared-types.h, struct_mutex.h, struct_rwlock.h and
+ * internaltypes.h of glibc 2.36 and 2.43, x86-64 and aarch64. Which calls they sleep in: measured
+ * with those two versions, see tests/live/targets/waits.c.
+ */
+#include <linux/futex.h>
+
+#include "wait_parts.h"
+
+#define KIND_TYPE 3u
+#define KIND_ELISION 0x300u /* PTHREAD_MUTEX_ELISION_NP and its opposite */
+#define WAITED_FOR 2u       /* the value of a lock that somebody sleeps on */
+#define CEILING_SHIFT 19    /* PTHREAD_MUTEX_PRIO_CEILING_SHIFT: the ceiling is above it */
+
+static bool
+is_count(uint32_t n)
+{
+	return n >= 1 && n <= TID_LIMIT;
+}
+
+/*
+ * The functions that take a deadline sleep with a bit set; without a deadline they name
+ * CLOCK_REALTIME, which is 0. Before 2.32 some used FUTEX_WAIT then.
+ */
+static bool
+can_be_timed_function(const struct futex_wait *wait)
+{
+	return wait->command == FUTEX_WAIT ? !wait->timed : wait->timed || wait->realtime;
+}
+
+static bool
+found(struct wait *out, enum wait_kind kind, uint64_t object)
+{
+	out->kind = kind;
+	out->object = object;
+	out->layout = LAYOUT_GLIBC;
+	return true;
+}
+
+/* --- mutexes -------------------------------------------------------------------------- */
+
+bool
+glibc_mutex_kind(uint32_t bits, enum wait_kind *kind)
+{
+	static const enum wait_kind types[] = {
+		WAIT_MUTEX, WAIT_MUTEX_RECURSIVE, WAIT_MUTEX_ERRORCHECK, WAIT_MUTEX,
+	};
+	const uint32_t known = KIND_TYPE | GLIBC_KIND_ROBUST | GLIBC_KIND_PI |
+			       GLIBC_KIND_CEILING | GLIBC_KIND_SHARED | KIND_ELISION;
+
+	if ((bits & ~known) != 0)
+		return false;
+	*kind = types[bits & KIND_TYPE];
+	if (bits & GLIBC_KIND_ROBUST)
+		*kind = WAIT_MUTEX_ROBUST;
+	if (bits & GLIBC_KIND_PI)
+		*kind = WAIT_MUTEX_PI;
+	return true;
+}
+
+/* Is a mutex of this kind what the call sleeps on: does the value that it expects agree? */
+static bool
+value_is_of_mutex(const struct futex_wait *wait, uint32_t bits)
+{
+	const uint32_t now = around_u32(wait, 0);
+
+	if (bits & GLIBC_KIND_PI)
+		return false;
+	if (bits & GLIBC_KIND_ROBUST) /* always shared, so that the kernel can wake */
+		return wait->shared && (wait->value & FUTEX_WAITERS) != 0 &&
+		       (wait->value & FUTEX_TID_MASK) != 0;
+	if (wait->shared != ((bits & GLIBC_KIND_SHARED) != 0))
+		return false;
+	if (bits & GLIBC_KIND_CEILING)
+		return (wait->value & ((1u << CEILING_SHIFT) - 1)) == WAITED_FOR;
+	return wait->value == WAITED_FOR && now <= WAITED_FOR;
+}
+
+static bool
+is_mutex(const struct futex_wait *wait, struct wait *out)
+{
+	const uint32_t bits = around_u32(wait, GLIBC_MUTEX_KIND);
+	const uint32_t count = around_u32(wait, 4);
+	const uint32_t owner = around_u32(wait, GLIBC_MUTEX_OWNER);
+	const uint32_t users = around_u32(wait, GLIBC_MUTEX_USERS);
+	enum wait_kind kind;
+
+	if (wait->timed != (wait->command == FUTEX_WAIT_BITSET) ||
+	    !around_has(wait, 0, GLIBC_MUTEX_SIZE) || !glibc_mutex_kind(bits, &kind) ||
+	    !value_is_of_mutex(wait, bits))
+		return false;
+	if ((bits & GLIBC_KIND_ROBUST) != 0)
+		return found(out, kind, wait->word);
+	/* Only robust and priority-inheriting ones are in a list. */
+	if (around_u64(wait, 24) != 0 || around_u64(wait, 32) != 0 || owner >= TID_LIMIT)
+		return false;
+	if ((bits & KIND_TYPE) != 1 && count != 0)
+		return false;
+	/* Nobody's just now: that it is a mutex shows by what only mutexes have. */
+	if (owner == 0 && bits == 0 && users == 0)
+		return false;
+	if (owner == 0 ? users > TID_LIMIT : !is_count(users))
+		return false;
+	return found(out, kind, wait->word);
+}
+
+void
+wait_of_pi(const struct futex_wait *wait, struct wait *out)
+{
+	const uint32_t bits = around_u32(wait, GLIBC_MUTEX_KIND);
+	const uint32_t type = around_u32(wait, -MUSL_MUTEX_LOCK);
+	enum wait_kind kind;
+
+	/* That the word holds its owner's tid is the kernel's rule, not the library's. */
+	found(out, WAIT_MUTEX_PI, wait->word);
+	if (around_has(wait, 0, GLIBC_MUTEX_SIZE) && glibc_mutex_kind(bits, &kind) &&
+	    kind == WAIT_MUTEX_PI)
+		return;
+	if (around_has(wait, -MUSL_MUTEX_LOCK, 0) && (type & MUSL_TYPE_PI) != 0 &&
+	    (type & ~(MUSL_TYPE_PI | MUSL_TYPE_ROBUST | MUSL_TYPE_SHARED | 3u)) == 0) {
+		out->object = wait->word - MUSL_MUTEX_LOCK;
+		out->layout = LAYOUT_MUSL;
+	}
+}
+
+/* --- the lock of a FILE ----------------------------------------------------------------- */
+
+/*
+ * Where struct pthread has its tid, and where it points to itself: behind the header, which
+ * is the tcbhead_t of 704 bytes, or 24 pointers, and a list entry. glibc says so itself, in
+ * _thread_db_pthread_tid: 720 in 2.36 and 2.43 of x86-64, 208 in 2.36 of aarch64.
+ */
+static const struct thread_layout {
+	uint64_t tid;
+	uint64_t self; /* 0: nowhere */
+} thread_layouts[] = {
+	{ 720, 16 },
+	{ 208, 0 },
+};
+
+bool
+glibc_thread_at(const struct wait_source *source, uint64_t address, pid_t *tid)
+{
+	const struct memory *memory = &source->memory;
+
+	if (address == 0 || address % 16 != 0 || address > UINT64_MAX - TID_LIMIT)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(thread_layouts); i++) {
+		const struct thread_layout *layout = &thread_layouts[i];
+		uint64_t self = 0;
+		uint32_t inner;
+
+		if (layout->self != 0 &&
+		    (!memory->read(memory->context, address + layout->self, &self,
+				   sizeof(self)) ||
+		     self != address))
+			continue;
+		if (!memory->read(memory->context, address + layout->tid, &inner, sizeof(inner)))
+			continue;
+		*tid = inner < TID_LIMIT ? (pid_t)inner : 0;
+		if (layout->self != 0 ||
+		    (*tid != 0 && source->thread(source->context, *tid) != 0))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_stdio(const struct futex_wait *wait, struct wait *out)
+{
+	pid_t tid;
+
+	return wait->command == FUTEX_WAIT && wait->value == WAITED_FOR && !wait->shared &&
+	       around_has(wait, 0, 16) && around_u32(wait, GLIBC_STDIO_COUNT) < TID_LIMIT &&
+	       glibc_thread_at(wait->source, around_u64(wait, GLIBC_STDIO_OWNER), &tid) &&
+	       found(out, WAIT_STDIO, wait->word);
+}
+
+/* --- rwlocks -------------------------------------------------------------------------- */
+
+#define RWLOCK_USED 2u /* PTHREAD_RWLOCK_FUTEX_USED: in a word that somebody sleeps on */
+#define RWLOCK_PHASE 8
+#define RWLOCK_WRITERS 12
+
+/* Is there one that begins `base` from the word? */
+static bool
+rwlock_at(const struct futex_wait *wait, int base)
+{
+	return (wait->word + (uint64_t)(int64_t)base) % 8 == 0 &&
+	       around_has(wait, base, base + 52) &&
+	       around_u32(wait, base + RWLOCK_PHASE) <= 3 &&
+	       around_u32(wait, base + RWLOCK_WRITERS) <= 3 &&
+	       around_u64(wait, base + 16) == 0 &&
+	       around_u32(wait, base + GLIBC_RWLOCK_WRITER) < TID_LIMIT &&
+	       around_u32(wait, base + GLIBC_RWLOCK_SHARED) == wait->shared &&
+	       around_u32(wait, base + 48) <= 2; /* which of them it prefers */
+}
+
+static bool
+is_rwlock(const struct futex_wait *wait, struct wait *out)
+{
+	const uint32_t both = GLIBC_RWLOCK_WRITE_PHASE | GLIBC_RWLOCK_WRITE_LOCKED;
+	const uint32_t held = wait->value >> GLIBC_RWLOCK_SHIFT;
+	uint32_t readers;
+
+	if (!can_be_timed_function(wait))
+		return false;
+	/* Where readers wait for theirs to be the phase, and the first writer for his. */
+	if (rwlock_at(wait, -RWLOCK_PHASE)) {
+		readers = around_u32(wait, -RWLOCK_PHASE);
+		if (wait->value == (1 | RWLOCK_USED) && (readers & both) == both &&
+		    is_count(readers >> GLIBC_RWLOCK_SHIFT))
+			return found(out, WAIT_RWLOCK_READ, wait->word - RWLOCK_PHASE);
+		if (wait->value == RWLOCK_USED && (readers & GLIBC_RWLOCK_WRITE_LOCKED) != 0 &&
+		    is_count(readers >> GLIBC_RWLOCK_SHIFT))
+			return found(out, WAIT_RWLOCK_WRITE, wait->word - RWLOCK_PHASE);
+	}
+	/* Where all other writers wait. */
+	if (rwlock_at(wait, -RWLOCK_WRITERS) && wait->value == (1 | RWLOCK_USED) &&
+	    (around_u32(wait, -RWLOCK_WRITERS) & GLIBC_RWLOCK_WRITE_LOCKED) != 0)
+		return found(out, WAIT_RWLOCK_WRITE, wait->word - RWLOCK_WRITERS);
+	/* Where readers wait that let a writer go first. */
+	if (rwlock_at(wait, 0) && around_u32(wait, 48) == 2 && is_count(held) &&
+	    (wait->value & both) == GLIBC_RWLOCK_WRITE_LOCKED &&
+	    (wait->value & GLIBC_RWLOCK_WAITING) != 0)
+		return found(out, WAIT_RWLOCK_READ, wait->word);
+	return false;
+}
+
+/* --- condition variables and semaphores ----------------------------------------------- */
+
+/* Where the parts of pthread_cond_t are; -1: it has none. */
+static const struct condition_layout {
+	int references; /* __g_refs: who uses a group's word, counted in twos */
+	int size;       /* __g1_orig_size, above a lock of two bits */
+	int waiters;    /* __wrefs: their number above three flags */
+	int signals;    /* __g_signals: the words that are slept on */
+	int zeros;      /* 8 bytes that are never used */
+} condition_layouts[] = {
+	{ 16, 32, 36, 40, -1 }, /* 2.25 to 2.40 */
+	{ -1, 24, 28, 32, 40 }, /* from 2.41 on */
+};
+
+#define CONDITION_SIZE 48
+#define CONDITION_SHARED 1u
+#define CONDITION_WAITERS_SHIFT 3
+
+/* Does one begin `base` from the word, which is the group's? */
+static bool
+condition_at(const struct futex_wait *wait, const struct condition_layout *layout, int base,
+	     int group)
+{
+	const uint64_t last = around_u64(wait, base) >> 1;
+	const uint64_t first = around_u64(wait, base + 8) >> 1;
+	const uint32_t size = around_u32(wait, base + layout->size);
+	const uint32_t flags = around_u32(wait, base + layout->waiters);
+	const uint32_t waiters = flags >> CONDITION_WAITERS_SHIFT;
+
+	if ((wait->word + (uint64_t)(int64_t)base) % 8 != 0 ||
+	    !around_has(wait, base, base + CONDITION_SIZE) || !is_count(waiters) ||
+	    ((flags & CONDITION_SHARED) != 0) != wait->shared || (size & 3) == 3 ||
+	    last <= first || last - first < size >> 2)
+		return false;
+	if (layout->zeros >= 0)
+		return around_u64(wait, base + layout->zeros) == 0;
+	const uint32_t own = around_u32(wait, base + layout->references + 4 * group) >> 1;
+	const uint32_t other = around_u32(wait, base + layout->references + 4 * (1 - group)) >> 1;
+	return wait->value == 0 && own >= 1 && own <= waiters && other <= waiters - own;
+}
+
+/* How many it counts; 0: it is none. *object is where it begins. */
+static uint32_t
+condition_waiters(const struct futex_wait *wait, uint64_t *object)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(condition_layouts); i++)
+		for (int group = 0; group < 2; group++) {
+			const struct condition_layout *layout = &condition_layouts[i];
+			const int base = -layout->signals - 4 * group;
+
+			if (!condition_at(wait, layout, base, group))
+				continue;
+			*object = wait->word + (uint64_t)(int64_t)base;
+			return around_u32(wait, base + layout->waiters) >> CONDITION_WAITERS_SHIFT;
+		}
+	return 0;
+}
+
+/* The number of waiters of a semaphore, which is the upper half of its first word; 0: none. */
+static uint32_t
+semaphore_waiters(const struct futex_wait *wait)
+{
+	const uint32_t waiters = around_u32(wait, 4);
+	/* It keeps what the call is told: 0, or FUTEX_PRIVATE_FLAG for "shared". */
+	const uint32_t shared = wait->shared ? FUTEX_PRIVATE_FLAG : 0;
+
+	if (wait->word % 8 != 0 || wait->value != 0 || !around_has(wait, 0, 12) ||
+	    around_u32(wait, 0) != 0 || !is_count(waiters) || around_u32(wait, 8) != shared)
+		return 0;
+	return waiters;
+}
+
+static bool
+is_condition_or_semaphore(const struct futex_wait *wait, struct wait *out)
+{
+	const struct wait_source *source = wait->source;
+	uint64_t condition = 0;
+	uint32_t of_condition, of_semaphore;
+
+	if (!can_be_timed_function(wait))
+		return false;
+	of_condition = condition_waiters(wait, &condition);
+	of_semaphore = semaphore_waiters(wait);
+	if (of_condition == 0 && of_semaphore == 0)
+		return false;
+	if (of_condition != 0 && of_semaphore != 0) {
+		const size_t here = source->blocked(source->context, wait->word);
+		const size_t beside = source->blocked(source->context, wait->word + 4);
+
+		if (here == of_semaphore || here + beside != of_condition)
+			of_condition = 0;
+	}
+	if (of_condition != 0)
+		return found(out, WAIT_CONDITION, condition);
+	return found(out, WAIT_SEMAPHORE, wait->word);
+}
+
+/* --- barriers, ends of threads, and C++'s static variables ------------------------------- */
+
+static bool
+is_barrier(const struct futex_wait *wait, struct wait *out)
+{
+	/* in, current_round, count, shared, out: the word is the second. */
+	const uint32_t entered = around_u32(wait, -4) - wait->value;
+	const uint32_t count = around_u32(wait, 4);
+	const uint32_t shared = wait->shared ? FUTEX_PRIVATE_FLAG : 0;
+	size_t blocked;
+
+	if (wait->command != FUTEX_WAIT || wait->timed || !around_has(wait, -4, 16) ||
+	    around_u32(wait, 0) != wait->value || count < 2 || !is_count(count) ||
+	    around_u32(wait, 8) != shared)
+		return false;
+	/* Rounds are counted in threads; only those of earlier rounds have left. */
+	if (wait->value % count != 0 || entered < 1 || entered >= count ||
+	    around_u32(wait, 12) > wait->value)
+		return false;
+	blocked = wait->source->blocked(wait->source->context, wait->word);
+	return blocked <= entered && found(out, WAIT_BARRIER, wait->word - 4);
+}
+
+/* The kernel clears the word, and wakes, when the thread has ended: CLONE_CHILD_CLEARTID. */
+static bool
+is_join(const struct futex_wait *wait, struct wait *out)
+{
+	return can_be_timed_function(wait) && wait->shared && wait->value != 0 &&
+	       wait->value < TID_LIMIT && around_u32(wait, 0) == wait->value &&
+	       wait->source->thread(wait->source->context, (pid_t)wait->value) != 0 &&
+	       found(out, WAIT_JOIN, wait->word);
+}
+
+/*
+ * 2.43 sleeps on a word of the struct pthread that says what has become of the thread: behind
+ * its tid, and not always as far. The structure is found by what it says of itself (x86-64).
+ */
+#define STATE_EXITING 1
+#define STATE_JOINABLE 2
+#define STATE_BEHIND_MOST 2048 /* from the structure's beginning; 1576 in 2.43 */
+#define THREAD_ALIGNMENT 64
+
+static bool
+is_join_by_state(const struct futex_wait *wait, struct wait *out)
+{
+	const struct memory *memory = &wait->source->memory;
+	const struct thread_layout *layout = &thread_layouts[0];
+	unsigned char bytes[STATE_BEHIND_MOST];
+	const uint64_t start = (wait->word - sizeof(bytes)) & ~(uint64_t)(THREAD_ALIGNMENT - 1);
+
+	if (!can_be_timed_function(wait) || !wait->shared ||
+	    (wait->value != STATE_EXITING && wait->value != STATE_JOINABLE) ||
+	    around_u32(wait, 0) != wait->value ||
+	    !memory->read(memory->context, start, bytes, sizeof(bytes)))
+		return false;
+	for (size_t at = 0; at < sizeof(bytes); at += THREAD_ALIGNMENT)
+		if (bytes_u64(bytes + at) == start + at &&
+		    bytes_u64(bytes + at + layout->self) == start + at)
+			return found(out, WAIT_JOIN, start + at + layout->tid);
+	return false;
+}
+
+/* libstdc++'s __cxa_guard_acquire: "pending" and "waited for" in two bytes of the guard. */
+#define GUARD_PENDING_AND_WAITED_FOR 0x10100u
+
+static bool
+is_guard(const struct futex_wait *wait, struct wait *out)
+{
+	return wait->command == FUTEX_WAIT && wait->shared && !wait->timed &&
+	       wait->word % 8 == 0 && wait->value == GUARD_PENDING_AND_WAITED_FOR &&
+	       around_u32(wait, 0) == wait->value && found(out, WAIT_ONCE, wait->word);
+}
+
+bool
+wait_of_glibc(const struct futex_wait *wait, struct wait *out)
+{
+	/* Those with more to go by come first. */
+	return is_mutex(wait, out) || is_stdio(wait, out) || is_rwlock(wait, out) ||
+	       is_condition_or_semaphore(wait, out) || is_join_by_state(wait, out) ||
+	       is_join(wait, out) || is_guard(wait, out) || is_barrier(wait, out);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait_musl.c - musl's locks, told by the structure that the futex's word is in.
+ *
+ * Layouts: src/internal/pthread_impl.h and stdio_impl.h of musl 1.2.3, and what the functions
+ * expect in the word. All sleep in FUTEX_WAIT, with a length of time.
+ */
+#include <linux/futex.h>
+
+#include "wait_parts.h"
+
+static bool
+is_count(uint32_t n)
+{
+	return n >= 1 && n <= TID_LIMIT;
+}
+
+static bool
+found(struct wait *out, enum wait_kind kind, uint64_t object)
+{
+	out->kind = kind;
+	out->object = object;
+	out->layout = LAYOUT_MUSL;
+	return true;
+}
+
+/* type, lock, waiters, …, count; of those with an owner: two list pointers. */
+static bool
+is_mutex(const struct futex_wait *wait, struct wait *out)
+{
+	static const enum wait_kind types[] = {
+		WAIT_MUTEX, WAIT_MUTEX_RECURSIVE, WAIT_MUTEX_ERRORCHECK,
+	};
+	const uint32_t busy = 16; /* EBUSY: of a mutex that does not say whose it is */
+	const uint32_t type = around_u32(wait, -MUSL_MUTEX_LOCK);
+	const uint32_t tid = wait->value & FUTEX_TID_MASK;
+	const uint64_t object = wait->word - MUSL_MUTEX_LOCK;
+
+	if (wait->word % 8 != 4 || !around_has(wait, -MUSL_MUTEX_LOCK, 36) ||
+	    (wait->value & FUTEX_WAITERS) == 0 || !is_count(around_u32(wait, 4)) ||
+	    (type & ~(MUSL_TYPE_ROBUST | MUSL_TYPE_SHARED | 3u)) != 0 || (type & 3) == 3 ||
+	    ((type & MUSL_TYPE_SHARED) != 0) != wait->shared)
+		return false;
+	if ((type & (MUSL_TYPE_ROBUST | 3u)) == 0)
+		return tid == busy && around_u32(wait, 16) == 0 && around_u64(wait, 20) == 0 &&
+		       around_u64(wait, 28) == 0 && found(out, WAIT_MUTEX, object);
+	/* Whoever exits gives up his, and only robust ones can be taken then. */
+	if (tid >= TID_LIMIT || (tid == 0) != ((wait->value & FUTEX_OWNER_DIED) != 0))
+		return false;
+	return found(out, type & MUSL_TYPE_ROBUST ? WAIT_MUTEX_ROBUST : types[type & 3], object);
+}
+
+/* lock, waiters, shared */
+static bool
+is_rwlock(const struct futex_wait *wait, struct wait *out)
+{
+	const uint32_t holds = wait->value & MUSL_WRITER;
+
+	if (wait->word % 8 != 0 || !around_has(wait, 0, 12) ||
+	    (wait->value & FUTEX_WAITERS) == 0 || !is_count(around_u32(wait, 4)) ||
+	    around_u32(wait, 8) != (wait->shared ? MUSL_TYPE_SHARED : 0))
+		return false;
+	/* Behind a writer all wait alike: only the function's name tells readers from writers. */
+	if (holds == MUSL_WRITER)
+		return found(out, WAIT_FUTEX, wait->word);
+	return is_count(holds) && found(out, WAIT_RWLOCK_WRITE, wait->word);
+}
+
+/* value, waiters, FUTEX_PRIVATE_FLAG or 0 */
+static bool
+is_semaphore(const struct futex_wait *wait, struct wait *out)
+{
+	/* "waited for" has been -1, and a bit above all values since 1.2.4. */
+	return (wait->value == UINT32_MAX || wait->value == FUTEX_WAITERS) &&
+	       around_has(wait, 0, 12) && is_count(around_u32(wait, 4)) &&
+	       around_u32(wait, 8) == (wait->shared ? 0 : FUTEX_PRIVATE_FLAG) &&
+	       found(out, WAIT_SEMAPHORE, wait->word);
+}
+
+/* The lock of a FILE: its owner's tid and a bit, between `mode` and `lbf`. */
+static bool
+is_stdio(const struct futex_wait *wait, struct wait *out)
+{
+	const uint32_t waited_for = 0x40000000;
+	const uint32_t tid = wait->value & ~waited_for;
+	const uint32_t mode = around_u32(wait, -4), newline = around_u32(wait, 4);
+
+	return wait->word % 8 == 4 && (wait->value & waited_for) != 0 && tid < TID_LIMIT &&
+	       !wait->timed && !wait->shared && around_has(wait, -4, 8) &&
+	       (mode == 0 || mode == 1 || mode == UINT32_MAX) &&
+	       (newline == '\n' || newline == UINT32_MAX) &&
+	       wait->source->thread(wait->source->context, (pid_t)tid) != 0 &&
+	       found(out, WAIT_STDIO, wait->word);
+}
+
+/*
+ * The word is detach_state of struct pthread, which begins with its own address; the tid is
+ * two words in front. With and without dtv and canary at the head: x86-64, aarch64.
+ */
+static bool
+is_join(const struct futex_wait *wait, struct wait *out)
+{
+	static const int begins[] = { -56, -40 };
+
+	if (wait->shared || (wait->value != 1 && wait->value != 2)) /* exiting, joinable */
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
+		if (around_has(wait, begins[i], 4) && around_u32(wait, -8) < TID_LIMIT &&
+		    around_u64(wait, begins[i]) == wait->word + (uint64_t)(int64_t)begins[i])
+			return found(out, WAIT_JOIN, wait->word - 8);
+	return false;
+}
+
+/*
+ * {prev, next, state, barrier, notify} on the stack of the thread that waits: the word is
+ * `barrier`. Which condition variable it is, no memory near it says.
+ */
+#define NODE_NEAR 512 /* above sp: it is in the frame of pthread_cond_timedwait */
+
+static bool
+is_condition(const struct futex_wait *wait, struct wait *out)
+{
+	return wait->value == 2 && !wait->shared && wait->word % 8 == 4 && wait->sp != 0 &&
+	       wait->word > wait->sp && wait->word - wait->sp < NODE_NEAR &&
+	       around_has(wait, -20, 12) && around_u32(wait, 0) == 2 &&
+	       around_u32(wait, -4) == 0 && around_u64(wait, 4) == 0 &&
+	       around_u64(wait, -20) % 8 == 0 && around_u64(wait, -12) % 8 == 0 &&
+	       found(out, WAIT_CONDITION, 0);
+}
+
+/* Of several processes it has no list: -1 in the list's place, a sequence number, waiters. */
+static bool
+is_shared_condition(const struct futex_wait *wait, struct wait *out)
+{
+	return wait->shared && wait->word % 8 == 0 && around_has(wait, -8, 8) &&
+	       around_u64(wait, -8) == UINT64_MAX && is_count(around_u32(wait, 4)) &&
+	       found(out, WAIT_CONDITION, wait->word - 8);
+}
+
+bool
+wait_of_musl(const struct futex_wait *wait, struct wait *out)
+{
+	if (wait->command != FUTEX_WAIT)
+		return false;
+	return is_mutex(wait, out) || is_semaphore(wait, out) || is_rwlock(wait, out) ||
+	       is_stdio(wait, out) || is_join(wait, out) || is_condition(wait, out) ||
+	       is_shared_condition(wait, out);
+}
