@@ -14,7 +14,7 @@ live_tests = \
 	tests/live/test_modes \
 	tests/live/test_names tests/live/test_node tests/live/test_recursion tests/live/test_shapes \
 	tests/live/test_shares tests/live/test_states tests/live/test_stopped tests/live/test_sums \
-	tests/live/test_unharmed
+	tests/live/test_unharmed tests/live/test_waits
 check_PROGRAMS += $(live_tests)
 TESTS += $(live_tests)
 live_ldadd = tests/live/libharness.a -lm
@@ -39,6 +39,7 @@ tests_live_test_states_LDADD = $(live_ldadd)
 tests_live_test_stopped_LDADD = $(live_ldadd)
 tests_live_test_sums_LDADD = $(live_ldadd)
 tests_live_test_unharmed_LDADD = $(live_ldadd)
+tests_live_test_waits_LDADD = $(WALLSAMPLE_LIBS) $(live_ldadd)
 
 # The targets are built by rules of their own: how they are compiled is what is tested,
 # so that neither CFLAGS nor the sanitizers may have a say in it.
@@ -179,6 +180,21 @@ tests/live/bin/plusplus: tests/live/targets/plusplus.cc
 	$(AM_V_GEN)$(MKDIR_P) tests/live/bin && test -n "$(CXX_FOR_TESTS)" && \
 		$(CXX_FOR_TESTS) -std=c++11 -D_GNU_SOURCE -pthread -O2 -fomit-frame-pointer \
 		$(live_out) $(live_source)/plusplus.cc $(live_or_not)
+
+# Each C library has locks of its own.
+live_waits = tests/live/bin/waits tests/live/bin/waits_musl tests/live/bin/waits_static
+check_DATA += $(live_waits)
+CLEANFILES += $(live_waits)
+EXTRA_DIST += tests/live/targets/waits.c tests/live/targets/waits.h
+live_waits_needs = tests/live/targets/waits.c tests/live/targets/waits.h $(live_headers)
+live_waits_end = -O2 -g $(live_out) $(live_source)/waits.c
+tests/live/bin/waits: $(live_waits_needs)
+	$(live_cc) $(live_waits_end) -lrt
+tests/live/bin/waits_static: $(live_waits_needs)
+	$(live_cc) -static $(live_waits_end) -lrt $(live_or_not)
+tests/live/bin/waits_musl: $(live_waits_needs)
+	$(AM_V_CC)$(MKDIR_P) tests/live/bin && test -n "$(MUSL_GCC)" && \
+		$(MUSL_GCC) $(live_flags) -static $(live_waits_end) $(live_or_not)
 
 # Code that a target loads at run time, as an object file and linked to a fixed address.
 live_jit_code = -O1 -fomit-frame-pointer -fno-pic -fasynchronous-unwind-tables -fno-stack-protector
