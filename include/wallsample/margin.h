@@ -3,11 +3,11 @@
  * margin.h - how far a share may be from the truth because only some moments were looked at.
  *
  * A share p of what n independent looks saw has the standard deviation sqrt(p (1 - p) / n).
- * Ticks weigh the time since the one before, so that n ticks tell as much as
+ * Ticks do not all weigh the same, so that n ticks tell as much as
  *
  *     (sum of w)^2 / (sum of w^2)
  *
- * equal ones, w being what a tick adds to the whole: n of them at even intervals, n / 2 at
+ * equal ones, w being what a tick adds to the whole: n of them at even intervals, a little less at
  * exponential ones, fewer where few ticks carry most of the weight, as of CPU time in a program
  * that rarely runs.
  *

@@ -10,6 +10,9 @@
 /* To ask takes three microseconds. */
 #define ASKS_UNSERVED 16
 
+/* A thread that has a CPU has stopped by then, nearly always. */
+#define LEAST_BOUND_NS (150 * NS_PER_US)
+
 struct pending *
 batch_add(struct batch *batch, struct tracked *thread, int64_t samples, int64_t weight_ns)
 {
@@ -147,7 +150,7 @@ make_request(struct sampler *sampler, const struct pending *pending)
 	request->before = pending->thread->sched;
 	request->stack_want = pending->thread->stack_need;
 	request->sp_before = pending->thread->sp;
-	request->tick_ns = sampler->tick_ns;
+	request->tick_ns = sampler->pace.began_ns;
 	request->looked_ns = pending->looked_ns;
 }
 
@@ -382,15 +385,23 @@ while_held(void *context)
 	}
 }
 
-/* Half a tick, and never longer than the bound: what has not stopped by then is taken while
- * we sleep, so that one thread that waits for a CPU does not hold up the next tick. */
+/*
+ * No longer than until the next tick is due: what has not stopped by then is taken while we sleep,
+ * so that one thread that waits for a CPU does not put off the next tick.
+ */
 static uint64_t
 stop_bound(const struct sampler *sampler)
 {
-	uint64_t half = (uint64_t)((double)NS_PER_SEC / sampler->pace.wanted_hz / 2.0);
+	const uint64_t tick = (uint64_t)((double)NS_PER_SEC / sampler->pace.wanted_hz);
+	const uint64_t least = tick / 8 < LEAST_BOUND_NS ? tick / 8 : LEAST_BOUND_NS;
+	const uint64_t now = clock_now_ns(), due = sampler->pace.due_ns;
+	uint64_t bound = tick / 2 < SAMPLER_STOP_BOUND_NS ? tick / 2 : SAMPLER_STOP_BOUND_NS;
 
-	return sampler->config.stop_all || half > SAMPLER_STOP_BOUND_NS ? SAMPLER_STOP_BOUND_NS :
-									  half;
+	if (sampler->config.stop_all)
+		return SAMPLER_STOP_BOUND_NS;
+	if (due < now + bound)
+		bound = due > now + least ? due - now : least;
+	return bound;
 }
 
 void

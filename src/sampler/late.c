@@ -37,8 +37,9 @@ late_begin(struct sampler *sampler, struct pending *pending)
 	thread->late->part_state = RUN_QUEUED;
 	thread->late->latest = thread->sched;
 	(void)watch_read_sched(&thread->watch, sampler->process, &thread->late->latest);
+	thread->late->looked_ns = clock_now_ns();
 	queued = queued_share(&thread->sched, &thread->late->latest,
-			      clock_now_ns() - pending->looked_ns);
+			      thread->late->looked_ns - pending->looked_ns);
 	if (queued > 1 - sampler->late_ran)
 		queued = 1 - sampler->late_ran;
 	if (pending->samples != 1)
@@ -66,6 +67,7 @@ late_extend(struct sampler *sampler, struct tracked *thread, enum run_state stat
 	const uint64_t time_ns = sampler->tick_ns - thread->last_ns;
 	struct pending *late = thread->late;
 	struct sched now = late->latest;
+	const uint64_t now_ns = clock_now_ns();
 
 	(void)watch_read_sched(&thread->watch, sampler->process, &now);
 	late->part_state = state;
@@ -74,9 +76,11 @@ late_extend(struct sampler *sampler, struct tracked *thread, enum run_state stat
 	if (run_state_runnable(state)) {
 		late->charge.fresh += samples;
 		late->charge.queued +=
-			(double)samples * queued_share(&late->latest, &now, time_ns);
+			(double)samples *
+			queued_share(&late->latest, &now, now_ns - late->looked_ns);
 	}
 	late->latest = now;
+	late->looked_ns = now_ns;
 	thread->last_tick = sampler->tick;
 	thread->last_ns = sampler->tick_ns;
 }

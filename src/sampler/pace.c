@@ -29,6 +29,33 @@
 
 #define LONGEST_PERIOD 256
 
+/* The next tick is expected to take as long as so many did on average. */
+#define BUSY_MEMORY 16.0
+
+/* Time for so many ticks is kept back, so that what a tick weighs hardly varies, but no more than
+ * this part of all. A tick makes up for this part of what there is too much or too little. */
+#define SPARE_TICKS 3.0
+#define SPARE_PART (1.0 / 32.0)
+#define SPARE_MENDED (1.0 / 8.0)
+
+/*
+ * From one tick to the next. Any moment is as likely as any other, so that those at which no tick
+ * can be, because one is at work, are stood for by the tick that then is put off to their
+ * end. What this adds to the mean is taken off again: of m + d - m (1 - exp(-d/m)) for a
+ * delay of d up to the whole mean, to 1 %.
+ */
+static uint64_t
+draw(struct sampler *sampler)
+{
+	const struct pace *pace = &sampler->pace;
+	const double mean = (double)NS_PER_SEC / pace->now_hz;
+	const double busy = pace->busy_ns < mean ? pace->busy_ns / mean : 1.0;
+
+	if (!pace->jitter)
+		return (uint64_t)mean;
+	return (uint64_t)rng_exponential(&sampler->rng, mean * (1.0 - busy * busy / 2.0));
+}
+
 void
 pace_start(struct sampler *sampler)
 {
@@ -38,8 +65,9 @@ pace_start(struct sampler *sampler)
 	pace->now_hz = pace->lowest_hz = pace->wanted_hz;
 	pace->jitter = sampler->config.jitter;
 	pace->max_share = sampler->config.max_overhead / 100.0;
-	pace->due_ns = clock_now_ns();
-	pace->tick_began_ns = pace->due_ns;
+	pace->busy_ns = 0;
+	pace->start_ns = pace->began_ns = clock_now_ns();
+	pace->due_ns = pace->began_ns + draw(sampler);
 	pace->tick_cpu_ns = clock_own_cpu_ns();
 	pace->window_ns = 0; /* begins after the first tick, which takes every stack */
 	pace->saved_s = 0;
@@ -108,31 +136,44 @@ judge(struct sampler *sampler, uint64_t now)
 }
 
 void
-pace_next(struct sampler *sampler)
+pace_begin(struct sampler *sampler, uint64_t now)
 {
 	struct pace *pace = &sampler->pace;
-	uint64_t now = clock_now_ns();
-	uint64_t took = now - pace->tick_began_ns;
-	uint64_t cpu = clock_own_cpu_ns();
-	uint64_t used = cpu - pace->tick_cpu_ns;
-	double mean, rest;
-	uint64_t earliest;
 
+	pace->began_ns = now;
+	pace->due_ns += draw(sampler);
+}
+
+uint64_t
+pace_weigh(const struct sampler *sampler, uint64_t owed_ns, bool last)
+{
+	const struct pace *pace = &sampler->pace;
+	const double mean = (double)NS_PER_SEC / pace->now_hz, owed = (double)owed_ns;
+	const double all = SPARE_PART * (double)(pace->began_ns - pace->start_ns);
+	const double spare = all < SPARE_TICKS * mean ? all : SPARE_TICKS * mean;
+	const double weight = mean + SPARE_MENDED * (owed - mean - spare);
+
+	return !last && weight < owed ? (uint64_t)weight : owed_ns;
+}
+
+void
+pace_end(struct sampler *sampler)
+{
+	struct pace *pace = &sampler->pace;
+	const uint64_t now = clock_now_ns(), cpu = clock_own_cpu_ns();
 	/* Between two ticks hardly any is used. */
+	const uint64_t used = cpu - pace->tick_cpu_ns;
+	uint64_t earliest = now;
+
 	pace->tick_cpu_ns = cpu;
 	judge(sampler, now);
-	mean = (double)NS_PER_SEC / pace->now_hz;
-	/* After a tick the target gets as much time to itself as we used; the random
-	 * part makes up the rest of the mean. */
-	rest = (double)(took + used);
-	if (rest > mean / 2.0)
-		rest = mean / 2.0;
-	if (pace->jitter)
-		mean = rest + rng_exponential(&sampler->rng, mean - rest);
-	pace->due_ns += (uint64_t)mean;
-	/* A late tick is never made up for. The first, which takes every stack, is one
-	 * of a kind. */
-	earliest = now + (sampler->tick > 1 ? used : 0);
+	/* The target gets as much time to itself as we used. The first tick, which takes every
+	 * stack, is one of a kind. */
+	if (sampler->tick > 1) {
+		earliest += used;
+		pace->busy_ns +=
+			((double)(earliest - pace->began_ns) - pace->busy_ns) / BUSY_MEMORY;
+	}
 	if (pace->due_ns < earliest)
 		pace->due_ns = earliest;
 }

@@ -228,11 +228,11 @@ tick(struct sampler *sampler, bool last)
 
 	/* What was captured since belongs to the tick that asked for it. */
 	collect_late(sampler, false);
-	sampler->pace.tick_began_ns = now;
+	pace_begin(sampler, now);
 	sampler->tick++;
-	sampler->span_ns = now - sampler->tick_ns;
-	sampler->tick_ns = now;
 	alive = look_at_process(sampler);
+	sampler->span_ns = pace_weigh(sampler, now - sampler->tick_ns, last || !alive);
+	sampler->tick_ns += sampler->span_ns;
 	late_serve(sampler);
 	maps_tick(sampler->maps, now);
 	late_serve(sampler);
@@ -365,14 +365,13 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 				  UINT64_MAX;
 	uint64_t next_progress = began;
 
-	pace_next(sampler);
 	while (wait_for_tick(sampler, hooks, end_ns)) {
 		uint64_t now = clock_now_ns();
 
 		if (now >= sampler->pace.due_ns) {
 			if (!tick(sampler, false))
 				return SAMPLER_GONE;
-			pace_next(sampler);
+			pace_end(sampler);
 			if (hooks->on_tick != NULL)
 				hooks->on_tick(hooks->context, !nothing_held(sampler));
 		}
@@ -439,7 +438,7 @@ start_clock(struct sampler *sampler)
 	if (!process_read_cpu_ns(sampler->process, &sampler->cpu_began_ns))
 		sampler->cpu_began_ns = UINT64_MAX;
 	pace_start(sampler);
-	sampler->tick_ns = sampler->pace.due_ns;
+	sampler->tick_ns = sampler->pace.began_ns;
 	for (size_t i = 0; i < sampler->thread_count; i++)
 		sampler->thread[i]->last_ns = sampler->tick_ns;
 	return sampler->tick_ns;

@@ -45,7 +45,7 @@ struct tracked {
 	uint32_t period;        /* 1/period was the chance of a look at each tick since the last */
 	bool backed_off;        /* it was that long because the thread slept */
 	uint32_t last_tick;     /* of the last look */
-	uint64_t last_ns;       /* time of that tick */
+	uint64_t last_ns;       /* tick_ns of that tick */
 	uint32_t since_tick;    /* first look of the present sleep */
 
 	/* What the last look saw. */
@@ -67,7 +67,7 @@ struct tracked {
 struct pending {
 	struct tracked *thread;
 	int64_t samples, weight_ns;
-	uint64_t looked_ns;     /* when it was seen to run */
+	uint64_t looked_ns;     /* when its counters were read last */
 	struct syscall_info info;
 	enum run_state state;
 	bool moved;             /* a sleeper that ran before all threads were held */
@@ -110,7 +110,7 @@ struct sampler {
 
 	/* The present tick. */
 	uint32_t tick;
-	uint64_t tick_ns, span_ns;
+	uint64_t tick_ns, span_ns; /* the time up to which ticks stand for it; its part of that */
 	double runnable;        /* of the threads that are looked at each tick */
 	double queued;          /* how many of them were seen to wait for a CPU */
 	size_t skipped;         /* threads that were not looked at */
