@@ -95,10 +95,11 @@ sample(const struct target *target, unsigned percent, double *cpu)
 }
 
 /*
- * With rivals for its CPU a thread is taken for one that runs too often: 5 to 45 % were measured,
- * see wallsample-theory(7). What this is to find made it three to nine times as much.
+ * With rivals for its CPU a thread is taken for one that runs too often, see BIASES in
+ * wallsample-theory(7): this much at most. What this is to find made it three to nine times as
+ * much; ticks that weighed the time since the one before, 1.45 times.
  */
-#define AMONG_RIVALS 0.5
+#define AMONG_RIVALS 0.2
 
 /*
  * `at_once` threads that do the same at worst: their CPU time is known as well as so many ticks
@@ -109,8 +110,8 @@ cpu_bound(double cpu, unsigned at_once, bool rivals)
 {
 	const double share = fmin(cpu / SECONDS / at_once, 1);
 
-	return SECONDS * at_once * (0.05 + harness_share_bound(share, RATE * SECONDS)) +
-	       (rivals ? AMONG_RIVALS * cpu : 0);
+	return SECONDS * at_once * harness_share_bound(share, RATE * SECONDS) +
+	       (rivals ? AMONG_RIVALS * cpu : 0.05 * SECONDS * at_once);
 }
 
 /* The sums, and whether those of CPU time are right as far as is asked for. */
