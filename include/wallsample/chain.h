@@ -15,7 +15,8 @@
 	X(CFI, "unwind tables")     /* .eh_frame or .debug_frame */            \
 	X(POINTER, "frame pointer")                                            \
 	X(EPILOGUE, "epilogue")     /* JIT code that only returns from there */ \
-	X(GUESS, "guess")           /* a return address found by scanning */
+	X(GUESS, "guess")           /* a return address found by scanning */   \
+	X(DATA, "data")             /* no code: the address of an object in memory */
 
 enum frame_origin {
 #define X(name, text) FRAME_##name,

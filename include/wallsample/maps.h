@@ -49,6 +49,12 @@ void maps_free(struct maps *maps);
 const struct mapping *maps_find(struct maps *maps, uint64_t address);
 
 /*
+ * One of the mappings of the image whose data, initialised or not, holds the address; NULL: none
+ * is known. It goes through all of them.
+ */
+const struct mapping *maps_find_data(const struct maps *maps, uint64_t address);
+
+/*
  * To be called once a tick: allows a new look. Where the kernel can be asked about one address,
  * the first use of a mapping in a tick asks whether it is still what it was, so that a
  * library that took another's place is noticed; elsewhere everything is read again often

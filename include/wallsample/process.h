@@ -59,6 +59,11 @@ bool task_stat_parse(const char *line, struct task_stat *stat);
 /* Reads "TID/stat" below the process's task folder; false with errno set. */
 bool process_read_task_stat(const struct process *process, pid_t tid, struct task_stat *stat);
 
+/* Do its thread ids, as its own memory has them, mean to us what they mean to it? */
+bool process_shares_pid_namespace(const struct process *process);
+/* What the thread calls itself, in the innermost of its pid namespaces; 0: not known. */
+pid_t process_inner_tid(const struct process *process, pid_t tid);
+
 /* CPU time that all its threads have used, those that have ended too; false: not known. */
 bool process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns);
 

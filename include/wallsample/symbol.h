@@ -93,9 +93,11 @@ struct symbols;
 struct symbols *symbols_create(const struct modules *modules, const struct symbols_config *config);
 void symbols_free(struct symbols *symbols);
 
-/* Code, as a sample remembers it. */
+/* Code, as a sample remembers it; or a variable, whose name is "table_lock", or "cache+0x40" for
+ * what lies in it. */
 struct symbol_place {
 	uint32_t module;
+	bool data;
 	uint32_t epoch; /* see jit.h; 0 outside anonymous memory and interpreters */
 	uint64_t vaddr; /* in the image's own addresses; in a module without an image an offset in
 			 * the file, or the plain address in anonymous memory */

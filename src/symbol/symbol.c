@@ -24,6 +24,8 @@ struct known_module {
 	const char *name;          /* interned */
 	struct debug_file file;
 	struct dwarf_lines *lines; /* NULL: no DWARF */
+	bool data_read;            /* `data` is valid */
+	struct symbol_table data;
 	bool table_read;           /* the rest is valid */
 	struct symbol_table table;
 	struct plt_stubs stubs;
@@ -60,6 +62,7 @@ known_module_free(struct known_module *known)
 	if (known == NULL)
 		return;
 	dwarf_lines_free(known->lines);
+	symbol_table_release(&known->data);
 	symbol_table_release(&known->table);
 	plt_stubs_release(&known->stubs);
 	debug_file_close(&known->file);
@@ -163,13 +166,19 @@ known_module(struct symbols *symbols, const struct module *module)
 	return known;
 }
 
+static struct symbol_files
+files_of(const struct known_module *known)
+{
+	return (struct symbol_files){ .own = known->file.own,
+				      .debug = known->file.elf,
+				      .mini = known->file.mini };
+}
+
 /* The symbol tables, read when DWARF has left a question open. */
 static const struct symbol_table *
 table_of(struct known_module *known)
 {
-	const struct symbol_files files = { .own = known->file.own,
-					    .debug = known->file.elf,
-					    .mini = known->file.mini };
+	const struct symbol_files files = files_of(known);
 
 	if (!known->table_read) {
 		known->table_read = true;
@@ -247,6 +256,35 @@ find_in_tables(struct symbols *symbols, struct known_module *known, uint64_t vad
 	out->source = range != NULL ? range->source : SYMBOL_NONE;
 	out->function = range != NULL ? readable(symbols, range->raw, range->source) :
 					address_text(symbols, known, vaddr);
+}
+
+/* A variable, and how far behind its beginning the address lies. */
+static void
+find_variable(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
+	      struct symbol *out)
+{
+	const struct symbol_files files = files_of(known);
+	const struct symbol_range *range;
+	const char *name = known->name;
+	uint64_t offset = vaddr;
+
+	if (!known->data_read) {
+		known->data_read = true;
+		symbol_table_init_data(&known->data, &files);
+	}
+	range = symbol_table_find(&known->data, vaddr);
+	*out = (struct symbol){ .module = known->name, .source = SYMBOL_NONE };
+	if (range != NULL) {
+		name = readable(symbols, range->raw, range->source);
+		offset = vaddr - range->start;
+		out->known = true;
+		out->source = range->source;
+	}
+	strbuf_clear(&symbols->scratch);
+	strbuf_add_text(&symbols->scratch, name);
+	if (offset != 0)
+		strbuf_add_format(&symbols->scratch, "+0x%" PRIx64, offset);
+	out->function = intern(symbols, symbols->scratch.data);
 }
 
 static size_t
@@ -399,6 +437,10 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	if (count > 0)
 		return count;
 	known = known_module(symbols, modules_get(symbols->modules, place->module));
+	if (place->data) {
+		find_variable(symbols, known, place->vaddr, out);
+		return 1;
+	}
 	if (find_in_jit(symbols, known, place, out))
 		return 1;
 	count = find_in_dwarf(symbols, known, place->vaddr, out, most);

@@ -49,6 +49,7 @@ struct reader {
 	struct candidate *candidate;
 	size_t candidate_count, candidate_capacity;
 	uint64_t names_left;       /* bytes of names that are still taken */
+	bool data;                 /* variables are wanted, not functions */
 };
 
 static void
@@ -103,7 +104,7 @@ binding_rank(unsigned binding)
 	}
 }
 
-/* Can this symbol name code? */
+/* Can this symbol name what is looked for? */
 static bool
 is_wanted(const struct reader *reader, const GElf_Sym *sym)
 {
@@ -114,6 +115,8 @@ is_wanted(const struct reader *reader, const GElf_Sym *sym)
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= reader->section_count)
 		return false;
 	section = &reader->section[sym->st_shndx];
+	if (reader->data)
+		return type == STT_OBJECT && sym->st_size > 0;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return sym->st_size > 0 ||
 		       (sym->st_value >= section->start && sym->st_value < section->end);
@@ -337,11 +340,11 @@ add_stubs(struct reader *reader, const struct plt_stubs *stubs)
 	}
 }
 
-void
-symbol_table_init(struct symbol_table *table, const struct symbol_files *files,
-		  const struct plt_stubs *stubs)
+static void
+read_all(struct symbol_table *table, const struct symbol_files *files,
+	 const struct plt_stubs *stubs, bool data)
 {
-	struct reader reader = { .names_left = MAX_NAME_BYTES };
+	struct reader reader = { .names_left = MAX_NAME_BYTES, .data = data };
 
 	*table = (struct symbol_table){ .range = NULL };
 	read_table(&reader, files->debug, SHT_SYMTAB, SYMBOL_SYMTAB);
@@ -355,6 +358,19 @@ symbol_table_init(struct symbol_table *table, const struct symbol_files *files,
 	make_ranges(table, &reader);
 	free(reader.candidate);
 	free(reader.section);
+}
+
+void
+symbol_table_init(struct symbol_table *table, const struct symbol_files *files,
+		  const struct plt_stubs *stubs)
+{
+	read_all(table, files, stubs, false);
+}
+
+void
+symbol_table_init_data(struct symbol_table *table, const struct symbol_files *files)
+{
+	read_all(table, files, NULL, true);
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_table.h - the functions of one module by address, from the symbol tables of its ELF
- * files.
+ * symbol_table.h - the functions of one module by address, or its variables, from the symbol
+ * tables of its ELF files.
  *
  * Symbols overlap, nest, share addresses and lack sizes. Reading settles that
  * once: what is kept are ranges that do not overlap, each with one name.
@@ -41,6 +41,9 @@ struct symbol_files {
 };
 
 struct plt_stubs;
+
+/* Variables, which all have a size, instead of functions. */
+void symbol_table_init_data(struct symbol_table *table, const struct symbol_files *files);
 
 /* Damage and absence give fewer ranges; `stubs` (borrowed like the files) may be NULL. */
 void symbol_table_init(struct symbol_table *table, const struct symbol_files *files,

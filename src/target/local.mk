@@ -30,6 +30,7 @@ libwallsample_a_SOURCES += \
 	src/target/relocate.h \
 	src/target/task_file.c \
 	src/target/task_file.h \
+	src/target/pid_namespace.c \
 	src/target/task_stat.c
 if ARCH_X86_64
 libwallsample_a_SOURCES += src/target/relocate_x86_64.c

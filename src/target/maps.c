@@ -472,6 +472,15 @@ maps_at(const struct maps *maps, size_t index)
 	return index < maps->count ? &maps->mapping[index] : &maps->object[index - maps->count];
 }
 
+const struct mapping *
+maps_find_data(const struct maps *maps, uint64_t address)
+{
+	for (size_t i = 0; i < maps->count; i++)
+		if (address - maps->mapping[i].low < maps->mapping[i].high - maps->mapping[i].low)
+			return &maps->mapping[i];
+	return NULL;
+}
+
 struct modules *
 maps_modules(const struct maps *maps)
 {
