@@ -24,9 +24,11 @@ libwallsample_a_SOURCES += \
 	include/wallsample/memory.h \
 	include/wallsample/module.h include/wallsample/options.h \
 	include/wallsample/process.h include/wallsample/profile.h \
+	include/wallsample/profile_wait.h \
 	include/wallsample/result.h include/wallsample/sampler.h \
 	include/wallsample/snapshot.h include/wallsample/state.h \
 	include/wallsample/symbol.h include/wallsample/table.h \
 	include/wallsample/tracer.h include/wallsample/tree.h include/wallsample/unwind.h \
-	include/wallsample/view.h include/wallsample/wait.h
+	include/wallsample/view.h include/wallsample/wait.h \
+	include/wallsample/waiting.h
 EXTRA_DIST += src/README

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump.h - every thread once: those that do the same, in the same place, are one group.
+ * dump.h - every thread once, and what it waits for: those that do the same, in the same place, are
+ * one group.
  */
 #ifndef WALLSAMPLE_DUMP_H
 #define WALLSAMPLE_DUMP_H
 
 #include "wallsample/view.h"
+
+struct dump_thread {
+	uint32_t thread;            /* of the profile */
+	uint32_t wait;              /* of the profile; 0: it waits for nothing */
+	/* Who keeps it waiting; NULL: nobody can be named, or the kind of wait knows no holder. */
+	const struct profile_blame *holder;
+};
 
 struct dump_group {
 	/* Of all its threads, as in struct view_row. */
@@ -13,14 +21,14 @@ struct dump_group {
 	int32_t syscall;
 	const uint32_t *function;
 	size_t depth;
-	const uint32_t *thread; /* of the profile, by thread id */
+	const struct dump_thread *thread; /* by what they wait for, then by thread id */
 	size_t count;
 };
 
 struct dump {
 	struct dump_group *group; /* by the lowest thread id */
 	size_t count;
-	uint32_t *thread;         /* those of all groups; internal */
+	struct dump_thread *thread; /* those of all groups; internal */
 	size_t threads;           /* how many there are */
 };
 

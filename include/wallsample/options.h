@@ -55,6 +55,7 @@ struct options {
 	} parallelism;
 	const char *focus;       /* --focus */
 	bool tree;
+	bool blame;              /* holders' stacks with waiters' time */
 	unsigned states;         /* bit 1 << enum run_state */
 	enum unwind_choice unwinder;
 	bool lines;              /* --lines: the same as --by line */

@@ -3,7 +3,7 @@
  * profile.h - what was sampled: interned frames and stacks, threads, weights.
  *
  * The profile only grows with what is new: samples of the same thread, stack,
- * state and system call are summed, so that ten minutes of a thousand sleeping threads
+ * state, system call and wait are summed, so that ten minutes of a thousand sleeping threads
  * take no more memory than ten seconds.
  */
 #ifndef WALLSAMPLE_PROFILE_H
@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "wallsample/profile_wait.h"
 #include "wallsample/state.h"
 
 #define STACK_NONE UINT32_MAX /* the parent of an outermost frame */
@@ -69,11 +70,12 @@ enum weight {
 
 const char *weight_word(enum weight weight); /* "wall" */
 
-/* Samples of one thread with the same stack, state and system call. */
+/* Samples of one thread with the same stack, state, system call and wait. */
 struct profile_entry {
 	uint32_t thread, stack;
 	enum run_state state;
 	int32_t syscall;    /* number it sleeps in; SYSCALL_NONE, SYSCALL_UNKNOWN */
+	uint32_t wait;      /* 0: none */
 	int64_t samples;    /* thread-ticks it stands for */
 	int64_t ns[WEIGHT_COUNT];
 };
@@ -98,6 +100,7 @@ struct profile_recorder {
 	void (*sample)(void *context, const struct profile_entry *sample);
 	/* Real time of a sample that has been told. */
 	void (*charge)(void *context, const struct profile_entry *entry, int64_t latency_ns);
+	void (*blame)(void *context, const struct profile_blame *blame);
 	void (*tick)(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable);
 	void *context;
 };
@@ -114,11 +117,12 @@ const char *profile_text(const struct profile *profile, uint32_t id);
 uint32_t profile_intern_frame(struct profile *profile, const struct profile_frame *frame);
 /* A named frame: "[failed: thread exited]". */
 uint32_t profile_intern_named(struct profile *profile, const char *name);
+/* A named frame gets another text, though the old one finds it. */
+void profile_rename_frame(struct profile *profile, uint32_t frame, const char *name);
 uint32_t profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t caller);
 uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time,
 			    const char *name);
 void profile_rename_thread(struct profile *profile, uint32_t thread, const char *name);
-
 /*
  * Adds samples. The numbers may be negative: a thread that is looked at less often
  * than once a tick is credited for what it was last seen doing and corrected at
@@ -138,6 +142,8 @@ void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parall
 size_t profile_frame_count(const struct profile *profile);
 size_t profile_stack_count(const struct profile *profile);
 size_t profile_thread_count(const struct profile *profile);
+size_t profile_renamed_count(const struct profile *profile);
+uint32_t profile_renamed(const struct profile *profile, size_t index); /* a frame */
 size_t profile_entry_count(const struct profile *profile);
 uint64_t profile_tick_count(const struct profile *profile);
 uint64_t profile_wall_ns(const struct profile *profile); /* sum of the ticks' spans */

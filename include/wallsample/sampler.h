@@ -53,6 +53,7 @@ struct sampler_config {
 	double max_overhead;     /* share of one CPU in percent; 100 or more: no limit */
 	bool stop_all;           /* hold running threads until all are captured */
 	bool nonblocking;        /* never stop anything */
+	bool exact;              /* waits are told apart by what is left of them, too */
 	enum unwind_choice unwinder;
 	uint64_t seed;           /* of the random numbers; 0: from the clock */
 	/* Is this thread wanted? NULL: all. Others are counted, never captured. */

@@ -23,6 +23,9 @@ struct filter {
 	unsigned states;            /* bit 1 << enum run_state, 0: all */
 	const regex_t *include;     /* at least one function of the stack matches */
 	const regex_t *exclude;     /* none does */
+	/* Not samples but whom others waited for: the waiters' time on the stacks of those who had
+	 * what they waited for, below a frame that says what. It has one weight, WALL. */
+	bool blame;
 };
 
 /* X(name, text): what frames are told apart by */
@@ -32,7 +35,8 @@ struct filter {
 	X(MODULE, "module") /* frames of one that call one another are one */  \
 	X(SOURCE, "source") /* the same for source files */                   \
 	X(THREAD, "thread") /* a sample's thread is its only frame: "name-tid" */ \
-	X(STATE, "state")   /* the same for its state: "[sleeping in futex]" */
+	X(STATE, "state")   /* the same for its state: "[sleeping in futex]" */      \
+	X(LOCK, "lock")     /* the same for what it waits for: "[mutex table_lock]" */
 
 enum view_key {
 #define X(name, text) VIEW_BY_##name,
@@ -42,6 +46,8 @@ enum view_key {
 };
 
 const char *view_key_word(enum view_key key); /* "function"; VIEW_BY_ADDRESS has none */
+/* Is a sample's only frame what it is of, and none of its code? */
+bool view_key_is_of_sample(enum view_key key);
 
 /* A function: one name in one module; or what else frames are told apart by. */
 struct view_function {
@@ -92,8 +98,20 @@ const struct view_function *view_function(const struct view *view, uint32_t id);
 /* Its functions have samples that ran without those that waited for a CPU, or the other way round:
  * because of the filter, or as frames apart. Overhead is no parallelism then. */
 bool view_is_halved(const struct view *view);
+/*
+ * What a wait is for, as its kind and as the object's name ("": none), by who waits: the kind of
+ * some is told by functions alone, innermost first.
+ */
+enum wait_kind view_wait_kind(const struct view *view, uint32_t wait, const uint32_t *function,
+			      size_t depth);
+const char *view_wait_object(const struct view *view, uint32_t wait);
+/* Adds both: "mutex table_lock". */
+void view_add_wait(const struct view *view, uint32_t wait, const uint32_t *function, size_t depth,
+		   struct strbuf *out);
 /* Is it PROFILE_GAP, of which the stack's other frames are the wait that ended it? */
 bool view_is_gap(const struct view_function *outermost);
+/* Are its rows whom others waited for? */
+bool view_is_blame(const struct view *view);
 int64_t view_total_ns(const struct view *view, enum weight weight); /* of the rows */
 int64_t view_total_samples(const struct view *view);
 int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples */

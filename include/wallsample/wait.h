@@ -41,17 +41,17 @@
 	X(CONDITION, "condition variable")                                     \
 	X(SEMAPHORE, "semaphore")                                              \
 	X(BARRIER, "barrier")                                                  \
-	X(JOIN, "end of a thread") /* the owner is that thread */              \
+	X(JOIN, "end of thread") /* the owner is that thread */                \
 	X(FUTEX, "futex")                                                      \
 	/* of a descriptor */                                                  \
 	X(FILE, "file")                                                        \
-	X(PIPE_READ, "pipe, to read")                                          \
-	X(PIPE_WRITE, "pipe, to write")                                        \
+	X(PIPE_READ, "pipe read")                                              \
+	X(PIPE_WRITE, "pipe write")                                            \
 	X(TERMINAL, "terminal")                                                \
-	X(SOCKET_READ, "socket, to receive")                                   \
-	X(SOCKET_WRITE, "socket, to send")                                     \
-	X(ACCEPT, "connection, to accept")                                     \
-	X(CONNECT, "connection, to be accepted")                               \
+	X(SOCKET_READ, "socket receive")                                       \
+	X(SOCKET_WRITE, "socket send")                                         \
+	X(ACCEPT, "socket accept")                                             \
+	X(CONNECT, "socket connect")                                           \
 	X(EVENTFD, "eventfd")                                                  \
 	X(TIMERFD, "timerfd")                                                  \
 	X(SIGNALFD, "signalfd")                                                \
@@ -80,6 +80,11 @@ enum wait_kind {
 };
 
 const char *wait_kind_text(enum wait_kind kind);
+/*
+ * Adds the kind, by this text, and the object, foreign bytes as they are: "mutex table_lock",
+ * "socket receive: tcp to 10.0.0.7:443". "" for an object: none.
+ */
+void wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out);
 /* Is the object an address of the target's memory? */
 bool wait_kind_in_memory(enum wait_kind kind);
 /* Does a thread that is done with it let another go on: can there be an owner? */

@@ -104,7 +104,7 @@ static void
 make_rows(const struct side side[DIFF_SIDES], enum view_key key, struct diff *diff)
 {
 	/* Threads and states call nothing: that would be the same question again. */
-	const bool calls = key != VIEW_BY_THREAD && key != VIEW_BY_STATE;
+	const bool calls = !view_key_is_of_sample(key);
 
 	size_t used = 0;
 

@@ -12,6 +12,7 @@ struct member {
 	const struct view_row *row;
 	pid_t tid;
 	uint32_t group;
+	struct dump_thread thread;
 };
 
 static int
@@ -40,11 +41,33 @@ list_members(const struct view *view, size_t *count)
 		member[(*count)++] = (struct member){
 			.row = row,
 			.tid = profile_thread(view_profile(view), row->thread)->tid,
+			.thread.thread = row->thread,
 		};
 	}
 	if (*count > 1)
 		qsort(member, *count, sizeof(*member), compare_tids);
 	return member;
+}
+
+/* In one tick a thread has one wait, and what is waited for one holder. */
+static void
+find_waits(const struct profile *profile, struct member *member, size_t count)
+{
+	uint32_t *wait = xcalloc(profile_thread_count(profile) + 1, sizeof(*wait));
+	const struct profile_blame **holder =
+		xcalloc(profile_wait_count(profile) + 1, sizeof(*holder));
+
+	for (size_t i = 0; i < profile_entry_count(profile); i++)
+		if (profile_entry(profile, i)->samples > 0)
+			wait[profile_entry(profile, i)->thread] = profile_entry(profile, i)->wait;
+	for (size_t i = 0; i < profile_blame_count(profile); i++)
+		holder[profile_blame(profile, i)->wait] = profile_blame(profile, i);
+	for (size_t i = 0; i < count; i++) {
+		member[i].thread.wait = wait[member[i].thread.thread];
+		member[i].thread.holder = holder[member[i].thread.wait];
+	}
+	free(wait);
+	free(holder);
 }
 
 /* Gives each member its group, and each group its size. */
@@ -74,13 +97,26 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 	table_release(&known);
 }
 
+static int
+compare_threads(const void *left, const void *right, void *profile)
+{
+	const struct dump_thread *a = left, *b = right;
+	const pid_t from = profile_thread(profile, a->thread)->tid;
+	const pid_t to = profile_thread(profile, b->thread)->tid;
+
+	if (a->wait != b->wait)
+		return a->wait < b->wait ? -1 : 1;
+	return (from > to) - (from < to);
+}
+
 void
 dump_make(const struct view *view, struct dump *out)
 {
 	size_t count, next = 0;
 	struct member *member = list_members(view, &count);
-	uint32_t **at;
+	struct dump_thread **at;
 
+	find_waits(view_profile(view), member, count);
 	*out = (struct dump){
 		.group = xcalloc(count + 1, sizeof(*out->group)),
 		.thread = xcalloc(count + 1, sizeof(*out->thread)),
@@ -93,7 +129,11 @@ dump_make(const struct view *view, struct dump *out)
 		next += out->group[g].count;
 	}
 	for (size_t i = 0; i < count; i++)
-		*at[member[i].group]++ = member[i].row->thread;
+		*at[member[i].group]++ = member[i].thread;
+	for (size_t g = 0; g < out->count; g++)
+		if (out->group[g].count > 1)
+			qsort_r(at[g] - out->group[g].count, out->group[g].count, sizeof(**at),
+				compare_threads, (void *)(uintptr_t)view_profile(view));
 	free(at);
 	free(member);
 }

@@ -1,4 +1,5 @@
 libwallsample_a_SOURCES += \
+	src/analysis/deadlock_text.c \
 	src/analysis/diff.c \
 	src/analysis/diff_pairs.c \
 	src/analysis/diff_parts.h \
@@ -13,4 +14,6 @@ libwallsample_a_SOURCES += \
 	src/analysis/view.c \
 	src/analysis/view_entry.c \
 	src/analysis/view_names.c \
-	src/analysis/view_parts.h
+	src/analysis/view_parts.h \
+	src/analysis/view_wait.c \
+	src/analysis/waiting.c

@@ -81,8 +81,8 @@ make_paths(struct naming *naming)
 	}
 }
 
-static const uint32_t *
-path_functions(const struct view *view, uint32_t id)
+const uint32_t *
+view_path_functions(const struct view *view, uint32_t id)
 {
 	struct path *path = &view->path[id];
 	uint32_t *to;
@@ -129,6 +129,46 @@ is_wanted(const struct view *view, uint32_t thread, enum run_state state, uint32
 	return view->thread_wanted[thread];
 }
 
+static size_t
+entry_count(const struct naming *naming)
+{
+	const struct profile *profile = naming->view->profile;
+
+	return naming->filter->blame ? profile_blame_count(profile) : profile_entry_count(profile);
+}
+
+/* One of the profile's, or whom it blames, its stack replaced by the path. */
+static struct profile_entry
+entry_at(struct naming *naming, size_t index)
+{
+	const struct view *view = naming->view;
+	const bool by_code = !view_key_is_of_sample(naming->key);
+	struct profile_entry entry;
+
+	if (naming->filter->blame) {
+		const struct profile_blame *blame = profile_blame(view->profile, index);
+
+		entry = (struct profile_entry){
+			.thread = blame->thread,
+			.stack = blame->stack,
+			.state = blame->state,
+			.syscall = SYSCALL_NONE,
+			.wait = blame->wait,
+			.samples = blame->samples,
+			.ns[WEIGHT_WALL] = blame->ns,
+		};
+	} else {
+		entry = *profile_entry(view->profile, index);
+	}
+	if (entry.stack != STACK_NONE)
+		entry.stack = view->of_stack[entry.stack];
+	if (!by_code)
+		entry.stack = view_entry_path(naming, &entry, entry.stack);
+	else if (naming->filter->blame)
+		entry.stack = view_blame_path(naming, entry.wait, entry.stack);
+	return entry;
+}
+
 /*
  * Sums of the profile's entries that have become the same, their stacks replaced by paths (of
  * functions, or of what else they are told apart by).
@@ -137,23 +177,17 @@ is_wanted(const struct view *view, uint32_t thread, enum run_state state, uint32
 static struct profile_entry *
 merge_entries(struct naming *naming, size_t *count)
 {
-	const struct profile *profile = naming->view->profile;
-	const bool by_code = naming->key != VIEW_BY_THREAD && naming->key != VIEW_BY_STATE;
-	const size_t all = profile_entry_count(profile);
+	const size_t all = entry_count(naming);
 	struct profile_entry *merged = xcalloc(all + 1, sizeof(*merged));
 	struct table known;
 
 	*count = 0;
 	table_init(&known);
 	for (size_t i = 0; i < all; i++) {
-		struct profile_entry entry = *profile_entry(profile, i);
+		struct profile_entry entry = entry_at(naming, i);
 		uint32_t at;
 		bool added;
 
-		if (entry.stack != STACK_NONE)
-			entry.stack = naming->view->of_stack[entry.stack];
-		if (!by_code)
-			entry.stack = view_entry_path(naming, &entry, entry.stack);
 		at = *table_place(&known, (uint64_t)entry.thread << 32 | entry.stack,
 				  (uint64_t)entry.state << 32 | (uint32_t)entry.syscall,
 				  (uint32_t)*count, &added);
@@ -183,7 +217,7 @@ add_row(struct view *view, const struct profile_entry *entry)
 		.samples = entry->samples,
 	};
 	if (entry->stack != STACK_NONE) {
-		row->function = path_functions(view, entry->stack);
+		row->function = view_path_functions(view, entry->stack);
 		row->depth = view->path[entry->stack].depth;
 	}
 	for (int w = 0; w < WEIGHT_COUNT; w++)
@@ -243,7 +277,8 @@ view_create(const struct profile *profile, struct symbols *symbols, const struct
 
 	view->profile = profile;
 	view->key = key;
-	view->halved = key == VIEW_BY_STATE || is_halved(filter->states);
+	view->blame = filter->blame;
+	view->halved = key == VIEW_BY_STATE || key == VIEW_BY_LOCK || is_halved(filter->states);
 	view->texts = strings_create();
 	view->of_stack = xcalloc(profile_stack_count(profile) + 1, sizeof(*view->of_stack));
 	make_filter(view, filter);
@@ -262,6 +297,7 @@ view_free(struct view *view)
 	for (size_t i = 0; i < view->path_count; i++)
 		free(view->path[i].functions);
 	free(view->path);
+	free(view->of_frame);
 	free(view->of_stack);
 	free(view->thread_wanted);
 	free(view->function);
@@ -288,6 +324,12 @@ view_key_word(enum view_key key)
 	return words[key];
 }
 
+bool
+view_key_is_of_sample(enum view_key key)
+{
+	return key == VIEW_BY_THREAD || key == VIEW_BY_STATE || key == VIEW_BY_LOCK;
+}
+
 void
 view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out)
 {
@@ -307,6 +349,12 @@ bool
 view_is_halved(const struct view *view)
 {
 	return view->halved;
+}
+
+bool
+view_is_blame(const struct view *view)
+{
+	return view->blame;
 }
 
 size_t
@@ -359,7 +407,7 @@ view_sample(const struct view *view, uint32_t thread, enum run_state state, uint
 
 	if (!is_wanted(view, thread, state, path))
 		return false;
-	*function = path != STACK_NONE ? path_functions(view, path) : NULL;
+	*function = path != STACK_NONE ? view_path_functions(view, path) : NULL;
 	*depth = path != STACK_NONE ? view->path[path].depth : 0;
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * view_entry.c - stacks that do not say where in the code a sample is from but of what it is: its
- * thread or its state, each a frame of ours.
+ * thread, its state or its wait, each a frame of ours.
  */
 #include <inttypes.h>
 
@@ -30,11 +30,31 @@ find_function(struct naming *naming, const char *text)
 	return id;
 }
 
+/* `full` is the path of those who wait, or STACK_NONE. */
 static uint32_t
-function_of(struct naming *naming, const struct profile_entry *entry)
+function_of_wait(struct naming *naming, uint32_t wait, uint32_t full)
+{
+	struct view *view = naming->view;
+	struct strbuf *text = &naming->scratch;
+
+	strbuf_clear(text);
+	strbuf_add_text(text, "[");
+	if (full != STACK_NONE)
+		view_add_wait(view, wait, view_path_functions(view, full), view->path[full].depth,
+			      text);
+	else
+		view_add_wait(view, wait, NULL, 0, text);
+	strbuf_add_text(text, "]");
+	return find_function(naming, text->data);
+}
+
+static uint32_t
+function_of(struct naming *naming, const struct profile_entry *entry, uint32_t full)
 {
 	struct strbuf *text = &naming->scratch;
 
+	if (naming->key == VIEW_BY_LOCK && entry->wait != 0)
+		return function_of_wait(naming, entry->wait, full);
 	strbuf_clear(text);
 	if (naming->key == VIEW_BY_THREAD) {
 		view_add_thread(naming->view, entry->thread, text);
@@ -68,6 +88,7 @@ view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32
 	struct view *view = naming->view;
 	const struct path matched = full != STACK_NONE ? view->path[full] :
 							 (struct path){ .function = 0 };
+	const uint32_t waits = full;
 	uint32_t path = STACK_NONE, kind = STACK_NONE;
 
 	/* What ended a gap, and how, stays: below it one such as "[sleeping in futex]". */
@@ -81,5 +102,29 @@ view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32
 		path = extend(naming, path, find_function(naming, PROFILE_GAP), &matched);
 		path = extend(naming, path, find_function(naming, text), &matched);
 	}
-	return extend(naming, path, function_of(naming, entry), &matched);
+	return extend(naming, path, function_of(naming, entry, waits), &matched);
+}
+
+uint32_t
+view_blame_path(struct naming *naming, uint32_t wait, uint32_t full)
+{
+	struct view *view = naming->view;
+	const struct path matched = full != STACK_NONE ? view->path[full] :
+							 (struct path){ .function = 0 };
+	const uint32_t *function = full != STACK_NONE ? view_path_functions(view, full) : NULL;
+	uint32_t path = extend(naming, STACK_NONE, function_of_wait(naming, wait, STACK_NONE),
+			       &matched);
+
+	for (size_t i = matched.depth; i-- > 0;) {
+		const struct path next = {
+			.function = function[i],
+			.caller = path,
+			.depth = view->path[path].depth + 1,
+			.included = matched.included,
+			.excluded = matched.excluded,
+		};
+
+		path = view_add_path(view, &naming->paths, &next);
+	}
+	return path;
 }

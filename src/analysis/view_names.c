@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "view_parts.h"
+#include "wallsample/chain.h"
 #include "wallsample/module.h"
 
 static struct symbol_place
 place_of(const struct profile_frame *frame)
 {
 	return (struct symbol_place){ .module = frame->module, .epoch = frame->epoch,
+				      .data = frame->origin == FRAME_DATA,
 				      .vaddr = frame->address,
 				      .bytecode = { frame->bytecode, frame->bytecode_size } };
 }
@@ -100,7 +102,8 @@ function_of(struct naming *naming, const struct symbol *symbol, uint32_t frame)
 		.frame = frame,
 	};
 
-	if (module_id == MODULE_NONE)
+	if (module_id == MODULE_NONE ||
+	    profile_frame(naming->view->profile, frame)->origin == FRAME_DATA)
 		return function;
 	if (naming->key == VIEW_BY_LINE && symbol->file != NULL && symbol->line > 0) {
 		function.name = text_with_line(naming, symbol);
@@ -127,6 +130,7 @@ number_functions(struct naming *naming)
 	struct table known;
 
 	table_init(&known);
+	view->of_frame = xcalloc(count + 1, sizeof(*view->of_frame));
 	naming->function = xcalloc(naming->symbol_count + 1, sizeof(*naming->function));
 	for (uint32_t i = 0; i < count; i++) {
 		const struct names names = naming->of_frame[i];
@@ -149,6 +153,7 @@ number_functions(struct naming *naming)
 					       view->function_count + 1, sizeof(*view->function));
 			view->function[view->function_count++] = function;
 		}
+		view->of_frame[i] = naming->function[names.first];
 	}
 	table_release(&known);
 }

@@ -23,6 +23,7 @@ struct view {
 	const struct profile *profile;
 	struct view_function *function;
 	size_t function_count, function_capacity;
+	uint32_t *of_frame;  /* of the profile: its innermost function */
 	uint32_t *of_stack;  /* of the profile: its path */
 	bool *thread_wanted; /* of the profile */
 	unsigned states;     /* of the filter */
@@ -34,7 +35,7 @@ struct view {
 	int64_t total_ns[WEIGHT_COUNT], total_samples, unfiltered_ns;
 	struct strings *texts; /* of lines */
 	enum view_key key;
-	bool halved;
+	bool halved, blame;
 };
 
 /* What a frame stands for: symbol[first] is the innermost of `count`. */
@@ -64,13 +65,17 @@ struct naming {
 void naming_make(struct naming *naming);
 void naming_release(struct naming *naming);
 
+/* The functions of a path, innermost first; borrowed. */
+const uint32_t *view_path_functions(const struct view *view, uint32_t path);
 /* The number of this path, which is added if it is a new one. */
 uint32_t view_add_path(struct view *view, struct table *paths, const struct path *fresh);
 
 /*
- * The path that stands for the entry by thread or state, `full` being that of its functions,
+ * The path that stands for the entry by thread, state or wait, `full` being that of its functions,
  * which the expressions have been matched with.
  */
 uint32_t view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32_t full);
+/* The path of a holder's functions, below a frame that says what it had. */
+uint32_t view_blame_path(struct naming *naming, uint32_t wait, uint32_t full);
 
 #endif

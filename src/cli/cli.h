@@ -191,8 +191,8 @@ void progress_text(const struct progress *progress, uint64_t elapsed_ns, uint64_
 
 /* --- sample_exit.c ------------------------------------------------------ */
 
-/* Exit statuses of a run that was not refused. */
-enum sample_status { SAMPLE_WHOLE = 0, SAMPLE_PARTIAL = 1, SAMPLE_NOTHING = 2 };
+/* Exit statuses of a run that was not refused; DEADLOCK is a dump's. */
+enum sample_status { SAMPLE_WHOLE, SAMPLE_PARTIAL, SAMPLE_NOTHING, SAMPLE_DEADLOCK = 4 };
 
 /* Partial is more than 1 % failed: `why` gets a sentence then. */
 enum sample_status sample_exit_status(const struct sampler_stats *stats, struct strbuf *why);

@@ -36,6 +36,7 @@ make_filter(struct sample_run *run, struct error *err)
 	run->filter.tid_count = options->tid_count;
 	run->filter.thread_name = options->thread_name;
 	run->filter.states = options->states;
+	run->filter.blame = options->blame;
 	rc = compile_regex(&run->include, options->include, "-I", &run->filter.include, err);
 	if (rc == 0)
 		rc = compile_regex(&run->exclude, options->exclude, "-X", &run->filter.exclude,
@@ -43,6 +44,19 @@ make_filter(struct sample_run *run, struct error *err)
 	if (rc == 0)
 		rc = compile_regex(&run->focus, options->focus, "--focus", &run->focused, err);
 	return rc;
+}
+
+static int
+check_blame(const struct sample_run *run, struct error *err)
+{
+	if (run->options->sort != WEIGHT_WALL)
+		return error_set(err, ERROR_USAGE,
+				 "--blame is about time that others waited, which has no %s",
+				 weight_word((enum weight)run->options->sort));
+	if (run->exporter->time == EXPORT_TIME)
+		return error_set(err, ERROR_USAGE, "--blame sums up, and %s shows when things "
+				 "happened: use another format", run->exporter->name);
+	return 0;
 }
 
 int
@@ -59,6 +73,8 @@ sample_check_report(struct sample_run *run, struct error *err)
 	    strcmp(run->exporter->name, "text") != 0)
 		rc = error_set(err, ERROR_USAGE, "%s is for the text report, not for %s",
 			       options->tree ? "--tree" : "--focus", run->exporter->name);
+	if (rc == 0 && options->blame)
+		rc = check_blame(run, err);
 	if (rc == 0)
 		rc = part_check_words(options, err);
 	return rc == 0 ? make_filter(run, err) : rc;
@@ -147,6 +163,7 @@ create_sampler(struct sample_run *run, struct error *err)
 	if (run->dumps) {
 		config.duration_ns = 1;
 		config.stop_all = !options->nonblocking;
+		config.exact = true;
 	}
 	/* what is not wanted is not stopped either */
 	if (options->tid_count > 0 || options->thread_name != NULL) {
@@ -193,7 +210,14 @@ on_snapshot(void *context)
 static void
 on_tick(void *context, bool held)
 {
-	record_tick(context, held);
+	struct sample_run *run = context;
+
+	record_tick(run, held);
+	if (!held && profile_deadlock_count(run->profile) > run->deadlocks_said) {
+		sampler_leave(run->sampler);
+		say_deadlocks(run);
+		sampler_return(run->sampler);
+	}
 }
 
 static void
@@ -251,6 +275,9 @@ run_sampler(struct sample_run *run)
 	sampler_free(run->sampler);
 	run->sampler = NULL;
 	progress_erase(&run->progress);
+	/* a dump shows it itself */
+	if (!run->dumps)
+		say_deadlocks(run);
 }
 
 /* From the target to the sampler, which is then ready to run. */
@@ -295,6 +322,8 @@ sample(struct sample_run *run, int *status, struct error *err)
 	*status = sample_exit_status(&run->stats, &why);
 	if (*status != SAMPLE_NOTHING)
 		sample_say_end(run);
+	if (run->dumps && profile_deadlock_count(run->profile) > 0)
+		*status = SAMPLE_DEADLOCK;
 	if (run->records)
 		rc = record_end(run, *status != SAMPLE_NOTHING, err);
 	if (rc == 0 && *status == SAMPLE_NOTHING)

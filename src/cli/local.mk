@@ -22,6 +22,6 @@ libwallsample_a_SOURCES += \
 	src/cli/sample_record.c \
 	src/cli/sample_report.c \
 	src/cli/sample_run.h \
-	src/cli/say.c \
+	src/cli/say.c src/cli/say_deadlock.c \
 	src/cli/signals.c \
 	src/cli/target_choice.c

@@ -85,13 +85,16 @@ const struct option_row option_table[] = {
 	{ .name = "to", .argument = "T", .type = OPTION_MOMENT, FIELD(to),
 	  .help = "only up to this time, as with --from" },
 	{ .name = "by", .argument = "WHAT", .type = OPTION_CHOICE, FIELD(by),
-	  .fallback = "function", .choices = "function|line|module|source|thread|state",
-	  .help = "what frames are told apart by: function, line, module, source, thread or "
-		  "state" },
+	  .fallback = "function", .choices = "function|line|module|source|thread|state|lock",
+	  .help = "what frames are told apart by: function, line, module, source, thread, state "
+		  "or lock (what is waited for)" },
 	{ .name = "sort", .argument = "WEIGHT", .type = OPTION_CHOICE, FIELD(sort),
 	  .fallback = "wall", .choices = "wall|overhead|latency",
 	  .help = "what functions are ordered by: wall, overhead (CPU time) or latency (real "
 		  "time)" },
+	{ .name = "blame", .commands = FOR_REPORT_OF_ONE, .type = OPTION_FLAG, FIELD(blame),
+	  .help = "instead of samples the stacks of those who had what others waited for, with "
+		  "the time that these waited" },
 	{ .name = "tree", .commands = FOR_REPORT_OF_ONE, .type = OPTION_FLAG, FIELD(tree),
 	  .help = "add the call tree to the text report; -n says how many lines (60)" },
 	{ .name = "focus", .commands = FOR_REPORT_OF_ONE,

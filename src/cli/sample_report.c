@@ -195,8 +195,9 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 {
 	const size_t limit = run->options->limit;
 	struct export_input input = {
-		.recordings = run->recordings,
-		.recording_count = run->recording_count,
+		/* blame has no place in time */
+		.recordings = run->options->blame ? NULL : run->recordings,
+		.recording_count = run->options->blame ? 0 : run->recording_count,
 		.process = run->target.process,
 		.modules = run->modules,
 		.stats = stats,
@@ -227,7 +228,7 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 	if (rc != 0)
 		return rc;
 	input.part = part.text.length > 0 ? part.text.data : run->part;
-	if (part.recording != NULL) {
+	if (part.recording != NULL && !run->options->blame) {
 		input.recordings = &part.recording;
 		input.recording_count = 1;
 	}

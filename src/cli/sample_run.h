@@ -33,6 +33,7 @@ struct sample_run {
 	enum sampler_end end;
 	bool records;              /* the output is a recording, and there is no exporter */
 	bool dumps;                /* it is every thread once */
+	size_t deadlocks_said;     /* of the profile */
 	struct recorder *recorder; /* NULL: none */
 	struct recording **recordings; /* that a report is of, loaded; a live run has none here */
 	size_t recording_count;
@@ -50,6 +51,11 @@ int sample_check_report(struct sample_run *run, struct error *err);
 /* Opens what -o names, in which %p is this process, for the format that was chosen. */
 int sample_open_output(struct sample_run *run, pid_t pid, struct error *err);
 void sample_run_release(struct sample_run *run);
+
+/* --- say_deadlock.c ---------------------------------------------------------- */
+
+/* Tells of those that have not been told yet. It may take long. */
+void say_deadlocks(struct sample_run *run);
 
 /* --- sample_report.c --------------------------------------------------------- */
 

@@ -111,15 +111,23 @@ frame_at(const struct timeline_slice *slice, size_t outer)
 	return slice->function[slice->depth - 1 - outer];
 }
 
+/* "sleeping in futex: mutex table_lock" */
 static json_t *
-state_name(const struct timeline_slice *slice)
+state_name(struct tracing *tracing, const struct timeline_slice *slice)
 {
+	const struct view *view = tracing->input->view;
+	const enum wait_kind kind =
+		view_wait_kind(view, slice->wait, slice->function, slice->depth);
 	struct strbuf sb;
 	json_t *name;
 
 	strbuf_init(&sb);
 	run_state_add(&sb, slice->state, slice->syscall);
-	name = json_string(sb.data);
+	if (wait_kind_in_memory(kind) || view_wait_object(view, slice->wait)[0] != '\0') {
+		strbuf_add_text(&sb, ": ");
+		view_add_wait(view, slice->wait, slice->function, slice->depth, &sb);
+	}
+	name = json_stream_text(&tracing->json, sb.data);
 	strbuf_release(&sb);
 	return name;
 }
@@ -149,8 +157,8 @@ close_track(struct tracing *tracing)
 
 	if (!track->is_open)
 		return;
-	put_slice(tracing, "state", state_name(&track->last), state_colour(track->last.state),
-		  track->state_ns);
+	put_slice(tracing, "state", state_name(tracing, &track->last),
+		  state_colour(track->last.state), track->state_ns);
 	close_frames(tracing, 0);
 	track->is_open = false;
 }
@@ -163,7 +171,8 @@ goes_on(const struct track *track, const struct timeline_slice *slice)
 
 	return track->is_open && last->recording == slice->recording &&
 	       last->thread == slice->thread && last->state == slice->state &&
-	       last->syscall == slice->syscall && last->end_ns == slice->start_ns;
+	       last->syscall == slice->syscall && last->wait == slice->wait &&
+	       last->end_ns == slice->start_ns;
 }
 
 static size_t

@@ -344,6 +344,8 @@ json_write(const struct export_input *input, FILE *out)
 	write_functions(&writing);
 	write_threads(&writing);
 	write_states(&writing);
+	json_write_waits(&writing.json, writing.view);
+	json_write_deadlocks(&writing.json, writing.view);
 	write_modules(&writing);
 	write_stacks(&writing);
 	json_stream_close(&writing.json);

@@ -26,6 +26,44 @@ frame(struct json_stream *json, const struct view *view, uint32_t id)
 	return object;
 }
 
+/* What it waits for, and who has it. */
+static void
+add_wait(struct json_stream *json, const struct view *view, const struct dump_group *group,
+	 const struct dump_thread *thread, json_t *to)
+{
+	const struct profile *profile = view_profile(view);
+	const struct profile_wait *wait = profile_wait(profile, thread->wait);
+	const enum wait_kind kind =
+		view_wait_kind(view, thread->wait, group->function, group->depth);
+	const char *object = view_wait_object(view, thread->wait);
+	json_t *waits = json_object(), *holder = json_object();
+
+	json_object_set_new(waits, "kind", json_string(wait_kind_text(kind)));
+	if (object[0] != '\0')
+		json_object_set_new(waits, "object", json_stream_text(json, object));
+	json_object_set_new(waits, "timed", json_boolean(wait->timed));
+	if (thread->holder != NULL) {
+		const struct profile_thread *of = profile_thread(profile, thread->holder->thread);
+		const uint32_t *function;
+		size_t depth;
+
+		if (of->tid > 0)
+			json_object_set_new(holder, "tid", json_integer(of->tid));
+		if (of->tid > 0)
+			json_object_set_new(holder, "name",
+					    json_stream_text(json,
+							     profile_text(profile, of->name)));
+		else if (view_sample(view, thread->holder->thread, thread->holder->state,
+				     thread->holder->stack, &function, &depth) && depth > 0)
+			json_object_set_new(
+				holder, "why",
+				json_stream_text(json, view_function(view, function[0])->name));
+		json_object_set(waits, "holder", holder);
+	}
+	json_decref(holder);
+	json_object_set_new(to, "waits_for", waits);
+}
+
 static void
 write_group(struct json_stream *json, const struct view *view, const struct dump_group *group)
 {
@@ -34,12 +72,15 @@ write_group(struct json_stream *json, const struct view *view, const struct dump
 
 	json_add_state(object, group->state, group->syscall);
 	for (size_t i = 0; i < group->count; i++) {
-		const struct profile_thread *thread = profile_thread(profile, group->thread[i]);
+		const struct profile_thread *thread =
+			profile_thread(profile, group->thread[i].thread);
 		json_t *one = json_object();
 
 		json_object_set_new(one, "tid", json_integer(thread->tid));
 		json_object_set_new(one, "name",
 				    json_stream_text(json, profile_text(profile, thread->name)));
+		if (group->thread[i].wait != 0)
+			add_wait(json, view, group, &group->thread[i], one);
 		json_array_append_new(threads, one);
 	}
 	for (size_t i = 0; i < group->depth; i++)
@@ -62,6 +103,7 @@ json_write_dump(const struct export_input *input, FILE *out)
 	json_stream_put(&json, "kind", json_string("dump"));
 	json_stream_put(&json, "target", json_process(&json, input->process));
 	json_stream_put(&json, "taken_ns", json_stream_number(input->began_ns));
+	json_write_deadlocks(&json, input->view);
 	json_stream_begin_list(&json, "groups");
 	for (size_t i = 0; i < dump.count; i++)
 		write_group(&json, input->view, &dump.group[i]);

@@ -6,11 +6,16 @@
 #include "json_stream.h"
 #include "wallsample/process.h"
 #include "wallsample/state.h"
+#include "wallsample/view.h"
 
 /* An object with its pid, name and command_line. */
 json_t *json_process(struct json_stream *stream, const struct process *process);
 
 /* Adds the state, and the syscall that it is a sleep in, or null. */
 void json_add_state(json_t *object, enum run_state state, int32_t syscall);
+
+/* The lists "waits" and "deadlocks". */
+void json_write_waits(struct json_stream *stream, const struct view *view);
+void json_write_deadlocks(struct json_stream *stream, const struct view *view);
 
 #endif

@@ -132,6 +132,17 @@ write_unit(const struct export_input *input, struct page *page)
 	struct strbuf sb;
 
 	strbuf_init(&sb);
+	if (view_is_blame(input->view)) {
+		strbuf_add_format(&sb,
+				  "%s of those who had what others waited for, by the time that "
+				  "these waited. 100%% is ",
+				  report_key_words[view_key(input->view)].plural);
+		quantity_add_time(&sb, view_total_ns(input->view, WEIGHT_WALL));
+		strbuf_add_text(&sb, " of all waiters together.");
+		page->ops->paragraph(page, sb.data);
+		strbuf_release(&sb);
+		return;
+	}
 	strbuf_add_format(&sb, "%s %s. 100%% is ", report_key_words[view_key(input->view)].plural,
 			  report_weight_words[input->sort].meaning);
 	for (int w = 0; w < WEIGHT_COUNT; w++) {
@@ -213,8 +224,9 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 		.total_ns = total_ns,
 		.ticks = margin_ticks(view_profile(input->view), input->sort,
 				      total_ns[input->sort]),
-		.narrow = page->width < NARROW,
-		.wide = page->width >= WIDE,
+		/* who is to blame has one weight */
+		.narrow = page->width < NARROW || view_is_blame(input->view),
+		.wide = page->width >= WIDE && !view_is_blame(input->view),
 	};
 	struct column column[COLUMNS_MAX];
 	struct columns table;
@@ -398,6 +410,7 @@ report_write(const struct export_input *input, struct page *page)
 		page->ops->heading(page, "What was sampled");
 	}
 	write_header(input, page);
+	report_write_deadlocks(input->view, page);
 	page->ops->section(page, report_key_words[view_key(input->view)].plural);
 	if (view_row_count(input->view) > 0) {
 		if (input->by_thread)
@@ -408,9 +421,13 @@ report_write(const struct export_input *input, struct page *page)
 			report_write_focus(input, page);
 		if (input->tree > 0)
 			report_write_tree(input, page);
-		report_write_parallelism(input, page);
-		write_states(input, page);
-		write_threads(input, page);
+		if (!view_is_blame(input->view)) {
+			report_write_parallelism(input, page);
+			write_states(input, page);
+		}
+		report_write_waiting(input, page);
+		if (!view_is_blame(input->view))
+			write_threads(input, page);
 	} else {
 		page->ops->paragraph(page, view_unfiltered_ns(input->view) > 0 ?
 						   "No sample was selected." :

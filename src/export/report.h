@@ -63,6 +63,11 @@ void report_add_margin_of_half(struct strbuf *sb, const struct export_input *inp
 /* How many threads ran at once, in real time and in CPU time, and what that cost. */
 void report_write_parallelism(const struct export_input *input, struct page *page);
 
+/* Threads that wait for one another; nothing if there are none. */
+void report_write_deadlocks(const struct view *view, struct page *page);
+/* What threads waited for, and who kept them waiting. */
+void report_write_waiting(const struct export_input *input, struct page *page);
+
 /* The closing block: what sampling cost, and what it missed. */
 void report_write_cost(const struct export_input *input, struct page *page);
 

@@ -338,7 +338,7 @@ report_diff_write(const struct diff_input *input, struct page *page)
 	if (input->diff->flat_found > 0 || input->diff->cum_found > 0) {
 		write_table(input, false, page);
 		/* threads and states call nothing */
-		if (key != VIEW_BY_THREAD && key != VIEW_BY_STATE)
+		if (!view_key_is_of_sample(key))
 			write_table(input, true, page);
 	}
 	write_noise(input, page);

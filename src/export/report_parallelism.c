@@ -292,7 +292,7 @@ write_waits(const struct export_input *input, struct page *page)
 {
 	static const struct column column[] = {
 		{ "latency%", true, 0 },
-		{ "ended by", false, 30 },
+		{ "ended by", false, 44 },
 		{ "in", false, 0 },
 	};
 	const struct view *view = input->view;
@@ -332,8 +332,7 @@ report_write_parallelism(const struct export_input *input, struct page *page)
 		return;
 	write_histogram(profile, input->filtered, page);
 	/* A thread runs on one CPU at once, and a state is nothing to be made faster. */
-	if (profile_parallelism_count(profile) > 2 && view_key(input->view) != VIEW_BY_THREAD &&
-	    view_key(input->view) != VIEW_BY_STATE)
+	if (profile_parallelism_count(profile) > 2 && !view_key_is_of_sample(view_key(input->view)))
 		write_gains(input, page);
 	write_waits(input, page);
 }

@@ -17,6 +17,8 @@ const struct report_key_words report_key_words[] = {
 			     "other threads" },
 	[VIEW_BY_STATE] = { "state", "States", "more state", "more states", "other state",
 			    "other states" },
+	[VIEW_BY_LOCK] = { "waited for", "Waits", "more wait", "more waits", "other wait",
+			   "other waits" },
 };
 
 const struct report_weight_words report_weight_words[] = {

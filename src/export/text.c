@@ -127,7 +127,9 @@ text_write_diff(const struct diff_input *input, FILE *out)
 static void
 text_write_dump(const struct export_input *input, FILE *out)
 {
-	text_dump_write(input, page_of(input->columns, out).page.width, out);
+	struct text_page text = page_of(input->columns, out);
+
+	text_dump_write(input, &text.page, out);
 }
 
 const struct exporter exporter_text = {

@@ -9,8 +9,10 @@
 #include "display.h"
 #include "exporters.h"
 #include "quantity.h"
+#include "report.h"
 #include "text_dump.h"
 #include "wallsample/dump.h"
+#include "wallsample/waiting.h"
 
 #define INDENT 4
 
@@ -24,17 +26,93 @@ add_thread(struct strbuf *sb, const struct profile *profile, uint32_t id)
 	strbuf_add_text(sb, ")");
 }
 
-/* "Thread 12 (worker): running", or "3 threads: sleeping in futex" and a line of who they are. */
+/* "mutex table_lock, which thread 14 (writer) has, in copy_rows" */
 static void
-write_who(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
+add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *group,
+	 const struct dump_thread *thread)
+{
+	const struct profile *profile = view_profile(view);
+	const struct profile_blame *holder = thread->holder;
+	const uint32_t *function;
+	struct strbuf what;
+	size_t depth;
+
+	strbuf_init(&what);
+	view_add_wait(view, thread->wait, group->function, group->depth, &what);
+	strbuf_add_foreign(sb, what.data);
+	strbuf_release(&what);
+	if (profile_wait(profile, thread->wait)->timed &&
+	    wait_kind_in_memory(profile_wait(profile, thread->wait)->kind))
+		strbuf_add_text(sb, ", for a time");
+	/* Who is awaited has been named. */
+	if (holder == NULL || profile_wait(profile, thread->wait)->kind == WAIT_JOIN)
+		return;
+	if (!view_sample(view, holder->thread, holder->state, holder->stack, &function, &depth))
+		depth = 0;
+	if (profile_thread(profile, holder->thread)->tid > 0) {
+		strbuf_add_text(sb, ", which thread ");
+		add_thread(sb, profile, holder->thread);
+		strbuf_add_text(sb, " has");
+		if (depth > 0) {
+			const size_t at = waiting_place(view, function, depth);
+
+			strbuf_add_text(sb, ", in ");
+			strbuf_add_foreign(sb, view_function(view, function[at])->name);
+		}
+	} else if (depth > 0) {
+		strbuf_add_text(sb, ", had by ");
+		strbuf_add_foreign(sb, view_function(view, function[0])->name);
+	}
+}
+
+/* A line for each of the things that threads of the group wait for, and who they are. */
+static void
+write_waits(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
 {
 	const struct profile *profile = view_profile(view);
 	struct strbuf sb;
 
 	strbuf_init(&sb);
+	for (size_t first = 0, next; first < group->count; first = next) {
+		const struct dump_thread *thread = &group->thread[first];
+
+		next = first + 1;
+		while (next < group->count && group->thread[next].wait == thread->wait)
+			next++;
+		strbuf_clear(&sb);
+		if (thread->wait != 0 && profile_wait(profile, thread->wait)->kind != WAIT_OTHER) {
+			strbuf_add_text(&sb, next - first > 1 ? "wait for " : "waits for ");
+			add_wait(&sb, view, group, thread);
+		}
+		if (sb.length > 0 && (first > 0 || next < group->count))
+			strbuf_add_text(&sb, ": ");
+		else if (sb.length > 0) {
+			display_pad(out, INDENT);
+			display_wrap(out, sb.data, INDENT, width);
+			strbuf_clear(&sb);
+		}
+		for (size_t i = first; group->count > 1 && i < next; i++) {
+			add_thread(&sb, profile, group->thread[i].thread);
+			strbuf_add_text(&sb, i + 1 < next ? ", " : "");
+		}
+		if (sb.length > 0) {
+			display_pad(out, INDENT);
+			display_wrap(out, sb.data, INDENT, width);
+		}
+	}
+	strbuf_release(&sb);
+}
+
+/* "Thread 12 (worker): running", or "3 threads: sleeping in futex". */
+static void
+write_who(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
 	if (group->count == 1) {
 		strbuf_add_text(&sb, "Thread ");
-		add_thread(&sb, profile, group->thread[0]);
+		add_thread(&sb, view_profile(view), group->thread[0].thread);
 	} else {
 		quantity_add_count(&sb, group->count);
 		strbuf_add_text(&sb, " threads");
@@ -42,16 +120,8 @@ write_who(const struct view *view, const struct dump_group *group, FILE *out, si
 	strbuf_add_text(&sb, ": ");
 	run_state_add(&sb, group->state, group->syscall);
 	fprintf(out, "\n%s\n", sb.data);
-	strbuf_clear(&sb);
-	for (size_t i = 0; group->count > 1 && i < group->count; i++) {
-		add_thread(&sb, profile, group->thread[i]);
-		strbuf_add_text(&sb, i + 1 < group->count ? ", " : "");
-	}
-	if (group->count > 1) {
-		display_pad(out, INDENT);
-		display_wrap(out, sb.data, INDENT, width);
-	}
 	strbuf_release(&sb);
+	write_waits(view, group, out, width);
 }
 
 static void
@@ -123,12 +193,14 @@ write_cost(const struct export_input *input, FILE *out, size_t width)
 }
 
 void
-text_dump_write(const struct export_input *input, size_t width, FILE *out)
+text_dump_write(const struct export_input *input, struct page *page, FILE *out)
 {
+	const size_t width = page->width;
 	struct dump dump;
 
 	dump_make(input->view, &dump);
 	write_head(input, &dump, out);
+	report_write_deadlocks(input->view, page);
 	for (size_t g = 0; g < dump.count; g++) {
 		const struct dump_group *group = &dump.group[g];
 

@@ -51,6 +51,7 @@ on_span(void *context, const struct recording_span *span)
 		.thread = span->thread,
 		.state = span->state,
 		.syscall = span->syscall,
+		.wait = span->wait,
 		.first_tick = span->first_tick,
 		.ticks = span->ticks,
 		.settled_tick = span->settled_tick,

@@ -15,6 +15,7 @@ struct timeline_slice {
 	uint32_t thread;  /* of the profile */
 	enum run_state state;
 	int32_t syscall;
+	uint32_t wait;    /* of the profile */
 	const uint32_t *function; /* as of struct view_row */
 	size_t depth;
 	uint64_t first_tick, ticks; /* of the recording */

@@ -6,6 +6,7 @@
 #include "wallsample/profile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "wallsample/base.h"
 #include "wallsample/module.h"
@@ -20,6 +21,9 @@ struct profile {
 	struct table frame_table; /* (module and origin, address) */
 	struct table bytecode_table; /* (such a frame and size, bytecode) */
 
+	uint32_t *renamed; /* frames */
+	size_t renamed_count, renamed_capacity;
+
 	struct profile_stack *stack;
 	size_t stack_count, stack_capacity;
 	struct table stack_table; /* (frame, caller) */
@@ -28,12 +32,24 @@ struct profile {
 	size_t thread_count, thread_capacity;
 	struct table thread_table; /* (tid, start time) */
 
+	struct profile_wait *wait;
+	size_t wait_count, wait_capacity;
+	struct table wait_table; /* (kind and timed, object) */
+
+	struct table doing_table; /* (state and system call, wait): all numbers of a doing */
 	struct profile_entry *entry;
 	size_t entry_count, entry_capacity;
-	struct table entry_table; /* (thread and stack, state and system call) */
+	struct table entry_table; /* (thread and stack, doing) */
+
+	struct profile_blame *blame;
+	size_t blame_count, blame_capacity;
+	struct table blame_table; /* (wait and thread, stack and state) */
 
 	struct profile_parallelism *parallelism;
 	size_t parallelism_count, parallelism_capacity;
+
+	struct profile_deadlock *deadlock;
+	size_t deadlock_count, deadlock_capacity;
 
 	uint64_t ticks, wall_ns;
 	const struct profile_recorder *recorder; /* NULL: none */
@@ -61,7 +77,11 @@ profile_create(void)
 	table_init(&profile->bytecode_table);
 	table_init(&profile->stack_table);
 	table_init(&profile->thread_table);
+	table_init(&profile->wait_table);
+	table_init(&profile->doing_table);
 	table_init(&profile->entry_table);
+	table_init(&profile->blame_table);
+	profile_add_wait(profile, &(struct profile_wait){ .object = FRAME_NONE });
 	return profile;
 }
 
@@ -74,11 +94,20 @@ profile_free(struct profile *profile)
 	table_release(&profile->bytecode_table);
 	table_release(&profile->stack_table);
 	table_release(&profile->thread_table);
+	table_release(&profile->wait_table);
+	table_release(&profile->doing_table);
 	table_release(&profile->entry_table);
+	table_release(&profile->blame_table);
 	free(profile->frame);
+	free(profile->renamed);
 	free(profile->stack);
 	free(profile->thread);
+	free(profile->wait);
 	free(profile->entry);
+	free(profile->blame);
+	for (size_t i = 0; i < profile->deadlock_count; i++)
+		free(profile->deadlock[i].stuck);
+	free(profile->deadlock);
 	free(profile->parallelism);
 	strings_free(profile->texts);
 	free(profile);
@@ -149,6 +178,15 @@ profile_intern_named(struct profile *profile, const char *name)
 	return profile_intern_frame(profile, &frame);
 }
 
+void
+profile_rename_frame(struct profile *profile, uint32_t frame, const char *name)
+{
+	profile->frame[frame].address = profile_intern_text(profile, name);
+	profile->renamed = xgrow(profile->renamed, &profile->renamed_capacity,
+				 profile->renamed_count + 1, sizeof(*profile->renamed));
+	profile->renamed[profile->renamed_count++] = frame;
+}
+
 uint32_t
 profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t caller)
 {
@@ -190,13 +228,40 @@ profile_rename_thread(struct profile *profile, uint32_t thread, const char *name
 }
 
 uint32_t
+profile_nobody(struct profile *profile)
+{
+	/* No thread has the id 0, and those that share it have no start time. */
+	return profile_add_thread(profile, 0, 1, "[nobody]");
+}
+
+uint32_t
+profile_add_wait(struct profile *profile, const struct profile_wait *wait)
+{
+	const uint64_t kind = (uint64_t)wait->kind << 1 | wait->timed;
+	const uint32_t fresh = (uint32_t)profile->wait_count;
+	bool added;
+	const uint32_t id = *table_place(&profile->wait_table, kind, wait->object, fresh, &added);
+
+	if (added) {
+		profile->wait = xgrow(profile->wait, &profile->wait_capacity,
+				      profile->wait_count + 1, sizeof(*profile->wait));
+		profile->wait[profile->wait_count++] = *wait;
+	} else if (wait->most > profile->wait[id].most) {
+		profile->wait[id].most = wait->most;
+	}
+	return id;
+}
+
+uint32_t
 profile_add(struct profile *profile, const struct profile_entry *sample)
 {
 	const uint64_t a = (uint64_t)sample->thread << 32 | sample->stack;
 	const uint64_t b = (uint64_t)sample->state << 32 | (uint32_t)sample->syscall;
+	const uint32_t doing = *table_place(&profile->doing_table, b, sample->wait,
+					    (uint32_t)profile->doing_table.count, NULL);
 	const uint32_t fresh = (uint32_t)profile->entry_count;
 	bool added;
-	const uint32_t id = *table_place(&profile->entry_table, a, b, fresh, &added);
+	const uint32_t id = *table_place(&profile->entry_table, a, doing, fresh, &added);
 
 	if (profile->recorder != NULL)
 		profile->recorder->sample(profile->recorder->context, sample);
@@ -210,6 +275,63 @@ profile_add(struct profile *profile, const struct profile_entry *sample)
 			       profile->entry_count + 1, sizeof(*profile->entry));
 	profile->entry[profile->entry_count++] = *sample;
 	return id;
+}
+
+void
+profile_add_blame(struct profile *profile, const struct profile_blame *blame)
+{
+	const uint32_t fresh = (uint32_t)profile->blame_count;
+	bool added;
+	const uint32_t id = *table_place(&profile->blame_table,
+					 (uint64_t)blame->wait << 32 | blame->thread,
+					 (uint64_t)blame->stack << 32 | (uint32_t)blame->state,
+					 fresh, &added);
+
+	if (profile->recorder != NULL && profile->recorder->blame != NULL)
+		profile->recorder->blame(profile->recorder->context, blame);
+	if (!added) {
+		profile->blame[id].samples += blame->samples;
+		profile->blame[id].ns += blame->ns;
+		return;
+	}
+	profile->blame = xgrow(profile->blame, &profile->blame_capacity,
+			       profile->blame_count + 1, sizeof(*profile->blame));
+	profile->blame[profile->blame_count++] = *blame;
+}
+
+/* Two of one ring may begin with another of its threads. */
+static bool
+is_same_ring(const struct profile_deadlock *known, const struct profile_stuck *stuck, size_t ring)
+{
+	size_t same = 0;
+
+	for (size_t i = 0; i < ring && known->ring == ring; i++)
+		for (size_t j = 0; j < ring; j++)
+			same += known->stuck[i].thread == stuck[j].thread &&
+				known->stuck[i].wait == stuck[j].wait;
+	return same == ring;
+}
+
+void
+profile_add_deadlock(struct profile *profile, const struct profile_stuck *stuck, size_t count,
+		     size_t ring)
+{
+	struct profile_deadlock *deadlock;
+	size_t at = 0;
+
+	while (at < profile->deadlock_count && !is_same_ring(&profile->deadlock[at], stuck, ring))
+		at++;
+	if (at == profile->deadlock_count) {
+		profile->deadlock = xgrow(profile->deadlock, &profile->deadlock_capacity, at + 1,
+					  sizeof(*profile->deadlock));
+		profile->deadlock[profile->deadlock_count++] =
+			(struct profile_deadlock){ .count = 0 };
+	}
+	deadlock = &profile->deadlock[at];
+	deadlock->stuck = xrealloc(deadlock->stuck, count * sizeof(*stuck));
+	memcpy(deadlock->stuck, stuck, count * sizeof(*stuck));
+	deadlock->count = count;
+	deadlock->ring = ring;
 }
 
 void
@@ -276,6 +398,54 @@ size_t
 profile_thread_count(const struct profile *profile)
 {
 	return profile->thread_count;
+}
+
+size_t
+profile_renamed_count(const struct profile *profile)
+{
+	return profile->renamed_count;
+}
+
+uint32_t
+profile_renamed(const struct profile *profile, size_t index)
+{
+	return profile->renamed[index];
+}
+
+size_t
+profile_wait_count(const struct profile *profile)
+{
+	return profile->wait_count;
+}
+
+size_t
+profile_blame_count(const struct profile *profile)
+{
+	return profile->blame_count;
+}
+
+size_t
+profile_deadlock_count(const struct profile *profile)
+{
+	return profile->deadlock_count;
+}
+
+const struct profile_deadlock *
+profile_deadlock(const struct profile *profile, size_t index)
+{
+	return &profile->deadlock[index];
+}
+
+const struct profile_wait *
+profile_wait(const struct profile *profile, uint32_t id)
+{
+	return &profile->wait[id];
+}
+
+const struct profile_blame *
+profile_blame(const struct profile *profile, size_t index)
+{
+	return &profile->blame[index];
 }
 
 size_t

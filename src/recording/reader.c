@@ -377,6 +377,7 @@ recording_close(struct recording *recording)
 	free(recording->turn);
 	free(recording->stack);
 	free(recording->thread);
+	free(recording->wait);
 	free(recording->path);
 	free(recording->real);
 	free(recording);

@@ -41,8 +41,9 @@ struct recording {
 	size_t tick_count, tick_capacity;
 	bool *wanted;           /* by tick, at the last load; NULL: all */
 	uint64_t *turn;         /* the tick after it at which that changes, or their number */
-	uint32_t *stack, *thread; /* its numbers -> those of the profile it was loaded into last */
-	size_t stacks, threads;
+	/* Its numbers -> those of the profile it was loaded into last. */
+	uint32_t *stack, *thread, *wait;
+	size_t stacks, threads, waits;
 	struct table syscalls;  /* number in the recording -> number here */
 };
 

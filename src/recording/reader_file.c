@@ -45,6 +45,11 @@ check_header(const char *path, const uint8_t *header, struct error *err)
 				 "%s was made by a newer wallsample (its schema is %u, this one "
 				 "knows %d): read it with that one", path, version,
 				 RECORDING_SCHEMA);
+	if (version > 0 && version < RECORDING_SCHEMA)
+		return error_set(err, ERROR_FORMAT,
+				 "%s was made by an older wallsample (its schema is %u, this one "
+				 "knows %d alone): read it with that one", path, version,
+				 RECORDING_SCHEMA);
 	if (version == 0)
 		return error_set(err, ERROR_FORMAT, "%s is a recording that was never begun", path);
 	return 0;

@@ -19,9 +19,9 @@
 struct loading {
 	struct recording *recording;
 	struct recording_load *load;
-	uint32_t *module, *frame, *stack, *thread;
-	size_t modules, frames, stacks, threads;
-	size_t module_capacity, frame_capacity, stack_capacity, thread_capacity;
+	uint32_t *module, *frame, *stack, *thread, *wait;
+	size_t modules, frames, stacks, threads, waits;
+	size_t module_capacity, frame_capacity, stack_capacity, thread_capacity, wait_capacity;
 	struct tick_sum *sums;  /* NULL: every tick is wanted */
 	double total;
 };
@@ -188,6 +188,46 @@ load_threads(struct loading *loading, struct error *err)
 	return rows_end(&rows, "threads", err);
 }
 
+/* --- waits ------------------------------------------------------------------------------- */
+
+static enum wait_kind
+wait_kind_of(const char *text)
+{
+	for (int kind = 0; kind < WAIT_KIND_COUNT; kind++)
+		if (strcmp(wait_kind_text((enum wait_kind)kind), text) == 0)
+			return (enum wait_kind)kind;
+	return WAIT_OTHER;
+}
+
+/* The first is that of nothing. */
+static int
+load_waits(struct loading *loading, struct error *err)
+{
+	struct rows rows;
+
+	rows_begin(&rows, loading->recording,
+		   "SELECT id, kind, timed, object, most FROM waits ORDER BY id");
+	while (next_row(&rows, loading->waits)) {
+		const int64_t object = rows_number(&rows, 3, -1, (int64_t)loading->frames - 1);
+		struct profile_wait wait = {
+			.kind = wait_kind_of(rows_text(&rows, 1)),
+			.timed = rows_number(&rows, 2, 0, 1) != 0,
+			.most = (uint32_t)rows_number(&rows, 4, 0, UINT32_MAX),
+			.object = FRAME_NONE,
+		};
+
+		if (rows.bad)
+			break;
+		if (object >= 0)
+			wait.object = loading->frame[object];
+		add_number(&loading->wait, &loading->waits, &loading->wait_capacity,
+			   loading->waits == 0 ?
+				   0 :
+				   profile_add_wait(loading->load->profile, &wait));
+	}
+	return rows_end(&rows, "waits", err);
+}
+
 /* --- spans ------------------------------------------------------------------------------- */
 
 static int64_t
@@ -206,17 +246,20 @@ read_entry(struct loading *loading, struct rows *rows, struct profile_entry *ent
 {
 	const int64_t thread = rows_number(rows, 1, 0, (int64_t)loading->threads - 1);
 	const int64_t stack = rows_number(rows, 2, -1, (int64_t)loading->stacks - 1);
+	int64_t wait;
 
 	if (!run_state_parse(rows_text(rows, 3), &entry->state))
 		entry->state = RUN_UNKNOWN;
 	entry->syscall = reader_syscall(loading->recording,
 					(int32_t)rows_number(rows, 4, INT32_MIN,
 							     INT32_MAX));
-	entry->samples = weight(loading, rows, 7);
+	entry->samples = weight(loading, rows, 8);
 	for (int w = 0; w < WEIGHT_COUNT; w++)
-		entry->ns[w] = weight(loading, rows, 8 + w);
+		entry->ns[w] = weight(loading, rows, 9 + w);
+	wait = rows_number(rows, 5, 0, (int64_t)loading->waits - 1);
 	if (rows->bad)
 		return false;
+	entry->wait = loading->wait[wait];
 	entry->thread = loading->thread[thread];
 	entry->stack = stack < 0 ? STACK_NONE : loading->stack[stack];
 	return true;
@@ -229,8 +272,8 @@ load_spans(struct loading *loading, struct error *err)
 	int64_t id;
 
 	rows_begin(&rows, loading->recording,
-		   "SELECT id, thread, stack, state, syscall, first_tick, ticks, samples, wall_ns, "
-		   "overhead_ns, latency_ns FROM spans ORDER BY id");
+		   "SELECT id, thread, stack, state, syscall, wait, first_tick, ticks, samples, "
+		   "wall_ns, overhead_ns, latency_ns FROM spans ORDER BY id");
 	while (rows_next_id(&rows, NUMBER_MOST, &id)) {
 		struct profile_entry entry;
 
@@ -238,12 +281,103 @@ load_spans(struct loading *loading, struct error *err)
 			break;
 		if (loading->sums != NULL &&
 		    !reader_share(loading->recording, loading->sums,
-				  (uint64_t)rows_number(&rows, 5, 0, NUMBER_MOST),
-				  (uint64_t)rows_number(&rows, 6, 0, NUMBER_MOST), &entry))
+				  (uint64_t)rows_number(&rows, 6, 0, NUMBER_MOST),
+				  (uint64_t)rows_number(&rows, 7, 0, NUMBER_MOST), &entry))
 			continue;
 		profile_add(loading->load->profile, &entry);
 	}
 	return rows_end(&rows, "samples", err);
+}
+
+static bool
+read_blame(struct loading *loading, struct rows *rows, struct profile_blame *blame)
+{
+	const int64_t wait = rows_number(rows, 1, 0, (int64_t)loading->waits - 1);
+	const int64_t thread = rows_number(rows, 2, 0, (int64_t)loading->threads - 1);
+	const int64_t stack = rows_number(rows, 3, -1, (int64_t)loading->stacks - 1);
+
+	if (!run_state_parse(rows_text(rows, 4), &blame->state))
+		blame->state = RUN_UNKNOWN;
+	blame->samples = weight(loading, rows, 7);
+	blame->ns = weight(loading, rows, 8);
+	if (rows->bad)
+		return false;
+	blame->wait = loading->wait[wait];
+	blame->thread = loading->thread[thread];
+	blame->stack = stack < 0 ? STACK_NONE : loading->stack[stack];
+	return true;
+}
+
+static int
+load_blame(struct loading *loading, struct error *err)
+{
+	struct rows rows;
+	int64_t id;
+
+	rows_begin(&rows, loading->recording,
+		   "SELECT id, wait, thread, stack, state, first_tick, ticks, samples, wall_ns "
+		   "FROM blame ORDER BY id");
+	while (rows_next_id(&rows, NUMBER_MOST, &id)) {
+		struct profile_entry entry = { .state = RUN_RUNNING };
+		struct profile_blame blame;
+
+		if (!read_blame(loading, &rows, &blame))
+			break;
+		entry.samples = blame.samples;
+		entry.ns[WEIGHT_WALL] = blame.ns;
+		if (loading->sums != NULL &&
+		    !reader_share(loading->recording, loading->sums,
+				  (uint64_t)rows_number(&rows, 5, 0, NUMBER_MOST),
+				  (uint64_t)rows_number(&rows, 6, 0, NUMBER_MOST), &entry))
+			continue;
+		blame.samples = entry.samples;
+		blame.ns = entry.ns[WEIGHT_WALL];
+		profile_add_blame(loading->load->profile, &blame);
+	}
+	return rows_end(&rows, "table 'blame'", err);
+}
+
+/* Numbers that go up from 0, of deadlocks and in each. */
+static int
+load_deadlocks(struct loading *loading, struct error *err)
+{
+	struct profile *profile = loading->load->profile;
+	struct profile_stuck *stuck = NULL;
+	size_t count = 0, capacity = 0, ring = 0;
+	int64_t last = 0;
+	struct rows rows;
+
+	rows_begin(&rows, loading->recording,
+		   "SELECT deadlock, n, in_ring, thread, wait, stack FROM deadlocks "
+		   "ORDER BY deadlock, n");
+	while (rows_next(&rows)) {
+		const int64_t deadlock = rows_number(&rows, 0, last, last + 1);
+		const bool in_ring = rows_number(&rows, 2, 0, 1) != 0;
+		const int64_t thread = rows_number(&rows, 3, 0, (int64_t)loading->threads - 1);
+		const int64_t wait = rows_number(&rows, 4, 0, (int64_t)loading->waits - 1);
+		const int64_t stack = rows_number(&rows, 5, 0, (int64_t)loading->stacks - 1);
+
+		if (!rows.bad && deadlock != last) {
+			if (ring > 0)
+				profile_add_deadlock(profile, stuck, count, ring);
+			count = ring = 0;
+			last = deadlock;
+		}
+		/* Those of the ring come first. */
+		if (!rows.bad && in_ring && ring != count)
+			rows.bad = true;
+		if (rows.bad || rows_number(&rows, 1, (int64_t)count, (int64_t)count) < 0)
+			break;
+		stuck = xgrow(stuck, &capacity, count + 1, sizeof(*stuck));
+		stuck[count++] = (struct profile_stuck){ .thread = loading->thread[thread],
+							 .wait = loading->wait[wait],
+							 .stack = loading->stack[stack] };
+		ring += in_ring;
+	}
+	if (!rows.bad && ring > 0)
+		profile_add_deadlock(profile, stuck, count, ring);
+	free(stuck);
+	return rows_end(&rows, "table 'deadlocks'", err);
 }
 
 /* --- cost and losses --------------------------------------------------------------------- */
@@ -323,7 +457,8 @@ int
 recording_load(struct recording *recording, struct recording_load *load, struct error *err)
 {
 	static int (*const parts[])(struct loading *, struct error *) = {
-		load_modules, load_frames, load_stacks, load_threads, load_spans,
+		load_modules, load_frames, load_stacks, load_threads,
+		load_waits,   load_spans,  load_blame,  load_deadlocks,
 	};
 	struct loading loading = { .recording = recording, .load = load };
 	int rc = 0;
@@ -353,5 +488,8 @@ recording_load(struct recording *recording, struct recording_load *load, struct 
 	recording->stacks = loading.stacks;
 	recording->thread = loading.thread;
 	recording->threads = loading.threads;
+	free(recording->wait);
+	recording->wait = loading.wait;
+	recording->waits = loading.waits;
 	return rc;
 }

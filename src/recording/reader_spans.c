@@ -62,6 +62,7 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 	const struct recording *recording = rows->recording;
 	const int64_t thread = rows_number(rows, 0, 0, (int64_t)recording->threads - 1);
 	const int64_t stack = rows_number(rows, 1, -1, (int64_t)recording->stacks - 1);
+	const int64_t wait = rows_number(rows, 6, 0, (int64_t)recording->waits - 1);
 
 	*span = (struct recording_span){
 		.syscall = (int32_t)rows_number(rows, 3, INT32_MIN, INT32_MAX),
@@ -75,13 +76,14 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 	if (rows->bad)
 		return false;
 	span->thread = recording->thread[thread];
+	span->wait = recording->wait[wait];
 	span->stack = stack < 0 ? STACK_NONE : recording->stack[stack];
 	return place(recording, span, &next[thread]);
 }
 
 /* Samples of which there is none, or whose ticks are none, have only a weight. */
 #define SPANS                                                                                    \
-	"SELECT thread, stack, state, syscall, first_tick, ticks FROM spans "                    \
+	"SELECT thread, stack, state, syscall, first_tick, ticks, wait FROM spans "              \
 	"WHERE samples > 0 AND ticks > 0 ORDER BY "
 
 static const char *const queries[] = {

@@ -120,6 +120,7 @@ recorder_create(const struct recording_config *config, struct profile *profile,
 	recorder->listener = (struct profile_recorder){
 		.sample = spans_sample,
 		.charge = spans_charge,
+		.blame = spans_blame,
 		.tick = spans_tick,
 		.context = &recorder->spans,
 	};
@@ -298,6 +299,7 @@ recorder_free(struct recorder *recorder)
 	spans_release(&recorder->spans);
 	table_release(&recorder->written.syscalls);
 	free(recorder->written.names);
+	free(recorder->written.most);
 	free(recorder->base);
 	free(recorder->path);
 	free(recorder);

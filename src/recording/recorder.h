@@ -20,9 +20,11 @@
 
 /* How much of the profile has been written. */
 struct written {
-	size_t modules, frames, stacks, threads;
+	size_t modules, frames, renamed, stacks, threads, waits;
 	uint32_t *names; /* of the threads, as they were written */
 	size_t name_capacity;
+	uint32_t *most;  /* of the waits, the same */
+	size_t most_capacity;
 	struct table syscalls;
 };
 

@@ -65,27 +65,36 @@ put_modules(struct recorder *recorder)
 }
 
 static int
+put_frame(struct recorder *recorder, uint32_t id)
+{
+	const struct profile *profile = recorder->profile;
+	const struct profile_frame *frame = profile_frame(profile, id);
+	const char *origin = frame_origin_text((enum frame_origin)frame->origin);
+
+	if (frame->module == MODULE_NONE)
+		return recorder_put(recorder, TABLE_FRAMES, "isssssii", (int64_t)id, NULL, NULL,
+				    NULL, origin,
+				    profile_text(profile, (uint32_t)frame->address), (int64_t)0,
+				    (int64_t)0);
+	return recorder_put(recorder, TABLE_FRAMES, "iiiissii", (int64_t)id,
+			    (int64_t)frame->module, (int64_t)frame->address,
+			    (int64_t)frame->epoch, origin, NULL, (int64_t)frame->bytecode,
+			    (int64_t)frame->bytecode_size);
+}
+
+/* New ones, and those with another name. */
+static int
 put_frames(struct recorder *recorder)
 {
 	const struct profile *profile = recorder->profile;
 	int rc = SQLITE_OK;
 
 	for (size_t i = recorder->written.frames;
-	     rc == SQLITE_OK && i < profile_frame_count(profile); i++) {
-		const struct profile_frame *frame = profile_frame(profile, (uint32_t)i);
-		const char *origin = frame_origin_text((enum frame_origin)frame->origin);
-
-		if (frame->module == MODULE_NONE)
-			rc = recorder_put(recorder, TABLE_FRAMES, "isssssii", (int64_t)i, NULL,
-					  NULL, NULL, origin,
-					  profile_text(profile, (uint32_t)frame->address),
-					  (int64_t)0, (int64_t)0);
-		else
-			rc = recorder_put(recorder, TABLE_FRAMES, "iiiissii", (int64_t)i,
-					  (int64_t)frame->module, (int64_t)frame->address,
-					  (int64_t)frame->epoch, origin, NULL,
-					  (int64_t)frame->bytecode, (int64_t)frame->bytecode_size);
-	}
+	     rc == SQLITE_OK && i < profile_frame_count(profile); i++)
+		rc = put_frame(recorder, (uint32_t)i);
+	for (size_t i = recorder->written.renamed;
+	     rc == SQLITE_OK && i < profile_renamed_count(profile); i++)
+		rc = put_frame(recorder, profile_renamed(profile, i));
 	return rc;
 }
 
@@ -124,6 +133,27 @@ put_threads(struct recorder *recorder)
 		rc = recorder_put(recorder, TABLE_THREADS, "iiis", (int64_t)i,
 				  (int64_t)thread->tid, (int64_t)thread->start_time,
 				  profile_text(profile, thread->name));
+	}
+	return rc;
+}
+
+/* New ones, and those that more waited for. */
+static int
+put_waits(struct recorder *recorder)
+{
+	const struct profile *profile = recorder->profile;
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < profile_wait_count(profile); i++) {
+		const struct profile_wait *wait = profile_wait(profile, (uint32_t)i);
+
+		if (i < recorder->written.waits && recorder->written.most[i] == wait->most)
+			continue;
+		/* One without an object is as good as one of a frame that there is not. */
+		rc = recorder_put(recorder, TABLE_WAITS, "isiii", (int64_t)i,
+				  wait_kind_text(wait->kind), (int64_t)wait->timed,
+				  wait->object == FRAME_NONE ? (int64_t)-1 : (int64_t)wait->object,
+				  (int64_t)wait->most);
 	}
 	return rc;
 }
@@ -171,9 +201,10 @@ put_span(struct recorder *recorder, const struct span *span)
 	if (rc != SQLITE_OK)
 		return rc;
 	/* A span without a stack is as good as one of a stack that there is not. */
-	return recorder_put(recorder, TABLE_SPANS, "iiisiiiiiii", span->id, (int64_t)sum->thread,
+	return recorder_put(recorder, TABLE_SPANS, "iiisiiiiiiii", span->id, (int64_t)sum->thread,
 			    sum->stack == STACK_NONE ? (int64_t)-1 : (int64_t)sum->stack, state,
-			    (int64_t)sum->syscall, (int64_t)span->first, (int64_t)span->ticks,
+			    (int64_t)sum->syscall, (int64_t)sum->wait, (int64_t)span->first,
+			    (int64_t)span->ticks,
 			    sum->samples, sum->ns[WEIGHT_WALL], sum->ns[WEIGHT_OVERHEAD],
 			    sum->ns[WEIGHT_LATENCY]);
 }
@@ -189,6 +220,49 @@ put_spans(struct recorder *recorder)
 	for (size_t i = 0; rc == SQLITE_OK && i < spans->open_count; i++)
 		if (spans->open[i].changed)
 			rc = put_span(recorder, &spans->open[i].span);
+	return rc;
+}
+
+static int
+put_blame(struct recorder *recorder)
+{
+	const struct spans *spans = &recorder->spans;
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < spans->blame_count; i++) {
+		const struct blame_row *row = &spans->blame[i];
+		const char state[] = { run_state_letter(row->sum.state), '\0' };
+
+		rc = recorder_put(recorder, TABLE_BLAME, "iiiisiiii",
+				  (int64_t)(spans->blame_written + i), (int64_t)row->sum.wait,
+				  (int64_t)row->sum.thread,
+				  row->sum.stack == STACK_NONE ? (int64_t)-1 :
+								 (int64_t)row->sum.stack,
+				  state, (int64_t)row->first, (int64_t)(row->end - row->first),
+				  row->sum.samples, row->sum.ns);
+	}
+	return rc;
+}
+
+/* There are few, and those behind them may have become more. */
+static int
+put_deadlocks(struct recorder *recorder)
+{
+	const struct profile *profile = recorder->profile;
+	int rc = SQLITE_OK;
+
+	for (size_t d = 0; d < profile_deadlock_count(profile); d++) {
+		const struct profile_deadlock *deadlock = profile_deadlock(profile, d);
+
+		for (size_t i = 0; rc == SQLITE_OK && i < deadlock->count; i++) {
+			const struct profile_stuck *stuck = &deadlock->stuck[i];
+
+			rc = recorder_put(recorder, TABLE_DEADLOCKS, "iiiiii", (int64_t)d,
+					  (int64_t)i, (int64_t)(i < deadlock->ring),
+					  (int64_t)stuck->thread, (int64_t)stuck->wait,
+					  (int64_t)stuck->stack);
+		}
+	}
 	return rc;
 }
 
@@ -240,7 +314,8 @@ int
 recorder_put_news(struct recorder *recorder, const struct sampler_stats *stats)
 {
 	static int (*const parts[])(struct recorder *) = {
-		put_modules, put_frames, put_stacks, put_threads, put_ticks, put_spans,
+		put_modules, put_frames, put_stacks, put_threads,
+		put_waits,   put_ticks,  put_spans,  put_blame,   put_deadlocks,
 	};
 	int rc = SQLITE_OK;
 
@@ -257,12 +332,18 @@ recorder_mark_written(struct recorder *recorder, const struct sampler_stats *sta
 
 	written->modules = modules_count(recorder->config.modules);
 	written->frames = profile_frame_count(profile);
+	written->renamed = profile_renamed_count(profile);
 	written->stacks = profile_stack_count(profile);
 	written->threads = profile_thread_count(profile);
 	written->names = xgrow(written->names, &written->name_capacity, written->threads + 1,
 			       sizeof(*written->names));
 	for (size_t i = 0; i < written->threads; i++)
 		written->names[i] = profile_thread(profile, (uint32_t)i)->name;
+	written->waits = profile_wait_count(profile);
+	written->most = xgrow(written->most, &written->most_capacity, written->waits,
+			      sizeof(*written->most));
+	for (size_t i = 0; i < written->waits; i++)
+		written->most[i] = profile_wait(profile, (uint32_t)i)->most;
 	recorder->stats = *stats;
 	recorder->stats_written = true;
 	spans_written(&recorder->spans);
@@ -275,6 +356,7 @@ place_of(const struct profile_frame *frame)
 {
 	return (struct symbol_place){
 		.module = frame->module,
+		.data = frame->origin == FRAME_DATA,
 		.epoch = frame->epoch,
 		.vaddr = frame->address,
 		.bytecode = { .object = frame->bytecode, .size = frame->bytecode_size },

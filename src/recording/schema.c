@@ -20,14 +20,20 @@ const char *const recording_views[] = {
 	"m.path AS module, s.file AS file, s.line AS line "
 	"FROM frames f LEFT JOIN symbols s ON s.frame = f.id AND s.depth = 0 "
 	"LEFT JOIN modules m ON m.id = f.module",
+	/* What is waited for, in words. */
+	"CREATE VIEW wait_names AS SELECT w.id AS wait, w.kind AS kind, n.function AS object, "
+	"w.kind || coalesce(' ' || n.function, '') AS what, w.most AS most "
+	"FROM waits w LEFT JOIN frame_names n ON n.frame = w.object",
 	/* One row a span, with everything in words. */
 	"CREATE VIEW samples AS SELECT p.id AS id, t.tid AS tid, t.name AS thread, "
-	"p.state AS state, c.name AS syscall, n.function AS function, n.module AS module, "
+	"p.state AS state, c.name AS syscall, w.what AS waits_for, "
+	"n.function AS function, n.module AS module, "
 	"p.stack AS stack, k.start_ns / 1e9 AS start_s, p.ticks AS ticks, p.samples AS samples, "
 	"p.wall_ns / 1e9 AS wall_s, p.overhead_ns / 1e9 AS overhead_s, "
 	"p.latency_ns / 1e9 AS latency_s "
 	"FROM spans p JOIN threads t ON t.id = p.thread "
 	"LEFT JOIN stacks s ON s.id = p.stack LEFT JOIN frame_names n ON n.frame = s.frame "
+	"LEFT JOIN wait_names w ON w.wait = p.wait AND p.wait > 0 "
 	"LEFT JOIN ticks k ON k.n = p.first_tick LEFT JOIN syscalls c ON c.number = p.syscall",
 	/* Each stack with all its frames, 0 is the innermost. */
 	"CREATE VIEW stack_frames AS WITH RECURSIVE level(stack, at, depth) AS ("
@@ -61,5 +67,11 @@ const char *const recording_views[] = {
 	"sum(p.overhead_ns) / 1e9 AS overhead_s, sum(p.latency_ns) / 1e9 AS latency_s "
 	"FROM spans p JOIN threads t ON t.id = p.thread GROUP BY t.id "
 	"ORDER BY running_s DESC, wall_s DESC, tid",
+	/* Who kept others waiting, for how long, and in which function. */
+	"CREATE VIEW top_holders AS SELECT w.what AS what, t.tid AS tid, t.name AS holder, "
+	"n.function AS function, sum(b.wall_ns) / 1e9 AS wall_s "
+	"FROM blame b JOIN wait_names w ON w.wait = b.wait JOIN threads t ON t.id = b.thread "
+	"LEFT JOIN stacks s ON s.id = b.stack LEFT JOIN frame_names n ON n.frame = s.frame "
+	"GROUP BY w.what, t.id, n.function ORDER BY wall_s DESC, what, tid, function",
 	NULL,
 };

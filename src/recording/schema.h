@@ -25,10 +25,20 @@
 	  "?,?,?,?,?,?,?,?", "")                                                                 \
 	X(STACKS, "stacks", "id INTEGER PRIMARY KEY, frame INTEGER, caller INTEGER", "?,?,?",    \
 	  "")                                                                                    \
+	X(WAITS, "waits",                                                                        \
+	  "id INTEGER PRIMARY KEY, kind TEXT, timed INTEGER, object INTEGER, most INTEGER",      \
+	  "?,?,?,?,?", "")                                                                       \
 	X(SPANS, "spans",                                                                        \
 	  "id INTEGER PRIMARY KEY, thread INTEGER, stack INTEGER, state TEXT, syscall INTEGER, " \
-	  "first_tick INTEGER, ticks INTEGER, samples INTEGER, wall_ns INTEGER, "                \
-	  "overhead_ns INTEGER, latency_ns INTEGER", "?,?,?,?,?,?,?,?,?,?,?", "")                \
+	  "wait INTEGER, first_tick INTEGER, ticks INTEGER, samples INTEGER, wall_ns INTEGER, "  \
+	  "overhead_ns INTEGER, latency_ns INTEGER", "?,?,?,?,?,?,?,?,?,?,?,?", "")              \
+	X(BLAME, "blame",                                                                        \
+	  "id INTEGER PRIMARY KEY, wait INTEGER, thread INTEGER, stack INTEGER, state TEXT, "    \
+	  "first_tick INTEGER, ticks INTEGER, samples INTEGER, wall_ns INTEGER",                 \
+	  "?,?,?,?,?,?,?,?,?", "")                                                               \
+	X(DEADLOCKS, "deadlocks",                                                                \
+	  "deadlock INTEGER, n INTEGER, in_ring INTEGER, thread INTEGER, wait INTEGER, "         \
+	  "stack INTEGER, PRIMARY KEY(deadlock, n)", "?,?,?,?,?,?", " WITHOUT ROWID")            \
 	X(SYSCALLS, "syscalls", "number INTEGER PRIMARY KEY, name TEXT", "?,?", "")              \
 	X(SYMBOLS, "symbols",                                                                    \
 	  "frame INTEGER, depth INTEGER, function TEXT, file TEXT, line INTEGER, "               \

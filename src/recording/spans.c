@@ -17,6 +17,8 @@ spans_release(struct spans *spans)
 	free(spans->open);
 	free(spans->closed);
 	free(spans->tick);
+	free(spans->blame);
+	table_release(&spans->blame_table);
 	*spans = (struct spans){ 0 };
 }
 
@@ -34,7 +36,7 @@ static bool
 is_same(const struct profile_entry *a, const struct profile_entry *b)
 {
 	return a->thread == b->thread && a->stack == b->stack && a->state == b->state &&
-	       a->syscall == b->syscall;
+	       a->syscall == b->syscall && a->wait == b->wait;
 }
 
 static void
@@ -176,6 +178,28 @@ spans_charge(void *context, const struct profile_entry *entry, int64_t latency_n
 }
 
 void
+spans_blame(void *context, const struct profile_blame *blame)
+{
+	struct spans *spans = context;
+	bool added;
+	const uint32_t at = *table_place(&spans->blame_table,
+					 (uint64_t)blame->wait << 32 | blame->thread,
+					 (uint64_t)blame->stack << 32 | (uint32_t)blame->state,
+					 (uint32_t)spans->blame_count, &added);
+
+	if (added) {
+		spans->blame = xgrow(spans->blame, &spans->blame_capacity, spans->blame_count + 1,
+				     sizeof(*spans->blame));
+		spans->blame[spans->blame_count++] =
+			(struct blame_row){ .sum = *blame, .first = spans->ticks };
+	} else {
+		spans->blame[at].sum.samples += blame->samples;
+		spans->blame[at].sum.ns += blame->ns;
+	}
+	spans->blame[at].end = spans->ticks + 1;
+}
+
+void
 spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable)
 {
 	struct spans *spans = context;
@@ -205,6 +229,9 @@ void
 spans_written(struct spans *spans)
 {
 	spans->closed_count = spans->tick_count = 0;
+	spans->blame_written += spans->blame_count;
+	spans->blame_count = 0;
+	table_clear(&spans->blame_table);
 	spans->written = spans->ticks;
 	for (size_t i = 0; i < spans->open_count; i++)
 		spans->open[i].changed = false;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "wallsample/profile.h"
+#include "wallsample/table.h"
 
 struct span {
 	int64_t id;          /* 0, 1, 2, … in the order in which they began */
@@ -33,6 +34,12 @@ struct tick_row {
 	uint32_t parallelism, runnable;
 };
 
+/* What a holder is blamed for between two commits, in the ticks from `first` up to `end`. */
+struct blame_row {
+	struct profile_blame sum;
+	uint64_t first, end;
+};
+
 struct spans {
 	struct open_span *open; /* by thread of the profile */
 	size_t open_count, open_capacity;
@@ -40,6 +47,10 @@ struct spans {
 	size_t closed_count, closed_capacity;
 	struct tick_row *tick;
 	size_t tick_count, tick_capacity;
+	struct blame_row *blame;
+	size_t blame_count, blame_capacity;
+	struct table blame_table; /* (wait and thread, stack and state) */
+	uint64_t blame_written; /* how many came before these */
 	uint64_t ticks;         /* so far: the number of the tick in progress */
 	uint64_t written;       /* ticks when all that there was had been written */
 	uint64_t wall_ns;
@@ -51,9 +62,10 @@ struct spans {
 
 void spans_release(struct spans *spans);
 
-/* The three of struct profile_recorder. */
+/* The four of struct profile_recorder. */
 void spans_sample(void *context, const struct profile_entry *sample);
 void spans_charge(void *context, const struct profile_entry *entry, int64_t latency_ns);
+void spans_blame(void *context, const struct profile_blame *blame);
 void spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable);
 
 /* All that there is has been written. */

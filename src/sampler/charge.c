@@ -158,15 +158,32 @@ charge_late(struct sampler *sampler, double latency_ns)
 
 /* --- while nobody runs ------------------------------------------------------------- */
 
+/* "[sleeping in futex: mutex, which copier-12 has]" */
+static void
+add_kind(struct sampler *sampler, const struct tracked *thread, struct strbuf *out)
+{
+	const enum wait_kind kind = thread->wait.id != 0 ? thread->wait.what.kind : WAIT_OTHER;
+	const struct tracked *holder;
+
+	strbuf_add_text(out, "[");
+	run_state_add(out, thread->state, (int32_t)thread->syscall);
+	if (kind != WAIT_OTHER && kind != WAIT_SLEEP)
+		strbuf_add_format(out, ": %s", wait_kind_text(kind));
+	holder = thread->wait.holder != 0 ? thread_of_tid(sampler, thread->wait.holder) : NULL;
+	if (holder != NULL)
+		strbuf_add_format(out, ", which %s-%jd had", holder->name,
+				  (intmax_t)holder->watch.tid);
+	strbuf_add_text(out, "]");
+}
+
 /* PROFILE_GAP, the kind of wait, and the stack that waited. */
 static uint32_t
 stack_of_waiting(struct sampler *sampler, const struct tracked *thread)
 {
 	struct profile *profile = sampler->profile;
-	const char *call = syscall_name(thread->syscall);
 	uint32_t *frames = NULL;
 	size_t count = 0, capacity = 0;
-	char text[96];
+	struct strbuf text;
 	uint32_t stack;
 
 	for (uint32_t at = thread->stack; at != STACK_NONE;) {
@@ -178,9 +195,10 @@ stack_of_waiting(struct sampler *sampler, const struct tracked *thread)
 	}
 	stack = profile_intern_stack(profile, profile_intern_named(profile, PROFILE_GAP),
 				     STACK_NONE);
-	snprintf(text, sizeof(text), "[%s%s%s]", run_state_text(thread->state),
-		 call != NULL ? " in " : "", call != NULL ? call : "");
-	stack = profile_intern_stack(profile, profile_intern_named(profile, text), stack);
+	strbuf_init(&text);
+	add_kind(sampler, thread, &text);
+	stack = profile_intern_stack(profile, profile_intern_named(profile, text.data), stack);
+	strbuf_release(&text);
 	while (count > 0)
 		stack = profile_intern_stack(profile, frames[--count], stack);
 	free(frames);

@@ -89,6 +89,8 @@ finish(struct sampler *sampler, struct pending *pending, bool asleep)
 	thread->stack = stack_intern(sampler, &sampler->chain);
 	thread->state = pending->state;
 	thread->syscall = run_state_runnable(pending->state) ? SYSCALL_NONE : pending->info.number;
+	if (!run_state_runnable(pending->state))
+		waits_classify(sampler, thread, pending->state, &pending->info);
 	thread->sp = pending->info.sp;
 	thread->pc = pending->info.pc;
 	if (run_state_runnable(pending->state))
@@ -103,6 +105,7 @@ sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failu
 	      enum run_state state, int64_t samples, int64_t weight_ns)
 {
 	thread->stack = stack_of_failure(sampler, failure);
+	thread->wait.id = 0;
 	thread->state = state;
 	thread->syscall = SYSCALL_NONE;
 	if (run_state_runnable(state))
@@ -125,7 +128,7 @@ fail(struct sampler *sampler, struct pending *pending, enum sample_failure failu
  * was scheduled in once and sleeps at the same place.
  */
 static bool
-sleeps_again(struct sampler *sampler, const struct pending *pending)
+sleeps_again(struct sampler *sampler, struct pending *pending)
 {
 	struct tracked *thread = pending->thread;
 	struct syscall_info info;
@@ -138,6 +141,7 @@ sleeps_again(struct sampler *sampler, const struct pending *pending)
 	    sched.switches != pending->request->during.switches + 1)
 		return false;
 	thread->sched = sched;
+	memcpy(pending->info.args, info.args, sizeof(pending->info.args));
 	return true;
 }
 
@@ -226,6 +230,8 @@ finish_captured(struct sampler *sampler, struct pending *pending)
 		finish_woken(sampler, pending);
 		pending->thread->state = RUN_SLEEPING;
 		pending->thread->syscall = pending->info.number;
+		if (pending->thread->asleep)
+			waits_classify(sampler, pending->thread, RUN_SLEEPING, &pending->info);
 		return;
 	}
 	walk(sampler, &request->snapshot, false);

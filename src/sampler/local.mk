@@ -1,11 +1,14 @@
 libwallsample_a_SOURCES += \
 	src/sampler/charge.c src/sampler/charge.h src/sampler/pace.h \
 	src/sampler/collect.c \
+	src/sampler/deadlock.c src/sampler/deadlock.h \
 	src/sampler/late.c \
+	src/sampler/leader.c \
 	src/sampler/look.c \
 	src/sampler/pace.c \
 	src/sampler/sampler.c \
 	src/sampler/sampler_state.h \
 	src/sampler/stack_state.h \
 	src/sampler/stack.c \
-	src/sampler/threads.c
+	src/sampler/threads.c \
+	src/sampler/waits.c src/sampler/waits.h

@@ -16,6 +16,7 @@ add_samples(struct sampler *sampler, struct tracked *thread, int64_t samples, in
 		.stack = thread->stack,
 		.state = thread->state,
 		.syscall = (int32_t)thread->syscall,
+		.wait = run_state_runnable(thread->state) ? 0 : thread->wait.id,
 		.samples = samples,
 		.ns[WEIGHT_WALL] = weight_ns,
 		.ns[WEIGHT_OVERHEAD] = thread->state == RUN_RUNNING ? weight_ns : 0,
@@ -31,8 +32,11 @@ add_samples(struct sampler *sampler, struct tracked *thread, int64_t samples, in
 void
 credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
 {
-	if (samples != 0 || weight_ns != 0)
-		add_samples(sampler, thread, samples, weight_ns);
+	if (samples == 0 && weight_ns == 0)
+		return;
+	add_samples(sampler, thread, samples, weight_ns);
+	if (!run_state_runnable(thread->state))
+		waits_blame(sampler, thread, samples, weight_ns);
 }
 
 void
@@ -139,6 +143,7 @@ read_sleeper(struct sampler *sampler, struct tracked *thread, const struct sysca
 	pending->state = sleep_state(sampler, thread, info);
 	pending->info = *info;
 	pending->info.number = true_syscall(thread, info);
+	waits_see(sampler, thread, &pending->info);
 	if (sampler->sleepers.count >= SLEEPERS_PENDING && !sampler->config.stop_all)
 		collect_sleepers(sampler);
 	return true;
@@ -247,6 +252,7 @@ look_at(struct sampler *sampler, struct tracked *thread)
 		charge_count_cpu(sampler, thread, &sched, ticks);
 	if (look == LOOK_OK && thread->asleep && sched.switches == thread->sched.switches) {
 		if (thread->selected) {
+			waits_try_again(sampler, thread);
 			credit(sampler, thread, ticks, time_ns);
 			sampler->stats.reused += (uint64_t)ticks;
 		}
@@ -274,6 +280,7 @@ look_at(struct sampler *sampler, struct tracked *thread)
 		period = ticks;
 		weight_ns = time_ns;
 	}
+	waits_leave(sampler, thread);
 	if (look == LOOK_OK) {
 		thread->sched = sched;
 		thread_count_capture(sampler, thread);

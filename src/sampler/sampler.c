@@ -18,10 +18,6 @@
 /* How long the end may take on an overloaded machine. */
 #define LAST_BOUND_NS (500 * NS_PER_MS)
 
-/* How often and how far apart a process is asked before it counts as gone. */
-#define GONE_ATTEMPTS 5
-#define GONE_PAUSE_NS 200000L
-
 /* Before time begins; what is left then is taken in tick by tick. */
 #define JIT_LOOKS 20
 
@@ -77,86 +73,11 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		sampler->failure_stack[i] = STACK_NONE;
 	sampler->hidden.entry = UINT32_MAX;
+	waits_init(sampler);
 	histogram_init(&sampler->stats.stop_ns);
 	sampler->stats.rate_wanted = config->rate_hz;
 	*out = sampler;
 	return 0;
-}
-
-/* Another program runs in the process now: nothing known about memory holds. */
-static void
-notice_exec(struct sampler *sampler, const struct task_stat *leader)
-{
-	if (leader->start_stack <= 1 || leader->arg_start == 0)
-		return; /* not told, or the leader has exited */
-	if (sampler->start_stack == leader->start_stack && sampler->arg_start == leader->arg_start)
-		return;
-	if (sampler->start_stack != 0) {
-		sampler->stats.execed = true;
-		sampler->relist = true;
-		maps_refresh(sampler->maps);
-	}
-	sampler->start_stack = leader->start_stack;
-	sampler->arg_start = leader->arg_start;
-}
-
-/* Its file stays open from tick to tick; after an exec it may have to be opened again. */
-static bool
-read_leader_stat(struct sampler *sampler, struct task_stat *leader)
-{
-	char line[2048], name[32];
-	ssize_t n = -1;
-
-	if (sampler->leader_fd >= 0)
-		n = pread(sampler->leader_fd, line, sizeof(line) - 1, 0);
-	if (n <= 0) {
-		if (sampler->leader_fd >= 0)
-			close(sampler->leader_fd);
-		snprintf(name, sizeof(name), "%d/stat", (int)sampler->process->pid);
-		sampler->leader_fd = openat(sampler->process->taskfd, name, O_RDONLY | O_CLOEXEC);
-		if (sampler->leader_fd >= 0)
-			n = pread(sampler->leader_fd, line, sizeof(line) - 1, 0);
-	}
-	if (n <= 0)
-		return false;
-	line[n] = '\0';
-	return task_stat_parse(line, leader);
-}
-
-/*
- * The first thread's stat, which speaks for the process. An exec puts another thread in its
- * place, and who reads just then may be told of the old one, which is dead: the process
- * has gone only when it is so for a while.
- */
-static bool
-read_leader(struct sampler *sampler, struct task_stat *leader)
-{
-	const struct timespec pause = { .tv_nsec = GONE_PAUSE_NS };
-
-	for (int attempt = 0; attempt < GONE_ATTEMPTS; attempt++) {
-		if (attempt > 0)
-			nanosleep(&pause, NULL);
-		if (read_leader_stat(sampler, leader) &&
-		    ((leader->state != 'Z' && leader->state != 'X') || leader->num_threads > 1))
-			return true;
-	}
-	return false;
-}
-
-/* Looks at the process as a whole; false when it has gone. */
-static bool
-look_at_process(struct sampler *sampler)
-{
-	struct task_stat leader;
-
-	if (!read_leader(sampler, &leader))
-		return false;
-	sampler->leader_state = leader.state;
-	notice_exec(sampler, &leader);
-	/* An exited leader is counted by the kernel, but is no thread of ours. */
-	if (leader.num_threads != sampler->thread_count + (leader.state == 'Z'))
-		sampler->relist = true;
-	return true;
 }
 
 /* All threads that are due, beginning at a random one, so that none is always first. */
@@ -245,6 +166,8 @@ tick(struct sampler *sampler, bool last)
 		threads_refresh(sampler);
 	look_at_threads(sampler, everyone || !alive);
 	collect_all(sampler);
+	waits_tick(sampler);
+	deadlocks_tick(sampler);
 	charge_tick(sampler);
 	if (last || !alive)
 		collect_last(sampler);
@@ -372,6 +295,8 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 			if (!tick(sampler, false))
 				return SAMPLER_GONE;
 			pace_end(sampler);
+			if (nothing_held(sampler))
+				waits_describe(sampler, false);
 			if (hooks->on_tick != NULL)
 				hooks->on_tick(hooks->context, !nothing_held(sampler));
 		}
@@ -432,7 +357,8 @@ start_clock(struct sampler *sampler)
 
 		if (watch->keep_open) {
 			watch_read_sched(watch, sampler->process, &sched);
-			watch_read_syscall(watch, sampler->process, &info);
+			if (watch_read_syscall(watch, sampler->process, &info) == LOOK_OK)
+				waits_see(sampler, sampler->thread[i], &info);
 		}
 	}
 	if (!process_read_cpu_ns(sampler->process, &sampler->cpu_began_ns))
@@ -458,6 +384,10 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 
 	end = run(sampler, hooks, began, began_cpu);
 
+	sampler_leave(sampler);
+	deadlocks_last(sampler);
+	waits_describe(sampler, true);
+	sampler_return(sampler);
 	if (sampler->tracer != NULL)
 		sampler->stats.child_exited = tracer_exit_status(sampler->tracer,
 								 &sampler->stats.child_status);
@@ -484,6 +414,8 @@ sampler_free(struct sampler *sampler)
 	if (sampler == NULL)
 		return;
 	threads_free(sampler);
+	waits_release(sampler);
+	deadlocks_release(&sampler->deadlocks);
 	tracer_free(sampler->tracer);
 	batch_release(&sampler->sleepers);
 	batch_release(&sampler->runners);

@@ -8,14 +8,18 @@
  * collect.c  the stacks of a tick: stops, walks, failures
  * late.c     threads that have not stopped yet
  * charge.c   the real time of a tick
- * stack.c    from a call chain to an interned stack
+ * waits.c    what sleepers wait for (waits.h), deadlock.c who waits in a ring
+ * leader.c   the process as a whole
+ * stack.c    from a call chain to an interned stack (stack_state.h)
  */
 #ifndef WALLSAMPLE_SAMPLER_STATE_H
 #define WALLSAMPLE_SAMPLER_STATE_H
 
 #include "charge.h"
+#include "deadlock.h"
 #include "pace.h"
 #include "stack_state.h"
+#include "waits.h"
 #include "wallsample/sampler.h"
 #include "wallsample/table.h"
 #include "wallsample/tracer.h"
@@ -56,6 +60,7 @@ struct tracked {
 	long syscall;
 	uint32_t stack;         /* in the profile */
 	uint64_t sp, pc;        /* of the sleep */
+	struct thread_wait wait;
 
 	size_t stack_need;      /* bytes to copy */
 	/* It was asked to stop, and has not yet: see late.c. */
@@ -125,17 +130,21 @@ struct sampler {
 	int leader_fd;          /* on its stat file; -1: not open */
 	uint64_t start_stack, arg_start; /* tell one program from the next after exec */
 
-	struct batch sleepers;  /* stacks read without a stop, to be walked */
-	struct batch runners;   /* threads to be stopped */
+	struct batch sleepers, runners; /* stacks read without a stop; threads to be stopped */
 	size_t late_count;      /* threads with a late pending sample */
-
 	struct stack_state stacks;
+	struct waits waits;
+	struct deadlocks deadlocks;
 	uint64_t cpu_began_ns;  /* the target's CPU time when time began; UINT64_MAX: not known */
 	struct chain chain;
 	uint32_t failure_stack[FAILURE_COUNT];
-
 	struct sampler_stats stats;
 };
+
+/* --- leader.c -------------------------------------------------------------- */
+/* The first thread's stat, and a look at the process as a whole; false when it has gone. */
+bool read_leader(struct sampler *sampler, struct task_stat *leader);
+bool look_at_process(struct sampler *sampler);
 
 /* --- threads.c ------------------------------------------------------------- */
 /* Lists the threads, forgets those that are gone, adds those that are new. */
@@ -147,6 +156,7 @@ void thread_enter_profile(struct sampler *sampler, struct tracked *thread);
 void thread_count_capture(struct sampler *sampler, struct tracked *thread);
 /* Asks for its name again. */
 void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
+struct tracked *thread_of_tid(struct sampler *sampler, pid_t tid); /* NULL: none */
 
 /* --- late.c ---------------------------------------------------------------- */
 /* Keeps the sample for the tick at which the thread will have stopped. */
@@ -186,9 +196,5 @@ void collect_late(struct sampler *sampler, bool give_up);
 /* A sample without a stack of code: its failure is its only frame. */
 void sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failure failure,
 		   enum run_state state, int64_t samples, int64_t weight_ns);
-
-/* --- stack.c --------------------------------------------------------------- */
-uint32_t stack_intern(struct sampler *sampler, const struct chain *chain);
-uint32_t stack_of_failure(struct sampler *sampler, enum sample_failure failure);
 
 #endif

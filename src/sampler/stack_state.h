@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_state.h - what stack.c keeps from stack to stack.
+ * stack_state.h - stack.c: what it keeps from stack to stack.
  */
 #ifndef WALLSAMPLE_STACK_STATE_H
 #define WALLSAMPLE_STACK_STATE_H
 
+#include "wallsample/sampler.h"
 #include "wallsample/table.h"
 
 struct stack_state {
@@ -17,5 +18,8 @@ struct stack_state {
 	uint32_t bytecode_tick;
 	size_t interpreters; /* as many as the unwinder knows */
 };
+
+uint32_t stack_intern(struct sampler *sampler, const struct chain *chain);
+uint32_t stack_of_failure(struct sampler *sampler, enum sample_failure failure);
 
 #endif

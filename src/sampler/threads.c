@@ -58,6 +58,7 @@ thread_free(struct sampler *sampler, struct tracked *thread)
 {
 	credit_last(sampler, thread);
 	late_drop(sampler, thread);
+	waits_leave(sampler, thread);
 	watch_release(&thread->watch);
 	free(thread->memo);
 	free(thread);
@@ -97,6 +98,25 @@ threads_refresh(struct sampler *sampler)
 	sampler->relist = false;
 	if (sampler->thread_count > sampler->stats.threads_most)
 		sampler->stats.threads_most = (uint32_t)sampler->thread_count;
+}
+
+struct tracked *
+thread_of_tid(struct sampler *sampler, pid_t tid)
+{
+	size_t low = 0, high = sampler->thread_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		struct tracked *thread = sampler->thread[middle];
+
+		if (thread->watch.tid == tid)
+			return thread;
+		if (thread->watch.tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
 }
 
 void

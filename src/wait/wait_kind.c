@@ -2,6 +2,8 @@
 /* wait_kind.c - what the kinds of waits are called, and what kinds of kinds there are. */
 #include "wallsample/wait.h"
 
+#include <string.h>
+
 const char *
 wait_kind_text(enum wait_kind kind)
 {
@@ -12,6 +14,21 @@ wait_kind_text(enum wait_kind kind)
 	};
 
 	return texts[kind];
+}
+
+void
+wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out)
+{
+	const bool is_descriptor = kind >= WAIT_FILE && kind <= WAIT_IO_URING;
+
+	/* "epoll of 3: …", "timerfd, in 2 s" say themselves what they are. */
+	if (!is_descriptor || strncmp(object, text, strlen(text)) != 0)
+		strbuf_add_text(out, text);
+	else
+		text = "";
+	if (object[0] != '\0' && text[0] != '\0')
+		strbuf_add_text(out, is_descriptor ? ": " : kind == WAIT_SLEEP ? ", " : " ");
+	strbuf_add_text(out, object);
 }
 
 bool

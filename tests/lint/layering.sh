@@ -17,10 +17,10 @@ declare -A folder_of=(
 	[descriptor]=wait [wait]=wait
 	[chain]=unwind [unwind]=unwind
 	[symbol]=symbol
-	[profile]=profile
+	[profile]=profile [profile_wait]=profile
 	[sampler]=sampler
 	[recording]=recording [recording_read]=recording
-	[diff]=analysis [dump]=analysis [finding]=analysis [margin]=analysis [result]=analysis [tree]=analysis [view]=analysis
+	[diff]=analysis [dump]=analysis [finding]=analysis [margin]=analysis [result]=analysis [tree]=analysis [view]=analysis [waiting]=analysis
 	[export]=export
 	[command]=cli [options]=cli
 )
@@ -38,7 +38,7 @@ declare -A below=(
 	[profile]='base target state wait'
 	[sampler]='base target jit state tracer wait unwind profile'
 	[recording]='base target state wait unwind symbol profile sampler'
-	[analysis]='base target state wait profile symbol'
+	[analysis]='base target state wait unwind profile symbol'
 	[export]='base target jit state wait unwind profile symbol sampler recording analysis'
 	[cli]='base target jit state tracer wait unwind symbol profile sampler recording analysis export'
 )

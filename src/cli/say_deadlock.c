@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* say_deadlock.c - a deadlock is told as soon as it is seen. */
+#include "sample_run.h"
+#include "wallsample/chain.h"
+#include "wallsample/waiting.h"
+
+/* What it waits for, by its name. */
+static const char *
+name_of(const struct sample_run *run, uint32_t wait)
+{
+	const struct profile *profile = run->profile;
+	const uint32_t id = profile_wait(profile, wait)->object;
+	const struct profile_frame *frame = id != FRAME_NONE ? profile_frame(profile, id) : NULL;
+	struct symbol symbol;
+
+	if (frame == NULL)
+		return "";
+	if (frame->module == MODULE_NONE)
+		return profile_text(profile, (uint32_t)frame->address);
+	symbols_find(run->symbols,
+		     &(struct symbol_place){ .module = frame->module,
+					     .data = frame->origin == FRAME_DATA,
+					     .vaddr = frame->address },
+		     &symbol, 1);
+	return symbol.function;
+}
+
+static void
+say(struct sample_run *run, const struct profile_deadlock *deadlock)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	for (size_t i = 0; i < deadlock->ring; i++) {
+		strbuf_add_text(&text, i > 0 ? "; " : "");
+		deadlock_add_thread(run->profile, deadlock, i,
+				    name_of(run, deadlock->stuck[i].wait), &text);
+	}
+	if (deadlock->count > deadlock->ring) {
+		strbuf_add_text(&text, "; behind them: ");
+		deadlock_add_others(run->profile, deadlock, &text);
+	}
+	progress_erase(&run->progress);
+	log_say(&run->log, LOG_NORMAL, "deadlock: %s", text.data);
+	strbuf_release(&text);
+}
+
+void
+say_deadlocks(struct sample_run *run)
+{
+	const size_t count = profile_deadlock_count(run->profile);
+
+	for (; run->deadlocks_said < count; run->deadlocks_said++)
+		say(run, profile_deadlock(run->profile, run->deadlocks_said));
+}

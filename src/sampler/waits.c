@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * waits.c - what a sleeper waits for is asked once a sleep; who has it, once a tick for all who
+ * wait for it.
+ */
+#include "waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sampler_state.h"
+#include "wallsample/memory.h"
+
+/* A wait of which nothing is known may be one that was met in the middle of a change. */
+#define TRIES_MOST 3
+
+/* Programs may open sockets without end: after so many they are one. */
+#define OBJECTS_MOST 4096
+
+/* Descriptions take at most one part in so many of the time. */
+#define DESCRIBE_SHARE 50
+#define DESCRIBE_LAST_NS (NS_PER_SEC / 2)
+
+/* --- what the target's memory is asked with ------------------------------------------ */
+
+static bool
+read_memory(void *context, uint64_t address, void *to, size_t size)
+{
+	const struct sampler *sampler = context;
+	size_t got = memory_read_process(sampler->process->pid, address, to, size);
+
+	/* The first thread may have ended before the others. */
+	if (got == 0 && sampler->leader_state == 'Z' && sampler->thread_count > 0)
+		got = memory_read_process(sampler->thread[0]->watch.tid, address, to, size);
+	return got == size;
+}
+
+static void
+learn_inner_tids(struct sampler *sampler)
+{
+	struct waits *waits = &sampler->waits;
+
+	table_clear(&waits->inner);
+	for (size_t i = 0; i < sampler->thread_count; i++) {
+		const pid_t tid = sampler->thread[i]->watch.tid;
+		const pid_t inner = process_inner_tid(sampler->process, tid);
+
+		if (inner > 0)
+			table_place(&waits->inner, (uint64_t)inner, 0, (uint32_t)tid, NULL);
+	}
+}
+
+static pid_t
+find_thread(void *context, pid_t inner)
+{
+	struct sampler *sampler = context;
+	struct waits *waits = &sampler->waits;
+	struct task_stat stat;
+	uint32_t tid = (uint32_t)inner;
+
+	if (!waits->own_namespace && !table_find(&waits->inner, (uint64_t)inner, 0, &tid)) {
+		/* It may be new; numbers that are no threads must not cost this each time. */
+		if (waits->inner_tick == sampler->tick)
+			return 0;
+		waits->inner_tick = sampler->tick;
+		learn_inner_tids(sampler);
+		if (!table_find(&waits->inner, (uint64_t)inner, 0, &tid))
+			return 0;
+	}
+	if ((pid_t)tid <= 0 || !process_read_task_stat(sampler->process, (pid_t)tid, &stat) ||
+	    stat.state == 'Z' || stat.state == 'X')
+		return 0;
+	return (pid_t)tid;
+}
+
+static size_t
+count_blocked(void *context, uint64_t address)
+{
+	const struct sampler *sampler = context;
+	uint32_t count = 0;
+
+	table_find(&sampler->waits.words, address, 0, &count);
+	return count;
+}
+
+void
+waits_init(struct sampler *sampler)
+{
+	struct waits *waits = &sampler->waits;
+
+	waits->source = (struct wait_source){
+		.memory = { .read = read_memory, .context = sampler },
+		.thread = find_thread,
+		.blocked = count_blocked,
+		.context = sampler,
+	};
+	waits->own_namespace = process_shares_pid_namespace(sampler->process);
+	waits->descriptors = descriptors_create(sampler->process);
+	table_init(&waits->inner);
+	table_init(&waits->words);
+	table_init(&waits->owners);
+	waits->inner_tick = UINT32_MAX;
+}
+
+void
+waits_release(struct sampler *sampler)
+{
+	struct waits *waits = &sampler->waits;
+
+	descriptors_free(waits->descriptors);
+	table_release(&waits->inner);
+	table_release(&waits->words);
+	table_release(&waits->owners);
+	for (size_t i = 0; i < waits->object_count; i++)
+		free(waits->object[i].id);
+	free(waits->object);
+	free(waits->blamed);
+	free(waits->owner);
+}
+
+/* --- who is where ------------------------------------------------------------------- */
+
+static uint64_t
+word_of(const struct syscall_info *info)
+{
+	struct wait_call call = { .state = RUN_SLEEPING, .number = info->number };
+
+	if (info->running)
+		return 0;
+	memcpy(call.args, info->args, sizeof(call.args));
+	return wait_futex_word(&call);
+}
+
+void
+waits_see(struct sampler *sampler, struct tracked *thread, const struct syscall_info *info)
+{
+	const uint64_t word = word_of(info);
+
+	if (word == thread->wait.word)
+		return;
+	waits_leave(sampler, thread);
+	thread->wait.word = word;
+	if (word != 0)
+		(*table_place(&sampler->waits.words, word, 0, 0, NULL))++;
+}
+
+void
+waits_leave(struct sampler *sampler, struct tracked *thread)
+{
+	const uint64_t word = thread->wait.word;
+
+	thread->wait = (struct thread_wait){ .id = 0 };
+	if (word != 0)
+		(*table_place(&sampler->waits.words, word, 0, 1, NULL))--;
+}
+
+/* --- the object ---------------------------------------------------------------------- */
+
+/* A lock among the variables of a module, or in memory that is nobody's. */
+static uint32_t
+frame_of_address(struct sampler *sampler, uint64_t address)
+{
+	const struct mapping *mapping = maps_find_data(sampler->maps, address);
+	struct profile_frame frame = { .origin = FRAME_DATA };
+	char text[32];
+
+	if (mapping == NULL || mapping->image == NULL) {
+		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+		return profile_intern_named(sampler->profile, text);
+	}
+	frame.module = mapping->module;
+	frame.address = address - mapping->bias;
+	return profile_intern_frame(sampler->profile, &frame);
+}
+
+static uint32_t
+frame_of_descriptor(struct sampler *sampler, const struct wait *wait, const char *id)
+{
+	struct waits *waits = &sampler->waits;
+	const size_t before = profile_frame_count(sampler->profile);
+	struct strbuf text;
+	uint32_t frame;
+
+	if (waits->objects_seen >= OBJECTS_MOST)
+		return profile_intern_named(sampler->profile, "[one of many]");
+	/* Both ends of a pipe have one id, and so have all event descriptors. */
+	strbuf_init(&text);
+	strbuf_add_text(&text, id);
+	strbuf_add_text(&text, wait->kind == WAIT_PIPE_WRITE ? " (written to)" : "");
+	if (strncmp(id, "anon_inode:", strlen("anon_inode:")) == 0)
+		strbuf_add_format(&text, " (descriptor %d)", wait->fd);
+	frame = profile_intern_named(sampler->profile, text.data);
+	strbuf_release(&text);
+	if (profile_frame_count(sampler->profile) == before)
+		return frame;
+	waits->objects_seen++;
+	waits->object = xgrow(waits->object, &waits->object_capacity, waits->object_count + 1,
+			      sizeof(*waits->object));
+	waits->object[waits->object_count++] =
+		(struct object){ .frame = frame, .fd = wait->fd, .id = xstrdup(id) };
+	return frame;
+}
+
+/* Who is awaited; it may be one that is not known yet. */
+static uint32_t
+frame_of_thread(struct sampler *sampler, const struct wait *wait)
+{
+	const struct tracked *thread;
+	struct wait_owner owner;
+	struct strbuf text;
+	uint32_t frame;
+
+	wait_owner(&sampler->waits.source, wait, &owner);
+	if (owner.tid <= 0)
+		return FRAME_NONE;
+	thread = owner.holder == HOLDER_THREAD ? thread_of_tid(sampler, owner.tid) : NULL;
+	strbuf_init(&text);
+	if (thread != NULL)
+		strbuf_add_format(&text, "%s-", thread->name);
+	strbuf_add_format(&text, "%jd", (intmax_t)owner.tid);
+	frame = profile_intern_named(sampler->profile, text.data);
+	strbuf_release(&text);
+	return frame;
+}
+
+/* "process 12 (sleep)": the child that is awaited, if it is a certain one. */
+static uint32_t
+frame_of_child(struct sampler *sampler, pid_t child)
+{
+	const size_t before = profile_frame_count(sampler->profile);
+	struct process *process;
+	struct strbuf text;
+	uint32_t frame;
+
+	if (child <= 0 || sampler->waits.objects_seen >= OBJECTS_MOST)
+		return FRAME_NONE;
+	strbuf_init(&text);
+	strbuf_add_format(&text, "process %jd", (intmax_t)child);
+	if (sampler->waits.own_namespace && process_open(child, &process, NULL) == 0) {
+		strbuf_add_format(&text, " (%s)", process->comm);
+		process_free(process);
+	}
+	frame = profile_intern_named(sampler->profile, text.data);
+	sampler->waits.objects_seen += profile_frame_count(sampler->profile) != before;
+	strbuf_release(&text);
+	return frame;
+}
+
+static uint32_t
+object_of(struct sampler *sampler, struct wait *wait)
+{
+	enum descriptor_kind kind;
+	const char *id;
+
+	if (wait->kind == WAIT_JOIN)
+		return frame_of_thread(sampler, wait);
+	if (wait->kind == WAIT_CHILD)
+		return frame_of_child(sampler, wait->child);
+	if (wait->object != 0)
+		return frame_of_address(sampler, wait->object);
+	if (wait->fd < 0)
+		return FRAME_NONE;
+	kind = descriptor_look(sampler->waits.descriptors, wait->fd, &id);
+	if (kind == DESCRIPTOR_GONE)
+		return FRAME_NONE;
+	wait->kind = wait_kind_of_descriptor(wait, kind);
+	return frame_of_descriptor(sampler, wait, id);
+}
+
+/* A dump says how long somebody will sleep on; in a profile every sleep would be another. */
+static uint32_t
+time_left(struct sampler *sampler, const struct wait *wait)
+{
+	char text[64];
+
+	if (!sampler->config.exact || wait->kind != WAIT_SLEEP || wait->left_ns == UINT64_MAX)
+		return FRAME_NONE;
+	snprintf(text, sizeof(text), "at most %.3f s more", (double)wait->left_ns / 1e9);
+	return profile_intern_named(sampler->profile, text);
+}
+
+void
+waits_classify(struct sampler *sampler, struct tracked *thread, enum run_state state,
+	       const struct syscall_info *info)
+{
+	struct wait_call call = {
+		.state = state,
+		.number = true_syscall(thread, info),
+		.sp = info->sp,
+	};
+	struct profile_wait wait;
+
+	memcpy(call.args, info->args, sizeof(call.args));
+	waits_see(sampler, thread, info);
+	wait_classify(&sampler->waits.source, &call, &thread->wait.what);
+	thread->wait.tries++;
+	wait.object = object_of(sampler, &thread->wait.what);
+	if (wait.object == FRAME_NONE)
+		wait.object = time_left(sampler, &thread->wait.what);
+	wait.kind = thread->wait.what.kind;
+	wait.timed = thread->wait.what.timed;
+	wait.most = thread->wait.word != 0 ?
+			    (uint32_t)count_blocked(sampler, thread->wait.word) :
+			    1;
+	thread->wait.id = wait.kind != WAIT_NONE ? profile_add_wait(sampler->profile, &wait) : 0;
+}
+
+void
+waits_try_again(struct sampler *sampler, struct tracked *thread)
+{
+	struct syscall_info info;
+
+	if (thread->wait.what.kind != WAIT_FUTEX || thread->wait.tries >= TRIES_MOST)
+		return;
+	if (watch_read_syscall(&thread->watch, sampler->process, &info) == LOOK_OK &&
+	    !info.running)
+		waits_classify(sampler, thread, thread->state, &info);
+}
+
+/* --- blame ---------------------------------------------------------------------------- */
+
+void
+waits_blame(struct sampler *sampler, const struct tracked *thread, int64_t samples, int64_t ns)
+{
+	struct waits *waits = &sampler->waits;
+	const struct thread_wait *wait = &thread->wait;
+
+	if (wait->id == 0 || !wait_kind_has_owner(wait->what.kind))
+		return;
+	waits->blamed = xgrow(waits->blamed, &waits->blamed_capacity, waits->blamed_count + 1,
+			      sizeof(*waits->blamed));
+	waits->blamed[waits->blamed_count++] = (struct blamed){
+		.tid = thread->watch.tid,
+		.wait = wait->id,
+		.what = wait->what,
+		.samples = samples,
+		.ns = ns,
+	};
+}
+
+void
+waits_forget_owners(struct sampler *sampler)
+{
+	table_clear(&sampler->waits.owners);
+	sampler->waits.owner_count = 0;
+}
+
+const struct wait_owner *
+waits_owner(struct sampler *sampler, const struct wait *wait)
+{
+	struct waits *waits = &sampler->waits;
+	bool added;
+	const uint32_t at = *table_place(&waits->owners, wait->object, wait->kind,
+					 (uint32_t)waits->owner_count, &added);
+
+	if (added) {
+		waits->owner = xgrow(waits->owner, &waits->owner_capacity,
+				     waits->owner_count + 1, sizeof(*waits->owner));
+		wait_owner(&waits->source, wait, &waits->owner[waits->owner_count++]);
+	}
+	return &waits->owner[at];
+}
+
+/* Why nobody's stack is to blame, in the place of one. */
+static uint32_t
+stack_of_nobody(struct sampler *sampler, const struct wait_owner *owner)
+{
+	char text[64];
+
+	switch (owner->holder) {
+	case HOLDER_GONE:
+		snprintf(text, sizeof(text), "[thread %jd, which has exited]",
+			 (intmax_t)owner->tid);
+		break;
+	case HOLDER_READERS:
+		snprintf(text, sizeof(text), "[readers, which are not written down]");
+		break;
+	case HOLDER_THREAD:
+		snprintf(text, sizeof(text), "[a thread that was not sampled]");
+		break;
+	default:
+		snprintf(text, sizeof(text), "[nobody just then]");
+		break;
+	}
+	return profile_intern_stack(sampler->profile, profile_intern_named(sampler->profile, text),
+				    STACK_NONE);
+}
+
+static void
+blame(struct sampler *sampler, const struct blamed *blamed)
+{
+	const struct wait_owner *owner = waits_owner(sampler, &blamed->what);
+	struct tracked *waiter = thread_of_tid(sampler, blamed->tid);
+	struct tracked *holder = owner->holder == HOLDER_THREAD ?
+					 thread_of_tid(sampler, owner->tid) :
+					 NULL;
+	struct profile_blame to = {
+		.wait = blamed->wait,
+		.state = RUN_UNKNOWN,
+		.samples = blamed->samples,
+		.ns = blamed->ns,
+	};
+
+	if (waiter != NULL && waiter->wait.id == blamed->wait)
+		waiter->wait.holder = holder != NULL ? holder->watch.tid : 0;
+	if (holder != NULL && holder->selected) {
+		if (holder->profile_thread == UINT32_MAX)
+			thread_enter_profile(sampler, holder);
+		to.thread = holder->profile_thread;
+		to.stack = holder->stack;
+		to.state = holder->late != NULL ? RUN_QUEUED : holder->state;
+	} else {
+		to.thread = profile_nobody(sampler->profile);
+		to.stack = stack_of_nobody(sampler, owner);
+	}
+	profile_add_blame(sampler->profile, &to);
+}
+
+void
+waits_tick(struct sampler *sampler)
+{
+	struct waits *waits = &sampler->waits;
+
+	waits_forget_owners(sampler);
+	for (size_t i = 0; i < waits->blamed_count; i++)
+		blame(sampler, &waits->blamed[i]);
+	waits->blamed_count = 0;
+}
+
+/* --- names of descriptors --------------------------------------------------------------- */
+
+void
+waits_describe(struct sampler *sampler, bool all)
+{
+	struct waits *waits = &sampler->waits;
+	const uint64_t began = clock_now_ns();
+	uint64_t now = began;
+	struct strbuf text;
+
+	if (!all && now < waits->describe_ns)
+		return;
+	strbuf_init(&text);
+	while (waits->object_count > 0 && (!all || now - began < DESCRIBE_LAST_NS)) {
+		struct object *object = &waits->object[--waits->object_count];
+
+		strbuf_clear(&text);
+		if (descriptor_describe(waits->descriptors, object->fd, object->id, &text))
+			profile_rename_frame(sampler->profile, object->frame, text.data);
+		free(object->id);
+		now = clock_now_ns();
+		if (!all)
+			break;
+	}
+	strbuf_release(&text);
+	waits->describe_ns = now + (now - began) * DESCRIBE_SHARE;
+}
