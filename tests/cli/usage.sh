@@ -62,6 +62,9 @@ usage "'%' that stands for nothing" -p 1 -o 'x%q'
 usage "a '%{' without its '}'" -p 1 -o '%{HOME'
 unset WALLSAMPLE_NOT_SET
 usage 'WALLSAMPLE_NOT_SET, which is not set' -p 1 -o '%{WALLSAMPLE_NOT_SET}'
+usage '--blame is about time that others waited, which has no latency' --blame --sort latency -p 1
+usage '--blame sums up, and chrome shows when things happened' --blame -f chrome -p 1
+usage 'is not for wallsample dump' dump --blame -p 1
 
 # foreign bytes do not reach the terminal
 usage "unknown option '--\\x1b[31m'" "--$(printf '\033[31m')"

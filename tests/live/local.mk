@@ -6,8 +6,8 @@ tests_live_libharness_a_SOURCES = \
 	tests/live/inspect.c tests/live/run.c
 
 live_tests = \
-	tests/live/test_churn tests/live/test_descriptors tests/live/test_eustack \
-	tests/live/test_files tests/live/test_gdbjit \
+	tests/live/test_blame tests/live/test_churn tests/live/test_descriptors \
+	tests/live/test_eustack tests/live/test_files tests/live/test_gdbjit \
 	tests/live/test_harness \
 	tests/live/test_jitter tests/live/test_killed tests/live/test_late \
 	tests/live/test_latency tests/live/test_lifecycle \
@@ -18,6 +18,7 @@ live_tests = \
 check_PROGRAMS += $(live_tests)
 TESTS += $(live_tests)
 live_ldadd = tests/live/libharness.a -lm
+tests_live_test_blame_LDADD = $(live_ldadd)
 tests_live_test_churn_LDADD = $(live_ldadd)
 tests_live_test_descriptors_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
 tests_live_test_eustack_LDADD = $(live_ldadd)
@@ -54,12 +55,13 @@ live_jit_targets = \
 	tests/live/bin/gdbjit tests/live/bin/gdbjit_object tests/live/bin/gdbjit_program
 live_plain_targets = \
 	tests/live/bin/amdahl tests/live/bin/brink tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
-	tests/live/bin/churn tests/live/bin/copies tests/live/bin/crowd tests/live/bin/descriptors \
+	tests/live/bin/channel tests/live/bin/churn tests/live/bin/contended \
+	tests/live/bin/copies tests/live/bin/crowd tests/live/bin/descriptors \
 	tests/live/bin/exec_after \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
 	tests/live/bin/interrupts \
 	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/recurse \
-	tests/live/bin/ring tests/live/bin/shares tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
+	tests/live/bin/ring tests/live/bin/shares tests/live/bin/stuck tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
 live_shapes = \
 	tests/live/bin/shape tests/live/bin/shape_bare tests/live/bin/shape_debug_frame \
 	tests/live/bin/shape_debug_frame_gz tests/live/bin/shape_dynsym tests/live/bin/shape_fp \
@@ -72,7 +74,8 @@ CLEANFILES += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/liv
 live_sources = \
 	tests/live/targets/amdahl.c tests/live/targets/brink.c tests/live/targets/calls.h tests/live/targets/calls_hot.c \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
-	tests/live/targets/churn.c tests/live/targets/copies.c tests/live/targets/crowd.c \
+	tests/live/targets/channel.c tests/live/targets/churn.c tests/live/targets/contended.c \
+	tests/live/targets/copies.c tests/live/targets/crowd.c \
 	tests/live/targets/descriptors.c \
 	tests/live/targets/exec_after.c tests/live/targets/exec_before.c \
 	tests/live/targets/execs.c tests/live/targets/forks.c tests/live/targets/gated.c \
@@ -81,6 +84,7 @@ live_sources = \
 	tests/live/targets/interrupts.c tests/live/targets/jitter.c tests/live/targets/leaves.c \
 	tests/live/targets/mangled.c tests/live/targets/plusplus.cc \
 	tests/live/targets/recurse.c tests/live/targets/ring.c tests/live/targets/shape.c tests/live/targets/shares.c \
+	tests/live/targets/stuck.c \
 	tests/live/targets/target.h tests/live/targets/throng.c tests/live/targets/timers.c \
 	tests/live/targets/vforks.c
 EXTRA_DIST += $(live_sources)
@@ -97,6 +101,12 @@ tests/live/bin/calls_hot: tests/live/targets/calls_hot.c $(live_headers)
 tests/live/bin/calls_parked: tests/live/targets/calls_parked.c $(live_headers)
 	$(live_one)
 tests/live/bin/calls_restart: tests/live/targets/calls_restart.c $(live_headers)
+	$(live_one)
+tests/live/bin/channel: tests/live/targets/channel.c $(live_headers)
+	$(live_one)
+tests/live/bin/contended: tests/live/targets/contended.c $(live_headers)
+	$(live_one)
+tests/live/bin/stuck: tests/live/targets/stuck.c $(live_headers)
 	$(live_one)
 tests/live/bin/churn: tests/live/targets/churn.c $(live_headers)
 	$(live_one)

@@ -176,7 +176,8 @@ assert_same(const struct profile *a, const struct profile *b)
 		for (size_t k = 0; k < profile_entry_count(b) && y == NULL; k++) {
 			y = profile_entry(b, k);
 			if (x->thread != y->thread || x->stack != y->stack ||
-			    x->state != y->state || x->syscall != y->syscall)
+			    x->state != y->state || x->syscall != y->syscall ||
+			    x->wait != y->wait)
 				y = NULL;
 		}
 		assert_non_null(y);

@@ -186,3 +186,11 @@ endif
 tests_unit_test_timeline_SOURCES = tests/unit/test_timeline.c tests/unit/golden.c tests/unit/golden.h
 tests_unit_test_timeline_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_timeline_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_waiting
+TESTS += tests/unit/test_waiting
+endif
+tests_unit_test_waiting_SOURCES = tests/unit/test_waiting.c tests/unit/recording_scene.c tests/unit/recording_scene.h
+tests_unit_test_waiting_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_waiting_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_blame.c - who keeps others waiting, and deadlocks, of programs that know the truth.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "folded.h"
+
+#define TAKERS 1024
+
+/* --- deadlocks --------------------------------------------------------------------------- */
+
+struct expected {
+	const char *how;
+	int ring;            /* threads; 0: there is no deadlock */
+	const char *said[3]; /* what is said of it, with * for a thread id */
+};
+
+/* Is the text in `in`, where '*' stands for digits? */
+static bool
+is_said(const char *in, const char *text)
+{
+	for (; *in != '\0'; in++) {
+		const char *at = in, *want = text;
+
+		while (*want != '\0' && *at != '\0') {
+			if (*want == '*') {
+				at += strspn(at, "0123456789");
+				want++;
+			} else if (*want++ != *at++) {
+				want--;
+				break;
+			}
+		}
+		if (*want == '\0')
+			return true;
+	}
+	return false;
+}
+
+static void
+run_on(struct run *run, const char *verb, const struct target *target, const char *duration)
+{
+	char program[] = "wallsample", pid[16], v[16], t[16], p[] = "-p", d[] = "-d";
+	char *words[] = {program, v, p, pid, duration != NULL ? d : NULL, t, NULL};
+
+	snprintf(pid, sizeof(pid), "%d", (int)target->pid);
+	snprintf(v, sizeof(v), "%s", verb);
+	snprintf(t, sizeof(t), "%s", duration != NULL ? duration : "");
+	run_start_words(run, words, NULL);
+	run_finish(run);
+}
+
+static void
+check_words(const struct expected *expected, const char *text)
+{
+	char ring[64];
+
+	snprintf(ring, sizeof(ring), "Deadlock of %d thread%s\n", expected->ring,
+		 expected->ring == 1 ? "" : "s");
+	if (expected->ring == 0) {
+		CHECK(strstr(text, "Deadlock") == NULL, "a deadlock that is none: %s", text);
+		return;
+	}
+	CHECK(strstr(text, ring) != NULL, "no '%s' in: %s", ring, text);
+	for (size_t i = 0; i < 3 && expected->said[i] != NULL; i++)
+		CHECK(is_said(text, expected->said[i]), "no '%s' in: %s", expected->said[i], text);
+}
+
+static void
+deadlock(const struct expected *expected)
+{
+	struct target target;
+	struct run run;
+
+	harness_case("stuck: %s", expected->how);
+	target_start(&target, "stuck", expected->how, NULL);
+	run_on(&run, "dump", &target, NULL);
+	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == (expected->ring > 0 ? 4 : 0),
+	      "a dump ends with wait status %d: %s", run.status, run.err);
+	check_words(expected, run.out);
+	CHECK(strstr(run.out, ", 0 in a stop") != NULL, "somebody was stopped: %s", run.out);
+	run_release(&run);
+	/* It is told while sampling goes on, and in the report. */
+	run_on(&run, "-q", &target, "1");
+	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "wait status %d: %s",
+	      run.status, run.err);
+	check_words(expected, run.out);
+	run_release(&run);
+	run_start(&run, target.pid, "-d", "1", NULL);
+	run_finish(&run);
+	CHECK((strstr(run.err, "deadlock: ") != NULL) == (expected->ring > 0), "was told: %s",
+	      run.err);
+	run_release(&run);
+	target_finish(&target, NULL);
+}
+
+/* --- a lock that is had -------------------------------------------------------------------- */
+
+static void
+check_share(const char *what, double seen, double truth, double ticks)
+{
+	const double bound = 0.02 + harness_share_bound(truth, ticks);
+
+	printf("  %s: %.4f, in truth %.4f +- %.4f\n", what, seen, truth, bound);
+	CHECK(fabs(seen - truth) <= bound, "%s: %.4f, in truth %.4f +- %.4f", what, seen, truth,
+	      bound);
+}
+
+static void
+contended(void)
+{
+	struct target target;
+	struct folded folded;
+	uint64_t before[2], after[2];
+	struct run run;
+
+	harness_case("a lock that is had in two functions");
+	target_start(&target, "contended", NULL);
+	target_wait_progress(&target, 1);
+	run_start(&run, target.pid, "--blame", "-r", "400", "-d", "4", NULL);
+	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+	before[0] = target.counter[0];
+	before[1] = target.counter[1];
+	run_finish(&run);
+	after[0] = target.counter[0];
+	after[1] = target.counter[1];
+	folded_of_run(&folded, &run);
+	const double in_long = (double)(after[0] - before[0]) / 1000;
+	const double in_short = (double)(after[1] - before[1]) / 1000;
+	const double seen_long =
+		(double)folded_weight(&folded, 0, "^[mutex table_lock];...;hold_long");
+	const double seen_short =
+		(double)folded_weight(&folded, 0, "^[mutex table_lock];...;hold_short");
+	const double all = (double)folded_weight(&folded, 0, NULL);
+	/* Two threads wait all that time. */
+	check_share("long", seen_long / all, in_long / (in_long + in_short), 1600);
+	check_share("all of it", (seen_long + seen_short) / all, 1, 1600);
+	/* The counters move once a round, which is a hundredth of the time. */
+	CHECK(fabs(all / 2 - in_long - in_short) <= 0.04 * 4e6,
+	      "two waiters have %.0f us, and it was had for %.0f", all, in_long + in_short);
+	CHECK(folded_weight(&folded, inspect_thread_named(target.pid, "holder", 0),
+			    "^[mutex table_lock]") >= (uint64_t)(seen_long + seen_short),
+	      "somebody else than the holder has it");
+	folded_release(&folded);
+	run_release(&run);
+	target_finish(&target, NULL);
+}
+
+/* Many take from what one feeds: what they wait for is found, and is the first row. */
+static void
+channel(void)
+{
+	struct target target;
+	struct folded folded;
+	char count[16], *row;
+	struct run run;
+
+	harness_case("%d threads that take from one channel", TAKERS);
+	snprintf(count, sizeof(count), "%d", TAKERS);
+	target_start(&target, "channel", count, NULL);
+	folded_sample(&folded, target.pid, "--by", "lock", "-d", "3", NULL);
+	const double all = (double)folded_weight(&folded, 0, NULL);
+	const double waits =
+		(double)folded_weight(&folded, 0, "^[condition variable channel+0x28]$");
+	/* All but the feeder, but for what they do when they are fed. */
+	const double share = (double)TAKERS / (TAKERS + 1);
+	CHECK(waits / all > share - 0.02, "the channel is %.4f of all, not %.4f", waits / all,
+	      share);
+	folded_release(&folded);
+	run_on(&run, "-q", &target, "2");
+	row = strstr(run.out, "that threads waited for most");
+	row = row != NULL ? strchr(row, '\n') : NULL;
+	row = row != NULL ? strchr(row + 1, '\n') : NULL;
+	if (CHECK(row != NULL, "no locks in: %s", run.out)) {
+		row[1 + strcspn(row + 1, "\n")] = '\0';
+		CHECK(strstr(row + 1, "condition variable channel+0x28") != NULL &&
+			      strstr(row + 1, "take (channel)") != NULL,
+		      "the first row is: %s", row + 1);
+	}
+	run_release(&run);
+	target_finish(&target, NULL);
+}
+
+int
+main(void)
+{
+	static const struct expected expected[] = {
+		{ "abba", 2,
+		  { "first-* waits for mutex lock_b, which second-* has",
+		    "second-* waits for mutex lock_a, which first-* has" } },
+		{ "behind", 2,
+		  { "first-* waits for mutex lock_b, which second-* has",
+		    "third-* and fourth-* are stuck behind them" } },
+		{ "three", 3,
+		  { "first-* waits for mutex lock_b, which second-* has",
+		    "second-* waits for mutex lock_c, which third-* has",
+		    "third-* waits for mutex lock_a, which first-* has" } },
+		{ "self", 1, { "first-* waits for mutex lock_a, which it has itself" } },
+		{ "join", 2,
+		  { "first-* waits for the end of second-*",
+		    "second-* waits for mutex lock_a, which first-* has" } },
+		{ "patient", 0, { NULL } },
+		{ "timed", 0, { NULL } },
+	};
+
+	harness_begin(200);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		deadlock(&expected[i]);
+	contended();
+	channel();
+	return harness_end();
+}
