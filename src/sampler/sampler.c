@@ -66,8 +66,7 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 	sampler->sched_source = sched_source_probe();
 	sampler->fd_budget = fd_budget();
 	sampler->unwinder = unwinder_create(sampler->maps, config->unwinder);
-	table_init(&sampler->stacks.frames);
-	table_init(&sampler->stacks.bytecode_sizes);
+	stacks_init(&sampler->stacks, maps, profile, config->jit);
 	table_init(&sampler->shared_threads);
 	chain_init(&sampler->chain);
 	for (int i = 0; i < FAILURE_COUNT; i++)
@@ -420,8 +419,7 @@ sampler_free(struct sampler *sampler)
 	batch_release(&sampler->sleepers);
 	batch_release(&sampler->runners);
 	unwinder_free(sampler->unwinder);
-	table_release(&sampler->stacks.frames);
-	table_release(&sampler->stacks.bytecode_sizes);
+	stacks_release(&sampler->stacks);
 	table_release(&sampler->shared_threads);
 	chain_release(&sampler->chain);
 	free(sampler->charges.item);

@@ -196,5 +196,7 @@ void collect_late(struct sampler *sampler, bool give_up);
 /* A sample without a stack of code: its failure is its only frame. */
 void sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failure failure,
 		   enum run_state state, int64_t samples, int64_t weight_ns);
+uint32_t stack_intern(struct sampler *sampler, const struct chain *chain);
+uint32_t stack_of_failure(struct sampler *sampler, enum sample_failure failure);
 
 #endif

@@ -15,29 +15,45 @@ sample_failure_text(enum sample_failure failure)
 	return texts[failure];
 }
 
+void
+stacks_init(struct stack_state *stacks, struct maps *maps, struct profile *profile,
+	    const struct jit *jit)
+{
+	*stacks = (struct stack_state){ .maps = maps, .profile = profile, .jit = jit };
+	table_init(&stacks->frames);
+	table_init(&stacks->bytecode_sizes);
+}
+
+void
+stacks_release(struct stack_state *stacks)
+{
+	table_release(&stacks->frames);
+	table_release(&stacks->bytecode_sizes);
+}
+
 /* An address that no mapping holds (any more) keeps its number as its name. */
 static uint32_t
-frame_at(struct sampler *sampler, uint64_t address, uint8_t origin)
+frame_at(struct stack_state *stacks, uint64_t address, uint8_t origin)
 {
-	const struct mapping *mapping = maps_find(sampler->maps, address);
+	const struct mapping *mapping = maps_find(stacks->maps, address);
 	struct profile_frame frame = { .module = MODULE_NONE, .origin = origin };
 	char text[32];
 
 	if (mapping == NULL) {
 		snprintf(text, sizeof(text), "[unmapped 0x%llx]", (unsigned long long)address);
-		return profile_intern_named(sampler->profile, text);
+		return profile_intern_named(stacks->profile, text);
 	}
 	frame.module = mapping->module;
 	if (mapping->image != NULL)
 		frame.address = address - mapping->bias;
 	else
 		frame.address = address - mapping->start + mapping->offset;
-	if (modules_get(sampler->modules, mapping->module)->kind == MODULE_ANONYMOUS) {
+	if (modules_get(maps_modules(stacks->maps), mapping->module)->kind == MODULE_ANONYMOUS) {
 		frame.address = address;
-		if (sampler->config.jit != NULL)
-			frame.epoch = jit_epoch_at(sampler->config.jit, address);
+		if (stacks->jit != NULL)
+			frame.epoch = jit_epoch_at(stacks->jit, address);
 	}
-	return profile_intern_frame(sampler->profile, &frame);
+	return profile_intern_frame(stacks->profile, &frame);
 }
 
 /*
@@ -46,19 +62,19 @@ frame_at(struct sampler *sampler, uint64_t address, uint8_t origin)
  * captured: another size is then read, and no name will fit.
  */
 static uint32_t
-bytecode_size(struct sampler *sampler, uint64_t address)
+bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
 {
 	uint8_t header[JIT_HEADER_SIZE];
 	struct jit_bytecode bytecode;
 	uint32_t *size;
 	bool added;
 
-	if (sampler->stacks.bytecode_tick != sampler->tick) {
-		sampler->stacks.bytecode_tick = sampler->tick;
-		table_clear(&sampler->stacks.bytecode_sizes);
+	if (stacks->bytecode_tick != tick) {
+		stacks->bytecode_tick = tick;
+		table_clear(&stacks->bytecode_sizes);
 	}
-	size = table_place(&sampler->stacks.bytecode_sizes, address, 0, 0, &added);
-	if (added && memory_read_process(sampler->process->pid, address, header,
+	size = table_place(&stacks->bytecode_sizes, address, 0, 0, &added);
+	if (added && memory_read_process(maps_process(stacks->maps)->pid, address, header,
 					 sizeof(header)) == sizeof(header) &&
 	    jit_bytecode_set(&bytecode, address, header))
 		*size = bytecode.size;
@@ -67,57 +83,63 @@ bytecode_size(struct sampler *sampler, uint64_t address)
 
 /* The interpreter's frame `id`, with what it executes. */
 static uint32_t
-interpreted_frame(struct sampler *sampler, uint32_t id, uint64_t executes)
+interpreted_frame(struct stack_state *stacks, uint32_t tick, uint32_t id, uint64_t executes)
 {
-	struct profile_frame frame = *profile_frame(sampler->profile, id);
+	struct profile_frame frame = *profile_frame(stacks->profile, id);
 	struct jit_bytecode bytecode;
 
 	if (frame.module == MODULE_NONE || !jit_bytecode_refer(executes, &bytecode.object))
 		return id;
-	bytecode.size = bytecode_size(sampler, bytecode.object);
+	bytecode.size = bytecode_size(stacks, tick, bytecode.object);
 	if (bytecode.size == 0)
 		return id;
 	frame.bytecode = bytecode.object;
 	frame.bytecode_size = bytecode.size;
-	frame.epoch = jit_epoch_of_bytecode(sampler->config.jit, &bytecode);
-	return profile_intern_frame(sampler->profile, &frame);
+	frame.epoch = jit_epoch_of_bytecode(stacks->jit, &bytecode);
+	return profile_intern_frame(stacks->profile, &frame);
 }
 
 uint32_t
-stack_intern(struct sampler *sampler, const struct chain *chain)
+stacks_intern(struct stack_state *stacks, const struct chain *chain, uint32_t tick)
 {
 	uint32_t stack = STACK_NONE;
 
-	uint32_t epoch = sampler->config.jit != NULL ? jit_epoch(sampler->config.jit) : 0;
+	uint32_t epoch = stacks->jit != NULL ? jit_epoch(stacks->jit) : 0;
 
-	if (sampler->stacks.generation != maps_generation(sampler->maps) ||
-	    sampler->stacks.epoch != epoch) {
-		sampler->stacks.generation = maps_generation(sampler->maps);
-		sampler->stacks.epoch = epoch;
-		table_clear(&sampler->stacks.frames);
+	if (stacks->generation != maps_generation(stacks->maps) ||
+	    stacks->epoch != epoch) {
+		stacks->generation = maps_generation(stacks->maps);
+		stacks->epoch = epoch;
+		table_clear(&stacks->frames);
 	}
 	if (!chain_end_is_whole(chain->end)) {
 		uint32_t frame =
-			profile_intern_named(sampler->profile, chain_end_text(chain->end));
+			profile_intern_named(stacks->profile, chain_end_text(chain->end));
 
-		stack = profile_intern_stack(sampler->profile, frame, stack);
+		stack = profile_intern_stack(stacks->profile, frame, stack);
 	}
 	for (size_t i = chain->count; i-- > 0;) {
 		const struct chain_frame *frame = &chain->frame[i];
 		uint64_t address = chain_frame_lookup(frame);
 		bool added;
 		uint32_t *known =
-			table_place(&sampler->stacks.frames, address, frame->origin, 0, &added);
+			table_place(&stacks->frames, address, frame->origin, 0, &added);
 		uint32_t id;
 
 		if (added)
-			*known = frame_at(sampler, address, frame->origin);
+			*known = frame_at(stacks, address, frame->origin);
 		id = *known;
-		if (frame->executes != 0)
-			id = interpreted_frame(sampler, id, frame->executes);
-		stack = profile_intern_stack(sampler->profile, id, stack);
+		if (frame->executes != 0 && stacks->jit != NULL)
+			id = interpreted_frame(stacks, tick, id, frame->executes);
+		stack = profile_intern_stack(stacks->profile, id, stack);
 	}
 	return stack;
+}
+
+uint32_t
+stack_intern(struct sampler *sampler, const struct chain *chain)
+{
+	return stacks_intern(&sampler->stacks, chain, sampler->tick);
 }
 
 uint32_t

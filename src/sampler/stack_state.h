@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_state.h - stack.c: what it keeps from stack to stack.
+ * stack_state.h - what stack.c keeps from stack to stack, of a live process or of a core file.
  */
 #ifndef WALLSAMPLE_STACK_STATE_H
 #define WALLSAMPLE_STACK_STATE_H
 
-#include "wallsample/sampler.h"
+#include "wallsample/chain.h"
+#include "wallsample/jit.h"
+#include "wallsample/maps.h"
+#include "wallsample/profile.h"
 #include "wallsample/table.h"
 
 struct stack_state {
+	/* All borrowed. */
+	struct maps *maps;
+	struct profile *profile;
+	const struct jit *jit; /* names code made at run time; or NULL */
 	/* (address, origin) -> frame, forgotten when mappings change, or code made at run time. */
 	struct table frames;
 	uint64_t generation;
@@ -19,7 +26,11 @@ struct stack_state {
 	size_t interpreters; /* as many as the unwinder knows */
 };
 
-uint32_t stack_intern(struct sampler *sampler, const struct chain *chain);
-uint32_t stack_of_failure(struct sampler *sampler, enum sample_failure failure);
+void stacks_init(struct stack_state *stacks, struct maps *maps, struct profile *profile,
+		 const struct jit *jit);
+void stacks_release(struct stack_state *stacks);
+
+/* The interned stack of the chain; `tick`: the number of this one. */
+uint32_t stacks_intern(struct stack_state *stacks, const struct chain *chain, uint32_t tick);
 
 #endif
