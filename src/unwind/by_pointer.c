@@ -5,7 +5,7 @@
 /*
  * Is it code of a file that could not be opened (deleted, and we have not the right to its
  * mapping), whose frame pointer has not led anywhere yet? Such code most likely has unwind tables
- * that we do not see, and uses the register for anything.
+ * that we do not see, and uses the register for anything. Or is it no code at all?
  */
 static bool
 is_unproven(struct walk *walk)
@@ -13,9 +13,11 @@ is_unproven(struct walk *walk)
 	const struct mapping *mapping = maps_find(walk->maps, walk_lookup(walk));
 	const struct chain *chain = walk->chain;
 
-	return mapping != NULL && mapping->image == NULL &&
-	       modules_get(maps_modules(walk->maps), mapping->module)->kind == MODULE_OTHER &&
-	       chain->frame[chain->count - 1].origin != FRAME_POINTER;
+	if (chain->frame[chain->count - 1].origin == FRAME_POINTER)
+		return false;
+	return mapping == NULL ||
+	       (mapping->image == NULL &&
+		modules_get(maps_modules(walk->maps), mapping->module)->kind == MODULE_OTHER);
 }
 
 /* A frame record. One beyond the copy is believed in only when the pointer is. */
@@ -30,6 +32,16 @@ read_record(struct walk *walk, uint64_t fp, uint64_t *saved, uint64_t *address)
 		walk->no_info = true;
 	}
 	return false;
+}
+
+/* The mark of the first function, unless the register was no frame pointer to begin with. */
+static enum advance
+end_at_zero(struct walk *walk)
+{
+	if (!is_unproven(walk))
+		return ADVANCE_DONE;
+	walk->no_info = true;
+	return ADVANCE_STUCK;
 }
 
 /*
@@ -51,14 +63,14 @@ advance_one(void *state, struct walk *walk)
 	if (walk->exact && guess_frameless(walk))
 		return ADVANCE_STUCK;
 	if (fp == 0)
-		return ADVANCE_DONE;
+		return end_at_zero(walk);
 	/* The stack grows down: a record of a caller lies above. */
 	if (fp < walk->regs.sp || fp % sizeof(uint64_t) != 0)
 		return ADVANCE_STUCK;
 	if (!read_record(walk, fp, &saved, &address))
 		return ADVANCE_STUCK;
 	if (address == 0)
-		return ADVANCE_DONE;
+		return end_at_zero(walk);
 	if (maps_find(walk->maps, address - 1) == NULL)
 		return ADVANCE_STUCK;
 	if (!chain_add(walk->chain, address, FRAME_POINTER, false))

@@ -389,6 +389,25 @@ guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum ad
 }
 
 /*
+ * A call of what is no code, such as a null pointer: the return address is where the call has just
+ * put it, and no register has changed since.
+ */
+static void
+leave_nowhere(struct walk *walk)
+{
+	uint64_t cursor = walk->regs.sp, address;
+
+	if (!is_nowhere(walk) || !guess_return_address(walk, &cursor, &address) ||
+	    cursor != walk->regs.sp + sizeof(address) ||
+	    !chain_add(walk->chain, address, FRAME_GUESS, false))
+		return;
+	regs_set(&walk->regs, regs_sp_number, cursor);
+	walk->regs.sp = cursor;
+	walk->regs.pc = address;
+	walk->exact = false;
+}
+
+/*
  * The whole walk. When the tables and frame pointers end early, what is missing
  * decides which guess comes first.
  */
@@ -402,6 +421,7 @@ walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
 	while (!regs_get(&walk->regs, regs_fp_number, &fp) && in_bare_file(unwinder, walk) &&
 	       guess_frameless(walk))
 		;
+	leave_nowhere(walk);
 	/* A system call wrapper of a library without tables: the frame pointer is that
 	 * of a caller and would skip one. */
 	if (!in_bare_file(unwinder, walk) || !guess_caller(unwinder, walk, false, &result))
