@@ -38,6 +38,13 @@ struct maps;
  * Never fails: a process that has gone has no mappings.
  */
 struct maps *maps_create(const struct process *process, struct modules *modules);
+/*
+ * The mappings of a process that is no more, as a core file has them: they stay what they are.
+ * Copied; of two that overlap the first stays, and they come in ascending order. `process` tells
+ * who it was, and nothing is read through it.
+ */
+struct maps *maps_create_fixed(const struct process *process, struct modules *modules,
+			       const struct mapping *mapping, size_t count);
 void maps_free(struct maps *maps);
 
 /*

@@ -90,4 +90,22 @@ struct recorded_module {
  */
 uint32_t modules_add_recorded(struct modules *modules, const struct recorded_module *recorded);
 
+/* A module as a core file knows it. All borrowed. */
+struct dumped_module {
+	const char *path;  /* as the kernel gave it */
+	const char *file;  /* which the user says it is: the path is not looked at; or NULL */
+	const char *symfs; /* where files are looked for first: a directory, or NULL */
+	enum module_kind kind; /* FILE, VDSO, ANONYMOUS or OTHER */
+	/* What memory had where the file was mapped from its beginning on; of VDSO all of it. */
+	const void *head;
+	size_t head_size;  /* 0: the core does not have it */
+};
+
+/*
+ * A new module, whatever others there are. A file becomes one of kind OTHER, and `why` says it,
+ * unless it is a regular one with the build-id that memory had or, if it had none, the same first
+ * bytes. MODULE_NONE when there are too many.
+ */
+uint32_t modules_add_dumped(struct modules *modules, const struct dumped_module *dumped);
+
 #endif

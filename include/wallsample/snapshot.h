@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "wallsample/memory.h"
+
 /*
  * Registers by DWARF number of the architecture (x86-64 psABI figure 3.36: 0 rax
  * 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15 16 return address).
@@ -55,6 +57,8 @@ struct snapshot {
 	 * that was stopped and has gone on: it would be somebody else's memory by now.
 	 */
 	size_t live_limit;
+	/* What is read instead of the live process: of one that is no more; else NULL. */
+	const struct memory *memory;
 };
 
 void snapshot_init(struct snapshot *snapshot);

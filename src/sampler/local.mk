@@ -1,6 +1,7 @@
 libwallsample_a_SOURCES += \
 	src/sampler/charge.c src/sampler/charge.h src/sampler/pace.h \
 	src/sampler/collect.c \
+	src/sampler/core_sample.c \
 	src/sampler/deadlock.c src/sampler/deadlock.h \
 	src/sampler/late.c \
 	src/sampler/leader.c \

@@ -2,6 +2,11 @@ libwallsample_a_SOURCES += \
 	src/target/attach.c \
 	src/target/attach_probe.c \
 	src/target/attach_probe.h \
+	src/target/core.c \
+	src/target/core_maps.c \
+	src/target/core_memory.c \
+	src/target/core_notes.c \
+	src/target/core_parts.h \
 	src/target/cpus.c \
 	src/target/elf_open.c \
 	src/target/find.c \
@@ -19,10 +24,14 @@ libwallsample_a_SOURCES += \
 	src/target/jit_watch.h \
 	src/target/launch.c \
 	src/target/mapping_at.c \
+	src/target/mapping_place.c \
+	src/target/mapping_place.h \
 	src/target/maps.c \
 	src/target/maps_source.c \
 	src/target/maps_source.h \
 	src/target/module.c \
+	src/target/module_dumped.c \
+	src/target/module_dumped.h \
 	src/target/module_file.c \
 	src/target/module_file.h src/target/module_recorded.c src/target/module_recorded.h \
 	src/target/process.c \

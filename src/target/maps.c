@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mapping_place.h"
 #include "maps_source.h"
 #include "wallsample/base.h"
 #include "wallsample/table.h"
@@ -53,54 +54,6 @@ struct collector {
 	size_t count, capacity;
 };
 
-/*
- * The segment that the mapping was made of: segments are mapped in whole pages,
- * so the mapping's offset may lie up to a page before the segment's, and the page at
- * the border of two segments belongs to both. An executable one is preferred, and
- * among those the one that begins where the mapping does.
- */
-static const struct image_segment *
-segment_of(const struct image *image, uint64_t offset, uint64_t page_size)
-{
-	const struct image_segment *best = NULL;
-	unsigned best_score = 0;
-
-	for (size_t i = 0; i < image->segment_count; i++) {
-		const struct image_segment *segment = &image->segment[i];
-		uint64_t first = segment->offset & ~(page_size - 1);
-		unsigned score = 1 + (segment->executable ? 2 : 0) + (first == offset ? 1 : 0);
-
-		if (offset < first || offset >= segment->offset + segment->file_size)
-			continue;
-		if (score > best_score) {
-			best = segment;
-			best_score = score;
-		}
-	}
-	return best;
-}
-
-/* Where the image lies; a mapping of no segment of it is one without an image. */
-static void
-place_image(struct mapping *mapping, const struct image *image, uint64_t page_size)
-{
-	const struct image_segment *segment = NULL;
-
-	if (image)
-		segment = segment_of(image, mapping->offset, page_size);
-	if (!segment)
-		return;
-	mapping->image = image;
-	mapping->bias = mapping->start - (segment->vaddr - segment->offset + mapping->offset);
-	mapping->low = (image->low & ~(page_size - 1)) + mapping->bias;
-	mapping->high = image->high + mapping->bias;
-	if (mapping->low > mapping->start || mapping->high <= mapping->start) {
-		/* Headers that lie: do not let them speak of the rest of the target. */
-		mapping->low = mapping->start;
-		mapping->high = mapping->end;
-	}
-}
-
 static struct mapping
 make_mapping(const struct maps *maps, const struct maps_line *line)
 {
@@ -111,13 +64,8 @@ make_mapping(const struct maps *maps, const struct maps_line *line)
 		.module = modules_add(maps->modules, maps->process, line),
 		.checked = maps->tick,
 	};
-	const struct module *module = modules_get(maps->modules, mapping.module);
 
-	if (module->kind == MODULE_VDSO)
-		mapping.offset = 0; /* what the kernel prints there is no place in the image */
-	if (module->kind != MODULE_ANONYMOUS)
-		mapping.bias = mapping.start - mapping.offset;
-	place_image(&mapping, module->image, maps->page_size);
+	mapping_place(&mapping, modules_get(maps->modules, mapping.module), maps->page_size);
 	return mapping;
 }
 
@@ -208,6 +156,28 @@ maps_create(const struct process *process, struct modules *modules)
 	read_all(maps);
 	/* An address may be unknown already in the first tick. */
 	maps->was_read = false;
+	return maps;
+}
+
+struct maps *
+maps_create_fixed(const struct process *process, struct modules *modules,
+		  const struct mapping *mapping, size_t count)
+{
+	struct maps *maps = xcalloc(1, sizeof(*maps));
+
+	maps->process = process;
+	maps->modules = modules;
+	maps->fd = -1;
+	maps->generation = 1;
+	maps->tick = 1;
+	/* as if everything had been read: nobody is asked any more */
+	maps->was_read = true;
+	forget_unknown(maps);
+	maps->mapping = xcalloc(count + 1, sizeof(*mapping));
+	for (size_t i = 0; i < count; i++)
+		if (maps->count == 0 || mapping[i].start >= maps->mapping[maps->count - 1].end)
+			maps->mapping[maps->count++] = mapping[i];
+	maps->capacity = count + 1;
 	return maps;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "module_dumped.h"
 #include "module_file.h"
 #include "module_recorded.h"
 #include "wallsample/base.h"
@@ -243,4 +244,16 @@ modules_add_recorded(struct modules *modules, const struct recorded_module *reco
 	if (modules->count >= MODULES_MAX)
 		return MODULE_NONE;
 	return append(modules, module_recorded_create(recorded));
+}
+
+uint32_t
+modules_add_dumped(struct modules *modules, const struct dumped_module *dumped)
+{
+	bool deleted;
+	char *path;
+
+	if (modules->count >= MODULES_MAX)
+		return MODULE_NONE;
+	path = plain_path(dumped->path, &deleted);
+	return append(modules, module_dumped_create(dumped, path, deleted));
 }

@@ -37,8 +37,8 @@ struct open_how_v0 {
 };
 
 /* What stands in the way when nothing worked: the latest step that says something. */
-static const char *
-text_of_errno(int error)
+const char *
+module_file_why(int error)
 {
 	switch (error) {
 	case EACCES:
@@ -108,7 +108,7 @@ accept_candidate(const struct process *process, const struct maps_line *line, in
 	int fd;
 
 	if (named < 0) {
-		*why = text_of_errno(errno);
+		*why = module_file_why(errno);
 		return -1;
 	}
 	same_file = trust == TRUST_KERNEL ||
@@ -116,7 +116,7 @@ accept_candidate(const struct process *process, const struct maps_line *line, in
 		     st.st_ino == line->inode);
 	fd = file_open_named(named);
 	if (fd < 0) {
-		*why = text_of_errno(errno);
+		*why = module_file_why(errno);
 		return -1;
 	}
 	if (same_file || has_mapped_bytes(process, fd, line))
@@ -190,8 +190,8 @@ name_by_descriptor(const struct process *process, const struct maps_line *line)
 	return found;
 }
 
-static int
-name_below_root(int root, const char *path)
+int
+module_file_name_below(int root, const char *path)
 {
 	struct open_how_v0 how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -213,10 +213,10 @@ try_below(const struct process *process, const struct maps_line *line, int rootf
 	int named;
 
 	if (rootfd < 0) {
-		*why = text_of_errno(errno);
+		*why = module_file_why(errno);
 		return -1;
 	}
-	named = name_below_root(rootfd, line->path);
+	named = module_file_name_below(rootfd, line->path);
 	close(rootfd);
 	return accept_candidate(process, line, named, TRUST_NOTHING, why);
 }

@@ -22,4 +22,13 @@
 int module_file_open(const struct process *process, const struct maps_line *line,
 		     const char **why);
 
+/*
+ * The file of this path below the directory, without following any link: a descriptor that only
+ * names it (O_PATH), for file_open_named; or -1 with errno, ENOSYS before Linux 5.6.
+ */
+int module_file_name_below(int root, const char *path);
+
+/* Why a file could not be opened, a fixed text. */
+const char *module_file_why(int error);
+
 #endif

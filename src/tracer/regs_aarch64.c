@@ -41,6 +41,13 @@ kernel_regs_syscall(const struct kernel_regs *kernel)
 }
 
 bool
+kernel_regs_tls(const struct kernel_regs *kernel, uint64_t *tls)
+{
+	(void)kernel, (void)tls;
+	return false;
+}
+
+bool
 kernel_regs_cut_short(const struct kernel_regs *kernel)
 {
 	(void)kernel;

@@ -23,6 +23,9 @@ void kernel_regs_read(const struct kernel_regs *kernel, struct regs *out);
 /* The system call it is in or just leaving; SYSCALL_NONE in user code. */
 long kernel_regs_syscall(const struct kernel_regs *kernel);
 
+/* The thread pointer; false where the kernel keeps it apart from these registers. */
+bool kernel_regs_tls(const struct kernel_regs *kernel, uint64_t *tls);
+
 /* Did the interruption cut a sleep in a system call short? */
 bool kernel_regs_cut_short(const struct kernel_regs *kernel);
 

@@ -60,6 +60,13 @@ kernel_regs_syscall(const struct kernel_regs *kernel)
 }
 
 bool
+kernel_regs_tls(const struct kernel_regs *kernel, uint64_t *tls)
+{
+	*tls = user_regs(kernel)->fs_base;
+	return true;
+}
+
+bool
 kernel_regs_cut_short(const struct kernel_regs *kernel)
 {
 	if (kernel_regs_syscall(kernel) == SYSCALL_NONE)

@@ -8,6 +8,16 @@
 /* An address this far above the stack pointer may still be of the same stack. */
 #define STACK_FAR (UINT64_C(1) << 30)
 
+static size_t
+read_page(const struct snapshot *snapshot, uint64_t address, uint8_t *to)
+{
+	const struct memory *memory = snapshot->memory;
+
+	if (memory == NULL)
+		return memory_read_process(snapshot->tid, address, to, LIVE_PAGE);
+	return memory->read(memory->context, address, to, LIVE_PAGE) ? LIVE_PAGE : 0;
+}
+
 /* The part of a page of the process from `address` on; *size is how much of it there is. */
 static const uint8_t *
 cached_page(const struct walk *walk, struct live_cache *cache, uint64_t address, size_t *size)
@@ -19,8 +29,7 @@ cached_page(const struct walk *walk, struct live_cache *cache, uint64_t address,
 	if (cache->page[slot].walk != cache->walk || cache->page[slot].address != base) {
 		cache->page[slot].walk = cache->walk;
 		cache->page[slot].address = base;
-		cache->page[slot].size = memory_read_process(walk->snapshot->tid, base,
-							     cache->page[slot].bytes, LIVE_PAGE);
+		cache->page[slot].size = read_page(walk->snapshot, base, cache->page[slot].bytes);
 	}
 	*size = cache->page[slot].size > offset ? cache->page[slot].size - offset : 0;
 	return cache->page[slot].bytes + offset;

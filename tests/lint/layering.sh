@@ -8,17 +8,17 @@ cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 # Which folder a header is the contract of.
 declare -A folder_of=(
 	[banned]=base [base]=base [error]=base [histogram]=base [table]=base
-	[attach]=target [elf_open]=target [find]=target [image]=target [launch]=target
+	[attach]=target [core]=target [elf_open]=target [find]=target [image]=target [launch]=target
 	[maps]=target
 	[module]=target [process]=target
 	[jit_objects]=target [jit]=jit
 	[state]=state
-	[memory]=tracer [snapshot]=tracer [tracer]=tracer
+	[core_thread]=tracer [memory]=tracer [snapshot]=tracer [tracer]=tracer
 	[descriptor]=wait [wait]=wait
 	[chain]=unwind [unwind]=unwind
 	[symbol]=symbol
 	[profile]=profile [profile_wait]=profile
-	[sampler]=sampler
+	[core_sample]=sampler [sampler]=sampler
 	[recording]=recording [recording_read]=recording
 	[diff]=analysis [dump]=analysis [finding]=analysis [margin]=analysis [result]=analysis [tree]=analysis [view]=analysis [waiting]=analysis
 	[export]=export

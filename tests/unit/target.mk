@@ -4,7 +4,15 @@ check_PROGRAMS += tests/unit/test_attach tests/unit/test_image tests/unit/test_j
 	tests/unit/test_jit_objects tests/unit/test_launch tests/unit/test_maps tests/unit/test_process
 TESTS += tests/unit/test_attach tests/unit/test_image tests/unit/test_jit_elf \
 	tests/unit/test_jit_objects tests/unit/test_launch tests/unit/test_maps tests/unit/test_process
+if ARCH_X86_64
+check_PROGRAMS += tests/unit/test_core
+TESTS += tests/unit/test_core
 endif
+endif
+tests_unit_test_core_SOURCES = tests/unit/test_core.c tests/unit/made_core.c \
+	tests/unit/made_core.h
+tests_unit_test_core_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) -pthread
+tests_unit_test_core_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_attach_SOURCES = tests/unit/test_attach.c
 tests_unit_test_attach_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_attach_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* core_sample.c - the threads of a core file, unwound one after the other. */
+#include "wallsample/core_sample.h"
+
+#include <string.h>
+
+#include "stack_state.h"
+#include "wallsample/core_thread.h"
+#include "wallsample/state.h"
+#include "wallsample/unwind.h"
+
+/* So much of a stack is looked through at once; the rest is read as it is needed. */
+#define STACK_AT_ONCE ((size_t)256 << 10)
+
+struct taking {
+	const struct core *core;
+	struct maps *maps;
+	struct memory memory;
+	struct unwinder *unwinder;
+	struct stack_state stacks;
+	struct snapshot snapshot;
+	struct chain chain;
+	struct profile *profile;
+	struct sampler_stats *stats;
+};
+
+/* The bytes in front of the program counter: of the core, else of the file. */
+static bool
+read_code(const struct taking *taking, uint64_t pc, unsigned char code[SYSCALL_CODE_SIZE])
+{
+	const uint64_t address = pc - SYSCALL_CODE_SIZE;
+	const struct mapping *mapping;
+
+	if (core_read(taking->core, address, code, SYSCALL_CODE_SIZE))
+		return true;
+	mapping = maps_find(taking->maps, address);
+	return mapping != NULL && mapping->image != NULL &&
+	       image_read_vaddr(mapping->image, address - mapping->bias, code, SYSCALL_CODE_SIZE);
+}
+
+/* A call that was stopped and went on bears the number of restart_syscall. */
+static long
+true_syscall(const struct taking *taking, const struct core_thread *thread)
+{
+	unsigned char code[SYSCALL_CODE_SIZE];
+
+	if (!syscall_is_restart(thread->syscall))
+		return thread->syscall;
+	return read_code(taking, thread->regs.pc, code) ? syscall_from_code(code) :
+							   SYSCALL_UNKNOWN;
+}
+
+static enum run_state
+state_of(const struct core_thread *thread)
+{
+	if (thread->asleep)
+		return RUN_SLEEPING;
+	return thread->syscall == SYSCALL_NONE ? RUN_RUNNING : RUN_UNKNOWN;
+}
+
+/* Memory beyond what is copied is read from the core, whatever stack it is of. */
+static void
+take_snapshot(struct taking *taking, const struct core_thread *thread)
+{
+	struct snapshot *snapshot = &taking->snapshot;
+
+	snapshot->tid = thread->tid;
+	snapshot->regs = thread->regs;
+	snapshot->stack_address = thread->regs.sp;
+	snapshot->stack_size = core_read_piece(taking->core, thread->regs.sp, snapshot->stack,
+					       STACK_AT_ONCE);
+	/* nothing is left out: what cannot be read is not there */
+	snapshot->stack_wanted = STACK_AT_ONCE + 1;
+	snapshot->live_limit = SIZE_MAX;
+	snapshot->memory = &taking->memory;
+}
+
+static uint32_t
+add_thread(const struct taking *taking, size_t index)
+{
+	const struct process *process = core_process(taking->core);
+	const pid_t tid = core_thread_id(taking->core, index);
+
+	/* threads that share an id, which no process has, are told apart by their place */
+	return profile_add_thread(taking->profile, tid, index,
+				  tid == process->pid ? process->comm : "");
+}
+
+static void
+take_thread(struct taking *taking, size_t index)
+{
+	struct profile_entry sample = {
+		.thread = add_thread(taking, index),
+		.samples = 1,
+		.ns = { [WEIGHT_WALL] = 1 },
+	};
+	struct core_thread thread;
+
+	taking->stats->thread_samples++;
+	if (!core_thread_read(taking->core, index, &thread)) {
+		const uint32_t failure = profile_intern_named(
+			taking->profile, sample_failure_text(FAILURE_UNREADABLE));
+
+		sample.stack = profile_intern_stack(taking->profile, failure, STACK_NONE);
+		sample.state = RUN_UNKNOWN;
+		sample.syscall = SYSCALL_NONE;
+		taking->stats->failed[FAILURE_UNREADABLE]++;
+		profile_add(taking->profile, &sample);
+		return;
+	}
+	take_snapshot(taking, &thread);
+	unwinder_walk(taking->unwinder, &taking->snapshot, false, &taking->chain);
+	taking->stats->chains[taking->chain.end]++;
+	taking->stats->unwind_frames += taking->chain.count;
+	sample.stack = stacks_intern(&taking->stacks, &taking->chain, 0);
+	sample.state = state_of(&thread);
+	sample.syscall = (int32_t)true_syscall(taking, &thread);
+	profile_add(taking->profile, &sample);
+}
+
+void
+core_sample(const struct core *core, struct maps *maps, enum unwind_choice choice,
+	    struct profile *profile, struct sampler_stats *stats)
+{
+	struct taking taking = {
+		.core = core, .maps = maps, .memory = core_memory(core), .profile = profile,
+		.stats = stats, .unwinder = unwinder_create(maps, choice),
+	};
+	const size_t count = core_thread_count(core);
+
+	memset(stats, 0, sizeof(*stats));
+	histogram_init(&stats->stop_ns);
+	stacks_init(&taking.stacks, maps, profile, NULL);
+	snapshot_init(&taking.snapshot);
+	snapshot_reserve(&taking.snapshot, STACK_AT_ONCE);
+	chain_init(&taking.chain);
+	for (size_t i = 0; i < count; i++)
+		take_thread(&taking, i);
+	profile_add_tick(profile, 1, 0, 0);
+	stats->ticks = 1;
+	stats->threads_seen = count;
+	stats->threads_most = (uint32_t)count;
+	chain_release(&taking.chain);
+	snapshot_release(&taking.snapshot);
+	stacks_release(&taking.stacks);
+	unwinder_free(taking.unwinder);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* core.c - opens a core file, or says what it is instead. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/procfs.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core_parts.h"
+#include "relocate.h"
+
+/* Bounds the table of segments; Linux has 65530 mappings unless told otherwise. */
+#define SEGMENTS_MAX (UINT64_C(1) << 23)
+
+/* A thread has some ten notes, and there are 4 million threads at most. */
+#define NOTES_MAX (UINT64_C(1) << 25)
+
+/* What is larger than this is not read through the window. */
+#define SMALL ((size_t)512)
+
+/* Kernel and gdb write one; what is listed twice would count twice. */
+#define NOTE_SEGMENTS_MAX 16
+
+#define DEFAULT_PAGE_SIZE 4096
+
+/* --- bytes ------------------------------------------------------------------------- */
+
+static size_t
+read_fully(int fd, uint64_t offset, void *to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		const ssize_t n = pread(fd, (uint8_t *)to + done, size - done,
+					(off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+bool
+core_read_file(const struct core *core, uint64_t offset, void *to, size_t size)
+{
+	struct core_window *window = core->window;
+
+	if (offset > core->size || size > core->size - offset)
+		return false;
+	if (size > SMALL)
+		return read_fully(core->fd, offset, to, size) == size;
+	if (offset < window->offset || offset - window->offset > window->size ||
+	    size > window->size - (offset - window->offset)) {
+		window->offset = offset;
+		window->size = read_fully(core->fd, offset, window->bytes, CORE_WINDOW);
+		if (size > window->size)
+			return false;
+	}
+	memcpy(to, window->bytes + (offset - window->offset), size);
+	return true;
+}
+
+/* --- what it is -------------------------------------------------------------------- */
+
+/* How files that are packed begin, and what unpacks them. */
+static const struct {
+	const char *magic;
+	size_t size;
+	const char *name, *unpacker;
+} packed[] = {
+	{ "\x28\xb5\x2f\xfd", 4, "zstd", "zstd -d" },
+	{ "\x04\x22\x4d\x18", 4, "LZ4", "lz4 -d" },
+	{ "\xfd" "7zXZ", 5, "xz", "xz -dk" },
+	{ "\x1f\x8b", 2, "gzip", "gunzip -k" },
+	{ "BZh", 3, "bzip2", "bunzip2 -k" },
+};
+
+static int
+refuse_other(const uint8_t *head, const char *path, struct error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(packed); i++)
+		if (memcmp(head, packed[i].magic, packed[i].size) == 0)
+			return error_set(err, ERROR_FORMAT,
+					 "%s is packed with %s: unpack it first, with %s, or have "
+					 "coredumpctl do it: coredumpctl dump PID -o FILE", path,
+					 packed[i].name, packed[i].unpacker);
+	return error_set(err, ERROR_FORMAT, "%s is no core file: it is no ELF file at all", path);
+}
+
+static const char *
+machine_name(uint16_t machine)
+{
+	static const struct {
+		uint16_t machine;
+		const char *name;
+	} machines[] = {
+		{ EM_386, "i386" }, { EM_X86_64, "x86-64" }, { EM_ARM, "ARM" },
+		{ EM_AARCH64, "aarch64" }, { EM_RISCV, "RISC-V" }, { EM_PPC64, "POWER" },
+		{ EM_S390, "s390" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(machines); i++)
+		if (machines[i].machine == machine)
+			return machines[i].name;
+	return "another architecture";
+}
+
+static int
+check_header(const Elf64_Ehdr *header, const char *path, struct error *err)
+{
+	const uint8_t *ident = header->e_ident;
+	const bool is_wide = ident[EI_CLASS] == ELFCLASS64;
+	const bool is_little = ident[EI_DATA] == ELFDATA2LSB;
+
+	if (memcmp(ident, ELFMAG, SELFMAG) != 0)
+		return refuse_other(ident, path, err);
+	/* type and machine stand at the same place in files of 32 bits */
+	if (is_little && header->e_type != ET_CORE)
+		return error_set(err, ERROR_FORMAT, "%s is no core file: it is %s", path,
+				 header->e_type == ET_EXEC || header->e_type == ET_DYN ?
+					 "a program or a library (--exe says which program a core "
+					 "file is of)" : "an ELF file of another kind");
+	if (!is_wide || !is_little || header->e_machine != relocate_machine)
+		return error_set(err, ERROR_FORMAT, "%s is of a program for %s, %d bits; this "
+				 "wallsample reads those of %s, 64 bits", path,
+				 is_little ? machine_name(header->e_machine) :
+					     "another architecture",
+				 is_wide ? 64 : 32, machine_name(relocate_machine));
+	if (header->e_phentsize != sizeof(Elf64_Phdr))
+		return error_set(err, ERROR_FORMAT, "%s is no core file: its header is damaged",
+				 path);
+	return 0;
+}
+
+/* More than 65534 segments are counted where a section header would be. */
+static uint64_t
+count_segments(const struct core *core, const Elf64_Ehdr *header)
+{
+	Elf64_Shdr section;
+
+	if (header->e_phnum != PN_XNUM)
+		return header->e_phnum;
+	if (!core_read_file(core, header->e_shoff, &section, sizeof(section)))
+		return 0;
+	return section.sh_info < SEGMENTS_MAX ? section.sh_info : SEGMENTS_MAX;
+}
+
+/* --- opening ----------------------------------------------------------------------- */
+
+static void
+read_segments(struct core *core, const Elf64_Ehdr *header)
+{
+	const uint64_t count = count_segments(core, header);
+	unsigned notes = 0;
+	Elf64_Phdr segment;
+
+	core->is_cut = count == 0 && header->e_phnum != 0;
+	for (uint64_t i = 0; i < count; i++) {
+		core->is_cut = !core_read_file(core, header->e_phoff + i * sizeof(segment),
+					       &segment, sizeof(segment));
+		if (core->is_cut)
+			break;
+		if (segment.p_type == PT_LOAD)
+			core_add_segment(core, &segment);
+	}
+	/* Apart, because the window stays in one place then. */
+	for (uint64_t i = 0; i < count; i++) {
+		if (!core_read_file(core, header->e_phoff + i * sizeof(segment), &segment,
+				    sizeof(segment)))
+			break;
+		if (segment.p_type == PT_NOTE && notes++ < NOTE_SEGMENTS_MAX)
+			core_take_notes(core, &segment);
+	}
+	core_settle_segments(core);
+	core_settle_notes(core);
+}
+
+static int
+read_core(struct core *core, const char *path, struct error *err)
+{
+	Elf64_Ehdr header;
+	int rc;
+
+	memset(&header, 0, sizeof(header));
+	if (!core_read_file(core, 0, &header,
+			    core->size < sizeof(header) ? core->size : sizeof(header)))
+		return error_set(err, ERROR_SYSTEM, "cannot read %s", path);
+	rc = check_header(&header, path, err);
+	if (rc != 0)
+		return rc;
+	read_segments(core, &header);
+	if (core->is_kernel)
+		return error_set(err, ERROR_FORMAT, "%s is a dump of a kernel, not of a process",
+				 path);
+	if (core->thread_count == 0)
+		return error_set(err, ERROR_FORMAT, "%s has no threads in it%s", path,
+				 core->is_cut || core->missing > 0 ? ": it was cut short" : "");
+	return 0;
+}
+
+static int
+open_file(struct core *core, const char *path, struct error *err)
+{
+	struct stat st;
+
+	/* not to wait for the other end of a pipe */
+	core->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (core->fd < 0 || fstat(core->fd, &st) != 0)
+		return error_set(err, ERROR_SYSTEM, "cannot open %s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, ERROR_SYSTEM, "%s is no regular file: a core file is read "
+				 "here and there", path);
+	core->size = (uint64_t)st.st_size;
+	core->written_ns = (uint64_t)st.st_mtim.tv_sec * NS_PER_SEC + (uint64_t)st.st_mtim.tv_nsec;
+	return 0;
+}
+
+int
+core_open(const char *path, struct core **out, struct error *err)
+{
+	struct core *core = xcalloc(1, sizeof(*core));
+	int rc;
+
+	*out = NULL;
+	core->window = xcalloc(1, sizeof(*core->window));
+	core->paths = strings_create();
+	core->process = xcalloc(1, sizeof(*core->process));
+	core->process->dirfd = core->process->taskfd = -1;
+	core->page_size = DEFAULT_PAGE_SIZE;
+	core->notes_left = NOTES_MAX;
+	rc = open_file(core, path, err);
+	if (rc == 0)
+		rc = read_core(core, path, err);
+	if (rc != 0)
+		core_free(core);
+	else
+		*out = core;
+	return rc;
+}
+
+void
+core_free(struct core *core)
+{
+	if (core == NULL)
+		return;
+	if (core->fd >= 0)
+		close(core->fd);
+	free(core->window);
+	free(core->segment);
+	free(core->range);
+	strings_free(core->paths);
+	free(core->thread);
+	process_free(core->process);
+	free(core);
+}
+
+/* --- what is in it ----------------------------------------------------------------- */
+
+const struct process *
+core_process(const struct core *core)
+{
+	return core->process;
+}
+
+const struct core_end *
+core_end(const struct core *core)
+{
+	return &core->end;
+}
+
+uint64_t
+core_written_ns(const struct core *core)
+{
+	return core->written_ns;
+}
+
+uint64_t
+core_missing(const struct core *core)
+{
+	return core->missing;
+}
+
+size_t
+core_thread_count(const struct core *core)
+{
+	return core->thread_count;
+}
+
+pid_t
+core_thread_id(const struct core *core, size_t index)
+{
+	return core->thread[index].tid;
+}
+
+size_t
+core_thread_registers(const struct core *core, size_t index, enum core_register_set set, void *to,
+		      size_t room)
+{
+	const struct core_thread_place *place = &core->thread[index];
+	const uint64_t offset = set == CORE_TLS ? place->tls : place->general;
+	const size_t size = set == CORE_TLS ? sizeof(uint64_t) : sizeof(elf_gregset_t);
+
+	if (offset == 0)
+		return 0;
+	if (room > size)
+		room = size;
+	return core_read_file(core, offset, to, room) ? room : 0;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_maps.c - the code of a process that is no more: modules and mappings, from a core file.
+ *
+ * The kernel lists every mapping as a segment, and says whether it could be executed. gdb leaves
+ * out those that it has not written, which code from files is among: of them the ELF headers tell,
+ * which are in the core, or in the file.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core_parts.h"
+#include "mapping_place.h"
+
+/* What is read of a file's beginning: headers and build-id are in its first page or two. */
+#define HEAD_SIZE ((size_t)64 << 10)
+
+/* The vdso is two to four pages; more than this is not one. */
+#define VDSO_MAX_SIZE ((size_t)1 << 20)
+
+/* Where the kernel of x86-64 has the page that old programs call. */
+#define VSYSCALL UINT64_C(0xffffffffff600000)
+
+/* libdw puts modules into a list, and looks through it with each. Linux has 65530 mappings. */
+#define MAPPINGS_MAX ((size_t)32 << 10)
+
+/* So many files are named in a line, the others counted. */
+#define NAMED_MOST 4
+
+#define RANGE_NONE UINT32_MAX
+
+/* A file that the core names. */
+struct file {
+	uint32_t head;       /* the range that it begins with; or RANGE_NONE */
+	bool looked;         /* at what memory has of its beginning */
+	struct image *image; /* of that; NULL: it is not there, or no ELF */
+	uint32_t module;     /* MODULE_NONE: none yet */
+};
+
+struct builder {
+	const struct core *core;
+	struct modules *modules;
+	const struct core_files *files;
+	struct file *file;   /* by the number of the path */
+	uint32_t exe;        /* of its path; UINT32_MAX: not known */
+	uint32_t anonymous;  /* the module of memory without a file */
+	uint8_t *head;       /* room for HEAD_SIZE bytes */
+	struct mapping *mapping;
+	size_t count, capacity;
+	bool too_many;       /* or files: what is left has no names */
+};
+
+/* --- files ------------------------------------------------------------------------- */
+
+/* Reads the beginning of the file, as memory has it, into builder->head. */
+static size_t
+read_head(struct builder *builder, const struct file *file)
+{
+	const struct core_range *range;
+	size_t size = HEAD_SIZE;
+
+	if (file->head == RANGE_NONE)
+		return 0;
+	range = &builder->core->range[file->head];
+	if (size > range->end - range->start)
+		size = (size_t)(range->end - range->start);
+	return core_read_piece(builder->core, range->start, builder->head, size);
+}
+
+static const struct image *
+head_image(struct builder *builder, struct file *file)
+{
+	size_t size;
+
+	if (!file->looked) {
+		file->looked = true;
+		size = read_head(builder, file);
+		if (size > 0)
+			file->image = image_open_memory(builder->head, size);
+	}
+	return file->image;
+}
+
+static uint32_t
+module_of(struct builder *builder, uint32_t path)
+{
+	struct file *file = &builder->file[path];
+	const struct dumped_module dumped = {
+		.path = strings_text(builder->core->paths, path),
+		.file = path == builder->exe ? builder->files->exe : NULL,
+		.symfs = builder->files->symfs,
+		.kind = MODULE_FILE,
+		.head = builder->head,
+		.head_size = file->module == MODULE_NONE ? read_head(builder, file) : 0,
+	};
+
+	if (file->module == MODULE_NONE)
+		file->module = modules_add_dumped(builder->modules, &dumped);
+	return file->module;
+}
+
+static void
+list_files(struct builder *builder)
+{
+	const struct core *core = builder->core;
+	const size_t count = strings_count(core->paths);
+
+	builder->file = xcalloc(count + 1, sizeof(*builder->file));
+	for (size_t i = 0; i < count; i++)
+		builder->file[i] = (struct file){ .head = RANGE_NONE, .module = MODULE_NONE };
+	builder->exe = core->range_count > 0 ? core->range[0].path : UINT32_MAX;
+	for (size_t i = 0; i < core->range_count; i++) {
+		const struct core_range *range = &core->range[i];
+
+		if (range->offset == 0 && builder->file[range->path].head == RANGE_NONE)
+			builder->file[range->path].head = (uint32_t)i;
+		if (core->entry >= range->start && core->entry < range->end)
+			builder->exe = range->path;
+	}
+}
+
+/* --- mappings ---------------------------------------------------------------------- */
+
+static void
+add_mapping(struct builder *builder, struct mapping mapping)
+{
+	const struct module *module = modules_get(builder->modules, mapping.module);
+
+	builder->too_many |= module == NULL || builder->count == MAPPINGS_MAX;
+	if (module == NULL || builder->count == MAPPINGS_MAX)
+		return;
+	mapping_place(&mapping, module, builder->core->page_size);
+	builder->mapping = xgrow(builder->mapping, &builder->capacity, builder->count + 1,
+				 sizeof(mapping));
+	builder->mapping[builder->count++] = mapping;
+}
+
+/* A piece of a file: could it be executed? */
+static void
+add_range(struct builder *builder, const struct core_range *range)
+{
+	const struct core_segment *segment = core_segment_at(builder->core, range->start);
+	struct mapping mapping = {
+		.start = range->start, .end = range->end, .offset = range->offset,
+	};
+	const struct image *image;
+
+	if (segment != NULL && !segment->executable)
+		return;
+	if (segment == NULL) {
+		image = head_image(builder, &builder->file[range->path]);
+		if (image == NULL) {
+			mapping.module = module_of(builder, range->path);
+			if (mapping.module != MODULE_NONE)
+				image = modules_get(builder->modules, mapping.module)->image;
+		}
+		if (image == NULL ||
+		    !mapping_is_of_code(image, &mapping, builder->core->page_size))
+			return;
+	}
+	mapping.module = module_of(builder, range->path);
+	add_mapping(builder, mapping);
+}
+
+/* Does a file lie in the segment, or in part of it? */
+static bool
+holds_file(const struct core *core, const struct core_segment *segment)
+{
+	size_t low = 0, high = core->range_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (core->range[middle].end <= segment->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < core->range_count && core->range[low].start < segment->end;
+}
+
+static uint32_t
+vdso_module(struct builder *builder, const struct core_segment *segment)
+{
+	const uint64_t size = segment->end - segment->start;
+	struct dumped_module vdso = { .path = "[vdso]", .kind = MODULE_VDSO };
+	uint32_t module;
+	uint8_t *bytes;
+
+	bytes = xmalloc(VDSO_MAX_SIZE);
+	vdso.head = bytes;
+	vdso.head_size = core_read_piece(builder->core, segment->start, bytes,
+					 size < VDSO_MAX_SIZE ? (size_t)size : VDSO_MAX_SIZE);
+	module = modules_add_dumped(builder->modules, &vdso);
+	free(bytes);
+	return module;
+}
+
+static uint32_t
+anonymous_module(struct builder *builder)
+{
+	static const struct dumped_module anonymous = { .path = "[anon]",
+							.kind = MODULE_ANONYMOUS };
+
+	if (builder->anonymous == MODULE_NONE)
+		builder->anonymous = modules_add_dumped(builder->modules, &anonymous);
+	return builder->anonymous;
+}
+
+/* Memory that no file lies in. */
+static void
+add_segment(struct builder *builder, const struct core_segment *segment)
+{
+	static const struct dumped_module vsyscall = { .path = "[vsyscall]", .kind = MODULE_OTHER };
+	struct mapping mapping = { .start = segment->start, .end = segment->end };
+
+	if (!segment->executable || holds_file(builder->core, segment))
+		return;
+	if (segment->start == builder->core->vdso)
+		mapping.module = vdso_module(builder, segment);
+	else if (segment->start == VSYSCALL)
+		mapping.module = modules_add_dumped(builder->modules, &vsyscall);
+	else
+		mapping.module = anonymous_module(builder);
+	add_mapping(builder, mapping);
+}
+
+static int
+compare_mappings(const void *left, const void *right)
+{
+	const struct mapping *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* --- what is said of them ---------------------------------------------------------- */
+
+/* Adds the files without an image whose reason is that of `first`, and marks them as told. */
+static void
+add_names(const struct builder *builder, size_t first, bool *told, struct strbuf *names)
+{
+	const char *why = modules_get(builder->modules, (uint32_t)first)->why;
+	size_t count = 0;
+
+	for (size_t i = first; i < modules_count(builder->modules); i++) {
+		const struct module *module = modules_get(builder->modules, (uint32_t)i);
+
+		if (told[i] || module->why != why)
+			continue;
+		told[i] = true;
+		if (count++ < NAMED_MOST) {
+			strbuf_add_text(names, count > 1 ? ", " : "");
+			strbuf_add_foreign(names, module->path);
+		}
+	}
+	if (count > NAMED_MOST)
+		strbuf_add_format(names, " and %zu more", count - NAMED_MOST);
+}
+
+static void
+say_missing(const struct builder *builder, const struct log *log)
+{
+	const size_t count = modules_count(builder->modules);
+	bool *told = xcalloc(count + 1, sizeof(*told));
+	struct strbuf names;
+
+	if (builder->too_many)
+		log_say(log, LOG_NORMAL,
+			"it has more files or mappings of code than are looked at");
+	strbuf_init(&names);
+	memset(told, true, count);
+	for (size_t i = 0; i < builder->count; i++)
+		told[builder->mapping[i].module] = false;
+	for (size_t i = 0; i < count; i++) {
+		const struct module *module = modules_get(builder->modules, (uint32_t)i);
+
+		if (module->kind != MODULE_OTHER || module->path[0] == '[')
+			told[i] = true;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (told[i])
+			continue;
+		strbuf_clear(&names);
+		add_names(builder, i, told, &names);
+		log_say(log, LOG_NORMAL, "not used: %s: %s", names.data,
+			modules_get(builder->modules, (uint32_t)i)->why);
+	}
+	strbuf_release(&names);
+	free(told);
+}
+
+struct maps *
+core_maps(const struct core *core, struct modules *modules, const struct core_files *files,
+	  const struct log *log)
+{
+	struct builder builder = {
+		.core = core, .modules = modules, .files = files, .anonymous = MODULE_NONE,
+		.head = xmalloc(HEAD_SIZE),
+	};
+	struct maps *maps;
+
+	list_files(&builder);
+	for (size_t i = 0; i < core->range_count; i++)
+		add_range(&builder, &core->range[i]);
+	for (size_t i = 0; i < core->segment_count; i++)
+		add_segment(&builder, &core->segment[i]);
+	if (builder.count > 1)
+		qsort(builder.mapping, builder.count, sizeof(*builder.mapping), compare_mappings);
+	say_missing(&builder, log);
+	maps = maps_create_fixed(core->process, modules, builder.mapping, builder.count);
+	for (size_t i = 0; i < strings_count(core->paths); i++)
+		image_free(builder.file[i].image);
+	free(builder.file);
+	free(builder.head);
+	free(builder.mapping);
+	return maps;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* core_memory.c - which bytes of memory a core file has, and where. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core_parts.h"
+
+void
+core_add_segment(struct core *core, const Elf64_Phdr *header)
+{
+	struct core_segment segment = {
+		.start = header->p_vaddr,
+		.end = header->p_vaddr + header->p_memsz,
+		.offset = header->p_offset,
+		.executable = (header->p_flags & PF_X) != 0,
+	};
+	uint64_t listed = header->p_filesz;
+
+	if (header->p_memsz == 0 || segment.end < segment.start)
+		return;
+	if (listed > header->p_memsz)
+		listed = header->p_memsz;
+	if (header->p_offset < core->size)
+		segment.there = core->size - header->p_offset;
+	if (segment.there > listed)
+		segment.there = listed;
+	core->missing += listed - segment.there;
+	core->segment = xgrow(core->segment, &core->segment_capacity, core->segment_count + 1,
+			      sizeof(*core->segment));
+	core->segment[core->segment_count++] = segment;
+}
+
+static int
+compare_segments(const void *left, const void *right)
+{
+	const struct core_segment *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	/* so that the order of a hostile file is one, whatever qsort does */
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* Of two that overlap, which no process has, the one that begins first stays. */
+void
+core_settle_segments(struct core *core)
+{
+	size_t kept = 0;
+
+	if (core->segment_count > 1)
+		qsort(core->segment, core->segment_count, sizeof(*core->segment),
+		      compare_segments);
+	for (size_t i = 0; i < core->segment_count; i++)
+		if (kept == 0 || core->segment[i].start >= core->segment[kept - 1].end)
+			core->segment[kept++] = core->segment[i];
+	core->segment_count = kept;
+}
+
+const struct core_segment *
+core_segment_at(const struct core *core, uint64_t address)
+{
+	size_t low = 0, high = core->segment_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (core->segment[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < core->segment_count && core->segment[low].start <= address ?
+		       &core->segment[low] : NULL;
+}
+
+size_t
+core_read_piece(const struct core *core, uint64_t address, void *to, size_t size)
+{
+	const struct core_segment *segment = core_segment_at(core, address);
+	uint64_t within;
+
+	if (segment == NULL)
+		return 0;
+	within = address - segment->start;
+	if (within >= segment->there)
+		return 0;
+	if (size > segment->there - within)
+		size = (size_t)(segment->there - within);
+	return core_read_file(core, segment->offset + within, to, size) ? size : 0;
+}
+
+bool
+core_read(const struct core *core, uint64_t address, void *to, size_t size)
+{
+	uint8_t *bytes = to;
+
+	while (size > 0) {
+		const size_t part = core_read_piece(core, address, bytes, size);
+
+		if (part == 0 || address + part < address)
+			return false;
+		bytes += part;
+		address += part;
+		size -= part;
+	}
+	return true;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_notes.c - threads, files and the end of the process, from the notes of a core file.
+ *
+ * What the kernel writes is in its fs/binfmt_elf.c; gdb writes the same in another order. Notes
+ * that make no sense are passed over.
+ */
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/procfs.h>
+
+#include "core_parts.h"
+
+/* As many threads as Linux can have (PID_MAX_LIMIT of threads.h). */
+#define THREADS_MAX ((size_t)4 << 20)
+
+/* The kernel's own limit is 16 MiB (core_file_note_size_limit). */
+#define FILES_MAX_SIZE ((size_t)64 << 20)
+
+/* Pairs of words; Linux has some twenty. */
+#define AUXV_MAX 256
+
+/* Name and registers of a note end at a multiple of 4 bytes, whatever the segment's alignment. */
+#define NOTE_PAD UINT64_C(3)
+
+struct note {
+	uint32_t type;
+	char owner[16];  /* "CORE", "LINUX" */
+	uint64_t at;     /* of its bytes in the file */
+	uint64_t size;
+};
+
+static bool
+is_of(const struct note *note, const char *owner, uint32_t type, size_t least)
+{
+	return note->type == type && note->size >= least && strcmp(note->owner, owner) == 0;
+}
+
+/* --- how it ended ------------------------------------------------------------------ */
+
+/* Does a signal end a process, when nothing is done about it? See signal(7). */
+static bool
+is_deadly(int signal)
+{
+	switch (signal) {
+	case SIGCHLD:
+	case SIGCONT:
+	case SIGSTOP:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+	case SIGURG:
+	case SIGWINCH:
+		return false;
+	default:
+		return signal > 0 && signal <= SIGRTMAX;
+	}
+}
+
+static bool
+has_address(const siginfo_t *info)
+{
+	/* SI_KERNEL: an address that is none, of which the CPU told nothing */
+	if (info->si_code <= 0 || info->si_code >= SI_KERNEL)
+		return false;
+	return info->si_signo == SIGSEGV || info->si_signo == SIGBUS ||
+	       info->si_signo == SIGILL || info->si_signo == SIGFPE;
+}
+
+/* The siginfo of the first thread follows its status. */
+static void
+take_siginfo(struct core *core, const struct note *note)
+{
+	siginfo_t info;
+
+	if (core->has_end || core->thread_count != 1 ||
+	    !core_read_file(core, note->at, &info, sizeof(info)))
+		return;
+	core->has_end = true;
+	if (core->end.signal == 0 || info.si_signo != core->end.signal)
+		return;
+	core->end.has_address = has_address(&info);
+	if (core->end.has_address)
+		core->end.address = (uint64_t)(uintptr_t)info.si_addr;
+	else if (info.si_code <= 0 && info.si_pid > 0)
+		core->end.sender = info.si_pid;
+}
+
+/* --- threads ----------------------------------------------------------------------- */
+
+static void
+take_status(struct core *core, const struct note *note)
+{
+	struct core_thread_place place = {
+		.general = note->at + offsetof(struct elf_prstatus, pr_reg),
+	};
+	struct elf_prstatus status;
+
+	if (core->thread_count == THREADS_MAX ||
+	    !core_read_file(core, note->at, &status, sizeof(status)))
+		return;
+	place.tid = status.pr_pid > 0 ? status.pr_pid : 0;
+	if (core->thread_count == 0 && is_deadly(status.pr_cursig)) {
+		core->end.signal = status.pr_cursig;
+		core->end.tid = place.tid;
+	}
+	core->thread = xgrow(core->thread, &core->thread_capacity, core->thread_count + 1,
+			     sizeof(*core->thread));
+	core->thread[core->thread_count++] = place;
+}
+
+static void
+take_tls(struct core *core, const struct note *note)
+{
+	if (core->thread_count > 0)
+		core->thread[core->thread_count - 1].tls = note->at;
+}
+
+static void
+take_process(struct core *core, const struct note *note)
+{
+	struct process *process = core->process;
+	struct elf_prpsinfo info;
+	size_t length;
+
+	if (process->cmdline != NULL || !core_read_file(core, note->at, &info, sizeof(info)))
+		return;
+	process->pid = info.pr_pid > 0 ? info.pr_pid : 0;
+	memcpy(process->comm, info.pr_fname, sizeof(info.pr_fname));
+	process->comm[sizeof(info.pr_fname)] = '\0';
+	process->cmdline = xstrndup(info.pr_psargs, strnlen(info.pr_psargs,
+							    sizeof(info.pr_psargs)));
+	/* the kernel ends each word with a space */
+	length = strlen(process->cmdline);
+	while (length > 0 && process->cmdline[length - 1] == ' ')
+		process->cmdline[--length] = '\0';
+}
+
+/* --- files ------------------------------------------------------------------------- */
+
+static void
+add_range(struct core *core, const uint64_t entry[3], const char *path)
+{
+	const struct core_range range = {
+		.start = entry[0],
+		.end = entry[1],
+		.offset = entry[2],
+		.path = strings_intern(core->paths, path),
+	};
+
+	core->range = xgrow(core->range, &core->range_capacity, core->range_count + 1,
+			    sizeof(*core->range));
+	core->range[core->range_count++] = range;
+}
+
+/*
+ * NT_FILE: count, unit of the offsets, then start, end and offset of each, then their names, each
+ * ended by a zero.
+ */
+static void
+take_files(struct core *core, const struct note *note)
+{
+	const size_t head = 2 * sizeof(uint64_t), each = 3 * sizeof(uint64_t);
+	uint64_t count, unit, entry[3];
+	size_t at;
+	char *bytes;
+
+	if (core->has_files || note->size > FILES_MAX_SIZE)
+		return;
+	bytes = xmalloc(note->size);
+	if (!core_read_file(core, note->at, bytes, note->size)) {
+		free(bytes);
+		return;
+	}
+	core->has_files = true;
+	memcpy(&count, bytes, sizeof(count));
+	memcpy(&unit, bytes + sizeof(count), sizeof(unit));
+	if (count > (note->size - head) / each)
+		count = (note->size - head) / each;
+	/* gdb writes 1 for the unit of offsets in bytes; else it is the page size */
+	if (unit >= 4096 && unit <= 65536 && (unit & (unit - 1)) == 0)
+		core->page_size = unit;
+	at = head + (size_t)count * each;
+	for (size_t i = 0; i < count; i++) {
+		const char *path = bytes + at;
+		const size_t length = strnlen(path, note->size - at);
+
+		if (at + length == note->size)
+			break;
+		at += length + 1;
+		memcpy(entry, bytes + head + i * each, each);
+		if (length >= PATH_MAX || entry[0] >= entry[1] ||
+		    (unit > 0 && entry[2] > INT64_MAX / unit))
+			continue;
+		entry[2] *= unit;
+		add_range(core, entry, path);
+	}
+	free(bytes);
+}
+
+static void
+take_auxv(struct core *core, const struct note *note)
+{
+	const uint64_t count = note->size / sizeof(Elf64_auxv_t);
+
+	if (core->has_auxv)
+		return;
+	core->has_auxv = true;
+	for (uint64_t i = 0; i < count && i < AUXV_MAX; i++) {
+		Elf64_auxv_t entry;
+
+		if (!core_read_file(core, note->at + i * sizeof(entry), &entry, sizeof(entry)))
+			return;
+		if (entry.a_type == AT_SYSINFO_EHDR)
+			core->vdso = entry.a_un.a_val;
+		else if (entry.a_type == AT_ENTRY)
+			core->entry = entry.a_un.a_val;
+	}
+}
+
+/* --- all of them ------------------------------------------------------------------- */
+
+static void
+take_note(struct core *core, const struct note *note)
+{
+	if (is_of(note, "CORE", NT_PRSTATUS, sizeof(struct elf_prstatus)))
+		take_status(core, note);
+	else if (is_of(note, "CORE", NT_PRPSINFO, sizeof(struct elf_prpsinfo)))
+		take_process(core, note);
+	else if (is_of(note, "CORE", NT_SIGINFO, sizeof(siginfo_t)))
+		take_siginfo(core, note);
+	else if (is_of(note, "CORE", NT_FILE, 2 * sizeof(uint64_t)))
+		take_files(core, note);
+	else if (is_of(note, "CORE", NT_AUXV, sizeof(Elf64_auxv_t)))
+		take_auxv(core, note);
+	else if (is_of(note, "LINUX", NT_ARM_TLS, sizeof(uint64_t)))
+		take_tls(core, note);
+	else if (strcmp(note->owner, "VMCOREINFO") == 0)
+		core->is_kernel = true;
+}
+
+void
+core_take_notes(struct core *core, const Elf64_Phdr *header)
+{
+	uint64_t at = header->p_offset, left = header->p_filesz;
+
+	core->is_cut |= at > core->size || left > core->size - at;
+	while (left > sizeof(Elf64_Nhdr) && core->notes_left > 0) {
+		struct note note = { .size = 0 };
+		uint64_t name_size, size, next;
+		Elf64_Nhdr head;
+
+		core->notes_left--;
+		if (!core_read_file(core, at, &head, sizeof(head)))
+			return;
+		name_size = ((uint64_t)head.n_namesz + NOTE_PAD) & ~NOTE_PAD;
+		size = ((uint64_t)head.n_descsz + NOTE_PAD) & ~NOTE_PAD;
+		next = sizeof(head) + name_size + size;
+		note.type = head.n_type;
+		note.size = head.n_descsz;
+		note.at = at + sizeof(head) + name_size;
+		if (head.n_namesz < sizeof(note.owner) &&
+		    !core_read_file(core, at + sizeof(head), note.owner, head.n_namesz))
+			return;
+		take_note(core, &note);
+		if (next >= left)
+			return;
+		at += next;
+		left -= next;
+	}
+}
+
+static int
+compare_ranges(const void *left, const void *right)
+{
+	const struct core_range *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return (a->path > b->path) - (a->path < b->path);
+}
+
+void
+core_settle_notes(struct core *core)
+{
+	size_t kept = 0;
+
+	if (core->range_count > 1)
+		qsort(core->range, core->range_count, sizeof(*core->range), compare_ranges);
+	for (size_t i = 0; i < core->range_count; i++)
+		if (kept == 0 || core->range[i].start >= core->range[kept - 1].end)
+			core->range[kept++] = core->range[i];
+	core->range_count = kept;
+	/* raise(3) and abort(3): no news */
+	if (core->end.sender == core->process->pid)
+		core->end.sender = 0;
+	if (core->process->cmdline == NULL || core->process->cmdline[0] == '\0') {
+		struct strbuf name;
+
+		strbuf_init(&name);
+		strbuf_add_format(&name, "[%s]", core->process->comm);
+		free(core->process->cmdline);
+		core->process->cmdline = name.data;
+	}
+}
