@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "wallsample/core.h"
 #include "wallsample/diff.h"
 #include "wallsample/process.h"
 #include "wallsample/recording_read.h"
@@ -49,6 +50,7 @@ struct export_input {
 	const char *note;     /* about the recordings that this is of; NULL: it is live */
 	const char *part;     /* which ticks were asked for, in words; NULL: all */
 	bool filtered;        /* some samples were left out by options */
+	const struct core_end *core_end; /* of a dump of a core file: how it ended; else NULL */
 };
 
 /* Two runs, compared. */

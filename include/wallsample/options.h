@@ -29,6 +29,8 @@ struct options {
 	uint64_t pid;            /* 0: not given */
 	const char *name;        /* --name */
 	char *const *command;    /* behind --; NULL: none; ends with NULL */
+	const char *core;        /* --core: a file, in place of a process; or NULL */
+	const char *exe;         /* --exe */
 	bool keep_root;
 	uint64_t duration_ns;    /* 0: until Ctrl-C or exit */
 	double rate_hz;
@@ -80,12 +82,13 @@ enum {
 	FOR_INFO = 8,
 	FOR_DIFF = 16,
 	FOR_DUMP = 32,
+	FOR_CORE = 64, /* of a dump: also of one of a core file */
 	FOR_REPORT_OF_ONE = FOR_RUN | FOR_REPORT,
 	FOR_REPORTS = FOR_REPORT_OF_ONE | FOR_DIFF,
 	FOR_SAMPLING = FOR_RUN | FOR_RECORD,
 	FOR_ATTACHING = FOR_SAMPLING | FOR_DUMP,
-	FOR_THREADS = FOR_ATTACHING | FOR_REPORT, /* those of one process have ids */
-	FOR_STACKS = FOR_REPORTS | FOR_DUMP,
+	FOR_THREADS = FOR_ATTACHING | FOR_REPORT | FOR_CORE, /* those of one process have ids */
+	FOR_STACKS = FOR_REPORTS | FOR_DUMP | FOR_CORE,
 	FOR_OUTPUT = FOR_SAMPLING | FOR_STACKS,
 	FOR_ALL = FOR_OUTPUT | FOR_INFO,
 };

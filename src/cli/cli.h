@@ -37,11 +37,11 @@ extern const struct command commands[]; /* the first is the one without a name; 
 
 void help_print(const struct command *command, FILE *out);
 
-/* --- command_sample.c --------------------------------------------------- */
+/* --- command_sample.c, command_dump.c ----------------------------------- */
 
-/* Samples as the options say and writes the output, a recording, or every thread once, as is the
- * command's way; returns the exit status. */
+/* Sample as the options say and write the output; return the exit status. Dumps: of cores, too. */
 int command_sample(const struct options *options);
+int command_dump(const struct options *options);
 
 /* --- command_report.c, command_info.c, command_diff.c ------------------- */
 

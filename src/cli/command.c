@@ -67,21 +67,24 @@ const struct command commands[] = {
 	  .ending = "\n"
 		    "Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
 		    "2 not read or not written; 64 wrong usage.\n" },
-	{ .name = "dump", .bit = FOR_DUMP, .run = command_sample,
+	{ .name = "dump", .bit = FOR_DUMP, .run = command_dump,
 	  .help = "every thread of a process once, with its stack",
 	  .about = "Usage: wallsample dump [OPTIONS] -p PID\n"
 		   "       wallsample dump [OPTIONS] --name GLOB\n"
+		   "       wallsample dump [OPTIONS] --core FILE\n"
 		   "\n"
 		   "Says what each thread of a running program does at this moment, and where:\n"
 		   "its state, the system call it sleeps in, and its stack. Threads that do the\n"
 		   "same in the same place are one group. All are of one moment: those that run\n"
-		   "are held until everybody's stack has been taken.\n",
+		   "are held until everybody's stack has been taken. Of a program that is no more\n"
+		   "a core file tells the same.\n",
 	  .examples = "\n"
 		      "Examples:\n"
 		      "  wallsample dump -p 1234                    what a hung program waits for\n"
 		      "  wallsample dump --nonblocking -p 1234      without stopping it\n"
 		      "  wallsample dump --state R -p 1234          what runs right now\n"
-		      "  wallsample dump -f json -p 1234            for programs\n",
+		      "  wallsample dump -f json -p 1234            for programs\n"
+		      "  wallsample dump --core core                where a program crashed\n",
 	  .ending = "\n"
 		    "Exit status: 0 whole; 1 partial, some thread's stack could not be taken;\n"
 		    "2 no thread or not written; 3 not permitted; 64 wrong usage.\n" },

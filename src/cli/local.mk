@@ -3,6 +3,7 @@ libwallsample_a_SOURCES += \
 	src/cli/cli.h \
 	src/cli/command.c \
 	src/cli/command_diff.c \
+	src/cli/command_dump.c \
 	src/cli/command_info.c \
 	src/cli/command_report.c \
 	src/cli/command_sample.c \

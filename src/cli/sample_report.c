@@ -198,7 +198,8 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 		/* blame has no place in time */
 		.recordings = run->options->blame ? NULL : run->recordings,
 		.recording_count = run->options->blame ? 0 : run->recording_count,
-		.process = run->target.process,
+		.process = run->core_process != NULL ? run->core_process : run->target.process,
+		.core_end = run->core_end,
 		.modules = run->modules,
 		.stats = stats,
 		.began_ns = run->began_ns,

@@ -39,6 +39,8 @@ struct sample_run {
 	size_t recording_count;
 	const char *note;          /* about them; or NULL */
 	const char *part;          /* which ticks were asked for; or NULL */
+	const struct process *core_process; /* of a core file: who it was; else NULL */
+	const struct core_end *core_end;    /* likewise: how it ended */
 	struct error record_error; /* why there is not more of it */
 };
 

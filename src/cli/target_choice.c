@@ -14,8 +14,8 @@ target_check_usage(const struct options *options, struct error *err)
 	int given = (options->pid != 0) + (options->name != NULL) + (options->command != NULL);
 
 	if (options->verb->bit == FOR_DUMP && (given == 0 || options->command != NULL))
-		return error_set(err, ERROR_USAGE, "the threads of which process? -p PID or --name "
-				 "GLOB; wallsample dump -h explains");
+		return error_set(err, ERROR_USAGE, "the threads of which process? -p PID, --name "
+				 "GLOB or --core FILE; wallsample dump -h explains");
 	if (given == 0)
 		return error_set(err, ERROR_USAGE,
 				 "what is to be sampled? -p PID, --name GLOB or -- CMD; wallsample "

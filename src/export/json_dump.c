@@ -2,6 +2,9 @@
 /*
  * json_dump.c - every thread once, as data, in the shape that wallsample-formats(5) describes.
  */
+#include <inttypes.h>
+#include <string.h>
+
 #include "exporters.h"
 #include "json_parts.h"
 #include "wallsample/dump.h"
@@ -90,6 +93,23 @@ write_group(struct json_stream *json, const struct view *view, const struct dump
 	json_stream_put(json, NULL, object);
 }
 
+/* How the process of a core file ended. */
+static json_t *
+end(const struct core_end *core_end)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "signal", json_integer(core_end->signal));
+	json_object_set_new(object, "description", json_string(strsignal(core_end->signal)));
+	json_object_set_new(object, "tid", json_integer(core_end->tid));
+	if (core_end->has_address)
+		json_object_set_new(object, "address",
+				    json_sprintf("0x%" PRIx64, core_end->address));
+	if (core_end->sender != 0)
+		json_object_set_new(object, "sender", json_integer(core_end->sender));
+	return object;
+}
+
 void
 json_write_dump(const struct export_input *input, FILE *out)
 {
@@ -103,6 +123,8 @@ json_write_dump(const struct export_input *input, FILE *out)
 	json_stream_put(&json, "kind", json_string("dump"));
 	json_stream_put(&json, "target", json_process(&json, input->process));
 	json_stream_put(&json, "taken_ns", json_stream_number(input->began_ns));
+	if (input->core_end != NULL && input->core_end->signal != 0)
+		json_stream_put(&json, "ended_by", end(input->core_end));
 	json_write_deadlocks(&json, input->view);
 	json_stream_begin_list(&json, "groups");
 	for (size_t i = 0; i < dump.count; i++)

@@ -5,6 +5,7 @@
  * Names of functions and files stay whole, however long the line: they are there to be copied.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "display.h"
 #include "exporters.h"
@@ -16,13 +17,26 @@
 
 #define INDENT 4
 
+/* "signal 11 (Segmentation fault)" */
+static void
+add_signal(struct strbuf *sb, int signal)
+{
+	strbuf_add_format(sb, "signal %d (%s)", signal, strsignal(signal));
+}
+
 static void
 add_thread(struct strbuf *sb, const struct profile *profile, uint32_t id)
 {
 	const struct profile_thread *thread = profile_thread(profile, id);
 
-	strbuf_add_format(sb, "%jd (", (intmax_t)thread->tid);
-	strbuf_add_foreign(sb, profile_text(profile, thread->name));
+	const char *name = profile_text(profile, thread->name);
+
+	strbuf_add_format(sb, "%jd", (intmax_t)thread->tid);
+	/* core files do not have the names of all */
+	if (name[0] == '\0')
+		return;
+	strbuf_add_text(sb, " (");
+	strbuf_add_foreign(sb, name);
 	strbuf_add_text(sb, ")");
 }
 
@@ -65,6 +79,21 @@ add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *gr
 	}
 }
 
+/* "sleeping in futex", and of a core file's thread, whether its signal ended the process. */
+static void
+add_state(struct strbuf *sb, const struct export_input *input, const struct dump_group *group)
+{
+	const struct core_end *end = input->core_end;
+
+	if (end == NULL || end->signal == 0 || group->count != 1 ||
+	    profile_thread(view_profile(input->view), group->thread[0].thread)->tid != end->tid) {
+		run_state_add(sb, group->state, group->syscall);
+		return;
+	}
+	strbuf_add_text(sb, "ended by ");
+	add_signal(sb, end->signal);
+}
+
 /* A line for each of the things that threads of the group wait for, and who they are. */
 static void
 write_waits(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
@@ -105,8 +134,10 @@ write_waits(const struct view *view, const struct dump_group *group, FILE *out, 
 
 /* "Thread 12 (worker): running", or "3 threads: sleeping in futex". */
 static void
-write_who(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
+write_who(const struct export_input *input, const struct dump_group *group, FILE *out,
+	  size_t width)
 {
+	const struct view *view = input->view;
 	struct strbuf sb;
 
 	strbuf_init(&sb);
@@ -118,7 +149,7 @@ write_who(const struct view *view, const struct dump_group *group, FILE *out, si
 		strbuf_add_text(&sb, " threads");
 	}
 	strbuf_add_text(&sb, ": ");
-	run_state_add(&sb, group->state, group->syscall);
+	add_state(&sb, input, group);
 	fprintf(out, "\n%s\n", sb.data);
 	strbuf_release(&sb);
 	write_waits(view, group, out, width);
@@ -167,6 +198,28 @@ write_head(const struct export_input *input, const struct dump *dump, FILE *out)
 	strbuf_release(&sb);
 }
 
+/* "ended by signal 11 (Segmentation fault), address 0x10, in thread 12" */
+static void
+write_end(const struct core_end *end, FILE *out)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	if (end->signal == 0) {
+		strbuf_add_text(&sb, "not ended: the core is of a process that lived on");
+	} else {
+		strbuf_add_text(&sb, "ended by ");
+		add_signal(&sb, end->signal);
+		if (end->has_address)
+			strbuf_add_format(&sb, ", address 0x%" PRIx64, end->address);
+		if (end->sender != 0)
+			strbuf_add_format(&sb, ", sent by process %jd", (intmax_t)end->sender);
+		strbuf_add_format(&sb, ", in thread %jd", (intmax_t)end->tid);
+	}
+	fprintf(out, "%s\n", sb.data);
+	strbuf_release(&sb);
+}
+
 /* What it cost those whose stack was taken. */
 static void
 write_cost(const struct export_input *input, FILE *out, size_t width)
@@ -185,10 +238,7 @@ write_cost(const struct export_input *input, FILE *out, size_t width)
 		quantity_add_time(&sb, (int64_t)stats->stop_ns.max);
 	}
 	strbuf_add_text(&sb, ".");
-	fputc('\n', out);
 	display_wrap(out, sb.data, 0, width);
-	if (input->filtered)
-		fputs("Threads that options have left out are not shown.\n", out);
 	strbuf_release(&sb);
 }
 
@@ -200,16 +250,23 @@ text_dump_write(const struct export_input *input, struct page *page, FILE *out)
 
 	dump_make(input->view, &dump);
 	write_head(input, &dump, out);
+	if (input->core_end != NULL)
+		write_end(input->core_end, out);
 	report_write_deadlocks(input->view, page);
 	for (size_t g = 0; g < dump.count; g++) {
 		const struct dump_group *group = &dump.group[g];
 
-		write_who(input->view, group, out, width);
+		write_who(input, group, out, width);
 		for (size_t i = 0; i < group->depth; i++)
 			write_frame(input->view, group->function[i], i, out);
 		if (group->depth == 0)
 			fprintf(out, "%*s  [no stack]\n", INDENT, "");
 	}
-	write_cost(input, out, width);
+	if (input->core_end == NULL || input->filtered)
+		fputc('\n', out);
+	if (input->core_end == NULL)
+		write_cost(input, out, width);
+	if (input->filtered)
+		fputs("Threads that options have left out are not shown.\n", out);
 	dump_release(&dump);
 }

@@ -16,16 +16,19 @@ options_in() {
 	grep -oE -- "$words" | sed -E 's/^[^-]//' | sort -u
 }
 
-# The registry has the truth: name, letter, whether it is hidden.
+# The registry has the truth: name, letter, whether it is hidden, or only for other commands.
 awk '
 	/\.name = "/ { row = "" }
 	{ row = row $0 }
 	/\}/ && row ~ /\.name = "/ {
+		kind = row ~ /\.hidden = true/ ? "hidden" : "shown"
+		if (row ~ /\.commands = FOR_(DUMP|REPORT|DIFF|INFO|RECORD)[ ,]/)
+			kind = "elsewhere"
 		name = row; sub(/.*\.name = "/, "", name); sub(/".*/, "", name)
-		print "--" name, (row ~ /\.hidden = true/ ? "hidden" : "shown")
+		print "--" name, kind
 		if (row ~ /\.letter = \047/) {
 			letter = row; sub(/.*\.letter = \047/, "", letter); sub(/\047.*/, "", letter)
-			print "-" letter, (row ~ /\.hidden = true/ ? "hidden" : "shown")
+			print "-" letter, kind
 		}
 		row = ""
 	}' src/cli/option_table.c | sort -u >"$work/table"
@@ -45,6 +48,8 @@ complain() {
 }
 
 while read -r option shown; do
+	# those have pages of their own, see below
+	[ "$shown" != elsewhere ] || continue
 	grep -qxF -e "$option" "$work/page" || complain "$page does not name $option"
 	if [ "$shown" = shown ]; then
 		grep -qxF -e "$option" "$work/help" || complain "--help does not name $option"

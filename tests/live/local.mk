@@ -56,7 +56,8 @@ live_jit_targets = \
 live_plain_targets = \
 	tests/live/bin/amdahl tests/live/bin/brink tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
 	tests/live/bin/channel tests/live/bin/churn tests/live/bin/contended \
-	tests/live/bin/copies tests/live/bin/crowd tests/live/bin/descriptors \
+	tests/live/bin/copies tests/live/bin/crasher tests/live/bin/crowd \
+	tests/live/bin/descriptors \
 	tests/live/bin/exec_after \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
 	tests/live/bin/interrupts \
@@ -75,7 +76,7 @@ live_sources = \
 	tests/live/targets/amdahl.c tests/live/targets/brink.c tests/live/targets/calls.h tests/live/targets/calls_hot.c \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
 	tests/live/targets/channel.c tests/live/targets/churn.c tests/live/targets/contended.c \
-	tests/live/targets/copies.c tests/live/targets/crowd.c \
+	tests/live/targets/copies.c tests/live/targets/crasher.c tests/live/targets/crowd.c \
 	tests/live/targets/descriptors.c \
 	tests/live/targets/exec_after.c tests/live/targets/exec_before.c \
 	tests/live/targets/execs.c tests/live/targets/forks.c tests/live/targets/gated.c \
@@ -109,6 +110,8 @@ tests/live/bin/contended: tests/live/targets/contended.c $(live_headers)
 tests/live/bin/stuck: tests/live/targets/stuck.c $(live_headers)
 	$(live_one)
 tests/live/bin/churn: tests/live/targets/churn.c $(live_headers)
+	$(live_one)
+tests/live/bin/crasher: tests/live/targets/crasher.c $(live_headers)
 	$(live_one)
 tests/live/bin/crowd: tests/live/targets/crowd.c $(live_headers)
 	$(live_one)
