@@ -22,6 +22,14 @@ fuzz_corpus = \
 	tests/fuzz/corpus/jit_elf/textrel.elf
 EXTRA_DIST += tests/fuzz/driver.sh tests/fuzz/module.sh tests/fuzz/jit.sh $(fuzz_corpus)
 
+check_PROGRAMS += tests/fuzz/fuzz_core
+tests_fuzz_fuzz_core_SOURCES = \
+	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_core.c
+tests_fuzz_fuzz_core_LDADD = $(WALLSAMPLE_LIBS)
+TESTS += tests/fuzz/core.sh
+EXTRA_DIST += tests/fuzz/core.sh \
+	tests/fuzz/corpus/core/gcore.core tests/fuzz/corpus/core/kernel.core
+
 check_PROGRAMS += tests/fuzz/fuzz_recording
 tests_fuzz_fuzz_recording_SOURCES = \
 	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_recording.c
