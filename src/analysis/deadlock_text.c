@@ -12,8 +12,10 @@ static void
 add_name(const struct profile *profile, uint32_t id, struct strbuf *out)
 {
 	const struct profile_thread *thread = profile_thread(profile, id);
+	const char *name = profile_text(profile, thread->name);
 
-	strbuf_add_foreign(out, profile_text(profile, thread->name));
+	/* Core files have few names. */
+	strbuf_add_foreign(out, name[0] != '\0' ? name : "thread");
 	strbuf_add_format(out, "-%jd", (intmax_t)thread->tid);
 }
 

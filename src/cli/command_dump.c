@@ -92,6 +92,8 @@ write_threads(struct sample_run *run, const struct core *core, int *status, stru
 	strbuf_init(&why);
 	if (rc == 0)
 		*status = sample_exit_status(&run->stats, &why);
+	if (rc == 0 && profile_deadlock_count(run->profile) > 0)
+		*status = SAMPLE_DEADLOCK;
 	if (rc == 0 && why.length > 0)
 		log_say(&run->log, LOG_NORMAL, "%s", why.data);
 	strbuf_release(&why);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core_waits.h"
 #include "stack_state.h"
 #include "wallsample/core_thread.h"
 #include "wallsample/state.h"
@@ -21,6 +22,7 @@ struct taking {
 	struct snapshot snapshot;
 	struct chain chain;
 	struct profile *profile;
+	struct core_waits waits;
 	struct sampler_stats *stats;
 };
 
@@ -89,13 +91,17 @@ add_thread(const struct taking *taking, size_t index)
 static void
 take_thread(struct taking *taking, size_t index)
 {
+	struct core_waiter *waiter = &taking->waits.waiter[index];
 	struct profile_entry sample = {
 		.thread = add_thread(taking, index),
+		.wait = waiter->wait,
 		.samples = 1,
 		.ns = { [WEIGHT_WALL] = 1 },
 	};
 	struct core_thread thread;
 
+	waiter->thread = sample.thread;
+	waiter->stack = STACK_NONE;
 	taking->stats->thread_samples++;
 	if (!core_thread_read(taking->core, index, &thread)) {
 		const uint32_t failure = profile_intern_named(
@@ -112,10 +118,33 @@ take_thread(struct taking *taking, size_t index)
 	unwinder_walk(taking->unwinder, &taking->snapshot, false, &taking->chain);
 	taking->stats->chains[taking->chain.end]++;
 	taking->stats->unwind_frames += taking->chain.count;
-	sample.stack = stacks_intern(&taking->stacks, &taking->chain, 0);
+	waiter->stack = sample.stack = stacks_intern(&taking->stacks, &taking->chain, 0);
 	sample.state = state_of(&thread);
 	sample.syscall = (int32_t)true_syscall(taking, &thread);
 	profile_add(taking->profile, &sample);
+}
+
+/* In which calls they slept. */
+static void
+read_waiters(struct taking *taking)
+{
+	const size_t count = core_thread_count(taking->core);
+	struct core_waiter *waiter = xcalloc(count + 1, sizeof(*waiter));
+
+	for (size_t i = 0; i < count; i++) {
+		struct core_thread thread;
+
+		waiter[i].tid = core_thread_id(taking->core, i);
+		waiter[i].call.number = SYSCALL_NONE;
+		if (!core_thread_read(taking->core, i, &thread) || !thread.asleep)
+			continue;
+		waiter[i].call = (struct wait_call){ .state = RUN_SLEEPING,
+						     .number = true_syscall(taking, &thread),
+						     .sp = thread.regs.sp };
+		memcpy(waiter[i].call.args, thread.args, sizeof(thread.args));
+	}
+	core_waits_init(&taking->waits, waiter, count, taking->memory);
+	core_waits_classify(&taking->waits, taking->maps, taking->profile);
 }
 
 void
@@ -134,8 +163,11 @@ core_sample(const struct core *core, struct maps *maps, enum unwind_choice choic
 	snapshot_init(&taking.snapshot);
 	snapshot_reserve(&taking.snapshot, STACK_AT_ONCE);
 	chain_init(&taking.chain);
+	read_waiters(&taking);
 	for (size_t i = 0; i < count; i++)
 		take_thread(&taking, i);
+	core_waits_blame(&taking.waits, profile);
+	core_waits_release(&taking.waits);
 	profile_add_tick(profile, 1, 0, 0);
 	stats->ticks = 1;
 	stats->threads_seen = count;

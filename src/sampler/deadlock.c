@@ -10,23 +10,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "rings.h"
 #include "sampler_state.h"
 
 /* Between two looks. What is never released can wait. */
 #define LOOK_NS (100 * NS_PER_MS)
 /* Before the look that confirms, where there is no later tick. */
 #define PAUSE_NS 20000000L
-
-#define NOBODY UINT32_MAX
-
-/* The threads of a moment: `next` of each is who has what it waits for. */
-struct graph {
-	uint32_t *next;  /* index in sampler->thread, or NOBODY */
-	uint32_t *ring;  /* the number of the ring that its way ends in; NOBODY: none */
-	bool *in_ring;
-	uint32_t rings;
-	size_t count;
-};
 
 void
 deadlocks_release(struct deadlocks *deadlocks)
@@ -61,48 +51,18 @@ can_be_stuck(const struct tracked *thread)
 }
 
 static void
-find_holders(struct sampler *sampler, struct graph *graph)
+find_holders(struct sampler *sampler, struct rings *rings)
 {
-	for (size_t i = 0; i < graph->count; i++) {
+	for (size_t i = 0; i < rings->count; i++) {
 		const struct tracked *thread = sampler->thread[i];
 		const struct wait_owner *owner;
 
-		graph->next[i] = graph->ring[i] = NOBODY;
 		if (!can_be_stuck(thread))
 			continue;
 		owner = waits_owner(sampler, &thread->wait.what);
 		if (owner->holder == HOLDER_THREAD)
-			graph->next[i] = index_of_tid(sampler, owner->tid);
+			rings->next[i] = index_of_tid(sampler, owner->tid);
 	}
-}
-
-/* Each way is walked once: it ends where there is no holder, on an earlier way, or in a ring. */
-static void
-find_rings(struct graph *graph)
-{
-	/* The way that came by; 0: none. */
-	uint32_t *walk = xcalloc(graph->count + 1, sizeof(*walk));
-
-	for (uint32_t start = 0; start < graph->count; start++) {
-		uint32_t at = start, ring = NOBODY;
-
-		while (at != NOBODY && walk[at] == 0) {
-			walk[at] = start + 1;
-			at = graph->next[at];
-		}
-		if (at != NOBODY && walk[at] == start + 1) {
-			ring = graph->rings++;
-			for (uint32_t i = at; !graph->in_ring[i]; i = graph->next[i])
-				graph->in_ring[i] = true;
-		} else if (at != NOBODY) {
-			ring = graph->ring[at];
-		}
-		for (uint32_t i = start; i != NOBODY && walk[i] == start + 1 &&
-					 graph->ring[i] == NOBODY && ring != NOBODY;
-		     i = graph->next[i])
-			graph->ring[i] = ring;
-	}
-	free(walk);
 }
 
 /* --- is it the same as the last time? ------------------------------------------------- */
@@ -132,24 +92,15 @@ was_seen(const struct deadlocks *deadlocks, const struct ring_thread *thread)
 	return false;
 }
 
-/* The ring in its order, then those behind it. */
 static void
-tell(struct sampler *sampler, const struct graph *graph, uint32_t ring, uint32_t first)
+tell(struct sampler *sampler, const struct rings *rings, uint32_t ring)
 {
-	struct profile_stuck *stuck = xcalloc(graph->count, sizeof(*stuck));
-	size_t count = 0, in_ring;
-	uint32_t at = first;
+	struct profile_stuck *stuck = xcalloc(rings->count, sizeof(*stuck));
+	uint32_t *list = xcalloc(rings->count, sizeof(*list));
+	size_t in_ring, count = rings_list(rings, ring, list, &in_ring);
 
-	do {
-		stuck[count++].thread = at;
-		at = graph->next[at];
-	} while (at != first);
-	in_ring = count;
-	for (uint32_t i = 0; i < graph->count; i++)
-		if (graph->ring[i] == ring && !graph->in_ring[i])
-			stuck[count++].thread = i;
 	for (size_t i = 0; i < count; i++) {
-		struct tracked *thread = sampler->thread[stuck[i].thread];
+		struct tracked *thread = sampler->thread[list[i]];
 
 		if (thread->profile_thread == UINT32_MAX)
 			thread_enter_profile(sampler, thread);
@@ -158,34 +109,32 @@ tell(struct sampler *sampler, const struct graph *graph, uint32_t ring, uint32_t
 						   .stack = thread->stack };
 	}
 	profile_add_deadlock(sampler->profile, stuck, count, in_ring);
+	free(list);
 	free(stuck);
 }
 
 /* The threads of all rings are what the next look compares with. */
 static void
-judge(struct sampler *sampler, const struct graph *graph)
+judge(struct sampler *sampler, const struct rings *rings)
 {
 	struct deadlocks *deadlocks = &sampler->deadlocks;
 	struct deadlocks now = { .seen = NULL };
 
-	for (uint32_t ring = 0; ring < graph->rings; ring++) {
-		uint32_t first = NOBODY;
+	for (uint32_t ring = 0; ring < rings->rings; ring++) {
+		const uint32_t first = rings->first[ring];
 		bool lasts = true;
 
-		for (uint32_t i = 0; i < graph->count; i++) {
+		for (uint32_t at = first, n = 0; n == 0 || at != first; at = rings->next[at], n++) {
 			struct ring_thread thread;
 
-			if (!graph->in_ring[i] || graph->ring[i] != ring)
-				continue;
-			first = first == NOBODY ? i : first;
-			lasts &= see(sampler, sampler->thread[i], &thread) &&
+			lasts &= see(sampler, sampler->thread[at], &thread) &&
 				 was_seen(deadlocks, &thread);
 			now.seen = xgrow(now.seen, &now.seen_capacity, now.seen_count + 1,
 					 sizeof(*now.seen));
 			now.seen[now.seen_count++] = thread;
 		}
-		if (lasts && first != NOBODY)
-			tell(sampler, graph, ring, first);
+		if (lasts)
+			tell(sampler, rings, ring);
 	}
 	free(deadlocks->seen);
 	deadlocks->seen = now.seen;
@@ -196,20 +145,13 @@ judge(struct sampler *sampler, const struct graph *graph)
 static void
 look(struct sampler *sampler)
 {
-	const size_t count = sampler->thread_count;
-	struct graph graph = {
-		.next = xcalloc(count + 1, sizeof(*graph.next)),
-		.ring = xcalloc(count + 1, sizeof(*graph.ring)),
-		.in_ring = xcalloc(count + 1, sizeof(*graph.in_ring)),
-		.count = count,
-	};
+	struct rings rings;
 
-	find_holders(sampler, &graph);
-	find_rings(&graph);
-	judge(sampler, &graph);
-	free(graph.next);
-	free(graph.ring);
-	free(graph.in_ring);
+	rings_init(&rings, sampler->thread_count);
+	find_holders(sampler, &rings);
+	rings_find(&rings);
+	judge(sampler, &rings);
+	rings_release(&rings);
 }
 
 void

@@ -2,11 +2,13 @@ libwallsample_a_SOURCES += \
 	src/sampler/charge.c src/sampler/charge.h src/sampler/pace.h \
 	src/sampler/collect.c \
 	src/sampler/core_sample.c \
+	src/sampler/core_waits.c src/sampler/core_waits.h \
 	src/sampler/deadlock.c src/sampler/deadlock.h \
 	src/sampler/late.c \
 	src/sampler/leader.c \
 	src/sampler/look.c \
 	src/sampler/pace.c \
+	src/sampler/rings.c src/sampler/rings.h \
 	src/sampler/sampler.c \
 	src/sampler/sampler_state.h \
 	src/sampler/stack_state.h \

@@ -154,7 +154,6 @@ void threads_free(struct sampler *sampler);
 void thread_enter_profile(struct sampler *sampler, struct tracked *thread);
 /* The thread is about to be captured: asks for its name again, now and then. */
 void thread_count_capture(struct sampler *sampler, struct tracked *thread);
-/* Asks for its name again. */
 void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
 struct tracked *thread_of_tid(struct sampler *sampler, pid_t tid); /* NULL: none */
 
@@ -187,9 +186,8 @@ void look_settle(struct sampler *sampler, struct tracked *thread, bool asleep);
 struct pending *batch_add(struct batch *batch, struct tracked *thread, int64_t samples,
 			  int64_t weight_ns);
 void batch_release(struct batch *batch);
-/* Walks the stacks of the sleepers that were read so far. */
+/* Walks the stacks of the sleepers that were read so far; then stops what runs, and walks all. */
 void collect_sleepers(struct sampler *sampler);
-/* Stops what runs, walks everything, leaves nothing pending. */
 void collect_all(struct sampler *sampler);
 /* Takes in what was captured since the last tick; with `give_up` no later one will come. */
 void collect_late(struct sampler *sampler, bool give_up);

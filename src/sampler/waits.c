@@ -156,21 +156,20 @@ waits_leave(struct sampler *sampler, struct tracked *thread)
 
 /* --- the object ---------------------------------------------------------------------- */
 
-/* A lock among the variables of a module, or in memory that is nobody's. */
-static uint32_t
-frame_of_address(struct sampler *sampler, uint64_t address)
+uint32_t
+frame_of_data(const struct maps *maps, struct profile *profile, uint64_t address)
 {
-	const struct mapping *mapping = maps_find_data(sampler->maps, address);
+	const struct mapping *mapping = maps_find_data(maps, address);
 	struct profile_frame frame = { .origin = FRAME_DATA };
 	char text[32];
 
 	if (mapping == NULL || mapping->image == NULL) {
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
-		return profile_intern_named(sampler->profile, text);
+		return profile_intern_named(profile, text);
 	}
 	frame.module = mapping->module;
 	frame.address = address - mapping->bias;
-	return profile_intern_frame(sampler->profile, &frame);
+	return profile_intern_frame(profile, &frame);
 }
 
 static uint32_t
@@ -257,7 +256,7 @@ object_of(struct sampler *sampler, struct wait *wait)
 	if (wait->kind == WAIT_CHILD)
 		return frame_of_child(sampler, wait->child);
 	if (wait->object != 0)
-		return frame_of_address(sampler, wait->object);
+		return frame_of_data(sampler->maps, sampler->profile, wait->object);
 	if (wait->fd < 0)
 		return FRAME_NONE;
 	kind = descriptor_look(sampler->waits.descriptors, wait->fd, &id);
@@ -361,9 +360,8 @@ waits_owner(struct sampler *sampler, const struct wait *wait)
 	return &waits->owner[at];
 }
 
-/* Why nobody's stack is to blame, in the place of one. */
-static uint32_t
-stack_of_nobody(struct sampler *sampler, const struct wait_owner *owner)
+uint32_t
+stack_of_nobody(struct profile *profile, const struct wait_owner *owner)
 {
 	char text[64];
 
@@ -382,8 +380,7 @@ stack_of_nobody(struct sampler *sampler, const struct wait_owner *owner)
 		snprintf(text, sizeof(text), "[nobody just then]");
 		break;
 	}
-	return profile_intern_stack(sampler->profile, profile_intern_named(sampler->profile, text),
-				    STACK_NONE);
+	return profile_intern_stack(profile, profile_intern_named(profile, text), STACK_NONE);
 }
 
 static void
@@ -411,7 +408,7 @@ blame(struct sampler *sampler, const struct blamed *blamed)
 		to.state = holder->late != NULL ? RUN_QUEUED : holder->state;
 	} else {
 		to.thread = profile_nobody(sampler->profile);
-		to.stack = stack_of_nobody(sampler, owner);
+		to.stack = stack_of_nobody(sampler->profile, owner);
 	}
 	profile_add_blame(sampler->profile, &to);
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "wallsample/descriptor.h"
+#include "wallsample/maps.h"
+#include "wallsample/profile.h"
 #include "wallsample/table.h"
 #include "wallsample/wait.h"
 
@@ -55,6 +57,12 @@ struct waits {
 	struct wait_owner *owner;
 	size_t owner_count, owner_capacity;
 };
+
+/* The frame of a lock: a variable of a module, or memory that is nobody's. */
+uint32_t frame_of_data(const struct maps *maps, struct profile *profile, uint64_t address);
+
+/* Why nobody's stack is to blame, in the place of one. */
+uint32_t stack_of_nobody(struct profile *profile, const struct wait_owner *owner);
 
 void waits_init(struct sampler *sampler);
 void waits_release(struct sampler *sampler);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* core_waits.c - as waits.c and deadlock.c do it of a live process. */
+#include "core_waits.h"
+
+#include <stdlib.h>
+
+#include "rings.h"
+#include "waits.h"
+#include "wallsample/base.h"
+
+static uint32_t
+index_of(const struct core_waits *waits, pid_t tid)
+{
+	uint32_t index = NOBODY;
+
+	table_find(&waits->by_tid, (uint64_t)tid, 0, &index);
+	return index;
+}
+
+static pid_t
+find_thread(void *context, pid_t inner)
+{
+	return inner > 0 && index_of(context, inner) != NOBODY ? inner : 0;
+}
+
+static size_t
+count_blocked(void *context, uint64_t address)
+{
+	const struct core_waits *waits = context;
+	uint32_t count = 0;
+
+	table_find(&waits->words, address, 0, &count);
+	return count;
+}
+
+void
+core_waits_init(struct core_waits *waits, struct core_waiter *waiter, size_t count,
+		struct memory memory)
+{
+	*waits = (struct core_waits){ .waiter = waiter, .count = count };
+	waits->source = (struct wait_source){ .memory = memory,
+					      .thread = find_thread,
+					      .blocked = count_blocked,
+					      .context = waits };
+	table_init(&waits->by_tid);
+	table_init(&waits->words);
+	for (uint32_t i = 0; i < count; i++) {
+		table_place(&waits->by_tid, (uint64_t)waiter[i].tid, 0, i, NULL);
+		if (waiter[i].call.number >= 0)
+			waiter[i].word = wait_futex_word(&waiter[i].call);
+		if (waiter[i].word != 0)
+			(*table_place(&waits->words, waiter[i].word, 0, 0, NULL))++;
+	}
+}
+
+void
+core_waits_release(struct core_waits *waits)
+{
+	free(waits->waiter);
+	table_release(&waits->by_tid);
+	table_release(&waits->words);
+}
+
+void
+core_waits_classify(struct core_waits *waits, const struct maps *maps, struct profile *profile)
+{
+	for (size_t i = 0; i < waits->count; i++) {
+		struct core_waiter *waiter = &waits->waiter[i];
+		struct profile_wait wait = { .object = FRAME_NONE, .most = 1 };
+		struct wait_owner owner;
+
+		if (waiter->call.number < 0)
+			continue;
+		wait_classify(&waits->source, &waiter->call, &waiter->what);
+		wait.kind = waiter->what.kind;
+		wait.timed = waiter->what.timed;
+		if (wait.kind == WAIT_JOIN) {
+			char text[32];
+
+			wait_owner(&waits->source, &waiter->what, &owner);
+			snprintf(text, sizeof(text), "%jd", (intmax_t)owner.tid);
+			wait.object = profile_intern_named(profile, text);
+		} else if (waiter->what.object != 0) {
+			wait.object = frame_of_data(maps, profile, waiter->what.object);
+		}
+		if (waiter->word != 0)
+			wait.most = (uint32_t)count_blocked(waits, waiter->word);
+		if (wait.kind != WAIT_NONE)
+			waiter->wait = profile_add_wait(profile, &wait);
+	}
+}
+
+static void
+blame(const struct core_waits *waits, struct profile *profile, struct rings *rings, uint32_t index)
+{
+	const struct core_waiter *waiter = &waits->waiter[index], *holder;
+	struct profile_blame to = {
+		.wait = waiter->wait, .state = RUN_UNKNOWN, .samples = 1, .ns = 1,
+	};
+	struct wait_owner owner;
+	uint32_t at;
+
+	if (waiter->wait == 0 || !wait_kind_has_owner(waiter->what.kind))
+		return;
+	wait_owner(&waits->source, &waiter->what, &owner);
+	at = owner.holder == HOLDER_THREAD ? index_of(waits, owner.tid) : NOBODY;
+	holder = at != NOBODY ? &waits->waiter[at] : NULL;
+	if (!waiter->what.timed)
+		rings->next[index] = at;
+	to.thread = holder != NULL ? holder->thread : profile_nobody(profile);
+	to.stack = holder != NULL ? holder->stack : stack_of_nobody(profile, &owner);
+	profile_add_blame(profile, &to);
+}
+
+static void
+tell(const struct core_waits *waits, struct profile *profile, const struct rings *rings,
+     uint32_t ring)
+{
+	struct profile_stuck *stuck = xcalloc(rings->count, sizeof(*stuck));
+	uint32_t *list = xcalloc(rings->count, sizeof(*list));
+	size_t in_ring, count = rings_list(rings, ring, list, &in_ring);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct core_waiter *waiter = &waits->waiter[list[i]];
+
+		stuck[i] = (struct profile_stuck){ .thread = waiter->thread,
+						   .stack = waiter->stack,
+						   .wait = waiter->wait };
+	}
+	profile_add_deadlock(profile, stuck, count, in_ring);
+	free(list);
+	free(stuck);
+}
+
+void
+core_waits_blame(struct core_waits *waits, struct profile *profile)
+{
+	struct rings rings;
+
+	rings_init(&rings, waits->count);
+	for (uint32_t i = 0; i < waits->count; i++)
+		blame(waits, profile, &rings, i);
+	rings_find(&rings);
+	for (uint32_t ring = 0; ring < rings.rings; ring++)
+		tell(waits, profile, &rings, ring);
+	rings_release(&rings);
+}

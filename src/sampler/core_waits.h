@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* core_waits.h - what the threads of a core file waited for: all of one moment, so that a ring
+ * of them is a deadlock. */
+#ifndef WALLSAMPLE_CORE_WAITS_H
+#define WALLSAMPLE_CORE_WAITS_H
+
+#include "wallsample/core.h"
+#include "wallsample/maps.h"
+#include "wallsample/profile.h"
+#include "wallsample/table.h"
+#include "wallsample/wait.h"
+
+/* One thread, and in which call it slept. */
+struct core_waiter {
+	pid_t tid;
+	struct wait_call call;  /* its number is SYSCALL_NONE if it did not sleep */
+	uint64_t word;          /* the futex, or 0 */
+	struct wait what;
+	uint32_t wait;          /* of the profile; 0: none */
+	uint32_t thread, stack; /* of the profile */
+};
+
+/* By thread id of a core, which may be the same of several: the first is meant. */
+struct core_waits {
+	struct core_waiter *waiter; /* as many as there are threads, in their order */
+	size_t count;
+	struct table by_tid, words; /* thread id -> index; futex word -> how many wait on it */
+	struct wait_source source;
+};
+
+/* `waiter` is taken over, with tid and call filled in. */
+void core_waits_init(struct core_waits *waits, struct core_waiter *waiter, size_t count,
+		     struct memory memory);
+void core_waits_release(struct core_waits *waits);
+/* Fills in what each waits for. */
+void core_waits_classify(struct core_waits *waits, const struct maps *maps,
+			 struct profile *profile);
+/* When threads and stacks are known: who has it, and deadlocks. */
+void core_waits_blame(struct core_waits *waits, struct profile *profile);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* rings.c - each way is walked once: it ends with nobody, on an earlier way, or in a ring. */
+#include "rings.h"
+
+#include <stdlib.h>
+
+#include "wallsample/base.h"
+
+void
+rings_init(struct rings *rings, size_t count)
+{
+	*rings = (struct rings){
+		.next = xcalloc(count + 1, sizeof(*rings->next)),
+		.ring = xcalloc(count + 1, sizeof(*rings->ring)),
+		.in_ring = xcalloc(count + 1, sizeof(*rings->in_ring)),
+		.count = count,
+	};
+	for (size_t i = 0; i < count; i++)
+		rings->next[i] = rings->ring[i] = NOBODY;
+}
+
+void
+rings_release(struct rings *rings)
+{
+	free(rings->next);
+	free(rings->ring);
+	free(rings->in_ring);
+	free(rings->first);
+}
+
+void
+rings_find(struct rings *rings)
+{
+	/* The way that came by; 0: none. */
+	uint32_t *walk = xcalloc(rings->count + 1, sizeof(*walk));
+
+	for (uint32_t start = 0; start < rings->count; start++) {
+		uint32_t at = start, ring = NOBODY;
+
+		while (at != NOBODY && walk[at] == 0) {
+			walk[at] = start + 1;
+			at = rings->next[at];
+		}
+		if (at != NOBODY && walk[at] == start + 1) {
+			ring = rings->rings++;
+			rings->first = xgrow(rings->first, &rings->first_capacity,
+					     rings->rings, sizeof(*rings->first));
+			rings->first[ring] = at;
+			for (uint32_t i = at; !rings->in_ring[i]; i = rings->next[i])
+				rings->in_ring[i] = true;
+		} else if (at != NOBODY) {
+			ring = rings->ring[at];
+		}
+		if (ring == NOBODY)
+			continue;
+		for (uint32_t i = start; walk[i] == start + 1 && rings->ring[i] == NOBODY;
+		     i = rings->next[i])
+			rings->ring[i] = ring;
+	}
+	free(walk);
+}
+
+size_t
+rings_list(const struct rings *rings, uint32_t ring, uint32_t *out, size_t *in_ring)
+{
+	const uint32_t first = rings->first[ring];
+	size_t count = 0;
+
+	for (uint32_t at = first; count == 0 || at != first; at = rings->next[at])
+		out[count++] = at;
+	*in_ring = count;
+	for (uint32_t i = 0; i < rings->count; i++)
+		if (rings->ring[i] == ring && !rings->in_ring[i])
+			out[count++] = i;
+	return count;
+}
