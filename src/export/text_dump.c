@@ -94,7 +94,7 @@ add_state(struct strbuf *sb, const struct export_input *input, const struct dump
 	add_signal(sb, end->signal);
 }
 
-/* A line for each of the things that threads of the group wait for, and who they are. */
+/* A line for each of the things that threads of the group wait for: who they are, and what. */
 static void
 write_waits(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
 {
@@ -109,20 +109,14 @@ write_waits(const struct view *view, const struct dump_group *group, FILE *out, 
 		while (next < group->count && group->thread[next].wait == thread->wait)
 			next++;
 		strbuf_clear(&sb);
-		if (thread->wait != 0 && profile_wait(profile, thread->wait)->kind != WAIT_OTHER) {
-			strbuf_add_text(&sb, next - first > 1 ? "wait for " : "waits for ");
-			add_wait(&sb, view, group, thread);
-		}
-		if (sb.length > 0 && (first > 0 || next < group->count))
-			strbuf_add_text(&sb, ": ");
-		else if (sb.length > 0) {
-			display_pad(out, INDENT);
-			display_wrap(out, sb.data, INDENT, width);
-			strbuf_clear(&sb);
-		}
 		for (size_t i = first; group->count > 1 && i < next; i++) {
 			add_thread(&sb, profile, group->thread[i].thread);
 			strbuf_add_text(&sb, i + 1 < next ? ", " : "");
+		}
+		if (thread->wait != 0 && profile_wait(profile, thread->wait)->kind != WAIT_OTHER) {
+			strbuf_add_text(&sb, sb.length > 0 ? " " : "");
+			strbuf_add_text(&sb, next - first > 1 ? "wait for " : "waits for ");
+			add_wait(&sb, view, group, thread);
 		}
 		if (sb.length > 0) {
 			display_pad(out, INDENT);

@@ -80,6 +80,11 @@ core_waits_classify(struct core_waits *waits, const struct maps *maps, struct pr
 			wait_owner(&waits->source, &waiter->what, &owner);
 			snprintf(text, sizeof(text), "%jd", (intmax_t)owner.tid);
 			wait.object = profile_intern_named(profile, text);
+		} else if (waiter->what.fd >= 0) {
+			char text[32];
+
+			snprintf(text, sizeof(text), "descriptor %d", waiter->what.fd);
+			wait.object = profile_intern_named(profile, text);
 		} else if (waiter->what.object != 0) {
 			wait.object = frame_of_data(maps, profile, waiter->what.object);
 		}

@@ -208,6 +208,30 @@ if command -v gcore >/dev/null 2>&1; then
 		echo 'gcore could not write a core file'
 	fi
 	end_actor "$pid"
+
+	# two threads that wait for each other, and the first one for its standard input
+	rm -f "$dir/line"
+	mkfifo "$dir/line" "$dir/held"
+	exec 9<>"$dir/held"
+	"$BUILD/tests/live/bin/stuck" abba <&9 >"$dir/line" &
+	pid=$!
+	actors="$actors $pid"
+	read -r said <"$dir/line"
+	if gcore -o "$dir/taken" "$pid" >/dev/null 2>&1 && [ -s "$dir/taken.$pid" ]; then
+		run dump --core "$dir/taken.$pid"
+		expect_status 4
+		expect_empty "$err"
+		expect_in "$out" 'Deadlock of 2 threads'
+		expect_in "$out" ' waits for mutex lock_b, which thread-'
+		expect_in "$out" ' waits for mutex lock_a, which thread-'
+		[ "$(grep -c 'waits for mutex lock_[ab], which thread [0-9]* has, in wait_for$' \
+			"$out")" -eq 2 ] || complain "$what: not two waiters: $(cat "$out")"
+		expect_in "$out" '    waits for descriptor 0'
+		run dump --core "$dir/taken.$pid" -f json
+		expect_status 4
+		expect_in "$out" '"deadlocks":['
+	fi
+	kill -KILL "$pid"
 else
 	echo 'no gcore here'
 fi

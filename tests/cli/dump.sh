@@ -23,9 +23,9 @@ expect_in "$out" ' (crowd), '
 expect_in "$out" '  pause (libc'
 expect_empty "$err"
 [ "$(grep -c '^Thread\|^[0-9]* threads: ' "$out")" -eq 2 ] || complain "$what: not two groups"
-expect_in "$out" '    wait for signal'
+expect_in "$out" ' wait for signal'
 # the list of the group has each of them, in order
-tids=$(sed -n '/^5 threads/{n;n;p;}' "$out" | tr -cd '0-9 ' | tr -s ' ')
+tids=$(sed -n '/^5 threads/{n;p;}' "$out" | tr -cd '0-9 ' | tr -s ' ')
 sorted=$(printf '%s\n' $tids | sort -n | tr '\n' ' ')
 [ "$(echo $tids)" = "$(echo $sorted)" ] || complain "$what: '$tids' is not in order"
 [ "$(printf '%s\n' $tids | sort -u | wc -l)" -eq 5 ] || complain "$what: '$tids' are not five"

@@ -6,10 +6,10 @@ TESTS += tests/unit/test_chain tests/unit/test_rule tests/unit/test_state \
 	tests/unit/test_tracer_parts tests/unit/test_unwind tests/unit/test_unwind_damage
 check_PROGRAMS += tests/unit/test_jit tests/unit/test_jitdump tests/unit/test_v8
 TESTS += tests/unit/test_jit tests/unit/test_jitdump tests/unit/test_v8
-check_PROGRAMS += tests/unit/test_descriptor_text tests/unit/test_interpreter tests/unit/test_wait \
-	tests/unit/test_wait_calls
-TESTS += tests/unit/test_descriptor_text tests/unit/test_interpreter tests/unit/test_wait \
-	tests/unit/test_wait_calls
+check_PROGRAMS += tests/unit/test_descriptor_text tests/unit/test_interpreter tests/unit/test_rings \
+	tests/unit/test_wait tests/unit/test_wait_calls
+TESTS += tests/unit/test_descriptor_text tests/unit/test_interpreter tests/unit/test_rings \
+	tests/unit/test_wait tests/unit/test_wait_calls
 if ARCH_X86_64
 check_PROGRAMS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
 TESTS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
@@ -18,6 +18,9 @@ endif
 tests_unit_test_descriptor_text_SOURCES = tests/unit/test_descriptor_text.c
 tests_unit_test_descriptor_text_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_descriptor_text_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_rings_SOURCES = tests/unit/test_rings.c
+tests_unit_test_rings_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_rings_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_chain_SOURCES = tests/unit/test_chain.c
 tests_unit_test_chain_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_chain_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
