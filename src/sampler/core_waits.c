@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* core_waits.c - as waits.c and deadlock.c do it of a live process. */
+/* core_waits.c - as thread_wait.c and deadlock.c do it of a live process. */
 #include "core_waits.h"
 
 #include <stdlib.h>
 
 #include "rings.h"
-#include "waits.h"
+#include "thread_wait.h"
 #include "wallsample/base.h"
 
 static uint32_t

@@ -14,4 +14,4 @@ libwallsample_a_SOURCES += \
 	src/sampler/stack_state.h \
 	src/sampler/stack.c \
 	src/sampler/threads.c \
-	src/sampler/waits.c src/sampler/waits.h
+	src/sampler/thread_wait.c src/sampler/thread_wait.h

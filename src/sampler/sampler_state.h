@@ -8,7 +8,7 @@
  * collect.c  the stacks of a tick: stops, walks, failures
  * late.c     threads that have not stopped yet
  * charge.c   the real time of a tick
- * waits.c    what sleepers wait for (waits.h), deadlock.c who waits in a ring
+ * thread_wait.c    what sleepers wait for (thread_wait.h), deadlock.c who waits in a ring
  * leader.c   the process as a whole
  * stack.c    from a call chain to an interned stack (stack_state.h)
  */
@@ -19,7 +19,7 @@
 #include "deadlock.h"
 #include "pace.h"
 #include "stack_state.h"
-#include "waits.h"
+#include "thread_wait.h"
 #include "wallsample/sampler.h"
 #include "wallsample/table.h"
 #include "wallsample/tracer.h"

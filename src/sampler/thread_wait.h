@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* waits.h - what sleepers wait for, and whose stacks are to blame for it. */
-#ifndef WALLSAMPLE_SAMPLER_WAITS_H
-#define WALLSAMPLE_SAMPLER_WAITS_H
+/* thread_wait.h - what sleepers wait for, and whose stacks are to blame for it. */
+#ifndef WALLSAMPLE_THREAD_WAIT_H
+#define WALLSAMPLE_THREAD_WAIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

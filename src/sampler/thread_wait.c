@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waits.c - what a sleeper waits for is asked once a sleep; who has it, once a tick for all who
- * wait for it.
+ * thread_wait.c - what a sleeper waits for is asked once a sleep; who has it, once a tick for all
+ * who wait for it.
  */
-#include "waits.h"
+#include "thread_wait.h"
 
 #include <stdlib.h>
 #include <string.h>
