@@ -6,6 +6,7 @@
 #ifndef WALLSAMPLE_WAITING_H
 #define WALLSAMPLE_WAITING_H
 
+#include "wallsample/table.h"
 #include "wallsample/view.h"
 
 /* What somebody did for so long: waited, or had what others waited for. */
@@ -25,6 +26,7 @@ struct waiting_row {
 	const char *kind_text;
 	const char *object;        /* "table_lock", "tcp port 80"; "": of this kind in general */
 	const char *module;        /* of a lock in its data; else "" */
+	uint32_t named;            /* the view's function of that name; UINT32_MAX: none */
 	int64_t ns, samples;       /* of all who waited, together */
 	uint32_t threads;          /* how many ever did */
 	uint32_t most;             /* so many at once, at least */
@@ -35,13 +37,17 @@ struct waiting_row {
 struct waiting {
 	struct waiting_row *row;   /* by ns */
 	size_t count;
-	struct waiting_stack *stack; /* internal */
+	struct waiting_stack *stack; /* internal, as is the rest */
 	size_t stacks;
+	struct table rows;         /* (kind, named) -> row */
 };
 
 /* Of the samples that the view has selected, by whatever key. The view must outlive it. */
 void waiting_make(const struct view *view, struct waiting *out);
 void waiting_release(struct waiting *waiting);
+/* The row of a wait of these functions; `count` if it has none. */
+size_t waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wait,
+		    const uint32_t *function, size_t depth);
 
 /*
  * Adds "reader-12 waits for mutex table_lock, which writer-13 has" of a thread in the ring, of

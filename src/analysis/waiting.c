@@ -11,7 +11,6 @@ struct summing {
 	const struct view *view;
 	struct waiting *out;
 	size_t capacity, stack_capacity;
-	struct table rows;    /* (kind, name of the object) -> row */
 	struct table stacks;  /* (row and whether it holds, functions) -> stack */
 	struct table threads; /* (row, thread) */
 };
@@ -30,15 +29,20 @@ text_of_row(enum wait_kind kind)
 }
 
 static uint32_t
+name_of(const struct view *view, uint32_t object)
+{
+	return object != FRAME_NONE ? view->of_frame[object] : UINT32_MAX;
+}
+
+static uint32_t
 find_row(struct summing *summing, enum wait_kind kind, uint32_t object)
 {
 	const struct view *view = summing->view;
 	struct waiting *out = summing->out;
-	const struct view_function *named =
-		object != FRAME_NONE ? &view->function[view->of_frame[object]] : NULL;
+	const uint32_t name = name_of(view, object);
+	const struct view_function *named = name != UINT32_MAX ? &view->function[name] : NULL;
 	bool added;
-	const uint32_t at = *table_place(&summing->rows, kind_of_row(kind),
-					 object != FRAME_NONE ? view->of_frame[object] : UINT32_MAX,
+	const uint32_t at = *table_place(&out->rows, kind_of_row(kind), name,
 					 (uint32_t)out->count, &added);
 
 	if (!added)
@@ -49,6 +53,7 @@ find_row(struct summing *summing, enum wait_kind kind, uint32_t object)
 		.kind_text = text_of_row(kind_of_row(kind)),
 		.object = named != NULL ? named->name : "",
 		.module = named != NULL ? named->module : "",
+		.named = name,
 	};
 	return at;
 }
@@ -115,8 +120,7 @@ add_holder(struct summing *summing, const struct profile_blame *blame)
 	};
 
 	/* What nobody who is selected waited for is not asked about. */
-	if (!table_find(&summing->rows, kind_of_row(wait->kind),
-			wait->object != FRAME_NONE ? view->of_frame[wait->object] : UINT32_MAX,
+	if (!table_find(&summing->out->rows, kind_of_row(wait->kind), name_of(view, wait->object),
 			&stack.row))
 		return;
 	if (path != STACK_NONE) {
@@ -170,6 +174,9 @@ sort(struct waiting *out)
 	}
 	for (size_t i = 0; i < out->stacks; i++)
 		out->stack[i].row = place[out->stack[i].row];
+	table_clear(&out->rows);
+	for (uint32_t i = 0; i < out->count; i++)
+		table_place(&out->rows, sorted[i].kind, sorted[i].named, i, NULL);
 	if (out->stacks > 1)
 		qsort(out->stack, out->stacks, sizeof(*out->stack), compare_stacks);
 	free(out->row);
@@ -199,7 +206,7 @@ waiting_make(const struct view *view, struct waiting *out)
 	const struct profile *profile = view_profile(view);
 
 	*out = (struct waiting){ .count = 0 };
-	table_init(&summing.rows);
+	table_init(&out->rows);
 	table_init(&summing.stacks);
 	table_init(&summing.threads);
 	for (size_t i = 0; i < profile_entry_count(profile); i++) {
@@ -214,7 +221,6 @@ waiting_make(const struct view *view, struct waiting *out)
 			add_holder(&summing, profile_blame(profile, i));
 	sort(out);
 	share_stacks(out);
-	table_release(&summing.rows);
 	table_release(&summing.stacks);
 	table_release(&summing.threads);
 }
@@ -224,7 +230,21 @@ waiting_release(struct waiting *waiting)
 {
 	free(waiting->row);
 	free(waiting->stack);
+	table_release(&waiting->rows);
 	*waiting = (struct waiting){ .count = 0 };
+}
+
+size_t
+waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wait,
+	     const uint32_t *function, size_t depth)
+{
+	const enum wait_kind kind = view_wait_kind(view, wait, function, depth);
+	const uint32_t object = profile_wait(view_profile(view), wait)->object;
+	uint32_t row;
+
+	return table_find(&waiting->rows, kind_of_row(kind), name_of(view, object), &row) ?
+		       row :
+		       waiting->count;
 }
 
 /* --- where it waits ------------------------------------------------------------------- */

@@ -98,7 +98,9 @@ part_begin(struct sample_run *run, struct error *err)
 	};
 	int rc;
 
-	if (run->exporter->time == EXPORT_TIMELESS && !part_is_wanted(run->options))
+	/* waits over time are told with --by lock */
+	if (run->exporter->time == EXPORT_TIMELESS && run->options->by != VIEW_BY_LOCK &&
+	    !part_is_wanted(run->options))
 		return 0;
 	rc = recorder_create(&config, run->profile, &run->recorder, err);
 	return do_without(run, rc, err);

@@ -40,7 +40,7 @@ libwallsample_a_SOURCES += \
 	src/export/text_dump.h \
 	src/export/tick_levels.c \
 	src/export/tick_levels.h \
-	src/export/timeline.c \
+	src/export/waiting_bins.c src/export/waiting_bins.h src/export/timeline.c \
 	src/export/timeline.h \
 	src/export/timeline_bins.c \
 	src/export/timeline_bins.h

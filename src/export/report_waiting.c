@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* report_waiting.c - what threads waited for, and who kept them waiting. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "quantity.h"
 #include "report.h"
+#include "waiting_bins.h"
 #include "wallsample/waiting.h"
 
 /* Of each sort, where other things are what the report is about. */
 #define GLANCE 3
 /* Of each lock. */
 #define HOLDERS_MOST 3
+/* From this width on there is room for how it went over time. */
+#define WIDE 80
 /* Who waits less than this share of all time is no finding. */
 #define LEAST_SHARE 0.001
 
@@ -76,16 +80,26 @@ write_waits(const struct export_input *input, const struct waiting *waiting, con
 	    size_t count, struct page *page)
 {
 	static const struct column column[] = {
+		{ "wall", true, 0 },      { "wall%", true, 0 },        { "at once", true, 0 },
+		{ "most", true, 0 },      { "over time", false, 0 },   { "waited for", false, 40 },
+		{ "mostly in", false, 0 },
+	};
+	/* The same without what there is no room or no recording for. */
+	static const struct column few[] = {
 		{ "wall", true, 0 },     { "wall%", true, 0 },       { "at once", true, 0 },
 		{ "most", true, 0 },     { "waited for", false, 40 }, { "mostly in", false, 0 },
 	};
+	double *bins = page->width >= WIDE ? waiting_bins_make(input, waiting) : NULL;
 	const int64_t total_ns = view_total_ns(input->view, WEIGHT_WALL);
 	const double span_ns = (double)profile_wall_ns(view_profile(input->view));
 	struct columns table;
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
+	if (bins != NULL)
+		columns_init(&table, column, ARRAY_SIZE(column));
+	else
+		columns_init(&table, few, ARRAY_SIZE(few));
 	for (size_t i = 0; i < count; i++) {
 		const struct waiting_row *row = &waiting->row[chosen[i]];
 
@@ -97,6 +111,11 @@ write_waits(const struct export_input *input, const struct waiting *waiting, con
 		strbuf_clear(&sb);
 		quantity_add_count(&sb, row->most);
 		columns_add(&table, sb.data);
+		if (bins != NULL) {
+			strbuf_clear(&sb);
+			waiting_bins_add(&bins[chosen[i] * WAITING_BINS], &sb);
+			columns_add(&table, sb.data);
+		}
 		strbuf_clear(&sb);
 		add_what(&sb, row);
 		columns_add(&table, sb.data);
@@ -108,6 +127,7 @@ write_waits(const struct export_input *input, const struct waiting *waiting, con
 	page->ops->table(page, &table);
 	columns_release(&table);
 	strbuf_release(&sb);
+	free(bins);
 }
 
 static void

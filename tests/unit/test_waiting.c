@@ -7,10 +7,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "../../src/export/waiting_bins.h"
 #include "recording_scene.h"
 #include "wallsample/base.h"
 #include "wallsample/waiting.h"
@@ -202,6 +204,40 @@ test_views(void **state)
 	profile_free(scene.profile);
 }
 
+/* Who waits in the later half alone makes the bars of that half twice as high. */
+static void
+check_bars(const char *path)
+{
+	struct recording_load to = { .profile = profile_create() };
+	struct error err = { .kind = ERROR_NONE };
+	struct export_input input = { .error = &err, .recording_count = 1 };
+	struct recording *recording;
+	struct waiting waiting;
+	struct strbuf text;
+	double *bins;
+
+	assert_int_equal(recording_open(path, &recording, &err), 0);
+	assert_int_equal(recording_load(recording, &to, &err), 0);
+	input.recordings = &recording;
+	input.view = view_of(to.profile, VIEW_BY_LOCK, false);
+	waiting_make(input.view, &waiting);
+	assert_null(waiting_bins_make(&(struct export_input){ .recording_count = 0 }, &waiting));
+	bins = waiting_bins_make(&input, &waiting);
+	assert_int_equal(err.kind, ERROR_NONE);
+	strbuf_init(&text);
+	waiting_bins_add(bins, &text);
+	assert_string_equal(text.data, "▅▅▅▅▅▅██████");
+	strbuf_clear(&text);
+	waiting_bins_add(bins + WAITING_BINS, &text);
+	assert_string_equal(text.data, "████████████");
+	strbuf_release(&text);
+	free(bins);
+	waiting_release(&waiting);
+	view_free((struct view *)(uintptr_t)input.view);
+	recording_close(recording);
+	profile_free(to.profile);
+}
+
 /* What was written between two commits may have other names in the next. */
 static void
 test_recorded(void **state)
@@ -250,6 +286,7 @@ test_recorded(void **state)
 					 "WHERE waits_for = 'mutex table'"), 1);
 	assert_int_equal(ask(place.path, "SELECT round(sum(wall_s), 3) = 1.5 FROM top_holders "
 					 "WHERE what = 'mutex table' AND holder = 'holder'"), 1);
+	check_bars(place.path);
 	profile_free(scene.profile);
 	modules_free(modules);
 	place_remove(&place);
