@@ -17,6 +17,10 @@
 /* Programs may open sockets without end: after so many they are one. */
 #define OBJECTS_MOST 4096
 
+/* What names of the kernel's functions are made of. */
+#define WCHAN_LETTERS                                                          \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+
 /* Descriptions take at most one part in so many of the time. */
 #define DESCRIBE_SHARE 50
 #define DESCRIBE_LAST_NS (NS_PER_SEC / 2)
@@ -245,14 +249,35 @@ frame_of_child(struct sampler *sampler, pid_t child)
 	return frame;
 }
 
+/* "in folio_wait_bit_common": the function of the kernel that it sleeps in, if that is told. */
 static uint32_t
-object_of(struct sampler *sampler, struct wait *wait)
+frame_of_wchan(struct sampler *sampler, const struct tracked *thread)
+{
+	char name[32], text[128];
+	size_t length;
+	char *wchan;
+	uint32_t frame = FRAME_NONE;
+
+	snprintf(name, sizeof(name), "%d/wchan", (int)thread->watch.tid);
+	wchan = file_read_text(sampler->process->taskfd, name, sizeof(text) - 4, &length);
+	if (wchan != NULL && length > 1 && strspn(wchan, WCHAN_LETTERS) == length) {
+		snprintf(text, sizeof(text), "in %s", wchan);
+		frame = profile_intern_named(sampler->profile, text);
+	}
+	free(wchan);
+	return frame;
+}
+
+static uint32_t
+object_of(struct sampler *sampler, const struct tracked *thread, struct wait *wait)
 {
 	enum descriptor_kind kind;
 	const char *id;
 
 	if (wait->kind == WAIT_JOIN)
 		return frame_of_thread(sampler, wait);
+	if (wait->kind == WAIT_DISK || wait->kind == WAIT_FAULT)
+		return frame_of_wchan(sampler, thread);
 	if (wait->kind == WAIT_CHILD)
 		return frame_of_child(sampler, wait->child);
 	if (wait->object != 0)
@@ -293,7 +318,7 @@ waits_classify(struct sampler *sampler, struct tracked *thread, enum run_state s
 	waits_see(sampler, thread, info);
 	wait_classify(&sampler->waits.source, &call, &thread->wait.what);
 	thread->wait.tries++;
-	wait.object = object_of(sampler, &thread->wait.what);
+	wait.object = object_of(sampler, thread, &thread->wait.what);
 	if (wait.object == FRAME_NONE)
 		wait.object = time_left(sampler, &thread->wait.what);
 	wait.kind = thread->wait.what.kind;
