@@ -50,7 +50,7 @@ cat >"$work/last" <<'JS'
 		const [title, ...wanted] = steps[step], seen = rows();
 		const there = document.body.textContent.includes(title) &&
 			wanted.every((row) => seen.some((other) => other.includes(row)));
-		if (!there && tries++ < 100)
+		if (!there && tries++ < 800)
 			return setTimeout(look, 50);
 		if (!there)
 			problems.push("no '" + title + "' with " + wanted.join(" and ") + " in\n" +
@@ -82,7 +82,7 @@ open() {
 	timeout 100 "$browser" --headless --no-sandbox --disable-dev-shm-usage \
 		--use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader \
 		--user-data-dir="$work/profile" --window-size=1280,900 \
-		--virtual-time-budget=20000 --dump-dom \
+		--virtual-time-budget=60000 --dump-dom \
 		"file://$work/page/index.html#view=sandwich&localProfilePath=${work#/}/load.js" \
 		>"$work/out" 2>"$work/err" </dev/null
 	sed -n '/<pre id="result">/,/^END/{ s/^.*<pre id="result">//; p; }' "$work/out" \
