@@ -92,10 +92,12 @@ bool wait_kind_has_owner(enum wait_kind kind);
 
 /* Who keeps the thread waiting. */
 enum wait_holder {
-	HOLDER_UNKNOWN, /* nobody can be named, or there is none just now */
+	HOLDER_NOBODY,  /* nobody just now, or nobody can be named */
 	HOLDER_THREAD,  /* a thread of the process */
 	HOLDER_GONE,    /* a thread that is no more: it has exited and kept the lock */
 	HOLDER_READERS, /* some readers of an rwlock, who are not written down */
+	HOLDER_FOREIGN, /* of a lock that processes share: a thread of another one, as it seems */
+	HOLDER_UNTOLD,  /* somebody, or perhaps nobody: such a lock does not say */
 };
 
 struct wait_owner {

@@ -399,9 +399,16 @@ stack_of_nobody(struct profile *profile, const struct wait_owner *owner)
 		snprintf(text, sizeof(text), "[readers, which are not written down]");
 		break;
 	case HOLDER_THREAD:
-		snprintf(text, sizeof(text), "[a thread that was not sampled]");
+		snprintf(text, sizeof(text), "[thread %jd, which was not sampled]",
+			 (intmax_t)owner->tid);
 		break;
-	default:
+	case HOLDER_FOREIGN:
+		snprintf(text, sizeof(text), "[another process]");
+		break;
+	case HOLDER_UNTOLD:
+		snprintf(text, sizeof(text), "[somebody whom the lock does not name]");
+		break;
+	case HOLDER_NOBODY:
 		snprintf(text, sizeof(text), "[nobody just then]");
 		break;
 	}

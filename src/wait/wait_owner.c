@@ -23,7 +23,9 @@ hold(const struct wait_source *source, uint32_t inner, bool shared, struct wait_
 	if (tid != 0) {
 		out->holder = HOLDER_THREAD;
 		out->tid = tid;
-	} else if (!shared && inner < TID_LIMIT) {
+	} else if (shared) {
+		out->holder = HOLDER_FOREIGN;
+	} else if (inner < TID_LIMIT) {
 		out->holder = HOLDER_GONE;
 		out->tid = (pid_t)inner;
 	}
@@ -64,11 +66,13 @@ owner_of_musl_mutex(const struct wait_source *source, const struct wait *wait,
 {
 	unsigned char bytes[MUSL_MUTEX_LOCK + 4];
 
-	/* A normal one does not say. */
-	if (wait->kind == WAIT_MUTEX || !read_at(source, wait->object, bytes, sizeof(bytes)))
+	if (!read_at(source, wait->object, bytes, sizeof(bytes)))
 		return;
-	hold_robust(source, bytes_u32(bytes + MUSL_MUTEX_LOCK),
-		    (bytes_u32(bytes) & MUSL_TYPE_SHARED) != 0, out);
+	const uint32_t word = bytes_u32(bytes + MUSL_MUTEX_LOCK);
+	if (wait->kind == WAIT_MUTEX)
+		out->holder = (word & FUTEX_TID_MASK) != 0 ? HOLDER_UNTOLD : HOLDER_NOBODY;
+	else
+		hold_robust(source, word, (bytes_u32(bytes) & MUSL_TYPE_SHARED) != 0, out);
 }
 
 static void
@@ -100,7 +104,9 @@ owner_of_rwlock(const struct wait_source *source, const struct wait *wait,
 		return;
 	const uint32_t first = bytes_u32(bytes);
 	if (wait->layout == LAYOUT_MUSL) {
-		if ((first & MUSL_WRITER) != MUSL_WRITER)
+		if ((first & MUSL_WRITER) == MUSL_WRITER)
+			out->holder = HOLDER_UNTOLD;
+		else
 			hold_readers(first & MUSL_WRITER, out);
 		return;
 	}
@@ -149,7 +155,7 @@ owner_of_join(const struct wait_source *source, const struct wait *wait, struct 
 void
 wait_owner(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
 {
-	*out = (struct wait_owner){.holder = HOLDER_UNKNOWN};
+	*out = (struct wait_owner){.holder = HOLDER_NOBODY};
 	switch (wait->kind) {
 	case WAIT_MUTEX:
 	case WAIT_MUTEX_RECURSIVE:

@@ -54,7 +54,9 @@ struct lock_row {
 #define THREAD HOLDER_THREAD, LIVING
 #define GONE(tid) HOLDER_GONE, (tid)
 #define READERS(n) HOLDER_READERS, (n)
-#define NOBODY HOLDER_UNKNOWN, 0
+#define NOBODY HOLDER_NOBODY, 0
+#define FOREIGN HOLDER_FOREIGN, 0
+#define UNTOLD HOLDER_UNTOLD, 0
 
 #define MUTEX(lock, count, owner, users, kind)                                 \
 	{ { 0, (lock) }, { 4, (count) }, { 8, (owner) }, { 12, (users) }, { 16, (kind) } }
@@ -88,7 +90,7 @@ static const struct lock_row lock_rows[] = {
 	  THREAD },
 	{ "shared", MUTEX(2, 0, INNER, 1, 128), 0, WAIT, 2, 0, WAIT_MUTEX, 0, GLIBC, THREAD },
 	{ "shared, another's", MUTEX(2, 0, DEAD, 1, 128), 0, WAIT, 2, 0, WAIT_MUTEX, 0, GLIBC,
-	  NOBODY },
+	  FOREIGN },
 	{ "left", MUTEX(2, 0, DEAD, 1, 0), 0, WAIT | P, 2, 0, WAIT_MUTEX, 0, GLIBC, GONE(DEAD) },
 	{ "barged in", MUTEX(1, 0, INNER, 1, 0), 0, WAIT | P, 2, 0, WAIT_MUTEX, 0, GLIBC, THREAD },
 	{ "nobody's now", MUTEX(0, 0, 0, 1, 0), 0, WAIT | P, 2, 0, WAIT_MUTEX, 0, GLIBC, NOBODY },
@@ -115,7 +117,7 @@ static const struct lock_row lock_rows[] = {
 	{ "write behind", RWLOCK(3, 2, 1, 3, INNER, 0, 0), 12, FOR_EVER | P, 3, 0,
 	  WAIT_RWLOCK_WRITE, 0, GLIBC, THREAD },
 	{ "write, shared", RWLOCK(3, 2, 1, 3, DEAD, 1, 0), 12, FOR_EVER, 3, 0, WAIT_RWLOCK_WRITE,
-	  0, GLIBC, NOBODY },
+	  0, GLIBC, FOREIGN },
 	{ "read fair", RWLOCK(22, 1, 2, 1, 0, 0, 2), 0, FOR_EVER | P, 22, 0, WAIT_RWLOCK_READ, 0,
 	  GLIBC, READERS(2) },
 	{ "condition", CONDITION(4, 0, 4, 0, 0, 16), 40, FOR_EVER | P, 0, 0, WAIT_CONDITION, 0,
@@ -146,9 +148,9 @@ static const struct lock_row lock_rows[] = {
 	{ "low-level", { { 0, 2 } }, 0, WAIT | P, 2, 0, WAIT_LOCK, 0, NONE, NOBODY },
 
 	{ "musl normal", { { 4, 16 | WAITERS }, { 8, 1 } }, 4, WAIT | P, 16 | WAITERS, 0,
-	  WAIT_MUTEX, 0, MUSL, NOBODY },
+	  WAIT_MUTEX, 0, MUSL, UNTOLD },
 	{ "musl timed", { { 4, 16 | WAITERS }, { 8, 1 } }, 4, WAIT | P, 16 | WAITERS, 1,
-	  WAIT_MUTEX, 0, MUSL, NOBODY },
+	  WAIT_MUTEX, 0, MUSL, UNTOLD },
 	{ "musl recursive", { { 0, 1 }, { 4, INNER | WAITERS }, { 8, 2 }, { 20, 1 } }, 4, WAIT | P,
 	  INNER | WAITERS, 0, WAIT_MUTEX_RECURSIVE, 0, MUSL, THREAD },
 	{ "musl errorcheck", { { 0, 2 }, { 4, DEAD | WAITERS }, { 8, 2 } }, 4, WAIT | P,
@@ -237,7 +239,7 @@ row_check(const struct lock_row *row, uint64_t at)
 	/* The lock's memory may go in between. */
 	scene.start = scene.end;
 	wait_owner(&scene_source, &wait, &owner);
-	assert_int_equal(owner.holder, HOLDER_UNKNOWN);
+	assert_int_equal(owner.holder, HOLDER_NOBODY);
 }
 
 static void
@@ -513,7 +515,7 @@ test_garbage(void **state)
 		scene.reads = scene.largest = 0;
 		wait_owner(&scene_source, &wait, &owner);
 		assert_true(scene.reads <= 4 && scene.largest <= 64);
-		assert_true(owner.holder <= HOLDER_READERS);
+		assert_true(owner.holder <= HOLDER_UNTOLD);
 		told[wait.kind]++;
 	}
 	assert_true(told[WAIT_FUTEX] != 0 && told[WAIT_MUTEX_PI] != 0);
