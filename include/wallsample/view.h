@@ -123,6 +123,8 @@ int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples
  */
 bool view_sample(const struct view *view, uint32_t thread, enum run_state state, uint32_t stack,
 		 const uint32_t **function, size_t *depth);
+/* The functions of a stack of the profile, or STACK_NONE, whether it is selected or not. */
+void view_stack(const struct view *view, uint32_t stack, const uint32_t **function, size_t *depth);
 
 /* The regular expressions of -I and -X match `name`; the filter's rule for a thread. */
 bool filter_thread(const struct filter *filter, pid_t tid, const char *name);

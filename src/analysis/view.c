@@ -407,7 +407,15 @@ view_sample(const struct view *view, uint32_t thread, enum run_state state, uint
 
 	if (!is_wanted(view, thread, state, path))
 		return false;
+	view_stack(view, stack, function, depth);
+	return true;
+}
+
+void
+view_stack(const struct view *view, uint32_t stack, const uint32_t **function, size_t *depth)
+{
+	const uint32_t path = stack != STACK_NONE ? view->of_stack[stack] : STACK_NONE;
+
 	*function = path != STACK_NONE ? view_path_functions(view, path) : NULL;
 	*depth = path != STACK_NONE ? view->path[path].depth : 0;
-	return true;
 }

@@ -56,8 +56,8 @@ add_wait(struct json_stream *json, const struct view *view, const struct dump_gr
 			json_object_set_new(holder, "name",
 					    json_stream_text(json,
 							     profile_text(profile, of->name)));
-		else if (view_sample(view, thread->holder->thread, thread->holder->state,
-				     thread->holder->stack, &function, &depth) && depth > 0)
+		view_stack(view, thread->holder->stack, &function, &depth);
+		if (of->tid <= 0 && depth > 0)
 			json_object_set_new(
 				holder, "why",
 				json_stream_text(json, view_function(view, function[0])->name));

@@ -13,8 +13,7 @@ add_stack(struct strbuf *sb, const struct view *view, const struct profile_stuck
 	const uint32_t *function;
 	size_t depth;
 
-	if (!view_sample(view, stuck->thread, RUN_SLEEPING, stuck->stack, &function, &depth))
-		return;
+	view_stack(view, stuck->stack, &function, &depth);
 	for (size_t i = waiting_place(view, function, depth), n = 0; i < depth; i++, n++) {
 		if (n == FRAMES_MOST) {
 			strbuf_add_text(sb, " < …");

@@ -61,8 +61,7 @@ add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *gr
 	/* Who is awaited has been named. */
 	if (holder == NULL || profile_wait(profile, thread->wait)->kind == WAIT_JOIN)
 		return;
-	if (!view_sample(view, holder->thread, holder->state, holder->stack, &function, &depth))
-		depth = 0;
+	view_stack(view, holder->stack, &function, &depth);
 	if (profile_thread(profile, holder->thread)->tid > 0) {
 		strbuf_add_text(sb, ", which thread ");
 		add_thread(sb, profile, holder->thread);

@@ -98,6 +98,27 @@ deadlock(const struct expected *expected)
 	target_finish(&target, NULL);
 }
 
+/* Options leave the other thread out: who has the lock is said all the same. */
+static void
+left_out(void)
+{
+	struct target target;
+	struct run run;
+	char program[] = "wallsample", dump[] = "dump", p[] = "-p", pid[16], of[] = "--thread-name",
+	     name[] = "first";
+	char *words[] = {program, dump, p, pid, of, name, NULL};
+
+	harness_case("stuck: a thread alone");
+	target_start(&target, "stuck", "abba", NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
+	run_start_words(&run, words, NULL);
+	run_finish(&run);
+	CHECK(is_said(run.out, "waits for mutex lock_b, had by [thread *, which was not sampled]"),
+	      "who has it is not in: %s", run.out);
+	run_release(&run);
+	target_finish(&target, NULL);
+}
+
 /* --- a lock that is had -------------------------------------------------------------------- */
 
 static void
@@ -210,6 +231,7 @@ main(void)
 	harness_begin(200);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		deadlock(&expected[i]);
+	left_out();
 	contended();
 	channel();
 	return harness_end();
