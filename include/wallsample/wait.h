@@ -168,8 +168,8 @@ void wait_owner(const struct wait_source *source, const struct wait *wait,
 
 /*
  * What memory cannot tell: the kind of a wait that is FUTEX or LOCK, told by the function that
- * waits, such as pthread_once or malloc. `function`: plain names, innermost first. Returns
- * another kind or the same.
+ * waits, such as pthread_once or malloc; and that what looks like a SEMAPHORE is none, but another
+ * library's. `function`: plain names, innermost first. Returns another kind or the same.
  */
 enum wait_kind wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count);
 

@@ -84,12 +84,26 @@ static const struct name_row {
 	{ "pthread_clockjoin_ex", WAIT_JOIN, false },
 	{ "flockfile", WAIT_STDIO, false },
 	{ "lockfile", WAIT_STDIO, false },
-	/* Rust's std: the modules in front have changed from version to version. */
+	/*
+	 * Rust's std: the modules in front have changed from version to version, and mangling
+	 * of version 0 puts the type in angle brackets.
+	 */
 	{ "Mutex::lock_contended", WAIT_MUTEX, true },
+	{ "Mutex>::lock_contended", WAIT_MUTEX, true },
 	{ "RwLock::read_contended", WAIT_RWLOCK_READ, true },
+	{ "RwLock>::read_contended", WAIT_RWLOCK_READ, true },
 	{ "RwLock::write_contended", WAIT_RWLOCK_WRITE, true },
+	{ "RwLock>::write_contended", WAIT_RWLOCK_WRITE, true },
 	{ "futex::Once::call", WAIT_ONCE, true },
+	{ "futex::Once>::call", WAIT_ONCE, true },
 	{ "futex::Once::wait", WAIT_ONCE, true },
+	{ "futex::Once>::wait", WAIT_ONCE, true },
+	{ "futex::Condvar::wait_optional_timeout", WAIT_CONDITION, true },
+	{ "futex::Condvar>::wait_optional_timeout", WAIT_CONDITION, true },
+	{ "futex::Condvar::wait", WAIT_CONDITION, true },
+	{ "futex::Condvar>::wait", WAIT_CONDITION, true },
+	{ "futex::Condvar::wait_timeout", WAIT_CONDITION, true },
+	{ "futex::Condvar>::wait_timeout", WAIT_CONDITION, true },
 };
 
 /* How long the name is without ".isra.0", "@@GLIBC_2.34" or "(int)" behind it. */
@@ -134,6 +148,10 @@ wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count
 	/* ONCE runs foreign code, which may wait for anything. */
 	bool innermost = true;
 
+	/* The C library's own do not call syscall(), as std::future does: that looks like one. */
+	if (kind == WAIT_SEMAPHORE && count > 0 && function[0] != NULL &&
+	    strcmp(function[0], "syscall") == 0)
+		kind = WAIT_FUTEX;
 	if (kind != WAIT_FUTEX && kind != WAIT_LOCK)
 		return kind;
 	for (size_t i = 0; i < count && i < FRAMES_MOST; i++) {

@@ -438,6 +438,8 @@ test_condition_or_semaphore(void **state)
 static void
 test_names(void **state)
 {
+	static const char *const future[] = { "syscall",
+					      "std::__atomic_futex_unsigned_base::_M_futex_wait" };
 	static const struct {
 		const char *names[4];
 		enum wait_kind kind;
@@ -451,6 +453,10 @@ test_names(void **state)
 		{ { "syscall", "__cxa_guard_acquire", "f()" }, WAIT_ONCE },
 		{ { "__futex_wait", "pthread_barrier_wait" }, WAIT_BARRIER },
 		{ { "std::sys::sync::mutex::futex::Mutex::lock_contended", "f" }, WAIT_MUTEX },
+		{ { "syscall", "<std::sys::sync::mutex::futex::Mutex>::lock_contended" },
+		  WAIT_MUTEX },
+		{ { "syscall", "<std::sys::sync::condvar::futex::Condvar>::wait" },
+		  WAIT_CONDITION },
 		/* what is called once may wait for anything */
 		{ { "syscall", "take", "init", "__pthread_once_slow" }, WAIT_LOCK },
 		{ { "syscall", "mallocate", "free_all", "my_malloc" }, WAIT_LOCK },
@@ -463,6 +469,8 @@ test_names(void **state)
 			fail_msg("%s", stacks[i].names[1]);
 	assert_int_equal(wait_kind_by_name(WAIT_MUTEX, stacks[0].names, 4), WAIT_MUTEX);
 	assert_int_equal(wait_kind_by_name(WAIT_FUTEX, stacks[0].names, 0), WAIT_FUTEX);
+	assert_int_equal(wait_kind_by_name(WAIT_SEMAPHORE, stacks[0].names, 1), WAIT_SEMAPHORE);
+	assert_int_equal(wait_kind_by_name(WAIT_SEMAPHORE, future, 2), WAIT_FUTEX);
 }
 
 /* --- garbage ------------------------------------------------------------------------- */
