@@ -9,6 +9,7 @@
 
 #include "wallsample/base.h"
 #include "wallsample/margin.h"
+#include "wallsample/waiting.h"
 
 /* Frames above the system call in which a lock's name is looked for: libraries wrap it. */
 #define LOCK_FRAMES 6
@@ -36,6 +37,7 @@ static const char *const lock_functions[] = {
 	"__pthread_rwlock_wrlock*", "___pthread_rwlock_*", "pthread_spin_lock",
 	"std::mutex::lock", "std::unique_lock*::lock", "std::sync::mutex::Mutex<T>::lock",
 	"std::sys::sync::mutex::futex::Mutex::lock_contended",
+	"<std::sys::sync::mutex::futex::Mutex>::lock_contended",
 	"parking_lot::raw_mutex::RawMutex::lock_slow", "take_gil", "runtime.lock2",
 	"sync.(*Mutex).lockSlow", "flockfile", "_IO_flockfile",
 };
@@ -134,7 +136,11 @@ function_of(const struct view *view, const struct view_row *row)
 static void
 add_part(struct finder *finder, enum finding_kind kind, const struct view_row *row, double ns)
 {
-	const uint32_t function = function_of(finder->view, row);
+	/* A lock is wrapped by functions that the compiler has put into the program's own. */
+	const uint32_t function =
+		kind == FINDING_LOCK && row->depth > 0 ?
+			row->function[waiting_place(finder->view, row->function, row->depth)] :
+			function_of(finder->view, row);
 
 	finder->sum[kind].part += ns;
 	if (function < view_function_count(finder->view))
