@@ -44,10 +44,14 @@ is_still(const struct descriptors *descriptors, int fd, uint64_t inode)
 		     &st) == 0 && st.stx_ino == inode;
 }
 
-/* "epoll of 5: tcp port 6379, eventfd, pipe from itself, …"; what is called the same, once. */
+/*
+ * "epoll of 5: tcp port 6379, eventfd, pipe from itself, …"; what is called the same, once.
+ * Sockets come first: work comes from them, and from the rest mostly wake-ups.
+ */
 static void
 add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct strbuf *out)
 {
+	const size_t listed = info->watched < FDINFO_WATCHED ? info->watched : FDINFO_WATCHED;
 	struct strings *told = strings_create();
 	size_t count = 0;
 	struct strbuf part;
@@ -56,12 +60,14 @@ add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct str
 	strbuf_add_text(out, "epoll");
 	if (info->watched > 0)
 		strbuf_add_format(out, " of %zu", info->watched);
-	for (size_t i = 0; i < FDINFO_WATCHED && i < info->watched && count < TOLD_MOST; i++) {
+	for (size_t n = 0; n < 2 * listed && count < TOLD_MOST; n++) {
+		const size_t i = n % listed;
 		const int fd = info->first[i].fd;
 		char link[LINK_SIZE];
+		const enum descriptor_kind kind = descriptor_read(descriptors, fd, link);
 
 		strbuf_clear(&part);
-		if (descriptor_read(descriptors, fd, link) == DESCRIPTOR_GONE ||
+		if (kind == DESCRIPTOR_GONE || (kind == DESCRIPTOR_SOCKET) != (n < listed) ||
 		    !is_still(descriptors, fd, info->first[i].inode) ||
 		    !descriptor_add(descriptors, fd, link, true, &part) ||
 		    strings_intern(told, part.data) < count)

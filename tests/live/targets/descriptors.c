@@ -430,8 +430,13 @@ open_epolls(void)
 	tell(fds[1], "EVENTFD eventfd");
 	inner = watching(fds, 2);
 	tell(inner, "EPOLL epoll of 2: tcp port %u, eventfd", port_of(fds[0]));
-	fds[2] = inner;
+	/* The socket is first, whatever was added first. */
 	must(pipe(ends), "pipe");
+	fds[2] = ends[0];
+	fds[3] = must(bound(AF_INET, SOCK_STREAM, "0.0.0.0"), "bind");
+	tell(watching(fds + 2, 2), "EPOLL epoll of 2: tcp port %u, pipe from itself",
+	     port_of(fds[3]));
+	fds[2] = inner;
 	fds[3] = ends[0];
 	tell(watching(fds, 4), "EPOLL epoll of 4: tcp port %u, eventfd, epoll, …",
 	     port_of(fds[0]));
