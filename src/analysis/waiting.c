@@ -219,6 +219,14 @@ waiting_make(const struct view *view, struct waiting *out)
 	for (size_t i = 0; i < profile_blame_count(profile); i++)
 		if (profile_blame(profile, i)->ns > 0)
 			add_holder(&summing, profile_blame(profile, i));
+	/* So many on average is no more than the most. */
+	for (size_t i = 0; i < out->count && profile_wall_ns(profile) > 0; i++) {
+		struct waiting_row *row = &out->row[i];
+		const int64_t average = row->ns / profile_wall_ns(profile);
+
+		if (average > row->most)
+			row->most = average < row->threads ? (uint32_t)average : row->threads;
+	}
 	sort(out);
 	share_stacks(out);
 	table_release(&summing.stacks);

@@ -143,6 +143,8 @@ check_rows(const struct view *view, int64_t waited, int64_t second, const char *
 	assert_string_equal(row->object, socket);
 	assert_int_equal(row->ns, waited * TICK);
 	assert_int_equal(row->holders, 0);
+	/* nobody has counted who reads at once; on average it is one */
+	assert_int_equal(row->most, 1);
 	waiting_release(&waiting);
 }
 
