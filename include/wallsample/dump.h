@@ -21,7 +21,7 @@ struct dump_group {
 	int32_t syscall;
 	const uint32_t *function;
 	size_t depth;
-	const struct dump_thread *thread; /* by what they wait for, then by thread id */
+	const struct dump_thread *thread; /* those of one wait together; by thread id */
 	size_t count;
 };
 

@@ -97,16 +97,41 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 	table_release(&known);
 }
 
+/* The order of threads: of a wait, that of the first who waits so. */
+struct order {
+	const struct profile *profile;
+	size_t *of_wait;
+};
+
 static int
-compare_threads(const void *left, const void *right, void *profile)
+compare_threads(const void *left, const void *right, void *context)
 {
+	const struct order *order = context;
 	const struct dump_thread *a = left, *b = right;
-	const pid_t from = profile_thread(profile, a->thread)->tid;
-	const pid_t to = profile_thread(profile, b->thread)->tid;
+	const pid_t from = profile_thread(order->profile, a->thread)->tid;
+	const pid_t to = profile_thread(order->profile, b->thread)->tid;
 
 	if (a->wait != b->wait)
-		return a->wait < b->wait ? -1 : 1;
+		return order->of_wait[a->wait] < order->of_wait[b->wait] ? -1 : 1;
 	return (from > to) - (from < to);
+}
+
+static void
+sort_threads(const struct profile *profile, const struct member *member, size_t count,
+	     struct dump *dump)
+{
+	struct order order = {
+		.profile = profile,
+		.of_wait = xcalloc(profile_wait_count(profile) + 1, sizeof(*order.of_wait)),
+	};
+	struct dump_thread *at = dump->thread;
+
+	for (size_t i = count; i-- > 0;)
+		order.of_wait[member[i].thread.wait] = i;
+	for (size_t g = 0; g < dump->count; at += dump->group[g++].count)
+		if (dump->group[g].count > 1)
+			qsort_r(at, dump->group[g].count, sizeof(*at), compare_threads, &order);
+	free(order.of_wait);
 }
 
 void
@@ -130,10 +155,7 @@ dump_make(const struct view *view, struct dump *out)
 	}
 	for (size_t i = 0; i < count; i++)
 		*at[member[i].group]++ = member[i].thread;
-	for (size_t g = 0; g < out->count; g++)
-		if (out->group[g].count > 1)
-			qsort_r(at[g] - out->group[g].count, out->group[g].count, sizeof(**at),
-				compare_threads, (void *)(uintptr_t)view_profile(view));
+	sort_threads(view_profile(view), member, count, out);
 	free(at);
 	free(member);
 }
