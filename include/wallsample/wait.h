@@ -82,7 +82,7 @@ enum wait_kind {
 const char *wait_kind_text(enum wait_kind kind);
 /*
  * Adds the kind, by this text, and the object, foreign bytes as they are: "mutex table_lock",
- * "socket receive: tcp to 10.0.0.7:443". "" for an object: none.
+ * "rwlock cache (to read)", "socket receive: tcp to 10.0.0.7:443". "" for an object: none.
  */
 void wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out);
 /* Is the object an address of the target's memory? */

@@ -26,6 +26,7 @@ deadlock_add_thread(const struct profile *profile, const struct profile_deadlock
 	const struct profile_stuck *stuck = &deadlock->stuck[index];
 	const struct profile_stuck *holder = &deadlock->stuck[(index + 1) % deadlock->ring];
 	const enum wait_kind kind = profile_wait(profile, stuck->wait)->kind;
+	struct strbuf what;
 
 	add_name(profile, stuck->thread, out);
 	strbuf_add_text(out, " waits for ");
@@ -34,8 +35,10 @@ deadlock_add_thread(const struct profile *profile, const struct profile_deadlock
 		add_name(profile, holder->thread, out);
 		return;
 	}
-	strbuf_add_format(out, "%s ", wait_kind_text(kind));
-	strbuf_add_foreign(out, object);
+	strbuf_init(&what);
+	wait_kind_add(kind, wait_kind_text(kind), object, &what);
+	strbuf_add_foreign(out, what.data);
+	strbuf_release(&what);
 	if (holder->thread == stuck->thread) {
 		strbuf_add_text(out, ", which it has itself");
 		return;

@@ -19,7 +19,7 @@ add_stack(struct strbuf *sb, const struct view *view, const struct profile_stuck
 			strbuf_add_text(sb, " < …");
 			return;
 		}
-		strbuf_add_text(sb, n == 0 ? "in " : " < ");
+		strbuf_add_text(sb, n == 0 ? "; it waits in " : " < ");
 		strbuf_add_foreign(sb, view_function(view, function[i])->name);
 	}
 }
@@ -44,11 +44,8 @@ report_write_deadlocks(const struct view *view, struct page *page)
 			strbuf_clear(&sb);
 			deadlock_add_thread(profile, deadlock, i,
 					    view_wait_object(view, stuck->wait), &sb);
-			page->ops->paragraph(page, sb.data);
-			strbuf_clear(&sb);
 			add_stack(&sb, view, stuck);
-			if (sb.length > 0)
-				page->ops->paragraph(page, sb.data);
+			page->ops->paragraph(page, sb.data);
 		}
 		strbuf_clear(&sb);
 		deadlock_add_others(profile, deadlock, &sb);

@@ -40,7 +40,20 @@ add_thread(struct strbuf *sb, const struct profile *profile, uint32_t id)
 	strbuf_add_text(sb, ")");
 }
 
-/* "mutex table_lock, which thread 14 (writer) has, in copy_rows" */
+/* " (table.c:42)": the frame itself is shown elsewhere, with the whole path. */
+static void
+add_line(struct strbuf *sb, const struct view_function *function)
+{
+	const char *file = function->file, *slash = file != NULL ? strrchr(file, '/') : NULL;
+
+	if (file == NULL || function->line == 0)
+		return;
+	strbuf_add_text(sb, " (");
+	strbuf_add_foreign(sb, slash != NULL ? slash + 1 : file);
+	strbuf_add_format(sb, ":%" PRIu32 ")", function->line);
+}
+
+/* "mutex table_lock, which thread 14 (writer) has, in copy_rows (table.c:42)" */
 static void
 add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *group,
 	 const struct dump_thread *thread)
@@ -57,7 +70,7 @@ add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *gr
 	strbuf_release(&what);
 	if (profile_wait(profile, thread->wait)->timed &&
 	    wait_kind_in_memory(profile_wait(profile, thread->wait)->kind))
-		strbuf_add_text(sb, ", for a time");
+		strbuf_add_text(sb, ", with a time-out");
 	/* Who is awaited has been named. */
 	if (holder == NULL || profile_wait(profile, thread->wait)->kind == WAIT_JOIN)
 		return;
@@ -67,10 +80,12 @@ add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *gr
 		add_thread(sb, profile, holder->thread);
 		strbuf_add_text(sb, " has");
 		if (depth > 0) {
-			const size_t at = waiting_place(view, function, depth);
+			const struct view_function *at =
+				view_function(view, function[waiting_place(view, function, depth)]);
 
 			strbuf_add_text(sb, ", in ");
-			strbuf_add_foreign(sb, view_function(view, function[at])->name);
+			strbuf_add_foreign(sb, at->name);
+			add_line(sb, at);
 		}
 	} else if (depth > 0) {
 		strbuf_add_text(sb, ", had by ");

@@ -22,7 +22,11 @@ const char *const recording_views[] = {
 	"LEFT JOIN modules m ON m.id = f.module",
 	/* What is waited for, in words. */
 	"CREATE VIEW wait_names AS SELECT w.id AS wait, w.kind AS kind, n.function AS object, "
-	"w.kind || coalesce(' ' || n.function, '') AS what, w.most AS most "
+	"CASE WHEN w.kind IN ('epoll', 'eventfd', 'timerfd', 'signalfd', 'inotify', 'io_uring') "
+	"AND substr(n.function, 1, length(w.kind)) = w.kind THEN n.function "
+	"WHEN w.kind LIKE '%, %' AND n.function IS NOT NULL THEN "
+	"replace(w.kind, ', ', ' ' || n.function || ' (') || ')' "
+	"ELSE w.kind || coalesce(' ' || n.function, '') END AS what, w.most AS most "
 	"FROM waits w LEFT JOIN frame_names n ON n.frame = w.object",
 	/* One row a span, with everything in words. */
 	"CREATE VIEW samples AS SELECT p.id AS id, t.tid AS tid, t.name AS thread, "

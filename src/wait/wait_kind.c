@@ -20,7 +20,13 @@ void
 wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out)
 {
 	const bool is_descriptor = kind >= WAIT_FILE && kind <= WAIT_IO_URING;
+	const char *comma = object[0] != '\0' ? strstr(text, ", ") : NULL;
 
+	if (comma != NULL) {
+		strbuf_add(out, text, (size_t)(comma - text));
+		strbuf_add_format(out, " %s (%s)", object, comma + 2);
+		return;
+	}
 	/* "epoll of 3: …", "timerfd, in 2 s" say themselves what they are. */
 	if (!is_descriptor || strncmp(object, text, strlen(text)) != 0)
 		strbuf_add_text(out, text);

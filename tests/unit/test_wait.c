@@ -436,6 +436,32 @@ test_condition_or_semaphore(void **state)
 /* --- names --------------------------------------------------------------------------- */
 
 static void
+test_words(void **state)
+{
+	static const struct {
+		enum wait_kind kind;
+		const char *object, *words;
+	} rows[] = {
+		{ WAIT_MUTEX, "table", "mutex table" },
+		{ WAIT_RWLOCK_READ, "table", "rwlock table (to read)" },
+		{ WAIT_RWLOCK_WRITE, "", "rwlock, to write" },
+		{ WAIT_EPOLL, "epoll of 2: eventfd", "epoll of 2: eventfd" },
+		{ WAIT_FILE, "/x", "file: /x" },
+		{ WAIT_SLEEP, "", "time to pass" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct strbuf text;
+
+		strbuf_init(&text);
+		wait_kind_add(rows[i].kind, wait_kind_text(rows[i].kind), rows[i].object, &text);
+		assert_string_equal(text.data, rows[i].words);
+		strbuf_release(&text);
+	}
+}
+
+static void
 test_names(void **state)
 {
 	static const char *const future[] = { "syscall",
@@ -559,6 +585,7 @@ main(void)
 		cmocka_unit_test(test_musl_condition),
 		cmocka_unit_test(test_condition_or_semaphore),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_ends),
 	};
