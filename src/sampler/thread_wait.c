@@ -291,15 +291,23 @@ object_of(struct sampler *sampler, const struct tracked *thread, struct wait *wa
 	return frame_of_descriptor(sampler, wait, id);
 }
 
-/* A dump says how long somebody will sleep on; in a profile every sleep would be another. */
+/*
+ * A dump says how long somebody will sleep on, or how many descriptors are waited for; in a profile
+ * every sleep would be another, and waits for different descriptors one.
+ */
 static uint32_t
-time_left(struct sampler *sampler, const struct wait *wait)
+frame_of_moment(struct sampler *sampler, const struct wait *wait)
 {
 	char text[64];
 
-	if (!sampler->config.exact || wait->kind != WAIT_SLEEP || wait->left_ns == UINT64_MAX)
+	if (!sampler->config.exact)
 		return FRAME_NONE;
-	snprintf(text, sizeof(text), "at most %.3f s more", (double)wait->left_ns / 1e9);
+	if (wait->kind == WAIT_SLEEP && wait->left_ns != UINT64_MAX)
+		snprintf(text, sizeof(text), "at most %.3f s more", (double)wait->left_ns / 1e9);
+	else if ((wait->kind == WAIT_POLL || wait->kind == WAIT_SELECT) && wait->fds > 1)
+		snprintf(text, sizeof(text), "%u descriptors", wait->fds);
+	else
+		return FRAME_NONE;
 	return profile_intern_named(sampler->profile, text);
 }
 
@@ -320,7 +328,7 @@ waits_classify(struct sampler *sampler, struct tracked *thread, enum run_state s
 	thread->wait.tries++;
 	wait.object = object_of(sampler, thread, &thread->wait.what);
 	if (wait.object == FRAME_NONE)
-		wait.object = time_left(sampler, &thread->wait.what);
+		wait.object = frame_of_moment(sampler, &thread->wait.what);
 	wait.kind = thread->wait.what.kind;
 	wait.timed = thread->wait.what.timed;
 	wait.most = thread->wait.word != 0 ?
