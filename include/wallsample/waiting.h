@@ -13,7 +13,8 @@
 struct waiting_stack {
 	uint32_t row;              /* of the table */
 	bool holds;
-	uint32_t thread;           /* of the profile; of those who wait, one of them */
+	uint32_t thread;           /* of the profile; one of them */
+	uint32_t threads;          /* how many did so */
 	enum run_state state;
 	const uint32_t *function;  /* innermost first; the view's */
 	size_t depth;

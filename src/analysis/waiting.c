@@ -13,6 +13,7 @@ struct summing {
 	size_t capacity, stack_capacity;
 	struct table stacks;  /* (row and whether it holds, functions) -> stack */
 	struct table threads; /* (row, thread) */
+	struct table in_stack; /* (stack, thread) */
 };
 
 /* Who wants to read and who wants to write wait for the same lock. */
@@ -67,13 +68,15 @@ add_stack(struct summing *summing, const struct waiting_stack *stack)
 					 (uint64_t)stack->row << 1 | stack->holds,
 					 (uintptr_t)stack->function, (uint32_t)out->stacks, &added);
 
-	if (!added) {
+	if (added) {
+		out->stack = xgrow(out->stack, &summing->stack_capacity, out->stacks + 1,
+				   sizeof(*out->stack));
+		out->stack[out->stacks++] = *stack;
+	} else {
 		out->stack[at].ns += stack->ns;
-		return;
 	}
-	out->stack = xgrow(out->stack, &summing->stack_capacity, out->stacks + 1,
-			   sizeof(*out->stack));
-	out->stack[out->stacks++] = *stack;
+	table_place(&summing->in_stack, at, stack->thread, 0, &added);
+	out->stack[at].threads += added;
 }
 
 static void
@@ -209,6 +212,7 @@ waiting_make(const struct view *view, struct waiting *out)
 	table_init(&out->rows);
 	table_init(&summing.stacks);
 	table_init(&summing.threads);
+	table_init(&summing.in_stack);
 	for (size_t i = 0; i < profile_entry_count(profile); i++) {
 		const struct profile_entry *entry = profile_entry(profile, i);
 
@@ -231,6 +235,7 @@ waiting_make(const struct view *view, struct waiting *out)
 	share_stacks(out);
 	table_release(&summing.stacks);
 	table_release(&summing.threads);
+	table_release(&summing.in_stack);
 }
 
 void

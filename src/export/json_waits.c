@@ -39,7 +39,13 @@ stacks(struct json_stream *json, const struct view *view, const struct waiting_s
 		json_t *object = json_object();
 
 		if (stack[i].holds) {
-			add_thread(json, view_profile(view), stack[i].thread, object);
+			if (stack[i].threads == 1) {
+				add_thread(json, view_profile(view), stack[i].thread, object);
+			} else {
+				json_object_set_new(object, "tid", json_null());
+				json_object_set_new(object, "name", json_null());
+			}
+			json_object_set_new(object, "threads", json_integer(stack[i].threads));
 			json_object_set_new(object, "state",
 					    json_string(run_state_text(stack[i].state)));
 		}

@@ -28,11 +28,27 @@ is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, s
 	return row->object[0] != '\0' && (*others)++ < GLANCE;
 }
 
+/*
+ * What shares are of: the whole; of a report that is turned round, the time of those who waited
+ * for what somebody can have.
+ */
+static int64_t
+all_wall(const struct view *view, const struct waiting *waiting)
+{
+	int64_t sum = 0;
+
+	if (!view_is_blame(view))
+		return view_total_ns(view, WEIGHT_WALL);
+	for (size_t i = 0; i < waiting->count; i++)
+		sum += waiting->row[i].holders > 0 ? waiting->row[i].ns : 0;
+	return sum;
+}
+
 /* Numbers of the rows that are shown; the caller frees them. */
 static size_t *
 choose(const struct export_input *input, const struct waiting *waiting, size_t *count)
 {
-	const int64_t total_ns = view_total_ns(input->view, WEIGHT_WALL);
+	const int64_t total_ns = all_wall(input->view, waiting);
 	const bool all = view_key(input->view) == VIEW_BY_LOCK;
 	size_t *chosen = xcalloc(waiting->count + 1, sizeof(*chosen));
 	size_t locks = 0, others = 0;
@@ -90,7 +106,7 @@ write_waits(const struct export_input *input, const struct waiting *waiting, con
 		{ "most", true, 0 },     { "waited for", false, 40 }, { "mostly in", false, 0 },
 	};
 	double *bins = page->width >= WIDE ? waiting_bins_make(input, waiting) : NULL;
-	const int64_t total_ns = view_total_ns(input->view, WEIGHT_WALL);
+	const int64_t total_ns = all_wall(input->view, waiting);
 	const double span_ns = (double)profile_wall_ns(view_profile(input->view));
 	struct columns table;
 	struct strbuf sb;
@@ -144,7 +160,9 @@ add_holder(const struct export_input *input, const struct waiting_row *row,
 	add_what(&sb, row);
 	columns_add(table, sb.data);
 	strbuf_clear(&sb);
-	if (thread->tid > 0) {
+	if (holder->threads > 1) {
+		quantity_add_things(&sb, holder->threads, "thread", "threads");
+	} else if (thread->tid > 0) {
 		strbuf_add_foreign(&sb, profile_text(profile, thread->name));
 		strbuf_add_format(&sb, "-%jd", (intmax_t)thread->tid);
 	}

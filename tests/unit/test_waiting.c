@@ -137,6 +137,7 @@ check_rows(const struct view *view, int64_t waited, int64_t second, const char *
 	assert_int_equal(row->holders, 2);
 	assert_name(view, row->holder[0].function[0], "k");
 	assert_int_equal(row->holder[0].thread, HOLDER);
+	assert_int_equal(row->holder[0].threads, 1);
 	assert_int_equal(row->holder[0].ns + row->holder[1].ns, (waited + second) * TICK);
 	row = &waiting.row[1];
 	assert_int_equal(row->kind, WAIT_SOCKET_READ);
@@ -159,6 +160,36 @@ test_rows(void **state)
 	scene_run(&scene, 0, TICKS);
 	view = view_of(scene.profile, VIEW_BY_FUNCTION, false);
 	check_rows(view, TICKS, TICKS / 2, "socket:[7]");
+	view_free(view);
+	profile_free(scene.profile);
+}
+
+/* Two who had it in the same function are a row, and none of them is named for both. */
+static void
+test_many_holders(void **state)
+{
+	struct scene scene;
+	struct waiting waiting;
+	struct view *view;
+
+	(void)state;
+	scene_begin(&scene, profile_create());
+	scene_run(&scene, 0, TICKS);
+	profile_add_blame(scene.profile, &(struct profile_blame){
+						 .wait = scene.mutex,
+						 .thread = SECOND,
+						 .stack = stack_of(scene.profile, "mk"),
+						 .state = RUN_RUNNING,
+						 .samples = 1,
+						 .ns = TICK,
+					 });
+	view = view_of(scene.profile, VIEW_BY_FUNCTION, false);
+	waiting_make(view, &waiting);
+	assert_int_equal(waiting.row[0].holders, 2);
+	assert_name(view, waiting.row[0].holder[0].function[0], "k");
+	assert_int_equal(waiting.row[0].holder[0].threads, 2);
+	assert_int_equal(waiting.row[0].holder[1].threads, 1);
+	waiting_release(&waiting);
 	view_free(view);
 	profile_free(scene.profile);
 }
@@ -359,6 +390,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_many_holders),
 		cmocka_unit_test(test_views),
 		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_deadlock),
