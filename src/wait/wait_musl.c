@@ -95,7 +95,9 @@ is_stdio(const struct futex_wait *wait, struct wait *out)
 
 /*
  * The word is detach_state of struct pthread, which begins with its own address; the tid is
- * two words in front. With and without dtv and canary at the head: x86-64, aarch64.
+ * two words in front. With and without dtv and canary at the head: x86-64, aarch64. __dso_handle
+ * begins so, too, and the first lock of a module's data may lie as far behind it: what is two
+ * words in front of that is no thread.
  */
 static bool
 is_join(const struct futex_wait *wait, struct wait *out)
@@ -106,7 +108,8 @@ is_join(const struct futex_wait *wait, struct wait *out)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
 		if (around_has(wait, begins[i], 4) && around_u32(wait, -8) < TID_LIMIT &&
-		    around_u64(wait, begins[i]) == wait->word + (uint64_t)(int64_t)begins[i])
+		    around_u64(wait, begins[i]) == wait->word + (uint64_t)(int64_t)begins[i] &&
+		    wait->source->thread(wait->source->context, (pid_t)around_u32(wait, -8)) != 0)
 			return found(out, WAIT_JOIN, wait->word - 8);
 	return false;
 }

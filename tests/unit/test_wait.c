@@ -377,6 +377,11 @@ test_join(void **state)
 		assert_true(wait.object == SELF + at - 8);
 		wait_owner(&scene_source, &wait, &owner);
 		assert_int_equal(owner.tid, LIVING);
+		/* a lock behind __dso_handle, which nobody has just then */
+		put32(SELF + at - 8, 0);
+		wait_classify(&scene_source, &call, &wait);
+		assert_int_not_equal(wait.kind, WAIT_JOIN);
+		put32(SELF + at - 8, INNER);
 		put32(SELF + at, 3); /* detached */
 		call.args[2] = 3;
 		wait_classify(&scene_source, &call, &wait);
