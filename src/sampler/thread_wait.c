@@ -342,7 +342,8 @@ waits_try_again(struct sampler *sampler, struct tracked *thread)
 {
 	struct syscall_info info;
 
-	if (thread->wait.what.kind != WAIT_FUTEX || thread->wait.tries >= TRIES_MOST)
+	if ((thread->wait.what.kind != WAIT_FUTEX && thread->wait.what.kind != WAIT_LOCK) ||
+	    thread->wait.tries >= TRIES_MOST)
 		return;
 	if (watch_read_syscall(&thread->watch, sampler->process, &info) == LOOK_OK &&
 	    !info.running)
