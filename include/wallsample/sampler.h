@@ -10,7 +10,8 @@
  * Time that early ticks leave over is for later ones, and nothing is left over at the end.
  *
  * A thread that has run lately is looked at every tick (or, to keep to --max-overhead, at random
- * once in `thin` ticks), and what is seen weighs the spans since the last look.
+ * once in `thin` ticks), and what is seen weighs the spans since the last look. So is one that had
+ * what another waited for, lately: the other's time goes to what it is doing.
  *
  * A thread that sleeps is looked at with a probability of 1/period each tick; the period
  * doubles with the length of the sleep, up to what the number of threads asks for. A look

@@ -40,6 +40,16 @@ credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t
 }
 
 void
+credit_past(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
+{
+	if (samples == 0 && weight_ns == 0)
+		return;
+	add_samples(sampler, thread, samples, weight_ns);
+	if (!run_state_runnable(thread->state))
+		waits_blame_last(sampler, thread, samples, weight_ns);
+}
+
+void
 credit_runnable(struct sampler *sampler, struct tracked *thread, int64_t samples,
 		int64_t weight_ns)
 {
@@ -58,6 +68,8 @@ schedule(struct sampler *sampler, struct tracked *thread)
 	thread->period = sampler->pace.thin;
 	while (thread->asleep && thread->period < longest && thread->period * 2 <= age / 2)
 		thread->period *= 2;
+	if (waits_is_holder(sampler, thread))
+		thread->period = 1;
 	thread->backed_off = thread->period > sampler->pace.thin;
 	thread->next_tick = sampler->tick + rng_geometric(&sampler->rng, 1.0 / thread->period);
 	thread->last_tick = sampler->tick;
@@ -263,7 +275,8 @@ look_at(struct sampler *sampler, struct tracked *thread)
 	if (look == LOOK_GONE) {
 		/* It lived at the tick before. */
 		if (thread->seen && thread->selected)
-			credit(sampler, thread, ticks - 1, time_ns - (int64_t)sampler->span_ns);
+			credit_past(sampler, thread, ticks - 1,
+				    time_ns - (int64_t)sampler->span_ns);
 		forget(sampler, thread);
 		return;
 	}
@@ -275,7 +288,7 @@ look_at(struct sampler *sampler, struct tracked *thread)
 	 */
 	if (thread->seen && thread->backed_off) {
 		if (thread->selected && ticks != period)
-			credit(sampler, thread, ticks - period, time_ns - weight_ns);
+			credit_past(sampler, thread, ticks - period, time_ns - weight_ns);
 	} else {
 		period = ticks;
 		weight_ns = time_ns;

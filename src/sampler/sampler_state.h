@@ -51,6 +51,7 @@ struct tracked {
 	uint32_t last_tick;     /* of the last look */
 	uint64_t last_ns;       /* tick_ns of that tick */
 	uint32_t since_tick;    /* first look of the present sleep */
+	uint32_t held_tick;     /* when somebody last waited for what it had; 0: nobody did */
 
 	/* What the last look saw. */
 	bool seen;              /* there was one: the fields below say something */
@@ -175,6 +176,9 @@ void look_at(struct sampler *sampler, struct tracked *thread);
 /* Adds samples of what the thread's fields say; the other one those that were counted as
  * runnable at this tick. */
 void credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns);
+/* The same of a sleep that is over: its fields still say what that was. */
+void credit_past(struct sampler *sampler, struct tracked *thread, int64_t samples,
+		 int64_t weight_ns);
 void credit_runnable(struct sampler *sampler, struct tracked *thread, int64_t samples,
 		     int64_t weight_ns);
 /* Which call it is in, also when that has been restarted. */

@@ -21,6 +21,11 @@
 #define WCHAN_LETTERS                                                          \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
+/* So many ticks after somebody waited for what a thread has it is looked at each tick, if there are
+ * no more such locks: looks are what costs. */
+#define HOLDER_TICKS 256
+#define HOLDERS_MOST 32
+
 /* Descriptions take at most one part in so many of the time. */
 #define DESCRIBE_SHARE 50
 #define DESCRIBE_LAST_NS (NS_PER_SEC / 2)
@@ -372,6 +377,28 @@ waits_blame(struct sampler *sampler, const struct tracked *thread, int64_t sampl
 }
 
 void
+waits_blame_last(struct sampler *sampler, const struct tracked *thread, int64_t samples,
+		 int64_t ns)
+{
+	struct profile_blame to = thread->wait.blamed;
+
+	if (thread->wait.id == 0 || !thread->wait.asked) {
+		waits_blame(sampler, thread, samples, ns);
+		return;
+	}
+	to.samples = samples;
+	to.ns = ns;
+	profile_add_blame(sampler->profile, &to);
+}
+
+bool
+waits_is_holder(const struct sampler *sampler, const struct tracked *thread)
+{
+	return thread->held_tick != 0 && sampler->tick - thread->held_tick < HOLDER_TICKS &&
+	       sampler->waits.owner_count <= HOLDERS_MOST;
+}
+
+void
 waits_forget_owners(struct sampler *sampler)
 {
 	table_clear(&sampler->waits.owners);
@@ -439,8 +466,8 @@ blame(struct sampler *sampler, const struct blamed *blamed)
 		.ns = blamed->ns,
 	};
 
-	if (waiter != NULL && waiter->wait.id == blamed->wait)
-		waiter->wait.holder = holder != NULL ? holder->watch.tid : 0;
+	if (holder != NULL)
+		holder->held_tick = sampler->tick;
 	if (holder != NULL && holder->selected) {
 		if (holder->profile_thread == UINT32_MAX)
 			thread_enter_profile(sampler, holder);
@@ -452,6 +479,11 @@ blame(struct sampler *sampler, const struct blamed *blamed)
 		to.stack = stack_of_nobody(sampler->profile, owner);
 	}
 	profile_add_blame(sampler->profile, &to);
+	if (waiter != NULL && waiter->wait.id == blamed->wait) {
+		waiter->wait.holder = holder != NULL ? holder->watch.tid : 0;
+		waiter->wait.blamed = to;
+		waiter->wait.asked = true;
+	}
 }
 
 void

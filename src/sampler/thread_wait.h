@@ -23,6 +23,8 @@ struct thread_wait {
 	struct wait what;
 	int tries;        /* how often it was asked in this sleep */
 	pid_t holder;     /* who had it when that was last asked; 0: nobody */
+	bool asked;       /* it was: this is who was to blame */
+	struct profile_blame blamed;
 };
 
 /* Time of a waiter in this tick that somebody may be to blame for. */
@@ -75,9 +77,15 @@ void waits_classify(struct sampler *sampler, struct tracked *thread, enum run_st
 		    const struct syscall_info *info);
 /* It still sleeps: what it waits for is asked once more if that was not found out. */
 void waits_try_again(struct sampler *sampler, struct tracked *thread);
-/* So much time of the thread was credited to its wait. */
+/* So much time of the thread was credited to its wait; the other one to a wait that is over, whose
+ * lock somebody else has now: whoever had it last is to blame. */
 void waits_blame(struct sampler *sampler, const struct tracked *thread, int64_t samples,
 		 int64_t ns);
+void waits_blame_last(struct sampler *sampler, const struct tracked *thread, int64_t samples,
+		      int64_t ns);
+/* Was somebody found to wait for what the thread has, lately, in a program of few such locks? Then
+ * others' time goes to what it is seen to do. */
+bool waits_is_holder(const struct sampler *sampler, const struct tracked *thread);
 /* Who has it, as it is in this tick: who waits for the same is told the same. Valid until the next
  * call; the other one begins anew. */
 const struct wait_owner *waits_owner(struct sampler *sampler, const struct wait *wait);

@@ -49,8 +49,8 @@ credit_last(struct sampler *sampler, struct tracked *thread)
 	uint64_t last_tick_ns = sampler->tick_ns - sampler->span_ns;
 
 	if (thread->seen && thread->selected && thread->last_ns < last_tick_ns)
-		credit(sampler, thread, (int64_t)(sampler->tick - 1 - thread->last_tick),
-		       (int64_t)(last_tick_ns - thread->last_ns));
+		credit_past(sampler, thread, (int64_t)(sampler->tick - 1 - thread->last_tick),
+			    (int64_t)(last_tick_ns - thread->last_ns));
 }
 
 static void

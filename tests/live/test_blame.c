@@ -10,6 +10,7 @@
 #include "folded.h"
 
 #define TAKERS 1024
+#define MANY "300"
 
 /* --- deadlocks --------------------------------------------------------------------------- */
 
@@ -171,6 +172,33 @@ contended(void)
 	target_finish(&target, NULL);
 }
 
+/*
+ * So many wait that each is looked at in some ticks only, and the holder would be, for it sleeps
+ * long, too: nobody waits while it rests, and what is left of a wait that is over is not of whoever
+ * has the lock then.
+ */
+static void
+contended_by_many(void)
+{
+	struct target target;
+	struct folded folded;
+
+	harness_case("a lock that %s threads wait for, now and then", MANY);
+	target_start(&target, "contended", MANY, "200000", "0", "400000", NULL);
+	target_wait_progress(&target, 1);
+	folded_sample(&folded, target.pid, "--blame", "-d", "8", NULL);
+	const double held =
+		(double)folded_weight(&folded, 0, "^[mutex table_lock];...;hold_long");
+	const double rested =
+		(double)folded_weight(&folded, 0, "^[mutex table_lock];...;rest_without");
+	const double all = (double)folded_weight(&folded, 0, "^[mutex table_lock]");
+	printf("  of %.0f us in %.4f, and in %.4f without it\n", all, held / all, rested / all);
+	CHECK(held / all > 0.85, "only %.4f of the blame is where it was had", held / all);
+	CHECK(rested / all < 0.1, "%.4f of the blame is where it was not had", rested / all);
+	folded_release(&folded);
+	target_finish(&target, NULL);
+}
+
 /* Many take from what one feeds: what they wait for is found, and is the first row. */
 static void
 channel(void)
@@ -233,6 +261,7 @@ main(void)
 		deadlock(&expected[i]);
 	left_out();
 	contended();
+	contended_by_many();
 	channel();
 	return harness_end();
 }

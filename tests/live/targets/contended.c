@@ -1,32 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * contended.c - "holder" takes table_lock, has it in hold_long and then in hold_short while two
- * threads "waiter" wait for it, over and over. Counters: how many ns it was in each.
+ * contended.c - contended [WAITERS LONG_US SHORT_US REST_US]: "holder" takes table_lock, has it in
+ * hold_long and then in hold_short while threads "waiter" wait for it, and rests without it while
+ * they wait for nothing of his, over and over. Counters: how many ns it was in each.
  */
 #include "target.h"
 
-#define WAITERS 2
-#define LONG_US 30000
-#define SHORT_US 10000
+#define WAITERS_MOST 400
 
 pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void hold_long(void), hold_short(void), want_table(void);
+void hold_long(void), hold_short(void), rest_without(void), want_table(void);
 
 static pthread_barrier_t round_begins, round_ends;
 static struct target_counters *counters;
+static unsigned waiters = 2, long_us = 30000, short_us = 10000, rest_us;
 
 FRAME void
 hold_long(void)
 {
-	usleep(LONG_US);
+	usleep(long_us);
 	KEEP_FRAME();
 }
 
 FRAME void
 hold_short(void)
 {
-	usleep(SHORT_US);
+	usleep(short_us);
+	KEEP_FRAME();
+}
+
+FRAME void
+rest_without(void)
+{
+	usleep(rest_us);
 	KEEP_FRAME();
 }
 
@@ -60,6 +67,8 @@ hold(void)
 		counters->value[0] += middle - began;
 		counters->value[1] += end - middle;
 		pthread_barrier_wait(&round_ends);
+		if (rest_us > 0)
+			rest_without();
 	}
 }
 
@@ -75,14 +84,22 @@ want(void)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
-	static struct target_thread threads[1 + WAITERS] = { { .name = "holder", .run = hold } };
+	static struct target_thread threads[1 + WAITERS_MOST] = { { .name = "holder", .run = hold } };
 
+	if (argc == 5) {
+		waiters = (unsigned)strtoul(argv[1], NULL, 10);
+		long_us = (unsigned)strtoul(argv[2], NULL, 10);
+		short_us = (unsigned)strtoul(argv[3], NULL, 10);
+		rest_us = (unsigned)strtoul(argv[4], NULL, 10);
+	}
+	if (waiters < 1 || waiters > WAITERS_MOST)
+		return 64;
 	counters = target_counters();
-	pthread_barrier_init(&round_begins, NULL, 1 + WAITERS);
-	pthread_barrier_init(&round_ends, NULL, 1 + WAITERS);
-	for (size_t i = 1; i <= WAITERS; i++)
+	pthread_barrier_init(&round_begins, NULL, 1 + waiters);
+	pthread_barrier_init(&round_ends, NULL, 1 + waiters);
+	for (size_t i = 1; i <= waiters; i++)
 		threads[i] = (struct target_thread){ .name = "waiter", .run = want };
-	return target_main(threads, 1 + WAITERS, 0);
+	return target_main(threads, 1 + waiters, 0);
 }
