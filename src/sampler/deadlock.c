@@ -15,8 +15,14 @@
 
 /* Between two looks. What is never released can wait. */
 #define LOOK_NS (100 * NS_PER_MS)
-/* Before the look that confirms, where there is no later tick. */
+/* Looks take at most one part in so many of the time. */
+#define LOOK_SHARE 50
+/* So many waiters are asked about before those that stand stopped meanwhile are released. */
+#define OWNERS_UNSERVED 32
+/* Before a look that confirms, where there is no later tick; and how many there are: who was
+ * stopped for its registers may not be asleep again at the first. */
 #define PAUSE_NS 20000000L
+#define LAST_LOOKS 5
 
 void
 deadlocks_release(struct deadlocks *deadlocks)
@@ -46,7 +52,7 @@ index_of_tid(const struct sampler *sampler, pid_t tid)
 static bool
 can_be_stuck(const struct tracked *thread)
 {
-	return thread->asleep && thread->wait.id != 0 && !thread->wait.what.timed &&
+	return thread->wait.id != 0 && thread->wait.word != 0 && !thread->wait.what.timed &&
 	       wait_kind_has_owner(thread->wait.what.kind);
 }
 
@@ -57,6 +63,8 @@ find_holders(struct sampler *sampler, struct rings *rings)
 		const struct tracked *thread = sampler->thread[i];
 		const struct wait_owner *owner;
 
+		if (i % OWNERS_UNSERVED == 0)
+			late_serve(sampler);
 		if (!can_be_stuck(thread))
 			continue;
 		owner = waits_owner(sampler, &thread->wait.what);
@@ -66,6 +74,20 @@ find_holders(struct sampler *sampler, struct rings *rings)
 }
 
 /* --- is it the same as the last time? ------------------------------------------------- */
+
+/* Is it in the wait that it was seen in? One that had to tell its registers was not asleep just
+ * then, but has gone back to sleep at once. */
+static bool
+still_waits(struct sampler *sampler, struct tracked *thread, const struct sched *now)
+{
+	struct syscall_info info;
+
+	if (thread->asleep)
+		return now->switches == thread->sched.switches;
+	return watch_read_syscall(&thread->watch, sampler->process, &info) == LOOK_OK &&
+	       info.sp == thread->sp && info.pc == thread->pc &&
+	       waits_word(&info) == thread->wait.word;
+}
 
 /* As it is at this moment; false: it has run since it was seen to wait. */
 static bool
@@ -77,19 +99,27 @@ see(struct sampler *sampler, struct tracked *thread, struct ring_thread *out)
 	if (watch_read_sched(&thread->watch, sampler->process, &sched) != LOOK_OK)
 		return false;
 	out->switches = sched.switches;
-	return sched.switches == thread->sched.switches;
+	return still_waits(sampler, thread, &sched);
+}
+
+static int
+compare_seen(const void *left, const void *right)
+{
+	const struct ring_thread *a = left, *b = right;
+
+	return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
 static bool
 was_seen(const struct deadlocks *deadlocks, const struct ring_thread *thread)
 {
-	for (size_t i = 0; i < deadlocks->seen_count; i++) {
-		const struct ring_thread *seen = &deadlocks->seen[i];
+	const struct ring_thread *seen = NULL;
 
-		if (seen->tid == thread->tid)
-			return seen->object == thread->object && seen->switches == thread->switches;
-	}
-	return false;
+	if (deadlocks->seen_count > 0)
+		seen = bsearch(thread, deadlocks->seen, deadlocks->seen_count, sizeof(*seen),
+			       compare_seen);
+	return seen != NULL && seen->object == thread->object &&
+	       seen->switches == thread->switches;
 }
 
 static void
@@ -120,6 +150,7 @@ judge(struct sampler *sampler, const struct rings *rings)
 	struct deadlocks *deadlocks = &sampler->deadlocks;
 	struct deadlocks now = { .seen = NULL };
 
+	deadlocks->unsure = 0;
 	for (uint32_t ring = 0; ring < rings->rings; ring++) {
 		const uint32_t first = rings->first[ring];
 		bool lasts = true;
@@ -133,9 +164,14 @@ judge(struct sampler *sampler, const struct rings *rings)
 					 sizeof(*now.seen));
 			now.seen[now.seen_count++] = thread;
 		}
+		late_serve(sampler);
 		if (lasts)
 			tell(sampler, rings, ring);
+		else
+			deadlocks->unsure++;
 	}
+	if (now.seen_count > 1)
+		qsort(now.seen, now.seen_count, sizeof(*now.seen), compare_seen);
 	free(deadlocks->seen);
 	deadlocks->seen = now.seen;
 	deadlocks->seen_count = now.seen_count;
@@ -157,10 +193,14 @@ look(struct sampler *sampler)
 void
 deadlocks_tick(struct sampler *sampler)
 {
+	const uint64_t began = clock_now_ns();
+	uint64_t pause;
+
 	if (sampler->tick_ns < sampler->deadlocks.next_ns)
 		return;
-	sampler->deadlocks.next_ns = sampler->tick_ns + LOOK_NS;
 	look(sampler);
+	pause = (clock_now_ns() - began) * LOOK_SHARE;
+	sampler->deadlocks.next_ns = sampler->tick_ns + (pause > LOOK_NS ? pause : LOOK_NS);
 }
 
 void
@@ -168,10 +208,13 @@ deadlocks_last(struct sampler *sampler)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 
-	look(sampler);
-	if (sampler->deadlocks.seen_count == 0)
-		return;
-	nanosleep(&pause, NULL);
+	/* What the last tick has asked is of the last tick's moment, and so is what it saw. */
+	sampler->deadlocks.seen_count = 0;
 	waits_forget_owners(sampler);
 	look(sampler);
+	for (int i = 1; i < LAST_LOOKS && sampler->deadlocks.unsure > 0; i++) {
+		nanosleep(&pause, NULL);
+		waits_forget_owners(sampler);
+		look(sampler);
+	}
 }

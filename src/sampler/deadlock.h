@@ -20,6 +20,7 @@ struct deadlocks {
 	uint64_t next_ns;          /* when to look again */
 	struct ring_thread *seen;  /* those of all rings, by thread id */
 	size_t seen_count, seen_capacity;
+	uint32_t unsure;           /* rings of the last look that were others the time before */
 };
 
 void deadlocks_release(struct deadlocks *deadlocks);
@@ -27,7 +28,7 @@ void deadlocks_release(struct deadlocks *deadlocks);
 /* Everybody was looked at: now and then looks for rings. A ring that was there the last time, too,
  * and whose threads have not run since, goes to the profile. */
 void deadlocks_tick(struct sampler *sampler);
-/* There is no tick any more: what looks like a ring is looked at once more, a moment later. */
+/* There is no tick any more: what looks like a ring is looked at again, some moments later. */
 void deadlocks_last(struct sampler *sampler);
 
 #endif

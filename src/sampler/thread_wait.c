@@ -26,6 +26,9 @@
 #define HOLDER_TICKS 256
 #define HOLDERS_MOST 32
 
+/* To ask who has a lock takes some microseconds. */
+#define BLAMES_UNSERVED 32
+
 /* Descriptions take at most one part in so many of the time. */
 #define DESCRIBE_SHARE 50
 #define DESCRIBE_LAST_NS (NS_PER_SEC / 2)
@@ -129,8 +132,8 @@ waits_release(struct sampler *sampler)
 
 /* --- who is where ------------------------------------------------------------------- */
 
-static uint64_t
-word_of(const struct syscall_info *info)
+uint64_t
+waits_word(const struct syscall_info *info)
 {
 	struct wait_call call = { .state = RUN_SLEEPING, .number = info->number };
 
@@ -143,7 +146,7 @@ word_of(const struct syscall_info *info)
 void
 waits_see(struct sampler *sampler, struct tracked *thread, const struct syscall_info *info)
 {
-	const uint64_t word = word_of(info);
+	const uint64_t word = waits_word(info);
 
 	if (word == thread->wait.word)
 		return;
@@ -492,8 +495,11 @@ waits_tick(struct sampler *sampler)
 	struct waits *waits = &sampler->waits;
 
 	waits_forget_owners(sampler);
-	for (size_t i = 0; i < waits->blamed_count; i++)
+	for (size_t i = 0; i < waits->blamed_count; i++) {
+		if (i % BLAMES_UNSERVED == 0)
+			late_serve(sampler);
 		blame(sampler, &waits->blamed[i]);
+	}
 	waits->blamed_count = 0;
 }
 

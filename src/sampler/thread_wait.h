@@ -69,6 +69,8 @@ uint32_t stack_of_nobody(struct profile *profile, const struct wait_owner *owner
 void waits_init(struct sampler *sampler);
 void waits_release(struct sampler *sampler);
 
+/* The futex word that it sleeps on in this call; 0: on none. */
+uint64_t waits_word(const struct syscall_info *info);
 /* The thread was seen in this call, or to have left it. */
 void waits_see(struct sampler *sampler, struct tracked *thread, const struct syscall_info *info);
 void waits_leave(struct sampler *sampler, struct tracked *thread);

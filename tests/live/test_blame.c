@@ -83,7 +83,7 @@ deadlock(const struct expected *expected)
 	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == (expected->ring > 0 ? 4 : 0),
 	      "a dump ends with wait status %d: %s", run.status, run.err);
 	check_words(expected, run.out);
-	CHECK(strstr(run.out, ", 0 in a stop") != NULL, "somebody was stopped: %s", run.out);
+	CHECK(strcmp(expected->how, "pointer") == 0 || strstr(run.out, ", 0 in a stop") != NULL, "somebody was stopped: %s", run.out);
 	run_release(&run);
 	/* It is told while sampling goes on, and in the report. */
 	run_on(&run, "-q", &target, "1");
@@ -251,6 +251,9 @@ main(void)
 		{ "self", 1, { "first-* waits for mutex lock_a, which it has itself" } },
 		{ "join", 2,
 		  { "first-* waits for the end of second-*",
+		    "second-* waits for mutex lock_a, which first-* has" } },
+		{ "pointer", 2,
+		  { "first-* waits for mutex lock_b, which second-* has",
 		    "second-* waits for mutex lock_a, which first-* has" } },
 		{ "patient", 0, { NULL } },
 		{ "timed", 0, { NULL } },

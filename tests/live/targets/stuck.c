@@ -8,6 +8,7 @@
  * self       "first" waits for a lock that it has itself
  * join       "first" waits for the end of "second", which waits for a lock of "first"
  * patient    "first" waits for lock_b, which "second" has, asleep: no deadlock
+ * pointer    abba, in a function whose frame is found by a register, which takes a stop to tell
  * timed      abba, but each waits for a day at most: no deadlock
  */
 #include "target.h"
@@ -16,6 +17,7 @@ pthread_mutex_t lock_a = PTHREAD_MUTEX_INITIALIZER, lock_b = PTHREAD_MUTEX_INITI
 		lock_c = PTHREAD_MUTEX_INITIALIZER;
 
 void wait_for(pthread_mutex_t *), wait_for_a_day(pthread_mutex_t *);
+void wait_with_array(pthread_mutex_t *, size_t);
 
 static pthread_barrier_t all_have;
 static struct target_thread threads[4];
@@ -35,6 +37,16 @@ wait_for(pthread_mutex_t *mutex)
 {
 	pthread_mutex_lock(mutex);
 	KEEP_FRAME();
+}
+
+FRAME void
+wait_with_array(pthread_mutex_t *mutex, size_t size)
+{
+	volatile char *array = __builtin_alloca(size);
+
+	array[0] = 0;
+	pthread_mutex_lock(mutex);
+	target_sink += (unsigned long)array[0];
 }
 
 FRAME void
@@ -74,6 +86,20 @@ c_then_a(void)
 {
 	have(&lock_c);
 	wait_for(&lock_a);
+}
+
+static void
+a_then_b_array(void)
+{
+	have(&lock_a);
+	wait_with_array(&lock_b, 64 + target_sink % 2);
+}
+
+static void
+b_then_a_array(void)
+{
+	have(&lock_b);
+	wait_with_array(&lock_a, 64 + target_sink % 2);
 }
 
 static void
@@ -136,6 +162,7 @@ static const struct {
 	{ "self", { a_then_a } },
 	{ "join", { end_of_second, b_then_a } },
 	{ "patient", { a_then_b, b_then_sleep } },
+	{ "pointer", { a_then_b_array, b_then_a_array } },
 	{ "timed", { a_then_b_timed, b_then_a_timed } },
 };
 
