@@ -50,6 +50,7 @@ struct profile {
 
 	struct profile_deadlock *deadlock;
 	size_t deadlock_count, deadlock_capacity;
+	struct table deadlock_table; /* (sum of its threads and waits, size of the ring) */
 
 	uint64_t ticks, wall_ns;
 	const struct profile_recorder *recorder; /* NULL: none */
@@ -81,6 +82,7 @@ profile_create(void)
 	table_init(&profile->doing_table);
 	table_init(&profile->entry_table);
 	table_init(&profile->blame_table);
+	table_init(&profile->deadlock_table);
 	profile_add_wait(profile, &(struct profile_wait){ .object = FRAME_NONE });
 	return profile;
 }
@@ -98,6 +100,7 @@ profile_free(struct profile *profile)
 	table_release(&profile->doing_table);
 	table_release(&profile->entry_table);
 	table_release(&profile->blame_table);
+	table_release(&profile->deadlock_table);
 	free(profile->frame);
 	free(profile->renamed);
 	free(profile->stack);
@@ -299,17 +302,15 @@ profile_add_blame(struct profile *profile, const struct profile_blame *blame)
 	profile->blame[profile->blame_count++] = *blame;
 }
 
-/* Two of one ring may begin with another of its threads. */
-static bool
-is_same_ring(const struct profile_deadlock *known, const struct profile_stuck *stuck, size_t ring)
+/* Two of one ring may begin with another of its threads: the same whatever their order. */
+static uint64_t
+sum_of_ring(const struct profile_stuck *stuck, size_t ring)
 {
-	size_t same = 0;
+	uint64_t sum = 0;
 
-	for (size_t i = 0; i < ring && known->ring == ring; i++)
-		for (size_t j = 0; j < ring; j++)
-			same += known->stuck[i].thread == stuck[j].thread &&
-				known->stuck[i].wait == stuck[j].wait;
-	return same == ring;
+	for (size_t i = 0; i < ring; i++)
+		sum += hash_u64((uint64_t)stuck[i].thread << 32 | stuck[i].wait);
+	return sum;
 }
 
 void
@@ -317,13 +318,13 @@ profile_add_deadlock(struct profile *profile, const struct profile_stuck *stuck,
 		     size_t ring)
 {
 	struct profile_deadlock *deadlock;
-	size_t at = 0;
+	bool added;
+	const uint32_t at = *table_place(&profile->deadlock_table, sum_of_ring(stuck, ring), ring,
+					 (uint32_t)profile->deadlock_count, &added);
 
-	while (at < profile->deadlock_count && !is_same_ring(&profile->deadlock[at], stuck, ring))
-		at++;
-	if (at == profile->deadlock_count) {
-		profile->deadlock = xgrow(profile->deadlock, &profile->deadlock_capacity, at + 1,
-					  sizeof(*profile->deadlock));
+	if (added) {
+		profile->deadlock = xgrow(profile->deadlock, &profile->deadlock_capacity,
+					  profile->deadlock_count + 1, sizeof(*profile->deadlock));
 		profile->deadlock[profile->deadlock_count++] =
 			(struct profile_deadlock){ .count = 0 };
 	}
