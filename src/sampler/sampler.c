@@ -112,6 +112,7 @@ collect_last(struct sampler *sampler)
 	if (sampler->late_count > 0)
 		tracer_finish(sampler->tracer, LAST_BOUND_NS);
 	collect_late(sampler, true);
+	waits_tick(sampler); /* of what was late */
 	charge_rest(sampler);
 	for (size_t i = 0; i < sampler->thread_count; i++)
 		if (!sampler->thread[i]->gone)
