@@ -244,14 +244,16 @@ put_blame(struct recorder *recorder)
 	return rc;
 }
 
-/* There are few, and those behind them may have become more. */
+/* There are few, and those behind them may have become more, or fewer. */
 static int
 put_deadlocks(struct recorder *recorder)
 {
 	const struct profile *profile = recorder->profile;
 	int rc = SQLITE_OK;
 
-	for (size_t d = 0; d < profile_deadlock_count(profile); d++) {
+	if (profile_deadlock_count(profile) > 0)
+		rc = sqlite3_exec(recorder->db, "DELETE FROM deadlocks", NULL, NULL, NULL);
+	for (size_t d = 0; rc == SQLITE_OK && d < profile_deadlock_count(profile); d++) {
 		const struct profile_deadlock *deadlock = profile_deadlock(profile, d);
 
 		for (size_t i = 0; rc == SQLITE_OK && i < deadlock->count; i++) {

@@ -351,7 +351,8 @@ check_deadlock(const struct profile *profile, const char *words, const char *oth
 static void
 test_deadlock(void **state)
 {
-	struct profile_stuck stuck[] = { { FIRST, 0, 1 }, { SECOND, 0, 2 }, { READER, 0, 1 } };
+	struct profile_stuck stuck[] = { { FIRST, 0, 1 }, { SECOND, 0, 2 }, { READER, 0, 1 },
+					 { HOLDER, 0, 1 } };
 	const struct profile_stuck turned[] = { { SECOND, 0, 2 }, { FIRST, 0, 1 } };
 	struct modules *modules = modules_create();
 	struct recorder *recorder;
@@ -366,6 +367,9 @@ test_deadlock(void **state)
 	recorder = record_in(&place, scene.profile, modules);
 	scene_begin(&scene, scene.profile);
 	scene_run(&scene, 0, TICKS);
+	profile_add_deadlock(scene.profile, stuck, 4, 2);
+	assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
+	/* Fewer are behind it: what has been written of the others goes. */
 	profile_add_deadlock(scene.profile, stuck, 3, 2);
 	check_deadlock(scene.profile, "first-11 waits for mutex M, which second-12 has; second-12 "
 				      "waits for mutex M, which first-11 has", "reader-13");
