@@ -60,6 +60,9 @@ uint32_t profile_nobody(struct profile *profile);
 /* The number of the wait; `most` becomes the larger one. */
 uint32_t profile_add_wait(struct profile *profile, const struct profile_wait *wait);
 
+/* So many waited for its object at once, and perhaps more. */
+void profile_raise_most(struct profile *profile, uint32_t wait, uint32_t most);
+
 /* Adds waiters' time to what their holder was doing. */
 void profile_add_blame(struct profile *profile, const struct profile_blame *blame);
 

@@ -255,6 +255,13 @@ profile_add_wait(struct profile *profile, const struct profile_wait *wait)
 	return id;
 }
 
+void
+profile_raise_most(struct profile *profile, uint32_t wait, uint32_t most)
+{
+	if (most > profile->wait[wait].most)
+		profile->wait[wait].most = most;
+}
+
 uint32_t
 profile_add(struct profile *profile, const struct profile_entry *sample)
 {

@@ -8,7 +8,7 @@
  * collect.c  the stacks of a tick: stops, walks, failures
  * late.c     threads that have not stopped yet
  * charge.c   the real time of a tick
- * thread_wait.c    what sleepers wait for (thread_wait.h), deadlock.c who waits in a ring
+ * thread_wait.c    what sleepers wait for (thread_wait.h), crowd.c how many, deadlock.c rings
  * leader.c   the process as a whole
  * stack.c    from a call chain to an interned stack (stack_state.h)
  */

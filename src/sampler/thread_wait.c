@@ -88,11 +88,7 @@ find_thread(void *context, pid_t inner)
 static size_t
 count_blocked(void *context, uint64_t address)
 {
-	const struct sampler *sampler = context;
-	uint32_t count = 0;
-
-	table_find(&sampler->waits.words, address, 0, &count);
-	return count;
+	return crowd_seen(context, address);
 }
 
 void
@@ -109,7 +105,7 @@ waits_init(struct sampler *sampler)
 	waits->own_namespace = process_shares_pid_namespace(sampler->process);
 	waits->descriptors = descriptors_create(sampler->process);
 	table_init(&waits->inner);
-	table_init(&waits->words);
+	crowds_init(&waits->crowds);
 	table_init(&waits->owners);
 	waits->inner_tick = UINT32_MAX;
 }
@@ -121,7 +117,7 @@ waits_release(struct sampler *sampler)
 
 	descriptors_free(waits->descriptors);
 	table_release(&waits->inner);
-	table_release(&waits->words);
+	crowds_release(&waits->crowds);
 	table_release(&waits->owners);
 	for (size_t i = 0; i < waits->object_count; i++)
 		free(waits->object[i].id);
@@ -152,8 +148,7 @@ waits_see(struct sampler *sampler, struct tracked *thread, const struct syscall_
 		return;
 	waits_leave(sampler, thread);
 	thread->wait.word = word;
-	if (word != 0)
-		(*table_place(&sampler->waits.words, word, 0, 0, NULL))++;
+	crowd_join(sampler, word);
 }
 
 void
@@ -162,8 +157,7 @@ waits_leave(struct sampler *sampler, struct tracked *thread)
 	const uint64_t word = thread->wait.word;
 
 	thread->wait = (struct thread_wait){ .id = 0 };
-	if (word != 0)
-		(*table_place(&sampler->waits.words, word, 0, 1, NULL))--;
+	crowd_leave(sampler, word);
 }
 
 /* --- the object ---------------------------------------------------------------------- */
@@ -339,10 +333,10 @@ waits_classify(struct sampler *sampler, struct tracked *thread, enum run_state s
 		wait.object = frame_of_moment(sampler, &thread->wait.what);
 	wait.kind = thread->wait.what.kind;
 	wait.timed = thread->wait.what.timed;
-	wait.most = thread->wait.word != 0 ?
-			    (uint32_t)count_blocked(sampler, thread->wait.word) :
-			    1;
+	wait.most = 1;
 	thread->wait.id = wait.kind != WAIT_NONE ? profile_add_wait(sampler->profile, &wait) : 0;
+	if (thread->wait.id != 0 && thread->wait.word != 0)
+		crowd_note(sampler, thread->wait.id, thread->wait.word);
 }
 
 void
@@ -501,6 +495,7 @@ waits_tick(struct sampler *sampler)
 		blame(sampler, &waits->blamed[i]);
 	}
 	waits->blamed_count = 0;
+	crowds_tick(sampler);
 }
 
 /* --- names of descriptors --------------------------------------------------------------- */

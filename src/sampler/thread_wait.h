@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "crowd.h"
 #include "wallsample/descriptor.h"
 #include "wallsample/maps.h"
 #include "wallsample/profile.h"
@@ -47,7 +48,7 @@ struct waits {
 	bool own_namespace;      /* thread ids in the target's memory are ours */
 	struct table inner;      /* if not: what threads are called there -> thread id */
 	uint32_t inner_tick;     /* when that was last made */
-	struct table words;      /* futex word -> how many threads were last seen to wait on it */
+	struct crowds crowds;
 	struct descriptors *descriptors;
 	struct object *object;   /* that are not described yet */
 	size_t object_count, object_capacity, objects_seen;

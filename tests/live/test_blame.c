@@ -199,6 +199,32 @@ contended_by_many(void)
 	target_finish(&target, NULL);
 }
 
+/* One of three has the lock, whoever it is: never do more than two wait. */
+static void
+taken_in_turn(void)
+{
+	static const char said[] = "\"most_at_once\":";
+	char program[] = "wallsample", q[] = "-q", p[] = "-p", pid[16], r[] = "-r", rate[] = "500",
+	     d[] = "-d", two[] = "2", by[] = "--by", lock[] = "lock", f[] = "-f",
+	     json[] = "json";
+	char *words[] = {program, q, p, pid, r, rate, d, two, by, lock, f, json, NULL};
+	struct target target;
+	const char *at;
+	struct run run;
+
+	harness_case("a lock that three threads take in turn");
+	target_start(&target, "contended", "3", NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
+	run_start_words(&run, words, NULL);
+	run_finish(&run);
+	at = strstr(run.out, "\"table_lock\"");
+	at = at != NULL ? strstr(at, said) : NULL;
+	if (CHECK(at != NULL, "no lock in: %s", run.out))
+		CHECK(strtol(at + strlen(said), NULL, 10) <= 2, "so many waited at once: %.20s", at);
+	run_release(&run);
+	target_finish(&target, NULL);
+}
+
 /* Many take from what one feeds: what they wait for is found, and is the first row. */
 static void
 channel(void)
@@ -265,6 +291,7 @@ main(void)
 	left_out();
 	contended();
 	contended_by_many();
+	taken_in_turn();
 	channel();
 	return harness_end();
 }

@@ -3,6 +3,7 @@
  * contended.c - contended [WAITERS LONG_US SHORT_US REST_US]: "holder" takes table_lock, has it in
  * hold_long and then in hold_short while threads "waiter" wait for it, and rests without it while
  * they wait for nothing of his, over and over. Counters: how many ns it was in each.
+ * contended TAKERS: as many threads "taker" take turns with the lock.
  */
 #include "target.h"
 
@@ -14,7 +15,7 @@ void hold_long(void), hold_short(void), rest_without(void), want_table(void);
 
 static pthread_barrier_t round_begins, round_ends;
 static struct target_counters *counters;
-static unsigned waiters = 2, long_us = 30000, short_us = 10000, rest_us;
+static unsigned waiters = 2, long_us = 30000, short_us = 10000, rest_us, hold_us;
 
 FRAME void
 hold_long(void)
@@ -41,6 +42,8 @@ FRAME void
 want_table(void)
 {
 	pthread_mutex_lock(&table_lock);
+	if (hold_us > 0)
+		usleep(hold_us);
 	KEEP_FRAME();
 	pthread_mutex_unlock(&table_lock);
 }
@@ -83,6 +86,16 @@ want(void)
 	}
 }
 
+static void
+take_turns(void)
+{
+	target_here();
+	while (!target_over) {
+		want_table();
+		sched_yield();
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -94,8 +107,16 @@ main(int argc, char **argv)
 		short_us = (unsigned)strtoul(argv[3], NULL, 10);
 		rest_us = (unsigned)strtoul(argv[4], NULL, 10);
 	}
+	if (argc == 2)
+		waiters = (unsigned)strtoul(argv[1], NULL, 10);
 	if (waiters < 1 || waiters > WAITERS_MOST)
 		return 64;
+	if (argc == 2) {
+		hold_us = 20;
+		for (size_t i = 0; i < waiters; i++)
+			threads[i] = (struct target_thread){ .name = "taker", .run = take_turns };
+		return target_main(threads, waiters, 0);
+	}
 	counters = target_counters();
 	pthread_barrier_init(&round_begins, NULL, 1 + waiters);
 	pthread_barrier_init(&round_ends, NULL, 1 + waiters);
