@@ -72,9 +72,9 @@ find_thread(void *context, pid_t inner)
 
 	if (!waits->own_namespace && !table_find(&waits->inner, (uint64_t)inner, 0, &tid)) {
 		/* It may be new; numbers that are no threads must not cost this each time. */
-		if (waits->inner_tick == sampler->tick)
+		if (waits->inner_seen == sampler->stats.threads_seen)
 			return 0;
-		waits->inner_tick = sampler->tick;
+		waits->inner_seen = sampler->stats.threads_seen;
 		learn_inner_tids(sampler);
 		if (!table_find(&waits->inner, (uint64_t)inner, 0, &tid))
 			return 0;
@@ -107,7 +107,6 @@ waits_init(struct sampler *sampler)
 	table_init(&waits->inner);
 	crowds_init(&waits->crowds);
 	table_init(&waits->owners);
-	waits->inner_tick = UINT32_MAX;
 }
 
 void

@@ -47,7 +47,7 @@ struct waits {
 	struct wait_source source;
 	bool own_namespace;      /* thread ids in the target's memory are ours */
 	struct table inner;      /* if not: what threads are called there -> thread id */
-	uint32_t inner_tick;     /* when that was last made */
+	uint64_t inner_seen;     /* of how many threads that there ever were that was made */
 	struct crowds crowds;
 	struct descriptors *descriptors;
 	struct object *object;   /* that are not described yet */
