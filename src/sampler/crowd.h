@@ -23,7 +23,7 @@ void crowd_join(struct sampler *sampler, uint64_t word);
 void crowd_leave(struct sampler *sampler, uint64_t word);
 /* How many were last seen to wait there: some of them may have left since. */
 uint32_t crowd_seen(const struct sampler *sampler, uint64_t word);
-/* So many were seen on the word that this wait is for: perhaps more at once than the profile says. */
+/* The word that this wait is for: more may be there at once than the profile says. */
 void crowd_note(struct sampler *sampler, uint32_t wait, uint64_t word);
 /* Everybody was looked at: counts those who surely wait at the same moment. */
 void crowds_tick(struct sampler *sampler);

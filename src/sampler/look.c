@@ -40,13 +40,13 @@ credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t
 }
 
 void
-credit_past(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
+credit_past(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t ns)
 {
-	if (samples == 0 && weight_ns == 0)
+	if (samples == 0 && ns == 0)
 		return;
-	add_samples(sampler, thread, samples, weight_ns);
+	add_samples(sampler, thread, samples, ns);
 	if (!run_state_runnable(thread->state))
-		waits_blame_last(sampler, thread, samples, weight_ns);
+		waits_blame_last(sampler, thread, samples, ns);
 }
 
 void

@@ -8,7 +8,7 @@
  * collect.c  the stacks of a tick: stops, walks, failures
  * late.c     threads that have not stopped yet
  * charge.c   the real time of a tick
- * thread_wait.c    what sleepers wait for (thread_wait.h), crowd.c how many, deadlock.c rings
+ * thread_wait.c what sleepers wait for (thread_wait_object.c), crowd.c how many, deadlock.c rings
  * leader.c   the process as a whole
  * stack.c    from a call chain to an interned stack (stack_state.h)
  */
@@ -29,7 +29,6 @@
 #define STACK_LEAST ((size_t)8 << 10)
 /* What is copied beyond what the last walk needed. */
 #define STACK_MARGIN ((size_t)4 << 10)
-
 struct pending;
 
 /* One thread of the target. */
@@ -153,7 +152,7 @@ void threads_refresh(struct sampler *sampler);
 void threads_free(struct sampler *sampler);
 /* Gives the thread its record in the profile. */
 void thread_enter_profile(struct sampler *sampler, struct tracked *thread);
-/* The thread is about to be captured: asks for its name again, now and then. */
+/* The thread is about to be captured: asks for its name again, now and then; or in any case. */
 void thread_count_capture(struct sampler *sampler, struct tracked *thread);
 void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
 struct tracked *thread_of_tid(struct sampler *sampler, pid_t tid); /* NULL: none */
@@ -173,12 +172,10 @@ void late_drop(struct sampler *sampler, struct tracked *thread);
 /* --- look.c ---------------------------------------------------------------- */
 /* Looks at a thread; what has to be captured goes into the pending samples. */
 void look_at(struct sampler *sampler, struct tracked *thread);
-/* Adds samples of what the thread's fields say; the other one those that were counted as
- * runnable at this tick. */
+/* Adds samples of what the thread's fields say; of a sleep that is over; of a thread that was
+ * counted as runnable at this tick. */
 void credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns);
-/* The same of a sleep that is over: its fields still say what that was. */
-void credit_past(struct sampler *sampler, struct tracked *thread, int64_t samples,
-		 int64_t weight_ns);
+void credit_past(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t ns);
 void credit_runnable(struct sampler *sampler, struct tracked *thread, int64_t samples,
 		     int64_t weight_ns);
 /* Which call it is in, also when that has been restarted. */

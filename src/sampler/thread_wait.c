@@ -14,13 +14,6 @@
 /* A wait of which nothing is known may be one that was met in the middle of a change. */
 #define TRIES_MOST 3
 
-/* Programs may open sockets without end: after so many they are one. */
-#define OBJECTS_MOST 4096
-
-/* What names of the kernel's functions are made of. */
-#define WCHAN_LETTERS                                                          \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
-
 /* So many ticks after somebody waited for what a thread has it is looked at each tick, if there are
  * no more such locks: looks are what costs. */
 #define HOLDER_TICKS 256
@@ -105,6 +98,7 @@ waits_init(struct sampler *sampler)
 	waits->own_namespace = process_shares_pid_namespace(sampler->process);
 	waits->descriptors = descriptors_create(sampler->process);
 	table_init(&waits->inner);
+	table_init(&waits->known);
 	crowds_init(&waits->crowds);
 	table_init(&waits->owners);
 }
@@ -116,6 +110,7 @@ waits_release(struct sampler *sampler)
 
 	descriptors_free(waits->descriptors);
 	table_release(&waits->inner);
+	table_release(&waits->known);
 	crowds_release(&waits->crowds);
 	table_release(&waits->owners);
 	for (size_t i = 0; i < waits->object_count; i++)
@@ -159,138 +154,7 @@ waits_leave(struct sampler *sampler, struct tracked *thread)
 	crowd_leave(sampler, word);
 }
 
-/* --- the object ---------------------------------------------------------------------- */
-
-uint32_t
-frame_of_data(const struct maps *maps, struct profile *profile, uint64_t address)
-{
-	const struct mapping *mapping = maps_find_data(maps, address);
-	struct profile_frame frame = { .origin = FRAME_DATA };
-	char text[32];
-
-	if (mapping == NULL || mapping->image == NULL) {
-		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
-		return profile_intern_named(profile, text);
-	}
-	frame.module = mapping->module;
-	frame.address = address - mapping->bias;
-	return profile_intern_frame(profile, &frame);
-}
-
-static uint32_t
-frame_of_descriptor(struct sampler *sampler, const struct wait *wait, const char *id)
-{
-	struct waits *waits = &sampler->waits;
-	const size_t before = profile_frame_count(sampler->profile);
-	struct strbuf text;
-	uint32_t frame;
-
-	if (waits->objects_seen >= OBJECTS_MOST)
-		return profile_intern_named(sampler->profile, "[one of many]");
-	/* Both ends of a pipe have one id, and so have all event descriptors. */
-	strbuf_init(&text);
-	strbuf_add_text(&text, id);
-	strbuf_add_text(&text, wait->kind == WAIT_PIPE_WRITE ? " (written to)" : "");
-	if (strncmp(id, "anon_inode:", strlen("anon_inode:")) == 0)
-		strbuf_add_format(&text, " (descriptor %d)", wait->fd);
-	frame = profile_intern_named(sampler->profile, text.data);
-	strbuf_release(&text);
-	if (profile_frame_count(sampler->profile) == before)
-		return frame;
-	waits->objects_seen++;
-	waits->object = xgrow(waits->object, &waits->object_capacity, waits->object_count + 1,
-			      sizeof(*waits->object));
-	waits->object[waits->object_count++] =
-		(struct object){ .frame = frame, .fd = wait->fd, .id = xstrdup(id) };
-	return frame;
-}
-
-/* Who is awaited; it may be one that is not known yet. */
-static uint32_t
-frame_of_thread(struct sampler *sampler, const struct wait *wait)
-{
-	const struct tracked *thread;
-	struct wait_owner owner;
-	struct strbuf text;
-	uint32_t frame;
-
-	wait_owner(&sampler->waits.source, wait, &owner);
-	if (owner.tid <= 0)
-		return FRAME_NONE;
-	thread = owner.holder == HOLDER_THREAD ? thread_of_tid(sampler, owner.tid) : NULL;
-	strbuf_init(&text);
-	if (thread != NULL)
-		strbuf_add_format(&text, "%s-", thread->name);
-	strbuf_add_format(&text, "%jd", (intmax_t)owner.tid);
-	frame = profile_intern_named(sampler->profile, text.data);
-	strbuf_release(&text);
-	return frame;
-}
-
-/* "process 12 (sleep)": the child that is awaited, if it is a certain one. */
-static uint32_t
-frame_of_child(struct sampler *sampler, pid_t child)
-{
-	const size_t before = profile_frame_count(sampler->profile);
-	struct process *process;
-	struct strbuf text;
-	uint32_t frame;
-
-	if (child <= 0 || sampler->waits.objects_seen >= OBJECTS_MOST)
-		return FRAME_NONE;
-	strbuf_init(&text);
-	strbuf_add_format(&text, "process %jd", (intmax_t)child);
-	if (sampler->waits.own_namespace && process_open(child, &process, NULL) == 0) {
-		strbuf_add_format(&text, " (%s)", process->comm);
-		process_free(process);
-	}
-	frame = profile_intern_named(sampler->profile, text.data);
-	sampler->waits.objects_seen += profile_frame_count(sampler->profile) != before;
-	strbuf_release(&text);
-	return frame;
-}
-
-/* "in folio_wait_bit_common": the function of the kernel that it sleeps in, if that is told. */
-static uint32_t
-frame_of_wchan(struct sampler *sampler, const struct tracked *thread)
-{
-	char name[32], text[128];
-	size_t length;
-	char *wchan;
-	uint32_t frame = FRAME_NONE;
-
-	snprintf(name, sizeof(name), "%d/wchan", (int)thread->watch.tid);
-	wchan = file_read_text(sampler->process->taskfd, name, sizeof(text) - 4, &length);
-	if (wchan != NULL && length > 1 && strspn(wchan, WCHAN_LETTERS) == length) {
-		snprintf(text, sizeof(text), "in %s", wchan);
-		frame = profile_intern_named(sampler->profile, text);
-	}
-	free(wchan);
-	return frame;
-}
-
-static uint32_t
-object_of(struct sampler *sampler, const struct tracked *thread, struct wait *wait)
-{
-	enum descriptor_kind kind;
-	const char *id;
-
-	if (wait->kind == WAIT_JOIN)
-		return frame_of_thread(sampler, wait);
-	if (wait->kind == WAIT_DISK || wait->kind == WAIT_FAULT)
-		return frame_of_wchan(sampler, thread);
-	if (wait->kind == WAIT_CHILD)
-		return frame_of_child(sampler, wait->child);
-	if (wait->object != 0)
-		return frame_of_data(sampler->maps, sampler->profile, wait->object);
-	if (wait->fd < 0)
-		return FRAME_NONE;
-	kind = descriptor_look(sampler->waits.descriptors, wait->fd, &id);
-	if (kind == DESCRIPTOR_GONE)
-		return FRAME_NONE;
-	wait->kind = wait_kind_of_descriptor(wait, kind);
-	return frame_of_descriptor(sampler, wait, id);
-}
+/* --- a sleep ------------------------------------------------------------------------- */
 
 /*
  * A dump says how long somebody will sleep on, or how many descriptors are waited for; in a profile
@@ -327,7 +191,7 @@ waits_classify(struct sampler *sampler, struct tracked *thread, enum run_state s
 	waits_see(sampler, thread, info);
 	wait_classify(&sampler->waits.source, &call, &thread->wait.what);
 	thread->wait.tries++;
-	wait.object = object_of(sampler, thread, &thread->wait.what);
+	wait.object = waits_object(sampler, thread, &thread->wait.what);
 	if (wait.object == FRAME_NONE)
 		wait.object = frame_of_moment(sampler, &thread->wait.what);
 	wait.kind = thread->wait.what.kind;

@@ -51,7 +51,8 @@ struct waits {
 	struct crowds crowds;
 	struct descriptors *descriptors;
 	struct object *object;   /* that are not described yet */
-	size_t object_count, object_capacity, objects_seen;
+	size_t object_count, object_capacity;
+	struct table known;      /* objects of all kinds, by what tells them apart */
 	uint64_t describe_ns;    /* not before this moment */
 	/* The present tick. */
 	struct blamed *blamed;
@@ -72,6 +73,9 @@ void waits_release(struct sampler *sampler);
 
 /* The futex word that it sleeps on in this call; 0: on none. */
 uint64_t waits_word(const struct syscall_info *info);
+/* The frame of the profile that stands for what is waited for, which may become of another kind;
+ * FRAME_NONE: none does. thread_wait_object.c */
+uint32_t waits_object(struct sampler *sampler, const struct tracked *thread, struct wait *wait);
 /* The thread was seen in this call, or to have left it. */
 void waits_see(struct sampler *sampler, struct tracked *thread, const struct syscall_info *info);
 void waits_leave(struct sampler *sampler, struct tracked *thread);

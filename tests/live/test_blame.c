@@ -83,7 +83,8 @@ deadlock(const struct expected *expected)
 	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == (expected->ring > 0 ? 4 : 0),
 	      "a dump ends with wait status %d: %s", run.status, run.err);
 	check_words(expected, run.out);
-	CHECK(strcmp(expected->how, "pointer") == 0 || strstr(run.out, ", 0 in a stop") != NULL, "somebody was stopped: %s", run.out);
+	CHECK(strcmp(expected->how, "pointer") == 0 || strstr(run.out, ", 0 in a stop") != NULL,
+	      "somebody was stopped: %s", run.out);
 	run_release(&run);
 	/* It is told while sampling goes on, and in the report. */
 	run_on(&run, "-q", &target, "1");
@@ -220,7 +221,7 @@ taken_in_turn(void)
 	at = strstr(run.out, "\"table_lock\"");
 	at = at != NULL ? strstr(at, said) : NULL;
 	if (CHECK(at != NULL, "no lock in: %s", run.out))
-		CHECK(strtol(at + strlen(said), NULL, 10) <= 2, "so many waited at once: %.20s", at);
+		CHECK(strtol(at + strlen(said), NULL, 10) <= 2, "so many waited: %.20s", at);
 	run_release(&run);
 	target_finish(&target, NULL);
 }

@@ -99,7 +99,9 @@ take_turns(void)
 int
 main(int argc, char **argv)
 {
-	static struct target_thread threads[1 + WAITERS_MOST] = { { .name = "holder", .run = hold } };
+	static struct target_thread threads[1 + WAITERS_MOST] = {
+		{ .name = "holder", .run = hold },
+	};
 
 	if (argc == 5) {
 		waiters = (unsigned)strtoul(argv[1], NULL, 10);
