@@ -288,7 +288,7 @@ stack_of_nobody(struct profile *profile, const struct wait_owner *owner)
 
 	switch (owner->holder) {
 	case HOLDER_GONE:
-		snprintf(text, sizeof(text), "[thread %jd, which has exited]",
+		snprintf(text, sizeof(text), "[thread %jd, which is none of this process]",
 			 (intmax_t)owner->tid);
 		break;
 	case HOLDER_READERS:
