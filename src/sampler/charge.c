@@ -170,7 +170,8 @@ add_kind(struct sampler *sampler, const struct tracked *thread, struct strbuf *o
 	if (kind != WAIT_OTHER && kind != WAIT_SLEEP)
 		strbuf_add_format(out, ": %s", wait_kind_text(kind));
 	holder = thread->wait.holder != 0 ? thread_of_tid(sampler, thread->wait.holder) : NULL;
-	if (holder != NULL)
+	/* Stacks without end, if threads are. */
+	if (holder != NULL && !holder->shared)
 		strbuf_add_format(out, ", which %s-%jd had", holder->name,
 				  (intmax_t)holder->watch.tid);
 	strbuf_add_text(out, "]");
