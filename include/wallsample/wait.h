@@ -94,7 +94,7 @@ bool wait_kind_has_owner(enum wait_kind kind);
 enum wait_holder {
 	HOLDER_NOBODY,  /* nobody just now, or nobody can be named */
 	HOLDER_THREAD,  /* a thread of the process */
-	HOLDER_GONE,    /* none of the process: it has exited and kept the lock, or it had it at a fork */
+	HOLDER_GONE,    /* none of the process: it has exited, or had the lock at a fork */
 	HOLDER_READERS, /* some readers of an rwlock, who are not written down */
 	HOLDER_FOREIGN, /* of a lock that processes share: a thread of another one, as it seems */
 	HOLDER_UNTOLD,  /* somebody, or perhaps nobody: such a lock does not say */

@@ -3,8 +3,8 @@ libwallsample_a_SOURCES += \
 	src/sampler/collect.c \
 	src/sampler/core_sample.c \
 	src/sampler/core_waits.c src/sampler/core_waits.h \
-	src/sampler/crowd.c \
-	src/sampler/crowd.h \
+	src/sampler/crowds.c \
+	src/sampler/crowds.h \
 	src/sampler/deadlock.c src/sampler/deadlock.h \
 	src/sampler/late.c \
 	src/sampler/leader.c \

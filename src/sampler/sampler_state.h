@@ -8,7 +8,7 @@
  * collect.c  the stacks of a tick: stops, walks, failures
  * late.c     threads that have not stopped yet
  * charge.c   the real time of a tick
- * thread_wait.c what sleepers wait for (thread_wait_object.c), crowd.c how many, deadlock.c rings
+ * thread_wait.c what sleepers wait for (thread_wait_object.c), crowds.c how many, deadlock.c rings
  * leader.c   the process as a whole
  * stack.c    from a call chain to an interned stack (stack_state.h)
  */
@@ -30,7 +30,6 @@
 /* What is copied beyond what the last walk needed. */
 #define STACK_MARGIN ((size_t)4 << 10)
 struct pending;
-
 /* One thread of the target. */
 struct tracked {
 	struct watch watch;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crowd.h"
+#include "crowds.h"
 #include "wallsample/descriptor.h"
 #include "wallsample/maps.h"
 #include "wallsample/profile.h"

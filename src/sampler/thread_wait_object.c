@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_wait_object.c - the frame that stands for what is waited for: a lock, a descriptor, a thread. */
+/* thread_wait_object.c - the frame that stands for what is waited for: lock, socket, thread. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crowd.c - who was last seen to wait on a word may have left since, and another have come: of
+ * crowds.c - who was last seen to wait on a word may have left since, and another have come: of
  * three threads that take turns with a lock all three were seen so. Those that have not run since
  * they were seen all wait at this moment.
  */
-#include "crowd.h"
+#include "crowds.h"
 
 #include "sampler_state.h"
 

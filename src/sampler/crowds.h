@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* crowd.h - how many threads wait on one futex at once. */
-#ifndef WALLSAMPLE_SAMPLER_CROWD_H
-#define WALLSAMPLE_SAMPLER_CROWD_H
+/* crowds.h - how many threads wait on one futex at once. */
+#ifndef WALLSAMPLE_SAMPLER_CROWDS_H
+#define WALLSAMPLE_SAMPLER_CROWDS_H
 
 #include <stdint.h>
 
