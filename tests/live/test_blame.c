@@ -146,28 +146,38 @@ contended(void)
 	target_wait_progress(&target, 1);
 	run_start(&run, target.pid, "--blame", "-r", "400", "-d", "4", NULL);
 	CHECK(run_wait_sampling(&run), "wallsample has ended: %s", run.err);
+	const uint64_t began_ns = harness_now_ns();
 	before[0] = target.counter[0];
 	before[1] = target.counter[1];
 	run_finish(&run);
 	after[0] = target.counter[0];
 	after[1] = target.counter[1];
+	/* Of so much time the run has seen its four seconds. */
+	const double seen_part = 4e9 / (double)(harness_now_ns() - began_ns);
 	folded_of_run(&folded, &run);
-	const double in_long = (double)(after[0] - before[0]) / 1000;
-	const double in_short = (double)(after[1] - before[1]) / 1000;
+	const double in_long = (double)(after[0] - before[0]) / 1000 * seen_part;
+	const double in_short = (double)(after[1] - before[1]) / 1000 * seen_part;
 	const double seen_long =
 		(double)folded_weight(&folded, 0, "^[mutex table_lock];...;hold_long");
 	const double seen_short =
 		(double)folded_weight(&folded, 0, "^[mutex table_lock];...;hold_short");
 	const double all = (double)folded_weight(&folded, 0, NULL);
-	/* Two threads wait all that time. */
-	check_share("long", seen_long / all, in_long / (in_long + in_short), 1600);
-	check_share("all of it", (seen_long + seen_short) / all, 1, 1600);
-	/* The counters move once a round, which is a hundredth of the time. */
-	CHECK(fabs(all / 2 - in_long - in_short) <= 0.04 * 4e6,
+	const double of_holder = (double)folded_weight(
+		&folded, inspect_thread_named(target.pid, "holder", 0), "^[mutex table_lock]");
+	const double nobody = (double)folded_weight(&folded, 0, "[nobody just then]$");
+	check_share("long", seen_long / (seen_long + seen_short),
+		    in_long / (in_long + in_short), 1600);
+	/*
+	 * Two threads wait all that time; and more where one of the three waits for a CPU on its way
+	 * to the next round. The counters move once a round, which is a hundredth of the time.
+	 */
+	CHECK(all / 2 >= in_long + in_short - 0.04 * 4e6,
 	      "two waiters have %.0f us, and it was had for %.0f", all, in_long + in_short);
-	CHECK(folded_weight(&folded, inspect_thread_named(target.pid, "holder", 0),
-			    "^[mutex table_lock]") >= (uint64_t)(seen_long + seen_short),
-	      "somebody else than the holder has it");
+	CHECK(seen_long + seen_short >= 1.92 * (in_long + in_short),
+	      "of two waiters' %.0f us each, the functions have %.0f", in_long + in_short,
+	      seen_long + seen_short);
+	CHECK(of_holder + nobody >= 0.99 * all, "others than the holder have %.0f of %.0f us",
+	      all - of_holder - nobody, all);
 	folded_release(&folded);
 	run_release(&run);
 	target_finish(&target, NULL);
@@ -194,7 +204,9 @@ contended_by_many(void)
 		(double)folded_weight(&folded, 0, "^[mutex table_lock];...;rest_without");
 	const double all = (double)folded_weight(&folded, 0, "^[mutex table_lock]");
 	printf("  of %.0f us in %.4f, and in %.4f without it\n", all, held / all, rested / all);
-	CHECK(held / all > 0.85, "only %.4f of the blame is where it was had", held / all);
+	/* The rest is of the moments between: threads on their way, who may lack a CPU. */
+	CHECK(held / (held + rested) > 0.88, "of the blame %.4f is where it was had, %.4f not",
+	      held / all, rested / all);
 	CHECK(rested / all < 0.1, "%.4f of the blame is where it was not had", rested / all);
 	folded_release(&folded);
 	target_finish(&target, NULL);
