@@ -2,6 +2,7 @@
 /* report_deadlock.c - threads that wait for one another, their stacks, and who else is stuck. */
 #include "quantity.h"
 #include "report.h"
+#include "wallsample/module.h"
 #include "wallsample/waiting.h"
 
 /* Frames of each stack: how it came to be is told by the innermost. */
@@ -14,6 +15,9 @@ add_stack(struct strbuf *sb, const struct view *view, const struct profile_stuck
 	size_t depth;
 
 	view_stack(view, stuck->stack, &function, &depth);
+	/* A frame of ours alone says why there is no stack. */
+	if (depth == 1 && view_function(view, function[0])->module_id == MODULE_NONE)
+		return;
 	for (size_t i = waiting_place(view, function, depth), n = 0; i < depth; i++, n++) {
 		if (n == FRAMES_MOST) {
 			strbuf_add_text(sb, " < …");

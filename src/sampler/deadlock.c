@@ -122,6 +122,18 @@ was_seen(const struct deadlocks *deadlocks, const struct ring_thread *thread)
 	       seen->switches == thread->switches;
 }
 
+/* Who is not wanted has no stack that was seen. */
+static uint32_t
+stack_of(struct sampler *sampler, const struct tracked *thread)
+{
+	struct profile *profile = sampler->profile;
+
+	if (thread->selected)
+		return thread->stack;
+	return profile_intern_stack(profile, profile_intern_named(profile, "[not sampled]"),
+				    STACK_NONE);
+}
+
 static void
 tell(struct sampler *sampler, const struct rings *rings, uint32_t ring)
 {
@@ -136,7 +148,7 @@ tell(struct sampler *sampler, const struct rings *rings, uint32_t ring)
 			thread_enter_profile(sampler, thread);
 		stuck[i] = (struct profile_stuck){ .thread = thread->profile_thread,
 						   .wait = thread->wait.id,
-						   .stack = thread->stack };
+						   .stack = stack_of(sampler, thread) };
 	}
 	profile_add_deadlock(sampler->profile, stuck, count, in_ring);
 	free(list);

@@ -208,7 +208,8 @@ look_closely(struct sampler *sampler, struct tracked *thread, int64_t samples, i
 	sample_failed(sampler, thread, FAILURE_MOVED, RUN_SLEEPING, samples, weight_ns);
 }
 
-/* Not wanted by the user: counted among the runnable, nothing else. */
+/* Not wanted by the user: counted among the runnable, and asked which lock it waits for, because
+ * one that is wanted may be stuck behind it; nothing else. */
 static void
 look_unselected(struct sampler *sampler, struct tracked *thread, int64_t samples)
 {
@@ -217,6 +218,8 @@ look_unselected(struct sampler *sampler, struct tracked *thread, int64_t samples
 
 	if (watch_read_syscall(&thread->watch, sampler->process, &info) == LOOK_OK) {
 		asleep = !info.running;
+		if (waits_word(&info) != 0)
+			waits_classify(sampler, thread, RUN_SLEEPING, &info);
 		if (info.running)
 			charge_unwanted(sampler, samples);
 	}

@@ -117,6 +117,10 @@ left_out(void)
 	run_finish(&run);
 	CHECK(is_said(run.out, "waits for mutex lock_b, had by [thread *, which was not sampled]"),
 	      "who has it is not in: %s", run.out);
+	/* That nobody will ever go on is no less true. */
+	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 4 &&
+		      strstr(run.out, "Deadlock of 2 threads") != NULL,
+	      "wait status %d: %s", run.status, run.out);
 	run_release(&run);
 	target_finish(&target, NULL);
 }
@@ -168,8 +172,8 @@ contended(void)
 	check_share("long", seen_long / (seen_long + seen_short),
 		    in_long / (in_long + in_short), 1600);
 	/*
-	 * Two threads wait all that time; and more where one of the three waits for a CPU on its way
-	 * to the next round. The counters move once a round, which is a hundredth of the time.
+	 * Two threads wait all that time; and more where one of the three waits for a CPU on its
+	 * way to the next round. The counters move once a round, a hundredth of the time.
 	 */
 	CHECK(all / 2 >= in_long + in_short - 0.04 * 4e6,
 	      "two waiters have %.0f us, and it was had for %.0f", all, in_long + in_short);
