@@ -80,6 +80,9 @@ report_write_summary(const struct export_input *input, struct page *page)
 					   "some of the samples.");
 		return;
 	}
+	if (profile_deadlock_count(view_profile(view)) > 0)
+		page->ops->paragraph(page, "Threads wait for one another and will never go on: "
+					   "there is a deadlock, shown below.");
 	findings_make(view, input->stats->cpus, &findings);
 	if (findings.count == 0)
 		page->ops->paragraph(page, "Nothing stands out: no rule finds more than its "

@@ -16,6 +16,8 @@
 #include "wallsample/waiting.h"
 
 #define INDENT 4
+/* Of a group in which everybody waits for something else: JSON has them all. */
+#define WAITS_MOST 20
 
 /* "signal 11 (Segmentation fault)" */
 static void
@@ -116,9 +118,14 @@ write_waits(const struct view *view, const struct dump_group *group, FILE *out, 
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	for (size_t first = 0, next; first < group->count; first = next) {
+	for (size_t first = 0, next, lines = 0; first < group->count; first = next, lines++) {
 		const struct dump_thread *thread = &group->thread[first];
 
+		if (lines == WAITS_MOST) {
+			fprintf(out, "%*s… and %zu more threads with waits of their own\n",
+				INDENT, "", group->count - first);
+			break;
+		}
 		next = first + 1;
 		while (next < group->count && group->thread[next].wait == thread->wait)
 			next++;
