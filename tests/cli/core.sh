@@ -224,7 +224,7 @@ if command -v gcore >/dev/null 2>&1; then
 		expect_in "$out" 'Deadlock of 2 threads'
 		expect_in "$out" ' waits for mutex lock_b, which thread-'
 		expect_in "$out" ' waits for mutex lock_a, which thread-'
-		[ "$(grep -c 'waits for mutex lock_[ab], which thread [0-9]* has, in wait_for$' \
+		[ "$(grep -c 'waits for mutex lock_[ab], which thread [0-9]* has, in wait_for' \
 			"$out")" -eq 2 ] || complain "$what: not two waiters: $(cat "$out")"
 		expect_in "$out" '    waits for descriptor 0'
 		run dump --core "$dir/taken.$pid" -f json
