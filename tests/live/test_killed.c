@@ -209,15 +209,16 @@ closed_output(void)
 	target_finish(&target, NULL);
 }
 
-/* Is a thread of it traced at this moment? */
+/* Does the tracer have a thread of it at this moment? Its child, which asks whether it may, does
+ * not count: that one ends by itself, and stops nobody. */
 static bool
-someone_is_held(pid_t pid)
+someone_is_held(pid_t pid, pid_t tracer)
 {
 	pid_t tids[64];
 	const size_t count = inspect_threads(pid, tids, sizeof(tids) / sizeof(tids[0]));
 
 	for (size_t i = 0; i < count; i++)
-		if (inspect_status(pid, tids[i], "TracerPid") > 0)
+		if (inspect_status(pid, tids[i], "TracerPid") == tracer)
 			return true;
 	return false;
 }
@@ -235,7 +236,7 @@ kill_dump_while_held(const struct target *target, char *const words[])
 
 	run_start_words(&run, words, NULL);
 	while (!held && !over) {
-		held = someone_is_held(target->pid);
+		held = someone_is_held(target->pid, run.pid);
 		over = waitid(P_PID, (id_t)run.pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 ||
 		       end.si_pid != 0;
 	}
