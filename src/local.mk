@@ -6,6 +6,7 @@ include src/tracer/local.mk
 include src/wait/local.mk
 include src/unwind/local.mk
 include src/symbol/local.mk
+include src/runtime/local.mk
 include src/profile/local.mk
 include src/sampler/local.mk
 include src/recording/local.mk
@@ -27,7 +28,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/module.h include/wallsample/options.h \
 	include/wallsample/process.h include/wallsample/profile.h \
 	include/wallsample/profile_wait.h \
-	include/wallsample/result.h include/wallsample/sampler.h \
+	include/wallsample/gil.h \
+	include/wallsample/result.h include/wallsample/runtime.h include/wallsample/sampler.h \
 	include/wallsample/snapshot.h include/wallsample/state.h \
 	include/wallsample/symbol.h include/wallsample/table.h \
 	include/wallsample/tracer.h include/wallsample/tree.h include/wallsample/unwind.h \

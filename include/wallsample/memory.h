@@ -27,4 +27,13 @@ struct memory {
  */
 size_t memory_read_process(pid_t tid, uint64_t address, void *to, size_t size);
 
+/*
+ * Whole pages in one call, one behind the other into `to`: 0.7 us a page where they are
+ * in a cache, against 2 us each alone. Returns how many of the first ones were read; none
+ * behind one that is not there is.
+ */
+#define MEMORY_PAGE ((size_t)4096)
+#define MEMORY_PAGES_MOST 256 /* a call: more are not read */
+size_t memory_read_pages(pid_t tid, const uint64_t *page, size_t count, void *to);
+
 #endif

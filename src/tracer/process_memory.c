@@ -21,3 +21,19 @@ memory_read_process(pid_t tid, uint64_t address, void *to, size_t size)
 	got = process_vm_readv(tid, &local, 1, &remote, 1, 0);
 	return got > 0 ? (size_t)got : 0;
 }
+
+size_t
+memory_read_pages(pid_t tid, const uint64_t *page, size_t count, void *to)
+{
+	struct iovec local = { .iov_base = to, .iov_len = count * MEMORY_PAGE };
+	struct iovec remote[MEMORY_PAGES_MOST];
+	ssize_t got;
+
+	if (count > MEMORY_PAGES_MOST)
+		count = MEMORY_PAGES_MOST;
+	for (size_t i = 0; i < count; i++)
+		remote[i] = (struct iovec){ .iov_base = (void *)(uintptr_t)page[i],
+					    .iov_len = MEMORY_PAGE };
+	got = process_vm_readv(tid, &local, 1, remote, count, 0);
+	return got > 0 ? (size_t)got / MEMORY_PAGE : 0;
+}

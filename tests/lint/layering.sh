@@ -17,6 +17,7 @@ declare -A folder_of=(
 	[descriptor]=wait [wait]=wait
 	[chain]=unwind [unwind]=unwind
 	[symbol]=symbol
+	[gil]=runtime [runtime]=runtime
 	[profile]=profile [profile_wait]=profile
 	[core_sample]=sampler [sampler]=sampler
 	[recording]=recording [recording_read]=recording
@@ -35,12 +36,13 @@ declare -A below=(
 	[unwind]='base target tracer'
 	[jit]='base target'
 	[symbol]='base target jit'
-	[profile]='base target state wait'
-	[sampler]='base target jit state tracer wait unwind profile'
-	[recording]='base target state wait unwind symbol profile sampler'
-	[analysis]='base target state wait unwind profile symbol'
-	[export]='base target jit state wait unwind profile symbol sampler recording analysis'
-	[cli]='base target jit state tracer wait unwind symbol profile sampler recording analysis export'
+	[runtime]='base target state tracer wait unwind jit symbol'
+	[profile]='base target state wait runtime'
+	[sampler]='base target jit state tracer wait unwind runtime profile'
+	[recording]='base target state wait unwind symbol runtime profile sampler'
+	[analysis]='base target state wait unwind runtime profile symbol'
+	[export]='base target jit state wait unwind runtime profile symbol sampler recording analysis'
+	[cli]='base target jit state tracer wait unwind symbol runtime profile sampler recording analysis export'
 )
 
 failed=0
@@ -64,7 +66,7 @@ included() {
 }
 
 # The order itself has no ring: each folder stands only on folders that are named before it.
-order='base target jit state tracer wait unwind symbol profile sampler recording analysis export cli'
+order='base target jit state tracer wait unwind symbol runtime profile sampler recording analysis export cli'
 seen=' '
 for folder in $order; do
 	for lower in ${below[$folder]}; do

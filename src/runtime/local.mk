@@ -1,0 +1,5 @@
+libwallsample_a_SOURCES += \
+	src/runtime/gil.c \
+	src/runtime/python_code.h \
+	src/runtime/python_find.h \
+	src/runtime/python_layout.h
