@@ -16,7 +16,8 @@
 	X(POINTER, "frame pointer")                                            \
 	X(EPILOGUE, "epilogue")     /* JIT code that only returns from there */ \
 	X(GUESS, "guess")           /* a return address found by scanning */   \
-	X(DATA, "data")             /* no code: the address of an object in memory */
+	X(DATA, "data")             /* no code: the address of an object in memory */ \
+	X(SCRIPT, "interpreter")    /* no native code: a function that is interpreted */
 
 enum frame_origin {
 #define X(name, text) FRAME_##name,
@@ -55,6 +56,8 @@ struct chain_frame {
 	uint8_t origin;   /* enum frame_origin */
 	bool exact;       /* address is of the next instruction to run, not a return
 			   * address: the innermost frame and those a signal interrupted */
+	uint64_t sp;      /* the stack pointer there: what is from here to that of the caller
+			   * is the frame's own; 0: not known */
 	uint64_t executes; /* in a frame of an interpreter's: the word that tells what it
 			    * executes, see unwinder_set_interpreters; else 0 */
 };
@@ -72,7 +75,8 @@ void chain_init(struct chain *chain);
 void chain_release(struct chain *chain);
 void chain_clear(struct chain *chain);
 /* False, with end set to CHAIN_DEPTH, at the depth limit. */
-bool chain_add(struct chain *chain, uint64_t address, enum frame_origin origin, bool exact);
+bool chain_add(struct chain *chain, uint64_t address, uint64_t sp, enum frame_origin origin,
+	       bool exact);
 
 /* The address to look names up by: a return address lies behind its call. */
 uint64_t chain_frame_lookup(const struct chain_frame *frame);

@@ -3,7 +3,7 @@
  * profile.h - what was sampled: interned frames and stacks, threads, weights.
  *
  * The profile only grows with what is new: samples of the same thread, stack,
- * state, system call and wait are summed, so that ten minutes of a thousand sleeping threads
+ * state, system call, wait and part in an interpreter's lock are summed, so that ten minutes of a thousand sleeping threads
  * take no more memory than ten seconds.
  */
 #ifndef WALLSAMPLE_PROFILE_H
@@ -13,24 +13,29 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "wallsample/gil.h"
 #include "wallsample/profile_wait.h"
 #include "wallsample/state.h"
 
 #define STACK_NONE UINT32_MAX /* the parent of an outermost frame */
 
 /*
- * A frame is code at an address of a module, or a named frame of ours such as
- * "[failed: thread exited]" (module == MODULE_NONE).
+ * A frame is code at an address of a module; a named frame of ours such as
+ * "[failed: thread exited]" (module == MODULE_NONE); or a function of an interpreted program at a
+ * line (module == MODULE_NONE, origin FRAME_SCRIPT).
  */
 struct profile_frame {
 	uint32_t module;  /* number in struct modules, or MODULE_NONE */
 	uint8_t origin;   /* enum frame_origin */
 	uint32_t epoch;   /* of code made at run time: see jit.h; else 0 */
 	uint64_t address; /* as symbols_find takes it, already that of the call; for a
-			   * named frame, the number of its text */
+			   * named frame or a function, the number of its text */
 	/* Of an interpreter's frame: what it executes, see struct jit_bytecode; else 0. */
 	uint64_t bytecode;
 	uint32_t bytecode_size;
+	/* Of a function of an interpreted program: the number of its file's text, and the line in
+	 * it (0: not known); else 0. */
+	uint32_t file, line;
 };
 
 /* A stack is its innermost frame and the stack of the caller. */
@@ -70,12 +75,13 @@ enum weight {
 
 const char *weight_word(enum weight weight); /* "wall" */
 
-/* Samples of one thread with the same stack, state, system call and wait. */
+/* Samples of one thread with the same stack, state, system call, wait and part in a GIL. */
 struct profile_entry {
 	uint32_t thread, stack;
 	enum run_state state;
 	int32_t syscall;    /* number it sleeps in; SYSCALL_NONE, SYSCALL_UNKNOWN */
 	uint32_t wait;      /* 0: none */
+	enum gil gil;
 	int64_t samples;    /* thread-ticks it stands for */
 	int64_t ns[WEIGHT_COUNT];
 };
@@ -117,6 +123,9 @@ const char *profile_text(const struct profile *profile, uint32_t id);
 uint32_t profile_intern_frame(struct profile *profile, const struct profile_frame *frame);
 /* A named frame: "[failed: thread exited]". */
 uint32_t profile_intern_named(struct profile *profile, const char *name);
+/* A function of an interpreted program: name and file are texts' numbers. */
+uint32_t profile_intern_script(struct profile *profile, uint32_t name, uint32_t file,
+			       uint32_t line);
 /* A named frame gets another text, though the old one finds it. */
 void profile_rename_frame(struct profile *profile, uint32_t frame, const char *name);
 uint32_t profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t caller);

@@ -37,6 +37,7 @@
 	X(ALLOCATOR, "allocator lock")                                         \
 	X(LOCK, "lock") /* of the C library's own kind, which has no owner */  \
 	X(ONCE, "once")                                                        \
+	X(GIL, "GIL")  /* the lock of an interpreter, of all its threads */    \
 	/* others in memory */                                                 \
 	X(CONDITION, "condition variable")                                     \
 	X(SEMAPHORE, "semaphore")                                              \
@@ -119,6 +120,7 @@ enum wait_layout {
 	LAYOUT_NONE,  /* nobody's that we know */
 	LAYOUT_GLIBC,
 	LAYOUT_MUSL,
+	LAYOUT_RUNTIME, /* a language runtime's: asked through struct wait_source */
 };
 
 struct wait {
@@ -149,6 +151,12 @@ struct wait_source {
 	pid_t (*thread)(void *context, pid_t inner);
 	/* How many threads were last seen in a futex call on the address; 0: not known. */
 	size_t (*blocked)(void *context, uint64_t address);
+	/*
+	 * Is the word part of a lock of a language runtime? Then fills in *lock, its address. And who
+	 * has that lock: a thread in our namespace; 0: nobody. Both may be NULL: there is no runtime.
+	 */
+	bool (*runtime_lock)(void *context, uint64_t word, uint64_t *lock);
+	pid_t (*runtime_owner)(void *context, uint64_t lock);
 	void *context;
 };
 

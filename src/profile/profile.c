@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "wallsample/base.h"
+#include "wallsample/chain.h"
 #include "wallsample/module.h"
 #include "wallsample/table.h"
 
@@ -20,6 +21,7 @@ struct profile {
 	size_t frame_count, frame_capacity;
 	struct table frame_table; /* (module and origin, address) */
 	struct table bytecode_table; /* (such a frame and size, bytecode) */
+	struct table script_table; /* (name and file, line) */
 
 	uint32_t *renamed; /* frames */
 	size_t renamed_count, renamed_capacity;
@@ -36,7 +38,7 @@ struct profile {
 	size_t wait_count, wait_capacity;
 	struct table wait_table; /* (kind and timed, object) */
 
-	struct table doing_table; /* (state and system call, wait): all numbers of a doing */
+	struct table doing_table; /* (GIL, state and system call, wait): all numbers of a doing */
 	struct profile_entry *entry;
 	size_t entry_count, entry_capacity;
 	struct table entry_table; /* (thread and stack, doing) */
@@ -76,6 +78,7 @@ profile_create(void)
 	profile->texts = strings_create();
 	table_init(&profile->frame_table);
 	table_init(&profile->bytecode_table);
+	table_init(&profile->script_table);
 	table_init(&profile->stack_table);
 	table_init(&profile->thread_table);
 	table_init(&profile->wait_table);
@@ -94,6 +97,7 @@ profile_free(struct profile *profile)
 		return;
 	table_release(&profile->frame_table);
 	table_release(&profile->bytecode_table);
+	table_release(&profile->script_table);
 	table_release(&profile->stack_table);
 	table_release(&profile->thread_table);
 	table_release(&profile->wait_table);
@@ -181,6 +185,23 @@ profile_intern_named(struct profile *profile, const char *name)
 	return profile_intern_frame(profile, &frame);
 }
 
+uint32_t
+profile_intern_script(struct profile *profile, uint32_t name, uint32_t file, uint32_t line)
+{
+	const struct profile_frame frame = {
+		.module = MODULE_NONE,
+		.origin = FRAME_SCRIPT,
+		.address = name,
+		.file = file,
+		.line = line,
+	};
+	bool added;
+	const uint32_t id = *table_place(&profile->script_table, (uint64_t)name << 32 | file, line,
+					 (uint32_t)profile->frame_count, &added);
+
+	return place_frame(profile, id, added, &frame);
+}
+
 void
 profile_rename_frame(struct profile *profile, uint32_t frame, const char *name)
 {
@@ -266,7 +287,8 @@ uint32_t
 profile_add(struct profile *profile, const struct profile_entry *sample)
 {
 	const uint64_t a = (uint64_t)sample->thread << 32 | sample->stack;
-	const uint64_t b = (uint64_t)sample->state << 32 | (uint32_t)sample->syscall;
+	const uint64_t b = (uint64_t)sample->gil << 40 | (uint64_t)sample->state << 32 |
+			   (uint32_t)sample->syscall;
 	const uint32_t doing = *table_place(&profile->doing_table, b, sample->wait,
 					    (uint32_t)profile->doing_table.count, NULL);
 	const uint32_t fresh = (uint32_t)profile->entry_count;

@@ -26,7 +26,7 @@ advance_one(void *state, struct walk *walk)
 		return ADVANCE_STUCK;
 	if (address == 0 || maps_find(walk->maps, address - 1) == NULL)
 		return ADVANCE_STUCK;
-	if (!chain_add(walk->chain, address, FRAME_EPILOGUE, false))
+	if (!chain_add(walk->chain, address, sp + sizeof(address), FRAME_EPILOGUE, false))
 		return ADVANCE_FULL;
 	/* All other registers are as they were. */
 	walk->regs.pc = address;

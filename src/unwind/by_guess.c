@@ -145,7 +145,7 @@ guess_frameless(struct walk *walk)
 		target += mapping->bias;
 		if (target > walk->regs.pc || walk->regs.pc - target > FUNCTION_BYTES)
 			continue;
-		if (!chain_add(walk->chain, value, FRAME_GUESS, false))
+		if (!chain_add(walk->chain, value, at + sizeof(value), FRAME_GUESS, false))
 			return false;
 		regs_set_sp_pc(&walk->regs, at + sizeof(value), value);
 		if (fp_known)

@@ -108,7 +108,7 @@ advance_one(void *state, struct walk *walk)
 			return ADVANCE_STUCK;
 		if (!is_interpreter(walk, address - 1))
 			continue;
-		if (!chain_add(walk->chain, address, FRAME_POINTER, false))
+		if (!chain_add(walk->chain, address, sp + sizeof(address), FRAME_POINTER, false))
 			return ADVANCE_FULL;
 		regs_set_sp_pc(&walk->regs, sp + sizeof(address), address);
 		regs_set(&walk->regs, regs_fp_number, fp);

@@ -306,7 +306,7 @@ step(struct state *state, unw_cursor_t *cursor, size_t most, bool add, size_t *s
 	while (*steps < most) {
 		int result = unw_step(cursor);
 		bool exact = in_trampoline;
-		unw_word_t pc;
+		unw_word_t pc, sp;
 
 		/* Without tables libunwind tries its luck with frame pointers; that is
 		 * for our own method to do, which says so. */
@@ -319,7 +319,9 @@ step(struct state *state, unw_cursor_t *cursor, size_t most, bool add, size_t *s
 		if (pc == 0)
 			return ADVANCE_DONE;
 		in_trampoline = is_trampoline(state, pc);
-		if (add && !chain_add(walk->chain, pc, FRAME_CFI, exact || in_trampoline))
+		if (unw_get_reg(cursor, UNW_REG_SP, &sp) < 0)
+			sp = 0;
+		if (add && !chain_add(walk->chain, pc, sp, FRAME_CFI, exact || in_trampoline))
 			return ADVANCE_FULL;
 		(*steps)++;
 	}

@@ -73,7 +73,7 @@ advance_one(void *state, struct walk *walk)
 		return end_at_zero(walk);
 	if (maps_find(walk->maps, address - 1) == NULL)
 		return ADVANCE_STUCK;
-	if (!chain_add(walk->chain, address, FRAME_POINTER, false))
+	if (!chain_add(walk->chain, address, fp + 16, FRAME_POINTER, false))
 		return ADVANCE_FULL;
 	/* Of the other registers nothing is known any more. */
 	regs_set_sp_pc(&walk->regs, fp + 16, address);

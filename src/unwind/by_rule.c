@@ -170,7 +170,7 @@ advance(void *opaque, struct walk *walk)
 		/* The stack only gets shallower, but for a signal handler's own stack. */
 		if (!exact && caller.sp <= walk->regs.sp)
 			return ADVANCE_STUCK;
-		if (!chain_add(walk->chain, caller.pc, FRAME_CFI, exact))
+		if (!chain_add(walk->chain, caller.pc, caller.sp, FRAME_CFI, exact))
 			return ADVANCE_FULL;
 		walk->regs = caller;
 		walk->exact = exact;

@@ -21,7 +21,7 @@ advance(void *state, struct walk *walk)
 	walk->chain->frame[walk->chain->count - 1].exact = true;
 	if (!arch_signal_registers(walk, walk->regs.sp, &interrupted))
 		return ADVANCE_STUCK;
-	if (!chain_add(walk->chain, interrupted.pc, FRAME_CFI, true))
+	if (!chain_add(walk->chain, interrupted.pc, interrupted.sp, FRAME_CFI, true))
 		return ADVANCE_FULL;
 	walk->regs = interrupted;
 	walk->exact = true;

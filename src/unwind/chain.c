@@ -62,7 +62,7 @@ chain_clear(struct chain *chain)
 }
 
 bool
-chain_add(struct chain *chain, uint64_t address, enum frame_origin origin, bool exact)
+chain_add(struct chain *chain, uint64_t address, uint64_t sp, enum frame_origin origin, bool exact)
 {
 	if (chain->count == CHAIN_MAX_DEPTH) {
 		chain->end = CHAIN_DEPTH;
@@ -72,7 +72,7 @@ chain_add(struct chain *chain, uint64_t address, enum frame_origin origin, bool 
 		chain->frame = xgrow(chain->frame, &chain->capacity, chain->count + 1,
 				     sizeof(*chain->frame));
 	chain->frame[chain->count++] = (struct chain_frame){
-		.address = address, .origin = (uint8_t)origin, .exact = exact
+		.address = address, .sp = sp, .origin = (uint8_t)origin, .exact = exact
 	};
 	return true;
 }

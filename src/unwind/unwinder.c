@@ -370,7 +370,7 @@ guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum ad
 	bool fp_known = regs_get(&walk->regs, regs_fp_number, &fp);
 
 	for (int i = 0; i < GUESSES && next_candidate(unwinder, walk, &cursor, &address); i++) {
-		if (!chain_add(walk->chain, address, FRAME_GUESS, false))
+		if (!chain_add(walk->chain, address, cursor, FRAME_GUESS, false))
 			return false;
 		/* The cursor now is behind the return address: the caller's stack. Code that
 		 * is called deep down seldom changes the frame pointer. */
@@ -399,7 +399,7 @@ leave_nowhere(struct walk *walk)
 
 	if (!is_nowhere(walk) || !guess_return_address(walk, &cursor, &address) ||
 	    cursor != walk->regs.sp + sizeof(address) ||
-	    !chain_add(walk->chain, address, FRAME_GUESS, false))
+	    !chain_add(walk->chain, address, cursor, FRAME_GUESS, false))
 		return;
 	regs_set(&walk->regs, regs_sp_number, cursor);
 	walk->regs.sp = cursor;
@@ -469,7 +469,7 @@ unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool m
 	unwinder->live.walk++;
 	unwinder->code.walk++;
 	chain_clear(chain);
-	chain_add(chain, snapshot->regs.pc, FRAME_REGISTERS, true);
+	chain_add(chain, snapshot->regs.pc, snapshot->regs.sp, FRAME_REGISTERS, true);
 	chain->end = walk_all(unwinder, &walk, may_stop);
 	chain->end_address = chain->end == CHAIN_OUTERMOST ? 0 : walk.regs.pc;
 	chain->read_live = walk.read_live;

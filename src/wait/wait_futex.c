@@ -153,6 +153,21 @@ tell_lock(struct futex_wait *wait, struct wait *out)
 		out->kind = WAIT_LOCK;
 }
 
+/*
+ * A language runtime's lock is made of a mutex and condition variables, which would be told as that
+ * otherwise. Its waits have a limit of time (5 ms in CPython), and begin anew until the lock is had.
+ */
+static bool
+wait_of_runtime(const struct wait_source *source, const struct futex_wait *wait, struct wait *out)
+{
+	if (source->runtime_lock == NULL ||
+	    !source->runtime_lock(source->context, wait->word, &out->object))
+		return false;
+	out->kind = WAIT_GIL;
+	out->layout = LAYOUT_RUNTIME;
+	return true;
+}
+
 void
 wait_of_futex(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
@@ -170,6 +185,8 @@ wait_of_futex(const struct wait_source *source, const struct wait_call *call, st
 	if (wait.word == 0) /* none that sleeps, by what we know */
 		return;
 	out->object = wait.word;
+	if (wait_of_runtime(source, &wait, out))
+		return;
 	wait_until_timespec(source, call->args[3], clock_of(&wait), out);
 	switch (wait.command) {
 	case FUTEX_LOCK_PI:

@@ -152,6 +152,16 @@ owner_of_join(const struct wait_source *source, const struct wait *wait, struct 
 		hold(source, bytes_u32(bytes), false, out);
 }
 
+static void
+owner_of_runtime(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
+{
+	if (source->runtime_owner == NULL)
+		return;
+	out->tid = source->runtime_owner(source->context, wait->object);
+	if (out->tid > 0)
+		out->holder = HOLDER_THREAD;
+}
+
 void
 wait_owner(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
 {
@@ -173,6 +183,9 @@ wait_owner(const struct wait_source *source, const struct wait *wait, struct wai
 		break;
 	case WAIT_JOIN:
 		owner_of_join(source, wait, out);
+		break;
+	case WAIT_GIL:
+		owner_of_runtime(source, wait, out);
 		break;
 	default:
 		break;

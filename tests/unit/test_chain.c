@@ -18,11 +18,11 @@ test_depth(void **state)
 	chain_init(&chain);
 	chain_clear(&chain);
 	for (uint64_t i = 0; i < CHAIN_MAX_DEPTH; i++)
-		assert_true(chain_add(&chain, i + 1, FRAME_CFI, false));
+		assert_true(chain_add(&chain, i + 1, 0, FRAME_CFI, false));
 	assert_int_equal(chain.count, CHAIN_MAX_DEPTH);
 	assert_int_equal(chain.end, CHAIN_OUTERMOST);
 	for (int i = 0; i < 3; i++) {
-		assert_false(chain_add(&chain, 99, FRAME_GUESS, true));
+		assert_false(chain_add(&chain, 99, 0, FRAME_GUESS, true));
 		assert_int_equal(chain.end, CHAIN_DEPTH);
 		assert_int_equal(chain.count, CHAIN_MAX_DEPTH);
 	}
@@ -38,7 +38,7 @@ test_depth(void **state)
 	assert_int_equal(chain.end_address, 0);
 	assert_int_equal(chain.stack_used, 0);
 	assert_false(chain.read_live);
-	assert_true(chain_add(&chain, 7, FRAME_REGISTERS, true));
+	assert_true(chain_add(&chain, 7, 0, FRAME_REGISTERS, true));
 	assert_int_equal(chain.frame[0].address, 7);
 	chain_release(&chain);
 	assert_null(chain.frame);
@@ -53,11 +53,11 @@ test_lookup(void **state)
 
 	(void)state;
 	chain_init(&chain);
-	assert_true(chain_add(&chain, 0x1000, FRAME_REGISTERS, true));
-	assert_true(chain_add(&chain, 0x2000, FRAME_CFI, false));
-	assert_true(chain_add(&chain, 0x3000, FRAME_CFI, true)); /* a signal came here */
-	assert_true(chain_add(&chain, 0x4000, FRAME_POINTER, false));
-	assert_true(chain_add(&chain, 0, FRAME_GUESS, true));
+	assert_true(chain_add(&chain, 0x1000, 0, FRAME_REGISTERS, true));
+	assert_true(chain_add(&chain, 0x2000, 0, FRAME_CFI, false));
+	assert_true(chain_add(&chain, 0x3000, 0, FRAME_CFI, true)); /* a signal came here */
+	assert_true(chain_add(&chain, 0x4000, 0, FRAME_POINTER, false));
+	assert_true(chain_add(&chain, 0, 0, FRAME_GUESS, true));
 	assert_int_equal(chain_frame_lookup(&chain.frame[0]), 0x1000);
 	assert_int_equal(chain_frame_lookup(&chain.frame[1]), 0x1fff);
 	assert_int_equal(chain_frame_lookup(&chain.frame[2]), 0x3000);
