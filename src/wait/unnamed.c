@@ -11,9 +11,11 @@
 
 /*
  * The kernel holds an epoll while it writes down what that watches: 2 us for each, in which the
- * target may have to wait. A process with more descriptors is not asked.
+ * target may have to wait, half a millisecond for so many. A process with more descriptors is not
+ * asked.
  */
-#define WATCHED_MOST 2000
+#define WATCHED_MOST 256
+#define STATUS_MOST ((size_t)64 << 10)
 /* More than those of such an epoll take. */
 #define INFO_MOST ((size_t)1 << 20)
 /* So many different ones of them are told. */
@@ -81,13 +83,41 @@ add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct str
 	strings_free(told);
 }
 
-/* Linux 6.2 and later say as the size of the folder how many descriptors there are. */
+/*
+ * For how many there is room in the process's table: at least as many as there are, and more if
+ * one has a high number or had.
+ */
+static uint64_t
+read_table_size(const struct descriptors *descriptors)
+{
+	char *text = file_read_text(descriptors->process->dirfd, "status", STATUS_MOST, NULL);
+	const char *at = text != NULL ? strstr(text, "\nFDSize:") : NULL;
+	uint64_t size = 0;
+
+	if (at != NULL) {
+		at += strlen("\nFDSize:");
+		if (!parse_u64(&at, 10, &size))
+			size = 0;
+	}
+	free(text);
+	return size;
+}
+
+/*
+ * Linux 6.2 and later say as the size of the folder how many descriptors there are. What is not
+ * known is too many: before 6.2 also those of a process whose first thread has ended.
+ */
 static bool
 has_too_many(const struct descriptors *descriptors)
 {
 	struct stat st;
+	uint64_t count;
 
-	return fstat(descriptors->fd_dir, &st) == 0 && st.st_size > WATCHED_MOST;
+	if (fstat(descriptors->fd_dir, &st) == 0 && st.st_size > 0)
+		count = (uint64_t)st.st_size;
+	else
+		count = read_table_size(descriptors);
+	return count == 0 || count > WATCHED_MOST;
 }
 
 void

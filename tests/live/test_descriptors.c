@@ -26,7 +26,7 @@
 #include "wallsample/descriptor.h"
 
 #define NOBODY 65534
-#define MANY 2100
+#define MANY 300
 
 static const char *const kind_names[] = {
 	[DESCRIPTOR_GONE] = "GONE",         [DESCRIPTOR_FILE] = "FILE",
@@ -353,15 +353,13 @@ many_descriptors(void)
 	struct descriptors *descriptors;
 	struct process *process;
 	struct rlimit limit;
-	struct stat st;
 
 	harness_case("an epoll of a process with many descriptors");
 	descriptors = open_descriptors(getpid(), &process);
 	epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 	check_text(descriptors, epoll, DESCRIPTOR_EPOLL, "epoll of 1: eventfd");
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max < MANY + 100 ||
-	    stat("/proc/self/fd", &st) != 0 || st.st_size == 0) {
-		harness_skip("not so many can be open, or this kernel does not count them");
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max < MANY + 100) {
+		harness_skip("not so many can be open");
 	} else {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
