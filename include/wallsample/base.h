@@ -104,6 +104,12 @@ void strbuf_add_one_line(struct strbuf *sb, const char *text);
 char *file_read_text(int dirfd, const char *name, size_t limit, size_t *length);
 
 /*
+ * Reads `size` bytes at `offset` of an open file, in as many calls as it takes; returns how many
+ * were had: less at the end of the file or after an error.
+ */
+size_t file_read_at(int fd, uint64_t offset, void *to, size_t size);
+
+/*
  * From a descriptor that only names a file (O_PATH), which a target chose, to one that reads
  * it; closes the first, also when it is -1. Opens nothing but regular files that hold data:
  * reading an attribute of /sys, or a file of /proc, asks the kernel or a device to do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - reads small files of /proc as text, and opens files that somebody else chose. */
+/* file.c - reads small files of /proc as text, parts of any, and opens what somebody else chose. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -63,6 +63,24 @@ file_read_text(int dirfd, const char *name, size_t limit, size_t *length)
 	if (length != NULL)
 		*length = (size_t)got;
 	return text;
+}
+
+size_t
+file_read_at(int fd, uint64_t offset, void *to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		const ssize_t n = pread(fd, (uint8_t *)to + done, size - done,
+					(off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
 }
 
 /*

@@ -27,24 +27,6 @@
 
 /* --- bytes ------------------------------------------------------------------------- */
 
-static size_t
-read_fully(int fd, uint64_t offset, void *to, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		const ssize_t n = pread(fd, (uint8_t *)to + done, size - done,
-					(off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	return done;
-}
-
 bool
 core_read_file(const struct core *core, uint64_t offset, void *to, size_t size)
 {
@@ -53,11 +35,11 @@ core_read_file(const struct core *core, uint64_t offset, void *to, size_t size)
 	if (offset > core->size || size > core->size - offset)
 		return false;
 	if (size > SMALL)
-		return read_fully(core->fd, offset, to, size) == size;
+		return file_read_at(core->fd, offset, to, size) == size;
 	if (offset < window->offset || offset - window->offset > window->size ||
 	    size > window->size - (offset - window->offset)) {
 		window->offset = offset;
-		window->size = read_fully(core->fd, offset, window->bytes, CORE_WINDOW);
+		window->size = file_read_at(core->fd, offset, window->bytes, CORE_WINDOW);
 		if (size > window->size)
 			return false;
 	}

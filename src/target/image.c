@@ -5,7 +5,6 @@
 #include "wallsample/image.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,24 +37,6 @@ struct image_blocks {
 	struct image_block block[]; /* size rounded up to blocks */
 };
 
-/* Reads from the file until `size` bytes are there; returns how many were. */
-static size_t
-read_fully(int fd, uint64_t offset, uint8_t *to, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = pread(fd, to + done, size - done, (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	return done;
-}
-
 static const struct image_block *
 load_block(const struct image *image, struct image_block *block, uint64_t index)
 {
@@ -66,7 +47,7 @@ load_block(const struct image *image, struct image_block *block, uint64_t index)
 		want = BLOCK_SIZE;
 	block->tried = true;
 	block->bytes = xmalloc(want);
-	block->length = (uint32_t)read_fully(image->fd, offset, block->bytes, want);
+	block->length = (uint32_t)file_read_at(image->fd, offset, block->bytes, want);
 	return block;
 }
 
@@ -104,7 +85,7 @@ read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 	}
 	/* A whole symbol table is read once: keeping its blocks would only cost memory. */
 	if (size >= BLOCK_SIZE)
-		return read_fully(image->fd, offset, to, size) == size;
+		return file_read_at(image->fd, offset, to, size) == size;
 	return read_blocks(image, offset, to, size);
 }
 

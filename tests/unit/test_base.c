@@ -336,6 +336,29 @@ test_file_read_text(void **state)
 }
 
 static void
+test_file_read_at(void **state)
+{
+	char name[] = "/tmp/wallsample-test-XXXXXX", to[8] = "-------";
+	int fd = mkstemp(name);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "0123456789", 10), 10);
+	assert_int_equal(file_read_at(fd, 2, to, 4), 4);
+	assert_string_equal(to, "2345---");
+	/* Across the end, behind it, and where no file can be. */
+	assert_int_equal(file_read_at(fd, 7, to, 7), 3);
+	assert_string_equal(to, "7895---");
+	assert_int_equal(file_read_at(fd, 10, to, 4), 0);
+	assert_int_equal(file_read_at(fd, UINT64_MAX, to, 4), 0);
+	assert_int_equal(file_read_at(fd, 0, to, 0), 0);
+	close(fd);
+	assert_int_equal(file_read_at(-1, 0, to, 4), 0);
+	assert_string_equal(to, "7895---");
+	assert_int_equal(unlink(name), 0);
+}
+
+static void
 check_named(const char *path, int error)
 {
 	const int named = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -505,6 +528,7 @@ main(void)
 		cmocka_unit_test(test_one_line),
 		cmocka_unit_test(test_log_is_harmless),
 		cmocka_unit_test(test_file_read_text),
+		cmocka_unit_test(test_file_read_at),
 		cmocka_unit_test(test_file_open_named),
 		cmocka_unit_test(test_error_text_may_use_itself),
 		cmocka_unit_test(test_log_levels),
