@@ -30,24 +30,6 @@ deadlocks_release(struct deadlocks *deadlocks)
 	free(deadlocks->seen);
 }
 
-static uint32_t
-index_of_tid(const struct sampler *sampler, pid_t tid)
-{
-	size_t low = 0, high = sampler->thread_count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (sampler->thread[middle]->watch.tid == tid)
-			return (uint32_t)middle;
-		if (sampler->thread[middle]->watch.tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NOBODY;
-}
-
 /* A wait that ends by itself is none that lasts. */
 static bool
 can_be_stuck(const struct tracked *thread)

@@ -149,11 +149,11 @@ bool look_at_process(struct sampler *sampler);
 /* Lists the threads, forgets those that are gone, adds those that are new. */
 void threads_refresh(struct sampler *sampler);
 void threads_free(struct sampler *sampler);
-/* Gives the thread its record in the profile. */
-void thread_enter_profile(struct sampler *sampler, struct tracked *thread);
+void thread_enter_profile(struct sampler *sampler, struct tracked *thread); /* gives it a record */
 /* The thread is about to be captured: asks for its name again, now and then; or in any case. */
 void thread_count_capture(struct sampler *sampler, struct tracked *thread);
 void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
+uint32_t index_of_tid(const struct sampler *sampler, pid_t tid); /* in `thread`; NOBODY: none */
 struct tracked *thread_of_tid(struct sampler *sampler, pid_t tid); /* NULL: none */
 
 /* --- late.c ---------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "rings.h"
 #include "sampler_state.h"
 
 static struct tracked *
@@ -100,23 +101,30 @@ threads_refresh(struct sampler *sampler)
 		sampler->stats.threads_most = (uint32_t)sampler->thread_count;
 }
 
-struct tracked *
-thread_of_tid(struct sampler *sampler, pid_t tid)
+uint32_t
+index_of_tid(const struct sampler *sampler, pid_t tid)
 {
 	size_t low = 0, high = sampler->thread_count;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		struct tracked *thread = sampler->thread[middle];
 
-		if (thread->watch.tid == tid)
-			return thread;
-		if (thread->watch.tid < tid)
+		if (sampler->thread[middle]->watch.tid == tid)
+			return (uint32_t)middle;
+		if (sampler->thread[middle]->watch.tid < tid)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return NULL;
+	return NOBODY;
+}
+
+struct tracked *
+thread_of_tid(struct sampler *sampler, pid_t tid)
+{
+	const uint32_t index = index_of_tid(sampler, tid);
+
+	return index != NOBODY ? sampler->thread[index] : NULL;
 }
 
 void
