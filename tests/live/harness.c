@@ -174,6 +174,17 @@ harness_share_bound(double p, double ticks)
 	return 5 * sqrt(p * (1 - p) / (ticks / 2));
 }
 
+bool
+harness_check_share(const char *file, int line, const char *what, double seen, double truth,
+		    double ticks)
+{
+	const double bound = 0.02 + harness_share_bound(truth, ticks);
+
+	printf("  %s: %.4f, in truth %.4f +- %.4f\n", what, seen, truth, bound);
+	return harness_check(file, line, fabs(seen - truth) <= bound,
+			     "%s: %.4f, in truth %.4f +- %.4f", what, seen, truth, bound);
+}
+
 /* --- targets ------------------------------------------------------------------- */
 
 const char *

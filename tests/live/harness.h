@@ -48,6 +48,10 @@ uint64_t harness_now_ns(void);
  * the one before, which varies (exponential intervals), so that n ticks tell as much as n/2.
  */
 double harness_share_bound(double p, double ticks);
+/* What was seen is this share of it, in truth: give or take so much, and 2 % of the whole. */
+bool harness_check_share(const char *file, int line, const char *what, double seen, double truth,
+			 double ticks);
+#define CHECK_SHARE(...) harness_check_share(__FILE__, __LINE__, __VA_ARGS__)
 
 /* --- targets ------------------------------------------------------------------- */
 

@@ -2,7 +2,6 @@
 /*
  * test_blame.c - who keeps others waiting, and deadlocks, of programs that know the truth.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -128,16 +127,6 @@ left_out(void)
 /* --- a lock that is had -------------------------------------------------------------------- */
 
 static void
-check_share(const char *what, double seen, double truth, double ticks)
-{
-	const double bound = 0.02 + harness_share_bound(truth, ticks);
-
-	printf("  %s: %.4f, in truth %.4f +- %.4f\n", what, seen, truth, bound);
-	CHECK(fabs(seen - truth) <= bound, "%s: %.4f, in truth %.4f +- %.4f", what, seen, truth,
-	      bound);
-}
-
-static void
 contended(void)
 {
 	struct target target;
@@ -169,7 +158,7 @@ contended(void)
 	const double of_holder = (double)folded_weight(
 		&folded, inspect_thread_named(target.pid, "holder", 0), "^[mutex table_lock]");
 	const double nobody = (double)folded_weight(&folded, 0, "[nobody just then]$");
-	check_share("long", seen_long / (seen_long + seen_short),
+	CHECK_SHARE("long", seen_long / (seen_long + seen_short),
 		    in_long / (in_long + in_short), 1600);
 	/*
 	 * Two threads wait all that time; and more where one of the three waits for a CPU on its

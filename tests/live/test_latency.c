@@ -54,17 +54,6 @@ sample(const struct target *target, const char *weight, double *truth)
 	return seen;
 }
 
-/* What was seen is this share of it, in truth, give or take what so many ticks tell. */
-static void
-check_share(const char *what, double seen, double truth, double ticks)
-{
-	const double bound = 0.02 + harness_share_bound(truth, ticks);
-
-	printf("  %s: %.4f, in truth %.4f +- %.4f\n", what, seen, truth, bound);
-	CHECK(fabs(seen - truth) <= bound, "%s: %.4f, in truth %.4f +- %.4f", what, seen, truth,
-	      bound);
-}
-
 /* Strangers who take a CPU make a thread wait that ran alone: real time stays as it is. */
 static void
 real_time(const struct target *target)
@@ -76,10 +65,10 @@ real_time(const struct target *target)
 	const double all = truth[SERIAL] + truth[PARALLEL] + truth[SLEEP];
 	/* The run's span, but for the time between its own clock and ours. */
 	CHECK(fabs(seen.all / 5e6 - 1) < 0.02, "together %.0f us of 5 s", seen.all);
-	check_share("serial", seen.serial / seen.all, truth[SERIAL] / all, seen.ticks);
+	CHECK_SHARE("serial", seen.serial / seen.all, truth[SERIAL] / all, seen.ticks);
 	/* The one that is done first waits for the other: that is the parallel part, too. */
-	check_share("asleep", seen.waiting / seen.all, truth[SLEEP] / all, seen.ticks);
-	check_share("parallel", (seen.all - seen.serial - seen.waiting) / seen.all,
+	CHECK_SHARE("asleep", seen.waiting / seen.all, truth[SLEEP] / all, seen.ticks);
+	CHECK_SHARE("parallel", (seen.all - seen.serial - seen.waiting) / seen.all,
 		    truth[PARALLEL] / all, seen.ticks);
 }
 
@@ -97,7 +86,7 @@ cpu_time(const struct target *target)
 		harness_skip("others use the CPUs");
 		return;
 	}
-	check_share("serial", seen.serial / seen.all, truth[SERIAL_CPU] / all, seen.ticks);
+	CHECK_SHARE("serial", seen.serial / seen.all, truth[SERIAL_CPU] / all, seen.ticks);
 	CHECK(seen.waiting == 0, "a wait has %.0f us of CPU time", seen.waiting);
 }
 

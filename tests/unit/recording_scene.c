@@ -64,7 +64,7 @@ record_in(const struct place *place, struct profile *profile, const struct modul
 
 /* --- what is sampled --------------------------------------------------------------------- */
 
-static uint32_t
+uint32_t
 stack_of(struct profile *profile, const char *functions)
 {
 	uint32_t stack = STACK_NONE;

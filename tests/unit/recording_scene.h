@@ -30,7 +30,9 @@ struct recorder *record_in(const struct place *place, struct profile *profile,
 			   const struct modules *modules);
 
 struct profile *make_profile(uint32_t *worker, uint32_t *idle);
-/* Samples of a tick each; `functions` are letters, from the outside in. */
+/* `functions` are letters, from the outside in. */
+uint32_t stack_of(struct profile *profile, const char *functions);
+/* Samples of a tick each, in that stack. */
 uint32_t add(struct profile *profile, uint32_t thread, const char *functions,
 	     enum run_state state, int64_t samples);
 /*

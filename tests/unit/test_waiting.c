@@ -27,19 +27,6 @@ struct scene {
 	uint32_t mutex, timed, socket; /* waits */
 };
 
-static uint32_t
-stack_of(struct profile *profile, const char *functions)
-{
-	uint32_t stack = STACK_NONE;
-	char name[2] = "";
-
-	for (; *functions != '\0'; functions++) {
-		name[0] = *functions;
-		stack = profile_intern_stack(profile, profile_intern_named(profile, name), stack);
-	}
-	return stack;
-}
-
 static void
 wait_in(const struct scene *scene, uint32_t thread, const char *functions, uint32_t wait)
 {
