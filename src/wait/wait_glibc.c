@@ -15,12 +15,6 @@
 #define WAITED_FOR 2u       /* the value of a lock that somebody sleeps on */
 #define CEILING_SHIFT 19    /* PTHREAD_MUTEX_PRIO_CEILING_SHIFT: the ceiling is above it */
 
-static bool
-is_count(uint32_t n)
-{
-	return n >= 1 && n <= TID_LIMIT;
-}
-
 /*
  * The functions that take a deadline sleep with a bit set; without a deadline they name
  * CLOCK_REALTIME, which is 0. Before 2.32 some used FUTEX_WAIT then.

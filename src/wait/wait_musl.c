@@ -10,12 +10,6 @@
 #include "wait_parts.h"
 
 static bool
-is_count(uint32_t n)
-{
-	return n >= 1 && n <= TID_LIMIT;
-}
-
-static bool
 found(struct wait *out, enum wait_kind kind, uint64_t object)
 {
 	out->kind = kind;

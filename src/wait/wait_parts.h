@@ -13,6 +13,13 @@
 /* Thread ids are below it, and so are counts of threads: PID_MAX_LIMIT of linux/threads.h. */
 #define TID_LIMIT 4194304u
 
+/* Can so many threads be? */
+static inline bool
+is_count(uint32_t n)
+{
+	return n >= 1 && n <= TID_LIMIT;
+}
+
 /* --- time ----------------------------------------------------------------------------- */
 
 /* What is no clock: the time is a length, from the beginning of the call. */
