@@ -31,7 +31,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/gil.h \
 	include/wallsample/result.h include/wallsample/runtime.h include/wallsample/sampler.h \
 	include/wallsample/snapshot.h include/wallsample/state.h \
-	include/wallsample/symbol.h include/wallsample/table.h \
+	include/wallsample/symbol.h include/wallsample/symbol_search.h include/wallsample/table.h \
 	include/wallsample/tracer.h include/wallsample/tree.h include/wallsample/unwind.h \
 	include/wallsample/view.h include/wallsample/wait.h \
 	include/wallsample/waiting.h

@@ -11,6 +11,8 @@
 /* Of one call, for symbol tables: well below a millisecond from the page cache. */
 #define SEARCH_BYTES (UINT64_C(1) << 20)
 
+const struct symbol_wanted jit_watch_wanted = { .name = "__jit_debug_descriptor" };
+
 void
 jit_watches_init(struct jit_watches *watches, const struct maps *maps)
 {
@@ -29,16 +31,18 @@ static bool
 search_module(struct jit_watches *w, uint64_t *budget)
 {
 	const struct module *module = modules_get(maps_modules(w->maps), (uint32_t)w->searched);
+	const struct symbol_search_found *found;
 
 	w->descriptor = xgrow(w->descriptor, &w->capacity, w->searched + 1, sizeof(uint64_t));
 	w->descriptor[w->searched] = 0;
 	if (module->kind != MODULE_FILE)
 		return true;
 	if (!w->searching)
-		jit_search_init(&w->search, module->image);
-	w->searching = !jit_search_step(&w->search, budget);
-	if (!w->searching && w->search.found)
-		w->descriptor[w->searched] = w->search.vaddr;
+		symbol_search_init(&w->search, module->image, &jit_watch_wanted, 1);
+	w->searching = !symbol_search_step(&w->search, budget);
+	found = symbol_search_first(&w->search, 0);
+	if (!w->searching && found != NULL)
+		w->descriptor[w->searched] = found->vaddr;
 	return !w->searching;
 }
 

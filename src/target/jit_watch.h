@@ -9,11 +9,14 @@
 #define WALLSAMPLE_TARGET_JIT_WATCH_H
 
 #include "jit_list.h"
-#include "jit_search.h"
 #include "wallsample/maps.h"
+#include "wallsample/symbol_search.h"
 
 /* A program has one descriptor; one that was linked with two LLVMs has two. */
 #define JIT_WATCHES_MAX 16
+
+/* The variable whose address they are. */
+extern const struct symbol_wanted jit_watch_wanted;
 
 /* One descriptor in the target; all but the address is for the user of the watches. */
 struct jit_watch {
@@ -31,7 +34,7 @@ struct jit_watches {
 	uint64_t generation;         /* of the maps when the watches were placed */
 	uint64_t *descriptor;        /* by module: vaddr; 0: none, or not searched */
 	size_t searched, capacity;   /* modules below have been searched */
-	struct jit_search search;    /* of the module `searched`, if `searching` */
+	struct symbol_search search; /* of the module `searched`, if `searching` */
 	bool searching;
 };
 

@@ -18,8 +18,6 @@ libwallsample_a_SOURCES += \
 	src/target/jit_list.c \
 	src/target/jit_list.h \
 	src/target/jit_objects.c \
-	src/target/jit_search.c \
-	src/target/jit_search.h \
 	src/target/jit_watch.c \
 	src/target/jit_watch.h \
 	src/target/launch.c \
@@ -37,6 +35,7 @@ libwallsample_a_SOURCES += \
 	src/target/process.c \
 	src/target/procmap.h \
 	src/target/relocate.h \
+	src/target/symbol_search.c \
 	src/target/task_file.c \
 	src/target/task_file.h \
 	src/target/pid_namespace.c \

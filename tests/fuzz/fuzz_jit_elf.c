@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../src/target/jit_elf.h"
-#include "../../src/target/jit_search.h"
+#include "../../src/target/jit_watch.h"
 #include "../../src/unwind/rule.h"
 #include "fuzz.h"
 #include "wallsample/base.h"
@@ -31,14 +31,14 @@ static void
 search(const struct image *image)
 {
 	uint64_t steps = 0, most = image->size / sizeof(uint64_t) + 4096, budget;
-	struct jit_search found;
+	struct symbol_search found;
 
-	jit_search_init(&found, image);
+	symbol_search_init(&found, image, &jit_watch_wanted, 1);
 	do {
 		budget = 1;
 		if (++steps > most)
 			abort();
-	} while (!jit_search_step(&found, &budget));
+	} while (!symbol_search_step(&found, &budget));
 }
 
 static void

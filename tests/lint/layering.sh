@@ -10,7 +10,7 @@ declare -A folder_of=(
 	[banned]=base [base]=base [error]=base [histogram]=base [table]=base
 	[attach]=target [core]=target [elf_open]=target [find]=target [image]=target [launch]=target
 	[maps]=target
-	[module]=target [process]=target
+	[module]=target [process]=target [symbol_search]=target
 	[jit_objects]=target [jit]=jit
 	[state]=state
 	[core_thread]=tracer [memory]=tracer [snapshot]=tracer [tracer]=tracer

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "../../src/target/jit_elf.h"
-#include "../../src/target/jit_search.h"
+#include "../../src/target/jit_watch.h"
 #include "../../src/unwind/rule.h"
 #include "made_object.h"
 #include "wallsample/base.h"
@@ -161,7 +161,7 @@ test_search_across_pieces(void **state)
 	file.section[STRTAB].sh_size = 3 * piece;
 	for (size_t at = piece - sizeof(name) - 1; at < piece + 2; at++) {
 		uint64_t budget = UINT64_MAX;
-		struct jit_search search;
+		struct symbol_search search;
 		struct image *image;
 
 		file.symbol[2].st_name = (uint32_t)at;
@@ -170,12 +170,66 @@ test_search_across_pieces(void **state)
 		memcpy(bytes + sizeof(file) + at, name, sizeof(name));
 		image = image_open_memory(bytes, size);
 		assert_non_null(image);
-		jit_search_init(&search, image);
-		assert_true(jit_search_step(&search, &budget));
-		assert_true(search.found);
-		assert_int_equal(search.vaddr, file.symbol[2].st_value);
+		symbol_search_init(&search, image, &jit_watch_wanted, 1);
+		assert_true(symbol_search_step(&search, &budget));
+		assert_int_equal(search.found_count, 1);
+		assert_int_equal(search.found[0].vaddr, file.symbol[2].st_value);
 		image_free(image);
 	}
+	free(bytes);
+}
+
+/* Several names, and the parts of a function; a longer name that ends so is another. */
+static void
+test_search_of_several(void **state)
+{
+	static const struct symbol_wanted wanted[] = {
+		{ .name = "variable" },
+		{ .name = "function", .code = true, .parts = true },
+		{ .name = "absent" },
+	};
+	static const char *const names[] = { "function", "function.cold", "function2", "a_function",
+					     "variable", "variable.1" };
+	const size_t most = 4096, size = sizeof(struct made_object) + 2 * most;
+	uint8_t *bytes = xcalloc(1, size);
+	Elf64_Sym *symbol = (Elf64_Sym *)(void *)(bytes + sizeof(struct made_object));
+	char *text = (char *)bytes + sizeof(struct made_object) + most;
+	struct symbol_search search;
+	struct made_object file;
+	struct image *image;
+	uint64_t budget;
+
+	(void)state;
+	made_program_init(&file, 0x7f0000000000);
+	file.section[SYMTAB].sh_offset = sizeof(file);
+	file.section[SYMTAB].sh_size = (ARRAY_SIZE(names) + 1) * sizeof(*symbol);
+	file.section[STRTAB].sh_offset = sizeof(file) + most;
+	file.section[STRTAB].sh_size = most;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		memcpy(text + 1 + 100 * i, names[i], strlen(names[i]));
+		symbol[i + 1] = (Elf64_Sym){
+			.st_name = (uint32_t)(1 + 100 * i),
+			.st_info = ELF64_ST_INFO(STB_GLOBAL, i < 4 ? STT_FUNC : STT_OBJECT),
+			.st_shndx = 1,
+			.st_value = 0x1000 * (i + 1),
+			.st_size = 16 + i,
+		};
+	}
+	memcpy(bytes, &file, sizeof(file));
+	image = image_open_memory(bytes, size);
+	assert_non_null(image);
+	symbol_search_init(&search, image, wanted, ARRAY_SIZE(wanted));
+	do
+		budget = 1;
+	while (!symbol_search_step(&search, &budget));
+	assert_int_equal(search.found_count, 3);
+	assert_int_equal(symbol_search_first(&search, 0)->vaddr, 0x5000);
+	assert_int_equal(symbol_search_first(&search, 1)->vaddr, 0x1000);
+	assert_int_equal(search.found[1].vaddr, 0x2000);
+	assert_int_equal(search.found[1].wanted, 1);
+	assert_int_equal(search.found[1].size, 17);
+	assert_null(symbol_search_first(&search, 2));
+	image_free(image);
 	free(bytes);
 }
 
@@ -188,7 +242,7 @@ test_search_damaged(void **state)
 	(void)state;
 	rng_seed(&rng, 4);
 	for (int i = 0; i < 5000; i++) {
-		struct jit_search search;
+		struct symbol_search search;
 		uint64_t budget = UINT64_MAX;
 		struct image *image;
 		struct made_object file;
@@ -198,9 +252,9 @@ test_search_damaged(void **state)
 		image = image_open_memory(&file, sizeof(file));
 		if (!image)
 			continue;
-		jit_search_init(&search, image);
-		assert_true(jit_search_step(&search, &budget));
-		assert_false(search.found);
+		symbol_search_init(&search, image, &jit_watch_wanted, 1);
+		assert_true(symbol_search_step(&search, &budget));
+		assert_int_equal(search.found_count, 0);
 		image_free(image);
 	}
 }
@@ -213,6 +267,7 @@ main(void)
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_many_sections),
 		cmocka_unit_test(test_search_across_pieces),
+		cmocka_unit_test(test_search_of_several),
 		cmocka_unit_test(test_search_damaged),
 	};
 

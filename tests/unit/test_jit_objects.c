@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../../src/target/jit_list.h"
-#include "../../src/target/jit_search.h"
+#include "../../src/target/jit_watch.h"
 #include "../../src/target/relocate.h"
 #include "../../src/unwind/rule.h"
 #include "made_object.h"
@@ -540,26 +540,26 @@ test_search(void **state)
 
 	assert_non_null(mapping);
 	for (size_t i = 0; i < ARRAY_SIZE(budgets); i++) {
-		struct jit_search search;
+		struct symbol_search search;
 		uint64_t budget;
 
-		jit_search_init(&search, mapping->image);
+		symbol_search_init(&search, mapping->image, &jit_watch_wanted, 1);
 		do
 			budget = budgets[i];
-		while (!jit_search_step(&search, &budget));
-		assert_true(search.found);
-		assert_int_equal(search.vaddr + mapping->bias,
+		while (!symbol_search_step(&search, &budget));
+		assert_non_null(symbol_search_first(&search, 0));
+		assert_int_equal(symbol_search_first(&search, 0)->vaddr + mapping->bias,
 				 address_of(&__jit_debug_descriptor));
 	}
 	/* Here is none. */
 	mapping = maps_find(f->maps, address_of(&getpid));
 	if (mapping != NULL && mapping->module != module_at(f, address_of(&test_search))->id) {
-		struct jit_search search;
+		struct symbol_search search;
 		uint64_t budget = UINT64_MAX;
 
-		jit_search_init(&search, mapping->image);
-		assert_true(jit_search_step(&search, &budget));
-		assert_false(search.found);
+		symbol_search_init(&search, mapping->image, &jit_watch_wanted, 1);
+		assert_true(symbol_search_step(&search, &budget));
+		assert_null(symbol_search_first(&search, 0));
 	}
 }
 

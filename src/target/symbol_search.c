@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbol_search.c - finds symbols by name in symbol tables of any size.
+ */
+#include "wallsample/symbol_search.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "wallsample/base.h"
+
+/* As large as a block of an image: blocks read whole are not kept. */
+#define PIECE ((size_t)64 << 10)
+
+/* A linked program has some forty sections. */
+#define SECTIONS_MAX 4096
+
+/* Larger tables are damage or a sparse file: see symbol_table.c. */
+#define SYMBOLS_MAX_SIZE (UINT64_C(256) << 20)
+#define NAMES_MAX_SIZE (UINT64_C(1) << 30)
+
+void
+symbol_search_init(struct symbol_search *search, const struct image *image,
+		   const struct symbol_wanted *wanted, size_t count)
+{
+	*search = (struct symbol_search){
+		.image = image,
+		.wanted = wanted,
+		.wanted_count = count < SYMBOL_SEARCH_WANTED ? count : SYMBOL_SEARCH_WANTED,
+	};
+}
+
+const struct symbol_search_found *
+symbol_search_first(const struct symbol_search *search, size_t wanted)
+{
+	for (size_t i = 0; i < search->found_count; i++)
+		if (search->found[i].wanted == wanted)
+			return &search->found[i];
+	return NULL;
+}
+
+static bool
+read_section(const struct image *image, const Elf64_Ehdr *header, uint64_t index, Elf64_Shdr *to)
+{
+	return index < header->e_shnum && header->e_shoff < image->size &&
+	       image_read_offset(image, header->e_shoff + index * sizeof(*to), to, sizeof(*to));
+}
+
+static void
+add_table(struct symbol_search *search, const Elf64_Ehdr *header, const Elf64_Shdr *symbols)
+{
+	Elf64_Shdr names;
+
+	if (search->table_count == ARRAY_SIZE(search->table) ||
+	    !read_section(search->image, header, symbols->sh_link, &names) ||
+	    names.sh_type != SHT_STRTAB || (names.sh_flags & SHF_COMPRESSED) != 0 ||
+	    symbols->sh_size > SYMBOLS_MAX_SIZE || names.sh_size > NAMES_MAX_SIZE)
+		return;
+	search->table[search->table_count++] = (struct symbol_search_table){
+		.symbols = symbols->sh_offset,
+		.symbols_size = symbols->sh_size,
+		.names = names.sh_offset,
+		.names_size = names.sh_size,
+	};
+}
+
+static void
+find_tables(struct symbol_search *search)
+{
+	static const uint32_t types[] = { SHT_DYNSYM, SHT_SYMTAB };
+	Elf64_Ehdr header;
+
+	if (!image_read_offset(search->image, 0, &header, sizeof(header)) ||
+	    header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > SECTIONS_MAX)
+		return;
+	for (size_t type = 0; type < ARRAY_SIZE(types); type++) {
+		for (uint64_t i = 1; i < header.e_shnum; i++) {
+			Elf64_Shdr section;
+
+			if (!read_section(search->image, &header, i, &section))
+				return;
+			if (section.sh_type != types[type] ||
+			    (section.sh_flags & SHF_COMPRESSED) != 0)
+				continue;
+			add_table(search, &header, &section);
+			break; /* the ABI allows one table of each kind */
+		}
+	}
+}
+
+/* The next piece of the range [from, from + size), of which `at` bytes are done; 0: none. */
+static size_t
+read_piece(struct symbol_search *search, uint64_t from, uint64_t size, uint8_t *to)
+{
+	uint64_t part = size - search->at;
+
+	if (part > PIECE)
+		part = PIECE;
+	if (from > search->image->size || search->at > search->image->size - from ||
+	    !image_read_offset(search->image, from + search->at, to, (size_t)part))
+		return 0;
+	return (size_t)part;
+}
+
+static void
+begin_stage(struct symbol_search *search, enum symbol_search_stage stage)
+{
+	search->stage = stage;
+	search->at = 0;
+}
+
+static bool
+all_found(const struct symbol_search *search)
+{
+	for (size_t i = 0; i < search->wanted_count; i++)
+		if (search->wanted[i].parts || symbol_search_first(search, i) == NULL)
+			return false;
+	return true;
+}
+
+/* The table has no more: on with the next. */
+static void
+next_table(struct symbol_search *search)
+{
+	search->current++;
+	search->name_count = 0;
+	begin_stage(search, search->current < search->table_count && !all_found(search) ?
+				    SYMBOL_SEARCH_IN_NAMES :
+				    SYMBOL_SEARCH_DONE);
+}
+
+/* Does the name end here, or at a part's suffix? */
+static bool
+ends_at(const struct symbol_wanted *wanted, const uint8_t *end, const uint8_t *piece_end)
+{
+	return end < piece_end && (*end == '\0' || (wanted->parts && *end == '.'));
+}
+
+static void
+keep_name(struct symbol_search *search, uint64_t offset, size_t wanted)
+{
+	const struct symbol_search_name name = { (uint32_t)offset, (uint32_t)wanted };
+
+	/* Pieces overlap. */
+	for (size_t i = 0; i < search->name_count; i++)
+		if (search->name[i].offset == name.offset)
+			return;
+	if (search->name_count < SYMBOL_SEARCH_NAMES && offset <= UINT32_MAX)
+		search->name[search->name_count++] = name;
+}
+
+static void
+keep_names(struct symbol_search *search, size_t wanted, const uint8_t *piece, size_t size)
+{
+	const char *name = search->wanted[wanted].name;
+	const size_t length = strnlen(name, SYMBOL_SEARCH_NAME_MOST);
+	const uint8_t *at = piece, *end = piece + size, *found;
+
+	while ((found = memmem(at, (size_t)(end - at), name, length)) != NULL) {
+		if (ends_at(&search->wanted[wanted], found + length, end))
+			keep_name(search, search->at + (uint64_t)(found - piece), wanted);
+		at = found + 1;
+	}
+}
+
+/* One piece of the names; returns how many bytes were read. */
+static size_t
+step_names(struct symbol_search *search, uint8_t *piece)
+{
+	const struct symbol_search_table *table = &search->table[search->current];
+	size_t size = 0;
+
+	if (search->at < table->names_size)
+		size = read_piece(search, table->names, table->names_size, piece);
+	for (size_t i = 0; i < search->wanted_count && size > 0; i++)
+		keep_names(search, i, piece, size);
+	if (size == PIECE) {
+		/* A name and the byte behind it may lie across the border. */
+		search->at += size - SYMBOL_SEARCH_NAME_MOST;
+		return size;
+	}
+	if (search->name_count > 0)
+		begin_stage(search, SYMBOL_SEARCH_IN_SYMBOLS);
+	else
+		next_table(search);
+	return size;
+}
+
+static bool
+is_defined(const Elf64_Sym *symbol, bool code)
+{
+	unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0)
+		return false;
+	return type == STT_NOTYPE || type == (code ? STT_FUNC : STT_OBJECT);
+}
+
+static void
+keep_symbol(struct symbol_search *search, const Elf64_Sym *symbol, size_t wanted)
+{
+	for (size_t i = 0; i < search->found_count; i++)
+		if (search->found[i].vaddr == symbol->st_value &&
+		    search->found[i].wanted == wanted)
+			return;
+	if (search->found_count < SYMBOL_SEARCH_FOUND)
+		search->found[search->found_count++] = (struct symbol_search_found){
+			wanted, symbol->st_value, symbol->st_size };
+}
+
+static void
+look_at_symbol(struct symbol_search *search, const Elf64_Sym *symbol)
+{
+	for (size_t i = 0; i < search->name_count; i++) {
+		const struct symbol_search_name *name = &search->name[i];
+
+		if (name->offset == symbol->st_name &&
+		    is_defined(symbol, search->wanted[name->wanted].code))
+			keep_symbol(search, symbol, name->wanted);
+	}
+}
+
+/* One piece of the symbols. */
+static size_t
+step_symbols(struct symbol_search *search, uint8_t *piece)
+{
+	const struct symbol_search_table *table = &search->table[search->current];
+	size_t size = 0;
+
+	if (search->at < table->symbols_size)
+		size = read_piece(search, table->symbols, table->symbols_size, piece);
+	for (size_t at = 0; at + sizeof(Elf64_Sym) <= size; at += sizeof(Elf64_Sym)) {
+		Elf64_Sym symbol;
+
+		memcpy(&symbol, piece + at, sizeof(symbol));
+		look_at_symbol(search, &symbol);
+	}
+	search->at += size / sizeof(Elf64_Sym) * sizeof(Elf64_Sym);
+	if (size < PIECE || all_found(search))
+		next_table(search);
+	return size;
+}
+
+bool
+symbol_search_step(struct symbol_search *search, uint64_t *budget)
+{
+	uint8_t *piece;
+
+	if (search->stage == SYMBOL_SEARCH_BEGIN) {
+		find_tables(search);
+		begin_stage(search, search->table_count > 0 ? SYMBOL_SEARCH_IN_NAMES :
+							      SYMBOL_SEARCH_DONE);
+	}
+	if (search->stage == SYMBOL_SEARCH_DONE)
+		return true;
+	piece = xmalloc(PIECE);
+	while (search->stage != SYMBOL_SEARCH_DONE && *budget > 0) {
+		size_t size = search->stage == SYMBOL_SEARCH_IN_NAMES ? step_names(search, piece) :
+								     step_symbols(search, piece);
+
+		*budget -= size < *budget ? size : *budget;
+	}
+	free(piece);
+	return search->stage == SYMBOL_SEARCH_DONE;
+}
