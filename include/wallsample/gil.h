@@ -6,6 +6,8 @@
 #ifndef WALLSAMPLE_GIL_H
 #define WALLSAMPLE_GIL_H
 
+#include <stdbool.h>
+
 /*
  * X(NAME, word, text). UNKNOWN is of a process without such a lock, and of samples of which nobody
  * can tell. HANDOVER: it has just given the lock to who waits, and does not run on yet because
@@ -27,5 +29,7 @@ enum gil {
 
 const char *gil_word(enum gil gil);
 const char *gil_text(enum gil gil);
+/* By the word; false when there is no such. */
+bool gil_parse(const char *word, enum gil *gil);
 
 #endif

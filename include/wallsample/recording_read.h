@@ -85,6 +85,7 @@ struct recording_span {
 	enum run_state state;
 	int32_t syscall;
 	uint32_t wait;             /* of the same profile */
+	enum gil gil;
 	uint64_t first_tick, ticks;
 	uint64_t settled_tick;     /* RECORDING_BY_TIME: no later one begins before this tick */
 	uint64_t start_ns, end_ns; /* since the beginning */

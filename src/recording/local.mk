@@ -3,6 +3,7 @@ libwallsample_a_SOURCES += \
 	src/recording/numbers.c src/recording/numbers.h \
 	src/recording/place_vfs.c src/recording/place_vfs.h \
 	src/recording/reader.c src/recording/reader.h \
+	src/recording/reader_cost.c \
 	src/recording/reader_file.c \
 	src/recording/reader_load.c \
 	src/recording/reader_names.c \

@@ -6,6 +6,7 @@
  * reader_load.c   rows to a profile
  * reader_ticks.c  ticks, and the share of a span that is wanted
  * reader_names.c  names of frames
+ * reader_cost.c   what it cost
  * reader_spans.c  the timeline
  */
 #ifndef WALLSAMPLE_READER_H
@@ -89,6 +90,8 @@ double rows_fraction(struct rows *rows, int column);
 bool rows_is_null(const struct rows *rows, int column);
 /* Never NULL; cut at a zero byte. Valid until the next row. */
 const char *rows_text(struct rows *rows, int column);
+/* Of a word that is none of ours, as of NULL, nothing is known. */
+enum gil rows_gil(struct rows *rows, int column);
 int rows_end(struct rows *rows, const char *table, struct error *err);
 
 /* --- reader_ticks.c */
@@ -103,5 +106,9 @@ bool reader_share(const struct recording *recording, const struct tick_sum *sums
 /* --- reader_names.c */
 int reader_load_names(struct recording *recording, struct recorded_names *names,
 		      const struct profile *profile, const uint32_t *frame_of, size_t frames,
+		      struct error *err);
+
+/* --- reader_cost.c */
+int reader_load_stats(struct recording *recording, struct recording_load *load,
 		      struct error *err);
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numbers.h"
 #include "reader.h"
 #include "wallsample/base.h"
 #include "wallsample/chain.h"
@@ -99,36 +98,59 @@ origin_of(const char *text)
 	return 0;
 }
 
+/* A frame without a module: a function that was interpreted, or a name of ours. */
+static uint32_t
+read_named(struct loading *loading, struct rows *rows, uint8_t origin)
+{
+	struct profile *profile = loading->load->profile;
+	uint32_t name, file, line;
+
+	if (origin != FRAME_SCRIPT)
+		return profile_intern_named(profile, rows_text(rows, 5));
+	name = profile_intern_text(profile, rows_text(rows, 5));
+	file = profile_intern_text(profile, rows_text(rows, 8));
+	line = (uint32_t)rows_number(rows, 9, 0, UINT32_MAX);
+	return rows->bad ? 0 : profile_intern_script(profile, name, file, line);
+}
+
+/* Its number in the profile; nothing is added when a value is bad. */
+static uint32_t
+read_frame(struct loading *loading, struct rows *rows)
+{
+	struct profile_frame frame = { .origin = origin_of(rows_text(rows, 4)) };
+	int64_t module;
+
+	if (rows_is_null(rows, 1))
+		return read_named(loading, rows, frame.origin);
+	module = rows_number(rows, 1, 0, (int64_t)loading->modules - 1);
+	frame.address = (uint64_t)rows_number(rows, 2, INT64_MIN, INT64_MAX);
+	frame.epoch = (uint32_t)rows_number(rows, 3, 0, UINT32_MAX);
+	frame.bytecode = (uint64_t)rows_number(rows, 6, INT64_MIN, INT64_MAX);
+	frame.bytecode_size = (uint32_t)rows_number(rows, 7, 0, UINT32_MAX);
+	/* What is interpreted has no address. */
+	if (frame.origin == FRAME_SCRIPT)
+		rows->bad = true;
+	if (rows->bad)
+		return 0;
+	frame.module = loading->module[module];
+	return frame.module == MODULE_NONE ?
+		       profile_intern_named(loading->load->profile, "[unknown]") :
+		       profile_intern_frame(loading->load->profile, &frame);
+}
+
 static int
 load_frames(struct loading *loading, struct error *err)
 {
-	struct profile *profile = loading->load->profile;
 	struct rows rows;
 
 	rows_begin(&rows, loading->recording,
-		   "SELECT id, module, address, epoch, origin, name, bytecode, bytecode_size "
-		   "FROM frames ORDER BY id");
+		   "SELECT id, module, address, epoch, origin, name, bytecode, bytecode_size, "
+		   "file, line FROM frames ORDER BY id");
 	while (next_row(&rows, loading->frames)) {
-		struct profile_frame frame = { .origin = origin_of(rows_text(&rows, 4)) };
-		uint32_t number;
+		uint32_t number = read_frame(loading, &rows);
 
-		if (rows_is_null(&rows, 1)) {
-			number = profile_intern_named(profile, rows_text(&rows, 5));
-		} else {
-			const int64_t module =
-				rows_number(&rows, 1, 0, (int64_t)loading->modules - 1);
-
-			frame.address = (uint64_t)rows_number(&rows, 2, INT64_MIN, INT64_MAX);
-			frame.epoch = (uint32_t)rows_number(&rows, 3, 0, UINT32_MAX);
-			frame.bytecode = (uint64_t)rows_number(&rows, 6, INT64_MIN, INT64_MAX);
-			frame.bytecode_size = (uint32_t)rows_number(&rows, 7, 0, UINT32_MAX);
-			if (rows.bad)
-				break;
-			frame.module = loading->module[module];
-			number = frame.module == MODULE_NONE ?
-					 profile_intern_named(profile, "[unknown]") :
-					 profile_intern_frame(profile, &frame);
-		}
+		if (rows.bad)
+			break;
 		add_number(&loading->frame, &loading->frames, &loading->frame_capacity, number);
 	}
 	return rows_end(&rows, "frames", err);
@@ -253,9 +275,10 @@ read_entry(struct loading *loading, struct rows *rows, struct profile_entry *ent
 	entry->syscall = reader_syscall(loading->recording,
 					(int32_t)rows_number(rows, 4, INT32_MIN,
 							     INT32_MAX));
-	entry->samples = weight(loading, rows, 8);
+	entry->gil = rows_gil(rows, 6);
+	entry->samples = weight(loading, rows, 9);
 	for (int w = 0; w < WEIGHT_COUNT; w++)
-		entry->ns[w] = weight(loading, rows, 9 + w);
+		entry->ns[w] = weight(loading, rows, 10 + w);
 	wait = rows_number(rows, 5, 0, (int64_t)loading->waits - 1);
 	if (rows->bad)
 		return false;
@@ -272,8 +295,8 @@ load_spans(struct loading *loading, struct error *err)
 	int64_t id;
 
 	rows_begin(&rows, loading->recording,
-		   "SELECT id, thread, stack, state, syscall, wait, first_tick, ticks, samples, "
-		   "wall_ns, overhead_ns, latency_ns FROM spans ORDER BY id");
+		   "SELECT id, thread, stack, state, syscall, wait, gil, first_tick, ticks, "
+		   "samples, wall_ns, overhead_ns, latency_ns FROM spans ORDER BY id");
 	while (rows_next_id(&rows, NUMBER_MOST, &id)) {
 		struct profile_entry entry;
 
@@ -281,8 +304,8 @@ load_spans(struct loading *loading, struct error *err)
 			break;
 		if (loading->sums != NULL &&
 		    !reader_share(loading->recording, loading->sums,
-				  (uint64_t)rows_number(&rows, 6, 0, NUMBER_MOST),
-				  (uint64_t)rows_number(&rows, 7, 0, NUMBER_MOST), &entry))
+				  (uint64_t)rows_number(&rows, 7, 0, NUMBER_MOST),
+				  (uint64_t)rows_number(&rows, 8, 0, NUMBER_MOST), &entry))
 			continue;
 		profile_add(loading->load->profile, &entry);
 	}
@@ -380,77 +403,6 @@ load_deadlocks(struct loading *loading, struct error *err)
 	return rows_end(&rows, "table 'deadlocks'", err);
 }
 
-/* --- cost and losses --------------------------------------------------------------------- */
-
-static int
-load_cost(struct loading *loading, struct error *err)
-{
-	struct sampler_stats *stats = loading->load->stats;
-	struct rows rows;
-
-	rows_begin(&rows, loading->recording, "SELECT name, value FROM cost");
-	while (rows_next(&rows)) {
-		const char *name = rows_text(&rows, 0);
-
-		for (const struct number *n = recording_numbers; n->name != NULL; n++)
-			if (strcmp(n->name, name) == 0)
-				number_merge(n, stats, rows_fraction(&rows, 1),
-					     loading->load->number == 0);
-	}
-	return rows_end(&rows, "table 'cost'", err);
-}
-
-static void
-add_loss(struct sampler_stats *stats, const char *kind, const char *reason, uint64_t count)
-{
-	const char *word;
-
-	for (size_t i = 0; (word = loss_failure_word(i)) != NULL; i++)
-		if (strcmp(kind, "failed") == 0 && strcmp(word, reason) == 0)
-			stats->failed[i] += count;
-	for (size_t i = 0; (word = loss_chain_word(i)) != NULL; i++)
-		if (strcmp(kind, "chain") == 0 && strcmp(word, reason) == 0)
-			stats->chains[i] += count;
-}
-
-static int
-load_losses(struct loading *loading, struct error *err)
-{
-	struct sampler_stats *stats = loading->load->stats;
-	struct rows rows;
-	int64_t bucket;
-	int rc;
-
-	rows_begin(&rows, loading->recording, "SELECT kind, reason, count FROM losses");
-	while (rows_next(&rows))
-		add_loss(stats, rows_text(&rows, 0), rows_text(&rows, 1),
-			 (uint64_t)rows_number(&rows, 2, 0, INT64_C(1) << 50));
-	rc = rows_end(&rows, "table 'losses'", err);
-	if (rc != 0)
-		return rc;
-	rows_begin(&rows, loading->recording, "SELECT bucket, count FROM stops ORDER BY bucket");
-	while (rows_next_id(&rows, HISTOGRAM_BUCKETS, &bucket)) {
-		const uint64_t count = (uint64_t)rows_number(&rows, 1, 0, INT64_C(1) << 50);
-
-		stats->stop_ns.bucket[bucket] += count;
-		stats->stop_ns.count += count;
-	}
-	return rows_end(&rows, "table 'stops'", err);
-}
-
-/* One that was never finished has not been told all. */
-static void
-fill_in_stats(const struct recording *recording, struct sampler_stats *stats)
-{
-	if (stats->elapsed_ns < recording->info.span_ns)
-		stats->elapsed_ns = recording->info.span_ns;
-	if (stats->ticks < recording->info.ticks)
-		stats->ticks = recording->info.ticks;
-	/* That the process may use is told with it, not with what sampling cost. */
-	if (stats->cpus < recording->info.cpus)
-		stats->cpus = recording->info.cpus;
-}
-
 /* --- the whole --------------------------------------------------------------------------- */
 
 int
@@ -473,12 +425,8 @@ recording_load(struct recording *recording, struct recording_load *load, struct 
 	if (rc == 0 && load->names != NULL)
 		rc = reader_load_names(recording, load->names, load->profile, loading.frame,
 				       loading.frames, err);
-	if (rc == 0 && load->stats != NULL) {
-		rc = load_cost(&loading, err);
-		if (rc == 0)
-			rc = load_losses(&loading, err);
-		fill_in_stats(recording, load->stats);
-	}
+	if (rc == 0 && load->stats != NULL)
+		rc = reader_load_stats(recording, load, err);
 	free(loading.sums);
 	free(loading.module);
 	free(loading.frame);

@@ -84,6 +84,14 @@ rows_text(struct rows *rows, int column)
 	return (const char *)text;
 }
 
+enum gil
+rows_gil(struct rows *rows, int column)
+{
+	enum gil gil;
+
+	return gil_parse(rows_text(rows, column), &gil) ? gil : GIL_UNKNOWN;
+}
+
 int
 rows_end(struct rows *rows, const char *table, struct error *err)
 {

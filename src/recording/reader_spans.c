@@ -72,6 +72,7 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 	span->settled_tick = span->first_tick; /* by which the rows are in order */
 	if (!run_state_parse(rows_text(rows, 2), &span->state))
 		span->state = RUN_UNKNOWN;
+	span->gil = rows_gil(rows, 7);
 	span->syscall = reader_syscall(recording, span->syscall);
 	if (rows->bad)
 		return false;
@@ -83,7 +84,7 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 
 /* Samples of which there is none, or whose ticks are none, have only a weight. */
 #define SPANS                                                                                    \
-	"SELECT thread, stack, state, syscall, first_tick, ticks, wait FROM spans "              \
+	"SELECT thread, stack, state, syscall, first_tick, ticks, wait, gil FROM spans "         \
 	"WHERE samples > 0 AND ticks > 0 ORDER BY "
 
 static const char *const queries[] = {

@@ -71,15 +71,21 @@ put_frame(struct recorder *recorder, uint32_t id)
 	const struct profile_frame *frame = profile_frame(profile, id);
 	const char *origin = frame_origin_text((enum frame_origin)frame->origin);
 
-	if (frame->module == MODULE_NONE)
-		return recorder_put(recorder, TABLE_FRAMES, "isssssii", (int64_t)id, NULL, NULL,
+	if (frame->origin == FRAME_SCRIPT)
+		return recorder_put(recorder, TABLE_FRAMES, "isssssiisi", (int64_t)id, NULL, NULL,
 				    NULL, origin,
 				    profile_text(profile, (uint32_t)frame->address), (int64_t)0,
-				    (int64_t)0);
-	return recorder_put(recorder, TABLE_FRAMES, "iiiissii", (int64_t)id,
+				    (int64_t)0, profile_text(profile, frame->file),
+				    (int64_t)frame->line);
+	if (frame->module == MODULE_NONE)
+		return recorder_put(recorder, TABLE_FRAMES, "isssssiiss", (int64_t)id, NULL, NULL,
+				    NULL, origin,
+				    profile_text(profile, (uint32_t)frame->address), (int64_t)0,
+				    (int64_t)0, NULL, NULL);
+	return recorder_put(recorder, TABLE_FRAMES, "iiiissiiss", (int64_t)id,
 			    (int64_t)frame->module, (int64_t)frame->address,
 			    (int64_t)frame->epoch, origin, NULL, (int64_t)frame->bytecode,
-			    (int64_t)frame->bytecode_size);
+			    (int64_t)frame->bytecode_size, NULL, NULL);
 }
 
 /* New ones, and those with another name. */
@@ -201,11 +207,12 @@ put_span(struct recorder *recorder, const struct span *span)
 	if (rc != SQLITE_OK)
 		return rc;
 	/* A span without a stack is as good as one of a stack that there is not. */
-	return recorder_put(recorder, TABLE_SPANS, "iiisiiiiiiii", span->id, (int64_t)sum->thread,
+	return recorder_put(recorder, TABLE_SPANS, "iiisiisiiiiii", span->id, (int64_t)sum->thread,
 			    sum->stack == STACK_NONE ? (int64_t)-1 : (int64_t)sum->stack, state,
-			    (int64_t)sum->syscall, (int64_t)sum->wait, (int64_t)span->first,
-			    (int64_t)span->ticks,
-			    sum->samples, sum->ns[WEIGHT_WALL], sum->ns[WEIGHT_OVERHEAD],
+			    (int64_t)sum->syscall, (int64_t)sum->wait,
+			    sum->gil == GIL_UNKNOWN ? NULL : gil_word(sum->gil),
+			    (int64_t)span->first, (int64_t)span->ticks, sum->samples,
+			    sum->ns[WEIGHT_WALL], sum->ns[WEIGHT_OVERHEAD],
 			    sum->ns[WEIGHT_LATENCY]);
 }
 

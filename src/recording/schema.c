@@ -17,7 +17,8 @@ const char *const recording_views[] = {
 	/* What a frame is called: its innermost function. */
 	"CREATE VIEW frame_names AS SELECT f.id AS frame, "
 	"coalesce(s.function, f.name, m.path || '+' || printf('0x%x', f.address)) AS function, "
-	"m.path AS module, s.file AS file, s.line AS line "
+	"m.path AS module, coalesce(s.file, nullif(f.file, '')) AS file, "
+	"coalesce(s.line, nullif(f.line, 0)) AS line "
 	"FROM frames f LEFT JOIN symbols s ON s.frame = f.id AND s.depth = 0 "
 	"LEFT JOIN modules m ON m.id = f.module",
 	/* What is waited for, in words. */
@@ -30,7 +31,7 @@ const char *const recording_views[] = {
 	"FROM waits w LEFT JOIN frame_names n ON n.frame = w.object",
 	/* One row a span, with everything in words. */
 	"CREATE VIEW samples AS SELECT p.id AS id, t.tid AS tid, t.name AS thread, "
-	"p.state AS state, c.name AS syscall, w.what AS waits_for, "
+	"p.state AS state, c.name AS syscall, w.what AS waits_for, p.gil AS gil, "
 	"n.function AS function, n.module AS module, "
 	"p.stack AS stack, k.start_ns / 1e9 AS start_s, p.ticks AS ticks, p.samples AS samples, "
 	"p.wall_ns / 1e9 AS wall_s, p.overhead_ns / 1e9 AS overhead_s, "
@@ -71,6 +72,15 @@ const char *const recording_views[] = {
 	"sum(p.overhead_ns) / 1e9 AS overhead_s, sum(p.latency_ns) / 1e9 AS latency_s "
 	"FROM spans p JOIN threads t ON t.id = p.thread GROUP BY t.id "
 	"ORDER BY running_s DESC, wall_s DESC, tid",
+	/* What threads had to do with an interpreter's lock, as far as that is known. */
+	"CREATE VIEW gil_by_thread AS SELECT t.tid AS tid, t.name AS thread, "
+	"sum(p.wall_ns) / 1e9 AS total_s, "
+	"sum(p.wall_ns * (p.gil = 'none')) / 1e9 AS none_s, "
+	"sum(p.wall_ns * (p.gil = 'has')) / 1e9 AS has_s, "
+	"sum(p.wall_ns * (p.gil = 'wait')) / 1e9 AS wait_s, "
+	"sum(p.wall_ns * (p.gil = 'handover')) / 1e9 AS handover_s "
+	"FROM spans p JOIN threads t ON t.id = p.thread WHERE p.gil IS NOT NULL GROUP BY t.id "
+	"ORDER BY has_s + wait_s + handover_s DESC, total_s DESC, tid",
 	/* Who kept others waiting, for how long, and in which function. */
 	"CREATE VIEW top_holders AS SELECT w.what AS what, t.tid AS tid, t.name AS holder, "
 	"n.function AS function, sum(b.wall_ns) / 1e9 AS wall_s "

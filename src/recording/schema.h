@@ -21,8 +21,8 @@
 	  "runnable INTEGER", "?,?,?,?,?", "")                                                   \
 	X(FRAMES, "frames",                                                                      \
 	  "id INTEGER PRIMARY KEY, module INTEGER, address INTEGER, epoch INTEGER, "             \
-	  "origin TEXT, name TEXT, bytecode INTEGER, bytecode_size INTEGER",                     \
-	  "?,?,?,?,?,?,?,?", "")                                                                 \
+	  "origin TEXT, name TEXT, bytecode INTEGER, bytecode_size INTEGER, file TEXT, "         \
+	  "line INTEGER", "?,?,?,?,?,?,?,?,?,?", "")                                             \
 	X(STACKS, "stacks", "id INTEGER PRIMARY KEY, frame INTEGER, caller INTEGER", "?,?,?",    \
 	  "")                                                                                    \
 	X(WAITS, "waits",                                                                        \
@@ -30,8 +30,9 @@
 	  "?,?,?,?,?", "")                                                                       \
 	X(SPANS, "spans",                                                                        \
 	  "id INTEGER PRIMARY KEY, thread INTEGER, stack INTEGER, state TEXT, syscall INTEGER, " \
-	  "wait INTEGER, first_tick INTEGER, ticks INTEGER, samples INTEGER, wall_ns INTEGER, "  \
-	  "overhead_ns INTEGER, latency_ns INTEGER", "?,?,?,?,?,?,?,?,?,?,?,?", "")              \
+	  "wait INTEGER, gil TEXT, first_tick INTEGER, ticks INTEGER, samples INTEGER, "         \
+	  "wall_ns INTEGER, overhead_ns INTEGER, latency_ns INTEGER",                            \
+	  "?,?,?,?,?,?,?,?,?,?,?,?,?", "")                                                       \
 	X(BLAME, "blame",                                                                        \
 	  "id INTEGER PRIMARY KEY, wait INTEGER, thread INTEGER, stack INTEGER, state TEXT, "    \
 	  "first_tick INTEGER, ticks INTEGER, samples INTEGER, wall_ns INTEGER",                 \

@@ -36,7 +36,7 @@ static bool
 is_same(const struct profile_entry *a, const struct profile_entry *b)
 {
 	return a->thread == b->thread && a->stack == b->stack && a->state == b->state &&
-	       a->syscall == b->syscall && a->wait == b->wait;
+	       a->syscall == b->syscall && a->wait == b->wait && a->gil == b->gil;
 }
 
 static void

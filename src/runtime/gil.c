@@ -2,6 +2,8 @@
 /* gil.c - words for what a thread has to do with an interpreter's lock. */
 #include "wallsample/gil.h"
 
+#include <string.h>
+
 static const struct {
 	const char *word, *text;
 } gils[] = {
@@ -20,4 +22,16 @@ const char *
 gil_text(enum gil gil)
 {
 	return gils[gil].text;
+}
+
+bool
+gil_parse(const char *word, enum gil *gil)
+{
+	for (int i = 0; i < GIL_COUNT; i++) {
+		if (strcmp(gils[i].word, word) != 0)
+			continue;
+		*gil = (enum gil)i;
+		return true;
+	}
+	return false;
 }

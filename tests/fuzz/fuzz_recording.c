@@ -7,6 +7,7 @@
 
 #include "fuzz.h"
 #include "wallsample/base.h"
+#include "wallsample/chain.h"
 #include "wallsample/recording_read.h"
 
 static bool
@@ -31,9 +32,19 @@ check(const struct profile *profile)
 		    (stack->caller != STACK_NONE && stack->caller >= i))
 			abort();
 	}
+	for (uint32_t i = 0; i < profile_frame_count(profile); i++) {
+		const struct profile_frame *frame = profile_frame(profile, i);
+
+		if (frame->origin == FRAME_SCRIPT &&
+		    (frame->module != MODULE_NONE ||
+		     profile_text(profile, (uint32_t)frame->address) == NULL ||
+		     profile_text(profile, frame->file) == NULL))
+			abort();
+	}
 	for (size_t i = 0; i < profile_entry_count(profile); i++)
 		if (profile_entry(profile, i)->thread >= profile_thread_count(profile) ||
-		    profile_entry(profile, i)->state >= RUN_STATE_COUNT)
+		    profile_entry(profile, i)->state >= RUN_STATE_COUNT ||
+		    profile_entry(profile, i)->gil >= GIL_COUNT)
 			abort();
 }
 

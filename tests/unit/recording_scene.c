@@ -177,7 +177,7 @@ assert_same(const struct profile *a, const struct profile *b)
 			y = profile_entry(b, k);
 			if (x->thread != y->thread || x->stack != y->stack ||
 			    x->state != y->state || x->syscall != y->syscall ||
-			    x->wait != y->wait)
+			    x->wait != y->wait || x->gil != y->gil)
 				y = NULL;
 		}
 		assert_non_null(y);

@@ -13,6 +13,7 @@
 
 #include "recording_scene.h"
 #include "wallsample/base.h"
+#include "wallsample/chain.h"
 #include "wallsample/recording_read.h"
 
 /* --- what comes back --------------------------------------------------------------------- */
@@ -45,6 +46,109 @@ test_round_trip(void **state)
 	assert_int_equal(info.ticks, 100);
 	assert_int_equal(info.pid, 77);
 	profile_free(back);
+	profile_free(profile);
+	modules_free(modules);
+	place_remove(&place);
+}
+
+/* A stack of one function of an interpreted program. */
+static uint32_t
+script(struct profile *profile, const char *name, uint32_t line)
+{
+	const uint32_t frame =
+		profile_intern_script(profile, profile_intern_text(profile, name),
+				      profile_intern_text(profile, "app/views.py"), line);
+
+	return profile_intern_stack(profile, frame, STACK_NONE);
+}
+
+/* One tick, in which the thread has to do so with the interpreter's lock. */
+static void
+add_script(struct profile *profile, uint32_t thread, uint32_t stack, enum gil gil)
+{
+	const struct profile_entry entry = {
+		.thread = thread,
+		.stack = stack,
+		.state = RUN_RUNNING,
+		.syscall = (int32_t)SYSCALL_NONE,
+		.gil = gil,
+		.samples = 1,
+		.ns[WEIGHT_WALL] = TICK,
+	};
+
+	profile_add(profile, &entry);
+}
+
+static bool
+see_gil(void *context, const struct recording_span *span)
+{
+	uint64_t *ticks = context;
+
+	ticks[span->gil] += span->ticks;
+	return true;
+}
+
+/* Functions of an interpreted program keep file and line; a change of the lock ends a span. */
+static void
+test_script(void **state)
+{
+	static const enum gil gil[] = {
+		GIL_UNKNOWN, GIL_NONE, GIL_HAS, GIL_HAS, GIL_WAIT, GIL_WAIT, GIL_HANDOVER, GIL_HAS,
+	};
+	uint32_t worker, idle;
+	struct profile *profile = make_profile(&worker, &idle);
+	const uint32_t stack = script(profile, "View.get", 12);
+	struct recording_load to = { .profile = profile_create() };
+	struct modules *modules = modules_create();
+	uint64_t ticks[GIL_COUNT] = { 0 };
+	struct recording *recording;
+	struct recorder *recorder;
+	struct place place;
+	struct error err;
+
+	(void)state;
+	place_make(&place);
+	recorder = record_in(&place, profile, modules);
+	script(profile, "View.get", 13);
+	for (size_t i = 0; i < ARRAY_SIZE(gil); i++) {
+		add_script(profile, worker, stack, gil[i]);
+		profile_add_tick(profile, TICK, 1, 1);
+	}
+	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_GONE, NULL, &err), 0);
+	recorder_free(recorder);
+	assert_int_equal(recording_open(place.path, &recording, &err), 0);
+	assert_int_equal(recording_load(recording, &to, &err), 0);
+	assert_same(profile, to.profile);
+	assert_int_equal(profile_frame_count(to.profile), 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct profile_frame *frame = profile_frame(to.profile, i);
+
+		assert_int_equal(frame->module, MODULE_NONE);
+		assert_int_equal(frame->origin, FRAME_SCRIPT);
+		assert_int_equal(frame->line, 12 + i);
+		assert_string_equal(profile_text(to.profile, (uint32_t)frame->address),
+				    "View.get");
+		assert_string_equal(profile_text(to.profile, frame->file), "app/views.py");
+	}
+	assert_int_equal(recording_each_span(recording, RECORDING_BY_TIME, see_gil, ticks, &err),
+			 0);
+	recording_close(recording);
+	for (int i = 0; i < GIL_COUNT; i++)
+		assert_int_equal(ticks[i], i == GIL_HAS ? 3 : i == GIL_WAIT ? 2 : 1);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans"), 6);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM symbols"), 0);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM samples WHERE function = 'View.get' "
+					 "AND module IS NULL AND gil IS NULL"), 1);
+	assert_int_equal(ask(place.path, "SELECT line FROM frame_names WHERE "
+					 "file = 'app/views.py' ORDER BY line DESC"), 13);
+	/* of 7 ticks 1 without it, 3 with it, 2 and 1 for it */
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM gil_by_thread WHERE tid = 78 AND "
+					 "round(1000 * total_s) = 70 AND "
+					 "round(1000 * none_s) = 10 AND "
+					 "round(1000 * has_s) = 30 AND "
+					 "round(1000 * wait_s) = 20 AND "
+					 "round(1000 * handover_s) = 10"), 1);
+	profile_free(to.profile);
 	profile_free(profile);
 	modules_free(modules);
 	place_remove(&place);
@@ -307,6 +411,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_script),
 		cmocka_unit_test(test_one_row),
 		cmocka_unit_test(test_top_functions),
 		cmocka_unit_test(test_disk_fails),

@@ -529,6 +529,12 @@ test_damaged(void **state)
 		{ "UPDATE stacks SET caller = 3 WHERE id = 1", "its stacks cannot be right" },
 		{ "UPDATE stacks SET frame = 1000", "its stacks cannot be right" },
 		{ "UPDATE frames SET module = 9", "its frames cannot be right" },
+		{ "UPDATE frames SET origin = 'interpreter', line = -1",
+		  "its frames cannot be right" },
+		{ "UPDATE frames SET origin = 'interpreter', line = 'x'",
+		  "its frames cannot be right" },
+		{ "UPDATE frames SET origin = 'interpreter', module = 0",
+		  "its frames cannot be right" },
 		{ "UPDATE spans SET thread = 2", "its samples cannot be right" },
 		{ "UPDATE spans SET stack = 1 << 40", "its samples cannot be right" },
 		{ "UPDATE spans SET wall_ns = 1 << 62", "its samples cannot be right" },
@@ -550,8 +556,8 @@ test_damaged(void **state)
 		  "its table 'deadlocks' cannot be right" },
 		{ "INSERT INTO deadlocks VALUES(0, 0, 0, 0, 0, 0), (0, 1, 1, 0, 0, 0)",
 		  "its table 'deadlocks' cannot be right" },
-		{ "PRAGMA user_version = 3", "made by a newer wallsample" },
-		{ "PRAGMA user_version = 1", "made by an older wallsample" },
+		{ "PRAGMA user_version = 4", "made by a newer wallsample" },
+		{ "PRAGMA user_version = 2", "made by an older wallsample" },
 		{ "PRAGMA user_version = 0", "was never begun" },
 		{ "PRAGMA application_id = 1", "is not a recording" },
 		{ "PRAGMA journal_mode = WAL", "is not a recording" },
@@ -695,7 +701,7 @@ test_shared_pages(void **state)
 	make_recording(&place, 0, true);
 	change(place.path, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE "
 			   "i < 6) INSERT INTO frames SELECT i, NULL, NULL, NULL, '', "
-			   "i || hex(zeroblob(524024)), 0, 0 FROM n");
+			   "i || hex(zeroblob(524024)), 0, 0, NULL, NULL FROM n");
 	pages_read(&pages, place.path, 0);
 	page = page_of(&pages, (uint32_t)ask(place.path, "SELECT rootpage FROM sqlite_master "
 							      "WHERE name = 'frames'"));

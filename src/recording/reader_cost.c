@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_cost.c - what a recording says its sampling cost, and what was lost of it. */
+#include <string.h>
+
+#include "numbers.h"
+#include "reader.h"
+#include "wallsample/base.h"
+
+static int
+load_cost(struct recording *recording, struct recording_load *load, struct error *err)
+{
+	struct sampler_stats *stats = load->stats;
+	struct rows rows;
+
+	rows_begin(&rows, recording, "SELECT name, value FROM cost");
+	while (rows_next(&rows)) {
+		const char *name = rows_text(&rows, 0);
+
+		for (const struct number *n = recording_numbers; n->name != NULL; n++)
+			if (strcmp(n->name, name) == 0)
+				number_merge(n, stats, rows_fraction(&rows, 1),
+					     load->number == 0);
+	}
+	return rows_end(&rows, "table 'cost'", err);
+}
+
+static void
+add_loss(struct sampler_stats *stats, const char *kind, const char *reason, uint64_t count)
+{
+	const char *word;
+
+	for (size_t i = 0; (word = loss_failure_word(i)) != NULL; i++)
+		if (strcmp(kind, "failed") == 0 && strcmp(word, reason) == 0)
+			stats->failed[i] += count;
+	for (size_t i = 0; (word = loss_chain_word(i)) != NULL; i++)
+		if (strcmp(kind, "chain") == 0 && strcmp(word, reason) == 0)
+			stats->chains[i] += count;
+}
+
+static int
+load_losses(struct recording *recording, struct recording_load *load, struct error *err)
+{
+	struct sampler_stats *stats = load->stats;
+	struct rows rows;
+	int64_t bucket;
+	int rc;
+
+	rows_begin(&rows, recording, "SELECT kind, reason, count FROM losses");
+	while (rows_next(&rows))
+		add_loss(stats, rows_text(&rows, 0), rows_text(&rows, 1),
+			 (uint64_t)rows_number(&rows, 2, 0, INT64_C(1) << 50));
+	rc = rows_end(&rows, "table 'losses'", err);
+	if (rc != 0)
+		return rc;
+	rows_begin(&rows, recording, "SELECT bucket, count FROM stops ORDER BY bucket");
+	while (rows_next_id(&rows, HISTOGRAM_BUCKETS, &bucket)) {
+		const uint64_t count = (uint64_t)rows_number(&rows, 1, 0, INT64_C(1) << 50);
+
+		stats->stop_ns.bucket[bucket] += count;
+		stats->stop_ns.count += count;
+	}
+	return rows_end(&rows, "table 'stops'", err);
+}
+
+/* One that was never finished has not been told all. */
+static void
+fill_in_stats(const struct recording *recording, struct sampler_stats *stats)
+{
+	if (stats->elapsed_ns < recording->info.span_ns)
+		stats->elapsed_ns = recording->info.span_ns;
+	if (stats->ticks < recording->info.ticks)
+		stats->ticks = recording->info.ticks;
+	/* That the process may use is told with it, not with what sampling cost. */
+	if (stats->cpus < recording->info.cpus)
+		stats->cpus = recording->info.cpus;
+}
+
+int
+reader_load_stats(struct recording *recording, struct recording_load *load, struct error *err)
+{
+	int rc = load_cost(recording, load, err);
+
+	if (rc == 0)
+		rc = load_losses(recording, load, err);
+	fill_in_stats(recording, load->stats);
+	return rc;
+}
