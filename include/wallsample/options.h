@@ -59,6 +59,7 @@ struct options {
 	bool tree;
 	bool blame;              /* holders' stacks with waiters' time */
 	unsigned states;         /* bit 1 << enum run_state */
+	uint32_t runtimes;       /* --runtime: see runtime.h */
 	enum unwind_choice unwinder;
 	bool lines;              /* --lines: the same as --by line */
 	int by;                  /* enum view_key */
@@ -106,6 +107,7 @@ enum option_type {
 	OPTION_SIZE,      /* uint64_t bytes in [min, max] */
 	OPTION_TIDS,      /* tids and tid_count from 1,2,3 */
 	OPTION_STATES,    /* bit set from a list of run state letters or names */
+	OPTION_RUNTIMES,  /* uint32_t, a bit set of runtime.h: auto, none or a list of names */
 	OPTION_DIRS,      /* debug_dirs and debug_dir_count, one more each time */
 	OPTION_CHOICE,    /* int from a list of words: choices */
 };

@@ -3,8 +3,8 @@
  * profile.h - what was sampled: interned frames and stacks, threads, weights.
  *
  * The profile only grows with what is new: samples of the same thread, stack,
- * state, system call, wait and part in an interpreter's lock are summed, so that ten minutes of a thousand sleeping threads
- * take no more memory than ten seconds.
+ * state, system call, wait and part in an interpreter's lock are summed, so that ten minutes of a
+ * thousand sleeping threads take no more memory than ten seconds.
  */
 #ifndef WALLSAMPLE_PROFILE_H
 #define WALLSAMPLE_PROFILE_H

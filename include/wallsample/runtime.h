@@ -43,6 +43,9 @@ struct runtimes_config {
 	 * how many of the first ones it has read; NULL: memory is read page by page.
 	 */
 	size_t (*read_pages)(void *context, const uint64_t *page, size_t count, void *to);
+	/* The living thread that the target's memory calls `inner`, in our namespace; 0: none. */
+	pid_t (*thread)(void *context, pid_t inner);
+	void *context;                 /* of the last two */
 	uint32_t wanted;               /* bit n: row n of the table */
 	const struct log *log;         /* or NULL */
 };
@@ -53,29 +56,36 @@ void runtimes_free(struct runtimes *runtimes);
 
 /* The number of the runtime that is called so ("python") for `wanted`; -1: there is none. */
 int runtime_by_name(const char *name);
-/* Their names, ended by NULL. */
-const char *const *runtime_names(void);
+/* Their names, from 0 on; NULL: there are no more. */
+const char *runtime_name(size_t index);
 
 /*
  * To be called once a tick, while no thread stands still: looks for runtimes when mappings have
- * changed, and for the threads that they know now.
+ * changed, and for the threads that they know now (at most a hundredth of the time goes into
+ * that: of a thousand threads a new one is known a little later).
  */
-void runtimes_tick(struct runtimes *runtimes);
+void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
+/* The next of the threads that have become known since; 0: no more. They are to be captured anew,
+ * though they sleep. */
+pid_t runtimes_next_new(struct runtimes *runtimes);
 
 /* Is there one whose threads have frames? While there is none, nothing below costs anything. */
 bool runtimes_any(const struct runtimes *runtimes);
 /* "CPython 3.11.7", one for each; index 0 on; NULL: there are no more. */
 const char *runtimes_describe(const struct runtimes *runtimes, size_t index);
 
-struct runtime_capture *runtime_capture_create(void);
+/* What was read of one thread; not to be used any more when the runtimes are freed. */
+struct runtime_capture *runtime_capture_create(struct runtimes *runtimes);
 void runtime_capture_free(struct runtime_capture *capture);
 
 /*
  * Reads what there is of the thread, which stands still; or sleeps, then the caller checks
  * afterwards that it has not run. Of a thread that no runtime knows the capture is
- * empty. It must not be given away before the same runtimes have merged it.
+ * empty.
  */
-void runtimes_capture(struct runtimes *runtimes, pid_t tid, struct runtime_capture *capture);
+void runtime_capture_take(struct runtime_capture *capture, pid_t tid);
+/* What it has of an earlier thread is forgotten: nothing was captured. */
+void runtime_capture_clear(struct runtime_capture *capture);
 
 /* A function of the target's program at a line. Texts live as long as the runtimes. */
 struct runtime_place {
@@ -97,16 +107,16 @@ struct runtime_frame {
  * until the next call. Those whose place in the chain cannot be told are outside of all,
  * with a marker.
  */
-size_t runtimes_merge(struct runtimes *runtimes, const struct runtime_capture *capture,
-		      const struct chain *chain, const struct runtime_frame **frames);
+size_t runtime_capture_merge(struct runtime_capture *capture, const struct chain *chain,
+			     const struct runtime_frame **frames);
 const struct runtime_place *runtimes_place(const struct runtimes *runtimes, uint32_t place);
 
 /*
  * What the thread had to do with its interpreter's lock when it was captured. `number` and `args`:
  * the system call it was in, SYSCALL_NONE: none.
  */
-enum gil runtimes_gil(const struct runtimes *runtimes, const struct runtime_capture *capture,
-		      long number, const uint64_t args[6]);
+enum gil runtime_capture_gil(const struct runtime_capture *capture, long number,
+			     const uint64_t args[6]);
 
 /*
  * Is the futex at this address part of an interpreter's lock? Then *lock is the address of the

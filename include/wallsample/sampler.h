@@ -43,6 +43,7 @@
 #include "wallsample/maps.h"
 #include "wallsample/process.h"
 #include "wallsample/profile.h"
+#include "wallsample/runtime.h"
 #include "wallsample/unwind.h"
 
 /* Values that the command hands down. */
@@ -62,6 +63,7 @@ struct sampler_config {
 	void *selected_context;
 	struct jit *jit;         /* code made at run time, looked at once a tick; or NULL */
 	struct jit_objects *jit_objects; /* the same */
+	uint32_t runtimes;       /* which language runtimes are read: see runtime.h; 0: none */
 };
 
 /* Why sampling ended. */

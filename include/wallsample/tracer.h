@@ -50,6 +50,10 @@ struct stop_request {
 	uint64_t tick_ns;        /* when the tick began */
 	uint64_t looked_ns;      /* when `before` was read */
 	struct snapshot snapshot; /* initialised by the caller, filled here */
+	/* Called while the thread stands still, with its registers and stack copied: for what
+	 * else has to be read just then. Of microseconds; NULL: nothing is. */
+	void (*stopped)(void *context, pid_t tid);
+	void *context;
 	/* out */
 	enum stop_end end;
 	bool queued;             /* it was waiting for a CPU at the tick */

@@ -152,8 +152,8 @@ struct wait_source {
 	/* How many threads were last seen in a futex call on the address; 0: not known. */
 	size_t (*blocked)(void *context, uint64_t address);
 	/*
-	 * Is the word part of a lock of a language runtime? Then fills in *lock, its address. And who
-	 * has that lock: a thread in our namespace; 0: nobody. Both may be NULL: there is no runtime.
+	 * Is the word part of a lock of a language runtime? Then fills in *lock, its address.
+	 * And who has that lock: a thread in our namespace; 0: nobody. Both may be NULL.
 	 */
 	bool (*runtime_lock)(void *context, uint64_t word, uint64_t *lock);
 	pid_t (*runtime_owner)(void *context, uint64_t lock);

@@ -157,6 +157,7 @@ create_sampler(struct sample_run *run, struct error *err)
 		.stop_all = options->stop_all,
 		.nonblocking = options->nonblocking,
 		.unwinder = options->unwinder,
+		.runtimes = options->runtimes,
 	};
 
 	/* one tick, at which all are held until everybody's stack is taken */

@@ -5,6 +5,7 @@
 
 #include "option_convert.h"
 #include "wallsample/base.h"
+#include "wallsample/runtime.h"
 #include "wallsample/state.h"
 
 /* What a converter is given, and where its error goes. */
@@ -226,6 +227,45 @@ convert_states(const struct conversion *c)
 	return rc;
 }
 
+/* The names of the table, with what stands for all and for none. */
+static int
+refuse_runtime(const struct conversion *c, const char *item)
+{
+	struct strbuf names;
+	int rc;
+
+	strbuf_init(&names);
+	for (size_t i = 0; runtime_name(i) != NULL; i++)
+		strbuf_add_format(&names, ", %s", runtime_name(i));
+	rc = error_set(c->err, ERROR_USAGE, "%s: '%s' is none of auto, none%s", c->label, item,
+		       names.data);
+	strbuf_release(&names);
+	return rc;
+}
+
+static int
+convert_runtimes(const struct conversion *c)
+{
+	uint32_t *runtimes = c->field;
+	char *words, *rest, *item;
+	int rc = 0;
+
+	*runtimes = strcmp(c->text, "auto") == 0 ? RUNTIMES_ALL : 0;
+	if (*runtimes != 0 || strcmp(c->text, "none") == 0)
+		return 0;
+	words = rest = xstrdup(c->text);
+	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
+		const int number = runtime_by_name(item);
+
+		if (number >= 0)
+			*runtimes |= UINT32_C(1) << number;
+		else
+			rc = refuse_runtime(c, item);
+	}
+	free(words);
+	return rc;
+}
+
 /* The number of the word in the list, as an enum is stored. */
 static int
 convert_choice(const struct conversion *c)
@@ -259,6 +299,7 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		[OPTION_DURATION] = convert_duration, [OPTION_SIZE] = convert_size,
 		[OPTION_TIDS] = convert_tids,         [OPTION_STATES] = convert_states,
 		[OPTION_CHOICE] = convert_choice,     [OPTION_DIRS] = convert_dirs,
+		[OPTION_RUNTIMES] = convert_runtimes,
 	};
 	const struct conversion c = {
 		.row = row, .label = label, .text = text, .options = options,

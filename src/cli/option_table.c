@@ -123,6 +123,10 @@ const struct option_row option_table[] = {
 	  .fallback = "cache", .choices = "off|cache|net",
 	  .help = "debug files of debuginfod: off, cache (what was fetched before) or net (ask "
 		  "the servers of $DEBUGINFOD_URLS)" },
+	{ .name = "runtime", .commands = FOR_ATTACHING,
+	  .argument = "LIST", .type = OPTION_RUNTIMES, FIELD(runtimes), .fallback = "auto",
+	  .help = "the languages whose functions are shown: auto (all that are known), none, or "
+		  "names, separated by commas: python" },
 	{ .name = "unwinder", .commands = FOR_ATTACHING | FOR_CORE,
 	  .argument = "WHICH", .type = OPTION_CHOICE, FIELD(unwinder),
 	  .fallback = "auto", .choices = "auto|libunwind|libdw", .hidden = true,

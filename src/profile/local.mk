@@ -1,2 +1,3 @@
 libwallsample_a_SOURCES += \
-	src/profile/profile.c
+	src/profile/profile.c src/profile/profile_parts.h \
+	src/profile/profile_wait.c

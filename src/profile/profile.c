@@ -3,7 +3,7 @@
  * profile.c - what was sampled, in flat arrays: frames, stacks, threads, summed
  * samples; each kind found again through a hash table of its whole key.
  */
-#include "wallsample/profile.h"
+#include "profile_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,52 +11,6 @@
 #include "wallsample/base.h"
 #include "wallsample/chain.h"
 #include "wallsample/module.h"
-#include "wallsample/table.h"
-
-/* Numbers are 32 bits wide, and UINT32_MAX is STACK_NONE: memory ends long before. */
-struct profile {
-	struct strings *texts;
-
-	struct profile_frame *frame;
-	size_t frame_count, frame_capacity;
-	struct table frame_table; /* (module and origin, address) */
-	struct table bytecode_table; /* (such a frame and size, bytecode) */
-	struct table script_table; /* (name and file, line) */
-
-	uint32_t *renamed; /* frames */
-	size_t renamed_count, renamed_capacity;
-
-	struct profile_stack *stack;
-	size_t stack_count, stack_capacity;
-	struct table stack_table; /* (frame, caller) */
-
-	struct profile_thread *thread;
-	size_t thread_count, thread_capacity;
-	struct table thread_table; /* (tid, start time) */
-
-	struct profile_wait *wait;
-	size_t wait_count, wait_capacity;
-	struct table wait_table; /* (kind and timed, object) */
-
-	struct table doing_table; /* (GIL, state and system call, wait): all numbers of a doing */
-	struct profile_entry *entry;
-	size_t entry_count, entry_capacity;
-	struct table entry_table; /* (thread and stack, doing) */
-
-	struct profile_blame *blame;
-	size_t blame_count, blame_capacity;
-	struct table blame_table; /* (wait and thread, stack and state) */
-
-	struct profile_parallelism *parallelism;
-	size_t parallelism_count, parallelism_capacity;
-
-	struct profile_deadlock *deadlock;
-	size_t deadlock_count, deadlock_capacity;
-	struct table deadlock_table; /* (sum of its threads and waits, size of the ring) */
-
-	uint64_t ticks, wall_ns;
-	const struct profile_recorder *recorder; /* NULL: none */
-};
 
 const char *
 weight_word(enum weight weight)
@@ -252,38 +206,6 @@ profile_rename_thread(struct profile *profile, uint32_t thread, const char *name
 }
 
 uint32_t
-profile_nobody(struct profile *profile)
-{
-	/* No thread has the id 0, and those that share it have no start time. */
-	return profile_add_thread(profile, 0, 1, "[nobody]");
-}
-
-uint32_t
-profile_add_wait(struct profile *profile, const struct profile_wait *wait)
-{
-	const uint64_t kind = (uint64_t)wait->kind << 1 | wait->timed;
-	const uint32_t fresh = (uint32_t)profile->wait_count;
-	bool added;
-	const uint32_t id = *table_place(&profile->wait_table, kind, wait->object, fresh, &added);
-
-	if (added) {
-		profile->wait = xgrow(profile->wait, &profile->wait_capacity,
-				      profile->wait_count + 1, sizeof(*profile->wait));
-		profile->wait[profile->wait_count++] = *wait;
-	} else if (wait->most > profile->wait[id].most) {
-		profile->wait[id].most = wait->most;
-	}
-	return id;
-}
-
-void
-profile_raise_most(struct profile *profile, uint32_t wait, uint32_t most)
-{
-	if (most > profile->wait[wait].most)
-		profile->wait[wait].most = most;
-}
-
-uint32_t
 profile_add(struct profile *profile, const struct profile_entry *sample)
 {
 	const uint64_t a = (uint64_t)sample->thread << 32 | sample->stack;
@@ -307,61 +229,6 @@ profile_add(struct profile *profile, const struct profile_entry *sample)
 			       profile->entry_count + 1, sizeof(*profile->entry));
 	profile->entry[profile->entry_count++] = *sample;
 	return id;
-}
-
-void
-profile_add_blame(struct profile *profile, const struct profile_blame *blame)
-{
-	const uint32_t fresh = (uint32_t)profile->blame_count;
-	bool added;
-	const uint32_t id = *table_place(&profile->blame_table,
-					 (uint64_t)blame->wait << 32 | blame->thread,
-					 (uint64_t)blame->stack << 32 | (uint32_t)blame->state,
-					 fresh, &added);
-
-	if (profile->recorder != NULL && profile->recorder->blame != NULL)
-		profile->recorder->blame(profile->recorder->context, blame);
-	if (!added) {
-		profile->blame[id].samples += blame->samples;
-		profile->blame[id].ns += blame->ns;
-		return;
-	}
-	profile->blame = xgrow(profile->blame, &profile->blame_capacity,
-			       profile->blame_count + 1, sizeof(*profile->blame));
-	profile->blame[profile->blame_count++] = *blame;
-}
-
-/* Two of one ring may begin with another of its threads: the same whatever their order. */
-static uint64_t
-sum_of_ring(const struct profile_stuck *stuck, size_t ring)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < ring; i++)
-		sum += hash_u64((uint64_t)stuck[i].thread << 32 | stuck[i].wait);
-	return sum;
-}
-
-void
-profile_add_deadlock(struct profile *profile, const struct profile_stuck *stuck, size_t count,
-		     size_t ring)
-{
-	struct profile_deadlock *deadlock;
-	bool added;
-	const uint32_t at = *table_place(&profile->deadlock_table, sum_of_ring(stuck, ring), ring,
-					 (uint32_t)profile->deadlock_count, &added);
-
-	if (added) {
-		profile->deadlock = xgrow(profile->deadlock, &profile->deadlock_capacity,
-					  profile->deadlock_count + 1, sizeof(*profile->deadlock));
-		profile->deadlock[profile->deadlock_count++] =
-			(struct profile_deadlock){ .count = 0 };
-	}
-	deadlock = &profile->deadlock[at];
-	deadlock->stuck = xrealloc(deadlock->stuck, count * sizeof(*stuck));
-	memcpy(deadlock->stuck, stuck, count * sizeof(*stuck));
-	deadlock->count = count;
-	deadlock->ring = ring;
 }
 
 void
@@ -440,42 +307,6 @@ uint32_t
 profile_renamed(const struct profile *profile, size_t index)
 {
 	return profile->renamed[index];
-}
-
-size_t
-profile_wait_count(const struct profile *profile)
-{
-	return profile->wait_count;
-}
-
-size_t
-profile_blame_count(const struct profile *profile)
-{
-	return profile->blame_count;
-}
-
-size_t
-profile_deadlock_count(const struct profile *profile)
-{
-	return profile->deadlock_count;
-}
-
-const struct profile_deadlock *
-profile_deadlock(const struct profile *profile, size_t index)
-{
-	return &profile->deadlock[index];
-}
-
-const struct profile_wait *
-profile_wait(const struct profile *profile, uint32_t id)
-{
-	return &profile->wait[id];
-}
-
-const struct profile_blame *
-profile_blame(const struct profile *profile, size_t index)
-{
-	return &profile->blame[index];
 }
 
 size_t

@@ -69,7 +69,8 @@
 	X(type_name)             /* tp_name, a char * */
 
 struct python_layout {
-	uint32_t version;        /* PY_VERSION_HEX: 0x030b07f0 is 3.11.7 */
+	uint32_t version;        /* PY_VERSION_HEX: 0x030b07f0 is 3.11.7; 0x03090000 is of a 3.9
+				  * that does not say which */
 	bool free_threaded;      /* built without a global lock */
 	bool debug;              /* --with-pydebug, if known */
 	enum python_layout_source {
@@ -77,8 +78,8 @@ struct python_layout {
 		PYTHON_BY_TABLE,
 		PYTHON_BY_DWARF,
 	} source;
-	uint32_t frame_size;     /* of the fixed part */
-	uint32_t code_size;      /* bytes of a code object up to the last member named above */
+	uint32_t frame_size;     /* bytes of a frame up to the last member named above, */
+	uint32_t code_size;      /* and of a code object */
 	uint32_t gil_size;       /* so much of memory from the lock's beginning on is the lock: a
 				  * futex in it is waited for by who wants the lock */
 #define X(name) uint32_t name;

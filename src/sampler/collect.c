@@ -13,42 +13,6 @@
 /* A thread that has a CPU has stopped by then, nearly always. */
 #define LEAST_BOUND_NS (150 * NS_PER_US)
 
-struct pending *
-batch_add(struct batch *batch, struct tracked *thread, int64_t samples, int64_t weight_ns)
-{
-	struct pending *pending;
-
-	if (batch->count == batch->capacity) {
-		size_t old = batch->capacity;
-
-		batch->pending = xgrow(batch->pending, &batch->capacity, old + 1,
-				       sizeof(*batch->pending));
-		for (size_t i = old; i < batch->capacity; i++) {
-			batch->pending[i].request = xcalloc(1, sizeof(struct stop_request));
-			snapshot_init(&batch->pending[i].request->snapshot);
-		}
-	}
-	pending = &batch->pending[batch->count++];
-	pending->thread = thread;
-	pending->samples = samples;
-	pending->weight_ns = weight_ns;
-	pending->looked_ns = clock_now_ns();
-	pending->info = (struct syscall_info){ .number = SYSCALL_NONE };
-	pending->moved = false;
-	return pending;
-}
-
-void
-batch_release(struct batch *batch)
-{
-	for (size_t i = 0; i < batch->capacity; i++) {
-		snapshot_release(&batch->pending[i].request->snapshot);
-		free(batch->pending[i].request);
-	}
-	free(batch->pending);
-	*batch = (struct batch){ .pending = NULL };
-}
-
 static void
 walk(struct sampler *sampler, const struct snapshot *snapshot, bool may_stop)
 {
@@ -86,7 +50,11 @@ finish(struct sampler *sampler, struct pending *pending, bool asleep)
 
 	learn_stack_need(sampler, thread);
 	sampler->stats.chains[sampler->chain.end]++;
-	thread->stack = stack_intern(sampler, &sampler->chain);
+	thread->stack = stack_intern(sampler, &sampler->chain, pending->capture);
+	thread->gil = GIL_UNKNOWN;
+	if (pending->capture != NULL)
+		thread->gil = runtime_capture_gil(pending->capture, pending->info.number,
+						  pending->info.args);
 	thread->state = pending->state;
 	thread->syscall = run_state_runnable(pending->state) ? SYSCALL_NONE : pending->info.number;
 	if (!run_state_runnable(pending->state))
@@ -105,6 +73,7 @@ sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failu
 	      enum run_state state, int64_t samples, int64_t weight_ns)
 {
 	thread->stack = stack_of_failure(sampler, failure);
+	thread->gil = GIL_UNKNOWN;
 	thread->wait.id = 0;
 	thread->state = state;
 	thread->syscall = SYSCALL_NONE;
@@ -145,10 +114,22 @@ sleeps_again(struct sampler *sampler, struct pending *pending)
 	return true;
 }
 
+/* In the stop. */
+static void
+capture_runtimes(void *capture, pid_t tid)
+{
+	runtime_capture_take(capture, tid);
+}
+
 static void
 make_request(struct sampler *sampler, const struct pending *pending)
 {
 	struct stop_request *request = pending->request;
+
+	request->stopped = NULL;
+	request->context = pending->capture;
+	if (pending->capture != NULL && runtimes_any(sampler->runtimes))
+		request->stopped = capture_runtimes;
 
 	request->watch = &pending->thread->watch;
 	request->before = pending->thread->sched;
@@ -218,6 +199,9 @@ finish_captured(struct sampler *sampler, struct pending *pending)
 
 	count_stop(sampler, request);
 	pending->info.number = request->syscall;
+	for (size_t i = 0; i < ARRAY_SIZE(pending->info.args); i++)
+		if (!regs_get(&request->snapshot.regs, regs_argument[i], &pending->info.args[i]))
+			pending->info.args[i] = 0;
 	pending->info.sp = request->snapshot.regs.sp;
 	pending->info.pc = request->snapshot.regs.pc;
 	pending->info.number = true_syscall(pending->thread, &pending->info);
@@ -357,6 +341,18 @@ collect_late(struct sampler *sampler, bool give_up)
 	}
 }
 
+bool
+capture_sleeper(struct sampler *sampler, struct pending *pending)
+{
+	struct sched after;
+
+	if (pending->capture == NULL || !runtimes_any(sampler->runtimes))
+		return true;
+	runtime_capture_take(pending->capture, pending->thread->watch.tid);
+	return watch_read_sched(&pending->thread->watch, sampler->process, &after) == LOOK_OK &&
+	       after.switches == pending->thread->sched.switches;
+}
+
 /* A sleeper that has run since it was read is read again, if it sleeps again. */
 static bool
 read_again(struct sampler *sampler, struct pending *pending)
@@ -368,7 +364,7 @@ read_again(struct sampler *sampler, struct pending *pending)
 	    tracer_read_sleeper(sampler->process, &thread->watch, &thread->sched, &pending->info,
 				thread->stack_need, snapshot) != READ_CAPTURED)
 		return false;
-	return true;
+	return capture_sleeper(sampler, pending);
 }
 
 /* --stop-all: everything that ran is held. What was woken before that is told apart. */

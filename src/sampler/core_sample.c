@@ -118,7 +118,8 @@ take_thread(struct taking *taking, size_t index)
 	unwinder_walk(taking->unwinder, &taking->snapshot, false, &taking->chain);
 	taking->stats->chains[taking->chain.end]++;
 	taking->stats->unwind_frames += taking->chain.count;
-	waiter->stack = sample.stack = stacks_intern(&taking->stacks, &taking->chain, 0);
+	waiter->stack = sample.stack =
+		stacks_intern(&taking->stacks, &taking->chain, NULL, 0);
 	sample.state = state_of(&thread);
 	sample.syscall = (int32_t)true_syscall(taking, &thread);
 	profile_add(taking->profile, &sample);

@@ -55,8 +55,7 @@ late_begin(struct sampler *sampler, struct pending *pending)
 	sampler->runnable += (double)fresh;
 	sampler->late_count++;
 	/* The request stays with the tracer: the batch gets another. */
-	pending->request = xcalloc(1, sizeof(*pending->request));
-	snapshot_init(&pending->request->snapshot);
+	pending_create(sampler, pending);
 	look_settle(sampler, thread, false);
 }
 
@@ -173,8 +172,7 @@ discard(struct sampler *sampler, struct tracked *thread)
 {
 	charge_late_end(sampler, &thread->late->charge);
 	tracer_forget(sampler->tracer, thread->late->request);
-	snapshot_release(&thread->late->request->snapshot);
-	free(thread->late->request);
+	pending_free(thread->late);
 	free(thread->late);
 	thread->late = NULL;
 	sampler->late_count--;

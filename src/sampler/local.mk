@@ -1,5 +1,6 @@
 libwallsample_a_SOURCES += \
 	src/sampler/charge.c src/sampler/charge.h src/sampler/pace.h \
+	src/sampler/pending.c src/sampler/pending.h \
 	src/sampler/collect.c \
 	src/sampler/core_sample.c \
 	src/sampler/core_waits.c src/sampler/core_waits.h \

@@ -17,6 +17,7 @@ add_samples(struct sampler *sampler, struct tracked *thread, int64_t samples, in
 		.state = thread->state,
 		.syscall = (int32_t)thread->syscall,
 		.wait = run_state_runnable(thread->state) ? 0 : thread->wait.id,
+		.gil = thread->gil,
 		.samples = samples,
 		.ns[WEIGHT_WALL] = weight_ns,
 		.ns[WEIGHT_OVERHEAD] = thread->state == RUN_RUNNING ? weight_ns : 0,
@@ -134,11 +135,14 @@ static bool
 read_sleeper(struct sampler *sampler, struct tracked *thread, const struct syscall_info *info,
 	     int64_t samples, int64_t weight_ns)
 {
-	struct pending *pending = batch_add(&sampler->sleepers, thread, samples, weight_ns);
+	struct pending *pending =
+		batch_add(sampler, &sampler->sleepers, thread, samples, weight_ns);
 	struct snapshot *snapshot = &pending->request->snapshot;
 	enum read_end end = tracer_read_sleeper(sampler->process, &thread->watch, &thread->sched,
 						info, thread->stack_need, snapshot);
 
+	if (end == READ_CAPTURED && !capture_sleeper(sampler, pending))
+		end = READ_MOVED;
 	if (end != READ_CAPTURED) {
 		sampler->sleepers.count--;
 		if (end == READ_MOVED)
@@ -171,7 +175,8 @@ plan_stop(struct sampler *sampler, struct tracked *thread, int64_t samples, int6
 		sample_failed(sampler, thread, FAILURE_UNREADABLE, RUN_RUNNING, samples,
 			      weight_ns);
 	else
-		batch_add(&sampler->runners, thread, samples, weight_ns)->state = RUN_RUNNING;
+		batch_add(sampler, &sampler->runners, thread, samples, weight_ns)->state =
+			RUN_RUNNING;
 }
 
 /* It has run since the last look, or was never looked at: see what it does now. */

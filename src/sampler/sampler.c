@@ -21,6 +21,9 @@
 /* Before time begins; what is left then is taken in tick by tick. */
 #define JIT_LOOKS 20
 
+/* Likewise: symbols of what the process has mapped are looked through. */
+#define RUNTIME_LOOKS 16
+
 /* Looks take a microsecond each, some of them ten. */
 #define LOOKS_UNSERVED 32
 
@@ -73,6 +76,7 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 		sampler->failure_stack[i] = STACK_NONE;
 	sampler->hidden.entry = UINT32_MAX;
 	waits_init(sampler);
+	waits_begin_runtimes(sampler);
 	histogram_init(&sampler->stats.stop_ns);
 	sampler->stats.rate_wanted = config->rate_hz;
 	*out = sampler;
@@ -140,6 +144,24 @@ look_at_jit(struct sampler *sampler, uint64_t now)
 	return true;
 }
 
+/* Interpreters, and what they know of threads. Who has slept since before a runtime knew it is
+ * captured anew. */
+static void
+look_at_runtimes(struct sampler *sampler, uint64_t now)
+{
+	pid_t tid;
+
+	if (sampler->runtimes == NULL)
+		return;
+	runtimes_tick(sampler->runtimes, now);
+	while ((tid = runtimes_next_new(sampler->runtimes)) > 0) {
+		struct tracked *thread = thread_of_tid(sampler, tid);
+
+		if (thread != NULL)
+			thread->asleep = false;
+	}
+}
+
 /* One tick. False when the target has gone. */
 static bool
 tick(struct sampler *sampler, bool last)
@@ -161,6 +183,8 @@ tick(struct sampler *sampler, bool last)
 		jit_objects_tick(sampler->config.jit_objects, now);
 	late_serve(sampler);
 	everyone |= look_at_jit(sampler, now);
+	late_serve(sampler);
+	look_at_runtimes(sampler, now);
 	late_serve(sampler);
 	if (sampler->relist && alive)
 		threads_refresh(sampler);
@@ -350,6 +374,8 @@ start_clock(struct sampler *sampler)
 	}
 	if (sampler->config.jit != NULL)
 		jit_begin(sampler->config.jit, clock_now_ns());
+	for (int i = 0; sampler->runtimes != NULL && i < RUNTIME_LOOKS; i++)
+		look_at_runtimes(sampler, clock_now_ns());
 	for (size_t i = 0; i < sampler->thread_count; i++) {
 		struct watch *watch = &sampler->thread[i]->watch;
 		struct sched sched;
@@ -423,6 +449,7 @@ sampler_free(struct sampler *sampler)
 	stacks_release(&sampler->stacks);
 	table_release(&sampler->shared_threads);
 	chain_release(&sampler->chain);
+	runtimes_free(sampler->runtimes);
 	free(sampler->charges.item);
 	if (sampler->leader_fd >= 0)
 		close(sampler->leader_fd);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sampler_state.h - what the files of this folder share.
- * sampler.c  the life of a run: ticks, end, statistics
- * pace.c     when the next tick is due; --max-overhead
- * threads.c  which threads there are
+ * sampler.c  the life of a run; pace.c: when the next tick is due, --max-overhead
+ * threads.c  which threads there are; leader.c: the process as a whole
  * look.c     one look at one thread, and what it weighs
  * collect.c  the stacks of a tick: stops, walks, failures
  * late.c     threads that have not stopped yet
  * charge.c   the real time of a tick
  * thread_wait.c what sleepers wait for (thread_wait_object.c), crowds.c how many, deadlock.c rings
- * leader.c   the process as a whole
  * stack.c    from a call chain to an interned stack (stack_state.h)
  */
 #ifndef WALLSAMPLE_SAMPLER_STATE_H
@@ -18,8 +16,10 @@
 #include "charge.h"
 #include "deadlock.h"
 #include "pace.h"
+#include "pending.h"
 #include "stack_state.h"
 #include "thread_wait.h"
+#include "wallsample/runtime.h"
 #include "wallsample/sampler.h"
 #include "wallsample/table.h"
 #include "wallsample/tracer.h"
@@ -29,7 +29,6 @@
 #define STACK_LEAST ((size_t)8 << 10)
 /* What is copied beyond what the last walk needed. */
 #define STACK_MARGIN ((size_t)4 << 10)
-struct pending;
 /* One thread of the target. */
 struct tracked {
 	struct watch watch;
@@ -60,34 +59,12 @@ struct tracked {
 	uint32_t stack;         /* in the profile */
 	uint64_t sp, pc;        /* of the sleep */
 	struct thread_wait wait;
+	enum gil gil;
 
 	size_t stack_need;      /* bytes to copy */
 	/* It was asked to stop, and has not yet: see late.c. */
 	struct pending *late;
 	struct regs *memo;      /* as a stop has found them, for sleeps at the same sp and pc */
-};
-
-/* A sample of this tick that has no stack yet, and the snapshot it will come from. */
-struct pending {
-	struct tracked *thread;
-	int64_t samples, weight_ns;
-	uint64_t looked_ns;     /* when its counters were read last */
-	struct syscall_info info;
-	enum run_state state;
-	bool moved;             /* a sleeper that ran before all threads were held */
-	/* Of one that is late: what the ticks since the first add, by what it did then. */
-	struct late_part {
-		int64_t samples, weight_ns;
-	} part[RUN_STATE_COUNT];
-	enum run_state part_state; /* at the last of them */
-	struct late_charge charge;
-	struct sched latest;       /* counters at the last of them */
-	struct stop_request *request; /* its buffers are kept from tick to tick */
-};
-
-struct batch {
-	struct pending *pending;
-	size_t count, capacity;
 };
 
 struct sampler {
@@ -98,6 +75,7 @@ struct sampler {
 	struct modules *modules;
 	struct maps *maps; /* borrowed */
 	struct tracer *tracer;  /* NULL when nonblocking */
+	struct runtimes *runtimes; /* NULL: none are looked for */
 	struct unwinder *unwinder;
 	struct rng rng;
 	struct pace pace;
@@ -183,9 +161,8 @@ long true_syscall(const struct tracked *thread, const struct syscall_info *info)
 void look_settle(struct sampler *sampler, struct tracked *thread, bool asleep);
 
 /* --- collect.c ------------------------------------------------------------- */
-struct pending *batch_add(struct batch *batch, struct tracked *thread, int64_t samples,
-			  int64_t weight_ns);
-void batch_release(struct batch *batch);
+/* What runtimes know of a sleeper whose stack was read; false: it has run meanwhile. */
+bool capture_sleeper(struct sampler *sampler, struct pending *pending);
 /* Walks the stacks of the sleepers that were read so far; then stops what runs, and walks all. */
 void collect_sleepers(struct sampler *sampler);
 void collect_all(struct sampler *sampler);
@@ -194,7 +171,9 @@ void collect_late(struct sampler *sampler, bool give_up);
 /* A sample without a stack of code: its failure is its only frame. */
 void sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failure failure,
 		   enum run_state state, int64_t samples, int64_t weight_ns);
-uint32_t stack_intern(struct sampler *sampler, const struct chain *chain);
+/* `capture` may be NULL. */
+uint32_t stack_intern(struct sampler *sampler, const struct chain *chain,
+		      struct runtime_capture *capture);
 uint32_t stack_of_failure(struct sampler *sampler, enum sample_failure failure);
 
 #endif

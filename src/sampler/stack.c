@@ -29,6 +29,7 @@ stacks_release(struct stack_state *stacks)
 {
 	table_release(&stacks->frames);
 	table_release(&stacks->bytecode_sizes);
+	free(stacks->script);
 }
 
 /* An address that no mapping holds (any more) keeps its number as its name. */
@@ -99,13 +100,68 @@ interpreted_frame(struct stack_state *stacks, uint32_t tick, uint32_t id, uint64
 	return profile_intern_frame(stacks->profile, &frame);
 }
 
-uint32_t
-stacks_intern(struct stack_state *stacks, const struct chain *chain, uint32_t tick)
+/* The frame of a function of an interpreted program. */
+static uint32_t
+script_frame(struct stack_state *stacks, uint32_t number)
 {
+	struct profile *profile = stacks->profile;
+	const struct runtime_place *place;
+
+	if (number < stacks->script_count && stacks->script[number] != FRAME_NONE)
+		return stacks->script[number];
+	stacks->script = xgrow(stacks->script, &stacks->script_capacity, (size_t)number + 1,
+			       sizeof(*stacks->script));
+	while (stacks->script_count <= number)
+		stacks->script[stacks->script_count++] = FRAME_NONE;
+	place = runtimes_place(stacks->runtimes, number);
+	if (place->marker)
+		stacks->script[number] = profile_intern_named(profile, place->function);
+	else
+		stacks->script[number] =
+			profile_intern_script(profile,
+					      profile_intern_text(profile, place->function),
+					      profile_intern_text(profile, place->file),
+					      place->line);
+	return stacks->script[number];
+}
+
+/* The frame of code, which may be an interpreter's. */
+static uint32_t
+native_frame(struct stack_state *stacks, const struct chain_frame *frame, uint32_t tick)
+{
+	const uint64_t address = chain_frame_lookup(frame);
+	bool added;
+	uint32_t *known = table_place(&stacks->frames, address, frame->origin, 0, &added);
+
+	if (added)
+		*known = frame_at(stacks, address, frame->origin);
+	if (frame->executes != 0 && stacks->jit != NULL)
+		return interpreted_frame(stacks, tick, *known, frame->executes);
+	return *known;
+}
+
+/* What stands before the chain's frame `at`, and further out than what was added so far. */
+static uint32_t
+intern_scripts(struct stack_state *stacks, const struct runtime_frame *frames, size_t *left,
+	       size_t at, uint32_t stack)
+{
+	for (; *left > 0 && frames[*left - 1].before >= at; (*left)--)
+		stack = profile_intern_stack(stacks->profile,
+					     script_frame(stacks, frames[*left - 1].place), stack);
+	return stack;
+}
+
+uint32_t
+stacks_intern(struct stack_state *stacks, const struct chain *chain,
+	      struct runtime_capture *capture, uint32_t tick)
+{
+	const uint32_t epoch = stacks->jit != NULL ? jit_epoch(stacks->jit) : 0;
+	const struct runtime_frame *scripts = NULL;
 	uint32_t stack = STACK_NONE;
+	size_t left = 0;
 
-	uint32_t epoch = stacks->jit != NULL ? jit_epoch(stacks->jit) : 0;
-
+	if (capture != NULL)
+		left = runtime_capture_merge(capture, chain, &scripts);
 	if (stacks->generation != maps_generation(stacks->maps) ||
 	    stacks->epoch != epoch) {
 		stacks->generation = maps_generation(stacks->maps);
@@ -118,28 +174,19 @@ stacks_intern(struct stack_state *stacks, const struct chain *chain, uint32_t ti
 
 		stack = profile_intern_stack(stacks->profile, frame, stack);
 	}
+	stack = intern_scripts(stacks, scripts, &left, chain->count, stack);
 	for (size_t i = chain->count; i-- > 0;) {
-		const struct chain_frame *frame = &chain->frame[i];
-		uint64_t address = chain_frame_lookup(frame);
-		bool added;
-		uint32_t *known =
-			table_place(&stacks->frames, address, frame->origin, 0, &added);
-		uint32_t id;
-
-		if (added)
-			*known = frame_at(stacks, address, frame->origin);
-		id = *known;
-		if (frame->executes != 0 && stacks->jit != NULL)
-			id = interpreted_frame(stacks, tick, id, frame->executes);
-		stack = profile_intern_stack(stacks->profile, id, stack);
+		stack = profile_intern_stack(stacks->profile,
+					     native_frame(stacks, &chain->frame[i], tick), stack);
+		stack = intern_scripts(stacks, scripts, &left, i, stack);
 	}
 	return stack;
 }
 
 uint32_t
-stack_intern(struct sampler *sampler, const struct chain *chain)
+stack_intern(struct sampler *sampler, const struct chain *chain, struct runtime_capture *capture)
 {
-	return stacks_intern(&sampler->stacks, chain, sampler->tick);
+	return stacks_intern(&sampler->stacks, chain, capture, sampler->tick);
 }
 
 uint32_t

@@ -9,6 +9,7 @@
 #include "wallsample/jit.h"
 #include "wallsample/maps.h"
 #include "wallsample/profile.h"
+#include "wallsample/runtime.h"
 #include "wallsample/table.h"
 
 struct stack_state {
@@ -24,13 +25,18 @@ struct stack_state {
 	struct table bytecode_sizes;
 	uint32_t bytecode_tick;
 	size_t interpreters; /* as many as the unwinder knows */
+	const struct runtimes *runtimes; /* borrowed; or NULL */
+	uint32_t *script;     /* place of the runtimes -> frame */
+	size_t script_count, script_capacity;
 };
 
 void stacks_init(struct stack_state *stacks, struct maps *maps, struct profile *profile,
 		 const struct jit *jit);
 void stacks_release(struct stack_state *stacks);
 
-/* The interned stack of the chain; `tick`: the number of this one. */
-uint32_t stacks_intern(struct stack_state *stacks, const struct chain *chain, uint32_t tick);
+/* The interned stack of the chain, with the frames of runtimes (capture may be NULL) at their
+ * places in it; `tick`: the number of this one. */
+uint32_t stacks_intern(struct stack_state *stacks, const struct chain *chain,
+		       struct runtime_capture *capture, uint32_t tick);
 
 #endif

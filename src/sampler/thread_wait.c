@@ -84,6 +84,55 @@ count_blocked(void *context, uint64_t address)
 	return crowd_seen(context, address);
 }
 
+/* --- what runtimes know of locks, and want to know --------------------------------------- */
+
+static bool
+runtime_lock(void *context, uint64_t word, uint64_t *lock)
+{
+	const struct sampler *sampler = context;
+	const char *name;
+
+	return runtimes_find_lock(sampler->runtimes, word, lock, &name);
+}
+
+static pid_t
+runtime_owner(void *context, uint64_t lock)
+{
+	const struct sampler *sampler = context;
+
+	return runtimes_lock_owner(sampler->runtimes, lock);
+}
+
+static size_t
+read_pages(void *context, const uint64_t *page, size_t count, void *to)
+{
+	const struct sampler *sampler = context;
+
+	return memory_read_pages(sampler->process->pid, page, count, to);
+}
+
+void
+waits_begin_runtimes(struct sampler *sampler)
+{
+	const struct runtimes_config config = {
+		.process = sampler->process,
+		.maps = sampler->maps,
+		.memory = sampler->waits.source.memory,
+		.read_pages = read_pages,
+		.thread = find_thread,
+		.context = sampler,
+		.wanted = sampler->config.runtimes,
+		.log = sampler->log,
+	};
+
+	if (config.wanted == 0)
+		return;
+	sampler->runtimes = runtimes_create(&config);
+	sampler->stacks.runtimes = sampler->runtimes;
+	sampler->waits.source.runtime_lock = runtime_lock;
+	sampler->waits.source.runtime_owner = runtime_owner;
+}
+
 void
 waits_init(struct sampler *sampler)
 {

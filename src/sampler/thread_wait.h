@@ -69,6 +69,8 @@ uint32_t frame_of_data(const struct maps *maps, struct profile *profile, uint64_
 uint32_t stack_of_nobody(struct profile *profile, const struct wait_owner *owner);
 
 void waits_init(struct sampler *sampler);
+/* The language runtimes of the target, if any are wanted: they read what waits read. */
+void waits_begin_runtimes(struct sampler *sampler);
 void waits_release(struct sampler *sampler);
 
 /* The futex word that it sleeps on in this call; 0: on none. */

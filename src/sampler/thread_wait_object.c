@@ -152,6 +152,18 @@ frame_of_wchan(struct sampler *sampler, const struct tracked *thread)
 	return frame;
 }
 
+/* "of interpreter 2": of several such locks. */
+static uint32_t
+frame_of_runtime(struct sampler *sampler, const struct wait *wait)
+{
+	const char *name;
+	uint64_t lock;
+
+	if (!runtimes_find_lock(sampler->runtimes, wait->object, &lock, &name) || name[0] == '\0')
+		return FRAME_NONE;
+	return frame_of_text(sampler, name);
+}
+
 uint32_t
 waits_object(struct sampler *sampler, const struct tracked *thread, struct wait *wait)
 {
@@ -164,6 +176,8 @@ waits_object(struct sampler *sampler, const struct tracked *thread, struct wait 
 		return frame_of_wchan(sampler, thread);
 	if (wait->kind == WAIT_CHILD)
 		return frame_of_child(sampler, wait->child);
+	if (wait->kind == WAIT_GIL)
+		return frame_of_runtime(sampler, wait);
 	if (wait->object != 0)
 		return frame_of_address(sampler, wait->object);
 	if (wait->fd < 0)

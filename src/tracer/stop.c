@@ -206,6 +206,8 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	snapshot->stack_wanted = request->stack_want;
 	snapshot->stack_size = stack_copy(process, request->watch, snapshot->regs.sp,
 					  snapshot->stack, request->stack_want);
+	if (request->stopped != NULL)
+		request->stopped(request->context, request->watch->tid);
 	if (!counters_first)
 		look = read_counters(process, request);
 	request->group_stopped = kind == KIND_GROUP_STOP;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python.h - what the files of CPython share.
+ * python.c          the CPythons of a process: found, lost, described
+ * python_threads.c  which threads they know, and their locks
+ * python_capture.c  the frames of a thread, as memory has them
+ * python_merge.c    where in a native call chain they belong
+ * python_find.c, python_layout*.c  where things are, by version
+ * python_code.c, python_lines.c    names and lines
+ */
+#ifndef WALLSAMPLE_RUNTIME_PYTHON_H
+#define WALLSAMPLE_RUNTIME_PYTHON_H
+
+#include "python_code.h"
+#include "python_find.h"
+#include "runtime_kind.h"
+#include "wallsample/table.h"
+
+/* Frames of a thread that are captured; what is further out is left out, and marked. While a
+ * running thread stands still for it, this is half a millisecond. */
+#define PYTHON_DEPTH_MOST 2048
+
+/* Sub-interpreters, and threads: lists in memory may be rings. */
+#define PYTHON_INTERPRETERS_MOST 1024
+#define PYTHON_THREADS_MOST 100000
+
+/* Of the structures, up to the last member that is read. */
+#define PYTHON_STATE_BYTES 512 /* of PyThreadState */
+#define PYTHON_FRAME_BYTES 160
+#define PYTHON_CODE_BYTES 320
+
+struct python_lock {
+	uint64_t address;
+	char name[32]; /* "of interpreter 3"; "" when there is but one */
+};
+
+/* A thread as CPython knows it. One that uses two interpreters has two. */
+struct python_thread {
+	uint64_t state;       /* address of its PyThreadState */
+	uint64_t interpreter;
+	uint64_t lock;        /* address of its interpreter's lock; 0: none */
+	uint64_t native, pthread; /* as that has them, by which `tid` was found; 0: absent */
+	pid_t tid;            /* in our namespace; 0: not known */
+	uint32_t next;        /* of the same tid: its index and 1; 0: none */
+	struct pages_memo memo;
+};
+
+struct python_threads {
+	struct python_thread *thread;
+	size_t count, capacity;
+	struct table by_state, by_tid; /* -> index */
+};
+
+/* One CPython in the process. */
+struct cpython {
+	const struct runtime_tools *tools;
+	struct python_place place;
+	struct python_codes *codes;
+	char description[64];
+	bool gone;              /* by exec or dlclose; what was captured of it may come yet */
+	bool seen;              /* by the finder, this time */
+	struct python_threads threads, before;
+	struct python_lock *lock;
+	size_t lock_count, lock_capacity;
+	pid_t *fresh;           /* threads that were not known before */
+	size_t fresh_count, fresh_capacity;
+	uint64_t list_due_ns;   /* threads are not listed before */
+};
+
+/* --- python_threads.c ---------------------------------------------------------------- */
+
+void python_threads_list(struct cpython *cpython, uint64_t now_ns);
+void python_threads_release(struct cpython *cpython);
+/* The first of those with this tid, NULL: none; and the next. */
+struct python_thread *python_threads_find(struct cpython *cpython, pid_t tid);
+struct python_thread *python_threads_next(struct cpython *cpython,
+					  const struct python_thread *thread);
+/* Is the PyThreadState, of which these are the first bytes, still that of the thread? */
+bool python_threads_confirm(const struct cpython *cpython, const struct python_thread *thread,
+			    const uint8_t *state);
+/* Members of structures that were read. */
+uint64_t python_word(const uint8_t *bytes, uint32_t offset); /* 0 for an absent one */
+uint32_t python_word32(const uint8_t *bytes, uint32_t offset);
+
+/* --- python_capture.c ------------------------------------------------------------------ */
+
+struct python_frame {
+	struct python_code_id code;
+	uint64_t instruction;
+	uint32_t bytecode_index;
+};
+
+/* The frames that one call of the function that executes bytecode executes: [begin, end). */
+struct python_group {
+	size_t begin, end;
+	uint64_t anchor; /* address of something on that call's part of the stack; 0: not known */
+};
+
+struct python_captured {
+	struct cpython *of;     /* NULL: nothing was captured */
+	struct python_frame *frame; /* innermost first */
+	size_t count, capacity;
+	struct python_group *group;
+	size_t group_count, group_capacity, grouped; /* so many frames are in groups */
+	bool known;             /* it is one of CPython's threads */
+	bool has_lock;
+	uint64_t lock;          /* that of its interpreter; 0: there is none */
+	bool cut;               /* there are more frames, further out */
+	bool broken;            /* frames lead to where no memory is */
+};
+
+void python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captured);
+
+/* --- python_merge.c -------------------------------------------------------------------- */
+
+void python_merge(const struct python_captured *captured, const struct chain *chain,
+		  struct runtime_frames *frames);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_module.c - looks for a CPython in a file, a piece of it at a time.
+ */
+#include "python_module.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "python_sources.h"
+#include "wallsample/base.h"
+
+#define PIECE ((size_t)64 << 10)
+/* A linked program has some forty sections, and names of them of a few hundred bytes. */
+#define SECTIONS_MAX 4096
+#define SECTION ".PyRuntime"
+/* Constants of one program that are looked through for a version. */
+#define TEXT_MOST (UINT64_C(256) << 20)
+/* The longest version text: "3.10.13rc1" and its zero. */
+#define TEXT_OVERLAP 16
+
+enum { WANTED_RUNTIME, WANTED_VERSION, WANTED_EVAL, WANTED_DEBUG };
+
+static const struct symbol_wanted wanted[] = {
+	[WANTED_RUNTIME] = { .name = "_PyRuntime" },
+	[WANTED_VERSION] = { .name = "Py_Version" },
+	[WANTED_EVAL] = { .name = "_PyEval_EvalFrameDefault", .code = true, .parts = true },
+	/* Only there with Py_REF_DEBUG, which Py_DEBUG switches on (Include/object.h). */
+	[WANTED_DEBUG] = { .name = "_Py_NegativeRefcount", .code = true },
+};
+
+void
+python_module_search_init(struct python_module_search *search, const struct module *module)
+{
+	*search = (struct python_module_search){ .module = module };
+	symbol_search_init(&search->symbols, module->image, wanted, ARRAY_SIZE(wanted));
+}
+
+/* --- symbols ---------------------------------------------------------------------------- */
+
+static void
+take_symbols(struct python_module_search *search)
+{
+	const struct symbol_search *symbols = &search->symbols;
+	struct python_module *found = &search->found;
+	const struct symbol_search_found *symbol;
+
+	symbol = symbol_search_first(symbols, WANTED_RUNTIME);
+	found->runtime = symbol != NULL ? symbol->vaddr : 0;
+	symbol = symbol_search_first(symbols, WANTED_VERSION);
+	found->version = symbol != NULL ? symbol->vaddr : 0;
+	found->debug = symbol_search_first(symbols, WANTED_DEBUG) != NULL;
+	for (size_t i = 0; i < symbols->found_count; i++) {
+		symbol = &symbols->found[i];
+		if (symbol->wanted == WANTED_EVAL && symbol->size > 0 &&
+		    found->eval_count < PYTHON_EVAL_MOST)
+			found->eval[found->eval_count++] =
+				(struct address_range){ symbol->vaddr, symbol->size };
+	}
+}
+
+/* --- the section -------------------------------------------------------------------------- */
+
+static bool
+read_section(const struct image *image, const Elf64_Ehdr *header, uint64_t index, Elf64_Shdr *to)
+{
+	return index < header->e_shnum && header->e_shoff < image->size &&
+	       image_read_offset(image, header->e_shoff + index * sizeof(*to), to, sizeof(*to));
+}
+
+/* Where the name is among those of sections; 0: nowhere. */
+static uint32_t
+find_section_name(const struct image *image, const Elf64_Ehdr *header)
+{
+	uint32_t offset = 0;
+	const char *found;
+	Elf64_Shdr names;
+	char *bytes;
+	size_t size;
+
+	if (!read_section(image, header, header->e_shstrndx, &names) || names.sh_size == 0)
+		return 0;
+	size = names.sh_size < PIECE ? (size_t)names.sh_size : PIECE;
+	bytes = xmalloc(size);
+	if (image_read_offset(image, names.sh_offset, bytes, size)) {
+		found = memmem(bytes, size, SECTION, sizeof(SECTION));
+		offset = found != NULL ? (uint32_t)(found - bytes) : 0;
+	}
+	free(bytes);
+	return offset;
+}
+
+static uint64_t
+find_section(const struct image *image)
+{
+	Elf64_Shdr section;
+	Elf64_Ehdr header;
+	uint32_t name;
+
+	if (!image_read_offset(image, 0, &header, sizeof(header)) ||
+	    header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > SECTIONS_MAX)
+		return 0;
+	name = find_section_name(image, &header);
+	for (uint64_t i = 1; name != 0 && i < header.e_shnum; i++) {
+		if (!read_section(image, &header, i, &section))
+			return 0;
+		if (section.sh_name == name && (section.sh_flags & SHF_ALLOC) != 0)
+			return section.sh_addr;
+	}
+	return 0;
+}
+
+/* --- the version --------------------------------------------------------------------------- */
+
+static void
+keep_text(struct python_module *found, uint32_t version)
+{
+	for (size_t i = 0; i < found->text_count; i++)
+		if (found->text[i] == version)
+			return;
+	if (found->text_count < PYTHON_MODULE_TEXTS)
+		found->text[found->text_count++] = version;
+}
+
+static bool
+is_in_number(char c)
+{
+	return (c >= '0' && c <= '9') || c == '.';
+}
+
+/* "3.9.18" at the end of a string. */
+static void
+scan_texts(struct python_module *found, const char *piece, size_t size)
+{
+	const char *at = piece, *end = piece + size;
+
+	while ((at = memmem(at, (size_t)(end - at), "3.", 2)) != NULL) {
+		uint32_t version;
+		size_t length;
+
+		if ((at == piece || !is_in_number(at[-1])) &&
+		    python_version_parse(at, (size_t)(end - at), &version, &length) &&
+		    version >> 4 != 0 && (version & 0xf0) != 0 &&
+		    python_minor(version) >= PYTHON_MINOR_OLDEST &&
+		    python_minor(version) <= PYTHON_MINOR_TRIED + 1 && at + length < end &&
+		    at[length] == '\0')
+			keep_text(found, version);
+		at += 2;
+	}
+}
+
+/* One piece of the constants. */
+static size_t
+step_text(struct python_module_search *search)
+{
+	const struct image *image = search->module->image;
+	const struct image_segment *segment;
+	uint64_t left;
+	size_t size;
+	char *piece;
+
+	if (search->segment == image->segment_count || search->at >= TEXT_MOST) {
+		search->stage = PYTHON_MODULE_DONE;
+		return 0;
+	}
+	segment = &image->segment[search->segment];
+	left = segment->file_size - search->at;
+	size = left < PIECE ? (size_t)left : PIECE;
+	piece = xmalloc(PIECE);
+	if (segment->writable || search->at >= segment->file_size ||
+	    !image_read_offset(image, segment->offset + search->at, piece, size))
+		size = 0;
+	else
+		scan_texts(&search->found, piece, size);
+	free(piece);
+	if (size == PIECE) {
+		search->at += PIECE - TEXT_OVERLAP;
+	} else {
+		search->segment++;
+		search->at = 0;
+	}
+	return size;
+}
+
+/* The version in "libpython3.9.so.1.0", "python3.9d", "python3.9". */
+static uint32_t
+version_of_name(const char *name)
+{
+	const char *word = strstr(name, "python3.");
+	uint32_t version;
+	size_t length;
+
+	if (word == NULL)
+		return 0;
+	word += strlen("python");
+	return python_version_parse(word, strlen(word), &version, &length) ?
+		       version & 0xffff0000 : 0;
+}
+
+uint32_t
+python_module_version(const struct python_module *module)
+{
+	uint32_t version = module->named;
+	size_t count = 0;
+
+	for (size_t i = 0; i < module->text_count; i++) {
+		const uint32_t text = module->text[i];
+
+		if (module->named != 0 && (text & 0xffff0000) != module->named)
+			continue;
+		version = text;
+		count++;
+	}
+	/* Of several that may be it each is as good: the first two numbers are known, or nothing. */
+	return count == 1 ? version : module->named;
+}
+
+/* --- all of it ------------------------------------------------------------------------------ */
+
+static void
+next_stage(struct python_module_search *search)
+{
+	struct python_module *found = &search->found;
+
+	switch (search->stage) {
+	case PYTHON_MODULE_SYMBOLS:
+		take_symbols(search);
+		if (found->runtime == 0) {
+			search->stage = PYTHON_MODULE_SECTION;
+			return;
+		}
+		break;
+	case PYTHON_MODULE_SECTION:
+		found->runtime = find_section(search->module->image);
+		break;
+	case PYTHON_MODULE_TEXT:
+	case PYTHON_MODULE_DONE:
+		return;
+	}
+	found->named = version_of_name(search->module->name);
+	search->stage = found->runtime != 0 && found->version == 0 ? PYTHON_MODULE_TEXT :
+								     PYTHON_MODULE_DONE;
+}
+
+bool
+python_module_search_step(struct python_module_search *search, uint64_t *budget)
+{
+	while (search->stage != PYTHON_MODULE_DONE && *budget > 0) {
+		size_t used = PIECE / 4;
+
+		if (search->stage == PYTHON_MODULE_TEXT)
+			used = step_text(search);
+		else if (search->stage == PYTHON_MODULE_SECTION ||
+			 symbol_search_step(&search->symbols, budget))
+			next_stage(search);
+		else
+			break; /* the budget is used up */
+		*budget -= used < *budget ? used : *budget;
+	}
+	return search->stage == PYTHON_MODULE_DONE;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* runtimes.c - the kinds of runtimes, and those that this process has. */
+#include <string.h>
+
+#include "runtime_kind.h"
+#include "wallsample/table.h"
+
+static const struct runtime_kind *const kinds[] = {
+	&runtime_python,
+};
+
+struct runtime_places {
+	struct strings *texts;
+	struct table functions; /* (function, file) -> number */
+	struct table known;     /* (that, line and marker) -> place */
+	struct runtime_place *place;
+	size_t count, capacity;
+};
+
+struct runtimes {
+	struct runtimes_config config;
+	struct runtime_places places;
+	struct runtime_tools tools;
+	void *state[ARRAY_SIZE(kinds)]; /* NULL: not wanted */
+	bool any;
+};
+
+struct runtime_capture {
+	struct runtimes *runtimes;
+	void *captured[ARRAY_SIZE(kinds)];
+	bool taken;
+	struct runtime_frames frames;
+};
+
+/* --- places ------------------------------------------------------------------------------ */
+
+uint32_t
+runtime_places_add(struct runtime_places *places, const struct runtime_place *place)
+{
+	const uint32_t function = strings_intern(places->texts, place->function);
+	const uint32_t file = strings_intern(places->texts, place->file);
+	const uint32_t name = *table_place(&places->functions, function, file,
+					   (uint32_t)places->functions.count, NULL);
+	bool added;
+	const uint32_t id = *table_place(&places->known, name,
+					 (uint64_t)place->line << 1 | place->marker,
+					 (uint32_t)places->count, &added);
+
+	if (!added)
+		return id;
+	places->place = xgrow(places->place, &places->capacity, places->count + 1,
+			      sizeof(*places->place));
+	places->place[places->count] = *place;
+	places->place[places->count].function = strings_text(places->texts, function);
+	places->place[places->count++].file = strings_text(places->texts, file);
+	return id;
+}
+
+const struct runtime_place *
+runtimes_place(const struct runtimes *runtimes, uint32_t place)
+{
+	return &runtimes->places.place[place];
+}
+
+void
+runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t place)
+{
+	frames->frame = xgrow(frames->frame, &frames->capacity, frames->count + 1,
+			      sizeof(*frames->frame));
+	frames->frame[frames->count++] =
+		(struct runtime_frame){ .before = before, .place = place };
+}
+
+/* --- the runtimes of a process ------------------------------------------------------------- */
+
+int
+runtime_by_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strcmp(kinds[i]->name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+const char *
+runtime_name(size_t index)
+{
+	return index < ARRAY_SIZE(kinds) ? kinds[index]->name : NULL;
+}
+
+struct runtimes *
+runtimes_create(const struct runtimes_config *config)
+{
+	struct runtimes *runtimes = xcalloc(1, sizeof(*runtimes));
+
+	runtimes->config = *config;
+	runtimes->places.texts = strings_create();
+	table_init(&runtimes->places.functions);
+	table_init(&runtimes->places.known);
+	runtimes->tools = (struct runtime_tools){
+		.config = &runtimes->config,
+		.places = &runtimes->places,
+		.pages = pages_create(&runtimes->config),
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if ((config->wanted & UINT32_C(1) << i) != 0)
+			runtimes->state[i] = kinds[i]->create(&runtimes->tools);
+	return runtimes;
+}
+
+void
+runtimes_free(struct runtimes *runtimes)
+{
+	if (runtimes == NULL)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (runtimes->state[i] != NULL)
+			kinds[i]->free(runtimes->state[i]);
+	pages_free(runtimes->tools.pages);
+	strings_free(runtimes->places.texts);
+	table_release(&runtimes->places.functions);
+	table_release(&runtimes->places.known);
+	free(runtimes->places.place);
+	free(runtimes);
+}
+
+void
+runtimes_tick(struct runtimes *runtimes, uint64_t now_ns)
+{
+	runtimes->any = false;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (runtimes->state[i] == NULL)
+			continue;
+		kinds[i]->tick(runtimes->state[i], now_ns);
+		runtimes->any |= kinds[i]->any(runtimes->state[i]);
+	}
+}
+
+pid_t
+runtimes_next_new(struct runtimes *runtimes)
+{
+	pid_t tid = 0;
+
+	for (size_t i = 0; tid == 0 && i < ARRAY_SIZE(kinds); i++)
+		if (runtimes->state[i] != NULL)
+			tid = kinds[i]->next_new(runtimes->state[i]);
+	return tid;
+}
+
+bool
+runtimes_any(const struct runtimes *runtimes)
+{
+	return runtimes->any;
+}
+
+const char *
+runtimes_describe(const struct runtimes *runtimes, size_t index)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (runtimes->state[i] == NULL)
+			continue;
+		for (size_t at = 0;; at++) {
+			const char *text = kinds[i]->describe(runtimes->state[i], at);
+
+			if (text == NULL)
+				break;
+			if (index-- == 0)
+				return text;
+		}
+	}
+	return NULL;
+}
+
+bool
+runtimes_find_lock(struct runtimes *runtimes, uint64_t word, uint64_t *lock, const char **name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (runtimes->state[i] != NULL &&
+		    kinds[i]->find_lock(runtimes->state[i], word, lock, name))
+			return true;
+	return false;
+}
+
+pid_t
+runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock)
+{
+	pid_t tid = 0;
+
+	for (size_t i = 0; tid == 0 && i < ARRAY_SIZE(kinds); i++)
+		if (runtimes->state[i] != NULL)
+			tid = kinds[i]->lock_owner(runtimes->state[i], lock);
+	return tid;
+}
+
+/* --- captures -------------------------------------------------------------------------------- */
+
+struct runtime_capture *
+runtime_capture_create(struct runtimes *runtimes)
+{
+	struct runtime_capture *capture = xcalloc(1, sizeof(*capture));
+
+	capture->runtimes = runtimes;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (runtimes->state[i] != NULL)
+			capture->captured[i] = kinds[i]->captured_create();
+	return capture;
+}
+
+void
+runtime_capture_free(struct runtime_capture *capture)
+{
+	if (capture == NULL)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (capture->captured[i] != NULL)
+			kinds[i]->captured_free(capture->captured[i]);
+	free(capture->frames.frame);
+	free(capture);
+}
+
+void
+runtime_capture_take(struct runtime_capture *capture, pid_t tid)
+{
+	struct runtimes *runtimes = capture->runtimes;
+
+	capture->taken = true;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (capture->captured[i] != NULL)
+			kinds[i]->capture(runtimes->state[i], tid, capture->captured[i]);
+}
+
+void
+runtime_capture_clear(struct runtime_capture *capture)
+{
+	capture->taken = false;
+}
+
+size_t
+runtime_capture_merge(struct runtime_capture *capture, const struct chain *chain,
+		      const struct runtime_frame **frames)
+{
+	struct runtimes *runtimes = capture->runtimes;
+
+	capture->frames.count = 0;
+	for (size_t i = 0; capture->taken && i < ARRAY_SIZE(kinds); i++)
+		if (capture->captured[i] != NULL)
+			kinds[i]->merge(runtimes->state[i], capture->captured[i], chain,
+					&capture->frames);
+	*frames = capture->frames.frame;
+	return capture->frames.count;
+}
+
+enum gil
+runtime_capture_gil(const struct runtime_capture *capture, long number, const uint64_t args[6])
+{
+	const struct runtimes *runtimes = capture->runtimes;
+	enum gil gil = GIL_UNKNOWN;
+
+	for (size_t i = 0; capture->taken && gil == GIL_UNKNOWN && i < ARRAY_SIZE(kinds); i++)
+		if (capture->captured[i] != NULL)
+			gil = kinds[i]->gil(runtimes->state[i], capture->captured[i], number, args);
+	return gil;
+}
