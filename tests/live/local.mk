@@ -42,6 +42,10 @@ tests_live_test_sums_LDADD = $(live_ldadd)
 tests_live_test_unharmed_LDADD = $(live_ldadd)
 tests_live_test_waits_LDADD = $(WALLSAMPLE_LIBS) $(live_ldadd)
 
+# Python processes that sample themselves, with the package of contrib/python.
+TESTS += tests/live/notebook.sh
+EXTRA_DIST += tests/live/notebook.sh
+
 # The targets are built by rules of their own: how they are compiled is what is tested,
 # so that neither CFLAGS nor the sanitizers may have a say in it.
 live_source = $(srcdir)/tests/live/targets
