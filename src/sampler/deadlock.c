@@ -71,13 +71,34 @@ still_waits(struct sampler *sampler, struct tracked *thread, const struct sched 
 	       waits_word(&info) == thread->wait.word;
 }
 
-/* As it is at this moment; false: it has run since it was seen to wait. */
+/* Who waits for an interpreter's lock wakes up all the time, to ask for it again. */
 static bool
-see(struct sampler *sampler, struct tracked *thread, struct ring_thread *out)
+still_waits_for_runtime(struct sampler *sampler, struct tracked *thread)
+{
+	struct syscall_info info;
+	const char *name;
+	uint64_t lock;
+
+	return watch_read_syscall(&thread->watch, sampler->process, &info) == LOOK_OK &&
+	       !info.running &&
+	       runtimes_find_lock(sampler->runtimes, waits_word(&info), &lock, &name) &&
+	       lock == thread->wait.what.object;
+}
+
+/*
+ * As it is at this moment; false: it has run since it was seen to wait. That one has run that waits
+ * for an interpreter's lock says nothing: it has not been given the lock when who has that, `next`,
+ * has not run.
+ */
+static bool
+see(struct sampler *sampler, struct tracked *thread, const struct tracked *next,
+    struct ring_thread *out)
 {
 	struct sched sched;
 
 	*out = (struct ring_thread){ .tid = thread->watch.tid, .object = thread->wait.what.object };
+	if (thread->wait.what.kind == WAIT_GIL && next->wait.what.kind != WAIT_GIL)
+		return still_waits_for_runtime(sampler, thread);
 	if (watch_read_sched(&thread->watch, sampler->process, &sched) != LOOK_OK)
 		return false;
 	out->switches = sched.switches;
@@ -152,7 +173,8 @@ judge(struct sampler *sampler, const struct rings *rings)
 		for (uint32_t at = first, n = 0; n == 0 || at != first; at = rings->next[at], n++) {
 			struct ring_thread thread;
 
-			lasts &= see(sampler, sampler->thread[at], &thread) &&
+			lasts &= see(sampler, sampler->thread[at],
+				     sampler->thread[rings->next[at]], &thread) &&
 				 was_seen(deadlocks, &thread);
 			now.seen = xgrow(now.seen, &now.seen_capacity, now.seen_count + 1,
 					 sizeof(*now.seen));
