@@ -94,8 +94,16 @@ static const struct {
 /* PyCompactUnicodeObject is PyASCIIObject, a length and a pointer. */
 #define COMPACT_MORE 16
 
-/* PyThreadState: struct { unsigned … : 1; } _status, int _whence, int state. */
-#define STATE_BEHIND_STATUS 8
+/*
+ * The state of a thread is not told. PyThreadState has (Include/cpython/pystate.h) struct
+ * { unsigned … : 1; } _status; int holds_gil (3.14); int gil_requested (3.15); int _whence;
+ * int state.
+ */
+static uint32_t
+state_behind_status(unsigned minor)
+{
+	return minor == 13 ? 8 : minor == 14 ? 12 : 16;
+}
 
 bool
 python_offsets_version(const void *bytes, size_t size, uint64_t *version)
@@ -193,7 +201,7 @@ set_thread(struct python_layout *to, const uint64_t word[WORDS])
 	if (!to->free_threaded)
 		return;
 	to->gil_enabled = clip(word[GIL_ENABLED]);
-	to->thread_state = clip(word[STATUS]) + STATE_BEHIND_STATUS;
+	to->thread_state = clip(word[STATUS]) + state_behind_status(python_minor(to->version));
 }
 
 static void

@@ -211,7 +211,7 @@ python_module_version(const struct python_module *module)
 		version = text;
 		count++;
 	}
-	/* Of several that may be it each is as good: the first two numbers are known, or nothing. */
+	/* Of several none is better: the first two numbers are known, or nothing. */
 	return count == 1 ? version : module->named;
 }
 

@@ -45,8 +45,8 @@ bool python_offsets_parse(const void *bytes, size_t size, struct python_layout *
 /* --- the table (python_table_*.c) -------------------------------------------------------- */
 
 /*
- * Rows of this machine's architecture, by version: the two first numbers alone (0x030b0000). Several
- * rows of a version are tried one after the other. NULL: no row behind `after` (NULL: any).
+ * Rows of this machine's architecture, by version: the two first numbers alone (0x030b0000).
+ * NULL: there is none behind `after` (NULL: at all).
  */
 const struct python_layout *python_table_next(uint32_t version, const struct python_layout *after);
 

@@ -7,7 +7,7 @@
  */
 #include "python_sources.h"
 
-/* The end of an int, an unsigned long, pthread_cond_t (48 bytes) and pthread_mutex_t (48), twice. */
+/* Of an int, an unsigned long, and pthread_cond_t (48 bytes) and pthread_mutex_t (48) twice. */
 const uint32_t python_table_gil_rest = 208;
 
 const struct python_layout python_table[] = {

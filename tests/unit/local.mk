@@ -3,3 +3,4 @@ include tests/unit/target.mk
 include tests/unit/names.mk
 include tests/unit/report.mk
 include tests/unit/core.mk
+include tests/unit/runtime.mk

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_python_find.c - the CPythons of real processes: those that are installed here, of pyenv too,
+ * and those that $PYTHONS names (paths with colons between; a script that execs one will do).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../src/runtime/python_find.h"
+#include "../../src/runtime/python_sources.h"
+#include "wallsample/base.h"
+
+#define EXIT_SKIPPED 77
+/* Scripts of pyenv itself begin with the same words: only what is in its versions is a Python. */
+#define BINARIES "python3.*[0-9dt]"
+#define CALLS_MOST 5000
+
+struct target {
+	pid_t pid;
+	int to, from; /* its standard input and output */
+	struct process *process;
+	struct modules *modules;
+	struct maps *maps;
+	struct memory memory;
+	struct python_finder *finder;
+};
+
+static bool
+read_target(void *context, uint64_t address, void *to, size_t size)
+{
+	const struct target *t = context;
+
+	return memory_read_process(t->pid, address, to, size) == size;
+}
+
+static void
+start(struct target *t, const char *path, const char *script)
+{
+	int in[2], out[2];
+
+	*t = (struct target){ 0 };
+	assert_int_equal(pipe(in), 0);
+	assert_int_equal(pipe(out), 0);
+	t->pid = fork();
+	assert_true(t->pid >= 0);
+	if (t->pid == 0) {
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		close(in[1]);
+		close(out[0]);
+		execl(path, path, "-c", script, (char *)NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	t->to = in[1];
+	t->from = out[0];
+}
+
+static void
+open_target(struct target *t)
+{
+	struct error err = { 0 };
+
+	assert_int_equal(process_open(t->pid, &t->process, &err), 0);
+	t->modules = modules_create();
+	t->maps = maps_create(t->process, t->modules);
+	t->memory = (struct memory){ read_target, t };
+	t->finder = python_finder_create(t->maps, &t->memory);
+}
+
+static void
+stop(struct target *t)
+{
+	python_finder_free(t->finder);
+	maps_free(t->maps);
+	modules_free(t->modules);
+	process_free(t->process);
+	close(t->to);
+	close(t->from);
+	kill(t->pid, SIGKILL);
+	waitpid(t->pid, NULL, 0);
+}
+
+/* Looks until nothing more is to come. */
+static size_t
+look(struct target *t, const struct python_place **place)
+{
+	bool busy = true;
+	size_t count = 0;
+
+	for (int i = 0; i < CALLS_MOST && busy; i++)
+		count = python_finder_look(t->finder, place, &busy);
+	return count;
+}
+
+/* What the target says, without the newline. */
+static void
+read_line(const struct target *t, char *line, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size && read(t->from, line + length, 1) == 1 && line[length] != '\n')
+		length++;
+	assert_true(length > 0 && length < size && line[length] == '\n');
+	line[length] = '\0';
+}
+
+static void
+check_place(const struct python_place *place, const char *says)
+{
+	char text[PYTHON_VERSION_TEXT];
+
+	python_version_text(place->layout.version, text);
+	assert_string_equal(text, says);
+	assert_true(python_layout_is_sane(&place->layout));
+	assert_in_range(place->eval_count, 1, PYTHON_EVAL_MOST);
+	for (size_t i = 0; i < place->eval_count; i++)
+		assert_true(place->eval[i].size > 0);
+}
+
+static void
+check_python(const char *path)
+{
+	static const char script[] = "import sys, platform\n"
+				     "print(platform.python_version(), flush=True)\n"
+				     "sys.stdin.readline()\n";
+	const struct python_place *place;
+	char says[PYTHON_VERSION_TEXT];
+	struct target t;
+	size_t count;
+
+	print_message("%s\n", path);
+	start(&t, path, script);
+	read_line(&t, says, sizeof(says));
+	open_target(&t);
+	count = look(&t, &place);
+	if (says[2] < '8' && says[3] == '.') {
+		assert_int_equal(count, 0);
+		print_message("%s\n", python_finder_why(t.finder));
+	} else {
+		assert_null(python_finder_why(t.finder));
+		assert_int_equal(count, 1);
+		check_place(&place[0], says);
+	}
+	stop(&t);
+}
+
+static void
+test_installed(void **state)
+{
+	const glob_t *pythons = *state;
+
+	for (size_t i = 0; i < pythons->gl_pathc; i++)
+		check_python(pythons->gl_pathv[i]);
+}
+
+static void
+add_pattern(glob_t *found, const char *folder, const char *below)
+{
+	char pattern[1024];
+
+	snprintf(pattern, sizeof(pattern), "%s%s", folder, below);
+	glob(pattern, found->gl_pathc > 0 ? GLOB_APPEND : 0, NULL, found);
+}
+
+static void
+find_pythons(glob_t *found)
+{
+	const char *pyenv = getenv("PYENV_ROOT"), *home = getenv("HOME"), *more = getenv("PYTHONS");
+	char *list = strdup(more != NULL ? more : ""), *rest = list, *word;
+
+	add_pattern(found, "/usr/bin/" BINARIES, "");
+	if (pyenv != NULL)
+		add_pattern(found, pyenv, "/versions/3.*/bin/" BINARIES);
+	else if (home != NULL)
+		add_pattern(found, home, "/.pyenv/versions/3.*/bin/" BINARIES);
+	while ((word = strsep(&rest, ":")) != NULL)
+		if (word[0] != '\0')
+			add_pattern(found, word, "");
+	free(list);
+}
+
+int
+main(void)
+{
+	glob_t pythons = { 0 };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(test_installed, &pythons),
+	};
+	int status;
+
+	find_pythons(&pythons);
+	if (pythons.gl_pathc == 0)
+		return EXIT_SKIPPED;
+	status = cmocka_run_group_tests(tests, NULL, NULL);
+	globfree(&pythons);
+	return status;
+}
