@@ -17,6 +17,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/attach.h include/wallsample/banned.h include/wallsample/base.h \
 	include/wallsample/chain.h include/wallsample/core.h \
 	include/wallsample/core_sample.h include/wallsample/core_thread.h \
+	include/wallsample/debug_info.h \
 	include/wallsample/descriptor.h include/wallsample/diff.h include/wallsample/dump.h \
 	include/wallsample/elf_open.h \
 	include/wallsample/error.h include/wallsample/export.h include/wallsample/find.h \

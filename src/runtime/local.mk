@@ -5,6 +5,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/python_dwarf.c \
 	src/runtime/python_find.c \
 	src/runtime/python_find.h \
+	src/runtime/python_fit.c \
 	src/runtime/python_layout.c \
 	src/runtime/python_layout.h \
 	src/runtime/python_module.c \

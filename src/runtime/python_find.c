@@ -13,6 +13,7 @@
 #include "python_module.h"
 #include "python_sources.h"
 #include "wallsample/base.h"
+#include "wallsample/debug_info.h"
 
 /* A process has one, or a few that plugins brought along. */
 #define CANDIDATES_MAX 16
@@ -28,9 +29,6 @@
  * not fit, nor one whose threads come and go while its list of them is read.
  */
 #define MISFITS_MOST 20
-/* Threads of an interpreter that are checked. */
-#define THREADS_CHECKED 8
-
 enum state {
 	NEW,     /* nothing but the place is known */
 	WAITING, /* the layout is known, and memory has no interpreter yet */
@@ -45,6 +43,7 @@ struct candidate {
 	bool mapped;
 	enum state state;
 	unsigned looks, misfits;
+	bool dwarf_tried;
 	struct python_layout layout;
 };
 
@@ -87,6 +86,12 @@ python_finder_why(struct python_finder *finder)
 	return finder->why;
 }
 
+static uint64_t
+runtime_of(const struct candidate *c)
+{
+	return c->module.runtime + c->bias;
+}
+
 static bool
 read_memory(const struct python_finder *finder, uint64_t address, void *to, size_t size)
 {
@@ -110,13 +115,6 @@ read_some(const struct python_finder *finder, uint64_t address, uint8_t *to, siz
 		done += part;
 	}
 	return done;
-}
-
-static bool
-read_pointer(const struct python_finder *finder, uint64_t structure, uint32_t offset,
-	     uint64_t *value)
-{
-	return read_memory(finder, structure + offset, value, sizeof(*value));
 }
 
 /* --- refusals ----------------------------------------------------------------------------- */
@@ -168,6 +166,32 @@ take_layout(struct candidate *c, const struct python_layout *layout, uint32_t ve
 	c->misfits = 0;
 }
 
+/* Is there DWARF that tells? It is asked once, as it can take a fifth of a second. */
+static bool
+try_dwarf(struct python_finder *finder, struct candidate *c, uint32_t version)
+{
+	const struct module *module = modules_get(maps_modules(finder->maps), c->id);
+	struct symbols_config config = { .root = NULL };
+	struct python_layout layout;
+	struct debug_info *info;
+	char root[32];
+	bool good;
+
+	if (c->dwarf_tried)
+		return false;
+	c->dwarf_tried = true;
+	snprintf(root, sizeof(root), "/proc/%d/root", maps_process(finder->maps)->pid);
+	config.root = root;
+	info = debug_info_open(module, &config);
+	if (info == NULL)
+		return false;
+	good = python_dwarf_read(debug_info_dwarf(info), version, &layout);
+	if (good)
+		take_layout(c, &layout, version);
+	debug_info_close(info);
+	return good;
+}
+
 static void
 choose_by_version(struct python_finder *finder, struct candidate *c)
 {
@@ -183,8 +207,12 @@ choose_by_version(struct python_finder *finder, struct candidate *c)
 	if (version >> 24 != 3 || python_minor(version) < PYTHON_MINOR_OLDEST)
 		refuse(finder, c, "its version is %s, and 3.%d is the oldest that is known", text,
 		       PYTHON_MINOR_OLDEST);
-	else if (row == NULL)
-		refuse(finder, c, "nothing tells the layout of its version, %s", text);
+	else if ((row == NULL || c->module.debug || c->module.traced) &&
+		 try_dwarf(finder, c, version))
+		return;
+	else if (row == NULL || c->module.traced)
+		refuse(finder, c, "version %s%s is not known, and it has no debug information", text,
+		       c->module.traced ? " with traced references" : "");
 	else
 		take_layout(c, row, version);
 }
@@ -192,9 +220,8 @@ choose_by_version(struct python_finder *finder, struct candidate *c)
 static void
 choose_layout(struct python_finder *finder, struct candidate *c)
 {
-	const uint64_t runtime = c->module.runtime + c->bias;
 	uint8_t bytes[PYTHON_OFFSETS_SIZE];
-	size_t size = read_some(finder, runtime, bytes, sizeof(bytes));
+	size_t size = read_some(finder, runtime_of(c), bytes, sizeof(bytes));
 	struct python_layout layout;
 	uint64_t version;
 	const char *why;
@@ -211,54 +238,14 @@ choose_layout(struct python_finder *finder, struct candidate *c)
 
 /* --- does it fit --------------------------------------------------------------------------- */
 
-enum fit { FIT_NOTHING_YET, FIT_NOT, FIT_WELL };
-
-/* Are these threads of that interpreter, each behind the other? */
-static enum fit
-check_threads(const struct python_finder *finder, const struct python_layout *layout,
-	      uint64_t interpreter, uint64_t thread)
-{
-	uint64_t before = 0;
-
-	for (int i = 0; i < THREADS_CHECKED && thread != 0; i++) {
-		uint64_t owner, previous, next;
-
-		if (!read_pointer(finder, thread, layout->thread_interpreter, &owner) ||
-		    !read_pointer(finder, thread, layout->thread_previous, &previous) ||
-		    !read_pointer(finder, thread, layout->thread_next, &next) ||
-		    owner != interpreter || previous != before)
-			return FIT_NOT;
-		before = thread;
-		thread = next;
-	}
-	return FIT_WELL;
-}
-
-static enum fit
-check_layout(const struct python_finder *finder, const struct candidate *c)
-{
-	const struct python_layout *layout = &c->layout;
-	const uint64_t runtime = c->module.runtime + c->bias;
-	uint64_t interpreter, thread;
-
-	if (!read_pointer(finder, runtime, layout->runtime_interpreters, &interpreter) ||
-	    interpreter == 0)
-		return FIT_NOTHING_YET;
-	if (!read_pointer(finder, interpreter, layout->interpreter_threads, &thread))
-		return FIT_NOT;
-	if (thread == 0)
-		return FIT_NOTHING_YET;
-	return check_threads(finder, layout, interpreter, thread);
-}
-
 /* One that was ready: after an exec of the same file another may begin in its place. */
 static void
 check_again(struct python_finder *finder, struct candidate *c)
 {
-	const enum fit fit = check_layout(finder, c);
+	const enum python_fit fit = python_layout_check(&c->layout, runtime_of(c), finder->memory);
 
-	c->misfits = fit == FIT_NOT ? c->misfits + 1 : 0;
-	if (fit == FIT_NOTHING_YET || c->misfits == MISFITS_MOST) {
+	c->misfits = fit == PYTHON_FIT_NOT ? c->misfits + 1 : 0;
+	if (fit == PYTHON_FIT_NOTHING_YET || c->misfits == MISFITS_MOST) {
 		c->state = NEW;
 		c->looks = c->misfits = 0;
 	}
@@ -269,16 +256,16 @@ check_candidate(struct python_finder *finder, struct candidate *c)
 {
 	char text[PYTHON_VERSION_TEXT];
 
-	switch (check_layout(finder, c)) {
-	case FIT_NOTHING_YET:
+	switch (python_layout_check(&c->layout, runtime_of(c), finder->memory)) {
+	case PYTHON_FIT_NOTHING_YET:
 		c->misfits = 0;
 		return;
-	case FIT_WELL:
+	case PYTHON_FIT_WELL:
 		c->state = READY;
 		c->looks = c->misfits = 0;
 		return;
-	case FIT_NOT:
-		if (++c->misfits < MISFITS_MOST)
+	case PYTHON_FIT_NOT:
+		if (++c->misfits < MISFITS_MOST || try_dwarf(finder, c, c->layout.version))
 			return;
 	}
 	python_version_text(c->layout.version, text);
@@ -348,7 +335,7 @@ fill_place(const struct candidate *c, struct python_place *place)
 {
 	*place = (struct python_place){
 		.module = c->id,
-		.runtime = c->module.runtime + c->bias,
+		.runtime = runtime_of(c),
 		.layout = c->layout,
 		.eval_count = c->module.eval_count,
 	};

@@ -19,7 +19,7 @@
 /* The longest version text: "3.10.13rc1" and its zero. */
 #define TEXT_OVERLAP 16
 
-enum { WANTED_RUNTIME, WANTED_VERSION, WANTED_EVAL, WANTED_DEBUG };
+enum { WANTED_RUNTIME, WANTED_VERSION, WANTED_EVAL, WANTED_DEBUG, WANTED_TRACED };
 
 static const struct symbol_wanted wanted[] = {
 	[WANTED_RUNTIME] = { .name = "_PyRuntime" },
@@ -27,6 +27,8 @@ static const struct symbol_wanted wanted[] = {
 	[WANTED_EVAL] = { .name = "_PyEval_EvalFrameDefault", .code = true, .parts = true },
 	/* Only there with Py_REF_DEBUG, which Py_DEBUG switches on (Include/object.h). */
 	[WANTED_DEBUG] = { .name = "_Py_NegativeRefcount", .code = true },
+	/* Only with Py_TRACE_REFS, which is no part of Py_DEBUG since 3.8. */
+	[WANTED_TRACED] = { .name = "_Py_PrintReferences", .code = true },
 };
 
 void
@@ -50,6 +52,7 @@ take_symbols(struct python_module_search *search)
 	symbol = symbol_search_first(symbols, WANTED_VERSION);
 	found->version = symbol != NULL ? symbol->vaddr : 0;
 	found->debug = symbol_search_first(symbols, WANTED_DEBUG) != NULL;
+	found->traced = symbol_search_first(symbols, WANTED_TRACED) != NULL;
 	for (size_t i = 0; i < symbols->found_count; i++) {
 		symbol = &symbols->found[i];
 		if (symbol->wanted == WANTED_EVAL && symbol->size > 0 &&

@@ -25,6 +25,7 @@ struct python_module {
 	uint64_t runtime;        /* 0: no CPython is there */
 	uint64_t version;        /* of Py_Version; 0: not there */
 	bool debug;              /* --with-pydebug */
+	bool traced;             /* --with-trace-refs: each object has two pointers more */
 	struct address_range eval[PYTHON_EVAL_MOST];
 	size_t eval_count;
 	uint32_t named;          /* the version that the file's name has; 0: none */

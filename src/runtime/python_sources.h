@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "python_layout.h"
+#include "wallsample/memory.h"
 
 /* Part of a version: its minor number, 11 of 3.11.7. */
 static inline unsigned
@@ -62,6 +63,14 @@ extern const uint32_t python_table_gil_rest;
  * that is wanted.
  */
 bool python_dwarf_read(Dwarf *dwarf, uint32_t version, struct python_layout *layout);
+
+/* --- memory (python_fit.c) ------------------------------------------------------------------ */
+
+/* NOTHING_YET: there is no interpreter with a thread. NOT may be said of one that is changing. */
+enum python_fit { PYTHON_FIT_NOTHING_YET, PYTHON_FIT_NOT, PYTHON_FIT_WELL };
+/* `runtime` is the address of _PyRuntime. */
+enum python_fit python_layout_check(const struct python_layout *layout, uint64_t runtime,
+				    const struct memory *memory);
 
 /* --- all of them (python_layout.c) -------------------------------------------------------- */
 

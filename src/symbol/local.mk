@@ -15,6 +15,7 @@ libwallsample_a_SOURCES += \
 	src/symbol/debug_file_parts.h \
 	src/symbol/debug_file_place.c \
 	src/symbol/debug_file_split.c \
+	src/symbol/debug_info.c \
 	src/symbol/debuginfod.h \
 	src/symbol/dwarf_form.c \
 	src/symbol/dwarf_form.h \

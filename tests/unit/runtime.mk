@@ -1,8 +1,17 @@
 # Unit tests of src/runtime.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_python_find
-TESTS += tests/unit/test_python_find
+check_PROGRAMS += tests/unit/test_python_find tests/unit/test_python_layout \
+	tests/unit/test_python_module
+TESTS += tests/unit/test_python_find tests/unit/test_python_layout \
+	tests/unit/test_python_module
 endif
+python_offsets_files = tests/unit/python_offsets.c tests/unit/python_offsets.h
 tests_unit_test_python_find_SOURCES = tests/unit/test_python_find.c
 tests_unit_test_python_find_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_python_find_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_python_layout_SOURCES = tests/unit/test_python_layout.c $(python_offsets_files)
+tests_unit_test_python_layout_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_python_layout_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_python_module_SOURCES = tests/unit/test_python_module.c
+tests_unit_test_python_module_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_python_module_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

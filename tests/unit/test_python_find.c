@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,8 +44,9 @@ read_target(void *context, uint64_t address, void *to, size_t size)
 	return memory_read_process(t->pid, address, to, size) == size;
 }
 
+/* `held`: it stands still when it has executed, as a tracee of ours. */
 static void
-start(struct target *t, const char *path, const char *script)
+start(struct target *t, const char *path, const char *script, bool held)
 {
 	int in[2], out[2];
 
@@ -58,6 +60,8 @@ start(struct target *t, const char *path, const char *script)
 		dup2(out[1], 1);
 		close(in[1]);
 		close(out[0]);
+		if (held)
+			ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 		execl(path, path, "-c", script, (char *)NULL);
 		_exit(127);
 	}
@@ -82,14 +86,14 @@ open_target(struct target *t)
 static void
 stop(struct target *t)
 {
+	kill(t->pid, SIGKILL);
+	waitpid(t->pid, NULL, 0);
 	python_finder_free(t->finder);
 	maps_free(t->maps);
 	modules_free(t->modules);
 	process_free(t->process);
 	close(t->to);
 	close(t->from);
-	kill(t->pid, SIGKILL);
-	waitpid(t->pid, NULL, 0);
 }
 
 /* Looks until nothing more is to come. */
@@ -141,7 +145,7 @@ check_python(const char *path)
 	size_t count;
 
 	print_message("%s\n", path);
-	start(&t, path, script);
+	start(&t, path, script, false);
 	read_line(&t, says, sizeof(says));
 	open_target(&t);
 	count = look(&t, &place);
@@ -154,6 +158,116 @@ check_python(const char *path)
 		check_place(&place[0], says);
 	}
 	stop(&t);
+}
+
+/* The first that is there, and has its CPython in the program itself; NULL: none. */
+static const char *
+find_static(const glob_t *pythons)
+{
+	for (size_t i = 0; i < pythons->gl_pathc; i++)
+		if (strncmp(pythons->gl_pathv[i], "/usr/bin/", 9) == 0 &&
+		    strstr(pythons->gl_pathv[i], "python3.1") != NULL)
+			return pythons->gl_pathv[i];
+	return NULL;
+}
+
+/* A program that has not begun: there is nothing yet, and one comes. */
+static void
+test_from_the_beginning(void **state)
+{
+	const char *path = find_static(*state);
+	const struct python_place *place;
+	char line[16];
+	struct target t;
+	bool busy;
+	int status;
+
+	if (path == NULL)
+		skip();
+	start(&t, path, "print('ready', flush=True); input()", true);
+	assert_int_equal(waitpid(t.pid, &status, 0), t.pid);
+	assert_true(WIFSTOPPED(status));
+	open_target(&t);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(python_finder_look(t.finder, &place, &busy), 0);
+		assert_null(python_finder_why(t.finder));
+		assert_true(busy);
+	}
+	assert_int_equal(ptrace(PTRACE_DETACH, t.pid, NULL, NULL), 0);
+	read_line(&t, line, sizeof(line));
+	maps_refresh(t.maps);
+	assert_int_equal(look(&t, &place), 1);
+	/* And found again, without end, for no more than a look. */
+	assert_int_equal(python_finder_look(t.finder, &place, &busy), 1);
+	assert_false(busy);
+	stop(&t);
+}
+
+/* The same program executes itself: what was found is gone, and another is found. */
+static void
+test_executes_itself(void **state)
+{
+	static const char script[] =
+		"import os, sys\n"
+		"n = int(os.environ.get('TIMES', '2'))\n"
+		"os.environ['TIMES'] = str(n - 1)\n"
+		"print('ready', n, flush=True)\n"
+		"os.read(0, 1)\n"
+		"os.execv(sys.executable, [sys.executable] + sys.orig_argv[1:] if n > 0 else ['x'])\n";
+	const char *path = find_static(*state);
+	const struct python_place *place;
+	char line[16];
+	struct target t;
+
+	if (path == NULL)
+		skip();
+	start(&t, path, script, false);
+	read_line(&t, line, sizeof(line));
+	open_target(&t);
+	for (int i = 0; i < 2; i++) {
+		maps_refresh(t.maps);
+		assert_int_equal(look(&t, &place), 1);
+		assert_int_equal(write(t.to, "x", 1), 1);
+		/* In the midst of it anything may be found, but nothing is said. */
+		look(&t, &place);
+		assert_null(python_finder_why(t.finder));
+		read_line(&t, line, sizeof(line));
+	}
+	maps_refresh(t.maps);
+	assert_int_equal(look(&t, &place), 1);
+	assert_true(python_layout_is_sane(&place->layout));
+	stop(&t);
+}
+
+/* Threads come and go all the time. */
+static void
+test_restless(void **state)
+{
+	static const char script[] = "import threading\n"
+				     "print('ready', flush=True)\n"
+				     "while True:\n"
+				     "    t = [threading.Thread(target=int) for i in range(9)]\n"
+				     "    [x.start() for x in t]\n"
+				     "    [x.join() for x in t]\n";
+	const glob_t *pythons = *state;
+
+	for (size_t i = 0; i < pythons->gl_pathc; i++) {
+		const struct python_place *place;
+		char line[16];
+		struct target t;
+		bool busy;
+
+		if (strstr(pythons->gl_pathv[i], "3.6") || strstr(pythons->gl_pathv[i], "3.7"))
+			continue;
+		start(&t, pythons->gl_pathv[i], script, false);
+		read_line(&t, line, sizeof(line));
+		open_target(&t);
+		assert_int_equal(look(&t, &place), 1);
+		for (int n = 0; n < 1000; n++)
+			assert_int_equal(python_finder_look(t.finder, &place, &busy), 1);
+		assert_null(python_finder_why(t.finder));
+		stop(&t);
+	}
 }
 
 static void
@@ -197,6 +311,9 @@ main(void)
 	glob_t pythons = { 0 };
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate(test_installed, &pythons),
+		cmocka_unit_test_prestate(test_from_the_beginning, &pythons),
+		cmocka_unit_test_prestate(test_executes_itself, &pythons),
+		cmocka_unit_test_prestate(test_restless, &pythons),
 	};
 	int status;
 

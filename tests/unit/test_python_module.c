@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_python_module.c - CPython in files without symbols: by the section, and its version by text
+ * among the constants or by the file's name.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/runtime/python_module.h"
+#include "wallsample/base.h"
+
+/* Constants are read in pieces of 64 KiB. */
+#define PIECE ((size_t)64 << 10)
+#define TEXT_SIZE (3 * PIECE)
+#define RUNTIME 0x7000
+
+struct made {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	Elf64_Shdr section[3];
+	char names[64];
+	char text[TEXT_SIZE];
+};
+
+static void
+make(struct made *file, const char *section)
+{
+	memset(file, 0, sizeof(*file));
+	memcpy(file->header.e_ident, ELFMAG, SELFMAG);
+	file->header.e_ident[EI_CLASS] = ELFCLASS64;
+	file->header.e_ident[EI_DATA] = ELFDATA2LSB;
+	file->header.e_ident[EI_VERSION] = EV_CURRENT;
+	file->header.e_type = ET_DYN;
+	file->header.e_machine = EM_X86_64;
+	file->header.e_version = EV_CURRENT;
+	file->header.e_phoff = offsetof(struct made, segment);
+	file->header.e_phentsize = sizeof(Elf64_Phdr);
+	file->header.e_phnum = 1;
+	file->header.e_shoff = offsetof(struct made, section);
+	file->header.e_shentsize = sizeof(Elf64_Shdr);
+	file->header.e_shnum = 3;
+	file->header.e_shstrndx = 2;
+	file->segment = (Elf64_Phdr){
+		.p_type = PT_LOAD, .p_flags = PF_R, .p_filesz = sizeof(*file),
+		.p_memsz = sizeof(*file), .p_align = 4096,
+	};
+	file->section[1] = (Elf64_Shdr){
+		.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addr = RUNTIME,
+	};
+	file->section[2] = (Elf64_Shdr){
+		.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct made, names),
+		.sh_size = sizeof(file->names),
+	};
+	memcpy(file->names + 1, section, strlen(section));
+}
+
+/* In steps as small as can be. */
+static bool
+search(const struct made *file, const char *name, struct python_module *found)
+{
+	struct module module = { .kind = MODULE_FILE, .name = name };
+	struct python_module_search search;
+	uint64_t budget;
+	int steps = 0;
+
+	module.image = image_open_memory(file, sizeof(*file));
+	if (module.image == NULL)
+		return false;
+	python_module_search_init(&search, &module);
+	do {
+		budget = 1;
+		assert_true(++steps < 1000);
+	} while (!python_module_search_step(&search, &budget));
+	*found = search.found;
+	image_free(module.image);
+	return true;
+}
+
+/* What the name and these texts together say. */
+static uint32_t
+version_of(const char *name, const char *const *text, size_t count)
+{
+	struct made *file = xmalloc(sizeof(*file));
+	struct python_module found;
+
+	make(file, ".PyRuntime");
+	for (size_t i = 0; i < count; i++)
+		memcpy(file->text + 1 + 100 * i, text[i], strlen(text[i]));
+	assert_true(search(file, name, &found));
+	assert_int_equal(found.runtime, RUNTIME);
+	assert_int_equal(found.version, 0);
+	assert_int_equal(found.eval_count, 0);
+	free(file);
+	return python_module_version(&found);
+}
+
+static void
+test_section(void **state)
+{
+	static const char *const others[] = { ".PyRuntime2", "x.PyRuntim", ".data" };
+	struct made *file = xmalloc(sizeof(*file));
+	struct python_module found;
+
+	(void)state;
+	make(file, ".PyRuntime");
+	assert_true(search(file, "program", &found));
+	assert_int_equal(found.runtime, RUNTIME);
+	assert_int_equal(python_module_version(&found), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		make(file, others[i]);
+		memcpy(file->text + 1, "3.9.18", 7);
+		assert_true(search(file, "python3.9", &found));
+		assert_int_equal(found.runtime, 0);
+		assert_int_equal(found.text_count, 0); /* not even looked for */
+	}
+	free(file);
+}
+
+static void
+test_version_of_text(void **state)
+{
+	static const char *const plain[] = { "3.9.18" };
+	static const char *const end[] = { "/opt/python/3.10.13", "version 2.7.18", "13.9.18" };
+	static const char *const none[] = { "3.9.18 ", "3.9", "3.40.1", "1.3.9.1", "3.9.18.2" };
+	static const char *const two[] = { "3.9.18", "3.8.1" };
+	static const char *const same[] = { "3.9.18", "3.9.2" };
+
+	(void)state;
+	assert_int_equal(version_of("uwsgi", plain, 1), 0x030912f0);
+	assert_int_equal(version_of("uwsgi", end, ARRAY_SIZE(end)), 0x030a0df0);
+	assert_int_equal(version_of("uwsgi", none, ARRAY_SIZE(none)), 0);
+	/* The name tells which of several it is. */
+	assert_int_equal(version_of("uwsgi", two, 2), 0);
+	assert_int_equal(version_of("libpython3.9.so.1.0", two, 2), 0x030912f0);
+	assert_int_equal(version_of("python3.8", two, 2), 0x030801f0);
+	assert_int_equal(version_of("python3.9d", same, 2), 0x03090000);
+	assert_int_equal(version_of("python3.10-dbg", same, 2), 0x030a0000);
+}
+
+static void
+test_text_across_pieces(void **state)
+{
+	struct made *file = xmalloc(sizeof(*file));
+	const size_t before = offsetof(struct made, text);
+
+	(void)state;
+	for (size_t at = PIECE - 24; at < PIECE + 8; at++) {
+		struct python_module found;
+
+		make(file, ".PyRuntime");
+		memset(file->text, 'x', TEXT_SIZE);
+		memcpy(file->text + (at - before), "3.10.13rc1", 11);
+		assert_true(search(file, "program", &found));
+		assert_int_equal(python_module_version(&found), 0x030a0dc1);
+	}
+	free(file);
+}
+
+static void
+test_damaged(void **state)
+{
+	struct made *file = xmalloc(sizeof(*file));
+	struct python_module found;
+	struct rng rng;
+
+	(void)state;
+	rng_seed(&rng, 6);
+	for (int i = 0; i < 2000; i++) {
+		make(file, ".PyRuntime");
+		memcpy(file->text + 1, "3.9.18", 7);
+		for (int n = 0; n < 3; n++) {
+			uint8_t *bytes = (uint8_t *)file;
+
+			bytes[rng_next(&rng) % offsetof(struct made, text)] =
+				rng_next(&rng) % 3 == 0 ? 0xff : (uint8_t)rng_next(&rng);
+		}
+		search(file, "python3.9", &found);
+	}
+	free(file);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_section),
+		cmocka_unit_test(test_version_of_text),
+		cmocka_unit_test(test_text_across_pieces),
+		cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
