@@ -1,19 +1,26 @@
 libwallsample_a_SOURCES += \
 	src/runtime/gil.c \
-	src/runtime/python_code.h \
+	src/runtime/pages.c src/runtime/pages.h \
+	src/runtime/python.c src/runtime/python.h \
+	src/runtime/python_capture.c \
+	src/runtime/python_code.c src/runtime/python_code.h \
 	src/runtime/python_debug_offsets.c \
 	src/runtime/python_dwarf.c \
-	src/runtime/python_find.c \
-	src/runtime/python_find.h \
+	src/runtime/python_find.c src/runtime/python_find.h \
 	src/runtime/python_fit.c \
-	src/runtime/python_layout.c \
-	src/runtime/python_layout.h \
-	src/runtime/python_module.c \
-	src/runtime/python_module.h \
-	src/runtime/python_sources.h
+	src/runtime/python_layout.c src/runtime/python_layout.h \
+	src/runtime/python_lines.c \
+	src/runtime/python_merge.c \
+	src/runtime/python_module.c src/runtime/python_module.h \
+	src/runtime/python_pthread.c src/runtime/python_pthread.h \
+	src/runtime/python_sources.h \
+	src/runtime/python_text.c src/runtime/python_text.h \
+	src/runtime/python_threads.c \
+	src/runtime/runtime_kind.h \
+	src/runtime/runtimes.c
 if ARCH_X86_64
-libwallsample_a_SOURCES += src/runtime/python_table_x86_64.c
+libwallsample_a_SOURCES += src/runtime/python_pthread_x86_64.c src/runtime/python_table_x86_64.c
 endif
 if ARCH_AARCH64
-libwallsample_a_SOURCES += src/runtime/python_table_aarch64.c
+libwallsample_a_SOURCES += src/runtime/python_pthread_aarch64.c src/runtime/python_table_aarch64.c
 endif
