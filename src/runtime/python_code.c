@@ -32,6 +32,9 @@ struct python_codes {
 	size_t count, capacity;
 	struct table by_address; /* (address, 0) -> the record of who lies there now */
 	struct table lines;      /* (record, offset) -> line */
+	struct table copies;     /* (record, index of its bytecode) -> copy */
+	uint64_t *copy;          /* where that begins; 0: not known */
+	size_t copy_count, copy_capacity;
 	struct strbuf text;      /* scratch */
 	uint8_t *members;        /* scratch for layout->code_size bytes */
 	uint64_t code_type;      /* the type object of code objects; 0: not seen yet */
@@ -78,6 +81,7 @@ python_codes_create(const struct python_layout *layout, const struct memory *mem
 	codes->texts = strings_create();
 	table_init(&codes->by_address);
 	table_init(&codes->lines);
+	table_init(&codes->copies);
 	strbuf_init(&codes->text);
 	if (layout->code_size <= CODE_SIZE_MOST)
 		codes->members = xmalloc(layout->code_size);
@@ -106,6 +110,8 @@ python_codes_free(struct python_codes *codes)
 	strings_free(codes->texts);
 	table_release(&codes->by_address);
 	table_release(&codes->lines);
+	table_release(&codes->copies);
+	free(codes->copy);
 	strbuf_release(&codes->text);
 	free(codes->members);
 	free(codes);
@@ -227,18 +233,12 @@ read_line_table(struct python_codes *codes, struct record *record)
 	return true;
 }
 
-/*
- * Where the bytecode that the frame executes begins. Threads of a free-threaded 3.14 have copies
- * of their own, which are an array behind its size; the first one is that of the object.
- */
+/* Where a thread's copy of the bytecode begins: an array of them stands behind its size. */
 static bool
-find_bytecode(const struct python_codes *codes, uint64_t address, uint32_t index, uint64_t *start)
+read_copy(const struct python_codes *codes, uint64_t address, uint32_t index, uint64_t *start)
 {
 	uint64_t copies, count;
 
-	*start = address + codes->layout->code_instructions;
-	if (index == 0 || codes->layout->code_bytecodes == PYTHON_ABSENT)
-		return true;
 	return python_read_u64(codes->memory, address + codes->layout->code_bytecodes, &copies) &&
 	       copies != 0 && python_read_u64(codes->memory, copies, &count) && index < count &&
 	       python_read_u64(codes->memory, copies + 8 + (uint64_t)index * 8, start) &&
@@ -246,11 +246,55 @@ find_bytecode(const struct python_codes *codes, uint64_t address, uint32_t index
 }
 
 /*
+ * Where the bytecode that the frame executes begins. Threads of a free-threaded 3.14 have copies
+ * of their own, the first of which is that of the object. What was read once is kept.
+ */
+static bool
+find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index, uint64_t *start)
+{
+	uint64_t address = codes->record[number]->id.address;
+	uint32_t *place;
+	bool added;
+
+	*start = address + codes->layout->code_instructions;
+	if (index == 0 || codes->layout->code_bytecodes == PYTHON_ABSENT)
+		return true;
+	if (codes->copy_count >= UINT32_MAX)
+		return read_copy(codes, address, index, start);
+	place = table_place(&codes->copies, number, index, (uint32_t)codes->copy_count, &added);
+	if (added) {
+		codes->copy = xgrow(codes->copy, &codes->copy_capacity, codes->copy_count + 1,
+				    sizeof(codes->copy[0]));
+		codes->copy[codes->copy_count++] = 0;
+	}
+	if (codes->copy[*place] == 0 && read_copy(codes, address, index, start))
+		codes->copy[*place] = *start;
+	*start = codes->copy[*place];
+	return *start != 0;
+}
+
+/*
+ * A copy is freed some time after its thread has ended, and another may have been made since. All
+ * copies of one code are of one size, which an allocator does not give out overlapping:
+ * an instruction of the new one is none of the old one, and has no line there.
+ */
+static bool
+forget_copy(struct python_codes *codes, uint32_t number, uint32_t index)
+{
+	uint32_t place;
+
+	if (!table_find(&codes->copies, number, index, &place) || codes->copy[place] == 0)
+		return false;
+	codes->copy[place] = 0;
+	return true;
+}
+
+/*
  * The offset in bytes of what the frame executes, or executed last; -1: it has not begun. False:
  * the instruction is none of this code.
  */
 static bool
-offset_of(const struct python_codes *codes, const struct python_code_id *id, uint64_t instruction,
+offset_of(struct python_codes *codes, uint32_t number, uint64_t instruction,
 	  uint32_t bytecode_index, int64_t *offset)
 {
 	const struct python_layout *layout = codes->layout;
@@ -265,11 +309,11 @@ offset_of(const struct python_codes *codes, const struct python_code_id *id, uin
 			*offset *= 2;
 		return true;
 	}
-	if (!find_bytecode(codes, id->address, bytecode_index, &start))
+	if (!find_bytecode(codes, number, bytecode_index, &start))
 		return false;
 	/* One instruction before the first: the last that 3.11 and 3.12 have executed. */
 	*offset = instruction + 2 == start ? -1 : (int64_t)(instruction - start);
-	return *offset == -1 || (instruction >= start && *offset <= INT32_MAX);
+	return *offset == -1 || (*offset >= 0 && *offset <= INT32_MAX);
 }
 
 static uint32_t
@@ -286,23 +330,37 @@ decode(const struct python_layout *layout, const struct record *record, uint32_t
 	return python_line_lnotab(table, size, first_line, offset);
 }
 
-uint32_t
-python_codes_line(struct python_codes *codes, const struct python_code_id *id, uint64_t instruction,
-		  uint32_t bytecode_index)
+static uint32_t
+line_of_record(struct python_codes *codes, uint32_t number, uint64_t instruction,
+	       uint32_t bytecode_index)
 {
-	uint32_t number, line;
-	struct record *record = find_record(codes, id, &number);
+	struct record *record = codes->record[number];
+	uint32_t line;
 	int64_t offset;
 
-	if (record == NULL || !offset_of(codes, id, instruction, bytecode_index, &offset))
+	if (!offset_of(codes, number, instruction, bytecode_index, &offset))
 		return 0;
 	if (offset < 0)
-		return id->first_line <= INT32_MAX ? id->first_line : 0;
+		return record->id.first_line <= INT32_MAX ? record->id.first_line : 0;
 	if (table_find(&codes->lines, number, (uint64_t)offset, &line))
 		return line;
 	if (!read_line_table(codes, record))
 		return 0;
 	line = decode(codes->layout, record, (uint32_t)offset);
 	*table_place(&codes->lines, number, (uint64_t)offset, 0, NULL) = line;
+	return line;
+}
+
+uint32_t
+python_codes_line(struct python_codes *codes, const struct python_code_id *id, uint64_t instruction,
+		  uint32_t bytecode_index)
+{
+	uint32_t number, line;
+
+	if (find_record(codes, id, &number) == NULL)
+		return 0;
+	line = line_of_record(codes, number, instruction, bytecode_index);
+	if (line == 0 && forget_copy(codes, number, bytecode_index))
+		line = line_of_record(codes, number, instruction, bytecode_index);
 	return line;
 }

@@ -39,7 +39,8 @@ struct python_code {
 
 /*
  * The code object: read from memory when it is met for the first time, and then checked to be still
- * the same one. NULL: it has gone, or is none.
+ * the same one: `memory` must not answer that from a copy that it keeps. NULL: it has gone,
+ * or is none. What is returned is valid until python_codes_free.
  */
 const struct python_code *python_codes_find(struct python_codes *codes,
 					    const struct python_code_id *id);
