@@ -6,6 +6,7 @@ replay_tests = \
 	tests/replay/json.sh \
 	tests/replay/perf.sh \
 	tests/replay/pprof.sh \
+	tests/replay/python_lines.sh \
 	tests/replay/speedscope.sh \
 	tests/replay/svg.sh
 TESTS += $(replay_tests)
