@@ -12,7 +12,8 @@ live_tests = \
 	tests/live/test_jitter tests/live/test_killed tests/live/test_late \
 	tests/live/test_latency tests/live/test_lifecycle \
 	tests/live/test_modes \
-	tests/live/test_names tests/live/test_node tests/live/test_recursion tests/live/test_shapes \
+	tests/live/test_names tests/live/test_node tests/live/test_python_objects \
+	tests/live/test_recursion tests/live/test_shapes \
 	tests/live/test_shares tests/live/test_states tests/live/test_stopped tests/live/test_sums \
 	tests/live/test_unharmed tests/live/test_waits
 check_PROGRAMS += $(live_tests)
@@ -33,6 +34,7 @@ tests_live_test_lifecycle_LDADD = $(live_ldadd)
 tests_live_test_modes_LDADD = $(live_ldadd)
 tests_live_test_names_LDADD = $(live_ldadd)
 tests_live_test_node_LDADD = $(live_ldadd)
+tests_live_test_python_objects_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
 tests_live_test_recursion_LDADD = $(live_ldadd)
 tests_live_test_shapes_LDADD = $(live_ldadd)
 tests_live_test_shares_LDADD = $(live_ldadd)
@@ -92,7 +94,7 @@ live_sources = \
 	tests/live/targets/stuck.c \
 	tests/live/targets/target.h tests/live/targets/throng.c tests/live/targets/timers.c \
 	tests/live/targets/vforks.c
-EXTRA_DIST += $(live_sources)
+EXTRA_DIST += $(live_sources) tests/live/python_objects.py
 
 # One rule for all of them: a target is one file.
 live_one = $(live_cc) -O2 -g -fomit-frame-pointer $(live_out) $(live_source)/$(@F).c -lrt
