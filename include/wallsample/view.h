@@ -56,9 +56,11 @@ struct view_function {
 	bool known;         /* has a name of its own: not an address, not "[anon]"; of a module
 			     * or a source file: all functions of it have */
 	bool needs_module;  /* the name alone does not say of which module it is */
-	uint32_t module_id; /* MODULE_NONE for a named frame */
+	bool script;        /* of an interpreted program: the module is its file's short name, as
+			     * "app.py" and "json/__init__.py", "" if the file is not known */
+	uint32_t module_id; /* MODULE_NONE for a named frame and a script's function */
 	/* The rest is of the first of its frames, so of all only by address. */
-	const char *file;   /* NULL: not known */
+	const char *file;   /* NULL: not known; a script's functions of one name differ by it */
 	uint32_t line;      /* 0: not known */
 	bool inlined;       /* into the next, outer one of its stacks: they share a frame */
 	uint32_t frame;     /* of the profile */
@@ -74,6 +76,9 @@ struct view_row {
 	int64_t samples;
 	int64_t ns[WEIGHT_COUNT];   /* at least one is > 0, none below */
 };
+
+/* Is it a frame of ours with a text of its own, and no function? */
+bool view_is_named(const struct view_function *function);
 
 struct view;
 

@@ -125,7 +125,8 @@ function_of(const struct view *view, const struct view_row *row)
 	for (size_t i = 0; i < row->depth; i++) {
 		const struct view_function *function = view_function(view, row->function[i]);
 
-		if (function->module[0] != '\0' && !is_system_library(function->module))
+		if (function->script ||
+		    (function->module[0] != '\0' && !is_system_library(function->module)))
 			return row->function[i];
 	}
 	return row->depth > 0 && view_function(view, row->function[0])->module[0] != '\0' ?

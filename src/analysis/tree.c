@@ -80,7 +80,7 @@ flame_has_state(const struct view *view, enum run_state state, const uint32_t *f
 		size_t depth)
 {
 	return state != RUN_RUNNING && state != RUN_UNKNOWN && depth > 0 &&
-	       view_function(view, function[0])->module_id != MODULE_NONE &&
+	       !view_is_named(view_function(view, function[0])) &&
 	       !view_is_gap(view_function(view, function[depth - 1]));
 }
 

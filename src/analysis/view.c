@@ -10,9 +10,15 @@
 #include "view_parts.h"
 
 bool
+view_is_named(const struct view_function *function)
+{
+	return function->module_id == MODULE_NONE && !function->script;
+}
+
+bool
 view_is_gap(const struct view_function *outermost)
 {
-	return outermost->module_id == MODULE_NONE && strcmp(outermost->name, PROFILE_GAP) == 0;
+	return view_is_named(outermost) && strcmp(outermost->name, PROFILE_GAP) == 0;
 }
 
 /* --- paths: stacks whose addresses differ but whose functions do not are one ------- */

@@ -27,6 +27,46 @@ compare_frames(const void *left, const void *right, void *profile)
 	return symbol_place_compare(&a, &b);
 }
 
+static bool
+is_script(const struct profile_frame *frame)
+{
+	return frame->module == MODULE_NONE && frame->origin == FRAME_SCRIPT;
+}
+
+/*
+ * What its users call the file: the last part of its path, and the one before where that says
+ * nothing alone. "<string>" and "<frozen importlib._bootstrap>" are no paths, whatever is in them.
+ */
+static const char *
+script_module(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *from;
+
+	if (file[0] == '<' || slash == NULL || slash[1] == '\0')
+		return file;
+	if (strcmp(slash, "/__init__.py") != 0 && strcmp(slash, "/__main__.py") != 0)
+		return slash + 1;
+	for (from = slash; from > file && from[-1] != '/';)
+		from--;
+	return from < slash ? from : slash + 1;
+}
+
+static struct symbol
+script_symbol(struct naming *naming, const struct profile_frame *frame)
+{
+	struct strings *texts = naming->view->texts;
+	const char *file = profile_text(naming->view->profile, frame->file);
+	const bool known = file[0] != '\0';
+
+	return (struct symbol){
+		.function = profile_text(naming->view->profile, (uint32_t)frame->address),
+		.module = strings_text(texts, strings_intern(texts, script_module(file))),
+		.file = known ? file : NULL,
+		.line = known ? frame->line : 0,
+		.known = true,
+	};
+}
+
 static void
 name_frame(struct naming *naming, uint32_t id)
 {
@@ -39,7 +79,9 @@ name_frame(struct naming *naming, uint32_t id)
 			       naming->symbol_count + SYMBOL_CHAIN_MAX, sizeof(*naming->symbol));
 	to = naming->symbol + naming->symbol_count;
 	naming->of_frame[id] = (struct names){ .first = naming->symbol_count, .count = 1 };
-	if (frame->module == MODULE_NONE)
+	if (is_script(frame))
+		*to = script_symbol(naming, frame);
+	else if (frame->module == MODULE_NONE)
 		*to = (struct symbol){
 			.function = profile_text(profile, (uint32_t)frame->address),
 			.module = "",
@@ -77,11 +119,11 @@ base_name(const char *path)
 }
 
 static const char *
-text_with_line(struct naming *naming, const struct symbol *symbol)
+text_with_line(struct naming *naming, const struct symbol *symbol, bool script)
 {
 	strbuf_clear(&naming->scratch);
 	strbuf_add_format(&naming->scratch, "%s (%s:%u)", symbol->function,
-			  base_name(symbol->file), symbol->line);
+			  script ? symbol->module : base_name(symbol->file), symbol->line);
 	return strings_text(naming->view->texts,
 			    strings_intern(naming->view->texts, naming->scratch.data));
 }
@@ -89,33 +131,46 @@ text_with_line(struct naming *naming, const struct symbol *symbol)
 static struct view_function
 function_of(struct naming *naming, const struct symbol *symbol, uint32_t frame)
 {
-	const uint32_t module_id = profile_frame(naming->view->profile, frame)->module;
+	const struct profile_frame *of = profile_frame(naming->view->profile, frame);
+	const bool script = is_script(of);
 	struct view_function function = {
 		.name = symbol->function,
 		.module = symbol->module,
 		.known = symbol->known,
 		.needs_module = symbol->known && symbol->module[0] != '\0',
-		.module_id = module_id,
+		.script = script,
+		.module_id = of->module,
 		.file = symbol->file,
 		.line = symbol->line,
 		.inlined = symbol->inlined,
 		.frame = frame,
 	};
 
-	if (module_id == MODULE_NONE ||
-	    profile_frame(naming->view->profile, frame)->origin == FRAME_DATA)
+	if (view_is_named(&function) || of->origin == FRAME_DATA)
 		return function;
 	if (naming->key == VIEW_BY_LINE && symbol->file != NULL && symbol->line > 0) {
-		function.name = text_with_line(naming, symbol);
+		function.name = text_with_line(naming, symbol, script);
 		function.needs_module = false;
-	} else if (naming->key == VIEW_BY_MODULE) {
+	} else if (naming->key == VIEW_BY_MODULE && symbol->module[0] != '\0') {
 		function.name = symbol->module;
 		function.needs_module = false;
-	} else if (naming->key == VIEW_BY_SOURCE) {
+	} else if (naming->key == VIEW_BY_SOURCE || naming->key == VIEW_BY_MODULE) {
 		function.name = symbol->file != NULL ? symbol->file : "[no source]";
-		function.needs_module = symbol->file == NULL;
+		function.needs_module = symbol->file == NULL && symbol->module[0] != '\0';
 	}
 	return function;
+}
+
+/*
+ * Beside its name a function is told by its module; a script's by its file, as many have the same
+ * short name.
+ */
+static const char *
+place_of_function(const struct naming *naming, const struct view_function *function)
+{
+	return function->script && function->file != NULL && naming->key != VIEW_BY_MODULE ?
+		       function->file :
+		       function->module;
 }
 
 /*
@@ -143,7 +198,8 @@ number_functions(struct naming *naming)
 
 			naming->function[at] = *table_place(
 				&known, apart ? i : (uintptr_t)function.name,
-				apart ? at : (uintptr_t)function.module,
+				apart ? at :
+					(uintptr_t)place_of_function(naming, &function),
 				(uint32_t)view->function_count, &added);
 			if (!added) {
 				view->function[naming->function[at]].known &= function.known;

@@ -279,12 +279,20 @@ waiting_place(const struct view *view, const uint32_t *function, size_t depth)
 	/* In a static program they are functions of its own. */
 	static const char *const names[] = { "__", "pthread_", "futex", "sem_", "mtx_", "cnd_",
 					     "std::", NULL };
+	/* What CPython has between its functions and these. */
+	static const char *const python[] = { "PyThread_", "acquire_timed", "lock_PyThread_",
+					      "rlock_acquire", "take_gil", "_PyMutex_",
+					      "_PyRWMutex_", "_PySemaphore_", "_PyParkingLot_",
+					      NULL };
 
 	for (size_t i = 0; i < depth; i++) {
 		const struct view_function *at = view_function(view, function[i]);
 
+		if (at->script)
+			return i;
 		if (!begins_with_one_of(at->module, libraries) &&
-		    !begins_with_one_of(at->name, names) && at->module[0] != '\0')
+		    !begins_with_one_of(at->name, names) &&
+		    !begins_with_one_of(at->name, python) && at->module[0] != '\0')
 			return i;
 	}
 	return 0;

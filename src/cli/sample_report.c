@@ -287,7 +287,7 @@ say_origins(const struct sample_run *run)
 	for (size_t i = 0; i < profile_frame_count(run->profile); i++) {
 		const struct profile_frame *frame = profile_frame(run->profile, (uint32_t)i);
 
-		if (frame->module != MODULE_NONE)
+		if (frame->module != MODULE_NONE || frame->origin == FRAME_SCRIPT)
 			count[frame->origin]++;
 	}
 	strbuf_init(&text);

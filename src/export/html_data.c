@@ -20,7 +20,7 @@
 #define SHARE_LEAST 0.0002
 
 struct naming {
-	json_t *names;
+	json_t *names, *scripts; /* of those the places that are scripts' functions */
 	const struct view *view;
 	unsigned frames; /* enum flame_frames */
 	/* Of each function, and each thread: its place in names + 1. */
@@ -68,6 +68,8 @@ json_name(struct naming *naming, const struct tree_node *node)
 	strbuf_release(&whole);
 	strbuf_release(&fitted);
 	*number = json_array_size(naming->names);
+	if (node->kind == TREE_FUNCTION && view_function(naming->view, node->function)->script)
+		json_array_append_new(naming->scripts, json_integer((json_int_t)*number - 1));
 	return json_integer((json_int_t)*number - 1);
 }
 
@@ -151,6 +153,7 @@ html_add_data(struct strbuf *out, const struct export_input *input)
 	const size_t threads = profile_thread_count(view_profile(input->view));
 	struct naming naming = {
 		.names = json_array(),
+		.scripts = json_array(),
 		.view = input->view,
 		.frames = input->by_thread ? FLAME_THREADS : 0,
 		.function = xcalloc(view_function_count(input->view) + 1, sizeof(size_t)),
@@ -162,6 +165,9 @@ html_add_data(struct strbuf *out, const struct export_input *input)
 		json_array_append_new(trees, make_tree(&naming, (enum weight)w, titles[w]));
 	json_object_set_new(data, "sort", json_integer((json_int_t)input->sort));
 	json_object_set_new(data, "names", naming.names);
+	if (json_array_size(naming.scripts) > 0)
+		json_object_set(data, "scripts", naming.scripts);
+	json_decref(naming.scripts);
 	json_object_set_new(data, "trees", trees);
 	html_add_json(out, data);
 	free(naming.function);

@@ -175,6 +175,19 @@ write_parallelism(struct writing *writing)
 
 /* --- tables ------------------------------------------------------------ */
 
+/* Of a script's function: the whole path, and by line where in it. */
+static void
+add_file(struct writing *writing, json_t *object, const struct view_function *function)
+{
+	const enum view_key key = view_key(writing->view);
+
+	if (function->file == NULL || key == VIEW_BY_MODULE)
+		return;
+	json_object_set_new(object, "file", json_stream_text(&writing->json, function->file));
+	if (key == VIEW_BY_LINE && function->line > 0)
+		json_object_set_new(object, "line", json_stream_number(function->line));
+}
+
 static void
 write_function(struct writing *writing, const struct top_row *row)
 {
@@ -184,6 +197,8 @@ write_function(struct writing *writing, const struct top_row *row)
 	json_object_set_new(object, "name", json_stream_text(&writing->json, function->name));
 	json_object_set_new(object, "module", json_stream_text(&writing->json, function->module));
 	json_object_set_new(object, "known", json_boolean(function->known));
+	if (function->script)
+		add_file(writing, object, function);
 	json_object_set_new(object, "flat", weights(row->flat));
 	json_object_set_new(object, "cum", weights(row->cum));
 	json_object_set_new(object, "parallelism",

@@ -166,7 +166,11 @@ add_module(struct script *script, const struct view_function *function)
 
 		path = module->path[0] == '/' ? module->path : module->name;
 	}
-	if (function->module_id == MODULE_NONE)
+	if (function->script && function->file != NULL)
+		path = function->file;
+	else if (function->script)
+		path = "[script]";
+	else if (function->module_id == MODULE_NONE)
 		path = "[wallsample]";
 	else if (function->inlined)
 		path = "inlined";

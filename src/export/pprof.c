@@ -98,9 +98,12 @@ is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-/* The number of a function, which is written when it is met first. */
+/*
+ * The number of a function, which is written when it is met first. `linked`: a linker knows it,
+ * perhaps by a mangled name.
+ */
 static uint64_t
-function_id(struct packing *packing, const char *name, const char *file)
+function_id(struct packing *packing, const char *name, const char *file, bool linked)
 {
 	const int64_t name_text = foreign_text(packing, name);
 	const int64_t file_text = foreign_text(packing, file != NULL ? file : "");
@@ -116,7 +119,7 @@ function_id(struct packing *packing, const char *name, const char *file)
 		return id;
 	function.id = id;
 	function.name = name_text;
-	if (is_mangled(name))
+	if (linked && is_mangled(name))
 		function.system_name = name_text;
 	function.filename = file_text;
 	piece.n_function = 1;
@@ -165,7 +168,8 @@ location_id(struct packing *packing, const uint32_t *functions, size_t count)
 		const struct view_function *function = view_function(packing->view, functions[i]);
 
 		line[i] = (pb_line)WALLSAMPLE__PPROF__LINE__INIT;
-		line[i].function_id = function_id(packing, function->name, function->file);
+		line[i].function_id = function_id(packing, function->name, function->file,
+						  !function->script);
 		line[i].line = function->line;
 		lines[i] = &line[i];
 		if (frame->module < packing->mapping_count)
@@ -193,7 +197,7 @@ stackless_id(struct packing *packing)
 	if (packing->stackless_used)
 		return location.id;
 	packing->stackless_used = true;
-	line.function_id = function_id(packing, "[no stack]", NULL);
+	line.function_id = function_id(packing, "[no stack]", NULL, false);
 	location.n_line = 1;
 	location.line = &one;
 	pack_location(packing, &location);

@@ -93,7 +93,7 @@
 	}
 
 	/* Nodes come parents first, siblings by weight; gives each its place on a line from 0 to 1. */
-	function readTree(tree, names) {
+	function readTree(tree, names, scripts) {
 		const root = { name: "all", value: tree.total, depth: 0, from: 0, children: [], cpu: 5 };
 		const open = [root];
 		const nodes = [root];
@@ -101,7 +101,8 @@
 			const parent = open[depth];
 			const node = {
 				name: names[tree.name[i]], value: tree.value[i], depth: depth + 1,
-				cpu: tree.cpu[i], parent: parent, children: [], from: 0,
+				cpu: tree.cpu[i], script: scripts.has(tree.name[i]), parent: parent,
+				children: [], from: 0,
 			};
 			const last = parent.children[parent.children.length - 1];
 			node.from = last ? last.from + last.value : parent.from;
@@ -112,21 +113,26 @@
 		return { root: root, nodes: nodes, title: tree.title, hidden: tree.hidden };
 	}
 
-	/* What ran is warm, what waited is cool; the tint tells neighbours apart. */
+	/*
+	 * What ran is warm, what waited is cool, each with a hue of its own for functions of
+	 * Python; the tint tells neighbours apart.
+	 */
 	function colour(node) {
 		let hash = 0;
 		for (const c of node.name)
 			hash = (hash * 31 + c.codePointAt(0)) >>> 0;
 		if (node.depth === 0)
 			return "hsl(0 0% 78%)";
-		const hue = node.cpu >= 5 ? 22 + hash % 26 : node.cpu > 0 ? 75 + hash % 20 :
-			200 + hash % 26;
+		const hues = node.script ? [52, 130, 255] : [22, 75, 200];
+		const hue = node.cpu >= 5 ? hues[0] + hash % (node.script ? 10 : 26) :
+			node.cpu > 0 ? hues[1] + hash % 20 : hues[2] + hash % 26;
 		return "hsl(" + hue + " " + (60 + hash % 20) + "% " + (66 + hash % 9) + "%)";
 	}
 
 	function setUpFlame() {
 		const data = JSON.parse(element("data").textContent);
-		const trees = data.trees.map((tree) => readTree(tree, data.names));
+		const scripts = new Set(data.scripts || []);
+		const trees = data.trees.map((tree) => readTree(tree, data.names, scripts));
 		const graph = element("graph");
 		let tree, zoomed, current, word = "";
 
@@ -288,6 +294,8 @@
 			button.addEventListener("click", () => choose(index));
 			element("weights").append(button);
 		});
+		if (scripts.size > 0)
+			element("legend").append(make("li", "script", "the same of Python's functions"));
 		element("controls").hidden = element("legend").hidden = false;
 		window.addEventListener("resize", draw);
 		window.addEventListener("beforeprint", draw);

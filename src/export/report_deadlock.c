@@ -16,7 +16,7 @@ add_stack(struct strbuf *sb, const struct view *view, const struct profile_stuck
 
 	view_stack(view, stuck->stack, &function, &depth);
 	/* A frame of ours alone says why there is no stack. */
-	if (depth == 1 && view_function(view, function[0])->module_id == MODULE_NONE)
+	if (depth == 1 && view_is_named(view_function(view, function[0])))
 		return;
 	for (size_t i = waiting_place(view, function, depth), n = 0; i < depth; i++, n++) {
 		if (n == FRAMES_MOST) {

@@ -49,6 +49,7 @@ static const char script[] =
 /* X(NAME, class, what it says in the legend) */
 #define KINDS(X)                                                               \
 	X(CODE, "c", "code, a shade for each module")                          \
+	X(SCRIPT, "p", "Python")                                               \
 	X(NAMELESS, "u", "without a name")                                     \
 	X(STATE, "w", "waiting")                                               \
 	X(QUEUED, "q", "waiting for a CPU")                                    \
@@ -117,7 +118,9 @@ write_line(struct drawing *drawing, const char *class, int y)
 static enum kind
 kind_of_function(const struct view_function *function)
 {
-	if (function->module_id != MODULE_NONE)
+	if (function->script)
+		return KIND_SCRIPT;
+	if (!view_is_named(function))
 		return function->known ? KIND_CODE : KIND_NAMELESS;
 	if (view_is_gap(function) ||
 	    strncmp(function->name, "[sleeping", strlen("[sleeping")) == 0 ||

@@ -50,8 +50,12 @@ add_line(struct strbuf *sb, const struct view_function *function)
 
 	if (file == NULL || function->line == 0)
 		return;
+	if (function->script)
+		file = function->module;
+	else if (slash != NULL)
+		file = slash + 1;
 	strbuf_add_text(sb, " (");
-	strbuf_add_foreign(sb, slash != NULL ? slash + 1 : file);
+	strbuf_add_foreign(sb, file);
 	strbuf_add_format(sb, ":%" PRIu32 ")", function->line);
 }
 
@@ -179,8 +183,8 @@ write_frame(const struct view *view, uint32_t id, size_t number, FILE *out)
 	strbuf_init(&sb);
 	strbuf_add_format(&sb, "%*zu  ", INDENT, number);
 	strbuf_add_foreign(&sb, function->name);
-	/* A name that is an address says the module already. */
-	if (function->known && function->module[0] != '\0') {
+	/* A name that is an address says the module already, and so does a script's file. */
+	if (function->known && function->module[0] != '\0' && !function->script) {
 		strbuf_add_text(&sb, " (");
 		strbuf_add_foreign(&sb, function->module);
 		strbuf_add_text(&sb, ")");

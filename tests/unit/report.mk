@@ -49,6 +49,15 @@ tests_unit_test_view_names_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_view_names_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_view_script
+TESTS += tests/unit/test_view_script
+endif
+tests_unit_test_view_script_SOURCES = tests/unit/test_view_script.c tests/unit/script_scene.c \
+	tests/unit/script_scene.h
+tests_unit_test_view_script_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_view_script_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_tree
 TESTS += tests/unit/test_tree
 endif
