@@ -102,6 +102,18 @@ def constructor(how):
     Widget(how)
 
 
+class Warm:
+    def __init__(self, how):
+        if how is not None:
+            hold(how)
+
+
+def warm_constructor(how):
+    """Called so often that the interpreter has made a call of Python code of it."""
+    for i in range(300):
+        Warm(how if i == 299 else None)
+
+
 def attribute(how):
     widget = Widget.__new__(Widget)
     widget.how = how
@@ -186,7 +198,7 @@ def coroutine(how):
         pass
 
 
-def two_interpreters_away(how):
+def deep(how):
     """Deep enough that frames are in more than one chunk of memory."""
     recursion(400, how)
 
@@ -206,8 +218,8 @@ waits = [
 ]
 shapes = [
     lambda how: recursion(7, how), generator, comprehension, generator_expression, sort_key, reduce,
-    constructor, Widget.made, attribute, context, accessor, comparison, in_except, wrapped, cached,
-    evaluated, executed, mapped, partial, coroutine, two_interpreters_away,
+    constructor, Widget.made, warm_constructor, attribute, context, accessor, comparison,
+    in_except, wrapped, cached, evaluated, executed, mapped, partial, coroutine, deep,
 ]
 
 
