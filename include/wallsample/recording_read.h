@@ -29,7 +29,8 @@ struct recording_info {
 	int64_t pid, began; /* began: seconds since 1970 */
 	uint64_t clock_ns;  /* CLOCK_MONOTONIC when it began; 0: not known */
 	/* "": not known */
-	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command;
+	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command,
+		*runtime;
 	double rate_hz;
 	uint32_t cpus;
 	bool ended;          /* it has its end; else its writer was killed, or is still at it */

@@ -123,6 +123,7 @@ struct sampler_stats {
 	uint64_t unwind_ns, unwind_frames;
 	int nice_value;            /* own priority while sampling */
 	bool execed;               /* the target has called exec meanwhile */
+	char runtimes[128];        /* "CPython 3.11.7": language runtimes; "": none */
 	int child_status;          /* wait status, when child_exited */
 	bool child_exited;         /* the target was our child and has exited */
 };

@@ -36,6 +36,8 @@ print_origin(const struct recording_info *info)
 	strbuf_add_format(&sb, "%lld (%s)", (long long)info->pid, info->comm);
 	print_text("Process", sb.data);
 	print_text("Command", info->cmdline);
+	if (info->runtime[0] != '\0')
+		print_text("Runtime", info->runtime);
 	strbuf_clear(&sb);
 	strbuf_add_format(&sb, "%s, %s, Linux %s, %u CPUs for the process", info->host,
 			  info->machine, info->kernel, info->cpus);

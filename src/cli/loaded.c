@@ -86,8 +86,11 @@ load_file(struct loaded *loaded, const struct options *options, const char *path
 	loaded->selected_ns += load.selected_ns;
 	loaded->all_ns += info->span_ns;
 	add_note(loaded, info, alone);
-	if (loaded->process == NULL)
+	if (loaded->process == NULL) {
 		loaded->process = make_process(info);
+		snprintf(loaded->stats.runtimes, sizeof(loaded->stats.runtimes), "%s",
+			 info->runtime);
+	}
 	return 0;
 }
 

@@ -351,6 +351,9 @@ json_write(const struct export_input *input, FILE *out)
 	json_stream_put(&writing.json, "schema", json_integer(SCHEMA));
 	json_stream_put(&writing.json, "generator", json_string("wallsample"));
 	json_stream_put(&writing.json, "target", json_process(&writing.json, input->process));
+	if (input->stats->runtimes[0] != '\0')
+		json_stream_put(&writing.json, "runtime",
+				json_stream_text(&writing.json, input->stats->runtimes));
 	write_sampling(&writing);
 	write_cost(&writing);
 	write_losses(&writing);

@@ -122,6 +122,9 @@ json_write_dump(const struct export_input *input, FILE *out)
 	json_stream_put(&json, "generator", json_string("wallsample"));
 	json_stream_put(&json, "kind", json_string("dump"));
 	json_stream_put(&json, "target", json_process(&json, input->process));
+	if (input->stats->runtimes[0] != '\0')
+		json_stream_put(&json, "runtime",
+				json_stream_text(&json, input->stats->runtimes));
 	json_stream_put(&json, "taken_ns", json_stream_number(input->began_ns));
 	if (input->core_end != NULL && input->core_end->signal != 0)
 		json_stream_put(&json, "ended_by", end(input->core_end));

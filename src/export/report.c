@@ -62,6 +62,11 @@ write_header(const struct export_input *input, struct page *page)
 	strbuf_add_text(&sb, ")");
 	page->ops->field(page, "Process", sb.data);
 	write_command(input, page);
+	if (stats->runtimes[0] != '\0') {
+		strbuf_clear(&sb);
+		strbuf_add_foreign(&sb, stats->runtimes);
+		page->ops->field(page, "Runtime", sb.data);
+	}
 
 	strbuf_clear(&sb);
 	quantity_add_count(&sb, stats->threads_seen);

@@ -214,6 +214,10 @@ write_head(const struct export_input *input, const struct dump *dump, FILE *out)
 	strbuf_add_text(&sb, "\n");
 	strbuf_add_foreign(&sb, input->process->cmdline);
 	fprintf(out, "%s\n", sb.data);
+	strbuf_clear(&sb);
+	strbuf_add_foreign(&sb, input->stats->runtimes);
+	if (sb.length > 0)
+		fprintf(out, "%s\n", sb.data);
 	strbuf_release(&sb);
 }
 

@@ -179,7 +179,7 @@ take_text(struct recording *recording, const char *key, const char *value)
 		{ "comm", &info->comm },       { "cmdline", &info->cmdline },
 		{ "host", &info->host },       { "machine", &info->machine },
 		{ "kernel", &info->kernel },   { "version", &info->version },
-		{ "command", &info->command },
+		{ "command", &info->command }, { "runtime", &info->runtime },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
@@ -293,7 +293,7 @@ create(const char *path)
 	table_init(&recording->syscalls);
 	info->path = recording->path;
 	info->comm = info->cmdline = info->host = info->machine = info->kernel = info->version =
-		info->command = "";
+		info->command = info->runtime = "";
 	return recording;
 }
 

@@ -242,6 +242,8 @@ last_rows(struct recorder *recorder, void *context)
 	struct sampler_stats copy = *last->stats;
 	int rc = news_rows(recorder, &copy);
 
+	if (rc == SQLITE_OK && copy.runtimes[0] != '\0')
+		rc = put_text(recorder, "runtime", copy.runtimes);
 	if (rc == SQLITE_OK)
 		rc = put_text(recorder, "end", ends[last->end]);
 	return rc;

@@ -243,8 +243,10 @@ gil(const void *state, const void *memory, long number, const uint64_t args[6])
 	const struct python_captured *captured = memory;
 
 	(void)state;
-	if (captured->of == NULL || captured->of->lock_count == 0)
+	if (captured->of == NULL)
 		return GIL_UNKNOWN;
+	if (captured->of->lock_count == 0)
+		return captured->paused && number == SYS_futex ? GIL_WAIT : GIL_UNKNOWN;
 	if (!captured->known)
 		return GIL_NONE;
 	if (captured->lock == 0)

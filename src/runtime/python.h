@@ -104,6 +104,7 @@ struct python_captured {
 	size_t group_count, group_capacity, grouped; /* so many frames are in groups */
 	bool known;             /* it is one of CPython's threads */
 	bool has_lock;
+	bool paused;            /* of a build without a lock: all its threads are held just now */
 	uint64_t lock;          /* that of its interpreter; 0: there is none */
 	bool cut;               /* there are more frames, further out */
 	bool broken;            /* frames lead to where no memory is */

@@ -14,6 +14,9 @@
 /* _PyInterpreterFrame.owner: since 3.12 who owns it is the C stack, or nobody. */
 #define OWNER_SHIM 3
 
+/* PyThreadState.state of builds without a lock: it is not to run while the world is stopped. */
+#define STATE_SUSPENDED 2
+
 /* Pointers to objects have marks in their lowest bits since 3.14. */
 #define REFERENCE_MARKS UINT64_C(7)
 
@@ -178,7 +181,8 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 	const struct python_layout *layout = walk->layout;
 	uint8_t state[PYTHON_STATE_BYTES];
 	const uint32_t members[] = { layout->thread_interpreter, layout->thread_frame,
-				     layout->thread_pthread, layout->thread_native };
+				     layout->thread_pthread, layout->thread_native,
+				     layout->thread_state };
 	const size_t size = size_up_to(members, ARRAY_SIZE(members), sizeof(state));
 
 	pages_begin(walk->pages, &thread->memo);
@@ -188,6 +192,8 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 		return;
 	}
 	walk->captured->known = true;
+	walk->captured->paused = layout->free_threaded &&
+				 python_word32(state, layout->thread_state) == STATE_SUSPENDED;
 	if (walk->captured->lock == 0)
 		walk->captured->lock = thread->lock;
 	if (has_lock(walk, thread)) {
@@ -232,7 +238,8 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 	captured->of = cpython;
 	captured->count = 0;
 	captured->group_count = captured->grouped = 0;
-	captured->known = captured->has_lock = captured->cut = captured->broken = false;
+	captured->known = captured->has_lock = captured->paused = false;
+	captured->cut = captured->broken = false;
 	captured->lock = 0;
 	if (walk.frame_size == 0)
 		return;
