@@ -73,7 +73,8 @@ sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failu
 	      enum run_state state, int64_t samples, int64_t weight_ns)
 {
 	thread->stack = stack_of_failure(sampler, failure);
-	thread->gil = GIL_UNKNOWN;
+	if (failure != FAILURE_NOT_STOPPED)
+		thread->gil = GIL_UNKNOWN;
 	thread->wait.id = 0;
 	thread->state = state;
 	thread->syscall = SYSCALL_NONE;

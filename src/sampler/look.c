@@ -165,12 +165,27 @@ read_sleeper(struct sampler *sampler, struct tracked *thread, const struct sysca
 	return true;
 }
 
+/* Frames of a thread that runs on would be torn, but whether it has an interpreter's lock is one
+ * word that is so or is not. */
+static void
+sample_not_stopped(struct sampler *sampler, struct tracked *thread, int64_t samples,
+		   int64_t weight_ns)
+{
+	static const uint64_t no_args[6];
+
+	thread->gil = GIL_UNKNOWN;
+	if (sampler->runtimes != NULL && runtimes_any(sampler->runtimes)) {
+		runtime_capture_take(sampler->lock_capture, thread->watch.tid);
+		thread->gil = runtime_capture_gil(sampler->lock_capture, SYSCALL_NONE, no_args);
+	}
+	sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_RUNNING, samples, weight_ns);
+}
+
 static void
 plan_stop(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
 {
 	if (sampler->tracer == NULL)
-		sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_RUNNING, samples,
-			      weight_ns);
+		sample_not_stopped(sampler, thread, samples, weight_ns);
 	else if (thread->untouchable)
 		sample_failed(sampler, thread, FAILURE_UNREADABLE, RUN_RUNNING, samples,
 			      weight_ns);

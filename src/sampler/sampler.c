@@ -468,6 +468,7 @@ sampler_free(struct sampler *sampler)
 	stacks_release(&sampler->stacks);
 	table_release(&sampler->shared_threads);
 	chain_release(&sampler->chain);
+	runtime_capture_free(sampler->lock_capture);
 	runtimes_free(sampler->runtimes);
 	free(sampler->charges.item);
 	if (sampler->leader_fd >= 0)

@@ -76,6 +76,7 @@ struct sampler {
 	struct maps *maps; /* borrowed */
 	struct tracer *tracer;  /* NULL when nonblocking */
 	struct runtimes *runtimes; /* NULL: none are looked for */
+	struct runtime_capture *lock_capture; /* of threads that are not stopped */
 	struct unwinder *unwinder;
 	struct rng rng;
 	struct pace pace;

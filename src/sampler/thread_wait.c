@@ -128,6 +128,7 @@ waits_begin_runtimes(struct sampler *sampler)
 	if (config.wanted == 0)
 		return;
 	sampler->runtimes = runtimes_create(&config);
+	sampler->lock_capture = runtime_capture_create(sampler->runtimes);
 	sampler->stacks.runtimes = sampler->runtimes;
 	sampler->waits.source.runtime_lock = runtime_lock;
 	sampler->waits.source.runtime_owner = runtime_owner;
