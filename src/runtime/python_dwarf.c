@@ -17,7 +17,6 @@
 /* Typedefs of typedefs, const and volatile; structures without a name in structures. */
 #define TYPES_MOST 16
 #define DEPTH_MOST 4
-#define MEMBERS_MOST 4096
 
 enum structure {
 	RUNTIME,
@@ -275,45 +274,53 @@ struct step {
 	uint64_t offset;
 };
 
-/* The member of that name, also in members that have none. */
+static bool find_member(struct search *search, Dwarf_Die *structure, const char *name,
+			size_t length, int depth, struct step *out);
+
+/* Is this the member of that name, or is it in this one, which has none itself? */
 static bool
-find_member(Dwarf_Die *structure, const char *name, size_t length, int depth, struct step *out)
+is_member(struct search *search, Dwarf_Die *member, const char *name, size_t length, int depth,
+	  struct step *out)
+{
+	Dwarf_Die type;
+	const char *own;
+	uint64_t offset;
+
+	if (dwarf_tag(member) != DW_TAG_member || !member_offset(member, &offset))
+		return false;
+	own = dwarf_diename(member);
+	if (own != NULL) {
+		*out = (struct step){ .offset = offset };
+		out->has_type = member_type(member, &out->type);
+		return strlen(own) == length && memcmp(own, name, length) == 0;
+	}
+	if (depth == 0 || !member_type(member, &type) ||
+	    !find_member(search, &type, name, length, depth - 1, out))
+		return false;
+	out->offset += offset;
+	return true;
+}
+
+static bool
+find_member(struct search *search, Dwarf_Die *structure, const char *name, size_t length,
+	    int depth, struct step *out)
 {
 	Dwarf_Die member, next;
-	unsigned count = 0;
 
 	if (dwarf_child(structure, &member) != 0)
 		return false;
-	for (; count < MEMBERS_MOST; count++) {
-		const char *own = dwarf_tag(&member) == DW_TAG_member ? dwarf_diename(&member) :
-									NULL;
-		const bool nameless = dwarf_tag(&member) == DW_TAG_member && own == NULL;
-		uint64_t offset;
-
-		if ((own != NULL || nameless) && member_offset(&member, &offset)) {
-			*out = (struct step){ .offset = offset };
-			out->has_type = member_type(&member, &out->type);
-			if (own != NULL && strlen(own) == length &&
-			    memcmp(own, name, length) == 0)
-				return true;
-			if (nameless && out->has_type && depth > 0) {
-				Dwarf_Die inner = out->type;
-
-				if (find_member(&inner, name, length, depth - 1, out)) {
-					out->offset += offset;
-					return true;
-				}
-			}
-		}
+	while (may_go_on(search)) {
+		if (is_member(search, &member, name, length, depth, out))
+			return true;
 		if (dwarf_siblingof(&member, &next) != 0)
-			break;
+			return false;
 		member = next;
 	}
 	return false;
 }
 
 static bool
-find_path(const struct search *search, const struct source *source, uint64_t *offset)
+find_path(struct search *search, const struct source *source, uint64_t *offset)
 {
 	Dwarf_Die structure = search->die[source->structure];
 	const char *path = source->path;
@@ -323,7 +330,7 @@ find_path(const struct search *search, const struct source *source, uint64_t *of
 		const size_t length = strcspn(path, ".");
 		struct step step;
 
-		if (!find_member(&structure, path, length, DEPTH_MOST, &step))
+		if (!find_member(search, &structure, path, length, DEPTH_MOST, &step))
 			return false;
 		*offset += step.offset;
 		if (path[length] == '\0')
@@ -336,7 +343,7 @@ find_path(const struct search *search, const struct source *source, uint64_t *of
 }
 
 static void
-read_source(const struct search *search, const struct source *source,
+read_source(struct search *search, const struct source *source,
 	    struct python_layout *layout)
 {
 	uint64_t value = search->size[source->structure];

@@ -211,8 +211,8 @@ choose_by_version(struct python_finder *finder, struct candidate *c)
 		 try_dwarf(finder, c, version))
 		return;
 	else if (row == NULL || c->module.traced)
-		refuse(finder, c, "version %s%s is not known, and it has no debug information", text,
-		       c->module.traced ? " with traced references" : "");
+		refuse(finder, c, "version %s%s is not known, and it has no debug information",
+		       text, c->module.traced ? " with traced references" : "");
 	else
 		take_layout(c, row, version);
 }

@@ -33,10 +33,13 @@ void python_finder_free(struct python_finder *finder);
 
 /*
  * Searches modules that were not known at the last call; to be called when maps_generation has
- * changed, and as long as it says that it has not finished (*busy), because it reads a bounded
- * amount (PYTHON_FIND_BUDGET bytes of files) a call. Returns how many there are; *place
- * is valid until the next call. A CPython whose layout nobody knows is none of them: then
- * python_finder_why has a sentence.
+ * changed, and as long as it says that it has not finished (*busy): because it reads a bounded
+ * amount (PYTHON_FIND_BUDGET bytes of files, 2 ms from the page cache) a call, or because a CPython
+ * has not been set up yet, which is waited for in 2,000 calls. Returns how many there are; *place
+ * is valid until the next call. What was found is checked again in each call. A CPython whose
+ * layout nobody knows is none of them: then python_finder_why has a sentence.
+ *
+ * DWARF, when nothing else tells the layout, takes up to a fifth of a second, once.
  */
 #define PYTHON_FIND_BUDGET (UINT64_C(4) << 20)
 size_t python_finder_look(struct python_finder *finder, const struct python_place **place,

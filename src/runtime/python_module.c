@@ -19,10 +19,11 @@
 /* The longest version text: "3.10.13rc1" and its zero. */
 #define TEXT_OVERLAP 16
 
-enum { WANTED_RUNTIME, WANTED_VERSION, WANTED_EVAL, WANTED_DEBUG, WANTED_TRACED };
+static const struct symbol_wanted wanted_runtime = { .name = "_PyRuntime" };
+
+enum { WANTED_VERSION, WANTED_EVAL, WANTED_DEBUG, WANTED_TRACED };
 
 static const struct symbol_wanted wanted[] = {
-	[WANTED_RUNTIME] = { .name = "_PyRuntime" },
 	[WANTED_VERSION] = { .name = "Py_Version" },
 	[WANTED_EVAL] = { .name = "_PyEval_EvalFrameDefault", .code = true, .parts = true },
 	/* Only there with Py_REF_DEBUG, which Py_DEBUG switches on (Include/object.h). */
@@ -35,7 +36,7 @@ void
 python_module_search_init(struct python_module_search *search, const struct module *module)
 {
 	*search = (struct python_module_search){ .module = module };
-	symbol_search_init(&search->symbols, module->image, wanted, ARRAY_SIZE(wanted));
+	symbol_search_init(&search->symbols, module->image, &wanted_runtime, 1);
 }
 
 /* --- symbols ---------------------------------------------------------------------------- */
@@ -47,8 +48,6 @@ take_symbols(struct python_module_search *search)
 	struct python_module *found = &search->found;
 	const struct symbol_search_found *symbol;
 
-	symbol = symbol_search_first(symbols, WANTED_RUNTIME);
-	found->runtime = symbol != NULL ? symbol->vaddr : 0;
 	symbol = symbol_search_first(symbols, WANTED_VERSION);
 	found->version = symbol != NULL ? symbol->vaddr : 0;
 	found->debug = symbol_search_first(symbols, WANTED_DEBUG) != NULL;
@@ -221,28 +220,41 @@ python_module_version(const struct python_module *module)
 /* --- all of it ------------------------------------------------------------------------------ */
 
 static void
+begin_symbols(struct python_module_search *search)
+{
+	search->found.named = version_of_name(search->module->name);
+	symbol_search_init(&search->symbols, search->module->image, wanted, ARRAY_SIZE(wanted));
+	search->stage = PYTHON_MODULE_SYMBOLS;
+}
+
+/* What the stage was to find is found, or is not there. */
+static void
 next_stage(struct python_module_search *search)
 {
+	const struct symbol_search_found *symbol = symbol_search_first(&search->symbols, 0);
 	struct python_module *found = &search->found;
 
 	switch (search->stage) {
-	case PYTHON_MODULE_SYMBOLS:
-		take_symbols(search);
-		if (found->runtime == 0) {
-			search->stage = PYTHON_MODULE_SECTION;
-			return;
-		}
+	case PYTHON_MODULE_RUNTIME:
+		found->runtime = symbol != NULL ? symbol->vaddr : 0;
+		search->stage = PYTHON_MODULE_SECTION;
+		if (found->runtime != 0)
+			begin_symbols(search);
 		break;
 	case PYTHON_MODULE_SECTION:
 		found->runtime = find_section(search->module->image);
+		search->stage = PYTHON_MODULE_DONE;
+		if (found->runtime != 0)
+			begin_symbols(search);
+		break;
+	case PYTHON_MODULE_SYMBOLS:
+		take_symbols(search);
+		search->stage = found->version == 0 ? PYTHON_MODULE_TEXT : PYTHON_MODULE_DONE;
 		break;
 	case PYTHON_MODULE_TEXT:
 	case PYTHON_MODULE_DONE:
-		return;
+		break;
 	}
-	found->named = version_of_name(search->module->name);
-	search->stage = found->runtime != 0 && found->version == 0 ? PYTHON_MODULE_TEXT :
-								     PYTHON_MODULE_DONE;
 }
 
 bool

@@ -36,8 +36,9 @@ struct python_module {
 struct python_module_search {
 	const struct module *module;
 	enum python_module_stage {
-		PYTHON_MODULE_SYMBOLS,
+		PYTHON_MODULE_RUNTIME, /* one symbol: nearly no module has it */
 		PYTHON_MODULE_SECTION,
+		PYTHON_MODULE_SYMBOLS, /* the others */
 		PYTHON_MODULE_TEXT,
 		PYTHON_MODULE_DONE,
 	} stage;

@@ -37,3 +37,13 @@ tests_fuzz_fuzz_recording_LDADD = $(WALLSAMPLE_LIBS)
 TESTS += tests/fuzz/recording.sh
 EXTRA_DIST += tests/fuzz/recording.sh \
 	tests/fuzz/corpus/recording/idle.wsdb tests/fuzz/corpus/recording/job.wsdb
+
+check_PROGRAMS += tests/fuzz/fuzz_python
+tests_fuzz_fuzz_python_SOURCES = \
+	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_python.c
+tests_fuzz_fuzz_python_LDADD = $(WALLSAMPLE_LIBS)
+TESTS += tests/fuzz/python.sh
+EXTRA_DIST += tests/fuzz/python.sh \
+	tests/fuzz/corpus/python/dwarf.so tests/fuzz/corpus/python/dwarf4-gz.so \
+	tests/fuzz/corpus/python/says-3.13.bin tests/fuzz/corpus/python/says-3.14t.bin \
+	tests/fuzz/corpus/python/says-3.15.bin

@@ -9,8 +9,10 @@ python_offsets_files = tests/unit/python_offsets.c tests/unit/python_offsets.h
 tests_unit_test_python_find_SOURCES = tests/unit/test_python_find.c
 tests_unit_test_python_find_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_python_find_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
-tests_unit_test_python_layout_SOURCES = tests/unit/test_python_layout.c $(python_offsets_files)
-tests_unit_test_python_layout_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_python_layout_SOURCES = tests/unit/test_python_layout.c $(python_offsets_files) \
+	tests/unit/python_structures.c tests/unit/python_structures.h
+# It reads its own DWARF.
+tests_unit_test_python_layout_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) -g
 tests_unit_test_python_layout_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_python_module_SOURCES = tests/unit/test_python_module.c
 tests_unit_test_python_module_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

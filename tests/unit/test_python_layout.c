@@ -18,6 +18,7 @@
 
 #include "../../src/runtime/python_sources.h"
 #include "python_offsets.h"
+#include "python_structures.h"
 #include "wallsample/base.h"
 #include "wallsample/debug_info.h"
 
@@ -35,7 +36,7 @@ assert_same_layout(const struct python_layout *a, const struct python_layout *b)
 	}
 }
 
-/* --- versions ------------------------------------------------------------------------------- */
+/* --- versions ------------------------------------------------------------------------ */
 
 static void
 test_versions(void **state)
@@ -78,7 +79,7 @@ test_versions(void **state)
 	python_version_text(0, text);
 }
 
-/* --- the table --------------------------------------------------------------------------------- */
+/* --- the table ----------------------------------------------------------------------- */
 
 static void
 test_table(void **state)
@@ -195,7 +196,45 @@ test_table_is_of_dwarf(void **state)
 		skip();
 }
 
-/* --- what the interpreter says ------------------------------------------------------------------ */
+/* --- DWARF --------------------------------------------------------------------------- */
+
+/* This program has structures that are called so. */
+static void
+test_dwarf(void **state)
+{
+	static void (*const fill[])(struct python_layout *) = { python_structures_old,
+								python_structures_new };
+	struct symbols_config config = { 0 };
+	char path[] = "/proc/self/exe";
+	struct module module = { .kind = MODULE_FILE, .path = path, .name = "exe" };
+	struct debug_info *info;
+
+	(void)state;
+	module.image = image_open_fd(open(path, O_RDONLY | O_CLOEXEC));
+	assert_non_null(module.image);
+	info = debug_info_open(&module, &config);
+	assert_non_null(info);
+	for (size_t i = 0; i < ARRAY_SIZE(fill); i++) {
+		struct python_layout expected, layout;
+
+		fill[i](&expected);
+		assert_true(python_dwarf_read(debug_info_dwarf(info), expected.version, &layout));
+		assert_same_layout(&expected, &layout);
+		assert_int_equal(layout.free_threaded, expected.free_threaded);
+		assert_int_equal(layout.source, PYTHON_BY_DWARF);
+	}
+	/* 3.10 had other structures, which are not here. */
+	{
+		struct python_layout layout;
+
+		assert_false(python_dwarf_read(debug_info_dwarf(info), PYTHON_VERSION(3, 10),
+					       &layout));
+	}
+	debug_info_close(info);
+	image_free(module.image);
+}
+
+/* --- what the interpreter says ------------------------------------------------------- */
 
 static bool
 parse(const void *bytes, size_t size, struct python_layout *layout)
@@ -364,7 +403,7 @@ test_says_at_random(void **state)
 		}
 }
 
-/* --- memory -------------------------------------------------------------------------------------- */
+/* --- memory -------------------------------------------------------------------------- */
 
 #define BASE UINT64_C(0x7f0000000000)
 
@@ -492,6 +531,7 @@ main(void)
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_table_is_of_dwarf),
+		cmocka_unit_test(test_dwarf),
 		cmocka_unit_test(test_says),
 		cmocka_unit_test(test_says_free_threaded),
 		cmocka_unit_test(test_says_what_dwarf_says),
