@@ -14,6 +14,8 @@
  * IO      real time in which nobody could run until a file or disk had answered: sleeps that
  *         signals do not end, and calls that read, write or sync files
  * QUEUE   of the time in which threads could run, the part in which they waited for a CPU
+ * GIL     real time in which a thread had the interpreter's lock, if enough others waited for it
+ *         meanwhile (GIL_WAIT_LIMIT): a program that more threads do not make faster
  * IDLE    real time in which nobody could run, and waited for something else: replies, timers,
  *         events. The program has nothing to do
  *
@@ -26,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wallsample/gil_table.h"
 #include "wallsample/view.h"
 
 /* X(NAME, threshold) */
@@ -35,6 +38,7 @@
 	X(LOCK, 0.10)                                                          \
 	X(IO, 0.10)                                                            \
 	X(QUEUE, 0.20)                                                         \
+	X(GIL, GIL_HELD_LIMIT)                                                 \
 	X(IDLE, 0.50)
 
 enum finding_kind {
@@ -48,6 +52,7 @@ struct finding {
 	enum finding_kind kind;
 	double share, margin;
 	uint32_t function;   /* where most of it was; view_function_count if nowhere */
+	double waiting;      /* GIL: threads that waited for it, on average */
 };
 
 struct findings {
@@ -61,7 +66,7 @@ void findings_make(const struct view *view, unsigned cpus, struct findings *out)
 /* The threshold of a kind. */
 double finding_threshold(enum finding_kind kind);
 
-/* Is it, innermost first, a stack that waits for a lock? */
+/* Is it, innermost first, a stack that waits for a lock, an interpreter's included? */
 bool finding_waits_for_lock(const struct view *view, const struct view_row *row);
 
 #endif

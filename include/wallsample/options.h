@@ -60,6 +60,7 @@ struct options {
 	bool blame;              /* holders' stacks with waiters' time */
 	unsigned states;         /* bit 1 << enum run_state */
 	uint32_t runtimes;       /* --runtime: see runtime.h */
+	unsigned gils;           /* bit 1 << enum gil */
 	enum unwind_choice unwinder;
 	bool lines;              /* --lines: the same as --by line */
 	int by;                  /* enum view_key */
@@ -108,6 +109,7 @@ enum option_type {
 	OPTION_TIDS,      /* tids and tid_count from 1,2,3 */
 	OPTION_STATES,    /* bit set from a list of run state letters or names */
 	OPTION_RUNTIMES,  /* uint32_t, a bit set of runtime.h: auto, none or a list of names */
+	OPTION_GILS,      /* bit set from a list of words of enum gil */
 	OPTION_DIRS,      /* debug_dirs and debug_dir_count, one more each time */
 	OPTION_CHOICE,    /* int from a list of words: choices */
 };

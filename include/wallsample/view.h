@@ -21,6 +21,7 @@ struct filter {
 	size_t tid_count;
 	const char *thread_name;    /* fnmatch(3) pattern, NULL: all */
 	unsigned states;            /* bit 1 << enum run_state, 0: all */
+	unsigned gils;              /* bit 1 << enum gil, 0: all */
 	const regex_t *include;     /* at least one function of the stack matches */
 	const regex_t *exclude;     /* none does */
 	/* Not samples but whom others waited for: the waiters' time on the stacks of those who had
@@ -36,7 +37,8 @@ struct filter {
 	X(SOURCE, "source") /* the same for source files */                   \
 	X(THREAD, "thread") /* a sample's thread is its only frame: "name-tid" */ \
 	X(STATE, "state")   /* the same for its state: "[sleeping in futex]" */      \
-	X(LOCK, "lock")     /* the same for what it waits for: "[mutex table_lock]" */
+	X(LOCK, "lock")     /* the same for what it waits for: "[mutex table_lock]" */ \
+	X(GIL, "gil")       /* the same for its part in an interpreter's lock: "[has GIL]" */
 
 enum view_key {
 #define X(name, text) VIEW_BY_##name,
@@ -70,6 +72,7 @@ struct view_row {
 	uint32_t thread;            /* index in the profile */
 	enum run_state state;
 	int32_t syscall;
+	enum gil gil;
 	const uint32_t *function;   /* indices of view_function, innermost first; rows with
 				     * the same stack share the array */
 	size_t depth;
@@ -122,11 +125,12 @@ int64_t view_total_samples(const struct view *view);
 int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples */
 
 /*
- * For whoever goes through samples of the profile once more, in the order of time: is one of this
- * thread, state and stack (of the profile, or STACK_NONE) selected? Then its functions as in a
- * row, which are the view's; by thread and state, those of its code.
+ * For whoever goes through samples of the profile once more, in the order of time: is one that has
+ * this thread, state, GIL and stack (of the profile, or STACK_NONE) selected? Then its functions
+ * as in a row, which are the view's; by thread and state, those of its code. The rest of the
+ * entry is not looked at.
  */
-bool view_sample(const struct view *view, uint32_t thread, enum run_state state, uint32_t stack,
+bool view_sample(const struct view *view, const struct profile_entry *sample,
 		 const uint32_t **function, size_t *depth);
 /* The functions of a stack of the profile, or STACK_NONE, whether it is selected or not. */
 void view_stack(const struct view *view, uint32_t stack, const uint32_t **function, size_t *depth);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "wallsample/base.h"
+#include "wallsample/chain.h"
 #include "wallsample/margin.h"
 #include "wallsample/waiting.h"
 
@@ -24,6 +25,7 @@ struct finder {
 	const struct view *view;
 	unsigned cpus, most; /* most: that were seen busy at once */
 	struct sum sum[FINDING_COUNT];
+	double gil_waits;    /* time of those that waited for an interpreter's lock */
 };
 
 /* --- what a thread waits for --------------------------------------------------------- */
@@ -71,6 +73,8 @@ finding_waits_for_lock(const struct view *view, const struct view_row *row)
 {
 	if (run_state_runnable(row->state))
 		return false;
+	if (row->gil == GIL_WAIT)
+		return true;
 	for (size_t i = 0; i < row->depth && i < LOCK_FRAMES; i++)
 		if (is_lock_function(view_function(view, row->function[i])->name))
 			return true;
@@ -134,11 +138,25 @@ function_of(const struct view *view, const struct view_row *row)
 		       (uint32_t)view_function_count(view);
 }
 
+/* The innermost function of the interpreted program. */
+static uint32_t
+script_of(const struct view *view, const struct view_row *row)
+{
+	for (size_t i = 0; i < row->depth; i++) {
+		const uint32_t frame = view_function(view, row->function[i])->frame;
+
+		if (profile_frame(view_profile(view), frame)->origin == FRAME_SCRIPT)
+			return row->function[i];
+	}
+	return function_of(view, row);
+}
+
 static void
 add_part(struct finder *finder, enum finding_kind kind, const struct view_row *row, double ns)
 {
 	/* A lock is wrapped by functions that the compiler has put into the program's own. */
 	const uint32_t function =
+		kind == FINDING_GIL ? script_of(finder->view, row) :
 		kind == FINDING_LOCK && row->depth > 0 ?
 			row->function[waiting_place(finder->view, row->function, row->depth)] :
 			function_of(finder->view, row);
@@ -174,8 +192,20 @@ add_runnable_row(struct finder *finder, const struct view_row *row)
 }
 
 static void
+add_gil(struct finder *finder, const struct view_row *row)
+{
+	const double wall = (double)row->ns[WEIGHT_WALL];
+
+	if (row->gil == GIL_HAS)
+		add_part(finder, FINDING_GIL, row, wall);
+	else if (row->gil == GIL_WAIT || row->gil == GIL_HANDOVER)
+		finder->gil_waits += wall;
+}
+
+static void
 add_row(struct finder *finder, const struct view_row *row)
 {
+	add_gil(finder, row);
 	if (is_gap(finder->view, row)) {
 		if (waits_for_file(row))
 			add_part(finder, FINDING_IO, row, (double)row->ns[WEIGHT_LATENCY]);
@@ -207,6 +237,9 @@ add_histogram(struct finder *finder)
 	finder->sum[FINDING_CPU].part = full;
 	finder->sum[FINDING_SERIAL].whole = finder->sum[FINDING_CPU].whole = time;
 	finder->sum[FINDING_IO].whole = finder->sum[FINDING_IDLE].whole = time;
+	finder->sum[FINDING_GIL].whole = time;
+	if (finder->gil_waits <= GIL_WAIT_LIMIT * time)
+		finder->sum[FINDING_GIL].part = 0;
 }
 
 /* --- findings --------------------------------------------------------------------------- */
@@ -262,6 +295,8 @@ judge(const struct finder *finder, struct findings *out)
 		if (found.share - found.margin < finding_threshold(found.kind))
 			continue;
 		found.function = largest(finder, found.kind);
+		if (found.kind == FINDING_GIL)
+			found.waiting = finder->gil_waits / sum->whole;
 		out->item[out->count++] = found;
 	}
 	qsort(out->item, out->count, sizeof(out->item[0]), compare_findings);

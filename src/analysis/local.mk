@@ -7,6 +7,7 @@ libwallsample_a_SOURCES += \
 	src/analysis/dump.c \
 	src/analysis/filter.c \
 	src/analysis/finding.c \
+	src/analysis/gil_table.c \
 	src/analysis/margin.c \
 	src/analysis/neighbours.c \
 	src/analysis/result.c \

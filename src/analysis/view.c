@@ -109,6 +109,7 @@ make_filter(struct view *view, const struct filter *filter)
 	const size_t count = profile_thread_count(view->profile);
 
 	view->states = filter->states;
+	view->gils = filter->gils;
 	view->include = filter->include != NULL;
 	view->thread_wanted = xcalloc(count + 1, sizeof(*view->thread_wanted));
 	for (uint32_t i = 0; i < count; i++) {
@@ -119,20 +120,22 @@ make_filter(struct view *view, const struct filter *filter)
 	}
 }
 
-/* `at` is a path, or STACK_NONE. */
+/* `at` is the path of its functions, or STACK_NONE. */
 static bool
-is_wanted(const struct view *view, uint32_t thread, enum run_state state, uint32_t at)
+is_wanted(const struct view *view, const struct profile_entry *entry, uint32_t at)
 {
 	const struct path *path = at != STACK_NONE ? &view->path[at] : NULL;
 
-	if (view->states != 0 && (view->states & 1u << state) == 0)
+	if (view->states != 0 && (view->states & 1u << entry->state) == 0)
+		return false;
+	if (view->gils != 0 && (view->gils & 1u << entry->gil) == 0)
 		return false;
 	if (view->include && (path == NULL || !path->included))
 		return false;
 	/* without an expression nothing matches it */
 	if (path != NULL && path->excluded)
 		return false;
-	return view->thread_wanted[thread];
+	return view->thread_wanted[entry->thread];
 }
 
 static size_t
@@ -160,6 +163,9 @@ entry_at(struct naming *naming, size_t index)
 			.state = blame->state,
 			.syscall = SYSCALL_NONE,
 			.wait = blame->wait,
+			/* Who is to blame for a wait for the lock had it. */
+			.gil = profile_wait(view->profile, blame->wait)->kind == WAIT_GIL ?
+				       GIL_HAS : GIL_UNKNOWN,
 			.samples = blame->samples,
 			.ns[WEIGHT_WALL] = blame->ns,
 		};
@@ -195,7 +201,8 @@ merge_entries(struct naming *naming, size_t *count)
 		bool added;
 
 		at = *table_place(&known, (uint64_t)entry.thread << 32 | entry.stack,
-				  (uint64_t)entry.state << 32 | (uint32_t)entry.syscall,
+				  (uint64_t)entry.gil << 40 | (uint64_t)entry.state << 32 |
+					  (uint32_t)entry.syscall,
 				  (uint32_t)*count, &added);
 		if (added) {
 			merged[(*count)++] = entry;
@@ -220,6 +227,7 @@ add_row(struct view *view, const struct profile_entry *entry)
 		.thread = entry->thread,
 		.state = entry->state,
 		.syscall = entry->syscall,
+		.gil = entry->gil,
 		.samples = entry->samples,
 	};
 	if (entry->stack != STACK_NONE) {
@@ -256,7 +264,7 @@ make_rows(struct naming *naming)
 		if (!clip_weights(&merged[i]))
 			continue;
 		view->unfiltered_ns += merged[i].ns[WEIGHT_WALL];
-		if (is_wanted(view, merged[i].thread, merged[i].state, merged[i].stack))
+		if (is_wanted(view, &merged[i], merged[i].stack))
 			add_row(view, &merged[i]);
 	}
 	free(merged);
@@ -333,7 +341,8 @@ view_key_word(enum view_key key)
 bool
 view_key_is_of_sample(enum view_key key)
 {
-	return key == VIEW_BY_THREAD || key == VIEW_BY_STATE || key == VIEW_BY_LOCK;
+	return key == VIEW_BY_THREAD || key == VIEW_BY_STATE || key == VIEW_BY_LOCK ||
+	       key == VIEW_BY_GIL;
 }
 
 void
@@ -406,12 +415,12 @@ view_unfiltered_ns(const struct view *view)
 }
 
 bool
-view_sample(const struct view *view, uint32_t thread, enum run_state state, uint32_t stack,
+view_sample(const struct view *view, const struct profile_entry *sample,
 	    const uint32_t **function, size_t *depth)
 {
-	const uint32_t path = stack != STACK_NONE ? view->of_stack[stack] : STACK_NONE;
+	const uint32_t stack = sample->stack;
 
-	if (!is_wanted(view, thread, state, path))
+	if (!is_wanted(view, sample, stack != STACK_NONE ? view->of_stack[stack] : STACK_NONE))
 		return false;
 	view_stack(view, stack, function, depth);
 	return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * view_entry.c - stacks that do not say where in the code a sample is from but of what it is: its
- * thread, its state or its wait, each a frame of ours.
+ * thread, its state, its wait or its part in a GIL, each a frame of ours.
  */
 #include <inttypes.h>
 
@@ -58,6 +58,9 @@ function_of(struct naming *naming, const struct profile_entry *entry, uint32_t f
 	strbuf_clear(text);
 	if (naming->key == VIEW_BY_THREAD) {
 		view_add_thread(naming->view, entry->thread, text);
+	} else if (naming->key == VIEW_BY_GIL) {
+		strbuf_add_format(text, "[%s]", entry->gil != GIL_UNKNOWN ? gil_text(entry->gil) :
+									    "GIL not known");
 	} else {
 		strbuf_add_text(text, "[");
 		run_state_add(text, entry->state, entry->syscall);

@@ -26,7 +26,7 @@ struct view {
 	uint32_t *of_frame;  /* of the profile: its innermost function */
 	uint32_t *of_stack;  /* of the profile: its path */
 	bool *thread_wanted; /* of the profile */
-	unsigned states;     /* of the filter */
+	unsigned states, gils; /* of the filter */
 	bool include;        /* it has an expression for functions that are wanted */
 	struct path *path;
 	size_t path_count, path_capacity;
@@ -71,7 +71,7 @@ const uint32_t *view_path_functions(const struct view *view, uint32_t path);
 uint32_t view_add_path(struct view *view, struct table *paths, const struct path *fresh);
 
 /*
- * The path that stands for the entry by thread, state or wait, `full` being that of its functions,
+ * The path that stands for the entry by thread, state, wait or GIL, `full` being that of its functions,
  * which the expressions have been matched with.
  */
 uint32_t view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32_t full);

@@ -92,8 +92,7 @@ add_waiter(struct summing *summing, const struct profile_entry *entry)
 	struct waiting_row *row;
 	bool added;
 
-	if (!view_sample(view, entry->thread, entry->state, entry->stack, &stack.function,
-			 &stack.depth))
+	if (!view_sample(view, entry, &stack.function, &stack.depth))
 		return;
 	stack.row = find_row(summing,
 			     view_wait_kind(view, entry->wait, stack.function, stack.depth),

@@ -36,6 +36,7 @@ make_filter(struct sample_run *run, struct error *err)
 	run->filter.tid_count = options->tid_count;
 	run->filter.thread_name = options->thread_name;
 	run->filter.states = options->states;
+	run->filter.gils = options->gils;
 	run->filter.blame = options->blame;
 	rc = compile_regex(&run->include, options->include, "-I", &run->filter.include, err);
 	if (rc == 0)

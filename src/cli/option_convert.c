@@ -5,6 +5,7 @@
 
 #include "option_convert.h"
 #include "wallsample/base.h"
+#include "wallsample/gil.h"
 #include "wallsample/runtime.h"
 #include "wallsample/state.h"
 
@@ -266,6 +267,26 @@ convert_runtimes(const struct conversion *c)
 	return rc;
 }
 
+static int
+convert_gils(const struct conversion *c)
+{
+	char *words = xstrdup(c->text), *rest = words, *item;
+	int rc = 0;
+
+	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
+		enum gil gil;
+
+		if (gil_parse(item, &gil) && gil != GIL_UNKNOWN)
+			*(unsigned *)c->field |= 1u << gil;
+		else
+			rc = error_set(c->err, ERROR_USAGE, "%s: '%s' is none of %s, %s, %s, %s",
+				       c->label, item, gil_word(GIL_NONE), gil_word(GIL_HAS),
+				       gil_word(GIL_WAIT), gil_word(GIL_HANDOVER));
+	}
+	free(words);
+	return rc;
+}
+
 /* The number of the word in the list, as an enum is stored. */
 static int
 convert_choice(const struct conversion *c)
@@ -298,6 +319,7 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		[OPTION_RANGE] = convert_range,
 		[OPTION_DURATION] = convert_duration, [OPTION_SIZE] = convert_size,
 		[OPTION_TIDS] = convert_tids,         [OPTION_STATES] = convert_states,
+		[OPTION_GILS] = convert_gils,
 		[OPTION_CHOICE] = convert_choice,     [OPTION_DIRS] = convert_dirs,
 		[OPTION_RUNTIMES] = convert_runtimes,
 	};

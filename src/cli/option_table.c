@@ -82,6 +82,10 @@ const struct option_row option_table[] = {
 	  .argument = "LIST", .type = OPTION_STATES, FIELD(states),
 	  .help = "only samples in these states, separated by commas: R running, Q waiting for "
 		  "a CPU, S sleeping, D disk, T stopped" },
+	{ .name = "gil", .commands = FOR_STACKS,
+	  .argument = "LIST", .type = OPTION_GILS, FIELD(gils),
+	  .help = "only samples that have so to do with the interpreter's lock: none, has, wait, "
+		  "handover" },
 	{ .name = "parallelism", .argument = "RANGE", .type = OPTION_RANGE, FIELD(parallelism),
 	  .min = 0, .max = 65536, .unit = "threads",
 	  .help = "only the time in which so many threads were on a CPU: 1, 2-8" },
@@ -91,9 +95,9 @@ const struct option_row option_table[] = {
 	{ .name = "to", .argument = "T", .type = OPTION_MOMENT, FIELD(to),
 	  .help = "only up to this time, as with --from" },
 	{ .name = "by", .argument = "WHAT", .type = OPTION_CHOICE, FIELD(by),
-	  .fallback = "function", .choices = "function|line|module|source|thread|state|lock",
-	  .help = "what frames are told apart by: function, line, module, source, thread, state "
-		  "or lock (what is waited for)" },
+	  .fallback = "function", .choices = "function|line|module|source|thread|state|lock|gil",
+	  .help = "what frames are told apart by: function, line, module, source, thread, state, "
+		  "lock (what is waited for) or gil" },
 	{ .name = "sort", .argument = "WEIGHT", .type = OPTION_CHOICE, FIELD(sort),
 	  .fallback = "wall", .choices = "wall|overhead|latency",
 	  .help = "what functions are ordered by: wall, overhead (CPU time) or latency (real "

@@ -38,7 +38,7 @@ bool
 sample_is_filtered(const struct options *options)
 {
 	return options->tid_count > 0 || options->thread_name != NULL || options->states != 0 ||
-	       options->include != NULL || options->exclude != NULL;
+	       options->gils != 0 || options->include != NULL || options->exclude != NULL;
 }
 
 /* Threads that have a row. */

@@ -325,6 +325,8 @@ write_stacks(struct writing *writing)
 
 		json_object_set(object, "thread", writing->thread[row->thread]);
 		json_add_state(object, row->state, row->syscall);
+		if (row->gil != GIL_UNKNOWN)
+			json_object_set_new(object, "gil", json_string(gil_word(row->gil)));
 		json_object_set_new(object, "samples", json_integer(row->samples));
 		add_weights(object, row->ns);
 		for (size_t f = 0; f < row->depth; f++)
@@ -364,6 +366,7 @@ json_write(const struct export_input *input, FILE *out)
 	write_states(&writing);
 	json_write_waits(&writing.json, writing.view);
 	json_write_deadlocks(&writing.json, writing.view);
+	json_write_gil(&writing.json, writing.view);
 	write_modules(&writing);
 	write_stacks(&writing);
 	json_stream_close(&writing.json);

@@ -17,5 +17,7 @@ void json_add_state(json_t *object, enum run_state state, int32_t syscall);
 /* The lists "waits" and "deadlocks". */
 void json_write_waits(struct json_stream *stream, const struct view *view);
 void json_write_deadlocks(struct json_stream *stream, const struct view *view);
+/* The object "gil"; nothing where there is no such lock. */
+void json_write_gil(struct json_stream *stream, const struct view *view);
 
 #endif

@@ -21,7 +21,7 @@ struct level {
 struct parallelism_split {
 	const struct export_input *input;
 	struct tick_levels **ticks; /* of each recording, while it is gone through */
-	struct table places;   /* (functions, thread and state) -> a number */
+	struct table places;   /* (functions; thread, state and GIL) -> a number */
 	struct table rows;     /* (that number, system call) -> row */
 	struct table of_level; /* (row, parallelism) -> level */
 	uint32_t *first;       /* of each row: number of its last level + 1 */
@@ -34,9 +34,9 @@ struct parallelism_split {
 };
 
 static uint64_t
-thread_and_state(uint32_t thread, enum run_state state)
+thread_and_state(uint32_t thread, enum run_state state, enum gil gil)
 {
-	return (uint64_t)thread << 32 | (uint32_t)state;
+	return (uint64_t)thread << 32 | (uint32_t)gil << 8 | (uint32_t)state;
 }
 
 /* Rows of the same stack share its functions: the pointer is its name. */
@@ -44,7 +44,8 @@ static uint32_t
 place_row(struct parallelism_split *split, const struct timeline_slice *slice)
 {
 	const uint32_t place = *table_place(&split->places, (uintptr_t)slice->function,
-					    thread_and_state(slice->thread, slice->state),
+					    thread_and_state(slice->thread, slice->state,
+							     slice->gil),
 					    (uint32_t)split->places.count, NULL);
 	bool added;
 	const uint32_t row = *table_place(&split->rows, place, (uint32_t)slice->syscall,
@@ -155,7 +156,7 @@ sort_levels(struct parallelism_split *split, const struct view_row *row)
 	size_t count = 0;
 
 	if (!table_find(&split->places, (uintptr_t)row->function,
-			thread_and_state(row->thread, row->state), &place) ||
+			thread_and_state(row->thread, row->state, row->gil), &place) ||
 	    !table_find(&split->rows, place, (uint32_t)row->syscall, &found))
 		return 0;
 	for (uint32_t at = split->first[found]; at != 0; at = split->level[at - 1].next) {

@@ -21,7 +21,7 @@
 #include "wallsample/table.h"
 
 #define PAGE UINT64_C(4096)
-#define LABELS_MOST 5
+#define LABELS_MOST 6
 
 /* Shorter names for what protoc-c makes of the package's. */
 typedef Wallsample__Pprof__Profile pb_profile;
@@ -238,6 +238,10 @@ make_labels(struct packing *packing, const struct view_row *row,
 	if (waits && syscall_name(row->syscall) != NULL) {
 		label[count].key = text(packing, "syscall");
 		label[count++].str = text(packing, syscall_name(row->syscall));
+	}
+	if (row->gil != GIL_UNKNOWN) {
+		label[count].key = text(packing, "gil");
+		label[count++].str = text(packing, gil_word(row->gil));
 	}
 	if (part != NULL) {
 		label[count].key = text(packing, "parallelism");

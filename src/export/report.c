@@ -431,8 +431,10 @@ report_write(const struct export_input *input, struct page *page)
 			write_states(input, page);
 		}
 		report_write_waiting(input, page);
-		if (!view_is_blame(input->view))
+		if (!view_is_blame(input->view)) {
+			report_write_gil(input, page);
 			write_threads(input, page);
+		}
 	} else {
 		page->ops->paragraph(page, view_unfiltered_ns(input->view) > 0 ?
 						   "No sample was selected." :

@@ -68,6 +68,9 @@ void report_write_deadlocks(const struct view *view, struct page *page);
 /* What threads waited for, and who kept them waiting. */
 void report_write_waiting(const struct export_input *input, struct page *page);
 
+/* Who had the interpreter's lock, and who waited for it; nothing where there is none. */
+void report_write_gil(const struct export_input *input, struct page *page);
+
 /* The closing block: what sampling cost, and what it missed. */
 void report_write_cost(const struct export_input *input, struct page *page);
 

@@ -42,6 +42,8 @@ static const struct {
 			    "threads that could run waited for a CPU for ",
 			    " of that time, because of each other or of other programs",
 			    "; most of that in " },
+	[FINDING_GIL] = { "The interpreter's lock", "the GIL was held ", " of the time",
+			  "; most of that in " },
 	[FINDING_IDLE] = { "Nothing in the program itself", "for ",
 			   " of the time all of its threads waited for replies, events, timers "
 			   "or one another", "; most of that ended in " },
@@ -56,6 +58,9 @@ write_finding(const struct view *view, struct page *page, const struct finding *
 	strbuf_add_text(&sb, words[found->kind].before);
 	add_share(&sb, found);
 	strbuf_add_text(&sb, words[found->kind].behind);
+	if (found->kind == FINDING_GIL)
+		strbuf_add_format(&sb, ", and %.1f threads waited for it on average: more threads "
+				  "will not make it faster", found->waiting);
 	if (found->function < view_function_count(view)) {
 		strbuf_add_text(&sb, words[found->kind].where);
 		strbuf_add_foreign(&sb, view_function(view, found->function)->name);

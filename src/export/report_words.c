@@ -19,6 +19,8 @@ const struct report_key_words report_key_words[] = {
 			    "other states" },
 	[VIEW_BY_LOCK] = { "waited for", "Waits", "more wait", "more waits", "other wait",
 			   "other waits" },
+	[VIEW_BY_GIL] = { "GIL", "GIL states", "more GIL state", "more GIL states",
+			  "other GIL state", "other GIL states" },
 };
 
 const struct report_weight_words report_weight_words[] = {

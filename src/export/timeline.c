@@ -52,15 +52,21 @@ on_span(void *context, const struct recording_span *span)
 		.state = span->state,
 		.syscall = span->syscall,
 		.wait = span->wait,
+		.gil = span->gil,
 		.first_tick = span->first_tick,
 		.ticks = span->ticks,
 		.settled_tick = span->settled_tick,
 		.start_ns = walk->base_ns + span->start_ns,
 		.end_ns = walk->base_ns + span->end_ns,
 	};
+	const struct profile_entry sample = {
+		.thread = span->thread,
+		.state = span->state,
+		.gil = span->gil,
+		.stack = span->stack,
+	};
 
-	if (!view_sample(walk->input->view, span->thread, span->state, span->stack,
-			 &slice.function, &slice.depth))
+	if (!view_sample(walk->input->view, &sample, &slice.function, &slice.depth))
 		return true;
 	walk->ended = !walk->each(walk->context, &slice);
 	return !walk->ended;

@@ -16,6 +16,7 @@ struct timeline_slice {
 	enum run_state state;
 	int32_t syscall;
 	uint32_t wait;    /* of the profile */
+	enum gil gil;
 	const uint32_t *function; /* as of struct view_row */
 	size_t depth;
 	uint64_t first_tick, ticks; /* of the recording */

@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include "../../src/cli/cli.h"
+#include "wallsample/gil.h"
 #include "wallsample/state.h"
+#include "wallsample/view.h"
 
 #define WORDS_MOST 32
 
@@ -139,6 +141,9 @@ test_lists(void **state)
 	assert_null(options.tids);
 	accepted("--state r,SLEEPING --state D");
 	assert_int_equal(options.states, 1 << RUN_RUNNING | 1 << RUN_SLEEPING | 1 << RUN_DISK);
+	accepted("--gil has,wait --gil handover --by gil");
+	assert_int_equal(options.gils, 1 << GIL_HAS | 1 << GIL_WAIT | 1 << GIL_HANDOVER);
+	assert_int_equal(options.by, VIEW_BY_GIL);
 	refused("--tid 5,", "thread ids");
 	refused("--tid ,5", "thread ids");
 	refused("--tid 0", "thread ids");
@@ -146,6 +151,8 @@ test_lists(void **state)
 	refused("--tid 5;6", "thread ids");
 	refused("--state R,W", "'W' is not a state; states are: R running, Q waiting for a CPU");
 	refused("--state R,,S", "'' is not a state");
+	refused("--gil has,x", "--gil: 'x' is none of none, has, wait, handover");
+	refused("--gil unknown", "'unknown' is none of none, has");
 }
 
 static void

@@ -78,6 +78,7 @@ add(struct profile *profile, uint32_t thread, uint32_t stack, enum run_state sta
 {
 	profile_add(profile, &(struct profile_entry){
 		.thread = thread, .stack = stack, .state = state,
+		.gil = state == RUN_QUEUED ? GIL_HANDOVER : GIL_UNKNOWN,
 		.syscall = (int32_t)syscall_number("futex"), .samples = 1,
 		.ns = { ms * MS, ms * MS / 2, ms * MS / 4 } });
 }
@@ -237,6 +238,9 @@ test_samples(void **state)
 	assert_int_equal(message->sample[0]->n_label, 4);
 	assert_string_equal(text(written, message->sample[0]->label[3]->str), "futex");
 	assert_int_equal(message->sample[1]->n_label, 3);
+	assert_int_equal(message->sample[3]->n_label, 4);
+	assert_string_equal(text(written, message->sample[3]->label[3]->key), "gil");
+	assert_string_equal(text(written, message->sample[3]->label[3]->str), "handover");
 }
 
 static void
