@@ -30,6 +30,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/process.h include/wallsample/profile.h \
 	include/wallsample/profile_wait.h \
 	include/wallsample/gil.h include/wallsample/gil_table.h \
+	include/wallsample/plumbing.h \
 	include/wallsample/result.h include/wallsample/runtime.h include/wallsample/sampler.h \
 	include/wallsample/snapshot.h include/wallsample/state.h \
 	include/wallsample/symbol.h include/wallsample/symbol_search.h include/wallsample/table.h \

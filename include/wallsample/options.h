@@ -65,6 +65,8 @@ struct options {
 	bool lines;              /* --lines: the same as --by line */
 	int by;                  /* enum view_key */
 	int sort;                /* enum weight */
+	int native;              /* enum view_native */
+	bool interpreter_frames;
 	bool no_demangle;
 	bool no_inlines;
 	const char **debug_dirs; /* --debug-dir; owned, NULL at the end; NULL: none */

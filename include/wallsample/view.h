@@ -15,6 +15,18 @@
 #include "wallsample/profile.h"
 #include "wallsample/symbol.h"
 
+/* X(NAME, text): which frames of a stack are shown in which an interpreted program runs */
+#define VIEW_NATIVES(X)                                                        \
+	X(MERGED, "merged") /* functions of the program where native ones call them */ \
+	X(ONLY, "only")     /* native frames, as if there was no interpreter */ \
+	X(NONE, "none")     /* the program's; what no function of it called is "[native]" */
+
+enum view_native {
+#define X(name, text) NATIVE_##name,
+	VIEW_NATIVES(X)
+#undef X
+};
+
 /* Which samples are wanted. A zeroed filter wants all. Borrowed by view_create. */
 struct filter {
 	const pid_t *tids;          /* NULL: all */
@@ -24,6 +36,11 @@ struct filter {
 	unsigned gils;              /* bit 1 << enum gil, 0: all */
 	const regex_t *include;     /* at least one function of the stack matches */
 	const regex_t *exclude;     /* none does */
+	enum view_native native;
+	/* With NATIVE_MERGED, in stacks with functions of an interpreted program: the interpreter's
+	 * own that only carry calls from one to the next (see plumbing.h). Else they are left out,
+	 * and the expressions above do not see them. */
+	bool interpreter_frames;
 	/* Not samples but whom others waited for: the waiters' time on the stacks of those who had
 	 * what they waited for, below a frame that says what. It has one weight, WALL. */
 	bool blame;
@@ -65,7 +82,7 @@ struct view_function {
 	const char *file;   /* NULL: not known; a script's functions of one name differ by it */
 	uint32_t line;      /* 0: not known */
 	bool inlined;       /* into the next, outer one of its stacks: they share a frame */
-	uint32_t frame;     /* of the profile */
+	uint32_t frame;     /* of the profile; FRAME_NONE: the view has made it */
 };
 
 struct view_row {

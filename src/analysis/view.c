@@ -21,86 +21,6 @@ view_is_gap(const struct view_function *outermost)
 	return view_is_named(outermost) && strcmp(outermost->name, PROFILE_GAP) == 0;
 }
 
-/* --- paths: stacks whose addresses differ but whose functions do not are one ------- */
-
-uint32_t
-view_add_path(struct view *view, struct table *paths, const struct path *fresh)
-{
-	bool added;
-	/* The same functions may be matched or not: their names may be more than is shown. */
-	const uint32_t id = *table_place(paths, fresh->function,
-					 (uint64_t)fresh->caller << 2 |
-						 (uint64_t)fresh->included << 1 | fresh->excluded,
-					 (uint32_t)view->path_count, &added);
-
-	if (!added)
-		return id;
-	view->path = xgrow(view->path, &view->path_capacity, view->path_count + 1,
-			   sizeof(*view->path));
-	view->path[view->path_count++] = *fresh;
-	return id;
-}
-
-/* The path `caller` with one symbol more. */
-static uint32_t
-extend_path(struct naming *naming, uint32_t caller, size_t symbol)
-{
-	struct path path = {
-		.function = naming->function[symbol],
-		.caller = caller,
-		.depth = 1,
-		.included = naming->included[symbol],
-		.excluded = naming->excluded[symbol],
-	};
-
-	if (caller != STACK_NONE) {
-		const struct path *outer = &naming->view->path[caller];
-
-		path.included |= outer->included;
-		path.excluded |= outer->excluded;
-		path.depth = outer->depth + 1;
-		if ((naming->key == VIEW_BY_MODULE || naming->key == VIEW_BY_SOURCE) &&
-		    outer->function == path.function) {
-			path.caller = outer->caller;
-			path.depth = outer->depth;
-		}
-	}
-	return view_add_path(naming->view, &naming->paths, &path);
-}
-
-/* The path of each stack; callers come before who they call. */
-static void
-make_paths(struct naming *naming)
-{
-	uint32_t *of_stack = naming->view->of_stack;
-	const struct profile *profile = naming->view->profile;
-	const size_t count = profile_stack_count(profile);
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct profile_stack *stack = profile_stack(profile, i);
-		const struct names names = naming->of_frame[stack->frame];
-		uint32_t path = stack->caller != STACK_NONE ? of_stack[stack->caller] : STACK_NONE;
-
-		for (size_t at = names.first + names.count; at-- > names.first;)
-			path = extend_path(naming, path, at);
-		of_stack[i] = path;
-	}
-}
-
-const uint32_t *
-view_path_functions(const struct view *view, uint32_t id)
-{
-	struct path *path = &view->path[id];
-	uint32_t *to;
-
-	if (path->functions != NULL)
-		return path->functions;
-	to = path->functions = xmalloc(path->depth * sizeof(*path->functions));
-	for (uint32_t at = id; at != STACK_NONE; at = view->path[at].caller)
-		*to++ = view->path[at].function;
-	return path->functions;
-}
-
 /* --- rows --------------------------------------------------------------------------- */
 
 static void
@@ -297,7 +217,7 @@ view_create(const struct profile *profile, struct symbols *symbols, const struct
 	view->of_stack = xcalloc(profile_stack_count(profile) + 1, sizeof(*view->of_stack));
 	make_filter(view, filter);
 	naming_make(&naming);
-	make_paths(&naming);
+	view_make_paths(&naming);
 	make_rows(&naming);
 	naming_release(&naming);
 	return view;

@@ -26,6 +26,7 @@ find_function(struct naming *naming, const char *text)
 		.module = "",
 		.known = true,
 		.module_id = MODULE_NONE,
+		.frame = FRAME_NONE,
 	};
 	return id;
 }
@@ -83,6 +84,13 @@ extend(struct naming *naming, uint32_t caller, uint32_t function, const struct p
 	if (caller != STACK_NONE && naming->view->path[caller].function == function)
 		return caller;
 	return view_add_path(naming->view, &naming->paths, &path);
+}
+
+uint32_t
+view_extend_own(struct naming *naming, uint32_t caller, const char *text,
+		const struct path *matched)
+{
+	return extend(naming, caller, find_function(naming, text), matched);
 }
 
 uint32_t

@@ -65,10 +65,17 @@ struct naming {
 void naming_make(struct naming *naming);
 void naming_release(struct naming *naming);
 
+/* The path of each stack of the profile, without what is not to be shown; once names are made. */
+void view_make_paths(struct naming *naming);
 /* The functions of a path, innermost first; borrowed. */
 const uint32_t *view_path_functions(const struct view *view, uint32_t path);
 /* The number of this path, which is added if it is a new one. */
 uint32_t view_add_path(struct view *view, struct table *paths, const struct path *fresh);
+
+/* The path with a frame of ours that has this text, and matches as `matched` does; the same path
+ * if that is its innermost already. */
+uint32_t view_extend_own(struct naming *naming, uint32_t caller, const char *text,
+			 const struct path *matched);
 
 /*
  * The path that stands for the entry by thread, state, wait or GIL, `full` being that of its functions,

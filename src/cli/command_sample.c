@@ -38,6 +38,8 @@ make_filter(struct sample_run *run, struct error *err)
 	run->filter.states = options->states;
 	run->filter.gils = options->gils;
 	run->filter.blame = options->blame;
+	run->filter.native = (enum view_native)options->native;
+	run->filter.interpreter_frames = options->interpreter_frames;
 	rc = compile_regex(&run->include, options->include, "-I", &run->filter.include, err);
 	if (rc == 0)
 		rc = compile_regex(&run->exclude, options->exclude, "-X", &run->filter.exclude,

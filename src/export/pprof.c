@@ -46,9 +46,10 @@ struct packing {
 	struct parallelism_split *split;
 	struct strings *texts;
 	struct table functions;    /* (name, file) -> number */
-	bool *used;                /* by frame of the profile: its location is written */
-	size_t frame_count;
-	bool stackless_used;       /* the location of samples without a stack is written */
+	/* Whether its location is written: of a frame of the profile, of a function of the view
+	 * that has none, and last of samples without a stack. */
+	bool *used;
+	size_t frame_count, function_count;
 	struct mapping_facts *mapping; /* by module */
 	size_t mapping_count;
 	struct strbuf scratch;
@@ -154,9 +155,8 @@ pack_location(struct packing *packing, pb_location *location)
 
 /* The frame that `count` functions of a stack are from, innermost first. */
 static uint64_t
-location_id(struct packing *packing, const uint32_t *functions, size_t count)
+frame_location_id(struct packing *packing, uint32_t id, const uint32_t *functions, size_t count)
 {
-	const uint32_t id = view_function(packing->view, functions[0])->frame;
 	const struct profile_frame *frame = profile_frame(view_profile(packing->view), id);
 	pb_location location = WALLSAMPLE__PPROF__LOCATION__INIT;
 	pb_line line[SYMBOL_CHAIN_MAX], *lines[SYMBOL_CHAIN_MAX];
@@ -186,24 +186,42 @@ location_id(struct packing *packing, const uint32_t *functions, size_t count)
 	return location.id;
 }
 
-/* Of samples without a stack. */
+/* Of what has no frame. */
 static uint64_t
-stackless_id(struct packing *packing)
+plain_location_id(struct packing *packing, size_t at, const char *name)
 {
 	pb_location location = WALLSAMPLE__PPROF__LOCATION__INIT;
 	pb_line line = WALLSAMPLE__PPROF__LINE__INIT, *one = &line;
 
-	location.id = packing->frame_count + 1;
-	if (packing->stackless_used)
+	location.id = at + 1;
+	if (packing->used[at])
 		return location.id;
-	packing->stackless_used = true;
-	line.function_id = function_id(packing, "[no stack]", NULL, false);
+	packing->used[at] = true;
+	line.function_id = function_id(packing, name, NULL, false);
 	location.n_line = 1;
 	location.line = &one;
 	pack_location(packing, &location);
 	return location.id;
 }
 
+static uint64_t
+stackless_id(struct packing *packing)
+{
+	return plain_location_id(packing, packing->frame_count + packing->function_count,
+				 "[no stack]");
+}
+
+/* Of the functions of a frame, or of one that has none. */
+static uint64_t
+location_id(struct packing *packing, const uint32_t *functions, size_t count)
+{
+	const uint32_t id = view_function(packing->view, functions[0])->frame;
+
+	if (id == FRAME_NONE)
+		return plain_location_id(packing, packing->frame_count + functions[0],
+					 view_function(packing->view, functions[0])->name);
+	return frame_location_id(packing, id, functions, count);
+}
 /* How many functions, from the first on, are of one frame. */
 static size_t
 frame_length(const struct view *view, const uint32_t *functions, size_t count)
@@ -447,12 +465,14 @@ pprof_write(const struct export_input *input, FILE *out)
 		.split = parallelism_split_create(input),
 		.texts = strings_create(),
 		.frame_count = profile_frame_count(view_profile(input->view)),
+		.function_count = view_function_count(input->view),
 		.mapping_count = input->modules != NULL ? modules_count(input->modules) : 0,
 	};
 
 	table_init(&packing.functions);
 	strbuf_init(&packing.scratch);
-	packing.used = xcalloc(packing.frame_count + 1, sizeof(*packing.used));
+	packing.used = xcalloc(packing.frame_count + packing.function_count + 1,
+			       sizeof(*packing.used));
 	packing.mapping = xcalloc(packing.mapping_count + 1, sizeof(*packing.mapping));
 	pack_profile(&packing);
 	pprof_stream_free(packing.stream);

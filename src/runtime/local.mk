@@ -12,6 +12,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/python_lines.c \
 	src/runtime/python_merge.c \
 	src/runtime/python_module.c src/runtime/python_module.h \
+	src/runtime/python_plumbing.c \
 	src/runtime/python_pthread.c src/runtime/python_pthread.h \
 	src/runtime/python_sources.h \
 	src/runtime/python_text.c src/runtime/python_text.h \

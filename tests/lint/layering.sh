@@ -17,7 +17,7 @@ declare -A folder_of=(
 	[descriptor]=wait [wait]=wait
 	[chain]=unwind [unwind]=unwind
 	[debug_info]=symbol [symbol]=symbol
-	[gil]=runtime [runtime]=runtime
+	[gil]=runtime [plumbing]=runtime [runtime]=runtime
 	[profile]=profile [profile_wait]=profile
 	[core_sample]=sampler [sampler]=sampler
 	[recording]=recording [recording_read]=recording

@@ -14,7 +14,7 @@
 #include "wallsample/module.h"
 #include "wallsample/table.h"
 
-#define MODULES_MOST 8
+#define MODULES_MOST 16
 #define WORD_MOST 256
 
 /* An address is the number of what stands behind the '!'. */
