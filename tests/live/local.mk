@@ -249,3 +249,9 @@ tests/live/bin/swap_a.so: tests/live/targets/swap_lib.c
 	$(live_swap) -DLIBRARY=swap_a
 tests/live/bin/swap_b.so: tests/live/targets/swap_lib.c
 	$(live_swap) -DLIBRARY=swap_b
+
+# Programs in Python, with every interpreter that the machine has.
+live_python_tests = tests/live/python.sh
+TESTS += $(live_python_tests)
+EXTRA_DIST += $(live_python_tests) tests/live/python_check.py tests/live/python_common.sh \
+	tests/live/python_recording.py tests/live/targets/python_shapes.py

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""python_check.py WHAT RECORDING VERSION … - is a recording of a Python program right?
+
+Says what is not, and ends with 1 then.
+"""
+import re
+import sys
+
+from python_recording import Recording, python_of, text_of
+
+wrong = []
+
+
+def complain(text, *args):
+    wrong.append(text)
+    if len(wrong) <= 20:
+        print('    ' + text.format(*args))
+
+
+def expect_no_markers(recording):
+    for span in recording.spans:
+        for frame in span.stack:
+            if frame.marker:
+                complain('{}: {} in {}', span.thread, frame, text_of(span.stack))
+
+
+# --- shapes: python_shapes.py ---------------------------------------------------------------
+
+# Native code that is between two Python functions, if it has a name.
+BETWEEN = [
+    ('sort_key', 'builtin_sorted', 'sort_key.<locals>.<lambda>'),
+    ('sort_key', 'list_sort', 'sort_key.<locals>.<lambda>'),
+    ('reduce', 'functools_reduce', 'reduce.<locals>.add'),
+    ('generator_expression', 'builtin_sum', 'generator_expression.<locals>.<genexpr>'),
+    ('attribute', '(slot_tp_getattr_hook|call_attribute)', 'Widget.__getattr__'),
+    ('comparison', '(min_max|builtin_min)', 'Widget.__lt__'),
+    ('evaluated', 'builtin_eval', '<module>'),
+    ('executed', 'builtin_exec', '<module>'),
+    ('mapped', 'map_next', 'hold'),
+    ('partial', '(partial_|_PyObject_Vectorcall)', 'hold'),
+    ('wrapper', None, 'wrapped'),
+]
+
+
+def last(name):
+    """Names were unqualified before 3.11."""
+    return name.rsplit('.', 1)[-1]
+
+
+def expect_between(stack, outer, native, inner, where):
+    """Of a stack, outermost first; a tail call leaves no frame, so any native frame will do when
+    that function is not there in name."""
+    at = [i for i, frame in enumerate(stack) if frame.python and last(frame.name) == last(outer)]
+    end = [i for i, frame in enumerate(stack) if frame.python and last(frame.name) == last(inner)]
+    if not at or not end:
+        return False
+    between = [name for frame in stack[at[-1] + 1:end[-1]] if not frame.python
+               for name in frame.names]
+    if native is not None and not any(re.match(native, name) for name in between):
+        complain('{}: no {} between {} and {}: {}', where, native, outer, inner,
+                 text_of(reversed(stack)))
+    return True
+
+
+def expect_native_inside(stack, where):
+    """All wait in a system call, which is inside of all Python functions."""
+    if stack[-1].python:
+        complain('{}: nothing inside of {}', where, stack[-1])
+
+
+def expect_one_call(stack, version, where):
+    """Since 3.11 a Python function that calls another needs no native frame for that."""
+    at = [i for i, frame in enumerate(stack) if frame.python and frame.name == 'recursion']
+    if len(at) < 2:
+        return
+    natives = sum(not frame.python for frame in stack[at[0]:at[-1]])
+    if version >= (3, 11) and natives != 0:
+        complain('{}: {} native frames within a recursion', where, natives)
+    if version < (3, 11) and natives < len(at) - 1:
+        complain('{}: only {} native frames in {} calls', where, natives, len(at))
+
+
+def shapes(recording, version, says):
+    version = tuple(int(part) for part in version.split('.')[:2])
+    truth = {}
+    for line in open(says):
+        fields = line.rstrip('\n').split('\t')
+        truth[int(fields[0])] = fields[1:]
+    expect_no_markers(recording)
+    names = {name for frame in recording.frames.values() for name in frame.names}
+    named = bool(names & {'pysleep', 'time_sleep'})
+    met, orders = set(), set()
+    for span in recording.spans:
+        if span.thread not in truth:
+            continue
+        want = truth[span.thread]
+        have = [str(frame) for frame in python_of(span.stack)]
+        met.add(span.thread)
+        if have != want:
+            complain('{} is\n        {}, not\n        {}', span.thread, ' < '.join(have),
+                     ' < '.join(want))
+        stack = span.stack[::-1]
+        expect_native_inside(stack, span.thread)
+        expect_one_call(stack, version, span.thread)
+        for order in BETWEEN:
+            if named and expect_between(stack, *order, where=span.thread):
+                orders.add(order)
+    if met != set(truth) or len(met) < 21:
+        complain('{} of {} threads are there', len(met), len(truth))
+    if named and len(orders) < len(BETWEEN):
+        complain('never met: {}', set(BETWEEN) - orders)
+    return '{} threads{}'.format(len(met), ', with names' if named else '')
+
+
+CHECKS = {'shapes': shapes}
+
+
+def main():
+    said = CHECKS[sys.argv[1]](Recording(sys.argv[2]), *sys.argv[3:])
+    if wrong:
+        print('    {} mistakes in all'.format(len(wrong)))
+    elif said:
+        print('{}: {}: {}'.format(sys.argv[3], sys.argv[1], said))
+    sys.exit(1 if wrong else 0)
+
+
+main()

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""python_recording.py - a recording, as tests of Python programs want to see it."""
+import os
+import sqlite3
+
+
+class Frame:
+    """One function: of Python, native code (with what was inlined, outermost first), or a word
+    in brackets for what could not be read."""
+
+    def __init__(self, origin, names, file, line):
+        self.names = names
+        self.name = names[-1]
+        self.python = origin == 'interpreter'
+        self.marker = not self.python and self.name.startswith('[')
+        self.file = os.path.basename(file or '')
+        self.line = line or 0
+
+    def __str__(self):
+        return '{}@{}:{}'.format(self.name, self.file, self.line) if self.python else self.name
+
+
+class Span:
+    def __init__(self, row, recording):
+        (self.thread, stack, self.state, gil, self.samples, self.wall_ns, self.wait) = row
+        self.gil = gil or ''
+        self.stack = recording.stack(stack)
+
+
+class Recording:
+    def __init__(self, path):
+        self.base = sqlite3.connect(path)
+        self.frames = dict(self._frames())
+        self.callers = {row[0]: row[1:] for row in
+                        self.base.execute('SELECT id, frame, caller FROM stacks')}
+        self.stacks = {}
+        threads = dict(self.base.execute('SELECT id, tid FROM threads'))
+        self.names = dict(self.base.execute('SELECT tid, name FROM threads'))
+        rows = self.base.execute('SELECT thread, stack, state, gil, samples, wall_ns, wait '
+                                 'FROM spans WHERE samples > 0')
+        self.spans = [Span((threads[row[0]],) + row[1:], self) for row in rows]
+
+    def _frames(self):
+        symbols = {}
+        for frame, function in self.base.execute(
+                'SELECT frame, function FROM symbols ORDER BY frame, depth DESC'):
+            symbols.setdefault(frame, []).append(function)
+        for row in self.base.execute('SELECT id, origin, name, file, line FROM frames'):
+            names = symbols.get(row[0]) or [row[2] or '?']
+            yield row[0], Frame(row[1], names, row[3], row[4])
+
+    def stack(self, number):
+        """Its frames, innermost first."""
+        if number not in self.stacks:
+            frames, at = [], number
+            while at is not None:
+                frame, at = self.callers[at]
+                frames.append(self.frames[frame])
+            self.stacks[number] = frames
+        return self.stacks[number]
+
+    def samples(self, of=lambda span: True):
+        return sum(span.samples for span in self.spans if of(span))
+
+    def share(self, thread, gil):
+        """The part of the thread's time that was spent so."""
+        spans = [span for span in self.spans if span.thread == thread]
+        every = sum(span.wall_ns for span in spans)
+        return sum(span.wall_ns for span in spans if span.gil in gil) / every if every else 0
+
+
+def python_of(stack):
+    return [frame for frame in stack if frame.python]
+
+
+def text_of(stack):
+    return ' < '.join(str(frame) for frame in stack)
+
+
+def bound(share, samples):
+    """Five standard deviations of a share of so many samples: see tests/README."""
+    return 5 * (max(share * (1 - share), 1 / samples) / samples) ** 0.5
