@@ -78,8 +78,8 @@ uint32_t view_extend_own(struct naming *naming, uint32_t caller, const char *tex
 			 const struct path *matched);
 
 /*
- * The path that stands for the entry by thread, state, wait or GIL, `full` being that of its functions,
- * which the expressions have been matched with.
+ * The path that stands for the entry by thread, state, wait or GIL, `full` being that of its
+ * functions, which the expressions have been matched with.
  */
 uint32_t view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32_t full);
 /* The path of a holder's functions, below a frame that says what it had. */
