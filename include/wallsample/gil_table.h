@@ -25,8 +25,8 @@ struct gil_table {
 	size_t count;          /* 0: there is no such lock, or nothing selected knows of one */
 	size_t concerned;      /* the first of them: they had it, or waited for it, at some time */
 	int64_t ns[GIL_COUNT], total_ns; /* of all rows */
-	/* Of the time that passed: the part in which a thread had it (a program with several
-	 * interpreters may have several such locks: then how many were held on average), and how
+	/* Of the time that passed: the part in which a thread had it (never above 1, although two
+	 * may seem to have it at one tick, and several interpreters may have a lock each), and how
 	 * many threads waited for it on average, or to go on after having handed it over. */
 	double held_share, wait_average;
 };

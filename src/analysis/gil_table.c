@@ -2,6 +2,7 @@
 /* gil_table.c - sums up by thread what there is of an interpreter's lock. */
 #include "wallsample/gil_table.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "wallsample/base.h"
@@ -55,7 +56,7 @@ add_up(struct gil_table *out, double span_ns)
 	}
 	if (span_ns <= 0)
 		return;
-	out->held_share = (double)out->ns[GIL_HAS] / span_ns;
+	out->held_share = fmin(1, (double)out->ns[GIL_HAS] / span_ns);
 	out->wait_average = (double)gil_waited_ns(out->ns) / span_ns;
 }
 

@@ -5,7 +5,8 @@
  *
  * A thread is a track. On it each run state is a slice, and below it are the functions of the
  * call chain, the outermost first, each as long as consecutive samples have it. How many threads
- * were on a CPU, and how many waited for one, are counters.
+ * were on a CPU, and how many waited for one, are counters. Who had the interpreter's lock is on a
+ * track of its own; slices of waiting for it are apart from others.
  *
  * Times are microseconds of CLOCK_MONOTONIC, as those of other tools. A slice is written when it
  * ends, so slices are in no order: readers sort them.
@@ -14,13 +15,20 @@
 #include <stdlib.h>
 
 #include "exporters.h"
+#include "gil_spans.h"
 #include "json_stream.h"
 #include "report.h"
 #include "timeline.h"
 #include "wallsample/base.h"
 
-/* PID_MAX_LIMIT of the kernel's threads.h. Processes of two machines may have one id. */
+/*
+ * PID_MAX_LIMIT of the kernel's threads.h. Processes of two machines may have one id; and tracers
+ * of interpreters write slices of the same process, which must not mix with ours if the two
+ * files become one: readers drop what does not nest.
+ */
 #define PIDS 4194304
+/* The track of the interpreter's lock: no thread has that id. */
+#define GIL_TRACK PIDS
 
 /* Perfetto lays no more than 512 slices upon each other. */
 #define DEPTH_MOST 500
@@ -39,7 +47,9 @@ struct tracing {
 	struct json_stream json;
 	int64_t *pid;       /* by recording: what stands for its process */
 	bool *has_name;     /* by thread of the profile */
+	bool apart;         /* no process has the id that it has in the trace */
 	struct track track; /* threads come one after the other */
+	struct gil_spans gil;
 };
 
 /* --- events ------------------------------------------------------------------------------- */
@@ -89,9 +99,11 @@ put_slice(struct tracing *tracing, const char *category, json_t *name, const cha
 
 /* The colours of catapult's tracks of threads: base/color_scheme.html. */
 static const char *
-state_colour(enum run_state state)
+state_colour(const struct timeline_slice *slice)
 {
-	switch (state) {
+	if (slice->gil == GIL_WAIT && !run_state_runnable(slice->state))
+		return "thread_state_iowait";
+	switch (slice->state) {
 	case RUN_RUNNING:
 		return "thread_state_running";
 	case RUN_QUEUED:
@@ -111,7 +123,14 @@ frame_at(const struct timeline_slice *slice, size_t outer)
 	return slice->function[slice->depth - 1 - outer];
 }
 
-/* "sleeping in futex: mutex table_lock" */
+/* What a thread waits for that waits for the lock is said by that. */
+static enum gil
+wait_of(const struct timeline_slice *slice)
+{
+	return slice->gil == GIL_WAIT || slice->gil == GIL_HANDOVER ? slice->gil : GIL_UNKNOWN;
+}
+
+/* "sleeping in futex: mutex table_lock", "sleeping in futex (GIL wait)" */
 static json_t *
 state_name(struct tracing *tracing, const struct timeline_slice *slice)
 {
@@ -123,7 +142,9 @@ state_name(struct tracing *tracing, const struct timeline_slice *slice)
 
 	strbuf_init(&sb);
 	run_state_add(&sb, slice->state, slice->syscall);
-	if (wait_kind_in_memory(kind) || view_wait_object(view, slice->wait)[0] != '\0') {
+	if (wait_of(slice) != GIL_UNKNOWN) {
+		strbuf_add_format(&sb, " (%s)", gil_text(slice->gil));
+	} else if (wait_kind_in_memory(kind) || view_wait_object(view, slice->wait)[0] != '\0') {
 		strbuf_add_text(&sb, ": ");
 		view_add_wait(view, slice->wait, slice->function, slice->depth, &sb);
 	}
@@ -158,7 +179,7 @@ close_track(struct tracing *tracing)
 	if (!track->is_open)
 		return;
 	put_slice(tracing, "state", state_name(tracing, &track->last),
-		  state_colour(track->last.state), track->state_ns);
+		  state_colour(&track->last), track->state_ns);
 	close_frames(tracing, 0);
 	track->is_open = false;
 }
@@ -172,6 +193,7 @@ goes_on(const struct track *track, const struct timeline_slice *slice)
 	return track->is_open && last->recording == slice->recording &&
 	       last->thread == slice->thread && last->state == slice->state &&
 	       last->syscall == slice->syscall && last->wait == slice->wait &&
+	       wait_of(last) == wait_of(slice) &&
 	       last->end_ns == slice->start_ns;
 }
 
@@ -226,6 +248,7 @@ on_slice(void *context, const struct timeline_slice *whole)
 	size_t kept = 0;
 
 	name_thread(tracing, slice);
+	gil_spans_add(&tracing->gil, slice);
 	if (goes_on(track, slice)) {
 		kept = frames_in_common(&track->last, slice);
 		close_frames(tracing, kept);
@@ -240,6 +263,57 @@ on_slice(void *context, const struct timeline_slice *whole)
 	track->last = *slice;
 	track->is_open = true;
 	return true;
+}
+
+/* --- the interpreter's lock --------------------------------------------------------------- */
+
+static void
+put_track_fact(struct tracing *tracing, size_t recording, const char *fact, const char *key,
+	       json_t *value)
+{
+	json_t *event = make_event(tracing, "M", recording, fact);
+
+	json_object_set_new(event, "tid", json_integer(GIL_TRACK));
+	json_object_set_new(event, "args", json_pack("{s:o}", key, value));
+	json_stream_put(&tracing->json, NULL, event);
+}
+
+/* "GIL: worker-4251" */
+static void
+put_holder(struct tracing *tracing, const struct gil_span *span)
+{
+	json_t *event = make_event(tracing, "X", span->recording, "");
+	struct strbuf name;
+
+	strbuf_init(&name);
+	strbuf_add_text(&name, "GIL: ");
+	view_add_thread(tracing->input->view, span->thread, &name);
+	json_object_set_new(event, "tid", json_integer(GIL_TRACK));
+	json_object_set_new(event, "name", json_stream_text(&tracing->json, name.data));
+	json_object_set_new(event, "cat", json_string("gil"));
+	json_object_set_new(event, "ts", json_integer(us(span->start_ns)));
+	json_object_set_new(event, "dur", json_integer(us(span->end_ns) - us(span->start_ns)));
+	json_stream_put(&tracing->json, NULL, event);
+	strbuf_release(&name);
+}
+
+static void
+put_holders(struct tracing *tracing)
+{
+	const struct gil_spans *gil = &tracing->gil;
+
+	gil_spans_settle(&tracing->gil);
+	for (size_t i = 0; i < gil->count; i++) {
+		const size_t recording = gil->span[i].recording;
+
+		if (i == 0 || gil->span[i - 1].recording != recording) {
+			put_track_fact(tracing, recording, "thread_name", "name",
+				       json_string("GIL"));
+			put_track_fact(tracing, recording, "thread_sort_index", "sort_index",
+				       json_integer(-1));
+		}
+		put_holder(tracing, &gil->span[i]);
+	}
 }
 
 /* --- counters ----------------------------------------------------------------------------- */
@@ -285,20 +359,32 @@ put_counters(struct tracing *tracing, size_t number)
 
 /* --- processes ---------------------------------------------------------------------------- */
 
+/* Has any of it an interpreter whose threads share a lock? */
+static bool
+has_gil(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile_entry_count(profile); i++)
+		if (profile_entry(profile, i)->gil != GIL_UNKNOWN)
+			return true;
+	return false;
+}
+
 static void
 number_processes(struct tracing *tracing)
 {
 	const struct export_input *input = tracing->input;
 
+	tracing->apart = has_gil(view_profile(input->view));
 	for (size_t i = 0; i < input->recording_count; i++) {
-		tracing->pid[i] = recording_info(input->recordings[i])->pid;
+		tracing->pid[i] = recording_info(input->recordings[i])->pid +
+				  (tracing->apart ? PIDS : 0);
 		for (size_t j = 0; j < i; j++)
 			if (tracing->pid[j] == tracing->pid[i])
 				tracing->pid[i] += PIDS;
 	}
 }
 
-/* "redis-server", and of several "redis-server 123 on host". */
+/* "redis-server", "python3 123, sampled", and of several "redis-server 123 on host". */
 static void
 name_process(struct tracing *tracing, size_t number)
 {
@@ -310,6 +396,8 @@ name_process(struct tracing *tracing, size_t number)
 	strbuf_add_text(&sb, info->comm);
 	if (tracing->input->recording_count > 1)
 		strbuf_add_format(&sb, " %" PRId64 " on %s", info->pid, info->host);
+	else if (tracing->apart)
+		strbuf_add_format(&sb, " %" PRId64 ", sampled", info->pid);
 	json_object_set_new(event, "args",
 			    json_pack("{s:o}", "name", json_stream_text(&tracing->json, sb.data)));
 	strbuf_release(&sb);
@@ -349,8 +437,10 @@ chrome_write(const struct export_input *input, FILE *out)
 	}
 	timeline_each(input, RECORDING_BY_THREAD, on_slice, &tracing);
 	close_track(&tracing);
+	put_holders(&tracing);
 	json_stream_end(&tracing.json);
 	json_stream_close(&tracing.json);
+	gil_spans_release(&tracing.gil);
 	free(tracing.track.began_ns);
 	free(tracing.has_name);
 	free(tracing.pid);

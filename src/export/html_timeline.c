@@ -3,7 +3,9 @@
  * html_timeline.c - the timeline of threads by state, as JSON inside a script element.
  *
  * Of each thread there is a string a state, with a digit a bin: how many STEPS of the bin it was
- * in it. So the page's size does not depend on how long was sampled.
+ * in it. So the page's size does not depend on how long was sampled. Of a program with an
+ * interpreter's lock there is one state more, and for each thread that had the lock a string
+ * that says when.
  */
 #include "html_timeline.h"
 
@@ -44,36 +46,50 @@ make_digits(char *digits, size_t count)
 	return json_stringn(digits, count);
 }
 
-/* What is rounded is where a state ends, above those before it: so a whole bin stays whole. */
+static size_t
+count_states(const struct timeline_bins *bins)
+{
+	return bins->has_gil ? TIMELINE_STATES : RUN_STATE_COUNT;
+}
+
+/* What is stacked upon each other in a bin. */
+struct pile {
+	double length, sum;
+	long below;
+};
+
+/* What is rounded is where a part ends, above those before it: so a whole bin stays whole. */
+static char
+next_digit(struct pile *pile, double ns)
+{
+	const long below = pile->below;
+
+	pile->sum += ns;
+	pile->below = pile->sum < pile->length ? lround(STEPS * pile->sum / pile->length) : STEPS;
+	return "0123456789abcdefghijklmnopqrstuvwxyz"[pile->below - below];
+}
+
 static void
 fill_digits(const struct timeline_bins *bins, size_t bin, const double *ns,
-	    char *digits[RUN_STATE_COUNT])
+	    char *digits[TIMELINE_STATES])
 {
-	const double length = (double)timeline_bins_length(bins, bin);
-	double sum = 0;
-	long below = 0;
+	struct pile pile = { .length = (double)timeline_bins_length(bins, bin) };
 
-	for (size_t state = 0; state < RUN_STATE_COUNT; state++) {
-		long end;
-
-		sum += ns[bin * RUN_STATE_COUNT + state];
-		end = sum < length ? lround(STEPS * sum / length) : STEPS;
-		digits[state][bin] = "0123456789abcdefghijklmnopqrstuvwxyz"[end - below];
-		below = end;
-	}
+	for (size_t state = 0; state < count_states(bins); state++)
+		digits[state][bin] = next_digit(&pile, ns[bin * TIMELINE_STATES + state]);
 }
 
 static json_t *
 make_shares(const struct timeline_bins *bins, const double *ns)
 {
 	json_t *shares = json_array();
-	char *digits[RUN_STATE_COUNT];
+	char *digits[TIMELINE_STATES];
 
-	for (size_t state = 0; state < RUN_STATE_COUNT; state++)
+	for (size_t state = 0; state < count_states(bins); state++)
 		digits[state] = xmalloc(bins->count + 1);
 	for (size_t bin = 0; bin < bins->count; bin++)
 		fill_digits(bins, bin, ns, digits);
-	for (size_t state = 0; state < RUN_STATE_COUNT; state++) {
+	for (size_t state = 0; state < count_states(bins); state++) {
 		json_array_append_new(shares, make_digits(digits[state], bins->count));
 		free(digits[state]);
 	}
@@ -104,12 +120,12 @@ make_rest(const struct timeline_bins *bins)
 {
 	json_t *object = json_object(), *states = json_array();
 
-	for (size_t state = 0; state < RUN_STATE_COUNT; state++) {
+	for (size_t state = 0; state < count_states(bins); state++) {
 		json_t *counts = json_array();
 		double sum = 0;
 
 		for (size_t bin = 0; bin < bins->count; bin++) {
-			const double ns = bins->rest.ns[bin * RUN_STATE_COUNT + state];
+			const double ns = bins->rest.ns[bin * TIMELINE_STATES + state];
 			const double length = (double)timeline_bins_length(bins, bin);
 
 			sum += ns;
@@ -122,6 +138,35 @@ make_rest(const struct timeline_bins *bins)
 	json_object_set_new(object, "count", json_stream_number(bins->rest_count));
 	json_object_set_new(object, "states", states);
 	return object;
+}
+
+/* Of each row that had it; all rows together fill no more than a bin. */
+static void
+add_gil(const struct timeline_bins *bins, json_t *data)
+{
+	struct pile *pile = xcalloc(bins->count + 1, sizeof(*pile));
+	char *digits = xmalloc(bins->count + 1);
+	json_t *held = json_array();
+
+	for (size_t bin = 0; bin < bins->count; bin++)
+		pile[bin].length = (double)timeline_bins_length(bins, bin);
+	for (size_t i = 0; i <= bins->row_count; i++) {
+		const struct timeline_row *row = i < bins->row_count ? &bins->row[i] : &bins->rest;
+
+		if (row->gil_ns == NULL) {
+			json_array_append_new(held, json_string(""));
+			continue;
+		}
+		for (size_t bin = 0; bin < bins->count; bin++)
+			digits[bin] = next_digit(&pile[bin], row->gil_ns[bin]);
+		json_array_append_new(held, make_digits(digits, bins->count));
+	}
+	if (bins->has_gil)
+		json_object_set_new(data, "gil", held);
+	else
+		json_decref(held);
+	free(digits);
+	free(pile);
 }
 
 /* -1 where no tick was wanted. */
@@ -168,6 +213,8 @@ make_data(const struct timeline_bins *bins, const struct export_input *input)
 
 	for (size_t state = 0; state < RUN_STATE_COUNT; state++)
 		json_array_append_new(states, json_string(run_state_text((enum run_state)state)));
+	if (bins->has_gil)
+		json_array_append_new(states, json_string("waiting for the GIL"));
 	for (size_t i = 0; i < bins->row_count; i++)
 		json_array_append_new(threads, make_thread(bins, &bins->row[i], profile));
 	json_object_set_new(data, "steps", json_integer(STEPS));
@@ -179,6 +226,7 @@ make_data(const struct timeline_bins *bins, const struct export_input *input)
 	json_object_set_new(data, "threads", threads);
 	if (bins->rest_count > 0)
 		json_object_set_new(data, "rest", make_rest(bins));
+	add_gil(bins, data);
 	return data;
 }
 

@@ -7,6 +7,7 @@ libwallsample_a_SOURCES += \
 	src/export/export.c \
 	src/export/exporters.h \
 	src/export/folded.c \
+	src/export/gil_spans.c src/export/gil_spans.h \
 	src/export/json.c \
 	src/export/json_diff.c \
 	src/export/json_dump.c \

@@ -8,7 +8,7 @@
 	"use strict";
 	const SVG = "http://www.w3.org/2000/svg";
 	/* From the bottom of a row to its top: what runs, what wants to, what cannot. */
-	const STACK = [0, 1, 3, 4, 5, 2];
+	const STACK = [0, 1, 6, 3, 4, 5, 2];
 	const LABEL = 74, DRAG_LEAST = 5, BINS_LEAST = 4;
 	const element = (id) => document.getElementById(id);
 
@@ -109,7 +109,7 @@
 	function addStack(svg, line, height, states, of) {
 		const sums = new Array(line.bins).fill(0), shapes = [];
 		for (const state of STACK) {
-			if (!states[state].length)
+			if (!states[state] || !states[state].length)
 				continue;
 			for (let bin = 0; bin < line.bins; bin++)
 				sums[bin] += of(state, bin);
@@ -149,8 +149,23 @@
 			const shares = data.states.map((state, i) => [digit(thread, i, bin), state])
 				.filter((share) => share[0] > 0)
 				.map((share) => Math.round(100 * share[0] / data.steps) + "% " + share[1]);
+			const held = heldBy(data.threads.indexOf(thread), bin);
 			return thread.name + " (" + thread.tid + "): " +
-				(shares.join(", ") || "not there, or not asked for");
+				(shares.join(", ") || "not there, or not asked for") +
+				(held ? ", had the GIL for " + Math.round(100 * held / data.steps) + "%" : "");
+		}
+
+		/* Of the row of that number, behind the last one that of all others. */
+		const heldBy = (thread, bin) =>
+			parseInt(data.gil && data.gil[thread] && data.gil[thread][bin] || "0", 36);
+
+		function gilText(bin) {
+			const held = data.gil.map((_, i) => [heldBy(i, bin), i])
+				.filter((share) => share[0] > 0).sort((a, b) => b[0] - a[0])
+				.map(([share, i]) => Math.round(100 * share / data.steps) + "% " +
+					(i < data.threads.length ? data.threads[i].name + " (" +
+						data.threads[i].tid + ")" : "other threads"));
+			return "the GIL was had by: " + (held.join(", ") || "nobody");
 		}
 
 		function restText(bin) {
@@ -202,6 +217,23 @@
 			cpus.setAttribute("vector-effect", "non-scaling-stroke");
 			cpus.setAttribute("d", "M0 " + (row.height - data.cpus) + "H" + line.width);
 			row.svg.append(cpus);
+		}
+
+		/* Who had it is told by hue: neighbours differ. */
+		function addGil() {
+			const row = addRow("GIL", "who had it", data.steps, false);
+			const sums = new Array(line.bins).fill(0), shapes = [];
+			row.text = gilText;
+			data.gil.forEach((digits, i) => {
+				if (!digits.length)
+					return;
+				for (let bin = 0; bin < line.bins; bin++)
+					sums[bin] += heldBy(i, bin);
+				shapes.push([steps(line, row.height, (bin) => sums[bin]),
+					"var(--holder-" + shapes.length % 3 + ")"]);
+			});
+			for (const [path, fill] of shapes.reverse())
+				addShape(row.svg, path, fill);
 		}
 
 		function addThread(thread) {
@@ -388,8 +420,9 @@
 		function addLegend(parent) {
 			const legend = make(parent, "span", { id: "timeline-legend" });
 			for (const state of STACK) {
-				const used = data.threads.some((thread) => thread.shares[state].length) ||
-					(data.rest && data.rest.states[state].length);
+				const used = state < data.states.length &&
+					(data.threads.some((thread) => thread.shares[state].length) ||
+						(data.rest && data.rest.states[state].length));
 				if (!used)
 					continue;
 				const entry = make(legend, "span", {});
@@ -422,6 +455,9 @@
 				notes.push("Times are since the first recording began.");
 			if (line.parts.length > 1)
 				notes.push("Double lines stand for time that was not recorded.");
+			if (data.gil)
+				notes.push("The row GIL shows for which share of time threads had the " +
+					"interpreter's lock, each in a shade of its own.");
 			if (data.rest)
 				notes.push("The threads that ran most have rows of their own; the last row " +
 					"shows how many of the others were in each state.");
@@ -434,6 +470,8 @@
 			"large steps, plus and minus zoom, Escape shows the whole");
 		addLoad();
 		axes.push(make(plot, "div", { className: "timeline-axis" }));
+		if (data.gil)
+			addGil();
 		data.threads.forEach(addThread);
 		if (data.rest)
 			addRest(data.rest);

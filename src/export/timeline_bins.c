@@ -191,7 +191,7 @@ struct filling {
 	uint64_t origin;
 	/* of the span in hand */
 	double *ns;
-	enum run_state state;
+	size_t step, state;
 };
 
 static void
@@ -199,7 +199,7 @@ add_state_time(void *context, size_t bin, uint64_t ns)
 {
 	struct filling *filling = context;
 
-	filling->ns[bin * RUN_STATE_COUNT + filling->state] += (double)ns;
+	filling->ns[bin * filling->step + filling->state] += (double)ns;
 }
 
 static bool
@@ -211,7 +211,22 @@ on_slice(void *context, const struct timeline_slice *slice)
 	if (row == NULL)
 		return true;
 	filling->ns = row->ns;
+	filling->step = TIMELINE_STATES;
 	filling->state = slice->state;
+	if (slice->gil == GIL_WAIT && !run_state_runnable(slice->state)) {
+		filling->state = TIMELINE_GIL_WAIT;
+		filling->bins->has_gil = true;
+	}
+	spread(filling->bins, slice->start_ns - filling->origin, slice->end_ns - filling->origin,
+	       add_state_time, filling);
+	if (slice->gil != GIL_HAS)
+		return true;
+	if (row->gil_ns == NULL)
+		row->gil_ns = xcalloc(filling->bins->count, sizeof(*row->gil_ns));
+	filling->bins->has_gil = true;
+	filling->ns = row->gil_ns;
+	filling->step = 1;
+	filling->state = 0;
 	spread(filling->bins, slice->start_ns - filling->origin, slice->end_ns - filling->origin,
 	       add_state_time, filling);
 	return true;
@@ -221,7 +236,7 @@ static void
 fill_rows(const struct export_input *input, struct timeline_bins *bins, size_t rows,
 	  uint64_t origin)
 {
-	const size_t size = bins->count * RUN_STATE_COUNT;
+	const size_t size = bins->count * TIMELINE_STATES;
 	struct filling filling = {
 		.bins = bins,
 		.row_of = xcalloc(profile_thread_count(view_profile(input->view)) + 1,
@@ -381,9 +396,12 @@ timeline_bins_length(const struct timeline_bins *bins, size_t bin)
 void
 timeline_bins_release(struct timeline_bins *bins)
 {
-	for (size_t i = 0; i < bins->row_count; i++)
+	for (size_t i = 0; i < bins->row_count; i++) {
 		free(bins->row[i].ns);
+		free(bins->row[i].gil_ns);
+	}
 	free(bins->rest.ns);
+	free(bins->rest.gil_ns);
 	free(bins->row);
 	free(bins->part);
 	free(bins->load);

@@ -18,11 +18,16 @@ struct timeline_part {
 	size_t first, count;       /* its bins; the last may reach beyond the end */
 };
 
+/* A sleep that is a wait for an interpreter's lock is apart from others. */
+#define TIMELINE_GIL_WAIT ((size_t)RUN_STATE_COUNT)
+#define TIMELINE_STATES (TIMELINE_GIL_WAIT + 1)
+
 /* Time in each state, of one thread or of several together. */
 struct timeline_row {
 	uint32_t thread; /* of the profile */
-	double *ns;      /* [bin * RUN_STATE_COUNT + state]; the rest of a bin it was not there,
+	double *ns;      /* [bin * TIMELINE_STATES + state]; the rest of a bin it was not there,
 			  * or not selected */
+	double *gil_ns;  /* by bin: it had an interpreter's lock; NULL: never */
 };
 
 /* Threads on a CPU, of all threads, whatever was selected of them. */
@@ -43,6 +48,7 @@ struct timeline_bins {
 	size_t rest_count;
 	struct timeline_load *load; /* by bin */
 	uint64_t cpus;             /* that the processes may use; 0: not known */
+	bool has_gil;              /* some row had an interpreter's lock, or waited for it */
 };
 
 /*

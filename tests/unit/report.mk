@@ -211,3 +211,11 @@ endif
 tests_unit_test_gil_SOURCES = tests/unit/test_gil.c
 tests_unit_test_gil_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_gil_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_gil_time
+TESTS += tests/unit/test_gil_time
+endif
+tests_unit_test_gil_time_SOURCES = tests/unit/test_gil_time.c tests/unit/recording_scene.c tests/unit/recording_scene.h
+tests_unit_test_gil_time_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_gil_time_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

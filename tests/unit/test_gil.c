@@ -416,11 +416,23 @@ test_text(void **state)
 			  "will not make it faster.");
 	assert_says(text, "31.67% went by before a thread that had handed it over could go on");
 	free(text);
+	profile_free(profile);
+}
+
+static void
+test_summary(void **state)
+{
+	struct profile *profile;
+	char *text;
+
+	(void)state;
+	if (exporter_by_name("markdown")->absent != NULL)
+		skip();
+	profile = make_convoy(9500);
 	text = write_format("markdown", profile, 20);
-	if (text != NULL && text[0] != '\0') {
-		assert_says(text, "the GIL was held 98%");
-		assert_says(text, "1.9 threads waited for it on average");
-	}
+	assert_says(text, "the GIL was held 98%");
+	assert_says(text, "1.9 threads waited for it on average: more threads will not make it "
+			  "faster; most of that in L.");
 	free(text);
 	profile_free(profile);
 }
@@ -456,7 +468,7 @@ main(void)
 		cmocka_unit_test(test_filter), cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_by_gil), cmocka_unit_test(test_blame),
 		cmocka_unit_test(test_finding), cmocka_unit_test(test_text),
-		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_summary), cmocka_unit_test(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

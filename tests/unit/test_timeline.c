@@ -245,7 +245,7 @@ check_bin(const struct timeline_row *row, size_t bin, const char *expected)
 	strbuf_init(&text);
 	strbuf_add_text(&text, "");
 	for (int state = 0; state < RUN_STATE_COUNT; state++) {
-		const double ns = row->ns[bin * RUN_STATE_COUNT + (size_t)state];
+		const double ns = row->ns[bin * TIMELINE_STATES + (size_t)state];
 
 		if (ns > 0)
 			strbuf_add_format(&text, "%s%c%g", text.length > 0 ? " " : "",
