@@ -115,6 +115,8 @@ EXTRA_DIST += \
 	tests/replay/report-selected.txt \
 	tests/replay/report-threads.txt \
 	tests/replay/report-tree.txt \
+	tests/replay/script-dump.json tests/replay/script-dump.txt \
+	tests/replay/script-lines.folded tests/replay/script-report.txt \
 	tests/replay/timeline.html \
 	tests/replay/stacks-by-thread.folded \
 	tests/replay/flame-hostile.svg \
@@ -144,6 +146,16 @@ tests_unit_test_pprof_SOURCES = tests/unit/test_pprof.c tests/unit/made_object.c
 tests_unit_test_pprof_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_pprof_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests/unit/test_pprof-test_pprof.$(OBJEXT): generated/pprof.pb-c.h
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_script_formats
+TESTS += tests/unit/test_script_formats
+endif
+tests_unit_test_script_formats_SOURCES = tests/unit/test_script_formats.c \
+	tests/unit/script_scene.c tests/unit/script_scene.h tests/unit/golden.c tests/unit/golden.h
+tests_unit_test_script_formats_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_script_formats_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests/unit/test_script_formats-test_script_formats.$(OBJEXT): generated/pprof.pb-c.h
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_recording

@@ -16,6 +16,7 @@
 #include "wallsample/plumbing.h"
 #include "wallsample/tree.h"
 #include "wallsample/view.h"
+#include "wallsample/waiting.h"
 
 static const struct filter all = { 0 };
 
@@ -342,6 +343,41 @@ test_addresses(void **state)
 	profile_free(profile);
 }
 
+/* Who waits for a lock of the interpreter's waits in a function of the program. */
+static void
+test_waiting_place(void **state)
+{
+	static const struct {
+		const char *stack, *place;
+	} at[] = {
+		{ "main@/a.py:1;get@/lib/queue.py:2;python3!lock_PyThread_acquire_lock;"
+		  "python3!PyThread_acquire_lock_timed;libc.so!__futex_wait", "get" },
+		{ "main@/a.py:1;python3!time_sleep;python3!take_gil;libc.so!pthread_cond_wait",
+		  "time_sleep" },
+		{ "main@/a.py:1;__enter__@/a.py:2;python3!rlock_acquire;libc.so!sem_wait",
+		  "__enter__" },
+		{ "main@/a.py:1;ext.so!compute;libc.so!pthread_mutex_lock", "compute" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
+		struct profile *profile = profile_create();
+		struct view *view;
+		const struct view_row *row;
+
+		script_scene_add(profile, at[i].stack, 1);
+		view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
+		row = view_row(view, 0);
+		assert_string_equal(
+			view_function(view,
+				      row->function[waiting_place(view, row->function, row->depth)])
+				->name,
+			at[i].place);
+		view_free(view);
+		profile_free(profile);
+	}
+}
+
 int
 main(void)
 {
@@ -360,6 +396,7 @@ main(void)
 		cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_choices),
 		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_waiting_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
