@@ -112,7 +112,53 @@ def shapes(recording, version, says):
     return '{} threads{}'.format(len(met), ', with names' if named else '')
 
 
-CHECKS = {'shapes': shapes}
+# --- torn: python_torn.py ---------------------------------------------------------------------
+
+# Of so many samples of a running thread one may have Python functions that nobody could match
+# with the native ones: a stop between the few instructions of a call that say so.
+UNMATCHED_ONE_IN = 1000
+
+
+def without_line(text):
+    return text.rsplit(':', 1)[0]
+
+
+def possible_stacks(says):
+    """With lines; the innermost function may be at any of its lines, for an interpreter may note
+    where it is no more often than it must."""
+    stacks = set()
+    for text in open(says):
+        fields = text.rstrip('\n').split('\t')
+        stacks.add((without_line(fields[0]),) + tuple(fields[1:]))
+    return stacks
+
+
+def torn(recording, version, says):
+    possible = possible_stacks(says)
+    running = [span for span in recording.spans
+               if span.state in 'RQ' and any(frame.name == 'loop' for frame in span.stack)]
+    samples = sum(span.samples for span in running)
+    unmatched = 0
+    met = set()
+    for span in running:
+        markers = [frame for frame in span.stack if frame.marker]
+        have = [str(frame) for frame in python_of(span.stack)]
+        if markers:
+            unmatched += span.samples
+            print('    marked: ' + text_of(span.stack))
+        stack = (without_line(have[0]),) + tuple(have[1:])
+        met.add(stack)
+        if stack not in possible:
+            complain('impossible: {}', text_of(span.stack))
+    if samples < 100:
+        complain('only {} samples of the thread running', samples)
+    if unmatched > 1 + samples / UNMATCHED_ONE_IN:
+        complain('{} of {} samples have markers', unmatched, samples)
+    return '{} samples, {} of {} stacks, {} with a marker'.format(
+        samples, len(met), len(possible), unmatched)
+
+
+CHECKS = {'shapes': shapes, 'torn': torn}
 
 
 def main():

@@ -8,7 +8,7 @@
 #   record WORDS…        a recording of it in $recording
 #   judge WORDS…         tests/live/python_check.py says whether that is right
 . "${SOURCE:?}/tests/cli/common.sh"
-set -f
+set -f # words of $pythons are paths
 
 says=$dir/says
 recording=$dir/recording.wsdb
