@@ -182,7 +182,7 @@ take_snapshot(struct stepped *stepped)
 						   snapshot->stack, STACK_BYTES);
 }
 
-/* --- one instruction ---------------------------------------------------------------------------- */
+/* --- one instruction ------------------------------------------------------------------ */
 
 static const char *
 base_name(const char *path)
