@@ -272,7 +272,39 @@ cat >"$work/timeline.js" <<'JS'
 	check("and back to the system's", fill() === auto);
 JS
 
-for name in report timeline; do
+# Thirty bins of 10 ms; who had the interpreter's lock in them: tests/unit/test_gil_time.c.
+cat >"$work/timeline-gil.js" <<'JS'
+	const rows = Array.from(document.querySelectorAll(".timeline-row"));
+	const text = () => $("#timeline-detail").textContent;
+	const plot = $("#timeline-plot");
+	const go = (name, times) => {
+		for (let i = 0; i < times; i++)
+			key(plot, name);
+	};
+
+	check("a row for the lock", rows.length === 4 && rows[1].textContent === "GILwho had it");
+	check("a shape for each that had it", rows[1].querySelector("svg").children.length === 2);
+	check("what ends when it was handed over", rows[1].querySelectorAll("path")[1]
+		.getAttribute("d") === "M0 20V0H10V20ZM20 20V0H30V20Z");
+	check("a legend of the wait, too", $("#timeline-legend").textContent ===
+		"runningwaiting for a CPUwaiting for the GILsleeping");
+	plot.focus();
+	key(plot, "ArrowDown");
+	check("who had it first", text().startsWith(
+		"0.00s to 0.01s, the GIL was had by: 100% worker (78); on a CPU"));
+	go("ArrowRight", 12);
+	check("who had it then", text().includes("had by: 100% idle (79);"));
+	key(plot, "ArrowDown");
+	check("who waited for it", text().includes("worker (78): 100% waiting for the GIL;"));
+	key(plot, "ArrowDown");
+	check("and who had it", text().includes("idle (79): 100% running, had the GIL for 100%;"));
+	go("ArrowRight", 15);
+	check("who slept for other things", text().includes("idle (79): 100% sleeping;"));
+	check("shades that differ", new Set(Array.from(rows[1].querySelectorAll("path"),
+		(shape) => getComputedStyle(shape).fill)).size === 2);
+JS
+
+for name in report timeline timeline-gil; do
 	awk -v work="$work" -v name="$name" '
 		function put(file,   line) { while ((getline line <file) > 0) print line; close(file) }
 		/^<\/body>$/ { put(work "/begin"); put(work "/" name ".js"); put(work "/end") }
@@ -303,7 +335,7 @@ run() {
 	fi
 }
 
-for name in report timeline; do
+for name in report timeline timeline-gil; do
 	run $name 1280
 	run $name 500
 	run $name 1280 --blink-settings=preferredColorScheme=0

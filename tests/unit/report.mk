@@ -117,7 +117,7 @@ EXTRA_DIST += \
 	tests/replay/report-tree.txt \
 	tests/replay/script-dump.json tests/replay/script-dump.txt \
 	tests/replay/script-lines.folded tests/replay/script-report.txt \
-	tests/replay/timeline.html \
+	tests/replay/timeline.html tests/replay/timeline-gil.html \
 	tests/replay/stacks-by-thread.folded \
 	tests/replay/flame-hostile.svg \
 	tests/replay/flame-latency.svg \
@@ -228,6 +228,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_gil_time
 TESTS += tests/unit/test_gil_time
 endif
-tests_unit_test_gil_time_SOURCES = tests/unit/test_gil_time.c tests/unit/recording_scene.c tests/unit/recording_scene.h
+tests_unit_test_gil_time_SOURCES = tests/unit/test_gil_time.c tests/unit/golden.c tests/unit/golden.h \
+	tests/unit/recording_scene.c tests/unit/recording_scene.h
 tests_unit_test_gil_time_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_gil_time_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

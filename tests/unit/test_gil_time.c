@@ -13,6 +13,7 @@
 
 #include "../../src/export/gil_spans.h"
 #include "../../src/export/timeline_bins.h"
+#include "golden.h"
 #include "recording_scene.h"
 #include "wallsample/base.h"
 
@@ -118,11 +119,10 @@ tear_down(void **state)
 }
 
 static char *
-written(const struct scene *scene, const char *format)
+written(const struct scene *scene, const char *format, size_t *size)
 {
 	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = open_memstream(&text, size);
 
 	exporter_by_name(format)->write(&scene->input, out);
 	assert_int_equal(fclose(out), 0);
@@ -204,7 +204,8 @@ test_chrome(void **state)
 	};
 	const struct scene *scene = *state;
 	const uint64_t base_ns = timeline_base(&scene->input, 0);
-	char *text = written(scene, "chrome");
+	size_t size;
+	char *text = written(scene, "chrome", &size);
 	json_t *trace = json_loads(text, 0, NULL), *events = json_object_get(trace, "traceEvents");
 
 	assert_true(json_is_array(events));
@@ -293,15 +294,18 @@ test_page(void **state)
 {
 	const struct scene *scene = *state;
 	char *page;
+	size_t size;
 
 	if (exporter_by_name("html")->absent != NULL)
 		skip();
-	page = written(scene, "html");
+	page = written(scene, "html", &size);
 	assert_non_null(strstr(page, "\"waiting for the GIL\""));
 	/* of the tick at which both had it, the first row has all */
 	assert_non_null(strstr(page, "\"gil\":[\"kkkkkkkkkk0000000000kkkkkkkkkk\","
 				     "\"0000000000kkkkkkkkkk\",\"\"]"));
 	assert_non_null(strstr(page, "held: 1.00 of the time, wait: 0.67 threads on average"));
+	/* a browser opens it: tests/cli/html_page.sh */
+	golden_check("timeline-gil.html", page, size);
 	free(page);
 }
 
