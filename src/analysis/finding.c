@@ -214,8 +214,22 @@ add_row(struct finder *finder, const struct view_row *row)
 	} else if (run_state_runnable(row->state)) {
 		add_runnable_row(finder, row);
 	} else if (finding_waits_for_lock(finder->view, row)) {
-		add_part(finder, FINDING_LOCK, row, (double)row->ns[WEIGHT_WALL]);
+		if (row->gil != GIL_WAIT)
+			add_part(finder, FINDING_LOCK, row, (double)row->ns[WEIGHT_WALL]);
 		finder->sum[FINDING_LOCK].whole += (double)row->ns[WEIGHT_WALL];
+	}
+}
+
+/* Waits for the interpreter's lock are waits for a lock, unless that is told on its own. */
+static void
+add_gil_waits(struct finder *finder)
+{
+	for (size_t i = 0; i < view_row_count(finder->view); i++) {
+		const struct view_row *row = view_row(finder->view, i);
+
+		if (row->gil == GIL_WAIT && !is_gap(finder->view, row) &&
+		    !run_state_runnable(row->state) && finding_waits_for_lock(finder->view, row))
+			add_part(finder, FINDING_LOCK, row, (double)row->ns[WEIGHT_WALL]);
 	}
 }
 
@@ -278,21 +292,33 @@ compare_findings(const void *left, const void *right)
 	return order != 0 ? order : (int)a->kind - (int)b->kind;
 }
 
-static void
-judge(const struct finder *finder, struct findings *out)
+/* Is there enough of it to be told? Fills in share and margin. */
+static bool
+is_told(const struct finder *finder, enum finding_kind kind, struct finding *found)
 {
 	const struct profile *profile = view_profile(finder->view);
+	const struct sum *sum = &finder->sum[kind];
 
+	*found = (struct finding){ .kind = kind };
+	if (sum->whole <= 0 || sum->part <= 0)
+		return false;
+	found->share = sum->part < sum->whole ? sum->part / sum->whole : 1;
+	found->margin = margin_of_share(
+		found->share, margin_ticks(profile, WEIGHT_LATENCY, (int64_t)sum->whole));
+	return found->share - found->margin >= finding_threshold(kind);
+}
+
+static void
+judge(struct finder *finder, struct findings *out)
+{
+	struct finding found;
+
+	if (!is_told(finder, FINDING_GIL, &found))
+		add_gil_waits(finder);
 	for (int kind = 0; kind < FINDING_COUNT; kind++) {
 		const struct sum *sum = &finder->sum[kind];
-		struct finding found = { .kind = (enum finding_kind)kind };
 
-		if (sum->whole <= 0 || sum->part <= 0)
-			continue;
-		found.share = sum->part < sum->whole ? sum->part / sum->whole : 1;
-		found.margin = margin_of_share(
-			found.share, margin_ticks(profile, WEIGHT_LATENCY, (int64_t)sum->whole));
-		if (found.share - found.margin < finding_threshold(found.kind))
+		if (!is_told(finder, (enum finding_kind)kind, &found))
 			continue;
 		found.function = largest(finder, found.kind);
 		if (found.kind == FINDING_GIL)
