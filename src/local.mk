@@ -15,7 +15,8 @@ include src/export/local.mk
 include src/cli/local.mk
 libwallsample_a_SOURCES += \
 	include/wallsample/attach.h include/wallsample/banned.h include/wallsample/base.h \
-	include/wallsample/chain.h include/wallsample/core.h \
+	include/wallsample/chain.h include/wallsample/code_ranges.h \
+	include/wallsample/core.h \
 	include/wallsample/core_sample.h include/wallsample/core_thread.h \
 	include/wallsample/debug_info.h \
 	include/wallsample/descriptor.h include/wallsample/diff.h include/wallsample/dump.h \

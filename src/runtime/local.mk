@@ -6,6 +6,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/python_code.c src/runtime/python_code.h \
 	src/runtime/python_debug_offsets.c \
 	src/runtime/python_dwarf.c \
+	src/runtime/python_eval.c src/runtime/python_eval.h \
 	src/runtime/python_find.c src/runtime/python_find.h \
 	src/runtime/python_fit.c \
 	src/runtime/python_layout.c src/runtime/python_layout.h \
@@ -20,8 +21,10 @@ libwallsample_a_SOURCES += \
 	src/runtime/runtime_kind.h \
 	src/runtime/runtimes.c
 if ARCH_X86_64
-libwallsample_a_SOURCES += src/runtime/python_pthread_x86_64.c src/runtime/python_table_x86_64.c
+libwallsample_a_SOURCES += src/runtime/python_branch_x86_64.c \
+	src/runtime/python_pthread_x86_64.c src/runtime/python_table_x86_64.c
 endif
 if ARCH_AARCH64
-libwallsample_a_SOURCES += src/runtime/python_pthread_aarch64.c src/runtime/python_table_aarch64.c
+libwallsample_a_SOURCES += src/runtime/python_branch_aarch64.c \
+	src/runtime/python_pthread_aarch64.c src/runtime/python_table_aarch64.c
 endif

@@ -199,6 +199,8 @@ choose_by_version(struct python_finder *finder, struct candidate *c)
 	const struct python_layout *row = python_table_next(version, NULL);
 	char text[PYTHON_VERSION_TEXT];
 
+	if (version == 0 && c->module.version != 0)
+		return; /* not mapped yet, as while a library is being loaded */
 	if (version == 0) {
 		refuse(finder, c, "its version is not known");
 		return;
@@ -314,7 +316,7 @@ place_candidates(struct python_finder *finder)
 {
 	for (size_t k = 0; k < finder->count; k++)
 		finder->candidate[k].mapped = false;
-	for (size_t i = 0; i < maps_count(finder->maps); i++) {
+	for (size_t i = 0; finder->count > 0 && i < maps_count(finder->maps); i++) {
 		const struct mapping *mapping = maps_at(finder->maps, i);
 
 		for (size_t k = 0; k < finder->count; k++) {

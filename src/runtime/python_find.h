@@ -20,7 +20,10 @@ struct python_place {
 	uint32_t module;
 	uint64_t runtime;        /* address of _PyRuntime in the target */
 	struct python_layout layout;
-	/* Where _PyEval_EvalFrameDefault is; none: not known, as without any symbol. */
+	/*
+	 * Where _PyEval_EvalFrameDefault is, first what its symbol says, then its parts, whether
+	 * they have symbols or not. None: not known, as without any symbol.
+	 */
 	struct address_range eval[PYTHON_EVAL_MOST];
 	size_t eval_count;
 };

@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "python_eval.h"
 #include "python_sources.h"
 #include "wallsample/base.h"
 
@@ -249,6 +250,10 @@ next_stage(struct python_module_search *search)
 		break;
 	case PYTHON_MODULE_SYMBOLS:
 		take_symbols(search);
+		/* .dynsym has no parts of functions: there may be some all the same. */
+		if (found->eval_count == 1)
+			found->eval_count = python_eval_parts(search->module->image, found->eval,
+							      1, PYTHON_EVAL_MOST);
 		search->stage = found->version == 0 ? PYTHON_MODULE_TEXT : PYTHON_MODULE_DONE;
 		break;
 	case PYTHON_MODULE_TEXT:

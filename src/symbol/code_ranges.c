@@ -5,7 +5,7 @@
  *
  * The formats are those of the Linux Standard Base 5.0, Core, chapter 10.6.
  */
-#include "code_ranges.h"
+#include "wallsample/code_ranges.h"
 
 #include <string.h>
 
@@ -264,15 +264,21 @@ find_entry(const struct image *image, uint64_t vaddr, struct table_entry *found)
 }
 
 bool
-code_start(const struct image *image, uint64_t vaddr, uint64_t *start)
+code_range(const struct image *image, uint64_t vaddr, uint64_t *start, uint64_t *size)
 {
 	struct table_entry entry;
-	uint64_t begin, length;
 
-	if (!find_entry(image, vaddr, &entry) ||
-	    !fde_range(image, from_header(image, entry.fde), &begin, &length))
-		return false;
-	if (vaddr < begin || vaddr - begin >= length)
+	return find_entry(image, vaddr, &entry) &&
+	       fde_range(image, from_header(image, entry.fde), start, size) &&
+	       vaddr >= *start && vaddr - *start < *size;
+}
+
+bool
+code_start(const struct image *image, uint64_t vaddr, uint64_t *start)
+{
+	uint64_t begin, size;
+
+	if (!code_range(image, vaddr, &begin, &size))
 		return false;
 	*start = begin;
 	return true;

@@ -1,6 +1,5 @@
 libwallsample_a_SOURCES += \
 	src/symbol/code_ranges.c \
-	src/symbol/code_ranges.h \
 	src/symbol/d_name_size.c \
 	src/symbol/d_name_size.h \
 	src/symbol/debug_file.c \

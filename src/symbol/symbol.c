@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code_ranges.h"
 #include "debug_file.h"
 #include "dwarf_lines.h"
 #include "plt_names.h"
 #include "symbol_names.h"
 #include "symbol_table.h"
+#include "wallsample/code_ranges.h"
 #include "wallsample/table.h"
 
 #define PLT_ENDING "@plt"

@@ -2,9 +2,9 @@
 /* fuzz_module.c - the bytes are an ELF file with whatever names code: everything is asked of it. */
 #include <stdlib.h>
 
-#include "../../src/symbol/code_ranges.h"
 #include "fuzz.h"
 #include "wallsample/base.h"
+#include "wallsample/code_ranges.h"
 #include "wallsample/symbol.h"
 
 /* Addresses that are asked for, spread over the segments. */

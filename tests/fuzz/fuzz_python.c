@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../src/runtime/python_eval.h"
 #include "../../src/runtime/python_module.h"
 #include "../../src/runtime/python_sources.h"
 #include "fuzz.h"
@@ -74,6 +75,19 @@ search(const struct module *module)
 }
 
 static void
+find_parts(const struct image *image)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		struct address_range range[PYTHON_EVAL_MOST] = {
+			{ image->segment[i].vaddr, image->segment[i].mem_size / 2 },
+		};
+
+		if (python_eval_parts(image, range, 1, PYTHON_EVAL_MOST) > PYTHON_EVAL_MOST)
+			abort();
+	}
+}
+
+static void
 read_dwarf(const struct module *module)
 {
 	static const struct symbols_config config = { .root = NULL };
@@ -103,6 +117,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (module.image == NULL)
 		return 0;
 	search(&module);
+	find_parts(module.image);
 	read_dwarf(&module);
 	image_free(module.image);
 	return 0;

@@ -16,7 +16,7 @@ declare -A folder_of=(
 	[core_thread]=tracer [memory]=tracer [snapshot]=tracer [tracer]=tracer
 	[descriptor]=wait [wait]=wait
 	[chain]=unwind [unwind]=unwind
-	[debug_info]=symbol [symbol]=symbol
+	[code_ranges]=symbol [debug_info]=symbol [symbol]=symbol
 	[gil]=runtime [plumbing]=runtime [runtime]=runtime
 	[profile]=profile [profile_wait]=profile
 	[core_sample]=sampler [sampler]=sampler

@@ -18,8 +18,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "../../src/symbol/code_ranges.h"
 #include "wallsample/base.h"
+#include "wallsample/code_ranges.h"
 
 struct range {
 	uint64_t start, end;

@@ -9,9 +9,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../src/runtime/python_eval.h"
 #include "../../src/runtime/python_module.h"
 #include "wallsample/base.h"
 
@@ -185,6 +187,122 @@ test_damaged(void **state)
 	free(file);
 }
 
+/* --- parts of a function -------------------------------------------------------------------- */
+
+static volatile int sink;
+
+static void __attribute__((cold, noinline))
+seldom(int n)
+{
+	sink += n;
+}
+
+/* A function of which compilers put a part elsewhere: it goes there and comes back. */
+int test_split(const int *array, int count);
+
+int __attribute__((noinline))
+test_split(const int *array, int count)
+{
+	int sum = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (array[i] < 0) {
+			seldom(i);
+			sum ^= array[i];
+		}
+		sum += array[i] / 3;
+		if (array[i] % 5 == 3) {
+			seldom(sum);
+			sum *= 7;
+		}
+		sum -= array[i] / 11;
+		if (array[i] == 99) {
+			seldom(i + sum);
+			sum *= 13;
+		}
+		sum ^= array[i] % 17;
+		if (array[i] == sum) {
+			seldom(i - sum);
+			sum *= 19;
+		}
+	}
+	return sum;
+}
+
+/* The part that the symbol table tells of is found without it, and nothing else. */
+static void
+test_parts(void **state)
+{
+	static const struct symbol_wanted wanted = { "test_split", true, true };
+	static const int array[] = { 1, -2, 3 };
+	struct image *image = image_open_fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+	const struct symbol_search_found *whole, *part;
+	struct address_range range[PYTHON_EVAL_MOST];
+	uint64_t budget = UINT64_MAX;
+	struct symbol_search symbols;
+	size_t count;
+
+	(void)state;
+	assert_non_null(image);
+	assert_true(test_split(array, 3) != 1);
+	symbol_search_init(&symbols, image, &wanted, 1);
+	assert_true(symbol_search_step(&symbols, &budget));
+	assert_in_range(symbols.found_count, 1, 2);
+	whole = part = &symbols.found[0];
+	if (symbols.found[1].size > whole->size)
+		whole = &symbols.found[1];
+	else if (symbols.found_count == 2)
+		part = &symbols.found[1];
+	range[0] = (struct address_range){ whole->vaddr, whole->size };
+	count = python_eval_parts(image, range, 1, PYTHON_EVAL_MOST);
+	print_message("%zu symbols, %zu parts\n", symbols.found_count, count);
+	assert_int_equal(count, symbols.found_count);
+	if (count == 2) {
+		assert_int_equal(range[1].start, part->vaddr);
+		assert_int_equal(range[1].size, part->size);
+		/* From the part to the whole, too. */
+		range[0] = range[1];
+		assert_int_equal(python_eval_parts(image, range, 1, PYTHON_EVAL_MOST), 2);
+		assert_int_equal(range[1].start, whole->vaddr);
+	}
+	/* There may be no room for any. */
+	assert_int_equal(python_eval_parts(image, range, 1, 1), 1);
+	image_free(image);
+}
+
+/* Branches as the architecture has them. */
+static void
+test_branches(void **state)
+{
+	int64_t distance = 0;
+
+	(void)state;
+#if defined(__x86_64__)
+	static const uint8_t jump[] = { 0xe9, 0xfb, 0xff, 0xff, 0xff };
+	static const uint8_t above[] = { 0x0f, 0x87, 0x00, 0x10, 0x00, 0x00 };
+	static const uint8_t call[] = { 0xe8, 0, 0, 0, 0, 0 };
+
+	assert_true(python_branch_at(jump, sizeof(jump), &distance));
+	assert_int_equal(distance, 0);
+	assert_true(python_branch_at(above, sizeof(above), &distance));
+	assert_int_equal(distance, 0x1006);
+	assert_false(python_branch_at(above, sizeof(above) - 1, &distance));
+	assert_false(python_branch_at(call, sizeof(call), &distance));
+#elif defined(__aarch64__)
+	static const uint32_t back = 0x17ffffff, equal = 0x54000040, zero = 0xb4ffffe0;
+	static const uint32_t call = 0x94000001;
+
+	assert_true(python_branch_at((const uint8_t *)&back, 4, &distance));
+	assert_int_equal(distance, -4);
+	assert_true(python_branch_at((const uint8_t *)&equal, 4, &distance));
+	assert_int_equal(distance, 8);
+	assert_true(python_branch_at((const uint8_t *)&zero, 4, &distance));
+	assert_int_equal(distance, -4);
+	assert_false(python_branch_at((const uint8_t *)&call, 4, &distance));
+#endif
+	assert_false(python_branch_at(NULL, 0, &distance));
+}
+
 int
 main(void)
 {
@@ -193,6 +311,8 @@ main(void)
 		cmocka_unit_test(test_version_of_text),
 		cmocka_unit_test(test_text_across_pieces),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
