@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "view_parts.h"
-#include "wallsample/chain.h"
 #include "wallsample/module.h"
 
 static struct symbol_place
@@ -25,12 +24,6 @@ compare_frames(const void *left, const void *right, void *profile)
 	const struct symbol_place b = place_of(profile_frame(profile, *(const uint32_t *)right));
 
 	return symbol_place_compare(&a, &b);
-}
-
-static bool
-is_script(const struct profile_frame *frame)
-{
-	return frame->module == MODULE_NONE && frame->origin == FRAME_SCRIPT;
 }
 
 /*
@@ -79,7 +72,7 @@ name_frame(struct naming *naming, uint32_t id)
 			       naming->symbol_count + SYMBOL_CHAIN_MAX, sizeof(*naming->symbol));
 	to = naming->symbol + naming->symbol_count;
 	naming->of_frame[id] = (struct names){ .first = naming->symbol_count, .count = 1 };
-	if (is_script(frame))
+	if (frame_is_script(frame))
 		*to = script_symbol(naming, frame);
 	else if (frame->module == MODULE_NONE)
 		*to = (struct symbol){
@@ -132,7 +125,7 @@ static struct view_function
 function_of(struct naming *naming, const struct symbol *symbol, uint32_t frame)
 {
 	const struct profile_frame *of = profile_frame(naming->view->profile, frame);
-	const bool script = is_script(of);
+	const bool script = frame_is_script(of);
 	struct view_function function = {
 		.name = symbol->function,
 		.module = symbol->module,

@@ -6,6 +6,7 @@
 #define WALLSAMPLE_VIEW_PARTS_H
 
 #include "wallsample/base.h"
+#include "wallsample/chain.h"
 #include "wallsample/module.h"
 #include "wallsample/table.h"
 #include "wallsample/view.h"
@@ -57,6 +58,13 @@ struct naming {
 	struct table own;        /* by text: frames of ours that no stack of the profile has */
 	struct strbuf scratch;
 };
+
+/* Is it a function of an interpreted program? */
+static inline bool
+frame_is_script(const struct profile_frame *frame)
+{
+	return frame->module == MODULE_NONE && frame->origin == FRAME_SCRIPT;
+}
 
 /*
  * Names the frames of naming->view's profile, numbers the functions that view_function() tells,

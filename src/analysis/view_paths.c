@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "view_parts.h"
-#include "wallsample/chain.h"
 #include "wallsample/module.h"
 #include "wallsample/plumbing.h"
 
@@ -67,12 +66,6 @@ extend_by_frame(struct naming *naming, uint32_t path, uint32_t frame)
 	return path;
 }
 
-static bool
-is_script(const struct profile_frame *frame)
-{
-	return frame->module == MODULE_NONE && frame->origin == FRAME_SCRIPT;
-}
-
 /* The function whose code it is, into which the others are inlined. */
 static size_t
 outermost_symbol(const struct naming *naming, uint32_t frame)
@@ -104,7 +97,7 @@ find_interpreters(const struct naming *naming, size_t *modules)
 		uint32_t id;
 
 		if (stack->caller == STACK_NONE ||
-		    !is_script(profile_frame(profile, stack->frame)))
+		    !frame_is_script(profile_frame(profile, stack->frame)))
 			continue;
 		id = profile_stack(profile, stack->caller)->frame;
 		outer = profile_frame(profile, id);
@@ -223,7 +216,7 @@ extend_trail(struct naming *naming, const unsigned char *plumbing, uint32_t id,
 		return trail;
 	}
 	trail.path = extend_by_frame(naming, trail.path, id);
-	if (is_script(frame)) {
+	if (frame_is_script(frame)) {
 		trail.script = true;
 		trail.starting = false;
 	}
@@ -283,9 +276,22 @@ static bool
 has_scripts(const struct profile *profile)
 {
 	for (uint32_t i = 0; i < profile_frame_count(profile); i++)
-		if (is_script(profile_frame(profile, i)))
+		if (frame_is_script(profile_frame(profile, i)))
 			return true;
 	return false;
+}
+
+/* With NATIVE_ONLY: what a runtime has put into the stack, "[python: code not readable]" too. */
+static bool
+is_of_runtime(const struct profile *profile, uint32_t id)
+{
+	static const char marker[] = "[python: ";
+	const struct profile_frame *frame = profile_frame(profile, id);
+
+	return frame->module == MODULE_NONE &&
+	       (frame->origin == FRAME_SCRIPT ||
+		strncmp(profile_text(profile, (uint32_t)frame->address), marker,
+			strlen(marker)) == 0);
 }
 
 void
@@ -307,7 +313,7 @@ view_make_paths(struct naming *naming)
 		const uint32_t path =
 			stack->caller != STACK_NONE ? of_stack[stack->caller] : STACK_NONE;
 
-		of_stack[i] = only && is_script(profile_frame(profile, stack->frame)) ?
+		of_stack[i] = only && is_of_runtime(profile, stack->frame) ?
 				      path :
 				      extend_by_frame(naming, path, stack->frame);
 	}

@@ -279,10 +279,12 @@ waiting_place(const struct view *view, const uint32_t *function, size_t depth)
 	static const char *const names[] = { "__", "pthread_", "futex", "sem_", "mtx_", "cnd_",
 					     "std::", NULL };
 	/* What CPython has between its functions and these. */
-	static const char *const python[] = { "PyThread_", "acquire_timed", "lock_PyThread_",
-					      "rlock_acquire", "take_gil", "_PyMutex_",
-					      "_PyRWMutex_", "_PySemaphore_", "_PyParkingLot_",
-					      NULL };
+	static const char *const python[] = {
+		"PyThread_", "acquire_timed", "lock_PyThread_", "rlock_acquire", "take_gil",
+		"drop_gil", "PyCOND_", "PyMUTEX_", "PyEval_RestoreThread", "PyEval_SaveThread",
+		"PyEval_AcquireThread", "_PyThreadState_Attach", "PyGILState_Ensure",
+		"_PyMutex_", "_PyRWMutex_", "_PySemaphore_", "_PyParkingLot_", NULL
+	};
 
 	for (size_t i = 0; i < depth; i++) {
 		const struct view_function *at = view_function(view, function[i]);

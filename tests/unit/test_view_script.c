@@ -295,6 +295,8 @@ test_choices(void **state)
 	CHECK(&filter, VIEW_BY_MODULE,
 	      "python3;libc.so;python3;ext.so 1\n[failed] 1\n[waiting];libc.so 1\n"
 	      "libc.so;blas.so 1\n", EXAMPLES);
+	CHECK(&filter, VIEW_BY_FUNCTION, "main (x.so);call (x.so) 1\n",
+	      "[python: not matched with native frames];f@/a.py:1;x.so!main;x.so!call");
 	filter = (struct filter){ .interpreter_frames = true };
 	CHECK(&filter, VIEW_BY_MODULE,
 	      "python3;libc.so;python3;app.py;python3;app.py;ext.so 1\n[failed] 1\n"
@@ -352,8 +354,9 @@ test_waiting_place(void **state)
 	} at[] = {
 		{ "main@/a.py:1;get@/lib/queue.py:2;python3!lock_PyThread_acquire_lock;"
 		  "python3!PyThread_acquire_lock_timed;libc.so!__futex_wait", "get" },
-		{ "main@/a.py:1;python3!time_sleep;python3!take_gil;libc.so!pthread_cond_wait",
-		  "time_sleep" },
+		{ "main@/a.py:1;python3!time_sleep;python3!PyEval_RestoreThread;python3!take_gil;"
+		  "python3!PyCOND_TIMEDWAIT;libc.so!pthread_cond_timedwait", "time_sleep" },
+		{ "main@/a.py:1;f@/a.py:2;python3!take_gil;libc.so!pthread_cond_wait", "f" },
 		{ "main@/a.py:1;__enter__@/a.py:2;python3!rlock_acquire;libc.so!sem_wait",
 		  "__enter__" },
 		{ "main@/a.py:1;ext.so!compute;libc.so!pthread_mutex_lock", "compute" },
