@@ -33,6 +33,7 @@ static const struct row rows[] = {
 	{ "_PyEval_FrameClearAndPop", PLUMBING_CALL, ANYWHERE }, /* 3.13 */
 	{ "_PyFrame_Clear*", PLUMBING_CALL, ANYWHERE },       /* 3.11 on */
 	{ "frame_dealloc", PLUMBING_CALL, LOCAL },            /* up to 3.10 */
+	{ "py_trampoline_evaluator", PLUMBING_CALL, ANYWHERE }, /* 3.12 on, with -X perf */
 	{ "_Py_HandlePending", PLUMBING_CALL, ANYWHERE },     /* 3.12 on: on to take_gil */
 	{ "eval_frame_handle_pending", PLUMBING_CALL, ANYWHERE }, /* 3.9 to 3.11 */
 

@@ -159,6 +159,7 @@ test_names(void **state)
 	assert_int_equal(plumbing_of("__libc_start_main@@GLIBC_2.34", false), PLUMBING_START);
 	assert_int_equal(plumbing_of("py::leaf:/srv/app.py", false), PLUMBING_CALL);
 	assert_int_equal(plumbing_of("py::<module>:<string>", false), PLUMBING_CALL);
+	assert_int_equal(plumbing_of("py_trampoline_evaluator", false), PLUMBING_CALL);
 	assert_int_equal(plumbing_of("py::object::~object", false), PLUMBING_NONE);
 	assert_int_equal(plumbing_of("", true), PLUMBING_NONE);
 	for (size_t i = 0; i < 6; i++) {
