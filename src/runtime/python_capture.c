@@ -6,6 +6,10 @@
  * those that this calls without a detour through C. To the place of such a call in the native stack
  * leads what it has put there itself: since 3.12 a frame that is none, outside of those that
  * it executes; in 3.11 the _PyCFrame that knows the innermost of them.
+ *
+ * In 3.11 and 3.12 a call makes its _PyCFrame the thread's a dozen instructions before it has
+ * written into it: until then there is what an earlier call left on the stack. What is true
+ * shows at the other end: the frames of a call lead to the one that it was called by.
  */
 #include <string.h>
 
@@ -20,14 +24,21 @@
 /* Pointers to objects have marks in their lowest bits since 3.14. */
 #define REFERENCE_MARKS UINT64_C(7)
 
+/* Greenlets within greenlets. */
+#define GREENLETS_MOST 64
+
 struct walk {
 	struct cpython *cpython;
 	const struct python_layout *layout;
 	struct pages *pages;
 	struct python_captured *captured;
 	size_t frame_size, code_size; /* so much of them is read */
+	uint64_t state;               /* the PyThreadState */
 	uint64_t frame;               /* the next; 0: there is none */
-	uint64_t cframe;              /* 3.11: that of the group which the next frame is of */
+	/* 3.11 and 3.12: the _PyCFrame of the call which the next frame is of (in 3.12 of the
+	 * innermost), the next one, and the frame that the call was made by. */
+	uint64_t cframe, outer_cframe, outer_frame;
+	bool right;                   /* the innermost call was seen to lead there */
 };
 
 static size_t
@@ -46,7 +57,7 @@ frame_size(const struct python_layout *layout)
 {
 	const uint32_t members[] = { layout->frame_code, layout->frame_previous,
 				     layout->frame_instruction, layout->frame_owner,
-				     layout->frame_is_entry, layout->frame_bytecode_index };
+				     layout->frame_bytecode_index };
 
 	return size_up_to(members, ARRAY_SIZE(members), PYTHON_FRAME_BYTES);
 }
@@ -86,18 +97,67 @@ add_frame(struct walk *walk, const uint8_t *bytes)
 		frame->code = (struct python_code_id){ .address = 0 };
 }
 
-/* The group's outermost frame was the last. In 3.11 the next one has the next _PyCFrame. */
+/* What no Python function called has the _PyCFrame of the thread itself further out; between them
+ * are those of greenlets. */
+static bool
+leads_to_thread(struct walk *walk, uint64_t cframe)
+{
+	const uint32_t previous = walk->layout->cframe_previous;
+
+	for (int i = 0; i < GREENLETS_MOST && previous != PYTHON_ABSENT; i++) {
+		if (cframe - walk->state < PYTHON_STATE_BYTES)
+			return true;
+		if (!pages_read(walk->pages, cframe + previous, &cframe, sizeof(cframe)))
+			return false;
+	}
+	return false;
+}
+
+static bool
+is_outside(struct walk *walk, uint64_t previous)
+{
+	return previous == walk->outer_frame &&
+	       (previous != 0 || leads_to_thread(walk, walk->outer_cframe));
+}
+
 static void
-leave_entry(struct walk *walk)
+enter_call(struct walk *walk, uint64_t cframe)
 {
 	const struct python_layout *layout = walk->layout;
-	uint64_t previous = 0;
 
-	end_group(walk->captured, walk->cframe);
-	if (walk->cframe != 0 && layout->cframe_previous != PYTHON_ABSENT)
-		pages_read(walk->pages, walk->cframe + layout->cframe_previous, &previous,
-			   sizeof(previous));
-	walk->cframe = previous;
+	walk->cframe = cframe;
+	walk->outer_cframe = walk->outer_frame = 0;
+	if (cframe == 0 || layout->cframe_previous == PYTHON_ABSENT ||
+	    !pages_read(walk->pages, cframe + layout->cframe_previous, &walk->outer_cframe,
+			sizeof(walk->outer_cframe)) || walk->outer_cframe == 0)
+		return;
+	pages_read(walk->pages, walk->outer_cframe + layout->cframe_frame, &walk->outer_frame,
+		   sizeof(walk->outer_frame));
+}
+
+/* A frame of a call was added, or the one that ends it; false: it leads to where no call was made
+ * from. */
+static bool
+leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
+{
+	const struct python_layout *layout = walk->layout;
+
+	if (!python_since(layout, 3, 11)) {
+		end_group(walk->captured, 0);
+	} else if (!python_since(layout, 3, 12)) {
+		if (!is_outside(walk, previous))
+			return true;
+		end_group(walk->captured, walk->cframe);
+		enter_call(walk, walk->outer_cframe);
+	} else if (is_shim) {
+		if (!walk->right && !is_outside(walk, previous))
+			return false;
+		end_group(walk->captured, walk->frame);
+	} else {
+		return true;
+	}
+	walk->right = true;
+	return true;
 }
 
 /* One frame further out; false: there is none. */
@@ -105,25 +165,23 @@ static bool
 step(struct walk *walk)
 {
 	const struct python_layout *layout = walk->layout;
-	struct python_captured *captured = walk->captured;
 	uint8_t bytes[PYTHON_FRAME_BYTES];
+	uint64_t previous;
+	bool is_shim;
 
 	if (walk->frame == 0)
 		return false;
 	if (!pages_read(walk->pages, walk->frame, bytes, walk->frame_size)) {
-		captured->broken = true;
+		walk->captured->broken = true;
 		return false;
 	}
-	if (python_since(layout, 3, 12) && bytes[layout->frame_owner] >= OWNER_SHIM) {
-		end_group(captured, walk->frame);
-	} else {
+	is_shim = python_since(layout, 3, 12) && bytes[layout->frame_owner] >= OWNER_SHIM;
+	if (!is_shim)
 		add_frame(walk, bytes);
-		if (!python_since(layout, 3, 11))
-			end_group(captured, 0);
-		else if (!python_since(layout, 3, 12) && bytes[layout->frame_is_entry] != 0)
-			leave_entry(walk);
-	}
-	walk->frame = python_word(bytes, layout->frame_previous);
+	previous = python_word(bytes, layout->frame_previous);
+	if (!leave_frame(walk, is_shim, previous))
+		return false;
+	walk->frame = previous;
 	return true;
 }
 
@@ -132,19 +190,20 @@ static bool
 begin(struct walk *walk, const uint8_t *state)
 {
 	const struct python_layout *layout = walk->layout;
+	const uint64_t first = python_word(state, layout->thread_frame);
 
-	walk->frame = python_word(state, layout->thread_frame);
-	walk->cframe = 0;
-	if (layout->cframe_frame == PYTHON_ABSENT || walk->frame == 0)
+	walk->frame = first;
+	walk->right = true;
+	if (layout->cframe_frame == PYTHON_ABSENT || first == 0)
 		return true;
-	if (!python_since(layout, 3, 12))
-		walk->cframe = walk->frame;
-	return pages_read(walk->pages, walk->frame + layout->cframe_frame, &walk->frame,
+	enter_call(walk, first);
+	walk->right = false;
+	return pages_read(walk->pages, first + layout->cframe_frame, &walk->frame,
 			  sizeof(walk->frame));
 }
 
 static void
-walk_frames(struct walk *walk)
+walk_calls(struct walk *walk)
 {
 	struct python_captured *captured = walk->captured;
 	/* Shims are no frames, but as many. */
@@ -155,6 +214,56 @@ walk_frames(struct walk *walk)
 			break;
 	if (captured->count == PYTHON_DEPTH_MOST && walk->frame != 0)
 		captured->cut = true;
+}
+
+/* Nothing of this thread state's was captured. */
+static void
+forget(struct walk *walk, const struct python_captured *before)
+{
+	walk->captured->count = walk->captured->grouped = before->count;
+	walk->captured->group_count = before->group_count;
+	walk->captured->broken = before->broken;
+}
+
+/* The innermost call has not begun yet: frames are those that it was called from. */
+static void
+walk_outside(struct walk *walk)
+{
+	walk->frame = walk->outer_frame;
+	enter_call(walk, walk->outer_cframe);
+	walk->right = walk->frame == 0 && leads_to_thread(walk, walk->cframe);
+	walk_calls(walk);
+}
+
+/*
+ * A generator's frame that leads nowhere is that of one that stands still, or is about to run: 3.12
+ * may make it the current one before it says who has called it.
+ */
+static bool
+is_loose(const struct walk *walk)
+{
+	return python_since(walk->layout, 3, 12) && walk->frame == 0 &&
+	       walk->captured->grouped < walk->captured->count;
+}
+
+static void
+walk_frames(struct walk *walk)
+{
+	struct python_captured *captured = walk->captured;
+	const struct python_captured before = *captured;
+	bool loose;
+
+	walk_calls(walk);
+	loose = is_loose(walk);
+	if (!walk->right && !captured->cut) {
+		forget(walk, &before);
+		walk_outside(walk);
+	}
+	if (!walk->right && !captured->cut) {
+		forget(walk, &before);
+		loose = true;
+	}
+	captured->broken |= loose;
 	if (captured->grouped < captured->count)
 		end_group(captured, 0);
 }
@@ -191,6 +300,7 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 		walk->cpython->list_due_ns = 0; /* the list is not up to date */
 		return;
 	}
+	walk->state = thread->state;
 	walk->captured->known = true;
 	walk->captured->paused = layout->free_threaded &&
 				 python_word32(state, layout->thread_state) == STATE_SUSPENDED;

@@ -156,6 +156,20 @@ match_by_address(struct merge *merge, size_t *last)
 	return matched;
 }
 
+/*
+ * Each call executes Python frames, but for one that just begins. Are there fewer, the frames that
+ * were found are not those of now, or not all.
+ */
+static bool
+lacks_frames(const struct merge *merge)
+{
+	const struct python_captured *captured = merge->captured;
+
+	return captured->known && !captured->cut &&
+	       python_since(&captured->of->place.layout, 3, 11) &&
+	       count_evals(merge) > captured->group_count + 1;
+}
+
 void
 python_merge(const struct python_captured *captured, const struct chain *chain,
 	     struct runtime_frames *frames)
@@ -172,6 +186,8 @@ python_merge(const struct python_captured *captured, const struct chain *chain,
 		add_marker(&merge, chain->count, UNMATCHED);
 	for (size_t i = matched; i < captured->group_count; i++)
 		add_group(&merge, chain->count, i);
-	if (captured->cut || captured->broken)
-		add_marker(&merge, chain->count, captured->cut ? CUT : BROKEN);
+	if (captured->cut)
+		add_marker(&merge, chain->count, CUT);
+	else if (captured->broken || lacks_frames(&merge))
+		add_marker(&merge, chain->count, BROKEN);
 }
