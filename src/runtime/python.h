@@ -64,7 +64,10 @@ struct cpython {
 	size_t lock_count, lock_capacity;
 	pid_t *fresh;           /* threads that were not known before */
 	size_t fresh_count, fresh_capacity;
-	uint64_t list_due_ns;   /* threads are not listed before */
+	uint64_t list_due_ns;   /* it is not looked at before if there are new threads, */
+	uint64_t list_again_ns; /* and all are listed then */
+	uint64_t heads;         /* a sum of the first threads of all interpreters */
+	bool stale;             /* one of the threads was not what the list says */
 };
 
 /* --- python_threads.c ---------------------------------------------------------------- */

@@ -297,7 +297,7 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 	pages_begin(walk->pages, &thread->memo);
 	if (size == 0 || !pages_read(walk->pages, thread->state, state, size) ||
 	    !python_threads_confirm(walk->cpython, thread, state)) {
-		walk->cpython->list_due_ns = 0; /* the list is not up to date */
+		walk->cpython->stale = true;
 		return;
 	}
 	walk->state = thread->state;

@@ -8,6 +8,10 @@
 /* Listing takes at most one part in so many of the time. */
 #define LIST_SHARE 100
 
+/* A list is made anew that often, whatever is seen: locks are switched on and off, threads get
+ * other ids by a fork. */
+#define LIST_AGAIN_NS NS_PER_SEC
+
 /* Of threads that nobody asks for, as may come and go by thousands. */
 #define FRESH_MOST 65536
 
@@ -237,18 +241,52 @@ list_interpreters(struct cpython *cpython)
 		cpython->lock[0].name[0] = '\0';
 }
 
-void
-python_threads_list(struct cpython *cpython, uint64_t now_ns)
+/*
+ * A new thread is put in front of the others. Where the first ones are what they were nobody has
+ * come; who has gone is not asked for any more.
+ */
+static uint64_t
+hash_heads(const struct cpython *cpython)
 {
-	struct python_threads before = cpython->before;
-	uint64_t end_ns;
+	const struct python_layout *layout = &cpython->place.layout;
+	uint64_t interpreter = word_at(cpython, cpython->place.runtime,
+				       layout->runtime_interpreters);
+	uint64_t hash = 1;
 
-	if (now_ns < cpython->list_due_ns)
-		return;
+	for (int i = 0; interpreter != 0 && i < PYTHON_INTERPRETERS_MOST; i++) {
+		const uint64_t head = word_at(cpython, interpreter, layout->interpreter_threads);
+
+		hash = hash_u64(hash_u64(hash ^ interpreter) ^ head);
+		interpreter = word_at(cpython, interpreter, layout->interpreter_next);
+	}
+	return hash;
+}
+
+static void
+list_again(struct cpython *cpython)
+{
+	const struct python_threads before = cpython->before;
+
 	cpython->before = cpython->threads;
 	cpython->threads = before;
 	clear_threads(&cpython->threads);
 	list_interpreters(cpython);
+	cpython->stale = false;
+}
+
+void
+python_threads_list(struct cpython *cpython, uint64_t now_ns)
+{
+	uint64_t heads, end_ns;
+
+	if (now_ns < cpython->list_due_ns)
+		return;
+	heads = hash_heads(cpython);
+	if (cpython->stale || heads != cpython->heads || now_ns >= cpython->list_again_ns) {
+		cpython->heads = heads;
+		cpython->list_again_ns = now_ns + LIST_AGAIN_NS;
+		list_again(cpython);
+	}
 	end_ns = clock_now_ns();
 	cpython->list_due_ns = end_ns + (end_ns - now_ns) * LIST_SHARE;
 }
