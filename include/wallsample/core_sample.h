@@ -8,6 +8,7 @@
 
 #include "wallsample/core.h"
 #include "wallsample/profile.h"
+#include "wallsample/runtime.h"
 #include "wallsample/sampler.h"
 
 /*
@@ -16,10 +17,10 @@
  * in none is RUNNING (or waited for a CPU or a page), others are UNKNOWN. Nor does it have names
  * of threads: only the first, whose id is the process's, has that of the process.
  *
- * `maps` as core_maps makes them. Fills in ticks, thread_samples, threads, chains and failed of the
+ * `maps` as core_maps makes them, `runtimes` as in struct sampler_config. Fills in ticks, thread_samples, threads, chains and failed of the
  * statistics.
  */
 void core_sample(const struct core *core, struct maps *maps, enum unwind_choice choice,
-		 struct profile *profile, struct sampler_stats *stats);
+		 uint32_t runtimes, struct profile *profile, struct sampler_stats *stats);
 
 #endif

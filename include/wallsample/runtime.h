@@ -65,6 +65,8 @@ const char *runtime_name(size_t index);
  * that: of a thousand threads a new one is known a little later).
  */
 void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
+/* So many ticks suffice at the beginning to look through what a large program has mapped. */
+#define RUNTIME_LOOKS 16
 /* The next of the threads that have become known since; 0: no more. They are to be captured anew,
  * though they sleep. */
 pid_t runtimes_next_new(struct runtimes *runtimes);
@@ -73,6 +75,8 @@ pid_t runtimes_next_new(struct runtimes *runtimes);
 bool runtimes_any(const struct runtimes *runtimes);
 /* "CPython 3.11.7", one for each; index 0 on; NULL: there are no more. */
 const char *runtimes_describe(const struct runtimes *runtimes, size_t index);
+/* All of them, with "; " between, as many as fit. */
+void runtimes_describe_all(const struct runtimes *runtimes, char *to, size_t size);
 
 /* What was read of one thread; not to be used any more when the runtimes are freed. */
 struct runtime_capture *runtime_capture_create(struct runtimes *runtimes);

@@ -83,7 +83,8 @@ write_threads(struct sample_run *run, const struct core *core, int *status, stru
 	run->modules = modules_create();
 	run->profile = profile_create();
 	run->maps = core_maps(core, run->modules, &files, &run->log);
-	core_sample(core, run->maps, run->options->unwinder, run->profile, &run->stats);
+	core_sample(core, run->maps, run->options->unwinder, run->options->runtimes, run->profile,
+		    &run->stats);
 	make_symbols(run);
 	run->began_ns = core_written_ns(core);
 	run->end = SAMPLER_GONE;

@@ -135,7 +135,7 @@ const struct option_row option_table[] = {
 	  .fallback = "cache", .choices = "off|cache|net",
 	  .help = "debug files of debuginfod: off, cache (what was fetched before) or net (ask "
 		  "the servers of $DEBUGINFOD_URLS)" },
-	{ .name = "runtime", .commands = FOR_ATTACHING,
+	{ .name = "runtime", .commands = FOR_ATTACHING | FOR_CORE,
 	  .argument = "LIST", .type = OPTION_RUNTIMES, FIELD(runtimes), .fallback = "auto",
 	  .help = "the languages whose functions are shown: auto (all that are known), none, or "
 		  "names, separated by commas: python" },

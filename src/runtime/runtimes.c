@@ -171,6 +171,21 @@ runtimes_describe(const struct runtimes *runtimes, size_t index)
 	return NULL;
 }
 
+void
+runtimes_describe_all(const struct runtimes *runtimes, char *to, size_t size)
+{
+	const char *text;
+	size_t length = 0;
+
+	to[0] = '\0';
+	for (size_t i = 0; (text = runtimes_describe(runtimes, i)) != NULL; i++) {
+		if (length + strlen(text) + sizeof("; ") > size)
+			return;
+		length += (size_t)snprintf(to + length, size - length, "%s%s", i > 0 ? "; " : "",
+					   text);
+	}
+}
+
 bool
 runtimes_find_lock(struct runtimes *runtimes, uint64_t word, uint64_t *lock, const char **name)
 {

@@ -23,6 +23,8 @@ struct taking {
 	struct chain chain;
 	struct profile *profile;
 	struct core_waits waits;
+	struct runtimes *runtimes; /* NULL: none are wanted */
+	struct runtime_capture *capture;
 	struct sampler_stats *stats;
 };
 
@@ -38,6 +40,47 @@ read_code(const struct taking *taking, uint64_t pc, unsigned char code[SYSCALL_C
 	mapping = maps_find(taking->maps, address);
 	return mapping != NULL && mapping->image != NULL &&
 	       image_read_vaddr(mapping->image, address - mapping->bias, code, SYSCALL_CODE_SIZE);
+}
+
+/*
+ * Memory of the process, as runtimes want it: the kernel leaves out of a core what is in files as
+ * it was. Data that a program may write to is not the same in its file.
+ */
+static bool
+read_memory(void *context, uint64_t address, void *to, size_t size)
+{
+	const struct taking *taking = context;
+	const struct mapping *mapping;
+
+	if (core_read(taking->core, address, to, size))
+		return true;
+	mapping = maps_find_data(taking->maps, address);
+	return mapping != NULL && mapping->image != NULL &&
+	       image_read_vaddr(mapping->image, address - mapping->bias, to, size);
+}
+
+static void
+begin_runtimes(struct taking *taking, uint32_t wanted)
+{
+	const struct runtimes_config config = {
+		.process = core_process(taking->core),
+		.maps = taking->maps,
+		.memory = { .read = read_memory, .context = taking },
+		.thread = core_waits_thread,
+		.context = &taking->waits,
+		.wanted = wanted,
+	};
+
+	if (wanted == 0)
+		return;
+	taking->runtimes = runtimes_create(&config);
+	taking->capture = runtime_capture_create(taking->runtimes);
+	taking->stacks.runtimes = taking->runtimes;
+	for (int i = 0; i < RUNTIME_LOOKS; i++)
+		runtimes_tick(taking->runtimes, clock_now_ns());
+	core_waits_set_runtimes(&taking->waits, taking->runtimes);
+	runtimes_describe_all(taking->runtimes, taking->stats->runtimes,
+			      sizeof(taking->stats->runtimes));
 }
 
 /* A call that was stopped and went on bears the number of restart_syscall. */
@@ -118,16 +161,20 @@ take_thread(struct taking *taking, size_t index)
 	unwinder_walk(taking->unwinder, &taking->snapshot, false, &taking->chain);
 	taking->stats->chains[taking->chain.end]++;
 	taking->stats->unwind_frames += taking->chain.count;
-	waiter->stack = sample.stack =
-		stacks_intern(&taking->stacks, &taking->chain, NULL, 0);
 	sample.state = state_of(&thread);
 	sample.syscall = (int32_t)true_syscall(taking, &thread);
+	if (taking->capture != NULL) {
+		runtime_capture_take(taking->capture, thread.tid);
+		sample.gil = runtime_capture_gil(taking->capture, sample.syscall, thread.args);
+	}
+	waiter->stack = sample.stack =
+		stacks_intern(&taking->stacks, &taking->chain, taking->capture, 0);
 	profile_add(taking->profile, &sample);
 }
 
 /* In which calls they slept. */
 static void
-read_waiters(struct taking *taking)
+read_waiters(struct taking *taking, uint32_t runtimes)
 {
 	const size_t count = core_thread_count(taking->core);
 	struct core_waiter *waiter = xcalloc(count + 1, sizeof(*waiter));
@@ -145,12 +192,13 @@ read_waiters(struct taking *taking)
 		memcpy(waiter[i].call.args, thread.args, sizeof(thread.args));
 	}
 	core_waits_init(&taking->waits, waiter, count, taking->memory);
+	begin_runtimes(taking, runtimes);
 	core_waits_classify(&taking->waits, taking->maps, taking->profile);
 }
 
 void
 core_sample(const struct core *core, struct maps *maps, enum unwind_choice choice,
-	    struct profile *profile, struct sampler_stats *stats)
+	    uint32_t runtimes, struct profile *profile, struct sampler_stats *stats)
 {
 	struct taking taking = {
 		.core = core, .maps = maps, .memory = core_memory(core), .profile = profile,
@@ -164,7 +212,7 @@ core_sample(const struct core *core, struct maps *maps, enum unwind_choice choic
 	snapshot_init(&taking.snapshot);
 	snapshot_reserve(&taking.snapshot, STACK_AT_ONCE);
 	chain_init(&taking.chain);
-	read_waiters(&taking);
+	read_waiters(&taking, runtimes);
 	for (size_t i = 0; i < count; i++)
 		take_thread(&taking, i);
 	core_waits_blame(&taking.waits, profile);
@@ -177,4 +225,6 @@ core_sample(const struct core *core, struct maps *maps, enum unwind_choice choic
 	snapshot_release(&taking.snapshot);
 	stacks_release(&taking.stacks);
 	unwinder_free(taking.unwinder);
+	runtime_capture_free(taking.capture);
+	runtimes_free(taking.runtimes);
 }

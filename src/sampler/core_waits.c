@@ -17,8 +17,8 @@ index_of(const struct core_waits *waits, pid_t tid)
 	return index;
 }
 
-static pid_t
-find_thread(void *context, pid_t inner)
+pid_t
+core_waits_thread(void *context, pid_t inner)
 {
 	return inner > 0 && index_of(context, inner) != NOBODY ? inner : 0;
 }
@@ -39,7 +39,7 @@ core_waits_init(struct core_waits *waits, struct core_waiter *waiter, size_t cou
 {
 	*waits = (struct core_waits){ .waiter = waiter, .count = count };
 	waits->source = (struct wait_source){ .memory = memory,
-					      .thread = find_thread,
+					      .thread = core_waits_thread,
 					      .blocked = count_blocked,
 					      .context = waits };
 	table_init(&waits->by_tid);
@@ -51,6 +51,42 @@ core_waits_init(struct core_waits *waits, struct core_waiter *waiter, size_t cou
 		if (waiter[i].word != 0)
 			(*table_place(&waits->words, waiter[i].word, 0, 0, NULL))++;
 	}
+}
+
+static bool
+runtime_lock(void *context, uint64_t word, uint64_t *lock)
+{
+	const struct core_waits *waits = context;
+	const char *name;
+
+	return runtimes_find_lock(waits->runtimes, word, lock, &name);
+}
+
+static pid_t
+runtime_owner(void *context, uint64_t lock)
+{
+	const struct core_waits *waits = context;
+
+	return runtimes_lock_owner(waits->runtimes, lock);
+}
+
+void
+core_waits_set_runtimes(struct core_waits *waits, struct runtimes *runtimes)
+{
+	waits->runtimes = runtimes;
+	waits->source.runtime_lock = runtime_lock;
+	waits->source.runtime_owner = runtime_owner;
+}
+
+/* "of interpreter 2", of several such locks. */
+static uint32_t
+frame_of_runtime(const struct core_waits *waits, uint64_t lock, struct profile *profile)
+{
+	const char *name;
+
+	if (!runtimes_find_lock(waits->runtimes, lock, &lock, &name) || name[0] == '\0')
+		return FRAME_NONE;
+	return profile_intern_named(profile, name);
 }
 
 void
@@ -80,6 +116,8 @@ core_waits_classify(struct core_waits *waits, const struct maps *maps, struct pr
 			wait_owner(&waits->source, &waiter->what, &owner);
 			snprintf(text, sizeof(text), "%jd", (intmax_t)owner.tid);
 			wait.object = profile_intern_named(profile, text);
+		} else if (wait.kind == WAIT_GIL) {
+			wait.object = frame_of_runtime(waits, waiter->what.object, profile);
 		} else if (waiter->what.fd >= 0) {
 			char text[32];
 

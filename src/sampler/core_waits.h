@@ -7,6 +7,7 @@
 #include "wallsample/core.h"
 #include "wallsample/maps.h"
 #include "wallsample/profile.h"
+#include "wallsample/runtime.h"
 #include "wallsample/table.h"
 #include "wallsample/wait.h"
 
@@ -26,12 +27,17 @@ struct core_waits {
 	size_t count;
 	struct table by_tid, words; /* thread id -> index; futex word -> how many wait on it */
 	struct wait_source source;
+	struct runtimes *runtimes;     /* borrowed; or NULL */
 };
 
 /* `waiter` is taken over, with tid and call filled in. */
 void core_waits_init(struct core_waits *waits, struct core_waiter *waiter, size_t count,
 		     struct memory memory);
 void core_waits_release(struct core_waits *waits);
+/* The thread with this id, if the core has it; else 0. */
+pid_t core_waits_thread(void *waits, pid_t inner);
+/* From now on waits for their locks are told. */
+void core_waits_set_runtimes(struct core_waits *waits, struct runtimes *runtimes);
 /* Fills in what each waits for. */
 void core_waits_classify(struct core_waits *waits, const struct maps *maps,
 			 struct profile *profile);

@@ -21,9 +21,6 @@
 /* Before time begins; what is left then is taken in tick by tick. */
 #define JIT_LOOKS 20
 
-/* Likewise: symbols of what the process has mapped are looked through. */
-#define RUNTIME_LOOKS 16
-
 /* Looks take a microsecond each, some of them ten. */
 #define LOOKS_UNSERVED 32
 
@@ -200,24 +197,6 @@ tick(struct sampler *sampler, bool last)
 }
 
 static void
-describe_runtimes(struct sampler *sampler)
-{
-	struct sampler_stats *stats = &sampler->stats;
-	const char *text;
-	size_t length = 0;
-
-	if (sampler->runtimes == NULL)
-		return;
-	for (size_t i = 0; (text = runtimes_describe(sampler->runtimes, i)) != NULL; i++) {
-		if (length + strlen(text) + sizeof(", ") > sizeof(stats->runtimes))
-			break;
-		length += (size_t)snprintf(stats->runtimes + length,
-					   sizeof(stats->runtimes) - length, "%s%s",
-					   i > 0 ? "; " : "", text);
-	}
-}
-
-static void
 update_stats(struct sampler *sampler, uint64_t began_ns, uint64_t cpu_ns)
 {
 	struct sampler_stats *stats = &sampler->stats;
@@ -234,7 +213,9 @@ update_stats(struct sampler *sampler, uint64_t began_ns, uint64_t cpu_ns)
 	stats->thinnest = sampler->pace.thinnest;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		stats->peak_memory = (uint64_t)usage.ru_maxrss * 1024;
-	describe_runtimes(sampler);
+	if (sampler->runtimes != NULL)
+		runtimes_describe_all(sampler->runtimes, stats->runtimes,
+				      sizeof(stats->runtimes));
 	if (sampler->tracer != NULL) {
 		stats->repaired = tracer_stats(sampler->tracer)->repaired;
 		stats->signals_passed = tracer_stats(sampler->tracer)->signals_passed;

@@ -36,7 +36,7 @@ unwind(const struct core *core)
 	for (size_t i = 1; i < maps_count(maps); i++)
 		if (maps_at(maps, i)->start < maps_at(maps, i - 1)->end)
 			abort();
-	core_sample(core, maps, UNWIND_AUTO, profile, &stats);
+	core_sample(core, maps, UNWIND_AUTO, RUNTIMES_ALL, profile, &stats);
 	if (stats.thread_samples != core_thread_count(core))
 		abort();
 	profile_free(profile);

@@ -701,7 +701,7 @@ check_core(const struct core *core, const char *exe, enum expected expected)
 	struct profile *profile = profile_create();
 	struct sampler_stats stats;
 
-	core_sample(core, maps, UNWIND_AUTO, profile, &stats);
+	core_sample(core, maps, UNWIND_AUTO, RUNTIMES_ALL, profile, &stats);
 	assert_int_equal(stats.thread_samples, CAUGHT);
 	if (expected != NO_PROGRAM)
 		assert_int_equal(stats.chains[CHAIN_OUTERMOST], expected == WHOLE ? CAUGHT : 0);
