@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A deadlock of which the interpreter's lock is a part is told, with the Python functions, by a dump
+# of the process, while it is sampled, and of a core file of it.
+. "${SOURCE:?}/tests/live/python_common.sh"
+
+# Is the thread in futex(2), which is call 202 or 98, for this word?
+waits_for() {
+	read -r number word _ <"/proc/$target/task/$1/syscall" &&
+		{ [ "$number" = 202 ] || [ "$number" = 98 ]; } && [ "$word" = "$2" ]
+}
+
+expect_deadlock() {
+	[ "$status" -eq 4 ] || complain "$what: exit status $status, wanted 4"
+	expect_in "$out" 'Deadlock of 2 threads'
+	grep -q 'waits for GIL, which' "$out" && grep -q 'waits for mutex .*, which' "$out" &&
+		grep -q 'keeper' "$out" && grep -q 'taker' "$out" && return
+	complain "$what: the deadlock is not told whole"
+	sed -n 's/^/    /; 1,20p' "$out"
+}
+
+check() {
+	start_python "$SOURCE/tests/live/targets/python_deadlock.py"
+	read -r taker mutex <"$says"
+	until waits_for "$taker" "$mutex"; do
+		kill -0 "$target" 2>/dev/null || break
+	done
+
+	run dump -p "$target"
+	what="$version: dump"
+	expect_deadlock
+	run -p "$target" -d 0.5
+	what="$version: report"
+	expect_status 0
+	expect_in "$err" 'deadlock'
+	grep -q 'GIL' "$out" || complain "$what: nothing of the GIL"
+	if command -v gcore >/dev/null 2>&1 &&
+		gcore -o "$dir/core" "$target" >/dev/null 2>&1 && [ -s "$dir/core.$target" ]; then
+		run dump --core "$dir/core.$target"
+		what="$version: dump of a core file"
+		expect_deadlock
+		rm -f "$dir/core.$target"
+	fi
+	kill -KILL "$target" 2>/dev/null
+	wait "$target" 2>/dev/null
+	exec 5>&- 6<&-
+}
+
+# The first and the last of them stand for all.
+pythons=$(printf '%s\n' $pythons | sed -n '1p; $p' | sort -u)
+each_python check
+finish
