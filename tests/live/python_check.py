@@ -6,7 +6,7 @@ Says what is not, and ends with 1 then.
 import re
 import sys
 
-from python_recording import Recording, python_of, text_of
+from python_recording import Recording, bound, python_of, text_of
 
 wrong = []
 
@@ -158,7 +158,103 @@ def torn(recording, version, says):
         samples, len(met), len(possible), unmatched)
 
 
-CHECKS = {'shapes': shapes, 'torn': torn}
+# --- the lock: python_gil.py -------------------------------------------------------------------
+
+# Threads of one tick are not looked at in one moment; and between two that have the lock there
+# may be a time in which nobody has it, for as long as the next one waits for a CPU.
+APART = 0.15
+
+
+class Lock:
+    """What the target said of its threads, and what the recording says."""
+
+    def __init__(self, recording, says):
+        self.recording = recording
+        self.tid, self.cpu = {}, {}
+        for line in open(says):
+            what, name, value = line.split()
+            if what == 'thread':
+                self.tid[name] = int(value)
+            else:
+                self.cpu[name] = float(value)
+        for name, tid in self.tid.items():
+            if self.samples(name) < 20:
+                complain('only {} samples of {}', self.samples(name), name)
+
+    def samples(self, name):
+        return self.recording.samples(lambda span: span.thread == self.tid[name])
+
+    def share(self, name, *gil):
+        return self.recording.share(self.tid[name], gil)
+
+    def margin(self, name, share):
+        return bound(share, max(1, self.samples(name)))
+
+    def expect(self, name, gil, least, most):
+        share = self.share(name, *gil)
+        if not least - self.margin(name, least) <= share <= most + self.margin(name, most):
+            complain('{} {} in {:.3f} of its time, wanted {} to {}', name, '+'.join(gil), share,
+                     least, most)
+
+    def text(self):
+        return ', '.join('{} has {:.3f} wait {:.3f} handover {:.3f} none {:.3f} (cpu {:.3f})'.format(
+            name, self.share(name, 'has'), self.share(name, 'wait'), self.share(name, 'handover'),
+            self.share(name, 'none'), self.cpu.get(name, 0)) for name in sorted(self.tid))
+
+    def blame(self):
+        """(thread, names of its stack, time) of who had the lock that others waited for."""
+        rows = self.recording.base.execute(
+            "SELECT t.tid, b.stack, b.wall_ns FROM blame b JOIN wait_names w ON w.wait = b.wait "
+            "LEFT JOIN threads t ON t.id = b.thread WHERE w.what LIKE 'GIL%'")
+        for tid, stack, wall_ns in rows:
+            frames = self.recording.stack(stack) if stack is not None else []
+            yield tid, {name for frame in frames for name in frame.names}, wall_ns
+
+
+def loops(recording, version, says):
+    lock = Lock(recording, says)
+    lock.expect('main', ['none'], 1, 1)
+    every = 0
+    for name in ('first', 'second'):
+        lock.expect(name, ['has', 'wait', 'handover'], 1, 1)
+        # Who uses the CPU has the lock; who has it may wait for a CPU.
+        lock.expect(name, ['has'], max(0, lock.cpu[name] - APART), 1)
+        every += lock.share(name, 'has')
+    if not 1 - APART <= every <= 1 + APART:
+        complain('both together have it {:.3f} of the time', every)
+    return lock.text()
+
+
+def hashing(recording, version, says):
+    lock = Lock(recording, says)
+    lock.expect('main', ['none'], 1, 1)
+    lock.expect('hash', ['none'], 0.9, 1)
+    lock.expect('hash', ['has'], 0, 0.1)
+    return lock.text()
+
+
+def holding(recording, version, says):
+    lock = Lock(recording, says)
+    for span in recording.spans:
+        names = {name for frame in span.stack for name in frame.names}
+        if span.thread != lock.tid['holder'] or span.state != 'S':
+            continue
+        if 'usleep' in names and span.gil != 'has':
+            complain('holder: {} while it sleeps with the lock', span.gil or 'unknown')
+        if 'usleep' not in names and span.gil == 'has':
+            complain('holder: has it in {}', text_of(span.stack))
+    lock.expect('waiter', ['wait', 'handover', 'has'], 1, 1)
+    has = lock.share('holder', 'has')
+    lock.expect('waiter', ['wait', 'handover'], max(0, has - APART), min(1, has + APART))
+    every = sum(wall_ns for tid, _, wall_ns in lock.blame() if tid != lock.tid['waiter'])
+    its = sum(wall_ns for tid, names, wall_ns in lock.blame()
+              if tid == lock.tid['holder'] and 'sleep_holding' in names)
+    if its < (1 - APART) * every or its == 0:
+        complain('{} of {} ns of waiting are the holder\'s', its, every)
+    return lock.text()
+
+
+CHECKS = {'shapes': shapes, 'torn': torn, 'loops': loops, 'hash': hashing, 'hold': holding}
 
 
 def main():
