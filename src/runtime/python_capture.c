@@ -77,6 +77,17 @@ end_group(struct python_captured *captured, uint64_t anchor)
 	captured->grouped = captured->count;
 }
 
+/*
+ * Between a function that calls a class and the class's __init__, 3.13 and later have a frame that
+ * waits for the end of the latter. No program has code like it: one word is its function's name and
+ * that of its file.
+ */
+static bool
+is_init_cleanup(const struct python_code_id *code)
+{
+	return code->address != 0 && code->filename == code->name;
+}
+
 /* A frame without code that can be read is kept, too: it will have a name that says so. */
 static void
 add_frame(struct walk *walk, const uint8_t *bytes)
@@ -95,6 +106,8 @@ add_frame(struct walk *walk, const uint8_t *bytes)
 	if (!pages_read(walk->pages, code, object, walk->code_size) ||
 	    !python_code_identify(layout, code, object, walk->code_size, &frame->code))
 		frame->code = (struct python_code_id){ .address = 0 };
+	if (is_init_cleanup(&frame->code))
+		captured->count--;
 }
 
 /* What no Python function called has the _PyCFrame of the thread itself further out; between them
