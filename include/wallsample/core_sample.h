@@ -17,8 +17,8 @@
  * in none is RUNNING (or waited for a CPU or a page), others are UNKNOWN. Nor does it have names
  * of threads: only the first, whose id is the process's, has that of the process.
  *
- * `maps` as core_maps makes them, `runtimes` as in struct sampler_config. Fills in ticks, thread_samples, threads, chains and failed of the
- * statistics.
+ * `maps` as core_maps makes them, `runtimes` as in struct sampler_config. Fills in ticks,
+ * thread_samples, threads, chains, failed and runtimes of the statistics.
  */
 void core_sample(const struct core *core, struct maps *maps, enum unwind_choice choice,
 		 uint32_t runtimes, struct profile *profile, struct sampler_stats *stats);

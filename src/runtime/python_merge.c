@@ -30,20 +30,6 @@ add_marker(struct merge *merge, size_t before, const char *text)
 			   runtime_places_add(merge->captured->of->tools->places, &place));
 }
 
-/*
- * A frame that has not begun, which the interpreter itself leaves out of tracebacks: it is at its
- * first instruction, which belongs to no line. Since 3.13 such a one, called __init__, stands
- * between a class that is called and its method of that name.
- */
-static bool
-has_begun(const struct cpython *cpython, const struct python_frame *frame, uint32_t line)
-{
-	const struct python_layout *layout = &cpython->place.layout;
-
-	return line != 0 || !python_since(layout, 3, 11) ||
-	       frame->instruction != frame->code.address + layout->code_instructions;
-}
-
 static void
 add_frame(struct merge *merge, size_t before, const struct python_frame *frame)
 {
@@ -59,9 +45,8 @@ add_frame(struct merge *merge, size_t before, const struct python_frame *frame)
 	place = (struct runtime_place){ .function = code->function, .file = code->file };
 	place.line = python_codes_line(cpython->codes, &frame->code, frame->instruction,
 				       frame->bytecode_index);
-	if (has_begun(cpython, frame, place.line))
-		runtime_frames_add(merge->frames, before,
-				   runtime_places_add(cpython->tools->places, &place));
+	runtime_frames_add(merge->frames, before,
+			   runtime_places_add(cpython->tools->places, &place));
 }
 
 static void
