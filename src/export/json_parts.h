@@ -5,6 +5,7 @@
 
 #include "json_stream.h"
 #include "wallsample/process.h"
+#include "wallsample/runtime_tasks.h"
 #include "wallsample/state.h"
 #include "wallsample/view.h"
 
@@ -19,5 +20,8 @@ void json_write_waits(struct json_stream *stream, const struct view *view);
 void json_write_deadlocks(struct json_stream *stream, const struct view *view);
 /* The object "gil"; nothing where there is no such lock. */
 void json_write_gil(struct json_stream *stream, const struct view *view);
+
+/* The lists "tasks" and "tasks_missing". */
+void json_write_tasks(struct json_stream *stream, const struct runtime_tasks *tasks);
 
 #endif

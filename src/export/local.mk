@@ -15,6 +15,7 @@ libwallsample_a_SOURCES += \
 	src/export/json_parts.h \
 	src/export/json_stream.c \
 	src/export/json_stream.h \
+	src/export/json_tasks.c \
 	src/export/json_gil.c src/export/json_waits.c \
 	src/export/page.h \
 	src/export/parallelism_split.c \
@@ -40,6 +41,8 @@ libwallsample_a_SOURCES += \
 	src/export/text.c \
 	src/export/text_dump.c \
 	src/export/text_dump.h \
+	src/export/text_tasks.c \
+	src/export/text_tasks.h \
 	src/export/tick_levels.c \
 	src/export/tick_levels.h \
 	src/export/waiting_bins.c src/export/waiting_bins.h src/export/timeline.c \

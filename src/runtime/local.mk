@@ -1,7 +1,9 @@
 libwallsample_a_SOURCES += \
 	src/runtime/gil.c \
 	src/runtime/pages.c src/runtime/pages.h \
+	src/runtime/places.c \
 	src/runtime/python.c src/runtime/python.h \
+	src/runtime/python_asyncio.c src/runtime/python_asyncio.h \
 	src/runtime/python_capture.c \
 	src/runtime/python_code.c src/runtime/python_code.h \
 	src/runtime/python_debug_offsets.c \
@@ -16,9 +18,11 @@ libwallsample_a_SOURCES += \
 	src/runtime/python_plumbing.c \
 	src/runtime/python_pthread.c src/runtime/python_pthread.h \
 	src/runtime/python_sources.h \
+	src/runtime/python_tasks.c \
 	src/runtime/python_text.c src/runtime/python_text.h \
 	src/runtime/python_threads.c \
 	src/runtime/runtime_kind.h \
+	src/runtime/runtime_tasks.c \
 	src/runtime/runtimes.c
 if ARCH_X86_64
 libwallsample_a_SOURCES += src/runtime/python_branch_x86_64.c \

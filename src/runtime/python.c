@@ -219,6 +219,35 @@ merge(void *state, const void *memory, const struct chain *chain, struct runtime
 		python_merge(captured, chain, frames);
 }
 
+/* --- tasks -------------------------------------------------------------------------------- */
+
+static void
+read_tasks(struct cpython *cpython, pid_t tid, uint64_t until_ns, struct runtime_tasks *to)
+{
+	const struct python_thread *thread;
+
+	if (tid == 0) {
+		python_tasks_read(cpython, NULL, until_ns, to);
+		return;
+	}
+	thread = python_threads_find(cpython, tid);
+	/* The list of one thread's states may be a ring no more than the list of all. */
+	for (int i = 0; thread != NULL && i < PYTHON_INTERPRETERS_MOST; i++) {
+		python_tasks_read(cpython, thread, until_ns, to);
+		thread = python_threads_next(cpython, thread);
+	}
+}
+
+static void
+tasks(void *state, pid_t tid, uint64_t until_ns, struct runtime_tasks *to)
+{
+	struct python *python = state;
+
+	for (size_t i = 0; i < python->count; i++)
+		if (!python->cpython[i]->gone)
+			read_tasks(python->cpython[i], tid, until_ns, to);
+}
+
 /* --- the lock ------------------------------------------------------------------------------ */
 
 static bool
@@ -323,4 +352,5 @@ const struct runtime_kind runtime_python = {
 	.gil = gil,
 	.find_lock = find_lock,
 	.lock_owner = lock_owner,
+	.tasks = tasks,
 };

@@ -5,12 +5,14 @@
  * python_threads.c  which threads they know, and their locks
  * python_capture.c  the frames of a thread, as memory has them
  * python_merge.c    where in a native call chain they belong
+ * python_tasks.c    the tasks of a thread's loop; python_asyncio.c: where they are
  * python_find.c, python_layout*.c  where things are, by version
  * python_code.c, python_lines.c    names and lines
  */
 #ifndef WALLSAMPLE_RUNTIME_PYTHON_H
 #define WALLSAMPLE_RUNTIME_PYTHON_H
 
+#include "python_asyncio.h"
 #include "python_code.h"
 #include "python_find.h"
 #include "runtime_kind.h"
@@ -68,6 +70,9 @@ struct cpython {
 	uint64_t list_again_ns; /* and all are listed then */
 	uint64_t heads;         /* a sum of the first threads of all interpreters */
 	bool stale;             /* one of the threads was not what the list says */
+	bool tasks_known, tasks_sought; /* where they are; with the mappings of */
+	uint64_t tasks_generation;
+	struct python_task_layout tasks;
 };
 
 /* --- python_threads.c ---------------------------------------------------------------- */
@@ -86,6 +91,11 @@ uint64_t python_word(const uint8_t *bytes, uint32_t offset); /* 0 for an absent 
 uint32_t python_word32(const uint8_t *bytes, uint32_t offset);
 
 /* --- python_capture.c ------------------------------------------------------------------ */
+
+/* _PyInterpreterFrame.owner: since 3.12 who owns it is the C stack, or nobody. */
+#define PYTHON_OWNER_SHIM 3
+/* Pointers to objects have marks in their lowest bits since 3.14. */
+#define PYTHON_REFERENCE_MARKS UINT64_C(7)
 
 struct python_frame {
 	struct python_code_id code;
@@ -115,9 +125,28 @@ struct python_captured {
 
 void python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captured);
 
+/* How much of a frame is read, at most PYTHON_FRAME_BYTES; 0: it would be more. */
+size_t python_frame_size(const struct python_layout *layout);
+/* From these first bytes of it, and its code, in memory that stands still. False: it is none of the
+ * program's. */
+bool python_frame_pick(const struct cpython *cpython, const uint8_t *bytes,
+		       struct python_frame *frame);
+
 /* --- python_merge.c -------------------------------------------------------------------- */
 
+/* What stands for frames that are not read, or cannot be. */
+#define PYTHON_CUT "[python: deeper than what is read]"
+#define PYTHON_BROKEN "[python: frames not readable]"
+
+/* The frame's function and line, or what says that they cannot be read. */
+struct runtime_place python_frame_place(struct cpython *cpython, const struct python_frame *frame);
 void python_merge(const struct python_captured *captured, const struct chain *chain,
 		  struct runtime_frames *frames);
+
+/* --- python_tasks.c -------------------------------------------------------------------- */
+
+/* Of the thread of the list; NULL: those that are no thread's any more. */
+void python_tasks_read(struct cpython *cpython, const struct python_thread *thread,
+		       uint64_t until_ns, struct runtime_tasks *to);
 
 #endif

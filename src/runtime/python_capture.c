@@ -15,14 +15,8 @@
 
 #include "python.h"
 
-/* _PyInterpreterFrame.owner: since 3.12 who owns it is the C stack, or nobody. */
-#define OWNER_SHIM 3
-
 /* PyThreadState.state of builds without a lock: it is not to run while the world is stopped. */
 #define STATE_SUSPENDED 2
-
-/* Pointers to objects have marks in their lowest bits since 3.14. */
-#define REFERENCE_MARKS UINT64_C(7)
 
 /* Greenlets within greenlets. */
 #define GREENLETS_MOST 64
@@ -32,7 +26,7 @@ struct walk {
 	const struct python_layout *layout;
 	struct pages *pages;
 	struct python_captured *captured;
-	size_t frame_size, code_size; /* so much of them is read */
+	size_t frame_size;            /* so much of them is read */
 	uint64_t state;               /* the PyThreadState */
 	uint64_t frame;               /* the next; 0: there is none */
 	/* 3.11 and 3.12: the _PyCFrame of the call which the next frame is of (in 3.12 of the
@@ -52,8 +46,8 @@ size_up_to(const uint32_t *members, size_t count, size_t most)
 	return last + sizeof(uint64_t) <= most ? last + sizeof(uint64_t) : 0;
 }
 
-static size_t
-frame_size(const struct python_layout *layout)
+size_t
+python_frame_size(const struct python_layout *layout)
 {
 	const uint32_t members[] = { layout->frame_code, layout->frame_previous,
 				     layout->frame_instruction, layout->frame_owner,
@@ -89,25 +83,31 @@ is_init_cleanup(const struct python_code_id *code)
 }
 
 /* A frame without code that can be read is kept, too: it will have a name that says so. */
+bool
+python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct python_frame *frame)
+{
+	const struct python_layout *layout = &cpython->place.layout;
+	const uint64_t code = python_word(bytes, layout->frame_code) & ~PYTHON_REFERENCE_MARKS;
+	const size_t size = layout->code_size <= PYTHON_CODE_BYTES ? layout->code_size : 0;
+	uint8_t object[PYTHON_CODE_BYTES];
+
+	frame->instruction = python_word(bytes, layout->frame_instruction);
+	frame->bytecode_index = python_word32(bytes, layout->frame_bytecode_index);
+	if (!pages_read(cpython->tools->pages, code, object, size) ||
+	    !python_code_identify(layout, code, object, size, &frame->code))
+		frame->code = (struct python_code_id){ .address = 0 };
+	return !is_init_cleanup(&frame->code);
+}
+
 static void
 add_frame(struct walk *walk, const uint8_t *bytes)
 {
-	const struct python_layout *layout = walk->layout;
 	struct python_captured *captured = walk->captured;
-	const uint64_t code = python_word(bytes, layout->frame_code) & ~REFERENCE_MARKS;
-	uint8_t object[PYTHON_CODE_BYTES];
-	struct python_frame *frame;
 
 	captured->frame = xgrow(captured->frame, &captured->capacity, captured->count + 1,
 				sizeof(*captured->frame));
-	frame = &captured->frame[captured->count++];
-	frame->instruction = python_word(bytes, layout->frame_instruction);
-	frame->bytecode_index = python_word32(bytes, layout->frame_bytecode_index);
-	if (!pages_read(walk->pages, code, object, walk->code_size) ||
-	    !python_code_identify(layout, code, object, walk->code_size, &frame->code))
-		frame->code = (struct python_code_id){ .address = 0 };
-	if (is_init_cleanup(&frame->code))
-		captured->count--;
+	captured->count += python_frame_pick(walk->cpython, bytes,
+					     &captured->frame[captured->count]);
 }
 
 /* What no Python function called has the _PyCFrame of the thread itself further out; between them
@@ -188,7 +188,7 @@ step(struct walk *walk)
 		walk->captured->broken = true;
 		return false;
 	}
-	is_shim = python_since(layout, 3, 12) && bytes[layout->frame_owner] >= OWNER_SHIM;
+	is_shim = python_since(layout, 3, 12) && bytes[layout->frame_owner] >= PYTHON_OWNER_SHIM;
 	if (!is_shim)
 		add_frame(walk, bytes);
 	previous = python_word(bytes, layout->frame_previous);
@@ -353,8 +353,7 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 		.layout = layout,
 		.pages = cpython->tools->pages,
 		.captured = captured,
-		.frame_size = frame_size(layout),
-		.code_size = layout->code_size <= PYTHON_CODE_BYTES ? layout->code_size : 0,
+		.frame_size = python_frame_size(layout),
 	};
 	struct python_thread *thread = python_threads_find(cpython, tid);
 

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "python_asyncio.h"
 #include "python_sources.h"
 #include "wallsample/base.h"
 
@@ -20,12 +21,15 @@ enum word {
 	GIL, GIL_ENABLED, GIL_LOCKED, GIL_HOLDER,
 	THREAD_SIZE, THREAD_PREVIOUS, THREAD_NEXT, THREAD_INTERPRETER, CURRENT_FRAME,
 	THREAD_ID, NATIVE_THREAD_ID, STATUS,
-	FRAME_SIZE, PREVIOUS, EXECUTABLE, INSTR_PTR, LOCALSPLUS, OWNER, TLBC_INDEX,
+	FRAME_SIZE, PREVIOUS, EXECUTABLE, INSTR_PTR, LOCALSPLUS, OWNER, STACKPOINTER, TLBC_INDEX,
 	CODE_SIZE, FILENAME, NAME, QUALNAME, LINETABLE, FIRSTLINENO, CO_CODE_ADAPTIVE, CO_TLBC,
 	OBJECT_SIZE, OB_TYPE,
 	TYPE_SIZE, TP_NAME,
+	SET_SIZE, SET_USED, SET_TABLE, SET_MASK,
+	LONG_SIZE, LV_TAG, OB_DIGIT,
 	BYTES_SIZE, OB_SIZE, OB_SVAL,
 	UNICODE_SIZE, STATE, LENGTH, ASCII_SIZE, COMPACT_SIZE,
+	GEN_SIZE, GI_NAME, GI_IFRAME, GI_FRAME_STATE, LLIST_NEXT, LLIST_PREVIOUS,
 	WORDS,
 };
 
@@ -53,8 +57,7 @@ static const struct {
 	{ SKIP(4), 15 }, /* holds_gil, gil_requested, current_exception, exc_state */
 	{ SKIP(1), 15 }, /* err_stackitem */
 	{ FRAME_SIZE, 1, 13 }, { PREVIOUS, 1, 13 }, { EXECUTABLE, 1, 13 }, { INSTR_PTR, 1, 13 },
-	{ LOCALSPLUS, 1, 13 }, { OWNER, 1, 13 }, { SKIP(1), 14 }, /* stackpointer */
-	{ TLBC_INDEX, 1, 14 },
+	{ LOCALSPLUS, 1, 13 }, { OWNER, 1, 13 }, { STACKPOINTER, 1, 14 }, { TLBC_INDEX, 1, 14 },
 	{ CODE_SIZE, 1, 13 }, { FILENAME, 1, 13 }, { NAME, 1, 13 }, { QUALNAME, 1, 13 },
 	{ LINETABLE, 1, 13 }, { FIRSTLINENO, 1, 13 },
 	{ SKIP(3), 13 }, /* argcount, localsplusnames, localspluskinds */
@@ -64,11 +67,15 @@ static const struct {
 	{ SKIP(2), 15 }, /* tp_basicsize, tp_dictoffset */
 	{ SKIP(2), 15 }, /* heap_type_object */
 	{ SKIP(6), 13 }, /* tuple_object, list_object */
-	{ SKIP(4), 14 }, /* set_object */
-	{ SKIP(8), 13 }, /* dict_object, float_object, long_object */
+	{ SET_SIZE, 1, 14 }, { SET_USED, 1, 14 }, { SET_TABLE, 1, 14 }, { SET_MASK, 1, 14 },
+	{ SKIP(5), 13 }, /* dict_object, float_object */
+	{ LONG_SIZE, 1, 13 }, { LV_TAG, 1, 13 }, { OB_DIGIT, 1, 13 },
 	{ BYTES_SIZE, 1, 13 }, { OB_SIZE, 1, 13 }, { OB_SVAL, 1, 13 },
 	{ UNICODE_SIZE, 1, 13 }, { STATE, 1, 13 }, { LENGTH, 1, 13 }, { ASCII_SIZE, 1, 13 },
-	{ COMPACT_SIZE, 1, 15 },
+	{ COMPACT_SIZE, 1, 15 }, { SKIP(2), 13 }, /* gc */
+	{ SKIP(3), 15 }, /* frame, generation_stats_size, generation_stats of gc */
+	{ GEN_SIZE, 1, 13 }, { GI_NAME, 1, 13 }, { GI_IFRAME, 1, 13 }, { GI_FRAME_STATE, 1, 13 },
+	{ LLIST_NEXT, 1, 14 }, { LLIST_PREVIOUS, 1, 14 },
 };
 
 #define HEAD_WORDS 3 /* cookie, version, free_threaded */
@@ -265,4 +272,49 @@ python_offsets_parse(const void *bytes, size_t size, struct python_layout *layou
 	set_objects(layout, word);
 	python_layout_finish(layout);
 	return python_layout_is_sane(layout);
+}
+
+/* --- what tasks are made of ----------------------------------------------------------------- */
+
+/* The same as above, of what no frame and no name needs. */
+static const struct {
+	uint8_t size, last;
+} task_structures[] = {
+	{ FRAME_SIZE, STACKPOINTER },
+	{ SET_SIZE, SET_MASK },
+	{ LONG_SIZE, OB_DIGIT },
+	{ GEN_SIZE, GI_FRAME_STATE },
+};
+
+bool
+python_offsets_parse_tasks(const void *bytes, size_t size, struct python_task_layout *layout)
+{
+	uint64_t word[WORDS] = { 0 }, version;
+
+	if (!python_offsets_version(bytes, size, &version) || version < PYTHON_VERSION(3, 14) ||
+	    version > UINT32_MAX || !read_words(bytes, size, python_minor((uint32_t)version), word))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(task_structures); i++) {
+		const uint64_t part = word[task_structures[i].size];
+
+		if (part > PYTHON_TASK_PART_MOST)
+			return false;
+		for (unsigned w = task_structures[i].size + 1; w <= task_structures[i].last; w++)
+			if (word[w] > part)
+				return false;
+	}
+	if (word[OBJECT_SIZE] > PYTHON_TASK_PART_MOST || word[INTERPRETER_SIZE] > SIZE_MOST ||
+	    word[LLIST_NEXT] != 0 || word[LLIST_PREVIOUS] != sizeof(uint64_t))
+		return false;
+	layout->interpreter_size = (uint32_t)word[INTERPRETER_SIZE];
+	layout->object_size = (uint32_t)word[OBJECT_SIZE];
+	layout->frame_stack = (uint32_t)word[STACKPOINTER];
+	layout->frame_locals = (uint32_t)word[LOCALSPLUS];
+	layout->generator_frame = (uint32_t)word[GI_IFRAME];
+	layout->generator_state = (uint32_t)word[GI_FRAME_STATE];
+	layout->set_table = (uint32_t)word[SET_TABLE];
+	layout->set_mask = (uint32_t)word[SET_MASK];
+	layout->long_tag = (uint32_t)word[LV_TAG];
+	layout->long_digits = (uint32_t)word[OB_DIGIT];
+	return true;
 }

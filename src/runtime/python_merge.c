@@ -11,8 +11,6 @@
 #include "python.h"
 
 #define UNMATCHED "[python: not matched with native frames]"
-#define CUT "[python: deeper than what is read]"
-#define BROKEN "[python: frames not readable]"
 #define NO_CODE "[python: code not readable]"
 
 struct merge {
@@ -30,21 +28,28 @@ add_marker(struct merge *merge, size_t before, const char *text)
 			   runtime_places_add(merge->captured->of->tools->places, &place));
 }
 
+struct runtime_place
+python_frame_place(struct cpython *cpython, const struct python_frame *frame)
+{
+	const struct python_code *code =
+		frame->code.address != 0 ? python_codes_find(cpython->codes, &frame->code) : NULL;
+
+	if (code == NULL)
+		return (struct runtime_place){ .function = NO_CODE, .file = "", .marker = true };
+	return (struct runtime_place){
+		.function = code->function,
+		.file = code->file,
+		.line = python_codes_line(cpython->codes, &frame->code, frame->instruction,
+					  frame->bytecode_index),
+	};
+}
+
 static void
 add_frame(struct merge *merge, size_t before, const struct python_frame *frame)
 {
 	struct cpython *cpython = merge->captured->of;
-	const struct python_code *code =
-		frame->code.address != 0 ? python_codes_find(cpython->codes, &frame->code) : NULL;
-	struct runtime_place place;
+	const struct runtime_place place = python_frame_place(cpython, frame);
 
-	if (code == NULL) {
-		add_marker(merge, before, NO_CODE);
-		return;
-	}
-	place = (struct runtime_place){ .function = code->function, .file = code->file };
-	place.line = python_codes_line(cpython->codes, &frame->code, frame->instruction,
-				       frame->bytecode_index);
 	runtime_frames_add(merge->frames, before,
 			   runtime_places_add(cpython->tools->places, &place));
 }
@@ -172,7 +177,7 @@ python_merge(const struct python_captured *captured, const struct chain *chain,
 	for (size_t i = matched; i < captured->group_count; i++)
 		add_group(&merge, chain->count, i);
 	if (captured->cut)
-		add_marker(&merge, chain->count, CUT);
+		add_marker(&merge, chain->count, PYTHON_CUT);
 	else if (captured->broken || lacks_frames(&merge))
-		add_marker(&merge, chain->count, BROKEN);
+		add_marker(&merge, chain->count, PYTHON_BROKEN);
 }

@@ -73,7 +73,7 @@ read_section(const struct image *image, const Elf64_Ehdr *header, uint64_t index
 
 /* Where the name is among those of sections; 0: nowhere. */
 static uint32_t
-find_section_name(const struct image *image, const Elf64_Ehdr *header)
+find_section_name(const struct image *image, const Elf64_Ehdr *header, const char *name)
 {
 	uint32_t offset = 0;
 	const char *found;
@@ -86,29 +86,29 @@ find_section_name(const struct image *image, const Elf64_Ehdr *header)
 	size = names.sh_size < PIECE ? (size_t)names.sh_size : PIECE;
 	bytes = xmalloc(size);
 	if (image_read_offset(image, names.sh_offset, bytes, size)) {
-		found = memmem(bytes, size, SECTION, sizeof(SECTION));
+		found = memmem(bytes, size, name, strlen(name) + 1);
 		offset = found != NULL ? (uint32_t)(found - bytes) : 0;
 	}
 	free(bytes);
 	return offset;
 }
 
-static uint64_t
-find_section(const struct image *image)
+uint64_t
+python_module_section(const struct image *image, const char *name, uint64_t size)
 {
 	Elf64_Shdr section;
 	Elf64_Ehdr header;
-	uint32_t name;
+	uint32_t offset;
 
 	if (!image_read_offset(image, 0, &header, sizeof(header)) ||
 	    header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > SECTIONS_MAX)
 		return 0;
-	name = find_section_name(image, &header);
-	for (uint64_t i = 1; name != 0 && i < header.e_shnum; i++) {
+	offset = find_section_name(image, &header, name);
+	for (uint64_t i = 1; offset != 0 && i < header.e_shnum; i++) {
 		if (!read_section(image, &header, i, &section))
 			return 0;
-		if (section.sh_name == name && (section.sh_flags & SHF_ALLOC) != 0)
-			return section.sh_addr;
+		if (section.sh_name == offset && (section.sh_flags & SHF_ALLOC) != 0)
+			return section.sh_size >= size ? section.sh_addr : 0;
 	}
 	return 0;
 }
@@ -243,7 +243,7 @@ next_stage(struct python_module_search *search)
 			begin_symbols(search);
 		break;
 	case PYTHON_MODULE_SECTION:
-		found->runtime = find_section(search->module->image);
+		found->runtime = python_module_section(search->module->image, SECTION, 1);
 		search->stage = PYTHON_MODULE_DONE;
 		if (found->runtime != 0)
 			begin_symbols(search);

@@ -8,12 +8,41 @@
 
 #include "pages.h"
 #include "wallsample/runtime.h"
+#include "wallsample/runtime_tasks.h"
+#include "wallsample/table.h"
 
-/* Functions at lines, told apart by their texts: those of all runtimes. */
-struct runtime_places;
+/* --- places.c: functions at lines, told apart by their texts ---------------------------- */
 
-/* The texts are copied. Returns the number for runtimes_place. */
+struct runtime_places {
+	struct strings *texts;
+	struct table functions; /* (function, file) -> number */
+	struct table known;     /* (that, line and marker) -> place */
+	struct runtime_place *place;
+	size_t count, capacity;
+};
+
+void runtime_places_init(struct runtime_places *places);
+void runtime_places_release(struct runtime_places *places);
+/* The texts are copied. Returns the number; of the runtimes' own places for runtimes_place. */
 uint32_t runtime_places_add(struct runtime_places *places, const struct runtime_place *place);
+const struct runtime_place *runtime_places_get(const struct runtime_places *places, uint32_t place);
+
+/* --- runtime_tasks.c: what a kind finds of tasks ------------------------------------------ */
+
+/* The number of the stack that is `place` inside of `outer` (RUNTIME_STACK_NONE: nothing). When
+ * there are too many it is RUNTIME_STACK_NONE. */
+uint32_t runtime_tasks_stack(struct runtime_tasks *tasks, const struct runtime_place *place,
+			     uint32_t outer);
+/* The name is copied. False: it is there already, or there are too many. */
+bool runtime_tasks_add(struct runtime_tasks *tasks, const struct runtime_task *task);
+/* The one that was added last is awaited by what is at this address, if that is a task. */
+void runtime_tasks_add_awaiter(struct runtime_tasks *tasks, uint64_t address);
+
+/* The tasks of the thread, or (0) of none, in all runtimes. */
+void runtimes_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns,
+		    struct runtime_tasks *to);
+
+/* --- the contract --------------------------------------------------------------------------- */
 
 /* What all kinds work with; borrowed. */
 struct runtime_tools {
@@ -50,6 +79,8 @@ struct runtime_kind {
 			const uint64_t args[6]);
 	bool (*find_lock)(void *state, uint64_t word, uint64_t *lock, const char **name);
 	pid_t (*lock_owner)(void *state, uint64_t lock);
+	/* As runtime_tasks_read: adds tasks, and notes of what is missing. NULL: it has none. */
+	void (*tasks)(void *state, pid_t tid, uint64_t until_ns, struct runtime_tasks *to);
 };
 
 extern const struct runtime_kind runtime_python;

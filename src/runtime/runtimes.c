@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* runtimes.c - the kinds of runtimes, and those that this process has. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime_kind.h"
@@ -7,14 +8,6 @@
 
 static const struct runtime_kind *const kinds[] = {
 	&runtime_python,
-};
-
-struct runtime_places {
-	struct strings *texts;
-	struct table functions; /* (function, file) -> number */
-	struct table known;     /* (that, line and marker) -> place */
-	struct runtime_place *place;
-	size_t count, capacity;
 };
 
 struct runtimes {
@@ -32,34 +25,10 @@ struct runtime_capture {
 	struct runtime_frames frames;
 };
 
-/* --- places ------------------------------------------------------------------------------ */
-
-uint32_t
-runtime_places_add(struct runtime_places *places, const struct runtime_place *place)
-{
-	const uint32_t function = strings_intern(places->texts, place->function);
-	const uint32_t file = strings_intern(places->texts, place->file);
-	const uint32_t name = *table_place(&places->functions, function, file,
-					   (uint32_t)places->functions.count, NULL);
-	bool added;
-	const uint32_t id = *table_place(&places->known, name,
-					 (uint64_t)place->line << 1 | place->marker,
-					 (uint32_t)places->count, &added);
-
-	if (!added)
-		return id;
-	places->place = xgrow(places->place, &places->capacity, places->count + 1,
-			      sizeof(*places->place));
-	places->place[places->count] = *place;
-	places->place[places->count].function = strings_text(places->texts, function);
-	places->place[places->count++].file = strings_text(places->texts, file);
-	return id;
-}
-
 const struct runtime_place *
 runtimes_place(const struct runtimes *runtimes, uint32_t place)
 {
-	return &runtimes->places.place[place];
+	return runtime_places_get(&runtimes->places, place);
 }
 
 void
@@ -94,9 +63,7 @@ runtimes_create(const struct runtimes_config *config)
 	struct runtimes *runtimes = xcalloc(1, sizeof(*runtimes));
 
 	runtimes->config = *config;
-	runtimes->places.texts = strings_create();
-	table_init(&runtimes->places.functions);
-	table_init(&runtimes->places.known);
+	runtime_places_init(&runtimes->places);
 	runtimes->tools = (struct runtime_tools){
 		.config = &runtimes->config,
 		.places = &runtimes->places,
@@ -117,10 +84,7 @@ runtimes_free(struct runtimes *runtimes)
 		if (runtimes->state[i] != NULL)
 			kinds[i]->free(runtimes->state[i]);
 	pages_free(runtimes->tools.pages);
-	strings_free(runtimes->places.texts);
-	table_release(&runtimes->places.functions);
-	table_release(&runtimes->places.known);
-	free(runtimes->places.place);
+	runtime_places_release(&runtimes->places);
 	free(runtimes);
 }
 
@@ -205,6 +169,14 @@ runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock)
 		if (runtimes->state[i] != NULL)
 			tid = kinds[i]->lock_owner(runtimes->state[i], lock);
 	return tid;
+}
+
+void
+runtimes_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns, struct runtime_tasks *to)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (runtimes->state[i] != NULL && kinds[i]->tasks != NULL)
+			kinds[i]->tasks(runtimes->state[i], tid, until_ns, to);
 }
 
 /* --- captures -------------------------------------------------------------------------------- */

@@ -17,11 +17,11 @@ declare -A folder_of=(
 	[descriptor]=wait [wait]=wait
 	[chain]=unwind [unwind]=unwind
 	[code_ranges]=symbol [debug_info]=symbol [symbol]=symbol
-	[gil]=runtime [plumbing]=runtime [runtime]=runtime
+	[gil]=runtime [plumbing]=runtime [runtime]=runtime [runtime_tasks]=runtime
 	[profile]=profile [profile_wait]=profile
 	[core_sample]=sampler [sampler]=sampler
 	[recording]=recording [recording_read]=recording
-	[diff]=analysis [dump]=analysis [finding]=analysis [gil_table]=analysis [margin]=analysis [result]=analysis [tree]=analysis [view]=analysis [waiting]=analysis
+	[diff]=analysis [dump]=analysis [finding]=analysis [gil_table]=analysis [margin]=analysis [result]=analysis [task_groups]=analysis [tree]=analysis [view]=analysis [waiting]=analysis
 	[export]=export
 	[command]=cli [options]=cli
 )

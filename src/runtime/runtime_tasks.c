@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* runtime_tasks.c - the tasks of a process, gathered. */
+#include "wallsample/runtime_tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime_kind.h"
+
+/* Places of all different stacks, and tasks that others are awaited by, one with the other. */
+#define STACKS_MOST 1000000
+#define AWAITERS_MOST 1000000
+/* There are some five, and one of each thread. */
+#define NOTES_MOST 64
+
+struct stack {
+	uint32_t place, outer;
+};
+
+struct entry {
+	struct runtime_task task;
+	size_t awaiters; /* where its own begin; they end where those of the next do */
+};
+
+struct runtime_tasks {
+	struct runtime_places places;
+	struct table known_stacks; /* (place, outer) -> stack */
+	struct stack *stack;
+	size_t stack_count, stack_capacity;
+	struct table by_address;   /* -> entry; what was taken back has left its traces here */
+	struct entry *entry;
+	size_t count, capacity, before; /* before: the last read */
+	uint64_t *awaiter;         /* addresses */
+	size_t awaiter_count, awaiter_capacity;
+	uint32_t *awaited_by;      /* the same as indices, when all are there */
+	char *note[NOTES_MOST];
+	size_t notes, notes_before;
+};
+
+const char *
+runtime_task_state_text(enum runtime_task_state state)
+{
+	static const char *const texts[] = {
+#define X(name, text) [RUNTIME_TASK_##name] = text,
+		RUNTIME_TASK_STATES(X)
+#undef X
+	};
+
+	return texts[state];
+}
+
+struct runtime_tasks *
+runtime_tasks_create(void)
+{
+	struct runtime_tasks *tasks = xcalloc(1, sizeof(*tasks));
+
+	runtime_places_init(&tasks->places);
+	table_init(&tasks->known_stacks);
+	table_init(&tasks->by_address);
+	return tasks;
+}
+
+static void
+drop_notes(struct runtime_tasks *tasks, size_t kept)
+{
+	while (tasks->notes > kept)
+		free(tasks->note[--tasks->notes]);
+}
+
+void
+runtime_tasks_free(struct runtime_tasks *tasks)
+{
+	if (tasks == NULL)
+		return;
+	runtime_places_release(&tasks->places);
+	table_release(&tasks->known_stacks);
+	table_release(&tasks->by_address);
+	drop_notes(tasks, 0);
+	free(tasks->stack);
+	free(tasks->entry);
+	free(tasks->awaiter);
+	free(tasks->awaited_by);
+	free(tasks);
+}
+
+/* --- what is found ------------------------------------------------------------------------- */
+
+uint32_t
+runtime_tasks_stack(struct runtime_tasks *tasks, const struct runtime_place *place, uint32_t outer)
+{
+	const uint32_t number = runtime_places_add(&tasks->places, place);
+	uint32_t stack;
+
+	if (table_find(&tasks->known_stacks, number, outer, &stack))
+		return stack;
+	if (tasks->stack_count == STACKS_MOST)
+		return RUNTIME_STACK_NONE;
+	stack = (uint32_t)tasks->stack_count++;
+	*table_place(&tasks->known_stacks, number, outer, stack, NULL) = stack;
+	tasks->stack = xgrow(tasks->stack, &tasks->stack_capacity, tasks->stack_count,
+			     sizeof(*tasks->stack));
+	tasks->stack[stack] = (struct stack){ .place = number, .outer = outer };
+	return stack;
+}
+
+static bool
+find_task(const struct runtime_tasks *tasks, uint64_t address, uint32_t *at)
+{
+	return table_find(&tasks->by_address, address, 0, at) && *at < tasks->count &&
+	       tasks->entry[*at].task.address == address;
+}
+
+bool
+runtime_tasks_add(struct runtime_tasks *tasks, const struct runtime_task *task)
+{
+	struct entry *entry;
+	uint32_t at;
+
+	if (tasks->count == RUNTIME_TASKS_MOST || find_task(tasks, task->address, &at))
+		return false;
+	at = (uint32_t)tasks->count++;
+	*table_place(&tasks->by_address, task->address, 0, at, NULL) = at;
+	tasks->entry = xgrow(tasks->entry, &tasks->capacity, tasks->count, sizeof(*tasks->entry));
+	entry = &tasks->entry[at];
+	*entry = (struct entry){ .task = *task, .awaiters = tasks->awaiter_count };
+	entry->task.name = strings_text(tasks->places.texts,
+					strings_intern(tasks->places.texts, task->name));
+	return true;
+}
+
+void
+runtime_tasks_add_awaiter(struct runtime_tasks *tasks, uint64_t address)
+{
+	if (tasks->awaiter_count == AWAITERS_MOST)
+		runtime_tasks_note(tasks, "not all that await a task were read: they are too many");
+	if (tasks->count == 0 || tasks->awaiter_count == AWAITERS_MOST)
+		return;
+	tasks->awaiter = xgrow(tasks->awaiter, &tasks->awaiter_capacity, tasks->awaiter_count + 1,
+			       sizeof(*tasks->awaiter));
+	tasks->awaiter[tasks->awaiter_count++] = address;
+}
+
+void
+runtime_tasks_note(struct runtime_tasks *tasks, const char *text)
+{
+	for (size_t i = 0; i < tasks->notes; i++)
+		if (strcmp(tasks->note[i], text) == 0)
+			return;
+	if (tasks->notes < NOTES_MOST)
+		tasks->note[tasks->notes++] = xstrdup(text);
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+size_t
+runtime_tasks_read(struct runtime_tasks *tasks, struct runtimes *runtimes, pid_t tid,
+		   uint64_t until_ns)
+{
+	tasks->before = tasks->count;
+	tasks->notes_before = tasks->notes;
+	runtimes_tasks(runtimes, tid, until_ns, tasks);
+	return tasks->count - tasks->before;
+}
+
+void
+runtime_tasks_undo(struct runtime_tasks *tasks)
+{
+	if (tasks->before < tasks->count)
+		tasks->awaiter_count = tasks->entry[tasks->before].awaiters;
+	tasks->count = tasks->before;
+	drop_notes(tasks, tasks->notes_before);
+}
+
+static size_t
+awaiters_end(const struct runtime_tasks *tasks, size_t index)
+{
+	return index + 1 < tasks->count ? tasks->entry[index + 1].awaiters : tasks->awaiter_count;
+}
+
+static int
+compare_indices(const void *left, const void *right)
+{
+	const uint32_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Of those that await a task, only tasks that are there, each once. */
+static size_t
+resolve(const struct runtime_tasks *tasks, size_t from, size_t to, uint32_t *out)
+{
+	size_t count = 0, kept = 0;
+
+	for (size_t i = from; i < to; i++)
+		if (find_task(tasks, tasks->awaiter[i], &out[count]))
+			count++;
+	if (count > 1)
+		qsort(out, count, sizeof(*out), compare_indices);
+	for (size_t i = 0; i < count; i++)
+		if (kept == 0 || out[kept - 1] != out[i])
+			out[kept++] = out[i];
+	return kept;
+}
+
+void
+runtime_tasks_finish(struct runtime_tasks *tasks)
+{
+	size_t count = 0;
+
+	tasks->awaited_by = xcalloc(tasks->awaiter_count + 1, sizeof(*tasks->awaited_by));
+	for (size_t i = 0; i < tasks->count; i++) {
+		const size_t from = tasks->entry[i].awaiters, to = awaiters_end(tasks, i);
+
+		tasks->entry[i].awaiters = count;
+		count += resolve(tasks, from, to, tasks->awaited_by + count);
+	}
+	tasks->awaiter_count = count;
+}
+
+/* --- what there is --------------------------------------------------------------------------- */
+
+size_t
+runtime_tasks_count(const struct runtime_tasks *tasks)
+{
+	return tasks->count;
+}
+
+const struct runtime_task *
+runtime_tasks_get(const struct runtime_tasks *tasks, size_t index)
+{
+	return &tasks->entry[index].task;
+}
+
+size_t
+runtime_tasks_awaiters(const struct runtime_tasks *tasks, size_t index, const uint32_t **awaiter)
+{
+	*awaiter = tasks->awaited_by + tasks->entry[index].awaiters;
+	return awaiters_end(tasks, index) - tasks->entry[index].awaiters;
+}
+
+const struct runtime_place *
+runtime_tasks_place(const struct runtime_tasks *tasks, uint32_t *stack)
+{
+	const struct stack *at;
+
+	if (*stack == RUNTIME_STACK_NONE)
+		return NULL;
+	at = &tasks->stack[*stack];
+	*stack = at->outer;
+	return runtime_places_get(&tasks->places, at->place);
+}
+
+const char *
+runtime_tasks_missing(const struct runtime_tasks *tasks, size_t index)
+{
+	return index < tasks->notes ? tasks->note[index] : NULL;
+}
