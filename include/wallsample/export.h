@@ -16,6 +16,7 @@
 #include "wallsample/diff.h"
 #include "wallsample/process.h"
 #include "wallsample/recording_read.h"
+#include "wallsample/runtime_tasks.h"
 #include "wallsample/sampler.h"
 #include "wallsample/view.h"
 
@@ -50,6 +51,7 @@ struct export_input {
 	const char *note;     /* about the recordings that this is of; NULL: it is live */
 	const char *part;     /* which ticks were asked for, in words; NULL: all */
 	bool filtered;        /* some samples were left out by options */
+	const struct runtime_tasks *tasks; /* of a dump: those there are; NULL: not looked for */
 	const struct core_end *core_end; /* of a dump of a core file: how it ended; else NULL */
 };
 

@@ -44,6 +44,7 @@
 #include "wallsample/process.h"
 #include "wallsample/profile.h"
 #include "wallsample/runtime.h"
+#include "wallsample/runtime_tasks.h"
 #include "wallsample/unwind.h"
 
 /* Values that the command hands down. */
@@ -63,6 +64,9 @@ struct sampler_config {
 	void *selected_context;
 	struct jit *jit;         /* code made at run time, looked at once a tick; or NULL */
 	struct jit_objects *jit_objects; /* the same */
+	/* User-space tasks go here, each thread's once, at the first tick or later, and are
+	 * finished at the last; borrowed; NULL: none are read. */
+	struct runtime_tasks *tasks;
 	uint32_t runtimes;       /* which language runtimes are read: see runtime.h; 0: none */
 };
 

@@ -200,6 +200,7 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 		.recording_count = run->options->blame ? 0 : run->recording_count,
 		.process = run->core_process != NULL ? run->core_process : run->target.process,
 		.core_end = run->core_end,
+		.tasks = run->tasks,
 		.modules = run->modules,
 		.stats = stats,
 		.began_ns = run->began_ns,

@@ -32,6 +32,7 @@ struct sample_run {
 	struct sampler_stats stats; /* when it has ended */
 	enum sampler_end end;
 	bool records;              /* the output is a recording, and there is no exporter */
+	struct runtime_tasks *tasks; /* of a dump; or NULL */
 	bool dumps;                /* it is every thread once */
 	size_t deadlocks_said;     /* of the profile */
 	struct recorder *recorder; /* NULL: none */

@@ -133,6 +133,8 @@ json_write_dump(const struct export_input *input, FILE *out)
 	for (size_t i = 0; i < dump.count; i++)
 		write_group(&json, input->view, &dump.group[i]);
 	json_stream_end(&json);
+	if (input->tasks != NULL)
+		json_write_tasks(&json, input->tasks);
 	json_stream_close(&json);
 	dump_release(&dump);
 }

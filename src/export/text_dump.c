@@ -12,6 +12,7 @@
 #include "quantity.h"
 #include "report.h"
 #include "text_dump.h"
+#include "text_tasks.h"
 #include "wallsample/dump.h"
 #include "wallsample/waiting.h"
 
@@ -211,6 +212,10 @@ write_head(const struct export_input *input, const struct dump *dump, FILE *out)
 	strbuf_add_foreign(&sb, input->process->comm);
 	strbuf_add_text(&sb, "): ");
 	quantity_add_things(&sb, dump->threads, "thread", "threads");
+	if (input->tasks != NULL && runtime_tasks_count(input->tasks) > 0) {
+		strbuf_add_text(&sb, ", ");
+		quantity_add_things(&sb, runtime_tasks_count(input->tasks), "task", "tasks");
+	}
 	strbuf_add_text(&sb, "\n");
 	strbuf_add_foreign(&sb, input->process->cmdline);
 	fprintf(out, "%s\n", sb.data);
@@ -285,6 +290,8 @@ text_dump_write(const struct export_input *input, struct page *page, FILE *out)
 		if (group->depth == 0)
 			fprintf(out, "%*s  [no stack]\n", INDENT, "");
 	}
+	if (input->tasks != NULL)
+		text_tasks_write(input->tasks, out, width);
 	if (input->core_end == NULL || input->filtered)
 		fputc('\n', out);
 	if (input->core_end == NULL)

@@ -115,11 +115,15 @@ sleeps_again(struct sampler *sampler, struct pending *pending)
 	return true;
 }
 
-/* In the stop. */
 static void
-capture_runtimes(void *capture, pid_t tid)
+capture_runtimes(void *context, pid_t tid)
 {
-	runtime_capture_take(capture, tid);
+	const struct in_stop *in_stop = context;
+
+	runtime_capture_take(in_stop->capture, tid);
+	/* Of one that is late nobody knows when it will stop: that is now. */
+	if (in_stop->thread->late != NULL)
+		tasks_of_stopped(in_stop->sampler, in_stop->thread);
 }
 
 static void
@@ -128,7 +132,10 @@ make_request(struct sampler *sampler, const struct pending *pending)
 	struct stop_request *request = pending->request;
 
 	request->stopped = NULL;
-	request->context = pending->capture;
+	*pending->in_stop = (struct in_stop){
+		.sampler = sampler, .thread = pending->thread, .capture = pending->capture,
+	};
+	request->context = pending->in_stop;
 	if (pending->capture != NULL && runtimes_any(sampler->runtimes))
 		request->stopped = capture_runtimes;
 
@@ -374,6 +381,8 @@ while_held(void *context)
 {
 	struct sampler *sampler = context;
 
+	tasks_of_held(sampler);
+
 	for (size_t i = 0; i < sampler->sleepers.count; i++) {
 		struct pending *pending = &sampler->sleepers.pending[i];
 		struct sched now;
@@ -427,6 +436,7 @@ collect_all(struct sampler *sampler)
 	if (runners->count > 0)
 		tracer_collect(sampler->tracer, stop_bound(sampler), sampler->config.stop_all,
 			       while_held, sampler);
+	tasks_of_sleepers(sampler);
 	for (size_t i = 0; i < runners->count; i++) {
 		late_serve(sampler);
 		finish_stop(sampler, &runners->pending[i]);

@@ -17,4 +17,5 @@ libwallsample_a_SOURCES += \
 	src/sampler/stack_state.h \
 	src/sampler/stack.c \
 	src/sampler/threads.c \
+	src/sampler/thread_tasks.c \
 	src/sampler/thread_wait.c src/sampler/thread_wait.h src/sampler/thread_wait_object.c

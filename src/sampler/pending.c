@@ -7,6 +7,7 @@ pending_create(struct sampler *sampler, struct pending *pending)
 {
 	pending->request = xcalloc(1, sizeof(struct stop_request));
 	snapshot_init(&pending->request->snapshot);
+	pending->in_stop = xcalloc(1, sizeof(*pending->in_stop));
 	pending->capture = NULL;
 	if (sampler->runtimes != NULL)
 		pending->capture = runtime_capture_create(sampler->runtimes);
@@ -17,6 +18,7 @@ pending_free(struct pending *pending)
 {
 	snapshot_release(&pending->request->snapshot);
 	free(pending->request);
+	free(pending->in_stop);
 	runtime_capture_free(pending->capture);
 }
 

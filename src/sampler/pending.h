@@ -9,6 +9,15 @@
 
 struct tracked;
 
+struct sampler;
+
+/* What is read while a thread stands still, besides its stack. */
+struct in_stop {
+	struct sampler *sampler;
+	struct tracked *thread;
+	struct runtime_capture *capture;
+};
+
 /* A sample of this tick that has no stack yet, and the snapshot it will come from. */
 struct pending {
 	struct tracked *thread;
@@ -26,14 +35,13 @@ struct pending {
 	struct sched latest;       /* counters at the last of them */
 	struct stop_request *request; /* its buffers are kept from tick to tick */
 	struct runtime_capture *capture; /* likewise; NULL: no runtime is looked for */
+	struct in_stop *in_stop; /* likewise: for the request */
 };
 
 struct batch {
 	struct pending *pending;
 	size_t count, capacity;
 };
-
-struct sampler;
 
 struct pending *batch_add(struct sampler *sampler, struct batch *batch, struct tracked *thread,
 			  int64_t samples, int64_t weight_ns);

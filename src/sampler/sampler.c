@@ -190,8 +190,10 @@ tick(struct sampler *sampler, bool last)
 	waits_tick(sampler);
 	deadlocks_tick(sampler);
 	charge_tick(sampler);
-	if (last || !alive)
+	if (last || !alive) {
 		collect_last(sampler);
+		tasks_finish(sampler);
+	}
 	sampler->stats.ticks++;
 	return alive;
 }

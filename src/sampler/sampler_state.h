@@ -8,6 +8,7 @@
  * late.c     threads that have not stopped yet
  * charge.c   the real time of a tick
  * thread_wait.c what sleepers wait for (thread_wait_object.c), crowds.c how many, deadlock.c rings
+ * thread_tasks.c user-space tasks
  * stack.c    from a call chain to an interned stack (stack_state.h)
  */
 #ifndef WALLSAMPLE_SAMPLER_STATE_H
@@ -35,6 +36,7 @@ struct tracked {
 	uint64_t start_time;
 	bool gone;              /* its files say ESRCH: to be forgotten */
 	bool untouchable;       /* a stop told nothing (32-bit code): it gets no other */
+	bool tasks_read;        /* those that it runs: they are read once */
 	bool selected;          /* wanted by the user: captured, not only counted */
 	uint32_t profile_thread;
 	bool shared;            /* with other threads of the same name */
@@ -160,6 +162,14 @@ void credit_runnable(struct sampler *sampler, struct tracked *thread, int64_t sa
 long true_syscall(const struct tracked *thread, const struct syscall_info *info);
 /* The sleep is as captured, and starts now. */
 void look_settle(struct sampler *sampler, struct tracked *thread, bool asleep);
+
+/* --- thread_tasks.c -------------------------------------------------------- */
+/* Tasks of a thread that stands still now, of all that do at this tick, of those that sleep. */
+void tasks_of_stopped(struct sampler *sampler, struct tracked *thread);
+void tasks_of_held(struct sampler *sampler);
+void tasks_of_sleepers(struct sampler *sampler);
+/* The last tick: what is not there yet is read, or said to be missing. */
+void tasks_finish(struct sampler *sampler);
 
 /* --- collect.c ------------------------------------------------------------- */
 /* What runtimes know of a sleeper whose stack was read; false: it has run meanwhile. */
