@@ -9,7 +9,15 @@
 #include "wallsample/core.h"
 #include "wallsample/profile.h"
 #include "wallsample/runtime.h"
+#include "wallsample/runtime_tasks.h"
 #include "wallsample/sampler.h"
+
+/* As in struct sampler_config. */
+struct core_sample_config {
+	enum unwind_choice unwinder;
+	uint32_t runtimes;
+	struct runtime_tasks *tasks; /* of all threads, or NULL */
+};
 
 /*
  * Unwinds all threads and adds a tick with a sample of each to the profile. A core does not say
@@ -17,10 +25,11 @@
  * in none is RUNNING (or waited for a CPU or a page), others are UNKNOWN. Nor does it have names
  * of threads: only the first, whose id is the process's, has that of the process.
  *
- * `maps` as core_maps makes them, `runtimes` as in struct sampler_config. Fills in ticks,
- * thread_samples, threads, chains, failed and runtimes of the statistics.
+ * `maps` as core_maps makes them. Fills in ticks, thread_samples, threads, chains, failed and
+ * runtimes of the statistics.
  */
-void core_sample(const struct core *core, struct maps *maps, enum unwind_choice choice,
-		 uint32_t runtimes, struct profile *profile, struct sampler_stats *stats);
+void core_sample(const struct core *core, struct maps *maps,
+		 const struct core_sample_config *config, struct profile *profile,
+		 struct sampler_stats *stats);
 
 #endif

@@ -76,6 +76,11 @@ write_threads(struct sample_run *run, const struct core *core, int *status, stru
 	const struct core_files files = {
 		.exe = run->options->exe, .symfs = run->options->symfs,
 	};
+	const struct core_sample_config config = {
+		.unwinder = run->options->unwinder,
+		.runtimes = run->options->runtimes,
+		.tasks = run->tasks = runtime_tasks_create(),
+	};
 	struct strbuf why;
 	int rc;
 
@@ -83,8 +88,7 @@ write_threads(struct sample_run *run, const struct core *core, int *status, stru
 	run->modules = modules_create();
 	run->profile = profile_create();
 	run->maps = core_maps(core, run->modules, &files, &run->log);
-	core_sample(core, run->maps, run->options->unwinder, run->options->runtimes, run->profile,
-		    &run->stats);
+	core_sample(core, run->maps, &config, run->profile, &run->stats);
 	make_symbols(run);
 	run->began_ns = core_written_ns(core);
 	run->end = SAMPLER_GONE;

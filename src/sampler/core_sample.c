@@ -13,6 +13,8 @@
 /* So much of a stack is looked through at once; the rest is read as it is needed. */
 #define STACK_AT_ONCE ((size_t)256 << 10)
 
+#define TASKS_MOST_NS (5 * NS_PER_SEC)
+
 struct taking {
 	const struct core *core;
 	struct maps *maps;
@@ -196,13 +198,30 @@ read_waiters(struct taking *taking, uint32_t runtimes)
 	core_waits_classify(&taking->waits, taking->maps, taking->profile);
 }
 
+/* Nothing changes any more. */
+static void
+read_tasks(const struct taking *taking, struct runtime_tasks *tasks)
+{
+	const uint64_t until_ns = clock_now_ns() + TASKS_MOST_NS;
+	const size_t count = core_thread_count(taking->core);
+
+	if (tasks == NULL)
+		return;
+	for (size_t i = 0; taking->runtimes != NULL && i < count; i++)
+		runtime_tasks_read(tasks, taking->runtimes, core_thread_id(taking->core, i),
+				   until_ns);
+	if (taking->runtimes != NULL)
+		runtime_tasks_read(tasks, taking->runtimes, 0, until_ns);
+	runtime_tasks_finish(tasks);
+}
+
 void
-core_sample(const struct core *core, struct maps *maps, enum unwind_choice choice,
-	    uint32_t runtimes, struct profile *profile, struct sampler_stats *stats)
+core_sample(const struct core *core, struct maps *maps, const struct core_sample_config *config,
+	    struct profile *profile, struct sampler_stats *stats)
 {
 	struct taking taking = {
 		.core = core, .maps = maps, .memory = core_memory(core), .profile = profile,
-		.stats = stats, .unwinder = unwinder_create(maps, choice),
+		.stats = stats, .unwinder = unwinder_create(maps, config->unwinder),
 	};
 	const size_t count = core_thread_count(core);
 
@@ -212,9 +231,10 @@ core_sample(const struct core *core, struct maps *maps, enum unwind_choice choic
 	snapshot_init(&taking.snapshot);
 	snapshot_reserve(&taking.snapshot, STACK_AT_ONCE);
 	chain_init(&taking.chain);
-	read_waiters(&taking, runtimes);
+	read_waiters(&taking, config->runtimes);
 	for (size_t i = 0; i < count; i++)
 		take_thread(&taking, i);
+	read_tasks(&taking, config->tasks);
 	core_waits_blame(&taking.waits, profile);
 	core_waits_release(&taking.waits);
 	profile_add_tick(profile, 1, 0, 0);

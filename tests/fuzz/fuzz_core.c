@@ -28,6 +28,9 @@ static void
 unwind(const struct core *core)
 {
 	const struct core_files files = { .exe = NULL };
+	const struct core_sample_config config = {
+		.unwinder = UNWIND_AUTO, .runtimes = RUNTIMES_ALL,
+	};
 	struct modules *modules = modules_create();
 	struct maps *maps = core_maps(core, modules, &files, NULL);
 	struct profile *profile = profile_create();
@@ -36,7 +39,7 @@ unwind(const struct core *core)
 	for (size_t i = 1; i < maps_count(maps); i++)
 		if (maps_at(maps, i)->start < maps_at(maps, i - 1)->end)
 			abort();
-	core_sample(core, maps, UNWIND_AUTO, RUNTIMES_ALL, profile, &stats);
+	core_sample(core, maps, &config, profile, &stats);
 	if (stats.thread_samples != core_thread_count(core))
 		abort();
 	profile_free(profile);

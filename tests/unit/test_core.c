@@ -693,15 +693,18 @@ enum expected { WHOLE, NO_PROGRAM, NO_MEMORY };
 static void
 check_core(const struct core *core, const char *exe, enum expected expected)
 {
-	static const struct symbols_config config = { .demangle = true };
+	static const struct symbols_config names = { .demangle = true };
+	const struct core_sample_config config = {
+		.unwinder = UNWIND_AUTO, .runtimes = RUNTIMES_ALL,
+	};
 	const struct core_files files = { .exe = exe };
 	struct modules *modules = modules_create();
 	struct maps *maps = core_maps(core, modules, &files, NULL);
-	struct symbols *symbols = symbols_create(modules, &config);
+	struct symbols *symbols = symbols_create(modules, &names);
 	struct profile *profile = profile_create();
 	struct sampler_stats stats;
 
-	core_sample(core, maps, UNWIND_AUTO, RUNTIMES_ALL, profile, &stats);
+	core_sample(core, maps, &config, profile, &stats);
 	assert_int_equal(stats.thread_samples, CAUGHT);
 	if (expected != NO_PROGRAM)
 		assert_int_equal(stats.chains[CHAIN_OUTERMOST], expected == WHOLE ? CAUGHT : 0);
