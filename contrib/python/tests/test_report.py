@@ -9,13 +9,13 @@ from wallsample import GilRow, Report
 GIL = {
     "threads": [
         {"thread": "main-7", "tid": 7, "total_ns": 2_000_000_000, "none_ns": 500_000_000,
-         "has_ns": 1_000_000_000, "wait_ns": 500_000_000, "handover_ns": 1000},
+         "has_ns": 1_000_000_000, "wait_ns": 300_000_000, "handover_ns": 200_000_000},
         {"thread": "<b>\u00e9-8", "tid": 8, "total_ns": 0},
         {"thread": "new-9", "total_ns": None},
         {},
     ],
     "held_share": 0.42,
-    "wait_share": 0.1,
+    "wait_average": 0.1,
 }
 
 

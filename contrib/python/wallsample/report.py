@@ -32,7 +32,7 @@ class GilRow(NamedTuple):
     total_s: float
     none_percent: float  # it neither had the lock nor waited for it
     has_percent: float
-    wait_percent: float
+    wait_percent: float  # until it could go on after having handed it over included
 
     def cells(self) -> List[str]:
         """The row as text."""
@@ -46,7 +46,8 @@ def _gil_row(entry: Dict[str, Any]) -> GilRow:
 
     total_ns = ns("total_ns")
     scale = 100 / total_ns if total_ns > 0 else 0.0
-    shares = [ns(member) * scale for member in ("none_ns", "has_ns", "wait_ns")]
+    waited_ns = ns("wait_ns") + ns("handover_ns")
+    shares = [part_ns * scale for part_ns in (ns("none_ns"), ns("has_ns"), waited_ns)]
     return GilRow(str(entry.get("thread", "?")), total_ns / 1e9, *shares)
 
 
