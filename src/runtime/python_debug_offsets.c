@@ -74,7 +74,7 @@ static const struct {
 	{ UNICODE_SIZE, 1, 13 }, { STATE, 1, 13 }, { LENGTH, 1, 13 }, { ASCII_SIZE, 1, 13 },
 	{ COMPACT_SIZE, 1, 15 }, { SKIP(2), 13 }, /* gc */
 	{ SKIP(3), 15 }, /* frame, generation_stats_size, generation_stats of gc */
-	{ GEN_SIZE, 1, 13 }, { GI_NAME, 1, 13 }, { GI_IFRAME, 1, 13 }, { GI_FRAME_STATE, 1, 13 },
+	{ GEN_SIZE, 1, 14 }, { GI_NAME, 1, 14 }, { GI_IFRAME, 1, 14 }, { GI_FRAME_STATE, 1, 14 },
 	{ LLIST_NEXT, 1, 14 }, { LLIST_PREVIOUS, 1, 14 },
 };
 

@@ -42,6 +42,16 @@ learn_stack_need(struct sampler *sampler, struct tracked *thread)
 		need < sampler->config.stack_limit ? need : sampler->config.stack_limit;
 }
 
+/*
+ * In a build without a lock all threads may be held, those too that sleep: they then sleep on in the
+ * same call, and it is no wait of that kind any more.
+ */
+static bool
+waits_for_moment(const struct tracked *thread)
+{
+	return thread->gil == GIL_WAIT && thread->wait.what.kind != WAIT_GIL;
+}
+
 /* The walk's result becomes what the thread is seen doing. */
 static void
 finish(struct sampler *sampler, struct pending *pending, bool asleep)
@@ -65,7 +75,7 @@ finish(struct sampler *sampler, struct pending *pending, bool asleep)
 		credit_runnable(sampler, thread, pending->samples, pending->weight_ns);
 	else
 		credit(sampler, thread, pending->samples, pending->weight_ns);
-	look_settle(sampler, thread, asleep);
+	look_settle(sampler, thread, asleep && !waits_for_moment(thread));
 }
 
 void

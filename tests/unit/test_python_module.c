@@ -54,6 +54,7 @@ make(struct made *file, const char *section)
 	};
 	file->section[1] = (Elf64_Shdr){
 		.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addr = RUNTIME,
+		.sh_size = sizeof(uint64_t),
 	};
 	file->section[2] = (Elf64_Shdr){
 		.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct made, names),
