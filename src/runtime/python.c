@@ -224,18 +224,16 @@ merge(void *state, const void *memory, const struct chain *chain, struct runtime
 static void
 read_tasks(struct cpython *cpython, pid_t tid, uint64_t until_ns, struct runtime_tasks *to)
 {
-	const struct python_thread *thread;
+	struct python_thread *thread[PYTHON_INTERPRETERS_MOST];
+	size_t count;
 
 	if (tid == 0) {
 		python_tasks_read(cpython, NULL, until_ns, to);
 		return;
 	}
-	thread = python_threads_find(cpython, tid);
-	/* The list of one thread's states may be a ring no more than the list of all. */
-	for (int i = 0; thread != NULL && i < PYTHON_INTERPRETERS_MOST; i++) {
-		python_tasks_read(cpython, thread, until_ns, to);
-		thread = python_threads_next(cpython, thread);
-	}
+	count = python_threads_all(cpython, tid, thread);
+	for (size_t i = 0; i < count; i++)
+		python_tasks_read(cpython, thread[i], until_ns, to);
 }
 
 static void

@@ -79,10 +79,11 @@ struct cpython {
 
 void python_threads_list(struct cpython *cpython, uint64_t now_ns);
 void python_threads_release(struct cpython *cpython);
-/* The first of those with this tid, NULL: none; and the next. */
+/* One of those with this tid, NULL: there is none. */
 struct python_thread *python_threads_find(struct cpython *cpython, pid_t tid);
-struct python_thread *python_threads_next(struct cpython *cpython,
-					  const struct python_thread *thread);
+/* All of them, in the order of the list; returns how many. */
+size_t python_threads_all(struct cpython *cpython, pid_t tid,
+			  struct python_thread *thread[PYTHON_INTERPRETERS_MOST]);
 /* Is the PyThreadState, of which these are the first bytes, still that of the thread? */
 bool python_threads_confirm(const struct cpython *cpython, const struct python_thread *thread,
 			    const uint8_t *state);

@@ -79,7 +79,7 @@ end_group(struct python_captured *captured, uint64_t anchor)
 static bool
 is_init_cleanup(const struct python_code_id *code)
 {
-	return code->address != 0 && code->filename == code->name;
+	return code->name != 0 && code->filename == code->name;
 }
 
 /* A frame without code that can be read is kept, too: it will have a name that says so. */
@@ -210,7 +210,8 @@ begin(struct walk *walk, const uint8_t *state)
 	if (layout->cframe_frame == PYTHON_ABSENT || first == 0)
 		return true;
 	enter_call(walk, first);
-	walk->right = false;
+	/* The thread's own: no call has another. */
+	walk->right = first - walk->state < PYTHON_STATE_BYTES;
 	return pages_read(walk->pages, first + layout->cframe_frame, &walk->frame,
 			  sizeof(walk->frame));
 }
@@ -355,7 +356,8 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 		.captured = captured,
 		.frame_size = python_frame_size(layout),
 	};
-	struct python_thread *thread = python_threads_find(cpython, tid);
+	struct python_thread *thread[PYTHON_INTERPRETERS_MOST];
+	size_t count;
 
 	captured->of = cpython;
 	captured->count = 0;
@@ -365,11 +367,11 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 	captured->lock = 0;
 	if (walk.frame_size == 0)
 		return;
-	/* The list of one thread's states may be a ring no more than the list of all. */
-	for (int i = 0; thread != NULL && i < PYTHON_INTERPRETERS_MOST; i++) {
-		capture_thread(&walk, thread);
-		thread = python_threads_next(cpython, thread);
-		if (i > 0)
-			sort_groups(captured);
-	}
+	/* The list has the youngest interpreter first. Where nothing says which of them has
+	 * called which (up to 3.10), that is the innermost: the others were there when it came. */
+	count = python_threads_all(cpython, tid, thread);
+	for (size_t i = 0; i < count; i++)
+		capture_thread(&walk, thread[i]);
+	if (count > 1)
+		sort_groups(captured);
 }

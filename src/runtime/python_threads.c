@@ -320,10 +320,25 @@ python_threads_find(struct cpython *cpython, pid_t tid)
 	return &cpython->threads.thread[at];
 }
 
-struct python_thread *
-python_threads_next(struct cpython *cpython, const struct python_thread *thread)
+size_t
+python_threads_all(struct cpython *cpython, pid_t tid,
+		   struct python_thread *thread[PYTHON_INTERPRETERS_MOST])
 {
-	return thread->next != 0 ? &cpython->threads.thread[thread->next - 1] : NULL;
+	struct python_thread *at = python_threads_find(cpython, tid);
+	size_t count = 0;
+
+	/* The last of the list comes first here. */
+	while (at != NULL && count < PYTHON_INTERPRETERS_MOST) {
+		thread[count++] = at;
+		at = at->next != 0 ? &cpython->threads.thread[at->next - 1] : NULL;
+	}
+	for (size_t i = 0; i < count / 2; i++) {
+		struct python_thread *other = thread[i];
+
+		thread[i] = thread[count - 1 - i];
+		thread[count - 1 - i] = other;
+	}
+	return count;
 }
 
 bool
