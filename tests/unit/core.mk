@@ -1,4 +1,4 @@
-# Unit tests of src/state, src/tracer, src/wait and src/unwind.
+# Unit tests of src/state, src/tracer, src/wait, src/unwind and src/runtime.
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_chain tests/unit/test_rule tests/unit/test_state \
 	tests/unit/test_tracer_parts tests/unit/test_unwind tests/unit/test_unwind_damage
@@ -10,6 +10,8 @@ check_PROGRAMS += tests/unit/test_descriptor_text tests/unit/test_interpreter te
 	tests/unit/test_wait tests/unit/test_wait_calls
 TESTS += tests/unit/test_descriptor_text tests/unit/test_interpreter tests/unit/test_rings \
 	tests/unit/test_wait tests/unit/test_wait_calls
+check_PROGRAMS += tests/unit/test_pages tests/unit/test_python_merge
+TESTS += tests/unit/test_pages tests/unit/test_python_merge
 if ARCH_X86_64
 check_PROGRAMS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
 TESTS += tests/unit/test_epilogue tests/unit/test_repair_x86_64
@@ -70,3 +72,10 @@ tests_unit_test_wait_calls_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_wait_SOURCES = tests/unit/test_wait.c tests/unit/wait_scene.c tests/unit/wait_scene.h
 tests_unit_test_wait_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_wait_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_pages_SOURCES = tests/unit/test_pages.c
+tests_unit_test_pages_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_pages_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_python_merge_SOURCES = tests/unit/test_python_merge.c tests/unit/python_array.c \
+	tests/unit/python_array.h
+tests_unit_test_python_merge_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_python_merge_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
