@@ -47,3 +47,11 @@ EXTRA_DIST += tests/fuzz/python.sh \
 	tests/fuzz/corpus/python/dwarf.so tests/fuzz/corpus/python/dwarf4-gz.so \
 	tests/fuzz/corpus/python/says-3.13.bin tests/fuzz/corpus/python/says-3.14t.bin \
 	tests/fuzz/corpus/python/says-3.15.bin
+
+# Has a driver of its own: what it damages is made and not kept.
+check_PROGRAMS += tests/fuzz/fuzz_python_memory
+tests_fuzz_fuzz_python_memory_SOURCES = \
+	tests/fuzz/fuzz_python_memory.c tests/unit/python_array.c tests/unit/python_array.h
+tests_fuzz_fuzz_python_memory_LDADD = $(WALLSAMPLE_LIBS)
+TESTS += tests/fuzz/python_memory.sh
+EXTRA_DIST += tests/fuzz/python_memory.sh

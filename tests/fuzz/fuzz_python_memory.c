@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_python_memory.c [-s SEED] [-r ROUNDS] [-k ROUND] - damaged interpreters.
+ *
+ * Threads of CPythons of all versions that exist in an array only are listed, captured and merged
+ * after some of its words have become others. What lies there is small, so words are also made
+ * to lead to other objects: to rings, and to things that are something else.
+ *
+ * Nothing crashes or reads outside, what is found is bounded, and so is what is read for it.
+ * When it dies it says in which round; -k ROUND repeats that one alone.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../unit/python_array.h"
+#include "wallsample/base.h"
+
+#define TIDS 4
+#define FRAMES 12
+/* Calls that read memory in a round: of a list that is a ring of all, and a walk that is. */
+#define READS_MOST 200000
+#define ROUND_SECONDS 60
+
+static char doing[128]; /* for the last words */
+
+static void
+say_last_words(int signo)
+{
+	ssize_t ignored = write(STDERR_FILENO, doing, strlen(doing));
+
+	(void)ignored;
+	signal(signo, SIG_DFL);
+	raise(signo);
+}
+
+/* xorshift64*: the same on all machines. */
+static uint64_t
+next_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+/* Two interpreters, and threads with calls of which each executes several frames. */
+static void
+populate(struct scene *scene)
+{
+	const uint64_t interpreter[2] = { scene_interpreter(scene, 0),
+					  scene_interpreter(scene, 1) };
+	uint64_t code[3];
+
+	code[0] = scene_code(scene, "first", 10);
+	code[1] = scene_code(scene, "second", 20);
+	code[2] = scene_code(scene, "third", 30);
+	for (pid_t tid = 1; tid <= TIDS; tid++) {
+		const uint64_t thread = scene_thread(scene, interpreter[tid % 2], tid);
+		const size_t stack = (size_t)tid * 0x1000;
+		uint64_t call = scene_root(scene, thread), frame = 0, outermost = 0;
+
+		for (uint32_t i = 0; i < FRAMES; i++) {
+			const bool begins = i % 3 == 0;
+
+			frame = scene_frame(scene, code[i % 3], i, begins ? 0 : frame);
+			outermost = begins ? frame : outermost;
+			if (i % 3 == 2)
+				call = scene_call(scene, stack - (size_t)i * 0x80, frame,
+						  outermost, call);
+		}
+		scene_execute(scene, thread, call);
+	}
+}
+
+static void
+make_chain(struct scene *scene)
+{
+	for (size_t at = 0; at < 0x5000; at += 0x100)
+		scene_native(scene, at, at % 0x300 == 0);
+}
+
+/* Somewhere in what is there; the stack is large and mostly empty. */
+static uint64_t
+random_place(const struct scene *scene, uint64_t *random)
+{
+	for (;;) {
+		const uint64_t at = next_random(random) % (scene->used / 8) * 8;
+		uint64_t value;
+
+		memcpy(&value, scene->bytes + at, sizeof(value));
+		if (value != 0 || next_random(random) % 16 == 0)
+			return SCENE_BASE + at;
+	}
+}
+
+static void
+damage(struct scene *scene, uint64_t *random)
+{
+	const uint64_t place = random_place(scene, random);
+	const uint64_t value = next_random(random);
+
+	switch (next_random(random) % 6) {
+	case 0: /* one bit */
+		scene_put(scene, place, scene_get(scene, place) ^ UINT64_C(1) << value % 64);
+		break;
+	case 1:
+		scene_put(scene, place, value);
+		break;
+	case 2:
+		scene_put(scene, place, value % 4096);
+		break;
+	case 3: /* near the ends of memory */
+		scene_put(scene, place, (value & 1) != 0 ? UINT64_MAX - value % 64 :
+				SCENE_BASE + SCENE_BYTES - value % 64);
+		break;
+	case 4: /* to another object, or into one */
+		scene_put(scene, place, random_place(scene, random));
+		break;
+	default: /* to where another word leads */
+		scene_put(scene, place, scene_get(scene, random_place(scene, random)));
+		break;
+	}
+}
+
+/* A thread runs on between the look at the list, at it, and at its code. */
+static bool
+look(struct scene *scene, uint64_t *random)
+{
+	const uint64_t reads = scene->reads;
+
+	for (pid_t tid = 1; tid <= TIDS; tid++) {
+		scene_capture(scene, tid);
+		if (next_random(random) % 4 == 0)
+			damage(scene, random);
+		scene_merged(scene);
+		if (scene->captured.count > PYTHON_DEPTH_MOST ||
+		    scene->frames.count > PYTHON_DEPTH_MOST + 4)
+			return false;
+	}
+	return scene->reads - reads < READS_MOST;
+}
+
+static bool
+run_round(unsigned long seed, unsigned long round)
+{
+	uint64_t random = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ round << 1;
+	const unsigned minors = SCENE_MINOR_NEWEST - SCENE_MINOR_OLDEST + 1;
+	struct scene scene;
+	bool good = true;
+
+	random += random == 0;
+	scene_open(&scene, SCENE_MINOR_OLDEST + (unsigned)(round % minors));
+	populate(&scene);
+	make_chain(&scene);
+	for (int i = 0; i < 4 && good; i++) {
+		for (uint64_t n = next_random(&random) % 4; n-- > 0;)
+			damage(&scene, &random);
+		if (next_random(&random) % 8 == 0)
+			scene.unreadable = random_place(&scene, &random) / MEMORY_PAGE *
+					   MEMORY_PAGE;
+		good = look(&scene, &random);
+	}
+	scene_close(&scene);
+	return good;
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned long seed = 1, rounds = 100, first = 0;
+	int option;
+
+	while ((option = getopt(argc, argv, "s:r:k:")) != -1) {
+		const unsigned long value = strtoul(optarg != NULL ? optarg : "", NULL, 10);
+
+		if (option == 's')
+			seed = value;
+		else if (option == 'r')
+			rounds = value;
+		else if (option == 'k')
+			first = value, rounds = value + 1;
+		else
+			return 64;
+	}
+	signal(SIGSEGV, say_last_words);
+	signal(SIGBUS, say_last_words);
+	signal(SIGABRT, say_last_words);
+	signal(SIGALRM, say_last_words);
+	for (unsigned long round = first; round < rounds; round++) {
+		snprintf(doing, sizeof(doing), "fuzz_python_memory -s %lu -k %lu\n", seed, round);
+		alarm(ROUND_SECONDS);
+		if (run_round(seed, round))
+			continue;
+		fprintf(stderr, "too much was found or read: %s", doing);
+		return 1;
+	}
+	return 0;
+}
