@@ -26,6 +26,7 @@
 #define STACK_BYTES 65536
 #define TICKS_MOST 2000
 #define SHOWN_MOST 10
+#define BEFORE_LOOP_MOST 2000000
 /* In the midst of a call, an interpreter's frames may lead nowhere. */
 #define MARKED_ONE_IN 200
 
@@ -226,16 +227,33 @@ show(const struct stepped *stepped, const char *what)
 	printf("\n");
 }
 
+static bool
+look(struct stepped *stepped)
+{
+	take_snapshot(stepped);
+	runtime_capture_take(stepped->capture, stepped->pid);
+	unwinder_walk(stepped->unwinder, &stepped->snapshot, false, &stepped->chain);
+	return describe(stepped);
+}
+
+/* What it said is about its loop, into which it may still be on its way. */
+static void
+await_loop(struct stepped *stepped)
+{
+	for (unsigned long i = 0; i < BEFORE_LOOP_MOST; i++) {
+		step(stepped->pid);
+		if (!look(stepped) && is_possible(stepped, stepped->text.data))
+			return;
+	}
+	die("never seen in its loop");
+}
+
 static void
 check(struct stepped *stepped)
 {
 	static const uint64_t no_arguments[6];
-	bool marked;
+	const bool marked = look(stepped);
 
-	take_snapshot(stepped);
-	runtime_capture_take(stepped->capture, stepped->pid);
-	unwinder_walk(stepped->unwinder, &stepped->snapshot, false, &stepped->chain);
-	marked = describe(stepped);
 	stepped->steps++;
 	stepped->broken += !chain_end_is_whole(stepped->chain.end);
 	stepped->without_lock +=
@@ -264,6 +282,7 @@ main(int argc, char **argv)
 	    ptrace(PTRACE_INTERRUPT, stepped.pid, NULL, NULL) != 0)
 		die("PTRACE_SEIZE");
 	wait_for_stop(stepped.pid);
+	await_loop(&stepped);
 	while (stepped.steps < steps) {
 		step(stepped.pid);
 		check(&stepped);
