@@ -17,10 +17,10 @@ def complain(text, *args):
         print('    ' + text.format(*args))
 
 
-def expect_no_markers(recording):
+def expect_no_markers(recording, text='['):
     for span in recording.spans:
         for frame in span.stack:
-            if frame.marker:
+            if frame.marker and frame.name.startswith(text):
                 complain('{}: {} in {}', span.thread, frame, text_of(span.stack))
 
 
@@ -30,7 +30,7 @@ def expect_no_markers(recording):
 BETWEEN = [
     ('sort_key', 'builtin_sorted', 'sort_key.<locals>.<lambda>'),
     ('sort_key', 'list_sort', 'sort_key.<locals>.<lambda>'),
-    ('reduce', 'functools_reduce', 'reduce.<locals>.add'),
+    ('reduce', '_?functools_reduce', 'reduce.<locals>.add'),
     ('generator_expression', 'builtin_sum', 'generator_expression.<locals>.<genexpr>'),
     ('attribute', '(slot_tp_getattr_hook|call_attribute)', 'Widget.__getattr__'),
     ('comparison', '(min_max|builtin_min)', 'Widget.__lt__'),
@@ -110,6 +110,39 @@ def shapes(recording, version, says):
     if named and len(orders) < len(BETWEEN):
         complain('never met: {}', set(BETWEEN) - orders)
     return '{} threads{}'.format(len(met), ', with names' if named else '')
+
+
+# --- parts: python_parts.py ----------------------------------------------------------------------
+
+
+def parts(recording, version, says):
+    with open(says) as file:
+        _, tid, *want = file.readline().split()
+    met = 0
+    # A thread that comes or goes may have a native stack that is not whole.
+    expect_no_markers(recording, '[python')
+    for span in recording.spans:
+        if span.thread != int(tid):
+            continue
+        have = [last(frame.name) for frame in python_of(span.stack)]
+        met += span.samples
+        if have != want:
+            complain('{} is {}, not {}', tid, text_of(span.stack), ' < '.join(want))
+        expect_native_inside(span.stack[::-1], tid)
+    if met == 0:
+        complain('thread {} was not sampled', tid)
+    return '{} functions, {} samples'.format(len(want), met)
+
+
+def becomes(recording, version):
+    """How long it takes until it is known depends on the machine; code of its beginning may have
+    gone before its name is read."""
+    want = ['become', 'main', '<module>']
+    known = sum(span.wall_ns for span in recording.spans if span.state == 'S' and
+                [last(frame.name) for frame in python_of(span.stack)] == want)
+    if known < 100e6:
+        complain('{} ms of 800 were seen in Python', known / 1e6)
+    return '{:.0f} of 800 ms are seen in Python'.format(known / 1e6)
 
 
 # --- torn: python_torn.py ---------------------------------------------------------------------
@@ -254,7 +287,8 @@ def holding(recording, version, says):
     return lock.text()
 
 
-CHECKS = {'shapes': shapes, 'torn': torn, 'loops': loops, 'hash': hashing, 'hold': holding}
+CHECKS = {'shapes': shapes, 'parts': parts, 'becomes': becomes, 'torn': torn, 'loops': loops,
+          'hash': hashing, 'hold': holding}
 
 
 def main():

@@ -79,7 +79,7 @@ end_python() {
 	exec 5>&-
 	cat <&6 >>"$says"
 	exec 6<&-
-	wait "$target"
+	wait "$target" 2>/dev/null
 }
 
 record_in_part() {
