@@ -243,7 +243,7 @@ next_stage(struct python_module_search *search)
 			begin_symbols(search);
 		break;
 	case PYTHON_MODULE_SECTION:
-		found->runtime = python_module_section(search->module->image, SECTION, 1);
+		found->runtime = python_module_section(search->module->image, SECTION, 0);
 		search->stage = PYTHON_MODULE_DONE;
 		if (found->runtime != 0)
 			begin_symbols(search);
