@@ -43,8 +43,8 @@ learn_stack_need(struct sampler *sampler, struct tracked *thread)
 }
 
 /*
- * In a build without a lock all threads may be held, those too that sleep: they then sleep on in the
- * same call, and it is no wait of that kind any more.
+ * In a build without a lock all threads may be held, those too that sleep: they then sleep on in
+ * the same call, and it is no wait of that kind any more.
  */
 static bool
 waits_for_moment(const struct tracked *thread)
