@@ -35,6 +35,9 @@ struct gil_table {
 void gil_table_make(const struct view *view, struct gil_table *out);
 void gil_table_release(struct gil_table *table);
 
+/* Was one of several such locks waited for, one for each interpreter? Then sums are of all. */
+bool gil_is_several(const struct profile *profile);
+
 /* Waiting for the lock, or for the CPU after having handed it over. */
 int64_t gil_waited_ns(const int64_t ns[GIL_COUNT]);
 

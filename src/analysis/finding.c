@@ -252,7 +252,7 @@ add_histogram(struct finder *finder)
 	finder->sum[FINDING_SERIAL].whole = finder->sum[FINDING_CPU].whole = time;
 	finder->sum[FINDING_IO].whole = finder->sum[FINDING_IDLE].whole = time;
 	finder->sum[FINDING_GIL].whole = time;
-	if (finder->gil_waits <= GIL_WAIT_LIMIT * time)
+	if (finder->gil_waits <= GIL_WAIT_LIMIT * time || gil_is_several(profile))
 		finder->sum[FINDING_GIL].part = 0;
 }
 

@@ -7,6 +7,17 @@
 
 #include "wallsample/base.h"
 
+bool
+gil_is_several(const struct profile *profile)
+{
+	/* Only where there are several do they have names. */
+	for (uint32_t i = 0; i < profile_wait_count(profile); i++)
+		if (profile_wait(profile, i)->kind == WAIT_GIL &&
+		    profile_wait(profile, i)->object != FRAME_NONE)
+			return true;
+	return false;
+}
+
 int64_t
 gil_waited_ns(const int64_t ns[GIL_COUNT])
 {

@@ -59,7 +59,9 @@ write_sums(const struct export_input *input, const struct gil_table *gil, struct
 	strbuf_add_format(&sb, "held: %.2f of the time, wait: %.2f threads on average%s.",
 			  gil->held_share, gil->wait_average,
 			  input->filtered ? ", of the samples shown" : "");
-	if (!input->filtered && gil->held_share > GIL_HELD_LIMIT &&
+	if (gil_is_several(view_profile(input->view)))
+		strbuf_add_text(&sb, " Each interpreter has a lock of its own; these are sums.");
+	else if (!input->filtered && gil->held_share > GIL_HELD_LIMIT &&
 	    gil->wait_average > GIL_WAIT_LIMIT)
 		strbuf_add_text(&sb, " More threads will not make it faster.");
 	if ((double)gil->ns[GIL_HANDOVER] > HANDOVER_LEAST * (double)gil->total_ns) {
