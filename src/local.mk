@@ -32,6 +32,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/profile_wait.h \
 	include/wallsample/gil.h include/wallsample/gil_table.h \
 	include/wallsample/plumbing.h \
+	include/wallsample/resident.h \
 	include/wallsample/result.h include/wallsample/runtime.h \
 	include/wallsample/runtime_tasks.h include/wallsample/sampler.h \
 	include/wallsample/snapshot.h include/wallsample/state.h \

@@ -43,9 +43,13 @@ struct runtimes_config {
 	 * how many of the first ones it has read; NULL: memory is read page by page.
 	 */
 	size_t (*read_pages)(void *context, const uint64_t *page, size_t count, void *to);
+	/*
+	 * Which pages may be read without waiting, as resident_pages says it; NULL: all.
+	 */
+	uint32_t (*resident)(void *context, uint64_t address, bool swapped);
 	/* The living thread that the target's memory calls `inner`, in our namespace; 0: none. */
 	pid_t (*thread)(void *context, pid_t inner);
-	void *context;                 /* of the last two */
+	void *context;                 /* of the last three */
 	uint32_t wanted;               /* bit n: row n of the table */
 	const struct log *log;         /* or NULL */
 };
@@ -83,11 +87,11 @@ struct runtime_capture *runtime_capture_create(struct runtimes *runtimes);
 void runtime_capture_free(struct runtime_capture *capture);
 
 /*
- * Reads what there is of the thread, which stands still; or sleeps, then the caller checks
+ * Reads what there is of the thread, which stands still (`held`); or sleeps, then the caller checks
  * afterwards that it has not run. Of a thread that no runtime knows the capture is
- * empty.
+ * empty. While it is held nothing is read but what is in memory, and a bounded amount.
  */
-void runtime_capture_take(struct runtime_capture *capture, pid_t tid);
+void runtime_capture_take(struct runtime_capture *capture, pid_t tid, bool held);
 /* What it has of an earlier thread is forgotten: nothing was captured. */
 void runtime_capture_clear(struct runtime_capture *capture);
 

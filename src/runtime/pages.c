@@ -5,12 +5,22 @@
 #include <string.h>
 
 #include "wallsample/base.h"
+#include "wallsample/resident.h"
 
 #define SLOTS 512 /* a power of two, more than twice PAGES_MOST */
+
+/* Answers to RESIDENT_PAGES pages each that one walk keeps; a power of two. */
+#define BLOCKS 64
 
 struct page {
 	uint64_t address;
 	bool there, used;
+};
+
+struct block {
+	uint32_t walk; /* of another walk it is nothing */
+	uint32_t resident;
+	uint64_t address;
 };
 
 struct pages {
@@ -22,6 +32,10 @@ struct pages {
 	} slot[SLOTS];
 	struct page page[PAGES_MOST];
 	size_t count;
+	struct block block[BLOCKS];
+	bool held;
+	size_t left;            /* so many more pages may be read for this capture */
+	bool used_up;           /* more were wanted */
 	uint8_t bytes[PAGES_MOST][MEMORY_PAGE];
 };
 
@@ -32,6 +46,7 @@ pages_create(const struct runtimes_config *config)
 
 	pages->config = config;
 	pages->walk = 1;
+	pages->left = SIZE_MAX;
 	return pages;
 }
 
@@ -64,28 +79,83 @@ add_page(struct pages *pages, size_t slot, uint64_t address)
 }
 
 void
+pages_begin_capture(struct pages *pages, bool held)
+{
+	pages->held = held;
+	pages->left = held ? PAGES_READ_MOST : SIZE_MAX;
+	pages->used_up = false;
+}
+
+bool
+pages_are_used_up(const struct pages *pages)
+{
+	return pages->used_up;
+}
+
+/*
+ * May the page be read, without waiting for anybody? A thread that sleeps may wait for swap: who
+ * provides that is the kernel.
+ */
+static bool
+is_resident(struct pages *pages, uint64_t address)
+{
+	const struct runtimes_config *config = pages->config;
+	const uint64_t start = address - address % RESIDENT_BYTES;
+	struct block *block = &pages->block[start / RESIDENT_BYTES % BLOCKS];
+
+	if (config->resident == NULL)
+		return true;
+	if (block->walk != pages->walk || block->address != start)
+		*block = (struct block){
+			.walk = pages->walk,
+			.resident = config->resident(config->context, start, !pages->held),
+			.address = start,
+		};
+	return (block->resident >> (address - start) / MEMORY_PAGE & 1) != 0;
+}
+
+/* Part of a page. */
+static bool
+read_memory(struct pages *pages, uint64_t address, void *to, size_t size)
+{
+	const struct memory *memory = &pages->config->memory;
+
+	if (pages->left == 0) {
+		pages->used_up = true;
+		return false;
+	}
+	pages->left--;
+	return is_resident(pages, address) && memory->read(memory->context, address, to, size);
+}
+
+void
 pages_begin(struct pages *pages, const struct pages_memo *memo)
 {
 	const struct runtimes_config *config = pages->config;
-	size_t got;
+	uint64_t page[PAGES_EXPECTED];
+	size_t count = 0, got;
 
 	/* Slots of walks four billion ago are not told from those of now. */
 	if (++pages->walk == 0) {
 		memset(pages->slot, 0, sizeof(pages->slot));
+		memset(pages->block, 0, sizeof(pages->block));
 		pages->walk = 1;
 	}
 	pages->count = 0;
 	if (memo == NULL || memo->count == 0 || config->read_pages == NULL)
 		return;
-	got = config->read_pages(config->context, memo->page, memo->count, pages->bytes);
+	for (size_t i = 0; i < memo->count && count < pages->left; i++)
+		if (is_resident(pages, memo->page[i]))
+			page[count++] = memo->page[i];
+	pages->left -= count;
+	got = count > 0 ? config->read_pages(config->context, page, count, pages->bytes) : 0;
 	for (size_t i = 0; i < got; i++)
-		add_page(pages, slot_of(pages, memo->page[i]), memo->page[i])->there = true;
+		add_page(pages, slot_of(pages, page[i]), page[i])->there = true;
 }
 
 static const uint8_t *
 find_page(struct pages *pages, uint64_t address)
 {
-	const struct memory *memory = &pages->config->memory;
 	const size_t slot = slot_of(pages, address);
 	struct page *page;
 
@@ -95,8 +165,8 @@ find_page(struct pages *pages, uint64_t address)
 		if (pages->count == PAGES_MOST)
 			return NULL;
 		page = add_page(pages, slot, address);
-		page->there = memory->read(memory->context, address,
-					   pages->bytes[page - pages->page], MEMORY_PAGE);
+		page->there = read_memory(pages, address, pages->bytes[page - pages->page],
+					  MEMORY_PAGE);
 	}
 	page->used = true;
 	return page->there ? pages->bytes[page - pages->page] : NULL;
@@ -105,7 +175,6 @@ find_page(struct pages *pages, uint64_t address)
 bool
 pages_read(struct pages *pages, uint64_t address, void *to, size_t size)
 {
-	const struct memory *memory = &pages->config->memory;
 	size_t done = 0;
 
 	if (address + size < address)
@@ -121,7 +190,7 @@ pages_read(struct pages *pages, uint64_t address, void *to, size_t size)
 		if (bytes != NULL)
 			memcpy((uint8_t *)to + done, bytes + offset, part);
 		else if (pages->count < PAGES_MOST ||
-			 !memory->read(memory->context, at, (uint8_t *)to + done, part))
+			 !read_memory(pages, at, (uint8_t *)to + done, part))
 			return false;
 		done += part;
 	}

@@ -17,6 +17,12 @@
 /* As many as are remembered from walk to walk. */
 #define PAGES_EXPECTED 48
 
+/*
+ * What all walks of one capture read of a thread that is held: each is a call of half a
+ * microsecond and more. A stack of 2,048 frames, a page for each, took 2.4 ms.
+ */
+#define PAGES_READ_MOST 768
+
 /* Those that a walk read from. Zeroed at first. */
 struct pages_memo {
 	uint32_t count;
@@ -29,9 +35,13 @@ struct pages;
 struct pages *pages_create(const struct runtimes_config *config);
 void pages_free(struct pages *pages);
 
+/* Walks follow that are of one thread, which stands still (`held`) or does not. */
+void pages_begin_capture(struct pages *pages, bool held);
+/* Was more wanted than the capture may read? */
+bool pages_are_used_up(const struct pages *pages);
 /* A new walk: forgets all, and fetches what the memo (or NULL) says. */
 void pages_begin(struct pages *pages, const struct pages_memo *memo);
-/* Copies all `size` bytes, or returns false. */
+/* Copies all `size` bytes, or returns false: also where they would have to be waited for. */
 bool pages_read(struct pages *pages, uint64_t address, void *to, size_t size);
 /* What this walk has read from goes into the memo. */
 void pages_keep(const struct pages *pages, struct pages_memo *memo);

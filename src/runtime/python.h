@@ -19,7 +19,8 @@
 #include "wallsample/table.h"
 
 /* Frames of a thread that are captured; what is further out is left out, and marked. While a
- * running thread stands still for it, this is half a millisecond. */
+ * running thread stands still for it, this is half a millisecond; so are PAGES_READ_MOST, which
+ * end it earlier when frames are large. */
 #define PYTHON_DEPTH_MOST 2048
 
 /* Sub-interpreters, and threads: lists in memory may be rings. */

@@ -33,7 +33,12 @@ struct walk {
 	 * innermost), the next one, and the frame that the call was made by. */
 	uint64_t cframe, outer_cframe, outer_frame;
 	bool right;                   /* the innermost call was seen to lead there */
+	size_t steps;                 /* of all states of the thread */
 };
+
+/* Shims are no frames, but as many; and lists may be rings. Of one walk, and of a whole capture. */
+#define STEPS_MOST ((size_t)2 * PYTHON_DEPTH_MOST)
+#define ALL_STEPS_MOST ((size_t)8 * PYTHON_DEPTH_MOST)
 
 static size_t
 size_up_to(const uint32_t *members, size_t count, size_t most)
@@ -220,13 +225,12 @@ static void
 walk_calls(struct walk *walk)
 {
 	struct python_captured *captured = walk->captured;
-	/* Shims are no frames, but as many. */
-	size_t steps = 0;
 
-	while (captured->count < PYTHON_DEPTH_MOST && steps++ < 2 * PYTHON_DEPTH_MOST)
-		if (!step(walk))
+	for (size_t i = 0; captured->count < PYTHON_DEPTH_MOST && i < STEPS_MOST; i++)
+		if (walk->steps++ >= ALL_STEPS_MOST || !step(walk))
 			break;
-	if (captured->count == PYTHON_DEPTH_MOST && walk->frame != 0)
+	if ((captured->count == PYTHON_DEPTH_MOST && walk->frame != 0) ||
+	    pages_are_used_up(walk->pages))
 		captured->cut = true;
 }
 

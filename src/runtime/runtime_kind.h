@@ -71,7 +71,7 @@ struct runtime_kind {
 	/* The memory of a capture, used again and again. */
 	void *(*captured_create)(void);
 	void (*captured_free)(void *captured);
-	void (*capture)(void *state, pid_t tid, void *captured);
+	void (*capture)(void *state, pid_t tid, void *captured); /* reads by tools->pages alone */
 	/* Innermost first, in the order of `before`. */
 	void (*merge)(void *state, const void *captured, const struct chain *chain,
 		      struct runtime_frames *frames);

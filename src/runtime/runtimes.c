@@ -174,6 +174,8 @@ runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock)
 void
 runtimes_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns, struct runtime_tasks *to)
 {
+	/* until_ns bounds it, not how much is read. */
+	pages_begin_capture(runtimes->tools.pages, false);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (runtimes->state[i] != NULL && kinds[i]->tasks != NULL)
 			kinds[i]->tasks(runtimes->state[i], tid, until_ns, to);
@@ -206,11 +208,12 @@ runtime_capture_free(struct runtime_capture *capture)
 }
 
 void
-runtime_capture_take(struct runtime_capture *capture, pid_t tid)
+runtime_capture_take(struct runtime_capture *capture, pid_t tid, bool held)
 {
 	struct runtimes *runtimes = capture->runtimes;
 
 	capture->taken = true;
+	pages_begin_capture(runtimes->tools.pages, held);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (capture->captured[i] != NULL)
 			kinds[i]->capture(runtimes->state[i], tid, capture->captured[i]);

@@ -130,7 +130,7 @@ capture_runtimes(void *context, pid_t tid)
 {
 	const struct in_stop *in_stop = context;
 
-	runtime_capture_take(in_stop->capture, tid);
+	runtime_capture_take(in_stop->capture, tid, true);
 	/* Of one that is late nobody knows when it will stop: that is now. */
 	if (in_stop->thread->late != NULL)
 		tasks_of_stopped(in_stop->sampler, in_stop->thread);
@@ -360,13 +360,14 @@ collect_late(struct sampler *sampler, bool give_up)
 }
 
 bool
-capture_sleeper(struct sampler *sampler, struct pending *pending)
+capture_sleeper(struct sampler *sampler, struct pending *pending, bool held)
 {
 	struct sched after;
 
 	if (pending->capture == NULL || !runtimes_any(sampler->runtimes))
 		return true;
-	runtime_capture_take(pending->capture, pending->thread->watch.tid);
+	runtime_capture_take(pending->capture, pending->thread->watch.tid,
+			     held || sampler->late_count > 0);
 	return watch_read_sched(&pending->thread->watch, sampler->process, &after) == LOOK_OK &&
 	       after.switches == pending->thread->sched.switches;
 }
@@ -382,7 +383,7 @@ read_again(struct sampler *sampler, struct pending *pending)
 	    tracer_read_sleeper(sampler->process, &thread->watch, &thread->sched, &pending->info,
 				thread->stack_need, snapshot) != READ_CAPTURED)
 		return false;
-	return capture_sleeper(sampler, pending);
+	return capture_sleeper(sampler, pending, true);
 }
 
 /* --stop-all: everything that ran is held. What was woken before that is told apart. */

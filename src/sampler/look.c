@@ -141,7 +141,7 @@ read_sleeper(struct sampler *sampler, struct tracked *thread, const struct sysca
 	enum read_end end = tracer_read_sleeper(sampler->process, &thread->watch, &thread->sched,
 						info, thread->stack_need, snapshot);
 
-	if (end == READ_CAPTURED && !capture_sleeper(sampler, pending))
+	if (end == READ_CAPTURED && !capture_sleeper(sampler, pending, false))
 		end = READ_MOVED;
 	if (end != READ_CAPTURED) {
 		sampler->sleepers.count--;
@@ -175,7 +175,7 @@ sample_not_stopped(struct sampler *sampler, struct tracked *thread, int64_t samp
 
 	thread->gil = GIL_UNKNOWN;
 	if (sampler->runtimes != NULL && runtimes_any(sampler->runtimes)) {
-		runtime_capture_take(sampler->lock_capture, thread->watch.tid);
+		runtime_capture_take(sampler->lock_capture, thread->watch.tid, false);
 		thread->gil = runtime_capture_gil(sampler->lock_capture, SYSCALL_NONE, no_args);
 	}
 	sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_RUNNING, samples, weight_ns);

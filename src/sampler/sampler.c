@@ -150,6 +150,7 @@ look_at_runtimes(struct sampler *sampler, uint64_t now)
 
 	if (sampler->runtimes == NULL)
 		return;
+	resident_renew(&sampler->resident);
 	runtimes_tick(sampler->runtimes, now);
 	while ((tid = runtimes_next_new(sampler->runtimes)) > 0) {
 		struct tracked *thread = thread_of_tid(sampler, tid);
@@ -452,6 +453,8 @@ sampler_free(struct sampler *sampler)
 	table_release(&sampler->shared_threads);
 	chain_release(&sampler->chain);
 	runtime_capture_free(sampler->lock_capture);
+	if (sampler->runtimes != NULL)
+		resident_release(&sampler->resident);
 	runtimes_free(sampler->runtimes);
 	free(sampler->charges.item);
 	if (sampler->leader_fd >= 0)

@@ -20,6 +20,7 @@
 #include "pending.h"
 #include "stack_state.h"
 #include "thread_wait.h"
+#include "wallsample/resident.h"
 #include "wallsample/runtime.h"
 #include "wallsample/sampler.h"
 #include "wallsample/table.h"
@@ -78,6 +79,7 @@ struct sampler {
 	struct maps *maps; /* borrowed */
 	struct tracer *tracer;  /* NULL when nonblocking */
 	struct runtimes *runtimes; /* NULL: none are looked for */
+	struct resident resident;  /* what they may read of threads; if there are any */
 	struct runtime_capture *lock_capture; /* of threads that are not stopped */
 	struct unwinder *unwinder;
 	struct rng rng;
@@ -172,8 +174,9 @@ void tasks_of_sleepers(struct sampler *sampler);
 void tasks_finish(struct sampler *sampler);
 
 /* --- collect.c ------------------------------------------------------------- */
-/* What runtimes know of a sleeper whose stack was read; false: it has run meanwhile. */
-bool capture_sleeper(struct sampler *sampler, struct pending *pending);
+/* What runtimes know of a sleeper whose stack was read; false: it has run meanwhile. `held`: other
+ * threads are. */
+bool capture_sleeper(struct sampler *sampler, struct pending *pending, bool held);
 /* Walks the stacks of the sleepers that were read so far; then stops what runs, and walks all. */
 void collect_sleepers(struct sampler *sampler);
 void collect_all(struct sampler *sampler);

@@ -111,6 +111,14 @@ read_pages(void *context, const uint64_t *page, size_t count, void *to)
 	return memory_read_pages(sampler->process->pid, page, count, to);
 }
 
+static uint32_t
+resident(void *context, uint64_t address, bool swapped)
+{
+	const struct sampler *sampler = context;
+
+	return resident_pages(&sampler->resident, address, swapped);
+}
+
 void
 waits_begin_runtimes(struct sampler *sampler)
 {
@@ -119,6 +127,7 @@ waits_begin_runtimes(struct sampler *sampler)
 		.maps = sampler->maps,
 		.memory = sampler->waits.source.memory,
 		.read_pages = read_pages,
+		.resident = resident,
 		.thread = find_thread,
 		.context = sampler,
 		.wanted = sampler->config.runtimes,
@@ -127,6 +136,7 @@ waits_begin_runtimes(struct sampler *sampler)
 
 	if (config.wanted == 0)
 		return;
+	resident_init(&sampler->resident, sampler->process);
 	sampler->runtimes = runtimes_create(&config);
 	sampler->lock_capture = runtime_capture_create(sampler->runtimes);
 	sampler->stacks.runtimes = sampler->runtimes;

@@ -2,7 +2,7 @@ libwallsample_a_SOURCES += \
 	src/tracer/away.c src/tracer/away.h \
 	src/tracer/core_thread.c \
 	src/tracer/own_delay.c src/tracer/own_delay.h \
-	src/tracer/process_memory.c src/tracer/regs_arch.h \
+	src/tracer/process_memory.c src/tracer/regs_arch.h src/tracer/resident.c \
 	src/tracer/seized.c src/tracer/seized.h \
 	src/tracer/sleeper.c \
 	src/tracer/stack_copy.c src/tracer/stack_copy.h \

@@ -231,7 +231,7 @@ static bool
 look(struct stepped *stepped)
 {
 	take_snapshot(stepped);
-	runtime_capture_take(stepped->capture, stepped->pid);
+	runtime_capture_take(stepped->capture, stepped->pid, true);
 	unwinder_walk(stepped->unwinder, &stepped->snapshot, false, &stepped->chain);
 	return describe(stepped);
 }

@@ -1,10 +1,15 @@
 # Unit tests of src/runtime.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_python_find tests/unit/test_python_layout \
+check_PROGRAMS += tests/unit/test_pages_bounds tests/unit/test_python_find \
+	tests/unit/test_python_layout \
 	tests/unit/test_python_module
-TESTS += tests/unit/test_python_find tests/unit/test_python_layout \
+TESTS += tests/unit/test_pages_bounds tests/unit/test_python_find \
+	tests/unit/test_python_layout \
 	tests/unit/test_python_module
 endif
+tests_unit_test_pages_bounds_SOURCES = tests/unit/test_pages_bounds.c
+tests_unit_test_pages_bounds_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_pages_bounds_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 python_offsets_files = tests/unit/python_offsets.c tests/unit/python_offsets.h
 tests_unit_test_python_find_SOURCES = tests/unit/test_python_find.c
 tests_unit_test_python_find_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
