@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "wallsample/base.h"
-#include "wallsample/chain.h"
 #include "wallsample/margin.h"
 #include "wallsample/waiting.h"
 
@@ -143,9 +142,7 @@ static uint32_t
 script_of(const struct view *view, const struct view_row *row)
 {
 	for (size_t i = 0; i < row->depth; i++) {
-		const uint32_t frame = view_function(view, row->function[i])->frame;
-
-		if (profile_frame(view_profile(view), frame)->origin == FRAME_SCRIPT)
+		if (view_function(view, row->function[i])->script)
 			return row->function[i];
 	}
 	return function_of(view, row);

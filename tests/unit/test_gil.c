@@ -460,6 +460,37 @@ test_json(void **state)
 	profile_free(profile);
 }
 
+/* A frame that the view has made is none of the profile's, and may be all that there is. */
+static void
+test_finding_without_function(void **state)
+{
+	static const struct filter blamed = { .blame = true };
+	static const enum view_key keys[] = { VIEW_BY_FUNCTION, VIEW_BY_THREAD, VIEW_BY_GIL };
+	struct profile *profile = make_convoy(9500);
+	const struct profile_wait gil = { .kind = WAIT_GIL, .object = FRAME_NONE };
+	const struct profile_blame blame = {
+		.wait = profile_add_wait(profile, &gil),
+		.thread = 0,
+		.stack = stack_of(profile, "m"),
+		.state = RUN_RUNNING,
+		.samples = 1,
+		.ns = 30 * MS,
+	};
+
+	(void)state;
+	profile_add_blame(profile, &blame);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(keys); i++) {
+		struct view *view = view_create(profile, NULL, i % 2 == 0 ? &all : &blamed,
+						keys[i / 2]);
+		struct findings findings;
+
+		findings_make(view, 2, &findings);
+		assert_true(findings.count <= FINDING_COUNT);
+		view_free(view);
+	}
+	profile_free(profile);
+}
+
 int
 main(void)
 {
@@ -468,6 +499,7 @@ main(void)
 		cmocka_unit_test(test_filter), cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_by_gil), cmocka_unit_test(test_blame),
 		cmocka_unit_test(test_finding), cmocka_unit_test(test_text),
+		cmocka_unit_test(test_finding_without_function),
 		cmocka_unit_test(test_summary), cmocka_unit_test(test_json),
 	};
 
