@@ -11,5 +11,22 @@ shapes() {
 	judge shapes "$says"
 }
 
+# What an interpreter does at its end it does outside of all functions of the program: nothing is
+# missing there.
+at_end() {
+	rm -f "$recording"
+	what="$version: wallsample record -- python"
+	"$WALLSAMPLE" record -r 500 -o "$recording" -- "$python" -c 'x = list(zip(range(2000000)))' \
+		>"$out" 2>"$err" </dev/null
+	status=$?
+	[ "$status" -eq 1 ] || expect_status 0
+	"$WALLSAMPLE" report -f folded -o "$out" "$recording" 2>"$err"
+	status=$?
+	expect_status 0
+	grep Py_FinalizeEx "$out" >"$dir/end"
+	expect_not_in "$dir/end" 'not readable'
+}
+
 each_python shapes
+each_python at_end
 finish
