@@ -8,15 +8,16 @@
 #include <sys/syscall.h>
 
 /* Programs that the process became by exec, one after the other, and what they embed. */
-#define CPYTHONS_MOST 64
+#define CPYTHONS_MOST 1024
 
 struct python {
 	const struct runtime_tools *tools;
 	struct python_finder *finder;
 	uint64_t generation;    /* of the mappings, when they were looked through */
 	bool busy;              /* the finder has more to read */
-	struct cpython *cpython[CPYTHONS_MOST]; /* never freed before the end: see `gone` */
-	size_t count;
+	struct cpython **cpython; /* never freed before the end: see `gone` */
+	size_t count, capacity;
+	size_t first;           /* all before are gone */
 };
 
 static void *
@@ -46,6 +47,7 @@ free_state(void *state)
 	for (size_t i = 0; i < python->count; i++)
 		free_cpython(python->cpython[i]);
 	python_finder_free(python->finder);
+	free(python->cpython);
 	free(python);
 }
 
@@ -83,7 +85,13 @@ add_cpython(struct python *python, const struct python_place *place)
 	table_init(&cpython->before.by_tid);
 	describe_place(place, cpython->description, sizeof(cpython->description));
 	cpython->seen = true;
+	python->cpython = xgrow(python->cpython, &python->capacity, python->count + 1,
+				sizeof(*python->cpython));
 	python->cpython[python->count++] = cpython;
+	if (python->count == CPYTHONS_MOST)
+		log_say(python->tools->config->log, LOG_NORMAL,
+			"Python functions are not shown of what begins from now on: there were "
+			"%d interpreters", CPYTHONS_MOST);
 	log_say(python->tools->config->log, LOG_VERBOSE, "found %s", cpython->description);
 }
 
@@ -100,6 +108,14 @@ know(struct python *python, const struct python_place *place)
 		return;
 	}
 	add_cpython(python, place);
+}
+
+/* Of what was captured of it names and lines may be asked yet, but no threads. */
+static void
+leave(struct cpython *cpython)
+{
+	cpython->gone = true;
+	python_threads_release(cpython);
 }
 
 static void
@@ -119,7 +135,10 @@ look(struct python *python)
 	for (size_t i = 0; i < count; i++)
 		know(python, &place[i]);
 	for (size_t i = 0; i < python->count; i++)
-		python->cpython[i]->gone |= !python->cpython[i]->seen;
+		if (!python->cpython[i]->seen)
+			leave(python->cpython[i]);
+	while (python->first < python->count && python->cpython[python->first]->gone)
+		python->first++;
 	why = python_finder_why(python->finder);
 	if (why != NULL)
 		log_say(python->tools->config->log, LOG_NORMAL,
@@ -159,12 +178,26 @@ any(const void *state)
 	return false;
 }
 
+/* Has an earlier one the same description? A process that begins its program anew has many. */
+static bool
+is_described(const struct python *python, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(python->cpython[i]->description,
+			   python->cpython[index]->description) == 0)
+			return true;
+	return false;
+}
+
 static const char *
 describe(const void *state, size_t index)
 {
 	const struct python *python = state;
 
-	return index < python->count ? python->cpython[index]->description : NULL;
+	for (size_t i = 0; i < python->count; i++)
+		if (!is_described(python, i) && index-- == 0)
+			return python->cpython[i]->description;
+	return NULL;
 }
 
 /* --- captures ---------------------------------------------------------------------------- */
@@ -195,7 +228,7 @@ capture(void *state, pid_t tid, void *memory)
 	struct cpython *of = NULL;
 
 	captured->of = NULL;
-	for (size_t i = 0; i < python->count; i++) {
+	for (size_t i = python->first; i < python->count; i++) {
 		struct cpython *cpython = python->cpython[i];
 
 		if (cpython->gone)
@@ -290,7 +323,7 @@ find_lock(void *state, uint64_t word, uint64_t *lock, const char **name)
 {
 	const struct python *python = state;
 
-	for (size_t i = 0; i < python->count; i++) {
+	for (size_t i = python->first; i < python->count; i++) {
 		const struct cpython *cpython = python->cpython[i];
 
 		for (size_t n = 0; !cpython->gone && n < cpython->lock_count; n++) {
@@ -325,7 +358,7 @@ lock_owner(void *state, uint64_t lock)
 {
 	struct python *python = state;
 
-	for (size_t i = 0; i < python->count; i++) {
+	for (size_t i = python->first; i < python->count; i++) {
 		struct cpython *cpython = python->cpython[i];
 
 		for (size_t n = 0; !cpython->gone && n < cpython->lock_count; n++)

@@ -295,6 +295,8 @@ static void
 release_threads(struct python_threads *threads)
 {
 	free(threads->thread);
+	threads->thread = NULL;
+	threads->count = threads->capacity = 0;
 	table_release(&threads->by_state);
 	table_release(&threads->by_tid);
 }
@@ -306,6 +308,9 @@ python_threads_release(struct cpython *cpython)
 	release_threads(&cpython->before);
 	free(cpython->lock);
 	free(cpython->fresh);
+	cpython->lock = NULL;
+	cpython->fresh = NULL;
+	cpython->lock_capacity = cpython->fresh_count = cpython->fresh_capacity = 0;
 }
 
 /* --- one thread ----------------------------------------------------------------------------- */

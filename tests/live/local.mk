@@ -257,7 +257,7 @@ live_python_tests = tests/live/python.sh tests/live/python_brink.sh tests/live/p
 TESTS += $(live_python_tests)
 EXTRA_DIST += $(live_python_tests) tests/live/python_check.py tests/live/python_common.sh \
 	tests/live/python_recording.py tests/live/python_tasks_check.py tests/live/targets/embeds.c \
-	tests/live/targets/python_brink.py \
+	tests/live/targets/python_brink.py tests/live/targets/python_execs.py \
 	tests/live/targets/python_deadlock.py tests/live/targets/python_gil.py \
 	tests/live/targets/python_parts.py tests/live/targets/python_shapes.py \
 	tests/live/targets/python_tasks.py \

@@ -27,6 +27,23 @@ at_end() {
 	expect_not_in "$dir/end" 'not readable'
 }
 
+# A process that begins Python anew all the time has it to its end, and one kind of it.
+again() {
+	rm -f "$recording"
+	what="wallsample record -- $judging python_execs.py"
+	"$WALLSAMPLE" record -r 300 -o "$recording" -- "$judging" -S \
+		"$SOURCE/tests/live/targets/python_execs.py" 80 >"$out" 2>"$err" </dev/null
+	status=$?
+	[ "$status" -eq 1 ] || expect_status 0
+	"$WALLSAMPLE" report -f folded -o "$out" "$recording" 2>"$err"
+	status=$?
+	expect_status 0
+	expect_in "$out" 'last;spin'
+	"$WALLSAMPLE" info "$recording" >"$out" 2>"$err"
+	[ "$(grep -o 'CPython' "$out" | wc -l)" -le 1 ] || complain "$what: runtimes are repeated"
+}
+
+again
 each_python shapes
 each_python at_end
 finish
