@@ -217,6 +217,7 @@ view_create(const struct profile *profile, struct symbols *symbols, const struct
 	view->of_stack = xcalloc(profile_stack_count(profile) + 1, sizeof(*view->of_stack));
 	make_filter(view, filter);
 	naming_make(&naming);
+	view_name_waits(&naming);
 	view_make_paths(&naming);
 	make_rows(&naming);
 	naming_release(&naming);
@@ -233,6 +234,7 @@ view_free(struct view *view)
 	free(view->path);
 	free(view->of_frame);
 	free(view->of_stack);
+	free(view->wait_kind);
 	free(view->thread_wanted);
 	free(view->function);
 	free(view->row);

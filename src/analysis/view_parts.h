@@ -26,6 +26,7 @@ struct view {
 	size_t function_count, function_capacity;
 	uint32_t *of_frame;  /* of the profile: its innermost function */
 	uint32_t *of_stack;  /* of the profile: its path */
+	enum wait_kind *wait_kind; /* by wait of the profile: as functions tell it */
 	bool *thread_wanted; /* of the profile */
 	unsigned states, gils; /* of the filter */
 	bool include;        /* it has an expression for functions that are wanted */
@@ -72,6 +73,12 @@ frame_is_script(const struct profile_frame *frame)
  */
 void naming_make(struct naming *naming);
 void naming_release(struct naming *naming);
+
+/*
+ * What each wait is by the functions that wait, shown or not: the same in every view. Once names
+ * are made.
+ */
+void view_name_waits(struct naming *naming);
 
 /* The path of each stack of the profile, without what is not to be shown; once names are made. */
 void view_make_paths(struct naming *naming);

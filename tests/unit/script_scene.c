@@ -101,10 +101,18 @@ frame_of(struct profile *profile, const char *word)
 void
 script_scene_add(struct profile *profile, const char *stack, int64_t ms)
 {
+	script_scene_add_wait(profile, stack, ms, 0);
+}
+
+void
+script_scene_add_wait(struct profile *profile, const char *stack, int64_t ms, uint32_t wait)
+{
 	struct profile_entry sample = {
 		.thread = profile_add_thread(profile, 1, 1, "main"),
 		.stack = STACK_NONE,
+		.state = wait != 0 ? RUN_SLEEPING : RUN_RUNNING,
 		.syscall = -1,
+		.wait = wait,
 		.samples = ms,
 		.ns = { [WEIGHT_WALL] = ms * (int64_t)NS_PER_MS },
 	};

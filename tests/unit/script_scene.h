@@ -19,6 +19,8 @@
 
 /* Adds a stack of thread 1, which ran there for so many milliseconds. */
 void script_scene_add(struct profile *profile, const char *stack, int64_t ms);
+/* The same for one that slept there, and waited for this (0: it ran). */
+void script_scene_add_wait(struct profile *profile, const char *stack, int64_t ms, uint32_t wait);
 
 /* The rows of a view as folded stacks in order, each frame with " (module)" if it needs it. */
 char *script_scene_fold(const struct view *view);

@@ -382,6 +382,43 @@ test_waiting_place(void **state)
 	}
 }
 
+/* What a wait is does not hang on which of the functions that wait are shown, nor as what. */
+static void
+test_wait_kinds(void **state)
+{
+	static const enum view_key keys[] = {
+		VIEW_BY_FUNCTION, VIEW_BY_LINE, VIEW_BY_MODULE, VIEW_BY_SOURCE, VIEW_BY_STATE,
+	};
+	static const enum view_native natives[] = { NATIVE_MERGED, NATIVE_ONLY, NATIVE_NONE };
+	struct profile *profile = profile_create();
+	struct profile_wait wait = {
+		.kind = WAIT_FUTEX,
+		.object = profile_intern_named(profile, "0x1000"),
+	};
+	const uint32_t semaphore = profile_add_wait(profile, &wait);
+	uint32_t unknown;
+
+	(void)state;
+	wait.object = FRAME_NONE;
+	unknown = profile_add_wait(profile, &wait);
+	script_scene_add_wait(profile, "main@/a.py:1;get@/q.py:2;python3!PyThread_acquire_lock;"
+			      "libc.so!sem_wait;libc.so!__futex_wait", 1, semaphore);
+	script_scene_add_wait(profile, "main@/a.py:1;x.so!f;libc.so!sem_wait", 1, unknown);
+	script_scene_add_wait(profile, "main@/a.py:1;x.so!g;libc.so!pthread_mutex_lock", 1,
+			      unknown);
+	for (size_t i = 0; i < ARRAY_SIZE(keys) * ARRAY_SIZE(natives); i++) {
+		const struct filter filter = { .native = natives[i / ARRAY_SIZE(keys)] };
+		struct view *view = view_create(profile, NULL, &filter,
+						keys[i % ARRAY_SIZE(keys)]);
+
+		assert_int_equal(view_wait_kind(view, semaphore, NULL, 0), WAIT_SEMAPHORE);
+		/* Two locks: only functions tell. */
+		assert_int_equal(view_wait_kind(view, unknown, NULL, 0), WAIT_FUTEX);
+		view_free(view);
+	}
+	profile_free(profile);
+}
+
 int
 main(void)
 {
@@ -401,6 +438,7 @@ main(void)
 		cmocka_unit_test(test_choices),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_waiting_place),
+		cmocka_unit_test(test_wait_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
