@@ -235,6 +235,9 @@ refuse_runtime(const struct conversion *c, const char *item)
 	struct strbuf names;
 	int rc;
 
+	if (strcmp(item, "auto") == 0 || strcmp(item, "none") == 0)
+		return error_set(c->err, ERROR_USAGE, "%s: '%s' stands alone, not in a list",
+				 c->label, item);
 	strbuf_init(&names);
 	for (size_t i = 0; runtime_name(i) != NULL; i++)
 		strbuf_add_format(&names, ", %s", runtime_name(i));

@@ -48,6 +48,7 @@ usage "--max-overhead: '0' is not a number" -p 1 --max-overhead 0
 usage "--stack-size: '1' is not a size" -p 1 --stack-size 1
 usage "--tid: '1,x' is not a list of thread ids" -p 1 --tid 1,x
 usage "--gil: 'all' is none of none, has, wait, handover" -p 1 --gil all
+usage "--runtime: 'none' stands alone, not in a list" -p 1 --runtime python,none
 usage "'W' is not a state; states are: R running, Q waiting for a CPU" -p 1 --state R,W
 usage 'none of auto|libunwind|libdw' -p 1 --unwinder gdb
 usage "-I: '(' is not a regular expression: " -p 1 -I '('
