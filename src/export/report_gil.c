@@ -41,7 +41,10 @@ add_others(const struct gil_table *gil, size_t shown, struct columns *table, str
 			sum.ns[n] += gil->row[i].ns[n];
 	}
 	strbuf_clear(sb);
-	quantity_add_things(sb, gil->count - shown, "other thread", "other threads");
+	if (shown > 0)
+		quantity_add_things(sb, gil->count - shown, "other thread", "other threads");
+	else
+		quantity_add_things(sb, gil->count, "thread", "threads");
 	columns_add(table, sb->data);
 	report_add_time_cell(table, sb, sum.total_ns);
 	report_add_share_cell(table, sb, sum.ns[GIL_NONE], sum.total_ns);

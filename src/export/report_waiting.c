@@ -50,14 +50,19 @@ choose(const struct export_input *input, const struct waiting *waiting, size_t *
 {
 	const int64_t total_ns = all_wall(input->view, waiting);
 	const bool all = view_key(input->view) == VIEW_BY_LOCK;
+	const bool blame = view_is_blame(input->view);
 	size_t *chosen = xcalloc(waiting->count + 1, sizeof(*chosen));
 	size_t locks = 0, others = 0;
 
 	*count = 0;
-	for (size_t i = 0; i < waiting->count; i++)
+	for (size_t i = 0; i < waiting->count; i++) {
+		/* What nobody can have is no part of the whole. */
+		if (blame && waiting->row[i].holders == 0)
+			continue;
 		if (all ? *count < input->limit :
 			  is_at_a_glance(&waiting->row[i], total_ns, &locks, &others))
 			chosen[(*count)++] = i;
+	}
 	return chosen;
 }
 

@@ -360,12 +360,13 @@ test_finding(void **state)
 /* --- reports ------------------------------------------------------------------------------- */
 
 static char *
-write_format(const char *format, const struct profile *profile, size_t limit)
+write_filtered(const char *format, const struct profile *profile, const struct filter *filter,
+	       size_t limit)
 {
 	struct process process = { .pid = 30, .comm = "python", .cmdline = (char *)"python x" };
 	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
 	struct export_input input = {
-		.view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION),
+		.view = view_create(profile, NULL, filter, VIEW_BY_FUNCTION),
 		.process = &process, .stats = stats, .limit = limit, .columns = 100,
 	};
 	char *text = NULL;
@@ -379,11 +380,60 @@ write_format(const char *format, const struct profile *profile, size_t limit)
 	return text;
 }
 
+static char *
+write_format(const char *format, const struct profile *profile, size_t limit)
+{
+	return write_filtered(format, profile, &all, limit);
+}
+
 static void
 assert_says(const char *text, const char *part)
 {
 	if (strstr(text, part) == NULL)
 		fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+/* Shares of a report of holders are of what somebody can have, and so are its rows. */
+static void
+test_blame_text(void **state)
+{
+	const struct filter filter = { .blame = true };
+	struct profile *profile = make_profile();
+	struct profile_wait wait = { .kind = WAIT_GIL, .object = FRAME_NONE };
+	struct profile_entry entry = {
+		.stack = stack_of(profile, "mp"),
+		.state = RUN_SLEEPING,
+		.wait = profile_add_wait(profile, &wait),
+		.samples = 100,
+		.ns[WEIGHT_WALL] = 1000 * MS,
+	};
+	const struct profile_blame blame = {
+		.wait = entry.wait,
+		.thread = 1,
+		.stack = stack_of(profile, "mL"),
+		.state = RUN_RUNNING,
+		.samples = 100,
+		.ns = 1000 * MS,
+	};
+	char *text;
+
+	(void)state;
+	profile_add(profile, &entry);
+	profile_add_blame(profile, &blame);
+	wait = (struct profile_wait){ .kind = WAIT_SOCKET_READ,
+				      .object = profile_intern_named(profile, "tcp port 80") };
+	entry.wait = profile_add_wait(profile, &wait);
+	entry.ns[WEIGHT_WALL] = 3000 * MS;
+	profile_add(profile, &entry);
+	text = write_filtered("text", profile, &filter, 20);
+	assert_says(text, "\n1.00s  100.00%");
+	assert_says(text, "  GIL         p");
+	assert_null(strstr(text, "tcp port 80"));
+	free(text);
+	text = write_format("text", profile, 20);
+	assert_says(text, "tcp port 80");
+	free(text);
+	profile_free(profile);
 }
 
 static void
@@ -407,6 +457,17 @@ test_text(void **state)
 	text = write_format("text", profile, 1);
 	assert_says(text, "loop-30          10.00s    0.00%    60.00%     40.00%\n"
 			  "4 other threads  40.00s   91.25%     5.00%      3.75%\n");
+	free(text);
+	profile_free(profile);
+
+	/* nobody but others */
+	profile = profile_create();
+	profile_add_thread(profile, 33, 3, "idle");
+	profile_add_thread(profile, 34, 3, "idle");
+	add(profile, 0, "m", RUN_SLEEPING, GIL_NONE, 500);
+	add(profile, 1, "m", RUN_SLEEPING, GIL_NONE, 500);
+	text = write_format("text", profile, 20);
+	assert_says(text, "\n2 threads  1.00s  100.00%     0.00%      0.00%\n");
 	free(text);
 	profile_free(profile);
 
@@ -500,6 +561,7 @@ main(void)
 		cmocka_unit_test(test_by_gil), cmocka_unit_test(test_blame),
 		cmocka_unit_test(test_finding), cmocka_unit_test(test_text),
 		cmocka_unit_test(test_finding_without_function),
+		cmocka_unit_test(test_blame_text),
 		cmocka_unit_test(test_summary), cmocka_unit_test(test_json),
 	};
 
