@@ -127,6 +127,12 @@ bool syscall_is_restart(long number);
  */
 #define SYSCALL_CODE_SIZE 8
 long syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE]);
+/*
+ * The same from its arguments, which stay: where one function makes all calls (glibc from 2.41 on,
+ * musl) its code says nothing. Only futex, poll and relative sleeps are ever hidden (restart blocks
+ * of Linux); SYSCALL_UNKNOWN when it could be another.
+ */
+long syscall_from_args(const uint64_t args[6]);
 
 /* State letter of /proc -> run_state; R counts as RUNNING. */
 enum run_state run_state_from_letter(char letter);

@@ -90,11 +90,13 @@ static long
 true_syscall(const struct taking *taking, const struct core_thread *thread)
 {
 	unsigned char code[SYSCALL_CODE_SIZE];
+	long number = SYSCALL_UNKNOWN;
 
 	if (!syscall_is_restart(thread->syscall))
 		return thread->syscall;
-	return read_code(taking, thread->regs.pc, code) ? syscall_from_code(code) :
-							   SYSCALL_UNKNOWN;
+	if (read_code(taking, thread->regs.pc, code))
+		number = syscall_from_code(code);
+	return number != SYSCALL_UNKNOWN ? number : syscall_from_args(thread->args);
 }
 
 static enum run_state

@@ -113,11 +113,13 @@ sleep_state(struct sampler *sampler, struct tracked *thread, const struct syscal
 }
 
 /* After a restart the kernel shows restart_syscall: the number seen before holds as long as the
- * sleep is at the same place, and the code that made the call tells it to who comes later. */
+ * sleep is at the same place, and the code that made the call, or its arguments, tell it to who
+ * comes later. */
 long
 true_syscall(const struct tracked *thread, const struct syscall_info *info)
 {
 	unsigned char code[SYSCALL_CODE_SIZE];
+	long number = SYSCALL_UNKNOWN;
 
 	if (!syscall_is_restart(info->number))
 		return info->number;
@@ -126,8 +128,8 @@ true_syscall(const struct tracked *thread, const struct syscall_info *info)
 		return thread->syscall;
 	if (memory_read_process(thread->watch.tid, info->pc - sizeof(code), code, sizeof(code)) ==
 	    sizeof(code))
-		return syscall_from_code(code);
-	return SYSCALL_UNKNOWN;
+		number = syscall_from_code(code);
+	return number != SYSCALL_UNKNOWN ? number : syscall_from_args(info->args);
 }
 
 /* Copies the stack of a sleeper; it is walked later. False: it is not asleep. */

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* syscalls.c - answers questions about system calls from the table of the architecture. */
+#include <linux/futex.h>
 #include <string.h>
+#include <time.h>
 
 #include "syscall_table.h"
 #include "wallsample/state.h"
+
+/* Of user space: above the page that is never mapped, below the kernel's half. */
+#define ADDRESS_LEAST UINT64_C(0x1000)
+#define ADDRESS_END (UINT64_C(1) << 56)
+/* Descriptors of one poll(2): no process has more (fs.nr_open). */
+#define POLLED_MOST (UINT64_C(1) << 20)
 
 static const struct syscall_row *
 find_row(long number)
@@ -71,4 +79,52 @@ syscall_is_restart(long number)
 	const char *name = syscall_name(number);
 
 	return name != NULL && strcmp(name, "restart_syscall") == 0;
+}
+
+/* An address that a program can have something at. */
+static bool
+is_address(uint64_t arg)
+{
+	return arg >= ADDRESS_LEAST && arg < ADDRESS_END;
+}
+
+/* FUTEX_WAIT has no mask; FUTEX_WAIT_BITSET that of nobody would never be woken. */
+static bool
+is_futex_wait(const uint64_t args[6])
+{
+	const uint64_t op = args[1] & ~(uint64_t)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+
+	return is_address(args[0]) && args[0] % sizeof(uint32_t) == 0 && is_address(args[3]) &&
+	       (args[1] & FUTEX_PRIVATE_FLAG) != 0 &&
+	       (op == FUTEX_WAIT || (op == FUTEX_WAIT_BITSET && (uint32_t)args[5] != 0));
+}
+
+static bool
+is_poll(const uint64_t args[6])
+{
+	const uint64_t time_out = args[2];
+
+	return is_address(args[0]) && args[1] > 0 && args[1] <= POLLED_MOST && time_out > 0 &&
+	       time_out <= INT32_MAX;
+}
+
+/* A relative one: TIMER_ABSTIME is restarted as itself. */
+static bool
+is_clock_nanosleep(const uint64_t args[6])
+{
+	return args[0] <= CLOCK_TAI && args[1] == 0 && args[2] > INT32_MAX && is_address(args[2]) &&
+	       (args[3] == 0 || is_address(args[3]));
+}
+
+long
+syscall_from_args(const uint64_t args[6])
+{
+	/* 128 descriptors would look like a private wait, but for the time's address. */
+	if (is_futex_wait(args))
+		return syscall_number("futex");
+	if (is_poll(args))
+		return syscall_number("poll");
+	if (is_clock_nanosleep(args))
+		return syscall_number("clock_nanosleep");
+	return SYSCALL_UNKNOWN;
 }

@@ -196,6 +196,33 @@ test_syscall_code(void **state)
 	assert_int_equal(syscall_from_code(no_syscall), SYSCALL_UNKNOWN);
 }
 
+/* As seen in /proc of Debian 13 (glibc 2.41) and musl 1.2, stopped and continued. */
+static void
+test_syscall_args(void **state)
+{
+	static const struct {
+		uint64_t args[6];
+		long number;
+	} at[] = {
+		{ { 0x7fedf3ffeaf0, 0x89, 0, 0x7fedf3ffea90, 0, 0xffffffff }, SYS_futex },
+		{ { 0x7fedf3ffeaf0, 0x189, 7, 0x7fedf3ffea90, 0, 0xffffffff }, SYS_futex },
+		{ { 0x7f57b6c3b6e0, 0x80, UINT64_MAX, 0x7f57b6c3b5d0, 0, 0 }, SYS_futex },
+		{ { 0x7fedf974c360, 1, 0x61a80, 0, 0, 0 }, SYS_poll },
+		{ { 0x7fedf974c360, 128, 0x61a80, 0, 0, 0 }, SYS_poll },
+		{ { 0, 0, 0x7fff804de360, 0, 0, 0 }, SYS_clock_nanosleep },
+		{ { 1, 0, 0x7fff804de360, 0x7fff804de360, 0, 0 }, SYS_clock_nanosleep },
+		/* nanosleep, or poll of nothing */
+		{ { 0x7fff804de360, 0, 0, 0, 0, 0 }, SYSCALL_UNKNOWN },
+		{ { 0, 0, 5000, 0, 0, 0 }, SYSCALL_UNKNOWN },
+		{ { 0x7fedf974c360, 1, UINT32_MAX, 0, 0, 0 }, SYSCALL_UNKNOWN },
+		{ { UINT64_MAX, 0x89, 0, UINT64_MAX, 0, 1 }, SYSCALL_UNKNOWN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+		assert_int_equal(syscall_from_args(at[i].args), at[i].number);
+}
+
 int
 main(void)
 {
@@ -207,6 +234,7 @@ main(void)
 		cmocka_unit_test(test_syscall_number),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_syscall_code),
+		cmocka_unit_test(test_syscall_args),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
