@@ -371,10 +371,23 @@ stack_of_nobody(struct profile *profile, const struct wait_owner *owner)
 	return profile_intern_stack(profile, profile_intern_named(profile, text), STACK_NONE);
 }
 
+/* Owners are asked for at the end of a tick: by then the waiter itself may have got a GIL. */
+static const struct wait_owner *
+owner_of(struct sampler *sampler, const struct blamed *blamed)
+{
+	static const struct wait_owner nobody = { .holder = HOLDER_NOBODY };
+	const struct wait_owner *owner = waits_owner(sampler, &blamed->what);
+
+	return blamed->what.kind == WAIT_GIL && owner->holder == HOLDER_THREAD &&
+			       owner->tid == blamed->tid ?
+		       &nobody :
+		       owner;
+}
+
 static void
 blame(struct sampler *sampler, const struct blamed *blamed)
 {
-	const struct wait_owner *owner = waits_owner(sampler, &blamed->what);
+	const struct wait_owner *owner = owner_of(sampler, blamed);
 	struct tracked *waiter = thread_of_tid(sampler, blamed->tid);
 	struct tracked *holder = owner->holder == HOLDER_THREAD ?
 					 thread_of_tid(sampler, owner->tid) :
