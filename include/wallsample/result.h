@@ -60,6 +60,11 @@ void top_table_make(const struct view *view, enum weight sort, struct top_table 
 /* Of the samples of one thread (an index in the profile). */
 void top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
 			   struct top_table *out);
+/*
+ * The functions of an interpreted program alone: flat is a function with the native code that it
+ * called. Empty where there are none, or nothing but them.
+ */
+void top_table_make_program(const struct view *view, enum weight sort, struct top_table *out);
 void top_table_release(struct top_table *table);
 void state_table_make(const struct view *view, struct state_table *out);
 void state_table_release(struct state_table *table);

@@ -88,8 +88,26 @@ limit_parallelism(const struct profile *profile, struct top_row *row)
 		row->busy_ns = row->cum[WEIGHT_OVERHEAD] / most;
 }
 
+/* Which samples and functions a table is of. */
+struct top_choice {
+	uint32_t thread; /* or ANY_THREAD */
+	bool program;    /* functions of an interpreted program alone */
+};
+
+/* Whose flat time the sample is: the place in its functions; its depth: nobody's. */
+static size_t
+place_of_flat(const struct view *view, const struct view_row *sample, bool program)
+{
+	size_t at = 0;
+
+	while (program && at < sample->depth && !view_function(view, sample->function[at])->script)
+		at++;
+	return at;
+}
+
 static void
-make_top(const struct view *view, enum weight sort, uint32_t thread, struct top_table *out)
+make_top(const struct view *view, enum weight sort, struct top_choice choice,
+	 struct top_table *out)
 {
 	const struct top_order order = { view, sort };
 	const size_t functions = view_function_count(view);
@@ -99,13 +117,14 @@ make_top(const struct view *view, enum weight sort, uint32_t thread, struct top_
 
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
+		const size_t flat = place_of_flat(view, sample, choice.program);
 
-		if (thread != ANY_THREAD && sample->thread != thread)
+		if (choice.thread != ANY_THREAD && sample->thread != choice.thread)
 			continue;
-		if (sample->depth > 0)
-			add_weights(row[sample->function[0]].flat, sample->ns);
-		if (sample->depth > 0 && sample->state == RUN_RUNNING)
-			row[sample->function[0]].flat_running_ns += sample->ns[WEIGHT_LATENCY];
+		if (flat < sample->depth)
+			add_weights(row[sample->function[flat]].flat, sample->ns);
+		if (flat < sample->depth && sample->state == RUN_RUNNING)
+			row[sample->function[flat]].flat_running_ns += sample->ns[WEIGHT_LATENCY];
 		for (size_t i = 0; i < sample->depth; i++) {
 			const uint32_t function = sample->function[i];
 
@@ -118,7 +137,7 @@ make_top(const struct view *view, enum weight sort, uint32_t thread, struct top_
 		}
 	}
 	for (uint32_t f = 0; f < functions; f++) {
-		if (row[f].cum[sort] == 0)
+		if (row[f].cum[sort] == 0 || (choice.program && !view_function(view, f)->script))
 			continue;
 		row[used] = row[f];
 		limit_parallelism(view_profile(view), &row[used]);
@@ -132,14 +151,31 @@ make_top(const struct view *view, enum weight sort, uint32_t thread, struct top_
 void
 top_table_make(const struct view *view, enum weight sort, struct top_table *out)
 {
-	make_top(view, sort, ANY_THREAD, out);
+	make_top(view, sort, (struct top_choice){ .thread = ANY_THREAD }, out);
+}
+
+void
+top_table_make_program(const struct view *view, enum weight sort, struct top_table *out)
+{
+	bool mixed = false;
+
+	*out = (struct top_table){ 0 };
+	for (size_t r = 0; !mixed && r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+		const size_t flat = place_of_flat(view, sample, true);
+
+		mixed = flat > 0 && flat < sample->depth;
+	}
+	if (mixed)
+		make_top(view, sort, (struct top_choice){ .thread = ANY_THREAD, .program = true },
+			 out);
 }
 
 void
 top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
 		      struct top_table *out)
 {
-	make_top(view, sort, thread, out);
+	make_top(view, sort, (struct top_choice){ .thread = thread }, out);
 }
 
 void

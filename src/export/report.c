@@ -21,6 +21,9 @@
 #define NARROW 70
 /* From this width on each share has its margin of error beside it. */
 #define WIDE 120
+/* Rows of the table of an interpreted program's own functions, which stands before the others. */
+#define PROGRAM_ROWS 10
+#define PROGRAM_TITLE "The program's own, each with the native code that it called"
 
 /* --- header -------------------------------------------------------------------------- */
 
@@ -258,8 +261,15 @@ write_functions(const struct export_input *input, struct page *page)
 
 	for (int w = 0; w < WEIGHT_COUNT; w++)
 		total_ns[w] = view_total_ns(input->view, (enum weight)w);
-	top_table_make(input->view, input->sort, &top);
 	write_unit(input, page);
+	top_table_make_program(input->view, input->sort, &top);
+	if (top.count > 0 && !view_key_is_of_sample(view_key(input->view))) {
+		page->ops->heading(page, PROGRAM_TITLE);
+		write_top(input, &top, total_ns, shown(PROGRAM_ROWS, input->limit), page);
+		page->ops->heading(page, "All, each by itself");
+	}
+	top_table_release(&top);
+	top_table_make(input->view, input->sort, &top);
 	write_top(input, &top, total_ns, input->limit, page);
 	top_table_release(&top);
 }
