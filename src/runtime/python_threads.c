@@ -12,6 +12,9 @@
  * other ids by a fork. */
 #define LIST_AGAIN_NS NS_PER_SEC
 
+/* Where threads come and go while they are listed. */
+#define LIST_ATTEMPTS 3
+
 /* Of threads that nobody asks for, as may come and go by thousands. */
 #define FRESH_MOST 65536
 
@@ -158,7 +161,8 @@ state_size(const struct python_layout *layout)
 	return last + sizeof(uint64_t) <= PYTHON_STATE_BYTES ? last + sizeof(uint64_t) : 0;
 }
 
-static void
+/* False: the list led astray, as when a thread ends just then. */
+static bool
 list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 {
 	const struct python_layout *layout = &cpython->place.layout;
@@ -174,13 +178,14 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 
 		if (size == 0 || !memory->read(memory->context, state, bytes, size) ||
 		    python_word(bytes, layout->thread_interpreter) != interpreter)
-			return;
+			return false;
 		thread.native = python_word(bytes, layout->thread_native);
 		thread.pthread = python_word(bytes, layout->thread_pthread);
 		if (!add_thread(cpython, &thread))
-			return;
+			return true; /* a ring: once round it is enough */
 		state = python_word(bytes, layout->thread_next);
 	}
+	return true;
 }
 
 /* Where the interpreter's lock is; 0: it has none, as in a build without, or one switched off. */
@@ -221,12 +226,14 @@ add_lock(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 		 (unsigned long long)word_at(cpython, interpreter, layout->interpreter_id));
 }
 
-static void
+static bool
 list_interpreters(struct cpython *cpython)
 {
 	const struct python_layout *layout = &cpython->place.layout;
 	uint64_t interpreter = word_at(cpython, cpython->place.runtime,
 				       layout->runtime_interpreters);
+
+	bool whole = true;
 
 	cpython->lock_count = 0;
 	for (int i = 0; interpreter != 0 && i < PYTHON_INTERPRETERS_MOST; i++) {
@@ -234,11 +241,12 @@ list_interpreters(struct cpython *cpython)
 
 		if (lock != 0)
 			add_lock(cpython, interpreter, lock);
-		list_threads(cpython, interpreter, lock);
+		whole &= list_threads(cpython, interpreter, lock);
 		interpreter = word_at(cpython, interpreter, layout->interpreter_next);
 	}
 	if (cpython->lock_count == 1)
 		cpython->lock[0].name[0] = '\0';
+	return whole;
 }
 
 /*
@@ -262,16 +270,35 @@ hash_heads(const struct cpython *cpython)
 	return hash;
 }
 
+/* Who was there before and has not been come across may be there still. */
+static void
+keep_others(struct cpython *cpython)
+{
+	for (size_t i = 0; i < cpython->before.count; i++) {
+		struct python_thread thread = cpython->before.thread[i];
+
+		if (cpython->threads.count == PYTHON_THREADS_MOST)
+			return;
+		thread.next = 0;
+		add_thread(cpython, &thread);
+	}
+}
+
 static void
 list_again(struct cpython *cpython)
 {
 	const struct python_threads before = cpython->before;
+	bool whole = false;
 
 	cpython->before = cpython->threads;
 	cpython->threads = before;
-	clear_threads(&cpython->threads);
-	list_interpreters(cpython);
-	cpython->stale = false;
+	for (int i = 0; !whole && i < LIST_ATTEMPTS; i++) {
+		clear_threads(&cpython->threads);
+		whole = list_interpreters(cpython);
+	}
+	if (!whole)
+		keep_others(cpython);
+	cpython->stale = !whole;
 }
 
 void
