@@ -33,6 +33,7 @@
 struct stepped {
 	pid_t pid;
 	struct process *process;
+	struct modules *modules;
 	struct maps *maps;
 	struct runtimes *runtimes;
 	struct runtime_capture *capture;
@@ -133,7 +134,8 @@ open_target(struct stepped *stepped)
 
 	if (process_open(stepped->pid, &stepped->process, &err) != 0)
 		die("the process");
-	stepped->maps = maps_create(stepped->process, modules_create());
+	stepped->modules = modules_create();
+	stepped->maps = maps_create(stepped->process, stepped->modules);
 	stepped->unwinder = unwinder_create(stepped->maps, UNWIND_AUTO);
 	config.process = stepped->process;
 	config.maps = stepped->maps;
@@ -148,6 +150,19 @@ open_target(struct stepped *stepped)
 			return;
 	}
 	die("no CPython found in it");
+}
+
+static void
+close_target(struct stepped *stepped)
+{
+	runtime_capture_free(stepped->capture);
+	runtimes_free(stepped->runtimes);
+	unwinder_free(stepped->unwinder);
+	chain_release(&stepped->chain);
+	snapshot_release(&stepped->snapshot);
+	maps_free(stepped->maps);
+	modules_free(stepped->modules);
+	process_free(stepped->process);
 }
 
 static void
@@ -292,6 +307,8 @@ main(int argc, char **argv)
 	       "whole, %lu without the lock\n",
 	       stepped.steps, stepped.impossible, stepped.marked, stepped.broken,
 	       stepped.without_lock);
-	/* What was made above is freed by the end of the process. */
+	close_target(&stepped);
+	strings_free(stepped.possible);
+	strbuf_release(&stepped.text);
 	return stepped.impossible > 0 || stepped.marked * MARKED_ONE_IN > steps;
 }
