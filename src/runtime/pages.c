@@ -10,7 +10,7 @@
 #define SLOTS 512 /* a power of two, more than twice PAGES_MOST */
 
 /* Answers to RESIDENT_PAGES pages each that one walk keeps; a power of two. */
-#define BLOCKS 64
+#define BLOCKS 256
 
 struct page {
 	uint64_t address;
@@ -18,7 +18,8 @@ struct page {
 };
 
 struct block {
-	uint32_t walk; /* of another walk it is nothing */
+	uint32_t walk; /* of another walk it is nothing, */
+	uint32_t tick; /* but for threads that are not held if it is of this tick; 0: of none */
 	uint32_t resident;
 	uint64_t address;
 };
@@ -34,6 +35,7 @@ struct pages {
 	size_t count;
 	struct block block[BLOCKS];
 	bool held;
+	uint32_t tick;
 	size_t left;            /* so many more pages may be read for this capture */
 	bool used_up;           /* more were wanted */
 	uint8_t bytes[PAGES_MOST][MEMORY_PAGE];
@@ -45,7 +47,7 @@ pages_create(const struct runtimes_config *config)
 	struct pages *pages = xcalloc(1, sizeof(*pages));
 
 	pages->config = config;
-	pages->walk = 1;
+	pages->walk = pages->tick = 1;
 	pages->left = SIZE_MAX;
 	return pages;
 }
@@ -79,6 +81,13 @@ add_page(struct pages *pages, size_t slot, uint64_t address)
 }
 
 void
+pages_begin_tick(struct pages *pages)
+{
+	if (++pages->tick == 0)
+		pages->tick = 1;
+}
+
+void
 pages_begin_capture(struct pages *pages, bool held)
 {
 	pages->held = held;
@@ -105,9 +114,11 @@ is_resident(struct pages *pages, uint64_t address)
 
 	if (config->resident == NULL)
 		return true;
-	if (block->walk != pages->walk || block->address != start)
+	if (block->address != start ||
+	    (block->walk != pages->walk && (pages->held || block->tick != pages->tick)))
 		*block = (struct block){
 			.walk = pages->walk,
+			.tick = pages->held ? 0 : pages->tick,
 			.resident = config->resident(config->context, start, !pages->held),
 			.address = start,
 		};

@@ -35,6 +35,8 @@ struct pages;
 struct pages *pages_create(const struct runtimes_config *config);
 void pages_free(struct pages *pages);
 
+/* From now on what is resident is asked anew, of threads that are not held, too. */
+void pages_begin_tick(struct pages *pages);
 /* Walks follow that are of one thread, which stands still (`held`) or does not. */
 void pages_begin_capture(struct pages *pages, bool held);
 /* Was more wanted than the capture may read? */

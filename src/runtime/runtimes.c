@@ -92,6 +92,7 @@ void
 runtimes_tick(struct runtimes *runtimes, uint64_t now_ns)
 {
 	runtimes->any = false;
+	pages_begin_tick(runtimes->tools.pages);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (runtimes->state[i] == NULL)
 			continue;
