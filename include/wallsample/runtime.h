@@ -49,8 +49,15 @@ struct runtimes_config {
 	uint32_t (*resident)(void *context, uint64_t address, bool swapped);
 	/* The living thread that the target's memory calls `inner`, in our namespace; 0: none. */
 	pid_t (*thread)(void *context, pid_t inner);
-	void *context;                 /* of the last three */
+	/*
+	 * Called around what may take long, as to look through a file: who was asked to stop, and
+	 * has not yet, is not to stand still meanwhile. May be NULL.
+	 */
+	void (*leave)(void *context);
+	void (*back)(void *context);
+	void *context;                 /* of the last five */
 	uint32_t wanted;               /* bit n: row n of the table */
+	bool tasks;                    /* those will be asked for: see runtime_tasks.h */
 	const struct log *log;         /* or NULL */
 };
 

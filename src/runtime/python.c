@@ -2,10 +2,11 @@
 /* python.c - the CPythons of a process: the one it is, those that it embeds. */
 #include "python.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/syscall.h>
+
+#include "python_sources.h"
 
 /* Programs that the process became by exec, one after the other, and what they embed. */
 #define CPYTHONS_MOST 1024
@@ -26,7 +27,7 @@ create(const struct runtime_tools *tools)
 	struct python *python = xcalloc(1, sizeof(*python));
 
 	python->tools = tools;
-	python->finder = python_finder_create(tools->config->maps, &tools->config->memory);
+	python->finder = python_finder_create(tools->config->maps, &tools->memory);
 	python->busy = true;
 	return python;
 }
@@ -56,15 +57,12 @@ free_state(void *state)
 static void
 describe_place(const struct python_place *place, char *to, size_t size)
 {
-	static const char *const levels = "0123456789abcdef";
-	const struct python_layout *layout = &place->layout;
-	const unsigned level = layout->version >> 4 & 0xf;
+	char version[PYTHON_VERSION_TEXT];
 
-	snprintf(to, size, "CPython %u.%u.%u%s%s%s%s", layout->version >> 24,
-		 layout->version >> 16 & 0xff, layout->version >> 8 & 0xff,
-		 level == 0xa ? "a" : level == 0xb ? "b" : level == 0xc ? "rc" : "",
-		 level >= 0xa && level <= 0xc ? (char[]){ levels[layout->version & 0xf], 0 } : "",
-		 layout->free_threaded ? ", free-threaded" : "", layout->debug ? ", debug" : "");
+	python_version_text(place->layout.version, version);
+	snprintf(to, size, "CPython %s%s%s", version,
+		 place->layout.free_threaded ? ", free-threaded" : "",
+		 place->layout.debug ? ", debug" : "");
 }
 
 static void
@@ -77,8 +75,7 @@ add_cpython(struct python *python, const struct python_place *place)
 	cpython = xcalloc(1, sizeof(*cpython));
 	cpython->tools = python->tools;
 	cpython->place = *place;
-	cpython->codes = python_codes_create(&cpython->place.layout,
-					     &python->tools->config->memory);
+	cpython->codes = python_codes_create(&cpython->place.layout, &python->tools->memory);
 	table_init(&cpython->threads.by_state);
 	table_init(&cpython->threads.by_tid);
 	table_init(&cpython->before.by_state);
@@ -118,17 +115,15 @@ leave(struct cpython *cpython)
 	python_threads_release(cpython);
 }
 
+/* Looks for those that there are now: in files, and in memory. */
 static void
-look(struct python *python)
+search(struct python *python)
 {
-	struct maps *maps = python->tools->config->maps;
 	const struct python_place *place;
 	const char *why;
 	size_t count;
 
-	if (!python->busy && python->generation == maps_generation(maps))
-		return;
-	python->generation = maps_generation(maps);
+	python->generation = maps_generation(python->tools->config->maps);
 	for (size_t i = 0; i < python->count; i++)
 		python->cpython[i]->seen = false;
 	count = python_finder_look(python->finder, &place, &python->busy);
@@ -143,6 +138,23 @@ look(struct python *python)
 	if (why != NULL)
 		log_say(python->tools->config->log, LOG_NORMAL,
 			"Python functions are not shown: %s", why);
+	for (size_t i = python->first; python->tools->config->tasks && i < python->count; i++)
+		if (!python->cpython[i]->gone)
+			python_tasks_find(python->cpython[i]);
+}
+
+static void
+look(struct python *python)
+{
+	const struct runtimes_config *config = python->tools->config;
+
+	if (!python->busy && python->generation == maps_generation(config->maps))
+		return;
+	if (config->leave != NULL)
+		config->leave(config->context);
+	search(python);
+	if (config->back != NULL)
+		config->back(config->context);
 }
 
 static void
@@ -341,7 +353,7 @@ static pid_t
 owner_in(struct cpython *cpython, uint64_t lock)
 {
 	const struct python_layout *layout = &cpython->place.layout;
-	const struct memory *memory = &cpython->tools->config->memory;
+	const struct memory *memory = &cpython->tools->memory;
 	uint64_t holder;
 	uint32_t locked, at;
 

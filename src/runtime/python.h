@@ -73,6 +73,7 @@ struct cpython {
 	bool stale;             /* one of the threads was not what the list says */
 	bool tasks_known, tasks_sought; /* where they are; with the mappings of */
 	uint64_t tasks_generation;
+	const char *tasks_why;  /* asyncio is there, and they are not known; else NULL */
 	struct python_task_layout tasks;
 };
 
@@ -88,6 +89,8 @@ size_t python_threads_all(struct cpython *cpython, pid_t tid,
 /* Is the PyThreadState, of which these are the first bytes, still that of the thread? */
 bool python_threads_confirm(const struct cpython *cpython, const struct python_thread *thread,
 			    const uint8_t *state);
+/* How much of a PyThreadState is read, at most PYTHON_STATE_BYTES; 0: it would be more. */
+size_t python_state_size(const struct python_layout *layout);
 /* Members of structures that were read. */
 uint64_t python_word(const uint8_t *bytes, uint32_t offset); /* 0 for an absent one */
 uint32_t python_word32(const uint8_t *bytes, uint32_t offset);
@@ -148,6 +151,8 @@ void python_merge(const struct python_captured *captured, const struct chain *ch
 /* --- python_tasks.c -------------------------------------------------------------------- */
 
 /* Of the thread of the list; NULL: those that are no thread's any more. */
+/* Looks for where they are, which may take long. */
+void python_tasks_find(struct cpython *cpython);
 void python_tasks_read(struct cpython *cpython, const struct python_thread *thread,
 		       uint64_t until_ns, struct runtime_tasks *to);
 

@@ -40,25 +40,10 @@ struct walk {
 #define STEPS_MOST ((size_t)2 * PYTHON_DEPTH_MOST)
 #define ALL_STEPS_MOST ((size_t)8 * PYTHON_DEPTH_MOST)
 
-static size_t
-size_up_to(const uint32_t *members, size_t count, size_t most)
-{
-	uint32_t last = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (members[i] != PYTHON_ABSENT && members[i] > last)
-			last = members[i];
-	return last + sizeof(uint64_t) <= most ? last + sizeof(uint64_t) : 0;
-}
-
 size_t
 python_frame_size(const struct python_layout *layout)
 {
-	const uint32_t members[] = { layout->frame_code, layout->frame_previous,
-				     layout->frame_instruction, layout->frame_owner,
-				     layout->frame_bytecode_index };
-
-	return size_up_to(members, ARRAY_SIZE(members), PYTHON_FRAME_BYTES);
+	return layout->frame_size <= PYTHON_FRAME_BYTES ? layout->frame_size : 0;
 }
 
 /* A thread's outermost frame is a shim that nothing executes, since 3.15. */
@@ -307,10 +292,7 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 {
 	const struct python_layout *layout = walk->layout;
 	uint8_t state[PYTHON_STATE_BYTES];
-	const uint32_t members[] = { layout->thread_interpreter, layout->thread_frame,
-				     layout->thread_pthread, layout->thread_native,
-				     layout->thread_state };
-	const size_t size = size_up_to(members, ARRAY_SIZE(members), sizeof(state));
+	const size_t size = python_state_size(layout);
 
 	pages_begin(walk->pages, &thread->memo);
 	if (size == 0 || !pages_read(walk->pages, thread->state, state, size) ||

@@ -191,7 +191,6 @@ static void
 set_thread(struct python_layout *to, const uint64_t word[WORDS])
 {
 	to->runtime_interpreters = clip(word[INTERPRETERS_HEAD]);
-	to->runtime_finalizing = clip(word[FINALIZING]);
 	to->interpreter_id = clip(word[INTERPRETER_ID]);
 	to->interpreter_next = clip(word[INTERPRETER_NEXT]);
 	to->interpreter_threads = clip(word[THREADS_HEAD]);

@@ -69,8 +69,6 @@ struct source {
 
 static const struct source sources[] = {
 	{ TO(runtime_interpreters), RUNTIME, "interpreters.head", ALWAYS },
-	{ TO(runtime_finalizing), RUNTIME, "finalizing", 0, 8 },
-	{ TO(runtime_finalizing), RUNTIME, "_finalizing", 9, 255 },
 	{ TO(runtime_gil), RUNTIME, "ceval.gil", 0, 11 },
 	{ TO(interpreter_id), INTERPRETER, "id", ALWAYS },
 	{ TO(interpreter_next), INTERPRETER, "next", ALWAYS },
@@ -97,7 +95,6 @@ static const struct source sources[] = {
 	{ TO(frame_instruction), FRAME, "prev_instr", 11, 12 },
 	{ TO(frame_instruction), FRAME, "instr_ptr", 13, 255 },
 	{ TO(frame_owner), FRAME, "owner", 11, 255 },
-	{ TO(frame_is_entry), FRAME, "is_entry", 11, 11 },
 	{ TO(frame_bytecode_index), FRAME, "tlbc_index", 14, 255 },
 	{ TO(code_filename), CODE, "co_filename", ALWAYS },
 	{ TO(code_name), CODE, "co_name", ALWAYS },

@@ -50,7 +50,6 @@ python_layout_finish(struct python_layout *layout)
 	size = end_of(layout->frame_previous, 8, size);
 	size = end_of(layout->frame_instruction, 8, size);
 	size = end_of(layout->frame_owner, 1, size);
-	size = end_of(layout->frame_is_entry, 1, size);
 	size = end_of(layout->frame_bytecode_index, 4, size);
 	layout->frame_size = size;
 }
@@ -129,7 +128,7 @@ has_own(const struct python_layout *l)
 		return false;
 	if (minor < 13 && l->cframe_frame == PYTHON_ABSENT)
 		return false;
-	return (minor == 11 ? l->frame_is_entry : l->frame_owner) != PYTHON_ABSENT;
+	return minor == 11 || l->frame_owner != PYTHON_ABSENT;
 }
 
 bool

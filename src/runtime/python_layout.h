@@ -28,7 +28,6 @@
  */
 #define PYTHON_OFFSETS(X)                                                      \
 	X(runtime_interpreters)  /* interpreters.head */                       \
-	X(runtime_finalizing)                                                  \
 	X(runtime_gil)           /* ceval.gil, in place; ABSENT since 3.12 */  \
 	X(interpreter_id)                                                      \
 	X(interpreter_next)                                                    \
@@ -47,7 +46,6 @@
 	X(frame_previous)        /* previous or f_back */                      \
 	X(frame_instruction)     /* prev_instr, instr_ptr; f_lasti */          \
 	X(frame_owner)           /* one byte; ABSENT before 3.11 */            \
-	X(frame_is_entry)        /* one byte; 3.11 only */                     \
 	X(frame_bytecode_index)  /* tlbc_index: free-threaded 3.14; else ABSENT */ \
 	X(code_filename)                                                       \
 	X(code_name)                                                           \

@@ -110,7 +110,7 @@ next_eval(const struct merge *merge, size_t from)
  * a call has no Python frame: so the outermost belong together.
  */
 static size_t
-match_by_count(struct merge *merge, size_t *last)
+match_by_count(struct merge *merge)
 {
 	const size_t groups = merge->captured->group_count;
 	const bool whole = chain_end_is_whole(merge->chain->end);
@@ -121,14 +121,13 @@ match_by_count(struct merge *merge, size_t *last)
 		at = next_eval(merge, at + 1);
 	while (matched < groups && at < merge->chain->count) {
 		add_group(merge, at, matched++);
-		*last = at;
 		at = next_eval(merge, at + 1);
 	}
 	return matched;
 }
 
 static size_t
-match_by_address(struct merge *merge, size_t *last)
+match_by_address(struct merge *merge)
 {
 	const struct python_captured *captured = merge->captured;
 	size_t at = 0, matched = 0;
@@ -141,7 +140,7 @@ match_by_address(struct merge *merge, size_t *last)
 		if (found == merge->chain->count)
 			break;
 		add_group(merge, found, matched);
-		*last = at = found;
+		at = found;
 	}
 	return matched;
 }
@@ -165,12 +164,12 @@ python_merge(const struct python_captured *captured, const struct chain *chain,
 	     struct runtime_frames *frames)
 {
 	struct merge merge = { .captured = captured, .chain = chain, .frames = frames };
-	size_t matched, last = 0;
+	size_t matched;
 
 	if (captured->count > 0 && captured->group[0].anchor == 0)
-		matched = match_by_count(&merge, &last);
+		matched = match_by_count(&merge);
 	else
-		matched = match_by_address(&merge, &last);
+		matched = match_by_address(&merge);
 	/* A stack that ends too early has no room for the others, and it says so itself. */
 	if (matched < captured->group_count && chain_end_is_whole(chain->end))
 		add_marker(&merge, chain->count, UNMATCHED);

@@ -409,32 +409,34 @@ read_orphans(struct walk *walk)
 }
 
 /* A module that is not loaded yet is looked for again when mappings have changed. */
-static bool
-find_layout(struct cpython *cpython, struct runtime_tasks *to)
+void
+python_tasks_find(struct cpython *cpython)
 {
-	const struct runtimes_config *config = cpython->tools->config;
-	const char *why;
+	const struct runtime_tools *tools = cpython->tools;
+	const uint64_t generation = maps_generation(tools->config->maps);
 
-	if (cpython->tasks_known)
-		return true;
-	if (cpython->tasks_sought && cpython->tasks_generation == maps_generation(config->maps))
-		return false;
+	if (cpython->tasks_known ||
+	    (cpython->tasks_sought && cpython->tasks_generation == generation))
+		return;
 	cpython->tasks_sought = true;
-	cpython->tasks_generation = maps_generation(config->maps);
-	cpython->tasks_known = python_asyncio_find(config->maps, &config->memory, &cpython->place,
-						   &cpython->tasks, &why);
-	if (cpython->tasks_known)
-		return true;
-	if (why != NULL) {
-		struct strbuf text;
+	cpython->tasks_generation = generation;
+	cpython->tasks_known = python_asyncio_find(tools->config->maps, &tools->memory,
+						   &cpython->place, &cpython->tasks,
+						   &cpython->tasks_why);
+}
 
-		strbuf_init(&text);
-		strbuf_add_format(&text, "tasks of %s are not shown: %s", cpython->description,
-				  why);
-		runtime_tasks_note(to, text.data);
-		strbuf_release(&text);
-	}
-	return false;
+static void
+note_why(const struct cpython *cpython, struct runtime_tasks *to)
+{
+	struct strbuf text;
+
+	if (cpython->tasks_why == NULL)
+		return;
+	strbuf_init(&text);
+	strbuf_add_format(&text, "tasks of %s are not shown: %s", cpython->description,
+			  cpython->tasks_why);
+	runtime_tasks_note(to, text.data);
+	strbuf_release(&text);
 }
 
 void
@@ -451,8 +453,10 @@ python_tasks_read(struct cpython *cpython, const struct python_thread *thread, u
 		.until_ns = until_ns,
 	};
 
-	if (!find_layout(cpython, to))
+	if (!cpython->tasks_known) {
+		note_why(cpython, to);
 		return;
+	}
 	table_init(&walk.kinds);
 	strbuf_init(&walk.name);
 	walk.frame = xcalloc(RUNTIME_TASK_DEPTH_MOST, sizeof(*walk.frame));

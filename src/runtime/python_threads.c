@@ -43,7 +43,7 @@ python_word32(const uint8_t *bytes, uint32_t offset)
 static bool
 read_word(const struct cpython *cpython, uint64_t address, uint64_t *value)
 {
-	const struct memory *memory = &cpython->tools->config->memory;
+	const struct memory *memory = &cpython->tools->memory;
 
 	return memory->read(memory->context, address, value, sizeof(*value));
 }
@@ -80,7 +80,8 @@ find_tid(const struct cpython *cpython, const struct python_thread *thread)
 		tid = config->thread(config->context, (pid_t)thread->native);
 	if (tid <= 0 && thread->pthread != 0)
 		tid = config->thread(config->context,
-				     python_pthread_tid(&config->memory, thread->pthread));
+				     python_pthread_tid(&cpython->tools->memory,
+							thread->pthread));
 	return tid > 0 ? tid : 0;
 }
 
@@ -146,9 +147,8 @@ add_thread(struct cpython *cpython, struct python_thread *thread)
 	return true;
 }
 
-/* How much of a PyThreadState is read. */
-static size_t
-state_size(const struct python_layout *layout)
+size_t
+python_state_size(const struct python_layout *layout)
 {
 	uint32_t last = 0;
 	const uint32_t members[] = { layout->thread_next, layout->thread_interpreter,
@@ -166,8 +166,8 @@ static bool
 list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 {
 	const struct python_layout *layout = &cpython->place.layout;
-	const struct memory *memory = &cpython->tools->config->memory;
-	const size_t size = state_size(layout);
+	const struct memory *memory = &cpython->tools->memory;
+	const size_t size = python_state_size(layout);
 	uint64_t state = word_at(cpython, interpreter, layout->interpreter_threads);
 
 	while (state != 0 && cpython->threads.count < PYTHON_THREADS_MOST) {
@@ -193,7 +193,7 @@ static uint64_t
 lock_of(const struct cpython *cpython, uint64_t interpreter)
 {
 	const struct python_layout *layout = &cpython->place.layout;
-	const struct memory *memory = &cpython->tools->config->memory;
+	const struct memory *memory = &cpython->tools->memory;
 	uint64_t lock;
 	int32_t enabled;
 
@@ -232,7 +232,6 @@ list_interpreters(struct cpython *cpython)
 	const struct python_layout *layout = &cpython->place.layout;
 	uint64_t interpreter = word_at(cpython, cpython->place.runtime,
 				       layout->runtime_interpreters);
-
 	bool whole = true;
 
 	cpython->lock_count = 0;

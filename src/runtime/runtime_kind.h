@@ -47,6 +47,12 @@ void runtimes_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns,
 /* What all kinds work with; borrowed. */
 struct runtime_tools {
 	const struct runtimes_config *config;
+	/*
+	 * The target's, for all that is read but captures: only what nobody would have to provide
+	 * first. A thread that was asked to stop may do so at any time, and would stand still for
+	 * as long as we wait.
+	 */
+	struct memory memory;
 	struct runtime_places *places;
 	struct pages *pages;
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime_kind.h"
+#include "wallsample/resident.h"
 #include "wallsample/table.h"
 
 static const struct runtime_kind *const kinds[] = {
@@ -40,6 +41,34 @@ runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t place)
 		(struct runtime_frame){ .before = before, .place = place };
 }
 
+/* --- memory ------------------------------------------------------------------------------- */
+
+/* Is it in memory or in swap? What lies in a file that is mapped comes from there at the worst. */
+static bool
+is_there(const struct runtimes_config *config, uint64_t page)
+{
+	const uint64_t start = page - page % RESIDENT_BYTES;
+	const uint32_t resident = config->resident(config->context, start, true);
+
+	return (resident >> (page - start) / MEMORY_PAGE & 1) != 0 ||
+	       maps_find_data(config->maps, page) != NULL;
+}
+
+static bool
+read_what_is_there(void *context, uint64_t address, void *to, size_t size)
+{
+	const struct runtimes_config *config = context;
+	const uint64_t end = address + size;
+
+	if (end < address)
+		return false;
+	for (uint64_t page = address - address % MEMORY_PAGE;
+	     config->resident != NULL && page < end; page += MEMORY_PAGE)
+		if (!is_there(config, page))
+			return false;
+	return config->memory.read(config->memory.context, address, to, size);
+}
+
 /* --- the runtimes of a process ------------------------------------------------------------- */
 
 int
@@ -66,6 +95,7 @@ runtimes_create(const struct runtimes_config *config)
 	runtime_places_init(&runtimes->places);
 	runtimes->tools = (struct runtime_tools){
 		.config = &runtimes->config,
+		.memory = { .read = read_what_is_there, .context = &runtimes->config },
 		.places = &runtimes->places,
 		.pages = pages_create(&runtimes->config),
 	};

@@ -457,7 +457,6 @@ collect_all(struct sampler *sampler)
 	if (runners->count > 0)
 		tracer_collect(sampler->tracer, stop_bound(sampler), sampler->config.stop_all,
 			       while_held, sampler);
-	tasks_of_sleepers(sampler);
 	for (size_t i = 0; i < runners->count; i++) {
 		late_serve(sampler);
 		finish_stop(sampler, &runners->pending[i]);

@@ -62,20 +62,21 @@ read_memory(void *context, uint64_t address, void *to, size_t size)
 }
 
 static void
-begin_runtimes(struct taking *taking, uint32_t wanted)
+begin_runtimes(struct taking *taking, const struct core_sample_config *config)
 {
-	const struct runtimes_config config = {
+	const struct runtimes_config runtimes = {
 		.process = core_process(taking->core),
 		.maps = taking->maps,
 		.memory = { .read = read_memory, .context = taking },
 		.thread = core_waits_thread,
 		.context = &taking->waits,
-		.wanted = wanted,
+		.wanted = config->runtimes,
+		.tasks = config->tasks != NULL,
 	};
 
-	if (wanted == 0)
+	if (config->runtimes == 0)
 		return;
-	taking->runtimes = runtimes_create(&config);
+	taking->runtimes = runtimes_create(&runtimes);
 	taking->capture = runtime_capture_create(taking->runtimes);
 	taking->stacks.runtimes = taking->runtimes;
 	for (int i = 0; i < RUNTIME_LOOKS; i++)
@@ -178,7 +179,7 @@ take_thread(struct taking *taking, size_t index)
 
 /* In which calls they slept. */
 static void
-read_waiters(struct taking *taking, uint32_t runtimes)
+read_waiters(struct taking *taking, const struct core_sample_config *config)
 {
 	const size_t count = core_thread_count(taking->core);
 	struct core_waiter *waiter = xcalloc(count + 1, sizeof(*waiter));
@@ -196,7 +197,7 @@ read_waiters(struct taking *taking, uint32_t runtimes)
 		memcpy(waiter[i].call.args, thread.args, sizeof(thread.args));
 	}
 	core_waits_init(&taking->waits, waiter, count, taking->memory);
-	begin_runtimes(taking, runtimes);
+	begin_runtimes(taking, config);
 	core_waits_classify(&taking->waits, taking->maps, taking->profile);
 }
 
@@ -233,7 +234,7 @@ core_sample(const struct core *core, struct maps *maps, const struct core_sample
 	snapshot_init(&taking.snapshot);
 	snapshot_reserve(&taking.snapshot, STACK_AT_ONCE);
 	chain_init(&taking.chain);
-	read_waiters(&taking, config->runtimes);
+	read_waiters(&taking, config);
 	for (size_t i = 0; i < count; i++)
 		take_thread(&taking, i);
 	read_tasks(&taking, config->tasks);

@@ -166,11 +166,10 @@ long true_syscall(const struct tracked *thread, const struct syscall_info *info)
 void look_settle(struct sampler *sampler, struct tracked *thread, bool asleep);
 
 /* --- thread_tasks.c -------------------------------------------------------- */
-/* Tasks of a thread that stands still now, of all that do at this tick, of those that sleep. */
+/* Tasks of a thread that stands still now, of all that do at this tick. */
 void tasks_of_stopped(struct sampler *sampler, struct tracked *thread);
 void tasks_of_held(struct sampler *sampler);
-void tasks_of_sleepers(struct sampler *sampler);
-/* The last tick: what is not there yet is read, or said to be missing. */
+/* The last tick: those of all others are read, or said to be missing. */
 void tasks_finish(struct sampler *sampler);
 
 /* --- collect.c ------------------------------------------------------------- */

@@ -69,19 +69,6 @@ tasks_of_held(struct sampler *sampler)
 	}
 }
 
-void
-tasks_of_sleepers(struct sampler *sampler)
-{
-	const uint64_t until_ns = clock_now_ns() + OTHERS_MOST_NS;
-
-	for (size_t i = 0; are_wanted(sampler) && i < sampler->sleepers.count; i++) {
-		struct tracked *thread = sampler->sleepers.pending[i].thread;
-
-		if (!thread->tasks_read)
-			thread->tasks_read = read_tasks(sampler, thread, until_ns);
-	}
-}
-
 static void
 read_or_tell(struct sampler *sampler, struct tracked *thread, uint64_t until_ns)
 {
@@ -101,6 +88,10 @@ tasks_finish(struct sampler *sampler)
 {
 	const uint64_t until_ns = clock_now_ns() + OTHERS_MOST_NS;
 
+	if (sampler->config.tasks == NULL)
+		return;
+	/* It may take seconds: who stops only now is let go. */
+	sampler_leave(sampler);
 	for (size_t i = 0; are_wanted(sampler) && i < sampler->thread_count; i++) {
 		struct tracked *thread = sampler->thread[i];
 
@@ -109,6 +100,6 @@ tasks_finish(struct sampler *sampler)
 	}
 	if (are_wanted(sampler))
 		runtime_tasks_read(sampler->config.tasks, sampler->runtimes, 0, until_ns);
-	if (sampler->config.tasks != NULL)
-		runtime_tasks_finish(sampler->config.tasks);
+	sampler_return(sampler);
+	runtime_tasks_finish(sampler->config.tasks);
 }

@@ -119,6 +119,18 @@ resident(void *context, uint64_t address, bool swapped)
 	return resident_pages(&sampler->resident, address, swapped);
 }
 
+static void
+leave(void *context)
+{
+	sampler_leave(context);
+}
+
+static void
+back(void *context)
+{
+	sampler_return(context);
+}
+
 void
 waits_begin_runtimes(struct sampler *sampler)
 {
@@ -129,8 +141,11 @@ waits_begin_runtimes(struct sampler *sampler)
 		.read_pages = read_pages,
 		.resident = resident,
 		.thread = find_thread,
+		.leave = leave,
+		.back = back,
 		.context = sampler,
 		.wanted = sampler->config.runtimes,
+		.tasks = sampler->config.tasks != NULL,
 		.log = sampler->log,
 	};
 

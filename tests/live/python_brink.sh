@@ -1,21 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # While a thread stands still for its Python stack, nothing is read that somebody would have to
-# provide first, who may be that very thread: neither it nor the sampler waits for ever.
+# provide first, who may be that very thread: neither it nor the sampler waits for ever. Nor is it
+# while nobody does, because a thread that was asked may begin to at any time.
 . "${SOURCE:?}/tests/live/python_common.sh"
 
 tried=
 
+# brink_with WHERE OPTION
 brink_with() {
-	start_python "$SOURCE/tests/live/targets/python_brink.py"
+	start_python "$SOURCE/tests/live/targets/python_brink.py" "$1"
 	if grep -q '^none$' "$says" 2>/dev/null; then
 		end_python
 		return
 	fi
 	tried=yes
 	rm -f "$recording"
-	what="$version: wallsample record $1"
-	timeout -s KILL 20 "$WALLSAMPLE" record -o "$recording" -p "$target" -r 200 -d 1 "$1" \
+	what="$version: $1: wallsample record $2"
+	timeout -s KILL 20 "$WALLSAMPLE" record -o "$recording" -p "$target" -r 200 -d 1 "$2" \
 		>"$out" 2>"$err" </dev/null
 	status=$?
 	end_python
@@ -24,8 +26,9 @@ brink_with() {
 }
 
 brink() {
-	brink_with --no-jitter
-	brink_with --stop-all
+	brink_with frame --no-jitter
+	brink_with frame --stop-all
+	brink_with list --no-jitter
 }
 
 each_python brink

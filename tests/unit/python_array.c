@@ -373,7 +373,8 @@ scene_open(struct scene *scene, unsigned minor)
 		.read_pages = read_pages, .thread = find_thread, .context = scene,
 	};
 	scene->tools = (struct runtime_tools){
-		.config = &scene->config, .places = &scene->places,
+		.config = &scene->config, .memory = scene->config.memory,
+		.places = &scene->places,
 		.pages = pages_create(&scene->config),
 	};
 	runtime_places_init(&scene->places);

@@ -121,7 +121,6 @@ fill_common(struct python_layout *l)
 {
 	python_layout_clear(l);
 	l->runtime_interpreters = offsetof(_PyRuntimeState, interpreters.head);
-	l->runtime_finalizing = offsetof(_PyRuntimeState, _finalizing);
 	l->interpreter_id = offsetof(struct _is, id);
 	l->interpreter_next = offsetof(struct _is, next);
 	l->interpreter_threads = offsetof(struct _is, threads.head);
@@ -162,7 +161,6 @@ python_structures_old(struct python_layout *l)
 	l->cframe_previous = offsetof(_PyCFrame, previous);
 	l->frame_code = offsetof(_PyInterpreterFrame, f_code);
 	l->frame_instruction = offsetof(_PyInterpreterFrame, prev_instr);
-	l->frame_is_entry = offsetof(_PyInterpreterFrame, is_entry);
 	python_layout_finish(l);
 }
 

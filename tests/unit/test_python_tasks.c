@@ -162,7 +162,8 @@ start(void **state)
 	s->config.memory = s->memory->memory;
 	runtime_places_init(&s->places);
 	s->tools = (struct runtime_tools){
-		.config = &s->config, .places = &s->places, .pages = pages_create(&s->config),
+		.config = &s->config, .memory = s->config.memory, .places = &s->places,
+		.pages = pages_create(&s->config),
 	};
 	s->cpython.tools = &s->tools;
 	s->tasks = runtime_tasks_create();

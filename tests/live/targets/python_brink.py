@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A busy thread whose outermost frame says that it was called by one in memory that has no pages,
-# and that nobody but this very thread could give it one: userfaultfd(2).
+# and that nobody but this very thread could give it one: userfaultfd(2). With the argument "list"
+# it is the thread that leads there, as to the next of the interpreter's threads.
 #
 # Ends with its input, and says "turns COUNT" then.
 import ctypes
@@ -14,6 +15,8 @@ RANGE = 1 << 20
 SYS_USERFAULTFD = {"x86_64": 323, "aarch64": 282}
 # Of _PyInterpreterFrame since 3.11, else of PyFrameObject.
 PREVIOUS = 24 if sys.version_info < (3, 11) else 48 if sys.version_info < (3, 12) else 8
+
+NEXT = 8  # in PyThreadState
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
@@ -40,6 +43,19 @@ def outermost():
     return id(frame)
 
 
+def place_of_caller():
+    at = outermost()
+    if sys.version_info >= (3, 11):
+        at = ctypes.c_uint64.from_address(at + 24).value
+    return at + PREVIOUS
+
+
+def place_of_next():
+    current = ctypes.pythonapi.PyThreadState_Get
+    current.restype = ctypes.c_void_p
+    return current() + NEXT
+
+
 def leaf():
     turns = 0
     while not select.select([0], [], [], 0)[0]:
@@ -54,10 +70,8 @@ def main():
         print("none", flush=True)
         print("ready", flush=True)
         return
-    at = outermost()
-    if sys.version_info >= (3, 11):
-        at = ctypes.c_uint64.from_address(at + 24).value
-    place = ctypes.c_uint64.from_address(at + PREVIOUS)
+    place = ctypes.c_uint64.from_address(
+        place_of_next() if sys.argv[1:] == ["list"] else place_of_caller())
     before = place.value
     place.value = address + 64
     print("ready", flush=True)
