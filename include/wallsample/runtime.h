@@ -44,6 +44,12 @@ struct runtimes_config {
 	 */
 	size_t (*read_pages)(void *context, const uint64_t *page, size_t count, void *to);
 	/*
+	 * Reads pieces of memory in one call, one behind the other into `to`, and returns how many
+	 * of the first ones it has read; at most MEMORY_PIECES_MOST. NULL: one by one.
+	 */
+	size_t (*read_pieces)(void *context, const struct memory_piece *piece, size_t count,
+			      void *to);
+	/*
 	 * Which pages may be read without waiting, as resident_pages says it; NULL: all.
 	 */
 	uint32_t (*resident)(void *context, uint64_t address, bool swapped);
@@ -55,7 +61,7 @@ struct runtimes_config {
 	 */
 	void (*leave)(void *context);
 	void (*back)(void *context);
-	void *context;                 /* of the last five */
+	void *context;                 /* of the last six */
 	uint32_t wanted;               /* bit n: row n of the table */
 	bool tasks;                    /* those will be asked for: see runtime_tasks.h */
 	const struct log *log;         /* or NULL */
@@ -96,9 +102,10 @@ void runtime_capture_free(struct runtime_capture *capture);
 /*
  * Reads what there is of the thread, which stands still (`held`); or sleeps, then the caller checks
  * afterwards that it has not run. Of a thread that no runtime knows the capture is
- * empty. While it is held nothing is read but what is in memory, and a bounded amount.
+ * empty. While it is held nothing is read but what is in memory, and a bounded amount. `sp`: its
+ * stack pointer; 0: not known.
  */
-void runtime_capture_take(struct runtime_capture *capture, pid_t tid, bool held);
+void runtime_capture_take(struct runtime_capture *capture, pid_t tid, uint64_t sp, bool held);
 /* What it has of an earlier thread is forgotten: nothing was captured. */
 void runtime_capture_clear(struct runtime_capture *capture);
 

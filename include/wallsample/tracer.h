@@ -52,7 +52,7 @@ struct stop_request {
 	struct snapshot snapshot; /* initialised by the caller, filled here */
 	/* Called while the thread stands still, with its registers and stack copied: for what
 	 * else has to be read just then. Of microseconds; NULL: nothing is. */
-	void (*stopped)(void *context, pid_t tid);
+	void (*stopped)(void *context, pid_t tid, uint64_t sp);
 	void *context;
 	/* out */
 	enum stop_end end;

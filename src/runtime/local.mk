@@ -23,7 +23,8 @@ libwallsample_a_SOURCES += \
 	src/runtime/python_threads.c \
 	src/runtime/runtime_kind.h \
 	src/runtime/runtime_tasks.c \
-	src/runtime/runtimes.c
+	src/runtime/runtimes.c \
+	src/runtime/task.c
 if ARCH_X86_64
 libwallsample_a_SOURCES += src/runtime/python_branch_x86_64.c \
 	src/runtime/python_pthread_x86_64.c src/runtime/python_table_x86_64.c

@@ -233,8 +233,9 @@ captured_free(void *memory)
 /* The first that knows the thread; else the first that there is says of the lock that it needs
  * none. */
 static void
-capture(void *state, pid_t tid, void *memory)
+capture(void *state, pid_t tid, uint64_t sp, void *memory)
 {
+	(void)sp;
 	struct python *python = state;
 	struct python_captured *captured = memory;
 	struct cpython *of = NULL;

@@ -10,6 +10,7 @@
 #include "wallsample/runtime.h"
 #include "wallsample/runtime_tasks.h"
 #include "wallsample/table.h"
+#include "wallsample/task.h"
 
 /* --- places.c: functions at lines, told apart by their texts ---------------------------- */
 
@@ -57,6 +58,11 @@ struct runtime_tools {
 	struct pages *pages;
 };
 
+/* Reads all pieces, one behind the other into `to`; got[n]: the nth could be read, whole. To be used
+ * for tasks alone: nobody is held then, and it does not ask whether memory is there. */
+void runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
+			 size_t count, uint8_t *to, bool *got);
+
 /* Frames found by one merge; grows. */
 struct runtime_frames {
 	struct runtime_frame *frame;
@@ -64,6 +70,22 @@ struct runtime_frames {
 };
 
 void runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t place);
+
+/*
+ * Of a kind that schedules tasks on threads (task.h). Slots are numbered from 0 on; the array of
+ * them is read anew by `slots`, once a tick, and look is for those.
+ */
+struct runtime_scheduler {
+	const char *noun; /* "goroutine" */
+	size_t (*slots)(void *state);
+	/* In as few system calls as it takes, by runtime_read_pieces:
+	 * a microsecond a task is much. Sets every field of out[0 … count - 1]. */
+	void (*look)(void *state, const uint32_t *slot, size_t count, struct task *out);
+	const char *(*reason)(const void *state, uint32_t reason); /* NULL: no such */
+	/* As runtime_capture_task. Everything in it was read by `capture`. */
+	bool (*running)(void *state, const void *captured, struct task *task,
+			const uint8_t **stack, size_t *stack_size);
+};
 
 /* As the functions of runtime.h of the same names, for one kind of runtime in the process. */
 struct runtime_kind {
@@ -77,7 +99,8 @@ struct runtime_kind {
 	/* The memory of a capture, used again and again. */
 	void *(*captured_create)(void);
 	void (*captured_free)(void *captured);
-	void (*capture)(void *state, pid_t tid, void *captured); /* reads by tools->pages alone */
+	/* Reads by tools->pages alone. `sp`: the thread's stack pointer; 0: not known yet. */
+	void (*capture)(void *state, pid_t tid, uint64_t sp, void *captured);
 	/* Innermost first, in the order of `before`. */
 	void (*merge)(void *state, const void *captured, const struct chain *chain,
 		      struct runtime_frames *frames);
@@ -87,6 +110,7 @@ struct runtime_kind {
 	pid_t (*lock_owner)(void *state, uint64_t lock);
 	/* As runtime_tasks_read: adds tasks, and notes of what is missing. NULL: it has none. */
 	void (*tasks)(void *state, pid_t tid, uint64_t until_ns, struct runtime_tasks *to);
+	const struct runtime_scheduler *scheduler; /* NULL: it schedules none */
 };
 
 extern const struct runtime_kind runtime_python;

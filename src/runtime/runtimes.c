@@ -7,6 +7,9 @@
 #include "wallsample/resident.h"
 #include "wallsample/table.h"
 
+/* Of why tasks wait each kind has numbers of its own: which kind is in the high bits. */
+#define REASON_BITS 16
+
 static const struct runtime_kind *const kinds[] = {
 	&runtime_python,
 };
@@ -16,6 +19,7 @@ struct runtimes {
 	struct runtime_places places;
 	struct runtime_tools tools;
 	void *state[ARRAY_SIZE(kinds)]; /* NULL: not wanted */
+	size_t slots[ARRAY_SIZE(kinds)]; /* of tasks */
 	bool any;
 };
 
@@ -212,6 +216,76 @@ runtimes_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns, struct r
 			kinds[i]->tasks(runtimes->state[i], tid, until_ns, to);
 }
 
+/* --- tasks that a runtime schedules ------------------------------------------------------- */
+
+size_t
+runtimes_task_slots(struct runtimes *runtimes)
+{
+	size_t all = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		runtimes->slots[i] = 0;
+		if (runtimes->state[i] != NULL && kinds[i]->scheduler != NULL)
+			runtimes->slots[i] = kinds[i]->scheduler->slots(runtimes->state[i]);
+		if (runtimes->slots[i] > TASK_SLOTS_MOST - all)
+			runtimes->slots[i] = TASK_SLOTS_MOST - all;
+		all += runtimes->slots[i];
+	}
+	return all;
+}
+
+void
+runtimes_look_at_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t count,
+		       struct task *out)
+{
+	uint32_t first = 0, *own = xcalloc(count + 1, sizeof(*own));
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) && count > 0; i++) {
+		const size_t end = first + runtimes->slots[i];
+		size_t part = 0;
+
+		for (; part < count && slot[part] < end; part++)
+			own[part] = slot[part] - first;
+		if (part > 0)
+			kinds[i]->scheduler->look(runtimes->state[i], own, part, out);
+		for (size_t at = 0; at < part; at++)
+			if (out[at].reason != 0)
+				out[at].reason |= (uint32_t)i << REASON_BITS;
+		slot += part;
+		out += part;
+		count -= part;
+		first = (uint32_t)end;
+	}
+	memset(out, 0, count * sizeof(*out));
+	free(own);
+}
+
+const char *
+runtimes_task_reason(const struct runtimes *runtimes, uint32_t reason)
+{
+	const size_t kind = reason >> REASON_BITS;
+	const char *text = NULL;
+
+	if (kind < ARRAY_SIZE(kinds) && runtimes->state[kind] != NULL &&
+	    kinds[kind]->scheduler != NULL)
+		text = kinds[kind]->scheduler->reason(runtimes->state[kind],
+						      reason & ((1U << REASON_BITS) - 1));
+	return text != NULL ? text : "";
+}
+
+const char *
+runtimes_task_noun(const struct runtimes *runtimes, uint32_t slot)
+{
+	size_t end = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		end += runtimes->slots[i];
+		if (slot < end)
+			return kinds[i]->scheduler->noun;
+	}
+	return "task";
+}
+
 /* --- captures -------------------------------------------------------------------------------- */
 
 struct runtime_capture *
@@ -239,7 +313,7 @@ runtime_capture_free(struct runtime_capture *capture)
 }
 
 void
-runtime_capture_take(struct runtime_capture *capture, pid_t tid, bool held)
+runtime_capture_take(struct runtime_capture *capture, pid_t tid, uint64_t sp, bool held)
 {
 	struct runtimes *runtimes = capture->runtimes;
 
@@ -247,7 +321,7 @@ runtime_capture_take(struct runtime_capture *capture, pid_t tid, bool held)
 	pages_begin_capture(runtimes->tools.pages, held);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (capture->captured[i] != NULL)
-			kinds[i]->capture(runtimes->state[i], tid, capture->captured[i]);
+			kinds[i]->capture(runtimes->state[i], tid, sp, capture->captured[i]);
 }
 
 void
@@ -281,4 +355,23 @@ runtime_capture_gil(const struct runtime_capture *capture, long number, const ui
 		if (capture->captured[i] != NULL)
 			gil = kinds[i]->gil(runtimes->state[i], capture->captured[i], number, args);
 	return gil;
+}
+
+bool
+runtime_capture_task(const struct runtime_capture *capture, struct task *task, const char **noun,
+		     const uint8_t **stack, size_t *stack_size)
+{
+	const struct runtimes *runtimes = capture->runtimes;
+
+	for (size_t i = 0; capture->taken && i < ARRAY_SIZE(kinds); i++) {
+		const struct runtime_scheduler *scheduler = kinds[i]->scheduler;
+
+		if (capture->captured[i] == NULL || scheduler == NULL ||
+		    !scheduler->running(runtimes->state[i], capture->captured[i], task, stack,
+					stack_size))
+			continue;
+		*noun = scheduler->noun;
+		return true;
+	}
+	return false;
 }

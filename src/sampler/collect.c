@@ -126,11 +126,11 @@ sleeps_again(struct sampler *sampler, struct pending *pending)
 }
 
 static void
-capture_runtimes(void *context, pid_t tid)
+capture_runtimes(void *context, pid_t tid, uint64_t sp)
 {
 	const struct in_stop *in_stop = context;
 
-	runtime_capture_take(in_stop->capture, tid, true);
+	runtime_capture_take(in_stop->capture, tid, sp, true);
 	/* Of one that is late nobody knows when it will stop: that is now. */
 	if (in_stop->thread->late != NULL)
 		tasks_of_stopped(in_stop->sampler, in_stop->thread);
@@ -367,7 +367,7 @@ capture_sleeper(struct sampler *sampler, struct pending *pending, bool held)
 	if (pending->capture == NULL || !runtimes_any(sampler->runtimes))
 		return true;
 	runtime_capture_take(pending->capture, pending->thread->watch.tid,
-			     held || sampler->late_count > 0);
+			     pending->request->snapshot.regs.sp, held || sampler->late_count > 0);
 	return watch_read_sched(&pending->thread->watch, sampler->process, &after) == LOOK_OK &&
 	       after.switches == pending->thread->sched.switches;
 }
@@ -434,7 +434,7 @@ rehearse(struct pending *pending)
 {
 	tracer_rehearse(pending->request);
 	if (pending->request->stopped != NULL)
-		runtime_capture_take(pending->capture, pending->thread->watch.tid, true);
+		runtime_capture_take(pending->capture, pending->thread->watch.tid, 0, true);
 }
 
 void

@@ -169,7 +169,8 @@ take_thread(struct taking *taking, size_t index)
 	sample.state = state_of(&thread);
 	sample.syscall = (int32_t)true_syscall(taking, &thread);
 	if (taking->capture != NULL) {
-		runtime_capture_take(taking->capture, thread.tid, false);
+		runtime_capture_take(taking->capture, thread.tid,
+				     taking->snapshot.regs.sp, false);
 		sample.gil = runtime_capture_gil(taking->capture, sample.syscall, thread.args);
 	}
 	waiter->stack = sample.stack =

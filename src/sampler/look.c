@@ -177,7 +177,7 @@ sample_not_stopped(struct sampler *sampler, struct tracked *thread, int64_t samp
 
 	thread->gil = GIL_UNKNOWN;
 	if (sampler->runtimes != NULL && runtimes_any(sampler->runtimes)) {
-		runtime_capture_take(sampler->lock_capture, thread->watch.tid, false);
+		runtime_capture_take(sampler->lock_capture, thread->watch.tid, 0, false);
 		thread->gil = runtime_capture_gil(sampler->lock_capture, SYSCALL_NONE, no_args);
 	}
 	sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_RUNNING, samples, weight_ns);

@@ -111,6 +111,14 @@ read_pages(void *context, const uint64_t *page, size_t count, void *to)
 	return memory_read_pages(sampler->process->pid, page, count, to);
 }
 
+static size_t
+read_pieces(void *context, const struct memory_piece *piece, size_t count, void *to)
+{
+	const struct sampler *sampler = context;
+
+	return memory_read_pieces(sampler->process->pid, piece, count, to);
+}
+
 static uint32_t
 resident(void *context, uint64_t address, bool swapped)
 {
@@ -139,6 +147,7 @@ waits_begin_runtimes(struct sampler *sampler)
 		.maps = sampler->maps,
 		.memory = sampler->waits.source.memory,
 		.read_pages = read_pages,
+		.read_pieces = read_pieces,
 		.resident = resident,
 		.thread = find_thread,
 		.leave = leave,

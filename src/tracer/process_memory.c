@@ -37,3 +37,26 @@ memory_read_pages(pid_t tid, const uint64_t *page, size_t count, void *to)
 	got = process_vm_readv(tid, &local, 1, remote, count, 0);
 	return got > 0 ? (size_t)got / MEMORY_PAGE : 0;
 }
+
+size_t
+memory_read_pieces(pid_t tid, const struct memory_piece *piece, size_t count, void *to)
+{
+	struct iovec local = { .iov_base = to, .iov_len = 0 };
+	struct iovec remote[MEMORY_PIECES_MOST];
+	size_t whole = 0;
+	ssize_t got;
+
+	if (count == 0)
+		return 0;
+	if (count > MEMORY_PIECES_MOST)
+		count = MEMORY_PIECES_MOST;
+	for (size_t i = 0; i < count; i++) {
+		remote[i] = (struct iovec){ .iov_base = (void *)(uintptr_t)piece[i].address,
+					    .iov_len = piece[i].size };
+		local.iov_len += piece[i].size;
+	}
+	got = process_vm_readv(tid, &local, 1, remote, count, 0);
+	while (whole < count && got >= (ssize_t)piece[whole].size)
+		got -= (ssize_t)piece[whole++].size;
+	return whole;
+}

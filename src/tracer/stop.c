@@ -207,7 +207,8 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	snapshot->stack_size = stack_copy(process, request->watch, snapshot->regs.sp,
 					  snapshot->stack, request->stack_want);
 	if (request->stopped != NULL)
-		request->stopped(request->context, request->watch->tid);
+		request->stopped(request->context, request->watch->tid,
+				 request->snapshot.regs.sp);
 	if (!counters_first)
 		look = read_counters(process, request);
 	request->group_stopped = kind == KIND_GROUP_STOP;

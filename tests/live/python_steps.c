@@ -246,7 +246,7 @@ static bool
 look(struct stepped *stepped)
 {
 	take_snapshot(stepped);
-	runtime_capture_take(stepped->capture, stepped->pid, true);
+	runtime_capture_take(stepped->capture, stepped->pid, 0, true);
 	unwinder_walk(stepped->unwinder, &stepped->snapshot, false, &stepped->chain);
 	return describe(stepped);
 }

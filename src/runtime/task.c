@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* task.c - what is the same for the tasks of all runtimes; pieces of memory, many at a time. */
+#include "wallsample/task.h"
+
+#include <string.h>
+
+#include "runtime_kind.h"
+
+const char *
+task_state_text(enum task_state state)
+{
+	static const char *const texts[] = {
+#define X(name, text) [TASK_##name] = text,
+		TASK_STATES(X)
+#undef X
+	};
+
+	return texts[state];
+}
+
+bool
+task_is_same(const struct task *one, const struct task *other)
+{
+	return one->id == other->id && one->address == other->address &&
+	       one->state == other->state && one->tid == other->tid && one->pc == other->pc &&
+	       one->sp == other->sp && one->stack_low == other->stack_low &&
+	       one->stack_high == other->stack_high;
+}
+
+/* One that cannot be read costs those behind it nothing but another call. */
+void
+runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
+		    size_t count, uint8_t *to, bool *got)
+{
+	const struct runtimes_config *config = tools->config;
+
+	for (size_t at = 0; at < count;) {
+		size_t asked = 1, whole, i;
+
+		if (config->read_pieces != NULL) {
+			asked = count - at < MEMORY_PIECES_MOST ? count - at : MEMORY_PIECES_MOST;
+			whole = config->read_pieces(config->context, piece + at, asked, to);
+		} else {
+			whole = tools->memory.read(tools->memory.context, piece[at].address, to,
+						   piece[at].size);
+		}
+		for (i = 0; i < asked && i <= whole; i++, at++) {
+			got[at] = i < whole;
+			to += piece[at].size;
+		}
+	}
+}
