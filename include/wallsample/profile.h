@@ -44,10 +44,21 @@ struct profile_stack {
 	uint32_t caller; /* index of a profile_stack, or STACK_NONE */
 };
 
+/*
+ * Who does something: a thread, or a task that a runtime schedules on threads (task.h). While a
+ * thread runs a task its samples are the task's.
+ */
 struct profile_thread {
-	pid_t tid;
+	pid_t tid;           /* 0: a task, or what many share */
 	uint64_t start_time; /* tells two threads with the same id apart */
-	uint32_t name;       /* number of its text: the name it had last */
+	uint32_t name;       /* number of its text: the name it had last; of a task "goroutine" */
+	/* The rest is of a task. */
+	bool is_task;
+	bool system;         /* the runtime's own */
+	uint64_t task_id;    /* 0: of many that began with the same function */
+	uint32_t entry;      /* frames, or FRAME_NONE: that function, */
+	uint32_t created_at; /* and the place that made it */
+	uint64_t creator;    /* the task_id of the task that did; 0: not known */
 };
 
 /*
@@ -75,9 +86,12 @@ enum weight {
 
 const char *weight_word(enum weight weight); /* "wall" */
 
-/* Samples of one thread with the same stack, state, system call, wait and part in a GIL. */
+/* Samples of one thread with the same stack, state, system call, wait, part in a GIL and carrier. */
 struct profile_entry {
 	uint32_t thread, stack;
+	/* One more than the number of the thread that ran the task; 0: it is no task's sample, or
+	 * no thread did. */
+	uint32_t carrier;
 	enum run_state state;
 	int32_t syscall;    /* number it sleeps in; SYSCALL_NONE, SYSCALL_UNKNOWN */
 	uint32_t wait;      /* 0: none */
@@ -107,7 +121,8 @@ struct profile_recorder {
 	/* Real time of a sample that has been told. */
 	void (*charge)(void *context, const struct profile_entry *entry, int64_t latency_ns);
 	void (*blame)(void *context, const struct profile_blame *blame);
-	void (*tick)(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable);
+	void (*tick)(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable,
+		     uint32_t ready);
 	void *context;
 };
 
@@ -131,6 +146,9 @@ void profile_rename_frame(struct profile *profile, uint32_t frame, const char *n
 uint32_t profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t caller);
 uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time,
 			    const char *name);
+/* The task of this name ("goroutine") and number that has its structure at `address`. */
+uint32_t profile_add_task(struct profile *profile, const struct profile_thread *task,
+			  uint64_t address);
 void profile_rename_thread(struct profile *profile, uint32_t thread, const char *name);
 /*
  * Adds samples. The numbers may be negative: a thread that is looked at less often
@@ -147,6 +165,8 @@ void profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns)
  */
 void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism,
 		      uint32_t runnable);
+/* At the next tick to be added so many tasks wait for a thread to run on. */
+void profile_set_ready(struct profile *profile, uint32_t ready);
 
 size_t profile_frame_count(const struct profile *profile);
 size_t profile_stack_count(const struct profile *profile);
@@ -156,6 +176,8 @@ uint32_t profile_renamed(const struct profile *profile, size_t index); /* a fram
 size_t profile_entry_count(const struct profile *profile);
 uint64_t profile_tick_count(const struct profile *profile);
 uint64_t profile_wall_ns(const struct profile *profile); /* sum of the ticks' spans */
+double profile_ready_ns(const struct profile *profile);    /* such tasks times time */
+uint32_t profile_ready_most(const struct profile *profile); /* at one tick */
 /* One more than the highest parallelism there was; 0 before the first tick. */
 size_t profile_parallelism_count(const struct profile *profile);
 const struct profile_parallelism *profile_parallelism(const struct profile *profile,

@@ -24,7 +24,7 @@
 
 /* "wsdb", in the file's header; and what its tables are. */
 #define RECORDING_APPLICATION_ID 0x77736462
-#define RECORDING_SCHEMA 3
+#define RECORDING_SCHEMA 4
 
 struct recording_config {
 	int dirfd;               /* folder of the file; kept open by the caller */

@@ -73,6 +73,7 @@ struct recording_load {
 	uint32_t number;              /* 0, 1, … of several: their threads are kept apart */
 	const char *label;            /* goes before the names of its threads; or NULL */
 	const struct recording_selection *selection; /* NULL: all */
+	bool threads_only;            /* a task's samples are those of the threads that ran it */
 	struct sampler_stats *stats;  /* its cost and losses are added; or NULL */
 	uint64_t selected_ns;         /* filled in: time of the ticks that were wanted */
 };
@@ -83,6 +84,7 @@ int recording_load(struct recording *recording, struct recording_load *load, str
 
 struct recording_span {
 	uint32_t thread, stack; /* of the profile it was loaded into last */
+	uint32_t carrier;       /* as in struct profile_entry */
 	enum run_state state;
 	int32_t syscall;
 	uint32_t wait;             /* of the same profile */
@@ -111,6 +113,7 @@ int recording_each_span(struct recording *recording, enum recording_order order,
 struct recording_tick {
 	uint64_t start_ns, span_ns;
 	uint32_t parallelism, runnable;
+	uint32_t ready; /* tasks that no thread had taken up */
 };
 
 /* Of those that recording_info counts. */

@@ -68,6 +68,7 @@ struct sampler_config {
 	 * finished at the last; borrowed; NULL: none are read. */
 	struct runtime_tasks *tasks;
 	uint32_t runtimes;       /* which language runtimes are read: see runtime.h; 0: none */
+	bool threads_only;       /* tasks that those schedule are no samples of their own */
 };
 
 /* Why sampling ended. */
@@ -84,6 +85,9 @@ enum sampler_end {
 	X(DENIED, "[failed: not permitted]")                                   \
 	X(UNREADABLE, "[failed: stack not readable]")                          \
 	X(MOVED, "[failed: moved while it was read]")                          \
+	X(TASK_MOVED, "[failed: task moved while it was read]")                \
+	X(TASK_FINISHED, "[failed: task already finished]")                    \
+	X(TASK_UNCAUGHT, "[failed: thread could not be stopped]")              \
 	X(NOT_STOPPED, "[running: not stopped]")
 
 enum sample_failure {
@@ -112,6 +116,12 @@ struct sampler_stats {
 	uint64_t thread_samples;   /* thread-ticks in the profile */
 	uint64_t threads_seen;
 	uint32_t threads_most;     /* at one tick */
+	/* Of tasks that no thread ran: task.h. */
+	uint64_t task_looks;       /* at their structures */
+	uint64_t task_stacks;      /* that were walked; the others were as before */
+	uint64_t tasks_seen;
+	uint32_t tasks_most;       /* at one tick, about */
+	uint32_t tasks_thinnest;   /* one in so many was looked at, at most */
 	unsigned cpus;             /* that the target may use; 0: not known */
 	uint64_t looks;            /* reads of a thread's counters */
 	uint64_t reused;           /* thread-ticks whose stack was reused, no look included */

@@ -28,6 +28,7 @@
 	X(SLEEPING, "sleeping", 'S')        /* in a system call, interruptible */ \
 	X(DISK, "disk", 'D')                /* uninterruptible: disk or page fault */ \
 	X(STOPPED, "stopped", 'T')          /* by a job-control signal */      \
+	X(READY, "ready", 'Y')              /* a task that no thread has taken up yet */ \
 	X(UNKNOWN, "unknown", '?')          /* gone before it could be told */
 
 enum run_state {

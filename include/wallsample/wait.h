@@ -71,6 +71,7 @@
 	X(FAULT, "page fault")                                                 \
 	X(DISK, "disk")     /* in a system call, uninterruptible */            \
 	X(STOPPED, "continuation") /* stopped by a job-control signal */       \
+	X(TASK, "task") /* of a task, for what its runtime says: that is the object */ \
 	X(OTHER, "system call")
 
 enum wait_kind {

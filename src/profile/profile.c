@@ -192,10 +192,32 @@ profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time, cons
 	if (added) {
 		profile->thread = xgrow(profile->thread, &profile->thread_capacity,
 					profile->thread_count + 1, sizeof(*profile->thread));
-		profile->thread[profile->thread_count++] =
-			(struct profile_thread){ .tid = tid, .start_time = start_time };
+		profile->thread[profile->thread_count++] = (struct profile_thread){
+			.tid = tid,
+			.start_time = start_time,
+			.entry = FRAME_NONE,
+			.created_at = FRAME_NONE,
+		};
 	}
 	profile_rename_thread(profile, id, name);
+	return id;
+}
+
+uint32_t
+profile_add_task(struct profile *profile, const struct profile_thread *task, uint64_t address)
+{
+	/* No thread has an id that large. */
+	const uint64_t key = UINT64_C(1) << 63 | (uint64_t)task->name << 32 | task->entry;
+	bool added;
+	const uint32_t id = *table_place(&profile->thread_table, task->task_id ^ key << 1,
+					 task->task_id != 0 ? ~address : key,
+					 (uint32_t)profile->thread_count, &added);
+
+	if (added) {
+		profile->thread = xgrow(profile->thread, &profile->thread_capacity,
+					profile->thread_count + 1, sizeof(*profile->thread));
+		profile->thread[profile->thread_count++] = *task;
+	}
 	return id;
 }
 
@@ -211,7 +233,8 @@ profile_add(struct profile *profile, const struct profile_entry *sample)
 	const uint64_t a = (uint64_t)sample->thread << 32 | sample->stack;
 	const uint64_t b = (uint64_t)sample->gil << 40 | (uint64_t)sample->state << 32 |
 			   (uint32_t)sample->syscall;
-	const uint32_t doing = *table_place(&profile->doing_table, b, sample->wait,
+	const uint64_t c = (uint64_t)sample->carrier << 32 | sample->wait;
+	const uint32_t doing = *table_place(&profile->doing_table, b, c,
 					    (uint32_t)profile->doing_table.count, NULL);
 	const uint32_t fresh = (uint32_t)profile->entry_count;
 	bool added;
@@ -241,6 +264,24 @@ profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns)
 }
 
 void
+profile_set_ready(struct profile *profile, uint32_t ready)
+{
+	profile->ready = ready;
+}
+
+double
+profile_ready_ns(const struct profile *profile)
+{
+	return profile->ready_ns;
+}
+
+uint32_t
+profile_ready_most(const struct profile *profile)
+{
+	return profile->ready_most;
+}
+
+void
 profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism,
 		 uint32_t runnable)
 {
@@ -248,7 +289,11 @@ profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism
 
 	if (profile->recorder != NULL)
 		profile->recorder->tick(profile->recorder->context, span_ns, parallelism,
-					runnable);
+					runnable, profile->ready);
+	profile->ready_ns += (double)profile->ready * (double)span_ns;
+	if (profile->ready > profile->ready_most)
+		profile->ready_most = profile->ready;
+	profile->ready = 0;
 
 	while (profile->parallelism_count <= parallelism) {
 		profile->parallelism =

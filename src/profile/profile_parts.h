@@ -31,7 +31,7 @@ struct profile {
 	size_t wait_count, wait_capacity;
 	struct table wait_table; /* (kind and timed, object) */
 
-	struct table doing_table; /* (GIL, state and system call, wait): all numbers of a doing */
+	struct table doing_table; /* (GIL, state and system call, wait and carrier): all numbers of a doing */
 	struct profile_entry *entry;
 	size_t entry_count, entry_capacity;
 	struct table entry_table; /* (thread and stack, doing) */
@@ -48,6 +48,8 @@ struct profile {
 	struct table deadlock_table; /* (sum of its threads and waits, size of the ring) */
 
 	uint64_t ticks, wall_ns;
+	uint32_t ready, ready_most; /* of the next tick; at any */
+	double ready_ns;
 	const struct profile_recorder *recorder; /* NULL: none */
 };
 

@@ -44,6 +44,8 @@ struct recording {
 	uint64_t *turn;         /* the tick after it at which that changes, or their number */
 	/* Its numbers -> those of the profile it was loaded into last. */
 	uint32_t *stack, *thread, *wait;
+	const struct profile *profile; /* that one, borrowed; NULL: none yet */
+	bool threads_only;      /* as it was asked for then */
 	size_t stacks, threads, waits;
 	struct table syscalls;  /* number in the recording -> number here */
 };
@@ -93,6 +95,10 @@ const char *rows_text(struct rows *rows, int column);
 /* Of a word that is none of ours, as of NULL, nothing is known. */
 enum gil rows_gil(struct rows *rows, int column);
 int rows_end(struct rows *rows, const char *table, struct error *err);
+
+/* --- reader_load.c */
+/* The sample of a task becomes that of the thread that ran it; false: none did. */
+bool reader_is_of_thread(const struct profile *profile, struct profile_entry *entry);
 
 /* --- reader_ticks.c */
 int32_t reader_syscall(const struct recording *recording, int32_t number);

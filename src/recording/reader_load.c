@@ -183,6 +183,34 @@ load_stacks(struct loading *loading, struct error *err)
 	return rows_end(&rows, "stacks", err);
 }
 
+/* Of several recordings each has tasks of its own. */
+static uint32_t
+load_task(struct loading *loading, struct rows *rows, const char *name)
+{
+	const int64_t most = (int64_t)loading->frames - 1;
+	const int64_t entry = rows_number(rows, 6, -1, most);
+	const int64_t created_at = rows_number(rows, 7, -1, most);
+	struct profile *profile = loading->load->profile;
+	struct profile_thread task = {
+		.is_task = true,
+		.name = profile_intern_text(profile, name),
+		.task_id = (uint64_t)rows_number(rows, 4, INT64_MIN, INT64_MAX),
+		.system = rows_number(rows, 5, 0, 1) != 0,
+		.creator = (uint64_t)rows_number(rows, 8, INT64_MIN, INT64_MAX),
+		.entry = FRAME_NONE,
+		.created_at = FRAME_NONE,
+	};
+
+	if (rows->bad)
+		return 0;
+	if (entry >= 0)
+		task.entry = loading->frame[entry];
+	if (created_at >= 0)
+		task.created_at = loading->frame[created_at];
+	return profile_add_task(profile, &task,
+				(uint64_t)loading->load->number << 32 | loading->threads);
+}
+
 static int
 load_threads(struct loading *loading, struct error *err)
 {
@@ -192,7 +220,8 @@ load_threads(struct loading *loading, struct error *err)
 
 	strbuf_init(&name);
 	rows_begin(&rows, loading->recording,
-		   "SELECT id, tid, start_time, name FROM threads ORDER BY id");
+		   "SELECT id, tid, start_time, name, task, system, entry, created_at, creator "
+		   "FROM threads ORDER BY id");
 	while (next_row(&rows, loading->threads)) {
 		const pid_t tid = (pid_t)rows_number(&rows, 1, 0, INT32_MAX);
 		const uint64_t start = (uint64_t)rows_number(&rows, 2, 0, NUMBER_MOST);
@@ -202,9 +231,12 @@ load_threads(struct loading *loading, struct error *err)
 			strbuf_add_format(&name, "%s ", load->label);
 		strbuf_add_text(&name, rows_text(&rows, 3));
 		add_number(&loading->thread, &loading->threads, &loading->thread_capacity,
-			   profile_add_thread(load->profile, tid,
-					      start ^ (uint64_t)load->number << START_TIME_BITS,
-					      name.data));
+			   !rows_is_null(&rows, 4) ?
+				   load_task(loading, &rows, name.data) :
+				   profile_add_thread(load->profile, tid,
+						      start ^ (uint64_t)load->number
+								      << START_TIME_BITS,
+						      name.data));
 	}
 	strbuf_release(&name);
 	return rows_end(&rows, "threads", err);
@@ -268,6 +300,7 @@ read_entry(struct loading *loading, struct rows *rows, struct profile_entry *ent
 {
 	const int64_t thread = rows_number(rows, 1, 0, (int64_t)loading->threads - 1);
 	const int64_t stack = rows_number(rows, 2, -1, (int64_t)loading->stacks - 1);
+	const int64_t carrier = rows_number(rows, 13, -1, (int64_t)loading->threads - 1);
 	int64_t wait;
 
 	if (!run_state_parse(rows_text(rows, 3), &entry->state))
@@ -284,8 +317,18 @@ read_entry(struct loading *loading, struct rows *rows, struct profile_entry *ent
 		return false;
 	entry->wait = loading->wait[wait];
 	entry->thread = loading->thread[thread];
+	entry->carrier = carrier < 0 ? 0 : loading->thread[carrier] + 1;
 	entry->stack = stack < 0 ? STACK_NONE : loading->stack[stack];
 	return true;
+}
+
+bool
+reader_is_of_thread(const struct profile *profile, struct profile_entry *entry)
+{
+	if (entry->carrier != 0)
+		entry->thread = entry->carrier - 1;
+	entry->carrier = 0;
+	return !profile_thread(profile, entry->thread)->is_task;
 }
 
 static int
@@ -296,7 +339,7 @@ load_spans(struct loading *loading, struct error *err)
 
 	rows_begin(&rows, loading->recording,
 		   "SELECT id, thread, stack, state, syscall, wait, gil, first_tick, ticks, "
-		   "samples, wall_ns, overhead_ns, latency_ns FROM spans ORDER BY id");
+		   "samples, wall_ns, overhead_ns, latency_ns, carrier FROM spans ORDER BY id");
 	while (rows_next_id(&rows, NUMBER_MOST, &id)) {
 		struct profile_entry entry;
 
@@ -307,7 +350,9 @@ load_spans(struct loading *loading, struct error *err)
 				  (uint64_t)rows_number(&rows, 7, 0, NUMBER_MOST),
 				  (uint64_t)rows_number(&rows, 8, 0, NUMBER_MOST), &entry))
 			continue;
-		profile_add(loading->load->profile, &entry);
+		if (!loading->load->threads_only ||
+		    reader_is_of_thread(loading->load->profile, &entry))
+			profile_add(loading->load->profile, &entry);
 	}
 	return rows_end(&rows, "samples", err);
 }
@@ -436,6 +481,8 @@ recording_load(struct recording *recording, struct recording_load *load, struct 
 	recording->stacks = loading.stacks;
 	recording->thread = loading.thread;
 	recording->threads = loading.threads;
+	recording->profile = load->profile;
+	recording->threads_only = load->threads_only;
 	free(recording->wait);
 	recording->wait = loading.wait;
 	recording->waits = loading.waits;

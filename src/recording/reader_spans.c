@@ -57,12 +57,25 @@ tell(const struct recording *recording, const struct recording_span *span,
 }
 
 static bool
+as_of_thread(const struct recording *recording, struct recording_span *span)
+{
+	struct profile_entry entry = { .thread = span->thread, .carrier = span->carrier };
+
+	if (!reader_is_of_thread(recording->profile, &entry))
+		return false;
+	span->thread = entry.thread;
+	span->carrier = 0;
+	return true;
+}
+
+static bool
 read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 {
 	const struct recording *recording = rows->recording;
 	const int64_t thread = rows_number(rows, 0, 0, (int64_t)recording->threads - 1);
 	const int64_t stack = rows_number(rows, 1, -1, (int64_t)recording->stacks - 1);
 	const int64_t wait = rows_number(rows, 6, 0, (int64_t)recording->waits - 1);
+	const int64_t carrier = rows_number(rows, 8, -1, (int64_t)recording->threads - 1);
 
 	*span = (struct recording_span){
 		.syscall = (int32_t)rows_number(rows, 3, INT32_MIN, INT32_MAX),
@@ -79,12 +92,16 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 	span->thread = recording->thread[thread];
 	span->wait = recording->wait[wait];
 	span->stack = stack < 0 ? STACK_NONE : recording->stack[stack];
+	span->carrier = carrier < 0 ? 0 : recording->thread[carrier] + 1;
+	if (recording->threads_only && !as_of_thread(recording, span))
+		return false;
 	return place(recording, span, &next[thread]);
 }
 
 /* Samples of which there is none, or whose ticks are none, have only a weight. */
 #define SPANS                                                                                    \
-	"SELECT thread, stack, state, syscall, first_tick, ticks, wait, gil FROM spans "         \
+	"SELECT thread, stack, state, syscall, first_tick, ticks, wait, gil, carrier "          \
+	"FROM spans "                                                                            \
 	"WHERE samples > 0 AND ticks > 0 ORDER BY "
 
 static const char *const queries[] = {

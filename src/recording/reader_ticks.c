@@ -17,13 +17,14 @@ reader_load_ticks(struct recording *recording, struct error *err)
 	int64_t n;
 
 	rows_begin(&rows, recording,
-		   "SELECT n, span_ns, parallelism, runnable FROM ticks ORDER BY n");
+		   "SELECT n, span_ns, parallelism, runnable, ready FROM ticks ORDER BY n");
 	while (rows_next_id(&rows, NUMBER_MOST, &n)) {
 		struct recording_tick tick = {
 			.start_ns = time_ns,
 			.span_ns = (uint64_t)rows_number(&rows, 1, 0, NUMBER_MOST),
 			.parallelism = (uint32_t)rows_number(&rows, 2, 0, PARALLELISM_MOST),
 			.runnable = (uint32_t)rows_number(&rows, 3, 0, INT32_MAX),
+			.ready = (uint32_t)rows_number(&rows, 4, 0, UINT32_MAX),
 		};
 
 		time_ns += tick.span_ns;
@@ -133,6 +134,7 @@ reader_sum_ticks(struct recording *recording, struct recording_load *load)
 		if (!wanted)
 			continue;
 		load->selected_ns += tick->span_ns;
+		profile_set_ready(load->profile, load->threads_only ? 0 : tick->ready);
 		profile_add_tick(load->profile, tick->span_ns, tick->parallelism, tick->runnable);
 	}
 	find_turns(recording);

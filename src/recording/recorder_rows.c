@@ -88,6 +88,25 @@ put_frame(struct recorder *recorder, uint32_t id)
 			    (int64_t)frame->bytecode_size, NULL, NULL);
 }
 
+/* A thread that is no task has no number of one; no frame is one that there is not. */
+static int
+put_thread(struct recorder *recorder, int64_t id, const struct profile_thread *thread)
+{
+	const char *name = profile_text(recorder->profile, thread->name);
+
+	if (!thread->is_task)
+		return recorder_put(recorder, TABLE_THREADS, "iiisssiii", id, (int64_t)thread->tid,
+				    (int64_t)thread->start_time, name, NULL, NULL, (int64_t)-1,
+				    (int64_t)-1, (int64_t)0);
+	return recorder_put(recorder, TABLE_THREADS, "iiisiiiii", id, (int64_t)thread->tid,
+			    (int64_t)thread->start_time, name, (int64_t)thread->task_id,
+			    (int64_t)thread->system,
+			    thread->entry == FRAME_NONE ? (int64_t)-1 : (int64_t)thread->entry,
+			    thread->created_at == FRAME_NONE ? (int64_t)-1 :
+							       (int64_t)thread->created_at,
+			    (int64_t)thread->creator);
+}
+
 /* New ones, and those with another name. */
 static int
 put_frames(struct recorder *recorder)
@@ -136,9 +155,7 @@ put_threads(struct recorder *recorder)
 
 		if (i < recorder->written.threads && recorder->written.names[i] == thread->name)
 			continue;
-		rc = recorder_put(recorder, TABLE_THREADS, "iiis", (int64_t)i,
-				  (int64_t)thread->tid, (int64_t)thread->start_time,
-				  profile_text(profile, thread->name));
+		rc = put_thread(recorder, (int64_t)i, thread);
 	}
 	return rc;
 }
@@ -176,9 +193,10 @@ put_ticks(struct recorder *recorder)
 	for (size_t i = 0; rc == SQLITE_OK && i < spans->tick_count; i++) {
 		const struct tick_row *tick = &spans->tick[i];
 
-		rc = recorder_put(recorder, TABLE_TICKS, "iiiii", (int64_t)(first + i),
+		rc = recorder_put(recorder, TABLE_TICKS, "iiiiii", (int64_t)(first + i),
 				  (int64_t)tick->start_ns, (int64_t)tick->span_ns,
-				  (int64_t)tick->parallelism, (int64_t)tick->runnable);
+				  (int64_t)tick->parallelism, (int64_t)tick->runnable,
+				  (int64_t)tick->ready);
 	}
 	return rc;
 }
@@ -207,13 +225,13 @@ put_span(struct recorder *recorder, const struct span *span)
 	if (rc != SQLITE_OK)
 		return rc;
 	/* A span without a stack is as good as one of a stack that there is not. */
-	return recorder_put(recorder, TABLE_SPANS, "iiisiisiiiiii", span->id, (int64_t)sum->thread,
+	return recorder_put(recorder, TABLE_SPANS, "iiisiisiiiiiii", span->id, (int64_t)sum->thread,
 			    sum->stack == STACK_NONE ? (int64_t)-1 : (int64_t)sum->stack, state,
 			    (int64_t)sum->syscall, (int64_t)sum->wait,
 			    sum->gil == GIL_UNKNOWN ? NULL : gil_word(sum->gil),
 			    (int64_t)span->first, (int64_t)span->ticks, sum->samples,
 			    sum->ns[WEIGHT_WALL], sum->ns[WEIGHT_OVERHEAD],
-			    sum->ns[WEIGHT_LATENCY]);
+			    sum->ns[WEIGHT_LATENCY], (int64_t)sum->carrier - 1);
 }
 
 static int

@@ -15,10 +15,12 @@
 	  "id INTEGER PRIMARY KEY, path TEXT, kind TEXT, deleted INTEGER, build_id TEXT, "       \
 	  "why TEXT", "?,?,?,?,?,?", "")                                                         \
 	X(THREADS, "threads",                                                                    \
-	  "id INTEGER PRIMARY KEY, tid INTEGER, start_time INTEGER, name TEXT", "?,?,?,?", "")   \
+	  "id INTEGER PRIMARY KEY, tid INTEGER, start_time INTEGER, name TEXT, task INTEGER, "   \
+	  "system INTEGER, entry INTEGER, created_at INTEGER, creator INTEGER",                  \
+	  "?,?,?,?,?,?,?,?,?", "")                                                               \
 	X(TICKS, "ticks",                                                                        \
 	  "n INTEGER PRIMARY KEY, start_ns INTEGER, span_ns INTEGER, parallelism INTEGER, "      \
-	  "runnable INTEGER", "?,?,?,?,?", "")                                                   \
+	  "runnable INTEGER, ready INTEGER", "?,?,?,?,?,?", "")                                  \
 	X(FRAMES, "frames",                                                                      \
 	  "id INTEGER PRIMARY KEY, module INTEGER, address INTEGER, epoch INTEGER, "             \
 	  "origin TEXT, name TEXT, bytecode INTEGER, bytecode_size INTEGER, file TEXT, "         \
@@ -31,8 +33,8 @@
 	X(SPANS, "spans",                                                                        \
 	  "id INTEGER PRIMARY KEY, thread INTEGER, stack INTEGER, state TEXT, syscall INTEGER, " \
 	  "wait INTEGER, gil TEXT, first_tick INTEGER, ticks INTEGER, samples INTEGER, "         \
-	  "wall_ns INTEGER, overhead_ns INTEGER, latency_ns INTEGER",                            \
-	  "?,?,?,?,?,?,?,?,?,?,?,?,?", "")                                                       \
+	  "wall_ns INTEGER, overhead_ns INTEGER, latency_ns INTEGER, carrier INTEGER",           \
+	  "?,?,?,?,?,?,?,?,?,?,?,?,?,?", "")                                                     \
 	X(BLAME, "blame",                                                                        \
 	  "id INTEGER PRIMARY KEY, wait INTEGER, thread INTEGER, stack INTEGER, state TEXT, "    \
 	  "first_tick INTEGER, ticks INTEGER, samples INTEGER, wall_ns INTEGER",                 \

@@ -36,7 +36,8 @@ static bool
 is_same(const struct profile_entry *a, const struct profile_entry *b)
 {
 	return a->thread == b->thread && a->stack == b->stack && a->state == b->state &&
-	       a->syscall == b->syscall && a->wait == b->wait && a->gil == b->gil;
+	       a->syscall == b->syscall && a->wait == b->wait && a->gil == b->gil &&
+	       a->carrier == b->carrier;
 }
 
 static void
@@ -200,7 +201,8 @@ spans_blame(void *context, const struct profile_blame *blame)
 }
 
 void
-spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable)
+spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable,
+	   uint32_t ready)
 {
 	struct spans *spans = context;
 
@@ -215,6 +217,7 @@ spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runna
 		.span_ns = span_ns,
 		.parallelism = parallelism,
 		.runnable = runnable,
+		.ready = ready,
 	};
 	if (runnable == 0) {
 		if (spans->gap_end == spans->gap_first)

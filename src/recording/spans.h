@@ -31,7 +31,7 @@ struct open_span {
 
 struct tick_row {
 	uint64_t start_ns, span_ns;
-	uint32_t parallelism, runnable;
+	uint32_t parallelism, runnable, ready;
 };
 
 /* What a holder is blamed for between two commits, in the ticks from `first` up to `end`. */
@@ -66,7 +66,8 @@ void spans_release(struct spans *spans);
 void spans_sample(void *context, const struct profile_entry *sample);
 void spans_charge(void *context, const struct profile_entry *entry, int64_t latency_ns);
 void spans_blame(void *context, const struct profile_blame *blame);
-void spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable);
+void spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable,
+		uint32_t ready);
 
 /* All that there is has been written. */
 void spans_written(struct spans *spans);

@@ -109,6 +109,7 @@ static void
 judge(struct sampler *sampler, uint64_t now)
 {
 	struct pace *pace = &sampler->pace;
+	const uint64_t looks = sampler->stats.looks + sampler->stats.task_looks;
 	uint64_t cpu, ticks = sampler->tick - pace->window_ticks;
 	double elapsed, used;
 
@@ -126,13 +127,13 @@ judge(struct sampler *sampler, uint64_t now)
 		if (pace->saved_s > SAVINGS_S * pace->max_share)
 			pace->saved_s = SAVINGS_S * pace->max_share;
 		adjust(pace, used / elapsed, used / (double)ticks,
-		       (double)(sampler->stats.looks - pace->window_looks) / (double)ticks);
+		       (double)(looks - pace->window_looks) / (double)ticks);
 	}
 	pace->window_ns = now;
 	pace->window_cpu_ns = cpu;
 	pace->window_ticks = sampler->tick;
 	pace->window_stops = sampler->stats.stopped;
-	pace->window_looks = sampler->stats.looks;
+	pace->window_looks = looks;
 }
 
 void
