@@ -18,6 +18,7 @@
 #include "wallsample/state.h"
 
 #define STACK_NONE UINT32_MAX /* the parent of an outermost frame */
+#define THREAD_NONE UINT32_MAX
 
 /*
  * A frame is code at an address of a module; a named frame of ours such as

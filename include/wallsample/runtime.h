@@ -30,6 +30,7 @@
 
 struct runtimes;
 struct runtime_capture;
+struct runtime_kind;
 
 /* Of the words of --runtime: bits of the rows of the table. */
 #define RUNTIMES_ALL UINT32_MAX
@@ -63,6 +64,7 @@ struct runtimes_config {
 	void (*back)(void *context);
 	void *context;                 /* of the last six */
 	uint32_t wanted;               /* bit n: row n of the table */
+	const struct runtime_kind *extra; /* one that is not in the table, for tests; or NULL */
 	bool tasks;                    /* those will be asked for: see runtime_tasks.h */
 	const struct log *log;         /* or NULL */
 };

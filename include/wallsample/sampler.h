@@ -68,6 +68,7 @@ struct sampler_config {
 	 * finished at the last; borrowed; NULL: none are read. */
 	struct runtime_tasks *tasks;
 	uint32_t runtimes;       /* which language runtimes are read: see runtime.h; 0: none */
+	const struct runtime_kind *extra_runtime; /* for tests; or NULL */
 	bool threads_only;       /* tasks that those schedule are no samples of their own */
 };
 

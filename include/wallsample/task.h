@@ -57,6 +57,12 @@ struct task {
 	bool system;         /* the runtime's own */
 };
 
+/* What a runtime calls them. */
+struct task_words {
+	const char *noun; /* "goroutine" */
+	const char *own;  /* the outermost frame of what is the runtime's own: "[Go runtime]" */
+};
+
 /* Do both say that the task is, and has been, in the same place? */
 bool task_is_same(const struct task *one, const struct task *other);
 
@@ -73,15 +79,17 @@ void runtimes_look_at_tasks(struct runtimes *runtimes, const uint32_t *slot, siz
 			    struct task *out);
 /* "chan receive"; "" for 0. The text lives as long as the runtimes. */
 const char *runtimes_task_reason(const struct runtimes *runtimes, uint32_t reason);
-/* What one is called: "goroutine", "task"; the runtime is that of the slot. */
-const char *runtimes_task_noun(const struct runtimes *runtimes, uint32_t slot);
+/* What those of the slot's runtime are called. */
+const struct task_words *runtimes_task_words(const struct runtimes *runtimes, uint32_t slot);
 
 /*
- * The task that the thread ran when it was captured; false: none, or not known. Where that thread
- * was on another stack, *stack is what could be copied of the task's own, from task->sp on.
- * It is valid until the next capture.
+ * The task that the thread ran when it was captured, whose state is TASK_NONE if the thread is its
+ * runtime's, and ran none. Returns false if it is no such thread. Where a thread was on another
+ * stack, *stack is what could be copied of the task's own, from task->sp on. It is valid until
+ * the next capture.
  */
 bool runtime_capture_task(const struct runtime_capture *capture, struct task *task,
-			  const char **noun, const uint8_t **stack, size_t *stack_size);
+			  const struct task_words **words, const uint8_t **stack,
+			  size_t *stack_size);
 
 #endif

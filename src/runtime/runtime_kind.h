@@ -76,7 +76,7 @@ void runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t p
  * them is read anew by `slots`, once a tick, and look is for those.
  */
 struct runtime_scheduler {
-	const char *noun; /* "goroutine" */
+	struct task_words words;
 	size_t (*slots)(void *state);
 	/* In as few system calls as it takes, by runtime_read_pieces:
 	 * a microsecond a task is much. Sets every field of out[0 … count - 1]. */

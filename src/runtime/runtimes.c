@@ -14,18 +14,22 @@ static const struct runtime_kind *const kinds[] = {
 	&runtime_python,
 };
 
+/* Those, and one that a test may bring. */
+#define KINDS (ARRAY_SIZE(kinds) + 1)
+
 struct runtimes {
 	struct runtimes_config config;
+	const struct runtime_kind *kind[KINDS]; /* NULL: none */
 	struct runtime_places places;
 	struct runtime_tools tools;
-	void *state[ARRAY_SIZE(kinds)]; /* NULL: not wanted */
-	size_t slots[ARRAY_SIZE(kinds)]; /* of tasks */
+	void *state[KINDS]; /* NULL: not wanted */
+	size_t slots[KINDS]; /* of tasks */
 	bool any;
 };
 
 struct runtime_capture {
 	struct runtimes *runtimes;
-	void *captured[ARRAY_SIZE(kinds)];
+	void *captured[KINDS];
 	bool taken;
 	struct runtime_frames frames;
 };
@@ -105,7 +109,11 @@ runtimes_create(const struct runtimes_config *config)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if ((config->wanted & UINT32_C(1) << i) != 0)
-			runtimes->state[i] = kinds[i]->create(&runtimes->tools);
+			runtimes->kind[i] = kinds[i];
+	runtimes->kind[ARRAY_SIZE(kinds)] = config->extra;
+	for (size_t i = 0; i < KINDS; i++)
+		if (runtimes->kind[i] != NULL)
+			runtimes->state[i] = runtimes->kind[i]->create(&runtimes->tools);
 	return runtimes;
 }
 
@@ -114,9 +122,9 @@ runtimes_free(struct runtimes *runtimes)
 {
 	if (runtimes == NULL)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; i < KINDS; i++)
 		if (runtimes->state[i] != NULL)
-			kinds[i]->free(runtimes->state[i]);
+			runtimes->kind[i]->free(runtimes->state[i]);
 	pages_free(runtimes->tools.pages);
 	runtime_places_release(&runtimes->places);
 	free(runtimes);
@@ -127,11 +135,11 @@ runtimes_tick(struct runtimes *runtimes, uint64_t now_ns)
 {
 	runtimes->any = false;
 	pages_begin_tick(runtimes->tools.pages);
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (size_t i = 0; i < KINDS; i++) {
 		if (runtimes->state[i] == NULL)
 			continue;
-		kinds[i]->tick(runtimes->state[i], now_ns);
-		runtimes->any |= kinds[i]->any(runtimes->state[i]);
+		runtimes->kind[i]->tick(runtimes->state[i], now_ns);
+		runtimes->any |= runtimes->kind[i]->any(runtimes->state[i]);
 	}
 }
 
@@ -140,9 +148,9 @@ runtimes_next_new(struct runtimes *runtimes)
 {
 	pid_t tid = 0;
 
-	for (size_t i = 0; tid == 0 && i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; tid == 0 && i < KINDS; i++)
 		if (runtimes->state[i] != NULL)
-			tid = kinds[i]->next_new(runtimes->state[i]);
+			tid = runtimes->kind[i]->next_new(runtimes->state[i]);
 	return tid;
 }
 
@@ -155,11 +163,11 @@ runtimes_any(const struct runtimes *runtimes)
 const char *
 runtimes_describe(const struct runtimes *runtimes, size_t index)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (size_t i = 0; i < KINDS; i++) {
 		if (runtimes->state[i] == NULL)
 			continue;
 		for (size_t at = 0;; at++) {
-			const char *text = kinds[i]->describe(runtimes->state[i], at);
+			const char *text = runtimes->kind[i]->describe(runtimes->state[i], at);
 
 			if (text == NULL)
 				break;
@@ -188,9 +196,9 @@ runtimes_describe_all(const struct runtimes *runtimes, char *to, size_t size)
 bool
 runtimes_find_lock(struct runtimes *runtimes, uint64_t word, uint64_t *lock, const char **name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; i < KINDS; i++)
 		if (runtimes->state[i] != NULL &&
-		    kinds[i]->find_lock(runtimes->state[i], word, lock, name))
+		    runtimes->kind[i]->find_lock(runtimes->state[i], word, lock, name))
 			return true;
 	return false;
 }
@@ -200,9 +208,9 @@ runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock)
 {
 	pid_t tid = 0;
 
-	for (size_t i = 0; tid == 0 && i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; tid == 0 && i < KINDS; i++)
 		if (runtimes->state[i] != NULL)
-			tid = kinds[i]->lock_owner(runtimes->state[i], lock);
+			tid = runtimes->kind[i]->lock_owner(runtimes->state[i], lock);
 	return tid;
 }
 
@@ -211,9 +219,9 @@ runtimes_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns, struct r
 {
 	/* until_ns bounds it, not how much is read. */
 	pages_begin_capture(runtimes->tools.pages, false);
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (runtimes->state[i] != NULL && kinds[i]->tasks != NULL)
-			kinds[i]->tasks(runtimes->state[i], tid, until_ns, to);
+	for (size_t i = 0; i < KINDS; i++)
+		if (runtimes->state[i] != NULL && runtimes->kind[i]->tasks != NULL)
+			runtimes->kind[i]->tasks(runtimes->state[i], tid, until_ns, to);
 }
 
 /* --- tasks that a runtime schedules ------------------------------------------------------- */
@@ -223,10 +231,10 @@ runtimes_task_slots(struct runtimes *runtimes)
 {
 	size_t all = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (size_t i = 0; i < KINDS; i++) {
 		runtimes->slots[i] = 0;
-		if (runtimes->state[i] != NULL && kinds[i]->scheduler != NULL)
-			runtimes->slots[i] = kinds[i]->scheduler->slots(runtimes->state[i]);
+		if (runtimes->state[i] != NULL && runtimes->kind[i]->scheduler != NULL)
+			runtimes->slots[i] = runtimes->kind[i]->scheduler->slots(runtimes->state[i]);
 		if (runtimes->slots[i] > TASK_SLOTS_MOST - all)
 			runtimes->slots[i] = TASK_SLOTS_MOST - all;
 		all += runtimes->slots[i];
@@ -240,14 +248,14 @@ runtimes_look_at_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t c
 {
 	uint32_t first = 0, *own = xcalloc(count + 1, sizeof(*own));
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds) && count > 0; i++) {
+	for (size_t i = 0; i < KINDS && count > 0; i++) {
 		const size_t end = first + runtimes->slots[i];
 		size_t part = 0;
 
 		for (; part < count && slot[part] < end; part++)
 			own[part] = slot[part] - first;
 		if (part > 0)
-			kinds[i]->scheduler->look(runtimes->state[i], own, part, out);
+			runtimes->kind[i]->scheduler->look(runtimes->state[i], own, part, out);
 		for (size_t at = 0; at < part; at++)
 			if (out[at].reason != 0)
 				out[at].reason |= (uint32_t)i << REASON_BITS;
@@ -266,24 +274,25 @@ runtimes_task_reason(const struct runtimes *runtimes, uint32_t reason)
 	const size_t kind = reason >> REASON_BITS;
 	const char *text = NULL;
 
-	if (kind < ARRAY_SIZE(kinds) && runtimes->state[kind] != NULL &&
-	    kinds[kind]->scheduler != NULL)
-		text = kinds[kind]->scheduler->reason(runtimes->state[kind],
+	if (kind < KINDS && runtimes->state[kind] != NULL &&
+	    runtimes->kind[kind]->scheduler != NULL)
+		text = runtimes->kind[kind]->scheduler->reason(runtimes->state[kind],
 						      reason & ((1U << REASON_BITS) - 1));
 	return text != NULL ? text : "";
 }
 
-const char *
-runtimes_task_noun(const struct runtimes *runtimes, uint32_t slot)
+const struct task_words *
+runtimes_task_words(const struct runtimes *runtimes, uint32_t slot)
 {
+	static const struct task_words unknown = { .noun = "task", .own = "[runtime]" };
 	size_t end = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (size_t i = 0; i < KINDS; i++) {
 		end += runtimes->slots[i];
 		if (slot < end)
-			return kinds[i]->scheduler->noun;
+			return &runtimes->kind[i]->scheduler->words;
 	}
-	return "task";
+	return &unknown;
 }
 
 /* --- captures -------------------------------------------------------------------------------- */
@@ -294,9 +303,9 @@ runtime_capture_create(struct runtimes *runtimes)
 	struct runtime_capture *capture = xcalloc(1, sizeof(*capture));
 
 	capture->runtimes = runtimes;
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; i < KINDS; i++)
 		if (runtimes->state[i] != NULL)
-			capture->captured[i] = kinds[i]->captured_create();
+			capture->captured[i] = runtimes->kind[i]->captured_create();
 	return capture;
 }
 
@@ -305,9 +314,9 @@ runtime_capture_free(struct runtime_capture *capture)
 {
 	if (capture == NULL)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; i < KINDS; i++)
 		if (capture->captured[i] != NULL)
-			kinds[i]->captured_free(capture->captured[i]);
+			capture->runtimes->kind[i]->captured_free(capture->captured[i]);
 	free(capture->frames.frame);
 	free(capture);
 }
@@ -319,9 +328,9 @@ runtime_capture_take(struct runtime_capture *capture, pid_t tid, uint64_t sp, bo
 
 	capture->taken = true;
 	pages_begin_capture(runtimes->tools.pages, held);
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; i < KINDS; i++)
 		if (capture->captured[i] != NULL)
-			kinds[i]->capture(runtimes->state[i], tid, sp, capture->captured[i]);
+			capture->runtimes->kind[i]->capture(runtimes->state[i], tid, sp, capture->captured[i]);
 }
 
 void
@@ -337,9 +346,9 @@ runtime_capture_merge(struct runtime_capture *capture, const struct chain *chain
 	struct runtimes *runtimes = capture->runtimes;
 
 	capture->frames.count = 0;
-	for (size_t i = 0; capture->taken && i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; capture->taken && i < KINDS; i++)
 		if (capture->captured[i] != NULL)
-			kinds[i]->merge(runtimes->state[i], capture->captured[i], chain,
+			capture->runtimes->kind[i]->merge(runtimes->state[i], capture->captured[i], chain,
 					&capture->frames);
 	*frames = capture->frames.frame;
 	return capture->frames.count;
@@ -351,26 +360,26 @@ runtime_capture_gil(const struct runtime_capture *capture, long number, const ui
 	const struct runtimes *runtimes = capture->runtimes;
 	enum gil gil = GIL_UNKNOWN;
 
-	for (size_t i = 0; capture->taken && gil == GIL_UNKNOWN && i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; capture->taken && gil == GIL_UNKNOWN && i < KINDS; i++)
 		if (capture->captured[i] != NULL)
-			gil = kinds[i]->gil(runtimes->state[i], capture->captured[i], number, args);
+			gil = runtimes->kind[i]->gil(runtimes->state[i], capture->captured[i], number, args);
 	return gil;
 }
 
 bool
-runtime_capture_task(const struct runtime_capture *capture, struct task *task, const char **noun,
-		     const uint8_t **stack, size_t *stack_size)
+runtime_capture_task(const struct runtime_capture *capture, struct task *task,
+		     const struct task_words **words, const uint8_t **stack, size_t *stack_size)
 {
 	const struct runtimes *runtimes = capture->runtimes;
 
-	for (size_t i = 0; capture->taken && i < ARRAY_SIZE(kinds); i++) {
-		const struct runtime_scheduler *scheduler = kinds[i]->scheduler;
+	for (size_t i = 0; capture->taken && i < KINDS; i++) {
+		const struct runtime_scheduler *scheduler = runtimes->kind[i]->scheduler;
 
 		if (capture->captured[i] == NULL || scheduler == NULL ||
 		    !scheduler->running(runtimes->state[i], capture->captured[i], task, stack,
 					stack_size))
 			continue;
-		*noun = scheduler->noun;
+		*words = &scheduler->words;
 		return true;
 	}
 	return false;

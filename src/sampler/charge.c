@@ -216,9 +216,7 @@ credit_gap(struct sampler *sampler, struct tracked *thread, uint32_t stack)
 		.ns[WEIGHT_LATENCY] = (int64_t)sampler->gap_ns,
 	};
 
-	if (thread->profile_thread == UINT32_MAX)
-		thread_enter_profile(sampler, thread);
-	entry.thread = thread->profile_thread;
+	entry.thread = thread_unit(sampler, thread, &entry.carrier);
 	profile_add(sampler->profile, &entry);
 	sampler->gap_ns = 0;
 }

@@ -60,7 +60,8 @@ finish(struct sampler *sampler, struct pending *pending, bool asleep)
 
 	learn_stack_need(sampler, thread);
 	sampler->stats.chains[sampler->chain.end]++;
-	thread->stack = stack_intern(sampler, &sampler->chain, pending->capture);
+	thread->stack = stack_intern(sampler, &sampler->chain, pending->capture,
+				     tasks_of_thread(sampler, thread, pending->capture));
 	thread->gil = GIL_UNKNOWN;
 	if (pending->capture != NULL)
 		thread->gil = runtime_capture_gil(pending->capture, pending->info.number,
@@ -83,8 +84,10 @@ sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failu
 	      enum run_state state, int64_t samples, int64_t weight_ns)
 {
 	thread->stack = stack_of_failure(sampler, failure);
-	if (failure != FAILURE_NOT_STOPPED)
+	if (failure != FAILURE_NOT_STOPPED) {
 		thread->gil = GIL_UNKNOWN;
+		thread->task = THREAD_NONE;
+	}
 	thread->wait.id = 0;
 	thread->state = state;
 	thread->syscall = SYSCALL_NONE;

@@ -174,7 +174,8 @@ take_thread(struct taking *taking, size_t index)
 		sample.gil = runtime_capture_gil(taking->capture, sample.syscall, thread.args);
 	}
 	waiter->stack = sample.stack =
-		stacks_intern(&taking->stacks, &taking->chain, taking->capture, 0);
+		stacks_intern(&taking->stacks, &taking->chain, taking->capture, 0,
+			      STACK_NONE);
 	profile_add(taking->profile, &sample);
 }
 

@@ -23,9 +23,7 @@ add_samples(struct sampler *sampler, struct tracked *thread, int64_t samples, in
 		.ns[WEIGHT_OVERHEAD] = thread->state == RUN_RUNNING ? weight_ns : 0,
 	};
 
-	if (thread->profile_thread == UINT32_MAX)
-		thread_enter_profile(sampler, thread);
-	entry.thread = thread->profile_thread;
+	entry.thread = thread_unit(sampler, thread, &entry.carrier);
 	sampler->stats.thread_samples += (uint64_t)samples;
 	return profile_add(sampler->profile, &entry);
 }
@@ -176,9 +174,12 @@ sample_not_stopped(struct sampler *sampler, struct tracked *thread, int64_t samp
 	static const uint64_t no_args[6];
 
 	thread->gil = GIL_UNKNOWN;
+	thread->task = THREAD_NONE;
 	if (sampler->runtimes != NULL && runtimes_any(sampler->runtimes)) {
 		runtime_capture_take(sampler->lock_capture, thread->watch.tid, 0, false);
 		thread->gil = runtime_capture_gil(sampler->lock_capture, SYSCALL_NONE, no_args);
+		chain_clear(&sampler->chain);
+		tasks_of_thread(sampler, thread, sampler->lock_capture);
 	}
 	sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_RUNNING, samples, weight_ns);
 }

@@ -73,6 +73,7 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 		sampler->failure_stack[i] = STACK_NONE;
 	sampler->hidden.entry = UINT32_MAX;
 	waits_init(sampler);
+	tasks_init(&sampler->tasks);
 	waits_begin_runtimes(sampler);
 	histogram_init(&sampler->stats.stop_ns);
 	sampler->stats.rate_wanted = config->rate_hz;
@@ -188,6 +189,7 @@ tick(struct sampler *sampler, bool last)
 		threads_refresh(sampler);
 	look_at_threads(sampler, everyone || !alive);
 	collect_all(sampler);
+	tasks_tick(sampler);
 	waits_tick(sampler);
 	deadlocks_tick(sampler);
 	charge_tick(sampler);
@@ -444,6 +446,7 @@ sampler_free(struct sampler *sampler)
 		return;
 	threads_free(sampler);
 	waits_release(sampler);
+	tasks_release(&sampler->tasks);
 	deadlocks_release(&sampler->deadlocks);
 	tracer_free(sampler->tracer);
 	batch_release(&sampler->sleepers);

@@ -9,6 +9,7 @@
  * charge.c   the real time of a tick
  * thread_wait.c what sleepers wait for (thread_wait_object.c), crowds.c how many, deadlock.c rings
  * thread_tasks.c user-space tasks
+ * tasks.c    tasks that runtimes schedule, task_stack.c their call chains
  * stack.c    from a call chain to an interned stack (stack_state.h)
  */
 #ifndef WALLSAMPLE_SAMPLER_STATE_H
@@ -19,6 +20,7 @@
 #include "pace.h"
 #include "pending.h"
 #include "stack_state.h"
+#include "tasks.h"
 #include "thread_wait.h"
 #include "wallsample/resident.h"
 #include "wallsample/runtime.h"
@@ -63,6 +65,7 @@ struct tracked {
 	uint64_t sp, pc;        /* of the sleep */
 	struct thread_wait wait;
 	enum gil gil;
+	uint32_t task;          /* in the profile: the one that it ran; THREAD_NONE: none */
 
 	size_t stack_need;      /* bytes to copy */
 	/* It was asked to stop, and has not yet: see late.c. */
@@ -116,6 +119,7 @@ struct sampler {
 	size_t late_count;      /* threads with a late pending sample */
 	struct stack_state stacks;
 	struct waits waits;
+	struct tasks tasks;
 	struct deadlocks deadlocks;
 	uint64_t cpu_began_ns;  /* the target's CPU time when time began; UINT64_MAX: not known */
 	struct chain chain;
@@ -133,6 +137,9 @@ bool look_at_process(struct sampler *sampler);
 void threads_refresh(struct sampler *sampler);
 void threads_free(struct sampler *sampler);
 void thread_enter_profile(struct sampler *sampler, struct tracked *thread); /* gives it a record */
+/* Who a sample of the thread is of, in the profile: the task that it ran, or itself; in *carrier
+ * (may be NULL) what struct profile_entry has of that. */
+uint32_t thread_unit(struct sampler *sampler, struct tracked *thread, uint32_t *carrier);
 /* The thread is about to be captured: asks for its name again, now and then; or in any case. */
 void thread_count_capture(struct sampler *sampler, struct tracked *thread);
 void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
@@ -184,9 +191,9 @@ void collect_late(struct sampler *sampler, bool give_up);
 /* A sample without a stack of code: its failure is its only frame. */
 void sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failure failure,
 		   enum run_state state, int64_t samples, int64_t weight_ns);
-/* `capture` may be NULL. */
+/* `capture` may be NULL; `root`: the stack that calls the chain's outermost frame, or STACK_NONE. */
 uint32_t stack_intern(struct sampler *sampler, const struct chain *chain,
-		      struct runtime_capture *capture);
+		      struct runtime_capture *capture, uint32_t root);
 uint32_t stack_of_failure(struct sampler *sampler, enum sample_failure failure);
 
 #endif

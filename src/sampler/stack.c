@@ -153,11 +153,11 @@ intern_scripts(struct stack_state *stacks, const struct runtime_frame *frames, s
 
 uint32_t
 stacks_intern(struct stack_state *stacks, const struct chain *chain,
-	      struct runtime_capture *capture, uint32_t tick)
+	      struct runtime_capture *capture, uint32_t tick, uint32_t root)
 {
 	const uint32_t epoch = stacks->jit != NULL ? jit_epoch(stacks->jit) : 0;
 	const struct runtime_frame *scripts = NULL;
-	uint32_t stack = STACK_NONE;
+	uint32_t stack = root;
 	size_t left = 0;
 
 	if (capture != NULL)
@@ -184,9 +184,18 @@ stacks_intern(struct stack_state *stacks, const struct chain *chain,
 }
 
 uint32_t
-stack_intern(struct sampler *sampler, const struct chain *chain, struct runtime_capture *capture)
+stacks_frame(struct stack_state *stacks, uint64_t address, bool exact)
 {
-	return stacks_intern(&sampler->stacks, chain, capture, sampler->tick);
+	const struct chain_frame frame = { .address = address, .exact = exact };
+
+	return frame_at(stacks, chain_frame_lookup(&frame), FRAME_REGISTERS);
+}
+
+uint32_t
+stack_intern(struct sampler *sampler, const struct chain *chain, struct runtime_capture *capture,
+	     uint32_t root)
+{
+	return stacks_intern(&sampler->stacks, chain, capture, sampler->tick, root);
 }
 
 uint32_t

@@ -35,8 +35,10 @@ void stacks_init(struct stack_state *stacks, struct maps *maps, struct profile *
 void stacks_release(struct stack_state *stacks);
 
 /* The interned stack of the chain, with the frames of runtimes (capture may be NULL) at their
- * places in it; `tick`: the number of this one. */
+ * places in it; `tick`: the number of this one; `root`: the stack that calls it, or STACK_NONE. */
 uint32_t stacks_intern(struct stack_state *stacks, const struct chain *chain,
-		       struct runtime_capture *capture, uint32_t tick);
+		       struct runtime_capture *capture, uint32_t tick, uint32_t root);
+/* The frame of this address, which is that of an instruction, or (`exact` false) a return address. */
+uint32_t stacks_frame(struct stack_state *stacks, uint64_t address, bool exact);
 
 #endif

@@ -154,11 +154,12 @@ waits_begin_runtimes(struct sampler *sampler)
 		.back = back,
 		.context = sampler,
 		.wanted = sampler->config.runtimes,
+		.extra = sampler->config.extra_runtime,
 		.tasks = sampler->config.tasks != NULL,
 		.log = sampler->log,
 	};
 
-	if (config.wanted == 0)
+	if (config.wanted == 0 && config.extra == NULL)
 		return;
 	resident_init(&sampler->resident, sampler->process);
 	sampler->runtimes = runtimes_create(&config);
@@ -426,9 +427,7 @@ blame(struct sampler *sampler, const struct blamed *blamed)
 	if (holder != NULL)
 		holder->held_tick = sampler->tick;
 	if (holder != NULL && holder->selected) {
-		if (holder->profile_thread == UINT32_MAX)
-			thread_enter_profile(sampler, holder);
-		to.thread = holder->profile_thread;
+		to.thread = thread_unit(sampler, holder, NULL);
 		to.stack = holder->stack;
 		to.state = holder->late != NULL ? RUN_QUEUED : holder->state;
 	} else {

@@ -24,7 +24,7 @@ thread_create(struct sampler *sampler, pid_t tid)
 	thread->selected = sampler->config.selected == NULL ||
 			   sampler->config.selected(sampler->config.selected_context, tid,
 						    thread->name);
-	thread->profile_thread = UINT32_MAX;
+	thread->profile_thread = thread->task = THREAD_NONE;
 	thread->stack = stack_of_failure(sampler, FAILURE_EXITED);
 	thread->period = 1;
 	/* Born since the last tick: the tick that finds it is its first. */
@@ -190,4 +190,14 @@ thread_enter_profile(struct sampler *sampler, struct tracked *thread)
 	if (added)
 		*shared = profile_add_thread(profile, 0, 0, thread->name);
 	thread->profile_thread = *shared;
+}
+
+uint32_t
+thread_unit(struct sampler *sampler, struct tracked *thread, uint32_t *carrier)
+{
+	if (thread->profile_thread == THREAD_NONE)
+		thread_enter_profile(sampler, thread);
+	if (carrier != NULL)
+		*carrier = thread->task != THREAD_NONE ? thread->profile_thread + 1 : 0;
+	return thread->task != THREAD_NONE ? thread->task : thread->profile_thread;
 }

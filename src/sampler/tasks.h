@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tasks.h - tasks that the target's runtimes schedule on threads (task.h): who they are in the
+ * profile, and the samples of those that no thread runs.
+ *
+ * tasks.c looks at them once a tick: a task's structure, and as much of its stack as the last walk
+ * needed. Where both are as before, so is its call chain. Else it is walked, and the
+ * structure read again: what has changed meanwhile is a failed sample.
+ * task_stack.c has their call chains, and those of threads that run one.
+ */
+#ifndef WALLSAMPLE_SAMPLER_TASKS_H
+#define WALLSAMPLE_SAMPLER_TASKS_H
+
+#include "wallsample/chain.h"
+#include "wallsample/runtime.h"
+#include "wallsample/snapshot.h"
+#include "wallsample/table.h"
+#include "wallsample/task.h"
+
+struct sampler;
+struct tracked;
+
+/* A task that was seen. */
+struct tracked_task {
+	uint64_t id, address;
+	uint32_t unit;       /* its number in the profile */
+	uint32_t carried;    /* at this tick it was its thread's sample; 0: at none */
+	/* The walk of its stack that was done last. */
+	uint64_t pc, sp, fp;
+	size_t size;         /* bytes from sp on that it needed; 0: there was none */
+	uint64_t sum;        /* of those */
+	uint64_t generation; /* of the mappings */
+	uint32_t stack;      /* in the profile */
+};
+
+/* A look in progress. */
+struct task_sight {
+	struct task task;
+	uint32_t slot;
+	uint32_t of;        /* number of the tracked one */
+	size_t size;        /* bytes that are copied of its stack, at `bytes`; 0: none */
+	const uint8_t *bytes;
+	bool fresh;         /* its stack was walked just now: what was read is to be checked */
+	uint32_t stack;     /* what came of that; `size` is then how much was needed */
+	uint64_t sum;       /* of so many bytes */
+};
+
+/* So many are looked at in one go: what a call reads at most, and little enough for the caches. */
+#define TASKS_AT_ONCE 512
+
+struct tasks {
+	struct table by_address;
+	struct tracked_task *task;
+	size_t count, capacity;
+	struct table waits;  /* number of a reason -> of the wait in the profile */
+	struct table crowds; /* wait -> so many, at this tick */
+	uint32_t slot[TASKS_AT_ONCE];
+	struct task look[TASKS_AT_ONCE];
+	struct task_sight sight[TASKS_AT_ONCE];
+	size_t sights;
+	uint8_t *bytes;      /* of the stacks of one go */
+	size_t bytes_capacity;
+	struct snapshot snapshot;
+	struct chain chain;
+	/* At this tick one in so many is looked at, and stands for them. */
+	uint64_t stride;
+	uint64_t alive, ready; /* so many were seen */
+	size_t again;        /* of `slot`: they are looked at once more */
+};
+
+void tasks_init(struct tasks *tasks);
+void tasks_release(struct tasks *tasks);
+
+/* Adds the tick's samples of those that no thread runs. After those of the threads, which say who
+ * is run. */
+void tasks_tick(struct sampler *sampler);
+
+/* --- task_stack.c */
+/*
+ * The thread was captured, and sampler->chain is its own: the task that it runs becomes the one
+ * whose sample this is, and what the task has on a stack of its own goes on the chain. `capture`
+ * may be NULL. Returns the stack below which the chain stands: the runtime's own, or STACK_NONE.
+ */
+uint32_t tasks_of_thread(struct sampler *sampler, struct tracked *thread,
+			 struct runtime_capture *capture);
+/* The number of the tracked one of this task, which is in the profile, too. */
+uint32_t task_find(struct sampler *sampler, const struct task *task,
+		   const struct task_words *words);
+uint64_t task_bytes_sum(const uint8_t *bytes, size_t size);
+/* Walks sight->bytes, or more of the stack if that is not enough; sets size, stack and sum. */
+void task_walk(struct sampler *sampler, struct task_sight *sight,
+	       const struct task_words *words);
+
+#endif
