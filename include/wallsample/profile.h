@@ -87,7 +87,7 @@ enum weight {
 
 const char *weight_word(enum weight weight); /* "wall" */
 
-/* Samples of one thread with the same stack, state, system call, wait, part in a GIL and carrier. */
+/* Samples of one thread with the same stack, state, system call, wait, part in a GIL, carrier. */
 struct profile_entry {
 	uint32_t thread, stack;
 	/* One more than the number of the thread that ran the task; 0: it is no task's sample, or

@@ -70,8 +70,8 @@ struct runtimes;
 struct runtime_capture;
 
 /*
- * How many slots there are, those of all runtimes one behind the other; 0: no runtime that has tasks.
- * Valid until the next call, and for runtimes_look_at_tasks alone.
+ * How many slots there are, those of all runtimes one behind the other; 0: no runtime that has
+ * tasks. Valid until the next call, and for runtimes_look_at_tasks alone.
  */
 size_t runtimes_task_slots(struct runtimes *runtimes);
 /* What is in these slots, by ascending numbers; what cannot be read is TASK_NONE. */

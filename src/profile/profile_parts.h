@@ -31,7 +31,8 @@ struct profile {
 	size_t wait_count, wait_capacity;
 	struct table wait_table; /* (kind and timed, object) */
 
-	struct table doing_table; /* (GIL, state and system call, wait and carrier): all numbers of a doing */
+	/* (GIL, state and system call, wait and carrier): all numbers of a doing */
+	struct table doing_table;
 	struct profile_entry *entry;
 	size_t entry_count, entry_capacity;
 	struct table entry_table; /* (thread and stack, doing) */

@@ -58,8 +58,8 @@ struct runtime_tools {
 	struct pages *pages;
 };
 
-/* Reads all pieces, one behind the other into `to`; got[n]: the nth could be read, whole. To be used
- * for tasks alone: nobody is held then, and it does not ask whether memory is there. */
+/* Reads all pieces, one behind the other into `to`; got[n]: the nth could be read, whole. To be
+ * used for tasks alone: nobody is held then, and it does not ask whether memory is there. */
 void runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
 			 size_t count, uint8_t *to, bool *got);
 

@@ -234,7 +234,8 @@ runtimes_task_slots(struct runtimes *runtimes)
 	for (size_t i = 0; i < KINDS; i++) {
 		runtimes->slots[i] = 0;
 		if (runtimes->state[i] != NULL && runtimes->kind[i]->scheduler != NULL)
-			runtimes->slots[i] = runtimes->kind[i]->scheduler->slots(runtimes->state[i]);
+			runtimes->slots[i] =
+				runtimes->kind[i]->scheduler->slots(runtimes->state[i]);
 		if (runtimes->slots[i] > TASK_SLOTS_MOST - all)
 			runtimes->slots[i] = TASK_SLOTS_MOST - all;
 		all += runtimes->slots[i];
@@ -330,7 +331,8 @@ runtime_capture_take(struct runtime_capture *capture, pid_t tid, uint64_t sp, bo
 	pages_begin_capture(runtimes->tools.pages, held);
 	for (size_t i = 0; i < KINDS; i++)
 		if (capture->captured[i] != NULL)
-			capture->runtimes->kind[i]->capture(runtimes->state[i], tid, sp, capture->captured[i]);
+			runtimes->kind[i]->capture(runtimes->state[i], tid, sp,
+						   capture->captured[i]);
 }
 
 void
@@ -348,7 +350,7 @@ runtime_capture_merge(struct runtime_capture *capture, const struct chain *chain
 	capture->frames.count = 0;
 	for (size_t i = 0; capture->taken && i < KINDS; i++)
 		if (capture->captured[i] != NULL)
-			capture->runtimes->kind[i]->merge(runtimes->state[i], capture->captured[i], chain,
+			runtimes->kind[i]->merge(runtimes->state[i], capture->captured[i], chain,
 					&capture->frames);
 	*frames = capture->frames.frame;
 	return capture->frames.count;
@@ -362,7 +364,8 @@ runtime_capture_gil(const struct runtime_capture *capture, long number, const ui
 
 	for (size_t i = 0; capture->taken && gil == GIL_UNKNOWN && i < KINDS; i++)
 		if (capture->captured[i] != NULL)
-			gil = runtimes->kind[i]->gil(runtimes->state[i], capture->captured[i], number, args);
+			gil = runtimes->kind[i]->gil(runtimes->state[i], capture->captured[i],
+						     number, args);
 	return gil;
 }
 
@@ -373,9 +376,12 @@ runtime_capture_task(const struct runtime_capture *capture, struct task *task,
 	const struct runtimes *runtimes = capture->runtimes;
 
 	for (size_t i = 0; capture->taken && i < KINDS; i++) {
-		const struct runtime_scheduler *scheduler = runtimes->kind[i]->scheduler;
+		const struct runtime_scheduler *scheduler;
 
-		if (capture->captured[i] == NULL || scheduler == NULL ||
+		if (capture->captured[i] == NULL)
+			continue;
+		scheduler = runtimes->kind[i]->scheduler;
+		if (scheduler == NULL ||
 		    !scheduler->running(runtimes->state[i], capture->captured[i], task, stack,
 					stack_size))
 			continue;

@@ -191,7 +191,8 @@ void collect_late(struct sampler *sampler, bool give_up);
 /* A sample without a stack of code: its failure is its only frame. */
 void sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failure failure,
 		   enum run_state state, int64_t samples, int64_t weight_ns);
-/* `capture` may be NULL; `root`: the stack that calls the chain's outermost frame, or STACK_NONE. */
+/* `capture` may be NULL; `root`: the stack that calls the chain's outermost frame, or
+ * STACK_NONE. */
 uint32_t stack_intern(struct sampler *sampler, const struct chain *chain,
 		      struct runtime_capture *capture, uint32_t root);
 uint32_t stack_of_failure(struct sampler *sampler, enum sample_failure failure);

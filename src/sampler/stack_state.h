@@ -38,7 +38,7 @@ void stacks_release(struct stack_state *stacks);
  * places in it; `tick`: the number of this one; `root`: the stack that calls it, or STACK_NONE. */
 uint32_t stacks_intern(struct stack_state *stacks, const struct chain *chain,
 		       struct runtime_capture *capture, uint32_t tick, uint32_t root);
-/* The frame of this address, which is that of an instruction, or (`exact` false) a return address. */
+/* The frame of this address: an instruction's, or (`exact` false) that which a call returns to. */
 uint32_t stacks_frame(struct stack_state *stacks, uint64_t address, bool exact);
 
 #endif

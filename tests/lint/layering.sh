@@ -17,7 +17,7 @@ declare -A folder_of=(
 	[descriptor]=wait [wait]=wait
 	[chain]=unwind [unwind]=unwind
 	[code_ranges]=symbol [debug_info]=symbol [symbol]=symbol
-	[gil]=runtime [plumbing]=runtime [runtime]=runtime [runtime_tasks]=runtime
+	[gil]=runtime [plumbing]=runtime [runtime]=runtime [runtime_tasks]=runtime [task]=runtime
 	[profile]=profile [profile_wait]=profile
 	[core_sample]=sampler [sampler]=sampler
 	[recording]=recording [recording_read]=recording
