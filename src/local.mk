@@ -30,7 +30,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/module.h include/wallsample/options.h \
 	include/wallsample/process.h include/wallsample/profile.h \
 	include/wallsample/profile_wait.h \
-	include/wallsample/gil.h include/wallsample/gil_table.h \
+	include/wallsample/gil.h include/wallsample/go_table.h include/wallsample/gil_table.h \
 	include/wallsample/plumbing.h \
 	include/wallsample/resident.h \
 	include/wallsample/result.h include/wallsample/runtime.h \

@@ -10,6 +10,10 @@ libwallsample_a_SOURCES += \
 	src/target/cpus.c \
 	src/target/elf_open.c \
 	src/target/find.c \
+	src/target/go_module.c \
+	src/target/go_table.c \
+	src/target/go_table_parts.h \
+	src/target/go_values.c \
 	src/target/image.c \
 	src/target/jit_elf.c \
 	src/target/jit_elf.h \

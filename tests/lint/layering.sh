@@ -8,7 +8,7 @@ cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 # Which folder a header is the contract of.
 declare -A folder_of=(
 	[banned]=base [base]=base [error]=base [histogram]=base [table]=base
-	[attach]=target [core]=target [elf_open]=target [find]=target [image]=target [launch]=target
+	[attach]=target [core]=target [elf_open]=target [find]=target [go_table]=target [image]=target [launch]=target
 	[maps]=target
 	[module]=target [process]=target [symbol_search]=target
 	[jit_objects]=target [jit]=jit

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * go_module.c - where Go's code begins: from the runtime's description of the module.
+ *
+ * Its words are pointers. In a program at a fixed address they are in the file; in one that
+ * can lie anywhere the file may have zeros there, and the relocations the values.
+ */
+#include <elf.h>
+#include <string.h>
+
+#include "go_table_parts.h"
+
+/* runtime/symtab.go: moduledata, in words. */
+#define WORD_HEADER 0     /* of the table */
+#define WORD_NAMES 1      /* slices: address, length, capacity */
+#define WORD_FUNCTIONS 16
+#define WORD_LOW 20       /* of the first function, and behind the last */
+#define WORD_HIGH 21
+#define WORD_TEXT 22
+#define WORD_FUNCDATA 40  /* Go 1.20 and later */
+#define WORD_FUNCDATA_OLD 38
+#define WORDS 41
+
+/* How much data is looked through, and how many things in it that look right at first. */
+#define DATA_MOST (UINT64_C(256) << 20)
+#define RELOCATIONS_MOST (UINT64_C(512) << 20)
+#define CANDIDATES_MOST 16
+
+/* A multiple of the size of words and of relocations, and too large to be kept as a block. */
+#define PIECE ((size_t)24 << 12)
+
+/* psABIs of x86-64 and of AArch64. */
+#define IS_RELATIVE(image, type)                                                             \
+	((type) == ((image)->machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE))
+
+bool
+go_image_read(const struct image *image, uint64_t vaddr, void *to, size_t size)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segment[i];
+		const uint64_t within = vaddr - segment->vaddr;
+
+		if (vaddr >= segment->vaddr && within <= segment->file_size &&
+		    size <= segment->file_size - within)
+			return image_read_offset(image, segment->offset + within, to, size);
+	}
+	return false;
+}
+
+void
+go_image_scan(const struct image *image, uint64_t offset, uint64_t size,
+	      const struct go_scan *scan)
+{
+	uint8_t *piece = xmalloc(PIECE);
+
+	for (uint64_t done = 0; done < size; done += PIECE) {
+		const size_t part = size - done < PIECE ? (size_t)(size - done) : PIECE;
+
+		if (!image_read_offset(image, offset + done, piece, part) ||
+		    !scan->visit(scan->context, offset + done, piece, part))
+			break;
+	}
+	free(piece);
+}
+
+/* --- what the description must say ---------------------------------------------------- */
+
+/* Nothing else in a program agrees with the table in all this. */
+static bool
+use_words(struct go_table *table, const uint64_t word[WORDS])
+{
+	const uint64_t text = word[WORD_TEXT];
+	uint32_t low, high;
+
+	if (word[WORD_HEADER] != table->vaddr || word[WORD_NAMES] != table->vaddr + table->names ||
+	    word[WORD_FUNCTIONS] != table->vaddr + table->functions ||
+	    word[WORD_FUNCTIONS + 1] != (uint64_t)table->count + 1 ||
+	    !go_table_bounds(table, &low, &high) || low >= high ||
+	    word[WORD_LOW] != text + low || word[WORD_HIGH] != text + high)
+		return false;
+	table->text = text;
+	table->funcdata = word[table->is_old ? WORD_FUNCDATA_OLD : WORD_FUNCDATA];
+	return true;
+}
+
+/* --- words in the file ------------------------------------------------------------------ */
+
+struct search {
+	struct go_table *table;
+	const struct image_segment *segment;
+	unsigned candidates;
+	bool found;
+};
+
+static bool
+visit_data(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
+{
+	struct search *search = context;
+	const uint64_t vaddr = search->segment->vaddr + (offset - search->segment->offset);
+
+	for (size_t i = 0; i + sizeof(uint64_t) <= size; i += sizeof(uint64_t)) {
+		uint64_t word[WORDS];
+
+		memcpy(word, bytes + i, sizeof(word[0]));
+		if (word[0] != search->table->vaddr)
+			continue;
+		search->found = go_image_read(search->table->image, vaddr + i, word,
+					      sizeof(word)) &&
+				use_words(search->table, word);
+		if (search->found || ++search->candidates == CANDIDATES_MOST)
+			return false;
+	}
+	return true;
+}
+
+static bool
+find_in_data(struct go_table *table)
+{
+	const struct image *image = table->image;
+	uint64_t left = DATA_MOST;
+
+	for (size_t i = 0; i < image->segment_count; i++) {
+		struct search search = { .table = table, .segment = &image->segment[i] };
+		const struct go_scan scan = { visit_data, &search };
+		const uint64_t size = search.segment->file_size;
+
+		if (!search.segment->writable || search.segment->vaddr % 8 != 0)
+			continue;
+		go_image_scan(image, search.segment->offset, size < left ? size : left, &scan);
+		if (search.found)
+			return true;
+		left -= size < left ? size : left;
+	}
+	return false;
+}
+
+/* --- words in the relocations -------------------------------------------------------------- */
+
+struct relocations {
+	struct go_table *table;
+	uint64_t offset, size; /* in the file */
+	/* Where a pointer to the table lies: a description may begin there. */
+	uint64_t candidate[CANDIDATES_MOST];
+	size_t count;
+	/* The words of one. */
+	uint64_t vaddr, word[WORDS];
+};
+
+/* By the dynamic section, as the loader finds them: sections may be gone. */
+static bool
+find_relocations(struct relocations *relocations)
+{
+	const struct image *image = relocations->table->image;
+	uint64_t vaddr = 0, dynamic = 0, dynamic_size = 0;
+	Elf64_Ehdr header;
+	Elf64_Phdr ph;
+	Elf64_Dyn entry;
+
+	if (!image_read_offset(image, 0, &header, sizeof(header)))
+		return false;
+	for (uint64_t i = 0; i < header.e_phnum && dynamic_size == 0; i++)
+		if (image_read_offset(image, header.e_phoff + i * sizeof(ph), &ph, sizeof(ph)) &&
+		    ph.p_type == PT_DYNAMIC) {
+			dynamic = ph.p_offset;
+			dynamic_size = ph.p_filesz < 65536 ? ph.p_filesz : 65536;
+		}
+	for (uint64_t at = 0; at + sizeof(entry) <= dynamic_size; at += sizeof(entry)) {
+		if (!image_read_offset(image, dynamic + at, &entry, sizeof(entry)) ||
+		    entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag == DT_RELA)
+			vaddr = entry.d_un.d_ptr;
+		if (entry.d_tag == DT_RELASZ)
+			relocations->size = entry.d_un.d_val;
+	}
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segment[i];
+
+		if (vaddr < segment->vaddr || vaddr - segment->vaddr >= segment->file_size)
+			continue;
+		relocations->offset = segment->offset + (vaddr - segment->vaddr);
+		if (relocations->size > segment->file_size - (vaddr - segment->vaddr))
+			relocations->size = segment->file_size - (vaddr - segment->vaddr);
+		return vaddr != 0;
+	}
+	return false;
+}
+
+/* The relocation at `bytes`, if it makes an address of the image. */
+static bool
+is_relative(const struct relocations *relocations, const uint8_t *bytes, Elf64_Rela *rela)
+{
+	memcpy(rela, bytes, sizeof(*rela));
+	return IS_RELATIVE(relocations->table->image, ELF64_R_TYPE(rela->r_info));
+}
+
+static bool
+visit_candidates(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
+{
+	struct relocations *relocations = context;
+	Elf64_Rela rela;
+
+	(void)offset;
+	for (size_t i = 0; i + sizeof(rela) <= size; i += sizeof(rela)) {
+		if (!is_relative(relocations, bytes + i, &rela) ||
+		    (uint64_t)rela.r_addend != relocations->table->vaddr)
+			continue;
+		relocations->candidate[relocations->count++] = rela.r_offset;
+		if (relocations->count == CANDIDATES_MOST)
+			return false;
+	}
+	return true;
+}
+
+static bool
+visit_words(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
+{
+	struct relocations *relocations = context;
+	Elf64_Rela rela;
+
+	(void)offset;
+	for (size_t i = 0; i + sizeof(rela) <= size; i += sizeof(rela)) {
+		if (!is_relative(relocations, bytes + i, &rela))
+			continue;
+		rela.r_offset -= relocations->vaddr;
+		if (rela.r_offset < sizeof(relocations->word) && rela.r_offset % 8 == 0)
+			relocations->word[rela.r_offset / 8] = (uint64_t)rela.r_addend;
+	}
+	return true;
+}
+
+static bool
+find_in_relocations(struct go_table *table)
+{
+	struct relocations relocations = { .table = table };
+	const struct go_scan candidates = { visit_candidates, &relocations };
+	const struct go_scan words = { visit_words, &relocations };
+
+	if (!find_relocations(&relocations))
+		return false;
+	if (relocations.size > RELOCATIONS_MOST)
+		relocations.size = RELOCATIONS_MOST;
+	go_image_scan(table->image, relocations.offset, relocations.size, &candidates);
+	for (size_t i = 0; i < relocations.count; i++) {
+		relocations.vaddr = relocations.candidate[i];
+		if (!go_image_read(table->image, relocations.vaddr, relocations.word,
+				   sizeof(relocations.word)))
+			continue;
+		go_image_scan(table->image, relocations.offset, relocations.size, &words);
+		if (use_words(table, relocations.word))
+			return true;
+	}
+	return false;
+}
+
+/* --- all in turn ---------------------------------------------------------------------------- */
+
+/* The header's own word: without the rest of the description there are no inlined functions. */
+static bool
+text_is_code(const struct go_table *table)
+{
+	uint32_t low, high;
+
+	if (table->text == 0 || !go_table_bounds(table, &low, &high) || low >= high)
+		return false;
+	for (size_t i = 0; i < table->image->segment_count; i++) {
+		const struct image_segment *segment = &table->image->segment[i];
+		const uint64_t within = table->text - segment->vaddr;
+
+		if (segment->executable && table->text >= segment->vaddr &&
+		    within <= segment->file_size && high <= segment->file_size - within)
+			return true;
+	}
+	return false;
+}
+
+bool
+go_table_find_text(struct go_table *table)
+{
+	if (!table->image->fixed_address && find_in_relocations(table))
+		return true;
+	return find_in_data(table) || text_is_code(table);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* go_table.c - Go's table of functions: opens it, and finds functions and texts in it. */
+#include "go_table_parts.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A linked program has some forty sections. */
+#define SECTIONS_MOST 4096
+
+/* Generic functions and closures have long names, none this long. */
+#define TEXT_MOST ((size_t)64 << 10)
+
+/* As the programs themselves are laid out: functions count in 32 bits. */
+#define TABLE_MOST (UINT64_C(4) << 30)
+
+/* Where no section tells where the table is, this much of the file is looked through. */
+#define SEARCH_MOST (UINT64_C(256) << 20)
+
+/* internal/abi/symtab.go */
+#define MAGIC_OLD 0xfffffff0 /* Go 1.18, 1.19 */
+#define MAGIC 0xfffffff1
+
+/* runtime/symtab.go: pcHeader. */
+struct header {
+	uint32_t magic;
+	uint8_t pad[2];
+	uint8_t quantum, pointer_size;
+	uint64_t functions, files;
+	uint64_t text; /* where it begins, up to Go 1.25; relocated */
+	uint64_t name_part, unit_part, file_part, value_part, function_part;
+};
+
+bool
+go_table_read(const struct go_table *table, uint64_t at, void *to, size_t size)
+{
+	return at <= table->size && size <= table->size - at &&
+	       image_read_offset(table->image, table->offset + at, to, size);
+}
+
+/* --- opening ----------------------------------------------------------------------- */
+
+static bool
+use_header(struct go_table *table, const struct header *header)
+{
+	const uint64_t most = table->size;
+
+	if ((header->magic != MAGIC && header->magic != MAGIC_OLD) || header->pad[0] != 0 ||
+	    header->pad[1] != 0 || header->pointer_size != 8 ||
+	    (header->quantum != 1 && header->quantum != 4))
+		return false;
+	if (header->name_part < sizeof(*header) || header->unit_part < header->name_part ||
+	    header->file_part < header->unit_part || header->value_part < header->file_part ||
+	    header->function_part < header->value_part || header->function_part > most)
+		return false;
+	if (header->functions == 0 || header->functions > UINT32_MAX / 8 ||
+	    header->functions * 8 + 4 > most - header->function_part)
+		return false;
+	table->is_old = header->magic == MAGIC_OLD;
+	table->quantum = header->quantum;
+	table->count = (uint32_t)header->functions;
+	table->names = header->name_part;
+	table->units = header->unit_part;
+	table->files = header->file_part;
+	table->values = header->value_part;
+	table->functions = header->function_part;
+	table->text = header->text;
+	return true;
+}
+
+/* The table that begins at the offset and has no more bytes than `size`. */
+static bool
+use_table(struct go_table *table, uint64_t offset, uint64_t size)
+{
+	struct header header;
+
+	table->offset = offset;
+	table->size = size < TABLE_MOST ? size : TABLE_MOST;
+	table->funcdata = 0;
+	return go_table_read(table, 0, &header, sizeof(header)) && use_header(table, &header) &&
+	       image_offset_to_vaddr(table->image, offset, &table->vaddr) &&
+	       go_table_find_text(table);
+}
+
+bool
+go_table_bounds(const struct go_table *table, uint32_t *low, uint32_t *high)
+{
+	return go_table_read(table, table->functions, low, sizeof(*low)) &&
+	       go_table_read(table, table->functions + (uint64_t)table->count * 8, high,
+			     sizeof(*high));
+}
+
+/* --- where it is -------------------------------------------------------------------- */
+
+struct sections {
+	const struct image *image;
+	Elf64_Ehdr header;
+	Elf64_Shdr names;
+};
+
+static bool
+read_section(const struct sections *sections, uint64_t index, Elf64_Shdr *section)
+{
+	const Elf64_Ehdr *header = &sections->header;
+
+	return index < header->e_shnum && header->e_shoff < sections->image->size &&
+	       image_read_offset(sections->image, header->e_shoff + index * sizeof(*section),
+				 section, sizeof(*section));
+}
+
+static bool
+open_sections(struct sections *sections, const struct image *image)
+{
+	sections->image = image;
+	return image_read_offset(image, 0, &sections->header, sizeof(sections->header)) &&
+	       sections->header.e_shentsize == sizeof(Elf64_Shdr) &&
+	       sections->header.e_shnum <= SECTIONS_MOST &&
+	       read_section(sections, sections->header.e_shstrndx, &sections->names) &&
+	       sections->names.sh_type == SHT_STRTAB;
+}
+
+static bool
+section_is_called(const struct sections *sections, const Elf64_Shdr *section, const char *name)
+{
+	char text[32];
+	const size_t size = strlen(name) + 1;
+	const Elf64_Shdr *names = &sections->names;
+
+	return size <= sizeof(text) && section->sh_name < names->sh_size &&
+	       size <= names->sh_size - section->sh_name && names->sh_offset < sections->image->size &&
+	       image_read_offset(sections->image, names->sh_offset + section->sh_name, text, size) &&
+	       memcmp(text, name, size) == 0;
+}
+
+static bool
+find_section(const struct image *image, const char *const *name, Elf64_Shdr *found)
+{
+	struct sections sections;
+
+	if (!open_sections(&sections, image))
+		return false;
+	for (uint64_t i = 1; read_section(&sections, i, found); i++)
+		for (size_t j = 0; name[j] != NULL; j++)
+			if (section_is_called(&sections, found, name[j]))
+				return true;
+	return false;
+}
+
+/* cmd/link/internal/ld/data.go; some linkers put the second into .data.rel.ro. */
+static const char *const table_sections[] = { ".gopclntab", ".data.rel.ro.gopclntab", NULL };
+static const char *const go_sections[] = {
+	".gopclntab", ".data.rel.ro.gopclntab", ".go.buildinfo", ".note.go.buildid", NULL,
+};
+
+/* The note by which Go's tools know a program when it has no sections (ld/elf.go). */
+static bool
+has_go_note(const struct image *image)
+{
+	struct {
+		uint32_t name_size, text_size, type;
+		char name[4];
+	} note;
+	Elf64_Ehdr header;
+	Elf64_Phdr ph;
+
+	if (!image_read_offset(image, 0, &header, sizeof(header)))
+		return false;
+	for (uint64_t i = 0; i < header.e_phnum; i++)
+		if (image_read_offset(image, header.e_phoff + i * sizeof(ph), &ph, sizeof(ph)) &&
+		    ph.p_type == PT_NOTE && ph.p_filesz >= sizeof(note) &&
+		    image_read_offset(image, ph.p_offset, &note, sizeof(note)) &&
+		    note.name_size == sizeof(note.name) && note.type == 4 &&
+		    memcmp(note.name, "Go\0\0", sizeof(note.name)) == 0)
+			return true;
+	return false;
+}
+
+bool
+go_table_is_likely(const struct image *image)
+{
+	Elf64_Shdr section;
+
+	return find_section(image, go_sections, &section) || has_go_note(image);
+}
+
+/* --- where nothing says where it is --------------------------------------------------- */
+
+struct search {
+	struct go_table *table;
+	uint64_t end; /* offset behind the segment */
+	bool found;
+};
+
+static bool
+search_piece(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
+{
+	static const uint32_t magics[] = { MAGIC, MAGIC_OLD };
+	struct search *search = context;
+
+	for (size_t i = 0; i + sizeof(uint64_t) <= size; i += sizeof(uint64_t)) {
+		uint32_t word;
+
+		memcpy(&word, bytes + i, sizeof(word));
+		if (word != magics[0] && word != magics[1])
+			continue;
+		search->found = use_table(search->table, offset + i, search->end - offset - i);
+		if (search->found)
+			return false;
+	}
+	return true;
+}
+
+static bool
+search_table(struct go_table *table)
+{
+	const struct image *image = table->image;
+	uint64_t left = SEARCH_MOST;
+
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segment[i];
+		const uint64_t size = segment->file_size < left ? segment->file_size : left;
+		struct search search = { table, segment->offset + segment->file_size, false };
+		const struct go_scan scan = { search_piece, &search };
+
+		go_image_scan(image, segment->offset, size, &scan);
+		if (search.found)
+			return true;
+		left -= size;
+	}
+	return false;
+}
+
+struct go_table *
+go_table_open(const struct image *image)
+{
+	struct go_table *table;
+	Elf64_Shdr section;
+
+	if (!go_table_is_likely(image))
+		return NULL;
+	table = xcalloc(1, sizeof(*table));
+	table->image = image;
+	if (find_section(image, table_sections, &section) &&
+	    use_table(table, section.sh_offset, section.sh_size))
+		return table;
+	if (search_table(table))
+		return table;
+	free(table);
+	return NULL;
+}
+
+void
+go_table_free(struct go_table *table)
+{
+	free(table);
+}
+
+/* --- functions ---------------------------------------------------------------------------- */
+
+/* The last function that begins at the address or before; its offset among the records. */
+static bool
+find_entry(const struct go_table *table, uint32_t address, uint32_t *at, uint32_t *end)
+{
+	uint32_t low = 0, high = table->count;
+	uint32_t entry[3]; /* a function's address and record, the next one's address */
+
+	/* entry[low] <= address < entry[high], if they are sorted; damaged ones end, too */
+	while (high - low > 1) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (!go_table_read(table, table->functions + (uint64_t)middle * 8, entry, 4))
+			return false;
+		if (entry[0] <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (!go_table_read(table, table->functions + (uint64_t)low * 8, entry, sizeof(entry)) ||
+	    address < entry[0] || address >= entry[2])
+		return false;
+	*at = entry[1];
+	*end = entry[2];
+	return true;
+}
+
+bool
+go_table_record(const struct go_table *table, uint32_t at, struct go_record *record)
+{
+	const size_t before_line = offsetof(struct go_record, start_line);
+
+	if (!table->is_old)
+		return go_table_read(table, table->functions + at, record, sizeof(*record));
+	record->start_line = 0;
+	return go_table_read(table, table->functions + at, record, before_line) &&
+	       go_table_read(table, table->functions + at + before_line, &record->id, 4);
+}
+
+bool
+go_table_find(const struct go_table *table, uint64_t vaddr, struct go_function *function)
+{
+	struct go_record record;
+	uint32_t at, end;
+
+	if (vaddr < table->text || vaddr - table->text > UINT32_MAX ||
+	    !find_entry(table, (uint32_t)(vaddr - table->text), &at, &end) ||
+	    !go_table_record(table, at, &record) || record.entry > vaddr - table->text)
+		return false;
+	*function = (struct go_function){
+		.entry = table->text + record.entry,
+		.end = table->text + end,
+		.name = record.name,
+		.start_line = record.start_line,
+		.id = record.id,
+		.flags = record.flags,
+		.record = at,
+	};
+	return true;
+}
+
+/* --- texts -------------------------------------------------------------------------------- */
+
+/* The text at `from` + `at`, which ends before `end`. */
+static bool
+add_text(const struct go_table *table, uint64_t from, uint64_t end, uint32_t at,
+	 struct strbuf *to)
+{
+	const size_t before = to->length;
+
+	for (from += at; from < end && to->length - before < TEXT_MOST;) {
+		char piece[128];
+		const size_t size = end - from < sizeof(piece) ? (size_t)(end - from) : sizeof(piece);
+		size_t length;
+
+		if (!go_table_read(table, from, piece, size))
+			break;
+		length = strnlen(piece, size);
+		strbuf_add(to, piece, length);
+		if (length < size && to->length > before)
+			return true;
+		if (length < size)
+			return false;
+		from += size;
+	}
+	if (to->data != NULL) {
+		to->length = before;
+		to->data[before] = '\0';
+	}
+	return false;
+}
+
+bool
+go_table_name(const struct go_table *table, uint32_t name, struct strbuf *to)
+{
+	return add_text(table, table->names, table->units, name, to);
+}
+
+bool
+go_table_file(const struct go_table *table, uint32_t file, struct strbuf *to)
+{
+	return add_text(table, table->files, table->values, file, to);
+}

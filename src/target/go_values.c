@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * go_values.c - what changes from instruction to instruction: depth of the stack, file, line,
+ * inlined functions.
+ */
+#include <string.h>
+
+#include "go_table_parts.h"
+
+/* A function of as many steps is larger than compilers can make any. */
+#define STEPS_MOST (1U << 20)
+
+/* Longer than any number of 32 bits, which has at most 5 bytes. */
+#define VARINT_MOST 10
+
+/* No stack is larger: runtime/stack.go, maxstacksize. */
+#define DEPTH_MOST (1 << 30)
+
+/* internal/abi/symtab.go */
+#define PCDATA_INLINED 2
+#define FUNCDATA_INLINED 3
+#define FUNCDATA_NONE UINT32_MAX
+
+/* The packed bytes, a piece at a time. */
+struct reader {
+	const struct go_table *table;
+	uint64_t at;      /* of the byte behind the piece */
+	uint8_t piece[64];
+	size_t used, size;
+};
+
+static bool
+next_byte(struct reader *reader, uint8_t *byte)
+{
+	if (reader->used == reader->size) {
+		const uint64_t end = reader->table->functions;
+
+		reader->size = reader->at >= end ? 0 :
+			       end - reader->at < sizeof(reader->piece) ? (size_t)(end - reader->at) :
+									  sizeof(reader->piece);
+		reader->used = 0;
+		if (reader->size == 0 || !go_table_read(reader->table, reader->at, reader->piece,
+							reader->size)) {
+			reader->size = 0;
+			return false;
+		}
+		reader->at += reader->size;
+	}
+	*byte = reader->piece[reader->used++];
+	return true;
+}
+
+static bool
+next_number(struct reader *reader, uint32_t *number)
+{
+	uint8_t byte = 0x80;
+
+	*number = 0;
+	for (unsigned i = 0; i < VARINT_MOST && byte >= 0x80; i++) {
+		if (!next_byte(reader, &byte))
+			return false;
+		if (i < 5)
+			*number |= (uint32_t)(byte & 0x7f) << (7 * i);
+	}
+	return byte < 0x80;
+}
+
+/* Pairs of numbers: by how much the value changes (odd: down), for how many instructions. */
+bool
+go_table_value(const struct go_table *table, uint32_t at, const struct go_function *function,
+	       uint64_t vaddr, int32_t *value)
+{
+	struct reader reader = { .table = table, .at = table->values + at };
+	uint64_t address = function->entry;
+	uint32_t current = UINT32_MAX; /* -1 */
+
+	/* 0 is no table */
+	for (unsigned i = 0; at != 0 && i < STEPS_MOST && address < function->end; i++) {
+		uint32_t change, length;
+
+		if (!next_number(&reader, &change) || (change == 0 && i > 0) ||
+		    !next_number(&reader, &length))
+			return false;
+		current += change % 2 != 0 ? ~(change >> 1) : change >> 1;
+		address += (uint64_t)length * table->quantum;
+		if (vaddr < address) {
+			*value = (int32_t)current;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+go_table_stack_depth(const struct go_table *table, const struct go_function *function,
+		     uint64_t vaddr, uint32_t *depth)
+{
+	struct go_record record;
+	int32_t value;
+
+	if (!go_table_record(table, function->record, &record) ||
+	    !go_table_value(table, record.stack, function, vaddr, &value) || value < 0 ||
+	    value > DEPTH_MOST)
+		return false;
+	*depth = (uint32_t)value;
+	return true;
+}
+
+/* --- files, lines and inlined functions ------------------------------------------------------ */
+
+/* A function, what the table knows of it, and where its inlined functions are. */
+struct body {
+	const struct go_table *table;
+	struct go_function function;
+	struct go_record record;
+	uint32_t inlined_at; /* table by address: which of the inlined; 0: none are */
+	uint64_t inlined;    /* vaddr of what is known of each; 0: not known */
+};
+
+/* The words behind the record; 0 where it has not so many. */
+static uint32_t
+word_behind(const struct body *body, uint64_t index)
+{
+	const uint64_t size = body->table->is_old ? 40 : 44;
+	uint32_t word;
+
+	if (!go_table_read(body->table,
+			   body->table->functions + body->function.record + size + index * 4, &word,
+			   sizeof(word)))
+		return 0;
+	return word;
+}
+
+static bool
+open_body(struct body *body, const struct go_table *table, uint64_t vaddr)
+{
+	uint32_t data = FUNCDATA_NONE;
+
+	*body = (struct body){ .table = table };
+	if (!go_table_find(table, vaddr, &body->function) ||
+	    !go_table_record(table, body->function.record, &body->record))
+		return false;
+	if (body->record.pcdata_count > PCDATA_INLINED)
+		body->inlined_at = word_behind(body, PCDATA_INLINED);
+	if (body->record.funcdata_count > FUNCDATA_INLINED)
+		data = word_behind(body, (uint64_t)body->record.pcdata_count + FUNCDATA_INLINED);
+	if (table->funcdata != 0 && data != FUNCDATA_NONE)
+		body->inlined = table->funcdata + data;
+	return true;
+}
+
+/*
+ * runtime/symtabinl.go: inlinedCall; up to Go 1.19 with file and line, too. `parent` is an
+ * instruction, counted from the entry, whose file and line are those of the call.
+ */
+static bool
+read_inlined(const struct body *body, int32_t index, struct go_place *place, uint32_t *parent)
+{
+	const size_t size = body->table->is_old ? 20 : 16;
+	uint32_t word[5];
+
+	if (body->inlined == 0 || index < 0 ||
+	    !go_image_read(body->table->image, body->inlined + (uint64_t)index * size, word, size))
+		return false;
+	place->name = word[body->table->is_old ? 3 : 1];
+	place->start_line = body->table->is_old ? 0 : word[3];
+	*parent = word[body->table->is_old ? 4 : 2];
+	return true;
+}
+
+static void
+find_line(const struct body *body, uint64_t vaddr, struct go_place *place)
+{
+	const struct go_table *table = body->table;
+	int32_t file, line;
+	uint64_t at;
+
+	place->file = GO_FILE_NONE;
+	place->line = 0;
+	if (go_table_value(table, body->record.line, &body->function, vaddr, &line) && line > 0)
+		place->line = (uint32_t)line;
+	if (!go_table_value(table, body->record.file, &body->function, vaddr, &file) || file < 0)
+		return;
+	at = table->units + ((uint64_t)body->record.unit + (uint32_t)file) * 4;
+	if (at < table->files)
+		go_table_read(table, at, &place->file, sizeof(place->file));
+}
+
+size_t
+go_table_places(const struct go_table *table, uint64_t vaddr, struct go_place *place, size_t most)
+{
+	struct body body;
+	size_t count = 0;
+	bool more = true;
+
+	if (!open_body(&body, table, vaddr))
+		return 0;
+	while (more) {
+		struct go_place inner = { .name = body.function.name,
+					  .start_line = body.function.start_line };
+		uint32_t parent;
+		int32_t index;
+
+		find_line(&body, vaddr, &inner);
+		more = go_table_value(table, body.inlined_at, &body.function, vaddr, &index) &&
+		       read_inlined(&body, index, &inner, &parent);
+		if (more)
+			vaddr = body.function.entry + parent;
+		/* A loop of damaged calls ends here; the last place is the outermost's. */
+		if (more && count + 1 == most)
+			break;
+		place[count++] = inner;
+	}
+	if (more) {
+		place[count] = (struct go_place){ .name = body.function.name,
+						  .start_line = body.function.start_line };
+		find_line(&body, vaddr, &place[count++]);
+	}
+	return count;
+}
