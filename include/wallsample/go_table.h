@@ -64,7 +64,7 @@ bool go_table_stack_depth(const struct go_table *table, const struct go_function
 struct go_place {
 	uint32_t name;       /* for go_table_name */
 	uint32_t file;       /* for go_table_file, or GO_FILE_NONE */
-	uint32_t line;       /* of the instruction, or of the call of the next inner one; 0: not known */
+	uint32_t line;       /* of the instruction, or the call of what is inlined; 0: not known */
 	uint32_t start_line; /* as in struct go_function */
 };
 

@@ -253,7 +253,7 @@ find_in_relocations(struct go_table *table)
 	return false;
 }
 
-/* --- all in turn ---------------------------------------------------------------------------- */
+/* --- all in turn ----------------------------------------------------------------------- */
 
 /* The header's own word: without the rest of the description there are no inlined functions. */
 static bool

@@ -128,8 +128,10 @@ section_is_called(const struct sections *sections, const Elf64_Shdr *section, co
 	const Elf64_Shdr *names = &sections->names;
 
 	return size <= sizeof(text) && section->sh_name < names->sh_size &&
-	       size <= names->sh_size - section->sh_name && names->sh_offset < sections->image->size &&
-	       image_read_offset(sections->image, names->sh_offset + section->sh_name, text, size) &&
+	       size <= names->sh_size - section->sh_name &&
+	       names->sh_offset < sections->image->size &&
+	       image_read_offset(sections->image, names->sh_offset + section->sh_name, text,
+				 size) &&
 	       memcmp(text, name, size) == 0;
 }
 
@@ -329,9 +331,10 @@ add_text(const struct go_table *table, uint64_t from, uint64_t end, uint32_t at,
 
 	for (from += at; from < end && to->length - before < TEXT_MOST;) {
 		char piece[128];
-		const size_t size = end - from < sizeof(piece) ? (size_t)(end - from) : sizeof(piece);
-		size_t length;
+		size_t size = sizeof(piece), length;
 
+		if (size > end - from)
+			size = (size_t)(end - from);
 		if (!go_table_read(table, from, piece, size))
 			break;
 		length = strnlen(piece, size);

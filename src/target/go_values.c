@@ -34,17 +34,17 @@ next_byte(struct reader *reader, uint8_t *byte)
 {
 	if (reader->used == reader->size) {
 		const uint64_t end = reader->table->functions;
+		size_t size = sizeof(reader->piece);
 
-		reader->size = reader->at >= end ? 0 :
-			       end - reader->at < sizeof(reader->piece) ? (size_t)(end - reader->at) :
-									  sizeof(reader->piece);
-		reader->used = 0;
-		if (reader->size == 0 || !go_table_read(reader->table, reader->at, reader->piece,
-							reader->size)) {
-			reader->size = 0;
+		if (reader->at >= end)
 			return false;
-		}
-		reader->at += reader->size;
+		if (size > end - reader->at)
+			size = (size_t)(end - reader->at);
+		if (!go_table_read(reader->table, reader->at, reader->piece, size))
+			return false;
+		reader->at += size;
+		reader->size = size;
+		reader->used = 0;
 	}
 	*byte = reader->piece[reader->used++];
 	return true;
@@ -106,7 +106,7 @@ go_table_stack_depth(const struct go_table *table, const struct go_function *fun
 	return true;
 }
 
-/* --- files, lines and inlined functions ------------------------------------------------------ */
+/* --- files, lines and inlined functions ------------------------------------------------ */
 
 /* A function, what the table knows of it, and where its inlined functions are. */
 struct body {

@@ -63,3 +63,28 @@ arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)
 	interrupted->sp = interrupted->reg[regs_sp_number];
 	return walk_read_word(walk, sp + SIGCONTEXT_X0 + 32 * sizeof(value), &interrupted->pc);
 }
+
+/*
+ * The return address lies at the stack pointer where there is a frame, else it is in the link
+ * register (30), which only the innermost function has; the frame pointer lies below it
+ * (cmd/internal/obj/arm64/obj7.go).
+ */
+bool
+arch_go_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller)
+{
+	uint64_t address, fp;
+	bool known = regs_get(&walk->regs, regs_fp_number, &fp);
+
+	if (depth == 0 && !regs_get(&walk->regs, 30, &address)) {
+		walk->missing_register = true;
+		return false;
+	}
+	if (depth > 0 && !walk_read_word(walk, walk->regs.sp, &address))
+		return false;
+	if (depth > 0 && !walk->exact && !is_assembler)
+		known = walk_read_word(walk, walk->regs.sp - sizeof(fp), &fp);
+	regs_set_sp_pc(caller, walk->regs.sp + depth, address);
+	if (known)
+		regs_set(caller, regs_fp_number, fp);
+	return true;
+}

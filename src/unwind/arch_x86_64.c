@@ -97,3 +97,26 @@ arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)
 	interrupted->pc = interrupted->reg[16];
 	return true;
 }
+
+/*
+ * The frame record lies below the return address if the function has one, and once it has been set
+ * up: a frame pointer that leads there says so, and one that does not is the caller's own. Code
+ * that calls (not assembler) has one, but around runtime.duffcopy points below it meanwhile.
+ */
+bool
+arch_go_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller)
+{
+	const uint64_t slot = walk->regs.sp + depth;
+	const uint64_t record = slot - sizeof(uint64_t);
+	uint64_t address, fp;
+	bool known = regs_get(&walk->regs, regs_fp_number, &fp);
+
+	if (!walk_read_word(walk, slot, &address))
+		return false;
+	if (depth >= sizeof(fp) && ((known && fp == record) || !(walk->exact || is_assembler)))
+		known = walk_read_word(walk, record, &fp);
+	regs_set_sp_pc(caller, slot + sizeof(address), address);
+	if (known)
+		regs_set(caller, regs_fp_number, fp);
+	return true;
+}

@@ -1,5 +1,6 @@
 libwallsample_a_SOURCES += \
 	src/unwind/by_epilogue.c \
+	src/unwind/by_go.c \
 	src/unwind/by_guess.c \
 	src/unwind/by_interpreter.c \
 	src/unwind/by_libdw.c \

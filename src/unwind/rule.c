@@ -9,9 +9,11 @@
 #include "rule.h"
 #include "wallsample/base.h"
 #include "wallsample/elf_open.h"
+#include "wallsample/go_table.h"
 #include "wallsample/snapshot.h"
 
 struct rule_source {
+	const struct image *image;
 	int fd;
 	Elf *elf;
 	Dwarf *dwarf;         /* of .debug_frame; NULL: none, or not asked yet */
@@ -25,6 +27,7 @@ rule_source_open(const struct image *image)
 {
 	struct rule_source *source = xcalloc(1, sizeof(*source));
 
+	source->image = image;
 	source->elf = elf_open_unwind(image, &source->fd);
 	if (source->elf == NULL) {
 		rule_source_free(source);
@@ -143,12 +146,23 @@ compile(Dwarf_Frame *frame, struct rule *rule)
 	rule->kind = RULE_PLAIN;
 }
 
+/* Of Go's code .debug_frame says less than its own table: not where stacks are changed. */
+static bool
+has_go_table(const struct image *image)
+{
+	struct go_table *table = go_table_open(image);
+	const bool found = table != NULL;
+
+	go_table_free(table);
+	return found;
+}
+
 static Dwarf_CFI *
 debug_frame(struct rule_source *source)
 {
 	if (!source->dwarf_tried) {
 		source->dwarf_tried = true;
-		if (debug_frame_is_cheap(source->elf))
+		if (debug_frame_is_cheap(source->elf) && !has_go_table(source->image))
 			source->dwarf = dwarf_begin_elf(source->elf, DWARF_C_READ, NULL);
 		if (source->dwarf != NULL)
 			source->debug_frame = dwarf_getcfi(source->dwarf);

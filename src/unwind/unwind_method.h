@@ -65,6 +65,7 @@ struct unwind_method {
 	uint64_t (*function_start)(void *state, const struct mapping *mapping, uint64_t address);
 };
 
+extern const struct unwind_method unwind_by_go;
 extern const struct unwind_method unwind_by_rule;
 extern const struct unwind_method unwind_by_signal;
 extern const struct unwind_method unwind_by_libunwind;
@@ -124,6 +125,13 @@ bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
 /* The registers that a signal interrupted, from the frame the kernel has pushed: `sp` is
  * the stack pointer in the trampoline. */
 bool arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted);
+
+/*
+ * The caller of Go's code whose frame is `depth` bytes above the stack pointer. Where its frame
+ * pointer is saved is known but for assembler code. False, with the walk's flag set, when the
+ * return address cannot be had.
+ */
+bool arch_go_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller);
 
 /*
  * Guesses (by_guess.c). Both look through the copied stack from the stack pointer up.

@@ -22,7 +22,7 @@ struct slot {
 
 struct unwinder {
 	struct maps *maps;
-	struct slot slot[7];
+	struct slot slot[8];
 	size_t slot_count, table_count; /* the first table_count go by unwind tables */
 	struct cover_slot cover[COVER_SLOTS];
 	uint64_t cover_generation;
@@ -38,8 +38,10 @@ unwinder_create(struct maps *maps, enum unwind_choice choice)
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
 
 	unwinder->maps = maps;
-	if (choice == UNWIND_AUTO)
+	if (choice == UNWIND_AUTO) {
+		unwinder->slot[unwinder->slot_count++].method = &unwind_by_go;
 		unwinder->slot[unwinder->slot_count++].method = &unwind_by_rule;
+	}
 	unwinder->slot[unwinder->slot_count++].method = &unwind_by_signal;
 	if (choice != UNWIND_LIBDW)
 		unwinder->slot[unwinder->slot_count++].method = &unwind_by_libunwind;
@@ -144,7 +146,7 @@ is_nowhere(const struct walk *walk)
 
 /*
  * Runs the methods in turn until none gets any further. A method that is not the
- * first and has made a step gives the turn back to the tables.
+ * first and has made a step gives the turn back to the first: Go calls C, and C Go.
  */
 static enum advance
 run(struct unwinder *unwinder, struct walk *walk)
@@ -182,7 +184,7 @@ run(struct unwinder *unwinder, struct walk *walk)
 			/* What stopped it stands in the way of the frame it got to. */
 			why.missing_register = walk->missing_register;
 			why.bad_memory = walk->bad_memory;
-			i = i < unwinder->table_count ? i + 1 : 0;
+			i = i == 0 ? 1 : 0;
 		} else {
 			i++;
 		}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * by_go.c - Go's code by its own tables, which know how deep the stack is at each instruction.
+ *
+ * They are there in stripped programs too, and need no register but the stack pointer, so that
+ * sleepers are walked without a stop. Of functions that set the stack pointer
+ * they tell nothing: such a one changes to another stack (systemstack, mcall, asmcgocall,
+ * morestack, the clock's), and is the first function of this one, unless a direct call of
+ * that very function stands where the tables say.
+ */
+#include <string.h>
+
+#include "unwind_method.h"
+#include "wallsample/base.h"
+#include "wallsample/go_table.h"
+#include "wallsample/table.h"
+
+/* Rules are forgotten together when there are so many: a bound on memory. */
+#define MOST_RULES ((size_t)1 << 17)
+
+enum kind {
+	KIND_NONE,      /* no code of Go's, or nothing is known */
+	KIND_STEP,
+	KIND_TOP,       /* the first function of its stack */
+	KIND_SWITCH,    /* sets the stack pointer */
+	KIND_SIGRETURN, /* the kernel's frame lies at the stack pointer */
+};
+
+struct go_rule {
+	uint8_t kind;
+	bool interrupts;   /* its caller did not call it: its address is exact */
+	bool is_assembler;
+	bool is_morestack;
+	uint32_t depth;    /* see go_table_stack_depth */
+	uint64_t entry;    /* in the target */
+};
+
+struct state {
+	struct maps *maps;
+	uint64_t generation;
+	struct go_rule *rule;
+	size_t count, capacity;
+	struct table by_address;     /* address, exact -> index of a rule */
+	struct module_slot {
+		bool tried;
+		struct go_table *table;
+	} *module;                   /* by number */
+	size_t module_count, module_capacity;
+	struct strbuf name;          /* scratch */
+};
+
+static void *
+state_create(struct maps *maps)
+{
+	struct state *state = xcalloc(1, sizeof(*state));
+
+	state->maps = maps;
+	state->generation = maps_generation(maps);
+	table_init(&state->by_address);
+	strbuf_init(&state->name);
+	return state;
+}
+
+static void
+state_free(void *opaque)
+{
+	struct state *state = opaque;
+
+	for (size_t i = 0; i < state->module_count; i++)
+		go_table_free(state->module[i].table);
+	table_release(&state->by_address);
+	strbuf_release(&state->name);
+	free(state->module);
+	free(state->rule);
+	free(state);
+}
+
+/* The table of the mapping's module; NULL: it has none. */
+static const struct go_table *
+table_of(struct state *state, const struct mapping *mapping)
+{
+	struct module_slot *slot;
+
+	if (mapping == NULL || mapping->image == NULL)
+		return NULL;
+	if (mapping->module >= state->module_count) {
+		size_t want = (size_t)mapping->module + 1;
+
+		state->module = xgrow(state->module, &state->module_capacity, want,
+				      sizeof(*state->module));
+		memset(state->module + state->module_count, 0,
+		       (want - state->module_count) * sizeof(*state->module));
+		state->module_count = want;
+	}
+	slot = &state->module[mapping->module];
+	if (!slot->tried) {
+		slot->tried = true;
+		slot->table = go_table_open(mapping->image);
+	}
+	return slot->table;
+}
+
+/* --- rules ------------------------------------------------------------------------- */
+
+/*
+ * What the flags do not tell. The program's first instructions have nothing above them; a signal
+ * handler has, whatever the flags say; and preemption and faults make as if the code that they
+ * interrupt had called a function.
+ */
+static const struct {
+	const char *name;
+	enum kind kind;
+	bool interrupts;
+} special[] = {
+	{ "_rt0_amd64_linux", KIND_TOP, false },
+	{ "_rt0_amd64", KIND_TOP, false },
+	{ "_rt0_arm64_linux", KIND_TOP, false },
+	{ "runtime.sigtramp", KIND_STEP, false },
+	{ "runtime.cgoSigtramp", KIND_STEP, false },
+	{ "runtime.sigreturn", KIND_SIGRETURN, false },
+	{ "runtime.sigreturn__sigaction", KIND_SIGRETURN, false },
+	{ "runtime.asyncPreempt", KIND_STEP, true },
+	{ "runtime.sigpanic", KIND_STEP, true },
+	{ "runtime.sigpanic0", KIND_STEP, true },
+	{ "runtime.debugCallV2", KIND_STEP, true },
+};
+
+static void
+classify(struct state *state, const struct go_table *table, const struct go_function *function,
+	 struct go_rule *rule)
+{
+	rule->kind = (function->flags & GO_FLAG_TOP) != 0      ? KIND_TOP :
+		     (function->flags & GO_FLAG_SP_WRITE) != 0 ? KIND_SWITCH :
+								 KIND_STEP;
+	rule->is_assembler = (function->flags & GO_FLAG_ASM) != 0;
+	strbuf_clear(&state->name);
+	if (!go_table_name(table, function->name, &state->name))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(special); i++) {
+		if (strcmp(state->name.data, special[i].name) != 0)
+			continue;
+		rule->kind = special[i].kind;
+		rule->interrupts = special[i].interrupts;
+	}
+	rule->is_morestack = strcmp(state->name.data, "runtime.morestack") == 0;
+}
+
+static void
+compile(struct state *state, const struct mapping *mapping, const struct go_table *table,
+	uint64_t address, bool exact, struct go_rule *rule)
+{
+	const uint64_t vaddr = address - mapping->bias;
+	struct go_function function;
+
+	*rule = (struct go_rule){ .kind = KIND_NONE };
+	/* No call led there, so that the address before it is of another function. */
+	if (arch_is_signal_trampoline(mapping->image, exact ? vaddr : vaddr + 1) ||
+	    !go_table_find(table, vaddr, &function))
+		return;
+	rule->entry = function.entry + mapping->bias;
+	classify(state, table, &function, rule);
+	if (!go_table_stack_depth(table, &function, vaddr, &rule->depth) &&
+	    (rule->kind == KIND_STEP || rule->kind == KIND_SWITCH))
+		rule->kind = KIND_NONE;
+}
+
+/* The rule for the address, good until the next call; NULL: no code of Go's. */
+static const struct go_rule *
+find_rule(struct state *state, uint64_t address, bool exact)
+{
+	const struct mapping *mapping = maps_find(state->maps, address);
+	const struct go_table *table = table_of(state, mapping);
+	const uint64_t generation = maps_generation(state->maps);
+	uint32_t *place;
+	bool added;
+
+	if (table == NULL)
+		return NULL;
+	/* They are kept by address: when mappings change they may be wrong. */
+	if (generation != state->generation || state->count >= MOST_RULES) {
+		state->generation = generation;
+		state->count = 0;
+		table_clear(&state->by_address);
+	}
+	place = table_place(&state->by_address, address, exact, (uint32_t)state->count, &added);
+	if (!added)
+		return &state->rule[*place];
+	state->rule =
+		xgrow(state->rule, &state->capacity, state->count + 1, sizeof(*state->rule));
+	compile(state, mapping, table, address, exact, &state->rule[state->count]);
+	return &state->rule[state->count++];
+}
+
+/* --- steps -------------------------------------------------------------------------- */
+
+/* Is the caller's address behind a direct call of the function? Then the stack is still, or
+ * again, that of the caller. */
+static bool
+is_called(struct state *state, const struct go_rule *rule, uint64_t caller)
+{
+	const struct mapping *mapping = maps_find(state->maps, caller - 1);
+	const uint64_t entry = rule->entry;
+	struct go_function function;
+	uint64_t target;
+
+	if (mapping == NULL || mapping->image == NULL ||
+	    !arch_call_target(mapping->image, caller - mapping->bias, &target))
+		return false;
+	if (target + mapping->bias == entry)
+		return true;
+	/* Nearly all call morestack_noctxt, which only jumps there. */
+	strbuf_clear(&state->name);
+	return rule->is_morestack && table_of(state, mapping) != NULL &&
+	       go_table_find(table_of(state, mapping), target, &function) &&
+	       function.entry == target &&
+	       go_table_name(table_of(state, mapping), function.name, &state->name) &&
+	       strcmp(state->name.data, "runtime.morestack_noctxt") == 0;
+}
+
+/* The caller's registers. False, with the walk's flag set, when they cannot be had. */
+static bool
+step(struct walk *walk, const struct go_rule *rule, struct regs *caller)
+{
+	if (rule->kind == KIND_SIGRETURN)
+		return arch_signal_registers(walk, walk->regs.sp, caller);
+	return arch_go_caller(walk, rule->depth, rule->is_assembler, caller);
+}
+
+static enum advance
+advance(void *opaque, struct walk *walk)
+{
+	struct state *state = opaque;
+
+	for (;;) {
+		const struct go_rule *found = find_rule(state, walk_lookup(walk), walk->exact);
+		struct go_rule rule;
+		struct regs caller;
+		bool exact;
+
+		if (found == NULL || found->kind == KIND_NONE) {
+			walk->no_info = true;
+			return ADVANCE_STUCK;
+		}
+		rule = *found;
+		if (rule.kind == KIND_TOP)
+			return ADVANCE_DONE;
+		exact = rule.interrupts || rule.kind == KIND_SIGRETURN;
+		if (!step(walk, &rule, &caller))
+			return rule.kind == KIND_SWITCH && !walk->beyond_copy ? ADVANCE_DONE :
+										ADVANCE_STUCK;
+		if (caller.pc == 0 ||
+		    (rule.kind == KIND_SWITCH && !is_called(state, &rule, caller.pc)))
+			return ADVANCE_DONE;
+		if (!chain_add(walk->chain, caller.pc, caller.sp, FRAME_CFI, exact))
+			return ADVANCE_FULL;
+		walk->regs = caller;
+		walk->exact = exact;
+	}
+}
+
+static bool
+covers(void *opaque, const struct mapping *mapping, uint64_t address)
+{
+	const struct go_rule *rule = find_rule(opaque, address, true);
+
+	(void)mapping;
+	return rule != NULL && rule->kind != KIND_NONE;
+}
+
+static uint64_t
+function_start(void *opaque, const struct mapping *mapping, uint64_t address)
+{
+	const struct go_table *table = table_of(opaque, mapping);
+	struct go_function function;
+
+	if (table == NULL || !go_table_find(table, address - mapping->bias, &function))
+		return 0;
+	return function.entry + mapping->bias;
+}
+
+const struct unwind_method unwind_by_go = {
+	.name = "Go's tables",
+	.create = state_create,
+	.free = state_free,
+	.advance = advance,
+	.covers = covers,
+	.function_start = function_start,
+};
