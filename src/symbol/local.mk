@@ -40,6 +40,7 @@ libwallsample_a_SOURCES += \
 	src/symbol/dwp_image.h \
 	src/symbol/dwp_index.c \
 	src/symbol/dwp_index.h \
+	src/symbol/go_names.c src/symbol/go_names.h \
 	src/symbol/own_stack.c \
 	src/symbol/own_stack.h \
 	src/symbol/plt_arch.h \

@@ -10,6 +10,7 @@
 
 #include "debug_file.h"
 #include "dwarf_lines.h"
+#include "go_names.h"
 #include "plt_names.h"
 #include "symbol_names.h"
 #include "symbol_table.h"
@@ -24,6 +25,7 @@ struct known_module {
 	const char *name;          /* interned */
 	struct debug_file file;
 	struct dwarf_lines *lines; /* NULL: no DWARF */
+	struct go_names *go;       /* NULL: no table of Go's */
 	bool data_read;            /* `data` is valid */
 	struct symbol_table data;
 	bool table_read;           /* the rest is valid */
@@ -62,6 +64,7 @@ known_module_free(struct known_module *known)
 	if (known == NULL)
 		return;
 	dwarf_lines_free(known->lines);
+	go_names_free(known->go);
 	symbol_table_release(&known->data);
 	symbol_table_release(&known->table);
 	plt_stubs_release(&known->stubs);
@@ -162,6 +165,7 @@ known_module(struct symbols *symbols, const struct module *module)
 
 		debug_file_open(symbols->files, module, &known->file);
 		known->lines = dwarf_lines_create(&opener);
+		known->go = go_names_create(module->image);
 	}
 	return known;
 }
@@ -251,11 +255,12 @@ find_in_tables(struct symbols *symbols, struct known_module *known, uint64_t vad
 	       struct symbol *out)
 {
 	const struct symbol_range *range = symbol_table_find(table_of(known), vaddr);
+	const char *name = range != NULL ? range->raw : go_names_function(known->go, vaddr);
 
-	out->known = range != NULL;
-	out->source = range != NULL ? range->source : SYMBOL_NONE;
-	out->function = range != NULL ? readable(symbols, range->raw, range->source) :
-					address_text(symbols, known, vaddr);
+	out->known = name != NULL;
+	out->source = range != NULL ? range->source : name != NULL ? SYMBOL_GO : SYMBOL_NONE;
+	out->function = name != NULL ? readable(symbols, name, out->source) :
+				       address_text(symbols, known, vaddr);
 }
 
 /* A variable, and how far behind its beginning the address lies. */
@@ -307,11 +312,12 @@ name_function(struct symbols *symbols, struct known_module *known, uint64_t vadd
 		find_in_tables(symbols, known, vaddr, out);
 		return;
 	}
-	if (function[0] == '_' && !symbol_name_is_mangled(function))
+	if (out->source == SYMBOL_DWARF && function[0] == '_' &&
+	    !symbol_name_is_mangled(function))
 		range = symbol_table_find(table_of(known), vaddr);
 	if (range != NULL && leading_underscores(range->raw) < leading_underscores(function))
 		function = range->raw;
-	out->function = readable(symbols, function, SYMBOL_DWARF);
+	out->function = readable(symbols, function, out->source);
 }
 
 /*
@@ -340,16 +346,21 @@ drop_places(const struct symbols *symbols, struct dwarf_place *place, size_t cou
 	return count;
 }
 
+/* By the sources that know lines and inlined functions. */
 static size_t
-find_in_dwarf(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
-	      struct symbol *out, size_t most)
+find_with_lines(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
+		struct symbol *out, size_t most)
 {
 	struct dwarf_place place[SYMBOL_CHAIN_MAX];
-	size_t count = 0;
+	enum symbol_source source = SYMBOL_GO;
+	size_t count;
 
-	if (known->lines != NULL)
-		count = dwarf_lines_find(known->lines, vaddr, place,
-					 most < SYMBOL_CHAIN_MAX ? most : SYMBOL_CHAIN_MAX);
+	most = most < SYMBOL_CHAIN_MAX ? most : SYMBOL_CHAIN_MAX;
+	count = go_names_find(known->go, vaddr, place, most);
+	if (count == 0 && known->lines != NULL) {
+		source = SYMBOL_DWARF;
+		count = dwarf_lines_find(known->lines, vaddr, place, most);
+	}
 	if (count > 0)
 		count = drop_places(symbols, place, count);
 	for (size_t i = 0; i < count; i++) {
@@ -357,7 +368,7 @@ find_in_dwarf(struct symbols *symbols, struct known_module *known, uint64_t vadd
 			.module = known->name,
 			.file = place[i].file != NULL ? intern(symbols, place[i].file) : NULL,
 			.line = place[i].line,
-			.source = SYMBOL_DWARF,
+			.source = source,
 			.known = true,
 			.inlined = i + 1 < count,
 		};
@@ -367,7 +378,7 @@ find_in_dwarf(struct symbols *symbols, struct known_module *known, uint64_t vadd
 			out[i].function = readable(symbols,
 						   place[i].function != NULL ? place[i].function :
 									       "[inlined]",
-						   SYMBOL_DWARF);
+						   source);
 	}
 	return count;
 }
@@ -443,7 +454,7 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	}
 	if (find_in_jit(symbols, known, place, out))
 		return 1;
-	count = find_in_dwarf(symbols, known, place->vaddr, out, most);
+	count = find_with_lines(symbols, known, place->vaddr, out, most);
 	if (count > 0)
 		return count;
 	*out = (struct symbol){ .module = known->name };
@@ -460,7 +471,10 @@ symbols_debuginfod_state(const struct symbols *symbols)
 bool
 symbols_module_is_bare(struct symbols *symbols, uint32_t id)
 {
+	struct known_module *known;
+
 	if (id >= modules_count(symbols->modules))
 		return true;
-	return table_of(known_module(symbols, modules_get(symbols->modules, id)))->count == 0;
+	known = known_module(symbols, modules_get(symbols->modules, id));
+	return known->go == NULL && table_of(known)->count == 0;
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * go_names.h - from an address to function, file, line and what was inlined there, by Go's own
+ * table (go_table.h).
+ *
+ * It comes before DWARF, which says the same where it is there, so that stripped and other
+ * programs have the same names; and DWARF need not be read.
+ */
+#ifndef WALLSAMPLE_SYMBOL_GO_NAMES_H
+#define WALLSAMPLE_SYMBOL_GO_NAMES_H
+
+#include "dwarf_lines.h"
+#include "wallsample/image.h"
+
+struct go_names;
+
+/* NULL: the image has no such table. The image is borrowed. */
+struct go_names *go_names_create(const struct image *image);
+void go_names_free(struct go_names *names);
+
+/*
+ * As dwarf_lines_find. 0 also for code that the table knows nothing of but its name: that is C
+ * or assembler of others, which Go's linker took in. `names` may be NULL.
+ */
+size_t go_names_find(struct go_names *names, uint64_t vaddr, struct dwarf_place *out,
+		     size_t most);
+
+/* The function's name, valid until the next call; NULL: not known. `names` may be NULL. */
+const char *go_names_function(struct go_names *names, uint64_t vaddr);
+
+#endif
