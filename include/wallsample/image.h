@@ -11,6 +11,7 @@
 #ifndef WALLSAMPLE_IMAGE_H
 #define WALLSAMPLE_IMAGE_H
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,6 +66,16 @@ bool image_read_vaddr(const struct image *image, uint64_t vaddr, void *to, size_
 
 /* File offset -> vaddr by the segments; false when none holds it. */
 bool image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t *vaddr);
+
+/*
+ * The section of this number, or of this name; false: there is none, as in files that have been
+ * stripped of them all. What it says is not checked.
+ */
+bool image_section(const struct image *image, uint64_t index, Elf64_Shdr *to);
+bool image_find_section(const struct image *image, const char *name, Elf64_Shdr *to);
+/* Where the section of that name is, if memory has it and it has so many bytes; 0: nowhere. */
+uint64_t image_section_vaddr(const struct image *image, const char *name, uint64_t size);
+#define IMAGE_SECTION_NAME_MOST 64 /* with its 0; longer names are not found */
 
 /* All bytes of an image in memory, else NULL. */
 const void *image_memory(const struct image *image);

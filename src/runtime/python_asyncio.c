@@ -57,7 +57,7 @@ read_module(const struct mapping *mapping, const struct memory *memory,
 	    struct python_task_layout *layout)
 {
 	uint64_t word[PYTHON_ASYNCIO_WORDS];
-	const uint64_t section = python_module_section(mapping->image, SECTION, sizeof(word));
+	const uint64_t section = image_section_vaddr(mapping->image, SECTION, sizeof(word));
 
 	return section != 0 &&
 	       memory->read(memory->context, section + mapping->bias, word, sizeof(word)) &&

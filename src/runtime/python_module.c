@@ -12,8 +12,6 @@
 #include "wallsample/base.h"
 
 #define PIECE ((size_t)64 << 10)
-/* A linked program has some forty sections, and names of them of a few hundred bytes. */
-#define SECTIONS_MAX 4096
 #define SECTION ".PyRuntime"
 /* Constants of one program that are looked through for a version. */
 #define TEXT_MOST (UINT64_C(256) << 20)
@@ -60,57 +58,6 @@ take_symbols(struct python_module_search *search)
 			found->eval[found->eval_count++] =
 				(struct address_range){ symbol->vaddr, symbol->size };
 	}
-}
-
-/* --- the section -------------------------------------------------------------------------- */
-
-static bool
-read_section(const struct image *image, const Elf64_Ehdr *header, uint64_t index, Elf64_Shdr *to)
-{
-	return index < header->e_shnum && header->e_shoff < image->size &&
-	       image_read_offset(image, header->e_shoff + index * sizeof(*to), to, sizeof(*to));
-}
-
-/* Where the name is among those of sections; 0: nowhere. */
-static uint32_t
-find_section_name(const struct image *image, const Elf64_Ehdr *header, const char *name)
-{
-	uint32_t offset = 0;
-	const char *found;
-	Elf64_Shdr names;
-	char *bytes;
-	size_t size;
-
-	if (!read_section(image, header, header->e_shstrndx, &names) || names.sh_size == 0)
-		return 0;
-	size = names.sh_size < PIECE ? (size_t)names.sh_size : PIECE;
-	bytes = xmalloc(size);
-	if (image_read_offset(image, names.sh_offset, bytes, size)) {
-		found = memmem(bytes, size, name, strlen(name) + 1);
-		offset = found != NULL ? (uint32_t)(found - bytes) : 0;
-	}
-	free(bytes);
-	return offset;
-}
-
-uint64_t
-python_module_section(const struct image *image, const char *name, uint64_t size)
-{
-	Elf64_Shdr section;
-	Elf64_Ehdr header;
-	uint32_t offset;
-
-	if (!image_read_offset(image, 0, &header, sizeof(header)) ||
-	    header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > SECTIONS_MAX)
-		return 0;
-	offset = find_section_name(image, &header, name);
-	for (uint64_t i = 1; offset != 0 && i < header.e_shnum; i++) {
-		if (!read_section(image, &header, i, &section))
-			return 0;
-		if (section.sh_name == offset && (section.sh_flags & SHF_ALLOC) != 0)
-			return section.sh_size >= size ? section.sh_addr : 0;
-	}
-	return 0;
 }
 
 /* --- the version --------------------------------------------------------------------------- */
@@ -243,7 +190,7 @@ next_stage(struct python_module_search *search)
 			begin_symbols(search);
 		break;
 	case PYTHON_MODULE_SECTION:
-		found->runtime = python_module_section(search->module->image, SECTION, 0);
+		found->runtime = image_section_vaddr(search->module->image, SECTION, 0);
 		search->stage = PYTHON_MODULE_DONE;
 		if (found->runtime != 0)
 			begin_symbols(search);

@@ -53,9 +53,6 @@ void python_module_search_init(struct python_module_search *search, const struct
 /* Goes on until *budget bytes were read, which are subtracted. True when search->found is it. */
 bool python_module_search_step(struct python_module_search *search, uint64_t *budget);
 
-/* Where the section of that name is, if memory has it and it has so many bytes; 0: nowhere. */
-uint64_t python_module_section(const struct image *image, const char *name, uint64_t size);
-
 /* The version of a module without Py_Version; 0: not known. */
 uint32_t python_module_version(const struct python_module *module);
 

@@ -15,6 +15,7 @@ libwallsample_a_SOURCES += \
 	src/target/go_table_parts.h \
 	src/target/go_values.c \
 	src/target/image.c \
+	src/target/image_section.c \
 	src/target/jit_elf.c \
 	src/target/jit_elf.h \
 	src/target/jit_frames.c \

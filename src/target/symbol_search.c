@@ -12,9 +12,6 @@
 /* As large as a block of an image: blocks read whole are not kept. */
 #define PIECE ((size_t)64 << 10)
 
-/* A linked program has some forty sections. */
-#define SECTIONS_MAX 4096
-
 /* Larger tables are damage or a sparse file: see symbol_table.c. */
 #define SYMBOLS_MAX_SIZE (UINT64_C(256) << 20)
 #define NAMES_MAX_SIZE (UINT64_C(1) << 30)
@@ -39,20 +36,13 @@ symbol_search_first(const struct symbol_search *search, size_t wanted)
 	return NULL;
 }
 
-static bool
-read_section(const struct image *image, const Elf64_Ehdr *header, uint64_t index, Elf64_Shdr *to)
-{
-	return index < header->e_shnum && header->e_shoff < image->size &&
-	       image_read_offset(image, header->e_shoff + index * sizeof(*to), to, sizeof(*to));
-}
-
 static void
-add_table(struct symbol_search *search, const Elf64_Ehdr *header, const Elf64_Shdr *symbols)
+add_table(struct symbol_search *search, const Elf64_Shdr *symbols)
 {
 	Elf64_Shdr names;
 
 	if (search->table_count == ARRAY_SIZE(search->table) ||
-	    !read_section(search->image, header, symbols->sh_link, &names) ||
+	    !image_section(search->image, symbols->sh_link, &names) ||
 	    names.sh_type != SHT_STRTAB || (names.sh_flags & SHF_COMPRESSED) != 0 ||
 	    symbols->sh_size > SYMBOLS_MAX_SIZE || names.sh_size > NAMES_MAX_SIZE)
 		return;
@@ -68,21 +58,14 @@ static void
 find_tables(struct symbol_search *search)
 {
 	static const uint32_t types[] = { SHT_DYNSYM, SHT_SYMTAB };
-	Elf64_Ehdr header;
+	Elf64_Shdr section;
 
-	if (!image_read_offset(search->image, 0, &header, sizeof(header)) ||
-	    header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > SECTIONS_MAX)
-		return;
 	for (size_t type = 0; type < ARRAY_SIZE(types); type++) {
-		for (uint64_t i = 1; i < header.e_shnum; i++) {
-			Elf64_Shdr section;
-
-			if (!read_section(search->image, &header, i, &section))
-				return;
+		for (uint64_t i = 1; image_section(search->image, i, &section); i++) {
 			if (section.sh_type != types[type] ||
 			    (section.sh_flags & SHF_COMPRESSED) != 0)
 				continue;
-			add_table(search, &header, &section);
+			add_table(search, &section);
 			break; /* the ABI allows one table of each kind */
 		}
 	}
