@@ -266,3 +266,10 @@ EXTRA_DIST += $(live_python_tests) tests/live/python_check.py tests/live/python_
 	tests/live/targets/python_torn.py
 check_PROGRAMS += tests/live/python_steps
 tests_live_python_steps_LDADD = $(WALLSAMPLE_LIBS)
+
+# Go programs, of the go that there is.
+check_PROGRAMS += tests/live/go_steps
+tests_live_go_steps_LDADD = $(WALLSAMPLE_LIBS)
+TESTS += tests/live/go_steps.sh
+EXTRA_DIST += \
+	tests/live/go_common.sh tests/live/go_steps.sh tests/live/targets/go_calls.go
