@@ -268,8 +268,10 @@ check_PROGRAMS += tests/live/python_steps
 tests_live_python_steps_LDADD = $(WALLSAMPLE_LIBS)
 
 # Go programs, of the go that there is.
-check_PROGRAMS += tests/live/go_steps
+check_PROGRAMS += tests/live/go_names tests/live/go_steps
+tests_live_go_names_LDADD = $(WALLSAMPLE_LIBS)
 tests_live_go_steps_LDADD = $(WALLSAMPLE_LIBS)
-TESTS += tests/live/go_steps.sh
-EXTRA_DIST += \
-	tests/live/go_common.sh tests/live/go_steps.sh tests/live/targets/go_calls.go
+live_go_tests = tests/live/go_names.sh tests/live/go_steps.sh
+TESTS += $(live_go_tests)
+EXTRA_DIST += $(live_go_tests) tests/live/go_common.sh \
+	tests/live/targets/go_calls.go tests/live/targets/go_shapes.go
