@@ -1,5 +1,12 @@
 libwallsample_a_SOURCES += \
+	src/runtime/dwarf_structures.c src/runtime/dwarf_structures.h \
 	src/runtime/gil.c \
+	src/runtime/julia.c \
+	src/runtime/julia_context.h \
+	src/runtime/julia_find.c src/runtime/julia_find.h \
+	src/runtime/julia_layout.c src/runtime/julia_layout.h \
+	src/runtime/julia_module.c src/runtime/julia_module.h \
+	src/runtime/julia_tasks.c src/runtime/julia_tasks.h \
 	src/runtime/pages.c src/runtime/pages.h \
 	src/runtime/places.c \
 	src/runtime/python.c src/runtime/python.h \
@@ -26,10 +33,12 @@ libwallsample_a_SOURCES += \
 	src/runtime/runtimes.c \
 	src/runtime/task.c
 if ARCH_X86_64
-libwallsample_a_SOURCES += src/runtime/python_branch_x86_64.c \
+libwallsample_a_SOURCES += src/runtime/julia_context_x86_64.c \
+	src/runtime/python_branch_x86_64.c \
 	src/runtime/python_pthread_x86_64.c src/runtime/python_table_x86_64.c
 endif
 if ARCH_AARCH64
-libwallsample_a_SOURCES += src/runtime/python_branch_aarch64.c \
+libwallsample_a_SOURCES += src/runtime/julia_context_aarch64.c \
+	src/runtime/python_branch_aarch64.c \
 	src/runtime/python_pthread_aarch64.c src/runtime/python_table_aarch64.c
 endif

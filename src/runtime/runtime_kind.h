@@ -114,5 +114,6 @@ struct runtime_kind {
 };
 
 extern const struct runtime_kind runtime_python;
+extern const struct runtime_kind runtime_julia;
 
 #endif
