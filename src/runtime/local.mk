@@ -1,6 +1,19 @@
 libwallsample_a_SOURCES += \
 	src/runtime/dwarf_structures.c src/runtime/dwarf_structures.h \
 	src/runtime/gil.c \
+	src/runtime/go.c src/runtime/go.h \
+	src/runtime/go_capture.c \
+	src/runtime/go_dwarf.c \
+	src/runtime/go_find.c src/runtime/go_find.h \
+	src/runtime/go_fit.c \
+	src/runtime/go_layout.c src/runtime/go_layout.h \
+	src/runtime/go_file.c \
+	src/runtime/go_words.c \
+	src/runtime/go_scan.c \
+	src/runtime/go_sources.h \
+	src/runtime/go_task.c \
+	src/runtime/go_threads.c \
+	src/runtime/go_version.c \
 	src/runtime/julia.c \
 	src/runtime/julia_context.h \
 	src/runtime/julia_find.c src/runtime/julia_find.h \

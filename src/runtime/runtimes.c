@@ -12,6 +12,7 @@
 
 static const struct runtime_kind *const kinds[] = {
 	&runtime_python,
+	&runtime_go,
 	&runtime_julia,
 };
 

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* go_file.c - looks for a Go in a file, a piece of it at a time. */
+#include <string.h>
+
+#include "go_sources.h"
+#include "python_module.h"
+#include "wallsample/base.h"
+
+#define PIECE ((size_t)64 << 10)
+#define SECTION ".go.buildinfo"
+/* debug/buildinfo: where there are no sections it is at such an address in what may be written. */
+#define ALIGNMENT 16
+#define MARK "\xff Go buildinf:"
+#define MARK_SIZE 14
+/* Relocated constants may be in front of it. */
+#define DATA_MOST (UINT64_C(64) << 20)
+
+enum { WANTED_ALL, WANTED_HEAD, WANTED_REASONS };
+
+static const struct symbol_wanted wanted[] = {
+	[WANTED_ALL] = { .name = "runtime.allgs" },
+	[WANTED_HEAD] = { .name = "runtime.allm" },
+	[WANTED_REASONS] = { .name = "runtime.waitReasonStrings" },
+};
+
+void
+go_file_search_init(struct go_file_search *search, const struct image *image)
+{
+	*search = (struct go_file_search){ .image = image };
+}
+
+static bool
+has_sections(const struct image *image)
+{
+	Elf64_Ehdr header;
+
+	return image_read_offset(image, 0, &header, sizeof(header)) && header.e_shnum > 1;
+}
+
+/* A piece of what may be written; true when there is no more, or it is found. */
+static bool
+step_data(struct go_file_search *search, uint64_t *budget)
+{
+	const struct image *image = search->image;
+	const struct image_segment *segment = &image->segment[search->segment];
+	char piece[PIECE];
+	size_t size = PIECE;
+
+	if (search->segment == image->segment_count)
+		return true;
+	if (!segment->writable || segment->executable || search->at >= segment->file_size ||
+	    search->at >= DATA_MOST) {
+		search->segment++;
+		search->at = 0;
+		return false;
+	}
+	if (segment->file_size - search->at < size)
+		size = (size_t)(segment->file_size - search->at);
+	*budget -= size < *budget ? size : *budget;
+	if (!image_read_offset(image, segment->offset + search->at, piece, size))
+		size = 0;
+	for (size_t at = 0; at + MARK_SIZE <= size; at += ALIGNMENT) {
+		if (memcmp(piece + at, MARK, MARK_SIZE) != 0)
+			continue;
+		search->found.build = segment->vaddr + search->at + at;
+		return true;
+	}
+	search->at += PIECE;
+	return false;
+}
+
+static void
+take_symbols(struct go_file_search *search)
+{
+	const struct symbol_search *symbols = &search->symbols;
+	const struct symbol_search_found *symbol;
+
+	symbol = symbol_search_first(symbols, WANTED_ALL);
+	search->found.all = symbol != NULL ? symbol->vaddr : 0;
+	symbol = symbol_search_first(symbols, WANTED_HEAD);
+	search->found.head = symbol != NULL ? symbol->vaddr : 0;
+	symbol = symbol_search_first(symbols, WANTED_REASONS);
+	search->found.reasons = symbol != NULL ? symbol->vaddr : 0;
+	search->found.reasons_size = symbol != NULL ? symbol->size : 0;
+}
+
+static void
+settle_build(struct go_file_search *search)
+{
+	search->stage = search->found.build != 0 ? GO_FILE_SYMBOLS : GO_FILE_DONE;
+	symbol_search_init(&search->symbols, search->image, wanted, ARRAY_SIZE(wanted));
+}
+
+bool
+go_file_search_step(struct go_file_search *search, uint64_t *budget)
+{
+	while (search->stage != GO_FILE_DONE && *budget > 0) {
+		switch (search->stage) {
+		case GO_FILE_SECTION:
+			*budget -= PIECE / 4 < *budget ? PIECE / 4 : *budget;
+			search->found.build =
+				python_module_section(search->image, SECTION, MARK_SIZE);
+			if (search->found.build != 0 || has_sections(search->image))
+				settle_build(search);
+			else
+				search->stage = GO_FILE_DATA;
+			break;
+		case GO_FILE_DATA:
+			if (step_data(search, budget))
+				settle_build(search);
+			break;
+		case GO_FILE_SYMBOLS:
+			if (!symbol_search_step(&search->symbols, budget))
+				return false;
+			take_symbols(search);
+			search->stage = GO_FILE_DONE;
+			break;
+		case GO_FILE_DONE:
+			break;
+		}
+	}
+	return search->stage == GO_FILE_DONE;
+}
