@@ -99,7 +99,7 @@ go_file_search_step(struct go_file_search *search, uint64_t *budget)
 		case GO_FILE_SECTION:
 			*budget -= PIECE / 4 < *budget ? PIECE / 4 : *budget;
 			search->found.build =
-				python_module_section(search->image, SECTION, MARK_SIZE);
+				image_section_vaddr(search->image, SECTION, MARK_SIZE);
 			if (search->found.build != 0 || has_sections(search->image))
 				settle_build(search);
 			else

@@ -113,8 +113,6 @@ struct runtime_kind {
 	const struct runtime_scheduler *scheduler; /* NULL: it schedules none */
 };
 
-extern const struct runtime_kind runtime_go, runtime_python;
-extern const struct runtime_kind runtime_python;
-extern const struct runtime_kind runtime_julia;
+extern const struct runtime_kind runtime_go, runtime_julia, runtime_python;
 
 #endif

@@ -199,6 +199,7 @@ tasks_of_thread(struct sampler *sampler, struct tracked *thread, struct runtime_
 	const uint8_t *bytes = NULL;
 	struct tracked_task *of;
 	struct task task;
+	uint32_t number;
 	size_t size = 0;
 
 	thread->task = THREAD_NONE;
@@ -211,7 +212,8 @@ tasks_of_thread(struct sampler *sampler, struct tracked *thread, struct runtime_
 		return STACK_NONE;
 	if (task.state == TASK_NONE)
 		return own_root(sampler, words);
-	of = &sampler->tasks.task[task_find(sampler, &task, words)];
+	number = task_find(sampler, &task, words);
+	of = &sampler->tasks.task[number];
 	of->carried = sampler->tick;
 	thread->task = of->unit;
 	return task.system ? own_root(sampler, words) : STACK_NONE;
