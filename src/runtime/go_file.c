@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "go_sources.h"
-#include "python_module.h"
 #include "wallsample/base.h"
 
 #define PIECE ((size_t)64 << 10)
