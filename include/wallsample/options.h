@@ -47,6 +47,10 @@ struct options {
 	pid_t *tids;             /* --tid; owned */
 	size_t tid_count;
 	const char *thread_name;
+	uint64_t *tasks;         /* --task; owned */
+	size_t task_count;
+	int task_use;            /* enum task_use: --tasks */
+	bool created_by;         /* stacks of tasks go on outwards with where these were made */
 	struct option_moment {   /* --from, --to */
 		bool given;
 		int64_t ns;      /* since the beginning; below zero: before the end */
@@ -77,6 +81,9 @@ struct options {
 	unsigned verbose;        /* times -v was given */
 	bool version, help;
 };
+
+/* --tasks: are tasks that a runtime schedules samples of their own? In the order of its words. */
+enum task_use { TASKS_AUTO, TASKS_OFF };
 
 /* Which commands take an option. */
 enum {
@@ -109,6 +116,7 @@ enum option_type {
 	OPTION_RANGE,     /* struct option_range: A or A-B, in [min, max] */
 	OPTION_SIZE,      /* uint64_t bytes in [min, max] */
 	OPTION_TIDS,      /* tids and tid_count from 1,2,3 */
+	OPTION_TASKS,     /* tasks and task_count from 1,0x7f20 */
 	OPTION_STATES,    /* bit set from a list of run state letters or names */
 	OPTION_RUNTIMES,  /* uint32_t, a bit set of runtime.h: auto, none or a list of names */
 	OPTION_GILS,      /* bit set from a list of words of enum gil */

@@ -32,6 +32,9 @@ struct filter {
 	const pid_t *tids;          /* NULL: all */
 	size_t tid_count;
 	const char *thread_name;    /* fnmatch(3) pattern, NULL: all */
+	const uint64_t *tasks;      /* ids of tasks, NULL: all; else nothing but tasks */
+	size_t task_count;
+	bool created_by;            /* stacks of tasks go on outwards with where these were made */
 	unsigned states;            /* bit 1 << enum run_state, 0: all */
 	unsigned gils;              /* bit 1 << enum gil, 0: all */
 	const regex_t *include;     /* at least one function of the stack matches */
@@ -113,8 +116,29 @@ struct view *view_create(const struct profile *profile, struct symbols *symbols,
 void view_free(struct view *view);
 
 const struct profile *view_profile(const struct view *view);
-/* Adds what a thread of the profile is called as a frame, "name-tid"; foreign bytes as they are. */
+
+/*
+ * Adds what a thread of the profile is called, "name-tid"; of a task it is "goroutine 17
+ * main.taker", the function being the one that it began with, and of many that are not told apart
+ * "goroutines main.taker". Foreign bytes as they are.
+ */
 void view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out);
+/* "17"; one so large that it is an address: "0x7f20a4c0". */
+void view_add_task_id(uint64_t id, struct strbuf *out);
+/* The function that a task began with; NULL: not known. */
+const char *view_task_entry(const struct view *view, uint32_t thread);
+/*
+ * Units are the threads, and of a hundred tasks at most these; of more than that, all that began
+ * with the same function. A unit is told by one of its threads.
+ */
+uint32_t view_unit(const struct view *view, uint32_t thread);
+/* As view_add_thread; "goroutines main.taker" of those that are many. */
+void view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out);
+/* A thread's name alone, for where the id stands beside it; else as view_add_unit. */
+void view_add_name(const struct view *view, uint32_t unit, struct strbuf *out);
+/* The tid, or of a task a number that no thread of the profile has. */
+int64_t view_thread_number(const struct view *view, uint32_t thread);
+
 enum view_key view_key(const struct view *view);
 size_t view_row_count(const struct view *view);
 const struct view_row *view_row(const struct view *view, size_t index);
@@ -143,9 +167,9 @@ int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples
 
 /*
  * For whoever goes through samples of the profile once more, in the order of time: is one that has
- * this thread, state, GIL and stack (of the profile, or STACK_NONE) selected? Then its functions
- * as in a row, which are the view's; by thread and state, those of its code. The rest of the
- * entry is not looked at.
+ * this thread, carrier, state, GIL and stack (of the profile, or STACK_NONE) selected? Then its
+ * functions as in a row, which are the view's; by thread and state, those of its code. The rest
+ * of the entry is not looked at.
  */
 bool view_sample(const struct view *view, const struct profile_entry *sample,
 		 const uint32_t **function, size_t *depth);

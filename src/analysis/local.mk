@@ -18,5 +18,6 @@ libwallsample_a_SOURCES += \
 	src/analysis/view_names.c \
 	src/analysis/view_parts.h \
 	src/analysis/view_paths.c \
+	src/analysis/view_threads.c \
 	src/analysis/view_wait.c \
 	src/analysis/waiting.c

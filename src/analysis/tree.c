@@ -89,7 +89,8 @@ add_flame_row(struct growing *tree, const struct view *view, const struct view_r
 	      unsigned frames)
 {
 	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_DISK;
-	const struct frame thread = { TREE_THREAD, row->thread, (int32_t)SYSCALL_NONE };
+	const struct frame thread = { TREE_THREAD, view_unit(view, row->thread),
+				      (int32_t)SYSCALL_NONE };
 	const struct frame state = { TREE_STATE, row->state,
 				     waits ? row->syscall : (int32_t)SYSCALL_NONE };
 	uint32_t at = TREE_NONE;

@@ -26,21 +26,13 @@ view_is_gap(const struct view_function *outermost)
 static void
 make_filter(struct view *view, const struct filter *filter)
 {
-	const size_t count = profile_thread_count(view->profile);
-
 	view->states = filter->states;
 	view->gils = filter->gils;
 	view->include = filter->include != NULL;
-	view->thread_wanted = xcalloc(count + 1, sizeof(*view->thread_wanted));
-	for (uint32_t i = 0; i < count; i++) {
-		const struct profile_thread *thread = profile_thread(view->profile, i);
-
-		view->thread_wanted[i] = filter_thread(filter, thread->tid,
-						       profile_text(view->profile, thread->name));
-	}
+	view_choose_threads(view, filter);
 }
 
-/* `at` is the path of its functions, or STACK_NONE. */
+/* But for its thread; `at` is the path of its functions, or STACK_NONE. */
 static bool
 is_wanted(const struct view *view, const struct profile_entry *entry, uint32_t at)
 {
@@ -55,7 +47,7 @@ is_wanted(const struct view *view, const struct profile_entry *entry, uint32_t a
 	/* without an expression nothing matches it */
 	if (path != NULL && path->excluded)
 		return false;
-	return view->thread_wanted[entry->thread];
+	return true;
 }
 
 static size_t
@@ -66,7 +58,10 @@ entry_count(const struct naming *naming)
 	return naming->filter->blame ? profile_blame_count(profile) : profile_entry_count(profile);
 }
 
-/* One of the profile's, or whom it blames, its stack replaced by the path. */
+/*
+ * One of the profile's, or whom it blames, its stack replaced by the path; and its carrier, which
+ * rows do not tell apart, by whether its thread is wanted.
+ */
 static struct profile_entry
 entry_at(struct naming *naming, size_t index)
 {
@@ -92,6 +87,7 @@ entry_at(struct naming *naming, size_t index)
 	} else {
 		entry = *profile_entry(view->profile, index);
 	}
+	entry.carrier = view_wants_thread(view, &entry);
 	if (entry.stack != STACK_NONE)
 		entry.stack = view->of_stack[entry.stack];
 	if (!by_code)
@@ -121,8 +117,8 @@ merge_entries(struct naming *naming, size_t *count)
 		bool added;
 
 		at = *table_place(&known, (uint64_t)entry.thread << 32 | entry.stack,
-				  (uint64_t)entry.gil << 40 | (uint64_t)entry.state << 32 |
-					  (uint32_t)entry.syscall,
+				  (uint64_t)entry.carrier << 48 | (uint64_t)entry.gil << 40 |
+					  (uint64_t)entry.state << 32 | (uint32_t)entry.syscall,
 				  (uint32_t)*count, &added);
 		if (added) {
 			merged[(*count)++] = entry;
@@ -184,7 +180,7 @@ make_rows(struct naming *naming)
 		if (!clip_weights(&merged[i]))
 			continue;
 		view->unfiltered_ns += merged[i].ns[WEIGHT_WALL];
-		if (is_wanted(view, &merged[i], merged[i].stack))
+		if (merged[i].carrier != 0 && is_wanted(view, &merged[i], merged[i].stack))
 			add_row(view, &merged[i]);
 	}
 	free(merged);
@@ -217,6 +213,7 @@ view_create(const struct profile *profile, struct symbols *symbols, const struct
 	view->of_stack = xcalloc(profile_stack_count(profile) + 1, sizeof(*view->of_stack));
 	make_filter(view, filter);
 	naming_make(&naming);
+	view_name_threads(&naming);
 	view_name_waits(&naming);
 	view_make_paths(&naming);
 	make_rows(&naming);
@@ -236,6 +233,9 @@ view_free(struct view *view)
 	free(view->of_stack);
 	free(view->wait_kind);
 	free(view->thread_wanted);
+	free(view->entry);
+	free(view->unit);
+	free(view->unit_tasks);
 	free(view->function);
 	free(view->row);
 	strings_free(view->texts);
@@ -265,15 +265,6 @@ view_key_is_of_sample(enum view_key key)
 {
 	return key == VIEW_BY_THREAD || key == VIEW_BY_STATE || key == VIEW_BY_LOCK ||
 	       key == VIEW_BY_GIL;
-}
-
-void
-view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out)
-{
-	const struct profile_thread *of = profile_thread(view->profile, thread);
-
-	strbuf_add_text(out, profile_text(view->profile, of->name));
-	strbuf_add_format(out, "-%jd", (intmax_t)of->tid);
 }
 
 enum view_key
@@ -342,7 +333,8 @@ view_sample(const struct view *view, const struct profile_entry *sample,
 {
 	const uint32_t stack = sample->stack;
 
-	if (!is_wanted(view, sample, stack != STACK_NONE ? view->of_stack[stack] : STACK_NONE))
+	if (!view_wants_thread(view, sample) ||
+	    !is_wanted(view, sample, stack != STACK_NONE ? view->of_stack[stack] : STACK_NONE))
 		return false;
 	view_stack(view, stack, function, depth);
 	return true;

@@ -58,7 +58,7 @@ function_of(struct naming *naming, const struct profile_entry *entry, uint32_t f
 		return function_of_wait(naming, entry->wait, full);
 	strbuf_clear(text);
 	if (naming->key == VIEW_BY_THREAD) {
-		view_add_thread(naming->view, entry->thread, text);
+		view_add_unit(naming->view, view_unit(naming->view, entry->thread), text);
 	} else if (naming->key == VIEW_BY_GIL) {
 		strbuf_add_format(text, "[%s]", entry->gil != GIL_UNKNOWN ? gil_text(entry->gil) :
 									    "GIL not known");

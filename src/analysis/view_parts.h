@@ -27,7 +27,11 @@ struct view {
 	uint32_t *of_frame;  /* of the profile: its innermost function */
 	uint32_t *of_stack;  /* of the profile: its path */
 	enum wait_kind *wait_kind; /* by wait of the profile: as functions tell it */
-	bool *thread_wanted; /* of the profile */
+	bool *thread_wanted; /* of the profile; of a task, whether its id is */
+	bool only_threads, only_tasks; /* there are wishes as to the ones, the others */
+	const char **entry;  /* by thread of the profile: the name of a task's first function */
+	uint32_t *unit;      /* by thread: the one that stands for it */
+	size_t *unit_tasks;  /* by unit: how many tasks are one with it; 0 or 1: it is alone */
 	unsigned states, gils; /* of the filter */
 	bool include;        /* it has an expression for functions that are wanted */
 	struct path *path;
@@ -73,6 +77,12 @@ frame_is_script(const struct profile_frame *frame)
  */
 void naming_make(struct naming *naming);
 void naming_release(struct naming *naming);
+
+/* Entries and units, once names are made; which threads and tasks are wanted, at any time. */
+void view_name_threads(struct naming *naming);
+void view_choose_threads(struct view *view, const struct filter *filter);
+/* Is the sample's task wanted, and the thread that ran it? */
+bool view_wants_thread(const struct view *view, const struct profile_entry *entry);
 
 /*
  * What each wait is by the functions that wait, shown or not: the same in every view. Once names

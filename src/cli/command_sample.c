@@ -35,6 +35,9 @@ make_filter(struct sample_run *run, struct error *err)
 	run->filter.tids = options->tids;
 	run->filter.tid_count = options->tid_count;
 	run->filter.thread_name = options->thread_name;
+	run->filter.tasks = options->tasks;
+	run->filter.task_count = options->task_count;
+	run->filter.created_by = options->created_by;
 	run->filter.states = options->states;
 	run->filter.gils = options->gils;
 	run->filter.blame = options->blame;
@@ -161,6 +164,7 @@ create_sampler(struct sample_run *run, struct error *err)
 		.nonblocking = options->nonblocking,
 		.unwinder = options->unwinder,
 		.runtimes = options->runtimes,
+		.threads_only = options->task_use == TASKS_OFF,
 	};
 
 	/* one tick, at which all are held until everybody's stack is taken */

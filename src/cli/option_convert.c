@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* option_convert.c - from the text of an option's argument to its value. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,31 @@ convert_tids(const struct conversion *c)
 	}
 }
 
+/* As reports write them: Go's are small numbers, those of Julia addresses. */
+static int
+convert_tasks(const struct conversion *c)
+{
+	struct options *options = c->options;
+	size_t capacity = options->task_count;
+	const char *at = c->text;
+
+	for (;;) {
+		const int base = at[0] == '0' && at[1] == 'x' ? 16 : 10;
+		uint64_t task;
+
+		at += base == 16 ? 2 : 0;
+		if (!isxdigit((unsigned char)*at) || !parse_u64(&at, base, &task) || task == 0)
+			return refuse(c, "a list of tasks such as 17,0x7f20");
+		options->tasks = xgrow(options->tasks, &capacity, options->task_count + 1,
+				       sizeof(*options->tasks));
+		options->tasks[options->task_count++] = task;
+		if (*at == '\0')
+			return 0;
+		if (*at++ != ',')
+			return refuse(c, "a list of tasks such as 17,0x7f20");
+	}
+}
+
 static int
 convert_dirs(const struct conversion *c)
 {
@@ -324,6 +350,7 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		[OPTION_TIDS] = convert_tids,         [OPTION_STATES] = convert_states,
 		[OPTION_GILS] = convert_gils,
 		[OPTION_CHOICE] = convert_choice,     [OPTION_DIRS] = convert_dirs,
+		[OPTION_TASKS] = convert_tasks,
 		[OPTION_RUNTIMES] = convert_runtimes,
 	};
 	const struct conversion c = {

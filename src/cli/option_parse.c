@@ -314,6 +314,7 @@ void
 options_release(struct options *options)
 {
 	free(options->tids);
+	free(options->tasks);
 	free(options->files);
 	free(options->words);
 	options->files = NULL;
@@ -323,5 +324,6 @@ options_release(struct options *options)
 	options->debug_dirs = NULL;
 	options->debug_dir_count = 0;
 	options->tids = NULL;
+	options->tasks = NULL;
 	options->tid_count = 0;
 }

@@ -78,10 +78,21 @@ const struct option_row option_table[] = {
 	{ .name = "thread-name", .commands = FOR_OUTPUT,
 	  .argument = "GLOB", .type = OPTION_TEXT, FIELD(thread_name),
 	  .help = "only threads whose name matches this pattern" },
+	{ .name = "tasks", .commands = FOR_SAMPLING | FOR_REPORTS | FOR_DUMP,
+	  .argument = "WHICH", .type = OPTION_CHOICE, FIELD(task_use),
+	  .fallback = "auto", .choices = "auto|off",
+	  .help = "goroutines and tasks of Julia: auto shows each by itself, off shows the threads "
+		  "that run them, as for any program" },
+	{ .name = "task", .commands = FOR_REPORT_OF_ONE | FOR_DUMP,
+	  .argument = "LIST", .type = OPTION_TASKS, FIELD(tasks),
+	  .help = "only these tasks: numbers such as 17 or 0x7f20a4c0, separated by commas" },
+	{ .name = "created-by", .commands = FOR_REPORTS | FOR_DUMP,
+	  .type = OPTION_FLAG, FIELD(created_by),
+	  .help = "stacks of tasks go on outwards with the place that made the task" },
 	{ .name = "state", .commands = FOR_STACKS,
 	  .argument = "LIST", .type = OPTION_STATES, FIELD(states),
 	  .help = "only samples in these states, separated by commas: R running, Q waiting for "
-		  "a CPU, S sleeping, D disk, T stopped" },
+		  "a CPU, S sleeping, D disk, T stopped, Y ready (a task)" },
 	{ .name = "gil", .commands = FOR_STACKS,
 	  .argument = "LIST", .type = OPTION_GILS, FIELD(gils),
 	  .help = "only samples that have so to do with the interpreter's lock: none, has, wait, "

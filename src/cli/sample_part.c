@@ -122,7 +122,10 @@ load(struct sample_run *run, const struct sampler_stats *stats, struct part *par
 {
 	const struct recording_selection selection = part_selection(run->options);
 	const bool wanted = part_is_wanted(run->options);
-	struct recording_load load = { .selection = wanted ? &selection : NULL };
+	struct recording_load load = {
+		.selection = wanted ? &selection : NULL,
+		.threads_only = run->options->task_use == TASKS_OFF,
+	};
 	int rc = recorder_commit(run->recorder, stats, err);
 
 	if (rc == 0)

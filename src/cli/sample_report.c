@@ -37,7 +37,8 @@ sample_say_start(const struct sample_run *run)
 bool
 sample_is_filtered(const struct options *options)
 {
-	return options->tid_count > 0 || options->thread_name != NULL || options->states != 0 ||
+	return options->tid_count > 0 || options->thread_name != NULL ||
+	       options->task_count > 0 || options->states != 0 ||
 	       options->gils != 0 || options->include != NULL || options->exclude != NULL;
 }
 

@@ -3,10 +3,11 @@
  * chrome.c - a trace in the Trace Event Format, which Perfetto, chrome://tracing and others draw:
  * https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  *
- * A thread is a track. On it each run state is a slice, and below it are the functions of the
- * call chain, the outermost first, each as long as consecutive samples have it. How many threads
- * were on a CPU, and how many waited for one, are counters. Who had the interpreter's lock is on a
- * track of its own; slices of waiting for it are apart from others.
+ * A thread is a track, and so is a task. On it each run state is a slice, and below it are the
+ * functions of the call chain, the outermost first, each as long as consecutive samples have it.
+ * How many threads were on a CPU, and how many waited for one, are counters, and so are the tasks
+ * that waited for a thread. Who had the interpreter's lock is on a track of its own; slices of
+ * waiting for it are apart from others.
  *
  * Times are microseconds of CLOCK_MONOTONIC, as those of other tools. A slice is written when it
  * ends, so slices are in no order: readers sort them.
@@ -27,7 +28,7 @@
  * files become one: readers drop what does not nest.
  */
 #define PIDS 4194304
-/* The track of the interpreter's lock: no thread has that id. */
+/* The track of the interpreter's lock: no thread has that id, nor is it a task's number. */
 #define GIL_TRACK PIDS
 
 /* Perfetto lays no more than 512 slices upon each other. */
@@ -72,10 +73,10 @@ make_event(const struct tracing *tracing, const char *phase, size_t recording, c
 	return event;
 }
 
-static pid_t
+static int64_t
 tid_of(const struct tracing *tracing, uint32_t thread)
 {
-	return profile_thread(view_profile(tracing->input->view), thread)->tid;
+	return view_thread_number(tracing->input->view, thread);
 }
 
 static void
@@ -107,6 +108,7 @@ state_colour(const struct timeline_slice *slice)
 	case RUN_RUNNING:
 		return "thread_state_running";
 	case RUN_QUEUED:
+	case RUN_READY:
 		return "thread_state_runnable";
 	case RUN_SLEEPING:
 		return "thread_state_sleeping";
@@ -210,20 +212,21 @@ frames_in_common(const struct timeline_slice *a, const struct timeline_slice *b)
 static void
 name_thread(struct tracing *tracing, const struct timeline_slice *slice)
 {
-	const struct profile *profile = view_profile(tracing->input->view);
-	const struct profile_thread *thread = profile_thread(profile, slice->thread);
+	struct strbuf name;
 	json_t *event;
 
 	if (tracing->has_name[slice->thread])
 		return;
 	tracing->has_name[slice->thread] = true;
+	strbuf_init(&name);
+	view_add_name(tracing->input->view, slice->thread, &name);
 	event = make_event(tracing, "M", slice->recording, "thread_name");
-	json_object_set_new(event, "tid", json_integer(thread->tid));
-	json_object_set_new(event, "args", json_pack("{s:o}", "name",
-						     json_stream_text(
-							     &tracing->json,
-							     profile_text(profile, thread->name))));
+	json_object_set_new(event, "tid", json_integer(tid_of(tracing, slice->thread)));
+	json_object_set_new(event, "args",
+			    json_pack("{s:o}", "name",
+				      json_stream_text(&tracing->json, name.data)));
 	json_stream_put(&tracing->json, NULL, event);
+	strbuf_release(&name);
 }
 
 /* The innermost frames of what is too deep are left out. */
@@ -318,9 +321,10 @@ put_holders(struct tracing *tracing)
 
 /* --- counters ----------------------------------------------------------------------------- */
 
+/* `ready` is below zero where there are no tasks. */
 static void
 put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t running,
-	    uint32_t waiting)
+	    uint32_t waiting, int64_t ready)
 {
 	json_t *event = make_event(tracing, "C", recording, "threads");
 
@@ -328,6 +332,9 @@ put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t run
 	json_object_set_new(event, "args",
 			    json_pack("{s:I,s:I}", "on a CPU", (json_int_t)running,
 				      "waiting for a CPU", (json_int_t)waiting));
+	if (ready >= 0)
+		json_object_set_new(json_object_get(event, "args"), "ready tasks",
+				    json_integer(ready));
 	json_stream_put(&tracing->json, NULL, event);
 }
 
@@ -338,6 +345,7 @@ put_counters(struct tracing *tracing, size_t number)
 	const struct recording *recording = tracing->input->recordings[number];
 	const uint64_t ticks = recording_info(recording)->ticks;
 	const uint64_t base_ns = timeline_base(tracing->input, number);
+	const bool tasks = profile_ready_most(view_profile(tracing->input->view)) > 0;
 	struct recording_tick last = { .span_ns = 0 };
 	bool any = false;
 
@@ -345,16 +353,19 @@ put_counters(struct tracing *tracing, size_t number)
 		struct recording_tick tick = *recording_tick(recording, n);
 
 		if (!recording_tick_wanted(recording, n))
-			tick.parallelism = tick.runnable = 0;
-		if (!any || tick.parallelism != last.parallelism || tick.runnable != last.runnable)
+			tick.parallelism = tick.runnable = tick.ready = 0;
+		if (!any || tick.parallelism != last.parallelism ||
+		    tick.runnable != last.runnable || (tasks && tick.ready != last.ready))
 			put_counter(tracing, number, base_ns + tick.start_ns, tick.parallelism,
 				    tick.runnable > tick.parallelism ?
-					    tick.runnable - tick.parallelism : 0);
+					    tick.runnable - tick.parallelism : 0,
+				    tasks ? (int64_t)tick.ready : -1);
 		any = true;
 		last = tick;
 	}
 	if (any)
-		put_counter(tracing, number, base_ns + last.start_ns + last.span_ns, 0, 0);
+		put_counter(tracing, number, base_ns + last.start_ns + last.span_ns, 0, 0,
+			    tasks ? 0 : -1);
 }
 
 /* --- processes ---------------------------------------------------------------------------- */

@@ -78,7 +78,8 @@ make_lines(struct folding *folding)
 	table_init(&known);
 	for (size_t i = 0; i < view_row_count(view); i++) {
 		const struct view_row *row = view_row(view, i);
-		const uint32_t thread = folding->by_thread ? row->thread : 0;
+		const uint32_t thread = 
+			folding->by_thread ? view_unit(view, row->thread) : 0;
 		bool added;
 		/* Rows of the same stack share its functions: the pointer is its name. */
 		const uint32_t at = *table_place(&known, (uintptr_t)row->function, thread,
@@ -90,7 +91,7 @@ make_lines(struct folding *folding)
 			folding->line[folding->count++] = (struct line){
 				.function = row->function,
 				.depth = row->depth,
-				.thread = row->thread,
+				.thread = view_unit(view, row->thread),
 			};
 		}
 		folding->line[at].weight_ns += folding->counted ?
@@ -108,7 +109,7 @@ line_text(const struct folding *folding, const struct line *line)
 	strbuf_init(&sb);
 	strbuf_init(&thread);
 	if (folding->by_thread) {
-		view_add_thread(folding->view, line->thread, &thread);
+		view_add_unit(folding->view, line->thread, &thread);
 		add_name(&sb, thread.data);
 		strbuf_add_text(&sb, ";");
 	}

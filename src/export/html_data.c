@@ -34,7 +34,7 @@ add_name(struct strbuf *out, const struct view *view, const struct tree_node *no
 		struct strbuf thread;
 
 		strbuf_init(&thread);
-		view_add_thread(view, node->function, &thread);
+		view_add_unit(view, node->function, &thread);
 		strbuf_add_foreign(out, thread.data);
 		strbuf_release(&thread);
 	} else {

@@ -98,19 +98,25 @@ make_shares(const struct timeline_bins *bins, const double *ns)
 
 static json_t *
 make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
-	    const struct profile *profile)
+	    const struct view *view)
 {
-	const struct profile_thread *thread = profile_thread(profile, row->thread);
+	const struct profile_thread *thread = profile_thread(view_profile(view), row->thread);
 	json_t *object = json_object();
-	struct strbuf name;
+	struct strbuf name, whole;
 
 	strbuf_init(&name);
+	strbuf_init(&whole);
 	strbuf_add_text(&name, "");
-	strbuf_add_foreign(&name, profile_text(profile, thread->name));
+	view_add_name(view, row->thread, &whole);
+	if (whole.length > 0)
+		strbuf_add_foreign(&name, whole.data);
 	json_object_set_new(object, "name", json_string(name.data));
-	json_object_set_new(object, "tid", json_integer(thread->tid));
+	/* a task's name says its number */
+	json_object_set_new(object, "tid",
+			    thread->is_task ? json_string("") : json_integer(thread->tid));
 	json_object_set_new(object, "shares", make_shares(bins, row->ns));
 	strbuf_release(&name);
+	strbuf_release(&whole);
 	return object;
 }
 
@@ -208,7 +214,6 @@ make_parts(const struct timeline_bins *bins)
 static json_t *
 make_data(const struct timeline_bins *bins, const struct export_input *input)
 {
-	const struct profile *profile = view_profile(input->view);
 	json_t *data = json_object(), *states = json_array(), *threads = json_array();
 
 	for (size_t state = 0; state < RUN_STATE_COUNT; state++)
@@ -216,7 +221,7 @@ make_data(const struct timeline_bins *bins, const struct export_input *input)
 	if (bins->has_gil)
 		json_array_append_new(states, json_string("waiting for the GIL"));
 	for (size_t i = 0; i < bins->row_count; i++)
-		json_array_append_new(threads, make_thread(bins, &bins->row[i], profile));
+		json_array_append_new(threads, make_thread(bins, &bins->row[i], input->view));
 	json_object_set_new(data, "steps", json_integer(STEPS));
 	json_object_set_new(data, "bin_ns", json_stream_number(bins->bin_ns));
 	json_object_set_new(data, "recordings", json_stream_number(input->recording_count));

@@ -84,13 +84,16 @@ take_scratch(struct script *script)
  * thread without a name its id.
  */
 static char *
-make_comm(struct script *script, const struct profile_thread *thread)
+make_comm(struct script *script, uint32_t id)
 {
-	struct strbuf clean;
+	struct strbuf clean, name;
 	char *comm;
 
 	strbuf_init(&clean);
-	strbuf_add_one_line(&clean, profile_text(view_profile(script->view), thread->name));
+	strbuf_init(&name);
+	view_add_name(script->view, id, &name);
+	strbuf_add_one_line(&clean, name.data);
+	strbuf_release(&name);
 	for (const char *at = clean.data; *at != '\0';) {
 		const size_t space = space_at(at);
 		const char next = at[space];
@@ -104,7 +107,8 @@ make_comm(struct script *script, const struct profile_thread *thread)
 		at += space > 0 ? space : 1;
 	}
 	if (clean.length == 0)
-		strbuf_add_format(&script->scratch, ":%jd", (intmax_t)thread->tid);
+		strbuf_add_format(&script->scratch, ":%jd",
+				  (intmax_t)view_thread_number(script->view, id));
 	comm = take_scratch(script);
 	strbuf_release(&clean);
 	return comm;
@@ -208,8 +212,7 @@ static const char *
 comm_of(struct script *script, uint32_t thread)
 {
 	if (script->comm[thread] == NULL)
-		script->comm[thread] =
-			make_comm(script, profile_thread(view_profile(script->view), thread));
+		script->comm[thread] = make_comm(script, thread);
 	return script->comm[thread];
 }
 
@@ -246,7 +249,7 @@ write_record(struct script *script, const struct due *due)
 	/* The eighth column is for readers that want two spaces behind a name of one letter. */
 	fprintf(script->out, "%s %8" PRId64 "/%-7jd ", comm_of(script, slice->thread),
 		recording_info(recording)->pid,
-		(intmax_t)profile_thread(view_profile(script->view), slice->thread)->tid);
+		(intmax_t)view_thread_number(script->view, slice->thread));
 	fprintf(script->out, "%5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s:\n", ns / NS_PER_SEC,
 		ns % NS_PER_SEC / NS_PER_US, period, weight_word(script->input->sort));
 	for (size_t i = 0; i < slice->depth; i++)

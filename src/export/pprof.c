@@ -244,13 +244,18 @@ make_labels(struct packing *packing, const struct view_row *row,
 	const struct profile_thread *thread = profile_thread(profile, row->thread);
 	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_DISK;
 	size_t count = 3;
+	struct strbuf name;
 
+	strbuf_init(&name);
 	for (size_t i = 0; i < LABELS_MOST; i++)
 		label[i] = (pb_label)WALLSAMPLE__PPROF__LABEL__INIT;
 	label[0].key = text(packing, "thread");
-	label[0].str = foreign_text(packing, profile_text(profile, thread->name));
-	label[1].key = text(packing, "tid");
-	label[1].num = thread->tid;
+	/* tasks of one unit are put together by it */
+	view_add_name(packing->view, view_unit(packing->view, row->thread), &name);
+	label[0].str = foreign_text(packing, name.data);
+	strbuf_release(&name);
+	label[1].key = text(packing, thread->is_task ? "task" : "tid");
+	label[1].num = thread->is_task ? (int64_t)thread->task_id : (int64_t)thread->tid;
 	label[2].key = text(packing, "state");
 	label[2].str = text(packing, run_state_text(row->state));
 	if (waits && syscall_name(row->syscall) != NULL) {
@@ -406,9 +411,7 @@ make_comments(struct packing *packing, int64_t *comment)
 	size_t count = 0;
 
 	strbuf_init(&sb);
-	strbuf_add_text(&sb, "written by wallsample");
-	comment[count++] = text(packing, sb.data);
-	strbuf_clear(&sb);
+	comment[count++] = text(packing, "written by wallsample");
 	strbuf_add_format(&sb, "process %jd: ", (intmax_t)process->pid);
 	strbuf_add_one_line(&sb, process->cmdline);
 	comment[count++] = text(packing, sb.data);

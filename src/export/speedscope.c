@@ -112,7 +112,7 @@ write_frame(struct scope *scope, const struct scope_frame *frame)
 	json_t *object = json_object();
 
 	if (frame->kind == TREE_THREAD) {
-		view_add_thread(scope->view, frame->function, &scope->scratch);
+		view_add_unit(scope->view, frame->function, &scope->scratch);
 	} else if (frame->kind == TREE_STATE) {
 		strbuf_add_text(&scope->scratch, "[");
 		run_state_add(&scope->scratch, (enum run_state)frame->function, frame->syscall);

@@ -136,7 +136,8 @@ kind_of(const struct drawing *drawing, const struct tree_node *node)
 	if (node->kind == TREE_THREAD)
 		return KIND_THREAD;
 	if (node->kind == TREE_STATE)
-		return node->function == RUN_QUEUED ? KIND_QUEUED : KIND_STATE;
+		return node->function == RUN_QUEUED || node->function == RUN_READY ? KIND_QUEUED :
+										     KIND_STATE;
 	return kind_of_function(view_function(drawing->view, node->function));
 }
 
@@ -158,7 +159,7 @@ make_name(struct drawing *drawing, const struct tree_node *node)
 
 	strbuf_clear(name);
 	if (node->kind == TREE_THREAD) {
-		view_add_thread(drawing->view, node->function, whole);
+		view_add_unit(drawing->view, node->function, whole);
 		strbuf_add_foreign(name, whole->data);
 		strbuf_clear(whole);
 	} else if (node->kind == TREE_STATE) {

@@ -61,6 +61,7 @@ on_span(void *context, const struct recording_span *span)
 	};
 	const struct profile_entry sample = {
 		.thread = span->thread,
+		.carrier = span->carrier,
 		.state = span->state,
 		.gil = span->gil,
 		.stack = span->stack,

@@ -8,7 +8,7 @@
 	"use strict";
 	const SVG = "http://www.w3.org/2000/svg";
 	/* From the bottom of a row to its top: what runs, what wants to, what cannot. */
-	const STACK = [0, 1, 6, 3, 4, 5, 2];
+	const STACK = [0, 1, 5, 7, 3, 4, 6, 2];
 	const LABEL = 74, DRAG_LEAST = 5, BINS_LEAST = 4;
 	const element = (id) => document.getElementById(id);
 
@@ -145,12 +145,16 @@
 
 		const digit = (thread, state, bin) => parseInt(thread.shares[state][bin] || "0", 36);
 
+		/* A task's name says its number. */
+		const who = (thread) =>
+			thread.name + (thread.tid === "" ? "" : " (" + thread.tid + ")");
+
 		function threadText(thread, bin) {
 			const shares = data.states.map((state, i) => [digit(thread, i, bin), state])
 				.filter((share) => share[0] > 0)
 				.map((share) => Math.round(100 * share[0] / data.steps) + "% " + share[1]);
 			const held = heldBy(data.threads.indexOf(thread), bin);
-			return thread.name + " (" + thread.tid + "): " +
+			return who(thread) + ": " +
 				(shares.join(", ") || "not there, or not asked for") +
 				(held ? ", had the GIL for " + Math.round(100 * held / data.steps) + "%" : "");
 		}
@@ -163,8 +167,7 @@
 			const held = data.gil.map((_, i) => [heldBy(i, bin), i])
 				.filter((share) => share[0] > 0).sort((a, b) => b[0] - a[0])
 				.map(([share, i]) => Math.round(100 * share / data.steps) + "% " +
-					(i < data.threads.length ? data.threads[i].name + " (" +
-						data.threads[i].tid + ")" : "other threads"));
+					(i < data.threads.length ? who(data.threads[i]) : "other threads"));
 			return "the GIL was had by: " + (held.join(", ") || "nobody");
 		}
 
@@ -247,8 +250,9 @@
 			const sums = data.mean.map((_, bin) => rest.states.reduce(
 				(sum, counts) => sum + (counts[bin] || 0), 0));
 			const most = Math.max(1, ...sums);
-			const row = addRow(number(rest.count) + (rest.count === 1 ? " other thread" :
-				" other threads"), "up to " + number(most / 100), most, true);
+			const row = addRow(number(rest.count) + " other" + (
+				data.threads.some((thread) => thread.tid === "") ? "s" :
+				rest.count === 1 ? " thread" : " threads"), "up to " + number(most / 100), most, true);
 			row.text = restText;
 			addStack(row.svg, line, row.height, rest.states,
 				(state, bin) => rest.states[state][bin] || 0);

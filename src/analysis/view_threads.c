@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_threads.c - what threads and tasks are called, which of them are wanted, and which tasks
+ * are shown as one.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "view_parts.h"
+
+/* With more tasks than that those that began with the same function are one unit. */
+#define APART_MOST 100
+/* PID_MAX_LIMIT of the kernel's threads.h: no thread has an id that large. The number itself is
+ * left for what an exporter shows beside threads. */
+#define PIDS 4194304
+/* Ids above are addresses. */
+#define NUMBER_MOST UINT32_MAX
+
+/* --- names ---------------------------------------------------------------------------- */
+
+/* The function that each task began with, as it is called whatever frames are told apart by. */
+static void
+name_entries(const struct naming *naming)
+{
+	struct view *view = naming->view;
+	const size_t frames = profile_frame_count(view->profile);
+
+	for (uint32_t i = 0; i < profile_thread_count(view->profile); i++) {
+		const struct profile_thread *task = profile_thread(view->profile, i);
+		const struct names *names;
+		const struct symbol *symbol;
+
+		if (!task->is_task || task->entry >= frames)
+			continue;
+		names = &naming->of_frame[task->entry];
+		symbol = &naming->symbol[names->first + names->count - 1];
+		if (symbol->known)
+			view->entry[i] = symbol->function;
+	}
+}
+
+/* Tasks are one by what they are called, and by the function. */
+static void
+find_units(struct view *view)
+{
+	const size_t count = profile_thread_count(view->profile);
+	size_t tasks = 0;
+	struct table known;
+
+	for (uint32_t i = 0; i < count; i++) {
+		view->unit[i] = i;
+		tasks += profile_thread(view->profile, i)->is_task;
+	}
+	if (tasks <= APART_MOST)
+		return;
+	table_init(&known);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_thread *task = profile_thread(view->profile, i);
+
+		if (!task->is_task)
+			continue;
+		view->unit[i] = *table_place(&known, (uintptr_t)view->entry[i],
+					     (uint64_t)task->name << 1 | task->system, i, NULL);
+		view->unit_tasks[view->unit[i]]++;
+	}
+	table_release(&known);
+}
+
+void
+view_name_threads(struct naming *naming)
+{
+	struct view *view = naming->view;
+	const size_t count = profile_thread_count(view->profile);
+
+	view->entry = xcalloc(count + 1, sizeof(*view->entry));
+	view->unit = xcalloc(count + 1, sizeof(*view->unit));
+	view->unit_tasks = xcalloc(count + 1, sizeof(*view->unit_tasks));
+	name_entries(naming);
+	find_units(view);
+}
+
+const char *
+view_task_entry(const struct view *view, uint32_t thread)
+{
+	return view->entry[thread];
+}
+
+void
+view_add_task_id(uint64_t id, struct strbuf *out)
+{
+	strbuf_add_format(out, id > NUMBER_MOST ? "0x%" PRIx64 : "%" PRIu64, id);
+}
+
+/* "goroutines main.taker": of many. */
+static void
+add_tasks(const struct view *view, uint32_t thread, struct strbuf *out)
+{
+	const struct profile_thread *of = profile_thread(view->profile, thread);
+
+	strbuf_add_format(out, "%ss", profile_text(view->profile, of->name));
+	if (view->entry[thread] != NULL)
+		strbuf_add_format(out, " %s", view->entry[thread]);
+}
+
+void
+view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out)
+{
+	const struct profile_thread *of = profile_thread(view->profile, thread);
+
+	if (of->is_task && of->task_id == 0) {
+		add_tasks(view, thread, out);
+		return;
+	}
+	strbuf_add_text(out, profile_text(view->profile, of->name));
+	if (!of->is_task) {
+		strbuf_add_format(out, "-%jd", (intmax_t)of->tid);
+		return;
+	}
+	strbuf_add_text(out, " ");
+	view_add_task_id(of->task_id, out);
+	if (view->entry[thread] != NULL)
+		strbuf_add_format(out, " %s", view->entry[thread]);
+}
+
+uint32_t
+view_unit(const struct view *view, uint32_t thread)
+{
+	return view->unit[thread];
+}
+
+void
+view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out)
+{
+	if (view->unit_tasks[unit] > 1)
+		add_tasks(view, unit, out);
+	else
+		view_add_thread(view, unit, out);
+}
+
+void
+view_add_name(const struct view *view, uint32_t unit, struct strbuf *out)
+{
+	const struct profile_thread *of = profile_thread(view->profile, unit);
+
+	if (of->is_task)
+		view_add_unit(view, unit, out);
+	else
+		strbuf_add_text(out, profile_text(view->profile, of->name));
+}
+
+int64_t
+view_thread_number(const struct view *view, uint32_t thread)
+{
+	const struct profile_thread *of = profile_thread(view->profile, thread);
+
+	return of->is_task ? PIDS + 1 + (int64_t)thread : (int64_t)of->tid;
+}
+
+/* --- which are wanted ------------------------------------------------------------------ */
+
+static bool
+filter_task(const struct filter *filter, uint64_t id)
+{
+	bool listed = filter->tasks == NULL;
+
+	for (size_t i = 0; !listed && i < filter->task_count; i++)
+		listed = filter->tasks[i] == id && id != 0;
+	return listed;
+}
+
+void
+view_choose_threads(struct view *view, const struct filter *filter)
+{
+	const size_t count = profile_thread_count(view->profile);
+
+	view->only_threads = filter->tids != NULL || filter->thread_name != NULL;
+	view->only_tasks = filter->tasks != NULL;
+	view->thread_wanted = xcalloc(count + 1, sizeof(*view->thread_wanted));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_thread *thread = profile_thread(view->profile, i);
+		const char *name = profile_text(view->profile, thread->name);
+
+		view->thread_wanted[i] = thread->is_task ?
+						 filter_task(filter, thread->task_id) :
+						 filter_thread(filter, thread->tid, name);
+	}
+}
+
+bool
+view_wants_thread(const struct view *view, const struct profile_entry *entry)
+{
+	if (!profile_thread(view->profile, entry->thread)->is_task)
+		return view->thread_wanted[entry->thread] && !view->only_tasks;
+	if (!view->thread_wanted[entry->thread] || !view->only_threads)
+		return view->thread_wanted[entry->thread];
+	return entry->carrier != 0 && view->thread_wanted[entry->carrier - 1];
+}
