@@ -34,7 +34,8 @@ struct state_table {
 };
 
 struct thread_row {
-	uint32_t thread;     /* of the profile */
+	uint32_t thread;     /* of the profile; of a table of units, one */
+	size_t tasks;        /* of a table of units: how many tasks it has; 0: it is a thread */
 	int64_t ns[WEIGHT_COUNT];
 	int64_t runnable_ns; /* of its wall time: running or waiting for a CPU */
 	uint32_t top;        /* function with most flat time; view_function_count if none */
@@ -57,7 +58,7 @@ struct bare_table {
 };
 
 void top_table_make(const struct view *view, enum weight sort, struct top_table *out);
-/* Of the samples of one thread (an index in the profile). */
+/* Of the samples of one unit. */
 void top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
 			   struct top_table *out);
 /*
@@ -69,6 +70,8 @@ void top_table_release(struct top_table *table);
 void state_table_make(const struct view *view, struct state_table *out);
 void state_table_release(struct state_table *table);
 void thread_table_make(const struct view *view, struct thread_table *out);
+/* The same by unit: see view_unit. */
+void thread_table_make_units(const struct view *view, struct thread_table *out);
 void thread_table_release(struct thread_table *table);
 void bare_table_make(const struct view *view, struct bare_table *out);
 void bare_table_release(struct bare_table *table);

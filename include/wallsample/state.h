@@ -39,7 +39,7 @@ enum run_state {
 };
 
 const char *run_state_text(enum run_state state);
-/* Adds "sleeping in futex", "running". */
+/* Adds "sleeping in futex", "running", "parked" (of SYSCALL_TASK). */
 void run_state_add(struct strbuf *out, enum run_state state, int32_t syscall);
 char run_state_letter(enum run_state state);
 /* Letter of either case, or the text: false when there is no such state. */
@@ -58,6 +58,8 @@ struct sched {
 #define SYSCALL_NONE (-1L)
 /* Number not known: never seen before a restart_syscall hid it. */
 #define SYSCALL_UNKNOWN (-2L)
+/* It is no thread: a task sleeps, for which its runtime has no call. */
+#define SYSCALL_TASK (-3L)
 
 struct syscall_info {
 	bool running;     /* it could run when asked: the rest says nothing */

@@ -125,8 +125,9 @@ const struct profile *view_profile(const struct view *view);
 void view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out);
 /* "17"; one so large that it is an address: "0x7f20a4c0". */
 void view_add_task_id(uint64_t id, struct strbuf *out);
-/* The function that a task began with; NULL: not known. */
+/* The function that a task began with, and the one that made it; NULL: not known. */
 const char *view_task_entry(const struct view *view, uint32_t thread);
+const char *view_task_creator(const struct view *view, uint32_t thread);
 /*
  * Units are the threads, and of a hundred tasks at most these; of more than that, all that began
  * with the same function. A unit is told by one of its threads.
@@ -165,6 +166,8 @@ int64_t view_total_ns(const struct view *view, enum weight weight); /* of the ro
 int64_t view_total_samples(const struct view *view);
 int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples */
 
+/* The sample's system call; SYSCALL_TASK of a task that waits without a thread, as in rows. */
+int32_t view_syscall(const struct view *view, const struct profile_entry *sample);
 /*
  * For whoever goes through samples of the profile once more, in the order of time: is one that has
  * this thread, carrier, state, GIL and stack (of the profile, or STACK_NONE) selected? Then its

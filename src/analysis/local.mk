@@ -12,6 +12,7 @@ libwallsample_a_SOURCES += \
 	src/analysis/neighbours.c \
 	src/analysis/result.c \
 	src/analysis/task_groups.c \
+	src/analysis/task_table.c \
 	src/analysis/tree.c \
 	src/analysis/view.c \
 	src/analysis/view_entry.c \

@@ -74,8 +74,8 @@ weighs_nothing(const int64_t *ns)
 	return true;
 }
 
-/* `thread` of all threads. */
-#define ANY_THREAD UINT32_MAX
+/* `unit` of all threads. */
+#define ANY_UNIT UINT32_MAX
 
 /* Few samples, that happened to have a CPU when others waited for one, can say too much. */
 static void
@@ -90,7 +90,7 @@ limit_parallelism(const struct profile *profile, struct top_row *row)
 
 /* Which samples and functions a table is of. */
 struct top_choice {
-	uint32_t thread; /* or ANY_THREAD */
+	uint32_t unit;   /* or ANY_UNIT */
 	bool program;    /* functions of an interpreted program alone */
 };
 
@@ -119,7 +119,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice,
 		const struct view_row *sample = view_row(view, r);
 		const size_t flat = place_of_flat(view, sample, choice.program);
 
-		if (choice.thread != ANY_THREAD && sample->thread != choice.thread)
+		if (choice.unit != ANY_UNIT && view_unit(view, sample->thread) != choice.unit)
 			continue;
 		if (flat < sample->depth)
 			add_weights(row[sample->function[flat]].flat, sample->ns);
@@ -151,7 +151,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice,
 void
 top_table_make(const struct view *view, enum weight sort, struct top_table *out)
 {
-	make_top(view, sort, (struct top_choice){ .thread = ANY_THREAD }, out);
+	make_top(view, sort, (struct top_choice){ .unit = ANY_UNIT }, out);
 }
 
 void
@@ -167,7 +167,7 @@ top_table_make_program(const struct view *view, enum weight sort, struct top_tab
 		mixed = flat > 0 && flat < sample->depth;
 	}
 	if (mixed)
-		make_top(view, sort, (struct top_choice){ .thread = ANY_THREAD, .program = true },
+		make_top(view, sort, (struct top_choice){ .unit = ANY_UNIT, .program = true },
 			 out);
 }
 
@@ -175,7 +175,7 @@ void
 top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
 		      struct top_table *out)
 {
-	make_top(view, sort, (struct top_choice){ .thread = thread }, out);
+	make_top(view, sort, (struct top_choice){ .unit = thread }, out);
 }
 
 void
@@ -260,9 +260,16 @@ compare_threads(const void *left, const void *right, void *context)
 	return order != 0 ? order : compare_numbers(a->thread, b->thread);
 }
 
+/* What a row of a table is of. */
+static uint32_t
+who(const struct view *view, uint32_t thread, bool by_unit)
+{
+	return by_unit ? view_unit(view, thread) : thread;
+}
+
 /* Sums flat time by thread and function; the caller frees the array. */
 static struct own_time *
-sum_own_times(const struct view *view, size_t *count)
+sum_own_times(const struct view *view, bool by_unit, size_t *count)
 {
 	struct own_time *own = NULL;
 	size_t capacity = 0;
@@ -272,17 +279,18 @@ sum_own_times(const struct view *view, size_t *count)
 	table_init(&known);
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
+		const uint32_t thread = who(view, sample->thread, by_unit);
 		uint32_t at;
 		bool added;
 
 		if (sample->depth == 0)
 			continue;
-		at = *table_place(&known, sample->thread, sample->function[0], (uint32_t)*count,
+		at = *table_place(&known, thread, sample->function[0], (uint32_t)*count,
 				  &added);
 		if (added) {
 			own = xgrow(own, &capacity, *count + 1, sizeof(*own));
 			own[(*count)++] = (struct own_time){
-				.thread = sample->thread,
+				.thread = thread,
 				.function = sample->function[0],
 			};
 		}
@@ -294,10 +302,10 @@ sum_own_times(const struct view *view, size_t *count)
 
 /* Puts into each thread's row the function it spends most time in. */
 static void
-find_top_functions(const struct view *view, struct thread_row *row)
+find_top_functions(const struct view *view, bool by_unit, struct thread_row *row)
 {
 	size_t count;
-	struct own_time *own = sum_own_times(view, &count);
+	struct own_time *own = sum_own_times(view, by_unit, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		struct thread_row *thread = &row[own[i].thread];
@@ -313,8 +321,25 @@ find_top_functions(const struct view *view, struct thread_row *row)
 	free(own);
 }
 
-void
-thread_table_make(const struct view *view, struct thread_table *out)
+/* How many tasks that have a row are in each unit. */
+static void
+count_tasks(const struct view *view, struct thread_row *row)
+{
+	const size_t threads = profile_thread_count(view_profile(view));
+	bool *seen = xcalloc(threads + 1, sizeof(*seen));
+
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const uint32_t thread = view_row(view, r)->thread;
+
+		if (!seen[thread] && profile_thread(view_profile(view), thread)->is_task)
+			row[view_unit(view, thread)].tasks++;
+		seen[thread] = true;
+	}
+	free(seen);
+}
+
+static void
+make_threads(const struct view *view, bool by_unit, struct thread_table *out)
 {
 	const size_t threads = profile_thread_count(view_profile(view));
 	struct thread_row *row = xcalloc(threads + 1, sizeof(*row));
@@ -328,16 +353,32 @@ thread_table_make(const struct view *view, struct thread_table *out)
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
 
-		add_weights(row[sample->thread].ns, sample->ns);
+		const uint32_t thread = who(view, sample->thread, by_unit);
+
+		add_weights(row[thread].ns, sample->ns);
 		if (run_state_runnable(sample->state))
-			row[sample->thread].runnable_ns += sample->ns[WEIGHT_WALL];
+			row[thread].runnable_ns += sample->ns[WEIGHT_WALL];
 	}
-	find_top_functions(view, row);
+	if (by_unit)
+		count_tasks(view, row);
+	find_top_functions(view, by_unit, row);
 	for (size_t t = 0; t < threads; t++)
 		if (!weighs_nothing(row[t].ns))
 			row[used++] = row[t];
 	sort_rows(row, used, sizeof(*row), compare_threads, view_profile(view));
 	*out = (struct thread_table){ .row = row, .count = used };
+}
+
+void
+thread_table_make(const struct view *view, struct thread_table *out)
+{
+	make_threads(view, false, out);
+}
+
+void
+thread_table_make_units(const struct view *view, struct thread_table *out)
+{
+	make_threads(view, true, out);
 }
 
 void

@@ -87,6 +87,7 @@ entry_at(struct naming *naming, size_t index)
 	} else {
 		entry = *profile_entry(view->profile, index);
 	}
+	entry.syscall = view_syscall(view, &entry);
 	entry.carrier = view_wants_thread(view, &entry);
 	if (entry.stack != STACK_NONE)
 		entry.stack = view->of_stack[entry.stack];
@@ -234,6 +235,7 @@ view_free(struct view *view)
 	free(view->wait_kind);
 	free(view->thread_wanted);
 	free(view->entry);
+	free(view->created);
 	free(view->unit);
 	free(view->unit_tasks);
 	free(view->function);

@@ -30,6 +30,7 @@ struct view {
 	bool *thread_wanted; /* of the profile; of a task, whether its id is */
 	bool only_threads, only_tasks; /* there are wishes as to the ones, the others */
 	const char **entry;  /* by thread of the profile: the name of a task's first function */
+	const char **created; /* the same: of the function that made it */
 	uint32_t *unit;      /* by thread: the one that stands for it */
 	size_t *unit_tasks;  /* by unit: how many tasks are one with it; 0 or 1: it is alone */
 	unsigned states, gils; /* of the filter */

@@ -18,7 +18,15 @@
 
 /* --- names ---------------------------------------------------------------------------- */
 
-/* The function that each task began with, as it is called whatever frames are told apart by. */
+/* NULL: not known. */
+static const char *
+name_of(const struct naming *naming, size_t symbol)
+{
+	return naming->symbol[symbol].known ? naming->symbol[symbol].function : NULL;
+}
+
+/* The function that each task began with, and the one that made it, as they are called, whatever frames
+ * are told apart by. */
 static void
 name_entries(const struct naming *naming)
 {
@@ -28,14 +36,15 @@ name_entries(const struct naming *naming)
 	for (uint32_t i = 0; i < profile_thread_count(view->profile); i++) {
 		const struct profile_thread *task = profile_thread(view->profile, i);
 		const struct names *names;
-		const struct symbol *symbol;
 
-		if (!task->is_task || task->entry >= frames)
-			continue;
-		names = &naming->of_frame[task->entry];
-		symbol = &naming->symbol[names->first + names->count - 1];
-		if (symbol->known)
-			view->entry[i] = symbol->function;
+		if (task->is_task && task->entry < frames) {
+			names = &naming->of_frame[task->entry];
+			view->entry[i] = name_of(naming, names->first + names->count - 1);
+		}
+		if (task->is_task && task->created_at < frames) {
+			names = &naming->of_frame[task->created_at];
+			view->created[i] = name_of(naming, names->first);
+		}
 	}
 }
 
@@ -73,6 +82,7 @@ view_name_threads(struct naming *naming)
 	const size_t count = profile_thread_count(view->profile);
 
 	view->entry = xcalloc(count + 1, sizeof(*view->entry));
+	view->created = xcalloc(count + 1, sizeof(*view->created));
 	view->unit = xcalloc(count + 1, sizeof(*view->unit));
 	view->unit_tasks = xcalloc(count + 1, sizeof(*view->unit_tasks));
 	name_entries(naming);
@@ -83,6 +93,12 @@ const char *
 view_task_entry(const struct view *view, uint32_t thread)
 {
 	return view->entry[thread];
+}
+
+const char *
+view_task_creator(const struct view *view, uint32_t thread)
+{
+	return view->created[thread];
 }
 
 void
@@ -184,6 +200,16 @@ view_choose_threads(struct view *view, const struct filter *filter)
 						 filter_task(filter, thread->task_id) :
 						 filter_thread(filter, thread->tid, name);
 	}
+}
+
+int32_t
+view_syscall(const struct view *view, const struct profile_entry *sample)
+{
+	return sample->state == RUN_SLEEPING && sample->carrier == 0 &&
+			       sample->syscall == SYSCALL_NONE &&
+			       profile_thread(view->profile, sample->thread)->is_task ?
+		       (int32_t)SYSCALL_TASK :
+		       sample->syscall;
 }
 
 bool

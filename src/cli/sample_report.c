@@ -42,31 +42,37 @@ sample_is_filtered(const struct options *options)
 	       options->gils != 0 || options->include != NULL || options->exclude != NULL;
 }
 
-/* Threads that have a row. */
-static uint32_t
-count_threads(const struct view *view)
+/* Adds "12 threads", "1,000 tasks and 3 threads": those that have a row. */
+static void
+add_threads(const struct view *view, struct strbuf *out)
 {
-	size_t all = profile_thread_count(view_profile(view));
-	bool *seen = xcalloc(all, sizeof(*seen));
-	uint32_t count = 0;
+	const struct profile *profile = view_profile(view);
+	bool *seen = xcalloc(profile_thread_count(profile), sizeof(*seen));
+	char number[SAY_TEXT_SIZE];
+	uint32_t tasks = 0, threads = 0;
 
 	for (size_t i = 0; i < view_row_count(view); i++) {
-		uint32_t thread = view_row(view, i)->thread;
+		const uint32_t thread = view_row(view, i)->thread;
+		const bool is_task = profile_thread(profile, thread)->is_task;
 
-		count += !seen[thread];
+		tasks += !seen[thread] && is_task;
+		threads += !seen[thread] && !is_task;
 		seen[thread] = true;
 	}
+	if (tasks > 0)
+		strbuf_add_format(out, "%s task%s and ", say_count(tasks, number),
+				  tasks == 1 ? "" : "s");
+	strbuf_add_format(out, "%s thread%s", say_count(threads, number),
+			  threads == 1 ? "" : "s");
 	free(seen);
-	return count;
 }
 
 static void
 say_written(const struct sample_run *run, const struct view *view, bool snapshot)
 {
-	char samples[SAY_TEXT_SIZE], threads[SAY_TEXT_SIZE];
-	uint32_t thread_count = count_threads(view);
+	char samples[SAY_TEXT_SIZE];
 	int64_t total = view_total_samples(view);
-	struct strbuf path;
+	struct strbuf path, threads;
 
 	if (view_row_count(view) == 0 && profile_entry_count(run->profile) == 0 &&
 	    run->part == NULL)
@@ -76,11 +82,14 @@ say_written(const struct sample_run *run, const struct view *view, bool snapshot
 	if (run->output.path == NULL)
 		return;
 	strbuf_init(&path);
+	strbuf_init(&threads);
 	strbuf_add_foreign(&path, run->output.path);
-	log_say(&run->log, LOG_NORMAL, "wrote %s %s to %s%s: %s sample%s of %s thread%s",
+	add_threads(view, &threads);
+	log_say(&run->log, LOG_NORMAL, "wrote %s %s to %s%s: %s sample%s of %s",
 		run->exporter->name, run->exporter->noun, path.data, snapshot ? " so far" : "",
 		say_count(total > 0 ? (uint64_t)total : 0, samples), total == 1 ? "" : "s",
-		say_count(thread_count, threads), thread_count == 1 ? "" : "s");
+		threads.data);
+	strbuf_release(&threads);
 	strbuf_release(&path);
 }
 

@@ -250,11 +250,12 @@ write_threads(struct writing *writing)
 		json_t *object = json_object();
 
 		writing->thread[row->thread] = json_stream_number(i);
-		json_object_set_new(object, "tid", json_integer(thread->tid));
-		json_object_set_new(object, "start_time", json_stream_number(thread->start_time));
-		json_object_set_new(object, "name",
-				    json_stream_text(&writing->json,
-						     profile_text(profile, thread->name)));
+		/* a member that is set again keeps its place */
+		json_object_set_new(object, "tid", json_null());
+		if (!thread->is_task)
+			json_object_set_new(object, "start_time",
+					    json_stream_number(thread->start_time));
+		json_add_thread(&writing->json, writing->view, row->thread, object);
 		add_weights(object, row->ns);
 		json_object_set_new(object, "runnable_ns", json_integer(row->runnable_ns));
 		if (top)
@@ -364,6 +365,7 @@ json_write(const struct export_input *input, FILE *out)
 	write_functions(&writing);
 	write_threads(&writing);
 	write_states(&writing);
+	json_write_task_table(&writing.json, writing.view, input->stats);
 	json_write_waits(&writing.json, writing.view);
 	json_write_deadlocks(&writing.json, writing.view);
 	json_write_gil(&writing.json, writing.view);

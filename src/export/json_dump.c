@@ -50,14 +50,10 @@ add_wait(struct json_stream *json, const struct view *view, const struct dump_gr
 		const uint32_t *function;
 		size_t depth;
 
-		if (of->tid > 0)
-			json_object_set_new(holder, "tid", json_integer(of->tid));
-		if (of->tid > 0)
-			json_object_set_new(holder, "name",
-					    json_stream_text(json,
-							     profile_text(profile, of->name)));
+		if (of->tid > 0 || of->is_task)
+			json_add_thread(json, view, thread->holder->thread, holder);
 		view_stack(view, thread->holder->stack, &function, &depth);
-		if (of->tid <= 0 && depth > 0)
+		if (of->tid <= 0 && !of->is_task && depth > 0)
 			json_object_set_new(
 				holder, "why",
 				json_stream_text(json, view_function(view, function[0])->name));
@@ -70,18 +66,13 @@ add_wait(struct json_stream *json, const struct view *view, const struct dump_gr
 static void
 write_group(struct json_stream *json, const struct view *view, const struct dump_group *group)
 {
-	const struct profile *profile = view_profile(view);
 	json_t *object = json_object(), *threads = json_array(), *stack = json_array();
 
 	json_add_state(object, group->state, group->syscall);
 	for (size_t i = 0; i < group->count; i++) {
-		const struct profile_thread *thread =
-			profile_thread(profile, group->thread[i].thread);
 		json_t *one = json_object();
 
-		json_object_set_new(one, "tid", json_integer(thread->tid));
-		json_object_set_new(one, "name",
-				    json_stream_text(json, profile_text(profile, thread->name)));
+		json_add_thread(json, view, group->thread[i].thread, one);
 		if (group->thread[i].wait != 0)
 			add_wait(json, view, group, &group->thread[i], one);
 		json_array_append_new(threads, one);

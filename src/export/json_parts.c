@@ -15,6 +15,44 @@ json_process(struct json_stream *stream, const struct process *process)
 	return object;
 }
 
+static json_t *
+text_or_null(struct json_stream *stream, const char *text)
+{
+	return text != NULL ? json_stream_text(stream, text) : json_null();
+}
+
+static json_t *
+id_or_null(uint64_t id)
+{
+	return id != 0 ? json_stream_number(id) : json_null();
+}
+
+void
+json_add_thread(struct json_stream *stream, const struct view *view, uint32_t thread, json_t *to)
+{
+	const struct profile *profile = view_profile(view);
+	const struct profile_thread *of = profile_thread(profile, thread);
+	const char *name = profile_text(profile, of->name);
+	struct strbuf whole;
+
+	json_object_set_new(to, "tid", of->tid > 0 ? json_integer(of->tid) : json_null());
+	if (!of->is_task) {
+		json_object_set_new(to, "name", json_stream_text(stream, name));
+		return;
+	}
+	strbuf_init(&whole);
+	view_add_thread(view, thread, &whole);
+	json_object_set_new(to, "name", json_stream_text(stream, whole.data));
+	json_object_set_new(to, "noun", json_stream_text(stream, name));
+	json_object_set_new(to, "task", id_or_null(of->task_id));
+	json_object_set_new(to, "entry", text_or_null(stream, view_task_entry(view, thread)));
+	json_object_set_new(to, "created_at",
+			    text_or_null(stream, view_task_creator(view, thread)));
+	json_object_set_new(to, "creator", id_or_null(of->creator));
+	json_object_set_new(to, "system", json_boolean(of->system));
+	strbuf_release(&whole);
+}
+
 void
 json_add_state(json_t *object, enum run_state state, int32_t syscall)
 {
@@ -22,7 +60,7 @@ json_add_state(json_t *object, enum run_state state, int32_t syscall)
 	json_t *call = NULL;
 
 	json_object_set_new(object, "state", json_string(run_state_text(state)));
-	if (!waits || syscall == SYSCALL_NONE)
+	if (!waits || syscall == SYSCALL_NONE || syscall == SYSCALL_TASK)
 		call = json_null();
 	else if (syscall == SYSCALL_UNKNOWN)
 		call = json_string("unknown");

@@ -6,6 +6,7 @@
 #include "json_stream.h"
 #include "wallsample/process.h"
 #include "wallsample/runtime_tasks.h"
+#include "wallsample/sampler.h"
 #include "wallsample/state.h"
 #include "wallsample/view.h"
 
@@ -23,5 +24,13 @@ void json_write_gil(struct json_stream *stream, const struct view *view);
 
 /* The lists "tasks" and "tasks_missing". */
 void json_write_tasks(struct json_stream *stream, const struct runtime_tasks *tasks);
+
+/* What scheduled tasks did, and the threads that ran them; nothing where there are none. */
+void json_write_task_table(struct json_stream *stream, const struct view *view,
+			   const struct sampler_stats *stats);
+
+/* What a thread is: "tid" and "name"; of a task those are null and its whole name, and more. */
+void json_add_thread(struct json_stream *stream, const struct view *view, uint32_t thread,
+		     json_t *to);
 
 #endif

@@ -18,17 +18,6 @@ functions(struct json_stream *json, const struct view *view, const uint32_t *fun
 	return list;
 }
 
-static void
-add_thread(struct json_stream *json, const struct profile *profile, uint32_t id, json_t *to)
-{
-	const struct profile_thread *thread = profile_thread(profile, id);
-
-	json_object_set_new(to, "tid",
-			    thread->tid > 0 ? json_integer(thread->tid) : json_null());
-	json_object_set_new(to, "name",
-			    json_stream_text(json, profile_text(profile, thread->name)));
-}
-
 static json_t *
 stacks(struct json_stream *json, const struct view *view, const struct waiting_stack *stack,
        size_t count)
@@ -40,7 +29,7 @@ stacks(struct json_stream *json, const struct view *view, const struct waiting_s
 
 		if (stack[i].holds) {
 			if (stack[i].threads == 1) {
-				add_thread(json, view_profile(view), stack[i].thread, object);
+				json_add_thread(json, view, stack[i].thread, object);
 			} else {
 				json_object_set_new(object, "tid", json_null());
 				json_object_set_new(object, "name", json_null());
@@ -104,7 +93,7 @@ json_write_deadlocks(struct json_stream *json, const struct view *view)
 			const struct profile_wait *wait = profile_wait(profile, stuck->wait);
 			json_t *one = json_object();
 
-			add_thread(json, profile, stuck->thread, one);
+			json_add_thread(json, view, stuck->thread, one);
 			json_object_set_new(one, "kind", json_string(wait_kind_text(wait->kind)));
 			json_object_set_new(
 				one, "object",

@@ -16,7 +16,7 @@ libwallsample_a_SOURCES += \
 	src/export/json_stream.c \
 	src/export/json_stream.h \
 	src/export/json_tasks.c \
-	src/export/json_gil.c src/export/json_waits.c \
+	src/export/json_gil.c src/export/json_task_table.c src/export/json_waits.c \
 	src/export/page.h \
 	src/export/parallelism_split.c \
 	src/export/parallelism_split.h \
@@ -34,7 +34,7 @@ libwallsample_a_SOURCES += \
 	src/export/report_parallelism.c \
 	src/export/report_summary.c \
 	src/export/report_deadlock.c src/export/report_gil.c src/export/report_tree.c \
-	src/export/report_waiting.c \
+	src/export/report_threads.c src/export/report_waiting.c \
 	src/export/report_words.c \
 	src/export/speedscope.c \
 	src/export/svg.c \

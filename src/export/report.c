@@ -15,7 +15,6 @@
 #include "wallsample/result.h"
 #include "wallsample/state.h"
 
-#define NAME_MOST 24 /* a thread's name has 15 bytes, but may need escapes */
 #define THREAD_TABLES_MOST 10
 /* Below this width there is one weight and no parallelism: names come first. */
 #define NARROW 70
@@ -77,6 +76,14 @@ write_header(const struct export_input *input, struct page *page)
 	quantity_add_count(&sb, stats->threads_most);
 	strbuf_add_text(&sb, " at once");
 	page->ops->field(page, "Threads", sb.data);
+	if (stats->tasks_seen > 0) {
+		strbuf_clear(&sb);
+		quantity_add_count(&sb, stats->tasks_seen);
+		strbuf_add_text(&sb, " seen, at most ");
+		quantity_add_count(&sb, stats->tasks_most);
+		strbuf_add_text(&sb, " at once without a thread");
+		page->ops->field(page, "Tasks", sb.data);
+	}
 
 	strbuf_clear(&sb);
 	quantity_add_time(&sb, (int64_t)stats->elapsed_ns);
@@ -298,9 +305,10 @@ write_thread_title(const struct export_input *input, const struct thread_row *ro
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_format(&sb, "Thread %jd (", (intmax_t)thread->tid);
-	strbuf_add_foreign(&sb, profile_text(profile, thread->name));
-	strbuf_add_text(&sb, "): ");
+	if (!thread->is_task)
+		strbuf_add_format(&sb, "Thread %jd (", (intmax_t)thread->tid);
+	report_add_unit(&sb, input, row);
+	strbuf_add_text(&sb, thread->is_task ? ": " : "): ");
 	quantity_add_time(&sb, row->ns[WEIGHT_WALL]);
 	strbuf_add_text(&sb, ", ");
 	quantity_add_share(&sb, (double)row->runnable_ns, (double)row->ns[WEIGHT_WALL]);
@@ -314,9 +322,10 @@ write_thread_title(const struct export_input *input, const struct thread_row *ro
 static void
 write_functions_by_thread(const struct export_input *input, struct page *page)
 {
+	const bool tasks = report_has_tasks(input);
 	struct thread_table threads;
 
-	thread_table_make(input->view, &threads);
+	thread_table_make_units(input->view, &threads);
 	write_thread_unit(input, page);
 	for (size_t i = 0; i < shown(threads.count, THREAD_TABLES_MOST); i++) {
 		const struct thread_row *row = &threads.row[i];
@@ -327,8 +336,8 @@ write_functions_by_thread(const struct export_input *input, struct page *page)
 		write_top(input, &top, row->ns, input->thread_limit, page);
 		top_table_release(&top);
 	}
-	report_write_rest(page, page->ops->lead, threads.count, THREAD_TABLES_MOST, "more thread",
-		   "more threads");
+	report_write_rest(page, page->ops->lead, threads.count, THREAD_TABLES_MOST,
+			  tasks ? "more" : "more thread", tasks ? "more" : "more threads");
 	thread_table_release(&threads);
 }
 
@@ -357,60 +366,12 @@ write_states(const struct export_input *input, struct page *page)
 		run_state_add(&sb, states.row[i].state, states.row[i].syscall);
 		columns_add(&table, sb.data);
 	}
-	page->ops->heading(page, "What the threads were doing");
+	page->ops->heading(page, report_has_tasks(input) ? "What tasks and threads were doing" :
+							   "What the threads were doing");
 	page->ops->table(page, &table);
 	report_write_rest(page, page->ops->rest, states.count, input->limit, "more state",
 		   "more states");
 	state_table_release(&states);
-	columns_release(&table);
-	strbuf_release(&sb);
-}
-
-/* --- threads -------------------------------------------------------------------------------- */
-
-static void
-add_thread_cells(const struct export_input *input, struct columns *table, struct strbuf *sb,
-		 const struct thread_row *row)
-{
-	const struct profile *profile = view_profile(input->view);
-	const struct profile_thread *thread = profile_thread(profile, row->thread);
-
-	strbuf_clear(sb);
-	strbuf_add_format(sb, "%jd", (intmax_t)thread->tid);
-	columns_add(table, sb->data);
-	strbuf_clear(sb);
-	strbuf_add_foreign(sb, profile_text(profile, thread->name));
-	columns_add(table, sb->data);
-	report_add_share_cell(table, sb, row->runnable_ns, row->ns[WEIGHT_WALL]);
-	report_add_time_cell(table, sb, row->ns[WEIGHT_WALL]);
-	strbuf_clear(sb);
-	strbuf_add_text(sb, "");
-	if (row->top < view_function_count(input->view))
-		strbuf_add_foreign(sb, view_function(input->view, row->top)->name);
-	columns_add(table, sb->data);
-}
-
-static void
-write_threads(const struct export_input *input, struct page *page)
-{
-	static const struct column column[] = {
-		{ "tid", true, 0 },  { "name", false, NAME_MOST },   { "running", true, 0 },
-		{ "wall", true, 0 }, { "mostly in", false, 0 },
-	};
-	struct columns table;
-	struct thread_table threads;
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
-	thread_table_make(input->view, &threads);
-	for (size_t i = 0; i < shown(threads.count, input->limit); i++)
-		add_thread_cells(input, &table, &sb, &threads.row[i]);
-	page->ops->heading(page, "Threads; running includes waiting for a CPU");
-	page->ops->table(page, &table);
-	report_write_rest(page, page->ops->rest, threads.count, input->limit, "more thread",
-		   "more threads");
-	thread_table_release(&threads);
 	columns_release(&table);
 	strbuf_release(&sb);
 }
@@ -439,11 +400,12 @@ report_write(const struct export_input *input, struct page *page)
 		if (!view_is_blame(input->view)) {
 			report_write_parallelism(input, page);
 			write_states(input, page);
+			report_write_tasks(input, page);
 		}
 		report_write_waiting(input, page);
 		if (!view_is_blame(input->view)) {
 			report_write_gil(input, page);
-			write_threads(input, page);
+			report_write_threads(input, page);
 		}
 	} else {
 		page->ops->paragraph(page, view_unfiltered_ns(input->view) > 0 ?

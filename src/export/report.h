@@ -7,6 +7,7 @@
 
 #include "page.h"
 #include "wallsample/export.h"
+#include "wallsample/result.h"
 
 /* All of it, from the process to what it cost. */
 void report_write(const struct export_input *input, struct page *page);
@@ -65,6 +66,15 @@ void report_write_parallelism(const struct export_input *input, struct page *pag
 
 /* Threads that wait for one another; nothing if there are none. */
 void report_write_deadlocks(const struct view *view, struct page *page);
+/* What tasks did, and the threads that ran them; nothing without tasks. */
+void report_write_tasks(const struct export_input *input, struct page *page);
+/* How much each thread and task did. */
+void report_write_threads(const struct export_input *input, struct page *page);
+bool report_has_tasks(const struct export_input *input);
+/* A thread's name alone, "goroutine 17 main.taker", "1,000 goroutines main.taker". */
+void report_add_unit(struct strbuf *sb, const struct export_input *input,
+		     const struct thread_row *row);
+
 /* What threads waited for, and who kept them waiting. */
 void report_write_waiting(const struct export_input *input, struct page *page);
 

@@ -42,10 +42,18 @@ write_samples(struct closing *c)
 	quantity_add_count(&c->sb, stats->thread_samples);
 	strbuf_add_text(&c->sb, " of ");
 	quantity_add_things(&c->sb, stats->threads_seen, "thread", "threads");
+	if (stats->tasks_seen > 0) {
+		strbuf_add_text(&c->sb, " and ");
+		quantity_add_things(&c->sb, stats->tasks_seen, "task", "tasks");
+	}
 	strbuf_add_text(&c->sb, " in ");
 	quantity_add_things(&c->sb, stats->ticks, "tick", "ticks");
 	strbuf_add_text(&c->sb, ", from ");
 	quantity_add_things(&c->sb, stats->looks, "look at a thread", "looks at a thread");
+	if (stats->tasks_seen > 0) {
+		strbuf_add_text(&c->sb, " and ");
+		quantity_add_things(&c->sb, stats->task_looks, "at a task", "at a task");
+	}
 	end_field(c, "Samples");
 
 	quantity_add_count(&c->sb, stats->reused);
@@ -54,6 +62,11 @@ write_samples(struct closing *c)
 	strbuf_add_text(&c->sb, " read without a stop, ");
 	quantity_add_count(&c->sb, stats->stopped);
 	strbuf_add_text(&c->sb, " read in a stop");
+	if (stats->task_stacks > 0) {
+		strbuf_add_text(&c->sb, ", ");
+		quantity_add_count(&c->sb, stats->task_stacks);
+		strbuf_add_text(&c->sb, " of tasks without a thread");
+	}
 	end_field(c, "Stacks");
 }
 

@@ -25,7 +25,8 @@ is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, s
 		return false;
 	if (wait_kind_in_memory(row->kind))
 		return row->kind != WAIT_FUTEX && (*locks)++ < GLANCE;
-	return row->object[0] != '\0' && (*others)++ < GLANCE;
+	/* what tasks wait for has a table of its own */
+	return row->object[0] != '\0' && row->kind != WAIT_TASK && (*others)++ < GLANCE;
 }
 
 /*
@@ -157,6 +158,7 @@ add_holder(const struct export_input *input, const struct waiting_row *row,
 {
 	const struct profile *profile = view_profile(input->view);
 	const struct profile_thread *thread = profile_thread(profile, holder->thread);
+	const bool there = thread->tid > 0 || thread->is_task;
 	struct strbuf sb;
 
 	strbuf_init(&sb);
@@ -167,13 +169,17 @@ add_holder(const struct export_input *input, const struct waiting_row *row,
 	strbuf_clear(&sb);
 	if (holder->threads > 1) {
 		quantity_add_things(&sb, holder->threads, "thread", "threads");
-	} else if (thread->tid > 0) {
-		strbuf_add_foreign(&sb, profile_text(profile, thread->name));
-		strbuf_add_format(&sb, "-%jd", (intmax_t)thread->tid);
+	} else if (there) {
+		struct strbuf name;
+
+		strbuf_init(&name);
+		view_add_thread(input->view, holder->thread, &name);
+		strbuf_add_foreign(&sb, name.data);
+		strbuf_release(&name);
 	}
 	columns_add(table, sb.data);
 	strbuf_clear(&sb);
-	if (thread->tid > 0)
+	if (there)
 		strbuf_add_text(&sb, run_state_text(holder->state));
 	columns_add(table, sb.data);
 	add_place_cell(input->view, holder, table);

@@ -50,7 +50,6 @@ on_span(void *context, const struct recording_span *span)
 		.recording = walk->recording,
 		.thread = span->thread,
 		.state = span->state,
-		.syscall = span->syscall,
 		.wait = span->wait,
 		.gil = span->gil,
 		.first_tick = span->first_tick,
@@ -63,12 +62,14 @@ on_span(void *context, const struct recording_span *span)
 		.thread = span->thread,
 		.carrier = span->carrier,
 		.state = span->state,
+		.syscall = span->syscall,
 		.gil = span->gil,
 		.stack = span->stack,
 	};
 
 	if (!view_sample(walk->input->view, &sample, &slice.function, &slice.depth))
 		return true;
+	slice.syscall = view_syscall(walk->input->view, &sample);
 	walk->ended = !walk->each(walk->context, &slice);
 	return !walk->ended;
 }

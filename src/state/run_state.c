@@ -76,8 +76,10 @@ run_state_from_letter(char letter)
 void
 run_state_add(struct strbuf *sb, enum run_state state, int32_t syscall)
 {
-	strbuf_add_text(sb, run_state_text(state));
-	if (state != RUN_SLEEPING && state != RUN_DISK)
+	const bool waits = state == RUN_SLEEPING || state == RUN_DISK;
+
+	strbuf_add_text(sb, waits && syscall == SYSCALL_TASK ? "parked" : run_state_text(state));
+	if (!waits || syscall == SYSCALL_TASK)
 		return;
 	if (syscall == SYSCALL_NONE)
 		strbuf_add_text(sb, " outside a system call (page fault)");

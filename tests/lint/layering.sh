@@ -21,7 +21,7 @@ declare -A folder_of=(
 	[profile]=profile [profile_wait]=profile
 	[core_sample]=sampler [sampler]=sampler
 	[recording]=recording [recording_read]=recording
-	[diff]=analysis [dump]=analysis [finding]=analysis [gil_table]=analysis [margin]=analysis [result]=analysis [task_groups]=analysis [tree]=analysis [view]=analysis [waiting]=analysis
+	[diff]=analysis [dump]=analysis [finding]=analysis [gil_table]=analysis [margin]=analysis [result]=analysis [task_groups]=analysis [task_table]=analysis [tree]=analysis [view]=analysis [waiting]=analysis
 	[export]=export
 	[command]=cli [options]=cli
 )
