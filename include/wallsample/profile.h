@@ -157,6 +157,8 @@ void profile_rename_thread(struct profile *profile, uint32_t thread, const char 
  * the next look (see sampler.h). Returns the index of the entry.
  */
 uint32_t profile_add(struct profile *profile, const struct profile_entry *sample);
+/* The same once more for an entry that there is. */
+void profile_add_again(struct profile *profile, uint32_t entry, int64_t samples, int64_t wall_ns);
 /* Adds real time to an entry, once the tick is known as a whole. */
 void profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns);
 

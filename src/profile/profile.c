@@ -255,6 +255,21 @@ profile_add(struct profile *profile, const struct profile_entry *sample)
 }
 
 void
+profile_add_again(struct profile *profile, uint32_t entry, int64_t samples, int64_t wall_ns)
+{
+	struct profile_entry *to = &profile->entry[entry], sample = *to;
+
+	to->samples += samples;
+	to->ns[WEIGHT_WALL] += wall_ns;
+	if (profile->recorder == NULL)
+		return;
+	memset(sample.ns, 0, sizeof(sample.ns));
+	sample.samples = samples;
+	sample.ns[WEIGHT_WALL] = wall_ns;
+	profile->recorder->sample(profile->recorder->context, &sample);
+}
+
+void
 profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns)
 {
 	profile->entry[entry].ns[WEIGHT_LATENCY] += latency_ns;

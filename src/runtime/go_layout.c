@@ -11,65 +11,65 @@ static const struct go_layout table[] = {
 	{
 		.minor = 19, .g_size = 320, .m_size = 816,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176,
+		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 189,
 		.g_creator = GO_ABSENT, .g_created = 296, .g_entry = 312, .m_g0 = 0, .m_tid = 72,
 		.m_current = 192, .m_next = 336, .m_vdso_sp = 800, .m_vdso_pc = 808,
 	},
 	{
 		.minor = 21, .g_size = 304, .m_size = 824,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_creator = 272,
-		.g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 72, .m_current = 192,
-		.m_next = 336, .m_vdso_sp = 808, .m_vdso_pc = 816,
+		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 188,
+		.g_creator = 272, .g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 72,
+		.m_current = 192, .m_next = 336, .m_vdso_sp = 808, .m_vdso_pc = 816,
 	},
 	{
 		.minor = 22, .g_size = 304, .m_size = 1136,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_creator = 272,
-		.g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 72, .m_current = 192,
-		.m_next = 328, .m_vdso_sp = 1120, .m_vdso_pc = 1128,
+		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 191,
+		.g_creator = 272, .g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 72,
+		.m_current = 192, .m_next = 328, .m_vdso_sp = 1120, .m_vdso_pc = 1128,
 	},
 	{
 		.minor = 23, .g_size = 312, .m_size = 872,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_creator = 280,
-		.g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72, .m_current = 192,
-		.m_next = 328, .m_vdso_sp = 856, .m_vdso_pc = 864,
+		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199,
+		.g_creator = 280, .g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72,
+		.m_current = 192, .m_next = 328, .m_vdso_sp = 856, .m_vdso_pc = 864,
 	},
 	{
 		.minor = 23, .patch = 12, .g_size = 312, .m_size = 896,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_creator = 280,
-		.g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72, .m_current = 192,
-		.m_next = 352, .m_vdso_sp = 880, .m_vdso_pc = 888,
+		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199,
+		.g_creator = 280, .g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72,
+		.m_current = 192, .m_next = 352, .m_vdso_sp = 880, .m_vdso_pc = 888,
 	},
 	{
 		.minor = 24, .g_size = 312, .m_size = 896,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_creator = 280,
-		.g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72, .m_current = 192,
-		.m_next = 328, .m_vdso_sp = 880, .m_vdso_pc = 888,
+		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199,
+		.g_creator = 280, .g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72,
+		.m_current = 192, .m_next = 328, .m_vdso_sp = 880, .m_vdso_pc = 888,
 	},
 	{
 		.minor = 24, .patch = 6, .g_size = 312, .m_size = 920,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_creator = 280,
-		.g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72, .m_current = 192,
-		.m_next = 352, .m_vdso_sp = 904, .m_vdso_pc = 912,
+		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199,
+		.g_creator = 280, .g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72,
+		.m_current = 192, .m_next = 352, .m_vdso_sp = 904, .m_vdso_pc = 912,
 	},
 	{
 		.minor = 25, .g_size = 304, .m_size = 912,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 96,
-		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_creator = 272,
-		.g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 64, .m_current = 184,
-		.m_next = 344, .m_vdso_sp = 896, .m_vdso_pc = 904,
+		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 191,
+		.g_creator = 272, .g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 64,
+		.m_current = 184, .m_next = 344, .m_vdso_sp = 896, .m_vdso_pc = 904,
 	},
 	{
 		.minor = 26, .g_size = 312, .m_size = 912,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 96,
-		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_creator = 280,
-		.g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 64, .m_current = 184,
-		.m_next = 352, .m_vdso_sp = 896, .m_vdso_pc = 904,
+		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 191,
+		.g_creator = 280, .g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 64,
+		.m_current = 184, .m_next = 352, .m_vdso_sp = 896, .m_vdso_pc = 904,
 	},
 };
 
@@ -115,7 +115,7 @@ go_layout_finish(struct go_layout *layout)
 		uint32_t *size = name[0] == 'g' ? &layout->g_size : &layout->m_size;
 
 		if (value == GO_ABSENT) {
-			if (strcmp(name, "g_creator") != 0)
+			if (strcmp(name, "g_creator") != 0 && strcmp(name, "g_runs") != 0)
 				return false;
 			continue;
 		}

@@ -28,6 +28,7 @@
 	X(g_id, G, "goid")                                                     \
 	X(g_since, G, "waitsince")       /* nanotime, by the collector; 0: not yet */ \
 	X(g_reason, G, "waitreason")     /* a byte */                          \
+	X(g_runs, G, "trackingSeq")      /* a byte: how often it has stopped running */ \
 	X(g_creator, G, "parentGoid")    /* 1.21 and later */                  \
 	X(g_created, G, "gopc")                                                \
 	X(g_entry, G, "startpc")                                               \

@@ -86,6 +86,9 @@ fill_place(const struct go_layout *layout, const uint8_t *bytes, struct task *ta
 	task->sp = sp;
 	task->pc = go_word(bytes, layout->g_pc);
 	task->fp = go_word(bytes, layout->g_fp);
+	task->counts_runs = layout->g_runs != GO_ABSENT;
+	if (task->counts_runs)
+		task->runs = bytes[layout->g_runs];
 }
 
 static uint64_t

@@ -36,14 +36,18 @@ enter_profile(struct sampler *sampler, const struct task *task, const struct tas
 }
 
 uint32_t
-task_find(struct sampler *sampler, const struct task *task, const struct task_words *words)
+task_find(struct sampler *sampler, const struct task *task, const struct task_words *words,
+	  uint32_t guess)
 {
 	struct tasks *tasks = &sampler->tasks;
 	struct tracked_task *of;
 	bool added;
-	const uint32_t at = *table_place(&tasks->by_address, task->address, 0,
-					 (uint32_t)tasks->count, &added);
+	uint32_t at;
 
+	if (guess < tasks->count && tasks->task[guess].address == task->address &&
+	    tasks->task[guess].id == task->id)
+		return guess;
+	at = *table_place(&tasks->by_address, task->address, 0, (uint32_t)tasks->count, &added);
 	if (added) {
 		tasks->task = xgrow(tasks->task, &tasks->capacity, tasks->count + 1,
 				    sizeof(*tasks->task));
@@ -212,7 +216,7 @@ tasks_of_thread(struct sampler *sampler, struct tracked *thread, struct runtime_
 		return STACK_NONE;
 	if (task.state == TASK_NONE)
 		return own_root(sampler, words);
-	number = task_find(sampler, &task, words);
+	number = task_find(sampler, &task, words, UINT32_MAX);
 	of = &sampler->tasks.task[number];
 	of->carried = sampler->tick;
 	thread->task = of->unit;

@@ -13,6 +13,9 @@
 
 /* Bytes of a stack that was not walked before: of most that wait this is all (1 us). */
 #define STACK_GUESS ((size_t)1 << 10)
+/* A stack that is as it was, by how often its task has run, is read all the same once in so many
+ * ticks: the count is one modulo 256. */
+#define CHECK_TICKS 16
 /* More of a stack than this is read for itself, when it is walked. */
 #define STACK_TOGETHER ((size_t)16 << 10)
 
@@ -35,6 +38,7 @@ tasks_release(struct tasks *tasks)
 	table_release(&tasks->crowds);
 	snapshot_release(&tasks->snapshot);
 	chain_release(&tasks->chain);
+	free(tasks->of_slot);
 	free(tasks->task);
 	free(tasks->bytes);
 }
@@ -76,20 +80,30 @@ static void
 add_sample(struct sampler *sampler, const struct task_sight *sight, uint32_t stack)
 {
 	const int64_t samples = (int64_t)sampler->tasks.stride;
+	const uint32_t wait = wait_of(sampler, &sight->task);
+	struct tracked_task *of = tracked_of(sampler, sight);
 	const struct profile_entry entry = {
-		.thread = tracked_of(sampler, sight)->unit,
+		.thread = of->unit,
 		.stack = stack,
 		.state = sight->task.state == TASK_READY ? RUN_READY :
 			 sight->task.state == TASK_WAITING ? RUN_SLEEPING : RUN_UNKNOWN,
 		.syscall = SYSCALL_NONE,
-		.wait = wait_of(sampler, &sight->task),
+		.wait = wait,
 		.gil = GIL_UNKNOWN,
 		.samples = samples,
 		.ns[WEIGHT_WALL] = samples * (int64_t)sampler->span_ns,
 	};
 
 	sampler->stats.thread_samples += (uint64_t)samples;
-	profile_add(sampler->profile, &entry);
+	if (of->entry_state == sight->task.state && of->entry_stack == stack &&
+	    of->entry_wait == wait) {
+		profile_add_again(sampler->profile, of->entry, samples, entry.ns[WEIGHT_WALL]);
+		return;
+	}
+	of->entry = profile_add(sampler->profile, &entry);
+	of->entry_state = sight->task.state;
+	of->entry_stack = stack;
+	of->entry_wait = wait;
 }
 
 static void
@@ -100,6 +114,16 @@ fail(struct sampler *sampler, const struct task_sight *sight, enum sample_failur
 }
 
 /* --- stacks --------------------------------------------------------------------------------- */
+
+static bool
+is_in_place(struct sampler *sampler, const struct task_sight *sight)
+{
+	const struct tracked_task *of = tracked_of(sampler, sight);
+	const struct task *task = &sight->task;
+
+	return of->size > 0 && of->pc == task->pc && of->sp == task->sp && of->fp == task->fp &&
+	       of->runs == task->runs && of->generation == maps_generation(sampler->maps);
+}
 
 /* How much of its stack is copied with others'. */
 static size_t
@@ -149,11 +173,8 @@ static bool
 is_as_before(struct sampler *sampler, const struct task_sight *sight)
 {
 	const struct tracked_task *of = tracked_of(sampler, sight);
-	const struct task *task = &sight->task;
 
-	return of->size > 0 && of->size <= sight->size && of->pc == task->pc &&
-	       of->sp == task->sp && of->fp == task->fp &&
-	       of->generation == maps_generation(sampler->maps) &&
+	return is_in_place(sampler, sight) && of->size <= sight->size &&
 	       of->sum == task_bytes_sum(sight->bytes, of->size);
 }
 
@@ -165,6 +186,7 @@ remember(struct sampler *sampler, const struct task_sight *sight)
 	of->pc = sight->task.pc;
 	of->sp = sight->task.sp;
 	of->fp = sight->task.fp;
+	of->runs = sight->task.runs;
 	of->size = sight->size;
 	of->sum = sight->sum;
 	of->stack = sight->stack;
@@ -250,7 +272,9 @@ see(struct sampler *sampler, uint32_t slot, const struct task *task, bool again)
 	struct task_sight *sight = &tasks->sight[tasks->sights];
 
 	*sight = (struct task_sight){ .slot = slot, .task = *task };
-	sight->of = task_find(sampler, task, runtimes_task_words(sampler->runtimes, slot));
+	sight->of = task_find(sampler, task, runtimes_task_words(sampler->runtimes, slot),
+			      tasks->of_slot[slot]);
+	tasks->of_slot[slot] = sight->of;
 	if (tracked_of(sampler, sight)->carried == sampler->tick)
 		return;
 	switch (task->state) {
@@ -263,7 +287,11 @@ see(struct sampler *sampler, uint32_t slot, const struct task *task, bool again)
 		break;
 	case TASK_READY:
 	case TASK_WAITING:
-		tasks->sights++;
+		if (task->counts_runs && is_in_place(sampler, sight) &&
+		    (sampler->tick + sight->of) % CHECK_TICKS != 0)
+			add_sample(sampler, sight, tracked_of(sampler, sight)->stack);
+		else
+			tasks->sights++;
 		return;
 	case TASK_MOVING:
 		break;
@@ -326,6 +354,15 @@ forget(struct tasks *tasks, size_t slots)
 }
 
 static void
+make_room(struct tasks *tasks, size_t slots)
+{
+	tasks->of_slot = xgrow(tasks->of_slot, &tasks->of_slot_capacity, slots,
+			       sizeof(*tasks->of_slot));
+	while (tasks->of_slots < slots)
+		tasks->of_slot[tasks->of_slots++] = UINT32_MAX;
+}
+
+static void
 look_at_all(struct sampler *sampler, size_t slots)
 {
 	struct tasks *tasks = &sampler->tasks;
@@ -360,6 +397,7 @@ tasks_tick(struct sampler *sampler)
 		return;
 	slots = runtimes_task_slots(sampler->runtimes);
 	forget(tasks, slots);
+	make_room(tasks, slots);
 	if (slots > 0)
 		look_at_all(sampler, slots);
 	if (slots == 0)

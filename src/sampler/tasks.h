@@ -30,7 +30,11 @@ struct tracked_task {
 	size_t size;         /* bytes from sp on that it needed; 0: there was none */
 	uint64_t sum;        /* of those */
 	uint64_t generation; /* of the mappings */
+	uint32_t runs;       /* see struct task */
 	uint32_t stack;      /* in the profile */
+	/* The sample that it had last, and what of. */
+	uint32_t entry, entry_stack, entry_wait;
+	enum task_state entry_state; /* NONE: there was none */
 };
 
 /* A look in progress. */
@@ -50,6 +54,8 @@ struct task_sight {
 
 struct tasks {
 	struct table by_address;
+	uint32_t *of_slot;   /* who was in it at the last look: a guess, checked by the address */
+	size_t of_slots, of_slot_capacity;
 	struct tracked_task *task;
 	size_t count, capacity;
 	struct table waits;  /* number of a reason -> of the wait in the profile */
@@ -83,9 +89,10 @@ void tasks_tick(struct sampler *sampler);
  */
 uint32_t tasks_of_thread(struct sampler *sampler, struct tracked *thread,
 			 struct runtime_capture *capture);
-/* The number of the tracked one of this task, which is in the profile, too. */
+/* The number of the tracked one of this task, which is in the profile, too. `guess`: perhaps this
+ * one. */
 uint32_t task_find(struct sampler *sampler, const struct task *task,
-		   const struct task_words *words);
+		   const struct task_words *words, uint32_t guess);
 uint64_t task_bytes_sum(const uint8_t *bytes, size_t size);
 /* Walks sight->bytes, or more of the stack if that is not enough; sets size, stack and sum. */
 void task_walk(struct sampler *sampler, struct task_sight *sight,
