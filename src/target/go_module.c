@@ -6,6 +6,7 @@
  * can lie anywhere the file may have zeros there, and the relocations the values.
  */
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "go_table_parts.h"

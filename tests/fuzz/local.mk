@@ -55,3 +55,11 @@ tests_fuzz_fuzz_python_memory_SOURCES = \
 tests_fuzz_fuzz_python_memory_LDADD = $(WALLSAMPLE_LIBS)
 TESTS += tests/fuzz/python_memory.sh
 EXTRA_DIST += tests/fuzz/python_memory.sh
+
+check_PROGRAMS += tests/fuzz/fuzz_go
+tests_fuzz_fuzz_go_SOURCES = \
+	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_go.c
+tests_fuzz_fuzz_go_LDADD = $(WALLSAMPLE_LIBS)
+TESTS += tests/fuzz/go.sh
+EXTRA_DIST += tests/fuzz/go.sh \
+	tests/fuzz/corpus/go/new.elf tests/fuzz/corpus/go/old.elf tests/fuzz/corpus/go/pie.elf

@@ -32,7 +32,7 @@ shape() {
 compare() {
 	what=$1
 	shift
-	if "$BUILD/tests/live/go_names" "$@" >"$out" 2>&1; then
+	if "$BUILD/tests/live/go_compare" "$@" >"$out" 2>&1; then
 		printf '%s: %s\n' "$what" "$(tail -n 1 "$out")"
 	else
 		complain "$what: names differ"

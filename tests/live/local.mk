@@ -268,8 +268,8 @@ check_PROGRAMS += tests/live/python_steps
 tests_live_python_steps_LDADD = $(WALLSAMPLE_LIBS)
 
 # Go programs, of the go that there is.
-check_PROGRAMS += tests/live/go_names tests/live/go_steps
-tests_live_go_names_LDADD = $(WALLSAMPLE_LIBS)
+check_PROGRAMS += tests/live/go_compare tests/live/go_steps
+tests_live_go_compare_LDADD = $(WALLSAMPLE_LIBS)
 tests_live_go_steps_LDADD = $(WALLSAMPLE_LIBS)
 live_go_tests = tests/live/go_names.sh tests/live/go_steps.sh
 TESTS += $(live_go_tests)

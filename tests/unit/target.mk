@@ -1,8 +1,8 @@
 # Unit tests of src/target.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_attach tests/unit/test_image tests/unit/test_jit_elf \
+check_PROGRAMS += tests/unit/test_attach tests/unit/test_go_table tests/unit/test_image tests/unit/test_jit_elf \
 	tests/unit/test_jit_objects tests/unit/test_launch tests/unit/test_maps tests/unit/test_process
-TESTS += tests/unit/test_attach tests/unit/test_image tests/unit/test_jit_elf \
+TESTS += tests/unit/test_attach tests/unit/test_go_table tests/unit/test_image tests/unit/test_jit_elf \
 	tests/unit/test_jit_objects tests/unit/test_launch tests/unit/test_maps tests/unit/test_process
 if ARCH_X86_64
 check_PROGRAMS += tests/unit/test_core
@@ -36,3 +36,7 @@ tests_unit_test_jit_objects_SOURCES = tests/unit/test_jit_objects.c tests/unit/m
 	tests/unit/made_object.h
 tests_unit_test_jit_objects_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_jit_objects_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_go_table_SOURCES = tests/unit/test_go_table.c tests/unit/made_go.c \
+	tests/unit/made_go.h
+tests_unit_test_go_table_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_go_table_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

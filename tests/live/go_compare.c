@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * go_names.c FILE [OTHER] - are the names of Go's code by its table those by DWARF; or, with OTHER,
- * that is the same program stripped, are all names of code the same in both?
+ * go_compare.c FILE [OTHER] - are the names of Go's code by its table those by DWARF; or, with
+ * OTHER, that is the same program stripped, are all names of code the same in both?
  */
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ struct counts {
 static void
 die(const char *what)
 {
-	fprintf(stderr, "go_names: %s\n", what);
+	fprintf(stderr, "go_compare: %s\n", what);
 	exit(99);
 }
 

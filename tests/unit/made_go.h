@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * made_go.h - programs with a table of Go's functions (go_table.h), as its linker makes them.
+ *
+ * The functions, from MADE_GO_TEXT on: main.main, 64 bytes; main.f, 96 bytes, in which main.inner
+ * is inlined at 16 to 47 and in that main.innermost at 32 to 47; runtime.goexit, 32 bytes.
+ */
+#ifndef WALLSAMPLE_MADE_GO_H
+#define WALLSAMPLE_MADE_GO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MADE_GO_LOW UINT64_C(0x401000) /* executable from here; C code first */
+#define MADE_GO_TEXT UINT64_C(0x401100)
+#define MADE_GO_F (MADE_GO_TEXT + 64)
+#define MADE_GO_EXIT (MADE_GO_F + 96)
+#define MADE_GO_END (MADE_GO_EXIT + 32)
+
+#define MADE_GO_SIZE 0x4000  /* bytes of the file */
+#define MADE_GO_TABLE 0x2000 /* where the table is in it, and the rest that is read */
+#define MADE_GO_DATA 0x3000
+
+struct made_go {
+	bool old;        /* Go 1.19 */
+	bool relocated;  /* can lie anywhere: pointers are in relocations alone */
+	bool no_module;  /* no description by the runtime, but the header says where text is */
+};
+
+/* MADE_GO_SIZE bytes; the caller frees them. */
+uint8_t *made_go_file(const struct made_go *made);
+
+#endif
