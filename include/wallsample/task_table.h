@@ -12,7 +12,7 @@
 #define TASK_DOINGS(X)                                                         \
 	X(RUNNING, "running", "running")                                       \
 	X(QUEUED, "running, but for want of a CPU", "queued")                  \
-	X(CALLING, "in a call of the system", "call") /* it keeps its thread */ \
+	X(CALLING, "in a call of the system", "call") /* it keeps its thread */        \
 	X(READY, "ready: no thread for it", "ready")   \
 	X(PARKED, "waiting", "waiting")                /* for what the runtime says */ \
 	X(IDLE, "asleep without a task", "idle")       /* of threads alone */  \

@@ -43,7 +43,7 @@ struct filter {
 	/* With NATIVE_MERGED, in stacks with functions of an interpreted program: the interpreter's
 	 * own that only carry calls from one to the next (see plumbing.h). Else they are left out,
 	 * and the expressions above do not see them. */
-	bool interpreter_frames;
+	bool interpreter_frames; /* and those of a runtime that only put a task aside */
 	/* Not samples but whom others waited for: the waiters' time on the stacks of those who had
 	 * what they waited for, below a frame that says what. It has one weight, WALL. */
 	bool blame;
@@ -80,6 +80,7 @@ struct view_function {
 	bool needs_module;  /* the name alone does not say of which module it is */
 	bool script;        /* of an interpreted program: the module is its file's short name, as
 			     * "app.py" and "json/__init__.py", "" if the file is not known */
+	bool program;       /* a script's; or of a Go program, but not of its standard library */
 	uint32_t module_id; /* MODULE_NONE for a named frame and a script's function */
 	/* The rest is of the first of its frames, so of all only by address. */
 	const char *file;   /* NULL: not known; a script's functions of one name differ by it */

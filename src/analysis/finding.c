@@ -125,6 +125,13 @@ is_system_library(const char *module)
 static uint32_t
 function_of(const struct view *view, const struct view_row *row)
 {
+	/* Go's library is in the same file as its program. */
+	for (size_t i = 0; i < row->depth; i++) {
+		const struct view_function *function = view_function(view, row->function[i]);
+
+		if (function->program && !function->script)
+			return row->function[i];
+	}
 	for (size_t i = 0; i < row->depth; i++) {
 		const struct view_function *function = view_function(view, row->function[i]);
 

@@ -10,6 +10,8 @@ libwallsample_a_SOURCES += \
 	src/analysis/gil_table.c \
 	src/analysis/margin.c \
 	src/analysis/neighbours.c \
+	src/analysis/parking.c \
+	src/analysis/parking.h \
 	src/analysis/result.c \
 	src/analysis/task_groups.c \
 	src/analysis/task_table.c \
@@ -19,6 +21,7 @@ libwallsample_a_SOURCES += \
 	src/analysis/view_names.c \
 	src/analysis/view_parts.h \
 	src/analysis/view_paths.c \
+	src/analysis/view_tasks.c \
 	src/analysis/view_threads.c \
 	src/analysis/view_wait.c \
 	src/analysis/waiting.c

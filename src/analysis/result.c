@@ -100,7 +100,7 @@ place_of_flat(const struct view *view, const struct view_row *sample, bool progr
 {
 	size_t at = 0;
 
-	while (program && at < sample->depth && !view_function(view, sample->function[at])->script)
+	while (program && at < sample->depth && !view_function(view, sample->function[at])->program)
 		at++;
 	return at;
 }
@@ -137,7 +137,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice,
 		}
 	}
 	for (uint32_t f = 0; f < functions; f++) {
-		if (row[f].cum[sort] == 0 || (choice.program && !view_function(view, f)->script))
+		if (row[f].cum[sort] == 0 || (choice.program && !view_function(view, f)->program))
 			continue;
 		row[used] = row[f];
 		limit_parallelism(view_profile(view), &row[used]);

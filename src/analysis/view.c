@@ -91,6 +91,8 @@ entry_at(struct naming *naming, size_t index)
 	entry.carrier = view_wants_thread(view, &entry);
 	if (entry.stack != STACK_NONE)
 		entry.stack = view->of_stack[entry.stack];
+	if (by_code && naming->created != NULL && !naming->filter->blame)
+		entry.stack = view_created_path(naming, entry.thread, entry.stack);
 	if (!by_code)
 		entry.stack = view_entry_path(naming, &entry, entry.stack);
 	else if (naming->filter->blame)
@@ -217,6 +219,10 @@ view_create(const struct profile *profile, struct symbols *symbols, const struct
 	view_name_threads(&naming);
 	view_name_waits(&naming);
 	view_make_paths(&naming);
+	if (!filter->interpreter_frames)
+		view_cut_parking(&naming);
+	if (filter->created_by)
+		view_begin_created(&naming);
 	make_rows(&naming);
 	naming_release(&naming);
 	return view;

@@ -233,11 +233,13 @@ naming_make(struct naming *naming)
 	strbuf_init(&naming->scratch);
 	table_init(&naming->paths);
 	table_init(&naming->own);
+	table_init(&naming->tasks);
 	naming->of_frame = xcalloc(profile_frame_count(naming->view->profile) + 1,
 				   sizeof(*naming->of_frame));
 	name_frames(naming);
 	number_functions(naming);
 	match_symbols(naming);
+	view_mark_program(naming->view);
 }
 
 void
@@ -246,6 +248,8 @@ naming_release(struct naming *naming)
 	strbuf_release(&naming->scratch);
 	table_release(&naming->paths);
 	table_release(&naming->own);
+	table_release(&naming->tasks);
+	free(naming->created);
 	free(naming->symbol);
 	free(naming->of_frame);
 	free(naming->function);

@@ -61,6 +61,8 @@ struct naming {
 	uint32_t *function;      /* by symbol, as are */
 	bool *included, *excluded; /* whether -I and -X match */
 	struct table paths;      /* (function, caller and matches) */
+	struct table tasks;      /* (task_id, name) -> thread of the profile: with created_by */
+	uint32_t *created;       /* by thread: the path of where it was made; or NULL */
 	struct table own;        /* by text: frames of ours that no stack of the profile has */
 	struct strbuf scratch;
 };
@@ -93,6 +95,17 @@ void view_name_waits(struct naming *naming);
 
 /* The path of each stack of the profile, without what is not to be shown; once names are made. */
 void view_make_paths(struct naming *naming);
+/* The path with a frame's symbols, but for so many of the innermost. */
+uint32_t view_extend_symbols(struct naming *naming, uint32_t path, uint32_t frame, size_t without);
+
+/* Functions of the program: once they have numbers. */
+void view_mark_program(struct view *view);
+/* Takes what only parks tasks off the paths of their stacks, once these are made. */
+void view_cut_parking(struct naming *naming);
+/* With created_by: the path on top of where the task was made; the same of a thread. */
+void view_begin_created(struct naming *naming);
+uint32_t view_created_path(struct naming *naming, uint32_t thread, uint32_t full);
+
 /* The functions of a path, innermost first; borrowed. */
 const uint32_t *view_path_functions(const struct view *view, uint32_t path);
 /* The number of this path, which is added if it is a new one. */

@@ -55,15 +55,21 @@ extend_path(struct naming *naming, uint32_t caller, size_t symbol)
 	return view_add_path(naming->view, &naming->paths, &path);
 }
 
+uint32_t
+view_extend_symbols(struct naming *naming, uint32_t path, uint32_t frame, size_t without)
+{
+	const struct names names = naming->of_frame[frame];
+
+	for (size_t at = names.first + names.count; at-- > names.first + without;)
+		path = extend_path(naming, path, at);
+	return path;
+}
+
 /* All of a frame's symbols. */
 static uint32_t
 extend_by_frame(struct naming *naming, uint32_t path, uint32_t frame)
 {
-	const struct names names = naming->of_frame[frame];
-
-	for (size_t at = names.first + names.count; at-- > names.first;)
-		path = extend_path(naming, path, at);
-	return path;
+	return view_extend_symbols(naming, path, frame, 0);
 }
 
 /* The function whose code it is, into which the others are inlined. */

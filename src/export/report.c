@@ -22,7 +22,8 @@
 #define WIDE 120
 /* Rows of the table of an interpreted program's own functions, which stands before the others. */
 #define PROGRAM_ROWS 10
-#define PROGRAM_TITLE "The program's own, each with the native code that it called"
+#define SCRIPT_TITLE "The program's own, each with the native code that it called"
+#define GO_TITLE "The program's own, each with the library's code that it called"
 
 /* --- header -------------------------------------------------------------------------- */
 
@@ -260,6 +261,15 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 	strbuf_release(&sb);
 }
 
+static bool
+has_scripts(const struct view *view)
+{
+	for (uint32_t i = 0; i < view_function_count(view); i++)
+		if (view_function(view, i)->script)
+			return true;
+	return false;
+}
+
 static void
 write_functions(const struct export_input *input, struct page *page)
 {
@@ -271,7 +281,7 @@ write_functions(const struct export_input *input, struct page *page)
 	write_unit(input, page);
 	top_table_make_program(input->view, input->sort, &top);
 	if (top.count > 0 && !view_key_is_of_sample(view_key(input->view))) {
-		page->ops->heading(page, PROGRAM_TITLE);
+		page->ops->heading(page, has_scripts(input->view) ? SCRIPT_TITLE : GO_TITLE);
 		write_top(input, &top, total_ns, shown(PROGRAM_ROWS, input->limit), page);
 		page->ops->heading(page, "All, each by itself");
 	}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parking.h - functions of runtimes that only put a task aside: what it waits in is the function
+ * that called them.
+ */
+#ifndef WALLSAMPLE_ANALYSIS_PARKING_H
+#define WALLSAMPLE_ANALYSIS_PARKING_H
+
+#include <stdbool.h>
+
+/*
+ * By the name as it is in symbol tables, of the innermost functions of a task that waits: there
+ * "wait" is Julia's.
+ */
+bool function_only_parks(const char *name);
+
+/* Is it a function of Go's that is none of its standard library: of main, or of "example.org/x"? */
+bool go_function_is_own(const char *name);
+
+#endif
