@@ -151,19 +151,46 @@ julia_place_threads(const struct julia_place *place, const struct memory *memory
 	return read_memory(memory, array, thread, count * sizeof(*thread)) ? count : 0;
 }
 
+uint64_t
+julia_place_state(const struct julia_place *place, const uint8_t *task)
+{
+	uint64_t symbol;
+
+	if (!place->layout.state_is_symbol)
+		return task[place->layout.task_state];
+	memcpy(&symbol, task + place->layout.task_state, sizeof(symbol));
+	return symbol;
+}
+
+/* The task that the first thread began with ends with the program: its state is that of others that
+ * have not ended. */
+static bool
+learn_runnable(struct julia_place *place, const struct memory *memory, uint64_t thread)
+{
+	uint8_t task[JULIA_TASK_MOST];
+	uint64_t root;
+
+	if (!read_memory(memory, thread + place->layout.thread_root, &root, sizeof(root)) ||
+	    !read_memory(memory, root, task, place->layout.task_size))
+		return false;
+	place->runnable = julia_place_state(place, task);
+	return true;
+}
+
 /* Is the array there that place->threads is to point to? */
 static bool
 fits(struct julia_finder *finder)
 {
 	const struct memory *memory = &finder->tools->memory;
+	struct julia_place *place = &finder->place;
 	uint64_t thread[JULIA_THREADS_MOST];
-	const size_t count = julia_place_threads(&finder->place, memory, thread);
+	const size_t count = julia_place_threads(place, memory, thread);
 
-	finder->place.tag = 0;
+	place->tag = 0;
 	for (size_t i = 0; i < count; i++)
-		if (!is_thread(&finder->place.layout, memory, thread[i], i, &finder->place.tag))
+		if (!is_thread(&place->layout, memory, thread[i], i, &place->tag))
 			return false;
-	return count > 0;
+	return count > 0 && learn_runnable(place, memory, thread[0]);
 }
 
 /* --- the variable without a symbol ----------------------------------------------------------- */

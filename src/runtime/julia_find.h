@@ -23,6 +23,7 @@ struct julia_place {
 	uint64_t count;   /* of the int that says how many */
 	uint64_t nothing; /* the object that stands for none; 0: not known */
 	uint64_t tag;     /* what is in front of each task, without its lowest four bits */
+	uint64_t runnable; /* the state of a task that has not ended */
 };
 
 struct julia_finder;
@@ -43,6 +44,9 @@ const char *julia_finder_why(struct julia_finder *finder);
 /* How many threads it has now, and the addresses of their structures, JULIA_THREADS_MOST at most. */
 size_t julia_place_threads(const struct julia_place *place, const struct memory *memory,
 			   uint64_t *thread);
+
+/* The state of a task, of which the bytes are from its address on. */
+uint64_t julia_place_state(const struct julia_place *place, const uint8_t *task);
 
 /* The tag of an object, from the word in front of it: the garbage collector has the lowest bits. */
 #define JULIA_TAG(word) ((word) & ~UINT64_C(15))

@@ -23,6 +23,8 @@ static const struct julia_layout known[] = {
 		.list_capacity = 8,
 		.list_items = 16,
 		.task_queue = 8,
+		.task_state = 24,
+		.state_is_symbol = true,
 		.task_context = 88,
 		.task_stack = 288,
 		.task_thread = 344,
@@ -38,6 +40,7 @@ static const struct julia_layout known[] = {
 		.list_capacity = 8,
 		.list_items = 16,
 		.task_queue = 8,
+		.task_state = 56,
 		.task_context = 192,
 		.context_is_pointer = true,
 		.task_stack = 200,
@@ -84,6 +87,7 @@ static const struct {
 	{ TO(thread_root), THREAD, { "root_task" } },
 	{ TO(thread_pthread), THREAD, { "system_id" } },
 	{ TO(task_queue), TASK, { "queue" } },
+	{ TO(task_state), TASK, { "_state", "state" } },
 	{ TO(task_context), TASK, { "ctx.ctx", "ctx" } },
 	{ TO(task_stack), TASK, { "ctx.stkbuf", "stkbuf" } },
 	{ TO(task_thread), TASK, { "tid" } },
@@ -123,18 +127,22 @@ finish(struct julia_layout *layout)
 	       layout->task_context < layout->task_stack &&
 	       (layout->context_is_pointer ||
 		layout->task_stack - layout->task_context >= JULIA_CONTEXT_SIZE) &&
-	       layout->task_queue < layout->task_stack && layout->task_size <= JULIA_TASK_MOST;
+	       layout->task_queue < layout->task_stack &&
+	       layout->task_state < layout->task_stack && layout->task_size <= JULIA_TASK_MOST;
 }
 
 bool
 julia_layout_read(Dwarf *dwarf, uint32_t version, struct julia_layout *layout)
 {
 	struct dwarf_structures structures = { .tag = tags, .count = ARRAY_SIZE(tags) };
+	uint64_t unused;
 
 	dwarf_structures_find(&structures, dwarf);
 	*layout = (struct julia_layout){ .version = version };
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		if (!read_source(&structures, i, layout))
 			return false;
+	layout->state_is_symbol =
+		!dwarf_structures_member(&structures, TASK, "_state", &unused);
 	return finish(layout);
 }

@@ -37,6 +37,8 @@ struct julia_layout {
 	uint32_t list_items;
 	/* In a task. */
 	uint32_t task_queue;
+	uint32_t task_state;
+	bool state_is_symbol;    /* a pointer, else a byte */
 	uint32_t task_context;   /* a jmp_buf, or a pointer to it */
 	bool context_is_pointer;
 	uint32_t task_stack;     /* pointer, size, and 32 bits: how much is copied out (31), begun */

@@ -297,13 +297,15 @@ classify(const struct julia_tasks *tasks, const uint8_t *body, struct task *task
 		task->stack_low = stack;
 		task->stack_high = stack + size;
 	}
+	if (julia_place_state(&tasks->place, body + TAG_SIZE) != tasks->place.runnable)
+		return false; /* it has ended: a thread that is on its stack has none to run */
 	if (thread != NULL) {
 		task->state = queued ? TASK_CALLING : TASK_RUNNING;
 		task->tid = thread->tid;
 		return false;
 	}
 	if (stack == 0 || (!started && !queued))
-		return false; /* it has ended, or not begun */
+		return false; /* its stack has been taken, or it has not begun */
 	task->state = queued && started ? TASK_WAITING : TASK_READY;
 	return started && !copied;
 }
@@ -429,7 +431,8 @@ julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct task *task)
 		task->address = thread->current;
 		return task->address == 0 ||
 		       (pages_read(pages, task->address - TAG_SIZE, body, body_size(tasks)) &&
-			take_body(tasks, body, task, &context) && task->tid == tid);
+			take_body(tasks, body, task, &context) &&
+			(task->state == TASK_NONE || task->tid == tid));
 	}
 	return false;
 }

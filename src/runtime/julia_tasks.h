@@ -25,8 +25,9 @@ size_t julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *pl
 void julia_tasks_look(struct julia_tasks *tasks, const uint32_t *slot, size_t count,
 		      struct task *out);
 /*
- * The task that the thread runs, read by tools->pages; TASK_NONE: none, it collects garbage. False:
- * it is no thread of Julia's, as of the last call of julia_tasks_slots, or that cannot be told.
+ * The task that the thread runs, read by tools->pages; TASK_NONE: none, it looks for one,
+ * or collects garbage. False: it is no thread of Julia's, as of the last call of
+ * julia_tasks_slots, or that cannot be told.
  */
 bool julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct task *task);
 
