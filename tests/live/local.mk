@@ -271,7 +271,7 @@ tests_live_python_steps_LDADD = $(WALLSAMPLE_LIBS)
 check_PROGRAMS += tests/live/go_compare tests/live/go_steps
 tests_live_go_compare_LDADD = $(WALLSAMPLE_LIBS)
 tests_live_go_steps_LDADD = $(WALLSAMPLE_LIBS)
-live_go_tests = tests/live/go_names.sh tests/live/go_steps.sh
+live_go_tests = tests/live/go_names.sh tests/live/go_demos.sh tests/live/go_steps.sh
 TESTS += $(live_go_tests)
 EXTRA_DIST += $(live_go_tests) tests/live/go_common.sh \
-	tests/live/targets/go_calls.go tests/live/targets/go_shapes.go
+	tests/live/targets/go_calls.go tests/live/targets/go_demos.go tests/live/targets/go_shapes.go
