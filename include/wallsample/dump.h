@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump.h - every thread once, and what it waits for: those that do the same, in the same place, are
- * one group.
+ * dump.h - every thread and task once, and what it waits for: those that do the same, in the same
+ * place, are one group.
  */
 #ifndef WALLSAMPLE_DUMP_H
 #define WALLSAMPLE_DUMP_H
@@ -11,6 +11,7 @@
 struct dump_thread {
 	uint32_t thread;            /* of the profile */
 	uint32_t wait;              /* of the profile; 0: it waits for nothing */
+	uint64_t count;             /* 1; of tasks that are not told apart, how many there are */
 	/* Who keeps it waiting; NULL: nobody can be named, or the kind of wait knows no holder. */
 	const struct profile_blame *holder;
 };
@@ -21,15 +22,19 @@ struct dump_group {
 	int32_t syscall;
 	const uint32_t *function;
 	size_t depth;
-	const struct dump_thread *thread; /* those of one wait together; by thread id */
+	const struct dump_thread *thread; /* those of one wait together; by id */
 	size_t count;
+	bool are_tasks;             /* all of them, and they have one wait; else all are threads */
+	uint64_t tasks;             /* how many tasks that is */
 };
 
 struct dump {
-	struct dump_group *group; /* by the lowest thread id */
+	struct dump_group *group; /* by the lowest id, those of threads before those of tasks */
 	size_t count;
 	struct dump_thread *thread; /* those of all groups; internal */
 	size_t threads;           /* how many there are */
+	uint64_t tasks;
+	uint32_t task;            /* one of these, for what it is called */
 };
 
 /*

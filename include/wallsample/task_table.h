@@ -40,7 +40,7 @@ struct task_table {
 	struct task_table_row *row; /* by doing, then time; none without tasks */
 	size_t count;
 	int64_t tasks_ns, threads_ns; /* sums */
-	size_t tasks, system;  /* different ones in the rows; those of them that are the runtime's */
+	size_t tasks, system;  /* different ones; those of them that are the runtime's own */
 	/* The part of tasks_ns without a stack, and of that the part of tasks that were gone when
 	 * it was to be read. */
 	int64_t failed_ns, finished_ns;

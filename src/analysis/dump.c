@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dump.c - groups the threads of one tick. */
+/* dump.c - groups the threads and tasks of one tick. */
 #include "wallsample/dump.h"
 
 #include <stdlib.h>
@@ -10,18 +10,30 @@
 /* A row of the view, and the group that it belongs to. */
 struct member {
 	const struct view_row *row;
-	pid_t tid;
+	const struct profile_thread *of;
 	uint32_t group;
 	struct dump_thread thread;
 };
 
+/* Threads by their ids, then tasks. */
 static int
-compare_tids(const void *left, const void *right)
+compare_ids(const struct profile_thread *a, const struct profile_thread *b)
 {
-	const struct member *a = left, *b = right;
-
+	if (a->is_task != b->is_task)
+		return a->is_task ? 1 : -1;
 	if (a->tid != b->tid)
 		return a->tid < b->tid ? -1 : 1;
+	return (a->task_id > b->task_id) - (a->task_id < b->task_id);
+}
+
+static int
+compare_members(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+	const int order = compare_ids(a->of, b->of);
+
+	if (order != 0)
+		return order;
 	return a->row->thread < b->row->thread ? -1 : a->row->thread > b->row->thread;
 }
 
@@ -35,17 +47,21 @@ list_members(const struct view *view, size_t *count)
 	*count = 0;
 	for (size_t i = 0; i < rows; i++) {
 		const struct view_row *row = view_row(view, i);
+		const struct profile_thread *of =
+			profile_thread(view_profile(view), row->thread);
+		const bool many = of->is_task && of->task_id == 0;
 
 		if (row->samples <= 0)
 			continue;
 		member[(*count)++] = (struct member){
 			.row = row,
-			.tid = profile_thread(view_profile(view), row->thread)->tid,
+			.of = of,
 			.thread.thread = row->thread,
+			.thread.count = many ? (uint64_t)row->samples : 1,
 		};
 	}
 	if (*count > 1)
-		qsort(member, *count, sizeof(*member), compare_tids);
+		qsort(member, *count, sizeof(*member), compare_members);
 	return member;
 }
 
@@ -70,31 +86,45 @@ find_waits(const struct profile *profile, struct member *member, size_t count)
 	free(holder);
 }
 
-/* Gives each member its group, and each group its size. */
+/* Gives each member its group, and each group its size; tasks have one for each wait. */
 static void
 find_groups(struct member *member, size_t count, struct dump *dump)
 {
-	struct table known;
+	struct table known, stacks;
 
 	table_init(&known);
+	table_init(&stacks);
 	for (size_t i = 0; i < count; i++) {
 		const struct view_row *row = member[i].row;
+		const bool is_task = member[i].of->is_task;
+		/* Rows of the same stack share its functions: the pointer is its name. */
+		const uint32_t stack = *table_place(&stacks, (uintptr_t)row->function, is_task,
+						    (uint32_t)stacks.count, NULL);
 		bool added;
 
-		/* Rows of the same stack share its functions: the pointer is its name. */
-		member[i].group = *table_place(&known, (uintptr_t)row->function,
-					       (uint64_t)row->state << 32 | (uint32_t)row->syscall,
-					       (uint32_t)dump->count, &added);
+		member[i].group = *table_place(
+			&known, (uint64_t)row->state << 32 | (uint32_t)row->syscall,
+			(uint64_t)stack << 32 | (is_task ? member[i].thread.wait : 0),
+			(uint32_t)dump->count, &added);
 		if (added)
 			dump->group[dump->count++] = (struct dump_group){
 				.state = row->state,
 				.syscall = row->syscall,
 				.function = row->function,
 				.depth = row->depth,
+				.are_tasks = is_task,
 			};
 		dump->group[member[i].group].count++;
+		if (is_task) {
+			dump->group[member[i].group].tasks += member[i].thread.count;
+			dump->tasks += member[i].thread.count;
+			dump->task = row->thread;
+		} else {
+			dump->threads++;
+		}
 	}
 	table_release(&known);
+	table_release(&stacks);
 }
 
 /* The order of threads: of a wait, that of the first who waits so. */
@@ -108,12 +138,11 @@ compare_threads(const void *left, const void *right, void *context)
 {
 	const struct order *order = context;
 	const struct dump_thread *a = left, *b = right;
-	const pid_t from = profile_thread(order->profile, a->thread)->tid;
-	const pid_t to = profile_thread(order->profile, b->thread)->tid;
 
 	if (a->wait != b->wait)
 		return order->of_wait[a->wait] < order->of_wait[b->wait] ? -1 : 1;
-	return (from > to) - (from < to);
+	return compare_ids(profile_thread(order->profile, a->thread),
+			   profile_thread(order->profile, b->thread));
 }
 
 static void
@@ -145,7 +174,6 @@ dump_make(const struct view *view, struct dump *out)
 	*out = (struct dump){
 		.group = xcalloc(count + 1, sizeof(*out->group)),
 		.thread = xcalloc(count + 1, sizeof(*out->thread)),
-		.threads = count,
 	};
 	find_groups(member, count, out);
 	at = xcalloc(out->count + 1, sizeof(*at));

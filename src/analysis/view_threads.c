@@ -25,8 +25,8 @@ name_of(const struct naming *naming, size_t symbol)
 	return naming->symbol[symbol].known ? naming->symbol[symbol].function : NULL;
 }
 
-/* The function that each task began with, and the one that made it, as they are called, whatever frames
- * are told apart by. */
+/* The function that each task began with, and the one that made it, as they are called whatever
+ * frames are told apart by. */
 static void
 name_entries(const struct naming *naming)
 {

@@ -68,6 +68,17 @@ make_names(struct folding *folding)
 	strbuf_release(&scratch);
 }
 
+/* How many threads or tasks are in it, in a dump. */
+static int64_t
+count_of(const struct view *view, const struct view_row *row)
+{
+	const struct profile_thread *of = profile_thread(view_profile(view), row->thread);
+
+	if (row->samples <= 0)
+		return 0;
+	return of->is_task && of->task_id == 0 ? row->samples : 1;
+}
+
 /* One line for each stack (of each thread): states and system calls do not show. */
 static void
 make_lines(struct folding *folding)
@@ -95,7 +106,7 @@ make_lines(struct folding *folding)
 			};
 		}
 		folding->line[at].weight_ns += folding->counted ?
-						       (row->samples > 0) * (int64_t)NS_PER_US :
+						       count_of(view, row) * (int64_t)NS_PER_US :
 						       row->ns[folding->weight];
 	}
 	table_release(&known);

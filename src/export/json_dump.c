@@ -69,10 +69,15 @@ write_group(struct json_stream *json, const struct view *view, const struct dump
 	json_t *object = json_object(), *threads = json_array(), *stack = json_array();
 
 	json_add_state(object, group->state, group->syscall);
+	if (group->are_tasks)
+		json_object_set_new(object, "tasks", json_stream_number(group->tasks));
 	for (size_t i = 0; i < group->count; i++) {
 		json_t *one = json_object();
 
 		json_add_thread(json, view, group->thread[i].thread, one);
+		if (group->thread[i].count > 1)
+			json_object_set_new(one, "count",
+					    json_stream_number(group->thread[i].count));
 		if (group->thread[i].wait != 0)
 			add_wait(json, view, group, &group->thread[i], one);
 		json_array_append_new(threads, one);

@@ -43,6 +43,41 @@ add_thread(struct strbuf *sb, const struct profile *profile, uint32_t id)
 	strbuf_add_text(sb, ")");
 }
 
+/* "goroutine 17 main.taker", the first letter a large one. */
+static void
+add_task(struct strbuf *sb, const struct view *view, uint32_t id)
+{
+	struct strbuf name;
+
+	strbuf_init(&name);
+	view_add_thread(view, id, &name);
+	if (name.data[0] >= 'a' && name.data[0] <= 'z')
+		name.data[0] = (char)(name.data[0] - 'a' + 'A');
+	strbuf_add_foreign(sb, name.data);
+	strbuf_release(&name);
+}
+
+/* "1,000 goroutines main.taker": the function, if they all began with it. */
+static void
+add_tasks(struct strbuf *sb, const struct view *view, const struct dump_group *group)
+{
+	const struct profile *profile = view_profile(view);
+	const uint32_t first = group->thread[0].thread;
+	const char *entry = view_task_entry(view, first);
+
+	for (size_t i = 1; entry != NULL && i < group->count; i++)
+		if (view_task_entry(view, group->thread[i].thread) != entry)
+			entry = NULL;
+	quantity_add_count(sb, group->tasks);
+	strbuf_add_text(sb, " ");
+	strbuf_add_foreign(sb, profile_text(profile, profile_thread(profile, first)->name));
+	strbuf_add_text(sb, "s");
+	if (entry != NULL) {
+		strbuf_add_text(sb, " ");
+		strbuf_add_foreign(sb, entry);
+	}
+}
+
 /* " (table.c:42)": the frame itself is shown elsewhere, with the whole path. */
 static void
 add_line(struct strbuf *sb, const struct view_function *function)
@@ -82,9 +117,15 @@ add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *gr
 	if (holder == NULL || profile_wait(profile, thread->wait)->kind == WAIT_JOIN)
 		return;
 	view_stack(view, holder->stack, &function, &depth);
-	if (profile_thread(profile, holder->thread)->tid > 0) {
-		strbuf_add_text(sb, ", which thread ");
-		add_thread(sb, profile, holder->thread);
+	if (profile_thread(profile, holder->thread)->tid > 0 ||
+	    profile_thread(profile, holder->thread)->is_task) {
+		strbuf_add_text(sb, ", which ");
+		if (profile_thread(profile, holder->thread)->is_task) {
+			add_task(sb, view, holder->thread);
+		} else {
+			strbuf_add_text(sb, "thread ");
+			add_thread(sb, profile, holder->thread);
+		}
 		strbuf_add_text(sb, " has");
 		if (depth > 0) {
 			const struct view_function *at =
@@ -109,6 +150,10 @@ add_state(struct strbuf *sb, const struct export_input *input, const struct dump
 	if (end == NULL || end->signal == 0 || group->count != 1 ||
 	    profile_thread(view_profile(input->view), group->thread[0].thread)->tid != end->tid) {
 		run_state_add(sb, group->state, group->syscall);
+		if (group->are_tasks && group->thread[0].wait != 0) {
+			strbuf_add_text(sb, ": ");
+			add_wait(sb, input->view, group, &group->thread[0]);
+		}
 		return;
 	}
 	strbuf_add_text(sb, "ended by ");
@@ -152,6 +197,44 @@ write_waits(const struct view *view, const struct dump_group *group, FILE *out, 
 	strbuf_release(&sb);
 }
 
+/* "17, 19-40, 52 and 960 more": of a group of tasks who they are. */
+static void
+write_task_ids(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
+{
+	const struct profile *profile = view_profile(view);
+	size_t ranges = 0, first = 0, next;
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	for (; first < group->count && ranges < WAITS_MOST; first = next, ranges++) {
+		const uint64_t id = profile_thread(profile, group->thread[first].thread)->task_id;
+
+		next = first + 1;
+		if (id == 0)
+			continue;
+		while (next < group->count &&
+		       profile_thread(profile, group->thread[next].thread)->task_id ==
+			       id + (next - first))
+			next++;
+		strbuf_add_text(&sb, sb.length > 0 ? ", " : "");
+		view_add_task_id(id, &sb);
+		if (next > first + 1) {
+			strbuf_add_text(&sb, next > first + 2 ? "-" : ", ");
+			view_add_task_id(id + (next - first) - 1, &sb);
+		}
+	}
+	if (first < group->count) {
+		strbuf_add_text(&sb, " and ");
+		quantity_add_count(&sb, group->count - first);
+		strbuf_add_text(&sb, " more");
+	}
+	if (sb.length > 0) {
+		display_pad(out, INDENT);
+		display_wrap(out, sb.data, INDENT, width);
+	}
+	strbuf_release(&sb);
+}
+
 /* "Thread 12 (worker): running", or "3 threads: sleeping in futex". */
 static void
 write_who(const struct export_input *input, const struct dump_group *group, FILE *out,
@@ -161,7 +244,11 @@ write_who(const struct export_input *input, const struct dump_group *group, FILE
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	if (group->count == 1) {
+	if (group->are_tasks && group->count == 1 && group->tasks == 1) {
+		add_task(&sb, view, group->thread[0].thread);
+	} else if (group->are_tasks) {
+		add_tasks(&sb, view, group);
+	} else if (group->count == 1) {
 		strbuf_add_text(&sb, "Thread ");
 		add_thread(&sb, view_profile(view), group->thread[0].thread);
 	} else {
@@ -172,7 +259,10 @@ write_who(const struct export_input *input, const struct dump_group *group, FILE
 	add_state(&sb, input, group);
 	fprintf(out, "\n%s\n", sb.data);
 	strbuf_release(&sb);
-	write_waits(view, group, out, width);
+	if (!group->are_tasks)
+		write_waits(view, group, out, width);
+	else if (group->count > 1)
+		write_task_ids(view, group, out, width);
 }
 
 static void
@@ -212,6 +302,16 @@ write_head(const struct export_input *input, const struct dump *dump, FILE *out)
 	strbuf_add_foreign(&sb, input->process->comm);
 	strbuf_add_text(&sb, "): ");
 	quantity_add_things(&sb, dump->threads, "thread", "threads");
+	if (dump->tasks > 0) {
+		const struct profile *profile = view_profile(input->view);
+
+		strbuf_add_text(&sb, ", ");
+		quantity_add_count(&sb, dump->tasks);
+		strbuf_add_text(&sb, " ");
+		strbuf_add_foreign(&sb, profile_text(profile,
+						     profile_thread(profile, dump->task)->name));
+		strbuf_add_text(&sb, dump->tasks == 1 ? "" : "s");
+	}
 	if (input->tasks != NULL && runtime_tasks_count(input->tasks) > 0) {
 		strbuf_add_text(&sb, ", ");
 		quantity_add_things(&sb, runtime_tasks_count(input->tasks), "task", "tasks");
@@ -264,6 +364,11 @@ write_cost(const struct export_input *input, FILE *out, size_t width)
 	if (stats->stop_ns.count > 0) {
 		strbuf_add_text(&sb, stats->stop_ns.count > 1 ? ", the longest of " : " of ");
 		quantity_add_time(&sb, (int64_t)stats->stop_ns.max);
+	}
+	if (stats->task_stacks > 0) {
+		strbuf_add_text(&sb, "; ");
+		quantity_add_count(&sb, stats->task_stacks);
+		strbuf_add_text(&sb, " of tasks without a thread");
 	}
 	strbuf_add_text(&sb, ".");
 	display_wrap(out, sb.data, 0, width);
