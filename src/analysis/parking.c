@@ -57,10 +57,11 @@ static bool
 is_one(const char *name, size_t length, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const size_t known = strcspn(names[i], "*");
+		const size_t all = strlen(names[i]);
+		const bool open = names[i][all - 1] == '*';
 
-		if ((names[i][known] == '*' ? length >= known : length == known) &&
-		    memcmp(name, names[i], known) == 0)
+		if ((open ? length >= all - 1 : length == all) &&
+		    memcmp(name, names[i], open ? all - 1 : all) == 0)
 			return true;
 	}
 	return false;

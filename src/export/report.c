@@ -141,6 +141,23 @@ shown(size_t count, size_t limit)
 
 /* --- functions ---------------------------------------------------------------------------- */
 
+/* Where there are tasks, Wall is theirs, too. */
+static const char *
+meaning_of(const struct export_input *input, enum weight weight)
+{
+	return weight == WEIGHT_WALL && report_has_tasks(input) ?
+		       "by Wall: the time that tasks and threads spent in them, running or waiting" :
+		       report_weight_words[weight].meaning;
+}
+
+static const char *
+noun_of(const struct export_input *input, enum weight weight)
+{
+	return weight == WEIGHT_WALL && report_has_tasks(input) ?
+		       "of Wall (all tasks and threads together)" :
+		       report_weight_words[weight].noun;
+}
+
 /* What 100 % is, in this report's own numbers. */
 static void
 write_unit(const struct export_input *input, struct page *page)
@@ -160,10 +177,10 @@ write_unit(const struct export_input *input, struct page *page)
 		return;
 	}
 	strbuf_add_format(&sb, "%s %s. 100%% is ", report_key_words[view_key(input->view)].plural,
-			  report_weight_words[input->sort].meaning);
+			  meaning_of(input, input->sort));
 	for (int w = 0; w < WEIGHT_COUNT; w++) {
 		quantity_add_time(&sb, view_total_ns(input->view, (enum weight)w));
-		strbuf_add_format(&sb, " %s%s", report_weight_words[w].noun,
+		strbuf_add_format(&sb, " %s%s", noun_of(input, (enum weight)w),
 				  w + 1 < WEIGHT_COUNT ? ", " : "");
 	}
 	strbuf_add_text(&sb, input->filtered ? ", of the samples shown." : ".");
@@ -294,12 +311,16 @@ write_functions(const struct export_input *input, struct page *page)
 static void
 write_thread_unit(const struct export_input *input, struct page *page)
 {
+	const bool tasks = report_has_tasks(input);
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_format(&sb, "%s of each thread %s. 100%% is the thread's own time%s.",
+	strbuf_add_format(&sb, "%s of each %s %s. 100%% is %s%s.",
 			  report_key_words[view_key(input->view)].plural,
-			  report_weight_words[input->sort].meaning,
+			  tasks ? "thread and of each task, or all that began with one function,"
+				: "thread",
+			  meaning_of(input, input->sort),
+			  tasks ? "their own time" : "the thread's own time",
 			  input->filtered ? " in the samples shown" : "");
 	page->ops->paragraph(page, sb.data);
 	strbuf_release(&sb);

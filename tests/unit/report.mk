@@ -232,3 +232,17 @@ tests_unit_test_gil_time_SOURCES = tests/unit/test_gil_time.c tests/unit/golden.
 	tests/unit/recording_scene.c tests/unit/recording_scene.h
 tests_unit_test_gil_time_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_gil_time_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_task_report
+TESTS += tests/unit/test_task_report
+endif
+tests_unit_test_task_report_SOURCES = tests/unit/test_task_report.c tests/unit/golden.c \
+	tests/unit/golden.h tests/unit/recording_scene.c tests/unit/recording_scene.h
+tests_unit_test_task_report_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_task_report_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+EXTRA_DIST += \
+	tests/replay/tasks-by-thread.folded tests/replay/tasks-created-by.folded \
+	tests/replay/tasks-dump.txt tests/replay/tasks-frames.folded \
+	tests/replay/tasks-report.txt tests/replay/tasks-report-threads.txt
