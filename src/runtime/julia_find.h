@@ -41,7 +41,7 @@ const struct julia_place *julia_finder_look(struct julia_finder *finder, bool *b
 /* Why a Julia that is there cannot be read; told once, then NULL. */
 const char *julia_finder_why(struct julia_finder *finder);
 
-/* How many threads it has now, and the addresses of their structures, JULIA_THREADS_MOST at most. */
+/* How many threads it has now, JULIA_THREADS_MOST at most, and where their structures are. */
 size_t julia_place_threads(const struct julia_place *place, const struct memory *memory,
 			   uint64_t *thread);
 

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /* 1.5.3 is 0x010503. */
-#define JULIA_VERSION(major, minor, patch)                                                        \
+#define JULIA_VERSION(major, minor, patch) \
 	((uint32_t)(major) << 16 | (uint32_t)(minor) << 8 | (uint32_t)(patch))
 
 /* Of offsets and sizes: more is not believed. */

@@ -275,3 +275,8 @@ live_go_tests = tests/live/go_names.sh tests/live/go_demos.sh tests/live/go_step
 TESTS += $(live_go_tests)
 EXTRA_DIST += $(live_go_tests) tests/live/go_common.sh \
 	tests/live/targets/go_calls.go tests/live/targets/go_demos.go tests/live/targets/go_shapes.go
+# Tasks of Julia, if it is there.
+TESTS += tests/live/julia.sh
+EXTRA_DIST += tests/live/julia.sh tests/live/targets/julia_tasks.jl
+check_PROGRAMS += tests/live/list_tasks
+tests_live_list_tasks_LDADD = $(WALLSAMPLE_LIBS)
