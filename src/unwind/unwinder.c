@@ -166,8 +166,10 @@ run(struct unwinder *unwinder, struct walk *walk)
 			continue;
 		}
 		/* What tables cover is theirs: the frame pointer may hold anything there. */
-		if (i >= unwinder->table_count && has_tables(unwinder, walk_lookup(walk)))
+		if (i >= unwinder->table_count && has_tables(unwinder, walk_lookup(walk))) {
+			walk->no_info = false;
 			break;
+		}
 		clear_flags(walk);
 		result = slot->method->advance(slot->state, walk);
 		if (walk->chain->count > before && is_nowhere(walk)) {
