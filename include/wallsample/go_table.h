@@ -29,10 +29,8 @@ struct go_table;
 struct go_table *go_table_open(const struct image *image);
 void go_table_free(struct go_table *table);
 
-/*
- * Might the image have a table, by what is quick to see? In code of such an image
- * .debug_frame says no more than the table does.
- */
+/* Is the image of a program that Go's linker made, by what is quick to see? It may still have no
+ * table that can be used. */
 bool go_table_is_likely(const struct image *image);
 
 /* runtime/symtab.go, internal/abi/symtab.go: FuncFlag. */

@@ -18,6 +18,10 @@
 /* Where no section tells where the table is, this much of the file is looked through. */
 #define SEARCH_MOST (UINT64_C(256) << 20)
 
+/* cmd/link/internal/ld/elf.go: the build ID. */
+#define NOTE_GO 4
+#define NOTES_MOST 32
+
 /* internal/abi/symtab.go */
 #define MAGIC_OLD 0xfffffff0 /* Go 1.18, 1.19 */
 #define MAGIC 0xfffffff1
@@ -155,14 +159,40 @@ static const char *const go_sections[] = {
 	".gopclntab", ".data.rel.ro.gopclntab", ".go.buildinfo", ".note.go.buildid", NULL,
 };
 
+struct note {
+	uint32_t name_size, text_size, type;
+	char name[4];
+};
+
+/* Notes are padded to 4 bytes; other linkers than Go's put all of them into one segment. */
+static bool
+has_note(const struct image *image, uint64_t offset, uint64_t size)
+{
+	struct note note;
+
+	for (unsigned i = 0; i < NOTES_MOST && size >= sizeof(note); i++) {
+		const uint64_t header = offsetof(struct note, name);
+		uint64_t next;
+
+		if (!image_read_offset(image, offset, &note, sizeof(note)))
+			return false;
+		if (note.name_size == sizeof(note.name) && note.type == NOTE_GO &&
+		    memcmp(note.name, "Go\0\0", sizeof(note.name)) == 0)
+			return true;
+		next = header + (((uint64_t)note.name_size + 3) & ~UINT64_C(3)) +
+		       (((uint64_t)note.text_size + 3) & ~UINT64_C(3));
+		if (next > size)
+			return false;
+		offset += next;
+		size -= next;
+	}
+	return false;
+}
+
 /* The note by which Go's tools know a program when it has no sections (ld/elf.go). */
 static bool
 has_go_note(const struct image *image)
 {
-	struct {
-		uint32_t name_size, text_size, type;
-		char name[4];
-	} note;
 	Elf64_Ehdr header;
 	Elf64_Phdr ph;
 
@@ -170,10 +200,7 @@ has_go_note(const struct image *image)
 		return false;
 	for (uint64_t i = 0; i < header.e_phnum; i++)
 		if (image_read_offset(image, header.e_phoff + i * sizeof(ph), &ph, sizeof(ph)) &&
-		    ph.p_type == PT_NOTE && ph.p_filesz >= sizeof(note) &&
-		    image_read_offset(image, ph.p_offset, &note, sizeof(note)) &&
-		    note.name_size == sizeof(note.name) && note.type == 4 &&
-		    memcmp(note.name, "Go\0\0", sizeof(note.name)) == 0)
+		    ph.p_type == PT_NOTE && has_note(image, ph.p_offset, ph.p_filesz))
 			return true;
 	return false;
 }
