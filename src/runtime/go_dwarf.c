@@ -158,6 +158,7 @@ go_layout_read(Dwarf *dwarf, uint32_t minor, struct go_layout *layout)
 	if (!search.found[G] || !search.found[M])
 		return false;
 	layout->minor = minor;
+	layout->patch = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
 		const uint32_t offset = read_member(search.die[members[i].structure],
 						    members[i].path);

@@ -5,9 +5,10 @@
  * The list of all goroutines is the slice whose first element is goroutine 1. The list of all
  * threads is headed by a word that points to one of them, and so may be other words: the
  * list from the right one is the longest. What goroutines wait for is an array of strings, of
- * which the first ones have been the same for ever, and so are their lengths.
+ * which the first ones have been the same for ever.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "go_sources.h"
 #include "wallsample/base.h"
@@ -16,8 +17,6 @@
 /* Of one segment: programs have some hundred kilobytes, and may have tables of gigabytes. */
 #define SCAN_MOST (UINT64_C(256) << 20)
 #define BATCH 256
-/* Of structures as large as a thread's, wherever they are. */
-#define ALIGNMENT 32
 
 void
 go_scan_init(struct go_scan *scan, const struct runtime_tools *tools,
@@ -45,15 +44,26 @@ try_slice(struct go_scan *scan, uint64_t address, const uint64_t word[3])
 
 /* --- reasons ------------------------------ */
 
-/* "", "GC assist marking", "IO wait", "chan receive (nil chan)", "chan send (nil chan)". */
-static const uint64_t lengths[] = { 0, 17, 7, 23, 20 };
-#define REASON_WORDS (2 * ARRAY_SIZE(lengths))
+static const char *const first_reasons[] = { "", "GC assist marking", "IO wait" };
+#define REASON_MOST 32
+#define REASON_WORDS (2 * ARRAY_SIZE(first_reasons))
+
+static bool
+is_text(const struct memory *memory, uint64_t address, const char *text)
+{
+	char there[REASON_MOST];
+	const size_t length = strlen(text);
+
+	return length == 0 || (memory->read(memory->context, address, there, length) &&
+			       memcmp(there, text, length) == 0);
+}
 
 static void
 try_reasons(struct go_scan *scan, uint64_t address, const uint64_t word[REASON_WORDS])
 {
-	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++)
-		if (word[2 * i + 1] != lengths[i] || (i > 0 && word[2 * i] == 0))
+	for (size_t i = 0; i < ARRAY_SIZE(first_reasons); i++)
+		if (word[2 * i + 1] != strlen(first_reasons[i]) ||
+		    !is_text(&scan->tools->memory, word[2 * i], first_reasons[i]))
 			return;
 	if (scan->reasons == 0)
 		scan->reasons = address;
@@ -99,7 +109,7 @@ try_batch(struct go_scan *scan, struct batch *batch)
 static void
 try_thread(struct go_scan *scan, struct batch *batch, uint64_t address, uint64_t word)
 {
-	if (scan->head_count == GO_HEADS_MOST || word < MEMORY_PAGE || word % ALIGNMENT != 0 ||
+	if (scan->head_count == GO_HEADS_MOST || word < MEMORY_PAGE || word % sizeof(word) != 0 ||
 	    word >= UINT64_C(1) << 56)
 		return;
 	batch->at[batch->count] = address;
@@ -121,7 +131,7 @@ scan_words(struct go_scan *scan, struct batch *batch, uint64_t address, const ui
 	   size_t count, bool in_file)
 {
 	for (size_t i = 0; i < count; i++, address += sizeof(*word)) {
-		if (in_file && word[i] == 0 && word[i + 3] == lengths[1]) {
+		if (in_file && word[i + 1] == 0 && word[i + 3] != 0) {
 			try_reasons(scan, address, &word[i]);
 		} else if (!in_file && word[i] != 0) {
 			try_slice(scan, address, &word[i]);
@@ -149,7 +159,8 @@ scan_piece(struct go_scan *scan, struct batch *batch, const struct image_segment
 	if (got)
 		scan_words(scan, batch, piece.address, word,
 			   (size_t)(end - scan->at) / sizeof(*word), in_file);
-	scan->at = end;
+	/* What is not in the file begins anywhere; words do not. */
+	scan->at = end + (sizeof(*word) - (segment->vaddr + end) % sizeof(*word)) % sizeof(*word);
 }
 
 bool
