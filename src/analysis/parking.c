@@ -107,6 +107,19 @@ function_only_parks(const char *name)
 	return is_one(name, length, go_names, ARRAY_SIZE(go_names));
 }
 
+bool
+go_function_is_wrapper(const char *name)
+{
+	return strstr(name, ".gowrap") != NULL;
+}
+
+bool
+go_function_is_runtime(const char *name)
+{
+	return strncmp(name, "runtime.", strlen("runtime.")) == 0 ||
+	       strncmp(name, "internal/runtime/", strlen("internal/runtime/")) == 0;
+}
+
 /* The path of its package is up to the first dot behind the last slash; "net/http.(*conn).serve",
  * "slices.Sort[go.shape.int]", "main.Map[example.org/x.T]". */
 bool
@@ -115,7 +128,7 @@ go_function_is_own(const char *name)
 	const size_t path = strcspn(name, "([{ ");
 	const char *slash = memchr(name, '/', path);
 
-	if (strcspn(name, ":") < path)
+	if (strcspn(name, ":") < path || go_function_is_wrapper(name))
 		return false;
 	if (slash != NULL)
 		return memchr(name, '.', (size_t)(slash - name)) != NULL;

@@ -17,4 +17,9 @@ bool function_only_parks(const char *name);
 /* Is it a function of Go's that is none of its standard library: of main, or of "example.org/x"? */
 bool go_function_is_own(const char *name);
 
+/* Is it code of a compiler's around a function that a "go" statement calls: "main.f.gowrap1"? */
+bool go_function_is_wrapper(const char *name);
+/* Is it one of the packages "runtime" and "internal/runtime/…"? */
+bool go_function_is_runtime(const char *name);
+
 #endif

@@ -150,8 +150,13 @@ add_creation(struct naming *naming, uint32_t path, const struct profile_thread *
 {
 	static const struct path unmatched;
 	struct strbuf text;
+	const char *where;
 
 	if (task->created_at >= profile_frame_count(naming->view->profile))
+		return path;
+	/* the first goroutine, before which there was nobody */
+	where = naming->symbol[naming->of_frame[task->created_at].first].function;
+	if (task->creator == 0 && go_function_is_runtime(where))
 		return path;
 	strbuf_init(&text);
 	strbuf_add_text(&text, "[created by");

@@ -5,7 +5,9 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "parking.h"
 #include "view_parts.h"
 
 /* With more tasks than that those that began with the same function are one unit. */
@@ -48,6 +50,57 @@ name_entries(const struct naming *naming)
 	}
 }
 
+/* The function inside of the stack's frame of that name; NULL: there is none, or not yet. */
+static const char *
+find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)
+{
+	const struct profile *profile = naming->view->profile;
+	const char *inner = NULL;
+
+	for (; stack != STACK_NONE; stack = profile_stack(profile, stack)->caller) {
+		const struct names names = naming->of_frame[profile_stack(profile, stack)->frame];
+		const size_t outermost = names.first + names.count - 1;
+		const char *name = name_of(naming, outermost);
+
+		if (name != NULL && strcmp(name, wrapper) == 0) {
+			if (names.count > 1)
+				inner = name_of(naming, outermost - 1);
+			return inner == NULL || (go_function_is_runtime(inner) &&
+						 !go_function_is_runtime(wrapper)) ? NULL : inner;
+		}
+		inner = name;
+	}
+	return NULL;
+}
+
+/*
+ * Go's compiler wraps a function that is called with arguments: it is known by what stacks have
+ * inside of "main.start.gowrap1".
+ */
+static void
+unwrap_entries(const struct naming *naming)
+{
+	struct view *view = naming->view;
+	const size_t frames = profile_frame_count(view->profile);
+	const char **callee = xcalloc(frames + 1, sizeof(*callee)); /* by frame of the entry */
+
+	for (size_t i = 0; i < profile_entry_count(view->profile); i++) {
+		const struct profile_entry *sample = profile_entry(view->profile, i);
+		const uint32_t entry = profile_thread(view->profile, sample->thread)->entry;
+		const char *name = view->entry[sample->thread];
+
+		if (name != NULL && callee[entry] == NULL && go_function_is_wrapper(name))
+			callee[entry] = find_callee(naming, sample->stack, name);
+	}
+	for (uint32_t i = 0; i < profile_thread_count(view->profile); i++) {
+		const uint32_t entry = profile_thread(view->profile, i)->entry;
+
+		if (view->entry[i] != NULL && callee[entry] != NULL)
+			view->entry[i] = callee[entry];
+	}
+	free(callee);
+}
+
 /* Tasks are one by what they are called, and by the function. */
 static void
 find_units(struct view *view)
@@ -86,6 +139,7 @@ view_name_threads(struct naming *naming)
 	view->unit = xcalloc(count + 1, sizeof(*view->unit));
 	view->unit_tasks = xcalloc(count + 1, sizeof(*view->unit_tasks));
 	name_entries(naming);
+	unwrap_entries(naming);
 	find_units(view);
 }
 

@@ -103,15 +103,21 @@ record_tick(struct sample_run *run, bool held)
 static void
 say_written(const struct sample_run *run, const struct sampler_stats *stats, const char *so_far)
 {
-	char samples[SAY_TEXT_SIZE], threads[SAY_TEXT_SIZE];
-	const size_t count = profile_thread_count(run->profile);
+	char samples[SAY_TEXT_SIZE], tasks[SAY_TEXT_SIZE], threads[SAY_TEXT_SIZE];
+	const size_t all = profile_thread_count(run->profile);
 	struct strbuf path;
+	size_t count = 0;
 
+	for (uint32_t i = 0; i < all; i++)
+		count += !profile_thread(run->profile, i)->is_task;
 	strbuf_init(&path);
 	strbuf_add_foreign(&path, run->output.path);
 	log_say(&run->log, LOG_NORMAL,
-		"wrote recording to %s%s: %s sample%s of %s thread%s, %.4g MiB", path.data, so_far,
-		say_count(stats->thread_samples, samples), stats->thread_samples == 1 ? "" : "s",
+		"wrote recording to %s%s: %s sample%s of %s%s%s thread%s, %.4g MiB", path.data,
+		so_far, say_count(stats->thread_samples, samples),
+		stats->thread_samples == 1 ? "" : "s",
+		all > count ? say_count(all - count, tasks) : "",
+		all - count > 1 ? " tasks and " : all > count ? " task and " : "",
 		say_count(count, threads), count == 1 ? "" : "s",
 		(double)recorder_size(run->recorder) / (1 << 20));
 	log_say(&run->log, LOG_VERBOSE, "writing it took %.4g ms of CPU time while sampling",

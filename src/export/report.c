@@ -77,7 +77,7 @@ write_header(const struct export_input *input, struct page *page)
 	quantity_add_count(&sb, stats->threads_most);
 	strbuf_add_text(&sb, " at once");
 	page->ops->field(page, "Threads", sb.data);
-	if (stats->tasks_seen > 0) {
+	if (stats->tasks_seen > 0 && report_has_tasks(input)) {
 		strbuf_clear(&sb);
 		quantity_add_count(&sb, stats->tasks_seen);
 		strbuf_add_text(&sb, " seen, at most ");
@@ -146,7 +146,7 @@ static const char *
 meaning_of(const struct export_input *input, enum weight weight)
 {
 	return weight == WEIGHT_WALL && report_has_tasks(input) ?
-		       "by Wall: the time that tasks and threads spent in them, running or waiting" :
+		       "by Wall: the time that tasks and threads spent in them, running or not" :
 		       report_weight_words[weight].meaning;
 }
 

@@ -22,8 +22,8 @@ report_has_tasks(const struct export_input *input)
 {
 	const struct profile *profile = view_profile(input->view);
 
-	for (uint32_t i = 0; i < profile_thread_count(profile); i++)
-		if (profile_thread(profile, i)->is_task)
+	for (size_t i = 0; i < view_row_count(input->view); i++)
+		if (profile_thread(profile, view_row(input->view, i)->thread)->is_task)
 			return true;
 	return false;
 }
