@@ -55,11 +55,17 @@ find_place(const struct glance *glance, uint64_t sp, struct task *task)
 {
 	const struct go_layout *layout = glance->layout;
 	const uint64_t left = go_word(glance->g, layout->g_sp);
+	const uint64_t called = go_word(glance->g, layout->g_call_sp);
 
 	if (sp == 0 || is_on(task, sp))
 		return;
 	if (is_on(task, go_word(glance->m, layout->m_vdso_sp))) {
 		leave_for_vdso(glance, task);
+	} else if (task->state == TASK_CALLING && is_on(task, called)) {
+		/* When C has called Go meanwhile, the others have changed. */
+		task->sp = called;
+		task->pc = go_word(glance->g, layout->g_call_pc);
+		task->fp = go_word(glance->g, layout->g_call_fp);
 	} else if (is_on(task, left)) {
 		task->sp = left;
 		task->pc = go_word(glance->g, layout->g_pc);

@@ -11,65 +11,74 @@ static const struct go_layout table[] = {
 	{
 		.minor = 19, .g_size = 320, .m_size = 816,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 189,
+		.g_call_sp = 112, .g_call_pc = 120, .g_call_fp = GO_ABSENT, .g_status = 144,
+		.g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 189,
 		.g_creator = GO_ABSENT, .g_created = 296, .g_entry = 312, .m_g0 = 0, .m_tid = 72,
 		.m_current = 192, .m_next = 336, .m_vdso_sp = 800, .m_vdso_pc = 808,
 	},
 	{
 		.minor = 21, .g_size = 304, .m_size = 824,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 188,
-		.g_creator = 272, .g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 72,
-		.m_current = 192, .m_next = 336, .m_vdso_sp = 808, .m_vdso_pc = 816,
+		.g_call_sp = 112, .g_call_pc = 120, .g_call_fp = GO_ABSENT, .g_status = 144,
+		.g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 188, .g_creator = 272,
+		.g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 72, .m_current = 192,
+		.m_next = 336, .m_vdso_sp = 808, .m_vdso_pc = 816,
 	},
 	{
 		.minor = 22, .g_size = 304, .m_size = 1136,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 191,
-		.g_creator = 272, .g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 72,
-		.m_current = 192, .m_next = 328, .m_vdso_sp = 1120, .m_vdso_pc = 1128,
+		.g_call_sp = 112, .g_call_pc = 120, .g_call_fp = GO_ABSENT, .g_status = 144,
+		.g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 191, .g_creator = 272,
+		.g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 72, .m_current = 192,
+		.m_next = 328, .m_vdso_sp = 1120, .m_vdso_pc = 1128,
 	},
 	{
 		.minor = 23, .g_size = 312, .m_size = 872,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199,
-		.g_creator = 280, .g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72,
-		.m_current = 192, .m_next = 328, .m_vdso_sp = 856, .m_vdso_pc = 864,
+		.g_call_sp = 112, .g_call_pc = 120, .g_call_fp = 128, .g_status = 152,
+		.g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199, .g_creator = 280,
+		.g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72, .m_current = 192,
+		.m_next = 328, .m_vdso_sp = 856, .m_vdso_pc = 864,
 	},
 	{
 		.minor = 23, .patch = 12, .g_size = 312, .m_size = 896,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199,
-		.g_creator = 280, .g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72,
-		.m_current = 192, .m_next = 352, .m_vdso_sp = 880, .m_vdso_pc = 888,
+		.g_call_sp = 112, .g_call_pc = 120, .g_call_fp = 128, .g_status = 152,
+		.g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199, .g_creator = 280,
+		.g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72, .m_current = 192,
+		.m_next = 352, .m_vdso_sp = 880, .m_vdso_pc = 888,
 	},
 	{
 		.minor = 24, .g_size = 312, .m_size = 896,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199,
-		.g_creator = 280, .g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72,
-		.m_current = 192, .m_next = 328, .m_vdso_sp = 880, .m_vdso_pc = 888,
+		.g_call_sp = 112, .g_call_pc = 120, .g_call_fp = 128, .g_status = 152,
+		.g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199, .g_creator = 280,
+		.g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72, .m_current = 192,
+		.m_next = 328, .m_vdso_sp = 880, .m_vdso_pc = 888,
 	},
 	{
 		.minor = 24, .patch = 6, .g_size = 312, .m_size = 920,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
-		.g_status = 152, .g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199,
-		.g_creator = 280, .g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72,
-		.m_current = 192, .m_next = 352, .m_vdso_sp = 904, .m_vdso_pc = 912,
+		.g_call_sp = 112, .g_call_pc = 120, .g_call_fp = 128, .g_status = 152,
+		.g_id = 160, .g_since = 176, .g_reason = 184, .g_runs = 199, .g_creator = 280,
+		.g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 72, .m_current = 192,
+		.m_next = 352, .m_vdso_sp = 904, .m_vdso_pc = 912,
 	},
 	{
 		.minor = 25, .g_size = 304, .m_size = 912,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 96,
-		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 191,
-		.g_creator = 272, .g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 64,
-		.m_current = 184, .m_next = 344, .m_vdso_sp = 896, .m_vdso_pc = 904,
+		.g_call_sp = 104, .g_call_pc = 112, .g_call_fp = 120, .g_status = 144,
+		.g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 191, .g_creator = 272,
+		.g_created = 280, .g_entry = 296, .m_g0 = 0, .m_tid = 64, .m_current = 184,
+		.m_next = 344, .m_vdso_sp = 896, .m_vdso_pc = 904,
 	},
 	{
 		.minor = 26, .g_size = 312, .m_size = 912,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 96,
-		.g_status = 144, .g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 191,
-		.g_creator = 280, .g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 64,
-		.m_current = 184, .m_next = 352, .m_vdso_sp = 896, .m_vdso_pc = 904,
+		.g_call_sp = 104, .g_call_pc = 112, .g_call_fp = 120, .g_status = 144,
+		.g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 191, .g_creator = 280,
+		.g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 64, .m_current = 184,
+		.m_next = 352, .m_vdso_sp = 896, .m_vdso_pc = 904,
 	},
 };
 
@@ -104,6 +113,18 @@ go_layout_member(const struct go_layout *layout, size_t index, uint32_t *value)
 	return names[index];
 }
 
+/* In versions before it came, or perhaps after it has gone. */
+static bool
+may_be_absent(const char *name)
+{
+	static const char *const names[] = { "g_call_fp", "g_creator", "g_runs" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 bool
 go_layout_finish(struct go_layout *layout)
 {
@@ -115,7 +136,7 @@ go_layout_finish(struct go_layout *layout)
 		uint32_t *size = name[0] == 'g' ? &layout->g_size : &layout->m_size;
 
 		if (value == GO_ABSENT) {
-			if (strcmp(name, "g_creator") != 0 && strcmp(name, "g_runs") != 0)
+			if (!may_be_absent(name))
 				return false;
 			continue;
 		}

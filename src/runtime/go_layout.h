@@ -24,6 +24,9 @@
 	X(g_sp, G, "sched.sp")           /* where it goes on */                \
 	X(g_pc, G, "sched.pc")                                                 \
 	X(g_fp, G, "sched.bp")                                                 \
+	X(g_call_sp, G, "syscallsp")     /* of who called the kernel, or C; 0: nobody */ \
+	X(g_call_pc, G, "syscallpc")                                           \
+	X(g_call_fp, G, "syscallbp")     /* 1.23 and later */                  \
 	X(g_status, G, "atomicstatus")   /* 32 bits */                         \
 	X(g_id, G, "goid")                                                     \
 	X(g_since, G, "waitsince")       /* nanotime, by the collector; 0: not yet */ \
