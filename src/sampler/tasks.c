@@ -396,15 +396,15 @@ tasks_tick(struct sampler *sampler)
 	    sampler->config.selected != NULL)
 		return;
 	slots = runtimes_task_slots(sampler->runtimes);
-	forget(tasks, slots);
-	make_room(tasks, slots);
-	if (slots > 0)
-		look_at_all(sampler, slots);
 	if (slots == 0)
 		return;
+	make_room(tasks, slots);
+	look_at_all(sampler, slots);
 	profile_set_ready(sampler->profile, (uint32_t)(tasks->ready * tasks->stride));
 	if (tasks->alive * tasks->stride > stats->tasks_most)
 		stats->tasks_most = (uint32_t)(tasks->alive * tasks->stride);
 	if (tasks->stride > stats->tasks_thinnest)
 		stats->tasks_thinnest = (uint32_t)tasks->stride;
+	/* Not before: who was carried at this tick is among what is known. */
+	forget(tasks, slots);
 }
