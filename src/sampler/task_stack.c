@@ -189,7 +189,7 @@ join(struct sampler *sampler, const struct task *task, const uint8_t *bytes, siz
 	for (size_t i = 0; i < from->count; i++) {
 		const struct chain_frame *frame = &from->frame[i];
 
-		if (!chain_add(to, frame->address, frame->sp, frame->origin, false))
+		if (!chain_add(to, frame->address, frame->sp, frame->origin, frame->exact))
 			return;
 	}
 	to->end = from->end;
