@@ -108,8 +108,8 @@ walk(struct sampler *sampler, const struct task *task, size_t size)
 	sampler->stats.unwind_frames += tasks->chain.count;
 }
 
-/* The same with more of its stack than was copied with others'. */
-static void
+/* The same with more of its stack than was copied with others'. False: there is no more. */
+static bool
 walk_more(struct sampler *sampler, const struct task *task, size_t had)
 {
 	uint64_t size = task->stack_high > task->sp ? task->stack_high - task->sp : 0;
@@ -118,10 +118,11 @@ walk_more(struct sampler *sampler, const struct task *task, size_t had)
 	if (size > sampler->config.stack_limit)
 		size = sampler->config.stack_limit;
 	if (size <= had)
-		return;
+		return false;
 	got = memory_read_process(sampler->process->pid, task->sp, begin_snapshot(sampler, size),
 				  size);
 	walk(sampler, task, got);
+	return true;
 }
 
 static uint32_t
@@ -153,8 +154,8 @@ task_walk(struct sampler *sampler, struct task_sight *sight, const struct task_w
 
 	memcpy(begin_snapshot(sampler, sight->size), sight->bytes, sight->size);
 	walk(sampler, task, sight->size);
-	if (tasks->chain.end == CHAIN_STACK_LIMIT)
-		walk_more(sampler, task, sight->size);
+	sight->more = tasks->chain.end == CHAIN_STACK_LIMIT &&
+		      walk_more(sampler, task, sight->size);
 	sampler->stats.task_stacks++;
 	sampler->stats.chains[tasks->chain.end]++;
 	sight->stack = stack_intern(sampler, &tasks->chain, NULL,
@@ -163,6 +164,16 @@ task_walk(struct sampler *sampler, struct task_sight *sight, const struct task_w
 	if (sight->size > tasks->snapshot.stack_size)
 		sight->size = tasks->snapshot.stack_size;
 	sight->sum = task_bytes_sum(tasks->snapshot.stack, sight->size);
+}
+
+bool
+task_is_unchanged(struct sampler *sampler, const struct task_sight *sight)
+{
+	uint8_t *bytes = begin_snapshot(sampler, sight->size);
+
+	return memory_read_process(sampler->process->pid, sight->task.sp, bytes, sight->size) ==
+		       sight->size &&
+	       task_bytes_sum(bytes, sight->size) == sight->sum;
 }
 
 /* --- the thread that runs it -------------------------------------------------------------- */

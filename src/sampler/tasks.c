@@ -19,6 +19,9 @@
 /* More of a stack than this is read for itself, when it is walked. */
 #define STACK_TOGETHER ((size_t)16 << 10)
 
+/* At one that moves while it is read. */
+#define ATTEMPTS 3
+
 void
 tasks_init(struct tasks *tasks)
 {
@@ -41,6 +44,7 @@ tasks_release(struct tasks *tasks)
 	free(tasks->of_slot);
 	free(tasks->task);
 	free(tasks->bytes);
+	free(tasks->second);
 }
 
 /* --- samples -------------------------------------------------------------------------------- */
@@ -141,11 +145,29 @@ bytes_wanted(struct sampler *sampler, const struct task_sight *sight)
 	return size < STACK_TOGETHER ? size : STACK_TOGETHER;
 }
 
+/* Pieces of memory, one behind the other; got[n]: the nth could be read, whole. */
+static void
+read_pieces(struct sampler *sampler, const struct memory_piece *piece, size_t count, uint8_t *to,
+	    bool *got)
+{
+	for (size_t at = 0; at < count;) {
+		const size_t whole = memory_read_pieces(sampler->process->pid, piece + at,
+							count - at, to);
+
+		/* The one that cannot be read is passed over. */
+		for (size_t i = 0; i <= whole && at < count; i++, at++) {
+			got[at] = i < whole;
+			to += piece[at].size;
+		}
+	}
+}
+
 static void
 copy_stacks(struct sampler *sampler)
 {
 	struct tasks *tasks = &sampler->tasks;
 	struct memory_piece piece[TASKS_AT_ONCE];
+	bool got[TASKS_AT_ONCE];
 	size_t all = 0;
 
 	for (size_t i = 0; i < tasks->sights; i++) {
@@ -154,17 +176,12 @@ copy_stacks(struct sampler *sampler)
 		all += piece[i].size;
 	}
 	tasks->bytes = xgrow(tasks->bytes, &tasks->bytes_capacity, all + 1, 1);
-	for (size_t i = 0, offset = 0; i < tasks->sights;) {
-		const size_t asked = tasks->sights - i;
-		const size_t got = memory_read_pieces(sampler->process->pid, piece + i, asked,
-						      tasks->bytes + offset);
-
-		/* The one that cannot be read is passed over. */
-		for (size_t n = 0; n < asked && n <= got; n++, i++) {
-			tasks->sight[i].bytes = tasks->bytes + offset;
-			tasks->sight[i].size = n < got ? piece[i].size : 0;
-			offset += piece[i].size;
-		}
+	read_pieces(sampler, piece, tasks->sights, tasks->bytes, got);
+	all = 0;
+	for (size_t i = 0; i < tasks->sights; i++) {
+		tasks->sight[i].bytes = tasks->bytes + all;
+		tasks->sight[i].size = got[i] ? piece[i].size : 0;
+		all += piece[i].size;
 	}
 }
 
@@ -193,34 +210,108 @@ remember(struct sampler *sampler, const struct task_sight *sight)
 	of->generation = maps_generation(sampler->maps);
 }
 
-/* A task whose structure says the same after its stack has been read has waited all the time. */
+/* What was copied is of one moment. */
+static void
+take(struct sampler *sampler, struct task_sight *sight)
+{
+	struct task now;
+
+	task_walk(sampler, sight, runtimes_task_words(sampler->runtimes, sight->slot));
+	if (sight->more) {
+		runtimes_look_at_tasks(sampler->runtimes, &sight->slot, 1, &now);
+		sampler->stats.task_looks++;
+		if (!task_is_same(&sight->task, &now) || !task_is_unchanged(sampler, sight)) {
+			fail(sampler, sight, FAILURE_TASK_MOVED);
+			return;
+		}
+	}
+	remember(sampler, sight);
+	add_sample(sampler, sight, sight->stack);
+}
+
+/* Looks at it alone: that takes a few microseconds, in which few tasks move. */
+static bool
+try_again(struct sampler *sampler, struct task_sight *sight)
+{
+	struct tasks *tasks = &sampler->tasks;
+	struct memory_piece piece;
+	struct task now[2];
+	bool got[2];
+
+	runtimes_look_at_tasks(sampler->runtimes, &sight->slot, 1, &now[0]);
+	if (now[0].id != sight->task.id)
+		now[0].state = TASK_NONE;
+	sight->task.state = now[0].state;
+	if (now[0].state != TASK_READY && now[0].state != TASK_WAITING)
+		return false;
+	sight->task = now[0];
+	sight->size = piece.size = bytes_wanted(sampler, sight);
+	piece.address = sight->task.sp;
+	sight->bytes = tasks->second;
+	read_pieces(sampler, &piece, 1, tasks->second, &got[0]);
+	runtimes_look_at_tasks(sampler->runtimes, &sight->slot, 1, &now[1]);
+	sampler->stats.task_looks += 2;
+	read_pieces(sampler, &piece, 1, tasks->second + STACK_TOGETHER, &got[1]);
+	return got[0] && got[1] && piece.size > 0 && task_is_same(&now[0], &now[1]) &&
+	       memcmp(sight->bytes, tasks->second + STACK_TOGETHER, piece.size) == 0;
+}
+
+static void
+take_moved(struct sampler *sampler, struct task_sight *sight)
+{
+	for (int i = 0; i < ATTEMPTS; i++) {
+		if (try_again(sampler, sight)) {
+			take(sampler, sight);
+			return;
+		}
+		if (sight->task.state == TASK_NONE)
+			break;
+	}
+	fail(sampler, sight,
+	     sight->task.state == TASK_NONE ? FAILURE_TASK_FINISHED : FAILURE_TASK_MOVED);
+}
+
+/*
+ * Of a task that was resumed, and waits at the same place again, the structure says the same, and
+ * its stack may have been copied half before and half after. So the stack is copied, the structure
+ * read again, and the stack copied again: both are to be as they were. They would have to be torn
+ * at the same byte both times.
+ */
 static void
 check_fresh(struct sampler *sampler)
 {
 	struct tasks *tasks = &sampler->tasks;
-	size_t count = 0, at = 0;
+	struct memory_piece piece[TASKS_AT_ONCE];
+	bool got[TASKS_AT_ONCE];
+	size_t count = 0, all = 2 * STACK_TOGETHER, at = 0, offset = 2 * STACK_TOGETHER;
 
-	for (size_t i = 0; i < tasks->sights; i++)
-		if (tasks->sight[i].fresh)
-			tasks->slot[count++] = tasks->sight[i].slot;
-	if (count == 0)
-		return;
-	runtimes_look_at_tasks(sampler->runtimes, tasks->slot, count, tasks->look);
-	sampler->stats.task_looks += count;
 	for (size_t i = 0; i < tasks->sights; i++) {
-		struct task_sight *sight = &tasks->sight[i];
-		const struct task *now = &tasks->look[at];
+		const struct task_sight *sight = &tasks->sight[i];
 
 		if (!sight->fresh)
 			continue;
-		at++;
-		if (task_is_same(&sight->task, now)) {
-			remember(sampler, sight);
-			add_sample(sampler, sight, sight->stack);
-		} else {
-			fail(sampler, sight, now->state == TASK_NONE || now->id != sight->task.id ?
-						     FAILURE_TASK_FINISHED : FAILURE_TASK_MOVED);
-		}
+		piece[count] = (struct memory_piece){ sight->task.sp, sight->size };
+		tasks->slot[count++] = sight->slot;
+		all += sight->size;
+	}
+	if (count == 0)
+		return;
+	tasks->second = xgrow(tasks->second, &tasks->second_capacity, all, 1);
+	runtimes_look_at_tasks(sampler->runtimes, tasks->slot, count, tasks->look);
+	sampler->stats.task_looks += count;
+	read_pieces(sampler, piece, count, tasks->second + offset, got);
+	for (size_t i = 0; i < tasks->sights; i++) {
+		struct task_sight *sight = &tasks->sight[i];
+
+		if (!sight->fresh)
+			continue;
+		sight->fresh = got[at] && task_is_same(&sight->task, &tasks->look[at]) &&
+			       memcmp(sight->bytes, tasks->second + offset, sight->size) == 0;
+		offset += piece[at++].size;
+		if (sight->fresh)
+			take(sampler, sight);
+		else
+			take_moved(sampler, sight);
 	}
 }
 
@@ -234,15 +325,12 @@ collect(struct sampler *sampler)
 	for (size_t i = 0; i < tasks->sights; i++) {
 		struct task_sight *sight = &tasks->sight[i];
 
-		if (is_as_before(sampler, sight)) {
+		if (is_as_before(sampler, sight))
 			add_sample(sampler, sight, tracked_of(sampler, sight)->stack);
-		} else if (sight->size == 0) {
+		else if (sight->size == 0)
 			fail(sampler, sight, FAILURE_UNREADABLE);
-		} else {
-			task_walk(sampler, sight, runtimes_task_words(sampler->runtimes,
-								      sight->slot));
+		else
 			sight->fresh = true;
-		}
 	}
 	check_fresh(sampler);
 	tasks->sights = 0;

@@ -4,8 +4,8 @@
  * profile, and the samples of those that no thread runs.
  *
  * tasks.c looks at them once a tick: a task's structure, and as much of its stack as the last walk
- * needed. Where both are as before, so is its call chain. Else it is walked, and the
- * structure read again: what has changed meanwhile is a failed sample.
+ * needed. Where both are as before, so is its call chain. Else both are read again, and what has
+ * changed meanwhile once more, alone; what is the same is walked, the rest are failed samples.
  * task_stack.c has their call chains, and those of threads that run one.
  */
 #ifndef WALLSAMPLE_SAMPLER_TASKS_H
@@ -44,8 +44,9 @@ struct task_sight {
 	uint32_t of;        /* number of the tracked one */
 	size_t size;        /* bytes that are copied of its stack, at `bytes`; 0: none */
 	const uint8_t *bytes;
-	bool fresh;         /* its stack was walked just now: what was read is to be checked */
-	uint32_t stack;     /* what came of that; `size` is then how much was needed */
+	bool fresh;         /* it is not as before: what was read is to be checked */
+	bool more;          /* it was walked with more of its stack, which is to be checked */
+	uint32_t stack;     /* what came of the walk; `size` is then how much was needed */
 	uint64_t sum;       /* of so many bytes */
 };
 
@@ -66,6 +67,8 @@ struct tasks {
 	size_t sights;
 	uint8_t *bytes;      /* of the stacks of one go */
 	size_t bytes_capacity;
+	uint8_t *second;     /* two of them as tried again, and then those that are read twice */
+	size_t second_capacity;
 	struct snapshot snapshot;
 	struct chain chain;
 	/* At this tick one in so many is looked at, and stands for them. */
@@ -94,8 +97,10 @@ uint32_t tasks_of_thread(struct sampler *sampler, struct tracked *thread,
 uint32_t task_find(struct sampler *sampler, const struct task *task,
 		   const struct task_words *words, uint32_t guess);
 uint64_t task_bytes_sum(const uint8_t *bytes, size_t size);
-/* Walks sight->bytes, or more of the stack if that is not enough; sets size, stack and sum. */
+/* Walks sight->bytes, or more of the stack if that is not enough; sets more, size, stack, sum. */
 void task_walk(struct sampler *sampler, struct task_sight *sight,
 	       const struct task_words *words);
+/* Is what its walk needed of its stack still the same? */
+bool task_is_unchanged(struct sampler *sampler, const struct task_sight *sight);
 
 #endif
