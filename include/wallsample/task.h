@@ -51,8 +51,8 @@ struct task {
 	uint64_t pc, sp, fp;
 	uint64_t stack_low, stack_high; /* its stack is [low, high) */
 	uint64_t waiting_ns; /* for so long, about */
-	/* READY and WAITING: the last bits of how often it has run, by which it can be told from one
-	 * that has run meanwhile and waits in the same place again; but not each time. */
+	/* READY and WAITING: the last bits of how often it has run, by which one that has run
+	 * meanwhile, and waits in the same place again, can be told; but not each time. */
 	bool counts_runs;
 	uint32_t runs;
 	uint64_t entry;      /* the function that it began with */

@@ -89,7 +89,7 @@ make_lines(struct folding *folding)
 	table_init(&known);
 	for (size_t i = 0; i < view_row_count(view); i++) {
 		const struct view_row *row = view_row(view, i);
-		const uint32_t thread = 
+		const uint32_t thread =
 			folding->by_thread ? view_unit(view, row->thread) : 0;
 		bool added;
 		/* Rows of the same stack share its functions: the pointer is its name. */
