@@ -45,12 +45,14 @@ read_more_slots(struct go_runtime *go, uint64_t array, size_t count)
 	}
 	go->array = array;
 	go->slot_count = go->settled_count < count ? go->settled_count : 0;
-	go->slot = xgrow(go->slot, &go->slot_capacity, count, sizeof(*go->slot));
 	while (got && go->slot_count < count) {
 		const size_t rest = (count - go->slot_count) * sizeof(*go->slot);
 
 		piece.address = array + go->slot_count * sizeof(*go->slot);
 		piece.size = rest < ARRAY_PIECE ? rest : ARRAY_PIECE;
+		go->slot = xgrow(go->slot, &go->slot_capacity,
+				 go->slot_count + piece.size / sizeof(*go->slot),
+				 sizeof(*go->slot));
 		runtime_read_pieces(go->tools, &piece, 1, (uint8_t *)&go->slot[go->slot_count],
 				    &got);
 		if (got)
