@@ -15,7 +15,7 @@ live_tests = \
 	tests/live/test_names tests/live/test_node tests/live/test_python_objects \
 	tests/live/test_recursion tests/live/test_shapes \
 	tests/live/test_shares tests/live/test_states tests/live/test_stopped tests/live/test_sums \
-	tests/live/test_unharmed tests/live/test_waits
+	tests/live/test_tasks tests/live/test_tasks_recorded tests/live/test_unharmed tests/live/test_waits
 check_PROGRAMS += $(live_tests)
 TESTS += $(live_tests)
 live_ldadd = tests/live/libharness.a -lm
@@ -41,6 +41,12 @@ tests_live_test_shares_LDADD = $(live_ldadd)
 tests_live_test_states_LDADD = $(live_ldadd)
 tests_live_test_stopped_LDADD = $(live_ldadd)
 tests_live_test_sums_LDADD = $(live_ldadd)
+live_sim = tests/live/sim_run.c tests/live/sim_run.h tests/live/sim_runtime.c \
+	tests/live/sim_runtime.h
+tests_live_test_tasks_SOURCES = $(live_sim) tests/live/test_tasks.c
+tests_live_test_tasks_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
+tests_live_test_tasks_recorded_SOURCES = $(live_sim) tests/live/test_tasks_recorded.c
+tests_live_test_tasks_recorded_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
 tests_live_test_unharmed_LDADD = $(live_ldadd)
 tests_live_test_waits_LDADD = $(WALLSAMPLE_LIBS) $(live_ldadd)
 
@@ -229,6 +235,14 @@ tests/live/bin/gdbjit: tests/live/targets/gdbjit.c tests/live/targets/gdbjit.h \
 	$(live_cc) -O2 -g -fomit-frame-pointer -DGDBJIT_OBJECT='"tests/live/bin/gdbjit_object"' \
 		-DGDBJIT_PROGRAM='"tests/live/bin/gdbjit_program"' \
 		$(live_out) $(live_source)/gdbjit.c $(live_or_not)
+
+# A runtime that schedules tasks; not every C library can switch stacks.
+live_sim_needs = tests/live/targets/sim_tasks.c tests/live/targets/sim_tasks.h
+check_DATA += tests/live/bin/sim_tasks
+CLEANFILES += tests/live/bin/sim_tasks
+EXTRA_DIST += $(live_sim_needs)
+tests/live/bin/sim_tasks: $(live_sim_needs) tests/live/targets/target.h
+	$(live_one) $(live_or_not)
 
 # Libraries and programs that are put elsewhere, replaced and written over.
 live_files_targets = \

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* sim_runtime.h - the runtime of targets/sim_tasks.c, for sampler_config.extra_runtime. */
+#ifndef LIVE_SIM_RUNTIME_H
+#define LIVE_SIM_RUNTIME_H
+
+#include "../../src/runtime/runtime_kind.h"
+
+#define SIM_NOUN "sim task"
+#define SIM_OWN "[sim runtime]"
+#define SIM_CHANNEL_TEXT "sim channel"
+
+extern const struct runtime_kind sim_runtime_kind;
+
+#endif
