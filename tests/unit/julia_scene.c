@@ -154,6 +154,8 @@ scene_create(unsigned minor, unsigned threads, unsigned tasks)
 	};
 	scene->nothing = scene_allocate(scene, 32) + 16;
 	scene->queue = scene_allocate(scene, 32) + 16;
+	scene_put(scene, scene->nothing - 8, SCENE_TAG + 0x100, 8);
+	scene_put(scene, scene->queue - 8, SCENE_TAG + 0x200, 8);
 	array = scene_allocate(scene, 8 * threads);
 	scene_put(scene, SCENE_THREADS, array, 8);
 	scene_put(scene, SCENE_COUNT, threads, 4);

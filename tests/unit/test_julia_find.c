@@ -265,8 +265,11 @@ static void
 test_misfits(void **state)
 {
 	const struct julia_layout *layout = julia_layout_find(JULIA_VERSION(1, 5, 0));
+	struct julia_scene *scene = scene_create(5, 3, 8);
 
 	(void)state;
+	check_misfit(layout->thread_root, scene->queue, 8);
+	scene_free(scene);
 	check_misfit(layout->thread_number, 1, 2);
 	check_misfit(layout->thread_root, SCENE_BASE + 0x100010, 8);
 	check_misfit(layout->thread_current, 0, 8);

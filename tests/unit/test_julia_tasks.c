@@ -126,7 +126,9 @@ check_others(unsigned minor)
 	scene_put(scene, task[3] - 8, SCENE_TAG + 16, 8);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(find(scene, task[i]).state, TASK_NONE);
-	scene_set_stack(scene, task[4], SCENE_BASE, 4096, 0);
+	/* What its context has is of another that had its place. */
+	found = find(scene, task[4]);
+	scene_set_stack(scene, task[4], found.stack_low, 1024, 0);
 	found = find(scene, task[4]);
 	assert_int_equal(found.state, TASK_READY);
 	expect_context(&found, false);
