@@ -107,16 +107,21 @@ struct step {
 	uint64_t offset;
 };
 
-/* Offset of a member in what it is a member of; unions do not say. */
+/* Offset of a member in what it is a member of; unions do not say. Some bits are in that byte. */
 static bool
 member_offset(Dwarf_Die *member, uint64_t *offset)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value = 0;
 
-	if (dwarf_attr(member, DW_AT_data_member_location, &attribute) != NULL &&
-	    dwarf_formudata(&attribute, &value) != 0)
+	if (dwarf_attr(member, DW_AT_data_bit_offset, &attribute) != NULL) {
+		if (dwarf_formudata(&attribute, &value) != 0)
+			return false;
+		value /= 8;
+	} else if (dwarf_attr(member, DW_AT_data_member_location, &attribute) != NULL &&
+		   dwarf_formudata(&attribute, &value) != 0) {
 		return false;
+	}
 	*offset = value;
 	return true;
 }

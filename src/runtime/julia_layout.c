@@ -27,6 +27,7 @@ static const struct julia_layout known[] = {
 		.state_is_symbol = true,
 		.task_context = 88,
 		.task_stack = 288,
+		.task_bits = 304,
 		.task_thread = 344,
 		.task_size = 346,
 	},
@@ -44,6 +45,7 @@ static const struct julia_layout known[] = {
 		.task_context = 192,
 		.context_is_pointer = true,
 		.task_stack = 200,
+		.task_bits = 216,
 		.task_thread = 144,
 		.task_size = 220,
 	},
@@ -90,6 +92,7 @@ static const struct {
 	{ TO(task_state), TASK, { "_state", "state" } },
 	{ TO(task_context), TASK, { "ctx.ctx", "ctx" } },
 	{ TO(task_stack), TASK, { "ctx.stkbuf", "stkbuf" } },
+	{ TO(task_bits), TASK, { "ctx.copy_stack", "copy_stack" } },
 	{ TO(task_thread), TASK, { "tid" } },
 };
 
@@ -115,16 +118,17 @@ read_source(struct dwarf_structures *structures, size_t source, struct julia_lay
 static bool
 finish(struct julia_layout *layout)
 {
-	const uint32_t stack_end = layout->task_stack + 2 * POINTER + sizeof(uint32_t);
+	const uint32_t bits_end = layout->task_bits + sizeof(uint32_t);
 	const uint32_t thread_end = layout->task_thread + sizeof(int16_t);
 
 	layout->list_capacity -= layout->thread_tasks;
 	layout->list_items -= layout->thread_tasks;
 	layout->context_is_pointer = layout->task_stack - layout->task_context == POINTER;
-	layout->task_size = stack_end > thread_end ? stack_end : thread_end;
+	layout->task_size = bits_end > thread_end ? bits_end : thread_end;
 	return (layout->list_capacity == 4 || layout->list_capacity == 8) &&
 	       layout->list_items == 2 * layout->list_capacity &&
 	       layout->task_context < layout->task_stack &&
+	       layout->task_bits >= layout->task_stack + 2 * POINTER &&
 	       (layout->context_is_pointer ||
 		layout->task_stack - layout->task_context >= JULIA_CONTEXT_SIZE) &&
 	       layout->task_queue < layout->task_stack &&

@@ -41,7 +41,8 @@ struct julia_layout {
 	bool state_is_symbol;    /* a pointer, else a byte */
 	uint32_t task_context;   /* a jmp_buf, or a pointer to it */
 	bool context_is_pointer;
-	uint32_t task_stack;     /* pointer, size, and 32 bits: how much is copied (31), begun */
+	uint32_t task_stack;     /* its address, then its size */
+	uint32_t task_bits;      /* 31: how much of it is elsewhere; the highest: it has begun */
 	uint32_t task_thread;    /* int16_t: of its thread */
 	uint32_t task_size;      /* so much holds all of the above */
 };

@@ -290,7 +290,7 @@ classify(const struct julia_tasks *tasks, const uint8_t *body, struct task *task
 	bool started, copied;
 	uint32_t bits;
 
-	memcpy(&bits, body + TAG_SIZE + offset + sizeof(stack) + sizeof(size), sizeof(bits));
+	memcpy(&bits, body + TAG_SIZE + tasks->place.layout.task_bits, sizeof(bits));
 	started = (bits & STARTED) != 0;
 	copied = (bits & ~STARTED) != 0; /* its stack is in use by another */
 	if (stack != 0 && size <= UINT64_MAX - stack && !copied) {

@@ -221,7 +221,7 @@ scene_set_stack(struct julia_scene *scene, uint64_t task, uint64_t stack, uint64
 
 	scene_put(scene, at, stack, 8);
 	scene_put(scene, at + 8, size, 8);
-	scene_put(scene, at + 16, bits, 4);
+	scene_put(scene, task + scene->layout.task_bits, bits, 4);
 }
 
 static uint64_t

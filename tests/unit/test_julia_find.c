@@ -317,6 +317,8 @@ struct _jl_task_t {
 	};
 	void *stkbuf;
 	size_t bufsz;
+	uint64_t inference_start_time;
+	uint16_t reentrant;
 	unsigned copy_stack : 31, started : 1;
 };
 
@@ -352,7 +354,8 @@ test_debug_info(void **state)
 		.task_context = offsetof(struct _jl_task_t, ctx),
 		.task_stack = offsetof(struct _jl_task_t, stkbuf),
 		.task_thread = offsetof(struct _jl_task_t, tid),
-		.task_size = offsetof(struct _jl_task_t, bufsz) + 12,
+		.task_bits = offsetof(struct _jl_task_t, reentrant) + 4,
+		.task_size = offsetof(struct _jl_task_t, reentrant) + 8,
 	};
 
 	(void)state;
