@@ -54,7 +54,17 @@ bench-recording: wallsample$(EXEEXT) tests/bench/bin/bench_recording
 		$(abs_builddir)/tests/bench/bin/large.wsdb $(BENCH_ARGS)
 .PHONY: bench-recording
 
+# Tasks that a runtime schedules, by a sampler of its own.
+EXTRA_PROGRAMS += tests/bench/bin/bench_tasks
+CLEANFILES += tests/bench/bin/bench_tasks
+tests_bench_bin_bench_tasks_SOURCES = $(live_sim) tests/bench/bench_tasks.c
+tests_bench_bin_bench_tasks_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
+
+bench-tasks: tests/bench/bin/bench_tasks tests/live/bin/sim_tasks
+	@WALLSAMPLE=$(abs_builddir)/wallsample BUILD=$(abs_builddir) tests/bench/bin/bench_tasks
+.PHONY: bench-tasks
+
 bench: wallsample$(EXEEXT) $(bench_program_files) tests/bench/bin/bench_recording
 	@WALLSAMPLE=$(abs_builddir)/wallsample tests/bench/bin/bench_run $(BENCH_ARGS)
-	@test -n "$(BENCH_ARGS)" || $(MAKE) bench-recording
+	@test -n "$(BENCH_ARGS)" || $(MAKE) bench-recording bench-tasks
 .PHONY: bench
