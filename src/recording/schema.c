@@ -29,6 +29,11 @@ const char *const recording_views[] = {
 	"replace(w.kind, ', ', ' ' || n.function || ' (') || ')' "
 	"ELSE w.kind || coalesce(' ' || n.function, '') END AS what, w.most AS most "
 	"FROM waits w LEFT JOIN frame_names n ON n.frame = w.object",
+	/* Threads by their names; a task as "goroutine 17 main.taker", many as "goroutines …". */
+	"CREATE VIEW thread_names AS SELECT t.id AS thread, t.tid AS tid, t.task AS task, "
+	"CASE WHEN t.task IS NULL THEN t.name "
+	"ELSE t.name || iif(t.task = 0, 's', ' ' || t.task) || coalesce(' ' || n.function, '') "
+	"END AS name FROM threads t LEFT JOIN frame_names n ON n.frame = t.entry",
 	/* One row a span, with everything in words. */
 	"CREATE VIEW samples AS SELECT p.id AS id, t.tid AS tid, t.name AS thread, "
 	"p.state AS state, c.name AS syscall, w.what AS waits_for, p.gil AS gil, "
@@ -36,7 +41,7 @@ const char *const recording_views[] = {
 	"p.stack AS stack, k.start_ns / 1e9 AS start_s, p.ticks AS ticks, p.samples AS samples, "
 	"p.wall_ns / 1e9 AS wall_s, p.overhead_ns / 1e9 AS overhead_s, "
 	"p.latency_ns / 1e9 AS latency_s "
-	"FROM spans p JOIN threads t ON t.id = p.thread "
+	"FROM spans p JOIN thread_names t ON t.thread = p.thread "
 	"LEFT JOIN stacks s ON s.id = p.stack LEFT JOIN frame_names n ON n.frame = s.frame "
 	"LEFT JOIN wait_names w ON w.wait = p.wait AND p.wait > 0 "
 	"LEFT JOIN ticks k ON k.n = p.first_tick LEFT JOIN syscalls c ON c.number = p.syscall",
@@ -70,7 +75,7 @@ const char *const recording_views[] = {
 	"sum(p.wall_ns) / 1e9 AS wall_s, "
 	"sum(CASE WHEN p.state IN ('R', 'Q') THEN p.wall_ns ELSE 0 END) / 1e9 AS running_s, "
 	"sum(p.overhead_ns) / 1e9 AS overhead_s, sum(p.latency_ns) / 1e9 AS latency_s "
-	"FROM spans p JOIN threads t ON t.id = p.thread GROUP BY t.id "
+	"FROM spans p JOIN thread_names t ON t.thread = p.thread GROUP BY t.thread "
 	"ORDER BY running_s DESC, wall_s DESC, tid",
 	/* What threads had to do with an interpreter's lock, as far as that is known. */
 	"CREATE VIEW gil_by_thread AS SELECT t.tid AS tid, t.name AS thread, "
