@@ -36,6 +36,7 @@ struct state_table {
 struct thread_row {
 	uint32_t thread;     /* of the profile; of a table of units, one */
 	size_t tasks;        /* of a table of units: how many tasks it has; 0: it is a thread */
+	bool uncounted;      /* tasks that are not told apart are among them: there are more */
 	int64_t ns[WEIGHT_COUNT];
 	int64_t runnable_ns; /* of its wall time: running or waiting for a CPU */
 	uint32_t top;        /* function with most flat time; view_function_count if none */

@@ -40,7 +40,8 @@ static const char *const lock_functions[] = {
 	"std::sys::sync::mutex::futex::Mutex::lock_contended",
 	"<std::sys::sync::mutex::futex::Mutex>::lock_contended",
 	"parking_lot::raw_mutex::RawMutex::lock_slow", "take_gil", "runtime.lock2",
-	"sync.(*Mutex).lockSlow", "flockfile", "_IO_flockfile",
+	"sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock", "sync.(*RWMutex).RLock",
+	"flockfile", "_IO_flockfile",
 };
 
 /* Calls that wait for files; sleeps in state D wait for them whatever the call. */
@@ -70,7 +71,7 @@ is_lock_function(const char *name)
 bool
 finding_waits_for_lock(const struct view *view, const struct view_row *row)
 {
-	if (run_state_runnable(row->state))
+	if (run_state_runnable(row->state) || row->state == RUN_READY)
 		return false;
 	if (row->gil == GIL_WAIT)
 		return true;

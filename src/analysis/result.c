@@ -330,9 +330,11 @@ count_tasks(const struct view *view, struct thread_row *row)
 
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const uint32_t thread = view_row(view, r)->thread;
+		const struct profile_thread *of = profile_thread(view_profile(view), thread);
+		struct thread_row *unit = &row[view_unit(view, thread)];
 
-		if (!seen[thread] && profile_thread(view_profile(view), thread)->is_task)
-			row[view_unit(view, thread)].tasks++;
+		unit->tasks += !seen[thread] && of->is_task;
+		unit->uncounted |= of->is_task && of->task_id == 0;
 		seen[thread] = true;
 	}
 	free(seen);

@@ -35,7 +35,7 @@ report_add_unit(struct strbuf *sb, const struct export_input *input, const struc
 	struct strbuf name;
 
 	strbuf_init(&name);
-	if (row->tasks > 1) {
+	if (row->tasks > 1 && !row->uncounted) {
 		quantity_add_count(sb, row->tasks);
 		strbuf_add_text(sb, " ");
 	}
@@ -47,13 +47,23 @@ report_add_unit(struct strbuf *sb, const struct export_input *input, const struc
 
 /* --- tasks -------------------------------------------------------------------------------- */
 
-/* "12.3", of what is summed by time. */
+/* "12.34", "1,234" */
+static void
+add_mean(struct strbuf *sb, double mean)
+{
+	if (mean >= 999.5)
+		quantity_add_count(sb, (uint64_t)(mean + 0.5));
+	else
+		strbuf_add_format(sb, "%.2f", mean);
+}
+
+/* How many there are on average, of what is summed by time. */
 static void
 add_number_cell(struct columns *table, struct strbuf *sb, int64_t ns, double span_ns)
 {
 	strbuf_clear(sb);
 	if (ns > 0 && span_ns > 0)
-		strbuf_add_format(sb, "%.2f", (double)ns / span_ns);
+		add_mean(sb, (double)ns / span_ns);
 	else
 		strbuf_add_text(sb, "-");
 	columns_add(table, sb->data);
@@ -98,26 +108,22 @@ write_task_states(const struct export_input *input, const struct task_table *tas
 	strbuf_release(&sb);
 }
 
-/* "1,003 goroutines, 3 of them the runtime's own; at most 800 at once." */
+/* "800 goroutines on average, at most 912 at once that no thread ran." */
 static void
 add_seen(struct strbuf *sb, const struct export_input *input, const struct task_table *tasks)
 {
 	const struct profile *profile = view_profile(input->view);
 	const struct sampler_stats *stats = input->stats;
+	const double span_ns = (double)profile_wall_ns(profile);
 
-	quantity_add_count(sb, tasks->tasks);
+	add_mean(sb, span_ns > 0 ? (double)tasks->tasks_ns / span_ns : 0);
 	strbuf_add_text(sb, " ");
 	strbuf_add_foreign(sb, profile_text(profile, profile_thread(profile, tasks->one)->name));
-	strbuf_add_text(sb, tasks->tasks == 1 ? "" : "s");
-	if (tasks->system > 0) {
-		strbuf_add_text(sb, ", ");
-		quantity_add_count(sb, tasks->system);
-		strbuf_add_text(sb, " of them the runtime's own");
-	}
-	if (stats->tasks_most > 0) {
-		strbuf_add_text(sb, "; at most ");
+	strbuf_add_text(sb, "s on average");
+	if (stats->tasks_most > 0 && !input->filtered) {
+		strbuf_add_text(sb, ", at most ");
 		quantity_add_count(sb, stats->tasks_most);
-		strbuf_add_text(sb, " at once without a thread");
+		strbuf_add_text(sb, " at once that no thread ran");
 	}
 	strbuf_add_text(sb, ".");
 	if (stats->tasks_thinnest > 1)

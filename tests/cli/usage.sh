@@ -47,6 +47,10 @@ usage "-n: '0' is not a whole number" -p 1 -n 0
 usage "--max-overhead: '0' is not a number" -p 1 --max-overhead 0
 usage "--stack-size: '1' is not a size" -p 1 --stack-size 1
 usage "--tid: '1,x' is not a list of thread ids" -p 1 --tid 1,x
+usage "--tasks: 'on' is none of auto|off" -p 1 --tasks on
+usage "--task: '0' is not a list of tasks" report x.wsdb --task 0
+usage "--task: '17;18' is not a list of tasks" report x.wsdb --task '17;18'
+usage '--task is not for wallsample record' record -p 1 --task 17
 usage "--gil: 'all' is none of none, has, wait, handover" -p 1 --gil all
 usage "--runtime: 'none' stands alone, not in a list" -p 1 --runtime python,none
 usage "'W' is not a state; states are: R running, Q waiting for a CPU" -p 1 --state R,W
