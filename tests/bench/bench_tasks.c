@@ -14,6 +14,7 @@
 #include "../live/sim_run.h"
 
 #define COUNTER_RESUMED 0
+#define SECONDS 5
 #define TURNS 5
 #define TURN_NS 500000000
 
@@ -24,9 +25,11 @@ struct cost {
 };
 
 static struct cost
-measure(const struct target *target, double rate_hz, double seconds)
+measure(const struct target *target, double rate_hz, double seconds, bool counts)
 {
-	const struct sim_wish wish = { .rate_hz = rate_hz, .ticks = (uint64_t)(rate_hz * seconds) };
+	const struct sim_wish wish = {
+		.rate_hz = rate_hz, .ticks = (uint64_t)(rate_hz * seconds), .counts = counts,
+	};
 	struct sim_run run;
 	struct cost cost;
 
@@ -45,17 +48,17 @@ measure(const struct target *target, double rate_hz, double seconds)
 
 /* `kind` is "taker=1000"; without: the same with few of them. */
 static void
-row(const char *title, const char *kind, const char *few, double rate_hz, double seconds)
+row(const char *title, const char *kind, const char *few, double rate_hz, bool counts)
 {
 	struct target target;
 	struct cost with, without;
 	double tasks, each;
 
 	target_start(&target, "sim_tasks", "1", few, NULL);
-	without = measure(&target, rate_hz, seconds);
+	without = measure(&target, rate_hz, SECONDS, counts);
 	target_finish(&target, NULL);
 	target_start(&target, "sim_tasks", "1", kind, NULL);
-	with = measure(&target, rate_hz, seconds);
+	with = measure(&target, rate_hz, SECONDS, counts);
 	target_finish(&target, NULL);
 	tasks = strtod(strchr(kind, '=') + 1, NULL);
 	each = (with.cpu_ns / with.ticks - without.cpu_ns / without.ticks) / tasks / 1000;
@@ -73,7 +76,7 @@ resumed(const struct target *target, double rate_hz)
 	const struct timespec turn = { .tv_nsec = TURN_NS };
 
 	if (rate_hz > 0)
-		measure(target, rate_hz, TURN_NS / 1e9);
+		measure(target, rate_hz, TURN_NS / 1e9, false);
 	else
 		nanosleep(&turn, NULL);
 	return (double)(target->counter[COUNTER_RESUMED] - before) /
@@ -103,9 +106,11 @@ main(void)
 		printf("sim_tasks could not be built\n");
 		return 77;
 	}
-	row("1,000 tasks that wait, 100 Hz", "taker=1000", "taker=1", 100, 5);
-	row("10,000 tasks that wait, 10 Hz", "taker=10000", "taker=1", 10, 10);
-	row("1,000 tasks that change, 100 Hz", "change=1000", "change=1", 100, 5);
+	row("1,000 tasks that wait, 100 Hz", "taker=1000", "taker=1", 100, false);
+	row("the same, by how often they have run", "taker=1000", "taker=1", 100, true);
+	row("10,000 tasks that wait, 10 Hz", "taker=10000", "taker=1", 10, false);
+	row("the same, by how often they have run", "taker=10000", "taker=1", 10, true);
+	row("1,000 tasks that change, 100 Hz", "change=1000", "change=1", 100, false);
 	throughput();
 	return 0;
 }

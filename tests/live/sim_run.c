@@ -61,7 +61,7 @@ sim_run(struct sim_run *run, pid_t pid, const struct sim_wish *wish)
 		.max_overhead = wish->max_overhead > 0 ? wish->max_overhead : 100,
 		.nonblocking = wish->nonblocking,
 		.unwinder = UNWIND_AUTO,
-		.extra_runtime = &sim_runtime_kind,
+		.extra_runtime = wish->counts ? &sim_runtime_counting : &sim_runtime_kind,
 		.threads_only = wish->threads_only,
 	};
 	const struct sampler_hooks hooks = {

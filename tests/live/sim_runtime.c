@@ -19,7 +19,7 @@ struct sim {
 	const struct runtime_tools *tools;
 	uint64_t address;       /* of sim_runtime; 0: not found yet */
 	struct sim_runtime own; /* as it was at this tick */
-	bool there;
+	bool there, counts;
 	size_t told;            /* so many workers are known to the sampler */
 	pid_t tid[SIM_WORKERS_MOST]; /* as we call them */
 	uint8_t *looks;         /* LOOKS_AT_ONCE structures */
@@ -41,6 +41,15 @@ create(const struct runtime_tools *tools)
 
 	sim->tools = tools;
 	sim->looks = xcalloc(LOOKS_AT_ONCE, SIM_REGS_END);
+	return sim;
+}
+
+static void *
+create_counting(const struct runtime_tools *tools)
+{
+	struct sim *sim = create(tools);
+
+	sim->counts = true;
 	return sim;
 }
 
@@ -167,6 +176,8 @@ convert(const struct sim *sim, uint64_t address, const uint8_t *bytes, struct ta
 		.entry = from.entry,
 		.created_at = from.created_at,
 		.creator = from.creator,
+		.counts_runs = sim->counts,
+		.runs = sim->counts ? from.runs % 256 : 0,
 	};
 	if (out->state == TASK_WAITING)
 		out->reason = from.reason;
@@ -333,20 +344,11 @@ static const struct runtime_scheduler scheduler = {
 	.running = running,
 };
 
-const struct runtime_kind sim_runtime_kind = {
-	.name = "sim",
-	.create = create,
-	.free = sim_free,
-	.tick = tick,
-	.next_new = next_new,
-	.any = any,
-	.describe = describe,
-	.captured_create = captured_create,
-	.captured_free = captured_free,
-	.capture = capture,
-	.merge = merge,
-	.gil = gil,
-	.find_lock = find_lock,
-	.lock_owner = lock_owner,
-	.scheduler = &scheduler,
-};
+#define SIM_KIND                                                               \
+	.name = "sim", .free = sim_free, .tick = tick, .next_new = next_new, .any = any, \
+	.describe = describe, .captured_create = captured_create,              \
+	.captured_free = captured_free, .capture = capture, .merge = merge, .gil = gil, \
+	.find_lock = find_lock, .lock_owner = lock_owner, .scheduler = &scheduler
+
+const struct runtime_kind sim_runtime_kind = { SIM_KIND, .create = create };
+const struct runtime_kind sim_runtime_counting = { SIM_KIND, .create = create_counting };

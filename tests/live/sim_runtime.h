@@ -9,6 +9,7 @@
 #define SIM_OWN "[sim runtime]"
 #define SIM_CHANNEL_TEXT "sim channel"
 
-extern const struct runtime_kind sim_runtime_kind;
+/* One that says how often a task has run, modulo 256 as Go does, and one that does not. */
+extern const struct runtime_kind sim_runtime_counting, sim_runtime_kind;
 
 #endif

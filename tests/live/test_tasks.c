@@ -50,6 +50,12 @@ see(struct sim_run *run, const struct profile_entry *entry, struct seen *seen)
 	seen->wait = entry->wait;
 }
 
+static const char *
+by_count(bool counts)
+{
+	return counts ? ", and are counted" : "";
+}
+
 static bool
 is_of(struct sim_run *run, const struct profile_entry *entry, uint64_t id)
 {
@@ -221,12 +227,12 @@ check_weights(const struct sim_run *run)
 }
 
 static void
-test_still(const struct target *target)
+test_still(const struct target *target, bool counts)
 {
-	const struct sim_wish wish = { .rate_hz = 200, .ticks = 300 };
+	const struct sim_wish wish = { .rate_hz = 200, .ticks = 300, .counts = counts };
 	struct sim_run run;
 
-	harness_case("tasks that stay where they are");
+	harness_case("tasks that stay where they are%s", by_count(counts));
 	sim_run(&run, target->pid, &wish);
 	check_parked(&run);
 	check_ready(&run);
@@ -375,15 +381,15 @@ start_aside(struct target *target, const char *word, cpu_set_t *before)
 }
 
 static void
-test_change(void)
+test_change(bool counts)
 {
-	const struct sim_wish wish = { .rate_hz = 500, .ticks = 600 };
+	const struct sim_wish wish = { .rate_hz = 500, .ticks = 600, .counts = counts };
 	uint64_t impossible = 0, failed = 0, all = 0, carried = 0;
 	struct target target;
 	cpu_set_t cpus;
 	struct sim_run run;
 
-	harness_case("stacks that change");
+	harness_case("stacks that change%s", by_count(counts));
 	if (!start_aside(&target, "change=40", &cpus)) {
 		harness_skip("there is one CPU");
 		return;
@@ -462,20 +468,21 @@ test_caller(void)
 
 /* One that has ended never has the stack of the next one in its place. */
 static void
-test_short(void)
+test_short(bool counts)
 {
-	const struct sim_wish wish = { .rate_hz = 500, .ticks = 600 };
+	const struct sim_wish wish = { .rate_hz = 500, .ticks = 600, .counts = counts };
 	uint64_t all = 0, wrong = 0;
 	struct target target;
 	cpu_set_t cpus;
 	struct sim_run run;
 
-	harness_case("tasks that end at once");
+	harness_case("tasks that end at once%s", by_count(counts));
 	if (!start_aside(&target, "short=40", &cpus)) {
 		harness_skip("there is one CPU");
 		return;
 	}
 	sim_run(&run, target.pid, &wish);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
 	for (size_t i = 0; i < profile_entry_count(run.profile); i++) {
 		const struct profile_entry *entry = profile_entry(run.profile, i);
 		const struct profile_thread *task = profile_thread(run.profile, entry->thread);
@@ -559,13 +566,16 @@ main(void)
 		return harness_end();
 	}
 	start_still(&target);
-	test_still(&target);
+	test_still(&target, false);
+	test_still(&target, true);
 	test_nonblocking(&target);
 	test_threads_only(&target);
 	finish(&target);
-	test_change();
+	test_change(false);
+	test_change(true);
 	test_caller();
-	test_short();
+	test_short(false);
+	test_short(true);
 	test_many();
 	return harness_end();
 }

@@ -440,6 +440,7 @@ sim_dispatch(void)
 
 	counters->value[0]++;
 	worker->current = task;
+	task->runs++;
 	task->tid = worker->tid;
 	task->state = SIM_RUNNING;
 	sim_switch(&worker->own, &task->context);

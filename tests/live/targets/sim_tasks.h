@@ -26,6 +26,7 @@ struct sim_task {
 	uint32_t reason;        /* enum sim_reason, of SIM_WAITING */
 	_Atomic int32_t tid;    /* of the thread that runs it; 0: none */
 	uint32_t kind;
+	_Atomic uint32_t runs;  /* how often a thread has taken it up */
 	uint64_t stack_low, stack_high;
 	uint64_t entry, created_at, creator;
 	struct sim_task *next;  /* in the queue */
