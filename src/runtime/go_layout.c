@@ -6,10 +6,21 @@
 
 #include "wallsample/base.h"
 
-/* Rows made by tools/go-layout. Corrections to a release have moved members of runtime.m. */
+/*
+ * Rows made by tools/go-layout. Corrections to a release have moved members of runtime.m. That of
+ * 1.20 is 1.19's: so it is in programs made with 1.20.7 and 1.20.10, in memory and in nanotime1.
+ */
 static const struct go_layout table[] = {
 	{
 		.minor = 19, .g_size = 320, .m_size = 816,
+		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
+		.g_call_sp = 112, .g_call_pc = 120, .g_call_fp = GO_ABSENT, .g_status = 144,
+		.g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 189,
+		.g_creator = GO_ABSENT, .g_created = 296, .g_entry = 312, .m_g0 = 0, .m_tid = 72,
+		.m_current = 192, .m_next = 336, .m_vdso_sp = 800, .m_vdso_pc = 808,
+	},
+	{
+		.minor = 20, .g_size = 320, .m_size = 816,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 104,
 		.g_call_sp = 112, .g_call_pc = 120, .g_call_fp = GO_ABSENT, .g_status = 144,
 		.g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 189,
@@ -74,6 +85,14 @@ static const struct go_layout table[] = {
 	},
 	{
 		.minor = 26, .g_size = 312, .m_size = 912,
+		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 96,
+		.g_call_sp = 104, .g_call_pc = 112, .g_call_fp = 120, .g_status = 144,
+		.g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 191, .g_creator = 280,
+		.g_created = 288, .g_entry = 304, .m_g0 = 0, .m_tid = 64, .m_current = 184,
+		.m_next = 352, .m_vdso_sp = 896, .m_vdso_pc = 904,
+	},
+	{
+		.minor = 27, .g_size = 312, .m_size = 912,
 		.g_low = 0, .g_high = 8, .g_m = 48, .g_sp = 56, .g_pc = 64, .g_fp = 96,
 		.g_call_sp = 104, .g_call_pc = 112, .g_call_fp = 120, .g_status = 144,
 		.g_id = 152, .g_since = 168, .g_reason = 176, .g_runs = 191, .g_creator = 280,

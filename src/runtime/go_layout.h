@@ -57,7 +57,7 @@ struct go_layout {
 
 /* The oldest and the newest version of the table. */
 #define GO_MINOR_OLDEST 19
-#define GO_MINOR_NEWEST 26
+#define GO_MINOR_NEWEST 27
 
 /* Of release 1.MINOR.PATCH; NULL: it is not in the table. */
 const struct go_layout *go_layout_of(uint32_t minor, uint32_t patch);
