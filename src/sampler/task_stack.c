@@ -133,6 +133,22 @@ own_root(struct sampler *sampler, const struct task_words *words)
 				    STACK_NONE);
 }
 
+void
+task_read_pieces(struct sampler *sampler, const struct memory_piece *piece, size_t count,
+		 uint8_t *to, bool *got)
+{
+	for (size_t at = 0; at < count;) {
+		const size_t whole = memory_read_pieces(sampler->process->pid, piece + at,
+							count - at, to);
+
+		/* The one that cannot be read is passed over. */
+		for (size_t i = 0; i <= whole && at < count; i++, at++) {
+			got[at] = i < whole;
+			to += piece[at].size;
+		}
+	}
+}
+
 uint64_t
 task_bytes_sum(const uint8_t *bytes, size_t size)
 {
@@ -167,13 +183,12 @@ task_walk(struct sampler *sampler, struct task_sight *sight, const struct task_w
 }
 
 bool
-task_is_unchanged(struct sampler *sampler, const struct task_sight *sight)
+task_stack_is(struct sampler *sampler, uint64_t sp, size_t size, uint64_t sum)
 {
-	uint8_t *bytes = begin_snapshot(sampler, sight->size);
+	uint8_t *bytes = begin_snapshot(sampler, size);
 
-	return memory_read_process(sampler->process->pid, sight->task.sp, bytes, sight->size) ==
-		       sight->size &&
-	       task_bytes_sum(bytes, sight->size) == sight->sum;
+	return memory_read_process(sampler->process->pid, sp, bytes, size) == size &&
+	       task_bytes_sum(bytes, size) == sum;
 }
 
 /* --- the thread that runs it -------------------------------------------------------------- */

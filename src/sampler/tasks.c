@@ -47,6 +47,13 @@ tasks_release(struct tasks *tasks)
 	free(tasks->second);
 }
 
+static void
+look(struct sampler *sampler, const uint32_t *slot, size_t count, struct task *out)
+{
+	runtimes_look_at_tasks(sampler->runtimes, slot, count, out);
+	sampler->stats.task_looks += count;
+}
+
 /* --- samples -------------------------------------------------------------------------------- */
 
 static struct tracked_task *
@@ -145,23 +152,6 @@ bytes_wanted(struct sampler *sampler, const struct task_sight *sight)
 	return size < STACK_TOGETHER ? size : STACK_TOGETHER;
 }
 
-/* Pieces of memory, one behind the other; got[n]: the nth could be read, whole. */
-static void
-read_pieces(struct sampler *sampler, const struct memory_piece *piece, size_t count, uint8_t *to,
-	    bool *got)
-{
-	for (size_t at = 0; at < count;) {
-		const size_t whole = memory_read_pieces(sampler->process->pid, piece + at,
-							count - at, to);
-
-		/* The one that cannot be read is passed over. */
-		for (size_t i = 0; i <= whole && at < count; i++, at++) {
-			got[at] = i < whole;
-			to += piece[at].size;
-		}
-	}
-}
-
 static void
 copy_stacks(struct sampler *sampler)
 {
@@ -176,7 +166,7 @@ copy_stacks(struct sampler *sampler)
 		all += piece[i].size;
 	}
 	tasks->bytes = xgrow(tasks->bytes, &tasks->bytes_capacity, all + 1, 1);
-	read_pieces(sampler, piece, tasks->sights, tasks->bytes, got);
+	task_read_pieces(sampler, piece, tasks->sights, tasks->bytes, got);
 	all = 0;
 	for (size_t i = 0; i < tasks->sights; i++) {
 		tasks->sight[i].bytes = tasks->bytes + all;
@@ -191,8 +181,12 @@ is_as_before(struct sampler *sampler, const struct task_sight *sight)
 {
 	const struct tracked_task *of = tracked_of(sampler, sight);
 
-	return is_in_place(sampler, sight) && of->size <= sight->size &&
-	       of->sum == task_bytes_sum(sight->bytes, of->size);
+	if (!is_in_place(sampler, sight))
+		return false;
+	/* To read more than was copied with others' costs less than to walk it. */
+	if (of->size > sight->size)
+		return task_stack_is(sampler, of->sp, of->size, of->sum);
+	return of->sum == task_bytes_sum(sight->bytes, of->size);
 }
 
 static void
@@ -218,9 +212,9 @@ take(struct sampler *sampler, struct task_sight *sight)
 
 	task_walk(sampler, sight, runtimes_task_words(sampler->runtimes, sight->slot));
 	if (sight->more) {
-		runtimes_look_at_tasks(sampler->runtimes, &sight->slot, 1, &now);
-		sampler->stats.task_looks++;
-		if (!task_is_same(&sight->task, &now) || !task_is_unchanged(sampler, sight)) {
+		look(sampler, &sight->slot, 1, &now);
+		if (!task_is_same(&sight->task, &now) ||
+		    !task_stack_is(sampler, now.sp, sight->size, sight->sum)) {
 			fail(sampler, sight, FAILURE_TASK_MOVED);
 			return;
 		}
@@ -238,7 +232,7 @@ try_again(struct sampler *sampler, struct task_sight *sight)
 	struct task now[2];
 	bool got[2];
 
-	runtimes_look_at_tasks(sampler->runtimes, &sight->slot, 1, &now[0]);
+	look(sampler, &sight->slot, 1, &now[0]);
 	if (now[0].id != sight->task.id)
 		now[0].state = TASK_NONE;
 	sight->task.state = now[0].state;
@@ -248,10 +242,9 @@ try_again(struct sampler *sampler, struct task_sight *sight)
 	sight->size = piece.size = bytes_wanted(sampler, sight);
 	piece.address = sight->task.sp;
 	sight->bytes = tasks->second;
-	read_pieces(sampler, &piece, 1, tasks->second, &got[0]);
-	runtimes_look_at_tasks(sampler->runtimes, &sight->slot, 1, &now[1]);
-	sampler->stats.task_looks += 2;
-	read_pieces(sampler, &piece, 1, tasks->second + STACK_TOGETHER, &got[1]);
+	task_read_pieces(sampler, &piece, 1, tasks->second, &got[0]);
+	look(sampler, &sight->slot, 1, &now[1]);
+	task_read_pieces(sampler, &piece, 1, tasks->second + STACK_TOGETHER, &got[1]);
 	return got[0] && got[1] && piece.size > 0 && task_is_same(&now[0], &now[1]) &&
 	       memcmp(sight->bytes, tasks->second + STACK_TOGETHER, piece.size) == 0;
 }
@@ -297,9 +290,8 @@ check_fresh(struct sampler *sampler)
 	if (count == 0)
 		return;
 	tasks->second = xgrow(tasks->second, &tasks->second_capacity, all, 1);
-	runtimes_look_at_tasks(sampler->runtimes, tasks->slot, count, tasks->look);
-	sampler->stats.task_looks += count;
-	read_pieces(sampler, piece, count, tasks->second + offset, got);
+	look(sampler, tasks->slot, count, tasks->look);
+	task_read_pieces(sampler, piece, count, tasks->second + offset, got);
 	for (size_t i = 0; i < tasks->sights; i++) {
 		struct task_sight *sight = &tasks->sight[i];
 
@@ -404,8 +396,7 @@ look_again(struct sampler *sampler)
 	tasks->again = 0;
 	if (count == 0)
 		return;
-	runtimes_look_at_tasks(sampler->runtimes, tasks->slot, count, tasks->look);
-	sampler->stats.task_looks += count;
+	look(sampler, tasks->slot, count, tasks->look);
 	for (size_t i = 0; i < count; i++)
 		if (tasks->look[i].state != TASK_NONE)
 			see(sampler, tasks->slot[i], &tasks->look[i], true);
@@ -416,8 +407,7 @@ look_at_slots(struct sampler *sampler, size_t count)
 {
 	struct tasks *tasks = &sampler->tasks;
 
-	runtimes_look_at_tasks(sampler->runtimes, tasks->slot, count, tasks->look);
-	sampler->stats.task_looks += count;
+	look(sampler, tasks->slot, count, tasks->look);
 	tasks->again = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (tasks->look[i].state == TASK_NONE)

@@ -12,6 +12,7 @@
 #define WALLSAMPLE_SAMPLER_TASKS_H
 
 #include "wallsample/chain.h"
+#include "wallsample/memory.h"
 #include "wallsample/runtime.h"
 #include "wallsample/snapshot.h"
 #include "wallsample/table.h"
@@ -96,11 +97,14 @@ uint32_t tasks_of_thread(struct sampler *sampler, struct tracked *thread,
  * one. */
 uint32_t task_find(struct sampler *sampler, const struct task *task,
 		   const struct task_words *words, uint32_t guess);
+/* Reads them one behind the other; got[n]: the nth could be read, whole. */
+void task_read_pieces(struct sampler *sampler, const struct memory_piece *piece, size_t count,
+		      uint8_t *to, bool *got);
 uint64_t task_bytes_sum(const uint8_t *bytes, size_t size);
 /* Walks sight->bytes, or more of the stack if that is not enough; sets more, size, stack, sum. */
 void task_walk(struct sampler *sampler, struct task_sight *sight,
 	       const struct task_words *words);
-/* Is what its walk needed of its stack still the same? */
-bool task_is_unchanged(struct sampler *sampler, const struct task_sight *sight);
+/* Are there bytes of this sum now? */
+bool task_stack_is(struct sampler *sampler, uint64_t sp, size_t size, uint64_t sum);
 
 #endif
