@@ -136,8 +136,8 @@ const char *view_task_creator(const struct view *view, uint32_t thread);
 uint32_t view_unit(const struct view *view, uint32_t thread);
 /* As view_add_thread; "goroutines main.taker" of those that are many. */
 void view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out);
-/* A thread's name alone, for where the id stands beside it; else as view_add_unit. */
-void view_add_name(const struct view *view, uint32_t unit, struct strbuf *out);
+/* A thread's name alone, for where the id stands beside it; of a task as view_add_thread. */
+void view_add_name(const struct view *view, uint32_t thread, struct strbuf *out);
 /* The tid, or of a task a number that no thread of the profile has. */
 int64_t view_thread_number(const struct view *view, uint32_t thread);
 

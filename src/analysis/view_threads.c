@@ -208,12 +208,12 @@ view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out)
 }
 
 void
-view_add_name(const struct view *view, uint32_t unit, struct strbuf *out)
+view_add_name(const struct view *view, uint32_t thread, struct strbuf *out)
 {
-	const struct profile_thread *of = profile_thread(view->profile, unit);
+	const struct profile_thread *of = profile_thread(view->profile, thread);
 
 	if (of->is_task)
-		view_add_unit(view, unit, out);
+		view_add_thread(view, thread, out);
 	else
 		strbuf_add_text(out, profile_text(view->profile, of->name));
 }

@@ -251,7 +251,8 @@ make_labels(struct packing *packing, const struct view_row *row,
 		label[i] = (pb_label)WALLSAMPLE__PPROF__LABEL__INIT;
 	label[0].key = text(packing, "thread");
 	/* tasks of one unit are put together by it */
-	view_add_name(packing->view, view_unit(packing->view, row->thread), &name);
+	(thread->is_task ? view_add_unit : view_add_name)(
+		packing->view, view_unit(packing->view, row->thread), &name);
 	label[0].str = foreign_text(packing, name.data);
 	strbuf_release(&name);
 	label[1].key = text(packing, thread->is_task ? "task" : "tid");

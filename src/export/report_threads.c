@@ -39,7 +39,10 @@ report_add_unit(struct strbuf *sb, const struct export_input *input, const struc
 		quantity_add_count(sb, row->tasks);
 		strbuf_add_text(sb, " ");
 	}
-	view_add_name(input->view, row->thread, &name);
+	if (row->tasks > 0)
+		view_add_unit(input->view, row->thread, &name);
+	else
+		view_add_name(input->view, row->thread, &name);
 	if (name.length > 0)
 		strbuf_add_foreign(sb, name.data);
 	strbuf_release(&name);

@@ -401,6 +401,8 @@ check_tracks(const char *path)
 			assert_non_null(strstr(text, "\"parked: chan receive\""));
 			assert_non_null(strstr(text, "\"ready tasks\":10"));
 			assert_non_null(strstr(text, "{\"name\":\"goroutine 112 main.taker\"}"));
+			assert_non_null(strstr(text, "{\"name\":\"goroutine 100 main.taker\"}"));
+			assert_null(strstr(text, "{\"name\":\"goroutines main.taker\"}"));
 			assert_null(strstr(text, "\"tid\":0,"));
 		} else if (strcmp(exporters[i]->name, "perf") == 0) {
 			assert_non_null(strstr(text, "goroutine_112 main.taker"));
