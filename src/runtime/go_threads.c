@@ -80,6 +80,18 @@ identify(struct go_runtime *go, struct go_thread *thread)
 		go->stale = true;
 }
 
+/* The thread of this index gets its tid, and is found by it. */
+static void
+settle(struct go_runtime *go, uint32_t at)
+{
+	struct go_threads *threads = &go->threads;
+	struct go_thread *thread = &threads->thread[at];
+
+	identify(go, thread);
+	if (thread->tid != 0)
+		*table_place(&threads->by_tid, (uint64_t)thread->tid, 0, at, NULL) = at;
+}
+
 /* False: it is in the list already. */
 static bool
 add_thread(struct go_runtime *go, const struct go_thread *thread)
@@ -93,12 +105,8 @@ add_thread(struct go_runtime *go, const struct go_thread *thread)
 		return false;
 	threads->thread = xgrow(threads->thread, &threads->capacity, threads->count + 1,
 				sizeof(*threads->thread));
-	threads->thread[threads->count] = *thread;
-	identify(go, &threads->thread[threads->count]);
-	if (threads->thread[at].tid != 0)
-		*table_place(&threads->by_tid, (uint64_t)threads->thread[at].tid, 0, at, NULL) =
-			at;
-	threads->count++;
+	threads->thread[threads->count++] = *thread;
+	settle(go, at);
 	return true;
 }
 
@@ -117,6 +125,7 @@ head_size(const struct go_layout *layout)
 	return last + sizeof(uint64_t);
 }
 
+/* One that is being made is in the list before it is whole. */
 static void
 list_from(struct go_runtime *go, uint64_t address)
 {
@@ -125,17 +134,44 @@ list_from(struct go_runtime *go, uint64_t address)
 	uint8_t bytes[GO_M_MOST];
 	uint32_t at;
 
-	while (address != 0 && go->threads.count < GO_THREADS_MOST) {
+	for (size_t i = 0; address != 0 && i < GO_THREADS_MOST; i++) {
 		struct go_thread thread = { .address = address };
 
-		if (!read_memory(go, address, bytes, size) ||
-		    (!table_find(&go->before.by_address, address, 0, &at) &&
-		     !go_fit_thread(go->tools, layout, address, bytes)))
+		if (!read_memory(go, address, bytes, size))
 			return;
 		thread.inner = go_word(bytes, layout->m_tid);
-		if (!add_thread(go, &thread))
-			return; /* the rest is known: a word that is not the head, or a ring */
 		address = go_word(bytes, layout->m_next);
+		if (!table_find(&go->before.by_address, thread.address, 0, &at) &&
+		    !go_fit_thread(go->tools, layout, thread.address, bytes)) {
+			if (i > 0)
+				return;
+			go->stale = true;
+		} else if (!add_thread(go, &thread)) {
+			return; /* the rest is known: a word that is not the head, or a ring */
+		}
+	}
+}
+
+/* Those that lists no longer have, but goroutines had, and that live: the head of the list may not
+ * be known in programs without symbols. */
+static void
+keep_others(struct go_runtime *go)
+{
+	const struct go_layout *layout = &go->home.layout;
+	uint8_t bytes[GO_M_MOST];
+	uint32_t at;
+
+	for (size_t i = 0; i < go->before.count && go->threads.count < GO_THREADS_MOST; i++) {
+		const struct go_thread *thread = &go->before.thread[i];
+
+		if (thread->tid != 0 &&
+		    !table_find(&go->threads.by_address, thread->address, 0, &at) &&
+		    find_tid(go, thread->inner) == thread->tid &&
+		    read_memory(go, thread->address, bytes, head_size(layout)) &&
+		    go_word(bytes, layout->m_tid) == thread->inner &&
+		    go_fit_thread(go->tools, layout, thread->address, bytes))
+			add_thread(go, &(struct go_thread){ .address = thread->address,
+							    .inner = thread->inner });
 	}
 }
 
@@ -170,9 +206,10 @@ go_threads_list(struct go_runtime *go, uint64_t now_ns)
 		clear(&go->threads);
 		for (size_t i = 0; i < go->home.head_count; i++)
 			list_from(go, first[i]);
+		keep_others(go);
 	}
 	end_ns = clock_now_ns();
-	go->list_due_ns = end_ns + (end_ns - now_ns) * LIST_SHARE;
+	go->list_due_ns = end_ns > now_ns ? end_ns + (end_ns - now_ns) * LIST_SHARE : now_ns;
 }
 
 static void
@@ -214,8 +251,9 @@ go_threads_tid(struct go_runtime *go, uint64_t address)
 	struct go_thread thread = { .address = address };
 	uint8_t bytes[GO_M_MOST];
 	uint32_t at;
+	const bool known = table_find(&go->threads.by_address, address, 0, &at);
 
-	if (table_find(&go->threads.by_address, address, 0, &at))
+	if (known && go->threads.thread[at].tid != 0)
 		return go->threads.thread[at].tid;
 	if (go->late == LATE_MOST || go->threads.count == GO_THREADS_MOST)
 		return 0;
@@ -224,6 +262,12 @@ go_threads_tid(struct go_runtime *go, uint64_t address)
 	    !go_fit_thread(go->tools, layout, address, bytes))
 		return 0;
 	thread.inner = go_word(bytes, layout->m_tid);
-	add_thread(go, &thread);
-	return go->threads.thread[go->threads.count - 1].tid;
+	if (known) {
+		go->threads.thread[at].inner = thread.inner;
+		settle(go, at);
+	} else {
+		at = (uint32_t)go->threads.count;
+		add_thread(go, &thread);
+	}
+	return go->threads.thread[at].tid;
 }

@@ -42,7 +42,18 @@ layout() {
 		complain 'the table of layouts is not right'
 }
 
+# A version that is not in the table has what its DWARF says, or one line.
+unknown() {
+	build_go "$dir/unknown" go_tasks -ldflags '-X runtime.buildVersion=go1.99.1' || return
+	check 'unknown version, waiting' "$dir/unknown" quiet
+	build_go "$dir/unknown" go_tasks -ldflags '-s -w -X runtime.buildVersion=go1.99.1'
+	"$BUILD/tests/live/go_tasks" "$dir/unknown" quiet >"$out" 2>"$err" </dev/null
+	[ "$(grep -c 'version 1.99.1 is not known' "$out")" = 1 ] ||
+		complain 'unknown version: nothing says so, or too much'
+}
+
 each_go tasks go_tasks
+unknown
 [ -e "$dir/stripped" ] && bare
 [ -e "$dir/plain" ] && layout
 export CGO_ENABLED=1
