@@ -69,6 +69,7 @@ struct sampler_config {
 	struct runtime_tasks *tasks;
 	uint32_t runtimes;       /* which language runtimes are read: see runtime.h; 0: none */
 	const struct runtime_kind *extra_runtime; /* for tests; or NULL */
+	bool all_tasks;          /* each is looked at, and kept apart, however many there are */
 	bool threads_only;       /* tasks that those schedule are no samples of their own */
 };
 

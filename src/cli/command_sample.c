@@ -172,6 +172,7 @@ create_sampler(struct sample_run *run, struct error *err)
 		config.duration_ns = 1;
 		config.stop_all = !options->nonblocking;
 		config.exact = true;
+		config.all_tasks = true;
 		config.tasks = run->tasks = runtime_tasks_create();
 	}
 	/* what is not wanted is not stopped either */

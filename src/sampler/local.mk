@@ -16,7 +16,8 @@ libwallsample_a_SOURCES += \
 	src/sampler/sampler_state.h \
 	src/sampler/stack_state.h \
 	src/sampler/stack.c \
-	src/sampler/task_stack.c src/sampler/tasks.c src/sampler/tasks.h \
+	src/sampler/task_sample.c src/sampler/task_stack.c \
+	src/sampler/tasks.c src/sampler/tasks.h \
 	src/sampler/threads.c \
 	src/sampler/thread_tasks.c \
 	src/sampler/thread_wait.c src/sampler/thread_wait.h src/sampler/thread_wait_object.c

@@ -9,7 +9,7 @@
  * charge.c   the real time of a tick
  * thread_wait.c what sleepers wait for (thread_wait_object.c), crowds.c how many, deadlock.c rings
  * thread_tasks.c user-space tasks
- * tasks.c    tasks that runtimes schedule, task_stack.c their call chains
+ * tasks.c    tasks that runtimes schedule, task_sample.c their samples, task_stack.c call chains
  * stack.c    from a call chain to an interned stack (stack_state.h)
  */
 #ifndef WALLSAMPLE_SAMPLER_STATE_H

@@ -28,7 +28,8 @@ enter_profile(struct sampler *sampler, const struct task *task, const struct tas
 		unit.entry = stacks_frame(stacks, task->entry, true);
 	if (task->created_at != 0)
 		unit.created_at = stacks_frame(stacks, task->created_at, false);
-	if (profile_thread_count(sampler->profile) >= MOST_UNITS) {
+	if (!sampler->config.all_tasks &&
+	    profile_thread_count(sampler->profile) >= MOST_UNITS) {
 		unit.task_id = unit.creator = 0;
 		unit.created_at = FRAME_NONE;
 	}

@@ -6,7 +6,8 @@
  * tasks.c looks at them once a tick: a task's structure, and as much of its stack as the last walk
  * needed. Where both are as before, so is its call chain. Else both are read again, and what has
  * changed meanwhile once more, alone; what is the same is walked, the rest are failed samples.
- * task_stack.c has their call chains, and those of threads that run one.
+ * task_sample.c has their samples, task_stack.c their call chains and those of threads that run
+ * one.
  */
 #ifndef WALLSAMPLE_SAMPLER_TASKS_H
 #define WALLSAMPLE_SAMPLER_TASKS_H
@@ -14,6 +15,7 @@
 #include "wallsample/chain.h"
 #include "wallsample/memory.h"
 #include "wallsample/runtime.h"
+#include "wallsample/sampler.h"
 #include "wallsample/snapshot.h"
 #include "wallsample/table.h"
 #include "wallsample/task.h"
@@ -84,6 +86,18 @@ void tasks_release(struct tasks *tasks);
 /* Adds the tick's samples of those that no thread runs. After those of the threads, which say who
  * is run. */
 void tasks_tick(struct sampler *sampler);
+
+/* --- task_sample.c */
+struct tracked_task *task_tracked(struct sampler *sampler, const struct task_sight *sight);
+void tasks_look(struct sampler *sampler, const uint32_t *slot, size_t count, struct task *out);
+/* Does it go on where it did when its stack was walked last? */
+bool task_is_in_place(struct sampler *sampler, const struct task_sight *sight);
+/* The tick's sample, with this stack; one that failed. */
+void task_add_sample(struct sampler *sampler, const struct task_sight *sight, uint32_t stack);
+void task_fail(struct sampler *sampler, const struct task_sight *sight,
+	       enum sample_failure failure);
+/* The stacks of all sights, and their samples. */
+void tasks_collect(struct sampler *sampler);
 
 /* --- task_stack.c */
 /*

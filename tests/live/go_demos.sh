@@ -61,7 +61,7 @@ channel() {
 		cat "$out"
 		;;
 	esac
-	grep -q '^ *10[0-9][0-9]\.[0-9]* .* waiting: chan receive$' "$out" ||
+	grep -q '^ *1,0[0-9][0-9] .* waiting: chan receive$' "$out" ||
 		complain 'channel: nobody is said to wait for the channel'
 	# By CPU time there is nobody but who spins.
 	run -p "$target" -d 1 --state R --sort overhead -f folded
