@@ -26,6 +26,7 @@ struct dump_group {
 	size_t count;
 	bool are_tasks;             /* all of them, and they have one wait; else all are threads */
 	uint64_t tasks;             /* how many tasks that is */
+	uint64_t waiting_ns;        /* the longest that one of them has waited; 0: not known */
 };
 
 struct dump {

@@ -60,6 +60,9 @@ struct profile_thread {
 	uint32_t entry;      /* frames, or FRAME_NONE: that function, */
 	uint32_t created_at; /* and the place that made it */
 	uint64_t creator;    /* the task_id of the task that did; 0: not known */
+	/* At its last sample it had waited for so long, about, as its runtime says; 0: not known.
+	 * A recording does not have it. */
+	uint64_t waiting_ns;
 };
 
 /*
@@ -150,6 +153,7 @@ uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_t
 /* The task of this name ("goroutine") and number that has its structure at `address`. */
 uint32_t profile_add_task(struct profile *profile, const struct profile_thread *task,
 			  uint64_t address);
+void profile_set_waiting(struct profile *profile, uint32_t task, uint64_t waiting_ns);
 void profile_rename_thread(struct profile *profile, uint32_t thread, const char *name);
 /*
  * Adds samples. The numbers may be negative: a thread that is looked at less often

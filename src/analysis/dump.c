@@ -118,6 +118,8 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 		if (is_task) {
 			dump->group[member[i].group].tasks += member[i].thread.count;
 			dump->tasks += member[i].thread.count;
+			if (member[i].of->waiting_ns > dump->group[member[i].group].waiting_ns)
+				dump->group[member[i].group].waiting_ns = member[i].of->waiting_ns;
 			dump->task = row->thread;
 		} else {
 			dump->threads++;

@@ -149,7 +149,7 @@ const struct option_row option_table[] = {
 	{ .name = "runtime", .commands = FOR_ATTACHING | FOR_CORE,
 	  .argument = "LIST", .type = OPTION_RUNTIMES, FIELD(runtimes), .fallback = "auto",
 	  .help = "the languages whose functions are shown: auto (all that are known), none, or "
-		  "names, separated by commas: python" },
+		  "names, separated by commas: go, julia, python" },
 	{ .name = "unwinder", .commands = FOR_ATTACHING | FOR_CORE,
 	  .argument = "WHICH", .type = OPTION_CHOICE, FIELD(unwinder),
 	  .fallback = "auto", .choices = "auto|libunwind|libdw", .hidden = true,

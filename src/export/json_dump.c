@@ -63,6 +63,15 @@ add_wait(struct json_stream *json, const struct view *view, const struct dump_gr
 	json_object_set_new(to, "waits_for", waits);
 }
 
+/* As its runtime knows it, or null. */
+static json_t *
+waiting(const struct view *view, uint32_t thread)
+{
+	const uint64_t ns = profile_thread(view_profile(view), thread)->waiting_ns;
+
+	return ns > 0 ? json_real((double)ns / (double)NS_PER_SEC) : json_null();
+}
+
 static void
 write_group(struct json_stream *json, const struct view *view, const struct dump_group *group)
 {
@@ -75,6 +84,9 @@ write_group(struct json_stream *json, const struct view *view, const struct dump
 		json_t *one = json_object();
 
 		json_add_thread(json, view, group->thread[i].thread, one);
+		if (group->are_tasks)
+			json_object_set_new(one, "waiting_seconds",
+					    waiting(view, group->thread[i].thread));
 		if (group->thread[i].count > 1)
 			json_object_set_new(one, "count",
 					    json_stream_number(group->thread[i].count));

@@ -154,6 +154,10 @@ add_state(struct strbuf *sb, const struct export_input *input, const struct dump
 			strbuf_add_text(sb, ": ");
 			add_wait(sb, input->view, group, &group->thread[0]);
 		}
+		if (group->waiting_ns > 0) {
+			strbuf_add_text(sb, group->tasks > 1 ? ", for up to " : ", for ");
+			quantity_add_time(sb, (int64_t)group->waiting_ns);
+		}
 		return;
 	}
 	strbuf_add_text(sb, "ended by ");

@@ -222,6 +222,12 @@ profile_add_task(struct profile *profile, const struct profile_thread *task, uin
 }
 
 void
+profile_set_waiting(struct profile *profile, uint32_t task, uint64_t waiting_ns)
+{
+	profile->thread[task].waiting_ns = waiting_ns;
+}
+
+void
 profile_rename_thread(struct profile *profile, uint32_t thread, const char *name)
 {
 	profile->thread[thread].name = profile_intern_text(profile, name);

@@ -71,6 +71,7 @@ task_add_sample(struct sampler *sampler, const struct task_sight *sight, uint32_
 	};
 
 	sampler->stats.thread_samples += (uint64_t)samples;
+	profile_set_waiting(sampler->profile, of->unit, sight->task.waiting_ns);
 	if (of->entry_state == sight->task.state && of->entry_stack == stack &&
 	    of->entry_wait == wait) {
 		profile_add_again(sampler->profile, of->entry, samples, entry.ns[WEIGHT_WALL]);
