@@ -206,11 +206,13 @@ profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time, cons
 uint32_t
 profile_add_task(struct profile *profile, const struct profile_thread *task, uint64_t address)
 {
-	/* No thread has an id that large. */
-	const uint64_t key = UINT64_C(1) << 63 | (uint64_t)task->name << 32 | task->entry;
+	/* Mixed: one address has tasks of near numbers, one after the other, with near frames. */
+	const uint64_t kind = hash_u64((uint64_t)task->name << 32 | task->entry);
 	bool added;
-	const uint32_t id = *table_place(&profile->thread_table, task->task_id ^ key << 1,
-					 task->task_id != 0 ? ~address : key,
+	/* No thread has an id that large. */
+	const uint32_t id = *table_place(&profile->thread_table,
+					 UINT64_C(1) << 63 | (kind ^ task->task_id),
+					 task->task_id != 0 ? address : 0,
 					 (uint32_t)profile->thread_count, &added);
 
 	if (added) {

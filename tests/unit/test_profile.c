@@ -126,6 +126,38 @@ test_threads(void **state)
 	profile_free(profile);
 }
 
+static uint32_t
+add_task(struct profile *profile, uint64_t id, uint32_t entry, uint64_t address)
+{
+	const struct profile_thread task = {
+		.is_task = true,
+		.name = profile_intern_text(profile, "goroutine"),
+		.task_id = id,
+		.entry = entry,
+		.created_at = FRAME_NONE,
+	};
+
+	return profile_add_task(profile, &task, address);
+}
+
+/* One address has many, one after the other: all numbers and functions near others are apart. */
+static void
+test_tasks(void **state)
+{
+	struct profile *profile = profile_create();
+	const uint32_t many = add_task(profile, 0, 3, 0xc000);
+
+	(void)state;
+	for (uint32_t id = 1; id <= 64; id++)
+		for (uint32_t entry = 0; entry < 8; entry++)
+			add_task(profile, id, entry, 0xc000);
+	assert_int_equal(profile_thread_count(profile), 1 + 64 * 8);
+	assert_int_equal(add_task(profile, 0, 3, 0xd000), many);
+	assert_int_not_equal(add_task(profile, 0, 4, 0xc000), many);
+	assert_int_not_equal(add_task(profile, 64, 7, 0xd000), add_task(profile, 64, 7, 0xc000));
+	profile_free(profile);
+}
+
 static void
 test_samples_are_summed(void **state)
 {
@@ -258,6 +290,7 @@ main(void)
 		cmocka_unit_test(test_interpreted_frames),
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_samples_are_summed),
 		cmocka_unit_test(test_ticks),
 		cmocka_unit_test(test_many),
