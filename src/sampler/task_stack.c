@@ -14,6 +14,8 @@ static uint32_t
 enter_profile(struct sampler *sampler, const struct task *task, const struct task_words *words)
 {
 	struct stack_state *stacks = &sampler->stacks;
+	const size_t known = profile_thread_count(sampler->profile);
+	uint32_t number;
 	struct profile_thread unit = {
 		.is_task = true,
 		.system = task->system,
@@ -28,12 +30,13 @@ enter_profile(struct sampler *sampler, const struct task *task, const struct tas
 		unit.entry = stacks_frame(stacks, task->entry, true);
 	if (task->created_at != 0)
 		unit.created_at = stacks_frame(stacks, task->created_at, false);
-	if (!sampler->config.all_tasks &&
-	    profile_thread_count(sampler->profile) >= MOST_UNITS) {
+	if (!sampler->config.all_tasks && sampler->tasks.units >= MOST_UNITS) {
 		unit.task_id = unit.creator = 0;
 		unit.created_at = FRAME_NONE;
 	}
-	return profile_add_task(sampler->profile, &unit, task->address);
+	number = profile_add_task(sampler->profile, &unit, task->address);
+	sampler->tasks.units += profile_thread_count(sampler->profile) - known;
+	return number;
 }
 
 uint32_t

@@ -62,6 +62,7 @@ struct tasks {
 	size_t of_slots, of_slot_capacity;
 	struct tracked_task *task;
 	size_t count, capacity;
+	size_t units;        /* of the profile's threads that are tasks */
 	struct table waits;  /* number of a reason -> of the wait in the profile */
 	struct table crowds; /* wait -> so many, at this tick */
 	uint32_t slot[TASKS_AT_ONCE];

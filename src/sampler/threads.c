@@ -179,7 +179,9 @@ thread_enter_profile(struct sampler *sampler, struct tracked *thread)
 	uint32_t name, *shared;
 	bool added;
 
-	thread->shared = profile_thread_count(profile) >= MOST_THREADS;
+	/* Tasks have a limit of their own: with one a request they would soon take up this one. */
+	thread->shared =
+		profile_thread_count(profile) - sampler->tasks.units >= MOST_THREADS;
 	if (!thread->shared) {
 		thread->profile_thread = profile_add_thread(profile, thread->watch.tid,
 							    thread->start_time, thread->name);
