@@ -117,6 +117,7 @@ recorder_create(const struct recording_config *config, struct profile *profile,
 		recorder_discard(recorder);
 		return rc;
 	}
+	spans_init(&recorder->spans, profile);
 	recorder->listener = (struct profile_recorder){
 		.sample = spans_sample,
 		.charge = spans_charge,

@@ -245,6 +245,9 @@ put_spans(struct recorder *recorder)
 	for (size_t i = 0; rc == SQLITE_OK && i < spans->open_count; i++)
 		if (spans->open[i].changed)
 			rc = put_span(recorder, &spans->open[i].span);
+	for (size_t i = 0; rc == SQLITE_OK && i < spans->side_count; i++)
+		if (spans->side[i].changed)
+			rc = put_span(recorder, &spans->side[i].span);
 	return rc;
 }
 

@@ -12,9 +12,21 @@
 #define MOVE_BACK 1024
 
 void
+spans_init(struct spans *spans, const struct profile *profile)
+{
+	*spans = (struct spans){ .profile = profile };
+	table_init(&spans->doings);
+	table_init(&spans->sides);
+	table_init(&spans->blame_table);
+}
+
+void
 spans_release(struct spans *spans)
 {
 	free(spans->open);
+	free(spans->side);
+	table_release(&spans->doings);
+	table_release(&spans->sides);
 	free(spans->closed);
 	free(spans->tick);
 	free(spans->blame);
@@ -22,9 +34,44 @@ spans_release(struct spans *spans)
 	*spans = (struct spans){ 0 };
 }
 
-static struct open_span *
-open_of(struct spans *spans, uint32_t thread)
+/* Is it of more than one thread or task? */
+static bool
+is_shared(const struct spans *spans, const struct profile_entry *sample)
 {
+	const struct profile_thread *thread = profile_thread(spans->profile, sample->thread);
+
+	return thread->is_task ? thread->task_id == 0 : thread->tid == 0;
+}
+
+static struct open_span *
+side_of(struct spans *spans, const struct profile_entry *sample)
+{
+	const uint32_t doing = *table_place(
+		&spans->doings,
+		(uint64_t)sample->gil << 40 | (uint64_t)sample->state << 32 |
+			(uint32_t)sample->syscall,
+		(uint64_t)sample->carrier << 32 | sample->wait, (uint32_t)spans->doings.count,
+		NULL);
+	bool added;
+	const uint32_t at = *table_place(&spans->sides,
+					 (uint64_t)sample->thread << 32 | sample->stack, doing,
+					 (uint32_t)spans->side_count, &added);
+
+	if (added) {
+		spans->side = xgrow(spans->side, &spans->side_capacity, spans->side_count + 1,
+				    sizeof(*spans->side));
+		spans->side[spans->side_count++] = (struct open_span){ .next = 0 };
+	}
+	return &spans->side[at];
+}
+
+static struct open_span *
+open_of(struct spans *spans, const struct profile_entry *sample)
+{
+	const uint32_t thread = sample->thread;
+
+	if (is_shared(spans, sample))
+		return side_of(spans, sample);
 	spans->open = xgrow(spans->open, &spans->open_capacity, (size_t)thread + 1,
 			    sizeof(*spans->open));
 	while (spans->open_count <= thread)
@@ -121,15 +168,57 @@ place(struct spans *spans, struct open_span *open, int64_t samples, uint64_t *fi
 	open->extra -= (int64_t)*ticks;
 }
 
+static void
+begin(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
+      uint64_t first, uint64_t ticks)
+{
+	if (open->is_open && open->changed)
+		add_closed(spans, &open->span);
+	open->span = (struct span){
+		.id = spans->next_id++,
+		.sum = *sample,
+		.first = first,
+		.ticks = ticks,
+	};
+	open->is_open = true;
+}
+
+/*
+ * As many samples as there are who do the same are of one tick: its span goes on as long as there
+ * are some, and would have a row for each of them if it ended with what another does.
+ */
+static void
+add_shared(struct spans *spans, struct open_span *open, const struct profile_entry *sample)
+{
+	const uint64_t end = spans->ticks + 1;
+	const uint64_t count = sample->samples > 0 ? (uint64_t)sample->samples : 0;
+
+	if (open->is_open && (count == 0 || end - open->next <= count)) {
+		add_weights(&open->span.sum, sample);
+		if (count > 0)
+			open->span.ticks += end - open->next;
+	} else {
+		begin(spans, open, sample, end - least(count, end), least(count, end));
+	}
+	open->changed = true;
+	if (count > 0 || open->next == 0)
+		open->next = end;
+}
+
 void
 spans_sample(void *context, const struct profile_entry *sample)
 {
 	struct spans *spans = context;
-	struct open_span *open = open_of(spans, sample->thread);
+	struct open_span *open;
 	uint64_t first, ticks;
 
 	if (sample->samples == 0 && sample->ns[WEIGHT_WALL] == 0) {
 		add_gap(spans, sample);
+		return;
+	}
+	open = open_of(spans, sample);
+	if (is_shared(spans, sample)) {
+		add_shared(spans, open, sample);
 		return;
 	}
 	place(spans, open, sample->samples, &first, &ticks);
@@ -137,15 +226,7 @@ spans_sample(void *context, const struct profile_entry *sample)
 		add_weights(&open->span.sum, sample);
 		open->span.ticks += ticks;
 	} else {
-		if (open->is_open && open->changed)
-			add_closed(spans, &open->span);
-		open->span = (struct span){
-			.id = spans->next_id++,
-			.sum = *sample,
-			.first = first,
-			.ticks = ticks,
-		};
-		open->is_open = true;
+		begin(spans, open, sample, first, ticks);
 	}
 	open->changed = true;
 	open->next = first + ticks;
@@ -155,7 +236,7 @@ void
 spans_charge(void *context, const struct profile_entry *entry, int64_t latency_ns)
 {
 	struct spans *spans = context;
-	struct open_span *open = open_of(spans, entry->thread);
+	struct open_span *open = open_of(spans, entry);
 	struct span span = { .sum = *entry, .first = spans->ticks, .ticks = 1 };
 
 	if (open->is_open && is_same(&open->span.sum, entry)) {
@@ -238,4 +319,6 @@ spans_written(struct spans *spans)
 	spans->written = spans->ticks;
 	for (size_t i = 0; i < spans->open_count; i++)
 		spans->open[i].changed = false;
+	for (size_t i = 0; i < spans->side_count; i++)
+		spans->side[i].changed = false;
 }

@@ -41,8 +41,15 @@ struct blame_row {
 };
 
 struct spans {
+	const struct profile *profile; /* borrowed */
 	struct open_span *open; /* by thread of the profile */
 	size_t open_count, open_capacity;
+	/* Of what many share (task 0, thread 0), who do different things at one tick: one for each of
+	 * these. `next` is all that is used of where it is. */
+	struct open_span *side;
+	size_t side_count, side_capacity;
+	struct table doings;    /* (GIL, state and system call, wait and carrier) -> number */
+	struct table sides;     /* (thread and stack, that number) -> index */
 	struct span *closed;    /* not written yet, as are */
 	size_t closed_count, closed_capacity;
 	struct tick_row *tick;
@@ -60,6 +67,7 @@ struct spans {
 	uint64_t gap_first, gap_end;
 };
 
+void spans_init(struct spans *spans, const struct profile *profile);
 void spans_release(struct spans *spans);
 
 /* The four of struct profile_recorder. */

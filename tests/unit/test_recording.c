@@ -182,6 +182,62 @@ test_one_row(void **state)
 	place_remove(&place);
 }
 
+/* One tick of ten that share a record: seven do one thing, the others another, in between. */
+static void
+add_crowd(struct profile *profile, uint32_t crowd, bool others)
+{
+	for (int i = 0; i < 10; i++) {
+		const bool other = i % 3 == 2;
+
+		if (!other || others)
+			add(profile, crowd, other ? "my" : "mz", RUN_SLEEPING, 1);
+	}
+	profile_add_tick(profile, TICK, 0, 0);
+}
+
+/* What some of many do has a row that ends when no one does it any more, and no row for each. */
+static void
+test_shared(void **state)
+{
+	const struct profile_thread tasks = {
+		.is_task = true, .entry = FRAME_NONE, .created_at = FRAME_NONE };
+	struct profile *profile = profile_create(), *back;
+	const uint32_t crowd[] = {
+		profile_add_task(profile, &tasks, 0), profile_add_thread(profile, 0, 0, "pool"),
+	};
+	struct modules *modules = modules_create();
+	struct recorder *recorder;
+	struct recording_info info;
+	struct place place;
+	struct error err;
+
+	(void)state;
+	place_make(&place);
+	recorder = record_in(&place, profile, modules);
+	for (int tick = 0; tick < 100; tick++)
+		add_crowd(profile, crowd[0], tick < 20 || tick >= 50);
+	assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
+	for (int tick = 0; tick < 100; tick++)
+		add_crowd(profile, crowd[1], true);
+	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_GONE, NULL, &err), 0);
+	recorder_free(recorder);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans"), 5);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 0 AND "
+					 "first_tick = 0 AND ticks = 100 AND samples = 700"), 1);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 0 AND "
+					 "first_tick = 0 AND ticks = 20 AND samples = 60"), 1);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 0 AND "
+					 "first_tick = 50 AND ticks = 50 AND samples = 150"), 1);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 1 AND "
+					 "first_tick = 100 AND ticks = 100"), 2);
+	back = load(place.path, NULL, &info);
+	assert_same(profile, back);
+	profile_free(back);
+	profile_free(profile);
+	modules_free(modules);
+	place_remove(&place);
+}
+
 static bool disk_fails;
 
 /* In place of the C library's. */
@@ -413,6 +469,7 @@ main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_script),
 		cmocka_unit_test(test_one_row),
+		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_top_functions),
 		cmocka_unit_test(test_disk_fails),
 		cmocka_unit_test(test_reader_stays),
