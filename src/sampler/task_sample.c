@@ -11,6 +11,8 @@
 #define STACK_TOGETHER ((size_t)16 << 10)
 /* At one that moves while it is read. */
 #define ATTEMPTS 3
+/* A walk takes some ten microseconds, and a thread that stops late stands still meanwhile. */
+#define WALKS_UNSERVED 16
 
 void
 tasks_look(struct sampler *sampler, const uint32_t *slot, size_t count, struct task *out)
@@ -241,6 +243,7 @@ check_fresh(struct sampler *sampler)
 {
 	struct tasks *tasks = &sampler->tasks;
 	struct memory_piece piece[TASKS_AT_ONCE];
+	uint32_t slot[TASKS_AT_ONCE];
 	bool got[TASKS_AT_ONCE];
 	size_t count = 0, all = 2 * STACK_TOGETHER, at = 0, offset = 2 * STACK_TOGETHER;
 
@@ -250,19 +253,21 @@ check_fresh(struct sampler *sampler)
 		if (!sight->fresh)
 			continue;
 		piece[count] = (struct memory_piece){ sight->task.sp, sight->size };
-		tasks->slot[count++] = sight->slot;
+		slot[count++] = sight->slot;
 		all += sight->size;
 	}
 	if (count == 0)
 		return;
 	tasks->second = xgrow(tasks->second, &tasks->second_capacity, all, 1);
-	tasks_look(sampler, tasks->slot, count, tasks->look);
+	tasks_look(sampler, slot, count, tasks->look);
 	task_read_pieces(sampler, piece, count, tasks->second + offset, got);
 	for (size_t i = 0; i < tasks->sights; i++) {
 		struct task_sight *sight = &tasks->sight[i];
 
 		if (!sight->fresh)
 			continue;
+		if (at % WALKS_UNSERVED == WALKS_UNSERVED - 1)
+			late_serve(sampler);
 		sight->fresh = got[at] && task_is_same(&sight->task, &tasks->look[at]) &&
 			       memcmp(sight->bytes, tasks->second + offset, sight->size) == 0;
 		offset += piece[at++].size;

@@ -141,6 +141,9 @@ look_at_slots(struct sampler *sampler, size_t count)
 		/* tasks->slot is written up to tasks->again <= i alone. */
 		see(sampler, tasks->slot[i], &tasks->look[i], false);
 	}
+	tasks_collect(sampler);
+	late_serve(sampler);
+	/* By themselves: slots are looked at in ascending order. */
 	look_again(sampler);
 	tasks_collect(sampler);
 }
