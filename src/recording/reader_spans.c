@@ -76,6 +76,7 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 	const int64_t stack = rows_number(rows, 1, -1, (int64_t)recording->stacks - 1);
 	const int64_t wait = rows_number(rows, 6, 0, (int64_t)recording->waits - 1);
 	const int64_t carrier = rows_number(rows, 8, -1, (int64_t)recording->threads - 1);
+	const int64_t row = recording->threads_only && carrier >= 0 ? carrier : thread;
 
 	*span = (struct recording_span){
 		.syscall = (int32_t)rows_number(rows, 3, INT32_MIN, INT32_MAX),
@@ -95,7 +96,7 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 	span->carrier = carrier < 0 ? 0 : recording->thread[carrier] + 1;
 	if (recording->threads_only && !as_of_thread(recording, span))
 		return false;
-	return place(recording, span, &next[thread]);
+	return place(recording, span, &next[row]);
 }
 
 /* Samples of which there is none, or whose ticks are none, have only a weight. */
@@ -103,12 +104,21 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 	"SELECT thread, stack, state, syscall, first_tick, ticks, wait, gil, carrier "          \
 	"FROM spans "                                                                            \
 	"WHERE samples > 0 AND ticks > 0 ORDER BY "
+#define OF_THREAD "CASE WHEN carrier >= 0 THEN carrier ELSE thread END"
 
 static const char *const queries[] = {
 	[RECORDING_AS_WRITTEN] = SPANS "id",
 	[RECORDING_BY_TIME] = SPANS "first_tick, id",
 	[RECORDING_BY_THREAD] = SPANS "thread, first_tick, id",
 };
+
+/* A thread's spans are those of all tasks that it ran, too. */
+static const char *
+query_for(const struct recording *recording, enum recording_order order)
+{
+	return recording->threads_only && order == RECORDING_BY_THREAD ?
+		       SPANS OF_THREAD ", first_tick, id" : queries[order];
+}
 
 int
 recording_each_span(struct recording *recording, enum recording_order order,
@@ -119,7 +129,7 @@ recording_each_span(struct recording *recording, enum recording_order order,
 	bool go_on = true;
 	struct rows rows;
 
-	rows_begin(&rows, recording, queries[order]);
+	rows_begin(&rows, recording, query_for(recording, order));
 	while (go_on && rows_next(&rows)) {
 		struct recording_span span;
 

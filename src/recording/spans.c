@@ -66,17 +66,20 @@ side_of(struct spans *spans, const struct profile_entry *sample)
 }
 
 static struct open_span *
-open_of(struct spans *spans, const struct profile_entry *sample)
+open_of_thread(struct spans *spans, uint32_t thread)
 {
-	const uint32_t thread = sample->thread;
-
-	if (is_shared(spans, sample))
-		return side_of(spans, sample);
 	spans->open = xgrow(spans->open, &spans->open_capacity, (size_t)thread + 1,
 			    sizeof(*spans->open));
 	while (spans->open_count <= thread)
 		spans->open[spans->open_count++] = (struct open_span){ .next = UINT64_MAX };
 	return &spans->open[thread];
+}
+
+static struct open_span *
+open_of(struct spans *spans, const struct profile_entry *sample)
+{
+	return is_shared(spans, sample) ? side_of(spans, sample) :
+					  open_of_thread(spans, sample->thread);
 }
 
 static bool
@@ -205,6 +208,21 @@ add_shared(struct spans *spans, struct open_span *open, const struct profile_ent
 		open->next = end;
 }
 
+/* The thread that ran the task did nothing else up to this tick. */
+static void
+pass_carrier(struct spans *spans, uint32_t thread, uint64_t end)
+{
+	struct open_span *open = open_of_thread(spans, thread);
+
+	if (open->is_open && open->changed)
+		add_closed(spans, &open->span);
+	open->is_open = open->changed = false;
+	if (open->next == UINT64_MAX)
+		open->told = spans->ticks;
+	if (open->next == UINT64_MAX || open->next < end)
+		open->next = end;
+}
+
 void
 spans_sample(void *context, const struct profile_entry *sample)
 {
@@ -219,6 +237,8 @@ spans_sample(void *context, const struct profile_entry *sample)
 	open = open_of(spans, sample);
 	if (is_shared(spans, sample)) {
 		add_shared(spans, open, sample);
+		if (sample->carrier != 0)
+			pass_carrier(spans, sample->carrier - 1, spans->ticks + 1);
 		return;
 	}
 	place(spans, open, sample->samples, &first, &ticks);
@@ -230,6 +250,8 @@ spans_sample(void *context, const struct profile_entry *sample)
 	}
 	open->changed = true;
 	open->next = first + ticks;
+	if (sample->carrier != 0 && ticks > 0)
+		pass_carrier(spans, sample->carrier - 1, first + ticks);
 }
 
 void

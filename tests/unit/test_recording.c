@@ -430,6 +430,92 @@ test_timeline(void **state)
 	place_remove(&place);
 }
 
+/* --- tasks and the threads that run them ------------------------------------------------- */
+
+/* A thread is idle, runs one task, is idle, runs another, which has waited: ten ticks each. */
+static void
+sample_turns(struct profile *profile, uint32_t thread, const uint32_t task[2])
+{
+	for (int tick = 0; tick < 40; tick++) {
+		const int turn = tick / 10;
+		struct profile_entry entry = {
+			.thread = turn % 2 != 0 ? task[turn / 2] : thread,
+			.carrier = turn % 2 != 0 ? thread + 1 : 0,
+			.stack = stack_of(profile, turn % 2 != 0 ? "r" : "i"),
+			.state = turn % 2 != 0 ? RUN_RUNNING : RUN_SLEEPING,
+			.syscall = (int32_t)SYSCALL_NONE,
+			.samples = 1,
+			.ns[WEIGHT_WALL] = TICK,
+		};
+
+		profile_add(profile, &entry);
+		if (turn < 3)
+			add(profile, task[1], "w", RUN_SLEEPING, 1);
+		profile_add_tick(profile, TICK, 0, 0);
+	}
+}
+
+static bool
+see_turn(void *context, const struct recording_span *span)
+{
+	struct seen *seen = context;
+
+	/* all of it is the thread's, one thing after the other */
+	assert_int_equal(span->first_tick, seen->last);
+	assert_int_equal(span->state, seen->count % 2 != 0 ? RUN_RUNNING : RUN_SLEEPING);
+	seen->last += span->ticks;
+	seen->count++;
+	return true;
+}
+
+/* What a thread itself does has its place between the tasks that it runs. */
+static void
+test_turns(void **state)
+{
+	static const enum recording_order orders[] = {
+		RECORDING_AS_WRITTEN, RECORDING_BY_TIME, RECORDING_BY_THREAD,
+	};
+	struct recording_load to = { .profile = profile_create(), .threads_only = true };
+	struct profile *profile = profile_create();
+	const struct profile_thread of = { .is_task = true, .entry = FRAME_NONE,
+				     .created_at = FRAME_NONE, .task_id = 1 };
+	struct profile_thread other = of;
+	uint32_t thread, task[2];
+	struct modules *modules = modules_create();
+	struct recording *recording;
+	struct recorder *recorder;
+	struct place place;
+	struct error err;
+
+	(void)state;
+	place_make(&place);
+	other.task_id = 2;
+	task[0] = profile_add_task(profile, &of, 0x1000);
+	thread = profile_add_thread(profile, 78, 5, "worker");
+	task[1] = profile_add_task(profile, &other, 0x2000);
+	recorder = record_in(&place, profile, modules);
+	sample_turns(profile, thread, task);
+	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_GONE, NULL, &err), 0);
+	recorder_free(recorder);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 1 AND "
+					 "ticks = 10 AND first_tick IN (0, 20)"), 2);
+	assert_int_equal(recording_open(place.path, &recording, &err), 0);
+	assert_int_equal(recording_load(recording, &to, &err), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
+		struct seen seen = { 0 };
+
+		assert_int_equal(recording_each_span(recording, orders[i], see_turn, &seen, &err),
+				 0);
+		assert_int_equal(seen.count, 4);
+		assert_int_equal(seen.last, 40);
+	}
+	recording_close(recording);
+	profile_free(to.profile);
+	profile_free(profile);
+	modules_free(modules);
+	place_remove(&place);
+}
+
 /* Of a part: the idle thread's spans, longer than it, are cut to it. */
 static void
 test_timeline_part(void **state)
@@ -476,6 +562,7 @@ main(void)
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_timeline),
 		cmocka_unit_test(test_timeline_part),
+		cmocka_unit_test(test_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
