@@ -150,17 +150,24 @@ move_back(struct spans *spans, struct open_span *open, uint64_t ticks)
 	open->span.first -= least(ticks, open->span.first);
 }
 
-/* The ticks that the samples stand for: those after the thread's last ones, up to this one. */
+/*
+ * The ticks that the samples stand for: those after the thread's last ones, up to this one. Of a
+ * task there may be none for a while.
+ */
 static void
-place(struct spans *spans, struct open_span *open, int64_t samples, uint64_t *first,
-      uint64_t *ticks)
+place(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
+      uint64_t *first, uint64_t *ticks)
 {
+	const bool is_task = profile_thread(spans->profile, sample->thread)->is_task;
+	const int64_t samples = sample->samples;
 	const uint64_t end = spans->ticks + 1, count = samples > 0 ? (uint64_t)samples : 0;
 
 	if (open->next == UINT64_MAX)
 		open->told = spans->ticks;
 	open->extra += samples;
 	*first = open->next;
+	if (is_task && *first < end && end - *first > count)
+		*first = end - count;
 	*ticks = *first < end ? least(count, end - *first) : least(count, end);
 	if (*first >= end) {
 		if (open->is_open && open->told >= spans->written && open->extra > 0)
@@ -241,8 +248,8 @@ spans_sample(void *context, const struct profile_entry *sample)
 			pass_carrier(spans, sample->carrier - 1, spans->ticks + 1);
 		return;
 	}
-	place(spans, open, sample->samples, &first, &ticks);
-	if (open->is_open && is_same(&open->span.sum, sample)) {
+	place(spans, open, sample, &first, &ticks);
+	if (open->is_open && first <= open->next && is_same(&open->span.sum, sample)) {
 		add_weights(&open->span.sum, sample);
 		open->span.ticks += ticks;
 	} else {

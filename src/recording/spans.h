@@ -44,8 +44,10 @@ struct spans {
 	const struct profile *profile; /* borrowed */
 	struct open_span *open; /* by thread of the profile */
 	size_t open_count, open_capacity;
-	/* Of what many share (task 0, thread 0), who do different things at one tick: one for each of
-	 * these. `next` is all that is used of where it is. */
+	/*
+	 * Of what many share (task 0, thread 0), who do different things at one tick: one for
+	 * each of these. `next` is all that is used of where it is.
+	 */
 	struct open_span *side;
 	size_t side_count, side_capacity;
 	struct table doings;    /* (GIL, state and system call, wait and carrier) -> number */

@@ -196,6 +196,64 @@ add_crowd(struct profile *profile, uint32_t crowd, bool others)
 }
 
 /* What some of many do has a row that ends when no one does it any more, and no row for each. */
+/* A tick at which the thread runs the task, or both are on their own, or there is no task. */
+static void
+add_pair(struct profile *profile, uint32_t thread, uint32_t task, bool runs, bool is_there)
+{
+	const struct profile_entry of_task = {
+		.thread = task, .carrier = runs ? thread + 1 : 0, .stack = STACK_NONE,
+		.state = runs ? RUN_RUNNING : RUN_SLEEPING, .syscall = SYSCALL_NONE,
+		.samples = 1, .ns[WEIGHT_WALL] = 10,
+	};
+	const struct profile_entry of_thread = {
+		.thread = thread, .stack = STACK_NONE, .state = RUN_SLEEPING,
+		.syscall = SYSCALL_NONE, .samples = 1, .ns[WEIGHT_WALL] = 10,
+	};
+
+	if (is_there)
+		profile_add(profile, &of_task);
+	if (!runs)
+		profile_add(profile, &of_thread);
+	profile_add_tick(profile, 10, runs, runs);
+}
+
+/* Who has no samples for a while has none in time: a thread that runs a task, a task that could
+ * not be looked at. */
+static void
+test_carried(void **state)
+{
+	const struct profile_thread goroutine = {
+		.is_task = true, .task_id = 7, .entry = FRAME_NONE, .created_at = FRAME_NONE };
+	struct profile *profile = profile_create();
+	const uint32_t thread = profile_add_thread(profile, 5, 1, "worker");
+	const uint32_t task = profile_add_task(profile, &goroutine, 64);
+	struct modules *modules = modules_create();
+	struct recorder *recorder;
+	struct place place;
+	struct error err;
+
+	(void)state;
+	place_make(&place);
+	recorder = record_in(&place, profile, modules);
+	for (int tick = 0; tick < 40; tick++)
+		add_pair(profile, thread, task, tick < 10 || tick >= 30, tick < 15 || tick >= 20);
+	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_GONE, NULL, &err), 0);
+	recorder_free(recorder);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans"), 5);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 0 AND "
+					 "first_tick = 10 AND ticks = 20 AND samples = 20"), 1);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 1 AND "
+					 "carrier = 0 AND first_tick IN (0, 30) AND ticks = 10"),
+			 2);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 1 AND "
+					 "carrier = -1 AND first_tick = 10 AND ticks = 5"), 1);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 1 AND "
+					 "carrier = -1 AND first_tick = 20 AND ticks = 10"), 1);
+	profile_free(profile);
+	modules_free(modules);
+	place_remove(&place);
+}
+
 static void
 test_shared(void **state)
 {
@@ -555,6 +613,7 @@ main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_script),
 		cmocka_unit_test(test_one_row),
+		cmocka_unit_test(test_carried),
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_top_functions),
 		cmocka_unit_test(test_disk_fails),
