@@ -110,4 +110,8 @@ void go_words_read_reasons(struct go_runtime *go);
 bool go_words_is_own(struct go_runtime *go, uint64_t entry);
 void go_words_release(struct go_runtime *go);
 
+/* Where nanotime and walltime keep the frame pointer of their caller: so far below where that
+ * goes on; 0: it is not looked for (go_vdso_*.c). */
+extern const uint64_t go_vdso_frame_pointer;
+
 #endif

@@ -11,14 +11,6 @@
 #include "go.h"
 #include "wallsample/base.h"
 
-/* On x86-64 nanotime and walltime save the frame pointer of their caller so far below where that
- * goes on; elsewhere it is not looked for. */
-#ifdef __x86_64__
-#define VDSO_FRAME_POINTER 16
-#else
-#define VDSO_FRAME_POINTER 0
-#endif
-
 struct glance {
 	struct go_runtime *go;
 	struct pages *pages;
@@ -40,8 +32,8 @@ leave_for_vdso(const struct glance *glance, struct task *task)
 
 	task->sp = go_word(glance->m, glance->layout->m_vdso_sp);
 	task->pc = go_word(glance->m, glance->layout->m_vdso_pc);
-	if (VDSO_FRAME_POINTER != 0 &&
-	    pages_read(glance->pages, task->sp - VDSO_FRAME_POINTER, &fp, sizeof(fp)) &&
+	if (go_vdso_frame_pointer != 0 &&
+	    pages_read(glance->pages, task->sp - go_vdso_frame_pointer, &fp, sizeof(fp)) &&
 	    fp >= task->sp && is_on(task, fp))
 		task->fp = fp;
 }

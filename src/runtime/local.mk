@@ -46,12 +46,12 @@ libwallsample_a_SOURCES += \
 	src/runtime/runtimes.c \
 	src/runtime/task.c
 if ARCH_X86_64
-libwallsample_a_SOURCES += src/runtime/julia_context_x86_64.c \
+libwallsample_a_SOURCES += src/runtime/go_vdso_x86_64.c src/runtime/julia_context_x86_64.c \
 	src/runtime/python_branch_x86_64.c \
 	src/runtime/python_pthread_x86_64.c src/runtime/python_table_x86_64.c
 endif
 if ARCH_AARCH64
-libwallsample_a_SOURCES += src/runtime/julia_context_aarch64.c \
+libwallsample_a_SOURCES += src/runtime/go_vdso_aarch64.c src/runtime/julia_context_aarch64.c \
 	src/runtime/python_branch_aarch64.c \
 	src/runtime/python_pthread_aarch64.c src/runtime/python_table_aarch64.c
 endif
