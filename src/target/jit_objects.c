@@ -248,14 +248,14 @@ look_at(struct jit_objects *o, struct jit_watch *watch, uint64_t now_ns)
 	size_t count;
 
 	if (now_ns < watch->not_before_ns ||
-	    !jit_read(&o->reader, watch->address, &descriptor, sizeof(descriptor)))
+	    !jit_watch_read(watch, &o->reader, &descriptor))
 		return; /* gone, or going: its last stacks are still to be unwound */
 	if (watch->walked && now_ns < watch->due_ns &&
 	    memcmp(&descriptor, &watch->last, sizeof(descriptor)) == 0)
 		return;
 	began_ns = clock_now_ns();
-	walk = jit_list_walk(&o->reader, watch->address, &descriptor, room_for(o, watch),
-			     &o->listed, &o->listed_capacity, &count);
+	walk = jit_watch_walk(watch, &o->reader, &descriptor, room_for(o, watch), &o->listed,
+			      &o->listed_capacity, &count);
 	if (walk != JIT_WALK_CHANGED) {
 		take_list(o, watch, count);
 		verify(o);
@@ -468,7 +468,7 @@ tell_maps(struct jit_objects *o)
 void
 jit_objects_tick(struct jit_objects *o, uint64_t now_ns)
 {
-	if (jit_watches_update(&o->watches))
+	if (jit_watches_update(&o->watches, &o->reader, now_ns))
 		forget_unwatched(o);
 	for (size_t i = 0; i < o->watches.count; i++)
 		look_at(o, &o->watches.watch[i], now_ns);

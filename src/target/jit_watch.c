@@ -17,6 +17,7 @@ void
 jit_watches_init(struct jit_watches *watches, const struct maps *maps)
 {
 	*watches = (struct jit_watches){ .maps = maps };
+	jit_julia_init(&watches->julia);
 }
 
 void
@@ -53,7 +54,7 @@ search_modules(struct jit_watches *w)
 	uint64_t budget = SEARCH_BYTES;
 	bool found = false;
 
-	while (jit_watches_searching(w) && budget > 0 && search_module(w, &budget)) {
+	while (w->searched < modules_count(maps_modules(w->maps)) && budget > 0 && search_module(w, &budget)) {
 		found |= w->descriptor[w->searched] != 0;
 		w->searched++;
 	}
@@ -69,36 +70,49 @@ find_watch(const struct jit_watch *watch, size_t count, uint64_t address)
 	return NULL;
 }
 
+/* Adds it to those that are placed; what is known of it stays known. */
+static void
+place_watch(const struct jit_watches *w, struct jit_watch placed[JIT_WATCHES_MAX], size_t *count,
+	    const struct jit_watch *fresh)
+{
+	const struct jit_watch *old = jit_watches_at(w, fresh->address);
+
+	if (*count == JIT_WATCHES_MAX || find_watch(placed, *count, fresh->address) != NULL)
+		return;
+	placed[(*count)++] = old != NULL && old->julia == fresh->julia ? *old : *fresh;
+}
+
 /* Where the descriptors are now: their modules may have come, gone, or moved. */
 static void
 place_watches(struct jit_watches *w)
 {
-	struct jit_watch placed[JIT_WATCHES_MAX];
+	struct jit_watch placed[JIT_WATCHES_MAX], fresh;
 	size_t count = 0;
 
-	for (size_t i = 0; i < maps_count(w->maps) && count < JIT_WATCHES_MAX; i++) {
+	fresh = (struct jit_watch){ .address = w->julia.variable, .julia = true };
+	if (fresh.address != 0)
+		place_watch(w, placed, &count, &fresh);
+	for (size_t i = 0; i < maps_count(w->maps); i++) {
 		const struct mapping *mapping = maps_at(w->maps, i);
-		const struct jit_watch *old;
-		uint64_t address;
 
 		if (mapping->image == NULL || mapping->module >= w->searched ||
 		    w->descriptor[mapping->module] == 0)
 			continue;
-		address = w->descriptor[mapping->module] + mapping->bias;
-		if (find_watch(placed, count, address) != NULL)
-			continue;
-		old = jit_watches_at(w, address);
-		placed[count++] = old != NULL ? *old : (struct jit_watch){ .address = address };
+		fresh = (struct jit_watch){
+			.address = w->descriptor[mapping->module] + mapping->bias,
+		};
+		place_watch(w, placed, &count, &fresh);
 	}
 	memcpy(w->watch, placed, count * sizeof(*placed));
 	w->count = count;
 }
 
 bool
-jit_watches_update(struct jit_watches *w)
+jit_watches_update(struct jit_watches *w, struct jit_reader *reader, uint64_t now_ns)
 {
 	bool found = search_modules(w);
 
+	found |= jit_julia_update(&w->julia, w->maps, reader, now_ns);
 	if (!found && w->generation == maps_generation(w->maps))
 		return false;
 	w->generation = maps_generation(w->maps);
@@ -107,9 +121,27 @@ jit_watches_update(struct jit_watches *w)
 }
 
 bool
+jit_watch_read(const struct jit_watch *watch, struct jit_reader *reader,
+	       struct jit_descriptor *descriptor)
+{
+	return watch->julia ? jit_julia_read(reader, watch->address, descriptor) :
+			      jit_read(reader, watch->address, descriptor, sizeof(*descriptor));
+}
+
+enum jit_walk
+jit_watch_walk(const struct jit_watch *watch, struct jit_reader *reader,
+	       const struct jit_descriptor *before, size_t most, struct jit_listed **listed,
+	       size_t *capacity, size_t *count)
+{
+	return (watch->julia ? jit_julia_walk : jit_list_walk)(reader, watch->address, before,
+							       most, listed, capacity, count);
+}
+
+bool
 jit_watches_searching(const struct jit_watches *w)
 {
-	return w->searched < modules_count(maps_modules(w->maps));
+	return w->searched < modules_count(maps_modules(w->maps)) ||
+	       jit_julia_searching(&w->julia);
 }
 
 const struct jit_watch *

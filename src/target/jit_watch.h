@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_watch.h - where the target has descriptors of the GDB JIT interface.
+ * jit_watch.h - where the target has descriptors of the GDB JIT interface, or what is to the same
+ * purpose.
  *
  * Each module's symbols are searched once. A descriptor is watched as long as its module is
- * mapped.
+ * mapped. Julia's variable is watched like one (jit_julia.h).
  */
 #ifndef WALLSAMPLE_TARGET_JIT_WATCH_H
 #define WALLSAMPLE_TARGET_JIT_WATCH_H
 
+#include "jit_julia.h"
 #include "jit_list.h"
 #include "wallsample/maps.h"
 #include "wallsample/symbol_search.h"
@@ -21,6 +23,7 @@ extern const struct symbol_wanted jit_watch_wanted;
 /* One descriptor in the target; all but the address is for the user of the watches. */
 struct jit_watch {
 	uint64_t address;
+	bool julia; /* it is Julia's variable */
 	struct jit_descriptor last; /* as of the last good walk */
 	bool walked;
 	uint64_t not_before_ns, due_ns; /* of the next walk */
@@ -29,6 +32,8 @@ struct jit_watch {
 struct jit_watches {
 	struct jit_watch watch[JIT_WATCHES_MAX];
 	size_t count;
+
+	struct jit_julia julia;
 
 	const struct maps *maps;     /* borrowed */
 	uint64_t generation;         /* of the maps when the watches were placed */
@@ -45,7 +50,14 @@ void jit_watches_release(struct jit_watches *watches);
  * Searches modules that are new, at a bounded cost a call, and places the watches where the
  * modules now are. True when watches may have gone or come.
  */
-bool jit_watches_update(struct jit_watches *watches);
+bool jit_watches_update(struct jit_watches *watches, struct jit_reader *reader, uint64_t now_ns);
+
+/* What the descriptor is now; false: it cannot be read. Then its list, as jit_list_walk. */
+bool jit_watch_read(const struct jit_watch *watch, struct jit_reader *reader,
+		    struct jit_descriptor *descriptor);
+enum jit_walk jit_watch_walk(const struct jit_watch *watch, struct jit_reader *reader,
+			     const struct jit_descriptor *before, size_t most,
+			     struct jit_listed **listed, size_t *capacity, size_t *count);
 
 /* Are there modules that are not searched yet? */
 bool jit_watches_searching(const struct jit_watches *watches);

@@ -20,6 +20,8 @@ libwallsample_a_SOURCES += \
 	src/target/jit_elf.h \
 	src/target/jit_frames.c \
 	src/target/jit_frames.h \
+	src/target/jit_julia.c \
+	src/target/jit_julia.h \
 	src/target/jit_list.c \
 	src/target/jit_list.h \
 	src/target/jit_objects.c \
