@@ -51,6 +51,8 @@ static const char *const julia_names[] = {
 	"jl_task_get_next", "ijl_task_get_next",
 	/* of Base */
 	"wait", "_trywait", "try_yieldto", "yieldto", "task_done_hook",
+	/* a channel: take! and put! stay */
+	"take_buffered", "take_unbuffered", "put_buffered", "put_unbuffered",
 };
 
 static bool
@@ -105,6 +107,12 @@ function_only_parks(const char *name)
 	if (length > strlen(".abi0") && strcmp(name + length - strlen(".abi0"), ".abi0") == 0)
 		length -= strlen(".abi0");
 	return is_one(name, length, go_names, ARRAY_SIZE(go_names));
+}
+
+bool
+module_only_parks(const char *name)
+{
+	return strncmp(name, "libjulia", strlen("libjulia")) == 0;
 }
 
 bool

@@ -13,6 +13,8 @@
  * "wait" is Julia's.
  */
 bool function_only_parks(const char *name);
+/* And those that have no name in the module of this name: Julia's library is often stripped. */
+bool module_only_parks(const char *name);
 
 /* Is it a function of Go's that is none of its standard library: of main, or of "example.org/x"? */
 bool go_function_is_own(const char *name);

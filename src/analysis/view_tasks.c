@@ -42,6 +42,13 @@ view_mark_program(struct view *view)
 
 /* --- what only parks ---------------------------------------------------------------------- */
 
+static bool
+only_parks(const struct symbol *symbol)
+{
+	return symbol->known ? function_only_parks(symbol->function) :
+			       module_only_parks(symbol->module);
+}
+
 /* How many of the frame's symbols only park, from the innermost on. */
 static size_t
 count_parking(const struct naming *naming, uint32_t frame)
@@ -51,8 +58,7 @@ count_parking(const struct naming *naming, uint32_t frame)
 
 	if (profile_frame(naming->view->profile, frame)->module == MODULE_NONE)
 		return 0;
-	while (count < names.count &&
-	       function_only_parks(naming->symbol[names.first + count].function))
+	while (count < names.count && only_parks(&naming->symbol[names.first + count]))
 		count++;
 	return count;
 }

@@ -63,6 +63,8 @@ test_plain_names(void **state)
 	check_name("read@GLIBC_2.2.5", "read");
 	check_name("memcpy@@GLIBC_2.14", "memcpy");
 	check_name("@odd", "@odd");
+	check_name("take!;", "take!");
+	check_name(";", ";");
 	check_name("work.part.0", "work.part.0");
 	check_name("work.constprop.0.isra.1", "work.constprop.0.isra.1");
 	check_name("_Znonsense", "_Znonsense");

@@ -36,6 +36,7 @@
 enum {
 	GOEXIT, RUNTIME_MAIN, MAIN, START, TAKER, RECV1, RECV, PARK, SWEEP, PARK_UNLOCK, READ, SPIN,
 	FUTEX, FLASH, LOCK, LOCK_SLOW, SEMACQUIRE, SLICES, OTHERS,
+	TAKE, TAKE_BUFFERED, YIELD_TO, UNNAMED,
 };
 
 static const struct symbol symbol[] = {
@@ -58,6 +59,10 @@ static const struct symbol symbol[] = {
 	[SEMACQUIRE] = { "internal/sync.runtime_SemacquireMutex", "app" },
 	[SLICES] = { "slices.Sort[example.org/x.T]", "app" },
 	[OTHERS] = { "example.org/x.(*T).f", "app" },
+	[TAKE] = { "take!", "[jit]" },
+	[TAKE_BUFFERED] = { "japi1_take_buffered_12", "sys.so" },
+	[YIELD_TO] = { "julia_try_yieldto_34", "sys.so" },
+	[UNNAMED] = { "libjulia.so.1.5+0xd8170", "libjulia.so.1.5" },
 };
 
 size_t
@@ -67,8 +72,8 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	(void)symbols;
 	(void)most;
 	*out = symbol[place->vaddr];
-	out->known = true;
-	out->source = SYMBOL_SYMTAB;
+	out->known = place->vaddr != UNNAMED;
+	out->source = out->known ? SYMBOL_SYMTAB : SYMBOL_NONE;
 	return 1;
 }
 
@@ -616,7 +621,7 @@ test_parking(void **state)
 	struct scene scene = { .profile = profile };
 	const int *const stacks[] = {
 		STACK(TAKER, LOCK, LOCK_SLOW, SEMACQUIRE, PARK), STACK(PARK, PARK),
-		STACK(SLICES, OTHERS, SPIN),
+		STACK(SLICES, OTHERS, SPIN), STACK(UNNAMED, TAKE, TAKE_BUFFERED, YIELD_TO, UNNAMED),
 	};
 	struct view *view;
 	struct top_table top;
@@ -628,7 +633,8 @@ test_parking(void **state)
 			.thread = one, .state = RUN_SLEEPING, .syscall = (int32_t)SYSCALL_NONE,
 			.stack = stack(profile, false, stacks[i]) });
 	text = written(profile, &(struct filter){ 0 }, "folded", false);
-	assert_string_equal(text, "main.taker;sync.(*Mutex).Lock 20000\n"
+	assert_string_equal(text, "libjulia.so.1.5+0xd8170;take! 20000\n"
+				  "main.taker;sync.(*Mutex).Lock 20000\n"
 				  "runtime.gopark;runtime.gopark 20000\n"
 				  "slices.Sort[example.org/x.T];example.org/x.(*T).f;"
 				  "sort.insertionSort 20000\n");
