@@ -372,7 +372,7 @@ place_variables(struct julia_finder *finder)
 	struct julia_place *place = &finder->place;
 	uint64_t nothing = 0;
 
-	place->count = 0;
+	place->count = place->base = 0;
 	for (size_t i = 0; i < finder->count; i++) {
 		const struct julia_module *module = &finder->file[i].module;
 		const uint64_t bias = finder->file[i].bias;
@@ -383,6 +383,8 @@ place_variables(struct julia_finder *finder)
 			place->threads = module->threads + bias;
 		if (module->count != 0)
 			place->count = module->count + bias;
+		if (module->base != 0)
+			place->base = module->base + bias;
 		if (module->nothing != 0)
 			nothing = module->nothing + bias;
 	}

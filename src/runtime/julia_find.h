@@ -22,6 +22,7 @@ struct julia_place {
 	uint64_t threads; /* of the variable that has the array's address */
 	uint64_t count;   /* of the int that says how many */
 	uint64_t nothing; /* the object that stands for none; 0: not known */
+	uint64_t base;    /* of the variable that has the module Base; 0: not known */
 	uint64_t tag;     /* what is in front of each task, without its lowest four bits */
 	uint64_t runnable; /* the state of a task that has not ended */
 };

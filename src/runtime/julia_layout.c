@@ -30,6 +30,7 @@ static const struct julia_layout known[] = {
 		.task_bits = 304,
 		.task_thread = 344,
 		.task_size = 346,
+		.module_names = 16,
 	},
 	{
 		.version = JULIA_VERSION(1, 13, 0),

@@ -45,6 +45,8 @@ struct julia_layout {
 	uint32_t task_bits;      /* 31: how much of it is elsewhere; the highest: it has begun */
 	uint32_t task_thread;    /* int16_t: of its thread */
 	uint32_t task_size;      /* so much holds all of the above */
+	/* In a module, of its names: how many words, then where. 0: not known. */
+	uint32_t module_names;
 };
 
 /* Of the version, whatever its patch; NULL: there is none. */

@@ -11,13 +11,14 @@
 /* A function that returns a small number, with a frame or without. */
 #define CODE_MOST 16
 
-enum { THREADS, COUNT, NOTHING, MINOR, OWN_MINOR, PATCH, OWN_PATCH };
+enum { THREADS, COUNT, NOTHING, BASE, MINOR, OWN_MINOR, PATCH, OWN_PATCH };
 
 /* Since 1.7 the functions of libjulia-internal have an i in front: libjulia has those without. */
 static const struct symbol_wanted wanted[] = {
 	[THREADS] = { .name = "jl_all_tls_states" },
 	[COUNT] = { .name = "jl_n_threads" },
 	[NOTHING] = { .name = "jl_nothing" },
+	[BASE] = { .name = "jl_base_module" },
 	[MINOR] = { .name = "jl_ver_minor", .code = true },
 	[OWN_MINOR] = { .name = "ijl_ver_minor", .code = true },
 	[PATCH] = { .name = "jl_ver_patch", .code = true },
@@ -117,6 +118,7 @@ julia_module_search_step(struct julia_module_search *search, uint64_t *budget)
 		.threads = variable(search, THREADS),
 		.count = variable(search, COUNT),
 		.nothing = variable(search, NOTHING),
+		.base = variable(search, BASE),
 		.version = find_version(search),
 	};
 	return true;

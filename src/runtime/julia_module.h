@@ -20,6 +20,7 @@ struct julia_module {
 	uint64_t threads; /* jl_all_tls_states: where the array of them is, a pointer */
 	uint64_t count;   /* jl_n_threads: how many it has, an int */
 	uint64_t nothing; /* jl_nothing: the object that stands for none, a pointer */
+	uint64_t base;    /* jl_base_module: its module Base, a pointer */
 	uint32_t version; /* of JULIA_VERSION; 0: it is not this file that tells */
 };
 

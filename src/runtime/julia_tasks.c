@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "julia_context.h"
+#include "julia_queues.h"
 #include "python_pthread.h"
 #include "wallsample/base.h"
 
@@ -27,6 +28,7 @@ struct thread {
 struct julia_tasks {
 	const struct runtime_tools *tools;
 	struct julia_place place;
+	struct julia_queues queues;
 	struct thread *thread;
 	size_t count, capacity;
 	uint64_t guard;
@@ -186,6 +188,7 @@ julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *place)
 		tasks->thread[i].first = (uint32_t)slots + 1;
 		slots += 1 + (size_t)tasks->thread[i].length;
 	}
+	julia_queues_update(&tasks->queues, tasks->tools, place);
 	if (tasks->count > 0 &&
 	    !read_memory(tasks, julia_context_guard(tasks->thread[0].pthread), &tasks->guard,
 			 sizeof(tasks->guard)))
@@ -267,6 +270,14 @@ is_queued(const struct julia_tasks *tasks, const uint8_t *body)
 	return queue != 0 && queue != tasks->place.nothing;
 }
 
+/* In a queue of those that wait for a thread? */
+static bool
+is_ready(const struct julia_tasks *tasks, const uint8_t *body)
+{
+	return julia_queues_has(&tasks->queues,
+				word_at(body, tasks->place.layout.task_queue));
+}
+
 /* The thread that runs the task; NULL: none. */
 static const struct thread *
 runner(const struct julia_tasks *tasks, const struct task *task, const uint8_t *body)
@@ -300,13 +311,13 @@ classify(const struct julia_tasks *tasks, const uint8_t *body, struct task *task
 	if (julia_place_state(&tasks->place, body + TAG_SIZE) != tasks->place.runnable)
 		return false; /* it has ended: a thread that is on its stack has none to run */
 	if (thread != NULL) {
-		task->state = queued ? TASK_CALLING : TASK_RUNNING;
+		task->state = queued && !is_ready(tasks, body) ? TASK_CALLING : TASK_RUNNING;
 		task->tid = thread->tid;
 		return false;
 	}
 	if (stack == 0 || (!started && !queued))
 		return false; /* its stack has been taken, or it has not begun */
-	task->state = queued && started ? TASK_WAITING : TASK_READY;
+	task->state = queued && started && !is_ready(tasks, body) ? TASK_WAITING : TASK_READY;
 	return started && !copied;
 }
 

@@ -19,6 +19,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/julia_find.c src/runtime/julia_find.h \
 	src/runtime/julia_layout.c src/runtime/julia_layout.h \
 	src/runtime/julia_module.c src/runtime/julia_module.h \
+	src/runtime/julia_queues.c src/runtime/julia_queues.h \
 	src/runtime/julia_tasks.c src/runtime/julia_tasks.h \
 	src/runtime/pages.c src/runtime/pages.h \
 	src/runtime/places.c \

@@ -47,6 +47,12 @@ search_module(struct jit_watches *w, uint64_t *budget)
 	return !w->searching;
 }
 
+static bool
+is_searching(const struct jit_watches *w)
+{
+	return w->searched < modules_count(maps_modules(w->maps));
+}
+
 /* True when a descriptor was found. */
 static bool
 search_modules(struct jit_watches *w)
@@ -54,7 +60,7 @@ search_modules(struct jit_watches *w)
 	uint64_t budget = SEARCH_BYTES;
 	bool found = false;
 
-	while (w->searched < modules_count(maps_modules(w->maps)) && budget > 0 && search_module(w, &budget)) {
+	while (is_searching(w) && budget > 0 && search_module(w, &budget)) {
 		found |= w->descriptor[w->searched] != 0;
 		w->searched++;
 	}
@@ -140,8 +146,7 @@ jit_watch_walk(const struct jit_watch *watch, struct jit_reader *reader,
 bool
 jit_watches_searching(const struct jit_watches *w)
 {
-	return w->searched < modules_count(maps_modules(w->maps)) ||
-	       jit_julia_searching(&w->julia);
+	return is_searching(w) || jit_julia_searching(&w->julia);
 }
 
 const struct jit_watch *

@@ -1,10 +1,10 @@
 # Unit tests of src/runtime.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_julia_find tests/unit/test_julia_tasks \
+check_PROGRAMS += tests/unit/test_julia_find tests/unit/test_julia_queues tests/unit/test_julia_tasks \
 	tests/unit/test_pages_bounds tests/unit/test_python_find \
 	tests/unit/test_python_layout \
 	tests/unit/test_python_module
-TESTS += tests/unit/test_julia_find tests/unit/test_julia_tasks \
+TESTS += tests/unit/test_julia_find tests/unit/test_julia_queues tests/unit/test_julia_tasks \
 	tests/unit/test_pages_bounds tests/unit/test_python_find \
 	tests/unit/test_python_layout \
 	tests/unit/test_python_module
@@ -15,6 +15,9 @@ tests_unit_test_julia_find_SOURCES = tests/unit/test_julia_find.c $(julia_scene_
 # It reads its own DWARF.
 tests_unit_test_julia_find_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) -g
 tests_unit_test_julia_find_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_julia_queues_SOURCES = tests/unit/test_julia_queues.c $(julia_scene_files)
+tests_unit_test_julia_queues_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_julia_queues_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_julia_tasks_SOURCES = tests/unit/test_julia_tasks.c $(julia_scene_files)
 tests_unit_test_julia_tasks_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_julia_tasks_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
