@@ -102,11 +102,15 @@ search(struct go *go)
 {
 	const struct go_home *home;
 	const char *why;
+	const uint64_t generation = maps_generation(go->tools->config->maps);
 	size_t count;
 
-	go->generation = maps_generation(go->tools->config->maps);
-	for (size_t i = 0; i < go->count; i++)
+	for (size_t i = 0; i < go->count; i++) {
 		go->runtime[i]->seen = false;
+		if (generation != go->generation)
+			go_tasks_forget(go->runtime[i]);
+	}
+	go->generation = generation;
 	count = go_finder_look(go->finder, &home, &go->busy);
 	for (size_t i = 0; i < count; i++)
 		know(go, &home[i]);
@@ -293,14 +297,14 @@ look_at_tasks(void *state, const uint32_t *slot, size_t count, struct task *out)
 	free(own);
 }
 
-/* The numbers are those of a version; a process that has two has them of the first. */
+/* The numbers are those of a version; a process that has two at once has them of the first. */
 static const char *
 reason(const void *state, uint32_t number)
 {
 	const struct go *go = state;
 
-	for (size_t i = 0; number < GO_REASONS_MOST && i < go->count; i++)
-		if (go->runtime[i]->reason[number][0] != '\0')
+	for (size_t i = go->first; number < GO_REASONS_MOST && i < go->count; i++)
+		if (!go->runtime[i]->gone && go->runtime[i]->reason[number][0] != '\0')
 			return go->runtime[i]->reason[number];
 	return NULL;
 }

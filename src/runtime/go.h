@@ -82,6 +82,8 @@ pid_t go_threads_tid(struct go_runtime *go, uint64_t address);
 /* --- go_task.c ------------------------------ */
 
 size_t go_tasks_slots(struct go_runtime *go);
+/* By an exec of the same file there may be others, in the same place. */
+void go_tasks_forget(struct go_runtime *go);
 void go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count, struct task *out);
 /*
  * From the bytes of a goroutine, which may change while they are read, all but tid and system.

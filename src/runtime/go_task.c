@@ -60,6 +60,13 @@ read_more_slots(struct go_runtime *go, uint64_t array, size_t count)
 	}
 }
 
+void
+go_tasks_forget(struct go_runtime *go)
+{
+	go->array = 0;
+	go->slot_count = go->settled_count = 0;
+}
+
 size_t
 go_tasks_slots(struct go_runtime *go)
 {

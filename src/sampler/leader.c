@@ -23,6 +23,7 @@ notice_exec(struct sampler *sampler, const struct task_stat *leader)
 		sampler->stats.execed = true;
 		sampler->relist = true;
 		maps_refresh(sampler->maps);
+		tasks_forget(&sampler->tasks);
 	}
 	sampler->start_stack = leader->start_stack;
 	sampler->arg_start = leader->arg_start;

@@ -148,13 +148,11 @@ look_at_slots(struct sampler *sampler, size_t count)
 	tasks_collect(sampler);
 }
 
-/* What is known of so many that have ended, or live no more at their address, is forgotten. */
-static void
-forget(struct tasks *tasks, size_t slots)
+void
+tasks_forget(struct tasks *tasks)
 {
-	if (tasks->count <= 2 * slots + TASKS_AT_ONCE)
-		return;
 	table_clear(&tasks->by_address);
+	table_clear(&tasks->waits);
 	tasks->count = 0;
 }
 
@@ -217,6 +215,8 @@ tasks_tick(struct sampler *sampler)
 		stats->tasks_most = (uint32_t)(tasks->alive * tasks->stride);
 	if (tasks->stride > stats->tasks_thinnest)
 		stats->tasks_thinnest = (uint32_t)tasks->stride;
-	/* Not before: who was carried at this tick is among what is known. */
-	forget(tasks, slots);
+	/* So many have ended, or live no more at their address. Not before: who was carried at this
+	 * tick is among what is known. */
+	if (tasks->count > 2 * slots + TASKS_AT_ONCE)
+		tasks_forget(tasks);
 }

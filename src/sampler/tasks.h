@@ -83,6 +83,8 @@ struct tasks {
 
 void tasks_init(struct tasks *tasks);
 void tasks_release(struct tasks *tasks);
+/* Who was at which address, and which reason is called how: another program has others. */
+void tasks_forget(struct tasks *tasks);
 
 /* Adds the tick's samples of those that no thread runs. After those of the threads, which say who
  * is run. */
