@@ -7,8 +7,8 @@
 
 #include "wallsample/base.h"
 
+/* libpython 3.13 has some 600,000 entries outermost in their units; damage can make rings. */
 #define ENTRIES_MOST (UINT64_C(8) << 20)
-#define TIME_MOST_NS (2 * NS_PER_SEC)
 /* Typedefs of typedefs, const and volatile; structures without a name in structures. */
 #define TYPES_MOST 16
 #define DEPTH_MOST 4
@@ -43,23 +43,46 @@ peel(Dwarf_Die *die)
 
 /* --- structures -------------------------------------------------------------------------- */
 
-static void
-keep(struct dwarf_structures *structures, Dwarf_Die *die, const char *name)
+/* The structure or union with its members, and its size. */
+static bool
+is_complete(Dwarf_Die *die, uint64_t *size)
 {
-	for (size_t i = 0; i < structures->count; i++) {
-		if (structures->found[i] || strcmp(name, structures->tag[i]) != 0 ||
-		    dwarf_hasattr(die, DW_AT_declaration))
+	const int tag = dwarf_tag(die);
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if ((tag != DW_TAG_structure_type && tag != DW_TAG_union_type) ||
+	    dwarf_hasattr(die, DW_AT_declaration) ||
+	    dwarf_attr(die, DW_AT_byte_size, &attribute) == NULL ||
+	    dwarf_formudata(&attribute, &value) != 0)
+		return false;
+	*size = value;
+	return true;
+}
+
+/* Is the entry, of that name, a structure that is wanted and not yet there? */
+static void
+keep(struct dwarf_structures *structures, Dwarf_Die *die, const char *name, bool is_typedef)
+{
+	for (size_t i = 0; i < DWARF_STRUCTURES_MOST; i++) {
+		const struct dwarf_structure *wanted = &structures->wanted[i];
+		const char *as = is_typedef ? wanted->type : wanted->tag;
+		Dwarf_Die peeled = *die;
+
+		if (structures->found[i] || wanted->tag == NULL || as == NULL ||
+		    strcmp(name, as) != 0 || !peel(&peeled) ||
+		    !is_complete(&peeled, &structures->size[i]))
 			continue;
 		structures->found[i] = true;
-		structures->die[i] = *die;
+		structures->die[i] = peeled;
 	}
 }
 
 static bool
 has_all(const struct dwarf_structures *structures)
 {
-	for (size_t i = 0; i < structures->count; i++)
-		if (!structures->found[i])
+	for (size_t i = 0; i < DWARF_STRUCTURES_MOST; i++)
+		if (structures->wanted[i].tag != NULL && !structures->found[i])
 			return false;
 	return true;
 }
@@ -72,12 +95,13 @@ search_unit(struct dwarf_structures *structures, Dwarf_Die *unit)
 	if (dwarf_child(unit, &die) != 0)
 		return;
 	while (may_go_on(structures)) {
+		const int tag = dwarf_tag(&die);
 		const char *name = NULL;
 
-		if (dwarf_tag(&die) == DW_TAG_structure_type)
+		if (tag == DW_TAG_structure_type || tag == DW_TAG_typedef)
 			name = dwarf_diename(&die);
 		if (name != NULL)
-			keep(structures, &die, name);
+			keep(structures, &die, name, tag == DW_TAG_typedef);
 		if (dwarf_siblingof(&die, &next) != 0)
 			return;
 		die = next;
@@ -92,7 +116,8 @@ dwarf_structures_find(struct dwarf_structures *structures, Dwarf *dwarf)
 	Dwarf_Half version;
 	uint8_t type;
 
-	structures->until_ns = clock_now_ns() + TIME_MOST_NS;
+	if (structures->until_ns == 0)
+		structures->until_ns = clock_now_ns() + structures->time_ns;
 	while (!has_all(structures) && may_go_on(structures) &&
 	       dwarf_get_units(dwarf, unit, &unit, &version, &type, &top, &below) == 0)
 		search_unit(structures, &top);

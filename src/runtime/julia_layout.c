@@ -65,7 +65,7 @@ julia_layout_find(uint32_t version)
 
 enum { THREAD, TASK };
 
-static const char *const tags[] = { [THREAD] = "_jl_tls_states_t", [TASK] = "_jl_task_t" };
+#define TIME_MOST_NS (2 * NS_PER_SEC)
 
 #define TO(name) offsetof(struct julia_layout, name)
 #define PATHS_MOST 3
@@ -139,7 +139,11 @@ finish(struct julia_layout *layout)
 bool
 julia_layout_read(Dwarf *dwarf, uint32_t version, struct julia_layout *layout)
 {
-	struct dwarf_structures structures = { .tag = tags, .count = ARRAY_SIZE(tags) };
+	struct dwarf_structures structures = {
+		.wanted = { [THREAD] = { "_jl_tls_states_t", NULL },
+			    [TASK] = { "_jl_task_t", NULL } },
+		.time_ns = TIME_MOST_NS,
+	};
 	uint64_t unused;
 
 	dwarf_structures_find(&structures, dwarf);
