@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A linked program has some forty sections. */
-#define SECTIONS_MOST 4096
-
 /* Generic functions and closures have long names, none this long. */
 #define TEXT_MOST ((size_t)64 << 10)
 
@@ -17,6 +14,8 @@
 
 /* Where no section tells where the table is, this much of the file is looked through. */
 #define SEARCH_MOST (UINT64_C(256) << 20)
+/* So many headers that look right are tried: for each of them all data may be looked through. */
+#define HEADERS_MOST 16
 
 /* cmd/link/internal/ld/elf.go: the build ID. */
 #define NOTE_GO 4
@@ -73,9 +72,9 @@ use_header(struct go_table *table, const struct header *header)
 	return true;
 }
 
-/* The table that begins at the offset and has no more bytes than `size`. */
+/* The table that begins at the offset and has no more bytes than `size`: by its header alone. */
 static bool
-use_table(struct go_table *table, uint64_t offset, uint64_t size)
+try_table(struct go_table *table, uint64_t offset, uint64_t size)
 {
 	struct header header;
 
@@ -83,8 +82,7 @@ use_table(struct go_table *table, uint64_t offset, uint64_t size)
 	table->size = size < TABLE_MOST ? size : TABLE_MOST;
 	table->funcdata = 0;
 	return go_table_read(table, 0, &header, sizeof(header)) && use_header(table, &header) &&
-	       image_offset_to_vaddr(table->image, offset, &table->vaddr) &&
-	       go_table_find_text(table);
+	       image_offset_to_vaddr(table->image, offset, &table->vaddr);
 }
 
 bool
@@ -97,59 +95,12 @@ go_table_bounds(const struct go_table *table, uint32_t *low, uint32_t *high)
 
 /* --- where it is -------------------------------------------------------------------- */
 
-struct sections {
-	const struct image *image;
-	Elf64_Ehdr header;
-	Elf64_Shdr names;
-};
-
-static bool
-read_section(const struct sections *sections, uint64_t index, Elf64_Shdr *section)
-{
-	const Elf64_Ehdr *header = &sections->header;
-
-	return index < header->e_shnum && header->e_shoff < sections->image->size &&
-	       image_read_offset(sections->image, header->e_shoff + index * sizeof(*section),
-				 section, sizeof(*section));
-}
-
-static bool
-open_sections(struct sections *sections, const struct image *image)
-{
-	sections->image = image;
-	return image_read_offset(image, 0, &sections->header, sizeof(sections->header)) &&
-	       sections->header.e_shentsize == sizeof(Elf64_Shdr) &&
-	       sections->header.e_shnum <= SECTIONS_MOST &&
-	       read_section(sections, sections->header.e_shstrndx, &sections->names) &&
-	       sections->names.sh_type == SHT_STRTAB;
-}
-
-static bool
-section_is_called(const struct sections *sections, const Elf64_Shdr *section, const char *name)
-{
-	char text[32];
-	const size_t size = strlen(name) + 1;
-	const Elf64_Shdr *names = &sections->names;
-
-	return size <= sizeof(text) && section->sh_name < names->sh_size &&
-	       size <= names->sh_size - section->sh_name &&
-	       names->sh_offset < sections->image->size &&
-	       image_read_offset(sections->image, names->sh_offset + section->sh_name, text,
-				 size) &&
-	       memcmp(text, name, size) == 0;
-}
-
 static bool
 find_section(const struct image *image, const char *const *name, Elf64_Shdr *found)
 {
-	struct sections sections;
-
-	if (!open_sections(&sections, image))
-		return false;
-	for (uint64_t i = 1; read_section(&sections, i, found); i++)
-		for (size_t j = 0; name[j] != NULL; j++)
-			if (section_is_called(&sections, found, name[j]))
-				return true;
+	for (size_t i = 0; name[i] != NULL; i++)
+		if (image_find_section(image, name[i], found))
+			return true;
 	return false;
 }
 
@@ -217,7 +168,8 @@ go_table_is_likely(const struct image *image)
 
 struct search {
 	struct go_table *table;
-	uint64_t end; /* offset behind the segment */
+	uint64_t end;     /* offset behind the segment */
+	unsigned headers; /* that were tried */
 	bool found;
 };
 
@@ -233,8 +185,10 @@ search_piece(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
 		memcpy(&word, bytes + i, sizeof(word));
 		if (word != magics[0] && word != magics[1])
 			continue;
-		search->found = use_table(search->table, offset + i, search->end - offset - i);
-		if (search->found)
+		if (!try_table(search->table, offset + i, search->end - offset - i))
+			continue;
+		search->found = go_table_find_text(search->table);
+		if (search->found || ++search->headers == HEADERS_MOST)
 			return false;
 	}
 	return true;
@@ -244,14 +198,15 @@ static bool
 search_table(struct go_table *table)
 {
 	const struct image *image = table->image;
+	struct search search = { .table = table };
+	const struct go_scan scan = { search_piece, &search };
 	uint64_t left = SEARCH_MOST;
 
-	for (size_t i = 0; i < image->segment_count; i++) {
+	for (size_t i = 0; i < image->segment_count && search.headers < HEADERS_MOST; i++) {
 		const struct image_segment *segment = &image->segment[i];
 		const uint64_t size = segment->file_size < left ? segment->file_size : left;
-		struct search search = { table, segment->offset + segment->file_size, false };
-		const struct go_scan scan = { search_piece, &search };
 
+		search.end = segment->offset + segment->file_size;
 		go_image_scan(image, segment->offset, size, &scan);
 		if (search.found)
 			return true;
@@ -271,7 +226,7 @@ go_table_open(const struct image *image)
 	table = xcalloc(1, sizeof(*table));
 	table->image = image;
 	if (find_section(image, table_sections, &section) &&
-	    use_table(table, section.sh_offset, section.sh_size))
+	    try_table(table, section.sh_offset, section.sh_size) && go_table_find_text(table))
 		return table;
 	if (search_table(table))
 		return table;
