@@ -136,7 +136,8 @@ look_at_slots(struct sampler *sampler, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (tasks->look[i].state == TASK_NONE)
 			continue;
-		tasks->alive++;
+		tasks->parked += tasks->look[i].state != TASK_RUNNING &&
+				 tasks->look[i].state != TASK_CALLING;
 		tasks->ready += tasks->look[i].state == TASK_READY;
 		/* tasks->slot is written up to tasks->again <= i alone. */
 		see(sampler, tasks->slot[i], &tasks->look[i], false);
@@ -175,7 +176,7 @@ look_at_all(struct sampler *sampler, size_t slots)
 	if (!sampler->config.all_tasks)
 		tasks->stride = ((uint64_t)slots + TASKS_MOST - 1) / TASKS_MOST *
 				sampler->pace.thin;
-	tasks->alive = tasks->ready = 0;
+	tasks->parked = tasks->ready = 0;
 	table_clear(&tasks->crowds);
 	/* Any one of so many in a row: those that were made in turns are not seen in turns. */
 	for (uint64_t from = 0; from < slots; from += tasks->stride) {
@@ -211,8 +212,8 @@ tasks_tick(struct sampler *sampler)
 	make_room(tasks, slots);
 	look_at_all(sampler, slots);
 	profile_set_ready(sampler->profile, (uint32_t)(tasks->ready * tasks->stride));
-	if (tasks->alive * tasks->stride > stats->tasks_most)
-		stats->tasks_most = (uint32_t)(tasks->alive * tasks->stride);
+	if (tasks->parked * tasks->stride > stats->tasks_most)
+		stats->tasks_most = (uint32_t)(tasks->parked * tasks->stride);
 	if (tasks->stride > stats->tasks_thinnest)
 		stats->tasks_thinnest = (uint32_t)tasks->stride;
 	/* So many have ended, or live no more at their address. Not before: who was carried at this

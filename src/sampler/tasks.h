@@ -77,7 +77,7 @@ struct tasks {
 	struct chain chain;
 	/* At this tick one in so many is looked at, and stands for them. */
 	uint64_t stride;
-	uint64_t alive, ready; /* so many were seen */
+	uint64_t parked, ready; /* so many were seen that no thread ran; these for want of one */
 	size_t again;        /* of `slot`: they are looked at once more */
 };
 
