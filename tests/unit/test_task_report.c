@@ -386,11 +386,6 @@ check_tracks(const char *path)
 	load.modules = modules;
 	assert_int_equal(recording_open(path, &recording, &err), 0);
 	assert_int_equal(recording_load(recording, &load, &err), 0);
-	view = view_create(load.profile, NULL, &(struct filter){ 0 }, VIEW_BY_ADDRESS);
-	input = input_of(view);
-	input.recordings = &recording;
-	input.recording_count = 1;
-	input.error = &err;
 	for (size_t i = 0; exporters[i] != NULL; i++) {
 		char *text = NULL;
 		size_t size;
@@ -398,6 +393,13 @@ check_tracks(const char *path)
 
 		if (exporters[i]->write == NULL || exporters[i]->binary)
 			continue;
+		view = view_create(load.profile, NULL, &(struct filter){ 0 },
+				   exporters[i]->by_address ? VIEW_BY_ADDRESS :
+							      VIEW_BY_FUNCTION);
+		input = input_of(view);
+		input.recordings = &recording;
+		input.recording_count = 1;
+		input.error = &err;
 		out = open_memstream(&text, &size);
 		exporters[i]->write(&input, out);
 		assert_int_equal(fclose(out), 0);
@@ -420,8 +422,8 @@ check_tracks(const char *path)
 						     "\"tid\":\"\""));
 		}
 		free(text);
+		view_free(view);
 	}
-	view_free(view);
 	recording_close(recording);
 	profile_free(load.profile);
 	modules_free(modules);
