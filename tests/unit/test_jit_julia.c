@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* test_jit_julia.c - a tree of object files in this program's memory: whole, and damaged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../src/target/jit_julia.h"
+#include "wallsample/base.h"
+
+#define NODES 100
+#define FILE_SIZE 4096
+
+/* As libstdc++ and LLVM have them. */
+struct node {
+	uint64_t color;
+	struct node *parent, *left, *right;
+	uint64_t code;
+	const struct object *object;
+} __attribute__((aligned(16)));
+
+struct object {
+	uint64_t functions, type;
+	const void *file;
+	uint64_t size;
+} __attribute__((aligned(16)));
+
+struct listener {
+	uint64_t functions, compare;
+	struct node *self[4]; /* color, root, leftmost, rightmost */
+	uint64_t count;
+} __attribute__((aligned(16)));
+
+static struct node node[NODES];
+static struct object object[NODES];
+static struct listener listener;
+static struct listener *variable = &listener;
+static uint8_t file[NODES][FILE_SIZE];
+
+struct walk {
+	enum jit_walk result;
+	struct jit_listed *listed;
+	size_t capacity, count;
+};
+
+/* A tree of the first `count` nodes, in which the children of n are 2n + 1 and 2n + 2. */
+static int
+setup(void **state)
+{
+	(void)state;
+	memset(node, 0, sizeof(node));
+	variable = &listener;
+	listener = (struct listener){ .self = { NULL, &node[0], &node[1], &node[2] },
+				      .count = NODES };
+	for (size_t i = 0; i < NODES; i++) {
+		object[i] = (struct object){ .file = file[i], .size = FILE_SIZE };
+		node[i].object = &object[i];
+		node[i].parent = i > 0 ? &node[(i - 1) / 2] : (struct node *)&listener.self[0];
+		node[i].left = 2 * i + 1 < NODES ? &node[2 * i + 1] : NULL;
+		node[i].right = 2 * i + 2 < NODES ? &node[2 * i + 2] : NULL;
+	}
+	return 0;
+}
+
+static bool
+walk(struct walk *to, size_t most)
+{
+	struct jit_reader reader = { NULL, getpid() };
+	const uint64_t address = (uintptr_t)&variable;
+	struct jit_descriptor before;
+
+	*to = (struct walk){ .count = 0 };
+	if (!jit_julia_read(&reader, address, &before))
+		return false;
+	to->result = jit_julia_walk(&reader, address, &before, most, &to->listed, &to->capacity,
+				    &to->count);
+	return true;
+}
+
+static void
+expect(size_t count, enum jit_walk result, size_t most)
+{
+	struct walk done;
+
+	assert_true(walk(&done, most));
+	assert_int_equal(done.count, count);
+	assert_int_equal(done.result, result);
+	free(done.listed);
+}
+
+static void
+test_whole(void **state)
+{
+	bool found[NODES] = { false };
+	struct walk done;
+
+	(void)state;
+	assert_true(walk(&done, 1000));
+	assert_int_equal(done.result, JIT_WALK_WHOLE);
+	assert_int_equal(done.count, NODES);
+	for (size_t i = 0; i < NODES; i++) {
+		const uint64_t entry = done.listed[i].entry;
+		const size_t n = (size_t)((const struct node *)(uintptr_t)entry - node);
+
+		assert_true(n < NODES && !found[n]);
+		found[n] = true;
+		assert_int_equal(done.listed[i].address, (uintptr_t)file[n]);
+		assert_int_equal(done.listed[i].size, FILE_SIZE);
+	}
+	free(done.listed);
+	expect(7, JIT_WALK_CUT, 7);
+}
+
+/* No listener yet, none of its kind, and a tree without anything in it. */
+static void
+test_none(void **state)
+{
+	struct walk done;
+
+	(void)state;
+	variable = NULL;
+	assert_false(walk(&done, 1000));
+	variable = (struct listener *)(uintptr_t)0x123450;
+	assert_false(walk(&done, 1000));
+	variable = &listener;
+	listener.count = 0;
+	assert_false(walk(&done, 1000));
+	listener.count = UINT64_MAX;
+	assert_false(walk(&done, 1000));
+	listener.count = NODES;
+	listener.self[1] = (struct node *)(uintptr_t)8;
+	assert_false(walk(&done, 1000));
+}
+
+/* Rings end; what leads nowhere, or to no file, is left out, and the rest is good. */
+static void
+test_damage(void **state)
+{
+	(void)state;
+	node[5].left = &node[0];
+	node[6].right = &node[6];
+	expect(NODES - 19, JIT_WALK_CUT, 1000);
+	setup(NULL);
+	node[99].object = NULL;
+	node[98].object = (const struct object *)(uintptr_t)0x123450;
+	object[97].size = 8;
+	object[96].file = (const void *)UINTPTR_MAX;
+	node[95].left = (struct node *)(uintptr_t)0x123450;
+	node[94].right = (struct node *)(UINTPTR_MAX - 15);
+	expect(NODES - 4, JIT_WALK_CUT, 1000);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_whole, setup),
+		cmocka_unit_test_setup(test_none, setup),
+		cmocka_unit_test_setup(test_damage, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
