@@ -13,7 +13,8 @@
 #include "julia_scene.h"
 #include "wallsample/base.h"
 
-/* Pairs of names: it takes three looks to go through them, and the wanted one is among the last. */
+/* Pairs of names: it takes three looks to go through them, and the wanted one is among the
+ * last. */
 #define PAIRS UINT64_C(6000)
 #define PLACE (PAIRS - 7)
 
@@ -166,7 +167,8 @@ test_damage(void **state)
 
 		memcpy(&address, (const char *)&module + damage[i].member, sizeof(address));
 		scene_put(scene, address + damage[i].offset, damage[i].value, damage[i].size);
-		if (damage[i].value == UINT64_MAX && damage[i].member == offsetof(struct made_module, array))
+		if (damage[i].value == UINT64_MAX &&
+		    damage[i].member == offsetof(struct made_module, array))
 			scene_put(scene, module.array, SCENE_BASE + SCENE_SIZE - 32, 8);
 		assert_false(has_after(scene, 30));
 		scene_free(scene);
