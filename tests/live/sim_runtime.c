@@ -207,6 +207,10 @@ look_at_some(struct sim *sim, const uint32_t *slot, size_t count, struct task *o
 static void
 look(void *state, const uint32_t *slot, size_t count, struct task *out)
 {
+	/* as runtime_kind.h promises it */
+	for (size_t i = 1; i < count; i++)
+		if (slot[i] <= slot[i - 1])
+			abort();
 	for (size_t at = 0; at < count; at += LOOKS_AT_ONCE)
 		look_at_some(state, slot + at,
 			     count - at < LOOKS_AT_ONCE ? count - at : LOOKS_AT_ONCE, out + at);
