@@ -183,7 +183,7 @@ julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *place)
 		const struct thread before = tasks->thread[i];
 
 		read_thread(tasks, address[i], i < known ? &before : NULL, &tasks->thread[i]);
-		if (tasks->thread[i].length > TASK_SLOTS_MOST - slots)
+		if (slots + tasks->thread[i].length > TASK_SLOTS_MOST)
 			tasks->thread[i].length = 0;
 		tasks->thread[i].first = (uint32_t)slots + 1;
 		slots += 1 + (size_t)tasks->thread[i].length;
