@@ -50,7 +50,7 @@ static const char *const julia_names[] = {
 	"ctx_switch", "jl_switch", "ijl_switch", "jl_swap_fiber", "jl_start_fiber_swap",
 	"jl_task_get_next", "ijl_task_get_next",
 	/* of Base */
-	"wait", "_trywait", "try_yieldto", "yieldto", "task_done_hook",
+	"wait", "_trywait", "try_yieldto", "yieldto", "yield", "task_done_hook",
 	/* a channel: take! and put! stay */
 	"take_buffered", "take_unbuffered", "put_buffered", "put_unbuffered",
 };

@@ -295,7 +295,8 @@ EXTRA_DIST += $(live_go_tests) tests/live/go_common.sh \
 	tests/live/targets/go_shapes.go tests/live/targets/go_tasks.go
 
 # Tasks of Julia, if it is there.
-TESTS += tests/live/julia.sh
-EXTRA_DIST += tests/live/julia.sh tests/live/targets/julia_tasks.jl
+TESTS += tests/live/julia.sh tests/live/julia_demos.sh
+EXTRA_DIST += tests/live/julia.sh tests/live/targets/julia_tasks.jl \
+	tests/live/julia_demos.sh tests/live/targets/julia_demos.jl
 check_PROGRAMS += tests/live/list_tasks
 tests_live_list_tasks_LDADD = $(WALLSAMPLE_LIBS)
