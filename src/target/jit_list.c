@@ -46,6 +46,12 @@ jit_read(struct jit_reader *reader, uint64_t address, void *to, size_t size)
 	return read;
 }
 
+bool
+jit_list_read(struct jit_reader *reader, uint64_t address, struct jit_descriptor *descriptor)
+{
+	return jit_read(reader, address, descriptor, sizeof(*descriptor));
+}
+
 enum jit_walk
 jit_list_walk(struct jit_reader *reader, uint64_t address, const struct jit_descriptor *before,
 	      size_t most, struct jit_listed **listed, size_t *capacity, size_t *count)
@@ -70,7 +76,8 @@ jit_list_walk(struct jit_reader *reader, uint64_t address, const struct jit_desc
 			break;
 		}
 		*listed = xgrow(*listed, capacity, *count + 1, sizeof(**listed));
-		(*listed)[(*count)++] = (struct jit_listed){ at, entry.address, entry.size };
+		(*listed)[(*count)++] = (struct jit_listed){
+			.entry = at, .address = entry.address, .size = entry.size };
 	}
 	table_release(&seen);
 	if (!jit_read(reader, address, &after, sizeof(after)) ||

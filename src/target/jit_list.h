@@ -28,6 +28,7 @@ struct jit_entry {
 struct jit_listed {
 	uint64_t entry; /* where it lies */
 	uint64_t address, size;
+	uint64_t start, end;   /* unwind tables alone: of the code that they are of; else 0 */
 };
 
 /* Reads memory of the target; `tid` is that of a thread that lives. */
@@ -38,6 +39,9 @@ struct jit_reader {
 
 /* All bytes or false; stays right when the first thread has ended before others. */
 bool jit_read(struct jit_reader *reader, uint64_t address, void *to, size_t size);
+
+bool jit_list_read(struct jit_reader *reader, uint64_t address,
+		   struct jit_descriptor *descriptor);
 
 enum jit_walk {
 	JIT_WALK_WHOLE,

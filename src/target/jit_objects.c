@@ -9,6 +9,8 @@
 
 #include "jit_elf.h"
 #include "jit_list.h"
+#include "jit_print.h"
+#include "jit_unwind.h"
 #include "jit_watch.h"
 #include "wallsample/table.h"
 
@@ -21,13 +23,6 @@
 
 /* Files that are looked at again after a walk, whether they are still the same. */
 #define VERIFY_MOST 256
-
-/*
- * What a file is recognised by, besides its place and size: its ends. At one or the other
- * are the section headers, which hold the addresses of the code.
- */
-#define HEAD_SIZE ((uint64_t)1 << 10)
-#define TAIL_SIZE ((uint64_t)4 << 10)
 
 /* Pieces of code in all files together: each time that one comes, all are put in order. */
 #define PIECES_MAX ((size_t)4 * JIT_OBJECTS_MAX)
@@ -129,50 +124,17 @@ forget_unwatched(struct jit_objects *o)
 	o->count = kept;
 }
 
-/* The hash of what a file is recognised by; the tail does not overlap the head. */
-static uint64_t
-hash_bytes(uint64_t hash, const uint8_t *bytes, size_t size)
-{
-	for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
-		size_t part = size - at < sizeof(uint64_t) ? size - at : sizeof(uint64_t);
-		uint64_t word = 0;
-
-		memcpy(&word, bytes + at, part);
-		hash = hash_u64(hash ^ word) + at;
-	}
-	return hash;
-}
-
-struct ends {
-	uint64_t head, tail; /* sizes */
-};
-
-static struct ends
-ends_of(uint64_t size)
-{
-	struct ends ends = { .head = size < HEAD_SIZE ? size : HEAD_SIZE };
-
-	ends.tail = size - ends.head < TAIL_SIZE ? size - ends.head : TAIL_SIZE;
-	return ends;
-}
-
-static uint64_t
-print_of(const uint8_t *head, const uint8_t *tail, struct ends ends)
-{
-	return hash_bytes(hash_bytes(1, head, ends.head), tail, ends.tail);
-}
-
 /* Is it still the file that was copied, as far as can be told? */
 static bool
 is_same(struct jit_objects *o, const struct object *object)
 {
-	uint8_t head[HEAD_SIZE], tail[TAIL_SIZE];
+	uint8_t head[JIT_HEAD_SIZE], tail[JIT_TAIL_SIZE];
 	uint64_t address = object->listed.address, size = object->listed.size;
-	struct ends ends = ends_of(size);
+	struct jit_ends ends = jit_ends_of(size);
 
 	return !object->copied || !jit_read(&o->reader, address, head, ends.head) ||
 	       !jit_read(&o->reader, address + size - ends.tail, tail, ends.tail) ||
-	       print_of(head, tail, ends) == object->print;
+	       jit_print_of(head, tail, ends) == object->print;
 }
 
 /* An allocator gives the place of an old file to a new one, often of the same size. */
@@ -312,7 +274,7 @@ add_mappings(struct content *content, const struct jit_elf *elf, const struct im
 
 /* Makes a module of the copy. CONTENT_NONE, with a warning, when it is of no use. */
 static uint32_t
-make_content(struct jit_objects *o)
+make_content(struct jit_objects *o, uint64_t size)
 {
 	const struct jit_elf_memory memory = { read_code, o };
 	const struct jit_listed listed = o->copied;
@@ -321,7 +283,7 @@ make_content(struct jit_objects *o)
 	uint32_t module;
 
 	o->copy = NULL;
-	if (!jit_elf_open(&elf, bytes, listed.size, &memory)) {
+	if (!jit_elf_open(&elf, bytes, size, &memory)) {
 		warn(o, &listed, elf.why);
 		return CONTENT_NONE;
 	}
@@ -332,7 +294,7 @@ make_content(struct jit_objects *o)
 		jit_elf_release(&elf);
 		return CONTENT_NONE;
 	}
-	o->total_size += listed.size;
+	o->total_size += size;
 	o->pieces += elf.range_count;
 	o->content = xgrow(o->content, &o->content_capacity, o->content_count + 1,
 			   sizeof(*o->content));
@@ -344,15 +306,18 @@ make_content(struct jit_objects *o)
 static void
 settle(struct jit_objects *o, struct object *object)
 {
-	uint64_t size = object->listed.size, hash = hash_bytes(2, o->copy, size);
-	struct ends ends = ends_of(size);
+	uint64_t size = object->listed.size, hash;
+	struct jit_ends ends = jit_ends_of(size);
 	uint32_t content;
 
 	object->copied = true;
-	object->print = print_of(o->copy, o->copy + size - ends.tail, ends);
+	object->print = jit_print_of(o->copy, o->copy + size - ends.tail, ends);
+	if (object->listed.start != 0)
+		o->copy = jit_unwind_wrap(o->copy, &object->listed, &size);
+	hash = jit_hash_bytes(2, o->copy, size);
 	/* Code that is made again, as databases do for each query, is the same module. */
 	if (!table_find(&o->by_content, hash, size, &content)) {
-		content = make_content(o);
+		content = make_content(o, size);
 		if (content != CONTENT_NONE)
 			*table_place(&o->by_content, hash, size, 0, NULL) = content;
 	}
@@ -364,11 +329,15 @@ settle(struct jit_objects *o, struct object *object)
 }
 
 static const char *
-why_refused(const struct jit_objects *o, uint64_t size)
+why_refused(const struct jit_objects *o, const struct jit_listed *listed)
 {
-	if (size > JIT_OBJECT_MAX_SIZE)
+	/* Code is added to what is tables alone. */
+	const uint64_t size = listed->size + (listed->end - listed->start);
+
+	if (listed->size > JIT_OBJECT_MAX_SIZE)
 		return "it is too large";
-	if (o->content_count >= JIT_OBJECTS_MAX || size > JIT_OBJECTS_MAX_SIZE - o->total_size)
+	if (o->content_count >= JIT_OBJECTS_MAX || o->total_size > JIT_OBJECTS_MAX_SIZE ||
+	    size > JIT_OBJECTS_MAX_SIZE - o->total_size)
 		return "there is too much of such code";
 	return NULL;
 }
@@ -378,7 +347,7 @@ static void
 copy_piece(struct jit_objects *o, struct object *object)
 {
 	const struct jit_listed *listed = &object->listed;
-	const char *why = why_refused(o, listed->size);
+	const char *why = why_refused(o, listed);
 	uint64_t part;
 
 	if (o->copy != NULL && memcmp(&o->copied, listed, sizeof(*listed)) != 0) {
@@ -438,30 +407,46 @@ copy_some(struct jit_objects *o)
 	}
 }
 
-/* What several entries have is told once: where it is first in the list. */
-static void
-tell_maps(struct jit_objects *o)
-{
-	struct mapping *all = NULL;
-	size_t capacity = 0, count = 0;
+struct telling {
+	struct mapping *all;
+	size_t capacity, count;
+};
 
-	for (size_t i = 0; i < o->content_count; i++)
-		o->content[i].told = false;
+/* What several entries have is told once: where it is first in the list. `bare`: those that are
+ * unwind tables alone. */
+static void
+add_told(struct jit_objects *o, struct telling *to, bool bare)
+{
 	for (size_t i = 0; i < o->count; i++) {
+		const struct object *object = &o->object[i];
 		struct content *content;
 
-		if (o->object[i].state != OBJECT_READY)
+		if (object->state != OBJECT_READY || (object->listed.start != 0) != bare)
 			continue;
-		content = &o->content[o->object[i].content];
+		content = &o->content[object->content];
 		if (content->told)
 			continue;
 		content->told = true;
-		all = xgrow(all, &capacity, count + content->mapping_count, sizeof(*all));
-		memcpy(all + count, content->mapping, content->mapping_count * sizeof(*all));
-		count += content->mapping_count;
+		to->all = xgrow(to->all, &to->capacity, to->count + content->mapping_count,
+				sizeof(*to->all));
+		memcpy(to->all + to->count, content->mapping,
+		       content->mapping_count * sizeof(*to->all));
+		to->count += content->mapping_count;
 	}
-	maps_set_objects(o->maps, all, count);
-	free(all);
+}
+
+/* Of two that overlap the first stays: files that have more than tables come first. */
+static void
+tell_maps(struct jit_objects *o)
+{
+	struct telling to = { .all = NULL };
+
+	for (size_t i = 0; i < o->content_count; i++)
+		o->content[i].told = false;
+	add_told(o, &to, false);
+	add_told(o, &to, true);
+	maps_set_objects(o->maps, to.all, to.count);
+	free(to.all);
 	o->changed = false;
 }
 

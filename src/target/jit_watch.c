@@ -13,6 +13,25 @@
 
 const struct symbol_wanted jit_watch_wanted = { .name = "__jit_debug_descriptor" };
 
+enum { DESCRIPTOR, LIST_ADDRESS };
+
+static const struct symbol_wanted wanted[] = {
+	[DESCRIPTOR] = { .name = "__jit_debug_descriptor" },
+	[LIST_ADDRESS] = { .name = "_U_dyn_info_list_addr", .code = true },
+};
+
+static const struct {
+	bool (*read)(struct jit_reader *reader, uint64_t address,
+		     struct jit_descriptor *descriptor);
+	enum jit_walk (*walk)(struct jit_reader *reader, uint64_t address,
+			      const struct jit_descriptor *before, size_t most,
+			      struct jit_listed **listed, size_t *capacity, size_t *count);
+} kinds[] = {
+	[JIT_WATCH_DEBUGGERS] = { jit_list_read, jit_list_walk },
+	[JIT_WATCH_JULIA] = { jit_julia_read, jit_julia_walk },
+	[JIT_WATCH_UNWIND] = { jit_unwind_read, jit_unwind_walk },
+};
+
 void
 jit_watches_init(struct jit_watches *watches, const struct maps *maps)
 {
@@ -27,23 +46,36 @@ jit_watches_release(struct jit_watches *watches)
 	*watches = (struct jit_watches){ .count = 0 };
 }
 
+/* What was found in the module. */
+static void
+take_found(struct jit_watches *w, const struct image *image)
+{
+	const struct symbol_search_found *found = symbol_search_first(&w->search, DESCRIPTOR);
+	uint64_t *vaddr = w->descriptor[w->searched];
+
+	if (found != NULL)
+		vaddr[JIT_WATCH_DEBUGGERS] = found->vaddr;
+	found = symbol_search_first(&w->search, LIST_ADDRESS);
+	if (found != NULL)
+		vaddr[JIT_WATCH_UNWIND] = jit_unwind_address(image, found->vaddr);
+}
+
 /* Goes on with the module `searched`. True when that has been searched. */
 static bool
 search_module(struct jit_watches *w, uint64_t *budget)
 {
 	const struct module *module = modules_get(maps_modules(w->maps), (uint32_t)w->searched);
-	const struct symbol_search_found *found;
 
-	w->descriptor = xgrow(w->descriptor, &w->capacity, w->searched + 1, sizeof(uint64_t));
-	w->descriptor[w->searched] = 0;
+	w->descriptor = xgrow(w->descriptor, &w->capacity, w->searched + 1,
+			      sizeof(*w->descriptor));
+	memset(w->descriptor[w->searched], 0, sizeof(*w->descriptor));
 	if (module->kind != MODULE_FILE)
 		return true;
 	if (!w->searching)
-		symbol_search_init(&w->search, module->image, &jit_watch_wanted, 1);
+		symbol_search_init(&w->search, module->image, wanted, ARRAY_SIZE(wanted));
 	w->searching = !symbol_search_step(&w->search, budget);
-	found = symbol_search_first(&w->search, 0);
-	if (!w->searching && found != NULL)
-		w->descriptor[w->searched] = found->vaddr;
+	if (!w->searching)
+		take_found(w, module->image);
 	return !w->searching;
 }
 
@@ -61,7 +93,8 @@ search_modules(struct jit_watches *w)
 	bool found = false;
 
 	while (is_searching(w) && budget > 0 && search_module(w, &budget)) {
-		found |= w->descriptor[w->searched] != 0;
+		for (size_t kind = 0; kind < JIT_WATCH_KINDS; kind++)
+			found |= w->descriptor[w->searched][kind] != 0;
 		w->searched++;
 	}
 	return found;
@@ -85,7 +118,21 @@ place_watch(const struct jit_watches *w, struct jit_watch placed[JIT_WATCHES_MAX
 
 	if (*count == JIT_WATCHES_MAX || find_watch(placed, *count, fresh->address) != NULL)
 		return;
-	placed[(*count)++] = old != NULL && old->julia == fresh->julia ? *old : *fresh;
+	placed[(*count)++] = old != NULL && old->kind == fresh->kind ? *old : *fresh;
+}
+
+static void
+place_of_module(const struct jit_watches *w, struct jit_watch placed[JIT_WATCHES_MAX],
+		size_t *count, const struct mapping *mapping)
+{
+	for (size_t kind = 0; kind < JIT_WATCH_KINDS; kind++) {
+		const uint64_t vaddr = w->descriptor[mapping->module][kind];
+		const struct jit_watch fresh = { .address = vaddr + mapping->bias,
+						 .kind = (enum jit_watch_kind)kind };
+
+		if (vaddr != 0)
+			place_watch(w, placed, count, &fresh);
+	}
 }
 
 /* Where the descriptors are now: their modules may have come, gone, or moved. */
@@ -95,19 +142,14 @@ place_watches(struct jit_watches *w)
 	struct jit_watch placed[JIT_WATCHES_MAX], fresh;
 	size_t count = 0;
 
-	fresh = (struct jit_watch){ .address = w->julia.variable, .julia = true };
+	fresh = (struct jit_watch){ .address = w->julia.variable, .kind = JIT_WATCH_JULIA };
 	if (fresh.address != 0)
 		place_watch(w, placed, &count, &fresh);
 	for (size_t i = 0; i < maps_count(w->maps); i++) {
 		const struct mapping *mapping = maps_at(w->maps, i);
 
-		if (mapping->image == NULL || mapping->module >= w->searched ||
-		    w->descriptor[mapping->module] == 0)
-			continue;
-		fresh = (struct jit_watch){
-			.address = w->descriptor[mapping->module] + mapping->bias,
-		};
-		place_watch(w, placed, &count, &fresh);
+		if (mapping->image != NULL && mapping->module < w->searched)
+			place_of_module(w, placed, &count, mapping);
 	}
 	memcpy(w->watch, placed, count * sizeof(*placed));
 	w->count = count;
@@ -130,8 +172,7 @@ bool
 jit_watch_read(const struct jit_watch *watch, struct jit_reader *reader,
 	       struct jit_descriptor *descriptor)
 {
-	return watch->julia ? jit_julia_read(reader, watch->address, descriptor) :
-			      jit_read(reader, watch->address, descriptor, sizeof(*descriptor));
+	return kinds[watch->kind].read(reader, watch->address, descriptor);
 }
 
 enum jit_walk
@@ -139,8 +180,8 @@ jit_watch_walk(const struct jit_watch *watch, struct jit_reader *reader,
 	       const struct jit_descriptor *before, size_t most, struct jit_listed **listed,
 	       size_t *capacity, size_t *count)
 {
-	return (watch->julia ? jit_julia_walk : jit_list_walk)(reader, watch->address, before,
-							       most, listed, capacity, count);
+	return kinds[watch->kind].walk(reader, watch->address, before, most, listed, capacity,
+				       count);
 }
 
 bool

@@ -4,13 +4,14 @@
  * purpose.
  *
  * Each module's symbols are searched once. A descriptor is watched as long as its module is
- * mapped. Julia's variable is watched like one (jit_julia.h).
+ * mapped. Julia's variable (jit_julia.h) and libunwind's list (jit_unwind.h) are watched like one.
  */
 #ifndef WALLSAMPLE_TARGET_JIT_WATCH_H
 #define WALLSAMPLE_TARGET_JIT_WATCH_H
 
 #include "jit_julia.h"
 #include "jit_list.h"
+#include "jit_unwind.h"
 #include "wallsample/maps.h"
 #include "wallsample/symbol_search.h"
 
@@ -20,10 +21,12 @@
 /* The variable whose address they are. */
 extern const struct symbol_wanted jit_watch_wanted;
 
+enum jit_watch_kind { JIT_WATCH_DEBUGGERS, JIT_WATCH_JULIA, JIT_WATCH_UNWIND, JIT_WATCH_KINDS };
+
 /* One descriptor in the target; all but the address is for the user of the watches. */
 struct jit_watch {
 	uint64_t address;
-	bool julia; /* it is Julia's variable */
+	enum jit_watch_kind kind;
 	struct jit_descriptor last; /* as of the last good walk */
 	bool walked;
 	uint64_t not_before_ns, due_ns; /* of the next walk */
@@ -37,7 +40,8 @@ struct jit_watches {
 
 	const struct maps *maps;     /* borrowed */
 	uint64_t generation;         /* of the maps when the watches were placed */
-	uint64_t *descriptor;        /* by module: vaddr; 0: none, or not searched */
+	/* By module: vaddr, of what has a symbol; 0: none, or not searched. */
+	uint64_t (*descriptor)[JIT_WATCH_KINDS];
 	size_t searched, capacity;   /* modules below have been searched */
 	struct symbol_search search; /* of the module `searched`, if `searching` */
 	bool searching;

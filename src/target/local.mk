@@ -25,6 +25,10 @@ libwallsample_a_SOURCES += \
 	src/target/jit_list.c \
 	src/target/jit_list.h \
 	src/target/jit_objects.c \
+	src/target/jit_print.c \
+	src/target/jit_print.h \
+	src/target/jit_unwind.c \
+	src/target/jit_unwind.h \
 	src/target/jit_watch.c \
 	src/target/jit_watch.h \
 	src/target/launch.c \
