@@ -1,9 +1,11 @@
 # Unit tests of src/target.
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_attach tests/unit/test_go_table tests/unit/test_image tests/unit/test_jit_elf \
-	tests/unit/test_jit_julia tests/unit/test_jit_objects tests/unit/test_launch tests/unit/test_maps tests/unit/test_process
+	tests/unit/test_jit_julia tests/unit/test_jit_objects tests/unit/test_jit_unwind \
+	tests/unit/test_launch tests/unit/test_maps tests/unit/test_process
 TESTS += tests/unit/test_attach tests/unit/test_go_table tests/unit/test_image tests/unit/test_jit_elf \
-	tests/unit/test_jit_julia tests/unit/test_jit_objects tests/unit/test_launch tests/unit/test_maps tests/unit/test_process
+	tests/unit/test_jit_julia tests/unit/test_jit_objects tests/unit/test_jit_unwind \
+	tests/unit/test_launch tests/unit/test_maps tests/unit/test_process
 if ARCH_X86_64
 check_PROGRAMS += tests/unit/test_core
 TESTS += tests/unit/test_core
@@ -35,6 +37,10 @@ tests_unit_test_jit_elf_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_jit_julia_SOURCES = tests/unit/test_jit_julia.c
 tests_unit_test_jit_julia_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_jit_julia_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_jit_unwind_SOURCES = tests/unit/test_jit_unwind.c tests/unit/made_object.c \
+	tests/unit/made_object.h
+tests_unit_test_jit_unwind_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_jit_unwind_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_jit_objects_SOURCES = tests/unit/test_jit_objects.c tests/unit/made_object.c \
 	tests/unit/made_object.h
 tests_unit_test_jit_objects_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
