@@ -136,7 +136,7 @@ go_function_is_own(const char *name)
 	const size_t path = strcspn(name, "([{ ");
 	const char *slash = memchr(name, '/', path);
 
-	if (strcspn(name, ":") < path || go_function_is_wrapper(name))
+	if (strcspn(name, ":") < path)
 		return false;
 	if (slash != NULL)
 		return memchr(name, '.', (size_t)(slash - name)) != NULL;

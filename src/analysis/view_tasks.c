@@ -15,9 +15,32 @@
 
 /* --- functions of Go ---------------------------------------------------------------------- */
 
+/*
+ * Where the sources of Go's library lie: "/usr/local/go/src/", so long, by a file of the runtime's;
+ * 0: not known, or a program that was built without the places of its sources (-trimpath).
+ */
+static size_t
+library_length(const struct view_function *function)
+{
+	const char *at = function->file != NULL ? strstr(function->file, "/src/runtime/") : NULL;
+
+	return at != NULL ? (size_t)(at - function->file) + strlen("/src/") : 0;
+}
+
+/* A package of a module without a dot in its path is called as one of the library might be. */
+static bool
+is_own(const struct view_function *function, const struct view_function *library, size_t length)
+{
+	if (length > 0 && function->file != NULL && function->file[0] == '/')
+		return strncmp(function->file, library->file, length) != 0;
+	return go_function_is_own(function->name);
+}
+
 void
 view_mark_program(struct view *view)
 {
+	const struct view_function *library = NULL;
+	size_t length = 0;
 	struct table go; /* modules that Go's runtime is in */
 
 	table_init(&go);
@@ -25,9 +48,12 @@ view_mark_program(struct view *view)
 		struct view_function *function = &view->function[i];
 
 		function->program = function->script;
-		if (function->module_id != MODULE_NONE &&
-		    strncmp(function->name, "runtime.", strlen("runtime.")) == 0)
-			table_place(&go, function->module_id, 0, 0, NULL);
+		if (function->module_id == MODULE_NONE ||
+		    strncmp(function->name, "runtime.", strlen("runtime.")) != 0)
+			continue;
+		table_place(&go, function->module_id, 0, 0, NULL);
+		if (length == 0 && (length = library_length(function)) > 0)
+			library = function;
 	}
 	for (size_t i = 0; go.count > 0 && i < view->function_count; i++) {
 		struct view_function *function = &view->function[i];
@@ -35,7 +61,7 @@ view_mark_program(struct view *view)
 
 		if (function->known && function->module_id != MODULE_NONE &&
 		    table_find(&go, function->module_id, 0, &found))
-			function->program |= go_function_is_own(function->name);
+			function->program |= is_own(function, library, length);
 	}
 	table_release(&go);
 }

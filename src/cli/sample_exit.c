@@ -27,9 +27,9 @@ sample_exit_status(const struct sampler_stats *stats, struct strbuf *why)
 {
 	uint64_t failed = 0, broken = 0, walks = 0;
 
-	/* --nonblocking leaves running threads alone on purpose, and threads may end */
+	/* --nonblocking leaves running threads alone on purpose; threads and tasks may end */
 	for (int i = 0; i < FAILURE_COUNT; i++)
-		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED)
+		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED)
 			failed += stats->failed[i];
 	for (int i = 0; i < CHAIN_END_COUNT; i++) {
 		walks += stats->chains[i];

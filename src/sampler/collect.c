@@ -396,6 +396,7 @@ while_held(void *context)
 	struct sampler *sampler = context;
 
 	tasks_of_held(sampler);
+	tasks_while_held(sampler);
 
 	for (size_t i = 0; i < sampler->sleepers.count; i++) {
 		struct pending *pending = &sampler->sleepers.pending[i];

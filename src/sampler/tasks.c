@@ -8,6 +8,8 @@
 
 /* Of more than so many a random part is looked at each tick: 20 ms of work. */
 #define TASKS_MOST 20000
+/* So many are looked at while all threads are held, for some milliseconds: more only afterwards. */
+#define HELD_MOST 2000
 /* A stack that is as it was, by how often its task has run, is read all the same once in so many
  * ticks: the count is one modulo 256. */
 #define CHECK_TICKS 16
@@ -43,15 +45,6 @@ static struct tracked *
 thread_of(struct sampler *sampler, const struct task *task)
 {
 	return task->tid > 0 ? thread_of_tid(sampler, task->tid) : NULL;
-}
-
-/* Its thread had a sample, of another task that it ran then: this one has been taken up since. */
-static bool
-has_thread(struct sampler *sampler, const struct task *task)
-{
-	const struct tracked *thread = thread_of(sampler, task);
-
-	return thread != NULL && thread->task != THREAD_NONE;
 }
 
 /* Its sample is, or will be, that of its thread. */
@@ -103,8 +96,10 @@ see(struct sampler *sampler, uint32_t slot, const struct task *task, bool again)
 	if (!again)
 		tasks->slot[tasks->again++] = slot;
 	else
-		task_fail(sampler, sight, task->state == TASK_MOVING || has_thread(sampler, task) ?
-					     FAILURE_TASK_MOVED : FAILURE_TASK_UNCAUGHT);
+		/* Its thread had a sample, of what it did before it took this one up. */
+		task_fail(sampler, sight,
+			  task->state == TASK_MOVING || thread_of(sampler, task) != NULL ?
+				  FAILURE_TASK_MOVED : FAILURE_TASK_UNCAUGHT);
 }
 
 /*
@@ -195,20 +190,21 @@ look_at_all(struct sampler *sampler, size_t slots)
 		look_at_slots(sampler, count);
 }
 
-void
-tasks_tick(struct sampler *sampler)
+/* Who wants certain threads alone has no use for what runs on none. */
+static bool
+are_wanted(const struct sampler *sampler)
+{
+	return sampler->runtimes != NULL && !sampler->config.threads_only &&
+	       sampler->config.selected == NULL && sampler->tasks.last_tick != sampler->tick;
+}
+
+static void
+tick(struct sampler *sampler, size_t slots)
 {
 	struct tasks *tasks = &sampler->tasks;
 	struct sampler_stats *stats = &sampler->stats;
-	size_t slots;
 
-	/* Who wants certain threads alone has no use for what runs on none. */
-	if (sampler->runtimes == NULL || sampler->config.threads_only ||
-	    sampler->config.selected != NULL)
-		return;
-	slots = runtimes_task_slots(sampler->runtimes);
-	if (slots == 0)
-		return;
+	tasks->last_tick = sampler->tick;
 	make_room(tasks, slots);
 	look_at_all(sampler, slots);
 	profile_set_ready(sampler->profile, (uint32_t)(tasks->ready * tasks->stride));
@@ -220,4 +216,28 @@ tasks_tick(struct sampler *sampler)
 	 * tick is among what is known. */
 	if (tasks->count > 2 * slots + TASKS_AT_ONCE)
 		tasks_forget(tasks);
+}
+
+void
+tasks_while_held(struct sampler *sampler)
+{
+	size_t slots;
+
+	if (!sampler->config.all_tasks || !are_wanted(sampler))
+		return;
+	slots = runtimes_task_slots(sampler->runtimes);
+	if (slots > 0 && slots <= HELD_MOST)
+		tick(sampler, slots);
+}
+
+void
+tasks_tick(struct sampler *sampler)
+{
+	size_t slots;
+
+	if (!are_wanted(sampler))
+		return;
+	slots = runtimes_task_slots(sampler->runtimes);
+	if (slots > 0)
+		tick(sampler, slots);
 }

@@ -77,6 +77,7 @@ struct tasks {
 	struct chain chain;
 	/* At this tick one in so many is looked at, and stands for them. */
 	uint64_t stride;
+	uint32_t last_tick;  /* at which they were looked at */
 	uint64_t parked, ready; /* so many were seen that no thread ran; these for want of one */
 	size_t again;        /* of `slot`: they are looked at once more */
 };
@@ -89,6 +90,8 @@ void tasks_forget(struct tasks *tasks);
 /* Adds the tick's samples of those that no thread runs. After those of the threads, which say who
  * is run. */
 void tasks_tick(struct sampler *sampler);
+/* The same for a dump, while all threads are held that ran: none of the tasks can move then. */
+void tasks_while_held(struct sampler *sampler);
 
 /* --- task_sample.c */
 struct tracked_task *task_tracked(struct sampler *sampler, const struct task_sight *sight);

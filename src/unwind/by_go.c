@@ -104,7 +104,8 @@ table_of(struct state *state, const struct mapping *mapping)
 
 /*
  * What the flags do not tell. The program's first instructions have nothing above them; a signal
- * handler has, whatever the flags say; and preemption and faults make as if the code that they
+ * handler has, whatever the flags say; what C calls in Go goes on where Go has called C, on both
+ * of its stacks; and preemption and faults make as if the code that they
  * interrupt had called a function.
  */
 static const struct {
@@ -119,6 +120,7 @@ static const struct {
 	{ "runtime.cgoSigtramp", KIND_STEP, false },
 	{ "runtime.sigreturn", KIND_SIGRETURN, false },
 	{ "runtime.sigreturn__sigaction", KIND_SIGRETURN, false },
+	{ "runtime.cgocallback", KIND_STEP, false },
 	{ "runtime.asyncPreempt", KIND_STEP, true },
 	{ "runtime.sigpanic", KIND_STEP, true },
 	{ "runtime.sigpanic0", KIND_STEP, true },
