@@ -180,6 +180,21 @@ write_guessed(struct closing *c)
 	end_field(c, "Guessed");
 }
 
+/* Tasks that no thread runs are no part of it. */
+static int64_t
+threads_wall_ns(const struct profile *profile)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+
+		if (entry->carrier != 0 || !profile_thread(profile, entry->thread)->is_task)
+			ns += entry->ns[WEIGHT_WALL];
+	}
+	return ns;
+}
+
 static void
 write_stops(struct closing *c)
 {
@@ -201,7 +216,7 @@ write_stops(struct closing *c)
 	if (c->input->part == NULL) {
 		strbuf_add_text(&c->sb, "; together ");
 		quantity_add_share(&c->sb, (double)stops->sum,
-				   (double)view_unfiltered_ns(c->input->view));
+				   (double)threads_wall_ns(view_profile(c->input->view)));
 		strbuf_add_text(&c->sb, " of the threads' wall time");
 	}
 	end_field(c, "Stops");

@@ -332,6 +332,29 @@ check_table(const struct profile *profile)
 	assert_int_equal(profile_ready_most(profile), 10);
 }
 
+/* Stops are a share of what threads did, not of what tasks waited. */
+static void
+check_stops(const struct profile *profile)
+{
+	struct view *view = view_create(profile, NULL, &(struct filter){ 0 }, VIEW_BY_FUNCTION);
+	struct export_input input = input_of(view);
+	struct sampler_stats stopped = stats;
+	struct task_table table;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	task_table_make(view, &table);
+	histogram_add(&stopped.stop_ns, (uint64_t)table.threads_ns / 10);
+	input.stats = &stopped;
+	exporter_by_name("text")->write(&input, out);
+	assert_int_equal(fclose(out), 0);
+	assert_non_null(strstr(text, "; together 10.00% of the"));
+	free(text);
+	task_table_release(&table);
+	view_free(view);
+}
+
 /* --- tests ---------------------------------------------------------------------------------- */
 
 static void
@@ -342,6 +365,7 @@ test_report(void **state)
 
 	(void)state;
 	check_table(scene.profile);
+	check_stops(scene.profile);
 	check(scene.profile, &filter, "text", false, "tasks-report.txt");
 	check(scene.profile, &filter, "text", true, "tasks-report-threads.txt");
 	check(scene.profile, &filter, "folded", true, "tasks-by-thread.folded");
