@@ -18,7 +18,8 @@ struct list {
 	uint64_t first;
 };
 
-/* UNW_INFO_FORMAT_…: as the entry of a table counts from `base`, or its first number from `start`. */
+/* UNW_INFO_FORMAT_…: entries of a table count from `base`, or of the last their functions from
+ * `start`. */
 enum format { FORMAT_TABLE = 1, FORMAT_REMOTE_TABLE = 2, FORMAT_IP_OFFSET = 4 };
 
 struct info {
