@@ -81,6 +81,10 @@ sample_check_report(struct sample_run *run, struct error *err)
 			       options->tree ? "--tree" : "--focus", run->exporter->name);
 	if (rc == 0 && options->blame)
 		rc = check_blame(run, err);
+	if (rc == 0 && options->task_use == TASKS_OFF &&
+	    (options->created_by || options->task_count > 0))
+		rc = error_set(err, ERROR_USAGE, "--tasks=off has no tasks, and %s is about them",
+			       options->created_by ? "--created-by" : "--task");
 	if (rc == 0)
 		rc = part_check_words(options, err);
 	return rc == 0 ? make_filter(run, err) : rc;

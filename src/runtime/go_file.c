@@ -68,6 +68,59 @@ step_data(struct go_file_search *search, uint64_t *budget)
 	return false;
 }
 
+/* Is it the string header of a released version's name? Others have no patch number. */
+static bool
+is_version(const struct image *image, const uint64_t word[2])
+{
+	char text[GO_VERSION_TEXT];
+	uint32_t minor, patch;
+	bool released;
+
+	if (word[1] < strlen("go1.1.1") || word[1] > strlen("go1.999.999") ||
+	    !image_read_vaddr(image, word[0], text, (size_t)word[1]))
+		return false;
+	text[word[1]] = '\0';
+	return strncmp(text, "go1.", strlen("go1.")) == 0 && strchr(text + 4, '.') != NULL &&
+	       go_version_parse(text, &minor, &patch, &released) && released;
+}
+
+static bool
+step_string(struct go_file_search *search, uint64_t *budget)
+{
+	const struct image_segment *segment = &search->image->segment[search->segment];
+	uint64_t word[PIECE / sizeof(uint64_t)];
+	size_t size = sizeof(word);
+
+	if (search->segment == search->image->segment_count)
+		return true;
+	if (!segment->writable || segment->executable || search->at >= segment->file_size ||
+	    search->at >= DATA_MOST) {
+		search->segment++;
+		search->at = 0;
+		return false;
+	}
+	if (segment->file_size - search->at < size)
+		size = (size_t)(segment->file_size - search->at);
+	*budget -= size < *budget ? size : *budget;
+	if (!image_read_offset(search->image, segment->offset + search->at, word, size))
+		size = 0;
+	for (size_t i = 0; i + 1 < size / sizeof(*word); i++) {
+		if (!is_version(search->image, &word[i]))
+			continue;
+		search->found.build = segment->vaddr + search->at + i * sizeof(*word);
+		return true;
+	}
+	search->at += sizeof(word) - sizeof(*word);
+	return false;
+}
+
+static bool
+has_functions(const struct image *image)
+{
+	return image_section_vaddr(image, ".gopclntab", 1) != 0 ||
+	       image_section_vaddr(image, ".data.rel.ro.gopclntab", 1) != 0;
+}
+
 static void
 take_symbols(struct go_file_search *search)
 {
@@ -99,10 +152,16 @@ go_file_search_step(struct go_file_search *search, uint64_t *budget)
 			*budget -= PIECE / 4 < *budget ? PIECE / 4 : *budget;
 			search->found.build =
 				image_section_vaddr(search->image, SECTION, MARK_SIZE);
-			if (search->found.build != 0 || has_sections(search->image))
+			if (search->found.build == 0 && has_functions(search->image))
+				search->stage = GO_FILE_STRING;
+			else if (search->found.build != 0 || has_sections(search->image))
 				settle_build(search);
 			else
 				search->stage = GO_FILE_DATA;
+			break;
+		case GO_FILE_STRING:
+			if (step_string(search, budget))
+				settle_build(search);
 			break;
 		case GO_FILE_DATA:
 			if (step_data(search, budget))

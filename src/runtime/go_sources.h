@@ -19,7 +19,7 @@ uint32_t go_word32(const uint8_t *bytes, uint32_t offset);
 
 /* All addresses are the image's own; 0: not there. */
 struct go_file {
-	uint64_t build;         /* what .go.buildinfo holds; 0: no Go is there */
+	uint64_t build;         /* for go_version_read; 0: no Go is there */
 	uint64_t all, head;
 	uint64_t reasons, reasons_size;
 };
@@ -29,6 +29,7 @@ struct go_file_search {
 	enum go_file_stage {
 		GO_FILE_SECTION,
 		GO_FILE_DATA,    /* without sections: where its data begins with the same */
+		GO_FILE_STRING,  /* where that was taken out: runtime.buildVersion */
 		GO_FILE_SYMBOLS,
 		GO_FILE_DONE,
 	} stage;
@@ -42,9 +43,10 @@ void go_file_search_init(struct go_file_search *search, const struct image *imag
 /* Goes on until *budget bytes were read, which are subtracted. True when search->found is it. */
 bool go_file_search_step(struct go_file_search *search, uint64_t *budget);
 
-/* --- go_version.c: what is in .go.buildinfo ------------------------------ */
+/* --- go_version.c: what is in .go.buildinfo, or in runtime.buildVersion ------------------ */
 
-/* From memory at its address: "go1.26.8". False: it is not there, or not readable yet. */
+/* From memory at the address of one of them: "go1.26.8". False: it is not there, or not readable
+ * yet. */
 bool go_version_read(const struct memory *memory, uint64_t address, char text[GO_VERSION_TEXT]);
 /* Of "go1.26.8", "devel go1.27-…": 26 and 8, 27 and 0. False: no version of Go 1. */
 bool go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *released);

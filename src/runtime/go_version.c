@@ -53,9 +53,11 @@ go_version_read(const struct memory *memory, uint64_t address, char text[GO_VERS
 {
 	uint8_t head[HEAD_SIZE], length;
 
-	if (!memory->read(memory->context, address, head, sizeof(head)) ||
-	    memcmp(head, MARK, MARK_SIZE) != 0)
+	if (!memory->read(memory->context, address, head, sizeof(head)))
 		return false;
+	if (memcmp(head, MARK, MARK_SIZE) != 0)
+		return take_text(memory, go_word(head, 0), go_word(head, sizeof(uint64_t)), text) &&
+		       strncmp(text, "go1.", strlen("go1.")) == 0;
 	if ((head[FLAGS_AT] & INLINE_FLAG) == 0)
 		return follow_pointer(memory, head, text);
 	/* The length is a varint; of a version it has one byte. */

@@ -51,6 +51,8 @@ usage "--tasks: 'on' is none of auto|off" -p 1 --tasks on
 usage "--task: '0' is not a list of tasks" report x.wsdb --task 0
 usage "--task: '17;18' is not a list of tasks" report x.wsdb --task '17;18'
 usage '--task is not for wallsample record' record -p 1 --task 17
+usage '--tasks=off has no tasks, and --task is about them' report x.wsdb --tasks=off --task 17
+usage '--tasks=off has no tasks, and --created-by is about them' -p 1 --tasks=off --created-by
 usage "--gil: 'all' is none of none, has, wait, handover" -p 1 --gil all
 usage "--runtime: 'none' stands alone, not in a list" -p 1 --runtime python,none
 usage "'W' is not a state; states are: R running, Q waiting for a CPU" -p 1 --state R,W

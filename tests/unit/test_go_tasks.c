@@ -575,6 +575,16 @@ test_build(void **state)
 	put_word(s, at + 16, NOWHERE);
 	assert_false(go_version_read(&s->tools.memory, at, version));
 	assert_false(go_version_read(&s->tools.memory, NOWHERE, version));
+	/* Where that was taken out: runtime.buildVersion. */
+	put(s, text, "go1.26.5", 8);
+	put_word(s, at, text);
+	put_word(s, at + 8, 8);
+	assert_true(go_version_read(&s->tools.memory, at, version));
+	assert_string_equal(version, "go1.26.5");
+	put(s, text, "to1.26.5", 8);
+	assert_false(go_version_read(&s->tools.memory, at, version));
+	put_word(s, at, NOWHERE);
+	assert_false(go_version_read(&s->tools.memory, at, version));
 }
 
 static void
