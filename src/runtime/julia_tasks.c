@@ -289,6 +289,22 @@ runner(const struct julia_tasks *tasks, const struct task *task, const uint8_t *
 		       &tasks->thread[number] : NULL;
 }
 
+/* The task that a thread began with was itself called by something, above of where its stack is said
+ * to end: what is on the same page is there. */
+static uint64_t
+end_of_stack(const struct julia_tasks *tasks, const struct task *task, const uint8_t *body,
+	     uint64_t end)
+{
+	const uint64_t behind = MEMORY_PAGE - 1;
+	uint16_t number;
+
+	memcpy(&number, body + TAG_SIZE + tasks->place.layout.task_thread, sizeof(number));
+	if (number >= tasks->count || tasks->thread[number].root != task->address ||
+	    end > UINT64_MAX - behind)
+		return end;
+	return (end + behind) & ~behind;
+}
+
 /* What it does, and on which stack. True: where it goes on is in its context. */
 static bool
 classify(const struct julia_tasks *tasks, const uint8_t *body, struct task *task)
@@ -306,7 +322,7 @@ classify(const struct julia_tasks *tasks, const uint8_t *body, struct task *task
 	copied = (bits & ~STARTED) != 0; /* its stack is in use by another */
 	if (stack != 0 && size <= UINT64_MAX - stack && !copied) {
 		task->stack_low = stack;
-		task->stack_high = stack + size;
+		task->stack_high = end_of_stack(tasks, task, body, stack + size);
 	}
 	if (julia_place_state(&tasks->place, body + TAG_SIZE) != tasks->place.runnable)
 		return false; /* it has ended: a thread that is on its stack has none to run */

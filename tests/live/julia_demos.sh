@@ -88,6 +88,8 @@ channel() {
 compute() {
 	demo compute -d 2 -f folded
 	expect_share 'compute: those that compute' ';sum_of_sqrt' 9500 10000
+	# One in a thousand: a task that has just given way is cut short at times.
+	expect_share 'compute: stacks that are cut off' '^\[truncated' 0 10
 	run -p "$target" -d 1
 	expect_first compute sum_of_sqrt
 	ready=$(sed -n "s/.*on average \([0-9,]*\)\.[0-9]* tasks were ready.*/\1/p;

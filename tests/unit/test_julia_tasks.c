@@ -109,6 +109,27 @@ check_running(unsigned minor)
 	scene_free(scene);
 }
 
+/* What called the first task lies behind the end of its stack, on the same page; other
+ * stacks end where it is said. */
+static void
+check_first(unsigned minor)
+{
+	struct julia_scene *scene = scene_create(minor, 1, 8);
+	const uint64_t first = scene_get(
+		scene, scene_thread(scene, 0) + scene->layout.thread_root, 8);
+	const uint64_t other = scene_add_task(scene, 0, scene->queue);
+	const uint64_t stack = SCENE_BASE + 65536 + 512;
+
+	scene_set_stack(scene, first, stack, 8192, SCENE_STARTED);
+	assert_int_equal(find(scene, first).stack_low, stack);
+	assert_int_equal(find(scene, first).stack_high, SCENE_BASE + 65536 + 12288);
+	scene_set_stack(scene, first, 4096, UINT64_MAX - 4096 - 7, SCENE_STARTED);
+	assert_int_equal(find(scene, first).stack_high, UINT64_MAX - 7);
+	scene_set_stack(scene, other, stack, 8192, SCENE_STARTED);
+	assert_int_equal(find(scene, other).stack_high, stack + 8192);
+	scene_free(scene);
+}
+
 /* Ended, without a stack, not begun, begun with its stack copied elsewhere; no task at all. */
 static void
 check_others(unsigned minor)
@@ -179,6 +200,13 @@ test_running(void **state)
 {
 	(void)state;
 	each_version(check_running);
+}
+
+static void
+test_first(void **state)
+{
+	(void)state;
+	each_version(check_first);
 }
 
 static void
@@ -366,6 +394,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_running),
+		cmocka_unit_test(test_first),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_foreign_context),
 		cmocka_unit_test(test_many),
