@@ -150,15 +150,29 @@ move_back(struct spans *spans, struct open_span *open, uint64_t ticks)
 	open->span.first -= least(ticks, open->span.first);
 }
 
+/* Up to which tick it is known what the thread did that ran the task; 0: none did, or not known. */
+static uint64_t
+carried_up_to(const struct spans *spans, const struct profile_entry *sample)
+{
+	const uint32_t thread = sample->carrier - 1;
+
+	if (sample->carrier == 0 || thread >= spans->open_count ||
+	    spans->open[thread].next == UINT64_MAX)
+		return 0;
+	return spans->open[thread].next;
+}
+
 /*
  * The ticks that the samples stand for: those after the thread's last ones, up to this one. Of a
- * task there may be none for a while.
+ * task there may be none for a while; what runs it has no gaps.
  */
 static void
 place(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
       uint64_t *first, uint64_t *ticks)
 {
-	const bool is_task = profile_thread(spans->profile, sample->thread)->is_task;
+	const bool parked = sample->carrier == 0 &&
+			    profile_thread(spans->profile, sample->thread)->is_task;
+	const uint64_t carried = carried_up_to(spans, sample);
 	const int64_t samples = sample->samples;
 	const uint64_t end = spans->ticks + 1, count = samples > 0 ? (uint64_t)samples : 0;
 
@@ -166,8 +180,10 @@ place(struct spans *spans, struct open_span *open, const struct profile_entry *s
 		open->told = spans->ticks;
 	open->extra += samples;
 	*first = open->next;
-	if (is_task && *first < end && end - *first > count)
+	if (parked && *first < end && end - *first > count)
 		*first = end - count;
+	if (*first < carried && carried < end)
+		*first = carried;
 	*ticks = *first < end ? least(count, end - *first) : least(count, end);
 	if (*first >= end) {
 		if (open->is_open && open->told >= spans->written && open->extra > 0)

@@ -574,6 +574,47 @@ test_turns(void **state)
 	place_remove(&place);
 }
 
+/* A task in a call, whose thread is seen to sleep, and ten ticks later to run: it has no gap. */
+static void
+test_seldom(void **state)
+{
+	const struct profile_thread of = { .is_task = true, .entry = FRAME_NONE,
+					   .created_at = FRAME_NONE, .task_id = 1 };
+	struct profile *profile = profile_create();
+	const uint32_t thread = profile_add_thread(profile, 78, 5, "worker");
+	struct profile_entry entry = {
+		.thread = profile_add_task(profile, &of, 0x1000), .carrier = thread + 1,
+		.stack = stack_of(profile, "s"), .state = RUN_SLEEPING, .samples = 1,
+		.ns[WEIGHT_WALL] = TICK,
+	};
+	struct modules *modules = modules_create();
+	struct recorder *recorder;
+	struct place place;
+	struct error err;
+
+	(void)state;
+	place_make(&place);
+	recorder = record_in(&place, profile, modules);
+	for (int tick = 0; tick < 10; tick++) {
+		if (tick == 9)
+			entry.samples = 5;
+		if (tick % 9 == 0)
+			profile_add(profile, &entry);
+		entry.state = tick == 9 ? RUN_RUNNING : RUN_SLEEPING;
+		entry.samples = 4;
+		if (tick == 9)
+			profile_add(profile, &entry);
+		profile_add_tick(profile, TICK, 0, 0);
+	}
+	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_GONE, NULL, &err), 0);
+	recorder_free(recorder);
+	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE first_tick = 0 AND "
+					 "ticks = 6 OR first_tick = 6 AND ticks = 4"), 2);
+	profile_free(profile);
+	modules_free(modules);
+	place_remove(&place);
+}
+
 /* Of a part: the idle thread's spans, longer than it, are cut to it. */
 static void
 test_timeline_part(void **state)
@@ -622,6 +663,7 @@ main(void)
 		cmocka_unit_test(test_timeline),
 		cmocka_unit_test(test_timeline_part),
 		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_seldom),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
