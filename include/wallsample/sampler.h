@@ -119,6 +119,8 @@ struct sampler_stats {
 	uint64_t threads_seen;
 	uint32_t threads_most;     /* at one tick */
 	/* Of tasks that no thread ran: task.h. */
+	uint64_t task_samples;     /* of thread_samples */
+	uint64_t task_failures;    /* of `failed`, but for tasks that had ended */
 	uint64_t task_looks;       /* at their structures */
 	uint64_t task_stacks;      /* that were walked; the others were as before */
 	uint64_t tasks_seen;

@@ -25,12 +25,15 @@ add_part(struct strbuf *why, uint64_t bad, uint64_t all, const char *what)
 enum sample_status
 sample_exit_status(const struct sampler_stats *stats, struct strbuf *why)
 {
+	const uint64_t of_threads = stats->thread_samples - stats->task_samples;
 	uint64_t failed = 0, broken = 0, walks = 0;
 
 	/* --nonblocking leaves running threads alone on purpose; threads and tasks may end */
 	for (int i = 0; i < FAILURE_COUNT; i++)
-		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED)
+		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED &&
+		    i != FAILURE_TASK_FINISHED)
 			failed += stats->failed[i];
+	failed -= stats->task_failures < failed ? stats->task_failures : failed;
 	for (int i = 0; i < CHAIN_END_COUNT; i++) {
 		walks += stats->chains[i];
 		if (!chain_end_is_whole((enum chain_end)i))
@@ -39,9 +42,12 @@ sample_exit_status(const struct sampler_stats *stats, struct strbuf *why)
 	/* whose threads all had ended when they were looked at lived too short */
 	if (stats->thread_samples <= stats->failed[FAILURE_EXITED])
 		return SAMPLE_NOTHING;
-	if (!is_too_many(failed, stats->thread_samples) && !is_too_many(broken, walks))
+	/* Ten threads that could not be sampled are not made up for by ten thousand tasks. */
+	if (!is_too_many(failed, of_threads) && !is_too_many(broken, walks) &&
+	    !is_too_many(stats->task_failures, stats->task_samples))
 		return SAMPLE_WHOLE;
-	add_part(why, failed, stats->thread_samples, "samples failed");
+	add_part(why, failed, of_threads, "samples failed");
+	add_part(why, stats->task_failures, stats->task_samples, "samples of tasks failed");
 	add_part(why, broken, walks, "stacks are not whole");
 	return SAMPLE_PARTIAL;
 }

@@ -18,6 +18,8 @@ const struct number recording_numbers[] = {
 	ROW(thread_samples, U64, SUM),
 	ROW(threads_seen, U64, SUM),
 	ROW(threads_most, U32, SUM),
+	ROW(task_samples, U64, SUM),
+	ROW(task_failures, U64, SUM),
 	ROW(task_looks, U64, SUM),
 	ROW(task_stacks, U64, SUM),
 	ROW(tasks_seen, U64, SUM),

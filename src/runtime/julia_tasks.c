@@ -289,8 +289,8 @@ runner(const struct julia_tasks *tasks, const struct task *task, const uint8_t *
 		       &tasks->thread[number] : NULL;
 }
 
-/* The task that a thread began with was itself called by something, above of where its stack is said
- * to end: what is on the same page is there. */
+/* The task that a thread began with was itself called by something, above of where its stack is
+ * said to end: what is on the same page is there. */
 static uint64_t
 end_of_stack(const struct julia_tasks *tasks, const struct task *task, const uint8_t *body,
 	     uint64_t end)

@@ -73,6 +73,7 @@ task_add_sample(struct sampler *sampler, const struct task_sight *sight, uint32_
 	};
 
 	sampler->stats.thread_samples += (uint64_t)samples;
+	sampler->stats.task_samples += (uint64_t)samples;
 	profile_set_waiting(sampler->profile, of->unit, sight->task.waiting_ns);
 	if (of->entry_state == sight->task.state && of->entry_stack == stack &&
 	    of->entry_wait == wait) {
@@ -90,6 +91,8 @@ task_fail(struct sampler *sampler, const struct task_sight *sight, enum sample_f
 {
 	task_add_sample(sampler, sight, stack_of_failure(sampler, failure));
 	sampler->stats.failed[failure] += sampler->tasks.stride;
+	if (failure != FAILURE_TASK_FINISHED)
+		sampler->stats.task_failures += sampler->tasks.stride;
 }
 
 /* --- stacks --------------------------------------------------------------------------------- */
