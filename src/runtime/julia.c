@@ -86,7 +86,8 @@ tick(void *state, uint64_t now_ns)
 	const struct runtimes_config *config = julia->tools->config;
 
 	(void)now_ns;
-	if (!julia->busy && julia->generation == maps_generation(config->maps))
+	if (!julia->busy && julia->generation == maps_generation(config->maps) &&
+	    !julia_tasks_searching(julia->tasks))
 		return;
 	if (config->leave != NULL)
 		config->leave(config->context);

@@ -8,7 +8,7 @@
 /* htable_t: pairs of a symbol and a binding; where there is none the binding is 1. */
 #define PAIR_WORDS 2
 #define PAIRS_MOST 256 /* that are read together, */
-#define STEPS 8        /* so often in a call */
+#define STEPS 32       /* so often in a call: a millisecond */
 #define WORDS_MOST (UINT64_C(1) << 22)
 #define NO_BINDING 1
 /* The names may be put elsewhere while they are read. */
@@ -148,6 +148,12 @@ julia_queues_update(struct julia_queues *queues, const struct runtime_tools *too
 		search(queues, tools, place);
 	if (queues->array != 0)
 		read_lists(queues, tools);
+}
+
+bool
+julia_queues_searching(const struct julia_queues *queues)
+{
+	return queues->array == 0 && queues->at != 0;
 }
 
 bool

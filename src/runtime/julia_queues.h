@@ -25,6 +25,8 @@ struct julia_queues {
 /* Once a tick: looks for the array, at a bounded cost a call, and reads which queues there are. */
 void julia_queues_update(struct julia_queues *queues, const struct runtime_tools *tools,
 			 const struct julia_place *place);
+/* Has it more names to look through? */
+bool julia_queues_searching(const struct julia_queues *queues);
 /* Is what is in this queue ready to run? */
 bool julia_queues_has(const struct julia_queues *queues, uint64_t queue);
 

@@ -196,6 +196,12 @@ julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *place)
 	return slots;
 }
 
+bool
+julia_tasks_searching(const struct julia_tasks *tasks)
+{
+	return julia_queues_searching(&tasks->queues);
+}
+
 /* --- slots ------------------------------------------------------------------------------ */
 
 /* The thread whose task is in the slot; they come in ascending order, and *at goes on with them. */

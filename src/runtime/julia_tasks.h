@@ -21,6 +21,8 @@ void julia_tasks_free(struct julia_tasks *tasks);
 
 /* Reads how many slots there are; NULL: there is no Julia. */
 size_t julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *place);
+/* Would it know more of their states after another call? */
+bool julia_tasks_searching(const struct julia_tasks *tasks);
 /* As look of struct runtime_scheduler, for the slots of the last call. */
 void julia_tasks_look(struct julia_tasks *tasks, const uint32_t *slot, size_t count,
 		      struct task *out);

@@ -15,7 +15,7 @@
 
 /* Pairs of names: it takes three looks to go through them, and the wanted one is among the
  * last. */
-#define PAIRS UINT64_C(6000)
+#define PAIRS UINT64_C(20000)
 #define PLACE (PAIRS - 7)
 
 struct made_module {
