@@ -51,7 +51,7 @@ first_row() {
 # Of 1,026 goroutines all but the one that puts and the one that reads take; one of them may run.
 channel() {
 	demo channel -d 2 -f folded
-	expect_share 'channel: those that take' ';main\.take;' 9970 9990
+	expect_share 'channel: those that take' ';main\.take;' 9950 9990
 	expect_share 'channel: the one that puts' ';main\.put' 5 15
 	run -p "$target" -d 1
 	case $(first_row) in

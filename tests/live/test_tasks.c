@@ -433,7 +433,7 @@ test_caller(void)
 {
 	const struct sim_wish wish = { .rate_hz = 500, .ticks = 600 };
 	static const char called[] = BOTTOM "caller;sim_call_foreign;sim_switch";
-	uint64_t all = 0, wrong = 0, own = 0, other = 0;
+	uint64_t all = 0, wrong = 0, own = 0, other = 0, between = 0;
 	struct target target;
 	struct sim_run run;
 
@@ -453,14 +453,18 @@ test_caller(void)
 		else if (strcmp(text, BOTTOM "caller;sim_call_foreign;sim_switch;sim_foreign;"
 				      "caller_leaf") == 0)
 			other += samples;
-		else if (!begins(text, "[failed") && !begins(text, called) &&
-			 !is_way(text, BOTTOM "caller;sim_call_foreign;sim_worker", true)) {
+		else if (begins(text, "[failed") || begins(text, called) ||
+			 is_way(text, BOTTOM "caller;sim_call_foreign;sim_worker", true))
+			between += samples;
+		else {
 			wrong += samples;
 			printf("  wrong (%llu): %s\n", (unsigned long long)samples, text);
 		}
 	}
-	printf("  %llu samples, %llu in its own function, %llu in the other\n",
-	       (unsigned long long)all, (unsigned long long)own, (unsigned long long)other);
+	printf("  %llu samples, %llu in its own function, %llu in the other, %llu between\n",
+	       (unsigned long long)all, (unsigned long long)own, (unsigned long long)other,
+	       (unsigned long long)between);
+	say_failures(&run);
 	CHECK(all == run.stats.ticks, "%llu samples", (unsigned long long)all);
 	CHECK(wrong == 0, "%llu wrong stacks", (unsigned long long)wrong);
 	/* Both do the same work, in turn. */

@@ -352,10 +352,17 @@ foreign(void)
 	KEEP_FRAME();
 }
 
+/*
+ * Some 200 us each: a thread that is asked to stop does so where it returns from the kernel next,
+ * if the interrupt for its CPU takes longer than that. In a virtual machine it may take
+ * microseconds, and swapcontext(3) makes system calls.
+ */
+#define CALLER_TURNS 200000
+
 FRAME void
 caller_leaf(void)
 {
-	for (int i = 0; i < 2000; i++)
+	for (int i = 0; i < CALLER_TURNS; i++)
 		target_sink++;
 	counters->value[3]++;
 }
@@ -363,7 +370,7 @@ caller_leaf(void)
 FRAME void
 caller_own(void)
 {
-	for (int i = 0; i < 2000; i++)
+	for (int i = 0; i < CALLER_TURNS; i++)
 		target_sink++;
 	counters->value[2]++;
 	KEEP_FRAME();
