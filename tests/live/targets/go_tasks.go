@@ -129,7 +129,8 @@ func stacks() string {
 	}
 }
 
-// Until so many wait, and none but this one runs.
+// Until so many wait, and none but this one runs: not the collector of garbage, either, of which each
+// look makes some.
 func settle(count int) {
 	for {
 		text := stacks()
@@ -137,7 +138,7 @@ func settle(count int) {
 			!strings.Contains(text, "[runnable") && !strings.Contains(text, "[syscall") {
 			return
 		}
-		runtime.Gosched()
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 
