@@ -36,7 +36,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/result.h include/wallsample/runtime.h \
 	include/wallsample/runtime_tasks.h include/wallsample/sampler.h include/wallsample/task.h \
 	include/wallsample/snapshot.h include/wallsample/state.h \
-	include/wallsample/task_groups.h \
+	include/wallsample/task_groups.h include/wallsample/task_table.h \
 	include/wallsample/symbol.h include/wallsample/symbol_search.h include/wallsample/table.h \
 	include/wallsample/tracer.h include/wallsample/tree.h include/wallsample/unwind.h \
 	include/wallsample/view.h include/wallsample/wait.h \
