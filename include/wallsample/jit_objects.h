@@ -6,8 +6,8 @@
  * ELF files in its memory, one for each piece of code it made: symbols, unwind
  * tables, often DWARF. LLVM's JITs (PostgreSQL, Julia) and LuaJIT do so. GDB sets a breakpoint to
  * learn of changes; here the list is looked at while the target runs, so that code
- * which lives for less than a tick is missed. Julia's runtime (1.5 was tried) tells no debugger, but
- * keeps such files for itself: they are found there (src/target/jit_julia.h).
+ * which lives for less than a tick is missed. Julia's runtime (1.5 was tried) tells no debugger,
+ * but keeps such files for itself: they are found there (src/target/jit_julia.h).
  *
  * Each file becomes a module of kind JIT, whose mappings lie over the memory of its code
  * (maps_set_objects), and serves unwinding and names as a library does. When the target takes
