@@ -2,11 +2,11 @@
 /*
  * jit_julia.h - object files that Julia keeps of the code it has made, to name it in backtraces.
  *
- * In 1.5, which was tried, its listener to LLVM's compiler has a std::map from where code begins
- * to the object file that was loaded (debuginfo.cpp of Julia: ObjectInfo), whatever GDB is
- * told. A static variable of libjulia points to the listener; it has no symbol in stripped files, and is looked
- * for: nothing else points to a tree of ELF files. The structures are those of
- * libstdc++ and LLVM, and the files are of the shape that debuggers are given.
+ * In 1.5, which was tried, its listener to LLVM's compiler has a std::map from where code
+ * begins to the object file that was loaded (debuginfo.cpp of Julia: ObjectInfo), whatever GDB
+ * is told. A static variable of libjulia points to the listener; it has no symbol in stripped
+ * files, and is looked for: nothing else points to a tree of ELF files. The structures are
+ * those of libstdc++ and LLVM, and the files are of the shape that debuggers are given.
  */
 #ifndef WALLSAMPLE_TARGET_JIT_JULIA_H
 #define WALLSAMPLE_TARGET_JIT_JULIA_H
