@@ -81,6 +81,8 @@ size_t runtimes_task_slots(struct runtimes *runtimes);
 /* What is in these slots, by ascending numbers; what cannot be read is TASK_NONE. */
 void runtimes_look_at_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t count,
 			    struct task *out);
+/* All threads stand still from here on, or no more: meanwhile the two above look into no file. */
+void runtimes_hold(struct runtimes *runtimes, bool held);
 /* "chan receive"; "" for 0. The text lives as long as the runtimes. */
 const char *runtimes_task_reason(const struct runtimes *runtimes, uint32_t reason);
 /* What those of the slot's runtime are called. */

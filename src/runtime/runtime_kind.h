@@ -56,10 +56,11 @@ struct runtime_tools {
 	struct memory memory;
 	struct runtime_places *places;
 	struct pages *pages;
+	bool held; /* all threads stand still: `slots` and `look` read what is in memory alone */
 };
 
 /* Reads all pieces, one behind the other into `to`; got[n]: the nth could be read, whole. To be
- * used for tasks alone: nobody is held then, and it does not ask whether memory is there. */
+ * used for tasks alone: while anybody is held what is not in memory cannot be read. */
 void runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
 			 size_t count, uint8_t *to, bool *got);
 

@@ -53,28 +53,32 @@ runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t place)
 
 /* --- memory ------------------------------------------------------------------------------- */
 
-/* Is it in memory or in swap? What lies in a file that is mapped comes from there at the worst. */
+/* Is it in memory or in swap? What lies in a file that is mapped comes from there at the worst.
+ * While threads are held neither will do. */
 static bool
-is_there(const struct runtimes_config *config, uint64_t page)
+is_there(const struct runtimes *runtimes, uint64_t page)
 {
+	const struct runtimes_config *config = &runtimes->config;
+	const bool held = runtimes->tools.held;
 	const uint64_t start = page - page % RESIDENT_BYTES;
-	const uint32_t resident = config->resident(config->context, start, true);
+	const uint32_t resident = config->resident(config->context, start, !held);
 
 	return (resident >> (page - start) / MEMORY_PAGE & 1) != 0 ||
-	       maps_find_data(config->maps, page) != NULL;
+	       (!held && maps_find_data(config->maps, page) != NULL);
 }
 
 static bool
 read_what_is_there(void *context, uint64_t address, void *to, size_t size)
 {
-	const struct runtimes_config *config = context;
+	const struct runtimes *runtimes = context;
+	const struct runtimes_config *config = &runtimes->config;
 	const uint64_t end = address + size;
 
 	if (end < address)
 		return false;
 	for (uint64_t page = address - address % MEMORY_PAGE;
 	     config->resident != NULL && page < end; page += MEMORY_PAGE)
-		if (!is_there(config, page))
+		if (!is_there(runtimes, page))
 			return false;
 	return config->memory.read(config->memory.context, address, to, size);
 }
@@ -105,7 +109,7 @@ runtimes_create(const struct runtimes_config *config)
 	runtime_places_init(&runtimes->places);
 	runtimes->tools = (struct runtime_tools){
 		.config = &runtimes->config,
-		.memory = { .read = read_what_is_there, .context = &runtimes->config },
+		.memory = { .read = read_what_is_there, .context = runtimes },
 		.places = &runtimes->places,
 		.pages = pages_create(&runtimes->config),
 	};
@@ -269,6 +273,12 @@ runtimes_look_at_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t c
 	}
 	memset(out, 0, count * sizeof(*out));
 	free(own);
+}
+
+void
+runtimes_hold(struct runtimes *runtimes, bool held)
+{
+	runtimes->tools.held = held;
 }
 
 const char *

@@ -450,6 +450,8 @@ collect_all(struct sampler *sampler)
 	for (size_t i = 0; i < runners->count; i++)
 		make_request(sampler, &runners->pending[i]);
 	/* Before anybody stands still. */
+	if (runners->count > 0)
+		tasks_rehearse(sampler);
 	for (size_t i = 0; i < runners->count && i < REHEARSALS_MOST; i++)
 		rehearse(&runners->pending[i]);
 	for (size_t i = 0; i < runners->count; i++) {

@@ -16,7 +16,7 @@ libwallsample_a_SOURCES += \
 	src/sampler/sampler_state.h \
 	src/sampler/stack_state.h \
 	src/sampler/stack.c \
-	src/sampler/task_sample.c src/sampler/task_stack.c \
+	src/sampler/task_held.c src/sampler/task_sample.c src/sampler/task_stack.c \
 	src/sampler/tasks.c src/sampler/tasks.h \
 	src/sampler/threads.c \
 	src/sampler/thread_tasks.c \

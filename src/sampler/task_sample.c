@@ -14,11 +14,31 @@
 /* A walk takes some ten microseconds, and a thread that stops late stands still meanwhile. */
 #define WALKS_UNSERVED 16
 
-void
-tasks_look(struct sampler *sampler, const uint32_t *slot, size_t count, struct task *out)
+bool
+tasks_are_held(const struct sampler *sampler)
+{
+	return sampler->tasks.held_count > 0 && sampler->tasks.held_tick == sampler->tick;
+}
+
+static void
+look_now(struct sampler *sampler, const uint32_t *slot, size_t count, struct task *out)
 {
 	runtimes_look_at_tasks(sampler->runtimes, slot, count, out);
 	sampler->stats.task_looks += count;
+}
+
+void
+tasks_look(struct sampler *sampler, const uint32_t *slot, size_t count, struct task *out)
+{
+	const struct tasks *tasks = &sampler->tasks;
+
+	if (!tasks_are_held(sampler)) {
+		look_now(sampler, slot, count, out);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		out[i] = slot[i] < tasks->held_count ? tasks->held[slot[i]] :
+						       (struct task){ .state = TASK_NONE };
 }
 
 /* --- samples -------------------------------------------------------------------------------- */
@@ -124,6 +144,17 @@ bytes_wanted(struct sampler *sampler, const struct task_sight *sight)
 }
 
 static void
+take_held_stacks(struct tasks *tasks)
+{
+	for (size_t i = 0; i < tasks->sights; i++) {
+		struct task_sight *sight = &tasks->sight[i];
+
+		sight->bytes = tasks->held_bytes + tasks->held_at[sight->slot];
+		sight->size = tasks->held_size[sight->slot];
+	}
+}
+
+static void
 copy_stacks(struct sampler *sampler)
 {
 	struct tasks *tasks = &sampler->tasks;
@@ -183,7 +214,7 @@ take(struct sampler *sampler, struct task_sight *sight)
 
 	task_walk(sampler, sight, runtimes_task_words(sampler->runtimes, sight->slot));
 	if (sight->more) {
-		tasks_look(sampler, &sight->slot, 1, &now);
+		look_now(sampler, &sight->slot, 1, &now);
 		if (!task_is_same(&sight->task, &now) ||
 		    !task_stack_is(sampler, now.sp, sight->size, sight->sum)) {
 			task_fail(sampler, sight, FAILURE_TASK_MOVED);
@@ -203,7 +234,7 @@ try_again(struct sampler *sampler, struct task_sight *sight)
 	struct task now[2];
 	bool got[2];
 
-	tasks_look(sampler, &sight->slot, 1, &now[0]);
+	look_now(sampler, &sight->slot, 1, &now[0]);
 	if (now[0].id != sight->task.id)
 		now[0].state = TASK_NONE;
 	sight->task.state = now[0].state;
@@ -214,7 +245,7 @@ try_again(struct sampler *sampler, struct task_sight *sight)
 	piece.address = sight->task.sp;
 	sight->bytes = tasks->second;
 	task_read_pieces(sampler, &piece, 1, tasks->second, &got[0]);
-	tasks_look(sampler, &sight->slot, 1, &now[1]);
+	look_now(sampler, &sight->slot, 1, &now[1]);
 	task_read_pieces(sampler, &piece, 1, tasks->second + STACK_TOGETHER, &got[1]);
 	return got[0] && got[1] && piece.size > 0 && task_is_same(&now[0], &now[1]) &&
 	       memcmp(sight->bytes, tasks->second + STACK_TOGETHER, piece.size) == 0;
@@ -287,7 +318,10 @@ tasks_collect(struct sampler *sampler)
 {
 	struct tasks *tasks = &sampler->tasks;
 
-	copy_stacks(sampler);
+	if (tasks_are_held(sampler))
+		take_held_stacks(tasks);
+	else
+		copy_stacks(sampler);
 	for (size_t i = 0; i < tasks->sights; i++) {
 		struct task_sight *sight = &tasks->sight[i];
 
@@ -295,6 +329,8 @@ tasks_collect(struct sampler *sampler)
 			task_add_sample(sampler, sight, task_tracked(sampler, sight)->stack);
 		else if (sight->size == 0)
 			task_fail(sampler, sight, FAILURE_UNREADABLE);
+		else if (tasks_are_held(sampler))
+			take(sampler, sight);
 		else
 			sight->fresh = true;
 	}

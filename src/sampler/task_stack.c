@@ -117,15 +117,16 @@ static bool
 walk_more(struct sampler *sampler, const struct task *task, size_t had)
 {
 	uint64_t size = task->stack_high > task->sp ? task->stack_high - task->sp : 0;
-	size_t got;
+	struct memory_piece piece = { .address = task->sp };
 
 	if (size > sampler->config.stack_limit)
 		size = sampler->config.stack_limit;
 	if (size <= had)
 		return false;
-	got = memory_read_process(sampler->process->pid, task->sp, begin_snapshot(sampler, size),
-				  size);
-	walk(sampler, task, got);
+	piece.size = (size_t)size;
+	if (tasks_read_memory(sampler, &piece, 1, begin_snapshot(sampler, piece.size)) != 1)
+		return false;
+	walk(sampler, task, piece.size);
 	return true;
 }
 
@@ -142,8 +143,7 @@ task_read_pieces(struct sampler *sampler, const struct memory_piece *piece, size
 		 uint8_t *to, bool *got)
 {
 	for (size_t at = 0; at < count;) {
-		const size_t whole = memory_read_pieces(sampler->process->pid, piece + at,
-							count - at, to);
+		const size_t whole = tasks_read_memory(sampler, piece + at, count - at, to);
 
 		/* The one that cannot be read is passed over. */
 		for (size_t i = 0; i <= whole && at < count; i++, at++) {
@@ -189,9 +189,10 @@ task_walk(struct sampler *sampler, struct task_sight *sight, const struct task_w
 bool
 task_stack_is(struct sampler *sampler, uint64_t sp, size_t size, uint64_t sum)
 {
+	const struct memory_piece piece = { .address = sp, .size = size };
 	uint8_t *bytes = begin_snapshot(sampler, size);
 
-	return memory_read_process(sampler->process->pid, sp, bytes, size) == size &&
+	return tasks_read_memory(sampler, &piece, 1, bytes) == 1 &&
 	       task_bytes_sum(bytes, size) == sum;
 }
 

@@ -8,8 +8,6 @@
 
 /* Of more than so many a random part is looked at each tick: 20 ms of work. */
 #define TASKS_MOST 20000
-/* So many are looked at while all threads are held, for some milliseconds: more only afterwards. */
-#define HELD_MOST 2000
 /* A stack that is as it was, by how often its task has run, is read all the same once in so many
  * ticks: the count is one modulo 256. */
 #define CHECK_TICKS 16
@@ -36,6 +34,10 @@ tasks_release(struct tasks *tasks)
 	free(tasks->of_slot);
 	free(tasks->task);
 	free(tasks->bytes);
+	free(tasks->held);
+	free(tasks->held_size);
+	free(tasks->held_at);
+	free(tasks->held_bytes);
 	free(tasks->second);
 }
 
@@ -191,8 +193,8 @@ look_at_all(struct sampler *sampler, size_t slots)
 }
 
 /* Who wants certain threads alone has no use for what runs on none. */
-static bool
-are_wanted(const struct sampler *sampler)
+bool
+tasks_are_wanted(const struct sampler *sampler)
 {
 	return sampler->runtimes != NULL && !sampler->config.threads_only &&
 	       sampler->config.selected == NULL && sampler->tasks.last_tick != sampler->tick;
@@ -219,25 +221,14 @@ tick(struct sampler *sampler, size_t slots)
 }
 
 void
-tasks_while_held(struct sampler *sampler)
-{
-	size_t slots;
-
-	if (!sampler->config.all_tasks || !are_wanted(sampler))
-		return;
-	slots = runtimes_task_slots(sampler->runtimes);
-	if (slots > 0 && slots <= HELD_MOST)
-		tick(sampler, slots);
-}
-
-void
 tasks_tick(struct sampler *sampler)
 {
 	size_t slots;
 
-	if (!are_wanted(sampler))
+	if (!tasks_are_wanted(sampler))
 		return;
-	slots = runtimes_task_slots(sampler->runtimes);
+	slots = tasks_are_held(sampler) ? sampler->tasks.held_count :
+					  runtimes_task_slots(sampler->runtimes);
 	if (slots > 0)
 		tick(sampler, slots);
 }

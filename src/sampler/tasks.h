@@ -78,6 +78,14 @@ struct tasks {
 	/* At this tick one in so many is looked at, and stands for them. */
 	uint64_t stride;
 	uint32_t last_tick;  /* at which they were looked at */
+	/* What was read while all threads were held, of the slots from 0 on: for this tick. */
+	struct task *held;
+	size_t *held_size;   /* bytes of the stack, from held_at[n] on in held_bytes; 0: none */
+	size_t *held_at;
+	uint8_t *held_bytes;
+	size_t held_count, held_capacity, held_bytes_capacity;
+	uint32_t held_tick;
+	bool holding;        /* that is going on */
 	uint64_t parked, ready; /* so many were seen that no thread ran; these for want of one */
 	size_t again;        /* of `slot`: they are looked at once more */
 };
@@ -90,12 +98,27 @@ void tasks_forget(struct tasks *tasks);
 /* Adds the tick's samples of those that no thread runs. After those of the threads, which say who
  * is run. */
 void tasks_tick(struct sampler *sampler);
-/* The same for a dump, while all threads are held that ran: none of the tasks can move then. */
+/* Are there any to be looked at, at this tick still? */
+bool tasks_are_wanted(const struct sampler *sampler);
+/*
+ * For a dump, while all threads are held that ran: none of the tasks can move then. Structures and
+ * stacks are copied for the tick; nothing is read but what is in memory, and no file. Before
+ * they are held what can be is got ready by tasks_rehearse.
+ */
 void tasks_while_held(struct sampler *sampler);
+void tasks_rehearse(struct sampler *sampler);
+/*
+ * As memory_read_pieces, for tasks. While a thread stands still, or may begin to, the first piece
+ * that is not in memory cannot be read: somebody would have to provide it, who may be that thread.
+ */
+size_t tasks_read_memory(struct sampler *sampler, const struct memory_piece *piece, size_t count,
+			 void *to);
 
 /* --- task_sample.c */
 struct tracked_task *task_tracked(struct sampler *sampler, const struct task_sight *sight);
 void tasks_look(struct sampler *sampler, const uint32_t *slot, size_t count, struct task *out);
+/* Is the tick about what was read while threads were held? */
+bool tasks_are_held(const struct sampler *sampler);
 /* Does it go on where it did when its stack was walked last? */
 bool task_is_in_place(struct sampler *sampler, const struct task_sight *sight);
 /* The tick's sample, with this stack; one that failed. */

@@ -114,9 +114,7 @@ read_pages(void *context, const uint64_t *page, size_t count, void *to)
 static size_t
 read_pieces(void *context, const struct memory_piece *piece, size_t count, void *to)
 {
-	const struct sampler *sampler = context;
-
-	return memory_read_pieces(sampler->process->pid, piece, count, to);
+	return tasks_read_memory(context, piece, count, to);
 }
 
 static uint32_t
