@@ -24,7 +24,8 @@ task_is_same(const struct task *one, const struct task *other)
 	return one->id == other->id && one->address == other->address &&
 	       one->state == other->state && one->tid == other->tid && one->pc == other->pc &&
 	       one->sp == other->sp && one->stack_low == other->stack_low &&
-	       one->stack_high == other->stack_high && one->runs == other->runs;
+	       one->stack_high == other->stack_high && one->runs == other->runs &&
+	       one->entry == other->entry && one->created_at == other->created_at;
 }
 
 /* One that cannot be read costs those behind it nothing but another call. */

@@ -247,8 +247,12 @@ try_again(struct sampler *sampler, struct task_sight *sight)
 	task_read_pieces(sampler, &piece, 1, tasks->second, &got[0]);
 	look_now(sampler, &sight->slot, 1, &now[1]);
 	task_read_pieces(sampler, &piece, 1, tasks->second + STACK_TOGETHER, &got[1]);
-	return got[0] && got[1] && piece.size > 0 && task_is_same(&now[0], &now[1]) &&
-	       memcmp(sight->bytes, tasks->second + STACK_TOGETHER, piece.size) == 0;
+	if (!got[0] || !got[1] || piece.size == 0 || !task_is_same(&now[0], &now[1]) ||
+	    memcmp(sight->bytes, tasks->second + STACK_TOGETHER, piece.size) != 0)
+		return false;
+	sight->of = task_find(sampler, &sight->task,
+			      runtimes_task_words(sampler->runtimes, sight->slot), sight->of);
+	return true;
 }
 
 static void

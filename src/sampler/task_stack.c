@@ -49,7 +49,7 @@ task_find(struct sampler *sampler, const struct task *task, const struct task_wo
 	uint32_t at;
 
 	if (guess < tasks->count && tasks->task[guess].address == task->address &&
-	    tasks->task[guess].id == task->id)
+	    tasks->task[guess].id == task->id && tasks->task[guess].begins == task->entry)
 		return guess;
 	at = *table_place(&tasks->by_address, task->address, 0, (uint32_t)tasks->count, &added);
 	if (added) {
@@ -58,13 +58,16 @@ task_find(struct sampler *sampler, const struct task *task, const struct task_wo
 		tasks->task[tasks->count++] = (struct tracked_task){ .unit = THREAD_NONE };
 	}
 	of = &tasks->task[at];
-	if (of->unit == THREAD_NONE || of->id != task->id) {
+	/* Of one that was read while another began in it the function may be the old one's. */
+	if (of->unit == THREAD_NONE || of->id != task->id || of->begins != task->entry) {
+		sampler->stats.tasks_seen += of->unit == THREAD_NONE || of->id != task->id;
 		*of = (struct tracked_task){
 			.id = task->id,
 			.address = task->address,
+			.begins = task->entry,
 			.unit = enter_profile(sampler, task, words),
+			.carried = of->id == task->id ? of->carried : 0,
 		};
-		sampler->stats.tasks_seen++;
 	}
 	return at;
 }

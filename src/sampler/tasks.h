@@ -26,6 +26,7 @@ struct tracked;
 /* A task that was seen. */
 struct tracked_task {
 	uint64_t id, address;
+	uint64_t begins;     /* with this function */
 	uint32_t unit;       /* its number in the profile */
 	uint32_t carried;    /* at this tick it was its thread's sample; 0: at none */
 	/* The walk of its stack that was done last. */
