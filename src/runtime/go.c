@@ -218,46 +218,6 @@ capture(void *state, pid_t tid, uint64_t sp, void *memory)
 			go_capture(go->runtime[i], tid, sp, captured);
 }
 
-/* Functions of Go's are frames of the native call chain. */
-static void
-merge(void *state, const void *captured, const struct chain *chain, struct runtime_frames *frames)
-{
-	(void)state;
-	(void)captured;
-	(void)chain;
-	(void)frames;
-}
-
-/* --- there is no lock ------------------------------ */
-
-static enum gil
-gil(const void *state, const void *captured, long number, const uint64_t args[6])
-{
-	(void)state;
-	(void)captured;
-	(void)number;
-	(void)args;
-	return GIL_UNKNOWN;
-}
-
-static bool
-find_lock(void *state, uint64_t word, uint64_t *lock, const char **name)
-{
-	(void)state;
-	(void)word;
-	(void)lock;
-	(void)name;
-	return false;
-}
-
-static pid_t
-lock_owner(void *state, uint64_t lock)
-{
-	(void)state;
-	(void)lock;
-	return 0;
-}
-
 /* --- goroutines ------------------------------ */
 
 /* Those of the runtimes one behind the other. */
@@ -344,9 +304,5 @@ const struct runtime_kind runtime_go = {
 	.captured_create = captured_create,
 	.captured_free = captured_free,
 	.capture = capture,
-	.merge = merge,
-	.gil = gil,
-	.find_lock = find_lock,
-	.lock_owner = lock_owner,
 	.scheduler = &scheduler,
 };

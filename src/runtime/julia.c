@@ -139,45 +139,6 @@ capture(void *state, pid_t tid, uint64_t sp, void *memory)
 	captured->known = julia_tasks_running(julia->tasks, tid, &captured->task);
 }
 
-static void
-merge(void *state, const void *captured, const struct chain *chain, struct runtime_frames *frames)
-{
-	(void)state;
-	(void)captured;
-	(void)chain;
-	(void)frames;
-}
-
-/* --- there is no lock of the interpreter --------------------------------------------------- */
-
-static enum gil
-gil(const void *state, const void *captured, long number, const uint64_t args[6])
-{
-	(void)state;
-	(void)captured;
-	(void)number;
-	(void)args;
-	return GIL_UNKNOWN;
-}
-
-static bool
-find_lock(void *state, uint64_t word, uint64_t *lock, const char **name_of)
-{
-	(void)state;
-	(void)word;
-	(void)lock;
-	(void)name_of;
-	return false;
-}
-
-static pid_t
-lock_owner(void *state, uint64_t lock)
-{
-	(void)state;
-	(void)lock;
-	return 0;
-}
-
 /* --- tasks ----------------------------------------------------------------------------------- */
 
 static size_t
@@ -194,14 +155,6 @@ look(void *state, const uint32_t *slot, size_t count, struct task *out)
 	struct julia *julia = state;
 
 	julia_tasks_look(julia->tasks, slot, count, out);
-}
-
-static const char *
-reason(const void *state, uint32_t number)
-{
-	(void)state;
-	(void)number;
-	return NULL;
 }
 
 /* No thread leaves its task's stack for another, but for a signal. */
@@ -224,7 +177,6 @@ static const struct runtime_scheduler scheduler = {
 	.words = { .noun = "task", .own = "[Julia runtime]" },
 	.slots = slots,
 	.look = look,
-	.reason = reason,
 	.running = running,
 };
 
@@ -239,9 +191,5 @@ const struct runtime_kind runtime_julia = {
 	.captured_create = captured_create,
 	.captured_free = free,
 	.capture = capture,
-	.merge = merge,
-	.gil = gil,
-	.find_lock = find_lock,
-	.lock_owner = lock_owner,
 	.scheduler = &scheduler,
 };

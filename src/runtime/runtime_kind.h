@@ -82,7 +82,7 @@ struct runtime_scheduler {
 	/* In as few system calls as it takes, by runtime_read_pieces:
 	 * a microsecond a task is much. Sets every field of out[0 … count - 1]. */
 	void (*look)(void *state, const uint32_t *slot, size_t count, struct task *out);
-	const char *(*reason)(const void *state, uint32_t reason); /* NULL: no such */
+	const char *(*reason)(const void *state, uint32_t reason); /* NULL: it tells none */
 	/* As runtime_capture_task. Everything in it was read by `capture`. */
 	bool (*running)(void *state, const void *captured, struct task *task,
 			const uint8_t **stack, size_t *stack_size);
@@ -102,9 +102,10 @@ struct runtime_kind {
 	void (*captured_free)(void *captured);
 	/* Reads by tools->pages alone. `sp`: the thread's stack pointer; 0: not known yet. */
 	void (*capture)(void *state, pid_t tid, uint64_t sp, void *captured);
-	/* Innermost first, in the order of `before`. */
+	/* Innermost first, in the order of `before`. NULL: all its frames are native. */
 	void (*merge)(void *state, const void *captured, const struct chain *chain,
 		      struct runtime_frames *frames);
+	/* NULL, as are the next two: its threads share no lock. */
 	enum gil (*gil)(const void *state, const void *captured, long number,
 			const uint64_t args[6]);
 	bool (*find_lock)(void *state, uint64_t word, uint64_t *lock, const char **name);

@@ -203,7 +203,7 @@ bool
 runtimes_find_lock(struct runtimes *runtimes, uint64_t word, uint64_t *lock, const char **name)
 {
 	for (size_t i = 0; i < KINDS; i++)
-		if (runtimes->state[i] != NULL &&
+		if (runtimes->state[i] != NULL && runtimes->kind[i]->find_lock != NULL &&
 		    runtimes->kind[i]->find_lock(runtimes->state[i], word, lock, name))
 			return true;
 	return false;
@@ -215,7 +215,7 @@ runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock)
 	pid_t tid = 0;
 
 	for (size_t i = 0; tid == 0 && i < KINDS; i++)
-		if (runtimes->state[i] != NULL)
+		if (runtimes->state[i] != NULL && runtimes->kind[i]->lock_owner != NULL)
 			tid = runtimes->kind[i]->lock_owner(runtimes->state[i], lock);
 	return tid;
 }
@@ -284,13 +284,15 @@ runtimes_hold(struct runtimes *runtimes, bool held)
 const char *
 runtimes_task_reason(const struct runtimes *runtimes, uint32_t reason)
 {
+	const struct runtime_scheduler *scheduler = NULL;
 	const size_t kind = reason >> REASON_BITS;
 	const char *text = NULL;
 
-	if (kind < KINDS && runtimes->state[kind] != NULL &&
-	    runtimes->kind[kind]->scheduler != NULL)
-		text = runtimes->kind[kind]->scheduler->reason(runtimes->state[kind],
-						      reason & ((1U << REASON_BITS) - 1));
+	if (kind < KINDS && runtimes->state[kind] != NULL)
+		scheduler = runtimes->kind[kind]->scheduler;
+	if (scheduler != NULL && scheduler->reason != NULL)
+		text = scheduler->reason(runtimes->state[kind],
+					 reason & ((1U << REASON_BITS) - 1));
 	return text != NULL ? text : "";
 }
 
@@ -361,9 +363,9 @@ runtime_capture_merge(struct runtime_capture *capture, const struct chain *chain
 
 	capture->frames.count = 0;
 	for (size_t i = 0; capture->taken && i < KINDS; i++)
-		if (capture->captured[i] != NULL)
+		if (capture->captured[i] != NULL && runtimes->kind[i]->merge != NULL)
 			runtimes->kind[i]->merge(runtimes->state[i], capture->captured[i], chain,
-					&capture->frames);
+						 &capture->frames);
 	*frames = capture->frames.frame;
 	return capture->frames.count;
 }
@@ -375,7 +377,7 @@ runtime_capture_gil(const struct runtime_capture *capture, long number, const ui
 	enum gil gil = GIL_UNKNOWN;
 
 	for (size_t i = 0; capture->taken && gil == GIL_UNKNOWN && i < KINDS; i++)
-		if (capture->captured[i] != NULL)
+		if (capture->captured[i] != NULL && runtimes->kind[i]->gil != NULL)
 			gil = runtimes->kind[i]->gil(runtimes->state[i], capture->captured[i],
 						     number, args);
 	return gil;

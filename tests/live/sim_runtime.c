@@ -313,33 +313,6 @@ running(void *state, const void *from, struct task *task, const uint8_t **stack,
 
 /* --- what it has not -------------------------------------------------------------------------- */
 
-static void
-merge(void *state, const void *captured, const struct chain *chain, struct runtime_frames *frames)
-{
-	(void)state, (void)captured, (void)chain, (void)frames;
-}
-
-static enum gil
-gil(const void *state, const void *captured, long number, const uint64_t args[6])
-{
-	(void)state, (void)captured, (void)number, (void)args;
-	return GIL_UNKNOWN;
-}
-
-static bool
-find_lock(void *state, uint64_t word, uint64_t *lock, const char **name)
-{
-	(void)state, (void)word, (void)lock, (void)name;
-	return false;
-}
-
-static pid_t
-lock_owner(void *state, uint64_t lock)
-{
-	(void)state, (void)lock;
-	return 0;
-}
-
 static const struct runtime_scheduler scheduler = {
 	.words = { .noun = SIM_NOUN, .own = SIM_OWN },
 	.slots = slots,
@@ -351,8 +324,7 @@ static const struct runtime_scheduler scheduler = {
 #define SIM_KIND                                                               \
 	.name = "sim", .free = sim_free, .tick = tick, .next_new = next_new, .any = any, \
 	.describe = describe, .captured_create = captured_create,              \
-	.captured_free = captured_free, .capture = capture, .merge = merge, .gil = gil, \
-	.find_lock = find_lock, .lock_owner = lock_owner, .scheduler = &scheduler
+	.captured_free = captured_free, .capture = capture, .scheduler = &scheduler
 
 const struct runtime_kind sim_runtime_kind = { SIM_KIND, .create = create };
 const struct runtime_kind sim_runtime_counting = { SIM_KIND, .create = create_counting };
