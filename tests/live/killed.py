@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""python_killed.py WALLSAMPLE PID TID TIMES - kills WALLSAMPLE while it holds a Python thread.
+"""killed.py PID TIMES WALLSAMPLE WORDS… - kills WALLSAMPLE while it holds a thread of PID.
 
-Each time it samples the process until the thread is seen to be traced, and is killed at once, in the
-middle of what it reads of the interpreter or close to it. The thread must be free then, and run.
+Each time it runs, again if it has ended, until one of the threads is seen to be traced, and is killed
+at once, in the middle of what it reads of the interpreter or the runtime, or close to it. The
+threads must be free then, and the program run.
 """
 import os
 import signal
@@ -13,18 +14,30 @@ import time
 BOUND = 20.0  # seconds, for what takes a millisecond
 
 
-def field(tid, name):
-    with open('/proc/%d/task/%d/status' % tid) as status:
-        for line in status:
-            if line.startswith(name + ':'):
-                return line.split()[1]
+def field(pid, tid, name):
+    try:
+        with open('/proc/%d/task/%s/status' % (pid, tid)) as status:
+            for line in status:
+                if line.startswith(name + ':'):
+                    return line.split()[1]
+    except (FileNotFoundError, ProcessLookupError):
+        pass
     return None
 
 
-def ran(tid):
-    """Time on a CPU, in ns: the kernel's count may be some milliseconds old."""
-    with open('/proc/%d/task/%d/schedstat' % tid) as counters:
-        return int(counters.read().split()[0])
+def threads(pid):
+    return os.listdir('/proc/%d/task' % pid)
+
+
+def is_traced(pid):
+    return any(field(pid, tid, 'TracerPid') not in ('0', None) for tid in threads(pid))
+
+
+def ran(pid):
+    """Time on a CPU, in clock ticks, of all threads."""
+    with open('/proc/%d/stat' % pid) as stat:
+        fields = stat.read().rsplit(')', 1)[1].split()
+    return int(fields[11]) + int(fields[12])
 
 
 def until(what, condition):
@@ -34,26 +47,35 @@ def until(what, condition):
             sys.exit('not within %d s: %s' % (BOUND, what))
 
 
-def kill_once(wallsample, tid):
-    sampler = subprocess.Popen(
-        [wallsample, '-p', str(tid[0]), '-d', '60', '-r', '5000', '--max-overhead', '100', '-q'],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def start(words):
+    return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+
+
+def kill_once(words, pid):
+    samplers = [start(words)]
+
+    def holds():
+        if samplers[-1].poll() is not None:
+            samplers.append(start(words))
+        return is_traced(pid)
+
     try:
-        until('the thread is traced', lambda: field(tid, 'TracerPid') != '0')
+        until('a thread is traced', holds)
     finally:
-        sampler.send_signal(signal.SIGKILL)
-        sampler.wait()
-    until('nobody traces it any more', lambda: field(tid, 'TracerPid') == '0')
-    before = ran(tid)
-    until('the thread runs on', lambda: ran(tid) > before)
-    if field(tid, 'State') in 'tT':
-        sys.exit('the thread has been left stopped')
+        samplers[-1].send_signal(signal.SIGKILL)
+        samplers[-1].wait()
+    until('nobody traces it any more', lambda: not is_traced(pid))
+    before = ran(pid)
+    until('the program runs on', lambda: ran(pid) > before)
+    if any((field(pid, tid, 'State') or 'R') in 'tT' for tid in threads(pid)):
+        sys.exit('a thread has been left stopped')
 
 
 def main():
-    wallsample, pid, tid, times = sys.argv[1], *map(int, sys.argv[2:])
+    pid, times = int(sys.argv[1]), int(sys.argv[2])
     for _ in range(times):
-        kill_once(wallsample, (pid, tid))
+        kill_once(sys.argv[3:], pid)
 
 
 main()

@@ -271,7 +271,7 @@ live_python_tests = tests/live/python.sh tests/live/python_brink.sh tests/live/p
 	tests/live/python_torn.sh
 TESTS += $(live_python_tests)
 EXTRA_DIST += $(live_python_tests) tests/live/python_check.py tests/live/python_common.sh \
-	tests/live/python_killed.py tests/live/python_recording.py \
+	tests/live/killed.py tests/live/python_recording.py \
 	tests/live/python_tasks_check.py tests/live/targets/embeds.c \
 	tests/live/targets/python_brink.py tests/live/targets/python_execs.py \
 	tests/live/targets/python_deadlock.py tests/live/targets/python_gil.py \
@@ -286,7 +286,8 @@ check_PROGRAMS += tests/live/go_compare tests/live/go_steps tests/live/go_tasks
 tests_live_go_compare_LDADD = $(WALLSAMPLE_LIBS)
 tests_live_go_tasks_LDADD = $(WALLSAMPLE_LIBS)
 tests_live_go_steps_LDADD = $(WALLSAMPLE_LIBS)
-live_go_tests = tests/live/go_demos.sh tests/live/go_lives.sh tests/live/go_names.sh \
+live_go_tests = tests/live/go_demos.sh tests/live/go_killed.sh tests/live/go_lives.sh \
+	tests/live/go_names.sh \
 	tests/live/go_steps.sh tests/live/go_tasks.sh
 TESTS += $(live_go_tests)
 EXTRA_DIST += $(live_go_tests) tests/live/go_common.sh \

@@ -5,9 +5,9 @@
 
 killed() {
 	start_python "$SOURCE/tests/live/targets/python_gil.py" loops
-	tid=$(sed -n 's/^thread [^ ]* \([0-9]*\)$/\1/p' "$says" | head -n 1)
-	"$judging" "$SOURCE/tests/live/python_killed.py" "$WALLSAMPLE" "$target" "$tid" 10 \
-		>"$out" 2>&1 </dev/null || complain "$version: $(cat "$out")"
+	"$judging" "$SOURCE/tests/live/killed.py" "$target" 10 "$WALLSAMPLE" -p "$target" \
+		-d 60 -r 5000 --max-overhead 100 -q >"$out" 2>&1 </dev/null ||
+		complain "$version: $(cat "$out")"
 	end_python
 	[ "$(grep -c '^cpu ' "$says")" = 2 ] || complain "$version: its threads have not ended"
 }
