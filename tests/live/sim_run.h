@@ -14,6 +14,7 @@ struct sim_wish {
 	uint64_t ticks;         /* then it ends */
 	double max_overhead;    /* 0: no limit */
 	bool threads_only, nonblocking, records;
+	bool dumps;             /* one tick, at which all threads are held */
 	bool counts;            /* the runtime tells how often tasks have run */
 };
 

@@ -524,6 +524,41 @@ test_short(bool counts)
 	finish(&target);
 }
 
+/* --- memory that is not there -------------------------------------------------------------- */
+
+#define AWAY 3
+
+/* While a dump holds the threads of stacks that somebody would have to provide nothing is read. */
+static void
+test_away(void)
+{
+	const struct sim_wish wish = { .rate_hz = 100, .dumps = true };
+	uint64_t whole = 0;
+	struct target target;
+	struct sim_run run;
+
+	harness_case("stacks that nobody provides");
+	target_start(&target, "sim_tasks", "2", "taker=50", "spin=1", "away=3", NULL);
+	if (target.counter[4] == 0) {
+		harness_skip("no userfaultfd for faults of others");
+		finish(&target);
+		return;
+	}
+	sim_run(&run, target.pid, &wish);
+	for (size_t i = 0; i < profile_entry_count(run.profile); i++) {
+		const struct profile_entry *entry = profile_entry(run.profile, i);
+
+		if (profile_thread(run.profile, entry->thread)->is_task &&
+		    begins(sim_run_stack(&run, run.profile, entry->stack), BOTTOM "taker;"))
+			whole += (uint64_t)entry->samples;
+	}
+	CHECK(whole == 50 - AWAY, "%llu stacks are there", (unsigned long long)whole);
+	CHECK(run.stats.failed[FAILURE_UNREADABLE] == AWAY, "%llu are not",
+	      (unsigned long long)run.stats.failed[FAILURE_UNREADABLE]);
+	sim_run_release(&run);
+	finish(&target);
+}
+
 /* --- many ------------------------------------------------------------------------------------- */
 
 static void
@@ -584,6 +619,7 @@ main(void)
 	test_caller();
 	test_short(false);
 	test_short(true);
+	test_away();
 	test_many();
 	return harness_end();
 }

@@ -15,8 +15,14 @@
  * ready    is made last, so that it waits for a thread if those before it keep all of them
  *
  * Tasks are numbered from 1 on in that order of kinds. Counter 0: tasks resumed; 1: tasks that
- * have ended; 2: rounds of callers on their own stack, 3: on the other.
+ * have ended; 2: rounds of callers on their own stack, 3: on the other; 4: 1 if away=COUNT has
+ * taken the stacks of so many takers to where nobody can read them.
  */
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
 #include "sim_tasks.h"
 #include "target.h"
 
@@ -480,6 +486,36 @@ sim_work(void)
 		sim_dispatch();
 }
 
+/*
+ * What waits loses its stack: who reads there waits until somebody provides it, which nobody does.
+ * Faults of others than this process are to be told of: that takes a privilege.
+ */
+static bool
+take_away(struct sim_task *task, int faults)
+{
+	void *const stack = (void *)(uintptr_t)task->stack_low;
+	struct uffdio_register wanted = {
+		.range = { task->stack_low, STACK_SIZE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	return mmap(stack, STACK_SIZE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == stack &&
+	       ioctl(faults, UFFDIO_REGISTER, &wanted) == 0;
+}
+
+static void
+take_some_away(uint64_t count)
+{
+	const int faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+	struct uffdio_api api = { .api = UFFD_API };
+	bool done = faults >= 0 && ioctl(faults, UFFDIO_API, &api) == 0;
+
+	for (uint64_t i = 0; done && i < count; i++)
+		done = take_away(&sim_runtime.task[i], faults);
+	counters->value[4] = done;
+}
+
 /* Ids go on from kind to kind; a kind's tasks have places side by side. */
 static void
 make_all(uint32_t kind, uint64_t count)
@@ -550,6 +586,9 @@ main(int argc, char **argv)
 	target_wait(threads, workers);
 	for (uint32_t kind = 0; kind < KINDS; kind++)
 		make_all(kind, count[kind]);
+	for (int i = 2; i < argc; i++)
+		if (strncmp(argv[i], "away=", strlen("away=")) == 0)
+			take_some_away(strtoul(argv[i] + strlen("away="), NULL, 10));
 	sim_runtime.magic = SIM_MAGIC;
 	target_ready();
 	while (target_told())
