@@ -9,13 +9,15 @@ include src/symbol/local.mk
 include src/runtime/local.mk
 include src/profile/local.mk
 include src/sampler/local.mk
+include src/causal/local.mk
 include src/recording/local.mk
 include src/analysis/local.mk
 include src/export/local.mk
 include src/cli/local.mk
 libwallsample_a_SOURCES += \
 	include/wallsample/attach.h include/wallsample/banned.h include/wallsample/base.h \
-	include/wallsample/chain.h include/wallsample/code_ranges.h \
+	include/wallsample/causal.h include/wallsample/causal_curve.h \
+	include/wallsample/chain.h include/wallsample/progress.h include/wallsample/code_ranges.h \
 	include/wallsample/core.h \
 	include/wallsample/core_sample.h include/wallsample/core_thread.h \
 	include/wallsample/debug_info.h \

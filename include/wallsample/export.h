@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "wallsample/causal_curve.h"
 #include "wallsample/core.h"
 #include "wallsample/diff.h"
 #include "wallsample/process.h"
@@ -65,6 +66,16 @@ struct diff_input {
 	bool filtered;        /* some samples were left out by options */
 };
 
+/* Virtual speed-up experiments, and what follows from them. */
+struct causal_input {
+	const struct causal_result *result;
+	const struct causal_curves *curves;
+	unsigned columns;     /* width to fit in; 0: not known, then 100 */
+	size_t limit;         /* candidates that are told of; at least 1 */
+	bool snapshot;        /* made by a signal while experiments go on */
+	const char *note;     /* about the recording that this is of; NULL: it is live */
+};
+
 struct exporter {
 	const char *name;     /* "folded" */
 	const char *help;     /* a few words for --help */
@@ -82,6 +93,8 @@ struct exporter {
 	const char *diff_help; /* of that, if it is less than `help` says; else NULL */
 	/* The same of every thread once: a view of one tick, by address. Or NULL. */
 	void (*write_dump)(const struct export_input *input, FILE *out);
+	/* Of causal profiles; or NULL. A format of nothing else has no `write`. */
+	void (*write_causal)(const struct causal_input *input, FILE *out);
 };
 
 /* The registry, ended by NULL. */

@@ -20,6 +20,7 @@ declare -A folder_of=(
 	[gil]=runtime [plumbing]=runtime [runtime]=runtime [runtime_tasks]=runtime [task]=runtime
 	[profile]=profile [profile_wait]=profile
 	[core_sample]=sampler [sampler]=sampler
+	[causal]=causal [causal_curve]=causal [causal_run]=causal [progress]=causal
 	[recording]=recording [recording_read]=recording
 	[diff]=analysis [dump]=analysis [finding]=analysis [gil_table]=analysis [margin]=analysis [result]=analysis [task_groups]=analysis [task_table]=analysis [tree]=analysis [view]=analysis [waiting]=analysis
 	[export]=export
@@ -39,10 +40,11 @@ declare -A below=(
 	[runtime]='base target state tracer wait unwind jit symbol'
 	[profile]='base target state wait unwind runtime'
 	[sampler]='base target jit state tracer wait unwind runtime profile'
-	[recording]='base target state wait unwind symbol runtime profile sampler'
+	[causal]='base target jit state tracer wait unwind symbol runtime profile sampler'
+	[recording]='base target state wait unwind symbol runtime profile sampler causal'
 	[analysis]='base target state wait unwind runtime profile symbol'
-	[export]='base target jit state wait unwind runtime profile symbol sampler recording analysis'
-	[cli]='base target jit state tracer wait unwind symbol runtime profile sampler recording analysis export'
+	[export]='base target jit state wait unwind runtime profile symbol sampler causal recording analysis'
+	[cli]='base target jit state tracer wait unwind symbol runtime profile sampler causal recording analysis export'
 )
 
 failed=0
@@ -66,7 +68,7 @@ included() {
 }
 
 # The order itself has no ring: each folder stands only on folders that are named before it.
-order='base target jit state tracer wait unwind symbol runtime profile sampler recording analysis export cli'
+order='base target jit state tracer wait unwind symbol runtime profile sampler causal recording analysis export cli'
 seen=' '
 for folder in $order; do
 	for lower in ${below[$folder]}; do

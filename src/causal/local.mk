@@ -1,0 +1,2 @@
+libwallsample_a_SOURCES += \
+	src/causal/causal.c
