@@ -59,6 +59,7 @@ struct stop_request {
 	bool queued;             /* it was waiting for a CPU at the tick */
 	bool fell_asleep;        /* the interrupt found it asleep in `syscall` after all */
 	bool group_stopped;      /* it was stopped by job control and still is */
+	bool held;               /* tracer_catch has kept it stopped */
 	long syscall;            /* number it was in; SYSCALL_NONE when in user code */
 	struct sched during;     /* counters while it was stopped */
 	uint64_t stopped_ns;     /* how long it was stopped, at most */
@@ -109,6 +110,21 @@ void tracer_ask(struct tracer *tracer, struct stop_request *request);
  */
 void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
 		    void *context);
+
+/*
+ * As tracer_collect, but those who ran stay stopped until they are let go: the request's `held`
+ * says so, and the request is free for the next stop. A thread that was asleep after all, has a
+ * signal to take or is stopped by job control is released at once; so are those that stop later
+ * than `bound_ns`.
+ *
+ * This is for milliseconds. While a thread is held nothing else may be waited for: tracer_leave
+ * lets all of them go. One that is killed meanwhile is none of them any more.
+ */
+void tracer_catch(struct tracer *tracer, uint64_t bound_ns);
+/* It goes on. False: it was not held (any more). */
+bool tracer_let_go(struct tracer *tracer, pid_t tid);
+void tracer_let_all_go(struct tracer *tracer);
+size_t tracer_held(const struct tracer *tracer);
 
 /*
  * Sleeps until the moment `until_ns` (CLOCK_MONOTONIC), capturing and releasing

@@ -10,6 +10,9 @@ libwallsample_a_SOURCES += \
 	src/tracer/stop.h \
 	src/tracer/snapshot.c \
 	src/tracer/tracer.c \
+	src/tracer/tracer_hold.c \
+	src/tracer/tracer_parts.h \
+	src/tracer/tracer_wait.c \
 	src/tracer/watchdog.c src/tracer/watchdog.h
 if ARCH_X86_64
 libwallsample_a_SOURCES += src/tracer/regs_x86_64.c

@@ -8,6 +8,7 @@
 struct seized {
 	pid_t tid;
 	bool fresh;                   /* asked since the last tracer_collect */
+	bool held;                    /* captured, and stopped until tracer_let_go */
 	struct stop_request *request; /* NULL: of no interest any more */
 };
 

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* tracer_hold.c - stops that last: for one tick (tracer_collect), or until somebody lets go. */
+#include "stop.h"
+#include "tracer_parts.h"
+
+void
+tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
+	       void *context)
+{
+	struct waiting waiting = { .deadline_ns = clock_now_ns() + bound_ns, .hold = hold };
+
+	tracer_wait_for_fresh(tracer, &waiting);
+	if (hold && held != NULL)
+		held(context);
+	tracer_release_fresh(tracer);
+}
+
+void
+tracer_catch(struct tracer *tracer, uint64_t bound_ns)
+{
+	struct waiting waiting = { .deadline_ns = clock_now_ns() + bound_ns,
+				   .hold = true, .runners_only = true };
+
+	uint64_t now;
+
+	tracer_wait_for_fresh(tracer, &waiting);
+	now = clock_now_ns();
+	/* One that was killed while it stood still is on the list no more. */
+	for (size_t i = 0; i < tracer->seized.count; i++) {
+		struct seized *entry = &tracer->seized.item[i];
+
+		if (!entry->fresh || entry->request == NULL || !entry->request->held)
+			continue;
+		entry->request->stopped_ns = now - entry->request->asked_ns;
+		entry->request = NULL;
+		entry->held = true;
+		entry->fresh = false;
+	}
+	tracer_release_fresh(tracer);
+}
+
+bool
+tracer_let_go(struct tracer *tracer, pid_t tid)
+{
+	struct seized *entry = seized_find(&tracer->seized, tid);
+
+	if (entry == NULL || !entry->held)
+		return false;
+	seized_remove(&tracer->seized, entry);
+	tracer_detach(tracer, tid, 0);
+	tracer->stats.stops++;
+	return true;
+}
+
+void
+tracer_let_all_go(struct tracer *tracer)
+{
+	/* What cannot be detached, because it was killed, is put back at the end, and not held. */
+	for (size_t i = 0; i < tracer->seized.count;)
+		if (!tracer_let_go(tracer, tracer->seized.item[i].tid))
+			i++;
+}
+
+size_t
+tracer_held(const struct tracer *tracer)
+{
+	size_t held = 0;
+
+	for (size_t i = 0; i < tracer->seized.count; i++)
+		held += tracer->seized.item[i].held;
+	return held;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* tracer_wait.c - waits for stops, and serves them: captured, and released or held. */
+#include <errno.h>
+#include <sys/wait.h>
+
+#include "own_delay.h"
+#include "stop.h"
+#include "tracer_parts.h"
+
+/*
+ * A thread on another CPU stops within microseconds. To sleep and be woken takes
+ * longer than that (tens of microseconds on an idle CPU of a virtual machine), and all
+ * the while the thread stands still: so the first wait of a tick spins, for as long as
+ * it would take to be woken and no longer.
+ */
+#define SPIN_NS (30 * NS_PER_US)
+
+/* The exit of the whole process is told to its parent alone, which may be us. */
+static void
+keep_exit(struct tracer *tracer, pid_t pid, int status)
+{
+	if (pid != tracer->process->pid)
+		return;
+	tracer->exited = true;
+	tracer->exit_status = status;
+}
+
+/*
+ * Only ESRCH can come back: the thread was killed in its stop. Its exit has to be
+ * waited for, because a process is not reaped by its parent while a dead thread of
+ * it waits for a tracer.
+ */
+void
+tracer_detach(struct tracer *tracer, pid_t tid, int signo)
+{
+	if (!stop_detach(tid, signo))
+		seized_add(&tracer->seized, tid, NULL);
+}
+
+/* A thread that nobody is interested in any more must not stay stopped, nor must its
+ * system call fail. */
+static void
+release_unwanted(struct tracer *tracer, pid_t tid, int status)
+{
+	bool repaired;
+
+	if (!stop_release(tid, status, &repaired))
+		seized_add(&tracer->seized, tid, NULL);
+	tracer->stats.repaired += repaired;
+	tracer->stats.stops++;
+	tracer->stats.signals_passed += stop_signal(status) != 0;
+}
+
+static void
+release(struct tracer *tracer, struct stop_request *request, uint64_t began)
+{
+	uint64_t now;
+
+	tracer_detach(tracer, request->watch->tid, request->signal);
+	now = clock_now_ns();
+	request->stopped_ns = now > began ? now - began : 0;
+	tracer->stats.stops++;
+	tracer->stats.signals_passed += request->signal != 0;
+}
+
+/* stop_wait that spins until `spin_until` before it sleeps. */
+static struct wait_end
+wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
+{
+	struct wait_end end = { .slept = false };
+	uint64_t now = clock_now_ns();
+
+	do {
+		end.tid = stop_wait(&end.status, WNOHANG);
+		if (end.tid != 0)
+			break;
+		tracer->waited_ns = now;
+		now = clock_now_ns();
+	} while (now < spin_until);
+	if (end.tid == 0) {
+		end.slept = true;
+		tracer->own_delay_ns = own_delay_read(tracer->own_delay_fd);
+		/* Only now, because threads stand still while the timer is set. */
+		if (!tracer->watchdog.armed)
+			watchdog_set(&tracer->watchdog, deadline_ns);
+		end.tid = stop_wait(&end.status, 0);
+	}
+	end.at_ns = clock_now_ns();
+	return end;
+}
+
+/*
+ * When we were woken: nothing stood still then but what woke us. We may have been given a CPU
+ * long after, when others ran on it.
+ */
+static uint64_t
+woken_ns(const struct tracer *tracer, const struct wait_end *end)
+{
+	uint64_t delay = own_delay_read(tracer->own_delay_fd) - tracer->own_delay_ns;
+
+	return delay < end->at_ns - tracer->waited_ns ? end->at_ns - delay : tracer->waited_ns;
+}
+
+/*
+ * Since when the thread has stood still, at the earliest. One that had to get a CPU first
+ * executed nothing until then: it is what woke us. Of others it is not before they were asked,
+ * nor before we last looked and nothing stood still.
+ */
+static uint64_t
+stopped_since(const struct tracer *tracer, const struct stop_request *request,
+	      const struct wait_end *end)
+{
+	uint64_t since = tracer->waited_ns;
+
+	if (request->during.switches != request->before.switches && end->slept)
+		since = woken_ns(tracer, end);
+	return since > request->asked_ns ? since : request->asked_ns;
+}
+
+/* Stays seized, until it is let go; but who has a signal to take must not wait. */
+static bool
+is_kept(const struct seized *entry, const struct waiting *waiting)
+{
+	const struct stop_request *request = entry->request;
+
+	if (!waiting->hold || !entry->fresh || request->signal != 0)
+		return false;
+	return !waiting->runners_only || (request->end == STOP_CAPTURED &&
+					  !request->fell_asleep && !request->group_stopped);
+}
+
+/* A seized thread has stopped or exited: captured, released, no longer seized. */
+static void
+serve(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
+      const struct wait_end *end)
+{
+	struct stop_request *request = entry->request;
+	enum stop_kind kind = stop_classify(end->status);
+	uint64_t since;
+
+	/* One that stood still, and was killed, is here a second time. */
+	if (request == NULL || request->end == STOP_LATE)
+		waiting->pending -= entry->fresh;
+	if (kind == KIND_EXITED) {
+		keep_exit(tracer, end->tid, end->status);
+		if (request != NULL) {
+			request->end = STOP_EXITED;
+			request->held = false;
+		}
+		seized_remove(&tracer->seized, entry);
+	} else if (request == NULL) {
+		seized_remove(&tracer->seized, entry);
+		release_unwanted(tracer, end->tid, end->status);
+	} else {
+		request->signal = stop_signal(end->status);
+		tracer->stats.repaired += stop_capture(tracer->process, request, kind);
+		since = stopped_since(tracer, request, end);
+		request->queued = request->end == STOP_CAPTURED &&
+				  stop_was_queued(request, since);
+		if (is_kept(entry, waiting) && stop_tell(end->tid)) {
+			request->held = waiting->runners_only;
+			return;
+		}
+		seized_remove(&tracer->seized, entry);
+		release(tracer, request, since);
+	}
+}
+
+/* What a wait has brought. */
+void
+tracer_take(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting)
+{
+	struct seized *entry = seized_find(&tracer->seized, end->tid);
+
+	if (entry != NULL)
+		serve(tracer, entry, waiting, end);
+	else if (WIFSTOPPED(end->status))
+		release_unwanted(tracer, end->tid, end->status);
+	else
+		keep_exit(tracer, end->tid, end->status);
+	if (end->slept)
+		tracer->waited_ns = woken_ns(tracer, end);
+}
+
+/* One wait. Returns false when the time is over or there is nothing to wait for. */
+bool
+tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_ns)
+{
+	struct wait_end end =
+		wait_any(tracer, clock_now_ns() + spin_ns, waiting->deadline_ns);
+
+	if (end.tid < 0)
+		return errno == EINTR && end.at_ns < waiting->deadline_ns;
+	tracer_take(tracer, &end, waiting);
+	return true;
+}
+
+/* Until all that were asked have come to an end, or the time is over. */
+void
+tracer_wait_for_fresh(struct tracer *tracer, struct waiting *waiting)
+{
+	waiting->pending = seized_count_fresh(&tracer->seized);
+	if (waiting->pending == 0)
+		return;
+	while (waiting->pending > 0 && tracer_wait_once(tracer, waiting, SPIN_NS))
+		;
+	watchdog_set(&tracer->watchdog, 0);
+}
+
+/* Whoever was held is released. What has not stopped yet is outstanding from now on. */
+void
+tracer_release_fresh(struct tracer *tracer)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < tracer->seized.count; i++) {
+		struct seized entry = tracer->seized.item[i];
+
+		if (entry.fresh && entry.request != NULL && entry.request->end != STOP_LATE) {
+			release(tracer, entry.request, entry.request->asked_ns);
+			continue;
+		}
+		tracer->stats.late += entry.fresh;
+		entry.fresh = false;
+		tracer->seized.item[kept++] = entry;
+	}
+	tracer->seized.count = kept;
+}
