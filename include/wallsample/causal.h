@@ -83,8 +83,8 @@ struct causal_candidate {
 	char *module;             /* base name; "" if it has none */
 	char *file;               /* of a function or line; NULL: not known */
 	uint32_t line;            /* 0: not known */
-	double share;             /* of the Latency of the profile before, in [0, 1]: with it anywhere
-				   * in the stack */
+	double share;             /* of the Latency of the profile before, in [0, 1]: with it
+				   * anywhere in the stack */
 	double self_share;        /* the same with it on top */
 };
 
@@ -99,7 +99,9 @@ struct causal_experiment {
 	uint32_t candidate;
 	double speedup;           /* in [0, 1]; 0: nobody was held, to compare with */
 	uint64_t began_ns;        /* since the experiments began */
-	uint64_t wall_ns, held_ns; /* held_ns < wall_ns, but of one that is not WHOLE */
+	/* held_ns has the moments in which all stood still to be looked at, too, so that it is not 0
+	 * at a speed-up of 0. It is less than wall_ns, but of one that is not WHOLE. */
+	uint64_t wall_ns, held_ns;
 	uint64_t ticks, chosen;   /* looks at the threads; those that found the candidate running */
 	enum causal_end end;
 	struct causal_reading reading[CAUSAL_POINTS_MOST]; /* one for each point */

@@ -7,8 +7,8 @@
  * LATENCY: by how much the mean time from begin to end is shorter, as a part of that at 0. In both
  * more is better. Virtual time is wall_ns - held_ns.
  *
- * Experiments at 0 are compared with those around them, so that drift cancels: half of all are at 0.
- * Intervals are by bootstrap over experiments. Only WHOLE experiments count.
+ * Experiments at 0 are compared with those around them, so that drift cancels: half of all are at
+ * 0. Intervals are by bootstrap over experiments. Only WHOLE experiments count.
  */
 #ifndef WALLSAMPLE_CAUSAL_CURVE_H
 #define WALLSAMPLE_CAUSAL_CURVE_H

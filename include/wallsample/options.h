@@ -77,6 +77,18 @@ struct options {
 	size_t debug_dir_count;
 	const char *symfs;
 	int debuginfod;          /* enum debuginfod_use */
+	/* wallsample causal */
+	const char **progress;   /* --progress; owned, NULL at the end; NULL: none */
+	size_t progress_count;
+	const char *select;      /* --select: a regular expression */
+	int match;               /* enum causal_match: --match */
+	uint64_t candidates;
+	double *speedups;        /* --speedups: shares in [0, 1], ascending, from 0 on; owned */
+	size_t speedup_count;
+	uint64_t tick_ns, experiment_ns, profile_ns;
+	double precision;        /* in points: percent */
+	double max_hold;         /* percent of the run */
+	bool intrusive;          /* hardware breakpoints are permitted */
 	bool quiet;
 	unsigned verbose;        /* times -v was given */
 	bool version, help;
@@ -84,6 +96,9 @@ struct options {
 
 /* --tasks: are tasks that a runtime schedules samples of their own? In the order of its words. */
 enum task_use { TASKS_AUTO, TASKS_OFF };
+
+/* --match: where in a stack a candidate counts. In the order of its words. */
+enum causal_match { MATCH_STACK, MATCH_SELF };
 
 /* Which commands take an option. */
 enum {
@@ -94,6 +109,7 @@ enum {
 	FOR_DIFF = 16,
 	FOR_DUMP = 32,
 	FOR_CORE = 64, /* of a dump: also of one of a core file */
+	FOR_CAUSAL = 128,
 	FOR_REPORT_OF_ONE = FOR_RUN | FOR_REPORT,
 	FOR_REPORTS = FOR_REPORT_OF_ONE | FOR_DIFF,
 	FOR_SAMPLING = FOR_RUN | FOR_RECORD,
@@ -101,7 +117,7 @@ enum {
 	FOR_THREADS = FOR_ATTACHING | FOR_REPORT | FOR_CORE, /* those of one process have ids */
 	FOR_STACKS = FOR_REPORTS | FOR_DUMP | FOR_CORE,
 	FOR_OUTPUT = FOR_SAMPLING | FOR_STACKS,
-	FOR_ALL = FOR_OUTPUT | FOR_INFO,
+	FOR_ALL = FOR_OUTPUT | FOR_INFO | FOR_CAUSAL,
 };
 
 enum option_type {
@@ -121,6 +137,8 @@ enum option_type {
 	OPTION_RUNTIMES,  /* uint32_t, a bit set of runtime.h: auto, none or a list of names */
 	OPTION_GILS,      /* bit set from a list of words of enum gil */
 	OPTION_DIRS,      /* debug_dirs and debug_dir_count, one more each time */
+	OPTION_PROGRESS,  /* progress and progress_count, one more each time */
+	OPTION_SPEEDUPS,  /* speedups and speedup_count from 0,10,25 in percent */
 	OPTION_CHOICE,    /* int from a list of words: choices */
 };
 

@@ -51,9 +51,9 @@ struct progress;
 int progress_check(const char *const *spec, size_t count, size_t *counted, struct error *err);
 
 /*
- * Finds what the words mean in the target. All is borrowed. No spec at all: the points of coz.h that
- * the program has, if any. An error says what was looked for where, names that are similar, and what
- * to try.
+ * Finds what the words mean in the target. All is borrowed. No spec at all: the points of coz.h
+ * that the program has, if any. An error says what was looked for where, names that are similar,
+ * and what to try.
  */
 int progress_open(const char *const *spec, size_t count, const struct process *process,
 		  struct maps *maps, struct symbols *symbols, struct progress **out,

@@ -47,6 +47,34 @@
 #include "wallsample/runtime_tasks.h"
 #include "wallsample/unwind.h"
 
+/* A thread that ran at a tick and stands still now. */
+struct sampler_caught {
+	pid_t tid;
+	uint32_t stack; /* of the profile */
+	bool goes_on;   /* at once: `decide` says so */
+};
+
+/*
+ * Somebody who has threads held for longer than it takes to look at them: virtual speed-ups. At
+ * each tick all that run are stopped and stand still until their stacks are walked. Those that are
+ * held from the last tick on are not among them: they still are where they were.
+ */
+struct sampler_control {
+	/*
+	 * Says of each whether it goes on, and for which part of the time to the next tick, from
+	 * 0 to 1, the others are held; at 1 until the tick after this has decided. `standing_ns`:
+	 * for so long has this tick had them standing still. To be quick about it.
+	 */
+	double (*decide)(void *context, struct sampler_caught *caught, size_t count,
+			 size_t held_before, uint64_t standing_ns);
+	/* That time is over, or something else has let all go: they were held for so long since
+	 * `decide`, or would have been, if there was nobody to hold. Called once a tick with a
+	 * part above 0. */
+	void (*released)(void *context, uint64_t held_ns);
+	void *context;
+	double spread;  /* ticks are this part of the mean around it, evenly */
+};
+
 /* Values that the command hands down. */
 struct sampler_config {
 	double rate_hz;          /* ticks a second that are wanted */
@@ -69,6 +97,7 @@ struct sampler_config {
 	struct runtime_tasks *tasks;
 	uint32_t runtimes;       /* which language runtimes are read: see runtime.h; 0: none */
 	const struct runtime_kind *extra_runtime; /* for tests; or NULL */
+	const struct sampler_control *control; /* borrowed; NULL: nobody is held */
 	bool all_tasks;          /* each is looked at, and kept apart, however many there are */
 	bool threads_only;       /* tasks that those schedule are no samples of their own */
 };

@@ -1,2 +1,5 @@
 libwallsample_a_SOURCES += \
-	src/causal/causal.c
+	src/causal/causal.c \
+	src/causal/causal_run.c \
+	src/causal/match.c src/causal/match.h \
+	src/causal/plan.c src/causal/plan.h

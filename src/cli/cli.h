@@ -50,6 +50,11 @@ int command_report(const struct options *options);
 int command_info(const struct options *options);
 int command_diff(const struct options *options);
 
+/* --- command_causal.c --------------------------------------------------- */
+
+/* What a faster function would bring: experiments on a process, or a recording of some. */
+int command_causal(const struct options *options);
+
 /* --- say.c: sentences on stderr ----------------------------------------- */
 
 #define SAY_TEXT_SIZE 32
@@ -172,22 +177,24 @@ unsigned output_columns(const struct output *output);
  */
 int output_folder_open(const char *path, char **base, struct error *err);
 
-/* --- progress.c --------------------------------------------------------- */
+/* --- status_line.c ------------------------------------------------------ */
 
-struct progress {
+struct status_line {
 	bool on;
 	uint64_t duration_ns; /* 0: not known */
 	size_t drawn;         /* columns that the last line took */
 };
 
 /* Draws only if stderr is a terminal and `wanted`. */
-void progress_init(struct progress *progress, bool wanted, uint64_t duration_ns);
-void progress_draw(struct progress *progress, uint64_t elapsed_ns, uint64_t samples,
-		   uint32_t threads);
-void progress_erase(struct progress *progress);
+void status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns);
+void status_line_draw(struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
+		      uint32_t threads);
+/* The same with a text of somebody's own, which is changed. */
+void status_line_say(struct status_line *status, struct strbuf *line);
+void status_line_erase(struct status_line *status);
 /* The line, cut to `columns`: apart for tests. */
-void progress_text(const struct progress *progress, uint64_t elapsed_ns, uint64_t samples,
-		   uint32_t threads, size_t columns, struct strbuf *line);
+void status_line_text(const struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
+		      uint32_t threads, size_t columns, struct strbuf *line);
 
 /* --- sample_exit.c ------------------------------------------------------ */
 

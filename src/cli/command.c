@@ -103,6 +103,27 @@ const struct command commands[] = {
 	  .ending = "\n"
 		    "Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
 		    "2 not read or not written; 64 wrong usage.\n" },
+	{ .name = "causal", .bit = FOR_CAUSAL, .operands = "[FILE]", .run = command_causal,
+	  .help = "what a faster function would bring: experiments on a running process",
+	  .about = "Usage: wallsample causal [OPTIONS] --progress SPEC -p PID\n"
+		   "       wallsample causal [OPTIONS] --progress SPEC --name GLOB\n"
+		   "       wallsample causal [OPTIONS] --progress SPEC -- CMD [ARGS]\n"
+		   "       wallsample causal [OPTIONS] FILE.wsdb\n"
+		   "\n"
+		   "Finds out by experiment what a running program would gain if some code were\n"
+		   "faster. While a thread is in that code the others that run are held for a part\n"
+		   "of the time, which has the effect on them that a faster code would have; the\n"
+		   "program's own progress is measured meanwhile. No thread is held for longer than\n"
+		   "a few milliseconds at a time but at a speed-up of 100 %.\n",
+	  .examples =
+		  "\n"
+		  "Examples:\n"
+		  "  wallsample causal -p 1234 --progress var:requests_done   a counter in memory\n"
+		  "  wallsample causal -p 1234 --progress syscalls:write      of any server\n"
+		  "  wallsample causal -p 1234 --progress var:n --select '^parse$' -d 1m\n"
+		  "  wallsample causal -p 1234 --progress var:n -o x.wsdb     keep it, and\n"
+		  "  wallsample causal -f html -o x.html x.wsdb               ask it again\n",
+	  .ending = signals_text },
 	{ .name = "info", .bit = FOR_INFO, .operands = "FILE…", .run = command_info,
 	  .help = "what a recording holds: target, rate, counts, losses, own cost",
 	  .about = "Usage: wallsample info FILE…\n"

@@ -136,9 +136,9 @@ sample_open_output(struct sample_run *run, pid_t pid, struct error *err)
 	return rc;
 }
 
-/* Each thread keeps two descriptors open. The command has been given its limit. */
-static void
-raise_descriptor_limit(void)
+/* The command has been given its limit. */
+void
+sample_raise_descriptor_limit(void)
 {
 	struct rlimit limit;
 
@@ -152,6 +152,28 @@ static bool
 is_selected(void *context, pid_t tid, const char *name)
 {
 	return filter_thread(context, tid, name);
+}
+
+void
+sample_open_names(struct sample_run *run)
+{
+	const struct options *options = run->options;
+
+	run->maps = maps_create(run->target.process, run->modules);
+	run->jit = jit_create(run->target.process, run->maps, &run->log);
+	snprintf(run->root, sizeof(run->root), "/proc/%d/root", (int)run->target.pid);
+	run->names = (struct symbols_config){
+		.demangle = !options->no_demangle,
+		.inlines = !options->no_inlines,
+		.debug_dirs = options->debug_dirs,
+		.symfs = options->symfs,
+		.debuginfod = (enum debuginfod_use)options->debuginfod,
+		.root = run->root,
+		.jit = run->jit,
+		.log = &run->log,
+	};
+	run->symbols = symbols_create(run->modules, &run->names);
+	run->jit_objects = jit_objects_create(run->target.process, run->maps, &run->log);
 }
 
 static int
@@ -184,22 +206,8 @@ create_sampler(struct sample_run *run, struct error *err)
 		config.selected = is_selected;
 		config.selected_context = &run->filter;
 	}
-	run->maps = maps_create(run->target.process, run->modules);
-	run->jit = jit_create(run->target.process, run->maps, &run->log);
-	snprintf(run->root, sizeof(run->root), "/proc/%d/root", (int)run->target.pid);
-	run->names = (struct symbols_config){
-		.demangle = !options->no_demangle,
-		.inlines = !options->no_inlines,
-		.debug_dirs = options->debug_dirs,
-		.symfs = options->symfs,
-		.debuginfod = (enum debuginfod_use)options->debuginfod,
-		.root = run->root,
-		.jit = run->jit,
-		.log = &run->log,
-	};
-	run->symbols = symbols_create(run->modules, &run->names);
+	sample_open_names(run);
 	config.jit = run->jit;
-	run->jit_objects = jit_objects_create(run->target.process, run->maps, &run->log);
 	config.jit_objects = run->jit_objects;
 	return sampler_create(run->target.process, &config, run->maps, run->profile, &run->log,
 			      &run->sampler, err);
@@ -211,7 +219,7 @@ on_snapshot(void *context)
 	struct sample_run *run = context;
 	struct error err;
 
-	progress_erase(&run->progress);
+	status_line_erase(&run->status);
 	if (run->records) {
 		record_snapshot(run);
 		return;
@@ -239,7 +247,7 @@ on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threa
 {
 	struct sample_run *run = context;
 
-	progress_draw(&run->progress, elapsed_ns, samples, threads);
+	status_line_draw(&run->status, elapsed_ns, samples, threads);
 }
 
 /* A line of status may wait for its reader. */
@@ -269,7 +277,7 @@ run_sampler(struct sample_run *run)
 	};
 
 	/* a command writes to the same terminal, and so does -v */
-	progress_init(&run->progress,
+	status_line_init(&run->status,
 		      !options->quiet && options->verbose == 0 && !run->target.is_command &&
 			      !run->dumps,
 		      options->duration_ns);
@@ -288,7 +296,7 @@ run_sampler(struct sample_run *run)
 	run->log.before = run->log.after = NULL;
 	sampler_free(run->sampler);
 	run->sampler = NULL;
-	progress_erase(&run->progress);
+	status_line_erase(&run->status);
 	/* a dump shows it itself */
 	if (!run->dumps)
 		say_deadlocks(run);
@@ -308,7 +316,7 @@ prepare(struct sample_run *run, struct error *err)
 		rc = target_check_tids(&run->target, run->options, err);
 	if (rc != 0)
 		return rc;
-	raise_descriptor_limit();
+	sample_raise_descriptor_limit();
 	run->modules = modules_create();
 	run->profile = profile_create();
 	rc = run->records ? record_begin(run, err) : sample_open_output(run, run->target.pid, err);

@@ -1,7 +1,9 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/command.h \
 	src/cli/cli.h \
+	src/cli/causal_candidates.c src/cli/causal_candidates.h \
 	src/cli/command.c \
+	src/cli/command_causal.c \
 	src/cli/command_diff.c \
 	src/cli/command_dump.c \
 	src/cli/command_info.c \
@@ -17,7 +19,7 @@ libwallsample_a_SOURCES += \
 	src/cli/output.c \
 	src/cli/output_folder.c \
 	src/cli/output_name.c \
-	src/cli/progress.c \
+	src/cli/status_line.c \
 	src/cli/sample_exit.c \
 	src/cli/sample_part.c \
 	src/cli/sample_record.c \

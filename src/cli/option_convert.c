@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "option_convert.h"
+
 #include "wallsample/base.h"
 #include "wallsample/gil.h"
 #include "wallsample/runtime.h"
@@ -220,6 +221,51 @@ convert_dirs(const struct conversion *c)
 }
 
 static int
+convert_progress(const struct conversion *c)
+{
+	struct options *options = c->options;
+	size_t capacity = 0;
+
+	options->progress = xgrow(options->progress, &capacity, options->progress_count + 2,
+				  sizeof(*options->progress));
+	options->progress[options->progress_count++] = c->text;
+	options->progress[options->progress_count] = NULL;
+	return 0;
+}
+
+/* Percents in ascending order; 0, which all are compared with, need not be among them. */
+static int
+convert_speedups(const struct conversion *c)
+{
+	static const char wanted[] = "a list of percents from 1 to 100, ascending, such as 0,25,50";
+	char *words = xstrdup(c->text), *rest = words, *item;
+	struct options *options = c->options;
+	int rc = 0;
+
+	free(options->speedups);
+	options->speedups = xcalloc(CAUSAL_SPEEDUPS_MOST, sizeof(*options->speedups));
+	options->speedup_count = 1;
+	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
+		const double last = options->speedups[options->speedup_count - 1];
+		double percent;
+
+		if (!parse_double(item, 0, 100, &percent))
+			rc = refuse(c, wanted);
+		else if (percent == 0 && options->speedup_count == 1)
+			continue;
+		else if (percent / 100 <= last ||
+			 options->speedup_count == CAUSAL_SPEEDUPS_MOST)
+			rc = refuse(c, wanted);
+		else
+			options->speedups[options->speedup_count++] = percent / 100;
+	}
+	if (rc == 0 && options->speedup_count == 1)
+		rc = refuse(c, wanted);
+	free(words);
+	return rc;
+}
+
+static int
 refuse_state(const struct conversion *c, const char *item)
 {
 	struct strbuf known;
@@ -350,7 +396,8 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		[OPTION_TIDS] = convert_tids,         [OPTION_STATES] = convert_states,
 		[OPTION_GILS] = convert_gils,
 		[OPTION_CHOICE] = convert_choice,     [OPTION_DIRS] = convert_dirs,
-		[OPTION_TASKS] = convert_tasks,
+		[OPTION_TASKS] = convert_tasks,       [OPTION_PROGRESS] = convert_progress,
+		[OPTION_SPEEDUPS] = convert_speedups,
 		[OPTION_RUNTIMES] = convert_runtimes,
 	};
 	const struct conversion c = {

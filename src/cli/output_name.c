@@ -162,7 +162,11 @@ output_format_fits(const struct exporter *exporter, const struct command *comman
 {
 	if (command->bit == FOR_DIFF)
 		return exporter->write_diff != NULL;
-	return command->bit != FOR_DUMP || exporter->write_dump != NULL;
+	if (command->bit == FOR_CAUSAL)
+		return exporter->write_causal != NULL;
+	if (command->bit == FOR_DUMP)
+		return exporter->write_dump != NULL;
+	return exporter->write != NULL;
 }
 
 static int

@@ -18,7 +18,7 @@ struct sample_run {
 	const struct exporter *exporter;
 	struct target target;
 	struct output output;
-	struct progress progress;
+	struct status_line status;
 	struct modules *modules;
 	struct maps *maps;
 	struct jit *jit;
@@ -54,6 +54,10 @@ int sample_check_report(struct sample_run *run, struct error *err);
 /* Opens what -o names, in which %p is this process, for the format that was chosen. */
 int sample_open_output(struct sample_run *run, pid_t pid, struct error *err);
 void sample_run_release(struct sample_run *run);
+/* Each thread keeps two descriptors open. */
+void sample_raise_descriptor_limit(void);
+/* What is mapped where in the target, and what that is called. */
+void sample_open_names(struct sample_run *run);
 
 /* --- say_deadlock.c ---------------------------------------------------------- */
 

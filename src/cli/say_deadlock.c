@@ -40,7 +40,7 @@ say(struct sample_run *run, const struct profile_deadlock *deadlock)
 		strbuf_add_text(&text, "; behind them: ");
 		deadlock_add_others(run->profile, deadlock, &text);
 	}
-	progress_erase(&run->progress);
+	status_line_erase(&run->status);
 	log_say(&run->log, LOG_NORMAL, "deadlock: %s", text.data);
 	strbuf_release(&text);
 }

@@ -12,6 +12,7 @@
 
 /* A thread that has a CPU has stopped by then, nearly always. */
 #define LEAST_BOUND_NS (150 * NS_PER_US)
+#define HOLD_BOUND_NS (500 * NS_PER_US)
 
 static void
 walk(struct sampler *sampler, const struct snapshot *snapshot, bool may_stop)
@@ -426,6 +427,9 @@ stop_bound(const struct sampler *sampler)
 
 	if (sampler->config.stop_all)
 		return SAMPLER_STOP_BOUND_NS;
+	/* All stand still meanwhile. */
+	if (hold_is_wanted(sampler))
+		return tick / 8 < HOLD_BOUND_NS ? tick / 8 : HOLD_BOUND_NS;
 	if (due < now + bound)
 		bound = due > now + least ? due - now : least;
 	return bound;
@@ -454,19 +458,29 @@ collect_all(struct sampler *sampler)
 		tasks_rehearse(sampler);
 	for (size_t i = 0; i < runners->count && i < REHEARSALS_MOST; i++)
 		rehearse(&runners->pending[i]);
+	if (hold_is_wanted(sampler))
+		hold_begin(sampler);
 	for (size_t i = 0; i < runners->count; i++) {
 		tracer_ask(sampler->tracer, runners->pending[i].request);
 		/* Those that were asked first do not wait for the last one. */
 		if (i % ASKS_UNSERVED == ASKS_UNSERVED - 1 && !sampler->config.stop_all)
 			tracer_poll(sampler->tracer);
 	}
-	if (runners->count > 0)
+	if (runners->count > 0 && hold_is_wanted(sampler))
+		tracer_catch(sampler->tracer, stop_bound(sampler));
+	else if (runners->count > 0)
 		tracer_collect(sampler->tracer, stop_bound(sampler), sampler->config.stop_all,
 			       while_held, sampler);
 	for (size_t i = 0; i < runners->count; i++) {
+		struct pending *pending = &runners->pending[i];
+
 		late_serve(sampler);
-		finish_stop(sampler, &runners->pending[i]);
+		finish_stop(sampler, pending);
+		if (pending->request->held)
+			hold_add(sampler, pending->thread->watch.tid, pending->thread->stack);
 	}
+	if (hold_is_wanted(sampler))
+		hold_decide(sampler);
 	runners->count = 0;
 	collect_sleepers(sampler);
 }

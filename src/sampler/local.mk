@@ -7,6 +7,8 @@ libwallsample_a_SOURCES += \
 	src/sampler/crowds.c \
 	src/sampler/crowds.h \
 	src/sampler/deadlock.c src/sampler/deadlock.h \
+	src/sampler/hold.c \
+	src/sampler/hold.h \
 	src/sampler/late.c \
 	src/sampler/leader.c \
 	src/sampler/look.c \

@@ -285,6 +285,11 @@ look_at(struct sampler *sampler, struct tracked *thread)
 		look_at_late(sampler, thread);
 		return;
 	}
+	if (thread->held) {
+		credit_runnable(sampler, thread, ticks, time_ns);
+		look_settle(sampler, thread, false);
+		return;
+	}
 	look = watch_read_sched(&thread->watch, sampler->process, &sched);
 	if (look == LOOK_OK)
 		charge_count_cpu(sampler, thread, &sched, ticks);

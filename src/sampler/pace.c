@@ -51,6 +51,9 @@ draw(struct sampler *sampler)
 	const double mean = (double)NS_PER_SEC / pace->now_hz;
 	const double busy = pace->busy_ns < mean ? pace->busy_ns / mean : 1.0;
 
+	if (sampler->config.control != NULL)
+		return (uint64_t)(mean * (1.0 + sampler->config.control->spread *
+						(2.0 * rng_uniform(&sampler->rng) - 1.0)));
 	if (!pace->jitter)
 		return (uint64_t)mean;
 	return (uint64_t)rng_exponential(&sampler->rng, mean * (1.0 - busy * busy / 2.0));

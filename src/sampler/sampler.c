@@ -24,6 +24,9 @@
 /* Looks take a microsecond each, some of them ten. */
 #define LOOKS_UNSERVED 32
 
+/* So many are looked at in every tick where threads are held: who wakes is to be held, too. */
+#define HOLD_LOOKS 500
+
 #define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
 /* It waits so much longer for a moment at which no sample is lost to it. */
@@ -166,7 +169,8 @@ static bool
 tick(struct sampler *sampler, bool last)
 {
 	uint64_t now = clock_now_ns();
-	bool alive, everyone = last || sampler->config.stop_all;
+	bool alive, everyone = last || sampler->config.stop_all ||
+			       (hold_is_wanted(sampler) && sampler->thread_count <= HOLD_LOOKS);
 
 	/* What was captured since belongs to the tick that asked for it. */
 	collect_late(sampler, false);
@@ -261,7 +265,8 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 			return false;
 		if (hooks->snapshot != NULL && *hooks->snapshot)
 			return true;
-		nap(sampler, until);
+		nap(sampler, until < hold_due(sampler) ? until : hold_due(sampler));
+		hold_serve(sampler, clock_now_ns());
 		/* At a low rate the end of the target is not waited for until the next tick. */
 		if (clock_now_ns() < until && !read_leader(sampler, &leader))
 			sampler->pace.due_ns = until = clock_now_ns();
@@ -272,6 +277,7 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 void
 sampler_leave(struct sampler *sampler)
 {
+	hold_end(sampler);
 	if (sampler->tracer != NULL)
 		tracer_leave(sampler->tracer);
 }
@@ -414,6 +420,7 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	began_cpu = clock_own_cpu_ns();
 
 	end = run(sampler, hooks, began, began_cpu);
+	hold_end(sampler);
 
 	sampler_leave(sampler);
 	deadlocks_last(sampler);
@@ -448,6 +455,7 @@ sampler_free(struct sampler *sampler)
 	waits_release(sampler);
 	tasks_release(&sampler->tasks);
 	deadlocks_release(&sampler->deadlocks);
+	hold_release(&sampler->hold);
 	tracer_free(sampler->tracer);
 	batch_release(&sampler->sleepers);
 	batch_release(&sampler->runners);

@@ -6,6 +6,7 @@
  * look.c     one look at one thread, and what it weighs
  * collect.c  the stacks of a tick: stops, walks, failures
  * late.c     threads that have not stopped yet
+ * hold.c     threads that somebody holds from one tick to the next
  * charge.c   the real time of a tick
  * thread_wait.c what sleepers wait for (thread_wait_object.c), crowds.c how many, deadlock.c rings
  * thread_tasks.c user-space tasks
@@ -17,6 +18,7 @@
 
 #include "charge.h"
 #include "deadlock.h"
+#include "hold.h"
 #include "pace.h"
 #include "pending.h"
 #include "stack_state.h"
@@ -38,6 +40,7 @@ struct tracked {
 	struct watch watch;
 	uint64_t start_time;
 	bool gone;              /* its files say ESRCH: to be forgotten */
+	bool held;              /* since an earlier tick: see hold.c */
 	bool untouchable;       /* a stop told nothing (32-bit code): it gets no other */
 	bool tasks_read;        /* those that it runs: they are read once */
 	bool selected;          /* wanted by the user: captured, not only counted */
@@ -118,6 +121,7 @@ struct sampler {
 	struct batch sleepers, runners; /* stacks read without a stop; threads to be stopped */
 	size_t late_count;      /* threads with a late pending sample */
 	struct stack_state stacks;
+	struct hold hold;
 	struct waits waits;
 	struct tasks tasks;
 	struct deadlocks deadlocks;

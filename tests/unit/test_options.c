@@ -368,7 +368,7 @@ test_exit_status(void **state)
 static void
 test_what_is_said(void **state)
 {
-	struct progress progress = { .duration_ns = 30 * NS_PER_SEC };
+	struct status_line progress = { .duration_ns = 30 * NS_PER_SEC };
 	char text[SAY_TEXT_SIZE];
 	struct strbuf line;
 
@@ -383,18 +383,18 @@ test_what_is_said(void **state)
 	assert_string_equal(say_duration(3600 * NS_PER_SEC, text), "3600 s");
 
 	strbuf_init(&line);
-	progress_text(&progress, 12300 * NS_PER_MS, 1230, 17, 79, &line);
+	status_line_text(&progress, 12300 * NS_PER_MS, 1230, 17, 79, &line);
 	assert_string_equal(line.data, "wallsample: 12.3 s of 30 s, 1,230 samples of 17 threads "
 				       "(Ctrl-C ends)");
 	strbuf_clear(&line);
-	progress_text(&progress, 12300 * NS_PER_MS, 1230, 17, 60, &line);
+	status_line_text(&progress, 12300 * NS_PER_MS, 1230, 17, 60, &line);
 	assert_string_equal(line.data, "wallsample: 12.3 s of 30 s, 1,230 samples of 17 threads");
 	strbuf_clear(&line);
-	progress_text(&progress, 12300 * NS_PER_MS, 1230, 17, 10, &line);
+	status_line_text(&progress, 12300 * NS_PER_MS, 1230, 17, 10, &line);
 	assert_string_equal(line.data, "wallsample");
 	strbuf_clear(&line);
 	progress.duration_ns = 0;
-	progress_text(&progress, 0, 1, 1, 79, &line);
+	status_line_text(&progress, 0, 1, 1, 79, &line);
 	assert_string_equal(line.data, "wallsample: 0.0 s, 1 sample of 1 thread (Ctrl-C ends)");
 	strbuf_release(&line);
 }

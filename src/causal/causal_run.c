@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* causal_run.c - one experiment after the other. */
+#include "wallsample/causal_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "match.h"
+#include "plan.h"
+
+/*
+ * While others are held, progress may come later than at 0, but not at all for so many times its
+ * usual distance, and for so long, means that what is held is what it waits for.
+ */
+#define STALL_EVENTS 10
+#define STALL_NS (250 * NS_PER_MS)
+/* Until progress was seen at 0 nobody knows its usual distance. */
+#define STALL_UNKNOWN_NS (2 * NS_PER_SEC)
+
+struct causal_run {
+	struct causal_result *result;
+	struct progress *progress;
+	struct match match;
+	struct plan plan;
+	struct sampler_control control;
+
+	uint64_t began_ns, last_ns; /* the first look, the last one */
+	uint64_t held_ns;           /* in all experiments that are over */
+	uint64_t event_ns;          /* the last look that found progress */
+	struct progress_value first[CAUSAL_POINTS_MOST]; /* when the first experiment began */
+	struct progress_value value[CAUSAL_POINTS_MOST]; /* at the last look */
+	uint64_t runnable, looks, late;
+	uint64_t base_events, base_ns; /* of the first point, at 0 */
+	bool lost;                  /* progress cannot be read any more */
+
+	/* The present experiment, and the one after. */
+	struct causal_experiment now;
+	uint64_t now_began_ns;
+	uint64_t interval_held_ns;  /* since the last look */
+	struct progress_value begin[CAUSAL_POINTS_MOST];
+	struct plan_item next;
+	bool planned;
+};
+
+static uint64_t
+events_of(const struct progress_value *from, const struct progress_value *to)
+{
+	return to->count - from->count;
+}
+
+/* --- experiments ---------------------------------------------------------------------------- */
+
+static void
+begin_experiment(struct causal_run *run, uint64_t now_ns)
+{
+	const struct plan_item item = run->next;
+
+	run->now = (struct causal_experiment){
+		.candidate = item.candidate,
+		.speedup = run->result->speedup[item.speedup],
+		.began_ns = now_ns - run->began_ns,
+	};
+	run->now_began_ns = now_ns;
+	memcpy(run->begin, run->value, sizeof(run->begin));
+	run->event_ns = now_ns;
+	run->planned = false;
+}
+
+static void
+end_experiment(struct causal_run *run, uint64_t now_ns, enum causal_end end)
+{
+	struct causal_experiment *to = causal_result_add_experiment(run->result);
+
+	*to = run->now;
+	to->wall_ns = now_ns - run->now_began_ns;
+	to->end = end;
+	for (size_t i = 0; i < run->result->point_count; i++)
+		to->reading[i].count = (double)events_of(&run->begin[i], &run->value[i]);
+	if (end == CAUSAL_WHOLE && to->held_ns >= to->wall_ns)
+		to->end = CAUSAL_CUT;
+	run->held_ns += to->held_ns;
+	if (to->end == CAUSAL_WHOLE && to->speedup == 0) {
+		run->base_events += events_of(&run->begin[0], &run->value[0]);
+		run->base_ns += to->wall_ns;
+	}
+}
+
+/* Others are held, and what they would do is what the program waits for. */
+static bool
+is_stalled(const struct causal_run *run, uint64_t now_ns)
+{
+	const uint64_t none_ns = now_ns - run->event_ns;
+	double usual;
+
+	if (run->now.speedup <= 0)
+		return false;
+	if (run->base_events == 0)
+		return none_ns > STALL_UNKNOWN_NS;
+	usual = (double)run->base_ns / (double)run->base_events;
+	return none_ns > STALL_NS && (double)none_ns > STALL_EVENTS * usual;
+}
+
+/* Long enough, and at an event if there are any. */
+static bool
+is_whole(const struct causal_run *run, uint64_t now_ns)
+{
+	const uint64_t wanted = run->result->experiment_ns;
+	const uint64_t elapsed = now_ns - run->now_began_ns;
+	const uint64_t events = events_of(&run->begin[0], &run->value[0]);
+
+	if (elapsed >= CAUSAL_LONGEST * wanted)
+		return true;
+	return elapsed >= wanted && events >= CAUSAL_EVENTS_LEAST && run->event_ns == now_ns;
+}
+
+/* --- one look ------------------------------------------------------------------------------- */
+
+/* Where the points are now, and for how long they were there. */
+static bool
+read_progress(struct causal_run *run, uint64_t now_ns, uint64_t standing_ns)
+{
+	struct progress_value value[CAUSAL_POINTS_MOST];
+	const uint64_t held_ns = run->interval_held_ns + standing_ns;
+	const uint64_t passed = now_ns - run->last_ns;
+
+	if (!progress_read(run->progress, value)) {
+		run->lost = true;
+		return false;
+	}
+	for (size_t i = 0; i < run->result->point_count; i++) {
+		/* As many as at the last look, and as now, half of the time each. */
+		const double mean = 0.5 * (double)(run->value[i].in_progress +
+						   value[i].in_progress);
+
+		if (run->looks > 0 && passed > held_ns)
+			run->now.reading[i].in_progress_ns += mean * (double)(passed - held_ns);
+	}
+	if (run->looks > 0 && value[0].count != run->value[0].count)
+		run->event_ns = now_ns;
+	memcpy(run->value, value, sizeof(run->value));
+	return true;
+}
+
+static void
+count_look(struct causal_run *run, uint64_t now_ns, size_t running)
+{
+	const uint64_t tick_ns = run->result->tick_ns;
+	const double longest = (1.0 + CAUSAL_SPREAD) * (double)tick_ns;
+
+	run->late += run->looks > 0 &&
+		     (double)(now_ns - run->last_ns) > longest + 0.5 * (double)tick_ns;
+	run->looks++;
+	run->runnable += running;
+	run->last_ns = now_ns;
+	run->interval_held_ns = 0;
+}
+
+static void
+change_experiment(struct causal_run *run, uint64_t now_ns)
+{
+	if (is_stalled(run, now_ns))
+		end_experiment(run, now_ns, CAUSAL_STALLED);
+	else if (is_whole(run, now_ns))
+		end_experiment(run, now_ns, CAUSAL_WHOLE);
+	else
+		return;
+	/* A stall is over with an experiment at 0. */
+	if (!run->planned || run->result->experiment[run->result->experiment_count - 1].end ==
+				     CAUSAL_STALLED)
+		run->next.speedup = 0;
+	begin_experiment(run, now_ns);
+}
+
+static size_t
+choose(struct causal_run *run, struct sampler_caught *caught, size_t count)
+{
+	const uint64_t bit = UINT64_C(1) << run->now.candidate;
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		caught[i].goes_on = (match_stack(&run->match, caught[i].stack) & bit) != 0;
+		chosen += caught[i].goes_on;
+	}
+	return chosen;
+}
+
+static double
+decide(void *context, struct sampler_caught *caught, size_t count, size_t held_before,
+       uint64_t standing_ns)
+{
+	struct causal_run *run = context;
+	const uint64_t now_ns = clock_now_ns();
+	size_t chosen;
+
+	if (run->lost || !read_progress(run, now_ns, standing_ns))
+		return 0;
+	if (run->looks == 0) {
+		run->began_ns = now_ns;
+		memcpy(run->first, run->value, sizeof(run->first));
+		begin_experiment(run, now_ns);
+	}
+	run->now.held_ns += standing_ns;
+	count_look(run, now_ns, count + held_before);
+	change_experiment(run, now_ns);
+	chosen = choose(run, caught, count);
+	run->now.ticks++;
+	run->now.chosen += chosen > 0;
+	return chosen > 0 ? run->now.speedup : 0;
+}
+
+static void
+released(void *context, uint64_t held_ns)
+{
+	struct causal_run *run = context;
+
+	run->now.held_ns += held_ns;
+	run->interval_held_ns += held_ns;
+}
+
+/* --- the run -------------------------------------------------------------------------------- */
+
+struct causal_run *
+causal_run_create(struct causal_result *result, struct progress *progress,
+		  const struct profile *profile, struct symbols *symbols, uint64_t seed)
+{
+	struct causal_run *run = xcalloc(1, sizeof(*run));
+
+	run->result = result;
+	run->progress = progress;
+	run->match = (struct match){ .result = result, .profile = profile, .symbols = symbols };
+	run->control = (struct sampler_control){
+		.decide = decide, .released = released, .context = run,
+		.spread = CAUSAL_SPREAD,
+	};
+	plan_init(&run->plan, result, seed != 0 ? seed : clock_now_ns());
+	run->next = plan_next(&run->plan, true);
+	run->planned = true;
+	return run;
+}
+
+void
+causal_run_free(struct causal_run *run)
+{
+	if (run == NULL)
+		return;
+	match_release(&run->match);
+	plan_release(&run->plan);
+	free(run);
+}
+
+const struct sampler_control *
+causal_run_control(struct causal_run *run)
+{
+	return &run->control;
+}
+
+/* At most that part of the time since the beginning were others held. */
+static bool
+may_hold(const struct causal_run *run)
+{
+	const uint64_t wall_ns = run->last_ns - run->began_ns;
+
+	return (double)(run->held_ns + run->now.held_ns) <= run->result->max_hold * (double)wall_ns;
+}
+
+void
+causal_run_tick(struct causal_run *run, bool held)
+{
+	if (held)
+		return;
+	match_name_asked(&run->match);
+	if (!run->planned) {
+		run->next = plan_next(&run->plan, may_hold(run));
+		run->planned = true;
+	}
+}
+
+bool
+causal_run_is_over(const struct causal_run *run)
+{
+	return run->lost || run->plan.over;
+}
+
+void
+causal_run_status(const struct causal_run *run, struct causal_status *out)
+{
+	const size_t done = run->result->experiment_count;
+
+	*out = (struct causal_status){
+		.done = done,
+		.wanted = run->plan.wanted > done ? run->plan.wanted : done,
+		.speedup = run->now.speedup,
+		.candidate = run->now.candidate,
+		.elapsed_ns = run->last_ns - run->began_ns,
+		.events = (double)events_of(&run->first[0], &run->value[0]),
+	};
+}
+
+void
+causal_run_finish(struct causal_run *run, const struct sampler_stats *stats)
+{
+	struct causal_result *result = run->result;
+
+	if (run->looks > 0 && run->last_ns > run->now_began_ns)
+		end_experiment(run, run->last_ns, CAUSAL_CUT);
+	result->wall_ns = run->last_ns - run->began_ns;
+	result->held_ns = run->held_ns;
+	result->late_ticks = run->late;
+	result->runnable = run->looks > 0 ? (double)run->runnable / (double)run->looks : 0;
+	result->cpus = stats->cpus;
+	result->stops = stats->stopped;
+	result->own_cpu_ns = stats->own_cpu_ns;
+	result->target_gone = run->lost || stats->execed || stats->child_exited;
+}

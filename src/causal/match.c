@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* match.c - which candidates a stack has in it, by the names of its frames. */
+#include "match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wallsample/base.h"
+
+void
+match_release(struct match *match)
+{
+	free(match->frame);
+	free(match->asked);
+	free(match->symbol);
+	*match = (struct match){ .result = NULL };
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+/* "render (page.c:123)", as a view by line has it. */
+static bool
+is_line(const struct causal_candidate *candidate, const struct symbol *symbol)
+{
+	return symbol->file != NULL && candidate->file != NULL &&
+	       symbol->line == candidate->line && strcmp(symbol->file, candidate->file) == 0 &&
+	       strncmp(candidate->name, symbol->function, strlen(symbol->function)) == 0;
+}
+
+static bool
+is_candidate(const struct match *match, const struct causal_candidate *candidate,
+	     const struct symbol *symbol, bool script)
+{
+	switch (match->result->unit) {
+	case CAUSAL_BY_MODULE:
+		return strcmp(candidate->name, symbol->module) == 0;
+	case CAUSAL_BY_LINE:
+		if (symbol->line > 0 && candidate->line > 0)
+			return is_line(candidate, symbol);
+		break;
+	case CAUSAL_BY_FUNCTION:
+		break;
+	}
+	if (strcmp(candidate->name, symbol->function) != 0)
+		return false;
+	/* Many files of a program may have the same short name. */
+	if (script)
+		return candidate->file == NULL || symbol->file == NULL ||
+		       strcmp(candidate->file, symbol->file) == 0;
+	return strcmp(candidate->module, symbol->module) == 0;
+}
+
+/* The names of a frame, innermost first. */
+static size_t
+name_frame(struct match *match, const struct profile_frame *frame)
+{
+	const struct symbol_place place = {
+		.module = frame->module, .epoch = frame->epoch, .vaddr = frame->address,
+		.bytecode = { frame->bytecode, frame->bytecode_size },
+	};
+
+	if (frame_is_script(frame)) {
+		const char *file = profile_text(match->profile, frame->file);
+
+		match->symbol[0] = (struct symbol){
+			.function = profile_text(match->profile, (uint32_t)frame->address),
+			.module = base_name(file),
+			.file = file[0] != '\0' ? file : NULL,
+			.line = frame->line,
+		};
+		return 1;
+	}
+	if (frame->module == MODULE_NONE)
+		return 0; /* a text of ours */
+	return symbols_find(match->symbols, &place, match->symbol, SYMBOL_CHAIN_MAX);
+}
+
+static void
+match_frame(struct match *match, uint32_t id)
+{
+	const struct profile_frame *frame = profile_frame(match->profile, id);
+	const struct causal_result *result = match->result;
+	struct match_frame *to = &match->frame[id];
+	size_t names;
+
+	if (match->symbol == NULL)
+		match->symbol = xcalloc(SYMBOL_CHAIN_MAX, sizeof(*match->symbol));
+	names = name_frame(match, frame);
+	for (size_t name = 0; name < names; name++) {
+		for (size_t i = 0; i < result->candidate_count; i++) {
+			const uint64_t bit = UINT64_C(1) << i;
+
+			if (!is_candidate(match, &result->candidate[i], &match->symbol[name],
+					  frame_is_script(frame)))
+				continue;
+			to->mask |= bit;
+			to->inner |= name == 0 ? bit : 0;
+		}
+	}
+	to->known = true;
+}
+
+static const struct match_frame *
+find_frame(struct match *match, uint32_t id)
+{
+	if (id >= match->frames) {
+		size_t before = match->frames;
+
+		match->frame = xgrow(match->frame, &match->frame_capacity, id + 1,
+				     sizeof(*match->frame));
+		match->frames = match->frame_capacity;
+		memset(match->frame + before, 0, (match->frames - before) * sizeof(*match->frame));
+	}
+	if (!match->frame[id].known && !match->frame[id].asked) {
+		match->frame[id].asked = true;
+		match->asked = xgrow(match->asked, &match->asked_capacity, match->asked_count + 1,
+				     sizeof(*match->asked));
+		match->asked[match->asked_count++] = id;
+	}
+	return &match->frame[id];
+}
+
+void
+match_name_asked(struct match *match)
+{
+	for (size_t i = 0; i < match->asked_count; i++)
+		if (!match->frame[match->asked[i]].known)
+			match_frame(match, match->asked[i]);
+	match->asked_count = 0;
+}
+
+uint64_t
+match_stack(struct match *match, uint32_t stack)
+{
+	uint64_t mask = 0;
+	bool innermost = true;
+
+	while (stack != STACK_NONE) {
+		const struct profile_stack *level = profile_stack(match->profile, stack);
+		const struct match_frame *frame = find_frame(match, level->frame);
+
+		if (!match->result->self) {
+			mask |= frame->mask;
+		} else if (innermost) {
+			mask |= frame->inner;
+		} else if (frame_is_script(profile_frame(match->profile, level->frame))) {
+			/* An interpreted function has on top what it called that is native. */
+			return mask | frame->inner;
+		}
+		innermost = false;
+		stack = level->caller;
+	}
+	return mask;
+}

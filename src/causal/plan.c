@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.c - which experiment comes next. */
+#include "plan.h"
+
+#include <stdlib.h>
+
+#include "wallsample/causal_curve.h"
+
+/* Of a gain that is not known yet, about so many experiments are still to come. */
+#define ROUNDS_GUESSED 6
+
+void
+plan_init(struct plan *plan, const struct causal_result *result, uint64_t seed)
+{
+	*plan = (struct plan){ .result = result };
+	rng_seed(&plan->rng, seed);
+	plan->wanted = 2 * ROUNDS_GUESSED * result->candidate_count *
+		       (result->speedup_count > 0 ? result->speedup_count - 1 : 0);
+}
+
+void
+plan_release(struct plan *plan)
+{
+	free(plan->item);
+}
+
+static void
+shuffle(struct plan *plan)
+{
+	for (size_t i = plan->count; i > 1; i--) {
+		size_t other = rng_next(&plan->rng) % i;
+		struct plan_item item = plan->item[i - 1];
+
+		plan->item[i - 1] = plan->item[other];
+		plan->item[other] = item;
+	}
+}
+
+/* How many more such experiments it takes until the margin is as wanted: it shrinks with the root
+ * of their number. */
+static double
+experiments_left(const struct causal_result *result, double margin, size_t done)
+{
+	const double times = margin / result->precision;
+
+	if (margin > 1e9 || done == 0)
+		return ROUNDS_GUESSED;
+	return (double)done * (times * times - 1.0);
+}
+
+static size_t
+count_done(const struct causal_result *result, uint32_t candidate, double speedup)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < result->experiment_count; i++)
+		done += result->experiment[i].candidate == candidate &&
+			result->experiment[i].speedup == speedup;
+	return done;
+}
+
+/* Everything that is not known well enough, once. */
+static void
+begin_round(struct plan *plan)
+{
+	const struct causal_result *result = plan->result;
+	double left = 0;
+
+	plan->count = plan->at = 0;
+	for (uint32_t candidate = 0; candidate < result->candidate_count; candidate++) {
+		for (uint32_t i = 1; i < result->speedup_count; i++) {
+			const double margin = causal_margin(result, candidate, i, 0);
+
+			if (margin <= result->precision)
+				continue;
+			left += experiments_left(result, margin,
+						 count_done(result, candidate,
+							    result->speedup[i]));
+			plan->item = xgrow(plan->item, &plan->capacity, plan->count + 1,
+					   sizeof(*plan->item));
+			plan->item[plan->count++] =
+				(struct plan_item){ .candidate = candidate, .speedup = i };
+		}
+	}
+	plan->wanted = result->experiment_count + 2 * (size_t)(left + 0.5);
+	plan->over = plan->count == 0;
+	shuffle(plan);
+}
+
+struct plan_item
+plan_next(struct plan *plan, bool may_hold)
+{
+	struct plan_item item = { .candidate = 0 };
+
+	if (plan->at == plan->count)
+		begin_round(plan);
+	if (plan->over)
+		return item;
+	item = plan->item[plan->at];
+	plan->compared = !plan->compared || !may_hold;
+	/* One at 0 looks for the same candidate, and takes as long to do it. */
+	if (plan->compared)
+		item.speedup = 0;
+	else
+		plan->at++;
+	return item;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* status_line.c - one line on a terminal that says how far sampling has come. */
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+void
+status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns)
+{
+	status->on = wanted && isatty(STDERR_FILENO);
+	status->duration_ns = duration_ns;
+	status->drawn = 0;
+}
+
+void
+status_line_text(const struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
+	      uint32_t threads, size_t columns, struct strbuf *line)
+{
+	static const char hint[] = " (Ctrl-C ends)";
+	char number[SAY_TEXT_SIZE];
+
+	strbuf_add_format(line, "wallsample: %.1f s", (double)elapsed_ns / (double)NS_PER_SEC);
+	if (status->duration_ns > 0)
+		strbuf_add_format(line, " of %s", say_duration(status->duration_ns, number));
+	strbuf_add_format(line, ", %s sample%s", say_count(samples, number),
+			  samples == 1 ? "" : "s");
+	strbuf_add_format(line, " of %s thread%s", say_count(threads, number),
+			  threads == 1 ? "" : "s");
+	if (line->length + sizeof(hint) - 1 <= columns)
+		strbuf_add_text(line, hint);
+	if (line->length > columns) {
+		line->length = columns;
+		line->data[columns] = '\0';
+	}
+}
+
+static size_t
+terminal_columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+		return 80;
+	return size.ws_col;
+}
+
+/* Whoever is in the background must not write over another program's screen. */
+static bool
+is_foreground(void)
+{
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+
+	return group < 0 || group == getpgrp();
+}
+
+/* What there is room for, over what was there before. */
+static void
+draw(struct status_line *status, struct strbuf *line, size_t columns)
+{
+	size_t drawn;
+
+	if (line->length > columns) {
+		line->length = columns;
+		line->data[columns] = '\0';
+	}
+	drawn = line->length;
+	/* spaces and not an escape sequence, which not every terminal knows */
+	while (line->length < status->drawn && line->length < columns)
+		strbuf_add_text(line, " ");
+	fprintf(stderr, "\r%s", line->data);
+	fflush(stderr);
+	status->drawn = drawn;
+}
+
+void
+status_line_draw(struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
+		 uint32_t threads)
+{
+	/* the last column stays free: writing there makes some terminals go on */
+	const size_t columns = terminal_columns() - 1;
+	struct strbuf line;
+
+	if (!status->on || !is_foreground())
+		return;
+	strbuf_init(&line);
+	status_line_text(status, elapsed_ns, samples, threads, columns, &line);
+	draw(status, &line, columns);
+	strbuf_release(&line);
+}
+
+void
+status_line_say(struct status_line *status, struct strbuf *line)
+{
+	if (status->on && is_foreground())
+		draw(status, line, terminal_columns() - 1);
+}
+
+void
+status_line_erase(struct status_line *status)
+{
+	size_t columns = terminal_columns() - 1, width = status->drawn;
+
+	if (width == 0)
+		return;
+	/* two more: the terminal itself has written ^C behind the line */
+	width = width + 2 < columns ? width + 2 : columns;
+	fprintf(stderr, "\r%*s\r", (int)width, "");
+	fflush(stderr);
+	status->drawn = 0;
+}

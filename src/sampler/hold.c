@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* hold.c - threads that somebody holds from one tick to the next. */
+#include "sampler_state.h"
+
+void
+hold_release(struct hold *hold)
+{
+	free(hold->caught);
+	*hold = (struct hold){ .on = false };
+}
+
+bool
+hold_is_wanted(const struct sampler *sampler)
+{
+	return sampler->config.control != NULL && sampler->tracer != NULL;
+}
+
+void
+hold_begin(struct sampler *sampler)
+{
+	sampler->hold.count = 0;
+	sampler->hold.before = tracer_held(sampler->tracer);
+	sampler->hold.asked_ns = clock_now_ns();
+}
+
+void
+hold_add(struct sampler *sampler, pid_t tid, uint32_t stack)
+{
+	struct hold *hold = &sampler->hold;
+
+	hold->caught = xgrow(hold->caught, &hold->capacity, hold->count + 1,
+			     sizeof(*hold->caught));
+	hold->caught[hold->count++] = (struct sampler_caught){ .tid = tid, .stack = stack };
+}
+
+/* The time that was counted is told, and ends. */
+static void
+end_count(struct sampler *sampler, uint64_t now_ns)
+{
+	const struct sampler_control *control = sampler->config.control;
+	struct hold *hold = &sampler->hold;
+	uint64_t until = hold->until_ns < now_ns ? hold->until_ns : now_ns;
+
+	if (!hold->on)
+		return;
+	/* Those who were held really went on now; nobody did at until_ns. */
+	if (tracer_held(sampler->tracer) > 0)
+		until = now_ns;
+	hold->on = false;
+	control->released(control->context, until > hold->from_ns ? until - hold->from_ns : 0);
+}
+
+static void
+let_all_go(struct sampler *sampler)
+{
+	if (tracer_held(sampler->tracer) == 0)
+		return;
+	tracer_let_all_go(sampler->tracer);
+	for (size_t i = 0; i < sampler->thread_count; i++)
+		sampler->thread[i]->held = false;
+}
+
+void
+hold_end(struct sampler *sampler)
+{
+	const uint64_t now = clock_now_ns();
+
+	if (!hold_is_wanted(sampler))
+		return;
+	end_count(sampler, now);
+	let_all_go(sampler);
+}
+
+static uint64_t
+part_of(double part, uint64_t from_ns, uint64_t until_ns)
+{
+	return until_ns > from_ns ? (uint64_t)(part * (double)(until_ns - from_ns)) : 0;
+}
+
+void
+hold_decide(struct sampler *sampler)
+{
+	const struct sampler_control *control = sampler->config.control;
+	struct hold *hold = &sampler->hold;
+	const uint64_t now = clock_now_ns(), due = sampler->pace.due_ns;
+	double part;
+
+	/* Those that were held until now were so until this tick began to stop the others. */
+	end_count(sampler, hold->asked_ns);
+	part = control->decide(control->context, hold->caught, hold->count, hold->before,
+			       now - hold->asked_ns);
+	if (part <= 0) {
+		let_all_go(sampler);
+		return;
+	}
+	for (size_t i = 0; i < hold->count; i++) {
+		struct tracked *thread;
+
+		if (hold->caught[i].goes_on) {
+			tracer_let_go(sampler->tracer, hold->caught[i].tid);
+			continue;
+		}
+		thread = thread_of_tid(sampler, hold->caught[i].tid);
+		if (thread != NULL)
+			thread->held = true;
+	}
+	hold->on = true;
+	hold->from_ns = clock_now_ns();
+	hold->until_ns = UINT64_MAX;
+	if (part < 1)
+		hold->until_ns = hold->from_ns + part_of(part, hold->from_ns, due);
+}
+
+uint64_t
+hold_due(const struct sampler *sampler)
+{
+	return sampler->hold.on ? sampler->hold.until_ns : UINT64_MAX;
+}
+
+void
+hold_serve(struct sampler *sampler, uint64_t now_ns)
+{
+	if (now_ns >= hold_due(sampler))
+		hold_end(sampler);
+}

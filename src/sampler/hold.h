@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* hold.h - threads that somebody holds from one tick to the next (struct sampler_control). */
+#ifndef WALLSAMPLE_SAMPLER_HOLD_H
+#define WALLSAMPLE_SAMPLER_HOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wallsample/sampler.h"
+
+struct sampler;
+
+struct hold {
+	struct sampler_caught *caught; /* at this tick */
+	size_t count, capacity;
+	size_t before;        /* so many were held when it began */
+	bool on;              /* time is counted: since from_ns, until until_ns */
+	uint64_t from_ns;     /* when those that go on went on */
+	uint64_t until_ns;    /* UINT64_MAX: until the next tick has decided */
+	uint64_t asked_ns;    /* when this tick began to stop them */
+};
+
+void hold_release(struct hold *hold); /* its memory */
+
+/* Is there somebody who wants threads held? */
+bool hold_is_wanted(const struct sampler *sampler);
+/* A tick begins to stop what runs, with nobody caught. */
+void hold_begin(struct sampler *sampler);
+/* One that was caught has been walked. */
+void hold_add(struct sampler *sampler, pid_t tid, uint32_t stack);
+/* All have been: asks who goes on, lets them, and sets the time for the others. */
+void hold_decide(struct sampler *sampler);
+/* When to be back: the moment, or UINT64_MAX. If it has come, all are let go. */
+uint64_t hold_due(const struct sampler *sampler);
+void hold_serve(struct sampler *sampler, uint64_t now_ns);
+/* All go on, now. */
+void hold_end(struct sampler *sampler);
+
+#endif
