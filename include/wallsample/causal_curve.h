@@ -50,7 +50,8 @@ struct causal_curve {
 	double slope, slope_low, slope_high; /* gain for a speed-up of 1, by weighted least squares
 					      * through 0, and its 95 % interval */
 	enum causal_verdict verdict;
-	/* The gain to tell of in a sentence: the largest speed-up up to 0.5 that is known. */
+	/* The gain to tell of in a sentence: of the largest speed-up up to 0.5 that is known, or
+	 * else of the smallest. */
 	size_t told;                         /* index in gain; 0: none is known */
 };
 

@@ -1,3 +1,4 @@
+include tests/unit/curve.mk
 include tests/unit/base.mk
 include tests/unit/target.mk
 include tests/unit/names.mk

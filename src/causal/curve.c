@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * curve.c - gains, slopes and verdicts, with intervals by bootstrap.
+ *
+ * A resample draws as many experiments as there were at each candidate and speed-up, and as many at
+ * 0, with replacement, and does the whole arithmetic again, so that what candidates share (the
+ * experiments at 0) errs for all at once. The interval is what lies between the percentiles of
+ * 1,000 of these, but not as it is: three experiments drawn from three are too near to each other,
+ * by (n - 1) / n in variance, and know nothing of those that were not made, so that of nominal 95 %
+ * some 70 % would hold the truth. So each side is stretched until the whole is as wide as Student's
+ * distribution asks for, with the deviation of the delta method (curve_fit.c) and its degrees of
+ * freedom. From some 20 experiments on hardly anything is left of that, and the bootstrap has the
+ * last word: intervals are never made narrower than it says.
+ */
+#include "wallsample/causal_curve.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "curve_fit.h"
+#include "wallsample/base.h"
+
+#define RESAMPLES 1000
+#define RESAMPLES_LEAST 200
+/* Experiments with a speed-up; of more there are fewer resamples, which then do not scatter. */
+#define RUNS_AT_ONCE 5000
+#define OUTSIDE 0.025 /* on each side of an interval */
+#define NORMAL 1.960  /* so many deviations from the middle */
+/* The largest speed-up that sentences tell of: more is rarely done by anybody. */
+#define TOLD_MOST 0.5
+
+static const char *const verdict_words[] = {
+#define X(name, word) [CAUSAL_##name] = word,
+	CAUSAL_VERDICTS(X)
+#undef X
+};
+
+const char *
+causal_verdict_word(enum causal_verdict verdict)
+{
+	return verdict_words[verdict];
+}
+
+/* --- the bootstrap -------------------------------------------------------------------------- */
+
+struct bootstrap {
+	size_t count;
+	double *ratio;    /* [cell * count + resample] */
+	double *sample;   /* `count` of them, for one interval */
+	double *times;    /* of each experiment at 0 */
+	double *expected; /* of each other one */
+};
+
+static size_t
+draw(struct rng *rng, size_t below)
+{
+	return (size_t)((rng_next(rng) >> 32) * (uint64_t)below >> 32);
+}
+
+static double
+draw_ratio(const struct fit *fit, const struct fit_cell *cell, const double *expected,
+	   struct rng *rng)
+{
+	double much = 0, wanted = 0;
+
+	for (size_t i = 0; i < cell->count; i++) {
+		const size_t run = cell->first + draw(rng, cell->count);
+
+		much += fit->run[run].much;
+		wanted += expected[run];
+	}
+	return wanted > 0 ? much / wanted : cell->ratio;
+}
+
+static void
+bootstrap_init(struct bootstrap *boot, const struct fit *fit, struct rng *rng)
+{
+	boot->count = fit->run_count <= RUNS_AT_ONCE ? RESAMPLES
+						     : RESAMPLES * RUNS_AT_ONCE / fit->run_count;
+	if (boot->count < RESAMPLES_LEAST)
+		boot->count = RESAMPLES_LEAST;
+	boot->ratio = xcalloc(fit->cell_count * boot->count + 1, sizeof(*boot->ratio));
+	boot->sample = xcalloc(boot->count, sizeof(*boot->sample));
+	boot->times = xcalloc(fit->zero_count + 1, sizeof(*boot->times));
+	boot->expected = xcalloc(fit->run_count + 1, sizeof(*boot->expected));
+	for (size_t b = 0; b < boot->count; b++) {
+		memset(boot->times, 0, fit->zero_count * sizeof(*boot->times));
+		for (size_t i = 0; i < fit->zero_count; i++)
+			boot->times[draw(rng, fit->zero_count)]++;
+		for (size_t i = 0; i < fit->run_count; i++)
+			boot->expected[i] = fit_expected(fit, &fit->run[i], boot->times);
+		for (size_t c = 0; c < fit->cell_count; c++) {
+			if (fit->cell[c].known)
+				boot->ratio[c * boot->count + b] =
+					draw_ratio(fit, &fit->cell[c], boot->expected, rng);
+		}
+	}
+}
+
+static void
+bootstrap_release(struct bootstrap *boot)
+{
+	free(boot->ratio);
+	free(boot->sample);
+	free(boot->times);
+	free(boot->expected);
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of boot->sample, which it sorts; `half` is what Student's distribution asks for. */
+static void
+make_interval(struct bootstrap *boot, double middle, double half, double *low, double *high)
+{
+	const size_t outside = (size_t)(OUTSIDE * (double)boot->count);
+	double sum = 0, squares = 0, deviation, stretch;
+
+	qsort(boot->sample, boot->count, sizeof(*boot->sample), compare_doubles);
+	for (size_t b = 0; b < boot->count; b++) {
+		sum += boot->sample[b] - middle;
+		squares += (boot->sample[b] - middle) * (boot->sample[b] - middle);
+	}
+	sum /= (double)boot->count;
+	deviation = sqrt(fmax(0, squares / (double)boot->count - sum * sum));
+	*low = middle - half;
+	*high = middle + half;
+	/* all resamples are the same: counts were */
+	if (NORMAL * deviation < half / 1000)
+		return;
+	stretch = fmax(1, half / (NORMAL * deviation));
+	*low = fmin(middle, middle + stretch * (boot->sample[outside] - middle));
+	*high = fmax(middle, middle + stretch * (boot->sample[boot->count - 1 - outside] - middle));
+}
+
+/* --- one curve ------------------------------------------------------------------------------ */
+
+static double
+student_half(const struct fit *fit, uint32_t candidate, const double *weight)
+{
+	double freedom;
+	const double deviation = fit_deviation(fit, candidate, weight, &freedom);
+
+	return deviation * fit_student(freedom);
+}
+
+static void
+make_gain(const struct fit *fit, struct bootstrap *boot, uint32_t candidate, size_t speedup,
+	  struct causal_gain *out)
+{
+	const size_t c = candidate * fit->speedup_count + speedup;
+	const struct fit_cell *cell = speedup == 0 ? &fit->at_zero : &fit->cell[c];
+	double weight[CAUSAL_SPEEDUPS_MOST] = { 0 };
+
+	out->experiments = cell->count;
+	out->events = cell->events;
+	out->known = cell->known;
+	if (speedup == 0 || !cell->known)
+		return;
+	weight[speedup] = 1;
+	for (size_t b = 0; b < boot->count; b++)
+		boot->sample[b] = fit_gain(fit, boot->ratio[c * boot->count + b]);
+	out->gain = fit_gain(fit, cell->ratio);
+	make_interval(boot, out->gain, student_half(fit, candidate, weight), &out->low, &out->high);
+	/* nothing can be less than nothing */
+	if (fit->kind == CAUSAL_LATENCY)
+		out->high = fmin(1, out->high);
+	else
+		out->low = fmax(-1, out->low);
+}
+
+/*
+ * Least squares through 0: the slope is the sum of weight * gain. Weights are by the time that was
+ * spent on each speed-up, not by the noise that was seen there, because of three experiments that
+ * is chance, and would prefer those that happen to agree.
+ */
+static bool
+slope_weights(const struct fit *fit, const struct causal_curve *curve, double *weight)
+{
+	const struct fit_cell *cell = &fit->cell[curve->candidate * fit->speedup_count];
+	double sum = 0;
+
+	for (size_t s = 1; s < curve->gain_count; s++) {
+		const double speedup = curve->gain[s].speedup;
+
+		if (!curve->gain[s].known)
+			continue;
+		weight[s] = cell[s].expected * speedup;
+		sum += weight[s] * speedup;
+	}
+	for (size_t s = 1; s < curve->gain_count && sum > 0; s++)
+		weight[s] /= sum;
+	return sum > 0;
+}
+
+static void
+make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *curve,
+	   const double *weight)
+{
+	const size_t first = curve->candidate * fit->speedup_count;
+
+	memset(boot->sample, 0, boot->count * sizeof(*boot->sample));
+	for (size_t s = 1; s < curve->gain_count; s++) {
+		const double *ratio = &boot->ratio[(first + s) * boot->count];
+
+		if (!curve->gain[s].known)
+			continue;
+		curve->slope += weight[s] * curve->gain[s].gain;
+		for (size_t b = 0; b < boot->count; b++)
+			boot->sample[b] += weight[s] * fit_gain(fit, ratio[b]);
+	}
+	make_interval(boot, curve->slope, student_half(fit, curve->candidate, weight),
+		      &curve->slope_low, &curve->slope_high);
+}
+
+/*
+ * Nothing is a finding too: at the largest speed-up that was tried the line is as narrow as was
+ * wanted, and no gain by itself is beyond that, as one of a curve that falls and rises would be.
+ */
+static enum causal_verdict
+judge(const struct causal_curve *curve, double precision)
+{
+	double largest = 0;
+
+	if (curve->slope_low > 0)
+		return CAUSAL_HELPS;
+	if (curve->slope_high < 0)
+		return CAUSAL_HURTS;
+	for (size_t s = 1; s < curve->gain_count; s++) {
+		const struct causal_gain *gain = &curve->gain[s];
+
+		if (!gain->known)
+			continue;
+		largest = fmax(largest, gain->speedup);
+		if (gain->low > precision || gain->high < -precision)
+			return CAUSAL_UNSURE;
+	}
+	return (curve->slope_high - curve->slope_low) / 2 * largest <= precision ? CAUSAL_NOTHING
+										 : CAUSAL_UNSURE;
+}
+
+static void
+make_curve(const struct causal_result *result, const struct fit *fit, struct bootstrap *boot,
+	   struct causal_curve *curve)
+{
+	double weight[CAUSAL_SPEEDUPS_MOST] = { 0 };
+
+	curve->gain_count = result->speedup_count;
+	for (size_t s = 0; s < curve->gain_count; s++) {
+		struct causal_gain *gain = &curve->gain[s];
+
+		gain->speedup = result->speedup[s];
+		make_gain(fit, boot, curve->candidate, s, gain);
+		if (s > 0 && gain->known && (curve->told == 0 || gain->speedup <= TOLD_MOST))
+			curve->told = s;
+	}
+	curve->verdict = CAUSAL_UNSURE;
+	if (!slope_weights(fit, curve, weight))
+		return;
+	make_slope(fit, boot, curve, weight);
+	curve->verdict = judge(curve, result->precision);
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+static void
+measure_zero(const struct fit *fit, uint32_t point, struct causal_curves *out)
+{
+	const struct fit_cell *zero = &fit->at_zero;
+
+	if (fit->zero_ns > 0)
+		out->rate[point] = zero->events / fit->zero_ns * (double)NS_PER_SEC;
+	if (fit->kind == CAUSAL_LATENCY && fit->zero_base > 0)
+		out->latency_ns[point] = zero->much / fit->zero_base;
+}
+
+static int
+compare_curves(const void *a, const void *b)
+{
+	const struct causal_curve *x = a, *y = b;
+	const bool x_unsure = x->verdict == CAUSAL_UNSURE, y_unsure = y->verdict == CAUSAL_UNSURE;
+
+	if (x->point != y->point)
+		return x->point < y->point ? -1 : 1;
+	if (x_unsure != y_unsure)
+		return x_unsure - y_unsure;
+	if (x->slope != y->slope)
+		return x->slope > y->slope ? -1 : 1;
+	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
+}
+
+void
+causal_curves_make(const struct causal_result *result, uint64_t seed, struct causal_curves *out)
+{
+	struct rng rng;
+
+	memset(out, 0, sizeof(*out));
+	out->curve = xcalloc(result->point_count * result->candidate_count + 1,
+			     sizeof(*out->curve));
+	rng_seed(&rng, seed);
+	for (uint32_t point = 0; point < result->point_count; point++) {
+		struct bootstrap boot;
+		struct fit fit;
+
+		fit_init(&fit, result, point);
+		measure_zero(&fit, point, out);
+		bootstrap_init(&boot, &fit, &rng);
+		for (uint32_t candidate = 0; candidate < result->candidate_count; candidate++) {
+			struct causal_curve *curve = &out->curve[out->count++];
+
+			curve->candidate = candidate;
+			curve->point = point;
+			make_curve(result, &fit, &boot, curve);
+		}
+		bootstrap_release(&boot);
+		fit_release(&fit);
+	}
+	if (out->count > 0)
+		qsort(out->curve, out->count, sizeof(*out->curve), compare_curves);
+}
+
+void
+causal_curves_release(struct causal_curves *curves)
+{
+	free(curves->curve);
+	memset(curves, 0, sizeof(*curves));
+}
+
+double
+causal_margin(const struct causal_result *result, uint32_t candidate, size_t speedup,
+	      uint32_t point)
+{
+	double weight[CAUSAL_SPEEDUPS_MOST] = { 0 }, margin = HUGE_VAL;
+	struct fit fit;
+
+	if (candidate >= result->candidate_count || speedup >= result->speedup_count ||
+	    point >= result->point_count)
+		return margin;
+	if (speedup == 0)
+		return 0;
+	fit_init(&fit, result, point);
+	weight[speedup] = 1;
+	if (fit.cell[candidate * fit.speedup_count + speedup].known)
+		margin = student_half(&fit, candidate, weight);
+	fit_release(&fit);
+	return margin;
+}

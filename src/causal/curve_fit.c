@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* curve_fit.c - what was found beside what was to be expected, and how sure that is. */
+#include "curve_fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "wallsample/base.h"
+
+/*
+ * So many experiments at 0 on either side say what to expect. More of them have less noise, but are
+ * further away: with six the noise of an experiment counts ten times that of what it is compared
+ * with, and a minute of a program's life is taken for straight.
+ */
+#define SIDE 6
+/* The furthest of them still has some weight: the reach is so much further. */
+#define REACH 1.2
+/* Keeps lines flat that go through hardly more than one moment. No matter with neighbours on both
+ * sides, where the slope does not count. */
+#define RIDGE 0.01
+/* A count is from a moment between two events to another such moment: the variance of two numbers
+ * that were cut off. Experiments that agree to the event say no more than that. */
+#define CUT_VARIANCE (1.0 / 6)
+/* What all cells say of the noise counts for each as much as so many experiments of its own. */
+#define SHARED_FREEDOM 4
+
+/* --- experiments into cells ---------------------------------------------------------------- */
+
+static const struct causal_experiment *
+usable(const struct causal_result *result, size_t index)
+{
+	const struct causal_experiment *made = &result->experiment[index];
+
+	if (made->end != CAUSAL_WHOLE || made->held_ns >= made->wall_ns ||
+	    made->candidate >= result->candidate_count)
+		return NULL;
+	return made;
+}
+
+/* Which of the speed-ups of the result; their number: none. */
+static size_t
+speedup_index(const struct causal_result *result, double speedup)
+{
+	size_t i = 0;
+
+	while (i < result->speedup_count && fabs(result->speedup[i] - speedup) > 1e-6)
+		i++;
+	return i;
+}
+
+/* The cell of an experiment, at_zero for those at 0, or NULL. */
+static struct fit_cell *
+cell_of(struct fit *fit, const struct causal_result *result, const struct causal_experiment *made)
+{
+	size_t index;
+
+	if (made->speedup <= 0)
+		return &fit->at_zero;
+	index = speedup_index(result, made->speedup);
+	if (index == 0 || index >= result->speedup_count)
+		return NULL;
+	return &fit->cell[made->candidate * fit->speedup_count + index];
+}
+
+static void
+measure(const struct fit *fit, const struct causal_experiment *made, uint32_t point, double *much,
+	double *base)
+{
+	const struct causal_reading *reading = &made->reading[point];
+
+	*much = fit->kind == CAUSAL_LATENCY ? reading->in_progress_ns : reading->count;
+	*base = fit->kind == CAUSAL_LATENCY ? reading->count
+					    : (double)(made->wall_ns - made->held_ns);
+}
+
+static void
+count_cells(struct fit *fit, const struct causal_result *result, uint32_t point)
+{
+	size_t first = 0;
+
+	for (size_t i = 0; i < result->experiment_count; i++) {
+		const struct causal_experiment *made = usable(result, i);
+		struct fit_cell *cell = made != NULL ? cell_of(fit, result, made) : NULL;
+
+		if (cell == NULL)
+			continue;
+		cell->count++;
+		cell->events += made->reading[point].count;
+		cell->progressed += made->reading[point].count > 0;
+	}
+	for (size_t c = 0; c < fit->cell_count; c++) {
+		fit->cell[c].first = first;
+		first += fit->cell[c].count;
+		fit->cell[c].count = 0; /* collect counts again */
+	}
+	fit->run_count = first;
+	fit->zero_count = fit->at_zero.count;
+	fit->at_zero.count = 0;
+}
+
+static void
+collect(struct fit *fit, const struct causal_result *result, uint32_t point)
+{
+	for (size_t i = 0; i < result->experiment_count; i++) {
+		const struct causal_experiment *made = usable(result, i);
+		struct fit_cell *cell = made != NULL ? cell_of(fit, result, made) : NULL;
+		const double at = cell == NULL ? 0
+			: (double)made->began_ns + (double)made->wall_ns / 2;
+		double much, base;
+
+		if (cell == NULL)
+			continue;
+		measure(fit, made, point, &much, &base);
+		cell->much += much;
+		if (cell == &fit->at_zero) {
+			fit->zero[cell->count++] = (struct fit_zero){ at, much, base };
+			fit->zero_base += base;
+			fit->zero_ns += (double)(made->wall_ns - made->held_ns);
+			continue;
+		}
+		fit->run[cell->first + cell->count++] = (struct fit_run){
+			.at = at, .much = much, .base = base,
+			/* as many as there were before it, so far */
+			.first = fit->at_zero.count,
+		};
+	}
+	fit->at_zero.expected = fit->at_zero.much;
+	fit->at_zero.ratio = 1;
+	fit->at_zero.known = fit->at_zero.progressed >= CAUSAL_EXPERIMENTS_LEAST;
+}
+
+/* --- what to expect ------------------------------------------------------------------------- */
+
+static void
+find_neighbours(struct fit *fit, struct fit_run *run)
+{
+	const size_t before = run->first;
+	const size_t end = before + SIDE < fit->zero_count ? before + SIDE : fit->zero_count;
+	double reach = 0;
+
+	run->first = before > SIDE ? before - SIDE : 0;
+	run->count = end - run->first;
+	run->near = fit->near_count;
+	fit->near_count += run->count;
+	for (size_t i = 0; i < run->count; i++)
+		reach = fmax(reach, fabs(fit->zero[run->first + i].at - run->at));
+	reach = reach > 0 ? REACH * reach : 1;
+	for (size_t i = 0; i < run->count; i++) {
+		const struct fit_zero *zero = &fit->zero[run->first + i];
+		const double when = (zero->at - run->at) / reach;
+		const double weight = 1 - fabs(when);
+
+		fit->near[run->near + i] = (struct fit_near){
+			.much = weight * zero->much, .base = weight * zero->base, .when = when,
+		};
+	}
+}
+
+/* Sums over the neighbours: of the base, and that times when and its square. */
+struct moments {
+	double base, first, second;
+};
+
+static double
+determinant(const struct moments *sum)
+{
+	/* at least RIDGE times the square of base, by Cauchy and Schwarz */
+	return sum->base * sum->second - sum->first * sum->first;
+}
+
+double
+fit_expected(const struct fit *fit, const struct fit_run *run, const double *times)
+{
+	struct moments sum = { 0 };
+	double much = 0, much_first = 0, level;
+
+	for (size_t i = 0; i < run->count; i++) {
+		const struct fit_near *near = &fit->near[run->near + i];
+		const double n = times != NULL ? times[run->first + i] : 1;
+		const double base = n * near->base;
+
+		sum.base += base;
+		sum.first += base * near->when;
+		sum.second += base * near->when * near->when;
+		much += n * near->much;
+		much_first += n * near->much * near->when;
+	}
+	if (sum.base <= 0)
+		return times != NULL ? run->expected : 0;
+	sum.second += RIDGE * sum.base;
+	level = (sum.second * much - sum.first * much_first) / determinant(&sum);
+	return run->base * (level > 0 ? level : much / sum.base);
+}
+
+/* --- noise ---------------------------------------------------------------------------------- */
+
+/* The least it can be: for each unit of the whole, the relative variance being that of events. */
+static double
+least_noise(const struct fit_cell *cell)
+{
+	if (cell->events <= 0)
+		return 0;
+	return cell->expected * (double)cell->count * CUT_VARIANCE / (cell->events * cell->events);
+}
+
+static void
+own_noise(struct fit *fit, struct fit_cell *cell)
+{
+	double squares = 0;
+
+	for (size_t i = 0; i < cell->count; i++) {
+		struct fit_run *run = &fit->run[cell->first + i];
+
+		run->expected = fit_expected(fit, run, NULL);
+		cell->expected += run->expected;
+	}
+	cell->known = cell->progressed >= CAUSAL_EXPERIMENTS_LEAST && fit->at_zero.known &&
+		      cell->expected > 0 && cell->much > 0;
+	if (!cell->known)
+		return;
+	cell->ratio = cell->much / cell->expected;
+	for (size_t i = 0; i < cell->count; i++) {
+		const struct fit_run *run = &fit->run[cell->first + i];
+		const double off = run->much / cell->ratio - run->expected;
+
+		squares += off * off;
+	}
+	cell->freedom = (double)cell->count - 1;
+	cell->noise = squares * (double)cell->count / cell->freedom / cell->expected;
+}
+
+/*
+ * Three experiments hardly say how far experiments are apart, all together do. So the noise of a
+ * cell is the mean of its own and that of all, with the weights of their degrees of freedom.
+ */
+static void
+share_noise(struct fit *fit)
+{
+	double sum = 0, freedom = 0;
+
+	for (size_t c = 0; c < fit->cell_count; c++) {
+		sum += fit->cell[c].noise * fit->cell[c].freedom;
+		freedom += fit->cell[c].freedom;
+	}
+	for (size_t c = 0; c < fit->cell_count; c++) {
+		struct fit_cell *cell = &fit->cell[c];
+		const double shared = fmin(SHARED_FREEDOM, freedom - cell->freedom);
+
+		if (!cell->known)
+			continue;
+		cell->noise = (cell->noise * cell->freedom + sum / freedom * shared) /
+			      (cell->freedom + shared);
+		cell->freedom += shared;
+		cell->noise = fmax(cell->noise, least_noise(cell));
+	}
+}
+
+/* By the differences of each two that follow each other, in which drift is next to nothing
+ * (J. von Neumann, Distribution of the Ratio of the Mean Square Successive Difference, 1941). */
+static void
+zero_noise(struct fit *fit)
+{
+	double sum = 0, pairs = 0;
+
+	for (size_t i = 1; i < fit->zero_count; i++) {
+		const struct fit_zero *a = &fit->zero[i - 1], *b = &fit->zero[i];
+		const double difference = a->much / a->base - b->much / b->base;
+		const double level = (a->much + b->much) / (a->base + b->base);
+
+		if (a->base <= 0 || b->base <= 0 || level <= 0)
+			continue;
+		sum += difference * difference / (1 / a->base + 1 / b->base) / level;
+		pairs++;
+	}
+	fit->at_zero.noise = fmax(pairs > 0 ? sum / pairs : 0, least_noise(&fit->at_zero));
+	/* differences that share an experiment tell two thirds of what independent ones would */
+	fit->at_zero.freedom = fmax(1, pairs * 2 / 3);
+}
+
+void
+fit_init(struct fit *fit, const struct causal_result *result, uint32_t point)
+{
+	memset(fit, 0, sizeof(*fit));
+	fit->kind = result->point[point].kind;
+	fit->speedup_count = result->speedup_count;
+	fit->cell_count = result->candidate_count * result->speedup_count;
+	fit->cell = xcalloc(fit->cell_count + 1, sizeof(*fit->cell));
+	count_cells(fit, result, point);
+	fit->run = xcalloc(fit->run_count + 1, sizeof(*fit->run));
+	fit->zero = xcalloc(fit->zero_count + 1, sizeof(*fit->zero));
+	fit->near = xcalloc(fit->run_count * 2 * SIDE + 1, sizeof(*fit->near));
+	collect(fit, result, point);
+	for (size_t i = 0; i < fit->run_count; i++)
+		find_neighbours(fit, &fit->run[i]);
+	zero_noise(fit);
+	for (size_t c = 0; c < fit->cell_count; c++)
+		own_noise(fit, &fit->cell[c]);
+	share_noise(fit);
+}
+
+void
+fit_release(struct fit *fit)
+{
+	free(fit->cell);
+	free(fit->run);
+	free(fit->zero);
+	free(fit->near);
+	memset(fit, 0, sizeof(*fit));
+}
+
+double
+fit_gain(const struct fit *fit, double ratio)
+{
+	return fit->kind == CAUSAL_LATENCY ? 1 - ratio : ratio - 1;
+}
+
+/* --- how sure it is ------------------------------------------------------------------------- */
+
+/* Adds to pull[] by how much an expected value times `by` rises with what each experiment at 0
+ * found. */
+static void
+add_pull(const struct fit *fit, const struct fit_run *run, double by, double *pull)
+{
+	const struct fit_near *near = &fit->near[run->near];
+	struct moments sum = { 0 };
+
+	for (size_t i = 0; i < run->count; i++) {
+		sum.base += near[i].base;
+		sum.first += near[i].base * near[i].when;
+		sum.second += near[i].base * near[i].when * near[i].when;
+	}
+	if (sum.base <= 0)
+		return;
+	sum.second += RIDGE * sum.base;
+	by *= run->base / determinant(&sum);
+	for (size_t i = 0; i < run->count; i++)
+		pull[run->first + i] += by * (1 - fabs(near[i].when)) *
+					(sum.second - sum.first * near[i].when);
+}
+
+double
+fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight, double *freedom)
+{
+	double *pull = xcalloc(fit->zero_count + 1, sizeof(*pull));
+	double runs = 0, zeros = 0, spread = 0;
+
+	for (size_t s = 0; s < fit->speedup_count; s++) {
+		const struct fit_cell *cell = &fit->cell[candidate * fit->speedup_count + s];
+		const double by = weight[s] * cell->ratio;
+		double variance;
+
+		if (!cell->known || by == 0)
+			continue;
+		variance = by * by * cell->noise / cell->expected;
+		runs += variance;
+		spread += variance * variance / cell->freedom;
+		for (size_t i = 0; i < cell->count; i++)
+			add_pull(fit, &fit->run[cell->first + i], by / cell->expected, pull);
+	}
+	for (size_t i = 0; i < fit->zero_count; i++)
+		zeros += pull[i] * pull[i] * fit->at_zero.noise * fit->zero[i].much;
+	free(pull);
+	spread += zeros * zeros / fit->at_zero.freedom;
+	*freedom = spread > 0 ? (runs + zeros) * (runs + zeros) / spread : 1;
+	return sqrt(runs + zeros);
+}
+
+double
+fit_student(double freedom)
+{
+	static const double few[] = { 12.706, 4.303, 3.182, 2.776, 2.571,
+				      2.447,  2.365, 2.306, 2.262, 2.228 };
+	const size_t whole = freedom > 1 && freedom < ARRAY_SIZE(few) ? (size_t)freedom : 1;
+
+	if (freedom >= ARRAY_SIZE(few)) /* the start of its series in 1 / freedom */
+		return 1.960 + 2.372 / freedom + 2.8 / (freedom * freedom);
+	if (freedom <= 1)
+		return few[0];
+	return few[whole - 1] + (freedom - (double)whole) * (few[whole] - few[whole - 1]);
+}
