@@ -40,7 +40,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/runtime_tasks.h include/wallsample/sampler.h include/wallsample/task.h \
 	include/wallsample/snapshot.h include/wallsample/state.h \
 	include/wallsample/task_groups.h include/wallsample/task_table.h \
-	include/wallsample/symbol.h include/wallsample/symbol_search.h include/wallsample/table.h \
+	include/wallsample/symbol.h include/wallsample/symbol_lookup.h \
+	include/wallsample/symbol_search.h include/wallsample/table.h \
 	include/wallsample/tracer.h include/wallsample/tree.h include/wallsample/unwind.h \
 	include/wallsample/view.h include/wallsample/wait.h \
 	include/wallsample/waiting.h

@@ -94,6 +94,9 @@ struct symbols;
 struct symbols *symbols_create(const struct modules *modules, const struct symbols_config *config);
 void symbols_free(struct symbols *symbols);
 
+/* What they were created with; borrowed. */
+const struct symbols_config *symbols_settings(const struct symbols *symbols);
+
 /* Code, as a sample remembers it; or a variable, whose name is "table_lock", or "cache+0x40" for
  * what lies in it. */
 struct symbol_place {

@@ -49,11 +49,15 @@ libwallsample_a_SOURCES += \
 	src/symbol/plt_names.c \
 	src/symbol/plt_names.h \
 	src/symbol/symbol.c \
+	src/symbol/symbol_lookup.c \
 	src/symbol/symbol_names.c \
 	src/symbol/symbol_names.h \
 	src/symbol/symbol_place.c \
+	src/symbol/symbol_similar.c \
 	src/symbol/symbol_table.c \
-	src/symbol/symbol_table.h
+	src/symbol/symbol_table.h \
+	src/symbol/symbol_walk.c \
+	src/symbol/symbol_walk.h
 if HAVE_DEBUGINFOD
 libwallsample_a_SOURCES += src/symbol/debuginfod.c
 else

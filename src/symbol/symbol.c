@@ -87,6 +87,12 @@ symbols_free(struct symbols *symbols)
 	free(symbols);
 }
 
+const struct symbols_config *
+symbols_settings(const struct symbols *symbols)
+{
+	return symbols->config;
+}
+
 static const char *
 intern(struct symbols *symbols, const char *text)
 {

@@ -16,7 +16,7 @@ declare -A folder_of=(
 	[core_thread]=tracer [memory]=tracer [resident]=tracer [snapshot]=tracer [tracer]=tracer
 	[descriptor]=wait [wait]=wait
 	[chain]=unwind [unwind]=unwind
-	[code_ranges]=symbol [debug_info]=symbol [symbol]=symbol
+	[code_ranges]=symbol [debug_info]=symbol [symbol]=symbol [symbol_lookup]=symbol
 	[gil]=runtime [plumbing]=runtime [runtime]=runtime [runtime_tasks]=runtime [task]=runtime
 	[profile]=profile [profile_wait]=profile
 	[core_sample]=sampler [sampler]=sampler
