@@ -12,7 +12,8 @@ live_tests = \
 	tests/live/test_jitter tests/live/test_killed tests/live/test_late \
 	tests/live/test_latency tests/live/test_lifecycle \
 	tests/live/test_modes \
-	tests/live/test_names tests/live/test_node tests/live/test_python_objects \
+	tests/live/test_names tests/live/test_node tests/live/test_progress \
+	tests/live/test_python_objects \
 	tests/live/test_recursion tests/live/test_shapes \
 	tests/live/test_shares tests/live/test_states tests/live/test_stopped tests/live/test_sums \
 	tests/live/test_tasks tests/live/test_tasks_recorded tests/live/test_unharmed tests/live/test_waits
@@ -34,6 +35,7 @@ tests_live_test_lifecycle_LDADD = $(live_ldadd)
 tests_live_test_modes_LDADD = $(live_ldadd)
 tests_live_test_names_LDADD = $(live_ldadd)
 tests_live_test_node_LDADD = $(live_ldadd)
+tests_live_test_progress_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
 tests_live_test_python_objects_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
 tests_live_test_recursion_LDADD = $(live_ldadd)
 tests_live_test_shapes_LDADD = $(live_ldadd)
@@ -205,6 +207,30 @@ tests/live/bin/plusplus: tests/live/targets/plusplus.cc
 	$(AM_V_GEN)$(MKDIR_P) tests/live/bin && test -n "$(CXX_FOR_TESTS)" && \
 		$(CXX_FOR_TESTS) -std=c++11 -D_GNU_SOURCE -pthread -O2 -fomit-frame-pointer \
 		$(live_out) $(live_source)/plusplus.cc $(live_or_not)
+
+# Programs that count, for progress points; one with its symbols in a file of their own.
+live_counters = \
+	tests/live/bin/counters tests/live/bin/counters_nopie tests/live/bin/counters_plus \
+	tests/live/bin/counters_stripped
+live_counters_sources = tests/live/targets/counters.c tests/live/targets/counters.h \
+	tests/live/targets/counters_more.c
+check_DATA += $(live_counters)
+CLEANFILES += $(live_counters) tests/live/bin/counters_stripped.debug
+EXTRA_DIST += $(live_counters_sources) tests/live/targets/counters_plus.cc
+live_counters_needs = $(live_counters_sources) $(live_headers)
+live_counters_build = $(live_cc) -O2 -g $(live_out) $(live_source)/counters.c \
+	$(live_source)/counters_more.c
+tests/live/bin/counters: $(live_counters_needs)
+	$(live_counters_build)
+tests/live/bin/counters_nopie: $(live_counters_needs)
+	$(live_counters_build) -fno-pie -no-pie
+tests/live/bin/counters_stripped: $(live_counters_needs)
+	$(live_counters_build) && objcopy --only-keep-debug $@ $@.debug && \
+		objcopy --strip-all --add-gnu-debuglink=$@.debug $@ $(live_or_not)
+tests/live/bin/counters_plus: tests/live/targets/counters_plus.cc
+	$(AM_V_GEN)$(MKDIR_P) tests/live/bin && test -n "$(CXX_FOR_TESTS)" && \
+		$(CXX_FOR_TESTS) -std=c++11 -D_GNU_SOURCE -O2 $(live_out) \
+		$(live_source)/counters_plus.cc $(live_or_not)
 
 # Each C library has locks of its own.
 live_waits = tests/live/bin/waits tests/live/bin/waits_musl tests/live/bin/waits_static

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * progress_explain.c - what a progress point is that never moves, for people.
+ */
+#include <inttypes.h>
+
+#include "progress_parts.h"
+#include "wallsample/base.h"
+
+static void
+explain_variable(const struct progress_counter *counter, struct strbuf *out)
+{
+	strbuf_add_format(out, "is a %u-byte counter at 0x%" PRIx64, counter->size,
+			  counter->place.address);
+	if (counter->place.module[0] != '\0') {
+		strbuf_add_text(out, " in ");
+		strbuf_add_foreign(out, counter->place.module);
+	}
+	strbuf_add_format(out, ", which reads %" PRIu64, counter->now);
+	if (counter->back > 0)
+		strbuf_add_format(out, " and was set back %" PRIu64 " times, by which nothing is "
+				  "counted: it may be no counter of events, or have another size "
+				  "(var:NAME/SIZE)", counter->back);
+	else
+		strbuf_add_text(out, " and has not moved: is this the counter of what the program "
+				"does now, and is there work for it? A counter that each thread "
+				"has of its own, or that is added up at the end only, will not do");
+}
+
+static void
+explain_io(const struct progress_counter *counter, struct strbuf *out)
+{
+	const enum progress_io_field field = (enum progress_io_field)counter->source->number;
+
+	strbuf_add_format(out, "is %s in /proc/PID/io, %s, which reads %" PRIu64,
+			  progress_io_word(field), progress_io_text(field), counter->now);
+	if (field == PROGRESS_READ_BYTES || field == PROGRESS_WRITE_BYTES)
+		strbuf_add_text(out, " and has not moved: what comes from the page cache and what "
+				"goes through sockets and pipes is not in it; io:rchar and "
+				"io:wchar have all of read(2) and write(2)");
+	else
+		strbuf_add_text(out, " and has not moved: send(2), recv(2) and their kin, memory "
+				"mappings and io_uring are not in it; a counter in memory (var:) "
+				"or, with --intrusive, a function (func:) may do");
+}
+
+static void
+explain_counted(const struct progress_counter *counter, struct strbuf *out)
+{
+	strbuf_add_format(out, "is the code at 0x%" PRIx64 " in ", counter->place.address);
+	strbuf_add_foreign(out, counter->place.module);
+	if (counter->place.note != NULL) {
+		strbuf_add_text(out, " (");
+		strbuf_add_foreign(out, counter->place.note);
+		strbuf_add_text(out, ")");
+	}
+	strbuf_add_format(out, ", which was run %" PRIu64 " times since it is counted: it may be "
+			  "inlined elsewhere, or there is no work for it now", counter->total);
+}
+
+static void
+explain_counter(const struct progress_counter *counter, struct strbuf *out)
+{
+	strbuf_add_foreign(out, counter->source->text);
+	strbuf_add_text(out, " ");
+	if (counter->source->kind == PROGRESS_VAR)
+		explain_variable(counter, out);
+	else if (counter->source->kind == PROGRESS_IO)
+		explain_io(counter, out);
+	else if (progress_source_is_counted(counter->source))
+		explain_counted(counter, out);
+	strbuf_add_text(out, ".");
+}
+
+void
+progress_explain(const struct progress *progress, size_t index, struct strbuf *out)
+{
+	const struct progress_entry *entry = &progress->entry[index];
+	bool any = false;
+
+	for (size_t i = 0; i < entry->words.source_count; i++) {
+		/* Of two, the one that stands still. */
+		if (entry->words.source_count > 1 && entry->counter[i].total > 0)
+			continue;
+		if (any)
+			strbuf_add_text(out, " ");
+		explain_counter(&entry->counter[i], out);
+		any = true;
+	}
+}

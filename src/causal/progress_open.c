@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * progress_open.c - finds what progress points mean in a target, and hands out what they are.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "progress_parts.h"
+#include "wallsample/base.h"
+
+/* --- one counter -------------------------------------------------------------------- */
+
+static void
+hand_out(struct progress *progress, struct progress_counter *counter)
+{
+	const size_t index = progress->counted_count++;
+
+	progress->counted[index] = (struct progress_counted){
+		.address = counter->place.address, .spec = counter->source->text,
+	};
+	progress->counted_counter[index] = counter;
+}
+
+static int
+refuse_memory(const struct progress *progress, const struct progress_counter *counter,
+	      struct error *err)
+{
+	const int number = errno;
+
+	if (number == EPERM)
+		return error_set(err, ERROR_NOT_PERMITTED, "--progress %s: the memory of process "
+				 "%d may not be read: that needs what ptrace(2) needs",
+				 counter->source->text, (int)progress->process->pid);
+	if (number == ESRCH)
+		return error_set(err, ERROR_NO_PROCESS, "process %d has gone",
+				 (int)progress->process->pid);
+	return error_set(err, ERROR_USAGE, "--progress %s: there is no memory at 0x%" PRIx64,
+			 counter->source->text, counter->place.address);
+}
+
+/* Can it be read at all? Asked one by one, so that the right one is named. */
+static int
+try_memory(struct progress *progress, const struct progress_counter *counter, struct error *err)
+{
+	pid_t *tids = NULL;
+	size_t capacity = 0, count;
+	uint64_t value;
+	bool done;
+
+	errno = 0;
+	done = memory_read_process(progress->reader, counter->place.address, &value,
+				   counter->size) == counter->size;
+	if (done || errno != ESRCH)
+		return done ? 0 : refuse_memory(progress, counter, err);
+	/* The first thread may have ended before the others. */
+	count = process_list_threads(progress->process, &tids, &capacity);
+	for (size_t i = 0; i < count && !done; i++) {
+		progress->reader = tids[i];
+		done = memory_read_process(tids[i], counter->place.address, &value,
+					   counter->size) == counter->size;
+	}
+	free(tids);
+	return done ? 0 : refuse_memory(progress, counter, err);
+}
+
+static int
+open_counter(struct progress *progress, const struct progress_images *images,
+	     struct progress_counter *counter, struct error *err)
+{
+	const struct progress_source *source = counter->source;
+	int status = 0;
+
+	counter->size = 8;
+	if (source->kind == PROGRESS_IO)
+		return progress->io_fd >= 0 ?
+			       0 :
+			       progress_io_open(progress->process, &progress->io_fd, err);
+	status = progress_place_find(images, progress->symbols, source, &counter->place, err);
+	if (status != 0)
+		return status;
+	if (progress_source_is_counted(source)) {
+		hand_out(progress, counter);
+		return 0;
+	}
+	counter->size = counter->place.size;
+	return try_memory(progress, counter, err);
+}
+
+static int
+open_entry(struct progress *progress, const struct progress_images *images, const char *spec,
+	   struct error *err)
+{
+	struct progress_entry *entry = &progress->entry[progress->count];
+	int status = progress_words_read(spec, &entry->words, err);
+
+	if (status != 0)
+		return status;
+	progress->count++;
+	for (size_t i = 0; i < entry->words.source_count && status == 0; i++) {
+		entry->counter[i].source = &entry->words.source[i];
+		status = open_counter(progress, images, &entry->counter[i], err);
+	}
+	return status;
+}
+
+/* --- all of them --------------------------------------------------------------------- */
+
+static int
+open_all(struct progress *progress, const char *const *spec, size_t count, struct error *err)
+{
+	struct progress_images images;
+	int status = progress_check(spec, count, NULL, err);
+
+	if (status != 0)
+		return status;
+	if (count == 0)
+		return error_set(err, ERROR_USAGE, "how far the program gets has to be said: for "
+				 "example --progress var:requests (a counter in its memory) or "
+				 "--progress syscalls:write");
+	progress_images_init(&images, progress->maps);
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = open_entry(progress, &images, spec[i], err);
+	progress_images_release(&images);
+	if (status != 0)
+		return status;
+	if (!progress_read_counters(progress))
+		return error_set(err, ERROR_NO_PROCESS, "process %d has gone",
+				 (int)progress->process->pid);
+	for (size_t i = 0; i < progress->count; i++)
+		progress_entry_start(&progress->entry[i]);
+	return 0;
+}
+
+int
+progress_open(const char *const *spec, size_t count, const struct process *process,
+	      struct maps *maps, struct symbols *symbols, struct progress **out,
+	      struct error *err)
+{
+	struct progress *progress = xcalloc(1, sizeof(*progress));
+	int status;
+
+	progress->process = process;
+	progress->maps = maps;
+	progress->symbols = symbols;
+	progress->reader = process->pid;
+	progress->io_fd = -1;
+	status = open_all(progress, spec, count, err);
+	if (status != 0) {
+		progress_free(progress);
+		progress = NULL;
+	}
+	*out = progress;
+	return status;
+}
+
+void
+progress_free(struct progress *progress)
+{
+	if (progress == NULL)
+		return;
+	for (size_t i = 0; i < progress->count; i++) {
+		for (size_t s = 0; s < 2; s++)
+			free(progress->entry[i].counter[s].place.note);
+		progress_words_release(&progress->entry[i].words);
+	}
+	if (progress->io_fd >= 0)
+		close(progress->io_fd);
+	free(progress);
+}
+
+size_t
+progress_count(const struct progress *progress)
+{
+	return progress->count;
+}
+
+void
+progress_point(const struct progress *progress, size_t index, const char **name,
+	       const char **spec, enum causal_point_kind *kind)
+{
+	const struct progress_words *words = &progress->entry[index].words;
+
+	*name = words->name;
+	*spec = words->spec;
+	*kind = words->kind;
+}
+
+size_t
+progress_counted(const struct progress *progress, const struct progress_counted **out)
+{
+	*out = progress->counted;
+	return progress->counted_count;
+}

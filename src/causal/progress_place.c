@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * progress_place.c - finds variables and functions of a target by name.
+ */
+#include "progress_place.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wallsample/base.h"
+#include "wallsample/symbol_lookup.h"
+
+/* More that have one name are as ambiguous as these. */
+#define FOUND_MOST 16
+/* So many are told. */
+#define TOLD_MOST 4
+
+/* --- images ------------------------------------------------------------------------ */
+
+/* The kernel adds " (deleted)" to the one and not to the other. */
+static bool
+is_program(const struct module *module, const struct process *process)
+{
+	const size_t length = strlen(module->path);
+	const char *exe = process->exe;
+
+	return length > 0 && strncmp(exe, module->path, length) == 0 &&
+	       (exe[length] == '\0' || strcmp(exe + length, " (deleted)") == 0);
+}
+
+static bool
+is_known(const struct progress_images *images, const struct mapping *mapping)
+{
+	for (size_t i = 0; i < images->count; i++)
+		if (images->image[i].module->id == mapping->module &&
+		    images->image[i].bias == mapping->bias)
+			return true;
+	return false;
+}
+
+static void
+add_images(struct progress_images *images, const struct maps *maps, bool own)
+{
+	for (size_t i = 0; i < maps_count(maps); i++) {
+		const struct mapping *mapping = maps_at(maps, i);
+		const struct module *module = modules_get(maps_modules(maps), mapping->module);
+
+		if (mapping->image == NULL || module->kind != MODULE_FILE ||
+		    is_program(module, maps_process(maps)) != own || is_known(images, mapping))
+			continue;
+		images->image = xgrow(images->image, &images->capacity, images->count + 1,
+				      sizeof(*images->image));
+		images->image[images->count++] =
+			(struct progress_image){ module, mapping->bias, own };
+	}
+}
+
+void
+progress_images_init(struct progress_images *images, const struct maps *maps)
+{
+	*images = (struct progress_images){ .image = NULL };
+	add_images(images, maps, true);
+	add_images(images, maps, false);
+}
+
+void
+progress_images_release(struct progress_images *images)
+{
+	free(images->image);
+	*images = (struct progress_images){ .image = NULL };
+}
+
+bool
+progress_module_is(const struct module *module, const char *name)
+{
+	const size_t length = strlen(name);
+
+	return strncmp(module->name, name, length) == 0 &&
+	       (module->name[length] == '\0' || module->name[length] == '.' ||
+		module->name[length] == '-');
+}
+
+/* --- symbols by name ---------------------------------------------------------------- */
+
+struct found {
+	const struct progress_image *image;
+	struct symbol_named named;
+};
+
+struct finder {
+	const struct progress_images *images;
+	struct symbols *symbols;
+	const struct progress_source *source;
+	const char *module, *file; /* what the source's module is: one of them, or none */
+	struct found found[FOUND_MOST];
+	size_t count;
+	bool thread_local, other; /* there is something else of that name */
+};
+
+static bool
+is_wanted(const struct finder *finder, const struct symbol_named *named)
+{
+	return named->kind == (finder->source->kind == PROGRESS_FUNC ? SYMBOL_NAMED_CODE :
+								       SYMBOL_NAMED_DATA);
+}
+
+static void
+look_in_image(struct finder *finder, const struct progress_image *image)
+{
+	struct symbol_named named[FOUND_MOST];
+	size_t count = symbol_lookup(finder->symbols, image->module, finder->source->name,
+				     finder->file, named, ARRAY_SIZE(named));
+
+	for (size_t i = 0; i < count; i++) {
+		if (is_wanted(finder, &named[i])) {
+			if (finder->count < FOUND_MOST)
+				finder->found[finder->count++] = (struct found){ image, named[i] };
+		} else if (named[i].kind == SYMBOL_NAMED_THREAD_LOCAL) {
+			finder->thread_local = true;
+		} else {
+			finder->other = true;
+		}
+	}
+}
+
+/* May it be there? */
+static bool
+is_asked(const struct finder *finder, const struct progress_image *image)
+{
+	return finder->module == NULL || progress_module_is(image->module, finder->module);
+}
+
+/* What stands before the symbol: a module if there is one of that name, else a source file. */
+static void
+choose_module(struct finder *finder)
+{
+	const char *name = finder->source->module;
+
+	if (name == NULL)
+		return;
+	for (size_t i = 0; i < finder->images->count; i++) {
+		if (progress_module_is(finder->images->image[i].module, name)) {
+			finder->module = name;
+			return;
+		}
+	}
+	finder->file = name;
+}
+
+/* The program's own come first: libraries are not looked at when it has the name. */
+static void
+find_all(struct finder *finder)
+{
+	choose_module(finder);
+	for (size_t i = 0; i < finder->images->count; i++) {
+		const struct progress_image *image = &finder->images->image[i];
+
+		if (!image->own && finder->count > 0 && finder->found[0].image->own)
+			return;
+		if (is_asked(finder, image))
+			look_in_image(finder, image);
+	}
+}
+
+/* --- refusals ----------------------------------------------------------------------- */
+
+static void
+add_similar(struct strbuf *out, const struct finder *finder)
+{
+	struct symbol_similar similar = { .count = 0 };
+	const bool code = finder->source->kind == PROGRESS_FUNC;
+
+	for (size_t i = 0; i < finder->images->count; i++) {
+		const struct progress_image *image = &finder->images->image[i];
+
+		/* Of libraries only when they are asked for: there are too many names. */
+		if ((image->own || finder->module != NULL) && is_asked(finder, image))
+			symbol_lookup_similar(finder->symbols, image->module,
+					      finder->source->name, code, &similar);
+	}
+	for (size_t i = 0; i < similar.count; i++) {
+		strbuf_add_text(out, i == 0 ? "; similar: " : ", ");
+		strbuf_add_foreign(out, similar.best[i].name);
+	}
+	symbol_similar_release(&similar);
+}
+
+static bool
+any_symbols(const struct finder *finder)
+{
+	for (size_t i = 0; i < finder->images->count; i++)
+		if (is_asked(finder, &finder->images->image[i]) &&
+		    !symbols_module_is_bare(finder->symbols,
+					    finder->images->image[i].module->id))
+			return true;
+	return false;
+}
+
+static void
+explain_missing(struct strbuf *out, const struct finder *finder)
+{
+	const char *what = finder->source->kind == PROGRESS_FUNC ? "function" : "variable";
+
+	strbuf_add_format(out, "no %s of this name in ", what);
+	if (finder->module != NULL)
+		strbuf_add_foreign(out, finder->module);
+	else if (finder->images->count > 0)
+		strbuf_add_foreign(out, finder->images->image[0].module->name);
+	if (finder->module == NULL)
+		strbuf_add_text(out, " and its libraries");
+	if (finder->file != NULL)
+		strbuf_add_format(out, ", among those local to a source file (or of a module) "
+				  "called %s", finder->file);
+	add_similar(out, finder);
+	if (!any_symbols(finder))
+		strbuf_add_text(out, ". It has no symbols at all: debug files (--debug-dir, "
+				"--debuginfod) may have them");
+	else if (finder->source->kind == PROGRESS_FUNC)
+		strbuf_add_text(out, ". It may have been inlined everywhere: "
+				"line:FILE:N counts a line");
+}
+
+static int
+refuse_missing(const struct finder *finder, struct error *err)
+{
+	const struct progress_source *source = finder->source;
+	struct strbuf text;
+	int status;
+
+	strbuf_init(&text);
+	if (finder->thread_local)
+		strbuf_add_text(&text, "it is thread-local: each thread has its own, and none of "
+				"them is a count of the program's; a global counter is needed");
+	else if (finder->other && source->kind == PROGRESS_VAR)
+		strbuf_add_format(&text, "it is a function, not a variable; with --intrusive, "
+				  "func:%s counts how often it is called", source->name);
+	else if (finder->other)
+		strbuf_add_format(&text, "it is no function that can be counted, but a variable "
+				  "or a choice between functions that is made when the program "
+				  "starts; var:%s reads a variable", source->name);
+	else
+		explain_missing(&text, finder);
+	status = error_set(err, ERROR_USAGE, "--progress %s: %s", source->text, text.data);
+	strbuf_release(&text);
+	return status;
+}
+
+static int
+refuse_ambiguous(const struct finder *finder, struct error *err)
+{
+	const struct progress_source *source = finder->source;
+	const char *word = source->kind == PROGRESS_FUNC ? "func" : "var";
+	struct strbuf text;
+	int status;
+
+	strbuf_init(&text);
+	for (size_t i = 0; i < finder->count && i < TOLD_MOST; i++) {
+		const struct found *found = &finder->found[i];
+
+		strbuf_add_format(&text, "%s0x%" PRIx64 " in ", i > 0 ? ", " : "",
+				  found->named.vaddr + found->image->bias);
+		strbuf_add_foreign(&text, found->image->module->name);
+		if (found->named.file[0] != '\0') {
+			strbuf_add_text(&text, ", of ");
+			strbuf_add_foreign(&text, found->named.file);
+		}
+	}
+	if (finder->count > TOLD_MOST)
+		strbuf_add_text(&text, ", …");
+	status = error_set(err, ERROR_USAGE,
+			   "--progress %s: there are several: %s. Say which, as %s:MODULE:%s or "
+			   "%s:SOURCE.c:%s%s", source->text, text.data, word, source->name, word,
+			   source->name,
+			   source->kind == PROGRESS_VAR ? ", or by its address" : "");
+	strbuf_release(&text);
+	return status;
+}
+
+/* --- what was found ------------------------------------------------------------------- */
+
+static bool
+is_counter_size(uint64_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+static int
+place_variable(const struct finder *finder, struct progress_place *out, struct error *err)
+{
+	const struct progress_source *source = finder->source;
+	const uint64_t whole = finder->found[0].named.size, offset = source->number;
+
+	if (source->size != 0)
+		out->size = source->size;
+	else if (offset == 0 && is_counter_size(whole))
+		out->size = (unsigned)whole;
+	else
+		out->size = 8;
+	if (whole != 0 && (offset > whole || out->size > whole - offset))
+		return error_set(err, ERROR_USAGE, "--progress %s: %u bytes at +%" PRIu64 " are "
+				 "not in it, it has %" PRIu64 "; for example var:%s+%d/%u",
+				 source->text, out->size, offset, whole, source->name, 0,
+				 whole >= 8 ? 8 : whole >= 4 ? 4 : 1);
+	out->address += offset;
+	return 0;
+}
+
+static int
+find_symbol(struct finder *finder, struct progress_place *out, struct error *err)
+{
+	const struct found *found = &finder->found[0];
+
+	find_all(finder);
+	if (finder->count == 0)
+		return refuse_missing(finder, err);
+	if (finder->count > 1)
+		return refuse_ambiguous(finder, err);
+	*out = (struct progress_place){
+		.address = found->named.vaddr + found->image->bias,
+		.module = found->image->module->name,
+	};
+	return finder->source->kind == PROGRESS_VAR ? place_variable(finder, out, err) : 0;
+}
+
+int
+progress_place_find(const struct progress_images *images, struct symbols *symbols,
+		    const struct progress_source *source, struct progress_place *out,
+		    struct error *err)
+{
+	struct finder finder = { .images = images, .symbols = symbols, .source = source };
+
+	*out = (struct progress_place){ .module = "" };
+	if (source->kind == PROGRESS_LINE || source->kind == PROGRESS_COZ)
+		return error_set(err, ERROR_USAGE, "--progress %s: this kind of point cannot be "
+				 "found yet", source->text);
+	if (source->name != NULL)
+		return find_symbol(&finder, out, err);
+	out->address = source->number;
+	out->size = source->size != 0 ? source->size : 8;
+	return 0;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_progress.c - progress points of programs that count known numbers: found by every name,
+ * read while the program runs, refused with a reason.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "wallsample/base.h"
+#include "wallsample/progress.h"
+
+struct points {
+	struct target target;
+	struct process *process;
+	struct modules *modules;
+	struct maps *maps;
+	char root[64];
+	struct symbols_config config;
+	struct symbols *symbols;
+	struct progress *progress;
+	struct error error;
+	struct progress_value value[CAUSAL_POINTS_MOST];
+};
+
+static void
+begin(struct points *points, const char *program, const char *word)
+{
+	memset(points, 0, sizeof(*points));
+	target_start(&points->target, program, word, NULL);
+	if (process_open(points->target.pid, &points->process, &points->error) != 0)
+		harness_die("%s", points->error.text);
+	points->modules = modules_create();
+	points->maps = maps_create(points->process, points->modules);
+	snprintf(points->root, sizeof(points->root), "/proc/%d/root", (int)points->target.pid);
+	points->config = (struct symbols_config){ .demangle = true, .inlines = true,
+						  .root = points->root };
+	points->symbols = symbols_create(points->modules, &points->config);
+}
+
+static int
+open_points(struct points *points, const char *const *spec, size_t count)
+{
+	progress_free(points->progress);
+	return progress_open(spec, count, points->process, points->maps, points->symbols,
+			     &points->progress, &points->error);
+}
+
+static int
+open_one(struct points *points, const char *spec)
+{
+	return open_points(points, &spec, 1);
+}
+
+static void
+step(struct points *points)
+{
+	char line[16];
+
+	target_tell(&points->target);
+	if (!target_read_line(&points->target, line, sizeof(line)))
+		harness_die("the target has ended");
+	CHECK(progress_read(points->progress, points->value), "it can be read");
+}
+
+static void
+release(struct points *points)
+{
+	progress_free(points->progress);
+	symbols_free(points->symbols);
+	maps_free(points->maps);
+	modules_free(points->modules);
+	process_free(points->process);
+}
+
+static void
+end(struct points *points)
+{
+	release(points);
+	target_finish(&points->target, NULL);
+}
+
+/* Each spec, and how many events a step of the target is. */
+struct expected {
+	const char *spec;
+	uint64_t each;
+};
+
+static void
+check_steps(struct points *points, const struct expected *expected, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!CHECK(open_one(points, expected[i].spec) == 0, "%s: %s", expected[i].spec,
+			   points->error.text))
+			continue;
+		for (uint64_t n = 1; n <= 4; n++) {
+			step(points);
+			CHECK(points->value[0].count == n * expected[i].each,
+			      "%s: %llu events after %llu steps", expected[i].spec,
+			      (unsigned long long)points->value[0].count,
+			      (unsigned long long)n);
+		}
+	}
+}
+
+static const struct expected plain[] = {
+	{ "var:hits8", 100 },
+	{ "var:hits16", 40000 },
+	{ "var:hits32", 4 },
+	{ "var:hits64", 3 },
+	{ "hits=var:hits64", 3 },
+	{ "var:table+8/4", 11 },
+	{ "var:table+0xe/2", 13 },
+	{ "var:inner", 2 },
+	{ "var:counters.c:twice", 5 },
+	{ "var:counters_more.c:twice", 7 },
+	{ "var:backwards", 0 },
+	{ "io:wchar", 10 + 5 }, /* and "done" and a newline */
+	{ "io:syscw", 3 },
+	{ "syscalls:write", 3 },
+};
+
+static void
+test_all(const char *program, const char *word)
+{
+	struct points points;
+
+	harness_case("%s %s", program, word != NULL ? word : "");
+	if (!target_exists(program)) {
+		harness_skip("it cannot be built here");
+		return;
+	}
+	begin(&points, program, word);
+	check_steps(&points, plain, ARRAY_SIZE(plain));
+	end(&points);
+}
+
+static void
+test_module_and_address(void)
+{
+	struct points points;
+	const char *name, *spec;
+	enum causal_point_kind kind;
+	struct strbuf text;
+	char address[64];
+
+	harness_case("a module, an address, what a point says of itself");
+	begin(&points, "counters", NULL);
+	check_steps(&points, &(struct expected){ "var:counters:hits64", 3 }, 1);
+	strbuf_init(&text);
+	progress_explain(points.progress, 0, &text);
+	harness_note("%s", text.data);
+	CHECK(strstr(text.data, "var:counters:hits64 is a 8-byte counter at 0x") != NULL &&
+		      strstr(text.data, "in counters") != NULL, "it says what it is");
+	snprintf(address, sizeof(address), "a=var:%.18s/4",
+		 strstr(text.data, "at 0x") != NULL ? strstr(text.data, "at 0x") + 3 : "");
+	address[strcspn(address, " ")] = '\0';
+	if (strchr(address, '/') == NULL)
+		strcat(address, "/4");
+	CHECK(open_one(&points, address) == 0, "%s: %s", address, points.error.text);
+	progress_point(points.progress, 0, &name, &spec, &kind);
+	CHECK(strcmp(name, "a") == 0 && strcmp(spec, address + 2) == 0 &&
+		      kind == CAUSAL_THROUGHPUT, "name %s, spec %s", name, spec);
+	step(&points);
+	CHECK(points.value[0].count == 3, "by its address");
+	strbuf_release(&text);
+	end(&points);
+}
+
+static void
+test_latency(void)
+{
+	static const char *const both[] = { "begin:var:begun,end:var:ended",
+					    "begin:syscalls:read,end:syscalls:write" };
+	struct points points;
+
+	harness_case("how many are in progress");
+	begin(&points, "counters", NULL);
+	CHECK(open_points(&points, both, 2) == 0, "%s", points.error.text);
+	for (int64_t n = 1; n <= 3; n++) {
+		step(&points);
+		CHECK(points.value[0].in_progress == 2 + n, "%lld in progress",
+		      (long long)points.value[0].in_progress);
+		CHECK(points.value[0].count == (uint64_t)n, "%llu ended",
+		      (unsigned long long)points.value[0].count);
+		CHECK(points.value[1].in_progress >= 0, "never negative");
+	}
+	end(&points);
+}
+
+static void
+check_refused(struct points *points, const char *spec, const char *word)
+{
+	CHECK(open_one(points, spec) != 0 && strstr(points->error.text, word) != NULL, "%s: %s",
+	      spec, points->error.text);
+	points->error.text[0] = '\0';
+}
+
+static void
+test_refused(void)
+{
+	struct points points;
+
+	harness_case("what is refused, and why");
+	begin(&points, "counters", NULL);
+	check_refused(&points, "var:own_hits", "thread-local");
+	check_refused(&points, "var:counters_step", "function");
+	check_refused(&points, "func:hits64", "variable");
+	check_refused(&points, "var:hits46", "similar: ");
+	check_refused(&points, "var:twice", "several");
+	check_refused(&points, "var:twice", "counters_more.c");
+	check_refused(&points, "var:table+20/8", "not in it");
+	check_refused(&points, "var:nowhere.so:hits64", "nowhere.so");
+	check_refused(&points, "var:0x10/8", "no memory");
+	check_refused(&points, "var:hits64/3", "1, 2, 4 or 8");
+	end(&points);
+}
+
+static void
+test_target_ends(void)
+{
+	struct points points;
+	const char *spec[] = { "var:hits64", "io:wchar" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(spec); i++) {
+		harness_case("%s of a process that ends", spec[i]);
+		begin(&points, "counters", NULL);
+		CHECK(open_one(&points, spec[i]) == 0, "%s", points.error.text);
+		target_finish(&points.target, NULL);
+		CHECK(!progress_read(points.progress, points.value), "it has gone");
+		release(&points);
+	}
+}
+
+static void
+test_plus(void)
+{
+	static const struct expected plus[] = {
+		{ "var:shop::orders", 3 },
+		{ "var:_ZN4shop6ordersE", 3 },
+		{ "var:shop::counted<int>::hits", 2 },
+		{ "var:shop::(anonymous namespace)::hidden", 1 },
+		{ "var:counters_plus:shop::orders", 3 },
+	};
+	struct points points;
+
+	harness_case("C++ names");
+	if (!target_exists("counters_plus")) {
+		harness_skip("there is no C++ compiler");
+		return;
+	}
+	begin(&points, "counters_plus", NULL);
+	check_steps(&points, plus, ARRAY_SIZE(plus));
+	check_refused(&points, "var:shop::order", "shop::orders");
+	end(&points);
+}
+
+int
+main(void)
+{
+	harness_begin(60);
+	test_all("counters", NULL);
+	test_all("counters", "ends");
+	test_all("counters_nopie", NULL);
+	test_all("counters_stripped", NULL);
+	test_module_and_address();
+	test_latency();
+	test_refused();
+	test_target_ends();
+	test_plus();
+	return harness_end();
+}
