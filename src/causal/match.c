@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "wallsample/base.h"
+#include "wallsample/chain.h"
 
 void
 match_release(struct match *match)
@@ -65,7 +66,7 @@ name_frame(struct match *match, const struct profile_frame *frame)
 		.bytecode = { frame->bytecode, frame->bytecode_size },
 	};
 
-	if (frame_is_script(frame)) {
+	if (frame->origin == FRAME_SCRIPT) {
 		const char *file = profile_text(match->profile, frame->file);
 
 		match->symbol[0] = (struct symbol){
@@ -97,7 +98,7 @@ match_frame(struct match *match, uint32_t id)
 			const uint64_t bit = UINT64_C(1) << i;
 
 			if (!is_candidate(match, &result->candidate[i], &match->symbol[name],
-					  frame_is_script(frame)))
+					  frame->origin == FRAME_SCRIPT))
 				continue;
 			to->mask |= bit;
 			to->inner |= name == 0 ? bit : 0;
@@ -149,7 +150,7 @@ match_stack(struct match *match, uint32_t stack)
 			mask |= frame->mask;
 		} else if (innermost) {
 			mask |= frame->inner;
-		} else if (frame_is_script(profile_frame(match->profile, level->frame))) {
+		} else if (profile_frame(match->profile, level->frame)->origin == FRAME_SCRIPT) {
 			/* An interpreted function has on top what it called that is native. */
 			return mask | frame->inner;
 		}

@@ -7,6 +7,7 @@
 #include "option_convert.h"
 
 #include "wallsample/base.h"
+#include "wallsample/causal.h"
 #include "wallsample/gil.h"
 #include "wallsample/runtime.h"
 #include "wallsample/state.h"
