@@ -60,6 +60,8 @@ struct causal_status {
 };
 void causal_run_status(const struct causal_run *run, struct causal_status *out);
 
+/* Fills in what the result says of all experiments, so far. */
+void causal_run_sum_up(struct causal_run *run, const struct sampler_stats *stats);
 /* The end: what was going on is cut short, and sums are made. */
 void causal_run_finish(struct causal_run *run, const struct sampler_stats *stats);
 

@@ -297,12 +297,10 @@ causal_run_status(const struct causal_run *run, struct causal_status *out)
 }
 
 void
-causal_run_finish(struct causal_run *run, const struct sampler_stats *stats)
+causal_run_sum_up(struct causal_run *run, const struct sampler_stats *stats)
 {
 	struct causal_result *result = run->result;
 
-	if (run->looks > 0 && run->last_ns > run->now_began_ns)
-		end_experiment(run, run->last_ns, CAUSAL_CUT);
 	result->wall_ns = run->last_ns - run->began_ns;
 	result->held_ns = run->held_ns;
 	result->late_ticks = run->late;
@@ -311,4 +309,12 @@ causal_run_finish(struct causal_run *run, const struct sampler_stats *stats)
 	result->stops = stats->stopped;
 	result->own_cpu_ns = stats->own_cpu_ns;
 	result->target_gone = run->lost || stats->execed || stats->child_exited;
+}
+
+void
+causal_run_finish(struct causal_run *run, const struct sampler_stats *stats)
+{
+	if (run->looks > 0 && run->last_ns > run->now_began_ns)
+		end_experiment(run, run->last_ns, CAUSAL_CUT);
+	causal_run_sum_up(run, stats);
 }

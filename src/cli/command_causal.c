@@ -12,7 +12,7 @@
 /* A profile that is to tell which functions there are. */
 #define PROFILE_HZ 200.0
 
-#define DURATION_NS (120 * NS_PER_SEC)
+#define DURATION_NS (300 * NS_PER_SEC)
 
 /* Nothing has moved for so long: something is wrong, and the user is waiting. */
 #define SILENCE_NS (5 * NS_PER_SEC)
@@ -32,6 +32,7 @@ struct causal_command {
 	struct causal_run *experiments;
 	volatile sig_atomic_t stop;
 	bool warned;             /* that nothing moves */
+	enum sample_status status;
 };
 
 /* --- what can be wrong before anything is touched ------------------------------ */
@@ -102,6 +103,9 @@ check_words(struct causal_command *command, struct error *err)
 		rc = check_progress(options, err);
 	if (rc == 0)
 		rc = output_format_choose(options, &command->run.exporter, err);
+	if (rc == 0 && options->duration_ns != 0 && options->duration_ns <= options->profile_ns)
+		rc = error_set(err, ERROR_USAGE, "-d: nothing is left for experiments after the "
+			       "profile; --profile-time makes that shorter");
 	strbuf_init(&name);
 	if (rc == 0 && options->output != NULL)
 		rc = output_name_expand(options->output, 0, &name, err);
@@ -117,13 +121,14 @@ create_sampler(struct causal_command *command, const struct sampler_control *con
 {
 	struct sample_run *run = &command->run;
 	const struct options *options = run->options;
-	const uint64_t duration =
-		options->duration_ns != 0 ? options->duration_ns : DURATION_NS;
+	const uint64_t all = options->duration_ns != 0 ? options->duration_ns : DURATION_NS;
+	const uint64_t rest = all > command->result.profile_ns ?
+				      all - command->result.profile_ns : 1;
 	const struct sampler_config config = {
 		.rate_hz = control == NULL ? PROFILE_HZ :
 					     (double)NS_PER_SEC / (double)options->tick_ns,
 		.jitter = true,
-		.duration_ns = control == NULL ? options->profile_ns : duration,
+		.duration_ns = control == NULL ? options->profile_ns : rest,
 		.stack_limit = options->stack_size,
 		.max_overhead = 100,
 		.unwinder = options->unwinder,
@@ -223,6 +228,62 @@ choose_candidates(struct causal_command *command, struct error *err)
 	return rc;
 }
 
+/* --- the report ------------------------------------------------------------------ */
+
+struct causal_writing {
+	const struct exporter *exporter;
+	const struct causal_input *input;
+};
+
+static int
+write_causal(void *context, FILE *out, struct error *err)
+{
+	const struct causal_writing *writing = context;
+
+	(void)err;
+	writing->exporter->write_causal(writing->input, out);
+	return 0;
+}
+
+/* Nothing, if there was no experiment; partial, if something stayed unknown. */
+static enum sample_status
+status_of(const struct causal_result *result, const struct causal_curves *curves)
+{
+	enum sample_status status = SAMPLE_NOTHING;
+
+	for (size_t i = 0; i < result->experiment_count; i++)
+		if (result->experiment[i].end == CAUSAL_WHOLE)
+			status = SAMPLE_WHOLE;
+	for (size_t i = 0; status == SAMPLE_WHOLE && i < curves->count; i++)
+		if (curves->curve[i].point == 0 && curves->curve[i].verdict == CAUSAL_UNSURE)
+			status = SAMPLE_PARTIAL;
+	return status == SAMPLE_WHOLE && result->target_gone ? SAMPLE_PARTIAL : status;
+}
+
+static int
+write_report(struct causal_command *command, bool snapshot, struct error *err)
+{
+	struct sample_run *run = &command->run;
+	struct causal_curves curves;
+	struct causal_input input = {
+		.result = &command->result,
+		.curves = &curves,
+		.columns = output_columns(&run->output),
+		.limit = run->options->limit > 0 ? run->options->limit : REPORT_ROWS,
+		.snapshot = snapshot,
+		.note = run->note,
+	};
+	struct causal_writing writing = { .exporter = run->exporter, .input = &input };
+	int rc = 0;
+
+	causal_curves_make(&command->result, CURVES_SEED, &curves);
+	command->status = status_of(&command->result, &curves);
+	if (!run->records || run->exporter != NULL)
+		rc = output_write(&run->output, write_causal, &writing, err);
+	causal_curves_release(&curves);
+	return rc;
+}
+
 /* --- the experiments ------------------------------------------------------------ */
 
 /* Within seconds, not at the end of minutes: nothing that was asked for has moved. */
@@ -276,6 +337,18 @@ on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threa
 }
 
 static void
+on_snapshot(void *context)
+{
+	struct causal_command *command = context;
+	struct error err;
+
+	status_line_erase(&command->run.status);
+	causal_run_sum_up(command->experiments, sampler_stats(command->run.sampler));
+	if (write_report(command, true, &err) != 0)
+		say_error(&err);
+}
+
+static void
 set_up_result(struct causal_command *command)
 {
 	const struct options *options = command->run.options;
@@ -322,6 +395,8 @@ experiment(struct causal_command *command, struct error *err)
 	struct sample_run *run = &command->run;
 	const struct sampler_hooks hooks = {
 		.stop = &command->stop,
+		.snapshot = &signals_snapshot,
+		.on_snapshot = on_snapshot,
 		.on_tick = on_tick,
 		.on_progress = on_progress,
 		.context = command,
@@ -344,44 +419,6 @@ experiment(struct causal_command *command, struct error *err)
 	status_line_erase(&run->status);
 	causal_run_finish(command->experiments, &run->stats);
 	return 0;
-}
-
-/* --- the report ------------------------------------------------------------------ */
-
-struct causal_writing {
-	const struct exporter *exporter;
-	const struct causal_input *input;
-};
-
-static int
-write_causal(void *context, FILE *out, struct error *err)
-{
-	const struct causal_writing *writing = context;
-
-	(void)err;
-	writing->exporter->write_causal(writing->input, out);
-	return 0;
-}
-
-static int
-write_report(struct causal_command *command, const char *note, struct error *err)
-{
-	struct sample_run *run = &command->run;
-	struct causal_curves curves;
-	struct causal_input input = {
-		.result = &command->result,
-		.curves = &curves,
-		.columns = output_columns(&run->output),
-		.limit = run->options->limit > 0 ? run->options->limit : REPORT_ROWS,
-		.note = note,
-	};
-	struct causal_writing writing = { .exporter = run->exporter, .input = &input };
-	int rc;
-
-	causal_curves_make(&command->result, CURVES_SEED, &curves);
-	rc = output_write(&run->output, write_causal, &writing, err);
-	causal_curves_release(&curves);
-	return rc;
 }
 
 static int
@@ -410,7 +447,7 @@ prepare(struct causal_command *command, struct error *err)
 }
 
 static int
-measure(struct causal_command *command, int *status, struct error *err)
+measure(struct causal_command *command, struct error *err)
 {
 	struct sample_run *run = &command->run;
 	const struct options *options = run->options;
@@ -427,8 +464,7 @@ measure(struct causal_command *command, int *status, struct error *err)
 	if (rc == 0 && signals_stop == 0)
 		rc = experiment(command, err);
 	if (rc == 0)
-		rc = write_report(command, NULL, err);
-	*status = command->result.target_gone ? SAMPLE_PARTIAL : SAMPLE_WHOLE;
+		rc = write_report(command, false, err);
 	return rc;
 }
 
@@ -449,13 +485,14 @@ command_causal(const struct options *options)
 {
 	struct causal_command command = { .select = NULL };
 	struct error err;
-	int rc, status = 0;
+	int rc, status;
 
 	sample_run_init(&command.run, options);
 	causal_result_init(&command.result);
 	rc = check_words(&command, &err);
 	if (rc == 0)
-		rc = measure(&command, &status, &err);
+		rc = measure(&command, &err);
+	status = (int)command.status;
 	release(&command);
 	if (rc != 0) {
 		say_error(&err);
