@@ -18,7 +18,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/attach.h include/wallsample/banned.h include/wallsample/base.h \
 	include/wallsample/causal.h include/wallsample/causal_curve.h \
 	include/wallsample/causal_run.h \
-	include/wallsample/chain.h include/wallsample/progress.h include/wallsample/code_ranges.h \
+	include/wallsample/chain.h include/wallsample/progress.h \
+	include/wallsample/progress_coz.h include/wallsample/code_ranges.h \
 	include/wallsample/core.h \
 	include/wallsample/core_sample.h include/wallsample/core_thread.h \
 	include/wallsample/debug_info.h \

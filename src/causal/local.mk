@@ -4,6 +4,9 @@ libwallsample_a_SOURCES += \
 	src/causal/curve.c src/causal/curve_fit.c src/causal/curve_fit.h \
 	src/causal/match.c src/causal/match.h \
 	src/causal/plan.c src/causal/plan.h \
+	src/causal/progress_coz.c \
+	src/causal/progress_coz_file.c \
+	src/causal/progress_coz_points.c src/causal/progress_coz_points.h \
 	src/causal/progress_explain.c \
 	src/causal/progress_io.c \
 	src/causal/progress_open.c \
@@ -12,3 +15,15 @@ libwallsample_a_SOURCES += \
 	src/causal/progress_read.c \
 	src/causal/progress_value.c \
 	src/causal/progress_words.c src/causal/progress_words.h
+
+# What is preloaded into programs that were built with coz.h: see progress_preload.c. It is linked
+# with nothing, whatever else LIBS has, and without what compilers and sanitizers add.
+libwallsample_a_CPPFLAGS += -DWALLSAMPLE_PKGLIBDIR=\"$(pkglibdir)\"
+wallsamplelibdir = $(pkglibdir)
+wallsamplelib_PROGRAMS = libwallsample-progress.so
+libwallsample_progress_so_SOURCES = src/causal/progress_preload.c \
+	include/wallsample/progress_coz.h
+libwallsample_progress_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fPIC -fvisibility=hidden \
+	-fno-stack-protector -ffreestanding
+libwallsample_progress_so_LDFLAGS = -shared -nostartfiles -Wl,--as-needed \
+	-Wl,-soname,libwallsample-progress.so

@@ -7,6 +7,8 @@
 #include "progress_parts.h"
 #include "wallsample/base.h"
 
+#define NAMES_TOLD 8
+
 static void
 explain_variable(const struct progress_counter *counter, struct strbuf *out)
 {
@@ -45,6 +47,30 @@ explain_io(const struct progress_counter *counter, struct strbuf *out)
 }
 
 static void
+explain_coz(const struct progress *progress, const struct progress_counter *counter,
+	    struct strbuf *out)
+{
+	const struct progress_coz *coz = &progress->coz;
+
+	if (counter->coz.count > 0) {
+		strbuf_add_format(out, "is a progress point of coz.h at 0x%" PRIx64 ", which "
+				  "reads %" PRIu64 " and has not moved: there may be no work for "
+				  "the program now", counter->coz.address[0], counter->now);
+		return;
+	}
+	strbuf_add_text(out, "is no progress point of coz.h that the program has come by");
+	for (size_t i = 0; i < coz->count && i < NAMES_TOLD; i++) {
+		strbuf_add_text(out, i == 0 ? "; those are " : ", ");
+		strbuf_add_foreign(out, coz->seen[i].name);
+	}
+	if (coz->count > NAMES_TOLD)
+		strbuf_add_text(out, ", …");
+	if (coz->used == PROGRESS_COZ_POINTS_MOST)
+		strbuf_add_format(out, ". There is room for %d points, and no more",
+				  PROGRESS_COZ_POINTS_MOST);
+}
+
+static void
 explain_counted(const struct progress_counter *counter, struct strbuf *out)
 {
 	strbuf_add_format(out, "is the code at 0x%" PRIx64 " in ", counter->place.address);
@@ -59,7 +85,8 @@ explain_counted(const struct progress_counter *counter, struct strbuf *out)
 }
 
 static void
-explain_counter(const struct progress_counter *counter, struct strbuf *out)
+explain_counter(const struct progress *progress, const struct progress_counter *counter,
+		struct strbuf *out)
 {
 	strbuf_add_foreign(out, counter->source->text);
 	strbuf_add_text(out, " ");
@@ -67,6 +94,8 @@ explain_counter(const struct progress_counter *counter, struct strbuf *out)
 		explain_variable(counter, out);
 	else if (counter->source->kind == PROGRESS_IO)
 		explain_io(counter, out);
+	else if (counter->source->kind == PROGRESS_COZ)
+		explain_coz(progress, counter, out);
 	else if (progress_source_is_counted(counter->source))
 		explain_counted(counter, out);
 	strbuf_add_text(out, ".");
@@ -84,7 +113,7 @@ progress_explain(const struct progress *progress, size_t index, struct strbuf *o
 			continue;
 		if (any)
 			strbuf_add_text(out, " ");
-		explain_counter(&entry->counter[i], out);
+		explain_counter(progress, &entry->counter[i], out);
 		any = true;
 	}
 }

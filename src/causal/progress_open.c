@@ -78,6 +78,8 @@ open_counter(struct progress *progress, const struct progress_images *images,
 		return progress->io_fd >= 0 ?
 			       0 :
 			       progress_io_open(progress->process, &progress->io_fd, err);
+	if (source->kind == PROGRESS_COZ)
+		return progress_coz_open(progress, images, counter, err);
 	status = progress_place_find(images, progress->symbols, source, &counter->place, err);
 	if (status != 0)
 		return status;
@@ -116,11 +118,9 @@ open_all(struct progress *progress, const char *const *spec, size_t count, struc
 
 	if (status != 0)
 		return status;
-	if (count == 0)
-		return error_set(err, ERROR_USAGE, "how far the program gets has to be said: for "
-				 "example --progress var:requests (a counter in its memory) or "
-				 "--progress syscalls:write");
 	progress_images_init(&images, progress->maps);
+	if (count == 0)
+		status = progress_coz_open_all(progress, &images, err);
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = open_entry(progress, &images, spec[i], err);
 	progress_images_release(&images);
@@ -166,6 +166,7 @@ progress_free(struct progress *progress)
 			free(progress->entry[i].counter[s].place.note);
 		progress_words_release(&progress->entry[i].words);
 	}
+	progress_coz_release(&progress->coz);
 	if (progress->io_fd >= 0)
 		close(progress->io_fd);
 	free(progress);

@@ -5,6 +5,7 @@
 #ifndef WALLSAMPLE_PROGRESS_PARTS_H
 #define WALLSAMPLE_PROGRESS_PARTS_H
 
+#include "progress_coz_points.h"
 #include "progress_place.h"
 #include "progress_words.h"
 #include "wallsample/memory.h"
@@ -14,6 +15,7 @@
 struct progress_counter {
 	const struct progress_source *source;
 	struct progress_place place;  /* VAR, FUNC, LINE */
+	struct progress_coz_places coz; /* COZ: where it is counted, as far as is known */
 	unsigned size;      /* bytes: differences are modulo this */
 	bool known;         /* `now` was read */
 	uint64_t now;       /* what it reads */
@@ -34,6 +36,7 @@ struct progress {
 	struct symbols *symbols;
 	pid_t reader;       /* a thread by which memory can be read */
 	int io_fd;          /* /proc/PID/io; -1: not wanted */
+	struct progress_coz coz;
 	struct progress_entry entry[CAUSAL_POINTS_MOST];
 	size_t count;
 	struct progress_counted counted[PROGRESS_COUNTED_MOST];
@@ -58,6 +61,18 @@ struct progress_value progress_entry_value(struct progress_entry *entry);
 
 /* The number behind "FIELD: " in the text of /proc/PID/io. */
 bool progress_io_parse(const char *text, enum progress_io_field field, uint64_t *value);
+
+/*
+ * Finds a counter of coz.h. No error when the program has not come by it yet: then it is looked for
+ * with each reading. A latency by one name shows as soon as both its counters are there.
+ */
+int progress_coz_open(struct progress *progress, const struct progress_images *images,
+		      struct progress_counter *counter, struct error *err);
+/* Makes points of all that there are, up to CAUSAL_POINTS_MOST. */
+int progress_coz_open_all(struct progress *progress, const struct progress_images *images,
+			  struct error *err);
+/* Reads the table again, and finds in it what there is by now. */
+bool progress_coz_settle(struct progress *progress);
 
 /* Opens /proc/PID/io. ERROR_NOT_PERMITTED says why it may be refused. */
 int progress_io_open(const struct process *process, int *fd, struct error *err);

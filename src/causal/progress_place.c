@@ -331,7 +331,7 @@ progress_place_find(const struct progress_images *images, struct symbols *symbol
 	struct finder finder = { .images = images, .symbols = symbols, .source = source };
 
 	*out = (struct progress_place){ .module = "" };
-	if (source->kind == PROGRESS_LINE || source->kind == PROGRESS_COZ)
+	if (source->kind == PROGRESS_LINE)
 		return error_set(err, ERROR_USAGE, "--progress %s: this kind of point cannot be "
 				 "found yet", source->text);
 	if (source->name != NULL)

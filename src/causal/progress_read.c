@@ -10,15 +10,34 @@
 
 /* Threads that are tried when the first one has ended. */
 #define READERS_MOST 16
-#define PIECES_MOST (2 * CAUSAL_POINTS_MOST)
+/* And how many points of coz.h there are. */
+#define PIECES_MOST (2 * CAUSAL_POINTS_MOST * PROGRESS_COZ_PLACES_MOST + 1)
 
 /* What is to be read of memory, and whose it is. */
 struct reading {
 	struct memory_piece piece[PIECES_MOST];
-	struct progress_counter *counter[PIECES_MOST];
+	struct progress_counter *counter[PIECES_MOST]; /* NULL: of nobody */
 	uint64_t value[PIECES_MOST]; /* one behind the other, packed */
 	size_t count;
+	uint32_t coz_used;
 };
+
+static void
+add_piece(struct reading *reading, struct progress_counter *counter, uint64_t address, size_t size)
+{
+	reading->piece[reading->count] = (struct memory_piece){ address, size };
+	reading->counter[reading->count++] = counter;
+}
+
+static void
+add_counter(struct reading *reading, struct progress_counter *counter)
+{
+	if (counter->source->kind == PROGRESS_VAR)
+		add_piece(reading, counter, counter->place.address, counter->size);
+	else if (counter->source->kind == PROGRESS_COZ)
+		for (size_t i = 0; i < counter->coz.count; i++)
+			add_piece(reading, counter, counter->coz.address[i], counter->size);
+}
 
 /*
  * Ends before their begins, as memory is read in this order: an event that both begins and ends
@@ -30,16 +49,13 @@ collect(struct progress *progress, struct reading *reading)
 	for (size_t i = 0; i < progress->count; i++) {
 		struct progress_entry *entry = &progress->entry[i];
 
-		for (size_t s = entry->words.source_count; s-- > 0;) {
-			struct progress_counter *counter = &entry->counter[s];
-
-			if (counter->source->kind != PROGRESS_VAR)
-				continue;
-			reading->piece[reading->count] = (struct memory_piece){
-				counter->place.address, counter->size };
-			reading->counter[reading->count++] = counter;
-		}
+		for (size_t s = entry->words.source_count; s-- > 0;)
+			add_counter(reading, &entry->counter[s]);
 	}
+	if (progress->coz.table != 0)
+		add_piece(reading, NULL,
+			  progress->coz.table + offsetof(struct progress_coz_table, used),
+			  sizeof(reading->coz_used));
 }
 
 /* By the thread that did it last time; if that has ended, by another one. */
@@ -64,24 +80,50 @@ read_pieces(struct progress *progress, struct reading *reading)
 	return done;
 }
 
-static bool
-read_memory(struct progress *progress)
+/* What was read, number by number; pieces of one counter follow each other, and are added up. */
+static void
+take_pieces(struct reading *reading)
 {
-	struct reading reading = { .count = 0 };
-	const uint8_t *at = (const uint8_t *)reading.value;
+	const uint8_t *at = (const uint8_t *)reading->value;
+	uint64_t sum = 0;
 
-	collect(progress, &reading);
-	if (reading.count == 0)
-		return true;
-	if (!read_pieces(progress, &reading))
-		return false;
-	for (size_t i = 0; i < reading.count; i++) {
+	for (size_t i = 0; i < reading->count; i++) {
+		struct progress_counter *counter = reading->counter[i];
 		uint64_t value = 0;
 
 		/* Little-endian, as every target is. */
-		memcpy(&value, at, reading.piece[i].size);
-		at += reading.piece[i].size;
-		progress_counter_step(reading.counter[i], value);
+		memcpy(&value, at, reading->piece[i].size);
+		at += reading->piece[i].size;
+		sum += value;
+		if (counter == NULL)
+			reading->coz_used = (uint32_t)value;
+		else if (i + 1 == reading->count || reading->counter[i + 1] != counter)
+			progress_counter_step(counter, sum);
+		else
+			continue;
+		sum = 0;
+	}
+}
+
+static bool
+read_memory(struct progress *progress)
+{
+	/* Twice when there are points of coz.h that were not there before. */
+	for (int i = 0; i < 2; i++) {
+		struct reading reading = { .count = 0 };
+
+		collect(progress, &reading);
+		if (reading.count == 0)
+			return true;
+		if (!read_pieces(progress, &reading))
+			return false;
+		take_pieces(&reading);
+		if (progress->coz.table == 0 ||
+		    (reading.coz_used == progress->coz.used && !progress->coz.waiting))
+			return true;
+		/* A table that is damaged by now tells nothing new. */
+		if (!progress_coz_settle(progress))
+			return true;
 	}
 	return true;
 }

@@ -20,7 +20,7 @@ declare -A folder_of=(
 	[gil]=runtime [plumbing]=runtime [runtime]=runtime [runtime_tasks]=runtime [task]=runtime
 	[profile]=profile [profile_wait]=profile
 	[core_sample]=sampler [sampler]=sampler
-	[causal]=causal [causal_curve]=causal [causal_run]=causal [progress]=causal
+	[causal]=causal [causal_curve]=causal [causal_run]=causal [progress]=causal [progress_coz]=causal
 	[recording]=recording [recording_read]=recording
 	[diff]=analysis [dump]=analysis [finding]=analysis [gil_table]=analysis [margin]=analysis [result]=analysis [task_groups]=analysis [task_table]=analysis [tree]=analysis [view]=analysis [waiting]=analysis
 	[export]=export

@@ -10,6 +10,7 @@
 #include "harness.h"
 #include "wallsample/base.h"
 #include "wallsample/progress.h"
+#include "wallsample/progress_coz.h"
 
 struct points {
 	struct target target;
@@ -256,6 +257,102 @@ test_plus(void)
 	end(&points);
 }
 
+static void
+begin_preloaded(struct points *points)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", getenv("BUILD"), PROGRESS_COZ_LIBRARY);
+	setenv("LD_PRELOAD", path, 1);
+	begin(points, "coz_points", NULL);
+	unsetenv("LD_PRELOAD");
+}
+
+/* Named points: what is there, what comes later, what never does. */
+static void
+test_coz_named(void)
+{
+	static const char *const spec[] = { "coz:served", "coz:request", "coz:late", "coz:round-2",
+					    "coz:never", "begin:coz:request,end:coz:served" };
+	struct points points;
+	const char *name, *words;
+	enum causal_point_kind kind;
+	struct strbuf text;
+
+	harness_case("points of coz.h, by name, before the program has come by them");
+	begin_preloaded(&points);
+	CHECK(open_points(&points, spec, ARRAY_SIZE(spec)) == 0, "%s", points.error.text);
+	for (uint64_t n = 1; n <= 3; n++) {
+		const uint64_t expected[] = { 2 * n, n, 7 * (n - 1), n >= 2 ? 4 : 0, 0, 2 * n };
+
+		step(&points);
+		for (size_t i = 0; i < ARRAY_SIZE(spec); i++)
+			CHECK(points.value[i].count == expected[i], "%s: %llu events in step %llu",
+			      spec[i], (unsigned long long)points.value[i].count,
+			      (unsigned long long)n);
+		CHECK(points.value[1].in_progress == (int64_t)n, "requests in progress: %lld",
+		      (long long)points.value[1].in_progress);
+	}
+	progress_point(points.progress, 1, &name, &words, &kind);
+	CHECK(kind == CAUSAL_LATENCY, "a begin and an end are a latency");
+	strbuf_init(&text);
+	progress_explain(points.progress, 4, &text);
+	CHECK(strstr(text.data, "served") != NULL, "%s", text.data);
+	strbuf_release(&text);
+	end(&points);
+}
+
+static void
+test_coz_all(void)
+{
+	struct points points;
+	const char *name, *spec;
+	enum causal_point_kind kind;
+	char line[16];
+
+	harness_case("all points of coz.h that there are");
+	begin_preloaded(&points);
+	CHECK(open_points(&points, NULL, 0) != 0 &&
+		      strstr(points.error.text, "not come by any") != NULL, "%s",
+	      points.error.text);
+	target_tell(&points.target);
+	target_read_line(&points.target, line, sizeof(line));
+	CHECK(open_points(&points, NULL, 0) == 0, "%s", points.error.text);
+	CHECK(progress_count(points.progress) == 3, "served, request and round-1");
+	step(&points);
+	for (size_t i = 0; i < progress_count(points.progress); i++) {
+		progress_point(points.progress, i, &name, &spec, &kind);
+		if (strcmp(name, "served") == 0)
+			CHECK(kind == CAUSAL_THROUGHPUT && points.value[i].count == 2, "%s", spec);
+		else if (strcmp(name, "request") == 0)
+			CHECK(kind == CAUSAL_LATENCY && points.value[i].count == 1 &&
+				      points.value[i].in_progress == 2, "%s", spec);
+		else
+			CHECK(strcmp(name, "round-1") == 0 && points.value[i].count == 0, "%s",
+			      name);
+	}
+	end(&points);
+}
+
+static void
+test_coz_nobody(void)
+{
+	struct points points;
+
+	harness_case("points of coz.h that nobody counts");
+	begin(&points, "coz_points", NULL);
+	check_refused(&points, "coz:served", "LD_PRELOAD=");
+	CHECK(open_points(&points, NULL, 0) != 0 &&
+		      strstr(points.error.text, "LD_PRELOAD=") != NULL, "%s", points.error.text);
+	end(&points);
+	begin(&points, "counters", NULL);
+	check_refused(&points, "coz:served", "no progress points of coz.h");
+	end(&points);
+	CHECK(progress_wants_preload(target_path("coz_points")), "it wants one");
+	CHECK(!progress_wants_preload(target_path("counters")) && !progress_wants_preload("/") &&
+		      !progress_wants_preload("true"), "these do not");
+}
+
 int
 main(void)
 {
@@ -269,5 +366,8 @@ main(void)
 	test_refused();
 	test_target_ends();
 	test_plus();
+	test_coz_named();
+	test_coz_all();
+	test_coz_nobody();
 	return harness_end();
 }
