@@ -43,7 +43,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/task_groups.h include/wallsample/task_table.h \
 	include/wallsample/symbol.h include/wallsample/symbol_lookup.h \
 	include/wallsample/symbol_search.h include/wallsample/table.h \
-	include/wallsample/tracer.h include/wallsample/tree.h include/wallsample/unwind.h \
+	include/wallsample/tracer.h include/wallsample/tracer_count.h include/wallsample/tree.h include/wallsample/unwind.h \
 	include/wallsample/view.h include/wallsample/wait.h \
 	include/wallsample/waiting.h
 EXTRA_DIST += src/README

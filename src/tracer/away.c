@@ -32,13 +32,12 @@ release_stopped(int options)
 	options |= WSTOPPED | WNOHANG | __WALL;
 	for (;;) {
 		siginfo_t info = { .si_pid = 0 };
-		bool repaired;
 
 		/* A stop stays to be told until it is over: see stop_wait. */
 		if (waitid(P_ALL, 0, &info, options | WNOWAIT) != 0 || info.si_pid == 0)
 			break;
 		if (info.si_code != CLD_TRAPPED ||
-		    !stop_release(info.si_pid, status_of(&info), &repaired))
+		    !stop_release(info.si_pid, status_of(&info)))
 			waitid(P_PID, (id_t)info.si_pid, &info, options);
 	}
 	errno = saved;

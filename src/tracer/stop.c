@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include "breakpoint.h"
 #include "regs_arch.h"
 #include "stack_copy.h"
 #include "stop.h"
@@ -27,6 +28,8 @@ stop_classify(int status)
 		return KIND_EXITED;
 	if (event == PTRACE_EVENT_STOP)
 		return WSTOPSIG(status) == SIGTRAP ? KIND_INTERRUPTED : KIND_GROUP_STOP;
+	if (event == PTRACE_EVENT_EXEC)
+		return KIND_EXEC;
 	return event == 0 ? KIND_SIGNAL : KIND_OTHER;
 }
 
@@ -77,9 +80,9 @@ stop_tell(pid_t tid)
 }
 
 int
-stop_seize(pid_t tid)
+stop_seize(pid_t tid, unsigned long options)
 {
-	return ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0 ? 0 : errno;
+	return ptrace(PTRACE_SEIZE, tid, NULL, (void *)options) == 0 ? 0 : errno;
 }
 
 bool
@@ -121,15 +124,66 @@ read_registers(pid_t tid, struct kernel_regs *kernel)
 }
 
 bool
-stop_release(pid_t tid, int status, bool *repaired)
+stop_repair(pid_t tid, int status)
 {
 	enum stop_kind kind = stop_classify(status);
 	struct kernel_regs kernel;
 
-	*repaired = (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) &&
-		    read_registers(tid, &kernel) && kernel_regs_complete(&kernel) &&
-		    repair(tid, &kernel);
-	return stop_detach(tid, stop_signal(status));
+	return (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) &&
+	       read_registers(tid, &kernel) && kernel_regs_complete(&kernel) &&
+	       repair(tid, &kernel);
+}
+
+bool
+stop_continue(pid_t tid, int signo)
+{
+	return ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)(unsigned)signo) == 0;
+}
+
+bool
+stop_step(pid_t tid, int signo)
+{
+	return ptrace(PTRACE_SINGLESTEP, tid, NULL, (void *)(uintptr_t)(unsigned)signo) == 0;
+}
+
+bool
+stop_listen(pid_t tid)
+{
+	return ptrace(PTRACE_LISTEN, tid, NULL, NULL) == 0;
+}
+
+bool
+stop_read_signal(pid_t tid, siginfo_t *info)
+{
+	return ptrace(PTRACE_GETSIGINFO, tid, NULL, info) == 0;
+}
+
+bool
+stop_awaits_trap(pid_t tid)
+{
+	struct __ptrace_peeksiginfo_args args = { .off = 0, .nr = 1 };
+	siginfo_t info;
+
+	/* A forced signal is sent to the thread; there may be a few of others before it. */
+	while (ptrace(PTRACE_PEEKSIGINFO, tid, &args, &info) == 1) {
+		if (info.si_signo == SIGTRAP && info.si_code == TRAP_HWBKPT)
+			return true;
+		args.off++;
+	}
+	return false;
+}
+
+bool
+stop_release(pid_t tid, int status)
+{
+	int signo = stop_signal(status);
+	siginfo_t info;
+
+	stop_repair(tid, status);
+	breakpoints_clear(tid);
+	if (signo == SIGTRAP && stop_read_signal(tid, &info) && info.si_code == TRAP_HWBKPT)
+		signo = 0;
+	return stop_awaits_trap(tid) ? stop_continue(tid, signo) : stop_detach(tid, signo);
 }
 
 static enum look
@@ -174,6 +228,7 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	enum look look = LOOK_FAILED;
 
 	request->end = STOP_UNREADABLE;
+	request->group_stopped = kind == KIND_GROUP_STOP;
 	request->during = request->before;
 	/*
 	 * The counters come first: to get at the registers the kernel waits until the thread
@@ -211,7 +266,6 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 				 request->snapshot.regs.sp);
 	if (!counters_first)
 		look = read_counters(process, request);
-	request->group_stopped = kind == KIND_GROUP_STOP;
 	if (look == LOOK_OK)
 		request->end = STOP_CAPTURED;
 	else if (look == LOOK_GONE)

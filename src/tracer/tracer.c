@@ -6,11 +6,18 @@
 #include <unistd.h>
 
 #include "away.h"
+#include "counting.h"
 #include "own_delay.h"
 #include "stop.h"
 #include "tracer_parts.h"
 
 #define FREE_BOUND_NS (2 * NS_PER_SEC)
+/* For threads to stop that have breakpoints. */
+#define LEAVE_BOUND_NS (2 * NS_PER_SEC)
+
+/* So much of a call that waits for nothing, at most, is for breakpoints that are met again and
+ * again. */
+#define POLL_NS (200 * NS_PER_US)
 
 /* Short waits for a tracee that is on no list. */
 #define FINISH_ROUNDS 5
@@ -65,6 +72,13 @@ tracer_rehearse(struct stop_request *request)
 	stop_rehearse(request);
 }
 
+static bool
+is_counting(const struct tracer *tracer)
+{
+	return tracer->counting != NULL && tracer->counting->state == COUNT_GOES_ON &&
+	       !tracer->counting->leaving;
+}
+
 void
 tracer_ask(struct tracer *tracer, struct stop_request *request)
 {
@@ -81,7 +95,7 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	snapshot_reserve(&request->snapshot, request->stack_want);
 
 	tracer->quiet = false;
-	error = stop_seize(tid);
+	error = is_counting(tracer) ? counting_seize(tracer, tid) : stop_seize(tid, 0);
 	if (error != 0 && (error != EPERM || !is_ours_already(tracer, tid))) {
 		request->end = error == ESRCH ? STOP_EXITED : STOP_DENIED;
 		return;
@@ -107,6 +121,8 @@ void
 tracer_leave(struct tracer *tracer)
 {
 	tracer_let_all_go(tracer);
+	if (tracer->away == 0)
+		tracer_count_stop(tracer, LEAVE_BOUND_NS);
 	if (tracer->away++ == 0 && tracer->seized.count > 0)
 		away_begin(!tracer->is_parent);
 }
@@ -114,10 +130,13 @@ tracer_leave(struct tracer *tracer)
 void
 tracer_return(struct tracer *tracer)
 {
-	if (--tracer->away > 0 || tracer->seized.count == 0)
+	if (--tracer->away > 0)
 		return;
-	away_end();
-	seized_drop_untraced(&tracer->seized, STOP_MISSED);
+	if (tracer->seized.count > 0) {
+		away_end();
+		seized_drop_untraced(&tracer->seized, STOP_MISSED);
+	}
+	counting_return(tracer);
 }
 
 /*
@@ -148,6 +167,7 @@ static bool
 has_tracees(struct tracer *tracer)
 {
 	struct waiting waiting = { .hold = false };
+	const uint64_t began = clock_now_ns();
 
 	while (!tracer->quiet) {
 		struct wait_end end = { .at_ns = clock_now_ns() };
@@ -162,6 +182,8 @@ has_tracees(struct tracer *tracer)
 			return true;
 		}
 		tracer_take(tracer, &end, &waiting);
+		if (tracer->counting != NULL && end.at_ns > began + POLL_NS)
+			return true;
 	}
 	return false;
 }
@@ -207,7 +229,9 @@ tracer_exit_status(struct tracer *tracer, int *status)
 	struct wait_end end = { .at_ns = clock_now_ns() };
 
 	/* When it is a tracee, too, this may be its stop: then it has to be released. */
-	if (!tracer->exited)
+	if (is_counting(tracer))
+		tracer_poll(tracer);
+	else if (!tracer->exited)
 		end.tid = waitpid(tracer->process->pid, &end.status, WNOHANG | __WALL);
 	if (end.tid > 0)
 		tracer_take(tracer, &end, &waiting);
@@ -233,6 +257,7 @@ tracer_free(struct tracer *tracer)
 	if (tracer == NULL)
 		return;
 	tracer_let_all_go(tracer);
+	counting_free(tracer);
 	seized_forget(&tracer->seized, NULL);
 	tracer_finish(tracer, FREE_BOUND_NS);
 	/* What has not stopped may do so while a report waits for its reader. */

@@ -47,7 +47,7 @@ tracer_let_go(struct tracer *tracer, pid_t tid)
 	if (entry == NULL || !entry->held)
 		return false;
 	seized_remove(&tracer->seized, entry);
-	tracer_detach(tracer, tid, 0);
+	tracer_release(tracer, tid, 0, false);
 	tracer->stats.stops++;
 	return true;
 }

@@ -7,6 +7,8 @@
 #include "watchdog.h"
 #include "wallsample/base.h"
 
+struct counting;
+
 struct tracer {
 	const struct process *process;
 	struct watchdog watchdog;
@@ -20,6 +22,7 @@ struct tracer {
 	bool quiet;             /* there was no tracee, and none was asked for since */
 	unsigned away;          /* how many tracer_leave wait for their tracer_return */
 	struct tracer_stats stats;
+	struct counting *counting; /* NULL: between stops nothing is seized */
 };
 
 /* How a wait has ended. */
@@ -46,7 +49,8 @@ void tracer_wait_for_fresh(struct tracer *tracer, struct waiting *waiting);
 void tracer_take(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting);
 /* Who stands still since tracer_wait_for_fresh goes on; what has not stopped is outstanding. */
 void tracer_release_fresh(struct tracer *tracer);
-/* One that is on no list any more goes on, with the signal if it is not 0. */
-void tracer_detach(struct tracer *tracer, pid_t tid, int signo);
+/* One that is on no list any more goes on, with the signal if it is not 0; but not if job control
+ * has stopped it. */
+void tracer_release(struct tracer *tracer, pid_t tid, int signo, bool group_stopped);
 
 #endif

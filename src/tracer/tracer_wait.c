@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/wait.h>
 
+#include "counting.h"
 #include "own_delay.h"
 #include "stop.h"
 #include "tracer_parts.h"
@@ -31,9 +32,11 @@ keep_exit(struct tracer *tracer, pid_t pid, int status)
  * it waits for a tracer.
  */
 void
-tracer_detach(struct tracer *tracer, pid_t tid, int signo)
+tracer_release(struct tracer *tracer, pid_t tid, int signo, bool group_stopped)
 {
-	if (!stop_detach(tid, signo))
+	if (counting_has(tracer, tid))
+		counting_go_on(tracer, tid, signo, group_stopped);
+	else if (!stop_detach(tid, signo))
 		seized_add(&tracer->seized, tid, NULL);
 }
 
@@ -42,11 +45,9 @@ tracer_detach(struct tracer *tracer, pid_t tid, int signo)
 static void
 release_unwanted(struct tracer *tracer, pid_t tid, int status)
 {
-	bool repaired;
-
-	if (!stop_release(tid, status, &repaired))
-		seized_add(&tracer->seized, tid, NULL);
-	tracer->stats.repaired += repaired;
+	tracer->stats.repaired += stop_repair(tid, status);
+	tracer_release(tracer, tid, stop_signal(status),
+		       stop_classify(status) == KIND_GROUP_STOP);
 	tracer->stats.stops++;
 	tracer->stats.signals_passed += stop_signal(status) != 0;
 }
@@ -56,7 +57,7 @@ release(struct tracer *tracer, struct stop_request *request, uint64_t began)
 {
 	uint64_t now;
 
-	tracer_detach(tracer, request->watch->tid, request->signal);
+	tracer_release(tracer, request->watch->tid, request->signal, request->group_stopped);
 	now = clock_now_ns();
 	request->stopped_ns = now > began ? now - began : 0;
 	tracer->stats.stops++;
@@ -170,9 +171,14 @@ serve(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
 void
 tracer_take(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting)
 {
-	struct seized *entry = seized_find(&tracer->seized, end->tid);
+	struct seized *entry = NULL;
+	const bool served = counting_take(tracer, end, waiting);
 
-	if (entry != NULL)
+	if (!served)
+		entry = seized_find(&tracer->seized, end->tid);
+	if (served)
+		; /* it did not stop for us */
+	else if (entry != NULL)
 		serve(tracer, entry, waiting, end);
 	else if (WIFSTOPPED(end->status))
 		release_unwanted(tracer, end->tid, end->status);
@@ -192,7 +198,11 @@ tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_n
 	if (end.tid < 0)
 		return errno == EINTR && end.at_ns < waiting->deadline_ns;
 	tracer_take(tracer, &end, waiting);
-	return true;
+	/* Breakpoints may be met faster than they are served: then there is always one more. */
+	if (tracer->counting == NULL || end.at_ns < waiting->deadline_ns)
+		return true;
+	errno = EINTR;
+	return false;
 }
 
 /* Until all that were asked have come to an end, or the time is over. */

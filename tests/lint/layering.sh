@@ -13,7 +13,7 @@ declare -A folder_of=(
 	[module]=target [process]=target [symbol_search]=target
 	[jit_objects]=target [jit]=jit
 	[state]=state
-	[core_thread]=tracer [memory]=tracer [resident]=tracer [snapshot]=tracer [tracer]=tracer
+	[core_thread]=tracer [memory]=tracer [resident]=tracer [snapshot]=tracer [tracer]=tracer [tracer_count]=tracer
 	[descriptor]=wait [wait]=wait
 	[chain]=unwind [unwind]=unwind
 	[code_ranges]=symbol [debug_info]=symbol [symbol]=symbol [symbol_lookup]=symbol

@@ -6,7 +6,7 @@ tests_live_libharness_a_SOURCES = \
 	tests/live/inspect.c tests/live/run.c
 
 live_tests = \
-	tests/live/test_blame tests/live/test_churn tests/live/test_descriptors \
+	tests/live/test_blame tests/live/test_breakpoints tests/live/test_churn tests/live/test_descriptors \
 	tests/live/test_eustack tests/live/test_files tests/live/test_gdbjit \
 	tests/live/test_harness \
 	tests/live/test_jitter tests/live/test_killed tests/live/test_late \
@@ -21,6 +21,7 @@ check_PROGRAMS += $(live_tests)
 TESTS += $(live_tests)
 live_ldadd = tests/live/libharness.a -lm
 tests_live_test_blame_LDADD = $(live_ldadd)
+tests_live_test_breakpoints_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
 tests_live_test_churn_LDADD = $(live_ldadd)
 tests_live_test_descriptors_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
 tests_live_test_eustack_LDADD = $(live_ldadd)
@@ -69,7 +70,7 @@ live_jit_targets = \
 	tests/live/bin/gdbjit tests/live/bin/gdbjit_object tests/live/bin/gdbjit_program
 live_plain_targets = \
 	tests/live/bin/amdahl tests/live/bin/brink tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
-	tests/live/bin/channel tests/live/bin/churn tests/live/bin/contended \
+	tests/live/bin/channel tests/live/bin/churn tests/live/bin/contended tests/live/bin/counted \
 	tests/live/bin/copies tests/live/bin/crasher tests/live/bin/crowd \
 	tests/live/bin/descriptors \
 	tests/live/bin/exec_after \
@@ -89,7 +90,7 @@ CLEANFILES += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/liv
 live_sources = \
 	tests/live/targets/amdahl.c tests/live/targets/brink.c tests/live/targets/calls.h tests/live/targets/calls_hot.c \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
-	tests/live/targets/channel.c tests/live/targets/churn.c tests/live/targets/contended.c \
+	tests/live/targets/channel.c tests/live/targets/churn.c tests/live/targets/contended.c tests/live/targets/counted.c \
 	tests/live/targets/copies.c tests/live/targets/crasher.c tests/live/targets/crowd.c \
 	tests/live/targets/descriptors.c \
 	tests/live/targets/exec_after.c tests/live/targets/exec_before.c \
@@ -120,6 +121,8 @@ tests/live/bin/calls_restart: tests/live/targets/calls_restart.c $(live_headers)
 tests/live/bin/channel: tests/live/targets/channel.c $(live_headers)
 	$(live_one)
 tests/live/bin/contended: tests/live/targets/contended.c $(live_headers)
+	$(live_one)
+tests/live/bin/counted: tests/live/targets/counted.c $(live_headers)
 	$(live_one)
 tests/live/bin/stuck: tests/live/targets/stuck.c $(live_headers)
 	$(live_one)

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* counting.c - the stops of threads that stay seized: breakpoints, signals, clones, an exec. */
+#include "counting.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "stop.h"
+
+/* A status file is a kilobyte and a half. */
+#define STATUS_MOST 16384
+
+bool
+counting_has(const struct tracer *tracer, pid_t tid)
+{
+	return tracer->counting != NULL && tracees_find(&tracer->counting->tracees, tid) != NULL;
+}
+
+int
+counting_seize(struct tracer *tracer, pid_t tid)
+{
+	struct counting *counting = tracer->counting;
+	int error;
+
+	if (tracees_find(&counting->tracees, tid) != NULL)
+		return 0;
+	error = stop_seize(tid, PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC);
+	/* A new thread is seized already, and has not come to its first stop yet. */
+	if (error == EPERM && stop_interrupt(tid))
+		error = 0;
+	if (error == 0)
+		tracees_add(&counting->tracees, tid);
+	return error;
+}
+
+static bool
+go_on(struct tracee *tracee, int signo)
+{
+	return tracee->stepping ? stop_step(tracee->tid, signo)
+				: stop_continue(tracee->tid, signo);
+}
+
+bool
+counting_go_on(struct tracer *tracer, pid_t tid, int signo, bool group_stopped)
+{
+	struct tracee *tracee = tracees_find(&tracer->counting->tracees, tid);
+
+	if (!group_stopped)
+		return go_on(tracee, signo);
+	/* It stays to be told otherwise, and waits would go round and round. */
+	stop_tell(tid);
+	return stop_listen(tid);
+}
+
+/* Which of the addresses it is; `count` when none. */
+static size_t
+find_address(const struct breakpoints *breakpoints, uint64_t address)
+{
+	size_t i = 0;
+
+	while (i < breakpoints->count && breakpoints->address[i] != address)
+		i++;
+	return i;
+}
+
+/*
+ * Is it SIGTRAP of a breakpoint of ours? The kernel says so by a code that nobody can give to a
+ * signal for another process, and the address.
+ */
+static bool
+is_hit(const struct counting *counting, const siginfo_t *info)
+{
+	return info->si_signo == SIGTRAP && info->si_code == TRAP_HWBKPT &&
+	       find_address(&counting->breakpoints, (uint64_t)(uintptr_t)info->si_addr) <
+		       counting->breakpoints.count;
+}
+
+/* The breakpoint that a signal handler has returned to is no second run. */
+static bool
+is_again(struct tracee *tracee, uint64_t address)
+{
+	struct breakpoint_place place;
+
+	if (tracee->again_pc != address || !breakpoint_find_place(tracee->tid, &place) ||
+	    place.sp != tracee->again_sp)
+		return false;
+	tracee->again_pc = 0;
+	return true;
+}
+
+static void
+count_hit(struct counting *counting, struct tracee *tracee, uint64_t address)
+{
+	if (tracee->again_pc != 0 && is_again(tracee, address))
+		return;
+	/* Two that were asked for may be the same. */
+	for (size_t i = 0; i < counting->breakpoints.count; i++)
+		counting->total[i] += counting->breakpoints.address[i] == address;
+}
+
+/* Has the process a handler for the signal? */
+static bool
+is_caught(const struct tracer *tracer, pid_t tid, int signo)
+{
+	char name[32];
+	const char *at;
+	uint64_t caught = 0;
+	size_t length;
+	char *text;
+
+	snprintf(name, sizeof(name), "%d/status", (int)tid);
+	text = file_read_text(tracer->process->taskfd, name, STATUS_MOST, &length);
+	at = text != NULL ? strstr(text, "\nSigCgt:\t") : NULL;
+	if (at != NULL) {
+		at += strlen("\nSigCgt:\t");
+		if (!parse_u64(&at, 16, &caught))
+			caught = 0;
+	}
+	free(text);
+	return (caught >> (signo - 1) & 1) != 0;
+}
+
+/*
+ * A signal for the program. Its handler may come between a breakpoint that has been counted and
+ * the step over it.
+ */
+static void
+pass_signal(struct tracer *tracer, struct tracee *tracee, int status)
+{
+	const int signo = stop_signal(status);
+	struct breakpoint_place place;
+
+	tracer->stats.repaired += stop_repair(tracee->tid, status);
+	if (tracee->stepping && breakpoint_find_place(tracee->tid, &place) &&
+	    find_address(&tracer->counting->breakpoints, place.pc) <
+		    tracer->counting->breakpoints.count &&
+	    is_caught(tracer, tracee->tid, signo)) {
+		tracee->again_pc = place.pc;
+		tracee->again_sp = place.sp;
+	}
+	tracer->stats.signals_passed++;
+	go_on(tracee, signo);
+}
+
+/* SIGTRAP: a breakpoint, the end of a step over one, or the program's own. */
+static void
+take_trap(struct tracer *tracer, struct tracee *tracee, int status)
+{
+	struct counting *counting = tracer->counting;
+	siginfo_t info;
+
+	if (!stop_read_signal(tracee->tid, &info))
+		return; /* killed */
+	if (is_hit(counting, &info)) {
+		count_hit(counting, tracee, (uint64_t)(uintptr_t)info.si_addr);
+		tracee->stepping = breakpoint_needs_step;
+		if (tracee->stepping)
+			breakpoints_clear(tracee->tid);
+		go_on(tracee, 0);
+	} else if (tracee->stepping && (info.si_code == TRAP_TRACE || info.si_code == SIGTRAP)) {
+		/* The latter: a signal handler is about to begin. */
+		tracee->stepping = false;
+		breakpoints_set(tracee->tid, &counting->breakpoints);
+		go_on(tracee, 0);
+	} else {
+		pass_signal(tracer, tracee, status);
+	}
+}
+
+/* All threads of the old program have gone, this one has no breakpoints. */
+static void
+take_exec(struct tracer *tracer, pid_t tid, struct waiting *waiting)
+{
+	struct seized_list *seized = &tracer->seized;
+
+	for (; seized->count > 0; seized_remove(seized, seized->item)) {
+		struct seized *entry = seized->item;
+
+		waiting->pending -= entry->fresh && !entry->held &&
+				    (entry->request == NULL || entry->request->end == STOP_LATE);
+		if (entry->request == NULL)
+			continue;
+		if (entry->request->end == STOP_LATE)
+			entry->request->end = STOP_EXITED;
+		entry->request->held = false;
+	}
+	tracees_clear(&tracer->counting->tracees);
+	tracer->counting->state = COUNT_EXEC;
+	stop_detach(tid, 0);
+}
+
+/* Nobody gets an answer from a thread that is let go for good. */
+static void
+miss_request(struct tracer *tracer, pid_t tid, struct waiting *waiting)
+{
+	struct seized *entry = seized_find(&tracer->seized, tid);
+
+	if (entry == NULL)
+		return;
+	if (entry->request == NULL || entry->request->end == STOP_LATE)
+		waiting->pending -= entry->fresh;
+	if (entry->request != NULL && entry->request->end == STOP_LATE)
+		entry->request->end = STOP_MISSED;
+	seized_remove(&tracer->seized, entry);
+}
+
+/*
+ * Clears and detaches. But a thread may have met its breakpoint, and stopped for something else
+ * before it took the signal, which is behind that: once detached it would die of it. It goes on to
+ * it, and executes nothing until then.
+ */
+static void
+let_leave(struct tracer *tracer, struct tracee *tracee, int status, struct waiting *waiting)
+{
+	struct counting *counting = tracer->counting;
+	const pid_t tid = tracee->tid;
+	int signo = stop_signal(status);
+	siginfo_t info;
+
+	breakpoints_clear(tid);
+	tracee->set = false;
+	if (signo == SIGTRAP && stop_read_signal(tid, &info) && is_hit(counting, &info)) {
+		count_hit(counting, tracee, (uint64_t)(uintptr_t)info.si_addr);
+		signo = 0;
+	} else {
+		tracer->stats.repaired += stop_repair(tid, status);
+		if (stop_awaits_trap(tid)) {
+			stop_continue(tid, signo);
+			return;
+		}
+	}
+	if (tracee->stepping)
+		signo = signo == SIGTRAP ? 0 : signo;
+	miss_request(tracer, tid, waiting);
+	/* Its exit is still to be told if it has been killed, and is taken as a stranger's. */
+	stop_detach(tid, signo);
+	tracees_remove(&counting->tracees, tid);
+}
+
+/* A thread that is seized because one of ours has made it; NULL: not of this process. */
+static struct tracee *
+adopt(struct tracer *tracer, pid_t tid)
+{
+	struct task_stat stat;
+
+	if (!process_read_task_stat(tracer->process, tid, &stat))
+		return NULL;
+	return tracees_add(&tracer->counting->tracees, tid);
+}
+
+static void
+set_breakpoints(struct counting *counting, struct tracee *tracee)
+{
+	int error = breakpoints_set(tracee->tid, &counting->breakpoints);
+
+	if (error != 0 && error != ESRCH && counting->error == 0)
+		counting->error = error;
+	tracee->set = true;
+}
+
+static void
+take_exit(struct tracer *tracer, pid_t tid)
+{
+	struct counting *counting = tracer->counting;
+
+	if (tracees_find(&counting->tracees, tid) == NULL)
+		return;
+	tracees_remove(&counting->tracees, tid);
+	if (counting->tracees.count == 0 && counting->state == COUNT_GOES_ON &&
+	    !counting->leaving)
+		counting->state = COUNT_GONE;
+}
+
+bool
+counting_take(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting)
+{
+	struct counting *counting = tracer->counting;
+	const enum stop_kind kind = stop_classify(end->status);
+	struct tracee *tracee;
+
+	if (counting == NULL || counting->state != COUNT_GOES_ON)
+		return false;
+	if (kind == KIND_EXITED) {
+		take_exit(tracer, end->tid);
+		return false;
+	}
+	if (kind == KIND_EXEC) {
+		take_exec(tracer, end->tid, waiting);
+		return true;
+	}
+	tracee = tracees_find(&counting->tracees, end->tid);
+	if (tracee == NULL)
+		tracee = adopt(tracer, end->tid);
+	if (tracee == NULL)
+		return false;
+	if (counting->leaving) {
+		let_leave(tracer, tracee, end->status, waiting);
+		return true;
+	}
+	if (!tracee->set)
+		set_breakpoints(counting, tracee);
+	if (kind == KIND_OTHER)
+		go_on(tracee, 0);
+	else if (kind == KIND_SIGNAL && stop_signal(end->status) == SIGTRAP)
+		take_trap(tracer, tracee, end->status);
+	else if (kind == KIND_SIGNAL)
+		pass_signal(tracer, tracee, end->status);
+	else
+		return false;
+	return true;
+}

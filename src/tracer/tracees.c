@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* tracees.c - a sorted array: new threads mostly have the highest id. */
+#include "tracees.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wallsample/base.h"
+
+/* Where it is, or would be. */
+static size_t
+place_of(const struct tracees *tracees, pid_t tid)
+{
+	size_t low = 0, high = tracees->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (tracees->item[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct tracee *
+tracees_find(const struct tracees *tracees, pid_t tid)
+{
+	size_t place = place_of(tracees, tid);
+
+	if (place == tracees->count || tracees->item[place].tid != tid)
+		return NULL;
+	return &tracees->item[place];
+}
+
+struct tracee *
+tracees_add(struct tracees *tracees, pid_t tid)
+{
+	size_t place = place_of(tracees, tid);
+	struct tracee *item;
+
+	tracees->item = xgrow(tracees->item, &tracees->capacity, tracees->count + 1,
+			      sizeof(*tracees->item));
+	item = &tracees->item[place];
+	memmove(item + 1, item, (tracees->count++ - place) * sizeof(*item));
+	*item = (struct tracee){ .tid = tid };
+	return item;
+}
+
+void
+tracees_remove(struct tracees *tracees, pid_t tid)
+{
+	struct tracee *item = tracees_find(tracees, tid);
+
+	if (item == NULL)
+		return;
+	tracees->count--;
+	memmove(item, item + 1,
+		(size_t)(tracees->item + tracees->count - item) * sizeof(*item));
+}
+
+void
+tracees_clear(struct tracees *tracees)
+{
+	tracees->count = 0;
+}
+
+void
+tracees_release(struct tracees *tracees)
+{
+	free(tracees->item);
+	*tracees = (struct tracees){ .item = NULL };
+}

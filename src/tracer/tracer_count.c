@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* tracer_count.c - begins to count, is left for a while, and ends with nothing left behind. */
+#include "wallsample/tracer_count.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counting.h"
+#include "stop.h"
+
+/* All threads are to have stopped once by then; who has not gets its breakpoints later. */
+#define BEGIN_BOUND_NS NS_PER_SEC
+
+/* Between two looks at those who do not stop, when it ends. */
+#define LEAVE_ROUND_NS (20 * NS_PER_MS)
+
+/* How many threads were not seized before. */
+static size_t
+seize_new(struct tracer *tracer, const pid_t *tids, size_t count)
+{
+	struct counting *counting = tracer->counting;
+	const size_t before = counting->tracees.count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (counting_has(tracer, tids[i]))
+			continue;
+		if (counting_seize(tracer, tids[i]) == EPERM)
+			counting->refused = true;
+		else if (counting_has(tracer, tids[i]))
+			stop_interrupt(tids[i]);
+	}
+	return counting->tracees.count - before;
+}
+
+/* One that is not seized yet may make another while the list is read: until all are ours. */
+static void
+seize_all(struct tracer *tracer)
+{
+	pid_t *tids = NULL;
+	size_t capacity = 0, count;
+
+	do
+		count = process_list_threads(tracer->process, &tids, &capacity);
+	while (seize_new(tracer, tids, count) > 0);
+	free(tids);
+	tracer->quiet = false;
+}
+
+static size_t
+count_unset(const struct tracees *tracees)
+{
+	size_t unset = 0;
+
+	for (size_t i = 0; i < tracees->count; i++)
+		unset += !tracees->item[i].set;
+	return unset;
+}
+
+static void
+begin(struct tracer *tracer)
+{
+	struct counting *counting = tracer->counting;
+	struct waiting waiting = { .deadline_ns = clock_now_ns() + BEGIN_BOUND_NS };
+
+	counting->state = COUNT_GOES_ON;
+	counting->leaving = false;
+	seize_all(tracer);
+	while (count_unset(&counting->tracees) > 0 && counting->error == 0 &&
+	       tracer_wait_once(tracer, &waiting, 0))
+		;
+	watchdog_set(&tracer->watchdog, 0);
+	if (counting->tracees.count == 0 && counting->state == COUNT_GOES_ON)
+		counting->state = COUNT_GONE;
+}
+
+static int
+explain(const struct counting *counting, pid_t pid, struct error *err)
+{
+	if (counting->error == ENOSPC)
+		return error_set(err, ERROR_SYSTEM,
+				 "cannot set hardware breakpoints in process %d: they are all taken "
+				 "(by a debugger or perf), or the processor has fewer", (int)pid);
+	if (counting->error != 0)
+		return error_set(err, ERROR_SYSTEM,
+				 "cannot set hardware breakpoints in process %d: %s", (int)pid,
+				 strerror(counting->error));
+	if (counting->refused)
+		return error_set(err, ERROR_NOT_PERMITTED,
+				 "the threads of process %d cannot be traced for good: another "
+				 "tracer has them, or it is not permitted", (int)pid);
+	return error_set(err, ERROR_NO_PROCESS, "process %d has gone", (int)pid);
+}
+
+static void
+forget(struct tracer *tracer)
+{
+	tracees_release(&tracer->counting->tracees);
+	free(tracer->counting);
+	tracer->counting = NULL;
+}
+
+int
+tracer_count(struct tracer *tracer, const uint64_t *address, size_t count, struct error *err)
+{
+	struct counting *counting = xcalloc(1, sizeof(*counting));
+	int rc = 0;
+
+	if (count > TRACER_COUNT_MOST)
+		count = TRACER_COUNT_MOST;
+	counting->breakpoints.count = count;
+	for (size_t i = 0; i < count; i++)
+		counting->breakpoints.address[i] = address[i];
+	tracer->counting = counting;
+	begin(tracer);
+	if (counting->error != 0 || counting->tracees.count == 0) {
+		rc = explain(counting, tracer->process->pid, err);
+		tracer_count_stop(tracer, UINT64_MAX);
+		forget(tracer);
+	}
+	return rc;
+}
+
+void
+tracer_counts(const struct tracer *tracer, uint64_t total[TRACER_COUNT_MOST])
+{
+	for (size_t i = 0; i < TRACER_COUNT_MOST; i++)
+		total[i] = tracer->counting != NULL ? tracer->counting->total[i] : 0;
+}
+
+enum tracer_count_end
+tracer_count_state(const struct tracer *tracer)
+{
+	return tracer->counting != NULL ? tracer->counting->state : COUNT_OFF;
+}
+
+/* Asks all to stop; those that are no tracees any more are dropped. */
+static void
+interrupt_all(struct tracees *tracees)
+{
+	for (size_t i = tracees->count; i-- > 0;)
+		if (!stop_interrupt(tracees->item[i].tid))
+			tracees_remove(tracees, tracees->item[i].tid);
+}
+
+size_t
+tracer_count_stop(struct tracer *tracer, uint64_t bound_ns)
+{
+	struct counting *counting = tracer->counting;
+	const uint64_t began = clock_now_ns();
+
+	if (counting == NULL || counting->state != COUNT_GOES_ON)
+		return 0;
+	tracer_let_all_go(tracer);
+	counting->leaving = true;
+	while (counting->tracees.count > 0 && clock_now_ns() - began < bound_ns) {
+		struct waiting waiting = { .deadline_ns = clock_now_ns() + LEAVE_ROUND_NS };
+
+		interrupt_all(&counting->tracees);
+		while (counting->tracees.count > 0 && tracer_wait_once(tracer, &waiting, 0))
+			;
+		watchdog_set(&tracer->watchdog, 0);
+	}
+	return counting->state == COUNT_GOES_ON ? counting->tracees.count : 0;
+}
+
+void
+counting_return(struct tracer *tracer)
+{
+	if (tracer->counting != NULL && tracer->counting->state == COUNT_GOES_ON)
+		begin(tracer);
+}
+
+void
+counting_free(struct tracer *tracer)
+{
+	if (tracer->counting == NULL)
+		return;
+	/* Whoever is left would die of its breakpoint: there is nothing better to do than wait. */
+	tracer_count_stop(tracer, UINT64_MAX);
+	forget(tracer);
+}
