@@ -72,6 +72,11 @@ struct sampler_control {
 	 * part above 0. */
 	void (*released)(void *context, uint64_t held_ns);
 	void *context;
+	/* Code whose runs are counted meanwhile by breakpoints (tracer_count.h), at most
+	 * TRACER_COUNT_MOST; before `decide`, `counted` is told the totals. */
+	const uint64_t *address;
+	size_t addresses;
+	void (*counted)(void *context, const uint64_t *total, size_t count);
 	double spread;  /* ticks are this part of the mean around it, evenly */
 };
 

@@ -23,6 +23,7 @@ struct causal_run {
 	struct match match;
 	struct plan plan;
 	struct sampler_control control;
+	uint64_t counted[PROGRESS_COUNTED_MOST]; /* addresses of code */
 
 	uint64_t began_ns, last_ns; /* the first look, the last one */
 	uint64_t held_ns;           /* in all experiments that are over */
@@ -217,6 +218,14 @@ released(void *context, uint64_t held_ns)
 	run->interval_held_ns += held_ns;
 }
 
+static void
+counted(void *context, const uint64_t *total, size_t count)
+{
+	struct causal_run *run = context;
+
+	progress_set_counted(run->progress, total, count);
+}
+
 /* --- the run -------------------------------------------------------------------------------- */
 
 struct causal_run *
@@ -224,12 +233,17 @@ causal_run_create(struct causal_result *result, struct progress *progress,
 		  const struct profile *profile, struct symbols *symbols, uint64_t seed)
 {
 	struct causal_run *run = xcalloc(1, sizeof(*run));
+	const struct progress_counted *code;
+	size_t count = progress_counted(progress, &code);
 
+	for (size_t i = 0; i < count; i++)
+		run->counted[i] = code[i].address;
 	run->result = result;
 	run->progress = progress;
 	run->match = (struct match){ .result = result, .profile = profile, .symbols = symbols };
 	run->control = (struct sampler_control){
 		.decide = decide, .released = released, .context = run,
+		.address = run->counted, .addresses = count, .counted = counted,
 		.spread = CAUSAL_SPREAD,
 	};
 	plan_init(&run->plan, result, seed != 0 ? seed : clock_now_ns());

@@ -8,6 +8,7 @@
 #include "wallsample/causal_curve.h"
 #include "wallsample/causal_run.h"
 #include "wallsample/progress.h"
+#include "wallsample/progress_coz.h"
 
 /* A profile that is to tell which functions there are. */
 #define PROFILE_HZ 200.0
@@ -421,12 +422,37 @@ experiment(struct causal_command *command, struct error *err)
 	return 0;
 }
 
+/* A program that was built with coz.h counts its points if somebody lends it the counters. */
+static void
+lend_counters(const struct options *options)
+{
+	const char *before = getenv("LD_PRELOAD");
+	struct strbuf list;
+	char *path;
+
+	if (options->command == NULL || !progress_wants_preload(options->command[0]))
+		return;
+	path = progress_preload_path();
+	if (path == NULL)
+		return;
+	strbuf_init(&list);
+	strbuf_add_text(&list, path);
+	if (before != NULL && before[0] != '\0')
+		strbuf_add_format(&list, ":%s", before);
+	setenv("LD_PRELOAD", list.data, 1);
+	strbuf_release(&list);
+	free(path);
+}
+
 static int
 prepare(struct causal_command *command, struct error *err)
 {
 	struct sample_run *run = &command->run;
 	const struct options *options = run->options;
-	int rc = target_find(&run->target, options, err);
+	int rc;
+
+	lend_counters(options);
+	rc = target_find(&run->target, options, err);
 
 	if (rc != 0)
 		return rc;

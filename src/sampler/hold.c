@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hold.c - threads that somebody holds from one tick to the next. */
 #include "sampler_state.h"
+#include "wallsample/tracer_count.h"
 
 void
 hold_release(struct hold *hold)
@@ -77,6 +78,18 @@ part_of(double part, uint64_t from_ns, uint64_t until_ns)
 	return until_ns > from_ns ? (uint64_t)(part * (double)(until_ns - from_ns)) : 0;
 }
 
+static void
+tell_counts(struct sampler *sampler)
+{
+	const struct sampler_control *control = sampler->config.control;
+	uint64_t total[TRACER_COUNT_MOST];
+
+	if (control->addresses == 0)
+		return;
+	tracer_counts(sampler->tracer, total);
+	control->counted(control->context, total, control->addresses);
+}
+
 void
 hold_decide(struct sampler *sampler)
 {
@@ -87,6 +100,7 @@ hold_decide(struct sampler *sampler)
 
 	/* Those that were held until now were so until this tick began to stop the others. */
 	end_count(sampler, hold->asked_ns);
+	tell_counts(sampler);
 	part = control->decide(control->context, hold->caught, hold->count, hold->before,
 			       now - hold->asked_ns);
 	if (part <= 0) {

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "sampler_state.h"
+#include "wallsample/tracer_count.h"
 
 /* Where permitted we run before others, so that stops are short: a thread that
  * has stopped waits for us. A real-time class is not ours to take unasked. */
@@ -42,6 +43,19 @@ fd_budget(void)
 	return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (limit.rlim_cur - FD_RESERVE) / 2;
 }
 
+static int
+create_tracer(struct sampler *sampler, struct error *err)
+{
+	const struct sampler_control *control = sampler->config.control;
+	int rc = tracer_create(sampler->process, &sampler->tracer, err);
+
+	if (rc == 0 && control != NULL && control->addresses > 0)
+		rc = tracer_count(sampler->tracer, control->address, control->addresses, err);
+	if (rc != 0)
+		tracer_free(sampler->tracer);
+	return rc;
+}
+
 int
 sampler_create(const struct process *process, const struct sampler_config *config,
 	       struct maps *maps, struct profile *profile, const struct log *log,
@@ -58,7 +72,7 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 	sampler->log = log;
 	sampler->leader_fd = -1;
 	if (!config->nonblocking) {
-		int failed = tracer_create(process, &sampler->tracer, err);
+		int failed = create_tracer(sampler, err);
 
 		if (failed != 0) {
 			free(sampler);
