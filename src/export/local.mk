@@ -48,7 +48,8 @@ libwallsample_a_SOURCES += \
 	src/export/waiting_bins.c src/export/waiting_bins.h src/export/timeline.c \
 	src/export/timeline.h \
 	src/export/timeline_bins.c \
-	src/export/timeline_bins.h
+	src/export/timeline_bins.h \
+	src/export/xml_text.c src/export/xml_text.h
 
 # What protoc-c makes goes into a folder of its own, and into releases, which so need no protoc-c.
 pprof_generated = generated/pprof.pb-c.c generated/pprof.pb-c.h

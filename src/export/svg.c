@@ -18,6 +18,7 @@
 #include "wallsample/base.h"
 #include "wallsample/module.h"
 #include "wallsample/tree.h"
+#include "xml_text.h"
 
 /* In pixels. flame.js knows the first two, too. */
 #define WIDTH 1200
@@ -84,31 +85,13 @@ struct drawing {
 	struct strbuf name, fitted, line;
 };
 
-/* --- text in XML ---------------------------------------------------------------------------- */
-
-/* Of text that strbuf_add_foreign has made harmless: it has no character that XML has not. */
-static void
-write_escaped(FILE *out, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (*text == '&')
-			fputs("&amp;", out);
-		else if (*text == '<')
-			fputs("&lt;", out);
-		else if (*text == '>')
-			fputs("&gt;", out);
-		else if (*text == '"')
-			fputs("&quot;", out);
-		else
-			fputc(*text, out);
-	}
-}
+/* --- text ------------------------------------------------------------------------------------ */
 
 static void
 write_line(struct drawing *drawing, const char *class, int y)
 {
 	fprintf(drawing->out, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, MARGIN, y);
-	write_escaped(drawing->out, drawing->line.data);
+	xml_write_text(drawing->out, drawing->line.data);
 	fputs("</text>\n", drawing->out);
 	strbuf_clear(&drawing->line);
 }
@@ -179,18 +162,18 @@ write_title(struct drawing *drawing, const char *module, int64_t ns)
 	struct strbuf *line = &drawing->line;
 
 	fputs("<title>", drawing->out);
-	write_escaped(drawing->out, drawing->name.data);
+	xml_write_text(drawing->out, drawing->name.data);
 	if (module[0] != '\0') {
 		strbuf_add_foreign(line, module);
 		fputc('\n', drawing->out);
-		write_escaped(drawing->out, line->data);
+		xml_write_text(drawing->out, line->data);
 		strbuf_clear(line);
 	}
 	fputc('\n', drawing->out);
 	quantity_add_time(line, ns);
 	strbuf_add_text(line, ", ");
 	quantity_add_share(line, (double)ns, (double)drawing->total_ns);
-	write_escaped(drawing->out, line->data);
+	xml_write_text(drawing->out, line->data);
 	strbuf_clear(line);
 	fputs("</title>", drawing->out);
 }
@@ -212,7 +195,7 @@ write_box(struct drawing *drawing, const char *module, uint32_t level, int64_t s
 		strbuf_clear(&drawing->fitted);
 		display_add_name(&drawing->fitted, drawing->name.data, (size_t)letters);
 		fprintf(drawing->out, "<text x=\"%.3f\" y=\"%u\">", x + 3, y + 13);
-		write_escaped(drawing->out, drawing->fitted.data);
+		xml_write_text(drawing->out, drawing->fitted.data);
 		fputs("</text>", drawing->out);
 	}
 	fputs("</g>\n", drawing->out);
@@ -280,7 +263,7 @@ write_heading(struct drawing *drawing)
 	strbuf_add_text(line, ")");
 	/* what a screen reader says first, and a browser has on the tab */
 	fputs("<title>", drawing->out);
-	write_escaped(drawing->out, line->data);
+	xml_write_text(drawing->out, line->data);
 	fputs("</title>\n", drawing->out);
 	write_line(drawing, "heading", 26);
 	quantity_add_time(line, drawing->total_ns);
