@@ -124,42 +124,11 @@ ending_of(const char *file)
 	return dot + 1;
 }
 
-static int
-refuse_format(const char *format, struct error *err)
-{
-	struct strbuf known;
-	int rc;
-
-	strbuf_init(&known);
-	for (size_t i = 0; exporters[i] != NULL; i++)
-		strbuf_add_format(&known, "%s%s", i > 0 ? ", " : "", exporters[i]->name);
-	rc = error_set(err, ERROR_USAGE, "-f: '%s' is not a format; there are: %s, wsdb", format,
-		       known.data);
-	strbuf_release(&known);
-	return rc;
-}
-
-static int
-refuse_ending(const char *output, const char *ending, struct error *err)
-{
-	struct strbuf known;
-	int rc;
-
-	strbuf_init(&known);
-	for (size_t i = 0; exporters[i] != NULL; i++)
-		strbuf_add_format(&known, "%s%s (%s)", i > 0 ? "; " : "", exporters[i]->endings,
-				  exporters[i]->name);
-	rc = error_set(err, ERROR_USAGE,
-		       "-o: no format has the ending '.%s' of '%s'; known endings are: %s; wsdb "
-		       "(recording); or name a format with -f",
-		       ending, output, known.data);
-	strbuf_release(&known);
-	return rc;
-}
-
 bool
 output_format_fits(const struct exporter *exporter, const struct command *command)
 {
+	if (exporter->absent != NULL)
+		return command->bit != FOR_DIFF && command->bit != FOR_DUMP;
 	if (command->bit == FOR_DIFF)
 		return exporter->write_diff != NULL;
 	if (command->bit == FOR_CAUSAL)
@@ -167,6 +136,50 @@ output_format_fits(const struct exporter *exporter, const struct command *comman
 	if (command->bit == FOR_DUMP)
 		return exporter->write_dump != NULL;
 	return exporter->write != NULL;
+}
+
+/* "text, folded": those that the command's output can be written in. */
+static void
+add_known(struct strbuf *known, const struct command *command)
+{
+	for (size_t i = 0; exporters[i] != NULL; i++)
+		if (output_format_fits(exporters[i], command))
+			strbuf_add_format(known, "%s%s", known->length > 0 ? ", " : "",
+					  exporters[i]->name);
+}
+
+static int
+refuse_format(const char *format, const struct command *command, struct error *err)
+{
+	struct strbuf known;
+	int rc;
+
+	strbuf_init(&known);
+	add_known(&known, command);
+	rc = error_set(err, ERROR_USAGE, "-f: '%s' is not a format; there are: %s, wsdb", format,
+		       known.data);
+	strbuf_release(&known);
+	return rc;
+}
+
+static int
+refuse_ending(const char *output, const char *ending, const struct command *command,
+	      struct error *err)
+{
+	struct strbuf known;
+	int rc;
+
+	strbuf_init(&known);
+	for (size_t i = 0; exporters[i] != NULL; i++)
+		if (output_format_fits(exporters[i], command))
+			strbuf_add_format(&known, "%s%s (%s)", known.length > 0 ? "; " : "",
+					  exporters[i]->endings, exporters[i]->name);
+	rc = error_set(err, ERROR_USAGE,
+		       "-o: no format has the ending '.%s' of '%s'; known endings are: %s; wsdb "
+		       "(recording); or name a format with -f",
+		       ending, output, known.data);
+	strbuf_release(&known);
+	return rc;
 }
 
 static int
@@ -178,12 +191,11 @@ check_fits(const struct exporter *exporter, const struct command *command, struc
 	if (output_format_fits(exporter, command))
 		return 0;
 	strbuf_init(&known);
-	for (size_t i = 0; exporters[i] != NULL; i++)
-		if (output_format_fits(exporters[i], command))
-			strbuf_add_format(&known, "%s%s", known.length > 0 ? ", " : "",
-					  exporters[i]->name);
-	rc = error_set(err, ERROR_USAGE, "wallsample %s does not write the format %s; it writes: "
-		       "%s", command->name, exporter->name, known.data);
+	add_known(&known, command);
+	rc = error_set(err, ERROR_USAGE, "wallsample%s%s does not write the format %s%s; it "
+		       "writes: %s", command->name[0] != '\0' ? " " : "", command->name,
+		       exporter->name, exporter->write == NULL && exporter->write_causal != NULL ?
+				       ", which is for causal profiles" : "", known.data);
 	strbuf_release(&known);
 	return rc;
 }
@@ -205,10 +217,10 @@ output_format_choose(const struct options *options, const struct exporter **out,
 	if (*out != NULL)
 		return check_fits(*out, options->verb, err);
 	if (format != NULL)
-		return refuse_format(format, err);
+		return refuse_format(format, options->verb, err);
 	if (ending != NULL && strcmp(ending, "txt") != 0 && strcmp(ending, "log") != 0 &&
 	    strncmp(output, "/dev/", 5) != 0)
-		return refuse_ending(output, ending, err);
+		return refuse_ending(output, ending, options->verb, err);
 	*out = exporter_by_name("text");
 	return 0;
 }
