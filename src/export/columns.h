@@ -12,7 +12,7 @@
 
 #include "wallsample/base.h"
 
-#define COLUMNS_MAX 9
+#define COLUMNS_MAX 24
 
 struct column {
 	const char *title;

@@ -346,6 +346,40 @@ document_table(struct page *page, const struct columns *table)
 	strbuf_release(&building.text);
 }
 
+/* --- plots ------------------------------------------------------------------------------ */
+
+/* Numbers and words of ours alone: what the plot is of stands above it. */
+static void
+write_drawing(const struct plot *plot, FILE *out)
+{
+	fprintf(out, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" "
+		"aria-label=\"Gain by how much faster it is\">\n", PLOT_WIDTH, PLOT_HEIGHT);
+	plot_write_svg(plot, out);
+	fputs("</svg>\n", out);
+}
+
+static void
+document_plot(struct page *page, const struct plot *plot)
+{
+	struct document *document = document_of(page);
+	const bool drawn = document->style->bars;
+	cmark_node *block = document_node(drawn ? CMARK_NODE_HTML_BLOCK : CMARK_NODE_CODE_BLOCK);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out != NULL) {
+		if (drawn)
+			write_drawing(plot, out);
+		else
+			plot_write_text(plot, out, page->width, document->style->ascii);
+		if (fclose(out) == 0)
+			cmark_node_set_literal(block, text);
+	}
+	free(text);
+	add_block(document, block);
+}
+
 /* --- the whole -------------------------------------------------------------------------- */
 
 static const struct page_ops document_ops = {
@@ -357,6 +391,7 @@ static const struct page_ops document_ops = {
 	.line = document_field,
 	.item = document_item,
 	.table = document_table,
+	.plot = document_plot,
 	.rest = document_paragraph,
 };
 
@@ -369,18 +404,29 @@ add_process(struct strbuf *sb, const struct process *process)
 }
 
 static void
+add_causal_title(struct strbuf *sb, const struct causal_result *result)
+{
+	strbuf_add_format(sb, "What would make %jd (", (intmax_t)result->pid);
+	strbuf_add_foreign(sb, result->command != NULL ? result->command : "");
+	strbuf_add_text(sb, ") faster, by wallsample");
+}
+
+static void
 add_title(struct document *document, const struct document_subject *subject)
 {
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_text(&sb, "Process ");
-	if (subject->diff != NULL) {
+	if (subject->causal != NULL) {
+		add_causal_title(&sb, subject->causal->result);
+	} else if (subject->diff != NULL) {
+		strbuf_add_text(&sb, "Process ");
 		add_process(&sb, subject->diff->run[DIFF_BEFORE].process);
 		strbuf_add_text(&sb, " and ");
 		add_process(&sb, subject->diff->run[DIFF_AFTER].process);
 		strbuf_add_text(&sb, ", compared by wallsample");
 	} else {
+		strbuf_add_text(&sb, "Process ");
 		add_process(&sb, subject->report->process);
 		strbuf_add_text(&sb, " by wallsample");
 	}
@@ -410,7 +456,9 @@ document_make(const struct document_subject *subject, const struct document_styl
 		cmark_node_append_child(out->root, out->body);
 	}
 	add_title(out, subject);
-	if (subject->diff != NULL)
+	if (subject->causal != NULL)
+		report_causal_write(subject->causal, &out->page);
+	else if (subject->diff != NULL)
 		report_diff_write(subject->diff, &out->page);
 	else
 		report_write(subject->report, &out->page);

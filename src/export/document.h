@@ -17,7 +17,8 @@
 struct document_style {
 	size_t width;       /* cells for a table; 0: as wide as it becomes */
 	bool preformatted;  /* tables are blocks of aligned text */
-	bool bars;          /* HTML can draw them */
+	bool bars;          /* HTML can draw them, and plots */
+	bool ascii;         /* plots have no other characters */
 	const char *before, *after; /* the frame around it, of constants; may be NULL */
 };
 
@@ -32,10 +33,11 @@ struct document {
 	cmark_node *figure; /* goes below the heading of the first part; NULL: there is none */
 };
 
-/* What it is about: one of the two. */
+/* What it is about: one of them. */
 struct document_subject {
 	const struct export_input *report;
 	const struct diff_input *diff;
+	const struct causal_input *causal;
 };
 
 /* Makes the tree; `figure` may be NULL, else it belongs to the tree then. */

@@ -32,6 +32,12 @@ markdown_write_diff(const struct diff_input *input, FILE *out)
 	render_markdown(&(struct document_subject){ .diff = input }, out);
 }
 
+static void
+markdown_write_causal(const struct causal_input *input, FILE *out)
+{
+	render_markdown(&(struct document_subject){ .causal = input }, out);
+}
+
 const struct exporter exporter_markdown = {
 	.name = "markdown",
 	.help = "the report as Markdown",
@@ -40,6 +46,7 @@ const struct exporter exporter_markdown = {
 	.in_words = true,
 	.write = markdown_write,
 	.write_diff = markdown_write_diff,
+	.write_causal = markdown_write_causal,
 };
 
 /* --- LaTeX ------------------------------------------------------------------------------ */
@@ -76,6 +83,7 @@ render_latex(const struct document_subject *subject, FILE *out)
 {
 	static const struct document_style style = {
 		.width = 120,
+		.ascii = true,
 		.before = latex_before,
 		.after = "\\end{document}",
 	};
@@ -100,6 +108,12 @@ latex_write_diff(const struct diff_input *input, FILE *out)
 	render_latex(&(struct document_subject){ .diff = input }, out);
 }
 
+static void
+latex_write_causal(const struct causal_input *input, FILE *out)
+{
+	render_latex(&(struct document_subject){ .causal = input }, out);
+}
+
 const struct exporter exporter_latex = {
 	.name = "latex",
 	.help = "the report for LaTeX",
@@ -108,6 +122,7 @@ const struct exporter exporter_latex = {
 	.in_words = true,
 	.write = latex_write,
 	.write_diff = latex_write_diff,
+	.write_causal = latex_write_causal,
 };
 
 /* --- man page --------------------------------------------------------------------------- */
@@ -119,6 +134,7 @@ render_man(const struct document_subject *subject, FILE *out)
 	static const struct document_style style = {
 		.width = 64, /* two indentations fit 80 columns */
 		.preformatted = true,
+		.ascii = true,
 		.before = ".TH WALLSAMPLE-REPORT 7",
 		.after = "",
 	};
@@ -142,6 +158,12 @@ man_write_diff(const struct diff_input *input, FILE *out)
 	render_man(&(struct document_subject){ .diff = input }, out);
 }
 
+static void
+man_write_causal(const struct causal_input *input, FILE *out)
+{
+	render_man(&(struct document_subject){ .causal = input }, out);
+}
+
 const struct exporter exporter_man = {
 	.name = "man",
 	.help = "the report as a manual page",
@@ -150,4 +172,5 @@ const struct exporter exporter_man = {
 	.in_words = true,
 	.write = man_write,
 	.write_diff = man_write_diff,
+	.write_causal = man_write_causal,
 };

@@ -21,6 +21,7 @@ const struct exporter *const exporters[] = {
 	&exporter_html,
 	&exporter_latex,
 	&exporter_man,
+	&exporter_coz,
 	NULL,
 };
 

@@ -19,9 +19,13 @@ extern const struct exporter exporter_markdown;
 extern const struct exporter exporter_html;
 extern const struct exporter exporter_latex;
 extern const struct exporter exporter_man;
+extern const struct exporter exporter_coz;
 
-/* The part of exporter_json that has a file of its own. */
+/* The parts of exporter_json that have files of their own. */
 void json_write_diff(const struct diff_input *input, FILE *out);
 void json_write_dump(const struct export_input *input, FILE *out);
+void json_write_causal(const struct causal_input *input, FILE *out);
+/* And that of exporter_svg. */
+void svg_write_causal(const struct causal_input *input, FILE *out);
 
 #endif

@@ -90,7 +90,7 @@ render(const struct document_subject *subject, cmark_node *figure, FILE *out)
 	style.before = before.data;
 	style.after = after.data;
 	document_make(subject, &style, figure, &document);
-	/* "Unsafe" are the bars' elements, which are ours: everything else is text. */
+	/* "Unsafe" are elements of bars and plots, which are ours: everything else is text. */
 	fputs(cmark_render_html_with_mem(document.root, CMARK_OPT_UNSAFE, NULL,
 					 document_memory()), out);
 	document_release(&document);
@@ -111,6 +111,12 @@ html_write_diff(const struct diff_input *input, FILE *out)
 	render(&(struct document_subject){ .diff = input }, NULL, out);
 }
 
+static void
+html_write_causal(const struct causal_input *input, FILE *out)
+{
+	render(&(struct document_subject){ .causal = input }, NULL, out);
+}
+
 const struct exporter exporter_html = {
 	.name = "html",
 	.help = "the report as one page for a browser, with a flame graph and a timeline",
@@ -120,5 +126,6 @@ const struct exporter exporter_html = {
 	.in_words = true,
 	.write = html_write,
 	.write_diff = html_write_diff,
+	.write_causal = html_write_causal,
 	.diff_help = "the report as one page for a browser",
 };

@@ -388,4 +388,5 @@ const struct exporter exporter_json = {
 	.write = json_write,
 	.write_diff = json_write_diff,
 	.write_dump = json_write_dump,
+	.write_causal = json_write_causal,
 };

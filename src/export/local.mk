@@ -1,7 +1,10 @@
 libwallsample_a_SOURCES += \
+	src/export/causal_svg.c \
+	src/export/causal_words.c src/export/causal_words.h \
 	src/export/chrome.c \
 	src/export/columns.c \
 	src/export/columns.h \
+	src/export/coz.c \
 	src/export/display.c \
 	src/export/display.h \
 	src/export/export.c \
@@ -9,6 +12,7 @@ libwallsample_a_SOURCES += \
 	src/export/folded.c \
 	src/export/gil_spans.c src/export/gil_spans.h \
 	src/export/json.c \
+	src/export/json_causal.c \
 	src/export/json_diff.c \
 	src/export/json_dump.c \
 	src/export/json_parts.c \
@@ -21,6 +25,7 @@ libwallsample_a_SOURCES += \
 	src/export/parallelism_split.c \
 	src/export/parallelism_split.h \
 	src/export/perf.c \
+	src/export/plot.c src/export/plot.h src/export/plot_svg.c \
 	src/export/pprof.c \
 	src/export/pprof_stream.c \
 	src/export/pprof_stream.h \
@@ -28,6 +33,7 @@ libwallsample_a_SOURCES += \
 	src/export/quantity.h \
 	src/export/report.c \
 	src/export/report.h \
+	src/export/report_causal.c src/export/report_causal_cost.c \
 	src/export/report_cells.c \
 	src/export/report_cost.c \
 	src/export/report_diff.c \
@@ -98,11 +104,14 @@ src/export/html_assets.c: $(html_assets)
 			echo ';'; \
 		done; } >$@.new && mv $@.new $@
 
-# Style and script of the flame graph, as text in C.
+# Styles of pictures and the script of the flame graph, as text in C.
 as_text = $(AM_V_GEN)$(MKDIR_P) generated && \
 	$(SED) -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/'
-EXTRA_DIST += src/export/flame.css src/export/flame.js
-CLEANFILES += generated/flame.css.h generated/flame.js.h
+EXTRA_DIST += src/export/causal.css src/export/flame.css src/export/flame.js
+CLEANFILES += generated/causal.css.h generated/flame.css.h generated/flame.js.h
+generated/causal.css.h: src/export/causal.css
+	$(as_text) $(srcdir)/src/export/causal.css >$@
+src/export/libwallsample_a-causal_svg.$(OBJEXT): generated/causal.css.h
 generated/flame.css.h: src/export/flame.css
 	$(as_text) $(srcdir)/src/export/flame.css >$@
 generated/flame.js.h: src/export/flame.js

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "columns.h"
+#include "plot.h"
 
 struct page {
 	const struct page_ops *ops;
@@ -33,6 +34,7 @@ struct page_ops {
 	/* An item below a field: a number, perhaps another one (or NULL), and what they count. */
 	void (*item)(struct page *page, const char *number, const char *other, const char *text);
 	void (*table)(struct page *page, const struct columns *table);
+	void (*plot)(struct page *page, const struct plot *plot);
 	/* Of a table that has just ended: what it does not show. */
 	void (*rest)(struct page *page, const char *text);
 };

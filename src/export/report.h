@@ -15,6 +15,9 @@ void report_write(const struct export_input *input, struct page *page);
 /* The same of two runs: what changed. */
 void report_diff_write(const struct diff_input *input, struct page *page);
 
+/* What experiments found, from the process to what they cost. */
+void report_causal_write(const struct causal_input *input, struct page *page);
+
 /* --- the parts that stand in files of their own -------------------------------------- */
 
 /* Cells of a time, of a share, and "name (module)". `sb` is for scratch. */
@@ -80,6 +83,9 @@ void report_write_waiting(const struct export_input *input, struct page *page);
 
 /* Who had the interpreter's lock, and who waited for it; nothing where there is none. */
 void report_write_gil(const struct export_input *input, struct page *page);
+
+/* The end of what experiments found: what makes it less sure, and what it cost. */
+void report_write_causal_cost(const struct causal_input *input, struct page *page);
 
 /* The closing block: what sampling cost, and what it missed. */
 void report_write_cost(const struct export_input *input, struct page *page);

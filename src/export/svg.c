@@ -389,4 +389,5 @@ const struct exporter exporter_svg = {
 	.endings = "svg",
 	.noun = "flame graph",
 	.write = svg_write,
+	.write_causal = svg_write_causal,
 };

@@ -79,6 +79,12 @@ text_table(struct page *page, const struct columns *table)
 }
 
 static void
+text_plot(struct page *page, const struct plot *plot)
+{
+	plot_write_text(plot, out_of(page), page->width, false);
+}
+
+static void
 text_rest(struct page *page, const char *text)
 {
 	fprintf(out_of(page), "%s\n", text);
@@ -93,6 +99,7 @@ static const struct page_ops text_ops = {
 	.line = text_line,
 	.item = text_item,
 	.table = text_table,
+	.plot = text_plot,
 	.rest = text_rest,
 };
 
@@ -132,6 +139,14 @@ text_write_dump(const struct export_input *input, FILE *out)
 	text_dump_write(input, &text.page, out);
 }
 
+static void
+text_write_causal(const struct causal_input *input, FILE *out)
+{
+	struct text_page text = page_of(input->columns, out);
+
+	report_causal_write(input, &text.page);
+}
+
 const struct exporter exporter_text = {
 	.name = "text",
 	.help = "the report for people",
@@ -140,4 +155,5 @@ const struct exporter exporter_text = {
 	.write = text_write,
 	.write_diff = text_write_diff,
 	.write_dump = text_write_dump,
+	.write_causal = text_write_causal,
 };

@@ -246,3 +246,18 @@ EXTRA_DIST += \
 	tests/replay/tasks-by-thread.folded tests/replay/tasks-created-by.folded \
 	tests/replay/tasks-dump.txt tests/replay/tasks-frames.folded \
 	tests/replay/tasks-report.txt tests/replay/tasks-report-threads.txt
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_causal_report
+TESTS += tests/unit/test_causal_report
+endif
+tests_unit_test_causal_report_SOURCES = tests/unit/test_causal_report.c \
+	tests/unit/causal_report_scene.c tests/unit/causal_report_scene.h tests/unit/golden.c tests/unit/golden.h
+tests_unit_test_causal_report_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_causal_report_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+EXTRA_DIST += \
+	tests/replay/causal-40.txt tests/replay/causal-80.txt tests/replay/causal-plot.txt \
+	tests/replay/causal.coz tests/replay/causal.html tests/replay/causal.json \
+	tests/replay/causal.man tests/replay/causal.md tests/replay/causal.svg \
+	tests/replay/causal.tex tests/replay/causal.txt
