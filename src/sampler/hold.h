@@ -19,6 +19,8 @@ struct hold {
 	uint64_t from_ns;     /* when those that go on went on */
 	uint64_t until_ns;    /* UINT64_MAX: until the next tick has decided */
 	uint64_t asked_ns;    /* when this tick began to stop them */
+	uint64_t due_ns;      /* when it was due; 0: none was before */
+	double lag_ns;        /* by so much later they begin, on average */
 };
 
 void hold_release(struct hold *hold); /* its memory */
