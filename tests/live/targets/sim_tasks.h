@@ -75,6 +75,13 @@ sim_return_to(struct sim_task *task, uint64_t address)
 {
 	*(uint64_t *)(uintptr_t)task->context.uc_mcontext.gregs[REG_RSP] = address;
 }
+
+/* A clock in a unit of its own, that is read without a call: it would be on the stack. */
+static inline uint64_t
+sim_now(void)
+{
+	return __builtin_ia32_rdtsc();
+}
 #elif defined(__aarch64__)
 #define SIM_BOTTOM                                                             \
 	".text\n.globl sim_bottom\n.type sim_bottom, @function\nsim_bottom:\n.cfi_startproc\n" \
@@ -97,6 +104,15 @@ static inline void
 sim_return_to(struct sim_task *task, uint64_t address)
 {
 	task->context.uc_mcontext.regs[30] = address;
+}
+
+static inline uint64_t
+sim_now(void)
+{
+	uint64_t now;
+
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(now) : : "memory");
+	return now;
 }
 #endif
 
