@@ -34,7 +34,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/module.h include/wallsample/options.h \
 	include/wallsample/process.h include/wallsample/profile.h \
 	include/wallsample/profile_wait.h \
-	include/wallsample/gil.h include/wallsample/go_table.h include/wallsample/gil_table.h \
+	include/wallsample/gil.h include/wallsample/go_table.h include/wallsample/gil_table.h include/wallsample/guard.h \
 	include/wallsample/plumbing.h \
 	include/wallsample/resident.h \
 	include/wallsample/result.h include/wallsample/runtime.h \
@@ -43,7 +43,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/task_groups.h include/wallsample/task_table.h \
 	include/wallsample/symbol.h include/wallsample/symbol_lookup.h \
 	include/wallsample/symbol_search.h include/wallsample/table.h \
-	include/wallsample/tracer.h include/wallsample/tracer_count.h include/wallsample/tree.h include/wallsample/unwind.h \
+	include/wallsample/tracer.h include/wallsample/tracer_count.h \
+	include/wallsample/tree.h include/wallsample/unwind.h \
 	include/wallsample/view.h include/wallsample/wait.h \
 	include/wallsample/waiting.h
 EXTRA_DIST += src/README

@@ -9,6 +9,7 @@ libwallsample_a_SOURCES += \
 	src/cli/command_info.c \
 	src/cli/command_report.c \
 	src/cli/command_sample.c \
+	src/cli/guard.c \
 	src/cli/help.c \
 	src/cli/loaded.c \
 	src/cli/loaded.h \

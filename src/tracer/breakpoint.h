@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* breakpoint.h - what each architecture does to have a stopped thread stop at an address. */
+/* breakpoint.h - how each architecture makes a stopped thread stop at an address. */
 #ifndef WALLSAMPLE_BREAKPOINT_H
 #define WALLSAMPLE_BREAKPOINT_H
 
@@ -23,7 +23,8 @@ int breakpoints_clear(pid_t tid);
 
 /*
  * Does a thread that goes on from a breakpoint meet it again at once? On x86-64 the kernel sets the
- * resume flag, and keeps it over signal handlers (since Linux 3.11). Else it has to be stepped over.
+ * resume flag, and keeps it over signal handlers (since Linux 3.11). Else it has to be stepped
+ * over.
  */
 extern const bool breakpoint_needs_step;
 

@@ -79,8 +79,8 @@ explain(const struct counting *counting, pid_t pid, struct error *err)
 {
 	if (counting->error == ENOSPC)
 		return error_set(err, ERROR_SYSTEM,
-				 "cannot set hardware breakpoints in process %d: they are all taken "
-				 "(by a debugger or perf), or the processor has fewer", (int)pid);
+				 "cannot set hardware breakpoints in process %d: others use them "
+				 "(a debugger, perf), or the processor has fewer", (int)pid);
 	if (counting->error != 0)
 		return error_set(err, ERROR_SYSTEM,
 				 "cannot set hardware breakpoints in process %d: %s", (int)pid,

@@ -24,7 +24,7 @@ declare -A folder_of=(
 	[recording]=recording [recording_read]=recording
 	[diff]=analysis [dump]=analysis [finding]=analysis [gil_table]=analysis [margin]=analysis [result]=analysis [task_groups]=analysis [task_table]=analysis [tree]=analysis [view]=analysis [waiting]=analysis
 	[export]=export
-	[command]=cli [options]=cli
+	[command]=cli [guard]=cli [options]=cli
 )
 
 # Whose headers a folder may include, besides its own.

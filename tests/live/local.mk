@@ -8,7 +8,7 @@ tests_live_libharness_a_SOURCES = \
 live_tests = \
 	tests/live/test_blame tests/live/test_breakpoints tests/live/test_churn tests/live/test_descriptors \
 	tests/live/test_eustack tests/live/test_files tests/live/test_gdbjit \
-	tests/live/test_harness \
+	tests/live/test_guard tests/live/test_harness \
 	tests/live/test_jitter tests/live/test_killed tests/live/test_late \
 	tests/live/test_latency tests/live/test_lifecycle \
 	tests/live/test_modes \
@@ -27,6 +27,7 @@ tests_live_test_descriptors_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -
 tests_live_test_eustack_LDADD = $(live_ldadd)
 tests_live_test_files_LDADD = $(live_ldadd)
 tests_live_test_gdbjit_LDADD = $(live_ldadd)
+tests_live_test_guard_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
 tests_live_test_harness_LDADD = $(live_ldadd)
 tests_live_test_jitter_LDADD = $(live_ldadd)
 tests_live_test_killed_LDADD = $(live_ldadd)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* guard.c - the parent that waits, and the child that works. */
+#include "wallsample/guard.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "wallsample/base.h"
+#include "wallsample/tracer_count.h"
+
+/* What both of them see. */
+struct watched {
+	_Atomic pid_t pid;           /* 0: none */
+	_Atomic uint64_t start_time; /* that it is still the same one */
+};
+
+static struct watched *watched;
+
+/* What somebody may send to the parent and means for the child. */
+static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2 };
+
+void
+guard_watch(const struct process *process)
+{
+	if (watched == NULL)
+		return;
+	if (process != NULL)
+		watched->start_time = process->start_time;
+	watched->pid = process != NULL ? process->pid : 0;
+}
+
+bool
+guard_is_watching(void)
+{
+	return watched != NULL && watched->pid != 0;
+}
+
+/* The child has died in the middle: to count nothing is to clear what is there. */
+static void
+clear_after(void)
+{
+	struct process *process = NULL;
+	struct tracer *tracer = NULL;
+
+	if (!guard_is_watching() || process_open(watched->pid, &process, NULL) != 0)
+		return;
+	if (process->start_time == watched->start_time &&
+	    tracer_create(process, &tracer, NULL) == 0) {
+		(void)tracer_count(tracer, NULL, 0, NULL);
+		tracer_free(tracer);
+	}
+	process_free(process);
+}
+
+/* What the terminal sends has reached the child, too; but of a hang-up the kernel may tell the
+ * leader of the session alone. */
+static void
+pass_on(pid_t child, const siginfo_t *info)
+{
+	if (info->si_code <= 0 || info->si_signo == SIGHUP)
+		kill(child, info->si_signo);
+}
+
+/* Passes signals on until the child has ended; returns its wait status. */
+static int
+wait_for(pid_t child, const sigset_t *signals)
+{
+	int status = 0;
+	siginfo_t info;
+	pid_t ended;
+
+	for (;;) {
+		ended = waitpid(child, &status, WNOHANG);
+		if (ended == child || (ended < 0 && errno != EINTR))
+			return status;
+		if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD)
+			pass_on(child, &info);
+	}
+}
+
+/* For whoever waits for us, who may ask what ended the command. */
+static void
+die_as(int signo)
+{
+	const struct rlimit none = { .rlim_cur = 0 };
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, signo);
+	setrlimit(RLIMIT_CORE, &none); /* of the child there is one, if it is wanted */
+	signal(signo, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+	raise(signo);
+}
+
+static void __attribute__((noreturn))
+be_child(pid_t parent, int (*run)(void *), void *context)
+{
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* It may have gone before that. */
+	if (getppid() != parent)
+		_exit(128 + SIGTERM);
+	exit(run(context));
+}
+
+int
+guard_run(int (*run)(void *context), void *context, struct error *err)
+{
+	struct sigaction told = { .sa_handler = SIG_DFL }, before;
+	const pid_t own = getpid();
+	sigset_t signals, old;
+	int status;
+	pid_t child;
+
+	watched = mmap(NULL, sizeof(*watched), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	if (watched == MAP_FAILED) {
+		watched = NULL;
+		return error_set(err, ERROR_SYSTEM, "cannot share memory: %s", strerror(errno));
+	}
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	for (size_t i = 0; i < ARRAY_SIZE(passed_on); i++)
+		sigaddset(&signals, passed_on[i]);
+	sigemptyset(&told.sa_mask);
+	/* Where it is ignored no exit status is kept. */
+	sigaction(SIGCHLD, &told, &before);
+	sigprocmask(SIG_BLOCK, &signals, &old);
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		sigaction(SIGCHLD, &before, NULL);
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		be_child(own, run, context);
+	}
+	status = child > 0 ? wait_for(child, &signals) : 0;
+	if (child > 0)
+		clear_after();
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (child < 0)
+		return error_set(err, ERROR_SYSTEM, "cannot start a process: %s", strerror(errno));
+	if (WIFSIGNALED(status))
+		die_as(WTERMSIG(status));
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
