@@ -4,18 +4,19 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "wallsample/guard.h"
 
 volatile sig_atomic_t signals_stop;
 volatile sig_atomic_t signals_snapshot;
 
 /*
  * The second signal leaves at once: whatever is seized at that moment is detached
- * by the kernel and runs on.
+ * by the kernel and runs on. But not if it has breakpoints.
  */
 static void
 on_stop(int signal_number)
 {
-	if (signals_stop != 0)
+	if (signals_stop != 0 && !guard_is_watching())
 		_exit(128 + signal_number);
 	signals_stop = signal_number;
 }
