@@ -64,6 +64,15 @@ bench-tasks: tests/bench/bin/bench_tasks tests/live/bin/sim_tasks
 	@WALLSAMPLE=$(abs_builddir)/wallsample BUILD=$(abs_builddir) tests/bench/bin/bench_tasks
 .PHONY: bench-tasks
 
+# What `wallsample causal` predicts, against arithmetic and what really comes of it.
+EXTRA_DIST += tests/bench/causal_programs.py tests/bench/causal_truth.py
+
+bench-causal: wallsample$(EXEEXT) tests/live/bin/causal
+	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/causal_truth.py \
+		--target $(abs_builddir)/tests/live/bin/causal \
+		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
+.PHONY: bench-causal
+
 bench: wallsample$(EXEEXT) $(bench_program_files) tests/bench/bin/bench_recording
 	@WALLSAMPLE=$(abs_builddir)/wallsample tests/bench/bin/bench_run $(BENCH_ARGS)
 	@test -n "$(BENCH_ARGS)" || $(MAKE) bench-recording bench-tasks

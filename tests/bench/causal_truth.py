@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""causal_truth.py - programs whose answer is known: what arithmetic says a faster function brings,
+what it really brings when it is made faster, and what `wallsample causal` and, where it is
+installed, coz predict.
+
+Speeding up for real is done in one process, in turns with its usual speed, so that who else uses
+the machine slows down both. Figures of a busy machine still mean little; it prints, and ends with
+status 0 whatever it finds.
+"""
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from causal_programs import UNITS, Program, gain, rate
+
+SETTLE = 0.2   # seconds until queues have found their new levels
+TURN = 0.6     # seconds in which progress is measured
+EVENTS = 3     # of progress, at least, in one turn
+QUIET = 0.01   # of its time may the program wait for a CPU, or others disturb it
+TRIES = 6      # times as many turns, until enough were quiet
+NEAR = 3.0     # points that a prediction may be off
+
+
+def waited(program):
+    """Seconds that its threads were ready to run and had no CPU."""
+    total = 0
+    for task in os.listdir('/proc/%d/task' % program.pid):
+        with open('/proc/%d/task/%s/schedstat' % (program.pid, task)) as file:
+            total += int(file.read().split()[1])
+    return total / 1e9
+
+
+def measure(program):
+    time.sleep(SETTLE)
+    before = after = program.ask()
+    while after['progress'] < before['progress'] + EVENTS:
+        time.sleep(TURN)
+        after = program.ask()
+    return rate(before, after)
+
+
+def interval(values):
+    """Median, and its 95 % interval by drawing again from the values."""
+    chance = random.Random(1)
+    drawn = sorted(statistics.median(chance.choices(values, k=len(values)))
+                   for _ in range(2000))
+    return statistics.median(values), drawn[50], drawn[-51]
+
+
+def take_turns(program, function, speedup):
+    """How long others kept it from running, and the gain."""
+    began, waited_before = time.monotonic(), waited(program)
+    usual = measure(program)
+    program.say('%s=%g' % (function, 1 - speedup))
+    faster = measure(program)
+    program.say('%s=1' % function)
+    disturbed = (waited(program) - waited_before) / (time.monotonic() - began)
+    return disturbed, faster / usual - 1
+
+
+def really(options, kind, function, speedups):
+    """{speedup: (gain, low, high)} by making the function faster. No kind needs more than two
+    CPUs: what it waits for one is by others, and turns with little of that are preferred."""
+    found = {}
+    with Program(options.target, kind) as program:
+        for speedup in speedups:
+            turns = []
+            while (sum(disturbed < QUIET for disturbed, _ in turns) < options.turns and
+                   len(turns) < TRIES * options.turns):
+                turns.append(take_turns(program, function, speedup))
+            quiet = sorted(turns)[:options.turns]
+            found[speedup] = interval([gain for _, gain in quiet])
+    return found
+
+
+def predicted(options, kind, function, speedups):
+    """{speedup: (gain, low, high)} by `wallsample causal`, and what it says of its own work."""
+    with tempfile.TemporaryDirectory() as folder, Program(options.target, kind) as program:
+        path = os.path.join(folder, 'causal.json')
+        percents = ','.join('%g' % (100 * speedup) for speedup in [0, *speedups])
+        words = [options.wallsample, 'causal', '-p', str(program.pid), '--progress',
+                 'var:progress', '--select', '^%s$' % function, '--speedups', percents,
+                 '-d', options.duration, '-f', 'json', '-o', path, *options.words]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode not in (0, 1) or not os.path.exists(path):
+            print('%s: status %d: %s' % (' '.join(words), done.returncode, done.stderr.strip()))
+            return {}
+        with open(path) as file:
+            return curve_of(json.load(file), function)
+
+
+def curve_of(result, function):
+    """Of the first progress point."""
+    for curve in result['curves']:
+        if curve['candidate'] == function:
+            return {gain['speedup']: (gain['gain'], gain['low'], gain['high'])
+                    for gain in curve['gains'] if gain.get('known', True) and gain['speedup'] > 0}
+    return {}
+
+
+class Tally:
+    def __init__(self):
+        self.cells = self.good = 0
+        self.errors = []
+
+    def add(self, truths, found):
+        """True: near one of the truths, or its interval covers one."""
+        near = min(abs(100 * (found[0] - truth)) for truth in truths)
+        good = near <= NEAR or any(found[1] <= truth <= found[2] for truth in truths)
+        self.cells += 1
+        self.good += good
+        self.errors.append(near)
+        return good
+
+
+def text(found):
+    if found is None:
+        return '%22s' % '-'
+    return '%6.1f (%6.1f, %6.1f)' % tuple(100 * value for value in found)
+
+
+def row(tally, kind, function, speedup, real, found):
+    truth = gain(kind, function, speedup)
+    line = '%-9s %-13s %3.0f %8.1f %s' % (kind, function, 100 * speedup, 100 * truth, text(real))
+    if found is not None:
+        good = tally.add([truth] + ([real[0]] if real else []), found)
+        line += ' %s %+6.1f %s' % (text(found), 100 * (found[0] - truth), '' if good else 'OFF')
+    print(line, flush=True)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--target', required=True, help='tests/live/bin/causal')
+    parser.add_argument('--wallsample', help='predict with it')
+    parser.add_argument('--kind', action='append', choices=list(UNITS), help='only these')
+    parser.add_argument('--function', help='only this one')
+    parser.add_argument('--speedups', default='25,50,75,100', help='percents')
+    parser.add_argument('--turns', type=int, default=5,
+                        help='of each speed, when it is made faster for real; 0: not at all')
+    parser.add_argument('-d', '--duration', default='60s', help='of each prediction')
+    parser.add_argument('--word', dest='words', action='append', default=[],
+                        help='another word for wallsample causal')
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    speedups = [float(word) / 100 for word in options.speedups.split(',')]
+    tally = Tally()
+
+    print('%-9s %-13s %3s %8s %22s %22s %6s' % (
+        'program', 'function', '%', 'computed', 'real', 'predicted', 'off by'))
+    for kind in options.kind or UNITS:
+        for function in UNITS[kind]:
+            if options.function not in (None, function):
+                continue
+            real = really(options, kind, function, speedups) if options.turns else {}
+            found = predicted(options, kind, function, speedups) if options.wallsample else {}
+            for speedup in speedups:
+                row(tally, kind, function, speedup, real.get(speedup), found.get(speedup))
+    if tally.cells:
+        print('%d of %d within %g points or covered; off by %.1f in the median, %.1f at most'
+              % (tally.good, tally.cells, NEAR, statistics.median(tally.errors),
+                 max(tally.errors)))
+
+
+if __name__ == '__main__':
+    sys.exit(main())
