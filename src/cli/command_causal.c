@@ -7,6 +7,7 @@
 #include "sample_run.h"
 #include "wallsample/causal_curve.h"
 #include "wallsample/causal_run.h"
+#include "wallsample/guard.h"
 #include "wallsample/progress.h"
 #include "wallsample/progress_coz.h"
 
@@ -32,6 +33,7 @@ struct causal_command {
 	struct profile *profile; /* of the experiments */
 	struct causal_run *experiments;
 	volatile sig_atomic_t stop;
+	size_t counted;          /* addresses of code that want breakpoints */
 	bool warned;             /* that nothing moves */
 	enum sample_status status;
 };
@@ -77,12 +79,13 @@ compile_select(struct causal_command *command, struct error *err)
 }
 
 static int
-check_progress(const struct options *options, struct error *err)
+check_progress(struct causal_command *command, struct error *err)
 {
-	size_t counted = 0;
-	int rc = progress_check(options->progress, options->progress_count, &counted, err);
+	const struct options *options = command->run.options;
+	int rc = progress_check(options->progress, options->progress_count, &command->counted,
+				err);
 
-	if (rc == 0 && counted > 0 && !options->intrusive)
+	if (rc == 0 && command->counted > 0 && !options->intrusive)
 		rc = error_set(err, ERROR_USAGE, "--progress: to count how often code is run takes "
 			       "hardware breakpoints in all threads; --intrusive permits it, and "
 			       "wallsample-causal(1) says what the risk is");
@@ -101,7 +104,7 @@ check_words(struct causal_command *command, struct error *err)
 	if (rc == 0)
 		rc = compile_select(command, err);
 	if (rc == 0)
-		rc = check_progress(options, err);
+		rc = check_progress(command, err);
 	if (rc == 0)
 		rc = output_format_choose(options, &command->run.exporter, err);
 	if (rc == 0 && options->duration_ns != 0 && options->duration_ns <= options->profile_ns)
@@ -409,6 +412,8 @@ experiment(struct causal_command *command, struct error *err)
 	command->profile = profile_create();
 	command->experiments = causal_run_create(&command->result, command->progress,
 						 command->profile, run->symbols, 0);
+	if (command->counted > 0)
+		guard_watch(run->target.process);
 	rc = create_sampler(command, causal_run_control(command->experiments), command->profile,
 			    err);
 	if (rc != 0)
@@ -417,6 +422,7 @@ experiment(struct causal_command *command, struct error *err)
 	begin_sampler(run);
 	run->end = sampler_run(run->sampler, &hooks);
 	end_sampler(run);
+	guard_watch(NULL);
 	status_line_erase(&run->status);
 	causal_run_finish(command->experiments, &run->stats);
 	return 0;
@@ -506,21 +512,37 @@ release(struct causal_command *command)
 		regfree(&command->select_regex);
 }
 
+/* From the words on: of the child, where there are breakpoints. */
+static int
+run_command(void *context)
+{
+	struct causal_command *command = context;
+	struct error err;
+	int rc = measure(command, &err);
+
+	if (rc == 0)
+		return (int)command->status;
+	say_error(&err);
+	return error_exit_status(err.kind);
+}
+
 int
 command_causal(const struct options *options)
 {
 	struct causal_command command = { .select = NULL };
 	struct error err;
-	int rc, status;
+	int status;
 
 	sample_run_init(&command.run, options);
 	causal_result_init(&command.result);
-	rc = check_words(&command, &err);
-	if (rc == 0)
-		rc = measure(&command, &err);
-	status = (int)command.status;
+	if (check_words(&command, &err) != 0)
+		status = -(int)err.kind;
+	else if (command.counted > 0)
+		status = guard_run(run_command, &command, &err);
+	else
+		status = run_command(&command);
 	release(&command);
-	if (rc != 0) {
+	if (status < 0) {
 		say_error(&err);
 		status = error_exit_status(err.kind);
 	}
