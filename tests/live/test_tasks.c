@@ -193,7 +193,8 @@ is_in(const char *text, const char *stack)
 	static const char fault[] = "[waiting];[sleeping outside a system call (page fault)";
 	const char *at = strstr(text, stack);
 
-	return at != NULL && strcmp(at, stack) == 0 && (at == text || begins(text, fault));
+	return at != NULL && strcmp(at, stack) == 0 &&
+	       (at == text || strncmp(text, fault, strlen(fault)) == 0);
 }
 
 /* Of a task that keeps a thread: what could be seen is in this stack, and the time is whole. */
