@@ -7,7 +7,7 @@
  * experiments at 0) errs for all at once. The interval is what lies between the percentiles of
  * 1,000 of these, but not as it is: three experiments drawn from three are too near to each other,
  * by (n - 1) / n in variance, and know nothing of those that were not made, so that of nominal 95 %
- * some 70 % would hold the truth. So each side is stretched until the whole is as wide as Student's
+ * 75 to 88 % held the truth. So each side is stretched until the whole is as wide as Student's
  * distribution asks for, with the deviation of the delta method (curve_fit.c) and its degrees of
  * freedom. From some 20 experiments on hardly anything is left of that, and the bootstrap has the
  * last word: intervals are never made narrower than it says.
