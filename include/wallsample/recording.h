@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "wallsample/causal.h"
 #include "wallsample/error.h"
 #include "wallsample/module.h"
 #include "wallsample/process.h"
@@ -24,7 +25,10 @@
 
 /* "wsdb", in the file's header; and what its tables are. */
 #define RECORDING_APPLICATION_ID 0x77736462
-#define RECORDING_SCHEMA 4
+#define RECORDING_SCHEMA 5
+
+/* Of a causal profile no more are kept, the first ones: more than a day of them. */
+#define RECORDING_EXPERIMENTS_MOST 100000
 
 struct recording_config {
 	int dirfd;               /* folder of the file; kept open by the caller */
@@ -65,6 +69,13 @@ bool recorder_is_overdue(const struct recorder *recorder, uint64_t now_ns);
  */
 int recorder_commit(struct recorder *recorder, const struct sampler_stats *stats,
 		    struct error *err);
+
+/*
+ * What experiments found, once, before recorder_finish; of the profile that was taken before them
+ * the recording is an ordinary one.
+ */
+int recorder_put_causal(struct recorder *recorder, const struct causal_result *result,
+			struct error *err);
 
 /*
  * The end: the rest, and the names of all frames. Afterwards the recording is whole. One with

@@ -39,6 +39,7 @@ struct recording_info {
 	uint64_t size;       /* bytes of the file */
 	uint64_t ticks, span_ns; /* their number, and the time they span */
 	uint64_t modules, threads, frames, stacks, spans, symbols; /* rows */
+	bool causal;         /* it has what experiments found */
 };
 
 const struct recording_info *recording_info(const struct recording *recording);
@@ -120,5 +121,14 @@ struct recording_tick {
 const struct recording_tick *recording_tick(const struct recording *recording, uint64_t n);
 /* Is it among those that the last recording_load wanted? */
 bool recording_tick_wanted(const struct recording *recording, uint64_t n);
+
+/* --- as a causal profile ---------------------------------------------------------------- */
+
+/*
+ * What experiments found, which the caller releases. ERROR_FORMAT when there is none; after an
+ * error the result is empty.
+ */
+int recording_read_causal(struct recording *recording, struct causal_result *out,
+			  struct error *err);
 
 #endif

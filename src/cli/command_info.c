@@ -101,11 +101,40 @@ print_cost(const struct recording_info *info, const struct sampler_stats *stats)
 	       (double)stats->peak_memory / (1 << 20));
 }
 
+static void
+print_causal(const struct causal_result *result)
+{
+	char wall[SAY_TEXT_SIZE], held[SAY_TEXT_SIZE];
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_format(&sb, "%zu candidate%s, %zu experiments in %s, of which %s held",
+			  result->candidate_count, result->candidate_count == 1 ? "" : "s",
+			  result->experiment_count, say_duration(result->wall_ns, wall),
+			  say_duration(result->held_ns, held));
+	for (size_t i = 0; i < result->point_count; i++)
+		strbuf_add_format(&sb, "%s%s", i > 0 ? ", " : "; progress: ",
+				  result->point[i].name);
+	print_text("Causal", sb.data);
+	strbuf_release(&sb);
+}
+
+/* The causal profile, if it has one. */
+static int
+read_causal(struct recording *recording, struct causal_result *result, struct error *err)
+{
+	causal_result_init(result);
+	if (!recording_info(recording)->causal)
+		return 0;
+	return recording_read_causal(recording, result, err);
+}
+
 static int
 print_file(const char *path, struct error *err)
 {
 	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
 	struct recording_load load = { .stats = stats };
+	struct causal_result causal;
 	struct recording *recording;
 	int rc = recording_open(path, &recording, err);
 
@@ -113,10 +142,15 @@ print_file(const char *path, struct error *err)
 		load.profile = profile_create();
 		load.names = recorded_names_create();
 		rc = recording_load(recording, &load, err);
+		if (rc == 0)
+			rc = read_causal(recording, &causal, err);
 		if (rc == 0) {
 			print_origin(recording_info(recording));
 			print_amounts(recording_info(recording), stats);
 			print_cost(recording_info(recording), stats);
+			if (recording_info(recording)->causal)
+				print_causal(&causal);
+			causal_result_release(&causal);
 		}
 		recorded_names_free(load.names);
 		profile_free(load.profile);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_keys.h - how experiments were made and what they cost, by name: rows of the table causal. */
+/* causal_keys.h - how experiments were made and what they cost, by name: rows of table causal. */
 #ifndef WALLSAMPLE_RECORDING_CAUSAL_KEYS_H
 #define WALLSAMPLE_RECORDING_CAUSAL_KEYS_H
 

@@ -257,6 +257,12 @@ read_counts(struct recording *recording, struct error *err)
 	}
 	if (rc != 0)
 		return rc;
+	rows_begin(&rows, recording, "SELECT key FROM causal LIMIT 1");
+	while (rows_next(&rows))
+		info->causal = true;
+	rc = rows_end(&rows, "table 'causal'", err);
+	if (rc != 0)
+		return rc;
 	/* One by one: count(*) is a single step, which goes round a ring of pages for ever. */
 	rows_begin(&rows, recording, "SELECT frame FROM symbols");
 	while (rows_next(&rows))

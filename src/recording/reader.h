@@ -7,6 +7,7 @@
  * reader_ticks.c  ticks, and the share of a span that is wanted
  * reader_names.c  names of frames
  * reader_cost.c   what it cost
+ * reader_causal.c what experiments found
  * reader_spans.c  the timeline
  */
 #ifndef WALLSAMPLE_READER_H
@@ -88,7 +89,10 @@ bool rows_next(struct rows *rows);
 /* The same for rows whose first column is an id: it goes up from 0, below `limit`. */
 bool rows_next_id(struct rows *rows, int64_t limit, int64_t *id);
 int64_t rows_number(struct rows *rows, int column, int64_t least, int64_t most);
+/* 0 for what is no number, or no finite one. */
 double rows_fraction(struct rows *rows, int column);
+/* The same in a range, outside of which the row is bad. */
+double rows_real(struct rows *rows, int column, double least, double most);
 bool rows_is_null(const struct rows *rows, int column);
 /* Never NULL; cut at a zero byte. Valid until the next row. */
 const char *rows_text(struct rows *rows, int column);

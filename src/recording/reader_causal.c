@@ -77,7 +77,8 @@ read_points(struct recording *recording, struct causal_result *out, struct error
 		enum causal_point_kind kind;
 
 		if (causal_point_kind_from_word(rows_text(&rows, 1), &kind))
-			causal_result_add_point(out, rows_text(&rows, 2), rows_text(&rows, 3), kind);
+			causal_result_add_point(out, rows_text(&rows, 2), rows_text(&rows, 3),
+						kind);
 		else
 			rows.bad = true;
 	}
@@ -144,8 +145,8 @@ read_experiments(struct recording *recording, struct causal_result *out, struct 
 	struct rows rows;
 
 	rows_begin(&rows, recording,
-		   "SELECT n, candidate, speedup, began_ns, wall_ns, held_ns, ticks, chosen, ending "
-		   "FROM causal_experiments ORDER BY n");
+		   "SELECT n, candidate, speedup, began_ns, wall_ns, held_ns, ticks, chosen, "
+		   "ending FROM causal_experiments ORDER BY n");
 	while (next_row(&rows, out->experiment_count, RECORDING_EXPERIMENTS_MOST)) {
 		struct causal_experiment *made = causal_result_add_experiment(out);
 
@@ -199,8 +200,8 @@ recording_read_causal(struct recording *recording, struct causal_result *out, st
 	causal_result_init(out);
 	if (!recording->info.causal)
 		return error_set(err, ERROR_FORMAT,
-				 "%s has no causal profile: wallsample causal -o FILE.wsdb makes one",
-				 recording->path);
+				 "%s has no causal profile: wallsample causal -o FILE.wsdb makes "
+				 "one", recording->path);
 	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(parts); i++)
 		rc = parts[i](recording, out, err);
 	if (rc != 0)

@@ -60,6 +60,19 @@ rows_fraction(struct rows *rows, int column)
 	return isfinite(value) ? value : 0;
 }
 
+double
+rows_real(struct rows *rows, int column, double least, double most)
+{
+	const double value = sqlite3_column_double(rows->query, column);
+	const int type = sqlite3_column_type(rows->query, column);
+
+	/* what is not a number is not in it, either */
+	if ((type == SQLITE_FLOAT || type == SQLITE_INTEGER) && value >= least && value <= most)
+		return value;
+	rows->bad = true;
+	return least;
+}
+
 bool
 rows_is_null(const struct rows *rows, int column)
 {

@@ -261,6 +261,29 @@ name_rows(struct recorder *recorder, void *context)
 /* Whoever reads has all the time that a report takes. */
 #define LAST_WAIT_MS 30000
 
+static int
+causal_rows(struct recorder *recorder, void *context)
+{
+	const struct causal_result *const *result = context;
+
+	return recorder_put_causal_rows(recorder, *result);
+}
+
+int
+recorder_put_causal(struct recorder *recorder, const struct causal_result *result,
+		    struct error *err)
+{
+	int rc = recorder->failed ? 0 : recorder_file_check(recorder, err);
+
+	if (recorder->failed || rc != 0)
+		return rc;
+	sqlite3_busy_timeout(recorder->db, LAST_WAIT_MS);
+	if (transact(recorder, causal_rows, &result) != SQLITE_OK)
+		return fail(recorder, err);
+	recorder_file_settle(recorder);
+	return 0;
+}
+
 int
 recorder_finish(struct recorder *recorder, const struct sampler_stats *stats, enum sampler_end end,
 		struct symbols *symbols, struct error *err)

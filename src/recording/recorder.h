@@ -4,6 +4,7 @@
  * recorder.c       the life of a recording that is being made
  * recorder_file.c  its file: made, locked, watched
  * recorder_rows.c  what is new, as rows
+ * recorder_causal.c what experiments found, as rows
  * spans.c          samples that go on become one
  */
 #ifndef WALLSAMPLE_RECORDER_H
@@ -72,5 +73,8 @@ int recorder_put_news(struct recorder *recorder, const struct sampler_stats *sta
 /* The transaction went well. */
 void recorder_mark_written(struct recorder *recorder, const struct sampler_stats *stats);
 int recorder_put_names(struct recorder *recorder, struct symbols *symbols);
+
+/* --- recorder_causal.c: the same */
+int recorder_put_causal_rows(struct recorder *recorder, const struct causal_result *result);
 
 #endif

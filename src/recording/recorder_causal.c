@@ -37,8 +37,8 @@ put_keys(struct recorder *recorder, const struct causal_result *result)
 	if (rc == SQLITE_OK && result->command != NULL)
 		rc = recorder_put(recorder, TABLE_CAUSAL, "ss", CAUSAL_KEY_COMMAND,
 				  result->command);
-	for (const struct causal_key *key = causal_keys; rc == SQLITE_OK && key->name != NULL; key++)
-		rc = put_key(recorder, key, result);
+	for (size_t i = 0; rc == SQLITE_OK && causal_keys[i].name != NULL; i++)
+		rc = put_key(recorder, &causal_keys[i], result);
 	return rc;
 }
 

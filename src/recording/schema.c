@@ -92,5 +92,15 @@ const char *const recording_views[] = {
 	"FROM blame b JOIN wait_names w ON w.wait = b.wait JOIN threads t ON t.id = b.thread "
 	"LEFT JOIN stacks s ON s.id = b.stack LEFT JOIN frame_names n ON n.frame = s.frame "
 	"GROUP BY w.what, t.id, n.function ORDER BY wall_s DESC, what, tid, function",
+	/* How far the program got with each candidate at each speed-up; at 0 there is none. */
+	"CREATE VIEW causal_rates AS SELECT p.name AS point, c.name AS candidate, "
+	"e.speedup AS speedup, count(*) AS experiments, sum(r.count) AS events, "
+	"sum(e.wall_ns - e.held_ns) / 1e9 AS virtual_s, "
+	"sum(r.count) * 1e9 / sum(e.wall_ns - e.held_ns) AS per_s, "
+	"nullif(sum(r.in_progress_ns), 0) / sum(r.count) / 1e9 AS latency_s "
+	"FROM causal_experiments e JOIN causal_readings r ON r.experiment = e.n "
+	"JOIN causal_points p ON p.n = r.point "
+	"LEFT JOIN causal_candidates c ON c.n = e.candidate AND e.speedup > 0 "
+	"WHERE e.ending = 'whole' GROUP BY p.n, c.n, e.speedup ORDER BY p.n, c.n, e.speedup",
 	NULL,
 };

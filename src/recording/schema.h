@@ -50,7 +50,21 @@
 	X(LOSSES, "losses", "kind TEXT, reason TEXT, count INTEGER, PRIMARY KEY(kind, reason)",  \
 	  "?,?,?", " WITHOUT ROWID")                                                             \
 	X(COST, "cost", "name TEXT PRIMARY KEY, value", "?,?", " WITHOUT ROWID")                 \
-	X(STOPS, "stops", "bucket INTEGER PRIMARY KEY, count INTEGER", "?,?", "")
+	X(STOPS, "stops", "bucket INTEGER PRIMARY KEY, count INTEGER", "?,?", "")                \
+	X(CAUSAL, "causal", "key TEXT PRIMARY KEY, value", "?,?", " WITHOUT ROWID")              \
+	X(CAUSAL_POINTS, "causal_points",                                                        \
+	  "n INTEGER PRIMARY KEY, name TEXT, spec TEXT, kind TEXT", "?,?,?,?", "")               \
+	X(CAUSAL_SPEEDUPS, "causal_speedups", "n INTEGER PRIMARY KEY, speedup REAL", "?,?", "")  \
+	X(CAUSAL_CANDIDATES, "causal_candidates",                                                \
+	  "n INTEGER PRIMARY KEY, name TEXT, module TEXT, file TEXT, line INTEGER, "             \
+	  "share REAL, self_share REAL", "?,?,?,?,?,?,?", "")                                    \
+	X(CAUSAL_EXPERIMENTS, "causal_experiments",                                              \
+	  "n INTEGER PRIMARY KEY, candidate INTEGER, speedup REAL, began_ns INTEGER, "           \
+	  "wall_ns INTEGER, held_ns INTEGER, ticks INTEGER, chosen INTEGER, ending TEXT",        \
+	  "?,?,?,?,?,?,?,?,?", "")                                                               \
+	X(CAUSAL_READINGS, "causal_readings",                                                    \
+	  "experiment INTEGER, point INTEGER, count REAL, in_progress_ns REAL, "                 \
+	  "PRIMARY KEY(experiment, point)", "?,?,?,?", " WITHOUT ROWID")
 
 enum recording_table {
 #define X(id, name, columns, parameters, ending) TABLE_##id,

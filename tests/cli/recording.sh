@@ -102,9 +102,14 @@ expect_status 2
 expect_err 'cannot write to two.wsdb: the file was removed or replaced while it was written'
 alone x.wsdb
 
+# one with experiments
+run info "$SOURCE/tests/fuzz/corpus/recording/causal.wsdb"
+expect_status 0
+expect_in "$out" 'Causal     2 candidates, 16 experiments in 16 s, of which 2 s held; progress: requests'
+
 # no room: the file stays whole
 (
-	ulimit -f 200
+	ulimit -f 260
 	"$WALLSAMPLE" record -r 2000 --max-overhead 100 -p "$pid" -d 20 -o little.wsdb 2>"$err"
 ) && [ -z "$(grep 'cannot write' "$err")" ] && true
 run info little.wsdb

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_recording.c - the bytes are a recording: it is opened, loaded whole and in part, walked. */
+/*
+ * fuzz_recording.c - the bytes are a recording: it is opened, loaded whole and in part, walked, and
+ * curves are made of its experiments.
+ */
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "fuzz.h"
 #include "wallsample/base.h"
+#include "wallsample/causal_curve.h"
 #include "wallsample/chain.h"
 #include "wallsample/recording_read.h"
 
@@ -71,6 +76,27 @@ load(struct recording *recording, const struct recording_selection *selection)
 	free(stats);
 }
 
+static void
+load_causal(struct recording *recording)
+{
+	struct causal_result result;
+	struct causal_curves curves;
+	struct error err;
+
+	if (recording_read_causal(recording, &result, &err) != 0)
+		return;
+	causal_curves_make(&result, 1, &curves);
+	for (size_t i = 0; i < curves.count; i++) {
+		const struct causal_curve *curve = &curves.curve[i];
+
+		if (curve->candidate >= result.candidate_count || !isfinite(curve->slope) ||
+		    !(curve->slope_low <= curve->slope && curve->slope <= curve->slope_high))
+			abort();
+	}
+	causal_curves_release(&curves);
+	causal_result_release(&result);
+}
+
 static bool
 write_file(char *path, const uint8_t *bytes, size_t size)
 {
@@ -97,6 +123,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (write_file(path, bytes, size) && recording_open(path, &recording, &err) == 0) {
 		load(recording, NULL);
 		load(recording, &part);
+		load_causal(recording);
 		recording_close(recording);
 	}
 	(void)unlink(path);

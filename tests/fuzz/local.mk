@@ -36,6 +36,7 @@ tests_fuzz_fuzz_recording_SOURCES = \
 tests_fuzz_fuzz_recording_LDADD = $(WALLSAMPLE_LIBS)
 TESTS += tests/fuzz/recording.sh
 EXTRA_DIST += tests/fuzz/recording.sh \
+	tests/fuzz/corpus/recording/causal.wsdb \
 	tests/fuzz/corpus/recording/idle.wsdb tests/fuzz/corpus/recording/job.wsdb
 
 check_PROGRAMS += tests/fuzz/fuzz_python

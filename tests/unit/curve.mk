@@ -7,3 +7,13 @@ tests_unit_test_causal_curve_SOURCES = tests/unit/test_causal_curve.c tests/unit
 	tests/unit/causal_scene.h
 tests_unit_test_causal_curve_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_causal_curve_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS) -lm
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_recording_causal
+TESTS += tests/unit/test_recording_causal
+endif
+tests_unit_test_recording_causal_SOURCES = tests/unit/test_recording_causal.c \
+	tests/unit/causal_scene.c tests/unit/causal_scene.h \
+	tests/unit/recording_scene.c tests/unit/recording_scene.h
+tests_unit_test_recording_causal_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_recording_causal_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS) -lm
