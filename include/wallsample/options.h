@@ -110,6 +110,7 @@ enum {
 	FOR_DUMP = 32,
 	FOR_CORE = 64, /* of a dump: also of one of a core file */
 	FOR_CAUSAL = 128,
+	FOR_CAUSAL_FILE = 256, /* of that: also of a recording of one */
 	FOR_REPORT_OF_ONE = FOR_RUN | FOR_REPORT,
 	FOR_REPORTS = FOR_REPORT_OF_ONE | FOR_DIFF,
 	FOR_SAMPLING = FOR_RUN | FOR_RECORD,
@@ -117,7 +118,7 @@ enum {
 	FOR_THREADS = FOR_ATTACHING | FOR_REPORT | FOR_CORE, /* those of one process have ids */
 	FOR_STACKS = FOR_REPORTS | FOR_DUMP | FOR_CORE,
 	FOR_OUTPUT = FOR_SAMPLING | FOR_STACKS,
-	FOR_ALL = FOR_OUTPUT | FOR_INFO | FOR_CAUSAL,
+	FOR_ALL = FOR_OUTPUT | FOR_INFO | FOR_CAUSAL | FOR_CAUSAL_FILE,
 };
 
 enum option_type {

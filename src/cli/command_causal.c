@@ -4,15 +4,13 @@
 #include <string.h>
 
 #include "causal_candidates.h"
+#include "loaded.h"
 #include "sample_run.h"
 #include "wallsample/causal_curve.h"
 #include "wallsample/causal_run.h"
 #include "wallsample/guard.h"
 #include "wallsample/progress.h"
 #include "wallsample/progress_coz.h"
-
-/* A profile that is to tell which functions there are. */
-#define PROFILE_HZ 200.0
 
 #define DURATION_NS (300 * NS_PER_SEC)
 
@@ -93,27 +91,62 @@ check_progress(struct causal_command *command, struct error *err)
 }
 
 static int
-check_words(struct causal_command *command, struct error *err)
+check_output(struct causal_command *command, struct error *err)
 {
 	const struct options *options = command->run.options;
 	struct strbuf name;
-	int rc = target_check_usage(options, err);
+	int rc = 0;
 
+	command->run.records = output_is_recording(options->format, options->output);
+	if (!command->run.records)
+		rc = output_format_choose(options, &command->run.exporter, err);
+	else if (options->output == NULL || strcmp(options->output, "-") == 0)
+		rc = error_set(err, ERROR_USAGE, "-o: a recording is a file, not a stream: name "
+			       "one, such as x.wsdb");
+	strbuf_init(&name);
+	if (rc == 0 && options->output != NULL)
+		rc = output_name_expand(options->output, 0, &name, err);
+	strbuf_release(&name);
+	return rc;
+}
+
+/* Of a recording: the experiments have been made. */
+static int
+check_file(struct causal_command *command, struct error *err)
+{
+	const struct options *options = command->run.options;
+	const struct option_row *wrong = option_given_beyond(options, FOR_CAUSAL_FILE);
+
+	if (options->file_count > 1)
+		return error_set(err, ERROR_USAGE, "one recording at a time");
+	if (wrong != NULL)
+		return error_set(err, ERROR_USAGE, "--%s is about experiments, and those of a "
+				 "recording have been made", wrong->name);
+	if (output_is_recording(options->format, options->output))
+		return error_set(err, ERROR_USAGE, "a report is not a recording");
+	return output_format_choose(options, &command->run.exporter, err);
+}
+
+static int
+check_words(struct causal_command *command, struct error *err)
+{
+	const struct options *options = command->run.options;
+	int rc;
+
+	if (options->file_count > 0)
+		return check_file(command, err);
+	rc = target_check_usage(options, err);
 	if (rc == 0)
 		rc = check_unit(command, err);
 	if (rc == 0)
 		rc = compile_select(command, err);
 	if (rc == 0)
 		rc = check_progress(command, err);
-	if (rc == 0)
-		rc = output_format_choose(options, &command->run.exporter, err);
 	if (rc == 0 && options->duration_ns != 0 && options->duration_ns <= options->profile_ns)
 		rc = error_set(err, ERROR_USAGE, "-d: nothing is left for experiments after the "
 			       "profile; --profile-time makes that shorter");
-	strbuf_init(&name);
-	if (rc == 0 && options->output != NULL)
-		rc = output_name_expand(options->output, 0, &name, err);
-	strbuf_release(&name);
+	if (rc == 0)
+		rc = check_output(command, err);
 	return rc;
 }
 
@@ -129,7 +162,7 @@ create_sampler(struct causal_command *command, const struct sampler_control *con
 	const uint64_t rest = all > command->result.profile_ns ?
 				      all - command->result.profile_ns : 1;
 	const struct sampler_config config = {
-		.rate_hz = control == NULL ? PROFILE_HZ :
+		.rate_hz = control == NULL ? options->rate_hz :
 					     (double)NS_PER_SEC / (double)options->tick_ns,
 		.jitter = true,
 		.duration_ns = control == NULL ? options->profile_ns : rest,
@@ -148,9 +181,9 @@ create_sampler(struct causal_command *command, const struct sampler_control *con
 }
 
 static void
-end_sampler(struct sample_run *run)
+end_sampler(struct sample_run *run, struct sampler_stats *stats)
 {
-	run->stats = *sampler_stats(run->sampler);
+	*stats = *sampler_stats(run->sampler);
 	run->log.before = run->log.after = NULL;
 	sampler_free(run->sampler);
 	run->sampler = NULL;
@@ -162,6 +195,14 @@ draw_profile(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t thre
 	struct causal_command *command = context;
 
 	status_line_draw(&command->run.status, elapsed_ns, samples, threads);
+}
+
+static void
+record_profile(void *context, bool held)
+{
+	struct causal_command *command = context;
+
+	record_tick(&command->run, held);
 }
 
 static void
@@ -188,8 +229,10 @@ static int
 take_profile(struct causal_command *command, struct error *err)
 {
 	struct sample_run *run = &command->run;
-	const struct sampler_hooks hooks = { .stop = &signals_stop, .on_progress = draw_profile,
-					     .context = command };
+	const struct sampler_hooks hooks = {
+		.stop = &signals_stop, .on_tick = record_profile, .on_progress = draw_profile,
+		.context = command,
+	};
 	char time[SAY_TEXT_SIZE];
 	int rc = create_sampler(command, NULL, run->profile, err);
 
@@ -202,7 +245,7 @@ take_profile(struct causal_command *command, struct error *err)
 				 !run->target.is_command, run->options->profile_ns);
 	begin_sampler(run);
 	run->end = sampler_run(run->sampler, &hooks);
-	end_sampler(run);
+	end_sampler(run, &run->stats);
 	status_line_erase(&run->status);
 	command->result.profile_ns = run->stats.elapsed_ns;
 	if (run->stats.thread_samples == 0)
@@ -282,7 +325,7 @@ write_report(struct causal_command *command, bool snapshot, struct error *err)
 
 	causal_curves_make(&command->result, CURVES_SEED, &curves);
 	command->status = status_of(&command->result, &curves);
-	if (!run->records || run->exporter != NULL)
+	if (run->exporter != NULL)
 		rc = output_write(&run->output, write_causal, &writing, err);
 	causal_curves_release(&curves);
 	return rc;
@@ -405,6 +448,7 @@ experiment(struct causal_command *command, struct error *err)
 		.on_progress = on_progress,
 		.context = command,
 	};
+	struct sampler_stats stats;
 	int rc;
 
 	set_up_result(command);
@@ -420,11 +464,11 @@ experiment(struct causal_command *command, struct error *err)
 		return rc;
 	status_line_init(&run->status, run->status.on, 0);
 	begin_sampler(run);
-	run->end = sampler_run(run->sampler, &hooks);
-	end_sampler(run);
+	sampler_run(run->sampler, &hooks);
+	end_sampler(run, &stats);
 	guard_watch(NULL);
 	status_line_erase(&run->status);
-	causal_run_finish(command->experiments, &run->stats);
+	causal_run_finish(command->experiments, &stats);
 	return 0;
 }
 
@@ -469,11 +513,13 @@ prepare(struct causal_command *command, struct error *err)
 	sample_raise_descriptor_limit();
 	run->modules = modules_create();
 	run->profile = profile_create();
-	rc = sample_open_output(run, run->target.pid, err);
+	rc = run->records ? record_begin(run, err) : sample_open_output(run, run->target.pid, err);
 	if (rc == 0)
 		rc = target_begin(&run->target, err);
 	if (rc != 0)
 		return rc;
+	if (run->records)
+		recorder_set_process(run->recorder, run->target.process);
 	sample_open_names(run);
 	return 0;
 }
@@ -497,6 +543,30 @@ measure(struct causal_command *command, struct error *err)
 		rc = experiment(command, err);
 	if (rc == 0)
 		rc = write_report(command, false, err);
+	if (rc == 0 && run->records)
+		rc = recorder_put_causal(run->recorder, &command->result, err);
+	if (rc == 0 && run->records)
+		rc = record_end(run, true, err);
+	return rc;
+}
+
+static int
+report_file(struct causal_command *command, struct error *err)
+{
+	struct sample_run *run = &command->run;
+	const struct options *options = run->options;
+	struct loaded loaded;
+	int rc = loaded_init(&loaded, options, options->files, 1, &run->log, err);
+
+	if (rc == 0)
+		rc = recording_read_causal(loaded.recording[0], &command->result, err);
+	if (rc == 0)
+		rc = sample_open_output(run, command->result.pid, err);
+	if (rc == 0) {
+		run->note = loaded.note.data;
+		rc = write_report(command, false, err);
+	}
+	loaded_release(&loaded);
 	return rc;
 }
 
@@ -518,8 +588,12 @@ run_command(void *context)
 {
 	struct causal_command *command = context;
 	struct error err;
-	int rc = measure(command, &err);
+	int rc;
 
+	if (command->run.options->file_count > 0)
+		rc = report_file(command, &err);
+	else
+		rc = measure(command, &err);
 	if (rc == 0)
 		return (int)command->status;
 	say_error(&err);

@@ -38,14 +38,14 @@ const struct option_row option_table[] = {
 	  .type = OPTION_FLAG, FIELD(no_jitter),
 	  .help = "sample at even times; else intervals are random, so that periodic work is "
 		  "not always met at the same point" },
-	{ .name = "output", .commands = FOR_OUTPUT | FOR_CAUSAL,
+	{ .name = "output", .commands = FOR_OUTPUT | FOR_CAUSAL | FOR_CAUSAL_FILE,
 	  .letter = 'o', .argument = "FILE", .type = OPTION_TEXT, FIELD(output),
 	  .help = "write there, - is stdout; in the name %p is the process id, %h the host, %t "
 		  "the time, %{ENV} an environment variable, %% a percent sign" },
-	{ .name = "format", .commands = FOR_OUTPUT | FOR_CAUSAL,
+	{ .name = "format", .commands = FOR_OUTPUT | FOR_CAUSAL | FOR_CAUSAL_FILE,
 	  .letter = 'f', .argument = "F", .type = OPTION_TEXT, FIELD(format),
 	  .help = "what to write, see below; without it by the ending of FILE, else text" },
-	{ .name = "limit", .commands = FOR_REPORTS | FOR_CAUSAL,
+	{ .name = "limit", .commands = FOR_REPORTS | FOR_CAUSAL | FOR_CAUSAL_FILE,
 	  .letter = 'n', .argument = "N", .type = OPTION_NUMBER, FIELD(limit),
 	  .min = 1, .max = 1000000000, .unit = "rows",
 	  .help = "rows of a table (default 20; 8 for each thread where threads are kept apart)" },
