@@ -41,6 +41,29 @@ struct symbol_named {
 size_t symbol_lookup(struct symbols *symbols, const struct module *module, const char *name,
 		     const char *file, struct symbol_named *out, size_t most);
 
+/*
+ * The same of copies of a function that were inlined into others, by DWARF: where they begin,
+ * ascending, each address once.
+ */
+size_t symbol_lookup_inlined(struct symbols *symbols, const struct module *module,
+			     const char *name, uint64_t *vaddr, size_t most);
+
+/* Code of a line. */
+#define SYMBOL_LINE_MOST 64
+
+struct symbol_line {
+	uint64_t vaddr[SYMBOL_LINE_MOST]; /* beginnings of statements, ascending, each once */
+	size_t count;
+	bool file_known;        /* there is code of that file in the module */
+	bool lines_known;       /* it has DWARF with lines at all */
+	uint32_t before, after; /* the nearest lines of that file that have code; 0: none */
+};
+
+/* Adds the code of a line to *out, which is zeroed before the first module. `file` is the end of
+ * its path: "server.c", "net/server.c". */
+void symbol_lookup_line(struct symbols *symbols, const struct module *module, const char *file,
+			uint32_t line, struct symbol_line *out);
+
 /* Names that look like one that was not found, the most similar first. */
 #define SYMBOL_SIMILAR_MOST 4
 

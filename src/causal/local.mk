@@ -9,6 +9,7 @@ libwallsample_a_SOURCES += \
 	src/causal/progress_coz_points.c src/causal/progress_coz_points.h \
 	src/causal/progress_explain.c \
 	src/causal/progress_io.c \
+	src/causal/progress_line.c \
 	src/causal/progress_open.c \
 	src/causal/progress_parts.h \
 	src/causal/progress_place.c src/causal/progress_place.h \

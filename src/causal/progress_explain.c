@@ -80,8 +80,8 @@ explain_counted(const struct progress_counter *counter, struct strbuf *out)
 		strbuf_add_foreign(out, counter->place.note);
 		strbuf_add_text(out, ")");
 	}
-	strbuf_add_format(out, ", which was run %" PRIu64 " times since it is counted: it may be "
-			  "inlined elsewhere, or there is no work for it now", counter->total);
+	strbuf_add_format(out, ", which was run %" PRIu64 " times since it is counted: is it what "
+			  "the program does now, and is there work for it?", counter->total);
 }
 
 static void
@@ -98,7 +98,8 @@ explain_counter(const struct progress *progress, const struct progress_counter *
 		explain_coz(progress, counter, out);
 	else if (progress_source_is_counted(counter->source))
 		explain_counted(counter, out);
-	strbuf_add_text(out, ".");
+	if (out->data[out->length - 1] != '?')
+		strbuf_add_text(out, ".");
 }
 
 void

@@ -15,6 +15,7 @@
 #define FOUND_MOST 16
 /* So many are told. */
 #define TOLD_MOST 4
+#define INLINED_MOST 1000
 
 /* --- images ------------------------------------------------------------------------ */
 
@@ -216,9 +217,50 @@ explain_missing(struct strbuf *out, const struct finder *finder)
 	if (!any_symbols(finder))
 		strbuf_add_text(out, ". It has no symbols at all: debug files (--debug-dir, "
 				"--debuginfod) may have them");
-	else if (finder->source->kind == PROGRESS_FUNC)
-		strbuf_add_text(out, ". It may have been inlined everywhere: "
-				"line:FILE:N counts a line");
+}
+
+/* In how many places it was inlined into others. */
+static size_t
+count_inlined(const struct finder *finder, const struct progress_image *only)
+{
+	uint64_t vaddr[INLINED_MOST];
+	size_t count = 0;
+
+	for (size_t i = 0; i < finder->images->count && count == 0; i++) {
+		const struct progress_image *image = &finder->images->image[i];
+
+		if (only == NULL ? is_asked(finder, image) : image->module == only->module)
+			count = symbol_lookup_inlined(finder->symbols, image->module,
+						      finder->source->name, vaddr,
+						      ARRAY_SIZE(vaddr));
+	}
+	return count;
+}
+
+static void
+add_count(struct strbuf *out, size_t count)
+{
+	if (count == INLINED_MOST)
+		strbuf_add_format(out, "%zu or more places", count);
+	else
+		strbuf_add_format(out, count == 1 ? "one place" : "%zu places", count);
+}
+
+/* A function without code of its own; false: it is not even inlined. */
+static bool
+explain_inlined(struct strbuf *out, const struct finder *finder)
+{
+	const size_t inlined = finder->source->kind == PROGRESS_FUNC && finder->file == NULL ?
+				       count_inlined(finder, NULL) :
+				       0;
+
+	if (inlined == 0)
+		return false;
+	strbuf_add_text(out, "it has no code of its own, it was inlined in ");
+	add_count(out, inlined);
+	strbuf_add_text(out, ", and each of them would need a breakpoint; a line of its caller "
+			"(line:FILE:N) may do");
+	return true;
 }
 
 static int
@@ -239,7 +281,7 @@ refuse_missing(const struct finder *finder, struct error *err)
 		strbuf_add_format(&text, "it is no function that can be counted, but a variable "
 				  "or a choice between functions that is made when the program "
 				  "starts; var:%s reads a variable", source->name);
-	else
+	else if (!explain_inlined(&text, finder))
 		explain_missing(&text, finder);
 	status = error_set(err, ERROR_USAGE, "--progress %s: %s", source->text, text.data);
 	strbuf_release(&text);
@@ -306,6 +348,22 @@ place_variable(const struct finder *finder, struct progress_place *out, struct e
 	return 0;
 }
 
+/* What is not counted of it. */
+static void
+note_inlined(const struct finder *finder, struct progress_place *out)
+{
+	const size_t inlined = count_inlined(finder, finder->found[0].image);
+	struct strbuf note;
+
+	if (inlined == 0)
+		return;
+	strbuf_init(&note);
+	strbuf_add_text(&note, "it was also inlined in ");
+	add_count(&note, inlined);
+	strbuf_add_text(&note, ", where it is not counted");
+	out->note = note.data;
+}
+
 static int
 find_symbol(struct finder *finder, struct progress_place *out, struct error *err)
 {
@@ -320,7 +378,10 @@ find_symbol(struct finder *finder, struct progress_place *out, struct error *err
 		.address = found->named.vaddr + found->image->bias,
 		.module = found->image->module->name,
 	};
-	return finder->source->kind == PROGRESS_VAR ? place_variable(finder, out, err) : 0;
+	if (finder->source->kind == PROGRESS_VAR)
+		return place_variable(finder, out, err);
+	note_inlined(finder, out);
+	return 0;
 }
 
 int
@@ -332,8 +393,7 @@ progress_place_find(const struct progress_images *images, struct symbols *symbol
 
 	*out = (struct progress_place){ .module = "" };
 	if (source->kind == PROGRESS_LINE)
-		return error_set(err, ERROR_USAGE, "--progress %s: this kind of point cannot be "
-				 "found yet", source->text);
+		return progress_line_find(images, symbols, source, out, err);
 	if (source->name != NULL)
 		return find_symbol(&finder, out, err);
 	out->address = source->number;

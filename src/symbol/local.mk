@@ -16,6 +16,8 @@ libwallsample_a_SOURCES += \
 	src/symbol/debug_file_split.c \
 	src/symbol/debug_info.c \
 	src/symbol/debuginfod.h \
+	src/symbol/dwarf_each.c \
+	src/symbol/dwarf_each.h \
 	src/symbol/dwarf_form.c \
 	src/symbol/dwarf_form.h \
 	src/symbol/dwarf_lines.c \
@@ -41,6 +43,8 @@ libwallsample_a_SOURCES += \
 	src/symbol/dwp_index.c \
 	src/symbol/dwp_index.h \
 	src/symbol/go_names.c src/symbol/go_names.h \
+	src/symbol/inlined_lookup.c \
+	src/symbol/line_lookup.c \
 	src/symbol/own_stack.c \
 	src/symbol/own_stack.h \
 	src/symbol/plt_arch.h \

@@ -216,7 +216,7 @@ tests/live/bin/plusplus: tests/live/targets/plusplus.cc
 
 # Programs that count, for progress points; one with its symbols in a file of their own.
 live_counters = \
-	tests/live/bin/coz_points \
+	tests/live/bin/coded tests/live/bin/coz_points \
 	tests/live/bin/counters tests/live/bin/counters_nopie tests/live/bin/counters_plus \
 	tests/live/bin/counters_stripped
 live_counters_sources = tests/live/targets/counters.c tests/live/targets/counters.h \
@@ -224,7 +224,9 @@ live_counters_sources = tests/live/targets/counters.c tests/live/targets/counter
 check_DATA += $(live_counters)
 CLEANFILES += $(live_counters) tests/live/bin/counters_stripped.debug
 EXTRA_DIST += $(live_counters_sources) tests/live/targets/counters_plus.cc \
-	tests/live/targets/coz_points.c
+	tests/live/targets/coded.c tests/live/targets/coz_points.c
+tests/live/bin/coded: tests/live/targets/coded.c $(live_headers)
+	$(live_one)
 tests/live/bin/coz_points: tests/live/targets/coz_points.c $(live_headers)
 	$(live_one) -ldl
 live_counters_needs = $(live_counters_sources) $(live_headers)

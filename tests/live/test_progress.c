@@ -257,6 +257,100 @@ test_plus(void)
 	end(&points);
 }
 
+/* The number of the line in coded.c that is marked with this word. */
+static unsigned
+marked_line(const char *word)
+{
+	char path[4096], line[256], mark[64];
+	unsigned number = 0, found = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/tests/live/targets/coded.c", getenv("SOURCE"));
+	snprintf(mark, sizeof(mark), "/* LINE %s */", word);
+	file = fopen(path, "r");
+	if (file == NULL)
+		harness_die("%s cannot be read", path);
+	while (found == 0 && fgets(line, sizeof(line), file) != NULL) {
+		number++;
+		if (strstr(line, mark) != NULL)
+			found = number;
+	}
+	fclose(file);
+	return found;
+}
+
+static const char *
+line_spec(const char *word)
+{
+	static char spec[64];
+
+	snprintf(spec, sizeof(spec), "line:targets/coded.c:%u", marked_line(word));
+	return spec;
+}
+
+/* The address that was handed out is code of this function and line. */
+static void
+check_line(struct points *points, const char *word, const char *function)
+{
+	const struct progress_counted *counted;
+	const struct mapping *mapping;
+	struct symbol chain[SYMBOL_CHAIN_MAX];
+	struct symbol_place place;
+	size_t count;
+
+	if (!CHECK(open_one(points, line_spec(word)) == 0, "%s: %s", word, points->error.text))
+		return;
+	CHECK(progress_counted(points->progress, &counted) == 1, "one address");
+	mapping = maps_find(points->maps, counted->address);
+	if (!CHECK(mapping != NULL, "%s: it is code", word))
+		return;
+	place = (struct symbol_place){ .module = mapping->module,
+				       .vaddr = counted->address - mapping->bias };
+	count = symbols_find(points->symbols, &place, chain, SYMBOL_CHAIN_MAX);
+	CHECK(strcmp(chain[count - 1].function, function) == 0, "%s: in %s", word,
+	      chain[count - 1].function);
+	/* Of a loop the code may be mixed with what it does. */
+	CHECK(chain[0].line == marked_line(word) || strcmp(word, "loop") == 0, "%s: line %u", word,
+	      chain[0].line);
+}
+
+static void
+test_code(void)
+{
+	const struct progress_counted *counted;
+	struct points points;
+	uint64_t totals[] = { 5 };
+	struct strbuf text;
+	char line[64];
+
+	harness_case("functions and lines");
+	begin(&points, "coded", NULL);
+	target_tell(&points.target);
+	target_read_line(&points.target, line, sizeof(line));
+	if (CHECK(open_one(&points, "func:function") == 0, "%s", points.error.text)) {
+		CHECK(progress_counted(points.progress, &counted) == 1 &&
+			      counted->address == strtoull(line, NULL, 16) &&
+			      strcmp(counted->spec, "func:function") == 0, "where it is");
+		progress_set_counted(points.progress, totals, 1);
+		CHECK(progress_read(points.progress, points.value) && points.value[0].count == 5,
+		      "what was counted comes back");
+	}
+	strbuf_init(&text);
+	if (CHECK(open_one(&points, "func:both") == 0, "%s", points.error.text)) {
+		progress_explain(points.progress, 0, &text);
+		CHECK(strstr(text.data, "also inlined in one place") != NULL, "%s", text.data);
+	}
+	strbuf_release(&text);
+	check_line(&points, "alone", "looping");
+	check_line(&points, "loop", "looping");
+	check_refused(&points, "func:copied", "inlined in 2 places");
+	check_refused(&points, line_spec("copied"), "2 copies");
+	check_refused(&points, line_spec("nothing"), "no code of its own");
+	check_refused(&points, "line:elsewhere.c:3", "no code of a file elsewhere.c");
+	check_refused(&points, "func:functoin", "similar: function");
+	end(&points);
+}
+
 static void
 begin_preloaded(struct points *points)
 {
@@ -366,6 +460,7 @@ main(void)
 	test_refused();
 	test_target_ends();
 	test_plus();
+	test_code();
 	test_coz_named();
 	test_coz_all();
 	test_coz_nobody();
