@@ -12,8 +12,8 @@
 static void
 explain_variable(const struct progress_counter *counter, struct strbuf *out)
 {
-	strbuf_add_format(out, "is a %u-byte counter at 0x%" PRIx64, counter->size,
-			  counter->place.address);
+	strbuf_add_format(out, "is %s %u-byte counter at 0x%" PRIx64,
+			  counter->size == 8 ? "an" : "a", counter->size, counter->place.address);
 	if (counter->place.module[0] != '\0') {
 		strbuf_add_text(out, " in ");
 		strbuf_add_foreign(out, counter->place.module);
@@ -106,15 +106,15 @@ void
 progress_explain(const struct progress *progress, size_t index, struct strbuf *out)
 {
 	const struct progress_entry *entry = &progress->entry[index];
-	bool any = false;
+	const bool both = entry->words.source_count == 2 &&
+			  (entry->counter[0].total > 0) == (entry->counter[1].total > 0);
 
+	/* Of two, the one that stands still. */
 	for (size_t i = 0; i < entry->words.source_count; i++) {
-		/* Of two, the one that stands still. */
-		if (entry->words.source_count > 1 && entry->counter[i].total > 0)
+		if (!both && entry->counter[i].total > 0 && entry->words.source_count == 2)
 			continue;
-		if (any)
+		if (i > 0 && both)
 			strbuf_add_text(out, " ");
 		explain_counter(progress, &entry->counter[i], out);
-		any = true;
 	}
 }

@@ -118,6 +118,8 @@ open_all(struct progress *progress, const char *const *spec, size_t count, struc
 
 	if (status != 0)
 		return status;
+	/* It may have been started just now, and its libraries have come since. */
+	maps_refresh(progress->maps);
 	progress_images_init(&images, progress->maps);
 	if (count == 0)
 		status = progress_coz_open_all(progress, &images, err);

@@ -152,7 +152,7 @@ test_module_and_address(void)
 	strbuf_init(&text);
 	progress_explain(points.progress, 0, &text);
 	harness_note("%s", text.data);
-	CHECK(strstr(text.data, "var:counters:hits64 is a 8-byte counter at 0x") != NULL &&
+	CHECK(strstr(text.data, "var:counters:hits64 is an 8-byte counter at 0x") != NULL &&
 		      strstr(text.data, "in counters") != NULL, "it says what it is");
 	snprintf(address, sizeof(address), "a=var:%.18s/4",
 		 strstr(text.data, "at 0x") != NULL ? strstr(text.data, "at 0x") + 3 : "");

@@ -7,3 +7,4 @@ include tests/unit/core.mk
 include tests/unit/runtime.mk
 include tests/unit/go.mk
 include tests/unit/python.mk
+include tests/unit/progress.mk
