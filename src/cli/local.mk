@@ -2,6 +2,9 @@ libwallsample_a_SOURCES += \
 	include/wallsample/command.h \
 	src/cli/cli.h \
 	src/cli/causal_candidates.c src/cli/causal_candidates.h \
+	src/cli/causal_command.h \
+	src/cli/causal_phases.c \
+	src/cli/causal_words.c \
 	src/cli/command.c \
 	src/cli/command_causal.c \
 	src/cli/command_diff.c \

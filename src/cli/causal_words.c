@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* causal_words.c - what can be wrong with the words of wallsample causal. */
+#include <string.h>
+
+#include "causal_command.h"
+
+static int
+check_unit(struct causal_command *command, struct error *err)
+{
+	switch (command->run.options->by) {
+	case VIEW_BY_FUNCTION:
+		command->result.unit = CAUSAL_BY_FUNCTION;
+		return 0;
+	case VIEW_BY_LINE:
+		command->result.unit = CAUSAL_BY_LINE;
+		return 0;
+	case VIEW_BY_MODULE:
+		command->result.unit = CAUSAL_BY_MODULE;
+		return 0;
+	default:
+		return error_set(err, ERROR_USAGE, "--by: what can be made faster is a function, "
+				 "a line or a module");
+	}
+}
+
+static int
+compile_select(struct causal_command *command, struct error *err)
+{
+	const char *text = command->run.options->select;
+	char why[256];
+	int rc;
+
+	if (text == NULL)
+		return 0;
+	rc = regcomp(&command->select_regex, text, REG_EXTENDED | REG_NOSUB);
+	if (rc == 0) {
+		command->select = &command->select_regex;
+		return 0;
+	}
+	regerror(rc, &command->select_regex, why, sizeof(why));
+	return error_set(err, ERROR_USAGE, "--select: '%s' is not a regular expression: %s", text,
+			 why);
+}
+
+static int
+check_progress(struct causal_command *command, struct error *err)
+{
+	const struct options *options = command->run.options;
+	int rc = progress_check(options->progress, options->progress_count, &command->counted,
+				err);
+
+	if (rc == 0 && command->counted > 0 && !options->intrusive)
+		rc = error_set(err, ERROR_USAGE, "--progress: to count how often code is run takes "
+			       "hardware breakpoints in all threads; --intrusive permits it, and "
+			       "wallsample-causal(1) says what the risk is");
+	return rc;
+}
+
+static int
+check_output(struct causal_command *command, struct error *err)
+{
+	const struct options *options = command->run.options;
+	struct strbuf name;
+	int rc = 0;
+
+	command->run.records = output_is_recording(options->format, options->output);
+	if (!command->run.records)
+		rc = output_format_choose(options, &command->run.exporter, err);
+	else if (options->output == NULL || strcmp(options->output, "-") == 0)
+		rc = error_set(err, ERROR_USAGE, "-o: a recording is a file, not a stream: name "
+			       "one, such as x.wsdb");
+	strbuf_init(&name);
+	if (rc == 0 && options->output != NULL)
+		rc = output_name_expand(options->output, 0, &name, err);
+	strbuf_release(&name);
+	return rc;
+}
+
+/* Of a recording: the experiments have been made. */
+static int
+check_file(struct causal_command *command, struct error *err)
+{
+	const struct options *options = command->run.options;
+	const struct option_row *wrong = option_given_beyond(options, FOR_CAUSAL_FILE);
+
+	if (options->file_count > 1)
+		return error_set(err, ERROR_USAGE, "one recording at a time");
+	if (wrong != NULL)
+		return error_set(err, ERROR_USAGE, "--%s is about experiments, and those of a "
+				 "recording have been made", wrong->name);
+	if (output_is_recording(options->format, options->output))
+		return error_set(err, ERROR_USAGE, "a report is not a recording");
+	return output_format_choose(options, &command->run.exporter, err);
+}
+
+int
+causal_check_words(struct causal_command *command, struct error *err)
+{
+	const struct options *options = command->run.options;
+	int rc;
+
+	if (options->file_count > 0)
+		return check_file(command, err);
+	rc = target_check_usage(options, err);
+	if (rc == 0)
+		rc = check_unit(command, err);
+	if (rc == 0)
+		rc = compile_select(command, err);
+	if (rc == 0)
+		rc = check_progress(command, err);
+	if (rc == 0 && options->duration_ns != 0 && options->duration_ns <= options->profile_ns)
+		rc = error_set(err, ERROR_USAGE, "-d: nothing is left for experiments after the "
+			       "profile; --profile-time makes that shorter");
+	if (rc == 0)
+		rc = check_output(command, err);
+	return rc;
+}
+
