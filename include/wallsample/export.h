@@ -95,6 +95,7 @@ struct exporter {
 	void (*write_dump)(const struct export_input *input, FILE *out);
 	/* Of causal profiles; or NULL. A format of nothing else has no `write`. */
 	void (*write_causal)(const struct causal_input *input, FILE *out);
+	const char *causal_help; /* of that, if `help` says something else; else NULL */
 };
 
 /* The registry, ended by NULL. */

@@ -74,11 +74,13 @@ print_commands(FILE *out)
 }
 
 static void
-print_format(FILE *out, const struct exporter *exporter, bool of_diff)
+print_format(FILE *out, const struct exporter *exporter, const struct command *command)
 {
-	const bool other = of_diff && exporter->diff_help != NULL;
+	const char *other = command->bit == FOR_DIFF   ? exporter->diff_help :
+			    command->bit == FOR_CAUSAL ? exporter->causal_help :
+							 NULL;
 
-	print_item(out, exporter->name, other ? exporter->diff_help : exporter->help);
+	print_item(out, exporter->name, other != NULL ? other : exporter->help);
 }
 
 void
@@ -91,12 +93,12 @@ help_print(const struct command *command, FILE *out)
 			print_option(out, row);
 	if (command == commands)
 		print_commands(out);
-	if (command->bit & FOR_STACKS) {
+	if (command->bit & (FOR_STACKS | FOR_CAUSAL)) {
 		fputs("\nFormats:\n", out);
 		for (size_t i = 0; exporters[i] != NULL; i++)
 			if (output_format_fits(exporters[i], command))
-				print_format(out, exporters[i], command->bit == FOR_DIFF);
-		if (command->bit & FOR_SAMPLING)
+				print_format(out, exporters[i], command);
+		if (command->bit & (FOR_SAMPLING | FOR_CAUSAL))
 			print_item(out, "wsdb", "a recording, for wallsample report");
 	}
 	fputs(command->examples, out);

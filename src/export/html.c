@@ -127,5 +127,6 @@ const struct exporter exporter_html = {
 	.write = html_write,
 	.write_diff = html_write_diff,
 	.write_causal = html_write_causal,
+	.causal_help = "the report as one page for a browser, with the curves",
 	.diff_help = "the report as one page for a browser",
 };

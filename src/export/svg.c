@@ -390,4 +390,5 @@ const struct exporter exporter_svg = {
 	.noun = "flame graph",
 	.write = svg_write,
 	.write_causal = svg_write_causal,
+	.causal_help = "the curves as one picture",
 };
