@@ -20,9 +20,11 @@ has() {
 
 if command -v pdflatex >/dev/null 2>&1; then
 	read=1
-	(cd "$dir" && timeout 100 pdflatex -no-shell-escape -interaction=nonstopmode -halt-on-error \
-		"$replay/report.tex" >latex.log 2>&1) ||
-		complain "pdflatex: $(grep -a -A 3 '^!' "$dir/latex.log")"
+	for document in report causal; do
+		(cd "$dir" && timeout 100 pdflatex -no-shell-escape -interaction=nonstopmode \
+			-halt-on-error "$replay/$document.tex" >latex.log 2>&1) ||
+			complain "pdflatex: $(grep -a -A 3 '^!' "$dir/latex.log")"
+	done
 	if command -v pdftotext >/dev/null 2>&1 && [ -f "$dir/report.pdf" ]; then
 		pdftotext -layout "$dir/report.pdf" "$dir/pdf.txt"
 		has "$dir/pdf.txt" '[U+65E5][U+672C][U+8A9E]_é' # which its fonts do not have
@@ -35,6 +37,8 @@ fi
 if command -v groff >/dev/null 2>&1; then
 	read=1
 	timeout 60 groff -ww -man -Tutf8 -k -P-c "$replay/report.man" >"$dir/man.txt" 2>"$dir/man.err" ||
+		complain groff failed
+	timeout 60 groff -ww -man -Tutf8 -k -z "$replay/causal.man" 2>>"$dir/man.err" ||
 		complain groff failed
 	[ ! -s "$dir/man.err" ] || complain "groff: $(cat "$dir/man.err")"
 	sed -i 's/.\x08//g' "$dir/man.txt"

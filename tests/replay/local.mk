@@ -1,5 +1,6 @@
 # Other programs read the golden files: see tests/README.
 replay_tests = \
+	tests/replay/causal.sh \
 	tests/replay/chrome.sh \
 	tests/replay/documents.sh \
 	tests/replay/exports.sh \
