@@ -91,16 +91,16 @@ struct causal_candidate {
 /* Of one progress point in one experiment. */
 struct causal_reading {
 	double count;             /* events; of LATENCY those that ended */
-	double in_progress_ns;    /* LATENCY: sum over wall_ns - held_ns of how many were in progress;
-				   * else 0 */
+	double in_progress_ns;    /* LATENCY: sum over wall_ns - held_ns of how many were in
+				   * progress; else 0 */
 };
 
 struct causal_experiment {
 	uint32_t candidate;
 	double speedup;           /* in [0, 1]; 0: nobody was held, to compare with */
 	uint64_t began_ns;        /* since the experiments began */
-	/* held_ns has the moments in which all stood still to be looked at, too, so that it is not 0
-	 * at a speed-up of 0. It is less than wall_ns, but of one that is not WHOLE. */
+	/* held_ns has the moments in which all stood still to be looked at, too, so that it is not
+	 * 0 at a speed-up of 0. It is less than wall_ns, but of one that is not WHOLE. */
 	uint64_t wall_ns, held_ns;
 	uint64_t ticks, chosen;   /* looks at the threads; those that found the candidate running */
 	enum causal_end end;
@@ -134,7 +134,7 @@ struct causal_result {
 	uint64_t profile_ns;      /* length of the profile before them; 0: there was none */
 	uint64_t stops;           /* of threads */
 	uint64_t late_ticks;      /* looks that came later than half a tick */
-	uint64_t unheld;          /* threads that were to be held and could not be stopped in time */
+	uint64_t unheld;          /* threads that ran, and could not be stopped in time */
 	double runnable;          /* mean number of runnable threads at a look */
 	unsigned cpus;            /* that the target may use; 0: not known */
 	uint64_t own_cpu_ns;      /* CPU time of wallsample's own */

@@ -45,40 +45,8 @@
 #include "wallsample/profile.h"
 #include "wallsample/runtime.h"
 #include "wallsample/runtime_tasks.h"
+#include "wallsample/sampler_control.h"
 #include "wallsample/unwind.h"
-
-/* A thread that ran at a tick and stands still now. */
-struct sampler_caught {
-	pid_t tid;
-	uint32_t stack; /* of the profile */
-	bool goes_on;   /* at once: `decide` says so */
-};
-
-/*
- * Somebody who has threads held for longer than it takes to look at them: virtual speed-ups. At
- * each tick all that run are stopped and stand still until their stacks are walked. Those that are
- * held from the last tick on are not among them: they still are where they were.
- */
-struct sampler_control {
-	/*
-	 * Says of each whether it goes on, and for which part of the time to the next tick, from
-	 * 0 to 1, the others are held; at 1 until the tick after this has decided. `standing_ns`:
-	 * for so long has this tick had them standing still. To be quick about it.
-	 */
-	double (*decide)(void *context, struct sampler_caught *caught, size_t count,
-			 size_t held_before, uint64_t standing_ns);
-	/* That time is over, or something else has let all go: they were held for so long since
-	 * `decide`, or would have been, if there was nobody to hold. Called once a tick with a
-	 * part above 0. */
-	void (*released)(void *context, uint64_t held_ns);
-	void *context;
-	/* Code whose runs are counted meanwhile by breakpoints (tracer_count.h), at most
-	 * TRACER_COUNT_MOST; before `decide`, `counted` is told the totals. */
-	const uint64_t *address;
-	size_t addresses;
-	void (*counted)(void *context, const uint64_t *total, size_t count);
-	double spread;  /* ticks are this part of the mean around it, evenly */
-};
 
 /* Values that the command hands down. */
 struct sampler_config {

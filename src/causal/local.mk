@@ -1,5 +1,5 @@
 libwallsample_a_SOURCES += \
-	src/causal/causal.c \
+	src/causal/causal_result.c \
 	src/causal/causal_run.c \
 	src/causal/curve.c src/causal/curve_fit.c src/causal/curve_fit.h \
 	src/causal/match.c src/causal/match.h \

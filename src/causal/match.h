@@ -12,8 +12,8 @@ struct match {
 	const struct causal_result *result;
 	const struct profile *profile;
 	struct symbols *symbols;
-	/* By number of the profile's frame: bit n of `mask` is candidate n; `inner` of its innermost
-	 * function alone. */
+	/* By number of the profile's frame: bit n of `mask` is candidate n; `inner` of its
+	 * innermost function alone. */
 	struct match_frame {
 		uint64_t mask, inner;
 		bool known, asked;

@@ -88,7 +88,8 @@ refuse_missing(const struct line_finder *finder, struct error *err)
 
 	if (!line->lines_known)
 		return error_set(err, ERROR_USAGE, "--progress %s: nothing is known of the lines "
-				 "of the program's code: it has to be compiled with -g, or its debug "
+				 "of the program's code: it has to be compiled with -g, or its "
+				 "debug "
 				 "files be there (--debug-dir, --debuginfod)", source->text);
 	if (!line->file_known)
 		return error_set(err, ERROR_USAGE, "--progress %s: no code of a file %s is known; "
@@ -117,7 +118,8 @@ refuse_copies(const struct line_finder *finder, struct error *err)
 	if (finder->copies > TOLD_MOST)
 		strbuf_add_text(&text, "; …");
 	status = error_set(err, ERROR_USAGE, "--progress %s: the compiler has made %zu copies of "
-			   "it, of which only one could be counted: %s. A line of the caller may do, "
+			   "it, of which only one could be counted: %s. A line of the caller may "
+			   "do, "
 			   "or a function that is not inlined (func:)", finder->source->text,
 			   finder->copies, text.data);
 	strbuf_release(&text);

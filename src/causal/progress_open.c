@@ -32,7 +32,7 @@ refuse_memory(const struct progress *progress, const struct progress_counter *co
 
 	if (number == EPERM)
 		return error_set(err, ERROR_NOT_PERMITTED, "--progress %s: the memory of process "
-				 "%d may not be read: that needs what ptrace(2) needs",
+				 "%d may not be read: that needs the rights of a debugger",
 				 counter->source->text, (int)progress->process->pid);
 	if (number == ESRCH)
 		return error_set(err, ERROR_NO_PROCESS, "process %d has gone",

@@ -22,7 +22,7 @@ struct causal_command {
 	enum sample_status status;
 };
 
-/* --- causal_words.c: what can be wrong before anything is touched */
+/* --- causal_check.c: what can be wrong before anything is touched */
 int causal_check_words(struct causal_command *command, struct error *err);
 
 /* --- causal_phases.c */

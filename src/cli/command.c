@@ -111,10 +111,10 @@ const struct command commands[] = {
 		   "       wallsample causal [OPTIONS] FILE.wsdb\n"
 		   "\n"
 		   "Finds out by experiment what a running program would gain if some code were\n"
-		   "faster. While a thread is in that code the others that run are held for a part\n"
-		   "of the time, which has the effect on them that a faster code would have; the\n"
-		   "program's own progress is measured meanwhile. No thread is held for longer than\n"
-		   "a few milliseconds at a time but at a speed-up of 100 %.\n",
+		   "faster. While a thread is in that code the others that run are held for a\n"
+		   "part of the time, which has the effect on them that faster code would have;\n"
+		   "the program's own progress is measured meanwhile. No thread is held for longer\n"
+		   "than a few milliseconds at a time but at a speed-up of 100 %.\n",
 	  .examples =
 		  "\n"
 		  "Examples:\n"

@@ -4,7 +4,7 @@ libwallsample_a_SOURCES += \
 	src/cli/causal_candidates.c src/cli/causal_candidates.h \
 	src/cli/causal_command.h \
 	src/cli/causal_phases.c \
-	src/cli/causal_words.c \
+	src/cli/causal_check.c \
 	src/cli/command.c \
 	src/cli/command_causal.c \
 	src/cli/command_diff.c \
@@ -23,7 +23,7 @@ libwallsample_a_SOURCES += \
 	src/cli/output.c \
 	src/cli/output_folder.c \
 	src/cli/output_name.c \
-	src/cli/status_line.c \
+	src/cli/status_line.c src/cli/status_line.h \
 	src/cli/sample_exit.c \
 	src/cli/sample_part.c \
 	src/cli/sample_record.c \

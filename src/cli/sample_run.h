@@ -6,6 +6,7 @@
 #define WALLSAMPLE_SAMPLE_RUN_H
 
 #include "cli.h"
+#include "status_line.h"
 #include "wallsample/recording_read.h"
 #include "wallsample/view.h"
 

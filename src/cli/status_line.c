@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "status_line.h"
 
 void
 status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns)

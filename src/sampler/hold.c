@@ -22,8 +22,8 @@ hold_is_wanted(const struct sampler *sampler)
 }
 
 /*
- * A tick comes when it is due, then has to wake, and to look at everybody, until it stops the first:
- * 2 % of 5 ms, by which those who go on would be too well off.
+ * A tick comes when it is due, then has to wake, and to look at everybody, until it stops the
+ * first: 2 % of 5 ms, for which those who are held would go free.
  */
 static void
 learn_lag(struct sampler *sampler)

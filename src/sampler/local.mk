@@ -21,5 +21,6 @@ libwallsample_a_SOURCES += \
 	src/sampler/task_held.c src/sampler/task_sample.c src/sampler/task_stack.c \
 	src/sampler/tasks.c src/sampler/tasks.h \
 	src/sampler/threads.c \
+	src/sampler/tracked.h \
 	src/sampler/thread_tasks.c \
 	src/sampler/thread_wait.c src/sampler/thread_wait.h src/sampler/thread_wait_object.c

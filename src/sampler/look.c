@@ -270,6 +270,15 @@ look_at_late(struct sampler *sampler, struct tracked *thread)
 	look_settle(sampler, thread, false);
 }
 
+/* It stands where it did, because somebody holds it. */
+static void
+look_at_held(struct sampler *sampler, struct tracked *thread)
+{
+	credit_runnable(sampler, thread, (int64_t)(sampler->tick - thread->last_tick),
+			(int64_t)(sampler->tick_ns - thread->last_ns));
+	look_settle(sampler, thread, false);
+}
+
 void
 look_at(struct sampler *sampler, struct tracked *thread)
 {
@@ -286,8 +295,7 @@ look_at(struct sampler *sampler, struct tracked *thread)
 		return;
 	}
 	if (thread->held) {
-		credit_runnable(sampler, thread, ticks, time_ns);
-		look_settle(sampler, thread, false);
+		look_at_held(sampler, thread);
 		return;
 	}
 	look = watch_read_sched(&thread->watch, sampler->process, &sched);

@@ -10,7 +10,7 @@
  * charge.c   the real time of a tick
  * thread_wait.c what sleepers wait for (thread_wait_object.c), crowds.c how many, deadlock.c rings
  * thread_tasks.c user-space tasks
- * tasks.c    tasks that runtimes schedule, task_sample.c their samples, task_stack.c call chains
+ * tasks.c    tasks that runtimes schedule; task_sample.c, task_stack.c
  * stack.c    from a call chain to an interned stack (stack_state.h)
  */
 #ifndef WALLSAMPLE_SAMPLER_STATE_H
@@ -24,57 +24,11 @@
 #include "stack_state.h"
 #include "tasks.h"
 #include "thread_wait.h"
+#include "tracked.h"
 #include "wallsample/resident.h"
-#include "wallsample/runtime.h"
 #include "wallsample/sampler.h"
 #include "wallsample/table.h"
 #include "wallsample/tracer.h"
-
-/* Stack bytes that are copied of a thread not seen before, and at least of any. */
-#define STACK_FIRST ((size_t)16 << 10)
-#define STACK_LEAST ((size_t)8 << 10)
-/* What is copied beyond what the last walk needed. */
-#define STACK_MARGIN ((size_t)4 << 10)
-/* One thread of the target. */
-struct tracked {
-	struct watch watch;
-	uint64_t start_time;
-	bool gone;              /* its files say ESRCH: to be forgotten */
-	bool held;              /* since an earlier tick: see hold.c */
-	bool untouchable;       /* a stop told nothing (32-bit code): it gets no other */
-	bool tasks_read;        /* those that it runs: they are read once */
-	bool selected;          /* wanted by the user: captured, not only counted */
-	uint32_t profile_thread;
-	bool shared;            /* with other threads of the same name */
-	char name[64];
-	uint32_t captures;      /* how often its stack was taken: when to ask for its name */
-
-	/* When it is looked at. */
-	uint32_t next_tick;     /* at this tick */
-	uint32_t period;        /* 1/period was the chance of a look at each tick since the last */
-	bool backed_off;        /* it was that long because the thread slept */
-	uint32_t last_tick;     /* of the last look */
-	uint64_t last_ns;       /* tick_ns of that tick */
-	uint32_t since_tick;    /* first look of the present sleep */
-	uint32_t held_tick;     /* when somebody last waited for what it had; 0: nobody did */
-
-	/* What the last look saw. */
-	bool seen;              /* there was one: the fields below say something */
-	bool asleep;            /* and it has not run since while sched.switches stays */
-	struct sched sched;
-	enum run_state state;
-	long syscall;
-	uint32_t stack;         /* in the profile */
-	uint64_t sp, pc;        /* of the sleep */
-	struct thread_wait wait;
-	enum gil gil;
-	uint32_t task;          /* in the profile: the one that it ran; THREAD_NONE: none */
-
-	size_t stack_need;      /* bytes to copy */
-	/* It was asked to stop, and has not yet: see late.c. */
-	struct pending *late;
-	struct regs *memo;      /* as a stop has found them, for sleeps at the same sp and pc */
-};
 
 struct sampler {
 	const struct process *process;
@@ -107,8 +61,7 @@ struct sampler {
 	double runnable;        /* of the threads that are looked at each tick */
 	double queued;          /* how many of them were seen to wait for a CPU */
 	size_t skipped;         /* threads that were not looked at */
-	double late_ran;        /* of those that are late, the part that ran at their first tick:
-				 * we have taken their CPU */
+	double late_ran;        /* of those that are late, the part whose CPU we have taken */
 	double on_cpu_owed;     /* so many more were on one, at ticks before: see charge.c */
 	unsigned cpus;          /* that the target may use */
 	struct charges charges;

@@ -19,7 +19,7 @@ declare -A folder_of=(
 	[code_ranges]=symbol [debug_info]=symbol [symbol]=symbol [symbol_lookup]=symbol
 	[gil]=runtime [plumbing]=runtime [runtime]=runtime [runtime_tasks]=runtime [task]=runtime
 	[profile]=profile [profile_wait]=profile
-	[core_sample]=sampler [sampler]=sampler
+	[core_sample]=sampler [sampler]=sampler [sampler_control]=sampler
 	[causal]=causal [causal_curve]=causal [causal_run]=causal [progress]=causal [progress_coz]=causal
 	[recording]=recording [recording_read]=recording
 	[diff]=analysis [dump]=analysis [finding]=analysis [gil_table]=analysis [margin]=analysis [result]=analysis [task_groups]=analysis [task_table]=analysis [tree]=analysis [view]=analysis [waiting]=analysis

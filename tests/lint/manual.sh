@@ -22,7 +22,7 @@ awk '
 	{ row = row $0 }
 	/\}/ && row ~ /\.name = "/ {
 		kind = row ~ /\.hidden = true/ ? "hidden" : "shown"
-		if (row ~ /\.commands = FOR_(DUMP|REPORT|DIFF|INFO|RECORD)[ ,]/)
+		if (row ~ /\.commands = FOR_(DUMP|REPORT|DIFF|INFO|RECORD|CAUSAL)[ ,]/)
 			kind = "elsewhere"
 		name = row; sub(/.*\.name = "/, "", name); sub(/".*/, "", name)
 		print "--" name, kind
@@ -61,7 +61,7 @@ while read -r option; do
 done <"$work/help"
 
 # Each command's own page names what its own help names, and describes nothing else.
-for verb in record report dump diff info; do
+for verb in record report dump diff causal info; do
 	"$WALLSAMPLE" $verb --help | sed -nE 's/^ {2,6}(-.*)/\1/p' | sed 's/  .*//' |
 		options_in >"$work/verb_help"
 	[ -s "$work/verb_help" ] || complain "wallsample $verb --help names no options"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal_report_scene.h - what experiments found, made up for exporters: code that helps, that hurts, that
- * does nothing and that is not known yet, some with hostile names.
+ * causal_report_scene.h - what experiments found, made up for exporters: code that helps, that
+ * hurts, that does nothing and that is not known yet, some with hostile names.
  */
 #ifndef UNIT_CAUSAL_REPORT_SCENE_H
 #define UNIT_CAUSAL_REPORT_SCENE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal.c - what experiments found, as it grows. */
+/* causal_result.c - what experiments found, as it grows. */
 #include "wallsample/causal.h"
 
 #include <string.h>

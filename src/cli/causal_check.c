@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_words.c - what can be wrong with the words of wallsample causal. */
+/* causal_check.c - what can be wrong with the words of wallsample causal. */
 #include <string.h>
 
 #include "causal_command.h"
