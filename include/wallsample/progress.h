@@ -7,13 +7,19 @@
  *   var:[MODULE:]SYMBOL[+OFFSET][/SIZE]  an integer in memory, of SIZE bytes (1, 2, 4 or 8; that of
  *                      the symbol if it has one of these, else 8), read without a stop; also
  *                      var:0xADDRESS/SIZE. Static and global variables, C++ names as demangled;
- *                      thread-local ones are refused with a sentence.
- *   coz:NAME           a progress point of coz.h in the program, by its name (progress_coz.h)
+ *                      thread-local ones are refused with a sentence. MODULE is a file that is
+ *                      mapped ("libssl" will do for libssl.so.3), or the source file of a static
+ *                      variable or function; without it the program's own comes first.
+ *   coz:NAME           a progress point of coz.h in the program, by its name (progress_coz.h). One
+ *                      that the program has not come by yet is found when it does; if it then
+ *                      turns out to be COZ_BEGIN and COZ_END its kind becomes LATENCY.
  *   io:FIELD           of /proc/PID/io: rchar, wchar, syscr, syscw, read_bytes, write_bytes
  *   syscalls:read      the same as io:syscr;  syscalls:write  the same as io:syscw
  *   func:[MODULE:]SYMBOL, line:FILE:N    how often this code is run; `counted` below
  *   begin:SPEC,end:SPEC  latency, of two that count
- * Counters may wrap: differences are modulo their size. Foreign bytes: every number is checked.
+ * Counters may wrap: differences are modulo their size. When one of 4 or 8 bytes jumps by more than
+ * half of all its values it was set back, and nothing is added. Foreign bytes: every number is
+ * checked.
  */
 #ifndef WALLSAMPLE_PROGRESS_H
 #define WALLSAMPLE_PROGRESS_H
@@ -52,8 +58,9 @@ int progress_check(const char *const *spec, size_t count, size_t *counted, struc
 
 /*
  * Finds what the words mean in the target. All is borrowed. No spec at all: the points of coz.h
- * that the program has, if any. An error says what was looked for where, names that are similar,
- * and what to try.
+ * that the program has come by, up to CAUSAL_POINTS_MOST. An error says what was looked for where,
+ * names that are similar, and what to try. A program that was started just now has neither its
+ * libraries in place nor come by anything: ask when it has worked for a while.
  */
 int progress_open(const char *const *spec, size_t count, const struct process *process,
 		  struct maps *maps, struct symbols *symbols, struct progress **out,
