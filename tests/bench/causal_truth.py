@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'live'))
 from causal_programs import UNITS, Program, gain, rate
 
 SETTLE = 0.2   # seconds until queues have found their new levels
@@ -69,7 +70,7 @@ def really(options, kind, function, speedups):
     """{speedup: (gain, low, high)} by making the function faster. No kind needs more than two
     CPUs: what it waits for one is by others, and turns with little of that are preferred."""
     found = {}
-    with Program(options.target, kind) as program:
+    with Program(options.target, kind, 'unit=%s' % options.unit) as program:
         for speedup in speedups:
             turns = []
             while (sum(disturbed < QUIET for disturbed, _ in turns) < options.turns and
@@ -80,29 +81,29 @@ def really(options, kind, function, speedups):
     return found
 
 
-def predicted(options, kind, function, speedups):
-    """{speedup: (gain, low, high)} by `wallsample causal`, and what it says of its own work."""
-    with tempfile.TemporaryDirectory() as folder, Program(options.target, kind) as program:
+def predicted(options, kind, functions, speedups):
+    """{(function, speedup): (gain, low, high)} by `wallsample causal`."""
+    with tempfile.TemporaryDirectory() as folder, \
+            Program(options.target, kind, 'unit=%s' % options.unit) as program:
         path = os.path.join(folder, 'causal.json')
         percents = ','.join('%g' % (100 * speedup) for speedup in [0, *speedups])
         words = [options.wallsample, 'causal', '-p', str(program.pid), '--progress',
-                 'var:progress', '--select', '^%s$' % function, '--speedups', percents,
-                 '-d', options.duration, '-f', 'json', '-o', path, *options.words]
+                 'var:progress', '--select', '^(%s)$' % '|'.join(functions), '--speedups',
+                 percents, '-d', options.duration, '-f', 'json', '-o', path, *options.words]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode not in (0, 1) or not os.path.exists(path):
             print('%s: status %d: %s' % (' '.join(words), done.returncode, done.stderr.strip()))
             return {}
         with open(path) as file:
-            return curve_of(json.load(file), function)
+            return gains_of(json.load(file))
 
 
-def curve_of(result, function):
+def gains_of(result):
     """Of the first progress point."""
-    for curve in result['curves']:
-        if curve['candidate'] == function:
-            return {gain['speedup']: (gain['gain'], gain['low'], gain['high'])
-                    for gain in curve['gains'] if gain.get('known', True) and gain['speedup'] > 0}
-    return {}
+    return {(result['candidates'][curve['candidate']]['name'], gain['speedup']):
+            (gain['gain'], gain['low'], gain['high'])
+            for curve in result['curves'] if curve['progress'] == 0
+            for gain in curve['gains'] if gain['speedup'] > 0 and gain['gain'] is not None}
 
 
 class Tally:
@@ -144,6 +145,7 @@ def parse_arguments():
     parser.add_argument('--speedups', default='25,50,75,100', help='percents')
     parser.add_argument('--turns', type=int, default=5,
                         help='of each speed, when it is made faster for real; 0: not at all')
+    parser.add_argument('--unit', default='20', help='of work, in ms')
     parser.add_argument('-d', '--duration', default='60s', help='of each prediction')
     parser.add_argument('--word', dest='words', action='append', default=[],
                         help='another word for wallsample causal')
@@ -158,13 +160,13 @@ def main():
     print('%-9s %-13s %3s %8s %22s %22s %6s' % (
         'program', 'function', '%', 'computed', 'real', 'predicted', 'off by'))
     for kind in options.kind or UNITS:
-        for function in UNITS[kind]:
-            if options.function not in (None, function):
-                continue
+        functions = [name for name in UNITS[kind] if options.function in (None, name)]
+        found = predicted(options, kind, functions, speedups) if options.wallsample else {}
+        for function in functions:
             real = really(options, kind, function, speedups) if options.turns else {}
-            found = predicted(options, kind, function, speedups) if options.wallsample else {}
             for speedup in speedups:
-                row(tally, kind, function, speedup, real.get(speedup), found.get(speedup))
+                row(tally, kind, function, speedup, real.get(speedup),
+                    found.get((function, speedup)))
     if tally.cells:
         print('%d of %d within %g points or covered; off by %.1f in the median, %.1f at most'
               % (tally.good, tally.cells, NEAR, statistics.median(tally.errors),

@@ -65,7 +65,7 @@ bench-tasks: tests/bench/bin/bench_tasks tests/live/bin/sim_tasks
 .PHONY: bench-tasks
 
 # What `wallsample causal` predicts, against arithmetic and what really comes of it.
-EXTRA_DIST += tests/bench/causal_programs.py tests/bench/causal_truth.py
+EXTRA_DIST += tests/bench/causal_truth.py
 
 bench-causal: wallsample$(EXEEXT) tests/live/bin/causal
 	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/causal_truth.py \

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal.c - causal KIND [unit=MS] [loops=N] [seconds=N] [FUNCTION=SCALE]…: programs of which
- * arithmetic says what a faster function would bring (tests/bench/causal_truth.py has it).
+ * causal.c - causal KIND [unit=MS] [loops=N] [seconds=N] [pin=0] [FUNCTION=SCALE]…: programs of
+ * which arithmetic says what a faster function would bring (tests/bench/causal_truth.py has it).
  *
  * Work is a number of rounds of a loop, not a time: a thread that is held does none. Each function
  * does its kind's units of it, of `unit` ms each (20), scaled by SCALE: 0.5 makes it 50 % faster.
- * `loops`, of one unit, comes from a measurement if it is not given. Threads count in `progress`,
- * `begun` and `ended` how far they get. Lines of input:
+ * `loops`, of one unit, comes from a measurement if it is not given. Of the CPUs there are it takes
+ * two, one for every second thread, but with pin=0: which it has is then no matter of luck. Threads
+ * count in `progress`, `begun` and `ended` how far they get. Lines of input:
  *   FUNCTION=SCALE   from now on
  *   ?                answers "loops N progress N begun N ended N latency NS at NS": the sum of the
  *                    times from begin to end, and when there was progress last
@@ -55,7 +56,7 @@ static struct {
 	[WRITE_MAIL] = { "write_mail", 4.0, 1, 0 },
 };
 
-static uint64_t unit_loops, unit_ms = 20, seconds;
+static uint64_t unit_loops, unit_ms = 20, seconds, pin = 1;
 static _Atomic uint64_t latency_ns, last_ns;
 
 /* A chain of dependent steps: as fast with a busy neighbour on the same core as alone. */
@@ -343,6 +344,8 @@ set_by_word(const char *word)
 		unit_loops = strtoull(value, NULL, 10);
 	else if (strncmp(word, "seconds=", 8) == 0)
 		seconds = strtoull(value, NULL, 10);
+	else if (strncmp(word, "pin=", 4) == 0)
+		pin = strtoull(value, NULL, 10);
 	for (size_t i = 0; i < FUNCTIONS; i++)
 		if (strlen(work[i].name) == length && strncmp(work[i].name, word, length) == 0)
 			set_scale(i, strtod(value, NULL));
@@ -438,6 +441,25 @@ prepare(const struct kind *kind, char **words)
 	pthread_barrier_init(&barrier, NULL, 2);
 }
 
+/* Each thread to one of the first two CPUs that there are. */
+static void
+pin_threads(const struct kind *kind)
+{
+	cpu_set_t all, own;
+	int cpu[2], found = 0;
+
+	if (sched_getaffinity(0, sizeof(all), &all) != 0)
+		return;
+	for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
+		if (CPU_ISSET(i, &all))
+			cpu[found++] = i;
+	for (size_t i = 0; i < kind->count && found == 2; i++) {
+		CPU_ZERO(&own);
+		CPU_SET(cpu[i % 2], &own);
+		sched_setaffinity(kind->thread[i].tid, sizeof(own), &own);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -452,6 +474,8 @@ main(int argc, char **argv)
 	prepare(kind, argv + 2);
 	target_start(kind->thread, kind->count, 0);
 	target_wait(kind->thread, kind->count);
+	if (pin != 0)
+		pin_threads(kind);
 	target_ready();
 	const uint64_t end_ns =
 		seconds == 0 ? 0 : target_clock_ns(CLOCK_MONOTONIC) + seconds * 1000000000u;

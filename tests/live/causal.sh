@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What `wallsample causal` predicts of programs of which arithmetic says what is true.
+. "${SOURCE:?}/tests/cli/common.sh"
+
+command -v python3 >/dev/null || { echo 'no python3'; exit 77; }
+[ "$(nproc)" -ge 2 ] || { echo 'one CPU: nothing runs beside the candidate'; exit 77; }
+needs_ptrace
+
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
+python3 "$SOURCE/tests/live/causal_check.py" "$WALLSAMPLE" "$BUILD/tests/live/bin/causal" \
+	</dev/null || failed=1
+finish
