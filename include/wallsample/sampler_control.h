@@ -15,19 +15,26 @@ struct sampler_caught {
 	bool goes_on;   /* at once: `decide` says so */
 };
 
+/* What a tick has found: everybody that runs stands still. */
+struct sampler_stand {
+	struct sampler_caught *caught;
+	size_t count;
+	size_t held;          /* besides, since an earlier tick: they are where they were */
+	size_t missed;        /* threads that ran and could not be stopped in time */
+	uint64_t standing_ns; /* for so long has this tick had them standing still */
+};
+
 /*
  * Somebody who has threads held for longer than it takes to look at them: virtual speed-ups. At
- * each tick all that run are stopped and stand still until their stacks are walked. Those that are
- * held from the last tick on are not among them: they still are where they were.
+ * each tick all that run are stopped and stand still until their stacks are walked.
  */
 struct sampler_control {
 	/*
 	 * Says of each whether it goes on, and for which part of the time to the next tick, from
-	 * 0 to 1, the others are held; at 1 until the tick after this has decided. `standing_ns`:
-	 * for so long has this tick had them standing still. To be quick about it.
+	 * 0 to 1, the others are held; at 1 until the tick after this has decided. To be quick
+	 * about it.
 	 */
-	double (*decide)(void *context, struct sampler_caught *caught, size_t count,
-			 size_t held_before, uint64_t standing_ns);
+	double (*decide)(void *context, const struct sampler_stand *stand);
 	/* That time is over, or something else has let all go: they were held for so long since
 	 * `decide`, or would have been, if there was nobody to hold. Called once a tick with a
 	 * part above 0. */

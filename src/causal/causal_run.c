@@ -30,7 +30,7 @@ struct causal_run {
 	uint64_t event_ns;          /* the last look that found progress */
 	struct progress_value first[CAUSAL_POINTS_MOST]; /* when the first experiment began */
 	struct progress_value value[CAUSAL_POINTS_MOST]; /* at the last look */
-	uint64_t runnable, looks, late;
+	uint64_t runnable, looks, late, unheld;
 	uint64_t base_events, base_ns; /* of the first point, at 0 */
 	bool lost;                  /* progress cannot be read any more */
 
@@ -173,39 +173,42 @@ change_experiment(struct causal_run *run, uint64_t now_ns)
 }
 
 static size_t
-choose(struct causal_run *run, struct sampler_caught *caught, size_t count)
+choose(struct causal_run *run, const struct sampler_stand *stand)
 {
 	const uint64_t bit = UINT64_C(1) << run->now.candidate;
 	size_t chosen = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		caught[i].goes_on = (match_stack(&run->match, caught[i].stack) & bit) != 0;
-		chosen += caught[i].goes_on;
+	for (size_t i = 0; i < stand->count; i++) {
+		struct sampler_caught *caught = &stand->caught[i];
+
+		caught->goes_on = (match_stack(&run->match, caught->stack) & bit) != 0;
+		chosen += caught->goes_on;
 	}
 	return chosen;
 }
 
 static double
-decide(void *context, struct sampler_caught *caught, size_t count, size_t held_before,
-       uint64_t standing_ns)
+decide(void *context, const struct sampler_stand *stand)
 {
 	struct causal_run *run = context;
 	const uint64_t now_ns = clock_now_ns();
 	size_t chosen;
 
-	if (run->lost || !read_progress(run, now_ns, standing_ns))
+	if (run->lost || !read_progress(run, now_ns, stand->standing_ns))
 		return 0;
 	if (run->looks == 0) {
 		run->began_ns = now_ns;
 		memcpy(run->first, run->value, sizeof(run->first));
 		begin_experiment(run, now_ns);
 	}
-	run->now.held_ns += standing_ns;
-	count_look(run, now_ns, count + held_before);
+	run->now.held_ns += stand->standing_ns;
+	count_look(run, now_ns, stand->count + stand->held + stand->missed);
 	change_experiment(run, now_ns);
-	chosen = choose(run, caught, count);
+	chosen = choose(run, stand);
 	run->now.ticks++;
 	run->now.chosen += chosen > 0;
+	if (chosen > 0 && run->now.speedup > 0)
+		run->unheld += stand->missed;
 	return chosen > 0 ? run->now.speedup : 0;
 }
 
@@ -318,6 +321,7 @@ causal_run_sum_up(struct causal_run *run, const struct sampler_stats *stats)
 	result->wall_ns = run->last_ns - run->began_ns;
 	result->held_ns = run->held_ns;
 	result->late_ticks = run->late;
+	result->unheld = run->unheld;
 	result->runnable = run->looks > 0 ? (double)run->runnable / (double)run->looks : 0;
 	result->cpus = stats->cpus;
 	result->stops = stats->stopped;

@@ -9,6 +9,9 @@
 /* Of a gain that is not known yet, about so many experiments are still to come. */
 #define ROUNDS_GUESSED 6
 
+/* Fewer may agree by chance. */
+#define EXPERIMENTS_ENOUGH 4
+
 void
 plan_init(struct plan *plan, const struct causal_result *result, uint64_t seed)
 {
@@ -45,6 +48,8 @@ experiments_left(const struct causal_result *result, double margin, size_t done)
 
 	if (margin > 1e9 || done == 0)
 		return ROUNDS_GUESSED;
+	if (times < 1.0)
+		return 1;
 	return (double)done * (times * times - 1.0);
 }
 
@@ -70,12 +75,11 @@ begin_round(struct plan *plan)
 	for (uint32_t candidate = 0; candidate < result->candidate_count; candidate++) {
 		for (uint32_t i = 1; i < result->speedup_count; i++) {
 			const double margin = causal_margin(result, candidate, i, 0);
+			const size_t done = count_done(result, candidate, result->speedup[i]);
 
-			if (margin <= result->precision)
+			if (margin <= result->precision && done >= EXPERIMENTS_ENOUGH)
 				continue;
-			left += experiments_left(result, margin,
-						 count_done(result, candidate,
-							    result->speedup[i]));
+			left += experiments_left(result, margin, done);
 			plan->item = xgrow(plan->item, &plan->capacity, plan->count + 1,
 					   sizeof(*plan->item));
 			plan->item[plan->count++] =

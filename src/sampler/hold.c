@@ -119,15 +119,20 @@ hold_decide(struct sampler *sampler)
 {
 	const struct sampler_control *control = sampler->config.control;
 	struct hold *hold = &sampler->hold;
-	const uint64_t now = clock_now_ns();
 	const uint64_t due = hold->due_ns + (uint64_t)hold->lag_ns;
+	const struct sampler_stand stand = {
+		.caught = hold->caught,
+		.count = hold->count,
+		.held = hold->before,
+		.missed = sampler->late_count,
+		.standing_ns = clock_now_ns() - hold->asked_ns,
+	};
 	double part;
 
 	/* Those that were held until now were so until this tick began to stop the others. */
 	end_count(sampler, hold->asked_ns);
 	tell_counts(sampler);
-	part = control->decide(control->context, hold->caught, hold->count, hold->before,
-			       now - hold->asked_ns);
+	part = control->decide(control->context, &stand);
 	if (part <= 0) {
 		let_all_go(sampler);
 		return;
