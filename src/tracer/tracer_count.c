@@ -143,6 +143,19 @@ interrupt_all(struct tracees *tracees)
 			tracees_remove(tracees, tracees->item[i].tid);
 }
 
+/* The youngest are seized from their birth, and have not shown up yet. */
+static void
+find_young(struct tracer *tracer)
+{
+	pid_t *tids = NULL;
+	size_t capacity = 0, count = process_list_threads(tracer->process, &tids, &capacity);
+
+	for (size_t i = 0; i < count; i++)
+		if (!counting_has(tracer, tids[i]) && stop_interrupt(tids[i]))
+			tracees_add(&tracer->counting->tracees, tids[i]);
+	free(tids);
+}
+
 size_t
 tracer_count_stop(struct tracer *tracer, uint64_t bound_ns)
 {
@@ -153,13 +166,16 @@ tracer_count_stop(struct tracer *tracer, uint64_t bound_ns)
 		return 0;
 	tracer_let_all_go(tracer);
 	counting->leaving = true;
-	while (counting->tracees.count > 0 && clock_now_ns() - began < bound_ns) {
+	find_young(tracer);
+	while (counting->tracees.count > 0 && counting->state == COUNT_GOES_ON &&
+	       clock_now_ns() - began < bound_ns) {
 		struct waiting waiting = { .deadline_ns = clock_now_ns() + LEAVE_ROUND_NS };
 
 		interrupt_all(&counting->tracees);
 		while (counting->tracees.count > 0 && tracer_wait_once(tracer, &waiting, 0))
 			;
 		watchdog_set(&tracer->watchdog, 0);
+		find_young(tracer);
 	}
 	return counting->state == COUNT_GOES_ON ? counting->tracees.count : 0;
 }
