@@ -124,18 +124,28 @@ prepare(struct causal_command *command, struct error *err)
 }
 
 static int
+open_progress(struct causal_command *command, struct error *err)
+{
+	struct sample_run *run = &command->run;
+
+	return progress_open(run->options->progress, run->options->progress_count,
+			     run->target.process, run->maps, run->symbols, &command->progress,
+			     err);
+}
+
+static int
 measure(struct causal_command *command, struct error *err)
 {
 	struct sample_run *run = &command->run;
-	const struct options *options = run->options;
 	int rc = prepare(command, err);
 
-	if (rc == 0)
-		rc = progress_open(options->progress, options->progress_count,
-				   run->target.process, run->maps, run->symbols,
-				   &command->progress, err);
+	/* A command has no libraries yet, and has come by no point of coz.h. */
+	if (rc == 0 && !run->target.is_command)
+		rc = open_progress(command, err);
 	if (rc == 0)
 		rc = causal_take_profile(command, err);
+	if (rc == 0 && run->target.is_command)
+		rc = open_progress(command, err);
 	if (rc == 0)
 		rc = causal_choose_candidates(command, err);
 	if (rc == 0 && signals_stop == 0)

@@ -260,6 +260,13 @@ join_words(int argc, char **argv)
 	return all.data;
 }
 
+/* What is behind "--": a command, or words that are no options. */
+static bool
+starts_commands(const struct command *verb)
+{
+	return verb->operands == NULL || verb->bit == FOR_CAUSAL;
+}
+
 static int
 take_words(struct words *words, struct options *options, struct error *err)
 {
@@ -269,7 +276,7 @@ take_words(struct words *words, struct options *options, struct error *err)
 	while (rc == 0 && !options->help && words->next < words->end) {
 		const char *word = *words->next++;
 
-		if (strcmp(word, "--") == 0 && options->verb->operands == NULL) {
+		if (strcmp(word, "--") == 0 && starts_commands(options->verb)) {
 			options->command = words->next;
 			if (words->next == words->end)
 				rc = error_set(err, ERROR_USAGE, "a command must follow --");
