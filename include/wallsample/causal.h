@@ -134,7 +134,7 @@ struct causal_result {
 	uint64_t profile_ns;      /* length of the profile before them; 0: there was none */
 	uint64_t stops;           /* of threads */
 	uint64_t late_ticks;      /* looks that came later than half a tick */
-	uint64_t unheld;          /* threads that ran, and could not be stopped in time */
+	uint64_t unheld;          /* threads that waited for a CPU when they were to be held */
 	double runnable;          /* mean number of runnable threads at a look */
 	unsigned cpus;            /* that the target may use; 0: not known */
 	uint64_t own_cpu_ns;      /* CPU time of wallsample's own */

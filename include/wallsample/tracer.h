@@ -121,6 +121,10 @@ void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*
  * lets all of them go. One that is killed meanwhile is none of them any more.
  */
 void tracer_catch(struct tracer *tracer, uint64_t bound_ns);
+/* From now on, until all are let go, those that stop too late for it are held like those who were
+ * caught. */
+void tracer_keep_late(struct tracer *tracer);
+bool tracer_is_held(const struct tracer *tracer, pid_t tid);
 /* It goes on. False: it was not held (any more). */
 bool tracer_let_go(struct tracer *tracer, pid_t tid);
 void tracer_let_all_go(struct tracer *tracer);

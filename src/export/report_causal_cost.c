@@ -91,10 +91,9 @@ doubt_holds(struct closing *c)
 {
 	if (c->result->unheld == 0)
 		return;
-	quantity_add_things(&c->sb, c->result->unheld, "thread that was to be held",
-			    "threads that were to be held");
-	strbuf_add_text(&c->sb, " could not be stopped in time, and went on: gains may be smaller "
-			"than shown.");
+	quantity_add_things(&c->sb, c->result->unheld, "time", "times");
+	strbuf_add_text(&c->sb, " a thread that was to be held waited for a CPU, and was held as "
+			"soon as it had one.");
 	end_doubt(c);
 }
 

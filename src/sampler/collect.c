@@ -360,6 +360,8 @@ collect_late(struct sampler *sampler, bool give_up)
 		else
 			fail(sampler, thread->late, FAILURE_LATE);
 		late_end(sampler, thread);
+		thread->held = sampler->tracer != NULL &&
+			       tracer_is_held(sampler->tracer, thread->watch.tid);
 	}
 }
 

@@ -78,8 +78,6 @@ end_count(struct sampler *sampler, uint64_t now_ns)
 static void
 let_all_go(struct sampler *sampler)
 {
-	if (tracer_held(sampler->tracer) == 0)
-		return;
 	tracer_let_all_go(sampler->tracer);
 	for (size_t i = 0; i < sampler->thread_count; i++)
 		sampler->thread[i]->held = false;
@@ -148,6 +146,8 @@ hold_decide(struct sampler *sampler)
 		if (thread != NULL)
 			thread->held = true;
 	}
+	/* Who waits for a CPU now may get one meanwhile. */
+	tracer_keep_late(sampler->tracer);
 	hold->on = true;
 	hold->from_ns = clock_now_ns();
 	hold->until_ns = UINT64_MAX;

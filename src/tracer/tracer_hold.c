@@ -16,6 +16,14 @@ tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)
 }
 
 void
+tracer_hold(struct seized *entry)
+{
+	entry->request = NULL;
+	entry->held = true;
+	entry->fresh = false;
+}
+
+void
 tracer_catch(struct tracer *tracer, uint64_t bound_ns)
 {
 	struct waiting waiting = { .deadline_ns = clock_now_ns() + bound_ns,
@@ -32,9 +40,7 @@ tracer_catch(struct tracer *tracer, uint64_t bound_ns)
 		if (!entry->fresh || entry->request == NULL || !entry->request->held)
 			continue;
 		entry->request->stopped_ns = now - entry->request->asked_ns;
-		entry->request = NULL;
-		entry->held = true;
-		entry->fresh = false;
+		tracer_hold(entry);
 	}
 	tracer_release_fresh(tracer);
 }
@@ -55,10 +61,25 @@ tracer_let_go(struct tracer *tracer, pid_t tid)
 void
 tracer_let_all_go(struct tracer *tracer)
 {
+	tracer->keep_late = false;
 	/* What cannot be detached, because it was killed, is put back at the end, and not held. */
 	for (size_t i = 0; i < tracer->seized.count;)
 		if (!tracer_let_go(tracer, tracer->seized.item[i].tid))
 			i++;
+}
+
+void
+tracer_keep_late(struct tracer *tracer)
+{
+	tracer->keep_late = true;
+}
+
+bool
+tracer_is_held(const struct tracer *tracer, pid_t tid)
+{
+	const struct seized *entry = seized_find(&tracer->seized, tid);
+
+	return entry != NULL && entry->held;
 }
 
 size_t

@@ -19,6 +19,7 @@ struct tracer {
 	uint64_t waited_ns;     /* a moment at which nothing stood still that was not served */
 	int own_delay_fd;       /* how long we have waited for a CPU ourselves: */
 	uint64_t own_delay_ns;  /* at that moment, or a little before */
+	bool keep_late;         /* who stops late is held, too: until all are let go */
 	bool quiet;             /* there was no tracee, and none was asked for since */
 	unsigned away;          /* how many tracer_leave wait for their tracer_return */
 	struct tracer_stats stats;
@@ -49,6 +50,8 @@ void tracer_wait_for_fresh(struct tracer *tracer, struct waiting *waiting);
 void tracer_take(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting);
 /* Who stands still since tracer_wait_for_fresh goes on; what has not stopped is outstanding. */
 void tracer_release_fresh(struct tracer *tracer);
+/* A captured one stays stopped until tracer_let_go; its request is free. */
+void tracer_hold(struct seized *entry);
 /* One that is on no list any more goes on, with the signal if it is not 0; but not if job control
  * has stopped it. */
 void tracer_release(struct tracer *tracer, pid_t tid, int signo, bool group_stopped);

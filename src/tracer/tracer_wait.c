@@ -120,14 +120,15 @@ stopped_since(const struct tracer *tracer, const struct stop_request *request,
 
 /* Stays seized, until it is let go; but who has a signal to take must not wait. */
 static bool
-is_kept(const struct seized *entry, const struct waiting *waiting)
+is_kept(const struct tracer *tracer, const struct seized *entry, const struct waiting *waiting)
 {
 	const struct stop_request *request = entry->request;
 
-	if (!waiting->hold || !entry->fresh || request->signal != 0)
+	if (request->signal != 0 || !(entry->fresh ? waiting->hold : tracer->keep_late))
 		return false;
-	return !waiting->runners_only || (request->end == STOP_CAPTURED &&
-					  !request->fell_asleep && !request->group_stopped);
+	return (entry->fresh && !waiting->runners_only) ||
+	       (request->end == STOP_CAPTURED && !request->fell_asleep &&
+		!request->group_stopped);
 }
 
 /* A seized thread has stopped or exited: captured, released, no longer seized. */
@@ -158,8 +159,10 @@ serve(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
 		since = stopped_since(tracer, request, end);
 		request->queued = request->end == STOP_CAPTURED &&
 				  stop_was_queued(request, since);
-		if (is_kept(entry, waiting) && stop_tell(end->tid)) {
-			request->held = waiting->runners_only;
+		if (is_kept(tracer, entry, waiting) && stop_tell(end->tid)) {
+			request->held = !entry->fresh || waiting->runners_only;
+			if (!entry->fresh)
+				tracer_hold(entry);
 			return;
 		}
 		seized_remove(&tracer->seized, entry);
