@@ -4,8 +4,8 @@
  *
  * Sleeping threads are read without a stop. Running ones are seized, interrupted,
  * copied and detached: between samples nothing is traced, and a thread that has
- * stopped is released before anything else is done. ptrace(2) is called in stop.c
- * alone.
+ * stopped is released before anything else is done. (Another mode: tracer_count.h.)
+ * ptrace(2) is called in stop.c and, of breakpoints, in breakpoint_ARCH.c alone.
  *
  * All stops of one tick are asked for first (tracer_ask), then collected in the
  * order in which the threads reach them (tracer_collect). A thread that does not

@@ -405,6 +405,7 @@ main(void)
 {
 	harness_begin(300);
 	count_work("four threads, 100,000 runs", "busy");
+	count_work("one thread", "after");
 	count_work("threads that come and go", "churn");
 	count_work("signal handlers that run it, too", "handler");
 	count_work("children", "forks");
