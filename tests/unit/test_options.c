@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../../src/cli/cli.h"
+#include "../../src/cli/status_line.h"
 #include "wallsample/gil.h"
 #include "wallsample/state.h"
 #include "wallsample/view.h"
