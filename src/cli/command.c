@@ -113,8 +113,8 @@ const struct command commands[] = {
 		   "Finds out by experiment what a running program would gain if some code were\n"
 		   "faster. While a thread is in that code the others that run are held for a\n"
 		   "part of the time, which has the effect on them that faster code would have;\n"
-		   "the program's own progress is measured meanwhile. No thread is held for longer\n"
-		   "than a few milliseconds at a time but at a speed-up of 100 %.\n",
+		   "the program's own progress is measured meanwhile. No thread is held for\n"
+		   "longer than a few milliseconds at a time but at a speed-up of 100 %.\n",
 	  .examples =
 		  "\n"
 		  "Examples:\n"

@@ -227,6 +227,8 @@ finish_captured(struct sampler *sampler, struct pending *pending)
 	pending->info.sp = request->snapshot.regs.sp;
 	pending->info.pc = request->snapshot.regs.pc;
 	pending->info.number = true_syscall(pending->thread, &pending->info);
+	if (request->queued || pending->thread->late != NULL)
+		hold_spare(sampler, pending->thread);
 	if (request->group_stopped)
 		pending->state = RUN_STOPPED;
 	else if (request->queued)

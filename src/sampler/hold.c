@@ -15,6 +15,25 @@ hold_release(struct hold *hold)
 /* none of which counts for more than this part of the time between two. */
 #define LAG_MOST 0.5
 
+/*
+ * Who shares its CPU gets it for some 3 ms at a time, and a stop costs it the rest of that. At a
+ * stop every few milliseconds it would hardly ever run: so it gets two such turns in between.
+ */
+#define SPARE_NS (6 * NS_PER_MS)
+
+void
+hold_spare(struct sampler *sampler, struct tracked *thread)
+{
+	if (hold_is_wanted(sampler))
+		thread->spared_ns = clock_now_ns() + SPARE_NS;
+}
+
+bool
+hold_spares(const struct sampler *sampler, const struct tracked *thread)
+{
+	return thread->spared_ns > sampler->pace.began_ns;
+}
+
 bool
 hold_is_wanted(const struct sampler *sampler)
 {

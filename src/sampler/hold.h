@@ -10,6 +10,7 @@
 #include "wallsample/sampler.h"
 
 struct sampler;
+struct tracked;
 
 struct hold {
 	struct sampler_caught *caught; /* at this tick */
@@ -29,6 +30,10 @@ void hold_release(struct hold *hold); /* its memory */
 bool hold_is_wanted(const struct sampler *sampler);
 /* A tick begins to stop what runs, with nobody caught. */
 void hold_begin(struct sampler *sampler);
+/* The thread had to wait for a CPU, and was stopped as soon as it had one. */
+void hold_spare(struct sampler *sampler, struct tracked *thread);
+/* Is it left alone at this tick for that? */
+bool hold_spares(const struct sampler *sampler, const struct tracked *thread);
 /* One that was caught has been walked. */
 void hold_add(struct sampler *sampler, pid_t tid, uint32_t stack);
 /* All have been: asks who goes on, lets them, and sets the time for the others. */

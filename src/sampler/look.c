@@ -187,7 +187,7 @@ sample_not_stopped(struct sampler *sampler, struct tracked *thread, int64_t samp
 static void
 plan_stop(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
 {
-	if (sampler->tracer == NULL)
+	if (sampler->tracer == NULL || hold_spares(sampler, thread))
 		sample_not_stopped(sampler, thread, samples, weight_ns);
 	else if (thread->untouchable)
 		sample_failed(sampler, thread, FAILURE_UNREADABLE, RUN_RUNNING, samples,
@@ -290,12 +290,8 @@ look_at(struct sampler *sampler, struct tracked *thread)
 	int64_t weight_ns = period * (int64_t)sampler->span_ns;
 
 	sampler->stats.looks++;
-	if (thread->late != NULL) {
-		look_at_late(sampler, thread);
-		return;
-	}
-	if (thread->held) {
-		look_at_held(sampler, thread);
+	if (thread->late != NULL || thread->held) {
+		(thread->late != NULL ? look_at_late : look_at_held)(sampler, thread);
 		return;
 	}
 	look = watch_read_sched(&thread->watch, sampler->process, &sched);

@@ -21,6 +21,7 @@ struct tracked {
 	uint64_t start_time;
 	bool gone;              /* its files say ESRCH: to be forgotten */
 	bool held;              /* since an earlier tick: see hold.c */
+	uint64_t spared_ns;     /* until then it is not stopped: likewise */
 	bool untouchable;       /* a stop told nothing (32-bit code): it gets no other */
 	bool tasks_read;        /* those that it runs: they are read once */
 	bool selected;          /* wanted by the user: captured, not only counted */
