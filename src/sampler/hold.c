@@ -15,6 +15,10 @@ hold_release(struct hold *hold)
 /* none of which counts for more than this part of the time between two. */
 #define LAG_MOST 0.5
 
+/* The same for what it takes to wake; of what is more than this something else is the reason. */
+#define WAKE_MEMORY 64.0
+#define WAKE_MOST_NS (300.0 * (double)NS_PER_US)
+
 /*
  * Who shares its CPU gets it for some 3 ms at a time, and a stop costs it the rest of that. At a
  * stop every few milliseconds it would hardly ever run: so it gets two such turns in between.
@@ -67,14 +71,50 @@ hold_begin(struct sampler *sampler)
 	sampler->hold.due_ns = sampler->pace.due_ns;
 }
 
+/*
+ * Who is let go has to be woken, maybe on a CPU that has gone idle: tens of microseconds in a virtual
+ * machine, in which it does not run, as if it still stood. Of one that went on at once and did
+ * nothing but run until now that is what is left of the time when what it ran for, and what it is
+ * known to have stood for, is taken off.
+ */
+static void
+learn_wake(struct sampler *sampler, const struct tracked *thread, const struct sched *now)
+{
+	struct hold *hold = &sampler->hold;
+	const struct sched *before = &thread->went_on;
+	double rest;
+
+	if (thread->went_on_tick + 1 != sampler->tick || now->switches != before->switches + 1)
+		return;
+	rest = (double)(hold->asked_ns - hold->stood_ns) - (double)hold->standing_ns -
+	       (double)(now->cpu_ns - before->cpu_ns);
+	rest = rest < WAKE_MOST_NS ? rest : WAKE_MOST_NS;
+	hold->wake_ns += (rest - hold->wake_ns) / WAKE_MEMORY;
+}
+
 void
-hold_add(struct sampler *sampler, pid_t tid, uint32_t stack)
+hold_add(struct sampler *sampler, struct tracked *thread, const struct sched *during)
 {
 	struct hold *hold = &sampler->hold;
 
+	learn_wake(sampler, thread, during);
+	thread->went_on = *during;
 	hold->caught = xgrow(hold->caught, &hold->capacity, hold->count + 1,
 			     sizeof(*hold->caught));
-	hold->caught[hold->count++] = (struct sampler_caught){ .tid = tid, .stack = stack };
+	hold->caught[hold->count++] = (struct sampler_caught){
+		.tid = thread->watch.tid, .stack = thread->stack,
+	};
+}
+
+/* So long they have stood by now, and those that go on will until they are awake. */
+static uint64_t
+standing(const struct hold *hold)
+{
+	const uint64_t until_now = clock_now_ns() - hold->asked_ns;
+
+	if (hold->count + hold->before == 0 || hold->wake_ns <= 0)
+		return until_now;
+	return until_now + (uint64_t)hold->wake_ns;
 }
 
 /* The time that was counted is told, and ends. */
@@ -142,29 +182,32 @@ hold_decide(struct sampler *sampler)
 		.count = hold->count,
 		.held = hold->before,
 		.missed = sampler->late_count,
-		.standing_ns = clock_now_ns() - hold->asked_ns,
+		.standing_ns = standing(hold),
 	};
 	double part;
+
+	hold->stood_ns = hold->asked_ns;
+	hold->standing_ns = clock_now_ns() - hold->asked_ns;
 
 	/* Those that were held until now were so until this tick began to stop the others. */
 	end_count(sampler, hold->asked_ns);
 	tell_counts(sampler);
 	part = control->decide(control->context, &stand);
-	if (part <= 0) {
+	if (part <= 0)
 		let_all_go(sampler);
-		return;
-	}
 	for (size_t i = 0; i < hold->count; i++) {
-		struct tracked *thread;
+		const bool goes_on = part <= 0 || hold->caught[i].goes_on;
+		struct tracked *thread = thread_of_tid(sampler, hold->caught[i].tid);
 
-		if (hold->caught[i].goes_on) {
+		if (part > 0 && goes_on)
 			tracer_let_go(sampler->tracer, hold->caught[i].tid);
-			continue;
-		}
-		thread = thread_of_tid(sampler, hold->caught[i].tid);
-		if (thread != NULL)
+		if (thread != NULL && goes_on)
+			thread->went_on_tick = sampler->tick;
+		else if (thread != NULL)
 			thread->held = true;
 	}
+	if (part <= 0)
+		return;
 	/* Who waits for a CPU now may get one meanwhile. */
 	tracer_keep_late(sampler->tracer);
 	hold->on = true;
