@@ -24,7 +24,7 @@ UNIT = 'unit=5'
 WORDS = ['--tick', '1500us', '--experiment', '300ms', '--profile-time', '500ms',
          '--precision', '4', '-d', '15s', '-f', 'json', '-q']
 # So much of the time its threads may wait for a CPU: no kind has more than two that could run.
-WAITED = 0.1
+WAITED = 0.2
 PROGRAMS = ('phases', 'serial', 'locked', 'eat', 'mail')
 
 
