@@ -138,7 +138,7 @@ def row(tally, kind, function, speedup, real, found):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('--target', required=True, help='tests/live/bin/causal')
+    parser.add_argument('--target', required=True, help='tests/live/bin/causal_kinds')
     parser.add_argument('--wallsample', help='predict with it')
     parser.add_argument('--kind', action='append', choices=list(UNITS), help='only these')
     parser.add_argument('--function', help='only this one')

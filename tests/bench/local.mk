@@ -67,9 +67,9 @@ bench-tasks: tests/bench/bin/bench_tasks tests/live/bin/sim_tasks
 # What `wallsample causal` predicts, against arithmetic and what really comes of it.
 EXTRA_DIST += tests/bench/causal_truth.py
 
-bench-causal: wallsample$(EXEEXT) tests/live/bin/causal
+bench-causal: wallsample$(EXEEXT) tests/live/bin/causal_kinds
 	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/causal_truth.py \
-		--target $(abs_builddir)/tests/live/bin/causal \
+		--target $(abs_builddir)/tests/live/bin/causal_kinds \
 		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
 .PHONY: bench-causal
 

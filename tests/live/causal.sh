@@ -9,6 +9,6 @@ needs_ptrace
 
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
-python3 "$SOURCE/tests/live/causal_check.py" "$WALLSAMPLE" "$BUILD/tests/live/bin/causal" \
+python3 "$SOURCE/tests/live/causal_check.py" "$WALLSAMPLE" "$BUILD/tests/live/bin/causal_kinds" \
 	</dev/null || { [ $? -ne 77 ] || exit 77; failed=1; }
 finish

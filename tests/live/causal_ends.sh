@@ -9,6 +9,6 @@ needs_ptrace
 
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
-python3 "$SOURCE/tests/live/causal_ends.py" "$WALLSAMPLE" "$BUILD/tests/live/bin/causal" \
+python3 "$SOURCE/tests/live/causal_ends.py" "$WALLSAMPLE" "$BUILD/tests/live/bin/causal_kinds" \
 	</dev/null || failed=1
 finish

@@ -71,7 +71,7 @@ live_jit_targets = \
 	tests/live/bin/gdbjit tests/live/bin/gdbjit_object tests/live/bin/gdbjit_program
 live_plain_targets = \
 	tests/live/bin/amdahl tests/live/bin/brink tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
-	tests/live/bin/causal tests/live/bin/channel tests/live/bin/churn tests/live/bin/contended tests/live/bin/counted \
+	tests/live/bin/causal_kinds tests/live/bin/channel tests/live/bin/churn tests/live/bin/contended tests/live/bin/counted \
 	tests/live/bin/copies tests/live/bin/crasher tests/live/bin/crowd \
 	tests/live/bin/descriptors \
 	tests/live/bin/exec_after \
@@ -91,7 +91,7 @@ CLEANFILES += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/liv
 live_sources = \
 	tests/live/targets/amdahl.c tests/live/targets/brink.c tests/live/targets/calls.h tests/live/targets/calls_hot.c \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
-	tests/live/targets/causal.c tests/live/targets/channel.c tests/live/targets/churn.c tests/live/targets/contended.c tests/live/targets/counted.c \
+	tests/live/targets/causal_kinds.c tests/live/targets/channel.c tests/live/targets/churn.c tests/live/targets/contended.c tests/live/targets/counted.c \
 	tests/live/targets/copies.c tests/live/targets/crasher.c tests/live/targets/crowd.c \
 	tests/live/targets/descriptors.c \
 	tests/live/targets/exec_after.c tests/live/targets/exec_before.c \
@@ -119,7 +119,7 @@ tests/live/bin/calls_parked: tests/live/targets/calls_parked.c $(live_headers)
 	$(live_one)
 tests/live/bin/calls_restart: tests/live/targets/calls_restart.c $(live_headers)
 	$(live_one)
-tests/live/bin/causal: tests/live/targets/causal.c $(live_headers)
+tests/live/bin/causal_kinds: tests/live/targets/causal_kinds.c $(live_headers)
 	$(live_one)
 tests/live/bin/channel: tests/live/targets/channel.c $(live_headers)
 	$(live_one)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal.c - causal KIND [unit=MS] [loops=N] [seconds=N] [pin=0] [FUNCTION=SCALE]…: programs of
- * which arithmetic says what a faster function would bring (tests/bench/causal_truth.py has it).
+ * causal_kinds.c - programs of which arithmetic says what a faster function would bring
+ * (../causal_programs.py has it): causal_kinds KIND [unit=MS] [loops=N] [seconds=N] [pin=0]
+ * [FUNCTION=SCALE]…
  *
  * Work is a number of rounds of a loop, not a time: a thread that is held does none. Each function
  * does its kind's units of it, of `unit` ms each (20), scaled by SCALE: 0.5 makes it 50 % faster.
