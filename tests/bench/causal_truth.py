@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """causal_truth.py - programs whose answer is known: what arithmetic says a faster function brings,
-what it really brings when it is made faster, and what `wallsample causal` and, where it is
-installed, coz predict.
+what it really brings when it is made faster, and what `wallsample causal` predicts.
 
 Speeding up for real is done in one process, in turns with its usual speed, so that who else uses
 the machine slows down both. Figures of a busy machine still mean little; it prints, and ends with
