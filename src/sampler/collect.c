@@ -481,7 +481,7 @@ collect_all(struct sampler *sampler)
 		late_serve(sampler);
 		finish_stop(sampler, pending);
 		if (pending->request->held)
-			hold_add(sampler, pending->thread, &pending->request->during);
+			hold_add(sampler, pending->thread);
 	}
 	if (hold_is_wanted(sampler))
 		hold_decide(sampler);

@@ -15,9 +15,8 @@ hold_release(struct hold *hold)
 /* none of which counts for more than this part of the time between two. */
 #define LAG_MOST 0.5
 
-/* The same for what it takes to wake; of what is more than this something else is the reason. */
-#define WAKE_MEMORY 64.0
-#define WAKE_MOST_NS (300.0 * (double)NS_PER_US)
+/* What is made up for at one tick is at most this part of the time between two. */
+#define OWED_MOST 0.5
 
 /*
  * Who shares its CPU gets it for some 3 ms at a time, and a stop costs it the rest of that. At a
@@ -71,50 +70,16 @@ hold_begin(struct sampler *sampler)
 	sampler->hold.due_ns = sampler->pace.due_ns;
 }
 
-/*
- * Who is let go has to be woken, maybe on a CPU that has gone idle: tens of microseconds in a virtual
- * machine, in which it does not run, as if it still stood. Of one that went on at once and did
- * nothing but run until now that is what is left of the time when what it ran for, and what it is
- * known to have stood for, is taken off.
- */
-static void
-learn_wake(struct sampler *sampler, const struct tracked *thread, const struct sched *now)
-{
-	struct hold *hold = &sampler->hold;
-	const struct sched *before = &thread->went_on;
-	double rest;
-
-	if (thread->went_on_tick + 1 != sampler->tick || now->switches != before->switches + 1)
-		return;
-	rest = (double)(hold->asked_ns - hold->stood_ns) - (double)hold->standing_ns -
-	       (double)(now->cpu_ns - before->cpu_ns);
-	rest = rest < WAKE_MOST_NS ? rest : WAKE_MOST_NS;
-	hold->wake_ns += (rest - hold->wake_ns) / WAKE_MEMORY;
-}
-
 void
-hold_add(struct sampler *sampler, struct tracked *thread, const struct sched *during)
+hold_add(struct sampler *sampler, const struct tracked *thread)
 {
 	struct hold *hold = &sampler->hold;
 
-	learn_wake(sampler, thread, during);
-	thread->went_on = *during;
 	hold->caught = xgrow(hold->caught, &hold->capacity, hold->count + 1,
 			     sizeof(*hold->caught));
 	hold->caught[hold->count++] = (struct sampler_caught){
 		.tid = thread->watch.tid, .stack = thread->stack,
 	};
-}
-
-/* So long they have stood by now, and those that go on will until they are awake. */
-static uint64_t
-standing(const struct hold *hold)
-{
-	const uint64_t until_now = clock_now_ns() - hold->asked_ns;
-
-	if (hold->count + hold->before == 0 || hold->wake_ns <= 0)
-		return until_now;
-	return until_now + (uint64_t)hold->wake_ns;
 }
 
 /* The time that was counted is told, and ends. */
@@ -127,11 +92,13 @@ end_count(struct sampler *sampler, uint64_t now_ns)
 
 	if (!hold->on)
 		return;
-	/* Those who were held really went on now; nobody did at until_ns. */
+	/* Those who were held really go on now; nobody did at until_ns. */
 	if (tracer_held(sampler->tracer) > 0)
 		until = now_ns;
 	hold->on = false;
-	control->released(control->context, until > hold->from_ns ? until - hold->from_ns : 0);
+	until = until > hold->from_ns ? until - hold->from_ns : 0;
+	hold->told_ns = (double)until;
+	control->released(control->context, until);
 }
 
 static void
@@ -153,10 +120,33 @@ hold_end(struct sampler *sampler)
 	let_all_go(sampler);
 }
 
-static uint64_t
-part_of(double part, uint64_t from_ns, uint64_t until_ns)
+/*
+ * The time to the next tick was guessed; now it is known. What the others were held too short, or
+ * too long, is made up for at this tick, so that in the sum it is that part of the time.
+ */
+static void
+learn_owed(struct sampler *sampler)
 {
-	return until_ns > from_ns ? (uint64_t)(part * (double)(until_ns - from_ns)) : 0;
+	struct hold *hold = &sampler->hold;
+	const double most = OWED_MOST * (double)NS_PER_SEC / sampler->pace.wanted_hz;
+
+	hold->owed_ns = 0;
+	if (hold->part > 0 && hold->part < 1)
+		hold->owed_ns = hold->part * (double)(hold->asked_ns - hold->from_ns) -
+				hold->told_ns;
+	if (hold->owed_ns > most)
+		hold->owed_ns = most;
+	if (hold->owed_ns < -most)
+		hold->owed_ns = -most;
+}
+
+static uint64_t
+end_of_part(const struct hold *hold, double part)
+{
+	const double due = (double)hold->due_ns + hold->lag_ns - (double)hold->from_ns;
+	const double length = part * due + hold->owed_ns;
+
+	return hold->from_ns + (length > 0 ? (uint64_t)length : 0);
 }
 
 static void
@@ -171,50 +161,49 @@ tell_counts(struct sampler *sampler)
 	control->counted(control->context, total, control->addresses);
 }
 
+/* One that was caught goes on, or is held. */
+static void
+let_go(struct sampler *sampler, const struct sampler_caught *caught, bool goes_on)
+{
+	struct tracked *thread = thread_of_tid(sampler, caught->tid);
+
+	if (goes_on)
+		tracer_let_go(sampler->tracer, caught->tid);
+	if (thread != NULL)
+		thread->held = !goes_on;
+}
+
 void
 hold_decide(struct sampler *sampler)
 {
 	const struct sampler_control *control = sampler->config.control;
 	struct hold *hold = &sampler->hold;
-	const uint64_t due = hold->due_ns + (uint64_t)hold->lag_ns;
 	const struct sampler_stand stand = {
 		.caught = hold->caught,
 		.count = hold->count,
 		.held = hold->before,
 		.missed = sampler->late_count,
-		.standing_ns = standing(hold),
+		.standing_ns = clock_now_ns() - hold->asked_ns,
 	};
 	double part;
 
-	hold->stood_ns = hold->asked_ns;
-	hold->standing_ns = clock_now_ns() - hold->asked_ns;
-
 	/* Those that were held until now were so until this tick began to stop the others. */
 	end_count(sampler, hold->asked_ns);
+	learn_owed(sampler);
 	tell_counts(sampler);
 	part = control->decide(control->context, &stand);
+	hold->part = part;
 	if (part <= 0)
 		let_all_go(sampler);
-	for (size_t i = 0; i < hold->count; i++) {
-		const bool goes_on = part <= 0 || hold->caught[i].goes_on;
-		struct tracked *thread = thread_of_tid(sampler, hold->caught[i].tid);
-
-		if (part > 0 && goes_on)
-			tracer_let_go(sampler->tracer, hold->caught[i].tid);
-		if (thread != NULL && goes_on)
-			thread->went_on_tick = sampler->tick;
-		else if (thread != NULL)
-			thread->held = true;
-	}
+	for (size_t i = 0; i < hold->count; i++)
+		let_go(sampler, &hold->caught[i], part <= 0 || hold->caught[i].goes_on);
 	if (part <= 0)
 		return;
 	/* Who waits for a CPU now may get one meanwhile. */
 	tracer_keep_late(sampler->tracer);
 	hold->on = true;
 	hold->from_ns = clock_now_ns();
-	hold->until_ns = UINT64_MAX;
-	if (part < 1)
-		hold->until_ns = hold->from_ns + part_of(part, hold->from_ns, due);
+	hold->until_ns = part < 1 ? end_of_part(hold, part) : UINT64_MAX;
 }
 
 uint64_t

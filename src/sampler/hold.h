@@ -22,9 +22,8 @@ struct hold {
 	uint64_t asked_ns;    /* when this tick began to stop them */
 	uint64_t due_ns;      /* when it was due; 0: none was before */
 	double lag_ns;        /* by so much later they begin, on average */
-	double wake_ns;       /* so long it takes until who was let go runs, on average */
-	uint64_t standing_ns; /* at the last tick, from asked_ns on until some went on */
-	uint64_t stood_ns;    /* asked_ns of that */
+	double part, told_ns; /* of the last tick; 0: nobody was to be held */
+	double owed_ns;       /* so much longer it should have been, as was seen at this tick */
 };
 
 void hold_release(struct hold *hold); /* its memory */
@@ -38,7 +37,7 @@ void hold_spare(struct sampler *sampler, struct tracked *thread);
 /* Is it left alone at this tick for that? */
 bool hold_spares(const struct sampler *sampler, const struct tracked *thread);
 /* One that was caught has been walked. */
-void hold_add(struct sampler *sampler, struct tracked *thread, const struct sched *during);
+void hold_add(struct sampler *sampler, const struct tracked *thread);
 /* All have been: asks who goes on, lets them, and sets the time for the others. */
 void hold_decide(struct sampler *sampler);
 /* When to be back: the moment, or UINT64_MAX. If it has come, all are let go. */

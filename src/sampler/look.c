@@ -197,6 +197,15 @@ plan_stop(struct sampler *sampler, struct tracked *thread, int64_t samples, int6
 			RUN_RUNNING;
 }
 
+/* Where threads are held nobody asks where others sleep, and what that costs is taken from those
+ * that run. */
+static void
+pass_sleeper(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
+{
+	sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_SLEEPING, samples, weight_ns);
+	look_settle(sampler, thread, true);
+}
+
 /* It has run since the last look, or was never looked at: see what it does now. */
 static void
 look_closely(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
@@ -220,6 +229,10 @@ look_closely(struct sampler *sampler, struct tracked *thread, int64_t samples, i
 		}
 		if (look == LOOK_OK && info.running) {
 			plan_stop(sampler, thread, samples, weight_ns);
+			return;
+		}
+		if (look == LOOK_OK && hold_is_wanted(sampler)) {
+			pass_sleeper(sampler, thread, samples, weight_ns);
 			return;
 		}
 		if (look == LOOK_OK && read_sleeper(sampler, thread, &info, samples, weight_ns))

@@ -435,6 +435,9 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 
 	end = run(sampler, hooks, began, began_cpu);
 	hold_end(sampler);
+	if (hold_is_wanted(sampler))
+		log_say(sampler->log, LOG_VERBOSE, "ticks began %.1f us after they were due",
+			sampler->hold.lag_ns / 1000);
 
 	sampler_leave(sampler);
 	deadlocks_last(sampler);

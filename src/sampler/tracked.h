@@ -22,8 +22,6 @@ struct tracked {
 	bool gone;              /* its files say ESRCH: to be forgotten */
 	bool held;              /* since an earlier tick: see hold.c */
 	uint64_t spared_ns;     /* until then it is not stopped: likewise */
-	uint32_t went_on_tick;  /* it was stopped at this tick, and went on at once */
-	struct sched went_on;   /* when it was */
 	bool untouchable;       /* a stop told nothing (32-bit code): it gets no other */
 	bool tasks_read;        /* those that it runs: they are read once */
 	bool selected;          /* wanted by the user: captured, not only counted */
