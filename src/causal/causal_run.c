@@ -123,6 +123,16 @@ is_stalled(const struct causal_run *run, uint64_t now_ns)
 	return none_ns > STALL_NS && (double)none_ns > STALL_EVENTS * usual;
 }
 
+/* Have others been held for no more than is allowed, of the time since the profile began? */
+static bool
+may_hold(const struct causal_run *run, uint64_t now_ns)
+{
+	const uint64_t wall_ns = run->result->profile_ns + now_ns - run->began_ns;
+	const uint64_t held_ns = run->held_ns + run->settled_held_ns + run->now.held_ns;
+
+	return (double)held_ns <= run->result->max_hold * (double)wall_ns;
+}
+
 /* Long enough, and at an event if there are any. */
 static bool
 is_whole(const struct causal_run *run, uint64_t now_ns)
@@ -189,25 +199,29 @@ has_settled(const struct causal_run *run, uint64_t now_ns)
 	       (run->event_ns == now_ns || elapsed >= CAUSAL_LONGEST * wanted);
 }
 
-static void
+/* True when another one begins. */
+static bool
 change_experiment(struct causal_run *run, uint64_t now_ns)
 {
-	if (run->settling && !is_stalled(run, now_ns)) {
+	enum causal_end end = CAUSAL_WHOLE;
+
+	if (is_stalled(run, now_ns))
+		end = CAUSAL_STALLED;
+	else if (run->now.speedup > 0 && !may_hold(run, now_ns))
+		end = CAUSAL_CUT;
+	if (end == CAUSAL_WHOLE && run->settling) {
 		if (has_settled(run, now_ns))
 			begin_counting(run, now_ns);
-		return;
+		return false;
 	}
-	if (is_stalled(run, now_ns))
-		end_experiment(run, now_ns, CAUSAL_STALLED);
-	else if (is_whole(run, now_ns))
-		end_experiment(run, now_ns, CAUSAL_WHOLE);
-	else
-		return;
-	/* A stall is over with an experiment at 0. */
-	if (!run->planned || run->result->experiment[run->result->experiment_count - 1].end ==
-				     CAUSAL_STALLED)
+	if (end == CAUSAL_WHOLE && !is_whole(run, now_ns))
+		return false;
+	end_experiment(run, now_ns, end);
+	/* What went wrong with others held is over with one at 0. */
+	if (!run->planned || end != CAUSAL_WHOLE)
 		run->next.speedup = 0;
 	begin_experiment(run, now_ns);
+	return true;
 }
 
 static size_t
@@ -241,7 +255,9 @@ decide(void *context, const struct sampler_stand *stand)
 	}
 	run->now.held_ns += stand->standing_ns;
 	count_look(run, now_ns, stand->count + stand->held + stand->missed);
-	change_experiment(run, now_ns);
+	/* Who was held in the one before may be in the candidate of this one: all go on. */
+	if (change_experiment(run, now_ns))
+		return 0;
 	chosen = choose(run, stand);
 	run->now.ticks++;
 	run->now.chosen += chosen > 0;
@@ -309,16 +325,6 @@ causal_run_control(struct causal_run *run)
 	return &run->control;
 }
 
-/* At most that part of the time since the beginning were others held. */
-static bool
-may_hold(const struct causal_run *run)
-{
-	const uint64_t wall_ns = run->last_ns - run->began_ns;
-
-	return (double)(run->held_ns + run->settled_held_ns + run->now.held_ns) <=
-	       run->result->max_hold * (double)wall_ns;
-}
-
 void
 causal_run_tick(struct causal_run *run, bool held)
 {
@@ -326,7 +332,7 @@ causal_run_tick(struct causal_run *run, bool held)
 		return;
 	match_name_asked(&run->match);
 	if (!run->planned) {
-		run->next = plan_next(&run->plan, may_hold(run));
+		run->next = plan_next(&run->plan, may_hold(run, run->last_ns));
 		run->planned = true;
 	}
 }
