@@ -61,7 +61,8 @@ bool causal_unit_from_word(const char *word, enum causal_unit *out);
 #define CAUSAL_ENDS(X)                                                         \
 	X(WHOLE, "whole")                                                      \
 	X(STALLED, "stalled")  /* no progress while threads were held: all were released */ \
-	X(CUT, "cut short")    /* the run or the target ended */
+	X(CUT, "cut short")    /* the run or the target ended; --max-hold was reached; or there was
+				* a gap, or hardly any time in which others were not held */
 
 enum causal_end {
 #define X(name, word) CAUSAL_##name,

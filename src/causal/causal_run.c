@@ -24,6 +24,12 @@
  */
 #define SETTLE_PART 0.5
 
+/* Virtual time is at least the rest of it. */
+#define HELD_MOST 0.98
+
+/* A longer time without a look was without a hold, too: a report, a program that is stopped. */
+#define GAP_TICKS 20
+
 struct causal_run {
 	struct causal_result *result;
 	struct progress *progress;
@@ -40,6 +46,7 @@ struct causal_run {
 	struct progress_value value[CAUSAL_POINTS_MOST]; /* at the last look */
 	uint64_t runnable, looks, late, unheld;
 	uint64_t base_events, base_ns; /* of the first point, at 0 */
+	bool gap;                   /* there was too much time before the last look */
 	bool lost;                  /* progress cannot be read any more */
 
 	/* The present experiment, and the one after. */
@@ -98,9 +105,11 @@ end_experiment(struct causal_run *run, uint64_t now_ns, enum causal_end end)
 	to->end = end;
 	for (size_t i = 0; i < run->result->point_count; i++)
 		to->reading[i].count = (double)events_of(&run->begin[i], &run->value[i]);
-	if (end == CAUSAL_WHOLE && to->held_ns >= to->wall_ns)
+	/* Of hardly any time nothing can be told. */
+	if (end == CAUSAL_WHOLE && (double)to->held_ns > HELD_MOST * (double)to->wall_ns)
 		to->end = CAUSAL_CUT;
 	run->held_ns += to->held_ns;
+	run->now.held_ns = 0;
 	run->settling = false;
 	if (to->end == CAUSAL_WHOLE && to->speedup == 0) {
 		run->base_events += events_of(&run->begin[0], &run->value[0]);
@@ -123,12 +132,14 @@ is_stalled(const struct causal_run *run, uint64_t now_ns)
 	return none_ns > STALL_NS && (double)none_ns > STALL_EVENTS * usual;
 }
 
-/* Have others been held for no more than is allowed, of the time since the profile began? */
+/* Are others held for no more than is allowed, of the time since the profile began; and will they
+ * have been if they are for so long from now on? */
 static bool
-may_hold(const struct causal_run *run, uint64_t now_ns)
+may_hold(const struct causal_run *run, uint64_t now_ns, uint64_t more_ns)
 {
-	const uint64_t wall_ns = run->result->profile_ns + now_ns - run->began_ns;
-	const uint64_t held_ns = run->held_ns + run->settled_held_ns + run->now.held_ns;
+	const uint64_t wall_ns = run->result->profile_ns + now_ns + more_ns - run->began_ns;
+	const uint64_t held_ns =
+		run->held_ns + run->settled_held_ns + run->now.held_ns + more_ns;
 
 	return (double)held_ns <= run->result->max_hold * (double)wall_ns;
 }
@@ -180,6 +191,7 @@ count_look(struct causal_run *run, uint64_t now_ns, size_t running)
 	const uint64_t tick_ns = run->result->tick_ns;
 	const double longest = (1.0 + CAUSAL_SPREAD) * (double)tick_ns;
 
+	run->gap = run->looks > 0 && now_ns - run->last_ns > GAP_TICKS * tick_ns;
 	run->late += run->looks > 0 &&
 		     (double)(now_ns - run->last_ns) > longest + 0.5 * (double)tick_ns;
 	run->looks++;
@@ -207,7 +219,7 @@ change_experiment(struct causal_run *run, uint64_t now_ns)
 
 	if (is_stalled(run, now_ns))
 		end = CAUSAL_STALLED;
-	else if (run->now.speedup > 0 && !may_hold(run, now_ns))
+	else if (run->gap || (run->now.speedup > 0 && !may_hold(run, now_ns, 0)))
 		end = CAUSAL_CUT;
 	if (end == CAUSAL_WHOLE && run->settling) {
 		if (has_settled(run, now_ns))
@@ -332,7 +344,10 @@ causal_run_tick(struct causal_run *run, bool held)
 		return;
 	match_name_asked(&run->match);
 	if (!run->planned) {
-		run->next = plan_next(&run->plan, may_hold(run, run->last_ns));
+		const uint64_t length = (uint64_t)((1 + SETTLE_PART) *
+						   (double)run->result->experiment_ns);
+
+		run->next = plan_next(&run->plan, may_hold(run, run->last_ns, length));
 		run->planned = true;
 	}
 }
@@ -364,7 +379,7 @@ causal_run_sum_up(struct causal_run *run, const struct sampler_stats *stats)
 	struct causal_result *result = run->result;
 
 	result->wall_ns = run->last_ns - run->began_ns;
-	result->held_ns = run->held_ns + run->settled_held_ns;
+	result->held_ns = run->held_ns + run->settled_held_ns + run->now.held_ns;
 	result->late_ticks = run->late;
 	result->unheld = run->unheld;
 	result->runnable = run->looks > 0 ? (double)run->runnable / (double)run->looks : 0;

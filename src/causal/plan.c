@@ -11,6 +11,7 @@
 
 /* Fewer may agree by chance. */
 #define EXPERIMENTS_ENOUGH 4
+#define FAILURES_ENOUGH 3
 
 void
 plan_init(struct plan *plan, const struct causal_result *result, uint64_t seed)
@@ -64,6 +65,24 @@ count_done(const struct causal_result *result, uint32_t candidate, double speedu
 	return done;
 }
 
+/* So many of them have not been whole, and none was. */
+static bool
+is_hopeless(const struct causal_result *result, uint32_t candidate, double speedup)
+{
+	size_t failed = 0;
+
+	for (size_t i = 0; i < result->experiment_count; i++) {
+		const struct causal_experiment *experiment = &result->experiment[i];
+
+		if (experiment->candidate != candidate || experiment->speedup != speedup)
+			continue;
+		if (experiment->end == CAUSAL_WHOLE)
+			return false;
+		failed++;
+	}
+	return failed >= FAILURES_ENOUGH;
+}
+
 /* Everything that is not known well enough, once. */
 static void
 begin_round(struct plan *plan)
@@ -78,6 +97,8 @@ begin_round(struct plan *plan)
 			const size_t done = count_done(result, candidate, result->speedup[i]);
 
 			if (margin <= result->precision && done >= EXPERIMENTS_ENOUGH)
+				continue;
+			if (is_hopeless(result, candidate, result->speedup[i]))
 				continue;
 			left += experiments_left(result, margin, done);
 			plan->item = xgrow(plan->item, &plan->capacity, plan->count + 1,

@@ -16,7 +16,8 @@ struct causal_command {
 	struct causal_result result;
 	struct profile *profile; /* of the experiments */
 	struct causal_run *experiments;
-	volatile sig_atomic_t stop;
+	uint64_t tended_ns;      /* when names and plans were seen to */
+	bool over;               /* there is nothing more to find out */
 	size_t counted;          /* addresses of code that want breakpoints */
 	bool warned;             /* that nothing moves */
 	enum sample_status status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* causal_phases.c - first a profile, to know what there is to try; then the experiments. */
+#include <signal.h>
 #include <string.h>
 
 #include "causal_candidates.h"
@@ -7,6 +8,9 @@
 #include "wallsample/guard.h"
 
 #define DURATION_NS (300 * NS_PER_SEC)
+
+/* Names and plans wait for a moment at which nobody is held, but no longer than this. */
+#define TEND_NS NS_PER_SEC
 
 /* Nothing has moved for so long: something is wrong, and the user is waiting. */
 #define SILENCE_NS (5 * NS_PER_SEC)
@@ -154,14 +158,38 @@ warn_of_silence(struct causal_command *command)
 	}
 }
 
+/* Some thread may be outstanding at each tick: then it is seen to between two all the same. */
+static void
+tend(struct causal_command *command, bool held)
+{
+	const uint64_t now = clock_now_ns();
+	const bool overdue = held && now - command->tended_ns > TEND_NS;
+
+	if (held && !overdue)
+		return;
+	command->tended_ns = now;
+	if (overdue)
+		sampler_leave(command->run.sampler);
+	causal_run_tick(command->experiments, false);
+	if (overdue)
+		sampler_return(command->run.sampler);
+}
+
 static void
 on_tick(void *context, bool held)
 {
 	struct causal_command *command = context;
+	struct causal_status status;
 
-	causal_run_tick(command->experiments, held);
-	if (signals_stop != 0 || causal_run_is_over(command->experiments))
-		command->stop = 1;
+	tend(command, held);
+	causal_run_status(command->experiments, &status);
+	if (!held && !command->warned && status.events == 0 && status.elapsed_ns > SILENCE_NS)
+		warn_of_silence(command);
+	/* Another program makes no progress of this one. */
+	command->over = causal_run_is_over(command->experiments) ||
+			sampler_stats(command->run.sampler)->execed;
+	if (command->over)
+		signals_stop = SIGTERM;
 }
 
 static void
@@ -175,8 +203,6 @@ on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threa
 	(void)samples;
 	(void)threads;
 	causal_run_status(command->experiments, &status);
-	if (!command->warned && status.events == 0 && elapsed_ns > SILENCE_NS)
-		warn_of_silence(command);
 	candidate = &command->result.candidate[status.candidate];
 	strbuf_init(&line);
 	strbuf_add_format(&line, "wallsample: %.0f s, experiment %zu of about %zu: ",
@@ -245,12 +271,11 @@ int
 causal_experiment(struct causal_command *command, struct error *err)
 {
 	struct sample_run *run = &command->run;
-	const struct sampler_hooks hooks = {
-		.stop = &command->stop,
+	struct sampler_hooks hooks = {
+		.stop = &signals_stop,
 		.snapshot = &signals_snapshot,
 		.on_snapshot = on_snapshot,
 		.on_tick = on_tick,
-		.on_progress = on_progress,
 		.context = command,
 	};
 	struct sampler_stats stats;
@@ -265,13 +290,21 @@ causal_experiment(struct causal_command *command, struct error *err)
 		guard_watch(run->target.process);
 	rc = create_sampler(command, causal_run_control(command->experiments), command->profile,
 			    err);
-	if (rc != 0)
+	if (rc != 0) {
+		guard_watch(NULL);
 		return rc;
+	}
 	status_line_init(&run->status, run->status.on, 0);
+	/* A line that nobody sees is worth no moment without breakpoints. */
+	if (run->status.on)
+		hooks.on_progress = on_progress;
 	begin_sampler(run);
 	sampler_run(run->sampler, &hooks);
 	end_sampler(run, &stats);
 	guard_watch(NULL);
+	/* That was not the user. */
+	if (command->over)
+		signals_stop = 0;
 	status_line_erase(&run->status);
 	causal_run_finish(command->experiments, &stats);
 	return 0;

@@ -197,16 +197,21 @@ run_command(void *context)
 {
 	struct causal_command *command = context;
 	struct error err;
-	int rc;
+	int rc, status;
 
 	if (command->run.options->file_count > 0)
 		rc = report_file(command, &err);
 	else
 		rc = measure(command, &err);
-	if (rc == 0)
-		return (int)command->status;
-	say_error(&err);
-	return error_exit_status(err.kind);
+	status = (int)command->status;
+	if (rc != 0) {
+		say_error(&err);
+		status = error_exit_status(err.kind);
+	}
+	/* A child has what its parent knows nothing of. */
+	if (command->counted > 0)
+		release(command);
+	return status;
 }
 
 int

@@ -362,8 +362,7 @@ collect_late(struct sampler *sampler, bool give_up)
 		else
 			fail(sampler, thread->late, FAILURE_LATE);
 		late_end(sampler, thread);
-		thread->held = sampler->tracer != NULL &&
-			       tracer_is_held(sampler->tracer, thread->watch.tid);
+		hold_add_late(sampler, thread);
 	}
 }
 
@@ -449,6 +448,21 @@ rehearse(struct pending *pending)
 		runtime_capture_take(pending->capture, pending->thread->watch.tid, 0, true);
 }
 
+static void
+ask(struct sampler *sampler, struct pending *pending, size_t number)
+{
+	const bool holds = hold_is_wanted(sampler);
+
+	/* An exec waits until those that are held, and killed by it, have been waited for; and we
+	 * would wait for the exec. */
+	if (holds && sampler->hold.before > 0)
+		tracer_poll(sampler->tracer);
+	tracer_ask(sampler->tracer, pending->request);
+	/* Those that were asked first do not wait for the last one. */
+	if (number % ASKS_UNSERVED == ASKS_UNSERVED - 1 && !sampler->config.stop_all && !holds)
+		tracer_poll(sampler->tracer);
+}
+
 void
 collect_all(struct sampler *sampler)
 {
@@ -464,12 +478,8 @@ collect_all(struct sampler *sampler)
 		rehearse(&runners->pending[i]);
 	if (hold_is_wanted(sampler))
 		hold_begin(sampler);
-	for (size_t i = 0; i < runners->count; i++) {
-		tracer_ask(sampler->tracer, runners->pending[i].request);
-		/* Those that were asked first do not wait for the last one. */
-		if (i % ASKS_UNSERVED == ASKS_UNSERVED - 1 && !sampler->config.stop_all)
-			tracer_poll(sampler->tracer);
-	}
+	for (size_t i = 0; i < runners->count; i++)
+		ask(sampler, &runners->pending[i], i);
 	if (runners->count > 0 && hold_is_wanted(sampler))
 		tracer_catch(sampler->tracer, stop_bound(sampler));
 	else if (runners->count > 0)

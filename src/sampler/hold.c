@@ -32,9 +32,12 @@ hold_spare(struct sampler *sampler, struct tracked *thread)
 }
 
 bool
-hold_spares(const struct sampler *sampler, const struct tracked *thread)
+hold_spares(struct sampler *sampler, const struct tracked *thread)
 {
-	return thread->spared_ns > sampler->pace.began_ns;
+	const bool spares = thread->spared_ns > sampler->pace.began_ns;
+
+	sampler->hold.spared += spares;
+	return spares;
 }
 
 bool
@@ -63,8 +66,10 @@ learn_lag(struct sampler *sampler)
 void
 hold_begin(struct sampler *sampler)
 {
-	sampler->hold.count = 0;
+	/* One that has stopped late may have been killed since. */
 	sampler->hold.before = tracer_held(sampler->tracer);
+	sampler->hold.before -= sampler->hold.count < sampler->hold.before ?
+					sampler->hold.count : sampler->hold.before;
 	sampler->hold.asked_ns = clock_now_ns();
 	learn_lag(sampler);
 	sampler->hold.due_ns = sampler->pace.due_ns;
@@ -80,6 +85,15 @@ hold_add(struct sampler *sampler, const struct tracked *thread)
 	hold->caught[hold->count++] = (struct sampler_caught){
 		.tid = thread->watch.tid, .stack = thread->stack,
 	};
+}
+
+void
+hold_add_late(struct sampler *sampler, struct tracked *thread)
+{
+	if (!hold_is_wanted(sampler) || !tracer_is_held(sampler->tracer, thread->watch.tid))
+		return;
+	thread->held = true;
+	hold_add(sampler, thread);
 }
 
 /* The time that was counted is told, and ends. */
@@ -182,7 +196,7 @@ hold_decide(struct sampler *sampler)
 		.caught = hold->caught,
 		.count = hold->count,
 		.held = hold->before,
-		.missed = sampler->late_count,
+		.missed = sampler->late_count + hold->spared,
 		.standing_ns = clock_now_ns() - hold->asked_ns,
 	};
 	double part;
@@ -197,6 +211,7 @@ hold_decide(struct sampler *sampler)
 		let_all_go(sampler);
 	for (size_t i = 0; i < hold->count; i++)
 		let_go(sampler, &hold->caught[i], part <= 0 || hold->caught[i].goes_on);
+	hold->count = hold->spared = 0;
 	if (part <= 0)
 		return;
 	/* Who waits for a CPU now may get one meanwhile. */

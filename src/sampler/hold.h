@@ -15,7 +15,8 @@ struct tracked;
 struct hold {
 	struct sampler_caught *caught; /* at this tick */
 	size_t count, capacity;
-	size_t before;        /* so many were held when it began */
+	size_t before;        /* so many were held when it began, and are none of these */
+	size_t spared;        /* so many were left alone at it */
 	bool on;              /* time is counted: since from_ns, until until_ns */
 	uint64_t from_ns;     /* when those that go on went on */
 	uint64_t until_ns;    /* UINT64_MAX: until the next tick has decided */
@@ -30,14 +31,16 @@ void hold_release(struct hold *hold); /* its memory */
 
 /* Is there somebody who wants threads held? */
 bool hold_is_wanted(const struct sampler *sampler);
-/* A tick begins to stop what runs, with nobody caught. */
+/* A tick begins to stop what runs. */
 void hold_begin(struct sampler *sampler);
 /* The thread had to wait for a CPU, and was stopped as soon as it had one. */
 void hold_spare(struct sampler *sampler, struct tracked *thread);
 /* Is it left alone at this tick for that? */
-bool hold_spares(const struct sampler *sampler, const struct tracked *thread);
+bool hold_spares(struct sampler *sampler, const struct tracked *thread);
 /* One that was caught has been walked. */
 void hold_add(struct sampler *sampler, const struct tracked *thread);
+/* One that has stopped late: if it is held since, whether it goes on is decided at this tick. */
+void hold_add_late(struct sampler *sampler, struct tracked *thread);
 /* All have been: asks who goes on, lets them, and sets the time for the others. */
 void hold_decide(struct sampler *sampler);
 /* When to be back: the moment, or UINT64_MAX. If it has come, all are let go. */

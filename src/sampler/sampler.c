@@ -128,6 +128,7 @@ look_at_threads(struct sampler *sampler, bool everyone)
 static void
 collect_last(struct sampler *sampler)
 {
+	hold_end(sampler);
 	if (sampler->late_count > 0)
 		tracer_finish(sampler->tracer, LAST_BOUND_NS);
 	collect_late(sampler, true);
@@ -313,6 +314,7 @@ nothing_held(const struct sampler *sampler)
 static void
 call_snapshot(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
+	hold_end(sampler);
 	if (!nothing_held(sampler))
 		tracer_finish(sampler->tracer, LAST_BOUND_NS);
 	sampler_leave(sampler);

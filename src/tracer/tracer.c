@@ -120,11 +120,15 @@ tracer_check(struct tracer *tracer)
 void
 tracer_leave(struct tracer *tracer)
 {
+	size_t left = 0;
+
 	tracer_let_all_go(tracer);
 	if (tracer->away == 0)
-		tracer_count_stop(tracer, LEAVE_BOUND_NS);
-	if (tracer->away++ == 0 && tracer->seized.count > 0)
-		away_begin(!tracer->is_parent);
+		left = tracer_count_stop(tracer, LEAVE_BOUND_NS);
+	if (tracer->away++ > 0 || tracer->seized.count + left == 0)
+		return;
+	away_begin(!tracer->is_parent);
+	tracer->has_away = true;
 }
 
 void
@@ -132,8 +136,9 @@ tracer_return(struct tracer *tracer)
 {
 	if (--tracer->away > 0)
 		return;
-	if (tracer->seized.count > 0) {
+	if (tracer->has_away) {
 		away_end();
+		tracer->has_away = false;
 		seized_drop_untraced(&tracer->seized, STOP_MISSED);
 	}
 	counting_return(tracer);

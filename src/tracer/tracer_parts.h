@@ -21,6 +21,7 @@ struct tracer {
 	uint64_t own_delay_ns;  /* at that moment, or a little before */
 	bool keep_late;         /* who stops late is held, too: until all are let go */
 	bool quiet;             /* there was no tracee, and none was asked for since */
+	bool has_away;          /* away_begin waits for its away_end */
 	unsigned away;          /* how many tracer_leave wait for their tracer_return */
 	struct tracer_stats stats;
 	struct counting *counting; /* NULL: between stops nothing is seized */

@@ -18,7 +18,7 @@ import time
 from causal_programs import UNITS, Program, gain
 
 # A look takes a few percent of what runs from it, and more where others are held.
-POINTS = 10.0
+POINTS = 15.0
 SPEEDUP = 0.5
 # A unit is some ten looks: half of one goes by until a thread that was woken is held.
 UNIT = 'unit=20'

@@ -157,6 +157,24 @@ count_work(const char *name, const char *mode)
 	finish(&counter);
 }
 
+/*
+ * The tracer sees to it that all of its threads take notice. Each of them may stand at a breakpoint
+ * for a moment, but then goes on, and they run: not for some ticks on end.
+ */
+static void
+serve_until_stopped(struct counter *counter)
+{
+	int still = 0;
+
+	while (still < 10) {
+		const uint64_t runs = counter->target.counter[COUNTED];
+
+		tracer_sleep_until(counter->tracer, clock_now_ns() + TICK_NS);
+		still = counter->target.counter[COUNTED] == runs &&
+			all_in_state(counter->target.pid, 't') ? still + 1 : 0;
+	}
+}
+
 /* Job control stops the target, and lets it go on, in the middle of its work. */
 static void
 stopped_target(int signo)
@@ -172,11 +190,7 @@ stopped_target(int signo)
 		while (counter.target.counter[COUNTED] < runs + 500)
 			tracer_sleep_until(counter.tracer, clock_now_ns() + TICK_NS);
 		kill(counter.target.pid, signo);
-		/* The tracer sees to it that all of its threads take notice. */
-		while (!all_in_state(counter.target.pid, 't'))
-			tracer_sleep_until(counter.tracer, clock_now_ns() + TICK_NS);
-		/* Who stood at a breakpoint has gone on then, to be stopped. */
-		tracer_sleep_until(counter.tracer, clock_now_ns() + TICK_NS);
+		serve_until_stopped(&counter);
 		const uint64_t stopped = counter.target.counter[COUNTED];
 		for (int k = 0; k < 5; k++)
 			tracer_sleep_until(counter.tracer, clock_now_ns() + TICK_NS);
