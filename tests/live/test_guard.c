@@ -239,7 +239,7 @@ main(void)
 	harness_begin(200);
 	kill_parent(50);
 	kill_child(SIGKILL, 10);
-	kill_child(SIGSEGV, 2);
+	kill_child(SIGABRT, 2);
 	polite_end("SIGTERM to the parent", SIGTERM, false);
 	polite_end("SIGINT to the parent", SIGINT, false);
 	polite_end("SIGINT to the child", SIGINT, true);
