@@ -218,6 +218,9 @@ static const struct {
 int
 main(int argc, char **argv)
 {
+	/* In a group without a parent in its session, as a test that runs in the background may be,
+	 * the kernel ignores SIGTSTP. */
+	setpgid(0, 0);
 	counters = target_counters();
 	counters->value[8] = (uint64_t)(uintptr_t)counted;
 	counters->value[9] = (uint64_t)(uintptr_t)other;
