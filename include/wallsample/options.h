@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "wallsample/causal.h"
 #include "wallsample/error.h"
 #include "wallsample/unwind.h"
 
@@ -83,7 +84,7 @@ struct options {
 	const char *select;      /* --select: a regular expression */
 	int match;               /* enum causal_match: --match */
 	uint64_t candidates;
-	double *speedups;        /* --speedups: shares in [0, 1], ascending, from 0 on; owned */
+	double speedups[CAUSAL_SPEEDUPS_MOST]; /* --speedups: in [0, 1], ascending, from 0 on */
 	size_t speedup_count;
 	uint64_t tick_ns, experiment_ns, profile_ns;
 	double precision;        /* in points: percent */

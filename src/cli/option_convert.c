@@ -243,8 +243,7 @@ convert_speedups(const struct conversion *c)
 	struct options *options = c->options;
 	int rc = 0;
 
-	free(options->speedups);
-	options->speedups = xcalloc(CAUSAL_SPEEDUPS_MOST, sizeof(*options->speedups));
+	options->speedups[0] = 0;
 	options->speedup_count = 1;
 	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
 		const double last = options->speedups[options->speedup_count - 1];

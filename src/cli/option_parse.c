@@ -328,10 +328,8 @@ options_release(struct options *options)
 	options->file_count = 0;
 	options->words = NULL;
 	free(options->progress);
-	free(options->speedups);
 	options->progress = NULL;
-	options->speedups = NULL;
-	options->progress_count = options->speedup_count = 0;
+	options->progress_count = 0;
 	free(options->debug_dirs);
 	options->debug_dirs = NULL;
 	options->debug_dir_count = 0;
