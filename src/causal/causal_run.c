@@ -353,6 +353,12 @@ causal_run_tick(struct causal_run *run, bool held)
 }
 
 bool
+causal_run_needs_time(const struct causal_run *run)
+{
+	return run->match.asked_count > 0;
+}
+
+bool
 causal_run_is_over(const struct causal_run *run)
 {
 	return run->lost || run->plan.over;

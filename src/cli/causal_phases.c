@@ -11,6 +11,8 @@
 
 /* Names and plans wait for a moment at which nobody is held, but no longer than this. */
 #define TEND_NS NS_PER_SEC
+/* What is not counted while breakpoints are off for them is to be little. */
+#define NAME_NS (250 * NS_PER_MS)
 
 /* Nothing has moved for so long: something is wrong, and the user is waiting. */
 #define SILENCE_NS (5 * NS_PER_SEC)
@@ -164,14 +166,17 @@ tend(struct causal_command *command, bool held)
 {
 	const uint64_t now = clock_now_ns();
 	const bool overdue = held && now - command->tended_ns > TEND_NS;
+	/* A thread that meets a breakpoint stands still until we are back. */
+	const bool leaves = overdue || (command->counted > 0 &&
+					causal_run_needs_time(command->experiments));
 
-	if (held && !overdue)
+	if ((held && !overdue) || (leaves && now - command->tended_ns < NAME_NS))
 		return;
 	command->tended_ns = now;
-	if (overdue)
+	if (leaves)
 		sampler_leave(command->run.sampler);
 	causal_run_tick(command->experiments, false);
-	if (overdue)
+	if (leaves)
 		sampler_return(command->run.sampler);
 }
 
