@@ -72,26 +72,6 @@ record_profile(void *context, bool held)
 	record_tick(&command->run, held);
 }
 
-static void
-before_line(void *context)
-{
-	sampler_leave(context);
-}
-
-static void
-after_line(void *context)
-{
-	sampler_return(context);
-}
-
-static void
-begin_sampler(struct sample_run *run)
-{
-	run->log.before = before_line;
-	run->log.after = after_line;
-	run->log.context = run->sampler;
-}
-
 int
 causal_take_profile(struct causal_command *command, struct error *err)
 {
@@ -110,7 +90,7 @@ causal_take_profile(struct causal_command *command, struct error *err)
 	status_line_init(&run->status,
 			 !run->options->quiet && run->options->verbose == 0 &&
 				 !run->target.is_command, run->options->profile_ns);
-	begin_sampler(run);
+	sample_watch_log(run);
 	run->end = sampler_run(run->sampler, &hooks);
 	end_sampler(run, &run->stats);
 	status_line_erase(&run->status);
@@ -303,7 +283,7 @@ causal_experiment(struct causal_command *command, struct error *err)
 	/* A line that nobody sees is worth no moment without breakpoints. */
 	if (run->status.on)
 		hooks.on_progress = on_progress;
-	begin_sampler(run);
+	sample_watch_log(run);
 	sampler_run(run->sampler, &hooks);
 	end_sampler(run, &stats);
 	guard_watch(NULL);

@@ -263,6 +263,14 @@ after_line(void *context)
 	sampler_return(context);
 }
 
+void
+sample_watch_log(struct sample_run *run)
+{
+	run->log.before = before_line;
+	run->log.after = after_line;
+	run->log.context = run->sampler;
+}
+
 static void
 run_sampler(struct sample_run *run)
 {
@@ -283,9 +291,7 @@ run_sampler(struct sample_run *run)
 		      options->duration_ns);
 	if (!run->dumps)
 		sample_say_start(run);
-	run->log.before = before_line;
-	run->log.after = after_line;
-	run->log.context = run->sampler;
+	sample_watch_log(run);
 	run->began_ns = clock_date_ns();
 	run->end = sampler_run(run->sampler, &hooks);
 	run->stats = *sampler_stats(run->sampler);
