@@ -35,10 +35,10 @@ struct sampler_control {
 	 * about it.
 	 */
 	double (*decide)(void *context, const struct sampler_stand *stand);
-	/* That time is over, or something else has let all go: they were held for so long since
-	 * `decide`, or would have been, if there was nobody to hold. Called once a tick with a
-	 * part above 0. */
-	void (*released)(void *context, uint64_t held_ns);
+	/* They were held for so much longer than was told before, or would have been, if there was
+	 * nobody to hold; below zero: than was told too much. Called when all have been let go,
+	 * some of it at the tick after that, before `decide`. */
+	void (*held)(void *context, int64_t more_ns);
 	void *context;
 	/* Code whose runs are counted meanwhile by breakpoints (tracer_count.h), at most
 	 * TRACER_COUNT_MOST; before `decide`, `counted` is told the totals. */

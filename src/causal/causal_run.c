@@ -279,12 +279,18 @@ decide(void *context, const struct sampler_stand *stand)
 }
 
 static void
-released(void *context, uint64_t held_ns)
+add_held(uint64_t *to, int64_t more_ns)
+{
+	*to = more_ns < 0 && *to < (uint64_t)-more_ns ? 0 : *to + (uint64_t)more_ns;
+}
+
+static void
+held(void *context, int64_t more_ns)
 {
 	struct causal_run *run = context;
 
-	run->now.held_ns += held_ns;
-	run->interval_held_ns += held_ns;
+	add_held(&run->now.held_ns, more_ns);
+	add_held(&run->interval_held_ns, more_ns);
 }
 
 static void
@@ -311,7 +317,7 @@ causal_run_create(struct causal_result *result, struct progress *progress,
 	run->progress = progress;
 	run->match = (struct match){ .result = result, .profile = profile, .symbols = symbols };
 	run->control = (struct sampler_control){
-		.decide = decide, .released = released, .context = run,
+		.decide = decide, .held = held, .context = run,
 		.address = run->counted, .addresses = count, .counted = counted,
 		.spread = CAUSAL_SPREAD,
 	};

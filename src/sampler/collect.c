@@ -463,24 +463,35 @@ ask(struct sampler *sampler, struct pending *pending, size_t number)
 		tracer_poll(sampler->tracer);
 }
 
+/* Before anybody stands still; but where all stand still anyway, and that time is counted, what is
+ * done before would take a CPU from them that nobody counts. */
+static void
+prepare_stops(struct sampler *sampler)
+{
+	struct batch *runners = &sampler->runners;
+
+	for (size_t i = 0; i < runners->count; i++)
+		make_request(sampler, &runners->pending[i]);
+	if (runners->count == 0 || hold_is_wanted(sampler))
+		return;
+	tasks_rehearse(sampler);
+	for (size_t i = 0; i < runners->count && i < REHEARSALS_MOST; i++)
+		rehearse(&runners->pending[i]);
+}
+
 void
 collect_all(struct sampler *sampler)
 {
 	struct batch *runners = &sampler->runners;
+	const bool holds = hold_is_wanted(sampler);
 
 	/* What runs comes first, so that its sample is of this moment. */
-	for (size_t i = 0; i < runners->count; i++)
-		make_request(sampler, &runners->pending[i]);
-	/* Before anybody stands still. */
-	if (runners->count > 0)
-		tasks_rehearse(sampler);
-	for (size_t i = 0; i < runners->count && i < REHEARSALS_MOST; i++)
-		rehearse(&runners->pending[i]);
-	if (hold_is_wanted(sampler))
+	prepare_stops(sampler);
+	if (holds)
 		hold_begin(sampler);
 	for (size_t i = 0; i < runners->count; i++)
 		ask(sampler, &runners->pending[i], i);
-	if (runners->count > 0 && hold_is_wanted(sampler))
+	if (runners->count > 0 && holds)
 		tracer_catch(sampler->tracer, stop_bound(sampler));
 	else if (runners->count > 0)
 		tracer_collect(sampler->tracer, stop_bound(sampler), sampler->config.stop_all,
@@ -493,7 +504,7 @@ collect_all(struct sampler *sampler)
 		if (pending->request->held)
 			hold_add(sampler, pending->thread);
 	}
-	if (hold_is_wanted(sampler))
+	if (holds)
 		hold_decide(sampler);
 	runners->count = 0;
 	collect_sleepers(sampler);

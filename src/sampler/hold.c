@@ -112,7 +112,7 @@ end_count(struct sampler *sampler, uint64_t now_ns)
 	hold->on = false;
 	until = until > hold->from_ns ? until - hold->from_ns : 0;
 	hold->told_ns = (double)until;
-	control->released(control->context, until);
+	control->held(control->context, (int64_t)until);
 }
 
 static void
@@ -134,24 +134,49 @@ hold_end(struct sampler *sampler)
 	let_all_go(sampler);
 }
 
+/* All stood still until the others went on. */
+static void
+tell_late(struct sampler *sampler)
+{
+	const struct sampler_control *control = sampler->config.control;
+	const struct hold *hold = &sampler->hold;
+	double more = 0;
+
+	if (hold->part <= 0)
+		more = hold_late_mean(&hold->late, HOLD_GOES);
+	else if (hold->part < 1 && hold->others > 0)
+		more = hold_late_mean(&hold->late, HOLD_HELD);
+	if (more != 0)
+		control->held(control->context, (int64_t)more);
+}
+
+double
+hold_owe(double owed_ns, double part, double length_ns, double held_ns, double most_ns)
+{
+	owed_ns += part * length_ns - held_ns;
+	if (owed_ns > most_ns)
+		return most_ns;
+	return owed_ns < -most_ns ? -most_ns : owed_ns;
+}
+
 /*
- * The time to the next tick was guessed; now it is known. What the others were held too short, or
- * too long, is made up for at this tick, so that in the sum it is that part of the time.
+ * The time to the next tick was guessed; now it is known, and so is when each really went on, or
+ * fell asleep. What the others were held too short, or too long, is made up for at this tick,
+ * so that in the sum it is that part of the time.
  */
 static void
 learn_owed(struct sampler *sampler)
 {
 	struct hold *hold = &sampler->hold;
 	const double most = OWED_MOST * (double)NS_PER_SEC / sampler->pace.wanted_hz;
+	const double goes = hold_late_mean(&hold->late, HOLD_GOES);
+	const double late = hold->others > 0 ? hold_late_mean(&hold->late, HOLD_HELD) : 0;
 
-	hold->owed_ns = 0;
 	if (hold->part > 0 && hold->part < 1)
-		hold->owed_ns = hold->part * (double)(hold->asked_ns - hold->from_ns) -
-				hold->told_ns;
-	if (hold->owed_ns > most)
-		hold->owed_ns = most;
-	if (hold->owed_ns < -most)
-		hold->owed_ns = -most;
+		hold->owed_ns = hold_owe(hold->owed_ns, hold->part,
+					 (double)(hold->asked_ns - hold->from_ns) - goes,
+					 hold_late_used(sampler, hold->told_ns) + late - goes,
+					 most);
 }
 
 static uint64_t
@@ -192,32 +217,39 @@ hold_decide(struct sampler *sampler)
 {
 	const struct sampler_control *control = sampler->config.control;
 	struct hold *hold = &sampler->hold;
-	const struct sampler_stand stand = {
+	struct sampler_stand stand = {
 		.caught = hold->caught,
 		.count = hold->count,
 		.held = hold->before,
 		.missed = sampler->late_count + hold->spared,
-		.standing_ns = clock_now_ns() - hold->asked_ns,
 	};
 	double part;
+	uint64_t now;
 
 	/* Those that were held until now were so until this tick began to stop the others. */
 	end_count(sampler, hold->asked_ns);
+	hold_late_see(sampler);
+	tell_late(sampler);
 	learn_owed(sampler);
 	tell_counts(sampler);
+	stand.standing_ns = clock_now_ns() - hold->asked_ns;
 	part = control->decide(control->context, &stand);
 	hold->part = part;
+	hold_late_mark(sampler, part > 0);
 	if (part <= 0)
 		let_all_go(sampler);
 	for (size_t i = 0; i < hold->count; i++)
 		let_go(sampler, &hold->caught[i], part <= 0 || hold->caught[i].goes_on);
 	hold->count = hold->spared = 0;
+	/* To decide takes its time, too. */
+	now = clock_now_ns();
+	control->held(control->context, (int64_t)(now - hold->asked_ns - stand.standing_ns));
+	hold->from_ns = now;
 	if (part <= 0)
 		return;
 	/* Who waits for a CPU now may get one meanwhile. */
 	tracer_keep_late(sampler->tracer);
 	hold->on = true;
-	hold->from_ns = clock_now_ns();
 	hold->until_ns = part < 1 ? end_of_part(hold, part) : UINT64_MAX;
 }
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hold_late.h"
 #include "wallsample/sampler.h"
 
 struct sampler;
@@ -24,10 +25,16 @@ struct hold {
 	uint64_t due_ns;      /* when it was due; 0: none was before */
 	double lag_ns;        /* by so much later they begin, on average */
 	double part, told_ns; /* of the last tick; 0: nobody was to be held */
-	double owed_ns;       /* so much longer it should have been, as was seen at this tick */
+	double owed_ns;       /* so much longer it should have been, in all ticks until now */
+	size_t others;        /* so many were held at the last tick */
+	struct hold_late late;
 };
 
 void hold_release(struct hold *hold); /* its memory */
+
+/* A tick is over after which the others were to be held for `part` of so long, and were for so
+ * long: what that leaves owed, besides what was, at most `most_ns` either way. */
+double hold_owe(double owed_ns, double part, double length_ns, double held_ns, double most_ns);
 
 /* Is there somebody who wants threads held? */
 bool hold_is_wanted(const struct sampler *sampler);

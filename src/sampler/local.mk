@@ -9,10 +9,12 @@ libwallsample_a_SOURCES += \
 	src/sampler/deadlock.c src/sampler/deadlock.h \
 	src/sampler/hold.c \
 	src/sampler/hold.h \
+	src/sampler/hold_late.c src/sampler/hold_late.h \
 	src/sampler/late.c \
 	src/sampler/leader.c \
 	src/sampler/look.c \
 	src/sampler/pace.c \
+	src/sampler/priority.c src/sampler/priority.h \
 	src/sampler/rings.c src/sampler/rings.h \
 	src/sampler/sampler.c \
 	src/sampler/sampler_state.h \

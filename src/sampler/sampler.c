@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler.c - the life of a run: set-up, ticks, the end, and what it all cost. */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "priority.h"
 #include "sampler_state.h"
 #include "wallsample/tracer_count.h"
-
-/* Where permitted we run before others, so that stops are short: a thread that
- * has stopped waits for us. A real-time class is not ours to take unasked. */
-#define NICE (-15)
 
 /* Descriptors that are needed for other things than threads: modules, output. */
 #define FD_RESERVE 256
@@ -283,7 +278,7 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 		nap(sampler, until < hold_due(sampler) ? until : hold_due(sampler));
 		hold_serve(sampler, clock_now_ns());
 		/* At a low rate the end of the target is not waited for until the next tick. */
-		if (clock_now_ns() < until && !read_leader(sampler, &leader))
+		if (clock_now_ns() + NAP_NS < until && !read_leader(sampler, &leader))
 			sampler->pace.due_ns = until = clock_now_ns();
 	}
 	return (hooks->stop == NULL || !*hooks->stop) && clock_now_ns() < end_ns;
@@ -368,19 +363,6 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 	return clock_now_ns() >= end_ns ? SAMPLER_DURATION : SAMPLER_STOPPED;
 }
 
-static void
-raise_priority(struct sampler *sampler, int *old)
-{
-	errno = 0;
-	*old = getpriority(PRIO_PROCESS, 0);
-	if (*old > NICE && setpriority(PRIO_PROCESS, 0, NICE) == 0)
-		sampler->stats.nice_value = NICE;
-	else
-		sampler->stats.nice_value = *old;
-	/* Timers fire when they are due, not up to 50 us later. */
-	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-}
-
 /*
  * Time begins when the threads are known and their files are open: for thousands of them that
  * takes as long as many ticks.
@@ -428,9 +410,10 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
 	uint64_t began, began_cpu;
 	enum sampler_end end;
-	int old_nice;
+	struct priority priority;
 
-	raise_priority(sampler, &old_nice);
+	priority_raise(&priority);
+	sampler->stats.nice_value = priority.nice;
 	log_say(sampler->log, LOG_VERBOSE, "sampling at nice %d", sampler->stats.nice_value);
 	began = start_clock(sampler);
 	began_cpu = clock_own_cpu_ns();
@@ -449,8 +432,7 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 		sampler->stats.child_exited = tracer_exit_status(sampler->tracer,
 								 &sampler->stats.child_status);
 	update_stats(sampler, began, began_cpu);
-	if (sampler->stats.nice_value != old_nice)
-		setpriority(PRIO_PROCESS, 0, old_nice);
+	priority_restore(&priority);
 	log_say(sampler->log, LOG_VERBOSE, "unwind: %llu frames, %.3f us a frame",
 		(unsigned long long)sampler->stats.unwind_frames,
 		sampler->stats.unwind_frames > 0 ? (double)sampler->stats.unwind_ns / 1000.0 /

@@ -3,6 +3,7 @@
 #ifndef WALLSAMPLE_TRACKED_H
 #define WALLSAMPLE_TRACKED_H
 
+#include "hold.h"
 #include "pending.h"
 #include "thread_wait.h"
 #include "wallsample/gil.h"
@@ -21,6 +22,7 @@ struct tracked {
 	uint64_t start_time;
 	bool gone;              /* its files say ESRCH: to be forgotten */
 	bool held;              /* since an earlier tick: see hold.c */
+	struct hold_mark mark;  /* likewise */
 	uint64_t spared_ns;     /* until then it is not stopped: likewise */
 	bool untouchable;       /* a stop told nothing (32-bit code): it gets no other */
 	bool tasks_read;        /* those that it runs: they are read once */

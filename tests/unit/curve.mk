@@ -1,4 +1,4 @@
-# What experiments found: curves of it, and its recording.
+# Causal profiles: holds, what experiments found, curves of it, and its recording.
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_causal_curve
 TESTS += tests/unit/test_causal_curve
@@ -17,3 +17,11 @@ tests_unit_test_recording_causal_SOURCES = tests/unit/test_recording_causal.c \
 	tests/unit/recording_scene.c tests/unit/recording_scene.h
 tests_unit_test_recording_causal_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_recording_causal_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS) -lm
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_hold
+TESTS += tests/unit/test_hold
+endif
+tests_unit_test_hold_SOURCES = tests/unit/test_hold.c
+tests_unit_test_hold_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_hold_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS) -lm
