@@ -18,6 +18,7 @@ libwallsample_a_SOURCES += \
 	src/sampler/rings.c src/sampler/rings.h \
 	src/sampler/sampler.c \
 	src/sampler/sampler_state.h \
+	src/sampler/stops.c \
 	src/sampler/stack_state.h \
 	src/sampler/stack.c \
 	src/sampler/task_held.c src/sampler/task_sample.c src/sampler/task_stack.c \

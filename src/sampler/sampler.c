@@ -202,7 +202,7 @@ tick(struct sampler *sampler, bool last)
 	if (sampler->relist && alive)
 		threads_refresh(sampler);
 	look_at_threads(sampler, everyone || !alive);
-	collect_all(sampler);
+	stops_tick(sampler);
 	tasks_tick(sampler);
 	waits_tick(sampler);
 	deadlocks_tick(sampler);

@@ -4,9 +4,11 @@
  * sampler.c  the life of a run; pace.c: when the next tick is due, --max-overhead
  * threads.c  which threads there are; leader.c: the process as a whole
  * look.c     one look at one thread, and what it weighs
- * collect.c  the stacks of a tick: stops, walks, failures
+ * stops.c    what runs at a tick is stopped
+ * collect.c  the stacks of a tick: walks, failures
  * late.c     threads that have not stopped yet
- * hold.c     threads that somebody holds from one tick to the next
+ * hold.c     threads that somebody holds from one tick to the next; hold_late.c
+ * priority.c our own place among those who want a CPU
  * charge.c   the real time of a tick
  * thread_wait.c what sleepers wait for (thread_wait_object.c), crowds.c how many, deadlock.c rings
  * thread_tasks.c user-space tasks
@@ -136,13 +138,20 @@ void tasks_of_held(struct sampler *sampler);
 /* The last tick: those of all others are read, or said to be missing. */
 void tasks_finish(struct sampler *sampler);
 
+/* --- stops.c --------------------------------------------------------------- */
+/* Fills in what is asked of the tracer. */
+void stops_request(struct sampler *sampler, const struct pending *pending);
+/* Stops what runs, and has all walked, sleepers, too. */
+void stops_tick(struct sampler *sampler);
+
 /* --- collect.c ------------------------------------------------------------- */
 /* What runtimes know of a sleeper whose stack was read; false: it has run meanwhile. `held`: other
  * threads are. */
 bool capture_sleeper(struct sampler *sampler, struct pending *pending, bool held);
-/* Walks the stacks of the sleepers that were read so far; then stops what runs, and walks all. */
+/* Walks the stacks of the sleepers that were read so far, */
 void collect_sleepers(struct sampler *sampler);
-void collect_all(struct sampler *sampler);
+/* and that of one that was asked to stop; or what came of that. */
+void collect_stop(struct sampler *sampler, struct pending *pending);
 /* Takes in what was captured since the last tick; with `give_up` no later one will come. */
 void collect_late(struct sampler *sampler, bool give_up);
 /* A sample without a stack of code: its failure is its only frame. */
