@@ -68,7 +68,9 @@ int progress_open(const char *const *spec, size_t count, const struct process *p
 void progress_free(struct progress *progress);
 
 size_t progress_count(const struct progress *progress);
-/* Borrowed name and spec. */
+/* So many points of coz.h were found and not taken, because there is no room. */
+size_t progress_left_out(const struct progress *progress);
+/* Borrowed name and spec. The kind of a coz: point that the program has not come by may change. */
 void progress_point(const struct progress *progress, size_t index, const char **name,
 		    const char **spec, enum causal_point_kind *kind);
 /* What has to be counted: valid until progress_free; how many. The counts are handed back before

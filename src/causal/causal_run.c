@@ -82,11 +82,23 @@ begin_counting(struct causal_run *run, uint64_t now_ns)
 	memcpy(run->begin, run->value, sizeof(run->begin));
 }
 
+/* A coz: point is known to be one of latency when the program has come by it. */
+static void
+ask_kinds(struct causal_run *run)
+{
+	for (size_t i = 0; i < run->result->point_count; i++) {
+		const char *name, *spec;
+
+		progress_point(run->progress, i, &name, &spec, &run->result->point[i].kind);
+	}
+}
+
 static void
 begin_experiment(struct causal_run *run, uint64_t now_ns)
 {
 	const struct plan_item item = run->next;
 
+	ask_kinds(run);
 	run->now.candidate = item.candidate;
 	run->now.speedup = run->result->speedup[item.speedup];
 	begin_counting(run, now_ns);

@@ -204,13 +204,17 @@ progress_coz_open_all(struct progress *progress, const struct progress_images *i
 		return refuse_missing(progress, "", err);
 	if (!progress_coz_settle(progress))
 		return refuse_table(progress, err);
-	for (size_t i = 0; i < coz->count && progress->count < CAUSAL_POINTS_MOST; i++) {
+	for (size_t i = 0; i < coz->count; i++) {
 		const struct progress_coz_seen *seen = &coz->seen[i];
 
-		if (seen->type != PROGRESS_COZ_END && !is_repeated(coz, i) &&
-		    (seen->type != PROGRESS_COZ_BEGIN ||
-		     progress_coz_find(coz, seen->name, PROGRESS_COZ_END, &end)))
+		if (seen->type == PROGRESS_COZ_END || is_repeated(coz, i) ||
+		    (seen->type == PROGRESS_COZ_BEGIN &&
+		     !progress_coz_find(coz, seen->name, PROGRESS_COZ_END, &end)))
+			continue;
+		if (progress->count < CAUSAL_POINTS_MOST)
 			add_entry(progress, seen->name, seen->type == PROGRESS_COZ_BEGIN);
+		else
+			progress->left_out++;
 	}
 	if (progress->count == 0)
 		return error_set(err, ERROR_USAGE, "%s is loaded, but the program has not come by "

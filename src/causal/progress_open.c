@@ -180,6 +180,12 @@ progress_count(const struct progress *progress)
 	return progress->count;
 }
 
+size_t
+progress_left_out(const struct progress *progress)
+{
+	return progress->left_out;
+}
+
 void
 progress_point(const struct progress *progress, size_t index, const char **name,
 	       const char **spec, enum causal_point_kind *kind)

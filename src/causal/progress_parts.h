@@ -39,6 +39,7 @@ struct progress {
 	struct progress_coz coz;
 	struct progress_entry entry[CAUSAL_POINTS_MOST];
 	size_t count;
+	size_t left_out;    /* points of coz.h for which there was no room */
 	struct progress_counted counted[PROGRESS_COUNTED_MOST];
 	struct progress_counter *counted_counter[PROGRESS_COUNTED_MOST];
 	uint64_t counted_total[PROGRESS_COUNTED_MOST];

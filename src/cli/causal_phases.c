@@ -217,6 +217,10 @@ set_up_result(struct causal_command *command)
 	const struct options *options = command->run.options;
 	struct causal_result *result = &command->result;
 
+	if (progress_left_out(command->progress) > 0)
+		log_say(&command->run.log, LOG_NORMAL, "of the program's points of coz.h the first "
+			"%zu are counted, %zu are not; choose with --progress coz:NAME",
+			progress_count(command->progress), progress_left_out(command->progress));
 	for (size_t i = 0; i < progress_count(command->progress); i++) {
 		const char *name, *spec;
 		enum causal_point_kind kind;

@@ -18,7 +18,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'live'))
-from causal_programs import UNITS, Program, gain, rate
+from causal_programs import LATENCY_KINDS, UNITS, Program, gain, latency_gain, mean_latency, rate
 
 SETTLE = 0.2   # seconds until queues have found their new levels
 TURN = 0.6     # seconds in which progress is measured
@@ -37,13 +37,22 @@ def waited(program):
     return total / 1e9
 
 
+def points_of(kind):
+    """What each progress point is called, and the truth about it."""
+    points = {'progress': ('var:progress', gain)}
+    if kind in LATENCY_KINDS:
+        points['latency'] = ('begin:var:begun,end:var:ended', latency_gain)
+    return points
+
+
 def measure(program):
+    """Progress a second, and seconds from begin to end."""
     time.sleep(SETTLE)
     before = after = program.ask()
     while after['progress'] < before['progress'] + EVENTS:
         time.sleep(TURN)
         after = program.ask()
-    return rate(before, after)
+    return rate(before, after), mean_latency(before, after)
 
 
 def interval(values):
@@ -55,18 +64,19 @@ def interval(values):
 
 
 def take_turns(program, function, speedup):
-    """How long others kept it from running, and the gain."""
+    """How long others kept it from running, and the gain in rate and in latency."""
     began, waited_before = time.monotonic(), waited(program)
     usual = measure(program)
     program.say('%s=%g' % (function, 1 - speedup))
     faster = measure(program)
     program.say('%s=1' % function)
     disturbed = (waited(program) - waited_before) / (time.monotonic() - began)
-    return disturbed, faster / usual - 1
+    return (disturbed, {'progress': faster[0] / usual[0] - 1,
+                        'latency': 1 - faster[1] / usual[1] if usual[1] else None})
 
 
 def really(options, kind, function, speedups):
-    """{speedup: (gain, low, high)} by making the function faster. No kind needs more than two
+    """{(point, speedup): (gain, low, high)} by making the function faster. No kind needs more than two
     CPUs: what it waits for one is by others, and turns with little of that are preferred."""
     found = {}
     with Program(options.target, kind, 'unit=%s' % options.unit) as program:
@@ -75,20 +85,23 @@ def really(options, kind, function, speedups):
             while (sum(disturbed < QUIET for disturbed, _ in turns) < options.turns and
                    len(turns) < TRIES * options.turns):
                 turns.append(take_turns(program, function, speedup))
-            quiet = sorted(turns)[:options.turns]
-            found[speedup] = interval([gain for _, gain in quiet])
+            quiet = sorted(turns, key=lambda turn: turn[0])[:options.turns]
+            for point in points_of(kind):
+                found[point, speedup] = interval([gains[point] for _, gains in quiet])
     return found
 
 
 def predicted(options, kind, functions, speedups):
-    """{(function, speedup): (gain, low, high)} by `wallsample causal`."""
+    """{(point, function, speedup): (gain, low, high)} by `wallsample causal`."""
     with tempfile.TemporaryDirectory() as folder, \
             Program(options.target, kind, 'unit=%s' % options.unit) as program:
         path = os.path.join(folder, 'causal.json')
         percents = ','.join('%g' % (100 * speedup) for speedup in [0, *speedups])
-        words = [options.wallsample, 'causal', '-p', str(program.pid), '--progress',
-                 'var:progress', '--select', '^(%s)$' % '|'.join(functions), '--speedups',
-                 percents, '-d', options.duration, '-f', 'json', '-o', path, *options.words]
+        words = [options.wallsample, 'causal', '-p', str(program.pid), '--select',
+                 '^(%s)$' % '|'.join(functions), '--speedups', percents, '-d', options.duration,
+                 '-f', 'json', '-o', path, *options.words]
+        for point, (spec, _) in points_of(kind).items():
+            words += ['--progress', '%s=%s' % (point, spec)]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode not in (0, 1) or not os.path.exists(path):
             print('%s: status %d: %s' % (' '.join(words), done.returncode, done.stderr.strip()))
@@ -98,10 +111,10 @@ def predicted(options, kind, functions, speedups):
 
 
 def gains_of(result):
-    """Of the first progress point."""
-    return {(result['candidates'][curve['candidate']]['name'], gain['speedup']):
+    return {(result['progress'][curve['progress']]['name'],
+             result['candidates'][curve['candidate']]['name'], gain['speedup']):
             (gain['gain'], gain['low'], gain['high'])
-            for curve in result['curves'] if curve['progress'] == 0
+            for curve in result['curves']
             for gain in curve['gains'] if gain['speedup'] > 0 and gain['gain'] is not None}
 
 
@@ -126,9 +139,10 @@ def text(found):
     return '%6.1f (%6.1f, %6.1f)' % tuple(100 * value for value in found)
 
 
-def row(tally, kind, function, speedup, real, found):
-    truth = gain(kind, function, speedup)
-    line = '%-9s %-13s %3.0f %8.1f %s' % (kind, function, 100 * speedup, 100 * truth, text(real))
+def row(tally, kind, point, function, speedup, real, found):
+    truth = points_of(kind)[point][1](kind, function, speedup)
+    line = '%-9s %-8s %-13s %3.0f %8.1f %s' % (kind, point, function, 100 * speedup,
+                                               100 * truth, text(real))
     if found is not None:
         good = tally.add([truth] + ([real[0]] if real else []), found)
         line += ' %s %+6.1f %s' % (text(found), 100 * (found[0] - truth), '' if good else 'OFF')
@@ -156,16 +170,17 @@ def main():
     speedups = [float(word) / 100 for word in options.speedups.split(',')]
     tally = Tally()
 
-    print('%-9s %-13s %3s %8s %22s %22s %6s' % (
-        'program', 'function', '%', 'computed', 'real', 'predicted', 'off by'))
+    print('%-9s %-8s %-13s %3s %8s %22s %22s %6s' % (
+        'program', 'of', 'function', '%', 'computed', 'real', 'predicted', 'off by'))
     for kind in options.kind or UNITS:
         functions = [name for name in UNITS[kind] if options.function in (None, name)]
         found = predicted(options, kind, functions, speedups) if options.wallsample else {}
         for function in functions:
             real = really(options, kind, function, speedups) if options.turns else {}
-            for speedup in speedups:
-                row(tally, kind, function, speedup, real.get(speedup),
-                    found.get((function, speedup)))
+            for point in points_of(kind):
+                for speedup in speedups:
+                    row(tally, kind, point, function, speedup, real.get((point, speedup)),
+                        found.get((point, function, speedup)))
     if tally.cells:
         print('%d of %d within %g points or covered; off by %.1f in the median, %.1f at most'
               % (tally.good, tally.cells, NEAR, statistics.median(tally.errors),

@@ -18,6 +18,7 @@ UNITS = {
     'mail': {'do_work': 1.0, 'read_mail': 0.5, 'write_mail': 4.0},
 }
 QUEUE = 4
+LATENCY_KINDS = ('make', 'eat')  # for which latency() knows an answer
 
 
 def mail_period(u):
@@ -96,3 +97,9 @@ class Program:
 def rate(before, after):
     """Progress a second, from one event to another."""
     return 1e9 * (after['progress'] - before['progress']) / (after['at'] - before['at'])
+
+
+def mean_latency(before, after):
+    """Seconds from begin to end, of all that ended in between; None: nothing did."""
+    ended = after['ended'] - before['ended']
+    return (after['latency'] - before['latency']) / 1e9 / ended if ended else None

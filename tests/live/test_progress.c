@@ -428,6 +428,27 @@ test_coz_all(void)
 	end(&points);
 }
 
+/* More than there is room for: served, request, late and a round of each step. */
+static void
+test_coz_many(void)
+{
+	struct points points;
+	char line[16];
+
+	harness_case("more points of coz.h than are counted");
+	begin_preloaded(&points);
+	for (int i = 0; i < 8; i++) {
+		target_tell(&points.target);
+		target_read_line(&points.target, line, sizeof(line));
+	}
+	CHECK(open_points(&points, NULL, 0) == 0, "%s", points.error.text);
+	CHECK(progress_count(points.progress) == CAUSAL_POINTS_MOST, "%zu",
+	      progress_count(points.progress));
+	CHECK(progress_left_out(points.progress) == 3 + 8 - CAUSAL_POINTS_MOST, "%zu left out",
+	      progress_left_out(points.progress));
+	end(&points);
+}
+
 static void
 test_coz_nobody(void)
 {
@@ -463,6 +484,7 @@ main(void)
 	test_code();
 	test_coz_named();
 	test_coz_all();
+	test_coz_many();
 	test_coz_nobody();
 	return harness_end();
 }
