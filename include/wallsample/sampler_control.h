@@ -35,9 +35,12 @@ struct sampler_control {
 	 * about it.
 	 */
 	double (*decide)(void *context, const struct sampler_stand *stand);
-	/* They were held for so much longer than was told before, or would have been, if there was
-	 * nobody to hold; below zero: than was told too much. Called when all have been let go,
-	 * some of it at the tick after that, before `decide`. */
+	/*
+	 * They stood still for so much longer than was told before, or would have, if there was
+	 * nobody to hold: right after `decide`, what that took; when those that were held go on,
+	 * for how long they were; at the next tick, before its `decide`, how much longer it was
+	 * than that, or below zero: shorter.
+	 */
 	void (*held)(void *context, int64_t more_ns);
 	void *context;
 	/* Code whose runs are counted meanwhile by breakpoints (tracer_count.h), at most

@@ -402,6 +402,7 @@ causal_run_sum_up(struct causal_run *run, const struct sampler_stats *stats)
 {
 	struct causal_result *result = run->result;
 
+	ask_kinds(run);
 	result->wall_ns = run->last_ns - run->began_ns;
 	result->held_ns = run->held_ns + run->settled_held_ns + run->now.held_ns;
 	result->late_ticks = run->late;

@@ -235,6 +235,7 @@ hold_decide(struct sampler *sampler)
 	stand.standing_ns = clock_now_ns() - hold->asked_ns;
 	part = control->decide(control->context, &stand);
 	hold->part = part;
+	hold->told_ns = 0;
 	hold_late_mark(sampler, part > 0);
 	if (part <= 0)
 		let_all_go(sampler);

@@ -24,9 +24,9 @@ struct hold {
 	uint64_t asked_ns;    /* when this tick began to stop them */
 	uint64_t due_ns;      /* when it was due; 0: none was before */
 	double lag_ns;        /* by so much later they begin, on average */
-	double part, told_ns; /* of the last tick; 0: nobody was to be held */
+	double part, told_ns; /* of the last tick; both 0: nobody was to be held */
 	double owed_ns;       /* so much longer it should have been, in all ticks until now */
-	size_t others;        /* so many were held at the last tick */
+	size_t others;        /* so many were held at the last tick, or still */
 	struct hold_late late;
 };
 

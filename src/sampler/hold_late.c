@@ -7,44 +7,76 @@
 
 #include "sampler_state.h"
 
-/* What is longer is the doing of others who want the CPU, or the thread has slept. */
-#define LATE_MOST_NS 200000.0
+/* What is longer, or more than this part of a tick, is the doing of others who want the CPU, or the
+ * thread has slept. */
+#define LATE_MOST_NS (200.0 * NS_PER_US)
+#define LATE_MOST_PART 0.1
 
-/*
- * Between two ticks at which its CPU time was read a thread stood still while the first decided,
- * then for as long as it was held, then while the second stopped it.
- */
+/* After a stop, and after we had its CPU. */
+#define SWITCHES_MOST 2
+
+bool
+hold_late_stood(const struct hold_run *run, double tick_ns, double *late_ns)
+{
+	const double most = LATE_MOST_PART * tick_ns;
+
+	*late_ns = run->between_ns - run->cpu_ns - run->stopped_ns - run->held_ns;
+	return run->switches <= SWITCHES_MOST &&
+	       fabs(*late_ns) <= (most < LATE_MOST_NS ? most : LATE_MOST_NS);
+}
+
+/* --- those of the last tick ------------------------------------------------------ */
+
 static void
-add_late(struct sampler *sampler, const struct hold_mark *mark, uint64_t cpu_ns)
+add_late(struct sampler *sampler, const struct hold_mark *mark, const struct sched *now)
 {
 	const struct hold *hold = &sampler->hold;
 	struct hold_late *late = &sampler->hold.late;
-	double stood = (double)(late->read_ns - late->last_read_ns) -
-		       (double)(cpu_ns - mark->cpu_ns);
+	const struct hold_run run = {
+		.between_ns = (double)(late->read_ns - late->last_read_ns),
+		.stopped_ns = (double)(hold->from_ns - late->last_read_ns) +
+			      (double)(late->read_ns - hold->asked_ns),
+		.held_ns = mark->role == HOLD_HELD ? hold->told_ns : 0,
+		.cpu_ns = (double)(now->cpu_ns - mark->cpu_ns),
+		.switches = now->switches - mark->switches,
+	};
+	double stood;
 
-	stood -= (double)(hold->from_ns - late->last_read_ns);
-	stood -= (double)(late->read_ns - hold->asked_ns);
-	if (mark->role == HOLD_HELD)
-		stood -= hold->told_ns;
-	if (fabs(stood) > LATE_MOST_NS)
+	if (!hold_late_stood(&run, (double)NS_PER_SEC / sampler->pace.wanted_hz, &stood))
 		return;
 	late->role[mark->role].sum_ns += stood;
 	late->role[mark->role].count++;
 }
 
+static bool
+is_of_last_tick(const struct sampler *sampler, const struct hold_mark *mark)
+{
+	return mark->role != HOLD_NONE && mark->tick + 1 == sampler->tick;
+}
+
+/* It stands still: from here its CPU time counts. */
 static void
-see(struct sampler *sampler, struct tracked *thread)
+mark_now(struct sampler *sampler, struct tracked *thread)
 {
 	struct hold_mark *mark = &thread->mark;
 	struct sched now;
 
-	if (watch_read_sched(&thread->watch, sampler->process, &now) != LOOK_OK)
+	if (watch_read_sched(&thread->watch, sampler->process, &now) != LOOK_OK) {
+		mark->role = HOLD_NONE;
 		return;
-	if (mark->role != HOLD_NONE && mark->tick + 1 == sampler->tick)
-		add_late(sampler, mark, now.cpu_ns);
+	}
+	if (is_of_last_tick(sampler, mark))
+		add_late(sampler, mark, &now);
 	*mark = (struct hold_mark){
 		.role = HOLD_GOES, .tick = sampler->tick, .cpu_ns = now.cpu_ns,
+		.switches = now.switches,
 	};
+}
+
+static bool
+is_known(const struct sampler *sampler)
+{
+	return sampler->sched_source == SCHED_FROM_SCHEDSTAT;
 }
 
 void
@@ -56,11 +88,11 @@ hold_late_see(struct sampler *sampler)
 	memset(late->role, 0, sizeof(late->role));
 	late->last_read_ns = late->read_ns;
 	late->read_ns = clock_now_ns();
-	for (size_t i = 0; i < hold->count && i < HOLD_MARKS; i++) {
+	for (size_t i = 0; is_known(sampler) && i < hold->count && i < HOLD_MARKS; i++) {
 		struct tracked *thread = thread_of_tid(sampler, hold->caught[i].tid);
 
 		if (thread != NULL)
-			see(sampler, thread);
+			mark_now(sampler, thread);
 	}
 }
 
@@ -81,47 +113,72 @@ hold_late_used(struct sampler *sampler, double told_ns)
 		const struct tracked *thread = thread_of_tid(sampler, late->goes[i]);
 		double ran;
 
-		if (thread == NULL)
-			continue;
-		if (!thread->asleep || thread->sched.cpu_ns < thread->mark.cpu_ns)
+		/* One that has exited has run until then, perhaps. */
+		if (thread == NULL || !thread->asleep || !thread->mark.waits ||
+		    !is_of_last_tick(sampler, &thread->mark) ||
+		    thread->sched.cpu_ns < thread->mark.cpu_ns)
 			return told_ns;
 		ran = (double)(thread->sched.cpu_ns - thread->mark.cpu_ns);
 		used = ran > used ? ran : used;
 	}
-	return late->goes_count > 0 && used < told_ns ? used : told_ns;
+	return sampler->hold.others > 0 && late->goes_count > 0 && used < told_ns ? used : told_ns;
+}
+
+/* --- those of this tick ---------------------------------------------------------- */
+
+/* One that goes on at once while others are held. False: there is no room. */
+static bool
+mark_goes(struct sampler *sampler, struct tracked *thread, bool marked)
+{
+	struct hold_late *late = &sampler->hold.late;
+
+	if (late->goes_count == HOLD_MARKS)
+		return false;
+	if (!marked)
+		mark_now(sampler, thread);
+	late->goes[late->goes_count++] = thread->watch.tid;
+	return true;
+}
+
+/* Those that were held since an earlier tick have not run since. */
+static void
+mark_held_before(struct sampler *sampler, bool holds)
+{
+	for (size_t i = 0; sampler->hold.before > 0 && i < sampler->thread_count; i++) {
+		struct hold_mark *mark = &sampler->thread[i]->mark;
+
+		if (!sampler->thread[i]->held || mark->role != HOLD_HELD ||
+		    mark->tick == sampler->tick)
+			continue;
+		mark->role = holds ? HOLD_HELD : HOLD_GOES;
+		mark->tick = sampler->tick;
+	}
 }
 
 void
 hold_late_mark(struct sampler *sampler, bool holds)
 {
 	struct hold *hold = &sampler->hold;
-	struct hold_late *late = &hold->late;
-	bool all = true;
+	bool room = is_known(sampler);
 
-	late->goes_count = hold->others = 0;
+	mark_held_before(sampler, holds);
+	hold->late.goes_count = 0;
+	hold->others = holds ? hold->before : 0;
 	for (size_t i = 0; i < hold->count; i++) {
-		const struct sampler_caught *caught = &hold->caught[i];
-		struct tracked *thread = thread_of_tid(sampler, caught->tid);
+		struct tracked *thread = thread_of_tid(sampler, hold->caught[i].tid);
+		const bool marked = i < HOLD_MARKS;
+		const bool held = holds && !hold->caught[i].goes_on;
 
-		if (holds && !caught->goes_on) {
-			hold->others++;
-			if (thread != NULL)
-				thread->mark.role = HOLD_HELD;
-		} else if (holds) {
-			all &= i < HOLD_MARKS;
-			if (i < HOLD_MARKS)
-				late->goes[late->goes_count++] = caught->tid;
-		}
+		hold->others += held;
+		if (thread == NULL)
+			continue;
+		if (held)
+			thread->mark.role = marked ? HOLD_HELD : HOLD_NONE;
+		else if (holds)
+			room = room && mark_goes(sampler, thread, marked);
+		else if (!marked)
+			thread->mark.role = HOLD_NONE;
 	}
-	if (!all)
-		late->goes_count = 0;
-	/* Those that were held since an earlier tick have not run since. */
-	for (size_t i = 0; !holds && hold->before > 0 && i < sampler->thread_count; i++) {
-		struct tracked *thread = sampler->thread[i];
-
-		if (thread->held && thread->mark.role == HOLD_HELD) {
-			thread->mark.role = HOLD_GOES;
-			thread->mark.tick = sampler->tick;
-		}
-	}
+	if (!room)
+		hold->late.goes_count = 0;
 }

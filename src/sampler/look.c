@@ -200,8 +200,10 @@ plan_stop(struct sampler *sampler, struct tracked *thread, int64_t samples, int6
 /* Where threads are held nobody asks where others sleep, and what that costs is taken from those
  * that run. */
 static void
-pass_sleeper(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
+pass_sleeper(struct sampler *sampler, struct tracked *thread, const struct syscall_info *info,
+	     int64_t samples, int64_t weight_ns)
 {
+	thread->mark.waits = waits_word(info) != 0;
 	sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_SLEEPING, samples, weight_ns);
 	look_settle(sampler, thread, true);
 }
@@ -232,7 +234,7 @@ look_closely(struct sampler *sampler, struct tracked *thread, int64_t samples, i
 			return;
 		}
 		if (look == LOOK_OK && hold_is_wanted(sampler)) {
-			pass_sleeper(sampler, thread, samples, weight_ns);
+			pass_sleeper(sampler, thread, &info, samples, weight_ns);
 			return;
 		}
 		if (look == LOOK_OK && read_sleeper(sampler, thread, &info, samples, weight_ns))

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "wallsample/base.h"
+
 /* A real-time class is not ours to take unasked. */
 #define NICE (-15)
 
@@ -18,7 +20,7 @@
  * ticks that come when something else has been woken would be that late. The least that there
  * is; older kernels take it and do nothing.
  */
-#define SLICE_NS 100000
+#define SLICE_NS (100 * NS_PER_US)
 
 /* The kernel's struct sched_attr, version 0: libc has it since 2.41 only. */
 struct attributes {
@@ -54,12 +56,15 @@ priority_raise(struct priority *priority)
 		priority->nice = NICE;
 	priority->short_slice = set_slice(SLICE_NS);
 	/* Timers fire when they are due, not up to 50 us later. */
+	priority->old_slack_ns = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
 	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 }
 
 void
 priority_restore(const struct priority *priority)
 {
+	if (priority->old_slack_ns > 0)
+		prctl(PR_SET_TIMERSLACK, (unsigned long)priority->old_slack_ns, 0UL, 0UL, 0UL);
 	if (priority->short_slice)
 		set_slice(0);
 	if (priority->nice != priority->old_nice)

@@ -9,7 +9,8 @@
 struct priority {
 	int nice;     /* ours now */
 	int old_nice;
-	bool short_slice;
+	bool short_slice;  /* a slice that somebody had set for us is the usual one afterwards */
+	int old_slack_ns;
 };
 
 /* As far as that is permitted, and known to the kernel. */

@@ -277,7 +277,8 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 			return true;
 		nap(sampler, until < hold_due(sampler) ? until : hold_due(sampler));
 		hold_serve(sampler, clock_now_ns());
-		/* At a low rate the end of the target is not waited for until the next tick. */
+		/* At a low rate the end of the target is not waited for until the next tick; at
+		 * others this would take a CPU from those who were just let go. */
 		if (clock_now_ns() + NAP_NS < until && !read_leader(sampler, &leader))
 			sampler->pace.due_ns = until = clock_now_ns();
 	}

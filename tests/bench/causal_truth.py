@@ -18,7 +18,8 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'live'))
-from causal_programs import LATENCY_KINDS, UNITS, Program, gain, latency_gain, mean_latency, rate
+from causal_programs import (LATENCY_KINDS, UNITS, Program, gain, latency_gain, mean_latency,
+                             rate)
 
 SETTLE = 0.2   # seconds until queues have found their new levels
 TURN = 0.6     # seconds in which progress is measured
@@ -76,8 +77,8 @@ def take_turns(program, function, speedup):
 
 
 def really(options, kind, function, speedups):
-    """{(point, speedup): (gain, low, high)} by making the function faster. No kind needs more than two
-    CPUs: what it waits for one is by others, and turns with little of that are preferred."""
+    """{(point, speedup): (gain, low, high)} by making the function faster. No kind needs more than
+    two CPUs: what it waits for one is by others, and turns with little of that are preferred."""
     found = {}
     with Program(options.target, kind, 'unit=%s' % options.unit) as program:
         for speedup in speedups:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""causal_programs.py - what arithmetic says of the kinds of tests/live/targets/causal_kinds.c, and a way
+"""causal_programs.py - what arithmetic says of the kinds of targets/causal_kinds.c, and a way
 to run one and to speed its functions up while it runs.
 
 gain(kind, function, speedup) is the gain in progress for a function that takes 1 - speedup of its

@@ -15,8 +15,8 @@ check() {
 	fi
 }
 
-# While the runtime moves a running goroutine to a smaller stack, frame pointers on the new one lead to
-# the old one; nothing in the goroutine says so. Where it grows, its status does.
+# While the runtime moves a running goroutine to a smaller stack, frame pointers on the new one lead
+# to the old one; nothing in the goroutine says so. Where it grows, its status does.
 export GODEBUG=gcshrinkstackoff=1
 
 tasks() {

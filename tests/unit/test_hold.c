@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hold.c - what is owed of a hold is made up for, and nothing besides. */
+/* test_hold.c - what is owed of a hold is made up for, no more; and how late threads went on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,12 +62,45 @@ test_not_without_bound(void **state)
 	assert_true(hold_owe(0, 0.5, LENGTH_NS, 0.5 * LENGTH_NS, MOST_NS) == 0);
 }
 
+static void
+test_late(void **state)
+{
+	/* 5 ms, of which 100 us decided and 90 us stopped it, and it was held for 2 ms. */
+	const struct hold_run run = {
+		.between_ns = 5e6, .stopped_ns = 190e3, .held_ns = 2e6, .cpu_ns = 2.75e6,
+		.switches = 1,
+	};
+	struct hold_run other = run;
+	double late;
+
+	(void)state;
+	assert_true(hold_late_stood(&run, 5e6, &late));
+	assert_true(fabs(late - 60e3) < 1);
+	/* It ran on while we stopped it. */
+	other.cpu_ns = 2.83e6;
+	assert_true(hold_late_stood(&other, 5e6, &late));
+	assert_true(fabs(late + 20e3) < 1);
+	/* It slept for half a millisecond; or often. */
+	other.cpu_ns = 2.25e6;
+	assert_false(hold_late_stood(&other, 5e6, &late));
+	other = run;
+	other.switches = 7;
+	assert_false(hold_late_stood(&other, 5e6, &late));
+	/* 60 us are much of a short tick. */
+	assert_false(hold_late_stood(&run, 0.5e6, &late));
+	/* Counters that went back. */
+	other = run;
+	other.cpu_ns = (double)UINT64_MAX;
+	assert_false(hold_late_stood(&other, 5e6, &late));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_error_is_left),
 		cmocka_unit_test(test_not_without_bound),
+		cmocka_unit_test(test_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
