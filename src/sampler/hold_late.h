@@ -14,7 +14,6 @@
 #include <sys/types.h>
 
 struct sampler;
-struct tracked;
 
 /* What a tick did with a thread that it had caught. */
 enum hold_role {
@@ -32,8 +31,8 @@ struct hold_mark {
 	bool waits;                /* at the last look it slept for what another thread does */
 };
 
-/* Of so many threads of each role the CPU time is read at a tick, while all stand still: 1 us
- * each. */
+/* Of so many threads that a tick has caught the CPU time is read while all stand still, and of so
+ * many that go on at once. */
 #define HOLD_MARKS 4
 
 /* What became of a thread of the last tick until it was stopped at this one. */
