@@ -8,7 +8,9 @@
  * more is better. Virtual time is wall_ns - held_ns.
  *
  * Experiments at 0 are compared with those around them, so that drift cancels: half of all are at
- * 0. Intervals are by bootstrap over experiments. Only WHOLE experiments count.
+ * 0. Intervals are by bootstrap over experiments, and have some room for what is off in all of them
+ * alike: a tick costs the target some 15 us that cannot be told from work. Only WHOLE experiments
+ * count.
  */
 #ifndef WALLSAMPLE_CAUSAL_CURVE_H
 #define WALLSAMPLE_CAUSAL_CURVE_H
@@ -71,7 +73,8 @@ void causal_curves_release(struct causal_curves *curves);
 /*
  * How wide the interval of this gain still is, half of it, or INFINITY when it is not known: who
  * plans the next experiment asks this of each candidate and speed-up, for the first point. Cheaper
- * than causal_curves_make: no bootstrap but the delta method, for one gain.
+ * than causal_curves_make: no bootstrap but the delta method, for one gain, and nothing of what more
+ * experiments do not make better.
  */
 double causal_margin(const struct causal_result *result, uint32_t candidate, size_t speedup,
 		     uint32_t point);

@@ -42,6 +42,7 @@ struct fit_cell {
 	size_t progressed;   /* how many of these had events */
 	double events;
 	double much, expected, ratio;
+	double ticks, virtual_ns; /* in all of them */
 	bool known;
 	double noise;        /* variance of much / ratio for each unit that was expected; 1 if
 			      * events are independent of each other */
@@ -61,7 +62,7 @@ struct fit {
 	struct fit_zero *zero;  /* in the order of time */
 	size_t zero_count;
 	struct fit_cell at_zero; /* the sum of them; `expected` is what was found */
-	double zero_base, zero_ns; /* sums: of the base, and of virtual time */
+	double zero_base; /* sum of the base */
 };
 
 /* Of one progress point. */
@@ -81,6 +82,12 @@ double fit_expected(const struct fit *fit, const struct fit_run *run, const doub
  */
 double fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight,
 		     double *freedom);
+
+/*
+ * What more experiments do not make better: the standard deviation of the same sum by what is not
+ * known of each tick. It is 0 where there are as many ticks in a unit of virtual time as at 0.
+ */
+double fit_tick_deviation(const struct fit *fit, uint32_t candidate, const double *weight);
 
 /* Half the 95 % interval in standard deviations, by Student's distribution. */
 double fit_student(double freedom);

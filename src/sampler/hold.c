@@ -237,13 +237,15 @@ hold_decide(struct sampler *sampler)
 	hold->part = part;
 	hold->told_ns = 0;
 	hold_late_mark(sampler, part > 0);
+	/* Until everybody has gone on, and we have nothing to do, or much. */
+	priority_urgent(&sampler->priority, true);
 	if (part <= 0)
 		let_all_go(sampler);
 	for (size_t i = 0; i < hold->count; i++)
 		let_go(sampler, &hold->caught[i], part <= 0 || hold->caught[i].goes_on);
-	hold->count = hold->spared = 0;
 	/* To decide takes its time, too. */
 	now = clock_now_ns();
+	hold->count = hold->spared = 0;
 	control->held(control->context, (int64_t)(now - hold->asked_ns - stand.standing_ns));
 	hold->from_ns = now;
 	if (part <= 0)

@@ -12,8 +12,9 @@
 #define LATE_MOST_NS (200.0 * NS_PER_US)
 #define LATE_MOST_PART 0.1
 
-/* After a stop, and after we had its CPU. */
-#define SWITCHES_MOST 2
+/* So often it may be scheduled in: after a stop, and after we had its CPU, to let others go, to give
+ * back our real-time class, and to look at it. Without the last two half of all are left out. */
+#define SWITCHES_MOST 4
 
 bool
 hold_late_stood(const struct hold_run *run, double tick_ns, double *late_ns)

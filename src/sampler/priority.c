@@ -11,7 +11,7 @@
 
 #include "wallsample/base.h"
 
-/* A real-time class is not ours to take unasked. */
+/* A real-time class is not ours to take unasked, but for moments. */
 #define NICE (-15)
 
 /*
@@ -32,29 +32,37 @@ struct attributes {
 };
 
 #define POLICY_OTHER 0
+#define POLICY_FIFO 1
 
-/* 0: the usual one. */
 static bool
-set_slice(uint64_t slice_ns)
+is_usual(struct attributes *own)
 {
-	struct attributes own = { .size = sizeof(own) };
+	*own = (struct attributes){ .size = sizeof(*own) };
+	return syscall(SYS_sched_getattr, 0, own, sizeof(*own), 0) == 0 &&
+	       own->policy == POLICY_OTHER;
+}
 
-	if (syscall(SYS_sched_getattr, 0, &own, sizeof(own), 0) != 0 ||
-	    own.policy != POLICY_OTHER)
-		return false;
-	own.size = sizeof(own);
-	own.runtime = slice_ns;
+/* slice_ns 0: the usual one. */
+static bool
+set_usual(int nice, uint64_t slice_ns)
+{
+	const struct attributes own = { .size = sizeof(own), .nice = nice, .runtime = slice_ns };
+
 	return syscall(SYS_sched_setattr, 0, &own, 0) == 0;
 }
 
 void
 priority_raise(struct priority *priority)
 {
+	struct attributes own;
+
 	errno = 0;
 	priority->nice = priority->old_nice = getpriority(PRIO_PROCESS, 0);
 	if (priority->old_nice > NICE && setpriority(PRIO_PROCESS, 0, NICE) == 0)
 		priority->nice = NICE;
-	priority->short_slice = set_slice(SLICE_NS);
+	priority->usual = is_usual(&own);
+	priority->short_slice = priority->usual && set_usual(priority->nice, SLICE_NS);
+	priority->may_be_urgent = priority->usual;
 	/* Timers fire when they are due, not up to 50 us later. */
 	priority->old_slack_ns = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
 	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
@@ -66,7 +74,22 @@ priority_restore(const struct priority *priority)
 	if (priority->old_slack_ns > 0)
 		prctl(PR_SET_TIMERSLACK, (unsigned long)priority->old_slack_ns, 0UL, 0UL, 0UL);
 	if (priority->short_slice)
-		set_slice(0);
+		set_usual(priority->nice, 0);
 	if (priority->nice != priority->old_nice)
 		setpriority(PRIO_PROCESS, 0, priority->old_nice);
+}
+
+void
+priority_urgent(struct priority *priority, bool urgent)
+{
+	const struct attributes first = { .size = sizeof(first), .policy = POLICY_FIFO,
+					  .priority = 1 };
+
+	if (!priority->may_be_urgent || priority->urgent == urgent)
+		return;
+	priority->urgent = urgent;
+	if (!urgent)
+		set_usual(priority->nice, priority->short_slice ? SLICE_NS : 0);
+	else if (syscall(SYS_sched_setattr, 0, &first, 0) != 0)
+		priority->may_be_urgent = priority->urgent = false;
 }

@@ -9,12 +9,23 @@
 struct priority {
 	int nice;     /* ours now */
 	int old_nice;
-	bool short_slice;  /* a slice that somebody had set for us is the usual one afterwards */
+	bool usual;         /* the scheduling class is; else it is left as it is */
+	bool short_slice;   /* a slice that somebody had set for us is the usual one afterwards */
+	bool may_be_urgent; /* as far as is known */
+	bool urgent;        /* it is now */
 	int old_slack_ns;
 };
 
 /* As far as that is permitted, and known to the kernel. */
 void priority_raise(struct priority *priority);
 void priority_restore(const struct priority *priority);
+
+/*
+ * While threads stand still that nobody else lets go: the first of several that is let go may want
+ * the CPU that we have, and if it gets it, as it does one time in forty, the next ones wait for
+ * 3 ms; and so do those whose hold is over meanwhile. A real-time class does not give its CPU away,
+ * where it is permitted. Nothing that takes long is done in it.
+ */
+void priority_urgent(struct priority *priority, bool urgent);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "priority.h"
 #include "sampler_state.h"
 #include "wallsample/tracer_count.h"
 
@@ -289,6 +288,7 @@ void
 sampler_leave(struct sampler *sampler)
 {
 	hold_end(sampler);
+	priority_urgent(&sampler->priority, false);
 	if (sampler->tracer != NULL)
 		tracer_leave(sampler->tracer);
 }
@@ -342,8 +342,10 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 			if (!tick(sampler, false))
 				return SAMPLER_GONE;
 			pace_end(sampler);
-			if (nothing_held(sampler))
+			if (nothing_held(sampler)) {
+				priority_urgent(&sampler->priority, false);
 				waits_describe(sampler, false);
+			}
 			if (hooks->on_tick != NULL)
 				hooks->on_tick(hooks->context, !nothing_held(sampler));
 		}
@@ -411,10 +413,9 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
 	uint64_t began, began_cpu;
 	enum sampler_end end;
-	struct priority priority;
 
-	priority_raise(&priority);
-	sampler->stats.nice_value = priority.nice;
+	priority_raise(&sampler->priority);
+	sampler->stats.nice_value = sampler->priority.nice;
 	log_say(sampler->log, LOG_VERBOSE, "sampling at nice %d", sampler->stats.nice_value);
 	began = start_clock(sampler);
 	began_cpu = clock_own_cpu_ns();
@@ -422,8 +423,10 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	end = run(sampler, hooks, began, began_cpu);
 	hold_end(sampler);
 	if (hold_is_wanted(sampler))
-		log_say(sampler->log, LOG_VERBOSE, "ticks began %.1f us after they were due",
-			sampler->hold.lag_ns / 1000);
+		log_say(sampler->log, LOG_VERBOSE,
+			"ticks began %.1f us after they were due; while threads were held we were "
+			"in %s class", sampler->hold.lag_ns / 1000,
+			sampler->priority.may_be_urgent ? "a real-time" : "the usual");
 
 	sampler_leave(sampler);
 	deadlocks_last(sampler);
@@ -433,7 +436,7 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 		sampler->stats.child_exited = tracer_exit_status(sampler->tracer,
 								 &sampler->stats.child_status);
 	update_stats(sampler, began, began_cpu);
-	priority_restore(&priority);
+	priority_restore(&sampler->priority);
 	log_say(sampler->log, LOG_VERBOSE, "unwind: %llu frames, %.3f us a frame",
 		(unsigned long long)sampler->stats.unwind_frames,
 		sampler->stats.unwind_frames > 0 ? (double)sampler->stats.unwind_ns / 1000.0 /

@@ -23,6 +23,7 @@
 #include "hold.h"
 #include "pace.h"
 #include "pending.h"
+#include "priority.h"
 #include "stack_state.h"
 #include "tasks.h"
 #include "thread_wait.h"
@@ -77,6 +78,7 @@ struct sampler {
 	size_t late_count;      /* threads with a late pending sample */
 	struct stack_state stacks;
 	struct hold hold;
+	struct priority priority;
 	struct waits waits;
 	struct tasks tasks;
 	struct deadlocks deadlocks;

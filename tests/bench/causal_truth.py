@@ -8,16 +8,13 @@ the machine slows down both. Figures of a busy machine still mean little; it pri
 status 0 whatever it finds.
 """
 import argparse
-import json
 import os
-import random
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'live'))
+from causal_predict import by_turns, examine, gains_of, percents
 from causal_programs import (LATENCY_KINDS, UNITS, Program, gain, latency_gain, mean_latency,
                              rate)
 
@@ -56,14 +53,6 @@ def measure(program):
     return rate(before, after), mean_latency(before, after)
 
 
-def interval(values):
-    """Median, and its 95 % interval by drawing again from the values."""
-    chance = random.Random(1)
-    drawn = sorted(statistics.median(chance.choices(values, k=len(values)))
-                   for _ in range(2000))
-    return statistics.median(values), drawn[50], drawn[-51]
-
-
 def take_turns(program, function, speedup):
     """How long others kept it from running, and the gain in rate and in latency."""
     began, waited_before = time.monotonic(), waited(program)
@@ -88,35 +77,19 @@ def really(options, kind, function, speedups):
                 turns.append(take_turns(program, function, speedup))
             quiet = sorted(turns, key=lambda turn: turn[0])[:options.turns]
             for point in points_of(kind):
-                found[point, speedup] = interval([gains[point] for _, gains in quiet])
+                found[point, speedup] = by_turns([gains[point] for _, gains in quiet])
     return found
 
 
 def predicted(options, kind, functions, speedups):
     """{(point, function, speedup): (gain, low, high)} by `wallsample causal`."""
-    with tempfile.TemporaryDirectory() as folder, \
-            Program(options.target, kind, 'unit=%s' % options.unit) as program:
-        path = os.path.join(folder, 'causal.json')
-        percents = ','.join('%g' % (100 * speedup) for speedup in [0, *speedups])
-        words = [options.wallsample, 'causal', '-p', str(program.pid), '--select',
-                 '^(%s)$' % '|'.join(functions), '--speedups', percents, '-d', options.duration,
-                 '-f', 'json', '-o', path, *options.words]
+    with Program(options.target, kind, 'unit=%s' % options.unit) as program:
+        words = ['--select', '^(%s)$' % '|'.join(functions), '--speedups', percents(speedups),
+                 '-d', options.duration, *options.words]
         for point, (spec, _) in points_of(kind).items():
             words += ['--progress', '%s=%s' % (point, spec)]
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if done.returncode not in (0, 1) or not os.path.exists(path):
-            print('%s: status %d: %s' % (' '.join(words), done.returncode, done.stderr.strip()))
-            return {}
-        with open(path) as file:
-            return gains_of(json.load(file))
-
-
-def gains_of(result):
-    return {(result['progress'][curve['progress']]['name'],
-             result['candidates'][curve['candidate']]['name'], gain['speedup']):
-            (gain['gain'], gain['low'], gain['high'])
-            for curve in result['curves']
-            for gain in curve['gains'] if gain['speedup'] > 0 and gain['gain'] is not None}
+        result = examine(options.wallsample, program.pid, words)
+        return gains_of(result) if result else {}
 
 
 class Tally:

@@ -65,13 +65,45 @@ bench-tasks: tests/bench/bin/bench_tasks tests/live/bin/sim_tasks
 .PHONY: bench-tasks
 
 # What `wallsample causal` predicts, against arithmetic and what really comes of it.
-EXTRA_DIST += tests/bench/causal_truth.py
+EXTRA_DIST += tests/bench/causal_truth.py tests/bench/causal_predict.py
 
 bench-causal: wallsample$(EXEEXT) tests/live/bin/causal_kinds
 	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/causal_truth.py \
 		--target $(abs_builddir)/tests/live/bin/causal_kinds \
 		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
 .PHONY: bench-causal
+
+# The same beside coz. It goes by lines, so that nothing may be inlined into others, and reads
+# DWARF 3.
+EXTRA_DIST += tests/bench/causal_coz.py
+CLEANFILES += tests/bench/bin/causal_kinds_coz
+tests/bench/bin/causal_kinds_coz: tests/live/targets/causal_kinds.c $(live_headers)
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(live_flags) -DHAVE_COZ -O2 -fno-inline \
+		-g -gdwarf-3 -gstrict-dwarf -o $@ $(live_source)/causal_kinds.c -lrt -ldl
+
+bench-causal-coz: wallsample$(EXEEXT)
+	@command -v coz >/dev/null || { echo "coz is missing, which is what this compares with." \
+		"On Debian and Ubuntu: apt-get install coz-profiler"; exit 1; }
+	@$(MAKE) $(AM_MAKEFLAGS) tests/bench/bin/causal_kinds_coz
+	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/causal_coz.py \
+		--target $(abs_builddir)/tests/bench/bin/causal_kinds_coz \
+		--source $(abs_srcdir)/tests/live/targets/causal_kinds.c \
+		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
+.PHONY: bench-causal-coz
+
+# A program with SQLite, predicted and obtained.
+EXTRA_PROGRAMS += tests/bench/bin/sqlite_orders
+CLEANFILES += tests/bench/bin/sqlite_orders
+EXTRA_DIST += tests/bench/causal_sqlite.py
+tests_bench_bin_sqlite_orders_SOURCES = tests/bench/sqlite_orders.c tests/live/targets/target.h
+tests_bench_bin_sqlite_orders_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/live/targets
+tests_bench_bin_sqlite_orders_LDADD = $(SQLITE_LIBS) $(ZLIB_LIBS) -lpthread
+
+bench-causal-sqlite: wallsample$(EXEEXT) tests/bench/bin/sqlite_orders
+	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/causal_sqlite.py \
+		--target $(abs_builddir)/tests/bench/bin/sqlite_orders \
+		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
+.PHONY: bench-causal-sqlite
 
 bench: wallsample$(EXEEXT) $(bench_program_files) tests/bench/bin/bench_recording
 	@WALLSAMPLE=$(abs_builddir)/wallsample tests/bench/bin/bench_run $(BENCH_ARGS)

@@ -67,8 +67,9 @@ def latency_gain(kind, function, speedup):
 class Program:
     """One of the kinds, running; to be used with `with`."""
 
-    def __init__(self, path, kind, *words):
-        self.child = subprocess.Popen([path, kind, *words], stdin=subprocess.PIPE,
+    def __init__(self, path, kind, *words, through=()):
+        """`through`: the words of a command that starts it."""
+        self.child = subprocess.Popen([*through, path, kind, *words], stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE, text=True)
         if self.child.stdout.readline() != 'ready\n':
             raise SystemExit('%s %s: not ready' % (path, kind))
@@ -90,6 +91,10 @@ class Program:
     def ask(self):
         """Its counters, by name; times in nanoseconds."""
         self.say('?')
+        return self.last_words()
+
+    def last_words(self):
+        """Its counters, which it says when its time is over."""
         words = self.child.stdout.readline().split()
         return {name: int(value) for name, value in zip(words[::2], words[1::2])}
 

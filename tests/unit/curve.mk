@@ -25,3 +25,11 @@ endif
 tests_unit_test_hold_SOURCES = tests/unit/test_hold.c
 tests_unit_test_hold_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_hold_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS) -lm
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_priority
+TESTS += tests/unit/test_priority
+endif
+tests_unit_test_priority_SOURCES = tests/unit/test_priority.c
+tests_unit_test_priority_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_priority_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)

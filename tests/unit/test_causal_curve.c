@@ -317,6 +317,54 @@ margin_is_half_of_it(void **state)
 	release(&result, &curves);
 }
 
+/* Ticks cost the program time that nobody has seen; whether experiments tell of ticks or not. */
+static void
+cost_ticks(struct causal_result *result, uint64_t cost_ns, bool told)
+{
+	for (size_t i = 0; i < result->experiment_count; i++) {
+		struct causal_experiment *made = &result->experiment[i];
+
+		made->ticks = made->wall_ns / (5 * NS_PER_MS);
+		made->wall_ns += made->ticks * cost_ns;
+		made->ticks = told ? made->ticks : 0;
+	}
+}
+
+/* More experiments do not help against what a tick costs unseen, and the plan does not wait for it;
+ * but the interval has room for it, where there are more ticks in virtual time than at 0. */
+static void
+unseen_cost_of_ticks(void **state)
+{
+	const struct causal_scene scene = { .rate = 400, .candidates = 4, .speedups = six,
+					    .speedup_count = ARRAY_SIZE(six), .repeats = 20,
+					    .gain = truth };
+
+	(void)state;
+	for (int told = 0; told < 2; told++) {
+		struct causal_result result;
+		struct causal_curves curves;
+		size_t inside = 0;
+
+		make(&scene, &result, &curves);
+		const double margin = causal_margin(&result, 0, 5, 0);
+		cost_ticks(&result, 25 * NS_PER_US, told != 0);
+		assert_true(fabs(causal_margin(&result, 0, 5, 0) / margin - 1) < 0.5);
+		causal_curves_release(&curves);
+		causal_curves_make(&result, SEED, &curves);
+		for (uint32_t c = 0; c < 4; c++) {
+			const struct causal_gain *gain = &curve_of(&curves, c)->gain[5];
+
+			assert_true(gain->gain < truth(c, 1) - 0.003);
+			assert_true(gain->low < gain->gain && gain->gain < gain->high);
+			inside += gain->low <= truth(c, 1) && truth(c, 1) <= gain->high;
+		}
+		assert_int_equal(inside, told != 0 ? 4 : 0);
+		if (told != 0)
+			assert_curves_true(&curves, 3); /* slopes of the straight ones, too */
+		release(&result, &curves);
+	}
+}
+
 /* --- coverage --------------------------------------------------------------------------------- */
 
 struct covered {
@@ -416,7 +464,8 @@ main(void)
 		cmocka_unit_test(drift_cancels),      cmocka_unit_test(latency_points),
 		cmocka_unit_test(too_few),            cmocka_unit_test(unsure_is_last),
 		cmocka_unit_test(only_whole_ones),    cmocka_unit_test(empty_and_even),
-		cmocka_unit_test(margin_is_half_of_it), cmocka_unit_test(truth_is_inside),
+		cmocka_unit_test(margin_is_half_of_it), cmocka_unit_test(unseen_cost_of_ticks),
+		cmocka_unit_test(truth_is_inside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

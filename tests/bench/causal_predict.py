@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""causal_predict.py - has a process examined by `wallsample causal`, for the benches."""
+import json
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+
+
+def examine(wallsample, pid, words):
+    """What it found, as its JSON report; None: nothing, and it has been said why."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'causal.json')
+        command = [wallsample, 'causal', '-p', str(pid), '-f', 'json', '-o', path, *words]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode not in (0, 1) or not os.path.exists(path):
+            print('%s: status %d: %s' % (' '.join(command), done.returncode,
+                                         done.stderr.strip()))
+            return None
+        with open(path) as file:
+            return json.load(file)
+
+
+def gains_of(result):
+    """{(point, function, speedup): (gain, low, high)}"""
+    return {(result['progress'][curve['progress']]['name'],
+             result['candidates'][curve['candidate']]['name'], gain['speedup']):
+            (gain['gain'], gain['low'], gain['high'])
+            for curve in result['curves']
+            for gain in curve['gains'] if gain['speedup'] > 0 and gain['gain'] is not None}
+
+
+def percents(speedups):
+    """As a word for --speedups: 0 and these."""
+    return ','.join('%g' % round(100 * speedup, 1) for speedup in [0, *speedups])
+
+
+def by_turns(values):
+    """Median, and its 95 % interval by drawing again from the values."""
+    chance = random.Random(1)
+    drawn = sorted(statistics.median(chance.choices(values, k=len(values)))
+                   for _ in range(2000))
+    return statistics.median(values), drawn[50], drawn[-51]

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* test_priority.c - our place among those who want a CPU: raised, urgent, and as it was before. */
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../src/sampler/priority.h"
+
+struct place {
+	int nice, class, slack;
+};
+
+static struct place
+place_now(void)
+{
+	return (struct place){
+		.nice = getpriority(PRIO_PROCESS, 0),
+		.class = sched_getscheduler(0),
+		.slack = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL),
+	};
+}
+
+static void
+assert_same(struct place a, struct place b)
+{
+	assert_int_equal(a.nice, b.nice);
+	assert_int_equal(a.class, b.class);
+	assert_int_equal(a.slack, b.slack);
+}
+
+static void
+test_there_and_back(void **state)
+{
+	const struct place before = place_now();
+	struct priority priority = { .urgent = false };
+
+	(void)state;
+	priority_raise(&priority);
+	const struct place raised = place_now();
+	assert_int_equal(raised.nice, priority.nice);
+	assert_true(raised.nice <= before.nice);
+	assert_int_equal(raised.class, before.class);
+	for (int i = 0; i < 3; i++) {
+		priority_urgent(&priority, true);
+		assert_int_equal(sched_getscheduler(0),
+				 priority.urgent ? SCHED_FIFO : before.class);
+		priority_urgent(&priority, true);
+		priority_urgent(&priority, false);
+		assert_same(place_now(), raised);
+	}
+	priority_restore(&priority);
+	assert_same(place_now(), before);
+}
+
+/* What is not permitted is left alone: nothing fails, nothing is asked twice. */
+static void
+test_not_permitted(void **state)
+{
+	const struct place before = place_now();
+	struct priority priority = { .urgent = false };
+
+	(void)state;
+	if (geteuid() == 0 && seteuid(65534) != 0)
+		skip();
+	if (setrlimit(RLIMIT_RTPRIO, &(struct rlimit){ 0, 0 }) != 0)
+		skip();
+	priority_raise(&priority);
+	priority_urgent(&priority, true);
+	assert_false(priority.urgent || priority.may_be_urgent);
+	assert_int_equal(sched_getscheduler(0), before.class);
+	priority_urgent(&priority, false);
+	priority_restore(&priority);
+	assert_same(place_now(), before);
+	if (getuid() == 0)
+		assert_return_code(seteuid(0), 0);
+}
+
+/* A class that somebody has chosen for us stays. */
+static void
+test_class_of_others(void **state)
+{
+	const struct sched_param none = { .sched_priority = 0 };
+	struct priority priority = { .urgent = false };
+
+	(void)state;
+	if (sched_setscheduler(0, SCHED_BATCH, &none) != 0)
+		skip();
+	priority_raise(&priority);
+	priority_urgent(&priority, true);
+	assert_int_equal(sched_getscheduler(0), SCHED_BATCH);
+	priority_urgent(&priority, false);
+	priority_restore(&priority);
+	assert_int_equal(sched_getscheduler(0), SCHED_BATCH);
+	assert_return_code(sched_setscheduler(0, SCHED_OTHER, &none), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_there_and_back),
+		cmocka_unit_test(test_class_of_others),
+		cmocka_unit_test(test_not_permitted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
