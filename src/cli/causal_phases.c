@@ -146,11 +146,12 @@ tend(struct causal_command *command, bool held)
 {
 	const uint64_t now = clock_now_ns();
 	const bool overdue = held && now - command->tended_ns > TEND_NS;
-	/* A thread that meets a breakpoint stands still until we are back. */
-	const bool leaves = overdue || (command->counted > 0 &&
-					causal_run_needs_time(command->experiments));
+	const bool leaves = overdue || causal_run_needs_time(command->experiments);
 
-	if ((held && !overdue) || (leaves && now - command->tended_ns < NAME_NS))
+	if (held && !overdue)
+		return;
+	/* A thread that meets a breakpoint stands still until we are back. */
+	if (leaves && command->counted > 0 && now - command->tended_ns < NAME_NS)
 		return;
 	command->tended_ns = now;
 	if (leaves)
@@ -168,8 +169,11 @@ on_tick(void *context, bool held)
 
 	tend(command, held);
 	causal_run_status(command->experiments, &status);
-	if (!held && !command->warned && status.events == 0 && status.elapsed_ns > SILENCE_NS)
+	if (!held && !command->warned && status.events == 0 && status.elapsed_ns > SILENCE_NS) {
+		sampler_leave(command->run.sampler);
 		warn_of_silence(command);
+		sampler_return(command->run.sampler);
+	}
 	/* Another program makes no progress of this one. */
 	command->over = causal_run_is_over(command->experiments) ||
 			sampler_stats(command->run.sampler)->execed;

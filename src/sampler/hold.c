@@ -237,7 +237,8 @@ hold_decide(struct sampler *sampler)
 	hold->part = part;
 	hold->told_ns = 0;
 	hold_late_mark(sampler, part > 0);
-	/* Until everybody has gone on, and we have nothing to do, or much. */
+	/* From here until there is much to do (sampler_leave): who gives it back before it sleeps
+	 * has no CPU for the next 3 ms, either, and would be late for the next tick. */
 	priority_urgent(&sampler->priority, true);
 	if (part <= 0)
 		let_all_go(sampler);

@@ -51,6 +51,13 @@ set_usual(int nice, uint64_t slice_ns)
 	return syscall(SYS_sched_setattr, 0, &own, 0) == 0;
 }
 
+/* Timers fire when they are due, not up to 50 us later. */
+static void
+set_punctual(void)
+{
+	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+}
+
 void
 priority_raise(struct priority *priority)
 {
@@ -63,9 +70,8 @@ priority_raise(struct priority *priority)
 	priority->usual = is_usual(&own);
 	priority->short_slice = priority->usual && set_usual(priority->nice, SLICE_NS);
 	priority->may_be_urgent = priority->usual;
-	/* Timers fire when they are due, not up to 50 us later. */
 	priority->old_slack_ns = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
-	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+	set_punctual();
 }
 
 void
@@ -88,8 +94,11 @@ priority_urgent(struct priority *priority, bool urgent)
 	if (!priority->may_be_urgent || priority->urgent == urgent)
 		return;
 	priority->urgent = urgent;
-	if (!urgent)
-		set_usual(priority->nice, priority->short_slice ? SLICE_NS : 0);
-	else if (syscall(SYS_sched_setattr, 0, &first, 0) != 0)
+	if (urgent && syscall(SYS_sched_setattr, 0, &first, 0) != 0)
 		priority->may_be_urgent = priority->urgent = false;
+	if (urgent)
+		return;
+	set_usual(priority->nice, priority->short_slice ? SLICE_NS : 0);
+	/* Who leaves a real-time class gets the usual slack, since Linux 6.12. */
+	set_punctual();
 }

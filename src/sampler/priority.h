@@ -21,10 +21,10 @@ void priority_raise(struct priority *priority);
 void priority_restore(const struct priority *priority);
 
 /*
- * While threads stand still that nobody else lets go: the first of several that is let go may want
- * the CPU that we have, and if it gets it, as it does one time in forty, the next ones wait for
- * 3 ms; and so do those whose hold is over meanwhile. A real-time class does not give its CPU away,
- * where it is permitted. Nothing that takes long is done in it.
+ * While threads are held: the first of several that is let go may want the CPU that we have, and if
+ * it gets it, as it does one time in forty, the next ones wait for 3 ms, as do those whose hold is
+ * over meanwhile. A real-time class does not give its CPU away, where it is permitted. Nothing that
+ * takes long is done in it.
  */
 void priority_urgent(struct priority *priority, bool urgent);
 

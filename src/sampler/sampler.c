@@ -342,10 +342,8 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 			if (!tick(sampler, false))
 				return SAMPLER_GONE;
 			pace_end(sampler);
-			if (nothing_held(sampler)) {
-				priority_urgent(&sampler->priority, false);
+			if (nothing_held(sampler))
 				waits_describe(sampler, false);
-			}
 			if (hooks->on_tick != NULL)
 				hooks->on_tick(hooks->context, !nothing_held(sampler));
 		}

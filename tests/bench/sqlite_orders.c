@@ -16,7 +16,7 @@
 
 #include "target.h"
 
-#define CUSTOMERS 12000
+#define CUSTOMERS 20000
 #define FILED_MOST 5000
 #define BATCH 100
 #define ORDER_SIZE 2600
