@@ -373,7 +373,7 @@ causal_run_tick(struct causal_run *run, bool held)
 bool
 causal_run_needs_time(const struct causal_run *run)
 {
-	return run->match.asked_count > 0;
+	return run->match.asked_count > 0 || !run->planned;
 }
 
 bool

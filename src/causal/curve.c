@@ -210,11 +210,13 @@ slope_weights(const struct fit *fit, const struct causal_curve *curve, double *w
 	return sum > 0;
 }
 
-static void
+/* Half of its interval, without what more experiments do not make better. */
+static double
 make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *curve,
 	   const double *weight)
 {
 	const size_t first = curve->candidate * fit->speedup_count;
+	double half;
 
 	memset(boot->sample, 0, boot->count * sizeof(*boot->sample));
 	for (size_t s = 1; s < curve->gain_count; s++) {
@@ -228,16 +230,18 @@ make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *c
 	}
 	make_interval(boot, curve->slope, student_half(fit, curve->candidate, weight),
 		      &curve->slope_low, &curve->slope_high);
+	half = (curve->slope_high - curve->slope_low) / 2;
 	widen(curve->slope, fit_tick_deviation(fit, curve->candidate, weight), &curve->slope_low,
 	      &curve->slope_high);
+	return half;
 }
 
 /*
  * Nothing is a finding too: at the largest speed-up that was tried the line is as narrow as was
- * wanted, and no gain by itself is beyond that, as one of a curve that falls and rises would be.
+ * wanted, as far as experiments can make it (`half` is half of that), and no gain by itself is beyond that, as one of a curve that falls and rises would be.
  */
 static enum causal_verdict
-judge(const struct causal_curve *curve, double precision)
+judge(const struct causal_curve *curve, double half, double precision)
 {
 	double largest = 0;
 
@@ -254,8 +258,7 @@ judge(const struct causal_curve *curve, double precision)
 		if (gain->low > precision || gain->high < -precision)
 			return CAUSAL_UNSURE;
 	}
-	return (curve->slope_high - curve->slope_low) / 2 * largest <= precision ? CAUSAL_NOTHING
-										 : CAUSAL_UNSURE;
+	return half * largest <= precision ? CAUSAL_NOTHING : CAUSAL_UNSURE;
 }
 
 static void
@@ -276,8 +279,7 @@ make_curve(const struct causal_result *result, const struct fit *fit, struct boo
 	curve->verdict = CAUSAL_UNSURE;
 	if (!slope_weights(fit, curve, weight))
 		return;
-	make_slope(fit, boot, curve, weight);
-	curve->verdict = judge(curve, result->precision);
+	curve->verdict = judge(curve, make_slope(fit, boot, curve, weight), result->precision);
 }
 
 /* --- all of them ---------------------------------------------------------------------------- */

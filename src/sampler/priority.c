@@ -11,7 +11,7 @@
 
 #include "wallsample/base.h"
 
-/* A real-time class is not ours to take unasked, but for moments. */
+/* A real-time class is not ours to take unasked, but where threads are held. */
 #define NICE (-15)
 
 /*
@@ -34,12 +34,14 @@ struct attributes {
 #define POLICY_OTHER 0
 #define POLICY_FIFO 1
 
+/* Of a class or with flags that somebody has chosen for us nothing is changed. */
 static bool
-is_usual(struct attributes *own)
+is_usual(void)
 {
-	*own = (struct attributes){ .size = sizeof(*own) };
-	return syscall(SYS_sched_getattr, 0, own, sizeof(*own), 0) == 0 &&
-	       own->policy == POLICY_OTHER;
+	struct attributes own = { .size = sizeof(own) };
+
+	return syscall(SYS_sched_getattr, 0, &own, sizeof(own), 0) == 0 &&
+	       own.policy == POLICY_OTHER && own.flags == 0;
 }
 
 /* slice_ns 0: the usual one. */
@@ -61,13 +63,11 @@ set_punctual(void)
 void
 priority_raise(struct priority *priority)
 {
-	struct attributes own;
-
 	errno = 0;
 	priority->nice = priority->old_nice = getpriority(PRIO_PROCESS, 0);
 	if (priority->old_nice > NICE && setpriority(PRIO_PROCESS, 0, NICE) == 0)
 		priority->nice = NICE;
-	priority->usual = is_usual(&own);
+	priority->usual = is_usual();
 	priority->short_slice = priority->usual && set_usual(priority->nice, SLICE_NS);
 	priority->may_be_urgent = priority->usual;
 	priority->old_slack_ns = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
@@ -93,12 +93,14 @@ priority_urgent(struct priority *priority, bool urgent)
 
 	if (!priority->may_be_urgent || priority->urgent == urgent)
 		return;
-	priority->urgent = urgent;
-	if (urgent && syscall(SYS_sched_setattr, 0, &first, 0) != 0)
-		priority->may_be_urgent = priority->urgent = false;
-	if (urgent)
+	if (urgent) {
+		priority->urgent = syscall(SYS_sched_setattr, 0, &first, 0) == 0;
+		priority->may_be_urgent = priority->urgent;
 		return;
-	set_usual(priority->nice, priority->short_slice ? SLICE_NS : 0);
+	}
+	if (!set_usual(priority->nice, priority->short_slice ? SLICE_NS : 0))
+		return;
+	priority->urgent = false;
 	/* Who leaves a real-time class gets the usual slack, since Linux 6.12. */
 	set_punctual();
 }

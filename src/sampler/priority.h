@@ -11,7 +11,7 @@ struct priority {
 	int old_nice;
 	bool usual;         /* the scheduling class is; else it is left as it is */
 	bool short_slice;   /* a slice that somebody had set for us is the usual one afterwards */
-	bool may_be_urgent; /* as far as is known */
+	bool may_be_urgent; /* as far as is known: not tried, or obtained */
 	bool urgent;        /* it is now */
 	int old_slack_ns;
 };
@@ -21,10 +21,10 @@ void priority_raise(struct priority *priority);
 void priority_restore(const struct priority *priority);
 
 /*
- * While threads are held: the first of several that is let go may want the CPU that we have, and if
+ * From the first tick on that may hold threads, until there is much to do: the first of several that is let go may want the CPU that we have, and if
  * it gets it, as it does one time in forty, the next ones wait for 3 ms, as do those whose hold is
- * over meanwhile. A real-time class does not give its CPU away, where it is permitted. Nothing that
- * takes long is done in it.
+ * over meanwhile; and who gives it back before it sleeps is late for the next tick. A real-time class
+ * does not give its CPU away, where it is permitted.
  */
 void priority_urgent(struct priority *priority, bool urgent);
 

@@ -33,7 +33,7 @@ def gains_of(result):
 
 def percents(speedups):
     """As a word for --speedups: 0 and these."""
-    return ','.join('%g' % round(100 * speedup, 1) for speedup in [0, *speedups])
+    return ','.join('%g' % (100 * speedup) for speedup in [0, *speedups])
 
 
 def by_turns(values):

@@ -12,7 +12,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'live'))
-from causal_predict import by_turns, examine, gains_of
+from causal_predict import by_turns, examine, gains_of, percents
 from causal_programs import Program
 
 SETTLE = 0.5   # seconds
@@ -64,7 +64,7 @@ def predicted(options, change, speedup):
         time.sleep(SETTLE)
         result = examine(options.wallsample, program.pid, [
             '--progress', 'batches=var:archived', '--select', '^%s$' % function,
-            '--speedups', '0,%.1f' % (100 * speedup), '-d', options.duration, *options.words])
+            '--speedups', percents([speedup]), '-d', options.duration, *options.words])
         found = list(gains_of(result).values()) if result else []
         return found[0] if found else None
 
@@ -87,7 +87,8 @@ def main():
                                          'predicted'))
     for change, row in CHANGES.items():
         speedup, real = really(options, change)
-        found = predicted(options, change, speedup)
+        speedup = round(speedup, 3)
+        found = predicted(options, change, speedup) if speedup > 0 else None
         line = '%-29s %-14s %6.1f%%' % (change, row[3], 100 * speedup)
         for of in (real, found):
             line += '%23s' % ('-' if of is None else

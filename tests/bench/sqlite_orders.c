@@ -264,9 +264,9 @@ main(void)
 		if (line[0] == '?')
 			answer();
 		else if (strncmp(line, "index=", 6) == 0)
-			index_wanted = atoi(line + 6);
+			index_wanted = (int)strtol(line + 6, NULL, 10);
 		else if (strncmp(line, "level=", 6) == 0)
-			level = atoi(line + 6);
+			level = (int)strtol(line + 6, NULL, 10);
 	}
 	exit(0);
 }

@@ -67,10 +67,10 @@ def latency_gain(kind, function, speedup):
 class Program:
     """One of the kinds, running; to be used with `with`."""
 
-    def __init__(self, path, kind, *words, through=()):
-        """`through`: the words of a command that starts it."""
+    def __init__(self, path, kind, *words, through=(), errors=None):
+        """`through`: the words of a command that starts it; `errors`: where its stderr goes."""
         self.child = subprocess.Popen([*through, path, kind, *words], stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, text=True)
+                                      stdout=subprocess.PIPE, stderr=errors, text=True)
         if self.child.stdout.readline() != 'ready\n':
             raise SystemExit('%s %s: not ready' % (path, kind))
         self.pid = self.child.pid

@@ -84,7 +84,9 @@ test_late(void **state)
 	other.cpu_ns = 2.25e6;
 	assert_false(hold_late_stood(&other, 5e6, &late));
 	other = run;
-	other.switches = 7;
+	other.switches = 4;
+	assert_true(hold_late_stood(&other, 5e6, &late));
+	other.switches = 5;
 	assert_false(hold_late_stood(&other, 5e6, &late));
 	/* 60 us are much of a short tick. */
 	assert_false(hold_late_stood(&run, 0.5e6, &late));
