@@ -73,8 +73,8 @@ void causal_curves_release(struct causal_curves *curves);
 /*
  * How wide the interval of this gain still is, half of it, or INFINITY when it is not known: who
  * plans the next experiment asks this of each candidate and speed-up, for the first point. Cheaper
- * than causal_curves_make: no bootstrap but the delta method, for one gain, and nothing of what more
- * experiments do not make better.
+ * than causal_curves_make: no bootstrap but the delta method, for one gain, and nothing of what
+ * more experiments do not make better.
  */
 double causal_margin(const struct causal_result *result, uint32_t candidate, size_t speedup,
 		     uint32_t point);

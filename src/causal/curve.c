@@ -238,7 +238,8 @@ make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *c
 
 /*
  * Nothing is a finding too: at the largest speed-up that was tried the line is as narrow as was
- * wanted, as far as experiments can make it (`half` is half of that), and no gain by itself is beyond that, as one of a curve that falls and rises would be.
+ * wanted, as far as experiments can make it (`half` is half of its width then), and no gain by
+ * itself is beyond that, as one of a curve that falls and rises would be.
  */
 static enum causal_verdict
 judge(const struct causal_curve *curve, double half, double precision)

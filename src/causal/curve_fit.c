@@ -23,8 +23,8 @@
 #define CUT_VARIANCE (1.0 / 6)
 /*
  * A stop costs a thread CPU time, too, and after it the CPU is slow at first: neither can be told
- * from work. Programs that look at the clock all the time, and so see each gap, lost 9 to 15 us more
- * at a tick than sampler_control.held is told, in a virtual machine.
+ * from work. Programs that look at the clock all the time, and so see each gap, lost 9 to 15 us
+ * more at a tick than sampler_control.held is told, in a virtual machine.
  */
 #define TICK_DEVIATION_NS (15.0 * (double)NS_PER_US)
 /* What all cells say of the noise counts for each as much as so many experiments of its own. */
@@ -372,8 +372,8 @@ fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight, d
 	return sqrt(runs + zeros);
 }
 
-/* Virtual time is too long or too short by so much for each tick, at 0 as at any other speed-up, and
- * what was found in it is a part too little or too much. */
+/* Virtual time is too long or too short by so much for each tick, at 0 as at any other speed-up,
+ * and what was found in it is a part too little or too much. */
 double
 fit_tick_deviation(const struct fit *fit, uint32_t candidate, const double *weight)
 {

@@ -12,8 +12,8 @@
 #define LATE_MOST_NS (200.0 * NS_PER_US)
 #define LATE_MOST_PART 0.1
 
-/* So often it may be scheduled in: after a stop, and after each time that we had its CPU: to let others
- * go, between two ticks, and to look at it. With 2 half of all are left out. */
+/* So often it may be scheduled in: after a stop, and after each time that we had its CPU, to let
+ * others go, between two ticks, and to look at it. With 2 half of all are left out. */
 #define SWITCHES_MOST 4
 
 bool

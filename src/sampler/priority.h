@@ -21,10 +21,11 @@ void priority_raise(struct priority *priority);
 void priority_restore(const struct priority *priority);
 
 /*
- * From the first tick on that may hold threads, until there is much to do: the first of several that is let go may want the CPU that we have, and if
- * it gets it, as it does one time in forty, the next ones wait for 3 ms, as do those whose hold is
- * over meanwhile; and who gives it back before it sleeps is late for the next tick. A real-time class
- * does not give its CPU away, where it is permitted.
+ * From the first tick on that may hold threads, until there is much to do: the first of several
+ * that is let go may want the CPU that we have, and if it gets it, as it does one time in forty,
+ * the next ones wait for 3 ms, as do those whose hold is over meanwhile; and who gives it back
+ * before it sleeps is late for the next tick. A real-time class does not give its CPU away, where
+ * it is permitted.
  */
 void priority_urgent(struct priority *priority, bool urgent);
 

@@ -422,7 +422,8 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	hold_end(sampler);
 	if (hold_is_wanted(sampler))
 		log_say(sampler->log, LOG_VERBOSE,
-			"ticks began %.1f us after they were due, in %s class", sampler->hold.lag_ns / 1000,
+			"ticks began %.1f us after they were due, in %s class",
+			sampler->hold.lag_ns / 1000,
 			sampler->hold.asked_ns > 0 && sampler->priority.may_be_urgent
 				? "a real-time" : "the usual");
 

@@ -84,9 +84,10 @@ open_database(void)
 	char name[32];
 
 	must(sqlite3_open(":memory:", &db));
-	must(sqlite3_exec(db, "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT, city TEXT);"
-			      "CREATE TABLE filed (id INTEGER PRIMARY KEY, customer INTEGER, "
-			      "amount INTEGER);", NULL, NULL, NULL));
+	must(sqlite3_exec(db,
+			  "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT, city TEXT);"
+			  "CREATE TABLE filed (id INTEGER PRIMARY KEY, customer INTEGER, "
+			  "amount INTEGER);", NULL, NULL, NULL));
 	prepare("INSERT INTO customer VALUES (?1, ?2, 'Springfield')", &insert);
 	for (unsigned i = 0; i < CUSTOMERS; i++) {
 		name_customer(name, sizeof(name), i);
@@ -241,7 +242,8 @@ answer(void)
 {
 	char line[256];
 
-	snprintf(line, sizeof(line), "orders %llu at %llu finds %llu find %llu packs %llu pack %llu\n",
+	snprintf(line, sizeof(line),
+		 "orders %llu at %llu finds %llu find %llu packs %llu pack %llu\n",
 		 (unsigned long long)archived * BATCH, (unsigned long long)last_ns,
 		 (unsigned long long)finds, (unsigned long long)find_ns,
 		 (unsigned long long)packs, (unsigned long long)pack_ns);
