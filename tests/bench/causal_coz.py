@@ -10,13 +10,14 @@ purpose: what the tool itself costs. Ends with status 0 whatever it finds.
 """
 import argparse
 import os
+import shutil
 import statistics
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'live'))
-from causal_predict import examine, gains_of, percents
+from causal_predict import add_kinds, add_prediction, examine, gains_of, percents
 from causal_programs import UNITS, Program, gain, rate
 
 SPEEDUPS = (0.25, 0.5, 0.75, 1.0)
@@ -198,20 +199,19 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--target', required=True, help='tests/bench/bin/causal_kinds_coz')
     parser.add_argument('--source', required=True, help='tests/live/targets/causal_kinds.c')
-    parser.add_argument('--wallsample', required=True)
+    add_prediction(parser)
     parser.add_argument('--coz', default='coz')
-    parser.add_argument('--kind', action='append', choices=list(UNITS), help='only these')
-    parser.add_argument('--function', help='only this one')
-    parser.add_argument('--unit', default='20', help='of work, in ms')
+    add_kinds(parser, UNITS)
     parser.add_argument('-d', '--duration', type=int, default=60,
                         help='seconds, of each tool and function')
-    parser.add_argument('--word', dest='words', action='append', default=[],
-                        help='another word for wallsample causal')
     return parser.parse_args()
 
 
 def main():
     options = parse_arguments()
+    if shutil.which(options.coz) is None:
+        return ('%s is missing, which is what this compares with. On Debian and Ubuntu: '
+                'apt-get install coz-profiler' % options.coz)
     errors, cost = {tool: [] for tool in TOOLS}, {tool: [] for tool in TOOLS}
 
     print('%-9s %-13s %3s %7s   %-13s  %-13s  %-13s  %s' % (

@@ -8,6 +8,18 @@ import subprocess
 import tempfile
 
 
+def add_prediction(parser, required=True):
+    parser.add_argument('--wallsample', required=required, help='predict with it')
+    parser.add_argument('--word', dest='words', action='append', default=[],
+                        help='another word for wallsample causal')
+
+
+def add_kinds(parser, kinds):
+    parser.add_argument('--kind', action='append', choices=list(kinds), help='only these')
+    parser.add_argument('--function', help='only this one')
+    parser.add_argument('--unit', default='20', help='of work, in ms')
+
+
 def examine(wallsample, pid, words):
     """What it found, as its JSON report; None: nothing, and it has been said why."""
     with tempfile.TemporaryDirectory() as folder:

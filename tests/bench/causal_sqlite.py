@@ -12,7 +12,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'live'))
-from causal_predict import by_turns, examine, gains_of, percents
+from causal_predict import add_prediction, by_turns, examine, gains_of, percents
 from causal_programs import Program
 
 SETTLE = 0.5   # seconds
@@ -72,11 +72,9 @@ def predicted(options, change, speedup):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split(':')[0])
     parser.add_argument('--target', required=True, help='tests/bench/bin/sqlite_orders')
-    parser.add_argument('--wallsample', required=True)
+    add_prediction(parser)
     parser.add_argument('--turns', type=int, default=5, help='of each speed')
     parser.add_argument('-d', '--duration', default='60s', help='of each prediction')
-    parser.add_argument('--word', dest='words', action='append', default=[],
-                        help='another word for wallsample causal')
     return parser.parse_args()
 
 

@@ -14,7 +14,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'live'))
-from causal_predict import by_turns, examine, gains_of, percents
+from causal_predict import (add_kinds, add_prediction, by_turns, examine, gains_of,
+                            percents)
 from causal_programs import (LATENCY_KINDS, UNITS, Program, gain, latency_gain, mean_latency,
                              rate)
 
@@ -126,16 +127,12 @@ def row(tally, kind, point, function, speedup, real, found):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--target', required=True, help='tests/live/bin/causal_kinds')
-    parser.add_argument('--wallsample', help='predict with it')
-    parser.add_argument('--kind', action='append', choices=list(UNITS), help='only these')
-    parser.add_argument('--function', help='only this one')
+    add_prediction(parser, required=False)
+    add_kinds(parser, UNITS)
     parser.add_argument('--speedups', default='25,50,75,100', help='percents')
     parser.add_argument('--turns', type=int, default=5,
                         help='of each speed, when it is made faster for real; 0: not at all')
-    parser.add_argument('--unit', default='20', help='of work, in ms')
     parser.add_argument('-d', '--duration', default='60s', help='of each prediction')
-    parser.add_argument('--word', dest='words', action='append', default=[],
-                        help='another word for wallsample causal')
     return parser.parse_args()
 
 

@@ -79,12 +79,10 @@ EXTRA_DIST += tests/bench/causal_coz.py
 CLEANFILES += tests/bench/bin/causal_kinds_coz
 tests/bench/bin/causal_kinds_coz: tests/live/targets/causal_kinds.c $(live_headers)
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(live_flags) -DHAVE_COZ -O2 -fno-inline \
-		-g -gdwarf-3 -gstrict-dwarf -o $@ $(live_source)/causal_kinds.c -lrt -ldl
+		-g -gdwarf-3 -gstrict-dwarf -o $@ $(live_source)/causal_kinds.c -lrt -ldl || \
+		{ echo "This needs coz. On Debian and Ubuntu: apt-get install coz-profiler"; exit 1; }
 
-bench-causal-coz: wallsample$(EXEEXT)
-	@test -n "$(BENCH_ARGS)" || command -v coz >/dev/null || { echo "coz is missing, which is what this compares with." \
-		"On Debian and Ubuntu: apt-get install coz-profiler"; exit 1; }
-	@$(MAKE) $(AM_MAKEFLAGS) tests/bench/bin/causal_kinds_coz
+bench-causal-coz: wallsample$(EXEEXT) tests/bench/bin/causal_kinds_coz
 	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/causal_coz.py \
 		--target $(abs_builddir)/tests/bench/bin/causal_kinds_coz \
 		--source $(abs_srcdir)/tests/live/targets/causal_kinds.c \
