@@ -67,9 +67,8 @@ priority_raise(struct priority *priority)
 	priority->nice = priority->old_nice = getpriority(PRIO_PROCESS, 0);
 	if (priority->old_nice > NICE && setpriority(PRIO_PROCESS, 0, NICE) == 0)
 		priority->nice = NICE;
-	priority->usual = is_usual();
-	priority->short_slice = priority->usual && set_usual(priority->nice, SLICE_NS);
-	priority->may_be_urgent = priority->usual;
+	priority->may_be_urgent = is_usual();
+	priority->short_slice = priority->may_be_urgent && set_usual(priority->nice, SLICE_NS);
 	priority->old_slack_ns = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
 	set_punctual();
 }

@@ -9,7 +9,6 @@
 struct priority {
 	int nice;     /* ours now */
 	int old_nice;
-	bool usual;         /* the scheduling class is; else it is left as it is */
 	bool short_slice;   /* a slice that somebody had set for us is the usual one afterwards */
 	bool may_be_urgent; /* as far as is known: not tried, or obtained */
 	bool urgent;        /* it is now */
