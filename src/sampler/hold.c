@@ -202,16 +202,32 @@ tell_counts(struct sampler *sampler)
 	control->counted(control->context, total, control->addresses);
 }
 
-/* One that was caught goes on, or is held. */
-static void
-let_go(struct sampler *sampler, const struct sampler_caught *caught, bool goes_on)
+/*
+ * Those that were caught go on at once, but those that are to be held. Returns when they did, on
+ * average: one that has our CPU then may keep it for milliseconds (priority.h), where that cannot
+ * be helped, and the next ones wait for us.
+ */
+static uint64_t
+let_go(struct sampler *sampler, bool holds)
 {
-	struct tracked *thread = thread_of_tid(sampler, caught->tid);
+	const struct hold *hold = &sampler->hold;
+	const uint64_t began = clock_now_ns();
+	uint64_t sum = 0, count = 0;
 
-	if (goes_on)
+	for (size_t i = 0; i < hold->count; i++) {
+		const struct sampler_caught *caught = &hold->caught[i];
+		struct tracked *thread = thread_of_tid(sampler, caught->tid);
+		const bool goes_on = !holds || caught->goes_on;
+
+		if (thread != NULL)
+			thread->held = !goes_on;
+		if (!goes_on)
+			continue;
+		sum += clock_now_ns() - began;
+		count++;
 		tracer_let_go(sampler->tracer, caught->tid);
-	if (thread != NULL)
-		thread->held = !goes_on;
+	}
+	return began + (count > 0 ? sum / count : 0);
 }
 
 void
@@ -242,13 +258,11 @@ hold_decide(struct sampler *sampler)
 	/* From here until there is much to do (sampler_leave): who gives it back before it sleeps
 	 * has no CPU for the next 3 ms, either, and would be late for the next tick. */
 	priority_urgent(&sampler->priority, true);
+	now = let_go(sampler, part > 0);
 	if (part <= 0)
 		let_all_go(sampler);
-	for (size_t i = 0; i < hold->count; i++)
-		let_go(sampler, &hold->caught[i], part <= 0 || hold->caught[i].goes_on);
-	/* To decide takes its time, too. */
-	now = clock_now_ns();
 	hold->count = hold->spared = 0;
+	/* To decide takes its time, too. */
 	control->held(control->context, (int64_t)(now - hold->asked_ns - stand.standing_ns));
 	hold->from_ns = now;
 	if (part <= 0)
