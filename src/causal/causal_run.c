@@ -44,7 +44,8 @@ struct causal_run {
 	uint64_t event_ns;          /* the last look that found progress */
 	struct progress_value first[CAUSAL_POINTS_MOST]; /* when the first experiment began */
 	struct progress_value value[CAUSAL_POINTS_MOST]; /* at the last look */
-	uint64_t runnable, looks, late, unheld;
+	uint64_t runnable, looks, unheld;
+	uint64_t late;              /* looks, in all experiments that are over */
 	uint64_t base_events, base_ns; /* of the first point, at 0 */
 	bool gap;                   /* there was too much time before the last look */
 	bool lost;                  /* progress cannot be read any more */
@@ -54,6 +55,7 @@ struct causal_run {
 	uint64_t now_began_ns;
 	bool settling;              /* it has not begun to count yet */
 	uint64_t interval_held_ns;  /* since the last look */
+	uint64_t now_late;          /* of its ticks */
 	struct progress_value begin[CAUSAL_POINTS_MOST];
 	struct plan_item next;
 	bool planned;
@@ -78,6 +80,7 @@ begin_counting(struct causal_run *run, uint64_t now_ns)
 		.began_ns = now_ns - run->began_ns,
 	};
 	run->now_began_ns = now_ns;
+	run->now_late = 0;
 	run->settling = false;
 	memcpy(run->begin, run->value, sizeof(run->begin));
 }
@@ -122,6 +125,8 @@ end_experiment(struct causal_run *run, uint64_t now_ns, enum causal_end end)
 		to->end = CAUSAL_CUT;
 	run->held_ns += to->held_ns;
 	run->now.held_ns = 0;
+	run->late += run->now_late;
+	run->now_late = 0;
 	run->settling = false;
 	if (to->end == CAUSAL_WHOLE && to->speedup == 0) {
 		run->base_events += events_of(&run->begin[0], &run->value[0]);
@@ -197,19 +202,21 @@ read_progress(struct causal_run *run, uint64_t now_ns, uint64_t standing_ns)
 	return true;
 }
 
-static void
+/* True: it is late. */
+static bool
 count_look(struct causal_run *run, uint64_t now_ns, size_t running)
 {
 	const uint64_t tick_ns = run->result->tick_ns;
 	const double longest = (1.0 + CAUSAL_SPREAD) * (double)tick_ns;
+	const bool late = run->looks > 0 &&
+			  (double)(now_ns - run->last_ns) > longest + 0.5 * (double)tick_ns;
 
 	run->gap = run->looks > 0 && now_ns - run->last_ns > GAP_TICKS * tick_ns;
-	run->late += run->looks > 0 &&
-		     (double)(now_ns - run->last_ns) > longest + 0.5 * (double)tick_ns;
 	run->looks++;
 	run->runnable += running;
 	run->last_ns = now_ns;
 	run->interval_held_ns = 0;
+	return late;
 }
 
 /* For long enough, and at an event if there are any. */
@@ -269,6 +276,7 @@ decide(void *context, const struct sampler_stand *stand)
 	struct causal_run *run = context;
 	const uint64_t now_ns = clock_now_ns();
 	size_t chosen;
+	bool late;
 
 	if (run->lost || !read_progress(run, now_ns, stand->standing_ns))
 		return 0;
@@ -278,12 +286,13 @@ decide(void *context, const struct sampler_stand *stand)
 		begin_experiment(run, now_ns);
 	}
 	run->now.held_ns += stand->standing_ns;
-	count_look(run, now_ns, stand->count + stand->held + stand->missed);
+	late = count_look(run, now_ns, stand->count + stand->held + stand->missed);
 	/* Who was held in the one before may be in the candidate of this one: all go on. */
 	if (change_experiment(run, now_ns))
 		return 0;
 	chosen = choose(run, stand);
 	run->now.ticks++;
+	run->now_late += late;
 	run->now.chosen += chosen > 0;
 	if (chosen > 0 && run->now.speedup > 0)
 		run->unheld += stand->missed;
@@ -405,7 +414,7 @@ causal_run_sum_up(struct causal_run *run, const struct sampler_stats *stats)
 	ask_kinds(run);
 	result->wall_ns = run->last_ns - run->began_ns;
 	result->held_ns = run->held_ns + run->settled_held_ns + run->now.held_ns;
-	result->late_ticks = run->late;
+	result->late_ticks = run->late + run->now_late;
 	result->unheld = run->unheld;
 	result->runnable = run->looks > 0 ? (double)run->runnable / (double)run->looks : 0;
 	result->cpus = stats->cpus;

@@ -122,7 +122,9 @@ write_held(struct closing *c)
 
 	quantity_add_time(&c->sb, (int64_t)result->held_ns);
 	strbuf_add_text(&c->sb, ", ");
-	quantity_add_share(&c->sb, (double)result->held_ns, (double)result->wall_ns);
+	/* --max-hold is of both, too. */
+	quantity_add_share(&c->sb, (double)result->held_ns,
+			   (double)(result->wall_ns + result->profile_ns));
 	strbuf_add_text(&c->sb, " of the run");
 	if (result->max_hold > 0)
 		strbuf_add_format(&c->sb, ", of %.4g%% allowed", 100 * result->max_hold);
