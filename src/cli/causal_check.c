@@ -89,7 +89,8 @@ check_file(struct causal_command *command, struct error *err)
 		return error_set(err, ERROR_USAGE, "--%s is about experiments, and those of a "
 				 "recording have been made", wrong->name);
 	if (output_is_recording(options->format, options->output))
-		return error_set(err, ERROR_USAGE, "a report is not a recording");
+		return error_set(err, ERROR_USAGE, "-f: of a recording reports are made, not "
+				 "another recording");
 	return output_format_choose(options, &command->run.exporter, err);
 }
 

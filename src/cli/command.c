@@ -10,11 +10,14 @@
 #include "cli.h"
 #include "config.h"
 
+#define SIGNALS                                                                             \
+	"\n"                                                                                \
+	"Signals: INT (Ctrl-C) and TERM end sampling and write what there is, a second\n"   \
+	"one leaves at once; USR1 writes what there is so far and goes on.\n"                \
+	"\n"
+
 static const char signals_text[] =
-	"\n"
-	"Signals: INT (Ctrl-C) and TERM end sampling and write what there is, a second\n"
-	"one leaves at once; USR1 writes what there is so far and goes on.\n"
-	"\n"
+	SIGNALS
 	"Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
 	"2 nothing sampled or not written; 3 not permitted; 64 wrong usage.\n";
 
@@ -123,7 +126,10 @@ const struct command commands[] = {
 		  "  wallsample causal -p 1234 --progress var:n --select '^parse$' -d 1m\n"
 		  "  wallsample causal -p 1234 --progress var:n -o x.wsdb     keep it, and\n"
 		  "  wallsample causal -f html -o x.html x.wsdb               ask it again\n",
-	  .ending = signals_text },
+	  .ending = SIGNALS
+		    "Exit status: 0 whole; 1 partial, some candidate without enough data or the\n"
+		    "process ended too soon; 2 no experiment or not written; 3 not permitted; 64\n"
+		    "wrong usage.\n" },
 	{ .name = "info", .bit = FOR_INFO, .operands = "FILE…", .run = command_info,
 	  .help = "what a recording holds: target, rate, counts, losses, own cost",
 	  .about = "Usage: wallsample info FILE…\n"

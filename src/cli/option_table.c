@@ -29,7 +29,7 @@ const struct option_row option_table[] = {
 	  .letter = 'd', .argument = "T", .type = OPTION_DURATION,
 	  FIELD(duration_ns), .min = 0.001, .max = 31536000, .unit = "seconds",
 	  .help = "sample for this long: 30, 500ms, 2m, 1h; without it until Ctrl-C or the "
-		  "end of the process" },
+		  "end of the process, causal 5m at most" },
 	{ .name = "rate", .commands = FOR_SAMPLING,
 	  .letter = 'r', .argument = "HZ", .type = OPTION_FRACTION,
 	  FIELD(rate_hz), .min = 0.01, .max = 10000, .unit = "Hz", .fallback = "100",
@@ -110,7 +110,7 @@ const struct option_row option_table[] = {
 	  .argument = "WHAT", .type = OPTION_CHOICE, FIELD(by),
 	  .fallback = "function", .choices = "function|line|module|source|thread|state|lock|gil",
 	  .help = "what frames are told apart by: function, line, module, source, thread, state, "
-		  "lock (what is waited for) or gil" },
+		  "lock (what is waited for) or gil; causal: the first three" },
 	{ .name = "sort", .argument = "WEIGHT", .type = OPTION_CHOICE, FIELD(sort),
 	  .fallback = "wall", .choices = "wall|overhead|latency",
 	  .help = "what functions are ordered by: wall, overhead (CPU time) or latency (real "
