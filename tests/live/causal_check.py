@@ -11,6 +11,7 @@ nor what truly hurts to help.
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -26,6 +27,8 @@ WORDS = ['--tick', '2ms', '--experiment', '600ms', '--profile-time', '500ms',
          '--precision', '5', '-d', '60s', '-f', 'json', '-q']
 # So much of the time its threads may wait for a CPU: no kind has more than two that could run.
 WAITED = 0.2
+# So much more CPU time may an event take in one part of a run than in all of it.
+NOT_FIRST = 0.1
 PROGRAMS = ('phases', 'serial', 'locked', 'eat')
 
 
@@ -82,6 +85,55 @@ def complaints(kind, found):
                 yield '%s brings more than %s, not less' % (more, less)
 
 
+def cpu_of(pid, name):
+    """Seconds of CPU time of the thread of this name."""
+    for tid in os.listdir('/proc/%d/task' % pid):
+        with open('/proc/%d/task/%s/comm' % (pid, tid)) as comm:
+            if comm.read().strip() != name:
+                continue
+        with open('/proc/%d/task/%s/schedstat' % (pid, tid)) as counters:
+            return int(counters.read().split()[0]) / 1e9
+    sys.exit('FAILED: no thread %s' % name)
+
+
+def without_right():
+    """Words before a command that must not have a right to go first; None: it cannot be taken."""
+    words = ['setpriv', '--bounding-set', '-sys_nice']
+    if os.geteuid() != 0:
+        return []
+    if shutil.which(words[0]) is None or subprocess.run(
+            [*words, 'true'], stderr=subprocess.DEVNULL).returncode != 0:
+        return None
+    return words
+
+
+def not_first(wallsample, target):
+    """Where it has no right to go first, the threads that it lets go take its CPU for long. However
+    late it is then, in virtual time a thread has at least as much time as it had CPU time."""
+    words = without_right()
+    if words is None:
+        print('not first: not tried, the right cannot be taken')
+        return None
+    with Program(target, 'phases', 'unit=2') as program:
+        before, cpu_before = program.ask(), cpu_of(program.pid, 'first')
+        done = subprocess.run([
+            *words, 'nice', '-n', '19', wallsample, 'causal', '-p', str(program.pid),
+            '--progress', 'var:progress', '--select', '^phase_first$', '--speedups', '0,50',
+            '-d', '12s', '-f', 'json', '-q', '-o', '-'],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        after, cpu_after = program.ask(), cpu_of(program.pid, 'first')
+    if done.returncode not in (0, 1):
+        return 'status %d: %s' % (done.returncode, done.stderr)
+    usual = [made for made in json.loads(done.stdout)['experiments'] if made['speedup'] == 0]
+    events = sum(made['readings'][0]['count'] for made in usual)
+    virtual = sum(made['wall_ns'] - made['held_ns'] for made in usual) / 1e9
+    cpu = events * (cpu_after - cpu_before) / (after['progress'] - before['progress'])
+    print('not first: %.2f s of CPU time in %.2f s of virtual time' % (cpu, virtual))
+    if events == 0 or cpu > (1 + NOT_FIRST) * virtual:
+        return 'more CPU time than virtual time'
+    return None
+
+
 def main():
     wallsample, target = sys.argv[1:]
     failed = False
@@ -95,6 +147,10 @@ def main():
         for complaint in complaints(kind, found):
             print('FAILED: %s: %s' % (kind, complaint))
             failed = True
+    complaint = not_first(wallsample, target)
+    if complaint:
+        print('FAILED: not first: %s' % complaint)
+        failed = True
     if judged == 0:
         print('the machine was busy all the time')
     sys.exit(1 if failed else 0 if judged > 0 else 77)
