@@ -16,7 +16,8 @@
  * refusal with its own sentence: traced by pid N (its name); itself or an
  * ancestor; another user's process; no CAP_SYS_PTRACE (in a container: how to
  * grant it); Yama ptrace_scope 1, 2 or 3; not dumpable; seccomp on ourselves.
- * The advice never is to switch Yama off for good.
+ * The advice never is to switch Yama off for good. Who traces for a moment only, as
+ * another wallsample does, is waited for: a fifth of a second at most.
  *
  * `may_stop` false (--nonblocking) skips the SEIZE, and another tracer is no
  * reason to refuse.

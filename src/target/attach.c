@@ -25,6 +25,12 @@
 #define ROUNDS 8
 #define ROUND_PAUSE_NS 3000000L
 
+/*
+ * And looks whether another tracer has let go. Another wallsample's stops are over within
+ * milliseconds, its experiments' hold threads for tens of them.
+ */
+#define TRACED_ROUNDS 64
+
 /* So many threads are asked about before the answer is taken for the process's. */
 #define ATTEMPTS 8
 
@@ -358,6 +364,18 @@ ask_kernel(const struct refusal *r)
 	return error;
 }
 
+/* Who samples as we do has the target traced for moments only. */
+static void
+await_tracer(struct refusal *r)
+{
+	const struct timespec pause = { .tv_nsec = ROUND_PAUSE_NS };
+
+	for (int round = 1; round < TRACED_ROUNDS && r->target.tracer != 0; round++) {
+		nanosleep(&pause, NULL);
+		task_read_status(r->process->dirfd, &r->target);
+	}
+}
+
 int
 attach_check(const struct process *process, bool may_stop, struct error *err)
 {
@@ -369,6 +387,8 @@ attach_check(const struct process *process, bool may_stop, struct error *err)
 	rc = refuse_own_family(&r, err);
 	if (rc == 0)
 		rc = refuse_foreign(&r, err);
+	if (rc == 0 && may_stop)
+		await_tracer(&r);
 	if (rc == 0)
 		rc = refuse_traced(&r, err);
 	if (rc != 0)

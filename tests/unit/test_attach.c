@@ -384,6 +384,56 @@ test_traced(void **state)
 	end_target(target);
 }
 
+/* Has it traced until this process, which is its parent, has to wait for that. */
+static void
+trace_until_waited_for(pid_t target, int ready, int go)
+{
+	char byte;
+
+	if (ptrace(PTRACE_SEIZE, target, NULL, NULL) != 0 || write(ready, "x", 1) != 1 ||
+	    read(go, &byte, 1) != 1)
+		_exit(NOT_POSSIBLE);
+	while (stat_of(getppid()).state != 'S')
+		sched_yield();
+	_exit(0);
+}
+
+/* Another wallsample's tick is no tracer that has to be ended first. */
+static void
+test_traced_for_a_moment(void **state)
+{
+	pid_t target = start_target(be_anyone, wait_for_ever), tracer;
+	int ready[2], go[2], status, told;
+	struct process *process;
+	struct error err = { 0 };
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	assert_int_equal(process_open(target, &process, &err), 0);
+	tracer = fork();
+	assert_true(tracer >= 0);
+	if (tracer == 0)
+		trace_until_waited_for(target, ready[1], go[0]);
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1) { /* where only ancestors may trace */
+		end_target(target);
+		skip();
+	}
+	assert_int_equal(tracer_of(target), tracer);
+	assert_int_equal(write(go[1], "x", 1), 1);
+	told = attach_check(process, true, &err);
+	assert_int_equal(waitpid(tracer, &status, 0), tracer);
+	assert_int_equal(told, 0);
+	assert_int_equal(tracer_of(target), 0);
+	close(ready[0]);
+	close(go[0]);
+	close(go[1]);
+	process_free(process);
+	end_target(target);
+}
+
 static void
 test_other_user(void **state)
 {
@@ -477,6 +527,7 @@ main(void)
 		cmocka_unit_test(test_first_thread_ended),
 		cmocka_unit_test(test_own_family),
 		cmocka_unit_test(test_traced),
+		cmocka_unit_test(test_traced_for_a_moment),
 		cmocka_unit_test(test_other_user),
 		cmocka_unit_test(test_no_capability),
 		cmocka_unit_test(test_not_dumpable),
