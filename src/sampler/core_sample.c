@@ -179,7 +179,7 @@ take_thread(struct taking *taking, size_t index)
 	profile_add(taking->profile, &sample);
 }
 
-/* In which calls they slept. */
+/* In which calls they were. */
 static void
 read_waiters(struct taking *taking, const struct core_sample_config *config)
 {
@@ -191,8 +191,9 @@ read_waiters(struct taking *taking, const struct core_sample_config *config)
 
 		waiter[i].tid = core_thread_id(taking->core, i);
 		waiter[i].call.number = SYSCALL_NONE;
-		if (!core_thread_read(taking->core, i, &thread) || !thread.asleep)
+		if (!core_thread_read(taking->core, i, &thread))
 			continue;
+		waiter[i].leaving = !thread.asleep;
 		waiter[i].call = (struct wait_call){ .state = RUN_SLEEPING,
 						     .number = true_syscall(taking, &thread),
 						     .sp = thread.regs.sp };

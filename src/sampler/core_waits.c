@@ -46,7 +46,7 @@ core_waits_init(struct core_waits *waits, struct core_waiter *waiter, size_t cou
 	table_init(&waits->words);
 	for (uint32_t i = 0; i < count; i++) {
 		table_place(&waits->by_tid, (uint64_t)waiter[i].tid, 0, i, NULL);
-		if (waiter[i].call.number >= 0)
+		if (waiter[i].call.number >= 0 && !waiter[i].leaving)
 			waiter[i].word = wait_futex_word(&waiter[i].call);
 		if (waiter[i].word != 0)
 			(*table_place(&waits->words, waiter[i].word, 0, 0, NULL))++;
@@ -97,6 +97,21 @@ core_waits_release(struct core_waits *waits)
 	table_release(&waits->words);
 }
 
+/*
+ * Who waits for an interpreter's lock wakes up all the time, to ask for it again: it waits as long
+ * as another thread has that.
+ */
+static bool
+asks_again(const struct core_waits *waits, const struct core_waiter *waiter)
+{
+	struct wait_owner owner;
+
+	if (waiter->what.kind != WAIT_GIL)
+		return false;
+	wait_owner(&waits->source, &waiter->what, &owner);
+	return owner.holder == HOLDER_THREAD && owner.tid != waiter->tid;
+}
+
 void
 core_waits_classify(struct core_waits *waits, const struct maps *maps, struct profile *profile)
 {
@@ -108,6 +123,10 @@ core_waits_classify(struct core_waits *waits, const struct maps *maps, struct pr
 		if (waiter->call.number < 0)
 			continue;
 		wait_classify(&waits->source, &waiter->call, &waiter->what);
+		if (waiter->leaving && !asks_again(waits, waiter)) {
+			waiter->what = (struct wait){ .kind = WAIT_NONE, .fd = -1 };
+			continue;
+		}
 		wait.kind = waiter->what.kind;
 		wait.timed = waiter->what.timed;
 		if (wait.kind == WAIT_JOIN) {

@@ -14,7 +14,8 @@
 /* One thread, and in which call it slept. */
 struct core_waiter {
 	pid_t tid;
-	struct wait_call call;  /* its number is SYSCALL_NONE if it did not sleep */
+	struct wait_call call;  /* its number is SYSCALL_NONE if it was in none */
+	bool leaving;           /* it did not sleep in it any more, but was about to return */
 	uint64_t word;          /* the futex, or 0 */
 	struct wait what;
 	uint32_t wait;          /* of the profile; 0: none */

@@ -38,9 +38,22 @@ can_be_stuck(const struct tracked *thread)
 	       wait_kind_has_owner(thread->wait.what.kind);
 }
 
+/*
+ * Who waits for an interpreter's lock wakes up all the time, to ask for it again, and is no waiter
+ * when it is seen just then. It is known that it has not got the lock.
+ */
+static bool
+may_ask_again(const struct tracked *thread)
+{
+	return !thread->gone && !thread->asleep && thread->wait.id == 0 &&
+	       (thread->gil == GIL_NONE || thread->gil == GIL_WAIT);
+}
+
 static void
 find_holders(struct sampler *sampler, struct rings *rings)
 {
+	struct deadlocks *deadlocks = &sampler->deadlocks;
+
 	for (size_t i = 0; i < rings->count; i++) {
 		const struct tracked *thread = sampler->thread[i];
 		const struct wait_owner *owner;
@@ -52,6 +65,8 @@ find_holders(struct sampler *sampler, struct rings *rings)
 		owner = waits_owner(sampler, &thread->wait.what);
 		if (owner->holder == HOLDER_THREAD)
 			rings->next[i] = index_of_tid(sampler, owner->tid);
+		if (rings->next[i] != NOBODY)
+			deadlocks->unsure += may_ask_again(sampler->thread[rings->next[i]]);
 	}
 }
 
@@ -71,17 +86,28 @@ still_waits(struct sampler *sampler, struct tracked *thread, const struct sched 
 	       waits_word(&info) == thread->wait.word;
 }
 
+/* Does it sleep for an interpreter's lock now? In which call, and for which lock. */
+static bool
+waits_for_runtime(struct sampler *sampler, struct tracked *thread, struct syscall_info *info,
+		  uint64_t *lock)
+{
+	const char *name;
+
+	if (watch_read_syscall(&thread->watch, sampler->process, info) != LOOK_OK || info->running)
+		return false;
+	/* a stop has cut it short, and it goes on */
+	info->number = true_syscall(thread, info);
+	return runtimes_find_lock(sampler->runtimes, waits_word(info), lock, &name);
+}
+
 /* Who waits for an interpreter's lock wakes up all the time, to ask for it again. */
 static bool
 still_waits_for_runtime(struct sampler *sampler, struct tracked *thread)
 {
 	struct syscall_info info;
-	const char *name;
 	uint64_t lock;
 
-	return watch_read_syscall(&thread->watch, sampler->process, &info) == LOOK_OK &&
-	       !info.running &&
-	       runtimes_find_lock(sampler->runtimes, waits_word(&info), &lock, &name) &&
+	return waits_for_runtime(sampler, thread, &info, &lock) &&
 	       lock == thread->wait.what.object;
 }
 
@@ -165,7 +191,6 @@ judge(struct sampler *sampler, const struct rings *rings)
 	struct deadlocks *deadlocks = &sampler->deadlocks;
 	struct deadlocks now = { .seen = NULL };
 
-	deadlocks->unsure = 0;
 	for (uint32_t ring = 0; ring < rings->rings; ring++) {
 		const uint32_t first = rings->first[ring];
 		bool lasts = true;
@@ -199,6 +224,7 @@ look(struct sampler *sampler)
 {
 	struct rings rings;
 
+	sampler->deadlocks.unsure = 0;
 	rings_init(&rings, sampler->thread_count);
 	find_holders(sampler, &rings);
 	rings_find(&rings);
@@ -219,6 +245,28 @@ deadlocks_tick(struct sampler *sampler)
 	sampler->deadlocks.next_ns = sampler->tick_ns + (pause > LOOK_NS ? pause : LOOK_NS);
 }
 
+/* There is no later tick that finds those asleep that asked just when they were seen. */
+static void
+see_who_asks_again(struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->thread_count; i++) {
+		struct tracked *thread = sampler->thread[i];
+		struct syscall_info info;
+		uint64_t lock;
+
+		if (may_ask_again(thread) && waits_for_runtime(sampler, thread, &info, &lock))
+			waits_classify(sampler, thread, RUN_SLEEPING, &info);
+	}
+}
+
+static void
+look_last(struct sampler *sampler)
+{
+	waits_forget_owners(sampler);
+	see_who_asks_again(sampler);
+	look(sampler);
+}
+
 void
 deadlocks_last(struct sampler *sampler)
 {
@@ -226,11 +274,9 @@ deadlocks_last(struct sampler *sampler)
 
 	/* What the last tick has asked is of the last tick's moment, and so is what it saw. */
 	sampler->deadlocks.seen_count = 0;
-	waits_forget_owners(sampler);
-	look(sampler);
+	look_last(sampler);
 	for (int i = 1; i < LAST_LOOKS && sampler->deadlocks.unsure > 0; i++) {
 		nanosleep(&pause, NULL);
-		waits_forget_owners(sampler);
-		look(sampler);
+		look_last(sampler);
 	}
 }

@@ -20,7 +20,9 @@ struct deadlocks {
 	uint64_t next_ns;          /* when to look again */
 	struct ring_thread *seen;  /* those of all rings, by thread id */
 	size_t seen_count, seen_capacity;
-	uint32_t unsure;           /* rings of the last look that were others the time before */
+	/* Of the last look: rings that were others the time before, and holders that may have to
+	 * wait for something themselves. */
+	uint32_t unsure;
 };
 
 void deadlocks_release(struct deadlocks *deadlocks);

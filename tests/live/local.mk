@@ -309,7 +309,7 @@ live_python_tests = tests/live/python.sh tests/live/python_brink.sh tests/live/p
 	tests/live/python_torn.sh
 TESTS += $(live_python_tests)
 EXTRA_DIST += $(live_python_tests) tests/live/python_check.py tests/live/python_common.sh \
-	tests/live/killed.py tests/live/python_recording.py \
+	tests/live/core_returns.py tests/live/killed.py tests/live/python_recording.py \
 	tests/live/python_tasks_check.py tests/live/targets/embeds.c \
 	tests/live/targets/python_brink.py tests/live/targets/python_execs.py \
 	tests/live/targets/python_deadlock.py tests/live/targets/python_gil.py \
