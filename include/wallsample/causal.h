@@ -93,7 +93,8 @@ struct causal_candidate {
 struct causal_reading {
 	double count;             /* events; of LATENCY those that ended */
 	double in_progress_ns;    /* LATENCY: sum over wall_ns - held_ns of how many were in
-				   * progress; else 0 */
+				   * progress; made of samples, so that next to nothing may be
+				   * below 0; else 0 */
 };
 
 struct causal_experiment {

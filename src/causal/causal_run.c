@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "in_progress.h"
 #include "match.h"
 #include "plan.h"
 
@@ -54,7 +55,9 @@ struct causal_run {
 	struct causal_experiment now;
 	uint64_t now_began_ns;
 	bool settling;              /* it has not begun to count yet */
+	double part;                /* others are held for it, by the last look */
 	uint64_t interval_held_ns;  /* since the last look */
+	struct in_progress in_progress;
 	uint64_t now_late;          /* of its ticks */
 	struct progress_value begin[CAUSAL_POINTS_MOST];
 	struct plan_item next;
@@ -81,6 +84,7 @@ begin_counting(struct causal_run *run, uint64_t now_ns)
 	};
 	run->now_began_ns = now_ns;
 	run->now_late = 0;
+	run->in_progress = (struct in_progress){ 0 };
 	run->settling = false;
 	memcpy(run->begin, run->value, sizeof(run->begin));
 }
@@ -118,8 +122,15 @@ end_experiment(struct causal_run *run, uint64_t now_ns, enum causal_end end)
 	*to = run->now;
 	to->wall_ns = now_ns - run->now_began_ns;
 	to->end = end;
-	for (size_t i = 0; i < run->result->point_count; i++)
-		to->reading[i].count = (double)events_of(&run->begin[i], &run->value[i]);
+	for (size_t i = 0; i < run->result->point_count; i++) {
+		struct causal_reading *reading = &to->reading[i];
+
+		reading->count = (double)events_of(&run->begin[i], &run->value[i]);
+		if (to->held_ns < to->wall_ns)
+			reading->in_progress_ns =
+				in_progress_sum(&run->in_progress, i,
+						(double)(to->wall_ns - to->held_ns));
+	}
 	/* Of hardly any time nothing can be told. */
 	if (end == CAUSAL_WHOLE && (double)to->held_ns > HELD_MOST * (double)to->wall_ns)
 		to->end = CAUSAL_CUT;
@@ -176,26 +187,38 @@ is_whole(const struct causal_run *run, uint64_t now_ns)
 
 /* --- one look ------------------------------------------------------------------------------- */
 
+/* What the last look began. */
+static struct in_progress_time
+time_of(const struct causal_run *run, uint64_t now_ns, const struct sampler_stand *stand)
+{
+	const uint64_t told_ns = stand->held_ns < run->interval_held_ns ? stand->held_ns :
+									  run->interval_held_ns;
+
+	return (struct in_progress_time){
+		.passed = (double)(now_ns - run->last_ns),
+		.part = run->part,
+		.stopped = (double)(run->interval_held_ns - told_ns),
+		.standing = (double)stand->standing_ns,
+		.idle = (double)stand->idle_ns,
+	};
+}
+
 /* Where the points are now, and for how long they were there. */
 static bool
-read_progress(struct causal_run *run, uint64_t now_ns, uint64_t standing_ns)
+read_progress(struct causal_run *run, uint64_t now_ns, const struct sampler_stand *stand)
 {
+	const struct in_progress_time time = time_of(run, now_ns, stand);
 	struct progress_value value[CAUSAL_POINTS_MOST];
-	const uint64_t held_ns = run->interval_held_ns + standing_ns;
-	const uint64_t passed = now_ns - run->last_ns;
 
 	if (!progress_read(run->progress, value)) {
 		run->lost = true;
 		return false;
 	}
-	for (size_t i = 0; i < run->result->point_count; i++) {
-		/* As many as at the last look, and as now, half of the time each. */
-		const double mean = 0.5 * (double)(run->value[i].in_progress +
-						   value[i].in_progress);
-
-		if (run->looks > 0 && passed > held_ns)
-			run->now.reading[i].in_progress_ns += mean * (double)(passed - held_ns);
-	}
+	for (size_t i = 0; run->looks > 0 && i < run->result->point_count; i++)
+		in_progress_add(&run->in_progress, i, &time, (double)run->value[i].in_progress,
+				(double)value[i].in_progress);
+	if (run->looks > 0)
+		in_progress_pass(&run->in_progress, &time);
 	if (run->looks > 0 && value[0].count != run->value[0].count)
 		run->event_ns = now_ns;
 	memcpy(run->value, value, sizeof(run->value));
@@ -271,14 +294,13 @@ choose(struct causal_run *run, const struct sampler_stand *stand)
 }
 
 static double
-decide(void *context, const struct sampler_stand *stand)
+look(struct causal_run *run, const struct sampler_stand *stand)
 {
-	struct causal_run *run = context;
 	const uint64_t now_ns = clock_now_ns();
 	size_t chosen;
 	bool late;
 
-	if (run->lost || !read_progress(run, now_ns, stand->standing_ns))
+	if (run->lost || !read_progress(run, now_ns, stand))
 		return 0;
 	if (run->looks == 0) {
 		run->began_ns = now_ns;
@@ -297,6 +319,15 @@ decide(void *context, const struct sampler_stand *stand)
 	if (chosen > 0 && run->now.speedup > 0)
 		run->unheld += stand->missed;
 	return chosen > 0 ? run->now.speedup : 0;
+}
+
+static double
+decide(void *context, const struct sampler_stand *stand)
+{
+	struct causal_run *run = context;
+
+	run->part = look(run, stand);
+	return run->part;
 }
 
 static void

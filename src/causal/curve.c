@@ -180,10 +180,13 @@ make_gain(const struct fit *fit, struct bootstrap *boot, uint32_t candidate, siz
 	make_interval(boot, out->gain, student_half(fit, candidate, weight), &out->low, &out->high);
 	widen(out->gain, fit_tick_deviation(fit, candidate, weight), &out->low, &out->high);
 	/* nothing can be less than nothing */
-	if (fit->kind == CAUSAL_LATENCY)
+	if (fit->kind == CAUSAL_LATENCY) {
+		out->gain = fmin(1, out->gain);
+		out->low = fmin(1, out->low);
 		out->high = fmin(1, out->high);
-	else
+	} else {
 		out->low = fmax(-1, out->low);
+	}
 }
 
 /*

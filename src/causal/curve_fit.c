@@ -210,6 +210,16 @@ least_noise(const struct fit_cell *cell)
 	return cell->expected * (double)cell->count * CUT_VARIANCE / (cell->events * cell->events);
 }
 
+/*
+ * How often something comes scatters in proportion to that, and a time that becomes longer does;
+ * one that becomes shorter as much as at 0, of which it is what is left.
+ */
+static double
+scatter_of(const struct fit *fit, const struct fit_cell *cell)
+{
+	return fit->kind == CAUSAL_LATENCY ? fmax(1, cell->ratio) : cell->ratio;
+}
+
 static void
 own_noise(struct fit *fit, struct fit_cell *cell)
 {
@@ -222,13 +232,14 @@ own_noise(struct fit *fit, struct fit_cell *cell)
 		cell->expected += run->expected;
 	}
 	cell->known = cell->progressed >= CAUSAL_EXPERIMENTS_LEAST && fit->at_zero.known &&
-		      cell->expected > 0 && cell->much > 0;
+		      cell->expected > 0 && (cell->much > 0 || fit->kind == CAUSAL_LATENCY);
 	if (!cell->known)
 		return;
 	cell->ratio = cell->much / cell->expected;
 	for (size_t i = 0; i < cell->count; i++) {
 		const struct fit_run *run = &fit->run[cell->first + i];
-		const double off = run->much / cell->ratio - run->expected;
+		const double off = (run->much - cell->ratio * run->expected) /
+				   scatter_of(fit, cell);
 
 		squares += off * off;
 	}
@@ -354,11 +365,12 @@ fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight, d
 	for (size_t s = 0; s < fit->speedup_count; s++) {
 		const struct fit_cell *cell = &fit->cell[candidate * fit->speedup_count + s];
 		const double by = weight[s] * cell->ratio;
+		const double scatter = weight[s] * scatter_of(fit, cell);
 		double variance;
 
-		if (!cell->known || by == 0)
+		if (!cell->known || weight[s] == 0)
 			continue;
-		variance = by * by * cell->noise / cell->expected;
+		variance = scatter * scatter * cell->noise / cell->expected;
 		runs += variance;
 		spread += variance * variance / cell->freedom;
 		for (size_t i = 0; i < cell->count; i++)

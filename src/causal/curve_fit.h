@@ -44,8 +44,8 @@ struct fit_cell {
 	double much, expected, ratio;
 	double ticks, virtual_ns; /* in all of them */
 	bool known;
-	double noise;        /* variance of much / ratio for each unit that was expected; 1 if
-			      * events are independent of each other */
+	double noise;        /* variance of much for each unit that was expected, by the square of
+			      * the ratio, or what stands for it; 1 if events are independent */
 	double freedom;      /* degrees of freedom of that */
 };
 

@@ -1,6 +1,7 @@
 libwallsample_a_SOURCES += \
 	src/causal/causal_result.c \
 	src/causal/causal_run.c \
+	src/causal/in_progress.c src/causal/in_progress.h \
 	src/causal/curve.c src/causal/curve_fit.c src/causal/curve_fit.h \
 	src/causal/match.c src/causal/match.h \
 	src/causal/plan.c src/causal/plan.h \

@@ -179,7 +179,7 @@ read_readings(struct recording *recording, struct causal_result *out, struct err
 		rows_number(&rows, 1, (int64_t)point, (int64_t)point);
 		out->experiment[n].reading[point] = (struct causal_reading){
 			.count = rows_real(&rows, 2, 0, COUNT_MOST),
-			.in_progress_ns = rows_real(&rows, 3, 0, IN_PROGRESS_MOST),
+			.in_progress_ns = rows_real(&rows, 3, -IN_PROGRESS_MOST, IN_PROGRESS_MOST),
 		};
 	}
 	if (count < wanted && rows.rc == SQLITE_DONE)

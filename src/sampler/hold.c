@@ -167,7 +167,7 @@ hold_owe(double owed_ns, double part, double length_ns, double held_ns, double m
  * so that in the sum it is that part of the time.
  */
 static void
-learn_owed(struct sampler *sampler)
+learn_owed(struct sampler *sampler, double used_ns)
 {
 	struct hold *hold = &sampler->hold;
 	const double most = OWED_MOST * (double)NS_PER_SEC / sampler->pace.wanted_hz;
@@ -177,7 +177,7 @@ learn_owed(struct sampler *sampler)
 	if (hold->part > 0 && hold->part < 1)
 		hold->owed_ns = hold_owe(hold->owed_ns, hold->part,
 					 (double)(hold->asked_ns - hold->from_ns) - goes,
-					 hold_late_used(sampler, hold->told_ns) + late - goes,
+					 used_ns + late - goes,
 					 most);
 }
 
@@ -241,14 +241,17 @@ hold_decide(struct sampler *sampler)
 		.held = hold->before,
 		.missed = sampler->late_count + hold->spared,
 	};
-	double part;
+	double part, used;
 	uint64_t now;
 
 	/* Those that were held until now were so until this tick began to stop the others. */
 	end_count(sampler, hold->asked_ns);
 	hold_late_see(sampler);
 	tell_late(sampler);
-	learn_owed(sampler);
+	used = hold_late_used(sampler, hold->told_ns);
+	learn_owed(sampler, used);
+	stand.held_ns = (uint64_t)hold->told_ns;
+	stand.idle_ns = (uint64_t)(hold->told_ns - used);
 	tell_counts(sampler);
 	stand.standing_ns = clock_now_ns() - hold->asked_ns;
 	part = control->decide(control->context, &stand);

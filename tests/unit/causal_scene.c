@@ -61,6 +61,9 @@ experiment(const struct causal_scene *scene, struct rng *rng, struct clock *cloc
 	for (double i = 0; scene->latency && i < events; i++)
 		made->reading[0].in_progress_ns += rng_exponential(rng, LATENCY * 1e9) *
 						   (1 - gain) * scatter * drift;
+	if (scene->sampled > 0)
+		made->reading[0].in_progress_ns +=
+			scene->sampled * 1e9 * sqrt(events) * normal(rng);
 }
 
 void

@@ -22,6 +22,7 @@ struct causal_scene {
 	double drift;     /* the rate at the end is 1 + drift times as high */
 	bool fixed;       /* each lasts a second, in the middle of events or not */
 	bool latency;     /* gains are of the time from begin to end, the rate has none */
+	double sampled;   /* it is found by samples: so many seconds off, of each event */
 	size_t candidates;
 	const double *speedups; /* ascending, the first 0 */
 	size_t speedup_count;

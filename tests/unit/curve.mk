@@ -33,3 +33,11 @@ endif
 tests_unit_test_priority_SOURCES = tests/unit/test_priority.c
 tests_unit_test_priority_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_priority_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_in_progress
+TESTS += tests/unit/test_in_progress
+endif
+tests_unit_test_in_progress_SOURCES = tests/unit/test_in_progress.c
+tests_unit_test_in_progress_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_in_progress_LDADD = $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS) -lm

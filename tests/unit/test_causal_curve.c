@@ -190,6 +190,50 @@ latency_points(void **state)
 	release(&result, &curves);
 }
 
+static double
+all_of_it(size_t candidate, double speedup)
+{
+	return candidate == 0 ? speedup : 0;
+}
+
+/*
+ * Of a latency nothing may be left, and samples of nothing are as often below it as above. The
+ * intervals of others are none the worse for that.
+ */
+static void
+latency_of_nothing(void **state)
+{
+	struct causal_scene scene = steady;
+	struct causal_result result;
+	struct causal_curves curves;
+	const struct causal_gain *gain;
+	double half[2];
+	bool below = false;
+
+	(void)state;
+	scene.latency = true;
+	scene.independent = true;
+	scene.sampled = 0.01;
+	for (int i = 0; i < 2; i++) {
+		scene.gain = i == 0 ? truth : all_of_it;
+		make(&scene, &result, &curves);
+		gain = &curve_of(&curves, 1)->gain[5];
+		assert_near(0, gain->gain, gain->low, gain->high);
+		half[i] = (gain->high - gain->low) / 2;
+		if (i == 0)
+			release(&result, &curves);
+	}
+	assert_true(half[1] < 1.2 * half[0]);
+	for (size_t i = 0; i < result.experiment_count; i++)
+		below |= result.experiment[i].reading[0].in_progress_ns < 0;
+	assert_true(below);
+	gain = &curve_of(&curves, 0)->gain[5];
+	assert_true(gain->known && gain->gain <= 1 && gain->high <= 1);
+	assert_true(gain->gain > 0.99 && gain->low < gain->gain && gain->low > 0.95);
+	assert_int_equal(curve_of(&curves, 0)->verdict, CAUSAL_HELPS);
+	release(&result, &curves);
+}
+
 /* Two experiments at each say nothing, whatever they found. */
 static void
 too_few(void **state)
@@ -428,6 +472,8 @@ truth_is_inside(void **state)
 		     .drift = 0.5),
 		CASE("3 latencies, drift", six, 3, .rate = 30, .independent = true, .latency = true,
 		     .drift = 0.5),
+		CASE("5 latencies by samples", six, 5, .rate = 30, .independent = true,
+		     .latency = true, .sampled = 0.03),
 		CASE("20 latencies, drift", three, 20, .rate = 30, .independent = true,
 		     .latency = true, .drift = 0.5),
 #undef CASE
@@ -462,6 +508,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verdicts_and_order), cmocka_unit_test(the_same_again),
 		cmocka_unit_test(drift_cancels),      cmocka_unit_test(latency_points),
+		cmocka_unit_test(latency_of_nothing),
 		cmocka_unit_test(too_few),            cmocka_unit_test(unsure_is_last),
 		cmocka_unit_test(only_whole_ones),    cmocka_unit_test(empty_and_even),
 		cmocka_unit_test(margin_is_half_of_it), cmocka_unit_test(unseen_cost_of_ticks),

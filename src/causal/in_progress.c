@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* in_progress.c - how many were in progress in the virtual time of an experiment. */
+#include "in_progress.h"
+
+#include <math.h>
+
+/* If less is left of virtual time it is chance which: where the candidate runs nearly always. The
+ * mean of all of the time stands for it then. */
+#define LEFT_LEAST 0.25
+
+/* What a tick that saw the candidate leaves out. */
+static double
+left_out(const struct in_progress_time *time)
+{
+	return time->part * (time->passed - time->stopped - time->standing);
+}
+
+void
+in_progress_add(struct in_progress *to, size_t point, const struct in_progress_time *time,
+		double before, double now)
+{
+	/* as many as before, and as now, half of the time each */
+	const double sum = 0.5 * (before + now) * time->passed;
+
+	to->wall_sum_ns[point] += sum;
+	to->sum_ns[point] += sum - before * (left_out(time) + time->stopped) -
+			     now * (time->standing + time->idle);
+}
+
+void
+in_progress_pass(struct in_progress *to, const struct in_progress_time *time)
+{
+	to->wall_ns += time->passed;
+	to->left_ns += time->passed - left_out(time) - time->stopped - time->standing -
+		       time->idle;
+}
+
+double
+in_progress_sum(const struct in_progress *from, size_t point, double virtual_ns)
+{
+	double mean = 0;
+
+	if (from->left_ns > LEFT_LEAST * virtual_ns)
+		mean = from->sum_ns[point] / from->left_ns;
+	else if (from->wall_ns > 0)
+		mean = from->wall_sum_ns[point] / from->wall_ns;
+	return mean * virtual_ns;
+}
