@@ -3,11 +3,11 @@
  * in_progress.h - how many were in progress in the virtual time of an experiment.
  *
  * A tick that sees the candidate stands for all of the time to the next one: if the candidate
- * really were so much faster, `part` of that would not have passed. So it is left out, at the number
- * that was in progress when the tick looked. What is left out is not the moments in which others
- * were held: these begin at the first tick of a burst, and before it the others ran, while in progress
- * was what the burst works on. Of bursts of 12 ms and ticks of 5 a fifth was left, at 100 %, where
- * nothing should be.
+ * really were so much faster, `part` of that would not have passed. So it is left out, at the
+ * number that was in progress when the tick looked. What is left out is not the moments in which
+ * others were held: these begin at the first tick of a burst, and before it the others ran, while
+ * in progress was what the burst works on. Of bursts of 12 ms and ticks of 5 a fifth was left, at
+ * 100 %, where nothing should be.
  *
  * The time that is left need not be the virtual time of the experiment: what the others run before
  * the first tick of a burst is made up for by longer holds, but not at 100 %, where there is no
