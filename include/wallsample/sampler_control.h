@@ -22,9 +22,9 @@ struct sampler_stand {
 	size_t held;          /* besides, since an earlier tick: they are where they were */
 	size_t missed;        /* threads that ran and could not be stopped in time */
 	uint64_t standing_ns; /* for so long has this tick had them standing still */
-	uint64_t held_ns;     /* since the last one others were held for so long, */
-	uint64_t idle_ns;     /* of which those that had gone on at once slept for so long, for
-			       * what somebody does who was held; 0 also if that is not known */
+	uint64_t stopped_ns;  /* so long after its standing_ns did the last one let nobody go */
+	uint64_t idle_ns;     /* since then others were held for so long while those that had gone
+			       * on at once slept, for what a held one does; 0: or not known */
 };
 
 /*

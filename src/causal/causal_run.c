@@ -187,27 +187,17 @@ is_whole(const struct causal_run *run, uint64_t now_ns)
 
 /* --- one look ------------------------------------------------------------------------------- */
 
-/* What the last look began. */
-static struct in_progress_time
-time_of(const struct causal_run *run, uint64_t now_ns, const struct sampler_stand *stand)
-{
-	const uint64_t told_ns = stand->held_ns < run->interval_held_ns ? stand->held_ns :
-									  run->interval_held_ns;
-
-	return (struct in_progress_time){
-		.passed = (double)(now_ns - run->last_ns),
-		.part = run->part,
-		.stopped = (double)(run->interval_held_ns - told_ns),
-		.standing = (double)stand->standing_ns,
-		.idle = (double)stand->idle_ns,
-	};
-}
-
 /* Where the points are now, and for how long they were there. */
 static bool
 read_progress(struct causal_run *run, uint64_t now_ns, const struct sampler_stand *stand)
 {
-	const struct in_progress_time time = time_of(run, now_ns, stand);
+	const struct in_progress_time time = {
+		.passed = (double)(now_ns - run->last_ns),
+		.part = run->part,
+		.stopped = (double)stand->stopped_ns,
+		.standing = (double)stand->standing_ns,
+		.idle = (double)stand->idle_ns,
+	};
 	struct progress_value value[CAUSAL_POINTS_MOST];
 
 	if (!progress_read(run->progress, value)) {

@@ -227,7 +227,7 @@ make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *c
 
 		if (!curve->gain[s].known)
 			continue;
-		curve->slope += weight[s] * curve->gain[s].gain;
+		curve->slope += weight[s] * fit_gain(fit, fit->cell[first + s].ratio);
 		for (size_t b = 0; b < boot->count; b++)
 			boot->sample[b] += weight[s] * fit_gain(fit, ratio[b]);
 	}

@@ -249,12 +249,15 @@ own_noise(struct fit *fit, struct fit_cell *cell)
 
 /*
  * Three experiments hardly say how far experiments are apart, all together do. So the noise of a
- * cell is the mean of its own and that of all, with the weights of their degrees of freedom.
+ * cell is the mean of its own and that of all, with the weights of their degrees of freedom. A
+ * latency of which nothing was seen has no noise of its own: what there is at 0 counts with them.
  */
 static void
 share_noise(struct fit *fit)
 {
-	double sum = 0, freedom = 0;
+	const bool with_zero = fit->kind == CAUSAL_LATENCY && fit->at_zero.known;
+	double freedom = with_zero ? fit->at_zero.freedom : 0;
+	double sum = fit->at_zero.noise * freedom;
 
 	for (size_t c = 0; c < fit->cell_count; c++) {
 		sum += fit->cell[c].noise * fit->cell[c].freedom;

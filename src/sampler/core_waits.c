@@ -97,16 +97,20 @@ core_waits_release(struct core_waits *waits)
 	table_release(&waits->words);
 }
 
+/* Of FUTEX_WAIT and its like: the time after which they end. */
+#define FUTEX_TIMEOUT 3
+
 /*
  * Who waits for an interpreter's lock wakes up all the time, to ask for it again: it waits as long
- * as another thread has that.
+ * as another thread has that. What has no time-out inside the lock is the wait of one that let it
+ * go, for another to take it.
  */
 static bool
 asks_again(const struct core_waits *waits, const struct core_waiter *waiter)
 {
 	struct wait_owner owner;
 
-	if (waiter->what.kind != WAIT_GIL)
+	if (waiter->what.kind != WAIT_GIL || waiter->call.args[FUTEX_TIMEOUT] == 0)
 		return false;
 	wait_owner(&waits->source, &waiter->what, &owner);
 	return owner.holder == HOLDER_THREAD && owner.tid != waiter->tid;

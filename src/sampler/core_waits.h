@@ -11,7 +11,7 @@
 #include "wallsample/table.h"
 #include "wallsample/wait.h"
 
-/* One thread, and in which call it slept. */
+/* One thread, and in which call it was. */
 struct core_waiter {
 	pid_t tid;
 	struct wait_call call;  /* its number is SYSCALL_NONE if it was in none */

@@ -66,7 +66,7 @@ find_holders(struct sampler *sampler, struct rings *rings)
 		if (owner->holder == HOLDER_THREAD)
 			rings->next[i] = index_of_tid(sampler, owner->tid);
 		if (rings->next[i] != NOBODY)
-			deadlocks->unsure += may_ask_again(sampler->thread[rings->next[i]]);
+			deadlocks->awake += may_ask_again(sampler->thread[rings->next[i]]);
 	}
 }
 
@@ -224,7 +224,7 @@ look(struct sampler *sampler)
 {
 	struct rings rings;
 
-	sampler->deadlocks.unsure = 0;
+	sampler->deadlocks.unsure = sampler->deadlocks.awake = 0;
 	rings_init(&rings, sampler->thread_count);
 	find_holders(sampler, &rings);
 	rings_find(&rings);
@@ -275,7 +275,9 @@ deadlocks_last(struct sampler *sampler)
 	/* What the last tick has asked is of the last tick's moment, and so is what it saw. */
 	sampler->deadlocks.seen_count = 0;
 	look_last(sampler);
-	for (int i = 1; i < LAST_LOOKS && sampler->deadlocks.unsure > 0; i++) {
+	/* a holder that is awake runs more often than not: it is not waited for twice */
+	for (int i = 1; i < LAST_LOOKS && (sampler->deadlocks.unsure > 0 ||
+					   (sampler->deadlocks.awake > 0 && i == 1)); i++) {
 		nanosleep(&pause, NULL);
 		look_last(sampler);
 	}

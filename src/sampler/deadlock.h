@@ -20,9 +20,9 @@ struct deadlocks {
 	uint64_t next_ns;          /* when to look again */
 	struct ring_thread *seen;  /* those of all rings, by thread id */
 	size_t seen_count, seen_capacity;
-	/* Of the last look: rings that were others the time before, and holders that may have to
-	 * wait for something themselves. */
-	uint32_t unsure;
+	/* Of the last look: rings that were others the time before, and holders of something that
+	 * may wait for an interpreter's lock, but were awake. */
+	uint32_t unsure, awake;
 };
 
 void deadlocks_release(struct deadlocks *deadlocks);

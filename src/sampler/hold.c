@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hold.c - threads that somebody holds from one tick to the next. */
+#include <math.h>
+
 #include "sampler_state.h"
 #include "wallsample/tracer_count.h"
 
@@ -250,7 +252,8 @@ hold_decide(struct sampler *sampler)
 	tell_late(sampler);
 	used = hold_late_used(sampler, hold->told_ns);
 	learn_owed(sampler, used);
-	stand.held_ns = (uint64_t)hold->told_ns;
+	stand.stopped_ns = hold->decided_ns +
+			   (uint64_t)fmax(0, hold_late_mean(&hold->late, HOLD_GOES));
 	stand.idle_ns = (uint64_t)(hold->told_ns - used);
 	tell_counts(sampler);
 	stand.standing_ns = clock_now_ns() - hold->asked_ns;
@@ -266,7 +269,8 @@ hold_decide(struct sampler *sampler)
 		let_all_go(sampler);
 	hold->count = hold->spared = 0;
 	/* To decide takes its time, too. */
-	control->held(control->context, (int64_t)(now - hold->asked_ns - stand.standing_ns));
+	hold->decided_ns = now - hold->asked_ns - stand.standing_ns;
+	control->held(control->context, (int64_t)hold->decided_ns);
 	hold->from_ns = now;
 	if (part <= 0)
 		return;

@@ -23,6 +23,7 @@ struct hold {
 	uint64_t until_ns;    /* UINT64_MAX: until the next tick has decided */
 	uint64_t asked_ns;    /* when this tick began to stop them */
 	uint64_t due_ns;      /* when it was due; 0: none was before */
+	uint64_t decided_ns;  /* to decide took so long, until those that go on did */
 	double lag_ns;        /* by so much later they begin, on average */
 	double part, told_ns; /* of the last tick; both 0: nobody was to be held */
 	double owed_ns;       /* so much longer it should have been, in all ticks until now */

@@ -366,14 +366,32 @@ ask_kernel(const struct refusal *r)
 
 /* Who samples as we do has the target traced for moments only. */
 static void
-await_tracer(struct refusal *r)
+await_tracer(struct refusal *r, int *rounds)
 {
 	const struct timespec pause = { .tv_nsec = ROUND_PAUSE_NS };
 
-	for (int round = 1; round < TRACED_ROUNDS && r->target.tracer != 0; round++) {
+	for (; *rounds > 0 && r->target.tracer != 0; (*rounds)--) {
 		nanosleep(&pause, NULL);
 		task_read_status(r->process->dirfd, &r->target);
 	}
+}
+
+/* Its next moment may have been when the kernel was asked. */
+static int
+ask_between_tracers(struct refusal *r, struct error *err)
+{
+	int rounds = TRACED_ROUNDS, rc = 0;
+
+	do {
+		if (r->may_stop)
+			await_tracer(r, &rounds);
+		rc = refuse_traced(r, err);
+		if (rc != 0)
+			return rc;
+		r->error = ask_kernel(r);
+		task_read_status(r->process->dirfd, &r->target);
+	} while (r->error == EPERM && r->may_stop && r->target.tracer != 0);
+	return 0;
 }
 
 int
@@ -387,14 +405,10 @@ attach_check(const struct process *process, bool may_stop, struct error *err)
 	rc = refuse_own_family(&r, err);
 	if (rc == 0)
 		rc = refuse_foreign(&r, err);
-	if (rc == 0 && may_stop)
-		await_tracer(&r);
 	if (rc == 0)
-		rc = refuse_traced(&r, err);
+		rc = ask_between_tracers(&r, err);
 	if (rc != 0)
 		return rc;
-
-	r.error = ask_kernel(&r);
 	if (r.error == 0)
 		return 0;
 	if (r.error == ETIMEDOUT)

@@ -19,25 +19,26 @@ expect_deadlock() {
 	sed -n 's/^/    /; 1,20p' "$out"
 }
 
-# keeper() asks for the lock every 5 ms: cores that found it outside of its wait are of no use here,
-# and one that found it awake in it is made.
+# keeper() asks for the lock every 5 ms: a core that found it outside of its wait, as one in 140 does,
+# is of no use here, and one that found it awake in it is made. Only x86-64 tells the two apart.
 take_core() {
 	core=$dir/core.$target
-	while gcore -o "$dir/core" "$target" >/dev/null 2>&1 && [ -s "$core" ]; do
+	for _ in 1 2 3 4 5 6 7 8; do
+		gcore -o "$dir/core" "$target" >/dev/null 2>&1 && [ -s "$core" ] || return 1
 		cp "$core" "$dir/returning"
-		[ "$(uname -m)" = x86_64 ] || return 0
 		"$judging" -B "$SOURCE/tests/live/core_returns.py" "$dir/returning" "$keeper"
 		case $? in
 		0) return 0 ;;
 		3) ;;
-		*) complain "$version: the core file cannot be changed" && return 1 ;;
+		*) break ;;
 		esac
 	done
+	complain "$version: of no core file can be made what is wanted"
 	return 1
 }
 
 check_core() {
-	if command -v gcore >/dev/null 2>&1 && take_core; then
+	if [ "$(uname -m)" = x86_64 ] && command -v gcore >/dev/null 2>&1 && take_core; then
 		run dump --core "$core"
 		what="$version: dump of a core file"
 		expect_deadlock

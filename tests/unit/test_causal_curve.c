@@ -234,6 +234,39 @@ latency_of_nothing(void **state)
 	release(&result, &curves);
 }
 
+/* Of what is rarely in progress samples may find none at all, and then know little. */
+static void
+latency_unseen(void **state)
+{
+	struct causal_scene scene = steady;
+	struct causal_result result;
+	struct causal_curves curves;
+	const struct causal_gain *gain;
+	struct rng rng;
+	double seen = 0;
+
+	(void)state;
+	scene.latency = true;
+	scene.candidates = 1;
+	scene.speedups = two;
+	scene.speedup_count = ARRAY_SIZE(two);
+	scene.repeats = 3;
+	rng_seed(&rng, SEED);
+	causal_scene_run(&scene, &rng, &result);
+	for (size_t i = 0; i < result.experiment_count; i++) {
+		struct causal_experiment *made = &result.experiment[i];
+
+		/* as if one look in three experiments at 0 had seen something, and no other */
+		made->reading[0].in_progress_ns = made->speedup == 0 && seen++ == 0 ? 5e6 : 0;
+	}
+	causal_curves_make(&result, SEED, &curves);
+	gain = &curve_of(&curves, 0)->gain[1];
+	assert_true(gain->known);
+	assert_true(gain->low < 0.5);
+	assert_int_equal(curve_of(&curves, 0)->verdict, CAUSAL_UNSURE);
+	release(&result, &curves);
+}
+
 /* Two experiments at each say nothing, whatever they found. */
 static void
 too_few(void **state)
@@ -508,7 +541,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verdicts_and_order), cmocka_unit_test(the_same_again),
 		cmocka_unit_test(drift_cancels),      cmocka_unit_test(latency_points),
-		cmocka_unit_test(latency_of_nothing),
+		cmocka_unit_test(latency_of_nothing), cmocka_unit_test(latency_unseen),
 		cmocka_unit_test(too_few),            cmocka_unit_test(unsure_is_last),
 		cmocka_unit_test(only_whole_ones),    cmocka_unit_test(empty_and_even),
 		cmocka_unit_test(margin_is_half_of_it), cmocka_unit_test(unseen_cost_of_ticks),

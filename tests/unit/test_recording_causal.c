@@ -37,6 +37,7 @@ make_result(struct causal_result *result)
 		result->experiment[i].reading[1] = (struct causal_reading){ 0.5 + (double)i, 1e15 };
 		result->experiment[i].chosen = result->experiment[i].ticks / 3;
 	}
+	result->experiment[4].reading[1].in_progress_ns = -5e6;
 	result->experiment[result->experiment_count - 2].end = CAUSAL_STALLED;
 	result->experiment[result->experiment_count - 1].end = CAUSAL_CUT;
 	result->experiment[result->experiment_count - 1].wall_ns = 0;
@@ -245,6 +246,7 @@ static const struct {
 	{ "UPDATE causal_readings SET count = 9e999", "causal_readings" },
 	{ "UPDATE causal_readings SET count = NULL", "causal_readings" },
 	{ "UPDATE causal_readings SET in_progress_ns = 1e300", "causal_readings" },
+	{ "UPDATE causal_readings SET in_progress_ns = -1e300", "causal_readings" },
 	{ "DELETE FROM causal_readings WHERE experiment = 39", "causal_readings" },
 	{ "DELETE FROM causal_readings WHERE experiment = 7 AND point = 1",
 	  "causal_readings" },
