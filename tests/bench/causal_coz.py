@@ -195,6 +195,11 @@ def sum_up(errors, cost):
                       % (tool, 100 * statistics.median(of), what))
 
 
+def seconds(text):
+    """As wallsample's -d has them, whole ones only."""
+    return int(text.removesuffix('s'))
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--target', required=True, help='tests/bench/bin/causal_kinds_coz')
@@ -202,7 +207,7 @@ def parse_arguments():
     add_prediction(parser)
     parser.add_argument('--coz', default='coz')
     add_kinds(parser, UNITS)
-    parser.add_argument('-d', '--duration', type=int, default=60,
+    parser.add_argument('-d', '--duration', type=seconds, default=60,
                         help='seconds, of each tool and function')
     return parser.parse_args()
 
