@@ -56,7 +56,6 @@ struct causal_run {
 	uint64_t now_began_ns;
 	bool settling;              /* it has not begun to count yet */
 	double part;                /* others are held for it, by the last look */
-	uint64_t interval_held_ns;  /* since the last look */
 	struct in_progress in_progress;
 	uint64_t now_late;          /* of its ticks */
 	struct progress_value begin[CAUSAL_POINTS_MOST];
@@ -228,7 +227,6 @@ count_look(struct causal_run *run, uint64_t now_ns, size_t running)
 	run->looks++;
 	run->runnable += running;
 	run->last_ns = now_ns;
-	run->interval_held_ns = 0;
 	return late;
 }
 
@@ -321,18 +319,13 @@ decide(void *context, const struct sampler_stand *stand)
 }
 
 static void
-add_held(uint64_t *to, int64_t more_ns)
-{
-	*to = more_ns < 0 && *to < (uint64_t)-more_ns ? 0 : *to + (uint64_t)more_ns;
-}
-
-static void
 held(void *context, int64_t more_ns)
 {
 	struct causal_run *run = context;
+	const uint64_t held_ns = run->now.held_ns;
 
-	add_held(&run->now.held_ns, more_ns);
-	add_held(&run->interval_held_ns, more_ns);
+	run->now.held_ns = more_ns < 0 && held_ns < (uint64_t)-more_ns ?
+				   0 : held_ns + (uint64_t)more_ns;
 }
 
 static void
