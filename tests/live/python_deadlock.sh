@@ -19,7 +19,7 @@ expect_deadlock() {
 	sed -n 's/^/    /; 1,20p' "$out"
 }
 
-# keeper() asks for the lock every 5 ms: a core that found it outside of its wait, as one in 140 does,
+# keeper() asks for the lock every 5 ms: a core that found it outside of its wait, as one may,
 # is of no use here, and one that found it awake in it is made. Only x86-64 tells the two apart.
 take_core() {
 	core=$dir/core.$target
