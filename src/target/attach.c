@@ -389,6 +389,7 @@ ask_between_tracers(struct refusal *r, struct error *err)
 		if (rc != 0)
 			return rc;
 		r->error = ask_kernel(r);
+		rounds -= ROUNDS;
 		task_read_status(r->process->dirfd, &r->target);
 	} while (r->error == EPERM && r->may_stop && r->target.tracer != 0);
 	return 0;

@@ -2,7 +2,7 @@
 """core_returns.py CORE TID - the thread is about to return from its system call.
 
 In the core file, of x86-64, a sleep that the core's making cut short becomes one whose time was
-up at that moment: -ETIMEDOUT is what it returns. Status 3: it slept in none.
+up at that moment: -ETIMEDOUT is what it returns. It may be that already. Status 3: it is neither.
 """
 import errno
 import mmap
@@ -13,7 +13,7 @@ PT_NOTE, NT_PRSTATUS = 4, 1
 # struct elf_prstatus of x86-64: pr_pid, and of pr_reg rax and orig_rax
 PID, RAX, ORIG_RAX, SIZE = 32, 112 + 10 * 8, 112 + 15 * 8, 336
 # include/linux/errno.h: the sleep was to begin anew
-CUT_SHORT = {-512, -513, -514, -516}
+FITTING = {-512, -513, -514, -516, -errno.ETIMEDOUT}
 
 
 def notes(core):
@@ -37,7 +37,7 @@ with open(sys.argv[1], 'r+b') as file, mmap.mmap(file.fileno(), 0) as core:
         if struct.unpack_from('<i', core, at + PID)[0] != int(sys.argv[2]):
             continue
         call, = struct.unpack_from('<q', core, at + ORIG_RAX)
-        if call < 0 or struct.unpack_from('<q', core, at + RAX)[0] not in CUT_SHORT:
+        if call < 0 or struct.unpack_from('<q', core, at + RAX)[0] not in FITTING:
             sys.exit(3)
         struct.pack_into('<q', core, at + RAX, -errno.ETIMEDOUT)
         sys.exit()
