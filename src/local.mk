@@ -15,7 +15,7 @@ include src/analysis/local.mk
 include src/export/local.mk
 include src/cli/local.mk
 libwallsample_a_SOURCES += \
-	include/wallsample/attach.h include/wallsample/banned.h include/wallsample/base.h \
+	include/wallsample/attach.h include/wallsample/base/banned.h include/wallsample/base/base.h \
 	include/wallsample/causal.h include/wallsample/causal_curve.h \
 	include/wallsample/causal_run.h \
 	include/wallsample/chain.h include/wallsample/progress.h \
@@ -25,8 +25,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/debug_info.h \
 	include/wallsample/descriptor.h include/wallsample/diff.h include/wallsample/dump.h \
 	include/wallsample/elf_open.h \
-	include/wallsample/error.h include/wallsample/export.h include/wallsample/find.h \
-	include/wallsample/finding.h include/wallsample/histogram.h \
+	include/wallsample/base/error.h include/wallsample/export.h include/wallsample/find.h \
+	include/wallsample/finding.h include/wallsample/base/histogram.h \
 	include/wallsample/image.h \
 	include/wallsample/jit.h include/wallsample/jit_objects.h \
 	include/wallsample/launch.h include/wallsample/maps.h include/wallsample/margin.h \
@@ -43,7 +43,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/snapshot.h include/wallsample/state.h \
 	include/wallsample/task_groups.h include/wallsample/task_table.h \
 	include/wallsample/symbol.h include/wallsample/symbol_lookup.h \
-	include/wallsample/symbol_search.h include/wallsample/table.h \
+	include/wallsample/symbol_search.h include/wallsample/base/table.h \
 	include/wallsample/tracer.h include/wallsample/tracer_count.h \
 	include/wallsample/tree.h include/wallsample/unwind.h \
 	include/wallsample/view.h include/wallsample/wait.h \

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../src/runtime/go_layout.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/elf_open.h"
 
 static void

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../src/runtime/python_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/elf_open.h"
 
 /* One member a word, as many in a line as fit. */

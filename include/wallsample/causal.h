@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Most there may be of each. */
 #define CAUSAL_POINTS_MOST 8

@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/base.h"
-#include "wallsample/error.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/error.h"
 #include "wallsample/maps.h"
 #include "wallsample/process.h"
 

@@ -32,8 +32,8 @@
 #ifndef WALLSAMPLE_DIFF_H
 #define WALLSAMPLE_DIFF_H
 
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 #include "wallsample/view.h"
 
 enum diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "wallsample/error.h"
+#include "wallsample/base/error.h"
 
 /*
  * Finds the processes whose command name (comm), or the base name of whose

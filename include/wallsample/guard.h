@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "wallsample/error.h"
+#include "wallsample/base/error.h"
 #include "wallsample/process.h"
 
 /*

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "wallsample/error.h"
+#include "wallsample/base/error.h"
 
 struct launched {
 	pid_t pid;

@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "wallsample/causal.h"
-#include "wallsample/error.h"
+#include "wallsample/base/error.h"
 #include "wallsample/unwind.h"
 
 struct command;

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/error.h"
+#include "wallsample/base/error.h"
 
 struct process {
 	pid_t pid;

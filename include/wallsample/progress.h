@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "wallsample/causal.h"
-#include "wallsample/error.h"
+#include "wallsample/base/error.h"
 #include "wallsample/maps.h"
 #include "wallsample/process.h"
 #include "wallsample/symbol.h"

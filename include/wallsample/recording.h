@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "wallsample/causal.h"
-#include "wallsample/error.h"
+#include "wallsample/base/error.h"
 #include "wallsample/module.h"
 #include "wallsample/process.h"
 #include "wallsample/profile.h"

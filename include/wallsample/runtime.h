@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/chain.h"
 #include "wallsample/gil.h"
 #include "wallsample/maps.h"

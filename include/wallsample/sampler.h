@@ -35,9 +35,9 @@
 #include <stdint.h>
 #include <signal.h>
 
-#include "wallsample/base.h"
-#include "wallsample/error.h"
-#include "wallsample/histogram.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/error.h"
+#include "wallsample/base/histogram.h"
 #include "wallsample/jit.h"
 #include "wallsample/jit_objects.h"
 #include "wallsample/maps.h"

@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/process.h"
 
 /* X(name, short text for columns and --state, letter) */

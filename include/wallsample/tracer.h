@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/error.h"
+#include "wallsample/base/error.h"
 #include "wallsample/process.h"
 #include "wallsample/snapshot.h"
 #include "wallsample/state.h"

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/error.h"
+#include "wallsample/base/error.h"
 #include "wallsample/tracer.h"
 
 /* Processors have so many; more need not be there on aarch64. */

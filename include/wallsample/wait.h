@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/descriptor.h"
 #include "wallsample/memory.h"
 #include "wallsample/state.h"

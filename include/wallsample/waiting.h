@@ -6,7 +6,7 @@
 #ifndef WALLSAMPLE_WAITING_H
 #define WALLSAMPLE_WAITING_H
 
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 #include "wallsample/view.h"
 
 /* What somebody did for so long: waited, or had what others waited for. */

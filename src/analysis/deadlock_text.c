@@ -2,7 +2,7 @@
 /* deadlock_text.c - a deadlock in words. */
 #include <inttypes.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/waiting.h"
 
 /* So many names say who is meant. */

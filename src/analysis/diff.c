@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "diff_parts.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/margin.h"
 
 /* A run, as far as it is the same for all rows. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "diff_parts.h"
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 /* What is known of a row while pairs are looked for. */
 struct trait {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "diff_parts.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 struct summing {
 	const struct view *view;

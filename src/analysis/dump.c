@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 /* A row of the view, and the group that it belongs to. */
 struct member {

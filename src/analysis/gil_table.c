@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 bool
 gil_is_several(const struct profile *profile)

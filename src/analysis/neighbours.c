@@ -2,8 +2,8 @@
 /* neighbours.c - who calls the functions in focus, and whom they call. */
 #include <stdlib.h>
 
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 #include "wallsample/tree.h"
 
 /* Sums by function. */

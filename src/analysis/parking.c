@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* '*' at the end: whatever follows. */
 static const char *const go_names[] = {

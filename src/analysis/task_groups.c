@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 /* By who awaits them; those that nobody awaits come first. */
 static int

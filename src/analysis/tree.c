@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/module.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 struct growing {
 	struct tree_node *node; /* a parent comes before its children */

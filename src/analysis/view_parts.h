@@ -5,10 +5,10 @@
 #ifndef WALLSAMPLE_VIEW_PARTS_H
 #define WALLSAMPLE_VIEW_PARTS_H
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/chain.h"
 #include "wallsample/module.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 #include "wallsample/view.h"
 
 /* A stack of functions, made of its innermost one and the caller's stack. */

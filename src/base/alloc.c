@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /*
  * No memory for messages either, and no exit handlers: half-written output must

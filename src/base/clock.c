@@ -2,7 +2,7 @@
 /* clock.c - time, and the CPU time we use ourselves, in nanoseconds. */
 #include <time.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static uint64_t
 read_ns(clockid_t id)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wallsample/base.h"
-#include "wallsample/error.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/error.h"
 
 static const struct {
 	const char *name;

@@ -9,7 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Most files of /proc fit; what does not grows by doubling. */
 #define FIRST_READ 4096

@@ -2,8 +2,8 @@
 /* histogram.c - buckets that grow geometrically, 16 a power of two. */
 #include <string.h>
 
-#include "wallsample/base.h"
-#include "wallsample/histogram.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/histogram.h"
 
 #define SUB_BITS 4
 _Static_assert(1 << SUB_BITS == HISTOGRAM_SUB, "SUB_BITS belongs to HISTOGRAM_SUB");

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 void
 log_say(const struct log *log, enum log_level level, const char *fmt, ...)

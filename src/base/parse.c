@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* The value of a digit in the base, or -1. */
 static int

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static uint64_t
 rotate_left(uint64_t x, int bits)

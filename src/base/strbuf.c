@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 void
 strbuf_init(struct strbuf *sb)

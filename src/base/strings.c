@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 #define EMPTY UINT32_MAX
 

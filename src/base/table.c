@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 /* The finaliser of splitmix64 (G. Steele and others, OOPSLA 2014). */
 uint64_t

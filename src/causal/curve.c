@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "curve_fit.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define RESAMPLES 1000
 #define RESAMPLES_LEAST 200

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /*
  * So many experiments at 0 on either side say what to expect. More of them have less noise, but are

@@ -3,7 +3,7 @@
 #ifndef WALLSAMPLE_CAUSAL_PLAN_H
 #define WALLSAMPLE_CAUSAL_PLAN_H
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/causal.h"
 
 /* A candidate at a speed-up, by their numbers in the result. */

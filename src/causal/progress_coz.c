@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "progress_parts.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static bool
 is_coz(const struct progress_counter *counter)

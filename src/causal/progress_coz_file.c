@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "progress_coz_points.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #ifndef WALLSAMPLE_PKGLIBDIR
 #error "WALLSAMPLE_PKGLIBDIR is where the library is installed"

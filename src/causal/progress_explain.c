@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "progress_parts.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define NAMES_TOLD 8
 

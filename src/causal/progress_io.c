@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "progress_parts.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Seven lines of it are 200 bytes. */
 #define TEXT_MOST 1024

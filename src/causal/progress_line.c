@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "progress_place.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/symbol_lookup.h"
 
 #define TOLD_MOST 4

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "progress_parts.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Threads that are tried when the first one has ended. */
 #define READERS_MOST 16

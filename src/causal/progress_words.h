@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "wallsample/causal.h"
-#include "wallsample/error.h"
+#include "wallsample/base/error.h"
 
 /* X(NAME, what stands before the colon) */
 #define PROGRESS_SOURCES(X)                                                    \

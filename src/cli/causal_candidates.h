@@ -6,7 +6,7 @@
 #include <regex.h>
 
 #include "wallsample/causal.h"
-#include "wallsample/error.h"
+#include "wallsample/base/error.h"
 #include "wallsample/view.h"
 
 /*

@@ -6,7 +6,7 @@
 
 #include "option_convert.h"
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/causal.h"
 #include "wallsample/gil.h"
 #include "wallsample/runtime.h"

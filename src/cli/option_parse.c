@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "option_convert.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/options.h"
 
 /* Longer than any option's name, so that a distance fits in a small table. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 struct status_line {
 	bool on;

@@ -8,7 +8,7 @@
 #define WALLSAMPLE_CAUSAL_WORDS_H
 
 #include "plot.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/export.h"
 
 /* The curves of one progress point: those that are ranked, then those that are unsure. */

@@ -20,7 +20,7 @@
 #include "json_stream.h"
 #include "report.h"
 #include "timeline.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /*
  * PID_MAX_LIMIT of the kernel's threads.h. Processes of two machines may have one id; and tracers

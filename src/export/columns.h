@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define COLUMNS_MAX 24
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "exporters.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /*
  * The viewer cuts how many are in progress to a whole number, which of less than one would leave

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Cells that the text takes: two for wide characters, none for combining ones. */
 size_t display_width(const char *text);

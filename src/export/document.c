@@ -11,7 +11,7 @@
 #include <cmark-gfm-core-extensions.h>
 
 #include "report.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /*
  * Cells of a table's line where no paper limits it: the name at its end, which may have kilobytes,

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "exporters.h"
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 struct line {
 	const uint32_t *function;

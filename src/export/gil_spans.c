@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 void
 gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice)

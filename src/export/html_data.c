@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "display.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/tree.h"
 
 /* Per weight. With names of NAME_MOST cells the data stays below some megabytes. */

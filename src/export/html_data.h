@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/export.h"
 
 /* Adds JSON that may stand in a script element: ASCII, without '<'. Takes the data over. */

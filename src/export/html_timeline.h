@@ -5,7 +5,7 @@
 #ifndef WALLSAMPLE_HTML_TIMELINE_H
 #define WALLSAMPLE_HTML_TIMELINE_H
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/export.h"
 
 /* Adds its section, which timeline.js fills; nothing if there is no recording of the time. */

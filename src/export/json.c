@@ -9,7 +9,7 @@
 
 #include "exporters.h"
 #include "json_parts.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/chain.h"
 #include "wallsample/module.h"
 #include "wallsample/result.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define JSON_STREAM_DEEPEST 8
 

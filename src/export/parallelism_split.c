@@ -7,8 +7,8 @@
 
 #include "tick_levels.h"
 #include "timeline.h"
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 /* The ticks of one row at which so many threads were on a CPU. */
 struct level {

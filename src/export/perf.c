@@ -21,7 +21,7 @@
 
 #include "exporters.h"
 #include "timeline.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/module.h"
 
 /* A slice whose ticks up to `tick` have been written. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "display.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define STEPS_MOST 5
 /* The smallest step, so that what is hardly more than nothing does not fill the plot. */

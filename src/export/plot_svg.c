@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "plot.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Pixels around the plot, for labels. */
 #define LEFT 62

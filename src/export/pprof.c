@@ -16,9 +16,9 @@
 #include "parallelism_split.h"
 #include "pprof.pb-c.h"
 #include "pprof_stream.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/module.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 #define PAGE UINT64_C(4096)
 #define LABELS_MOST 6

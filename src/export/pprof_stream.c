@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define GZIP_WINDOW (15 + 16) /* the largest window, with gzip's header: see deflateInit2 */
 #define MEMORY_LEVEL 8

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* "12.34s", "120ms", "1.5ms", "12us", "0". */
 void quantity_add_time(struct strbuf *out, int64_t ns);

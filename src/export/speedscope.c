@@ -16,9 +16,9 @@
 #include "json_stream.h"
 #include "report.h"
 #include "timeline.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/module.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 #include "wallsample/tree.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"

@@ -15,7 +15,7 @@
 #include "exporters.h"
 #include "quantity.h"
 #include "report.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/module.h"
 #include "wallsample/tree.h"
 #include "xml_text.h"

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Two searches in a level take as long as a walk through so many ticks. */
 #define SEARCHES_COST 32

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Two clocks of one machine tell the same, but for the second that a date is given in. */
 #define CLOCKS_APART_NS (2 * NS_PER_SEC)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "timeline.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/result.h"
 
 /* More time than this share of all, without a tick, is left out. */

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "wallsample/jit.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 #define JIT_NONE UINT32_MAX
 

@@ -4,7 +4,7 @@
 #define WALLSAMPLE_PROFILE_PARTS_H
 
 #include "wallsample/profile.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 /* Numbers are 32 bits wide, and UINT32_MAX is STACK_NONE: memory ends long before. */
 struct profile {

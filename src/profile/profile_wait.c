@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "profile_parts.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 uint32_t
 profile_nobody(struct profile *profile)

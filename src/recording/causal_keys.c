@@ -2,7 +2,7 @@
 /* causal_keys.c - the fields of struct causal_result by name. */
 #include "causal_keys.h"
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define NS_MOST 0x1p60
 /* Up to the year 2106, as in reader.c. */

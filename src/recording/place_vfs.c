@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 struct place_vfs {
 	sqlite3_vfs base; /* first: SQLite hands it back */

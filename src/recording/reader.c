@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "recorder.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Longer than any text that is ours: a command line may have 2 MiB. */
 #define VALUE_MOST (16 << 20)

@@ -18,7 +18,7 @@
 #include "place_vfs.h"
 #include "schema.h"
 #include "wallsample/recording_read.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 /* A number that sums of them cannot overflow with: 36 years in ns. */
 #define NUMBER_MOST (INT64_C(1) << 60)

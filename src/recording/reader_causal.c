@@ -5,7 +5,7 @@
 
 #include "causal_keys.h"
 #include "reader.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Events, and the time that they were in progress: squares of sums of them are finite. */
 #define COUNT_MOST 0x1p60

@@ -4,7 +4,7 @@
 
 #include "numbers.h"
 #include "reader.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static int
 load_cost(struct recording *recording, struct recording_load *load, struct error *err)

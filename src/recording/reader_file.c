@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "reader.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* The database file format, section 1.3: https://www.sqlite.org/fileformat.html */
 #define HEADER_SIZE 100

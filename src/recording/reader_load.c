@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "reader.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/chain.h"
 
 /* Sums stay below this, so that none overflows. */

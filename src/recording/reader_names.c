@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "reader.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 struct name_chain {
 	uint32_t first, count;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "reader.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Its ticks, as far as there are any that the thread has not been seen at yet. */
 static bool

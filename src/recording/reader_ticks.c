@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "reader.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* More threads on CPUs at once than any machine has; each number has a row in a profile. */
 #define PARALLELISM_MOST (1 << 16)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define DUE_NS (500 * NS_PER_MS)
 #define OVERDUE_NS NS_PER_SEC

@@ -17,7 +17,7 @@
 #include "schema.h"
 #include "spans.h"
 #include "wallsample/recording.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 /* How much of the profile has been written. */
 struct written {

@@ -2,7 +2,7 @@
 /* recorder_causal.c - what experiments found, as rows of the recording's tables. */
 #include "causal_keys.h"
 #include "recorder.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static int
 put_key(struct recorder *recorder, const struct causal_key *key,

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "recorder.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Other files of that name are somebody's leftovers: a few are passed over. */
 #define TEMPORARY_TRIES 8

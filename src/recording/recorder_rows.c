@@ -6,7 +6,7 @@
 
 #include "numbers.h"
 #include "recorder.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/chain.h"
 
 int

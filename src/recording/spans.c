@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Real time that comes late is looked for in so many spans that are not written yet. */
 #define LOOK_BACK 64

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "wallsample/profile.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 struct span {
 	int64_t id;          /* 0, 1, 2, … in the order in which they began */

@@ -5,7 +5,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* libpython 3.13 has some 600,000 entries outermost in their units; damage can make rings. */
 #define ENTRIES_MOST (UINT64_C(8) << 20)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Programs that the process became by exec, one after the other. */
 #define RUNTIMES_MOST 1024

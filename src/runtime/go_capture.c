@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "go.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 struct glance {
 	struct go_runtime *go;

@@ -4,7 +4,7 @@
 
 #include "dwarf_structures.h"
 #include "go_layout.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define TIME_MOST_NS (200 * NS_PER_MS)
 

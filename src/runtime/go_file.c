@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "go_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define PIECE ((size_t)64 << 10)
 #define SECTION ".go.buildinfo"

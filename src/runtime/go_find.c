@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "go_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/debug_info.h"
 
 /* A process has one; libraries that bring along one each are rare. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "go_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/task.h"
 
 /* The first so many goroutines are looked at. */

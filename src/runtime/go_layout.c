@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /*
  * Rows made by tools/go-layout. Corrections to a release have moved members of runtime.m. That of

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "go_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define PIECE ((size_t)64 << 10)
 /* Of one segment: programs have some hundred kilobytes, and may have tables of gigabytes. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "go.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* runtime/runtime2.go: the collector marks what it looks at just then. */
 #define STATUS_SCAN UINT32_C(0x1000)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "go.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Listing takes at most one part in so many of the time. */
 #define LIST_SHARE 100

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "go_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* debug/buildinfo: 14 bytes that mark it, the size of pointers, flags. */
 #define MARK "\xff Go buildinf:"

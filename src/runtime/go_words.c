@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "go.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* --- reasons ------------------------------ */
 

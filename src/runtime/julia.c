@@ -8,7 +8,7 @@
 #include "julia_find.h"
 #include "julia_tasks.h"
 #include "runtime_kind.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 struct julia {
 	const struct runtime_tools *tools;

@@ -6,7 +6,7 @@
 
 #include "dwarf_structures.h"
 #include "julia_context.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define POINTER 8
 

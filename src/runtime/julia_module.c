@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "julia_layout.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* A function that returns a small number, with a frame or without. */
 #define CODE_MOST 16

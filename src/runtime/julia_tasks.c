@@ -8,7 +8,7 @@
 #include "julia_context.h"
 #include "julia_queues.h"
 #include "python_pthread.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* So many at a time: their structures are read with one call. */
 #define TASKS_MOST MEMORY_PIECES_MOST

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/resident.h"
 
 #define SLOTS 512 /* a power of two, more than twice PAGES_MOST */

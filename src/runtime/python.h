@@ -16,7 +16,7 @@
 #include "python_code.h"
 #include "python_find.h"
 #include "runtime_kind.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 /* Frames of a thread that are captured; what is further out is left out, and marked. While a
  * running thread stands still for it, this is half a millisecond; so are PAGES_READ_MOST, which

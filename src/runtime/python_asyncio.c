@@ -6,7 +6,7 @@
 
 #include "python_module.h"
 #include "python_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define SECTION ".AsyncioDebug"
 /* "_asyncio.cpython-314-x86_64-linux-gnu.so" */

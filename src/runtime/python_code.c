@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "python_text.h"
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 /* Characters. A name of a nested class or function may be as long as a program likes. */
 #define NAME_MOST 1024

@@ -11,7 +11,7 @@
 
 #include "python_asyncio.h"
 #include "python_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* The words that are used, and the sizes that they are checked against. */
 enum word {

@@ -4,7 +4,7 @@
 
 #include "dwarf_structures.h"
 #include "python_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define TIME_MOST_NS (2 * NS_PER_SEC)
 

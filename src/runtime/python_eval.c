@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/code_ranges.h"
 
 /* Code that is read, all together: the loop has 90 KiB, and what is seldom executed 20. */

@@ -12,7 +12,7 @@
 
 #include "python_module.h"
 #include "python_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/debug_info.h"
 
 /* A process has one, or a few that plugins brought along. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "python_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* The runtime of 3.14 has 300 KiB; what is wanted lies in its first kilobyte. */
 #define OFFSET_MOST ((uint32_t)64 << 10)

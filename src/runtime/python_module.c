@@ -9,7 +9,7 @@
 
 #include "python_eval.h"
 #include "python_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define PIECE ((size_t)64 << 10)
 #define SECTION ".PyRuntime"

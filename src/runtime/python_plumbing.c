@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* LOCAL names are those of static functions that others have as well. */
 enum reach { ANYWHERE, LOCAL };

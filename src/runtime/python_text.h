@@ -9,7 +9,7 @@
 #define WALLSAMPLE_RUNTIME_PYTHON_TEXT_H
 
 #include "python_layout.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/memory.h"
 
 /* Characters of one text that are read at all, whatever the caller allows. */

@@ -9,7 +9,7 @@
 #include "pages.h"
 #include "wallsample/runtime.h"
 #include "wallsample/runtime_tasks.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 #include "wallsample/task.h"
 
 /* --- places.c: functions at lines, told apart by their texts ---------------------------- */

@@ -5,7 +5,7 @@
 
 #include "runtime_kind.h"
 #include "wallsample/resident.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 /* Of why tasks wait each kind has numbers of its own: which kind is in the high bits. */
 #define REASON_BITS 16

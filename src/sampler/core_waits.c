@@ -6,7 +6,7 @@
 
 #include "rings.h"
 #include "thread_wait.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static uint32_t
 index_of(const struct core_waits *waits, pid_t tid)

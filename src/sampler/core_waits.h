@@ -8,7 +8,7 @@
 #include "wallsample/maps.h"
 #include "wallsample/profile.h"
 #include "wallsample/runtime.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 #include "wallsample/wait.h"
 
 /* One thread, and in which call it was. */

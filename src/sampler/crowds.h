@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 struct sampler;
 

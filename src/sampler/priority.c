@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* A real-time class is not ours to take unasked, but where threads are held. */
 #define NICE (-15)

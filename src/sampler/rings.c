@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 void
 rings_init(struct rings *rings, size_t count)

@@ -30,7 +30,7 @@
 #include "tracked.h"
 #include "wallsample/resident.h"
 #include "wallsample/sampler.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 #include "wallsample/tracer.h"
 
 struct sampler {

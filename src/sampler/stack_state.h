@@ -10,7 +10,7 @@
 #include "wallsample/maps.h"
 #include "wallsample/profile.h"
 #include "wallsample/runtime.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 struct stack_state {
 	/* All borrowed. */

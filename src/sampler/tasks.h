@@ -17,7 +17,7 @@
 #include "wallsample/runtime.h"
 #include "wallsample/sampler.h"
 #include "wallsample/snapshot.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 #include "wallsample/task.h"
 
 struct sampler;

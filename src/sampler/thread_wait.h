@@ -11,7 +11,7 @@
 #include "wallsample/descriptor.h"
 #include "wallsample/maps.h"
 #include "wallsample/profile.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 #include "wallsample/wait.h"
 
 struct sampler;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/state.h"
 
 static const char *const texts[] = {

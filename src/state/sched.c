@@ -2,7 +2,7 @@
 /* sched.c - the scheduler's counters of a thread, from text of the kernel. */
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/state.h"
 
 /* "CPU_NS DELAY_NS SWITCHES\n": Documentation/scheduler/sched-stats.rst */

@@ -2,7 +2,7 @@
 /* syscall_info.c - the text of /proc/PID/task/TID/syscall. */
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/state.h"
 
 static bool

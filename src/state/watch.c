@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/state.h"
 
 /* "schedstat" and "syscall" fit in 256 bytes; "status" needs more: its switch

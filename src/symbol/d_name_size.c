@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Bytes that one byte of a mangled name stands for: 'W' is "extern(Windows) ". */
 #define FACTOR 16

@@ -10,8 +10,8 @@
 
 #include "debug_file.h"
 #include "debuginfod.h"
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 /* --- places (debug_file_place.c) ---------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/symbol.h"
 
 struct debug_server;

@@ -6,7 +6,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Sizes that are the unit's. */
 enum { OF_ADDRESS = 100, OF_OFFSET, OF_REFERENCE };

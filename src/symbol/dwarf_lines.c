@@ -12,7 +12,7 @@
 
 #include "dwarf_unit.h"
 #include "dwarf_units.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define LIMIT_BYTES ((size_t)200 << 20)
 /* The largest units of real programs take a second; their files, all of them asked about, ten. */

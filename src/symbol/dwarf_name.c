@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "symbol_names.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* A concrete function, its abstract one, its declaration; damaged ones may go in a circle. */
 #define REFERENCES_MAX 16

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 void
 dwarf_spans_release(struct dwarf_spans *spans)

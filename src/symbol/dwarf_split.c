@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* libdw opens whatever has the name, and would wait for ever for the writer of a FIFO. */
 static bool

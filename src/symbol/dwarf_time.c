@@ -2,7 +2,7 @@
 /* dwarf_time.c - asks the CPU clock, which is a system call, now and then. */
 #include "dwarf_time.h"
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define STEPS 256
 #define PAUSE_NS (10 * NS_PER_MS)

@@ -12,7 +12,7 @@
 #include "dwarf_paths.h"
 #include "dwarf_split.h"
 #include "dwarf_walk.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* More ranges of addresses than any one unit has. */
 #define SPANS_MAX ((size_t)4 << 20)

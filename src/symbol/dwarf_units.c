@@ -9,7 +9,7 @@
 
 #include "dwarf_split.h"
 #include "dwarf_unit.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define UNITS_MAX ((size_t)4 << 20)
 #define SECTIONS_MAX ((size_t)1 << 20)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "dwarf_form.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* More than any compiler writes; what follows them is not read. */
 #define SHAPES_MAX 100000

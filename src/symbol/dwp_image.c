@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* All pieces and texts of one unit: the limit of a .dwo file, which is that of one unit, too. */
 #define UNIT_MAX_SIZE (UINT64_C(256) << 20)

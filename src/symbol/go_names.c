@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/go_table.h"
 #include "wallsample/symbol.h"
 

@@ -9,7 +9,7 @@
 #include "dwarf_split.h"
 #include "dwarf_walk.h"
 #include "symbol_names.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/symbol_lookup.h"
 
 /* It is a remark for people: programs of hundreds of megabytes are not read to their end. */

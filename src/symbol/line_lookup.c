@@ -7,7 +7,7 @@
 
 #include "dwarf_each.h"
 #include "dwarf_paths.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/symbol_lookup.h"
 
 #define TIME_NS (10 * NS_PER_SEC)

@@ -7,7 +7,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Instructions that may stand before the one that tells; immediate operands follow them. */
 struct prelude {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "plt_arch.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/elf_open.h"
 
 /*

@@ -15,7 +15,7 @@
 #include "symbol_names.h"
 #include "symbol_table.h"
 #include "wallsample/code_ranges.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 #define PLT_ENDING "@plt"
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Longer names are taken for damage: neither read nor made by the demangler. */
 #define SYMBOL_NAME_MAX 65536

@@ -11,7 +11,7 @@
 
 #include "plt_names.h"
 #include "symbol_names.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/elf_open.h"
 
 /*

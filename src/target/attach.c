@@ -16,7 +16,7 @@
 
 #include "attach_probe.h"
 #include "task_file.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* include/uapi/linux/capability.h */
 #define SYS_PTRACE_BIT 19

@@ -12,7 +12,7 @@
 #include <elf.h>
 
 #include "wallsample/core.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 /* Small pieces, as notes are made of, are read through this much of the file. */
 #define CORE_WINDOW ((size_t)4096)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/process.h"
 
 /* Eight times 1,024 CPUs: the kernel's largest configuration (NR_CPUS). */

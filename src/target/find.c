@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "task_file.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/process.h"
 
 #define FIRST_WORD_LIMIT 4096

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define BLOCK_SHIFT 16
 #define BLOCK_SIZE (UINT64_C(1) << BLOCK_SHIFT)

@@ -2,7 +2,7 @@
 /* image_section.c - the sections of an image, which hold for the linker and are often stripped. */
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/image.h"
 
 /* A linked program has some forty. */

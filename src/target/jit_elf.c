@@ -9,7 +9,7 @@
 
 #include "jit_frames.h"
 #include "relocate.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Code lies neither on the first page nor among the kernel's addresses. */
 #define LOWEST_CODE UINT64_C(0x1000)

@@ -5,8 +5,8 @@
 #include <elf.h>
 #include <string.h>
 
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 #define PAGE UINT64_C(4096)
 #define PAGE_WORDS (PAGE / sizeof(uint64_t))

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 _Static_assert(sizeof(struct jit_descriptor) == 24 && sizeof(struct jit_entry) == 32,
 	       "as a 64-bit program has them");

@@ -12,7 +12,7 @@
 #include "jit_print.h"
 #include "jit_unwind.h"
 #include "jit_watch.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 /* Of a tick, for files of the target's memory; and one piece of such a file. */
 #define WORK_NS (2 * NS_PER_MS)

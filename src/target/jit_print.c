@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 uint64_t
 jit_hash_bytes(uint64_t hash, const uint8_t *bytes, size_t size)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "relocate.h"
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 /* Of one table: a compiler enters each function, or each small object file, by itself. */
 #define ENTRIES_MOST 1024

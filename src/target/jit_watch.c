@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Of one call, for symbol tables: well below a millisecond from the page cache. */
 #define SEARCH_BYTES (UINT64_C(1) << 20)

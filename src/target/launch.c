@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "task_file.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* include/uapi/linux/limits.h: NGROUPS_MAX. */
 #define GROUPS_MAX 65536

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "procmap.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/process.h"
 
 int

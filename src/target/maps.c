@@ -9,8 +9,8 @@
 
 #include "mapping_place.h"
 #include "maps_source.h"
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 #define QUERIES_PER_TICK 64
 #define UNKNOWN_SLOTS 256

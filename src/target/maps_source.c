@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "procmap.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* A path is at most 4 KiB, four times that when all its bytes are escaped. */
 #define BUFFER_SIZE (64 << 10)

@@ -12,8 +12,8 @@
 #include "module_dumped.h"
 #include "module_file.h"
 #include "module_recorded.h"
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 /* A hostile target can map one new file after the other; we do not follow for ever. */
 #define MODULES_MAX 16384

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "module_file.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* So much of the beginning is compared: what lies behind it may be code with breakpoints in it. */
 #define COMPARE_SIZE ((size_t)4096)

@@ -15,7 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* A process may have a million descriptors; we do not look through them all for one file. */
 #define DESCRIPTORS_MOST 4096

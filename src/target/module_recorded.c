@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "module_recorded.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Regular files alone are opened for reading: a recording may name anything. */
 static struct image *

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/process.h"
 
 #define STATUS_LIMIT (16 << 10)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "task_file.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* A command line may be megabytes long; nobody reads on after this much. */
 #define CMDLINE_LIMIT 4096

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "relocate.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 const uint16_t relocate_machine = EM_AARCH64;
 

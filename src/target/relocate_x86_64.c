@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "relocate.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 const uint16_t relocate_machine = EM_X86_64;
 

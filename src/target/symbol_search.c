@@ -7,7 +7,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* As large as a block of an image: blocks read whole are not kept. */
 #define PIECE ((size_t)64 << 10)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* include/linux/sched.h: set for threads of the kernel. */
 #define PF_KTHREAD UINT64_C(0x00200000)

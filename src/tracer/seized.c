@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "stop.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 void
 seized_add(struct seized_list *list, pid_t tid, struct stop_request *request)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sleeper.c - the stack of a sleeping thread, read without a stop. */
 #include "stack_copy.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/tracer.h"
 
 /*

@@ -2,7 +2,7 @@
 /* snapshot.c - registers and stack bytes of one moment. */
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/snapshot.h"
 
 /* Room grows in steps, so that a deepening stack does not move at every sample. */

@@ -11,7 +11,7 @@
 #include "regs_arch.h"
 #include "stack_copy.h"
 #include "stop.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* A thread that we have displaced when we woke for the tick began to wait just before it. */
 #define OWN_WAKE_NS (50 * NS_PER_US)

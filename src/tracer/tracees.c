@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Where it is, or would be. */
 static size_t

@@ -5,7 +5,7 @@
 
 #include "seized.h"
 #include "watchdog.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 struct counting;
 

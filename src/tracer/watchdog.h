@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "wallsample/base.h"
-#include "wallsample/error.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/error.h"
 
 /* The watchdog repeats, so that a signal that arrives just before a wait begins
  * only delays the end of the wait by this much. */

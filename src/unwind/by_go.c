@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "unwind_method.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/go_table.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 /* Rules are forgotten together when there are so many: a bound on memory. */
 #define MOST_RULES ((size_t)1 << 17)

@@ -12,7 +12,7 @@
 
 #include "debug_frame.h"
 #include "unwind_method.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/elf_open.h"
 
 /* Known answers to "is there CFI at this address", a direct-mapped cache. */

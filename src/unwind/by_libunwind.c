@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "unwind_method.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Exported by libunwind for debuggers, declared in none of its public headers. */
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,

@@ -9,8 +9,8 @@
 
 #include "rule.h"
 #include "unwind_method.h"
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 /* Rules are forgotten together when there are so many: a bound on memory (17 MiB). */
 #define MOST_RULES ((size_t)1 << 17)

@@ -2,7 +2,7 @@
 /* chain.c - a call chain that grows frame by frame, up to a limit. */
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/chain.h"
 
 static const struct {

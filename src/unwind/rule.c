@@ -7,7 +7,7 @@
 
 #include "debug_frame.h"
 #include "rule.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/elf_open.h"
 #include "wallsample/go_table.h"
 #include "wallsample/snapshot.h"

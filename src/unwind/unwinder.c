@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "unwind_method.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* How many guesses of one kind are tried before giving up. */
 #define GUESSES 8

@@ -13,7 +13,7 @@
 #include "holders.h"
 #include "net_tables.h"
 #include "wallsample/descriptor.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 /* The text of a link in /proc/PID/fd, and the zero behind it. */
 #define LINK_SIZE PATH_MAX

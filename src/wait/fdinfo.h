@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* So many descriptors of an epoll are kept. */
 #define FDINFO_WATCHED 8

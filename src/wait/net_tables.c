@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 /* Linux's include/net/tcp_states.h; net.h for the flag of UNIX sockets. */
 #define STATE_LISTEN 0x0a

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/process.h"
 
 enum net_protocol { NET_TCP, NET_UDP, NET_UNIX, NET_NETLINK, NET_PROTOCOL_COUNT };

@@ -19,7 +19,7 @@
 
 #include "../../src/symbol/debug_file.h"
 #include "../../src/symbol/dwarf_lines.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define CHAIN_MAX 64
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/recording.h"
 
 #define THREADS 1000

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Longer than any round may take, with sanitizers on a busy machine. */
 #define ROUND_SECONDS 60

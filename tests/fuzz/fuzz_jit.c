@@ -11,7 +11,7 @@
 
 #include "../../src/jit/jit_source.h"
 #include "fuzz.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Addresses of the input that are asked for. */
 #define ADDRESSES 64

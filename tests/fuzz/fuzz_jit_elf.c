@@ -10,7 +10,7 @@
 #include "../../src/target/jit_watch.h"
 #include "../../src/unwind/rule.h"
 #include "fuzz.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/symbol.h"
 
 /* Addresses that are asked for in each range of code, and ranges. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/code_ranges.h"
 #include "wallsample/symbol.h"
 

@@ -11,7 +11,7 @@
 #include "../../src/runtime/python_module.h"
 #include "../../src/runtime/python_sources.h"
 #include "fuzz.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/debug_info.h"
 
 #define BASE UINT64_C(0x10000)

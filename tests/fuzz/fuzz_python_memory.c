@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "../unit/python_array.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define TIDS 4
 #define FRAMES 12

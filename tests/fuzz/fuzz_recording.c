@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/causal_curve.h"
 #include "wallsample/chain.h"
 #include "wallsample/recording_read.h"

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "../../src/tracer/regs_arch.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/go_table.h"
 #include "wallsample/unwind.h"
 

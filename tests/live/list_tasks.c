@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/maps.h"
 #include "wallsample/memory.h"
 #include "wallsample/resident.h"

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "../../src/tracer/regs_arch.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/runtime.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 #include "wallsample/unwind.h"
 
 #define STACK_BYTES 65536

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "targets/sim_tasks.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/symbol_search.h"
 
 #define TASKS_MOST 1000000

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/tracer_count.h"
 
 /* Counters of targets/counted.c. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/guard.h"
 #include "wallsample/tracer_count.h"
 

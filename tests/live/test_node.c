@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "folded.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define TRAMPOLINE "Builtins_InterpreterEntryTrampoline"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/progress.h"
 #include "wallsample/progress_coz.h"
 

@@ -14,7 +14,7 @@
 
 #include "../../src/runtime/python_code.h"
 #include "harness.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 struct interpreter {
 	pid_t pid;

@@ -9,7 +9,7 @@
 
 #include "harness.h"
 #include "sim_run.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 /* Samples that are told apart by words. */
 struct sums {

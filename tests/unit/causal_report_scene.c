@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static const struct {
 	const char *name, *module, *file;

@@ -10,7 +10,7 @@
 #ifndef CAUSAL_SCENE_H
 #define CAUSAL_SCENE_H
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/causal.h"
 
 #define SCENE_CANDIDATES_MOST 10

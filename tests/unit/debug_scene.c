@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 char scene_dir[64];
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static void
 golden_path(char *path, size_t size, const char *name)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../../src/runtime/python_pthread.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define THREAD_SIZE 8192
 #define PTHREAD_SIZE 1024

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 void
 made_core_init(struct made_core *made)

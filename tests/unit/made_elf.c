@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "made_elf.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static struct modules *test_modules;
 struct module *test_module;

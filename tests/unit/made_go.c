@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define TABLE_ADDRESS UINT64_C(0x402000)
 #define DATA_ADDRESS UINT64_C(0x404000)

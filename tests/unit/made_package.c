@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* The numbers of sections in an index; 0: not in it. */
 static const struct kind {

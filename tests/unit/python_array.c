@@ -8,7 +8,7 @@
 
 #include "../../src/runtime/python_pthread.h"
 #include "../../src/runtime/python_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define STACK_SIZE ((size_t)65536)
 #define EVAL_START UINT64_C(0x400000)

@@ -8,7 +8,7 @@
 
 #include "../../src/runtime/python_code.h"
 #include "../../src/runtime/python_text.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define SCENE_BASE UINT64_C(0x7f5500000000)
 #define SCENE_SIZE 65536

@@ -14,7 +14,7 @@
 #include <sqlite3.h>
 
 #include "recording_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static struct process process = {
 	.pid = 77, .dirfd = -1, .taskfd = -1, .comm = "server", .cmdline = (char *)"server -x",

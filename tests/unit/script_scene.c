@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/chain.h"
 #include "wallsample/module.h"
-#include "wallsample/table.h"
+#include "wallsample/base/table.h"
 
 #define MODULES_MOST 16
 #define WORD_MOST 256

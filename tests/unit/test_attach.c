@@ -29,7 +29,7 @@
 
 #include "../../src/target/task_file.h"
 #include "wallsample/attach.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define NOBODY 65534
 #define NOT_POSSIBLE 77 /* exit status of a child that cannot be what it should */

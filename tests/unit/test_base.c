@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "wallsample/base.h"
-#include "wallsample/error.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/error.h"
 
 static void
 test_grow_at_least_doubles(void **state)

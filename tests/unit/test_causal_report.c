@@ -16,7 +16,7 @@
 #include "../../src/export/plot.h"
 #include "causal_report_scene.h"
 #include "golden.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static void
 check_golden(const char *name, const char *format, const struct causal_input *input)

@@ -18,7 +18,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/code_ranges.h"
 
 struct range {

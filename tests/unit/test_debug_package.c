@@ -15,7 +15,7 @@
 #include "../../src/symbol/dwp_image.h"
 #include "debug_scene.h"
 #include "made_package.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* --- the index alone ----------------------------------------------------------------- */
 

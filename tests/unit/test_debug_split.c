@@ -12,7 +12,7 @@
 
 #include "../../src/symbol/debug_file_parts.h"
 #include "debug_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Compilers name what is compiled and linked at once in different ways: do it in two steps. */
 static void

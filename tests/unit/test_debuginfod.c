@@ -16,7 +16,7 @@
 
 #include "../../src/symbol/debuginfod.h"
 #include "debug_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define WAIT_LIMIT_S 60
 

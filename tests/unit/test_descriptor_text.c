@@ -19,7 +19,7 @@
 #include "../../src/wait/fdinfo.h"
 #include "../../src/wait/net_tables.h"
 #include "../../src/wait/unix_diag.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* --- the tables of sockets --------------------------------------------------------------- */
 

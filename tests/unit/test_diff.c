@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/diff.h"
 #include "wallsample/export.h"
 #include "wallsample/margin.h"

@@ -14,7 +14,7 @@
 #include "../../src/export/columns.h"
 #include "../../src/export/display.h"
 #include "../../src/export/quantity.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static void
 check_time(int64_t ns, const char *expected)

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "../../src/symbol/dwarf_lines.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define CODE 0x1000
 

@@ -23,7 +23,7 @@
 
 #include "../../src/symbol/dwarf_lines.h"
 #include "../../src/symbol/dwarf_spans.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define DAMAGES 3000
 #define ROOM 64

@@ -18,7 +18,7 @@
 
 #include "../../src/unwind/unwind_method.h"
 #include "sleeping_child.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/tracer.h"
 #include "wallsample/unwind.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/chain.h"
 #include "wallsample/finding.h"
 #include "wallsample/margin.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/chain.h"
 #include "wallsample/export.h"
 #include "wallsample/finding.h"

@@ -15,7 +15,7 @@
 #include "../../src/export/timeline_bins.h"
 #include "golden.h"
 #include "recording_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define TICKS 30
 #define PIDS 4194304 /* more than there can be */

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../../src/runtime/go.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define BASE UINT64_C(0xc000000000)
 #define SIZE ((size_t)1 << 20)

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "wallsample/base.h"
-#include "wallsample/histogram.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/histogram.h"
 
 static void
 test_empty(void **state)

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/image.h"
 
 #define HEAD_SIZE 4096

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "../../src/causal/in_progress.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define MAKE 20.0
 #define EAT 12.0

@@ -15,7 +15,7 @@
 #include "../../src/target/jit_watch.h"
 #include "../../src/unwind/rule.h"
 #include "made_object.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static bool
 open_copy(struct jit_elf *elf, const void *bytes, size_t size)

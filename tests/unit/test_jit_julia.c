@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "../../src/target/jit_julia.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define NODES 100
 #define FILE_SIZE 4096

@@ -19,7 +19,7 @@
 #include "../../src/target/relocate.h"
 #include "../../src/unwind/rule.h"
 #include "made_object.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/jit_objects.h"
 
 /* --- the program's side of the interface ----------------------------------- */

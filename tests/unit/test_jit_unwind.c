@@ -13,7 +13,7 @@
 #include "../../src/target/jit_unwind.h"
 #include "../../src/unwind/rule.h"
 #include "made_object.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* CIE, FDE. */
 #define PART 24

@@ -17,7 +17,7 @@
 #include "../../src/runtime/julia_module.h"
 #include "julia_scene.h"
 #include "made_elf.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define CODE TEXT_ADDRESS
 #define CODE_EACH 16

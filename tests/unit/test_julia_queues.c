@@ -11,7 +11,7 @@
 
 #include "../../src/runtime/julia_queues.h"
 #include "julia_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Pairs of names: it takes three looks to go through them, and the wanted one is among the
  * last. */

@@ -11,7 +11,7 @@
 
 #include "../../src/runtime/julia_context.h"
 #include "julia_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static const unsigned minors[] = { 5, 13 };
 

@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #include "../../src/target/maps_source.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/maps.h"
 
 #define NOBODY 65534

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "../../src/runtime/pages.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define PAGE ((uint64_t)MEMORY_PAGE)
 #define FIRST (UINT64_C(1) << 20)

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "../../src/runtime/pages.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/resident.h"
 
 #define BASE UINT64_C(0x7f0000000000)

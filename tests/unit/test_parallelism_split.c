@@ -14,7 +14,7 @@
 
 #include "../../src/export/parallelism_split.h"
 #include "../../src/export/tick_levels.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/recording_read.h"
 
 #define MS ((int64_t)NS_PER_MS)

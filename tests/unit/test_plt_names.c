@@ -18,7 +18,7 @@
 
 #include "../../src/symbol/plt_arch.h"
 #include "../../src/symbol/plt_names.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define STUBS_MOST 512
 

@@ -15,7 +15,7 @@
 
 #include "made_object.h"
 #include "pprof.pb-c.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/export.h"
 #include "wallsample/module.h"
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "../../src/target/task_file.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/find.h"
 #include "wallsample/process.h"
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../../src/causal/progress_parts.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* The total after these readings. */
 static uint64_t

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "../../src/causal/progress_words.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/progress.h"
 
 struct good {

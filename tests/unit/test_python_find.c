@@ -20,7 +20,7 @@
 
 #include "../../src/runtime/python_find.h"
 #include "../../src/runtime/python_sources.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define EXIT_SKIPPED 77
 /* Scripts of pyenv itself begin with the same words: only what is in its versions is a Python. */

@@ -19,7 +19,7 @@
 #include "../../src/runtime/python_sources.h"
 #include "python_offsets.h"
 #include "python_structures.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/debug_info.h"
 
 static void

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "../../src/runtime/python_code.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 typedef uint32_t decoder(const uint8_t *, size_t, uint32_t, uint32_t);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "python_array.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define TID 7
 #define UNMATCHED "[python: not matched with native frames]"

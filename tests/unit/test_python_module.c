@@ -15,7 +15,7 @@
 
 #include "../../src/runtime/python_eval.h"
 #include "../../src/runtime/python_module.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Constants are read in pieces of 64 KiB. */
 #define PIECE ((size_t)64 << 10)

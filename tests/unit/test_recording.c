@@ -12,7 +12,7 @@
 #include <sqlite3.h>
 
 #include "recording_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/chain.h"
 #include "wallsample/recording_read.h"
 

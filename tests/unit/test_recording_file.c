@@ -22,7 +22,7 @@
 #include <sqlite3.h>
 
 #include "recording_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/recording_read.h"
 
 /* --- what happens to a writer ------------------------------------------------------------ */

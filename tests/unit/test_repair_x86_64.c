@@ -11,7 +11,7 @@
 #include <sys/user.h>
 
 #include "../../src/tracer/regs_arch.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/state.h"
 
 /* include/linux/errno.h */

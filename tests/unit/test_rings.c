@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "../../src/sampler/rings.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define MOST 40
 

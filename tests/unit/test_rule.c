@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "../../src/unwind/rule.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/snapshot.h"
 
 /* The same file, once as rules and once as libdw reads it. */

@@ -14,7 +14,7 @@
 #include "golden.h"
 #include "pprof.pb-c.h"
 #include "script_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/export.h"
 
 #define LOOP "python3!_PyEval_EvalFrameDefault;"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "sleeping_child.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/state.h"
 
 /*

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/export.h"
 
 #define MS ((int64_t)NS_PER_MS)

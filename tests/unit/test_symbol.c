@@ -14,7 +14,7 @@
 
 #include "../../src/symbol/symbol_names.h"
 #include "made_elf.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static void
 check_address(struct symbols *symbols, uint64_t vaddr, const char *expected)

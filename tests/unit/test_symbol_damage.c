@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "made_elf.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Asks everywhere: nothing is expected but that it comes back. */
 static void

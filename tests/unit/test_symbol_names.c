@@ -13,7 +13,7 @@
 
 #include "../../src/symbol/d_name_size.h"
 #include "../../src/symbol/symbol_names.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 /* Last: it has an ARRAY_SIZE, too. */
 #include <libiberty/demangle.h>

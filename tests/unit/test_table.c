@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "wallsample/base.h"
-#include "wallsample/table.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
 static void
 test_place_and_find(void **state)

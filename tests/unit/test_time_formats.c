@@ -19,7 +19,7 @@
 #include <sqlite3.h>
 
 #include "golden.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/export.h"
 #include "wallsample/module.h"
 

@@ -16,7 +16,7 @@
 
 #include "../../src/export/timeline_bins.h"
 #include "golden.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define MS NS_PER_MS
 #define TICK (10 * MS)

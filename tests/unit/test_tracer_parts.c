@@ -20,7 +20,7 @@
 #include "../../src/tracer/stack_copy.h"
 #include "../../src/tracer/stop.h"
 #include "sleeping_child.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/memory.h"
 #include "wallsample/tracer.h"
 

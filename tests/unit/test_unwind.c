@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "unwind_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static bool
 is_in(void (*function)(int, struct told *), const struct chain_frame *frame)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "unwind_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static void
 walk_all_ways(struct scene *scene, const struct snapshot *snapshot, bool may_stop,

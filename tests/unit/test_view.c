@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/module.h"
 #include "wallsample/result.h"
 #include "wallsample/view.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "script_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/module.h"
 #include "wallsample/plumbing.h"
 #include "wallsample/tree.h"

@@ -11,7 +11,7 @@
 #include <linux/futex.h>
 
 #include "wait_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 #define PRIVATE FUTEX_PRIVATE_FLAG
 #define DATE FUTEX_CLOCK_REALTIME

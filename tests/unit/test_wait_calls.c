@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "wait_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 
 static void
 test_calls(void **state)

@@ -14,7 +14,7 @@
 
 #include "../../src/export/waiting_bins.h"
 #include "recording_scene.h"
-#include "wallsample/base.h"
+#include "wallsample/base/base.h"
 #include "wallsample/waiting.h"
 
 #define TICKS 100

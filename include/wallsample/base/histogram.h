@@ -5,8 +5,8 @@
  * Buckets grow geometrically (16 a power of two), so that a quantile is within
  * 1/16 of the true value at any scale; count, sum, smallest and largest are exact.
  */
-#ifndef WALLSAMPLE_HISTOGRAM_H
-#define WALLSAMPLE_HISTOGRAM_H
+#ifndef WALLSAMPLE_BASE_HISTOGRAM_H
+#define WALLSAMPLE_BASE_HISTOGRAM_H
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  * says what failed, on what, and what to do about it. Modules return errors;
  * only the command prints them.
  */
-#ifndef WALLSAMPLE_ERROR_H
-#define WALLSAMPLE_ERROR_H
+#ifndef WALLSAMPLE_BASE_ERROR_H
+#define WALLSAMPLE_BASE_ERROR_H
 
 /*
  * X(name, exit status). The status is what the command exits with when this

@@ -5,8 +5,8 @@
  *
  * Time is uint64_t nanoseconds of CLOCK_MONOTONIC, with _ns in the name.
  */
-#ifndef WALLSAMPLE_BASE_H
-#define WALLSAMPLE_BASE_H
+#ifndef WALLSAMPLE_BASE_BASE_H
+#define WALLSAMPLE_BASE_BASE_H
 
 #include <stdbool.h>
 #include <stddef.h>

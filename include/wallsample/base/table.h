@@ -4,8 +4,8 @@
  *
  * Both only grow. Neither keeps pointers into the caller's memory.
  */
-#ifndef WALLSAMPLE_TABLE_H
-#define WALLSAMPLE_TABLE_H
+#ifndef WALLSAMPLE_BASE_TABLE_H
+#define WALLSAMPLE_BASE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

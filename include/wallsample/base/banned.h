@@ -7,8 +7,8 @@
  * state (strtok), errors that cannot be seen (atoi, atol, atof), a clock that
  * jumps (gettimeofday), a wait for any child that no one meant (wait).
  */
-#ifndef WALLSAMPLE_BANNED_H
-#define WALLSAMPLE_BANNED_H
+#ifndef WALLSAMPLE_BASE_BANNED_H
+#define WALLSAMPLE_BASE_BANNED_H
 
 /* The system's declarations come first, or the poison would hit them. */
 #include <stdio.h>
