@@ -19,22 +19,22 @@ libwallsample_a_SOURCES += \
 	include/wallsample/causal.h include/wallsample/causal_curve.h \
 	include/wallsample/causal_run.h \
 	include/wallsample/chain.h include/wallsample/progress.h \
-	include/wallsample/progress_coz.h include/wallsample/code_ranges.h \
+	include/wallsample/progress_coz.h include/wallsample/elf/code_ranges.h \
 	include/wallsample/core.h \
 	include/wallsample/core_sample.h include/wallsample/core_thread.h \
 	include/wallsample/debug_info.h \
 	include/wallsample/descriptor.h include/wallsample/diff.h include/wallsample/dump.h \
-	include/wallsample/elf_open.h \
+	include/wallsample/elf/elf_open.h \
 	include/wallsample/base/error.h include/wallsample/export.h include/wallsample/find.h \
 	include/wallsample/finding.h include/wallsample/base/histogram.h \
-	include/wallsample/image.h \
+	include/wallsample/elf/image.h \
 	include/wallsample/jit.h include/wallsample/jit_objects.h \
 	include/wallsample/launch.h include/wallsample/maps.h include/wallsample/margin.h \
 	include/wallsample/memory.h \
 	include/wallsample/module.h include/wallsample/options.h \
 	include/wallsample/process.h include/wallsample/profile.h \
 	include/wallsample/profile_wait.h \
-	include/wallsample/gil.h include/wallsample/go_table.h include/wallsample/gil_table.h include/wallsample/guard.h \
+	include/wallsample/gil.h include/wallsample/elf/pclntab.h include/wallsample/gil_table.h include/wallsample/guard.h \
 	include/wallsample/plumbing.h \
 	include/wallsample/resident.h \
 	include/wallsample/result.h include/wallsample/runtime.h \
@@ -43,7 +43,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/snapshot.h include/wallsample/state.h \
 	include/wallsample/task_groups.h include/wallsample/task_table.h \
 	include/wallsample/symbol.h include/wallsample/symbol_lookup.h \
-	include/wallsample/symbol_search.h include/wallsample/base/table.h \
+	include/wallsample/elf/symbol_search.h include/wallsample/base/table.h \
 	include/wallsample/tracer.h include/wallsample/tracer_count.h \
 	include/wallsample/tree.h include/wallsample/unwind.h \
 	include/wallsample/view.h include/wallsample/wait.h \

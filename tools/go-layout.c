@@ -14,7 +14,7 @@
 
 #include "../src/runtime/go_layout.h"
 #include "wallsample/base/base.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 static void
 print_member(const char *name, uint32_t value, size_t *column)

@@ -12,7 +12,7 @@
 
 #include "../src/runtime/python_sources.h"
 #include "wallsample/base/base.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 /* One member a word, as many in a line as fit. */
 static void

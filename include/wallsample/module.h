@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 #include "wallsample/process.h"
 
 #define MODULE_NONE UINT32_MAX

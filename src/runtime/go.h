@@ -15,7 +15,7 @@
 #include "go_find.h"
 #include "go_sources.h"
 #include "runtime_kind.h"
-#include "wallsample/go_table.h"
+#include "wallsample/elf/pclntab.h"
 
 /* A list in memory may be a ring. */
 #define GO_THREADS_MOST 100000

@@ -9,7 +9,7 @@
 #include "go_find.h"
 #include "runtime_kind.h"
 #include "wallsample/module.h"
-#include "wallsample/symbol_search.h"
+#include "wallsample/elf/symbol_search.h"
 
 /* Word of a structure that was read; 0 for an absent one. */
 uint64_t go_word(const uint8_t *bytes, uint32_t offset);

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "wallsample/module.h"
-#include "wallsample/symbol_search.h"
+#include "wallsample/elf/symbol_search.h"
 
 /* All addresses are the image's own; 0: not there. */
 struct julia_module {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/code_ranges.h"
+#include "wallsample/elf/code_ranges.h"
 
 /* Code that is read, all together: the loop has 90 KiB, and what is seldom executed 20. */
 #define CODE_MOST ((uint64_t)4 << 20)

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 #include "wallsample/maps.h"
 
 /*

@@ -15,7 +15,7 @@
 
 #include "python_find.h"
 #include "wallsample/module.h"
-#include "wallsample/symbol_search.h"
+#include "wallsample/elf/symbol_search.h"
 
 /* Version texts that differ: other software has versions, too. */
 #define PYTHON_MODULE_TEXTS 8

@@ -12,7 +12,7 @@
 
 #include "debug_file_package.h"
 #include "debug_file_parts.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 #define DEBUGINFOD_LIMIT_NS (30 * NS_PER_SEC)
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "debug_file_parts.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 /* The notes of debug files are some hundred bytes. */
 #define NOTES_MAX (UINT64_C(64) << 10)

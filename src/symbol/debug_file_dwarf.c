@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "debug_file_parts.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 /* What names and lines are read from; libdw fails if one it knows cannot be read. */
 static const char *const needed[] = {

@@ -15,7 +15,7 @@
 
 #include "debug_file_package.h"
 #include "debug_file_parts.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 /* One .dwo file is that of one compiled file. */
 #define DWO_MAX_SIZE (UINT64_C(256) << 20)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "debug_file_parts.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 /* A few bytes can unpack to any size. The largest real ones make some ten MiB. */
 #define PACKED_MAX ((size_t)64 << 20)

@@ -11,7 +11,7 @@
 #include "debug_file_package.h"
 #include "debug_file_parts.h"
 #include "dwp_image.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 /* Some 80 bytes for each unit. */
 #define INDEX_MAX_SIZE (UINT64_C(128) << 20)

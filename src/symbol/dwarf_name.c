@@ -5,7 +5,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "symbol_names.h"
+#include "wallsample/elf/symbol_names.h"
 #include "wallsample/base/base.h"
 
 /* A concrete function, its abstract one, its declaration; damaged ones may go in a circle. */

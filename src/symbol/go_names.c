@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/go_table.h"
+#include "wallsample/elf/pclntab.h"
 #include "wallsample/symbol.h"
 
 struct go_names {

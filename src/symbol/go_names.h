@@ -10,7 +10,7 @@
 #define WALLSAMPLE_SYMBOL_GO_NAMES_H
 
 #include "dwarf_lines.h"
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 
 struct go_names;
 

@@ -8,7 +8,7 @@
 #include "dwarf_name.h"
 #include "dwarf_split.h"
 #include "dwarf_walk.h"
-#include "symbol_names.h"
+#include "wallsample/elf/symbol_names.h"
 #include "wallsample/base/base.h"
 #include "wallsample/symbol_lookup.h"
 

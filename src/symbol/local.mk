@@ -1,7 +1,7 @@
 libwallsample_a_SOURCES += \
-	src/symbol/code_ranges.c \
-	src/symbol/d_name_size.c \
-	src/symbol/d_name_size.h \
+	src/elf/code_ranges.c \
+	src/elf/d_name_size.c \
+	src/elf/d_name_size_internal.h \
 	src/symbol/debug_file.c \
 	src/symbol/debug_file.h \
 	src/symbol/debug_file_check.c \
@@ -45,8 +45,8 @@ libwallsample_a_SOURCES += \
 	src/symbol/go_names.c src/symbol/go_names.h \
 	src/symbol/inlined_lookup.c \
 	src/symbol/line_lookup.c \
-	src/symbol/own_stack.c \
-	src/symbol/own_stack.h \
+	src/elf/own_stack.c \
+	src/elf/own_stack_internal.h \
 	src/symbol/plt_arch.h \
 	src/symbol/plt_arch_aarch64.c \
 	src/symbol/plt_arch_x86_64.c \
@@ -54,8 +54,8 @@ libwallsample_a_SOURCES += \
 	src/symbol/plt_names.h \
 	src/symbol/symbol.c \
 	src/symbol/symbol_lookup.c \
-	src/symbol/symbol_names.c \
-	src/symbol/symbol_names.h \
+	src/elf/symbol_names.c \
+	include/wallsample/elf/symbol_names.h \
 	src/symbol/symbol_place.c \
 	src/symbol/symbol_similar.c \
 	src/symbol/symbol_table.c \

@@ -12,7 +12,7 @@
 
 #include "plt_arch.h"
 #include "wallsample/base/base.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 /*
  * What damage, or a file that somebody made for us, can cost. The largest browsers have some

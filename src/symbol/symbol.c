@@ -12,9 +12,9 @@
 #include "dwarf_lines.h"
 #include "go_names.h"
 #include "plt_names.h"
-#include "symbol_names.h"
+#include "wallsample/elf/symbol_names.h"
 #include "symbol_table.h"
-#include "wallsample/code_ranges.h"
+#include "wallsample/elf/code_ranges.h"
 #include "wallsample/base/table.h"
 
 #define PLT_ENDING "@plt"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol_names.h"
+#include "wallsample/elf/symbol_names.h"
 #include "symbol_walk.h"
 
 enum match {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dwarf_time.h"
-#include "symbol_names.h"
+#include "wallsample/elf/symbol_names.h"
 #include "symbol_walk.h"
 
 /* Longer ones are compared by what they have in common only. */

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "plt_names.h"
-#include "symbol_names.h"
+#include "wallsample/elf/symbol_names.h"
 #include "wallsample/base/base.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 /*
  * Larger tables are damage, or a sparse file made to eat our memory. The largest

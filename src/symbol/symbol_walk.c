@@ -8,8 +8,8 @@
 #include <limits.h>
 
 #include "debug_file.h"
-#include "symbol_names.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/symbol_names.h"
+#include "wallsample/elf/elf_open.h"
 
 /* Larger tables are damage: see symbol_table.c. */
 #define MAX_SYMBOL_BYTES (UINT64_C(256) << 20)

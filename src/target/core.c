@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core_parts.h"
-#include "relocate.h"
+#include "wallsample/elf/relocate.h"
 
 /* Bounds the table of segments; Linux has 65530 mappings unless told otherwise. */
 #define SEGMENTS_MAX (UINT64_C(1) << 23)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "jit_frames.h"
-#include "relocate.h"
+#include "wallsample/elf/relocate.h"
 #include "wallsample/base/base.h"
 
 /* Code lies neither on the first page nor among the kernel's addresses. */

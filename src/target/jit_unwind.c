@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "relocate.h"
+#include "wallsample/elf/relocate.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 

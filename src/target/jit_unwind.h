@@ -11,7 +11,7 @@
 #define WALLSAMPLE_TARGET_JIT_UNWIND_H
 
 #include "jit_list.h"
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 
 /* Of the tables of a piece of code, and of the code. */
 #define JIT_UNWIND_MOST (UINT64_C(1) << 20)

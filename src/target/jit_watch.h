@@ -13,7 +13,7 @@
 #include "jit_list.h"
 #include "jit_unwind.h"
 #include "wallsample/maps.h"
-#include "wallsample/symbol_search.h"
+#include "wallsample/elf/symbol_search.h"
 
 /* A program has one descriptor; one that was linked with two LLVMs has two. */
 #define JIT_WATCHES_MAX 16

@@ -8,14 +8,14 @@ libwallsample_a_SOURCES += \
 	src/target/core_notes.c \
 	src/target/core_parts.h \
 	src/target/cpus.c \
-	src/target/elf_open.c \
+	src/elf/elf_open.c \
 	src/target/find.c \
-	src/target/go_module.c \
-	src/target/go_table.c \
-	src/target/go_table_parts.h \
-	src/target/go_values.c \
-	src/target/image.c \
-	src/target/image_section.c \
+	src/elf/pclntab_module.c \
+	src/elf/pclntab.c \
+	src/elf/pclntab_internal.h \
+	src/elf/pclntab_values.c \
+	src/elf/image.c \
+	src/elf/image_section.c \
 	src/target/jit_elf.c \
 	src/target/jit_elf.h \
 	src/target/jit_frames.c \
@@ -45,15 +45,15 @@ libwallsample_a_SOURCES += \
 	src/target/module_file.h src/target/module_recorded.c src/target/module_recorded.h \
 	src/target/process.c \
 	src/target/procmap.h \
-	src/target/relocate.h \
-	src/target/symbol_search.c \
+	include/wallsample/elf/relocate.h \
+	src/elf/symbol_search.c \
 	src/target/task_file.c \
 	src/target/task_file.h \
 	src/target/pid_namespace.c \
 	src/target/task_stat.c
 if ARCH_X86_64
-libwallsample_a_SOURCES += src/target/relocate_x86_64.c
+libwallsample_a_SOURCES += src/elf/relocate_x86_64.c
 endif
 if ARCH_AARCH64
-libwallsample_a_SOURCES += src/target/relocate_aarch64.c
+libwallsample_a_SOURCES += src/elf/relocate_aarch64.c
 endif

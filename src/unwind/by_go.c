@@ -12,7 +12,7 @@
 
 #include "unwind_method.h"
 #include "wallsample/base/base.h"
-#include "wallsample/go_table.h"
+#include "wallsample/elf/pclntab.h"
 #include "wallsample/base/table.h"
 
 /* Rules are forgotten together when there are so many: a bound on memory. */

@@ -13,7 +13,7 @@
 #include "debug_frame.h"
 #include "unwind_method.h"
 #include "wallsample/base/base.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 /* Known answers to "is there CFI at this address", a direct-mapped cache. */
 #define COVER_SLOTS 4096

@@ -8,8 +8,8 @@
 #include "debug_frame.h"
 #include "rule.h"
 #include "wallsample/base/base.h"
-#include "wallsample/elf_open.h"
-#include "wallsample/go_table.h"
+#include "wallsample/elf/elf_open.h"
+#include "wallsample/elf/pclntab.h"
 #include "wallsample/snapshot.h"
 
 struct rule_source {

@@ -11,7 +11,7 @@
 #ifndef WALLSAMPLE_RULE_H
 #define WALLSAMPLE_RULE_H
 
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 
 enum rule_kind {
 	RULE_NONE,    /* no table covers the address */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "wallsample/go_table.h"
+#include "wallsample/elf/pclntab.h"
 
 /* Addresses that are asked for in each segment, and inlined functions at each. */
 #define ADDRESSES 400

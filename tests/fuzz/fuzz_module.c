@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 #include "wallsample/base/base.h"
-#include "wallsample/code_ranges.h"
+#include "wallsample/elf/code_ranges.h"
 #include "wallsample/symbol.h"
 
 /* Addresses that are asked for, spread over the segments. */

@@ -19,7 +19,7 @@
 
 #include "../../src/tracer/regs_arch.h"
 #include "wallsample/base/base.h"
-#include "wallsample/go_table.h"
+#include "wallsample/elf/pclntab.h"
 #include "wallsample/unwind.h"
 
 #define STACK_BYTES 65536

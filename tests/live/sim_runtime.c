@@ -7,7 +7,7 @@
 
 #include "targets/sim_tasks.h"
 #include "wallsample/base/base.h"
-#include "wallsample/symbol_search.h"
+#include "wallsample/elf/symbol_search.h"
 
 #define TASKS_MOST 1000000
 #define LOOKS_AT_ONCE 512

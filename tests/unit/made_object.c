@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/target/relocate.h"
+#include "wallsample/elf/relocate.h"
 
 #if defined(__x86_64__)
 #define RELATIVE_32 R_X86_64_PC32

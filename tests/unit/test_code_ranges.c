@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/code_ranges.h"
+#include "wallsample/elf/code_ranges.h"
 
 struct range {
 	uint64_t start, end;

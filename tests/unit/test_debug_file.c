@@ -19,7 +19,7 @@
 #include "../../src/symbol/debug_file_parts.h"
 #include "debug_scene.h"
 #include "wallsample/base/base.h"
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 /* Compiles `name` with -g, moves its debug information to name.debug, and strips it. */
 static void

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "made_go.h"
-#include "wallsample/go_table.h"
+#include "wallsample/elf/pclntab.h"
 
 static const struct made_go kinds[] = {
 	{ .old = false }, { .old = true },

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 
 #define HEAD_SIZE 4096
 

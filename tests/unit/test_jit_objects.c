@@ -16,7 +16,7 @@
 
 #include "../../src/target/jit_list.h"
 #include "../../src/target/jit_watch.h"
-#include "../../src/target/relocate.h"
+#include "wallsample/elf/relocate.h"
 #include "../../src/unwind/rule.h"
 #include "made_object.h"
 #include "wallsample/base/base.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/symbol/symbol_names.h"
+#include "wallsample/elf/symbol_names.h"
 #include "made_elf.h"
 #include "wallsample/base/base.h"
 

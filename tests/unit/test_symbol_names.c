@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "../../src/symbol/d_name_size.h"
-#include "../../src/symbol/symbol_names.h"
+#include "elf/d_name_size_internal.h"
+#include "wallsample/elf/symbol_names.h"
 #include "wallsample/base/base.h"
 
 /* Last: it has an ARRAY_SIZE, too. */

@@ -2,7 +2,7 @@
 /*
  * symbol_search.c - finds symbols by name in symbol tables of any size.
  */
-#include "wallsample/symbol_search.h"
+#include "wallsample/elf/symbol_search.h"
 
 #include <elf.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * What LLVM tells debuggers of its code is the object file as the compiler wrote it: its
  * sections have addresses, but .eh_frame and .debug_* still lack them.
  */
-#ifndef WALLSAMPLE_TARGET_RELOCATE_H
-#define WALLSAMPLE_TARGET_RELOCATE_H
+#ifndef WALLSAMPLE_ELF_RELOCATE_H
+#define WALLSAMPLE_ELF_RELOCATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

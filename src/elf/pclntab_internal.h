@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* go_table_parts.h - what the files of the reader of Go's tables share. */
-#ifndef WALLSAMPLE_TARGET_GO_TABLE_PARTS_H
-#define WALLSAMPLE_TARGET_GO_TABLE_PARTS_H
+/* pclntab_internal.h - what the files of the reader of Go's tables share. */
+#ifndef WALLSAMPLE_ELF_PCLNTAB_INTERNAL_H
+#define WALLSAMPLE_ELF_PCLNTAB_INTERNAL_H
 
-#include "wallsample/go_table.h"
+#include "wallsample/elf/pclntab.h"
 
 /*
  * The parts lie in this order (cmd/link/internal/ld/pcln.go), each ending where the next

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * go_module.c - where Go's code begins: from the runtime's description of the module.
+ * pclntab_module.c - where Go's code begins: from the runtime's description of the module.
  *
  * Its words are pointers. In a program at a fixed address they are in the file; in one that
  * can lie anywhere the file may have zeros there, and the relocations the values.
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "go_table_parts.h"
+#include "elf/pclntab_internal.h"
 
 /* runtime/symtab.go: moduledata, in words. */
 #define WORD_HEADER 0     /* of the table */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 
 /* A linked program has some forty. */
 #define SECTIONS_MOST 4096

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_stack.h - a call on a stack of its own, for code that takes more of it than ours
+ * own_stack_internal.h - a call on a stack of its own, for code that takes more of it than ours
  * surely has.
  */
-#ifndef WALLSAMPLE_OWN_STACK_H
-#define WALLSAMPLE_OWN_STACK_H
+#ifndef WALLSAMPLE_ELF_OWN_STACK_INTERNAL_H
+#define WALLSAMPLE_ELF_OWN_STACK_INTERNAL_H
 
 #include <stddef.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * d_name_size.h - how long the readable form of a D name can be at most.
+ * d_name_size_internal.h - how long the readable form of a D name can be at most.
  */
-#ifndef WALLSAMPLE_D_NAME_SIZE_H
-#define WALLSAMPLE_D_NAME_SIZE_H
+#ifndef WALLSAMPLE_ELF_D_NAME_SIZE_INTERNAL_H
+#define WALLSAMPLE_ELF_D_NAME_SIZE_INTERNAL_H
 
 #include <stddef.h>
 

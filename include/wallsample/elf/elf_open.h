@@ -10,14 +10,14 @@
  * each name when the table does not end in a zero: refused too. Files are read with pread,
  * never mapped (a mapping of a file that shrinks ends in SIGBUS).
  */
-#ifndef WALLSAMPLE_ELF_OPEN_H
-#define WALLSAMPLE_ELF_OPEN_H
+#ifndef WALLSAMPLE_ELF_ELF_OPEN_H
+#define WALLSAMPLE_ELF_ELF_OPEN_H
 
 #include <libelf.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 
 /*
  * All return NULL when the file cannot be used; `*why` (may be NULL) is then a fixed text

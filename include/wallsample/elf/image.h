@@ -8,8 +8,8 @@
  * are read with pread on demand and kept. An image may also lie in memory of
  * ours (the vdso, copied from the target).
  */
-#ifndef WALLSAMPLE_IMAGE_H
-#define WALLSAMPLE_IMAGE_H
+#ifndef WALLSAMPLE_ELF_IMAGE_H
+#define WALLSAMPLE_ELF_IMAGE_H
 
 #include <elf.h>
 #include <stdbool.h>

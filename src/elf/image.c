@@ -2,7 +2,7 @@
 /*
  * image.c - reads ELF files block by block, believing nothing that they say.
  */
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 
 #include <elf.h>
 #include <fcntl.h>

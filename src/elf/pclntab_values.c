@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * go_values.c - what changes from instruction to instruction: depth of the stack, file, line,
+ * pclntab_values.c - what changes from instruction to instruction: depth of the stack, file, line,
  * inlined functions.
  */
 #include <string.h>
 
-#include "go_table_parts.h"
+#include "elf/pclntab_internal.h"
 
 /* A function of as many steps is larger than compilers can make any. */
 #define STEPS_MOST (1U << 20)

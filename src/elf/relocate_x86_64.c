@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <stddef.h>
 
-#include "relocate.h"
+#include "wallsample/elf/relocate.h"
 #include "wallsample/base/base.h"
 
 const uint16_t relocate_machine = EM_X86_64;

@@ -2,8 +2,8 @@
 /*
  * symbol_names.h - from the name in a symbol table to the one people wrote.
  */
-#ifndef WALLSAMPLE_SYMBOL_NAMES_H
-#define WALLSAMPLE_SYMBOL_NAMES_H
+#ifndef WALLSAMPLE_ELF_SYMBOL_NAMES_H
+#define WALLSAMPLE_ELF_SYMBOL_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

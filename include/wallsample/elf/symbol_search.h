@@ -7,14 +7,14 @@
  * first, in order and once, and the symbols only when a wanted name is among them. Whoever
  * searches says how much may be read now and comes back for the rest.
  */
-#ifndef WALLSAMPLE_SYMBOL_SEARCH_H
-#define WALLSAMPLE_SYMBOL_SEARCH_H
+#ifndef WALLSAMPLE_ELF_SYMBOL_SEARCH_H
+#define WALLSAMPLE_ELF_SYMBOL_SEARCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 
 #define SYMBOL_SEARCH_WANTED 8
 /* Names and symbols that are kept: a name is twice in a table only when that is damaged. */

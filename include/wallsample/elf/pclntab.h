@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * go_table.h - what Go's linker tells of the functions of a program, in every program: names,
+ * pclntab.h - what Go's linker tells of the functions of a program, in every program: names,
  * lines, inlined functions, and how deep the stack is at each instruction.
  *
  * Go's runtime cannot do without the table (.gopclntab), so that it is there in stripped
@@ -12,15 +12,15 @@
  * (struct moduledata) always does. It is found by its pointers into the table, which
  * in position-independent programs are in the relocations.
  */
-#ifndef WALLSAMPLE_GO_TABLE_H
-#define WALLSAMPLE_GO_TABLE_H
+#ifndef WALLSAMPLE_ELF_PCLNTAB_H
+#define WALLSAMPLE_ELF_PCLNTAB_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 
 struct go_table;
 

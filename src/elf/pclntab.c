@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* go_table.c - Go's table of functions: opens it, and finds functions and texts in it. */
-#include "go_table_parts.h"
+/* pclntab.c - Go's table of functions: opens it, and finds functions and texts in it. */
+#include "elf/pclntab_internal.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * elf_open.c - looks at an ELF header before libelf does.
  */
-#include "wallsample/elf_open.h"
+#include "wallsample/elf/elf_open.h"
 
 #include <fcntl.h>
 #include <gelf.h>

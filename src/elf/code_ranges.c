@@ -5,7 +5,7 @@
  *
  * The formats are those of the Linux Standard Base 5.0, Core, chapter 10.6.
  */
-#include "wallsample/code_ranges.h"
+#include "wallsample/elf/code_ranges.h"
 
 #include <string.h>
 

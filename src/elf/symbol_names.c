@@ -2,7 +2,7 @@
 /*
  * symbol_names.c - versions cut off, C++, Rust and D names demangled by libiberty.
  */
-#include "symbol_names.h"
+#include "wallsample/elf/symbol_names.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "d_name_size.h"
-#include "own_stack.h"
+#include "elf/d_name_size_internal.h"
+#include "elf/own_stack_internal.h"
 
 /*
  * libiberty takes its working memory from the stack, and takes no C++ name of more than 1,024

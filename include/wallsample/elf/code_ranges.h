@@ -3,13 +3,13 @@
  * code_ranges.h - where the function that holds an address lies, by the unwind tables:
  * what is left to tell functions apart when there are no symbols.
  */
-#ifndef WALLSAMPLE_CODE_RANGES_H
-#define WALLSAMPLE_CODE_RANGES_H
+#ifndef WALLSAMPLE_ELF_CODE_RANGES_H
+#define WALLSAMPLE_ELF_CODE_RANGES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wallsample/image.h"
+#include "wallsample/elf/image.h"
 
 /*
  * By .eh_frame_hdr; false when no entry of it holds the address. A part of a function that the
