@@ -15,7 +15,7 @@ include src/analysis/local.mk
 include src/export/local.mk
 include src/cli/local.mk
 libwallsample_a_SOURCES += \
-	include/wallsample/attach.h include/wallsample/base/banned.h include/wallsample/base/base.h \
+	include/wallsample/process/attach.h include/wallsample/base/banned.h include/wallsample/base/base.h \
 	include/wallsample/causal.h include/wallsample/causal_curve.h \
 	include/wallsample/causal_run.h \
 	include/wallsample/chain.h include/wallsample/progress.h \
@@ -25,14 +25,14 @@ libwallsample_a_SOURCES += \
 	include/wallsample/debug_info.h \
 	include/wallsample/descriptor.h include/wallsample/diff.h include/wallsample/dump.h \
 	include/wallsample/elf/elf_open.h \
-	include/wallsample/base/error.h include/wallsample/export.h include/wallsample/find.h \
+	include/wallsample/base/error.h include/wallsample/export.h include/wallsample/process/find.h \
 	include/wallsample/finding.h include/wallsample/base/histogram.h \
 	include/wallsample/elf/image.h \
 	include/wallsample/jit.h include/wallsample/jit_objects.h \
-	include/wallsample/launch.h include/wallsample/maps.h include/wallsample/margin.h \
+	include/wallsample/process/launch.h include/wallsample/process/maps.h include/wallsample/margin.h \
 	include/wallsample/memory.h \
-	include/wallsample/module.h include/wallsample/options.h \
-	include/wallsample/process.h include/wallsample/profile.h \
+	include/wallsample/process/module.h include/wallsample/options.h \
+	include/wallsample/process/process.h include/wallsample/profile.h \
 	include/wallsample/profile_wait.h \
 	include/wallsample/gil.h include/wallsample/elf/pclntab.h include/wallsample/gil_table.h include/wallsample/guard.h \
 	include/wallsample/plumbing.h \

@@ -16,8 +16,8 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/base/error.h"
-#include "wallsample/maps.h"
-#include "wallsample/process.h"
+#include "wallsample/process/maps.h"
+#include "wallsample/process/process.h"
 
 struct core;
 

@@ -11,7 +11,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/symbol.h"
 
 struct debug_info;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 
 enum descriptor_kind {
 	DESCRIPTOR_GONE,   /* not open any more, or we may not ask */

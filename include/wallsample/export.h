@@ -15,7 +15,7 @@
 #include "wallsample/causal_curve.h"
 #include "wallsample/core.h"
 #include "wallsample/diff.h"
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 #include "wallsample/recording_read.h"
 #include "wallsample/runtime_tasks.h"
 #include "wallsample/sampler.h"

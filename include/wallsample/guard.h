@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "wallsample/base/error.h"
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 
 /*
  * Runs `run` in a child, whose exit status is what it returns, and returns that. If the child dies

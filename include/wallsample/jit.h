@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/maps.h"
-#include "wallsample/process.h"
+#include "wallsample/process/maps.h"
+#include "wallsample/process/process.h"
 
 struct jit;
 

@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/maps.h"
-#include "wallsample/process.h"
+#include "wallsample/process/maps.h"
+#include "wallsample/process/process.h"
 
 /* Larger files are refused, and all together. */
 #define JIT_OBJECT_MAX_SIZE (UINT64_C(64) << 20)

@@ -30,8 +30,8 @@
 
 #include "wallsample/causal.h"
 #include "wallsample/base/error.h"
-#include "wallsample/maps.h"
-#include "wallsample/process.h"
+#include "wallsample/process/maps.h"
+#include "wallsample/process/process.h"
 #include "wallsample/symbol.h"
 
 /* Hardware has so many breakpoints. */

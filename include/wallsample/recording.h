@@ -17,8 +17,8 @@
 
 #include "wallsample/causal.h"
 #include "wallsample/base/error.h"
-#include "wallsample/module.h"
-#include "wallsample/process.h"
+#include "wallsample/process/module.h"
+#include "wallsample/process/process.h"
 #include "wallsample/profile.h"
 #include "wallsample/sampler.h"
 #include "wallsample/symbol.h"

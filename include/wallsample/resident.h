@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "wallsample/memory.h"
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 
 struct resident {
 	const struct process *process; /* borrowed */

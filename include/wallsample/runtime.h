@@ -23,7 +23,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/chain.h"
 #include "wallsample/gil.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 #include "wallsample/memory.h"
 #include "wallsample/state.h"
 #include "wallsample/wait.h"

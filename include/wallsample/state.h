@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 
 /* X(name, short text for columns and --state, letter) */
 #define RUN_STATES(X)                                                          \

@@ -16,7 +16,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/jit.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 
 /* X(name, text): where a name came from, the best first. The vdso's are of its .dynsym. */
 #define SYMBOL_SOURCES(X)                                                      \

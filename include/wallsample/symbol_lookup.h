@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/symbol.h"
 
 enum symbol_named_kind {

@@ -24,7 +24,7 @@
 #include <sys/types.h>
 
 #include "wallsample/base/error.h"
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 #include "wallsample/snapshot.h"
 #include "wallsample/state.h"
 

@@ -12,7 +12,7 @@
 #define WALLSAMPLE_UNWIND_H
 
 #include "wallsample/chain.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 #include "wallsample/snapshot.h"
 
 enum unwind_choice {

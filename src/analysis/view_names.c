@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "view_parts.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 
 static struct symbol_place
 place_of(const struct profile_frame *frame)

@@ -7,7 +7,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/chain.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/base/table.h"
 #include "wallsample/view.h"
 

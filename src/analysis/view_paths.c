@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "view_parts.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/plumbing.h"
 
 uint32_t

@@ -6,8 +6,8 @@
 #define WALLSAMPLE_PROGRESS_PLACE_H
 
 #include "progress_words.h"
-#include "wallsample/maps.h"
-#include "wallsample/process.h"
+#include "wallsample/process/maps.h"
+#include "wallsample/process/process.h"
 #include "wallsample/symbol.h"
 
 /* An image in the target: its code, and its data. */

@@ -13,9 +13,9 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/export.h"
-#include "wallsample/launch.h"
+#include "wallsample/process/launch.h"
 #include "wallsample/options.h"
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 #include "wallsample/sampler.h"
 
 /* --- command.c ---------------------------------------------------------- */

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "wallsample/attach.h"
-#include "wallsample/find.h"
+#include "wallsample/process/attach.h"
+#include "wallsample/process/find.h"
 
 int
 target_check_usage(const struct options *options, struct error *err)

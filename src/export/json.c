@@ -11,7 +11,7 @@
 #include "json_parts.h"
 #include "wallsample/base/base.h"
 #include "wallsample/chain.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/result.h"
 #include "wallsample/state.h"
 

@@ -4,7 +4,7 @@
 #define WALLSAMPLE_EXPORT_JSON_PARTS_H
 
 #include "json_stream.h"
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 #include "wallsample/runtime_tasks.h"
 #include "wallsample/sampler.h"
 #include "wallsample/state.h"

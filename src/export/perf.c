@@ -22,7 +22,7 @@
 #include "exporters.h"
 #include "timeline.h"
 #include "wallsample/base/base.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 
 /* A slice whose ticks up to `tick` have been written. */
 struct due {

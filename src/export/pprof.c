@@ -17,7 +17,7 @@
 #include "pprof.pb-c.h"
 #include "pprof_stream.h"
 #include "wallsample/base/base.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/base/table.h"
 
 #define PAGE UINT64_C(4096)

@@ -2,7 +2,7 @@
 /* report_deadlock.c - threads that wait for one another, their stacks, and who else is stuck. */
 #include "quantity.h"
 #include "report.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/waiting.h"
 
 /* Frames of each stack: how it came to be is told by the innermost. */

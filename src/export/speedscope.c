@@ -17,7 +17,7 @@
 #include "report.h"
 #include "timeline.h"
 #include "wallsample/base/base.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/base/table.h"
 #include "wallsample/tree.h"
 

@@ -16,7 +16,7 @@
 #include "quantity.h"
 #include "report.h"
 #include "wallsample/base/base.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/tree.h"
 #include "xml_text.h"
 

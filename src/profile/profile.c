@@ -10,7 +10,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/chain.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 
 const char *
 weight_word(enum weight weight)

@@ -9,7 +9,7 @@
 #define WALLSAMPLE_RUNTIME_GO_FIND_H
 
 #include "go_layout.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 #include "wallsample/memory.h"
 
 /* Words that may be runtime.allm: without symbols others look like it, at times. */

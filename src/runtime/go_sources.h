@@ -8,7 +8,7 @@
 
 #include "go_find.h"
 #include "runtime_kind.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/elf/symbol_search.h"
 
 /* Word of a structure that was read; 0 for an absent one. */

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/elf/symbol_search.h"
 
 /* All addresses are the image's own; 0: not there. */

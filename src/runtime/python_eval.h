@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "wallsample/elf/image.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 
 /*
  * The first `count` ranges (addresses of the image) are known; others are added up to `most`.

@@ -9,7 +9,7 @@
 #define WALLSAMPLE_RUNTIME_PYTHON_FIND_H
 
 #include "python_layout.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 #include "wallsample/memory.h"
 
 /* Parts of the function that executes bytecode: cold parts and clones are others. */

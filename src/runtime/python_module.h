@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "python_find.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/elf/symbol_search.h"
 
 /* Version texts that differ: other software has versions, too. */

@@ -5,7 +5,7 @@
 #define WALLSAMPLE_CORE_WAITS_H
 
 #include "wallsample/core.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 #include "wallsample/profile.h"
 #include "wallsample/runtime.h"
 #include "wallsample/base/table.h"

@@ -7,7 +7,7 @@
 
 #include "wallsample/chain.h"
 #include "wallsample/jit.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 #include "wallsample/profile.h"
 #include "wallsample/runtime.h"
 #include "wallsample/base/table.h"

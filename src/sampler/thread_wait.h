@@ -9,7 +9,7 @@
 
 #include "crowds.h"
 #include "wallsample/descriptor.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 #include "wallsample/profile.h"
 #include "wallsample/base/table.h"
 #include "wallsample/wait.h"

@@ -27,7 +27,7 @@
 #include <elfutils/libdw.h>
 #include <libelf.h>
 
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/symbol.h"
 
 struct debug_files;

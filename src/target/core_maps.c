@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core_parts.h"
-#include "mapping_place.h"
+#include "wallsample/process/mapping_place.h"
 
 /* What is read of a file's beginning: headers and build-id are in its first page or two. */
 #define HEAD_SIZE ((size_t)64 << 10)

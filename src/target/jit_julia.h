@@ -12,7 +12,7 @@
 #define WALLSAMPLE_TARGET_JIT_JULIA_H
 
 #include "jit_list.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 
 /* Where the variable is looked for. */
 struct jit_julia {

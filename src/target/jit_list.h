@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 
 struct jit_descriptor {
 	uint32_t version, action;

@@ -12,7 +12,7 @@
 #include "jit_julia.h"
 #include "jit_list.h"
 #include "jit_unwind.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 #include "wallsample/elf/symbol_search.h"
 
 /* A program has one descriptor; one that was linked with two LLVMs has two. */

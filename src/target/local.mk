@@ -1,15 +1,15 @@
 libwallsample_a_SOURCES += \
-	src/target/attach.c \
-	src/target/attach_probe.c \
-	src/target/attach_probe.h \
+	src/process/attach.c \
+	src/process/attach_probe.c \
+	src/process/attach_probe_internal.h \
 	src/target/core.c \
 	src/target/core_maps.c \
 	src/target/core_memory.c \
 	src/target/core_notes.c \
 	src/target/core_parts.h \
-	src/target/cpus.c \
+	src/process/cpus.c \
 	src/elf/elf_open.c \
-	src/target/find.c \
+	src/process/find.c \
 	src/elf/pclntab_module.c \
 	src/elf/pclntab.c \
 	src/elf/pclntab_internal.h \
@@ -31,26 +31,26 @@ libwallsample_a_SOURCES += \
 	src/target/jit_unwind.h \
 	src/target/jit_watch.c \
 	src/target/jit_watch.h \
-	src/target/launch.c \
-	src/target/mapping_at.c \
-	src/target/mapping_place.c \
-	src/target/mapping_place.h \
-	src/target/maps.c \
-	src/target/maps_source.c \
-	src/target/maps_source.h \
-	src/target/module.c \
-	src/target/module_dumped.c \
-	src/target/module_dumped.h \
-	src/target/module_file.c \
-	src/target/module_file.h src/target/module_recorded.c src/target/module_recorded.h \
-	src/target/process.c \
-	src/target/procmap.h \
+	src/process/launch.c \
+	src/process/mapping_at.c \
+	src/process/mapping_place.c \
+	include/wallsample/process/mapping_place.h \
+	src/process/maps.c \
+	src/process/maps_source.c \
+	src/process/maps_source_internal.h \
+	src/process/module.c \
+	src/process/module_dumped.c \
+	src/process/module_dumped_internal.h \
+	src/process/module_file.c \
+	src/process/module_file_internal.h src/process/module_recorded.c src/process/module_recorded_internal.h \
+	src/process/process.c \
+	src/process/procmap_internal.h \
 	include/wallsample/elf/relocate.h \
 	src/elf/symbol_search.c \
-	src/target/task_file.c \
-	src/target/task_file.h \
-	src/target/pid_namespace.c \
-	src/target/task_stat.c
+	src/process/task_file.c \
+	src/process/task_file_internal.h \
+	src/process/pid_namespace.c \
+	src/process/task_stat.c
 if ARCH_X86_64
 libwallsample_a_SOURCES += src/elf/relocate_x86_64.c
 endif

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 #include "wallsample/state.h"
 
 /*

@@ -10,7 +10,7 @@
 #define WALLSAMPLE_UNWIND_METHOD_H
 
 #include "wallsample/chain.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 #include "wallsample/snapshot.h"
 #include "wallsample/unwind.h"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 
 enum net_protocol { NET_TCP, NET_UDP, NET_UNIX, NET_NETLINK, NET_PROTOCOL_COUNT };
 

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 #include "wallsample/runtime.h"
 #include "wallsample/task.h"
 

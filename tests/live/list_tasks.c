@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 #include "wallsample/memory.h"
 #include "wallsample/resident.h"
 #include "wallsample/runtime.h"

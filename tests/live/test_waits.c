@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 #include "wallsample/state.h"
 #include "wallsample/wait.h"
 

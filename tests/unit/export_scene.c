@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "wallsample/chain.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 
 /* --- names, in place of those from symbol tables ------------------------------------- */
 

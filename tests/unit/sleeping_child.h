@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "wallsample/process.h"
+#include "wallsample/process/process.h"
 #include "wallsample/state.h"
 
 struct sleeping_child {

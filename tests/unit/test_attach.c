@@ -27,8 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/target/task_file.h"
-#include "wallsample/attach.h"
+#include "process/task_file_internal.h"
+#include "wallsample/process/attach.h"
 #include "wallsample/base/base.h"
 
 #define NOBODY 65534

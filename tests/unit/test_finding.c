@@ -14,7 +14,7 @@
 #include "wallsample/chain.h"
 #include "wallsample/finding.h"
 #include "wallsample/margin.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 
 /* --- names, in place of those from symbol tables ------------------------------------- */
 

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/launch.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/launch.h"
+#include "wallsample/process/maps.h"
 
 static char sh[] = "sh", dash_c[] = "-c";
 

@@ -26,9 +26,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/target/maps_source.h"
+#include "process/maps_source_internal.h"
 #include "wallsample/base/base.h"
-#include "wallsample/maps.h"
+#include "wallsample/process/maps.h"
 
 #define NOBODY 65534
 

@@ -17,7 +17,7 @@
 #include "pprof.pb-c.h"
 #include "wallsample/base/base.h"
 #include "wallsample/export.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 
 #define CODE 0x7f0000000000
 #define MS ((int64_t)NS_PER_MS)

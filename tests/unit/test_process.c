@@ -18,10 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/target/task_file.h"
+#include "process/task_file_internal.h"
 #include "wallsample/base/base.h"
-#include "wallsample/find.h"
-#include "wallsample/process.h"
+#include "wallsample/process/find.h"
+#include "wallsample/process/process.h"
 
 /* Fields 4 to 52 behind the state; the last ones as a kernel prints them. */
 #define NUMBERS                                                                                    \

@@ -11,7 +11,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/chain.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/profile.h"
 
 static uint32_t

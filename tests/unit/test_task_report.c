@@ -21,7 +21,7 @@
 #include "wallsample/chain.h"
 #include "wallsample/dump.h"
 #include "wallsample/export.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/result.h"
 #include "wallsample/task_table.h"
 

@@ -21,7 +21,7 @@
 #include "golden.h"
 #include "wallsample/base/base.h"
 #include "wallsample/export.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 
 #define MS ((int64_t)NS_PER_MS)
 #define TICKS 24

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/result.h"
 #include "wallsample/view.h"
 

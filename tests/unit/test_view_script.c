@@ -12,7 +12,7 @@
 
 #include "script_scene.h"
 #include "wallsample/base/base.h"
-#include "wallsample/module.h"
+#include "wallsample/process/module.h"
 #include "wallsample/plumbing.h"
 #include "wallsample/tree.h"
 #include "wallsample/view.h"

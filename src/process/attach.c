@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach.c - asks the kernel whether a process may be traced, and finds out why not.
+ */
+#include "wallsample/process/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <elf.h>
+
+#include "process/attach_probe_internal.h"
+#include "process/task_file_internal.h"
+#include "wallsample/base/base.h"
+
+/* include/uapi/linux/capability.h */
+#define SYS_PTRACE_BIT 19
+
+/* Rounds of asking, and the time between two. */
+#define ROUNDS 8
+#define ROUND_PAUSE_NS 3000000L
+
+/*
+ * And looks whether another tracer has let go. Another wallsample's stops are over within
+ * milliseconds, its experiments' hold threads for tens of them.
+ */
+#define TRACED_ROUNDS 64
+
+/* So many threads are asked about before the answer is taken for the process's. */
+#define ATTEMPTS 8
+
+/* All that the diagnosis looks at. */
+struct refusal {
+	const struct process *process;
+	char name[TASK_NAME_SIZE]; /* the target's, printable */
+	struct task_status target;
+	struct task_status own;
+	bool may_stop;
+	bool descendant;     /* the target is one of ours: Yama's scope 1 lets it pass */
+	unsigned yama_scope; /* 0 also when there is no Yama */
+	int error;           /* errno of the refused request */
+};
+
+/* "process 17 (redis-server) ", and then what the format says. */
+static int __attribute__((format(printf, 4, 5)))
+refuse(const struct refusal *r, struct error *err, enum error_kind kind, const char *fmt, ...)
+{
+	char text[sizeof(err->text)];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	return error_set(err, kind, "process %d (%s) %s", r->process->pid, r->name, text);
+}
+
+static bool
+has_capability(const struct refusal *r)
+{
+	return r->own.cap_effective >> SYS_PTRACE_BIT & 1;
+}
+
+static unsigned
+read_small_number(const char *path)
+{
+	size_t length;
+	char *text = file_read_text(AT_FDCWD, path, 64, &length);
+	const char *at = text;
+	uint64_t value = 0;
+
+	if (text && !parse_u64(&at, 10, &value))
+		value = 0;
+	free(text);
+	return (unsigned)value;
+}
+
+/* --- what can be seen without asking ------------------------------------------- */
+
+static int
+refuse_own_family(const struct refusal *r, struct error *err)
+{
+	int pid = r->process->pid;
+	struct lineage own;
+
+	if (pid == getpid())
+		return error_set(err, ERROR_SELF, "process %d is wallsample itself", pid);
+	lineage_read(&own, getpid());
+	if (lineage_holds(&own, pid))
+		return refuse(r, err, ERROR_SELF,
+			      "is an ancestor of wallsample: stopping it could stop wallsample "
+			      "too; run wallsample from elsewhere");
+	return 0;
+}
+
+static int
+refuse_traced(const struct refusal *r, struct error *err)
+{
+	char tracer[TASK_NAME_SIZE];
+
+	/* Who only reads is not in the way of another tracer, nor that one in his. */
+	if (r->target.tracer == 0 || !r->may_stop)
+		return 0;
+	return refuse(r, err, ERROR_TRACED,
+		      "is already traced by process %d (%s), and a process has one tracer only; "
+		      "end that one first, or use --nonblocking",
+		      r->target.tracer, task_name_of(r->target.tracer, tracer, sizeof(tracer)));
+}
+
+/* --- why the kernel said no: each returns 0 when it is not the reason ---------- */
+
+static int
+explain_gone(const struct refusal *r, struct error *err)
+{
+	struct task_stat stat;
+
+	if (!task_read_stat(r->process->dirfd, "stat", &stat))
+		return refuse(r, err, ERROR_NO_PROCESS, "has just ended");
+	if (task_is_zombie_process(&stat))
+		return refuse(r, err, ERROR_ZOMBIE,
+			      "has exited and only waits for its parent, process %d, to collect "
+			      "it", stat.ppid);
+	return 0;
+}
+
+/* Nothing gets past this one, so it comes before what privileges would mend. */
+static int
+explain_yama_off_limits(const struct refusal *r, struct error *err)
+{
+	if (r->yama_scope < 3)
+		return 0;
+	return refuse(r, err, ERROR_YAMA,
+		      "may not be traced: Yama (kernel.yama.ptrace_scope is 3) forbids all "
+		      "tracing on this machine until the next boot; sample it on another one");
+}
+
+static int
+explain_root_without_capability(const struct refusal *r, struct error *err)
+{
+	if (geteuid() != 0 || has_capability(r))
+		return 0;
+	return refuse(r, err, ERROR_NO_CAPABILITY,
+		      "may not be traced: wallsample is root, but without CAP_SYS_PTRACE, as is "
+		      "usual in containers; start the container with 'docker run --cap-add "
+		      "SYS_PTRACE' (podman alike), in Kubernetes add SYS_PTRACE to "
+		      "securityContext.capabilities.add or use 'kubectl debug "
+		      "--profile=general', or sample it from the host");
+}
+
+static int
+explain_other_user(const struct refusal *r, struct error *err)
+{
+	const struct passwd *owner;
+
+	if (has_capability(r) || r->target.uid == getuid())
+		return 0;
+	owner = getpwuid(r->target.uid);
+	return refuse(r, err, ERROR_OTHER_USER,
+		      "belongs to user %s (%u), not to you; run wallsample as that user or with "
+		      "sudo", owner ? owner->pw_name : "unknown", (unsigned)r->target.uid);
+}
+
+static int
+explain_yama(const struct refusal *r, struct error *err)
+{
+	if (has_capability(r) || r->yama_scope == 0 || (r->yama_scope == 1 && r->descendant))
+		return 0;
+	if (r->yama_scope == 1)
+		return refuse(r, err, ERROR_YAMA,
+			      "may not be traced: Yama (kernel.yama.ptrace_scope is 1) lets you "
+			      "trace only what you started; run wallsample with sudo, let it "
+			      "start the program (wallsample -- CMD), or give the file "
+			      "wallsample the capability (setcap cap_sys_ptrace+ep)");
+	return refuse(r, err, ERROR_YAMA,
+		      "may not be traced: Yama (kernel.yama.ptrace_scope is %u) leaves tracing "
+		      "to the administrator; run wallsample with sudo, or give the file "
+		      "wallsample the capability (setcap cap_sys_ptrace+ep)", r->yama_scope);
+}
+
+/*
+ * The kernel gives the files below /proc/PID of a process that is not dumpable to root
+ * (task_dump_owner in fs/proc/base.c), while the folder itself keeps its owner.
+ */
+static int
+explain_not_dumpable(const struct refusal *r, struct error *err)
+{
+	struct stat st;
+
+	if (has_capability(r) || fstatat(r->process->dirfd, "syscall", &st, 0) != 0 ||
+	    st.st_uid == geteuid())
+		return 0;
+	return refuse(r, err, ERROR_NOT_DUMPABLE,
+		      "is yours but protected: it is a setuid program, or one with capabilities, "
+		      "or has asked for it with prctl(PR_SET_DUMPABLE); run wallsample with sudo");
+}
+
+static int
+explain_seccomp(const struct refusal *r, struct error *err)
+{
+	if (r->own.seccomp != 2)
+		return 0;
+	return refuse(r, err, ERROR_SECCOMP,
+		      "may not be traced: a seccomp filter is in force on wallsample itself, as "
+		      "in a sandbox or a container; run it outside, or start the container with "
+		      "a profile that allows ptrace and process_vm_readv (with Docker, --cap-add "
+		      "SYS_PTRACE does)");
+}
+
+static int
+explain_selinux(const struct refusal *r, struct error *err)
+{
+	if (read_small_number("/sys/fs/selinux/booleans/deny_ptrace") != 1)
+		return 0;
+	return refuse(r, err, ERROR_NOT_PERMITTED,
+		      "may not be traced: SELinux denies it (the boolean deny_ptrace is on); ask "
+		      "the administrator");
+}
+
+static int
+explain_nothing(const struct refusal *r, struct error *err)
+{
+	return refuse(r, err, ERROR_NOT_PERMITTED,
+		      "may not be traced: %s; it may be in another user namespace, have a tracer "
+		      "that is not visible from here, or be guarded by a security module; %s",
+		      strerror(r->error),
+		      has_capability(r) ? "try from the host's own namespaces"
+					: "run wallsample with sudo");
+}
+
+/* In this order: the first that applies is what is told. */
+static int (*const explanations[])(const struct refusal *, struct error *) = {
+	explain_gone,
+	refuse_traced,
+	explain_yama_off_limits,
+	explain_root_without_capability,
+	explain_other_user,
+	explain_yama,
+	explain_not_dumpable,
+	explain_seccomp,
+	explain_selinux,
+	explain_nothing,
+};
+
+static int
+explain(struct refusal *r, struct error *err)
+{
+	int rc = 0;
+
+	/* A tracer may have come since the first look. */
+	task_read_status(r->process->dirfd, &r->target);
+	for (size_t i = 0; i < ARRAY_SIZE(explanations) && rc == 0; i++)
+		rc = explanations[i](r, err);
+	return rc;
+}
+
+static void
+look_around(struct refusal *r, const struct process *process)
+{
+	struct lineage lineage;
+	int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	memset(r, 0, sizeof(*r));
+	r->process = process;
+	task_printable(process->comm, r->name, sizeof(r->name));
+	task_read_status(process->dirfd, &r->target);
+	if (self >= 0) {
+		task_read_status(self, &r->own);
+		close(self);
+	}
+	lineage_read(&lineage, process->pid);
+	r->descendant = lineage_holds(&lineage, getpid());
+	r->yama_scope = read_small_number("/proc/sys/kernel/yama/ptrace_scope");
+}
+
+/* --- asking --------------------------------------------------------------------- */
+
+/*
+ * Registers and system calls of 32-bit programs have other numbers, so that a stop could
+ * not be repaired. An exec into such a program later is met by the tracer.
+ */
+static int
+refuse_foreign(const struct refusal *r, struct error *err)
+{
+	unsigned char header[EI_NIDENT];
+	int fd = process_open_file(r->process, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, header, sizeof(header));
+	close(fd);
+	if (n < (ssize_t)sizeof(header) || memcmp(header, ELFMAG, SELFMAG) != 0 ||
+	    header[EI_CLASS] == ELFCLASS64)
+		return 0;
+	return refuse(r, err, ERROR_FOREIGN,
+		      "is a 32-bit program; wallsample samples 64-bit programs of its own "
+		      "architecture");
+}
+
+static bool
+is_alive(const struct process *process, pid_t tid)
+{
+	struct task_stat stat;
+
+	return process_read_task_stat(process, tid, &stat) && stat.state != 'Z' &&
+	       stat.state != 'X';
+}
+
+static int
+ask_about(const struct refusal *r, pid_t tid)
+{
+	int error = attach_probe_read(r->process, tid);
+
+	/*
+	 * The process that seizes is a child of ours, and to Yama's scope 1 no ancestor
+	 * of what we started. The reading has asked the kernel the same already.
+	 */
+	if (error == 0 && r->may_stop && !r->descendant)
+		error = attach_probe_seize(tid);
+	return error;
+}
+
+/*
+ * Asks about one thread that is alive. A thread that is exiting says EPERM as well,
+ * and the first one may have ended long ago: hence more than one attempt.
+ */
+static int
+ask_threads(const struct refusal *r)
+{
+	pid_t *tids = NULL;
+	size_t capacity = 0, count = process_list_threads(r->process, &tids, &capacity);
+	int error = ESRCH;
+
+	for (size_t i = 0, asked = 0; i < count && asked < ATTEMPTS && error != 0; i++) {
+		if (!is_alive(r->process, tids[i]))
+			continue;
+		error = ask_about(r, tids[i]);
+		asked++;
+		if (error == ETIMEDOUT)
+			break;
+	}
+	free(tids);
+	return error;
+}
+
+/*
+ * While a process is in an exec the kernel refuses as it does one that is not ours; but
+ * that passes within milliseconds.
+ */
+static int
+ask_kernel(const struct refusal *r)
+{
+	const struct timespec pause = { .tv_nsec = ROUND_PAUSE_NS };
+	int error = ask_threads(r);
+
+	for (int round = 1; round < ROUNDS && (error == EPERM || error == ESRCH); round++) {
+		nanosleep(&pause, NULL);
+		error = ask_threads(r);
+	}
+	return error;
+}
+
+/* Who samples as we do has the target traced for moments only. */
+static void
+await_tracer(struct refusal *r, int *rounds)
+{
+	const struct timespec pause = { .tv_nsec = ROUND_PAUSE_NS };
+
+	for (; *rounds > 0 && r->target.tracer != 0; (*rounds)--) {
+		nanosleep(&pause, NULL);
+		task_read_status(r->process->dirfd, &r->target);
+	}
+}
+
+/* Its next moment may have been when the kernel was asked. */
+static int
+ask_between_tracers(struct refusal *r, struct error *err)
+{
+	int rounds = TRACED_ROUNDS, rc = 0;
+
+	do {
+		if (r->may_stop)
+			await_tracer(r, &rounds);
+		rc = refuse_traced(r, err);
+		if (rc != 0)
+			return rc;
+		r->error = ask_kernel(r);
+		rounds -= ROUNDS;
+		task_read_status(r->process->dirfd, &r->target);
+	} while (r->error == EPERM && r->may_stop && r->target.tracer != 0);
+	return 0;
+}
+
+int
+attach_check(const struct process *process, bool may_stop, struct error *err)
+{
+	struct refusal r;
+	int rc;
+
+	look_around(&r, process);
+	r.may_stop = may_stop;
+	rc = refuse_own_family(&r, err);
+	if (rc == 0)
+		rc = refuse_foreign(&r, err);
+	if (rc == 0)
+		rc = ask_between_tracers(&r, err);
+	if (rc != 0)
+		return rc;
+	if (r.error == 0)
+		return 0;
+	if (r.error == ETIMEDOUT)
+		return refuse(&r, err, ERROR_SYSTEM,
+			      "does not let itself be traced at the moment: it may be in the "
+			      "middle of an exec that cannot go on; try again");
+	if (r.error != EPERM && r.error != EACCES && r.error != ESRCH)
+		return refuse(&r, err, ERROR_SYSTEM, "cannot be asked about tracing: %s",
+			      strerror(r.error));
+	return explain(&r, err);
+}

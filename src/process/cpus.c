@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpus.c - how many CPUs a process may use: affinity and cgroup quota.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "wallsample/base/base.h"
+#include "wallsample/process/process.h"
+
+/* Eight times 1,024 CPUs: the kernel's largest configuration (NR_CPUS). */
+#define CPU_SETS 8
+
+/* Threads may each be pinned to a CPU of their own: look at this many of them. */
+#define THREADS_LOOKED_AT 256
+
+#define SMALL_FILE_LIMIT (64 << 10)
+
+/* --- affinity ------------------------------------------------------------------ */
+
+static unsigned
+count_affinity(const struct process *process)
+{
+	cpu_set_t all[CPU_SETS], one[CPU_SETS];
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	pid_t *tids = NULL;
+	size_t capacity = 0, threads = process_list_threads(process, &tids, &capacity);
+	int count = 0;
+
+	CPU_ZERO_S(sizeof(all), all);
+	for (size_t i = 0; i < threads && i < THREADS_LOOKED_AT && count < online; i++) {
+		if (sched_getaffinity(tids[i], sizeof(one), one) != 0)
+			continue;
+		CPU_OR_S(sizeof(all), all, all, one);
+		count = CPU_COUNT_S(sizeof(all), all);
+	}
+	free(tids);
+	if (count > 0)
+		return (unsigned)count;
+	return online > 0 ? (unsigned)online : 1;
+}
+
+/* --- cgroups --------------------------------------------------------------------- */
+
+/* A quota of CPU time in each period, rounded up to whole CPUs; UINT_MAX for none. */
+static unsigned
+cpus_of_quota(uint64_t quota, uint64_t period)
+{
+	uint64_t cpus;
+
+	if (period == 0)
+		return UINT_MAX;
+	cpus = quota / period + (quota % period != 0);
+	if (cpus == 0)
+		return 1;
+	return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
+}
+
+/* Version 2, "cpu.max": "max 100000" or "50000 100000". */
+static unsigned
+limit_v2(int dirfd)
+{
+	size_t length;
+	uint64_t quota, period;
+	unsigned cpus = UINT_MAX;
+	char *text = file_read_text(dirfd, "cpu.max", SMALL_FILE_LIMIT, &length);
+	const char *at = text;
+
+	if (text && parse_u64(&at, 10, &quota) && parse_u64(&at, 10, &period))
+		cpus = cpus_of_quota(quota, period);
+	free(text);
+	return cpus;
+}
+
+static bool
+read_number(int dirfd, const char *name, uint64_t *value)
+{
+	size_t length;
+	char *text = file_read_text(dirfd, name, SMALL_FILE_LIMIT, &length);
+	const char *at = text;
+	bool found = text && parse_u64(&at, 10, value);
+
+	free(text);
+	return found;
+}
+
+/* Version 1: a quota of -1, which is no unsigned number, means none. */
+static unsigned
+limit_v1(int dirfd)
+{
+	uint64_t quota, period;
+
+	if (!read_number(dirfd, "cpu.cfs_quota_us", &quota) ||
+	    !read_number(dirfd, "cpu.cfs_period_us", &period))
+		return UINT_MAX;
+	return cpus_of_quota(quota, period);
+}
+
+/*
+ * The smallest limit of the cgroup and all that it lies in. In a container the
+ * path may be one of the host's, and only its root is there to be seen: what
+ * cannot be opened has no limit.
+ */
+static unsigned
+limit_upwards(const char *root, const char *path, unsigned (*limit)(int dirfd))
+{
+	char directory[PATH_MAX];
+	size_t root_length = strlen(root);
+	unsigned least = UINT_MAX;
+
+	/* A cgroup outside of our cgroup namespace. */
+	if (strstr(path, "/..") || path[0] != '/')
+		path = "/";
+	if (snprintf(directory, sizeof(directory), "%s%s", root, path) >= (int)sizeof(directory))
+		return UINT_MAX;
+	for (;;) {
+		int dirfd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		unsigned here = dirfd >= 0 ? limit(dirfd) : UINT_MAX;
+		char *slash = strrchr(directory, '/');
+
+		if (dirfd >= 0)
+			close(dirfd);
+		if (here < least)
+			least = here;
+		if (!slash || (size_t)(slash - directory) < root_length)
+			return least;
+		*slash = '\0';
+	}
+}
+
+/* Is "cpu" one of the names between commas? */
+static bool
+has_cpu_controller(const char *names)
+{
+	while (*names != '\0') {
+		size_t length = strcspn(names, ",");
+
+		if (length == 3 && strncmp(names, "cpu", 3) == 0)
+			return true;
+		names += length + (names[length] == ',');
+	}
+	return false;
+}
+
+/* One line "number:controllers:path" of /proc/PID/cgroup; it is cut into pieces. */
+static unsigned
+limit_of_line(char *line)
+{
+	char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
+	char root[128];
+
+	if (!path)
+		return UINT_MAX;
+	*path++ = '\0';
+	names++;
+	if (names[0] == '\0')
+		return limit_upwards("/sys/fs/cgroup", path, limit_v2);
+	if (!has_cpu_controller(names) || strchr(names, '/'))
+		return UINT_MAX;
+	/* Often mounted under the joint name "cpu,cpuacct", else alone. */
+	if (snprintf(root, sizeof(root), "/sys/fs/cgroup/%s", names) >= (int)sizeof(root) ||
+	    access(root, X_OK) != 0)
+		snprintf(root, sizeof(root), "/sys/fs/cgroup/cpu");
+	return limit_upwards(root, path, limit_v1);
+}
+
+static unsigned
+count_quota(const struct process *process)
+{
+	size_t length;
+	char *text = file_read_text(process->dirfd, "cgroup", SMALL_FILE_LIMIT, &length);
+	char *line = text, *rest;
+	unsigned least = UINT_MAX;
+
+	while (line && *line != '\0') {
+		unsigned here;
+
+		rest = strchr(line, '\n');
+		if (rest)
+			*rest++ = '\0';
+		here = limit_of_line(line);
+		if (here < least)
+			least = here;
+		line = rest;
+	}
+	free(text);
+	return least;
+}
+
+unsigned
+process_allowed_cpus(const struct process *process)
+{
+	unsigned affinity = count_affinity(process), quota = count_quota(process);
+
+	return affinity < quota ? affinity : quota;
+}

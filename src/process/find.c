@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * find.c - finds processes by the name of their command.
+ */
+#include "wallsample/process/find.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process/task_file_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/process/process.h"
+
+#define FIRST_WORD_LIMIT 4096
+
+/* So many processes an error about several lists, and so much of each. */
+#define LISTED 5
+#define LISTED_SIZE 64
+
+struct found {
+	pid_t *pid;
+	size_t count, capacity;
+};
+
+static bool
+matches_first_word(int dirfd, const char *glob)
+{
+	size_t length;
+	char *words = file_read_text(dirfd, "cmdline", FIRST_WORD_LIMIT, &length);
+	const char *slash;
+	bool matches;
+
+	if (!words)
+		return false;
+	slash = strrchr(words, '/');
+	matches = words[0] != '\0' && fnmatch(glob, slash ? slash + 1 : words, 0) == 0;
+	free(words);
+	return matches;
+}
+
+/* `dirfd` is on a process's directory in /proc. */
+static bool
+is_wanted(int dirfd, const char *glob)
+{
+	struct task_stat stat;
+
+	if (!task_read_stat(dirfd, "stat", &stat) || task_is_kernel_thread(&stat) ||
+	    task_is_zombie_process(&stat))
+		return false;
+	return fnmatch(glob, stat.comm, 0) == 0 || matches_first_word(dirfd, glob);
+}
+
+static void
+look_at(int procfd, const char *name, const struct lineage *own, const char *glob,
+	struct found *found)
+{
+	uint64_t pid;
+	int dirfd;
+
+	if (!parse_whole_u64(name, 1, INT32_MAX, &pid) || lineage_holds(own, (pid_t)pid))
+		return;
+	dirfd = openat(procfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dirfd < 0)
+		return;
+	if (is_wanted(dirfd, glob)) {
+		found->pid = xgrow(found->pid, &found->capacity, found->count + 1,
+				   sizeof(*found->pid));
+		found->pid[found->count++] = (pid_t)pid;
+	}
+	close(dirfd);
+}
+
+static int
+compare_pids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int
+find_by_name(const char *glob, pid_t **pids, struct error *err)
+{
+	struct found found = { 0 };
+	struct lineage own;
+	const struct dirent *entry;
+	DIR *proc = opendir("/proc");
+
+	*pids = NULL;
+	if (!proc)
+		return error_set(err, ERROR_SYSTEM, "cannot list /proc: %s", strerror(errno));
+	lineage_read(&own, getpid());
+	while ((entry = readdir(proc)))
+		look_at(dirfd(proc), entry->d_name, &own, glob, &found);
+	closedir(proc);
+	if (found.count > 1)
+		qsort(found.pid, found.count, sizeof(*found.pid), compare_pids);
+	*pids = found.pid;
+	return (int)found.count;
+}
+
+/* "; 17 (python3 server.py)" for the first few, so that one can be picked. */
+static void
+add_listing(struct strbuf *sb, const pid_t *pids, int count)
+{
+	for (int i = 0; i < count && i < LISTED; i++) {
+		char line[LISTED_SIZE];
+		struct process *process;
+
+		if (process_open(pids[i], &process, NULL) != 0)
+			continue;
+		strbuf_add_format(sb, "%s%d (%s)", sb->length ? ", " : "", (int)pids[i],
+				  task_printable(process->cmdline, line, sizeof(line)));
+		process_free(process);
+	}
+	if (count > LISTED)
+		strbuf_add_text(sb, ", …");
+}
+
+int
+find_one_by_name(const char *glob, pid_t *pid, struct error *err)
+{
+	char printable[TASK_NAME_SIZE];
+	pid_t *pids;
+	int count = find_by_name(glob, &pids, err);
+
+	task_printable(glob, printable, sizeof(printable));
+	if (count == 1) {
+		*pid = pids[0];
+		count = 0;
+	} else if (count == 0) {
+		count = error_set(err, ERROR_NO_MATCH,
+				  "no process matches the name '%s'; names are those of ps -e, and "
+				  "wallsample's own and its ancestors' do not count", printable);
+	} else if (count > 1) {
+		struct strbuf sb;
+
+		strbuf_init(&sb);
+		add_listing(&sb, pids, count);
+		count = error_set(err, ERROR_AMBIGUOUS,
+				  "%d processes match the name '%s': %s; choose one with -p", count,
+				  printable, sb.data ? sb.data : "all have gone by now");
+		strbuf_release(&sb);
+	}
+	free(pids);
+	return count;
+}

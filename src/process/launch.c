@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch.c - a child that waits behind a gate and then becomes the command.
+ */
+#include "wallsample/process/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/task_file_internal.h"
+#include "wallsample/base/base.h"
+
+/* include/uapi/linux/limits.h: NGROUPS_MAX. */
+#define GROUPS_MAX 65536
+
+/*
+ * Gate and report are the two directions of one socket pair. Its end in the child
+ * closes on exec: the end of file is how we learn that it has happened.
+ */
+
+/* How far the child came, and why no further. */
+enum launch_step { STEP_GROUPS, STEP_GID, STEP_UID, STEP_EXEC };
+
+struct launch_report {
+	enum launch_step step;
+	int error;
+};
+
+/* Whom the command runs as. */
+struct identity {
+	bool change;
+	uid_t uid;
+	gid_t gid;
+	gid_t *groups;
+	int group_count;
+};
+
+static bool
+parse_id(const char *text, uint32_t *id)
+{
+	uint64_t value;
+
+	/* The last one, -1, means "leave it" to setuid's relatives. */
+	if (!text || !parse_whole_u64(text, 0, UINT32_MAX - 1, &value))
+		return false;
+	*id = (uint32_t)value;
+	return true;
+}
+
+/* Everything that may need the password file is done before the fork. */
+static void
+read_groups(struct identity *identity)
+{
+	const struct passwd *user = getpwuid(identity->uid);
+
+	identity->group_count = 1;
+	identity->groups = xcalloc(1, sizeof(*identity->groups));
+	identity->groups[0] = identity->gid;
+	if (!user)
+		return;
+	for (int room = 64; room <= GROUPS_MAX; room *= 4) {
+		int count = room;
+
+		identity->groups = xrealloc(identity->groups, (size_t)room * sizeof(gid_t));
+		if (getgrouplist(user->pw_name, identity->gid, identity->groups, &count) < 0)
+			continue;
+		identity->group_count = count;
+		return;
+	}
+	identity->groups[0] = identity->gid;
+}
+
+static int
+choose_identity(bool keep_root, struct identity *identity, struct error *err)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+
+	memset(identity, 0, sizeof(*identity));
+	if (keep_root || geteuid() != 0 || !uid)
+		return 0;
+	if (!parse_id(uid, &identity->uid) || !parse_id(gid, &identity->gid))
+		return error_set(err, ERROR_EXEC,
+				 "SUDO_UID and SUDO_GID do not say which user the command is to "
+				 "run as; use --keep-root to run it as root");
+	/* root under sudo has nothing to give up. */
+	if (identity->uid == 0)
+		return 0;
+	identity->change = true;
+	read_groups(identity);
+	return 0;
+}
+
+/* In this order: after setuid the rest would be refused. */
+static bool
+become(const struct identity *identity, enum launch_step *step)
+{
+	if (!identity->change)
+		return true;
+	*step = STEP_GROUPS;
+	if (setgroups((size_t)identity->group_count, identity->groups) != 0)
+		return false;
+	*step = STEP_GID;
+	if (setresgid(identity->gid, identity->gid, identity->gid) != 0)
+		return false;
+	*step = STEP_UID;
+	return setresuid(identity->uid, identity->uid, identity->uid) == 0;
+}
+
+/* The child, from fork to exec: only calls that are safe there. */
+static void __attribute__((noreturn))
+run_child(int gate, char *const argv[], const struct identity *identity)
+{
+	struct launch_report report = { .step = STEP_EXEC };
+	char byte;
+	ssize_t n;
+
+	do
+		n = read(gate, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	/* End of file: wallsample has gone, and nobody wants the command any more. */
+	if (n != 1)
+		_exit(127);
+	if (become(identity, &report.step)) {
+		report.step = STEP_EXEC;
+		execvp(argv[0], argv);
+	}
+	report.error = errno;
+	if (send(gate, &report, sizeof(report), MSG_NOSIGNAL) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int
+launch_prepare(char *const argv[], bool keep_root, struct launched *out, struct error *err)
+{
+	struct identity identity;
+	int pair[2], rc;
+	pid_t pid;
+
+	out->pid = -1;
+	out->gate = -1;
+	out->command = argv[0];
+	rc = choose_identity(keep_root, &identity, err);
+	if (rc != 0)
+		return rc;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+		free(identity.groups);
+		return error_set(err, ERROR_SYSTEM, "cannot make a socket pair: %s",
+				 strerror(errno));
+	}
+	pid = fork();
+	if (pid == 0) {
+		close(pair[0]);
+		run_child(pair[1], argv, &identity);
+	}
+	rc = errno;
+	free(identity.groups);
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return error_set(err, ERROR_SYSTEM, "cannot start a process: %s", strerror(rc));
+	}
+	out->pid = pid;
+	out->gate = pair[0];
+	return 0;
+}
+
+static void
+reap(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+}
+
+/* Reads the child's report; false at the end of file, which is an exec that worked. */
+static bool
+read_report(int gate, struct launch_report *report)
+{
+	size_t done = 0;
+
+	while (done < sizeof(*report)) {
+		ssize_t n = read(gate, (char *)report + done, sizeof(*report) - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+static int
+explain_report(const struct launched *launched, const struct launch_report *report,
+	       struct error *err)
+{
+	char command[256];
+
+	task_printable(launched->command, command, sizeof(command));
+	if (report->step != STEP_EXEC)
+		return error_set(err, ERROR_EXEC,
+				 "cannot run '%s' as the user who called sudo: %s; use --keep-root "
+				 "to run it as root", command, strerror(report->error));
+	if (report->error == ENOENT && strchr(launched->command, '/'))
+		return error_set(err, ERROR_EXEC,
+				 "cannot run '%s': no such file (or it is a script whose "
+				 "interpreter is missing)", command);
+	if (report->error == ENOENT)
+		return error_set(err, ERROR_EXEC,
+				 "cannot run '%s': there is no such command in PATH", command);
+	/* What execvp says also when only a folder of PATH was not permitted. */
+	if (report->error == EACCES && !strchr(launched->command, '/'))
+		return error_set(err, ERROR_EXEC,
+				 "cannot run '%s': there is no such command in PATH that the user "
+				 "may run", command);
+	return error_set(err, ERROR_EXEC, "cannot run '%s': %s", command, strerror(report->error));
+}
+
+int
+launch_go(struct launched *launched, struct error *err)
+{
+	struct launch_report report;
+	int gate = launched->gate, rc = 0;
+
+	launched->gate = -1;
+	if (send(gate, "", 1, MSG_NOSIGNAL) != 1)
+		rc = error_set(err, ERROR_EXEC, "the command was ended before it could begin");
+	else if (read_report(gate, &report))
+		rc = explain_report(launched, &report, err);
+	close(gate);
+	if (rc != 0) {
+		reap(launched->pid);
+		launched->pid = -1;
+	}
+	return rc;
+}
+
+void
+launch_cancel(struct launched *launched)
+{
+	if (launched->gate < 0)
+		return;
+	/* The closed gate alone would end it, but not one that is stopped. */
+	kill(launched->pid, SIGKILL);
+	close(launched->gate);
+	reap(launched->pid);
+	launched->gate = -1;
+	launched->pid = -1;
+}

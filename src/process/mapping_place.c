@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* mapping_place.c - which part of a module's image a mapping is, and where the rest of it lies. */
+#include "wallsample/process/mapping_place.h"
+
+/*
+ * The segment that the mapping was made of: segments are mapped in whole pages,
+ * so the mapping's offset may lie up to a page before the segment's, and the page at
+ * the border of two segments belongs to both. An executable one is preferred, and
+ * among those the one that begins where the mapping does.
+ */
+static const struct image_segment *
+segment_of(const struct image *image, uint64_t offset, uint64_t page_size)
+{
+	const struct image_segment *best = NULL;
+	unsigned best_score = 0;
+
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segment[i];
+		uint64_t first = segment->offset & ~(page_size - 1);
+		unsigned score = 1 + (segment->executable ? 2 : 0) + (first == offset ? 1 : 0);
+
+		if (offset < first || offset >= segment->offset + segment->file_size)
+			continue;
+		if (score > best_score) {
+			best = segment;
+			best_score = score;
+		}
+	}
+	return best;
+}
+
+/* A mapping of no segment of the image is one without an image. */
+static void
+place_image(struct mapping *mapping, const struct image *image, uint64_t page_size)
+{
+	const struct image_segment *segment = NULL;
+
+	if (image)
+		segment = segment_of(image, mapping->offset, page_size);
+	if (!segment)
+		return;
+	mapping->image = image;
+	mapping->bias = mapping->start - (segment->vaddr - segment->offset + mapping->offset);
+	mapping->low = (image->low & ~(page_size - 1)) + mapping->bias;
+	mapping->high = image->high + mapping->bias;
+	if (mapping->low > mapping->start || mapping->high <= mapping->start) {
+		/* Headers that lie: do not let them speak of the rest of the target. */
+		mapping->low = mapping->start;
+		mapping->high = mapping->end;
+	}
+}
+
+void
+mapping_place(struct mapping *mapping, const struct module *module, uint64_t page_size)
+{
+	if (module->kind == MODULE_VDSO)
+		mapping->offset = 0; /* what the kernel prints there is no place in the image */
+	if (module->kind != MODULE_ANONYMOUS)
+		mapping->bias = mapping->start - mapping->offset;
+	place_image(mapping, module->image, page_size);
+}
+
+bool
+mapping_is_of_code(const struct image *image, const struct mapping *mapping, uint64_t page_size)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segment[i];
+		const uint64_t first = segment->offset & ~(page_size - 1);
+		const uint64_t size = segment->offset + segment->file_size - first;
+		const uint64_t mapped = mapping->end - mapping->start;
+
+		/* The page at a border is mapped twice: the size tells which of them this is. */
+		if (segment->executable && first == mapping->offset && size > 0 &&
+		    (size - 1) / page_size == (mapped - 1) / page_size)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * maps.c - a sorted array of the executable mappings, kept up at a bounded cost.
+ */
+#include "wallsample/process/maps.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "wallsample/process/mapping_place.h"
+#include "process/maps_source_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
+
+#define QUERIES_PER_TICK 64
+#define UNKNOWN_SLOTS 256
+
+#define CHECKS_PER_TICK 64
+
+/* Reading everything again: at most this often, and at most 1 % of the time. */
+#define READ_INTERVAL_NS NS_PER_SEC
+#define READ_INTERVAL_BLIND_NS (100 * NS_PER_MS) /* where single addresses cannot be asked about */
+#define READ_COST_FACTOR 100
+
+struct maps {
+	const struct process *process;
+	struct modules *modules;
+	uint64_t page_size;
+	int fd; /* on /proc/PID/maps as of the last full read; -1 */
+	bool can_query;
+
+	struct mapping *mapping; /* ascending, without overlap */
+	size_t count, capacity;
+	size_t last; /* index of the last hit */
+	uint64_t generation;
+
+	struct mapping *object; /* lie over the others; ascending, without overlap */
+	size_t object_count;
+
+	uint64_t tick; /* number of this one, from 1 */
+	/* since the last tick */
+	unsigned queries, checks;
+	bool was_read;
+	uint64_t unknown[UNKNOWN_SLOTS]; /* pages that hold nothing executable, by hash */
+
+	uint64_t read_cost_ns;
+	uint64_t due_ns; /* when all is to be read again; 0: the next tick says */
+};
+
+/* A mapping list in the making. */
+struct collector {
+	struct maps *maps;
+	struct mapping *mapping;
+	size_t count, capacity;
+};
+
+static struct mapping
+make_mapping(const struct maps *maps, const struct maps_line *line)
+{
+	struct mapping mapping = {
+		.start = line->start,
+		.end = line->end,
+		.offset = line->offset,
+		.module = modules_add(maps->modules, maps->process, line),
+		.checked = maps->tick,
+	};
+
+	mapping_place(&mapping, modules_get(maps->modules, mapping.module), maps->page_size);
+	return mapping;
+}
+
+static void
+collect_line(void *context, const struct maps_line *line)
+{
+	struct collector *new = context;
+
+	/* The text is not made at one moment: what was mapped meanwhile may overlap. */
+	if (new->count > 0 && line->start < new->mapping[new->count - 1].end)
+		return;
+	new->mapping = xgrow(new->mapping, &new->capacity, new->count + 1, sizeof(*new->mapping));
+	new->mapping[new->count++] = make_mapping(new->maps, line);
+}
+
+static bool
+same_mapping(const struct mapping *a, const struct mapping *b)
+{
+	/* The rest follows from these. */
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->module == b->module;
+}
+
+static bool
+same_as_before(const struct maps *maps, const struct collector *new)
+{
+	if (new->count != maps->count)
+		return false;
+	for (size_t i = 0; i < new->count; i++)
+		if (!same_mapping(&new->mapping[i], &maps->mapping[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Reads everything. A process that is exiting shows nothing any more: what was
+ * known then stays, because its last snapshots are still to be unwound.
+ */
+static void
+read_all(struct maps *maps)
+{
+	struct collector new = { .maps = maps };
+	uint64_t begin_ns = clock_now_ns();
+	int fd = maps_source_open(maps->process);
+
+	maps->was_read = true;
+	if (fd >= 0) {
+		maps_source_read(fd, collect_line, &new);
+		if (maps->fd >= 0)
+			close(maps->fd);
+		maps->fd = fd;
+	}
+	if (new.count > 0 && !same_as_before(maps, &new)) {
+		free(maps->mapping);
+		maps->mapping = new.mapping;
+		maps->count = new.count;
+		maps->capacity = new.capacity;
+		maps->last = 0;
+		maps->generation++;
+	} else {
+		free(new.mapping);
+	}
+	maps->read_cost_ns = clock_now_ns() - begin_ns;
+	maps->due_ns = 0;
+}
+
+static void
+forget_unknown(struct maps *maps)
+{
+	/* No page begins at 1: the value of a free slot. */
+	for (size_t i = 0; i < UNKNOWN_SLOTS; i++)
+		maps->unknown[i] = 1;
+}
+
+struct maps *
+maps_create(const struct process *process, struct modules *modules)
+{
+	struct maps *maps = xcalloc(1, sizeof(*maps));
+
+	maps->process = process;
+	maps->modules = modules;
+	maps->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+	maps->fd = -1;
+	maps->can_query = true;
+	maps->generation = 1;
+	maps->tick = 1;
+	forget_unknown(maps);
+	read_all(maps);
+	/* An address may be unknown already in the first tick. */
+	maps->was_read = false;
+	return maps;
+}
+
+struct maps *
+maps_create_fixed(const struct process *process, struct modules *modules,
+		  const struct mapping *mapping, size_t count)
+{
+	struct maps *maps = xcalloc(1, sizeof(*maps));
+
+	maps->process = process;
+	maps->modules = modules;
+	maps->fd = -1;
+	maps->generation = 1;
+	maps->tick = 1;
+	/* as if everything had been read: nobody is asked any more */
+	maps->was_read = true;
+	forget_unknown(maps);
+	maps->mapping = xcalloc(count + 1, sizeof(*mapping));
+	for (size_t i = 0; i < count; i++)
+		if (maps->count == 0 || mapping[i].start >= maps->mapping[maps->count - 1].end)
+			maps->mapping[maps->count++] = mapping[i];
+	maps->capacity = count + 1;
+	return maps;
+}
+
+void
+maps_free(struct maps *maps)
+{
+	if (!maps)
+		return;
+	if (maps->fd >= 0)
+		close(maps->fd);
+	free(maps->mapping);
+	free(maps->object);
+	free(maps);
+}
+
+/* Index of the first mapping that ends behind the address; the count if none does. */
+static size_t
+first_ending_behind(const struct mapping *mapping, size_t count, uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (mapping[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const struct mapping *
+find_known(struct maps *maps, uint64_t address)
+{
+	size_t index = first_ending_behind(maps->mapping, maps->count, address);
+
+	if (index == maps->count || address < maps->mapping[index].start)
+		return NULL;
+	maps->last = index;
+	return &maps->mapping[index];
+}
+
+/* Puts one mapping into the array, in place of those that it overlaps. */
+static void
+insert_mapping(struct maps *maps, const struct mapping *mapping)
+{
+	size_t index = first_ending_behind(maps->mapping, maps->count, mapping->start);
+	size_t behind = index;
+
+	while (behind < maps->count && maps->mapping[behind].start < mapping->end)
+		behind++;
+	maps->mapping = xgrow(maps->mapping, &maps->capacity, maps->count + 1,
+			      sizeof(*maps->mapping));
+	memmove(&maps->mapping[index + 1], &maps->mapping[behind],
+		(maps->count - behind) * sizeof(*maps->mapping));
+	maps->mapping[index] = *mapping;
+	maps->count = maps->count + 1 - (behind - index);
+	maps->generation++;
+}
+
+/* Asks for one address. False when only the whole text can tell. */
+static bool
+query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
+{
+	char path[PATH_MAX];
+	struct maps_line line;
+	struct mapping mapping;
+
+	switch (maps_source_query(maps->fd, address, &line, path)) {
+	case MAPS_QUERY_FOUND:
+		mapping = make_mapping(maps, &line);
+		insert_mapping(maps, &mapping);
+		return true;
+	case MAPS_QUERY_NONE:
+		*unknown_slot = address & ~(maps->page_size - 1);
+		return true;
+	case MAPS_QUERY_UNSUPPORTED:
+		maps->can_query = false;
+		return false;
+	case MAPS_QUERY_FAILED:
+		break;
+	}
+	return false;
+}
+
+/*
+ * Is the mapping what the kernel says here, without its name? False is no answer: shared
+ * memory without a name has a file of the kernel's. This is what is asked once a tick.
+ */
+static bool
+still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t address)
+{
+	const struct module *module = modules_get(maps->modules, mapping->module);
+	struct maps_line line;
+
+	return maps_source_query(maps->fd, address, &line, NULL) == MAPS_QUERY_FOUND &&
+	       mapping->start == line.start && mapping->end == line.end &&
+	       (mapping->offset == line.offset || module->kind == MODULE_VDSO) &&
+	       module->dev == line.dev && module->inode == line.inode;
+}
+
+/*
+ * A library may have taken the place of another since the last tick (dlclose, dlopen): then
+ * what is known of the address is wrong, not missing. A mapping that has gone stays: the
+ * snapshot that asks may be older. Returns what is at the address now.
+ */
+static const struct mapping *
+confirm(struct maps *maps, const struct mapping *known, uint64_t address)
+{
+	char path[PATH_MAX];
+	struct mapping mapping;
+	struct maps_line line;
+
+	if (known->checked == maps->tick || !maps->can_query || maps->fd < 0 ||
+	    maps->checks == CHECKS_PER_TICK)
+		return known;
+	maps->checks++;
+	maps->mapping[known - maps->mapping].checked = maps->tick;
+	if (still_holds(maps, known, address) ||
+	    maps_source_query(maps->fd, address, &line, path) != MAPS_QUERY_FOUND)
+		return known;
+	mapping = make_mapping(maps, &line);
+	if (same_mapping(known, &mapping))
+		return known;
+	insert_mapping(maps, &mapping);
+	return find_known(maps, address);
+}
+
+static const struct mapping *
+find_unknown(struct maps *maps, uint64_t address)
+{
+	uint64_t page = address & ~(maps->page_size - 1);
+	uint64_t *slot = &maps->unknown[hash_u64(page) % UNKNOWN_SLOTS];
+
+	if (*slot == page)
+		return NULL;
+	if (maps->can_query && maps->fd >= 0) {
+		if (maps->queries == QUERIES_PER_TICK)
+			return NULL;
+		maps->queries++;
+		if (query_address(maps, address, slot))
+			return find_known(maps, address);
+	}
+	if (maps->was_read)
+		return NULL;
+	read_all(maps);
+	return find_known(maps, address);
+}
+
+/* The object over the mapping at the address, else the mapping. */
+static const struct mapping *
+find_over(const struct maps *maps, const struct mapping *mapping, uint64_t address)
+{
+	size_t index;
+
+	if (maps->object_count == 0 || !mapping || mapping->image)
+		return mapping;
+	index = first_ending_behind(maps->object, maps->object_count, address);
+	if (index == maps->object_count || address < maps->object[index].start)
+		return mapping;
+	return &maps->object[index];
+}
+
+const struct mapping *
+maps_find(struct maps *maps, uint64_t address)
+{
+	const struct mapping *mapping;
+
+	if (maps->last < maps->count) {
+		mapping = &maps->mapping[maps->last];
+		if (address - mapping->start < mapping->end - mapping->start)
+			return find_over(maps, confirm(maps, mapping, address), address);
+	}
+	mapping = find_known(maps, address);
+	mapping = mapping ? confirm(maps, mapping, address) : find_unknown(maps, address);
+	return find_over(maps, mapping, address);
+}
+
+void
+maps_tick(struct maps *maps, uint64_t now_ns)
+{
+	const uint64_t least = maps->can_query ? READ_INTERVAL_NS : READ_INTERVAL_BLIND_NS;
+	uint64_t interval = maps->read_cost_ns * READ_COST_FACTOR;
+
+	maps->tick++;
+	maps->checks = 0;
+	if (maps->queries > 0)
+		forget_unknown(maps);
+	maps->queries = 0;
+	maps->was_read = false;
+	if (maps->due_ns == 0) {
+		maps->due_ns = now_ns + (interval > least ? interval : least);
+	} else if (now_ns >= maps->due_ns) {
+		read_all(maps);
+		maps->was_read = false;
+	}
+}
+
+void
+maps_refresh(struct maps *maps)
+{
+	read_all(maps);
+	forget_unknown(maps);
+}
+
+/* An object on its way into the sorted array. */
+struct ranked {
+	struct mapping mapping;
+	size_t rank; /* its place among those that were handed in */
+};
+
+static int
+compare_ranked(const void *left, const void *right)
+{
+	const struct ranked *a = left, *b = right;
+
+	if (a->mapping.start != b->mapping.start)
+		return a->mapping.start < b->mapping.start ? -1 : 1;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+void
+maps_set_objects(struct maps *maps, const struct mapping *object, size_t count)
+{
+	struct ranked *ranked = xcalloc(count + 1, sizeof(*ranked));
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		ranked[i] = (struct ranked){ object[i], i };
+	qsort(ranked, count, sizeof(*ranked), compare_ranked);
+	for (size_t i = 0; i < count; i++) {
+		if (kept == 0 || ranked[i].mapping.start >= ranked[kept - 1].mapping.end)
+			ranked[kept++] = ranked[i];
+		else if (ranked[i].rank < ranked[kept - 1].rank)
+			ranked[kept - 1] = ranked[i];
+	}
+	free(maps->object);
+	maps->object = xcalloc(kept + 1, sizeof(*maps->object));
+	for (size_t i = 0; i < kept; i++)
+		maps->object[i] = ranked[i].mapping;
+	maps->object_count = kept;
+	maps->generation++;
+	free(ranked);
+}
+
+uint64_t
+maps_generation(const struct maps *maps)
+{
+	return maps->generation;
+}
+
+size_t
+maps_count(const struct maps *maps)
+{
+	return maps->count + maps->object_count;
+}
+
+const struct mapping *
+maps_at(const struct maps *maps, size_t index)
+{
+	return index < maps->count ? &maps->mapping[index] : &maps->object[index - maps->count];
+}
+
+const struct mapping *
+maps_find_data(const struct maps *maps, uint64_t address)
+{
+	for (size_t i = 0; i < maps->count; i++)
+		if (address - maps->mapping[i].low < maps->mapping[i].high - maps->mapping[i].low)
+			return &maps->mapping[i];
+	return NULL;
+}
+
+struct modules *
+maps_modules(const struct maps *maps)
+{
+	return maps->modules;
+}
+
+const struct process *
+maps_process(const struct maps *maps)
+{
+	return maps->process;
+}

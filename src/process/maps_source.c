@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * maps_source.c - reads /proc/PID/maps, as text and by PROCMAP_QUERY.
+ */
+#include "process/maps_source_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "process/procmap_internal.h"
+#include "wallsample/base/base.h"
+
+/* A path is at most 4 KiB, four times that when all its bytes are escaped. */
+#define BUFFER_SIZE (64 << 10)
+
+int
+maps_source_open(const struct process *process)
+{
+	return process_open_file(process, "maps", O_RDONLY | O_CLOEXEC);
+}
+
+enum maps_query
+maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PATH_MAX])
+{
+	struct procmap_question q = {
+		.size = sizeof(q),
+		.query_flags = PROCMAP_EXECUTABLE,
+		.query_addr = address,
+		.vma_name_size = path ? PATH_MAX : 0,
+		.vma_name_addr = (uintptr_t)path,
+	};
+
+	if (ioctl(fd, PROCMAP_QUESTION, &q) != 0) {
+		if (errno == ENOENT)
+			return MAPS_QUERY_NONE;
+		if (errno == ENOTTY || errno == EINVAL || errno == ENOSYS || errno == EPERM)
+			return MAPS_QUERY_UNSUPPORTED;
+		return MAPS_QUERY_FAILED;
+	}
+	if (q.vma_start > address || q.vma_end <= address)
+		return MAPS_QUERY_FAILED;
+	if (path) {
+		if (q.vma_name_size == 0)
+			path[0] = '\0';
+		path[PATH_MAX - 1] = '\0';
+		/* The text writes a newline as \012; leave such a name to it, so that the two
+		 * agree. */
+		if (strchr(path, '\n'))
+			return MAPS_QUERY_FAILED;
+	}
+	*line = (struct maps_line){
+		.start = q.vma_start,
+		.end = q.vma_end,
+		.offset = q.vma_offset,
+		.dev = makedev(q.dev_major, q.dev_minor),
+		.inode = q.inode,
+		.path = path,
+	};
+	return MAPS_QUERY_FOUND;
+}
+
+/* Parses a hexadecimal number that ends at `end`, which is passed over. */
+static bool
+parse_hex_until(const char **at, char end, uint64_t *value)
+{
+	if (**at == ' ' || !parse_u64(at, 16, value) || **at != end)
+		return false;
+	(*at)++;
+	return true;
+}
+
+/* "start-end perms offset major:minor inode   path", see proc_pid_maps(5). */
+bool
+maps_source_parse(const char *text, struct maps_line *line)
+{
+	uint64_t major_number, minor_number;
+	const char *at = text;
+
+	if (!parse_hex_until(&at, '-', &line->start) || !parse_hex_until(&at, ' ', &line->end) ||
+	    line->start >= line->end)
+		return false;
+	if (strnlen(at, 5) < 5 || at[2] != 'x' || at[4] != ' ')
+		return false;
+	at += 5;
+	if (!parse_hex_until(&at, ' ', &line->offset) ||
+	    !parse_hex_until(&at, ':', &major_number) ||
+	    !parse_hex_until(&at, ' ', &minor_number) || !parse_u64(&at, 10, &line->inode) ||
+	    major_number > UINT32_MAX || minor_number > UINT32_MAX)
+		return false;
+	if (*at != ' ' && *at != '\0')
+		return false;
+	line->dev = makedev((unsigned)major_number, (unsigned)minor_number);
+	line->path = at + strspn(at, " ");
+	return true;
+}
+
+struct line_feed {
+	char buffer[BUFFER_SIZE];
+	size_t used;
+	bool skipping; /* the line that runs is longer than the buffer */
+	void (*each)(void *context, const struct maps_line *line);
+	void *context;
+};
+
+/* Hands on all lines that are whole, and moves the rest to the front. */
+static void
+feed_lines(struct line_feed *feed)
+{
+	char *at = feed->buffer, *end = feed->buffer + feed->used, *newline;
+
+	while ((newline = memchr(at, '\n', (size_t)(end - at)))) {
+		struct maps_line line;
+
+		*newline = '\0';
+		if (!feed->skipping && maps_source_parse(at, &line))
+			feed->each(feed->context, &line);
+		feed->skipping = false;
+		at = newline + 1;
+	}
+	feed->used = (size_t)(end - at);
+	if (feed->used == sizeof(feed->buffer)) {
+		feed->skipping = true;
+		feed->used = 0;
+	}
+	memmove(feed->buffer, at, feed->used);
+}
+
+bool
+maps_source_read(int fd, void (*each)(void *context, const struct maps_line *line), void *context)
+{
+	struct line_feed *feed = xmalloc(sizeof(*feed));
+	bool any = false;
+
+	feed->used = 0;
+	feed->skipping = false;
+	feed->each = each;
+	feed->context = context;
+	for (;;) {
+		ssize_t n = read(fd, feed->buffer + feed->used, sizeof(feed->buffer) - feed->used);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		any = true;
+		feed->used += (size_t)n;
+		feed_lines(feed);
+	}
+	free(feed);
+	return any;
+}

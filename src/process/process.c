@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.c - opens a process by its directory in /proc and reads from there.
+ */
+#include "wallsample/process/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process/task_file_internal.h"
+#include "wallsample/base/base.h"
+
+/* A command line may be megabytes long; nobody reads on after this much. */
+#define CMDLINE_LIMIT 4096
+
+/* The most threads Linux can have at all (PID_MAX_LIMIT of threads.h). */
+#define THREADS_MAX (4 << 20)
+
+bool
+process_read_task_stat(const struct process *process, pid_t tid, struct task_stat *stat)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d/stat", (int)tid);
+	return task_read_stat(process->taskfd, name, stat);
+}
+
+bool
+process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns)
+{
+	const long hz = sysconf(_SC_CLK_TCK);
+	struct task_stat stat;
+	struct timespec time;
+	clockid_t clock;
+
+	/* To the nanosecond, while it lives; its stat file counts in hundredths of a second. */
+	if (clock_getcpuclockid(process->pid, &clock) == 0 && clock_gettime(clock, &time) == 0) {
+		*cpu_ns = (uint64_t)time.tv_sec * NS_PER_SEC + (uint64_t)time.tv_nsec;
+		return true;
+	}
+	if (hz <= 0 || !task_read_stat(process->dirfd, "stat", &stat))
+		return false;
+	*cpu_ns = (stat.user_ticks + stat.system_ticks) * (NS_PER_SEC / (uint64_t)hz);
+	return true;
+}
+
+/* The words of cmdline, which end in zeros, joined by spaces. */
+static char *
+read_cmdline(int dirfd, const char *comm)
+{
+	size_t length = 0;
+	char *text = file_read_text(dirfd, "cmdline", CMDLINE_LIMIT, &length);
+	char *named;
+
+	while (text && length > 0 && text[length - 1] == '\0')
+		length--;
+	if (text && length > 0) {
+		for (size_t i = 0; i < length; i++)
+			if (text[i] == '\0')
+				text[i] = ' ';
+		return text;
+	}
+	free(text);
+	named = xmalloc(strlen(comm) + 3);
+	snprintf(named, strlen(comm) + 3, "[%s]", comm);
+	return named;
+}
+
+static char *
+read_exe(int dirfd)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlinkat(dirfd, "exe", path, sizeof(path));
+
+	return xstrndup(path, n > 0 ? (size_t)n : 0);
+}
+
+static int
+refuse_missing(pid_t pid, struct error *err)
+{
+	if (pid > 0 && (kill(pid, 0) == 0 || errno == EPERM))
+		return error_set(err, ERROR_OTHER_USER,
+				 "process %d exists, but /proc does not show it to you (it is "
+				 "mounted with hidepid); run wallsample as root or as the user of "
+				 "that process", (int)pid);
+	return error_set(err, ERROR_NO_PROCESS, "there is no process %d", (int)pid);
+}
+
+/* What can be said of the process from its status and stat lines. */
+static int
+check_kind(const struct process *process, const struct task_stat *stat, struct error *err)
+{
+	char name[TASK_NAME_SIZE];
+	struct task_status status;
+	int pid = process->pid, tgid = 0;
+
+	if (task_read_status(process->dirfd, &status))
+		tgid = status.tgid;
+	if (tgid > 0 && tgid != pid)
+		return error_set(err, ERROR_IS_THREAD,
+				 "%d is a thread of process %d (%s); use -p %d, and --tid %d for "
+				 "that thread alone", pid, tgid,
+				 task_name_of(tgid, name, sizeof(name)), tgid, pid);
+	if (task_is_kernel_thread(stat))
+		return error_set(err, ERROR_KERNEL,
+				 "process %d (%s) is a kernel thread: it has no user-space stack "
+				 "to sample", pid, task_printable(stat->comm, name, sizeof(name)));
+	if (task_is_zombie_process(stat))
+		return error_set(err, ERROR_ZOMBIE,
+				 "process %d (%s) has exited and only waits for its parent, "
+				 "process %d, to collect it", pid,
+				 task_printable(stat->comm, name, sizeof(name)), (int)stat->ppid);
+	return 0;
+}
+
+static int
+open_directories(struct process *process, struct error *err)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d", (int)process->pid);
+	process->dirfd = process->pid > 0 ? open(name, flags) : -1;
+	if (process->dirfd >= 0)
+		process->taskfd = openat(process->dirfd, "task", flags);
+	if (process->taskfd >= 0)
+		return 0;
+	if (errno == EMFILE || errno == ENFILE)
+		return error_set(err, ERROR_SYSTEM, "cannot open %s: %s", name, strerror(errno));
+	return refuse_missing(process->pid, err);
+}
+
+int
+process_open(pid_t pid, struct process **out, struct error *err)
+{
+	struct process *process = xcalloc(1, sizeof(*process));
+	struct task_stat stat;
+	int rc;
+
+	*out = NULL;
+	process->pid = pid;
+	process->dirfd = -1;
+	process->taskfd = -1;
+	rc = open_directories(process, err);
+	if (rc == 0 && !task_read_stat(process->dirfd, "stat", &stat))
+		rc = refuse_missing(pid, err);
+	if (rc == 0)
+		rc = check_kind(process, &stat, err);
+	if (rc != 0) {
+		process_free(process);
+		return rc;
+	}
+	process->start_time = stat.start_time;
+	memcpy(process->comm, stat.comm, sizeof(process->comm));
+	process->cmdline = read_cmdline(process->dirfd, process->comm);
+	process->exe = read_exe(process->dirfd);
+	*out = process;
+	return 0;
+}
+
+void
+process_free(struct process *process)
+{
+	if (!process)
+		return;
+	if (process->taskfd >= 0)
+		close(process->taskfd);
+	if (process->dirfd >= 0)
+		close(process->dirfd);
+	free(process->cmdline);
+	free(process->exe);
+	free(process);
+}
+
+static int
+compare_tids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Appends the numbers among the names of one buffer full of directory entries. */
+static size_t
+collect_tids(const char *buffer, size_t size, pid_t **tids, size_t *capacity, size_t count)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		const struct dirent64 *entry = (const void *)(buffer + at);
+		uint64_t tid;
+
+		at += entry->d_reclen;
+		if (!parse_whole_u64(entry->d_name, 1, INT32_MAX, &tid))
+			continue;
+		*tids = xgrow(*tids, capacity, count + 1, sizeof(**tids));
+		(*tids)[count++] = (pid_t)tid;
+	}
+	return count;
+}
+
+/*
+ * getdents64 itself: readdir would want a descriptor of its own each time and
+ * copies every name, and a process may have thousands of threads.
+ */
+size_t
+process_list_threads(const struct process *process, pid_t **tids, size_t *capacity)
+{
+	char buffer[32 << 10] __attribute__((aligned(8)));
+	size_t count = 0, unique = 0;
+	bool sorted = true;
+
+	if (lseek(process->taskfd, 0, SEEK_SET) != 0)
+		return 0;
+	while (count < THREADS_MAX) {
+		long n = syscall(SYS_getdents64, process->taskfd, buffer, sizeof(buffer));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		count = collect_tids(buffer, (size_t)n, tids, capacity, count);
+	}
+	for (size_t i = 1; i < count && sorted; i++)
+		sorted = (*tids)[i - 1] < (*tids)[i];
+	if (sorted)
+		return count;
+	qsort(*tids, count, sizeof(**tids), compare_tids);
+	/* The list may name a thread twice when threads come and go during the reading. */
+	for (size_t i = 0; i < count; i++)
+		if (unique == 0 || (*tids)[unique - 1] != (*tids)[i])
+			(*tids)[unique++] = (*tids)[i];
+	return unique;
+}
+
+/*
+ * The folder in /proc of a thread that still has memory. /proc/TID is there for every
+ * thread, though not listed; its Tgid says that it is one of ours.
+ */
+static int
+open_living_thread(const struct process *process)
+{
+	size_t capacity = 0, count;
+	pid_t *tids = NULL;
+	int found = -1;
+
+	count = process_list_threads(process, &tids, &capacity);
+	for (size_t i = 0; i < count && found < 0; i++) {
+		struct task_status status;
+		struct task_stat stat;
+		char name[32];
+
+		snprintf(name, sizeof(name), "/proc/%d", (int)tids[i]);
+		found = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (found < 0)
+			continue;
+		if (task_read_status(found, &status) && status.tgid == process->pid &&
+		    process_read_task_stat(process, tids[i], &stat) && stat.state != 'Z')
+			break;
+		close(found);
+		found = -1;
+	}
+	free(tids);
+	return found;
+}
+
+int
+process_open_file(const struct process *process, const char *name, int flags)
+{
+	struct task_stat stat;
+	int dirfd = -1, fd, error;
+
+	if (task_read_stat(process->dirfd, "stat", &stat) && stat.state == 'Z')
+		dirfd = open_living_thread(process);
+	if (dirfd < 0)
+		return openat(process->dirfd, name, flags);
+	fd = openat(dirfd, name, flags);
+	error = errno;
+	close(dirfd);
+	errno = error;
+	return fd;
+}
