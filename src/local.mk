@@ -40,7 +40,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/result.h include/wallsample/runtime.h \
 	include/wallsample/runtime_tasks.h include/wallsample/sampler.h \
 	include/wallsample/sampler_control.h include/wallsample/task.h \
-	include/wallsample/snapshot.h include/wallsample/state.h \
+	include/wallsample/snapshot.h include/wallsample/thread/state.h \
 	include/wallsample/task_groups.h include/wallsample/task_table.h \
 	include/wallsample/symbol.h include/wallsample/symbol_lookup.h \
 	include/wallsample/elf/symbol_search.h include/wallsample/base/table.h \

@@ -15,7 +15,7 @@
 
 #include "wallsample/gil.h"
 #include "wallsample/profile_wait.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 #define STACK_NONE UINT32_MAX /* the parent of an outermost frame */
 #define THREAD_NONE UINT32_MAX

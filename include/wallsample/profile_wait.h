@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 #include "wallsample/wait.h"
 
 /*

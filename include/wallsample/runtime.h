@@ -25,7 +25,7 @@
 #include "wallsample/gil.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/memory.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 #include "wallsample/wait.h"
 
 struct runtimes;

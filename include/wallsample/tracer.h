@@ -26,7 +26,7 @@
 #include "wallsample/base/error.h"
 #include "wallsample/process/process.h"
 #include "wallsample/snapshot.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /* X(name): what asking for a stop, and waiting for it, came to */
 enum stop_end {

@@ -17,7 +17,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/descriptor.h"
 #include "wallsample/memory.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /*
  * X(NAME, text): what is waited for. NONE is of a thread that does not wait, OTHER of one of which

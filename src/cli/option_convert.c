@@ -10,7 +10,7 @@
 #include "wallsample/causal.h"
 #include "wallsample/gil.h"
 #include "wallsample/runtime.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /* What a converter is given, and where its error goes. */
 struct conversion {

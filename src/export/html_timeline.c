@@ -18,7 +18,7 @@
 #include "json_stream.h"
 #include "timeline_bins.h"
 #include "wallsample/profile.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /* Some are as narrow as a pixel of a good screen, so that there is something to zoom into. */
 #define BINS 1200

@@ -13,7 +13,7 @@
 #include "wallsample/chain.h"
 #include "wallsample/process/module.h"
 #include "wallsample/result.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /* Grows when a reader of the last one would misread what is written. */
 #define SCHEMA 1

@@ -7,7 +7,7 @@
 #include "wallsample/process/process.h"
 #include "wallsample/runtime_tasks.h"
 #include "wallsample/sampler.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 #include "wallsample/view.h"
 
 /* An object with its pid, name and command_line. */

@@ -13,7 +13,7 @@
 #include "quantity.h"
 #include "wallsample/margin.h"
 #include "wallsample/result.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 #define THREAD_TABLES_MOST 10
 /* Below this width there is one weight and no parallelism: names come first. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 struct sampler;
 struct tracked;

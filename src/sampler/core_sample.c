@@ -7,7 +7,7 @@
 #include "core_waits.h"
 #include "stack_state.h"
 #include "wallsample/core_thread.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 #include "wallsample/unwind.h"
 
 /* So much of a stack is looked through at once; the rest is read as it is needed. */

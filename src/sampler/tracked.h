@@ -8,7 +8,7 @@
 #include "thread_wait.h"
 #include "wallsample/gil.h"
 #include "wallsample/snapshot.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /* Stack bytes that are copied of a thread not seen before, at least of any, and beyond what the
  * last walk needed. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "regs_arch.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 bool
 core_thread_read(const struct core *core, size_t index, struct core_thread *out)

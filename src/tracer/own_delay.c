@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /* Three numbers of at most 20 digits. */
 #define TEXT_SIZE 80

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "regs_arch.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /* DWARF for the Arm 64-bit architecture, table 3: x0-x30, then sp. */
 #define FP 29

@@ -5,7 +5,7 @@
 #include <sys/user.h>
 
 #include "regs_arch.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /* System V ABI, AMD64 supplement, figure 3.36. */
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15, RA };

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "wallsample/process/process.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /*
  * Copies up to `size` bytes from the stack pointer up to the end of the mapping that it lies in.

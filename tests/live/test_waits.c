@@ -13,7 +13,7 @@
 
 #include "harness.h"
 #include "wallsample/process/process.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 #include "wallsample/wait.h"
 
 #define THREADS_MOST 256

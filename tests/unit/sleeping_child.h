@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "wallsample/process/process.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 struct sleeping_child {
 	pid_t pid;   /* 0: none */

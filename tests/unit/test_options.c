@@ -12,7 +12,7 @@
 #include "../../src/cli/cli.h"
 #include "../../src/cli/status_line.h"
 #include "wallsample/gil.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 #include "wallsample/view.h"
 
 #define WORDS_MOST 32

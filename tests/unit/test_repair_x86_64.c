@@ -12,7 +12,7 @@
 
 #include "../../src/tracer/regs_arch.h"
 #include "wallsample/base/base.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /* include/linux/errno.h */
 #define ERESTARTSYS 512

@@ -17,7 +17,7 @@
 
 #include "sleeping_child.h"
 #include "wallsample/base/base.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /*
  * Calls `parse` with each beginning of the text, in memory of just that length so that the

@@ -6,7 +6,7 @@
 #ifndef TEST_WAIT_SCENE_H
 #define TEST_WAIT_SCENE_H
 
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 #include "wallsample/wait.h"
 
 #define PAGE 4096

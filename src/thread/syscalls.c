@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "syscall_table.h"
-#include "wallsample/state.h"
+#include "thread/syscall_table_internal.h"
+#include "wallsample/thread/state.h"
 
 /* Of user space: above the page that is never mapped, below the kernel's half. */
 #define ADDRESS_LEAST UINT64_C(0x1000)

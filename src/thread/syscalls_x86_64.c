@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* syscalls_x86_64.c - the system calls of x86-64: names, and how they bear a stop. */
-#include "syscall_table.h"
-#include "wallsample/state.h"
+#include "thread/syscall_table_internal.h"
+#include "wallsample/thread/state.h"
 
 /* Numbers: the kernel's arch/x86/entry/syscalls/syscall_64.tbl, Linux 6.1, and later additions. */
 static const struct syscall_row rows[] = {

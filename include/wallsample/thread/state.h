@@ -10,8 +10,8 @@
  * count of times scheduled in (struct sched.switches) stays the same and it was
  * asleep when the count was read. So its stack is the same, too.
  */
-#ifndef WALLSAMPLE_STATE_H
-#define WALLSAMPLE_STATE_H
+#ifndef WALLSAMPLE_THREAD_STATE_H
+#define WALLSAMPLE_THREAD_STATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

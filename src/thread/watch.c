@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /* "schedstat" and "syscall" fit in 256 bytes; "status" needs more: its switch
  * counts stand at the end, after masks that grow with the CPUs. */

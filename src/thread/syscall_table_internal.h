@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* syscall_table.h - what a table of one architecture's system calls looks like. */
-#ifndef WALLSAMPLE_SYSCALL_TABLE_H
-#define WALLSAMPLE_SYSCALL_TABLE_H
+/* syscall_table_internal.h - what a table of one architecture's system calls looks like. */
+#ifndef WALLSAMPLE_THREAD_SYSCALL_TABLE_INTERNAL_H
+#define WALLSAMPLE_THREAD_SYSCALL_TABLE_INTERNAL_H
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 static const char *const texts[] = {
 #define X(name, text, letter) [RUN_##name] = text,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 /* "CPU_NS DELAY_NS SWITCHES\n": Documentation/scheduler/sched-stats.rst */
 bool

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/state.h"
+#include "wallsample/thread/state.h"
 
 static bool
 parse_hex(const char **at, uint64_t *value)
