@@ -28,7 +28,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/base/error.h include/wallsample/export.h include/wallsample/process/find.h \
 	include/wallsample/finding.h include/wallsample/base/histogram.h \
 	include/wallsample/elf/image.h \
-	include/wallsample/jit.h include/wallsample/jit_objects.h \
+	include/wallsample/jit/jit.h include/wallsample/jit/jit_objects.h \
 	include/wallsample/process/launch.h include/wallsample/process/maps.h include/wallsample/margin.h \
 	include/wallsample/memory.h \
 	include/wallsample/process/module.h include/wallsample/options.h \

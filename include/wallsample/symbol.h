@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/jit.h"
+#include "wallsample/jit/jit.h"
 #include "wallsample/process/module.h"
 
 /* X(name, text): where a name came from, the best first. The vdso's are of its .dynsym. */

@@ -2,8 +2,8 @@
 /* jit.c - drives the sources of JIT names, and asks them for one address. */
 #include <unistd.h>
 
-#include "jit_source.h"
-#include "v8.h"
+#include "jit/jit_source_internal.h"
+#include "jit/v8_internal.h"
 
 /* In the order in which they are asked: the first may know lines. */
 static const struct jit_source *const sources[] = {

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "jit_source.h"
+#include "jit/jit_source_internal.h"
 
 /* Sane programs stay far below: this is 112 MiB of entries, and their names. */
 #define MAX_ENTRIES ((uint32_t)2 << 20)

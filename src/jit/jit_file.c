@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "jit_source.h"
+#include "jit/jit_source_internal.h"
 
 /*
  * openat2(2), Linux 5.6: include/uapi/linux/openat2.h and the common system call

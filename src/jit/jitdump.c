@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "jit_source.h"
+#include "jit/jit_source_internal.h"
 
 #define MAGIC 0x4A695444u
 #define MAGIC_FOREIGN 0x4454694Au

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "jit_source.h"
+#include "jit/jit_source_internal.h"
 
 #define CHUNK ((size_t)64 << 10)
 /* No name is longer; what is gets lost with its line. */

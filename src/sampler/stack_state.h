@@ -6,7 +6,7 @@
 #define WALLSAMPLE_STACK_STATE_H
 
 #include "wallsample/chain.h"
-#include "wallsample/jit.h"
+#include "wallsample/jit/jit.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/profile.h"
 #include "wallsample/runtime.h"

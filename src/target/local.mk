@@ -16,21 +16,21 @@ libwallsample_a_SOURCES += \
 	src/elf/pclntab_values.c \
 	src/elf/image.c \
 	src/elf/image_section.c \
-	src/target/jit_elf.c \
-	src/target/jit_elf.h \
-	src/target/jit_frames.c \
-	src/target/jit_frames.h \
-	src/target/jit_julia.c \
-	src/target/jit_julia.h \
-	src/target/jit_list.c \
-	src/target/jit_list.h \
-	src/target/jit_objects.c \
-	src/target/jit_print.c \
-	src/target/jit_print.h \
-	src/target/jit_unwind.c \
-	src/target/jit_unwind.h \
-	src/target/jit_watch.c \
-	src/target/jit_watch.h \
+	src/jit/objects/jit_elf.c \
+	src/jit/objects/jit_elf_internal.h \
+	src/jit/objects/jit_frames.c \
+	src/jit/objects/jit_frames_internal.h \
+	src/jit/objects/jit_julia.c \
+	src/jit/objects/jit_julia_internal.h \
+	src/jit/objects/jit_list.c \
+	src/jit/objects/jit_list_internal.h \
+	src/jit/objects/jit_objects.c \
+	src/jit/objects/jit_print.c \
+	src/jit/objects/jit_print_internal.h \
+	src/jit/objects/jit_unwind.c \
+	src/jit/objects/jit_unwind_internal.h \
+	src/jit/objects/jit_watch.c \
+	src/jit/objects/jit_watch_internal.h \
 	src/process/launch.c \
 	src/process/mapping_at.c \
 	src/process/mapping_place.c \

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../src/jit/jit_source.h"
+#include "jit/jit_source_internal.h"
 #include "fuzz.h"
 #include "wallsample/base/base.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/target/jit_elf.h"
-#include "../../src/target/jit_watch.h"
+#include "jit/objects/jit_elf_internal.h"
+#include "jit/objects/jit_watch_internal.h"
 #include "../../src/unwind/rule.h"
 #include "fuzz.h"
 #include "wallsample/base/base.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/jit.h"
+#include "wallsample/jit/jit.h"
 
 struct scene {
 	struct process *process;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/target/jit_julia.h"
+#include "jit/objects/jit_julia_internal.h"
 #include "wallsample/base/base.h"
 
 #define NODES 100

@@ -14,13 +14,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../src/target/jit_list.h"
-#include "../../src/target/jit_watch.h"
+#include "jit/objects/jit_list_internal.h"
+#include "jit/objects/jit_watch_internal.h"
 #include "wallsample/elf/relocate.h"
 #include "../../src/unwind/rule.h"
 #include "made_object.h"
 #include "wallsample/base/base.h"
-#include "wallsample/jit_objects.h"
+#include "wallsample/jit/jit_objects.h"
 
 /* --- the program's side of the interface ----------------------------------- */
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/target/jit_elf.h"
-#include "../../src/target/jit_unwind.h"
+#include "jit/objects/jit_elf_internal.h"
+#include "jit/objects/jit_unwind_internal.h"
 #include "../../src/unwind/rule.h"
 #include "made_object.h"
 #include "wallsample/base/base.h"

@@ -10,8 +10,8 @@
  * Code moves, and its place is taken by other code. An epoch is the time between two
  * such replacements: a sample remembers the epoch in which it was taken.
  */
-#ifndef WALLSAMPLE_JIT_H
-#define WALLSAMPLE_JIT_H
+#ifndef WALLSAMPLE_JIT_JIT_H
+#define WALLSAMPLE_JIT_JIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

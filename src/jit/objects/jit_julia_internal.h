@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_julia.h - object files that Julia keeps of the code it has made, to name it in backtraces.
+ * jit_julia_internal.h - object files that Julia keeps of the code it has made, to name it in backtraces.
  *
  * In 1.5, which was tried, its listener to LLVM's compiler has a std::map from where code
  * begins to the object file that was loaded (debuginfo.cpp of Julia: ObjectInfo), whatever GDB
@@ -8,10 +8,10 @@
  * files, and is looked for: nothing else points to a tree of ELF files. The structures are
  * those of libstdc++ and LLVM, and the files are of the shape that debuggers are given.
  */
-#ifndef WALLSAMPLE_TARGET_JIT_JULIA_H
-#define WALLSAMPLE_TARGET_JIT_JULIA_H
+#ifndef WALLSAMPLE_JIT_OBJECTS_JIT_JULIA_INTERNAL_H
+#define WALLSAMPLE_JIT_OBJECTS_JIT_JULIA_INTERNAL_H
 
-#include "jit_list.h"
+#include "jit/objects/jit_list_internal.h"
 #include "wallsample/process/maps.h"
 
 /* Where the variable is looked for. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_watch.h - where the target has descriptors of the GDB JIT interface, or what is to the same
+ * jit_watch_internal.h - where the target has descriptors of the GDB JIT interface, or what is to the same
  * purpose.
  *
  * Each module's symbols are searched once. A descriptor is watched as long as its module is
  * mapped. Julia's variable (jit_julia.h) and libunwind's list (jit_unwind.h) are watched like one.
  */
-#ifndef WALLSAMPLE_TARGET_JIT_WATCH_H
-#define WALLSAMPLE_TARGET_JIT_WATCH_H
+#ifndef WALLSAMPLE_JIT_OBJECTS_JIT_WATCH_INTERNAL_H
+#define WALLSAMPLE_JIT_OBJECTS_JIT_WATCH_INTERNAL_H
 
-#include "jit_julia.h"
-#include "jit_list.h"
-#include "jit_unwind.h"
+#include "jit/objects/jit_julia_internal.h"
+#include "jit/objects/jit_list_internal.h"
+#include "jit/objects/jit_unwind_internal.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/elf/symbol_search.h"
 

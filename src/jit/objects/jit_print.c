@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* jit_print.c - hashes of files and of their ends. */
-#include "jit_print.h"
+#include "jit/objects/jit_print_internal.h"
 
 #include <string.h>
 

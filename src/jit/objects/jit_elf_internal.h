@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_elf.h - makes an image of an ELF file that a compiler in the target handed to debuggers.
+ * jit_elf_internal.h - makes an image of an ELF file that a compiler in the target handed to debuggers.
  *
  * Two shapes are known. One is a program's: it has segments, and its addresses are those in
  * the target. The other is an object file (ET_REL) whose loaded sections were given their
@@ -10,8 +10,8 @@
  *
  * All bytes are the target's, who may have written anything.
  */
-#ifndef WALLSAMPLE_TARGET_JIT_ELF_H
-#define WALLSAMPLE_TARGET_JIT_ELF_H
+#ifndef WALLSAMPLE_JIT_OBJECTS_JIT_ELF_INTERNAL_H
+#define WALLSAMPLE_JIT_OBJECTS_JIT_ELF_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_source.h - what the sources of JIT names share: the book of what lay where and since
+ * jit_source_internal.h - what the sources of JIT names share: the book of what lay where and since
  * when, how files of the target are opened, and the record that makes a source.
  */
-#ifndef WALLSAMPLE_JIT_SOURCE_H
-#define WALLSAMPLE_JIT_SOURCE_H
+#ifndef WALLSAMPLE_JIT_JIT_SOURCE_INTERNAL_H
+#define WALLSAMPLE_JIT_JIT_SOURCE_INTERNAL_H
 
 #include <sys/types.h>
 
-#include "wallsample/jit.h"
+#include "wallsample/jit/jit.h"
 #include "wallsample/base/table.h"
 
 #define JIT_NONE UINT32_MAX

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_unwind.h - unwind tables that compilers in the target register with libunwind.
+ * jit_unwind_internal.h - unwind tables that compilers in the target register with libunwind.
  *
  * _U_dyn_info_list is a list of code with, for each piece, a sorted table of where the entries of
  * its functions are (struct unw_dyn_info of libunwind's <libunwind-dynamic.h>). Julia's
  * compiler enters what it makes. The list is a local symbol; a function that is exported tells
  * where it is. There are no names in it: it serves for code that nothing else tells of.
  */
-#ifndef WALLSAMPLE_TARGET_JIT_UNWIND_H
-#define WALLSAMPLE_TARGET_JIT_UNWIND_H
+#ifndef WALLSAMPLE_JIT_OBJECTS_JIT_UNWIND_INTERNAL_H
+#define WALLSAMPLE_JIT_OBJECTS_JIT_UNWIND_INTERNAL_H
 
-#include "jit_list.h"
+#include "jit/objects/jit_list_internal.h"
 #include "wallsample/elf/image.h"
 
 /* Of the tables of a piece of code, and of the code. */

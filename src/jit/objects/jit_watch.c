@@ -2,7 +2,7 @@
 /*
  * jit_watch.c - keeps the addresses of descriptors as modules come, go and move.
  */
-#include "jit_watch.h"
+#include "jit/objects/jit_watch_internal.h"
 
 #include <string.h>
 

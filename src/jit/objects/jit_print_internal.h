@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* jit_print.h - by what a file in the target's memory is recognised without reading all of it. */
-#ifndef WALLSAMPLE_TARGET_JIT_PRINT_H
-#define WALLSAMPLE_TARGET_JIT_PRINT_H
+/* jit_print_internal.h - by what a file in the target's memory is recognised without reading all of it. */
+#ifndef WALLSAMPLE_JIT_OBJECTS_JIT_PRINT_INTERNAL_H
+#define WALLSAMPLE_JIT_OBJECTS_JIT_PRINT_INTERNAL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* jit_julia.c - finds and follows Julia's tree of object files, in memory that may be anything. */
-#include "jit_julia.h"
+#include "jit/objects/jit_julia_internal.h"
 
 #include <elf.h>
 #include <string.h>

@@ -2,16 +2,16 @@
 /*
  * jit_objects.c - keeps up with the code that compilers in the target tell debuggers of.
  */
-#include "wallsample/jit_objects.h"
+#include "wallsample/jit/jit_objects.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "jit_elf.h"
-#include "jit_list.h"
-#include "jit_print.h"
-#include "jit_unwind.h"
-#include "jit_watch.h"
+#include "jit/objects/jit_elf_internal.h"
+#include "jit/objects/jit_list_internal.h"
+#include "jit/objects/jit_print_internal.h"
+#include "jit/objects/jit_unwind_internal.h"
+#include "jit/objects/jit_watch_internal.h"
 #include "wallsample/base/table.h"
 
 /* Of a tick, for files of the target's memory; and one piece of such a file. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_list.h - reads the list of the GDB JIT interface out of a target that runs.
+ * jit_list_internal.h - reads the list of the GDB JIT interface out of a target that runs.
  *
  * The structures are those of the GDB manual, "JIT Compilation Interface", as a 64-bit
  * program has them. The target changes the list while it is read: what was read counts only
  * when the descriptor is the same before and after.
  */
-#ifndef WALLSAMPLE_TARGET_JIT_LIST_H
-#define WALLSAMPLE_TARGET_JIT_LIST_H
+#ifndef WALLSAMPLE_JIT_OBJECTS_JIT_LIST_INTERNAL_H
+#define WALLSAMPLE_JIT_OBJECTS_JIT_LIST_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

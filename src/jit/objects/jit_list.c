@@ -2,7 +2,7 @@
 /*
  * jit_list.c - follows a list in another process's memory, which may be anything.
  */
-#include "jit_list.h"
+#include "jit/objects/jit_list_internal.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 /*
  * jit_elf.c - brings object files that lie in a target's memory into the shape of a program.
  */
-#include "jit_elf.h"
+#include "jit/objects/jit_elf_internal.h"
 
 #include <elf.h>
 #include <string.h>
 
-#include "jit_frames.h"
+#include "jit/objects/jit_frames_internal.h"
 #include "wallsample/elf/relocate.h"
 #include "wallsample/base/base.h"
 

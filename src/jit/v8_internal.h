@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * v8.h - where V8's interpreter lies: one of the pieces of code that its compiler tells of.
+ * v8_internal.h - where V8's interpreter lies: one of the pieces of code that its compiler tells of.
  */
-#ifndef WALLSAMPLE_JIT_V8_H
-#define WALLSAMPLE_JIT_V8_H
+#ifndef WALLSAMPLE_JIT_V8_INTERNAL_H
+#define WALLSAMPLE_JIT_V8_INTERNAL_H
 
-#include "jit_source.h"
+#include "jit/jit_source_internal.h"
 
 struct v8 {
 	uint32_t plain, profiling; /* numbers of the names it has */

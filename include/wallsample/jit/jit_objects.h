@@ -13,8 +13,8 @@
  * (maps_set_objects), and serves unwinding and names as a library does. When the target takes
  * it back its mappings go and the module stays, since samples name frames by it.
  */
-#ifndef WALLSAMPLE_JIT_OBJECTS_H
-#define WALLSAMPLE_JIT_OBJECTS_H
+#ifndef WALLSAMPLE_JIT_JIT_OBJECTS_H
+#define WALLSAMPLE_JIT_JIT_OBJECTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

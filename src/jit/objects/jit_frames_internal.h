@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_frames.h - unwind tables whose addresses count from the code, as LuaJIT's do.
+ * jit_frames_internal.h - unwind tables whose addresses count from the code, as LuaJIT's do.
  *
  * The encoding (DW_EH_PE_textrel) is in the Linux Standard Base, but needs to be told where the
  * code is; libdw has nobody to ask. Such tables are rewritten to the usual one, in
  * which an address counts from the place where it is written.
  */
-#ifndef WALLSAMPLE_TARGET_JIT_FRAMES_H
-#define WALLSAMPLE_TARGET_JIT_FRAMES_H
+#ifndef WALLSAMPLE_JIT_OBJECTS_JIT_FRAMES_INTERNAL_H
+#define WALLSAMPLE_JIT_OBJECTS_JIT_FRAMES_INTERNAL_H
 
 #include <stddef.h>
 #include <stdint.h>
