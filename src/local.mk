@@ -30,21 +30,21 @@ libwallsample_a_SOURCES += \
 	include/wallsample/elf/image.h \
 	include/wallsample/jit/jit.h include/wallsample/jit/jit_objects.h \
 	include/wallsample/process/launch.h include/wallsample/process/maps.h include/wallsample/margin.h \
-	include/wallsample/memory.h \
+	include/wallsample/tracer/memory.h \
 	include/wallsample/process/module.h include/wallsample/options.h \
 	include/wallsample/process/process.h include/wallsample/profile.h \
 	include/wallsample/profile_wait.h \
 	include/wallsample/gil.h include/wallsample/elf/pclntab.h include/wallsample/gil_table.h include/wallsample/guard.h \
 	include/wallsample/plumbing.h \
-	include/wallsample/resident.h \
+	include/wallsample/tracer/resident.h \
 	include/wallsample/result.h include/wallsample/runtime.h \
 	include/wallsample/runtime_tasks.h include/wallsample/sampler.h \
 	include/wallsample/sampler_control.h include/wallsample/task.h \
-	include/wallsample/snapshot.h include/wallsample/thread/state.h \
+	include/wallsample/tracer/snapshot.h include/wallsample/thread/state.h \
 	include/wallsample/task_groups.h include/wallsample/task_table.h \
 	include/wallsample/symbol.h include/wallsample/symbol_lookup.h \
 	include/wallsample/elf/symbol_search.h include/wallsample/base/table.h \
-	include/wallsample/tracer.h include/wallsample/tracer_count.h \
+	include/wallsample/tracer/tracer.h include/wallsample/tracer/tracer_count.h \
 	include/wallsample/tree.h include/wallsample/unwind.h \
 	include/wallsample/view.h include/wallsample/wait.h \
 	include/wallsample/waiting.h

@@ -6,8 +6,8 @@
 #define WALLSAMPLE_CORE_THREAD_H
 
 #include "wallsample/core.h"
-#include "wallsample/memory.h"
-#include "wallsample/snapshot.h"
+#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/snapshot.h"
 
 struct core_thread {
 	pid_t tid;

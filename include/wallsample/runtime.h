@@ -24,7 +24,7 @@
 #include "wallsample/chain.h"
 #include "wallsample/gil.h"
 #include "wallsample/process/maps.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/wait.h"
 

@@ -13,7 +13,7 @@
 
 #include "wallsample/chain.h"
 #include "wallsample/process/maps.h"
-#include "wallsample/snapshot.h"
+#include "wallsample/tracer/snapshot.h"
 
 enum unwind_choice {
 	UNWIND_AUTO,      /* all, the quick rules first */

@@ -16,7 +16,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/descriptor.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 #include "wallsample/thread/state.h"
 
 /*

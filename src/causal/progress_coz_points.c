@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 #include "wallsample/symbol_lookup.h"
 
 void

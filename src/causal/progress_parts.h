@@ -8,7 +8,7 @@
 #include "progress_coz_points.h"
 #include "progress_place.h"
 #include "progress_words.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 #include "wallsample/progress.h"
 
 /* One thing that counts, in the target. */

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/tracer_count.h"
+#include "wallsample/tracer/tracer_count.h"
 
 /* What both of them see. */
 struct watched {

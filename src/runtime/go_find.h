@@ -10,7 +10,7 @@
 
 #include "go_layout.h"
 #include "wallsample/process/maps.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* Words that may be runtime.allm: without symbols others look like it, at times. */
 #define GO_HEADS_MOST 8

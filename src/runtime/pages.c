@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/resident.h"
+#include "wallsample/tracer/resident.h"
 
 #define SLOTS 512 /* a power of two, more than twice PAGES_MOST */
 

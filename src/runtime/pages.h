@@ -8,7 +8,7 @@
 #ifndef WALLSAMPLE_RUNTIME_PAGES_H
 #define WALLSAMPLE_RUNTIME_PAGES_H
 
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 #include "wallsample/runtime.h"
 
 /* As many as one walk keeps; what it reads beyond is read each time. */

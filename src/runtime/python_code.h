@@ -10,7 +10,7 @@
 #define WALLSAMPLE_RUNTIME_PYTHON_CODE_H
 
 #include "python_layout.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* What tells one code object from another, as captured. */
 struct python_code_id {

@@ -10,7 +10,7 @@
 
 #include "python_layout.h"
 #include "wallsample/process/maps.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* Parts of the function that executes bytecode: cold parts and clones are others. */
 #define PYTHON_EVAL_MOST 8

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* As the target knows it; 0: it is none of glibc's or musl's. */
 pid_t python_pthread_tid(const struct memory *memory, uint64_t pthread);

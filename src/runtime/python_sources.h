@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "python_layout.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* Part of a version: its minor number, 11 of 3.11.7. */
 static inline unsigned

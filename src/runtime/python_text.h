@@ -10,7 +10,7 @@
 
 #include "python_layout.h"
 #include "wallsample/base/base.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* Characters of one text that are read at all, whatever the caller allows. */
 #define PYTHON_TEXT_MOST 65536

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime_kind.h"
-#include "wallsample/resident.h"
+#include "wallsample/tracer/resident.h"
 #include "wallsample/base/table.h"
 
 /* Of why tasks wait each kind has numbers of its own: which kind is in the high bits. */

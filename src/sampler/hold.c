@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "sampler_state.h"
-#include "wallsample/tracer_count.h"
+#include "wallsample/tracer/tracer_count.h"
 
 void
 hold_release(struct hold *hold)

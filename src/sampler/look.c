@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* look.c - one look at one thread: has it run, what does it do, what does that weigh. */
 #include "sampler_state.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* Attempts to read a sleeper that wakes up between our reads. */
 #define READ_ATTEMPTS 3

@@ -5,7 +5,7 @@
 
 #include "charge.h"
 #include "wallsample/runtime.h"
-#include "wallsample/tracer.h"
+#include "wallsample/tracer/tracer.h"
 
 struct tracked;
 

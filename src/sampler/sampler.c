@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "sampler_state.h"
-#include "wallsample/tracer_count.h"
+#include "wallsample/tracer/tracer_count.h"
 
 /* Descriptors that are needed for other things than threads: modules, output. */
 #define FD_RESERVE 256

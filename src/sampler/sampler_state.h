@@ -28,10 +28,10 @@
 #include "tasks.h"
 #include "thread_wait.h"
 #include "tracked.h"
-#include "wallsample/resident.h"
+#include "wallsample/tracer/resident.h"
 #include "wallsample/sampler.h"
 #include "wallsample/base/table.h"
-#include "wallsample/tracer.h"
+#include "wallsample/tracer/tracer.h"
 
 struct sampler {
 	const struct process *process;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stack.c - from a call chain of addresses to an interned stack of (module, address). */
 #include "sampler_state.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 const char *
 sample_failure_text(enum sample_failure failure)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* task_held.c - what is read of tasks while threads stand still, and how. */
 #include "sampler_state.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* So many are read while all threads are held: more only afterwards. */
 #define HELD_MOST 2000

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sampler_state.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* Bytes of a stack that was not walked before: of most that wait this is all (1 us). */
 #define STACK_GUESS ((size_t)1 << 10)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sampler_state.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* Others share a record with those that began with the same function, as threads do. */
 #define MOST_UNITS 10000

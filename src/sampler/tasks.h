@@ -13,10 +13,10 @@
 #define WALLSAMPLE_SAMPLER_TASKS_H
 
 #include "wallsample/chain.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 #include "wallsample/runtime.h"
 #include "wallsample/sampler.h"
-#include "wallsample/snapshot.h"
+#include "wallsample/tracer/snapshot.h"
 #include "wallsample/base/table.h"
 #include "wallsample/task.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "sampler_state.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* A wait of which nothing is known may be one that was met in the middle of a change. */
 #define TRIES_MOST 3

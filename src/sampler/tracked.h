@@ -7,7 +7,7 @@
 #include "pending.h"
 #include "thread_wait.h"
 #include "wallsample/gil.h"
-#include "wallsample/snapshot.h"
+#include "wallsample/tracer/snapshot.h"
 #include "wallsample/thread/state.h"
 
 /* Stack bytes that are copied of a thread not seen before, at least of any, and beyond what the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* away.c - the handler of SIGCHLD that releases what stops. */
-#include "away.h"
+#include "tracer/away_internal.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "stop.h"
+#include "tracer/stop_internal.h"
 
 /* The wait status, as waitpid(2) tells it, of what waitid(2) calls a trap. */
 static int

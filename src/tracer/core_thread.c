@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "regs_arch.h"
+#include "wallsample/tracer/regs_arch.h"
 #include "wallsample/thread/state.h"
 
 bool

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* own_delay.c - the scheduler's count of our own waits for a CPU. */
-#include "own_delay.h"
+#include "tracer/own_delay_internal.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 /* regs_aarch64.c - registers of aarch64: DWARF numbers and system calls. */
 #include <string.h>
 
-#include "regs_arch.h"
+#include "wallsample/tracer/regs_arch.h"
 #include "wallsample/thread/state.h"
 
 /* DWARF for the Arm 64-bit architecture, table 3: x0-x30, then sp. */

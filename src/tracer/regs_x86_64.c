@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/user.h>
 
-#include "regs_arch.h"
+#include "wallsample/tracer/regs_arch.h"
 #include "wallsample/thread/state.h"
 
 /* System V ABI, AMD64 supplement, figure 3.36. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* resident.c - asks pagemap, see Documentation/admin-guide/mm/pagemap.rst of Linux. */
-#include "wallsample/resident.h"
+#include "wallsample/tracer/resident.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* seized.c - an array of what is seized, in no order. */
-#include "seized.h"
+#include "tracer/seized_internal.h"
 
 #include <stdlib.h>
 
-#include "stop.h"
+#include "tracer/stop_internal.h"
 #include "wallsample/base/base.h"
 
 void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sleeper.c - the stack of a sleeping thread, read without a stop. */
-#include "stack_copy.h"
+#include "tracer/stack_copy_internal.h"
 #include "wallsample/base/base.h"
-#include "wallsample/tracer.h"
+#include "wallsample/tracer/tracer.h"
 
 /*
  * The order is what makes it safe: the counters (`before`), the system call, the

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/snapshot.h"
+#include "wallsample/tracer/snapshot.h"
 
 /* Room grows in steps, so that a deepening stack does not move at every sample. */
 #define ROOM_STEP ((size_t)16 << 10)

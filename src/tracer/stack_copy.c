@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* stack_copy.c - asks where the stack ends, once a stack, and copies it. */
-#include "stack_copy.h"
+#include "tracer/stack_copy_internal.h"
 
 #include <errno.h>
 
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 static bool
 is_in_known(const struct watch *watch, uint64_t sp)

@@ -7,10 +7,10 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#include "breakpoint.h"
-#include "regs_arch.h"
-#include "stack_copy.h"
-#include "stop.h"
+#include "tracer/hold/breakpoint_internal.h"
+#include "wallsample/tracer/regs_arch.h"
+#include "tracer/stack_copy_internal.h"
+#include "tracer/stop_internal.h"
 #include "wallsample/base/base.h"
 
 /* A thread that we have displaced when we woke for the tick began to wait just before it. */

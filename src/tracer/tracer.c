@@ -5,11 +5,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "away.h"
-#include "counting.h"
-#include "own_delay.h"
-#include "stop.h"
-#include "tracer_parts.h"
+#include "tracer/away_internal.h"
+#include "tracer/hold/counting_internal.h"
+#include "tracer/own_delay_internal.h"
+#include "tracer/stop_internal.h"
+#include "tracer/tracer_internal.h"
 
 #define FREE_BOUND_NS (2 * NS_PER_SEC)
 /* For threads to stop that have breakpoints. */

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-#include "counting.h"
-#include "own_delay.h"
-#include "stop.h"
-#include "tracer_parts.h"
+#include "tracer/hold/counting_internal.h"
+#include "tracer/own_delay_internal.h"
+#include "tracer/stop_internal.h"
+#include "tracer/tracer_internal.h"
 
 /*
  * A thread on another CPU stops within microseconds. To sleep and be woken takes

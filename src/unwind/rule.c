@@ -10,7 +10,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/elf/elf_open.h"
 #include "wallsample/elf/pclntab.h"
-#include "wallsample/snapshot.h"
+#include "wallsample/tracer/snapshot.h"
 
 struct rule_source {
 	const struct image *image;

@@ -11,7 +11,7 @@
 
 #include "wallsample/chain.h"
 #include "wallsample/process/maps.h"
-#include "wallsample/snapshot.h"
+#include "wallsample/tracer/snapshot.h"
 #include "wallsample/unwind.h"
 
 /* Pages of the target that were read beyond the copy. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "unwind_method.h"
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /* An address this far above the stack pointer may still be of the same stack. */
 #define STACK_FAR (UINT64_C(1) << 30)

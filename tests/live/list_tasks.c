@@ -10,8 +10,8 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/process/maps.h"
-#include "wallsample/memory.h"
-#include "wallsample/resident.h"
+#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/resident.h"
 #include "wallsample/runtime.h"
 #include "wallsample/task.h"
 

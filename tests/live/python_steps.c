@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/tracer/regs_arch.h"
+#include "wallsample/tracer/regs_arch.h"
 #include "wallsample/base/base.h"
 #include "wallsample/runtime.h"
 #include "wallsample/base/table.h"

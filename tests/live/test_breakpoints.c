@@ -13,7 +13,7 @@
 
 #include "harness.h"
 #include "wallsample/base/base.h"
-#include "wallsample/tracer_count.h"
+#include "wallsample/tracer/tracer_count.h"
 
 /* Counters of targets/counted.c. */
 enum { COUNTED, OTHER, DONE, WRONG, HANDLED, NOT_OURS, ADDRESS = 8, OTHER_ADDRESS };

@@ -16,7 +16,7 @@
 #include "harness.h"
 #include "wallsample/base/base.h"
 #include "wallsample/guard.h"
-#include "wallsample/tracer_count.h"
+#include "wallsample/tracer/tracer_count.h"
 
 /* Counters of targets/counted.c. */
 enum { COUNTED, OTHER, DONE, ADDRESS = 8, OTHER_ADDRESS, WORKER = 16 };

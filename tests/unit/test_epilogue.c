@@ -19,7 +19,7 @@
 #include "../../src/unwind/unwind_method.h"
 #include "sleeping_child.h"
 #include "wallsample/base/base.h"
-#include "wallsample/tracer.h"
+#include "wallsample/tracer/tracer.h"
 #include "wallsample/unwind.h"
 
 #define TRAMPOLINES 3

@@ -15,7 +15,7 @@
 
 #include "../../src/runtime/pages.h"
 #include "wallsample/base/base.h"
-#include "wallsample/resident.h"
+#include "wallsample/tracer/resident.h"
 
 #define BASE UINT64_C(0x7f0000000000)
 

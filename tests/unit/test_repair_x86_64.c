@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 
-#include "../../src/tracer/regs_arch.h"
+#include "wallsample/tracer/regs_arch.h"
 #include "wallsample/base/base.h"
 #include "wallsample/thread/state.h"
 

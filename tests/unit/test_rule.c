@@ -23,7 +23,7 @@
 
 #include "../../src/unwind/rule.h"
 #include "wallsample/base/base.h"
-#include "wallsample/snapshot.h"
+#include "wallsample/tracer/snapshot.h"
 
 /* The same file, once as rules and once as libdw reads it. */
 struct pair {

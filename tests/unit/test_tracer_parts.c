@@ -16,13 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/tracer/regs_arch.h"
-#include "../../src/tracer/stack_copy.h"
-#include "../../src/tracer/stop.h"
+#include "wallsample/tracer/regs_arch.h"
+#include "tracer/stack_copy_internal.h"
+#include "tracer/stop_internal.h"
 #include "sleeping_child.h"
 #include "wallsample/base/base.h"
-#include "wallsample/memory.h"
-#include "wallsample/tracer.h"
+#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/tracer.h"
 
 static void
 test_regs(void **state)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/tracer.h"
+#include "wallsample/tracer/tracer.h"
 
 /* --- the child ------------------------------------------------------------------ */
 

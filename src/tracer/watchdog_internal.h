@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watchdog.h - a timer whose signal ends a wait that would last too long: waitpid(2) has no
+ * watchdog_internal.h - a timer whose signal ends a wait that would last too long: waitpid(2) has no
  * bound of its own.
  */
-#ifndef WALLSAMPLE_WATCHDOG_H
-#define WALLSAMPLE_WATCHDOG_H
+#ifndef WALLSAMPLE_TRACER_WATCHDOG_INTERNAL_H
+#define WALLSAMPLE_TRACER_WATCHDOG_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tracer_count.c - begins to count, is left for a while, and ends with nothing left behind. */
-#include "wallsample/tracer_count.h"
+#include "wallsample/tracer/tracer_count.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "counting.h"
-#include "stop.h"
+#include "tracer/hold/counting_internal.h"
+#include "tracer/stop_internal.h"
 
 /* All threads are to have stopped once by then; who has not gets its breakpoints later. */
 #define BEGIN_BOUND_NS NS_PER_SEC

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* breakpoint.h - how each architecture makes a stopped thread stop at an address. */
-#ifndef WALLSAMPLE_BREAKPOINT_H
-#define WALLSAMPLE_BREAKPOINT_H
+/* breakpoint_internal.h - how each architecture makes a stopped thread stop at an address. */
+#ifndef WALLSAMPLE_TRACER_HOLD_BREAKPOINT_INTERNAL_H
+#define WALLSAMPLE_TRACER_HOLD_BREAKPOINT_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/tracer_count.h"
+#include "wallsample/tracer/tracer_count.h"
 
 struct breakpoints {
 	uint64_t address[TRACER_COUNT_MOST];

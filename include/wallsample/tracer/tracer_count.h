@@ -16,15 +16,15 @@
  * kernel unblocks it, and sets its handler back to the default, which nobody outside can undo. That
  * matters to programs that both handle SIGTRAP and run the address while it is blocked.
  */
-#ifndef WALLSAMPLE_TRACER_COUNT_H
-#define WALLSAMPLE_TRACER_COUNT_H
+#ifndef WALLSAMPLE_TRACER_TRACER_COUNT_H
+#define WALLSAMPLE_TRACER_TRACER_COUNT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "wallsample/base/error.h"
-#include "wallsample/tracer.h"
+#include "wallsample/tracer/tracer.h"
 
 /* Processors have so many; more need not be there on aarch64. */
 #define TRACER_COUNT_MOST 4

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* regs_arch.h - what each architecture says about the registers ptrace(2) gives. */
-#ifndef WALLSAMPLE_REGS_ARCH_H
-#define WALLSAMPLE_REGS_ARCH_H
+#ifndef WALLSAMPLE_TRACER_REGS_ARCH_H
+#define WALLSAMPLE_TRACER_REGS_ARCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/snapshot.h"
+#include "wallsample/tracer/snapshot.h"
 
 /* NT_PRSTATUS as the kernel fills it in: 27 words on x86-64, 34 on aarch64. */
 struct kernel_regs {

@@ -16,8 +16,8 @@
  * If wallsample dies, the kernel detaches what it had seized and the target
  * runs on: that is what SEIZE is for.
  */
-#ifndef WALLSAMPLE_TRACER_H
-#define WALLSAMPLE_TRACER_H
+#ifndef WALLSAMPLE_TRACER_TRACER_H
+#define WALLSAMPLE_TRACER_TRACER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@
 
 #include "wallsample/base/error.h"
 #include "wallsample/process/process.h"
-#include "wallsample/snapshot.h"
+#include "wallsample/tracer/snapshot.h"
 #include "wallsample/thread/state.h"
 
 /* X(name): what asking for a stop, and waiting for it, came to */

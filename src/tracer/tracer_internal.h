@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer_parts.h - what tracer.c, tracer_wait.c and tracer_hold.c share. */
-#ifndef WALLSAMPLE_TRACER_PARTS_H
-#define WALLSAMPLE_TRACER_PARTS_H
+/* tracer_internal.h - what tracer.c, tracer_wait.c and tracer_hold.c share. */
+#ifndef WALLSAMPLE_TRACER_TRACER_INTERNAL_H
+#define WALLSAMPLE_TRACER_TRACER_INTERNAL_H
 
-#include "seized.h"
-#include "watchdog.h"
+#include "tracer/seized_internal.h"
+#include "tracer/watchdog_internal.h"
 #include "wallsample/base/base.h"
 
 struct counting;

@@ -6,13 +6,13 @@
  * written (FUSE), or from userfaultfd(2): then somebody in the target may have to provide it, who
  * may be the very thread that we hold. process_vm_readv(2) waits as long as that takes.
  */
-#ifndef WALLSAMPLE_RESIDENT_H
-#define WALLSAMPLE_RESIDENT_H
+#ifndef WALLSAMPLE_TRACER_RESIDENT_H
+#define WALLSAMPLE_TRACER_RESIDENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 #include "wallsample/process/process.h"
 
 struct resident {

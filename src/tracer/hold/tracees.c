@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tracees.c - a sorted array: new threads mostly have the highest id. */
-#include "tracees.h"
+#include "tracer/hold/tracees_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

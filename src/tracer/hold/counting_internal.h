@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* counting.h - what a tracer that counts does with a stop: the rest of it knows no more. */
-#ifndef WALLSAMPLE_COUNTING_H
-#define WALLSAMPLE_COUNTING_H
+/* counting_internal.h - what a tracer that counts does with a stop: the rest of it knows no more. */
+#ifndef WALLSAMPLE_TRACER_HOLD_COUNTING_INTERNAL_H
+#define WALLSAMPLE_TRACER_HOLD_COUNTING_INTERNAL_H
 
-#include "breakpoint.h"
-#include "tracees.h"
-#include "tracer_parts.h"
+#include "tracer/hold/breakpoint_internal.h"
+#include "tracer/hold/tracees_internal.h"
+#include "tracer/tracer_internal.h"
 
 struct counting {
 	struct breakpoints breakpoints;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stop.h - what is done to one thread around a stop: the only callers of ptrace(2), but for
+ * stop_internal.h - what is done to one thread around a stop: the only callers of ptrace(2), but for
  * breakpoints (breakpoint.h) and the question whether a process may be traced at all
  * (target/attach_probe.c).
  */
-#ifndef WALLSAMPLE_STOP_H
-#define WALLSAMPLE_STOP_H
+#ifndef WALLSAMPLE_TRACER_STOP_INTERNAL_H
+#define WALLSAMPLE_TRACER_STOP_INTERNAL_H
 
 #include <signal.h>
 
-#include "wallsample/tracer.h"
+#include "wallsample/tracer/tracer.h"
 
 /*
  * What a wait status says, and what has to be done with the thread:

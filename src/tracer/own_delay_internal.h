@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_delay.h - how long we were ready and had no CPU: what stops meanwhile has stopped
+ * own_delay_internal.h - how long we were ready and had no CPU: what stops meanwhile has stopped
  * before we know.
  */
-#ifndef WALLSAMPLE_OWN_DELAY_H
-#define WALLSAMPLE_OWN_DELAY_H
+#ifndef WALLSAMPLE_TRACER_OWN_DELAY_INTERNAL_H
+#define WALLSAMPLE_TRACER_OWN_DELAY_INTERNAL_H
 
 #include <stdint.h>
 

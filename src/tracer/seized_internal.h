@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* seized.h - the threads that are seized, and what for. */
-#ifndef WALLSAMPLE_SEIZED_H
-#define WALLSAMPLE_SEIZED_H
+/* seized_internal.h - the threads that are seized, and what for. */
+#ifndef WALLSAMPLE_TRACER_SEIZED_INTERNAL_H
+#define WALLSAMPLE_TRACER_SEIZED_INTERNAL_H
 
-#include "wallsample/tracer.h"
+#include "wallsample/tracer/tracer.h"
 
 struct seized {
 	pid_t tid;

@@ -5,15 +5,15 @@
  * Everything after the capture (unwinding, names, output) reads from this, while
  * the thread runs on.
  */
-#ifndef WALLSAMPLE_SNAPSHOT_H
-#define WALLSAMPLE_SNAPSHOT_H
+#ifndef WALLSAMPLE_TRACER_SNAPSHOT_H
+#define WALLSAMPLE_TRACER_SNAPSHOT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/memory.h"
+#include "wallsample/tracer/memory.h"
 
 /*
  * Registers by DWARF number of the architecture (x86-64 psABI figure 3.36: 0 rax

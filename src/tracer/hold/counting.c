@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* counting.c - the stops of threads that stay seized: breakpoints, signals, clones, an exec. */
-#include "counting.h"
+#include "tracer/hold/counting_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "stop.h"
+#include "tracer/stop_internal.h"
 
 /* A status file is a kilobyte and a half. */
 #define STATUS_MOST 16384

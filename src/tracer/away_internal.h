@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * away.h - lets stopped tracees go on while nobody waits for them: a report is written, and
+ * away_internal.h - lets stopped tracees go on while nobody waits for them: a report is written, and
  * its reader may take an hour.
  *
  * A thread that was asked to stop and sleeps where no signal wakes it (in vfork(2), on a
  * disk or a server that does not answer) cannot be detached before it stops. The kernel sends
  * SIGCHLD when it does.
  */
-#ifndef WALLSAMPLE_AWAY_H
-#define WALLSAMPLE_AWAY_H
+#ifndef WALLSAMPLE_TRACER_AWAY_INTERNAL_H
+#define WALLSAMPLE_TRACER_AWAY_INTERNAL_H
 
 #include <stdbool.h>
 

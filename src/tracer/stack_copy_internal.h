@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* stack_copy.h - a thread's stack, and nothing that lies behind it. */
-#ifndef WALLSAMPLE_STACK_COPY_H
-#define WALLSAMPLE_STACK_COPY_H
+/* stack_copy_internal.h - a thread's stack, and nothing that lies behind it. */
+#ifndef WALLSAMPLE_TRACER_STACK_COPY_INTERNAL_H
+#define WALLSAMPLE_TRACER_STACK_COPY_INTERNAL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * Backends: the live process (process_vm_readv), a snapshot (stack bytes, then
  * the module's file), and plain arrays in tests.
  */
-#ifndef WALLSAMPLE_MEMORY_H
-#define WALLSAMPLE_MEMORY_H
+#ifndef WALLSAMPLE_TRACER_MEMORY_H
+#define WALLSAMPLE_TRACER_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

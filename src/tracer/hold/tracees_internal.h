@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tracees.h - the threads that stay seized, with what is remembered of each. */
-#ifndef WALLSAMPLE_TRACEES_H
-#define WALLSAMPLE_TRACEES_H
+/* tracees_internal.h - the threads that stay seized, with what is remembered of each. */
+#ifndef WALLSAMPLE_TRACER_HOLD_TRACEES_INTERNAL_H
+#define WALLSAMPLE_TRACER_HOLD_TRACEES_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

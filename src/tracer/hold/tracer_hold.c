@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tracer_hold.c - stops that last: for one tick (tracer_collect), or until somebody lets go. */
-#include "stop.h"
-#include "tracer_parts.h"
+#include "tracer/stop_internal.h"
+#include "tracer/tracer_internal.h"
 
 void
 tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
