@@ -23,7 +23,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/core.h \
 	include/wallsample/core_sample.h include/wallsample/core_thread.h \
 	include/wallsample/debug_info.h \
-	include/wallsample/descriptor.h include/wallsample/diff.h include/wallsample/dump.h \
+	include/wallsample/wait/descriptor.h include/wallsample/diff.h include/wallsample/dump.h \
 	include/wallsample/elf/elf_open.h \
 	include/wallsample/base/error.h include/wallsample/export.h include/wallsample/process/find.h \
 	include/wallsample/finding.h include/wallsample/base/histogram.h \
@@ -46,6 +46,6 @@ libwallsample_a_SOURCES += \
 	include/wallsample/elf/symbol_search.h include/wallsample/base/table.h \
 	include/wallsample/tracer/tracer.h include/wallsample/tracer/tracer_count.h \
 	include/wallsample/tree.h include/wallsample/unwind.h \
-	include/wallsample/view.h include/wallsample/wait.h \
+	include/wallsample/view.h include/wallsample/wait/wait.h \
 	include/wallsample/waiting.h
 EXTRA_DIST += src/README

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "wallsample/thread/state.h"
-#include "wallsample/wait.h"
+#include "wallsample/wait/wait.h"
 
 /*
  * What a blocked thread waits for. Threads that wait for the same have the same number; 0 is that

@@ -26,7 +26,7 @@
 #include "wallsample/process/maps.h"
 #include "wallsample/tracer/memory.h"
 #include "wallsample/thread/state.h"
-#include "wallsample/wait.h"
+#include "wallsample/wait/wait.h"
 
 struct runtimes;
 struct runtime_capture;

@@ -9,7 +9,7 @@
 #include "wallsample/profile.h"
 #include "wallsample/runtime.h"
 #include "wallsample/base/table.h"
-#include "wallsample/wait.h"
+#include "wallsample/wait/wait.h"
 
 /* One thread, and in which call it was. */
 struct core_waiter {

@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 #include "crowds.h"
-#include "wallsample/descriptor.h"
+#include "wallsample/wait/descriptor.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/profile.h"
 #include "wallsample/base/table.h"
-#include "wallsample/wait.h"
+#include "wallsample/wait/wait.h"
 
 struct sampler;
 struct tracked;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* descriptor.c - what kind of thing a descriptor of the target is, and what it is called. */
-#include "wallsample/descriptor.h"
+#include "wallsample/wait/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "descriptor_parts.h"
+#include "wait/descriptor_internal.h"
 
 /* Texts that are kept; with more of them it begins anew. */
 #define KNOWN_MOST 4096

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fdinfo.c - parses the lines of /proc/PID/fdinfo/N. */
-#include "fdinfo.h"
+#include "wait/fdinfo_internal.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* holders.c - finds the processes that hold a pipe, a socket or a fifo. */
-#include "holders.h"
+#include "wait/holders_internal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* net_tables.c - reads the tables of sockets in /proc/PID/net. */
-#include "net_tables.h"
+#include "wait/net_tables_internal.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

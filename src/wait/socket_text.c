@@ -6,8 +6,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "descriptor_parts.h"
-#include "unix_diag.h"
+#include "wait/descriptor_internal.h"
+#include "wait/unix_diag_internal.h"
 
 /*
  * Ports below are not given to those who do not ask for one: the default of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unix_diag.c - sock_diag(7) for UNIX sockets. */
-#include "unix_diag.h"
+#include "wait/unix_diag_internal.h"
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "descriptor_parts.h"
-#include "fdinfo.h"
+#include "wait/descriptor_internal.h"
+#include "wait/fdinfo_internal.h"
 
 /*
  * The kernel holds an epoll while it writes down what that watches: 2 us for each, in which the

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "wait_parts.h"
+#include "wait/wait_internal.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD 3

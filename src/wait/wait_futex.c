@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "wait_parts.h"
+#include "wait/wait_internal.h"
 
 #ifndef FUTEX_LOCK_PI2
 #define FUTEX_LOCK_PI2 13 /* Linux 5.14 */

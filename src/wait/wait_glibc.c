@@ -8,7 +8,7 @@
  */
 #include <linux/futex.h>
 
-#include "wait_parts.h"
+#include "wait/wait_internal.h"
 
 #define KIND_TYPE 3u
 #define KIND_ELISION 0x300u /* PTHREAD_MUTEX_ELISION_NP and its opposite */

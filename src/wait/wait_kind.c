@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wait_kind.c - what the kinds of waits are called, and what kinds of kinds there are. */
-#include "wallsample/wait.h"
+#include "wallsample/wait/wait.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  */
 #include <linux/futex.h>
 
-#include "wait_parts.h"
+#include "wait/wait_internal.h"
 
 static bool
 found(struct wait *out, enum wait_kind kind, uint64_t object)

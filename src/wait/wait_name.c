@@ -2,7 +2,7 @@
 /* wait_name.c - what a wait is by the name of the function that waits. */
 #include <string.h>
 
-#include "wallsample/wait.h"
+#include "wallsample/wait/wait.h"
 
 /* Who waits is called by who locks: further out is the work itself. */
 #define FRAMES_MOST 8

@@ -2,7 +2,7 @@
 /* wait_owner.c - who holds a lock, as it says itself. */
 #include <linux/futex.h>
 
-#include "wait_parts.h"
+#include "wait/wait_internal.h"
 
 static bool
 read_at(const struct wait_source *source, uint64_t address, unsigned char *to, size_t size)

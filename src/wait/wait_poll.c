@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "wait_parts.h"
+#include "wait/wait_internal.h"
 
 #define POLL_MOST 1024
 #define SELECT_MOST 1024 /* FD_SETSIZE */

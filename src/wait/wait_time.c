@@ -2,7 +2,7 @@
 /* wait_time.c - how long a call may still wait, from the time that it was given. */
 #include <string.h>
 
-#include "wait_parts.h"
+#include "wait/wait_internal.h"
 
 /* What the kernel reads from the target's memory on every architecture with 64-bit time. */
 struct target_time {

@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/wait/unix_diag.h"
+#include "wait/unix_diag_internal.h"
 #include "harness.h"
-#include "wallsample/descriptor.h"
+#include "wallsample/wait/descriptor.h"
 
 #define NOBODY 65534
 #define MANY 300

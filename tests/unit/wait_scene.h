@@ -7,7 +7,7 @@
 #define TEST_WAIT_SCENE_H
 
 #include "wallsample/thread/state.h"
-#include "wallsample/wait.h"
+#include "wallsample/wait/wait.h"
 
 #define PAGE 4096
 #define PAGES 3

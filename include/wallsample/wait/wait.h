@@ -6,8 +6,8 @@
  * Memory is hostile: it may change while it is read, or be garbage. What does not fit together is
  * no mutex: the kind falls back to WAIT_FUTEX, and that to the name of the system call.
  */
-#ifndef WALLSAMPLE_WAIT_H
-#define WALLSAMPLE_WAIT_H
+#ifndef WALLSAMPLE_WAIT_WAIT_H
+#define WALLSAMPLE_WAIT_WAIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/descriptor.h"
+#include "wallsample/wait/descriptor.h"
 #include "wallsample/tracer/memory.h"
 #include "wallsample/thread/state.h"
 

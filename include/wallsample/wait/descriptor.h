@@ -3,8 +3,8 @@
  * descriptor.h - what is behind a descriptor of the target: a file with its path, a pipe and the
  * process at its other end, a socket with its protocol and addresses.
  */
-#ifndef WALLSAMPLE_DESCRIPTOR_H
-#define WALLSAMPLE_DESCRIPTOR_H
+#ifndef WALLSAMPLE_WAIT_DESCRIPTOR_H
+#define WALLSAMPLE_WAIT_DESCRIPTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

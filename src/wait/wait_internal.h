@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait_parts.h - what the files that tell waits share: the time a call is given, and the memory
+ * wait_internal.h - what the files that tell waits share: the time a call is given, and the memory
  * around the word that a thread sleeps on.
  */
-#ifndef WALLSAMPLE_WAIT_PARTS_H
-#define WALLSAMPLE_WAIT_PARTS_H
+#ifndef WALLSAMPLE_WAIT_WAIT_INTERNAL_H
+#define WALLSAMPLE_WAIT_WAIT_INTERNAL_H
 
 #include <time.h>
 
-#include "wallsample/wait.h"
+#include "wallsample/wait/wait.h"
 
 /* Thread ids are below it, and so are counts of threads: PID_MAX_LIMIT of linux/threads.h. */
 #define TID_LIMIT 4194304u

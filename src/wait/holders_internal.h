@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * holders.h - which processes hold a pipe, a socket or a fifo: one walk through the descriptors
+ * holders_internal.h - which processes hold a pipe, a socket or a fifo: one walk through the descriptors
  * of all processes that may be looked at.
  *
  * A link is the text of /proc/PID/fd/N. What the walk found is looked at again before it is
  * told, so that a descriptor that has become another one in the meantime names nobody.
  */
-#ifndef WALLSAMPLE_WAIT_HOLDERS_H
-#define WALLSAMPLE_WAIT_HOLDERS_H
+#ifndef WALLSAMPLE_WAIT_HOLDERS_INTERNAL_H
+#define WALLSAMPLE_WAIT_HOLDERS_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * net_tables.h - the sockets of the network namespace that a process is in: its
+ * net_tables_internal.h - the sockets of the network namespace that a process is in: its
  * /proc/PID/net/tcp and the like (proc_net(5)).
  */
-#ifndef WALLSAMPLE_WAIT_NET_TABLES_H
-#define WALLSAMPLE_WAIT_NET_TABLES_H
+#ifndef WALLSAMPLE_WAIT_NET_TABLES_INTERNAL_H
+#define WALLSAMPLE_WAIT_NET_TABLES_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

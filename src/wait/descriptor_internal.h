@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * descriptor_parts.h - what the files that describe descriptors share: one target, and what was
+ * descriptor_internal.h - what the files that describe descriptors share: one target, and what was
  * read of the machine for it within the last second.
  */
-#ifndef WALLSAMPLE_WAIT_DESCRIPTOR_PARTS_H
-#define WALLSAMPLE_WAIT_DESCRIPTOR_PARTS_H
+#ifndef WALLSAMPLE_WAIT_DESCRIPTOR_INTERNAL_H
+#define WALLSAMPLE_WAIT_DESCRIPTOR_INTERNAL_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "holders.h"
-#include "net_tables.h"
-#include "wallsample/descriptor.h"
+#include "wait/holders_internal.h"
+#include "wait/net_tables_internal.h"
+#include "wallsample/wait/descriptor.h"
 #include "wallsample/base/table.h"
 
 /* The text of a link in /proc/PID/fd, and the zero behind it. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unix_diag.h - asks the kernel about one UNIX socket of our own network namespace, and for the
+ * unix_diag_internal.h - asks the kernel about one UNIX socket of our own network namespace, and for the
  * socket that it is connected to: sock_diag(7). Nothing else tells who the other end is.
  */
-#ifndef WALLSAMPLE_WAIT_UNIX_DIAG_H
-#define WALLSAMPLE_WAIT_UNIX_DIAG_H
+#ifndef WALLSAMPLE_WAIT_UNIX_DIAG_INTERNAL_H
+#define WALLSAMPLE_WAIT_UNIX_DIAG_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
