@@ -18,7 +18,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/process/attach.h include/wallsample/base/banned.h include/wallsample/base/base.h \
 	include/wallsample/causal.h include/wallsample/causal_curve.h \
 	include/wallsample/causal_run.h \
-	include/wallsample/chain.h include/wallsample/progress.h \
+	include/wallsample/unwind/chain.h include/wallsample/progress.h \
 	include/wallsample/progress_coz.h include/wallsample/elf/code_ranges.h \
 	include/wallsample/core.h \
 	include/wallsample/core_sample.h include/wallsample/core_thread.h \
@@ -45,7 +45,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/symbol.h include/wallsample/symbol_lookup.h \
 	include/wallsample/elf/symbol_search.h include/wallsample/base/table.h \
 	include/wallsample/tracer/tracer.h include/wallsample/tracer/tracer_count.h \
-	include/wallsample/tree.h include/wallsample/unwind.h \
+	include/wallsample/tree.h include/wallsample/unwind/unwind.h \
 	include/wallsample/view.h include/wallsample/wait/wait.h \
 	include/wallsample/waiting.h
 EXTRA_DIST += src/README

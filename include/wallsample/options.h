@@ -17,7 +17,7 @@
 
 #include "wallsample/causal.h"
 #include "wallsample/base/error.h"
-#include "wallsample/unwind.h"
+#include "wallsample/unwind/unwind.h"
 
 struct command;
 

@@ -21,7 +21,7 @@
 #include <sys/types.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/gil.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/tracer/memory.h"

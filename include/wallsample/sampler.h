@@ -46,7 +46,7 @@
 #include "wallsample/runtime.h"
 #include "wallsample/runtime_tasks.h"
 #include "wallsample/sampler_control.h"
-#include "wallsample/unwind.h"
+#include "wallsample/unwind/unwind.h"
 
 /* Values that the command hands down. */
 struct sampler_config {

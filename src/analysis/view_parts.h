@@ -6,7 +6,7 @@
 #define WALLSAMPLE_VIEW_PARTS_H
 
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"
 #include "wallsample/base/table.h"
 #include "wallsample/view.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 
 void
 match_release(struct match *match)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sample_run.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 
 /* Rows of a table, and of one thread's with -t, unless -n says how many. */
 #define TABLE_ROWS 20

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* say_deadlock.c - a deadlock is told as soon as it is seen. */
 #include "sample_run.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/waiting.h"
 
 /* What it waits for, by its name. */

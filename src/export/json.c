@@ -10,7 +10,7 @@
 #include "exporters.h"
 #include "json_parts.h"
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"
 #include "wallsample/result.h"
 #include "wallsample/thread/state.h"

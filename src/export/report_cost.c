@@ -6,7 +6,7 @@
 
 #include "quantity.h"
 #include "report.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/result.h"
 
 struct closing {

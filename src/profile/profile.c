@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"
 
 const char *

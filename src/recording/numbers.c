@@ -2,7 +2,7 @@
 /* numbers.c - the fields of struct sampler_stats by name. */
 #include "numbers.h"
 
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 
 #define ROW(field, kind, how)                                                                    \
 	{ .name = #field, .type = NUMBER_##kind, .offset = offsetof(struct sampler_stats, field), \

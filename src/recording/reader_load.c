@@ -6,7 +6,7 @@
 
 #include "reader.h"
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 
 /* Sums stay below this, so that none overflows. */
 #define SUM_MOST 0x1p61

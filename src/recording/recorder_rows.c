@@ -7,7 +7,7 @@
 #include "numbers.h"
 #include "recorder.h"
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 
 int
 recorder_put(struct recorder *recorder, enum recording_table table, const char *types, ...)

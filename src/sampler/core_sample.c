@@ -8,7 +8,7 @@
 #include "stack_state.h"
 #include "wallsample/core_thread.h"
 #include "wallsample/thread/state.h"
-#include "wallsample/unwind.h"
+#include "wallsample/unwind/unwind.h"
 
 /* So much of a stack is looked through at once; the rest is read as it is needed. */
 #define STACK_AT_ONCE ((size_t)256 << 10)

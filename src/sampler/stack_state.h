@@ -5,7 +5,7 @@
 #ifndef WALLSAMPLE_STACK_STATE_H
 #define WALLSAMPLE_STACK_STATE_H
 
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/jit/jit.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/profile.h"

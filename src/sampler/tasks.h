@@ -12,7 +12,7 @@
 #ifndef WALLSAMPLE_SAMPLER_TASKS_H
 #define WALLSAMPLE_SAMPLER_TASKS_H
 
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/tracer/memory.h"
 #include "wallsample/runtime.h"
 #include "wallsample/sampler.h"

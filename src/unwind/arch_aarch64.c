@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* arch_aarch64.c - aarch64 code that the unwinder recognises by its bytes. */
-#include "unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 
 /* A return address lies behind a call: BL or BLR (Arm ARM C6.2). */
 bool

@@ -2,7 +2,7 @@
 /* arch_x86_64.c - x86-64 code that the unwinder recognises by its bytes. */
 #include <string.h>
 
-#include "unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 
 /*
  * A return address lies behind a call: E8 with four bytes, or FF /2 with a ModRM

@@ -5,7 +5,7 @@
  * Of JIT code that has neither tables nor a frame pointer, little trampolines do nothing
  * after their call but return: then the code at the return address is the unwind table.
  */
-#include "unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 
 static enum advance
 advance_one(void *state, struct walk *walk)

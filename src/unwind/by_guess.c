@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* by_guess.c - looks through the stack for what might be a frame, when nothing says. */
-#include "unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 
 /* How far up to look, in words: the frames of system call wrappers are small. */
 #define GUESS_WORDS 2048

@@ -3,7 +3,7 @@
  * by_interpreter.c - frames of V8's interpreter: what they execute, and how to get to them from
  * the code of a single bytecode.
  */
-#include "unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 
 /*
  * The words below the frame pointer (V8, src/execution/frame-constants.h): context, function,

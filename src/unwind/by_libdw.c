@@ -10,8 +10,8 @@
 #include <elfutils/libdwfl.h>
 #include <string.h>
 
-#include "debug_frame.h"
-#include "unwind_method.h"
+#include "unwind/debug_frame_internal.h"
+#include "unwind/unwind_method_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/elf/elf_open.h"
 

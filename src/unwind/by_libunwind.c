@@ -9,7 +9,7 @@
 #include <libunwind.h>
 #include <string.h>
 
-#include "unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 #include "wallsample/base/base.h"
 
 /* Exported by libunwind for debuggers, declared in none of its public headers. */

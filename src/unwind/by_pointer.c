@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* by_pointer.c - follows frame pointers: Go, JIT code, code without tables. */
-#include "unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 
 /*
  * Is it code of a file that could not be opened (deleted, and we have not the right to its

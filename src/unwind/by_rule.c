@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "rule.h"
-#include "unwind_method.h"
+#include "unwind/rule_internal.h"
+#include "unwind/unwind_method_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 

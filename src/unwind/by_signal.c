@@ -5,7 +5,7 @@
  * The kernel's frame has the same shape whoever wrote the code that returns through it,
  * so that this needs no tables (musl has none) and no expressions (glibc's are).
  */
-#include "unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 
 static enum advance
 advance(void *state, struct walk *walk)

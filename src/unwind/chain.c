@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 
 static const struct {
 	bool whole;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* debug_frame.c - weighs the debug information of an ELF file without reading it. */
-#include "debug_frame.h"
+#include "unwind/debug_frame_internal.h"
 
 #include <gelf.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 libwallsample_a_SOURCES += \
 	src/unwind/by_epilogue.c \
-	src/unwind/by_go.c \
+	src/unwind/by_pclntab.c \
 	src/unwind/by_guess.c \
 	src/unwind/by_interpreter.c \
 	src/unwind/by_libdw.c \
@@ -9,11 +9,11 @@ libwallsample_a_SOURCES += \
 	src/unwind/by_rule.c \
 	src/unwind/by_signal.c \
 	src/unwind/chain.c \
-	src/unwind/debug_frame.c src/unwind/debug_frame.h \
+	src/unwind/debug_frame.c src/unwind/debug_frame_internal.h \
 	src/unwind/rule.c \
-	src/unwind/rule.h \
+	src/unwind/rule_internal.h \
 	src/unwind/unwinder.c \
-	src/unwind/unwind_method.h \
+	src/unwind/unwind_method_internal.h \
 	src/unwind/walk.c
 if ARCH_X86_64
 libwallsample_a_SOURCES += src/unwind/arch_x86_64.c

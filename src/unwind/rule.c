@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "debug_frame.h"
-#include "rule.h"
+#include "unwind/debug_frame_internal.h"
+#include "unwind/rule_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/elf/elf_open.h"
 #include "wallsample/elf/pclntab.h"

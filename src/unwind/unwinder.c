@@ -2,7 +2,7 @@
 /* unwinder.c - drives the methods over a snapshot and says why the walk ended. */
 #include <string.h>
 
-#include "unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 #include "wallsample/base/base.h"
 
 /* How many guesses of one kind are tried before giving up. */

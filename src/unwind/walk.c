@@ -2,7 +2,7 @@
 /* walk.c - the memory that a walk reads: the copied stack, then the sleeping process. */
 #include <string.h>
 
-#include "unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 #include "wallsample/tracer/memory.h"
 
 /* An address this far above the stack pointer may still be of the same stack. */

@@ -8,7 +8,7 @@
 
 #include "jit/objects/jit_elf_internal.h"
 #include "jit/objects/jit_watch_internal.h"
-#include "../../src/unwind/rule.h"
+#include "unwind/rule_internal.h"
 #include "fuzz.h"
 #include "wallsample/base/base.h"
 #include "wallsample/symbol.h"

@@ -12,7 +12,7 @@
 #include "fuzz.h"
 #include "wallsample/base/base.h"
 #include "wallsample/causal_curve.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/recording_read.h"
 
 static bool

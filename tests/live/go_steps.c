@@ -20,7 +20,7 @@
 #include "wallsample/tracer/regs_arch.h"
 #include "wallsample/base/base.h"
 #include "wallsample/elf/pclntab.h"
-#include "wallsample/unwind.h"
+#include "wallsample/unwind/unwind.h"
 
 #define STACK_BYTES 65536
 #define SHOWN_MOST 10

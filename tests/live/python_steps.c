@@ -21,7 +21,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/runtime.h"
 #include "wallsample/base/table.h"
-#include "wallsample/unwind.h"
+#include "wallsample/unwind/unwind.h"
 
 #define STACK_BYTES 65536
 #define TICKS_MOST 2000

@@ -11,7 +11,7 @@
 #include "harness.h"
 #include "sim_run.h"
 #include "sim_runtime.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 
 #define BOTTOM "sim_bottom;"
 #define PARKED "sim_park;sim_switch"

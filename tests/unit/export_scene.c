@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"
 
 /* --- names, in place of those from symbol tables ------------------------------------- */

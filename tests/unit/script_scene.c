@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"
 #include "wallsample/base/table.h"
 

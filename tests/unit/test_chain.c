@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 
 static void
 test_depth(void **state)

@@ -16,11 +16,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../../src/unwind/unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 #include "sleeping_child.h"
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/tracer.h"
-#include "wallsample/unwind.h"
+#include "wallsample/unwind/unwind.h"
 
 #define TRAMPOLINES 3
 #define CODE_SIZE 64

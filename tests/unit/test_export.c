@@ -20,7 +20,7 @@
 #include "../../src/export/display.h"
 #include "export_scene.h"
 #include "golden.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 
 /* --- golden files ------------------------------------------------------------------------- */
 

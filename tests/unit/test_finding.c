@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/finding.h"
 #include "wallsample/margin.h"
 #include "wallsample/process/module.h"

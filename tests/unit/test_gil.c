@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/export.h"
 #include "wallsample/finding.h"
 #include "wallsample/gil_table.h"

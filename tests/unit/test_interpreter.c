@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/unwind.h"
+#include "wallsample/unwind/unwind.h"
 
 /* The interpreter, and in the same memory the code of bytecodes. */
 #define INTERPRETER 0x100

@@ -17,7 +17,7 @@
 #include "jit/objects/jit_list_internal.h"
 #include "jit/objects/jit_watch_internal.h"
 #include "wallsample/elf/relocate.h"
-#include "../../src/unwind/rule.h"
+#include "unwind/rule_internal.h"
 #include "made_object.h"
 #include "wallsample/base/base.h"
 #include "wallsample/jit/jit_objects.h"

@@ -11,7 +11,7 @@
 
 #include "jit/objects/jit_elf_internal.h"
 #include "jit/objects/jit_unwind_internal.h"
-#include "../../src/unwind/rule.h"
+#include "unwind/rule_internal.h"
 #include "made_object.h"
 #include "wallsample/base/base.h"
 

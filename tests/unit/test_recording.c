@@ -13,7 +13,7 @@
 
 #include "recording_scene.h"
 #include "wallsample/base/base.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/recording_read.h"
 
 /* --- what comes back --------------------------------------------------------------------- */

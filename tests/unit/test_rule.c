@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../src/unwind/rule.h"
+#include "unwind/rule_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/snapshot.h"
 

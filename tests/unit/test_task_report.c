@@ -18,7 +18,7 @@
 
 #include "golden.h"
 #include "recording_scene.h"
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/dump.h"
 #include "wallsample/export.h"
 #include "wallsample/process/module.h"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "sleeping_child.h"
-#include "wallsample/unwind.h"
+#include "wallsample/unwind/unwind.h"
 
 /* Where the functions were called from, as a thread of the child tells. */
 struct told {

@@ -8,10 +8,10 @@
  * behind them a scan for return addresses whose frames are marked as guessed. The first
  * that can take the walk further does; each frame remembers how it was found.
  */
-#ifndef WALLSAMPLE_UNWIND_H
-#define WALLSAMPLE_UNWIND_H
+#ifndef WALLSAMPLE_UNWIND_UNWIND_H
+#define WALLSAMPLE_UNWIND_UNWIND_H
 
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/tracer/snapshot.h"
 

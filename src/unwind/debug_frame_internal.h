@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* debug_frame.h - whether an ELF file's .debug_frame is to be had at a price. */
-#ifndef WALLSAMPLE_DEBUG_FRAME_H
-#define WALLSAMPLE_DEBUG_FRAME_H
+/* debug_frame_internal.h - whether an ELF file's .debug_frame is to be had at a price. */
+#ifndef WALLSAMPLE_UNWIND_DEBUG_FRAME_INTERNAL_H
+#define WALLSAMPLE_UNWIND_DEBUG_FRAME_INTERNAL_H
 
 #include <libelf.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_go.c - Go's code by its own tables, which know how deep the stack is at each instruction.
+ * by_pclntab.c - Go's code by its own tables, which know how deep the stack is at each instruction.
  *
  * They are there in stripped programs too, and need no register but the stack pointer, so that
  * sleepers are walked without a stop. Of functions that set the stack pointer
@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "unwind_method.h"
+#include "unwind/unwind_method_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/elf/pclntab.h"
 #include "wallsample/base/table.h"

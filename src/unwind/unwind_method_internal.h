@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_method.h - one way to find the caller of a frame, and the walk it works on.
+ * unwind_method_internal.h - one way to find the caller of a frame, and the walk it works on.
  *
  * The unwinder owns the walk. A method takes it further from the last frame of the
  * chain, whose registers are walk->regs, as far as it can, and leaves the registers
  * of the frame that is then the last.
  */
-#ifndef WALLSAMPLE_UNWIND_METHOD_H
-#define WALLSAMPLE_UNWIND_METHOD_H
+#ifndef WALLSAMPLE_UNWIND_UNWIND_METHOD_INTERNAL_H
+#define WALLSAMPLE_UNWIND_UNWIND_METHOD_INTERNAL_H
 
-#include "wallsample/chain.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/tracer/snapshot.h"
-#include "wallsample/unwind.h"
+#include "wallsample/unwind/unwind.h"
 
 /* Pages of the target that were read beyond the copy. */
 #define LIVE_PAGE ((uint64_t)4096)

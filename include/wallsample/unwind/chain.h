@@ -2,8 +2,8 @@
 /*
  * chain.h - a call chain of raw addresses, and why it ended.
  */
-#ifndef WALLSAMPLE_CHAIN_H
-#define WALLSAMPLE_CHAIN_H
+#ifndef WALLSAMPLE_UNWIND_CHAIN_H
+#define WALLSAMPLE_UNWIND_CHAIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
