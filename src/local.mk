@@ -22,7 +22,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/progress_coz.h include/wallsample/elf/code_ranges.h \
 	include/wallsample/core.h \
 	include/wallsample/core_sample.h include/wallsample/core_thread.h \
-	include/wallsample/debug_info.h \
+	include/wallsample/dwarf/debug_info.h \
 	include/wallsample/wait/descriptor.h include/wallsample/diff.h include/wallsample/dump.h \
 	include/wallsample/elf/elf_open.h \
 	include/wallsample/base/error.h include/wallsample/export.h include/wallsample/process/find.h \

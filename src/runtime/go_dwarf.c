@@ -2,7 +2,7 @@
 /* go_dwarf.c - the layout of Go's structures from the debug information of a program. */
 #include <string.h>
 
-#include "dwarf_structures.h"
+#include "wallsample/dwarf/dwarf_structures.h"
 #include "go_layout.h"
 #include "wallsample/base/base.h"
 

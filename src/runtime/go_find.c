@@ -11,7 +11,7 @@
 
 #include "go_sources.h"
 #include "wallsample/base/base.h"
-#include "wallsample/debug_info.h"
+#include "wallsample/dwarf/debug_info.h"
 
 /* A process has one; libraries that bring along one each are rare. */
 #define CANDIDATES_MAX 16

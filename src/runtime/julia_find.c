@@ -8,7 +8,7 @@
 #include "julia_module.h"
 #include "python_pthread.h"
 #include "wallsample/base/base.h"
-#include "wallsample/debug_info.h"
+#include "wallsample/dwarf/debug_info.h"
 
 /* libjulia, -internal, -codegen; and those that a process had before it called exec. */
 #define FILES_MOST 16

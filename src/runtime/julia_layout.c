@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "dwarf_structures.h"
+#include "wallsample/dwarf/dwarf_structures.h"
 #include "julia_context.h"
 #include "wallsample/base/base.h"
 

@@ -1,5 +1,5 @@
 libwallsample_a_SOURCES += \
-	src/runtime/dwarf_structures.c src/runtime/dwarf_structures.h \
+	src/dwarf/dwarf_structures.c include/wallsample/dwarf/dwarf_structures.h \
 	src/runtime/gil.c \
 	src/runtime/go.c src/runtime/go.h \
 	src/runtime/go_capture.c \

@@ -2,7 +2,7 @@
 /* python_dwarf.c - the layout of CPython from its debug information. */
 #include <string.h>
 
-#include "dwarf_structures.h"
+#include "wallsample/dwarf/dwarf_structures.h"
 #include "python_sources.h"
 #include "wallsample/base/base.h"
 

@@ -13,7 +13,7 @@
 #include "python_module.h"
 #include "python_sources.h"
 #include "wallsample/base/base.h"
-#include "wallsample/debug_info.h"
+#include "wallsample/dwarf/debug_info.h"
 
 /* A process has one, or a few that plugins brought along. */
 #define CANDIDATES_MAX 16

@@ -9,7 +9,7 @@
 #ifndef WALLSAMPLE_SYMBOL_GO_NAMES_H
 #define WALLSAMPLE_SYMBOL_GO_NAMES_H
 
-#include "dwarf_lines.h"
+#include "wallsample/dwarf/dwarf_lines.h"
 #include "wallsample/elf/image.h"
 
 struct go_names;

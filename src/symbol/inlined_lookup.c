@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
-#include "dwarf_each.h"
-#include "dwarf_name.h"
-#include "dwarf_split.h"
-#include "dwarf_walk.h"
+#include "wallsample/dwarf/dwarf_each.h"
+#include "wallsample/dwarf/dwarf_name.h"
+#include "wallsample/dwarf/dwarf_split.h"
+#include "wallsample/dwarf/dwarf_walk.h"
 #include "wallsample/elf/symbol_names.h"
 #include "wallsample/base/base.h"
 #include "wallsample/symbol_lookup.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwarf_each.h"
-#include "dwarf_paths.h"
+#include "wallsample/dwarf/dwarf_each.h"
+#include "wallsample/dwarf/dwarf_paths.h"
 #include "wallsample/base/base.h"
 #include "wallsample/symbol_lookup.h"
 

@@ -2,46 +2,46 @@ libwallsample_a_SOURCES += \
 	src/elf/code_ranges.c \
 	src/elf/d_name_size.c \
 	src/elf/d_name_size_internal.h \
-	src/symbol/debug_file.c \
-	src/symbol/debug_file.h \
-	src/symbol/debug_file_check.c \
-	src/symbol/debug_file_dwarf.c \
-	src/symbol/debug_file_dwo.c \
-	src/symbol/debug_file_find.c \
-	src/symbol/debug_file_mini.c \
-	src/symbol/debug_file_package.c \
-	src/symbol/debug_file_package.h \
-	src/symbol/debug_file_parts.h \
-	src/symbol/debug_file_place.c \
-	src/symbol/debug_file_split.c \
-	src/symbol/debug_info.c \
-	src/symbol/debuginfod.h \
-	src/symbol/dwarf_each.c \
-	src/symbol/dwarf_each.h \
-	src/symbol/dwarf_form.c \
-	src/symbol/dwarf_form.h \
-	src/symbol/dwarf_lines.c \
-	src/symbol/dwarf_lines.h \
-	src/symbol/dwarf_name.c \
-	src/symbol/dwarf_name.h \
-	src/symbol/dwarf_paths.c \
-	src/symbol/dwarf_paths.h \
-	src/symbol/dwarf_spans.c \
-	src/symbol/dwarf_spans.h \
-	src/symbol/dwarf_split.c \
-	src/symbol/dwarf_split.h \
-	src/symbol/dwarf_time.c \
-	src/symbol/dwarf_time.h \
-	src/symbol/dwarf_unit.c \
-	src/symbol/dwarf_unit.h \
-	src/symbol/dwarf_units.c \
-	src/symbol/dwarf_units.h \
-	src/symbol/dwarf_walk.c \
-	src/symbol/dwarf_walk.h \
-	src/symbol/dwp_image.c \
-	src/symbol/dwp_image.h \
-	src/symbol/dwp_index.c \
-	src/symbol/dwp_index.h \
+	src/dwarf/debug_file.c \
+	include/wallsample/dwarf/debug_file.h \
+	src/dwarf/debug_file_check.c \
+	src/dwarf/debug_file_dwarf.c \
+	src/dwarf/debug_file_dwo.c \
+	src/dwarf/debug_file_find.c \
+	src/dwarf/debug_file_mini.c \
+	src/dwarf/debug_file_package.c \
+	src/dwarf/debug_file_package_internal.h \
+	src/dwarf/debug_file_internal.h \
+	src/dwarf/debug_file_place.c \
+	src/dwarf/debug_file_split.c \
+	src/dwarf/debug_info.c \
+	src/dwarf/debuginfod_internal.h \
+	src/dwarf/dwarf_each.c \
+	include/wallsample/dwarf/dwarf_each.h \
+	src/dwarf/dwarf_form.c \
+	src/dwarf/dwarf_form_internal.h \
+	src/dwarf/dwarf_lines.c \
+	include/wallsample/dwarf/dwarf_lines.h \
+	src/dwarf/dwarf_name.c \
+	include/wallsample/dwarf/dwarf_name.h \
+	src/dwarf/dwarf_paths.c \
+	include/wallsample/dwarf/dwarf_paths.h \
+	src/dwarf/dwarf_spans.c \
+	src/dwarf/dwarf_spans_internal.h \
+	src/dwarf/dwarf_split.c \
+	include/wallsample/dwarf/dwarf_split.h \
+	src/dwarf/dwarf_time.c \
+	include/wallsample/dwarf/dwarf_time.h \
+	src/dwarf/dwarf_unit.c \
+	src/dwarf/dwarf_unit_internal.h \
+	src/dwarf/dwarf_units.c \
+	src/dwarf/dwarf_units_internal.h \
+	src/dwarf/dwarf_walk.c \
+	include/wallsample/dwarf/dwarf_walk.h \
+	src/dwarf/dwp_image.c \
+	src/dwarf/dwp_image_internal.h \
+	src/dwarf/dwp_index.c \
+	src/dwarf/dwp_index_internal.h \
 	src/symbol/go_names.c src/symbol/go_names.h \
 	src/symbol/inlined_lookup.c \
 	src/symbol/line_lookup.c \
@@ -63,8 +63,8 @@ libwallsample_a_SOURCES += \
 	src/symbol/symbol_walk.c \
 	src/symbol/symbol_walk.h
 if HAVE_DEBUGINFOD
-libwallsample_a_SOURCES += src/symbol/debuginfod.c
+libwallsample_a_SOURCES += src/dwarf/debuginfod.c
 else
-libwallsample_a_SOURCES += src/symbol/debuginfod_absent.c
+libwallsample_a_SOURCES += src/dwarf/debuginfod_absent.c
 endif
-EXTRA_DIST += src/symbol/debuginfod.c src/symbol/debuginfod_absent.c
+EXTRA_DIST += src/dwarf/debuginfod.c src/dwarf/debuginfod_absent.c

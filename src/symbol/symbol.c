@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "debug_file.h"
-#include "dwarf_lines.h"
+#include "wallsample/dwarf/debug_file.h"
+#include "wallsample/dwarf/dwarf_lines.h"
 #include "go_names.h"
 #include "plt_names.h"
 #include "wallsample/elf/symbol_names.h"

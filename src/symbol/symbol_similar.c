@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwarf_time.h"
+#include "wallsample/dwarf/dwarf_time.h"
 #include "wallsample/elf/symbol_names.h"
 #include "symbol_walk.h"
 

@@ -7,7 +7,7 @@
 #include <gelf.h>
 #include <limits.h>
 
-#include "debug_file.h"
+#include "wallsample/dwarf/debug_file.h"
 #include "wallsample/elf/symbol_names.h"
 #include "wallsample/elf/elf_open.h"
 

@@ -17,8 +17,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "../../src/symbol/debug_file.h"
-#include "../../src/symbol/dwarf_lines.h"
+#include "wallsample/dwarf/debug_file.h"
+#include "wallsample/dwarf/dwarf_lines.h"
 #include "wallsample/base/base.h"
 
 #define CHAIN_MAX 64

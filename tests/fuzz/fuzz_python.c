@@ -12,7 +12,7 @@
 #include "../../src/runtime/python_sources.h"
 #include "fuzz.h"
 #include "wallsample/base/base.h"
-#include "wallsample/debug_info.h"
+#include "wallsample/dwarf/debug_info.h"
 
 #define BASE UINT64_C(0x10000)
 

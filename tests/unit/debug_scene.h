@@ -8,7 +8,7 @@
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 
-#include "../../src/symbol/debug_file.h"
+#include "wallsample/dwarf/debug_file.h"
 
 /* The directory; every command of scene_run runs in it. */
 extern char scene_dir[64];

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/symbol/dwp_image.h"
+#include "dwarf/dwp_image_internal.h"
 #include "debug_scene.h"
 #include "made_package.h"
 #include "wallsample/base/base.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/symbol/debug_file_parts.h"
+#include "dwarf/debug_file_internal.h"
 #include "debug_scene.h"
 #include "wallsample/base/base.h"
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/symbol/debuginfod.h"
+#include "dwarf/debuginfod_internal.h"
 #include "debug_scene.h"
 #include "wallsample/base/base.h"
 

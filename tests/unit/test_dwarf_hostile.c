@@ -18,7 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "../../src/symbol/dwarf_lines.h"
+#include "wallsample/dwarf/dwarf_lines.h"
 #include "wallsample/base/base.h"
 
 #define CODE 0x1000

@@ -21,8 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../src/symbol/dwarf_lines.h"
-#include "../../src/symbol/dwarf_spans.h"
+#include "wallsample/dwarf/dwarf_lines.h"
+#include "dwarf/dwarf_spans_internal.h"
 #include "wallsample/base/base.h"
 
 #define DAMAGES 3000

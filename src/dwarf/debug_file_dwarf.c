@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * debug_file_dwarf.c - makes an ELF file ready for libdw.
+ *
+ * libdw 0.188 reads outside its sections when a string has no end, takes any size for
+ * granted, and reads sections that names and lines do not need.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwarf/debug_file_internal.h"
+#include "wallsample/elf/elf_open.h"
+
+/* What names and lines are read from; libdw fails if one it knows cannot be read. */
+static const char *const needed[] = {
+	"info", "types", "abbrev", "addr", "aranges", "line", "line_str", "str", "str_offsets",
+	"ranges", "rnglists",
+};
+
+enum part { PART_OTHER, PART_NEEDED, PART_HIDDEN };
+
+/* Is the section one of libdw's, and wanted? `packed`: in the GNU way, by name. */
+static enum part
+part_of(const char *name, bool *packed)
+{
+	*packed = strncmp(name, ".zdebug_", 8) == 0;
+	if (strcmp(name, ".gnu_debugaltlink") == 0 || strncmp(name, ".gnu.debuglto_", 14) == 0)
+		return PART_HIDDEN;
+	if (!*packed && strncmp(name, ".debug_", 7) != 0)
+		return PART_OTHER;
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		if (strcmp(name + (*packed ? 8 : 7), needed[i]) == 0)
+			return PART_NEEDED;
+	return PART_HIDDEN;
+}
+
+static const char *
+name_of(Elf *elf, const GElf_Shdr *header)
+{
+	size_t names;
+	const char *name = NULL;
+
+	if (elf_getshdrstrndx(elf, &names) == 0)
+		name = elf_strptr(elf, names, header->sh_name);
+	return name != NULL ? name : "";
+}
+
+/* "ZLIB" and the size, big-endian: how GNU tools packed sections before there was a flag. */
+static uint64_t
+size_by_gnu(Elf *elf, const GElf_Shdr *header)
+{
+	const Elf_Data *start =
+		header->sh_size < 12 ?
+			NULL :
+			elf_getdata_rawchunk(elf, (int64_t)header->sh_offset, 12, ELF_T_BYTE);
+	uint64_t size = 0;
+
+	if (start == NULL || memcmp(start->d_buf, "ZLIB", 4) != 0)
+		return header->sh_size;
+	for (size_t i = 4; i < 12; i++)
+		size = size << 8 | ((const uint8_t *)start->d_buf)[i];
+	return size;
+}
+
+static uint64_t
+unpacked_size(Elf *elf, const GElf_Shdr *header, bool by_gnu)
+{
+	Elf_Data *start;
+	Elf64_Chdr packed;
+
+	if (by_gnu)
+		return size_by_gnu(elf, header);
+	if ((header->sh_flags & SHF_COMPRESSED) == 0)
+		return header->sh_size;
+	if (header->sh_size < sizeof(packed))
+		return 0;
+	start = elf_getdata_rawchunk(elf, (int64_t)header->sh_offset, sizeof(packed),
+				     ELF_T_BYTE);
+	if (start == NULL)
+		return 0;
+	memcpy(&packed, start->d_buf, sizeof(packed));
+	return packed.ch_size;
+}
+
+bool
+debug_dwarf_fits(Elf *elf, uint64_t limit, uint64_t *bytes)
+{
+	Elf_Scn *scn = NULL;
+	uint64_t sum = 0;
+
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		GElf_Shdr header;
+		uint64_t size;
+		bool by_gnu;
+
+		if (gelf_getshdr(scn, &header) == NULL || header.sh_type == SHT_NOBITS ||
+		    part_of(name_of(elf, &header), &by_gnu) == PART_OTHER)
+			continue;
+		size = unpacked_size(elf, &header, by_gnu);
+		if (size > limit || header.sh_size > limit || sum > limit - size)
+			return false;
+		sum += size;
+	}
+	*bytes = sum;
+	return true;
+}
+
+void
+debug_dwarf_move(struct debug_dwarf *dwarf, Elf_Data *data, size_t extra)
+{
+	uint8_t *buffer = xmalloc(data->d_size + extra);
+
+	memcpy(buffer, data->d_buf, data->d_size);
+	memset(buffer + data->d_size, 0, extra);
+	dwarf->buffer = xgrow(dwarf->buffer, &dwarf->buffer_capacity, dwarf->buffer_count + 1,
+			      sizeof(*dwarf->buffer));
+	dwarf->buffer[dwarf->buffer_count++] = buffer;
+	data->d_buf = buffer;
+}
+
+/* Reads and unpacks the section; false when libdw had better not see it. */
+static bool
+load(struct debug_dwarf *dwarf, Elf_Scn *scn, const GElf_Shdr *header, bool by_gnu)
+{
+	Elf_Data *data;
+
+	if (by_gnu && elf_compress_gnu(scn, 0, 0) < 0)
+		return false;
+	if (!by_gnu && (header->sh_flags & SHF_COMPRESSED) != 0 && elf_compress(scn, 0, 0) < 0)
+		return false;
+	data = elf_getdata(scn, NULL);
+	if (data == NULL || data->d_buf == NULL || data->d_size == 0)
+		return false;
+	/* libdw would unpack it again. */
+	if (by_gnu && data->d_size >= 4 && memcmp(data->d_buf, "ZLIB", 4) == 0)
+		return false;
+	/* Strings end in their section, or right behind it. */
+	if (((const uint8_t *)data->d_buf)[data->d_size - 1] != 0)
+		debug_dwarf_move(dwarf, data, 8);
+	return true;
+}
+
+static bool
+load_all(struct debug_dwarf *dwarf)
+{
+	Elf_Scn *scn = NULL;
+	bool complete = true;
+
+	while ((scn = elf_nextscn(dwarf->elf, scn)) != NULL) {
+		GElf_Shdr header;
+		enum part part;
+		bool by_gnu;
+
+		if (gelf_getshdr(scn, &header) == NULL || header.sh_type == SHT_NOBITS)
+			continue;
+		part = part_of(name_of(dwarf->elf, &header), &by_gnu);
+		if (part == PART_OTHER || header.sh_size == 0 ||
+		    (part == PART_NEEDED && load(dwarf, scn, &header, by_gnu)))
+			continue;
+		if (part == PART_NEEDED)
+			complete = false;
+		/* Hidden from libdw; nothing is ever written to the file. */
+		header.sh_type = SHT_NOBITS;
+		if (gelf_update_shdr(scn, &header) == 0)
+			return false;
+	}
+	return complete;
+}
+
+/*
+ * Of the machine's memory no more than half: when there is none left, the kernel ends the
+ * largest process, which may well be the target.
+ */
+uint64_t
+debug_dwarf_allowed(uint64_t left)
+{
+	static const char label[] = "MemAvailable:";
+	size_t length;
+	char *text = file_read_text(AT_FDCWD, "/proc/meminfo", 4096, &length);
+	const char *at = text != NULL ? strstr(text, label) : NULL;
+	uint64_t kib;
+
+	if (at != NULL) {
+		at += strlen(label);
+		at += strspn(at, " ");
+		if (parse_u64(&at, 10, &kib) && kib / 2 < left / 1024)
+			left = kib / 2 * 1024;
+	}
+	free(text);
+	return left;
+}
+
+static bool
+has_few_units(Elf *elf)
+{
+	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	const bool few = dwarf == NULL || debug_has_few_units(dwarf);
+
+	dwarf_end(dwarf);
+	return few;
+}
+
+static const char *
+make_ready(struct debug_dwarf *dwarf, uint64_t *left)
+{
+	const uint64_t limit = debug_dwarf_allowed(*left);
+	uint64_t size;
+
+	if (!debug_dwarf_fits(dwarf->elf, limit, &size))
+		return "its DWARF takes more memory than there is to spare";
+	*left -= size;
+	if (!load_all(dwarf))
+		return "its DWARF is damaged, truncated, or compressed in a way that this libdw "
+		       "does not know";
+	if (!has_few_units(dwarf->elf))
+		return "its DWARF has more units than can be read";
+	if (!debug_split_disarm(dwarf))
+		return "its DWARF names other files in a way that is not understood";
+	return NULL;
+}
+
+/* A copy: section headers and names of files are going to be changed. */
+static Elf *
+open_copy(struct debug_dwarf *dwarf, const struct image *image, const char **why)
+{
+	Elf_Data bytes = { .d_buf = (void *)(uintptr_t)image_memory(image), .d_size = image->size };
+
+	debug_dwarf_move(dwarf, &bytes, 0);
+	return elf_open_memory(bytes.d_buf, bytes.d_size, why);
+}
+
+bool
+debug_dwarf_init(struct debug_dwarf *dwarf, int fd, const struct image *image, uint64_t *left,
+		 const char **why)
+{
+	const uint64_t before = *left;
+
+	*dwarf = (struct debug_dwarf){ 0 };
+	dwarf->elf = fd >= 0 ? elf_open_fd(fd, why) : open_copy(dwarf, image, why);
+	if (dwarf->elf != NULL)
+		*why = make_ready(dwarf, left);
+	if (dwarf->elf == NULL || *why != NULL) {
+		debug_dwarf_release(dwarf);
+		*left = before;
+		return false;
+	}
+	/* Without a descriptor libdw does not know where the file is, and looks for none beside. */
+	elf_cntl(dwarf->elf, ELF_C_FDDONE);
+	return true;
+}
+
+void
+debug_dwarf_release(struct debug_dwarf *dwarf)
+{
+	elf_end(dwarf->elf);
+	for (size_t i = 0; i < dwarf->buffer_count; i++)
+		free(dwarf->buffer[i]);
+	free(dwarf->buffer);
+	for (size_t i = 0; i < dwarf->skeleton_count; i++)
+		free(dwarf->skeleton[i].path);
+	free(dwarf->skeleton);
+	*dwarf = (struct debug_dwarf){ 0 };
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * debug_file_package.c - finds the package (.dwp) with a module's split units, and takes
+ * units out of it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dwarf/debug_file_package_internal.h"
+#include "dwarf/debug_file_internal.h"
+#include "dwarf/dwp_image_internal.h"
+#include "wallsample/elf/elf_open.h"
+
+/* Some 80 bytes for each unit. */
+#define INDEX_MAX_SIZE (UINT64_C(128) << 20)
+/* Unpacked sections are kept. Neither dwp nor llvm-dwp makes packed ones. */
+#define UNPACKED_MAX_SIZE (UINT64_C(1) << 30)
+
+struct debug_package {
+	char *path;
+	Elf *elf;
+	struct dwp_source source;
+	uint8_t *index;
+	size_t index_size;
+	uint64_t unpacked; /* bytes of all sections, once one had to be unpacked */
+};
+
+/* --- opening ------------------------------------------------------------------------- */
+
+static const char unreadable[] = "it cannot be read";
+
+/* May so many bytes be kept? */
+static bool
+take_memory(uint64_t *left, uint64_t size, uint64_t limit)
+{
+	if (size > limit || size > debug_dwarf_allowed(*left))
+		return false;
+	*left -= size;
+	return true;
+}
+
+static const char *
+take_section(struct debug_package *package, const char *name, uint64_t *left,
+	     struct dwp_section *section)
+{
+	GElf_Shdr header;
+	Elf_Scn *scn = debug_section(package->elf, name, &header);
+	const Elf_Data *data;
+
+	*section = (struct dwp_section){ 0 };
+	if (scn == NULL)
+		return NULL;
+	section->offset = header.sh_offset;
+	section->size = header.sh_size;
+	if (header.sh_offset > INT64_MAX || header.sh_size > INT64_MAX - header.sh_offset)
+		return "its section headers are damaged";
+	if ((header.sh_flags & SHF_COMPRESSED) == 0)
+		return NULL;
+	if (package->unpacked == 0 &&
+	    (!debug_dwarf_fits(package->elf, UNPACKED_MAX_SIZE, &package->unpacked) ||
+	     !take_memory(left, package->unpacked, UNPACKED_MAX_SIZE)))
+		return "its DWARF takes more memory than there is to spare";
+	if (elf_compress(scn, 0, 0) < 0 || (data = elf_getdata(scn, NULL)) == NULL ||
+	    data->d_buf == NULL)
+		return "its DWARF is damaged, or compressed in a way that this libelf does not "
+		       "know";
+	section->bytes = data->d_buf;
+	section->size = data->d_size;
+	return NULL;
+}
+
+static const char *
+read_index(struct debug_package *package, uint64_t *left)
+{
+	struct dwp_section section;
+	const char *why = take_section(package, ".debug_cu_index", left, &section);
+
+	if (why != NULL)
+		return why;
+	if (section.size == 0)
+		return "it has no index of units";
+	if (!take_memory(left, section.size, INDEX_MAX_SIZE))
+		return "its index is larger than can be read";
+	package->index_size = (size_t)section.size;
+	package->index = xmalloc(package->index_size);
+	if (!dwp_section_read(&package->source, &section, 0, package->index, package->index_size))
+		return "it is truncated";
+	return dwp_index_check(package->index, package->index_size);
+}
+
+static const char *
+read_package(struct debug_package *package, uint64_t *left)
+{
+	static const char *const name[] = {
+#define X(name, section) section,
+		DWP_PARTS(X)
+#undef X
+	};
+	struct dwp_source *source = &package->source;
+	const char *why = unreadable;
+	GElf_Ehdr header;
+
+	package->elf = elf_open_fd(source->fd, &why);
+	if (package->elf == NULL || gelf_getehdr(package->elf, &header) == NULL)
+		return why != NULL ? why : "it has no sections";
+	source->machine = header.e_machine;
+	why = take_section(package, ".debug_str.dwo", left, &source->texts);
+	for (size_t i = 0; i < DWP_PART_COUNT && why == NULL; i++)
+		why = take_section(package, name[i], left, &source->part[i]);
+	return why != NULL ? why : read_index(package, left);
+}
+
+void
+debug_package_close(struct debug_package *package)
+{
+	if (package == NULL)
+		return;
+	elf_end(package->elf);
+	close(package->source.fd);
+	free(package->index);
+	free(package->path);
+	free(package);
+}
+
+/* --- finding ------------------------------------------------------------------------- */
+
+/* Opens the package `below` the place, if there is one, and says when it cannot be used. */
+static struct debug_package *
+try_package(struct debug_files *files, const struct debug_place *place, const char *below,
+	    const char *module)
+{
+	struct debug_package *package;
+	struct strbuf path;
+	const char *why;
+	const uint64_t before = files->dwarf_left;
+	const int fd = debug_place_open(place, below);
+
+	if (fd < 0)
+		return NULL;
+	strbuf_init(&path);
+	strbuf_add_text(&path, place->path);
+	strbuf_add_text(&path, "/");
+	strbuf_add_text(&path, below + strspn(below, "/"));
+	package = xcalloc(1, sizeof(*package));
+	package->path = path.data;
+	package->source.fd = fd;
+	why = read_package(package, &files->dwarf_left);
+	if (why == NULL)
+		return package;
+	files->dwarf_left = before;
+	debug_files_warn(files, package->path, module, why);
+	debug_package_close(package);
+	return NULL;
+}
+
+/* Below the places, by a path that begins with their prefix, or by a name alone. */
+static struct debug_package *
+find_by_path(struct debug_files *files, const struct module *module, const char *path)
+{
+	struct debug_package *package = NULL;
+	const char *base = strrchr(path, '/') + 1;
+
+	for (size_t i = 0; i < files->place_count && package == NULL; i++) {
+		const struct debug_place *place = &files->place[i];
+		struct strbuf below;
+
+		strbuf_init(&below);
+		strbuf_add_text(&below, place->prefix);
+		strbuf_add_text(&below, path + strspn(path, "/"));
+		package = try_package(files, place, below.data, module->name);
+		if (package == NULL && place->trusted)
+			package = try_package(files, place, base, module->name);
+		strbuf_release(&below);
+	}
+	for (size_t i = 0; i < files->root_count && package == NULL; i++)
+		package = try_package(files, &files->root[i], path, module->name);
+	return package;
+}
+
+/* PATH.dwp in the place that the debug file PATH was found in, without ".debug" too. */
+static struct debug_package *
+find_beside(struct debug_files *files, const struct module *module,
+	    const struct debug_place *place, const char *path)
+{
+	const size_t length = strlen(place->path), end = strlen(path);
+	struct debug_package *package;
+	struct strbuf below;
+
+	if (strncmp(path, place->path, length) != 0 || path[length] != '/')
+		return NULL;
+	strbuf_init(&below);
+	strbuf_add_text(&below, path + length + 1);
+	strbuf_add_text(&below, ".dwp");
+	package = try_package(files, place, below.data, module->name);
+	if (package == NULL && end > length + 7 && strcmp(path + end - 6, ".debug") == 0) {
+		strbuf_clear(&below);
+		strbuf_add(&below, path + length + 1, end - 6 - (length + 1));
+		strbuf_add_text(&below, ".dwp");
+		package = try_package(files, place, below.data, module->name);
+	}
+	strbuf_release(&below);
+	return package;
+}
+
+struct debug_package *
+debug_package_find(struct debug_files *files, const struct module *module, const char *separate)
+{
+	struct debug_package *package = NULL;
+	struct strbuf path;
+
+	if (module->kind == MODULE_JIT)
+		return NULL;
+	for (size_t i = 0; separate != NULL && i < files->place_count && package == NULL; i++)
+		package = find_beside(files, module, &files->place[i], separate);
+	for (size_t i = 0; separate != NULL && i < files->root_count && package == NULL; i++)
+		package = find_beside(files, module, &files->root[i], separate);
+	if (package != NULL || module->path[0] != '/')
+		return package;
+	strbuf_init(&path);
+	strbuf_add_text(&path, module->path);
+	strbuf_add_text(&path, ".dwp");
+	package = find_by_path(files, module, path.data);
+	strbuf_release(&path);
+	return package;
+}
+
+/* --- units --------------------------------------------------------------------------- */
+
+const char *
+debug_package_path(const struct debug_package *package)
+{
+	return package->path;
+}
+
+int
+debug_package_unit(const struct debug_package *package, uint64_t id, const char **why)
+{
+	struct dwp_row row;
+
+	*why = NULL;
+	if (!dwp_index_find(package->index, package->index_size, id, &row))
+		return -1;
+	return dwp_image_make(&package->source, &row, why);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * debuginfod.c - asks debuginfod servers through libdebuginfod, with a time limit.
+ *
+ * The library is loaded when it is wanted: it brings twenty others along, which would be in
+ * every run.
+ */
+#include "dwarf/debuginfod_internal.h"
+
+#include <dlfcn.h>
+#include <elfutils/debuginfod.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file that comes sooner needs no line about it; then one line each so long. */
+#define FIRST_WORD_NS (2 * NS_PER_SEC)
+#define NEXT_WORD_NS (5 * NS_PER_SEC)
+
+#define LIBRARY "libdebuginfod.so.1"
+
+/* X(name): what is used of the library */
+#define FUNCTIONS(X)                                                           \
+	X(begin)                                                               \
+	X(end)                                                                 \
+	X(find_debuginfo)                                                      \
+	X(get_user_data)                                                       \
+	X(set_progressfn)                                                      \
+	X(set_user_data)
+
+struct library {
+	void *handle;
+#define X(name) __typeof__(debuginfod_##name) *name;
+	FUNCTIONS(X)
+#undef X
+};
+
+struct debug_server {
+	struct library library;
+	debuginfod_client *client;
+	const struct log *log;
+	const char *name;     /* of the module whose file is being asked for */
+	uint64_t limit_ns;    /* for one file */
+	uint64_t deadline_ns;
+	uint64_t say_ns;      /* when the next line about it is due */
+	bool late;            /* it was given up */
+	bool silent;          /* no server is to be asked any more */
+};
+
+static void
+library_unload(struct library *library)
+{
+	if (library->handle != NULL)
+		dlclose(library->handle);
+	library->handle = NULL;
+}
+
+static bool
+library_load(struct library *library)
+{
+	bool whole = true;
+
+	/* Kept for good: the libraries below it are not made to be unloaded. */
+	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (library->handle == NULL)
+		return false;
+	/* POSIX lets a pointer of dlsym be one of a function; C says so only of its bytes. */
+#define X(name)                                                                \
+	*(void **)(void *)&library->name =                                     \
+		dlsym(library->handle, "debuginfod_" #name);                   \
+	whole &= library->name != NULL;
+	FUNCTIONS(X)
+#undef X
+	return whole;
+}
+
+/* The client is all that a callback is given, and nothing global knows the library. */
+static struct debug_server *
+user_of(debuginfod_client *client)
+{
+	struct library library;
+	struct debug_server *server = NULL;
+
+	if (library_load(&library))
+		server = library.get_user_data(client);
+	library_unload(&library);
+	return server;
+}
+
+/* Called by the client several times a second; other than 0 makes it give up. */
+static int
+on_progress(debuginfod_client *client, long done, long all)
+{
+	struct debug_server *server = user_of(client);
+	const uint64_t now = clock_now_ns();
+
+	if (server == NULL)
+		return 1;
+	if (now >= server->deadline_ns) {
+		server->late = true;
+		return 1;
+	}
+	if (now < server->say_ns)
+		return 0;
+	server->say_ns = now + NEXT_WORD_NS;
+	/* Before the first byte the numbers count servers, not bytes. */
+	if (all > 64 * 1024)
+		log_say(server->log, LOG_NORMAL,
+			"debuginfod: %ld of %ld KiB of the debug file of %s", done / 1024,
+			all / 1024, server->name);
+	else
+		log_say(server->log, LOG_NORMAL, "debuginfod: asking for the debug file of %s",
+			server->name);
+	return 0;
+}
+
+static bool
+has_address(void)
+{
+	const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
+
+	return urls != NULL && urls[strspn(urls, " ")] != '\0';
+}
+
+struct debug_server *
+debug_server_create(const struct log *log, uint64_t limit_ns)
+{
+	struct debug_server *server;
+
+	if (!has_address()) {
+		log_say(log, LOG_NORMAL,
+			"no debuginfod server is asked for debug files: set $DEBUGINFOD_URLS to "
+			"their addresses (sudo removes it unless told -E)");
+		return NULL;
+	}
+	server = xcalloc(1, sizeof(*server));
+	if (library_load(&server->library))
+		server->client = server->library.begin();
+	if (server->client == NULL) {
+		log_say(log, LOG_NORMAL, LIBRARY " cannot be used here");
+		library_unload(&server->library);
+		free(server);
+		return NULL;
+	}
+	server->log = log;
+	server->limit_ns = limit_ns;
+	server->library.set_user_data(server->client, server);
+	server->library.set_progressfn(server->client, on_progress);
+	return server;
+}
+
+void
+debug_server_free(struct debug_server *server)
+{
+	if (server == NULL)
+		return;
+	server->library.end(server->client);
+	library_unload(&server->library);
+	free(server);
+}
+
+enum debuginfod_state
+debug_server_state(const struct debug_server *server)
+{
+	if (server == NULL)
+		return has_address() ? DEBUGINFOD_UNUSABLE : DEBUGINFOD_NO_ADDRESS;
+	return server->silent ? DEBUGINFOD_GIVEN_UP : DEBUGINFOD_IN_USE;
+}
+
+int
+debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t id_size,
+		   const char *name, char **path)
+{
+	const uint64_t now = clock_now_ns();
+	int fd;
+
+	*path = NULL;
+	if (server == NULL || server->silent)
+		return -1;
+	server->name = name;
+	server->late = false;
+	server->deadline_ns = now + server->limit_ns;
+	server->say_ns = now + FIRST_WORD_NS;
+	fd = server->library.find_debuginfo(server->client, id, (int)id_size, path);
+	if (fd >= 0) {
+		log_say(server->log, LOG_VERBOSE, "debuginfod: %s is the debug file of %s",
+			*path != NULL ? *path : "a file", name);
+		return fd;
+	}
+	free(*path);
+	*path = NULL;
+	if (fd == -ENOENT && !server->late) /* an answer: they do not have it */
+		return -1;
+	/* Each of fifty libraries would wait as long again. */
+	server->silent = true;
+	if (server->late)
+		log_say(server->log, LOG_NORMAL,
+			"debuginfod: the debug file of %s was not there within %d s; no server "
+			"is asked any more", name, (int)(server->limit_ns / NS_PER_SEC));
+	else
+		log_say(server->log, LOG_NORMAL,
+			"debuginfod: asking for the debug file of %s: %s; no server is asked any "
+			"more", name, strerror(-fd));
+	return -1;
+}
