@@ -42,7 +42,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/sampler_control.h include/wallsample/task.h \
 	include/wallsample/tracer/snapshot.h include/wallsample/thread/state.h \
 	include/wallsample/task_groups.h include/wallsample/task_table.h \
-	include/wallsample/symbol.h include/wallsample/symbol_lookup.h \
+	include/wallsample/symbol/symbol.h include/wallsample/symbol/symbol_lookup.h \
 	include/wallsample/elf/symbol_search.h include/wallsample/base/table.h \
 	include/wallsample/tracer/tracer.h include/wallsample/tracer/tracer_count.h \
 	include/wallsample/tree.h include/wallsample/unwind/unwind.h \

@@ -17,7 +17,7 @@
 #include "wallsample/profile.h"
 #include "wallsample/progress.h"
 #include "wallsample/sampler.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 /* Looks are this part of their mean distance around it, evenly: nothing periodic is in step. */
 #define CAUSAL_SPREAD 0.3

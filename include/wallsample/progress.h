@@ -32,7 +32,7 @@
 #include "wallsample/base/error.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/process/process.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 /* Hardware has so many breakpoints. */
 #define PROGRESS_COUNTED_MOST 4

@@ -21,7 +21,7 @@
 #include "wallsample/process/process.h"
 #include "wallsample/profile.h"
 #include "wallsample/sampler.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 /* "wsdb", in the file's header; and what its tables are. */
 #define RECORDING_APPLICATION_ID 0x77736462

@@ -13,7 +13,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/profile.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 /* X(NAME, text): which frames of a stack are shown in which an interpreted program runs */
 #define VIEW_NATIVES(X)                                                        \

@@ -5,7 +5,7 @@
 
 #include "wallsample/causal.h"
 #include "wallsample/profile.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 /* All borrowed but the memos, which begin as zeros. */
 struct match {

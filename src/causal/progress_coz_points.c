@@ -10,7 +10,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/memory.h"
-#include "wallsample/symbol_lookup.h"
+#include "wallsample/symbol/symbol_lookup.h"
 
 void
 progress_coz_init(struct progress_coz *coz, const struct progress_images *images,

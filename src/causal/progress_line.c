@@ -12,7 +12,7 @@
 
 #include "progress_place.h"
 #include "wallsample/base/base.h"
-#include "wallsample/symbol_lookup.h"
+#include "wallsample/symbol/symbol_lookup.h"
 
 #define TOLD_MOST 4
 

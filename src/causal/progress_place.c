@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/symbol_lookup.h"
+#include "wallsample/symbol/symbol_lookup.h"
 
 /* More that have one name are as ambiguous as these. */
 #define FOUND_MOST 16

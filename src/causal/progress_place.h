@@ -8,7 +8,7 @@
 #include "progress_words.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/process/process.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 /* An image in the target: its code, and its data. */
 struct progress_image {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 struct debug_server;
 

@@ -10,7 +10,7 @@
 #include "wallsample/dwarf/dwarf_walk.h"
 #include "wallsample/elf/symbol_names.h"
 #include "wallsample/base/base.h"
-#include "wallsample/symbol_lookup.h"
+#include "wallsample/symbol/symbol_lookup.h"
 
 /* It is a remark for people: programs of hundreds of megabytes are not read to their end. */
 #define TIME_NS (3 * NS_PER_SEC)

@@ -8,7 +8,7 @@
 #include "wallsample/dwarf/dwarf_each.h"
 #include "wallsample/dwarf/dwarf_paths.h"
 #include "wallsample/base/base.h"
-#include "wallsample/symbol_lookup.h"
+#include "wallsample/symbol/symbol_lookup.h"
 
 #define TIME_NS (10 * NS_PER_SEC)
 

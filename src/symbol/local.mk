@@ -42,16 +42,16 @@ libwallsample_a_SOURCES += \
 	src/dwarf/dwp_image_internal.h \
 	src/dwarf/dwp_index.c \
 	src/dwarf/dwp_index_internal.h \
-	src/symbol/go_names.c src/symbol/go_names.h \
+	src/symbol/pclntab_names.c src/symbol/pclntab_names_internal.h \
 	src/symbol/inlined_lookup.c \
 	src/symbol/line_lookup.c \
 	src/elf/own_stack.c \
 	src/elf/own_stack_internal.h \
-	src/symbol/plt_arch.h \
+	src/symbol/plt_arch_internal.h \
 	src/symbol/plt_arch_aarch64.c \
 	src/symbol/plt_arch_x86_64.c \
 	src/symbol/plt_names.c \
-	src/symbol/plt_names.h \
+	src/symbol/plt_names_internal.h \
 	src/symbol/symbol.c \
 	src/symbol/symbol_lookup.c \
 	src/elf/symbol_names.c \
@@ -59,9 +59,9 @@ libwallsample_a_SOURCES += \
 	src/symbol/symbol_place.c \
 	src/symbol/symbol_similar.c \
 	src/symbol/symbol_table.c \
-	src/symbol/symbol_table.h \
+	src/symbol/symbol_table_internal.h \
 	src/symbol/symbol_walk.c \
-	src/symbol/symbol_walk.h
+	src/symbol/symbol_walk_internal.h
 if HAVE_DEBUGINFOD
 libwallsample_a_SOURCES += src/dwarf/debuginfod.c
 else

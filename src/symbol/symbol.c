@@ -2,7 +2,7 @@
 /*
  * symbol.c - names addresses, module by module, each read when first asked about.
  */
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 
 #include "wallsample/dwarf/debug_file.h"
 #include "wallsample/dwarf/dwarf_lines.h"
-#include "go_names.h"
-#include "plt_names.h"
+#include "symbol/pclntab_names_internal.h"
+#include "symbol/plt_names_internal.h"
 #include "wallsample/elf/symbol_names.h"
-#include "symbol_table.h"
+#include "symbol/symbol_table_internal.h"
 #include "wallsample/elf/code_ranges.h"
 #include "wallsample/base/table.h"
 

@@ -2,14 +2,14 @@
 /*
  * symbol_lookup.c - compares the names of symbols with one that is looked for.
  */
-#include "wallsample/symbol_lookup.h"
+#include "wallsample/symbol/symbol_lookup.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "wallsample/elf/symbol_names.h"
-#include "symbol_walk.h"
+#include "symbol/symbol_walk_internal.h"
 
 enum match {
 	MATCH_NONE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* symbol_place.c - the order of addresses, and the sources of names in words. */
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 const char *
 symbol_source_text(enum symbol_source source)

@@ -11,7 +11,7 @@
 #include "unwind/rule_internal.h"
 #include "fuzz.h"
 #include "wallsample/base/base.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 /* Addresses that are asked for in each range of code, and ranges. */
 #define ADDRESSES 16

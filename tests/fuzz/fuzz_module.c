@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "wallsample/base/base.h"
 #include "wallsample/elf/code_ranges.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 /* Addresses that are asked for, spread over the segments. */
 #define ADDRESSES 96

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/symbol/go_names.h"
-#include "wallsample/symbol.h"
+#include "symbol/pclntab_names_internal.h"
+#include "wallsample/symbol/symbol.h"
 
 /* Addresses that are asked for: instructions of all lengths are met. */
 #define STEP 13

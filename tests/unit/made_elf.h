@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 /* Module 0 of the symbols that are open, the only one. */
 extern struct module *test_module;

@@ -22,7 +22,7 @@
 #include "made_core.h"
 #include "wallsample/core_sample.h"
 #include "wallsample/core_thread.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 #define PAGE UINT64_C(4096)
 

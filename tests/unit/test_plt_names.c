@@ -16,8 +16,8 @@
 #include <cmocka.h>
 #include <elf.h>
 
-#include "../../src/symbol/plt_arch.h"
-#include "../../src/symbol/plt_names.h"
+#include "symbol/plt_arch_internal.h"
+#include "symbol/plt_names_internal.h"
 #include "wallsample/base/base.h"
 
 #define STUBS_MOST 512

@@ -28,7 +28,7 @@
 #include <libelf.h>
 
 #include "wallsample/process/module.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 struct debug_files;
 

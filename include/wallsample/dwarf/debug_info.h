@@ -12,7 +12,7 @@
 #include <elfutils/libdw.h>
 
 #include "wallsample/process/module.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 struct debug_info;
 

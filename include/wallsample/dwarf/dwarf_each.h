@@ -9,7 +9,7 @@
 #include <elfutils/libdw.h>
 
 #include "wallsample/dwarf/dwarf_time.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 /*
  * Calls `each` with the top entry of every compilation unit, whose split unit has been looked for;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_table.h - the functions of one module by address, or its variables, from the symbol
+ * symbol_table_internal.h - the functions of one module by address, or its variables, from the symbol
  * tables of its ELF files.
  *
  * Symbols overlap, nest, share addresses and lack sizes. Reading settles that
@@ -13,14 +13,14 @@
  * assembler file) names what no sized one does, up to the next symbol or the
  * end of its section.
  */
-#ifndef WALLSAMPLE_SYMBOL_TABLE_H
-#define WALLSAMPLE_SYMBOL_TABLE_H
+#ifndef WALLSAMPLE_SYMBOL_SYMBOL_TABLE_INTERNAL_H
+#define WALLSAMPLE_SYMBOL_SYMBOL_TABLE_INTERNAL_H
 
 #include <libelf.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 struct symbol_range {
 	uint64_t start, end; /* [start, end), vaddr */

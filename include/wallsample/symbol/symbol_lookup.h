@@ -6,15 +6,15 @@
  * Nothing is kept: each question reads the module's files, which takes milliseconds, for the
  * largest programs a second. Names are as people write them, or as they stand in the file.
  */
-#ifndef WALLSAMPLE_SYMBOL_LOOKUP_H
-#define WALLSAMPLE_SYMBOL_LOOKUP_H
+#ifndef WALLSAMPLE_SYMBOL_SYMBOL_LOOKUP_H
+#define WALLSAMPLE_SYMBOL_SYMBOL_LOOKUP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "wallsample/process/module.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 enum symbol_named_kind {
 	SYMBOL_NAMED_DATA,

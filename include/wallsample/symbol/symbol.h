@@ -7,8 +7,8 @@
  * innermost first, and last the function whose code it is. Each name remembers where it
  * came from; the best source that knows the address speaks.
  */
-#ifndef WALLSAMPLE_SYMBOL_H
-#define WALLSAMPLE_SYMBOL_H
+#ifndef WALLSAMPLE_SYMBOL_SYMBOL_H
+#define WALLSAMPLE_SYMBOL_SYMBOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

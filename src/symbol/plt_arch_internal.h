@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plt_arch.h - what the code of a PLT stub says about where it jumps, one record for
+ * plt_arch_internal.h - what the code of a PLT stub says about where it jumps, one record for
  * each architecture.
  *
  * All of them are built everywhere: a recording may be named on another machine than the one it
  * was made on.
  */
-#ifndef WALLSAMPLE_PLT_ARCH_H
-#define WALLSAMPLE_PLT_ARCH_H
+#ifndef WALLSAMPLE_SYMBOL_PLT_ARCH_INTERNAL_H
+#define WALLSAMPLE_SYMBOL_PLT_ARCH_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* go_names.c - names by Go's own table. */
-#include "go_names.h"
+/* pclntab_names.c - names by Go's own table. */
+#include "symbol/pclntab_names_internal.h"
 
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
 #include "wallsample/elf/pclntab.h"
-#include "wallsample/symbol.h"
+#include "wallsample/symbol/symbol.h"
 
 struct go_names {
 	struct go_table *table;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * go_names.h - from an address to function, file, line and what was inlined there, by Go's own
+ * pclntab_names_internal.h - from an address to function, file, line and what was inlined there, by Go's own
  * table (go_table.h).
  *
  * It comes before DWARF, which says the same where it is there, so that stripped and other
  * programs have the same names; and DWARF need not be read.
  */
-#ifndef WALLSAMPLE_SYMBOL_GO_NAMES_H
-#define WALLSAMPLE_SYMBOL_GO_NAMES_H
+#ifndef WALLSAMPLE_SYMBOL_PCLNTAB_NAMES_INTERNAL_H
+#define WALLSAMPLE_SYMBOL_PCLNTAB_NAMES_INTERNAL_H
 
 #include "wallsample/dwarf/dwarf_lines.h"
 #include "wallsample/elf/image.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plt_names.h - names of the stubs through which a module calls others: "puts@plt".
+ * plt_names_internal.h - names of the stubs through which a module calls others: "puts@plt".
  *
  * The relocations of .rela.plt (and of .rela.dyn for .plt.got) say which slot of the GOT is
  * whose; a stub is matched by the slot that its jump reads, decoded by the file of the
  * architecture, so that .plt, .plt.sec (IBT), .plt.got and lazy or immediate binding all work.
  */
-#ifndef WALLSAMPLE_PLT_NAMES_H
-#define WALLSAMPLE_PLT_NAMES_H
+#ifndef WALLSAMPLE_SYMBOL_PLT_NAMES_INTERNAL_H
+#define WALLSAMPLE_SYMBOL_PLT_NAMES_INTERNAL_H
 
 #include <libelf.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_walk.h - all symbols of a module that are defined in it, one after the other.
+ * symbol_walk_internal.h - all symbols of a module that are defined in it, one after the other.
  */
-#ifndef WALLSAMPLE_SYMBOL_WALK_H
-#define WALLSAMPLE_SYMBOL_WALK_H
+#ifndef WALLSAMPLE_SYMBOL_SYMBOL_WALK_INTERNAL_H
+#define WALLSAMPLE_SYMBOL_SYMBOL_WALK_INTERNAL_H
 
-#include "wallsample/symbol_lookup.h"
+#include "wallsample/symbol/symbol_lookup.h"
 
 struct symbol_walked {
 	const char *raw;  /* as in the file, with its version */
