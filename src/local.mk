@@ -34,12 +34,12 @@ libwallsample_a_SOURCES += \
 	include/wallsample/process/module.h include/wallsample/options.h \
 	include/wallsample/process/process.h include/wallsample/profile.h \
 	include/wallsample/profile_wait.h \
-	include/wallsample/gil.h include/wallsample/elf/pclntab.h include/wallsample/gil_table.h include/wallsample/guard.h \
-	include/wallsample/plumbing.h \
+	include/wallsample/runtime/gil.h include/wallsample/elf/pclntab.h include/wallsample/gil_table.h include/wallsample/guard.h \
+	include/wallsample/runtime/plumbing.h \
 	include/wallsample/tracer/resident.h \
-	include/wallsample/result.h include/wallsample/runtime.h \
-	include/wallsample/runtime_tasks.h include/wallsample/sampler.h \
-	include/wallsample/sampler_control.h include/wallsample/task.h \
+	include/wallsample/result.h include/wallsample/runtime/runtime.h \
+	include/wallsample/runtime/runtime_tasks.h include/wallsample/sampler.h \
+	include/wallsample/sampler_control.h include/wallsample/runtime/task.h \
 	include/wallsample/tracer/snapshot.h include/wallsample/thread/state.h \
 	include/wallsample/task_groups.h include/wallsample/task_table.h \
 	include/wallsample/symbol/symbol.h include/wallsample/symbol/symbol_lookup.h \

@@ -8,8 +8,8 @@
 
 #include "wallsample/core.h"
 #include "wallsample/profile.h"
-#include "wallsample/runtime.h"
-#include "wallsample/runtime_tasks.h"
+#include "wallsample/runtime/runtime.h"
+#include "wallsample/runtime/runtime_tasks.h"
 #include "wallsample/sampler.h"
 
 /* As in struct sampler_config. */

@@ -17,7 +17,7 @@
 #include "wallsample/diff.h"
 #include "wallsample/process/process.h"
 #include "wallsample/recording_read.h"
-#include "wallsample/runtime_tasks.h"
+#include "wallsample/runtime/runtime_tasks.h"
 #include "wallsample/sampler.h"
 #include "wallsample/view.h"
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/gil.h"
+#include "wallsample/runtime/gil.h"
 #include "wallsample/view.h"
 
 struct gil_row {

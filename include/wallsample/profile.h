@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/gil.h"
+#include "wallsample/runtime/gil.h"
 #include "wallsample/profile_wait.h"
 #include "wallsample/thread/state.h"
 

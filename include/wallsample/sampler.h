@@ -43,8 +43,8 @@
 #include "wallsample/process/maps.h"
 #include "wallsample/process/process.h"
 #include "wallsample/profile.h"
-#include "wallsample/runtime.h"
-#include "wallsample/runtime_tasks.h"
+#include "wallsample/runtime/runtime.h"
+#include "wallsample/runtime/runtime_tasks.h"
 #include "wallsample/sampler_control.h"
 #include "wallsample/unwind/unwind.h"
 

@@ -6,7 +6,7 @@
 #ifndef WALLSAMPLE_TASK_GROUPS_H
 #define WALLSAMPLE_TASK_GROUPS_H
 
-#include "wallsample/runtime_tasks.h"
+#include "wallsample/runtime/runtime_tasks.h"
 
 struct task_group {
 	const struct runtime_task *like; /* one of them: thread, state and stack are all's */

@@ -8,7 +8,7 @@
 
 #include "view_parts.h"
 #include "wallsample/process/module.h"
-#include "wallsample/plumbing.h"
+#include "wallsample/runtime/plumbing.h"
 
 uint32_t
 view_add_path(struct view *view, struct table *paths, const struct path *fresh)

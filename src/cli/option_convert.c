@@ -8,8 +8,8 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/causal.h"
-#include "wallsample/gil.h"
-#include "wallsample/runtime.h"
+#include "wallsample/runtime/gil.h"
+#include "wallsample/runtime/runtime.h"
 #include "wallsample/thread/state.h"
 
 /* What a converter is given, and where its error goes. */

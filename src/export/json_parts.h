@@ -5,7 +5,7 @@
 
 #include "json_stream.h"
 #include "wallsample/process/process.h"
-#include "wallsample/runtime_tasks.h"
+#include "wallsample/runtime/runtime_tasks.h"
 #include "wallsample/sampler.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/view.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gil.c - words for what a thread has to do with an interpreter's lock. */
-#include "wallsample/gil.h"
+#include "wallsample/runtime/gil.h"
 
 #include <string.h>
 

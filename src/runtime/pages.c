@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pages.c - pages of the target's memory, kept for one walk. */
-#include "pages.h"
+#include "runtime/pages_internal.h"
 
 #include <string.h>
 

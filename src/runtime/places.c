@@ -2,7 +2,7 @@
 /* places.c - functions at lines, told apart by their texts. */
 #include <stdlib.h>
 
-#include "runtime_kind.h"
+#include "runtime/runtime_kind_internal.h"
 
 void
 runtime_places_init(struct runtime_places *places)

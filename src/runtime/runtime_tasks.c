@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* runtime_tasks.c - the tasks of a process, gathered. */
-#include "wallsample/runtime_tasks.h"
+#include "wallsample/runtime/runtime_tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime_kind.h"
+#include "runtime/runtime_kind_internal.h"
 
 /* Places of all different stacks, and tasks that others are awaited by, one with the other. */
 #define STACKS_MOST 1000000

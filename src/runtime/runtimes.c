@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime_kind.h"
+#include "runtime/runtime_kind_internal.h"
 #include "wallsample/tracer/resident.h"
 #include "wallsample/base/table.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* task.c - what is the same for the tasks of all runtimes; pieces of memory, many at a time. */
-#include "wallsample/task.h"
+#include "wallsample/runtime/task.h"
 
 #include <string.h>
 
-#include "runtime_kind.h"
+#include "runtime/runtime_kind_internal.h"
 
 const char *
 task_state_text(enum task_state state)

@@ -4,7 +4,7 @@
 #define WALLSAMPLE_SAMPLER_PENDING_H
 
 #include "charge.h"
-#include "wallsample/runtime.h"
+#include "wallsample/runtime/runtime.h"
 #include "wallsample/tracer/tracer.h"
 
 struct tracked;

@@ -9,7 +9,7 @@
 #include "wallsample/jit/jit.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/profile.h"
-#include "wallsample/runtime.h"
+#include "wallsample/runtime/runtime.h"
 #include "wallsample/base/table.h"
 
 struct stack_state {

@@ -14,11 +14,11 @@
 
 #include "wallsample/unwind/chain.h"
 #include "wallsample/tracer/memory.h"
-#include "wallsample/runtime.h"
+#include "wallsample/runtime/runtime.h"
 #include "wallsample/sampler.h"
 #include "wallsample/tracer/snapshot.h"
 #include "wallsample/base/table.h"
-#include "wallsample/task.h"
+#include "wallsample/runtime/task.h"
 
 struct sampler;
 struct tracked;

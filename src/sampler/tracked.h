@@ -6,7 +6,7 @@
 #include "hold.h"
 #include "pending.h"
 #include "thread_wait.h"
-#include "wallsample/gil.h"
+#include "wallsample/runtime/gil.h"
 #include "wallsample/tracer/snapshot.h"
 #include "wallsample/thread/state.h"
 

@@ -21,8 +21,8 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/process/process.h"
-#include "wallsample/runtime.h"
-#include "wallsample/task.h"
+#include "wallsample/runtime/runtime.h"
+#include "wallsample/runtime/task.h"
 
 #define TICKS_MOST 64
 #define STOPS 50

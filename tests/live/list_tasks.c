@@ -12,8 +12,8 @@
 #include "wallsample/process/maps.h"
 #include "wallsample/tracer/memory.h"
 #include "wallsample/tracer/resident.h"
-#include "wallsample/runtime.h"
-#include "wallsample/task.h"
+#include "wallsample/runtime/runtime.h"
+#include "wallsample/runtime/task.h"
 
 struct target {
 	struct process *process;

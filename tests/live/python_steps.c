@@ -19,7 +19,7 @@
 
 #include "wallsample/tracer/regs_arch.h"
 #include "wallsample/base/base.h"
-#include "wallsample/runtime.h"
+#include "wallsample/runtime/runtime.h"
 #include "wallsample/base/table.h"
 #include "wallsample/unwind/unwind.h"
 

@@ -3,7 +3,7 @@
 #ifndef LIVE_SIM_RUNTIME_H
 #define LIVE_SIM_RUNTIME_H
 
-#include "../../src/runtime/runtime_kind.h"
+#include "runtime/runtime_kind_internal.h"
 
 #define SIM_NOUN "sim task"
 #define SIM_OWN "[sim runtime]"

@@ -6,9 +6,9 @@
 #ifndef WALLSAMPLE_JULIA_SCENE_H
 #define WALLSAMPLE_JULIA_SCENE_H
 
-#include "../../src/runtime/julia_find.h"
-#include "../../src/runtime/julia_layout.h"
-#include "../../src/runtime/julia_tasks.h"
+#include "runtime/julia/julia_find_internal.h"
+#include "runtime/julia/julia_layout_internal.h"
+#include "runtime/julia/julia_tasks_internal.h"
 
 /* All of memory; outside of it nothing can be read. */
 #define SCENE_BASE UINT64_C(0x20000000)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/runtime/python_pthread.h"
-#include "../../src/runtime/python_sources.h"
+#include "runtime/pthread_tid_internal.h"
+#include "runtime/python/python_sources_internal.h"
 #include "wallsample/base/base.h"
 
 #define STACK_SIZE ((size_t)65536)

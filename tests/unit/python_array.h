@@ -6,7 +6,7 @@
 #ifndef TEST_PYTHON_ARRAY_H
 #define TEST_PYTHON_ARRAY_H
 
-#include "../../src/runtime/python.h"
+#include "runtime/python/python_internal.h"
 
 #define SCENE_BASE UINT64_C(0x7f0000001000) /* address of the first byte */
 #define SCENE_BYTES ((size_t)1 << 18)

@@ -6,7 +6,7 @@
 #ifndef TEST_PYTHON_STRUCTURES_H
 #define TEST_PYTHON_STRUCTURES_H
 
-#include "../../src/runtime/python_sources.h"
+#include "runtime/python/python_sources_internal.h"
 
 /* As in 3.11, with references traced; `version` is that. */
 void python_structures_old(struct python_layout *expected);

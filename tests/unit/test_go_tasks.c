@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/runtime/go.h"
+#include "runtime/go/go_internal.h"
 #include "wallsample/base/base.h"
 
 #define BASE UINT64_C(0xc000000000)

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/runtime/julia_module.h"
+#include "runtime/julia/julia_module_internal.h"
 #include "julia_scene.h"
 #include "made_elf.h"
 #include "wallsample/base/base.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/runtime/julia_queues.h"
+#include "runtime/julia/julia_queues_internal.h"
 #include "julia_scene.h"
 #include "wallsample/base/base.h"
 

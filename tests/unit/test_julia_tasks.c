@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/runtime/julia_context.h"
+#include "runtime/julia/julia_context_internal.h"
 #include "julia_scene.h"
 #include "wallsample/base/base.h"
 

@@ -11,7 +11,7 @@
 
 #include "../../src/cli/cli.h"
 #include "../../src/cli/status_line.h"
-#include "wallsample/gil.h"
+#include "wallsample/runtime/gil.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/view.h"
 

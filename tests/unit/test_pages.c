@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "../../src/runtime/pages.h"
+#include "runtime/pages_internal.h"
 #include "wallsample/base/base.h"
 
 #define PAGE ((uint64_t)MEMORY_PAGE)

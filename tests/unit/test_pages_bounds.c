@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/runtime/pages.h"
+#include "runtime/pages_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/resident.h"
 

@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/runtime/python_find.h"
-#include "../../src/runtime/python_sources.h"
+#include "runtime/python/python_find_internal.h"
+#include "runtime/python/python_sources_internal.h"
 #include "wallsample/base/base.h"
 
 #define EXIT_SKIPPED 77

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../src/runtime/python_sources.h"
+#include "runtime/python/python_sources_internal.h"
 #include "python_offsets.h"
 #include "python_structures.h"
 #include "wallsample/base/base.h"

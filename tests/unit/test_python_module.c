@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/runtime/python_eval.h"
-#include "../../src/runtime/python_module.h"
+#include "runtime/python/python_eval_internal.h"
+#include "runtime/python/python_module_internal.h"
 #include "wallsample/base/base.h"
 
 /* Constants are read in pieces of 64 KiB. */

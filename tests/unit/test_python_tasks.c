@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "../../src/export/text_tasks.h"
-#include "../../src/runtime/python.h"
-#include "../../src/runtime/python_sources.h"
+#include "runtime/python/python_internal.h"
+#include "runtime/python/python_sources_internal.h"
 #include "python_offsets.h"
 #include "python_scene.h"
 #include "wallsample/task_groups.h"

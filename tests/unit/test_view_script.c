@@ -13,7 +13,7 @@
 #include "script_scene.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
-#include "wallsample/plumbing.h"
+#include "wallsample/runtime/plumbing.h"
 #include "wallsample/tree.h"
 #include "wallsample/view.h"
 #include "wallsample/waiting.h"

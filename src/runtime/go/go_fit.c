@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* go_fit.c - is what memory holds what Go's runtime would have there? */
+#include <string.h>
+
+#include "runtime/go/go_sources_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/runtime/task.h"
+
+/* The first so many goroutines are looked at. */
+#define FIRST_MOST 8
+/* runtime.maxstackceiling is twice the greatest stack of a goroutine, 1 GB. */
+#define STACK_MOST (UINT64_C(4) << 30)
+#define STATUS_MOST 11
+#define STATUS_SCAN 0x1000
+/* Statuses of no goroutine: idle, dead, dead for an extra thread; two were never used. */
+#define STATUS_NONE (1U << 0 | 1U << 5 | 1U << 6 | 1U << 7 | 1U << 11)
+
+uint64_t
+go_word(const uint8_t *bytes, uint32_t offset)
+{
+	uint64_t value;
+
+	if (offset == GO_ABSENT)
+		return 0;
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+uint32_t
+go_word32(const uint8_t *bytes, uint32_t offset)
+{
+	uint32_t value;
+
+	if (offset == GO_ABSENT)
+		return 0;
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+static bool
+is_pointer(uint64_t value)
+{
+	return value % sizeof(uint64_t) == 0 && value >= MEMORY_PAGE && value < UINT64_C(1) << 56;
+}
+
+static bool
+read_piece(const struct runtime_tools *tools, uint64_t address, void *to, size_t size)
+{
+	return tools->memory.read(tools->memory.context, address, to, size);
+}
+
+bool
+go_fit_is_slice(const uint64_t word[3])
+{
+	return word[1] > 0 && word[1] <= word[2] && word[2] <= 2 * TASK_SLOTS_MOST &&
+	       is_pointer(word[0]);
+}
+
+bool
+go_fit_goroutine(const struct go_layout *layout, const uint8_t *bytes)
+{
+	const uint32_t status = go_word32(bytes, layout->g_status) & ~(uint32_t)STATUS_SCAN;
+	const uint64_t low = go_word(bytes, layout->g_low), high = go_word(bytes, layout->g_high);
+	const uint64_t sp = go_word(bytes, layout->g_sp), m = go_word(bytes, layout->g_m);
+
+	if (status > STATUS_MOST)
+		return false;
+	if ((STATUS_NONE >> status & 1) != 0)
+		return low <= high;
+	return low != 0 && low < high && high - low <= STACK_MOST && (m == 0 || is_pointer(m)) &&
+	       (sp == 0 || m != 0 || (low <= sp && sp <= high)) &&
+	       go_word(bytes, layout->g_id) != 0;
+}
+
+enum go_fit
+go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout, uint64_t address,
+	   bool first)
+{
+	uint64_t slice[3], pointer[FIRST_MOST];
+	uint8_t bytes[GO_G_MOST];
+	size_t count, good = 0;
+
+	if (!read_piece(tools, address, slice, sizeof(slice)))
+		return GO_FIT_NOTHING_YET;
+	if (slice[0] == 0 && slice[1] == 0)
+		return GO_FIT_NOTHING_YET;
+	count = slice[1] < FIRST_MOST ? (size_t)slice[1] : FIRST_MOST;
+	if (!go_fit_is_slice(slice) ||
+	    !read_piece(tools, slice[0], pointer, count * sizeof(*pointer)))
+		return GO_FIT_NOT;
+	for (size_t i = 0; i < count; i++) {
+		if (!is_pointer(pointer[i]) ||
+		    !read_piece(tools, pointer[i], bytes, layout->g_size) ||
+		    !go_fit_goroutine(layout, bytes) ||
+		    (first && i == 0 && go_word(bytes, layout->g_id) != 1))
+			return GO_FIT_NOT;
+		good += go_word(bytes, layout->g_id) != 0;
+	}
+	return good > 0 ? GO_FIT_WELL : GO_FIT_NOTHING_YET;
+}
+
+bool
+go_fit_thread(const struct runtime_tools *tools, const struct go_layout *layout,
+	      uint64_t address, const uint8_t *bytes)
+{
+	const uint64_t g0 = go_word(bytes, layout->m_g0), tid = go_word(bytes, layout->m_tid);
+	const uint64_t next = go_word(bytes, layout->m_next);
+	const uint64_t current = go_word(bytes, layout->m_current);
+	uint64_t owner;
+
+	return is_pointer(g0) && tid <= INT32_MAX && (next == 0 || is_pointer(next)) &&
+	       (current == 0 || is_pointer(current)) &&
+	       read_piece(tools, g0 + layout->g_m, &owner, sizeof(owner)) && owner == address;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * go_scan.c - where the variables of Go's runtime are in a program without symbols.
+ *
+ * The list of all goroutines is the slice whose first element is goroutine 1. The list of all
+ * threads is headed by a word that points to one of them, and so may be other words: the
+ * list from the right one is the longest. What goroutines wait for is an array of strings, of
+ * which the first ones have been the same for ever.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/go/go_sources_internal.h"
+#include "wallsample/base/base.h"
+
+#define PIECE ((size_t)64 << 10)
+/* Of one segment: programs have some hundred kilobytes, and may have tables of gigabytes. */
+#define SCAN_MOST (UINT64_C(256) << 20)
+#define BATCH 256
+
+void
+go_scan_init(struct go_scan *scan, const struct runtime_tools *tools,
+	     const struct go_layout *layout, const struct image *image, uint64_t bias)
+{
+	*scan = (struct go_scan){
+		.tools = tools, .layout = layout, .image = image, .bias = bias,
+	};
+}
+
+/* In the module itself is nothing that was allocated. */
+static bool
+is_outside(const struct go_scan *scan, uint64_t address)
+{
+	return address - scan->bias - scan->image->low >= scan->image->high - scan->image->low;
+}
+
+static void
+try_slice(struct go_scan *scan, uint64_t address, const uint64_t word[3])
+{
+	if (scan->all == 0 && go_fit_is_slice(word) && is_outside(scan, word[0]) &&
+	    go_fit_all(scan->tools, scan->layout, address, true) == GO_FIT_WELL)
+		scan->all = address;
+}
+
+/* --- reasons ------------------------------ */
+
+static const char *const first_reasons[] = { "", "GC assist marking", "IO wait" };
+#define REASON_MOST 32
+#define REASON_WORDS (2 * ARRAY_SIZE(first_reasons))
+
+static bool
+is_text(const struct memory *memory, uint64_t address, const char *text)
+{
+	char there[REASON_MOST];
+	const size_t length = strlen(text);
+
+	return length == 0 || (memory->read(memory->context, address, there, length) &&
+			       memcmp(there, text, length) == 0);
+}
+
+static void
+try_reasons(struct go_scan *scan, uint64_t address, const uint64_t word[REASON_WORDS])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(first_reasons); i++)
+		if (word[2 * i + 1] != strlen(first_reasons[i]) ||
+		    !is_text(&scan->tools->memory, word[2 * i], first_reasons[i]))
+			return;
+	if (scan->reasons == 0)
+		scan->reasons = address;
+}
+
+/* --- threads ------------------------------ */
+
+struct batch {
+	uint64_t at[BATCH]; /* of the words */
+	struct memory_piece piece[BATCH];
+	size_t count;
+	bool got[BATCH];
+	uint8_t bytes[BATCH * GO_M_MOST];
+};
+
+/* One that has not begun yet has no number. */
+static bool
+may_live(const struct go_scan *scan, uint64_t tid)
+{
+	const struct runtimes_config *config = scan->tools->config;
+
+	return tid == 0 ||
+	       (tid <= INT32_MAX && config->thread(config->context, (pid_t)tid) > 0);
+}
+
+static void
+try_batch(struct go_scan *scan, struct batch *batch)
+{
+	const struct go_layout *layout = scan->layout;
+	const uint8_t *bytes = batch->bytes;
+
+	runtime_read_pieces(scan->tools, batch->piece, batch->count, batch->bytes, batch->got);
+	for (size_t i = 0; i < batch->count; i++) {
+		if (batch->got[i] && scan->head_count < GO_HEADS_MOST &&
+		    may_live(scan, go_word(bytes, layout->m_tid)) &&
+		    go_fit_thread(scan->tools, layout, batch->piece[i].address, bytes))
+			scan->head[scan->head_count++] = batch->at[i];
+		bytes += batch->piece[i].size;
+	}
+	batch->count = 0;
+}
+
+static void
+try_thread(struct go_scan *scan, struct batch *batch, uint64_t address, uint64_t word)
+{
+	if (scan->head_count == GO_HEADS_MOST || word < MEMORY_PAGE || word % sizeof(word) != 0 ||
+	    word >= UINT64_C(1) << 56)
+		return;
+	batch->at[batch->count] = address;
+	batch->piece[batch->count++] =
+		(struct memory_piece){ .address = word, .size = scan->layout->m_size };
+	if (batch->count == BATCH)
+		try_batch(scan, batch);
+}
+
+/* --- pieces ------------------------------ */
+
+/* What a look at the word at an address may use behind it. */
+#define BEHIND (REASON_WORDS - 1)
+#define PIECE_WORDS (PIECE / sizeof(uint64_t))
+
+/* The variables begin as zero, and lie where the file has nothing; the array is in the file. */
+static void
+scan_words(struct go_scan *scan, struct batch *batch, uint64_t address, const uint64_t *word,
+	   size_t count, bool in_file)
+{
+	for (size_t i = 0; i < count; i++, address += sizeof(*word)) {
+		if (in_file && word[i + 1] == 0 && word[i + 3] != 0) {
+			try_reasons(scan, address, &word[i]);
+		} else if (!in_file && word[i] != 0) {
+			try_slice(scan, address, &word[i]);
+			try_thread(scan, batch, address, word[i]);
+		}
+	}
+}
+
+static void
+scan_piece(struct go_scan *scan, struct batch *batch, const struct image_segment *segment)
+{
+	uint64_t word[PIECE_WORDS + BEHIND] = { 0 };
+	const uint64_t start = segment->vaddr + scan->at;
+	const bool in_file = scan->at < segment->file_size;
+	uint64_t end = in_file ? segment->file_size : segment->mem_size;
+	struct memory_piece piece = { .address = scan->bias + start };
+	bool got;
+
+	if (end - scan->at > PIECE)
+		end = scan->at + PIECE;
+	piece.size = (size_t)(segment->mem_size - scan->at);
+	if (piece.size > sizeof(word))
+		piece.size = sizeof(word);
+	runtime_read_pieces(scan->tools, &piece, 1, (uint8_t *)word, &got);
+	if (got)
+		scan_words(scan, batch, piece.address, word,
+			   (size_t)(end - scan->at) / sizeof(*word), in_file);
+	/* What is not in the file begins anywhere; words do not. */
+	scan->at = end + (sizeof(*word) - (segment->vaddr + end) % sizeof(*word)) % sizeof(*word);
+}
+
+bool
+go_scan_step(struct go_scan *scan, uint64_t *budget)
+{
+	struct batch *batch = xcalloc(1, sizeof(*batch));
+
+	while (*budget > 0 && scan->segment < scan->image->segment_count) {
+		const struct image_segment *segment = &scan->image->segment[scan->segment];
+
+		if (!segment->writable || segment->executable || scan->at >= segment->mem_size ||
+		    scan->at >= SCAN_MOST) {
+			scan->segment++;
+			scan->at = 0;
+			continue;
+		}
+		scan_piece(scan, batch, segment);
+		*budget -= PIECE < *budget ? PIECE : *budget;
+	}
+	try_batch(scan, batch);
+	free(batch);
+	return scan->segment == scan->image->segment_count;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* go_task.c - all goroutines of a program, as its runtime has them: looked at without a stop. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/go/go_internal.h"
+#include "wallsample/base/base.h"
+
+/* runtime/runtime2.go: the collector marks what it looks at just then. */
+#define STATUS_SCAN UINT32_C(0x1000)
+
+static const enum task_state states[] = {
+	TASK_NONE,    /* idle: just allocated */
+	TASK_READY,   /* runnable */
+	TASK_RUNNING,
+	TASK_CALLING, /* syscall: C code, too */
+	TASK_WAITING,
+	TASK_NONE,    /* never used */
+	TASK_NONE,    /* dead */
+	TASK_NONE,    /* never used */
+	TASK_MOVING,  /* copystack */
+	TASK_READY,   /* preempted: stopped for the collector, which lets it go on */
+	TASK_WAITING, /* leaked: for what nobody has any more */
+	TASK_NONE,    /* dead, and kept for a thread of C's */
+};
+
+/* The array in pieces of so much: it grows with what is new, and is read once. */
+#define ARRAY_PIECE ((size_t)64 << 10)
+
+/* --- the array ------------------------------ */
+
+/*
+ * Goroutines are never freed, and the array of them only grows: what was read of it stays, once the
+ * slice has said the same twice. It may have been changing.
+ */
+static void
+read_more_slots(struct go_runtime *go, uint64_t array, size_t count)
+{
+	struct memory_piece piece;
+	bool got = true;
+
+	if (array == go->array && count == go->slot_count) {
+		go->settled_count = count;
+		return;
+	}
+	go->array = array;
+	go->slot_count = go->settled_count < count ? go->settled_count : 0;
+	while (got && go->slot_count < count) {
+		const size_t rest = (count - go->slot_count) * sizeof(*go->slot);
+
+		piece.address = array + go->slot_count * sizeof(*go->slot);
+		piece.size = rest < ARRAY_PIECE ? rest : ARRAY_PIECE;
+		go->slot = xgrow(go->slot, &go->slot_capacity,
+				 go->slot_count + piece.size / sizeof(*go->slot),
+				 sizeof(*go->slot));
+		runtime_read_pieces(go->tools, &piece, 1, (uint8_t *)&go->slot[go->slot_count],
+				    &got);
+		if (got)
+			go->slot_count += piece.size / sizeof(*go->slot);
+	}
+}
+
+void
+go_tasks_forget(struct go_runtime *go)
+{
+	go->array = 0;
+	go->slot_count = go->settled_count = 0;
+}
+
+size_t
+go_tasks_slots(struct go_runtime *go)
+{
+	uint64_t slice[3];
+	const struct memory_piece piece = { .address = go->home.all, .size = sizeof(slice) };
+	bool got;
+
+	runtime_read_pieces(go->tools, &piece, 1, (uint8_t *)slice, &got);
+	if (!got || !go_fit_is_slice(slice))
+		return 0;
+	read_more_slots(go, slice[0],
+			slice[1] < TASK_SLOTS_MOST ? (size_t)slice[1] : TASK_SLOTS_MOST);
+	return go->slot_count;
+}
+
+/* --- goroutines ------------------------------ */
+
+/* Where it goes on, unless its members are of two moments. */
+static void
+fill_place(const struct go_layout *layout, const uint8_t *bytes, struct task *task)
+{
+	const uint64_t sp = go_word(bytes, layout->g_sp);
+
+	if (sp < task->stack_low || sp >= task->stack_high)
+		return;
+	task->sp = sp;
+	task->pc = go_word(bytes, layout->g_pc);
+	task->fp = go_word(bytes, layout->g_fp);
+	task->counts_runs = layout->g_runs != GO_ABSENT;
+	if (task->counts_runs)
+		task->runs = bytes[layout->g_runs];
+}
+
+static uint64_t
+waited(const struct go_layout *layout, const uint8_t *bytes, uint64_t now_ns)
+{
+	const uint64_t since = go_word(bytes, layout->g_since);
+
+	return since != 0 && since < now_ns ? now_ns - since : 0;
+}
+
+bool
+go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address, uint64_t now_ns,
+	     struct task *task, uint64_t *m)
+{
+	const struct go_layout *layout = &go->home.layout;
+	const uint32_t status = go_word32(bytes, layout->g_status) & ~STATUS_SCAN;
+
+	memset(task, 0, sizeof(*task));
+	*m = 0;
+	if (status >= ARRAY_SIZE(states) || states[status] == TASK_NONE)
+		return false;
+	task->id = go_word(bytes, layout->g_id);
+	task->address = address;
+	task->state = states[status];
+	task->stack_low = go_word(bytes, layout->g_low);
+	task->stack_high = go_word(bytes, layout->g_high);
+	task->entry = go_word(bytes, layout->g_entry);
+	task->created_at = go_word(bytes, layout->g_created);
+	task->creator = go_word(bytes, layout->g_creator);
+	if (task->state == TASK_RUNNING || task->state == TASK_CALLING ||
+	    task->state == TASK_WAITING)
+		*m = go_word(bytes, layout->g_m);
+	if (task->state == TASK_WAITING && *m != 0)
+		task->state = TASK_RUNNING;
+	if (task->state == TASK_READY || task->state == TASK_WAITING)
+		fill_place(layout, bytes, task);
+	if (task->state == TASK_WAITING || task->state == TASK_CALLING)
+		task->waiting_ns = waited(layout, bytes, now_ns);
+	if (task->state == TASK_WAITING)
+		task->reason = bytes[layout->g_reason];
+	return true;
+}
+
+static void
+look_at_batch(struct go_runtime *go, const uint32_t *slot, size_t count, struct task *out)
+{
+	const uint32_t size = go->home.layout.g_size;
+	const uint64_t now_ns = clock_now_ns();
+	struct memory_piece piece[MEMORY_PIECES_MOST];
+	bool got[MEMORY_PIECES_MOST];
+
+	for (size_t i = 0; i < count; i++)
+		piece[i] = (struct memory_piece){
+			.address = slot[i] < go->slot_count ? go->slot[slot[i]] : 0, .size = size,
+		};
+	runtime_read_pieces(go->tools, piece, count, go->bytes, got);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t m = 0;
+
+		if (!got[i] || !go_task_fill(go, go->bytes + i * size, piece[i].address, now_ns,
+					     &out[i], &m)) {
+			memset(&out[i], 0, sizeof(out[i]));
+			continue;
+		}
+		out[i].system = go_words_is_own(go, out[i].entry);
+		if (m != 0)
+			out[i].tid = go_threads_tid(go, m);
+	}
+}
+
+void
+go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count, struct task *out)
+{
+	if (go->bytes == NULL)
+		go->bytes = xmalloc(MEMORY_PIECES_MOST * GO_G_MOST);
+	go_words_read_reasons(go);
+	for (size_t at = 0; at < count; at += MEMORY_PIECES_MOST) {
+		const size_t left = count - at;
+
+		look_at_batch(go, slot + at, left < MEMORY_PIECES_MOST ? left : MEMORY_PIECES_MOST,
+			      out + at);
+	}
+}

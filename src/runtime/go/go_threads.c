@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* go_threads.c - the threads that a Go runtime knows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/go/go_internal.h"
+#include "wallsample/base/base.h"
+
+/* Listing takes at most one part in so many of the time. */
+#define LIST_SHARE 100
+/* A list is made anew that often, whatever is seen: threads end, too. */
+#define LIST_AGAIN_NS NS_PER_SEC
+/* A new thread has no number yet, or is not known to the sampler: for so many lists. */
+#define TRIES_MOST 20
+/* Of threads that nobody asks for. */
+#define FRESH_MOST 65536
+/* Threads that are read because a goroutine runs on them, a tick. */
+#define LATE_MOST 64
+
+static bool
+read_memory(const struct go_runtime *go, uint64_t address, void *to, size_t size)
+{
+	const struct memory *memory = &go->tools->memory;
+
+	return memory->read(memory->context, address, to, size);
+}
+
+/* --- the list ------------------------------ */
+
+static pid_t
+find_tid(const struct go_runtime *go, uint64_t inner)
+{
+	const struct runtimes_config *config = go->tools->config;
+	pid_t tid;
+
+	if (inner == 0 || inner > INT32_MAX)
+		return 0;
+	tid = config->thread(config->context, (pid_t)inner);
+	return tid > 0 ? tid : 0;
+}
+
+/* What an earlier list knew of it stays true while it has the same number. */
+static bool
+take_over(const struct go_runtime *go, struct go_thread *thread)
+{
+	const struct go_thread *old;
+	uint32_t at;
+
+	if (!table_find(&go->before.by_address, thread->address, 0, &at))
+		return false;
+	old = &go->before.thread[at];
+	thread->tries = old->tries;
+	if (old->tid == 0 || old->inner != thread->inner)
+		return false;
+	thread->tid = old->tid;
+	thread->memo = old->memo;
+	return true;
+}
+
+static void
+add_fresh(struct go_runtime *go, pid_t tid)
+{
+	if (go->fresh_count == FRESH_MOST)
+		return;
+	go->fresh = xgrow(go->fresh, &go->fresh_capacity, go->fresh_count + 1,
+			  sizeof(*go->fresh));
+	go->fresh[go->fresh_count++] = tid;
+}
+
+/* Its tid is looked up, if an earlier list did not know it. */
+static void
+identify(struct go_runtime *go, struct go_thread *thread)
+{
+	if (take_over(go, thread))
+		return;
+	thread->tid = find_tid(go, thread->inner);
+	if (thread->tid != 0)
+		add_fresh(go, thread->tid);
+	else if (++thread->tries < TRIES_MOST)
+		go->stale = true;
+}
+
+/* The thread of this index gets its tid, and is found by it. */
+static void
+settle(struct go_runtime *go, uint32_t at)
+{
+	struct go_threads *threads = &go->threads;
+	struct go_thread *thread = &threads->thread[at];
+
+	identify(go, thread);
+	if (thread->tid != 0)
+		*table_place(&threads->by_tid, (uint64_t)thread->tid, 0, at, NULL) = at;
+}
+
+/* False: it is in the list already. */
+static bool
+add_thread(struct go_runtime *go, const struct go_thread *thread)
+{
+	struct go_threads *threads = &go->threads;
+	const uint32_t at = (uint32_t)threads->count;
+	bool added;
+
+	table_place(&threads->by_address, thread->address, 0, at, &added);
+	if (!added)
+		return false;
+	threads->thread = xgrow(threads->thread, &threads->capacity, threads->count + 1,
+				sizeof(*threads->thread));
+	threads->thread[threads->count++] = *thread;
+	settle(go, at);
+	return true;
+}
+
+/* Up to the last member that is wanted here. */
+static size_t
+head_size(const struct go_layout *layout)
+{
+	uint32_t last = layout->m_g0;
+
+	if (layout->m_tid > last)
+		last = layout->m_tid;
+	if (layout->m_current > last)
+		last = layout->m_current;
+	if (layout->m_next > last)
+		last = layout->m_next;
+	return last + sizeof(uint64_t);
+}
+
+/* One that is being made is in the list before it is whole. */
+static void
+list_from(struct go_runtime *go, uint64_t address)
+{
+	const struct go_layout *layout = &go->home.layout;
+	const size_t size = head_size(layout);
+	uint8_t bytes[GO_M_MOST];
+	uint32_t at;
+
+	for (size_t i = 0; address != 0 && i < GO_THREADS_MOST; i++) {
+		struct go_thread thread = { .address = address };
+
+		if (!read_memory(go, address, bytes, size))
+			return;
+		thread.inner = go_word(bytes, layout->m_tid);
+		address = go_word(bytes, layout->m_next);
+		if (!table_find(&go->before.by_address, thread.address, 0, &at) &&
+		    !go_fit_thread(go->tools, layout, thread.address, bytes)) {
+			if (i > 0)
+				return;
+			go->stale = true;
+		} else if (!add_thread(go, &thread)) {
+			return; /* the rest is known: a word that is not the head, or a ring */
+		}
+	}
+}
+
+/* Those that lists no longer have, but goroutines had, and that live: the head of the list may not
+ * be known in programs without symbols. */
+static void
+keep_others(struct go_runtime *go)
+{
+	const struct go_layout *layout = &go->home.layout;
+	uint8_t bytes[GO_M_MOST];
+	uint32_t at;
+
+	for (size_t i = 0; i < go->before.count && go->threads.count < GO_THREADS_MOST; i++) {
+		const struct go_thread *thread = &go->before.thread[i];
+
+		if (thread->tid != 0 &&
+		    !table_find(&go->threads.by_address, thread->address, 0, &at) &&
+		    find_tid(go, thread->inner) == thread->tid &&
+		    read_memory(go, thread->address, bytes, head_size(layout)) &&
+		    go_word(bytes, layout->m_tid) == thread->inner &&
+		    go_fit_thread(go->tools, layout, thread->address, bytes))
+			add_thread(go, &(struct go_thread){ .address = thread->address,
+							    .inner = thread->inner });
+	}
+}
+
+static void
+clear(struct go_threads *threads)
+{
+	threads->count = 0;
+	table_clear(&threads->by_address);
+	table_clear(&threads->by_tid);
+}
+
+void
+go_threads_list(struct go_runtime *go, uint64_t now_ns)
+{
+	const struct go_threads before = go->before;
+	uint64_t first[GO_HEADS_MOST] = { 0 }, heads = 1, end_ns;
+
+	go->late = 0;
+	if (now_ns < go->list_due_ns)
+		return;
+	for (size_t i = 0; i < go->home.head_count; i++) {
+		if (!read_memory(go, go->home.head[i], &first[i], sizeof(first[i])))
+			first[i] = 0;
+		heads = hash_u64(heads ^ first[i]);
+	}
+	if (go->stale || heads != go->heads || now_ns >= go->list_again_ns) {
+		go->heads = heads;
+		go->list_again_ns = now_ns + LIST_AGAIN_NS;
+		go->stale = false;
+		go->before = go->threads;
+		go->threads = before;
+		clear(&go->threads);
+		for (size_t i = 0; i < go->home.head_count; i++)
+			list_from(go, first[i]);
+		keep_others(go);
+	}
+	end_ns = clock_now_ns();
+	go->list_due_ns = end_ns > now_ns ? end_ns + (end_ns - now_ns) * LIST_SHARE : now_ns;
+}
+
+static void
+release(struct go_threads *threads)
+{
+	free(threads->thread);
+	threads->thread = NULL;
+	threads->count = threads->capacity = 0;
+	table_release(&threads->by_address);
+	table_release(&threads->by_tid);
+}
+
+void
+go_threads_release(struct go_runtime *go)
+{
+	release(&go->threads);
+	release(&go->before);
+	free(go->fresh);
+	go->fresh = NULL;
+	go->fresh_count = go->fresh_capacity = 0;
+}
+
+/* --- one thread ------------------------------ */
+
+struct go_thread *
+go_threads_find(struct go_runtime *go, pid_t tid)
+{
+	uint32_t at;
+
+	if (!table_find(&go->threads.by_tid, (uint64_t)tid, 0, &at))
+		return NULL;
+	return &go->threads.thread[at];
+}
+
+pid_t
+go_threads_tid(struct go_runtime *go, uint64_t address)
+{
+	const struct go_layout *layout = &go->home.layout;
+	struct go_thread thread = { .address = address };
+	uint8_t bytes[GO_M_MOST];
+	uint32_t at;
+	const bool known = table_find(&go->threads.by_address, address, 0, &at);
+
+	if (known && go->threads.thread[at].tid != 0)
+		return go->threads.thread[at].tid;
+	if (go->late == LATE_MOST || go->threads.count == GO_THREADS_MOST)
+		return 0;
+	go->late++;
+	if (!read_memory(go, address, bytes, head_size(layout)) ||
+	    !go_fit_thread(go->tools, layout, address, bytes))
+		return 0;
+	thread.inner = go_word(bytes, layout->m_tid);
+	if (known) {
+		go->threads.thread[at].inner = thread.inner;
+		settle(go, at);
+	} else {
+		at = (uint32_t)go->threads.count;
+		add_thread(go, &thread);
+	}
+	return go->threads.thread[at].tid;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* go_words.c - why goroutines wait, in words, and which of them are the runtime's own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/go/go_internal.h"
+#include "wallsample/base/base.h"
+
+/* --- reasons ------------------------------ */
+
+static bool
+is_readable(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			return false;
+	return true;
+}
+
+/* A string is where its text is, and how long. False: that is none. */
+static bool
+read_reason(struct go_runtime *go, size_t index)
+{
+	const struct memory *memory = &go->tools->memory;
+	char *text = go->reason[index];
+	uint64_t string[2];
+
+	if (!memory->read(memory->context, go->home.reasons + index * sizeof(string), string,
+			  sizeof(string)) ||
+	    string[1] >= GO_REASON_TEXT)
+		return false;
+	if (string[1] == 0)
+		return index == 0;
+	if (!memory->read(memory->context, string[0], text, (size_t)string[1]) ||
+	    !is_readable(text, (size_t)string[1])) {
+		text[0] = '\0';
+		return false;
+	}
+	text[string[1]] = '\0';
+	return true;
+}
+
+void
+go_words_read_reasons(struct go_runtime *go)
+{
+	size_t count = go->home.reason_count < GO_REASONS_MOST ? go->home.reason_count :
+								  GO_REASONS_MOST;
+
+	if (go->reasons_read || go->home.reasons == 0)
+		return;
+	go->reasons_read = true;
+	for (size_t i = 0; i < count && read_reason(go, i); i++)
+		continue;
+}
+
+/* Of programs with functions without end. */
+#define OWN_MOST 65536
+
+/* --- whose they are ------------------------------ */
+
+/* Functions of the runtime with which goroutines of the program's begin (runtime/traceback.go:
+ * isSystemGoroutine). */
+static const char *const not_own[] = { "runtime.main", "runtime.handleAsyncEvent",
+				       "runtime.corostart" };
+
+static bool
+is_own_name(const char *name)
+{
+	if (strncmp(name, "runtime.", strlen("runtime.")) != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(not_own); i++)
+		if (strcmp(name, not_own[i]) == 0)
+			return false;
+	return true;
+}
+
+static bool
+look_up(struct go_runtime *go, uint64_t entry)
+{
+	struct go_function function;
+	struct strbuf name;
+	bool own = false;
+
+	if (!go->table_sought) {
+		const struct modules *modules = maps_modules(go->tools->config->maps);
+
+		go->table_sought = true;
+		go->table = go_table_open(modules_get(modules, go->home.module)->image);
+	}
+	if (go->table == NULL || !go_table_find(go->table, entry - go->home.bias, &function))
+		return false;
+	strbuf_init(&name);
+	if (go_table_name(go->table, function.name, &name))
+		own = is_own_name(name.data);
+	strbuf_release(&name);
+	return own;
+}
+
+bool
+go_words_is_own(struct go_runtime *go, uint64_t entry)
+{
+	uint32_t own;
+
+	if (entry == 0)
+		return false;
+	if (!table_find(&go->own, entry, 0, &own)) {
+		/* It began a moment ago, and with a function that none before it had. */
+		if (go->tools->held)
+			return false;
+		own = look_up(go, entry);
+		if (go->own.count < OWN_MOST)
+			table_place(&go->own, entry, 0, own, NULL);
+	}
+	return own != 0;
+}
+
+void
+go_words_release(struct go_runtime *go)
+{
+	go_table_free(go->table);
+	table_release(&go->own);
+}

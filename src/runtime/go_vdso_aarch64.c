@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* go_vdso_aarch64.c - how Go calls the vdso. */
-#include "go.h"
-
-const uint64_t go_vdso_frame_pointer = 0;

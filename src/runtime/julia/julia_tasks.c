@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* julia_tasks.c - reads the tasks of Julia's threads, hundreds with a call. */
+#include "runtime/julia/julia_tasks_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/julia/julia_context_internal.h"
+#include "runtime/julia/julia_queues_internal.h"
+#include "runtime/pthread_tid_internal.h"
+#include "wallsample/base/base.h"
+
+/* So many at a time: their structures are read with one call. */
+#define TASKS_MOST MEMORY_PIECES_MOST
+/* In front of each object is the word with its tag. */
+#define TAG_SIZE sizeof(uint64_t)
+#define STARTED UINT32_C(0x80000000)
+
+struct thread {
+	uint64_t address, pthread;
+	uint64_t current, root;
+	uint64_t list;    /* address of the pointers to its other tasks, */
+	uint32_t length;  /* so many of them, */
+	uint32_t first;   /* and the slot of the first; the slot before is that of `root` */
+	pid_t inner, tid; /* as the target knows it, and we do; 0: nobody does */
+};
+
+struct julia_tasks {
+	const struct runtime_tools *tools;
+	struct julia_place place;
+	struct julia_queues queues;
+	struct thread *thread;
+	size_t count, capacity;
+	uint64_t guard;
+	/* Of TASKS_MOST tasks. */
+	uint64_t *address;
+	uint8_t *body, *context;
+	struct memory_piece *piece;
+	bool *got;
+};
+
+struct julia_tasks *
+julia_tasks_create(const struct runtime_tools *tools)
+{
+	struct julia_tasks *tasks = xcalloc(1, sizeof(*tasks));
+
+	tasks->tools = tools;
+	return tasks;
+}
+
+static void
+forget(struct julia_tasks *tasks)
+{
+	free(tasks->address);
+	free(tasks->body);
+	free(tasks->context);
+	free(tasks->piece);
+	free(tasks->got);
+	tasks->address = NULL;
+	tasks->count = 0;
+}
+
+void
+julia_tasks_free(struct julia_tasks *tasks)
+{
+	forget(tasks);
+	free(tasks->thread);
+	free(tasks);
+}
+
+static size_t
+body_size(const struct julia_tasks *tasks)
+{
+	return TAG_SIZE + tasks->place.layout.task_size;
+}
+
+/* Another Julia, with other offsets? */
+static void
+take_place(struct julia_tasks *tasks, const struct julia_place *place)
+{
+	if (tasks->address != NULL && memcmp(place, &tasks->place, sizeof(*place)) == 0)
+		return;
+	forget(tasks);
+	tasks->place = *place;
+	tasks->guard = 0;
+	tasks->address = xcalloc(TASKS_MOST, sizeof(*tasks->address));
+	tasks->body = xcalloc(TASKS_MOST, body_size(tasks));
+	tasks->context = xcalloc(TASKS_MOST, JULIA_CONTEXT_SIZE);
+	/* For each task one, or for each thread one beside those. */
+	tasks->piece = xcalloc(TASKS_MOST + JULIA_THREADS_MOST, sizeof(*tasks->piece));
+	tasks->got = xcalloc(TASKS_MOST + JULIA_THREADS_MOST, sizeof(*tasks->got));
+}
+
+/* --- threads ---------------------------------------------------------------------------- */
+
+static bool
+read_memory(const struct julia_tasks *tasks, uint64_t address, void *to, size_t size)
+{
+	const struct memory *memory = &tasks->tools->memory;
+
+	return memory->read(memory->context, address, to, size);
+}
+
+/* What is in memory of a thread, in this order. */
+struct parts {
+	uint64_t current, root, pthread, list[3];
+};
+
+static bool
+read_parts(const struct julia_tasks *tasks, uint64_t thread, struct parts *parts)
+{
+	const struct julia_layout *layout = &tasks->place.layout;
+	const struct memory_piece piece[] = {
+		{ thread + layout->thread_current, sizeof(parts->current) },
+		{ thread + layout->thread_root, sizeof(parts->root) },
+		{ thread + layout->thread_pthread, sizeof(parts->pthread) },
+		{ thread + layout->thread_tasks, sizeof(parts->list) },
+	};
+	bool got[ARRAY_SIZE(piece)];
+
+	runtime_read_pieces(tasks->tools, piece, ARRAY_SIZE(piece), (uint8_t *)parts, got);
+	for (size_t i = 0; i < ARRAY_SIZE(piece); i++)
+		if (!got[i])
+			return false;
+	return true;
+}
+
+/* The list: its length, its capacity and its pointer. Nothing is where there are too many. */
+static void
+take_list(const struct julia_layout *layout, const uint64_t list[3], struct thread *to)
+{
+	uint64_t length = 0, capacity = 0;
+
+	memcpy(&length, list, layout->list_capacity);
+	memcpy(&capacity, (const uint8_t *)list + layout->list_capacity, layout->list_capacity);
+	memcpy(&to->list, (const uint8_t *)list + layout->list_items, sizeof(to->list));
+	to->length = length <= capacity && length < TASK_SLOTS_MOST ? (uint32_t)length : 0;
+}
+
+static void
+take_tid(const struct julia_tasks *tasks, const struct thread *before, struct thread *to)
+{
+	const struct runtimes_config *config = tasks->tools->config;
+
+	if (before != NULL && before->pthread == to->pthread && before->tid != 0)
+		to->inner = before->inner;
+	else
+		to->inner = python_pthread_tid(&tasks->tools->memory, to->pthread);
+	to->tid = to->inner != 0 ? config->thread(config->context, to->inner) : 0;
+}
+
+static void
+read_thread(struct julia_tasks *tasks, uint64_t address, const struct thread *before,
+	    struct thread *to)
+{
+	struct parts parts;
+
+	*to = (struct thread){ .address = address };
+	if (!read_parts(tasks, address, &parts))
+		return;
+	to->current = parts.current;
+	to->root = parts.root;
+	to->pthread = parts.pthread;
+	take_list(&tasks->place.layout, parts.list, to);
+	take_tid(tasks, before, to);
+}
+
+size_t
+julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *place)
+{
+	uint64_t address[JULIA_THREADS_MOST];
+	const size_t known = tasks->count;
+	size_t slots = 0;
+
+	tasks->count = 0;
+	if (place == NULL)
+		return 0;
+	take_place(tasks, place);
+	tasks->count = julia_place_threads(place, &tasks->tools->memory, address);
+	tasks->thread = xgrow(tasks->thread, &tasks->capacity, tasks->count,
+			      sizeof(*tasks->thread));
+	for (size_t i = 0; i < tasks->count; i++) {
+		const struct thread before = tasks->thread[i];
+
+		read_thread(tasks, address[i], i < known ? &before : NULL, &tasks->thread[i]);
+		if (slots + tasks->thread[i].length > TASK_SLOTS_MOST)
+			tasks->thread[i].length = 0;
+		tasks->thread[i].first = (uint32_t)slots + 1;
+		slots += 1 + (size_t)tasks->thread[i].length;
+	}
+	julia_queues_update(&tasks->queues, tasks->tools, place);
+	if (tasks->count > 0 &&
+	    !read_memory(tasks, julia_context_guard(tasks->thread[0].pthread), &tasks->guard,
+			 sizeof(tasks->guard)))
+		tasks->guard = 0;
+	return slots;
+}
+
+bool
+julia_tasks_searching(const struct julia_tasks *tasks)
+{
+	return julia_queues_searching(&tasks->queues);
+}
+
+/* --- slots ------------------------------------------------------------------------------ */
+
+/* The thread whose task is in the slot; they come in ascending order, and *at goes on with them. */
+static const struct thread *
+thread_of(const struct julia_tasks *tasks, uint32_t slot, size_t *at)
+{
+	while (*at < tasks->count && slot >= tasks->thread[*at].first + tasks->thread[*at].length)
+		++*at;
+	return *at < tasks->count ? &tasks->thread[*at] : NULL;
+}
+
+/*
+ * Where the tasks are; 0: nowhere. With them, which each thread runs now: whoever looks twice, and
+ * finds the same, knows that the task has not been running in between.
+ */
+static void
+read_addresses(struct julia_tasks *tasks, const uint32_t *slot, size_t count)
+{
+	uint64_t word[TASKS_MOST + JULIA_THREADS_MOST];
+	uint16_t of[TASKS_MOST];
+	size_t pieces = 0, at = 0;
+
+	for (size_t i = 0; i < tasks->count; i++)
+		tasks->piece[pieces++] = (struct memory_piece){
+			tasks->thread[i].address + tasks->place.layout.thread_current,
+			sizeof(word[0])
+		};
+	for (size_t i = 0; i < count; i++) {
+		const struct thread *thread = thread_of(tasks, slot[i], &at);
+		const bool listed = thread != NULL && slot[i] >= thread->first;
+
+		tasks->address[i] = thread != NULL && !listed ? thread->root : 0;
+		if (!listed)
+			continue;
+		of[pieces - tasks->count] = (uint16_t)i;
+		tasks->piece[pieces++] = (struct memory_piece){
+			thread->list + sizeof(word[0]) * (slot[i] - thread->first), sizeof(word[0])
+		};
+	}
+	runtime_read_pieces(tasks->tools, tasks->piece, pieces, (uint8_t *)word, tasks->got);
+	for (size_t i = 0; i < tasks->count; i++)
+		tasks->thread[i].current = tasks->got[i] ? word[i] : 0;
+	for (size_t i = tasks->count; i < pieces; i++)
+		tasks->address[of[i - tasks->count]] = tasks->got[i] ? word[i] : 0;
+}
+
+/* --- one task ----------------------------------------------------------------------------- */
+
+static uint64_t
+word_at(const uint8_t *body, uint32_t offset)
+{
+	uint64_t word;
+
+	memcpy(&word, body + TAG_SIZE + offset, sizeof(word));
+	return word;
+}
+
+static bool
+is_task(const struct julia_tasks *tasks, const uint8_t *body)
+{
+	uint64_t tag;
+
+	memcpy(&tag, body, sizeof(tag));
+	return JULIA_TAG(tag) == tasks->place.tag;
+}
+
+static bool
+is_queued(const struct julia_tasks *tasks, const uint8_t *body)
+{
+	const uint64_t queue = word_at(body, tasks->place.layout.task_queue);
+
+	return queue != 0 && queue != tasks->place.nothing;
+}
+
+/* In a queue of those that wait for a thread? */
+static bool
+is_ready(const struct julia_tasks *tasks, const uint8_t *body)
+{
+	return julia_queues_has(&tasks->queues,
+				word_at(body, tasks->place.layout.task_queue));
+}
+
+/* The thread that runs the task; NULL: none. */
+static const struct thread *
+runner(const struct julia_tasks *tasks, const struct task *task, const uint8_t *body)
+{
+	uint16_t number;
+
+	memcpy(&number, body + TAG_SIZE + tasks->place.layout.task_thread, sizeof(number));
+	return number < tasks->count && tasks->thread[number].current == task->address ?
+		       &tasks->thread[number] : NULL;
+}
+
+/* The task that a thread began with was itself called by something, above of where its stack is
+ * said to end: what is on the same page is there. */
+static uint64_t
+end_of_stack(const struct julia_tasks *tasks, const struct task *task, const uint8_t *body,
+	     uint64_t end)
+{
+	const uint64_t behind = MEMORY_PAGE - 1;
+	uint16_t number;
+
+	memcpy(&number, body + TAG_SIZE + tasks->place.layout.task_thread, sizeof(number));
+	if (number >= tasks->count || tasks->thread[number].root != task->address ||
+	    end > UINT64_MAX - behind)
+		return end;
+	return (end + behind) & ~behind;
+}
+
+/* What it does, and on which stack. True: where it goes on is in its context. */
+static bool
+classify(const struct julia_tasks *tasks, const uint8_t *body, struct task *task)
+{
+	const uint32_t offset = tasks->place.layout.task_stack;
+	const uint64_t stack = word_at(body, offset);
+	const uint64_t size = word_at(body, offset + sizeof(stack));
+	const struct thread *thread = runner(tasks, task, body);
+	const bool queued = is_queued(tasks, body);
+	bool started, copied;
+	uint32_t bits;
+
+	memcpy(&bits, body + TAG_SIZE + tasks->place.layout.task_bits, sizeof(bits));
+	started = (bits & STARTED) != 0;
+	copied = (bits & ~STARTED) != 0; /* its stack is in use by another */
+	if (stack != 0 && size <= UINT64_MAX - stack && !copied) {
+		task->stack_low = stack;
+		task->stack_high = end_of_stack(tasks, task, body, stack + size);
+	}
+	if (julia_place_state(&tasks->place, body + TAG_SIZE) != tasks->place.runnable)
+		return false; /* it has ended: a thread that is on its stack has none to run */
+	if (thread != NULL) {
+		task->state = queued && !is_ready(tasks, body) ? TASK_CALLING : TASK_RUNNING;
+		task->tid = thread->tid;
+		return false;
+	}
+	if (stack == 0 || (!started && !queued))
+		return false; /* its stack has been taken, or it has not begun */
+	task->state = queued && started && !is_ready(tasks, body) ? TASK_WAITING : TASK_READY;
+	return started && !copied;
+}
+
+static bool
+is_on_stack(const struct task *task, uint64_t address, uint64_t size)
+{
+	return address >= task->stack_low && address < task->stack_high &&
+	       size <= task->stack_high - address;
+}
+
+static void
+take_context(const struct julia_tasks *tasks, const uint8_t *bytes, struct task *task)
+{
+	struct julia_context context;
+
+	if (tasks->guard == 0 || !julia_context_read(bytes, tasks->guard, &context) ||
+	    !is_on_stack(task, context.sp, sizeof(uint64_t)))
+		return;
+	task->pc = context.pc;
+	task->sp = context.sp;
+	task->fp = context.fp;
+}
+
+/* False: it is no task. *context: its jmp_buf is still to be read from there; 0: not. */
+static bool
+take_body(const struct julia_tasks *tasks, const uint8_t *body, struct task *task,
+	  uint64_t *context)
+{
+	const struct julia_layout *layout = &tasks->place.layout;
+	uint64_t address;
+
+	*context = 0;
+	if (!is_task(tasks, body))
+		return false;
+	task->id = task->address;
+	if (!classify(tasks, body, task))
+		return true;
+	if (!layout->context_is_pointer) {
+		take_context(tasks, body + TAG_SIZE + layout->task_context, task);
+		return true;
+	}
+	address = word_at(body, layout->task_context);
+	if (is_on_stack(task, address, JULIA_CONTEXT_SIZE))
+		*context = address;
+	return true;
+}
+
+/* --- many of them --------------------------------------------------------------------------- */
+
+static void
+read_bodies(struct julia_tasks *tasks, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		tasks->piece[i] = (struct memory_piece){ tasks->address[i] - TAG_SIZE,
+							 body_size(tasks) };
+	runtime_read_pieces(tasks->tools, tasks->piece, count, tasks->body, tasks->got);
+}
+
+/* The contexts that are in no task's body, where the pieces say. */
+static void
+read_contexts(struct julia_tasks *tasks, const uint16_t *of, size_t count, struct task *out)
+{
+	runtime_read_pieces(tasks->tools, tasks->piece, count, tasks->context, tasks->got);
+	for (size_t i = 0; i < count; i++)
+		if (tasks->got[i])
+			take_context(tasks, tasks->context + i * JULIA_CONTEXT_SIZE, &out[of[i]]);
+}
+
+static void
+look_at_some(struct julia_tasks *tasks, const uint32_t *slot, size_t count, struct task *out)
+{
+	uint16_t of[TASKS_MOST];
+	uint64_t context;
+	size_t contexts = 0;
+
+	read_addresses(tasks, slot, count);
+	read_bodies(tasks, count);
+	for (size_t i = 0; i < count; i++) {
+		out[i] = (struct task){ .address = tasks->address[i] };
+		if (tasks->address[i] == 0 || !tasks->got[i] ||
+		    !take_body(tasks, tasks->body + i * body_size(tasks), &out[i], &context)) {
+			out[i].address = 0;
+			continue;
+		}
+		if (context == 0)
+			continue;
+		of[contexts] = (uint16_t)i;
+		tasks->piece[contexts++] = (struct memory_piece){ context, JULIA_CONTEXT_SIZE };
+	}
+	read_contexts(tasks, of, contexts, out);
+}
+
+void
+julia_tasks_look(struct julia_tasks *tasks, const uint32_t *slot, size_t count, struct task *out)
+{
+	for (size_t at = 0, part; at < count; at += part) {
+		part = count - at < TASKS_MOST ? count - at : TASKS_MOST;
+		if (tasks->count > 0)
+			look_at_some(tasks, slot + at, part, out + at);
+		else
+			memset(out + at, 0, part * sizeof(*out));
+	}
+}
+
+bool
+julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct task *task)
+{
+	struct pages *pages = tasks->tools->pages;
+	const uint32_t offset = tasks->place.layout.thread_current;
+	uint8_t body[TAG_SIZE + JULIA_TASK_MOST];
+	uint64_t context;
+
+	for (size_t i = 0; i < tasks->count; i++) {
+		struct thread *thread = &tasks->thread[i];
+
+		if (thread->tid != tid)
+			continue;
+		*task = (struct task){ .state = TASK_NONE };
+		if (!pages_read(pages, thread->address + offset, &thread->current,
+				sizeof(thread->current)))
+			return false;
+		task->address = thread->current;
+		return task->address == 0 ||
+		       (pages_read(pages, task->address - TAG_SIZE, body, body_size(tasks)) &&
+			take_body(tasks, body, task, &context) &&
+			(task->state == TASK_NONE || task->tid == tid));
+	}
+	return false;
+}

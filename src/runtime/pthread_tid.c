@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* pthread_tid.c - whose thread a pthread_t is. */
+#include "runtime/pthread_tid_internal.h"
+
+#define SELF_OFFSETS 2
+
+static int
+is_self(const struct memory *memory, uint64_t pthread, size_t library)
+{
+	/* glibc's tcbhead_t has it as the third word, musl's struct pthread as the first. */
+	static const uint32_t self[SELF_OFFSETS] = { 16, 0 };
+	uint64_t word;
+
+	return !python_pthread_self ||
+	       (memory->read(memory->context, pthread + self[library], &word, sizeof(word)) &&
+		word == pthread);
+}
+
+pid_t
+python_pthread_tid(const struct memory *memory, uint64_t pthread)
+{
+	for (size_t i = 0; i < SELF_OFFSETS; i++) {
+		uint32_t tid;
+
+		if (is_self(memory, pthread, i) &&
+		    memory->read(memory->context, pthread + python_pthread_offset[i], &tid,
+				 sizeof(tid)) &&
+		    tid > 0 && tid <= INT32_MAX)
+			return (pid_t)tid;
+	}
+	return 0;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread_tid_x86_64.c - where struct pthread has the kernel's id of its thread.
+ * glibc: what its libc.so.6 has in _thread_db_pthread_tid (2.17 to 2.42); musl 1.2: its
+ * pthread_impl.h.
+ */
+#include "runtime/pthread_tid_internal.h"
+
+const uint32_t python_pthread_offset[2] = { 720, 48 };
+const int python_pthread_self = 1;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* python_branch_aarch64.c - B, B.cond, CBZ and CBNZ. TBZ and TBNZ reach 32 KiB: not that far. */
+#include <string.h>
+
+#include "runtime/python/python_eval_internal.h"
+
+const size_t python_branch_step = 4;
+
+bool
+python_branch_at(const uint8_t *code, size_t size, int64_t *distance)
+{
+	uint32_t word;
+
+	if (size < sizeof(word))
+		return false;
+	memcpy(&word, code, sizeof(word));
+	if ((word & 0xfc000000) == 0x14000000) /* B: 26 bits of words */
+		*distance = (int64_t)((uint64_t)word << 38) >> 36;
+	else if ((word & 0xff000010) == 0x54000000 || /* B.cond: 19 bits from bit 5 */
+		 (word & 0x7e000000) == 0x34000000)
+		*distance = (int64_t)((uint64_t)(word >> 5) << 45) >> 43;
+	else
+		return false;
+	return true;
+}

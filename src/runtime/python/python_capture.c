@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_capture.c - the frames of one thread of CPython, read while it stands still.
+ *
+ * Each call of the function that executes bytecode executes one Python function and, since 3.11,
+ * those that this calls without a detour through C. To the place of such a call in the native stack
+ * leads what it has put there itself: since 3.12 a frame that is none, outside of those that
+ * it executes; in 3.11 the _PyCFrame that knows the innermost of them.
+ *
+ * In 3.11 and 3.12 a call makes its _PyCFrame the thread's a dozen instructions before it has
+ * written into it: until then there is what an earlier call left on the stack. What is true
+ * shows at the other end: the frames of a call lead to the one that it was called by.
+ */
+#include <string.h>
+
+#include "runtime/python/python_internal.h"
+
+/* PyThreadState.state of builds without a lock: it is not to run while the world is stopped. */
+#define STATE_SUSPENDED 2
+
+/* Greenlets within greenlets. */
+#define GREENLETS_MOST 64
+
+struct walk {
+	struct cpython *cpython;
+	const struct python_layout *layout;
+	struct pages *pages;
+	struct python_captured *captured;
+	size_t frame_size;            /* so much of them is read */
+	uint64_t state;               /* the PyThreadState */
+	uint64_t frame;               /* the next; 0: there is none */
+	/* 3.11 and 3.12: the _PyCFrame of the call which the next frame is of (in 3.12 of the
+	 * innermost), the next one, and the frame that the call was made by. */
+	uint64_t cframe, outer_cframe, outer_frame;
+	bool right;                   /* the innermost call was seen to lead there */
+	size_t steps;                 /* of all states of the thread */
+};
+
+/* Shims are no frames, but as many; and lists may be rings. Of one walk, and of a whole capture. */
+#define STEPS_MOST ((size_t)2 * PYTHON_DEPTH_MOST)
+#define ALL_STEPS_MOST ((size_t)8 * PYTHON_DEPTH_MOST)
+
+size_t
+python_frame_size(const struct python_layout *layout)
+{
+	return layout->frame_size <= PYTHON_FRAME_BYTES ? layout->frame_size : 0;
+}
+
+/* A thread's outermost frame is a shim that nothing executes, since 3.15. */
+static void
+end_group(struct python_captured *captured, uint64_t anchor)
+{
+	if (captured->grouped == captured->count)
+		return;
+	captured->group = xgrow(captured->group, &captured->group_capacity,
+				captured->group_count + 1, sizeof(*captured->group));
+	captured->group[captured->group_count] = (struct python_group){
+		.begin = captured->grouped, .end = captured->count, .anchor = anchor
+	};
+	captured->group_count++;
+	captured->grouped = captured->count;
+}
+
+/*
+ * Between a function that calls a class and the class's __init__, 3.13 and later have a frame that
+ * waits for the end of the latter. No program has code like it: one word is its function's name and
+ * that of its file.
+ */
+static bool
+is_init_cleanup(const struct python_code_id *code)
+{
+	return code->name != 0 && code->filename == code->name;
+}
+
+/* A frame without code that can be read is kept, too: it will have a name that says so. */
+bool
+python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct python_frame *frame)
+{
+	const struct python_layout *layout = &cpython->place.layout;
+	const uint64_t code = python_word(bytes, layout->frame_code) & ~PYTHON_REFERENCE_MARKS;
+	const size_t size = layout->code_size <= PYTHON_CODE_BYTES ? layout->code_size : 0;
+	uint8_t object[PYTHON_CODE_BYTES];
+
+	frame->instruction = python_word(bytes, layout->frame_instruction);
+	frame->bytecode_index = python_word32(bytes, layout->frame_bytecode_index);
+	if (!pages_read(cpython->tools->pages, code, object, size) ||
+	    !python_code_identify(layout, code, object, size, &frame->code))
+		frame->code = (struct python_code_id){ .address = 0 };
+	return !is_init_cleanup(&frame->code);
+}
+
+static void
+add_frame(struct walk *walk, const uint8_t *bytes)
+{
+	struct python_captured *captured = walk->captured;
+
+	captured->frame = xgrow(captured->frame, &captured->capacity, captured->count + 1,
+				sizeof(*captured->frame));
+	captured->count += python_frame_pick(walk->cpython, bytes,
+					     &captured->frame[captured->count]);
+}
+
+/* What no Python function called has the _PyCFrame of the thread itself further out; between them
+ * are those of greenlets. */
+static bool
+leads_to_thread(struct walk *walk, uint64_t cframe)
+{
+	const uint32_t previous = walk->layout->cframe_previous;
+
+	for (int i = 0; i < GREENLETS_MOST && previous != PYTHON_ABSENT; i++) {
+		if (cframe - walk->state < PYTHON_STATE_BYTES)
+			return true;
+		if (!pages_read(walk->pages, cframe + previous, &cframe, sizeof(cframe)))
+			return false;
+	}
+	return false;
+}
+
+static bool
+is_outside(struct walk *walk, uint64_t previous)
+{
+	return previous == walk->outer_frame &&
+	       (previous != 0 || leads_to_thread(walk, walk->outer_cframe));
+}
+
+static void
+enter_call(struct walk *walk, uint64_t cframe)
+{
+	const struct python_layout *layout = walk->layout;
+
+	walk->cframe = cframe;
+	walk->outer_cframe = walk->outer_frame = 0;
+	if (cframe == 0 || layout->cframe_previous == PYTHON_ABSENT ||
+	    !pages_read(walk->pages, cframe + layout->cframe_previous, &walk->outer_cframe,
+			sizeof(walk->outer_cframe)) || walk->outer_cframe == 0)
+		return;
+	pages_read(walk->pages, walk->outer_cframe + layout->cframe_frame, &walk->outer_frame,
+		   sizeof(walk->outer_frame));
+}
+
+/* A frame of a call was added, or the one that ends it; false: it leads to where no call was made
+ * from. */
+static bool
+leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
+{
+	const struct python_layout *layout = walk->layout;
+
+	if (!python_since(layout, 3, 11)) {
+		end_group(walk->captured, 0);
+	} else if (!python_since(layout, 3, 12)) {
+		if (!is_outside(walk, previous))
+			return true;
+		end_group(walk->captured, walk->cframe);
+		enter_call(walk, walk->outer_cframe);
+	} else if (is_shim) {
+		if (!walk->right && !is_outside(walk, previous))
+			return false;
+		end_group(walk->captured, walk->frame);
+	} else {
+		return true;
+	}
+	walk->right = true;
+	return true;
+}
+
+/* One frame further out; false: there is none. */
+static bool
+step(struct walk *walk)
+{
+	const struct python_layout *layout = walk->layout;
+	uint8_t bytes[PYTHON_FRAME_BYTES];
+	uint64_t previous;
+	bool is_shim;
+
+	if (walk->frame == 0)
+		return false;
+	if (!pages_read(walk->pages, walk->frame, bytes, walk->frame_size)) {
+		walk->captured->broken = true;
+		return false;
+	}
+	is_shim = python_since(layout, 3, 12) && bytes[layout->frame_owner] >= PYTHON_OWNER_SHIM;
+	if (!is_shim)
+		add_frame(walk, bytes);
+	previous = python_word(bytes, layout->frame_previous);
+	if (!leave_frame(walk, is_shim, previous))
+		return false;
+	walk->frame = previous;
+	return true;
+}
+
+/* Where frames begin: false when that cannot be read. */
+static bool
+begin(struct walk *walk, const uint8_t *state)
+{
+	const struct python_layout *layout = walk->layout;
+	const uint64_t first = python_word(state, layout->thread_frame);
+
+	walk->frame = first;
+	walk->right = true;
+	if (layout->cframe_frame == PYTHON_ABSENT || first == 0)
+		return true;
+	enter_call(walk, first);
+	/* The thread's own: no call has another. */
+	walk->right = first - walk->state < PYTHON_STATE_BYTES;
+	return pages_read(walk->pages, first + layout->cframe_frame, &walk->frame,
+			  sizeof(walk->frame));
+}
+
+static void
+walk_calls(struct walk *walk)
+{
+	struct python_captured *captured = walk->captured;
+
+	for (size_t i = 0; captured->count < PYTHON_DEPTH_MOST && i < STEPS_MOST; i++)
+		if (walk->steps++ >= ALL_STEPS_MOST || !step(walk))
+			break;
+	if ((captured->count == PYTHON_DEPTH_MOST && walk->frame != 0) ||
+	    pages_are_used_up(walk->pages))
+		captured->cut = true;
+}
+
+/* Nothing of this thread state's was captured. */
+static void
+forget(struct walk *walk, const struct python_captured *before)
+{
+	walk->captured->count = walk->captured->grouped = before->count;
+	walk->captured->group_count = before->group_count;
+	walk->captured->broken = before->broken;
+}
+
+/* The innermost call has not begun yet: frames are those that it was called from. */
+static void
+walk_outside(struct walk *walk)
+{
+	walk->frame = walk->outer_frame;
+	enter_call(walk, walk->outer_cframe);
+	walk->right = walk->frame == 0 && leads_to_thread(walk, walk->cframe);
+	walk_calls(walk);
+}
+
+/*
+ * A generator's frame that leads nowhere is that of one that stands still, or is about to run: 3.12
+ * may make it the current one before it says who has called it.
+ */
+static bool
+is_loose(const struct walk *walk)
+{
+	return python_since(walk->layout, 3, 12) && walk->frame == 0 &&
+	       walk->captured->grouped < walk->captured->count;
+}
+
+static void
+walk_frames(struct walk *walk)
+{
+	struct python_captured *captured = walk->captured;
+	const struct python_captured before = *captured;
+	bool loose;
+
+	walk_calls(walk);
+	loose = is_loose(walk);
+	if (!walk->right && !captured->cut) {
+		forget(walk, &before);
+		walk_outside(walk);
+	}
+	if (!walk->right && !captured->cut) {
+		forget(walk, &before);
+		loose = true;
+	}
+	captured->broken |= loose;
+	if (captured->grouped < captured->count)
+		end_group(captured, 0);
+}
+
+/* Does this thread have its interpreter's lock? */
+static bool
+has_lock(const struct walk *walk, const struct python_thread *thread)
+{
+	const struct python_layout *layout = walk->layout;
+	uint64_t holder;
+	uint32_t locked;
+
+	return thread->lock != 0 &&
+	       pages_read(walk->pages, thread->lock + layout->gil_locked, &locked,
+			  sizeof(locked)) &&
+	       pages_read(walk->pages, thread->lock + layout->gil_holder, &holder,
+			  sizeof(holder)) &&
+	       locked == 1 && holder == thread->state;
+}
+
+static void
+capture_thread(struct walk *walk, struct python_thread *thread)
+{
+	const struct python_layout *layout = walk->layout;
+	uint8_t state[PYTHON_STATE_BYTES];
+	const size_t size = python_state_size(layout);
+
+	pages_begin(walk->pages, &thread->memo);
+	if (size == 0 || !pages_read(walk->pages, thread->state, state, size) ||
+	    !python_threads_confirm(walk->cpython, thread, state)) {
+		walk->cpython->stale = true;
+		return;
+	}
+	walk->state = thread->state;
+	walk->captured->known = true;
+	walk->captured->paused = layout->free_threaded &&
+				 python_word32(state, layout->thread_state) == STATE_SUSPENDED;
+	if (walk->captured->lock == 0)
+		walk->captured->lock = thread->lock;
+	if (has_lock(walk, thread)) {
+		walk->captured->has_lock = true;
+		walk->captured->lock = thread->lock;
+	}
+	if (begin(walk, state))
+		walk_frames(walk);
+	else
+		walk->captured->broken = true;
+	pages_keep(walk->pages, &thread->memo);
+}
+
+/* Of a thread that uses two interpreters, one within the other: the stack grows down. */
+static void
+sort_groups(struct python_captured *captured)
+{
+	for (size_t i = 1; i < captured->group_count; i++) {
+		const struct python_group group = captured->group[i];
+		size_t at = i;
+
+		for (; at > 0 && captured->group[at - 1].anchor > group.anchor; at--)
+			captured->group[at] = captured->group[at - 1];
+		captured->group[at] = group;
+	}
+}
+
+void
+python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captured)
+{
+	const struct python_layout *layout = &cpython->place.layout;
+	struct walk walk = {
+		.cpython = cpython,
+		.layout = layout,
+		.pages = cpython->tools->pages,
+		.captured = captured,
+		.frame_size = python_frame_size(layout),
+	};
+	struct python_thread *thread[PYTHON_INTERPRETERS_MOST];
+	size_t count;
+
+	captured->of = cpython;
+	captured->count = 0;
+	captured->group_count = captured->grouped = 0;
+	captured->known = captured->has_lock = captured->paused = false;
+	captured->cut = captured->broken = false;
+	captured->lock = 0;
+	if (walk.frame_size == 0)
+		return;
+	/* The list has the youngest interpreter first. Where nothing says which of them has
+	 * called which (up to 3.10), that is the innermost: the others were there when it came. */
+	count = python_threads_all(cpython, tid, thread);
+	for (size_t i = 0; i < count; i++)
+		capture_thread(&walk, thread[i]);
+	if (count > 1)
+		sort_groups(captured);
+}

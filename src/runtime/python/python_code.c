@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* python_code.c - code objects of CPython that were met: their names, and their lines. */
+#include "runtime/python/python_code_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/python/python_text_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
+
+/* Characters. A name of a nested class or function may be as long as a program likes. */
+#define NAME_MOST 1024
+#define FILE_MOST 4096
+#define LINE_TABLE_MOST (UINT64_C(1) << 20)
+/* Bytes of line tables that are kept; beyond that they are read again when they are needed. */
+#define LINE_TABLES_KEPT (UINT64_C(32) << 20)
+#define CODE_SIZE_MOST 65536
+
+struct record {
+	struct python_code_id id;
+	struct python_code code;
+	uint8_t *line_table; /* NULL: not read yet, or not kept */
+	size_t line_table_size;
+};
+
+struct python_codes {
+	const struct python_layout *layout;
+	const struct memory *memory;
+	struct strings *texts;
+	struct record **record; /* allocated one by one: callers hold pointers to &record->code */
+	size_t count, capacity;
+	struct table by_address; /* (address, 0) -> the record of who lies there now */
+	struct table lines;      /* (record, offset) -> line */
+	struct table copies;     /* (record, index of its bytecode) -> copy */
+	uint64_t *copy;          /* where that begins; 0: not known */
+	size_t copy_count, copy_capacity;
+	struct strbuf text;      /* scratch */
+	uint8_t *members;        /* scratch for layout->code_size bytes */
+	uint64_t code_type;      /* the type object of code objects; 0: not seen yet */
+	uint64_t kept;           /* bytes of all line_table */
+};
+
+static bool
+pick(const uint8_t *bytes, size_t size, uint32_t offset, void *to, size_t width)
+{
+	if (offset > size || size - offset < width)
+		return false;
+	memcpy(to, bytes + offset, width);
+	return true;
+}
+
+bool
+python_code_identify(const struct python_layout *layout, uint64_t address, const void *bytes,
+		     size_t size, struct python_code_id *id)
+{
+	*id = (struct python_code_id){ .address = address };
+	return pick(bytes, size, layout->code_filename, &id->filename, 8) &&
+	       pick(bytes, size, layout->code_name, &id->name, 8) &&
+	       (layout->code_qualified_name == PYTHON_ABSENT ||
+		pick(bytes, size, layout->code_qualified_name, &id->qualified_name, 8)) &&
+	       pick(bytes, size, layout->code_line_table, &id->line_table, 8) &&
+	       pick(bytes, size, layout->code_first_line, &id->first_line, 4);
+}
+
+static bool
+same(const struct python_code_id *a, const struct python_code_id *b)
+{
+	return a->address == b->address && a->filename == b->filename && a->name == b->name &&
+	       a->qualified_name == b->qualified_name && a->line_table == b->line_table &&
+	       a->first_line == b->first_line;
+}
+
+struct python_codes *
+python_codes_create(const struct python_layout *layout, const struct memory *memory)
+{
+	struct python_codes *codes = xcalloc(1, sizeof(*codes));
+
+	codes->layout = layout;
+	codes->memory = memory;
+	codes->texts = strings_create();
+	table_init(&codes->by_address);
+	table_init(&codes->lines);
+	table_init(&codes->copies);
+	strbuf_init(&codes->text);
+	if (layout->code_size <= CODE_SIZE_MOST)
+		codes->members = xmalloc(layout->code_size);
+	return codes;
+}
+
+static void
+drop_line_tables(struct python_codes *codes)
+{
+	for (size_t i = 0; i < codes->count; i++) {
+		free(codes->record[i]->line_table);
+		codes->record[i]->line_table = NULL;
+	}
+	codes->kept = 0;
+}
+
+void
+python_codes_free(struct python_codes *codes)
+{
+	if (codes == NULL)
+		return;
+	drop_line_tables(codes);
+	for (size_t i = 0; i < codes->count; i++)
+		free(codes->record[i]);
+	free(codes->record);
+	strings_free(codes->texts);
+	table_release(&codes->by_address);
+	table_release(&codes->lines);
+	table_release(&codes->copies);
+	free(codes->copy);
+	strbuf_release(&codes->text);
+	free(codes->members);
+	free(codes);
+}
+
+/* Is what lies at the address an object of the type "code"? */
+static bool
+is_code(struct python_codes *codes, uint64_t address)
+{
+	const struct python_layout *layout = codes->layout;
+	uint64_t type, name;
+	char word[sizeof("code")];
+
+	if (layout->object_type == PYTHON_ABSENT || layout->type_name == PYTHON_ABSENT)
+		return true;
+	if (!python_read_u64(codes->memory, address + layout->object_type, &type) || type == 0)
+		return false;
+	if (type == codes->code_type)
+		return true;
+	if (!python_read_u64(codes->memory, type + layout->type_name, &name) ||
+	    !codes->memory->read(codes->memory->context, name, word, sizeof(word)) ||
+	    memcmp(word, "code", sizeof(word)) != 0)
+		return false;
+	codes->code_type = type;
+	return true;
+}
+
+/*
+ * Does memory still have this one? Asked after something that it refers to was read: what a code
+ * object refers to lives as long as it does.
+ */
+static bool
+still_there(struct python_codes *codes, const struct python_code_id *id)
+{
+	uint32_t size = codes->layout->code_size;
+	struct python_code_id now;
+
+	return codes->members != NULL &&
+	       codes->memory->read(codes->memory->context, id->address, codes->members, size) &&
+	       python_code_identify(codes->layout, id->address, codes->members, size, &now) &&
+	       same(&now, id);
+}
+
+static const char *
+read_text(struct python_codes *codes, uint64_t address, size_t most)
+{
+	strbuf_clear(&codes->text);
+	if (!python_text_read(codes->layout, codes->memory, address, most, &codes->text))
+		return NULL;
+	return strings_text(codes->texts, strings_intern(codes->texts, codes->text.data));
+}
+
+/* The record that is valid for the address now, if it is of this very object. */
+static struct record *
+known(const struct python_codes *codes, const struct python_code_id *id, uint32_t *number)
+{
+	if (!table_find(&codes->by_address, id->address, 0, number) ||
+	    !same(&codes->record[*number]->id, id))
+		return NULL;
+	return codes->record[*number];
+}
+
+static struct record *
+find_record(struct python_codes *codes, const struct python_code_id *id, uint32_t *number)
+{
+	struct record *record = known(codes, id, number);
+	const char *function, *file;
+
+	if (record != NULL)
+		return record;
+	if (codes->count >= UINT32_MAX || !is_code(codes, id->address))
+		return NULL;
+	function = read_text(codes, id->qualified_name != 0 ? id->qualified_name : id->name,
+			     NAME_MOST);
+	file = function != NULL ? read_text(codes, id->filename, FILE_MOST) : NULL;
+	if (file == NULL || !still_there(codes, id))
+		return NULL;
+	record = xcalloc(1, sizeof(*record));
+	record->id = *id;
+	record->code = (struct python_code){ function, file, id->first_line };
+	codes->record = xgrow(codes->record, &codes->capacity, codes->count + 1,
+			      sizeof(codes->record[0]));
+	*number = (uint32_t)codes->count++;
+	codes->record[*number] = record;
+	*table_place(&codes->by_address, id->address, 0, 0, NULL) = *number;
+	return record;
+}
+
+const struct python_code *
+python_codes_find(struct python_codes *codes, const struct python_code_id *id)
+{
+	uint32_t number;
+	struct record *record = find_record(codes, id, &number);
+
+	return record != NULL ? &record->code : NULL;
+}
+
+static bool
+read_line_table(struct python_codes *codes, struct record *record)
+{
+	uint8_t *bytes;
+	size_t size;
+
+	if (record->line_table != NULL)
+		return true;
+	bytes = python_bytes_read(codes->layout, codes->memory, record->id.line_table,
+				  LINE_TABLE_MOST, &size);
+	if (bytes == NULL)
+		return false;
+	if (!still_there(codes, &record->id)) {
+		free(bytes);
+		return false;
+	}
+	if (codes->kept + size > LINE_TABLES_KEPT)
+		drop_line_tables(codes);
+	record->line_table = bytes;
+	record->line_table_size = size;
+	codes->kept += size;
+	return true;
+}
+
+/* Where a thread's copy of the bytecode begins: an array of them stands behind its size. */
+static bool
+read_copy(const struct python_codes *codes, uint64_t address, uint32_t index, uint64_t *start)
+{
+	uint64_t copies, count;
+
+	return python_read_u64(codes->memory, address + codes->layout->code_bytecodes, &copies) &&
+	       copies != 0 && python_read_u64(codes->memory, copies, &count) && index < count &&
+	       python_read_u64(codes->memory, copies + 8 + (uint64_t)index * 8, start) &&
+	       *start != 0;
+}
+
+/*
+ * Where the bytecode that the frame executes begins. Threads of a free-threaded 3.14 have copies
+ * of their own, the first of which is that of the object. What was read once is kept.
+ */
+static bool
+find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index, uint64_t *start)
+{
+	uint64_t address = codes->record[number]->id.address;
+	uint32_t *place;
+	bool added;
+
+	*start = address + codes->layout->code_instructions;
+	if (index == 0 || codes->layout->code_bytecodes == PYTHON_ABSENT)
+		return true;
+	if (codes->copy_count >= UINT32_MAX)
+		return read_copy(codes, address, index, start);
+	place = table_place(&codes->copies, number, index, (uint32_t)codes->copy_count, &added);
+	if (added) {
+		codes->copy = xgrow(codes->copy, &codes->copy_capacity, codes->copy_count + 1,
+				    sizeof(codes->copy[0]));
+		codes->copy[codes->copy_count++] = 0;
+	}
+	if (codes->copy[*place] == 0 && read_copy(codes, address, index, start))
+		codes->copy[*place] = *start;
+	*start = codes->copy[*place];
+	return *start != 0;
+}
+
+/*
+ * A copy is freed some time after its thread has ended, and another may have been made since. All
+ * copies of one code are of one size, which an allocator does not give out overlapping:
+ * an instruction of the new one is none of the old one, and has no line there.
+ */
+static bool
+forget_copy(struct python_codes *codes, uint32_t number, uint32_t index)
+{
+	uint32_t place;
+
+	if (!table_find(&codes->copies, number, index, &place) || codes->copy[place] == 0)
+		return false;
+	codes->copy[place] = 0;
+	return true;
+}
+
+/*
+ * The offset in bytes of what the frame executes, or executed last; -1: it has not begun. False:
+ * the instruction is none of this code.
+ */
+static bool
+offset_of(struct python_codes *codes, uint32_t number, uint64_t instruction,
+	  uint32_t bytecode_index, int64_t *offset)
+{
+	const struct python_layout *layout = codes->layout;
+	uint64_t start;
+
+	if (!python_since(layout, 3, 11)) {
+		int32_t index = (int32_t)(uint32_t)instruction;
+
+		*offset = index < 0 ? -1 : index;
+		/* 3.10 counts instructions, of two bytes, and before it was bytes. */
+		if (index > 0 && python_since(layout, 3, 10))
+			*offset *= 2;
+		return true;
+	}
+	if (!find_bytecode(codes, number, bytecode_index, &start))
+		return false;
+	/* One instruction before the first: the last that 3.11 and 3.12 have executed. */
+	*offset = instruction + 2 == start ? -1 : (int64_t)(instruction - start);
+	return *offset == -1 || (*offset >= 0 && *offset <= INT32_MAX);
+}
+
+static uint32_t
+decode(const struct python_layout *layout, const struct record *record, uint32_t offset)
+{
+	const uint8_t *table = record->line_table;
+	size_t size = record->line_table_size;
+	uint32_t first_line = record->id.first_line;
+
+	if (python_since(layout, 3, 11))
+		return python_line_locations(table, size, first_line, offset);
+	if (python_since(layout, 3, 10))
+		return python_line_ranges(table, size, first_line, offset);
+	return python_line_lnotab(table, size, first_line, offset);
+}
+
+static uint32_t
+line_of_record(struct python_codes *codes, uint32_t number, uint64_t instruction,
+	       uint32_t bytecode_index)
+{
+	struct record *record = codes->record[number];
+	uint32_t line;
+	int64_t offset;
+
+	if (!offset_of(codes, number, instruction, bytecode_index, &offset))
+		return 0;
+	if (offset < 0)
+		return record->id.first_line <= INT32_MAX ? record->id.first_line : 0;
+	if (table_find(&codes->lines, number, (uint64_t)offset, &line))
+		return line;
+	if (!read_line_table(codes, record))
+		return 0;
+	line = decode(codes->layout, record, (uint32_t)offset);
+	*table_place(&codes->lines, number, (uint64_t)offset, 0, NULL) = line;
+	return line;
+}
+
+uint32_t
+python_codes_line(struct python_codes *codes, const struct python_code_id *id, uint64_t instruction,
+		  uint32_t bytecode_index)
+{
+	uint32_t number, line;
+
+	if (find_record(codes, id, &number) == NULL)
+		return 0;
+	line = line_of_record(codes, number, instruction, bytecode_index);
+	if (line == 0 && forget_copy(codes, number, bytecode_index))
+		line = line_of_record(codes, number, instruction, bytecode_index);
+	return line;
+}

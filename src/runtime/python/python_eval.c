@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_eval.c - from branches to the parts of a function that they lead to.
+ *
+ * Bytes are taken for branches wherever they look like them. What is found by mistake leads
+ * anywhere, sometimes into a function that another mistake leads back from: several must.
+ */
+#include "runtime/python/python_eval_internal.h"
+
+#include <stdlib.h>
+
+#include "wallsample/base/base.h"
+#include "wallsample/elf/code_ranges.h"
+
+/* Code that is read, all together: the loop has 90 KiB, and what is seldom executed 20. */
+#define CODE_MOST ((uint64_t)4 << 20)
+#define PIECE ((size_t)64 << 10)
+/* An instruction may lie across the border of two pieces. */
+#define OVERLAP ((size_t)8)
+/* Places without a symbol that branches lead to, and searches for what is there. */
+#define CANDIDATES_MOST 512
+#define SEARCHES_MOST 2048
+/* Branches that lead back: those of released versions have 156 and more. */
+#define BACK_LEAST 3
+
+struct parts {
+	const struct image *image;
+	struct address_range *range;
+	size_t count, most;
+	struct address_range candidate[CANDIDATES_MOST];
+	size_t candidate_count, searches, back;
+	uint64_t code_left;
+};
+
+static bool
+holds(const struct address_range *range, uint64_t vaddr)
+{
+	return vaddr >= range->start && vaddr - range->start < range->size;
+}
+
+/* Is the address in the midst of a range, not at its beginning? */
+static bool
+is_amidst(const struct address_range *range, size_t count, uint64_t vaddr)
+{
+	for (size_t i = 0; i < count; i++)
+		if (holds(&range[i], vaddr) && vaddr != range[i].start)
+			return true;
+	return false;
+}
+
+/* What is done with the target of a branch; true ends it. */
+typedef bool visitor(struct parts *parts, uint64_t target);
+
+static bool
+visit_branches(struct parts *parts, const struct address_range *code, visitor *visit)
+{
+	const uint64_t size = code->size < parts->code_left ? code->size : parts->code_left;
+	uint8_t *piece = xmalloc(PIECE);
+	bool done = false;
+
+	parts->code_left -= size;
+	for (uint64_t from = 0; from < size && !done; from += PIECE - OVERLAP) {
+		const size_t part = size - from < PIECE ? (size_t)(size - from) : PIECE;
+
+		if (!image_read_vaddr(parts->image, code->start + from, piece, part))
+			break;
+		for (size_t at = 0; at < part && !done; at += python_branch_step) {
+			int64_t distance;
+
+			if (python_branch_at(piece + at, part - at, &distance))
+				done = visit(parts, code->start + from + at + (uint64_t)distance);
+		}
+	}
+	free(piece);
+	return done;
+}
+
+/* Leads the branch to the midst of something that is not known? */
+static bool
+keep_candidate(struct parts *parts, uint64_t target)
+{
+	struct address_range found;
+
+	for (size_t i = 0; i < parts->count; i++)
+		if (holds(&parts->range[i], target))
+			return false;
+	for (size_t i = 0; i < parts->candidate_count; i++)
+		if (holds(&parts->candidate[i], target))
+			return false;
+	if (target < parts->image->low || target >= parts->image->high)
+		return false;
+	if (parts->searches++ == SEARCHES_MOST || parts->candidate_count == CANDIDATES_MOST)
+		return true;
+	if (code_range(parts->image, target, &found.start, &found.size) &&
+	    target != found.start)
+		parts->candidate[parts->candidate_count++] = found;
+	return false;
+}
+
+static bool
+leads_back(struct parts *parts, uint64_t target)
+{
+	return is_amidst(parts->range, parts->count, target) && ++parts->back == BACK_LEAST;
+}
+
+/* Candidates of the range; those that lead back are parts, and have parts themselves. */
+static void
+search_range(struct parts *parts, size_t index)
+{
+	const struct address_range code = parts->range[index];
+
+	parts->candidate_count = 0;
+	visit_branches(parts, &code, keep_candidate);
+	for (size_t i = 0; i < parts->candidate_count && parts->count < parts->most; i++) {
+		parts->back = 0;
+		if (visit_branches(parts, &parts->candidate[i], leads_back))
+			parts->range[parts->count++] = parts->candidate[i];
+	}
+}
+
+size_t
+python_eval_parts(const struct image *image, struct address_range *range, size_t count,
+		  size_t most)
+{
+	struct parts *parts = xmalloc(sizeof(*parts));
+
+	*parts = (struct parts){ .image = image, .range = range, .count = count, .most = most,
+				 .code_left = CODE_MOST };
+	for (size_t i = 0; i < parts->count; i++)
+		search_range(parts, i);
+	count = parts->count;
+	free(parts);
+	return count;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_fit.c - does a layout of CPython fit what is in a process's memory?
+ *
+ * Lists must be lists: threads of an interpreter point back to it and to each other. The lock has
+ * one of its three states. And an object that a frame refers to has a type, whose type is "type".
+ */
+#include <string.h>
+
+#include "runtime/python/python_sources_internal.h"
+
+/* Of more, the others will be like these. */
+#define INTERPRETERS_CHECKED 16
+#define THREADS_CHECKED 8
+
+/* In 3.14 and later the lowest bits of a reference in a frame are flags. */
+#define REFERENCE_FLAGS UINT64_C(3)
+
+struct view {
+	const struct python_layout *layout;
+	const struct memory *memory;
+};
+
+static bool
+read_bytes(const struct view *view, uint64_t address, void *to, size_t size)
+{
+	return address <= UINT64_MAX - size &&
+	       view->memory->read(view->memory->context, address, to, size);
+}
+
+static bool
+read_pointer(const struct view *view, uint64_t structure, uint32_t offset, uint64_t *value)
+{
+	return structure <= UINT64_MAX - offset &&
+	       read_bytes(view, structure + offset, value, sizeof(*value));
+}
+
+/* --- objects ------------------------------------------------------------------------------ */
+
+/* Is the type of the object's type called "type"? So it is of all that a frame executes. */
+static bool
+is_object(const struct view *view, uint64_t object)
+{
+	uint64_t type, type_of_type, text;
+	char name[5];
+
+	return read_pointer(view, object, view->layout->object_type, &type) &&
+	       read_pointer(view, type, view->layout->object_type, &type_of_type) &&
+	       read_pointer(view, type_of_type, view->layout->type_name, &text) &&
+	       read_bytes(view, text, name, sizeof(name)) &&
+	       memcmp(name, "type", sizeof(name)) == 0;
+}
+
+/* The thread's innermost frame executes an object, if there is a frame. */
+static bool
+has_good_frame(const struct view *view, uint64_t thread)
+{
+	const struct python_layout *layout = view->layout;
+	uint64_t frame, code;
+
+	if (!read_pointer(view, thread, layout->thread_frame, &frame))
+		return false;
+	if (frame != 0 && layout->cframe_frame != PYTHON_ABSENT &&
+	    !read_pointer(view, frame, layout->cframe_frame, &frame))
+		return false;
+	if (frame == 0)
+		return true;
+	if (!read_pointer(view, frame, layout->frame_code, &code))
+		return false;
+	if (python_since(layout, 3, 14))
+		code &= ~REFERENCE_FLAGS;
+	return code == 0 || is_object(view, code);
+}
+
+/* --- the lock ------------------------------------------------------------------------------- */
+
+static enum python_fit
+check_lock(const struct view *view, uint64_t runtime, uint64_t interpreter)
+{
+	const struct python_layout *layout = view->layout;
+	uint64_t lock = runtime + layout->runtime_gil;
+	int32_t locked;
+
+	if (layout->runtime_gil == PYTHON_ABSENT &&
+	    !read_pointer(view, interpreter, layout->interpreter_gil, &lock))
+		return PYTHON_FIT_NOT;
+	if (lock == 0)
+		return PYTHON_FIT_NOTHING_YET;
+	if (!read_bytes(view, lock + layout->gil_locked, &locked, sizeof(locked)))
+		return PYTHON_FIT_NOT;
+	/* -1: it has not been made. */
+	return locked >= -1 && locked <= 1 ? PYTHON_FIT_WELL : PYTHON_FIT_NOT;
+}
+
+/* --- threads --------------------------------------------------------------------------------- */
+
+/* Are these threads of that interpreter, each behind the other? */
+static bool
+are_threads(const struct view *view, uint64_t interpreter, uint64_t thread)
+{
+	const struct python_layout *layout = view->layout;
+	uint64_t before = 0;
+
+	for (int i = 0; i < THREADS_CHECKED && thread != 0; i++) {
+		uint64_t owner, previous, next;
+
+		if (!read_pointer(view, thread, layout->thread_interpreter, &owner) ||
+		    !read_pointer(view, thread, layout->thread_previous, &previous) ||
+		    !read_pointer(view, thread, layout->thread_next, &next) ||
+		    owner != interpreter || previous != before)
+			return false;
+		before = thread;
+		thread = next;
+	}
+	return true;
+}
+
+enum python_fit
+python_layout_check(const struct python_layout *layout, uint64_t runtime,
+		    const struct memory *memory)
+{
+	const struct view view = { layout, memory };
+	uint64_t interpreter, thread = 0;
+
+	if (!read_pointer(&view, runtime, layout->runtime_interpreters, &interpreter))
+		return PYTHON_FIT_NOTHING_YET;
+	/* The newest is the first, and may not have a thread yet. */
+	for (int i = 0; i < INTERPRETERS_CHECKED && interpreter != 0; i++) {
+		if (!read_pointer(&view, interpreter, layout->interpreter_threads, &thread))
+			return PYTHON_FIT_NOT;
+		if (thread != 0)
+			break;
+		if (!read_pointer(&view, interpreter, layout->interpreter_next, &interpreter))
+			return PYTHON_FIT_NOT;
+	}
+	if (interpreter == 0 || thread == 0)
+		return PYTHON_FIT_NOTHING_YET;
+	if (!are_threads(&view, interpreter, thread) || !has_good_frame(&view, thread))
+		return PYTHON_FIT_NOT;
+	return check_lock(&view, runtime, interpreter);
+}

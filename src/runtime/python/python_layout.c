@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_layout.c - what all layouts of CPython have in common, and their versions.
+ */
+#include "runtime/python/python_layout_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/python/python_sources_internal.h"
+#include "wallsample/base/base.h"
+
+/* The runtime of 3.14 has 300 KiB; what is wanted lies in its first kilobyte. */
+#define OFFSET_MOST ((uint32_t)64 << 10)
+/* PyInterpreterState is the one large structure: in 3.13 and later its threads, and its lock, come
+ * behind arrays. */
+#define INTERPRETER_MOST ((uint32_t)1 << 20)
+
+void
+python_layout_clear(struct python_layout *layout)
+{
+	*layout = (struct python_layout){
+#define X(name) .name = PYTHON_ABSENT,
+		PYTHON_OFFSETS(X)
+#undef X
+	};
+}
+
+static uint32_t
+end_of(uint32_t member, uint32_t size, uint32_t other)
+{
+	return member != PYTHON_ABSENT && member + size > other ? member + size : other;
+}
+
+void
+python_layout_finish(struct python_layout *layout)
+{
+	uint32_t size = 0;
+
+	/* Where instructions begin, nothing is read with the object. */
+	size = end_of(layout->code_filename, 8, size);
+	size = end_of(layout->code_name, 8, size);
+	size = end_of(layout->code_qualified_name, 8, size);
+	size = end_of(layout->code_line_table, 8, size);
+	size = end_of(layout->code_first_line, 4, size);
+	size = end_of(layout->code_bytecodes, 8, size);
+	layout->code_size = size;
+	size = end_of(layout->frame_code, 8, 0);
+	size = end_of(layout->frame_previous, 8, size);
+	size = end_of(layout->frame_instruction, 8, size);
+	size = end_of(layout->frame_owner, 1, size);
+	size = end_of(layout->frame_bytecode_index, 4, size);
+	layout->frame_size = size;
+}
+
+struct member {
+	const char *name;
+	size_t at;
+};
+
+static const struct member members[] = {
+#define X(name) { #name, offsetof(struct python_layout, name) },
+	PYTHON_OFFSETS(X)
+#undef X
+	{ "frame_size", offsetof(struct python_layout, frame_size) },
+	{ "code_size", offsetof(struct python_layout, code_size) },
+	{ "gil_size", offsetof(struct python_layout, gil_size) },
+};
+
+const char *
+python_layout_member(const struct python_layout *layout, size_t index, uint32_t *value)
+{
+	if (index >= ARRAY_SIZE(members))
+		return NULL;
+	memcpy(value, (const char *)layout + members[index].at, sizeof(*value));
+	return members[index].name;
+}
+
+/* --- sanity -------------------------------------------------------------------------------- */
+
+static bool
+is_bounded(const struct python_layout *layout)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
+		const bool large = strncmp(members[i].name, "interpreter_", 12) == 0;
+		uint32_t value;
+
+		python_layout_member(layout, i, &value);
+		if (value != PYTHON_ABSENT && value > (large ? INTERPRETER_MOST : OFFSET_MOST))
+			return false;
+	}
+	return true;
+}
+
+/* Members that are there in all versions. */
+static bool
+has_common(const struct python_layout *l)
+{
+	const uint32_t wanted[] = {
+		l->runtime_interpreters, l->interpreter_next, l->interpreter_threads,
+		l->thread_next, l->thread_interpreter, l->thread_frame, l->thread_pthread,
+		l->frame_code, l->frame_previous, l->frame_instruction, l->code_filename,
+		l->code_name, l->code_line_table, l->code_first_line, l->gil_holder,
+		l->gil_locked, l->text_length, l->text_state, l->text_ascii, l->text_compact,
+		l->bytes_size, l->bytes_data, l->object_type, l->type_name,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		if (wanted[i] == PYTHON_ABSENT)
+			return false;
+	return true;
+}
+
+static bool
+has_own(const struct python_layout *l)
+{
+	const unsigned minor = python_minor(l->version);
+
+	if (minor < PYTHON_MINOR_OLDEST)
+		return false;
+	if ((minor < 12 ? l->runtime_gil : l->interpreter_gil) == PYTHON_ABSENT)
+		return false;
+	if (minor < 11)
+		return true;
+	if (l->thread_native == PYTHON_ABSENT || l->code_instructions == PYTHON_ABSENT ||
+	    l->code_qualified_name == PYTHON_ABSENT)
+		return false;
+	if (minor < 13 && l->cframe_frame == PYTHON_ABSENT)
+		return false;
+	return minor == 11 || l->frame_owner != PYTHON_ABSENT;
+}
+
+bool
+python_layout_is_sane(const struct python_layout *layout)
+{
+	return is_bounded(layout) && has_common(layout) && has_own(layout) &&
+	       layout->frame_size > 0 && layout->code_size > 0 &&
+	       layout->gil_size > layout->gil_locked && layout->gil_size > layout->gil_holder;
+}
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+const struct python_layout *
+python_table_next(uint32_t version, const struct python_layout *after)
+{
+	size_t i = after != NULL ? (size_t)(after - python_table) + 1 : 0;
+
+	for (; i < python_table_count; i++)
+		if (python_table[i].version == (version & 0xffff0000))
+			return &python_table[i];
+	return NULL;
+}
+
+/* --- versions -------------------------------------------------------------------------------- */
+
+/* PY_VERSION_HEX: numbers, release level (a, b, c, f in one digit), serial of that. */
+void
+python_version_text(uint32_t version, char text[PYTHON_VERSION_TEXT])
+{
+	const unsigned major = version >> 24, minor = python_minor(version);
+	const unsigned micro = version >> 8 & 0xff, level = version >> 4 & 15;
+	const char *word = level == 0xa ? "a" : level == 0xb ? "b" : "rc";
+
+	if (level == 0)
+		snprintf(text, PYTHON_VERSION_TEXT, "%u.%u", major, minor);
+	else if (level >= 0xa && level <= 0xc)
+		snprintf(text, PYTHON_VERSION_TEXT, "%u.%u.%u%s%u", major, minor, micro, word,
+			 version & 15);
+	else
+		snprintf(text, PYTHON_VERSION_TEXT, "%u.%u.%u", major, minor, micro);
+}
+
+/* A number of at most three digits. */
+static bool
+parse_part(const char *text, size_t size, size_t *at, unsigned *part)
+{
+	const size_t first = *at;
+
+	*part = 0;
+	while (*at < size && *at < first + 3 && text[*at] >= '0' && text[*at] <= '9')
+		*part = *part * 10 + (unsigned)(text[(*at)++] - '0');
+	return *at > first && *part < 256;
+}
+
+/* "a1", "b2", "rc1"; nothing: a final release. */
+static uint32_t
+parse_level(const char *text, size_t size, size_t *at)
+{
+	uint32_t level = 0xf;
+	size_t next = *at;
+	unsigned serial;
+
+	if (next < size && (text[next] == 'a' || text[next] == 'b'))
+		level = text[next++] == 'a' ? 0xa : 0xb;
+	else if (size - next >= 2 && memcmp(text + next, "rc", 2) == 0) {
+		level = 0xc;
+		next += 2;
+	}
+	if (level == 0xf || !parse_part(text, size, &next, &serial))
+		return 0xf0;
+	*at = next;
+	return level << 4 | (serial & 15);
+}
+
+bool
+python_version_parse(const char *text, size_t size, uint32_t *version, size_t *length)
+{
+	size_t at = 2;
+	unsigned minor, micro;
+
+	if (size < 2 || memcmp(text, "3.", 2) != 0 || !parse_part(text, size, &at, &minor))
+		return false;
+	*version = PYTHON_VERSION(3, minor);
+	*length = at;
+	if (at >= size || text[at] != '.')
+		return true;
+	at++;
+	if (!parse_part(text, size, &at, &micro))
+		return true;
+	*version |= micro << 8;
+	*version |= parse_level(text, size, &at);
+	*length = at;
+	return true;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_lines.c - from an instruction of CPython's bytecode to its line, by the three formats that
+ * line tables have had.
+ *
+ * What comes out is what f_lineno of the frame says, which is not always what dis shows. The
+ * formats are those of Objects/lnotab_notes.txt (up to 3.10) and
+ * Objects/locations.md (3.11 and later) in CPython's source.
+ */
+#include "runtime/python/python_code_internal.h"
+
+/* Lines are an int of the interpreter's. What a damaged table adds up to beyond that is none. */
+static uint32_t
+line_of(int64_t line)
+{
+	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
+}
+
+/* Co_firstlineno is an int, and may be negative in code that a program has made by hand. */
+static int64_t
+first_of(uint32_t first_line)
+{
+	return (int32_t)first_line;
+}
+
+/*
+ * Pairs of how many bytes further the next entry's instructions begin, unsigned, and how many lines
+ * further they are, signed. Steps that do not fit into a byte are several pairs.
+ */
+uint32_t
+python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
+{
+	int64_t line = first_of(first_line);
+	uint64_t start = 0;
+
+	for (size_t i = 0; i + 1 < size; i += 2) {
+		start += table[i];
+		if (start > offset)
+			break;
+		line += (int8_t)table[i + 1];
+	}
+	return line_of(line);
+}
+
+/*
+ * Pairs of how many bytes long a range is, and by how many lines it differs from the last range
+ * that had one; -128: it has none.
+ */
+uint32_t
+python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
+{
+	int64_t line = first_of(first_line);
+	uint64_t end = 0;
+
+	for (size_t i = 0; i + 1 < size; i += 2) {
+		int8_t step = (int8_t)table[i + 1];
+
+		end += table[i];
+		if (step != INT8_MIN)
+			line += step;
+		if (end > offset)
+			return step != INT8_MIN ? line_of(line) : 0;
+	}
+	return 0;
+}
+
+/* Six bits a byte, the lowest first; bit 6: another follows. Then bit 0 is the sign. */
+static int64_t
+read_signed_varint(const uint8_t *table, size_t size)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+
+	for (size_t i = 0; i < size && shift < 36; i++, shift += 6) {
+		value |= (uint64_t)(table[i] & 0x3f) << shift;
+		if ((table[i] & 0x40) == 0)
+			break;
+	}
+	return (value & 1) != 0 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
+}
+
+enum location {
+	LOCATION_ONE_LINE = 10, /* and 11, 12: so many lines further, less 10 */
+	LOCATION_NO_COLUMN = 13,
+	LOCATION_LONG = 14,
+	LOCATION_NONE = 15,
+};
+
+/* By how many lines an entry differs from the one before; `size` bytes are left of the table. */
+static int64_t
+location_step(unsigned code, const uint8_t *entry, size_t size)
+{
+	if (code == LOCATION_NO_COLUMN || code == LOCATION_LONG)
+		return read_signed_varint(entry + 1, size - 1);
+	if (code >= LOCATION_ONE_LINE && code < LOCATION_NO_COLUMN)
+		return (int64_t)code - LOCATION_ONE_LINE;
+	return 0;
+}
+
+/*
+ * Entries of a byte with bit 7 set, which has the code in bits 3 to 6 and one less than the number
+ * of code units (of two bytes) in bits 0 to 2, and bytes without it.
+ */
+uint32_t
+python_line_locations(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
+{
+	int64_t line = first_of(first_line);
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < size;) {
+		unsigned code = table[i] >> 3 & 15;
+
+		line += location_step(code, table + i, size - i);
+		end += ((table[i] & 7U) + 1) * 2;
+		if (end > offset)
+			return code != LOCATION_NONE ? line_of(line) : 0;
+		do
+			i++;
+		while (i < size && (table[i] & 0x80) == 0);
+	}
+	return 0;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_module.c - looks for a CPython in a file, a piece of it at a time.
+ */
+#include "runtime/python/python_module_internal.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "runtime/python/python_eval_internal.h"
+#include "runtime/python/python_sources_internal.h"
+#include "wallsample/base/base.h"
+
+#define PIECE ((size_t)64 << 10)
+#define SECTION ".PyRuntime"
+/* Constants of one program that are looked through for a version. */
+#define TEXT_MOST (UINT64_C(256) << 20)
+/* The longest version text: "3.10.13rc1" and its zero. */
+#define TEXT_OVERLAP 16
+
+static const struct symbol_wanted wanted_runtime = { .name = "_PyRuntime" };
+
+enum { WANTED_VERSION, WANTED_EVAL, WANTED_DEBUG, WANTED_TRACED };
+
+static const struct symbol_wanted wanted[] = {
+	[WANTED_VERSION] = { .name = "Py_Version" },
+	[WANTED_EVAL] = { .name = "_PyEval_EvalFrameDefault", .code = true, .parts = true },
+	/* Only there with Py_REF_DEBUG, which Py_DEBUG switches on (Include/object.h). */
+	[WANTED_DEBUG] = { .name = "_Py_NegativeRefcount", .code = true },
+	/* Only with Py_TRACE_REFS, which is no part of Py_DEBUG since 3.8. */
+	[WANTED_TRACED] = { .name = "_Py_PrintReferences", .code = true },
+};
+
+void
+python_module_search_init(struct python_module_search *search, const struct module *module)
+{
+	*search = (struct python_module_search){ .module = module };
+	symbol_search_init(&search->symbols, module->image, &wanted_runtime, 1);
+}
+
+/* --- symbols ---------------------------------------------------------------------------- */
+
+static void
+take_symbols(struct python_module_search *search)
+{
+	const struct symbol_search *symbols = &search->symbols;
+	struct python_module *found = &search->found;
+	const struct symbol_search_found *symbol;
+
+	symbol = symbol_search_first(symbols, WANTED_VERSION);
+	found->version = symbol != NULL ? symbol->vaddr : 0;
+	found->debug = symbol_search_first(symbols, WANTED_DEBUG) != NULL;
+	found->traced = symbol_search_first(symbols, WANTED_TRACED) != NULL;
+	for (size_t i = 0; i < symbols->found_count; i++) {
+		symbol = &symbols->found[i];
+		if (symbol->wanted == WANTED_EVAL && symbol->size > 0 &&
+		    found->eval_count < PYTHON_EVAL_MOST)
+			found->eval[found->eval_count++] =
+				(struct address_range){ symbol->vaddr, symbol->size };
+	}
+}
+
+/* --- the version --------------------------------------------------------------------------- */
+
+static void
+keep_text(struct python_module *found, uint32_t version)
+{
+	for (size_t i = 0; i < found->text_count; i++)
+		if (found->text[i] == version)
+			return;
+	if (found->text_count < PYTHON_MODULE_TEXTS)
+		found->text[found->text_count++] = version;
+}
+
+static bool
+is_in_number(char c)
+{
+	return (c >= '0' && c <= '9') || c == '.';
+}
+
+/* "3.9.18" at the end of a string. */
+static void
+scan_texts(struct python_module *found, const char *piece, size_t size)
+{
+	const char *at = piece, *end = piece + size;
+
+	while ((at = memmem(at, (size_t)(end - at), "3.", 2)) != NULL) {
+		uint32_t version;
+		size_t length;
+
+		if ((at == piece || !is_in_number(at[-1])) &&
+		    python_version_parse(at, (size_t)(end - at), &version, &length) &&
+		    version >> 4 != 0 && (version & 0xf0) != 0 &&
+		    python_minor(version) >= PYTHON_MINOR_OLDEST &&
+		    python_minor(version) <= PYTHON_MINOR_TRIED + 1 && at + length < end &&
+		    at[length] == '\0')
+			keep_text(found, version);
+		at += 2;
+	}
+}
+
+/* One piece of the constants. */
+static size_t
+step_text(struct python_module_search *search)
+{
+	const struct image *image = search->module->image;
+	const struct image_segment *segment;
+	uint64_t left;
+	size_t size;
+	char *piece;
+
+	if (search->segment == image->segment_count || search->at >= TEXT_MOST) {
+		search->stage = PYTHON_MODULE_DONE;
+		return 0;
+	}
+	segment = &image->segment[search->segment];
+	left = segment->file_size - search->at;
+	size = left < PIECE ? (size_t)left : PIECE;
+	piece = xmalloc(PIECE);
+	if (segment->writable || search->at >= segment->file_size ||
+	    !image_read_offset(image, segment->offset + search->at, piece, size))
+		size = 0;
+	else
+		scan_texts(&search->found, piece, size);
+	free(piece);
+	if (size == PIECE) {
+		search->at += PIECE - TEXT_OVERLAP;
+	} else {
+		search->segment++;
+		search->at = 0;
+	}
+	return size;
+}
+
+/* The version in "libpython3.9.so.1.0", "python3.9d", "python3.9". */
+static uint32_t
+version_of_name(const char *name)
+{
+	const char *word = strstr(name, "python3.");
+	uint32_t version;
+	size_t length;
+
+	if (word == NULL)
+		return 0;
+	word += strlen("python");
+	return python_version_parse(word, strlen(word), &version, &length) ?
+		       version & 0xffff0000 : 0;
+}
+
+uint32_t
+python_module_version(const struct python_module *module)
+{
+	uint32_t version = module->named;
+	size_t count = 0;
+
+	for (size_t i = 0; i < module->text_count; i++) {
+		const uint32_t text = module->text[i];
+
+		if (module->named != 0 && (text & 0xffff0000) != module->named)
+			continue;
+		version = text;
+		count++;
+	}
+	/* Of several none is better: the first two numbers are known, or nothing. */
+	return count == 1 ? version : module->named;
+}
+
+/* --- all of it ------------------------------------------------------------------------------ */
+
+static void
+begin_symbols(struct python_module_search *search)
+{
+	search->found.named = version_of_name(search->module->name);
+	symbol_search_init(&search->symbols, search->module->image, wanted, ARRAY_SIZE(wanted));
+	search->stage = PYTHON_MODULE_SYMBOLS;
+}
+
+/* What the stage was to find is found, or is not there. */
+static void
+next_stage(struct python_module_search *search)
+{
+	const struct symbol_search_found *symbol = symbol_search_first(&search->symbols, 0);
+	struct python_module *found = &search->found;
+
+	switch (search->stage) {
+	case PYTHON_MODULE_RUNTIME:
+		found->runtime = symbol != NULL ? symbol->vaddr : 0;
+		search->stage = PYTHON_MODULE_SECTION;
+		if (found->runtime != 0)
+			begin_symbols(search);
+		break;
+	case PYTHON_MODULE_SECTION:
+		found->runtime = image_section_vaddr(search->module->image, SECTION, 0);
+		search->stage = PYTHON_MODULE_DONE;
+		if (found->runtime != 0)
+			begin_symbols(search);
+		break;
+	case PYTHON_MODULE_SYMBOLS:
+		take_symbols(search);
+		/* .dynsym has no parts of functions: there may be some all the same. */
+		if (found->eval_count == 1)
+			found->eval_count = python_eval_parts(search->module->image, found->eval,
+							      1, PYTHON_EVAL_MOST);
+		search->stage = found->version == 0 ? PYTHON_MODULE_TEXT : PYTHON_MODULE_DONE;
+		break;
+	case PYTHON_MODULE_TEXT:
+	case PYTHON_MODULE_DONE:
+		break;
+	}
+}
+
+bool
+python_module_search_step(struct python_module_search *search, uint64_t *budget)
+{
+	while (search->stage != PYTHON_MODULE_DONE && *budget > 0) {
+		size_t used = PIECE / 4;
+
+		if (search->stage == PYTHON_MODULE_TEXT)
+			used = step_text(search);
+		else if (search->stage == PYTHON_MODULE_SECTION ||
+			 symbol_search_step(&search->symbols, budget))
+			next_stage(search);
+		else
+			break; /* the budget is used up */
+		*budget -= used < *budget ? used : *budget;
+	}
+	return search->stage == PYTHON_MODULE_DONE;
+}

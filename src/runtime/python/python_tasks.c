@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_tasks.c - the tasks of asyncio, in the memory of a thread that stands still.
+ *
+ * A task has a coroutine, which awaits another one or something else that has one inside, and so
+ * on: each has its frame in itself, and what it awaits on top of that frame's stack of values.
+ * While one of them executes, its frame is in the list of its thread's, and what it has called
+ * is further in.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/python/python_internal.h"
+#include "runtime/python/python_text_internal.h"
+#include "wallsample/runtime/runtime_tasks.h"
+
+#define NAME_MOST 200        /* characters */
+#define SLOTS_MOST (UINT64_C(1) << 20) /* of a set */
+#define SLOTS_PIECE 64
+#define WRAPPERS_MOST 8      /* one in the other */
+#define TASKS_PER_WALK 32    /* as many read from the same pages, which are then forgotten */
+
+/* What an object is, by the name of its type. */
+enum kind { OTHER, STR, INT, GENERATOR, WRAPPER };
+
+static const struct {
+	const char *name;
+	enum kind kind;
+} types[] = {
+	{ "str", STR },
+	{ "int", INT },
+	{ "coroutine", GENERATOR },
+	{ "generator", GENERATOR },
+	{ "async_generator", GENERATOR },
+	/* Their first member is what they wrap (Objects/genobject.c, Objects/iterobject.c). */
+	{ "coroutine_wrapper", WRAPPER },
+	{ "async_generator_asend", WRAPPER },
+	{ "async_generator_athrow", WRAPPER },
+	{ "anext_awaitable", WRAPPER },
+};
+#define TYPE_NAME_MOST 24
+
+enum generator_state { CREATED, SUSPENDED, AWAITING, EXECUTING, DONE };
+
+struct walk {
+	struct cpython *cpython;
+	const struct python_task_layout *at;
+	struct pages *pages;
+	struct memory memory;    /* the same */
+	struct runtime_tasks *to;
+	const struct python_thread *thread; /* or NULL */
+	uint64_t until_ns;
+	size_t read;             /* tasks, so far */
+	struct table kinds;      /* type -> enum kind */
+	struct strbuf name;
+	struct python_frame *frame; /* scratch for RUNTIME_TASK_DEPTH_MOST of them */
+};
+
+static bool
+read_cached(void *context, uint64_t address, void *to, size_t size)
+{
+	return pages_read(context, address, to, size);
+}
+
+static uint64_t
+word_at(struct walk *walk, uint64_t address)
+{
+	uint64_t value;
+
+	return pages_read(walk->pages, address, &value, sizeof(value)) ? value : 0;
+}
+
+static bool
+is_over(const struct walk *walk)
+{
+	if (clock_now_ns() < walk->until_ns)
+		return false;
+	runtime_tasks_note(walk->to, "not all tasks were read: it would have taken too long");
+	return true;
+}
+
+/* --- objects -------------------------------------------------------------------------------- */
+
+static enum kind
+kind_of_type(struct walk *walk, uint64_t type)
+{
+	const uint64_t address = word_at(walk, type + walk->cpython->place.layout.type_name);
+	const size_t left = MEMORY_PAGE - (size_t)(address % MEMORY_PAGE);
+	char name[TYPE_NAME_MOST + 1] = "";
+
+	/* Behind a short name memory may end. */
+	if (!pages_read(walk->pages, address, name, TYPE_NAME_MOST) &&
+	    (left >= TYPE_NAME_MOST || !pages_read(walk->pages, address, name, left)))
+		return OTHER;
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (strcmp(name, types[i].name) == 0)
+			return types[i].kind;
+	return OTHER;
+}
+
+static enum kind
+kind_of(struct walk *walk, uint64_t object)
+{
+	uint64_t type;
+	uint32_t *kind;
+	bool added;
+
+	if (object == 0)
+		return OTHER;
+	type = word_at(walk, object + walk->cpython->place.layout.object_type);
+	kind = table_place(&walk->kinds, type, 0, OTHER, &added);
+	if (added && type != 0)
+		*kind = kind_of_type(walk, type);
+	return (enum kind)*kind;
+}
+
+/* A number of at most two digits of 30 bits; the lowest bits of the tag are its sign. */
+static bool
+read_number(struct walk *walk, uint64_t object, uint64_t *value)
+{
+	const uint64_t tag = word_at(walk, object + walk->at->long_tag);
+	uint32_t digit[2] = { 0 };
+
+	if (tag >> 3 > ARRAY_SIZE(digit) || (tag & 3) == 2 ||
+	    !pages_read(walk->pages, object + walk->at->long_digits, digit,
+			(size_t)(tag >> 3) * sizeof(digit[0])))
+		return false;
+	*value = (uint64_t)digit[1] << 30 | digit[0];
+	return true;
+}
+
+/* A task that nobody has asked for its name has a number instead. */
+static const char *
+read_name(struct walk *walk, uint64_t object)
+{
+	const struct python_layout *layout = &walk->cpython->place.layout;
+	const enum kind kind = kind_of(walk, object);
+	uint64_t number;
+
+	strbuf_clear(&walk->name);
+	if (kind == INT && read_number(walk, object, &number))
+		strbuf_add_format(&walk->name, "Task-%llu", (unsigned long long)number);
+	else if (kind != STR ||
+		 !python_text_read(layout, &walk->memory, object, NAME_MOST, &walk->name))
+		strbuf_add_text(&walk->name, "?");
+	return walk->name.length > 0 ? walk->name.data : "";
+}
+
+/* --- coroutines -------------------------------------------------------------------------- */
+
+/* The coroutine or generator that this is, or that is inside of it; 0: neither. */
+static uint64_t
+generator_of(struct walk *walk, uint64_t object)
+{
+	for (int i = 0; i < WRAPPERS_MOST; i++) {
+		const enum kind kind = kind_of(walk, object);
+
+		if (kind == GENERATOR)
+			return object;
+		if (kind != WRAPPER)
+			return 0;
+		object = word_at(walk, object + walk->at->object_size);
+	}
+	return 0;
+}
+
+/* FRAME_CREATED to FRAME_CLEARED of Include/internal/pycore_frame.h. */
+static enum generator_state
+generator_state(struct walk *walk, uint64_t generator)
+{
+	int8_t state;
+
+	if (!pages_read(walk->pages, generator + walk->at->generator_state, &state, 1))
+		return DONE;
+	if (!python_since(&walk->cpython->place.layout, 3, 15))
+		return state >= -3 && state <= 0 ? (enum generator_state)(state + 3) : DONE;
+	/* One that is being awaited just now, in a free-threaded build, has a state of its own. */
+	if (state >= 3)
+		state--;
+	return state >= 0 && state <= 3 ? (enum generator_state)state : DONE;
+}
+
+/* What it awaits: on its stack of values, below what is sent to that (3.15: and a NULL). */
+static uint64_t
+awaited(struct walk *walk, uint64_t frame)
+{
+	const uint64_t values = python_since(&walk->cpython->place.layout, 3, 15) ? 2 : 1;
+	const uint64_t top = word_at(walk, frame + walk->at->frame_stack);
+
+	if (top < frame + walk->at->frame_locals + values * sizeof(uint64_t))
+		return 0;
+	return word_at(walk, top - values * sizeof(uint64_t)) & ~PYTHON_REFERENCE_MARKS;
+}
+
+static uint32_t
+add_place(struct walk *walk, const struct runtime_place *place, uint32_t outer)
+{
+	const uint32_t stack = runtime_tasks_stack(walk->to, place, outer);
+
+	if (stack == RUNTIME_STACK_NONE)
+		runtime_tasks_note(walk->to, "not all stacks of tasks were read: there are too "
+				   "many different ones");
+	return stack;
+}
+
+static uint32_t
+add_marker(struct walk *walk, const char *text, uint32_t outer)
+{
+	const struct runtime_place marker = { .function = text, .file = "", .marker = true };
+
+	return add_place(walk, &marker, outer);
+}
+
+static uint32_t
+add_frame(struct walk *walk, const struct python_frame *frame, uint32_t outer)
+{
+	const struct runtime_place place = python_frame_place(walk->cpython, frame);
+
+	return add_place(walk, &place, outer);
+}
+
+static bool
+read_frame(struct walk *walk, uint64_t frame, uint8_t bytes[PYTHON_FRAME_BYTES])
+{
+	const size_t size = python_frame_size(&walk->cpython->place.layout);
+
+	return size > 0 && pages_read(walk->pages, frame, bytes, size);
+}
+
+/* What the thread executes, out to this frame: so many; 0: it does not execute that;
+ * RUNTIME_TASK_DEPTH_MOST: or more. */
+static size_t
+executing_frames(struct walk *walk, uint64_t frame)
+{
+	const struct python_layout *layout = &walk->cpython->place.layout;
+	uint8_t bytes[PYTHON_FRAME_BYTES];
+	uint64_t at = walk->thread != NULL ?
+			      word_at(walk, walk->thread->state + layout->thread_frame) : 0;
+	size_t count = 0;
+
+	for (int i = 0; at != 0 && i < 2 * RUNTIME_TASK_DEPTH_MOST; i++) {
+		if (count == RUNTIME_TASK_DEPTH_MOST)
+			return count;
+		if (!read_frame(walk, at, bytes))
+			return 0;
+		if (bytes[layout->frame_owner] < PYTHON_OWNER_SHIM)
+			count += python_frame_pick(walk->cpython, bytes, &walk->frame[count]);
+		if (at == frame)
+			return count;
+		at = python_word(bytes, layout->frame_previous);
+	}
+	return 0;
+}
+
+static uint32_t
+add_executing(struct walk *walk, uint64_t frame, uint32_t outer)
+{
+	uint8_t bytes[PYTHON_FRAME_BYTES];
+	size_t count = executing_frames(walk, frame);
+
+	if ((count == 0 || count == RUNTIME_TASK_DEPTH_MOST) && read_frame(walk, frame, bytes)) {
+		python_frame_pick(walk->cpython, bytes, &walk->frame[0]);
+		return add_marker(walk, count == 0 ? PYTHON_BROKEN : PYTHON_CUT,
+				  add_frame(walk, &walk->frame[0], outer));
+	}
+	while (count-- > 0)
+		outer = add_frame(walk, &walk->frame[count], outer);
+	return outer;
+}
+
+/* From the task's coroutine inwards. False: it has come to its end. */
+static bool
+read_stack(struct walk *walk, uint64_t object, struct runtime_task *task)
+{
+	for (int depth = 0;; depth++) {
+		const uint64_t generator = generator_of(walk, object);
+		const uint64_t frame = generator + walk->at->generator_frame;
+		uint8_t bytes[PYTHON_FRAME_BYTES];
+		enum generator_state state;
+
+		if (generator == 0)
+			return true;
+		state = generator_state(walk, generator);
+		if (depth == 0 && state != AWAITING && state != SUSPENDED)
+			task->state = state == CREATED ? RUNTIME_TASK_NEW : RUNTIME_TASK_RUNNING;
+		if (state == EXECUTING)
+			task->stack = add_executing(walk, frame, task->stack);
+		else if (depth == RUNTIME_TASK_DEPTH_MOST)
+			task->stack = add_marker(walk, PYTHON_CUT, task->stack);
+		else if (state != DONE && read_frame(walk, frame, bytes)) {
+			python_frame_pick(walk->cpython, bytes, &walk->frame[0]);
+			task->stack = add_frame(walk, &walk->frame[0], task->stack);
+		}
+		if (state != AWAITING || depth == RUNTIME_TASK_DEPTH_MOST)
+			return depth > 0 || state != DONE;
+		object = awaited(walk, frame);
+	}
+}
+
+/* --- tasks ----------------------------------------------------------------------------------- */
+
+static void
+read_set(struct walk *walk, uint64_t set)
+{
+	const uint64_t table = word_at(walk, set + walk->at->set_table);
+	const uint64_t mask = word_at(walk, set + walk->at->set_mask);
+	uint64_t slot[SLOTS_PIECE][2]; /* a key and its hash; 0: nothing */
+
+	if (table == 0 || mask >= SLOTS_MOST)
+		return;
+	for (uint64_t first = 0; first <= mask && !is_over(walk); first += SLOTS_PIECE) {
+		const uint64_t count =
+			mask - first < SLOTS_PIECE ? mask - first + 1 : SLOTS_PIECE;
+
+		if (!pages_read(walk->pages, table + first * sizeof(slot[0]), slot,
+				(size_t)count * sizeof(slot[0])))
+			return;
+		for (uint64_t i = 0; i < count; i++)
+			if (slot[i][0] != 0)
+				runtime_tasks_add_awaiter(walk->to, slot[i][0]);
+	}
+}
+
+static void
+read_awaiters(struct walk *walk, const uint8_t *bytes)
+{
+	const uint64_t by = python_word(bytes, walk->at->awaited_by);
+
+	if (by == 0)
+		return;
+	if (bytes[walk->at->awaited_by_is_set] != 0)
+		read_set(walk, by);
+	else
+		runtime_tasks_add_awaiter(walk->to, by);
+}
+
+/* False: there are too many, or it was there already. */
+static bool
+read_task(struct walk *walk, uint64_t address)
+{
+	const struct python_task_layout *at = walk->at;
+	uint8_t bytes[PYTHON_TASK_PART_MOST];
+	struct runtime_task task = {
+		.address = address,
+		.tid = walk->thread != NULL ? walk->thread->tid : 0,
+		.state = RUNTIME_TASK_WAITING,
+		.stack = RUNTIME_STACK_NONE,
+	};
+
+	if (!pages_read(walk->pages, address, bytes, at->size) || bytes[at->is_task] != 1 ||
+	    python_word(bytes, at->coroutine) == 0)
+		return true;
+	/* Of a coroutine that is none of CPython's own nothing else tells. */
+	if (walk->thread != NULL &&
+	    word_at(walk, walk->thread->state + at->thread_running) == address)
+		task.state = RUNTIME_TASK_RUNNING;
+	if (!read_stack(walk, python_word(bytes, at->coroutine), &task))
+		return true;
+	task.name = read_name(walk, python_word(bytes, at->name));
+	if (!runtime_tasks_add(walk->to, &task)) {
+		const bool full = runtime_tasks_count(walk->to) == RUNTIME_TASKS_MOST;
+
+		runtime_tasks_note(walk->to,
+				   full ? "not all tasks were read: they are too many" :
+					  "not all tasks were read: one is twice in their list");
+		return false;
+	}
+	read_awaiters(walk, bytes);
+	return true;
+}
+
+/* The list is a ring through its head: each node has the addresses of the next and the last. */
+static void
+read_list(struct walk *walk, uint64_t head)
+{
+	uint64_t node[2], before = head;
+
+	pages_begin(walk->pages, NULL);
+	if (!pages_read(walk->pages, head, node, sizeof(node)))
+		return;
+	while (node[0] != head && node[0] != 0 && !is_over(walk)) {
+		const uint64_t at = node[0];
+
+		if (++walk->read % TASKS_PER_WALK == 0)
+			pages_begin(walk->pages, NULL);
+		if (!pages_read(walk->pages, at, node, sizeof(node)) || node[1] != before) {
+			runtime_tasks_note(walk->to, "not all tasks were read: their list leads "
+					   "to where none is");
+			return;
+		}
+		if (!read_task(walk, at - walk->at->node))
+			return;
+		before = at;
+	}
+}
+
+static void
+read_orphans(struct walk *walk)
+{
+	const struct python_layout *layout = &walk->cpython->place.layout;
+	uint64_t interpreter;
+
+	pages_begin(walk->pages, NULL);
+	interpreter = word_at(walk, walk->cpython->place.runtime + layout->runtime_interpreters);
+	for (int i = 0; interpreter != 0 && i < PYTHON_INTERPRETERS_MOST; i++) {
+		read_list(walk, interpreter + walk->at->interpreter_tasks);
+		interpreter = word_at(walk, interpreter + layout->interpreter_next);
+	}
+}
+
+/* A module that is not loaded yet is looked for again when mappings have changed. */
+void
+python_tasks_find(struct cpython *cpython)
+{
+	const struct runtime_tools *tools = cpython->tools;
+	const uint64_t generation = maps_generation(tools->config->maps);
+
+	if (cpython->tasks_known ||
+	    (cpython->tasks_sought && cpython->tasks_generation == generation))
+		return;
+	cpython->tasks_sought = true;
+	cpython->tasks_generation = generation;
+	cpython->tasks_known = python_asyncio_find(tools->config->maps, &tools->memory,
+						   &cpython->place, &cpython->tasks,
+						   &cpython->tasks_why);
+}
+
+static void
+note_why(const struct cpython *cpython, struct runtime_tasks *to)
+{
+	struct strbuf text;
+
+	if (cpython->tasks_why == NULL)
+		return;
+	strbuf_init(&text);
+	strbuf_add_format(&text, "tasks of %s are not shown: %s", cpython->description,
+			  cpython->tasks_why);
+	runtime_tasks_note(to, text.data);
+	strbuf_release(&text);
+}
+
+void
+python_tasks_read(struct cpython *cpython, const struct python_thread *thread, uint64_t until_ns,
+		  struct runtime_tasks *to)
+{
+	struct walk walk = {
+		.cpython = cpython,
+		.at = &cpython->tasks,
+		.pages = cpython->tools->pages,
+		.memory = { read_cached, cpython->tools->pages },
+		.to = to,
+		.thread = thread,
+		.until_ns = until_ns,
+	};
+
+	if (!cpython->tasks_known) {
+		note_why(cpython, to);
+		return;
+	}
+	table_init(&walk.kinds);
+	strbuf_init(&walk.name);
+	walk.frame = xcalloc(RUNTIME_TASK_DEPTH_MOST, sizeof(*walk.frame));
+	if (thread != NULL)
+		read_list(&walk, thread->state + walk.at->thread_tasks);
+	else
+		read_orphans(&walk);
+	free(walk.frame);
+	table_release(&walk.kinds);
+	strbuf_release(&walk.name);
+}

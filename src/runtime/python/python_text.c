@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* python_text.c - str and bytes objects of CPython, read from the target's memory. */
+#include "runtime/python/python_text_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the flags of a str object say. */
+struct text_form {
+	uint32_t width; /* bytes a character: 1, 2 or 4 */
+	bool compact;   /* the characters stand behind the object, else a pointer to them does */
+	bool ascii;
+};
+
+bool
+python_read_u64(const struct memory *memory, uint64_t address, uint64_t *value)
+{
+	return memory->read(memory->context, address, value, sizeof(*value));
+}
+
+bool
+python_read_u32(const struct memory *memory, uint64_t address, uint32_t *value)
+{
+	return memory->read(memory->context, address, value, sizeof(*value));
+}
+
+/*
+ * The flags follow two bits that say whether the text is interned, which free-threaded builds have
+ * made a byte, and may be 16 bits (3.14). That number is below 4, so it has none of the bits that
+ * a width needs, and no width is found in it.
+ */
+static bool
+form_of(uint32_t state, struct text_form *form)
+{
+	static const unsigned shift[] = { 2, 8, 16 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(shift); i++) {
+		uint32_t flags = state >> shift[i];
+
+		form->width = flags & 7;
+		form->compact = (flags >> 3 & 1) != 0;
+		form->ascii = (flags >> 4 & 1) != 0;
+		if (form->width == 1 || ((form->width == 2 || form->width == 4) && !form->ascii))
+			return true;
+		if (form->width != 0)
+			return false;
+	}
+	return false;
+}
+
+/* Where the characters are. */
+static bool
+find_characters(const struct python_layout *layout, const struct memory *memory, uint64_t address,
+		const struct text_form *form, uint64_t *characters)
+{
+	/* A pointer stands where characters would in others: of classes derived from str. */
+	if (!form->compact)
+		return python_read_u64(memory, address + layout->text_compact, characters);
+	*characters = address + (form->ascii ? layout->text_ascii : layout->text_compact);
+	return true;
+}
+
+static void
+add_character(struct strbuf *to, uint32_t c)
+{
+	char utf8[4];
+	size_t length = 0;
+
+	if (c == 0) {
+		strbuf_add_text(to, "\\x00");
+		return;
+	}
+	if (c > 0x10ffff) {
+		strbuf_add_format(to, "\\U%08x", c);
+		return;
+	}
+	if (c >= 0xd800 && c < 0xe000) {
+		strbuf_add_format(to, "\\u%04x", c);
+		return;
+	}
+	if (c < 0x80) {
+		utf8[length++] = (char)c;
+	} else if (c < 0x800) {
+		utf8[length++] = (char)(0xc0 | c >> 6);
+	} else if (c < 0x10000) {
+		utf8[length++] = (char)(0xe0 | c >> 12);
+		utf8[length++] = (char)(0x80 | (c >> 6 & 0x3f));
+	} else {
+		utf8[length++] = (char)(0xf0 | c >> 18);
+		utf8[length++] = (char)(0x80 | (c >> 12 & 0x3f));
+		utf8[length++] = (char)(0x80 | (c >> 6 & 0x3f));
+	}
+	if (c >= 0x80)
+		utf8[length++] = (char)(0x80 | (c & 0x3f));
+	strbuf_add(to, utf8, length);
+}
+
+static uint32_t
+character_at(const uint8_t *bytes, size_t index, uint32_t width)
+{
+	uint16_t two;
+	uint32_t four;
+
+	switch (width) {
+	case 1:
+		return bytes[index];
+	case 2:
+		memcpy(&two, bytes + index * 2, sizeof(two));
+		return two;
+	default:
+		memcpy(&four, bytes + index * 4, sizeof(four));
+		return four;
+	}
+}
+
+bool
+python_text_read(const struct python_layout *layout, const struct memory *memory, uint64_t address,
+		 size_t most, struct strbuf *to)
+{
+	struct text_form form;
+	uint64_t length, characters;
+	uint32_t state;
+	uint8_t *bytes;
+	size_t count;
+	bool good;
+
+	if (!python_read_u64(memory, address + layout->text_length, &length) ||
+	    !python_read_u32(memory, address + layout->text_state, &state) ||
+	    length > INT64_MAX || !form_of(state, &form) ||
+	    !find_characters(layout, memory, address, &form, &characters))
+		return false;
+	if (most > PYTHON_TEXT_MOST)
+		most = PYTHON_TEXT_MOST;
+	count = length > most ? most : (size_t)length;
+	if (count == 0) {
+		strbuf_add_text(to, length > 0 ? "…" : "");
+		return true;
+	}
+	bytes = xmalloc(count * form.width);
+	good = memory->read(memory->context, characters, bytes, count * form.width);
+	for (size_t i = 0; good && i < count; i++)
+		add_character(to, character_at(bytes, i, form.width));
+	if (good && length > count)
+		strbuf_add_text(to, "…");
+	free(bytes);
+	return good;
+}
+
+uint8_t *
+python_bytes_read(const struct python_layout *layout, const struct memory *memory, uint64_t address,
+		  size_t most, size_t *size)
+{
+	uint64_t length;
+	uint8_t *bytes;
+
+	if (!python_read_u64(memory, address + layout->bytes_size, &length) || length > most)
+		return NULL;
+	bytes = xmalloc((size_t)length + 1);
+	if (length > 0 && !memory->read(memory->context, address + layout->bytes_data, bytes,
+					(size_t)length)) {
+		free(bytes);
+		return NULL;
+	}
+	*size = (size_t)length;
+	return bytes;
+}

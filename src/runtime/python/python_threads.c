@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* python_threads.c - the threads and the locks that CPython knows, by interpreter. */
+#include <string.h>
+
+#include "runtime/python/python_internal.h"
+#include "runtime/pthread_tid_internal.h"
+
+/* Listing takes at most one part in so many of the time. */
+#define LIST_SHARE 100
+
+/* A list is made anew that often, whatever is seen: locks are switched on and off, threads get
+ * other ids by a fork. */
+#define LIST_AGAIN_NS NS_PER_SEC
+
+/* Where threads come and go while they are listed. */
+#define LIST_ATTEMPTS 3
+
+/* Of threads that nobody asks for, as may come and go by thousands. */
+#define FRESH_MOST 65536
+
+uint64_t
+python_word(const uint8_t *bytes, uint32_t offset)
+{
+	uint64_t value;
+
+	if (offset == PYTHON_ABSENT)
+		return 0;
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+uint32_t
+python_word32(const uint8_t *bytes, uint32_t offset)
+{
+	uint32_t value;
+
+	if (offset == PYTHON_ABSENT)
+		return 0;
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+static bool
+read_word(const struct cpython *cpython, uint64_t address, uint64_t *value)
+{
+	const struct memory *memory = &cpython->tools->memory;
+
+	return memory->read(memory->context, address, value, sizeof(*value));
+}
+
+static uint64_t
+word_at(const struct cpython *cpython, uint64_t address, uint32_t offset)
+{
+	uint64_t value;
+
+	return offset != PYTHON_ABSENT && read_word(cpython, address + offset, &value) ? value : 0;
+}
+
+/* --- the lists ---------------------------------------------------------------------------- */
+
+static void
+clear_threads(struct python_threads *threads)
+{
+	threads->count = 0;
+	table_clear(&threads->by_state);
+	table_clear(&threads->by_tid);
+}
+
+/*
+ * By its native id; after a fork of versions that leave that of the parent in the child, and before
+ * 3.11, by what the C library has written into its own structure.
+ */
+static pid_t
+find_tid(const struct cpython *cpython, const struct python_thread *thread)
+{
+	const struct runtimes_config *config = cpython->tools->config;
+	pid_t tid = 0;
+
+	if (thread->native > 0 && thread->native <= INT32_MAX)
+		tid = config->thread(config->context, (pid_t)thread->native);
+	if (tid <= 0 && thread->pthread != 0)
+		tid = config->thread(config->context,
+				     python_pthread_tid(&cpython->tools->memory,
+							thread->pthread));
+	return tid > 0 ? tid : 0;
+}
+
+/* What an earlier list knew of it stays true while it has the same ids. */
+static bool
+take_over(const struct cpython *cpython, struct python_thread *thread)
+{
+	const struct python_threads *before = &cpython->before;
+	const struct python_thread *old;
+	uint32_t at;
+
+	if (!table_find(&before->by_state, thread->state, 0, &at))
+		return false;
+	old = &before->thread[at];
+	if (old->tid == 0 || old->native != thread->native || old->pthread != thread->pthread)
+		return false;
+	/* Where its id is all there is, the C library may have given it to another thread. */
+	if (thread->native == 0 && find_tid(cpython, thread) != old->tid)
+		return false;
+	thread->tid = old->tid;
+	thread->memo = old->memo;
+	return true;
+}
+
+static void
+add_fresh(struct cpython *cpython, pid_t tid)
+{
+	if (cpython->fresh_count == FRESH_MOST)
+		return;
+	cpython->fresh = xgrow(cpython->fresh, &cpython->fresh_capacity, cpython->fresh_count + 1,
+			       sizeof(*cpython->fresh));
+	cpython->fresh[cpython->fresh_count++] = tid;
+}
+
+/* False: it is in the list already, which is a ring. */
+static bool
+add_thread(struct cpython *cpython, struct python_thread *thread)
+{
+	struct python_threads *threads = &cpython->threads;
+	const uint32_t at = (uint32_t)threads->count;
+	bool added;
+
+	table_place(&threads->by_state, thread->state, 0, at, &added);
+	if (!added)
+		return false;
+	if (!take_over(cpython, thread)) {
+		thread->tid = find_tid(cpython, thread);
+		if (thread->tid != 0)
+			add_fresh(cpython, thread->tid);
+	}
+	if (thread->tid != 0) {
+		uint32_t *first = table_place(&threads->by_tid, (uint64_t)thread->tid, 0, at,
+					      &added);
+
+		if (!added) {
+			thread->next = *first + 1;
+			*first = at;
+		}
+	}
+	threads->thread = xgrow(threads->thread, &threads->capacity, threads->count + 1,
+				sizeof(*threads->thread));
+	threads->thread[threads->count++] = *thread;
+	return true;
+}
+
+size_t
+python_state_size(const struct python_layout *layout)
+{
+	uint32_t last = 0;
+	const uint32_t members[] = { layout->thread_next, layout->thread_interpreter,
+				     layout->thread_frame, layout->thread_pthread,
+				     layout->thread_native, layout->thread_state };
+
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+		if (members[i] != PYTHON_ABSENT && members[i] > last)
+			last = members[i];
+	return last + sizeof(uint64_t) <= PYTHON_STATE_BYTES ? last + sizeof(uint64_t) : 0;
+}
+
+/* False: the list led astray, as when a thread ends just then. */
+static bool
+list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
+{
+	const struct python_layout *layout = &cpython->place.layout;
+	const struct memory *memory = &cpython->tools->memory;
+	const size_t size = python_state_size(layout);
+	uint64_t state = word_at(cpython, interpreter, layout->interpreter_threads);
+
+	while (state != 0 && cpython->threads.count < PYTHON_THREADS_MOST) {
+		uint8_t bytes[PYTHON_STATE_BYTES];
+		struct python_thread thread = {
+			.state = state, .interpreter = interpreter, .lock = lock
+		};
+
+		if (size == 0 || !memory->read(memory->context, state, bytes, size) ||
+		    python_word(bytes, layout->thread_interpreter) != interpreter)
+			return false;
+		thread.native = python_word(bytes, layout->thread_native);
+		thread.pthread = python_word(bytes, layout->thread_pthread);
+		if (!add_thread(cpython, &thread))
+			return true; /* a ring: once round it is enough */
+		state = python_word(bytes, layout->thread_next);
+	}
+	return true;
+}
+
+/* Where the interpreter's lock is; 0: it has none, as in a build without, or one switched off. */
+static uint64_t
+lock_of(const struct cpython *cpython, uint64_t interpreter)
+{
+	const struct python_layout *layout = &cpython->place.layout;
+	const struct memory *memory = &cpython->tools->memory;
+	uint64_t lock;
+	int32_t enabled;
+
+	if (layout->runtime_gil != PYTHON_ABSENT)
+		return cpython->place.runtime + layout->runtime_gil;
+	lock = word_at(cpython, interpreter, layout->interpreter_gil);
+	if (lock == 0 || layout->gil_locked == PYTHON_ABSENT || layout->gil_holder == PYTHON_ABSENT)
+		return 0;
+	if (layout->gil_enabled != PYTHON_ABSENT &&
+	    (!memory->read(memory->context, lock + layout->gil_enabled, &enabled,
+			   sizeof(enabled)) || enabled == 0))
+		return 0;
+	return lock;
+}
+
+static void
+add_lock(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
+{
+	const struct python_layout *layout = &cpython->place.layout;
+	struct python_lock *added;
+
+	for (size_t i = 0; i < cpython->lock_count; i++)
+		if (cpython->lock[i].address == lock)
+			return;
+	cpython->lock = xgrow(cpython->lock, &cpython->lock_capacity, cpython->lock_count + 1,
+			      sizeof(*cpython->lock));
+	added = &cpython->lock[cpython->lock_count++];
+	*added = (struct python_lock){ .address = lock };
+	snprintf(added->name, sizeof(added->name), "of interpreter %llu",
+		 (unsigned long long)word_at(cpython, interpreter, layout->interpreter_id));
+}
+
+static bool
+list_interpreters(struct cpython *cpython)
+{
+	const struct python_layout *layout = &cpython->place.layout;
+	uint64_t interpreter = word_at(cpython, cpython->place.runtime,
+				       layout->runtime_interpreters);
+	bool whole = true;
+
+	cpython->lock_count = 0;
+	for (int i = 0; interpreter != 0 && i < PYTHON_INTERPRETERS_MOST; i++) {
+		const uint64_t lock = lock_of(cpython, interpreter);
+
+		if (lock != 0)
+			add_lock(cpython, interpreter, lock);
+		whole &= list_threads(cpython, interpreter, lock);
+		interpreter = word_at(cpython, interpreter, layout->interpreter_next);
+	}
+	if (cpython->lock_count == 1)
+		cpython->lock[0].name[0] = '\0';
+	return whole;
+}
+
+/*
+ * A new thread is put in front of the others. Where the first ones are what they were nobody has
+ * come; who has gone is not asked for any more.
+ */
+static uint64_t
+hash_heads(const struct cpython *cpython)
+{
+	const struct python_layout *layout = &cpython->place.layout;
+	uint64_t interpreter = word_at(cpython, cpython->place.runtime,
+				       layout->runtime_interpreters);
+	uint64_t hash = 1;
+
+	for (int i = 0; interpreter != 0 && i < PYTHON_INTERPRETERS_MOST; i++) {
+		const uint64_t head = word_at(cpython, interpreter, layout->interpreter_threads);
+
+		hash = hash_u64(hash_u64(hash ^ interpreter) ^ head);
+		interpreter = word_at(cpython, interpreter, layout->interpreter_next);
+	}
+	return hash;
+}
+
+/* Who was there before and has not been come across may be there still. */
+static void
+keep_others(struct cpython *cpython)
+{
+	for (size_t i = 0; i < cpython->before.count; i++) {
+		struct python_thread thread = cpython->before.thread[i];
+
+		if (cpython->threads.count == PYTHON_THREADS_MOST)
+			return;
+		thread.next = 0;
+		add_thread(cpython, &thread);
+	}
+}
+
+static void
+list_again(struct cpython *cpython)
+{
+	const struct python_threads before = cpython->before;
+	bool whole = false;
+
+	cpython->before = cpython->threads;
+	cpython->threads = before;
+	for (int i = 0; !whole && i < LIST_ATTEMPTS; i++) {
+		clear_threads(&cpython->threads);
+		whole = list_interpreters(cpython);
+	}
+	if (!whole)
+		keep_others(cpython);
+	cpython->stale = !whole;
+}
+
+void
+python_threads_list(struct cpython *cpython, uint64_t now_ns)
+{
+	uint64_t heads, end_ns;
+
+	if (now_ns < cpython->list_due_ns)
+		return;
+	heads = hash_heads(cpython);
+	if (cpython->stale || heads != cpython->heads || now_ns >= cpython->list_again_ns) {
+		cpython->heads = heads;
+		cpython->list_again_ns = now_ns + LIST_AGAIN_NS;
+		list_again(cpython);
+	}
+	end_ns = clock_now_ns();
+	cpython->list_due_ns = end_ns + (end_ns - now_ns) * LIST_SHARE;
+}
+
+static void
+release_threads(struct python_threads *threads)
+{
+	free(threads->thread);
+	threads->thread = NULL;
+	threads->count = threads->capacity = 0;
+	table_release(&threads->by_state);
+	table_release(&threads->by_tid);
+}
+
+void
+python_threads_release(struct cpython *cpython)
+{
+	release_threads(&cpython->threads);
+	release_threads(&cpython->before);
+	free(cpython->lock);
+	free(cpython->fresh);
+	cpython->lock = NULL;
+	cpython->fresh = NULL;
+	cpython->lock_capacity = cpython->fresh_count = cpython->fresh_capacity = 0;
+}
+
+/* --- one thread ----------------------------------------------------------------------------- */
+
+struct python_thread *
+python_threads_find(struct cpython *cpython, pid_t tid)
+{
+	uint32_t at;
+
+	if (!table_find(&cpython->threads.by_tid, (uint64_t)tid, 0, &at))
+		return NULL;
+	return &cpython->threads.thread[at];
+}
+
+size_t
+python_threads_all(struct cpython *cpython, pid_t tid,
+		   struct python_thread *thread[PYTHON_INTERPRETERS_MOST])
+{
+	struct python_thread *at = python_threads_find(cpython, tid);
+	size_t count = 0;
+
+	/* The last of the list comes first here. */
+	while (at != NULL && count < PYTHON_INTERPRETERS_MOST) {
+		thread[count++] = at;
+		at = at->next != 0 ? &cpython->threads.thread[at->next - 1] : NULL;
+	}
+	for (size_t i = 0; i < count / 2; i++) {
+		struct python_thread *other = thread[i];
+
+		thread[i] = thread[count - 1 - i];
+		thread[count - 1 - i] = other;
+	}
+	return count;
+}
+
+bool
+python_threads_confirm(const struct cpython *cpython, const struct python_thread *thread,
+		       const uint8_t *state)
+{
+	const struct python_layout *layout = &cpython->place.layout;
+
+	return python_word(state, layout->thread_interpreter) == thread->interpreter &&
+	       python_word(state, layout->thread_native) == thread->native &&
+	       python_word(state, layout->thread_pthread) == thread->pthread;
+}
