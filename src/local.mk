@@ -32,8 +32,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/process/launch.h include/wallsample/process/maps.h include/wallsample/margin.h \
 	include/wallsample/tracer/memory.h \
 	include/wallsample/process/module.h include/wallsample/options.h \
-	include/wallsample/process/process.h include/wallsample/profile.h \
-	include/wallsample/profile_wait.h \
+	include/wallsample/process/process.h include/wallsample/profile/profile.h \
+	include/wallsample/profile/profile_wait.h \
 	include/wallsample/runtime/gil.h include/wallsample/elf/pclntab.h include/wallsample/gil_table.h include/wallsample/guard.h \
 	include/wallsample/runtime/plumbing.h \
 	include/wallsample/tracer/resident.h \

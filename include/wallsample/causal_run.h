@@ -14,7 +14,7 @@
 #define WALLSAMPLE_CAUSAL_RUN_H
 
 #include "wallsample/causal.h"
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/progress.h"
 #include "wallsample/sampler.h"
 #include "wallsample/symbol/symbol.h"

@@ -7,7 +7,7 @@
 #define WALLSAMPLE_CORE_SAMPLE_H
 
 #include "wallsample/core.h"
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/runtime_tasks.h"
 #include "wallsample/sampler.h"

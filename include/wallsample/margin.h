@@ -18,7 +18,7 @@
 #ifndef WALLSAMPLE_MARGIN_H
 #define WALLSAMPLE_MARGIN_H
 
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 
 /*
  * What the ticks of the profile are worth for shares of `whole_ns` of this weight; 0 without any.

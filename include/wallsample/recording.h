@@ -19,7 +19,7 @@
 #include "wallsample/base/error.h"
 #include "wallsample/process/module.h"
 #include "wallsample/process/process.h"
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/sampler.h"
 #include "wallsample/symbol/symbol.h"
 

@@ -42,7 +42,7 @@
 #include "wallsample/jit/jit_objects.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/process/process.h"
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/runtime_tasks.h"
 #include "wallsample/sampler_control.h"

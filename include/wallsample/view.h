@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/symbol/symbol.h"
 
 /* X(NAME, text): which frames of a stack are shown in which an interpreted program runs */

@@ -4,7 +4,7 @@
 #define WALLSAMPLE_CAUSAL_MATCH_H
 
 #include "wallsample/causal.h"
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/symbol/symbol.h"
 
 /* All borrowed but the memos, which begin as zeros. */

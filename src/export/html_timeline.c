@@ -17,7 +17,7 @@
 #include "html_data.h"
 #include "json_stream.h"
 #include "timeline_bins.h"
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/thread/state.h"
 
 /* Some are as narrow as a pixel of a good screen, so that there is something to zoom into. */

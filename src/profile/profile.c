@@ -3,7 +3,7 @@
  * profile.c - what was sampled, in flat arrays: frames, stacks, threads, summed
  * samples; each kind found again through a hash table of its whole key.
  */
-#include "profile_parts.h"
+#include "profile/profile_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

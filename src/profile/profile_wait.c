@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_parts.h"
+#include "profile/profile_internal.h"
 #include "wallsample/base/base.h"
 
 uint32_t

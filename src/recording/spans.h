@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/base/table.h"
 
 struct span {

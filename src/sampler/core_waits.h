@@ -6,7 +6,7 @@
 
 #include "wallsample/core.h"
 #include "wallsample/process/maps.h"
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/base/table.h"
 #include "wallsample/wait/wait.h"

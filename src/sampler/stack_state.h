@@ -8,7 +8,7 @@
 #include "wallsample/unwind/chain.h"
 #include "wallsample/jit/jit.h"
 #include "wallsample/process/maps.h"
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/base/table.h"
 

@@ -10,7 +10,7 @@
 #include "crowds.h"
 #include "wallsample/wait/descriptor.h"
 #include "wallsample/process/maps.h"
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/base/table.h"
 #include "wallsample/wait/wait.h"
 

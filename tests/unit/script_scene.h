@@ -14,7 +14,7 @@
 #ifndef WALLSAMPLE_SCRIPT_SCENE_H
 #define WALLSAMPLE_SCRIPT_SCENE_H
 
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/view.h"
 
 /* Adds a stack of thread 1, which ran there for so many milliseconds. */

@@ -12,7 +12,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 
 static uint32_t
 add_frame(struct profile *profile, uint32_t module, enum frame_origin origin, uint64_t address)

@@ -6,15 +6,15 @@
  * state, system call, wait and part in an interpreter's lock are summed, so that ten minutes of a
  * thousand sleeping threads take no more memory than ten seconds.
  */
-#ifndef WALLSAMPLE_PROFILE_H
-#define WALLSAMPLE_PROFILE_H
+#ifndef WALLSAMPLE_PROFILE_PROFILE_H
+#define WALLSAMPLE_PROFILE_PROFILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "wallsample/runtime/gil.h"
-#include "wallsample/profile_wait.h"
+#include "wallsample/profile/profile_wait.h"
 #include "wallsample/thread/state.h"
 
 #define STACK_NONE UINT32_MAX /* the parent of an outermost frame */

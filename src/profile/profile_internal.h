@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_parts.h - what the files of this folder share. */
-#ifndef WALLSAMPLE_PROFILE_PARTS_H
-#define WALLSAMPLE_PROFILE_PARTS_H
+/* profile_internal.h - what the files of this folder share. */
+#ifndef WALLSAMPLE_PROFILE_PROFILE_INTERNAL_H
+#define WALLSAMPLE_PROFILE_PROFILE_INTERNAL_H
 
-#include "wallsample/profile.h"
+#include "wallsample/profile/profile.h"
 #include "wallsample/base/table.h"
 
 /* Numbers are 32 bits wide, and UINT32_MAX is STACK_NONE: memory ends long before. */

@@ -3,8 +3,8 @@
  * profile_wait.h - of a profile: what threads waited for, who had it meanwhile, and who waited for
  * one another in a ring.
  */
-#ifndef WALLSAMPLE_PROFILE_WAIT_H
-#define WALLSAMPLE_PROFILE_WAIT_H
+#ifndef WALLSAMPLE_PROFILE_PROFILE_WAIT_H
+#define WALLSAMPLE_PROFILE_PROFILE_WAIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
