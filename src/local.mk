@@ -38,8 +38,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/runtime/plumbing.h \
 	include/wallsample/tracer/resident.h \
 	include/wallsample/result.h include/wallsample/runtime/runtime.h \
-	include/wallsample/runtime/runtime_tasks.h include/wallsample/sampler.h \
-	include/wallsample/sampler_control.h include/wallsample/runtime/task.h \
+	include/wallsample/runtime/runtime_tasks.h include/wallsample/sampler/sampler.h \
+	include/wallsample/sampler/sampler_control.h include/wallsample/runtime/task.h \
 	include/wallsample/tracer/snapshot.h include/wallsample/thread/state.h \
 	include/wallsample/task_groups.h include/wallsample/task_table.h \
 	include/wallsample/symbol/symbol.h include/wallsample/symbol/symbol_lookup.h \

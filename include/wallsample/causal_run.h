@@ -16,7 +16,7 @@
 #include "wallsample/causal.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/progress.h"
-#include "wallsample/sampler.h"
+#include "wallsample/sampler/sampler.h"
 #include "wallsample/symbol/symbol.h"
 
 /* Looks are this part of their mean distance around it, evenly: nothing periodic is in step. */

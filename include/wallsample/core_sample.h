@@ -10,7 +10,7 @@
 #include "wallsample/profile/profile.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/runtime_tasks.h"
-#include "wallsample/sampler.h"
+#include "wallsample/sampler/sampler.h"
 
 /* As in struct sampler_config. */
 struct core_sample_config {

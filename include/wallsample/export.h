@@ -18,7 +18,7 @@
 #include "wallsample/process/process.h"
 #include "wallsample/recording_read.h"
 #include "wallsample/runtime/runtime_tasks.h"
-#include "wallsample/sampler.h"
+#include "wallsample/sampler/sampler.h"
 #include "wallsample/view.h"
 
 /* Does a format show when things happened, for which there has to be a recording? */

@@ -20,7 +20,7 @@
 #include "wallsample/process/module.h"
 #include "wallsample/process/process.h"
 #include "wallsample/profile/profile.h"
-#include "wallsample/sampler.h"
+#include "wallsample/sampler/sampler.h"
 #include "wallsample/symbol/symbol.h"
 
 /* "wsdb", in the file's header; and what its tables are. */

@@ -16,7 +16,7 @@
 #include "wallsample/process/launch.h"
 #include "wallsample/options.h"
 #include "wallsample/process/process.h"
-#include "wallsample/sampler.h"
+#include "wallsample/sampler/sampler.h"
 
 /* --- command.c ---------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include "json_stream.h"
 #include "wallsample/process/process.h"
 #include "wallsample/runtime/runtime_tasks.h"
-#include "wallsample/sampler.h"
+#include "wallsample/sampler/sampler.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/view.h"
 

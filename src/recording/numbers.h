@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "wallsample/sampler.h"
+#include "wallsample/sampler/sampler.h"
 
 /* How a number of several recordings becomes one. */
 enum number_merge { MERGE_SUM, MERGE_MOST, MERGE_LEAST, MERGE_FIRST };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core_waits.h"
-#include "stack_state.h"
+#include "wallsample/sampler/stack.h"
 #include "wallsample/core_thread.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/unwind/unwind.h"

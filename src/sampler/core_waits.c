@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "rings.h"
-#include "thread_wait.h"
+#include "wallsample/sampler/rings.h"
+#include "wallsample/sampler/thread_wait.h"
 #include "wallsample/base/base.h"
 
 static uint32_t

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sampler_state.h"
+#include "sampler/sampler_internal.h"
 
 /* How often and how far apart a process is asked before it counts as gone. */
 #define GONE_ATTEMPTS 5

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* look.c - one look at one thread: has it run, what does it do, what does that weigh. */
-#include "sampler_state.h"
+#include "sampler/sampler_internal.h"
 #include "wallsample/tracer/memory.h"
 
 /* Attempts to read a sleeper that wakes up between our reads. */

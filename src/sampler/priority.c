@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* priority.c - our own place among those who want a CPU. */
-#include "priority.h"
+#include "sampler/priority_internal.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rings.h"
-#include "sampler_state.h"
+#include "wallsample/sampler/rings.h"
+#include "sampler/sampler_internal.h"
 
 static struct tracked *
 thread_create(struct sampler *sampler, pid_t tid)

@@ -7,7 +7,7 @@
 #define LIVE_SIM_RUN_H
 
 #include "wallsample/recording_read.h"
-#include "wallsample/sampler.h"
+#include "wallsample/sampler/sampler.h"
 
 struct sim_wish {
 	double rate_hz;

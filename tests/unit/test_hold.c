@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "../../src/sampler/hold.h"
+#include "sampler/hold/hold_internal.h"
 
 #define TICKS 1000
 #define LENGTH_NS 5e6

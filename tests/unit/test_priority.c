@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/sampler/priority.h"
+#include "sampler/priority_internal.h"
 
 struct place {
 	int nice, class, slack;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/sampler/rings.h"
+#include "wallsample/sampler/rings.h"
 #include "wallsample/base/base.h"
 
 #define MOST 40

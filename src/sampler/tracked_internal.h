@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tracked.h - one thread of the target, and what the last look at it saw. */
-#ifndef WALLSAMPLE_TRACKED_H
-#define WALLSAMPLE_TRACKED_H
+/* tracked_internal.h - one thread of the target, and what the last look at it saw. */
+#ifndef WALLSAMPLE_SAMPLER_TRACKED_INTERNAL_H
+#define WALLSAMPLE_SAMPLER_TRACKED_INTERNAL_H
 
-#include "hold.h"
-#include "pending.h"
-#include "thread_wait.h"
+#include "sampler/hold/hold_internal.h"
+#include "sampler/pending_internal.h"
+#include "wallsample/sampler/thread_wait.h"
 #include "wallsample/runtime/gil.h"
 #include "wallsample/tracer/snapshot.h"
 #include "wallsample/thread/state.h"

@@ -28,8 +28,8 @@
  * process has used, and the others have not; their real time goes to the next of them that is
  * found.
  */
-#ifndef WALLSAMPLE_SAMPLER_H
-#define WALLSAMPLE_SAMPLER_H
+#ifndef WALLSAMPLE_SAMPLER_SAMPLER_H
+#define WALLSAMPLE_SAMPLER_SAMPLER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,7 +45,7 @@
 #include "wallsample/profile/profile.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/runtime_tasks.h"
-#include "wallsample/sampler_control.h"
+#include "wallsample/sampler/sampler_control.h"
 #include "wallsample/unwind/unwind.h"
 
 /* Values that the command hands down. */

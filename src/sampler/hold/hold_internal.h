@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* hold.h - threads that somebody holds from one tick to the next (struct sampler_control). */
-#ifndef WALLSAMPLE_SAMPLER_HOLD_H
-#define WALLSAMPLE_SAMPLER_HOLD_H
+/* hold_internal.h - threads that somebody holds from one tick to the next (struct sampler_control). */
+#ifndef WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
+#define WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hold_late.h"
-#include "wallsample/sampler.h"
+#include "sampler/hold/hold_late_internal.h"
+#include "wallsample/sampler/sampler.h"
 
 struct sampler;
 struct tracked;

@@ -3,12 +3,12 @@
  * thread_wait.c - what a sleeper waits for is asked once a sleep; who has it, once a tick for all
  * who wait for it.
  */
-#include "thread_wait.h"
+#include "wallsample/sampler/thread_wait.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sampler_state.h"
+#include "sampler/sampler_internal.h"
 #include "wallsample/tracer/memory.h"
 
 /* A wait of which nothing is known may be one that was met in the middle of a change. */

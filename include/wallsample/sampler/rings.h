@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rings.h - who waits for whom: ways from one to the next, and the rings that some end in. */
-#ifndef WALLSAMPLE_RINGS_H
-#define WALLSAMPLE_RINGS_H
+#ifndef WALLSAMPLE_SAMPLER_RINGS_H
+#define WALLSAMPLE_SAMPLER_RINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

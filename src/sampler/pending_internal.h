@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pending.h - samples of a tick that have no stack yet: what they are captured with. */
-#ifndef WALLSAMPLE_SAMPLER_PENDING_H
-#define WALLSAMPLE_SAMPLER_PENDING_H
+/* pending_internal.h - samples of a tick that have no stack yet: what they are captured with. */
+#ifndef WALLSAMPLE_SAMPLER_PENDING_INTERNAL_H
+#define WALLSAMPLE_SAMPLER_PENDING_INTERNAL_H
 
-#include "charge.h"
+#include "sampler/charge_internal.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/tracer/tracer.h"
 

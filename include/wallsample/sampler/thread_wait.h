@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* thread_wait.h - what sleepers wait for, and whose stacks are to blame for it. */
-#ifndef WALLSAMPLE_THREAD_WAIT_H
-#define WALLSAMPLE_THREAD_WAIT_H
+#ifndef WALLSAMPLE_SAMPLER_THREAD_WAIT_H
+#define WALLSAMPLE_SAMPLER_THREAD_WAIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crowds.h"
+#include "sampler/waits/crowds_internal.h"
 #include "wallsample/wait/descriptor.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/profile/profile.h"

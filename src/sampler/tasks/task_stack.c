@@ -2,7 +2,7 @@
 /* task_stack.c - call chains of tasks, and what a thread's own has of the task that it runs. */
 #include <string.h>
 
-#include "sampler_state.h"
+#include "sampler/sampler_internal.h"
 #include "wallsample/tracer/memory.h"
 
 /* Others share a record with those that began with the same function, as threads do. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rings.c - each way is walked once: it ends with nobody, on an earlier way, or in a ring. */
-#include "rings.h"
+#include "wallsample/sampler/rings.h"
 
 #include <stdlib.h>
 

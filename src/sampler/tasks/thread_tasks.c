@@ -3,7 +3,7 @@
  * thread_tasks.c - the user-space tasks of a process, once: those of each thread while it stands
  * still, or sleeps and has not run meanwhile.
  */
-#include "sampler_state.h"
+#include "sampler/sampler_internal.h"
 
 /* Of one that runs on between our reads. */
 #define ATTEMPTS 5

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* deadlock.h - threads that wait for one another in a ring, and those that are stuck behind it. */
-#ifndef WALLSAMPLE_DEADLOCK_H
-#define WALLSAMPLE_DEADLOCK_H
+/* deadlock_internal.h - threads that wait for one another in a ring, and those that are stuck behind it. */
+#ifndef WALLSAMPLE_SAMPLER_WAITS_DEADLOCK_INTERNAL_H
+#define WALLSAMPLE_SAMPLER_WAITS_DEADLOCK_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pace.h - when the next tick is due, and how --max-overhead is kept to. */
-#ifndef WALLSAMPLE_PACE_H
-#define WALLSAMPLE_PACE_H
+/* pace_internal.h - when the next tick is due, and how --max-overhead is kept to. */
+#ifndef WALLSAMPLE_SAMPLER_PACE_INTERNAL_H
+#define WALLSAMPLE_SAMPLER_PACE_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_state.h - what stack.c keeps from stack to stack, of a live process or of a core file.
+ * stack.h - what stack.c keeps from stack to stack, of a live process or of a core file.
  */
-#ifndef WALLSAMPLE_STACK_STATE_H
-#define WALLSAMPLE_STACK_STATE_H
+#ifndef WALLSAMPLE_SAMPLER_STACK_H
+#define WALLSAMPLE_SAMPLER_STACK_H
 
 #include "wallsample/unwind/chain.h"
 #include "wallsample/jit/jit.h"

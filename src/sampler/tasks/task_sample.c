@@ -2,7 +2,7 @@
 /* task_sample.c - the samples of tasks that no thread runs: their stacks, as they were twice. */
 #include <string.h>
 
-#include "sampler_state.h"
+#include "sampler/sampler_internal.h"
 #include "wallsample/tracer/memory.h"
 
 /* Bytes of a stack that was not walked before: of most that wait this is all (1 us). */

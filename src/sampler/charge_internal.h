@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* charge.h - to whom the real time of a tick is charged. */
-#ifndef WALLSAMPLE_CHARGE_H
-#define WALLSAMPLE_CHARGE_H
+/* charge_internal.h - to whom the real time of a tick is charged. */
+#ifndef WALLSAMPLE_SAMPLER_CHARGE_INTERNAL_H
+#define WALLSAMPLE_SAMPLER_CHARGE_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* hold_late.c - when those that were let go really went on. */
-#include "hold_late.h"
+#include "sampler/hold/hold_late_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "sampler_state.h"
+#include "sampler/sampler_internal.h"
 
 /* What is longer, or more than this part of a tick, is the doing of others who want the CPU, or the
  * thread has slept. */

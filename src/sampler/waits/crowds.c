@@ -4,9 +4,9 @@
  * three threads that take turns with a lock all three were seen so. Those that have not run since
  * they were seen all wait at this moment.
  */
-#include "crowds.h"
+#include "sampler/waits/crowds_internal.h"
 
-#include "sampler_state.h"
+#include "sampler/sampler_internal.h"
 
 /* Between two counts, which take at most one part in so many of the time. */
 #define COUNT_NS (100 * NS_PER_MS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler_control.h - somebody else decides who goes on after a tick, and when: src/causal. */
-#ifndef WALLSAMPLE_SAMPLER_CONTROL_H
-#define WALLSAMPLE_SAMPLER_CONTROL_H
+#ifndef WALLSAMPLE_SAMPLER_SAMPLER_CONTROL_H
+#define WALLSAMPLE_SAMPLER_SAMPLER_CONTROL_H
 
 #include <stdbool.h>
 #include <stddef.h>
