@@ -20,8 +20,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/causal_run.h \
 	include/wallsample/unwind/chain.h include/wallsample/progress.h \
 	include/wallsample/progress_coz.h include/wallsample/elf/code_ranges.h \
-	include/wallsample/core.h \
-	include/wallsample/core_sample.h include/wallsample/core_thread.h \
+	include/wallsample/core/core.h \
+	include/wallsample/core/core_sample.h include/wallsample/core/core_thread.h \
 	include/wallsample/dwarf/debug_info.h \
 	include/wallsample/wait/descriptor.h include/wallsample/diff.h include/wallsample/dump.h \
 	include/wallsample/elf/elf_open.h \

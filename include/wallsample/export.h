@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "wallsample/causal_curve.h"
-#include "wallsample/core.h"
+#include "wallsample/core/core.h"
 #include "wallsample/diff.h"
 #include "wallsample/process/process.h"
 #include "wallsample/recording_read.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* command_dump.c - every thread once, of a live process or of a core file. */
 #include "sample_run.h"
-#include "wallsample/core_sample.h"
+#include "wallsample/core/core_sample.h"
 
 /* --- what can be wrong before anything is opened -------------------------------- */
 

@@ -2,8 +2,8 @@ libwallsample_a_SOURCES += \
 	src/sampler/charge.c src/sampler/charge_internal.h src/sampler/pace_internal.h \
 	src/sampler/pending.c src/sampler/pending_internal.h \
 	src/sampler/collect.c \
-	src/sampler/core_sample.c \
-	src/sampler/core_waits.c src/sampler/core_waits.h \
+	src/core/core_sample.c \
+	src/core/core_waits.c src/core/core_waits_internal.h \
 	src/sampler/waits/crowds.c \
 	src/sampler/waits/crowds_internal.h \
 	src/sampler/waits/deadlock.c src/sampler/waits/deadlock_internal.h \

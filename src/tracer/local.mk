@@ -1,7 +1,7 @@
 libwallsample_a_SOURCES += \
 	src/tracer/away.c src/tracer/away_internal.h \
 	src/tracer/hold/breakpoint_internal.h src/tracer/hold/counting.c src/tracer/hold/counting_internal.h \
-	src/tracer/core_thread.c \
+	src/core/core_thread.c \
 	src/tracer/own_delay.c src/tracer/own_delay_internal.h \
 	src/tracer/process_memory.c include/wallsample/tracer/regs_arch.h src/tracer/resident.c \
 	src/tracer/seized.c src/tracer/seized_internal.h \

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "wallsample/core_sample.h"
-#include "wallsample/core_thread.h"
+#include "wallsample/core/core_sample.h"
+#include "wallsample/core/core_thread.h"
 
 /* Memory is asked for at both ends of what the threads point to. */
 static void

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-#include "wallsample/core.h"
+#include "wallsample/core/core.h"
 
 struct made_core {
 	Elf64_Ehdr header; /* may be changed before made_core_open */

@@ -20,8 +20,8 @@
 #include <cmocka.h>
 
 #include "made_core.h"
-#include "wallsample/core_sample.h"
-#include "wallsample/core_thread.h"
+#include "wallsample/core/core_sample.h"
+#include "wallsample/core/core_thread.h"
 #include "wallsample/symbol/symbol.h"
 
 #define PAGE UINT64_C(4096)

@@ -2,10 +2,10 @@
 /*
  * core_thread.h - the registers of a core file's threads, and its memory as a table of functions.
  */
-#ifndef WALLSAMPLE_CORE_THREAD_H
-#define WALLSAMPLE_CORE_THREAD_H
+#ifndef WALLSAMPLE_CORE_CORE_THREAD_H
+#define WALLSAMPLE_CORE_CORE_THREAD_H
 
-#include "wallsample/core.h"
+#include "wallsample/core/core.h"
 #include "wallsample/tracer/memory.h"
 #include "wallsample/tracer/snapshot.h"
 

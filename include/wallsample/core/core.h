@@ -6,8 +6,8 @@
  * of: every offset is checked, every list is bounded, and files that it names are opened only as
  * modules_add_dumped does. It is read with pread, never mapped, and may be larger than memory.
  */
-#ifndef WALLSAMPLE_CORE_H
-#define WALLSAMPLE_CORE_H
+#ifndef WALLSAMPLE_CORE_CORE_H
+#define WALLSAMPLE_CORE_CORE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core_parts.h"
+#include "core/core_internal.h"
 #include "wallsample/process/mapping_place.h"
 
 /* What is read of a file's beginning: headers and build-id are in its first page or two. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core_parts.h"
+#include "core/core_internal.h"
 
 void
 core_add_segment(struct core *core, const Elf64_Phdr *header)

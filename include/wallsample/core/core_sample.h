@@ -3,10 +3,10 @@
  * core_sample.h - every thread of a core file as one sample: what the sampler does with a live
  * process at one tick.
  */
-#ifndef WALLSAMPLE_CORE_SAMPLE_H
-#define WALLSAMPLE_CORE_SAMPLE_H
+#ifndef WALLSAMPLE_CORE_CORE_SAMPLE_H
+#define WALLSAMPLE_CORE_CORE_SAMPLE_H
 
-#include "wallsample/core.h"
+#include "wallsample/core/core.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/runtime_tasks.h"

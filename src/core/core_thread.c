@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* core_thread.c - registers of a core file's threads: those that ptrace(2) gives of live ones. */
-#include "wallsample/core_thread.h"
+#include "wallsample/core/core_thread.h"
 
 #include <string.h>
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_parts.h - what the files that read cores share.
+ * core_internal.h - what the files that read cores share.
  * core.c        opens one, and says what it is
  * core_memory.c where which bytes of memory are
  * core_notes.c  threads, files and the end of the process, from the notes
  * core_maps.c   modules and mappings
  */
-#ifndef WALLSAMPLE_TARGET_CORE_PARTS_H
-#define WALLSAMPLE_TARGET_CORE_PARTS_H
+#ifndef WALLSAMPLE_CORE_CORE_INTERNAL_H
+#define WALLSAMPLE_CORE_CORE_INTERNAL_H
 
 #include <elf.h>
 
-#include "wallsample/core.h"
+#include "wallsample/core/core.h"
 #include "wallsample/base/table.h"
 
 /* Small pieces, as notes are made of, are read through this much of the file. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* core_waits.c - as thread_wait.c and deadlock.c do it of a live process. */
-#include "core_waits.h"
+#include "core/core_waits_internal.h"
 
 #include <stdlib.h>
 

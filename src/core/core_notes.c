@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/procfs.h>
 
-#include "core_parts.h"
+#include "core/core_internal.h"
 
 /* As many threads as Linux can have (PID_MAX_LIMIT of threads.h). */
 #define THREADS_MAX ((size_t)4 << 20)

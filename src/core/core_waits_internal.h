@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* core_waits.h - what the threads of a core file waited for: all of one moment, so that a ring
+/* core_waits_internal.h - what the threads of a core file waited for: all of one moment, so that a ring
  * of them is a deadlock. */
-#ifndef WALLSAMPLE_CORE_WAITS_H
-#define WALLSAMPLE_CORE_WAITS_H
+#ifndef WALLSAMPLE_CORE_CORE_WAITS_INTERNAL_H
+#define WALLSAMPLE_CORE_CORE_WAITS_INTERNAL_H
 
-#include "wallsample/core.h"
+#include "wallsample/core/core.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/runtime/runtime.h"

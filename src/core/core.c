@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core_parts.h"
+#include "core/core_internal.h"
 #include "wallsample/elf/relocate.h"
 
 /* Bounds the table of segments; Linux has 65530 mappings unless told otherwise. */

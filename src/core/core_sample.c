@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* core_sample.c - the threads of a core file, unwound one after the other. */
-#include "wallsample/core_sample.h"
+#include "wallsample/core/core_sample.h"
 
 #include <string.h>
 
-#include "core_waits.h"
+#include "core/core_waits_internal.h"
 #include "wallsample/sampler/stack.h"
-#include "wallsample/core_thread.h"
+#include "wallsample/core/core_thread.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/unwind/unwind.h"
 
