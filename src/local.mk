@@ -16,10 +16,10 @@ include src/export/local.mk
 include src/cli/local.mk
 libwallsample_a_SOURCES += \
 	include/wallsample/process/attach.h include/wallsample/base/banned.h include/wallsample/base/base.h \
-	include/wallsample/causal.h include/wallsample/causal_curve.h \
-	include/wallsample/causal_run.h \
-	include/wallsample/unwind/chain.h include/wallsample/progress.h \
-	include/wallsample/progress_coz.h include/wallsample/elf/code_ranges.h \
+	include/wallsample/causal/causal.h include/wallsample/causal/causal_curve.h \
+	include/wallsample/causal/causal_run.h \
+	include/wallsample/unwind/chain.h include/wallsample/causal/progress.h \
+	include/wallsample/causal/progress_coz.h include/wallsample/elf/code_ranges.h \
 	include/wallsample/core/core.h \
 	include/wallsample/core/core_sample.h include/wallsample/core/core_thread.h \
 	include/wallsample/dwarf/debug_info.h \

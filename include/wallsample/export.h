@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "wallsample/causal_curve.h"
+#include "wallsample/causal/causal_curve.h"
 #include "wallsample/core/core.h"
 #include "wallsample/diff.h"
 #include "wallsample/process/process.h"

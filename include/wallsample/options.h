@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 #include "wallsample/base/error.h"
 #include "wallsample/unwind/unwind.h"
 

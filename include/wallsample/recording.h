@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 #include "wallsample/base/error.h"
 #include "wallsample/process/module.h"
 #include "wallsample/process/process.h"

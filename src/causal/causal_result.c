@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* causal_result.c - what experiments found, as it grows. */
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 
 #include <string.h>
 

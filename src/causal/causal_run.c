@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* causal_run.c - one experiment after the other. */
-#include "wallsample/causal_run.h"
+#include "wallsample/causal/causal_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "in_progress.h"
-#include "match.h"
-#include "plan.h"
+#include "causal/in_progress_internal.h"
+#include "causal/match_internal.h"
+#include "causal/plan_internal.h"
 
 /*
  * While others are held, progress may come later than at 0, but not at all for so many times its

@@ -15,12 +15,12 @@
  * What is off in all experiments alike is in no resample: of that an interval gets what is not
  * known of each tick, independent of the rest.
  */
-#include "wallsample/causal_curve.h"
+#include "wallsample/causal/causal_curve.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "curve_fit.h"
+#include "causal/curve_fit_internal.h"
 #include "wallsample/base/base.h"
 
 #define RESAMPLES 1000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* curve_fit.c - what was found beside what was to be expected, and how sure that is. */
-#include "curve_fit.h"
+#include "causal/curve_fit_internal.h"
 
 #include <math.h>
 #include <string.h>

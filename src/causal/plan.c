@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* plan.c - which experiment comes next. */
-#include "plan.h"
+#include "causal/plan_internal.h"
 
 #include <stdlib.h>
 
-#include "wallsample/causal_curve.h"
+#include "wallsample/causal/causal_curve.h"
 
 /* Of a gain that is not known yet, about so many experiments are still to come. */
 #define ROUNDS_GUESSED 6

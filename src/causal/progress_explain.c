@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "progress_parts.h"
+#include "causal/progress_internal.h"
 #include "wallsample/base/base.h"
 
 #define NAMES_TOLD 8

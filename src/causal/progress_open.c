@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "progress_parts.h"
+#include "causal/progress_internal.h"
 #include "wallsample/base/base.h"
 
 /* --- one counter -------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 /*
  * progress_place.c - finds variables and functions of a target by name.
  */
-#include "progress_place.h"
+#include "causal/progress_place_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  */
 #include <stddef.h>
 
-#include "wallsample/progress_coz.h"
+#include "wallsample/causal/progress_coz.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "progress_parts.h"
+#include "causal/progress_internal.h"
 #include "wallsample/base/base.h"
 
 /* Threads that are tried when the first one has ended. */

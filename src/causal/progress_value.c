@@ -2,7 +2,7 @@
 /*
  * progress_value.c - from what counters read to events and to how many are in progress.
  */
-#include "progress_parts.h"
+#include "causal/progress_internal.h"
 
 /* All values that a counter can have, less one. */
 static uint64_t

@@ -2,13 +2,13 @@
 /*
  * progress_words.c - takes the words of progress points apart.
  */
-#include "progress_words.h"
+#include "causal/progress_words_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/progress.h"
+#include "wallsample/causal/progress.h"
 
 #define END_WORD ",end:"
 

@@ -5,7 +5,7 @@
 
 #include <regex.h>
 
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 #include "wallsample/base/error.h"
 #include "wallsample/view.h"
 

@@ -4,9 +4,9 @@
 #define WALLSAMPLE_CAUSAL_COMMAND_H
 
 #include "sample_run.h"
-#include "wallsample/causal_curve.h"
-#include "wallsample/causal_run.h"
-#include "wallsample/progress.h"
+#include "wallsample/causal/causal_curve.h"
+#include "wallsample/causal/causal_run.h"
+#include "wallsample/causal/progress.h"
 
 struct causal_command {
 	struct sample_run run;   /* of the profile; its target, names and output serve both */

@@ -6,7 +6,7 @@
 #include "causal_command.h"
 #include "loaded.h"
 #include "wallsample/guard.h"
-#include "wallsample/progress_coz.h"
+#include "wallsample/causal/progress_coz.h"
 
 /* Of the bootstrap: the same experiments always give the same report. */
 #define CURVES_SEED 1

@@ -7,7 +7,7 @@
 #include "option_convert.h"
 
 #include "wallsample/base/base.h"
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 #include "wallsample/runtime/gil.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/thread/state.h"

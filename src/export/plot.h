@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 
 #define PLOT_POINTS_MOST CAUSAL_SPEEDUPS_MOST
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 
 /* The two that are texts. */
 #define CAUSAL_KEY_UNIT "unit"

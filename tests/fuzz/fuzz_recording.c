@@ -11,7 +11,7 @@
 
 #include "fuzz.h"
 #include "wallsample/base/base.h"
-#include "wallsample/causal_curve.h"
+#include "wallsample/causal/causal_curve.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/recording_read.h"
 

@@ -9,8 +9,8 @@
 
 #include "harness.h"
 #include "wallsample/base/base.h"
-#include "wallsample/progress.h"
-#include "wallsample/progress_coz.h"
+#include "wallsample/causal/progress.h"
+#include "wallsample/causal/progress_coz.h"
 
 struct points {
 	struct target target;

@@ -11,7 +11,7 @@
 #define CAUSAL_SCENE_H
 
 #include "wallsample/base/base.h"
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 
 #define SCENE_CANDIDATES_MOST 10
 

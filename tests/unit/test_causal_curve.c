@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "causal_scene.h"
-#include "wallsample/causal_curve.h"
+#include "wallsample/causal/causal_curve.h"
 
 #define SEED 7
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/causal/progress_parts.h"
+#include "causal/progress_internal.h"
 #include "wallsample/base/base.h"
 
 /* The total after these readings. */

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "../../src/causal/progress_words.h"
+#include "causal/progress_words_internal.h"
 #include "wallsample/base/base.h"
-#include "wallsample/progress.h"
+#include "wallsample/causal/progress.h"
 
 struct good {
 	const char *text, *name, *module, *symbol;

@@ -12,7 +12,7 @@
 
 #include "causal_scene.h"
 #include "recording_scene.h"
-#include "wallsample/causal_curve.h"
+#include "wallsample/causal/causal_curve.h"
 
 static double
 half_of_it(size_t candidate, double speedup)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_words.h - what a progress point is asked for with, taken apart: progress.h has the
+ * progress_words_internal.h - what a progress point is asked for with, taken apart: progress.h has the
  * grammar.
  */
-#ifndef WALLSAMPLE_PROGRESS_WORDS_H
-#define WALLSAMPLE_PROGRESS_WORDS_H
+#ifndef WALLSAMPLE_CAUSAL_PROGRESS_WORDS_INTERNAL_H
+#define WALLSAMPLE_CAUSAL_PROGRESS_WORDS_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 #include "wallsample/base/error.h"
 
 /* X(NAME, what stands before the colon) */

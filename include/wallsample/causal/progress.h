@@ -21,14 +21,14 @@
  * half of all its values it was set back, and nothing is added. Foreign bytes: every number is
  * checked.
  */
-#ifndef WALLSAMPLE_PROGRESS_H
-#define WALLSAMPLE_PROGRESS_H
+#ifndef WALLSAMPLE_CAUSAL_PROGRESS_H
+#define WALLSAMPLE_CAUSAL_PROGRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 #include "wallsample/base/error.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/process/process.h"

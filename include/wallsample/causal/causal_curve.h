@@ -12,10 +12,10 @@
  * alike: a tick costs the target some 15 us that cannot be told from work. Only WHOLE experiments
  * count.
  */
-#ifndef WALLSAMPLE_CAUSAL_CURVE_H
-#define WALLSAMPLE_CAUSAL_CURVE_H
+#ifndef WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
+#define WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
 
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 
 /* A gain is known from so many experiments on, each with progress, and as many at 0. */
 #define CAUSAL_EXPERIMENTS_LEAST 3

@@ -9,8 +9,8 @@
  * lie in one table, which is read from outside. It depends on nothing, and this header is all that
  * it shares with wallsample.
  */
-#ifndef WALLSAMPLE_PROGRESS_COZ_H
-#define WALLSAMPLE_PROGRESS_COZ_H
+#ifndef WALLSAMPLE_CAUSAL_PROGRESS_COZ_H
+#define WALLSAMPLE_CAUSAL_PROGRESS_COZ_H
 
 #include <stdbool.h>
 #include <stdint.h>

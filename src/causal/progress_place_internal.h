@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_place.h - where in a target the things are that progress points name.
+ * progress_place_internal.h - where in a target the things are that progress points name.
  */
-#ifndef WALLSAMPLE_PROGRESS_PLACE_H
-#define WALLSAMPLE_PROGRESS_PLACE_H
+#ifndef WALLSAMPLE_CAUSAL_PROGRESS_PLACE_INTERNAL_H
+#define WALLSAMPLE_CAUSAL_PROGRESS_PLACE_INTERNAL_H
 
-#include "progress_words.h"
+#include "causal/progress_words_internal.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/process/process.h"
 #include "wallsample/symbol/symbol.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* match.h - which candidates a stack of the profile has in it. */
-#ifndef WALLSAMPLE_CAUSAL_MATCH_H
-#define WALLSAMPLE_CAUSAL_MATCH_H
+/* match_internal.h - which candidates a stack of the profile has in it. */
+#ifndef WALLSAMPLE_CAUSAL_MATCH_INTERNAL_H
+#define WALLSAMPLE_CAUSAL_MATCH_INTERNAL_H
 
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/symbol/symbol.h"
 

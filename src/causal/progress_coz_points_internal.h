@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_coz_points.h - the points of coz.h that a target has come by, as its table tells.
+ * progress_coz_points_internal.h - the points of coz.h that a target has come by, as its table tells.
  */
-#ifndef WALLSAMPLE_PROGRESS_COZ_POINTS_H
-#define WALLSAMPLE_PROGRESS_COZ_POINTS_H
+#ifndef WALLSAMPLE_CAUSAL_PROGRESS_COZ_POINTS_INTERNAL_H
+#define WALLSAMPLE_CAUSAL_PROGRESS_COZ_POINTS_INTERNAL_H
 
 #include <stddef.h>
 
-#include "progress_place.h"
-#include "wallsample/progress_coz.h"
+#include "causal/progress_place_internal.h"
+#include "wallsample/causal/progress_coz.h"
 
 /* Places of one name: threads that come by at the same time make one each. */
 #define PROGRESS_COZ_PLACES_MOST 4

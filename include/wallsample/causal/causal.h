@@ -13,8 +13,8 @@
  * By Little's law the mean time from begin to end is the mean number in progress divided by the
  * rate of ends.
  */
-#ifndef WALLSAMPLE_CAUSAL_H
-#define WALLSAMPLE_CAUSAL_H
+#ifndef WALLSAMPLE_CAUSAL_CAUSAL_H
+#define WALLSAMPLE_CAUSAL_CAUSAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

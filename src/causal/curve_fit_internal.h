@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * curve_fit.h - what experiments found, beside what the ones at 0 around them lead one to expect.
+ * curve_fit_internal.h - what experiments found, beside what the ones at 0 around them lead one to expect.
  *
  * Of a point of THROUGHPUT `much` is the number of events and `base` the virtual time, of LATENCY
  * the time in progress and the number of ends: much / base is a rate, or a mean time from begin to
@@ -12,10 +12,10 @@
  * found divided by the sum of what was to be expected: a ratio of sums, in which long experiments
  * weigh more and single ones of few events do no harm; a mean of ratios would be too high.
  */
-#ifndef WALLSAMPLE_CAUSAL_CURVE_FIT_H
-#define WALLSAMPLE_CAUSAL_CURVE_FIT_H
+#ifndef WALLSAMPLE_CAUSAL_CURVE_FIT_INTERNAL_H
+#define WALLSAMPLE_CAUSAL_CURVE_FIT_INTERNAL_H
 
-#include "wallsample/causal_curve.h"
+#include "wallsample/causal/causal_curve.h"
 
 /* An experiment at 0. */
 struct fit_zero {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * in_progress.h - how many were in progress in the virtual time of an experiment.
+ * in_progress_internal.h - how many were in progress in the virtual time of an experiment.
  *
  * A tick that sees the candidate stands for all of the time to the next one: if the candidate
  * really were so much faster, `part` of that would not have passed. So it is left out, at the
@@ -13,12 +13,12 @@
  * the first tick of a burst is made up for by longer holds, but not at 100 %, where there is no
  * room. So it gives a mean number, which held for all of virtual time.
  */
-#ifndef WALLSAMPLE_CAUSAL_IN_PROGRESS_H
-#define WALLSAMPLE_CAUSAL_IN_PROGRESS_H
+#ifndef WALLSAMPLE_CAUSAL_IN_PROGRESS_INTERNAL_H
+#define WALLSAMPLE_CAUSAL_IN_PROGRESS_INTERNAL_H
 
 #include <stddef.h>
 
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 
 /* From one look to the next; in ns. */
 struct in_progress_time {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_parts.h - a target's progress points, as the files progress_*.c share them.
+ * progress_internal.h - a target's progress points, as the files progress_*.c share them.
  */
-#ifndef WALLSAMPLE_PROGRESS_PARTS_H
-#define WALLSAMPLE_PROGRESS_PARTS_H
+#ifndef WALLSAMPLE_CAUSAL_PROGRESS_INTERNAL_H
+#define WALLSAMPLE_CAUSAL_PROGRESS_INTERNAL_H
 
-#include "progress_coz_points.h"
-#include "progress_place.h"
-#include "progress_words.h"
+#include "causal/progress_coz_points_internal.h"
+#include "causal/progress_place_internal.h"
+#include "causal/progress_words_internal.h"
 #include "wallsample/tracer/memory.h"
-#include "wallsample/progress.h"
+#include "wallsample/causal/progress.h"
 
 /* One thing that counts, in the target. */
 struct progress_counter {

@@ -10,12 +10,12 @@
  * for the speed-up's part of the time to the next look. Whoever sleeps is left alone: if the
  * candidate's thread wakes it meanwhile it runs at once, as it would have run earlier.
  */
-#ifndef WALLSAMPLE_CAUSAL_RUN_H
-#define WALLSAMPLE_CAUSAL_RUN_H
+#ifndef WALLSAMPLE_CAUSAL_CAUSAL_RUN_H
+#define WALLSAMPLE_CAUSAL_CAUSAL_RUN_H
 
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 #include "wallsample/profile/profile.h"
-#include "wallsample/progress.h"
+#include "wallsample/causal/progress.h"
 #include "wallsample/sampler/sampler.h"
 #include "wallsample/symbol/symbol.h"
 

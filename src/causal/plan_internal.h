@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.h - which experiment comes next: every second one at 0, the others in random order. */
-#ifndef WALLSAMPLE_CAUSAL_PLAN_H
-#define WALLSAMPLE_CAUSAL_PLAN_H
+/* plan_internal.h - which experiment comes next: every second one at 0, the others in random order. */
+#ifndef WALLSAMPLE_CAUSAL_PLAN_INTERNAL_H
+#define WALLSAMPLE_CAUSAL_PLAN_INTERNAL_H
 
 #include "wallsample/base/base.h"
-#include "wallsample/causal.h"
+#include "wallsample/causal/causal.h"
 
 /* A candidate at a speed-up, by their numbers in the result. */
 struct plan_item {
