@@ -16,7 +16,7 @@
 #include "wallsample/core/core.h"
 #include "wallsample/diff.h"
 #include "wallsample/process/process.h"
-#include "wallsample/recording_read.h"
+#include "wallsample/recording/recording_read.h"
 #include "wallsample/runtime/runtime_tasks.h"
 #include "wallsample/sampler/sampler.h"
 #include "wallsample/view.h"

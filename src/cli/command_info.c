@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "cli.h"
-#include "wallsample/recording_read.h"
+#include "wallsample/recording/recording_read.h"
 
 #define LABEL_WIDTH 11
 

@@ -7,7 +7,7 @@
 #define WALLSAMPLE_LOADED_H
 
 #include "cli.h"
-#include "wallsample/recording_read.h"
+#include "wallsample/recording/recording_read.h"
 
 struct loaded {
 	struct recording **recording; /* each of them, open */

@@ -7,7 +7,7 @@
 
 #include "cli.h"
 #include "status_line.h"
-#include "wallsample/recording_read.h"
+#include "wallsample/recording/recording_read.h"
 #include "wallsample/view.h"
 
 struct sample_run {

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "wallsample/recording_read.h"
+#include "wallsample/recording/recording_read.h"
 
 struct tick_levels;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* causal_keys.c - the fields of struct causal_result by name. */
-#include "causal_keys.h"
+#include "recording/causal_keys_internal.h"
 
 #include "wallsample/base/base.h"
 

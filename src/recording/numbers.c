@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* numbers.c - the fields of struct sampler_stats by name. */
-#include "numbers.h"
+#include "recording/numbers_internal.h"
 
 #include "wallsample/unwind/chain.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* place_vfs.c - SQLite's own file system, with names that are looked up below a descriptor. */
-#include "place_vfs.h"
+#include "recording/place_vfs_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* reader.c - opens a recording that anybody may have made, and reads what it says of itself. */
-#include "reader.h"
+#include "recording/reader_internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder.h"
+#include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 
 /* Longer than any text that is ours: a command line may have 2 MiB. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "causal_keys.h"
-#include "reader.h"
+#include "recording/causal_keys_internal.h"
+#include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
 /* Events, and the time that they were in progress: squares of sums of them are finite. */

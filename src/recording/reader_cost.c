@@ -2,8 +2,8 @@
 /* reader_cost.c - what a recording says its sampling cost, and what was lost of it. */
 #include <string.h>
 
-#include "numbers.h"
-#include "reader.h"
+#include "recording/numbers_internal.h"
+#include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
 static int

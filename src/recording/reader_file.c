@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reader.h"
+#include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
 /* The database file format, section 1.3: https://www.sqlite.org/fileformat.html */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader.h"
+#include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader.h"
+#include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
 struct name_chain {

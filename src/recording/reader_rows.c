@@ -2,7 +2,7 @@
 /* reader_rows.c - the rows of a query, each value within its range. */
 #include <math.h>
 
-#include "reader.h"
+#include "recording/reader_internal.h"
 
 /* However large the file is: not all of it need be on the disk. */
 #define TEXT_MOST (UINT64_C(1) << 29)

@@ -2,7 +2,7 @@
 /* reader_spans.c - what threads did, in the order of time: for timelines. */
 #include <stdlib.h>
 
-#include "reader.h"
+#include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
 /* Its ticks, as far as there are any that the thread has not been seen at yet. */

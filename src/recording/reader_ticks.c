@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "reader.h"
+#include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
 /* More threads on CPUs at once than any machine has; each number has a row in a profile. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recorder.c - the life of a recording that is being made: begun, written to, finished. */
-#include "recorder.h"
+#include "recording/recorder_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* recorder_causal.c - what experiments found, as rows of the recording's tables. */
-#include "causal_keys.h"
-#include "recorder.h"
+#include "recording/causal_keys_internal.h"
+#include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 
 static int

@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "recorder.h"
+#include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 
 /* Other files of that name are somebody's leftovers: a few are passed over. */

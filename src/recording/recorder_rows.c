@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numbers.h"
-#include "recorder.h"
+#include "recording/numbers_internal.h"
+#include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* schema.c - the SQL that makes a recording's tables and views. */
-#include "schema.h"
+#include "recording/schema_internal.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* spans.c - puts the samples of a thread that go on with what it did into one span. */
-#include "spans.h"
+#include "recording/spans_internal.h"
 
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/recording.h"
+#include "wallsample/recording/recording.h"
 
 #define THREADS 1000
 #define BUSY 50

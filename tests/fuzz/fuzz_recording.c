@@ -13,7 +13,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/causal/causal_curve.h"
 #include "wallsample/unwind/chain.h"
-#include "wallsample/recording_read.h"
+#include "wallsample/recording/recording_read.h"
 
 static bool
 see(void *context, const struct recording_span *span)

@@ -6,7 +6,7 @@
 #ifndef LIVE_SIM_RUN_H
 #define LIVE_SIM_RUN_H
 
-#include "wallsample/recording_read.h"
+#include "wallsample/recording/recording_read.h"
 #include "wallsample/sampler/sampler.h"
 
 struct sim_wish {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wallsample/recording_read.h"
+#include "wallsample/recording/recording_read.h"
 
 #define MS ((int64_t)NS_PER_MS)
 #define TICK (10 * MS)

@@ -15,7 +15,7 @@
 #include "../../src/export/parallelism_split.h"
 #include "../../src/export/tick_levels.h"
 #include "wallsample/base/base.h"
-#include "wallsample/recording_read.h"
+#include "wallsample/recording/recording_read.h"
 
 #define MS ((int64_t)NS_PER_MS)
 #define TICK (10 * MS)

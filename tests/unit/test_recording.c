@@ -14,7 +14,7 @@
 #include "recording_scene.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
-#include "wallsample/recording_read.h"
+#include "wallsample/recording/recording_read.h"
 
 /* --- what comes back --------------------------------------------------------------------- */
 

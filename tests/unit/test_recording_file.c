@@ -23,7 +23,7 @@
 
 #include "recording_scene.h"
 #include "wallsample/base/base.h"
-#include "wallsample/recording_read.h"
+#include "wallsample/recording/recording_read.h"
 
 /* --- what happens to a writer ------------------------------------------------------------ */
 

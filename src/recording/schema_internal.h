@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* schema.h - the tables of a recording, one row each; wallsample-recording(5) describes them. */
-#ifndef WALLSAMPLE_RECORDING_SCHEMA_H
-#define WALLSAMPLE_RECORDING_SCHEMA_H
+/* schema_internal.h - the tables of a recording, one row each; wallsample-recording(5) describes them. */
+#ifndef WALLSAMPLE_RECORDING_SCHEMA_INTERNAL_H
+#define WALLSAMPLE_RECORDING_SCHEMA_INTERNAL_H
 
 #include <stdint.h>
 

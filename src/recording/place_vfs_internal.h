@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place_vfs.h - SQLite's files at one place, below a folder that is held open.
+ * place_vfs_internal.h - SQLite's files at one place, below a folder that is held open.
  *
  * SQLite opens files by name, and finds out about links first, which leaves time to swap a
  * folder of the path for another. Here names are looked up from the folder's descriptor. Nothing
  * but the database and its journal is ever opened, looked for or deleted, whatever a journal
  * asks for.
  */
-#ifndef WALLSAMPLE_PLACE_VFS_H
-#define WALLSAMPLE_PLACE_VFS_H
+#ifndef WALLSAMPLE_RECORDING_PLACE_VFS_INTERNAL_H
+#define WALLSAMPLE_RECORDING_PLACE_VFS_INTERNAL_H
 
 #include <stdbool.h>
 

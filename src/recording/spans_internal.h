@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spans.h - samples become spans: what a thread goes on doing is one row that grows.
+ * spans_internal.h - samples become spans: what a thread goes on doing is one row that grows.
  *
  * A span's ticks say when, its samples and times what it weighs. The two may differ: what the
  * sampler corrects later (sampler.h) has a weight, below zero even, and no place in time.
  */
-#ifndef WALLSAMPLE_SPANS_H
-#define WALLSAMPLE_SPANS_H
+#ifndef WALLSAMPLE_RECORDING_SPANS_INTERNAL_H
+#define WALLSAMPLE_RECORDING_SPANS_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.h - what the files that read share.
+ * reader_internal.h - what the files that read share.
  * reader.c        opens: what is it, is it whole
  * reader_file.c   the same for the file alone, before SQLite sees it
  * reader_load.c   rows to a profile
@@ -10,14 +10,14 @@
  * reader_causal.c what experiments found
  * reader_spans.c  the timeline
  */
-#ifndef WALLSAMPLE_READER_H
-#define WALLSAMPLE_READER_H
+#ifndef WALLSAMPLE_RECORDING_READER_INTERNAL_H
+#define WALLSAMPLE_RECORDING_READER_INTERNAL_H
 
 #include <sqlite3.h>
 
-#include "place_vfs.h"
-#include "schema.h"
-#include "wallsample/recording_read.h"
+#include "recording/place_vfs_internal.h"
+#include "recording/schema_internal.h"
+#include "wallsample/recording/recording_read.h"
 #include "wallsample/base/table.h"
 
 /* A number that sums of them cannot overflow with: 36 years in ns. */

@@ -9,8 +9,8 @@
  * What is read is taken for hostile: nothing in it is run, it is never changed, every number is
  * checked. See recording_read.h; the tables are described in wallsample-recording(5).
  */
-#ifndef WALLSAMPLE_RECORDING_H
-#define WALLSAMPLE_RECORDING_H
+#ifndef WALLSAMPLE_RECORDING_RECORDING_H
+#define WALLSAMPLE_RECORDING_RECORDING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_keys.h - how experiments were made and what they cost, by name: rows of table causal. */
-#ifndef WALLSAMPLE_RECORDING_CAUSAL_KEYS_H
-#define WALLSAMPLE_RECORDING_CAUSAL_KEYS_H
+/* causal_keys_internal.h - how experiments were made and what they cost, by name: rows of table causal. */
+#ifndef WALLSAMPLE_RECORDING_CAUSAL_KEYS_INTERNAL_H
+#define WALLSAMPLE_RECORDING_CAUSAL_KEYS_INTERNAL_H
 
 #include <stddef.h>
 

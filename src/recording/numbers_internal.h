@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* numbers.h - what sampling cost and missed, by name: rows of the tables cost and losses. */
-#ifndef WALLSAMPLE_RECORDING_NUMBERS_H
-#define WALLSAMPLE_RECORDING_NUMBERS_H
+/* numbers_internal.h - what sampling cost and missed, by name: rows of the tables cost and losses. */
+#ifndef WALLSAMPLE_RECORDING_NUMBERS_INTERNAL_H
+#define WALLSAMPLE_RECORDING_NUMBERS_INTERNAL_H
 
 #include <stddef.h>
 

@@ -7,10 +7,10 @@
  * Each number is checked for the range that it can have, ids go up, and a stack is made of stacks
  * before it, so that there is no ring. What breaks one of these is ERROR_FORMAT, with a sentence.
  */
-#ifndef WALLSAMPLE_RECORDING_READ_H
-#define WALLSAMPLE_RECORDING_READ_H
+#ifndef WALLSAMPLE_RECORDING_RECORDING_READ_H
+#define WALLSAMPLE_RECORDING_RECORDING_READ_H
 
-#include "wallsample/recording.h"
+#include "wallsample/recording/recording.h"
 
 struct recording;
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.h - what the files that write share.
+ * recorder_internal.h - what the files that write share.
  * recorder.c       the life of a recording that is being made
  * recorder_file.c  its file: made, locked, watched
  * recorder_rows.c  what is new, as rows
  * recorder_causal.c what experiments found, as rows
  * spans.c          samples that go on become one
  */
-#ifndef WALLSAMPLE_RECORDER_H
-#define WALLSAMPLE_RECORDER_H
+#ifndef WALLSAMPLE_RECORDING_RECORDER_INTERNAL_H
+#define WALLSAMPLE_RECORDING_RECORDER_INTERNAL_H
 
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include "place_vfs.h"
-#include "schema.h"
-#include "spans.h"
-#include "wallsample/recording.h"
+#include "recording/place_vfs_internal.h"
+#include "recording/schema_internal.h"
+#include "recording/spans_internal.h"
+#include "wallsample/recording/recording.h"
 #include "wallsample/base/table.h"
 
 /* How much of the profile has been written. */
