@@ -14,12 +14,12 @@
 
 #include "wallsample/causal/causal_curve.h"
 #include "wallsample/core/core.h"
-#include "wallsample/diff.h"
+#include "wallsample/analysis/diff.h"
 #include "wallsample/process/process.h"
 #include "wallsample/recording/recording_read.h"
 #include "wallsample/runtime/runtime_tasks.h"
 #include "wallsample/sampler/sampler.h"
-#include "wallsample/view.h"
+#include "wallsample/analysis/view.h"
 
 /* Does a format show when things happened, for which there has to be a recording? */
 enum export_time {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "causal_candidates.h"
-#include "wallsample/result.h"
+#include "wallsample/analysis/result.h"
 
 /* So many are named where none is what was asked for. */
 #define NAMED_MOST 5

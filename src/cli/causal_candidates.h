@@ -7,7 +7,7 @@
 
 #include "wallsample/causal/causal.h"
 #include "wallsample/base/error.h"
-#include "wallsample/view.h"
+#include "wallsample/analysis/view.h"
 
 /*
  * Adds the `most` functions (lines, modules: what the view tells apart) with the most Latency of

@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "status_line.h"
 #include "wallsample/recording/recording_read.h"
-#include "wallsample/view.h"
+#include "wallsample/analysis/view.h"
 
 struct sample_run {
 	const struct options *options;

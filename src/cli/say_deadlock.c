@@ -2,7 +2,7 @@
 /* say_deadlock.c - a deadlock is told as soon as it is seen. */
 #include "sample_run.h"
 #include "wallsample/unwind/chain.h"
-#include "wallsample/waiting.h"
+#include "wallsample/analysis/waiting.h"
 
 /* What it waits for, by its name. */
 static const char *

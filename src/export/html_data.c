@@ -11,7 +11,7 @@
 
 #include "display.h"
 #include "wallsample/base/base.h"
-#include "wallsample/tree.h"
+#include "wallsample/analysis/tree.h"
 
 /* Per weight. With names of NAME_MOST cells the data stays below some megabytes. */
 #define NODES_MOST 8000

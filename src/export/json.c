@@ -12,7 +12,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"
-#include "wallsample/result.h"
+#include "wallsample/analysis/result.h"
 #include "wallsample/thread/state.h"
 
 /* Grows when a reader of the last one would misread what is written. */

@@ -7,7 +7,7 @@
 
 #include "exporters.h"
 #include "json_parts.h"
-#include "wallsample/dump.h"
+#include "wallsample/analysis/dump.h"
 
 /* Grows when a reader of the last one would misread what is written. */
 #define SCHEMA 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* json_gil.c - who had the interpreter's lock, as JSON: see wallsample-formats(5). */
 #include "json_parts.h"
-#include "wallsample/gil_table.h"
+#include "wallsample/analysis/gil_table.h"
 
 static json_t *
 thread(struct json_stream *json, const struct view *view, const struct gil_row *row)

@@ -8,7 +8,7 @@
 #include "wallsample/runtime/runtime_tasks.h"
 #include "wallsample/sampler/sampler.h"
 #include "wallsample/thread/state.h"
-#include "wallsample/view.h"
+#include "wallsample/analysis/view.h"
 
 /* An object with its pid, name and command_line. */
 json_t *json_process(struct json_stream *stream, const struct process *process);

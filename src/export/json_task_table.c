@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* json_task_table.c - what tasks did, and the threads that ran them: see wallsample-formats(5). */
 #include "json_parts.h"
-#include "wallsample/task_table.h"
+#include "wallsample/analysis/task_table.h"
 
 void
 json_write_task_table(struct json_stream *json, const struct view *view,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* json_tasks.c - user-space tasks as data, see wallsample-formats(5). */
 #include "json_parts.h"
-#include "wallsample/task_groups.h"
+#include "wallsample/analysis/task_groups.h"
 
 static json_t *
 one_task(struct json_stream *json, const struct runtime_tasks *tasks, uint32_t task)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* json_waits.c - what threads waited for, and deadlocks, as JSON: see wallsample-formats(5). */
 #include "json_parts.h"
-#include "wallsample/waiting.h"
+#include "wallsample/analysis/waiting.h"
 
 /* Stacks of each sort that are told of one thing. */
 #define STACKS_MOST 20

@@ -11,8 +11,8 @@
 #include "display.h"
 #include "exporters.h"
 #include "quantity.h"
-#include "wallsample/margin.h"
-#include "wallsample/result.h"
+#include "wallsample/analysis/margin.h"
+#include "wallsample/analysis/result.h"
 #include "wallsample/thread/state.h"
 
 #define THREAD_TABLES_MOST 10

@@ -7,7 +7,7 @@
 
 #include "page.h"
 #include "wallsample/export.h"
-#include "wallsample/result.h"
+#include "wallsample/analysis/result.h"
 
 /* All of it, from the process to what it cost. */
 void report_write(const struct export_input *input, struct page *page);

@@ -4,7 +4,7 @@
  */
 #include "quantity.h"
 #include "report.h"
-#include "wallsample/margin.h"
+#include "wallsample/analysis/margin.h"
 
 void
 report_add_time_cell(struct columns *table, struct strbuf *sb, int64_t ns)

@@ -7,7 +7,7 @@
 #include "quantity.h"
 #include "report.h"
 #include "wallsample/unwind/chain.h"
-#include "wallsample/result.h"
+#include "wallsample/analysis/result.h"
 
 struct closing {
 	const struct export_input *input;

@@ -3,7 +3,7 @@
 #include "quantity.h"
 #include "report.h"
 #include "wallsample/process/module.h"
-#include "wallsample/waiting.h"
+#include "wallsample/analysis/waiting.h"
 
 /* Frames of each stack: how it came to be is told by the innermost. */
 #define FRAMES_MOST 12

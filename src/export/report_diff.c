@@ -7,7 +7,7 @@
 
 #include "quantity.h"
 #include "report.h"
-#include "wallsample/margin.h"
+#include "wallsample/analysis/margin.h"
 
 /* Widths from which on a table has its shares, their change, and the margin of that. */
 #define WITH_SHARES 80

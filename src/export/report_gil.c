@@ -2,7 +2,7 @@
 /* report_gil.c - who had the interpreter's lock, and who waited for it. */
 #include "quantity.h"
 #include "report.h"
-#include "wallsample/gil_table.h"
+#include "wallsample/analysis/gil_table.h"
 
 /* A thread's name has 15 bytes and its number 7, but escapes may be needed. */
 #define NAME_MOST 32

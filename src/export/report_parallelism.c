@@ -9,8 +9,8 @@
 #include "display.h"
 #include "quantity.h"
 #include "report.h"
-#include "wallsample/margin.h"
-#include "wallsample/result.h"
+#include "wallsample/analysis/margin.h"
+#include "wallsample/analysis/result.h"
 
 /* More rows say less: beyond this each row is of twice as many threads. */
 #define ROWS_ONE_BY_ONE 8

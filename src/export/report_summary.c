@@ -4,8 +4,8 @@
  */
 #include "quantity.h"
 #include "report.h"
-#include "wallsample/finding.h"
-#include "wallsample/margin.h"
+#include "wallsample/analysis/finding.h"
+#include "wallsample/analysis/margin.h"
 
 static void
 add_percent(struct strbuf *sb, double share)

@@ -7,8 +7,8 @@
 
 #include "quantity.h"
 #include "report.h"
-#include "wallsample/result.h"
-#include "wallsample/task_table.h"
+#include "wallsample/analysis/result.h"
+#include "wallsample/analysis/task_table.h"
 
 #define NAME_MOST 24 /* a thread's name has 15 bytes, but may need escapes */
 #define TASK_NAME_MOST 40

@@ -2,7 +2,7 @@
 /* report_tree.c - the call tree, and the callers and callees of the functions in focus. */
 #include "quantity.h"
 #include "report.h"
-#include "wallsample/tree.h"
+#include "wallsample/analysis/tree.h"
 
 /* Nodes of less than this share are not worth a line. */
 #define SHARE_LEAST 0.005

@@ -6,7 +6,7 @@
 #include "quantity.h"
 #include "report.h"
 #include "waiting_bins.h"
-#include "wallsample/waiting.h"
+#include "wallsample/analysis/waiting.h"
 
 /* Of each sort, where other things are what the report is about. */
 #define GLANCE 3

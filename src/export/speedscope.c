@@ -19,7 +19,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 #include "wallsample/base/table.h"
-#include "wallsample/tree.h"
+#include "wallsample/analysis/tree.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 #define STACKLESS UINT32_MAX /* in place of a function: there is none */

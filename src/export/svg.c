@@ -17,7 +17,7 @@
 #include "report.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
-#include "wallsample/tree.h"
+#include "wallsample/analysis/tree.h"
 #include "xml_text.h"
 
 /* In pixels. flame.js knows the first two, too. */

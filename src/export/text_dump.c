@@ -13,8 +13,8 @@
 #include "report.h"
 #include "text_dump.h"
 #include "text_tasks.h"
-#include "wallsample/dump.h"
-#include "wallsample/waiting.h"
+#include "wallsample/analysis/dump.h"
+#include "wallsample/analysis/waiting.h"
 
 #define INDENT 4
 /* Of a group in which everybody waits for something else: JSON has them all. */

@@ -6,7 +6,7 @@
 
 #include "display.h"
 #include "quantity.h"
-#include "wallsample/task_groups.h"
+#include "wallsample/analysis/task_groups.h"
 
 #define INDENT 4
 /* Of a group; JSON has them all. */

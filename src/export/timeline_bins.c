@@ -8,7 +8,7 @@
 
 #include "timeline.h"
 #include "wallsample/base/base.h"
-#include "wallsample/result.h"
+#include "wallsample/analysis/result.h"
 
 /* More time than this share of all, without a tick, is left out. */
 #define GAP_MOST 0.1

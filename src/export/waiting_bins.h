@@ -4,7 +4,7 @@
 #define WALLSAMPLE_EXPORT_WAITING_BINS_H
 
 #include "wallsample/export.h"
-#include "wallsample/waiting.h"
+#include "wallsample/analysis/waiting.h"
 
 /* So many parts of the time. */
 #define WAITING_BINS 12

@@ -15,7 +15,7 @@
 #define WALLSAMPLE_SCRIPT_SCENE_H
 
 #include "wallsample/profile/profile.h"
-#include "wallsample/view.h"
+#include "wallsample/analysis/view.h"
 
 /* Adds a stack of thread 1, which ran there for so many milliseconds. */
 void script_scene_add(struct profile *profile, const char *stack, int64_t ms);

@@ -16,9 +16,9 @@
 
 #include "golden.h"
 #include "wallsample/base/base.h"
-#include "wallsample/diff.h"
+#include "wallsample/analysis/diff.h"
 #include "wallsample/export.h"
-#include "wallsample/margin.h"
+#include "wallsample/analysis/margin.h"
 
 #define MS ((int64_t)NS_PER_MS)
 

@@ -12,8 +12,8 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
-#include "wallsample/finding.h"
-#include "wallsample/margin.h"
+#include "wallsample/analysis/finding.h"
+#include "wallsample/analysis/margin.h"
 #include "wallsample/process/module.h"
 
 /* --- names, in place of those from symbol tables ------------------------------------- */

@@ -16,9 +16,9 @@
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/export.h"
-#include "wallsample/finding.h"
-#include "wallsample/gil_table.h"
-#include "wallsample/result.h"
+#include "wallsample/analysis/finding.h"
+#include "wallsample/analysis/gil_table.h"
+#include "wallsample/analysis/result.h"
 
 #define MS ((int64_t)NS_PER_MS)
 

@@ -13,7 +13,7 @@
 #include "../../src/cli/status_line.h"
 #include "wallsample/runtime/gil.h"
 #include "wallsample/thread/state.h"
-#include "wallsample/view.h"
+#include "wallsample/analysis/view.h"
 
 #define WORDS_MOST 32
 

@@ -17,7 +17,7 @@
 #include "runtime/python/python_sources_internal.h"
 #include "python_offsets.h"
 #include "python_scene.h"
-#include "wallsample/task_groups.h"
+#include "wallsample/analysis/task_groups.h"
 
 /* Debian's 3.14.10, whose _asyncio says: */
 #define SAYS (&python_says[2])

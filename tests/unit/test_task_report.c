@@ -19,11 +19,11 @@
 #include "golden.h"
 #include "recording_scene.h"
 #include "wallsample/unwind/chain.h"
-#include "wallsample/dump.h"
+#include "wallsample/analysis/dump.h"
 #include "wallsample/export.h"
 #include "wallsample/process/module.h"
-#include "wallsample/result.h"
-#include "wallsample/task_table.h"
+#include "wallsample/analysis/result.h"
+#include "wallsample/analysis/task_table.h"
 
 #define TICKS 50
 #define SPAN (20 * MS)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/tree.h"
+#include "wallsample/analysis/tree.h"
 
 #define MS ((int64_t)NS_PER_MS)
 

@@ -12,8 +12,8 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
-#include "wallsample/result.h"
-#include "wallsample/view.h"
+#include "wallsample/analysis/result.h"
+#include "wallsample/analysis/view.h"
 
 #define MS ((int64_t)NS_PER_MS)
 

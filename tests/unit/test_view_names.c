@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/view.h"
+#include "wallsample/analysis/view.h"
 
 /* --- names: module 0 has lines and inlined functions, 1 has not, 2 is made at run time --- */
 

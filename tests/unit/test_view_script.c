@@ -14,9 +14,9 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 #include "wallsample/runtime/plumbing.h"
-#include "wallsample/tree.h"
-#include "wallsample/view.h"
-#include "wallsample/waiting.h"
+#include "wallsample/analysis/tree.h"
+#include "wallsample/analysis/view.h"
+#include "wallsample/analysis/waiting.h"
 
 static const struct filter all = { 0 };
 

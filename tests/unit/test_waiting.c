@@ -15,7 +15,7 @@
 #include "../../src/export/waiting_bins.h"
 #include "recording_scene.h"
 #include "wallsample/base/base.h"
-#include "wallsample/waiting.h"
+#include "wallsample/analysis/waiting.h"
 
 #define TICKS 100
 

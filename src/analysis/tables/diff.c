@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* diff.c - compares two runs, function by function. */
+#include "wallsample/analysis/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/tables/diff_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/analysis/margin.h"
+
+/* A run, as far as it is the same for all rows. */
+struct side {
+	const struct profile *profile;
+	struct diff_sums sums;
+	double wall_ns;
+	double ticks, share_ticks;  /* what they are worth for rates, and for shares */
+	double most[WEIGHT_COUNT];  /* that there can be at once; 0: not known */
+	double total_ns;
+};
+
+static void
+side_init(struct side *side, const struct diff_run *run, enum weight weight)
+{
+	side->profile = view_profile(run->view);
+	side->wall_ns = (double)profile_wall_ns(side->profile);
+	/* Rates are of all the time that passed. */
+	side->ticks = margin_ticks(side->profile, WEIGHT_WALL, INT64_MAX);
+	side->share_ticks =
+		margin_ticks(side->profile, weight, view_total_ns(run->view, weight));
+	side->most[WEIGHT_WALL] = run->threads_most;
+	side->most[WEIGHT_OVERHEAD] = (double)profile_parallelism_count(side->profile) - 1;
+	side->most[WEIGHT_LATENCY] = 1;
+	side->total_ns = (double)view_total_ns(run->view, weight);
+}
+
+static struct margin_mean
+mean_of(const struct side *side, const struct diff_sum *sum, enum weight weight)
+{
+	struct margin_mean mean = {
+		.mean = side->wall_ns > 0 ? (double)sum->ns / side->wall_ns : 0,
+		.deviation = sum->deviation,
+		.ticks = side->ticks,
+	};
+	const double room = side->most[weight] - mean.mean;
+
+	/* rounding may leave it a little above */
+	if (room > -0.01 && side->most[weight] > 0)
+		mean.deviation = fmin(mean.deviation, sqrt(mean.mean * fmax(room, 0)));
+	return mean;
+}
+
+static struct margin_mean
+share_of(const struct side *side, const struct diff_sum *sum)
+{
+	const double share = side->total_ns > 0 ? (double)sum->ns / side->total_ns : 0;
+
+	return (struct margin_mean){
+		.mean = share,
+		.deviation = sqrt(share * fmax(1 - share, 0)),
+		.ticks = side->share_ticks,
+	};
+}
+
+/* All but whether it is a finding, which hangs on how many there are. */
+static void
+compare(const struct side side[DIFF_SIDES], const struct diff_sum *const sum[DIFF_SIDES],
+	enum weight weight, struct diff_change *out)
+{
+	double looks = 0;
+
+	for (int i = 0; i < DIFF_SIDES; i++) {
+		out->ns[i] = sum[i]->ns;
+		out->rate[i] = mean_of(&side[i], sum[i], weight).mean;
+		out->share[i] = share_of(&side[i], sum[i]).mean;
+		looks += out->rate[i] * side[i].ticks;
+	}
+	out->change = out->rate[DIFF_AFTER] - out->rate[DIFF_BEFORE];
+	out->points = out->share[DIFF_AFTER] - out->share[DIFF_BEFORE];
+	out->asked = looks >= DIFF_LOOKS_LEAST;
+}
+
+static void
+judge(const struct side side[DIFF_SIDES], const struct diff_sum *const sum[DIFF_SIDES],
+      const struct diff *diff, struct diff_change *out)
+{
+	struct margin_mean mean[DIFF_SIDES], share[DIFF_SIDES];
+
+	for (int i = 0; i < DIFF_SIDES; i++) {
+		mean[i] = mean_of(&side[i], sum[i], diff->weight);
+		share[i] = share_of(&side[i], sum[i]);
+	}
+	out->margin = margin_of_change(&mean[DIFF_BEFORE], &mean[DIFF_AFTER], diff->deviations);
+	out->points_margin = fmin(1, margin_of_change(&share[DIFF_BEFORE], &share[DIFF_AFTER],
+						      diff->deviations));
+	out->found = out->asked && fabs(out->change) > out->margin;
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+/* Two passes: margins hang on how many questions there are. */
+static void
+make_rows(const struct side side[DIFF_SIDES], enum view_key key, struct diff *diff)
+{
+	/* Threads and states call nothing: that would be the same question again. */
+	const bool calls = !view_key_is_of_sample(key);
+
+	size_t used = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < diff->count; i++) {
+			const struct diff_sum *flat[DIFF_SIDES], *cum[DIFF_SIDES];
+			struct diff_row *row = &diff->row[i];
+
+			for (int s = 0; s < DIFF_SIDES; s++) {
+				flat[s] = &side[s].sums.flat[i];
+				cum[s] = &side[s].sums.cum[i];
+				row->seen[s] = side[s].sums.seen[i];
+			}
+			if (pass == 0) {
+				compare(side, flat, diff->weight, &row->flat);
+				compare(side, cum, diff->weight, &row->cum);
+				row->cum.asked &= calls;
+				diff->questions += row->flat.asked + row->cum.asked;
+			} else {
+				judge(side, flat, diff, &row->flat);
+				judge(side, cum, diff, &row->cum);
+			}
+		}
+		diff->deviations = margin_deviations((double)diff->questions);
+	}
+	for (size_t i = 0; i < diff->count; i++)
+		if (diff->row[i].cum.ns[DIFF_BEFORE] != 0 || diff->row[i].cum.ns[DIFF_AFTER] != 0)
+			diff->row[used++] = diff->row[i];
+	diff->count = used;
+}
+
+struct order {
+	const struct diff_row *row;
+	bool cum;
+};
+
+static const struct diff_change *
+change_of(const struct order *by, const void *place)
+{
+	const struct diff_row *row = &by->row[*(const uint32_t *)place];
+
+	return by->cum ? &row->cum : &row->flat;
+}
+
+static int
+compare_rows(const void *left, const void *right, void *context)
+{
+	const struct order *by = context;
+	const struct diff_change *a = change_of(by, left), *b = change_of(by, right);
+	const struct diff_row *first = &by->row[*(const uint32_t *)left];
+	const struct diff_row *second = &by->row[*(const uint32_t *)right];
+	const double one = fabs(a->change), other = fabs(b->change);
+	int order;
+
+	if (a->found != b->found)
+		return b->found - a->found;
+	if (one != other)
+		return one < other ? 1 : -1;
+	order = strcmp(first->name, second->name);
+	return order != 0 ? order : strcmp(first->module, second->module);
+}
+
+static uint32_t *
+sort_rows(const struct diff *diff, bool cum, size_t *found)
+{
+	uint32_t *place = xcalloc(diff->count + 1, sizeof(*place));
+	struct order order = { .row = diff->row, .cum = cum };
+
+	for (uint32_t i = 0; i < diff->count; i++)
+		place[i] = i;
+	if (diff->count > 1)
+		qsort_r(place, diff->count, sizeof(*place), compare_rows, &order);
+	while (*found < diff->count && change_of(&order, &place[*found])->found)
+		(*found)++;
+	return place;
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+/* At every tick it is known how many threads were on a CPU. */
+static struct margin_mean
+mean_parallelism(const struct side *side)
+{
+	struct margin_mean mean = { .ticks = side->ticks };
+	double squares = 0;
+
+	if (side->wall_ns <= 0)
+		return mean;
+	for (size_t p = 0; p < profile_parallelism_count(side->profile); p++) {
+		const struct profile_parallelism *at = profile_parallelism(side->profile, p);
+
+		mean.mean += (double)at->cpu_ns / side->wall_ns;
+		squares += (double)p * (double)p * (double)at->time_ns / side->wall_ns;
+	}
+	mean.deviation = sqrt(fmax(0, squares - mean.mean * mean.mean));
+	return mean;
+}
+
+static struct diff_total
+total_of(const struct margin_mean mean[DIFF_SIDES])
+{
+	return (struct diff_total){
+		.rate = { mean[DIFF_BEFORE].mean, mean[DIFF_AFTER].mean },
+		.change = mean[DIFF_AFTER].mean - mean[DIFF_BEFORE].mean,
+		.margin = margin_of_change(&mean[DIFF_BEFORE], &mean[DIFF_AFTER],
+					   margin_deviations(1)),
+	};
+}
+
+static void
+make_totals(const struct side side[DIFF_SIDES], struct diff *diff)
+{
+	struct margin_mean mean[DIFF_SIDES];
+
+	for (int w = 0; w < WEIGHT_COUNT; w++) {
+		for (int s = 0; s < DIFF_SIDES; s++)
+			mean[s] = mean_of(&side[s], &side[s].sums.total[w], (enum weight)w);
+		diff->total[w] = total_of(mean);
+	}
+	for (int s = 0; s < DIFF_SIDES; s++)
+		mean[s] = mean_parallelism(&side[s]);
+	diff->parallelism = total_of(mean);
+}
+
+void
+diff_make(const struct diff_run run[DIFF_SIDES], enum weight weight, struct diff *out)
+{
+	struct side side[DIFF_SIDES];
+	struct diff_pairs pairs;
+
+	*out = (struct diff){ .weight = weight, .texts = strings_create() };
+	diff_pairs_make(run, out->texts, &pairs);
+	for (int s = 0; s < DIFF_SIDES; s++) {
+		side_init(&side[s], &run[s], weight);
+		diff_sums_make(&run[s], weight, pairs.row_of[s], pairs.count, &side[s].sums);
+		out->wall_ns[s] = profile_wall_ns(side[s].profile);
+		out->ticks[s] = side[s].ticks;
+	}
+	out->row = pairs.row;
+	out->count = pairs.count;
+	make_rows(side, view_key(run[DIFF_AFTER].view), out);
+	make_totals(side, out);
+	out->by_flat = sort_rows(out, false, &out->flat_found);
+	out->by_cum = sort_rows(out, true, &out->cum_found);
+	for (int s = 0; s < DIFF_SIDES; s++) {
+		diff_sums_release(&side[s].sums);
+		free(pairs.row_of[s]);
+	}
+}
+
+void
+diff_release(struct diff *diff)
+{
+	free(diff->row);
+	free(diff->by_flat);
+	free(diff->by_cum);
+	strings_free(diff->texts);
+	*diff = (struct diff){ .row = NULL };
+}

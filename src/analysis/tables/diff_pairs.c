@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* diff_pairs.c - which functions of two runs are one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/tables/diff_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
+
+/* What is known of a row while pairs are looked for. */
+struct trait {
+	uint32_t name, module; /* interned */
+	bool there[DIFF_SIDES], named;
+};
+
+struct pairing {
+	struct diff_pairs *out;
+	struct strings *texts, *modules;
+	struct table known;   /* (name, module) to row */
+	struct trait *trait;  /* by row */
+	size_t trait_capacity;
+	struct strbuf scratch;
+};
+
+const char *
+diff_name(const struct view *view, uint32_t id, struct strbuf *scratch)
+{
+	const struct view_function *function = view_function(view, id);
+	const bool of_code = view_key(view) == VIEW_BY_FUNCTION || view_key(view) == VIEW_BY_LINE;
+
+	if (function->known || function->module[0] == '\0' || !of_code)
+		return function->name;
+	/* A module that is no file has its brackets already. */
+	if (function->module[0] == '[')
+		return function->module;
+	strbuf_clear(scratch);
+	strbuf_add_format(scratch, "[%s]", function->module);
+	return scratch->data;
+}
+
+static uint32_t
+place_function(struct pairing *pairing, const struct view *view, uint32_t id, enum diff_side side)
+{
+	const struct view_function *function = view_function(view, id);
+	struct diff_pairs *out = pairing->out;
+	const char *name = diff_name(view, id, &pairing->scratch);
+	const uint32_t text = strings_intern(pairing->texts, name);
+	const uint32_t module = strings_intern(pairing->modules, function->module);
+	bool added;
+	const uint32_t row = *table_place(&pairing->known, text, module, (uint32_t)out->count,
+					  &added);
+
+	if (added) {
+		out->row = xgrow(out->row, &out->capacity, out->count + 1, sizeof(*out->row));
+		out->row[out->count++] = (struct diff_row){
+			.module = function->module,
+			.needs_module = function->needs_module,
+		};
+		pairing->trait = xgrow(pairing->trait, &pairing->trait_capacity, out->count,
+				       sizeof(*pairing->trait));
+		pairing->trait[row] = (struct trait){
+			.name = text,
+			.module = module,
+			.named = function->known && function->module[0] != '\0',
+		};
+	}
+	pairing->trait[row].there[side] = true;
+	return row;
+}
+
+/* --- names whose module is called otherwise in the other run ------------------------------ */
+
+/* The one row that is left of a name on a side. */
+struct left_over {
+	uint32_t row;
+	bool any, many;
+};
+
+/* Fills `there`, by module and side. */
+static void
+find_modules(const struct pairing *pairing, bool (*there)[DIFF_SIDES])
+{
+	for (size_t i = 0; i < pairing->out->count; i++)
+		for (int side = 0; side < DIFF_SIDES; side++)
+			there[pairing->trait[i].module][side] |= pairing->trait[i].there[side];
+}
+
+/* Fills `left`, by name and side. */
+static void
+find_left_over(const struct pairing *pairing, bool (*there)[DIFF_SIDES],
+	       struct left_over (*left)[DIFF_SIDES])
+{
+	for (uint32_t i = 0; i < pairing->out->count; i++) {
+		const struct trait *trait = &pairing->trait[i];
+		const int side = trait->there[DIFF_BEFORE] ? DIFF_BEFORE : DIFF_AFTER;
+		struct left_over *of = &left[trait->name][side];
+
+		if (!trait->named || (there[trait->module][DIFF_BEFORE] &&
+				      there[trait->module][DIFF_AFTER]))
+			continue;
+		of->many = of->any;
+		of->any = true;
+		of->row = i;
+	}
+}
+
+/* Rows of the earlier run's functions become those of the later one's. */
+static void
+join_left_over(struct pairing *pairing, const struct diff_run run[DIFF_SIDES])
+{
+	const size_t names = strings_count(pairing->texts);
+	bool (*there)[DIFF_SIDES] = xcalloc(strings_count(pairing->modules) + 1, sizeof(*there));
+	struct left_over (*left)[DIFF_SIDES] = xcalloc(names + 1, sizeof(*left));
+	uint32_t *row_of = pairing->out->row_of[DIFF_BEFORE];
+
+	find_modules(pairing, there);
+	find_left_over(pairing, there, left);
+	for (size_t f = 0; f < view_function_count(run[DIFF_BEFORE].view); f++) {
+		const struct left_over *of = left[pairing->trait[row_of[f]].name];
+
+		if (of[DIFF_BEFORE].any && !of[DIFF_BEFORE].many && of[DIFF_AFTER].any &&
+		    !of[DIFF_AFTER].many && of[DIFF_BEFORE].row == row_of[f])
+			row_of[f] = of[DIFF_AFTER].row;
+	}
+	free(there);
+	free(left);
+}
+
+void
+diff_pairs_make(const struct diff_run run[DIFF_SIDES], struct strings *texts,
+		struct diff_pairs *out)
+{
+	struct pairing pairing = { .out = out, .texts = texts, .modules = strings_create() };
+
+	*out = (struct diff_pairs){ .count = 0 };
+	table_init(&pairing.known);
+	strbuf_init(&pairing.scratch);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const size_t count = view_function_count(run[side].view);
+
+		out->row_of[side] = xcalloc(count + 1, sizeof(*out->row_of[side]));
+		for (uint32_t f = 0; f < count; f++)
+			out->row_of[side][f] = place_function(&pairing, run[side].view, f,
+							      (enum diff_side)side);
+	}
+	/* texts do not move any more, once all are there */
+	for (size_t i = 0; i < out->count; i++)
+		out->row[i].name = strings_text(texts, pairing.trait[i].name);
+	join_left_over(&pairing, run);
+	strbuf_release(&pairing.scratch);
+	table_release(&pairing.known);
+	strings_free(pairing.modules);
+	free(pairing.trait);
+}

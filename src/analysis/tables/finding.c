@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * finding.c - the rules of finding.h.
+ */
+#include "wallsample/analysis/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wallsample/base/base.h"
+#include "wallsample/analysis/margin.h"
+#include "wallsample/analysis/waiting.h"
+
+/* Frames above the system call in which a lock's name is looked for: libraries wrap it. */
+#define LOCK_FRAMES 6
+
+/* Sums by function of what a finding is made of, and of what it is a share. */
+struct sum {
+	double *of_function; /* of the view */
+	double part, whole;
+};
+
+struct finder {
+	const struct view *view;
+	unsigned cpus, most; /* most: that were seen busy at once */
+	struct sum sum[FINDING_COUNT];
+	double gil_waits;    /* time of those that waited for an interpreter's lock */
+};
+
+/* --- what a thread waits for --------------------------------------------------------- */
+
+/* Names, or beginnings that end in '*', of functions that return when a lock is taken. */
+static const char *const lock_functions[] = {
+	"pthread_mutex_lock", "__pthread_mutex_lock", "___pthread_mutex_lock",
+	"pthread_mutex_timedlock", "pthread_mutex_clocklock",
+	"pthread_mutex_lock@plt", "__lll_lock_wait*", "__lll_mutex_lock*", "lll_mutex_lock*",
+	"pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "__pthread_rwlock_rdlock*",
+	"__pthread_rwlock_wrlock*", "___pthread_rwlock_*", "pthread_spin_lock",
+	"std::mutex::lock", "std::unique_lock*::lock", "std::sync::mutex::Mutex<T>::lock",
+	"std::sys::sync::mutex::futex::Mutex::lock_contended",
+	"<std::sys::sync::mutex::futex::Mutex>::lock_contended",
+	"parking_lot::raw_mutex::RawMutex::lock_slow", "take_gil", "runtime.lock2",
+	"sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock", "sync.(*RWMutex).RLock",
+	"flockfile", "_IO_flockfile",
+};
+
+/* Calls that wait for files; sleeps in state D wait for them whatever the call. */
+static const char *const file_calls[] = {
+	"fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync", "pread64", "pwrite64",
+	"preadv", "pwritev", "preadv2", "pwritev2", "io_getevents", "io_pgetevents",
+	"copy_file_range", "fallocate", "ftruncate", "flock",
+};
+
+static bool
+is_lock_function(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(lock_functions); i++) {
+		const char *known = lock_functions[i];
+		const char *star = strchr(known, '*');
+		const size_t length = star != NULL ? (size_t)(star - known) : strlen(known);
+
+		if (strncmp(name, known, length) != 0)
+			continue;
+		if (star == NULL ? name[length] == '\0' :
+				   star[1] == '\0' || strstr(name + length, star + 1) != NULL)
+			return true;
+	}
+	return false;
+}
+
+bool
+finding_waits_for_lock(const struct view *view, const struct view_row *row)
+{
+	if (run_state_runnable(row->state) || row->state == RUN_READY)
+		return false;
+	if (row->gil == GIL_WAIT)
+		return true;
+	for (size_t i = 0; i < row->depth && i < LOCK_FRAMES; i++)
+		if (is_lock_function(view_function(view, row->function[i])->name))
+			return true;
+	return false;
+}
+
+static bool
+waits_for_file(const struct view_row *row)
+{
+	const char *call = syscall_name(row->syscall);
+
+	if (row->state == RUN_DISK)
+		return true;
+	if (row->state != RUN_SLEEPING || call == NULL)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(file_calls); i++)
+		if (strcmp(file_calls[i], call) == 0)
+			return true;
+	return false;
+}
+
+/* Real time in which nobody ran is charged to such rows, see charge.c. */
+static bool
+is_gap(const struct view *view, const struct view_row *row)
+{
+	return row->depth > 0 &&
+	       view_is_gap(view_function(view, row->function[row->depth - 1]));
+}
+
+/* --- sums ----------------------------------------------------------------------------- */
+
+static bool
+is_system_library(const char *module)
+{
+	static const char *const names[] = {
+		"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "[vdso]",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strncmp(module, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * The innermost function that is not the system's: what its user would look for. Where there is
+ * none, the innermost, if it is a function at all and no named frame.
+ */
+static uint32_t
+function_of(const struct view *view, const struct view_row *row)
+{
+	/* Go's library is in the same file as its program. */
+	for (size_t i = 0; i < row->depth; i++) {
+		const struct view_function *function = view_function(view, row->function[i]);
+
+		if (function->program && !function->script)
+			return row->function[i];
+	}
+	for (size_t i = 0; i < row->depth; i++) {
+		const struct view_function *function = view_function(view, row->function[i]);
+
+		if (function->script ||
+		    (function->module[0] != '\0' && !is_system_library(function->module)))
+			return row->function[i];
+	}
+	return row->depth > 0 && view_function(view, row->function[0])->module[0] != '\0' ?
+		       row->function[0] :
+		       (uint32_t)view_function_count(view);
+}
+
+/* The innermost function of the interpreted program. */
+static uint32_t
+script_of(const struct view *view, const struct view_row *row)
+{
+	for (size_t i = 0; i < row->depth; i++) {
+		if (view_function(view, row->function[i])->script)
+			return row->function[i];
+	}
+	return function_of(view, row);
+}
+
+static void
+add_part(struct finder *finder, enum finding_kind kind, const struct view_row *row, double ns)
+{
+	/* A lock is wrapped by functions that the compiler has put into the program's own. */
+	const uint32_t function =
+		kind == FINDING_GIL ? script_of(finder->view, row) :
+		kind == FINDING_LOCK && row->depth > 0 ?
+			row->function[waiting_place(finder->view, row->function, row->depth)] :
+			function_of(finder->view, row);
+
+	finder->sum[kind].part += ns;
+	if (function < view_function_count(finder->view))
+		finder->sum[kind].of_function[function] += ns;
+}
+
+static void
+add_runnable_row(struct finder *finder, const struct view_row *row)
+{
+	const double latency = (double)row->ns[WEIGHT_LATENCY];
+	const double overhead = (double)row->ns[WEIGHT_OVERHEAD];
+	const double wall = (double)row->ns[WEIGHT_WALL];
+
+	/*
+	 * Shares of these two are of the histogram; where most of them was is not known by
+	 * tick. If a row ran either alone or on `most` CPUs, this is the time that it ran alone.
+	 */
+	if (finder->most > 1) {
+		const double alone = (finder->most * latency - overhead) / (finder->most - 1);
+
+		add_part(finder, FINDING_SERIAL, row, alone > 0 ? alone : 0);
+	} else {
+		add_part(finder, FINDING_SERIAL, row, latency);
+	}
+	add_part(finder, FINDING_CPU, row, overhead);
+	if (row->state == RUN_QUEUED)
+		add_part(finder, FINDING_QUEUE, row, wall);
+	finder->sum[FINDING_QUEUE].whole += wall;
+	finder->sum[FINDING_LOCK].whole += wall;
+}
+
+static void
+add_gil(struct finder *finder, const struct view_row *row)
+{
+	const double wall = (double)row->ns[WEIGHT_WALL];
+
+	if (row->gil == GIL_HAS)
+		add_part(finder, FINDING_GIL, row, wall);
+	else if (row->gil == GIL_WAIT || row->gil == GIL_HANDOVER)
+		finder->gil_waits += wall;
+}
+
+static void
+add_row(struct finder *finder, const struct view_row *row)
+{
+	add_gil(finder, row);
+	if (is_gap(finder->view, row)) {
+		if (waits_for_file(row))
+			add_part(finder, FINDING_IO, row, (double)row->ns[WEIGHT_LATENCY]);
+		else
+			add_part(finder, FINDING_IDLE, row, (double)row->ns[WEIGHT_LATENCY]);
+	} else if (run_state_runnable(row->state)) {
+		add_runnable_row(finder, row);
+	} else if (finding_waits_for_lock(finder->view, row)) {
+		if (row->gil != GIL_WAIT)
+			add_part(finder, FINDING_LOCK, row, (double)row->ns[WEIGHT_WALL]);
+		finder->sum[FINDING_LOCK].whole += (double)row->ns[WEIGHT_WALL];
+	}
+}
+
+/* Waits for the interpreter's lock are waits for a lock, unless that is told on its own. */
+static void
+add_gil_waits(struct finder *finder)
+{
+	for (size_t i = 0; i < view_row_count(finder->view); i++) {
+		const struct view_row *row = view_row(finder->view, i);
+
+		if (row->gil == GIL_WAIT && !is_gap(finder->view, row) &&
+		    !run_state_runnable(row->state) && finding_waits_for_lock(finder->view, row))
+			add_part(finder, FINDING_LOCK, row, (double)row->ns[WEIGHT_WALL]);
+	}
+}
+
+static void
+add_histogram(struct finder *finder)
+{
+	const struct profile *profile = view_profile(finder->view);
+	double time = 0, alone = 0, full = 0;
+
+	for (size_t p = 0; p < profile_parallelism_count(profile); p++) {
+		const struct profile_parallelism *at = profile_parallelism(profile, p);
+
+		time += (double)at->time_ns;
+		alone += p == 1 ? (double)at->alone_ns : 0;
+		full += p >= finder->cpus && p > 0 ? (double)at->time_ns : 0;
+	}
+	/* With one CPU a thread that runs alone has all that there is. */
+	finder->sum[FINDING_SERIAL].part = finder->cpus > 1 ? alone : 0;
+	finder->sum[FINDING_CPU].part = full;
+	finder->sum[FINDING_SERIAL].whole = finder->sum[FINDING_CPU].whole = time;
+	finder->sum[FINDING_IO].whole = finder->sum[FINDING_IDLE].whole = time;
+	finder->sum[FINDING_GIL].whole = time;
+	if (finder->gil_waits <= GIL_WAIT_LIMIT * time || gil_is_several(profile))
+		finder->sum[FINDING_GIL].part = 0;
+}
+
+/* --- findings --------------------------------------------------------------------------- */
+
+double
+finding_threshold(enum finding_kind kind)
+{
+	static const double thresholds[] = {
+#define X(name, threshold) threshold,
+		FINDINGS(X)
+#undef X
+	};
+
+	return thresholds[kind];
+}
+
+static uint32_t
+largest(const struct finder *finder, enum finding_kind kind)
+{
+	const double *of_function = finder->sum[kind].of_function;
+	const size_t count = view_function_count(finder->view);
+	uint32_t best = (uint32_t)count;
+
+	for (uint32_t f = 0; f < count; f++)
+		if (of_function[f] > 0 && (best == count || of_function[f] > of_function[best]))
+			best = f;
+	return best;
+}
+
+static int
+compare_findings(const void *left, const void *right)
+{
+	const struct finding *a = left, *b = right;
+	int order = (a->share < b->share) - (a->share > b->share);
+
+	return order != 0 ? order : (int)a->kind - (int)b->kind;
+}
+
+/* Is there enough of it to be told? Fills in share and margin. */
+static bool
+is_told(const struct finder *finder, enum finding_kind kind, struct finding *found)
+{
+	const struct profile *profile = view_profile(finder->view);
+	const struct sum *sum = &finder->sum[kind];
+
+	*found = (struct finding){ .kind = kind };
+	if (sum->whole <= 0 || sum->part <= 0)
+		return false;
+	found->share = sum->part < sum->whole ? sum->part / sum->whole : 1;
+	found->margin = margin_of_share(
+		found->share, margin_ticks(profile, WEIGHT_LATENCY, (int64_t)sum->whole));
+	return found->share - found->margin >= finding_threshold(kind);
+}
+
+static void
+judge(struct finder *finder, struct findings *out)
+{
+	struct finding found;
+
+	if (!is_told(finder, FINDING_GIL, &found))
+		add_gil_waits(finder);
+	for (int kind = 0; kind < FINDING_COUNT; kind++) {
+		const struct sum *sum = &finder->sum[kind];
+
+		if (!is_told(finder, (enum finding_kind)kind, &found))
+			continue;
+		found.function = largest(finder, found.kind);
+		if (found.kind == FINDING_GIL)
+			found.waiting = finder->gil_waits / sum->whole;
+		out->item[out->count++] = found;
+	}
+	qsort(out->item, out->count, sizeof(out->item[0]), compare_findings);
+}
+
+void
+findings_make(const struct view *view, unsigned cpus, struct findings *out)
+{
+	const size_t most = profile_parallelism_count(view_profile(view));
+	struct finder finder = { .view = view, .most = most > 0 ? (unsigned)most - 1 : 0 };
+
+	*out = (struct findings){ 0 };
+	finder.cpus = cpus > 0 ? cpus : finder.most;
+	for (int kind = 0; kind < FINDING_COUNT; kind++)
+		finder.sum[kind].of_function =
+			xcalloc(view_function_count(view) + 1, sizeof(double));
+	for (size_t i = 0; i < view_row_count(view); i++)
+		add_row(&finder, view_row(view, i));
+	add_histogram(&finder);
+	judge(&finder, out);
+	for (int kind = 0; kind < FINDING_COUNT; kind++)
+		free(finder.sum[kind].of_function);
+}

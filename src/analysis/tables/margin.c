@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* margin.c - the sampling error of a share. */
+#include "wallsample/analysis/margin.h"
+
+#include <math.h>
+
+#define Z 1.959964 /* 95 % of a normal distribution lie within so many standard deviations */
+#define OUTSIDE 0.05 /* what is not within them */
+
+double
+margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns)
+{
+	const double whole = (double)whole_ns;
+	double sum = 0, squares = 0;
+
+	for (size_t p = 0; p < profile_parallelism_count(profile); p++) {
+		const struct profile_parallelism *at = profile_parallelism(profile, p);
+		const double factor = weight == WEIGHT_OVERHEAD ? (double)p : 1;
+
+		sum += factor * (double)at->time_ns;
+		squares += factor * factor * at->time_squares;
+	}
+	if (squares <= 0)
+		return 0;
+	return (whole < sum ? whole / sum : 1) * sum * sum / squares;
+}
+
+double
+margin_of_share(double share, double ticks)
+{
+	if (ticks <= 0)
+		return 1;
+	if (share < 0 || share > 1)
+		share = share < 0 ? 0 : 1;
+	return Z / (1 + Z * Z / ticks) *
+	       sqrt(share * (1 - share) / ticks + Z * Z / (4 * ticks * ticks));
+}
+
+double
+margin_deviations(double questions)
+{
+	const double outside = OUTSIDE / (questions > 1 ? questions : 1);
+	double low = 0, high = 40;
+
+	/* erfc falls: each step halves what is left */
+	for (int i = 0; i < 60; i++) {
+		const double middle = (low + high) / 2;
+
+		if (erfc(middle / M_SQRT2) > outside)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* From the mean to the end of its interval, upwards (1) or downwards (-1). */
+static double
+distance(const struct margin_mean *of, double z, int direction)
+{
+	const double n = of->ticks, one = of->mean < 1 ? of->mean : 1;
+	const double half = z * sqrt(of->deviation * of->deviation / n + z * z / (4 * n * n));
+	/* The middle of the interval lies nearer to one half than the mean. */
+	const double shift = direction * z * z / n * (0.5 - one);
+
+	return (half + shift) / (1 + z * z / n);
+}
+
+double
+margin_of_change(const struct margin_mean *before, const struct margin_mean *after,
+		 double deviations)
+{
+	const int direction = after->mean >= before->mean ? 1 : -1;
+
+	if (before->ticks <= 0 || after->ticks <= 0)
+		return HUGE_VAL;
+	return hypot(distance(before, deviations, direction),
+		     distance(after, deviations, -direction));
+}

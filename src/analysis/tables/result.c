@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result.c - the tables of a report: functions, states, threads, nameless modules.
+ */
+#include "wallsample/analysis/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
+
+static int
+compare_numbers(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By name and module: what decides when times are equal, so that order is fixed. */
+static int
+compare_functions(const struct view *view, uint32_t a, uint32_t b)
+{
+	const struct view_function *left = view_function(view, a);
+	const struct view_function *right = view_function(view, b);
+	const int order = strcmp(left->name, right->name);
+
+	return order != 0 ? order : strcmp(left->module, right->module);
+}
+
+/* qsort_r that takes an empty table, whose rows are NULL. */
+static void
+sort_rows(void *rows, size_t count, size_t size, int (*compare)(const void *, const void *, void *),
+	  const void *context)
+{
+	if (count > 1)
+		qsort_r(rows, count, size, compare, (void *)(uintptr_t)context);
+}
+
+/* --- functions ------------------------------------------------------------------- */
+
+struct top_order {
+	const struct view *view;
+	enum weight sort;
+};
+
+static int
+compare_top(const void *left, const void *right, void *context)
+{
+	const struct top_order *by = context;
+	const struct top_row *a = left, *b = right;
+	int order = compare_numbers(b->flat[by->sort], a->flat[by->sort]);
+
+	if (order == 0)
+		order = compare_numbers(b->cum[by->sort], a->cum[by->sort]);
+	/* What weighs nothing here may still do so elsewhere. */
+	if (order == 0)
+		order = compare_numbers(b->cum[WEIGHT_WALL], a->cum[WEIGHT_WALL]);
+	return order != 0 ? order : compare_functions(by->view, a->function, b->function);
+}
+
+static void
+add_weights(int64_t *to, const int64_t *ns)
+{
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		to[w] += ns[w];
+}
+
+static bool
+weighs_nothing(const int64_t *ns)
+{
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		if (ns[w] != 0)
+			return false;
+	return true;
+}
+
+/* `unit` of all threads. */
+#define ANY_UNIT UINT32_MAX
+
+/* Few samples, that happened to have a CPU when others waited for one, can say too much. */
+static void
+limit_parallelism(const struct profile *profile, struct top_row *row)
+{
+	const size_t count = profile_parallelism_count(profile);
+	const int64_t most = count > 1 ? (int64_t)count - 1 : 0;
+
+	if (most > 0 && row->busy_ns > 0 && row->cum[WEIGHT_OVERHEAD] / most > row->busy_ns)
+		row->busy_ns = row->cum[WEIGHT_OVERHEAD] / most;
+}
+
+/* Which samples and functions a table is of. */
+struct top_choice {
+	uint32_t unit;   /* or ANY_UNIT */
+	bool program;    /* functions of an interpreted program alone */
+};
+
+/* Whose flat time the sample is: the place in its functions; its depth: nobody's. */
+static size_t
+place_of_flat(const struct view *view, const struct view_row *sample, bool program)
+{
+	size_t at = 0;
+
+	while (program && at < sample->depth && !view_function(view, sample->function[at])->program)
+		at++;
+	return at;
+}
+
+static void
+make_top(const struct view *view, enum weight sort, struct top_choice choice,
+	 struct top_table *out)
+{
+	const struct top_order order = { view, sort };
+	const size_t functions = view_function_count(view);
+	struct top_row *row = xcalloc(functions + 1, sizeof(*row));
+	size_t *counted = xcalloc(functions + 1, sizeof(*counted)); /* row + 1 it counted in */
+	size_t used = 0;
+
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+		const size_t flat = place_of_flat(view, sample, choice.program);
+
+		if (choice.unit != ANY_UNIT && view_unit(view, sample->thread) != choice.unit)
+			continue;
+		if (flat < sample->depth)
+			add_weights(row[sample->function[flat]].flat, sample->ns);
+		if (flat < sample->depth && sample->state == RUN_RUNNING)
+			row[sample->function[flat]].flat_running_ns += sample->ns[WEIGHT_LATENCY];
+		for (size_t i = 0; i < sample->depth; i++) {
+			const uint32_t function = sample->function[i];
+
+			if (counted[function] == r + 1)
+				continue;
+			counted[function] = r + 1;
+			add_weights(row[function].cum, sample->ns);
+			if (run_state_runnable(sample->state) && !view_is_halved(view))
+				row[function].busy_ns += sample->ns[WEIGHT_LATENCY];
+		}
+	}
+	for (uint32_t f = 0; f < functions; f++) {
+		if (row[f].cum[sort] == 0 || (choice.program && !view_function(view, f)->program))
+			continue;
+		row[used] = row[f];
+		limit_parallelism(view_profile(view), &row[used]);
+		row[used++].function = f;
+	}
+	free(counted);
+	sort_rows(row, used, sizeof(*row), compare_top, &order);
+	*out = (struct top_table){ .row = row, .count = used };
+}
+
+void
+top_table_make(const struct view *view, enum weight sort, struct top_table *out)
+{
+	make_top(view, sort, (struct top_choice){ .unit = ANY_UNIT }, out);
+}
+
+void
+top_table_make_program(const struct view *view, enum weight sort, struct top_table *out)
+{
+	bool mixed = false;
+
+	*out = (struct top_table){ 0 };
+	for (size_t r = 0; !mixed && r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+		const size_t flat = place_of_flat(view, sample, true);
+
+		mixed = flat > 0 && flat < sample->depth;
+	}
+	if (mixed)
+		make_top(view, sort, (struct top_choice){ .unit = ANY_UNIT, .program = true },
+			 out);
+}
+
+void
+top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
+		      struct top_table *out)
+{
+	make_top(view, sort, (struct top_choice){ .unit = thread }, out);
+}
+
+void
+top_table_release(struct top_table *table)
+{
+	free(table->row);
+	*table = (struct top_table){ 0 };
+}
+
+/* --- states ------------------------------------------------------------------------ */
+
+static int
+compare_states(const void *left, const void *right, void *context)
+{
+	const struct state_row *a = left, *b = right;
+	int order = compare_numbers(b->ns[WEIGHT_WALL], a->ns[WEIGHT_WALL]);
+
+	(void)context;
+	if (order == 0)
+		order = compare_numbers(a->state, b->state);
+	return order != 0 ? order : compare_numbers(a->syscall, b->syscall);
+}
+
+void
+state_table_make(const struct view *view, struct state_table *out)
+{
+	struct state_row *row = NULL;
+	size_t count = 0, capacity = 0;
+	struct table known;
+
+	table_init(&known);
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+		const bool waits = sample->state == RUN_SLEEPING || sample->state == RUN_DISK;
+		const int32_t number = waits ? sample->syscall : (int32_t)SYSCALL_NONE;
+		bool added;
+		const uint32_t at = *table_place(&known, sample->state, (uint32_t)number,
+						 (uint32_t)count, &added);
+
+		if (added) {
+			row = xgrow(row, &capacity, count + 1, sizeof(*row));
+			row[count++] = (struct state_row){
+				.state = sample->state,
+				.syscall = number,
+			};
+		}
+		row[at].samples += sample->samples;
+		add_weights(row[at].ns, sample->ns);
+	}
+	table_release(&known);
+	sort_rows(row, count, sizeof(*row), compare_states, NULL);
+	*out = (struct state_table){ .row = row, .count = count };
+}
+
+void
+state_table_release(struct state_table *table)
+{
+	free(table->row);
+	*table = (struct state_table){ 0 };
+}
+
+/* --- threads ----------------------------------------------------------------------- */
+
+/* Flat time of one function in one thread. */
+struct own_time {
+	uint32_t thread, function;
+	int64_t flat_ns;
+};
+
+static int
+compare_threads(const void *left, const void *right, void *context)
+{
+	const struct profile *profile = context;
+	const struct thread_row *a = left, *b = right;
+	int order = compare_numbers(b->runnable_ns, a->runnable_ns);
+
+	if (order == 0)
+		order = compare_numbers(b->ns[WEIGHT_WALL], a->ns[WEIGHT_WALL]);
+	if (order == 0)
+		order = compare_numbers(profile_thread(profile, a->thread)->tid,
+					profile_thread(profile, b->thread)->tid);
+	return order != 0 ? order : compare_numbers(a->thread, b->thread);
+}
+
+/* What a row of a table is of. */
+static uint32_t
+who(const struct view *view, uint32_t thread, bool by_unit)
+{
+	return by_unit ? view_unit(view, thread) : thread;
+}
+
+/* Sums flat time by thread and function; the caller frees the array. */
+static struct own_time *
+sum_own_times(const struct view *view, bool by_unit, size_t *count)
+{
+	struct own_time *own = NULL;
+	size_t capacity = 0;
+	struct table known;
+
+	*count = 0;
+	table_init(&known);
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+		const uint32_t thread = who(view, sample->thread, by_unit);
+		uint32_t at;
+		bool added;
+
+		if (sample->depth == 0)
+			continue;
+		at = *table_place(&known, thread, sample->function[0], (uint32_t)*count,
+				  &added);
+		if (added) {
+			own = xgrow(own, &capacity, *count + 1, sizeof(*own));
+			own[(*count)++] = (struct own_time){
+				.thread = thread,
+				.function = sample->function[0],
+			};
+		}
+		own[at].flat_ns += sample->ns[WEIGHT_WALL];
+	}
+	table_release(&known);
+	return own;
+}
+
+/* Puts into each thread's row the function it spends most time in. */
+static void
+find_top_functions(const struct view *view, bool by_unit, struct thread_row *row)
+{
+	size_t count;
+	struct own_time *own = sum_own_times(view, by_unit, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct thread_row *thread = &row[own[i].thread];
+		int order = compare_numbers(own[i].flat_ns, thread->top_ns);
+
+		if (order == 0 && thread->top != view_function_count(view))
+			order = compare_functions(view, thread->top, own[i].function);
+		if (order <= 0)
+			continue;
+		thread->top = own[i].function;
+		thread->top_ns = own[i].flat_ns;
+	}
+	free(own);
+}
+
+/* How many tasks that have a row are in each unit. */
+static void
+count_tasks(const struct view *view, struct thread_row *row)
+{
+	const size_t threads = profile_thread_count(view_profile(view));
+	bool *seen = xcalloc(threads + 1, sizeof(*seen));
+
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const uint32_t thread = view_row(view, r)->thread;
+		const struct profile_thread *of = profile_thread(view_profile(view), thread);
+		struct thread_row *unit = &row[view_unit(view, thread)];
+
+		unit->tasks += !seen[thread] && of->is_task;
+		unit->uncounted |= of->is_task && of->task_id == 0;
+		seen[thread] = true;
+	}
+	free(seen);
+}
+
+static void
+make_threads(const struct view *view, bool by_unit, struct thread_table *out)
+{
+	const size_t threads = profile_thread_count(view_profile(view));
+	struct thread_row *row = xcalloc(threads + 1, sizeof(*row));
+	size_t used = 0;
+
+	for (uint32_t t = 0; t < threads; t++)
+		row[t] = (struct thread_row){
+			.thread = t,
+			.top = (uint32_t)view_function_count(view),
+		};
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+
+		const uint32_t thread = who(view, sample->thread, by_unit);
+
+		add_weights(row[thread].ns, sample->ns);
+		if (run_state_runnable(sample->state))
+			row[thread].runnable_ns += sample->ns[WEIGHT_WALL];
+	}
+	if (by_unit)
+		count_tasks(view, row);
+	find_top_functions(view, by_unit, row);
+	for (size_t t = 0; t < threads; t++)
+		if (!weighs_nothing(row[t].ns))
+			row[used++] = row[t];
+	sort_rows(row, used, sizeof(*row), compare_threads, view_profile(view));
+	*out = (struct thread_table){ .row = row, .count = used };
+}
+
+void
+thread_table_make(const struct view *view, struct thread_table *out)
+{
+	make_threads(view, false, out);
+}
+
+void
+thread_table_make_units(const struct view *view, struct thread_table *out)
+{
+	make_threads(view, true, out);
+}
+
+void
+thread_table_release(struct thread_table *table)
+{
+	free(table->row);
+	*table = (struct thread_table){ 0 };
+}
+
+/* --- modules without names ------------------------------------------------------------ */
+
+static int
+compare_bare(const void *left, const void *right, void *context)
+{
+	const struct bare_row *a = left, *b = right;
+	int order = compare_numbers(b->cum[WEIGHT_WALL], a->cum[WEIGHT_WALL]);
+
+	(void)context;
+	if (order == 0)
+		order = compare_numbers(b->flat[WEIGHT_WALL], a->flat[WEIGHT_WALL]);
+	return order != 0 ? order : strcmp(a->module, b->module);
+}
+
+/* Fills of_function with the row of each nameless function's module. */
+static struct bare_row *
+list_bare_modules(const struct view *view, uint32_t *of_function, size_t *count)
+{
+	struct bare_row *row = NULL;
+	size_t capacity = 0;
+	struct strings *names = strings_create();
+
+	for (uint32_t f = 0; f < view_function_count(view); f++) {
+		const struct view_function *function = view_function(view, f);
+
+		of_function[f] = UINT32_MAX;
+		if (function->known)
+			continue;
+		of_function[f] = strings_intern(names, function->module);
+		if (of_function[f] < *count)
+			continue;
+		row = xgrow(row, &capacity, *count + 1, sizeof(*row));
+		row[(*count)++] = (struct bare_row){
+			.module = function->module,
+			.module_id = function->module_id,
+		};
+	}
+	strings_free(names);
+	return row;
+}
+
+void
+bare_table_make(const struct view *view, struct bare_table *out)
+{
+	const size_t functions = view_function_count(view);
+	uint32_t *of_function = xcalloc(functions + 1, sizeof(*of_function));
+	size_t modules = 0, used = 0, *counted;
+	struct bare_row *row = list_bare_modules(view, of_function, &modules);
+
+	counted = xcalloc(modules + 1, sizeof(*counted)); /* row + 1 it counted in */
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+
+		for (size_t i = 0; i < sample->depth; i++) {
+			const uint32_t at = of_function[sample->function[i]];
+
+			if (at == UINT32_MAX)
+				continue;
+			if (i == 0)
+				add_weights(row[at].flat, sample->ns);
+			if (counted[at] != r + 1)
+				add_weights(row[at].cum, sample->ns);
+			counted[at] = r + 1;
+		}
+	}
+	for (size_t m = 0; m < modules; m++)
+		if (!weighs_nothing(row[m].cum))
+			row[used++] = row[m];
+	free(counted);
+	free(of_function);
+	sort_rows(row, used, sizeof(*row), compare_bare, NULL);
+	*out = (struct bare_table){ .row = row, .count = used };
+}
+
+void
+bare_table_release(struct bare_table *table)
+{
+	free(table->row);
+	*table = (struct bare_table){ 0 };
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* task_groups.c - groups the user-space tasks of a process. */
+#include "wallsample/analysis/task_groups.h"
+
+#include <stdlib.h>
+
+#include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
+
+/* By who awaits them; those that nobody awaits come first. */
+static int
+compare_awaiters(const struct runtime_tasks *tasks, uint32_t one, uint32_t other)
+{
+	const uint32_t *a, *b;
+	const size_t as = runtime_tasks_awaiters(tasks, one, &a);
+	const size_t bs = runtime_tasks_awaiters(tasks, other, &b);
+
+	for (size_t i = 0; i < as && i < bs; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return (as > bs) - (as < bs);
+}
+
+bool
+tasks_are_awaited_alike(const struct runtime_tasks *tasks, uint32_t one, uint32_t other)
+{
+	return compare_awaiters(tasks, one, other) == 0;
+}
+
+static int
+compare_tasks(const void *left, const void *right, void *context)
+{
+	const uint32_t *a = left, *b = right;
+	const int awaiters = compare_awaiters(context, *a, *b);
+
+	return awaiters != 0 ? awaiters : (*a > *b) - (*a < *b);
+}
+
+/* Gives each task its group, and each group its size. */
+static void
+find_groups(const struct runtime_tasks *tasks, uint32_t *group, struct task_groups *out)
+{
+	struct table known;
+
+	table_init(&known);
+	for (size_t i = 0; i < runtime_tasks_count(tasks); i++) {
+		const struct runtime_task *task = runtime_tasks_get(tasks, i);
+		const uint64_t who = (uint64_t)(uint32_t)task->tid << 32 | (uint32_t)task->state;
+		bool added;
+
+		group[i] = *table_place(&known, task->stack, who, (uint32_t)out->count, &added);
+		if (added)
+			out->group[out->count++] = (struct task_group){ .like = task };
+		out->group[group[i]].count++;
+	}
+	table_release(&known);
+}
+
+void
+task_groups_make(const struct runtime_tasks *tasks, struct task_groups *out)
+{
+	const size_t count = runtime_tasks_count(tasks);
+	uint32_t *group = xcalloc(count + 1, sizeof(*group)); /* of each task */
+	uint32_t *next = xcalloc(count + 1, sizeof(*next));   /* place in each group */
+	uint32_t at = 0;
+
+	*out = (struct task_groups){
+		.group = xcalloc(count + 1, sizeof(*out->group)),
+		.task = xcalloc(count + 1, sizeof(*out->task)),
+	};
+	find_groups(tasks, group, out);
+	for (size_t g = 0; g < out->count; g++) {
+		next[g] = at;
+		out->group[g].task = out->task + at;
+		at += (uint32_t)out->group[g].count;
+	}
+	for (size_t i = 0; i < count; i++)
+		out->task[next[group[i]]++] = (uint32_t)i;
+	for (size_t g = 0; g < out->count; g++)
+		qsort_r(out->task + (next[g] - out->group[g].count), out->group[g].count,
+			sizeof(*out->task), compare_tasks, (void *)(uintptr_t)tasks);
+	free(group);
+	free(next);
+}
+
+void
+task_groups_release(struct task_groups *groups)
+{
+	free(groups->group);
+	free(groups->task);
+	*groups = (struct task_groups){ .group = NULL };
+}

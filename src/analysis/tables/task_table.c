@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* task_table.c - adds up what tasks, and the threads that run them, do. */
+#include "wallsample/analysis/task_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/view/view_internal.h"
+
+const char *
+task_doing_text(enum task_doing doing)
+{
+	static const char *const texts[] = {
+#define X(name, text, word) text,
+		TASK_DOINGS(X)
+#undef X
+	};
+
+	return texts[doing];
+}
+
+const char *
+task_doing_word(enum task_doing doing)
+{
+	static const char *const words[] = {
+#define X(name, text, word) word,
+		TASK_DOINGS(X)
+#undef X
+	};
+
+	return words[doing];
+}
+
+static enum task_doing
+doing_of(const struct profile_entry *entry, bool is_task)
+{
+	switch (entry->state) {
+	case RUN_RUNNING:
+		return TASK_DOES_RUNNING;
+	case RUN_QUEUED:
+		return TASK_DOES_QUEUED;
+	case RUN_READY:
+		return TASK_DOES_READY;
+	case RUN_SLEEPING:
+	case RUN_DISK:
+		if (!is_task)
+			return TASK_DOES_IDLE;
+		return entry->carrier != 0 ? TASK_DOES_CALLING : TASK_DOES_PARKED;
+	default:
+		return TASK_DOES_OTHER;
+	}
+}
+
+/* The named frame that stands for a stack that could not be had; NULL: there is a stack. */
+static const char *
+failure_of(const struct profile *profile, uint32_t stack)
+{
+	static const char failed[] = "[failed: ";
+	const struct profile_frame *frame;
+	const char *text;
+
+	if (stack == STACK_NONE)
+		return NULL;
+	frame = profile_frame(profile, profile_stack(profile, stack)->frame);
+	if (frame->module != MODULE_NONE || frame->origin == FRAME_SCRIPT)
+		return NULL;
+	text = profile_text(profile, (uint32_t)frame->address);
+	return strncmp(text, failed, strlen(failed)) == 0 ? text : NULL;
+}
+
+struct adding {
+	const struct view *view;
+	struct task_table *out;
+	size_t capacity;
+	struct table known; /* (doing, reason) -> row */
+	bool *seen;         /* by thread of the profile: it is a task in a row */
+};
+
+static void
+add_task(struct adding *adding, const struct profile_entry *entry)
+{
+	const struct profile *profile = view_profile(adding->view);
+	const char *failure = failure_of(profile, entry->stack);
+	struct task_table *out = adding->out;
+	const int64_t ns = entry->ns[WEIGHT_WALL];
+
+	out->tasks_ns += ns;
+	if (failure != NULL)
+		out->failed_ns += ns;
+	if (failure != NULL && strcmp(failure, "[failed: task already finished]") == 0)
+		out->finished_ns += ns;
+	if (adding->seen[entry->thread])
+		return;
+	adding->seen[entry->thread] = true;
+	out->one = entry->thread;
+	out->tasks++;
+	out->system += profile_thread(profile, entry->thread)->system;
+}
+
+static void
+add_entry(struct adding *adding, const struct profile_entry *entry)
+{
+	const struct profile *profile = view_profile(adding->view);
+	const bool is_task = profile_thread(profile, entry->thread)->is_task;
+	const enum task_doing doing = doing_of(entry, is_task);
+	const char *reason =
+		doing == TASK_DOES_PARKED ? view_wait_object(adding->view, entry->wait) : "";
+	struct task_table *out = adding->out;
+	struct task_table_row *row;
+	bool added;
+	const uint32_t at = *table_place(&adding->known, doing, (uintptr_t)reason,
+					 (uint32_t)out->count, &added);
+
+	if (added) {
+		out->row = xgrow(out->row, &adding->capacity, out->count + 1, sizeof(*out->row));
+		out->row[out->count++] = (struct task_table_row){
+			.doing = doing, .reason = reason };
+	}
+	row = &out->row[at];
+	if (is_task) {
+		row->tasks_ns += entry->ns[WEIGHT_WALL];
+		add_task(adding, entry);
+	}
+	if (!is_task || entry->carrier != 0) {
+		row->threads_ns += entry->ns[WEIGHT_WALL];
+		out->threads_ns += entry->ns[WEIGHT_WALL];
+	}
+}
+
+static int
+compare_rows(const void *left, const void *right)
+{
+	const struct task_table_row *a = left, *b = right;
+
+	if (a->doing != b->doing)
+		return a->doing < b->doing ? -1 : 1;
+	if (a->tasks_ns != b->tasks_ns)
+		return a->tasks_ns > b->tasks_ns ? -1 : 1;
+	return strcmp(a->reason, b->reason);
+}
+
+static bool
+has_tasks(const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile_thread_count(profile); i++)
+		if (profile_thread(profile, i)->is_task)
+			return true;
+	return false;
+}
+
+void
+task_table_make(const struct view *view, struct task_table *out)
+{
+	const struct profile *profile = view_profile(view);
+	struct adding adding = { .view = view, .out = out };
+
+	*out = (struct task_table){ .row = NULL };
+	if (!has_tasks(profile))
+		return;
+	table_init(&adding.known);
+	adding.seen = xcalloc(profile_thread_count(profile) + 1, sizeof(*adding.seen));
+	for (size_t i = 0; i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+		const uint32_t *function;
+		size_t depth;
+
+		if (entry->ns[WEIGHT_WALL] != 0 && view_sample(view, entry, &function, &depth))
+			add_entry(&adding, entry);
+	}
+	if (out->count > 1)
+		qsort(out->row, out->count, sizeof(*out->row), compare_rows);
+	table_release(&adding.known);
+	free(adding.seen);
+	if (out->tasks == 0)
+		task_table_release(out);
+}
+
+void
+task_table_release(struct task_table *table)
+{
+	free(table->row);
+	*table = (struct task_table){ .row = NULL };
+}

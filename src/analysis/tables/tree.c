@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tree.c - the call tree: all paths of the samples, and the heaviest of them in order.
+ */
+#include "wallsample/analysis/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wallsample/base/base.h"
+#include "wallsample/process/module.h"
+#include "wallsample/base/table.h"
+
+struct growing {
+	struct tree_node *node; /* a parent comes before its children */
+	size_t count, capacity;
+	struct table known; /* (function and system call, kind and parent) */
+};
+
+/* What a frame is, before it has a place in the tree. */
+struct frame {
+	enum tree_kind kind;
+	uint32_t function;
+	int32_t syscall;
+};
+
+static uint32_t
+find_node(struct growing *tree, const struct frame *frame, uint32_t parent)
+{
+	const uint64_t kind = (uint64_t)frame->kind << 32 | parent;
+	const uint64_t which = (uint64_t)(uint32_t)frame->syscall << 32 | frame->function;
+	bool added;
+	const uint32_t id = *table_place(&tree->known, which, kind, (uint32_t)tree->count, &added);
+
+	if (!added)
+		return id;
+	tree->node = xgrow(tree->node, &tree->capacity, tree->count + 1, sizeof(*tree->node));
+	tree->node[tree->count++] = (struct tree_node){
+		.kind = frame->kind,
+		.function = frame->function,
+		.syscall = frame->syscall,
+		.parent = parent,
+		.depth = parent == TREE_NONE ? 0 : tree->node[parent].depth + 1,
+	};
+	return id;
+}
+
+/* The weight passes through a child of `parent`, whose number is returned. */
+static uint32_t
+pass(struct growing *tree, const struct frame *frame, uint32_t parent, const int64_t *ns)
+{
+	const uint32_t at = find_node(tree, frame, parent);
+
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		tree->node[at].cum[w] += ns[w];
+	return at;
+}
+
+static uint32_t
+pass_functions(struct growing *tree, const struct view_row *row, uint32_t at)
+{
+	struct frame frame = { .kind = TREE_FUNCTION, .syscall = (int32_t)SYSCALL_NONE };
+
+	for (size_t i = row->depth; i-- > 0;) {
+		frame.function = row->function[i];
+		at = pass(tree, &frame, at, row->ns);
+	}
+	return at;
+}
+
+static void
+end_row(struct growing *tree, const struct view_row *row, uint32_t at)
+{
+	for (int w = 0; w < WEIGHT_COUNT && at != TREE_NONE; w++)
+		tree->node[at].flat[w] += row->ns[w];
+}
+
+bool
+flame_has_state(const struct view *view, enum run_state state, const uint32_t *function,
+		size_t depth)
+{
+	return state != RUN_RUNNING && state != RUN_UNKNOWN && depth > 0 &&
+	       !view_is_named(view_function(view, function[0])) &&
+	       !view_is_gap(view_function(view, function[depth - 1]));
+}
+
+static void
+add_flame_row(struct growing *tree, const struct view *view, const struct view_row *row,
+	      unsigned frames)
+{
+	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_DISK;
+	const struct frame thread = { TREE_THREAD, view_unit(view, row->thread),
+				      (int32_t)SYSCALL_NONE };
+	const struct frame state = { TREE_STATE, row->state,
+				     waits ? row->syscall : (int32_t)SYSCALL_NONE };
+	uint32_t at = TREE_NONE;
+
+	if (frames & FLAME_THREADS)
+		at = pass(tree, &thread, at, row->ns);
+	at = pass_functions(tree, row, at);
+	if ((frames & FLAME_STATES) &&
+	    flame_has_state(view, row->state, row->function, row->depth))
+		at = pass(tree, &state, at, row->ns);
+	end_row(tree, row, at);
+}
+
+/* --- which nodes, and in which order ------------------------------------------------ */
+
+struct order {
+	const struct growing *tree;
+	const struct view *view;
+	enum weight weight;
+};
+
+/* The heaviest first; of equals, parents first, then by name, so that the order is fixed. */
+static int
+compare_nodes(const void *left, const void *right, void *context)
+{
+	const struct order *order = context;
+	const uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+	const struct tree_node *a = &order->tree->node[l], *b = &order->tree->node[r];
+	int by_name;
+
+	if (a->cum[order->weight] != b->cum[order->weight])
+		return a->cum[order->weight] < b->cum[order->weight] ? 1 : -1;
+	if (a->depth != b->depth)
+		return a->depth > b->depth ? 1 : -1;
+	if (a->kind != b->kind)
+		return a->kind > b->kind ? 1 : -1;
+	by_name = a->kind != TREE_FUNCTION ? 0 :
+					     strcmp(view_function(order->view, a->function)->name,
+						    view_function(order->view, b->function)->name);
+	return by_name != 0 ? by_name : (l > r) - (l < r);
+}
+
+/* Links of the nodes that are shown, in the order of their weight. */
+struct links {
+	uint32_t *first, *last, *next; /* by node: children, and the next sibling */
+	uint32_t root, last_root;
+};
+
+static void
+link_node(struct links *links, const struct growing *tree, uint32_t id)
+{
+	const uint32_t parent = tree->node[id].parent;
+	uint32_t *first = parent == TREE_NONE ? &links->root : &links->first[parent];
+	uint32_t *last = parent == TREE_NONE ? &links->last_root : &links->last[parent];
+
+	if (*first == TREE_NONE)
+		*first = id;
+	else
+		links->next[*last] = id;
+	*last = id;
+}
+
+/* Writes the nodes from the top down; parents are numbers of the new array. */
+static void
+unroll(const struct growing *tree, const struct links *links, struct call_tree *out)
+{
+	uint32_t *place = xcalloc(tree->count + 1, sizeof(*place));
+	uint32_t at = links->root;
+
+	while (at != TREE_NONE) {
+		struct tree_node *to = &out->node[out->count];
+
+		*to = tree->node[at];
+		place[at] = (uint32_t)out->count++;
+		if (to->parent != TREE_NONE)
+			to->parent = place[to->parent];
+		if (links->first[at] != TREE_NONE) {
+			at = links->first[at];
+			continue;
+		}
+		while (at != TREE_NONE && links->next[at] == TREE_NONE)
+			at = tree->node[at].parent;
+		if (at != TREE_NONE)
+			at = links->next[at];
+	}
+	free(place);
+}
+
+static uint32_t *
+make_array(size_t count)
+{
+	uint32_t *array = xmalloc((count + 1) * sizeof(*array));
+
+	memset(array, 0xff, (count + 1) * sizeof(*array)); /* TREE_NONE */
+	return array;
+}
+
+static void
+choose(const struct growing *tree, const struct order *order, size_t most, int64_t least,
+       struct call_tree *out)
+{
+	struct links links = {
+		.first = make_array(tree->count),
+		.last = make_array(tree->count),
+		.next = make_array(tree->count),
+		.root = TREE_NONE,
+		.last_root = TREE_NONE,
+	};
+	uint32_t *sorted = xcalloc(tree->count + 1, sizeof(*sorted));
+	size_t count = 0, shown = 0;
+
+	/* of a million nodes most are too light: they need not be sorted */
+	for (uint32_t i = 0; i < tree->count; i++)
+		if (tree->node[i].cum[order->weight] >= least)
+			sorted[count++] = i;
+	if (count > 1)
+		qsort_r(sorted, count, sizeof(*sorted), compare_nodes, (void *)(uintptr_t)order);
+	while (shown < count && shown < most)
+		link_node(&links, tree, sorted[shown++]);
+	out->node = xcalloc(shown + 1, sizeof(*out->node));
+	out->hidden = tree->count - shown;
+	unroll(tree, &links, out);
+	free(sorted);
+	free(links.first);
+	free(links.last);
+	free(links.next);
+}
+
+/* Chooses among what has grown, which is then released. */
+static void
+take(struct growing *tree, const struct view *view, enum weight weight, size_t most, double least,
+     struct call_tree *out)
+{
+	const struct order order = { tree, view, weight };
+	const int64_t bound = (int64_t)(least * (double)view_total_ns(view, weight));
+
+	choose(tree, &order, most, bound > 0 ? bound : 1, out);
+	table_release(&tree->known);
+	free(tree->node);
+}
+
+void
+call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
+	       struct call_tree *out)
+{
+	struct growing tree = { .count = 0 };
+
+	*out = (struct call_tree){ .count = 0 };
+	table_init(&tree.known);
+	for (size_t i = 0; i < view_row_count(view); i++) {
+		const struct view_row *row = view_row(view, i);
+
+		end_row(&tree, row, pass_functions(&tree, row, TREE_NONE));
+	}
+	take(&tree, view, weight, most, least, out);
+}
+
+void
+flame_tree_make(const struct view *view, enum weight weight, size_t most, double least,
+		unsigned frames, struct call_tree *out)
+{
+	struct growing tree = { .count = 0 };
+
+	*out = (struct call_tree){ .count = 0 };
+	table_init(&tree.known);
+	for (size_t i = 0; i < view_row_count(view); i++)
+		if (view_row(view, i)->ns[weight] > 0)
+			add_flame_row(&tree, view, view_row(view, i), frames);
+	take(&tree, view, weight, most, least, out);
+}
+
+void
+call_tree_release(struct call_tree *tree)
+{
+	free(tree->node);
+	*tree = (struct call_tree){ .count = 0 };
+}

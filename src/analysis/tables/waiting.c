@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* waiting.c - sums up waits by what they were for. */
+#include "wallsample/analysis/waiting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/view/view_internal.h"
+
+struct summing {
+	const struct view *view;
+	struct waiting *out;
+	size_t capacity, stack_capacity;
+	struct table stacks;  /* (row and whether it holds, functions) -> stack */
+	struct table threads; /* (row, thread) */
+	struct table in_stack; /* (stack, thread) */
+};
+
+/* Who wants to read and who wants to write wait for the same lock. */
+static enum wait_kind
+kind_of_row(enum wait_kind kind)
+{
+	return kind == WAIT_RWLOCK_WRITE ? WAIT_RWLOCK_READ : kind;
+}
+
+static const char *
+text_of_row(enum wait_kind kind)
+{
+	return kind == WAIT_RWLOCK_READ ? "rwlock" : wait_kind_text(kind);
+}
+
+static uint32_t
+name_of(const struct view *view, uint32_t object)
+{
+	return object != FRAME_NONE ? view->of_frame[object] : UINT32_MAX;
+}
+
+static uint32_t
+find_row(struct summing *summing, enum wait_kind kind, uint32_t object)
+{
+	const struct view *view = summing->view;
+	struct waiting *out = summing->out;
+	const uint32_t name = name_of(view, object);
+	const struct view_function *named = name != UINT32_MAX ? &view->function[name] : NULL;
+	bool added;
+	const uint32_t at = *table_place(&out->rows, kind_of_row(kind), name,
+					 (uint32_t)out->count, &added);
+
+	if (!added)
+		return at;
+	out->row = xgrow(out->row, &summing->capacity, out->count + 1, sizeof(*out->row));
+	out->row[out->count++] = (struct waiting_row){
+		.kind = kind_of_row(kind),
+		.kind_text = text_of_row(kind_of_row(kind)),
+		.object = named != NULL ? named->name : "",
+		.module = named != NULL ? named->module : "",
+		.named = name,
+	};
+	return at;
+}
+
+static void
+add_stack(struct summing *summing, const struct waiting_stack *stack)
+{
+	struct waiting *out = summing->out;
+	bool added;
+	const uint32_t at = *table_place(&summing->stacks,
+					 (uint64_t)stack->row << 1 | stack->holds,
+					 (uintptr_t)stack->function, (uint32_t)out->stacks, &added);
+
+	if (added) {
+		out->stack = xgrow(out->stack, &summing->stack_capacity, out->stacks + 1,
+				   sizeof(*out->stack));
+		out->stack[out->stacks++] = *stack;
+	} else {
+		out->stack[at].ns += stack->ns;
+	}
+	table_place(&summing->in_stack, at, stack->thread, 0, &added);
+	out->stack[at].threads += added;
+}
+
+static void
+add_waiter(struct summing *summing, const struct profile_entry *entry)
+{
+	const struct view *view = summing->view;
+	const struct profile_wait *wait = profile_wait(view->profile, entry->wait);
+	struct waiting_stack stack = {
+		.thread = entry->thread,
+		.state = entry->state,
+		.ns = entry->ns[WEIGHT_WALL],
+	};
+	struct waiting_row *row;
+	bool added;
+
+	if (!view_sample(view, entry, &stack.function, &stack.depth))
+		return;
+	stack.row = find_row(summing,
+			     view_wait_kind(view, entry->wait, stack.function, stack.depth),
+			     wait->object);
+	row = &summing->out->row[stack.row];
+	row->ns += entry->ns[WEIGHT_WALL];
+	row->samples += entry->samples;
+	table_place(&summing->threads, stack.row, entry->thread, 0, &added);
+	row->threads += added;
+	if (wait->most > row->most)
+		row->most = wait->most;
+	add_stack(summing, &stack);
+}
+
+static void
+add_holder(struct summing *summing, const struct profile_blame *blame)
+{
+	const struct view *view = summing->view;
+	const struct profile_wait *wait = profile_wait(view->profile, blame->wait);
+	const uint32_t path = blame->stack != STACK_NONE ? view->of_stack[blame->stack] :
+							   STACK_NONE;
+	struct waiting_stack stack = {
+		.holds = true,
+		.thread = blame->thread,
+		.state = blame->state,
+		.ns = blame->ns,
+	};
+
+	/* What nobody who is selected waited for is not asked about. */
+	if (!table_find(&summing->out->rows, kind_of_row(wait->kind), name_of(view, wait->object),
+			&stack.row))
+		return;
+	if (path != STACK_NONE) {
+		stack.function = view_path_functions(view, path);
+		stack.depth = view->path[path].depth;
+	}
+	add_stack(summing, &stack);
+}
+
+static int
+compare_rows(const void *left, const void *right, void *context)
+{
+	const struct waiting_row *rows = context;
+	const struct waiting_row *a = &rows[*(const uint32_t *)left];
+	const struct waiting_row *b = &rows[*(const uint32_t *)right];
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? 1 : -1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return strcmp(a->object, b->object);
+}
+
+static int
+compare_stacks(const void *left, const void *right)
+{
+	const struct waiting_stack *a = left, *b = right;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	if (a->holds != b->holds)
+		return a->holds ? 1 : -1;
+	return (a->ns < b->ns) - (a->ns > b->ns);
+}
+
+/* Rows in their order, and each stack with its row. */
+static void
+sort(struct waiting *out)
+{
+	uint32_t *order = xcalloc(out->count + 1, sizeof(*order));
+	uint32_t *place = xcalloc(out->count + 1, sizeof(*place));
+	struct waiting_row *sorted = xcalloc(out->count + 1, sizeof(*sorted));
+
+	for (uint32_t i = 0; i < out->count; i++)
+		order[i] = i;
+	if (out->count > 1)
+		qsort_r(order, out->count, sizeof(*order), compare_rows, out->row);
+	for (uint32_t i = 0; i < out->count; i++) {
+		sorted[i] = out->row[order[i]];
+		place[order[i]] = i;
+	}
+	for (size_t i = 0; i < out->stacks; i++)
+		out->stack[i].row = place[out->stack[i].row];
+	table_clear(&out->rows);
+	for (uint32_t i = 0; i < out->count; i++)
+		table_place(&out->rows, sorted[i].kind, sorted[i].named, i, NULL);
+	if (out->stacks > 1)
+		qsort(out->stack, out->stacks, sizeof(*out->stack), compare_stacks);
+	free(out->row);
+	free(order);
+	free(place);
+	out->row = sorted;
+}
+
+static void
+share_stacks(struct waiting *out)
+{
+	for (size_t i = 0; i < out->stacks; i++) {
+		const struct waiting_stack *stack = &out->stack[i];
+		struct waiting_row *row = &out->row[stack->row];
+
+		if (stack->holds && row->holders++ == 0)
+			row->holder = stack;
+		else if (!stack->holds && row->waiters++ == 0)
+			row->waiter = stack;
+	}
+}
+
+void
+waiting_make(const struct view *view, struct waiting *out)
+{
+	struct summing summing = { .view = view, .out = out };
+	const struct profile *profile = view_profile(view);
+
+	*out = (struct waiting){ .count = 0 };
+	table_init(&out->rows);
+	table_init(&summing.stacks);
+	table_init(&summing.threads);
+	table_init(&summing.in_stack);
+	for (size_t i = 0; i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+
+		/* Real time that was charged to a wait is no time of a waiter. */
+		if (entry->wait != 0 && entry->ns[WEIGHT_WALL] > 0)
+			add_waiter(&summing, entry);
+	}
+	for (size_t i = 0; i < profile_blame_count(profile); i++)
+		if (profile_blame(profile, i)->ns > 0)
+			add_holder(&summing, profile_blame(profile, i));
+	/* So many on average is no more than the most. */
+	for (size_t i = 0; i < out->count && profile_wall_ns(profile) > 0; i++) {
+		struct waiting_row *row = &out->row[i];
+		const int64_t average = row->ns / profile_wall_ns(profile);
+
+		if (average > row->most)
+			row->most = average < row->threads ? (uint32_t)average : row->threads;
+	}
+	sort(out);
+	share_stacks(out);
+	table_release(&summing.stacks);
+	table_release(&summing.threads);
+	table_release(&summing.in_stack);
+}
+
+void
+waiting_release(struct waiting *waiting)
+{
+	free(waiting->row);
+	free(waiting->stack);
+	table_release(&waiting->rows);
+	*waiting = (struct waiting){ .count = 0 };
+}
+
+size_t
+waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wait,
+	     const uint32_t *function, size_t depth)
+{
+	const enum wait_kind kind = view_wait_kind(view, wait, function, depth);
+	const uint32_t object = profile_wait(view_profile(view), wait)->object;
+	uint32_t row;
+
+	return table_find(&waiting->rows, kind_of_row(kind), name_of(view, object), &row) ?
+		       row :
+		       waiting->count;
+}
+
+/* --- where it waits ------------------------------------------------------------------- */
+
+static bool
+begins_with_one_of(const char *text, const char *const *beginning)
+{
+	for (; *beginning != NULL; beginning++)
+		if (strncmp(text, *beginning, strlen(*beginning)) == 0)
+			return true;
+	return false;
+}
+
+size_t
+waiting_place(const struct view *view, const uint32_t *function, size_t depth)
+{
+	static const char *const libraries[] = { "libc.so", "libc-", "libpthread", "ld-",
+						 "libstdc++", "[vdso]", NULL };
+	/* In a static program they are functions of its own. */
+	static const char *const names[] = { "__", "pthread_", "futex", "sem_", "mtx_", "cnd_",
+					     "std::", NULL };
+	/* What CPython has between its functions and these. */
+	static const char *const python[] = {
+		"PyThread_", "acquire_timed", "lock_PyThread_", "rlock_acquire", "take_gil",
+		"drop_gil", "PyCOND_", "PyMUTEX_", "PyEval_RestoreThread", "PyEval_SaveThread",
+		"PyEval_AcquireThread", "_PyThreadState_Attach", "PyGILState_Ensure",
+		"_PyMutex_", "_PyRWMutex_", "_PySemaphore_", "_PyParkingLot_", NULL
+	};
+
+	for (size_t i = 0; i < depth; i++) {
+		const struct view_function *at = view_function(view, function[i]);
+
+		if (at->script)
+			return i;
+		if (!begins_with_one_of(at->module, libraries) &&
+		    !begins_with_one_of(at->name, names) &&
+		    !begins_with_one_of(at->name, python) && at->module[0] != '\0')
+			return i;
+	}
+	return 0;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_names.c - names the frames of a profile, once each, and tells functions apart.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/view/view_internal.h"
+#include "wallsample/process/module.h"
+
+static struct symbol_place
+place_of(const struct profile_frame *frame)
+{
+	return (struct symbol_place){ .module = frame->module, .epoch = frame->epoch,
+				      .data = frame->origin == FRAME_DATA,
+				      .vaddr = frame->address,
+				      .bytecode = { frame->bytecode, frame->bytecode_size } };
+}
+
+static int
+compare_frames(const void *left, const void *right, void *profile)
+{
+	const struct symbol_place a = place_of(profile_frame(profile, *(const uint32_t *)left));
+	const struct symbol_place b = place_of(profile_frame(profile, *(const uint32_t *)right));
+
+	return symbol_place_compare(&a, &b);
+}
+
+/*
+ * What its users call the file: the last part of its path, and the one before where that says
+ * nothing alone. "<string>" and "<frozen importlib._bootstrap>" are no paths, whatever is in them.
+ */
+static const char *
+script_module(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *from;
+
+	if (file[0] == '<' || slash == NULL || slash[1] == '\0')
+		return file;
+	if (strcmp(slash, "/__init__.py") != 0 && strcmp(slash, "/__main__.py") != 0)
+		return slash + 1;
+	for (from = slash; from > file && from[-1] != '/';)
+		from--;
+	return from < slash ? from : slash + 1;
+}
+
+static struct symbol
+script_symbol(struct naming *naming, const struct profile_frame *frame)
+{
+	struct strings *texts = naming->view->texts;
+	const char *file = profile_text(naming->view->profile, frame->file);
+	const bool known = file[0] != '\0';
+
+	return (struct symbol){
+		.function = profile_text(naming->view->profile, (uint32_t)frame->address),
+		.module = strings_text(texts, strings_intern(texts, script_module(file))),
+		.file = known ? file : NULL,
+		.line = known ? frame->line : 0,
+		.known = true,
+	};
+}
+
+static void
+name_frame(struct naming *naming, uint32_t id)
+{
+	const struct profile *profile = naming->view->profile;
+	const struct profile_frame *frame = profile_frame(profile, id);
+	const struct symbol_place place = place_of(frame);
+	struct symbol *to;
+
+	naming->symbol = xgrow(naming->symbol, &naming->symbol_capacity,
+			       naming->symbol_count + SYMBOL_CHAIN_MAX, sizeof(*naming->symbol));
+	to = naming->symbol + naming->symbol_count;
+	naming->of_frame[id] = (struct names){ .first = naming->symbol_count, .count = 1 };
+	if (frame_is_script(frame))
+		*to = script_symbol(naming, frame);
+	else if (frame->module == MODULE_NONE)
+		*to = (struct symbol){
+			.function = profile_text(profile, (uint32_t)frame->address),
+			.module = "",
+			.known = true,
+		};
+	else
+		naming->of_frame[id].count =
+			symbols_find(naming->symbols, &place, to, SYMBOL_CHAIN_MAX);
+	naming->symbol_count += naming->of_frame[id].count;
+}
+
+/* In the order of addresses: files are read from front to back. */
+static void
+name_frames(struct naming *naming)
+{
+	const size_t count = profile_frame_count(naming->view->profile);
+	uint32_t *order = xcalloc(count + 1, sizeof(*order));
+
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	if (count > 1)
+		qsort_r(order, count, sizeof(*order), compare_frames,
+			(void *)(uintptr_t)naming->view->profile);
+	for (size_t i = 0; i < count; i++)
+		name_frame(naming, order[i]);
+	free(order);
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+static const char *
+text_with_line(struct naming *naming, const struct symbol *symbol, bool script)
+{
+	strbuf_clear(&naming->scratch);
+	strbuf_add_format(&naming->scratch, "%s (%s:%u)", symbol->function,
+			  script ? symbol->module : base_name(symbol->file), symbol->line);
+	return strings_text(naming->view->texts,
+			    strings_intern(naming->view->texts, naming->scratch.data));
+}
+
+static struct view_function
+function_of(struct naming *naming, const struct symbol *symbol, uint32_t frame)
+{
+	const struct profile_frame *of = profile_frame(naming->view->profile, frame);
+	const bool script = frame_is_script(of);
+	struct view_function function = {
+		.name = symbol->function,
+		.module = symbol->module,
+		.known = symbol->known,
+		.needs_module = symbol->known && symbol->module[0] != '\0',
+		.script = script,
+		.module_id = of->module,
+		.file = symbol->file,
+		.line = symbol->line,
+		.inlined = symbol->inlined,
+		.frame = frame,
+	};
+
+	if (view_is_named(&function) || of->origin == FRAME_DATA)
+		return function;
+	if (naming->key == VIEW_BY_LINE && symbol->file != NULL && symbol->line > 0) {
+		function.name = text_with_line(naming, symbol, script);
+		function.needs_module = false;
+	} else if (naming->key == VIEW_BY_MODULE && symbol->module[0] != '\0') {
+		function.name = symbol->module;
+		function.needs_module = false;
+	} else if (naming->key == VIEW_BY_SOURCE || naming->key == VIEW_BY_MODULE) {
+		function.name = symbol->file != NULL ? symbol->file : "[no source]";
+		function.needs_module = symbol->file == NULL && symbol->module[0] != '\0';
+	}
+	return function;
+}
+
+/*
+ * Beside its name a function is told by its module; a script's by its file, as many have the same
+ * short name.
+ */
+static const char *
+place_of_function(const struct naming *naming, const struct view_function *function)
+{
+	return function->script && function->file != NULL && naming->key != VIEW_BY_MODULE ?
+		       function->file :
+		       function->module;
+}
+
+/*
+ * The number of each symbol's function, in the order of the frames, so that it does not depend
+ * on addresses. Texts are interned: the same one is known by its pointer.
+ */
+static void
+number_functions(struct naming *naming)
+{
+	struct view *view = naming->view;
+	const size_t count = profile_frame_count(view->profile);
+	struct table known;
+
+	table_init(&known);
+	view->of_frame = xcalloc(count + 1, sizeof(*view->of_frame));
+	naming->function = xcalloc(naming->symbol_count + 1, sizeof(*naming->function));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct names names = naming->of_frame[i];
+
+		for (size_t at = names.first; at < names.first + names.count; at++) {
+			const struct view_function function =
+				function_of(naming, &naming->symbol[at], i);
+			const bool apart = naming->key == VIEW_BY_ADDRESS;
+			bool added;
+
+			naming->function[at] = *table_place(
+				&known, apart ? i : (uintptr_t)function.name,
+				apart ? at :
+					(uintptr_t)place_of_function(naming, &function),
+				(uint32_t)view->function_count, &added);
+			if (!added) {
+				view->function[naming->function[at]].known &= function.known;
+				continue;
+			}
+			view->function = xgrow(view->function, &view->function_capacity,
+					       view->function_count + 1, sizeof(*view->function));
+			view->function[view->function_count++] = function;
+		}
+		view->of_frame[i] = naming->function[names.first];
+	}
+	table_release(&known);
+}
+
+static bool
+matches(const regex_t *regex, const char *name)
+{
+	return regex != NULL && regexec(regex, name, 0, NULL, 0) == 0;
+}
+
+/* The expressions are for names of functions, with whatever they are shown. */
+static void
+match_symbols(struct naming *naming)
+{
+	naming->included = xcalloc(naming->symbol_count + 1, sizeof(*naming->included));
+	naming->excluded = xcalloc(naming->symbol_count + 1, sizeof(*naming->excluded));
+	for (size_t i = 0; i < naming->symbol_count; i++) {
+		const char *name = naming->symbol[i].function;
+
+		naming->included[i] = matches(naming->filter->include, name);
+		naming->excluded[i] = matches(naming->filter->exclude, name);
+	}
+}
+
+void
+naming_make(struct naming *naming)
+{
+	strbuf_init(&naming->scratch);
+	table_init(&naming->paths);
+	table_init(&naming->own);
+	table_init(&naming->tasks);
+	naming->of_frame = xcalloc(profile_frame_count(naming->view->profile) + 1,
+				   sizeof(*naming->of_frame));
+	name_frames(naming);
+	number_functions(naming);
+	match_symbols(naming);
+	view_mark_program(naming->view);
+}
+
+void
+naming_release(struct naming *naming)
+{
+	strbuf_release(&naming->scratch);
+	table_release(&naming->paths);
+	table_release(&naming->own);
+	table_release(&naming->tasks);
+	free(naming->created);
+	free(naming->symbol);
+	free(naming->of_frame);
+	free(naming->function);
+	free(naming->included);
+	free(naming->excluded);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_paths.c - stacks of functions: those whose addresses differ but whose functions do not are
+ * one, and what is not to be shown of them is left out.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/view/view_internal.h"
+#include "wallsample/process/module.h"
+#include "wallsample/runtime/plumbing.h"
+
+uint32_t
+view_add_path(struct view *view, struct table *paths, const struct path *fresh)
+{
+	bool added;
+	/* The same functions may be matched or not: their names may be more than is shown. */
+	const uint32_t id = *table_place(paths, fresh->function,
+					 (uint64_t)fresh->caller << 2 |
+						 (uint64_t)fresh->included << 1 | fresh->excluded,
+					 (uint32_t)view->path_count, &added);
+
+	if (!added)
+		return id;
+	view->path = xgrow(view->path, &view->path_capacity, view->path_count + 1,
+			   sizeof(*view->path));
+	view->path[view->path_count++] = *fresh;
+	return id;
+}
+
+/* The path `caller` with one symbol more. */
+static uint32_t
+extend_path(struct naming *naming, uint32_t caller, size_t symbol)
+{
+	struct path path = {
+		.function = naming->function[symbol],
+		.caller = caller,
+		.depth = 1,
+		.included = naming->included[symbol],
+		.excluded = naming->excluded[symbol],
+	};
+
+	if (caller != STACK_NONE) {
+		const struct path *outer = &naming->view->path[caller];
+
+		path.included |= outer->included;
+		path.excluded |= outer->excluded;
+		path.depth = outer->depth + 1;
+		if ((naming->key == VIEW_BY_MODULE || naming->key == VIEW_BY_SOURCE) &&
+		    outer->function == path.function) {
+			path.caller = outer->caller;
+			path.depth = outer->depth;
+		}
+	}
+	return view_add_path(naming->view, &naming->paths, &path);
+}
+
+uint32_t
+view_extend_symbols(struct naming *naming, uint32_t path, uint32_t frame, size_t without)
+{
+	const struct names names = naming->of_frame[frame];
+
+	for (size_t at = names.first + names.count; at-- > names.first + without;)
+		path = extend_path(naming, path, at);
+	return path;
+}
+
+/* All of a frame's symbols. */
+static uint32_t
+extend_by_frame(struct naming *naming, uint32_t path, uint32_t frame)
+{
+	return view_extend_symbols(naming, path, frame, 0);
+}
+
+/* The function whose code it is, into which the others are inlined. */
+static size_t
+outermost_symbol(const struct naming *naming, uint32_t frame)
+{
+	return naming->of_frame[frame].first + naming->of_frame[frame].count - 1;
+}
+
+/* --- plumbing: what the interpreter has between two functions of its program --------------- */
+
+/* Whether each module is an interpreter's: code of it is what a script's function stands in. */
+static bool *
+find_interpreters(const struct naming *naming, size_t *modules)
+{
+	const struct profile *profile = naming->view->profile;
+	bool *interpreter;
+
+	*modules = 0;
+	for (uint32_t i = 0; i < profile_frame_count(profile); i++) {
+		const uint32_t module = profile_frame(profile, i)->module;
+
+		if (module != MODULE_NONE && module >= *modules)
+			*modules = (size_t)module + 1;
+	}
+	interpreter = xcalloc(*modules + 1, sizeof(*interpreter));
+	for (uint32_t i = 0; i < profile_stack_count(profile); i++) {
+		const struct profile_stack *stack = profile_stack(profile, i);
+		const struct profile_frame *outer;
+		const struct symbol *symbol;
+		uint32_t id;
+
+		if (stack->caller == STACK_NONE ||
+		    !frame_is_script(profile_frame(profile, stack->frame)))
+			continue;
+		id = profile_stack(profile, stack->caller)->frame;
+		outer = profile_frame(profile, id);
+		symbol = &naming->symbol[outermost_symbol(naming, id)];
+		if (outer->module != MODULE_NONE &&
+		    (!symbol->known || plumbing_of(symbol->function, true) == PLUMBING_CALL))
+			interpreter[outer->module] = true;
+	}
+	return interpreter;
+}
+
+/*
+ * What a symbol is. Of one without a name its module tells: the interpreter's own does what names
+ * would say that it does, and that of any other may stand outside of it. `known` has what names
+ * are, by their pointers.
+ */
+static enum plumbing
+judge(const struct symbol *symbol, bool interpreter, struct table *known)
+{
+	uint32_t *place;
+	bool added;
+
+	if (!symbol->known)
+		return interpreter ? PLUMBING_ROOT : PLUMBING_START;
+	place = table_place(known, (uintptr_t)symbol->function, interpreter, 0, &added);
+	if (added)
+		*place = plumbing_of(symbol->function, interpreter);
+	return (enum plumbing)*place;
+}
+
+/* By symbol; the caller frees it. */
+static unsigned char *
+find_plumbing(const struct naming *naming)
+{
+	const struct profile *profile = naming->view->profile;
+	unsigned char *plumbing = xcalloc(naming->symbol_count + 1, sizeof(*plumbing));
+	struct table known;
+	size_t modules;
+	bool *interpreter = find_interpreters(naming, &modules);
+
+	table_init(&known);
+	for (uint32_t i = 0; i < profile_frame_count(profile); i++) {
+		const struct names names = naming->of_frame[i];
+		const uint32_t module = profile_frame(profile, i)->module;
+
+		if (module == MODULE_NONE)
+			continue;
+		for (size_t at = names.first; at < names.first + names.count; at++)
+			plumbing[at] = (unsigned char)judge(&naming->symbol[at],
+							    interpreter[module], &known);
+	}
+	table_release(&known);
+	free(interpreter);
+	return plumbing;
+}
+
+/* --- what is shown of stacks -------------------------------------------------------------- */
+
+/* A stack as it is shown once a script's function is in it; its callers come before. */
+struct trail {
+	uint32_t path;
+	bool script;   /* one is in it */
+	bool native;   /* and code */
+	bool starting; /* so far there is nothing but what may stand outside of an interpreter */
+};
+
+/* The path without its inner frames that are code. */
+static uint32_t
+cut_to_named(const struct view *view, uint32_t path)
+{
+	while (path != STACK_NONE && !view_is_named(&view->function[view->path[path].function]))
+		path = view->path[path].caller;
+	return path;
+}
+
+/* With NATIVE_MERGED: a frame of code. */
+static void
+extend_by_code(struct naming *naming, const unsigned char *plumbing, uint32_t frame,
+	       struct trail *trail)
+{
+	const struct names names = naming->of_frame[frame];
+
+	switch ((enum plumbing)plumbing[outermost_symbol(naming, frame)]) {
+	case PLUMBING_CALL:
+		trail->starting = false;
+		return;
+	case PLUMBING_ROOT:
+		if (trail->starting)
+			trail->path = cut_to_named(naming->view, trail->path);
+		return;
+	case PLUMBING_START:
+		break;
+	case PLUMBING_NONE:
+		trail->starting = false;
+		break;
+	}
+	for (size_t at = names.first + names.count; at-- > names.first;)
+		if (plumbing[at] != PLUMBING_CALL && plumbing[at] != PLUMBING_ROOT)
+			trail->path = extend_path(naming, trail->path, at);
+}
+
+/* `plumbing` is NULL with NATIVE_NONE, which has no code at all. */
+static struct trail
+extend_trail(struct naming *naming, const unsigned char *plumbing, uint32_t id,
+	     const struct trail *caller)
+{
+	const struct profile_frame *frame = profile_frame(naming->view->profile, id);
+	struct trail trail = { .path = STACK_NONE, .starting = true };
+
+	if (caller != NULL)
+		trail = *caller;
+	if (frame->module != MODULE_NONE) {
+		trail.native = true;
+		if (plumbing != NULL)
+			extend_by_code(naming, plumbing, id, &trail);
+		return trail;
+	}
+	trail.path = extend_by_frame(naming, trail.path, id);
+	if (frame_is_script(frame)) {
+		trail.script = true;
+		trail.starting = false;
+	}
+	return trail;
+}
+
+/* What stands for code that no function of the script called. */
+static uint32_t
+extend_by_native(struct naming *naming, uint32_t caller)
+{
+	static const char name[] = "[native]";
+	const regex_t *include = naming->filter->include, *exclude = naming->filter->exclude;
+	struct path matched = {
+		.included = include != NULL && regexec(include, name, 0, NULL, 0) == 0,
+		.excluded = exclude != NULL && regexec(exclude, name, 0, NULL, 0) == 0,
+	};
+
+	if (caller != STACK_NONE) {
+		matched.included |= naming->view->path[caller].included;
+		matched.excluded |= naming->view->path[caller].excluded;
+	}
+
+	return view_extend_own(naming, caller, name, &matched);
+}
+
+/* The paths of stacks some of whose frames are not shown. */
+static void
+make_trails(struct naming *naming)
+{
+	struct view *view = naming->view;
+	const struct profile *profile = view->profile;
+	const size_t count = profile_stack_count(profile);
+	const bool merged = naming->filter->native == NATIVE_MERGED;
+	unsigned char *plumbing = merged ? find_plumbing(naming) : NULL;
+	struct trail *trail = xcalloc(count + 1, sizeof(*trail));
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_stack *stack = profile_stack(profile, i);
+		const uint32_t caller = stack->caller;
+
+		trail[i] = extend_trail(naming, plumbing, stack->frame,
+					caller != STACK_NONE ? &trail[caller] : NULL);
+		if (trail[i].script || (!merged && !trail[i].native))
+			view->of_stack[i] = trail[i].path;
+		else if (merged)
+			view->of_stack[i] = extend_by_frame(
+				naming, caller != STACK_NONE ? view->of_stack[caller] : STACK_NONE,
+				stack->frame);
+		else
+			view->of_stack[i] = extend_by_native(naming, trail[i].path);
+	}
+	free(trail);
+	free(plumbing);
+}
+
+static bool
+has_scripts(const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile_frame_count(profile); i++)
+		if (frame_is_script(profile_frame(profile, i)))
+			return true;
+	return false;
+}
+
+/* With NATIVE_ONLY: what a runtime has put into the stack, "[python: code not readable]" too. */
+static bool
+is_of_runtime(const struct profile *profile, uint32_t id)
+{
+	static const char marker[] = "[python: ";
+	const struct profile_frame *frame = profile_frame(profile, id);
+
+	return frame->module == MODULE_NONE &&
+	       (frame->origin == FRAME_SCRIPT ||
+		strncmp(profile_text(profile, (uint32_t)frame->address), marker,
+			strlen(marker)) == 0);
+}
+
+void
+view_make_paths(struct naming *naming)
+{
+	const struct profile *profile = naming->view->profile;
+	const struct filter *filter = naming->filter;
+	const bool only = filter->native == NATIVE_ONLY;
+	uint32_t *of_stack = naming->view->of_stack;
+
+	if (filter->native == NATIVE_NONE ||
+	    (filter->native == NATIVE_MERGED && !filter->interpreter_frames &&
+	     has_scripts(profile))) {
+		make_trails(naming);
+		return;
+	}
+	for (uint32_t i = 0; i < profile_stack_count(profile); i++) {
+		const struct profile_stack *stack = profile_stack(profile, i);
+		const uint32_t path =
+			stack->caller != STACK_NONE ? of_stack[stack->caller] : STACK_NONE;
+
+		of_stack[i] = only && is_of_runtime(profile, stack->frame) ?
+				      path :
+				      extend_by_frame(naming, path, stack->frame);
+	}
+}
+
+const uint32_t *
+view_path_functions(const struct view *view, uint32_t id)
+{
+	struct path *path = &view->path[id];
+	uint32_t *to;
+
+	if (path->functions != NULL)
+		return path->functions;
+	to = path->functions = xmalloc(path->depth * sizeof(*path->functions));
+	for (uint32_t at = id; at != STACK_NONE; at = view->path[at].caller)
+		*to++ = view->path[at].function;
+	return path->functions;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_threads.c - what threads and tasks are called, which of them are wanted, and which tasks
+ * are shown as one.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/view/parking_internal.h"
+#include "analysis/view/view_internal.h"
+
+/* With more tasks than that those that began with the same function are one unit. */
+#define APART_MOST 100
+/* PID_MAX_LIMIT of the kernel's threads.h: no thread has an id that large. The number itself is
+ * left for what an exporter shows beside threads. */
+#define PIDS 4194304
+/* Ids above are addresses. */
+#define NUMBER_MOST UINT32_MAX
+
+/* --- names ---------------------------------------------------------------------------- */
+
+/* NULL: not known. */
+static const char *
+name_of(const struct naming *naming, size_t symbol)
+{
+	return naming->symbol[symbol].known ? naming->symbol[symbol].function : NULL;
+}
+
+/* The function that each task began with, and the one that made it, as they are called whatever
+ * frames are told apart by. */
+static void
+name_entries(const struct naming *naming)
+{
+	struct view *view = naming->view;
+	const size_t frames = profile_frame_count(view->profile);
+
+	for (uint32_t i = 0; i < profile_thread_count(view->profile); i++) {
+		const struct profile_thread *task = profile_thread(view->profile, i);
+		const struct names *names;
+
+		if (task->is_task && task->entry < frames) {
+			names = &naming->of_frame[task->entry];
+			view->entry[i] = name_of(naming, names->first + names->count - 1);
+		}
+		if (task->is_task && task->created_at < frames) {
+			names = &naming->of_frame[task->created_at];
+			view->created[i] = name_of(naming, names->first);
+		}
+	}
+}
+
+/* The function inside of the stack's frame of that name; NULL: there is none, or not yet. */
+static const char *
+find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)
+{
+	const struct profile *profile = naming->view->profile;
+	const char *inner = NULL;
+
+	for (; stack != STACK_NONE; stack = profile_stack(profile, stack)->caller) {
+		const struct names names = naming->of_frame[profile_stack(profile, stack)->frame];
+		const size_t outermost = names.first + names.count - 1;
+		const char *name = name_of(naming, outermost);
+
+		if (name != NULL && strcmp(name, wrapper) == 0) {
+			if (names.count > 1)
+				inner = name_of(naming, outermost - 1);
+			return inner == NULL || (go_function_is_runtime(inner) &&
+						 !go_function_is_runtime(wrapper)) ? NULL : inner;
+		}
+		inner = name;
+	}
+	return NULL;
+}
+
+/*
+ * Go's compiler wraps a function that is called with arguments: it is known by what stacks have
+ * inside of "main.start.gowrap1".
+ */
+static void
+unwrap_entries(const struct naming *naming)
+{
+	struct view *view = naming->view;
+	const size_t frames = profile_frame_count(view->profile);
+	const char **callee = xcalloc(frames + 1, sizeof(*callee)); /* by frame of the entry */
+
+	for (size_t i = 0; i < profile_entry_count(view->profile); i++) {
+		const struct profile_entry *sample = profile_entry(view->profile, i);
+		const uint32_t entry = profile_thread(view->profile, sample->thread)->entry;
+		const char *name = view->entry[sample->thread];
+
+		if (name != NULL && callee[entry] == NULL && go_function_is_wrapper(name))
+			callee[entry] = find_callee(naming, sample->stack, name);
+	}
+	for (uint32_t i = 0; i < profile_thread_count(view->profile); i++) {
+		const uint32_t entry = profile_thread(view->profile, i)->entry;
+
+		if (view->entry[i] != NULL && callee[entry] != NULL)
+			view->entry[i] = callee[entry];
+	}
+	free(callee);
+}
+
+/* Tasks are one by what they are called, and by the function. */
+static void
+find_units(struct view *view)
+{
+	const size_t count = profile_thread_count(view->profile);
+	size_t tasks = 0;
+	struct table known;
+
+	for (uint32_t i = 0; i < count; i++) {
+		view->unit[i] = i;
+		tasks += profile_thread(view->profile, i)->is_task;
+	}
+	if (tasks <= APART_MOST)
+		return;
+	table_init(&known);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_thread *task = profile_thread(view->profile, i);
+
+		if (!task->is_task)
+			continue;
+		view->unit[i] = *table_place(&known, (uintptr_t)view->entry[i],
+					     (uint64_t)task->name << 1 | task->system, i, NULL);
+		view->unit_tasks[view->unit[i]]++;
+	}
+	table_release(&known);
+}
+
+void
+view_name_threads(struct naming *naming)
+{
+	struct view *view = naming->view;
+	const size_t count = profile_thread_count(view->profile);
+
+	view->entry = xcalloc(count + 1, sizeof(*view->entry));
+	view->created = xcalloc(count + 1, sizeof(*view->created));
+	view->unit = xcalloc(count + 1, sizeof(*view->unit));
+	view->unit_tasks = xcalloc(count + 1, sizeof(*view->unit_tasks));
+	name_entries(naming);
+	unwrap_entries(naming);
+	find_units(view);
+}
+
+const char *
+view_task_entry(const struct view *view, uint32_t thread)
+{
+	return view->entry[thread];
+}
+
+const char *
+view_task_creator(const struct view *view, uint32_t thread)
+{
+	return view->created[thread];
+}
+
+void
+view_add_task_id(uint64_t id, struct strbuf *out)
+{
+	strbuf_add_format(out, id > NUMBER_MOST ? "0x%" PRIx64 : "%" PRIu64, id);
+}
+
+/* "goroutines main.taker": of many. */
+static void
+add_tasks(const struct view *view, uint32_t thread, struct strbuf *out)
+{
+	const struct profile_thread *of = profile_thread(view->profile, thread);
+
+	strbuf_add_format(out, "%ss", profile_text(view->profile, of->name));
+	if (view->entry[thread] != NULL)
+		strbuf_add_format(out, " %s", view->entry[thread]);
+}
+
+void
+view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out)
+{
+	const struct profile_thread *of = profile_thread(view->profile, thread);
+
+	if (of->is_task && of->task_id == 0) {
+		add_tasks(view, thread, out);
+		return;
+	}
+	strbuf_add_text(out, profile_text(view->profile, of->name));
+	if (!of->is_task) {
+		strbuf_add_format(out, "-%jd", (intmax_t)of->tid);
+		return;
+	}
+	strbuf_add_text(out, " ");
+	view_add_task_id(of->task_id, out);
+	if (view->entry[thread] != NULL)
+		strbuf_add_format(out, " %s", view->entry[thread]);
+}
+
+uint32_t
+view_unit(const struct view *view, uint32_t thread)
+{
+	return view->unit[thread];
+}
+
+void
+view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out)
+{
+	if (view->unit_tasks[unit] > 1)
+		add_tasks(view, unit, out);
+	else
+		view_add_thread(view, unit, out);
+}
+
+void
+view_add_name(const struct view *view, uint32_t thread, struct strbuf *out)
+{
+	const struct profile_thread *of = profile_thread(view->profile, thread);
+
+	if (of->is_task)
+		view_add_thread(view, thread, out);
+	else
+		strbuf_add_text(out, profile_text(view->profile, of->name));
+}
+
+int64_t
+view_thread_number(const struct view *view, uint32_t thread)
+{
+	const struct profile_thread *of = profile_thread(view->profile, thread);
+
+	return of->is_task ? PIDS + 1 + (int64_t)thread : (int64_t)of->tid;
+}
+
+/* --- which are wanted ------------------------------------------------------------------ */
+
+static bool
+filter_task(const struct filter *filter, uint64_t id)
+{
+	bool listed = filter->tasks == NULL;
+
+	for (size_t i = 0; !listed && i < filter->task_count; i++)
+		listed = filter->tasks[i] == id && id != 0;
+	return listed;
+}
+
+void
+view_choose_threads(struct view *view, const struct filter *filter)
+{
+	const size_t count = profile_thread_count(view->profile);
+
+	view->only_threads = filter->tids != NULL || filter->thread_name != NULL;
+	view->only_tasks = filter->tasks != NULL;
+	view->thread_wanted = xcalloc(count + 1, sizeof(*view->thread_wanted));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_thread *thread = profile_thread(view->profile, i);
+		const char *name = profile_text(view->profile, thread->name);
+
+		view->thread_wanted[i] = thread->is_task ?
+						 filter_task(filter, thread->task_id) :
+						 filter_thread(filter, thread->tid, name);
+	}
+}
+
+int32_t
+view_syscall(const struct view *view, const struct profile_entry *sample)
+{
+	return sample->state == RUN_SLEEPING && sample->carrier == 0 &&
+			       sample->syscall == SYSCALL_NONE &&
+			       profile_thread(view->profile, sample->thread)->is_task ?
+		       (int32_t)SYSCALL_TASK :
+		       sample->syscall;
+}
+
+bool
+view_wants_thread(const struct view *view, const struct profile_entry *entry)
+{
+	if (!profile_thread(view->profile, entry->thread)->is_task)
+		return view->thread_wanted[entry->thread] && !view->only_tasks;
+	if (!view->thread_wanted[entry->thread] || !view->only_threads)
+		return view->thread_wanted[entry->thread];
+	return entry->carrier != 0 && view->thread_wanted[entry->carrier - 1];
+}

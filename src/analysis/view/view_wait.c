@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* view_wait.c - what a wait is called. */
+#include "analysis/view/view_internal.h"
+
+/* The function that waits is one of the innermost. */
+#define NAMES_MOST 8
+
+/* Functions that wait for it for different reasons, so that each stack says it anew. */
+#define WAIT_MIXED WAIT_KIND_COUNT
+
+/* As the functions of the profile's stack tell it, those included that are not shown. */
+static enum wait_kind
+kind_in_stack(const struct naming *naming, enum wait_kind kind, uint32_t stack)
+{
+	const struct profile *profile = naming->view->profile;
+	const char *name[NAMES_MOST];
+	size_t count = 0;
+
+	for (; stack != STACK_NONE && count < NAMES_MOST;
+	     stack = profile_stack(profile, stack)->caller) {
+		const struct names names = naming->of_frame[profile_stack(profile, stack)->frame];
+
+		for (size_t at = 0; at < names.count && count < NAMES_MOST; at++)
+			name[count++] = naming->symbol[names.first + at].function;
+	}
+	return wait_kind_by_name(kind, name, count);
+}
+
+void
+view_name_waits(struct naming *naming)
+{
+	struct view *view = naming->view;
+	const size_t count = profile_wait_count(view->profile);
+	bool *seen = xcalloc(count, sizeof(*seen));
+
+	view->wait_kind = xcalloc(count, sizeof(*view->wait_kind));
+	for (uint32_t i = 0; i < count; i++)
+		view->wait_kind[i] = profile_wait(view->profile, i)->kind;
+	for (size_t i = 0; i < profile_entry_count(view->profile); i++) {
+		const struct profile_entry *entry = profile_entry(view->profile, i);
+		enum wait_kind *of = &view->wait_kind[entry->wait];
+		enum wait_kind kind;
+
+		if (entry->wait == 0 || *of == WAIT_MIXED)
+			continue;
+		kind = kind_in_stack(naming, profile_wait(view->profile, entry->wait)->kind,
+				     entry->stack);
+		*of = seen[entry->wait] && kind != *of ? WAIT_MIXED : kind;
+		seen[entry->wait] = true;
+	}
+	free(seen);
+}
+
+enum wait_kind
+view_wait_kind(const struct view *view, uint32_t wait, const uint32_t *function, size_t depth)
+{
+	const enum wait_kind kind = profile_wait(view->profile, wait)->kind;
+	const char *name[NAMES_MOST];
+	size_t count = 0;
+
+	if (view->wait_kind[wait] != WAIT_MIXED)
+		return view->wait_kind[wait];
+	for (; count < depth && count < NAMES_MOST; count++)
+		name[count] = view->function[function[count]].name;
+	return wait_kind_by_name(kind, name, count);
+}
+
+const char *
+view_wait_object(const struct view *view, uint32_t wait)
+{
+	const uint32_t frame = profile_wait(view->profile, wait)->object;
+
+	return frame != FRAME_NONE ? view->function[view->of_frame[frame]].name : "";
+}
+
+void
+view_add_wait(const struct view *view, uint32_t wait, const uint32_t *function, size_t depth,
+	      struct strbuf *out)
+{
+	const enum wait_kind kind = view_wait_kind(view, wait, function, depth);
+
+	wait_kind_add(kind, wait_kind_text(kind), view_wait_object(view, wait), out);
+}
