@@ -25,7 +25,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/dwarf/debug_info.h \
 	include/wallsample/wait/descriptor.h include/wallsample/analysis/diff.h include/wallsample/analysis/dump.h \
 	include/wallsample/elf/elf_open.h \
-	include/wallsample/base/error.h include/wallsample/export.h include/wallsample/process/find.h \
+	include/wallsample/base/error.h include/wallsample/report/export.h include/wallsample/process/find.h \
 	include/wallsample/analysis/finding.h include/wallsample/base/histogram.h \
 	include/wallsample/elf/image.h \
 	include/wallsample/jit/jit.h include/wallsample/jit/jit_objects.h \

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/export.h"
+#include "wallsample/report/export.h"
 #include "wallsample/process/launch.h"
 #include "wallsample/options.h"
 #include "wallsample/process/process.h"

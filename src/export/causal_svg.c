@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "causal_words.h"
-#include "display.h"
-#include "exporters.h"
-#include "quantity.h"
-#include "xml_text.h"
+#include "wallsample/report/causal_words.h"
+#include "wallsample/report/display.h"
+#include "wallsample/report/exporters.h"
+#include "wallsample/report/quantity.h"
+#include "wallsample/report/xml_text.h"
 
 /* In pixels. */
 #define WIDTH 1200

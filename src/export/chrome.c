@@ -15,11 +15,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "exporters.h"
-#include "gil_spans.h"
-#include "json_stream.h"
-#include "report.h"
-#include "timeline.h"
+#include "wallsample/report/exporters.h"
+#include "wallsample/report/gil_spans.h"
+#include "wallsample/report/json_stream.h"
+#include "wallsample/report/report.h"
+#include "wallsample/report/timeline.h"
 #include "wallsample/base/base.h"
 
 /*

@@ -2,11 +2,11 @@
 /*
  * export.c - the registry of output formats.
  */
-#include "wallsample/export.h"
+#include "wallsample/report/export.h"
 
 #include <string.h>
 
-#include "exporters.h"
+#include "wallsample/report/exporters.h"
 
 const struct exporter *const exporters[] = {
 	&exporter_text,

@@ -5,8 +5,8 @@
  * The tree that the other documents have, in a frame with a style and a script (report.css,
  * report.js), and below the summary a flame graph and a timeline (timeline.css, timeline.js).
  */
-#include "document.h"
-#include "exporters.h"
+#include "wallsample/report/document.h"
+#include "wallsample/report/exporters.h"
 #include "html_data.h"
 #include "html_timeline.h"
 

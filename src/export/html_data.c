@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "display.h"
+#include "wallsample/report/display.h"
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/tree.h"
 

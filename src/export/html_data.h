@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/export.h"
+#include "wallsample/report/export.h"
 
 /* Adds JSON that may stand in a script element: ASCII, without '<'. Takes the data over. */
 void html_add_json(struct strbuf *out, json_t *data);

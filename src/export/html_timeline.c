@@ -15,8 +15,8 @@
 #include <jansson.h>
 
 #include "html_data.h"
-#include "json_stream.h"
-#include "timeline_bins.h"
+#include "wallsample/report/json_stream.h"
+#include "wallsample/report/timeline_bins.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/thread/state.h"
 

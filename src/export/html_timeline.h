@@ -6,7 +6,7 @@
 #define WALLSAMPLE_HTML_TIMELINE_H
 
 #include "wallsample/base/base.h"
-#include "wallsample/export.h"
+#include "wallsample/report/export.h"
 
 /* Adds its section, which timeline.js fills; nothing if there is no recording of the time. */
 void html_add_timeline(struct strbuf *out, const struct export_input *input);

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "exporters.h"
+#include "wallsample/report/exporters.h"
 #include "json_parts.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "exporters.h"
+#include "wallsample/report/exporters.h"
 #include "json_parts.h"
 
 /* Grows when a reader of the last one would misread what is written. */

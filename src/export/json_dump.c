@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "exporters.h"
+#include "wallsample/report/exporters.h"
 #include "json_parts.h"
 #include "wallsample/analysis/dump.h"
 

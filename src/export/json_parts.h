@@ -3,7 +3,7 @@
 #ifndef WALLSAMPLE_EXPORT_JSON_PARTS_H
 #define WALLSAMPLE_EXPORT_JSON_PARTS_H
 
-#include "json_stream.h"
+#include "wallsample/report/json_stream.h"
 #include "wallsample/process/process.h"
 #include "wallsample/runtime/runtime_tasks.h"
 #include "wallsample/sampler/sampler.h"

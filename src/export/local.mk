@@ -1,61 +1,61 @@
 libwallsample_a_SOURCES += \
 	src/export/causal_svg.c \
-	src/export/causal_words.c src/export/causal_words.h \
+	src/report/causal_words.c include/wallsample/report/causal_words.h \
 	src/export/chrome.c \
-	src/export/columns.c \
-	src/export/columns.h \
+	src/report/columns.c \
+	src/report/columns_internal.h \
 	src/export/coz.c \
-	src/export/display.c \
-	src/export/display.h \
+	src/report/display.c \
+	include/wallsample/report/display.h \
 	src/export/export.c \
-	src/export/exporters.h \
+	include/wallsample/report/exporters.h \
 	src/export/folded.c \
-	src/export/gil_spans.c src/export/gil_spans.h \
+	src/report/time/gil_spans.c include/wallsample/report/gil_spans.h \
 	src/export/json.c \
 	src/export/json_causal.c \
 	src/export/json_diff.c \
 	src/export/json_dump.c \
 	src/export/json_parts.c \
 	src/export/json_parts.h \
-	src/export/json_stream.c \
-	src/export/json_stream.h \
+	src/report/json_stream.c \
+	include/wallsample/report/json_stream.h \
 	src/export/json_tasks.c \
 	src/export/json_gil.c src/export/json_task_table.c src/export/json_waits.c \
-	src/export/page.h \
-	src/export/parallelism_split.c \
-	src/export/parallelism_split.h \
+	src/report/page_internal.h \
+	src/report/time/parallelism_split.c \
+	include/wallsample/report/parallelism_split.h \
 	src/export/perf.c \
-	src/export/plot.c src/export/plot.h src/export/plot_svg.c \
+	src/report/plot.c src/report/plot_internal.h src/report/plot_svg.c \
 	src/export/pprof.c \
 	src/export/pprof_stream.c \
 	src/export/pprof_stream.h \
-	src/export/quantity.c \
-	src/export/quantity.h \
-	src/export/report.c \
-	src/export/report.h \
-	src/export/report_causal.c src/export/report_causal_cost.c \
-	src/export/report_cells.c \
-	src/export/report_cost.c \
-	src/export/report_diff.c \
-	src/export/report_parallelism.c \
-	src/export/report_summary.c \
-	src/export/report_deadlock.c src/export/report_gil.c src/export/report_tree.c \
-	src/export/report_threads.c src/export/report_waiting.c \
-	src/export/report_words.c \
+	src/report/quantity.c \
+	include/wallsample/report/quantity.h \
+	src/report/report.c \
+	include/wallsample/report/report.h \
+	src/report/report_causal.c src/report/report_causal_cost.c \
+	src/report/report_cells.c \
+	src/report/report_cost.c \
+	src/report/report_diff.c \
+	src/report/report_parallelism.c \
+	src/report/report_summary.c \
+	src/report/report_deadlock.c src/report/report_gil.c src/report/report_tree.c \
+	src/report/report_threads.c src/report/report_waiting.c \
+	src/report/report_words.c \
 	src/export/speedscope.c \
 	src/export/svg.c \
-	src/export/text.c \
-	src/export/text_dump.c \
-	src/export/text_dump.h \
-	src/export/text_tasks.c \
-	src/export/text_tasks.h \
-	src/export/tick_levels.c \
-	src/export/tick_levels.h \
-	src/export/waiting_bins.c src/export/waiting_bins.h src/export/timeline.c \
-	src/export/timeline.h \
-	src/export/timeline_bins.c \
-	src/export/timeline_bins.h \
-	src/export/xml_text.c src/export/xml_text.h
+	src/report/text.c \
+	src/report/text_dump.c \
+	src/report/text_dump_internal.h \
+	src/report/text_tasks.c \
+	src/report/text_tasks_internal.h \
+	src/report/time/tick_levels.c \
+	src/report/time/tick_levels_internal.h \
+	src/report/time/waiting_bins.c src/report/time/waiting_bins_internal.h src/report/time/timeline.c \
+	include/wallsample/report/timeline.h \
+	src/report/time/timeline_bins.c \
+	include/wallsample/report/timeline_bins.h \
+	src/report/xml_text.c include/wallsample/report/xml_text.h
 
 # What protoc-c makes goes into a folder of its own, and into releases, which so need no protoc-c.
 pprof_generated = generated/pprof.pb-c.c generated/pprof.pb-c.h
@@ -70,9 +70,9 @@ src/export/libwallsample_a-pprof.$(OBJEXT): generated/pprof.pb-c.h
 # Documents want libcmark-gfm, and the HTML one has data of jansson.
 if HAVE_CMARK
 libwallsample_a_SOURCES += \
-	src/export/document.c \
-	src/export/document.h \
-	src/export/document_formats.c \
+	src/report/document.c \
+	include/wallsample/report/document.h \
+	src/report/document_formats.c \
 	src/export/html.c \
 	src/export/html_data.c \
 	src/export/html_data.h \
@@ -80,15 +80,15 @@ libwallsample_a_SOURCES += \
 	src/export/html_timeline.h
 nodist_libwallsample_a_SOURCES = src/export/html_assets.c
 else
-libwallsample_a_SOURCES += src/export/document_absent.c
+libwallsample_a_SOURCES += src/report/document_absent.c
 endif
 
 # The page's styles and scripts as the bytes of two arrays.
 html_parts = report timeline
 html_assets = src/export/report.css src/export/report.js src/export/timeline.css \
 	src/export/timeline.js
-EXTRA_DIST += $(html_assets) src/export/document.c src/export/document.h \
-	src/export/document_absent.c src/export/document_formats.c src/export/html.c \
+EXTRA_DIST += $(html_assets) src/report/document.c include/wallsample/report/document.h \
+	src/report/document_absent.c src/report/document_formats.c src/export/html.c \
 	src/export/html_data.c src/export/html_data.h src/export/html_timeline.c \
 	src/export/html_timeline.h
 CLEANFILES += src/export/html_assets.c

@@ -19,8 +19,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "exporters.h"
-#include "timeline.h"
+#include "wallsample/report/exporters.h"
+#include "wallsample/report/timeline.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporters.h"
-#include "parallelism_split.h"
+#include "wallsample/report/exporters.h"
+#include "wallsample/report/parallelism_split.h"
 #include "pprof.pb-c.h"
 #include "pprof_stream.h"
 #include "wallsample/base/base.h"

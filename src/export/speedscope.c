@@ -12,10 +12,10 @@
  */
 #include <stdlib.h>
 
-#include "exporters.h"
-#include "json_stream.h"
-#include "report.h"
-#include "timeline.h"
+#include "wallsample/report/exporters.h"
+#include "wallsample/report/json_stream.h"
+#include "wallsample/report/report.h"
+#include "wallsample/report/timeline.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 #include "wallsample/base/table.h"

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "display.h"
-#include "exporters.h"
-#include "quantity.h"
-#include "report.h"
+#include "wallsample/report/display.h"
+#include "wallsample/report/exporters.h"
+#include "wallsample/report/quantity.h"
+#include "wallsample/report/report.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 #include "wallsample/analysis/tree.h"
-#include "xml_text.h"
+#include "wallsample/report/xml_text.h"
 
 /* In pixels. flame.js knows the first two, too. */
 #define WIDTH 1200

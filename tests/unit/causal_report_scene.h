@@ -6,7 +6,7 @@
 #ifndef UNIT_CAUSAL_REPORT_SCENE_H
 #define UNIT_CAUSAL_REPORT_SCENE_H
 
-#include "wallsample/export.h"
+#include "wallsample/report/export.h"
 
 enum {
 	CAUSAL_PARSE, CAUSAL_LONG, CAUSAL_CHECK, CAUSAL_LOG, CAUSAL_MARKUP, CAUSAL_EVIL,

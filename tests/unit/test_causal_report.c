@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "../../src/export/causal_words.h"
-#include "../../src/export/display.h"
-#include "../../src/export/plot.h"
+#include "wallsample/report/causal_words.h"
+#include "wallsample/report/display.h"
+#include "report/plot_internal.h"
 #include "causal_report_scene.h"
 #include "golden.h"
 #include "wallsample/base/base.h"

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "../../src/export/columns.h"
-#include "../../src/export/display.h"
-#include "../../src/export/quantity.h"
+#include "report/columns_internal.h"
+#include "wallsample/report/display.h"
+#include "wallsample/report/quantity.h"
 #include "wallsample/base/base.h"
 
 static void

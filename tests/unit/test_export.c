@@ -17,7 +17,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "../../src/export/display.h"
+#include "wallsample/report/display.h"
 #include "export_scene.h"
 #include "golden.h"
 #include "wallsample/unwind/chain.h"

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "../../src/export/gil_spans.h"
-#include "../../src/export/timeline_bins.h"
+#include "wallsample/report/gil_spans.h"
+#include "wallsample/report/timeline_bins.h"
 #include "golden.h"
 #include "recording_scene.h"
 #include "wallsample/base/base.h"

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "../../src/export/parallelism_split.h"
-#include "../../src/export/tick_levels.h"
+#include "wallsample/report/parallelism_split.h"
+#include "report/time/tick_levels_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/recording/recording_read.h"
 

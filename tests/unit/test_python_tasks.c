@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/export/text_tasks.h"
+#include "report/text_tasks_internal.h"
 #include "runtime/python/python_internal.h"
 #include "runtime/python/python_sources_internal.h"
 #include "python_offsets.h"

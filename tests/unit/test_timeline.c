@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "../../src/export/timeline_bins.h"
+#include "wallsample/report/timeline_bins.h"
 #include "golden.h"
 #include "wallsample/base/base.h"
 

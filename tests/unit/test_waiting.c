@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/export/waiting_bins.h"
+#include "report/time/waiting_bins_internal.h"
 #include "recording_scene.h"
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/waiting.h"

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * document.c - lays a report out as a cmark tree.
+ */
+#include "wallsample/report/document.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmark-gfm-core-extensions.h>
+
+#include "wallsample/report/report.h"
+#include "wallsample/base/base.h"
+
+/*
+ * Cells of a table's line where no paper limits it: the name at its end, which may have kilobytes,
+ * still fits a few lines of a screen.
+ */
+#define WIDEST 320
+
+cmark_node *
+document_node(cmark_node_type type)
+{
+	return cmark_node_new_with_mem(type, document_memory());
+}
+
+/* The library forgets to free what belongs to a table's cells: so all goes at once. */
+cmark_mem *
+document_memory(void)
+{
+	return cmark_get_arena_mem_allocator();
+}
+
+void
+document_add_text(cmark_node *parent, const char *text)
+{
+	cmark_node *node = document_node(CMARK_NODE_TEXT);
+
+	cmark_node_set_literal(node, text);
+	cmark_node_append_child(parent, node);
+}
+
+static struct document *
+document_of(struct page *page)
+{
+	return (struct document *)page;
+}
+
+/* Whatever is added next, the list of fields has ended. */
+static void
+add_block(struct document *document, cmark_node *node)
+{
+	cmark_node_append_child(document->body, node);
+	document->list = document->item = document->items = NULL;
+}
+
+static void
+add_heading(struct document *document, int level, const char *text)
+{
+	cmark_node *heading = document_node(CMARK_NODE_HEADING);
+
+	cmark_node_set_heading_level(heading, level);
+	document_add_text(heading, text);
+	add_block(document, heading);
+}
+
+/* --- text ------------------------------------------------------------------------------- */
+
+static void
+document_heading(struct page *page, const char *text)
+{
+	add_heading(document_of(page), 2, text);
+}
+
+static void
+document_section(struct page *page, const char *name)
+{
+	struct document *document = document_of(page);
+
+	if (document->figure != NULL)
+		add_block(document, document->figure);
+	document->figure = NULL;
+	document_heading(page, name);
+}
+
+static void
+document_paragraph(struct page *page, const char *text)
+{
+	cmark_node *paragraph = document_node(CMARK_NODE_PARAGRAPH);
+
+	document_add_text(paragraph, text);
+	add_block(document_of(page), paragraph);
+}
+
+/* --- fields ----------------------------------------------------------------------------- */
+
+static cmark_node *
+new_list(cmark_node *parent)
+{
+	cmark_node *list = document_node(CMARK_NODE_LIST);
+
+	cmark_node_set_list_type(list, CMARK_BULLET_LIST);
+	cmark_node_set_list_tight(list, 1);
+	cmark_node_append_child(parent, list);
+	return list;
+}
+
+/* An item with an empty paragraph, which is returned. */
+static cmark_node *
+new_item(cmark_node *list)
+{
+	cmark_node *item = document_node(CMARK_NODE_ITEM);
+	cmark_node *paragraph = document_node(CMARK_NODE_PARAGRAPH);
+
+	cmark_node_append_child(list, item);
+	cmark_node_append_child(item, paragraph);
+	return paragraph;
+}
+
+static void
+document_field(struct page *page, const char *label, const char *value)
+{
+	struct document *document = document_of(page);
+	cmark_node *paragraph, *strong;
+
+	if (document->list == NULL)
+		document->list = new_list(document->body);
+	/* What continues a field stands below its items. */
+	if (label[0] == '\0' && document->items != NULL) {
+		document_add_text(new_item(document->items), value);
+		return;
+	}
+	paragraph = new_item(document->list);
+	document->item = cmark_node_parent(paragraph);
+	document->items = NULL;
+	if (label[0] != '\0') {
+		strong = document_node(CMARK_NODE_STRONG);
+		document_add_text(strong, label);
+		cmark_node_append_child(paragraph, strong);
+		document_add_text(paragraph, ": ");
+	}
+	document_add_text(paragraph, value);
+}
+
+static void
+document_item(struct page *page, const char *number, const char *other, const char *text)
+{
+	struct document *document = document_of(page);
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	if (document->item == NULL)
+		document_field(page, "", "");
+	if (document->items == NULL)
+		document->items = new_list(document->item);
+	strbuf_add_format(&sb, "%s%s%s  %s", number, other != NULL ? ", " : "",
+			  other != NULL ? other : "", text);
+	document_add_text(new_item(document->items), sb.data);
+	strbuf_release(&sb);
+}
+
+/* --- tables ----------------------------------------------------------------------------- */
+
+/* The library has these types, but no public name for them: a parsed table tells. */
+struct table_types {
+	cmark_syntax_extension *extension;
+	cmark_node_type table, row, cell;
+};
+
+static int
+bar_is_special(cmark_syntax_extension *extension, cmark_node *node, int c)
+{
+	(void)extension;
+	return c == '|' && cmark_node_get_type(node) == CMARK_NODE_TEXT;
+}
+
+/*
+ * Its hook that escapes '|' for CommonMark is called for LaTeX and man pages, too, where the
+ * backslash ends a row or makes it a thin space.
+ */
+cmark_syntax_extension *
+document_tables(bool escape_bars)
+{
+	cmark_syntax_extension *extension;
+
+	cmark_gfm_core_extensions_ensure_registered();
+	extension = cmark_find_syntax_extension("table");
+	cmark_syntax_extension_set_commonmark_escape_func(extension,
+							  escape_bars ? bar_is_special : NULL);
+	return extension;
+}
+
+static struct table_types
+find_table_types(void)
+{
+	static const char smallest[] = "|a|\n|-|\n";
+	struct table_types types = { .extension = document_tables(true) };
+	cmark_parser *parser = cmark_parser_new_with_mem(CMARK_OPT_DEFAULT, document_memory());
+	cmark_node *document, *table, *row;
+
+	cmark_parser_attach_syntax_extension(parser, types.extension);
+	cmark_parser_feed(parser, smallest, strlen(smallest));
+	document = cmark_parser_finish(parser);
+	table = cmark_node_first_child(document);
+	row = cmark_node_first_child(table);
+	types.table = cmark_node_get_type(table);
+	types.row = cmark_node_get_type(row);
+	types.cell = cmark_node_get_type(cmark_node_first_child(row));
+	cmark_parser_free(parser);
+	return types;
+}
+
+/* A table on its way into the tree, without the columns that cannot be drawn. */
+struct building {
+	const struct document *document;
+	const struct columns *table;
+	struct table_types types;
+	size_t width[COLUMNS_MAX];
+	bool left_out[COLUMNS_MAX];
+	struct strbuf text;
+};
+
+static cmark_node *
+add_row(struct building *b, cmark_node *table, bool header)
+{
+	cmark_node *row = cmark_node_new_with_mem_and_ext(
+		b->types.row, document_memory(), b->types.extension);
+
+	cmark_gfm_extensions_set_table_row_is_header(row, header);
+	cmark_node_append_child(table, row);
+	return row;
+}
+
+static void
+add_bar(cmark_node *cell, double part)
+{
+	cmark_node *bar = document_node(CMARK_NODE_HTML_INLINE);
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_format(&sb, "<span class=\"bar\" style=\"width:%.1f%%\"></span>", 100 * part);
+	cmark_node_set_literal(bar, sb.data);
+	cmark_node_append_child(cell, bar);
+	strbuf_release(&sb);
+}
+
+static cmark_node *
+new_cell(struct building *b, cmark_node *row)
+{
+	cmark_node *cell = cmark_node_new_with_mem_and_ext(
+		b->types.cell, document_memory(), b->types.extension);
+
+	cmark_node_append_child(row, cell);
+	return cell;
+}
+
+static void
+add_titles(struct building *b, cmark_node *table)
+{
+	cmark_node *row = add_row(b, table, true);
+
+	for (size_t c = 0; c < b->table->column_count; c++)
+		if (!b->left_out[c])
+			document_add_text(new_cell(b, row), b->table->column[c].title);
+}
+
+static void
+add_cells(struct building *b, cmark_node *table)
+{
+	cmark_node *row = NULL;
+
+	for (size_t i = 0; i < b->table->cell_count; i++) {
+		const size_t c = i % b->table->column_count;
+		cmark_node *cell;
+
+		if (c == 0)
+			row = add_row(b, table, false);
+		if (b->left_out[c])
+			continue;
+		cell = new_cell(b, row);
+		if (b->table->cell[i].bar) {
+			add_bar(cell, b->table->cell[i].part);
+			continue;
+		}
+		strbuf_clear(&b->text);
+		strbuf_add_text(&b->text, "");
+		columns_cell_text(b->table, i, b->width[c], &b->text);
+		document_add_text(cell, b->text.data);
+	}
+}
+
+static cmark_node *
+build_table(struct building *b)
+{
+	cmark_node *table = cmark_node_new_with_mem_and_ext(
+		b->types.table, document_memory(), b->types.extension);
+	uint8_t alignment[COLUMNS_MAX];
+	uint16_t count = 0;
+
+	columns_measure(b->table, b->document->page.width, b->width);
+	for (size_t c = 0; c < b->table->column_count; c++) {
+		b->left_out[c] = c < b->table->cell_count && b->table->cell[c].bar &&
+				 !b->document->style->bars;
+		if (!b->left_out[c])
+			alignment[count++] = b->table->column[c].right ? 'r' : 'l';
+	}
+	cmark_gfm_extensions_set_table_columns(table, count);
+	cmark_gfm_extensions_set_table_alignments(table, count, alignment);
+	add_titles(b, table);
+	add_cells(b, table);
+	return table;
+}
+
+/* A block of text as a terminal would show it. */
+static cmark_node *
+build_preformatted(const struct columns *columns, size_t width)
+{
+	cmark_node *block = document_node(CMARK_NODE_CODE_BLOCK);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out != NULL) {
+		columns_write(columns, out, width);
+		if (fclose(out) == 0)
+			cmark_node_set_literal(block, text);
+	}
+	free(text);
+	return block;
+}
+
+static void
+document_table(struct page *page, const struct columns *table)
+{
+	struct document *document = document_of(page);
+	struct building building = { .document = document, .table = table };
+
+	if (document->style->preformatted) {
+		add_block(document, build_preformatted(table, page->width));
+		return;
+	}
+	building.types = find_table_types();
+	strbuf_init(&building.text);
+	add_block(document, build_table(&building));
+	strbuf_release(&building.text);
+}
+
+/* --- plots ------------------------------------------------------------------------------ */
+
+/* Numbers and words of ours alone: what the plot is of stands above it. */
+static void
+write_drawing(const struct plot *plot, FILE *out)
+{
+	fprintf(out, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" "
+		"aria-label=\"Gain by how much faster it is\">\n", PLOT_WIDTH, PLOT_HEIGHT);
+	plot_write_svg(plot, out);
+	fputs("</svg>\n", out);
+}
+
+static void
+document_plot(struct page *page, const struct plot *plot)
+{
+	struct document *document = document_of(page);
+	const bool drawn = document->style->bars;
+	cmark_node *block = document_node(drawn ? CMARK_NODE_HTML_BLOCK : CMARK_NODE_CODE_BLOCK);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out != NULL) {
+		if (drawn)
+			write_drawing(plot, out);
+		else
+			plot_write_text(plot, out, page->width, document->style->ascii);
+		if (fclose(out) == 0)
+			cmark_node_set_literal(block, text);
+	}
+	free(text);
+	add_block(document, block);
+}
+
+/* --- the whole -------------------------------------------------------------------------- */
+
+static const struct page_ops document_ops = {
+	.section = document_section,
+	.heading = document_heading,
+	.lead = document_paragraph,
+	.paragraph = document_paragraph,
+	.field = document_field,
+	.line = document_field,
+	.item = document_item,
+	.table = document_table,
+	.plot = document_plot,
+	.rest = document_paragraph,
+};
+
+static void
+add_process(struct strbuf *sb, const struct process *process)
+{
+	strbuf_add_format(sb, "%jd (", (intmax_t)process->pid);
+	strbuf_add_foreign(sb, process->comm);
+	strbuf_add_text(sb, ")");
+}
+
+static void
+add_causal_title(struct strbuf *sb, const struct causal_result *result)
+{
+	strbuf_add_format(sb, "What would make %jd (", (intmax_t)result->pid);
+	strbuf_add_foreign(sb, result->command != NULL ? result->command : "");
+	strbuf_add_text(sb, ") faster, by wallsample");
+}
+
+static void
+add_title(struct document *document, const struct document_subject *subject)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	if (subject->causal != NULL) {
+		add_causal_title(&sb, subject->causal->result);
+	} else if (subject->diff != NULL) {
+		strbuf_add_text(&sb, "Process ");
+		add_process(&sb, subject->diff->run[DIFF_BEFORE].process);
+		strbuf_add_text(&sb, " and ");
+		add_process(&sb, subject->diff->run[DIFF_AFTER].process);
+		strbuf_add_text(&sb, ", compared by wallsample");
+	} else {
+		strbuf_add_text(&sb, "Process ");
+		add_process(&sb, subject->report->process);
+		strbuf_add_text(&sb, " by wallsample");
+	}
+	add_heading(document, 1, sb.data);
+	strbuf_release(&sb);
+}
+
+void
+document_make(const struct document_subject *subject, const struct document_style *style,
+	      cmark_node *figure, struct document *out)
+{
+	*out = (struct document){
+		.page = {
+			.ops = &document_ops,
+			.width = style->width > 0 ? style->width : WIDEST,
+			.in_words = true,
+		},
+		.style = style,
+		.root = document_node(CMARK_NODE_DOCUMENT),
+		.figure = figure,
+	};
+	out->body = out->root;
+	if (style->before != NULL) {
+		out->body = document_node(CMARK_NODE_CUSTOM_BLOCK);
+		cmark_node_set_on_enter(out->body, style->before);
+		cmark_node_set_on_exit(out->body, style->after);
+		cmark_node_append_child(out->root, out->body);
+	}
+	add_title(out, subject);
+	if (subject->causal != NULL)
+		report_causal_write(subject->causal, &out->page);
+	else if (subject->diff != NULL)
+		report_diff_write(subject->diff, &out->page);
+	else
+		report_write(subject->report, &out->page);
+}
+
+void
+document_release(struct document *document)
+{
+	cmark_arena_reset();
+	*document = (struct document){ 0 };
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * document_formats.c - Markdown, LaTeX and man page: the report's tree, rendered by cmark.
+ */
+#include "wallsample/report/document.h"
+#include "wallsample/report/exporters.h"
+
+/* --- Markdown --------------------------------------------------------------------------- */
+
+static void
+render_markdown(const struct document_subject *subject, FILE *out)
+{
+	static const struct document_style style = { 0 };
+	struct document document;
+
+	document_make(subject, &style, NULL, &document);
+	document_tables(true);
+	fputs(cmark_render_commonmark_with_mem(document.root, CMARK_OPT_DEFAULT, 0,
+					       document_memory()), out);
+	document_release(&document);
+}
+
+static void
+markdown_write(const struct export_input *input, FILE *out)
+{
+	render_markdown(&(struct document_subject){ .report = input }, out);
+}
+
+static void
+markdown_write_diff(const struct diff_input *input, FILE *out)
+{
+	render_markdown(&(struct document_subject){ .diff = input }, out);
+}
+
+static void
+markdown_write_causal(const struct causal_input *input, FILE *out)
+{
+	render_markdown(&(struct document_subject){ .causal = input }, out);
+}
+
+const struct exporter exporter_markdown = {
+	.name = "markdown",
+	.help = "the report as Markdown",
+	.endings = "md,markdown",
+	.noun = "report",
+	.in_words = true,
+	.write = markdown_write,
+	.write_diff = markdown_write_diff,
+	.write_causal = markdown_write_causal,
+};
+
+/* --- LaTeX ------------------------------------------------------------------------------ */
+
+/*
+ * Tables of the library are floats that do not break; as long tables they go on on the next
+ * page. LuaLaTeX or XeLaTeX take any script, pdfLaTeX what its fonts have: at any other character
+ * it would give up, so it gets the character's number (from "u8:…", which is how utf8.def names
+ * what it does not know).
+ */
+static const char latex_before[] =
+	"\\documentclass[a4paper,10pt]{article}\n"
+	"\\usepackage{iftex}\n"
+	"\\ifpdftex\\usepackage[T1]{fontenc}\\usepackage[utf8]{inputenc}"
+	"\\else\\usepackage{fontspec}\\fi\n"
+	"\\usepackage{textcomp}\n"
+	"\\usepackage{longtable}\n"
+	"\\usepackage[a4paper,landscape,margin=15mm]{geometry}\n"
+	"\\renewenvironment{table}{}{}\n"
+	"\\renewenvironment{tabular}[1]{\\begin{longtable}[l]{#1}}{\\end{longtable}}\n"
+	"\\setlength{\\tabcolsep}{4pt}\n"
+	"\\setlength{\\parindent}{0pt}\n"
+	"\\pagestyle{plain}\n"
+	"\\makeatletter\\ifpdftex\n"
+	"\\def\\unknown@character#1:#2\\relax{"
+	"[\\UTFviii@hexcodepoint{\\decode@UTFviii#2\\relax}]}\n"
+	"\\def\\UTFviii@undefined@err#1{\\expandafter\\unknown@character\\string#1\\relax}\n"
+	"\\fi\\makeatother\n"
+	"\\begin{document}\n"
+	"\\small\\sloppy\n";
+
+static void
+render_latex(const struct document_subject *subject, FILE *out)
+{
+	static const struct document_style style = {
+		.width = 120,
+		.ascii = true,
+		.before = latex_before,
+		.after = "\\end{document}",
+	};
+	struct document document;
+
+	document_make(subject, &style, NULL, &document);
+	document_tables(false);
+	fputs(cmark_render_latex_with_mem(document.root, CMARK_OPT_DEFAULT, 0,
+					  document_memory()), out);
+	document_release(&document);
+}
+
+static void
+latex_write(const struct export_input *input, FILE *out)
+{
+	render_latex(&(struct document_subject){ .report = input }, out);
+}
+
+static void
+latex_write_diff(const struct diff_input *input, FILE *out)
+{
+	render_latex(&(struct document_subject){ .diff = input }, out);
+}
+
+static void
+latex_write_causal(const struct causal_input *input, FILE *out)
+{
+	render_latex(&(struct document_subject){ .causal = input }, out);
+}
+
+const struct exporter exporter_latex = {
+	.name = "latex",
+	.help = "the report for LaTeX",
+	.endings = "tex,latex",
+	.noun = "report",
+	.in_words = true,
+	.write = latex_write,
+	.write_diff = latex_write_diff,
+	.write_causal = latex_write_causal,
+};
+
+/* --- man page --------------------------------------------------------------------------- */
+
+/* The library's tables need tbl(1), and do not escape what tbl takes for more than text. */
+static void
+render_man(const struct document_subject *subject, FILE *out)
+{
+	static const struct document_style style = {
+		.width = 64, /* two indentations fit 80 columns */
+		.preformatted = true,
+		.ascii = true,
+		.before = ".TH WALLSAMPLE-REPORT 7",
+		.after = "",
+	};
+	struct document document;
+
+	document_make(subject, &style, NULL, &document);
+	fputs(cmark_render_man_with_mem(document.root, CMARK_OPT_DEFAULT, 0, document_memory()),
+	      out);
+	document_release(&document);
+}
+
+static void
+man_write(const struct export_input *input, FILE *out)
+{
+	render_man(&(struct document_subject){ .report = input }, out);
+}
+
+static void
+man_write_diff(const struct diff_input *input, FILE *out)
+{
+	render_man(&(struct document_subject){ .diff = input }, out);
+}
+
+static void
+man_write_causal(const struct causal_input *input, FILE *out)
+{
+	render_man(&(struct document_subject){ .causal = input }, out);
+}
+
+const struct exporter exporter_man = {
+	.name = "man",
+	.help = "the report as a manual page",
+	.endings = "man",
+	.noun = "report",
+	.in_words = true,
+	.write = man_write,
+	.write_diff = man_write_diff,
+	.write_causal = man_write_causal,
+};

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* plot.c - the axes of a plot, and a plot made of characters. */
+#include "report/plot_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "wallsample/report/display.h"
+#include "wallsample/base/base.h"
+
+#define STEPS_MOST 5
+/* The smallest step, so that what is hardly more than nothing does not fill the plot. */
+#define STEP_LEAST 0.01
+#define STEP_MOST 1e6
+
+#define ROWS_MOST 16
+#define ROWS_WANTED 8    /* without the lowest, where steps allow it */
+#define COLUMNS_MOST 51  /* a percent is half of one */
+#define LABEL 7          /* cells of a label of y */
+#define BEHIND 12        /* cells that the label of the highest x may need beside the plot */
+
+void
+plot_scale(struct plot *plot, double low, double high)
+{
+	static const double next[] = { 2, 2.5, 2 }; /* 1, 2, 5, 10 */
+	const double bottom = fmin(low, 0), top = fmax(high, 0);
+	double step = STEP_LEAST;
+
+	for (size_t i = 0; step < STEP_MOST; step *= next[i++ % ARRAY_SIZE(next)])
+		if (ceil(top / step - 1e-9) - floor(bottom / step + 1e-9) <= STEPS_MOST)
+			break;
+	plot->step = step;
+	plot->bottom = step * floor(bottom / step + 1e-9);
+	plot->top = step * ceil(top / step - 1e-9);
+	if (plot->top - plot->bottom < step)
+		plot->top = plot->bottom + step;
+}
+
+/* --- characters --------------------------------------------------------------------------- */
+
+/* What is in a cell; later ones cover earlier ones. */
+enum mark { MARK_NONE, MARK_ZERO, MARK_CURVE, MARK_INTERVAL, MARK_POINT, MARK_COUNT };
+
+static const char *const marks[][MARK_COUNT] = {
+	{ " ", "─", "·", "│", "●" },
+	{ " ", "-", ".", ":", "o" },
+};
+
+struct canvas {
+	const struct plot *plot;
+	size_t rows, columns, per_step;
+	unsigned char cell[ROWS_MOST][COLUMNS_MOST]; /* enum mark */
+};
+
+static size_t
+row_of(const struct canvas *canvas, double y)
+{
+	const struct plot *plot = canvas->plot;
+	const double last = (double)(canvas->rows - 1);
+	const double row = round((plot->top - y) / (plot->top - plot->bottom) * last);
+
+	return row <= 0 ? 0 : row >= last ? canvas->rows - 1 : (size_t)row;
+}
+
+static size_t
+column_of(const struct canvas *canvas, double x)
+{
+	return (size_t)round(fmin(fmax(x, 0), 1) * (double)(canvas->columns - 1));
+}
+
+static void
+put(struct canvas *canvas, size_t row, size_t column, enum mark mark)
+{
+	if (canvas->cell[row][column] < mark)
+		canvas->cell[row][column] = (unsigned char)mark;
+}
+
+/* From one point to the next. */
+static void
+draw_curve(struct canvas *canvas, const struct plot_point *from, const struct plot_point *to)
+{
+	const size_t first = column_of(canvas, from->x), last = column_of(canvas, to->x);
+
+	for (size_t c = first + 1; c < last; c++) {
+		const double part = (double)(c - first) / (double)(last - first);
+
+		put(canvas, row_of(canvas, from->y + part * (to->y - from->y)), c, MARK_CURVE);
+	}
+}
+
+static void
+draw(struct canvas *canvas)
+{
+	const struct plot *plot = canvas->plot;
+
+	for (size_t c = 0; c < canvas->columns; c++)
+		put(canvas, row_of(canvas, 0), c, MARK_ZERO);
+	for (size_t i = 0; i < plot->count; i++) {
+		const struct plot_point *point = &plot->point[i];
+		const size_t column = column_of(canvas, point->x);
+		const size_t lowest = row_of(canvas, point->low);
+
+		for (size_t r = row_of(canvas, point->high); r <= lowest; r++)
+			put(canvas, r, column, MARK_INTERVAL);
+		put(canvas, row_of(canvas, point->y), column, MARK_POINT);
+		if (i > 0)
+			draw_curve(canvas, point - 1, point);
+	}
+}
+
+static void
+write_row(const struct canvas *canvas, size_t row, FILE *out, bool ascii)
+{
+	const double y = canvas->plot->top -
+			 canvas->plot->step * (double)row / (double)canvas->per_step;
+	const bool labelled = row % canvas->per_step == 0;
+	size_t end = canvas->columns;
+
+	if (labelled)
+		fprintf(out, fabs(y) < 1e-9 ? "%*.0f%%" : "%+*.0f%%", LABEL - 1,
+			fabs(y) < 1e-9 ? 0 : 100 * y);
+	else
+		display_pad(out, LABEL);
+	if (ascii)
+		fputs(labelled ? " +" : " |", out);
+	else
+		fputs(labelled ? " ┤" : " │", out);
+	while (end > 0 && canvas->cell[row][end - 1] == MARK_NONE)
+		end--;
+	for (size_t c = 0; c < end; c++)
+		fputs(marks[ascii][canvas->cell[row][c]], out);
+	fputc('\n', out);
+}
+
+/* "0%   25%   50%   75%   100% faster", each below its place. */
+static void
+write_labels(const struct canvas *canvas, FILE *out)
+{
+	size_t at = 0;
+
+	for (int i = 0; i <= 4; i++) {
+		const size_t place = LABEL + 2 + column_of(canvas, i / 4.0);
+		char text[24];
+		size_t length;
+
+		snprintf(text, sizeof(text), "%d%%", i * 25);
+		length = strlen(text);
+		display_pad(out, place > at + length / 2 ? place - length / 2 - at : 0);
+		fputs(text, out);
+		at = place - length / 2 + length;
+	}
+	fputs(" faster\n", out);
+}
+
+void
+plot_write_text(const struct plot *plot, FILE *out, size_t width, bool ascii)
+{
+	const size_t steps = (size_t)lround((plot->top - plot->bottom) / plot->step);
+	const size_t room = width - LABEL - BEHIND;
+	struct canvas canvas = {
+		.plot = plot,
+		.columns = room < COLUMNS_MOST ? room : COLUMNS_MOST,
+		.per_step = steps * 2 < ROWS_WANTED ? ROWS_WANTED / steps : 2,
+	};
+
+	canvas.rows = steps * canvas.per_step + 1;
+	draw(&canvas);
+	for (size_t r = 0; r < canvas.rows; r++)
+		write_row(&canvas, r, out, ascii);
+	write_labels(&canvas, out);
+}

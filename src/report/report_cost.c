@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_cost.c - the end of the report: what sampling cost, and what it missed.
+ */
+#include <stdlib.h>
+
+#include "wallsample/report/quantity.h"
+#include "wallsample/report/report.h"
+#include "wallsample/unwind/chain.h"
+#include "wallsample/analysis/result.h"
+
+struct closing {
+	const struct export_input *input;
+	const struct sampler_stats *stats;
+	struct page *page;
+	struct strbuf sb; /* the line that is being made */
+};
+
+static void
+end_field(struct closing *c, const char *label)
+{
+	c->page->ops->field(c->page, label, c->sb.data);
+	strbuf_clear(&c->sb);
+}
+
+static void
+write_item(struct closing *c, uint64_t count, const char *what)
+{
+	struct strbuf number;
+
+	strbuf_init(&number);
+	quantity_add_count(&number, count);
+	c->page->ops->item(c->page, number.data, NULL, what);
+	strbuf_release(&number);
+}
+
+static void
+write_samples(struct closing *c)
+{
+	const struct sampler_stats *stats = c->stats;
+
+	quantity_add_count(&c->sb, stats->thread_samples);
+	strbuf_add_text(&c->sb, " of ");
+	quantity_add_things(&c->sb, stats->threads_seen, "thread", "threads");
+	if (stats->tasks_seen > 0) {
+		strbuf_add_text(&c->sb, " and ");
+		quantity_add_things(&c->sb, stats->tasks_seen, "task", "tasks");
+	}
+	strbuf_add_text(&c->sb, " in ");
+	quantity_add_things(&c->sb, stats->ticks, "tick", "ticks");
+	strbuf_add_text(&c->sb, ", from ");
+	quantity_add_things(&c->sb, stats->looks, "look at a thread", "looks at a thread");
+	if (stats->tasks_seen > 0) {
+		strbuf_add_text(&c->sb, " and ");
+		quantity_add_things(&c->sb, stats->task_looks, "at a task", "at a task");
+	}
+	end_field(c, "Samples");
+
+	quantity_add_count(&c->sb, stats->reused);
+	strbuf_add_text(&c->sb, " reused, ");
+	quantity_add_count(&c->sb, stats->read);
+	strbuf_add_text(&c->sb, " read without a stop, ");
+	quantity_add_count(&c->sb, stats->stopped);
+	strbuf_add_text(&c->sb, " read in a stop");
+	if (stats->task_stacks > 0) {
+		strbuf_add_text(&c->sb, ", ");
+		quantity_add_count(&c->sb, stats->task_stacks);
+		strbuf_add_text(&c->sb, " of tasks without a thread");
+	}
+	end_field(c, "Stacks");
+}
+
+/* What --nonblocking leaves alone on purpose is none. */
+static bool
+is_failure(size_t reason)
+{
+	return reason != FAILURE_NOT_STOPPED;
+}
+
+static void
+write_failures(struct closing *c)
+{
+	uint64_t failed = 0;
+
+	for (size_t i = 0; i < FAILURE_COUNT; i++)
+		if (is_failure(i))
+			failed += c->stats->failed[i];
+	if (failed == 0) {
+		strbuf_add_text(&c->sb, "none");
+	} else {
+		quantity_add_things(&c->sb, failed, "sample", "samples");
+		strbuf_add_text(&c->sb, " without a stack, ");
+		quantity_add_share(&c->sb, (double)failed, (double)c->stats->thread_samples);
+		strbuf_add_text(&c->sb, " of all:");
+	}
+	end_field(c, "Failed");
+	for (size_t i = 0; i < FAILURE_COUNT; i++)
+		if (is_failure(i) && c->stats->failed[i] > 0)
+			write_item(c, c->stats->failed[i],
+				   sample_failure_text((enum sample_failure)i));
+}
+
+static void
+write_unstopped(struct closing *c)
+{
+	const uint64_t count = c->stats->failed[FAILURE_NOT_STOPPED];
+
+	if (count == 0)
+		return;
+	quantity_add_things(&c->sb, count, "sample", "samples");
+	strbuf_add_text(&c->sb, " of running threads, ");
+	quantity_add_share(&c->sb, (double)count, (double)c->stats->thread_samples);
+	strbuf_add_text(&c->sb, " of all, as --nonblocking asks");
+	end_field(c, "Unstopped");
+}
+
+static void
+write_broken(struct closing *c)
+{
+	uint64_t walks = 0, broken = 0;
+
+	for (size_t i = 0; i < CHAIN_END_COUNT; i++) {
+		walks += c->stats->chains[i];
+		if (!chain_end_is_whole((enum chain_end)i))
+			broken += c->stats->chains[i];
+	}
+	if (broken == 0) {
+		strbuf_add_text(&c->sb, "none");
+	} else {
+		quantity_add_things(&c->sb, broken, "stack", "stacks");
+		strbuf_add_text(&c->sb, ", ");
+		quantity_add_share(&c->sb, (double)broken, (double)walks);
+		strbuf_add_format(&c->sb, " of those unwound, %s:",
+				  broken == 1 ? "has lost its outer end" :
+						"have lost their outer ends");
+	}
+	end_field(c, "Cut off");
+	for (size_t i = 0; i < CHAIN_END_COUNT; i++)
+		if (c->stats->chains[i] > 0 && !chain_end_is_whole((enum chain_end)i))
+			write_item(c, c->stats->chains[i], chain_end_text((enum chain_end)i));
+}
+
+/*
+ * Time of samples with a frame that was guessed: of all that was sampled, as the
+ * counts around it are, whatever is shown.
+ */
+static int64_t
+guessed_ns(const struct profile *profile)
+{
+	const size_t stacks = profile_stack_count(profile);
+	bool *guessed = xcalloc(stacks + 1, sizeof(*guessed));
+	int64_t ns = 0;
+
+	for (uint32_t i = 0; i < stacks; i++) {
+		const struct profile_stack *stack = profile_stack(profile, i);
+
+		guessed[i] = profile_frame(profile, stack->frame)->origin == FRAME_GUESS ||
+			     (stack->caller != STACK_NONE && guessed[stack->caller]);
+	}
+	for (size_t i = 0; i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+
+		if (entry->stack != STACK_NONE && guessed[entry->stack])
+			ns += entry->ns[WEIGHT_WALL];
+	}
+	free(guessed);
+	return ns;
+}
+
+static void
+write_guessed(struct closing *c)
+{
+	const int64_t ns = guessed_ns(view_profile(c->input->view));
+
+	if (ns <= 0)
+		return;
+	quantity_add_share(&c->sb, (double)ns, (double)view_unfiltered_ns(c->input->view));
+	strbuf_add_text(&c->sb, " of the time is in stacks with frames found by a scan for return "
+				"addresses, where unwind tables are missing");
+	end_field(c, "Guessed");
+}
+
+/* Tasks that no thread runs are no part of it. */
+static int64_t
+threads_wall_ns(const struct profile *profile)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+
+		if (entry->carrier != 0 || !profile_thread(profile, entry->thread)->is_task)
+			ns += entry->ns[WEIGHT_WALL];
+	}
+	return ns;
+}
+
+static void
+write_stops(struct closing *c)
+{
+	const struct histogram *stops = &c->stats->stop_ns;
+
+	if (stops->count == 0) {
+		strbuf_add_text(&c->sb, "no thread was stopped");
+		end_field(c, "Stops");
+		return;
+	}
+	quantity_add_count(&c->sb, stops->count);
+	strbuf_add_text(&c->sb, ", of a thread each: median ");
+	quantity_add_time(&c->sb, (int64_t)histogram_quantile(stops, 0.5));
+	strbuf_add_text(&c->sb, ", p99 ");
+	quantity_add_time(&c->sb, (int64_t)histogram_quantile(stops, 0.99));
+	strbuf_add_text(&c->sb, ", longest ");
+	quantity_add_time(&c->sb, (int64_t)stops->max);
+	/* All stops against the time of a part would say nothing. */
+	if (c->input->part == NULL) {
+		strbuf_add_text(&c->sb, "; together ");
+		quantity_add_share(&c->sb, (double)stops->sum,
+				   (double)threads_wall_ns(view_profile(c->input->view)));
+		strbuf_add_text(&c->sb, " of the threads' wall time");
+	}
+	end_field(c, "Stops");
+}
+
+/*
+ * What was sampled as running against what the kernel has counted: the reader sees how far
+ * states can be trusted. Of everything, so only where everything is shown.
+ */
+static void
+write_cpu(struct closing *c)
+{
+	const struct profile *profile = view_profile(c->input->view);
+	int64_t running = 0;
+
+	if (!c->stats->target_cpu_known || c->input->filtered || c->input->snapshot ||
+	    c->input->part != NULL)
+		return;
+	for (size_t i = 0; i < profile_entry_count(profile); i++)
+		if (profile_entry(profile, i)->state == RUN_RUNNING)
+			running += profile_entry(profile, i)->ns[WEIGHT_WALL];
+	quantity_add_time(&c->sb, (int64_t)c->stats->target_cpu_ns);
+	strbuf_add_text(&c->sb, " used by the process as the kernel counts, ");
+	quantity_add_time(&c->sb, running);
+	strbuf_add_text(&c->sb, " sampled as running");
+	end_field(c, "CPU time");
+}
+
+static void
+write_repairs(struct closing *c)
+{
+	if (c->stats->repaired > 0) {
+		quantity_add_things(&c->sb, c->stats->repaired, "system call", "system calls");
+		strbuf_add_text(&c->sb, " resumed that a stop would have ended with EINTR");
+		end_field(c, "Repaired");
+	}
+	if (c->stats->signals_passed > 0) {
+		quantity_add_things(&c->sb, c->stats->signals_passed, "signal", "signals");
+		strbuf_add_text(&c->sb, " that arrived during a stop passed on");
+		end_field(c, "Signals");
+	}
+}
+
+static void
+write_own_cost(struct closing *c)
+{
+	const struct sampler_stats *stats = c->stats;
+	const double seconds = (double)stats->elapsed_ns / (double)NS_PER_SEC;
+
+	quantity_add_rate(&c->sb, stats->rate_wanted);
+	strbuf_add_text(&c->sb, " wanted, ");
+	quantity_add_rate(&c->sb, seconds > 0 ? (double)stats->ticks / seconds : 0);
+	strbuf_add_text(&c->sb, " reached");
+	if (stats->rate_lowest > 0 && stats->rate_lowest < stats->rate_wanted) {
+		strbuf_add_text(&c->sb, ", at times lowered to ");
+		quantity_add_rate(&c->sb, stats->rate_lowest);
+		strbuf_add_text(&c->sb, " to stay within --max-overhead");
+	}
+	end_field(c, "Rate");
+	if (stats->thinnest > 1) {
+		strbuf_add_format(&c->sb, "threads at work looked at in one of %u ticks at times",
+				  (unsigned)stats->thinnest);
+		strbuf_add_text(&c->sb, ", to keep to --max-overhead");
+		end_field(c, "Thinned");
+	}
+
+	quantity_add_share(&c->sb, (double)stats->own_cpu_ns, (double)stats->elapsed_ns);
+	strbuf_add_text(&c->sb, " of one CPU, ");
+	quantity_add_memory(&c->sb, stats->peak_memory);
+	strbuf_add_text(&c->sb, " of memory");
+	end_field(c, "Own cost");
+}
+
+/* "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)": what a search for its symbols begins with. */
+static void
+add_bare_module(struct closing *c, const struct bare_row *row)
+{
+	const struct module *module =
+		c->input->modules != NULL ? modules_get(c->input->modules, row->module_id) : NULL;
+
+	strbuf_add_foreign(&c->sb, row->module);
+	if (module == NULL || module->path[0] != '/')
+		return;
+	strbuf_add_text(&c->sb, " (");
+	strbuf_add_foreign(&c->sb, module->path);
+	if (module->why != NULL)
+		strbuf_add_format(&c->sb, ": %s", module->why);
+	if (module->build_id[0] != '\0')
+		strbuf_add_format(&c->sb, ", build-id %s", module->build_id);
+	strbuf_add_text(&c->sb, ")");
+}
+
+/*
+ * Of what is shown, unlike the rest of this block: it is what names are missing in. How much time
+ * that is nobody can tell of modules and source files that also have functions with names.
+ */
+static void
+write_nameless(struct closing *c)
+{
+	const double total = (double)view_total_ns(c->input->view, WEIGHT_WALL);
+	const enum view_key key = view_key(c->input->view);
+	const bool shares = key == VIEW_BY_FUNCTION || key == VIEW_BY_LINE;
+	struct bare_table bare;
+	struct strbuf cum, flat;
+
+	strbuf_init(&cum);
+	strbuf_init(&flat);
+	bare_table_make(c->input->view, &bare);
+	if (bare.count > 0) {
+		quantity_add_things(&c->sb, bare.count, "module has", "modules have");
+		strbuf_add_text(&c->sb, shares ? " frames without a symbol (share of the time, and "
+						 "as innermost):" :
+						 " frames without a symbol (--by function tells "
+						 "their share of the time):");
+		end_field(c, "Nameless");
+	}
+	for (size_t i = 0; i < bare.count && i < c->input->limit; i++) {
+		strbuf_clear(&cum);
+		strbuf_clear(&flat);
+		strbuf_add_text(&cum, "");
+		strbuf_add_text(&flat, "");
+		if (shares)
+			quantity_add_share(&cum, (double)bare.row[i].cum[WEIGHT_WALL], total);
+		if (shares)
+			quantity_add_share(&flat, (double)bare.row[i].flat[WEIGHT_WALL], total);
+		add_bare_module(c, &bare.row[i]);
+		c->page->ops->item(c->page, cum.data, flat.data, c->sb.data);
+		strbuf_clear(&c->sb);
+	}
+	if (bare.count > c->input->limit) {
+		strbuf_add_text(&c->sb, "… and ");
+		quantity_add_things(&c->sb, bare.count - c->input->limit, "more", "more");
+		end_field(c, "");
+	}
+	if (bare.count > 0 && c->input->names_hint != NULL) {
+		strbuf_add_text(&c->sb, c->input->names_hint);
+		end_field(c, "");
+	}
+	strbuf_release(&cum);
+	strbuf_release(&flat);
+	bare_table_release(&bare);
+}
+
+void
+report_write_cost(const struct export_input *input, struct page *page)
+{
+	struct closing c = { .input = input, .stats = input->stats, .page = page };
+
+	strbuf_init(&c.sb);
+	page->ops->heading(page, "What it cost and missed");
+	write_samples(&c);
+	write_failures(&c);
+	write_unstopped(&c);
+	write_broken(&c);
+	write_guessed(&c);
+	write_nameless(&c);
+	write_cpu(&c);
+	write_stops(&c);
+	write_repairs(&c);
+	write_own_cost(&c);
+	if (input->stats->execed) {
+		strbuf_add_text(&c.sb, "The process called exec meanwhile: this report has samples "
+				       "of the program before and the one after.");
+		end_field(&c, "Note");
+	}
+	strbuf_release(&c.sb);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_summary.c - what limits the program in words, and how sure the shares are.
+ */
+#include "wallsample/report/quantity.h"
+#include "wallsample/report/report.h"
+#include "wallsample/analysis/finding.h"
+#include "wallsample/analysis/margin.h"
+
+static void
+add_percent(struct strbuf *sb, double share)
+{
+	strbuf_add_format(sb, share < 0.0995 ? "%.1f%%" : "%.0f%%", 100 * share);
+}
+
+/* "63% (±3%)" */
+static void
+add_share(struct strbuf *sb, const struct finding *found)
+{
+	add_percent(sb, found->share);
+	strbuf_add_text(sb, " (±");
+	add_percent(sb, found->margin);
+	strbuf_add_text(sb, ")");
+}
+
+/* What was measured is said in finding.h; the share stands between `before` and `behind`. */
+static const struct {
+	const char *what, *before, *behind, *where;
+} words[] = {
+	[FINDING_CPU] = { "CPU", "for ",
+			  " of the time all CPUs that it may use were busy with it",
+			  "; most CPU time went to " },
+	[FINDING_SERIAL] = { "A serial part", "for ",
+			     " of the time one thread ran alone, while there was more than one CPU",
+			     "; most of that in " },
+	[FINDING_LOCK] = { "A lock", "threads that had work waited for a lock for ",
+			   " of their time", "; most of that in " },
+	[FINDING_IO] = { "Input or output", "for ",
+			 " of the time nobody could go on before a file or disk had answered",
+			 "; most of that in " },
+	[FINDING_QUEUE] = { "Too few CPUs for its threads",
+			    "threads that could run waited for a CPU for ",
+			    " of that time, because of each other or of other programs",
+			    "; most of that in " },
+	[FINDING_GIL] = { "The interpreter's lock", "the GIL was held ", " of the time",
+			  "; most of that in " },
+	[FINDING_IDLE] = { "Nothing in the program itself", "for ",
+			   " of the time all of its threads waited for replies, events, timers "
+			   "or one another", "; most of that ended in " },
+};
+
+static void
+write_finding(const struct view *view, struct page *page, const struct finding *found)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, words[found->kind].before);
+	add_share(&sb, found);
+	strbuf_add_text(&sb, words[found->kind].behind);
+	if (found->kind == FINDING_GIL)
+		strbuf_add_format(&sb, ", and %.1f threads waited for it on average: more threads "
+				  "will not make it faster", found->waiting);
+	if (found->function < view_function_count(view)) {
+		strbuf_add_text(&sb, words[found->kind].where);
+		strbuf_add_foreign(&sb, view_function(view, found->function)->name);
+	}
+	strbuf_add_text(&sb, ".");
+	page->ops->field(page, words[found->kind].what, sb.data);
+	strbuf_release(&sb);
+}
+
+void
+report_write_summary(const struct export_input *input, struct page *page)
+{
+	/* Locks are known by the names of functions. */
+	const struct view *view = input->functions != NULL ? input->functions : input->view;
+	struct findings findings;
+
+	if (view_row_count(view) == 0)
+		return;
+	page->ops->heading(page, "What limits it");
+	if (input->filtered) {
+		page->ops->paragraph(page, "That is not said of a part: options have selected "
+					   "some of the samples.");
+		return;
+	}
+	if (profile_deadlock_count(view_profile(view)) > 0)
+		page->ops->paragraph(page, "Threads wait for one another and will never go on: "
+					   "there is a deadlock, shown below.");
+	findings_make(view, input->stats->cpus, &findings);
+	if (findings.count == 0)
+		page->ops->paragraph(page, "Nothing stands out: no rule finds more than its "
+					   "threshold and the margin of error.");
+	else
+		page->ops->paragraph(page, "By the rules in wallsample-theory(7), the largest "
+					   "share first; in brackets the margin of error.");
+	for (size_t i = 0; i < findings.count; i++)
+		write_finding(view, page, &findings.item[i]);
+}
+
+void
+report_add_margins(struct strbuf *sb, const struct export_input *input)
+{
+	static const double shares[] = { 0.01, 0.10, 0.50 };
+	const double ticks = margin_ticks(view_profile(input->view), input->sort,
+					  view_total_ns(input->view, input->sort));
+
+	if (ticks <= 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
+		strbuf_add_text(sb, i == 0 ? " A share of " :
+				    i + 1 < ARRAY_SIZE(shares) ? ", one of " : " and one of ");
+		strbuf_add_format(sb, "%.0f%%%s ±", 100 * shares[i],
+				  i == 0 ? " is sure to" : " to");
+		add_percent(sb, margin_of_share(shares[i], ticks));
+	}
+	strbuf_add_text(sb, ", with 95% confidence.");
+}
+
+void
+report_add_margin_of_half(struct strbuf *sb, const struct export_input *input, int64_t whole_ns)
+{
+	const double ticks = margin_ticks(view_profile(input->view), input->sort, whole_ns);
+
+	if (ticks <= 0)
+		return;
+	strbuf_add_text(sb, "; a half is sure to ±");
+	add_percent(sb, margin_of_share(0.5, ticks));
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_words.c - what rows and weights are called in reports.
+ */
+#include "wallsample/report/report.h"
+
+const struct report_key_words report_key_words[] = {
+	[VIEW_BY_FUNCTION] = { "function (module)", "Functions", "more function",
+			       "more functions", "other function", "other functions" },
+	[VIEW_BY_LINE] = { "function (line)", "Lines", "more line", "more lines", "other line",
+			   "other lines" },
+	[VIEW_BY_MODULE] = { "module", "Modules", "more module", "more modules", "other module",
+			     "other modules" },
+	[VIEW_BY_SOURCE] = { "source file", "Source files", "more file", "more files",
+			     "other file", "other files" },
+	[VIEW_BY_THREAD] = { "thread", "Threads", "more thread", "more threads", "other thread",
+			     "other threads" },
+	[VIEW_BY_STATE] = { "state", "States", "more state", "more states", "other state",
+			    "other states" },
+	[VIEW_BY_LOCK] = { "waited for", "Waits", "more wait", "more waits", "other wait",
+			   "other waits" },
+	[VIEW_BY_GIL] = { "GIL", "GIL states", "more GIL state", "more GIL states",
+			  "other GIL state", "other GIL states" },
+};
+
+const struct report_weight_words report_weight_words[] = {
+	[WEIGHT_WALL] = { "wall", "wall%",
+			  "by Wall: the time that threads spent in them, running or blocked",
+			  "of Wall (all threads together)" },
+	[WEIGHT_OVERHEAD] = { "overhead", "overhead%", "by Overhead: the CPU time used in them",
+			      "of Overhead (CPU time)" },
+	[WEIGHT_LATENCY] = { "latency", "latency%",
+			     "by Latency: the real time that passed, shared among the threads "
+			     "that ran at once",
+			     "of Latency (real time)" },
+};
+
+const char *
+weight_share_title(enum weight weight)
+{
+	return report_weight_words[weight].share;
+}
