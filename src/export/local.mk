@@ -73,11 +73,11 @@ libwallsample_a_SOURCES += \
 	src/report/document.c \
 	include/wallsample/report/document.h \
 	src/report/document_formats.c \
-	src/export/html.c \
-	src/export/html_data.c \
-	src/export/html_data.h \
-	src/export/html_timeline.c \
-	src/export/html_timeline.h
+	src/web/html.c \
+	src/web/html_data.c \
+	src/web/html_data_internal.h \
+	src/web/html_timeline.c \
+	src/web/html_timeline_internal.h
 nodist_libwallsample_a_SOURCES = src/export/html_assets.c
 else
 libwallsample_a_SOURCES += src/report/document_absent.c
@@ -85,12 +85,12 @@ endif
 
 # The page's styles and scripts as the bytes of two arrays.
 html_parts = report timeline
-html_assets = src/export/report.css src/export/report.js src/export/timeline.css \
-	src/export/timeline.js
+html_assets = src/web/report.css src/web/report.js src/web/timeline.css \
+	src/web/timeline.js
 EXTRA_DIST += $(html_assets) src/report/document.c include/wallsample/report/document.h \
-	src/report/document_absent.c src/report/document_formats.c src/export/html.c \
-	src/export/html_data.c src/export/html_data.h src/export/html_timeline.c \
-	src/export/html_timeline.h
+	src/report/document_absent.c src/report/document_formats.c src/web/html.c \
+	src/web/html_data.c src/web/html_data_internal.h src/web/html_timeline.c \
+	src/web/html_timeline_internal.h
 CLEANFILES += src/export/html_assets.c
 src/export/html_assets.c: $(html_assets)
 	$(AM_V_GEN)$(MKDIR_P) src/export && { \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_data.h - the data of the page's flame graph, and how data gets into the page.
+ * html_data_internal.h - the data of the page's flame graph, and how data gets into the page.
  */
-#ifndef WALLSAMPLE_HTML_DATA_H
-#define WALLSAMPLE_HTML_DATA_H
+#ifndef WALLSAMPLE_WEB_HTML_DATA_INTERNAL_H
+#define WALLSAMPLE_WEB_HTML_DATA_INTERNAL_H
 
 #include <jansson.h>
 

@@ -2,7 +2,7 @@
 /*
  * html_data.c - the call trees of the page's flame graph, as JSON inside a script element.
  */
-#include "html_data.h"
+#include "web/html_data_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

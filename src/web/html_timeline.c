@@ -7,14 +7,14 @@
  * interpreter's lock there is one state more, and for each thread that had the lock a string
  * that says when.
  */
-#include "html_timeline.h"
+#include "web/html_timeline_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include <jansson.h>
 
-#include "html_data.h"
+#include "web/html_data_internal.h"
 #include "wallsample/report/json_stream.h"
 #include "wallsample/report/timeline_bins.h"
 #include "wallsample/profile/profile.h"

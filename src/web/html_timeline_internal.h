@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_timeline.h - the page's timeline: what each thread did when, and how many ran at once.
+ * html_timeline_internal.h - the page's timeline: what each thread did when, and how many ran at once.
  */
-#ifndef WALLSAMPLE_HTML_TIMELINE_H
-#define WALLSAMPLE_HTML_TIMELINE_H
+#ifndef WALLSAMPLE_WEB_HTML_TIMELINE_INTERNAL_H
+#define WALLSAMPLE_WEB_HTML_TIMELINE_INTERNAL_H
 
 #include "wallsample/base/base.h"
 #include "wallsample/report/export.h"

@@ -7,8 +7,8 @@
  */
 #include "wallsample/report/document.h"
 #include "wallsample/report/exporters.h"
-#include "html_data.h"
-#include "html_timeline.h"
+#include "web/html_data_internal.h"
+#include "web/html_timeline_internal.h"
 
 /* Made of the files that html_assets names. */
 extern const char html_css[], html_js[];
