@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof_stream.h - messages of protocol buffers, packed one behind the other, gzipped.
+ * pprof_stream_internal.h - messages of protocol buffers, packed one behind the other, gzipped.
  *
  * By the rules of protocol buffers messages with some of the fields each are one message then.
  */
-#ifndef WALLSAMPLE_EXPORT_PPROF_STREAM_H
-#define WALLSAMPLE_EXPORT_PPROF_STREAM_H
+#ifndef WALLSAMPLE_FORMAT_PPROF_STREAM_INTERNAL_H
+#define WALLSAMPLE_FORMAT_PPROF_STREAM_INTERNAL_H
 
 #include <protobuf-c/protobuf-c.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "wallsample/report/exporters.h"
-#include "json_parts.h"
+#include "format/json_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "wallsample/report/exporters.h"
-#include "json_parts.h"
+#include "format/json_internal.h"
 #include "wallsample/analysis/dump.h"
 
 /* Grows when a reader of the last one would misread what is written. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* json_parts.h - what several kinds of JSON have, see wallsample-formats(5). */
-#ifndef WALLSAMPLE_EXPORT_JSON_PARTS_H
-#define WALLSAMPLE_EXPORT_JSON_PARTS_H
+/* json_internal.h - what several kinds of JSON have, see wallsample-formats(5). */
+#ifndef WALLSAMPLE_FORMAT_JSON_INTERNAL_H
+#define WALLSAMPLE_FORMAT_JSON_INTERNAL_H
 
 #include "wallsample/report/json_stream.h"
 #include "wallsample/process/process.h"

@@ -15,7 +15,7 @@
 #include "wallsample/report/exporters.h"
 #include "wallsample/report/parallelism_split.h"
 #include "pprof.pb-c.h"
-#include "pprof_stream.h"
+#include "format/pprof_stream_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 #include "wallsample/base/table.h"

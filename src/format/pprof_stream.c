@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pprof_stream.c - packs and compresses, piece by piece. */
-#include "pprof_stream.h"
+#include "format/pprof_stream_internal.h"
 
 #include <stdlib.h>
 #include <zlib.h>

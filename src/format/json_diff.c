@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "wallsample/report/exporters.h"
-#include "json_parts.h"
+#include "format/json_internal.h"
 
 /* Grows when a reader of the last one would misread what is written. */
 #define SCHEMA 1
