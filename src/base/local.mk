@@ -1,4 +1,9 @@
 libwallsample_a_SOURCES += \
+	include/wallsample/base/banned.h \
+	include/wallsample/base/base.h \
+	include/wallsample/base/error.h \
+	include/wallsample/base/histogram.h \
+	include/wallsample/base/table.h \
 	src/base/alloc.c \
 	src/base/clock.c \
 	src/base/error.c \
@@ -10,5 +15,6 @@ libwallsample_a_SOURCES += \
 	src/base/strbuf.c \
 	src/base/strings.c \
 	src/base/table.c
+
 # log(3) of the random numbers
 WALLSAMPLE_LIBS += -lm

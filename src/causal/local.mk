@@ -1,22 +1,35 @@
 libwallsample_a_SOURCES += \
+	include/wallsample/causal/causal.h \
+	include/wallsample/causal/causal_curve.h \
+	include/wallsample/causal/causal_run.h \
+	include/wallsample/causal/progress.h \
+	include/wallsample/causal/progress_coz.h \
 	src/causal/causal_result.c \
 	src/causal/causal_run.c \
-	src/causal/in_progress.c src/causal/in_progress_internal.h \
-	src/causal/curve.c src/causal/curve_fit.c src/causal/curve_fit_internal.h \
-	src/causal/match.c src/causal/match_internal.h \
-	src/causal/plan.c src/causal/plan_internal.h \
+	src/causal/curve.c \
+	src/causal/curve_fit.c \
+	src/causal/curve_fit_internal.h \
+	src/causal/in_progress.c \
+	src/causal/in_progress_internal.h \
+	src/causal/match.c \
+	src/causal/match_internal.h \
+	src/causal/plan.c \
+	src/causal/plan_internal.h \
 	src/causal/progress_coz.c \
 	src/causal/progress_coz_file.c \
-	src/causal/progress_coz_points.c src/causal/progress_coz_points_internal.h \
+	src/causal/progress_coz_points.c \
+	src/causal/progress_coz_points_internal.h \
 	src/causal/progress_explain.c \
+	src/causal/progress_internal.h \
 	src/causal/progress_io.c \
 	src/causal/progress_line.c \
 	src/causal/progress_open.c \
-	src/causal/progress_internal.h \
-	src/causal/progress_place.c src/causal/progress_place_internal.h \
+	src/causal/progress_place.c \
+	src/causal/progress_place_internal.h \
 	src/causal/progress_read.c \
 	src/causal/progress_value.c \
-	src/causal/progress_words.c src/causal/progress_words_internal.h
+	src/causal/progress_words.c \
+	src/causal/progress_words_internal.h
 
 # What is preloaded into programs that were built with coz.h: see progress_preload.c. It is linked
 # with nothing, whatever else LIBS has, and without what compilers and sanitizers add.
@@ -24,7 +37,7 @@ libwallsample_a_CPPFLAGS += -DWALLSAMPLE_PKGLIBDIR=\"$(pkglibdir)\"
 wallsamplelibdir = $(pkglibdir)
 wallsamplelib_PROGRAMS = libwallsample-progress.so
 libwallsample_progress_so_SOURCES = src/causal/progress_preload.c \
-	include/wallsample/causal/progress_coz.h
+	include/wallsample/progress_coz.h
 libwallsample_progress_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fPIC -fvisibility=hidden \
 	-fno-stack-protector -ffreestanding
 libwallsample_progress_so_LDFLAGS = -shared -nostartfiles -Wl,--as-needed \

@@ -2,7 +2,7 @@
 /* causal_check.c - what can be wrong with the words of wallsample causal. */
 #include <string.h>
 
-#include "causal_command.h"
+#include "cli/causal_command_internal.h"
 
 static int
 check_unit(struct causal_command *command, struct error *err)

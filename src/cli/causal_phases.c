@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "causal_candidates.h"
-#include "causal_command.h"
-#include "wallsample/guard.h"
+#include "cli/causal_candidates_internal.h"
+#include "cli/causal_command_internal.h"
+#include "wallsample/cli/guard.h"
 
 #define DURATION_NS (300 * NS_PER_SEC)
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* command.c - from the words of the call to the command that runs. */
-#include "wallsample/command.h"
+#include "wallsample/cli/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "cli/cli_internal.h"
 #include "config.h"
 
 #define SIGNALS                                                                             \

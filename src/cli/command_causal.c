@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "causal_command.h"
-#include "loaded.h"
-#include "wallsample/guard.h"
+#include "cli/causal_command_internal.h"
+#include "cli/loaded_internal.h"
+#include "wallsample/cli/guard.h"
 #include "wallsample/causal/progress_coz.h"
 
 /* Of the bootstrap: the same experiments always give the same report. */

@@ -2,8 +2,8 @@
 /* command_diff.c - the command that compares two recordings. */
 #include <string.h>
 
-#include "loaded.h"
-#include "sample_run.h"
+#include "cli/loaded_internal.h"
+#include "cli/sample_run_internal.h"
 
 #define TABLE_ROWS 20 /* unless -n says how many */
 

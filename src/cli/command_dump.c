@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* command_dump.c - every thread once, of a live process or of a core file. */
-#include "sample_run.h"
+#include "cli/sample_run_internal.h"
 #include "wallsample/core/core_sample.h"
 
 /* --- what can be wrong before anything is opened -------------------------------- */

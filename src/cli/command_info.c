@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli.h"
+#include "cli/cli_internal.h"
 #include "wallsample/recording/recording_read.h"
 
 #define LABEL_WIDTH 11

@@ -2,8 +2,8 @@
 /* command_report.c - the command that makes a report of recordings. */
 #include <string.h>
 
-#include "loaded.h"
-#include "sample_run.h"
+#include "cli/loaded_internal.h"
+#include "cli/sample_run_internal.h"
 
 /* What is loaded is lent to the run, which makes the report. */
 static void

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "sample_run.h"
+#include "cli/sample_run_internal.h"
 
 /* --- what can be wrong before anything is touched ------------------------------ */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* guard.c - the parent that waits, and the child that works. */
-#include "wallsample/guard.h"
+#include "wallsample/cli/guard.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 /* help.c - the usage text, from the registries of options and formats. */
 #include <string.h>
 
-#include "cli.h"
+#include "cli/cli_internal.h"
 
 #define WIDTH 80
 #define INDENT 26 /* where the help of an option begins */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* loaded.c - recordings become one profile. */
-#include "loaded.h"
+#include "cli/loaded_internal.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-#include "sample_run.h"
+#include "cli/sample_run_internal.h"
 
 /* "2026-11-20 20:33" in the time of this machine. */
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the program wallsample: everything is in the library. */
-#include "wallsample/command.h"
+#include "wallsample/cli/command.h"
 
 int
 main(int argc, char **argv)

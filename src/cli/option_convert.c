@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "option_convert.h"
+#include "cli/option_convert_internal.h"
 
 #include "wallsample/base/base.h"
 #include "wallsample/causal/causal.h"

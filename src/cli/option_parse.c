@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "option_convert.h"
+#include "cli/cli_internal.h"
+#include "cli/option_convert_internal.h"
 #include "wallsample/base/base.h"
-#include "wallsample/options.h"
+#include "wallsample/cli/options.h"
 
 /* Longer than any option's name, so that a distance fits in a small table. */
 #define NAME_MOST 32

@@ -2,7 +2,7 @@
 /* option_table.c - every option of the command line, one row each. */
 #include <stddef.h>
 
-#include "wallsample/options.h"
+#include "wallsample/cli/options.h"
 
 /* PID_MAX_LIMIT of the kernel's threads.h: no process id is larger. */
 #define PID_MOST 4194304

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "cli/cli_internal.h"
 
 /* Other files of that name are somebody's leftovers: a few are passed over. */
 #define TEMPORARY_TRIES 8

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "cli/cli_internal.h"
 
 /* A value that comes from elsewhere must stay one part of a path. */
 static void

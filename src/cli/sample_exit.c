@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sample_exit.c - what the numbers of a run mean for the exit status. */
-#include "cli.h"
+#include "cli/cli_internal.h"
 
 /* More than one in a hundred? */
 static bool

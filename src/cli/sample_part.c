@@ -2,7 +2,7 @@
 /* sample_part.c - reports of a part of the time: --from, --to, --parallelism. */
 #include <signal.h>
 
-#include "sample_run.h"
+#include "cli/sample_run_internal.h"
 
 bool
 part_is_wanted(const struct options *options)

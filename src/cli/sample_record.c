@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "sample_run.h"
+#include "cli/sample_run_internal.h"
 
 #define DEFAULT_NAME "wallsample-%p-%t.wsdb"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sample_run.h"
+#include "cli/sample_run_internal.h"
 #include "wallsample/unwind/chain.h"
 
 /* Rows of a table, and of one thread's with -t, unless -n says how many. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* say.c - sentences for people, on stderr. */
-#include "cli.h"
+#include "cli/cli_internal.h"
 
 void
 say_error(const struct error *err)

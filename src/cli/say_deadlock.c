@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* say_deadlock.c - a deadlock is told as soon as it is seen. */
-#include "sample_run.h"
+#include "cli/sample_run_internal.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/analysis/waiting.h"
 

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "wallsample/guard.h"
+#include "cli/cli_internal.h"
+#include "wallsample/cli/guard.h"
 
 volatile sig_atomic_t signals_stop;
 volatile sig_atomic_t signals_snapshot;

@@ -4,8 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "status_line.h"
+#include "cli/cli_internal.h"
+#include "cli/status_line_internal.h"
 
 void
 status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns)

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "cli/cli_internal.h"
 #include "wallsample/process/attach.h"
 #include "wallsample/process/find.h"
 

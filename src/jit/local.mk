@@ -1,9 +1,26 @@
 libwallsample_a_SOURCES += \
+	include/wallsample/jit/jit.h \
+	include/wallsample/jit/jit_objects.h \
 	src/jit/jit.c \
 	src/jit/jit_book.c \
 	src/jit/jit_file.c \
 	src/jit/jit_source_internal.h \
 	src/jit/jitdump.c \
+	src/jit/objects/jit_elf.c \
+	src/jit/objects/jit_elf_internal.h \
+	src/jit/objects/jit_frames.c \
+	src/jit/objects/jit_frames_internal.h \
+	src/jit/objects/jit_julia.c \
+	src/jit/objects/jit_julia_internal.h \
+	src/jit/objects/jit_list.c \
+	src/jit/objects/jit_list_internal.h \
+	src/jit/objects/jit_objects.c \
+	src/jit/objects/jit_print.c \
+	src/jit/objects/jit_print_internal.h \
+	src/jit/objects/jit_unwind.c \
+	src/jit/objects/jit_unwind_internal.h \
+	src/jit/objects/jit_watch.c \
+	src/jit/objects/jit_watch_internal.h \
 	src/jit/perf_map.c \
 	src/jit/v8.c \
 	src/jit/v8_internal.h

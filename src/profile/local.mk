@@ -1,3 +1,6 @@
 libwallsample_a_SOURCES += \
-	src/profile/profile.c src/profile/profile_internal.h \
+	include/wallsample/profile/profile.h \
+	include/wallsample/profile/profile_wait.h \
+	src/profile/profile.c \
+	src/profile/profile_internal.h \
 	src/profile/profile_wait.c

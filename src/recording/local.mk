@@ -1,20 +1,28 @@
 libwallsample_a_SOURCES += \
-	include/wallsample/recording/recording.h include/wallsample/recording/recording_read.h \
-	src/recording/causal_keys.c src/recording/causal_keys_internal.h \
-	src/recording/numbers.c src/recording/numbers_internal.h \
-	src/recording/place_vfs.c src/recording/place_vfs_internal.h \
-	src/recording/reader.c src/recording/reader_internal.h \
+	include/wallsample/recording/recording.h \
+	include/wallsample/recording/recording_read.h \
+	src/recording/causal_keys.c \
+	src/recording/causal_keys_internal.h \
+	src/recording/numbers.c \
+	src/recording/numbers_internal.h \
+	src/recording/place_vfs.c \
+	src/recording/place_vfs_internal.h \
+	src/recording/reader.c \
 	src/recording/reader_causal.c \
 	src/recording/reader_cost.c \
 	src/recording/reader_file.c \
+	src/recording/reader_internal.h \
 	src/recording/reader_load.c \
 	src/recording/reader_names.c \
 	src/recording/reader_rows.c \
 	src/recording/reader_spans.c \
 	src/recording/reader_ticks.c \
-	src/recording/recorder.c src/recording/recorder_internal.h \
+	src/recording/recorder.c \
 	src/recording/recorder_causal.c \
 	src/recording/recorder_file.c \
+	src/recording/recorder_internal.h \
 	src/recording/recorder_rows.c \
-	src/recording/schema.c src/recording/schema_internal.h \
-	src/recording/spans.c src/recording/spans_internal.h
+	src/recording/schema.c \
+	src/recording/schema_internal.h \
+	src/recording/spans.c \
+	src/recording/spans_internal.h

@@ -1,58 +1,86 @@
 libwallsample_a_SOURCES += \
-	src/dwarf/dwarf_structures.c include/wallsample/dwarf/dwarf_structures.h \
+	include/wallsample/runtime/gil.h \
+	include/wallsample/runtime/plumbing.h \
+	include/wallsample/runtime/runtime.h \
+	include/wallsample/runtime/runtime_tasks.h \
+	include/wallsample/runtime/task.h \
 	src/runtime/gil.c \
-	src/runtime/go/go.c src/runtime/go/go_internal.h \
+	src/runtime/go/go.c \
 	src/runtime/go/go_capture.c \
 	src/runtime/go/go_dwarf.c \
-	src/runtime/go/go_find.c src/runtime/go/go_find_internal.h \
-	src/runtime/go/go_fit.c \
-	src/runtime/go/go_layout.c src/runtime/go/go_layout_internal.h \
 	src/runtime/go/go_file.c \
-	src/runtime/go/go_words.c \
+	src/runtime/go/go_find.c \
+	src/runtime/go/go_find_internal.h \
+	src/runtime/go/go_fit.c \
+	src/runtime/go/go_internal.h \
+	src/runtime/go/go_layout.c \
+	src/runtime/go/go_layout_internal.h \
 	src/runtime/go/go_scan.c \
 	src/runtime/go/go_sources_internal.h \
 	src/runtime/go/go_task.c \
 	src/runtime/go/go_threads.c \
 	src/runtime/go/go_version.c \
+	src/runtime/go/go_words.c \
 	src/runtime/julia/julia.c \
 	src/runtime/julia/julia_context_internal.h \
-	src/runtime/julia/julia_find.c src/runtime/julia/julia_find_internal.h \
-	src/runtime/julia/julia_layout.c src/runtime/julia/julia_layout_internal.h \
-	src/runtime/julia/julia_module.c src/runtime/julia/julia_module_internal.h \
-	src/runtime/julia/julia_queues.c src/runtime/julia/julia_queues_internal.h \
-	src/runtime/julia/julia_tasks.c src/runtime/julia/julia_tasks_internal.h \
-	src/runtime/pages.c src/runtime/pages_internal.h \
+	src/runtime/julia/julia_find.c \
+	src/runtime/julia/julia_find_internal.h \
+	src/runtime/julia/julia_layout.c \
+	src/runtime/julia/julia_layout_internal.h \
+	src/runtime/julia/julia_module.c \
+	src/runtime/julia/julia_module_internal.h \
+	src/runtime/julia/julia_queues.c \
+	src/runtime/julia/julia_queues_internal.h \
+	src/runtime/julia/julia_tasks.c \
+	src/runtime/julia/julia_tasks_internal.h \
+	src/runtime/pages.c \
+	src/runtime/pages_internal.h \
 	src/runtime/places.c \
-	src/runtime/python/python.c src/runtime/python/python_internal.h \
-	src/runtime/python/python_asyncio.c src/runtime/python/python_asyncio_internal.h \
+	src/runtime/pthread_tid.c \
+	src/runtime/pthread_tid_internal.h \
+	src/runtime/python/python.c \
+	src/runtime/python/python_asyncio.c \
+	src/runtime/python/python_asyncio_internal.h \
 	src/runtime/python/python_capture.c \
-	src/runtime/python/python_code.c src/runtime/python/python_code_internal.h \
+	src/runtime/python/python_code.c \
+	src/runtime/python/python_code_internal.h \
 	src/runtime/python/python_debug_offsets.c \
 	src/runtime/python/python_dwarf.c \
-	src/runtime/python/python_eval.c src/runtime/python/python_eval_internal.h \
-	src/runtime/python/python_find.c src/runtime/python/python_find_internal.h \
+	src/runtime/python/python_eval.c \
+	src/runtime/python/python_eval_internal.h \
+	src/runtime/python/python_find.c \
+	src/runtime/python/python_find_internal.h \
 	src/runtime/python/python_fit.c \
-	src/runtime/python/python_layout.c src/runtime/python/python_layout_internal.h \
+	src/runtime/python/python_internal.h \
+	src/runtime/python/python_layout.c \
+	src/runtime/python/python_layout_internal.h \
 	src/runtime/python/python_lines.c \
 	src/runtime/python/python_merge.c \
-	src/runtime/python/python_module.c src/runtime/python/python_module_internal.h \
+	src/runtime/python/python_module.c \
+	src/runtime/python/python_module_internal.h \
 	src/runtime/python/python_plumbing.c \
-	src/runtime/pthread_tid.c src/runtime/pthread_tid_internal.h \
 	src/runtime/python/python_sources_internal.h \
 	src/runtime/python/python_tasks.c \
-	src/runtime/python/python_text.c src/runtime/python/python_text_internal.h \
+	src/runtime/python/python_text.c \
+	src/runtime/python/python_text_internal.h \
 	src/runtime/python/python_threads.c \
 	src/runtime/runtime_kind_internal.h \
 	src/runtime/runtime_tasks.c \
 	src/runtime/runtimes.c \
 	src/runtime/task.c
 if ARCH_X86_64
-libwallsample_a_SOURCES += src/runtime/go/go_vdso_x86_64.c src/runtime/julia/julia_context_x86_64.c \
+libwallsample_a_SOURCES += \
+	src/runtime/go/go_vdso_x86_64.c \
+	src/runtime/julia/julia_context_x86_64.c \
+	src/runtime/pthread_tid_x86_64.c \
 	src/runtime/python/python_branch_x86_64.c \
-	src/runtime/pthread_tid_x86_64.c src/runtime/python/python_table_x86_64.c
+	src/runtime/python/python_table_x86_64.c
 endif
 if ARCH_AARCH64
-libwallsample_a_SOURCES += src/runtime/go/go_vdso_aarch64.c src/runtime/julia/julia_context_aarch64.c \
+libwallsample_a_SOURCES += \
+	src/runtime/go/go_vdso_aarch64.c \
+	src/runtime/julia/julia_context_aarch64.c \
+	src/runtime/pthread_tid_aarch64.c \
 	src/runtime/python/python_branch_aarch64.c \
-	src/runtime/pthread_tid_aarch64.c src/runtime/python/python_table_aarch64.c
+	src/runtime/python/python_table_aarch64.c
 endif

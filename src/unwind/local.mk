@@ -1,23 +1,28 @@
 libwallsample_a_SOURCES += \
+	include/wallsample/unwind/chain.h \
+	include/wallsample/unwind/unwind.h \
 	src/unwind/by_epilogue.c \
-	src/unwind/by_pclntab.c \
 	src/unwind/by_guess.c \
 	src/unwind/by_interpreter.c \
 	src/unwind/by_libdw.c \
 	src/unwind/by_libunwind.c \
+	src/unwind/by_pclntab.c \
 	src/unwind/by_pointer.c \
 	src/unwind/by_rule.c \
 	src/unwind/by_signal.c \
 	src/unwind/chain.c \
-	src/unwind/debug_frame.c src/unwind/debug_frame_internal.h \
+	src/unwind/debug_frame.c \
+	src/unwind/debug_frame_internal.h \
 	src/unwind/rule.c \
 	src/unwind/rule_internal.h \
-	src/unwind/unwinder.c \
 	src/unwind/unwind_method_internal.h \
+	src/unwind/unwinder.c \
 	src/unwind/walk.c
 if ARCH_X86_64
-libwallsample_a_SOURCES += src/unwind/arch_x86_64.c
+libwallsample_a_SOURCES += \
+	src/unwind/arch_x86_64.c
 endif
 if ARCH_AARCH64
-libwallsample_a_SOURCES += src/unwind/arch_aarch64.c
+libwallsample_a_SOURCES += \
+	src/unwind/arch_aarch64.c
 endif

@@ -1,7 +1,25 @@
 libwallsample_a_SOURCES += \
-	src/wait/descriptor.c src/wait/descriptor_internal.h src/wait/fdinfo.c src/wait/fdinfo_internal.h \
-	src/wait/holders.c src/wait/holders_internal.h src/wait/net_tables.c src/wait/net_tables_internal.h \
-	src/wait/socket_text.c src/wait/unix_diag.c src/wait/unix_diag_internal.h src/wait/unnamed.c \
-	src/wait/wait_call.c src/wait/wait_futex.c src/wait/wait_glibc.c src/wait/wait_kind.c \
-	src/wait/wait_musl.c src/wait/wait_name.c src/wait/wait_owner.c src/wait/wait_internal.h \
-	src/wait/wait_poll.c src/wait/wait_time.c
+	include/wallsample/wait/descriptor.h \
+	include/wallsample/wait/wait.h \
+	src/wait/descriptor.c \
+	src/wait/descriptor_internal.h \
+	src/wait/fdinfo.c \
+	src/wait/fdinfo_internal.h \
+	src/wait/holders.c \
+	src/wait/holders_internal.h \
+	src/wait/net_tables.c \
+	src/wait/net_tables_internal.h \
+	src/wait/socket_text.c \
+	src/wait/unix_diag.c \
+	src/wait/unix_diag_internal.h \
+	src/wait/unnamed.c \
+	src/wait/wait_call.c \
+	src/wait/wait_futex.c \
+	src/wait/wait_glibc.c \
+	src/wait/wait_internal.h \
+	src/wait/wait_kind.c \
+	src/wait/wait_musl.c \
+	src/wait/wait_name.c \
+	src/wait/wait_owner.c \
+	src/wait/wait_poll.c \
+	src/wait/wait_time.c

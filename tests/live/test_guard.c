@@ -15,7 +15,7 @@
 
 #include "harness.h"
 #include "wallsample/base/base.h"
-#include "wallsample/guard.h"
+#include "wallsample/cli/guard.h"
 #include "wallsample/tracer/tracer_count.h"
 
 /* Counters of targets/counted.c. */

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "../../src/cli/cli.h"
-#include "../../src/cli/status_line.h"
+#include "cli/cli_internal.h"
+#include "cli/status_line_internal.h"
 #include "wallsample/runtime/gil.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/analysis/view.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli.h - the parts of the command among themselves: target, output, signals,
+ * cli_internal.h - the parts of the command among themselves: target, output, signals,
  * what is said on the way.
  */
-#ifndef WALLSAMPLE_CLI_H
-#define WALLSAMPLE_CLI_H
+#ifndef WALLSAMPLE_CLI_CLI_INTERNAL_H
+#define WALLSAMPLE_CLI_CLI_INTERNAL_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/report/export.h"
 #include "wallsample/process/launch.h"
-#include "wallsample/options.h"
+#include "wallsample/cli/options.h"
 #include "wallsample/process/process.h"
 #include "wallsample/sampler/sampler.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_run.h - everything that one run of the sampling command owns.
+ * sample_run_internal.h - everything that one run of the sampling command owns.
  */
-#ifndef WALLSAMPLE_SAMPLE_RUN_H
-#define WALLSAMPLE_SAMPLE_RUN_H
+#ifndef WALLSAMPLE_CLI_SAMPLE_RUN_INTERNAL_H
+#define WALLSAMPLE_CLI_SAMPLE_RUN_INTERNAL_H
 
-#include "cli.h"
-#include "status_line.h"
+#include "cli/cli_internal.h"
+#include "cli/status_line_internal.h"
 #include "wallsample/recording/recording_read.h"
 #include "wallsample/analysis/view.h"
 

@@ -2,8 +2,8 @@
 /*
  * command.h - the program: from the words of the call to the exit status.
  */
-#ifndef WALLSAMPLE_COMMAND_H
-#define WALLSAMPLE_COMMAND_H
+#ifndef WALLSAMPLE_CLI_COMMAND_H
+#define WALLSAMPLE_CLI_COMMAND_H
 
 /*
  * Parses the words, does what they say and returns the exit status: 0 whole, 1

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loaded.h - recordings, loaded as one profile that can be named: what a report is made of, and
+ * loaded_internal.h - recordings, loaded as one profile that can be named: what a report is made of, and
  * each side of a comparison.
  */
-#ifndef WALLSAMPLE_LOADED_H
-#define WALLSAMPLE_LOADED_H
+#ifndef WALLSAMPLE_CLI_LOADED_INTERNAL_H
+#define WALLSAMPLE_CLI_LOADED_INTERNAL_H
 
-#include "cli.h"
+#include "cli/cli_internal.h"
 #include "wallsample/recording/recording_read.h"
 
 struct loaded {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_command.h - what the files of wallsample causal share. */
-#ifndef WALLSAMPLE_CAUSAL_COMMAND_H
-#define WALLSAMPLE_CAUSAL_COMMAND_H
+/* causal_command_internal.h - what the files of wallsample causal share. */
+#ifndef WALLSAMPLE_CLI_CAUSAL_COMMAND_INTERNAL_H
+#define WALLSAMPLE_CLI_CAUSAL_COMMAND_INTERNAL_H
 
-#include "sample_run.h"
+#include "cli/sample_run_internal.h"
 #include "wallsample/causal/causal_curve.h"
 #include "wallsample/causal/causal_run.h"
 #include "wallsample/causal/progress.h"

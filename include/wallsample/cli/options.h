@@ -7,8 +7,8 @@
  * struct options; --help and the man page check walk the same rows. Parsing never
  * acts. No module below src/cli/ includes this.
  */
-#ifndef WALLSAMPLE_OPTIONS_H
-#define WALLSAMPLE_OPTIONS_H
+#ifndef WALLSAMPLE_CLI_OPTIONS_H
+#define WALLSAMPLE_CLI_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

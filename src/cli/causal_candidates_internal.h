@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_candidates.h - which code of a profile virtual speed-ups are tried on. */
-#ifndef WALLSAMPLE_CAUSAL_CANDIDATES_H
-#define WALLSAMPLE_CAUSAL_CANDIDATES_H
+/* causal_candidates_internal.h - which code of a profile virtual speed-ups are tried on. */
+#ifndef WALLSAMPLE_CLI_CAUSAL_CANDIDATES_INTERNAL_H
+#define WALLSAMPLE_CLI_CAUSAL_CANDIDATES_INTERNAL_H
 
 #include <regex.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* option_convert.h - from the text of an option's argument to its value. */
-#ifndef WALLSAMPLE_OPTION_CONVERT_H
-#define WALLSAMPLE_OPTION_CONVERT_H
+/* option_convert_internal.h - from the text of an option's argument to its value. */
+#ifndef WALLSAMPLE_CLI_OPTION_CONVERT_INTERNAL_H
+#define WALLSAMPLE_CLI_OPTION_CONVERT_INTERNAL_H
 
-#include "wallsample/options.h"
+#include "wallsample/cli/options.h"
 
 /*
  * Stores `text` (NULL for flags and counts) in the field that belongs to the

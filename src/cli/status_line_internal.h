@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* status_line.h - one line on a terminal that says how far the work has come. */
-#ifndef WALLSAMPLE_STATUS_LINE_H
-#define WALLSAMPLE_STATUS_LINE_H
+/* status_line_internal.h - one line on a terminal that says how far the work has come. */
+#ifndef WALLSAMPLE_CLI_STATUS_LINE_INTERNAL_H
+#define WALLSAMPLE_CLI_STATUS_LINE_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  * When the child is killed, the parent clears; a breakpoint that is met in the millisecond until
  * then ends the target. What is left: both are killed by SIGKILL at once.
  */
-#ifndef WALLSAMPLE_GUARD_H
-#define WALLSAMPLE_GUARD_H
+#ifndef WALLSAMPLE_CLI_GUARD_H
+#define WALLSAMPLE_CLI_GUARD_H
 
 #include <stdbool.h>
 #include <sys/types.h>

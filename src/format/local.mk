@@ -1,0 +1,46 @@
+libwallsample_a_SOURCES += \
+	src/format/causal_svg.c \
+	src/format/chrome.c \
+	src/format/coz.c \
+	src/format/export.c \
+	src/format/folded.c \
+	src/format/json.c \
+	src/format/json_causal.c \
+	src/format/json_diff.c \
+	src/format/json_dump.c \
+	src/format/json_gil.c \
+	src/format/json_internal.h \
+	src/format/json_parts.c \
+	src/format/json_task_table.c \
+	src/format/json_tasks.c \
+	src/format/json_waits.c \
+	src/format/perf.c \
+	src/format/pprof.c \
+	src/format/pprof_stream.c \
+	src/format/pprof_stream_internal.h \
+	src/format/speedscope.c \
+	src/format/svg.c
+
+# What protoc-c makes goes into a folder of its own, and into releases, which so need no protoc-c.
+pprof_generated = generated/pprof.pb-c.c generated/pprof.pb-c.h
+libwallsample_a_SOURCES += $(pprof_generated)
+EXTRA_DIST += src/format/pprof.proto
+generated/pprof.pb-c.c: src/format/pprof.proto
+	$(AM_V_GEN)$(MKDIR_P) generated && \
+		$(PROTOC_C) --proto_path=$(srcdir)/src/format --c_out=generated pprof.proto
+generated/pprof.pb-c.h: generated/pprof.pb-c.c
+src/format/libwallsample_a-pprof.$(OBJEXT): generated/pprof.pb-c.h
+
+# Styles of pictures and the script of the flame graph, as text in C.
+as_text = $(AM_V_GEN)$(MKDIR_P) generated && \
+	$(SED) -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/'
+EXTRA_DIST += src/format/causal.css src/format/flame.css src/format/flame.js
+CLEANFILES += generated/causal.css.h generated/flame.css.h generated/flame.js.h
+generated/causal.css.h: src/format/causal.css
+	$(as_text) $(srcdir)/src/format/causal.css >$@
+src/format/libwallsample_a-causal_svg.$(OBJEXT): generated/causal.css.h
+generated/flame.css.h: src/format/flame.css
+	$(as_text) $(srcdir)/src/format/flame.css >$@
+generated/flame.js.h: src/format/flame.js
+	$(as_text) $(srcdir)/src/format/flame.js >$@
+src/format/libwallsample_a-svg.$(OBJEXT): generated/flame.css.h generated/flame.js.h

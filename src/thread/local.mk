@@ -1,0 +1,16 @@
+libwallsample_a_SOURCES += \
+	include/wallsample/thread/state.h \
+	src/thread/run_state.c \
+	src/thread/sched.c \
+	src/thread/syscall_info.c \
+	src/thread/syscall_table_internal.h \
+	src/thread/syscalls.c \
+	src/thread/watch.c
+if ARCH_X86_64
+libwallsample_a_SOURCES += \
+	src/thread/syscalls_x86_64.c
+endif
+if ARCH_AARCH64
+libwallsample_a_SOURCES += \
+	src/thread/syscalls_aarch64.c
+endif

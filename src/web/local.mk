@@ -1,0 +1,39 @@
+libwallsample_a_SOURCES += \
+	
+
+# Documents want libcmark-gfm, and the HTML one has data of jansson.
+if HAVE_CMARK
+libwallsample_a_SOURCES += \
+	src/report/document.c \
+	include/wallsample/report/document.h \
+	src/report/document_formats.c \
+	src/web/html.c \
+	src/web/html_data.c \
+	src/web/html_data_internal.h \
+	src/web/html_timeline.c \
+	src/web/html_timeline_internal.h
+nodist_libwallsample_a_SOURCES = src/web/html_assets.c
+else
+libwallsample_a_SOURCES += src/report/document_absent.c
+endif
+
+# The page's styles and scripts as the bytes of two arrays.
+html_parts = report timeline
+html_assets = src/web/report.css src/web/report.js src/web/timeline.css \
+	src/web/timeline.js
+EXTRA_DIST += $(html_assets) src/report/document.c include/wallsample/report/document.h \
+	src/report/document_absent.c src/report/document_formats.c src/web/html.c \
+	src/web/html_data.c src/web/html_data_internal.h src/web/html_timeline.c \
+	src/web/html_timeline_internal.h
+CLEANFILES += src/web/html_assets.c
+src/web/html_assets.c: $(html_assets)
+	$(AM_V_GEN)$(MKDIR_P) src/web && { \
+		for name in css js; do \
+			echo "extern const char html_$$name[];"; \
+			echo "const char html_$$name[] ="; \
+			for part in $(html_parts); do \
+				$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' \
+					$(srcdir)/src/web/$$part.$$name; \
+			done; \
+			echo ';'; \
+		done; } >$@.new && mv $@.new $@
