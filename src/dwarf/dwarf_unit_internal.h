@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_unit_internal.h - one unit that was read: its functions, what is inlined in them, its lines.
+/*
+ * dwarf_unit_internal.h - one unit that was read: its functions, what is inlined in them, its
+ * lin
+ */
  *
  * It points into what libdw has read: it must be freed before its Dwarf handle is.
  */

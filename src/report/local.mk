@@ -16,9 +16,9 @@ libwallsample_a_SOURCES += \
 	src/report/columns_internal.h \
 	src/report/display.c \
 	src/report/json_stream.c \
-	src/report/page_internal.h \
+	include/wallsample/report/page.h \
 	src/report/plot.c \
-	src/report/plot_internal.h \
+	include/wallsample/report/plot.h \
 	src/report/plot_svg.c \
 	src/report/quantity.c \
 	src/report/report.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plot.c - the axes of a plot, and a plot made of characters. */
-#include "report/plot_internal.h"
+#include "wallsample/report/plot.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* plot_svg.c - a plot as elements of an SVG. */
 #include <math.h>
 
-#include "report/plot_internal.h"
+#include "wallsample/report/plot.h"
 #include "wallsample/base/base.h"
 
 /* Pixels around the plot, for labels. */

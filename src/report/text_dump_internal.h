@@ -3,7 +3,7 @@
 #ifndef WALLSAMPLE_REPORT_TEXT_DUMP_INTERNAL_H
 #define WALLSAMPLE_REPORT_TEXT_DUMP_INTERNAL_H
 
-#include "report/page_internal.h"
+#include "wallsample/report/page.h"
 #include "wallsample/report/export.h"
 
 void text_dump_write(const struct export_input *input, struct page *page, FILE *out);

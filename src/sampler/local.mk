@@ -33,7 +33,7 @@ libwallsample_a_SOURCES += \
 	src/sampler/threads.c \
 	src/sampler/tracked_internal.h \
 	src/sampler/waits/crowds.c \
-	src/sampler/waits/crowds_internal.h \
+	include/wallsample/sampler/crowds.h \
 	src/sampler/waits/deadlock.c \
 	src/sampler/waits/deadlock_internal.h \
 	src/sampler/waits/rings.c \

@@ -15,12 +15,6 @@ libwallsample_a_SOURCES += \
 	src/symbol/symbol_table.c \
 	src/symbol/symbol_table_internal.h \
 	src/symbol/symbol_walk.c \
-	src/symbol/symbol_walk_internal.h
-if ARCH_X86_64
-libwallsample_a_SOURCES += \
+	src/symbol/symbol_walk_internal.h \
+	src/symbol/plt_arch_aarch64.c \
 	src/symbol/plt_arch_x86_64.c
-endif
-if ARCH_AARCH64
-libwallsample_a_SOURCES += \
-	src/symbol/plt_arch_aarch64.c
-endif

@@ -1,6 +1,3 @@
-libwallsample_a_SOURCES += \
-	
-
 # Documents want libcmark-gfm, and the HTML one has data of jansson.
 if HAVE_CMARK
 libwallsample_a_SOURCES += \

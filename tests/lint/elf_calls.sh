@@ -6,8 +6,8 @@ set -u
 cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 
 failed=0
-for file in src/*/*.c src/*/*.h; do
-	[ "$file" = src/target/elf_open.c ] && continue
+for file in $(find src -name "*.[ch]"); do
+	[ "$file" = src/elf/elf_open.c ] && continue
 	# Without comments, which may name it.
 	if ${CC:-gcc} -fpreprocessed -dD -E -P -x c "$file" 2>/dev/null |
 		grep -nE '\<(elf_begin|elf_memory|dwarf_begin|dwfl_report_(elf|offline))[[:space:]]*\(' |

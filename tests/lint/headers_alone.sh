@@ -5,11 +5,11 @@ set -u
 cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 
 failed=0
-for header in include/wallsample/*.h src/*/*.h tests/*/*.h; do
+for header in $(find include src -name "*.h") tests/*/*.h; do
 	[ -e "$header" ] || continue
 	printf '#include "%s"\n' "$(basename "$header")" |
 		${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only \
-			-I"$(dirname "$header")" -Iinclude -x c - ||
+			-I"$(dirname "$header")" -Iinclude -Isrc -x c - ||
 		{ printf '%s does not compile alone\n' "$header"; failed=1; }
 done
 exit $failed

@@ -6,8 +6,8 @@ set -u
 cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 
 failed=0
-for file in src/*/*.c src/*/*.h; do
-	case $file in src/tracer/*.c | src/target/attach*.c) continue ;; esac
+for file in $(find src -name "*.[ch]"); do
+	case $file in src/tracer/*.c | src/process/attach*.c) continue ;; esac
 	# Without comments, which may name it.
 	if ${CC:-gcc} -fpreprocessed -dD -E -P -x c "$file" 2>/dev/null |
 		grep -nE '\<ptrace[[:space:]]*\('; then

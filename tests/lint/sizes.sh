@@ -20,7 +20,7 @@ complain() {
 	failed=1
 }
 
-for file in include/wallsample/*.h src/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch]; do
+for file in $(find include src tests -name '*.[ch]'); do
 	[ -e "$file" ] || continue
 	most=500
 	case $file in
@@ -45,6 +45,6 @@ done < <(awk '
 		inside = 0
 		if (FNR - start - 1 > 60)
 			print FILENAME, name, FNR - start - 1
-	}' $(ls src/*/*.c tests/*/*.c tests/*/*/*.c 2>/dev/null))
+	}' $(find src tests -name '*.c'))
 
 exit $failed

@@ -13,7 +13,7 @@
 
 #include "wallsample/report/causal_words.h"
 #include "wallsample/report/display.h"
-#include "report/plot_internal.h"
+#include "wallsample/report/plot.h"
 #include "causal_report_scene.h"
 #include "golden.h"
 #include "wallsample/base/base.h"

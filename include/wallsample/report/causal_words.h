@@ -7,7 +7,7 @@
 #ifndef WALLSAMPLE_REPORT_CAUSAL_WORDS_H
 #define WALLSAMPLE_REPORT_CAUSAL_WORDS_H
 
-#include "report/plot_internal.h"
+#include "wallsample/report/plot.h"
 #include "wallsample/base/base.h"
 #include "wallsample/report/export.h"
 

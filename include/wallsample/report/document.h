@@ -11,7 +11,7 @@
 
 #include <cmark-gfm.h>
 
-#include "report/page_internal.h"
+#include "wallsample/report/page.h"
 #include "wallsample/report/export.h"
 
 struct document_style {

@@ -5,7 +5,7 @@
 #ifndef WALLSAMPLE_REPORT_REPORT_H
 #define WALLSAMPLE_REPORT_REPORT_H
 
-#include "report/page_internal.h"
+#include "wallsample/report/page.h"
 #include "wallsample/report/export.h"
 #include "wallsample/analysis/result.h"
 

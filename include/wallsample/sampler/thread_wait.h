@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sampler/waits/crowds_internal.h"
+#include "wallsample/sampler/crowds.h"
 #include "wallsample/wait/descriptor.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/profile/profile.h"

@@ -4,7 +4,7 @@
  * three threads that take turns with a lock all three were seen so. Those that have not run since
  * they were seen all wait at this moment.
  */
-#include "sampler/waits/crowds_internal.h"
+#include "wallsample/sampler/crowds.h"
 
 #include "sampler/sampler_internal.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page_internal.h - what a report is made of, for whoever lays it out: a terminal or a document.
+ * page.h - what a report is made of, for whoever lays it out: a terminal or a document.
  *
  * Text is fit for people already (strbuf_add_foreign), on one line, and means nothing but
  * itself: whoever lays it out escapes what its format would take for more.
  */
-#ifndef WALLSAMPLE_REPORT_PAGE_INTERNAL_H
-#define WALLSAMPLE_REPORT_PAGE_INTERNAL_H
+#ifndef WALLSAMPLE_REPORT_PAGE_H
+#define WALLSAMPLE_REPORT_PAGE_H
 
 #include <stddef.h>
 
 #include "report/columns_internal.h"
-#include "report/plot_internal.h"
+#include "wallsample/report/plot.h"
 
 struct page {
 	const struct page_ops *ops;

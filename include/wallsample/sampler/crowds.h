@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* crowds_internal.h - how many threads wait on one futex at once. */
-#ifndef WALLSAMPLE_SAMPLER_WAITS_CROWDS_INTERNAL_H
-#define WALLSAMPLE_SAMPLER_WAITS_CROWDS_INTERNAL_H
+/* crowds.h - how many threads wait on one futex at once. */
+#ifndef WALLSAMPLE_SAMPLER_CROWDS_H
+#define WALLSAMPLE_SAMPLER_CROWDS_H
 
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot_internal.h - a small plot of shares over shares, with an interval at each of its points: as
+ * plot.h - a small plot of shares over shares, with an interval at each of its points: as
  * characters, or as elements of an SVG.
  */
-#ifndef WALLSAMPLE_REPORT_PLOT_INTERNAL_H
-#define WALLSAMPLE_REPORT_PLOT_INTERNAL_H
+#ifndef WALLSAMPLE_REPORT_PLOT_H
+#define WALLSAMPLE_REPORT_PLOT_H
 
 #include <stdbool.h>
 #include <stddef.h>
