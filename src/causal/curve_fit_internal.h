@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * curve_fit_internal.h - what experiments found, beside what the ones at 0 around them lead one to expect.
+ * curve_fit_internal.h - what experiments found, beside what the ones at 0 around them lead one
+ * to expect.
  *
  * Of a point of THROUGHPUT `much` is the number of events and `base` the virtual time, of LATENCY
  * the time in progress and the number of ends: much / base is a rate, or a mean time from begin to

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* plan_internal.h - which experiment comes next: every second one at 0, the others in random order. */
+/*
+ * plan_internal.h - which experiment comes next: every second one at 0, the others in random
+ * order.
+ */
 #ifndef WALLSAMPLE_CAUSAL_PLAN_INTERNAL_H
 #define WALLSAMPLE_CAUSAL_PLAN_INTERNAL_H
 

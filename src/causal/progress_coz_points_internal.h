@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_coz_points_internal.h - the points of coz.h that a target has come by, as its table tells.
+ * progress_coz_points_internal.h - the points of coz.h that a target has come by, as its table
+ * tells.
  */
 #ifndef WALLSAMPLE_CAUSAL_PROGRESS_COZ_POINTS_INTERNAL_H
 #define WALLSAMPLE_CAUSAL_PROGRESS_COZ_POINTS_INTERNAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_words_internal.h - what a progress point is asked for with, taken apart: progress.h has the
- * grammar.
+ * progress_words_internal.h - what a progress point is asked for with, taken apart: progress.h
+ * has the grammar.
  */
 #ifndef WALLSAMPLE_CAUSAL_PROGRESS_WORDS_INTERNAL_H
 #define WALLSAMPLE_CAUSAL_PROGRESS_WORDS_INTERNAL_H

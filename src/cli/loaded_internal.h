@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loaded_internal.h - recordings, loaded as one profile that can be named: what a report is made of, and
- * each side of a comparison.
+ * loaded_internal.h - recordings, loaded as one profile that can be named: what a report is made
+ * of, and each side of a comparison.
  */
 #ifndef WALLSAMPLE_CLI_LOADED_INTERNAL_H
 #define WALLSAMPLE_CLI_LOADED_INTERNAL_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_waits_internal.h - what the threads of a core file waited for: all of one moment, so
- * that a r
+ * core_waits_internal.h - what the threads of a core file waited for: all of one moment, so that
+ * a ring of them is a deadlock.
  */
- * of them is a deadlock. */
 #ifndef WALLSAMPLE_CORE_CORE_WAITS_INTERNAL_H
 #define WALLSAMPLE_CORE_CORE_WAITS_INTERNAL_H
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
-/*
  * debug_file_package_internal.h - the package with a module's split units (.dwp), and units out
- * of
- */
+ * of it.
  */
 #ifndef WALLSAMPLE_DWARF_DEBUG_FILE_PACKAGE_INTERNAL_H
 #define WALLSAMPLE_DWARF_DEBUG_FILE_PACKAGE_INTERNAL_H

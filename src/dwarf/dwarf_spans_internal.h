@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
-/*
  * dwarf_spans_internal.h - spans of addresses that may overlap and nest: which of them hold an
- * addre
- */
+ * address?
  *
  * First all are added, then they are put in order once, then asked. What is asked costs the
  * logarithm of how many there are, and what is found.

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
-/*
  * dwarf_unit_internal.h - one unit that was read: its functions, what is inlined in them, its
- * lin
- */
+ * lines.
  *
  * It points into what libdw has read: it must be freed before its Dwarf handle is.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * v8_internal.h - where V8's interpreter lies: one of the pieces of code that its compiler tells of.
+ * v8_internal.h - where V8's interpreter lies: one of the pieces of code that its compiler tells
+ * of.
  */
 #ifndef WALLSAMPLE_JIT_V8_INTERNAL_H
 #define WALLSAMPLE_JIT_V8_INTERNAL_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* procmap_internal.h - what /proc/PID/maps is asked about one address: PROCMAP_QUERY, Linux 6.11. */
+/*
+ * procmap_internal.h - what /proc/PID/maps is asked about one address: PROCMAP_QUERY, Linux
+ * 6.11.
+ */
 #ifndef WALLSAMPLE_PROCESS_PROCMAP_INTERNAL_H
 #define WALLSAMPLE_PROCESS_PROCMAP_INTERNAL_H
 

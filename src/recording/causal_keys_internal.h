@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_keys_internal.h - how experiments were made and what they cost, by name: rows of table causal. */
+/*
+ * causal_keys_internal.h - how experiments were made and what they cost, by name: rows of table
+ * causal.
+ */
 #ifndef WALLSAMPLE_RECORDING_CAUSAL_KEYS_INTERNAL_H
 #define WALLSAMPLE_RECORDING_CAUSAL_KEYS_INTERNAL_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* numbers_internal.h - what sampling cost and missed, by name: rows of the tables cost and losses. */
+/*
+ * numbers_internal.h - what sampling cost and missed, by name: rows of the tables cost and
+ * losses.
+ */
 #ifndef WALLSAMPLE_RECORDING_NUMBERS_INTERNAL_H
 #define WALLSAMPLE_RECORDING_NUMBERS_INTERNAL_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* schema_internal.h - the tables of a recording, one row each; wallsample-recording(5) describes them. */
+/*
+ * schema_internal.h - the tables of a recording, one row each; wallsample-recording(5) describes
+ * them.
+ */
 #ifndef WALLSAMPLE_RECORDING_SCHEMA_INTERNAL_H
 #define WALLSAMPLE_RECORDING_SCHEMA_INTERNAL_H
 

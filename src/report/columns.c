@@ -2,7 +2,7 @@
 /*
  * columns.c - collects the cells of a table, then writes it aligned.
  */
-#include "report/columns_internal.h"
+#include "wallsample/report/columns.h"
 
 #include <stdlib.h>
 

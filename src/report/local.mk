@@ -13,7 +13,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/report/xml_text.h \
 	src/report/causal_words.c \
 	src/report/columns.c \
-	src/report/columns_internal.h \
+	include/wallsample/report/columns.h \
 	src/report/display.c \
 	src/report/json_stream.c \
 	include/wallsample/report/page.h \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* text_dump_internal.h - every thread once, as text: what a page can do, on it, the rest on `out`. */
+/*
+ * text_dump_internal.h - every thread once, as text: what a page can do, on it, the rest on
+ * `out`.
+ */
 #ifndef WALLSAMPLE_REPORT_TEXT_DUMP_INTERNAL_H
 #define WALLSAMPLE_REPORT_TEXT_DUMP_INTERNAL_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_tid_internal.h - from a pthread_t in the target's memory to the kernel's id of the thread. */
+/*
+ * pthread_tid_internal.h - from a pthread_t in the target's memory to the kernel's id of the
+ * thread.
+ */
 #ifndef WALLSAMPLE_RUNTIME_PTHREAD_TID_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_PTHREAD_TID_INTERNAL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime_kind_internal.h - what a kind of runtime has to offer: one file and one row of the table in
- * runtimes.c each.
+ * runtime_kind_internal.h - what a kind of runtime has to offer: one file and one row of the
+ * table in runtimes.c each.
  */
 #ifndef WALLSAMPLE_RUNTIME_RUNTIME_KIND_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_RUNTIME_KIND_INTERNAL_H

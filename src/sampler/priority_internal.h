@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* priority_internal.h - while we sample we run before others, so that ticks come when they are due and a
- * thread that has stopped does not wait for us. */
+/*
+ * priority_internal.h - while we sample we run before others, so that ticks come when they are
+ * due and a thread that has stopped does not wait for us.
+ */
 #ifndef WALLSAMPLE_SAMPLER_PRIORITY_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_PRIORITY_INTERNAL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pclntab_names_internal.h - from an address to function, file, line and what was inlined there, by Go's own
- * table (go_table.h).
+ * pclntab_names_internal.h - from an address to function, file, line and what was inlined there,
+ * by Go's own table (go_table.h).
  *
  * It comes before DWARF, which says the same where it is there, so that stripped and other
  * programs have the same names; and DWARF need not be read.

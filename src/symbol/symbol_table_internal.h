@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_table_internal.h - the functions of one module by address, or its variables, from the symbol
- * tables of its ELF files.
+ * symbol_table_internal.h - the functions of one module by address, or its variables, from the
+ * symbol tables of its ELF files.
  *
- * Symbols overlap, nest, share addresses and lack sizes. Reading settles that
- * once: what is kept are ranges that do not overlap, each with one name.
+ * Symbols overlap, nest, share addresses and lack sizes. Reading settles that once: what is kept
+ * are ranges that do not overlap, each with one name.
  *
- * An address inside [value, value + size) of a symbol has its name; where
- * several hold it, the one that starts last; among those that start together the one
- * that is global rather than weak rather than local, then has fewer leading
- * underscores, then is first by strcmp. A symbol without a size (a label of an
- * assembler file) names what no sized one does, up to the next symbol or the
- * end of its section.
+ * An address inside [value, value + size) of a symbol has its name; where several hold it, the
+ * one that starts last; among those that start together the one that is global rather than weak
+ * rather than local, then has fewer leading underscores, then is first by strcmp. A symbol
+ * without a size (a label of an assembler file) names what no sized one does, up to the next
+ * symbol or the end of its section.
  */
 #ifndef WALLSAMPLE_SYMBOL_SYMBOL_TABLE_INTERNAL_H
 #define WALLSAMPLE_SYMBOL_SYMBOL_TABLE_INTERNAL_H

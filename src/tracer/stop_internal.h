@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stop_internal.h - what is done to one thread around a stop: the only callers of ptrace(2), but for
- * breakpoints (breakpoint.h) and the question whether a process may be traced at all
+ * stop_internal.h - what is done to one thread around a stop: the only callers of ptrace(2), but
+ * for breakpoints (breakpoint.h) and the question whether a process may be traced at all
  * (target/attach_probe.c).
  */
 #ifndef WALLSAMPLE_TRACER_STOP_INTERNAL_H

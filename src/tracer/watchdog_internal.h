@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watchdog_internal.h - a timer whose signal ends a wait that would last too long: waitpid(2) has no
- * bound of its own.
+ * watchdog_internal.h - a timer whose signal ends a wait that would last too long: waitpid(2)
+ * has no bound of its own.
  */
 #ifndef WALLSAMPLE_TRACER_WATCHDOG_INTERNAL_H
 #define WALLSAMPLE_TRACER_WATCHDOG_INTERNAL_H

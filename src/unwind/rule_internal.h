@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rule_internal.h - how to find the caller of code at one address, in a form that is quick to apply.
+ * rule_internal.h - how to find the caller of code at one address, in a form that is quick to
+ * apply.
  *
- * What compilers write into unwind tables is nearly always the same few words: the
- * caller's stack pointer is a register and a number, the return address and some
- * registers lie at fixed places below it. libdw reads the tables, a rule
- * keeps those words, and a walk applies them with a few loads. Anything else is
- * RULE_COMPLEX and for the full unwinders.
+ * What compilers write into unwind tables is nearly always the same few words: the caller's
+ * stack pointer is a register and a number, the return address and some registers lie at fixed
+ * places below it. libdw reads the tables, a rule keeps those words, and a walk applies them
+ * with a few loads. Anything else is RULE_COMPLEX and for the full unwinders.
  */
 #ifndef WALLSAMPLE_UNWIND_RULE_INTERNAL_H
 #define WALLSAMPLE_UNWIND_RULE_INTERNAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fdinfo_internal.h - what /proc/PID/fdinfo/N says of descriptors without a name: when a timer expires,
- * which signals are waited for, what an epoll watches. See proc_pid_fdinfo(5).
+ * fdinfo_internal.h - what /proc/PID/fdinfo/N says of descriptors without a name: when a timer
+ * expires, which signals are waited for, what an epoll watches. See proc_pid_fdinfo(5).
  */
 #ifndef WALLSAMPLE_WAIT_FDINFO_INTERNAL_H
 #define WALLSAMPLE_WAIT_FDINFO_INTERNAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * holders_internal.h - which processes hold a pipe, a socket or a fifo: one walk through the descriptors
- * of all processes that may be looked at.
+ * holders_internal.h - which processes hold a pipe, a socket or a fifo: one walk through the
+ * descriptors of all processes that may be looked at.
  *
  * A link is the text of /proc/PID/fd/N. What the walk found is looked at again before it is
  * told, so that a descriptor that has become another one in the meantime names nobody.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unix_diag_internal.h - asks the kernel about one UNIX socket of our own network namespace, and for the
- * socket that it is connected to: sock_diag(7). Nothing else tells who the other end is.
+ * unix_diag_internal.h - asks the kernel about one UNIX socket of our own network namespace, and
+ * for the socket that it is connected to: sock_diag(7). Nothing else tells who the other end is.
  */
 #ifndef WALLSAMPLE_WAIT_UNIX_DIAG_INTERNAL_H
 #define WALLSAMPLE_WAIT_UNIX_DIAG_INTERNAL_H

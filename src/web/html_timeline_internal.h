@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_timeline_internal.h - the page's timeline: what each thread did when, and how many ran at once.
+ * html_timeline_internal.h - the page's timeline: what each thread did when, and how many ran at
+ * once.
  */
 #ifndef WALLSAMPLE_WEB_HTML_TIMELINE_INTERNAL_H
 #define WALLSAMPLE_WEB_HTML_TIMELINE_INTERNAL_H

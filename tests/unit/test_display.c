@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "report/columns_internal.h"
+#include "wallsample/report/columns.h"
 #include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
 #include "wallsample/base/base.h"

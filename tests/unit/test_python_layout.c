@@ -160,9 +160,9 @@ check_generator(const struct library *library, unsigned minor)
 	assert_int_equal(pclose(pipe), 0);
 	row[size] = '\0';
 #if defined(__aarch64__)
-	snprintf(path, sizeof(path), "%s/src/runtime/python_table_aarch64.c", source);
+	snprintf(path, sizeof(path), "%s/src/runtime/python/python_table_aarch64.c", source);
 #else
-	snprintf(path, sizeof(path), "%s/src/runtime/python_table_x86_64.c", source);
+	snprintf(path, sizeof(path), "%s/src/runtime/python/python_table_x86_64.c", source);
 #endif
 	table = file_read_text(AT_FDCWD, path, 1 << 20, &length);
 	assert_non_null(table);

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "report/columns_internal.h"
+#include "wallsample/report/columns.h"
 #include "wallsample/report/plot.h"
 
 struct page {

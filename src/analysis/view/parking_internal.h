@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parking_internal.h - functions of runtimes that only put a task aside: what it waits in is the function
- * that called them.
+ * parking_internal.h - functions of runtimes that only put a task aside: what it waits in is the
+ * function that called them.
  */
 #ifndef WALLSAMPLE_ANALYSIS_VIEW_PARKING_INTERNAL_H
 #define WALLSAMPLE_ANALYSIS_VIEW_PARKING_INTERNAL_H

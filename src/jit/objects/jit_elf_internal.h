@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_elf_internal.h - makes an image of an ELF file that a compiler in the target handed to debuggers.
+ * jit_elf_internal.h - makes an image of an ELF file that a compiler in the target handed to
+ * debuggers.
  *
  * Two shapes are known. One is a program's: it has segments, and its addresses are those in
  * the target. The other is an object file (ET_REL) whose loaded sections were given their

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_julia_internal.h - object files that Julia keeps of the code it has made, to name it in backtraces.
+ * jit_julia_internal.h - object files that Julia keeps of the code it has made, to name it in
+ * backtraces.
  *
  * In 1.5, which was tried, its listener to LLVM's compiler has a std::map from where code
  * begins to the object file that was loaded (debuginfo.cpp of Julia: ObjectInfo), whatever GDB

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* jit_print_internal.h - by what a file in the target's memory is recognised without reading all of it. */
+/*
+ * jit_print_internal.h - by what a file in the target's memory is recognised without reading all
+ * of it.
+ */
 #ifndef WALLSAMPLE_JIT_OBJECTS_JIT_PRINT_INTERNAL_H
 #define WALLSAMPLE_JIT_OBJECTS_JIT_PRINT_INTERNAL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_watch_internal.h - where the target has descriptors of the GDB JIT interface, or what is to the same
- * purpose.
+ * jit_watch_internal.h - where the target has descriptors of the GDB JIT interface, or what is
+ * to the same purpose.
  *
  * Each module's symbols are searched once. A descriptor is watched as long as its module is
  * mapped. Julia's variable (jit_julia.h) and libunwind's list (jit_unwind.h) are watched like one.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tick_levels_internal.h - the ticks of a recording by how many threads were on a CPU, so that the sums over
- * many ticks need no walk through them: thousands of threads may sleep through all of a recording.
+ * tick_levels_internal.h - the ticks of a recording by how many threads were on a CPU, so that
+ * the sums over many ticks need no walk through them: thousands of threads may sleep through all
+ * of a recording.
  */
 #ifndef WALLSAMPLE_REPORT_TIME_TICK_LEVELS_INTERNAL_H
 #define WALLSAMPLE_REPORT_TIME_TICK_LEVELS_INTERNAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * go_sources_internal.h - the steps of go_find.c, each alone: what a file says, what memory holds, and
- * whether they fit.
+ * go_sources_internal.h - the steps of go_find.c, each alone: what a file says, what memory
+ * holds, and whether they fit.
  */
 #ifndef WALLSAMPLE_RUNTIME_GO_GO_SOURCES_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_GO_GO_SOURCES_INTERNAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * julia_context_internal.h - where a task goes on that was left by sigsetjmp: what glibc has in a jmp_buf
- * (julia_context_ARCH.c).
+ * julia_context_internal.h - where a task goes on that was left by sigsetjmp: what glibc has in
+ * a jmp_buf (julia_context_ARCH.c).
  */
 #ifndef WALLSAMPLE_RUNTIME_JULIA_JULIA_CONTEXT_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_JULIA_JULIA_CONTEXT_INTERNAL_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * julia_find_internal.h - looks for Julia in the modules of a process: where the array of its threads is,
- * and the layout of what it points to, checked against what is in memory.
+ * julia_find_internal.h - looks for Julia in the modules of a process: where the array of its
+ * threads is, and the layout of what it points to, checked against what is in memory.
  *
- * The array's address is the value of jl_all_tls_states, which has a symbol in files that are not
- * stripped. In others it is looked for among the variables: what points to so many pointers to
- * structures of threads that know their number, their tasks and their pthread_t.
+ * The array's address is the value of jl_all_tls_states, which has a symbol in files that are
+ * not stripped. In others it is looked for among the variables: what points to so many pointers
+ * to structures of threads that know their number, their tasks and their pthread_t.
  */
 #ifndef WALLSAMPLE_RUNTIME_JULIA_JULIA_FIND_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_JULIA_JULIA_FIND_INTERNAL_H

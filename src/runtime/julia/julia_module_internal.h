@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * julia_module_internal.h - is this file a part of Julia's runtime, and where has it what leads to tasks?
+ * julia_module_internal.h - is this file a part of Julia's runtime, and where has it what leads
+ * to tasks?
  *
  * Until 1.5 all is in libjulia; since then libjulia has the variables that programs may use, and
- * libjulia-internal the rest. A file of another name is not looked into: no program has
- * Julia linked into it.
+ * libjulia-internal the rest. A file of another name is not looked into: no program has Julia
+ * linked into it.
  */
 #ifndef WALLSAMPLE_RUNTIME_JULIA_JULIA_MODULE_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_JULIA_JULIA_MODULE_INTERNAL_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * julia_queues_internal.h - the queues of tasks that are ready to run, by which they are told from those of
- * conditions: a task knows the queue that it is in, and both kinds are lists of the same type.
+ * julia_queues_internal.h - the queues of tasks that are ready to run, by which they are told
+ * from those of conditions: a task knows the queue that it is in, and both kinds are lists of
+ * the same type.
  *
- * Base.Workqueues is an array of them, one for each thread. It is looked up by its name among the
- * variables of the module Base, once; where that is not known all that are in a queue wait.
+ * Base.Workqueues is an array of them, one for each thread. It is looked up by its name among
+ * the variables of the module Base, once; where that is not known all that are in a queue wait.
  */
 #ifndef WALLSAMPLE_RUNTIME_JULIA_JULIA_QUEUES_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_JULIA_JULIA_QUEUES_INTERNAL_H

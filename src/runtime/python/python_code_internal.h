@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_code_internal.h - code objects of CPython: the function's name, its file, and from an instruction
- * to a line.
+ * python_code_internal.h - code objects of CPython: the function's name, its file, and from an
+ * instruction to a line.
  *
  * A code object does not change while it lives, but another may come to lie at its address: it
  * is known by its address and the members that are compared each time (struct python_code_id).

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_eval_internal.h - parts of the function that executes bytecode, in programs whose symbols do not
- * tell of them.
+ * python_eval_internal.h - parts of the function that executes bytecode, in programs whose
+ * symbols do not tell of them.
  *
  * Compilers put what is seldom executed elsewhere, and GCC 16 with profiles puts the loop itself
- * there: _PyEval_EvalFrameDefault of Debian's 3.14.10 has 1,184 bytes, and the 84,423 of the loop
- * have no symbol. The parts branch into the midst of each other, which functions do not.
+ * there: _PyEval_EvalFrameDefault of Debian's 3.14.10 has 1,184 bytes, and the 84,423 of the
+ * loop have no symbol. The parts branch into the midst of each other, which functions do not.
  */
 #ifndef WALLSAMPLE_RUNTIME_PYTHON_PYTHON_EVAL_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_PYTHON_PYTHON_EVAL_INTERNAL_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_layout_internal.h - where CPython keeps what we read: offsets in its structures, by version.
+ * python_layout_internal.h - where CPython keeps what we read: offsets in its structures, by
+ * version.
  *
  * Three sources, the best first: what the interpreter itself says (_Py_DebugOffsets, 3.13 and
  * later), the table of released versions (python_table_*.c, made by tools/python-layout from

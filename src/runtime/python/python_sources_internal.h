@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_sources_internal.h - the sources of a layout, each alone; python_find.c chooses among them.
+ * python_sources_internal.h - the sources of a layout, each alone; python_find.c chooses among
+ * them.
  */
 #ifndef WALLSAMPLE_RUNTIME_PYTHON_PYTHON_SOURCES_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_PYTHON_PYTHON_SOURCES_INTERNAL_H

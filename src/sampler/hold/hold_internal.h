@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hold_internal.h - threads that somebody holds from one tick to the next (struct sampler_control). */
+/*
+ * hold_internal.h - threads that somebody holds from one tick to the next (struct
+ * sampler_control).
+ */
 #ifndef WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
 

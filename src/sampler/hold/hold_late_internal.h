@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hold_late_internal.h - when those that were let go really went on. A thread that stood still has to get a
- * CPU, which may have to be woken, or which we have while we look: 20 to 100 us a tick. So much
- * longer it was held, and so much shorter ran who went on at once. Its CPU time tells, where
- * there is a schedstat; where not, nothing is known, and all means are 0.
+ * hold_late_internal.h - when those that were let go really went on. A thread that stood still
+ * has to get a CPU, which may have to be woken, or which we have while we look: 20 to 100 us a
+ * tick. So much longer it was held, and so much shorter ran who went on at once. Its CPU time
+ * tells, where there is a schedstat; where not, nothing is known, and all means are 0.
  */
 #ifndef WALLSAMPLE_SAMPLER_HOLD_HOLD_LATE_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_HOLD_HOLD_LATE_INTERNAL_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tasks_internal.h - tasks that the target's runtimes schedule on threads (task.h): who they are in the
- * profile, and the samples of those that no thread runs.
+ * tasks_internal.h - tasks that the target's runtimes schedule on threads (task.h): who they are
+ * in the profile, and the samples of those that no thread runs.
  *
- * tasks.c looks at them once a tick: a task's structure, and as much of its stack as the last walk
- * needed. Where both are as before, so is its call chain. Else both are read again, and what has
- * changed meanwhile once more, alone; what is the same is walked, the rest are failed samples.
- * task_sample.c has their samples, task_stack.c their call chains and those of threads that run
- * one.
+ * tasks.c looks at them once a tick: a task's structure, and as much of its stack as the last
+ * walk needed. Where both are as before, so is its call chain. Else both are read again, and
+ * what has changed meanwhile once more, alone; what is the same is walked, the rest are failed
+ * samples. task_sample.c has their samples, task_stack.c their call chains and those of threads
+ * that run one.
  */
 #ifndef WALLSAMPLE_SAMPLER_TASKS_TASKS_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_TASKS_TASKS_INTERNAL_H

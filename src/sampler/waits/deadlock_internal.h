@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* deadlock_internal.h - threads that wait for one another in a ring, and those that are stuck behind it. */
+/*
+ * deadlock_internal.h - threads that wait for one another in a ring, and those that are stuck
+ * behind it.
+ */
 #ifndef WALLSAMPLE_SAMPLER_WAITS_DEADLOCK_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_WAITS_DEADLOCK_INTERNAL_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* counting_internal.h - what a tracer that counts does with a stop: the rest of it knows no more. */
+/*
+ * counting_internal.h - what a tracer that counts does with a stop: the rest of it knows no
+ * more.
+ */
 #ifndef WALLSAMPLE_TRACER_HOLD_COUNTING_INTERNAL_H
 #define WALLSAMPLE_TRACER_HOLD_COUNTING_INTERNAL_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * columns_internal.h - tables of text: columns as wide as their widest cell, the last one cut
+ * columns.h - tables of text: columns as wide as their widest cell, the last one cut
  * to what is left.
  */
-#ifndef WALLSAMPLE_REPORT_COLUMNS_INTERNAL_H
-#define WALLSAMPLE_REPORT_COLUMNS_INTERNAL_H
+#ifndef WALLSAMPLE_REPORT_COLUMNS_H
+#define WALLSAMPLE_REPORT_COLUMNS_H
 
 #include <stdbool.h>
 #include <stddef.h>
