@@ -8,6 +8,7 @@
 #include "causal/in_progress_internal.h"
 #include "causal/match_internal.h"
 #include "causal/plan_internal.h"
+#include "wallsample/sampler/sampler_control.h"
 
 /*
  * While others are held, progress may come later than at 0, but not at all for so many times its
@@ -421,7 +422,7 @@ causal_run_status(const struct causal_run *run, struct causal_status *out)
 }
 
 void
-causal_run_sum_up(struct causal_run *run, const struct sampler_stats *stats)
+causal_run_sum_up(struct causal_run *run, const struct run_stats *stats)
 {
 	struct causal_result *result = run->result;
 
@@ -438,7 +439,7 @@ causal_run_sum_up(struct causal_run *run, const struct sampler_stats *stats)
 }
 
 void
-causal_run_finish(struct causal_run *run, const struct sampler_stats *stats)
+causal_run_finish(struct causal_run *run, const struct run_stats *stats)
 {
 	if (run->looks > 0 && run->last_ns > run->now_began_ns && !run->settling)
 		end_experiment(run, run->last_ns, CAUSAL_CUT);

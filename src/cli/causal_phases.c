@@ -48,7 +48,7 @@ create_sampler(struct causal_command *command, const struct sampler_control *con
 }
 
 static void
-end_sampler(struct sample_run *run, struct sampler_stats *stats)
+end_sampler(struct sample_run *run, struct run_stats *stats)
 {
 	*stats = *sampler_stats(run->sampler);
 	run->log.before = run->log.after = NULL;
@@ -97,7 +97,7 @@ causal_take_profile(struct causal_command *command, struct error *err)
 	command->result.profile_ns = run->stats.elapsed_ns;
 	if (run->stats.thread_samples == 0)
 		return sample_nothing(run, err);
-	if (run->end == SAMPLER_GONE)
+	if (run->end == RUN_END_EXITED)
 		return error_set(err, ERROR_NO_PROCESS, "process %d ended before the experiments "
 				 "began: there is nothing to tell", (int)run->target.pid);
 	return 0;
@@ -271,7 +271,7 @@ causal_experiment(struct causal_command *command, struct error *err)
 		.on_tick = on_tick,
 		.context = command,
 	};
-	struct sampler_stats stats;
+	struct run_stats stats;
 	int rc;
 
 	set_up_result(command);

@@ -183,6 +183,6 @@ int output_folder_open(const char *path, char **base, struct error *err);
 enum sample_status { SAMPLE_WHOLE, SAMPLE_PARTIAL, SAMPLE_NOTHING, SAMPLE_DEADLOCK = 4 };
 
 /* Partial is more than 1 % failed: `why` gets a sentence then. */
-enum sample_status sample_exit_status(const struct sampler_stats *stats, struct strbuf *why);
+enum sample_status sample_exit_status(const struct run_stats *stats, struct strbuf *why);
 
 #endif

@@ -91,7 +91,7 @@ write_threads(struct sample_run *run, const struct core *core, int *status, stru
 	core_sample(core, run->maps, &config, run->profile, &run->stats);
 	make_symbols(run);
 	run->began_ns = core_written_ns(core);
-	run->end = SAMPLER_GONE;
+	run->end = RUN_END_EXITED;
 	run->core_end = core_end(core);
 	rc = sample_write(run, &run->stats, false, err);
 	strbuf_init(&why);

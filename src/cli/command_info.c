@@ -50,7 +50,7 @@ print_origin(const struct recording_info *info)
 	else if (!info->ended)
 		print_text("State", "never finished: up to a second of its end is missing");
 	else
-		print_text("State", info->end == SAMPLER_GONE ? "whole: the process ended" :
+		print_text("State", info->end == RUN_END_EXITED ? "whole: the process ended" :
 								"whole");
 	strbuf_release(&sb);
 }
@@ -64,7 +64,7 @@ print_count(const char *label, uint64_t count)
 }
 
 static void
-print_amounts(const struct recording_info *info, const struct sampler_stats *stats)
+print_amounts(const struct recording_info *info, const struct run_stats *stats)
 {
 	char time[SAY_TEXT_SIZE], samples[SAY_TEXT_SIZE], ticks[SAY_TEXT_SIZE];
 
@@ -81,7 +81,7 @@ print_amounts(const struct recording_info *info, const struct sampler_stats *sta
 }
 
 static void
-print_cost(const struct recording_info *info, const struct sampler_stats *stats)
+print_cost(const struct recording_info *info, const struct run_stats *stats)
 {
 	const double seconds = (double)info->span_ns / (double)NS_PER_SEC;
 	bool lost = false;
@@ -132,7 +132,7 @@ read_causal(struct recording *recording, struct causal_result *result, struct er
 static int
 print_file(const char *path, struct error *err)
 {
-	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+	struct run_stats *stats = xcalloc(1, sizeof(*stats));
 	struct recording_load load = { .stats = stats };
 	struct causal_result causal;
 	struct recording *recording;

@@ -20,7 +20,7 @@ lend(const struct loaded *loaded, struct sample_run *run)
 	run->target.pid = loaded->process->pid;
 	run->stats = loaded->stats;
 	run->began_ns = (uint64_t)first->began * NS_PER_SEC;
-	run->end = first->ended ? first->end : SAMPLER_STOPPED;
+	run->end = first->ended ? first->end : RUN_END_STOPPED;
 	run->note = loaded->note.data;
 }
 

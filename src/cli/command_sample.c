@@ -296,7 +296,7 @@ run_sampler(struct sample_run *run)
 	run->end = sampler_run(run->sampler, &hooks);
 	run->stats = *sampler_stats(run->sampler);
 	/* a command that was sampled without a stop is nobody's to reap but ours */
-	if (run->target.is_command && !run->stats.child_exited && run->end == SAMPLER_GONE)
+	if (run->target.is_command && !run->stats.child_exited && run->end == RUN_END_EXITED)
 		run->stats.child_exited = target_reap(&run->target, &run->stats.child_status);
 	/* whatever is still held is let go before time is spent on the report */
 	run->log.before = run->log.after = NULL;

@@ -18,7 +18,7 @@ struct loaded {
 	struct recorded_names *names;
 	struct symbols_config config; /* of the symbols, which borrow it */
 	struct process *process;  /* of the first, as a report speaks of it */
-	struct sampler_stats stats; /* of all */
+	struct run_stats stats; /* of all */
 	struct strbuf note;       /* when and where they were made */
 	uint64_t selected_ns, all_ns;
 };

@@ -23,7 +23,7 @@ add_part(struct strbuf *why, uint64_t bad, uint64_t all, const char *what)
 }
 
 enum sample_status
-sample_exit_status(const struct sampler_stats *stats, struct strbuf *why)
+sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 {
 	const uint64_t of_threads = stats->thread_samples - stats->task_samples;
 	uint64_t failed = 0, broken = 0, walks = 0;

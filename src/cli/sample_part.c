@@ -117,7 +117,7 @@ part_fail(struct sample_run *run)
 }
 
 static int
-load(struct sample_run *run, const struct sampler_stats *stats, struct part *part,
+load(struct sample_run *run, const struct run_stats *stats, struct part *part,
      struct error *err)
 {
 	const struct recording_selection selection = part_selection(run->options);
@@ -141,7 +141,7 @@ load(struct sample_run *run, const struct sampler_stats *stats, struct part *par
 }
 
 int
-part_load(struct sample_run *run, const struct sampler_stats *stats, struct part *part,
+part_load(struct sample_run *run, const struct run_stats *stats, struct part *part,
 	  struct error *err)
 {
 	int rc;

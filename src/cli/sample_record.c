@@ -101,7 +101,7 @@ record_tick(struct sample_run *run, bool held)
 
 /* "wrote recording to x.wsdb: 1,000 samples of 3 threads" */
 static void
-say_written(const struct sample_run *run, const struct sampler_stats *stats, const char *so_far)
+say_written(const struct sample_run *run, const struct run_stats *stats, const char *so_far)
 {
 	char samples[SAY_TEXT_SIZE], tasks[SAY_TEXT_SIZE], threads[SAY_TEXT_SIZE];
 	const size_t all = profile_thread_count(run->profile);

@@ -200,7 +200,7 @@ view_functions(const struct sample_run *run, const struct view *view)
 }
 
 int
-sample_write(struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
+sample_write(struct sample_run *run, const struct run_stats *stats, bool snapshot,
 	     struct error *err)
 {
 	const size_t limit = run->options->limit;
@@ -266,10 +266,10 @@ sample_write(struct sample_run *run, const struct sampler_stats *stats, bool sna
 static void
 say_command_end(const struct sample_run *run)
 {
-	const struct sampler_stats *stats = &run->stats;
+	const struct run_stats *stats = &run->stats;
 	struct strbuf end;
 
-	if (run->end == SAMPLER_DURATION) {
+	if (run->end == RUN_END_DURATION) {
 		log_say(&run->log, LOG_NORMAL, "the command goes on as process %d",
 			(int)run->target.pid);
 		return;
@@ -313,7 +313,7 @@ say_origins(const struct sample_run *run)
 static void
 say_numbers(const struct sample_run *run)
 {
-	const struct sampler_stats *stats = &run->stats;
+	const struct run_stats *stats = &run->stats;
 
 	log_say(&run->log, LOG_VERBOSE,
 		"%llu ticks, %llu looks at a thread; stacks: %llu reused, %llu read without a "
@@ -333,7 +333,7 @@ sample_say_end(const struct sample_run *run)
 {
 	if (run->target.is_command)
 		say_command_end(run);
-	else if (run->end == SAMPLER_GONE)
+	else if (run->end == RUN_END_EXITED)
 		log_say(&run->log, LOG_NORMAL, "process %d has ended",
 			(int)run->target.pid);
 	say_numbers(run);
@@ -347,7 +347,7 @@ sample_nothing(const struct sample_run *run, struct error *err)
 
 	if (run->target.is_command && run->stats.child_exited)
 		return target_refuse_ended(run->stats.child_status, err);
-	if (run->end == SAMPLER_GONE)
+	if (run->end == RUN_END_EXITED)
 		return error_set(err, ERROR_NO_PROCESS,
 				 "nothing was sampled: process %d ended before it could be sampled",
 				 (int)run->target.pid);

@@ -30,8 +30,8 @@ struct sample_run {
 	struct symbols *symbols;
 	struct sampler *sampler;
 	uint64_t began_ns;     /* CLOCK_REALTIME when sampling began */
-	struct sampler_stats stats; /* when it has ended */
-	enum sampler_end end;
+	struct run_stats stats; /* when it has ended */
+	enum run_end end;
 	bool records;              /* the output is a recording, and there is no exporter */
 	struct runtime_tasks *tasks; /* of a dump; or NULL */
 	bool dumps;                /* it is every thread once */
@@ -73,7 +73,7 @@ void say_deadlocks(struct sample_run *run);
 void sample_say_start(const struct sample_run *run);
 
 /* Writes what there is, so far (`snapshot`) or in the end, and says where. */
-int sample_write(struct sample_run *run, const struct sampler_stats *stats, bool snapshot,
+int sample_write(struct sample_run *run, const struct run_stats *stats, bool snapshot,
 		 struct error *err);
 
 /* Do the options leave samples out? */
@@ -110,7 +110,7 @@ struct part {
 };
 
 /* Of what there is so far, that which is wanted. */
-int part_load(struct sample_run *run, const struct sampler_stats *stats, struct part *part,
+int part_load(struct sample_run *run, const struct run_stats *stats, struct part *part,
 	      struct error *err);
 void part_release(struct part *part);
 

@@ -27,7 +27,7 @@ struct taking {
 	struct core_waits waits;
 	struct runtimes *runtimes; /* NULL: none are wanted */
 	struct runtime_capture *capture;
-	struct sampler_stats *stats;
+	struct run_stats *stats;
 };
 
 /* The bytes in front of the program counter: of the core, else of the file. */
@@ -223,7 +223,7 @@ read_tasks(const struct taking *taking, struct runtime_tasks *tasks)
 
 void
 core_sample(const struct core *core, struct maps *maps, const struct core_sample_config *config,
-	    struct profile *profile, struct sampler_stats *stats)
+	    struct profile *profile, struct run_stats *stats)
 {
 	struct taking taking = {
 		.core = core, .maps = maps, .memory = core_memory(core), .profile = profile,

@@ -51,11 +51,11 @@ static void
 write_sampling(struct writing *writing)
 {
 	static const char *const ends[] = {
-		[SAMPLER_DURATION] = "duration", [SAMPLER_STOPPED] = "stopped",
-		[SAMPLER_GONE] = "gone",
+		[RUN_END_DURATION] = "duration", [RUN_END_STOPPED] = "stopped",
+		[RUN_END_EXITED] = "gone",
 	};
 	const struct export_input *input = writing->input;
-	const struct sampler_stats *stats = input->stats;
+	const struct run_stats *stats = input->stats;
 	json_t *object = json_object();
 
 	json_object_set_new(object, "began_ns",
@@ -95,7 +95,7 @@ stops(const struct histogram *histogram)
 static void
 write_cost(struct writing *writing)
 {
-	const struct sampler_stats *stats = writing->input->stats;
+	const struct run_stats *stats = writing->input->stats;
 	json_t *object = json_object();
 
 	json_object_set_new(object, "own_cpu_ns", json_stream_number(stats->own_cpu_ns));
@@ -119,7 +119,7 @@ write_cost(struct writing *writing)
 static void
 write_losses(struct writing *writing)
 {
-	const struct sampler_stats *stats = writing->input->stats;
+	const struct run_stats *stats = writing->input->stats;
 	json_t *object = json_object(), *failed = json_object(), *cut = json_object();
 
 	for (size_t i = 0; i < FAILURE_COUNT; i++)

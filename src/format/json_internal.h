@@ -6,7 +6,7 @@
 #include "wallsample/report/json_stream.h"
 #include "wallsample/process/process.h"
 #include "wallsample/runtime/runtime_tasks.h"
-#include "wallsample/sampler/sampler.h"
+#include "wallsample/profile/run_stats.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/analysis/view.h"
 
@@ -27,7 +27,7 @@ void json_write_tasks(struct json_stream *stream, const struct runtime_tasks *ta
 
 /* What scheduled tasks did, and the threads that ran them; nothing where there are none. */
 void json_write_task_table(struct json_stream *stream, const struct view *view,
-			   const struct sampler_stats *stats);
+			   const struct run_stats *stats);
 
 /* What a thread is: "tid" and "name"; of a task those are null and its whole name, and more. */
 void json_add_thread(struct json_stream *stream, const struct view *view, uint32_t thread,

@@ -5,7 +5,7 @@
 
 void
 json_write_task_table(struct json_stream *json, const struct view *view,
-		      const struct sampler_stats *stats)
+		      const struct run_stats *stats)
 {
 	const struct profile *profile = view_profile(view);
 	json_t *object = json_object(), *states = json_array();

@@ -425,7 +425,7 @@ make_comments(struct packing *packing, int64_t *comment)
 static void
 pack_head(struct packing *packing)
 {
-	const struct sampler_stats *stats = packing->input->stats;
+	const struct run_stats *stats = packing->input->stats;
 	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
 	pb_value_type type[WEIGHT_COUNT], *types[WEIGHT_COUNT];
 	int64_t comment[3];

@@ -1,6 +1,8 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/profile/profile.h \
 	include/wallsample/profile/profile_wait.h \
+	include/wallsample/profile/run_stats.h \
 	src/profile/profile.c \
 	src/profile/profile_internal.h \
-	src/profile/profile_wait.c
+	src/profile/profile_wait.c \
+	src/profile/run_stats.c

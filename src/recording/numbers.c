@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* numbers.c - the fields of struct sampler_stats by name. */
+/* numbers.c - the fields of struct run_stats by name. */
 #include "recording/numbers_internal.h"
 
-#include "wallsample/unwind/chain.h"
+#include "wallsample/base/base.h"
 
 #define ROW(field, kind, how)                                                                    \
-	{ .name = #field, .type = NUMBER_##kind, .offset = offsetof(struct sampler_stats, field), \
+	{ .name = #field, .type = NUMBER_##kind, .offset = offsetof(struct run_stats, field), \
 	  .merge = MERGE_##how }
 
 const struct number recording_numbers[] = {
@@ -47,7 +47,7 @@ const struct number recording_numbers[] = {
 };
 
 double
-number_get(const struct number *number, const struct sampler_stats *stats)
+number_get(const struct number *number, const struct run_stats *stats)
 {
 	const void *field = (const char *)stats + number->offset;
 
@@ -67,7 +67,7 @@ number_get(const struct number *number, const struct sampler_stats *stats)
 }
 
 static void
-number_set(const struct number *number, struct sampler_stats *stats, double value)
+number_set(const struct number *number, struct run_stats *stats, double value)
 {
 	void *field = (char *)stats + number->offset;
 
@@ -91,7 +91,7 @@ number_set(const struct number *number, struct sampler_stats *stats, double valu
 }
 
 void
-number_merge(const struct number *number, struct sampler_stats *stats, double value, bool first)
+number_merge(const struct number *number, struct run_stats *stats, double value, bool first)
 {
 	const double most = number->type == NUMBER_U32 || number->type == NUMBER_INT ? INT32_MAX :
 										       0x1p62;

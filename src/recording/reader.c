@@ -210,9 +210,9 @@ static void
 take_end(struct recording_info *info, const char *end)
 {
 	info->ended = true;
-	info->end = strcmp(end, "gone") == 0	 ? SAMPLER_GONE :
-		    strcmp(end, "duration") == 0 ? SAMPLER_DURATION :
-						   SAMPLER_STOPPED;
+	info->end = strcmp(end, "gone") == 0	 ? RUN_END_EXITED :
+		    strcmp(end, "duration") == 0 ? RUN_END_DURATION :
+						   RUN_END_STOPPED;
 }
 
 static int

@@ -9,7 +9,7 @@
 static int
 load_cost(struct recording *recording, struct recording_load *load, struct error *err)
 {
-	struct sampler_stats *stats = load->stats;
+	struct run_stats *stats = load->stats;
 	struct rows rows;
 
 	rows_begin(&rows, recording, "SELECT name, value FROM cost");
@@ -25,7 +25,7 @@ load_cost(struct recording *recording, struct recording_load *load, struct error
 }
 
 static void
-add_loss(struct sampler_stats *stats, const char *kind, const char *reason, uint64_t count)
+add_loss(struct run_stats *stats, const char *kind, const char *reason, uint64_t count)
 {
 	const char *word;
 
@@ -40,7 +40,7 @@ add_loss(struct sampler_stats *stats, const char *kind, const char *reason, uint
 static int
 load_losses(struct recording *recording, struct recording_load *load, struct error *err)
 {
-	struct sampler_stats *stats = load->stats;
+	struct run_stats *stats = load->stats;
 	struct rows rows;
 	int64_t bucket;
 	int rc;
@@ -64,7 +64,7 @@ load_losses(struct recording *recording, struct recording_load *load, struct err
 
 /* One that was never finished has not been told all. */
 static void
-fill_in_stats(const struct recording *recording, struct sampler_stats *stats)
+fill_in_stats(const struct recording *recording, struct run_stats *stats)
 {
 	if (stats->elapsed_ns < recording->info.span_ns)
 		stats->elapsed_ns = recording->info.span_ns;

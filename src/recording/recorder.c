@@ -164,7 +164,7 @@ news_rows(struct recorder *recorder, void *stats)
 }
 
 static void
-mark_written(struct recorder *recorder, const struct sampler_stats *stats)
+mark_written(struct recorder *recorder, const struct run_stats *stats)
 {
 	recorder->process_written = recorder->process != NULL;
 	recorder_mark_written(recorder, stats);
@@ -199,10 +199,10 @@ fail(struct recorder *recorder, struct error *err)
 }
 
 int
-recorder_commit(struct recorder *recorder, const struct sampler_stats *stats, struct error *err)
+recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct error *err)
 {
 	const uint64_t cpu_ns = clock_own_cpu_ns();
-	struct sampler_stats copy = *stats;
+	struct run_stats copy = *stats;
 	int rc;
 
 	/* What was sampled since is not among what could be written now. */
@@ -226,8 +226,8 @@ recorder_commit(struct recorder *recorder, const struct sampler_stats *stats, st
 }
 
 struct last {
-	const struct sampler_stats *stats;
-	enum sampler_end end;
+	const struct run_stats *stats;
+	enum run_end end;
 	struct symbols *symbols;
 };
 
@@ -235,12 +235,12 @@ static int
 last_rows(struct recorder *recorder, void *context)
 {
 	static const char *const ends[] = {
-		[SAMPLER_DURATION] = "duration",
-		[SAMPLER_STOPPED] = "stopped",
-		[SAMPLER_GONE] = "gone",
+		[RUN_END_DURATION] = "duration",
+		[RUN_END_STOPPED] = "stopped",
+		[RUN_END_EXITED] = "gone",
 	};
 	const struct last *last = context;
-	struct sampler_stats copy = *last->stats;
+	struct run_stats copy = *last->stats;
 	int rc = news_rows(recorder, &copy);
 
 	if (rc == SQLITE_OK && copy.runtimes[0] != '\0')
@@ -285,7 +285,7 @@ recorder_put_causal(struct recorder *recorder, const struct causal_result *resul
 }
 
 int
-recorder_finish(struct recorder *recorder, const struct sampler_stats *stats, enum sampler_end end,
+recorder_finish(struct recorder *recorder, const struct run_stats *stats, enum run_end end,
 		struct symbols *symbols, struct error *err)
 {
 	struct last last = { stats, end, symbols };

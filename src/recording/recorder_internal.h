@@ -38,7 +38,7 @@ struct recorder {
 	struct profile_recorder listener;
 	struct spans spans;
 	struct written written;
-	struct sampler_stats stats; /* as they were written */
+	struct run_stats stats; /* as they were written */
 	bool stats_written;
 
 	struct place_vfs *vfs;
@@ -69,9 +69,9 @@ int recorder_refuse(const struct recorder *recorder, struct error *err);
 /* A row; `types` has a letter for each value: i int64_t, d double, s text (NULL: none). */
 int recorder_put(struct recorder *recorder, enum recording_table table, const char *types, ...);
 /* All that has come since the last time, as far as it is not marked as written. */
-int recorder_put_news(struct recorder *recorder, const struct sampler_stats *stats);
+int recorder_put_news(struct recorder *recorder, const struct run_stats *stats);
 /* The transaction went well. */
-void recorder_mark_written(struct recorder *recorder, const struct sampler_stats *stats);
+void recorder_mark_written(struct recorder *recorder, const struct run_stats *stats);
 int recorder_put_names(struct recorder *recorder, struct symbols *symbols);
 
 /* --- recorder_causal.c: the same */

@@ -299,9 +299,9 @@ put_deadlocks(struct recorder *recorder)
 /* --- cost and losses ------------------------------------------------------------------------ */
 
 static int
-put_losses(struct recorder *recorder, const struct sampler_stats *stats)
+put_losses(struct recorder *recorder, const struct run_stats *stats)
 {
-	const struct sampler_stats *old = &recorder->stats;
+	const struct run_stats *old = &recorder->stats;
 	const bool all = !recorder->stats_written;
 	int rc = SQLITE_OK;
 
@@ -321,7 +321,7 @@ put_losses(struct recorder *recorder, const struct sampler_stats *stats)
 }
 
 static int
-put_stats(struct recorder *recorder, const struct sampler_stats *stats)
+put_stats(struct recorder *recorder, const struct run_stats *stats)
 {
 	int rc = put_losses(recorder, stats);
 
@@ -341,7 +341,7 @@ put_stats(struct recorder *recorder, const struct sampler_stats *stats)
 /* --- the whole ------------------------------------------------------------------------------ */
 
 int
-recorder_put_news(struct recorder *recorder, const struct sampler_stats *stats)
+recorder_put_news(struct recorder *recorder, const struct run_stats *stats)
 {
 	static int (*const parts[])(struct recorder *) = {
 		put_modules, put_frames, put_stacks, put_threads,
@@ -355,7 +355,7 @@ recorder_put_news(struct recorder *recorder, const struct sampler_stats *stats)
 }
 
 void
-recorder_mark_written(struct recorder *recorder, const struct sampler_stats *stats)
+recorder_mark_written(struct recorder *recorder, const struct run_stats *stats)
 {
 	struct written *written = &recorder->written;
 	const struct profile *profile = recorder->profile;

@@ -31,7 +31,7 @@
 static void
 add_end(struct strbuf *sb, const struct export_input *input)
 {
-	const struct sampler_stats *stats = input->stats;
+	const struct run_stats *stats = input->stats;
 
 	strbuf_add_text(sb, "The process exited while it was sampled");
 	if (stats->child_exited && WIFEXITED(stats->child_status))
@@ -56,7 +56,7 @@ write_command(const struct export_input *input, struct page *page)
 static void
 write_header(const struct export_input *input, struct page *page)
 {
-	const struct sampler_stats *stats = input->stats;
+	const struct run_stats *stats = input->stats;
 	struct strbuf sb;
 
 	strbuf_init(&sb);
@@ -109,7 +109,7 @@ write_header(const struct export_input *input, struct page *page)
 	strbuf_clear(&sb);
 	if (input->snapshot)
 		strbuf_add_text(&sb, "Sampling goes on: this is what there is so far.");
-	else if (input->end == SAMPLER_GONE)
+	else if (input->end == RUN_END_EXITED)
 		add_end(&sb, input);
 	if (sb.length > 0)
 		page->ops->field(page, "Note", sb.data);

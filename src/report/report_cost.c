@@ -11,7 +11,7 @@
 
 struct closing {
 	const struct export_input *input;
-	const struct sampler_stats *stats;
+	const struct run_stats *stats;
 	struct page *page;
 	struct strbuf sb; /* the line that is being made */
 };
@@ -37,7 +37,7 @@ write_item(struct closing *c, uint64_t count, const char *what)
 static void
 write_samples(struct closing *c)
 {
-	const struct sampler_stats *stats = c->stats;
+	const struct run_stats *stats = c->stats;
 
 	quantity_add_count(&c->sb, stats->thread_samples);
 	strbuf_add_text(&c->sb, " of ");
@@ -263,7 +263,7 @@ write_repairs(struct closing *c)
 static void
 write_own_cost(struct closing *c)
 {
-	const struct sampler_stats *stats = c->stats;
+	const struct run_stats *stats = c->stats;
 	const double seconds = (double)stats->elapsed_ns / (double)NS_PER_SEC;
 
 	quantity_add_rate(&c->sb, stats->rate_wanted);

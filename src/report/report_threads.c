@@ -116,7 +116,7 @@ static void
 add_seen(struct strbuf *sb, const struct export_input *input, const struct task_table *tasks)
 {
 	const struct profile *profile = view_profile(input->view);
-	const struct sampler_stats *stats = input->stats;
+	const struct run_stats *stats = input->stats;
 	const double span_ns = (double)profile_wall_ns(profile);
 
 	add_mean(sb, span_ns > 0 ? (double)tasks->tasks_ns / span_ns : 0);

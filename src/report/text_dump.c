@@ -356,7 +356,7 @@ write_end(const struct core_end *end, FILE *out)
 static void
 write_cost(const struct export_input *input, FILE *out, size_t width)
 {
-	const struct sampler_stats *stats = input->stats;
+	const struct run_stats *stats = input->stats;
 	struct strbuf sb;
 
 	strbuf_init(&sb);

@@ -217,7 +217,7 @@ tick(struct sampler *sampler, bool last)
 static void
 update_stats(struct sampler *sampler, uint64_t began_ns, uint64_t cpu_ns)
 {
-	struct sampler_stats *stats = &sampler->stats;
+	struct run_stats *stats = &sampler->stats;
 	struct rusage usage;
 	uint64_t cpu;
 
@@ -327,7 +327,7 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 	sampler_return(sampler);
 }
 
-static enum sampler_end
+static enum run_end
 run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, uint64_t began_cpu)
 {
 	uint64_t end_ns = sampler->config.duration_ns != 0 ?
@@ -340,7 +340,7 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 
 		if (now >= sampler->pace.due_ns) {
 			if (!tick(sampler, false))
-				return SAMPLER_GONE;
+				return RUN_END_EXITED;
 			pace_end(sampler);
 			if (nothing_held(sampler))
 				waits_describe(sampler, false);
@@ -360,8 +360,8 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 	}
 	/* The last tick looks at everybody, so that every sleep is accounted for. */
 	if (!tick(sampler, true))
-		return SAMPLER_GONE;
-	return clock_now_ns() >= end_ns ? SAMPLER_DURATION : SAMPLER_STOPPED;
+		return RUN_END_EXITED;
+	return clock_now_ns() >= end_ns ? RUN_END_DURATION : RUN_END_STOPPED;
 }
 
 /*
@@ -406,11 +406,11 @@ start_clock(struct sampler *sampler)
 	return sampler->tick_ns;
 }
 
-enum sampler_end
+enum run_end
 sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
 	uint64_t began, began_cpu;
-	enum sampler_end end;
+	enum run_end end;
 
 	priority_raise(&sampler->priority);
 	sampler->stats.nice_value = sampler->priority.nice;
@@ -444,7 +444,7 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	return end;
 }
 
-const struct sampler_stats *
+const struct run_stats *
 sampler_stats(const struct sampler *sampler)
 {
 	return &sampler->stats;

@@ -85,7 +85,7 @@ struct sampler {
 	uint64_t cpu_began_ns;  /* the target's CPU time when time began; UINT64_MAX: not known */
 	struct chain chain;
 	uint32_t failure_stack[FAILURE_COUNT];
-	struct sampler_stats stats;
+	struct run_stats stats;
 };
 
 /* --- leader.c -------------------------------------------------------------- */

@@ -3,18 +3,6 @@
 #include "sampler/sampler_internal.h"
 #include "wallsample/tracer/memory.h"
 
-const char *
-sample_failure_text(enum sample_failure failure)
-{
-	static const char *const texts[] = {
-#define X(name, text) [FAILURE_##name] = text,
-		SAMPLE_FAILURES(X)
-#undef X
-	};
-
-	return texts[failure];
-}
-
 void
 stacks_init(struct stack_state *stacks, struct maps *maps, struct profile *profile,
 	    const struct jit *jit)

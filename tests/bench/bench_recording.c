@@ -73,7 +73,7 @@ or_die(int rc, const struct error *err)
 static void
 generate(const char *path, uint64_t samples)
 {
-	static const struct sampler_stats none;
+	static const struct run_stats none;
 	struct process process = { .pid = 1, .dirfd = -1, .taskfd = -1, .comm = "made",
 				   .cmdline = (char *)"made" };
 	struct profile *profile = profile_create();
@@ -97,7 +97,7 @@ generate(const char *path, uint64_t samples)
 		if (tick % 100 == 99)
 			or_die(recorder_commit(recorder, &none, &err), &err);
 	}
-	or_die(recorder_finish(recorder, &none, SAMPLER_STOPPED, NULL, &err), &err);
+	or_die(recorder_finish(recorder, &none, RUN_END_STOPPED, NULL, &err), &err);
 	printf("%llu samples in %.1f MiB\n", (unsigned long long)samples,
 	       (double)recorder_size(recorder) / (1 << 20));
 	recorder_free(recorder);

@@ -34,7 +34,7 @@ unwind(const struct core *core)
 	struct modules *modules = modules_create();
 	struct maps *maps = core_maps(core, modules, &files, NULL);
 	struct profile *profile = profile_create();
-	struct sampler_stats stats;
+	struct run_stats stats;
 
 	for (size_t i = 1; i < maps_count(maps); i++)
 		if (maps_at(maps, i)->start < maps_at(maps, i - 1)->end)

@@ -56,7 +56,7 @@ check(const struct profile *profile)
 static void
 load(struct recording *recording, const struct recording_selection *selection)
 {
-	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+	struct run_stats *stats = xcalloc(1, sizeof(*stats));
 	struct recording_load to = {
 		.profile = profile_create(),
 		.modules = modules_create(),

@@ -23,11 +23,11 @@ profile    base process thread wait unwind runtime
 sampler    base process thread jit tracer wait unwind runtime profile
 core       base elf process thread tracer wait unwind runtime profile sampler
 causal     base process tracer unwind symbol profile sampler
-recording  base process unwind symbol profile sampler causal
+recording  base process unwind symbol profile causal
 analysis   base process unwind symbol runtime profile
-report     base process thread unwind runtime sampler core causal recording analysis
+report     base process thread unwind runtime profile core causal recording analysis
 web        base thread profile analysis report
-format     base process thread unwind runtime sampler analysis report
+format     base process thread unwind runtime profile analysis report
 cli        base process thread tracer unwind runtime sampler core causal recording analysis report
 '
 

@@ -42,7 +42,7 @@ begin_recording(struct sim_run *run, double rate_hz)
 }
 
 static void
-end_recording(struct sim_run *run, enum sampler_end end)
+end_recording(struct sim_run *run, enum run_end end)
 {
 	struct error err;
 
@@ -70,7 +70,7 @@ sim_run(struct sim_run *run, pid_t pid, const struct sim_wish *wish)
 	const struct sampler_hooks hooks = {
 		.stop = &run->stop, .on_tick = on_tick, .context = run,
 	};
-	enum sampler_end end;
+	enum run_end end;
 	struct error err;
 
 	memset(run, 0, sizeof(*run));

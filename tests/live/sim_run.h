@@ -25,7 +25,7 @@ struct sim_run {
 	struct profile *profile;
 	struct symbols *symbols;
 	struct recorder *recorder; /* of a temporary recording, which is whole; or NULL */
-	struct sampler_stats stats;
+	struct run_stats stats;
 	uint64_t cpu_ns;        /* that sampling took, the beginning and the end not counted */
 	struct strbuf text;
 	/* While it is at work. */

@@ -167,12 +167,12 @@ make_profile(void)
 	return profile;
 }
 
-static struct sampler_stats *
+static struct run_stats *
 make_stats(void)
 {
-	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+	struct run_stats *stats = xcalloc(1, sizeof(*stats));
 
-	*stats = (struct sampler_stats){
+	*stats = (struct run_stats){
 		.ticks = 2996,
 		.elapsed_ns = 30 * NS_PER_SEC,
 		.own_cpu_ns = 412 * NS_PER_MS,
@@ -235,7 +235,7 @@ scene_input(struct scene *scene)
 		.view = scene->view,
 		.process = &scene->process,
 		.stats = scene->stats,
-		.end = SAMPLER_DURATION,
+		.end = RUN_END_DURATION,
 		.limit = 20,
 		.thread_limit = 8,
 		.columns = 80,

@@ -30,7 +30,7 @@ struct scene {
 	struct profile *profile;
 	struct view *view;
 	struct process process;
-	struct sampler_stats *stats; /* large */
+	struct run_stats *stats; /* large */
 	char command[400];
 };
 

@@ -19,7 +19,7 @@
 static struct process process = {
 	.pid = 77, .dirfd = -1, .taskfd = -1, .comm = "server", .cmdline = (char *)"server -x",
 };
-const struct sampler_stats no_stats;
+const struct run_stats no_stats;
 
 /* --- a folder of its own ----------------------------------------------------------------- */
 
@@ -135,7 +135,7 @@ make_recording(const struct place *place, int ticks, bool whole)
 
 	sample_ticks(profile, worker, idle, ticks);
 	if (whole)
-		assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_DURATION, NULL, &err),
+		assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_DURATION, NULL, &err),
 				 0);
 	else
 		assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);

@@ -14,7 +14,7 @@
 #define MS ((int64_t)NS_PER_MS)
 #define TICK (10 * MS)
 
-extern const struct sampler_stats no_stats;
+extern const struct run_stats no_stats;
 
 struct place {
 	char folder[64];

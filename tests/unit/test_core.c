@@ -702,7 +702,7 @@ check_core(const struct core *core, const char *exe, enum expected expected)
 	struct maps *maps = core_maps(core, modules, &files, NULL);
 	struct symbols *symbols = symbols_create(modules, &names);
 	struct profile *profile = profile_create();
-	struct sampler_stats stats;
+	struct run_stats stats;
 
 	core_sample(core, maps, &config, profile, &stats);
 	assert_int_equal(stats.thread_samples, CAUGHT);

@@ -533,7 +533,7 @@ make_golden_runs(struct run *before, struct run *after)
 static void
 check_golden(const char *name, const char *format, enum weight weight, unsigned columns)
 {
-	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+	struct run_stats *stats = xcalloc(1, sizeof(*stats));
 	struct process process[DIFF_SIDES] = {
 		{ .pid = 4242, .comm = "ser\x1b" "ver" }, { .pid = 777, .comm = "server" },
 	};

@@ -109,7 +109,7 @@ test_report_selected(void **state)
 	(void)state;
 	input.limit = 2;
 	input.filtered = true;
-	input.end = SAMPLER_GONE;
+	input.end = RUN_END_EXITED;
 	scene.stats->child_exited = true;
 	scene.stats->child_status = SIGKILL; /* as wait(2) reports a death by it */
 	check_golden("report-selected.txt", "text", &input);
@@ -210,7 +210,7 @@ test_report_clean(void **state)
 
 	(void)state;
 	input.snapshot = true;
-	*scene.stats = (struct sampler_stats){
+	*scene.stats = (struct run_stats){
 		.ticks = 1, .threads_seen = 1, .threads_most = 1, .thread_samples = 1, .looks = 1,
 		.read = 1, .chains = { [CHAIN_OUTERMOST] = 1 }, .elapsed_ns = NS_PER_SEC,
 		.rate_wanted = 1000, .rate_lowest = 1000,
@@ -234,7 +234,7 @@ test_report_empty(void **state)
 	assert_non_null(strstr(text, "No sample was selected.\n"));
 	free(text);
 
-	*scene.stats = (struct sampler_stats){ 0 };
+	*scene.stats = (struct run_stats){ 0 };
 	input.view = nothing;
 	text = scene_text("text", &input);
 	assert_non_null(strstr(text, "There are no samples.\n"));
@@ -345,7 +345,7 @@ test_json(void **state)
 	(void)state;
 	check_golden("report.json", "json", &input);
 	input.sort = WEIGHT_LATENCY;
-	input.end = SAMPLER_GONE;
+	input.end = RUN_END_EXITED;
 	input.began_ns = 1700000000 * NS_PER_SEC;
 	check_golden("report-latency.json", "json", &input);
 	scene_release(&scene);

@@ -364,7 +364,7 @@ write_filtered(const char *format, const struct profile *profile, const struct f
 	       size_t limit)
 {
 	struct process process = { .pid = 30, .comm = "python", .cmdline = (char *)"python x" };
-	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+	struct run_stats *stats = xcalloc(1, sizeof(*stats));
 	struct export_input input = {
 		.view = view_create(profile, NULL, filter, VIEW_BY_FUNCTION),
 		.process = &process, .stats = stats, .limit = limit, .columns = 100,

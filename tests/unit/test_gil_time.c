@@ -68,7 +68,7 @@ struct scene {
 	struct recording *recording;
 	struct profile *profile;
 	struct process process;
-	struct sampler_stats stats;
+	struct run_stats stats;
 	struct error error;
 	struct export_input input;
 };
@@ -86,7 +86,7 @@ set_up(void **state)
 	place_make(&scene->place);
 	recorder = record_in(&scene->place, profile, modules);
 	sample(profile, worker, other);
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_STOPPED, NULL,
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_STOPPED, NULL,
 					 &scene->error), 0);
 	recorder_free(recorder);
 	profile_free(profile);

@@ -322,7 +322,7 @@ test_target_usage(void **state)
 static void
 test_exit_status(void **state)
 {
-	static struct sampler_stats stats;
+	static struct run_stats stats;
 	struct strbuf why;
 
 	(void)state;
@@ -353,7 +353,7 @@ test_exit_status(void **state)
 	assert_string_equal(why.data, "partial: 4 of 1,000 samples failed, 2 of 101 stacks are not "
 				      "whole");
 	/* Threads are judged by themselves, however many tasks there are, and so are those. */
-	stats = (struct sampler_stats){ .thread_samples = 101000, .task_samples = 100000 };
+	stats = (struct run_stats){ .thread_samples = 101000, .task_samples = 100000 };
 	stats.failed[FAILURE_TASK_FINISHED] = 90000;
 	stats.failed[FAILURE_TASK_MOVED] = stats.task_failures = 1000;
 	stats.failed[FAILURE_DENIED] = 10;

@@ -103,7 +103,7 @@ struct scene {
 static void
 scene_init(struct scene *scene)
 {
-	static const struct sampler_stats no_stats;
+	static const struct run_stats no_stats;
 	struct error err;
 
 	*scene = (struct scene){ .profile = profile_create(), .modules = modules_create() };

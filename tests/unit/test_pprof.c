@@ -103,7 +103,7 @@ static int
 make(void **state)
 {
 	struct written *written = xcalloc(1, sizeof(*written));
-	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+	struct run_stats *stats = xcalloc(1, sizeof(*stats));
 	char *bytes = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&bytes, &size);

@@ -36,13 +36,13 @@ test_round_trip(void **state)
 	assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
 	profile_rename_thread(profile, idle, "renamed");
 	sample_ticks(profile, worker, idle, 50);
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_GONE, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_EXITED, NULL, &err), 0);
 	recorder_free(recorder);
 	back = load(place.path, NULL, &info);
 	assert_same(profile, back);
 	assert_true(info.ended);
 	assert_false(info.being_written);
-	assert_int_equal(info.end, SAMPLER_GONE);
+	assert_int_equal(info.end, RUN_END_EXITED);
 	assert_int_equal(info.ticks, 100);
 	assert_int_equal(info.pid, 77);
 	profile_free(back);
@@ -114,7 +114,7 @@ test_script(void **state)
 		add_script(profile, worker, stack, gil[i]);
 		profile_add_tick(profile, TICK, 1, 1);
 	}
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_GONE, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_EXITED, NULL, &err), 0);
 	recorder_free(recorder);
 	assert_int_equal(recording_open(place.path, &recording, &err), 0);
 	assert_int_equal(recording_load(recording, &to, &err), 0);
@@ -237,7 +237,7 @@ test_carried(void **state)
 	recorder = record_in(&place, profile, modules);
 	for (int tick = 0; tick < 40; tick++)
 		add_pair(profile, thread, task, tick < 10 || tick >= 30, tick < 15 || tick >= 20);
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_GONE, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_EXITED, NULL, &err), 0);
 	recorder_free(recorder);
 	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans"), 5);
 	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 0 AND "
@@ -277,7 +277,7 @@ test_shared(void **state)
 	assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
 	for (int tick = 0; tick < 100; tick++)
 		add_crowd(profile, crowd[1], true);
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_GONE, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_EXITED, NULL, &err), 0);
 	recorder_free(recorder);
 	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans"), 5);
 	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 0 AND "
@@ -321,7 +321,7 @@ test_disk_fails(void **state)
 	place_make(&place);
 	recorder = record_in(&place, profile, modules);
 	disk_fails = true;
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_STOPPED, NULL, &err),
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_STOPPED, NULL, &err),
 			 -ERROR_OUTPUT);
 	disk_fails = false;
 	assert_non_null(strstr(err.text, "Input/output error"));
@@ -361,7 +361,7 @@ test_reader_stays(void **state)
 	assert_int_equal(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM spans", NULL, NULL,
 				      NULL), SQLITE_OK);
 	sample_ticks(profile, worker, idle, 50);
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_STOPPED, NULL, &err),
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_STOPPED, NULL, &err),
 			 -ERROR_OUTPUT);
 	assert_non_null(strstr(err.text, "another program has been reading it"));
 	recorder_free(recorder);
@@ -459,7 +459,7 @@ static void
 test_timeline(void **state)
 {
 	struct recording_load to = { .profile = profile_create() };
-	struct sampler_stats stats = no_stats;
+	struct run_stats stats = no_stats;
 	struct seen seen = { 0 };
 	struct recording *recording;
 	struct place place;
@@ -553,7 +553,7 @@ test_turns(void **state)
 	task[1] = profile_add_task(profile, &other, 0x2000);
 	recorder = record_in(&place, profile, modules);
 	sample_turns(profile, thread, task);
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_GONE, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_EXITED, NULL, &err), 0);
 	recorder_free(recorder);
 	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE thread = 1 AND "
 					 "ticks = 10 AND first_tick IN (0, 20)"), 2);
@@ -606,7 +606,7 @@ test_seldom(void **state)
 			profile_add(profile, &entry);
 		profile_add_tick(profile, TICK, 0, 0);
 	}
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_GONE, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_EXITED, NULL, &err), 0);
 	recorder_free(recorder);
 	assert_int_equal(ask(place.path, "SELECT count(*) FROM spans WHERE first_tick = 0 AND "
 					 "ticks = 6 OR first_tick = 6 AND ticks = 4"), 2);

@@ -76,7 +76,7 @@ record(const struct place *place, const struct causal_result *result)
 
 	sample_ticks(profile, worker, idle, 100);
 	assert_int_equal(recorder_put_causal(recorder, result, &err), 0);
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_DURATION, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_DURATION, NULL, &err), 0);
 	recorder_free(recorder);
 	profile_free(profile);
 	modules_free(modules);

@@ -377,7 +377,7 @@ test_reader_in_the_way(void **state)
 	sample_ticks(profile, worker, idle, 50);
 	assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
 	sqlite3_close(reader);
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_STOPPED, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_STOPPED, NULL, &err), 0);
 	recorder_free(recorder);
 	back = load(place.path, NULL, NULL);
 	assert_same(profile, back);

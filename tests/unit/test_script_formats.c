@@ -43,7 +43,7 @@ written_as(const char *format, enum view_key key, const struct filter *filter, b
 {
 	struct profile *profile = make_profile();
 	struct view *view = view_create(profile, NULL, filter, key);
-	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+	struct run_stats *stats = xcalloc(1, sizeof(*stats));
 	char command[] = "python3 app.py";
 	struct process process = { .pid = 7, .comm = "python3", .cmdline = command };
 	const struct export_input input = { .view = view, .process = &process, .stats = stats,

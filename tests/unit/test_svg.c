@@ -66,7 +66,7 @@ add(struct profile *profile, uint32_t thread, int64_t ms, const int *function, s
 static char *
 draw(const struct profile *profile, size_t *size)
 {
-	struct sampler_stats *stats = xcalloc(1, sizeof(*stats));
+	struct run_stats *stats = xcalloc(1, sizeof(*stats));
 	struct view *view = view_create(profile, NULL, &(struct filter){ 0 }, VIEW_BY_FUNCTION);
 	struct process process = { .pid = 7, .comm = "</text>&" };
 	const struct export_input input = { .view = view, .process = &process, .stats = stats,

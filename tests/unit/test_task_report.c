@@ -252,7 +252,7 @@ static struct process process = {
 	.pid = 500, .dirfd = -1, .taskfd = -1, .comm = "app", .cmdline = (char *)"./app",
 };
 
-static const struct sampler_stats stats = {
+static const struct run_stats stats = {
 	.ticks = TICKS, .elapsed_ns = TICKS * SPAN, .thread_samples = 52950, .threads_seen = 3,
 	.threads_most = 3, .task_looks = 49950, .task_stacks = 1010, .tasks_seen = 1060,
 	.tasks_most = 1057, .tasks_thinnest = 1, .cpus = 2, .rate_wanted = 50, .rate_lowest = 50,
@@ -262,7 +262,7 @@ static struct export_input
 input_of(const struct view *view)
 {
 	return (struct export_input){
-		.view = view, .process = &process, .stats = &stats, .end = SAMPLER_DURATION,
+		.view = view, .process = &process, .stats = &stats, .end = RUN_END_DURATION,
 		.limit = 20, .thread_limit = 8, .columns = 100,
 	};
 }
@@ -338,7 +338,7 @@ check_stops(const struct profile *profile)
 {
 	struct view *view = view_create(profile, NULL, &(struct filter){ 0 }, VIEW_BY_FUNCTION);
 	struct export_input input = input_of(view);
-	struct sampler_stats stopped = stats;
+	struct run_stats stopped = stats;
 	struct task_table table;
 	char *text = NULL;
 	size_t size;
@@ -474,7 +474,7 @@ test_recording(void **state)
 	recorder = record_in(&place, scene.profile, modules);
 	while (scene.tick < TICKS)
 		sample_tick(&scene);
-	if (recorder_finish(recorder, &no_stats, SAMPLER_DURATION, NULL, &err) != 0)
+	if (recorder_finish(recorder, &no_stats, RUN_END_DURATION, NULL, &err) != 0)
 		fail_msg("%s", err.text);
 	recorder_free(recorder);
 

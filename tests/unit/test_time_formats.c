@@ -156,7 +156,7 @@ sample_tick(struct profile *profile, const uint32_t *thread, int tick)
 static struct process process = {
 	.pid = 4242, .dirfd = -1, .taskfd = -1, .comm = "ser\nver", .cmdline = (char *)"server",
 };
-static const struct sampler_stats no_stats;
+static const struct run_stats no_stats;
 
 struct place {
 	char folder[64];
@@ -215,7 +215,7 @@ place_make(struct place *place, int seconds)
 		thread[i] = profile_add_thread(profile, 4242 + (pid_t)i, i + 1, names[i]);
 	for (int tick = 0; tick < TICKS; tick++)
 		sample_tick(profile, thread, tick);
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_DURATION, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_DURATION, NULL, &err), 0);
 	recorder_free(recorder);
 	profile_free(profile);
 	modules_free(modules);

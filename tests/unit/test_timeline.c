@@ -25,7 +25,7 @@
 static struct process process = {
 	.pid = 77, .dirfd = -1, .taskfd = -1, .comm = "server", .cmdline = (char *)"server -x",
 };
-static const struct sampler_stats no_stats;
+static const struct run_stats no_stats;
 static const struct filter all;
 
 /* --- what is recorded -------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ make_recording(const char *folder, const char *path, void (*fill)(struct profile
 	assert_int_equal(recorder_create(&config, profile, &recorder, &err), 0);
 	recorder_set_process(recorder, &process);
 	fill(profile);
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_DURATION, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_DURATION, NULL, &err), 0);
 	recorder_free(recorder);
 	profile_free(profile);
 	modules_free(modules);

@@ -287,7 +287,7 @@ test_recorded(void **state)
 		.object = profile_wait(scene.profile, scene.mutex)->object });
 	profile_rename_frame(scene.profile, profile_wait(scene.profile, scene.socket)->object,
 			     "tcp port 80");
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_STOPPED, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_STOPPED, NULL, &err), 0);
 	recorder_free(recorder);
 	back = load(place.path, NULL, NULL);
 	assert_same(scene.profile, back);
@@ -365,7 +365,7 @@ test_deadlock(void **state)
 	check_deadlock(scene.profile, "second-12 waits for mutex M, which first-11 has; first-11 "
 				      "waits for mutex M, which second-12 has", "");
 	profile_add_deadlock(scene.profile, stuck, 3, 2);
-	assert_int_equal(recorder_finish(recorder, &no_stats, SAMPLER_STOPPED, NULL, &err), 0);
+	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_STOPPED, NULL, &err), 0);
 	recorder_free(recorder);
 	back = load(place.path, NULL, NULL);
 	check_deadlock(back, "first-11 waits for mutex M, which second-12 has; second-12 waits for "

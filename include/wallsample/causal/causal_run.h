@@ -16,7 +16,7 @@
 #include "wallsample/causal/causal.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/causal/progress.h"
-#include "wallsample/sampler/sampler.h"
+#include "wallsample/profile/run_stats.h"
 #include "wallsample/symbol/symbol.h"
 
 /* Looks are this part of their mean distance around it, evenly: nothing periodic is in step. */
@@ -65,8 +65,8 @@ struct causal_status {
 void causal_run_status(const struct causal_run *run, struct causal_status *out);
 
 /* Fills in what the result says of all experiments, so far. */
-void causal_run_sum_up(struct causal_run *run, const struct sampler_stats *stats);
+void causal_run_sum_up(struct causal_run *run, const struct run_stats *stats);
 /* The end: what was going on is cut short, and sums are made. */
-void causal_run_finish(struct causal_run *run, const struct sampler_stats *stats);
+void causal_run_finish(struct causal_run *run, const struct run_stats *stats);
 
 #endif

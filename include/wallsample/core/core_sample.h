@@ -10,7 +10,8 @@
 #include "wallsample/profile/profile.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/runtime_tasks.h"
-#include "wallsample/sampler/sampler.h"
+#include "wallsample/profile/run_stats.h"
+#include "wallsample/unwind/unwind.h"
 
 /* As in struct sampler_config. */
 struct core_sample_config {
@@ -30,6 +31,6 @@ struct core_sample_config {
  */
 void core_sample(const struct core *core, struct maps *maps,
 		 const struct core_sample_config *config, struct profile *profile,
-		 struct sampler_stats *stats);
+		 struct run_stats *stats);
 
 #endif

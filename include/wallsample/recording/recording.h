@@ -20,7 +20,7 @@
 #include "wallsample/process/module.h"
 #include "wallsample/process/process.h"
 #include "wallsample/profile/profile.h"
-#include "wallsample/sampler/sampler.h"
+#include "wallsample/profile/run_stats.h"
 #include "wallsample/symbol/symbol.h"
 
 /* "wsdb", in the file's header; and what its tables are. */
@@ -67,7 +67,7 @@ bool recorder_is_overdue(const struct recorder *recorder, uint64_t now_ns);
  * sampler_leave. Somebody who reads the file just then is no error: it is written the next time.
  * After an error the recording holds what was written before, and no more is taken.
  */
-int recorder_commit(struct recorder *recorder, const struct sampler_stats *stats,
+int recorder_commit(struct recorder *recorder, const struct run_stats *stats,
 		    struct error *err);
 
 /*
@@ -81,8 +81,8 @@ int recorder_put_causal(struct recorder *recorder, const struct causal_result *r
  * The end: the rest, and the names of all frames. Afterwards the recording is whole. One with
  * fewer than all of its names is not an error.
  */
-int recorder_finish(struct recorder *recorder, const struct sampler_stats *stats,
-		    enum sampler_end end, struct symbols *symbols, struct error *err);
+int recorder_finish(struct recorder *recorder, const struct run_stats *stats,
+		    enum run_end end, struct symbols *symbols, struct error *err);
 
 /* Stops listening and closes the file, which stays if samples have been written to it, or none
  * had its name before. */

@@ -35,7 +35,7 @@ struct recording_info {
 	uint32_t cpus;
 	bool ended;          /* it has its end; else its writer was killed, or is still at it */
 	bool being_written;
-	enum sampler_end end; /* if it has ended */
+	enum run_end end; /* if it has ended */
 	uint64_t size;       /* bytes of the file */
 	uint64_t ticks, span_ns; /* their number, and the time they span */
 	uint64_t modules, threads, frames, stacks, spans, symbols; /* rows */
@@ -75,7 +75,7 @@ struct recording_load {
 	const char *label;            /* goes before the names of its threads; or NULL */
 	const struct recording_selection *selection; /* NULL: all */
 	bool threads_only;            /* a task's samples are those of the threads that ran it */
-	struct sampler_stats *stats;  /* its cost and losses are added; or NULL */
+	struct run_stats *stats;  /* its cost and losses are added; or NULL */
 	uint64_t selected_ns;         /* filled in: time of the ticks that were wanted */
 };
 

@@ -18,7 +18,7 @@
 #include "wallsample/process/process.h"
 #include "wallsample/recording/recording_read.h"
 #include "wallsample/runtime/runtime_tasks.h"
-#include "wallsample/sampler/sampler.h"
+#include "wallsample/profile/run_stats.h"
 #include "wallsample/analysis/view.h"
 
 /* Does a format show when things happened, for which there has to be a recording? */
@@ -38,9 +38,9 @@ struct export_input {
 	const struct process *process;
 	const struct modules *modules;
 	const char *names_hint; /* what would name the nameless, a sentence; NULL: none */
-	const struct sampler_stats *stats;
+	const struct run_stats *stats;
 	uint64_t began_ns;    /* CLOCK_REALTIME at the beginning; 0: not known */
-	enum sampler_end end;
+	enum run_end end;
 	bool snapshot;        /* made by a signal while sampling goes on */
 	bool by_thread;       /* -t: threads are kept apart */
 	enum weight sort;     /* what tables of functions are ordered by */

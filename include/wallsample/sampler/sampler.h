@@ -37,12 +37,12 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/base/error.h"
-#include "wallsample/base/histogram.h"
 #include "wallsample/jit/jit.h"
 #include "wallsample/jit/jit_objects.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/process/process.h"
 #include "wallsample/profile/profile.h"
+#include "wallsample/profile/run_stats.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/runtime_tasks.h"
 #include "wallsample/sampler/sampler_control.h"
@@ -75,78 +75,11 @@ struct sampler_config {
 	bool threads_only;       /* tasks that those schedule are no samples of their own */
 };
 
-/* Why sampling ended. */
-enum sampler_end {
-	SAMPLER_DURATION, /* the time is over */
-	SAMPLER_STOPPED,  /* *stop was set */
-	SAMPLER_GONE,     /* the target has exited */
-};
-
-/* Reasons a sample has no stack of code. X(name, frame text) */
-#define SAMPLE_FAILURES(X)                                                     \
-	X(EXITED, "[failed: thread exited]")                                   \
-	X(LATE, "[failed: not stopped in 20 ms]")                              \
-	X(DENIED, "[failed: not permitted]")                                   \
-	X(UNREADABLE, "[failed: stack not readable]")                          \
-	X(MOVED, "[failed: moved while it was read]")                          \
-	X(TASK_MOVED, "[failed: task moved while it was read]")                \
-	X(TASK_FINISHED, "[failed: task already finished]")                    \
-	X(TASK_UNCAUGHT, "[failed: thread could not be stopped]")              \
-	X(NOT_STOPPED, "[running: not stopped]")
-
-enum sample_failure {
-#define X(name, text) FAILURE_##name,
-	SAMPLE_FAILURES(X)
-#undef X
-	FAILURE_COUNT
-};
-
-const char *sample_failure_text(enum sample_failure failure);
-
 /*
  * The bound on one wait for a stop. A thread that is not stopped by then is taken when it
  * does stop, at a later tick; FAILURE_LATE is for those that never did.
  */
 #define SAMPLER_STOP_BOUND_NS (20 * NS_PER_MS)
-
-/* What sampling cost and missed. */
-struct sampler_stats {
-	uint64_t ticks;
-	uint64_t elapsed_ns;       /* from the first tick to the last */
-	uint64_t target_cpu_ns;    /* CPU time of the target in it, by the kernel's count */
-	bool target_cpu_known;
-	uint64_t own_cpu_ns;       /* CPU time wallsample used for it */
-	uint64_t peak_memory;      /* bytes, largest resident set */
-	uint64_t thread_samples;   /* thread-ticks in the profile */
-	uint64_t threads_seen;
-	uint32_t threads_most;     /* at one tick */
-	/* Of tasks that no thread ran: task.h. */
-	uint64_t task_samples;     /* of thread_samples */
-	uint64_t task_failures;    /* of `failed`, but for tasks that had ended */
-	uint64_t task_looks;       /* at their structures */
-	uint64_t task_stacks;      /* that were walked; the others were as before */
-	uint64_t tasks_seen;
-	uint32_t tasks_most;       /* at one tick, about */
-	uint32_t tasks_thinnest;   /* one in so many was looked at, at most */
-	unsigned cpus;             /* that the target may use; 0: not known */
-	uint64_t looks;            /* reads of a thread's counters */
-	uint64_t reused;           /* thread-ticks whose stack was reused, no look included */
-	uint64_t read;             /* stacks read without a stop */
-	uint64_t stopped;          /* stacks read in a stop */
-	uint64_t failed[FAILURE_COUNT];     /* thread-ticks */
-	uint64_t chains[CHAIN_END_COUNT];   /* walks by their end */
-	struct histogram stop_ns;  /* time a thread was stopped for one sample */
-	uint64_t repaired;         /* system calls saved from EINTR */
-	uint64_t signals_passed;
-	double rate_wanted, rate_lowest; /* lowest that --max-overhead brought it to */
-	uint32_t thinnest;         /* a thread was looked at once in so many ticks, at most */
-	uint64_t unwind_ns, unwind_frames;
-	int nice_value;            /* own priority while sampling */
-	bool execed;               /* the target has called exec meanwhile */
-	char runtimes[128];        /* "CPython 3.11.7": language runtimes; "": none */
-	int child_status;          /* wait status, when child_exited */
-	bool child_exited;         /* the target was our child and has exited */
-};
 
 struct sampler;
 
@@ -171,7 +104,7 @@ int sampler_create(const struct process *process, const struct sampler_config *c
 		   struct sampler **out, struct error *err);
 
 /* Samples until it ends. May be called once. */
-enum sampler_end sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks);
+enum run_end sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks);
 
 /*
  * Around anything that may take long while sampler_run is at work, such as a line that is
@@ -182,7 +115,7 @@ void sampler_leave(struct sampler *sampler);
 void sampler_return(struct sampler *sampler);
 
 /* Up to date whenever sampler_run is in a hook or has returned. */
-const struct sampler_stats *sampler_stats(const struct sampler *sampler);
+const struct run_stats *sampler_stats(const struct sampler *sampler);
 
 /* Releases everything that might still be seized. */
 void sampler_free(struct sampler *sampler);

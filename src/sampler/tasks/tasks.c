@@ -204,7 +204,7 @@ static void
 tick(struct sampler *sampler, size_t slots)
 {
 	struct tasks *tasks = &sampler->tasks;
-	struct sampler_stats *stats = &sampler->stats;
+	struct run_stats *stats = &sampler->stats;
 
 	tasks->last_tick = sampler->tick;
 	make_room(tasks, slots);
