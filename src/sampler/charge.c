@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 
 /* What is known of so many late threads is a guess for the next. */
 #define LATE_MEMORY 16

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 
 /*
  * The part of a stretch of time in which a runnable thread waited for a CPU: of the rest the

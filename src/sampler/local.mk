@@ -6,36 +6,36 @@ libwallsample_a_SOURCES += \
 	include/wallsample/sampler/thread_wait.h \
 	src/sampler/charge.c \
 	src/sampler/charge_internal.h \
-	src/sampler/collect.c \
+	src/sampler/attribute.c \
 	src/sampler/hold/hold.c \
 	src/sampler/hold/hold_internal.h \
 	src/sampler/hold/hold_late.c \
 	src/sampler/hold/hold_late_internal.h \
 	src/sampler/late.c \
-	src/sampler/leader.c \
-	src/sampler/look.c \
+	src/sampler/sampled_process.c \
+	src/sampler/observe.c \
 	src/sampler/pace.c \
 	src/sampler/pace_internal.h \
-	src/sampler/pending.c \
+	src/sampler/observations.c \
 	src/sampler/pending_internal.h \
 	src/sampler/priority.c \
 	src/sampler/priority_internal.h \
 	src/sampler/sampler.c \
-	src/sampler/sampler_internal.h \
+	src/sampler/pipeline_internal.h \
 	src/sampler/stack.c \
-	src/sampler/stops.c \
-	src/sampler/tasks/task_held.c \
-	src/sampler/tasks/task_sample.c \
-	src/sampler/tasks/task_stack.c \
-	src/sampler/tasks/tasks.c \
-	src/sampler/tasks/tasks_internal.h \
-	src/sampler/tasks/thread_tasks.c \
+	src/sampler/capture.c \
+	src/sampler/tasks/green_held.c \
+	src/sampler/tasks/green_sample.c \
+	src/sampler/tasks/green_stack.c \
+	src/sampler/tasks/green_tasks.c \
+	src/sampler/tasks/green_internal.h \
+	src/sampler/tasks/coroutines.c \
 	src/sampler/threads.c \
-	src/sampler/tracked_internal.h \
+	src/sampler/values_internal.h \
 	src/sampler/waits/crowds.c \
 	include/wallsample/sampler/crowds.h \
 	src/sampler/waits/deadlock.c \
-	src/sampler/waits/deadlock_internal.h \
+	src/sampler/waits/waits_internal.h \
 	src/sampler/waits/rings.c \
 	src/sampler/waits/thread_wait.c \
 	src/sampler/waits/thread_wait_object.c

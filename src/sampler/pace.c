@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pace.c - when the next tick is due, and how often a sleeper is looked at. */
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 
 /* How often the cost is judged. */
 #define WINDOW_NS (250 * NS_PER_MS)

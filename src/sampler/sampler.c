@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 #include "wallsample/tracer/tracer_count.h"
 
 /* Descriptors that are needed for other things than threads: modules, output. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stack.c - from a call chain of addresses to an interned stack of (module, address). */
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 #include "wallsample/tracer/memory.h"
 
 void

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "wallsample/sampler/rings.h"
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 
 static struct tracked *
 thread_create(struct sampler *sampler, pid_t tid)

@@ -2,7 +2,7 @@
 /* hold.c - threads that somebody holds from one tick to the next. */
 #include <math.h>
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 #include "wallsample/tracer/tracer_count.h"
 
 void

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 
 /* What is longer, or more than this part of a tick, is the doing of others who want the CPU, or the
  * thread has slept. */

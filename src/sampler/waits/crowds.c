@@ -6,7 +6,7 @@
  */
 #include "wallsample/sampler/crowds.h"
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 
 /* Between two counts, which take at most one part in so many of the time. */
 #define COUNT_NS (100 * NS_PER_MS)

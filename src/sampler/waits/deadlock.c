@@ -4,14 +4,14 @@
  * different moments, so that a ring may be one that never was: it counts when it is there twice,
  * for the same things, and none of its threads has run in between.
  */
-#include "sampler/waits/deadlock_internal.h"
+#include "sampler/waits/waits_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "wallsample/sampler/rings.h"
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 
 /* Between two looks. What is never released can wait. */
 #define LOOK_NS (100 * NS_PER_MS)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 #include "wallsample/tracer/memory.h"
 
 /* A wait of which nothing is known may be one that was met in the middle of a change. */

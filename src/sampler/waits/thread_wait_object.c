@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 
 /* Programs may have sockets, locks and threads without end: after so many the next ones are one. */
 #define OBJECTS_MOST 16384

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tasks_internal.h - tasks that the target's runtimes schedule on threads (task.h): who they are
+ * green_internal.h - tasks that the target's runtimes schedule on threads (task.h): who they are
  * in the profile, and the samples of those that no thread runs.
  *
  * tasks.c looks at them once a tick: a task's structure, and as much of its stack as the last
@@ -9,8 +9,8 @@
  * samples. task_sample.c has their samples, task_stack.c their call chains and those of threads
  * that run one.
  */
-#ifndef WALLSAMPLE_SAMPLER_TASKS_TASKS_INTERNAL_H
-#define WALLSAMPLE_SAMPLER_TASKS_TASKS_INTERNAL_H
+#ifndef WALLSAMPLE_SAMPLER_TASKS_GREEN_INTERNAL_H
+#define WALLSAMPLE_SAMPLER_TASKS_GREEN_INTERNAL_H
 
 #include "wallsample/unwind/chain.h"
 #include "wallsample/tracer/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler_internal.h - what the files of this folder share.
+ * pipeline_internal.h - what the files of this folder share.
  * sampler.c  the life of a run; pace.c: when the next tick is due, --max-overhead
  * threads.c  which threads there are; leader.c: the process as a whole
  * look.c     one look at one thread, and what it weighs
@@ -15,19 +15,19 @@
  * tasks.c    tasks that runtimes schedule; task_sample.c, task_stack.c
  * stack.c    from a call chain to an interned stack (stack_state.h)
  */
-#ifndef WALLSAMPLE_SAMPLER_SAMPLER_INTERNAL_H
-#define WALLSAMPLE_SAMPLER_SAMPLER_INTERNAL_H
+#ifndef WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H
+#define WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H
 
 #include "sampler/charge_internal.h"
-#include "sampler/waits/deadlock_internal.h"
+#include "sampler/waits/waits_internal.h"
 #include "sampler/hold/hold_internal.h"
 #include "sampler/pace_internal.h"
 #include "sampler/pending_internal.h"
 #include "sampler/priority_internal.h"
 #include "wallsample/sampler/stack.h"
-#include "sampler/tasks/tasks_internal.h"
+#include "sampler/tasks/green_internal.h"
 #include "wallsample/sampler/thread_wait.h"
-#include "sampler/tracked_internal.h"
+#include "sampler/values_internal.h"
 #include "wallsample/tracer/resident.h"
 #include "wallsample/sampler/sampler.h"
 #include "wallsample/base/table.h"

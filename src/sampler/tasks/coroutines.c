@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_tasks.c - the user-space tasks of a process, once: those of each thread while it stands
+ * coroutines.c - the user-space tasks of a process, once: those of each thread while it stands
  * still, or sleeps and has not run meanwhile.
  */
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 
 /* Of one that runs on between our reads. */
 #define ATTEMPTS 5

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tracked_internal.h - one thread of the target, and what the last look at it saw. */
-#ifndef WALLSAMPLE_SAMPLER_TRACKED_INTERNAL_H
-#define WALLSAMPLE_SAMPLER_TRACKED_INTERNAL_H
+/* values_internal.h - one thread of the target, and what the last look at it saw. */
+#ifndef WALLSAMPLE_SAMPLER_VALUES_INTERNAL_H
+#define WALLSAMPLE_SAMPLER_VALUES_INTERNAL_H
 
 #include "sampler/hold/hold_internal.h"
 #include "sampler/pending_internal.h"

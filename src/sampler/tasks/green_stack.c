@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* task_stack.c - call chains of tasks, and what a thread's own has of the task that it runs. */
+/* green_stack.c - call chains of tasks, and what a thread's own has of the task that it runs. */
 #include <string.h>
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 #include "wallsample/tracer/memory.h"
 
 /* Others share a record with those that began with the same function, as threads do. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tasks.c - looks at the tasks that no thread runs, once a tick. */
-#include "sampler/tasks/tasks_internal.h"
+/* green_tasks.c - looks at the tasks that no thread runs, once a tick. */
+#include "sampler/tasks/green_internal.h"
 
 #include <stdlib.h>
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 
 /* Of more than so many a random part is looked at each tick: 20 ms of work. */
 #define TASKS_MOST 20000

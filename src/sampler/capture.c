@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stops.c - what runs at a tick is stopped, all of it together. */
-#include "sampler/sampler_internal.h"
+/* capture.c - what runs at a tick is stopped, all of it together. */
+#include "sampler/pipeline_internal.h"
 
 /* The copies of more than these would not stay in the caches until they are needed. */
 #define REHEARSALS_MOST 8

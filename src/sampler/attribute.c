@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* collect.c - the stacks of a tick: walks what was copied. */
-#include "sampler/sampler_internal.h"
+/* attribute.c - the stacks of a tick: walks what was copied. */
+#include "sampler/pipeline_internal.h"
 
 static void
 walk(struct sampler *sampler, const struct snapshot *snapshot, bool may_stop)

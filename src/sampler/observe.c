@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* look.c - one look at one thread: has it run, what does it do, what does that weigh. */
-#include "sampler/sampler_internal.h"
+/* observe.c - one look at one thread: has it run, what does it do, what does that weigh. */
+#include "sampler/pipeline_internal.h"
 #include "wallsample/tracer/memory.h"
 
 /* Attempts to read a sleeper that wakes up between our reads. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pending.c - samples of a tick that have no stack yet. */
-#include "sampler/sampler_internal.h"
+/* observations.c - samples of a tick that have no stack yet. */
+#include "sampler/pipeline_internal.h"
 
 void
 pending_create(struct sampler *sampler, struct pending *pending)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* task_held.c - what is read of tasks while threads stand still, and how. */
-#include "sampler/sampler_internal.h"
+/* green_held.c - what is read of tasks while threads stand still, and how. */
+#include "sampler/pipeline_internal.h"
 #include "wallsample/tracer/memory.h"
 
 /* So many are read while all threads are held: more only afterwards. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* leader.c - the first thread, whose stat file speaks for the process: is it there, is it the
- * same program. */
+/*
+ * sampled_process.c - the first thread, whose stat file speaks for the process: is it there, is
+ * it the same program.
+ */
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 
 /* How often and how far apart a process is asked before it counts as gone. */
 #define GONE_ATTEMPTS 5

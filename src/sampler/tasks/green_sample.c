@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* task_sample.c - the samples of tasks that no thread runs: their stacks, as they were twice. */
+/* green_sample.c - the samples of tasks that no thread runs: their stacks, as they were twice. */
 #include <string.h>
 
-#include "sampler/sampler_internal.h"
+#include "sampler/pipeline_internal.h"
 #include "wallsample/tracer/memory.h"
 
 /* Bytes of a stack that was not walked before: of most that wait this is all (1 us). */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadlock_internal.h - threads that wait for one another in a ring, and those that are stuck
+ * waits_internal.h - threads that wait for one another in a ring, and those that are stuck
  * behind it.
  */
-#ifndef WALLSAMPLE_SAMPLER_WAITS_DEADLOCK_INTERNAL_H
-#define WALLSAMPLE_SAMPLER_WAITS_DEADLOCK_INTERNAL_H
+#ifndef WALLSAMPLE_SAMPLER_WAITS_WAITS_INTERNAL_H
+#define WALLSAMPLE_SAMPLER_WAITS_WAITS_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
