@@ -61,11 +61,11 @@ make_symbols(struct sample_run *run)
 	run->names = (struct symbols_config){
 		.demangle = !options->no_demangle,
 		.inlines = !options->no_inlines,
-		.debug_dirs = options->debug_dirs,
-		.symfs = options->symfs,
-		.debuginfod = (enum debuginfod_use)options->debuginfod,
-		.root = "/",
-		.log = &run->log,
+		.files.debug_dirs = options->debug_dirs,
+		.files.symfs = options->symfs,
+		.files.debuginfod = (enum debuginfod_use)options->debuginfod,
+		.files.root = "/",
+		.files.log = &run->log,
 	};
 	run->symbols = symbols_create(run->modules, &run->names);
 }

@@ -165,12 +165,12 @@ sample_open_names(struct sample_run *run)
 	run->names = (struct symbols_config){
 		.demangle = !options->no_demangle,
 		.inlines = !options->no_inlines,
-		.debug_dirs = options->debug_dirs,
-		.symfs = options->symfs,
-		.debuginfod = (enum debuginfod_use)options->debuginfod,
-		.root = run->root,
+		.files.debug_dirs = options->debug_dirs,
+		.files.symfs = options->symfs,
+		.files.debuginfod = (enum debuginfod_use)options->debuginfod,
+		.files.root = run->root,
 		.jit = run->jit,
-		.log = &run->log,
+		.files.log = &run->log,
 	};
 	run->symbols = symbols_create(run->modules, &run->names);
 	run->jit_objects = jit_objects_create(run->target.process, run->maps, &run->log);

@@ -102,12 +102,12 @@ make_symbols(struct loaded *loaded, const struct options *options, const struct 
 	loaded->config = (struct symbols_config){
 		.demangle = !options->no_demangle,
 		.inlines = !options->no_inlines,
-		.debug_dirs = options->debug_dirs,
-		.symfs = options->symfs,
-		.debuginfod = (enum debuginfod_use)options->debuginfod,
+		.files.debug_dirs = options->debug_dirs,
+		.files.symfs = options->symfs,
+		.files.debuginfod = (enum debuginfod_use)options->debuginfod,
 		.stored = options->no_demangle ? NULL : recorded_names_find,
 		.stored_context = loaded->names,
-		.log = log,
+		.files.log = log,
 	};
 	loaded->symbols = symbols_create(loaded->modules, &loaded->config);
 }

@@ -98,7 +98,7 @@ cache_path(void)
 }
 
 struct debug_files *
-debug_files_create(const struct symbols_config *config)
+debug_files_create(const struct debug_files_config *config)
 {
 	struct debug_files *files = xcalloc(1, sizeof(*files));
 

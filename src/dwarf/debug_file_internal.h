@@ -86,7 +86,7 @@ void debug_found_release(struct debug_found *found);
 #define DEBUG_PLACES_MAX 64
 
 struct debug_files {
-	struct symbols_config config;
+	struct debug_files_config config;
 	struct debug_place place[DEBUG_PLACES_MAX]; /* with the layout of /usr/lib/debug */
 	size_t place_count;
 	struct debug_place root[2]; /* with the files of the target, by its own paths */

@@ -15,7 +15,7 @@ struct debug_info {
 };
 
 struct debug_info *
-debug_info_open(const struct module *module, const struct symbols_config *config)
+debug_info_open(const struct module *module, const struct debug_files_config *config)
 {
 	struct debug_info *info = xcalloc(1, sizeof(*info));
 

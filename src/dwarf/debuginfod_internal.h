@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/symbol/symbol.h"
+#include "wallsample/dwarf/debug_file.h"
 
 struct debug_server;
 

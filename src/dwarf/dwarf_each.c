@@ -57,7 +57,8 @@ walk_units(struct walk *walk)
 }
 
 bool
-dwarf_each_unit(struct symbols *symbols, const struct module *module, uint64_t most_ns,
+dwarf_each_unit(const struct debug_files_config *config, const struct module *module,
+		uint64_t most_ns,
 		size_t (*each)(void *context, Dwarf_Die *top, struct dwarf_time *time),
 		void *context)
 {
@@ -67,7 +68,7 @@ dwarf_each_unit(struct symbols *symbols, const struct module *module, uint64_t m
 	if (module->image == NULL || !image_is_unchanged(module->image))
 		return false;
 	dwarf_time_start(&walk.time, most_ns);
-	walk.files = debug_files_create(symbols_settings(symbols));
+	walk.files = debug_files_create(config);
 	debug_file_open(walk.files, module, &walk.file);
 	walk.dwarf = debug_file_dwarf(walk.files, &walk.file);
 	any = walk.dwarf != NULL;

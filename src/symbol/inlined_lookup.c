@@ -89,7 +89,7 @@ symbol_lookup_inlined(struct symbols *symbols, const struct module *module, cons
 					 .most = most };
 
 	strbuf_init(&search.readable);
-	dwarf_each_unit(symbols, module, TIME_NS, look_at_unit, &search);
+	dwarf_each_unit(&symbols_settings(symbols)->files, module, TIME_NS, look_at_unit, &search);
 	strbuf_release(&search.readable);
 	return search.count;
 }

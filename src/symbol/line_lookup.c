@@ -168,6 +168,6 @@ symbol_lookup_line(struct symbols *symbols, const struct module *module, const c
 
 	if (strncmp(file, "./", 2) == 0)
 		search.file += 2;
-	dwarf_each_unit(symbols, module, TIME_NS, look_at_unit, &search);
+	dwarf_each_unit(&symbols_settings(symbols)->files, module, TIME_NS, look_at_unit, &search);
 	out->lines_known |= search.any_lines;
 }

@@ -51,7 +51,7 @@ symbols_create(const struct modules *modules, const struct symbols_config *confi
 
 	symbols->modules = modules;
 	symbols->config = config;
-	symbols->files = debug_files_create(config);
+	symbols->files = debug_files_create(&config->files);
 	symbols->texts = strings_create();
 	table_init(&symbols->readable);
 	strbuf_init(&symbols->scratch);
@@ -134,7 +134,7 @@ say_slow(void *context)
 
 	strbuf_clear(&symbols->scratch);
 	strbuf_add_foreign(&symbols->scratch, path);
-	log_say(symbols->config->log, LOG_NORMAL,
+	log_say(symbols->config->files.log, LOG_NORMAL,
 		"%s: reading its DWARF takes too long: symbol tables name what is left",
 		symbols->scratch.data);
 }
@@ -160,7 +160,7 @@ known_module(struct symbols *symbols, const struct module *module)
 	if (module->image != NULL && !image_is_unchanged(module->image)) {
 		strbuf_clear(&symbols->scratch);
 		strbuf_add_foreign(&symbols->scratch, module->path);
-		log_say(symbols->config->log, LOG_NORMAL,
+		log_say(symbols->config->files.log, LOG_NORMAL,
 			"%s was written to while it was sampled: it names nothing",
 			symbols->scratch.data);
 	} else if (module->image != NULL) {

@@ -136,7 +136,7 @@ symbol_walk(struct symbols *symbols, const struct module *module,
 
 	if (module->image == NULL || !image_is_unchanged(module->image))
 		return;
-	files = debug_files_create(symbols_settings(symbols));
+	files = debug_files_create(&symbols_settings(symbols)->files);
 	debug_file_open(files, module, &file);
 	walk_table(&walk, file.elf, SHT_SYMTAB);
 	walk_table(&walk, file.own, SHT_SYMTAB);

@@ -119,7 +119,7 @@ name_all(struct dwarf_lines *lines)
 }
 
 static bool
-open_module(struct opened *opened, const char *path, const struct symbols_config *config)
+open_module(struct opened *opened, const char *path, const struct debug_files_config *config)
 {
 	opened->module.path = realpath(path, NULL);
 	if (opened->module.path == NULL)
@@ -153,7 +153,9 @@ main(int argc, char **argv)
 {
 	struct log log = {.level = LOG_NORMAL, .stream = stderr};
 	const char *debug_dirs[2] = {NULL};
-	const struct symbols_config config = {.root = "/", .debug_dirs = debug_dirs, .log = &log};
+	const struct debug_files_config config = {
+		.root = "/", .debug_dirs = debug_dirs, .log = &log,
+	};
 	struct opened opened = {0};
 	const struct dwarf_opener opener = {
 		.open = open_dwarf, .close = close_dwarf, .split = find_split, .context = &opened,

@@ -90,7 +90,7 @@ find_parts(const struct image *image)
 static void
 read_dwarf(const struct module *module)
 {
-	static const struct symbols_config config = { .root = NULL };
+	static const struct debug_files_config config = { .root = NULL };
 	struct debug_info *info = debug_info_open(module, &config);
 	struct python_layout layout;
 

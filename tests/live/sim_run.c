@@ -53,7 +53,7 @@ end_recording(struct sim_run *run, enum run_end end)
 void
 sim_run(struct sim_run *run, pid_t pid, const struct sim_wish *wish)
 {
-	static const struct symbols_config names = { .root = NULL };
+	static const struct symbols_config names = { .demangle = false };
 	const struct sampler_config config = {
 		.rate_hz = wish->rate_hz,
 		.jitter = true,

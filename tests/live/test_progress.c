@@ -36,7 +36,7 @@ begin(struct points *points, const char *program, const char *word)
 	points->maps = maps_create(points->process, points->modules);
 	snprintf(points->root, sizeof(points->root), "/proc/%d/root", (int)points->target.pid);
 	points->config = (struct symbols_config){ .demangle = true, .inlines = true,
-						  .root = points->root };
+						  .files.root = points->root };
 	points->symbols = symbols_create(points->modules, &points->config);
 }
 

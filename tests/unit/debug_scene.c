@@ -134,9 +134,10 @@ scene_compile(const char *name, const char *flags)
 }
 
 void
-scene_open(struct scene_open *scene, const char *name, const struct symbols_config *config)
+scene_open(struct scene_open *scene, const char *name,
+	   const struct debug_files_config *config)
 {
-	struct symbols_config used = { 0 };
+	struct debug_files_config used = { 0 };
 
 	if (config != NULL)
 		used = *config;

@@ -47,7 +47,8 @@ struct scene_open {
 };
 
 /* `config` may be NULL: nothing is set. */
-void scene_open(struct scene_open *scene, const char *name, const struct symbols_config *config);
+void scene_open(struct scene_open *scene, const char *name,
+		const struct debug_files_config *config);
 void scene_close(struct scene_open *scene);
 /* Opens the file again as an object that the target has made. */
 void scene_open_jit(struct scene_open *scene);

@@ -99,7 +99,7 @@ test_by_id(void **state)
 {
 	static const char *const layout[] = { "d/.build-id", "e" };
 	const char *dirs[] = { "/nonexistent", NULL, NULL, NULL };
-	const struct symbols_config config = { .debug_dirs = dirs };
+	const struct debug_files_config config = { .debug_dirs = dirs };
 	struct scene_open scene;
 	char path[256];
 
@@ -123,7 +123,7 @@ static void
 test_by_id_links(void **state)
 {
 	const char *dirs[] = { scene_path("d"), NULL };
-	struct symbols_config config = { .debug_dirs = dirs };
+	struct debug_files_config config = { .debug_dirs = dirs };
 	struct scene_open scene;
 
 	(void)state;
@@ -135,7 +135,7 @@ test_by_id_links(void **state)
 	scene_close(&scene);
 	/* Not in what could be the target's. */
 	scene_run("mkdir -p sys/usr/lib && mv d sys/usr/lib/debug");
-	config = (struct symbols_config){ .root = scene_path("sys") };
+	config = (struct debug_files_config){ .root = scene_path("sys") };
 	scene_open(&scene, "prog", &config);
 	check_none(&scene);
 	assert_int_equal(scene_said(&scene, "symbolic link"), 1);
@@ -150,7 +150,7 @@ static void
 test_wrong_id(void **state)
 {
 	const char *dirs[] = { scene_path("d"), NULL };
-	const struct symbols_config config = { .debug_dirs = dirs };
+	const struct debug_files_config config = { .debug_dirs = dirs };
 	struct debug_file again;
 	struct scene_open scene;
 
@@ -173,7 +173,7 @@ test_truncated(void **state)
 {
 	static const char *const cut[] = { "-20", "30", "0", "700" };
 	const char *dirs[] = { scene_path("d"), NULL };
-	const struct symbols_config config = { .debug_dirs = dirs };
+	const struct debug_files_config config = { .debug_dirs = dirs };
 	struct scene_open scene;
 
 	(void)state;
@@ -194,7 +194,7 @@ static void
 test_no_regular_file(void **state)
 {
 	const char *dirs[] = { scene_path("d"), NULL };
-	const struct symbols_config config = { .debug_dirs = dirs };
+	const struct debug_files_config config = { .debug_dirs = dirs };
 	struct scene_open scene;
 
 	(void)state;
@@ -231,7 +231,7 @@ test_link(void **state)
 	make_linked();
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(place); i++) {
 		const char *to = place[i / 2];
-		struct symbols_config config = { .debug_dirs = dirs };
+		struct debug_files_config config = { .debug_dirs = dirs };
 
 		if (i % 2 == 0)
 			config.root = scene_path("sys");
@@ -297,7 +297,7 @@ test_attribute(void **state)
 static void
 test_link_of_ended(void **state)
 {
-	struct symbols_config config = { 0 };
+	struct debug_files_config config = { 0 };
 	struct debug_files *files;
 	struct debug_file file;
 	struct module *module;
@@ -332,7 +332,7 @@ test_link_of_ended(void **state)
 static void
 test_wrong_crc(void **state)
 {
-	const struct symbols_config config = { .root = scene_path("sys") };
+	const struct debug_files_config config = { .root = scene_path("sys") };
 	struct scene_open scene;
 
 	(void)state;
@@ -349,7 +349,7 @@ test_wrong_crc(void **state)
 static void
 test_crc_budget(void **state)
 {
-	const struct symbols_config config = { .root = scene_path("sys") };
+	const struct debug_files_config config = { .root = scene_path("sys") };
 	struct scene_open scene;
 	struct debug_file again;
 	uint64_t size;
@@ -383,7 +383,7 @@ test_hostile_link(void **state)
 		"mkdir sys/opt/prog.debug",
 		"ln sys/opt/prog sys/opt/prog.debug",
 	};
-	const struct symbols_config config = { .root = scene_path("sys") };
+	const struct debug_files_config config = { .root = scene_path("sys") };
 	struct scene_open scene;
 
 	(void)state;
@@ -408,7 +408,7 @@ static void
 test_link_to_elsewhere(void **state)
 {
 	static const char *const name[] = { "../there", "/etc/passwd", "..", "." };
-	const struct symbols_config config = { .root = scene_path("sys") };
+	const struct debug_files_config config = { .root = scene_path("sys") };
 	struct scene_open scene;
 
 	(void)state;
@@ -428,7 +428,7 @@ test_link_to_elsewhere(void **state)
 static void
 test_symfs(void **state)
 {
-	const struct symbols_config config = { .symfs = scene_path("sys") };
+	const struct debug_files_config config = { .symfs = scene_path("sys") };
 	struct scene_open scene;
 
 	(void)state;
@@ -539,7 +539,7 @@ static void
 test_dwz(void **state)
 {
 	const char *dirs[] = { scene_path("d"), NULL };
-	const struct symbols_config config = { .debug_dirs = dirs };
+	const struct debug_files_config config = { .debug_dirs = dirs };
 	struct scene_open scene;
 
 	(void)state;
@@ -564,7 +564,7 @@ static void
 test_dwz_by_path(void **state)
 {
 	const char *dirs[] = { scene_path("d"), NULL };
-	const struct symbols_config config = { .debug_dirs = dirs };
+	const struct debug_files_config config = { .debug_dirs = dirs };
 	char link[256];
 	struct scene_open scene;
 
@@ -588,7 +588,7 @@ static void
 test_jit(void **state)
 {
 	const char *dirs[] = { scene_path("d"), NULL };
-	const struct symbols_config config = { .debug_dirs = dirs };
+	const struct debug_files_config config = { .debug_dirs = dirs };
 	struct scene_open scene;
 
 	(void)state;
@@ -619,7 +619,7 @@ static void
 test_dwz_outside(void **state)
 {
 	const char *dirs[] = { scene_path("d"), NULL };
-	const struct symbols_config config = { .debug_dirs = dirs };
+	const struct debug_files_config config = { .debug_dirs = dirs };
 	char link[256];
 	struct scene_open scene;
 
@@ -646,7 +646,7 @@ test_dwz_outside(void **state)
 static void
 test_cache(void **state)
 {
-	struct symbols_config config = { .debuginfod = DEBUGINFOD_CACHE };
+	struct debug_files_config config = { .debuginfod = DEBUGINFOD_CACHE };
 	struct scene_open scene;
 	char path[256];
 

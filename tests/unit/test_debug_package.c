@@ -184,7 +184,7 @@ make_package(const char *compiler, const char *flags)
 }
 
 static void
-check(const struct symbols_config *config, bool first, bool second, const char *said)
+check(const struct debug_files_config *config, bool first, bool second, const char *said)
 {
 	struct scene_open scene;
 
@@ -204,8 +204,8 @@ static void
 check_found(const char *compiler, const char *flags)
 {
 	const char *dirs[] = { scene_path("d"), NULL };
-	const struct symbols_config beside = { .symfs = scene_path("") };
-	const struct symbols_config by_dir = { .debug_dirs = dirs };
+	const struct debug_files_config beside = { .symfs = scene_path("") };
+	const struct debug_files_config by_dir = { .debug_dirs = dirs };
 
 	make_package(compiler, flags);
 	scene_run("rm src/*.dwo; mkdir d");
@@ -237,7 +237,7 @@ test_clang(void **state)
 static void
 check_tool(const char *tool, const char *compiler, const char *flags)
 {
-	const struct symbols_config config = { .symfs = scene_path("") };
+	const struct debug_files_config config = { .symfs = scene_path("") };
 
 	scene_needs(tool);
 	make_package(compiler, flags);
@@ -268,7 +268,7 @@ static void
 test_separate(void **state)
 {
 	const char *dirs[] = { scene_path("d"), NULL };
-	const struct symbols_config config = { .debug_dirs = dirs };
+	const struct debug_files_config config = { .debug_dirs = dirs };
 	struct module *module;
 
 	(void)state;
@@ -289,7 +289,7 @@ test_separate(void **state)
 static void
 test_incomplete(void **state)
 {
-	const struct symbols_config config = { .root = "/", .symfs = scene_path("") };
+	const struct debug_files_config config = { .root = "/", .symfs = scene_path("") };
 	const char *dwo[] = { scene_path("src/b.dwo") };
 
 	(void)state;
@@ -325,7 +325,7 @@ test_traps(void **state)
 		{ "objcopy --update-section .debug_str_offsets.dwo=ones there prog.dwp", NULL },
 		{ "objcopy --remove-section .debug_str.dwo there prog.dwp", NULL },
 	};
-	const struct symbols_config config = { .symfs = scene_path("") };
+	const struct debug_files_config config = { .symfs = scene_path("") };
 	struct scene_open scene;
 
 	(void)state;
@@ -351,7 +351,7 @@ test_traps(void **state)
 static void
 test_any_byte(void **state)
 {
-	const struct symbols_config config = { .symfs = scene_path("") };
+	const struct debug_files_config config = { .symfs = scene_path("") };
 	const char *path = scene_path("prog.dwp");
 	struct scene_open scene;
 	struct stat st;

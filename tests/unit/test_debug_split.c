@@ -28,7 +28,7 @@ make_split(const char *compiler, const char *flags)
 }
 
 static void
-check(const struct symbols_config *config, bool there, const char *said)
+check(const struct debug_files_config *config, bool there, const char *said)
 {
 	struct scene_open scene;
 
@@ -46,18 +46,18 @@ static void
 check_found(const char *compiler, const char *flags)
 {
 	const char *dirs[] = { scene_path("d"), NULL };
-	struct symbols_config config = { .root = "/" };
+	struct debug_files_config config = { .root = "/" };
 
 	make_split(compiler, flags);
 	check(&config, true, NULL);
 	check(NULL, false, "no such regular file");
 	scene_run("mkdir -p sys$PWD d && cp -r src sys$PWD");
-	config = (struct symbols_config){ .symfs = scene_path("sys") };
+	config = (struct debug_files_config){ .symfs = scene_path("sys") };
 	check(&config, true, NULL);
 	scene_run("mv src/prog.dwo d");
-	config = (struct symbols_config){ .debug_dirs = dirs };
+	config = (struct debug_files_config){ .debug_dirs = dirs };
 	check(&config, true, NULL);
-	config = (struct symbols_config){ .root = "/" };
+	config = (struct debug_files_config){ .root = "/" };
 	check(&config, false, "no such regular file");
 	scene_run("rm -r src sys d prog");
 }
@@ -83,7 +83,7 @@ test_clang(void **state)
 static void
 test_beside(void **state)
 {
-	const struct symbols_config config = { .root = "/" };
+	const struct debug_files_config config = { .root = "/" };
 
 	(void)state;
 	make_split("gcc", "-gdwarf-5");
@@ -112,7 +112,7 @@ static void
 test_memory(void **state)
 {
 	static const char *const flags[] = { "-gdwarf-5", "-gdwarf-5 -gz=zlib" };
-	const struct symbols_config config = { .root = "/" };
+	const struct debug_files_config config = { .root = "/" };
 	struct scene_open scene;
 	uint64_t before, size;
 	struct stat st;
@@ -144,7 +144,7 @@ test_memory(void **state)
 static void
 test_jit(void **state)
 {
-	const struct symbols_config config = { .root = "/" };
+	const struct debug_files_config config = { .root = "/" };
 	struct scene_open scene;
 
 	(void)state;
@@ -175,7 +175,7 @@ test_traps(void **state)
 		  "it names further files" },
 		{ "cp whole src/prog.dwo", "its DW" },
 	};
-	const struct symbols_config config = { .root = "/" };
+	const struct debug_files_config config = { .root = "/" };
 
 	(void)state;
 	scene_needs("objcopy");
@@ -204,7 +204,7 @@ test_names(void **state)
 		"s/\"prog\\.dwo\"/\"\"/",         /* empty */
 		"s/\"prog\\.dwo\"/\"\\/dev\\/zero\"/",
 	};
-	const struct symbols_config config = { .root = "/" };
+	const struct debug_files_config config = { .root = "/" };
 	struct scene_open scene;
 
 	(void)state;

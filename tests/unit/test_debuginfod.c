@@ -143,7 +143,7 @@ progress_said(struct scene_open *scene, const char *name)
 static void
 test_net(void **state)
 {
-	struct symbols_config config = { .debuginfod = DEBUGINFOD_CACHE };
+	struct debug_files_config config = { .debuginfod = DEBUGINFOD_CACHE };
 	struct scene_open scene;
 	char id[160], path[256];
 
@@ -181,7 +181,7 @@ test_net(void **state)
 static void
 test_unknown(void **state)
 {
-	const struct symbols_config config = { .debuginfod = DEBUGINFOD_NET };
+	const struct debug_files_config config = { .debuginfod = DEBUGINFOD_NET };
 	struct scene_open scene;
 	char id[160];
 
@@ -198,7 +198,7 @@ test_unknown(void **state)
 static void
 test_no_urls(void **state)
 {
-	const struct symbols_config config = { .debuginfod = DEBUGINFOD_NET };
+	const struct debug_files_config config = { .debuginfod = DEBUGINFOD_NET };
 	struct scene_open scene;
 
 	(void)state;

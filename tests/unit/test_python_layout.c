@@ -110,7 +110,7 @@ static bool
 open_library(struct library *library, unsigned minor)
 {
 	const char *pyenv = getenv("PYENV_ROOT"), *home = getenv("HOME");
-	struct symbols_config config = { 0 };
+	struct debug_files_config config = { 0 };
 	char pattern[1024];
 	glob_t found;
 
@@ -204,7 +204,7 @@ test_dwarf(void **state)
 {
 	static void (*const fill[])(struct python_layout *) = { python_structures_old,
 								python_structures_new };
-	struct symbols_config config = { 0 };
+	struct debug_files_config config = { 0 };
 	char path[] = "/proc/self/exe";
 	struct module module = { .kind = MODULE_FILE, .path = path, .name = "exe" };
 	struct debug_info *info;

@@ -133,7 +133,7 @@ test_rewritten_file(void **state)
 	static const struct timespec then[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
 	struct made_file file = make_file(symbol, ARRAY_SIZE(symbol));
 	struct log log = { .level = LOG_NORMAL };
-	const struct symbols_config config = { .log = &log };
+	const struct symbols_config config = { .files.log = &log };
 	const struct symbol_place place = { .vaddr = 0x1000 };
 	struct modules *modules = modules_create();
 	struct image *image = open_as_file(file.bytes, file.size);

@@ -27,12 +27,40 @@
 #include <elfutils/libdw.h>
 #include <libelf.h>
 
+#include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
-#include "wallsample/symbol/symbol.h"
+
+enum debuginfod_use {
+	DEBUGINFOD_OFF,
+	DEBUGINFOD_CACHE, /* only files that an earlier request left in the client's cache */
+	DEBUGINFOD_NET,   /* ask the servers of $DEBUGINFOD_URLS */
+};
+
+/* The state of the servers of $DEBUGINFOD_URLS. */
+enum debuginfod_state {
+	DEBUGINFOD_NOT_BUILT,  /* built without libdebuginfod */
+	DEBUGINFOD_NOT_WANTED, /* the use is not DEBUGINFOD_NET */
+	DEBUGINFOD_NO_ADDRESS, /* the variable is not set */
+	DEBUGINFOD_UNUSABLE,   /* libdebuginfod cannot be loaded */
+	DEBUGINFOD_GIVEN_UP,   /* a server did not answer: no server is asked any more */
+	DEBUGINFOD_IN_USE,     /* the servers answer */
+};
+
+/* Where debug files are looked for. The texts and the log are borrowed. A zeroed
+ * configuration: /usr/lib/debug and beside the file, no debuginfod, no warnings. */
+struct debug_files_config {
+	const char *const *debug_dirs; /* searched before /usr/lib/debug; ended by NULL; or NULL */
+	const char *root;  /* the target's root directory ("/proc/123/root"), for files beside
+			    * those of the target; or NULL. It is opened by debug_files_create
+			    * and stays open after the target has ended. */
+	const char *symfs; /* a directory with a copy of the target's files; or NULL */
+	enum debuginfod_use debuginfod;
+	const struct log *log; /* one warning for each file that cannot be used; or NULL */
+};
 
 struct debug_files;
 
-struct debug_files *debug_files_create(const struct symbols_config *config);
+struct debug_files *debug_files_create(const struct debug_files_config *config);
 void debug_files_free(struct debug_files *files);
 
 enum debuginfod_state debug_files_servers(const struct debug_files *files);

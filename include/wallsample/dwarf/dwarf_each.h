@@ -8,15 +8,16 @@
 
 #include <elfutils/libdw.h>
 
+#include "wallsample/dwarf/debug_file.h"
 #include "wallsample/dwarf/dwarf_time.h"
-#include "wallsample/symbol/symbol.h"
 
 /*
  * Calls `each` with the top entry of every compilation unit, whose split unit has been looked for;
  * what it returns is about how many bytes libdw keeps because of it. It ends when so much CPU time
  * was spent, of which `each` can ask, too. False: there is no DWARF.
  */
-bool dwarf_each_unit(struct symbols *symbols, const struct module *module, uint64_t most_ns,
+bool dwarf_each_unit(const struct debug_files_config *config, const struct module *module,
+		     uint64_t most_ns,
 		     size_t (*each)(void *context, Dwarf_Die *top, struct dwarf_time *time),
 		     void *context);
 

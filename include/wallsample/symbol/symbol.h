@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/dwarf/debug_file.h"
 #include "wallsample/jit/jit.h"
 #include "wallsample/process/module.h"
 
@@ -50,42 +51,20 @@ struct symbol {
 /* The longest chain of inlined functions that is told. */
 #define SYMBOL_CHAIN_MAX 64
 
-enum debuginfod_use {
-	DEBUGINFOD_OFF,
-	DEBUGINFOD_CACHE, /* what an earlier question has left on this machine */
-	DEBUGINFOD_NET,   /* ask the servers of $DEBUGINFOD_URLS */
-};
-
-/* What became of the servers of $DEBUGINFOD_URLS. */
-enum debuginfod_state {
-	DEBUGINFOD_NOT_BUILT,  /* this wallsample cannot ask any */
-	DEBUGINFOD_NOT_WANTED, /* the use is not DEBUGINFOD_NET */
-	DEBUGINFOD_NO_ADDRESS, /* the variable is not set */
-	DEBUGINFOD_UNUSABLE,   /* libdebuginfod cannot be loaded */
-	DEBUGINFOD_GIVEN_UP,   /* one did not answer: none is asked any more */
-	DEBUGINFOD_IN_USE,     /* they answer what they are asked, if anything */
-};
-
 struct symbol_place;
 
-/* All borrowed for the life of the symbols. A zeroed one: mangled names, no
- * inlined functions, no debuginfod. */
+/* All borrowed for the life of the symbols. A zeroed configuration: mangled names, no inlined
+ * functions, and what a zeroed struct debug_files_config means. */
 struct symbols_config {
 	bool demangle;
-	bool inlines;                  /* inlined functions are names of their own */
-	const char *const *debug_dirs; /* before /usr/lib/debug; ended by NULL; or NULL */
-	const char *root;              /* the target's root directory ("/proc/123/root"), for what
-					* lies beside its files; NULL: it is not looked at. It is
-					* opened at once, and stays open when the target ends */
-	const char *symfs;             /* where the target's files are, too: a directory, or NULL */
-	enum debuginfod_use debuginfod;
-	/* Names that are known already, as of a recording; they come before all others. Fills in
-	 * `out` as symbols_find does, 0: none; NULL: nobody knows any. */
+	bool inlines;       /* inlined functions are names of their own */
+	struct debug_files_config files;
+	/* Stored names, as of a recording; they precede all other sources. Fills `out` as
+	 * symbols_find does and returns the number of names, 0 for none; NULL: no stored names. */
 	size_t (*stored)(const void *context, const struct symbol_place *place,
 			 struct symbol *out, size_t most);
 	const void *stored_context;
-	const struct jit *jit;         /* names code made at run time; or NULL */
-	const struct log *log;         /* one warning for each file that cannot be used; or NULL */
+	const struct jit *jit; /* names code made at run time; or NULL */
 };
 
 struct symbols;

@@ -112,7 +112,7 @@ refuse(struct go_finder *finder, struct candidate *c, const char *fmt, ...)
 static bool
 try_dwarf(struct go_finder *finder, struct candidate *c, uint32_t minor)
 {
-	struct symbols_config config = { .root = NULL };
+	struct debug_files_config config = { .root = NULL };
 	struct go_layout layout;
 	struct debug_info *info;
 	char root[32];

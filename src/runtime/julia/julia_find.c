@@ -291,7 +291,7 @@ read_debug_info(const struct julia_finder *finder, const struct file *file,
 		struct julia_layout *layout)
 {
 	const struct module *module = modules_get(maps_modules(finder->maps), file->id);
-	struct symbols_config config = { .root = NULL };
+	struct debug_files_config config = { .root = NULL };
 	struct debug_info *info;
 	char root[32];
 	bool good;

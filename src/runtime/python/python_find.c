@@ -171,7 +171,7 @@ static bool
 try_dwarf(struct python_finder *finder, struct candidate *c, uint32_t version)
 {
 	const struct module *module = modules_get(maps_modules(finder->maps), c->id);
-	struct symbols_config config = { .root = NULL };
+	struct debug_files_config config = { .root = NULL };
 	struct python_layout layout;
 	struct debug_info *info;
 	char root[32];
