@@ -29,7 +29,9 @@ libwallsample_a_SOURCES += \
 	src/analysis/view/parking.c \
 	src/analysis/view/parking_internal.h \
 	src/analysis/view/view.c \
+	src/analysis/view/view_create.c \
 	src/analysis/view/view_entry.c \
+	src/analysis/view/view_extend.c \
 	src/analysis/view/view_internal.h \
 	src/analysis/view/view_names.c \
 	src/analysis/view/view_paths.c \

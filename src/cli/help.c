@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli_internal.h"
+#include "wallsample/format/exporters.h"
 
 #define WIDTH 80
 #define INDENT 26 /* where the help of an option begins */

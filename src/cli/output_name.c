@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli_internal.h"
+#include "wallsample/format/exporters.h"
 
 /* A value that comes from elsewhere must stay one part of a path. */
 static void

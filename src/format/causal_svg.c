@@ -11,7 +11,7 @@
 
 #include "wallsample/report/causal_words.h"
 #include "wallsample/report/display.h"
-#include "wallsample/report/exporters.h"
+#include "format/format_internal.h"
 #include "wallsample/report/quantity.h"
 #include "wallsample/report/xml_text.h"
 

@@ -15,7 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "wallsample/report/exporters.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/report/gil_spans.h"
 #include "wallsample/report/json_stream.h"
 #include "wallsample/report/report.h"

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "wallsample/report/exporters.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/base/base.h"
 
 /*

@@ -2,11 +2,12 @@
 /*
  * export.c - the registry of output formats.
  */
-#include "wallsample/report/export.h"
+#include "wallsample/format/exporters.h"
 
 #include <string.h>
 
-#include "wallsample/report/exporters.h"
+#include "wallsample/report/report.h"
+#include "wallsample/web/html.h"
 
 const struct exporter *const exporters[] = {
 	&exporter_text,

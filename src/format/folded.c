@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/report/exporters.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "wallsample/report/exporters.h"
-#include "format/json_internal.h"
+#include "wallsample/format/exporters.h"
+#include "format/format_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"

@@ -4,8 +4,7 @@
  */
 #include <math.h>
 
-#include "wallsample/report/exporters.h"
-#include "format/json_internal.h"
+#include "format/format_internal.h"
 
 /* Grows when a reader of the last one would misread what is written. */
 #define SCHEMA 1

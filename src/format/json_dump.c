@@ -5,8 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "wallsample/report/exporters.h"
-#include "format/json_internal.h"
+#include "format/format_internal.h"
 #include "wallsample/analysis/dump.h"
 
 /* Grows when a reader of the last one would misread what is written. */

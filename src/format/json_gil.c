@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_gil.c - who had the interpreter's lock, as JSON: see wallsample-formats(5). */
-#include "format/json_internal.h"
+#include "format/format_internal.h"
 #include "wallsample/analysis/gil_table.h"
 
 static json_t *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_parts.c - processes and states as JSON. */
-#include "format/json_internal.h"
+#include "format/format_internal.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_task_table.c - what tasks did, and the threads that ran them: see wallsample-formats(5). */
-#include "format/json_internal.h"
+#include "format/format_internal.h"
 #include "wallsample/analysis/task_table.h"
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_tasks.c - user-space tasks as data, see wallsample-formats(5). */
-#include "format/json_internal.h"
+#include "format/format_internal.h"
 #include "wallsample/analysis/task_groups.h"
 
 static json_t *

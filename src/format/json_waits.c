@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_waits.c - what threads waited for, and deadlocks, as JSON: see wallsample-formats(5). */
-#include "format/json_internal.h"
+#include "format/format_internal.h"
 #include "wallsample/analysis/waiting.h"
 
 /* Stacks of each sort that are told of one thing. */

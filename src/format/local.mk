@@ -1,15 +1,16 @@
 libwallsample_a_SOURCES += \
+	include/wallsample/format/exporters.h \
 	src/format/causal_svg.c \
 	src/format/chrome.c \
 	src/format/coz.c \
 	src/format/export.c \
 	src/format/folded.c \
+	src/format/format_internal.h \
 	src/format/json.c \
 	src/format/json_causal.c \
 	src/format/json_diff.c \
 	src/format/json_dump.c \
 	src/format/json_gil.c \
-	src/format/json_internal.h \
 	src/format/json_parts.c \
 	src/format/json_task_table.c \
 	src/format/json_tasks.c \
@@ -17,7 +18,6 @@ libwallsample_a_SOURCES += \
 	src/format/perf.c \
 	src/format/pprof.c \
 	src/format/pprof_stream.c \
-	src/format/pprof_stream_internal.h \
 	src/format/speedscope.c \
 	src/format/svg.c
 

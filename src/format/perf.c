@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "wallsample/report/exporters.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/report/timeline.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"

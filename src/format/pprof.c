@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/report/exporters.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/report/parallelism_split.h"
 #include "pprof.pb-c.h"
-#include "format/pprof_stream_internal.h"
+#include "format/format_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 #include "wallsample/base/table.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pprof_stream.c - packs and compresses, piece by piece. */
-#include "format/pprof_stream_internal.h"
+#include "format/format_internal.h"
 
+#include <protobuf-c/protobuf-c.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -70,7 +71,7 @@ pprof_stream_create(FILE *out)
 }
 
 void
-pprof_stream_add(struct pprof_stream *stream, const ProtobufCMessage *message)
+pprof_stream_add(struct pprof_stream *stream, const struct ProtobufCMessage *message)
 {
 	protobuf_c_message_pack_to_buffer(message, &stream->base);
 }

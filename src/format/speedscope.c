@@ -12,7 +12,7 @@
  */
 #include <stdlib.h>
 
-#include "wallsample/report/exporters.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/report/json_stream.h"
 #include "wallsample/report/report.h"
 #include "wallsample/report/timeline.h"

@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "wallsample/report/display.h"
-#include "wallsample/report/exporters.h"
+#include "wallsample/format/exporters.h"
+#include "format/format_internal.h"
 #include "wallsample/report/quantity.h"
 #include "wallsample/report/report.h"
 #include "wallsample/base/base.h"

@@ -2,7 +2,6 @@ libwallsample_a_SOURCES += \
 	include/wallsample/report/causal_words.h \
 	include/wallsample/report/display.h \
 	include/wallsample/report/export.h \
-	include/wallsample/report/exporters.h \
 	include/wallsample/report/gil_spans.h \
 	include/wallsample/report/json_stream.h \
 	include/wallsample/report/parallelism_split.h \

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 
 #include "wallsample/report/display.h"
-#include "wallsample/report/exporters.h"
 #include "wallsample/report/quantity.h"
 #include "wallsample/analysis/margin.h"
 #include "wallsample/analysis/result.h"
@@ -117,21 +116,6 @@ write_header(const struct export_input *input, struct page *page)
 }
 
 /* --- tables ------------------------------------------------------------------------------ */
-
-void
-report_write_rest(struct page *page, void (*write)(struct page *, const char *), size_t count,
-		  size_t limit, const char *one, const char *many)
-{
-	struct strbuf sb;
-
-	if (count <= limit)
-		return;
-	strbuf_init(&sb);
-	strbuf_add_text(&sb, "… and ");
-	quantity_add_things(&sb, count - limit, one, many);
-	write(page, sb.data);
-	strbuf_release(&sb);
-}
 
 static size_t
 shown(size_t count, size_t limit)

@@ -61,3 +61,18 @@ report_add_margin_cell(struct columns *table, struct strbuf *sb, int64_t part, i
 	quantity_add_share(sb, margin_of_share(share, ticks), 1);
 	columns_add(table, sb->data);
 }
+
+void
+report_write_rest(struct page *page, void (*write)(struct page *, const char *), size_t count,
+		  size_t limit, const char *one, const char *many)
+{
+	struct strbuf sb;
+
+	if (count <= limit)
+		return;
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, "… and ");
+	quantity_add_things(&sb, count - limit, one, many);
+	write(page, sb.data);
+	strbuf_release(&sb);
+}

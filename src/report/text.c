@@ -3,7 +3,6 @@
  * text.c - the report on a terminal.
  */
 #include "wallsample/report/display.h"
-#include "wallsample/report/exporters.h"
 #include "wallsample/report/report.h"
 #include "report/text_dump_internal.h"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "wallsample/report/display.h"
-#include "wallsample/report/exporters.h"
 #include "wallsample/report/quantity.h"
 #include "wallsample/report/report.h"
 #include "report/text_dump_internal.h"

@@ -1,4 +1,5 @@
-# Documents want libcmark-gfm, and the HTML one has data of jansson.
+# Documents need libcmark-gfm; the page also embeds JSON written by jansson.
+libwallsample_a_SOURCES += include/wallsample/web/html.h
 if HAVE_CMARK
 libwallsample_a_SOURCES += \
 	src/report/document.c \
@@ -11,7 +12,7 @@ libwallsample_a_SOURCES += \
 	src/web/html_timeline_internal.h
 nodist_libwallsample_a_SOURCES = src/web/html_assets.c
 else
-libwallsample_a_SOURCES += src/report/document_absent.c
+libwallsample_a_SOURCES += src/report/document_absent.c src/web/html_absent.c
 endif
 
 # The page's styles and scripts as the bytes of two arrays.
@@ -20,6 +21,7 @@ html_assets = src/web/report.css src/web/report.js src/web/timeline.css \
 	src/web/timeline.js
 EXTRA_DIST += $(html_assets) src/report/document.c include/wallsample/report/document.h \
 	src/report/document_absent.c src/report/document_formats.c src/web/html.c \
+	src/web/html_absent.c \
 	src/web/html_data.c src/web/html_data_internal.h src/web/html_timeline.c \
 	src/web/html_timeline_internal.h
 CLEANFILES += src/web/html_assets.c

@@ -27,8 +27,8 @@ recording  base process unwind symbol profile causal
 analysis   base process unwind symbol runtime profile
 report     base process thread unwind runtime profile core causal recording analysis
 web        base thread profile analysis report
-format     base process thread unwind runtime profile analysis report
-cli        base process thread tracer unwind runtime sampler core causal recording analysis report
+format     base process thread unwind runtime profile analysis report web
+cli        base process thread tracer unwind runtime sampler core causal recording analysis report format
 '
 
 failed=0

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* causal_report_scene.c - what experiments found, made up for exporters. */
 #include "causal_report_scene.h"
+#include "wallsample/format/exporters.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

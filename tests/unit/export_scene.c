@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* export_scene.c - a profile made up for exporters. */
 #include "export_scene.h"
+#include "wallsample/format/exporters.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "wallsample/report/causal_words.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/report/display.h"
 #include "wallsample/report/plot.h"
 #include "causal_report_scene.h"

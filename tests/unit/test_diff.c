@@ -17,7 +17,7 @@
 #include "golden.h"
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/diff.h"
-#include "wallsample/report/export.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/analysis/margin.h"
 
 #define MS ((int64_t)NS_PER_MS)

@@ -18,6 +18,7 @@
 #include <zlib.h>
 
 #include "wallsample/report/display.h"
+#include "wallsample/format/exporters.h"
 #include "export_scene.h"
 #include "golden.h"
 #include "wallsample/unwind/chain.h"

@@ -15,7 +15,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
-#include "wallsample/report/export.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/analysis/finding.h"
 #include "wallsample/analysis/gil_table.h"
 #include "wallsample/analysis/result.h"

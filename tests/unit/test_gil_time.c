@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "wallsample/report/gil_spans.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/report/timeline_bins.h"
 #include "golden.h"
 #include "recording_scene.h"

@@ -16,7 +16,7 @@
 #include "made_object.h"
 #include "pprof.pb-c.h"
 #include "wallsample/base/base.h"
-#include "wallsample/report/export.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/process/module.h"
 
 #define CODE 0x7f0000000000

@@ -15,7 +15,7 @@
 #include "pprof.pb-c.h"
 #include "script_scene.h"
 #include "wallsample/base/base.h"
-#include "wallsample/report/export.h"
+#include "wallsample/format/exporters.h"
 
 #define LOOP "python3!_PyEval_EvalFrameDefault;"
 #define INSIDE "python3!main;python3!Py_BytesMain;" LOOP

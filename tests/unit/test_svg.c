@@ -14,7 +14,7 @@
 
 #include "golden.h"
 #include "wallsample/base/base.h"
-#include "wallsample/report/export.h"
+#include "wallsample/format/exporters.h"
 
 #define MS ((int64_t)NS_PER_MS)
 

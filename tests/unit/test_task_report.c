@@ -20,7 +20,7 @@
 #include "recording_scene.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/analysis/dump.h"
-#include "wallsample/report/export.h"
+#include "wallsample/format/exporters.h"
 #include "wallsample/process/module.h"
 #include "wallsample/analysis/result.h"
 #include "wallsample/analysis/task_table.h"

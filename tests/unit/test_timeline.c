@@ -15,6 +15,7 @@
 #include <sqlite3.h>
 
 #include "wallsample/report/timeline_bins.h"
+#include "wallsample/format/exporters.h"
 #include "golden.h"
 #include "wallsample/base/base.h"
 

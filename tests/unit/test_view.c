@@ -242,7 +242,7 @@ test_busy(void **state)
 	/* Of those that ran alone, without those that waited, parallelism cannot be told. */
 	view = view_create(profile, NULL, &(struct filter){ .states = 1u << RUN_RUNNING },
 			   VIEW_BY_FUNCTION);
-	assert_true(view_is_halved(view));
+	assert_true(view_splits_runnable(view));
 	top_table_make(view, WEIGHT_LATENCY, &top);
 	assert_int_equal(top.row[0].flat[WEIGHT_LATENCY], 60 * MS);
 	assert_int_equal(top.row[0].busy_ns, 0);

@@ -14,7 +14,7 @@ struct top_row {
 							 * a stack */
 	/* The part of cum[WEIGHT_LATENCY] in which it could run: cum[OVERHEAD] / busy_ns is its
 	 * average parallelism, an estimate that is never above the most that was seen. 0 where
-	 * that cannot be told: view_is_halved. */
+	 * that cannot be told: view_splits_runnable. */
 	int64_t busy_ns;
 	int64_t flat_running_ns; /* the part of flat[WEIGHT_LATENCY] in which it had a CPU */
 };

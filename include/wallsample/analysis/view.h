@@ -148,7 +148,7 @@ size_t view_function_count(const struct view *view);
 const struct view_function *view_function(const struct view *view, uint32_t id);
 /* Its functions have samples that ran without those that waited for a CPU, or the other way round:
  * because of the filter, or as frames apart. Overhead is no parallelism then. */
-bool view_is_halved(const struct view *view);
+bool view_splits_runnable(const struct view *view);
 /*
  * What a wait is for, as its kind and as the object's name ("": none), by who waits: the kind of
  * some is told by functions alone, innermost first.

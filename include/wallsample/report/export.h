@@ -98,12 +98,4 @@ struct exporter {
 	const char *causal_help; /* of that, if `help` says something else; else NULL */
 };
 
-/* The registry, ended by NULL. */
-extern const struct exporter *const exporters[];
-
-/* By name; NULL if there is none. */
-const struct exporter *exporter_by_name(const char *name);
-/* By the ending of a file name ("x.folded", "x.pb.gz"), else NULL. */
-const struct exporter *exporter_by_file(const char *file);
-
 #endif

@@ -9,6 +9,16 @@
 #include "wallsample/report/export.h"
 #include "wallsample/analysis/result.h"
 
+/* Why a build without libcmark-gfm has no documents: struct exporter.absent. */
+#define DOCUMENT_ABSENT                                                                           \
+	"wallsample was built without libcmark-gfm; with it there, configure "                    \
+	"--with-cmark builds it in"
+
+extern const struct exporter exporter_text;
+extern const struct exporter exporter_markdown;
+extern const struct exporter exporter_latex;
+extern const struct exporter exporter_man;
+
 /* All of it, from the process to what it cost. */
 void report_write(const struct export_input *input, struct page *page);
 

@@ -132,7 +132,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice,
 				continue;
 			counted[function] = r + 1;
 			add_weights(row[function].cum, sample->ns);
-			if (run_state_runnable(sample->state) && !view_is_halved(view))
+			if (run_state_runnable(sample->state) && !view_splits_runnable(view))
 				row[function].busy_ns += sample->ns[WEIGHT_LATENCY];
 		}
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * view_internal.h - what the files that make a view share.
+ *
+ * view_create.c drives the steps; view.c and view_extend.c are below all of them.
  */
 #ifndef WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
 #define WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
@@ -11,10 +13,10 @@
 #include "wallsample/base/table.h"
 #include "wallsample/analysis/view.h"
 
-/* A stack of functions, made of its innermost one and the caller's stack. */
+/* A stack of functions: the innermost one, and the path of its caller. */
 struct path {
 	uint32_t function;
-	uint32_t caller; /* index of a path, or STACK_NONE; always below its own */
+	uint32_t caller; /* index of a path, below its own; or STACK_NONE */
 	uint32_t depth;
 	bool included, excluded; /* a function of it matches -I, -X */
 	uint32_t *functions; /* innermost first; NULL until a row needs it */
@@ -24,104 +26,115 @@ struct view {
 	const struct profile *profile;
 	struct view_function *function;
 	size_t function_count, function_capacity;
-	uint32_t *of_frame;  /* of the profile: its innermost function */
-	uint32_t *of_stack;  /* of the profile: its path */
-	enum wait_kind *wait_kind; /* by wait of the profile: as functions tell it */
-	bool *thread_wanted; /* of the profile; of a task, whether its id is */
-	bool only_threads, only_tasks; /* there are wishes as to the ones, the others */
-	const char **entry;  /* by thread of the profile: the name of a task's first function */
-	const char **created; /* the same: of the function that made it */
-	uint32_t *unit;      /* by thread: the one that stands for it */
-	size_t *unit_tasks;  /* by unit: how many tasks are one with it; 0 or 1: it is alone */
+	uint32_t *of_frame;  /* by frame of the profile: its innermost function */
+	uint32_t *of_stack;  /* by stack of the profile: its path */
+	enum wait_kind *wait_kind; /* by wait of the profile: the kind, refined by functions */
+	bool *thread_wanted; /* by thread of the profile; of a task, whether its id is wanted */
+	bool only_threads, only_tasks; /* the filter selects by thread, by task */
+	const char **entry;  /* by thread: name of a task's first function; NULL: not known */
+	const char **created; /* by thread: name of the function that created the task; or NULL */
+	uint32_t *unit;      /* by thread: the thread that represents its unit */
+	size_t *unit_tasks;  /* by unit: number of its tasks; 0 or 1: not a group */
 	unsigned states, gils; /* of the filter */
-	bool include;        /* it has an expression for functions that are wanted */
+	bool include;        /* the filter has an expression for wanted functions */
 	struct path *path;
 	size_t path_count, path_capacity;
 	struct view_row *row;
 	size_t row_count, row_capacity;
 	int64_t total_ns[WEIGHT_COUNT], total_samples, unfiltered_ns;
-	struct strings *texts; /* of lines */
+	struct strings *texts; /* names made here: with a line, of named frames */
 	enum view_key key;
-	bool halved, blame;
+	bool splits_runnable, blame;
 };
 
-/* What a frame stands for: symbol[first] is the innermost of `count`. */
+/* The symbols of a frame: symbol[first] is the innermost of `count`. */
 struct names {
 	size_t first, count;
 };
 
+/* What is needed while a view is made, and freed afterwards. */
 struct naming {
 	struct view *view;
 	struct symbols *symbols;
 	const struct filter *filter;
 	enum view_key key;
-	struct symbol *symbol;   /* of all frames, in the order of their addresses */
+	struct symbol *symbol;   /* of all frames, in address order of the frames */
 	size_t symbol_count, symbol_capacity;
-	struct names *of_frame;  /* by frame: its symbols */
-	uint32_t *function;      /* by symbol, as are */
-	bool *included, *excluded; /* whether -I and -X match */
-	struct table paths;      /* (function, caller and matches) */
+	struct names *of_frame;  /* by frame of the profile */
+	uint32_t *function;      /* by symbol: its number in view->function */
+	bool *included, *excluded; /* by symbol: whether -I and -X match */
+	struct table paths;      /* (function, caller, matches) -> path */
 	struct table tasks;      /* (task_id, name) -> thread of the profile: with created_by */
-	uint32_t *created;       /* by thread: the path of where it was made; or NULL */
-	struct table own;        /* by text: frames of ours that no stack of the profile has */
+	uint32_t *created;       /* by thread: path of the place that created it; or NULL */
+	struct table own;        /* text -> function: named frames that the view has added */
 	struct strbuf scratch;
 };
 
-/* Is it a function of an interpreted program? */
+/* The frame is a function of an interpreted program. */
 static inline bool
 frame_is_script(const struct profile_frame *frame)
 {
 	return frame->module == MODULE_NONE && frame->origin == FRAME_SCRIPT;
 }
 
+/* --- view_names.c: frames to functions ---------------------------------------------------- */
+
 /*
- * Names the frames of naming->view's profile, numbers the functions that view_function() tells,
- * and matches them. The rest of the view, and what is asked for, is set before.
+ * Names the frames of naming->view's profile, numbers the functions that view_function()
+ * returns, and matches -I and -X. view, symbols, filter and key are set before.
  */
 void naming_make(struct naming *naming);
 void naming_release(struct naming *naming);
 
-/* Entries and units, once names are made; which threads and tasks are wanted, at any time. */
-void view_name_threads(struct naming *naming);
-void view_choose_threads(struct view *view, const struct filter *filter);
-/* Is the sample's task wanted, and the thread that ran it? */
-bool view_wants_thread(const struct view *view, const struct profile_entry *entry);
+/* --- view_threads.c, view_wait.c ---------------------------------------------------------- */
 
-/*
- * What each wait is by the functions that wait, shown or not: the same in every view. Once names
- * are made.
- */
+/* Makes view->entry, created, unit and unit_tasks; after naming_make. */
+void view_name_threads(struct naming *naming);
+/* Makes view->thread_wanted, only_threads and only_tasks; at any time. */
+void view_choose_threads(struct view *view, const struct filter *filter);
+/* The filter wants the sample's task and the thread that ran it, or its thread. */
+bool view_wants_thread(const struct view *view, const struct profile_entry *entry);
+/* Makes view->wait_kind from all stacks, whether shown or not; after naming_make. */
 void view_name_waits(struct naming *naming);
 
-/* The path of each stack of the profile, without what is not to be shown; once names are made. */
-void view_make_paths(struct naming *naming);
-/* The path with a frame's symbols, but for so many of the innermost. */
-uint32_t view_extend_symbols(struct naming *naming, uint32_t path, uint32_t frame, size_t without);
+/* --- view_extend.c: paths ------------------------------------------------------------------ */
 
-/* Functions of the program: once they have numbers. */
+/* The number of the path, which is added to `paths` and to the view if it is new. */
+uint32_t view_add_path(struct view *view, struct table *paths, const struct path *path);
+/* The path with one symbol, function or named frame more. `matched` has the result of -I and -X
+ * for the new path. A function that is the innermost one already is not repeated. */
+uint32_t view_extend_symbol(struct naming *naming, uint32_t path, size_t symbol);
+uint32_t view_extend_function(struct naming *naming, uint32_t path, uint32_t function,
+			      const struct path *matched);
+uint32_t view_extend_own(struct naming *naming, uint32_t path, const char *text,
+			 const struct path *matched);
+/* The path with the symbols of a frame, except the `without` innermost ones. */
+uint32_t view_extend_symbols(struct naming *naming, uint32_t path, uint32_t frame, size_t without);
+/* The path with all functions of the path `inner`. */
+uint32_t view_extend_path(struct naming *naming, uint32_t path, uint32_t inner,
+			  const struct path *matched);
+/* The number of the function that stands for this text, which is added if it is new. */
+uint32_t view_own_function(struct naming *naming, const char *text);
+/* The functions of a path, innermost first; borrowed from the view. */
+const uint32_t *view_path_functions(const struct view *view, uint32_t path);
+
+/* --- view_paths.c, view_tasks.c, view_entry.c: which path a sample gets -------------------- */
+
+/* Makes view->of_stack, without hidden frames; after naming_make. */
+void view_make_paths(struct naming *naming);
+/* Sets view_function.program; after naming_make. */
 void view_mark_program(struct view *view);
-/* Takes what only parks tasks off the paths of their stacks, once these are made. */
+/* Removes the functions that only park a task from the paths of tasks' stacks. */
 void view_cut_parking(struct naming *naming);
-/* With created_by: the path on top of where the task was made; the same of a thread. */
+/* With created_by: prepares, then puts a task's path on top of the path that created it. */
 void view_begin_created(struct naming *naming);
 uint32_t view_created_path(struct naming *naming, uint32_t thread, uint32_t full);
-
-/* The functions of a path, innermost first; borrowed. */
-const uint32_t *view_path_functions(const struct view *view, uint32_t path);
-/* The number of this path, which is added if it is a new one. */
-uint32_t view_add_path(struct view *view, struct table *paths, const struct path *fresh);
-
-/* The path with a frame of ours that has this text, and matches as `matched` does; the same path
- * if that is its innermost already. */
-uint32_t view_extend_own(struct naming *naming, uint32_t caller, const char *text,
-			 const struct path *matched);
-
 /*
- * The path that stands for the entry by thread, state, wait or GIL, `full` being that of its
- * functions, which the expressions have been matched with.
+ * The path that represents the entry for a key of view_key_is_of_sample; `full` is the path of
+ * its functions, on which -I and -X have been matched.
  */
 uint32_t view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32_t full);
-/* The path of a holder's functions, below a frame that says what it had. */
+/* The path of a lock holder's functions, below a named frame of what it held. */
 uint32_t view_blame_path(struct naming *naming, uint32_t wait, uint32_t full);
 
 #endif

@@ -239,7 +239,6 @@ naming_make(struct naming *naming)
 	name_frames(naming);
 	number_functions(naming);
 	match_symbols(naming);
-	view_mark_program(naming->view);
 }
 
 void

@@ -10,61 +10,6 @@
 #include "wallsample/process/module.h"
 #include "wallsample/runtime/plumbing.h"
 
-uint32_t
-view_add_path(struct view *view, struct table *paths, const struct path *fresh)
-{
-	bool added;
-	/* The same functions may be matched or not: their names may be more than is shown. */
-	const uint32_t id = *table_place(paths, fresh->function,
-					 (uint64_t)fresh->caller << 2 |
-						 (uint64_t)fresh->included << 1 | fresh->excluded,
-					 (uint32_t)view->path_count, &added);
-
-	if (!added)
-		return id;
-	view->path = xgrow(view->path, &view->path_capacity, view->path_count + 1,
-			   sizeof(*view->path));
-	view->path[view->path_count++] = *fresh;
-	return id;
-}
-
-/* The path `caller` with one symbol more. */
-static uint32_t
-extend_path(struct naming *naming, uint32_t caller, size_t symbol)
-{
-	struct path path = {
-		.function = naming->function[symbol],
-		.caller = caller,
-		.depth = 1,
-		.included = naming->included[symbol],
-		.excluded = naming->excluded[symbol],
-	};
-
-	if (caller != STACK_NONE) {
-		const struct path *outer = &naming->view->path[caller];
-
-		path.included |= outer->included;
-		path.excluded |= outer->excluded;
-		path.depth = outer->depth + 1;
-		if ((naming->key == VIEW_BY_MODULE || naming->key == VIEW_BY_SOURCE) &&
-		    outer->function == path.function) {
-			path.caller = outer->caller;
-			path.depth = outer->depth;
-		}
-	}
-	return view_add_path(naming->view, &naming->paths, &path);
-}
-
-uint32_t
-view_extend_symbols(struct naming *naming, uint32_t path, uint32_t frame, size_t without)
-{
-	const struct names names = naming->of_frame[frame];
-
-	for (size_t at = names.first + names.count; at-- > names.first + without;)
-		path = extend_path(naming, path, at);
-	return path;
-}
-
 /* All of a frame's symbols. */
 static uint32_t
 extend_by_frame(struct naming *naming, uint32_t path, uint32_t frame)
@@ -202,7 +147,7 @@ extend_by_code(struct naming *naming, const unsigned char *plumbing, uint32_t fr
 	}
 	for (size_t at = names.first + names.count; at-- > names.first;)
 		if (plumbing[at] != PLUMBING_CALL && plumbing[at] != PLUMBING_ROOT)
-			trail->path = extend_path(naming, trail->path, at);
+			trail->path = view_extend_symbol(naming, trail->path, at);
 }
 
 /* `plumbing` is NULL with NATIVE_NONE, which has no code at all. */
@@ -323,18 +268,4 @@ view_make_paths(struct naming *naming)
 				      path :
 				      extend_by_frame(naming, path, stack->frame);
 	}
-}
-
-const uint32_t *
-view_path_functions(const struct view *view, uint32_t id)
-{
-	struct path *path = &view->path[id];
-	uint32_t *to;
-
-	if (path->functions != NULL)
-		return path->functions;
-	to = path->functions = xmalloc(path->depth * sizeof(*path->functions));
-	for (uint32_t at = id; at != STACK_NONE; at = view->path[at].caller)
-		*to++ = view->path[at].function;
-	return path->functions;
 }

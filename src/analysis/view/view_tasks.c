@@ -221,31 +221,16 @@ uint32_t
 view_created_path(struct naming *naming, uint32_t thread, uint32_t full)
 {
 	struct view *view = naming->view;
-	const uint32_t *function;
+	struct path matched;
 	uint32_t path;
-	size_t depth;
-	bool included, excluded;
 
 	if (!profile_thread(view->profile, thread)->is_task)
 		return full;
 	path = creation_of(naming, thread);
 	if (path == STACK_NONE || full == STACK_NONE)
 		return path == STACK_NONE ? full : path;
-	depth = view->path[full].depth;
-	included = view->path[full].included | view->path[path].included;
-	excluded = view->path[full].excluded | view->path[path].excluded;
-	/* the array may move while paths are added, and what it points to does not */
-	function = view_path_functions(view, full);
-	for (size_t i = depth; i-- > 0;) {
-		const struct path next = {
-			.function = function[i],
-			.caller = path,
-			.depth = view->path[path].depth + 1,
-			.included = included,
-			.excluded = excluded,
-		};
-
-		path = view_add_path(view, &naming->paths, &next);
-	}
-	return path;
+	matched = view->path[full];
+	matched.included |= view->path[path].included;
+	matched.excluded |= view->path[path].excluded;
+	return view_extend_path(naming, path, full, &matched);
 }

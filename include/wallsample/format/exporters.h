@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exporters.h - the registry of exporters, and the exporters of this directory.
+ *
+ * Those of the report are declared in report/report.h, that of the page in web/html.h. A new
+ * format is one file, its declaration here, and one row of the registry (format/export.c).
+ */
+#ifndef WALLSAMPLE_FORMAT_EXPORTERS_H
+#define WALLSAMPLE_FORMAT_EXPORTERS_H
+
+#include "wallsample/report/export.h"
+
+extern const struct exporter exporter_folded;
+extern const struct exporter exporter_pprof;
+extern const struct exporter exporter_json;
+extern const struct exporter exporter_chrome;
+extern const struct exporter exporter_speedscope;
+extern const struct exporter exporter_perf;
+extern const struct exporter exporter_svg;
+extern const struct exporter exporter_coz;
+
+/* The registry, ended by NULL. */
+extern const struct exporter *const exporters[];
+
+/* The exporter of this name; NULL if there is none. */
+const struct exporter *exporter_by_name(const char *name);
+/* The exporter of the file's ending ("x.folded", "x.pb.gz"), the longest one first; or NULL. */
+const struct exporter *exporter_by_file(const char *file);
+
+#endif

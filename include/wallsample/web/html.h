@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * html.h - the report as one page for a browser, which loads nothing from the network.
+ */
+#ifndef WALLSAMPLE_WEB_HTML_H
+#define WALLSAMPLE_WEB_HTML_H
+
+#include "wallsample/report/export.h"
+
+extern const struct exporter exporter_html;
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_create.c - makes a view: names the frames of a profile, then merges and selects its samples.
+ */
+#include <stdlib.h>
+
+#include "analysis/view/view_internal.h"
+
+static void
+make_filter(struct view *view, const struct filter *filter)
+{
+	view->states = filter->states;
+	view->gils = filter->gils;
+	view->include = filter->include != NULL;
+	view_choose_threads(view, filter);
+}
+
+/* The filter's rules except those for threads; `at` is the path of the entry's functions, or
+ * STACK_NONE. */
+static bool
+is_wanted(const struct view *view, const struct profile_entry *entry, uint32_t at)
+{
+	const struct path *path = at != STACK_NONE ? &view->path[at] : NULL;
+
+	if (view->states != 0 && (view->states & 1u << entry->state) == 0)
+		return false;
+	if (view->gils != 0 && (view->gils & 1u << entry->gil) == 0)
+		return false;
+	if (view->include && (path == NULL || !path->included))
+		return false;
+	/* without an expression nothing matches it */
+	if (path != NULL && path->excluded)
+		return false;
+	return true;
+}
+
+static size_t
+entry_count(const struct naming *naming)
+{
+	const struct profile *profile = naming->view->profile;
+
+	return naming->filter->blame ? profile_blame_count(profile) : profile_entry_count(profile);
+}
+
+/*
+ * An entry of the profile, or with `blame` of its lock holders, with two members replaced: the
+ * stack by its path, and the carrier, which rows do not keep, by whether the thread is wanted.
+ */
+static struct profile_entry
+entry_at(struct naming *naming, size_t index)
+{
+	const struct view *view = naming->view;
+	const bool by_code = !view_key_is_of_sample(naming->key);
+	struct profile_entry entry;
+
+	if (naming->filter->blame) {
+		const struct profile_blame *blame = profile_blame(view->profile, index);
+
+		entry = (struct profile_entry){
+			.thread = blame->thread,
+			.stack = blame->stack,
+			.state = blame->state,
+			.syscall = SYSCALL_NONE,
+			.wait = blame->wait,
+			/* The blamed thread held the lock. */
+			.gil = profile_wait(view->profile, blame->wait)->kind == WAIT_GIL ?
+				       GIL_HAS : GIL_UNKNOWN,
+			.samples = blame->samples,
+			.ns[WEIGHT_WALL] = blame->ns,
+		};
+	} else {
+		entry = *profile_entry(view->profile, index);
+	}
+	entry.syscall = view_syscall(view, &entry);
+	entry.carrier = view_wants_thread(view, &entry);
+	if (entry.stack != STACK_NONE)
+		entry.stack = view->of_stack[entry.stack];
+	if (by_code && naming->created != NULL && !naming->filter->blame)
+		entry.stack = view_created_path(naming, entry.thread, entry.stack);
+	if (!by_code)
+		entry.stack = view_entry_path(naming, &entry, entry.stack);
+	else if (naming->filter->blame)
+		entry.stack = view_blame_path(naming, entry.wait, entry.stack);
+	return entry;
+}
+
+/*
+ * Sums up the entries that have become equal after their stacks were replaced by paths.
+ * Returns an array of *count entries in the order of arrival; the caller frees it.
+ */
+static struct profile_entry *
+merge_entries(struct naming *naming, size_t *count)
+{
+	const size_t all = entry_count(naming);
+	struct profile_entry *merged = xcalloc(all + 1, sizeof(*merged));
+	struct table known;
+
+	*count = 0;
+	table_init(&known);
+	for (size_t i = 0; i < all; i++) {
+		struct profile_entry entry = entry_at(naming, i);
+		uint32_t at;
+		bool added;
+
+		at = *table_place(&known, (uint64_t)entry.thread << 32 | entry.stack,
+				  (uint64_t)entry.carrier << 48 | (uint64_t)entry.gil << 40 |
+					  (uint64_t)entry.state << 32 | (uint32_t)entry.syscall,
+				  (uint32_t)*count, &added);
+		if (added) {
+			merged[(*count)++] = entry;
+		} else {
+			merged[at].samples += entry.samples;
+			for (int w = 0; w < WEIGHT_COUNT; w++)
+				merged[at].ns[w] += entry.ns[w];
+		}
+	}
+	table_release(&known);
+	return merged;
+}
+
+static void
+add_row(struct view *view, const struct profile_entry *entry)
+{
+	struct view_row *row;
+
+	view->row = xgrow(view->row, &view->row_capacity, view->row_count + 1, sizeof(*view->row));
+	row = &view->row[view->row_count++];
+	*row = (struct view_row){
+		.thread = entry->thread,
+		.state = entry->state,
+		.syscall = entry->syscall,
+		.gil = entry->gil,
+		.samples = entry->samples,
+	};
+	if (entry->stack != STACK_NONE) {
+		row->function = view_path_functions(view, entry->stack);
+		row->depth = view->path[entry->stack].depth;
+	}
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		view->total_ns[w] += row->ns[w] = entry->ns[w];
+	view->total_samples += entry->samples;
+}
+
+/* A correction can outweigh what was credited: see sampler.h. False when nothing is left. */
+static bool
+clip_weights(struct profile_entry *entry)
+{
+	bool any = false;
+
+	for (int w = 0; w < WEIGHT_COUNT; w++) {
+		if (entry->ns[w] < 0)
+			entry->ns[w] = 0;
+		any |= entry->ns[w] > 0;
+	}
+	return any;
+}
+
+static void
+make_rows(struct naming *naming)
+{
+	struct view *view = naming->view;
+	size_t count;
+	struct profile_entry *merged = merge_entries(naming, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!clip_weights(&merged[i]))
+			continue;
+		view->unfiltered_ns += merged[i].ns[WEIGHT_WALL];
+		if (merged[i].carrier != 0 && is_wanted(view, &merged[i], merged[i].stack))
+			add_row(view, &merged[i]);
+	}
+	free(merged);
+}
+
+/* The filter wants one of the two runnable states, running and queued, without the other. */
+static bool
+states_split_runnable(unsigned states)
+{
+	return ((states & 1u << RUN_RUNNING) != 0) != ((states & 1u << RUN_QUEUED) != 0);
+}
+
+struct view *
+view_create(const struct profile *profile, struct symbols *symbols, const struct filter *filter,
+	    enum view_key key)
+{
+	struct view *view = xcalloc(1, sizeof(*view));
+	struct naming naming = {
+		.view = view,
+		.symbols = symbols,
+		.filter = filter,
+		.key = key,
+	};
+
+	view->profile = profile;
+	view->key = key;
+	view->blame = filter->blame;
+	view->splits_runnable = key == VIEW_BY_STATE || key == VIEW_BY_LOCK ||
+				states_split_runnable(filter->states);
+	view->texts = strings_create();
+	view->of_stack = xcalloc(profile_stack_count(profile) + 1, sizeof(*view->of_stack));
+	make_filter(view, filter);
+	naming_make(&naming);
+	view_mark_program(view);
+	view_name_threads(&naming);
+	view_name_waits(&naming);
+	view_make_paths(&naming);
+	if (!filter->interpreter_frames)
+		view_cut_parking(&naming);
+	if (filter->created_by)
+		view_begin_created(&naming);
+	make_rows(&naming);
+	naming_release(&naming);
+	return view;
+}
+
+bool
+view_sample(const struct view *view, const struct profile_entry *sample,
+	    const uint32_t **function, size_t *depth)
+{
+	const uint32_t stack = sample->stack;
+
+	if (!view_wants_thread(view, sample) ||
+	    !is_wanted(view, sample, stack != STACK_NONE ? view->of_stack[stack] : STACK_NONE))
+		return false;
+	view_stack(view, stack, function, depth);
+	return true;
+}
