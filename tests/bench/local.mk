@@ -29,8 +29,8 @@ tests_bench_bench_names_SOURCES = tests/bench/bench_names.c
 tests_bench_bench_names_LDADD = $(WALLSAMPLE_LIBS)
 # Packages of split DWARF for it.
 check_PROGRAMS += tests/bench/make_dwp
-tests_bench_make_dwp_SOURCES = tests/bench/make_dwp.c tests/unit/made_package.c \
-	tests/unit/made_package.h
+tests_bench_make_dwp_SOURCES = tests/bench/make_dwp.c tests/unit/scene/made_package.c \
+	tests/unit/scene/made_package.h
 tests_bench_make_dwp_LDADD = $(WALLSAMPLE_LIBS)
 TESTS += tests/replay/names_corpus.sh
 names_corpus = \

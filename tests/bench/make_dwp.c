@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "../unit/made_package.h"
+#include "../unit/scene/made_package.h"
 
 int
 main(int argc, char **argv)

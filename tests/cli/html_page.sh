@@ -152,7 +152,7 @@ cat >"$work/report.js" <<'JS'
 	check("and back to the system's", back() === auto);
 JS
 
-# A hundred bins of 10 ms; who did what in them is said in tests/unit/test_timeline.c.
+# A hundred bins of 10 ms; who did what in them is said in tests/unit/report/test_timeline.c.
 cat >"$work/timeline.js" <<'JS'
 	const rows = Array.from(document.querySelectorAll(".timeline-row"));
 	const svg = (row) => rows[row].querySelector("svg");
@@ -272,7 +272,7 @@ cat >"$work/timeline.js" <<'JS'
 	check("and back to the system's", fill() === auto);
 JS
 
-# Thirty bins of 10 ms; who had the interpreter's lock in them: tests/unit/test_gil_time.c.
+# Thirty bins of 10 ms; who had the interpreter's lock in them: tests/unit/report/test_gil_time.c.
 cat >"$work/timeline-gil.js" <<'JS'
 	const rows = Array.from(document.querySelectorAll(".timeline-row"));
 	const text = () => $("#timeline-detail").textContent;

@@ -22,4 +22,5 @@ EXTRA_DIST += $(cli_tests) tests/cli/common.sh
 
 check_PROGRAMS += tests/cli/actor
 tests_cli_actor_SOURCES = tests/cli/actor.c
+tests_cli_actor_LDADD =
 tests_cli_actor_CFLAGS = $(AM_CFLAGS) -pthread

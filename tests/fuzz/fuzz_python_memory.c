@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../unit/python_array.h"
+#include "../unit/scene/python_array.h"
 #include "wallsample/base/base.h"
 
 #define TIDS 4
@@ -50,28 +50,28 @@ next_random(uint64_t *state)
 static void
 populate(struct scene *scene)
 {
-	const uint64_t interpreter[2] = { scene_interpreter(scene, 0),
-					  scene_interpreter(scene, 1) };
+	const uint64_t interpreter[2] = { array_interpreter(scene, 0),
+					  array_interpreter(scene, 1) };
 	uint64_t code[3];
 
-	code[0] = scene_code(scene, "first", 10);
-	code[1] = scene_code(scene, "second", 20);
-	code[2] = scene_code(scene, "third", 30);
+	code[0] = array_code(scene, "first", 10);
+	code[1] = array_code(scene, "second", 20);
+	code[2] = array_code(scene, "third", 30);
 	for (pid_t tid = 1; tid <= TIDS; tid++) {
-		const uint64_t thread = scene_thread(scene, interpreter[tid % 2], tid);
+		const uint64_t thread = array_thread(scene, interpreter[tid % 2], tid);
 		const size_t stack = (size_t)tid * 0x1000;
-		uint64_t call = scene_root(scene, thread), frame = 0, outermost = 0;
+		uint64_t call = array_root(scene, thread), frame = 0, outermost = 0;
 
 		for (uint32_t i = 0; i < FRAMES; i++) {
 			const bool begins = i % 3 == 0;
 
-			frame = scene_frame(scene, code[i % 3], i, begins ? 0 : frame);
+			frame = array_frame(scene, code[i % 3], i, begins ? 0 : frame);
 			outermost = begins ? frame : outermost;
 			if (i % 3 == 2)
-				call = scene_call(scene, stack - (size_t)i * 0x80, frame,
+				call = array_call(scene, stack - (size_t)i * 0x80, frame,
 						  outermost, call);
 		}
-		scene_execute(scene, thread, call);
+		array_execute(scene, thread, call);
 	}
 }
 
@@ -79,7 +79,7 @@ static void
 make_chain(struct scene *scene)
 {
 	for (size_t at = 0; at < 0x5000; at += 0x100)
-		scene_native(scene, at, at % 0x300 == 0);
+		array_native(scene, at, at % 0x300 == 0);
 }
 
 /* Somewhere in what is there; the stack is large and mostly empty. */
@@ -104,23 +104,23 @@ damage(struct scene *scene, uint64_t *random)
 
 	switch (next_random(random) % 6) {
 	case 0: /* one bit */
-		scene_put(scene, place, scene_get(scene, place) ^ UINT64_C(1) << value % 64);
+		array_put(scene, place, array_get(scene, place) ^ UINT64_C(1) << value % 64);
 		break;
 	case 1:
-		scene_put(scene, place, value);
+		array_put(scene, place, value);
 		break;
 	case 2:
-		scene_put(scene, place, value % 4096);
+		array_put(scene, place, value % 4096);
 		break;
 	case 3: /* near the ends of memory */
-		scene_put(scene, place, (value & 1) != 0 ? UINT64_MAX - value % 64 :
+		array_put(scene, place, (value & 1) != 0 ? UINT64_MAX - value % 64 :
 				SCENE_BASE + SCENE_BYTES - value % 64);
 		break;
 	case 4: /* to another object, or into one */
-		scene_put(scene, place, random_place(scene, random));
+		array_put(scene, place, random_place(scene, random));
 		break;
 	default: /* to where another word leads */
-		scene_put(scene, place, scene_get(scene, random_place(scene, random)));
+		array_put(scene, place, array_get(scene, random_place(scene, random)));
 		break;
 	}
 }
@@ -132,10 +132,10 @@ look(struct scene *scene, uint64_t *random)
 	const uint64_t reads = scene->reads;
 
 	for (pid_t tid = 1; tid <= TIDS; tid++) {
-		scene_capture(scene, tid);
+		array_capture(scene, tid);
 		if (next_random(random) % 4 == 0)
 			damage(scene, random);
-		scene_merged(scene);
+		array_merged(scene);
 		if (scene->captured.count > PYTHON_DEPTH_MOST ||
 		    scene->frames.count > PYTHON_DEPTH_MOST + 4)
 			return false;
@@ -152,7 +152,7 @@ run_round(unsigned long seed, unsigned long round)
 	bool good = true;
 
 	random += random == 0;
-	scene_open(&scene, SCENE_MINOR_OLDEST + (unsigned)(round % minors));
+	array_open(&scene, SCENE_MINOR_OLDEST + (unsigned)(round % minors));
 	populate(&scene);
 	make_chain(&scene);
 	for (int i = 0; i < 4 && good; i++) {
@@ -163,7 +163,7 @@ run_round(unsigned long seed, unsigned long round)
 					   MEMORY_PAGE;
 		good = look(&scene, &random);
 	}
-	scene_close(&scene);
+	array_close(&scene);
 	return good;
 }
 

@@ -52,7 +52,7 @@ EXTRA_DIST += tests/fuzz/python.sh \
 # Has a driver of its own: what it damages is made and not kept.
 check_PROGRAMS += tests/fuzz/fuzz_python_memory
 tests_fuzz_fuzz_python_memory_SOURCES = \
-	tests/fuzz/fuzz_python_memory.c tests/unit/python_array.c tests/unit/python_array.h
+	tests/fuzz/fuzz_python_memory.c tests/unit/scene/python_array.c tests/unit/scene/python_array.h
 tests_fuzz_fuzz_python_memory_LDADD = $(WALLSAMPLE_LIBS)
 TESTS += tests/fuzz/python_memory.sh
 EXTRA_DIST += tests/fuzz/python_memory.sh

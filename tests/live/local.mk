@@ -1,6 +1,6 @@
 # Tests that sample real processes: see tests/README.
 
-check_LIBRARIES = tests/live/libharness.a
+check_LIBRARIES += tests/live/libharness.a
 tests_live_libharness_a_SOURCES = \
 	tests/live/folded_lines.c tests/live/folded.h tests/live/harness.c tests/live/harness.h \
 	tests/live/inspect.c tests/live/run.c

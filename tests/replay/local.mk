@@ -11,5 +11,4 @@ replay_tests = \
 	tests/replay/speedscope.sh \
 	tests/replay/svg.sh
 TESTS += $(replay_tests)
-EXTRA_DIST += $(replay_tests)
-EXTRA_DIST += tests/replay/exports tests/replay/recordings
+EXTRA_DIST += tests/replay

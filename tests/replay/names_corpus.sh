@@ -38,7 +38,7 @@ for tool in gcc g++ eu-addr2line objdump objcopy awk find timeout; do
 done
 COMPARE=$(realpath "$COMPARE") && CORPUS=$(realpath "$CORPUS") && NAMES=$(realpath "$NAMES") &&
 	MAKE_DWP=$(realpath "$MAKE_DWP") || exit 1
-# Every address of every program takes minutes; under the sanitizers, tests/unit/test_dwarf_lines
+# Every address of every program takes minutes; under the sanitizers, tests/unit/dwarf/test_dwarf_lines
 # and tests/fuzz look for what they find.
 if nm "$NAMES" 2>/dev/null | grep -q __asan_init; then
 	echo 'left out: too slow with the address sanitizer'

@@ -4,7 +4,7 @@
 # that it says itself. Those of a release that is in python_lines.txt are also the ones kept there.
 set -u
 here=${SOURCE:?}/tests/replay
-test=${BUILD:?}/tests/unit/test_python_lines
+test=${BUILD:?}/tests/unit/runtime/test_python_lines
 [ -x "$test" ] || { echo "$test is not there"; exit 77; }
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT

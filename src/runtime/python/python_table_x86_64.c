@@ -3,7 +3,7 @@
  * python_table_x86_64.c - layouts of released versions of CPython on x86-64.
  *
  * They do not change within a version. The rows are printed by tools/python-layout and not
- * written by hand; tests/unit/test_python_layout.c compares them with DWARF.
+ * written by hand; tests/unit/runtime/test_python_layout.c compares them with DWARF.
  */
 #include "runtime/python/python_sources_internal.h"
 

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_wait_calls.c - what a thread waits for by its system call: descriptors, time, children.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "../scene/wait_scene.h"
+#include "wallsample/base/base.h"
+
+static void
+test_calls(void **state)
+{
+	static const struct {
+		const char *name;
+		enum wait_kind kind;
+		int fd;
+		bool writes;
+	} calls[] = {
+		{ "read", WAIT_DESCRIPTOR, 5, false }, { "write", WAIT_DESCRIPTOR, 5, true },
+		{ "pread64", WAIT_DESCRIPTOR, 5, false }, { "writev", WAIT_DESCRIPTOR, 5, true },
+		{ "preadv2", WAIT_DESCRIPTOR, 5, false }, { "pwritev2", WAIT_DESCRIPTOR, 5, true },
+		{ "ioctl", WAIT_DESCRIPTOR, 5, false }, { "splice", WAIT_DESCRIPTOR, 5, false },
+		{ "sendfile", WAIT_DESCRIPTOR, 5, true }, { "fsync", WAIT_FILE, 5, false },
+		{ "fdatasync", WAIT_FILE, 5, false }, { "flock", WAIT_FILE, 5, false },
+		{ "copy_file_range", WAIT_FILE, 5, false }, { "getdents64", WAIT_FILE, 5, false },
+		{ "recvfrom", WAIT_SOCKET_READ, 5, false },
+		{ "recvmsg", WAIT_SOCKET_READ, 5, false },
+		{ "recvmmsg", WAIT_SOCKET_READ, 5, false },
+		{ "sendto", WAIT_SOCKET_WRITE, 5, true },
+		{ "sendmsg", WAIT_SOCKET_WRITE, 5, true },
+		{ "sendmmsg", WAIT_SOCKET_WRITE, 5, true },
+		{ "accept", WAIT_ACCEPT, 5, false }, { "accept4", WAIT_ACCEPT, 5, false },
+		{ "connect", WAIT_CONNECT, 5, false }, { "epoll_pwait", WAIT_EPOLL, 5, false },
+		{ "epoll_pwait2", WAIT_EPOLL, 5, false }, { "epoll_wait", WAIT_EPOLL, 5, false },
+		{ "io_uring_enter", WAIT_IO_URING, 5, false }, { "pause", WAIT_SIGNAL, -1, false },
+		{ "rt_sigsuspend", WAIT_SIGNAL, -1, false }, { "wait4", WAIT_CHILD, -1, false },
+		{ "rt_sigtimedwait", WAIT_SIGNAL, -1, false }, { "semop", WAIT_OTHER, -1, false },
+		{ "msgrcv", WAIT_OTHER, -1, false }, { "io_getevents", WAIT_OTHER, -1, false },
+		{ "mq_timedreceive", WAIT_DESCRIPTOR, 5, false },
+		{ "vfork", WAIT_CHILD, -1, false },
+		{ "mq_timedsend", WAIT_DESCRIPTOR, 5, true }, { "openat", WAIT_OTHER, -1, false },
+		{ "futex_waitv", WAIT_FUTEX, -1, false }, { "nanosleep", WAIT_SLEEP, -1, false },
+	};
+	struct wait wait;
+
+	(void)state;
+	scene_clear();
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		struct wait_call call = {.state = RUN_SLEEPING, .args = {5}};
+
+		call.number = syscall_number(calls[i].name);
+		if (call.number == SYSCALL_UNKNOWN) /* not on this architecture */
+			continue;
+		wait_classify(&scene_source, &call, &wait);
+		if (wait.kind != calls[i].kind)
+			fail_msg("%s: %s", calls[i].name, wait_kind_text(wait.kind));
+		assert_int_equal(wait.fd, calls[i].fd);
+		assert_int_equal(wait.writes, calls[i].writes);
+		call.state = RUN_DISK;
+		wait_classify(&scene_source, &call, &wait);
+		if (calls[i].fd < 0 && calls[i].kind != WAIT_CHILD)
+			assert_int_equal(wait.kind, WAIT_DISK);
+	}
+}
+
+static struct wait
+classify(const char *name, enum run_state run, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+	 uint64_t e)
+{
+	const struct wait_call call = {
+		.state = run, .number = syscall_number(name), .args = {a, b, c, d, e}};
+	struct wait wait;
+
+	wait_classify(&scene_source, &call, &wait);
+	return wait;
+}
+
+static void
+test_states(void **state)
+{
+	struct wait_call call = {.state = RUN_RUNNING, .number = syscall_number("read")};
+	struct wait wait;
+
+	(void)state;
+	scene_clear();
+	wait_classify(&scene_source, &call, &wait);
+	assert_int_equal(wait.kind, WAIT_NONE);
+	call.state = RUN_STOPPED;
+	wait_classify(&scene_source, &call, &wait);
+	assert_int_equal(wait.kind, WAIT_STOPPED);
+	call = (struct wait_call){.state = RUN_DISK, .number = SYSCALL_NONE};
+	wait_classify(&scene_source, &call, &wait);
+	assert_int_equal(wait.kind, WAIT_FAULT);
+	call.number = SYSCALL_UNKNOWN;
+	call.state = RUN_SLEEPING;
+	wait_classify(&scene_source, &call, &wait);
+	assert_int_equal(wait.kind, WAIT_OTHER);
+	wait = classify("read", RUN_DISK, 7, 0, 0, 0, 0);
+	assert_int_equal(wait.kind, WAIT_DESCRIPTOR);
+	assert_int_equal(wait_kind_of_descriptor(&wait, DESCRIPTOR_FILE), WAIT_FILE);
+	assert_int_equal(classify("futex", RUN_DISK, 7, 0, 0, 0, 0).kind, WAIT_DISK);
+}
+
+static void
+test_children(void **state)
+{
+	(void)state;
+	scene_clear();
+	assert_int_equal(classify("wait4", RUN_SLEEPING, 55, 0, 0, 0, 0).child, 55);
+	assert_int_equal(classify("wait4", RUN_SLEEPING, 0xffffffff, 0, 0, 0, 0).child, -1);
+	assert_int_equal(classify("waitid", RUN_SLEEPING, P_ALL, 55, 0, 0, 0).child, -1);
+	assert_int_equal(classify("waitid", RUN_SLEEPING, P_PID, 55, 0, 0, 0).child, 55);
+	assert_int_equal(classify("waitid", RUN_SLEEPING, P_PGID, 55, 0, 0, 0).child, -55);
+	assert_int_equal(classify("waitid", RUN_SLEEPING, 3, 9, 0, 0, 0).fd, 9);
+	assert_int_equal(classify("clone", RUN_DISK, CLONE_VFORK, 0, 0, 0, 0).kind, WAIT_CHILD);
+	assert_int_equal(classify("clone", RUN_DISK, CLONE_VM, 0, 0, 0, 0).kind, WAIT_DISK);
+	put64(MEMORY, CLONE_VFORK | CLONE_VM);
+	assert_int_equal(classify("clone3", RUN_DISK, MEMORY, 0, 0, 0, 0).kind, WAIT_CHILD);
+	assert_int_equal(classify("clone3", RUN_DISK, 8, 0, 0, 0, 0).kind, WAIT_DISK);
+}
+
+static void
+test_times(void **state)
+{
+	struct timespec now;
+	struct wait wait;
+
+	(void)state;
+	scene_clear();
+	scene.time.fraction = 5;
+	wait = classify("nanosleep", RUN_SLEEPING, TIMES, 0, 0, 0, 0);
+	assert_true(wait.timed && wait.left_ns == 100 * NS_PER_SEC + 5);
+	wait = classify("pselect6", RUN_SLEEPING, 0, 0, 0, 0, TIMES);
+	assert_true(wait.kind == WAIT_SLEEP && wait.left_ns == 100 * NS_PER_SEC + 5);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	scene.time.seconds = now.tv_sec + 100;
+	wait = classify("clock_nanosleep", RUN_SLEEPING, CLOCK_MONOTONIC, TIMER_ABSTIME, TIMES, 0,
+			0);
+	assert_true(wait.timed && wait.left_ns <= 101 * NS_PER_SEC);
+	scene.time.seconds = 0;
+	wait = classify("clock_nanosleep", RUN_SLEEPING, CLOCK_REALTIME, TIMER_ABSTIME, TIMES, 0,
+			0);
+	assert_true(wait.timed && wait.left_ns == 0);
+	wait = classify("clock_nanosleep", RUN_SLEEPING, CLOCK_PROCESS_CPUTIME_ID, 0, TIMES, 0, 0);
+	assert_true(wait.timed && wait.left_ns == UINT64_MAX);
+	/* no times at all */
+	scene.time.fraction = NS_PER_SEC;
+	assert_true(classify("nanosleep", RUN_SLEEPING, TIMES, 0, 0, 0, 0).left_ns == UINT64_MAX);
+	scene.time.fraction = -1;
+	assert_true(classify("nanosleep", RUN_SLEEPING, TIMES, 0, 0, 0, 0).left_ns == UINT64_MAX);
+	scene.time.fraction = 0;
+	scene.time.seconds = INT64_MAX;
+	assert_true(classify("nanosleep", RUN_SLEEPING, TIMES, 0, 0, 0, 0).left_ns == UINT64_MAX);
+	assert_true(classify("nanosleep", RUN_SLEEPING, 8, 0, 0, 0, 0).left_ns == UINT64_MAX);
+	assert_true(classify("epoll_pwait", RUN_SLEEPING, 3, 0, 0, 30, 0).left_ns ==
+		    30 * NS_PER_MS);
+	assert_false(classify("epoll_pwait", RUN_SLEEPING, 3, 0, 0, 0xffffffff, 0).timed);
+}
+
+/* Calls of which an argument says what they are. */
+static void
+test_commands(void **state)
+{
+	struct wait wait;
+
+	(void)state;
+	scene_clear();
+	assert_int_equal(classify("fcntl", RUN_SLEEPING, 5, F_SETLKW, 0, 0, 0).kind, WAIT_FILE);
+	assert_int_equal(classify("fcntl", RUN_SLEEPING, 5, F_OFD_SETLKW, 0, 0, 0).kind, WAIT_FILE);
+	assert_int_equal(classify("fcntl", RUN_SLEEPING, 5, F_GETFL, 0, 0, 0).kind,
+			 WAIT_DESCRIPTOR);
+	/* struct io_uring_getevents_arg has its time-out at 16 */
+	put64(MEMORY + 16, TIMES);
+	wait = classify("io_uring_enter", RUN_SLEEPING, 5, 0, 1, 1 << 3, MEMORY);
+	assert_true(wait.fd == 5 && wait.timed && wait.left_ns == 100 * NS_PER_SEC);
+	assert_false(classify("io_uring_enter", RUN_SLEEPING, 5, 0, 1, 0, MEMORY).timed);
+	assert_int_equal(classify("io_uring_enter", RUN_SLEEPING, 5, 0, 1, 1 << 4, 0).fd, -1);
+	/* struct futex_waitv: value, address */
+	put64(MEMORY + 8, 0x1234);
+	wait = classify("futex_waitv", RUN_SLEEPING, MEMORY, 1, 0, TIMES, CLOCK_MONOTONIC);
+	assert_true(wait.object == 0x1234 && wait.timed && wait.left_ns != UINT64_MAX);
+	assert_true(classify("futex_waitv", RUN_SLEEPING, MEMORY, 2, 0, 0, 0).object == 0);
+	wait = classify("mq_timedreceive", RUN_SLEEPING, 5, 0, 0, 0, TIMES);
+	assert_true(wait.timed && wait.left_ns == 0);
+}
+
+static void
+test_several(void **state)
+{
+	const struct pollfd fds[] = {
+		{.fd = -1}, {.fd = 9, .events = POLLOUT}, {.fd = 11, .events = POLLIN}};
+	struct wait wait;
+
+	(void)state;
+	scene_clear();
+	memcpy(scene.bytes, fds, sizeof(fds));
+	wait = classify("ppoll", RUN_SLEEPING, MEMORY, 2, 0, 0, 0);
+	assert_true(wait.kind == WAIT_POLL && wait.fds == 1 && wait.fd == 9 && wait.writes);
+	assert_false(wait.timed);
+	wait = classify("ppoll", RUN_SLEEPING, MEMORY, 3, TIMES, 0, 0);
+	assert_true(wait.fds == 2 && wait.fd == -1 && !wait.writes && wait.timed);
+	assert_int_equal(classify("ppoll", RUN_SLEEPING, MEMORY, 0, 0, 0, 0).kind, WAIT_SIGNAL);
+	scene.reads = 0;
+	wait = classify("ppoll", RUN_SLEEPING, MEMORY, UINT32_MAX, 0, 0, 0);
+	assert_true(wait.kind == WAIT_POLL && wait.fds == 0 && scene.reads == 0);
+	wait = classify("ppoll", RUN_SLEEPING, UINT64_MAX - 3, 1024, 0, 0, 0);
+	assert_true(wait.kind == WAIT_POLL && wait.fds == 0 && wait.fd == -1);
+
+	scene_clear();
+	put64(MEMORY + 128, UINT64_C(1) << 6);
+	put64(MEMORY + 136, 1);
+	wait = classify("pselect6", RUN_SLEEPING, 65, 0, MEMORY + 128, 0, 0);
+	assert_true(wait.kind == WAIT_SELECT && wait.fds == 2 && wait.fd == -1);
+	/* What lies above the first argument does not count. */
+	wait = classify("pselect6", RUN_SLEEPING, 64, 0, MEMORY + 128, 0, 0);
+	assert_true(wait.fds == 1 && wait.fd == 6 && wait.writes);
+	wait = classify("pselect6", RUN_SLEEPING, 64, MEMORY + 128, MEMORY + 128, 0, 0);
+	assert_true(wait.fds == 1 && wait.fd == 6 && !wait.writes);
+	assert_int_equal(classify("pselect6", RUN_SLEEPING, 6, MEMORY + 128, 0, 0, 0).kind,
+			 WAIT_SIGNAL);
+	assert_int_equal(classify("pselect6", RUN_SLEEPING, 0x80000000, 0, 0, 0, 0).kind,
+			 WAIT_SIGNAL);
+	assert_int_equal(classify("pselect6", RUN_SLEEPING, 99999, MEMORY, 0, 0, 0).fds, 0);
+}
+
+static void
+test_descriptors(void **state)
+{
+	struct wait wait = {.kind = WAIT_DESCRIPTOR, .fd = 3};
+
+	(void)state;
+	assert_int_equal(wait_kind_of_descriptor(&wait, DESCRIPTOR_PIPE), WAIT_PIPE_READ);
+	assert_int_equal(wait_kind_of_descriptor(&wait, DESCRIPTOR_SOCKET), WAIT_SOCKET_READ);
+	assert_int_equal(wait_kind_of_descriptor(&wait, DESCRIPTOR_GONE), WAIT_DESCRIPTOR);
+	wait.writes = true;
+	assert_int_equal(wait_kind_of_descriptor(&wait, DESCRIPTOR_PIPE), WAIT_PIPE_WRITE);
+	assert_int_equal(wait_kind_of_descriptor(&wait, DESCRIPTOR_SOCKET), WAIT_SOCKET_WRITE);
+	assert_int_equal(wait_kind_of_descriptor(&wait, DESCRIPTOR_TERMINAL), WAIT_TERMINAL);
+	assert_int_equal(wait_kind_of_descriptor(&wait, DESCRIPTOR_TIMERFD), WAIT_TIMERFD);
+	wait.kind = WAIT_ACCEPT;
+	assert_int_equal(wait_kind_of_descriptor(&wait, DESCRIPTOR_SOCKET), WAIT_ACCEPT);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_children),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_descriptors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
