@@ -104,14 +104,17 @@ kind_of_function(const struct view_function *function)
 {
 	if (function->script)
 		return KIND_SCRIPT;
-	if (!view_is_named(function))
+	switch (function->named) {
+	case NAMED_NONE:
 		return function->known ? KIND_CODE : KIND_NAMELESS;
-	if (view_is_gap(function) ||
-	    strncmp(function->name, "[sleeping", strlen("[sleeping")) == 0 ||
-	    strncmp(function->name, "[disk", strlen("[disk")) == 0 ||
-	    strncmp(function->name, "[nothing", strlen("[nothing")) == 0)
+	case NAMED_GAP:
+	case NAMED_SLEEPING:
+	case NAMED_DISK:
+	case NAMED_IDLE:
 		return KIND_NOBODY;
-	return KIND_FAILED;
+	default:
+		return KIND_FAILED;
+	}
 }
 
 static enum kind

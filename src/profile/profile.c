@@ -128,11 +128,34 @@ profile_intern_frame(struct profile *profile, const struct profile_frame *frame)
 	return place_frame(profile, id, added, frame);
 }
 
+enum named_frame
+named_frame_of(const char *text)
+{
+	static const struct {
+		enum named_frame kind;
+		const char *text;
+	} rows[] = {
+#define X(name, text) { NAMED_##name, text },
+		NAMED_FRAMES(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const size_t length = strlen(rows[i].text);
+
+		if (strncmp(text, rows[i].text, length) == 0 &&
+		    (rows[i].text[length - 1] != ']' || text[length] == '\0'))
+			return rows[i].kind;
+	}
+	return NAMED_OTHER;
+}
+
 uint32_t
 profile_intern_named(struct profile *profile, const char *name)
 {
 	const struct profile_frame frame = {
 		.module = MODULE_NONE,
+		.named = (uint8_t)named_frame_of(name),
 		.address = profile_intern_text(profile, name),
 	};
 
@@ -160,6 +183,7 @@ void
 profile_rename_frame(struct profile *profile, uint32_t frame, const char *name)
 {
 	profile->frame[frame].address = profile_intern_text(profile, name);
+	profile->frame[frame].named = (uint8_t)named_frame_of(name);
 	profile->renamed = xgrow(profile->renamed, &profile->renamed_capacity,
 				 profile->renamed_count + 1, sizeof(*profile->renamed));
 	profile->renamed[profile->renamed_count++] = frame;

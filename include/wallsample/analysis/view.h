@@ -82,6 +82,7 @@ struct view_function {
 			     * "app.py" and "json/__init__.py", "" if the file is not known */
 	bool program;       /* a script's; or of a Go program, but not of its standard library */
 	uint32_t module_id; /* MODULE_NONE for a named frame and a script's function */
+	enum named_frame named; /* NAMED_NONE of a function */
 	/* The rest is of the first of its frames, so of all only by address. */
 	const char *file;   /* NULL: not known; a script's functions of one name differ by it */
 	uint32_t line;      /* 0: not known */

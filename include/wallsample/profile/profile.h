@@ -14,36 +14,11 @@
 #include <sys/types.h>
 
 #include "wallsample/runtime/gil.h"
+#include "wallsample/profile/profile_frame.h"
 #include "wallsample/profile/profile_wait.h"
 #include "wallsample/thread/state.h"
 
-#define STACK_NONE UINT32_MAX /* the parent of an outermost frame */
 #define THREAD_NONE UINT32_MAX
-
-/*
- * A frame is code at an address of a module; a named frame of ours such as
- * "[failed: thread exited]" (module == MODULE_NONE); or a function of an interpreted program at a
- * line (module == MODULE_NONE, origin FRAME_SCRIPT).
- */
-struct profile_frame {
-	uint32_t module;  /* number in struct modules, or MODULE_NONE */
-	uint8_t origin;   /* enum frame_origin */
-	uint32_t epoch;   /* of code made at run time: see jit.h; else 0 */
-	uint64_t address; /* as symbols_find takes it, already that of the call; for a
-			   * named frame or a function, the number of its text */
-	/* Of an interpreter's frame: what it executes, see struct jit_bytecode; else 0. */
-	uint64_t bytecode;
-	uint32_t bytecode_size;
-	/* Of a function of an interpreted program: the number of its file's text, and the line in
-	 * it (0: not known); else 0. */
-	uint32_t file, line;
-};
-
-/* A stack is its innermost frame and the stack of the caller. */
-struct profile_stack {
-	uint32_t frame;  /* index of a profile_frame */
-	uint32_t caller; /* index of a profile_stack, or STACK_NONE */
-};
 
 /*
  * Who does something: a thread, or a task that a runtime schedules on threads (task.h). While a
@@ -111,9 +86,6 @@ struct profile_parallelism {
 	double time_squares; /* sum of the squares of the ticks' spans: see margin.h */
 };
 
-/* The named frame below which real time stands in which nobody was runnable. */
-#define PROFILE_GAP "[waiting]"
-
 struct profile;
 
 /*
@@ -136,18 +108,6 @@ void profile_free(struct profile *profile);
 /* Borrowed until another takes its place; NULL: nobody is told. */
 void profile_set_recorder(struct profile *profile, const struct profile_recorder *recorder);
 
-uint32_t profile_intern_text(struct profile *profile, const char *text);
-const char *profile_text(const struct profile *profile, uint32_t id);
-
-uint32_t profile_intern_frame(struct profile *profile, const struct profile_frame *frame);
-/* A named frame: "[failed: thread exited]". */
-uint32_t profile_intern_named(struct profile *profile, const char *name);
-/* A function of an interpreted program: name and file are texts' numbers. */
-uint32_t profile_intern_script(struct profile *profile, uint32_t name, uint32_t file,
-			       uint32_t line);
-/* A named frame gets another text, though the old one finds it. */
-void profile_rename_frame(struct profile *profile, uint32_t frame, const char *name);
-uint32_t profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t caller);
 uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time,
 			    const char *name);
 /* The task of this name ("goroutine") and number that has its structure at `address`. */
@@ -175,11 +135,7 @@ void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parall
 /* At the next tick to be added so many tasks wait for a thread to run on. */
 void profile_set_ready(struct profile *profile, uint32_t ready);
 
-size_t profile_frame_count(const struct profile *profile);
-size_t profile_stack_count(const struct profile *profile);
 size_t profile_thread_count(const struct profile *profile);
-size_t profile_renamed_count(const struct profile *profile);
-uint32_t profile_renamed(const struct profile *profile, size_t index); /* a frame */
 size_t profile_entry_count(const struct profile *profile);
 uint64_t profile_tick_count(const struct profile *profile);
 uint64_t profile_wall_ns(const struct profile *profile); /* sum of the ticks' spans */
@@ -189,8 +145,6 @@ uint32_t profile_ready_most(const struct profile *profile); /* at one tick */
 size_t profile_parallelism_count(const struct profile *profile);
 const struct profile_parallelism *profile_parallelism(const struct profile *profile,
 						      size_t parallelism);
-const struct profile_frame *profile_frame(const struct profile *profile, uint32_t id);
-const struct profile_stack *profile_stack(const struct profile *profile, uint32_t id);
 const struct profile_thread *profile_thread(const struct profile *profile, uint32_t id);
 const struct profile_entry *profile_entry(const struct profile *profile, size_t index);
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wallsample/profile/profile_frame.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/wait/wait.h"
 
@@ -25,8 +26,6 @@ struct profile_wait {
 	uint32_t object;
 	uint32_t most;     /* so many threads waited for the object at once, at least */
 };
-
-#define FRAME_NONE UINT32_MAX
 
 /*
  * Time in which threads waited for what somebody had: the waiters' time, and what the holder was

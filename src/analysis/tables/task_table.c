@@ -51,21 +51,13 @@ doing_of(const struct profile_entry *entry, bool is_task)
 	}
 }
 
-/* The named frame that stands for a stack that could not be had; NULL: there is a stack. */
-static const char *
-failure_of(const struct profile *profile, uint32_t stack)
+/* The kind of the innermost frame, which stands for the stack when the sample failed. */
+static enum named_frame
+leaf_kind(const struct profile *profile, uint32_t stack)
 {
-	static const char failed[] = "[failed: ";
-	const struct profile_frame *frame;
-	const char *text;
-
 	if (stack == STACK_NONE)
-		return NULL;
-	frame = profile_frame(profile, profile_stack(profile, stack)->frame);
-	if (frame->module != MODULE_NONE || frame->origin == FRAME_SCRIPT)
-		return NULL;
-	text = profile_text(profile, (uint32_t)frame->address);
-	return strncmp(text, failed, strlen(failed)) == 0 ? text : NULL;
+		return NAMED_NONE;
+	return profile_frame(profile, profile_stack(profile, stack)->frame)->named;
 }
 
 struct adding {
@@ -80,14 +72,14 @@ static void
 add_task(struct adding *adding, const struct profile_entry *entry)
 {
 	const struct profile *profile = view_profile(adding->view);
-	const char *failure = failure_of(profile, entry->stack);
+	const enum named_frame leaf = leaf_kind(profile, entry->stack);
 	struct task_table *out = adding->out;
 	const int64_t ns = entry->ns[WEIGHT_WALL];
 
 	out->tasks_ns += ns;
-	if (failure != NULL)
+	if (leaf == NAMED_FAILED || leaf == NAMED_TASK_FINISHED)
 		out->failed_ns += ns;
-	if (failure != NULL && strcmp(failure, "[failed: task already finished]") == 0)
+	if (leaf == NAMED_TASK_FINISHED)
 		out->finished_ns += ns;
 	if (adding->seen[entry->thread])
 		return;

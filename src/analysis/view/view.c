@@ -12,13 +12,13 @@
 bool
 view_is_named(const struct view_function *function)
 {
-	return function->module_id == MODULE_NONE && !function->script;
+	return function->named != NAMED_NONE;
 }
 
 bool
 view_is_gap(const struct view_function *outermost)
 {
-	return view_is_named(outermost) && strcmp(outermost->name, PROFILE_GAP) == 0;
+	return outermost->named == NAMED_GAP;
 }
 
 void

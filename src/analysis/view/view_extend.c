@@ -79,6 +79,7 @@ view_own_function(struct naming *naming, const char *text)
 		.module = "",
 		.known = true,
 		.module_id = MODULE_NONE,
+		.named = named_frame_of(name),
 		.frame = FRAME_NONE,
 	};
 	return id;

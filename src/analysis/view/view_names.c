@@ -133,6 +133,7 @@ function_of(struct naming *naming, const struct symbol *symbol, uint32_t frame)
 		.needs_module = symbol->known && symbol->module[0] != '\0',
 		.script = script,
 		.module_id = of->module,
+		.named = of->named,
 		.file = symbol->file,
 		.line = symbol->line,
 		.inlined = symbol->inlined,

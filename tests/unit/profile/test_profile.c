@@ -56,6 +56,44 @@ test_frames(void **state)
 	profile_free(profile);
 }
 
+/* The kind of a named frame follows from its text, also when the text is replaced. */
+static void
+test_named_frames(void **state)
+{
+	static const struct {
+		const char *text;
+		enum named_frame kind;
+	} cases[] = {
+		{ "[waiting]", NAMED_GAP },
+		{ "[waiting] for", NAMED_OTHER },
+		{ "[sleeping in futex: mutex]", NAMED_SLEEPING },
+		{ "[disk]", NAMED_DISK },
+		{ "[nothing ran until the end]", NAMED_IDLE },
+		{ "[failed: task already finished]", NAMED_TASK_FINISHED },
+		{ "[failed: thread exited]", NAMED_FAILED },
+		{ "[truncated: no unwind information]", NAMED_TRUNCATED },
+		{ "[running: not stopped]", NAMED_OTHER },
+		{ "main", NAMED_OTHER },
+		{ "", NAMED_OTHER },
+	};
+	struct profile *profile = profile_create();
+	uint32_t id;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		id = profile_intern_named(profile, cases[i].text);
+		assert_int_equal(profile_frame(profile, id)->named, cases[i].kind);
+	}
+	id = profile_intern_script(profile, profile_intern_text(profile, "[waiting]"), 0, 0);
+	assert_int_equal(profile_frame(profile, id)->named, NAMED_NONE);
+	assert_int_equal(profile_frame(profile, add_frame(profile, 1, FRAME_CFI, 1))->named,
+			 NAMED_NONE);
+	id = profile_intern_named(profile, "socket:[7]");
+	profile_rename_frame(profile, id, "[disk]");
+	assert_int_equal(profile_frame(profile, id)->named, NAMED_DISK);
+	profile_free(profile);
+}
+
 /* An interpreter's frames are told apart by what they execute, its own address included. */
 static void
 test_interpreted_frames(void **state)
@@ -287,6 +325,7 @@ main(void)
 		cmocka_unit_test(test_charge),
 		cmocka_unit_test(test_parallelism),
 		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_named_frames),
 		cmocka_unit_test(test_interpreted_frames),
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_threads),
