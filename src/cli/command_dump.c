@@ -79,7 +79,7 @@ write_threads(struct sample_run *run, const struct core *core, int *status, stru
 	const struct core_sample_config config = {
 		.unwinder = run->options->unwinder,
 		.runtimes = run->options->runtimes,
-		.tasks = run->tasks = runtime_tasks_create(),
+		.tasks = run->tasks = async_tasks_create(),
 	};
 	struct strbuf why;
 	int rc;

@@ -199,7 +199,7 @@ create_sampler(struct sample_run *run, struct error *err)
 		config.stop_all = !options->nonblocking;
 		config.exact = true;
 		config.all_tasks = true;
-		config.tasks = run->tasks = runtime_tasks_create();
+		config.tasks = run->tasks = async_tasks_create();
 	}
 	/* what is not wanted is not stopped either */
 	if (options->tid_count > 0 || options->thread_name != NULL) {
@@ -370,7 +370,7 @@ sample_run_release(struct sample_run *run)
 	sampler_free(run->sampler);
 	if (run->recorder != NULL)
 		recorder_discard(run->recorder);
-	runtime_tasks_free(run->tasks);
+	async_tasks_free(run->tasks);
 	symbols_free(run->symbols);
 	profile_free(run->profile);
 	jit_objects_free(run->jit_objects);

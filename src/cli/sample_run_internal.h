@@ -33,7 +33,7 @@ struct sample_run {
 	struct run_stats stats; /* when it has ended */
 	enum run_end end;
 	bool records;              /* the output is a recording, and there is no exporter */
-	struct runtime_tasks *tasks; /* of a dump; or NULL */
+	struct async_tasks *tasks; /* of a dump; or NULL */
 	bool dumps;                /* it is every thread once */
 	size_t deadlocks_said;     /* of the profile */
 	struct recorder *recorder; /* NULL: none */

@@ -206,7 +206,7 @@ read_waiters(struct taking *taking, const struct core_sample_config *config)
 
 /* Nothing changes any more. */
 static void
-read_tasks(const struct taking *taking, struct runtime_tasks *tasks)
+read_tasks(const struct taking *taking, struct async_tasks *tasks)
 {
 	const uint64_t until_ns = clock_now_ns() + TASKS_MOST_NS;
 	const size_t count = core_thread_count(taking->core);
@@ -214,11 +214,11 @@ read_tasks(const struct taking *taking, struct runtime_tasks *tasks)
 	if (tasks == NULL)
 		return;
 	for (size_t i = 0; taking->runtimes != NULL && i < count; i++)
-		runtime_tasks_read(tasks, taking->runtimes, core_thread_id(taking->core, i),
-				   until_ns);
+		async_tasks_read(tasks, taking->runtimes, core_thread_id(taking->core, i),
+				 until_ns);
 	if (taking->runtimes != NULL)
-		runtime_tasks_read(tasks, taking->runtimes, 0, until_ns);
-	runtime_tasks_finish(tasks);
+		async_tasks_read(tasks, taking->runtimes, 0, until_ns);
+	async_tasks_finish(tasks);
 }
 
 void

@@ -9,7 +9,7 @@
 #include "wallsample/process/process.h"
 #include "wallsample/report/export.h"
 #include "wallsample/report/json_stream.h"
-#include "wallsample/runtime/runtime_tasks.h"
+#include "wallsample/runtime/async_tasks.h"
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/analysis/view.h"
@@ -35,7 +35,7 @@ void json_write_deadlocks(struct json_stream *stream, const struct view *view);
 /* Writes the object "gil"; nothing without an interpreter that has such a lock. */
 void json_write_gil(struct json_stream *stream, const struct view *view);
 /* Writes the lists "tasks" and "tasks_missing" of a dump. */
-void json_write_tasks(struct json_stream *stream, const struct runtime_tasks *tasks);
+void json_write_tasks(struct json_stream *stream, const struct async_tasks *tasks);
 /* Writes the object "scheduled": states of user-space tasks; nothing without tasks. */
 void json_write_task_table(struct json_stream *stream, const struct view *view,
 			   const struct run_stats *stats);

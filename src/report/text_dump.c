@@ -315,9 +315,9 @@ write_head(const struct export_input *input, const struct dump *dump, FILE *out)
 						     profile_thread(profile, dump->task)->name));
 		strbuf_add_text(&sb, dump->tasks == 1 ? "" : "s");
 	}
-	if (input->tasks != NULL && runtime_tasks_count(input->tasks) > 0) {
+	if (input->tasks != NULL && async_tasks_count(input->tasks) > 0) {
 		strbuf_add_text(&sb, ", ");
-		quantity_add_things(&sb, runtime_tasks_count(input->tasks), "task", "tasks");
+		quantity_add_things(&sb, async_tasks_count(input->tasks), "task", "tasks");
 	}
 	strbuf_add_text(&sb, "\n");
 	strbuf_add_foreign(&sb, input->process->cmdline);

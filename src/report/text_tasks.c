@@ -15,16 +15,16 @@
 #define LINES_MOST 20
 
 static void
-add_name(struct strbuf *sb, const struct runtime_tasks *tasks, uint32_t task)
+add_name(struct strbuf *sb, const struct async_tasks *tasks, uint32_t task)
 {
-	const char *name = runtime_tasks_get(tasks, task)->name;
+	const char *name = async_tasks_get(tasks, task)->name;
 
 	strbuf_add_foreign(sb, name[0] != '\0' ? name : "\"\"");
 }
 
 /* "Task-1, Task-2, … and 7 more" */
 static void
-add_names(struct strbuf *sb, const struct runtime_tasks *tasks, const uint32_t *task, size_t count,
+add_names(struct strbuf *sb, const struct async_tasks *tasks, const uint32_t *task, size_t count,
 	  size_t most)
 {
 	for (size_t i = 0; i < count && i < most; i++) {
@@ -40,11 +40,11 @@ add_names(struct strbuf *sb, const struct runtime_tasks *tasks, const uint32_t *
 
 /* ", awaited by Task-1" */
 static void
-add_awaiters(struct strbuf *sb, const struct runtime_tasks *tasks, uint32_t task,
+add_awaiters(struct strbuf *sb, const struct async_tasks *tasks, uint32_t task,
 	     const char *before)
 {
 	const uint32_t *awaiter;
-	const size_t count = runtime_tasks_awaiters(tasks, task, &awaiter);
+	const size_t count = async_tasks_awaiters(tasks, task, &awaiter);
 
 	if (count == 0)
 		return;
@@ -55,7 +55,7 @@ add_awaiters(struct strbuf *sb, const struct runtime_tasks *tasks, uint32_t task
 
 /* A line for each of the sets of tasks that await some of the group. */
 static void
-write_members(const struct runtime_tasks *tasks, const struct task_group *group, FILE *out,
+write_members(const struct async_tasks *tasks, const struct task_group *group, FILE *out,
 	      size_t width)
 {
 	struct strbuf sb;
@@ -82,7 +82,7 @@ write_members(const struct runtime_tasks *tasks, const struct task_group *group,
 
 /* "Task fetch of thread 12: waiting, awaited by Task-1", or "37 tasks of thread 12: waiting". */
 static void
-write_group(const struct runtime_tasks *tasks, const struct task_group *group, FILE *out,
+write_group(const struct async_tasks *tasks, const struct task_group *group, FILE *out,
 	    size_t width)
 {
 	struct strbuf sb;
@@ -98,7 +98,7 @@ write_group(const struct runtime_tasks *tasks, const struct task_group *group, F
 		strbuf_add_format(&sb, " of thread %jd", (intmax_t)group->like->tid);
 	else
 		strbuf_add_text(&sb, " of a thread that has ended");
-	strbuf_add_format(&sb, ": %s", runtime_task_state_text(group->like->state));
+	strbuf_add_format(&sb, ": %s", async_task_state_text(group->like->state));
 	if (group->count == 1)
 		add_awaiters(&sb, tasks, group->task[0], ", ");
 	fputc('\n', out);
@@ -109,15 +109,15 @@ write_group(const struct runtime_tasks *tasks, const struct task_group *group, F
 }
 
 static void
-write_stack(const struct runtime_tasks *tasks, uint32_t stack, FILE *out)
+write_stack(const struct async_tasks *tasks, uint32_t stack, FILE *out)
 {
 	const struct runtime_place *place;
 	struct strbuf sb;
 
-	if (stack == RUNTIME_STACK_NONE)
+	if (stack == ASYNC_STACK_NONE)
 		fprintf(out, "%*s  [no stack]\n", INDENT, "");
 	strbuf_init(&sb);
-	for (int number = 0; (place = runtime_tasks_place(tasks, &stack)) != NULL; number++) {
+	for (int number = 0; (place = async_tasks_place(tasks, &stack)) != NULL; number++) {
 		strbuf_clear(&sb);
 		strbuf_add_format(&sb, "%*d  ", INDENT, number);
 		strbuf_add_foreign(&sb, place->function);
@@ -133,7 +133,7 @@ write_stack(const struct runtime_tasks *tasks, uint32_t stack, FILE *out)
 }
 
 void
-text_tasks_write(const struct runtime_tasks *tasks, FILE *out, size_t width)
+text_tasks_write(const struct async_tasks *tasks, FILE *out, size_t width)
 {
 	struct task_groups groups;
 	const char *missing;
@@ -146,7 +146,7 @@ text_tasks_write(const struct runtime_tasks *tasks, FILE *out, size_t width)
 	}
 	task_groups_release(&groups);
 	strbuf_init(&sb);
-	for (size_t i = 0; (missing = runtime_tasks_missing(tasks, i)) != NULL; i++) {
+	for (size_t i = 0; (missing = async_tasks_missing(tasks, i)) != NULL; i++) {
 		strbuf_clear(&sb);
 		strbuf_add_foreign(&sb, missing);
 		fputc('\n', out);

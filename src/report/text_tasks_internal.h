@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "wallsample/runtime/runtime_tasks.h"
+#include "wallsample/runtime/async_tasks.h"
 
 /* Each group begins with an empty line. */
-void text_tasks_write(const struct runtime_tasks *tasks, FILE *out, size_t width);
+void text_tasks_write(const struct async_tasks *tasks, FILE *out, size_t width);
 
 #endif

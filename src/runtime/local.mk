@@ -2,8 +2,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/runtime/gil.h \
 	include/wallsample/runtime/plumbing.h \
 	include/wallsample/runtime/runtime.h \
-	include/wallsample/runtime/runtime_tasks.h \
-	include/wallsample/runtime/task.h \
+	include/wallsample/runtime/async_tasks.h \
+	include/wallsample/runtime/green_task.h \
 	src/runtime/gil.c \
 	src/runtime/go/go.c \
 	src/runtime/go/go_capture.c \
@@ -65,9 +65,9 @@ libwallsample_a_SOURCES += \
 	src/runtime/python/python_text_internal.h \
 	src/runtime/python/python_threads.c \
 	src/runtime/runtime_kind_internal.h \
-	src/runtime/runtime_tasks.c \
+	src/runtime/async_tasks.c \
 	src/runtime/runtimes.c \
-	src/runtime/task.c
+	src/runtime/green_task.c
 if ARCH_X86_64
 libwallsample_a_SOURCES += \
 	src/runtime/go/go_vdso_x86_64.c \

@@ -8,9 +8,9 @@
 
 #include "runtime/pages_internal.h"
 #include "wallsample/runtime/runtime.h"
-#include "wallsample/runtime/runtime_tasks.h"
+#include "wallsample/runtime/async_tasks.h"
 #include "wallsample/base/table.h"
-#include "wallsample/runtime/task.h"
+#include "wallsample/runtime/green_task.h"
 
 /* --- places.c: functions at lines, told apart by their texts ---------------------------- */
 
@@ -28,20 +28,20 @@ void runtime_places_release(struct runtime_places *places);
 uint32_t runtime_places_add(struct runtime_places *places, const struct runtime_place *place);
 const struct runtime_place *runtime_places_get(const struct runtime_places *places, uint32_t place);
 
-/* --- runtime_tasks.c: what a kind finds of tasks ------------------------------------------ */
+/* --- async_tasks.c: what a kind finds of tasks ------------------------------------------ */
 
-/* The number of the stack that is `place` inside of `outer` (RUNTIME_STACK_NONE: nothing). When
- * there are too many it is RUNTIME_STACK_NONE. */
-uint32_t runtime_tasks_stack(struct runtime_tasks *tasks, const struct runtime_place *place,
-			     uint32_t outer);
+/* The number of the stack that is `place` inside of `outer` (ASYNC_STACK_NONE: nothing). When
+ * there are too many it is ASYNC_STACK_NONE. */
+uint32_t async_tasks_stack(struct async_tasks *tasks, const struct runtime_place *place,
+			   uint32_t outer);
 /* The name is copied. False: it is there already, or there are too many. */
-bool runtime_tasks_add(struct runtime_tasks *tasks, const struct runtime_task *task);
+bool async_tasks_add(struct async_tasks *tasks, const struct async_task *task);
 /* The one that was added last is awaited by what is at this address, if that is a task. */
-void runtime_tasks_add_awaiter(struct runtime_tasks *tasks, uint64_t address);
+void async_tasks_add_awaiter(struct async_tasks *tasks, uint64_t address);
 
 /* The tasks of the thread, or (0) of none, in all runtimes. */
-void runtimes_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns,
-		    struct runtime_tasks *to);
+void runtimes_async_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns,
+			  struct async_tasks *to);
 
 /* --- the contract --------------------------------------------------------------------------- */
 
@@ -77,14 +77,14 @@ void runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t p
  * them is read anew by `slots`, once a tick, and look is for those.
  */
 struct runtime_scheduler {
-	struct task_words words;
+	struct green_task_words words;
 	size_t (*slots)(void *state);
 	/* In as few system calls as it takes, by runtime_read_pieces:
 	 * a microsecond a task is much. Sets every field of out[0 … count - 1]. */
-	void (*look)(void *state, const uint32_t *slot, size_t count, struct task *out);
+	void (*look)(void *state, const uint32_t *slot, size_t count, struct green_task *out);
 	const char *(*reason)(const void *state, uint32_t reason); /* NULL: it tells none */
-	/* As runtime_capture_task. Everything in it was read by `capture`. */
-	bool (*running)(void *state, const void *captured, struct task *task,
+	/* As runtime_capture_green_task. Everything in it was read by `capture`. */
+	bool (*running)(void *state, const void *captured, struct green_task *task,
 			const uint8_t **stack, size_t *stack_size);
 };
 
@@ -110,8 +110,8 @@ struct runtime_kind {
 			const uint64_t args[6]);
 	bool (*find_lock)(void *state, uint64_t word, uint64_t *lock, const char **name);
 	pid_t (*lock_owner)(void *state, uint64_t lock);
-	/* As runtime_tasks_read: adds tasks, and notes of what is missing. NULL: it has none. */
-	void (*tasks)(void *state, pid_t tid, uint64_t until_ns, struct runtime_tasks *to);
+	/* As async_tasks_read: adds tasks, and notes of what is missing. NULL: it has none. */
+	void (*tasks)(void *state, pid_t tid, uint64_t until_ns, struct async_tasks *to);
 	const struct runtime_scheduler *scheduler; /* NULL: it schedules none */
 };
 

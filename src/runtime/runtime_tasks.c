@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime_tasks.c - the tasks of a process, gathered. */
-#include "wallsample/runtime/runtime_tasks.h"
+/* async_tasks.c - the tasks of a process, gathered. */
+#include "wallsample/runtime/async_tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +18,11 @@ struct stack {
 };
 
 struct entry {
-	struct runtime_task task;
+	struct async_task task;
 	size_t awaiters; /* where its own begin; they end where those of the next do */
 };
 
-struct runtime_tasks {
+struct async_tasks {
 	struct runtime_places places;
 	struct table known_stacks; /* (place, outer) -> stack */
 	struct stack *stack;
@@ -38,21 +38,21 @@ struct runtime_tasks {
 };
 
 const char *
-runtime_task_state_text(enum runtime_task_state state)
+async_task_state_text(enum async_task_state state)
 {
 	static const char *const texts[] = {
-#define X(name, text) [RUNTIME_TASK_##name] = text,
-		RUNTIME_TASK_STATES(X)
+#define X(name, text) [ASYNC_TASK_##name] = text,
+		ASYNC_TASK_STATES(X)
 #undef X
 	};
 
 	return texts[state];
 }
 
-struct runtime_tasks *
-runtime_tasks_create(void)
+struct async_tasks *
+async_tasks_create(void)
 {
-	struct runtime_tasks *tasks = xcalloc(1, sizeof(*tasks));
+	struct async_tasks *tasks = xcalloc(1, sizeof(*tasks));
 
 	runtime_places_init(&tasks->places);
 	table_init(&tasks->known_stacks);
@@ -61,14 +61,14 @@ runtime_tasks_create(void)
 }
 
 static void
-drop_notes(struct runtime_tasks *tasks, size_t kept)
+drop_notes(struct async_tasks *tasks, size_t kept)
 {
 	while (tasks->notes > kept)
 		free(tasks->note[--tasks->notes]);
 }
 
 void
-runtime_tasks_free(struct runtime_tasks *tasks)
+async_tasks_free(struct async_tasks *tasks)
 {
 	if (tasks == NULL)
 		return;
@@ -86,7 +86,7 @@ runtime_tasks_free(struct runtime_tasks *tasks)
 /* --- what is found ------------------------------------------------------------------------- */
 
 uint32_t
-runtime_tasks_stack(struct runtime_tasks *tasks, const struct runtime_place *place, uint32_t outer)
+async_tasks_stack(struct async_tasks *tasks, const struct runtime_place *place, uint32_t outer)
 {
 	const uint32_t number = runtime_places_add(&tasks->places, place);
 	uint32_t stack;
@@ -94,7 +94,7 @@ runtime_tasks_stack(struct runtime_tasks *tasks, const struct runtime_place *pla
 	if (table_find(&tasks->known_stacks, number, outer, &stack))
 		return stack;
 	if (tasks->stack_count == STACKS_MOST)
-		return RUNTIME_STACK_NONE;
+		return ASYNC_STACK_NONE;
 	stack = (uint32_t)tasks->stack_count++;
 	*table_place(&tasks->known_stacks, number, outer, stack, NULL) = stack;
 	tasks->stack = xgrow(tasks->stack, &tasks->stack_capacity, tasks->stack_count,
@@ -104,19 +104,19 @@ runtime_tasks_stack(struct runtime_tasks *tasks, const struct runtime_place *pla
 }
 
 static bool
-find_task(const struct runtime_tasks *tasks, uint64_t address, uint32_t *at)
+find_task(const struct async_tasks *tasks, uint64_t address, uint32_t *at)
 {
 	return table_find(&tasks->by_address, address, 0, at) && *at < tasks->count &&
 	       tasks->entry[*at].task.address == address;
 }
 
 bool
-runtime_tasks_add(struct runtime_tasks *tasks, const struct runtime_task *task)
+async_tasks_add(struct async_tasks *tasks, const struct async_task *task)
 {
 	struct entry *entry;
 	uint32_t at;
 
-	if (tasks->count == RUNTIME_TASKS_MOST || find_task(tasks, task->address, &at))
+	if (tasks->count == ASYNC_TASKS_MOST || find_task(tasks, task->address, &at))
 		return false;
 	at = (uint32_t)tasks->count++;
 	*table_place(&tasks->by_address, task->address, 0, at, NULL) = at;
@@ -129,10 +129,10 @@ runtime_tasks_add(struct runtime_tasks *tasks, const struct runtime_task *task)
 }
 
 void
-runtime_tasks_add_awaiter(struct runtime_tasks *tasks, uint64_t address)
+async_tasks_add_awaiter(struct async_tasks *tasks, uint64_t address)
 {
 	if (tasks->awaiter_count == AWAITERS_MOST)
-		runtime_tasks_note(tasks, "not all that await a task were read: they are too many");
+		async_tasks_note(tasks, "not all that await a task were read: they are too many");
 	if (tasks->count == 0 || tasks->awaiter_count == AWAITERS_MOST)
 		return;
 	tasks->awaiter = xgrow(tasks->awaiter, &tasks->awaiter_capacity, tasks->awaiter_count + 1,
@@ -141,7 +141,7 @@ runtime_tasks_add_awaiter(struct runtime_tasks *tasks, uint64_t address)
 }
 
 void
-runtime_tasks_note(struct runtime_tasks *tasks, const char *text)
+async_tasks_note(struct async_tasks *tasks, const char *text)
 {
 	for (size_t i = 0; i < tasks->notes; i++)
 		if (strcmp(tasks->note[i], text) == 0)
@@ -153,17 +153,17 @@ runtime_tasks_note(struct runtime_tasks *tasks, const char *text)
 /* --- reading --------------------------------------------------------------------------------- */
 
 size_t
-runtime_tasks_read(struct runtime_tasks *tasks, struct runtimes *runtimes, pid_t tid,
-		   uint64_t until_ns)
+async_tasks_read(struct async_tasks *tasks, struct runtimes *runtimes, pid_t tid,
+		 uint64_t until_ns)
 {
 	tasks->before = tasks->count;
 	tasks->notes_before = tasks->notes;
-	runtimes_tasks(runtimes, tid, until_ns, tasks);
+	runtimes_async_tasks(runtimes, tid, until_ns, tasks);
 	return tasks->count - tasks->before;
 }
 
 void
-runtime_tasks_undo(struct runtime_tasks *tasks)
+async_tasks_undo(struct async_tasks *tasks)
 {
 	if (tasks->before < tasks->count)
 		tasks->awaiter_count = tasks->entry[tasks->before].awaiters;
@@ -172,7 +172,7 @@ runtime_tasks_undo(struct runtime_tasks *tasks)
 }
 
 static size_t
-awaiters_end(const struct runtime_tasks *tasks, size_t index)
+awaiters_end(const struct async_tasks *tasks, size_t index)
 {
 	return index + 1 < tasks->count ? tasks->entry[index + 1].awaiters : tasks->awaiter_count;
 }
@@ -187,7 +187,7 @@ compare_indices(const void *left, const void *right)
 
 /* Of those that await a task, only tasks that are there, each once. */
 static size_t
-resolve(const struct runtime_tasks *tasks, size_t from, size_t to, uint32_t *out)
+resolve(const struct async_tasks *tasks, size_t from, size_t to, uint32_t *out)
 {
 	size_t count = 0, kept = 0;
 
@@ -203,7 +203,7 @@ resolve(const struct runtime_tasks *tasks, size_t from, size_t to, uint32_t *out
 }
 
 void
-runtime_tasks_finish(struct runtime_tasks *tasks)
+async_tasks_finish(struct async_tasks *tasks)
 {
 	size_t count = 0;
 
@@ -220,30 +220,30 @@ runtime_tasks_finish(struct runtime_tasks *tasks)
 /* --- what there is --------------------------------------------------------------------------- */
 
 size_t
-runtime_tasks_count(const struct runtime_tasks *tasks)
+async_tasks_count(const struct async_tasks *tasks)
 {
 	return tasks->count;
 }
 
-const struct runtime_task *
-runtime_tasks_get(const struct runtime_tasks *tasks, size_t index)
+const struct async_task *
+async_tasks_get(const struct async_tasks *tasks, size_t index)
 {
 	return &tasks->entry[index].task;
 }
 
 size_t
-runtime_tasks_awaiters(const struct runtime_tasks *tasks, size_t index, const uint32_t **awaiter)
+async_tasks_awaiters(const struct async_tasks *tasks, size_t index, const uint32_t **awaiter)
 {
 	*awaiter = tasks->awaited_by + tasks->entry[index].awaiters;
 	return awaiters_end(tasks, index) - tasks->entry[index].awaiters;
 }
 
 const struct runtime_place *
-runtime_tasks_place(const struct runtime_tasks *tasks, uint32_t *stack)
+async_tasks_place(const struct async_tasks *tasks, uint32_t *stack)
 {
 	const struct stack *at;
 
-	if (*stack == RUNTIME_STACK_NONE)
+	if (*stack == ASYNC_STACK_NONE)
 		return NULL;
 	at = &tasks->stack[*stack];
 	*stack = at->outer;
@@ -251,7 +251,7 @@ runtime_tasks_place(const struct runtime_tasks *tasks, uint32_t *stack)
 }
 
 const char *
-runtime_tasks_missing(const struct runtime_tasks *tasks, size_t index)
+async_tasks_missing(const struct async_tasks *tasks, size_t index)
 {
 	return index < tasks->notes ? tasks->note[index] : NULL;
 }

@@ -221,7 +221,7 @@ runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock)
 }
 
 void
-runtimes_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns, struct runtime_tasks *to)
+runtimes_async_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns, struct async_tasks *to)
 {
 	/* until_ns bounds it, not how much is read. */
 	pages_begin_capture(runtimes->tools.pages, false);
@@ -233,7 +233,7 @@ runtimes_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns, struct r
 /* --- tasks that a runtime schedules ------------------------------------------------------- */
 
 size_t
-runtimes_task_slots(struct runtimes *runtimes)
+runtimes_green_task_slots(struct runtimes *runtimes)
 {
 	size_t all = 0;
 
@@ -242,16 +242,16 @@ runtimes_task_slots(struct runtimes *runtimes)
 		if (runtimes->state[i] != NULL && runtimes->kind[i]->scheduler != NULL)
 			runtimes->slots[i] =
 				runtimes->kind[i]->scheduler->slots(runtimes->state[i]);
-		if (runtimes->slots[i] > TASK_SLOTS_MOST - all)
-			runtimes->slots[i] = TASK_SLOTS_MOST - all;
+		if (runtimes->slots[i] > GREEN_TASK_SLOTS_MOST - all)
+			runtimes->slots[i] = GREEN_TASK_SLOTS_MOST - all;
 		all += runtimes->slots[i];
 	}
 	return all;
 }
 
 void
-runtimes_look_at_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t count,
-		       struct task *out)
+runtimes_read_green_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t count,
+			  struct green_task *out)
 {
 	uint32_t first = 0, *own = xcalloc(count + 1, sizeof(*own));
 
@@ -282,7 +282,7 @@ runtimes_hold(struct runtimes *runtimes, bool held)
 }
 
 const char *
-runtimes_task_reason(const struct runtimes *runtimes, uint32_t reason)
+runtimes_green_task_reason(const struct runtimes *runtimes, uint32_t reason)
 {
 	const struct runtime_scheduler *scheduler = NULL;
 	const size_t kind = reason >> REASON_BITS;
@@ -296,10 +296,10 @@ runtimes_task_reason(const struct runtimes *runtimes, uint32_t reason)
 	return text != NULL ? text : "";
 }
 
-const struct task_words *
-runtimes_task_words(const struct runtimes *runtimes, uint32_t slot)
+const struct green_task_words *
+runtimes_green_task_words(const struct runtimes *runtimes, uint32_t slot)
 {
-	static const struct task_words unknown = { .noun = "task", .own = "[runtime]" };
+	static const struct green_task_words unknown = { .noun = "task", .own = "[runtime]" };
 	size_t end = 0;
 
 	for (size_t i = 0; i < KINDS; i++) {
@@ -384,8 +384,9 @@ runtime_capture_gil(const struct runtime_capture *capture, long number, const ui
 }
 
 bool
-runtime_capture_task(const struct runtime_capture *capture, struct task *task,
-		     const struct task_words **words, const uint8_t **stack, size_t *stack_size)
+runtime_capture_green_task(const struct runtime_capture *capture, struct green_task *task,
+			   const struct green_task_words **words, const uint8_t **stack,
+			   size_t *stack_size)
 {
 	const struct runtimes *runtimes = capture->runtimes;
 

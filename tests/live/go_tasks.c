@@ -22,7 +22,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/process.h"
 #include "wallsample/runtime/runtime.h"
-#include "wallsample/runtime/task.h"
+#include "wallsample/runtime/green_task.h"
 
 #define TICKS_MOST 64
 #define STOPS 50
@@ -39,7 +39,7 @@ struct target {
 	struct maps *maps;
 	struct runtimes *runtimes;
 	struct runtime_capture *capture;
-	struct task *task;
+	struct green_task *task;
 	size_t count;
 	uint64_t turns; /* where a number is that grows; 0: nowhere */
 	unsigned failed, compared;
@@ -204,20 +204,20 @@ look(struct target *target)
 {
 	uint32_t *slot;
 
-	target->count = runtimes_task_slots(target->runtimes);
+	target->count = runtimes_green_task_slots(target->runtimes);
 	slot = xmalloc((target->count + 1) * sizeof(*slot));
 	target->task = xrealloc(target->task, (target->count + 1) * sizeof(*target->task));
 	for (size_t i = 0; i < target->count; i++)
 		slot[i] = (uint32_t)i;
-	runtimes_look_at_tasks(target->runtimes, slot, target->count, target->task);
+	runtimes_read_green_tasks(target->runtimes, slot, target->count, target->task);
 	free(slot);
 }
 
-static const struct task *
+static const struct green_task *
 find_task(const struct target *target, uint64_t id)
 {
 	for (size_t i = 0; i < target->count; i++)
-		if (target->task[i].state != TASK_NONE && target->task[i].id == id)
+		if (target->task[i].state != GREEN_TASK_NONE && target->task[i].id == id)
 			return &target->task[i];
 	return NULL;
 }
@@ -229,7 +229,7 @@ find_task(const struct target *target, uint64_t id)
  * addresses. Is its outermost function the one to which all return at their end?
  */
 static size_t
-walk(struct target *target, const struct task *task, uint64_t frame[FRAMES_MOST])
+walk(struct target *target, const struct green_task *task, uint64_t frame[FRAMES_MOST])
 {
 	uint64_t fp = task->fp, saved[2];
 	size_t count = 0;
@@ -250,7 +250,7 @@ walk(struct target *target, const struct task *task, uint64_t frame[FRAMES_MOST]
 }
 
 static void
-check_end(struct target *target, const struct task *task, const uint64_t *frame, size_t count)
+check_end(struct target *target, const struct green_task *task, const uint64_t *frame, size_t count)
 {
 	const uint64_t last = frame[count - 1];
 
@@ -321,7 +321,7 @@ is_creator_told(const struct target *target)
 static void
 compare(struct target *target, const struct said *said)
 {
-	const struct task *task = find_task(target, said->id);
+	const struct green_task *task = find_task(target, said->id);
 	uint64_t frame[FRAMES_MOST];
 	bool found = false;
 	size_t count;
@@ -331,16 +331,18 @@ compare(struct target *target, const struct said *said)
 		return;
 	EXPECT(target, !task->system, "goroutine %" PRIu64 " is the runtime's", said->id);
 	if (said->id == 1) {
-		EXPECT(target, task->state == TASK_CALLING, "goroutine 1: %s",
-		       task_state_text(task->state));
+		EXPECT(target, task->state == GREEN_TASK_CALLING, "goroutine 1: %s",
+		       green_task_state_text(task->state));
 		EXPECT(target, task->tid != 0, "goroutine 1 has no thread");
 		return;
 	}
-	EXPECT(target, task->state == TASK_WAITING &&
-		       strcmp(runtimes_task_reason(target->runtimes, task->reason),
+	EXPECT(target,
+	       task->state == GREEN_TASK_WAITING &&
+		       strcmp(runtimes_green_task_reason(target->runtimes, task->reason),
 			      said->state) == 0,
-	       "goroutine %" PRIu64 ": %s [%s], not [%s]", said->id, task_state_text(task->state),
-	       runtimes_task_reason(target->runtimes, task->reason), said->state);
+	       "goroutine %" PRIu64 ": %s [%s], not [%s]", said->id,
+	       green_task_state_text(task->state),
+	       runtimes_green_task_reason(target->runtimes, task->reason), said->state);
 	EXPECT(target, task->creator == (is_creator_told(target) ? said->creator : 0),
 	       "goroutine %" PRIu64 ": made by %" PRIu64 ", not %" PRIu64, said->id,
 	       task->creator, said->creator);
@@ -364,13 +366,13 @@ compare(struct target *target, const struct said *said)
 static void
 look_when_asked(struct target *target)
 {
-	const struct task *first;
+	const struct green_task *first;
 
 	do {
 		runtimes_tick(target->runtimes, clock_now_ns());
 		look(target);
 		first = find_task(target, 1);
-	} while (first == NULL || first->state != TASK_CALLING);
+	} while (first == NULL || first->state != GREEN_TASK_CALLING);
 }
 
 static void
@@ -385,8 +387,8 @@ test_quiet(struct target *target)
 		count++;
 	look_when_asked(target);
 	for (size_t i = 0; i < target->count; i++) {
-		own += target->task[i].state != TASK_NONE && target->task[i].system;
-		others += target->task[i].state != TASK_NONE && !target->task[i].system;
+		own += target->task[i].state != GREEN_TASK_NONE && target->task[i].system;
+		others += target->task[i].state != GREEN_TASK_NONE && !target->task[i].system;
 	}
 	for (size_t i = 0; i < count; i++)
 		compare(target, &said[i]);
@@ -399,7 +401,7 @@ test_quiet(struct target *target)
 
 /* What is asked when the program goes on. */
 struct left {
-	struct task task;
+	struct green_task task;
 	uint64_t frame[FRAMES_MOST];
 	size_t count;
 };
@@ -431,7 +433,7 @@ stack_pointer(const struct target *target, pid_t tid)
 }
 
 static void
-keep(struct target *target, struct stops *stops, const struct task *task)
+keep(struct target *target, struct stops *stops, const struct green_task *task)
 {
 	struct left *left;
 
@@ -446,17 +448,17 @@ static void
 check_thread(struct target *target, struct stops *stops, pid_t tid)
 {
 	const uint64_t sp = stack_pointer(target, tid);
-	const struct task_words *words;
-	const struct task *seen;
+	const struct green_task_words *words;
+	const struct green_task *seen;
 	const uint8_t *stack;
 	uint8_t copy[64];
-	struct task task;
+	struct green_task task;
 	size_t size;
 
 	runtime_capture_take(target->capture, tid, sp, true);
-	if (!runtime_capture_task(target->capture, &task, &words, &stack, &size))
+	if (!runtime_capture_green_task(target->capture, &task, &words, &stack, &size))
 		return;
-	if (task.state == TASK_NONE) {
+	if (task.state == GREEN_TASK_NONE) {
 		stops->none++;
 		return;
 	}
@@ -489,21 +491,21 @@ check_thread(struct target *target, struct stops *stops, pid_t tid)
 
 /* Does the thread of a goroutine that runs say so, too? */
 static void
-check_running(struct target *target, const struct task *seen)
+check_running(struct target *target, const struct green_task *seen)
 {
-	const struct task_words *words;
-	struct task task = { .id = 0 };
+	const struct green_task_words *words;
+	struct green_task task = { .id = 0 };
 	const uint8_t *stack;
 	bool known = false;
 	size_t size;
 
 	if (seen->tid != 0) {
 		runtime_capture_take(target->capture, seen->tid, 0, true);
-		known = runtime_capture_task(target->capture, &task, &words, &stack, &size);
+		known = runtime_capture_green_task(target->capture, &task, &words, &stack, &size);
 	}
 	EXPECT(target, known && task.id == seen->id,
 	       "goroutine %" PRIu64 " is %s on thread %d, which is %s and runs %" PRIu64, seen->id,
-	       task_state_text(seen->state), (int)seen->tid, known ? "known" : "not known",
+	       green_task_state_text(seen->state), (int)seen->tid, known ? "known" : "not known",
 	       task.id);
 }
 
@@ -521,11 +523,11 @@ check_threads(struct target *target, struct stops *stops)
 			check_thread(target, stops, (pid_t)strtol(entry->d_name, NULL, 10));
 	closedir(folder);
 	for (size_t i = 0; i < target->count; i++) {
-		const struct task *task = &target->task[i];
+		const struct green_task *task = &target->task[i];
 
-		if (task->state == TASK_RUNNING || task->state == TASK_CALLING)
+		if (task->state == GREEN_TASK_RUNNING || task->state == GREEN_TASK_CALLING)
 			check_running(target, task);
-		if (task->state == TASK_READY && task->fp != 0) {
+		if (task->state == GREEN_TASK_READY && task->fp != 0) {
 			stops->ready++;
 			keep(target, stops, task);
 		}

@@ -13,7 +13,7 @@
 #include "wallsample/tracer/memory.h"
 #include "wallsample/tracer/resident.h"
 #include "wallsample/runtime/runtime.h"
-#include "wallsample/runtime/task.h"
+#include "wallsample/runtime/green_task.h"
 
 struct target {
 	struct process *process;
@@ -54,12 +54,12 @@ find_thread(void *context, pid_t inner)
 }
 
 static void
-print_task(struct target *target, const struct task *task)
+print_task(struct target *target, const struct green_task *task)
 {
 	const struct mapping *mapping = task->pc != 0 ? maps_find(target->maps, task->pc) : NULL;
 	uint64_t word = 0;
 
-	printf("%s %" PRIx64 " tid %d", task_state_text(task->state), task->id, task->tid);
+	printf("%s %" PRIx64 " tid %d", green_task_state_text(task->state), task->id, task->tid);
 	printf(" stack %" PRIu64 " deep %" PRIu64, task->stack_high - task->stack_low,
 	       task->sp != 0 ? task->stack_high - task->sp : 0);
 	if (task->fp != 0 && read_memory(target, task->fp + sizeof(word), &word, sizeof(word)) &&
@@ -75,9 +75,9 @@ print_task(struct target *target, const struct task *task)
 static void
 look(struct target *target, uint64_t looks)
 {
-	const size_t slots = runtimes_task_slots(target->runtimes);
+	const size_t slots = runtimes_green_task_slots(target->runtimes);
 	uint32_t *slot = xcalloc(slots + 1, sizeof(*slot));
-	struct task *task = xcalloc(slots + 1, sizeof(*task));
+	struct green_task *task = xcalloc(slots + 1, sizeof(*task));
 	uint64_t start_ns;
 	size_t tasks = 0;
 
@@ -85,12 +85,12 @@ look(struct target *target, uint64_t looks)
 		slot[i] = (uint32_t)i;
 	start_ns = clock_now_ns();
 	for (uint64_t i = 0; i < looks; i++) {
-		runtimes_task_slots(target->runtimes);
-		runtimes_look_at_tasks(target->runtimes, slot, slots, task);
+		runtimes_green_task_slots(target->runtimes);
+		runtimes_read_green_tasks(target->runtimes, slot, slots, task);
 	}
 	start_ns = clock_now_ns() - start_ns;
 	for (size_t i = 0; i < slots; i++) {
-		if (task[i].state == TASK_NONE)
+		if (task[i].state == GREEN_TASK_NONE)
 			continue;
 		print_task(target, &task[i]);
 		tasks++;

@@ -156,21 +156,21 @@ outer_tid(const struct sim *sim, int32_t inner)
 
 /* What its structure says; bytes up to SIM_REGS_END. */
 static void
-convert(const struct sim *sim, uint64_t address, const uint8_t *bytes, struct task *out)
+convert(const struct sim *sim, uint64_t address, const uint8_t *bytes, struct green_task *out)
 {
-	static const enum task_state states[] = {
-		[SIM_NONE] = TASK_NONE,       [SIM_RUNNING] = TASK_RUNNING,
-		[SIM_CALLING] = TASK_CALLING, [SIM_READY] = TASK_READY,
-		[SIM_WAITING] = TASK_WAITING,
+	static const enum green_task_state states[] = {
+		[SIM_NONE] = GREEN_TASK_NONE,       [SIM_RUNNING] = GREEN_TASK_RUNNING,
+		[SIM_CALLING] = GREEN_TASK_CALLING, [SIM_READY] = GREEN_TASK_READY,
+		[SIM_WAITING] = GREEN_TASK_WAITING,
 	};
 	struct sim_task from;
 
 	memset(&from, 0, sizeof(from));
 	memcpy(&from, bytes, SIM_REGS_END);
-	*out = (struct task){
+	*out = (struct green_task){
 		.id = from.id,
 		.address = address,
-		.state = from.state < ARRAY_SIZE(states) ? states[from.state] : TASK_NONE,
+		.state = from.state < ARRAY_SIZE(states) ? states[from.state] : GREEN_TASK_NONE,
 		.stack_low = from.stack_low,
 		.stack_high = from.stack_high,
 		.entry = from.entry,
@@ -179,15 +179,15 @@ convert(const struct sim *sim, uint64_t address, const uint8_t *bytes, struct ta
 		.counts_runs = sim->counts,
 		.runs = sim->counts ? from.runs % 256 : 0,
 	};
-	if (out->state == TASK_WAITING)
+	if (out->state == GREEN_TASK_WAITING)
 		out->reason = from.reason;
-	if (out->state == TASK_RUNNING || out->state == TASK_CALLING)
+	if (out->state == GREEN_TASK_RUNNING || out->state == GREEN_TASK_CALLING)
 		out->tid = outer_tid(sim, from.tid);
 	sim_registers(&from, &out->pc, &out->sp, &out->fp);
 }
 
 static void
-look_at_some(struct sim *sim, const uint32_t *slot, size_t count, struct task *out)
+look_at_some(struct sim *sim, const uint32_t *slot, size_t count, struct green_task *out)
 {
 	struct memory_piece piece[LOOKS_AT_ONCE];
 	bool got[LOOKS_AT_ONCE];
@@ -196,16 +196,16 @@ look_at_some(struct sim *sim, const uint32_t *slot, size_t count, struct task *o
 		piece[i] = (struct memory_piece){ address_of(sim, slot[i]), SIM_REGS_END };
 	runtime_read_pieces(sim->tools, piece, count, sim->looks, got);
 	for (size_t i = 0; i < count; i++) {
-		out[i] = (struct task){ .state = TASK_NONE };
+		out[i] = (struct green_task){ .state = GREEN_TASK_NONE };
 		if (got[i])
 			convert(sim, piece[i].address, sim->looks + i * SIM_REGS_END, &out[i]);
-		if (out[i].state == TASK_RUNNING || out[i].state == TASK_CALLING)
+		if (out[i].state == GREEN_TASK_RUNNING || out[i].state == GREEN_TASK_CALLING)
 			out[i].pc = out[i].sp = out[i].fp = 0;
 	}
 }
 
 static void
-look(void *state, const uint32_t *slot, size_t count, struct task *out)
+look(void *state, const uint32_t *slot, size_t count, struct green_task *out)
 {
 	/* as runtime_kind.h promises it */
 	for (size_t i = 1; i < count; i++)
@@ -239,7 +239,7 @@ captured_free(void *captured)
 
 /* What it has left on its own stack, when its thread is on another. */
 static void
-copy_stack(const struct sim *sim, struct sim_captured *captured, const struct task *task)
+copy_stack(const struct sim *sim, struct sim_captured *captured, const struct green_task *task)
 {
 	uint64_t size = task->stack_high - task->sp;
 
@@ -252,7 +252,7 @@ copy_stack(const struct sim *sim, struct sim_captured *captured, const struct ta
 }
 
 static bool
-is_within(uint64_t sp, const struct task *task)
+is_within(uint64_t sp, const struct green_task *task)
 {
 	return sp >= task->stack_low && sp < task->stack_high;
 }
@@ -263,7 +263,7 @@ capture(void *state, pid_t tid, uint64_t sp, void *to)
 	struct sim *sim = state;
 	struct sim_captured *captured = to;
 	uint64_t current = 0;
-	struct task task;
+	struct green_task task;
 
 	captured->is_worker = captured->runs = false;
 	captured->sp = sp;
@@ -289,22 +289,22 @@ capture(void *state, pid_t tid, uint64_t sp, void *to)
 }
 
 static bool
-running(void *state, const void *from, struct task *task, const uint8_t **stack,
+running(void *state, const void *from, struct green_task *task, const uint8_t **stack,
 	size_t *stack_size)
 {
 	const struct sim_captured *captured = from;
 
 	if (!captured->is_worker)
 		return false;
-	*task = (struct task){ .state = TASK_NONE };
+	*task = (struct green_task){ .state = GREEN_TASK_NONE };
 	*stack = captured->stack;
 	*stack_size = captured->stack_size;
 	if (!captured->runs)
 		return true;
 	convert(state, captured->address, captured->bytes, task);
 	/* Its thread is about to take it up, or has just left it. */
-	if (task->state != TASK_CALLING)
-		task->state = TASK_RUNNING;
+	if (task->state != GREEN_TASK_CALLING)
+		task->state = GREEN_TASK_RUNNING;
 	task->tid = captured->tid;
 	if (captured->sp == 0 || is_within(captured->sp, task))
 		task->pc = task->sp = task->fp = 0;

@@ -6,10 +6,10 @@
 #ifndef WALLSAMPLE_ANALYSIS_TASK_GROUPS_H
 #define WALLSAMPLE_ANALYSIS_TASK_GROUPS_H
 
-#include "wallsample/runtime/runtime_tasks.h"
+#include "wallsample/runtime/async_tasks.h"
 
 struct task_group {
-	const struct runtime_task *like; /* one of them: thread, state and stack are all's */
+	const struct async_task *like; /* one of them: thread, state and stack are all's */
 	const uint32_t *task; /* indices; those that are awaited by the same tasks together */
 	size_t count;
 };
@@ -21,10 +21,10 @@ struct task_groups {
 };
 
 /* The tasks must outlive them, and be finished. */
-void task_groups_make(const struct runtime_tasks *tasks, struct task_groups *out);
+void task_groups_make(const struct async_tasks *tasks, struct task_groups *out);
 void task_groups_release(struct task_groups *groups);
 
 /* Are both awaited by the same tasks? */
-bool tasks_are_awaited_alike(const struct runtime_tasks *tasks, uint32_t one, uint32_t other);
+bool tasks_are_awaited_alike(const struct async_tasks *tasks, uint32_t one, uint32_t other);
 
 #endif

@@ -9,7 +9,7 @@
 #include "wallsample/core/core.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/runtime/runtime.h"
-#include "wallsample/runtime/runtime_tasks.h"
+#include "wallsample/runtime/async_tasks.h"
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/unwind/unwind.h"
 
@@ -17,7 +17,7 @@
 struct core_sample_config {
 	enum unwind_choice unwinder;
 	uint32_t runtimes;
-	struct runtime_tasks *tasks; /* of all threads, or NULL */
+	struct async_tasks *tasks; /* of all threads, or NULL */
 };
 
 /*

@@ -17,7 +17,7 @@
 #include "wallsample/analysis/diff.h"
 #include "wallsample/process/process.h"
 #include "wallsample/recording/recording_read.h"
-#include "wallsample/runtime/runtime_tasks.h"
+#include "wallsample/runtime/async_tasks.h"
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/analysis/view.h"
 
@@ -52,7 +52,7 @@ struct export_input {
 	const char *note;     /* about the recordings that this is of; NULL: it is live */
 	const char *part;     /* which ticks were asked for, in words; NULL: all */
 	bool filtered;        /* some samples were left out by options */
-	const struct runtime_tasks *tasks; /* of a dump: those there are; NULL: not looked for */
+	const struct async_tasks *tasks; /* of a dump: those there are; NULL: not looked for */
 	const struct core_end *core_end; /* of a dump of a core file: how it ended; else NULL */
 };
 

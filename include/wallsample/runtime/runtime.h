@@ -65,7 +65,7 @@ struct runtimes_config {
 	void *context;                 /* of the last six */
 	uint32_t wanted;               /* bit n: row n of the table */
 	const struct runtime_kind *extra; /* one that is not in the table, for tests; or NULL */
-	bool tasks;                    /* those will be asked for: see runtime_tasks.h */
+	bool tasks;                    /* those will be asked for: see async_tasks.h */
 	const struct log *log;         /* or NULL */
 };
 

@@ -44,7 +44,7 @@
 #include "wallsample/profile/profile.h"
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/runtime/runtime.h"
-#include "wallsample/runtime/runtime_tasks.h"
+#include "wallsample/runtime/async_tasks.h"
 #include "wallsample/sampler/sampler_control.h"
 #include "wallsample/unwind/unwind.h"
 
@@ -67,7 +67,7 @@ struct sampler_config {
 	struct jit_objects *jit_objects; /* the same */
 	/* User-space tasks go here, each thread's once, at the first tick or later, and are
 	 * finished at the last; borrowed; NULL: none are read. */
-	struct runtime_tasks *tasks;
+	struct async_tasks *tasks;
 	uint32_t runtimes;       /* which language runtimes are read: see runtime.h; 0: none */
 	const struct runtime_kind *extra_runtime; /* for tests; or NULL */
 	const struct sampler_control *control; /* borrowed; NULL: nobody is held */

@@ -9,11 +9,11 @@
 
 /* By who awaits them; those that nobody awaits come first. */
 static int
-compare_awaiters(const struct runtime_tasks *tasks, uint32_t one, uint32_t other)
+compare_awaiters(const struct async_tasks *tasks, uint32_t one, uint32_t other)
 {
 	const uint32_t *a, *b;
-	const size_t as = runtime_tasks_awaiters(tasks, one, &a);
-	const size_t bs = runtime_tasks_awaiters(tasks, other, &b);
+	const size_t as = async_tasks_awaiters(tasks, one, &a);
+	const size_t bs = async_tasks_awaiters(tasks, other, &b);
 
 	for (size_t i = 0; i < as && i < bs; i++)
 		if (a[i] != b[i])
@@ -22,7 +22,7 @@ compare_awaiters(const struct runtime_tasks *tasks, uint32_t one, uint32_t other
 }
 
 bool
-tasks_are_awaited_alike(const struct runtime_tasks *tasks, uint32_t one, uint32_t other)
+tasks_are_awaited_alike(const struct async_tasks *tasks, uint32_t one, uint32_t other)
 {
 	return compare_awaiters(tasks, one, other) == 0;
 }
@@ -38,13 +38,13 @@ compare_tasks(const void *left, const void *right, void *context)
 
 /* Gives each task its group, and each group its size. */
 static void
-find_groups(const struct runtime_tasks *tasks, uint32_t *group, struct task_groups *out)
+find_groups(const struct async_tasks *tasks, uint32_t *group, struct task_groups *out)
 {
 	struct table known;
 
 	table_init(&known);
-	for (size_t i = 0; i < runtime_tasks_count(tasks); i++) {
-		const struct runtime_task *task = runtime_tasks_get(tasks, i);
+	for (size_t i = 0; i < async_tasks_count(tasks); i++) {
+		const struct async_task *task = async_tasks_get(tasks, i);
 		const uint64_t who = (uint64_t)(uint32_t)task->tid << 32 | (uint32_t)task->state;
 		bool added;
 
@@ -57,9 +57,9 @@ find_groups(const struct runtime_tasks *tasks, uint32_t *group, struct task_grou
 }
 
 void
-task_groups_make(const struct runtime_tasks *tasks, struct task_groups *out)
+task_groups_make(const struct async_tasks *tasks, struct task_groups *out)
 {
-	const size_t count = runtime_tasks_count(tasks);
+	const size_t count = async_tasks_count(tasks);
 	uint32_t *group = xcalloc(count + 1, sizeof(*group)); /* of each task */
 	uint32_t *next = xcalloc(count + 1, sizeof(*next));   /* place in each group */
 	uint32_t at = 0;

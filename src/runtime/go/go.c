@@ -234,7 +234,7 @@ slots(void *state)
 }
 
 static void
-look_at_tasks(void *state, const uint32_t *slot, size_t count, struct task *out)
+look_at_tasks(void *state, const uint32_t *slot, size_t count, struct green_task *out)
 {
 	struct go *go = state;
 	uint32_t begin = 0, *own = xmalloc((count + 1) * sizeof(*own));
@@ -270,7 +270,7 @@ reason(const void *state, uint32_t number)
 }
 
 static bool
-running(void *state, const void *memory, struct task *task, const uint8_t **stack,
+running(void *state, const void *memory, struct green_task *task, const uint8_t **stack,
 	size_t *stack_size)
 {
 	const struct go_captured *captured = memory;

@@ -19,14 +19,14 @@ struct glance {
 };
 
 static bool
-is_on(const struct task *task, uint64_t sp)
+is_on(const struct green_task *task, uint64_t sp)
 {
 	return task->stack_low <= sp && sp < task->stack_high;
 }
 
 /* The vdso's caller is on the goroutine's stack; of the frame pointer only what can be one. */
 static void
-leave_for_vdso(const struct glance *glance, struct task *task)
+leave_for_vdso(const struct glance *glance, struct green_task *task)
 {
 	uint64_t fp = 0;
 
@@ -43,7 +43,7 @@ leave_for_vdso(const struct glance *glance, struct task *task)
  * was: who follows that stack sees it.
  */
 static void
-find_place(const struct glance *glance, uint64_t sp, struct task *task)
+find_place(const struct glance *glance, uint64_t sp, struct green_task *task)
 {
 	const struct go_layout *layout = glance->layout;
 	const uint64_t left = go_word(glance->g, layout->g_sp);
@@ -53,7 +53,7 @@ find_place(const struct glance *glance, uint64_t sp, struct task *task)
 		return;
 	if (is_on(task, go_word(glance->m, layout->m_vdso_sp))) {
 		leave_for_vdso(glance, task);
-	} else if (task->state == TASK_CALLING && is_on(task, called)) {
+	} else if (task->state == GREEN_TASK_CALLING && is_on(task, called)) {
 		/* When C has called Go meanwhile, the others have changed. */
 		task->sp = called;
 		task->pc = go_word(glance->g, layout->g_call_pc);
@@ -92,7 +92,7 @@ capture_goroutine(struct glance *glance, const struct go_thread *thread, uint64_
 		  struct go_captured *captured)
 {
 	const uint64_t address = go_word(glance->m, glance->layout->m_current);
-	struct task task;
+	struct green_task task;
 	uint64_t m;
 
 	if (address != 0 && !pages_read(glance->pages, address, glance->g, glance->layout->g_size))

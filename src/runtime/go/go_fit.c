@@ -4,7 +4,7 @@
 
 #include "runtime/go/go_sources_internal.h"
 #include "wallsample/base/base.h"
-#include "wallsample/runtime/task.h"
+#include "wallsample/runtime/green_task.h"
 
 /* The first so many goroutines are looked at. */
 #define FIRST_MOST 8
@@ -52,7 +52,7 @@ read_piece(const struct runtime_tools *tools, uint64_t address, void *to, size_t
 bool
 go_fit_is_slice(const uint64_t word[3])
 {
-	return word[1] > 0 && word[1] <= word[2] && word[2] <= 2 * TASK_SLOTS_MOST &&
+	return word[1] > 0 && word[1] <= word[2] && word[2] <= 2 * GREEN_TASK_SLOTS_MOST &&
 	       is_pointer(word[0]);
 }
 

@@ -84,20 +84,21 @@ pid_t go_threads_tid(struct go_runtime *go, uint64_t address);
 size_t go_tasks_slots(struct go_runtime *go);
 /* By an exec of the same file there may be others, in the same place. */
 void go_tasks_forget(struct go_runtime *go);
-void go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count, struct task *out);
+void go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count,
+		   struct green_task *out);
 /*
  * From the bytes of a goroutine, which may change while they are read, all but tid and system.
  * False: it is none. In *m the thread that has it. A goroutine that waits, and is a thread's, runs:
  * the collector's do so, and what has its stack scanned; what waits for something was let go.
  */
 bool go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address, uint64_t now_ns,
-		  struct task *task, uint64_t *m);
+		  struct green_task *task, uint64_t *m);
 
 /* --- go_capture.c ------------------------------ */
 
 struct go_captured {
 	struct go_runtime *of; /* NULL: it is no thread of Go's, or cannot be read */
-	struct task task;      /* TASK_NONE: it runs no goroutine */
+	struct green_task task; /* GREEN_TASK_NONE: it runs no goroutine */
 	size_t stack_size;
 	uint8_t stack[GO_STACK_BYTES];
 };

@@ -9,19 +9,19 @@
 /* runtime/runtime2.go: the collector marks what it looks at just then. */
 #define STATUS_SCAN UINT32_C(0x1000)
 
-static const enum task_state states[] = {
-	TASK_NONE,    /* idle: just allocated */
-	TASK_READY,   /* runnable */
-	TASK_RUNNING,
-	TASK_CALLING, /* syscall: C code, too */
-	TASK_WAITING,
-	TASK_NONE,    /* never used */
-	TASK_NONE,    /* dead */
-	TASK_NONE,    /* never used */
-	TASK_MOVING,  /* copystack */
-	TASK_READY,   /* preempted: stopped for the collector, which lets it go on */
-	TASK_WAITING, /* leaked: for what nobody has any more */
-	TASK_NONE,    /* dead, and kept for a thread of C's */
+static const enum green_task_state states[] = {
+	GREEN_TASK_NONE,    /* idle: just allocated */
+	GREEN_TASK_READY,   /* runnable */
+	GREEN_TASK_RUNNING,
+	GREEN_TASK_CALLING, /* syscall: C code, too */
+	GREEN_TASK_WAITING,
+	GREEN_TASK_NONE,    /* never used */
+	GREEN_TASK_NONE,    /* dead */
+	GREEN_TASK_NONE,    /* never used */
+	GREEN_TASK_MOVING,  /* copystack */
+	GREEN_TASK_READY,   /* preempted: stopped for the collector, which lets it go on */
+	GREEN_TASK_WAITING, /* leaked: for what nobody has any more */
+	GREEN_TASK_NONE,    /* dead, and kept for a thread of C's */
 };
 
 /* The array in pieces of so much: it grows with what is new, and is read once. */
@@ -78,7 +78,8 @@ go_tasks_slots(struct go_runtime *go)
 	if (!got || !go_fit_is_slice(slice))
 		return 0;
 	read_more_slots(go, slice[0],
-			slice[1] < TASK_SLOTS_MOST ? (size_t)slice[1] : TASK_SLOTS_MOST);
+			slice[1] < GREEN_TASK_SLOTS_MOST ?
+				(size_t)slice[1] : GREEN_TASK_SLOTS_MOST);
 	return go->slot_count;
 }
 
@@ -86,7 +87,7 @@ go_tasks_slots(struct go_runtime *go)
 
 /* Where it goes on, unless its members are of two moments. */
 static void
-fill_place(const struct go_layout *layout, const uint8_t *bytes, struct task *task)
+fill_place(const struct go_layout *layout, const uint8_t *bytes, struct green_task *task)
 {
 	const uint64_t sp = go_word(bytes, layout->g_sp);
 
@@ -110,14 +111,14 @@ waited(const struct go_layout *layout, const uint8_t *bytes, uint64_t now_ns)
 
 bool
 go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address, uint64_t now_ns,
-	     struct task *task, uint64_t *m)
+	     struct green_task *task, uint64_t *m)
 {
 	const struct go_layout *layout = &go->home.layout;
 	const uint32_t status = go_word32(bytes, layout->g_status) & ~STATUS_SCAN;
 
 	memset(task, 0, sizeof(*task));
 	*m = 0;
-	if (status >= ARRAY_SIZE(states) || states[status] == TASK_NONE)
+	if (status >= ARRAY_SIZE(states) || states[status] == GREEN_TASK_NONE)
 		return false;
 	task->id = go_word(bytes, layout->g_id);
 	task->address = address;
@@ -127,22 +128,22 @@ go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address, uint
 	task->entry = go_word(bytes, layout->g_entry);
 	task->created_at = go_word(bytes, layout->g_created);
 	task->creator = go_word(bytes, layout->g_creator);
-	if (task->state == TASK_RUNNING || task->state == TASK_CALLING ||
-	    task->state == TASK_WAITING)
+	if (task->state == GREEN_TASK_RUNNING || task->state == GREEN_TASK_CALLING ||
+	    task->state == GREEN_TASK_WAITING)
 		*m = go_word(bytes, layout->g_m);
-	if (task->state == TASK_WAITING && *m != 0)
-		task->state = TASK_RUNNING;
-	if (task->state == TASK_READY || task->state == TASK_WAITING)
+	if (task->state == GREEN_TASK_WAITING && *m != 0)
+		task->state = GREEN_TASK_RUNNING;
+	if (task->state == GREEN_TASK_READY || task->state == GREEN_TASK_WAITING)
 		fill_place(layout, bytes, task);
-	if (task->state == TASK_WAITING || task->state == TASK_CALLING)
+	if (task->state == GREEN_TASK_WAITING || task->state == GREEN_TASK_CALLING)
 		task->waiting_ns = waited(layout, bytes, now_ns);
-	if (task->state == TASK_WAITING)
+	if (task->state == GREEN_TASK_WAITING)
 		task->reason = bytes[layout->g_reason];
 	return true;
 }
 
 static void
-look_at_batch(struct go_runtime *go, const uint32_t *slot, size_t count, struct task *out)
+look_at_batch(struct go_runtime *go, const uint32_t *slot, size_t count, struct green_task *out)
 {
 	const uint32_t size = go->home.layout.g_size;
 	const uint64_t now_ns = clock_now_ns();
@@ -169,7 +170,7 @@ look_at_batch(struct go_runtime *go, const uint32_t *slot, size_t count, struct 
 }
 
 void
-go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count, struct task *out)
+go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count, struct green_task *out)
 {
 	if (go->bytes == NULL)
 		go->bytes = xmalloc(MEMORY_PIECES_MOST * GO_G_MOST);

@@ -22,7 +22,7 @@ struct julia {
 
 struct julia_captured {
 	bool known;
-	struct task task;
+	struct green_task task;
 };
 
 static void *
@@ -150,7 +150,7 @@ slots(void *state)
 }
 
 static void
-look(void *state, const uint32_t *slot, size_t count, struct task *out)
+look(void *state, const uint32_t *slot, size_t count, struct green_task *out)
 {
 	struct julia *julia = state;
 
@@ -159,7 +159,7 @@ look(void *state, const uint32_t *slot, size_t count, struct task *out)
 
 /* No thread leaves its task's stack for another, but for a signal. */
 static bool
-running(void *state, const void *memory, struct task *task, const uint8_t **stack,
+running(void *state, const void *memory, struct green_task *task, const uint8_t **stack,
 	size_t *stack_size)
 {
 	const struct julia_captured *captured = memory;

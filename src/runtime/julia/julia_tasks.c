@@ -134,7 +134,7 @@ take_list(const struct julia_layout *layout, const uint64_t list[3], struct thre
 	memcpy(&length, list, layout->list_capacity);
 	memcpy(&capacity, (const uint8_t *)list + layout->list_capacity, layout->list_capacity);
 	memcpy(&to->list, (const uint8_t *)list + layout->list_items, sizeof(to->list));
-	to->length = length <= capacity && length < TASK_SLOTS_MOST ? (uint32_t)length : 0;
+	to->length = length <= capacity && length < GREEN_TASK_SLOTS_MOST ? (uint32_t)length : 0;
 }
 
 static void
@@ -183,7 +183,7 @@ julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *place)
 		const struct thread before = tasks->thread[i];
 
 		read_thread(tasks, address[i], i < known ? &before : NULL, &tasks->thread[i]);
-		if (slots + tasks->thread[i].length > TASK_SLOTS_MOST)
+		if (slots + tasks->thread[i].length > GREEN_TASK_SLOTS_MOST)
 			tasks->thread[i].length = 0;
 		tasks->thread[i].first = (uint32_t)slots + 1;
 		slots += 1 + (size_t)tasks->thread[i].length;
@@ -286,7 +286,7 @@ is_ready(const struct julia_tasks *tasks, const uint8_t *body)
 
 /* The thread that runs the task; NULL: none. */
 static const struct thread *
-runner(const struct julia_tasks *tasks, const struct task *task, const uint8_t *body)
+runner(const struct julia_tasks *tasks, const struct green_task *task, const uint8_t *body)
 {
 	uint16_t number;
 
@@ -298,7 +298,7 @@ runner(const struct julia_tasks *tasks, const struct task *task, const uint8_t *
 /* The task that a thread began with was itself called by something, above of where its stack is
  * said to end: what is on the same page is there. */
 static uint64_t
-end_of_stack(const struct julia_tasks *tasks, const struct task *task, const uint8_t *body,
+end_of_stack(const struct julia_tasks *tasks, const struct green_task *task, const uint8_t *body,
 	     uint64_t end)
 {
 	const uint64_t behind = MEMORY_PAGE - 1;
@@ -313,7 +313,7 @@ end_of_stack(const struct julia_tasks *tasks, const struct task *task, const uin
 
 /* What it does, and on which stack. True: where it goes on is in its context. */
 static bool
-classify(const struct julia_tasks *tasks, const uint8_t *body, struct task *task)
+classify(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task)
 {
 	const uint32_t offset = tasks->place.layout.task_stack;
 	const uint64_t stack = word_at(body, offset);
@@ -333,25 +333,27 @@ classify(const struct julia_tasks *tasks, const uint8_t *body, struct task *task
 	if (julia_place_state(&tasks->place, body + TAG_SIZE) != tasks->place.runnable)
 		return false; /* it has ended: a thread that is on its stack has none to run */
 	if (thread != NULL) {
-		task->state = queued && !is_ready(tasks, body) ? TASK_CALLING : TASK_RUNNING;
+		task->state =
+			queued && !is_ready(tasks, body) ? GREEN_TASK_CALLING : GREEN_TASK_RUNNING;
 		task->tid = thread->tid;
 		return false;
 	}
 	if (stack == 0 || (!started && !queued))
 		return false; /* its stack has been taken, or it has not begun */
-	task->state = queued && started && !is_ready(tasks, body) ? TASK_WAITING : TASK_READY;
+	task->state =
+		queued && started && !is_ready(tasks, body) ? GREEN_TASK_WAITING : GREEN_TASK_READY;
 	return started && !copied;
 }
 
 static bool
-is_on_stack(const struct task *task, uint64_t address, uint64_t size)
+is_on_stack(const struct green_task *task, uint64_t address, uint64_t size)
 {
 	return address >= task->stack_low && address < task->stack_high &&
 	       size <= task->stack_high - address;
 }
 
 static void
-take_context(const struct julia_tasks *tasks, const uint8_t *bytes, struct task *task)
+take_context(const struct julia_tasks *tasks, const uint8_t *bytes, struct green_task *task)
 {
 	struct julia_context context;
 
@@ -365,7 +367,7 @@ take_context(const struct julia_tasks *tasks, const uint8_t *bytes, struct task 
 
 /* False: it is no task. *context: its jmp_buf is still to be read from there; 0: not. */
 static bool
-take_body(const struct julia_tasks *tasks, const uint8_t *body, struct task *task,
+take_body(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task,
 	  uint64_t *context)
 {
 	const struct julia_layout *layout = &tasks->place.layout;
@@ -400,7 +402,7 @@ read_bodies(struct julia_tasks *tasks, size_t count)
 
 /* The contexts that are in no task's body, where the pieces say. */
 static void
-read_contexts(struct julia_tasks *tasks, const uint16_t *of, size_t count, struct task *out)
+read_contexts(struct julia_tasks *tasks, const uint16_t *of, size_t count, struct green_task *out)
 {
 	runtime_read_pieces(tasks->tools, tasks->piece, count, tasks->context, tasks->got);
 	for (size_t i = 0; i < count; i++)
@@ -409,7 +411,7 @@ read_contexts(struct julia_tasks *tasks, const uint16_t *of, size_t count, struc
 }
 
 static void
-look_at_some(struct julia_tasks *tasks, const uint32_t *slot, size_t count, struct task *out)
+look_at_some(struct julia_tasks *tasks, const uint32_t *slot, size_t count, struct green_task *out)
 {
 	uint16_t of[TASKS_MOST];
 	uint64_t context;
@@ -418,7 +420,7 @@ look_at_some(struct julia_tasks *tasks, const uint32_t *slot, size_t count, stru
 	read_addresses(tasks, slot, count);
 	read_bodies(tasks, count);
 	for (size_t i = 0; i < count; i++) {
-		out[i] = (struct task){ .address = tasks->address[i] };
+		out[i] = (struct green_task){ .address = tasks->address[i] };
 		if (tasks->address[i] == 0 || !tasks->got[i] ||
 		    !take_body(tasks, tasks->body + i * body_size(tasks), &out[i], &context)) {
 			out[i].address = 0;
@@ -433,7 +435,8 @@ look_at_some(struct julia_tasks *tasks, const uint32_t *slot, size_t count, stru
 }
 
 void
-julia_tasks_look(struct julia_tasks *tasks, const uint32_t *slot, size_t count, struct task *out)
+julia_tasks_look(struct julia_tasks *tasks, const uint32_t *slot, size_t count,
+		 struct green_task *out)
 {
 	for (size_t at = 0, part; at < count; at += part) {
 		part = count - at < TASKS_MOST ? count - at : TASKS_MOST;
@@ -445,7 +448,7 @@ julia_tasks_look(struct julia_tasks *tasks, const uint32_t *slot, size_t count, 
 }
 
 bool
-julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct task *task)
+julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct green_task *task)
 {
 	struct pages *pages = tasks->tools->pages;
 	const uint32_t offset = tasks->place.layout.thread_current;
@@ -457,7 +460,7 @@ julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct task *task)
 
 		if (thread->tid != tid)
 			continue;
-		*task = (struct task){ .state = TASK_NONE };
+		*task = (struct green_task){ .state = GREEN_TASK_NONE };
 		if (!pages_read(pages, thread->address + offset, &thread->current,
 				sizeof(thread->current)))
 			return false;
@@ -465,7 +468,7 @@ julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct task *task)
 		return task->address == 0 ||
 		       (pages_read(pages, task->address - TAG_SIZE, body, body_size(tasks)) &&
 			take_body(tasks, body, task, &context) &&
-			(task->state == TASK_NONE || task->tid == tid));
+			(task->state == GREEN_TASK_NONE || task->tid == tid));
 	}
 	return false;
 }

@@ -5,7 +5,7 @@
  * Each thread has the slot of the task that it began with, then one for each in its list of those
  * that were started on it and have a stack. A task that has not been started has no slot. When a
  * task waits and there is no other to run, its thread waits on its stack: the task is then
- * TASK_CALLING.
+ * GREEN_TASK_CALLING.
  */
 #ifndef WALLSAMPLE_RUNTIME_JULIA_JULIA_TASKS_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_JULIA_JULIA_TASKS_INTERNAL_H
@@ -25,12 +25,12 @@ size_t julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *pl
 bool julia_tasks_searching(const struct julia_tasks *tasks);
 /* As look of struct runtime_scheduler, for the slots of the last call. */
 void julia_tasks_look(struct julia_tasks *tasks, const uint32_t *slot, size_t count,
-		      struct task *out);
+		      struct green_task *out);
 /*
- * The task that the thread runs, read by tools->pages; TASK_NONE: none, it looks for one,
+ * The task that the thread runs, read by tools->pages; GREEN_TASK_NONE: none, it looks for one,
  * or collects garbage. False: it is no thread of Julia's, as of the last call of
  * julia_tasks_slots, or that cannot be told.
  */
-bool julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct task *task);
+bool julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct green_task *task);
 
 #endif

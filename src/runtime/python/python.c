@@ -268,7 +268,7 @@ merge(void *state, const void *memory, const struct chain *chain, struct runtime
 /* --- tasks -------------------------------------------------------------------------------- */
 
 static void
-read_tasks(struct cpython *cpython, pid_t tid, uint64_t until_ns, struct runtime_tasks *to)
+read_tasks(struct cpython *cpython, pid_t tid, uint64_t until_ns, struct async_tasks *to)
 {
 	struct python_thread *thread[PYTHON_INTERPRETERS_MOST];
 	size_t count;
@@ -283,7 +283,7 @@ read_tasks(struct cpython *cpython, pid_t tid, uint64_t until_ns, struct runtime
 }
 
 static void
-tasks(void *state, pid_t tid, uint64_t until_ns, struct runtime_tasks *to)
+tasks(void *state, pid_t tid, uint64_t until_ns, struct async_tasks *to)
 {
 	struct python *python = state;
 

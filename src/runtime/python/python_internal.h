@@ -154,6 +154,6 @@ void python_merge(const struct python_captured *captured, const struct chain *ch
 /* Looks for where they are, which may take long. */
 void python_tasks_find(struct cpython *cpython);
 void python_tasks_read(struct cpython *cpython, const struct python_thread *thread,
-		       uint64_t until_ns, struct runtime_tasks *to);
+		       uint64_t until_ns, struct async_tasks *to);
 
 #endif

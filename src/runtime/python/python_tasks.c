@@ -12,7 +12,7 @@
 
 #include "runtime/python/python_internal.h"
 #include "runtime/python/python_text_internal.h"
-#include "wallsample/runtime/runtime_tasks.h"
+#include "wallsample/runtime/async_tasks.h"
 
 #define NAME_MOST 200        /* characters */
 #define SLOTS_MOST (UINT64_C(1) << 20) /* of a set */
@@ -47,13 +47,13 @@ struct walk {
 	const struct python_task_layout *at;
 	struct pages *pages;
 	struct memory memory;    /* the same */
-	struct runtime_tasks *to;
+	struct async_tasks *to;
 	const struct python_thread *thread; /* or NULL */
 	uint64_t until_ns;
 	size_t read;             /* tasks, so far */
 	struct table kinds;      /* type -> enum kind */
 	struct strbuf name;
-	struct python_frame *frame; /* scratch for RUNTIME_TASK_DEPTH_MOST of them */
+	struct python_frame *frame; /* scratch for ASYNC_TASK_DEPTH_MOST of them */
 };
 
 static bool
@@ -75,7 +75,7 @@ is_over(const struct walk *walk)
 {
 	if (clock_now_ns() < walk->until_ns)
 		return false;
-	runtime_tasks_note(walk->to, "not all tasks were read: it would have taken too long");
+	async_tasks_note(walk->to, "not all tasks were read: it would have taken too long");
 	return true;
 }
 
@@ -195,11 +195,11 @@ awaited(struct walk *walk, uint64_t frame)
 static uint32_t
 add_place(struct walk *walk, const struct runtime_place *place, uint32_t outer)
 {
-	const uint32_t stack = runtime_tasks_stack(walk->to, place, outer);
+	const uint32_t stack = async_tasks_stack(walk->to, place, outer);
 
-	if (stack == RUNTIME_STACK_NONE)
-		runtime_tasks_note(walk->to, "not all stacks of tasks were read: there are too "
-				   "many different ones");
+	if (stack == ASYNC_STACK_NONE)
+		async_tasks_note(walk->to, "not all stacks of tasks were read: there are too "
+				 "many different ones");
 	return stack;
 }
 
@@ -228,7 +228,7 @@ read_frame(struct walk *walk, uint64_t frame, uint8_t bytes[PYTHON_FRAME_BYTES])
 }
 
 /* What the thread executes, out to this frame: so many; 0: it does not execute that;
- * RUNTIME_TASK_DEPTH_MOST: or more. */
+ * ASYNC_TASK_DEPTH_MOST: or more. */
 static size_t
 executing_frames(struct walk *walk, uint64_t frame)
 {
@@ -238,8 +238,8 @@ executing_frames(struct walk *walk, uint64_t frame)
 			      word_at(walk, walk->thread->state + layout->thread_frame) : 0;
 	size_t count = 0;
 
-	for (int i = 0; at != 0 && i < 2 * RUNTIME_TASK_DEPTH_MOST; i++) {
-		if (count == RUNTIME_TASK_DEPTH_MOST)
+	for (int i = 0; at != 0 && i < 2 * ASYNC_TASK_DEPTH_MOST; i++) {
+		if (count == ASYNC_TASK_DEPTH_MOST)
 			return count;
 		if (!read_frame(walk, at, bytes))
 			return 0;
@@ -258,7 +258,7 @@ add_executing(struct walk *walk, uint64_t frame, uint32_t outer)
 	uint8_t bytes[PYTHON_FRAME_BYTES];
 	size_t count = executing_frames(walk, frame);
 
-	if ((count == 0 || count == RUNTIME_TASK_DEPTH_MOST) && read_frame(walk, frame, bytes)) {
+	if ((count == 0 || count == ASYNC_TASK_DEPTH_MOST) && read_frame(walk, frame, bytes)) {
 		python_frame_pick(walk->cpython, bytes, &walk->frame[0]);
 		return add_marker(walk, count == 0 ? PYTHON_BROKEN : PYTHON_CUT,
 				  add_frame(walk, &walk->frame[0], outer));
@@ -270,7 +270,7 @@ add_executing(struct walk *walk, uint64_t frame, uint32_t outer)
 
 /* From the task's coroutine inwards. False: it has come to its end. */
 static bool
-read_stack(struct walk *walk, uint64_t object, struct runtime_task *task)
+read_stack(struct walk *walk, uint64_t object, struct async_task *task)
 {
 	for (int depth = 0;; depth++) {
 		const uint64_t generator = generator_of(walk, object);
@@ -282,16 +282,16 @@ read_stack(struct walk *walk, uint64_t object, struct runtime_task *task)
 			return true;
 		state = generator_state(walk, generator);
 		if (depth == 0 && state != AWAITING && state != SUSPENDED)
-			task->state = state == CREATED ? RUNTIME_TASK_NEW : RUNTIME_TASK_RUNNING;
+			task->state = state == CREATED ? ASYNC_TASK_NEW : ASYNC_TASK_RUNNING;
 		if (state == EXECUTING)
 			task->stack = add_executing(walk, frame, task->stack);
-		else if (depth == RUNTIME_TASK_DEPTH_MOST)
+		else if (depth == ASYNC_TASK_DEPTH_MOST)
 			task->stack = add_marker(walk, PYTHON_CUT, task->stack);
 		else if (state != DONE && read_frame(walk, frame, bytes)) {
 			python_frame_pick(walk->cpython, bytes, &walk->frame[0]);
 			task->stack = add_frame(walk, &walk->frame[0], task->stack);
 		}
-		if (state != AWAITING || depth == RUNTIME_TASK_DEPTH_MOST)
+		if (state != AWAITING || depth == ASYNC_TASK_DEPTH_MOST)
 			return depth > 0 || state != DONE;
 		object = awaited(walk, frame);
 	}
@@ -317,7 +317,7 @@ read_set(struct walk *walk, uint64_t set)
 			return;
 		for (uint64_t i = 0; i < count; i++)
 			if (slot[i][0] != 0)
-				runtime_tasks_add_awaiter(walk->to, slot[i][0]);
+				async_tasks_add_awaiter(walk->to, slot[i][0]);
 	}
 }
 
@@ -331,7 +331,7 @@ read_awaiters(struct walk *walk, const uint8_t *bytes)
 	if (bytes[walk->at->awaited_by_is_set] != 0)
 		read_set(walk, by);
 	else
-		runtime_tasks_add_awaiter(walk->to, by);
+		async_tasks_add_awaiter(walk->to, by);
 }
 
 /* False: there are too many, or it was there already. */
@@ -340,11 +340,11 @@ read_task(struct walk *walk, uint64_t address)
 {
 	const struct python_task_layout *at = walk->at;
 	uint8_t bytes[PYTHON_TASK_PART_MOST];
-	struct runtime_task task = {
+	struct async_task task = {
 		.address = address,
 		.tid = walk->thread != NULL ? walk->thread->tid : 0,
-		.state = RUNTIME_TASK_WAITING,
-		.stack = RUNTIME_STACK_NONE,
+		.state = ASYNC_TASK_WAITING,
+		.stack = ASYNC_STACK_NONE,
 	};
 
 	if (!pages_read(walk->pages, address, bytes, at->size) || bytes[at->is_task] != 1 ||
@@ -353,15 +353,15 @@ read_task(struct walk *walk, uint64_t address)
 	/* Of a coroutine that is none of CPython's own nothing else tells. */
 	if (walk->thread != NULL &&
 	    word_at(walk, walk->thread->state + at->thread_running) == address)
-		task.state = RUNTIME_TASK_RUNNING;
+		task.state = ASYNC_TASK_RUNNING;
 	if (!read_stack(walk, python_word(bytes, at->coroutine), &task))
 		return true;
 	task.name = read_name(walk, python_word(bytes, at->name));
-	if (!runtime_tasks_add(walk->to, &task)) {
-		const bool full = runtime_tasks_count(walk->to) == RUNTIME_TASKS_MOST;
+	if (!async_tasks_add(walk->to, &task)) {
+		const bool full = async_tasks_count(walk->to) == ASYNC_TASKS_MOST;
 
-		runtime_tasks_note(walk->to,
-				   full ? "not all tasks were read: they are too many" :
+		async_tasks_note(walk->to,
+				 full ? "not all tasks were read: they are too many" :
 					  "not all tasks were read: one is twice in their list");
 		return false;
 	}
@@ -384,8 +384,8 @@ read_list(struct walk *walk, uint64_t head)
 		if (++walk->read % TASKS_PER_WALK == 0)
 			pages_begin(walk->pages, NULL);
 		if (!pages_read(walk->pages, at, node, sizeof(node)) || node[1] != before) {
-			runtime_tasks_note(walk->to, "not all tasks were read: their list leads "
-					   "to where none is");
+			async_tasks_note(walk->to, "not all tasks were read: their list leads "
+					 "to where none is");
 			return;
 		}
 		if (!read_task(walk, at - walk->at->node))
@@ -426,7 +426,7 @@ python_tasks_find(struct cpython *cpython)
 }
 
 static void
-note_why(const struct cpython *cpython, struct runtime_tasks *to)
+note_why(const struct cpython *cpython, struct async_tasks *to)
 {
 	struct strbuf text;
 
@@ -435,13 +435,13 @@ note_why(const struct cpython *cpython, struct runtime_tasks *to)
 	strbuf_init(&text);
 	strbuf_add_format(&text, "tasks of %s are not shown: %s", cpython->description,
 			  cpython->tasks_why);
-	runtime_tasks_note(to, text.data);
+	async_tasks_note(to, text.data);
 	strbuf_release(&text);
 }
 
 void
 python_tasks_read(struct cpython *cpython, const struct python_thread *thread, uint64_t until_ns,
-		  struct runtime_tasks *to)
+		  struct async_tasks *to)
 {
 	struct walk walk = {
 		.cpython = cpython,
@@ -459,7 +459,7 @@ python_tasks_read(struct cpython *cpython, const struct python_thread *thread, u
 	}
 	table_init(&walk.kinds);
 	strbuf_init(&walk.name);
-	walk.frame = xcalloc(RUNTIME_TASK_DEPTH_MOST, sizeof(*walk.frame));
+	walk.frame = xcalloc(ASYNC_TASK_DEPTH_MOST, sizeof(*walk.frame));
 	if (thread != NULL)
 		read_list(&walk, thread->state + walk.at->thread_tasks);
 	else

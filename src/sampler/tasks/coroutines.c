@@ -28,16 +28,16 @@ is_still(struct sampler *sampler, struct tracked *thread, struct sched *sched)
 static bool
 read_tasks(struct sampler *sampler, struct tracked *thread, uint64_t until_ns)
 {
-	struct runtime_tasks *tasks = sampler->config.tasks;
+	struct async_tasks *tasks = sampler->config.tasks;
 	struct sched before = { 0 }, after;
 	const bool still = is_still(sampler, thread, &before);
 
-	if (runtime_tasks_read(tasks, sampler->runtimes, thread->watch.tid, until_ns) == 0)
+	if (async_tasks_read(tasks, sampler->runtimes, thread->watch.tid, until_ns) == 0)
 		return true;
 	if (still && watch_read_sched(&thread->watch, sampler->process, &after) == LOOK_OK &&
 	    after.switches == before.switches)
 		return true;
-	runtime_tasks_undo(tasks);
+	async_tasks_undo(tasks);
 	return false;
 }
 
@@ -80,7 +80,7 @@ read_or_tell(struct sampler *sampler, struct tracked *thread, uint64_t until_ns)
 			return;
 	snprintf(text, sizeof(text), "the tasks of thread %d are not shown: they changed while "
 		 "they were read", (int)thread->watch.tid);
-	runtime_tasks_note(sampler->config.tasks, text);
+	async_tasks_note(sampler->config.tasks, text);
 }
 
 void
@@ -99,7 +99,7 @@ tasks_finish(struct sampler *sampler)
 			read_or_tell(sampler, thread, until_ns);
 	}
 	if (are_wanted(sampler))
-		runtime_tasks_read(sampler->config.tasks, sampler->runtimes, 0, until_ns);
+		async_tasks_read(sampler->config.tasks, sampler->runtimes, 0, until_ns);
 	sampler_return(sampler);
-	runtime_tasks_finish(sampler->config.tasks);
+	async_tasks_finish(sampler->config.tasks);
 }

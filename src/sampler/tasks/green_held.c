@@ -71,13 +71,13 @@ tasks_rehearse(struct sampler *sampler)
 
 	if (!tasks_are_wanted(sampler) || !sampler->config.all_tasks || !sampler->config.stop_all)
 		return;
-	slots = runtimes_task_slots(sampler->runtimes);
+	slots = runtimes_green_task_slots(sampler->runtimes);
 	for (size_t at = 0; slots <= HELD_MOST && at < slots;) {
 		size_t count = 0;
 
 		while (at < slots && count < TASKS_AT_ONCE)
 			tasks->slot[count++] = (uint32_t)at++;
-		runtimes_look_at_tasks(sampler->runtimes, tasks->slot, count, tasks->look);
+		runtimes_read_green_tasks(sampler->runtimes, tasks->slot, count, tasks->look);
 	}
 }
 
@@ -95,12 +95,12 @@ make_room(struct tasks *tasks, size_t slots)
 }
 
 static size_t
-stack_size(const struct task *task)
+stack_size(const struct green_task *task)
 {
 	uint64_t size;
 
-	if ((task->state != TASK_READY && task->state != TASK_WAITING) || task->pc == 0 ||
-	    task->sp < task->stack_low || task->sp >= task->stack_high)
+	if ((task->state != GREEN_TASK_READY && task->state != GREEN_TASK_WAITING) ||
+	    task->pc == 0 || task->sp < task->stack_low || task->sp >= task->stack_high)
 		return 0;
 	size = task->stack_high - task->sp;
 	return size < HELD_STACK ? (size_t)size : HELD_STACK;
@@ -116,7 +116,7 @@ hold_stacks(struct sampler *sampler, size_t first, size_t count, size_t used)
 	size_t all = used;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct task *task = &tasks->held[first + i];
+		const struct green_task *task = &tasks->held[first + i];
 
 		piece[i] = (struct memory_piece){ .address = task->sp, .size = stack_size(task) };
 		tasks->held_at[first + i] = all;
@@ -145,7 +145,8 @@ hold_all(struct sampler *sampler, size_t slots)
 			tasks->slot[count] = (uint32_t)(first + count);
 			count++;
 		}
-		runtimes_look_at_tasks(sampler->runtimes, tasks->slot, count, tasks->held + first);
+		runtimes_read_green_tasks(sampler->runtimes, tasks->slot, count,
+					  tasks->held + first);
 		used = hold_stacks(sampler, first, count, used);
 		first += count;
 		if (clock_now_ns() >= until_ns)
@@ -164,7 +165,7 @@ tasks_while_held(struct sampler *sampler)
 		return;
 	tasks->holding = true;
 	runtimes_hold(sampler->runtimes, true);
-	slots = runtimes_task_slots(sampler->runtimes);
+	slots = runtimes_green_task_slots(sampler->runtimes);
 	tasks->held_count = 0;
 	if (slots > 0 && slots <= HELD_MOST && hold_all(sampler, slots)) {
 		tasks->held_count = slots;

@@ -18,7 +18,7 @@
 #include "wallsample/sampler/sampler.h"
 #include "wallsample/tracer/snapshot.h"
 #include "wallsample/base/table.h"
-#include "wallsample/runtime/task.h"
+#include "wallsample/runtime/green_task.h"
 
 struct sampler;
 struct tracked;
@@ -34,16 +34,16 @@ struct tracked_task {
 	size_t size;         /* bytes from sp on that it needed; 0: there was none */
 	uint64_t sum;        /* of those */
 	uint64_t generation; /* of the mappings */
-	uint32_t runs;       /* see struct task */
+	uint32_t runs;       /* see struct green_task */
 	uint32_t stack;      /* in the profile */
 	/* The sample that it had last, and what of. */
 	uint32_t entry, entry_stack, entry_wait;
-	enum task_state entry_state; /* NONE: there was none */
+	enum green_task_state entry_state; /* NONE: there was none */
 };
 
 /* A look in progress. */
 struct task_sight {
-	struct task task;
+	struct green_task task;
 	uint32_t slot;
 	uint32_t of;        /* number of the tracked one */
 	size_t size;        /* bytes that are copied of its stack, at `bytes`; 0: none */
@@ -67,7 +67,7 @@ struct tasks {
 	struct table waits;  /* number of a reason -> of the wait in the profile */
 	struct table crowds; /* wait -> so many, at this tick */
 	uint32_t slot[TASKS_AT_ONCE];
-	struct task look[TASKS_AT_ONCE];
+	struct green_task look[TASKS_AT_ONCE];
 	struct task_sight sight[TASKS_AT_ONCE];
 	size_t sights;
 	uint8_t *bytes;      /* of the stacks of one go */
@@ -80,7 +80,7 @@ struct tasks {
 	uint64_t stride;
 	uint32_t last_tick;  /* at which they were looked at */
 	/* What was read while all threads were held, of the slots from 0 on: for this tick. */
-	struct task *held;
+	struct green_task *held;
 	size_t *held_size;   /* bytes of the stack, from held_at[n] on in held_bytes; 0: none */
 	size_t *held_at;
 	uint8_t *held_bytes;
@@ -117,7 +117,8 @@ size_t tasks_read_memory(struct sampler *sampler, const struct memory_piece *pie
 
 /* --- task_sample.c */
 struct tracked_task *task_tracked(struct sampler *sampler, const struct task_sight *sight);
-void tasks_look(struct sampler *sampler, const uint32_t *slot, size_t count, struct task *out);
+void tasks_look(struct sampler *sampler, const uint32_t *slot, size_t count,
+		struct green_task *out);
 /* Is the tick about what was read while threads were held? */
 bool tasks_are_held(const struct sampler *sampler);
 /* Does it go on where it did when its stack was walked last? */
@@ -139,15 +140,15 @@ uint32_t tasks_of_thread(struct sampler *sampler, struct tracked *thread,
 			 struct runtime_capture *capture);
 /* The number of the tracked one of this task, which is in the profile, too. `guess`: perhaps this
  * one. */
-uint32_t task_find(struct sampler *sampler, const struct task *task,
-		   const struct task_words *words, uint32_t guess);
+uint32_t task_find(struct sampler *sampler, const struct green_task *task,
+		   const struct green_task_words *words, uint32_t guess);
 /* Reads them one behind the other; got[n]: the nth could be read, whole. */
 void task_read_pieces(struct sampler *sampler, const struct memory_piece *piece, size_t count,
 		      uint8_t *to, bool *got);
 uint64_t task_bytes_sum(const uint8_t *bytes, size_t size);
 /* Walks sight->bytes, or more of the stack if that is not enough; sets more, size, stack, sum. */
 void task_walk(struct sampler *sampler, struct task_sight *sight,
-	       const struct task_words *words);
+	       const struct green_task_words *words);
 /* Are there bytes of this sum now? */
 bool task_stack_is(struct sampler *sampler, uint64_t sp, size_t size, uint64_t sum);
 

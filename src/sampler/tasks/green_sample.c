@@ -21,14 +21,14 @@ tasks_are_held(const struct sampler *sampler)
 }
 
 static void
-look_now(struct sampler *sampler, const uint32_t *slot, size_t count, struct task *out)
+look_now(struct sampler *sampler, const uint32_t *slot, size_t count, struct green_task *out)
 {
-	runtimes_look_at_tasks(sampler->runtimes, slot, count, out);
+	runtimes_read_green_tasks(sampler->runtimes, slot, count, out);
 	sampler->stats.task_looks += count;
 }
 
 void
-tasks_look(struct sampler *sampler, const uint32_t *slot, size_t count, struct task *out)
+tasks_look(struct sampler *sampler, const uint32_t *slot, size_t count, struct green_task *out)
 {
 	const struct tasks *tasks = &sampler->tasks;
 
@@ -37,8 +37,9 @@ tasks_look(struct sampler *sampler, const uint32_t *slot, size_t count, struct t
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		out[i] = slot[i] < tasks->held_count ? tasks->held[slot[i]] :
-						       (struct task){ .state = TASK_NONE };
+		out[i] = slot[i] < tasks->held_count ?
+				 tasks->held[slot[i]] :
+				 (struct green_task){ .state = GREEN_TASK_NONE };
 }
 
 /* --- samples -------------------------------------------------------------------------------- */
@@ -51,7 +52,7 @@ task_tracked(struct sampler *sampler, const struct task_sight *sight)
 
 /* What it waits for, as its runtime says; others that wait for the same are counted. */
 static uint32_t
-wait_of(struct sampler *sampler, const struct task *task)
+wait_of(struct sampler *sampler, const struct green_task *task)
 {
 	struct tasks *tasks = &sampler->tasks;
 	struct profile_wait wait = { .kind = WAIT_TASK, .object = FRAME_NONE };
@@ -59,11 +60,11 @@ wait_of(struct sampler *sampler, const struct task *task)
 	uint32_t *id, *crowd;
 	bool added;
 
-	if (task->state != TASK_WAITING)
+	if (task->state != GREEN_TASK_WAITING)
 		return 0;
 	id = table_place(&tasks->waits, task->reason, 0, 0, &added);
 	if (added) {
-		text = runtimes_task_reason(sampler->runtimes, task->reason);
+		text = runtimes_green_task_reason(sampler->runtimes, task->reason);
 		if (text[0] != '\0')
 			wait.object = profile_intern_named(sampler->profile, text);
 		*id = profile_add_wait(sampler->profile, &wait);
@@ -83,8 +84,8 @@ task_add_sample(struct sampler *sampler, const struct task_sight *sight, uint32_
 	const struct profile_entry entry = {
 		.thread = of->unit,
 		.stack = stack,
-		.state = sight->task.state == TASK_READY ? RUN_READY :
-			 sight->task.state == TASK_WAITING ? RUN_SLEEPING : RUN_UNKNOWN,
+		.state = sight->task.state == GREEN_TASK_READY ? RUN_READY :
+			 sight->task.state == GREEN_TASK_WAITING ? RUN_SLEEPING : RUN_UNKNOWN,
 		.syscall = SYSCALL_NONE,
 		.wait = wait,
 		.gil = GIL_UNKNOWN,
@@ -121,7 +122,7 @@ bool
 task_is_in_place(struct sampler *sampler, const struct task_sight *sight)
 {
 	const struct tracked_task *of = task_tracked(sampler, sight);
-	const struct task *task = &sight->task;
+	const struct green_task *task = &sight->task;
 
 	return of->size > 0 && of->pc == task->pc && of->sp == task->sp && of->fp == task->fp &&
 	       of->runs == task->runs && of->generation == maps_generation(sampler->maps);
@@ -131,7 +132,7 @@ task_is_in_place(struct sampler *sampler, const struct task_sight *sight)
 static size_t
 bytes_wanted(struct sampler *sampler, const struct task_sight *sight)
 {
-	const struct task *task = &sight->task;
+	const struct green_task *task = &sight->task;
 	const struct tracked_task *of = task_tracked(sampler, sight);
 	const bool same = of->size > 0 && of->pc == task->pc && of->sp == task->sp;
 	size_t size = same || of->size > STACK_GUESS ? of->size : STACK_GUESS;
@@ -210,12 +211,12 @@ remember(struct sampler *sampler, const struct task_sight *sight)
 static void
 take(struct sampler *sampler, struct task_sight *sight)
 {
-	struct task now;
+	struct green_task now;
 
-	task_walk(sampler, sight, runtimes_task_words(sampler->runtimes, sight->slot));
+	task_walk(sampler, sight, runtimes_green_task_words(sampler->runtimes, sight->slot));
 	if (sight->more) {
 		look_now(sampler, &sight->slot, 1, &now);
-		if (!task_is_same(&sight->task, &now) ||
+		if (!green_task_is_same(&sight->task, &now) ||
 		    !task_stack_is(sampler, now.sp, sight->size, sight->sum)) {
 			task_fail(sampler, sight, FAILURE_TASK_MOVED);
 			return;
@@ -231,14 +232,14 @@ try_again(struct sampler *sampler, struct task_sight *sight)
 {
 	struct tasks *tasks = &sampler->tasks;
 	struct memory_piece piece;
-	struct task now[2];
+	struct green_task now[2];
 	bool got[2];
 
 	look_now(sampler, &sight->slot, 1, &now[0]);
 	if (now[0].id != sight->task.id)
-		now[0].state = TASK_NONE;
+		now[0].state = GREEN_TASK_NONE;
 	sight->task.state = now[0].state;
-	if (now[0].state != TASK_READY && now[0].state != TASK_WAITING)
+	if (now[0].state != GREEN_TASK_READY && now[0].state != GREEN_TASK_WAITING)
 		return false;
 	sight->task = now[0];
 	sight->size = piece.size = bytes_wanted(sampler, sight);
@@ -247,11 +248,11 @@ try_again(struct sampler *sampler, struct task_sight *sight)
 	task_read_pieces(sampler, &piece, 1, tasks->second, &got[0]);
 	look_now(sampler, &sight->slot, 1, &now[1]);
 	task_read_pieces(sampler, &piece, 1, tasks->second + STACK_TOGETHER, &got[1]);
-	if (!got[0] || !got[1] || piece.size == 0 || !task_is_same(&now[0], &now[1]) ||
+	if (!got[0] || !got[1] || piece.size == 0 || !green_task_is_same(&now[0], &now[1]) ||
 	    memcmp(sight->bytes, tasks->second + STACK_TOGETHER, piece.size) != 0)
 		return false;
 	sight->of = task_find(sampler, &sight->task,
-			      runtimes_task_words(sampler->runtimes, sight->slot), sight->of);
+			      runtimes_green_task_words(sampler->runtimes, sight->slot), sight->of);
 	return true;
 }
 
@@ -263,11 +264,11 @@ take_moved(struct sampler *sampler, struct task_sight *sight)
 			take(sampler, sight);
 			return;
 		}
-		if (sight->task.state == TASK_NONE)
+		if (sight->task.state == GREEN_TASK_NONE)
 			break;
 	}
 	task_fail(sampler, sight,
-	     sight->task.state == TASK_NONE ? FAILURE_TASK_FINISHED : FAILURE_TASK_MOVED);
+	     sight->task.state == GREEN_TASK_NONE ? FAILURE_TASK_FINISHED : FAILURE_TASK_MOVED);
 }
 
 /*
@@ -306,7 +307,7 @@ check_fresh(struct sampler *sampler)
 			continue;
 		if (at % WALKS_UNSERVED == WALKS_UNSERVED - 1)
 			late_serve(sampler);
-		sight->fresh = got[at] && task_is_same(&sight->task, &tasks->look[at]) &&
+		sight->fresh = got[at] && green_task_is_same(&sight->task, &tasks->look[at]) &&
 			       memcmp(sight->bytes, tasks->second + offset, sight->size) == 0;
 		offset += piece[at++].size;
 		if (sight->fresh)

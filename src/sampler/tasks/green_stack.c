@@ -11,7 +11,8 @@
 /* --- who it is -------------------------------------------------------------------------------- */
 
 static uint32_t
-enter_profile(struct sampler *sampler, const struct task *task, const struct task_words *words)
+enter_profile(struct sampler *sampler, const struct green_task *task,
+	      const struct green_task_words *words)
 {
 	struct stack_state *stacks = &sampler->stacks;
 	const size_t known = profile_thread_count(sampler->profile);
@@ -40,8 +41,8 @@ enter_profile(struct sampler *sampler, const struct task *task, const struct tas
 }
 
 uint32_t
-task_find(struct sampler *sampler, const struct task *task, const struct task_words *words,
-	  uint32_t guess)
+task_find(struct sampler *sampler, const struct green_task *task,
+	  const struct green_task_words *words, uint32_t guess)
 {
 	struct tasks *tasks = &sampler->tasks;
 	struct tracked_task *of;
@@ -75,7 +76,7 @@ task_find(struct sampler *sampler, const struct task *task, const struct task_wo
 /* --- its call chain ----------------------------------------------------------------------- */
 
 static void
-set_regs(struct regs *regs, const struct task *task)
+set_regs(struct regs *regs, const struct green_task *task)
 {
 	memset(regs, 0, sizeof(*regs));
 	regs_set_sp_pc(regs, task->sp, task->pc);
@@ -93,7 +94,7 @@ begin_snapshot(struct sampler *sampler, size_t size)
 
 /* Walks the snapshot, which has so much of its stack. */
 static void
-walk(struct sampler *sampler, const struct task *task, size_t size)
+walk(struct sampler *sampler, const struct green_task *task, size_t size)
 {
 	struct tasks *tasks = &sampler->tasks;
 	struct snapshot *snapshot = &tasks->snapshot;
@@ -117,7 +118,7 @@ walk(struct sampler *sampler, const struct task *task, size_t size)
 
 /* The same with more of its stack than was copied with others'. False: there is no more. */
 static bool
-walk_more(struct sampler *sampler, const struct task *task, size_t had)
+walk_more(struct sampler *sampler, const struct green_task *task, size_t had)
 {
 	uint64_t size = task->stack_high > task->sp ? task->stack_high - task->sp : 0;
 	struct memory_piece piece = { .address = task->sp };
@@ -134,7 +135,7 @@ walk_more(struct sampler *sampler, const struct task *task, size_t had)
 }
 
 static uint32_t
-own_root(struct sampler *sampler, const struct task_words *words)
+own_root(struct sampler *sampler, const struct green_task_words *words)
 {
 	return profile_intern_stack(sampler->profile,
 				    profile_intern_named(sampler->profile, words->own),
@@ -170,10 +171,10 @@ task_bytes_sum(const uint8_t *bytes, size_t size)
 }
 
 void
-task_walk(struct sampler *sampler, struct task_sight *sight, const struct task_words *words)
+task_walk(struct sampler *sampler, struct task_sight *sight, const struct green_task_words *words)
 {
 	struct tasks *tasks = &sampler->tasks;
-	const struct task *task = &sight->task;
+	const struct green_task *task = &sight->task;
 
 	memcpy(begin_snapshot(sampler, sight->size), sight->bytes, sight->size);
 	walk(sampler, task, sight->size);
@@ -203,7 +204,7 @@ task_stack_is(struct sampler *sampler, uint64_t sp, size_t size, uint64_t sum)
 
 /* Does the thread's own chain lead onto the task's stack? From a signal's stack, say. */
 static bool
-reaches(const struct chain *chain, const struct task *task)
+reaches(const struct chain *chain, const struct green_task *task)
 {
 	for (size_t i = 0; i < chain->count; i++)
 		if (chain->frame[i].sp >= task->stack_low && chain->frame[i].sp < task->stack_high)
@@ -213,7 +214,7 @@ reaches(const struct chain *chain, const struct task *task)
 
 /* Behind what runs on another stack comes the task's own. */
 static void
-join(struct sampler *sampler, const struct task *task, const uint8_t *bytes, size_t size)
+join(struct sampler *sampler, const struct green_task *task, const uint8_t *bytes, size_t size)
 {
 	const struct chain *from = &sampler->tasks.chain;
 	struct chain *to = &sampler->chain;
@@ -233,22 +234,22 @@ join(struct sampler *sampler, const struct task *task, const uint8_t *bytes, siz
 uint32_t
 tasks_of_thread(struct sampler *sampler, struct tracked *thread, struct runtime_capture *capture)
 {
-	const struct task_words *words;
+	const struct green_task_words *words;
 	const uint8_t *bytes = NULL;
 	struct tracked_task *of;
-	struct task task;
+	struct green_task task;
 	uint32_t number;
 	size_t size = 0;
 
 	thread->task = THREAD_NONE;
-	if (capture == NULL || !runtime_capture_task(capture, &task, &words, &bytes, &size))
+	if (capture == NULL || !runtime_capture_green_task(capture, &task, &words, &bytes, &size))
 		return STACK_NONE;
-	if (task.state != TASK_NONE && task.pc != 0 && size > 0 && sampler->chain.count > 0 &&
+	if (task.state != GREEN_TASK_NONE && task.pc != 0 && size > 0 && sampler->chain.count > 0 &&
 	    !reaches(&sampler->chain, &task))
 		join(sampler, &task, bytes, size);
 	if (sampler->config.threads_only)
 		return STACK_NONE;
-	if (task.state == TASK_NONE)
+	if (task.state == GREEN_TASK_NONE)
 		return own_root(sampler, words);
 	number = task_find(sampler, &task, words, UINT32_MAX);
 	of = &sampler->tasks.task[number];

@@ -44,14 +44,15 @@ tasks_release(struct tasks *tasks)
 /* --- looks ---------------------------------------------------------------------------------- */
 
 static struct tracked *
-thread_of(struct sampler *sampler, const struct task *task)
+thread_of(struct sampler *sampler, const struct green_task *task)
 {
 	return task->tid > 0 ? thread_of_tid(sampler, task->tid) : NULL;
 }
 
 /* Its sample is, or will be, that of its thread. */
 static bool
-is_with_thread(struct sampler *sampler, const struct task *task, const struct tracked_task *of)
+is_with_thread(struct sampler *sampler, const struct green_task *task,
+	       const struct tracked_task *of)
 {
 	const struct tracked *thread = thread_of(sampler, task);
 
@@ -65,34 +66,34 @@ is_with_thread(struct sampler *sampler, const struct task *task, const struct tr
 }
 
 static void
-see(struct sampler *sampler, uint32_t slot, const struct task *task, bool again)
+see(struct sampler *sampler, uint32_t slot, const struct green_task *task, bool again)
 {
 	struct tasks *tasks = &sampler->tasks;
 	struct task_sight *sight = &tasks->sight[tasks->sights];
 
 	*sight = (struct task_sight){ .slot = slot, .task = *task };
-	sight->of = task_find(sampler, task, runtimes_task_words(sampler->runtimes, slot),
+	sight->of = task_find(sampler, task, runtimes_green_task_words(sampler->runtimes, slot),
 			      tasks->of_slot[slot]);
 	tasks->of_slot[slot] = sight->of;
 	if (task_tracked(sampler, sight)->carried == sampler->tick)
 		return;
 	switch (task->state) {
-	case TASK_NONE:
+	case GREEN_TASK_NONE:
 		return;
-	case TASK_RUNNING:
-	case TASK_CALLING:
+	case GREEN_TASK_RUNNING:
+	case GREEN_TASK_CALLING:
 		if (is_with_thread(sampler, task, task_tracked(sampler, sight)))
 			return;
 		break;
-	case TASK_READY:
-	case TASK_WAITING:
+	case GREEN_TASK_READY:
+	case GREEN_TASK_WAITING:
 		if (task->counts_runs && task_is_in_place(sampler, sight) &&
 		    (sampler->tick + sight->of) % CHECK_TICKS != 0)
 			task_add_sample(sampler, sight, task_tracked(sampler, sight)->stack);
 		else
 			tasks->sights++;
 		return;
-	case TASK_MOVING:
+	case GREEN_TASK_MOVING:
 		break;
 	}
 	if (!again)
@@ -100,7 +101,7 @@ see(struct sampler *sampler, uint32_t slot, const struct task *task, bool again)
 	else
 		/* Its thread had a sample, of what it did before it took this one up. */
 		task_fail(sampler, sight,
-			  task->state == TASK_MOVING || thread_of(sampler, task) != NULL ?
+			  task->state == GREEN_TASK_MOVING || thread_of(sampler, task) != NULL ?
 				  FAILURE_TASK_MOVED : FAILURE_TASK_UNCAUGHT);
 }
 
@@ -119,7 +120,7 @@ look_again(struct sampler *sampler)
 		return;
 	tasks_look(sampler, tasks->slot, count, tasks->look);
 	for (size_t i = 0; i < count; i++)
-		if (tasks->look[i].state != TASK_NONE)
+		if (tasks->look[i].state != GREEN_TASK_NONE)
 			see(sampler, tasks->slot[i], &tasks->look[i], true);
 }
 
@@ -131,11 +132,11 @@ look_at_slots(struct sampler *sampler, size_t count)
 	tasks_look(sampler, tasks->slot, count, tasks->look);
 	tasks->again = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (tasks->look[i].state == TASK_NONE)
+		if (tasks->look[i].state == GREEN_TASK_NONE)
 			continue;
-		tasks->parked += tasks->look[i].state != TASK_RUNNING &&
-				 tasks->look[i].state != TASK_CALLING;
-		tasks->ready += tasks->look[i].state == TASK_READY;
+		tasks->parked += tasks->look[i].state != GREEN_TASK_RUNNING &&
+				 tasks->look[i].state != GREEN_TASK_CALLING;
+		tasks->ready += tasks->look[i].state == GREEN_TASK_READY;
 		/* tasks->slot is written up to tasks->again <= i alone. */
 		see(sampler, tasks->slot[i], &tasks->look[i], false);
 	}
@@ -228,7 +229,7 @@ tasks_tick(struct sampler *sampler)
 	if (!tasks_are_wanted(sampler))
 		return;
 	slots = tasks_are_held(sampler) ? sampler->tasks.held_count :
-					  runtimes_task_slots(sampler->runtimes);
+					  runtimes_green_task_slots(sampler->runtimes);
 	if (slots > 0)
 		tick(sampler, slots);
 }

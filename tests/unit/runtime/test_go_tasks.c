@@ -179,16 +179,16 @@ end(void **state)
 	return 0;
 }
 
-static struct task
+static struct green_task
 look_at(struct scene *s, uint32_t slot)
 {
-	struct task task;
+	struct green_task task;
 
 	go_tasks_look(&s->go, &slot, 1, &task);
 	return task;
 }
 
-static struct task
+static struct green_task
 look_at_only(struct scene *s, uint64_t g)
 {
 	const uint64_t array = allocate(s, 8);
@@ -204,10 +204,11 @@ look_at_only(struct scene *s, uint64_t g)
 static void
 test_states(void **state)
 {
-	static const enum task_state expected[] = {
-		TASK_NONE, TASK_READY, TASK_RUNNING, TASK_CALLING, TASK_WAITING, TASK_NONE,
-		TASK_NONE, TASK_NONE, TASK_MOVING, TASK_READY, TASK_WAITING, TASK_NONE,
-		TASK_NONE, TASK_NONE,
+	static const enum green_task_state expected[] = {
+		GREEN_TASK_NONE, GREEN_TASK_READY, GREEN_TASK_RUNNING, GREEN_TASK_CALLING,
+		GREEN_TASK_WAITING, GREEN_TASK_NONE, GREEN_TASK_NONE, GREEN_TASK_NONE,
+		GREEN_TASK_MOVING, GREEN_TASK_READY, GREEN_TASK_WAITING, GREEN_TASK_NONE,
+		GREEN_TASK_NONE, GREEN_TASK_NONE,
 	};
 	struct scene *s = *state;
 
@@ -224,7 +225,7 @@ test_states(void **state)
 				 expected[status]);
 		end((void **)&other);
 	}
-	assert_int_equal(look_at_only(s, make_goroutine(s, 7, 0x2004)).state, TASK_NONE);
+	assert_int_equal(look_at_only(s, make_goroutine(s, 7, 0x2004)).state, GREEN_TASK_NONE);
 }
 
 static void
@@ -232,7 +233,7 @@ test_members(void **state)
 {
 	struct scene *s = *state;
 	const uint64_t g = make_goroutine(s, 34, 4);
-	struct task task;
+	struct green_task task;
 
 	put_word(s, g + s->go.home.layout.g_since, clock_now_ns() - NS_PER_SEC);
 	task = look_at_only(s, g);
@@ -261,11 +262,11 @@ test_stack_elsewhere(void **state)
 	const uint64_t sp[] = { 0, NOWHERE, low - 8, low + STACK_SIZE };
 
 	for (size_t i = 0; i < ARRAY_SIZE(sp); i++) {
-		struct task task;
+		struct green_task task;
 
 		put_word(s, g + layout->g_sp, sp[i]);
 		task = look_at_only(s, g);
-		assert_int_equal(task.state, TASK_WAITING);
+		assert_int_equal(task.state, GREEN_TASK_WAITING);
 		assert_int_equal(task.pc | task.sp | task.fp, 0);
 	}
 	put_word(s, g + layout->g_since, UINT64_MAX);
@@ -291,7 +292,7 @@ test_array_grows(void **state)
 	put_word(s, first + 8, NOWHERE);
 	set_slice(s, first, 3, 4);
 	assert_int_equal(go_tasks_slots(&s->go), 3);
-	assert_int_equal(look_at(s, 1).state, TASK_NONE);
+	assert_int_equal(look_at(s, 1).state, GREEN_TASK_NONE);
 	assert_int_equal(look_at(s, 0).id, 1);
 	set_slice(s, second, 3, 4);
 	assert_int_equal(go_tasks_slots(&s->go), 3);
@@ -300,8 +301,8 @@ test_array_grows(void **state)
 	set_slice(s, second, 4, 4);
 	assert_int_equal(go_tasks_slots(&s->go), 4);
 	assert_int_equal(look_at(s, 3).id, 4);
-	assert_int_equal(look_at(s, 4).state, TASK_NONE);
-	assert_int_equal(look_at(s, UINT32_MAX).state, TASK_NONE);
+	assert_int_equal(look_at(s, 4).state, GREEN_TASK_NONE);
+	assert_int_equal(look_at(s, UINT32_MAX).state, GREEN_TASK_NONE);
 }
 
 static void
@@ -316,9 +317,9 @@ test_array_nowhere(void **state)
 	set_slice(s, BASE + 64, 5, 4);
 	assert_int_equal(go_tasks_slots(&s->go), 0);
 	/* More than there is: as many as there are whole pieces. */
-	set_slice(s, BASE, TASK_SLOTS_MOST, TASK_SLOTS_MOST);
+	set_slice(s, BASE, GREEN_TASK_SLOTS_MOST, GREEN_TASK_SLOTS_MOST);
 	assert_in_range(go_tasks_slots(&s->go), 0, SIZE / 8);
-	assert_int_equal(look_at(s, 1).state, TASK_NONE);
+	assert_int_equal(look_at(s, 1).state, GREEN_TASK_NONE);
 	s->go.home.all = NOWHERE;
 	assert_int_equal(go_tasks_slots(&s->go), 0);
 }
@@ -392,7 +393,7 @@ test_late_thread(void **state)
 	assert_int_equal(s->go.fresh_count, 1);
 	/* The collector's goroutines say that they wait, and run. */
 	put(s, g + s->go.home.layout.g_status, &(uint32_t){ 4 }, 4);
-	assert_int_equal(look_at_only(s, g).state, TASK_RUNNING);
+	assert_int_equal(look_at_only(s, g).state, GREEN_TASK_RUNNING);
 	assert_int_equal(look_at_only(s, g).tid, 1013);
 	put_word(s, g + s->go.home.layout.g_m, s->all);
 	assert_int_equal(look_at_only(s, g).tid, 0);
@@ -420,7 +421,7 @@ make_running(struct scene *s, uint32_t status)
 	return caught;
 }
 
-static const struct task *
+static const struct green_task *
 capture(struct scene *s, uint64_t sp)
 {
 	pages_begin_tick(s->tools.pages);
@@ -435,12 +436,12 @@ test_capture(void **state)
 	struct scene *s = *state;
 	const struct caught c = make_running(s, 2);
 	const struct go_layout *layout = &s->go.home.layout;
-	const struct task *task;
+	const struct green_task *task;
 	uint64_t word;
 
 	task = capture(s, c.low + 100);
 	assert_ptr_equal(s->captured.of, &s->go);
-	assert_int_equal(task->state, TASK_RUNNING);
+	assert_int_equal(task->state, GREEN_TASK_RUNNING);
 	assert_int_equal(task->tid, 1014);
 	assert_int_equal(task->pc | task->sp | task->fp | s->captured.stack_size, 0);
 	assert_int_equal(capture(s, 0)->sp, 0);
@@ -464,7 +465,7 @@ test_capture(void **state)
 	/* It has left nothing: a signal came. */
 	put_word(s, c.g + layout->g_sp, 0);
 	task = capture(s, NOWHERE);
-	assert_int_equal(task->state, TASK_RUNNING);
+	assert_int_equal(task->state, GREEN_TASK_RUNNING);
 	assert_int_equal(task->pc | task->sp | s->captured.stack_size, 0);
 }
 
@@ -478,7 +479,7 @@ test_capture_in_call(void **state)
 	put_word(s, c.g + layout->g_call_sp, c.high - 64);
 	put_word(s, c.g + layout->g_call_pc, 0x406000);
 	put_word(s, c.g + layout->g_call_fp, c.high - 32);
-	assert_int_equal(capture(s, NOWHERE)->state, TASK_CALLING);
+	assert_int_equal(capture(s, NOWHERE)->state, GREEN_TASK_CALLING);
 	assert_int_equal(s->captured.task.sp, c.high - 64);
 	assert_int_equal(s->captured.task.pc, 0x406000);
 	assert_int_equal(s->captured.task.fp, c.high - 32);
@@ -494,10 +495,10 @@ test_capture_none(void **state)
 	const struct go_layout *layout = &s->go.home.layout;
 
 	put_word(s, c.g + layout->g_m, NOWHERE);
-	assert_int_equal(capture(s, NOWHERE)->state, TASK_NONE);
+	assert_int_equal(capture(s, NOWHERE)->state, GREEN_TASK_NONE);
 	assert_ptr_equal(s->captured.of, &s->go);
 	put_word(s, c.m + layout->m_current, 0);
-	assert_int_equal(capture(s, NOWHERE)->state, TASK_NONE);
+	assert_int_equal(capture(s, NOWHERE)->state, GREEN_TASK_NONE);
 	assert_ptr_equal(s->captured.of, &s->go);
 	put_word(s, c.m + layout->m_current, NOWHERE);
 	capture(s, NOWHERE);
@@ -666,7 +667,7 @@ test_random(void **state)
 
 	rng_seed(&rng, 1);
 	for (int round = 0; round < 300; round++) {
-		struct task task[64];
+		struct green_task task[64];
 		uint32_t slot[64];
 		size_t count;
 

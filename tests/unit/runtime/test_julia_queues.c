@@ -116,7 +116,7 @@ test_tasks(void **state)
 	const uint64_t ready = julia_scene_add_task(scene, 0, scene->queue);
 	const uint64_t waiting = julia_scene_add_task(scene, 0, julia_scene_allocate(scene, 16));
 	static const uint32_t slot[] = { 0, 1, 2 };
-	struct task task[3];
+	struct green_task task[3];
 
 	(void)state;
 	new_module(scene);
@@ -124,13 +124,13 @@ test_tasks(void **state)
 		assert_int_equal(julia_tasks_slots(tasks, &scene->place), 3);
 	julia_tasks_look(tasks, slot, 3, task);
 	assert_int_equal(task[1].address, ready);
-	assert_int_equal(task[1].state, TASK_READY);
+	assert_int_equal(task[1].state, GREEN_TASK_READY);
 	assert_int_equal(task[2].address, waiting);
-	assert_int_equal(task[2].state, TASK_WAITING);
+	assert_int_equal(task[2].state, GREEN_TASK_WAITING);
 	julia_scene_run(scene, 0, ready);
 	julia_tasks_slots(tasks, &scene->place);
 	julia_tasks_look(tasks, slot, 3, task);
-	assert_int_equal(task[1].state, TASK_RUNNING);
+	assert_int_equal(task[1].state, GREEN_TASK_RUNNING);
 	julia_tasks_free(tasks);
 	julia_scene_free(scene);
 }

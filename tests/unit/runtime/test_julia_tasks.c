@@ -16,10 +16,10 @@
 static const unsigned minors[] = { 5, 13 };
 
 /* All slots; the caller frees it. */
-static struct task *
+static struct green_task *
 look(struct julia_tasks *tasks, const struct julia_scene *scene, size_t *count)
 {
-	struct task *task;
+	struct green_task *task;
 	uint32_t *slot;
 
 	*count = julia_tasks_slots(tasks, &scene->place);
@@ -34,16 +34,16 @@ look(struct julia_tasks *tasks, const struct julia_scene *scene, size_t *count)
 }
 
 /* That of the address; an empty one: it has none. */
-static struct task
+static struct green_task
 find(const struct julia_scene *scene, uint64_t address)
 {
 	struct julia_tasks *tasks = julia_tasks_create(&scene->tools);
-	struct task found = { .state = TASK_NONE };
+	struct green_task found = { .state = GREEN_TASK_NONE };
 	size_t count;
-	struct task *task = look(tasks, scene, &count);
+	struct green_task *task = look(tasks, scene, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (task[i].address == address && task[i].state != TASK_NONE)
+		if (task[i].address == address && task[i].state != GREEN_TASK_NONE)
 			found = task[i];
 	free(task);
 	julia_tasks_free(tasks);
@@ -58,7 +58,7 @@ has_contexts(void)
 }
 
 static void
-expect_context(const struct task *task, bool there)
+expect_context(const struct green_task *task, bool there)
 {
 	const uint64_t pc = there && has_contexts() ? SCENE_PC : 0;
 
@@ -75,15 +75,15 @@ check_waiting(unsigned minor)
 	struct julia_scene *scene = julia_scene_create(minor, 2, 8);
 	const uint64_t waits = julia_scene_add_task(scene, 1, scene->queue);
 	const uint64_t ready = julia_scene_add_task(scene, 0, scene->nothing);
-	struct task task = find(scene, waits);
+	struct green_task task = find(scene, waits);
 
-	assert_int_equal(task.state, TASK_WAITING);
+	assert_int_equal(task.state, GREEN_TASK_WAITING);
 	assert_int_equal(task.id, waits);
 	assert_int_equal(task.tid, 0);
 	assert_int_equal(task.stack_high - task.stack_low, 1024);
 	expect_context(&task, true);
 	task = find(scene, ready);
-	assert_int_equal(task.state, TASK_READY);
+	assert_int_equal(task.state, GREEN_TASK_READY);
 	expect_context(&task, true);
 	julia_scene_free(scene);
 }
@@ -94,17 +94,17 @@ check_running(unsigned minor)
 	struct julia_scene *scene = julia_scene_create(minor, 2, 8);
 	const uint64_t runs = julia_scene_add_task(scene, 1, scene->nothing);
 	const uint64_t idles = julia_scene_add_task(scene, 0, scene->queue);
-	struct task task;
+	struct green_task task;
 
 	julia_scene_run(scene, 1, runs);
 	julia_scene_run(scene, 0, idles);
 	task = find(scene, runs);
-	assert_int_equal(task.state, TASK_RUNNING);
+	assert_int_equal(task.state, GREEN_TASK_RUNNING);
 	assert_int_equal(task.tid, julia_scene_tid(1));
 	expect_context(&task, false);
 	assert_true(task.stack_low != 0);
 	task = find(scene, idles);
-	assert_int_equal(task.state, TASK_CALLING);
+	assert_int_equal(task.state, GREEN_TASK_CALLING);
 	assert_int_equal(task.tid, julia_scene_tid(0));
 	julia_scene_free(scene);
 }
@@ -136,7 +136,7 @@ check_others(unsigned minor)
 {
 	struct julia_scene *scene = julia_scene_create(minor, 1, 16);
 	uint64_t task[7];
-	struct task found;
+	struct green_task found;
 
 	for (size_t i = 0; i < ARRAY_SIZE(task); i++)
 		task[i] = julia_scene_add_task(scene, 0, scene->queue);
@@ -146,19 +146,19 @@ check_others(unsigned minor)
 	julia_scene_set_stack(scene, task[2], SCENE_BASE, 4096, 0);
 	julia_scene_put(scene, task[3] - 8, SCENE_TAG + 16, 8);
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(find(scene, task[i]).state, TASK_NONE);
+		assert_int_equal(find(scene, task[i]).state, GREEN_TASK_NONE);
 	/* What its context has is of another that had its place. */
 	found = find(scene, task[4]);
 	julia_scene_set_stack(scene, task[4], found.stack_low, 1024, 0);
 	found = find(scene, task[4]);
-	assert_int_equal(found.state, TASK_READY);
+	assert_int_equal(found.state, GREEN_TASK_READY);
 	expect_context(&found, false);
 	julia_scene_set_stack(scene, task[5], SCENE_BASE, 4096, SCENE_STARTED | 640);
 	found = find(scene, task[5]);
-	assert_int_equal(found.state, TASK_WAITING);
+	assert_int_equal(found.state, GREEN_TASK_WAITING);
 	assert_int_equal(found.stack_high, 0);
 	expect_context(&found, false);
-	assert_int_equal(find(scene, task[6]).state, TASK_WAITING);
+	assert_int_equal(find(scene, task[6]).state, GREEN_TASK_WAITING);
 	julia_scene_free(scene);
 }
 
@@ -170,12 +170,12 @@ check_foreign_context(unsigned minor)
 	const uint64_t task = julia_scene_add_task(scene, 0, scene->queue);
 	const uint64_t stack = find(scene, task).stack_low;
 	const uint64_t sp[] = { stack - 8, stack + 1024, stack + 1020, 0, UINT64_MAX };
-	struct task found;
+	struct green_task found;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sp); i++) {
 		julia_scene_set_context(scene, task, SCENE_PC, sp[i], stack);
 		found = find(scene, task);
-		assert_int_equal(found.state, TASK_WAITING);
+		assert_int_equal(found.state, GREEN_TASK_WAITING);
 		expect_context(&found, false);
 	}
 	julia_scene_free(scene);
@@ -232,7 +232,7 @@ test_many(void **state)
 	struct julia_scene *scene = julia_scene_create(13, 3, 800);
 	struct julia_tasks *tasks = julia_tasks_create(&scene->tools);
 	const uint32_t some[] = { 0, 1, 700, 801, 802, 1603, 2402 };
-	struct task task[ARRAY_SIZE(some)], *all;
+	struct green_task task[ARRAY_SIZE(some)], *all;
 	size_t count;
 
 	(void)state;
@@ -241,8 +241,8 @@ test_many(void **state)
 	all = look(tasks, scene, &count);
 	assert_int_equal(count, 2403);
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(all[i].state, i == 0 ? TASK_RUNNING :
-				 i % 801 == 0 ? TASK_NONE : TASK_WAITING);
+		assert_int_equal(all[i].state, i == 0 ? GREEN_TASK_RUNNING :
+				 i % 801 == 0 ? GREEN_TASK_NONE : GREEN_TASK_WAITING);
 	julia_tasks_look(tasks, some, ARRAY_SIZE(some), task);
 	for (size_t i = 0; i < ARRAY_SIZE(some); i++)
 		assert_memory_equal(&task[i], &all[some[i]], sizeof(task[i]));
@@ -259,16 +259,16 @@ test_between_looks(void **state)
 	struct julia_tasks *tasks = julia_tasks_create(&scene->tools);
 	const uint64_t address = julia_scene_add_task(scene, 0, scene->nothing);
 	const uint32_t slot = 1;
-	struct task before, after;
+	struct green_task before, after;
 
 	(void)state;
 	assert_int_equal(julia_tasks_slots(tasks, &scene->place), 2);
 	julia_tasks_look(tasks, &slot, 1, &before);
-	assert_true(task_is_same(&before, &before));
+	assert_true(green_task_is_same(&before, &before));
 	julia_scene_run(scene, 0, address);
 	julia_tasks_look(tasks, &slot, 1, &after);
-	assert_int_equal(after.state, TASK_RUNNING);
-	assert_false(task_is_same(&before, &after));
+	assert_int_equal(after.state, GREEN_TASK_RUNNING);
+	assert_false(green_task_is_same(&before, &after));
 	julia_tasks_free(tasks);
 	julia_scene_free(scene);
 }
@@ -281,7 +281,7 @@ test_of_a_thread(void **state)
 	struct julia_scene *scene = julia_scene_create(5, 2, 8);
 	struct julia_tasks *tasks = julia_tasks_create(&scene->tools);
 	const uint64_t address = julia_scene_add_task(scene, 0, scene->nothing);
-	struct task task;
+	struct green_task task;
 
 	(void)state;
 	assert_false(julia_tasks_running(tasks, julia_scene_tid(0), &task));
@@ -290,12 +290,12 @@ test_of_a_thread(void **state)
 	pages_begin_capture(scene->tools.pages, true);
 	pages_begin(scene->tools.pages, NULL);
 	assert_true(julia_tasks_running(tasks, julia_scene_tid(0), &task));
-	assert_int_equal(task.state, TASK_RUNNING);
+	assert_int_equal(task.state, GREEN_TASK_RUNNING);
 	assert_int_equal(task.address, address);
 	assert_int_equal(task.tid, julia_scene_tid(0));
 	/* The other's first task has ended: the thread is on its stack, and looks for work. */
 	assert_true(julia_tasks_running(tasks, julia_scene_tid(1), &task));
-	assert_int_equal(task.state, TASK_NONE);
+	assert_int_equal(task.state, GREEN_TASK_NONE);
 	assert_false(julia_tasks_running(tasks, julia_scene_tid(2), &task));
 	julia_tasks_free(tasks);
 	julia_scene_free(scene);
@@ -329,7 +329,7 @@ test_counts(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		julia_scene_put(scene, SCENE_COUNT, counts[i], 4);
 		count = julia_tasks_slots(tasks, &scene->place);
-		assert_true(count <= TASK_SLOTS_MOST);
+		assert_true(count <= GREEN_TASK_SLOTS_MOST);
 		assert_int_equal(julia_tasks_slots(tasks, &scene->place) > 0, counts[i] == 32767);
 	}
 	julia_tasks_free(tasks);
@@ -338,14 +338,14 @@ test_counts(void **state)
 
 /* Nothing that is found makes no sense, whatever memory has. */
 static void
-check_sane(const struct task *task, size_t count)
+check_sane(const struct green_task *task, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		assert_true(task[i].state <= TASK_MOVING);
+		assert_true(task[i].state <= GREEN_TASK_MOVING);
 		assert_true(task[i].stack_low <= task[i].stack_high);
 		assert_true(task[i].pc == 0 || (task[i].sp >= task[i].stack_low &&
 						task[i].sp < task[i].stack_high));
-		assert_true(task[i].state == TASK_NONE || task[i].address != 0);
+		assert_true(task[i].state == GREEN_TASK_NONE || task[i].address != 0);
 	}
 }
 
@@ -355,20 +355,20 @@ check_damage(unsigned minor)
 	struct julia_scene *scene = julia_scene_create(minor, 3, 20);
 	struct julia_tasks *tasks = julia_tasks_create(&scene->tools);
 	uint8_t *whole = xmalloc(SCENE_SIZE);
-	struct task running;
+	struct green_task running;
 
 	for (unsigned i = 0; i < 30; i++)
 		julia_scene_add_task(scene, i % 3, i % 2 == 0 ? scene->queue : scene->nothing);
 	memcpy(whole, scene->bytes, SCENE_SIZE);
 	srand(minor);
 	for (unsigned round = 0; round < 2000; round++) {
-		struct task *task;
+		struct green_task *task;
 		size_t count;
 
 		for (unsigned i = 0; i < 1 + round % 40; i++)
 			scene->bytes[(size_t)rand() % scene->used] = (uint8_t)rand();
 		task = look(tasks, scene, &count);
-		assert_true(count <= TASK_SLOTS_MOST);
+		assert_true(count <= GREEN_TASK_SLOTS_MOST);
 		check_sane(task, count);
 		pages_begin_capture(scene->tools.pages, true);
 		pages_begin(scene->tools.pages, NULL);

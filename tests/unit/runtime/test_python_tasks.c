@@ -48,7 +48,7 @@ struct scene {
 	struct runtime_tools tools;
 	struct cpython cpython;
 	struct python_thread thread;
-	struct runtime_tasks *tasks;
+	struct async_tasks *tasks;
 	uint64_t coroutine_type, wrapper_type, str_type, int_type, last;
 };
 
@@ -166,7 +166,7 @@ start(void **state)
 		.pages = pages_create(&s->config),
 	};
 	s->cpython.tools = &s->tools;
-	s->tasks = runtime_tasks_create();
+	s->tasks = async_tasks_create();
 	s->coroutine_type = make_type(s, "coroutine");
 	s->wrapper_type = make_type(s, "coroutine_wrapper");
 	s->str_type = make_type(s, "str");
@@ -185,7 +185,7 @@ end(void **state)
 {
 	struct scene *s = *state;
 
-	runtime_tasks_free(s->tasks);
+	async_tasks_free(s->tasks);
 	pages_free(s->tools.pages);
 	runtime_places_release(&s->places);
 	python_codes_free(s->cpython.codes);
@@ -200,15 +200,15 @@ static void
 read_all(struct scene *s)
 {
 	python_tasks_read(&s->cpython, &s->thread, FOREVER, s->tasks);
-	runtime_tasks_finish(s->tasks);
+	async_tasks_finish(s->tasks);
 }
 
 /* "leaf:3 < outer:7", innermost first. */
 static void
 expect_task(const struct scene *s, size_t index, const char *name,
-	    enum runtime_task_state task_state, const char *stack, const char *awaited_by)
+	    enum async_task_state task_state, const char *stack, const char *awaited_by)
 {
-	const struct runtime_task *task = runtime_tasks_get(s->tasks, index);
+	const struct async_task *task = async_tasks_get(s->tasks, index);
 	const struct runtime_place *place;
 	uint32_t at = task->stack;
 	const uint32_t *awaiter;
@@ -220,7 +220,7 @@ expect_task(const struct scene *s, size_t index, const char *name,
 	assert_int_equal(task->state, task_state);
 	strbuf_init(&text);
 	strbuf_add_text(&text, "");
-	while ((place = runtime_tasks_place(s->tasks, &at)) != NULL) {
+	while ((place = async_tasks_place(s->tasks, &at)) != NULL) {
 		if (!place->marker)
 			assert_string_equal(place->file, "app.py");
 		strbuf_add_format(&text, "%s%s:%u", text.length > 0 ? " < " : "", place->function,
@@ -229,7 +229,7 @@ expect_task(const struct scene *s, size_t index, const char *name,
 	assert_string_equal(text.data, stack);
 	strbuf_clear(&text);
 	strbuf_add_text(&text, "");
-	count = runtime_tasks_awaiters(s->tasks, index, &awaiter);
+	count = async_tasks_awaiters(s->tasks, index, &awaiter);
 	for (size_t i = 0; i < count; i++)
 		strbuf_add_format(&text, "%s%u", i > 0 ? " " : "", awaiter[i]);
 	assert_string_equal(text.data, awaited_by);
@@ -253,12 +253,12 @@ test_chain(void **state)
 	make_task(s, make_str(s, ""), 0);
 	make_task(s, 0, make_coroutine(s, "waits", 11, AWAITING, s->int_type));
 	read_all(s);
-	assert_int_equal(runtime_tasks_count(s->tasks), 4);
-	expect_task(s, 0, "named", RUNTIME_TASK_WAITING, "leaf:3 < C.middle:5 < outer:7", "");
-	expect_task(s, 1, "Task-17", RUNTIME_TASK_NEW, "new:9", "");
-	expect_task(s, 2, "Task-2147483649", RUNTIME_TASK_WAITING, "leaf:3", "");
-	expect_task(s, 3, "?", RUNTIME_TASK_WAITING, "waits:11", "");
-	assert_null(runtime_tasks_missing(s->tasks, 0));
+	assert_int_equal(async_tasks_count(s->tasks), 4);
+	expect_task(s, 0, "named", ASYNC_TASK_WAITING, "leaf:3 < C.middle:5 < outer:7", "");
+	expect_task(s, 1, "Task-17", ASYNC_TASK_NEW, "new:9", "");
+	expect_task(s, 2, "Task-2147483649", ASYNC_TASK_WAITING, "leaf:3", "");
+	expect_task(s, 3, "?", ASYNC_TASK_WAITING, "waits:11", "");
+	assert_null(async_tasks_missing(s->tasks, 0));
 }
 
 /* The thread executes: inner, called by a coroutine, awaited by the task's; a shim between. */
@@ -281,9 +281,9 @@ test_running(void **state)
 	/* and one that says so, and is not among them */
 	make_task(s, make_str(s, "lost"), make_coroutine(s, "lost", 9, EXECUTING, 0));
 	read_all(s);
-	assert_int_equal(runtime_tasks_count(s->tasks), 2);
-	expect_task(s, 0, "runs", RUNTIME_TASK_RUNNING, "inner:1 < awaited:5 < own:7", "");
-	expect_task(s, 1, "lost", RUNTIME_TASK_RUNNING, PYTHON_BROKEN ":0 < lost:9", "");
+	assert_int_equal(async_tasks_count(s->tasks), 2);
+	expect_task(s, 0, "runs", ASYNC_TASK_RUNNING, "inner:1 < awaited:5 < own:7", "");
+	expect_task(s, 1, "lost", ASYNC_TASK_RUNNING, PYTHON_BROKEN ":0 < lost:9", "");
 }
 
 /* One is awaited by another, one by two and by something that is no task, one by itself. */
@@ -308,10 +308,10 @@ test_awaited_by(void **state)
 	scene_put_u64(s->memory, slots + 7 * 16, task[0]);
 	scene_put_u64(s->memory, task[3] + TASK_AWAITED_BY, task[3]);
 	read_all(s);
-	expect_task(s, 0, "t", RUNTIME_TASK_WAITING, "f:3", "");
-	expect_task(s, 1, "t", RUNTIME_TASK_WAITING, "f:3", "0");
-	expect_task(s, 2, "t", RUNTIME_TASK_WAITING, "f:3", "0 1");
-	expect_task(s, 3, "t", RUNTIME_TASK_WAITING, "f:3", "3");
+	expect_task(s, 0, "t", ASYNC_TASK_WAITING, "f:3", "");
+	expect_task(s, 1, "t", ASYNC_TASK_WAITING, "f:3", "0");
+	expect_task(s, 2, "t", ASYNC_TASK_WAITING, "f:3", "0 1");
+	expect_task(s, 3, "t", ASYNC_TASK_WAITING, "f:3", "3");
 	task_groups_make(s->tasks, &groups);
 	assert_int_equal(groups.count, 1);
 	assert_int_equal(groups.group[0].count, 4);
@@ -385,7 +385,7 @@ test_text(void **state)
 	scene_put_u64(s->memory, task + TASK_AWAITED_BY, set);
 	put_byte(s, task + TASK_IS_SET, 1);
 	read_all(s);
-	runtime_tasks_note(s->tasks, "some are missing");
+	async_tasks_note(s->tasks, "some are missing");
 	expect_text(s, "\n12 tasks of thread 12: waiting\n"
 		       "    Task-0, Task-1, Task-2, Task-3, Task-4, Task-5, Task-6, Task-7, "
 		       "Task-8, Task-9, … and 2 more\n"
@@ -408,12 +408,12 @@ test_undo(void **state)
 	scene_put_u64(s->memory, task[0] + TASK_AWAITED_BY, task[2]);
 	python_tasks_read(&s->cpython, &s->thread, FOREVER, s->tasks);
 	/* nothing was read before them */
-	runtime_tasks_undo(s->tasks);
-	assert_int_equal(runtime_tasks_count(s->tasks), 0);
+	async_tasks_undo(s->tasks);
+	assert_int_equal(async_tasks_count(s->tasks), 0);
 	read_all(s);
-	assert_int_equal(runtime_tasks_count(s->tasks), 3);
-	expect_task(s, 0, "Task-0", RUNTIME_TASK_WAITING, "f:3", "2");
-	expect_task(s, 2, "Task-2", RUNTIME_TASK_WAITING, "f:3", "");
+	assert_int_equal(async_tasks_count(s->tasks), 3);
+	expect_task(s, 0, "Task-0", ASYNC_TASK_WAITING, "f:3", "2");
+	expect_task(s, 2, "Task-2", ASYNC_TASK_WAITING, "f:3", "");
 }
 
 /* --- what is not as it should be ------------------------------------------------------------ */
@@ -431,13 +431,13 @@ test_ring_of_coroutines(void **state)
 	scene_put_u64(s->memory, one + GEN_LOCALS + 8, two);
 	make_task(s, make_str(s, "ring"), one);
 	read_all(s);
-	assert_int_equal(runtime_tasks_count(s->tasks), 1);
-	at = runtime_tasks_get(s->tasks, 0)->stack;
-	place = runtime_tasks_place(s->tasks, &at);
+	assert_int_equal(async_tasks_count(s->tasks), 1);
+	at = async_tasks_get(s->tasks, 0)->stack;
+	place = async_tasks_place(s->tasks, &at);
 	assert_true(place->marker);
-	while (runtime_tasks_place(s->tasks, &at) != NULL)
+	while (async_tasks_place(s->tasks, &at) != NULL)
 		depth++;
-	assert_int_equal(depth, RUNTIME_TASK_DEPTH_MOST);
+	assert_int_equal(depth, ASYNC_TASK_DEPTH_MOST);
 }
 
 /* A wrapper of itself has nothing inside. */
@@ -452,8 +452,8 @@ test_ring_of_wrappers(void **state)
 	make_task(s, make_str(s, "w"), make_coroutine(s, "f", 3, AWAITING, wrapper));
 	make_task(s, make_str(s, "x"), wrapper);
 	read_all(s);
-	expect_task(s, 0, "w", RUNTIME_TASK_WAITING, "f:3", "");
-	expect_task(s, 1, "x", RUNTIME_TASK_WAITING, "", "");
+	expect_task(s, 0, "w", ASYNC_TASK_WAITING, "f:3", "");
+	expect_task(s, 1, "x", ASYNC_TASK_WAITING, "", "");
 }
 
 /* The list leads elsewhere, or to itself: what comes before is there, and that it is not all. */
@@ -465,20 +465,20 @@ test_broken_list(void **state)
 
 	make_task(s, make_str(s, "a"), make_coroutine(s, "f", 3, SUSPENDED, 0));
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		runtime_tasks_free(s->tasks);
-		s->tasks = runtime_tasks_create();
+		async_tasks_free(s->tasks);
+		s->tasks = async_tasks_create();
 		scene_put_u64(s->memory, s->last, wrong[i]);
 		read_all(s);
-		assert_int_equal(runtime_tasks_count(s->tasks), 1);
-		assert_non_null(strstr(runtime_tasks_missing(s->tasks, 0), "leads to where"));
+		assert_int_equal(async_tasks_count(s->tasks), 1);
+		assert_non_null(strstr(async_tasks_missing(s->tasks, 0), "leads to where"));
 	}
-	runtime_tasks_free(s->tasks);
-	s->tasks = runtime_tasks_create();
+	async_tasks_free(s->tasks);
+	s->tasks = async_tasks_create();
 	scene_put_u64(s->memory, s->last, s->last);
 	scene_put_u64(s->memory, s->last + 8, s->last);
 	read_all(s);
-	assert_int_equal(runtime_tasks_count(s->tasks), 0);
-	assert_non_null(runtime_tasks_missing(s->tasks, 0));
+	assert_int_equal(async_tasks_count(s->tasks), 0);
+	assert_non_null(async_tasks_missing(s->tasks, 0));
 }
 
 static void
@@ -488,9 +488,9 @@ test_too_late(void **state)
 
 	make_task(s, make_str(s, "a"), make_coroutine(s, "f", 3, SUSPENDED, 0));
 	python_tasks_read(&s->cpython, &s->thread, 1, s->tasks);
-	runtime_tasks_finish(s->tasks);
-	assert_int_equal(runtime_tasks_count(s->tasks), 0);
-	assert_non_null(strstr(runtime_tasks_missing(s->tasks, 0), "too long"));
+	async_tasks_finish(s->tasks);
+	assert_int_equal(async_tasks_count(s->tasks), 0);
+	assert_non_null(strstr(async_tasks_missing(s->tasks, 0), "too long"));
 }
 
 /* Whatever memory has: it ends, and what it gives can be walked. */
@@ -499,14 +499,14 @@ walk_all(const struct scene *s)
 {
 	const uint32_t *awaiter;
 
-	for (size_t i = 0; i < runtime_tasks_count(s->tasks); i++) {
-		uint32_t at = runtime_tasks_get(s->tasks, i)->stack;
+	for (size_t i = 0; i < async_tasks_count(s->tasks); i++) {
+		uint32_t at = async_tasks_get(s->tasks, i)->stack;
 		size_t depth = 0;
 
-		while (runtime_tasks_place(s->tasks, &at) != NULL)
-			assert_true(depth++ <= 2 * RUNTIME_TASK_DEPTH_MOST);
-		for (size_t n = runtime_tasks_awaiters(s->tasks, i, &awaiter); n > 0; n--)
-			assert_true(awaiter[n - 1] < runtime_tasks_count(s->tasks));
+		while (async_tasks_place(s->tasks, &at) != NULL)
+			assert_true(depth++ <= 2 * ASYNC_TASK_DEPTH_MOST);
+		for (size_t n = async_tasks_awaiters(s->tasks, i, &awaiter); n > 0; n--)
+			assert_true(awaiter[n - 1] < async_tasks_count(s->tasks));
 	}
 }
 
@@ -544,12 +544,12 @@ test_damaged(void **state)
 	memcpy(whole, s->memory->bytes, SCENE_SIZE);
 	rng_seed(&rng, 1);
 	for (int round = 0; round < 3000; round++) {
-		runtime_tasks_free(s->tasks);
-		s->tasks = runtime_tasks_create();
+		async_tasks_free(s->tasks);
+		s->tasks = async_tasks_create();
 		memcpy(s->memory->bytes, whole, SCENE_SIZE);
 		damage(s, &rng);
 		python_tasks_read(&s->cpython, &s->thread, clock_now_ns() + NS_PER_SEC, s->tasks);
-		runtime_tasks_finish(s->tasks);
+		async_tasks_finish(s->tasks);
 		walk_all(s);
 	}
 	free(whole);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task.h - the tasks that a runtime schedules on threads, each with a stack of its own: goroutines,
+ * green_task.h - the tasks that a runtime schedules on threads, each with a stack of its own: goroutines,
  * Julia's tasks. A thousand of them that wait have no thread at all.
  *
  * A runtime keeps them in slots, some of which are empty. Once a tick the sampler looks at the
  * slots, without a stop: what waits goes on at the place that its structure tells, and its stack
  * can be copied; the structure is then looked at again, and must say the same. A task that runs
- * is caught with its thread (runtime_capture_task).
+ * is caught with its thread (runtime_capture_green_task).
  */
-#ifndef WALLSAMPLE_RUNTIME_TASK_H
-#define WALLSAMPLE_RUNTIME_TASK_H
+#ifndef WALLSAMPLE_RUNTIME_GREEN_TASK_H
+#define WALLSAMPLE_RUNTIME_GREEN_TASK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 /* X(NAME, text): what a task does */
-#define TASK_STATES(X)                                                         \
+#define GREEN_TASK_STATES(X)                                                         \
 	X(NONE, "")             /* an empty slot: it has ended, or not begun */ \
 	X(RUNNING, "running")   /* a thread runs it */                         \
 	X(CALLING, "in a call") /* of the kernel or foreign code: it keeps its thread */ \
@@ -25,23 +25,23 @@
 	X(WAITING, "waiting")   /* for something else */                       \
 	X(MOVING, "moving")     /* its stack is being moved: it cannot be read now */
 
-enum task_state {
-#define X(name, text) TASK_##name,
-	TASK_STATES(X)
+enum green_task_state {
+#define X(name, text) GREEN_TASK_##name,
+	GREEN_TASK_STATES(X)
 #undef X
 };
 
-const char *task_state_text(enum task_state state);
+const char *green_task_state_text(enum green_task_state state);
 
 /* More slots are not looked at: of what memory says there may be no end. */
-#define TASK_SLOTS_MOST ((size_t)4 << 20)
+#define GREEN_TASK_SLOTS_MOST ((size_t)4 << 20)
 
 /* All numbers are the target's, and foreign. 0: not known, or not so. */
-struct task {
+struct green_task {
 	uint64_t id;      /* by which its runtime, or failing that its address, calls it */
 	uint64_t address; /* of its structure, which another may get when it has ended */
-	enum task_state state;
-	uint32_t reason;  /* of WAITING: why, a number for runtimes_task_reason */
+	enum green_task_state state;
+	uint32_t reason;  /* of WAITING: why, a number for runtimes_green_task_reason */
 	pid_t tid;        /* of RUNNING and CALLING: its thread, in our pid namespace */
 	/*
 	 * READY and WAITING: where it goes on. RUNNING and CALLING: where its own stack is left for
@@ -62,40 +62,41 @@ struct task {
 };
 
 /* What a runtime calls them. */
-struct task_words {
+struct green_task_words {
 	const char *noun; /* "goroutine" */
 	const char *own;  /* the outermost frame of what is the runtime's own: "[Go runtime]" */
 };
 
 /* Do both say that the task is, and has been, in the same place? */
-bool task_is_same(const struct task *one, const struct task *other);
+bool green_task_is_same(const struct green_task *one, const struct green_task *other);
 
 struct runtimes;
 struct runtime_capture;
 
 /*
  * How many slots there are, those of all runtimes one behind the other; 0: no runtime that has
- * tasks. Valid until the next call, and for runtimes_look_at_tasks alone.
+ * tasks. Valid until the next call, and for runtimes_read_green_tasks alone.
  */
-size_t runtimes_task_slots(struct runtimes *runtimes);
-/* What is in these slots, by ascending numbers; what cannot be read is TASK_NONE. */
-void runtimes_look_at_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t count,
-			    struct task *out);
+size_t runtimes_green_task_slots(struct runtimes *runtimes);
+/* What is in these slots, by ascending numbers; what cannot be read is GREEN_TASK_NONE. */
+void runtimes_read_green_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t count,
+			       struct green_task *out);
 /* All threads stand still from here on, or no more: meanwhile the two above look into no file. */
 void runtimes_hold(struct runtimes *runtimes, bool held);
 /* "chan receive"; "" for 0. The text lives as long as the runtimes. */
-const char *runtimes_task_reason(const struct runtimes *runtimes, uint32_t reason);
+const char *runtimes_green_task_reason(const struct runtimes *runtimes, uint32_t reason);
 /* What those of the slot's runtime are called. */
-const struct task_words *runtimes_task_words(const struct runtimes *runtimes, uint32_t slot);
+const struct green_task_words *
+runtimes_green_task_words(const struct runtimes *runtimes, uint32_t slot);
 
 /*
- * The task that the thread ran when it was captured, whose state is TASK_NONE if the thread is its
- * runtime's, and ran none. Returns false if it is no such thread. Where a thread was on another
- * stack, *stack is what could be copied of the task's own, from task->sp on. It is valid until
- * the next capture.
+ * The task that the thread ran when it was captured, whose state is GREEN_TASK_NONE if the thread
+ * is its runtime's, and ran none. Returns false if it is no such thread. Where a thread was on
+ * another stack, *stack is what could be copied of the task's own, from task->sp on. It is valid
+ * until the next capture.
  */
-bool runtime_capture_task(const struct runtime_capture *capture, struct task *task,
-			  const struct task_words **words, const uint8_t **stack,
-			  size_t *stack_size);
+bool runtime_capture_green_task(const struct runtime_capture *capture, struct green_task *task,
+				const struct green_task_words **words, const uint8_t **stack,
+				size_t *stack_size);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* task.c - what is the same for the tasks of all runtimes; pieces of memory, many at a time. */
-#include "wallsample/runtime/task.h"
+/* green_task.c - green tasks of all runtimes, and reads of many pieces of memory at once. */
+#include "wallsample/runtime/green_task.h"
 
 #include <string.h>
 
 #include "runtime/runtime_kind_internal.h"
 
 const char *
-task_state_text(enum task_state state)
+green_task_state_text(enum green_task_state state)
 {
 	static const char *const texts[] = {
-#define X(name, text) [TASK_##name] = text,
-		TASK_STATES(X)
+#define X(name, text) [GREEN_TASK_##name] = text,
+		GREEN_TASK_STATES(X)
 #undef X
 	};
 
@@ -19,7 +19,7 @@ task_state_text(enum task_state state)
 }
 
 bool
-task_is_same(const struct task *one, const struct task *other)
+green_task_is_same(const struct green_task *one, const struct green_task *other)
 {
 	return one->id == other->id && one->address == other->address &&
 	       one->state == other->state && one->tid == other->tid && one->pc == other->pc &&
