@@ -221,7 +221,8 @@ runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock)
 }
 
 void
-runtimes_async_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns, struct async_tasks *to)
+runtimes_async_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns,
+		     struct async_tasks *to)
 {
 	/* until_ns bounds it, not how much is read. */
 	pages_begin_capture(runtimes->tools.pages, false);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * green_task.h - the tasks that a runtime schedules on threads, each with a stack of its own: goroutines,
- * Julia's tasks. A thousand of them that wait have no thread at all.
+ * green_task.h - green tasks: tasks that a language runtime schedules on kernel threads, each with
+ * a stack of its own. Thousands of waiting green tasks occupy no thread. "Task" alone means the
+ * kernel's.
  *
- * A runtime keeps them in slots, some of which are empty. Once a tick the sampler looks at the
- * slots, without a stop: what waits goes on at the place that its structure tells, and its stack
- * can be copied; the structure is then looked at again, and must say the same. A task that runs
- * is caught with its thread (runtime_capture_green_task).
+ * A runtime keeps its green tasks in slots, some of them empty. The sampler reads the slots once a
+ * tick without a stop: the structure of a waiting green task holds the place where it continues,
+ * its stack is copied, and the structure is read a second time and must be unchanged. A running
+ * green task is captured with its thread (runtime_capture_green_task).
  */
 #ifndef WALLSAMPLE_RUNTIME_GREEN_TASK_H
 #define WALLSAMPLE_RUNTIME_GREEN_TASK_H
@@ -17,7 +18,7 @@
 #include <sys/types.h>
 
 /* X(NAME, text): what a task does */
-#define GREEN_TASK_STATES(X)                                                         \
+#define GREEN_TASK_STATES(X)                                                   \
 	X(NONE, "")             /* an empty slot: it has ended, or not begun */ \
 	X(RUNNING, "running")   /* a thread runs it */                         \
 	X(CALLING, "in a call") /* of the kernel or foreign code: it keeps its thread */ \
