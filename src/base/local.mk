@@ -4,6 +4,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/base/error.h \
 	include/wallsample/base/histogram.h \
 	include/wallsample/base/table.h \
+	include/wallsample/base/utf8.h \
 	src/base/alloc.c \
 	src/base/clock.c \
 	src/base/error.c \
@@ -14,7 +15,8 @@ libwallsample_a_SOURCES += \
 	src/base/rng.c \
 	src/base/strbuf.c \
 	src/base/strings.c \
-	src/base/table.c
+	src/base/table.c \
+	src/base/utf8.c
 
 # log(3) of the random numbers
 WALLSAMPLE_LIBS += -lm

@@ -1,79 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * display.c - widths of UTF-8 text without the locale, so that a report is the
- * same everywhere.
+ * display.c - text cut and wrapped by its width on a terminal.
  */
 #include "wallsample/report/display.h"
 
 #include <string.h>
 
-struct range {
-	uint32_t first, last;
-};
+#include "wallsample/base/utf8.h"
 
-/* The blocks that matter of Unicode's EastAsianWidth.txt (W and F)… */
-static const struct range wide[] = {
-	{ 0x1100, 0x115f },   { 0x2e80, 0x303e },   { 0x3041, 0xa4cf },
-	{ 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },   { 0xfe30, 0xfe6f },
-	{ 0xff00, 0xff60 },   { 0xffe0, 0xffe6 },   { 0x1f300, 0x1f64f },
-	{ 0x1f680, 0x1f6ff }, { 0x1f900, 0x1f9ff }, { 0x20000, 0x3fffd },
-};
-
-/* …and of combining marks, joiners and direction marks. */
-static const struct range empty[] = {
-	{ 0x0300, 0x036f }, { 0x0483, 0x0489 }, { 0x0591, 0x05bd }, { 0x064b, 0x065f },
-	{ 0x1ab0, 0x1aff }, { 0x1dc0, 0x1dff }, { 0x200b, 0x200f }, { 0x202a, 0x202e },
-	{ 0x2060, 0x2064 }, { 0x20d0, 0x20ff }, { 0xfe00, 0xfe0f }, { 0xfe20, 0xfe2f },
-	{ 0xfeff, 0xfeff },
-};
-
-static bool
-is_in(const struct range *ranges, size_t count, uint32_t c)
-{
-	for (size_t i = 0; i < count; i++)
-		if (c >= ranges[i].first && c <= ranges[i].last)
-			return true;
-	return false;
-}
-
-/* Bytes of the character at `at`; stray bytes are characters of their own. */
+/* Length and cells of the character at `at`, which is not the end; a byte that is not UTF-8 is a
+ * character of one cell. */
 static size_t
-character_length(const char *at)
+next_character(const char *at, size_t *cells)
 {
-	const unsigned char first = (unsigned char)at[0];
-	const size_t expected = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-	size_t length = 1;
+	uint32_t c;
+	const size_t length = utf8_decode(at, &c);
 
-	while (length < expected && ((unsigned char)at[length] & 0xc0) == 0x80)
-		length++;
-	return length;
-}
-
-static size_t
-character_width(const char *at, size_t length)
-{
-	uint32_t c = (unsigned char)at[0];
-
-	if (length == 1)
-		return 1;
-	c &= 0xffu >> (length + 1);
-	for (size_t i = 1; i < length; i++)
-		c = c << 6 | ((unsigned char)at[i] & 0x3f);
-	if (is_in(empty, ARRAY_SIZE(empty), c))
-		return 0;
-	return is_in(wide, ARRAY_SIZE(wide), c) ? 2 : 1;
+	*cells = length > 0 ? utf8_width(c) : 1;
+	return length > 0 ? length : 1;
 }
 
 size_t
 display_width(const char *text)
 {
-	size_t width = 0;
+	size_t width = 0, cells;
 
 	while (*text != '\0') {
-		const size_t length = character_length(text);
-
-		width += character_width(text, length);
-		text += length;
+		text += next_character(text, &cells);
+		width += cells;
 	}
 	return width;
 }
@@ -85,8 +39,8 @@ bytes_that_fit(const char *text, size_t width)
 	const char *at = text;
 
 	while (*at != '\0') {
-		const size_t length = character_length(at);
-		const size_t cells = character_width(at, length);
+		size_t cells;
+		const size_t length = next_character(at, &cells);
 
 		if (cells > width)
 			break;
@@ -112,10 +66,10 @@ display_add_fitted(struct strbuf *out, const char *text, size_t width)
 	strbuf_add(out, text, bytes_that_fit(text, width / 2));
 	strbuf_add_text(out, "…");
 	for (left = whole; left > (width - 1) / 2;) {
-		const size_t length = character_length(tail);
+		size_t cells;
 
-		left -= character_width(tail, length);
-		tail += length;
+		tail += next_character(tail, &cells);
+		left -= cells;
 	}
 	strbuf_add_text(out, tail);
 }

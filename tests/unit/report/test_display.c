@@ -100,6 +100,12 @@ test_display(void **state)
 	assert_int_equal(display_width("\xe6\x97\xa5\xe6\x9c\xac"), 4);  /* two wide ones */
 	assert_int_equal(display_width("e\xcc\x81"), 1);                 /* e, combining acute */
 	assert_int_equal(display_width("\xf0\x9f\x98\x80"), 2);          /* an emoji */
+	assert_int_equal(display_width("\xf0\x9f\xa6\x80"), 2);          /* U+1F980, crab */
+	assert_int_equal(display_width("\xf0\x9f\xab\xa0"), 2);          /* U+1FAE0 */
+	assert_int_equal(display_width("\xf0\x9f\x9f\xa0"), 2);          /* U+1F7E0, circle */
+	assert_int_equal(display_width("\xe2\x8c\x9a"), 2);              /* U+231A, watch */
+	assert_int_equal(display_width("\xf0\x9f\x9b\xa0"), 1);          /* U+1F6E0: text style */
+	assert_int_equal(display_width("\xe0\xa5\x8d"), 0);              /* Devanagari virama */
 	assert_int_equal(display_width("\xff\xe6"), 2);                  /* stray bytes */
 	check_fitted("abcdefgh", 8, "abcdefgh");
 	check_fitted("abcdefgh", 7, "abc…fgh");
