@@ -1,31 +1,9 @@
 // SPDX-License-Identifier: MIT
 // flame.js - zoom, search and keys for the flame graph that svg.c writes. All it knows of a frame
 // is in the frame's own element: its place, and a title of name, module, and time with share.
-"use strict";
 (() => {
+	"use strict";
 	const left = 10, width = 1180, letter = 7.3, near = 0.002;
-	const svg = document.currentScript.closest("svg");
-	const box = svg.querySelector("#frames");
-	const details = svg.querySelector("#details");
-	if (!box)
-		return;
-
-	const frames = [...box.children].map((element) => {
-		const rect = element.querySelector("rect");
-		const title = element.querySelector("title").textContent.split("\n");
-		return {
-			element, rect, title,
-			name: title[0],
-			text: element.querySelector("text"),
-			x: Number(rect.getAttribute("x")),
-			width: Number(rect.getAttribute("width")),
-			y: Number(rect.getAttribute("y")),
-			hidden: false,
-		};
-	});
-	const root = frames[0];
-	let zoomed = root, current = root;
-
 	const holds = (outer, inner) => outer.x <= inner.x + near &&
 		outer.x + outer.width >= inner.x + inner.width - near;
 
@@ -49,6 +27,34 @@
 		const tail = head([...characters].reverse(), Math.floor((most - 1) / 2)).reverse();
 		return [...head(characters, Math.ceil((most - 1) / 2)), "…", ...tail].join("");
 	};
+
+	// Outside of a browser: for tests of what needs none.
+	if (typeof module !== "undefined") {
+		module.exports = { holds, head, fit };
+		return;
+	}
+
+	const svg = document.currentScript.closest("svg");
+	const box = svg.querySelector("#frames");
+	const details = svg.querySelector("#details");
+	if (!box)
+		return;
+
+	const frames = [...box.children].map((element) => {
+		const rect = element.querySelector("rect");
+		const title = element.querySelector("title").textContent.split("\n");
+		return {
+			element, rect, title,
+			name: title[0],
+			text: element.querySelector("text"),
+			x: Number(rect.getAttribute("x")),
+			width: Number(rect.getAttribute("width")),
+			y: Number(rect.getAttribute("y")),
+			hidden: false,
+		};
+	});
+	const root = frames[0];
+	let zoomed = root, current = root;
 
 	const place = (frame, x, room) => {
 		const fitted = fit(frame.name, room);

@@ -3,8 +3,8 @@
  * The script of the HTML report: a flame graph over the call trees in #data, tables that sort,
  * a switch between light and dark. Names are only ever set as text.
  */
-"use strict";
 (function () {
+	"use strict";
 	const ROW = 18, THIN = 24;
 	const element = (id) => document.getElementById(id);
 
@@ -129,6 +129,38 @@
 		return "hsl(" + hue + " " + (60 + hash % 20) + "% " + (66 + hash % 9) + "%)";
 	}
 
+	/* `word` is in lower case; "" matches nothing. */
+	function matches(node, word) {
+		return word !== "" && node.name.toLowerCase().includes(word);
+	}
+
+	/* Time in functions that match, counted once where one calls another. */
+	function sumOfMatches(root, word) {
+		let sum = 0;
+		const stack = [root];
+		while (stack.length) {
+			const node = stack.pop();
+			if (matches(node, word))
+				sum += node.value;
+			else
+				stack.push(...node.children);
+		}
+		return sum;
+	}
+
+	/* Nodes that are at least a pixel wide, with their places from 0 to 1 across `base`. */
+	function layOut(base, pixels) {
+		const shown = [], stack = [base], whole = base.value || 1;
+		while (stack.length) {
+			const node = stack.pop(), width = node.value / whole;
+			if (width * pixels < 1)
+				continue;
+			shown.push({ node: node, left: (node.from - base.from) / whole, width: width });
+			stack.push(...node.children);
+		}
+		return shown;
+	}
+
 	function setUpFlame() {
 		const data = JSON.parse(element("data").textContent);
 		const scripts = new Set(data.scripts || []);
@@ -146,27 +178,9 @@
 				share(node) + " of " + tree.title;
 		}
 
-		function matches(node) {
-			return word !== "" && node.name.toLowerCase().includes(word);
-		}
-
-		/* Time in functions that match, counted once where one calls another. */
-		function sumOfMatches() {
-			let sum = 0;
-			const stack = [tree.root];
-			while (stack.length) {
-				const node = stack.pop();
-				if (matches(node))
-					sum += node.value;
-				else
-					stack.push(...node.children);
-			}
-			return sum;
-		}
-
 		function draw() {
 			const pixels = graph.clientWidth || 1000;
-			const base = zoomed, whole = base.value || 1;
+			const base = zoomed;
 			const shown = [];
 			const add = (node, left, width, above) => {
 				const box = make("div", "frame");
@@ -179,8 +193,8 @@
 				else
 					box.classList.add("thin");
 				box.classList.toggle("above", above);
-				box.classList.toggle("match", matches(node));
-				box.classList.toggle("dim", word !== "" && !matches(node));
+				box.classList.toggle("match", matches(node, word));
+				box.classList.toggle("dim", word !== "" && !matches(node, word));
 				box.classList.toggle("current", node === current);
 				box.title = node.name + "\n" + timeText(node.value) + ", " + share(node);
 				box.node = node;
@@ -192,14 +206,9 @@
 				node.box = null;
 			for (let node = base.parent; node; node = node.parent)
 				add(node, 0, 1, true);
-			const stack = [base];
-			while (stack.length) {
-				const node = stack.pop(), width = node.value / whole;
-				if (width * pixels < 1)
-					continue;
-				add(node, (node.from - base.from) / whole, width, false);
-				deepest = Math.max(deepest, node.depth);
-				stack.push(...node.children);
+			for (const place of layOut(base, pixels)) {
+				add(place.node, place.left, place.width, false);
+				deepest = Math.max(deepest, place.node.depth);
 			}
 			graph.style.height = (deepest + 1) * ROW + "px";
 			graph.replaceChildren(...shown);
@@ -210,7 +219,7 @@
 			element("found").textContent = "";
 			if (word !== "")
 				element("found").textContent = "matched: " +
-					(100 * sumOfMatches() / (tree.root.value || 1)).toFixed(2) + "%";
+					(100 * sumOfMatches(tree.root, word) / (tree.root.value || 1)).toFixed(2) + "%";
 			draw();
 		}
 
@@ -302,6 +311,11 @@
 		choose(data.sort);
 	}
 
+	/* Outside of a browser: for tests of what needs none. */
+	if (typeof module !== "undefined") {
+		module.exports = { numberOf, timeText, readTree, colour, sumOfMatches, layOut };
+		return;
+	}
 	document.title = document.querySelector("h1").textContent;
 	setUpTheme();
 	document.querySelectorAll("table").forEach(setUpTable);

@@ -491,6 +491,9 @@
 			"row, or use the arrow keys, for what it shows.";
 	}
 
-	if (element("timeline-data"))
+	/* Outside of a browser: for tests of what needs none. */
+	if (typeof module !== "undefined")
+		module.exports = { makeLine, timeText, durationText, roundUp, steps };
+	else if (element("timeline-data"))
 		setUp();
 })();

@@ -309,7 +309,8 @@ for name in report timeline timeline-gil; do
 		function put(file,   line) { while ((getline line <file) > 0) print line; close(file) }
 		/^<\/body>$/ { put(work "/begin"); put(work "/" name ".js"); put(work "/end") }
 		{ print }
-		/^<head>$/ { put(work "/first") }' "$pages/$name.html" >"$work/$name.html"
+		/^<head>$/ { put(work "/first") }' <("$pages/expand.sh" "$name.html") \
+		>"$work/$name.html"
 done
 
 failed=0

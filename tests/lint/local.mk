@@ -7,6 +7,7 @@ lint_tests = \
 	tests/lint/layering.sh \
 	tests/lint/manual.sh \
 	tests/lint/ptrace_calls.sh \
+	tests/lint/scripts.sh \
 	tests/lint/sizes.sh \
 	tests/lint/spdx.sh
 TESTS += $(lint_tests)

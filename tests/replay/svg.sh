@@ -40,7 +40,7 @@ JS
 # drive FILE [SED]: with the driver from stdin; each of its lines must be good
 drive() {
 	{
-		sed -e '$d' -e "${2:-}" "$replay/$1"
+		"$replay/expand.sh" "$1" | sed -e '$d' -e "${2:-}"
 		printf '<script><![CDATA[\n'
 		cat "$dir/common.js" -
 		printf 'document.documentElement.setAttribute("data-result", result.join("; "));\n'

@@ -145,3 +145,7 @@ tests_unit_analysis_test_view_script_SOURCES = tests/unit/analysis/test_view_scr
 tests_unit_report_test_script_formats_SOURCES = tests/unit/report/test_script_formats.c $(script_scene)
 tests_unit_report_test_export_SOURCES = tests/unit/report/test_export.c \
 	tests/unit/scene/export_scene.c
+
+# What the scripts of pages compute, in node.
+TESTS += tests/unit/web/scripts.sh
+EXTRA_DIST += tests/unit/web/scripts.sh tests/unit/web/test_scripts.js

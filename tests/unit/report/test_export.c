@@ -466,6 +466,25 @@ test_document_escapes(void **state)
 	scene_release(&scene);
 }
 
+/* Golden files have a line in place of each: see golden.h. */
+static void
+test_assets_are_embedded(void **state)
+{
+	struct scene scene = scene_make(&all);
+	struct export_input input = scene_input(&scene);
+	char *text = scene_text("svg", &input);
+
+	(void)state;
+	assert_int_equal(golden_count_assets(text), 2);
+	free(text);
+	if (exporter_by_name("html")->absent == NULL) {
+		text = scene_text("html", &input);
+		assert_int_equal(golden_count_assets(text), 4);
+		free(text);
+	}
+	scene_release(&scene);
+}
+
 /* A name of ten thousand letters does not fill the pages of a document. */
 static void
 test_document_fits(void **state)
@@ -598,6 +617,7 @@ main(void)
 		cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_summary_by_module),
 		cmocka_unit_test(test_document_escapes),
+		cmocka_unit_test(test_assets_are_embedded),
 		cmocka_unit_test(test_document_fits),
 		cmocka_unit_test(test_deceptive_names),
 		cmocka_unit_test(test_report_80),

@@ -8,7 +8,14 @@
 
 #include <stddef.h>
 
-/* Fails the test of cmocka's that it is called from. */
+/*
+ * Compares the bytes with tests/replay/NAME; fails the cmocka test that calls it. In pages and
+ * pictures a style or script that is embedded byte for byte stands as one line in the golden file,
+ * "@src/web/report.js@", which tests/replay/expand.sh replaces by the file.
+ */
 void golden_check(const char *name, const char *written, size_t size);
+
+/* The number of styles and scripts that the text embeds unchanged. */
+size_t golden_count_assets(const char *written);
 
 #endif
