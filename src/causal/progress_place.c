@@ -45,7 +45,7 @@ add_images(struct progress_images *images, const struct maps *maps, bool own)
 {
 	for (size_t i = 0; i < maps_count(maps); i++) {
 		const struct mapping *mapping = maps_at(maps, i);
-		const struct module *module = modules_get(maps_modules(maps), mapping->module);
+		const struct module *module = modules_at(maps_modules(maps), mapping->module);
 
 		if (mapping->image == NULL || module->kind != MODULE_FILE ||
 		    is_program(module, maps_process(maps)) != own || is_known(images, mapping))

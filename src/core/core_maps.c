@@ -152,7 +152,7 @@ add_range(struct builder *builder, const struct core_range *range)
 		if (image == NULL) {
 			mapping.module = module_of(builder, range->path);
 			if (mapping.module != MODULE_NONE)
-				image = modules_get(builder->modules, mapping.module)->image;
+				image = modules_at(builder->modules, mapping.module)->image;
 		}
 		if (image == NULL ||
 		    !mapping_is_of_code(image, &mapping, builder->core->page_size))
@@ -239,11 +239,11 @@ compare_mappings(const void *left, const void *right)
 static void
 add_names(const struct builder *builder, size_t first, bool *told, struct strbuf *names)
 {
-	const char *why = modules_get(builder->modules, (uint32_t)first)->why;
+	const char *why = modules_at(builder->modules, (uint32_t)first)->why;
 	size_t count = 0;
 
 	for (size_t i = first; i < modules_count(builder->modules); i++) {
-		const struct module *module = modules_get(builder->modules, (uint32_t)i);
+		const struct module *module = modules_at(builder->modules, (uint32_t)i);
 
 		if (told[i] || module->why != why)
 			continue;
@@ -272,7 +272,7 @@ say_missing(const struct builder *builder, const struct log *log)
 	for (size_t i = 0; i < builder->count; i++)
 		told[builder->mapping[i].module] = false;
 	for (size_t i = 0; i < count; i++) {
-		const struct module *module = modules_get(builder->modules, (uint32_t)i);
+		const struct module *module = modules_at(builder->modules, (uint32_t)i);
 
 		if (module->kind != MODULE_OTHER || module->path[0] == '[')
 			told[i] = true;
@@ -283,7 +283,7 @@ say_missing(const struct builder *builder, const struct log *log)
 		strbuf_clear(&names);
 		add_names(builder, i, told, &names);
 		log_say(log, LOG_NORMAL, "not used: %s: %s", names.data,
-			modules_get(builder->modules, (uint32_t)i)->why);
+			modules_at(builder->modules, (uint32_t)i)->why);
 	}
 	strbuf_release(&names);
 	free(told);

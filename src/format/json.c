@@ -299,7 +299,7 @@ write_modules(struct writing *writing)
 			used[view_function(writing->view, f)->module_id] = true;
 	json_stream_begin_list(&writing->json, "modules");
 	for (uint32_t id = 0; id < count; id++) {
-		const struct module *module = modules_get(modules, id);
+		const struct module *module = modules_at(modules, id);
 		json_t *object;
 
 		if (!used[id])

@@ -166,7 +166,7 @@ add_module(struct script *script, const struct view_function *function)
 	struct strbuf clean;
 
 	if (modules != NULL && function->module_id < modules_count(modules)) {
-		const struct module *module = modules_get(modules, function->module_id);
+		const struct module *module = modules_at(modules, function->module_id);
 
 		path = module->path[0] == '/' ? module->path : module->name;
 	}

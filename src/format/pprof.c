@@ -361,7 +361,7 @@ static void
 pack_mapping(struct packing *packing, uint32_t id)
 {
 	const struct mapping_facts *facts = &packing->mapping[id];
-	const struct module *module = modules_get(packing->input->modules, id);
+	const struct module *module = modules_at(packing->input->modules, id);
 	pb_mapping mapping = WALLSAMPLE__PPROF__MAPPING__INIT, *one = &mapping;
 	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
 
@@ -393,7 +393,7 @@ pack_mappings(struct packing *packing)
 	uint32_t program = 0;
 
 	while (program < packing->mapping_count &&
-	       modules_get(packing->input->modules, program)->path[0] != '/')
+	       modules_at(packing->input->modules, program)->path[0] != '/')
 		program++;
 	if (program < packing->mapping_count)
 		pack_mapping(packing, program);

@@ -141,7 +141,7 @@ int
 jit_file_open_mapped(const struct jit_target *target, const struct mapping *mapping,
 		     const char **why)
 {
-	const struct module *module = modules_get(maps_modules(target->maps), mapping->module);
+	const struct module *module = modules_at(maps_modules(target->maps), mapping->module);
 	char name[80];
 	struct stat st;
 	int fd;

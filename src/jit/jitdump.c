@@ -150,7 +150,7 @@ search(void *state)
 	all->generation = maps_generation(maps);
 	for (size_t i = 0; i < maps_count(maps) && all->count < MAX_FILES; i++) {
 		const struct mapping *mapping = maps_at(maps, i);
-		const struct module *module = modules_get(maps_modules(maps), mapping->module);
+		const struct module *module = modules_at(maps_modules(maps), mapping->module);
 
 		if (module->kind == MODULE_OTHER && is_dump_name(module->name) &&
 		    !is_known(all, module))

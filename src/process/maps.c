@@ -65,7 +65,7 @@ make_mapping(const struct maps *maps, const struct maps_line *line)
 		.checked = maps->tick,
 	};
 
-	mapping_place(&mapping, modules_get(maps->modules, mapping.module), maps->page_size);
+	mapping_place(&mapping, modules_at(maps->modules, mapping.module), maps->page_size);
 	return mapping;
 }
 
@@ -271,7 +271,7 @@ query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
 static bool
 still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t address)
 {
-	const struct module *module = modules_get(maps->modules, mapping->module);
+	const struct module *module = modules_at(maps->modules, mapping->module);
 	struct maps_line line;
 
 	return maps_source_query(maps->fd, address, &line, NULL) == MAPS_QUERY_FOUND &&

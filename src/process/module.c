@@ -68,6 +68,12 @@ modules_get(const struct modules *modules, uint32_t id)
 	return id < modules->count ? modules->module[id] : NULL;
 }
 
+struct module *
+modules_at(const struct modules *modules, uint32_t id)
+{
+	return modules->module[id];
+}
+
 /* "[heap]" and its like are memory without a file that has a name of its own. */
 static bool
 is_named_memory(const char *path)

@@ -54,7 +54,7 @@ put_modules(struct recorder *recorder)
 
 	for (size_t i = recorder->written.modules;
 	     rc == SQLITE_OK && i < modules_count(recorder->config.modules); i++) {
-		const struct module *module = modules_get(recorder->config.modules, (uint32_t)i);
+		const struct module *module = modules_at(recorder->config.modules, (uint32_t)i);
 		const char *id = module->build_id;
 
 		rc = recorder_put(recorder, TABLE_MODULES, "ississ", (int64_t)i, module->path,

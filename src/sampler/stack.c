@@ -37,7 +37,7 @@ frame_at(struct stack_state *stacks, uint64_t address, uint8_t origin)
 		frame.address = address - mapping->bias;
 	else
 		frame.address = address - mapping->start + mapping->offset;
-	if (modules_get(maps_modules(stacks->maps), mapping->module)->kind == MODULE_ANONYMOUS) {
+	if (modules_at(maps_modules(stacks->maps), mapping->module)->kind == MODULE_ANONYMOUS) {
 		frame.address = address;
 		if (stacks->jit != NULL)
 			frame.epoch = jit_epoch_at(stacks->jit, address);

@@ -449,11 +449,11 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 					.source = SYMBOL_NONE };
 		return 1;
 	}
-	count = find_stored(symbols, modules_get(symbols->modules, place->module), place, out,
+	count = find_stored(symbols, modules_at(symbols->modules, place->module), place, out,
 			    most);
 	if (count > 0)
 		return count;
-	known = known_module(symbols, modules_get(symbols->modules, place->module));
+	known = known_module(symbols, modules_at(symbols->modules, place->module));
 	if (place->data) {
 		find_variable(symbols, known, place->vaddr, out);
 		return 1;
@@ -481,6 +481,6 @@ symbols_module_is_bare(struct symbols *symbols, uint32_t id)
 
 	if (id >= modules_count(symbols->modules))
 		return true;
-	known = known_module(symbols, modules_get(symbols->modules, id));
+	known = known_module(symbols, modules_at(symbols->modules, id));
 	return known->go == NULL && table_of(known)->count == 0;
 }

@@ -18,6 +18,16 @@ regs_set_sp_pc(struct regs *regs, uint64_t sp, uint64_t pc)
 }
 
 void
+regs_set_caller(struct regs *regs, uint64_t sp, uint64_t pc)
+{
+	const uint64_t fp_bit = UINT64_C(1) << regs_fp_number;
+	const uint64_t fp_known = regs->known & fp_bit;
+
+	regs_set_sp_pc(regs, sp, pc);
+	regs->known |= fp_known;
+}
+
+void
 regs_set(struct regs *regs, unsigned number, uint64_t value)
 {
 	if (number >= REGS_MAX)

@@ -147,9 +147,7 @@ guess_frameless(struct walk *walk)
 			continue;
 		if (!chain_add(walk->chain, value, at + sizeof(value), FRAME_GUESS, false))
 			return false;
-		regs_set_sp_pc(&walk->regs, at + sizeof(value), value);
-		if (fp_known)
-			regs_set(&walk->regs, regs_fp_number, fp);
+		regs_set_caller(&walk->regs, at + sizeof(value), value);
 		walk->exact = false;
 		return true;
 	}

@@ -110,8 +110,7 @@ advance_one(void *state, struct walk *walk)
 			continue;
 		if (!chain_add(walk->chain, address, sp + sizeof(address), FRAME_POINTER, false))
 			return ADVANCE_FULL;
-		regs_set_sp_pc(&walk->regs, sp + sizeof(address), address);
-		regs_set(&walk->regs, regs_fp_number, fp);
+		regs_set_caller(&walk->regs, sp + sizeof(address), address);
 		walk->exact = false;
 		return ADVANCE_STUCK;
 	}

@@ -83,7 +83,7 @@ report_modules(struct state *state)
 		if (i > 0 && maps_at(state->maps, i - 1)->low == mapping->low &&
 		    maps_at(state->maps, i - 1)->image == mapping->image)
 			continue;
-		module = modules_get(maps_modules(state->maps), mapping->module);
+		module = modules_at(maps_modules(state->maps), mapping->module);
 		reported = dwfl_report_module(state->dwfl, module->path, mapping->low,
 					      mapping->high);
 		if (reported != NULL &&

@@ -17,7 +17,7 @@ is_unproven(struct walk *walk)
 		return false;
 	return mapping == NULL ||
 	       (mapping->image == NULL &&
-		modules_get(maps_modules(walk->maps), mapping->module)->kind == MODULE_OTHER);
+		modules_at(maps_modules(walk->maps), mapping->module)->kind == MODULE_OTHER);
 }
 
 /* A frame record. One beyond the copy is believed in only when the pointer is. */

@@ -370,17 +370,13 @@ guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum ad
 {
 	const struct walk start = *walk;
 	size_t count = walk->chain->count;
-	uint64_t cursor = walk->regs.sp, address, fp;
-	bool fp_known = regs_get(&walk->regs, regs_fp_number, &fp);
+	uint64_t cursor = walk->regs.sp, address;
 
 	for (int i = 0; i < GUESSES && next_candidate(unwinder, walk, &cursor, &address); i++) {
 		if (!chain_add(walk->chain, address, cursor, FRAME_GUESS, false))
 			return false;
-		/* The cursor now is behind the return address: the caller's stack. Code that
-		 * is called deep down seldom changes the frame pointer. */
-		regs_set_sp_pc(&walk->regs, cursor, address);
-		if (fp_known)
-			regs_set(&walk->regs, regs_fp_number, fp);
+		/* The cursor is above the return address now: the caller's stack pointer. */
+		regs_set_caller(&walk->regs, cursor, address);
 		walk->exact = false;
 		*result = run_guessing(unwinder, walk);
 		if (is_good_end(unwinder, walk, *result) ||

@@ -49,7 +49,10 @@ struct modules;
 struct modules *modules_create(void);
 void modules_free(struct modules *modules);
 size_t modules_count(const struct modules *modules);
+/* Module number `id`; NULL if there is none. */
 struct module *modules_get(const struct modules *modules, uint32_t id);
+/* The same for an `id` below modules_count(), such as that of a mapping. Never NULL. */
+struct module *modules_at(const struct modules *modules, uint32_t id);
 
 /* One line of /proc/PID/maps that may be executed. */
 struct maps_line {

@@ -38,6 +38,9 @@ extern const uint8_t regs_argument[6]; /* of a system call */
 
 /* Registers of which only sp and pc are known. */
 void regs_set_sp_pc(struct regs *regs, uint64_t sp, uint64_t pc);
+/* Turns the registers of a function into those of its caller as far as they are known without
+ * unwind tables: `sp`, `pc` and the old frame pointer, which a callee seldom leaves changed. */
+void regs_set_caller(struct regs *regs, uint64_t sp, uint64_t pc);
 void regs_set(struct regs *regs, unsigned number, uint64_t value);
 /* True and *value when the register is known. */
 bool regs_get(const struct regs *regs, unsigned number, uint64_t *value);

@@ -191,7 +191,7 @@ is_julia(const struct module *module)
 static void
 begin_module(struct jit_julia *julia, const struct maps *maps)
 {
-	const struct module *module = modules_get(maps_modules(maps), julia->module);
+	const struct module *module = modules_at(maps_modules(maps), julia->module);
 	const struct mapping *mapping = is_julia(module) ? mapping_of(maps, julia->module) : NULL;
 
 	julia->begun = true;

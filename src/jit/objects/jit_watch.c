@@ -64,7 +64,7 @@ take_found(struct jit_watches *w, const struct image *image)
 static bool
 search_module(struct jit_watches *w, uint64_t *budget)
 {
-	const struct module *module = modules_get(maps_modules(w->maps), (uint32_t)w->searched);
+	const struct module *module = modules_at(maps_modules(w->maps), (uint32_t)w->searched);
 
 	w->descriptor = xgrow(w->descriptor, &w->capacity, w->searched + 1,
 			      sizeof(*w->descriptor));

@@ -82,7 +82,7 @@ go_finder_why(struct go_finder *finder)
 static const struct module *
 module_of(const struct go_finder *finder, const struct candidate *c)
 {
-	return modules_get(maps_modules(finder->maps), c->id);
+	return modules_at(maps_modules(finder->maps), c->id);
 }
 
 static void __attribute__((format(printf, 3, 4)))
@@ -308,7 +308,7 @@ search_modules(struct go_finder *finder)
 	const struct modules *modules = maps_modules(finder->maps);
 
 	while (finder->searched < modules_count(modules) && finder->budget > 0) {
-		const struct module *module = modules_get(modules, (uint32_t)finder->searched);
+		const struct module *module = modules_at(modules, (uint32_t)finder->searched);
 
 		if (module->kind == MODULE_FILE) {
 			if (!finder->searching)

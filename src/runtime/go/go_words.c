@@ -85,7 +85,7 @@ look_up(struct go_runtime *go, uint64_t entry)
 		const struct modules *modules = maps_modules(go->tools->config->maps);
 
 		go->table_sought = true;
-		go->table = go_table_open(modules_get(modules, go->home.module)->image);
+		go->table = go_table_open(modules_at(modules, go->home.module)->image);
 	}
 	if (go->table == NULL || !go_table_find(go->table, entry - go->home.bias, &function))
 		return false;

@@ -209,7 +209,7 @@ runtime_file(const struct julia_finder *finder)
 static void
 begin_scan(struct julia_finder *finder, const struct file *file)
 {
-	const struct image *image = modules_get(maps_modules(finder->maps), file->id)->image;
+	const struct image *image = modules_at(maps_modules(finder->maps), file->id)->image;
 	struct scan *scan = &finder->scan;
 	const uint64_t near = finder->place.count;
 
@@ -290,7 +290,7 @@ static bool
 read_debug_info(const struct julia_finder *finder, const struct file *file,
 		struct julia_layout *layout)
 {
-	const struct module *module = modules_get(maps_modules(finder->maps), file->id);
+	const struct module *module = modules_at(maps_modules(finder->maps), file->id);
 	struct debug_files_config config = { .root = NULL };
 	struct debug_info *info;
 	char root[32];
@@ -331,7 +331,7 @@ search_modules(struct julia_finder *finder)
 
 	for (; finder->searched < modules_count(modules); finder->searched++) {
 		const uint32_t id = (uint32_t)finder->searched;
-		const struct module *module = modules_get(modules, id);
+		const struct module *module = modules_at(modules, id);
 
 		if (!julia_module_is_named(module) || finder->count == FILES_MOST)
 			continue;

@@ -79,7 +79,7 @@ python_asyncio_find(struct maps *maps, const struct memory *memory,
 	*why = NULL;
 	for (size_t i = 0; i < maps_count(maps); i++) {
 		const struct mapping *mapping = maps_at(maps, i);
-		const struct module *module = modules_get(maps_modules(maps), mapping->module);
+		const struct module *module = modules_at(maps_modules(maps), mapping->module);
 		const bool own = strncmp(module->name, FILE_NAME, strlen(FILE_NAME)) == 0;
 
 		if (module->kind != MODULE_FILE || mapping->image == NULL || module->id == last ||

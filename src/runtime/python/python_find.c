@@ -122,7 +122,7 @@ read_some(const struct python_finder *finder, uint64_t address, uint8_t *to, siz
 static void __attribute__((format(printf, 3, 4)))
 refuse(struct python_finder *finder, struct candidate *c, const char *fmt, ...)
 {
-	const struct module *module = modules_get(maps_modules(finder->maps), c->id);
+	const struct module *module = modules_at(maps_modules(finder->maps), c->id);
 	struct strbuf text;
 	char reason[256];
 	va_list args;
@@ -170,7 +170,7 @@ take_layout(struct candidate *c, const struct python_layout *layout, uint32_t ve
 static bool
 try_dwarf(struct python_finder *finder, struct candidate *c, uint32_t version)
 {
-	const struct module *module = modules_get(maps_modules(finder->maps), c->id);
+	const struct module *module = modules_at(maps_modules(finder->maps), c->id);
 	struct debug_files_config config = { .root = NULL };
 	struct python_layout layout;
 	struct debug_info *info;
@@ -295,7 +295,7 @@ search_modules(struct python_finder *finder)
 	uint64_t budget = PYTHON_FIND_BUDGET;
 
 	while (finder->searched < modules_count(modules) && budget > 0) {
-		const struct module *module = modules_get(modules, (uint32_t)finder->searched);
+		const struct module *module = modules_at(modules, (uint32_t)finder->searched);
 
 		if (module->kind == MODULE_FILE) {
 			if (!finder->searching)
