@@ -1,6 +1,7 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/analysis/diff.h \
 	include/wallsample/analysis/dump.h \
+	include/wallsample/analysis/filter.h \
 	include/wallsample/analysis/finding.h \
 	include/wallsample/analysis/gil_table.h \
 	include/wallsample/analysis/margin.h \

@@ -75,7 +75,7 @@ rank(const struct view *view, const regex_t *select, struct ranked *out)
 }
 
 static int
-refuse(const char *select_text, const struct ranked *ranked, size_t count, struct error *err)
+candidates_refuse(const struct ranked *ranked, size_t count, struct error *err)
 {
 	struct strbuf known;
 	int rc;
@@ -89,15 +89,15 @@ refuse(const char *select_text, const struct ranked *ranked, size_t count, struc
 		rc = error_set(err, ERROR_SYSTEM, "no function with a name was seen to run: "
 			       "there is nothing to speed up");
 	else
-		rc = error_set(err, ERROR_SYSTEM, "nothing that was seen to run matches "
-			       "--select '%s'; what ran most: %s", select_text, known.data);
+		rc = error_set(err, ERROR_SYSTEM, "no function that was seen to run "
+			       "matches --select; what ran most: %s", known.data);
 	strbuf_release(&known);
 	return rc;
 }
 
 int
-causal_candidates_choose(const struct view *view, const regex_t *select, const char *select_text,
-			 size_t most, struct causal_result *result, struct error *err)
+causal_candidates_choose(const struct view *view, const regex_t *select, size_t most,
+			 struct causal_result *result, struct error *err)
 {
 	const double total = (double)view_total_ns(view, WEIGHT_LATENCY);
 	struct ranked *ranked =
@@ -107,7 +107,7 @@ causal_candidates_choose(const struct view *view, const regex_t *select, const c
 
 	if (count == 0) {
 		count = rank(view, NULL, ranked);
-		rc = refuse(select_text, ranked, count, err);
+		rc = candidates_refuse(ranked, count, err);
 		count = 0;
 	}
 	for (size_t i = 0; i < count && i < most; i++) {

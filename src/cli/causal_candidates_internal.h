@@ -14,8 +14,7 @@
  * their own to the result; of those alone that match `select`, if it is not NULL. An error says
  * what there is where nothing is what was asked for.
  */
-int causal_candidates_choose(const struct view *view, const regex_t *select,
-			     const char *select_text, size_t most, struct causal_result *result,
-			     struct error *err);
+int causal_candidates_choose(const struct view *view, const regex_t *select, size_t most,
+			     struct causal_result *result, struct error *err);
 
 #endif

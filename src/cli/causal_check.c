@@ -24,29 +24,10 @@ check_unit(struct causal_command *command, struct error *err)
 }
 
 static int
-compile_select(struct causal_command *command, struct error *err)
-{
-	const char *text = command->run.options->select;
-	char why[256];
-	int rc;
-
-	if (text == NULL)
-		return 0;
-	rc = regcomp(&command->select_regex, text, REG_EXTENDED | REG_NOSUB);
-	if (rc == 0) {
-		command->select = &command->select_regex;
-		return 0;
-	}
-	regerror(rc, &command->select_regex, why, sizeof(why));
-	return error_set(err, ERROR_USAGE, "--select: '%s' is not a regular expression: %s", text,
-			 why);
-}
-
-static int
 check_progress(struct causal_command *command, struct error *err)
 {
 	const struct options *options = command->run.options;
-	int rc = progress_check(options->progress, options->progress_count, &command->counted,
+	int rc = progress_check(options->progress.text, options->progress.count, &command->counted,
 				err);
 
 	if (rc == 0 && command->counted > 0 && !options->intrusive)
@@ -83,7 +64,7 @@ check_file(struct causal_command *command, struct error *err)
 	const struct options *options = command->run.options;
 	const struct option_row *wrong = option_given_beyond(options, FOR_CAUSAL_FILE);
 
-	if (options->file_count > 1)
+	if (options->files.count > 1)
 		return error_set(err, ERROR_USAGE, "one recording at a time");
 	if (wrong != NULL)
 		return error_set(err, ERROR_USAGE, "--%s is about experiments, and those of a "
@@ -100,13 +81,11 @@ causal_check_words(struct causal_command *command, struct error *err)
 	const struct options *options = command->run.options;
 	int rc;
 
-	if (options->file_count > 0)
+	if (options->files.count > 0)
 		return check_file(command, err);
 	rc = target_check_usage(options, err);
 	if (rc == 0)
 		rc = check_unit(command, err);
-	if (rc == 0)
-		rc = compile_select(command, err);
 	if (rc == 0)
 		rc = check_progress(command, err);
 	if (rc == 0 && options->duration_ns != 0 && options->duration_ns <= options->profile_ns)

@@ -10,8 +10,6 @@
 
 struct causal_command {
 	struct sample_run run;   /* of the profile; its target, names and output serve both */
-	regex_t select_regex;
-	const regex_t *select;   /* NULL: none */
 	struct progress *progress;
 	struct causal_result result;
 	struct profile *profile; /* of the experiments */

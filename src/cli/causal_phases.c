@@ -111,11 +111,11 @@ causal_choose_candidates(struct causal_command *command, struct error *err)
 		.states = 1u << RUN_RUNNING | 1u << RUN_QUEUED,
 		.native = NATIVE_MERGED,
 	};
-	const size_t most = command->select != NULL ? CAUSAL_CANDIDATES_MOST :
+	const size_t most = run->options->select != NULL ? CAUSAL_CANDIDATES_MOST :
 						      run->options->candidates;
 	struct view *view = view_create(run->profile, run->symbols, &filter,
-					(enum view_key)run->options->by);
-	int rc = causal_candidates_choose(view, command->select, run->options->select, most,
+					run->options->by);
+	int rc = causal_candidates_choose(view, run->options->select, most,
 					  &command->result, err);
 
 	view_free(view);
@@ -232,9 +232,9 @@ set_up_result(struct causal_command *command)
 		progress_point(command->progress, i, &name, &spec, &kind);
 		causal_result_add_point(result, name, spec, kind);
 	}
-	memcpy(result->speedup, options->speedups,
-	       options->speedup_count * sizeof(*options->speedups));
-	result->speedup_count = options->speedup_count;
+	memcpy(result->speedup, options->speedups.value,
+	       options->speedups.count * sizeof(*options->speedups.value));
+	result->speedup_count = options->speedups.count;
 	result->self = options->match == MATCH_SELF;
 	result->tick_ns = options->tick_ns;
 	result->experiment_ns = options->experiment_ns;

@@ -30,12 +30,23 @@ struct command {
 	const char *about, *examples, *ending; /* of its own help */
 };
 
-extern const struct command commands[]; /* the first is the one without a name; ended by a NULL
-					 * name */
+/* --- option_convert.c --------------------------------------------------- */
+
+/*
+ * Stores `text` (NULL for flags and counts) in the field of the row. `label` is the option as it
+ * was written ("-d", "--duration"), for the sentence of ERROR_USAGE. Texts are borrowed.
+ */
+int option_convert(const struct option_row *row, const char *label, const char *text,
+		   struct options *options, struct error *err);
+/* Appends a borrowed text. */
+void option_add_text(struct text_list *list, const char *text);
+/* Releases what OPTION_REGEX stored; NULL is allowed. */
+void option_free_regex(regex_t *regex);
 
 /* --- help.c ------------------------------------------------------------- */
 
-void help_print(const struct command *command, FILE *out);
+/* Prints the help of a command; `commands` are all of them, listed by the first one. */
+void help_print(const struct command *command, const struct command *commands, FILE *out);
 
 /* --- command_sample.c, command_dump.c ----------------------------------- */
 

@@ -21,7 +21,7 @@ static const char signals_text[] =
 	"Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
 	"2 nothing sampled or not written; 3 not permitted; 64 wrong usage.\n";
 
-const struct command commands[] = {
+static const struct command commands[] = {
 	{ .name = "", .bit = FOR_RUN, .run = command_sample,
 	  .about = "Usage: wallsample [OPTIONS] -p PID\n"
 		   "       wallsample [OPTIONS] --name GLOB\n"
@@ -173,12 +173,12 @@ command_main(int argc, char **argv)
 	int status;
 
 	fill_standard_streams();
-	if (options_parse(argc, argv, &options, &err) != 0) {
+	if (options_parse(argc, argv, commands, &options, &err) != 0) {
 		say_error(&err);
 		return error_exit_status(err.kind);
 	}
 	if (options.help) {
-		help_print(options.verb, stdout);
+		help_print(options.verb, commands, stdout);
 		status = end_stdout();
 	} else if (options.version) {
 		puts("wallsample " PACKAGE_VERSION);

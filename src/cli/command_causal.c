@@ -128,7 +128,7 @@ open_progress(struct causal_command *command, struct error *err)
 {
 	struct sample_run *run = &command->run;
 
-	return progress_open(run->options->progress, run->options->progress_count,
+	return progress_open(run->options->progress.text, run->options->progress.count,
 			     run->target.process, run->maps, run->symbols, &command->progress,
 			     err);
 }
@@ -165,7 +165,7 @@ report_file(struct causal_command *command, struct error *err)
 	struct sample_run *run = &command->run;
 	const struct options *options = run->options;
 	struct loaded loaded;
-	int rc = loaded_init(&loaded, options, options->files, 1, &run->log, err);
+	int rc = loaded_init(&loaded, options, options->files.text, 1, &run->log, err);
 
 	if (rc == 0)
 		rc = recording_read_causal(loaded.recording[0], &command->result, err);
@@ -187,8 +187,6 @@ release(struct causal_command *command)
 	sample_run_release(&command->run);
 	profile_free(command->profile);
 	causal_result_release(&command->result);
-	if (command->select != NULL)
-		regfree(&command->select_regex);
 }
 
 /* From the words on: of the child, where there are breakpoints. */
@@ -199,7 +197,7 @@ run_command(void *context)
 	struct error err;
 	int rc, status;
 
-	if (command->run.options->file_count > 0)
+	if (command->run.options->files.count > 0)
 		rc = report_file(command, &err);
 	else
 		rc = measure(command, &err);
@@ -217,7 +215,7 @@ run_command(void *context)
 int
 command_causal(const struct options *options)
 {
-	struct causal_command command = { .select = NULL };
+	struct causal_command command = { .counted = 0 };
 	struct error err;
 	int status;
 

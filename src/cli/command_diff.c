@@ -22,9 +22,9 @@ check_words(struct comparison *comparison, struct error *err)
 	struct sample_run *run = &comparison->run;
 	const struct options *options = run->options;
 
-	if (options->file_count != DIFF_SIDES)
+	if (options->files.count != DIFF_SIDES)
 		return error_set(err, ERROR_USAGE, "two recordings are compared, not %zu: "
-				 "wallsample diff BEFORE.wsdb AFTER.wsdb", options->file_count);
+				 "wallsample diff BEFORE.wsdb AFTER.wsdb", options->files.count);
 	if (output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE, "a comparison is not a recording: wallsample "
 				 "record makes one");
@@ -39,7 +39,7 @@ load(struct comparison *comparison, enum diff_side side, int *status, struct err
 	const struct options *options = run->options;
 	struct loaded *loaded = &comparison->loaded[side];
 	struct strbuf why;
-	int rc = loaded_init(loaded, options, &options->files[side], 1, &run->log, err);
+	int rc = loaded_init(loaded, options, &options->files.text[side], 1, &run->log, err);
 
 	if (rc != 0)
 		return rc;
@@ -54,9 +54,9 @@ load(struct comparison *comparison, enum diff_side side, int *status, struct err
 		log_say(&run->log, LOG_NORMAL, "%s: %s", side == DIFF_BEFORE ? "before" : "after",
 			why.data);
 	}
-	comparison->view[side] = view_create(loaded->profile, loaded->symbols, &run->filter,
+	comparison->view[side] = view_create(loaded->profile, loaded->symbols, &options->filter,
 					     options->lines ? VIEW_BY_LINE :
-							      (enum view_key)options->by);
+							      options->by);
 	strbuf_release(&why);
 	return 0;
 }
@@ -71,7 +71,7 @@ write_diff(void *context, FILE *out, struct error *err)
 		.diff = &comparison->diff,
 		.limit = options->limit != 0 ? options->limit : TABLE_ROWS,
 		.columns = output_columns(&run->output),
-		.filtered = sample_is_filtered(options),
+		.filtered = options_are_filtered(options),
 	};
 
 	(void)err;

@@ -10,6 +10,7 @@ check_words(struct sample_run *run, struct error *err)
 {
 	const struct options *options = run->options;
 	const struct option_row *wrong = option_given_beyond(options, FOR_CORE);
+	const struct option_row *nameless = option_given_without_core(options);
 
 	if (options->pid != 0 || options->name != NULL || options->command != NULL)
 		return error_set(err, ERROR_USAGE, "either a live process or a core file: -p and "
@@ -17,9 +18,8 @@ check_words(struct sample_run *run, struct error *err)
 	if (wrong != NULL)
 		return error_set(err, ERROR_USAGE, "--%s is for live processes, not for core files",
 				 wrong->name);
-	if (options->thread_name != NULL)
-		return error_set(err, ERROR_USAGE, "--thread-name: core files do not have the "
-				 "names of threads; --tid chooses them by their ids");
+	if (nameless != NULL)
+		return error_set(err, ERROR_USAGE, "--%s: %s", nameless->name, nameless->no_core);
 	if (output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE, "a dump is not a recording: wallsample record "
 				 "makes one");
@@ -30,14 +30,14 @@ check_words(struct sample_run *run, struct error *err)
 static int
 check_tids(const struct core *core, const struct options *options, struct error *err)
 {
-	for (size_t i = 0; i < options->tid_count; i++)
+	for (size_t i = 0; i < options->filter.tids.count; i++)
 		for (size_t t = 0; t < core_thread_count(core); t++)
-			if (core_thread_id(core, t) == options->tids[i])
+			if ((uint64_t)core_thread_id(core, t) == options->filter.tids.id[i])
 				return 0;
-	if (options->tid_count == 0)
+	if (options->filter.tids.count == 0)
 		return 0;
-	return error_set(err, ERROR_USAGE, "--tid: %d is not a thread in %s", (int)options->tids[0],
-			 options->core);
+	return error_set(err, ERROR_USAGE, "--tid: %d is not a thread in %s",
+			 (int)options->filter.tids.id[0], options->core);
 }
 
 /* --- the core -------------------------------------------------------------------- */
@@ -61,9 +61,9 @@ make_symbols(struct sample_run *run)
 	run->names = (struct symbols_config){
 		.demangle = !options->no_demangle,
 		.inlines = !options->no_inlines,
-		.files.debug_dirs = options->debug_dirs,
+		.files.debug_dirs = options->debug_dirs.text,
 		.files.symfs = options->symfs,
-		.files.debuginfod = (enum debuginfod_use)options->debuginfod,
+		.files.debuginfod = options->debuginfod,
 		.files.root = "/",
 		.files.log = &run->log,
 	};

@@ -166,13 +166,13 @@ command_info(const struct options *options)
 	struct error err;
 	int rc = 0;
 
-	if (options->file_count == 0)
+	if (options->files.count == 0)
 		rc = error_set(&err, ERROR_USAGE, "what is to be described? wallsample info "
 			       "FILE.wsdb");
-	for (size_t i = 0; rc == 0 && i < options->file_count; i++) {
+	for (size_t i = 0; rc == 0 && i < options->files.count; i++) {
 		if (i > 0)
 			putchar('\n');
-		rc = print_file(options->files[i], &err);
+		rc = print_file(options->files.text[i], &err);
 	}
 	if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
 		rc = error_set(&err, ERROR_OUTPUT, "cannot write to stdout: %s", strerror(errno));

@@ -56,7 +56,7 @@ make_report(struct sample_run *run, int *status, struct error *err)
 	const struct options *options = run->options;
 	struct loaded loaded;
 	struct strbuf part;
-	int rc = loaded_init(&loaded, options, options->files, options->file_count, &run->log,
+	int rc = loaded_init(&loaded, options, options->files.text, options->files.count, &run->log,
 			     err);
 
 	strbuf_init(&part);
@@ -79,7 +79,7 @@ check_words(struct sample_run *run, struct error *err)
 {
 	const struct options *options = run->options;
 
-	if (options->file_count == 0)
+	if (options->files.count == 0)
 		return error_set(err, ERROR_USAGE, "a report of what? wallsample report FILE.wsdb");
 	if (output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE, "a report is not a recording: wallsample record "

@@ -8,57 +8,12 @@
 /* --- what can be wrong before anything is touched ------------------------------ */
 
 static int
-compile_regex(regex_t *regex, const char *text, const char *label, const regex_t **out,
-	      struct error *err)
-{
-	char why[256];
-	int rc;
-
-	if (text == NULL)
-		return 0;
-	rc = regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
-	if (rc == 0) {
-		*out = regex;
-		return 0;
-	}
-	regerror(rc, regex, why, sizeof(why));
-	return error_set(err, ERROR_USAGE, "%s: '%s' is not a regular expression: %s", label, text,
-			 why);
-}
-
-static int
-make_filter(struct sample_run *run, struct error *err)
-{
-	const struct options *options = run->options;
-	int rc;
-
-	run->filter.tids = options->tids;
-	run->filter.tid_count = options->tid_count;
-	run->filter.thread_name = options->thread_name;
-	run->filter.tasks = options->tasks;
-	run->filter.task_count = options->task_count;
-	run->filter.created_by = options->created_by;
-	run->filter.states = options->states;
-	run->filter.gils = options->gils;
-	run->filter.blame = options->blame;
-	run->filter.native = (enum view_native)options->native;
-	run->filter.interpreter_frames = options->interpreter_frames;
-	rc = compile_regex(&run->include, options->include, "-I", &run->filter.include, err);
-	if (rc == 0)
-		rc = compile_regex(&run->exclude, options->exclude, "-X", &run->filter.exclude,
-				   err);
-	if (rc == 0)
-		rc = compile_regex(&run->focus, options->focus, "--focus", &run->focused, err);
-	return rc;
-}
-
-static int
 check_blame(const struct sample_run *run, struct error *err)
 {
 	if (run->options->sort != WEIGHT_WALL)
 		return error_set(err, ERROR_USAGE,
 				 "--blame is about time that others waited, which has no %s",
-				 weight_word((enum weight)run->options->sort));
+				 weight_word(run->options->sort));
 	if (run->exporter->time == EXPORT_TIME)
 		return error_set(err, ERROR_USAGE, "--blame sums up, and %s shows when things "
 				 "happened: use another format", run->exporter->name);
@@ -79,15 +34,15 @@ sample_check_report(struct sample_run *run, struct error *err)
 	    strcmp(run->exporter->name, "text") != 0)
 		rc = error_set(err, ERROR_USAGE, "%s is for the text report, not for %s",
 			       options->tree ? "--tree" : "--focus", run->exporter->name);
-	if (rc == 0 && options->blame)
+	if (rc == 0 && options->filter.blame)
 		rc = check_blame(run, err);
 	if (rc == 0 && options->task_use == TASKS_OFF &&
-	    (options->created_by || options->task_count > 0))
+	    (options->filter.created_by || options->filter.tasks.count > 0))
 		rc = error_set(err, ERROR_USAGE, "--tasks=off has no tasks, and %s is about them",
-			       options->created_by ? "--created-by" : "--task");
+			       options->filter.created_by ? "--created-by" : "--task");
 	if (rc == 0)
 		rc = part_check_words(options, err);
-	return rc == 0 ? make_filter(run, err) : rc;
+	return rc;
 }
 
 /* The pattern of -o is tried without a process: only the number is missing yet. */
@@ -105,8 +60,7 @@ check_words(struct sample_run *run, struct error *err)
 				 "makes one");
 	if (options->verb->bit == FOR_RECORD ||
 	    output_is_recording(options->format, options->output)) {
-		rc = record_check_words(run, err);
-		return rc == 0 ? make_filter(run, err) : rc;
+		return record_check_words(run, err);
 	}
 	strbuf_init(&name);
 	rc = sample_check_report(run, err);
@@ -151,7 +105,9 @@ sample_raise_descriptor_limit(void)
 static bool
 is_selected(void *context, pid_t tid, const char *name)
 {
-	return filter_thread(context, tid, name);
+	const struct sample_run *run = context;
+
+	return filter_thread(&run->options->filter, tid, name);
 }
 
 void
@@ -165,9 +121,9 @@ sample_open_names(struct sample_run *run)
 	run->names = (struct symbols_config){
 		.demangle = !options->no_demangle,
 		.inlines = !options->no_inlines,
-		.files.debug_dirs = options->debug_dirs,
+		.files.debug_dirs = options->debug_dirs.text,
 		.files.symfs = options->symfs,
-		.files.debuginfod = (enum debuginfod_use)options->debuginfod,
+		.files.debuginfod = options->debuginfod,
 		.files.root = run->root,
 		.jit = run->jit,
 		.files.log = &run->log,
@@ -202,9 +158,9 @@ create_sampler(struct sample_run *run, struct error *err)
 		config.tasks = run->tasks = async_tasks_create();
 	}
 	/* what is not wanted is not stopped either */
-	if (options->tid_count > 0 || options->thread_name != NULL) {
+	if (filter_selects_threads(&options->filter)) {
 		config.selected = is_selected;
-		config.selected_context = &run->filter;
+		config.selected_context = run;
 	}
 	sample_open_names(run);
 	config.jit = run->jit;
@@ -379,12 +335,6 @@ sample_run_release(struct sample_run *run)
 	modules_free(run->modules);
 	output_close(&run->output);
 	target_release(&run->target);
-	if (run->filter.include != NULL)
-		regfree(&run->include);
-	if (run->filter.exclude != NULL)
-		regfree(&run->exclude);
-	if (run->focused != NULL)
-		regfree(&run->focus);
 }
 
 void

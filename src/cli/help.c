@@ -67,7 +67,7 @@ print_option(FILE *out, const struct option_row *row)
 }
 
 static void
-print_commands(FILE *out)
+print_commands(const struct command *commands, FILE *out)
 {
 	fputs("\nCommands, each with a help of its own (wallsample record -h):\n", out);
 	for (const struct command *command = commands + 1; command->name != NULL; command++)
@@ -85,7 +85,7 @@ print_format(FILE *out, const struct exporter *exporter, const struct command *c
 }
 
 void
-help_print(const struct command *command, FILE *out)
+help_print(const struct command *command, const struct command *commands, FILE *out)
 {
 	fputs(command->about, out);
 	fputs("\nOptions:\n", out);
@@ -93,7 +93,7 @@ help_print(const struct command *command, FILE *out)
 		if (!row->hidden && (option_commands(row) & command->bit))
 			print_option(out, row);
 	if (command == commands)
-		print_commands(out);
+		print_commands(commands, out);
 	if (command->bit & (FOR_STACKS | FOR_CAUSAL)) {
 		fputs("\nFormats:\n", out);
 		for (size_t i = 0; exporters[i] != NULL; i++)

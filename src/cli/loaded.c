@@ -102,9 +102,9 @@ make_symbols(struct loaded *loaded, const struct options *options, const struct 
 	loaded->config = (struct symbols_config){
 		.demangle = !options->no_demangle,
 		.inlines = !options->no_inlines,
-		.files.debug_dirs = options->debug_dirs,
+		.files.debug_dirs = options->debug_dirs.text,
 		.files.symfs = options->symfs,
-		.files.debuginfod = (enum debuginfod_use)options->debuginfod,
+		.files.debuginfod = options->debuginfod,
 		.stored = options->no_demangle ? NULL : recorded_names_find,
 		.stored_context = loaded->names,
 		.files.log = log,

@@ -20,7 +20,6 @@ libwallsample_a_SOURCES += \
 	src/cli/loaded.c \
 	src/cli/loaded_internal.h \
 	src/cli/option_convert.c \
-	src/cli/option_convert_internal.h \
 	src/cli/option_parse.c \
 	src/cli/option_table.c \
 	src/cli/output.c \

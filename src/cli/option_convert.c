@@ -4,25 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/option_convert_internal.h"
-
-#include "wallsample/base/base.h"
-#include "wallsample/causal/causal.h"
+#include "cli/cli_internal.h"
 #include "wallsample/runtime/gil.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/thread/state.h"
 
-/* What a converter is given, and where its error goes. */
+/* The argument of a converter: an option's text, the field to store into, the error to set. */
 struct conversion {
 	const struct option_row *row;
 	const char *label, *text;
-	struct options *options;
 	void *field;
 	struct error *err;
 };
 
 static int
-refuse(const struct conversion *c, const char *wanted)
+convert_refuse(const struct conversion *c, const char *wanted)
 {
 	return error_set(c->err, ERROR_USAGE, "%s: '%s' is not %s", c->label, c->text, wanted);
 }
@@ -53,13 +49,70 @@ convert_count(const struct conversion *c)
 }
 
 static int
+refuse_empty(const struct conversion *c)
+{
+	return error_set(c->err, ERROR_USAGE, "%s needs a %s, not an empty word", c->label,
+			 c->row->argument);
+}
+
+static int
 convert_text(const struct conversion *c)
 {
 	if (c->text[0] == '\0')
-		return error_set(c->err, ERROR_USAGE, "%s needs a %s, not an empty word",
-				 c->label, c->row->argument);
+		return refuse_empty(c);
 	*(const char **)c->field = c->text;
 	return 0;
+}
+
+void
+option_add_text(struct text_list *list, const char *text)
+{
+	size_t capacity = 0;
+
+	list->text = xgrow(list->text, &capacity, list->count + 2, sizeof(*list->text));
+	list->text[list->count++] = text;
+	list->text[list->count] = NULL;
+}
+
+static int
+convert_texts(const struct conversion *c)
+{
+	if (c->text[0] == '\0')
+		return refuse_empty(c);
+	option_add_text(c->field, c->text);
+	return 0;
+}
+
+/* The last one counts. */
+static int
+convert_regex(const struct conversion *c)
+{
+	regex_t **field = c->field, *regex = xcalloc(1, sizeof(*regex));
+	char why[256];
+	int rc;
+
+	if (c->text[0] == '\0') {
+		free(regex);
+		return refuse_empty(c);
+	}
+	rc = regcomp(regex, c->text, REG_EXTENDED | REG_NOSUB);
+	if (rc == 0) {
+		option_free_regex(*field);
+		*field = regex;
+		return 0;
+	}
+	regerror(rc, regex, why, sizeof(why));
+	free(regex);
+	return error_set(c->err, ERROR_USAGE, "%s: '%s' is not a regular expression: %s", c->label,
+			 c->text, why);
+}
+
+void
+option_free_regex(regex_t *regex)
+{
+	if (regex != NULL)
+		regfree(regex);
+	free(regex);
 }
 
 static int
@@ -76,12 +129,13 @@ convert_pid(const struct conversion *c)
 	if (parse_whole_u64(c->text, (uint64_t)c->row->min, (uint64_t)c->row->max, c->field))
 		return 0;
 	if (strspn(c->text, "0123456789") == strlen(c->text))
-		return refuse(c, "a process id");
+		return convert_refuse(c, "a process id");
 	if (strspn(c->text, "0123456789,") == strlen(c->text))
 		return error_set(c->err, ERROR_USAGE,
 				 "%s: '%s' is a list, but wallsample samples one process at a time",
 				 c->label, c->text);
-	return refuse(c, "a process id; to find a process by its name there is --name");
+	return error_set(c->err, ERROR_USAGE, "%s: '%s' is not a process id; --name %s finds a "
+			 "process by its name", c->label, c->text, c->text);
 }
 
 static int
@@ -118,7 +172,7 @@ convert_moment(const struct conversion *c)
 
 	if (strspn(text, "0") != strlen(text) || text[0] == '\0')
 		if (!parse_duration_ns(text, &ns) || ns > INT64_MAX / 4)
-			return refuse(c, wanted);
+			return convert_refuse(c, wanted);
 	/* The end itself is as near to it as can be. */
 	if (from_end && ns == 0)
 		ns = 1;
@@ -157,12 +211,19 @@ convert_size(const struct conversion *c)
 	return 0;
 }
 
+static void
+add_id(struct id_list *list, uint64_t id)
+{
+	size_t capacity = list->count;
+
+	list->id = xgrow(list->id, &capacity, list->count + 1, sizeof(*list->id));
+	list->id[list->count++] = id;
+}
+
 /* A list given twice is one longer list. */
 static int
 convert_tids(const struct conversion *c)
 {
-	struct options *options = c->options;
-	size_t capacity = options->tid_count;
 	const char *at = c->text;
 
 	for (;;) {
@@ -170,23 +231,19 @@ convert_tids(const struct conversion *c)
 
 		if (*at < '0' || *at > '9' || !parse_u64(&at, 10, &tid) ||
 		    (double)tid < c->row->min || (double)tid > c->row->max)
-			return refuse(c, "a list of thread ids such as 12,13");
-		options->tids = xgrow(options->tids, &capacity, options->tid_count + 1,
-				      sizeof(*options->tids));
-		options->tids[options->tid_count++] = (pid_t)tid;
+			return convert_refuse(c, "a list of thread ids such as 12,13");
+		add_id(c->field, tid);
 		if (*at == '\0')
 			return 0;
 		if (*at++ != ',')
-			return refuse(c, "a list of thread ids such as 12,13");
+			return convert_refuse(c, "a list of thread ids such as 12,13");
 	}
 }
 
-/* As reports write them: Go's are small numbers, those of Julia addresses. */
+/* As reports write them: the ids of goroutines are small numbers, those of Julia addresses. */
 static int
 convert_tasks(const struct conversion *c)
 {
-	struct options *options = c->options;
-	size_t capacity = options->task_count;
 	const char *at = c->text;
 
 	for (;;) {
@@ -195,72 +252,42 @@ convert_tasks(const struct conversion *c)
 
 		at += base == 16 ? 2 : 0;
 		if (!isxdigit((unsigned char)*at) || !parse_u64(&at, base, &task) || task == 0)
-			return refuse(c, "a list of tasks such as 17,0x7f20");
-		options->tasks = xgrow(options->tasks, &capacity, options->task_count + 1,
-				       sizeof(*options->tasks));
-		options->tasks[options->task_count++] = task;
+			return convert_refuse(c, "a list of tasks such as 17,0x7f20");
+		add_id(c->field, task);
 		if (*at == '\0')
 			return 0;
 		if (*at++ != ',')
-			return refuse(c, "a list of tasks such as 17,0x7f20");
+			return convert_refuse(c, "a list of tasks such as 17,0x7f20");
 	}
 }
 
-static int
-convert_dirs(const struct conversion *c)
-{
-	struct options *options = c->options;
-	size_t capacity = 0;
-
-	if (c->text[0] == '\0')
-		return refuse(c, "the name of a directory");
-	options->debug_dirs = xgrow(options->debug_dirs, &capacity, options->debug_dir_count + 2,
-				    sizeof(*options->debug_dirs));
-	options->debug_dirs[options->debug_dir_count++] = c->text;
-	options->debug_dirs[options->debug_dir_count] = NULL;
-	return 0;
-}
-
-static int
-convert_progress(const struct conversion *c)
-{
-	struct options *options = c->options;
-	size_t capacity = 0;
-
-	options->progress = xgrow(options->progress, &capacity, options->progress_count + 2,
-				  sizeof(*options->progress));
-	options->progress[options->progress_count++] = c->text;
-	options->progress[options->progress_count] = NULL;
-	return 0;
-}
-
-/* Percents in ascending order; 0, which all are compared with, need not be among them. */
+/* Percents in ascending order; 0, the base of all comparisons, need not be among them. */
 static int
 convert_speedups(const struct conversion *c)
 {
 	static const char wanted[] = "a list of percents from 1 to 100, ascending, such as 0,25,50";
 	char *words = xstrdup(c->text), *rest = words, *item;
-	struct options *options = c->options;
+	struct option_speedups *speedups = c->field;
 	int rc = 0;
 
-	options->speedups[0] = 0;
-	options->speedup_count = 1;
+	*speedups = (struct option_speedups){ .count = 1 };
 	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
-		const double last = options->speedups[options->speedup_count - 1];
 		double percent;
 
 		if (!parse_double(item, 0, 100, &percent))
-			rc = refuse(c, wanted);
-		else if (percent == 0 && options->speedup_count == 1)
+			rc = convert_refuse(c, wanted);
+		else if (percent == 0 && speedups->count == 1)
 			continue;
-		else if (percent / 100 <= last ||
-			 options->speedup_count == CAUSAL_SPEEDUPS_MOST)
-			rc = refuse(c, wanted);
+		else if (percent / 100 <= speedups->value[speedups->count - 1])
+			rc = convert_refuse(c, wanted);
+		else if (speedups->count == CAUSAL_SPEEDUPS_MOST)
+			rc = error_set(c->err, ERROR_USAGE, "%s: '%s' has more than %d speed-ups "
+				       "above 0", c->label, c->text, CAUSAL_SPEEDUPS_MOST - 1);
 		else
-			options->speedups[options->speedup_count++] = percent / 100;
+			speedups->value[speedups->count++] = percent / 100;
 	}
-	if (rc == 0 && options->speedup_count == 1)
-		rc = refuse(c, wanted);
+	if (rc == 0 && speedups->count == 1)
+		rc = convert_refuse(c, wanted);
 	free(words);
 	return rc;
 }
@@ -362,25 +389,27 @@ convert_gils(const struct conversion *c)
 	return rc;
 }
 
-/* The number of the word in the list, as an enum is stored. */
+/* Stores the position of the word in the list, which is the value of the enum. */
 static int
 convert_choice(const struct conversion *c)
 {
-	char *words = xstrdup(c->row->choices), *rest = words, *item;
-	int number = 0, found = -1;
+	const char *const *word = c->row->choices;
+	struct strbuf known;
+	int number = 0, rc;
 
-	for (; (item = strsep(&rest, "|")) != NULL; number++)
-		if (strcmp(item, c->text) == 0)
-			found = number;
-	free(words);
-	if (found < 0)
-		return error_set(c->err, ERROR_USAGE, "%s: '%s' is none of %s", c->label, c->text,
-				 c->row->choices);
-	memcpy(c->field, &found, sizeof(found));
-	return 0;
+	for (; word[number] != NULL; number++)
+		if (strcmp(word[number], c->text) == 0) {
+			memcpy(c->field, &number, sizeof(number));
+			return 0;
+		}
+	strbuf_init(&known);
+	for (int i = 0; i < number; i++)
+		strbuf_add_format(&known, "%s%s", i > 0 ? "|" : "", word[i]);
+	rc = error_set(c->err, ERROR_USAGE, "%s: '%s' is none of %s", c->label, c->text,
+		       known.data);
+	strbuf_release(&known);
+	return rc;
 }
-
-_Static_assert(sizeof(enum unwind_choice) == sizeof(int), "convert_choice stores an int");
 
 int
 option_convert(const struct option_row *row, const char *label, const char *text,
@@ -388,20 +417,18 @@ option_convert(const struct option_row *row, const char *label, const char *text
 {
 	static int (*const converters[])(const struct conversion *) = {
 		[OPTION_FLAG] = convert_flag,         [OPTION_COUNT] = convert_count,
-		[OPTION_TEXT] = convert_text,         [OPTION_NUMBER] = convert_number,
+		[OPTION_TEXT] = convert_text,         [OPTION_TEXTS] = convert_texts,
+		[OPTION_REGEX] = convert_regex,       [OPTION_NUMBER] = convert_number,
 		[OPTION_PID] = convert_pid,           [OPTION_FRACTION] = convert_fraction,
-		[OPTION_MOMENT] = convert_moment,
-		[OPTION_RANGE] = convert_range,
 		[OPTION_DURATION] = convert_duration, [OPTION_SIZE] = convert_size,
-		[OPTION_TIDS] = convert_tids,         [OPTION_STATES] = convert_states,
-		[OPTION_GILS] = convert_gils,
-		[OPTION_CHOICE] = convert_choice,     [OPTION_DIRS] = convert_dirs,
-		[OPTION_TASKS] = convert_tasks,       [OPTION_PROGRESS] = convert_progress,
-		[OPTION_SPEEDUPS] = convert_speedups,
-		[OPTION_RUNTIMES] = convert_runtimes,
+		[OPTION_MOMENT] = convert_moment,     [OPTION_RANGE] = convert_range,
+		[OPTION_TIDS] = convert_tids,         [OPTION_TASKS] = convert_tasks,
+		[OPTION_STATES] = convert_states,     [OPTION_GILS] = convert_gils,
+		[OPTION_RUNTIMES] = convert_runtimes, [OPTION_SPEEDUPS] = convert_speedups,
+		[OPTION_CHOICE] = convert_choice,
 	};
 	const struct conversion c = {
-		.row = row, .label = label, .text = text, .options = options,
+		.row = row, .label = label, .text = text,
 		.field = (char *)options + row->offset, .err = err,
 	};
 

@@ -5,16 +5,14 @@
 #include <string.h>
 
 #include "cli/cli_internal.h"
-#include "cli/option_convert_internal.h"
-#include "wallsample/base/base.h"
-#include "wallsample/cli/options.h"
 
 /* Longer than any option's name, so that a distance fits in a small table. */
 #define NAME_MOST 32
 
-/* The words that are left. */
+/* The arguments that are not parsed yet. */
 struct words {
 	char **next, **end;
+	const struct command *commands; /* all of them */
 };
 
 unsigned
@@ -23,13 +21,46 @@ option_commands(const struct option_row *row)
 	return row->commands != 0 ? row->commands : FOR_REPORTS;
 }
 
+/* True if the option was given, not only defaulted. */
+static bool
+option_is_given(const struct options *options, const struct option_row *row)
+{
+	return options->given != NULL && options->given[row - option_table];
+}
+
 const struct option_row *
 option_given_beyond(const struct options *options, unsigned taken)
 {
 	for (const struct option_row *row = option_table; row->name != NULL; row++)
-		if ((options->given >> (row - option_table) & 1) && !(option_commands(row) & taken))
+		if (option_is_given(options, row) && !(option_commands(row) & taken))
 			return row;
 	return NULL;
+}
+
+const struct option_row *
+option_given_without_core(const struct options *options)
+{
+	for (const struct option_row *row = option_table; row->name != NULL; row++)
+		if (option_is_given(options, row) && row->no_core != NULL)
+			return row;
+	return NULL;
+}
+
+bool
+options_are_filtered(const struct options *options)
+{
+	for (const struct option_row *row = option_table; row->name != NULL; row++)
+		if (row->selects != SELECTS_ALL && option_is_given(options, row))
+			return true;
+	return false;
+}
+
+void
+options_add_thread_filters(const struct options *options, struct strbuf *text)
+{
+	for (const struct option_row *row = option_table; row->name != NULL; row++)
+		if (row->selects == SELECTS_THREADS && option_is_given(options, row))
+			strbuf_add_format(text, "%s--%s", text->length > 0 ? ", " : "", row->name);
 }
 
 static bool
@@ -88,20 +119,32 @@ distance(const char *a, const char *b)
 	return row[b_length];
 }
 
-/* The known option that a misspelt one most likely means; NULL when none is near. */
+/* How far a known name is from a misspelt one; a beginning of the name is nearest. */
+static unsigned
+name_distance(const char *known, const char *name)
+{
+	return strncmp(known, name, strlen(name)) == 0 ? 0 : distance(name, known);
+}
+
+/* True if a misspelt name is long enough to guess what it means, and no longer than any name. */
+static bool
+can_guess(const char *name)
+{
+	return strlen(name) >= 2 && strlen(name) < NAME_MOST;
+}
+
+/* The option of the command that a misspelt name most likely means; NULL when no name is near. */
 static const char *
-nearest(const char *name)
+nearest_option(const char *name, const struct command *verb)
 {
 	const char *best = NULL;
-	size_t length = strlen(name);
-	unsigned best_distance = (unsigned)(length / 3) + 1;
+	unsigned best_distance = (unsigned)(strlen(name) / 3) + 1;
 
-	if (length < 2 || length >= NAME_MOST)
-		return NULL;
 	for (const struct option_row *row = option_table; row->name != NULL; row++) {
-		/* the beginning of a name is as near as can be */
-		unsigned d = strncmp(row->name, name, length) == 0 ? 0 : distance(name, row->name);
+		const unsigned d = name_distance(row->name, name);
 
+		if (!(option_commands(row) & verb->bit))
+			continue;
 		if (d < best_distance || (d == best_distance && best == NULL)) {
 			best = row->name;
 			best_distance = d;
@@ -111,18 +154,18 @@ nearest(const char *name)
 }
 
 static int
-refuse_name(const char *name, size_t length, struct error *err)
+refuse_name(const char *name, size_t length, const struct command *verb, struct error *err)
 {
 	char *copy = xstrndup(name, length);
-	const char *near = nearest(copy);
+	const char *near = can_guess(copy) ? nearest_option(copy, verb) : NULL;
 	int rc;
 
 	if (near != NULL)
 		rc = error_set(err, ERROR_USAGE, "unknown option '--%s'; did you mean '--%s'?",
 			       copy, near);
 	else
-		rc = error_set(err, ERROR_USAGE,
-			       "unknown option '--%s'; wallsample -h lists all options", copy);
+		rc = error_set(err, ERROR_USAGE, "unknown option '--%s'; wallsample %s%s-h lists "
+			       "all options", copy, verb->name, verb->name[0] != '\0' ? " " : "");
 	free(copy);
 	return rc;
 }
@@ -140,18 +183,43 @@ refuse_letter(char letter, struct error *err)
 			 letter);
 }
 
-/* A word that is no option, where one is expected. */
-static int
-refuse_word(const char *word, struct error *err)
+/* The command that a misspelt word means, at most one letter off; NULL: none. */
+static const struct command *
+nearest_command(const struct command *commands, const char *word)
 {
+	if (strlen(word) < 3 || !can_guess(word))
+		return NULL;
+	for (const struct command *command = commands + 1; command->name != NULL; command++)
+		if (distance(word, command->name) <= 1)
+			return command;
+	return NULL;
+}
+
+static bool
+has_target(const struct options *options)
+{
+	return options->pid != 0 || options->name != NULL || options->core != NULL;
+}
+
+/* A word that is not an option, where an option is expected. */
+static int
+refuse_word(const char *word, bool first, const struct words *words,
+	    const struct options *options, struct error *err)
+{
+	const struct command *near = first ? nearest_command(words->commands, word) : NULL;
 	uint64_t pid;
 
-	for (const struct command *command = commands + 1; command->name != NULL; command++)
+	for (const struct command *command = words->commands + 1; command->name != NULL; command++)
 		if (strcmp(word, command->name) == 0)
 			return error_set(err, ERROR_USAGE,
 					 "'%s' must be the first word: wallsample %s …", word,
 					 word);
-
+	if (near != NULL)
+		return error_set(err, ERROR_USAGE, "'%s' is not a command; did you mean "
+				 "'wallsample %s'?", word, near->name);
+	if (has_target(options))
+		return error_set(err, ERROR_USAGE, "'%s' is not an option, and the process to "
+				 "sample is already given", word);
 	if (parse_whole_u64(word, 1, INT32_MAX, &pid))
 		return error_set(err, ERROR_USAGE,
 				 "'%s' is not an option; to sample process %s say: wallsample -p "
@@ -167,7 +235,7 @@ static int
 take_option(const struct option_row *row, const char *label, const char *attached,
 	    struct words *words, struct options *options, struct error *err)
 {
-	options->given |= UINT64_C(1) << (row - option_table);
+	options->given[row - option_table] = true;
 	if (!(option_commands(row) & options->verb->bit))
 		return error_set(err, ERROR_USAGE, "%s is not for wallsample %s; wallsample %s -h "
 				 "lists what is", label, options->verb->name, options->verb->name);
@@ -195,7 +263,7 @@ take_long(const char *word, struct words *words, struct options *options, struct
 	char label[NAME_MOST + 3];
 
 	if (row == NULL)
-		return refuse_name(name, length, err);
+		return refuse_name(name, length, options->verb, err);
 	snprintf(label, sizeof(label), "--%s", row->name);
 	return take_option(row, label, name[length] == '=' ? name + length + 1 : NULL, words,
 			   options, err);
@@ -225,28 +293,19 @@ take_letters(const char *word, struct words *words, struct options *options, str
 	return rc;
 }
 
-static void
-take_file(const char *word, struct options *options)
-{
-	size_t capacity = options->file_count;
-
-	options->files = xgrow(options->files, &capacity, options->file_count + 1,
-			       sizeof(*options->files));
-	options->files[options->file_count++] = word;
-}
-
 /* The first word may name a command. */
 static void
 take_verb(struct words *words, struct options *options)
 {
-	options->verb = commands;
-	for (const struct command *command = commands + 1; command->name != NULL; command++) {
-		if (words->next == words->end || strcmp(*words->next, command->name) != 0)
-			continue;
-		options->verb = command;
-		words->next++;
+	options->verb = words->commands;
+	if (words->next == words->end)
 		return;
-	}
+	for (const struct command *verb = words->commands + 1; verb->name != NULL; verb++)
+		if (strcmp(*words->next, verb->name) == 0) {
+			options->verb = verb;
+			words->next++;
+			return;
+		}
 }
 
 static char *
@@ -260,7 +319,7 @@ join_words(int argc, char **argv)
 	return all.data;
 }
 
-/* What is behind "--": a command, or words that are no options. */
+/* True if a command line to start follows "--", not operands. */
 static bool
 starts_commands(const struct command *verb)
 {
@@ -270,9 +329,10 @@ starts_commands(const struct command *verb)
 static int
 take_words(struct words *words, struct options *options, struct error *err)
 {
+	char **first = words->next;
 	int rc = 0;
 
-	/* who asks for help gets it, whatever else is wrong behind it */
+	/* -h prints the help, whatever is wrong with the words behind it. */
 	while (rc == 0 && !options->help && words->next < words->end) {
 		const char *word = *words->next++;
 
@@ -284,30 +344,35 @@ take_words(struct words *words, struct options *options, struct error *err)
 		}
 		if (strcmp(word, "--") == 0)
 			while (words->next < words->end)
-				take_file(*words->next++, options);
+				option_add_text(&options->files, *words->next++);
 		else if (strncmp(word, "--", 2) == 0)
 			rc = take_long(word, words, options, err);
 		else if (word[0] == '-' && word[1] != '\0')
 			rc = take_letters(word, words, options, err);
 		else if (options->verb->operands != NULL)
-			take_file(word, options);
+			option_add_text(&options->files, word);
 		else
-			rc = refuse_word(word, err);
+			rc = refuse_word(word, words->next - 1 == first &&
+						       options->verb == words->commands,
+					 words, options, err);
 	}
 	return rc;
 }
 
 int
-options_parse(int argc, char **argv, struct options *options, struct error *err)
+options_parse(int argc, char **argv, const struct command *commands, struct options *options,
+	      struct error *err)
 {
-	/* a caller may be started with no words at all, not even its name */
-	struct words words = { argv + (argc > 0), argv + argc };
+	/* argc may be 0: a caller of execve(2) may pass no words at all. */
+	struct words words = { argv + (argc > 0), argv + argc, commands };
+	const struct option_row *row;
 	int rc = 0;
 
 	memset(options, 0, sizeof(*options));
-	for (const struct option_row *row = option_table; rc == 0 && row->name != NULL; row++)
+	for (row = option_table; rc == 0 && row->name != NULL; row++)
 		if (row->fallback != NULL)
 			rc = option_convert(row, row->name, row->fallback, options, err);
+	options->given = xcalloc((size_t)(row - option_table) + 1, sizeof(*options->given));
 	take_verb(&words, options);
 	options->words = join_words(argc, argv);
 	if (rc == 0)
@@ -320,20 +385,16 @@ options_parse(int argc, char **argv, struct options *options, struct error *err)
 void
 options_release(struct options *options)
 {
-	free(options->tids);
-	free(options->tasks);
-	free(options->files);
+	free(options->given);
 	free(options->words);
-	options->files = NULL;
-	options->file_count = 0;
-	options->words = NULL;
-	free(options->progress);
-	options->progress = NULL;
-	options->progress_count = 0;
-	free(options->debug_dirs);
-	options->debug_dirs = NULL;
-	options->debug_dir_count = 0;
-	options->tids = NULL;
-	options->tasks = NULL;
-	options->tid_count = 0;
+	free(options->files.text);
+	free(options->debug_dirs.text);
+	free(options->progress.text);
+	free(options->filter.tids.id);
+	free(options->filter.tasks.id);
+	option_free_regex(options->filter.include);
+	option_free_regex(options->filter.exclude);
+	option_free_regex(options->focus);
+	option_free_regex(options->select);
+	*options = (struct options){ .verb = options->verb };
 }

@@ -34,14 +34,6 @@ sample_say_start(const struct sample_run *run)
 	strbuf_release(&name);
 }
 
-bool
-sample_is_filtered(const struct options *options)
-{
-	return options->tid_count > 0 || options->thread_name != NULL ||
-	       options->task_count > 0 || options->states != 0 ||
-	       options->gils != 0 || options->include != NULL || options->exclude != NULL;
-}
-
 /* Adds "12 threads", "1,000 tasks and 3 threads": those that have a row. */
 static void
 add_threads(const struct view *view, struct strbuf *out)
@@ -187,7 +179,7 @@ choose_key(const struct sample_run *run)
 {
 	if (run->exporter->by_address || run->dumps)
 		return VIEW_BY_ADDRESS;
-	return run->options->lines ? VIEW_BY_LINE : (enum view_key)run->options->by;
+	return run->options->lines ? VIEW_BY_LINE : run->options->by;
 }
 
 /* The same samples by function, where what limits the program is told; else NULL. */
@@ -196,7 +188,8 @@ view_functions(const struct sample_run *run, const struct view *view)
 {
 	if (!run->exporter->in_words || view_key(view) == VIEW_BY_FUNCTION)
 		return NULL;
-	return view_create(view_profile(view), run->symbols, &run->filter, VIEW_BY_FUNCTION);
+	return view_create(view_profile(view), run->symbols, &run->options->filter,
+			   VIEW_BY_FUNCTION);
 }
 
 int
@@ -206,8 +199,8 @@ sample_write(struct sample_run *run, const struct run_stats *stats, bool snapsho
 	const size_t limit = run->options->limit;
 	struct export_input input = {
 		/* blame has no place in time */
-		.recordings = run->options->blame ? NULL : run->recordings,
-		.recording_count = run->options->blame ? 0 : run->recording_count,
+		.recordings = run->options->filter.blame ? NULL : run->recordings,
+		.recording_count = run->options->filter.blame ? 0 : run->recording_count,
 		.process = run->core_process != NULL ? run->core_process : run->target.process,
 		.core_end = run->core_end,
 		.tasks = run->tasks,
@@ -217,13 +210,13 @@ sample_write(struct sample_run *run, const struct run_stats *stats, bool snapsho
 		.end = run->end,
 		.snapshot = snapshot,
 		.by_thread = run->options->threads,
-		.sort = (enum weight)run->options->sort,
+		.sort = run->options->sort,
 		.limit = limit != 0 ? limit : TABLE_ROWS,
 		.tree = run->options->tree ? (limit != 0 ? limit : TREE_LINES) : 0,
-		.focus = run->focused,
+		.focus = run->options->focus,
 		.thread_limit = limit != 0 ? limit : THREAD_TABLE_ROWS,
 		.columns = output_columns(&run->output),
-		.filtered = sample_is_filtered(run->options),
+		.filtered = options_are_filtered(run->options),
 		.note = run->note,
 		.part = run->part,
 	};
@@ -240,12 +233,12 @@ sample_write(struct sample_run *run, const struct run_stats *stats, bool snapsho
 	if (rc != 0)
 		return rc;
 	input.part = part.text.length > 0 ? part.text.data : run->part;
-	if (part.recording != NULL && !run->options->blame) {
+	if (part.recording != NULL && !run->options->filter.blame) {
 		input.recordings = &part.recording;
 		input.recording_count = 1;
 	}
 	view = view_create(part.profile != NULL ? part.profile : run->profile, run->symbols,
-			   &run->filter, choose_key(run));
+			   &run->options->filter, choose_key(run));
 	functions = view_functions(run, view);
 	strbuf_init(&hint);
 	add_names_hint(&hint, symbols_debuginfod_state(run->symbols));
@@ -344,6 +337,7 @@ sample_nothing(const struct sample_run *run, struct error *err)
 {
 	const struct options *options = run->options;
 	char time[SAY_TEXT_SIZE];
+	struct strbuf filters;
 
 	if (run->target.is_command && run->stats.child_exited)
 		return target_refuse_ended(run->stats.child_status, err);
@@ -351,13 +345,14 @@ sample_nothing(const struct sample_run *run, struct error *err)
 		return error_set(err, ERROR_NO_PROCESS,
 				 "nothing was sampled: process %d ended before it could be sampled",
 				 (int)run->target.pid);
-	if (options->tid_count > 0 || options->thread_name != NULL)
-		return error_set(err, ERROR_SYSTEM,
-				 "nothing was sampled: no thread of process %d is one that was "
-				 "asked for (%s%s%s)", (int)run->target.pid,
-				 options->tid_count > 0 ? "--tid" : "",
-				 options->tid_count > 0 && options->thread_name != NULL ? ", " : "",
-				 options->thread_name != NULL ? "--thread-name" : "");
+	if (filter_selects_threads(&options->filter)) {
+		strbuf_init(&filters);
+		options_add_thread_filters(options, &filters);
+		error_set(err, ERROR_SYSTEM, "nothing was sampled: no thread of process %d is one "
+			  "that was asked for (%s)", (int)run->target.pid, filters.data);
+		strbuf_release(&filters);
+		return -ERROR_SYSTEM;
+	}
 	return error_set(err, ERROR_SYSTEM, "nothing was sampled in %s",
 			 say_duration(run->stats.elapsed_ns, time));
 }

@@ -13,9 +13,6 @@
 struct sample_run {
 	const struct options *options;
 	struct log log;
-	struct filter filter; /* its regular expressions are the two below */
-	regex_t include, exclude, focus;
-	const regex_t *focused; /* the last of them, or NULL */
 	const struct exporter *exporter;
 	struct target target;
 	struct output output;
@@ -75,9 +72,6 @@ void sample_say_start(const struct sample_run *run);
 /* Writes what there is, so far (`snapshot`) or in the end, and says where. */
 int sample_write(struct sample_run *run, const struct run_stats *stats, bool snapshot,
 		 struct error *err);
-
-/* Do the options leave samples out? */
-bool sample_is_filtered(const struct options *options);
 
 /* How the target ended, and with -v the numbers of the run. */
 void sample_say_end(const struct sample_run *run);

@@ -122,14 +122,16 @@ int
 target_check_tids(const struct target *target, const struct options *options,
 		  struct error *err)
 {
-	for (size_t i = 0; i < options->tid_count; i++) {
+	const struct id_list *tids = &options->filter.tids;
+
+	for (size_t i = 0; i < tids->count; i++) {
 		struct task_stat stat;
 
-		if (process_read_task_stat(target->process, options->tids[i], &stat))
+		if (process_read_task_stat(target->process, (pid_t)tids->id[i], &stat))
 			return 0;
 	}
-	if (options->tid_count == 0)
+	if (tids->count == 0)
 		return 0;
 	return error_set(err, ERROR_USAGE, "--tid: %d is not a thread of process %d",
-			 (int)options->tids[0], (int)target->pid);
+			 (int)tids->id[0], (int)target->pid);
 }

@@ -6,6 +6,7 @@ lint_tests = \
 	tests/lint/headers_alone.sh \
 	tests/lint/layering.sh \
 	tests/lint/manual.sh \
+	tests/lint/option_types.sh \
 	tests/lint/ptrace_calls.sh \
 	tests/lint/scripts.sh \
 	tests/lint/sizes.sh \

@@ -6,48 +6,14 @@
 #ifndef WALLSAMPLE_ANALYSIS_VIEW_H
 #define WALLSAMPLE_ANALYSIS_VIEW_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wallsample/analysis/filter.h"
 #include "wallsample/base/base.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/symbol/symbol.h"
-
-/* X(NAME, text): which frames of a stack are shown in which an interpreted program runs */
-#define VIEW_NATIVES(X)                                                        \
-	X(MERGED, "merged") /* functions of the program where native ones call them */ \
-	X(ONLY, "only")     /* native frames, as if there was no interpreter */ \
-	X(NONE, "none")     /* the program's; what no function of it called is "[native]" */
-
-enum view_native {
-#define X(name, text) NATIVE_##name,
-	VIEW_NATIVES(X)
-#undef X
-};
-
-/* Which samples are wanted. A zeroed filter wants all. Borrowed by view_create. */
-struct filter {
-	const pid_t *tids;          /* NULL: all */
-	size_t tid_count;
-	const char *thread_name;    /* fnmatch(3) pattern, NULL: all */
-	const uint64_t *tasks;      /* ids of tasks, NULL: all; else nothing but tasks */
-	size_t task_count;
-	bool created_by;            /* stacks of tasks go on outwards with where these were made */
-	unsigned states;            /* bit 1 << enum run_state, 0: all */
-	unsigned gils;              /* bit 1 << enum gil, 0: all */
-	const regex_t *include;     /* at least one function of the stack matches */
-	const regex_t *exclude;     /* none does */
-	enum view_native native;
-	/* With NATIVE_MERGED, in stacks with functions of an interpreted program: the interpreter's
-	 * own that only carry calls from one to the next (see plumbing.h). Else they are left out,
-	 * and the expressions above do not see them. */
-	bool interpreter_frames; /* and those of a runtime that only put a task aside */
-	/* Not samples but whom others waited for: the waiters' time on the stacks of those who had
-	 * what they waited for, below a frame that says what. It has one weight, WALL. */
-	bool blame;
-};
 
 /* X(name, text): what frames are told apart by */
 #define VIEW_KEYS(X)                                                           \
@@ -180,8 +146,5 @@ bool view_sample(const struct view *view, const struct profile_entry *sample,
 		 const uint32_t **function, size_t *depth);
 /* The functions of a stack of the profile, or STACK_NONE, whether it is selected or not. */
 void view_stack(const struct view *view, uint32_t stack, const uint32_t **function, size_t *depth);
-
-/* The regular expressions of -I and -X match `name`; the filter's rule for a thread. */
-bool filter_thread(const struct filter *filter, pid_t tid, const char *name);
 
 #endif

@@ -2,104 +2,110 @@
 /*
  * options.h - the command line as data.
  *
- * Each option is one row of the registry (src/cli/option_table.c): name, letter,
- * argument, type, range, default, help. One parser walks the rows and fills one
- * struct options; --help and the man page check walk the same rows. Parsing never
- * acts. No module below src/cli/ includes this.
+ * Each option is one row of the registry (src/cli/option_table.c): name, letter, argument, type,
+ * range, default, help. A row stores into one field of struct options; a row whose type is not the
+ * type of its field does not compile. One parser, --help and the check of the manual walk the
+ * rows. No module below src/cli/ includes this header.
  */
 #ifndef WALLSAMPLE_CLI_OPTIONS_H
 #define WALLSAMPLE_CLI_OPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "wallsample/causal/causal.h"
+#include "wallsample/analysis/view.h"
+#include "wallsample/base/base.h"
 #include "wallsample/base/error.h"
+#include "wallsample/causal/causal.h"
+#include "wallsample/dwarf/debug_file.h"
 #include "wallsample/unwind/unwind.h"
 
 struct command;
 
+/* X(NAME, word): --tasks, whether tasks that a runtime schedules are samples of their own */
+#define TASK_USES(X) X(AUTO, "auto") X(OFF, "off")
+/* X(NAME, word): --match, where in a stack a candidate counts */
+#define CAUSAL_MATCHES(X) X(STACK, "stack") X(SELF, "self")
+
+enum task_use {
+#define X(name, word) TASKS_##name,
+	TASK_USES(X)
+#undef X
+};
+
+enum causal_match {
+#define X(name, word) MATCH_##name,
+	CAUSAL_MATCHES(X)
+#undef X
+};
+
+/* A time since the beginning of the run; below zero: before its end. */
+struct option_moment {
+	bool given;
+	int64_t ns;
+};
+
+/* Numbers from `least` to `most`, both included. */
+struct option_range {
+	bool given;
+	uint64_t least, most;
+};
+
+/* Speed-ups in [0, 1], ascending, the first of them 0. */
+struct option_speedups {
+	double value[CAUSAL_SPEEDUPS_MOST];
+	size_t count;
+};
+
+/* Texts are borrowed from the arguments of the call, everything else is owned. */
 struct options {
-	const struct command *verb; /* which command: never NULL once parsed */
-	const char **files;      /* words that are no options, for commands that take them; owned */
-	size_t file_count;
-	uint64_t given;          /* bit 1 << row of option_table: was given */
-	char *words;             /* of the call, joined by spaces; owned */
-	uint64_t pid;            /* 0: not given */
-	const char *name;        /* --name */
-	char *const *command;    /* behind --; NULL: none; ends with NULL */
-	const char *core;        /* --core: a file, in place of a process; or NULL */
-	const char *exe;         /* --exe */
+	const struct command *verb;    /* never NULL once parsed */
+	struct text_list files;        /* operands */
+	bool *given;                   /* by row of option_table; NULL: none */
+	char *words;                   /* the call, its words joined by spaces */
+	char *const *command;          /* behind "--", ended by NULL; NULL: none */
+	uint64_t pid;                  /* 0: not given */
+	const char *name;
+	const char *core;              /* a core file; NULL: a process */
+	const char *exe;
 	bool keep_root;
-	uint64_t duration_ns;    /* 0: until Ctrl-C or exit */
+	uint64_t duration_ns;          /* 0: until Ctrl-C or the end of the target */
 	double rate_hz;
 	bool no_jitter;
-	const char *output;      /* NULL or "-": stdout */
-	const char *format;      /* NULL: from the output's ending, else text */
-	uint64_t limit;          /* 0: not given */
+	const char *output;            /* NULL or "-": stdout */
+	const char *format;            /* NULL: by the ending of `output`, else text */
+	uint64_t limit;                /* rows; 0: not given */
 	bool threads;
 	bool stop_all;
 	bool nonblocking;
-	double max_overhead;     /* percent of one CPU */
-	uint64_t stack_size;
-	const char *include, *exclude; /* regular expressions */
-	pid_t *tids;             /* --tid; owned */
-	size_t tid_count;
-	const char *thread_name;
-	uint64_t *tasks;         /* --task; owned */
-	size_t task_count;
-	int task_use;            /* enum task_use: --tasks */
-	bool created_by;         /* stacks of tasks go on outwards with where these were made */
-	struct option_moment {   /* --from, --to */
-		bool given;
-		int64_t ns;      /* since the beginning; below zero: before the end */
-	} from, to;
-	struct option_range {    /* --parallelism */
-		bool given;
-		uint64_t least, most;
-	} parallelism;
-	const char *focus;       /* --focus */
+	double max_overhead;           /* percent of one CPU */
+	uint64_t stack_size;           /* bytes */
+	struct filter filter;
+	enum task_use task_use;
+	struct option_moment from, to;
+	struct option_range parallelism;
+	regex_t *focus;                /* NULL: none */
 	bool tree;
-	bool blame;              /* holders' stacks with waiters' time */
-	unsigned states;         /* bit 1 << enum run_state */
-	uint32_t runtimes;       /* --runtime: see runtime.h */
-	unsigned gils;           /* bit 1 << enum gil */
+	uint32_t runtimes;             /* bit set of runtime.h */
 	enum unwind_choice unwinder;
-	bool lines;              /* --lines: the same as --by line */
-	int by;                  /* enum view_key */
-	int sort;                /* enum weight */
-	int native;              /* enum view_native */
-	bool interpreter_frames;
+	bool lines;                    /* the same as --by line */
+	enum view_key by;
+	enum weight sort;
 	bool no_demangle;
 	bool no_inlines;
-	const char **debug_dirs; /* --debug-dir; owned, NULL at the end; NULL: none */
-	size_t debug_dir_count;
+	struct text_list debug_dirs;
 	const char *symfs;
-	int debuginfod;          /* enum debuginfod_use */
-	/* wallsample causal */
-	const char **progress;   /* --progress; owned, NULL at the end; NULL: none */
-	size_t progress_count;
-	const char *select;      /* --select: a regular expression */
-	int match;               /* enum causal_match: --match */
+	enum debuginfod_use debuginfod;
+	struct text_list progress;     /* from here on: wallsample causal */
+	regex_t *select;               /* candidates; NULL: by Latency */
+	enum causal_match match;
 	uint64_t candidates;
-	double speedups[CAUSAL_SPEEDUPS_MOST]; /* --speedups: in [0, 1], ascending, from 0 on */
-	size_t speedup_count;
+	struct option_speedups speedups;
 	uint64_t tick_ns, experiment_ns, profile_ns;
-	double precision;        /* in points: percent */
-	double max_hold;         /* percent of the run */
-	bool intrusive;          /* hardware breakpoints are permitted */
+	double precision;              /* percentage points */
+	double max_hold;               /* percent of the run */
+	bool intrusive;                /* hardware breakpoints are permitted */
 	bool quiet;
-	unsigned verbose;        /* times -v was given */
+	unsigned verbose;              /* times -v was given */
 	bool version, help;
 };
-
-/* --tasks: are tasks that a runtime schedules samples of their own? In the order of its words. */
-enum task_use { TASKS_AUTO, TASKS_OFF };
-
-/* --match: where in a stack a candidate counts. In the order of its words. */
-enum causal_match { MATCH_STACK, MATCH_SELF };
 
 /* Which commands take an option. */
 enum {
@@ -122,27 +128,31 @@ enum {
 	FOR_ALL = FOR_OUTPUT | FOR_INFO | FOR_CAUSAL | FOR_CAUSAL_FILE,
 };
 
+/* How the text of an argument is converted, and the type of the field. */
 enum option_type {
-	OPTION_FLAG,      /* bool */
-	OPTION_COUNT,     /* unsigned, one more each time */
+	OPTION_FLAG,      /* bool; no argument */
+	OPTION_COUNT,     /* unsigned, one more each time; no argument */
 	OPTION_TEXT,      /* const char * */
+	OPTION_TEXTS,     /* struct text_list, one more each time */
+	OPTION_REGEX,     /* regex_t *, an extended regular expression, compiled */
 	OPTION_NUMBER,    /* uint64_t in [min, max] */
 	OPTION_PID,       /* uint64_t, the id of one process */
 	OPTION_FRACTION,  /* double in [min, max] */
-	OPTION_DURATION,  /* uint64_t ns in [min, max] seconds */
-	OPTION_MOMENT,    /* struct option_moment: a time, or one before the end: -10 */
-	OPTION_RANGE,     /* struct option_range: A or A-B, in [min, max] */
+	OPTION_DURATION,  /* uint64_t ns, of [min, max] seconds */
 	OPTION_SIZE,      /* uint64_t bytes in [min, max] */
-	OPTION_TIDS,      /* tids and tid_count from 1,2,3 */
-	OPTION_TASKS,     /* tasks and task_count from 1,0x7f20 */
-	OPTION_STATES,    /* bit set from a list of run state letters or names */
-	OPTION_RUNTIMES,  /* uint32_t, a bit set of runtime.h: auto, none or a list of names */
-	OPTION_GILS,      /* bit set from a list of words of enum gil */
-	OPTION_DIRS,      /* debug_dirs and debug_dir_count, one more each time */
-	OPTION_PROGRESS,  /* progress and progress_count, one more each time */
-	OPTION_SPEEDUPS,  /* speedups and speedup_count from 0,10,25 in percent */
-	OPTION_CHOICE,    /* int from a list of words: choices */
+	OPTION_MOMENT,    /* struct option_moment: a time, or before the end: -10 */
+	OPTION_RANGE,     /* struct option_range: A or A-B, up to max */
+	OPTION_TIDS,      /* struct id_list from 1,2,3 */
+	OPTION_TASKS,     /* struct id_list from 1,0x7f20 */
+	OPTION_STATES,    /* unsigned, a bit set from a list of run state letters or names */
+	OPTION_GILS,      /* unsigned, a bit set from a list of words of enum gil */
+	OPTION_RUNTIMES,  /* uint32_t, a bit set from auto, none or a list of names */
+	OPTION_SPEEDUPS,  /* struct option_speedups from 0,10,25 in percent */
+	OPTION_CHOICE,    /* an enum, by the position of the word in `choices` */
 };
+
+/* What an option leaves out of a report. */
+enum option_selection { SELECTS_ALL, SELECTS_SAMPLES, SELECTS_THREADS };
 
 struct option_row {
 	const char *name;     /* long name without "--" */
@@ -153,9 +163,11 @@ struct option_row {
 	double min, max;      /* for numbers, inclusive, in the option's unit */
 	const char *unit;     /* "Hz", "seconds"; NULL: none */
 	const char *fallback; /* default as text, parsed like an argument; NULL: zero */
-	const char *choices;  /* OPTION_CHOICE: "auto|libunwind|libdw" in order of value */
+	const char *const *choices; /* OPTION_CHOICE: words in the order of the enum; NULL ends */
 	unsigned commands;    /* FOR_…: which take it; 0: those that report, FOR_REPORTS */
-	bool hidden;          /* not in --help (for tests), but in the man page */
+	enum option_selection selects;
+	const char *no_core;  /* why it does not work on core files; NULL: it does */
+	bool hidden;          /* not in --help (for tests), but in the manual */
 	const char *help;     /* one line */
 };
 
@@ -165,14 +177,23 @@ extern const struct option_row option_table[]; /* ended by name == NULL */
 unsigned option_commands(const struct option_row *row);
 /* The first option that was given and that none of these commands takes; NULL: none. */
 const struct option_row *option_given_beyond(const struct options *options, unsigned commands);
+/* The first option that was given and that does not work on core files; NULL: none. */
+const struct option_row *option_given_without_core(const struct options *options);
+/* True if an option was given that leaves samples out. */
+bool options_are_filtered(const struct options *options);
+/* Adds the options given that leave threads out: "--tid, --thread-name". */
+void options_add_thread_filters(const struct options *options, struct strbuf *text);
 
 /*
- * Fills *options from the words; ERROR_USAGE says which word is wrong and what it
- * should be. An unknown option names the nearest known one. Letters may be
- * bundled (-qt), arguments attached (-d30, --duration=30). "--" ends the options;
- * what follows is the command.
+ * Fills *options from the arguments of the call. `commands` is ended by a row without a name; its
+ * first row is the command without a name. ERROR_USAGE says which word is wrong and what it
+ * should be; an unknown option or command names the nearest known one. Letters may be bundled
+ * (-qt), arguments attached (-d30, --duration=30). "--" ends the options; what follows is the
+ * command to start. Acts on nothing.
  */
-int options_parse(int argc, char **argv, struct options *options, struct error *err);
+int options_parse(int argc, char **argv, const struct command *commands, struct options *options,
+		  struct error *err);
+/* Releases what *options owns. */
 void options_release(struct options *options);
 
 #endif

@@ -30,10 +30,16 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 
+/* X(NAME, word) */
+#define DEBUGINFOD_USES(X)                                                     \
+	X(OFF, "off")                                                          \
+	X(CACHE, "cache") /* only files that an earlier request left in the client's cache */ \
+	X(NET, "net")     /* ask the servers of $DEBUGINFOD_URLS */
+
 enum debuginfod_use {
-	DEBUGINFOD_OFF,
-	DEBUGINFOD_CACHE, /* only files that an earlier request left in the client's cache */
-	DEBUGINFOD_NET,   /* ask the servers of $DEBUGINFOD_URLS */
+#define X(name, word) DEBUGINFOD_##name,
+	DEBUGINFOD_USES(X)
+#undef X
 };
 
 /* The state of the servers of $DEBUGINFOD_URLS. */

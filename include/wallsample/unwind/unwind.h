@@ -15,10 +15,16 @@
 #include "wallsample/process/maps.h"
 #include "wallsample/tracer/snapshot.h"
 
+/* X(NAME, word) */
+#define UNWIND_CHOICES(X)                                                      \
+	X(AUTO, "auto")           /* all methods, the quick rules first */     \
+	X(LIBUNWIND, "libunwind") /* tables are read by this library alone, for comparisons */ \
+	X(LIBDW, "libdw")
+
 enum unwind_choice {
-	UNWIND_AUTO,      /* all, the quick rules first */
-	UNWIND_LIBUNWIND, /* the tables through that alone: for comparisons in tests */
-	UNWIND_LIBDW,
+#define X(name, word) UNWIND_##name,
+	UNWIND_CHOICES(X)
+#undef X
 };
 
 struct unwinder;

@@ -228,23 +228,13 @@ view_thread_number(const struct view *view, uint32_t thread)
 
 /* --- which are wanted ------------------------------------------------------------------ */
 
-static bool
-filter_task(const struct filter *filter, uint64_t id)
-{
-	bool listed = filter->tasks == NULL;
-
-	for (size_t i = 0; !listed && i < filter->task_count; i++)
-		listed = filter->tasks[i] == id && id != 0;
-	return listed;
-}
-
 void
 view_choose_threads(struct view *view, const struct filter *filter)
 {
 	const size_t count = profile_thread_count(view->profile);
 
-	view->only_threads = filter->tids != NULL || filter->thread_name != NULL;
-	view->only_tasks = filter->tasks != NULL;
+	view->only_threads = filter_selects_threads(filter);
+	view->only_tasks = filter->tasks.id != NULL;
 	view->thread_wanted = xcalloc(count + 1, sizeof(*view->thread_wanted));
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_thread *thread = profile_thread(view->profile, i);

@@ -395,15 +395,15 @@ check_filter(const struct filter *filter, size_t rows, int64_t ms)
 static void
 test_filters(void **state)
 {
-	static const pid_t tids[] = { 300, 301 };
+	static uint64_t tids[] = { 300, 301 };
 	regex_t beta, anywhere, failed;
 
 	(void)state;
 	assert_int_equal(regcomp(&beta, "^beta$", REG_EXTENDED | REG_NOSUB), 0);
 	assert_int_equal(regcomp(&anywhere, "bare|gam", REG_EXTENDED | REG_NOSUB), 0);
 	assert_int_equal(regcomp(&failed, "failed", REG_EXTENDED | REG_NOSUB), 0);
-	check_filter(&(struct filter){ .tids = tids, .tid_count = 2 }, 4, 350);
-	check_filter(&(struct filter){ .tids = tids, .tid_count = 0 }, 0, 0);
+	check_filter(&(struct filter){ .tids = { tids, 2 } }, 4, 350);
+	check_filter(&(struct filter){ .tids = { tids, 0 } }, 0, 0);
 	check_filter(&(struct filter){ .thread_name = "worker-*" }, 4, 100);
 	check_filter(&(struct filter){ .thread_name = "nobody" }, 0, 0);
 	check_filter(&(struct filter){ .states = 1u << RUN_SLEEPING }, 2, 220);
@@ -423,8 +423,8 @@ test_filters(void **state)
 static void
 test_filter_thread(void **state)
 {
-	static const pid_t tids[] = { 5, 6 };
-	const struct filter both = { .tids = tids, .tid_count = 2, .thread_name = "io*" };
+	static uint64_t tids[] = { 5, 6 };
+	const struct filter both = { .tids = { tids, 2 }, .thread_name = "io*" };
 
 	(void)state;
 	assert_true(filter_thread(&all, 1, "anything"));

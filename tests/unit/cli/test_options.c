@@ -17,6 +17,15 @@
 
 #define WORDS_MOST 32
 
+/* A command of each kind: without a name, with files, and one that takes few options. */
+static const struct command commands[] = {
+	{ .name = "", .bit = FOR_RUN },
+	{ .name = "report", .bit = FOR_REPORT, .operands = "FILE…" },
+	{ .name = "info", .bit = FOR_INFO, .operands = "FILE…" },
+	{ .name = "causal", .bit = FOR_CAUSAL, .operands = "[FILE]" },
+	{ .name = NULL },
+};
+
 static struct options options;
 static struct error err;
 
@@ -34,7 +43,8 @@ parse(const char *line)
 		words[count++] = strsep(&rest, " ");
 	words[count] = NULL;
 	memset(&err, 0, sizeof(err));
-	return options_parse(count, words, &options, &err);
+	options_release(&options);
+	return options_parse(count, words, commands, &options, &err);
 }
 
 /* The line is wrong, and the sentence has the text in it. */
@@ -53,7 +63,6 @@ accepted(const char *line)
 {
 	if (parse(line) != 0)
 		fail_msg("'%s': %s", line, err.text);
-	options_release(&options);
 }
 
 static void
@@ -71,7 +80,7 @@ test_defaults(void **state)
 	assert_null(options.command);
 	assert_false(options.quiet || options.help || options.version);
 	/* started without even a name */
-	assert_int_equal(options_parse(0, (char *[]){ NULL }, &options, &err), 0);
+	assert_int_equal(options_parse(0, (char *[]){ NULL }, commands, &options, &err), 0);
 }
 
 static void
@@ -89,9 +98,9 @@ test_values(void **state)
 	assert_string_equal(options.format, "folded");
 	accepted("--name red* --thread-name io-* -I ^a -X b$ --unwinder libdw");
 	assert_string_equal(options.name, "red*");
-	assert_string_equal(options.thread_name, "io-*");
-	assert_string_equal(options.include, "^a");
-	assert_string_equal(options.exclude, "b$");
+	assert_string_equal(options.filter.thread_name, "io-*");
+	assert_int_equal(regexec(options.filter.include, "ab", 0, NULL, 0), 0);
+	assert_int_equal(regexec(options.filter.exclude, "ba", 0, NULL, 0), REG_NOMATCH);
 	assert_int_equal(options.unwinder, UNWIND_LIBDW);
 	/* the last one counts */
 	accepted("-d 1 -d 2");
@@ -134,16 +143,17 @@ test_lists(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("--tid 5,6 --tid 4194304"), 0);
-	assert_int_equal(options.tid_count, 3);
-	assert_int_equal(options.tids[0], 5);
-	assert_int_equal(options.tids[1], 6);
-	assert_int_equal(options.tids[2], 4194304);
+	assert_int_equal(options.filter.tids.count, 3);
+	assert_int_equal(options.filter.tids.id[0], 5);
+	assert_int_equal(options.filter.tids.id[1], 6);
+	assert_int_equal(options.filter.tids.id[2], 4194304);
 	options_release(&options);
-	assert_null(options.tids);
+	assert_null(options.filter.tids.id);
 	accepted("--state r,SLEEPING --state D");
-	assert_int_equal(options.states, 1 << RUN_RUNNING | 1 << RUN_SLEEPING | 1 << RUN_DISK);
+	assert_int_equal(options.filter.states,
+			 1 << RUN_RUNNING | 1 << RUN_SLEEPING | 1 << RUN_DISK);
 	accepted("--gil has,wait --gil handover --by gil");
-	assert_int_equal(options.gils, 1 << GIL_HAS | 1 << GIL_WAIT | 1 << GIL_HANDOVER);
+	assert_int_equal(options.filter.gils, 1 << GIL_HAS | 1 << GIL_WAIT | 1 << GIL_HANDOVER);
 	assert_int_equal(options.by, VIEW_BY_GIL);
 	refused("--tid 5,", "thread ids");
 	refused("--tid ,5", "thread ids");
@@ -186,6 +196,15 @@ test_refusals(void **state)
 	refused("-", "'-' is not an option");
 	refused("1234", "say: wallsample -p 1234");
 	refused("redis -p 1", "wallsample --name redis");
+	refused("-p 1 redis", "the process to sample is already given");
+	refused("--pid redis", "--name redis finds a process by its name");
+	refused("reprt x.wsdb", "did you mean 'wallsample report'?");
+	refused("-q report", "'report' must be the first word");
+	refused("-I (", "-I: '(' is not a regular expression: ");
+	refused("--focus [", "--focus: '[' is not a regular expression: ");
+	refused("-I a( -X b", "is not a regular expression");
+	refused("causal --speedups 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16",
+		"has more than 15 speed-ups above 0");
 }
 
 static void
@@ -202,6 +221,9 @@ test_unknown_options(void **state)
 	refused("-P 5", "unknown option '-P'; did you mean '-p'?");
 	refused("-z", "unknown option '-z'; wallsample -h");
 	refused("-qz", "unknown option '-z'");
+	/* only options that the command takes are suggested */
+	refused("--focu x", "did you mean '--focus'?");
+	refused("info --focu x", "wallsample info -h lists all options");
 	refused("-pid 5", "did you mean '--pid'?");
 	refused("-name=x", "did you mean '--name=x'?");
 	refused("-%", "unknown option '-%'");
@@ -236,6 +258,31 @@ test_table_is_sound(void **state)
 			assert_true(a->offset != b->offset);
 		}
 	}
+}
+
+/* A row that leaves samples out says so to reports, to the sampler and to core files. */
+static void
+test_selection(void **state)
+{
+	struct strbuf text;
+
+	(void)state;
+	strbuf_init(&text);
+	accepted("-d 5 --native=none");
+	assert_false(options_are_filtered(&options));
+	assert_false(filter_selects_threads(&options.filter));
+	accepted("--state R");
+	assert_true(options_are_filtered(&options));
+	assert_false(filter_selects_threads(&options.filter));
+	options_add_thread_filters(&options, &text);
+	assert_int_equal(text.length, 0);
+	assert_null(option_given_without_core(&options));
+	accepted("--thread-name x --tid 1");
+	assert_true(filter_selects_threads(&options.filter));
+	options_add_thread_filters(&options, &text);
+	assert_string_equal(text.data, "--tid, --thread-name");
+	assert_string_equal(option_given_without_core(&options)->name, "thread-name");
+	strbuf_release(&text);
 }
 
 static void
@@ -400,6 +447,14 @@ test_what_is_said(void **state)
 	strbuf_release(&line);
 }
 
+static int
+release_options(void **state)
+{
+	(void)state;
+	options_release(&options);
+	return 0;
+}
+
 int
 main(void)
 {
@@ -413,6 +468,7 @@ main(void)
 		cmocka_unit_test(test_unknown_options),
 		cmocka_unit_test(test_help_comes_first),
 		cmocka_unit_test(test_table_is_sound),
+		cmocka_unit_test(test_selection),
 		cmocka_unit_test(test_output_names),
 		cmocka_unit_test(test_format_choice),
 		cmocka_unit_test(test_target_usage),
@@ -420,5 +476,5 @@ main(void)
 		cmocka_unit_test(test_what_is_said),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, release_options);
 }

@@ -521,18 +521,18 @@ static void
 test_filters(void **state)
 {
 	struct scene scene = scene_sampled(TICKS);
-	const uint64_t tasks[] = { FIRST + 10, FIRST + 12, 0 };
-	const pid_t tid = 501;
+	uint64_t tasks[] = { FIRST + 10, FIRST + 12, 0 };
+	uint64_t tid = 501;
 
 	(void)state;
 	assert_int_equal(selected_ms(scene.profile, &(struct filter){ 0 }),
 			 1059000 + 1000 + 400 + 500);
 	assert_int_equal(selected_ms(scene.profile, &(struct filter){
-		.tids = &tid, .tid_count = 1 }), 1000);
+		.tids = { &tid, 1 } }), 1000);
 	assert_int_equal(selected_ms(scene.profile, &(struct filter){
-		.tasks = tasks, .task_count = 3 }), 2000);
+		.tasks = { tasks, 3 } }), 2000);
 	assert_int_equal(selected_ms(scene.profile, &(struct filter){
-		.tasks = tasks, .task_count = 3, .tids = &tid, .tid_count = 1 }), 300);
+		.tasks = { tasks, 3 }, .tids = { &tid, 1 } }), 300);
 	assert_int_equal(selected_ms(scene.profile, &(struct filter){
 		.states = 1u << RUN_READY }), 2000);
 	profile_free(scene.profile);

@@ -431,8 +431,8 @@ test_unwanted(void **state)
 static void
 test_selected(void **state)
 {
-	static const pid_t tid = 77;
-	const struct filter filter = { .tids = &tid, .tid_count = 1, .states = 1u << RUN_RUNNING };
+	static uint64_t tid = 77;
+	const struct filter filter = { .tids = { &tid, 1 }, .states = 1u << RUN_RUNNING };
 	struct timeline_bins bins;
 	struct scene scene;
 

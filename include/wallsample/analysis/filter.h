@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter.h - which samples of a profile are selected, and which of their frames are shown.
+ *
+ * A filter option of the command line is a field here, a row of src/cli/option_table.c that stores
+ * into it, and a test in filter.c or view.c.
+ */
+#ifndef WALLSAMPLE_ANALYSIS_FILTER_H
+#define WALLSAMPLE_ANALYSIS_FILTER_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* X(NAME, text): which frames are shown of a stack in which an interpreted program runs */
+#define VIEW_NATIVES(X)                                                        \
+	X(MERGED, "merged") /* functions of the program where native ones call them */ \
+	X(ONLY, "only")     /* native frames, as if there was no interpreter */ \
+	X(NONE, "none")     /* the program's; a stack without any is "[native]" */
+
+enum view_native {
+#define X(name, text) NATIVE_##name,
+	VIEW_NATIVES(X)
+#undef X
+};
+
+/* Numbers in an array that the list owns. An empty list has the pointer NULL. */
+struct id_list {
+	uint64_t *id;
+	size_t count;
+};
+
+/* Borrowed texts in an array that the list owns, ended by NULL. An empty list has NULL. */
+struct text_list {
+	const char **text;
+	size_t count;
+};
+
+/* Which samples are selected. A zeroed filter selects all. */
+struct filter {
+	struct id_list tids;        /* thread ids; id == NULL: all */
+	const char *thread_name;    /* fnmatch(3) pattern, NULL: all */
+	struct id_list tasks;       /* ids of green tasks, id == NULL: all; else tasks only */
+	bool created_by;            /* stacks of tasks end in the place that created the task */
+	unsigned states;            /* bit 1 << enum run_state, 0: all */
+	unsigned gils;              /* bit 1 << enum gil, 0: all */
+	regex_t *include;           /* at least one function of the stack matches; NULL: all */
+	regex_t *exclude;           /* no function of the stack matches; NULL: all */
+	enum view_native native;
+	/* With NATIVE_MERGED, in stacks with functions of an interpreted program: keep the
+	 * interpreter's own functions that only carry calls from one function of the program to
+	 * the next (plumbing.h), and those of a runtime that only put a task aside. Otherwise
+	 * they are left out, and `include` and `exclude` do not see them. */
+	bool interpreter_frames;
+	/* Instead of samples: the stacks of lock holders, with the time that others waited, below
+	 * a frame that names the lock. The only weight is WEIGHT_WALL. */
+	bool blame;
+};
+
+/* True if a thread with this id and name is selected. */
+bool filter_thread(const struct filter *filter, pid_t tid, const char *name);
+/* True if a task with this id (0: unknown) is selected. */
+bool filter_task(const struct filter *filter, uint64_t id);
+/* True if some threads are not selected because of their id or name. */
+bool filter_selects_threads(const struct filter *filter);
+
+#endif
