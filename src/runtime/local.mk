@@ -4,6 +4,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/runtime/runtime.h \
 	include/wallsample/runtime/async_tasks.h \
 	include/wallsample/runtime/green_task.h \
+	src/runtime/finder.c \
+	src/runtime/finder_internal.h \
 	src/runtime/gil.c \
 	src/runtime/go/go.c \
 	src/runtime/go/go_capture.c \
@@ -21,6 +23,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/go/go_threads.c \
 	src/runtime/go/go_version.c \
 	src/runtime/go/go_words.c \
+	src/runtime/instances.c \
 	src/runtime/julia/julia.c \
 	src/runtime/julia/julia_context_internal.h \
 	src/runtime/julia/julia_find.c \

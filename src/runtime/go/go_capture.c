@@ -112,7 +112,7 @@ go_capture(struct go_runtime *go, pid_t tid, uint64_t sp, struct go_captured *ca
 {
 	struct go_thread *thread = go_threads_find(go, tid);
 	struct glance glance = {
-		.go = go, .pages = go->tools->pages, .layout = &go->home.layout,
+		.go = go, .pages = go->base.tools->pages, .layout = &go->home.layout,
 	};
 
 	captured->of = NULL;
@@ -125,6 +125,6 @@ go_capture(struct go_runtime *go, pid_t tid, uint64_t sp, struct go_captured *ca
 	    go_word(glance.m, glance.layout->m_tid) == thread->inner)
 		capture_goroutine(&glance, thread, sp, captured);
 	else
-		go->stale = true;
+		go->base.stale = true;
 	pages_keep(glance.pages, &thread->memo);
 }

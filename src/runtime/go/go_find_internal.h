@@ -8,9 +8,8 @@
 #ifndef WALLSAMPLE_RUNTIME_GO_GO_FIND_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_GO_GO_FIND_INTERNAL_H
 
+#include "runtime/finder_internal.h"
 #include "runtime/go/go_layout_internal.h"
-#include "wallsample/process/maps.h"
-#include "wallsample/tracer/memory.h"
 
 /* Words that may be runtime.allm: without symbols others look like it, at times. */
 #define GO_HEADS_MOST 8
@@ -29,24 +28,6 @@ struct go_home {
 	char version[GO_VERSION_TEXT]; /* "1.26.8" */
 };
 
-struct go_finder;
-struct runtime_tools;
-
-/* Borrowed. */
-struct go_finder *go_finder_create(const struct runtime_tools *tools);
-void go_finder_free(struct go_finder *finder);
-
-/*
- * To be called when maps_generation has changed, and as long as it says that it has not finished
- * (*busy): it reads a bounded amount (GO_FIND_BUDGET bytes) a call, and a runtime that has
- * not begun yet is waited for. Returns how many there are; *home is valid until the next call.
- * What was found is checked again in each call.
- *
- * DWARF, of a version that nothing else tells the layout of, takes up to a fifth of a second, once.
- */
-#define GO_FIND_BUDGET (UINT64_C(4) << 20)
-size_t go_finder_look(struct go_finder *finder, const struct go_home **home, bool *busy);
-/* Why a Go that is there cannot be read; told once, then NULL. */
-const char *go_finder_why(struct go_finder *finder);
+extern const struct finder_kind go_finder; /* its place: a struct go_home */
 
 #endif

@@ -72,7 +72,7 @@ go_fit_goroutine(const struct go_layout *layout, const uint8_t *bytes)
 	       go_word(bytes, layout->g_id) != 0;
 }
 
-enum go_fit
+enum finder_fit
 go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout, uint64_t address,
 	   bool first)
 {
@@ -81,22 +81,22 @@ go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout, ui
 	size_t count, good = 0;
 
 	if (!read_piece(tools, address, slice, sizeof(slice)))
-		return GO_FIT_NOTHING_YET;
+		return FINDER_FIT_NOT_YET;
 	if (slice[0] == 0 && slice[1] == 0)
-		return GO_FIT_NOTHING_YET;
+		return FINDER_FIT_NOT_YET;
 	count = slice[1] < FIRST_MOST ? (size_t)slice[1] : FIRST_MOST;
 	if (!go_fit_is_slice(slice) ||
 	    !read_piece(tools, slice[0], pointer, count * sizeof(*pointer)))
-		return GO_FIT_NOT;
+		return FINDER_FIT_MISFIT;
 	for (size_t i = 0; i < count; i++) {
 		if (!is_pointer(pointer[i]) ||
 		    !read_piece(tools, pointer[i], bytes, layout->g_size) ||
 		    !go_fit_goroutine(layout, bytes) ||
 		    (first && i == 0 && go_word(bytes, layout->g_id) != 1))
-			return GO_FIT_NOT;
+			return FINDER_FIT_MISFIT;
 		good += go_word(bytes, layout->g_id) != 0;
 	}
-	return good > 0 ? GO_FIT_WELL : GO_FIT_NOTHING_YET;
+	return good > 0 ? FINDER_FIT_GOOD : FINDER_FIT_NOT_YET;
 }
 
 bool

@@ -43,18 +43,10 @@ struct go_threads {
 
 /* One Go runtime in the process. */
 struct go_runtime {
-	const struct runtime_tools *tools;
+	struct instance base;
 	struct go_home home;
-	char description[16 + GO_VERSION_TEXT];
-	bool gone;            /* by exec; what was captured of it may come yet */
-	bool seen;            /* by the finder, this time */
 
 	struct go_threads threads, before;
-	pid_t *fresh;         /* threads that were not known before */
-	size_t fresh_count, fresh_capacity;
-	uint64_t list_due_ns, list_again_ns; /* as those of CPython: see python.h */
-	uint64_t heads;       /* a sum of where lists begin */
-	bool stale;           /* one of the threads was not what the list says */
 	unsigned late;        /* threads looked at since the last tick, besides the list */
 
 	uint64_t *slot;       /* addresses of goroutines; they never move */
@@ -69,7 +61,7 @@ struct go_runtime {
 	bool table_sought;
 };
 
-/* --- go_threads.c ------------------------------ */
+/* --- go_threads.c ------------------------------------------------------------------------ */
 
 void go_threads_list(struct go_runtime *go, uint64_t now_ns);
 void go_threads_release(struct go_runtime *go);
@@ -79,7 +71,7 @@ struct go_thread *go_threads_find(struct go_runtime *go, pid_t tid);
  * read. */
 pid_t go_threads_tid(struct go_runtime *go, uint64_t address);
 
-/* --- go_task.c ------------------------------ */
+/* --- go_task.c --------------------------------------------------------------------------- */
 
 size_t go_tasks_slots(struct go_runtime *go);
 /* By an exec of the same file there may be others, in the same place. */
@@ -94,7 +86,7 @@ void go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count,
 bool go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address, uint64_t now_ns,
 		  struct green_task *task, uint64_t *m);
 
-/* --- go_capture.c ------------------------------ */
+/* --- go_capture.c ------------------------------------------------------------------------ */
 
 struct go_captured {
 	struct go_runtime *of; /* NULL: it is no thread of Go's, or cannot be read */
@@ -105,7 +97,7 @@ struct go_captured {
 
 void go_capture(struct go_runtime *go, pid_t tid, uint64_t sp, struct go_captured *captured);
 
-/* --- go_words.c ------------------------------ */
+/* --- go_words.c -------------------------------------------------------------------------- */
 
 /* Reads them, if that has not been done. */
 void go_words_read_reasons(struct go_runtime *go);

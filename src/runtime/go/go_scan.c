@@ -38,11 +38,11 @@ static void
 try_slice(struct go_scan *scan, uint64_t address, const uint64_t word[3])
 {
 	if (scan->all == 0 && go_fit_is_slice(word) && is_outside(scan, word[0]) &&
-	    go_fit_all(scan->tools, scan->layout, address, true) == GO_FIT_WELL)
+	    go_fit_all(scan->tools, scan->layout, address, true) == FINDER_FIT_GOOD)
 		scan->all = address;
 }
 
-/* --- reasons ------------------------------ */
+/* --- reasons ----------------------------------------------------------------------------- */
 
 static const char *const first_reasons[] = { "", "GC assist marking", "IO wait" };
 #define REASON_MOST 32
@@ -69,7 +69,7 @@ try_reasons(struct go_scan *scan, uint64_t address, const uint64_t word[REASON_W
 		scan->reasons = address;
 }
 
-/* --- threads ------------------------------ */
+/* --- threads ----------------------------------------------------------------------------- */
 
 struct batch {
 	uint64_t at[BATCH]; /* of the words */
@@ -119,7 +119,7 @@ try_thread(struct go_scan *scan, struct batch *batch, uint64_t address, uint64_t
 		try_batch(scan, batch);
 }
 
-/* --- pieces ------------------------------ */
+/* --- pieces ------------------------------------------------------------------------------ */
 
 /* What a look at the word at an address may use behind it. */
 #define BEHIND (REASON_WORDS - 1)

@@ -15,7 +15,7 @@
 uint64_t go_word(const uint8_t *bytes, uint32_t offset);
 uint32_t go_word32(const uint8_t *bytes, uint32_t offset);
 
-/* --- go_file.c: what the file of a module says ------------------------------ */
+/* --- go_file.c: what the file of a module says ------------------------------------------- */
 
 /* All addresses are the image's own; 0: not there. */
 struct go_file {
@@ -51,16 +51,15 @@ bool go_version_read(const struct memory *memory, uint64_t address, char text[GO
 /* Of "go1.26.8", "devel go1.27-…": 26 and 8, 27 and 0. False: no version of Go 1. */
 bool go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *released);
 
-/* --- go_fit.c: does memory hold that? ------------------------------ */
+/* --- go_fit.c: does memory hold that? ---------------------------------------------------- */
 
-enum go_fit { GO_FIT_NOTHING_YET, GO_FIT_NOT, GO_FIT_WELL };
 
 /*
  * Is the slice at this address that of all goroutines? `first`: and is the first of them the
  * first that there ever was, as nearly always, so that nothing else is taken for it?
  * NOT may be said of one that is changing.
  */
-enum go_fit go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout,
+enum finder_fit go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout,
 		       uint64_t address, bool first);
 /* Does a slice with these three words look like one that is worth a closer look? */
 bool go_fit_is_slice(const uint64_t word[3]);
@@ -70,7 +69,7 @@ bool go_fit_goroutine(const struct go_layout *layout, const uint8_t *bytes);
 bool go_fit_thread(const struct runtime_tools *tools, const struct go_layout *layout,
 		   uint64_t address, const uint8_t *bytes);
 
-/* --- go_scan.c: where the variables are, without symbols ------------------------------ */
+/* --- go_scan.c: where the variables are, without symbols --------------------------------- */
 
 struct go_scan {
 	const struct runtime_tools *tools; /* borrowed, as the others */

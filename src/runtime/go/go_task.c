@@ -27,7 +27,7 @@ static const enum green_task_state states[] = {
 /* The array in pieces of so much: it grows with what is new, and is read once. */
 #define ARRAY_PIECE ((size_t)64 << 10)
 
-/* --- the array ------------------------------ */
+/* --- the array --------------------------------------------------------------------------- */
 
 /*
  * Goroutines are never freed, and the array of them only grows: what was read of it stays, once the
@@ -53,7 +53,7 @@ read_more_slots(struct go_runtime *go, uint64_t array, size_t count)
 		go->slot = xgrow(go->slot, &go->slot_capacity,
 				 go->slot_count + piece.size / sizeof(*go->slot),
 				 sizeof(*go->slot));
-		runtime_read_pieces(go->tools, &piece, 1, (uint8_t *)&go->slot[go->slot_count],
+		runtime_read_pieces(go->base.tools, &piece, 1, (uint8_t *)&go->slot[go->slot_count],
 				    &got);
 		if (got)
 			go->slot_count += piece.size / sizeof(*go->slot);
@@ -74,7 +74,7 @@ go_tasks_slots(struct go_runtime *go)
 	const struct memory_piece piece = { .address = go->home.all, .size = sizeof(slice) };
 	bool got;
 
-	runtime_read_pieces(go->tools, &piece, 1, (uint8_t *)slice, &got);
+	runtime_read_pieces(go->base.tools, &piece, 1, (uint8_t *)slice, &got);
 	if (!got || !go_fit_is_slice(slice))
 		return 0;
 	read_more_slots(go, slice[0],
@@ -83,7 +83,7 @@ go_tasks_slots(struct go_runtime *go)
 	return go->slot_count;
 }
 
-/* --- goroutines ------------------------------ */
+/* --- goroutines -------------------------------------------------------------------------- */
 
 /* Where it goes on, unless its members are of two moments. */
 static void
@@ -154,7 +154,7 @@ look_at_batch(struct go_runtime *go, const uint32_t *slot, size_t count, struct 
 		piece[i] = (struct memory_piece){
 			.address = slot[i] < go->slot_count ? go->slot[slot[i]] : 0, .size = size,
 		};
-	runtime_read_pieces(go->tools, piece, count, go->bytes, got);
+	runtime_read_pieces(go->base.tools, piece, count, go->bytes, got);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t m = 0;
 

@@ -6,31 +6,25 @@
 #include "runtime/go/go_internal.h"
 #include "wallsample/base/base.h"
 
-/* Listing takes at most one part in so many of the time. */
-#define LIST_SHARE 100
-/* A list is made anew that often, whatever is seen: threads end, too. */
-#define LIST_AGAIN_NS NS_PER_SEC
 /* A new thread has no number yet, or is not known to the sampler: for so many lists. */
 #define TRIES_MOST 20
-/* Of threads that nobody asks for. */
-#define FRESH_MOST 65536
 /* Threads that are read because a goroutine runs on them, a tick. */
 #define LATE_MOST 64
 
 static bool
 read_memory(const struct go_runtime *go, uint64_t address, void *to, size_t size)
 {
-	const struct memory *memory = &go->tools->memory;
+	const struct memory *memory = &go->base.tools->memory;
 
 	return memory->read(memory->context, address, to, size);
 }
 
-/* --- the list ------------------------------ */
+/* --- the list ---------------------------------------------------------------------------- */
 
 static pid_t
 find_tid(const struct go_runtime *go, uint64_t inner)
 {
-	const struct runtimes_config *config = go->tools->config;
+	const struct runtimes_config *config = go->base.tools->config;
 	pid_t tid;
 
 	if (inner == 0 || inner > INT32_MAX)
@@ -57,16 +51,6 @@ take_over(const struct go_runtime *go, struct go_thread *thread)
 	return true;
 }
 
-static void
-add_fresh(struct go_runtime *go, pid_t tid)
-{
-	if (go->fresh_count == FRESH_MOST)
-		return;
-	go->fresh = xgrow(go->fresh, &go->fresh_capacity, go->fresh_count + 1,
-			  sizeof(*go->fresh));
-	go->fresh[go->fresh_count++] = tid;
-}
-
 /* Its tid is looked up, if an earlier list did not know it. */
 static void
 identify(struct go_runtime *go, struct go_thread *thread)
@@ -75,9 +59,9 @@ identify(struct go_runtime *go, struct go_thread *thread)
 		return;
 	thread->tid = find_tid(go, thread->inner);
 	if (thread->tid != 0)
-		add_fresh(go, thread->tid);
+		instance_add_new(&go->base, thread->tid);
 	else if (++thread->tries < TRIES_MOST)
-		go->stale = true;
+		go->base.stale = true;
 }
 
 /* The thread of this index gets its tid, and is found by it. */
@@ -142,10 +126,10 @@ list_from(struct go_runtime *go, uint64_t address)
 		thread.inner = go_word(bytes, layout->m_tid);
 		address = go_word(bytes, layout->m_next);
 		if (!table_find(&go->before.by_address, thread.address, 0, &at) &&
-		    !go_fit_thread(go->tools, layout, thread.address, bytes)) {
+		    !go_fit_thread(go->base.tools, layout, thread.address, bytes)) {
 			if (i > 0)
 				return;
-			go->stale = true;
+			go->base.stale = true;
 		} else if (!add_thread(go, &thread)) {
 			return; /* the rest is known: a word that is not the head, or a ring */
 		}
@@ -169,7 +153,7 @@ keep_others(struct go_runtime *go)
 		    find_tid(go, thread->inner) == thread->tid &&
 		    read_memory(go, thread->address, bytes, head_size(layout)) &&
 		    go_word(bytes, layout->m_tid) == thread->inner &&
-		    go_fit_thread(go->tools, layout, thread->address, bytes))
+		    go_fit_thread(go->base.tools, layout, thread->address, bytes))
 			add_thread(go, &(struct go_thread){ .address = thread->address,
 							    .inner = thread->inner });
 	}
@@ -187,20 +171,17 @@ void
 go_threads_list(struct go_runtime *go, uint64_t now_ns)
 {
 	const struct go_threads before = go->before;
-	uint64_t first[GO_HEADS_MOST] = { 0 }, heads = 1, end_ns;
+	uint64_t first[GO_HEADS_MOST] = { 0 }, heads = 1;
 
 	go->late = 0;
-	if (now_ns < go->list_due_ns)
+	if (!instance_list_is_due(&go->base, now_ns))
 		return;
 	for (size_t i = 0; i < go->home.head_count; i++) {
 		if (!read_memory(go, go->home.head[i], &first[i], sizeof(first[i])))
 			first[i] = 0;
 		heads = hash_u64(heads ^ first[i]);
 	}
-	if (go->stale || heads != go->heads || now_ns >= go->list_again_ns) {
-		go->heads = heads;
-		go->list_again_ns = now_ns + LIST_AGAIN_NS;
-		go->stale = false;
+	if (instance_list_changed(&go->base, heads, now_ns)) {
 		go->before = go->threads;
 		go->threads = before;
 		clear(&go->threads);
@@ -208,8 +189,7 @@ go_threads_list(struct go_runtime *go, uint64_t now_ns)
 			list_from(go, first[i]);
 		keep_others(go);
 	}
-	end_ns = clock_now_ns();
-	go->list_due_ns = end_ns > now_ns ? end_ns + (end_ns - now_ns) * LIST_SHARE : now_ns;
+	instance_list_end(&go->base, now_ns);
 }
 
 static void
@@ -227,12 +207,9 @@ go_threads_release(struct go_runtime *go)
 {
 	release(&go->threads);
 	release(&go->before);
-	free(go->fresh);
-	go->fresh = NULL;
-	go->fresh_count = go->fresh_capacity = 0;
 }
 
-/* --- one thread ------------------------------ */
+/* --- one thread -------------------------------------------------------------------------- */
 
 struct go_thread *
 go_threads_find(struct go_runtime *go, pid_t tid)
@@ -259,7 +236,7 @@ go_threads_tid(struct go_runtime *go, uint64_t address)
 		return 0;
 	go->late++;
 	if (!read_memory(go, address, bytes, head_size(layout)) ||
-	    !go_fit_thread(go->tools, layout, address, bytes))
+	    !go_fit_thread(go->base.tools, layout, address, bytes))
 		return 0;
 	thread.inner = go_word(bytes, layout->m_tid);
 	if (known) {

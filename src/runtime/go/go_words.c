@@ -6,7 +6,7 @@
 #include "runtime/go/go_internal.h"
 #include "wallsample/base/base.h"
 
-/* --- reasons ------------------------------ */
+/* --- reasons ----------------------------------------------------------------------------- */
 
 static bool
 is_readable(const char *text, size_t length)
@@ -21,7 +21,7 @@ is_readable(const char *text, size_t length)
 static bool
 read_reason(struct go_runtime *go, size_t index)
 {
-	const struct memory *memory = &go->tools->memory;
+	const struct memory *memory = &go->base.tools->memory;
 	char *text = go->reason[index];
 	uint64_t string[2];
 
@@ -56,7 +56,7 @@ go_words_read_reasons(struct go_runtime *go)
 /* Of programs with functions without end. */
 #define OWN_MOST 65536
 
-/* --- whose they are ------------------------------ */
+/* --- whose they are ---------------------------------------------------------------------- */
 
 /* Functions of the runtime with which goroutines of the program's begin (runtime/traceback.go:
  * isSystemGoroutine). */
@@ -82,7 +82,7 @@ look_up(struct go_runtime *go, uint64_t entry)
 	bool own = false;
 
 	if (!go->table_sought) {
-		const struct modules *modules = maps_modules(go->tools->config->maps);
+		const struct modules *modules = maps_modules(go->base.tools->config->maps);
 
 		go->table_sought = true;
 		go->table = go_table_open(modules_at(modules, go->home.module)->image);
@@ -105,7 +105,7 @@ go_words_is_own(struct go_runtime *go, uint64_t entry)
 		return false;
 	if (!table_find(&go->own, entry, 0, &own)) {
 		/* It began a moment ago, and with a function that none before it had. */
-		if (go->tools->held)
+		if (go->base.tools->held)
 			return false;
 		own = look_up(go, entry);
 		if (go->own.count < OWN_MOST)

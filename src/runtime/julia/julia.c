@@ -11,13 +11,9 @@
 #include "wallsample/base/base.h"
 
 struct julia {
-	const struct runtime_tools *tools;
-	struct julia_finder *finder;
+	struct instance base;
+	struct julia_place place;
 	struct julia_tasks *tasks;
-	const struct julia_place *place; /* NULL: none is there */
-	uint64_t generation; /* of the mappings, when they were looked through */
-	bool busy;           /* the finder has more to read */
-	char description[48];
 };
 
 struct julia_captured {
@@ -25,142 +21,122 @@ struct julia_captured {
 	struct green_task task;
 };
 
-static void *
-create(const struct runtime_tools *tools)
-{
-	struct julia *julia = xcalloc(1, sizeof(*julia));
+/* --- instances: there is at most one ----------------------------------------------------- */
 
-	julia->tools = tools;
-	julia->finder = julia_finder_create(tools);
-	julia->tasks = julia_tasks_create(tools);
-	julia->busy = true;
-	return julia;
+static void
+julia_describe(const void *place, char *text, size_t size)
+{
+	const struct julia_layout *layout = &((const struct julia_place *)place)->layout;
+	char version[FINDER_VERSION_TEXT];
+
+	julia_version_text(layout->version, version, sizeof(version));
+	snprintf(text, size, "Julia %s%s", version, layout->tried ? "" : " (experimental)");
 }
 
 static void
-free_state(void *state)
+julia_init(struct instance *instance, const void *place)
 {
-	struct julia *julia = state;
-
-	julia_tasks_free(julia->tasks);
-	julia_finder_free(julia->finder);
-	free(julia);
+	(void)place;
+	((struct julia *)instance)->tasks = julia_tasks_create(instance->tools);
 }
 
-/* --- is one there -------------------------------------------------------------------------- */
-
+/* Reads the threads at once: captures look threads up before the scheduler asks for slots. */
 static void
-name(struct julia *julia)
+julia_found(struct instance *instance, const void *place, bool remapped)
 {
-	const struct julia_layout *layout = &julia->place->layout;
-	char text[sizeof(julia->description)];
+	struct julia *julia = (struct julia *)instance;
 
-	snprintf(text, sizeof(text), "Julia %u.%u.%u%s", layout->version >> 16,
-		 layout->version >> 8 & 255, layout->version & 255,
-		 layout->tried ? "" : " (experimental)");
-	if (strcmp(text, julia->description) == 0)
-		return;
-	memcpy(julia->description, text, sizeof(text));
-	log_say(julia->tools->config->log, LOG_VERBOSE, "found %s", text);
+	(void)remapped;
+	julia->place = *(const struct julia_place *)place;
+	julia_tasks_slots(julia->tasks, &julia->place);
 }
 
 static void
-search(struct julia *julia)
+julia_list(struct instance *instance, uint64_t now_ns)
 {
-	const char *why;
-
-	julia->generation = maps_generation(julia->tools->config->maps);
-	julia->place = julia_finder_look(julia->finder, &julia->busy);
-	if (julia->place != NULL)
-		name(julia);
-	why = julia_finder_why(julia->finder);
-	if (why != NULL)
-		log_say(julia->tools->config->log, LOG_NORMAL, "Julia's tasks are not shown: %s",
-			why);
-}
-
-static void
-tick(void *state, uint64_t now_ns)
-{
-	struct julia *julia = state;
-	const struct runtimes_config *config = julia->tools->config;
+	struct julia *julia = (struct julia *)instance;
 
 	(void)now_ns;
-	if (!julia->busy && julia->generation == maps_generation(config->maps) &&
-	    !julia_tasks_searching(julia->tasks))
-		return;
-	if (config->leave != NULL)
-		config->leave(config->context);
-	search(julia);
-	if (config->back != NULL)
-		config->back(config->context);
-	/* Captures need to know whose thread is whose. */
-	julia_tasks_slots(julia->tasks, julia->place);
+	if (julia_tasks_searching(julia->tasks))
+		julia_tasks_slots(julia->tasks, &julia->place);
 }
 
-static pid_t
-next_new(void *state)
+static void
+julia_lost(struct instance *instance)
 {
-	(void)state;
-	return 0;
+	julia_tasks_free(((struct julia *)instance)->tasks);
+	((struct julia *)instance)->tasks = NULL;
 }
 
-static bool
-any(const void *state)
-{
-	const struct julia *julia = state;
-
-	return julia->place != NULL;
-}
-
-static const char *
-describe(const void *state, size_t index)
-{
-	const struct julia *julia = state;
-
-	return julia->description[0] != '\0' && index == 0 ? julia->description : NULL;
-}
-
-/* --- captures -------------------------------------------------------------------------------- */
+static const struct instances_kind julia_instances = {
+	.finder = &julia_finder,
+	.size = sizeof(struct julia),
+	.not_shown = "Julia's tasks are not shown",
+	.describe = julia_describe,
+	.init = julia_init,
+	.found = julia_found,
+	.list = julia_list,
+	.lost = julia_lost,
+};
 
 static void *
-captured_create(void)
+julia_create(const struct runtime_tools *tools)
+{
+	return instances_create(&julia_instances, tools);
+}
+
+static struct julia *
+julia_first(const void *state)
+{
+	size_t at = 0;
+
+	return (struct julia *)instances_next(state, &at);
+}
+
+/* --- captures ---------------------------------------------------------------------------- */
+
+static void *
+julia_captured_create(void)
 {
 	return xcalloc(1, sizeof(struct julia_captured));
 }
 
 static void
-capture(void *state, pid_t tid, uint64_t sp, void *memory)
+julia_capture(void *state, pid_t tid, uint64_t sp, void *memory)
 {
-	struct julia *julia = state;
+	struct julia *julia = julia_first(state);
 	struct julia_captured *captured = memory;
 
 	(void)sp;
-	captured->known = julia_tasks_running(julia->tasks, tid, &captured->task);
+	captured->known = julia != NULL &&
+			  julia_tasks_running(julia->tasks, tid, &captured->task);
 }
 
-/* --- tasks ----------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------------- */
 
 static size_t
-slots(void *state)
+julia_slots(void *state)
 {
-	struct julia *julia = state;
+	struct julia *julia = julia_first(state);
 
-	return julia_tasks_slots(julia->tasks, julia->place);
+	return julia != NULL ? julia_tasks_slots(julia->tasks, &julia->place) : 0;
 }
 
 static void
-look(void *state, const uint32_t *slot, size_t count, struct green_task *out)
+julia_look(void *state, const uint32_t *slot, size_t count, struct green_task *out)
 {
-	struct julia *julia = state;
+	struct julia *julia = julia_first(state);
 
-	julia_tasks_look(julia->tasks, slot, count, out);
+	if (julia != NULL)
+		julia_tasks_look(julia->tasks, slot, count, out);
+	else
+		memset(out, 0, count * sizeof(*out));
 }
 
 /* No thread leaves its task's stack for another, but for a signal. */
 static bool
-running(void *state, const void *memory, struct green_task *task, const uint8_t **stack,
-	size_t *stack_size)
+julia_running(void *state, const void *memory, struct green_task *task, const uint8_t **stack,
+	      size_t *stack_size)
 {
 	const struct julia_captured *captured = memory;
 
@@ -173,23 +149,23 @@ running(void *state, const void *memory, struct green_task *task, const uint8_t 
 	return true;
 }
 
-static const struct runtime_scheduler scheduler = {
+static const struct runtime_scheduler julia_scheduler = {
 	.words = { .noun = "task", .own = "[Julia runtime]" },
-	.slots = slots,
-	.look = look,
-	.running = running,
+	.slots = julia_slots,
+	.look = julia_look,
+	.running = julia_running,
 };
 
 const struct runtime_kind runtime_julia = {
 	.name = "julia",
-	.create = create,
-	.free = free_state,
-	.tick = tick,
-	.next_new = next_new,
-	.any = any,
-	.describe = describe,
-	.captured_create = captured_create,
+	.create = julia_create,
+	.free = instances_free,
+	.tick = instances_tick,
+	.next_new = instances_next_new,
+	.any = instances_any,
+	.describe = instances_describe,
+	.captured_create = julia_captured_create,
 	.captured_free = free,
-	.capture = capture,
-	.scheduler = &scheduler,
+	.capture = julia_capture,
+	.scheduler = &julia_scheduler,
 };

@@ -10,8 +10,8 @@
 #ifndef WALLSAMPLE_RUNTIME_JULIA_JULIA_FIND_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_JULIA_JULIA_FIND_INTERNAL_H
 
+#include "runtime/finder_internal.h"
 #include "runtime/julia/julia_layout_internal.h"
-#include "runtime/runtime_kind_internal.h"
 
 /* More threads are not looked at. */
 #define JULIA_THREADS_MOST 1024
@@ -27,20 +27,10 @@ struct julia_place {
 	uint64_t runnable; /* the state of a task that has not ended */
 };
 
-struct julia_finder;
+extern const struct finder_kind julia_finder; /* its place: a struct julia_place */
 
-/* Borrowed. */
-struct julia_finder *julia_finder_create(const struct runtime_tools *tools);
-void julia_finder_free(struct julia_finder *finder);
-
-/*
- * To be called when maps_generation has changed, and as long as it says that it has not finished
- * (*busy): it reads a bounded amount a call (debug information, once, all of it), and a
- * Julia that has not been set up yet is waited for in 2,000 calls. NULL: there is none (yet).
- */
-const struct julia_place *julia_finder_look(struct julia_finder *finder, bool *busy);
-/* Why a Julia that is there cannot be read; told once, then NULL. */
-const char *julia_finder_why(struct julia_finder *finder);
+/* "1.10.4" */
+void julia_version_text(uint32_t version, char *text, size_t size);
 
 /* How many threads it has now, JULIA_THREADS_MOST at most, and where their structures are. */
 size_t julia_place_threads(const struct julia_place *place, const struct memory *memory,

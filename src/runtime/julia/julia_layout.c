@@ -61,7 +61,7 @@ julia_layout_find(uint32_t version)
 	return NULL;
 }
 
-/* --- debug information ------------------------------------------------------------------ */
+/* --- debug information ------------------------------------------------------------------- */
 
 enum { THREAD, TASK };
 

@@ -99,7 +99,7 @@ find_version(const struct julia_module_search *search)
 	return JULIA_VERSION(1, minor, patch);
 }
 
-/* --- all of it ---------------------------------------------------------------------------- */
+/* --- all of it --------------------------------------------------------------------------- */
 
 static uint64_t
 variable(const struct julia_module_search *search, size_t index)

@@ -91,7 +91,7 @@ take_place(struct julia_tasks *tasks, const struct julia_place *place)
 	tasks->got = xcalloc(TASKS_MOST + JULIA_THREADS_MOST, sizeof(*tasks->got));
 }
 
-/* --- threads ---------------------------------------------------------------------------- */
+/* --- threads ----------------------------------------------------------------------------- */
 
 static bool
 read_memory(const struct julia_tasks *tasks, uint64_t address, void *to, size_t size)
@@ -202,7 +202,7 @@ julia_tasks_searching(const struct julia_tasks *tasks)
 	return julia_queues_searching(&tasks->queues);
 }
 
-/* --- slots ------------------------------------------------------------------------------ */
+/* --- slots ------------------------------------------------------------------------------- */
 
 /* The thread whose task is in the slot; they come in ascending order, and *at goes on with them. */
 static const struct thread *
@@ -248,7 +248,7 @@ read_addresses(struct julia_tasks *tasks, const uint32_t *slot, size_t count)
 		tasks->address[of[i - tasks->count]] = tasks->got[i] ? word[i] : 0;
 }
 
-/* --- one task ----------------------------------------------------------------------------- */
+/* --- one task ---------------------------------------------------------------------------- */
 
 static uint64_t
 word_at(const uint8_t *body, uint32_t offset)
@@ -389,7 +389,7 @@ take_body(const struct julia_tasks *tasks, const uint8_t *body, struct green_tas
 	return true;
 }
 
-/* --- many of them --------------------------------------------------------------------------- */
+/* --- many of them ------------------------------------------------------------------------ */
 
 static void
 read_bodies(struct julia_tasks *tasks, size_t count)

@@ -8,220 +8,94 @@
 
 #include "runtime/python/python_sources_internal.h"
 
-/* Programs that the process became by exec, one after the other, and what they embed. */
-#define CPYTHONS_MOST 1024
-
-struct python {
-	const struct runtime_tools *tools;
-	struct python_finder *finder;
-	uint64_t generation;    /* of the mappings, when they were looked through */
-	bool busy;              /* the finder has more to read */
-	struct cpython **cpython; /* never freed before the end: see `gone` */
-	size_t count, capacity;
-	size_t first;           /* all before are gone */
-};
-
-static void *
-create(const struct runtime_tools *tools)
+static struct cpython *
+python_next(const void *state, size_t *at)
 {
-	struct python *python = xcalloc(1, sizeof(*python));
-
-	python->tools = tools;
-	python->finder = python_finder_create(tools->config->maps, &tools->memory);
-	python->busy = true;
-	return python;
+	return (struct cpython *)instances_next(state, at);
 }
 
-static void
-free_cpython(struct cpython *cpython)
-{
-	python_codes_free(cpython->codes);
-	python_threads_release(cpython);
-	free(cpython);
-}
+/* --- instances --------------------------------------------------------------------------- */
 
 static void
-free_state(void *state)
+python_describe(const void *place, char *text, size_t size)
 {
-	struct python *python = state;
-
-	for (size_t i = 0; i < python->count; i++)
-		free_cpython(python->cpython[i]);
-	python_finder_free(python->finder);
-	free(python->cpython);
-	free(python);
-}
-
-/* --- which there are -------------------------------------------------------------------- */
-
-static void
-describe_place(const struct python_place *place, char *to, size_t size)
-{
+	const struct python_layout *layout = &((const struct python_place *)place)->layout;
 	char version[PYTHON_VERSION_TEXT];
 
-	python_version_text(place->layout.version, version);
-	snprintf(to, size, "CPython %s%s%s", version,
-		 place->layout.free_threaded ? ", free-threaded" : "",
-		 place->layout.debug ? ", debug" : "");
+	python_version_text(layout->version, version);
+	snprintf(text, size, "CPython %s%s%s", version,
+		 layout->free_threaded ? ", free-threaded" : "", layout->debug ? ", debug" : "");
 }
 
 static void
-add_cpython(struct python *python, const struct python_place *place)
+python_init(struct instance *instance, const void *place)
 {
-	struct cpython *cpython;
+	struct cpython *cpython = (struct cpython *)instance;
 
-	if (python->count == CPYTHONS_MOST)
-		return;
-	cpython = xcalloc(1, sizeof(*cpython));
-	cpython->tools = python->tools;
-	cpython->place = *place;
-	cpython->codes = python_codes_create(&cpython->place.layout, &python->tools->memory);
+	cpython->place = *(const struct python_place *)place;
+	cpython->codes = python_codes_create(&cpython->place.layout, &instance->tools->memory);
 	table_init(&cpython->threads.by_state);
 	table_init(&cpython->threads.by_tid);
 	table_init(&cpython->before.by_state);
 	table_init(&cpython->before.by_tid);
-	describe_place(place, cpython->description, sizeof(cpython->description));
-	cpython->seen = true;
-	python->cpython = xgrow(python->cpython, &python->capacity, python->count + 1,
-				sizeof(*python->cpython));
-	python->cpython[python->count++] = cpython;
-	if (python->count == CPYTHONS_MOST)
-		log_say(python->tools->config->log, LOG_NORMAL,
-			"Python functions are not shown of what begins from now on: there were "
-			"%d interpreters", CPYTHONS_MOST);
-	log_say(python->tools->config->log, LOG_VERBOSE, "found %s", cpython->description);
 }
 
 static void
-know(struct python *python, const struct python_place *place)
+python_found(struct instance *instance, const void *place, bool remapped)
 {
-	for (size_t i = 0; i < python->count; i++) {
-		struct cpython *cpython = python->cpython[i];
-
-		if (cpython->gone || cpython->place.module != place->module ||
-		    cpython->place.runtime != place->runtime)
-			continue;
-		cpython->seen = true;
-		return;
-	}
-	add_cpython(python, place);
-}
-
-/* Of what was captured of it names and lines may be asked yet, but no threads. */
-static void
-leave(struct cpython *cpython)
-{
-	cpython->gone = true;
-	python_threads_release(cpython);
-}
-
-/* Looks for those that there are now: in files, and in memory. */
-static void
-search(struct python *python)
-{
-	const struct python_place *place;
-	const char *why;
-	size_t count;
-
-	python->generation = maps_generation(python->tools->config->maps);
-	for (size_t i = 0; i < python->count; i++)
-		python->cpython[i]->seen = false;
-	count = python_finder_look(python->finder, &place, &python->busy);
-	for (size_t i = 0; i < count; i++)
-		know(python, &place[i]);
-	for (size_t i = 0; i < python->count; i++)
-		if (!python->cpython[i]->seen)
-			leave(python->cpython[i]);
-	while (python->first < python->count && python->cpython[python->first]->gone)
-		python->first++;
-	why = python_finder_why(python->finder);
-	if (why != NULL)
-		log_say(python->tools->config->log, LOG_NORMAL,
-			"Python functions are not shown: %s", why);
-	for (size_t i = python->first; python->tools->config->tasks && i < python->count; i++)
-		if (!python->cpython[i]->gone)
-			python_tasks_find(python->cpython[i]);
+	(void)place;
+	(void)remapped;
+	if (instance->tools->config->tasks)
+		python_tasks_find((struct cpython *)instance);
 }
 
 static void
-look(struct python *python)
+python_list(struct instance *instance, uint64_t now_ns)
 {
-	const struct runtimes_config *config = python->tools->config;
+	python_threads_list((struct cpython *)instance, now_ns);
+}
 
-	if (!python->busy && python->generation == maps_generation(config->maps))
-		return;
-	if (config->leave != NULL)
-		config->leave(config->context);
-	search(python);
-	if (config->back != NULL)
-		config->back(config->context);
+/* Names and lines of earlier captures may still be asked for, but no threads. */
+static void
+python_lost(struct instance *instance)
+{
+	python_threads_release((struct cpython *)instance);
 }
 
 static void
-tick(void *state, uint64_t now_ns)
+python_release(struct instance *instance)
 {
-	struct python *python = state;
-
-	look(python);
-	for (size_t i = 0; i < python->count; i++)
-		if (!python->cpython[i]->gone)
-			python_threads_list(python->cpython[i], now_ns);
+	python_codes_free(((struct cpython *)instance)->codes);
 }
 
-static pid_t
-next_new(void *state)
+static const struct instances_kind python_instances = {
+	.finder = &python_finder,
+	.size = sizeof(struct cpython),
+	.not_shown = "Python functions are not shown",
+	.describe = python_describe,
+	.init = python_init,
+	.found = python_found,
+	.list = python_list,
+	.lost = python_lost,
+	.release = python_release,
+};
+
+static void *
+python_create(const struct runtime_tools *tools)
 {
-	struct python *python = state;
-
-	for (size_t i = 0; i < python->count; i++)
-		if (python->cpython[i]->fresh_count > 0)
-			return python->cpython[i]->fresh[--python->cpython[i]->fresh_count];
-	return 0;
-}
-
-static bool
-any(const void *state)
-{
-	const struct python *python = state;
-
-	for (size_t i = 0; i < python->count; i++)
-		if (!python->cpython[i]->gone)
-			return true;
-	return false;
-}
-
-/* Has an earlier one the same description? A process that begins its program anew has many. */
-static bool
-is_described(const struct python *python, size_t index)
-{
-	for (size_t i = 0; i < index; i++)
-		if (strcmp(python->cpython[i]->description,
-			   python->cpython[index]->description) == 0)
-			return true;
-	return false;
-}
-
-static const char *
-describe(const void *state, size_t index)
-{
-	const struct python *python = state;
-
-	for (size_t i = 0; i < python->count; i++)
-		if (!is_described(python, i) && index-- == 0)
-			return python->cpython[i]->description;
-	return NULL;
+	return instances_create(&python_instances, tools);
 }
 
 /* --- captures ---------------------------------------------------------------------------- */
 
 static void *
-captured_create(void)
+python_captured_create(void)
 {
 	return xcalloc(1, sizeof(struct python_captured));
 }
 
 static void
-captured_free(void *memory)
+python_captured_free(void *memory)
 {
 	struct python_captured *captured = memory;
 
@@ -230,22 +104,19 @@ captured_free(void *memory)
 	free(captured);
 }
 
-/* The first that knows the thread; else the first that there is says of the lock that it needs
- * none. */
+/*
+ * Uses the interpreter that knows the thread; otherwise the first one, which then reports that the
+ * thread has nothing to do with its lock.
+ */
 static void
-capture(void *state, pid_t tid, uint64_t sp, void *memory)
+python_capture_any(void *state, pid_t tid, uint64_t sp, void *memory)
 {
 	(void)sp;
-	struct python *python = state;
 	struct python_captured *captured = memory;
-	struct cpython *of = NULL;
+	struct cpython *cpython, *of = NULL;
 
 	captured->of = NULL;
-	for (size_t i = python->first; i < python->count; i++) {
-		struct cpython *cpython = python->cpython[i];
-
-		if (cpython->gone)
-			continue;
+	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;) {
 		if (of == NULL || python_threads_find(cpython, tid) != NULL)
 			of = cpython;
 		if (python_threads_find(of, tid) != NULL)
@@ -256,7 +127,8 @@ capture(void *state, pid_t tid, uint64_t sp, void *memory)
 }
 
 static void
-merge(void *state, const void *memory, const struct chain *chain, struct runtime_frames *frames)
+python_merge_captured(void *state, const void *memory, const struct chain *chain,
+		      struct runtime_frames *frames)
 {
 	const struct python_captured *captured = memory;
 
@@ -265,10 +137,10 @@ merge(void *state, const void *memory, const struct chain *chain, struct runtime
 		python_merge(captured, chain, frames);
 }
 
-/* --- tasks -------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------------- */
 
 static void
-read_tasks(struct cpython *cpython, pid_t tid, uint64_t until_ns, struct async_tasks *to)
+python_read_tasks(struct cpython *cpython, pid_t tid, uint64_t until_ns, struct async_tasks *to)
 {
 	struct python_thread *thread[PYTHON_INTERPRETERS_MOST];
 	size_t count;
@@ -283,25 +155,24 @@ read_tasks(struct cpython *cpython, pid_t tid, uint64_t until_ns, struct async_t
 }
 
 static void
-tasks(void *state, pid_t tid, uint64_t until_ns, struct async_tasks *to)
+python_tasks(void *state, pid_t tid, uint64_t until_ns, struct async_tasks *to)
 {
-	struct python *python = state;
+	struct cpython *cpython;
 
-	for (size_t i = 0; i < python->count; i++)
-		if (!python->cpython[i]->gone)
-			read_tasks(python->cpython[i], tid, until_ns, to);
+	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;)
+		python_read_tasks(cpython, tid, until_ns, to);
 }
 
-/* --- the lock ------------------------------------------------------------------------------ */
+/* --- the lock ---------------------------------------------------------------------------- */
 
 static bool
-is_in_lock(const struct cpython *cpython, uint64_t lock, uint64_t word)
+python_is_in_lock(const struct cpython *cpython, uint64_t lock, uint64_t word)
 {
 	return lock != 0 && word - lock < cpython->place.layout.gil_size;
 }
 
 static bool
-is_wake(uint64_t operation)
+python_is_wake(uint64_t operation)
 {
 	const uint64_t command = operation & FUTEX_CMD_MASK;
 
@@ -311,7 +182,7 @@ is_wake(uint64_t operation)
 }
 
 static enum gil
-gil(const void *state, const void *memory, long number, const uint64_t args[6])
+python_gil(const void *state, const void *memory, long number, const uint64_t args[6])
 {
 	const struct python_captured *captured = memory;
 
@@ -326,21 +197,19 @@ gil(const void *state, const void *memory, long number, const uint64_t args[6])
 		return GIL_UNKNOWN;
 	if (captured->has_lock)
 		return GIL_HAS;
-	if (number == SYS_futex && is_in_lock(captured->of, captured->lock, args[0]))
-		return is_wake(args[1]) ? GIL_HANDOVER : GIL_WAIT;
+	if (number == SYS_futex && python_is_in_lock(captured->of, captured->lock, args[0]))
+		return python_is_wake(args[1]) ? GIL_HANDOVER : GIL_WAIT;
 	return GIL_NONE;
 }
 
 static bool
-find_lock(void *state, uint64_t word, uint64_t *lock, const char **name)
+python_find_lock(void *state, uint64_t word, uint64_t *lock, const char **name)
 {
-	const struct python *python = state;
+	const struct cpython *cpython;
 
-	for (size_t i = python->first; i < python->count; i++) {
-		const struct cpython *cpython = python->cpython[i];
-
-		for (size_t n = 0; !cpython->gone && n < cpython->lock_count; n++) {
-			if (!is_in_lock(cpython, cpython->lock[n].address, word))
+	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;) {
+		for (size_t n = 0; n < cpython->lock_count; n++) {
+			if (!python_is_in_lock(cpython, cpython->lock[n].address, word))
 				continue;
 			*lock = cpython->lock[n].address;
 			*name = cpython->lock[n].name;
@@ -351,10 +220,10 @@ find_lock(void *state, uint64_t word, uint64_t *lock, const char **name)
 }
 
 static pid_t
-owner_in(struct cpython *cpython, uint64_t lock)
+python_lock_holder(struct cpython *cpython, uint64_t lock)
 {
 	const struct python_layout *layout = &cpython->place.layout;
-	const struct memory *memory = &cpython->tools->memory;
+	const struct memory *memory = &cpython->base.tools->memory;
 	uint64_t holder;
 	uint32_t locked, at;
 
@@ -367,34 +236,31 @@ owner_in(struct cpython *cpython, uint64_t lock)
 }
 
 static pid_t
-lock_owner(void *state, uint64_t lock)
+python_lock_owner(void *state, uint64_t lock)
 {
-	struct python *python = state;
+	struct cpython *cpython;
 
-	for (size_t i = python->first; i < python->count; i++) {
-		struct cpython *cpython = python->cpython[i];
-
-		for (size_t n = 0; !cpython->gone && n < cpython->lock_count; n++)
+	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;)
+		for (size_t n = 0; n < cpython->lock_count; n++)
 			if (cpython->lock[n].address == lock)
-				return owner_in(cpython, lock);
-	}
+				return python_lock_holder(cpython, lock);
 	return 0;
 }
 
 const struct runtime_kind runtime_python = {
 	.name = "python",
-	.create = create,
-	.free = free_state,
-	.tick = tick,
-	.next_new = next_new,
-	.any = any,
-	.describe = describe,
-	.captured_create = captured_create,
-	.captured_free = captured_free,
-	.capture = capture,
-	.merge = merge,
-	.gil = gil,
-	.find_lock = find_lock,
-	.lock_owner = lock_owner,
-	.tasks = tasks,
+	.create = python_create,
+	.free = instances_free,
+	.tick = instances_tick,
+	.next_new = instances_next_new,
+	.any = instances_any,
+	.describe = instances_describe,
+	.captured_create = python_captured_create,
+	.captured_free = python_captured_free,
+	.capture = python_capture_any,
+	.merge = python_merge_captured,
+	.gil = python_gil,
+	.find_lock = python_find_lock,
+	.lock_owner = python_lock_owner,
+	.tasks = python_tasks,
 };

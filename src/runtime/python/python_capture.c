@@ -83,7 +83,7 @@ python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct py
 
 	frame->instruction = python_word(bytes, layout->frame_instruction);
 	frame->bytecode_index = python_word32(bytes, layout->frame_bytecode_index);
-	if (!pages_read(cpython->tools->pages, code, object, size) ||
+	if (!pages_read(cpython->base.tools->pages, code, object, size) ||
 	    !python_code_identify(layout, code, object, size, &frame->code))
 		frame->code = (struct python_code_id){ .address = 0 };
 	return !is_init_cleanup(&frame->code);
@@ -297,7 +297,7 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 	pages_begin(walk->pages, &thread->memo);
 	if (size == 0 || !pages_read(walk->pages, thread->state, state, size) ||
 	    !python_threads_confirm(walk->cpython, thread, state)) {
-		walk->cpython->stale = true;
+		walk->cpython->base.stale = true;
 		return;
 	}
 	walk->state = thread->state;
@@ -338,7 +338,7 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 	struct walk walk = {
 		.cpython = cpython,
 		.layout = layout,
-		.pages = cpython->tools->pages,
+		.pages = cpython->base.tools->pages,
 		.captured = captured,
 		.frame_size = python_frame_size(layout),
 	};

@@ -53,7 +53,7 @@ const struct python_code *python_codes_find(struct python_codes *codes,
 uint32_t python_codes_line(struct python_codes *codes, const struct python_code_id *id,
 			   uint64_t instruction, uint32_t bytecode_index);
 
-/* --- line tables, for tests: ---------------------------------------------------------- */
+/* --- line tables, for tests: ------------------------------------------------------------- */
 /*
  * All take the bytes of the table and the offset in bytes of the instruction in the bytecode; 0:
  * no line. Tables are hostile: they end, and so do loops.

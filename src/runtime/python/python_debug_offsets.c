@@ -273,7 +273,7 @@ python_offsets_parse(const void *bytes, size_t size, struct python_layout *layou
 	return python_layout_is_sane(layout);
 }
 
-/* --- what tasks are made of ----------------------------------------------------------------- */
+/* --- what tasks are made of -------------------------------------------------------------- */
 
 /* The same as above, of what no frame and no name needs. */
 static const struct {

@@ -35,7 +35,7 @@ read_pointer(const struct view *view, uint64_t structure, uint32_t offset, uint6
 	       read_bytes(view, structure + offset, value, sizeof(*value));
 }
 
-/* --- objects ------------------------------------------------------------------------------ */
+/* --- objects ----------------------------------------------------------------------------- */
 
 /* Is the type of the object's type called "type"? So it is of all that a frame executes. */
 static bool
@@ -72,9 +72,9 @@ has_good_frame(const struct view *view, uint64_t thread)
 	return code == 0 || is_object(view, code);
 }
 
-/* --- the lock ------------------------------------------------------------------------------- */
+/* --- the lock ---------------------------------------------------------------------------- */
 
-static enum python_fit
+static enum finder_fit
 check_lock(const struct view *view, uint64_t runtime, uint64_t interpreter)
 {
 	const struct python_layout *layout = view->layout;
@@ -83,16 +83,16 @@ check_lock(const struct view *view, uint64_t runtime, uint64_t interpreter)
 
 	if (layout->runtime_gil == PYTHON_ABSENT &&
 	    !read_pointer(view, interpreter, layout->interpreter_gil, &lock))
-		return PYTHON_FIT_NOT;
+		return FINDER_FIT_MISFIT;
 	if (lock == 0)
-		return PYTHON_FIT_NOTHING_YET;
+		return FINDER_FIT_NOT_YET;
 	if (!read_bytes(view, lock + layout->gil_locked, &locked, sizeof(locked)))
-		return PYTHON_FIT_NOT;
+		return FINDER_FIT_MISFIT;
 	/* -1: it has not been made. */
-	return locked >= -1 && locked <= 1 ? PYTHON_FIT_WELL : PYTHON_FIT_NOT;
+	return locked >= -1 && locked <= 1 ? FINDER_FIT_GOOD : FINDER_FIT_MISFIT;
 }
 
-/* --- threads --------------------------------------------------------------------------------- */
+/* --- threads ----------------------------------------------------------------------------- */
 
 /* Are these threads of that interpreter, each behind the other? */
 static bool
@@ -115,7 +115,7 @@ are_threads(const struct view *view, uint64_t interpreter, uint64_t thread)
 	return true;
 }
 
-enum python_fit
+enum finder_fit
 python_layout_check(const struct python_layout *layout, uint64_t runtime,
 		    const struct memory *memory)
 {
@@ -123,19 +123,19 @@ python_layout_check(const struct python_layout *layout, uint64_t runtime,
 	uint64_t interpreter, thread = 0;
 
 	if (!read_pointer(&view, runtime, layout->runtime_interpreters, &interpreter))
-		return PYTHON_FIT_NOTHING_YET;
+		return FINDER_FIT_NOT_YET;
 	/* The newest is the first, and may not have a thread yet. */
 	for (int i = 0; i < INTERPRETERS_CHECKED && interpreter != 0; i++) {
 		if (!read_pointer(&view, interpreter, layout->interpreter_threads, &thread))
-			return PYTHON_FIT_NOT;
+			return FINDER_FIT_MISFIT;
 		if (thread != 0)
 			break;
 		if (!read_pointer(&view, interpreter, layout->interpreter_next, &interpreter))
-			return PYTHON_FIT_NOT;
+			return FINDER_FIT_MISFIT;
 	}
 	if (interpreter == 0 || thread == 0)
-		return PYTHON_FIT_NOTHING_YET;
+		return FINDER_FIT_NOT_YET;
 	if (!are_threads(&view, interpreter, thread) || !has_good_frame(&view, thread))
-		return PYTHON_FIT_NOT;
+		return FINDER_FIT_MISFIT;
 	return check_lock(&view, runtime, interpreter);
 }

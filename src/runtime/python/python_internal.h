@@ -56,28 +56,19 @@ struct python_threads {
 
 /* One CPython in the process. */
 struct cpython {
-	const struct runtime_tools *tools;
+	struct instance base;
 	struct python_place place;
 	struct python_codes *codes;
-	char description[64];
-	bool gone;              /* by exec or dlclose; what was captured of it may come yet */
-	bool seen;              /* by the finder, this time */
 	struct python_threads threads, before;
 	struct python_lock *lock;
 	size_t lock_count, lock_capacity;
-	pid_t *fresh;           /* threads that were not known before */
-	size_t fresh_count, fresh_capacity;
-	uint64_t list_due_ns;   /* it is not looked at before if there are new threads, */
-	uint64_t list_again_ns; /* and all are listed then */
-	uint64_t heads;         /* a sum of the first threads of all interpreters */
-	bool stale;             /* one of the threads was not what the list says */
 	bool tasks_known, tasks_sought; /* where they are; with the mappings of */
 	uint64_t tasks_generation;
 	const char *tasks_why;  /* asyncio is there, and they are not known; else NULL */
 	struct python_task_layout tasks;
 };
 
-/* --- python_threads.c ---------------------------------------------------------------- */
+/* --- python_threads.c -------------------------------------------------------------------- */
 
 void python_threads_list(struct cpython *cpython, uint64_t now_ns);
 void python_threads_release(struct cpython *cpython);
@@ -95,7 +86,7 @@ size_t python_state_size(const struct python_layout *layout);
 uint64_t python_word(const uint8_t *bytes, uint32_t offset); /* 0 for an absent one */
 uint32_t python_word32(const uint8_t *bytes, uint32_t offset);
 
-/* --- python_capture.c ------------------------------------------------------------------ */
+/* --- python_capture.c -------------------------------------------------------------------- */
 
 /* _PyInterpreterFrame.owner: since 3.12 who owns it is the C stack, or nobody. */
 #define PYTHON_OWNER_SHIM 3
@@ -137,7 +128,7 @@ size_t python_frame_size(const struct python_layout *layout);
 bool python_frame_pick(const struct cpython *cpython, const uint8_t *bytes,
 		       struct python_frame *frame);
 
-/* --- python_merge.c -------------------------------------------------------------------- */
+/* --- python_merge.c ---------------------------------------------------------------------- */
 
 /* What stands for frames that are not read, or cannot be. */
 #define PYTHON_CUT "[python: deeper than what is read]"
@@ -148,7 +139,7 @@ struct runtime_place python_frame_place(struct cpython *cpython, const struct py
 void python_merge(const struct python_captured *captured, const struct chain *chain,
 		  struct runtime_frames *frames);
 
-/* --- python_tasks.c -------------------------------------------------------------------- */
+/* --- python_tasks.c ---------------------------------------------------------------------- */
 
 /* Of the thread of the list; NULL: those that are no thread's any more. */
 /* Looks for where they are, which may take long. */

@@ -77,7 +77,7 @@ python_layout_member(const struct python_layout *layout, size_t index, uint32_t 
 	return members[index].name;
 }
 
-/* --- sanity -------------------------------------------------------------------------------- */
+/* --- sanity ------------------------------------------------------------------------------ */
 
 static bool
 is_bounded(const struct python_layout *layout)
@@ -139,7 +139,7 @@ python_layout_is_sane(const struct python_layout *layout)
 	       layout->gil_size > layout->gil_locked && layout->gil_size > layout->gil_holder;
 }
 
-/* --- the table ------------------------------------------------------------------------------ */
+/* --- the table --------------------------------------------------------------------------- */
 
 const struct python_layout *
 python_table_next(uint32_t version, const struct python_layout *after)
@@ -152,7 +152,7 @@ python_table_next(uint32_t version, const struct python_layout *after)
 	return NULL;
 }
 
-/* --- versions -------------------------------------------------------------------------------- */
+/* --- versions ---------------------------------------------------------------------------- */
 
 /* PY_VERSION_HEX: numbers, release level (a, b, c, f in one digit), serial of that. */
 void

@@ -25,7 +25,7 @@ add_marker(struct merge *merge, size_t before, const char *text)
 	const struct runtime_place place = { .function = text, .file = "", .marker = true };
 
 	runtime_frames_add(merge->frames, before,
-			   runtime_places_add(merge->captured->of->tools->places, &place));
+			   runtime_places_add(merge->captured->of->base.tools->places, &place));
 }
 
 struct runtime_place
@@ -51,7 +51,7 @@ add_frame(struct merge *merge, size_t before, const struct python_frame *frame)
 	const struct runtime_place place = python_frame_place(cpython, frame);
 
 	runtime_frames_add(merge->frames, before,
-			   runtime_places_add(cpython->tools->places, &place));
+			   runtime_places_add(cpython->base.tools->places, &place));
 }
 
 static void

@@ -38,7 +38,7 @@ python_module_search_init(struct python_module_search *search, const struct modu
 	symbol_search_init(&search->symbols, module->image, &wanted_runtime, 1);
 }
 
-/* --- symbols ---------------------------------------------------------------------------- */
+/* --- symbols ----------------------------------------------------------------------------- */
 
 static void
 take_symbols(struct python_module_search *search)
@@ -60,7 +60,7 @@ take_symbols(struct python_module_search *search)
 	}
 }
 
-/* --- the version --------------------------------------------------------------------------- */
+/* --- the version ------------------------------------------------------------------------- */
 
 static void
 keep_text(struct python_module *found, uint32_t version)
@@ -165,7 +165,7 @@ python_module_version(const struct python_module *module)
 	return count == 1 ? version : module->named;
 }
 
-/* --- all of it ------------------------------------------------------------------------------ */
+/* --- all of it --------------------------------------------------------------------------- */
 
 static void
 begin_symbols(struct python_module_search *search)

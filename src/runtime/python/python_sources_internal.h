@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/finder_internal.h"
 #include "runtime/python/python_layout_internal.h"
 #include "wallsample/tracer/memory.h"
 
@@ -32,7 +33,7 @@ void python_version_text(uint32_t version, char text[PYTHON_VERSION_TEXT]);
  * many belong to it. */
 bool python_version_parse(const char *text, size_t size, uint32_t *version, size_t *length);
 
-/* --- what the interpreter says (python_debug_offsets.c) -------------------------------- */
+/* --- what the interpreter says (python_debug_offsets.c) ---------------------------------- */
 
 #define PYTHON_COOKIE "xdebugpy"
 /* So much from _PyRuntime on is wanted; less will do for older versions. */
@@ -57,7 +58,7 @@ extern const size_t python_table_count;
 /* From the member gil_locked to the end of the lock, with two conditions and two mutexes. */
 extern const uint32_t python_table_gil_rest;
 
-/* --- DWARF (python_dwarf.c) --------------------------------------------------------------- */
+/* --- DWARF (python_dwarf.c) -------------------------------------------------------------- */
 
 /*
  * Of a CPython of this version, whose two first numbers must be known. False: it has not all
@@ -65,15 +66,14 @@ extern const uint32_t python_table_gil_rest;
  */
 bool python_dwarf_read(Dwarf *dwarf, uint32_t version, struct python_layout *layout);
 
-/* --- memory (python_fit.c) ------------------------------------------------------------------ */
+/* --- memory (python_fit.c) --------------------------------------------------------------- */
 
 /* NOTHING_YET: there is no interpreter with a thread. NOT may be said of one that is changing. */
-enum python_fit { PYTHON_FIT_NOTHING_YET, PYTHON_FIT_NOT, PYTHON_FIT_WELL };
 /* `runtime` is the address of _PyRuntime. */
-enum python_fit python_layout_check(const struct python_layout *layout, uint64_t runtime,
+enum finder_fit python_layout_check(const struct python_layout *layout, uint64_t runtime,
 				    const struct memory *memory);
 
-/* --- all of them (python_layout.c) -------------------------------------------------------- */
+/* --- all of them (python_layout.c) ------------------------------------------------------- */
 
 /* Everything PYTHON_ABSENT, all else zero. */
 void python_layout_clear(struct python_layout *layout);

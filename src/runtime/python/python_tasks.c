@@ -79,7 +79,7 @@ is_over(const struct walk *walk)
 	return true;
 }
 
-/* --- objects -------------------------------------------------------------------------------- */
+/* --- objects ----------------------------------------------------------------------------- */
 
 static enum kind
 kind_of_type(struct walk *walk, uint64_t type)
@@ -297,7 +297,7 @@ read_stack(struct walk *walk, uint64_t object, struct async_task *task)
 	}
 }
 
-/* --- tasks ----------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------------- */
 
 static void
 read_set(struct walk *walk, uint64_t set)
@@ -412,7 +412,7 @@ read_orphans(struct walk *walk)
 void
 python_tasks_find(struct cpython *cpython)
 {
-	const struct runtime_tools *tools = cpython->tools;
+	const struct runtime_tools *tools = cpython->base.tools;
 	const uint64_t generation = maps_generation(tools->config->maps);
 
 	if (cpython->tasks_known ||
@@ -433,7 +433,7 @@ note_why(const struct cpython *cpython, struct async_tasks *to)
 	if (cpython->tasks_why == NULL)
 		return;
 	strbuf_init(&text);
-	strbuf_add_format(&text, "tasks of %s are not shown: %s", cpython->description,
+	strbuf_add_format(&text, "tasks of %s are not shown: %s", cpython->base.description,
 			  cpython->tasks_why);
 	async_tasks_note(to, text.data);
 	strbuf_release(&text);
@@ -446,8 +446,8 @@ python_tasks_read(struct cpython *cpython, const struct python_thread *thread, u
 	struct walk walk = {
 		.cpython = cpython,
 		.at = &cpython->tasks,
-		.pages = cpython->tools->pages,
-		.memory = { read_cached, cpython->tools->pages },
+		.pages = cpython->base.tools->pages,
+		.memory = { read_cached, cpython->base.tools->pages },
 		.to = to,
 		.thread = thread,
 		.until_ns = until_ns,

@@ -5,18 +5,8 @@
 #include "runtime/python/python_internal.h"
 #include "runtime/pthread_tid_internal.h"
 
-/* Listing takes at most one part in so many of the time. */
-#define LIST_SHARE 100
-
-/* A list is made anew that often, whatever is seen: locks are switched on and off, threads get
- * other ids by a fork. */
-#define LIST_AGAIN_NS NS_PER_SEC
-
 /* Where threads come and go while they are listed. */
 #define LIST_ATTEMPTS 3
-
-/* Of threads that nobody asks for, as may come and go by thousands. */
-#define FRESH_MOST 65536
 
 uint64_t
 python_word(const uint8_t *bytes, uint32_t offset)
@@ -43,7 +33,7 @@ python_word32(const uint8_t *bytes, uint32_t offset)
 static bool
 read_word(const struct cpython *cpython, uint64_t address, uint64_t *value)
 {
-	const struct memory *memory = &cpython->tools->memory;
+	const struct memory *memory = &cpython->base.tools->memory;
 
 	return memory->read(memory->context, address, value, sizeof(*value));
 }
@@ -56,7 +46,7 @@ word_at(const struct cpython *cpython, uint64_t address, uint32_t offset)
 	return offset != PYTHON_ABSENT && read_word(cpython, address + offset, &value) ? value : 0;
 }
 
-/* --- the lists ---------------------------------------------------------------------------- */
+/* --- the lists --------------------------------------------------------------------------- */
 
 static void
 clear_threads(struct python_threads *threads)
@@ -73,14 +63,14 @@ clear_threads(struct python_threads *threads)
 static pid_t
 find_tid(const struct cpython *cpython, const struct python_thread *thread)
 {
-	const struct runtimes_config *config = cpython->tools->config;
+	const struct runtimes_config *config = cpython->base.tools->config;
 	pid_t tid = 0;
 
 	if (thread->native > 0 && thread->native <= INT32_MAX)
 		tid = config->thread(config->context, (pid_t)thread->native);
 	if (tid <= 0 && thread->pthread != 0)
 		tid = config->thread(config->context,
-				     python_pthread_tid(&cpython->tools->memory,
+				     python_pthread_tid(&cpython->base.tools->memory,
 							thread->pthread));
 	return tid > 0 ? tid : 0;
 }
@@ -106,16 +96,6 @@ take_over(const struct cpython *cpython, struct python_thread *thread)
 	return true;
 }
 
-static void
-add_fresh(struct cpython *cpython, pid_t tid)
-{
-	if (cpython->fresh_count == FRESH_MOST)
-		return;
-	cpython->fresh = xgrow(cpython->fresh, &cpython->fresh_capacity, cpython->fresh_count + 1,
-			       sizeof(*cpython->fresh));
-	cpython->fresh[cpython->fresh_count++] = tid;
-}
-
 /* False: it is in the list already, which is a ring. */
 static bool
 add_thread(struct cpython *cpython, struct python_thread *thread)
@@ -130,7 +110,7 @@ add_thread(struct cpython *cpython, struct python_thread *thread)
 	if (!take_over(cpython, thread)) {
 		thread->tid = find_tid(cpython, thread);
 		if (thread->tid != 0)
-			add_fresh(cpython, thread->tid);
+			instance_add_new(&cpython->base, thread->tid);
 	}
 	if (thread->tid != 0) {
 		uint32_t *first = table_place(&threads->by_tid, (uint64_t)thread->tid, 0, at,
@@ -166,7 +146,7 @@ static bool
 list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 {
 	const struct python_layout *layout = &cpython->place.layout;
-	const struct memory *memory = &cpython->tools->memory;
+	const struct memory *memory = &cpython->base.tools->memory;
 	const size_t size = python_state_size(layout);
 	uint64_t state = word_at(cpython, interpreter, layout->interpreter_threads);
 
@@ -193,7 +173,7 @@ static uint64_t
 lock_of(const struct cpython *cpython, uint64_t interpreter)
 {
 	const struct python_layout *layout = &cpython->place.layout;
-	const struct memory *memory = &cpython->tools->memory;
+	const struct memory *memory = &cpython->base.tools->memory;
 	uint64_t lock;
 	int32_t enabled;
 
@@ -297,24 +277,17 @@ list_again(struct cpython *cpython)
 	}
 	if (!whole)
 		keep_others(cpython);
-	cpython->stale = !whole;
+	cpython->base.stale = !whole;
 }
 
 void
 python_threads_list(struct cpython *cpython, uint64_t now_ns)
 {
-	uint64_t heads, end_ns;
-
-	if (now_ns < cpython->list_due_ns)
+	if (!instance_list_is_due(&cpython->base, now_ns))
 		return;
-	heads = hash_heads(cpython);
-	if (cpython->stale || heads != cpython->heads || now_ns >= cpython->list_again_ns) {
-		cpython->heads = heads;
-		cpython->list_again_ns = now_ns + LIST_AGAIN_NS;
+	if (instance_list_changed(&cpython->base, hash_heads(cpython), now_ns))
 		list_again(cpython);
-	}
-	end_ns = clock_now_ns();
-	cpython->list_due_ns = end_ns + (end_ns - now_ns) * LIST_SHARE;
+	instance_list_end(&cpython->base, now_ns);
 }
 
 static void
@@ -333,13 +306,11 @@ python_threads_release(struct cpython *cpython)
 	release_threads(&cpython->threads);
 	release_threads(&cpython->before);
 	free(cpython->lock);
-	free(cpython->fresh);
 	cpython->lock = NULL;
-	cpython->fresh = NULL;
-	cpython->lock_capacity = cpython->fresh_count = cpython->fresh_capacity = 0;
+	cpython->lock_capacity = 0;
 }
 
-/* --- one thread ----------------------------------------------------------------------------- */
+/* --- one thread -------------------------------------------------------------------------- */
 
 struct python_thread *
 python_threads_find(struct cpython *cpython, pid_t tid)

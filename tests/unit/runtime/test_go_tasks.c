@@ -150,7 +150,7 @@ start(void **state)
 		.config = &s->config, .memory = s->config.memory,
 		.pages = pages_create(&s->config),
 	};
-	s->go.tools = &s->tools;
+	s->go.base.tools = &s->tools;
 	s->go.home.layout = *go_layout_of(26, 8);
 	s->go.table_sought = true;
 	table_init(&s->go.threads.by_address);
@@ -336,7 +336,7 @@ test_threads(void **state)
 	put_word(s, s->head, gone);
 	go_threads_list(&s->go, clock_now_ns());
 	assert_int_equal(s->go.threads.count, 4);
-	assert_int_equal(s->go.fresh_count, 3);
+	assert_int_equal(s->go.base.new_count, 3);
 	assert_int_equal(go_threads_find(&s->go, 1012)->address, first);
 	assert_null(go_threads_find(&s->go, DEAD_TID));
 	assert_int_equal(go_threads_tid(&s->go, mid), 1011);
@@ -344,10 +344,10 @@ test_threads(void **state)
 	assert_int_equal(go_threads_tid(&s->go, NOWHERE), 0);
 	/* Those that were known are not looked up again. */
 	s->thread_calls = 0;
-	s->go.list_due_ns = 0;
+	s->go.base.list_due_ns = 0;
 	go_threads_list(&s->go, clock_now_ns());
 	assert_int_equal(s->thread_calls, 1);
-	assert_int_equal(s->go.fresh_count, 3);
+	assert_int_equal(s->go.base.new_count, 3);
 }
 
 static void
@@ -390,7 +390,7 @@ test_late_thread(void **state)
 
 	run_on(s, g, m);
 	assert_int_equal(look_at_only(s, g).tid, 1013);
-	assert_int_equal(s->go.fresh_count, 1);
+	assert_int_equal(s->go.base.new_count, 1);
 	/* The collector's goroutines say that they wait, and run. */
 	put(s, g + s->go.home.layout.g_status, &(uint32_t){ 4 }, 4);
 	assert_int_equal(look_at_only(s, g).state, GREEN_TASK_RUNNING);
@@ -507,7 +507,7 @@ test_capture_none(void **state)
 	put_word(s, c.m + layout->m_tid, 15);
 	capture(s, NOWHERE);
 	assert_null(s->captured.of);
-	assert_true(s->go.stale);
+	assert_true(s->go.base.stale);
 	go_capture(&s->go, 4711, 0, &s->captured);
 	assert_null(s->captured.of);
 }
@@ -644,18 +644,18 @@ test_fit(void **state)
 	const struct go_layout *layout = &s->go.home.layout;
 	const uint64_t array = allocate(s, 16), first = make_goroutine(s, 1, 4);
 
-	assert_int_equal(go_fit_all(&s->tools, layout, s->all, true), GO_FIT_NOTHING_YET);
+	assert_int_equal(go_fit_all(&s->tools, layout, s->all, true), FINDER_FIT_NOT_YET);
 	put_word(s, array, first);
 	put_word(s, array + 8, make_goroutine(s, 2, 6));
 	set_slice(s, array, 2, 2);
-	assert_int_equal(go_fit_all(&s->tools, layout, s->all, true), GO_FIT_WELL);
+	assert_int_equal(go_fit_all(&s->tools, layout, s->all, true), FINDER_FIT_GOOD);
 	put_word(s, first + layout->g_id, 3);
-	assert_int_equal(go_fit_all(&s->tools, layout, s->all, true), GO_FIT_NOT);
-	assert_int_equal(go_fit_all(&s->tools, layout, s->all, false), GO_FIT_WELL);
+	assert_int_equal(go_fit_all(&s->tools, layout, s->all, true), FINDER_FIT_MISFIT);
+	assert_int_equal(go_fit_all(&s->tools, layout, s->all, false), FINDER_FIT_GOOD);
 	put_word(s, first + layout->g_high, 8);
-	assert_int_equal(go_fit_all(&s->tools, layout, s->all, false), GO_FIT_NOT);
+	assert_int_equal(go_fit_all(&s->tools, layout, s->all, false), FINDER_FIT_MISFIT);
 	set_slice(s, NOWHERE, 2, 2);
-	assert_int_equal(go_fit_all(&s->tools, layout, s->all, false), GO_FIT_NOT);
+	assert_int_equal(go_fit_all(&s->tools, layout, s->all, false), FINDER_FIT_MISFIT);
 }
 
 /* Whatever memory holds, all of it ends, and nothing is read that is not there. */
@@ -679,8 +679,8 @@ test_random(void **state)
 
 			memcpy(s->bytes + at, &word, sizeof(word));
 		}
-		s->go.list_due_ns = 0;
-		s->go.stale = true;
+		s->go.base.list_due_ns = 0;
+		s->go.base.stale = true;
 		go_threads_list(&s->go, clock_now_ns());
 		count = go_tasks_slots(&s->go);
 		for (uint32_t i = 0; i < 64; i++)

@@ -33,7 +33,7 @@ struct found {
 	struct process process;
 	struct maps *maps;
 	struct julia_scene *scene;
-	struct julia_finder *finder;
+	struct finder *finder;
 };
 
 #define VARIABLE(name, address) { name, DATA_ADDRESS + ((address) - SCENE_BASE), 8, STT_OBJECT, \
@@ -104,6 +104,18 @@ begin(unsigned minor)
 	return found;
 }
 
+/* One look; NULL: there is no Julia yet. */
+static const struct julia_place *
+look_once(struct found *found, bool *busy)
+{
+	const struct finder_candidate *candidate;
+	size_t at = 0;
+
+	*busy = finder_look(found->finder);
+	candidate = finder_next(found->finder, &at);
+	return candidate != NULL ? finder_place(found->finder, candidate) : NULL;
+}
+
 static const struct julia_place *
 look(struct found *found, int *looks)
 {
@@ -114,17 +126,17 @@ look(struct found *found, int *looks)
 		found->maps = maps_create_fixed(&found->process, found->modules, found->mapping,
 						found->count);
 		found->scene->config.maps = found->maps;
-		found->finder = julia_finder_create(&found->scene->tools);
+		found->finder = finder_create(&julia_finder, &found->scene->tools);
 	}
 	for (*looks = 0; *looks < LOOKS && busy; ++*looks)
-		place = julia_finder_look(found->finder, &busy);
+		place = look_once(found, &busy);
 	return place;
 }
 
 static void
 end(struct found *found)
 {
-	julia_finder_free(found->finder);
+	finder_free(found->finder);
 	maps_free(found->maps);
 	modules_free(found->modules);
 	julia_scene_free(found->scene);
@@ -197,7 +209,7 @@ test_none(void **state)
 	add(found, "libc.so.6", make_image(whole, ARRAY_SIZE(whole), 5, 3));
 	assert_null(look(found, &looks));
 	assert_int_equal(looks, 1);
-	assert_null(julia_finder_why(found->finder));
+	assert_null(finder_why(found->finder));
 	end(found);
 }
 
@@ -211,9 +223,10 @@ test_unknown(void **state)
 	add(found, "libjulia.so.1.5", make_image(whole, ARRAY_SIZE(whole), 99, 4));
 	assert_null(look(found, &looks));
 	assert_int_equal(looks, 1);
-	assert_string_equal(julia_finder_why(found->finder),
-			    "Julia 1.99.4 is not known, and it has no debug information");
-	assert_null(julia_finder_why(found->finder));
+	assert_string_equal(finder_why(found->finder),
+			    "the Julia in libjulia.so.1.5 cannot be read: version 1.99.4 is not "
+			    "known, and it has no debug information");
+	assert_null(finder_why(found->finder));
 	end(found);
 }
 
@@ -234,9 +247,9 @@ test_not_yet(void **state)
 	found->maps = maps_create_fixed(&found->process, found->modules, found->mapping,
 					found->count);
 	found->scene->config.maps = found->maps;
-	found->finder = julia_finder_create(&found->scene->tools);
+	found->finder = finder_create(&julia_finder, &found->scene->tools);
 	for (int i = 0; i < 10; i++) {
-		assert_null(julia_finder_look(found->finder, &busy));
+		assert_null(look_once(found, &busy));
 		assert_true(busy);
 	}
 	julia_scene_put(found->scene, SCENE_COUNT, 3, 4);
@@ -257,8 +270,9 @@ check_misfit(uint64_t address_in_thread, uint64_t value, size_t size)
 	add(found, "libjulia.so.1.5", make_image(whole, ARRAY_SIZE(whole), 5, 3));
 	assert_null(look(found, &looks));
 	assert_true(looks < LOOKS);
-	assert_string_equal(julia_finder_why(found->finder),
-			    "Julia 1.5.3 has its threads elsewhere than expected");
+	assert_string_equal(finder_why(found->finder),
+			    "the Julia in libjulia.so.1.5 cannot be read: its threads are not "
+			    "where they are expected");
 	end(found);
 }
 

@@ -33,8 +33,9 @@ struct target {
 	struct process *process;
 	struct modules *modules;
 	struct maps *maps;
-	struct memory memory;
-	struct python_finder *finder;
+	struct runtimes_config config;
+	struct runtime_tools tools;
+	struct finder *finder;
 };
 
 static bool
@@ -80,8 +81,9 @@ open_target(struct target *t)
 	assert_int_equal(process_open(t->pid, &t->process, &err), 0);
 	t->modules = modules_create();
 	t->maps = maps_create(t->process, t->modules);
-	t->memory = (struct memory){ read_target, t };
-	t->finder = python_finder_create(t->maps, &t->memory);
+	t->config.maps = t->maps;
+	t->tools = (struct runtime_tools){ .config = &t->config, .memory = { read_target, t } };
+	t->finder = finder_create(&python_finder, &t->tools);
 }
 
 static void
@@ -89,12 +91,26 @@ stop(struct target *t)
 {
 	kill(t->pid, SIGKILL);
 	waitpid(t->pid, NULL, 0);
-	python_finder_free(t->finder);
+	finder_free(t->finder);
 	maps_free(t->maps);
 	modules_free(t->modules);
 	process_free(t->process);
 	close(t->to);
 	close(t->from);
+}
+
+/* One look: how many CPythons there are, and the place of the first one. */
+static size_t
+look_once(struct target *t, const struct python_place **place, bool *busy)
+{
+	const struct finder_candidate *candidate;
+	size_t count = 0;
+
+	*busy = finder_look(t->finder);
+	for (size_t at = 0; (candidate = finder_next(t->finder, &at)) != NULL; count++)
+		if (count == 0)
+			*place = finder_place(t->finder, candidate);
+	return count;
 }
 
 /* Looks until nothing more is to come. */
@@ -105,7 +121,7 @@ look(struct target *t, const struct python_place **place)
 	size_t count = 0;
 
 	for (int i = 0; i < CALLS_MOST && busy; i++)
-		count = python_finder_look(t->finder, place, &busy);
+		count = look_once(t, place, &busy);
 	return count;
 }
 
@@ -158,9 +174,9 @@ check_python(const char *path)
 	count = look(&t, &place);
 	if (says[2] < '8' && says[3] == '.') {
 		assert_int_equal(count, 0);
-		print_message("%s\n", python_finder_why(t.finder));
+		print_message("%s\n", finder_why(t.finder));
 	} else {
-		assert_null(python_finder_why(t.finder));
+		assert_null(finder_why(t.finder));
 		assert_int_equal(count, 1);
 		check_place(&place[0], says);
 	}
@@ -198,8 +214,8 @@ test_from_the_beginning(void **state)
 	assert_true(WIFSTOPPED(status));
 	open_target(&t);
 	for (int i = 0; i < 100; i++) {
-		assert_int_equal(python_finder_look(t.finder, &place, &busy), 0);
-		assert_null(python_finder_why(t.finder));
+		assert_int_equal(look_once(&t, &place, &busy), 0);
+		assert_null(finder_why(t.finder));
 		assert_true(busy);
 	}
 	assert_int_equal(ptrace(PTRACE_DETACH, t.pid, NULL, NULL), 0);
@@ -207,7 +223,7 @@ test_from_the_beginning(void **state)
 	maps_refresh(t.maps);
 	assert_int_equal(look(&t, &place), 1);
 	/* And found again, without end, for no more than a look. */
-	assert_int_equal(python_finder_look(t.finder, &place, &busy), 1);
+	assert_int_equal(look_once(&t, &place, &busy), 1);
 	assert_false(busy);
 	stop(&t);
 }
@@ -237,7 +253,7 @@ test_executes_itself(void **state)
 		assert_int_equal(write(t.to, "x", 1), 1);
 		/* In the midst of it anything may be found, but nothing is said. */
 		look(&t, &place);
-		assert_null(python_finder_why(t.finder));
+		assert_null(finder_why(t.finder));
 		read_line(&t, line, sizeof(line));
 	}
 	maps_refresh(t.maps);
@@ -271,8 +287,8 @@ test_restless(void **state)
 		open_target(&t);
 		assert_int_equal(look(&t, &place), 1);
 		for (int n = 0; n < 1000; n++)
-			assert_int_equal(python_finder_look(t.finder, &place, &busy), 1);
-		assert_null(python_finder_why(t.finder));
+			assert_int_equal(look_once(&t, &place, &busy), 1);
+		assert_null(finder_why(t.finder));
 		stop(&t);
 	}
 }

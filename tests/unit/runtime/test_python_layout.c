@@ -464,7 +464,7 @@ make_scene(struct scene *s, unsigned minor)
 	memcpy(s->bytes + (text - BASE), "type", 5);
 }
 
-static enum python_fit
+static enum finder_fit
 check(const struct scene *s)
 {
 	return python_layout_check(s->layout, s->runtime, &s->memory);
@@ -478,27 +478,27 @@ test_fit(void **state)
 	(void)state;
 	for (unsigned minor = PYTHON_MINOR_OLDEST; minor <= 12; minor++) {
 		make_scene(s, minor);
-		assert_int_equal(check(s), PYTHON_FIT_WELL);
+		assert_int_equal(check(s), FINDER_FIT_GOOD);
 		put(s, s->other + s->layout->thread_interpreter, s->runtime);
-		assert_int_equal(check(s), PYTHON_FIT_NOT);
+		assert_int_equal(check(s), FINDER_FIT_MISFIT);
 		make_scene(s, minor);
 		put(s, s->other + s->layout->thread_next, s->thread); /* a ring */
-		assert_int_equal(check(s), PYTHON_FIT_NOT);
+		assert_int_equal(check(s), FINDER_FIT_MISFIT);
 		make_scene(s, minor);
 		put(s, s->code + s->layout->object_type, s->frame);
-		assert_int_equal(check(s), PYTHON_FIT_NOT);
+		assert_int_equal(check(s), FINDER_FIT_MISFIT);
 		make_scene(s, minor);
 		put(s, s->thread + s->layout->thread_frame, UINT64_MAX - 3);
-		assert_int_equal(check(s), PYTHON_FIT_NOT);
+		assert_int_equal(check(s), FINDER_FIT_MISFIT);
 		put(s, s->thread + s->layout->thread_frame, 0); /* it executes nothing */
-		assert_int_equal(check(s), PYTHON_FIT_WELL);
+		assert_int_equal(check(s), FINDER_FIT_GOOD);
 		put(s, s->interpreter + s->layout->interpreter_threads, 0);
-		assert_int_equal(check(s), PYTHON_FIT_NOTHING_YET);
+		assert_int_equal(check(s), FINDER_FIT_NOT_YET);
 		/* A ring of interpreters that have no thread. */
 		put(s, s->interpreter + s->layout->interpreter_next, s->interpreter);
-		assert_int_equal(check(s), PYTHON_FIT_NOTHING_YET);
+		assert_int_equal(check(s), FINDER_FIT_NOT_YET);
 		put(s, s->runtime + s->layout->runtime_interpreters, 0);
-		assert_int_equal(check(s), PYTHON_FIT_NOTHING_YET);
+		assert_int_equal(check(s), FINDER_FIT_NOT_YET);
 	}
 	free(s);
 }
@@ -515,12 +515,12 @@ test_fit_lock(void **state)
 		make_scene(s, minor);
 		lock = minor < 12 ? s->runtime + s->layout->runtime_gil : s->gil;
 		put(s, lock + s->layout->gil_locked, UINT32_MAX); /* an int: not made */
-		assert_int_equal(check(s), PYTHON_FIT_WELL);
+		assert_int_equal(check(s), FINDER_FIT_GOOD);
 		put(s, lock + s->layout->gil_locked, 2);
-		assert_int_equal(check(s), PYTHON_FIT_NOT);
+		assert_int_equal(check(s), FINDER_FIT_MISFIT);
 	}
 	put(s, s->interpreter + s->layout->interpreter_gil, 0);
-	assert_int_equal(check(s), PYTHON_FIT_NOTHING_YET);
+	assert_int_equal(check(s), FINDER_FIT_NOT_YET);
 	free(s);
 }
 

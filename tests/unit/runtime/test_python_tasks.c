@@ -165,7 +165,7 @@ start(void **state)
 		.config = &s->config, .memory = s->config.memory, .places = &s->places,
 		.pages = pages_create(&s->config),
 	};
-	s->cpython.tools = &s->tools;
+	s->cpython.base.tools = &s->tools;
 	s->tasks = async_tasks_create();
 	s->coroutine_type = make_type(s, "coroutine");
 	s->wrapper_type = make_type(s, "coroutine_wrapper");

@@ -279,7 +279,7 @@ array_native(struct scene *scene, size_t at, bool is_eval)
 void
 array_capture(struct scene *scene, pid_t tid)
 {
-	scene->cpython.list_due_ns = 0;
+	scene->cpython.base.list_due_ns = 0;
 	python_threads_list(&scene->cpython, 1);
 	python_capture(&scene->cpython, tid, &scene->captured);
 }
@@ -380,7 +380,7 @@ array_open(struct scene *scene, unsigned minor)
 	runtime_places_init(&scene->places);
 	chain_init(&scene->chain);
 	scene->chain.end = CHAIN_OUTERMOST;
-	cpython->tools = &scene->tools;
+	cpython->base.tools = &scene->tools;
 	cpython->place.layout = scene->layout;
 	cpython->place.eval[0] = (struct address_range){ EVAL_START, EVAL_SIZE };
 	cpython->place.eval_count = 1;

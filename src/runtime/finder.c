@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* finder.c - searches modules for a language runtime, and finds the layout of its structures. */
+#include "runtime/finder_internal.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "wallsample/dwarf/debug_info.h"
+
+/*
+ * Consecutive misfits that prove a layout wrong. A runtime that is being initialised does not fit,
+ * nor one whose threads come and go while its list of them is read.
+ */
+#define FINDER_MISFITS_MOST 20
+
+struct finder *
+finder_create(const struct finder_kind *kind, const struct runtime_tools *tools)
+{
+	struct finder *finder = xcalloc(1, sizeof(*finder));
+
+	finder->kind = kind;
+	finder->tools = tools;
+	finder->search = xcalloc(1, kind->search_size);
+	return finder;
+}
+
+void
+finder_free(struct finder *finder)
+{
+	for (size_t i = 0; i < finder->count; i++)
+		free(finder->candidate[i]);
+	free(finder->search);
+	free(finder);
+}
+
+const char *
+finder_why(struct finder *finder)
+{
+	if (!finder->why_pending)
+		return NULL;
+	finder->why_pending = false;
+	return finder->why;
+}
+
+const void *
+finder_place(const struct finder *finder, const struct finder_candidate *candidate)
+{
+	return (const uint8_t *)candidate + finder->kind->place_offset;
+}
+
+const struct module *
+finder_module(const struct finder *finder, const struct finder_candidate *candidate)
+{
+	return modules_at(maps_modules(finder->tools->config->maps), candidate->module);
+}
+
+void
+finder_refuse(struct finder *finder, struct finder_candidate *candidate, const char *fmt, ...)
+{
+	struct strbuf text;
+	char reason[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(reason, sizeof(reason), fmt, args);
+	va_end(args);
+	strbuf_init(&text);
+	strbuf_add_format(&text, "the %s in ", finder->kind->name);
+	strbuf_add_foreign(&text, finder_module(finder, candidate)->name);
+	strbuf_add_format(&text, " cannot be read: %s", reason);
+	snprintf(finder->why, sizeof(finder->why), "%s", text.data);
+	strbuf_release(&text);
+	finder->why_pending = true;
+	candidate->state = FINDER_REFUSED;
+}
+
+/* --- layouts ----------------------------------------------------------------------------- */
+
+bool
+finder_try_dwarf(struct finder *finder, struct finder_candidate *candidate)
+{
+	const struct process *process = maps_process(finder->tools->config->maps);
+	struct debug_files_config config = { .root = NULL };
+	struct debug_info *info;
+	char root[32];
+	bool taken;
+
+	if (candidate->dwarf_tried)
+		return false;
+	candidate->dwarf_tried = true;
+	snprintf(root, sizeof(root), "/proc/%d/root", process->pid);
+	config.root = root;
+	info = debug_info_open(finder_module(finder, candidate), &config);
+	if (info == NULL)
+		return false;
+	taken = finder->kind->read_dwarf(finder, candidate, debug_info_dwarf(info));
+	debug_info_close(info);
+	return taken;
+}
+
+static void
+finder_restart(struct finder_candidate *candidate)
+{
+	candidate->state = FINDER_NEW;
+	candidate->looks = candidate->misfits = 0;
+}
+
+/* After an exec of the same file another runtime may be initialised at the same address. */
+static void
+finder_check_ready(struct finder *finder, struct finder_candidate *candidate)
+{
+	const enum finder_fit fit = finder->kind->check(finder, candidate);
+
+	candidate->misfits = fit == FINDER_FIT_MISFIT ? candidate->misfits + 1 : 0;
+	if (fit == FINDER_FIT_NOT_YET || candidate->misfits == FINDER_MISFITS_MOST)
+		finder_restart(candidate);
+}
+
+static void
+finder_check_misfit(struct finder *finder, struct finder_candidate *candidate)
+{
+	char text[FINDER_VERSION_TEXT];
+
+	if (++candidate->misfits < FINDER_MISFITS_MOST)
+		return;
+	if (finder_try_dwarf(finder, candidate)) {
+		candidate->misfits = 0;
+		return;
+	}
+	finder->kind->version_text(candidate, text);
+	finder_refuse(finder, candidate, "its memory is not laid out as that of version %s", text);
+}
+
+static void
+finder_check_waiting(struct finder *finder, struct finder_candidate *candidate)
+{
+	switch (finder->kind->check(finder, candidate)) {
+	case FINDER_FIT_NOT_YET:
+		candidate->misfits = 0;
+		return;
+	case FINDER_FIT_MISFIT:
+		finder_check_misfit(finder, candidate);
+		return;
+	case FINDER_FIT_GOOD:
+		candidate->state = FINDER_READY;
+		candidate->looks = candidate->misfits = 0;
+	}
+}
+
+static void
+finder_check(struct finder *finder, struct finder_candidate *candidate)
+{
+	if (candidate->state == FINDER_READY)
+		finder_check_ready(finder, candidate);
+	if (candidate->state == FINDER_NEW && finder->kind->choose_layout(finder, candidate)) {
+		candidate->state = FINDER_WAITING;
+		candidate->misfits = 0;
+	}
+	if (candidate->state == FINDER_WAITING)
+		finder_check_waiting(finder, candidate);
+}
+
+static bool
+finder_is_unsettled(struct finder_candidate *candidate)
+{
+	if (candidate->state == FINDER_NEW || candidate->state == FINDER_WAITING)
+		return candidate->looks++ < FINDER_LOOKS_MOST;
+	return candidate->misfits > 0 && candidate->state == FINDER_READY;
+}
+
+/* --- modules ----------------------------------------------------------------------------- */
+
+static void
+finder_add_candidate(struct finder *finder, uint32_t module)
+{
+	struct finder_candidate *candidate;
+
+	if (finder->count == FINDER_CANDIDATES_MOST)
+		return;
+	candidate = xcalloc(1, finder->kind->candidate_size);
+	candidate->module = module;
+	if (finder->kind->take(candidate, finder->search))
+		finder->candidate[finder->count++] = candidate;
+	else
+		free(candidate);
+}
+
+/* True: all modules of the process have been searched. */
+static bool
+finder_search_modules(struct finder *finder)
+{
+	const struct modules *modules = maps_modules(finder->tools->config->maps);
+
+	for (; finder->searched < modules_count(modules); finder->searched++) {
+		const uint32_t id = (uint32_t)finder->searched;
+		const struct module *module = modules_at(modules, id);
+
+		if (finder->budget == 0)
+			return false;
+		if (module->kind != MODULE_FILE ||
+		    (!finder->searching && !finder->kind->search_begin(finder->search, module)))
+			continue;
+		finder->searching = !finder->kind->search_step(finder->search, &finder->budget);
+		if (finder->searching)
+			return false;
+		finder_add_candidate(finder, id);
+	}
+	return true;
+}
+
+/* Sets where the candidates are mapped. One that has moved, as by exec, begins as a new one. */
+static void
+finder_place_candidates(struct finder *finder)
+{
+	struct maps *maps = finder->tools->config->maps;
+
+	for (size_t k = 0; k < finder->count; k++)
+		finder->candidate[k]->mapped = false;
+	for (size_t i = 0; finder->count > 0 && i < maps_count(maps); i++) {
+		const struct mapping *mapping = maps_at(maps, i);
+
+		for (size_t k = 0; k < finder->count; k++) {
+			struct finder_candidate *candidate = finder->candidate[k];
+
+			if (candidate->module != mapping->module || mapping->image == NULL ||
+			    candidate->mapped)
+				continue;
+			if (candidate->bias != mapping->bias)
+				finder_restart(candidate);
+			candidate->bias = mapping->bias;
+			candidate->mapped = true;
+		}
+	}
+}
+
+bool
+finder_look(struct finder *finder)
+{
+	bool busy;
+
+	finder->budget = FINDER_BUDGET;
+	busy = !finder_search_modules(finder);
+	finder_place_candidates(finder);
+	for (size_t k = 0; k < finder->count; k++) {
+		if (!finder->candidate[k]->mapped)
+			continue;
+		finder_check(finder, finder->candidate[k]);
+		busy |= finder_is_unsettled(finder->candidate[k]);
+	}
+	return busy;
+}
+
+const struct finder_candidate *
+finder_next(const struct finder *finder, size_t *at)
+{
+	while (*at < finder->count) {
+		const struct finder_candidate *candidate = finder->candidate[(*at)++];
+
+		if (candidate->mapped && candidate->state == FINDER_READY)
+			return candidate;
+	}
+	return NULL;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * finder_internal.h - finds the instances of a language runtime in a process.
+ *
+ * finder.c searches the modules of the process for a runtime, chooses the layout of its structures
+ * by version, and checks that layout against memory. instances.c keeps the runtimes that were found
+ * from their first appearance until the end of the run. What differs between languages is in
+ * struct finder_kind and struct instances_kind.
+ */
+#ifndef WALLSAMPLE_RUNTIME_FINDER_INTERNAL_H
+#define WALLSAMPLE_RUNTIME_FINDER_INTERNAL_H
+
+#include <elfutils/libdw.h>
+
+#include "runtime/runtime_kind_internal.h"
+
+/* --- finder.c: modules, layouts, checks -------------------------------------------------- */
+
+/* Modules with a runtime: a process has one, or a few that plugins bring along. */
+#define FINDER_CANDIDATES_MOST 16
+/* Bytes of files and memory that one call of finder_look may read: 2 ms from the page cache. */
+#define FINDER_BUDGET (UINT64_C(4) << 20)
+/*
+ * Calls that wait for a runtime to be initialised; later ones only follow a change of the mappings.
+ * Initialisation takes 10 ms or so from exec, but a program may load a runtime and begin to use it
+ * at any time.
+ */
+#define FINDER_LOOKS_MOST 2000
+#define FINDER_VERSION_TEXT 48
+
+/* Result of a check of a layout against memory. */
+enum finder_fit {
+	FINDER_FIT_NOT_YET, /* memory has no initialised runtime */
+	FINDER_FIT_MISFIT,  /* the layout is wrong, or the runtime is changing at this moment */
+	FINDER_FIT_GOOD,
+};
+
+/* A module with a runtime. The first member of each language's own struct. */
+struct finder_candidate {
+	uint32_t module;
+	uint64_t bias;       /* of the module's mappings */
+	uint64_t address;    /* of the runtime: identifies an instance, with the module */
+	uint32_t version;    /* in the language's encoding; set by choose_layout */
+	bool mapped;
+	enum finder_state {
+		FINDER_NEW,      /* no layout yet */
+		FINDER_WAITING,  /* has a layout; memory has no initialised runtime yet */
+		FINDER_READY,
+		FINDER_REFUSED,
+		FINDER_PART,     /* belongs to another candidate; set by choose_layout */
+	} state;
+	unsigned looks, misfits; /* in the current state */
+	bool dwarf_tried;
+};
+
+struct finder {
+	const struct finder_kind *kind;
+	const struct runtime_tools *tools;
+	uint64_t budget;         /* bytes that the current call may still read */
+	size_t searched;         /* modules with a lower number have been searched */
+	bool searching;          /* the search of module number `searched` has begun */
+	void *search;            /* kind->search_size bytes */
+	struct finder_candidate *candidate[FINDER_CANDIDATES_MOST];
+	size_t count;
+	char why[512];
+	bool why_pending;
+};
+
+struct finder_kind {
+	const char *name;        /* "CPython": names the runtime in refusals */
+	size_t search_size;
+	size_t candidate_size;   /* of the struct that begins with a finder_candidate */
+	size_t place_offset;     /* in that struct, of what finder_place returns */
+	/* Begins the search of a module of kind MODULE_FILE. False: the module cannot match. */
+	bool (*search_begin)(void *search, const struct module *module);
+	/* Continues until *budget bytes have been read, which are subtracted. True: finished. */
+	bool (*search_step)(void *search, uint64_t *budget);
+	/* Copies the result of a finished search. False: the module has no runtime. */
+	bool (*take)(struct finder_candidate *candidate, const void *search);
+	/*
+	 * For a candidate in the state FINDER_NEW. True: the layout and candidate->version are
+	 * set. False: the module is not readable yet, or finder_refuse was called.
+	 */
+	bool (*choose_layout)(struct finder *finder, struct finder_candidate *candidate);
+	/* Takes the layout from DWARF; false: DWARF does not contain all of it. */
+	bool (*read_dwarf)(struct finder *finder, struct finder_candidate *candidate,
+			   Dwarf *dwarf);
+	/* Checks the layout against memory, and sets candidate->address. May call finder_refuse. */
+	enum finder_fit (*check)(struct finder *finder, struct finder_candidate *candidate);
+	void (*version_text)(const struct finder_candidate *candidate,
+			     char text[FINDER_VERSION_TEXT]);
+};
+
+/* Never fails. `tools` is borrowed. */
+struct finder *finder_create(const struct finder_kind *kind, const struct runtime_tools *tools);
+void finder_free(struct finder *finder);
+
+/*
+ * Searches modules that appeared since the last call, within FINDER_BUDGET, and checks each
+ * candidate once. To be called when maps_generation has changed, and again while it returns true:
+ * modules are left to search, a runtime is not initialised yet, or a check did not fit. Reading
+ * DWARF, when no other source has the layout, takes up to a fifth of a second, once.
+ */
+bool finder_look(struct finder *finder);
+/* Candidates that are ready and mapped; *at is 0 at first. NULL: no more. */
+const struct finder_candidate *finder_next(const struct finder *finder, size_t *at);
+/* The language's description of the candidate; valid until the next finder_look. */
+const void *finder_place(const struct finder *finder, const struct finder_candidate *candidate);
+/* The reason of the latest refusal, once; NULL: there was none since the last call. */
+const char *finder_why(struct finder *finder);
+
+/* For the functions of struct finder_kind. */
+const struct module *finder_module(const struct finder *finder,
+				   const struct finder_candidate *candidate);
+/* Gives up the candidate until it is mapped elsewhere. `fmt`: the reason. */
+void finder_refuse(struct finder *finder, struct finder_candidate *candidate, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Calls kind->read_dwarf, once for each candidate. False: no layout was taken. */
+bool finder_try_dwarf(struct finder *finder, struct finder_candidate *candidate);
+
+/* --- instances.c: the runtimes of one language ------------------------------------------- */
+
+/* A runtime that was found. The first member of each language's own struct. */
+struct instance {
+	const struct runtime_tools *tools;
+	uint32_t module;
+	uint64_t address;        /* finder_candidate.address */
+	char description[64];    /* "CPython 3.11.7" */
+	bool seen;               /* in the search that runs now */
+	bool gone;               /* by exec or dlclose; captures may still refer to it */
+	pid_t *new_thread;       /* not yet returned by instances_next_new */
+	size_t new_count, new_capacity;
+	uint64_t list_due_ns;    /* the list of threads is not read before, */
+	uint64_t list_again_ns;  /* and is read in any case then */
+	uint64_t heads;          /* hash of the heads of all lists of threads */
+	bool stale;              /* the list of threads is known to be incomplete or outdated */
+};
+
+struct instances_kind {
+	const struct finder_kind *finder;
+	size_t size;             /* of the struct that begins with an instance; zeroed */
+	const char *not_shown;   /* "Python functions are not shown" */
+	void (*describe)(const void *place, char *text, size_t size);
+	void (*init)(struct instance *instance, const void *place);
+	/* After each search that has found the instance. `remapped`: mappings changed. Or NULL. */
+	void (*found)(struct instance *instance, const void *place, bool remapped);
+	/* Once a tick, for an instance that is there. */
+	void (*list)(struct instance *instance, uint64_t now_ns);
+	/* Once, when the instance has gone or the run ends: releases what captures do not use. */
+	void (*lost)(struct instance *instance);
+	/* At the end of the run: releases the rest. NULL: there is none. */
+	void (*release)(struct instance *instance);
+};
+
+struct instances;
+
+/* The functions of struct runtime_kind; `state` is a struct instances. */
+struct instances *instances_create(const struct instances_kind *kind,
+				   const struct runtime_tools *tools);
+void instances_free(void *state);
+void instances_tick(void *state, uint64_t now_ns);
+pid_t instances_next_new(void *state);
+bool instances_any(const void *state);
+const char *instances_describe(const void *state, size_t index);
+
+/* The instances that are there, in order of discovery; *at is 0 at first. NULL: no more. */
+struct instance *instances_next(const struct instances *instances, size_t *at);
+
+/* Adds a thread for instances_next_new; a bounded number. */
+void instance_add_new(struct instance *instance, pid_t tid);
+/*
+ * Must the list of threads be read again? Reading the heads of the lists and the lists together
+ * takes at most 1% of the time: instance_list_is_due before the heads are read, then
+ * instance_list_changed with their hash, and instance_list_end after all.
+ */
+bool instance_list_is_due(const struct instance *instance, uint64_t now_ns);
+bool instance_list_changed(struct instance *instance, uint64_t heads, uint64_t now_ns);
+void instance_list_end(struct instance *instance, uint64_t now_ns);
+
+#endif

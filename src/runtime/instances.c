@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* instances.c - the runtimes of one language that a process has, or had. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/finder_internal.h"
+
+/* Programs that the process becomes by exec one after the other, and what they embed. */
+#define INSTANCES_MOST 1024
+/* Reading lists of threads takes at most one part in LIST_SHARE of the time. */
+#define LIST_SHARE 100
+/*
+ * A list of threads is read again after this time even if its heads are unchanged: threads end, get
+ * other ids by a fork, and locks are switched on and off.
+ */
+#define LIST_AGAIN_NS NS_PER_SEC
+/* New threads that nothing has fetched yet: they may come and go by thousands. */
+#define NEW_MOST 65536
+
+struct instances {
+	const struct instances_kind *kind;
+	const struct runtime_tools *tools;
+	struct finder *finder;
+	uint64_t generation;    /* of the mappings at the latest search */
+	bool busy;              /* the finder has more to read */
+	struct instance **instance; /* not freed before the end: captures may refer to it */
+	size_t count, capacity;
+	size_t first;           /* all before this one are gone */
+};
+
+struct instances *
+instances_create(const struct instances_kind *kind, const struct runtime_tools *tools)
+{
+	struct instances *instances = xcalloc(1, sizeof(*instances));
+
+	instances->kind = kind;
+	instances->tools = tools;
+	instances->finder = finder_create(kind->finder, tools);
+	instances->busy = true;
+	return instances;
+}
+
+static void
+instance_lose(const struct instances *instances, struct instance *instance)
+{
+	instance->gone = true;
+	instances->kind->lost(instance);
+	free(instance->new_thread);
+	instance->new_thread = NULL;
+	instance->new_count = instance->new_capacity = 0;
+}
+
+void
+instances_free(void *state)
+{
+	struct instances *instances = state;
+
+	for (size_t i = 0; i < instances->count; i++) {
+		if (!instances->instance[i]->gone)
+			instance_lose(instances, instances->instance[i]);
+		if (instances->kind->release != NULL)
+			instances->kind->release(instances->instance[i]);
+		free(instances->instance[i]);
+	}
+	finder_free(instances->finder);
+	free(instances->instance);
+	free(instances);
+}
+
+struct instance *
+instances_next(const struct instances *instances, size_t *at)
+{
+	if (*at < instances->first)
+		*at = instances->first;
+	while (*at < instances->count) {
+		struct instance *instance = instances->instance[(*at)++];
+
+		if (!instance->gone)
+			return instance;
+	}
+	return NULL;
+}
+
+/* --- search ------------------------------------------------------------------------------ */
+
+static struct instance *
+instances_add(struct instances *instances, const struct finder_candidate *candidate,
+	      const void *place)
+{
+	const struct log *log = instances->tools->config->log;
+	struct instance *instance;
+
+	if (instances->count == INSTANCES_MOST)
+		return NULL;
+	instance = xcalloc(1, instances->kind->size);
+	instance->tools = instances->tools;
+	instance->module = candidate->module;
+	instance->address = candidate->address;
+	instances->kind->describe(place, instance->description, sizeof(instance->description));
+	instances->kind->init(instance, place);
+	instances->instance = xgrow(instances->instance, &instances->capacity,
+				    instances->count + 1, sizeof(*instances->instance));
+	instances->instance[instances->count++] = instance;
+	if (instances->count == INSTANCES_MOST)
+		log_say(log, LOG_NORMAL, "%s for programs that begin from now on: the limit of %d "
+			"is reached", instances->kind->not_shown, INSTANCES_MOST);
+	log_say(log, LOG_VERBOSE, "found %s", instance->description);
+	return instance;
+}
+
+static struct instance *
+instances_find(const struct instances *instances, const struct finder_candidate *candidate)
+{
+	struct instance *instance;
+	size_t at = 0;
+
+	while ((instance = instances_next(instances, &at)) != NULL)
+		if (instance->module == candidate->module &&
+		    instance->address == candidate->address)
+			break;
+	return instance;
+}
+
+static void
+instances_take(struct instances *instances, const struct finder_candidate *candidate,
+	       bool remapped)
+{
+	const void *place = finder_place(instances->finder, candidate);
+	struct instance *instance = instances_find(instances, candidate);
+
+	if (instance == NULL)
+		instance = instances_add(instances, candidate, place);
+	if (instance == NULL)
+		return;
+	instance->seen = true;
+	if (instances->kind->found != NULL)
+		instances->kind->found(instance, place, remapped);
+}
+
+static void
+instances_search(struct instances *instances)
+{
+	const uint64_t generation = maps_generation(instances->tools->config->maps);
+	const bool remapped = generation != instances->generation;
+	const struct finder_candidate *candidate;
+	struct instance *instance;
+	const char *why;
+	size_t at;
+
+	instances->generation = generation;
+	instances->busy = finder_look(instances->finder);
+	for (at = 0; (instance = instances_next(instances, &at)) != NULL;)
+		instance->seen = false;
+	for (at = 0; (candidate = finder_next(instances->finder, &at)) != NULL;)
+		instances_take(instances, candidate, remapped);
+	for (at = 0; (instance = instances_next(instances, &at)) != NULL;)
+		if (!instance->seen)
+			instance_lose(instances, instance);
+	while (instances->first < instances->count && instances->instance[instances->first]->gone)
+		instances->first++;
+	why = finder_why(instances->finder);
+	if (why != NULL)
+		log_say(instances->tools->config->log, LOG_NORMAL, "%s: %s",
+			instances->kind->not_shown, why);
+}
+
+void
+instances_tick(void *state, uint64_t now_ns)
+{
+	struct instances *instances = state;
+	const struct runtimes_config *config = instances->tools->config;
+	struct instance *instance;
+
+	if (instances->busy || instances->generation != maps_generation(config->maps)) {
+		if (config->leave != NULL)
+			config->leave(config->context);
+		instances_search(instances);
+		if (config->back != NULL)
+			config->back(config->context);
+	}
+	for (size_t at = 0; (instance = instances_next(instances, &at)) != NULL;)
+		instances->kind->list(instance, now_ns);
+}
+
+/* --- what there is ----------------------------------------------------------------------- */
+
+bool
+instances_any(const void *state)
+{
+	size_t at = 0;
+
+	return instances_next(state, &at) != NULL;
+}
+
+/* A process that executes its program again has many instances of the same description. */
+static bool
+instances_is_repeated(const struct instances *instances, size_t index)
+{
+	const char *text = instances->instance[index]->description;
+
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(instances->instance[i]->description, text) == 0)
+			return true;
+	return false;
+}
+
+const char *
+instances_describe(const void *state, size_t index)
+{
+	const struct instances *instances = state;
+
+	for (size_t i = 0; i < instances->count; i++)
+		if (!instances_is_repeated(instances, i) && index-- == 0)
+			return instances->instance[i]->description;
+	return NULL;
+}
+
+/* --- threads ----------------------------------------------------------------------------- */
+
+pid_t
+instances_next_new(void *state)
+{
+	struct instance *instance;
+
+	for (size_t at = 0; (instance = instances_next(state, &at)) != NULL;)
+		if (instance->new_count > 0)
+			return instance->new_thread[--instance->new_count];
+	return 0;
+}
+
+void
+instance_add_new(struct instance *instance, pid_t tid)
+{
+	if (instance->new_count == NEW_MOST)
+		return;
+	instance->new_thread = xgrow(instance->new_thread, &instance->new_capacity,
+				     instance->new_count + 1, sizeof(*instance->new_thread));
+	instance->new_thread[instance->new_count++] = tid;
+}
+
+bool
+instance_list_is_due(const struct instance *instance, uint64_t now_ns)
+{
+	return now_ns >= instance->list_due_ns;
+}
+
+bool
+instance_list_changed(struct instance *instance, uint64_t heads, uint64_t now_ns)
+{
+	if (!instance->stale && heads == instance->heads && now_ns < instance->list_again_ns)
+		return false;
+	instance->heads = heads;
+	instance->list_again_ns = now_ns + LIST_AGAIN_NS;
+	instance->stale = false;
+	return true;
+}
+
+void
+instance_list_end(struct instance *instance, uint64_t now_ns)
+{
+	const uint64_t end_ns = clock_now_ns();
+
+	instance->list_due_ns = end_ns > now_ns ? end_ns + (end_ns - now_ns) * LIST_SHARE : now_ns;
+}
