@@ -27,8 +27,6 @@ libwallsample_a_SOURCES += \
 	src/analysis/tables/tree.c \
 	src/analysis/tables/waiting.c \
 	src/analysis/view/filter.c \
-	src/analysis/view/parking.c \
-	src/analysis/view/parking_internal.h \
 	src/analysis/view/view.c \
 	src/analysis/view/view_create.c \
 	src/analysis/view/view_entry.c \

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli_internal.h"
+#include "wallsample/runtime/language.h"
 #include "wallsample/format/exporters.h"
 
 #define WIDTH 80
@@ -59,6 +60,10 @@ print_option(FILE *out, const struct option_row *row)
 	strbuf_add_format(&name, "--%s%s%s", row->name, row->argument != NULL ? " " : "",
 			  row->argument != NULL ? row->argument : "");
 	strbuf_add_text(&help, row->help);
+	if (row->type == OPTION_RUNTIMES) {
+		strbuf_add_text(&help, " ");
+		language_add_names(&help);
+	}
 	if (row->fallback != NULL)
 		strbuf_add_format(&help, " (default %s)", row->fallback);
 	print_item(out, name.data, help.data);

@@ -6,6 +6,7 @@
 
 #include "cli/cli_internal.h"
 #include "wallsample/runtime/gil.h"
+#include "wallsample/runtime/language.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/thread/state.h"
 
@@ -240,7 +241,7 @@ convert_tids(const struct conversion *c)
 	}
 }
 
-/* As reports write them: the ids of goroutines are small numbers, those of Julia addresses. */
+/* As reports write them: small numbers, or addresses. */
 static int
 convert_tasks(const struct conversion *c)
 {
@@ -338,8 +339,8 @@ refuse_runtime(const struct conversion *c, const char *item)
 		return error_set(c->err, ERROR_USAGE, "%s: '%s' stands alone, not in a list",
 				 c->label, item);
 	strbuf_init(&names);
-	for (size_t i = 0; runtime_name(i) != NULL; i++)
-		strbuf_add_format(&names, ", %s", runtime_name(i));
+	for (size_t i = 0; languages[i] != NULL; i++)
+		strbuf_add_format(&names, ", %s", languages[i]->name);
 	rc = error_set(c->err, ERROR_USAGE, "%s: '%s' is none of auto, none%s", c->label, item,
 		       names.data);
 	strbuf_release(&names);
@@ -358,7 +359,7 @@ convert_runtimes(const struct conversion *c)
 		return 0;
 	words = rest = xstrdup(c->text);
 	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
-		const int number = runtime_by_name(item);
+		const int number = language_by_name(item);
 
 		if (number >= 0)
 			*runtimes |= UINT32_C(1) << number;

@@ -110,8 +110,8 @@ const struct option_row option_table[] = {
 	  .help = "only threads whose name matches this pattern" },
 	{ .name = "tasks", .commands = FOR_SAMPLING | FOR_REPORTS | FOR_DUMP, .argument = "WHICH",
 	  OPT_CHOICE(task_use, enum task_use, tasks_words), .fallback = "auto",
-	  .help = "goroutines and tasks of Julia: auto shows each by itself, off shows the threads "
-		  "that run them, as for any program" },
+	  .help = "tasks that a language's runtime schedules: auto shows each by itself, off shows "
+		  "the threads that run them, as for any program" },
 	{ .name = "task", .commands = FOR_REPORT_OF_ONE | FOR_DUMP, .argument = "LIST",
 	  OPT_TASKS(filter.tasks), .selects = SELECTS_SAMPLES,
 	  .help = "only these tasks: numbers such as 17 or 0x7f20a4c0, separated by commas" },
@@ -173,7 +173,7 @@ const struct option_row option_table[] = {
 	{ .name = "runtime", .commands = FOR_ATTACHING | FOR_CORE | FOR_CAUSAL, .argument = "LIST",
 	  OPT_RUNTIMES(runtimes), .fallback = "auto",
 	  .help = "the languages whose functions are shown: auto (all that are known), none, or "
-		  "names, separated by commas: go, julia, python" },
+		  "names, separated by commas:" },
 	{ .name = "unwinder", .commands = FOR_ATTACHING | FOR_CORE | FOR_CAUSAL,
 	  .argument = "WHICH", OPT_CHOICE(unwinder, enum unwind_choice, unwinder_words),
 	  .fallback = "auto", .hidden = true,

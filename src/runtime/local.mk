@@ -1,6 +1,6 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/runtime/gil.h \
-	include/wallsample/runtime/plumbing.h \
+	include/wallsample/runtime/language.h \
 	include/wallsample/runtime/runtime.h \
 	include/wallsample/runtime/async_tasks.h \
 	include/wallsample/runtime/green_task.h \
@@ -15,6 +15,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/go/go_find_internal.h \
 	src/runtime/go/go_fit.c \
 	src/runtime/go/go_internal.h \
+	src/runtime/go/go_language.c \
 	src/runtime/go/go_layout.c \
 	src/runtime/go/go_layout_internal.h \
 	src/runtime/go/go_scan.c \
@@ -28,6 +29,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/julia/julia_context_internal.h \
 	src/runtime/julia/julia_find.c \
 	src/runtime/julia/julia_find_internal.h \
+	src/runtime/julia/julia_language.c \
 	src/runtime/julia/julia_layout.c \
 	src/runtime/julia/julia_layout_internal.h \
 	src/runtime/julia/julia_module.c \
@@ -36,6 +38,9 @@ libwallsample_a_SOURCES += \
 	src/runtime/julia/julia_queues_internal.h \
 	src/runtime/julia/julia_tasks.c \
 	src/runtime/julia/julia_tasks_internal.h \
+	src/runtime/language.c \
+	src/runtime/language_match.c \
+	src/runtime/languages.c \
 	src/runtime/pages.c \
 	src/runtime/pages_internal.h \
 	src/runtime/places.c \
@@ -61,7 +66,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/python/python_merge.c \
 	src/runtime/python/python_module.c \
 	src/runtime/python/python_module_internal.h \
-	src/runtime/python/python_plumbing.c \
+	src/runtime/python/python_language.c \
 	src/runtime/python/python_sources_internal.h \
 	src/runtime/python/python_tasks.c \
 	src/runtime/python/python_text.c \

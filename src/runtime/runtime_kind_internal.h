@@ -90,7 +90,6 @@ struct runtime_scheduler {
 
 /* As the functions of runtime.h of the same names, for one kind of runtime in the process. */
 struct runtime_kind {
-	const char *name; /* for --runtime */
 	void *(*create)(const struct runtime_tools *tools);
 	void (*free)(void *state);
 	void (*tick)(void *state, uint64_t now_ns);

@@ -6,18 +6,13 @@
 #include "runtime/runtime_kind_internal.h"
 #include "wallsample/tracer/resident.h"
 #include "wallsample/base/table.h"
+#include "wallsample/runtime/language.h"
 
 /* Of why tasks wait each kind has numbers of its own: which kind is in the high bits. */
 #define REASON_BITS 16
 
-static const struct runtime_kind *const kinds[] = {
-	&runtime_python,
-	&runtime_go,
-	&runtime_julia,
-};
-
-/* Those, and one that a test may bring. */
-#define KINDS (ARRAY_SIZE(kinds) + 1)
+/* One kind for each language, and one that a test may bring. */
+#define KINDS (LANGUAGES_MAX + 1)
 
 struct runtimes {
 	struct runtimes_config config;
@@ -85,21 +80,6 @@ read_what_is_there(void *context, uint64_t address, void *to, size_t size)
 
 /* --- the runtimes of a process ------------------------------------------------------------- */
 
-int
-runtime_by_name(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strcmp(kinds[i]->name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
-const char *
-runtime_name(size_t index)
-{
-	return index < ARRAY_SIZE(kinds) ? kinds[index]->name : NULL;
-}
-
 struct runtimes *
 runtimes_create(const struct runtimes_config *config)
 {
@@ -113,10 +93,10 @@ runtimes_create(const struct runtimes_config *config)
 		.places = &runtimes->places,
 		.pages = pages_create(&runtimes->config),
 	};
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; languages[i] != NULL && i < LANGUAGES_MAX; i++)
 		if ((config->wanted & UINT32_C(1) << i) != 0)
-			runtimes->kind[i] = kinds[i];
-	runtimes->kind[ARRAY_SIZE(kinds)] = config->extra;
+			runtimes->kind[i] = languages[i]->kind;
+	runtimes->kind[LANGUAGES_MAX] = config->extra;
 	for (size_t i = 0; i < KINDS; i++)
 		if (runtimes->kind[i] != NULL)
 			runtimes->state[i] = runtimes->kind[i]->create(&runtimes->tools);

@@ -23,6 +23,7 @@
 #include "wallsample/process/process.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/green_task.h"
+#include "wallsample/runtime/language.h"
 
 #define TICKS_MOST 64
 #define STOPS 50
@@ -152,7 +153,7 @@ open_runtimes(struct target *target)
 		.read_pieces = read_pieces,
 		.thread = find_thread,
 		.context = target,
-		.wanted = UINT32_C(1) << runtime_by_name("go"),
+		.wanted = UINT32_C(1) << language_by_name("go"),
 	};
 	uint64_t took_ns = 0, longest_ns = 0;
 

@@ -14,6 +14,7 @@
 #include "wallsample/tracer/resident.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/green_task.h"
+#include "wallsample/runtime/language.h"
 
 struct target {
 	struct process *process;
@@ -113,7 +114,7 @@ begin(struct target *target, uint64_t pid)
 		.context = target,
 		.log = &log,
 	};
-	const int number = runtime_by_name("julia");
+	const int number = language_by_name("julia");
 	struct error error;
 
 	if (number < 0 || process_open((pid_t)pid, &target->process, &error) != 0)

@@ -322,7 +322,7 @@ static const struct runtime_scheduler scheduler = {
 };
 
 #define SIM_KIND                                                               \
-	.name = "sim", .free = sim_free, .tick = tick, .next_new = next_new, .any = any, \
+	.free = sim_free, .tick = tick, .next_new = next_new, .any = any, \
 	.describe = describe, .captured_create = captured_create,              \
 	.captured_free = captured_free, .capture = capture, .scheduler = &scheduler
 

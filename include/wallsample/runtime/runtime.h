@@ -32,7 +32,7 @@ struct runtimes;
 struct runtime_capture;
 struct runtime_kind;
 
-/* Of the words of --runtime: bits of the rows of the table. */
+/* Bits of the rows of languages[] (language.h). */
 #define RUNTIMES_ALL UINT32_MAX
 
 struct runtimes_config {
@@ -63,7 +63,7 @@ struct runtimes_config {
 	void (*leave)(void *context);
 	void (*back)(void *context);
 	void *context;                 /* of the last six */
-	uint32_t wanted;               /* bit n: row n of the table */
+	uint32_t wanted;               /* bit n: row n of languages[] */
 	const struct runtime_kind *extra; /* one that is not in the table, for tests; or NULL */
 	bool tasks;                    /* those will be asked for: see async_tasks.h */
 	const struct log *log;         /* or NULL */
@@ -72,11 +72,6 @@ struct runtimes_config {
 /* Never fails: a process without a runtime has none. */
 struct runtimes *runtimes_create(const struct runtimes_config *config);
 void runtimes_free(struct runtimes *runtimes);
-
-/* The number of the runtime that is called so ("python") for `wanted`; -1: there is none. */
-int runtime_by_name(const char *name);
-/* Their names, from 0 on; NULL: there are no more. */
-const char *runtime_name(size_t index);
 
 /*
  * To be called once a tick, while no thread stands still: looks for runtimes when mappings have

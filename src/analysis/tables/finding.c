@@ -10,6 +10,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/margin.h"
 #include "wallsample/analysis/waiting.h"
+#include "wallsample/runtime/language.h"
 
 /* Frames above the system call in which a lock's name is looked for: libraries wrap it. */
 #define LOCK_FRAMES 6
@@ -29,7 +30,7 @@ struct finder {
 
 /* --- what a thread waits for --------------------------------------------------------- */
 
-/* Names, or beginnings that end in '*', of functions that return when a lock is taken. */
+/* Native functions that return when a lock is taken; a '*' stands for any text. */
 static const char *const lock_functions[] = {
 	"pthread_mutex_lock", "__pthread_mutex_lock", "___pthread_mutex_lock",
 	"pthread_mutex_timedlock", "pthread_mutex_clocklock",
@@ -39,9 +40,7 @@ static const char *const lock_functions[] = {
 	"std::mutex::lock", "std::unique_lock*::lock", "std::sync::mutex::Mutex<T>::lock",
 	"std::sys::sync::mutex::futex::Mutex::lock_contended",
 	"<std::sys::sync::mutex::futex::Mutex>::lock_contended",
-	"parking_lot::raw_mutex::RawMutex::lock_slow", "take_gil", "runtime.lock2",
-	"sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock", "sync.(*RWMutex).RLock",
-	"flockfile", "_IO_flockfile",
+	"parking_lot::raw_mutex::RawMutex::lock_slow", "flockfile", "_IO_flockfile",
 };
 
 /* Calls that wait for files; sleeps in state D wait for them whatever the call. */
@@ -65,7 +64,7 @@ is_lock_function(const char *name)
 				   star[1] == '\0' || strstr(name + length, star + 1) != NULL)
 			return true;
 	}
-	return false;
+	return language_takes_lock(name);
 }
 
 bool
@@ -126,7 +125,7 @@ is_system_library(const char *module)
 static uint32_t
 function_of(const struct view *view, const struct view_row *row)
 {
-	/* Go's library is in the same file as its program. */
+	/* The library of a compiled language can be in the program's own file. */
 	for (size_t i = 0; i < row->depth; i++) {
 		const struct view_function *function = view_function(view, row->function[i]);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/view/view_internal.h"
+#include "wallsample/runtime/language.h"
 
 struct summing {
 	const struct view *view;
@@ -278,13 +279,6 @@ waiting_place(const struct view *view, const uint32_t *function, size_t depth)
 	/* In a static program they are functions of its own. */
 	static const char *const names[] = { "__", "pthread_", "futex", "sem_", "mtx_", "cnd_",
 					     "std::", NULL };
-	/* What CPython has between its functions and these. */
-	static const char *const python[] = {
-		"PyThread_", "acquire_timed", "lock_PyThread_", "rlock_acquire", "take_gil",
-		"drop_gil", "PyCOND_", "PyMUTEX_", "PyEval_RestoreThread", "PyEval_SaveThread",
-		"PyEval_AcquireThread", "_PyThreadState_Attach", "PyGILState_Ensure",
-		"_PyMutex_", "_PyRWMutex_", "_PySemaphore_", "_PyParkingLot_", NULL
-	};
 
 	for (size_t i = 0; i < depth; i++) {
 		const struct view_function *at = view_function(view, function[i]);
@@ -293,7 +287,7 @@ waiting_place(const struct view *view, const uint32_t *function, size_t depth)
 			return i;
 		if (!begins_with_one_of(at->module, libraries) &&
 		    !begins_with_one_of(at->name, names) &&
-		    !begins_with_one_of(at->name, python) && at->module[0] != '\0')
+		    !language_waits(at->name) && at->module[0] != '\0')
 			return i;
 	}
 	return 0;

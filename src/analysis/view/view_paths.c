@@ -8,7 +8,7 @@
 
 #include "analysis/view/view_internal.h"
 #include "wallsample/process/module.h"
-#include "wallsample/runtime/plumbing.h"
+#include "wallsample/runtime/language.h"
 
 /* All of a frame's symbols. */
 static uint32_t
@@ -54,7 +54,7 @@ find_interpreters(const struct naming *naming, size_t *modules)
 		outer = profile_frame(profile, id);
 		symbol = &naming->symbol[outermost_symbol(naming, id)];
 		if (outer->module != MODULE_NONE &&
-		    (!symbol->known || plumbing_of(symbol->function, true) == PLUMBING_CALL))
+		    (!symbol->known || language_plumbing(symbol->function, true) == PLUMBING_CALL))
 			interpreter[outer->module] = true;
 	}
 	return interpreter;
@@ -75,7 +75,7 @@ judge(const struct symbol *symbol, bool interpreter, struct table *known)
 		return interpreter ? PLUMBING_ROOT : PLUMBING_START;
 	place = table_place(known, (uintptr_t)symbol->function, interpreter, 0, &added);
 	if (added)
-		*place = plumbing_of(symbol->function, interpreter);
+		*place = language_plumbing(symbol->function, interpreter);
 	return (enum plumbing)*place;
 }
 
@@ -232,17 +232,15 @@ has_scripts(const struct profile *profile)
 	return false;
 }
 
-/* With NATIVE_ONLY: what a runtime has put into the stack, "[python: code not readable]" too. */
+/* With NATIVE_ONLY: frames of interpreted functions and markers of their runtimes. */
 static bool
 is_of_runtime(const struct profile *profile, uint32_t id)
 {
-	static const char marker[] = "[python: ";
 	const struct profile_frame *frame = profile_frame(profile, id);
 
 	return frame->module == MODULE_NONE &&
 	       (frame->origin == FRAME_SCRIPT ||
-		strncmp(profile_text(profile, (uint32_t)frame->address), marker,
-			strlen(marker)) == 0);
+		language_is_marker(profile_text(profile, (uint32_t)frame->address)));
 }
 
 void

@@ -1,81 +1,87 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_tasks.c - how stacks of tasks are shown: without what only parks them, and on top of where
- * they were made.
+ * view_tasks.c - which functions are the program's own; stacks of green tasks without the functions
+ * that only park them, and on top of the place that created the task.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/view/parking_internal.h"
 #include "analysis/view/view_internal.h"
+#include "wallsample/runtime/language.h"
 
-/* Tasks that made one another. */
+/* Creators of creators that are shown. */
 #define CREATORS_MOST 16
 #define PATH_UNKNOWN (STACK_NONE - 1)
 
-/* --- functions of Go ---------------------------------------------------------------------- */
+/* --- the program's own functions ---------------------------------------------------------- */
 
-/*
- * Where the sources of Go's library lie: "/usr/local/go/src/", so long, by a file of the runtime's;
- * 0: not known, or a program that was built without the places of its sources (-trimpath).
- */
-static size_t
-library_length(const struct view_function *function)
+/* The library of a compiled language in this view. */
+struct library {
+	const char *path; /* of its sources, of which `length` bytes count */
+	size_t length;    /* 0: not known, as in programs built without source paths */
+};
+
+/* The name alone does not tell: a module's path without a dot looks like a package of the
+ * library. */
+static bool
+is_own(const struct view_function *function, const struct language_program *program,
+       const struct library *library)
 {
-	const char *at = function->file != NULL ? strstr(function->file, "/src/runtime/") : NULL;
-
-	return at != NULL ? (size_t)(at - function->file) + strlen("/src/") : 0;
+	if (library->length > 0 && function->file != NULL && function->file[0] == '/')
+		return strncmp(function->file, library->path, library->length) != 0;
+	return program->is_own(function->name);
 }
 
-/* A package of a module without a dot in its path is called as one of the library might be. */
-static bool
-is_own(const struct view_function *function, const struct view_function *library, size_t length)
+/* Finds the modules of programs in compiled languages: module -> row of languages[]. */
+static void
+find_programs(const struct view *view, struct table *modules, struct library *library)
 {
-	if (length > 0 && function->file != NULL && function->file[0] == '/')
-		return strncmp(function->file, library->file, length) != 0;
-	return go_function_is_own(function->name);
+	for (size_t i = 0; i < view->function_count; i++) {
+		const struct view_function *function = &view->function[i];
+		const int row = function->module_id != MODULE_NONE ?
+					language_of_runtime(function->name) : -1;
+
+		if (row < 0)
+			continue;
+		table_place(modules, function->module_id, 0, (uint32_t)row, NULL);
+		if (library[row].length == 0 && function->file != NULL)
+			library[row] = (struct library){
+				.path = function->file,
+				.length = languages[row]->program->library(function->file),
+			};
+	}
 }
 
 void
 view_mark_program(struct view *view)
 {
-	const struct view_function *library = NULL;
-	size_t length = 0;
-	struct table go; /* modules that Go's runtime is in */
+	struct library library[LANGUAGES_MAX] = { { .path = NULL } };
+	struct table modules;
+	uint32_t row;
 
-	table_init(&go);
+	table_init(&modules);
+	find_programs(view, &modules, library);
 	for (size_t i = 0; i < view->function_count; i++) {
 		struct view_function *function = &view->function[i];
 
 		function->program = function->script;
-		if (function->module_id == MODULE_NONE ||
-		    strncmp(function->name, "runtime.", strlen("runtime.")) != 0)
-			continue;
-		table_place(&go, function->module_id, 0, 0, NULL);
-		if (length == 0 && (length = library_length(function)) > 0)
-			library = function;
-	}
-	for (size_t i = 0; go.count > 0 && i < view->function_count; i++) {
-		struct view_function *function = &view->function[i];
-		uint32_t found;
-
 		if (function->known && function->module_id != MODULE_NONE &&
-		    table_find(&go, function->module_id, 0, &found))
-			function->program |= is_own(function, library, length);
+		    table_find(&modules, function->module_id, 0, &row))
+			function->program |=
+				is_own(function, languages[row]->program, &library[row]);
 	}
-	table_release(&go);
+	table_release(&modules);
 }
 
-/* --- what only parks ---------------------------------------------------------------------- */
+/* --- parking functions ---------------------------------------------------------------------- */
 
 static bool
 only_parks(const struct symbol *symbol)
 {
-	return symbol->known ? function_only_parks(symbol->function) :
-			       module_only_parks(symbol->module);
+	return language_only_parks(symbol->known ? symbol->function : NULL, symbol->module);
 }
 
-/* How many of the frame's symbols only park, from the innermost on. */
+/* The number of the frame's innermost symbols that only park. */
 static size_t
 count_parking(const struct naming *naming, uint32_t frame)
 {
@@ -89,7 +95,7 @@ count_parking(const struct naming *naming, uint32_t frame)
 	return count;
 }
 
-/* The path of the stack without its inner frames that only park; its own if that is all. */
+/* The path of the stack without its innermost parking frames; the whole path if all park. */
 static uint32_t
 cut_parking(struct naming *naming, const uint32_t *of_stack, uint32_t stack)
 {
@@ -135,7 +141,7 @@ view_cut_parking(struct naming *naming)
 	free(whole);
 }
 
-/* --- where they were made ----------------------------------------------------------------- */
+/* --- where tasks were created ----------------------------------------------------------------- */
 
 void
 view_begin_created(struct naming *naming)
@@ -153,7 +159,7 @@ view_begin_created(struct naming *naming)
 	}
 }
 
-/* The task and those that made one another, outwards; returns how many there are. */
+/* Lists the task, its creator, the creator of that and so on; returns their number. */
 static size_t
 list_creators(struct naming *naming, uint32_t thread, uint32_t *list)
 {
@@ -176,7 +182,7 @@ list_creators(struct naming *naming, uint32_t thread, uint32_t *list)
 	return count;
 }
 
-/* The path, and on it a frame that says who made the task, and the place where. */
+/* Extends the path by a frame that names the task's creator, and by the place of creation. */
 static uint32_t
 add_creation(struct naming *naming, uint32_t path, const struct profile_thread *task)
 {
@@ -186,9 +192,9 @@ add_creation(struct naming *naming, uint32_t path, const struct profile_thread *
 
 	if (task->created_at >= profile_frame_count(naming->view->profile))
 		return path;
-	/* the first goroutine, before which there was nobody */
+	/* The first task has no creator: the runtime made it. */
 	where = naming->symbol[naming->of_frame[task->created_at].first].function;
-	if (task->creator == 0 && go_function_is_runtime(where))
+	if (task->creator == 0 && language_of_runtime(where) >= 0)
 		return path;
 	strbuf_init(&text);
 	strbuf_add_text(&text, "[created by");
@@ -203,7 +209,7 @@ add_creation(struct naming *naming, uint32_t path, const struct profile_thread *
 	return view_extend_symbols(naming, path, task->created_at, 0);
 }
 
-/* Of all that made the task; STACK_NONE: nothing is known of it. */
+/* The path of the task's creators; STACK_NONE: not known. */
 static uint32_t
 creation_of(struct naming *naming, uint32_t thread)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/view/parking_internal.h"
 #include "analysis/view/view_internal.h"
+#include "wallsample/runtime/language.h"
 
 /* With more tasks than that those that began with the same function are one unit. */
 #define APART_MOST 100
@@ -65,8 +65,8 @@ find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)
 		if (name != NULL && strcmp(name, wrapper) == 0) {
 			if (names.count > 1)
 				inner = name_of(naming, outermost - 1);
-			return inner == NULL || (go_function_is_runtime(inner) &&
-						 !go_function_is_runtime(wrapper)) ? NULL : inner;
+			return inner == NULL || (language_of_runtime(inner) >= 0 &&
+						 language_of_runtime(wrapper) < 0) ? NULL : inner;
 		}
 		inner = name;
 	}
@@ -74,8 +74,8 @@ find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)
 }
 
 /*
- * Go's compiler wraps a function that is called with arguments: it is known by what stacks have
- * inside of "main.start.gowrap1".
+ * Replaces entries that are a compiler's wrapper by the function that the wrapper calls, which the
+ * samples' stacks have inside of it.
  */
 static void
 unwrap_entries(const struct naming *naming)
@@ -89,7 +89,7 @@ unwrap_entries(const struct naming *naming)
 		const uint32_t entry = profile_thread(view->profile, sample->thread)->entry;
 		const char *name = view->entry[sample->thread];
 
-		if (name != NULL && callee[entry] == NULL && go_function_is_wrapper(name))
+		if (name != NULL && callee[entry] == NULL && language_is_wrapper(name))
 			callee[entry] = find_callee(naming, sample->stack, name);
 	}
 	for (uint32_t i = 0; i < profile_thread_count(view->profile); i++) {
@@ -161,7 +161,7 @@ view_add_task_id(uint64_t id, struct strbuf *out)
 	strbuf_add_format(out, id > NUMBER_MOST ? "0x%" PRIx64 : "%" PRIu64, id);
 }
 
-/* "goroutines main.taker": of many. */
+/* Many tasks with the same entry: "NOUNs entry". */
 static void
 add_tasks(const struct view *view, uint32_t thread, struct strbuf *out)
 {

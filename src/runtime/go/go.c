@@ -180,7 +180,6 @@ static const struct runtime_scheduler go_scheduler = {
 };
 
 const struct runtime_kind runtime_go = {
-	.name = "go",
 	.create = go_create,
 	.free = instances_free,
 	.tick = instances_tick,

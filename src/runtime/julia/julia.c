@@ -157,7 +157,6 @@ static const struct runtime_scheduler julia_scheduler = {
 };
 
 const struct runtime_kind runtime_julia = {
-	.name = "julia",
 	.create = julia_create,
 	.free = instances_free,
 	.tick = instances_tick,

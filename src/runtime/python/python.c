@@ -248,7 +248,6 @@ python_lock_owner(void *state, uint64_t lock)
 }
 
 const struct runtime_kind runtime_python = {
-	.name = "python",
 	.create = python_create,
 	.free = instances_free,
 	.tick = instances_tick,

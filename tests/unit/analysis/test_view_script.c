@@ -13,7 +13,7 @@
 #include "../scene/script_scene.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
-#include "wallsample/runtime/plumbing.h"
+#include "wallsample/runtime/language.h"
 #include "wallsample/analysis/tree.h"
 #include "wallsample/analysis/view.h"
 #include "wallsample/analysis/waiting.h"
@@ -144,30 +144,30 @@ static void
 test_names(void **state)
 {
 	(void)state;
-	assert_int_equal(plumbing_of("_PyEval_EvalFrameDefault", false), PLUMBING_CALL);
-	assert_int_equal(plumbing_of("_PyEval_EvalFrameDefault.cold", false), PLUMBING_CALL);
-	assert_int_equal(plumbing_of("_TAIL_CALL_BINARY_OP.llvm.12", false), PLUMBING_CALL);
-	assert_int_equal(plumbing_of("PyObject_Call@plt", false), PLUMBING_CALL);
-	assert_int_equal(plumbing_of("_PyEval_Vector", false), PLUMBING_CALL);
-	assert_int_equal(plumbing_of("_PyEval_VectorOfMine", false), PLUMBING_NONE);
+	assert_int_equal(language_plumbing("_PyEval_EvalFrameDefault", false), PLUMBING_CALL);
+	assert_int_equal(language_plumbing("_PyEval_EvalFrameDefault.cold", false), PLUMBING_CALL);
+	assert_int_equal(language_plumbing("_TAIL_CALL_BINARY_OP.llvm.12", false), PLUMBING_CALL);
+	assert_int_equal(language_plumbing("PyObject_Call@plt", false), PLUMBING_CALL);
+	assert_int_equal(language_plumbing("_PyEval_Vector", false), PLUMBING_CALL);
+	assert_int_equal(language_plumbing("_PyEval_VectorOfMine", false), PLUMBING_NONE);
 	/* other programs have such functions as well */
-	assert_int_equal(plumbing_of("call_function", false), PLUMBING_NONE);
-	assert_int_equal(plumbing_of("call_function", true), PLUMBING_CALL);
-	assert_int_equal(plumbing_of("slot_tp_init", true), PLUMBING_CALL);
-	assert_int_equal(plumbing_of("thread_run", true), PLUMBING_ROOT);
-	assert_int_equal(plumbing_of("main", true), PLUMBING_START);
-	assert_int_equal(plumbing_of("__libc_start_main@@GLIBC_2.34", false), PLUMBING_START);
-	assert_int_equal(plumbing_of("py::leaf:/srv/app.py", false), PLUMBING_CALL);
-	assert_int_equal(plumbing_of("py::<module>:<string>", false), PLUMBING_CALL);
-	assert_int_equal(plumbing_of("py_trampoline_evaluator", false), PLUMBING_CALL);
-	assert_int_equal(plumbing_of("py::object::~object", false), PLUMBING_NONE);
-	assert_int_equal(plumbing_of("", true), PLUMBING_NONE);
+	assert_int_equal(language_plumbing("call_function", false), PLUMBING_NONE);
+	assert_int_equal(language_plumbing("call_function", true), PLUMBING_CALL);
+	assert_int_equal(language_plumbing("slot_tp_init", true), PLUMBING_CALL);
+	assert_int_equal(language_plumbing("thread_run", true), PLUMBING_ROOT);
+	assert_int_equal(language_plumbing("main", true), PLUMBING_START);
+	assert_int_equal(language_plumbing("__libc_start_main@@GLIBC_2.34", false), PLUMBING_START);
+	assert_int_equal(language_plumbing("py::leaf:/srv/app.py", false), PLUMBING_CALL);
+	assert_int_equal(language_plumbing("py::<module>:<string>", false), PLUMBING_CALL);
+	assert_int_equal(language_plumbing("py_trampoline_evaluator", false), PLUMBING_CALL);
+	assert_int_equal(language_plumbing("py::object::~object", false), PLUMBING_NONE);
+	assert_int_equal(language_plumbing("", true), PLUMBING_NONE);
 	for (size_t i = 0; i < 6; i++) {
 		static const char *const kept[] = { "builtin_sorted", "list_sort_impl",
 						    "time_sleep", "take_gil", "mainloop",
 						    "_PyDict_LoadGlobal" };
 
-		assert_int_equal(plumbing_of(kept[i], true), PLUMBING_NONE);
+		assert_int_equal(language_plumbing(kept[i], true), PLUMBING_NONE);
 	}
 }
 

@@ -1,30 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_plumbing.c - names of CPython's functions between two functions in Python.
+ * python_language.c - Python, to the rest of the program.
  *
- * The list was made from stacks of CPython 3.6 to 3.13, whose callables, operators, generators,
- * threads and callbacks were sampled. What stays on purpose: built-in functions and methods
- * (builtin_sorted, list_extend), operators (PyNumber_Add), imports, destructors, callbacks of
- * extensions (closure_fcn), what waits for the GIL (take_gil), and all of memory and types that an
- * instruction needs (_PyDict_LoadGlobal): they are where time goes.
+ * The table of plumbing was made from stacks of CPython 3.6 to 3.13, whose callables, operators,
+ * generators, threads and callbacks were sampled. It leaves out on purpose: built-in functions and
+ * methods (builtin_sorted, list_extend), operators (PyNumber_Add), imports, destructors, callbacks
+ * of extensions (closure_fcn), waits for the GIL (take_gil), and functions of memory and types that
+ * an instruction needs (_PyDict_LoadGlobal): these take the time.
  */
-#include "wallsample/runtime/plumbing.h"
-
-#include <stddef.h>
 #include <string.h>
 
-#include "wallsample/base/base.h"
+#include "runtime/python/python_internal.h"
+#include "wallsample/runtime/language.h"
 
-/* LOCAL names are those of static functions that others have as well. */
-enum reach { ANYWHERE, LOCAL };
+#define ANYWHERE false
+#define LOCAL true
 
-struct row {
-	const char *name; /* '*' at its end: whatever follows */
-	enum plumbing plumbing;
-	enum reach reach;
-};
-
-static const struct row rows[] = {
+static const struct plumbing_function plumbing[] = {
 	/* --- the loop that executes a function's code --- */
 	{ "_PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },    /* 3.6 on; Default is the loop */
 	{ "PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },     /* …Ex: the loop up to 3.5 */
@@ -134,22 +126,6 @@ static const struct row rows[] = {
 	{ "pythread_wrapper", PLUMBING_ROOT, ANYWHERE },      /* 3.6 on */
 	{ "t_bootstrap", PLUMBING_ROOT, LOCAL },              /* up to 3.10 */
 	{ "thread_run", PLUMBING_ROOT, LOCAL },               /* 3.11 on */
-
-	/* --- what glibc and musl have outside of them --- */
-	{ "main", PLUMBING_START, ANYWHERE },
-	{ "_start", PLUMBING_START, ANYWHERE },
-	{ "_start_c", PLUMBING_START, ANYWHERE },
-	{ "__libc_start_main*", PLUMBING_START, ANYWHERE },
-	{ "__libc_start_call_main", PLUMBING_START, ANYWHERE },
-	{ "generic_start_main", PLUMBING_START, ANYWHERE },
-	{ "libc_start_main_stage2", PLUMBING_START, ANYWHERE },
-	{ "start_thread", PLUMBING_START, ANYWHERE },
-	{ "start", PLUMBING_START, ANYWHERE },
-	{ "clone", PLUMBING_START, ANYWHERE },
-	{ "__clone", PLUMBING_START, ANYWHERE },
-	{ "clone3", PLUMBING_START, ANYWHERE },
-	{ "__clone3", PLUMBING_START, ANYWHERE },
-	{ "__GI___clone*", PLUMBING_START, ANYWHERE },
 };
 
 /*
@@ -163,21 +139,26 @@ is_trampoline(const char *name)
 	       (strstr(name, ":/") != NULL || strstr(name, ":<") != NULL);
 }
 
-enum plumbing
-plumbing_of(const char *function, bool interpreter)
-{
-	/* "gen_send_ex.isra.0", "PyObject_Call@plt", "clone@@GLIBC_2.2.5" */
-	const size_t length = strcspn(function, ".@");
+static const char *const lock_functions[] = { "take_gil", NULL };
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct row *row = &rows[i];
-		const size_t wanted = strcspn(row->name, "*");
+/* Between functions of CPython and the C library. */
+static const char *const wait_functions[] = {
+	"PyThread_*", "acquire_timed*", "lock_PyThread_*", "rlock_acquire*", "take_gil*",
+	"drop_gil*", "PyCOND_*", "PyMUTEX_*", "PyEval_RestoreThread*", "PyEval_SaveThread*",
+	"PyEval_AcquireThread*", "_PyThreadState_Attach*", "PyGILState_Ensure*", "_PyMutex_*",
+	"_PyRWMutex_*", "_PySemaphore_*", "_PyParkingLot_*", NULL,
+};
 
-		if (row->reach == LOCAL && !interpreter)
-			continue;
-		if ((row->name[wanted] == '*' ? length >= wanted : length == wanted) &&
-		    memcmp(function, row->name, wanted) == 0)
-			return row->plumbing;
-	}
-	return is_trampoline(function) ? PLUMBING_CALL : PLUMBING_NONE;
-}
+const struct runtime_language language_python = {
+	.name = "python",
+	.title = "Python",
+	.engine = "CPython",
+	.lock = "GIL",
+	.marker = "[python: ",
+	.plumbing = plumbing,
+	.plumbing_count = ARRAY_SIZE(plumbing),
+	.is_trampoline = is_trampoline,
+	.lock_functions = lock_functions,
+	.wait_functions = wait_functions,
+	.kind = &runtime_python,
+};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* go_language.c - Go, to the rest of the program. */
+#include <string.h>
+
+#include "runtime/go/go_internal.h"
+#include "wallsample/runtime/language.h"
+
+/*
+ * Functions between a goroutine that waits and what it waits in. Not listed is what says what the
+ * goroutine does: runtime.chanrecv1, runtime.selectgo, time.Sleep, sync.(*Mutex).Lock,
+ * internal/poll.(*FD).Read.
+ */
+static const char *const parking[] = {
+	"runtime.gopark",
+	"runtime.goparkunlock",
+	"runtime.park_m",
+	"runtime.mcall",
+	"runtime.systemstack*",
+	/* a channel: runtime.chanrecv1, chanrecv2 and chansend1 stay */
+	"runtime.chanrecv",
+	"runtime.chansend",
+	/* locks: those of sync stay */
+	"runtime.semacquire",
+	"runtime.semacquire1",
+	"sync.runtime_Semacquire*",
+	"sync.runtime_notifyListWait",
+	"sync.(*Mutex).lockSlow",
+	"internal/sync.runtime_Semacquire*",
+	"internal/sync.(*Mutex).lockSlow",
+	"internal/sync.(*Mutex).Lock",
+	/* descriptors: internal/poll.(*FD) stays */
+	"runtime.netpollblock",
+	"internal/poll.runtime_pollWait",
+	"internal/poll.(*pollDesc).wait*",
+	/* preempted goroutines, which are runnable */
+	"runtime.asyncPreempt*",
+	"runtime.gopreempt_m",
+	"runtime.goschedImpl",
+	"runtime.gosched_m",
+	"runtime.goschedguarded*",
+	"runtime.newstack",
+	"runtime.morestack*",
+	NULL,
+};
+
+static const char *const lock_functions[] = {
+	"runtime.lock2", "sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock", "sync.(*RWMutex).RLock",
+	"sync.(*RWMutex).Lock", NULL,
+};
+
+static bool
+only_parks(const char *function)
+{
+	static const char suffix[] = ".abi0"; /* "runtime.asyncPreempt2.abi0" */
+	size_t length = strlen(function);
+
+	if (length > strlen(suffix) && strcmp(function + length - strlen(suffix), suffix) == 0)
+		length -= strlen(suffix);
+	for (size_t i = 0; parking[i] != NULL; i++)
+		if (language_name_matches(parking[i], function, length))
+			return true;
+	return false;
+}
+
+static bool
+is_runtime(const char *function)
+{
+	static const char *const packages[] = { "runtime.*", "internal/runtime/*", NULL };
+
+	return language_names_match(packages, function);
+}
+
+/* Around a function that a "go" statement calls with arguments: "main.start.gowrap1". */
+static bool
+is_wrapper(const char *function)
+{
+	return strstr(function, ".gowrap") != NULL;
+}
+
+/* The path of its package is up to the first dot behind the last slash; "net/http.(*conn).serve",
+ * "slices.Sort[go.shape.int]", "main.Map[example.org/x.T]". */
+static bool
+is_own(const char *function)
+{
+	const size_t path = strcspn(function, "([{ ");
+	const char *slash = memchr(function, '/', path);
+
+	if (strcspn(function, ":") < path)
+		return false;
+	if (slash != NULL)
+		return memchr(function, '.', (size_t)(slash - function)) != NULL;
+	return strncmp(function, "main.", strlen("main.")) == 0;
+}
+
+/* "/usr/local/go/src/"; with -trimpath files have no such paths. */
+static size_t
+library(const char *file)
+{
+	const char *at = strstr(file, "/src/runtime/");
+
+	return at != NULL ? (size_t)(at - file) + strlen("/src/") : 0;
+}
+
+static const struct language_program program = {
+	.is_runtime = is_runtime,
+	.is_wrapper = is_wrapper,
+	.is_own = is_own,
+	.library = library,
+};
+
+const struct runtime_language language_go = {
+	.name = "go",
+	.title = "Go",
+	.engine = "Go",
+	.only_parks = only_parks,
+	.lock_functions = lock_functions,
+	.program = &program,
+	.kind = &runtime_go,
+};

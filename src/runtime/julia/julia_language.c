@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* julia_language.c - Julia, to the rest of the program. */
+#include <string.h>
+
+#include "runtime/runtime_kind_internal.h"
+#include "wallsample/runtime/language.h"
+
+/* Functions between a waiting task and what it waits in. take!, lock and sleep are not listed. */
+static const char *const parking[] = {
+	/* of libjulia */
+	"ctx_switch", "jl_switch", "ijl_switch", "jl_swap_fiber", "jl_start_fiber_swap",
+	"jl_task_get_next", "ijl_task_get_next",
+	/* of Base */
+	"wait", "_trywait", "try_yieldto", "yieldto", "yield", "task_done_hook",
+	/* a channel: take! and put! stay */
+	"take_buffered", "take_unbuffered", "put_buffered", "put_unbuffered",
+};
+
+/* The function behind a symbol: "wait" of "julia_wait_1234", "jfptr_wait_12" and "#wait#731". */
+static const char *
+plain_name(const char *name, size_t *length)
+{
+	static const char *const before[] = { "julia_", "jfptr_", "japi1_", "jlsys_" };
+
+	*length = strlen(name);
+	if (name[0] == '#') {
+		*length = strcspn(name + 1, "#");
+		return name + 1;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
+		const size_t skip = strlen(before[i]);
+		size_t end = *length;
+
+		if (strncmp(name, before[i], skip) != 0)
+			continue;
+		while (end > skip && name[end - 1] >= '0' && name[end - 1] <= '9')
+			end--;
+		*length = (end > skip && name[end - 1] == '_' ? end - 1 : *length) - skip;
+		return name + skip;
+	}
+	return name;
+}
+
+static bool
+only_parks(const char *function)
+{
+	size_t length;
+	const char *name = plain_name(function, &length);
+
+	for (size_t i = 0; i < ARRAY_SIZE(parking); i++)
+		if (language_name_matches(parking[i], name, length))
+			return true;
+	return false;
+}
+
+/* libjulia is often stripped. */
+static bool
+module_only_parks(const char *module)
+{
+	return strncmp(module, "libjulia", strlen("libjulia")) == 0;
+}
+
+const struct runtime_language language_julia = {
+	.name = "julia",
+	.title = "Julia",
+	.engine = "Julia",
+	.only_parks = only_parks,
+	.module_only_parks = module_only_parks,
+	.kind = &runtime_julia,
+};

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* language.c - questions to all languages of the registry. */
+#include "wallsample/runtime/language.h"
+
+#include <string.h>
+
+#include "runtime/runtime_kind_internal.h"
+
+#define FOR_EACH_LANGUAGE(language)                                            \
+	for (const struct runtime_language *const *row = languages, *language; \
+	     (language = *row) != NULL; row++)
+
+/* Callers of an interpreter's outermost function in glibc and musl. */
+static const char *const start_functions[] = {
+	"main", "_start", "_start_c", "__libc_start_main*", "__libc_start_call_main",
+	"generic_start_main", "libc_start_main_stage2", "start_thread", "start", "clone",
+	"__clone", "clone3", "__clone3", "__GI___clone*",
+};
+
+int
+language_by_name(const char *name)
+{
+	for (int i = 0; languages[i] != NULL; i++)
+		if (strcmp(languages[i]->name, name) == 0)
+			return i;
+	return -1;
+}
+
+/* The first name behind `last` in alphabetical order; NULL: there is none. */
+static const char *
+language_name_after(const char *last)
+{
+	const char *next = NULL;
+
+	FOR_EACH_LANGUAGE(language)
+		if (strcmp(language->name, last) > 0 &&
+		    (next == NULL || strcmp(language->name, next) < 0))
+			next = language->name;
+	return next;
+}
+
+void
+language_add_names(struct strbuf *to)
+{
+	const char *name = "";
+
+	for (size_t i = 0; (name = language_name_after(name)) != NULL; i++)
+		strbuf_add_format(to, "%s%s", i > 0 ? ", " : "", name);
+}
+
+/* Whether one of the descriptions, "; " between, is of this language's runtime. */
+static bool
+language_is_described(const struct runtime_language *language, const char *runtimes)
+{
+	const size_t length = strlen(language->engine);
+
+	for (const char *at = runtimes; at != NULL; at = strchr(at, ';')) {
+		at += strspn(at, "; ");
+		if (strncmp(at, language->engine, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+void
+language_add_titles(struct strbuf *to, const char *runtimes)
+{
+	size_t count = 0;
+
+	FOR_EACH_LANGUAGE(language)
+		if (language->kind->merge != NULL && language_is_described(language, runtimes))
+			strbuf_add_format(to, "%s%s", count++ > 0 ? " and " : "", language->title);
+	if (count == 0)
+		strbuf_add_text(to, "the program");
+}
+
+const char *
+language_lock(const char *runtimes)
+{
+	const char *first = NULL;
+
+	FOR_EACH_LANGUAGE(language) {
+		if (language->lock == NULL)
+			continue;
+		if (language_is_described(language, runtimes))
+			return language->lock;
+		first = first == NULL ? language->lock : first;
+	}
+	return first;
+}
+
+bool
+language_is_marker(const char *text)
+{
+	FOR_EACH_LANGUAGE(language)
+		if (language->marker != NULL &&
+		    strncmp(text, language->marker, strlen(language->marker)) == 0)
+			return true;
+	return false;
+}
+
+/* --- native functions -------------------------------------------------------------------- */
+
+enum plumbing
+language_plumbing(const char *function, bool interpreter)
+{
+	/* "gen_send_ex.isra.0", "PyObject_Call@plt", "clone@@GLIBC_2.2.5" */
+	const size_t length = strcspn(function, ".@");
+
+	FOR_EACH_LANGUAGE(language)
+		for (size_t i = 0; i < language->plumbing_count; i++)
+			if ((interpreter || !language->plumbing[i].is_common) &&
+			    language_name_matches(language->plumbing[i].name, function, length))
+				return language->plumbing[i].plumbing;
+	for (size_t i = 0; i < ARRAY_SIZE(start_functions); i++)
+		if (language_name_matches(start_functions[i], function, length))
+			return PLUMBING_START;
+	FOR_EACH_LANGUAGE(language)
+		if (language->is_trampoline != NULL && language->is_trampoline(function))
+			return PLUMBING_CALL;
+	return PLUMBING_NONE;
+}
+
+bool
+language_only_parks(const char *function, const char *module)
+{
+	FOR_EACH_LANGUAGE(language)
+		if (function != NULL ?
+			    language->only_parks != NULL && language->only_parks(function) :
+			    language->module_only_parks != NULL &&
+				    language->module_only_parks(module))
+			return true;
+	return false;
+}
+
+bool
+language_takes_lock(const char *function)
+{
+	FOR_EACH_LANGUAGE(language)
+		if (language->lock_functions != NULL &&
+		    language_names_match(language->lock_functions, function))
+			return true;
+	return false;
+}
+
+bool
+language_waits(const char *function)
+{
+	FOR_EACH_LANGUAGE(language)
+		if (language->wait_functions != NULL &&
+		    language_names_match(language->wait_functions, function))
+			return true;
+	return false;
+}
+
+int
+language_of_runtime(const char *function)
+{
+	for (int i = 0; languages[i] != NULL; i++)
+		if (languages[i]->program != NULL &&
+		    languages[i]->program->is_runtime(function))
+			return i;
+	return -1;
+}
+
+bool
+language_is_wrapper(const char *function)
+{
+	FOR_EACH_LANGUAGE(language)
+		if (language->program != NULL && language->program->is_wrapper(function))
+			return true;
+	return false;
+}
