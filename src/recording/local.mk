@@ -1,10 +1,8 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/recording/recording.h \
 	include/wallsample/recording/recording_read.h \
-	src/recording/causal_keys.c \
-	src/recording/causal_keys_internal.h \
-	src/recording/numbers.c \
-	src/recording/numbers_internal.h \
+	src/recording/fields.c \
+	src/recording/fields_internal.h \
 	src/recording/place_vfs.c \
 	src/recording/place_vfs_internal.h \
 	src/recording/reader.c \

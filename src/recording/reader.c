@@ -2,139 +2,34 @@
 /* reader.c - opens a recording that anybody may have made, and reads what it says of itself. */
 #include "recording/reader_internal.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 
-/* Longer than any text that is ours: a command line may have 2 MiB. */
-#define VALUE_MOST (16 << 20)
-/* Several times what any query takes of rows that are as short as they can be. */
-#define STEPS_PER_BYTE 8
-/* What SQLite may take: its schema could be made to, and what is sorted. */
-#define HEAP_MOST (INT64_C(1) << 30)
 /* Seconds, up to the year 2106: as nanoseconds, with times of the recording behind them, they stay
  * below 2^63, so that whoever makes a date of them need not look. */
 #define BEGAN_MOST (INT64_C(1) << 32)
 
-int
-reader_damaged(const struct recording *recording, const char *what, struct error *err)
+/* --- tables ------------------------------------------------------------------------------- */
+
+static bool
+is_create_of(const struct recording *recording, enum recording_table table, const char *sql)
 {
-	return error_set(err, ERROR_FORMAT, "%s is damaged: its %s cannot be right",
-			 recording->path, what);
-}
+	struct strbuf wanted;
+	bool same;
 
-int
-reader_refuse(const struct recording *recording, struct error *err)
-{
-	const int code = recording->db != NULL ? sqlite3_errcode(recording->db) : SQLITE_NOMEM;
-
-	if (code == SQLITE_INTERRUPT)
-		return reader_damaged(recording, "pages", err);
-	if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_TOOBIG ||
-	    code == SQLITE_ERROR)
-		return error_set(err, ERROR_FORMAT, "%s is damaged: %s", recording->path,
-				 sqlite3_errmsg(recording->db));
-	return error_set(err, ERROR_SYSTEM, "cannot read %s: %s", recording->path,
-			 sqlite3_errstr(code));
-}
-
-/* --- opening ----------------------------------------------------------------------------- */
-
-/* "file:///tmp/x%20y.wsdb?immutable=1" */
-static char *
-uri_of(const char *path, bool immutable)
-{
-	struct strbuf uri;
-
-	strbuf_init(&uri);
-	strbuf_add_text(&uri, path[0] == '/' ? "file://" : "file:./");
-	/* a path that begins with two of them would name a host */
-	for (; path[0] == '/' && path[1] == '/'; path++)
-		;
-	for (; *path != '\0'; path++) {
-		if (isalnum((unsigned char)*path) || strchr("/._-", *path) != NULL)
-			strbuf_add(&uri, path, 1);
-		else
-			strbuf_add_format(&uri, "%%%02x", (unsigned char)*path);
-	}
-	strbuf_add_text(&uri, immutable ? "?mode=ro&immutable=1" : "?mode=ro");
-	return uri.data;
-}
-
-/* Called every so many steps of a query; a row takes fewer steps than it has bytes. */
-#define STEPS 1000
-
-static int
-count_steps(void *context)
-{
-	struct recording *recording = context;
-
-	recording->steps += STEPS;
-	return recording->steps > STEPS * STEPS + STEPS_PER_BYTE * recording->info.size;
-}
-
-void
-reader_be_wary(struct recording *recording)
-{
-	static const struct {
-		int setting, value;
-	} settings[] = {
-		{ SQLITE_DBCONFIG_DEFENSIVE, 1 },
-		{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
-		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
-		{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
-		{ SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
-		{ SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0 },
-	}, limits[] = {
-		{ SQLITE_LIMIT_LENGTH, VALUE_MOST },
-		{ SQLITE_LIMIT_SQL_LENGTH, 1 << 16 },
-		{ SQLITE_LIMIT_COLUMN, 64 },
-		{ SQLITE_LIMIT_EXPR_DEPTH, 50 },
-		{ SQLITE_LIMIT_COMPOUND_SELECT, 4 },
-		{ SQLITE_LIMIT_ATTACHED, 0 },
-		{ SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
-		{ SQLITE_LIMIT_WORKER_THREADS, 0 },
-	};
-
-	sqlite3 *db = recording->db;
-
-	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
-		(void)sqlite3_db_config(db, settings[i].setting, settings[i].value, NULL);
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-		(void)sqlite3_limit(db, limits[i].setting, limits[i].value);
-	sqlite3_progress_handler(db, STEPS, count_steps, recording);
-	(void)sqlite3_hard_heap_limit64(HEAP_MOST);
-	(void)sqlite3_exec(db, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; "
-			       "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
-}
-
-static int
-open_database(struct recording *recording, const struct reader_file *file, struct error *err)
-{
-	char *uri;
-	int rc;
-
-	if (file->is_torn)
-		return reader_file_repair(recording, err);
-	uri = uri_of(recording->real, !file->is_written);
-	rc = sqlite3_open_v2(uri, &recording->db,
-			     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
-				     SQLITE_OPEN_PRIVATECACHE, NULL);
-	free(uri);
-	if (rc == SQLITE_OK) {
-		reader_be_wary(recording);
-		if (file->is_written)
-			rc = sqlite3_busy_timeout(recording->db, 5000);
-	}
-	return rc == SQLITE_OK ? 0 : reader_refuse(recording, err);
+	strbuf_init(&wanted);
+	schema_add_create(&wanted, table, recording->version);
+	same = strcmp(wanted.data, sql) == 0;
+	strbuf_release(&wanted);
+	return same;
 }
 
 /*
- * A table could be a view, a virtual table or have columns that are computed: it must have been
- * made with the very words that we use.
+ * A table of a hostile file could be a view, a virtual table, or have computed columns: its CREATE
+ * statement must be the one that the recorder of that version runs.
  */
 static int
 check_tables(struct recording *recording, struct error *err)
@@ -143,21 +38,22 @@ check_tables(struct recording *recording, struct error *err)
 	struct rows rows;
 	int rc;
 
-	rows_begin(&rows, recording, "SELECT name, sql FROM sqlite_master WHERE type = 'table'");
+	rows_begin_sql(&rows, recording,
+		       "SELECT name, sql FROM sqlite_master WHERE type = 'table'");
 	while (rows_next(&rows)) {
 		const char *name = rows_text(&rows, 0), *sql = rows_text(&rows, 1);
 
 		for (int i = 0; i < RECORDING_TABLE_COUNT; i++)
-			if (strcmp(name, recording_table_text[i].name) == 0)
-				found[i] = strcmp(sql, recording_table_text[i].create) == 0;
+			if (strcmp(name, recording_tables[i].name) == 0)
+				found[i] = is_create_of(recording, (enum recording_table)i, sql);
 	}
 	rc = rows_end(&rows, "list of tables", err);
 	for (int i = 0; rc == 0 && i < RECORDING_TABLE_COUNT; i++)
-		if (!found[i])
+		if (!found[i] && recording_tables[i].since <= recording->version)
 			rc = error_set(err, ERROR_FORMAT,
 				       "%s is damaged: its table '%s' is not there, or is not that "
 				       "of a recording", recording->path,
-				       recording_table_text[i].name);
+				       recording_tables[i].name);
 	return rc;
 }
 
@@ -195,15 +91,15 @@ static void
 take_number(struct rows *rows, struct recording_info *info, const char *key)
 {
 	if (strcmp(key, "pid") == 0)
-		info->pid = rows_number(rows, 1, 0, INT32_MAX);
+		info->pid = rows_number(rows, META_value, 0, INT32_MAX);
 	else if (strcmp(key, "began") == 0)
-		info->began = rows_number(rows, 1, 0, BEGAN_MOST);
+		info->began = rows_number(rows, META_value, 0, BEGAN_MOST);
 	else if (strcmp(key, "clock_ns") == 0)
-		info->clock_ns = (uint64_t)rows_number(rows, 1, 0, NUMBER_MOST);
+		info->clock_ns = (uint64_t)rows_number(rows, META_value, 0, NUMBER_MOST);
 	else if (strcmp(key, "cpus") == 0)
-		info->cpus = (uint32_t)rows_number(rows, 1, 0, 1 << 20);
+		info->cpus = (uint32_t)rows_number(rows, META_value, 0, 1 << 20);
 	else if (strcmp(key, "rate") == 0)
-		info->rate_hz = rows_fraction(rows, 1);
+		info->rate_hz = rows_fraction(rows, META_value);
 }
 
 static void
@@ -220,16 +116,43 @@ read_meta(struct recording *recording, struct error *err)
 {
 	struct rows rows;
 
-	rows_begin(&rows, recording, "SELECT key, value FROM meta");
+	rows_begin(&rows, recording, TABLE_META, "");
 	while (rows_next(&rows)) {
-		const char *key = rows_text(&rows, 0);
+		const char *key = rows_text(&rows, META_key);
+		const char *value = rows_text(&rows, META_value);
 
 		if (strcmp(key, "end") == 0)
-			take_end(&recording->info, rows_text(&rows, 1));
-		else if (!take_text(recording, key, rows_text(&rows, 1)))
+			take_end(&recording->info, value);
+		else if (!take_text(recording, key, value))
 			take_number(&rows, &recording->info, key);
 	}
 	return rows_end(&rows, "table 'meta'", err);
+}
+
+/*
+ * The first process is the one that the report is about. A recording that has no such table, or no
+ * row because it was not committed yet, has one process, which is described in meta.
+ */
+static int
+read_processes(struct recording *recording, struct error *err)
+{
+	struct recording_info *info = &recording->info;
+	size_t count = 0;
+	struct rows rows;
+
+	rows_begin(&rows, recording, TABLE_PROCESSES, "ORDER BY id");
+	while (rows_next_dense(&rows, count, UINT32_MAX)) {
+		const int64_t pid = rows_number(&rows, PROCESSES_pid, 0, INT32_MAX);
+
+		(void)rows_number(&rows, PROCESSES_start_time, 0, NUMBER_MOST);
+		if (count++ > 0)
+			continue;
+		info->pid = pid;
+		info->comm = keep(recording, rows_text(&rows, PROCESSES_name));
+		info->cmdline = keep(recording, rows_text(&rows, PROCESSES_cmdline));
+	}
+	recording->processes = count > 0 ? count : 1;
+	return rows_end(&rows, "table 'processes'", err);
 }
 
 static int
@@ -250,21 +173,21 @@ read_counts(struct recording *recording, struct error *err)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(counts); i++) {
-		rows_begin(&rows, recording, counts[i].sql);
+		rows_begin_sql(&rows, recording, counts[i].sql);
 		while (rows_next(&rows))
 			*counts[i].count = (uint64_t)rows_number(&rows, 0, 0, NUMBER_MOST);
 		rc = rows_end(&rows, "ids", err);
 	}
 	if (rc != 0)
 		return rc;
-	rows_begin(&rows, recording, "SELECT key FROM causal LIMIT 1");
+	rows_begin(&rows, recording, TABLE_CAUSAL, "LIMIT 1");
 	while (rows_next(&rows))
 		info->causal = true;
 	rc = rows_end(&rows, "table 'causal'", err);
 	if (rc != 0)
 		return rc;
-	/* One by one: count(*) is a single step, which goes round a ring of pages for ever. */
-	rows_begin(&rows, recording, "SELECT frame FROM symbols");
+	/* Counted row by row: count(*) is a single step, endless if pages form a ring. */
+	rows_begin(&rows, recording, TABLE_SYMBOLS, "");
 	while (rows_next(&rows))
 		info->symbols++;
 	return rows_end(&rows, "names", err);
@@ -276,10 +199,10 @@ read_syscalls(struct recording *recording, struct error *err)
 {
 	struct rows rows;
 
-	rows_begin(&rows, recording, "SELECT number, name FROM syscalls");
+	rows_begin(&rows, recording, TABLE_SYSCALLS, "");
 	while (rows_next(&rows)) {
-		const int64_t number = rows_number(&rows, 0, 0, INT32_MAX);
-		const long here = syscall_number(rows_text(&rows, 1));
+		const int64_t number = rows_number(&rows, SYSCALLS_number, 0, INT32_MAX);
+		const long here = syscall_number(rows_text(&rows, SYSCALLS_name));
 
 		*table_place(&recording->syscalls, (uint64_t)number, 0, 0, NULL) = (uint32_t)here;
 	}
@@ -317,6 +240,8 @@ read_all(struct recording *recording, struct error *err)
 	if (rc == 0)
 		rc = read_meta(recording, err);
 	if (rc == 0)
+		rc = read_processes(recording, err);
+	if (rc == 0)
 		rc = read_counts(recording, err);
 	if (rc == 0)
 		rc = read_syscalls(recording, err);
@@ -341,7 +266,8 @@ recording_open(const char *path, struct recording **out, struct error *err)
 	recording->real = file.real;
 	recording->info.size = file.size;
 	recording->info.being_written = file.is_written;
-	rc = open_database(recording, &file, err);
+	recording->version = file.version;
+	rc = reader_file_open(recording, &file, err);
 	if (rc == 0)
 		rc = read_all(recording, err);
 	if (rc != 0)
@@ -359,6 +285,7 @@ recording_of(struct recorder *recorder, struct recording **out, struct error *er
 
 	*out = NULL;
 	recording->db = recorder->db;
+	recording->version = RECORDING_SCHEMA;
 	recording->borrowed = true;
 	rc = read_all(recording, err);
 	if (rc != 0)

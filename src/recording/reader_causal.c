@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/causal_keys_internal.h"
+#include "recording/fields_internal.h"
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
@@ -11,39 +11,16 @@
 #define COUNT_MOST 0x1p60
 #define IN_PROGRESS_MOST 0x1p90
 
-/* The next of rows that are numbered 0, 1, 2, … and are `most` at most; false at the end. */
-static bool
-next_row(struct rows *rows, size_t count, size_t most)
-{
-	int64_t id;
-
-	if (!rows_next_id(rows, (int64_t)most, &id))
-		return false;
-	if (id != (int64_t)count)
-		rows->bad = true;
-	return !rows->bad;
-}
-
 static void
-take_number(struct rows *rows, const struct causal_key *key, struct causal_result *out)
+read_field(struct rows *rows, const struct field *field, struct causal_result *out)
 {
-	void *field = (char *)out + key->offset;
-	const int64_t most = (int64_t)key->most;
+	struct recording_value value = { .type = VALUE_INT };
 
-	switch (key->type) {
-	case CAUSAL_KEY_DOUBLE:
-		*(double *)field = rows_real(rows, 1, 0, key->most);
-		break;
-	case CAUSAL_KEY_U64:
-		*(uint64_t *)field = (uint64_t)rows_number(rows, 1, 0, most);
-		break;
-	case CAUSAL_KEY_INT:
-		*(int *)field = (int)rows_number(rows, 1, 0, most);
-		break;
-	case CAUSAL_KEY_BOOL:
-		*(bool *)field = rows_number(rows, 1, 0, most) != 0;
-		break;
-	}
+	if (field->type == FIELD_DOUBLE)
+		value.real = rows_real(rows, CAUSAL_value, 0, field->most);
+	else
+		value.number = rows_number(rows, CAUSAL_value, 0, (int64_t)field->most);
+	field_set(field, out, &value);
 }
 
 static int
@@ -51,18 +28,18 @@ read_keys(struct recording *recording, struct causal_result *out, struct error *
 {
 	struct rows rows;
 
-	rows_begin(&rows, recording, "SELECT key, value FROM causal");
+	rows_begin(&rows, recording, TABLE_CAUSAL, "");
 	while (rows_next(&rows)) {
-		const char *name = rows_text(&rows, 0);
+		const char *name = rows_text(&rows, CAUSAL_key);
 
 		if (strcmp(name, CAUSAL_KEY_UNIT) == 0 &&
-		    !causal_unit_from_word(rows_text(&rows, 1), &out->unit))
+		    !causal_unit_from_word(rows_text(&rows, CAUSAL_value), &out->unit))
 			rows.bad = true;
 		if (strcmp(name, CAUSAL_KEY_COMMAND) == 0 && out->command == NULL)
-			out->command = xstrdup(rows_text(&rows, 1));
-		for (const struct causal_key *key = causal_keys; key->name != NULL; key++)
-			if (strcmp(key->name, name) == 0)
-				take_number(&rows, key, out);
+			out->command = xstrdup(rows_text(&rows, CAUSAL_value));
+		for (const struct field *field = causal_fields; field->name != NULL; field++)
+			if (strcmp(field->name, name) == 0)
+				read_field(&rows, field, out);
 	}
 	return rows_end(&rows, "table 'causal'", err);
 }
@@ -72,13 +49,13 @@ read_points(struct recording *recording, struct causal_result *out, struct error
 {
 	struct rows rows;
 
-	rows_begin(&rows, recording, "SELECT n, kind, name, spec FROM causal_points ORDER BY n");
-	while (next_row(&rows, out->point_count, CAUSAL_POINTS_MOST)) {
+	rows_begin(&rows, recording, TABLE_CAUSAL_POINTS, "ORDER BY n");
+	while (rows_next_dense(&rows, out->point_count, CAUSAL_POINTS_MOST)) {
 		enum causal_point_kind kind;
 
-		if (causal_point_kind_from_word(rows_text(&rows, 1), &kind))
-			causal_result_add_point(out, rows_text(&rows, 2), rows_text(&rows, 3),
-						kind);
+		if (causal_point_kind_from_word(rows_text(&rows, CAUSAL_POINTS_kind), &kind))
+			causal_result_add_point(out, rows_text(&rows, CAUSAL_POINTS_name),
+						rows_text(&rows, CAUSAL_POINTS_spec), kind);
 		else
 			rows.bad = true;
 	}
@@ -91,11 +68,11 @@ read_speedups(struct recording *recording, struct causal_result *out, struct err
 {
 	struct rows rows;
 
-	rows_begin(&rows, recording, "SELECT n, speedup FROM causal_speedups ORDER BY n");
-	while (next_row(&rows, out->speedup_count, CAUSAL_SPEEDUPS_MOST)) {
+	rows_begin(&rows, recording, TABLE_CAUSAL_SPEEDUPS, "ORDER BY n");
+	while (rows_next_dense(&rows, out->speedup_count, CAUSAL_SPEEDUPS_MOST)) {
 		const size_t n = out->speedup_count++;
 
-		out->speedup[n] = rows_real(&rows, 1, 0, n == 0 ? 0 : 1);
+		out->speedup[n] = rows_real(&rows, CAUSAL_SPEEDUPS_speedup, 0, n == 0 ? 0 : 1);
 		if (n > 0 && out->speedup[n] <= out->speedup[n - 1])
 			rows.bad = true;
 	}
@@ -107,17 +84,16 @@ read_candidates(struct recording *recording, struct causal_result *out, struct e
 {
 	struct rows rows;
 
-	rows_begin(&rows, recording,
-		   "SELECT n, name, module, file, line, share, self_share "
-		   "FROM causal_candidates ORDER BY n");
-	while (next_row(&rows, out->candidate_count, CAUSAL_CANDIDATES_MOST)) {
-		const char *file = rows_is_null(&rows, 3) ? NULL : rows_text(&rows, 3);
+	rows_begin(&rows, recording, TABLE_CAUSAL_CANDIDATES, "ORDER BY n");
+	while (rows_next_dense(&rows, out->candidate_count, CAUSAL_CANDIDATES_MOST)) {
+		const char *file = rows_text_or_null(&rows, CAUSAL_CANDIDATES_file);
 		const uint32_t n = causal_result_add_candidate(
-			out, rows_text(&rows, 1), rows_text(&rows, 2), file,
-			(uint32_t)rows_number(&rows, 4, 0, UINT32_MAX));
+			out, rows_text(&rows, CAUSAL_CANDIDATES_name),
+			rows_text(&rows, CAUSAL_CANDIDATES_module), file,
+			(uint32_t)rows_number(&rows, CAUSAL_CANDIDATES_line, 0, UINT32_MAX));
 
-		out->candidate[n].share = rows_real(&rows, 5, 0, 1);
-		out->candidate[n].self_share = rows_real(&rows, 6, 0, 1);
+		out->candidate[n].share = rows_real(&rows, CAUSAL_CANDIDATES_share, 0, 1);
+		out->candidate[n].self_share = rows_real(&rows, CAUSAL_CANDIDATES_self_share, 0, 1);
 	}
 	return rows_end(&rows, "table 'causal_candidates'", err);
 }
@@ -126,14 +102,17 @@ static void
 read_experiment(struct rows *rows, const struct causal_result *result,
 		struct causal_experiment *made, uint64_t after_ns)
 {
-	made->candidate = (uint32_t)rows_number(rows, 1, 0, (int64_t)result->candidate_count - 1);
-	made->speedup = rows_real(rows, 2, 0, 1);
-	made->began_ns = (uint64_t)rows_number(rows, 3, (int64_t)after_ns, NUMBER_MOST);
-	made->wall_ns = (uint64_t)rows_number(rows, 4, 0, NUMBER_MOST);
-	made->held_ns = (uint64_t)rows_number(rows, 5, 0, NUMBER_MOST);
-	made->ticks = (uint64_t)rows_number(rows, 6, 0, NUMBER_MOST);
-	made->chosen = (uint64_t)rows_number(rows, 7, 0, (int64_t)made->ticks);
-	if (!causal_end_from_word(rows_text(rows, 8), &made->end) ||
+	made->candidate = (uint32_t)rows_index(rows, CAUSAL_EXPERIMENTS_candidate,
+					       result->candidate_count);
+	made->speedup = rows_real(rows, CAUSAL_EXPERIMENTS_speedup, 0, 1);
+	made->began_ns = (uint64_t)rows_number(rows, CAUSAL_EXPERIMENTS_began_ns,
+					       (int64_t)after_ns, NUMBER_MOST);
+	made->wall_ns = (uint64_t)rows_number(rows, CAUSAL_EXPERIMENTS_wall_ns, 0, NUMBER_MOST);
+	made->held_ns = (uint64_t)rows_number(rows, CAUSAL_EXPERIMENTS_held_ns, 0, NUMBER_MOST);
+	made->ticks = (uint64_t)rows_number(rows, CAUSAL_EXPERIMENTS_ticks, 0, NUMBER_MOST);
+	made->chosen = (uint64_t)rows_number(rows, CAUSAL_EXPERIMENTS_chosen, 0,
+					     (int64_t)made->ticks);
+	if (!causal_end_from_word(rows_text(rows, CAUSAL_EXPERIMENTS_ending), &made->end) ||
 	    (made->end == CAUSAL_WHOLE && made->held_ns >= made->wall_ns))
 		rows->bad = true;
 }
@@ -144,10 +123,8 @@ read_experiments(struct recording *recording, struct causal_result *out, struct 
 	uint64_t after_ns = 0;
 	struct rows rows;
 
-	rows_begin(&rows, recording,
-		   "SELECT n, candidate, speedup, began_ns, wall_ns, held_ns, ticks, chosen, "
-		   "ending FROM causal_experiments ORDER BY n");
-	while (next_row(&rows, out->experiment_count, RECORDING_EXPERIMENTS_MOST)) {
+	rows_begin(&rows, recording, TABLE_CAUSAL_EXPERIMENTS, "ORDER BY n");
+	while (rows_next_dense(&rows, out->experiment_count, RECORDING_EXPERIMENTS_MOST)) {
 		struct causal_experiment *made = causal_result_add_experiment(out);
 
 		read_experiment(&rows, out, made, after_ns);
@@ -164,9 +141,7 @@ read_readings(struct recording *recording, struct causal_result *out, struct err
 	size_t count = 0;
 	struct rows rows;
 
-	rows_begin(&rows, recording,
-		   "SELECT experiment, point, count, in_progress_ns FROM causal_readings "
-		   "ORDER BY experiment, point");
+	rows_begin(&rows, recording, TABLE_CAUSAL_READINGS, "ORDER BY experiment, point");
 	while (rows_next(&rows)) {
 		const size_t n = count < wanted ? count / out->point_count : 0;
 		const size_t point = count < wanted ? count % out->point_count : 0;
@@ -175,11 +150,12 @@ read_readings(struct recording *recording, struct causal_result *out, struct err
 			rows.bad = true;
 			break;
 		}
-		rows_number(&rows, 0, (int64_t)n, (int64_t)n);
-		rows_number(&rows, 1, (int64_t)point, (int64_t)point);
+		rows_number(&rows, CAUSAL_READINGS_experiment, (int64_t)n, (int64_t)n);
+		rows_number(&rows, CAUSAL_READINGS_point, (int64_t)point, (int64_t)point);
 		out->experiment[n].reading[point] = (struct causal_reading){
-			.count = rows_real(&rows, 2, 0, COUNT_MOST),
-			.in_progress_ns = rows_real(&rows, 3, -IN_PROGRESS_MOST, IN_PROGRESS_MOST),
+			.count = rows_real(&rows, CAUSAL_READINGS_count, 0, COUNT_MOST),
+			.in_progress_ns = rows_real(&rows, CAUSAL_READINGS_in_progress_ns,
+						    -IN_PROGRESS_MOST, IN_PROGRESS_MOST),
 		};
 	}
 	if (count < wanted && rows.rc == SQLITE_DONE)

@@ -2,7 +2,7 @@
 /* reader_cost.c - what a recording says its sampling cost, and what was lost of it. */
 #include <string.h>
 
-#include "recording/numbers_internal.h"
+#include "recording/fields_internal.h"
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
@@ -12,14 +12,14 @@ load_cost(struct recording *recording, struct recording_load *load, struct error
 	struct run_stats *stats = load->stats;
 	struct rows rows;
 
-	rows_begin(&rows, recording, "SELECT name, value FROM cost");
+	rows_begin(&rows, recording, TABLE_COST, "");
 	while (rows_next(&rows)) {
-		const char *name = rows_text(&rows, 0);
+		const char *name = rows_text(&rows, COST_name);
 
-		for (const struct number *n = recording_numbers; n->name != NULL; n++)
-			if (strcmp(n->name, name) == 0)
-				number_merge(n, stats, rows_fraction(&rows, 1),
-					     load->number == 0);
+		for (const struct field *f = run_fields; f->name != NULL; f++)
+			if (strcmp(f->name, name) == 0)
+				field_merge(f, stats, rows_fraction(&rows, COST_value),
+					    load->number == 0);
 	}
 	return rows_end(&rows, "table 'cost'", err);
 }
@@ -45,16 +45,17 @@ load_losses(struct recording *recording, struct recording_load *load, struct err
 	int64_t bucket;
 	int rc;
 
-	rows_begin(&rows, recording, "SELECT kind, reason, count FROM losses");
+	rows_begin(&rows, recording, TABLE_LOSSES, "");
 	while (rows_next(&rows))
-		add_loss(stats, rows_text(&rows, 0), rows_text(&rows, 1),
-			 (uint64_t)rows_number(&rows, 2, 0, INT64_C(1) << 50));
+		add_loss(stats, rows_text(&rows, LOSSES_kind), rows_text(&rows, LOSSES_reason),
+			 (uint64_t)rows_number(&rows, LOSSES_count, 0, INT64_C(1) << 50));
 	rc = rows_end(&rows, "table 'losses'", err);
 	if (rc != 0)
 		return rc;
-	rows_begin(&rows, recording, "SELECT bucket, count FROM stops ORDER BY bucket");
+	rows_begin(&rows, recording, TABLE_STOPS, "ORDER BY bucket");
 	while (rows_next_id(&rows, HISTOGRAM_BUCKETS, &bucket)) {
-		const uint64_t count = (uint64_t)rows_number(&rows, 1, 0, INT64_C(1) << 50);
+		const uint64_t count =
+			(uint64_t)rows_number(&rows, STOPS_count, 0, INT64_C(1) << 50);
 
 		stats->stop_ns.bucket[bucket] += count;
 		stats->stop_ns.count += count;

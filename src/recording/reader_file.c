@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reader_file.c - what the first bytes of a file and what lies beside it say, without SQLite. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,6 +11,13 @@
 
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
+
+/* Longest value: a command line may have 2 MiB. */
+#define VALUE_MOST (16 << 20)
+/* Several times the steps that a query takes for rows of the smallest size. */
+#define STEPS_PER_BYTE 8
+/* Bound on the heap of SQLite: for a hostile schema, and for sorting. */
+#define HEAP_MOST (INT64_C(1) << 30)
 
 /* The database file format, section 1.3: https://www.sqlite.org/fileformat.html */
 #define HEADER_SIZE 100
@@ -32,7 +40,7 @@ big_endian(const uint8_t *at, size_t size)
 }
 
 static int
-check_header(const char *path, const uint8_t *header, struct error *err)
+check_header(const char *path, const uint8_t *header, unsigned *out, struct error *err)
 {
 	const uint32_t version = big_endian(header + AT_USER_VERSION, 4);
 
@@ -45,13 +53,14 @@ check_header(const char *path, const uint8_t *header, struct error *err)
 				 "%s was made by a newer wallsample (its schema is %u, this one "
 				 "knows %d): read it with that one", path, version,
 				 RECORDING_SCHEMA);
-	if (version > 0 && version < RECORDING_SCHEMA)
+	if (version > 0 && version < RECORDING_SCHEMA_OLDEST)
 		return error_set(err, ERROR_FORMAT,
 				 "%s was made by an older wallsample (its schema is %u, this one "
-				 "knows %d alone): read it with that one", path, version,
-				 RECORDING_SCHEMA);
+				 "reads %d to %d): read it with that one", path, version,
+				 RECORDING_SCHEMA_OLDEST, RECORDING_SCHEMA);
 	if (version == 0)
 		return error_set(err, ERROR_FORMAT, "%s is a recording that was never begun", path);
+	*out = version;
 	return 0;
 }
 
@@ -122,12 +131,65 @@ reader_file_check(const char *path, struct reader_file *file, struct error *err)
 		return error_set(err, ERROR_FORMAT, "%s is empty: nothing was recorded", path);
 	if (got < (ssize_t)sizeof(header))
 		return error_set(err, ERROR_FORMAT, "%s is not a recording of wallsample", path);
-	rc = check_header(path, header, err);
+	rc = check_header(path, header, &file->version, err);
 	if (rc == 0 && !file->is_written)
 		rc = check_journal(path, file, err);
 	if (rc == 0 && !file->is_written && !file->is_torn)
 		rc = check_size(path, header, file->size, err);
 	return rc;
+}
+
+/* --- the database ---------------------------------------------------------------------------- */
+
+/* Called every STEPS steps of a query. A row takes fewer steps than it has bytes. */
+#define STEPS 1000
+
+static int
+count_steps(void *context)
+{
+	struct recording *recording = context;
+
+	recording->steps += STEPS;
+	return recording->steps > STEPS * STEPS + STEPS_PER_BYTE * recording->info.size;
+}
+
+/*
+ * To be called before the first query: nothing stored in the file is run, and a query takes no
+ * more steps and memory than the size of the file justifies.
+ */
+static void
+limit_database(struct recording *recording)
+{
+	static const struct {
+		int setting, value;
+	} settings[] = {
+		{ SQLITE_DBCONFIG_DEFENSIVE, 1 },
+		{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0 },
+	}, limits[] = {
+		{ SQLITE_LIMIT_LENGTH, VALUE_MOST },
+		{ SQLITE_LIMIT_SQL_LENGTH, 1 << 16 },
+		{ SQLITE_LIMIT_COLUMN, 64 },
+		{ SQLITE_LIMIT_EXPR_DEPTH, 50 },
+		{ SQLITE_LIMIT_COMPOUND_SELECT, 4 },
+		{ SQLITE_LIMIT_ATTACHED, 0 },
+		{ SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
+		{ SQLITE_LIMIT_WORKER_THREADS, 0 },
+	};
+
+	sqlite3 *db = recording->db;
+
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
+		(void)sqlite3_db_config(db, settings[i].setting, settings[i].value, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		(void)sqlite3_limit(db, limits[i].setting, limits[i].value);
+	sqlite3_progress_handler(db, STEPS, count_steps, recording);
+	(void)sqlite3_hard_heap_limit64(HEAP_MOST);
+	(void)sqlite3_exec(db, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; "
+			       "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
 }
 
 /* --- a commit that was not finished ------------------------------------------------------- */
@@ -205,7 +267,7 @@ open_copy(struct recording *recording, int dirfd)
 			    &recording->db);
 	if (rc != SQLITE_OK)
 		return rc;
-	reader_be_wary(recording);
+	limit_database(recording);
 	return sqlite3_exec(recording->db, "PRAGMA locking_mode=EXCLUSIVE; "
 			    "SELECT 1 FROM sqlite_master LIMIT 1", NULL, NULL, NULL);
 }
@@ -229,8 +291,8 @@ repair_in(struct recording *recording, int dirfd, const char *folder, struct err
 			 sqlite3_errstr(rc));
 }
 
-int
-reader_file_repair(struct recording *recording, struct error *err)
+static int
+repair_copy(struct recording *recording, struct error *err)
 {
 	const char *folder = getenv("TMPDIR");
 	struct strbuf name;
@@ -250,4 +312,46 @@ reader_file_repair(struct recording *recording, struct error *err)
 	}
 	strbuf_release(&name);
 	return rc;
+}
+
+/* "file:///tmp/x%20y.wsdb?immutable=1" */
+static char *
+uri_of(const char *path, bool immutable)
+{
+	struct strbuf uri;
+
+	strbuf_init(&uri);
+	strbuf_add_text(&uri, path[0] == '/' ? "file://" : "file:./");
+	/* a path that begins with two of them would name a host */
+	for (; path[0] == '/' && path[1] == '/'; path++)
+		;
+	for (; *path != '\0'; path++) {
+		if (isalnum((unsigned char)*path) || strchr("/._-", *path) != NULL)
+			strbuf_add(&uri, path, 1);
+		else
+			strbuf_add_format(&uri, "%%%02x", (unsigned char)*path);
+	}
+	strbuf_add_text(&uri, immutable ? "?mode=ro&immutable=1" : "?mode=ro");
+	return uri.data;
+}
+
+int
+reader_file_open(struct recording *recording, const struct reader_file *file, struct error *err)
+{
+	char *uri;
+	int rc;
+
+	if (file->is_torn)
+		return repair_copy(recording, err);
+	uri = uri_of(recording->real, !file->is_written);
+	rc = sqlite3_open_v2(uri, &recording->db,
+			     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
+				     SQLITE_OPEN_PRIVATECACHE, NULL);
+	free(uri);
+	if (rc == SQLITE_OK) {
+		limit_database(recording);
+		if (file->is_written)
+			rc = sqlite3_busy_timeout(recording->db, 5000);
+	}
+	return rc == SQLITE_OK ? 0 : reader_refuse(recording, err);
 }

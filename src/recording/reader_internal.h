@@ -36,6 +36,8 @@ struct recording {
 	struct strings *texts;
 	struct recording_info info;
 	sqlite3 *db;
+	unsigned version;       /* of its schema */
+	size_t processes;       /* rows of table processes, at least 1 */
 	uint64_t steps;         /* of SQLite, since the query began */
 	bool borrowed;          /* it is a recorder's */
 	struct place_vfs *vfs;  /* of the private copy */
@@ -57,21 +59,18 @@ struct reader_file {
 	bool is_written; /* by somebody at this moment */
 	bool is_torn;    /* there is a journal of a commit that was not finished */
 	uint64_t size;
+	unsigned version; /* of its schema */
 };
 /* ERROR_FORMAT for what is no recording, or no whole one; ERROR_SYSTEM if it cannot be read. */
 int reader_file_check(const char *path, struct reader_file *file, struct error *err);
-/* A private copy, put in order; it has no name any more when this returns. */
-int reader_file_repair(struct recording *recording, struct error *err);
+/* Opens the database for reading; after an unfinished commit a private copy of it, rolled back. */
+int reader_file_open(struct recording *recording, const struct reader_file *file,
+		     struct error *err);
 
-/* --- reader.c */
+/* --- reader_rows.c: errors. "PATH is damaged: its WHAT cannot be right" */
 int reader_damaged(const struct recording *recording, const char *what, struct error *err);
-/* What SQLite says, or that it is damaged. */
+/* Returns the error of the last call of SQLite. */
 int reader_refuse(const struct recording *recording, struct error *err);
-/*
- * To be called before the first query: nothing that is stored in the file is run, and none takes
- * more time and memory than there can be in a file of that size.
- */
-void reader_be_wary(struct recording *recording);
 
 /* --- rows: a query that is walked once */
 struct rows {
@@ -83,12 +82,20 @@ struct rows {
 	int rc;
 };
 
-void rows_begin(struct rows *rows, struct recording *recording, const char *sql);
+/* All columns of a table, numbered by its enum; `tail` is the SQL behind FROM, such as ORDER BY. */
+void rows_begin(struct rows *rows, struct recording *recording, enum recording_table table,
+		const char *tail);
+void rows_begin_sql(struct rows *rows, struct recording *recording, const char *sql);
 /* False at the end, and when something is wrong. */
 bool rows_next(struct rows *rows);
 /* The same for rows whose first column is an id: it goes up from 0, below `limit`. */
 bool rows_next_id(struct rows *rows, int64_t limit, int64_t *id);
+/* The same for ids 0, 1, 2, ... below `limit`; `count` is the number of rows before. */
+bool rows_next_dense(struct rows *rows, size_t count, size_t limit);
+/* A value in [least, most]; else the rows are bad, and it returns `least`. */
 int64_t rows_number(struct rows *rows, int column, int64_t least, int64_t most);
+int64_t rows_index(struct rows *rows, int column, size_t count);         /* in [0, count) */
+int64_t rows_index_or_none(struct rows *rows, int column, size_t count); /* the same, or -1 */
 /* 0 for what is no number, or no finite one. */
 double rows_fraction(struct rows *rows, int column);
 /* The same in a range, outside of which the row is bad. */
@@ -96,6 +103,7 @@ double rows_real(struct rows *rows, int column, double least, double most);
 bool rows_is_null(const struct rows *rows, int column);
 /* Never NULL; cut at a zero byte. Valid until the next row. */
 const char *rows_text(struct rows *rows, int column);
+const char *rows_text_or_null(struct rows *rows, int column);
 /* Of a word that is none of ours, as of NULL, nothing is known. */
 enum gil rows_gil(struct rows *rows, int column);
 int rows_end(struct rows *rows, const char *table, struct error *err);

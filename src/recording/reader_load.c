@@ -25,16 +25,6 @@ struct loading {
 	double total;
 };
 
-/* The next of a table's rows; false at the end. Ids are 0, 1, 2, … */
-static bool
-next_row(struct rows *rows, size_t count)
-{
-	int64_t id;
-
-	return rows_next_id(rows, UINT32_MAX, &id) && (id == (int64_t)count || (rows->bad = true,
-									       false));
-}
-
 static void
 add_number(uint32_t **array, size_t *count, size_t *capacity, uint32_t number)
 {
@@ -59,23 +49,29 @@ kind_of(const char *text)
 	return MODULE_OTHER;
 }
 
+static void
+check_process(const struct loading *loading, struct rows *rows, int column)
+{
+	(void)rows_index(rows, column, loading->recording->processes);
+}
+
 static int
 load_modules(struct loading *loading, struct error *err)
 {
 	struct rows rows;
 
-	rows_begin(&rows, loading->recording,
-		   "SELECT id, path, kind, deleted, build_id FROM modules ORDER BY id");
-	while (next_row(&rows, loading->modules)) {
+	rows_begin(&rows, loading->recording, TABLE_MODULES, "ORDER BY id");
+	while (rows_next_dense(&rows, loading->modules, UINT32_MAX)) {
 		const struct recorded_module module = {
-			.path = rows_text(&rows, 1),
-			.build_id = rows_text(&rows, 4),
-			.kind = kind_of(rows_text(&rows, 2)),
-			.deleted = rows_number(&rows, 3, 0, 1) != 0,
+			.path = rows_text(&rows, MODULES_path),
+			.build_id = rows_text(&rows, MODULES_build_id),
+			.kind = kind_of(rows_text(&rows, MODULES_kind)),
+			.deleted = rows_number(&rows, MODULES_deleted, 0, 1) != 0,
 			.symfs = loading->load->symfs,
 		};
 		uint32_t number = (uint32_t)loading->modules;
 
+		check_process(loading, &rows, MODULES_process);
 		if (loading->load->modules != NULL)
 			number = modules_add_recorded(loading->load->modules, &module);
 		add_number(&loading->module, &loading->modules, &loading->module_capacity, number);
@@ -106,10 +102,10 @@ read_named(struct loading *loading, struct rows *rows, uint8_t origin)
 	uint32_t name, file, line;
 
 	if (origin != FRAME_SCRIPT)
-		return profile_intern_named(profile, rows_text(rows, 5));
-	name = profile_intern_text(profile, rows_text(rows, 5));
-	file = profile_intern_text(profile, rows_text(rows, 8));
-	line = (uint32_t)rows_number(rows, 9, 0, UINT32_MAX);
+		return profile_intern_named(profile, rows_text(rows, FRAMES_name));
+	name = profile_intern_text(profile, rows_text(rows, FRAMES_name));
+	file = profile_intern_text(profile, rows_text(rows, FRAMES_file));
+	line = (uint32_t)rows_number(rows, FRAMES_line, 0, UINT32_MAX);
 	return rows->bad ? 0 : profile_intern_script(profile, name, file, line);
 }
 
@@ -117,16 +113,16 @@ read_named(struct loading *loading, struct rows *rows, uint8_t origin)
 static uint32_t
 read_frame(struct loading *loading, struct rows *rows)
 {
-	struct profile_frame frame = { .origin = origin_of(rows_text(rows, 4)) };
+	struct profile_frame frame = { .origin = origin_of(rows_text(rows, FRAMES_origin)) };
 	int64_t module;
 
-	if (rows_is_null(rows, 1))
+	if (rows_is_null(rows, FRAMES_module))
 		return read_named(loading, rows, frame.origin);
-	module = rows_number(rows, 1, 0, (int64_t)loading->modules - 1);
-	frame.address = (uint64_t)rows_number(rows, 2, INT64_MIN, INT64_MAX);
-	frame.epoch = (uint32_t)rows_number(rows, 3, 0, UINT32_MAX);
-	frame.bytecode = (uint64_t)rows_number(rows, 6, INT64_MIN, INT64_MAX);
-	frame.bytecode_size = (uint32_t)rows_number(rows, 7, 0, UINT32_MAX);
+	module = rows_index(rows, FRAMES_module, loading->modules);
+	frame.address = (uint64_t)rows_number(rows, FRAMES_address, INT64_MIN, INT64_MAX);
+	frame.epoch = (uint32_t)rows_number(rows, FRAMES_epoch, 0, UINT32_MAX);
+	frame.bytecode = (uint64_t)rows_number(rows, FRAMES_bytecode, INT64_MIN, INT64_MAX);
+	frame.bytecode_size = (uint32_t)rows_number(rows, FRAMES_bytecode_size, 0, UINT32_MAX);
 	/* What is interpreted has no address. */
 	if (frame.origin == FRAME_SCRIPT)
 		rows->bad = true;
@@ -143,10 +139,8 @@ load_frames(struct loading *loading, struct error *err)
 {
 	struct rows rows;
 
-	rows_begin(&rows, loading->recording,
-		   "SELECT id, module, address, epoch, origin, name, bytecode, bytecode_size, "
-		   "file, line FROM frames ORDER BY id");
-	while (next_row(&rows, loading->frames)) {
+	rows_begin(&rows, loading->recording, TABLE_FRAMES, "ORDER BY id");
+	while (rows_next_dense(&rows, loading->frames, UINT32_MAX)) {
 		uint32_t number = read_frame(loading, &rows);
 
 		if (rows.bad)
@@ -162,15 +156,14 @@ load_stacks(struct loading *loading, struct error *err)
 {
 	struct rows rows;
 
-	rows_begin(&rows, loading->recording,
-		   "SELECT id, frame, caller FROM stacks ORDER BY id");
-	while (next_row(&rows, loading->stacks)) {
-		const int64_t frame = rows_number(&rows, 1, 0, (int64_t)loading->frames - 1);
+	rows_begin(&rows, loading->recording, TABLE_STACKS, "ORDER BY id");
+	while (rows_next_dense(&rows, loading->stacks, UINT32_MAX)) {
+		const int64_t frame = rows_index(&rows, STACKS_frame, loading->frames);
 		uint32_t caller = STACK_NONE;
 
-		if (!rows_is_null(&rows, 2)) {
+		if (!rows_is_null(&rows, STACKS_caller)) {
 			const int64_t at =
-				rows_number(&rows, 2, 0, (int64_t)loading->stacks - 1);
+				rows_index(&rows, STACKS_caller, loading->stacks);
 
 			caller = rows.bad ? STACK_NONE : loading->stack[at];
 		}
@@ -188,15 +181,15 @@ static uint32_t
 load_task(struct loading *loading, struct rows *rows, const char *name)
 {
 	const int64_t most = (int64_t)loading->frames - 1;
-	const int64_t entry = rows_number(rows, 6, -1, most);
-	const int64_t created_at = rows_number(rows, 7, -1, most);
+	const int64_t entry = rows_number(rows, THREADS_entry, -1, most);
+	const int64_t created_at = rows_number(rows, THREADS_created_at, -1, most);
 	struct profile *profile = loading->load->profile;
 	struct profile_thread task = {
 		.is_task = true,
 		.name = profile_intern_text(profile, name),
-		.task_id = (uint64_t)rows_number(rows, 4, INT64_MIN, INT64_MAX),
-		.system = rows_number(rows, 5, 0, 1) != 0,
-		.creator = (uint64_t)rows_number(rows, 8, INT64_MIN, INT64_MAX),
+		.task_id = (uint64_t)rows_number(rows, THREADS_task, INT64_MIN, INT64_MAX),
+		.system = rows_number(rows, THREADS_system, 0, 1) != 0,
+		.creator = (uint64_t)rows_number(rows, THREADS_creator, INT64_MIN, INT64_MAX),
 		.entry = FRAME_NONE,
 		.created_at = FRAME_NONE,
 	};
@@ -219,19 +212,19 @@ load_threads(struct loading *loading, struct error *err)
 	struct rows rows;
 
 	strbuf_init(&name);
-	rows_begin(&rows, loading->recording,
-		   "SELECT id, tid, start_time, name, task, system, entry, created_at, creator "
-		   "FROM threads ORDER BY id");
-	while (next_row(&rows, loading->threads)) {
-		const pid_t tid = (pid_t)rows_number(&rows, 1, 0, INT32_MAX);
-		const uint64_t start = (uint64_t)rows_number(&rows, 2, 0, NUMBER_MOST);
+	rows_begin(&rows, loading->recording, TABLE_THREADS, "ORDER BY id");
+	while (rows_next_dense(&rows, loading->threads, UINT32_MAX)) {
+		const pid_t tid = (pid_t)rows_number(&rows, THREADS_tid, 0, INT32_MAX);
+		const uint64_t start =
+			(uint64_t)rows_number(&rows, THREADS_start_time, 0, NUMBER_MOST);
 
+		check_process(loading, &rows, THREADS_process);
 		strbuf_clear(&name);
 		if (load->label != NULL)
 			strbuf_add_format(&name, "%s ", load->label);
-		strbuf_add_text(&name, rows_text(&rows, 3));
+		strbuf_add_text(&name, rows_text(&rows, THREADS_name));
 		add_number(&loading->thread, &loading->threads, &loading->thread_capacity,
-			   !rows_is_null(&rows, 4) ?
+			   !rows_is_null(&rows, THREADS_task) ?
 				   load_task(loading, &rows, name.data) :
 				   profile_add_thread(load->profile, tid,
 						      start ^ (uint64_t)load->number
@@ -259,14 +252,13 @@ load_waits(struct loading *loading, struct error *err)
 {
 	struct rows rows;
 
-	rows_begin(&rows, loading->recording,
-		   "SELECT id, kind, timed, object, most FROM waits ORDER BY id");
-	while (next_row(&rows, loading->waits)) {
-		const int64_t object = rows_number(&rows, 3, -1, (int64_t)loading->frames - 1);
+	rows_begin(&rows, loading->recording, TABLE_WAITS, "ORDER BY id");
+	while (rows_next_dense(&rows, loading->waits, UINT32_MAX)) {
+		const int64_t object = rows_index_or_none(&rows, WAITS_object, loading->frames);
 		struct profile_wait wait = {
-			.kind = wait_kind_of(rows_text(&rows, 1)),
-			.timed = rows_number(&rows, 2, 0, 1) != 0,
-			.most = (uint32_t)rows_number(&rows, 4, 0, UINT32_MAX),
+			.kind = wait_kind_of(rows_text(&rows, WAITS_kind)),
+			.timed = rows_number(&rows, WAITS_timed, 0, 1) != 0,
+			.most = (uint32_t)rows_number(&rows, WAITS_most, 0, UINT32_MAX),
 			.object = FRAME_NONE,
 		};
 
@@ -298,21 +290,21 @@ weight(struct loading *loading, struct rows *rows, int column)
 static bool
 read_entry(struct loading *loading, struct rows *rows, struct profile_entry *entry)
 {
-	const int64_t thread = rows_number(rows, 1, 0, (int64_t)loading->threads - 1);
-	const int64_t stack = rows_number(rows, 2, -1, (int64_t)loading->stacks - 1);
-	const int64_t carrier = rows_number(rows, 13, -1, (int64_t)loading->threads - 1);
+	const int64_t thread = rows_index(rows, SPANS_thread, loading->threads);
+	const int64_t stack = rows_index_or_none(rows, SPANS_stack, loading->stacks);
+	const int64_t carrier = rows_index_or_none(rows, SPANS_carrier, loading->threads);
 	int64_t wait;
 
-	if (!run_state_parse(rows_text(rows, 3), &entry->state))
+	if (!run_state_parse(rows_text(rows, SPANS_state), &entry->state))
 		entry->state = RUN_UNKNOWN;
 	entry->syscall = reader_syscall(loading->recording,
-					(int32_t)rows_number(rows, 4, INT32_MIN,
+					(int32_t)rows_number(rows, SPANS_syscall, INT32_MIN,
 							     INT32_MAX));
-	entry->gil = rows_gil(rows, 6);
-	entry->samples = weight(loading, rows, 9);
+	entry->gil = rows_gil(rows, SPANS_gil);
+	entry->samples = weight(loading, rows, SPANS_samples);
 	for (int w = 0; w < WEIGHT_COUNT; w++)
-		entry->ns[w] = weight(loading, rows, 10 + w);
-	wait = rows_number(rows, 5, 0, (int64_t)loading->waits - 1);
+		entry->ns[w] = weight(loading, rows, SPANS_wall_ns + w);
+	wait = rows_index(rows, SPANS_wait, loading->waits);
 	if (rows->bad)
 		return false;
 	entry->wait = loading->wait[wait];
@@ -331,24 +323,30 @@ reader_is_of_thread(const struct profile *profile, struct profile_entry *entry)
 	return !profile_thread(profile, entry->thread)->is_task;
 }
 
+/* Scales the entry to its ticks that are wanted; false: none is. */
+static bool
+share(const struct loading *loading, struct rows *rows, int first, int ticks,
+      struct profile_entry *entry)
+{
+	return loading->sums == NULL ||
+	       reader_share(loading->recording, loading->sums,
+			    (uint64_t)rows_number(rows, first, 0, NUMBER_MOST),
+			    (uint64_t)rows_number(rows, ticks, 0, NUMBER_MOST), entry);
+}
+
 static int
 load_spans(struct loading *loading, struct error *err)
 {
 	struct rows rows;
 	int64_t id;
 
-	rows_begin(&rows, loading->recording,
-		   "SELECT id, thread, stack, state, syscall, wait, gil, first_tick, ticks, "
-		   "samples, wall_ns, overhead_ns, latency_ns, carrier FROM spans ORDER BY id");
+	rows_begin(&rows, loading->recording, TABLE_SPANS, "ORDER BY id");
 	while (rows_next_id(&rows, NUMBER_MOST, &id)) {
 		struct profile_entry entry;
 
 		if (!read_entry(loading, &rows, &entry))
 			break;
-		if (loading->sums != NULL &&
-		    !reader_share(loading->recording, loading->sums,
-				  (uint64_t)rows_number(&rows, 7, 0, NUMBER_MOST),
-				  (uint64_t)rows_number(&rows, 8, 0, NUMBER_MOST), &entry))
+		if (!share(loading, &rows, SPANS_first_tick, SPANS_ticks, &entry))
 			continue;
 		if (!loading->load->threads_only ||
 		    reader_is_of_thread(loading->load->profile, &entry))
@@ -360,14 +358,14 @@ load_spans(struct loading *loading, struct error *err)
 static bool
 read_blame(struct loading *loading, struct rows *rows, struct profile_blame *blame)
 {
-	const int64_t wait = rows_number(rows, 1, 0, (int64_t)loading->waits - 1);
-	const int64_t thread = rows_number(rows, 2, 0, (int64_t)loading->threads - 1);
-	const int64_t stack = rows_number(rows, 3, -1, (int64_t)loading->stacks - 1);
+	const int64_t wait = rows_index(rows, BLAME_wait, loading->waits);
+	const int64_t thread = rows_index(rows, BLAME_thread, loading->threads);
+	const int64_t stack = rows_index_or_none(rows, BLAME_stack, loading->stacks);
 
-	if (!run_state_parse(rows_text(rows, 4), &blame->state))
+	if (!run_state_parse(rows_text(rows, BLAME_state), &blame->state))
 		blame->state = RUN_UNKNOWN;
-	blame->samples = weight(loading, rows, 7);
-	blame->ns = weight(loading, rows, 8);
+	blame->samples = weight(loading, rows, BLAME_samples);
+	blame->ns = weight(loading, rows, BLAME_wall_ns);
 	if (rows->bad)
 		return false;
 	blame->wait = loading->wait[wait];
@@ -382,9 +380,7 @@ load_blame(struct loading *loading, struct error *err)
 	struct rows rows;
 	int64_t id;
 
-	rows_begin(&rows, loading->recording,
-		   "SELECT id, wait, thread, stack, state, first_tick, ticks, samples, wall_ns "
-		   "FROM blame ORDER BY id");
+	rows_begin(&rows, loading->recording, TABLE_BLAME, "ORDER BY id");
 	while (rows_next_id(&rows, NUMBER_MOST, &id)) {
 		struct profile_entry entry = { .state = RUN_RUNNING };
 		struct profile_blame blame;
@@ -393,10 +389,7 @@ load_blame(struct loading *loading, struct error *err)
 			break;
 		entry.samples = blame.samples;
 		entry.ns[WEIGHT_WALL] = blame.ns;
-		if (loading->sums != NULL &&
-		    !reader_share(loading->recording, loading->sums,
-				  (uint64_t)rows_number(&rows, 5, 0, NUMBER_MOST),
-				  (uint64_t)rows_number(&rows, 6, 0, NUMBER_MOST), &entry))
+		if (!share(loading, &rows, BLAME_first_tick, BLAME_ticks, &entry))
 			continue;
 		blame.samples = entry.samples;
 		blame.ns = entry.ns[WEIGHT_WALL];
@@ -415,15 +408,13 @@ load_deadlocks(struct loading *loading, struct error *err)
 	int64_t last = 0;
 	struct rows rows;
 
-	rows_begin(&rows, loading->recording,
-		   "SELECT deadlock, n, in_ring, thread, wait, stack FROM deadlocks "
-		   "ORDER BY deadlock, n");
+	rows_begin(&rows, loading->recording, TABLE_DEADLOCKS, "ORDER BY deadlock, n");
 	while (rows_next(&rows)) {
-		const int64_t deadlock = rows_number(&rows, 0, last, last + 1);
-		const bool in_ring = rows_number(&rows, 2, 0, 1) != 0;
-		const int64_t thread = rows_number(&rows, 3, 0, (int64_t)loading->threads - 1);
-		const int64_t wait = rows_number(&rows, 4, 0, (int64_t)loading->waits - 1);
-		const int64_t stack = rows_number(&rows, 5, 0, (int64_t)loading->stacks - 1);
+		const int64_t deadlock = rows_number(&rows, DEADLOCKS_deadlock, last, last + 1);
+		const bool in_ring = rows_number(&rows, DEADLOCKS_in_ring, 0, 1) != 0;
+		const int64_t thread = rows_index(&rows, DEADLOCKS_thread, loading->threads);
+		const int64_t wait = rows_index(&rows, DEADLOCKS_wait, loading->waits);
+		const int64_t stack = rows_index(&rows, DEADLOCKS_stack, loading->stacks);
 
 		if (!rows.bad && deadlock != last) {
 			if (ring > 0)
@@ -434,7 +425,7 @@ load_deadlocks(struct loading *loading, struct error *err)
 		/* Those of the ring come first. */
 		if (!rows.bad && in_ring && ring != count)
 			rows.bad = true;
-		if (rows.bad || rows_number(&rows, 1, (int64_t)count, (int64_t)count) < 0)
+		if (rows.bad || rows_number(&rows, DEADLOCKS_n, (int64_t)count, (int64_t)count) < 0)
 			break;
 		stuck = xgrow(stuck, &capacity, count + 1, sizeof(*stuck));
 		stuck[count++] = (struct profile_stuck){ .thread = loading->thread[thread],

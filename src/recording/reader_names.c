@@ -107,15 +107,17 @@ chain_of(struct recorded_names *names, const struct profile_frame *frame, bool *
 static void
 add_symbol(struct recorded_names *names, struct rows *rows, struct name_chain *chain)
 {
+	const char *file = rows_text_or_null(rows, SYMBOLS_file);
+
 	names->symbol = xgrow(names->symbol, &names->symbol_capacity, names->symbol_count + 1,
 			      sizeof(*names->symbol));
 	names->symbol[names->symbol_count++] = (struct symbol){
-		.function = keep(names, rows_text(rows, 2)),
+		.function = keep(names, rows_text(rows, SYMBOLS_function)),
 		.module = "",
-		.file = rows_is_null(rows, 3) ? NULL : keep(names, rows_text(rows, 3)),
-		.line = (uint32_t)rows_number(rows, 4, 0, UINT32_MAX),
-		.inlined = rows_number(rows, 5, 0, 1) != 0,
-		.source = source_of(rows_text(rows, 6)),
+		.file = file != NULL ? keep(names, file) : NULL,
+		.line = (uint32_t)rows_number(rows, SYMBOLS_line, 0, UINT32_MAX),
+		.inlined = rows_number(rows, SYMBOLS_inlined, 0, 1) != 0,
+		.source = source_of(rows_text(rows, SYMBOLS_source)),
 		.known = true,
 	};
 	chain->count++;
@@ -130,10 +132,9 @@ reader_load_names(struct recording *recording, struct recorded_names *names,
 	struct name_chain *chain = NULL;
 	struct rows rows;
 
-	rows_begin(&rows, recording, "SELECT frame, depth, function, file, line, inlined, source "
-				     "FROM symbols ORDER BY frame, depth");
+	rows_begin(&rows, recording, TABLE_SYMBOLS, "ORDER BY frame, depth");
 	while (rows_next(&rows)) {
-		const int64_t frame = rows_number(&rows, 0, 0, (int64_t)frames - 1);
+		const int64_t frame = rows_index(&rows, SYMBOLS_frame, frames);
 		bool added;
 
 		if (rows.bad)

@@ -3,16 +3,51 @@
 #include <math.h>
 
 #include "recording/reader_internal.h"
+#include "wallsample/base/base.h"
 
 /* However large the file is: not all of it need be on the disk. */
 #define TEXT_MOST (UINT64_C(1) << 29)
 
+int
+reader_damaged(const struct recording *recording, const char *what, struct error *err)
+{
+	return error_set(err, ERROR_FORMAT, "%s is damaged: its %s cannot be right",
+			 recording->path, what);
+}
+
+int
+reader_refuse(const struct recording *recording, struct error *err)
+{
+	const int code = recording->db != NULL ? sqlite3_errcode(recording->db) : SQLITE_NOMEM;
+
+	if (code == SQLITE_INTERRUPT)
+		return reader_damaged(recording, "pages", err);
+	if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_TOOBIG ||
+	    code == SQLITE_ERROR)
+		return error_set(err, ERROR_FORMAT, "%s is damaged: %s", recording->path,
+				 sqlite3_errmsg(recording->db));
+	return error_set(err, ERROR_SYSTEM, "cannot read %s: %s", recording->path,
+			 sqlite3_errstr(code));
+}
+
 void
-rows_begin(struct rows *rows, struct recording *recording, const char *sql)
+rows_begin_sql(struct rows *rows, struct recording *recording, const char *sql)
 {
 	*rows = (struct rows){ .recording = recording, .last_id = -1 };
 	recording->steps = 0;
 	rows->rc = sqlite3_prepare_v2(recording->db, sql, -1, &rows->query, NULL);
+}
+
+void
+rows_begin(struct rows *rows, struct recording *recording, enum recording_table table,
+	   const char *tail)
+{
+	struct strbuf sql;
+
+	strbuf_init(&sql);
+	schema_add_select(&sql, table, recording->version, tail);
+	rows_begin_sql(rows, recording, sql.data);
+	strbuf_release(&sql);
 }
 
 bool
@@ -40,6 +75,16 @@ rows_next_id(struct rows *rows, int64_t limit, int64_t *id)
 	return !rows->bad;
 }
 
+bool
+rows_next_dense(struct rows *rows, size_t count, size_t limit)
+{
+	if (!rows_next(rows))
+		return false;
+	(void)rows_number(rows, 0, (int64_t)count, (int64_t)count);
+	rows->bad |= count >= limit;
+	return !rows->bad;
+}
+
 int64_t
 rows_number(struct rows *rows, int column, int64_t least, int64_t most)
 {
@@ -50,6 +95,18 @@ rows_number(struct rows *rows, int column, int64_t least, int64_t most)
 		return value;
 	rows->bad = true;
 	return least;
+}
+
+int64_t
+rows_index(struct rows *rows, int column, size_t count)
+{
+	return rows_number(rows, column, 0, (int64_t)count - 1);
+}
+
+int64_t
+rows_index_or_none(struct rows *rows, int column, size_t count)
+{
+	return rows_number(rows, column, -1, (int64_t)count - 1);
 }
 
 double
@@ -95,6 +152,12 @@ rows_text(struct rows *rows, int column)
 		return "";
 	}
 	return (const char *)text;
+}
+
+const char *
+rows_text_or_null(struct rows *rows, int column)
+{
+	return rows_is_null(rows, column) ? NULL : rows_text(rows, column);
 }
 
 enum gil

@@ -72,21 +72,21 @@ static bool
 read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 {
 	const struct recording *recording = rows->recording;
-	const int64_t thread = rows_number(rows, 0, 0, (int64_t)recording->threads - 1);
-	const int64_t stack = rows_number(rows, 1, -1, (int64_t)recording->stacks - 1);
-	const int64_t wait = rows_number(rows, 6, 0, (int64_t)recording->waits - 1);
-	const int64_t carrier = rows_number(rows, 8, -1, (int64_t)recording->threads - 1);
+	const int64_t thread = rows_index(rows, SPANS_thread, recording->threads);
+	const int64_t stack = rows_index_or_none(rows, SPANS_stack, recording->stacks);
+	const int64_t wait = rows_index(rows, SPANS_wait, recording->waits);
+	const int64_t carrier = rows_index_or_none(rows, SPANS_carrier, recording->threads);
 	const int64_t row = recording->threads_only && carrier >= 0 ? carrier : thread;
 
 	*span = (struct recording_span){
-		.syscall = (int32_t)rows_number(rows, 3, INT32_MIN, INT32_MAX),
-		.first_tick = (uint64_t)rows_number(rows, 4, 0, NUMBER_MOST),
-		.ticks = (uint64_t)rows_number(rows, 5, 1, NUMBER_MOST),
+		.syscall = (int32_t)rows_number(rows, SPANS_syscall, INT32_MIN, INT32_MAX),
+		.first_tick = (uint64_t)rows_number(rows, SPANS_first_tick, 0, NUMBER_MOST),
+		.ticks = (uint64_t)rows_number(rows, SPANS_ticks, 1, NUMBER_MOST),
 	};
 	span->settled_tick = span->first_tick; /* by which the rows are in order */
-	if (!run_state_parse(rows_text(rows, 2), &span->state))
+	if (!run_state_parse(rows_text(rows, SPANS_state), &span->state))
 		span->state = RUN_UNKNOWN;
-	span->gil = rows_gil(rows, 7);
+	span->gil = rows_gil(rows, SPANS_gil);
 	span->syscall = reader_syscall(recording, span->syscall);
 	if (rows->bad)
 		return false;
@@ -99,14 +99,11 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 	return place(recording, span, &next[row]);
 }
 
-/* Samples of which there is none, or whose ticks are none, have only a weight. */
-#define SPANS                                                                                    \
-	"SELECT thread, stack, state, syscall, first_tick, ticks, wait, gil, carrier "          \
-	"FROM spans "                                                                            \
-	"WHERE samples > 0 AND ticks > 0 ORDER BY "
+/* A span without samples or without ticks has a weight and no place in time. */
+#define SPANS "WHERE samples > 0 AND ticks > 0 ORDER BY "
 #define OF_THREAD "CASE WHEN carrier >= 0 THEN carrier ELSE thread END"
 
-static const char *const queries[] = {
+static const char *const tails[] = {
 	[RECORDING_AS_WRITTEN] = SPANS "id",
 	[RECORDING_BY_TIME] = SPANS "first_tick, id",
 	[RECORDING_BY_THREAD] = SPANS "thread, first_tick, id",
@@ -114,10 +111,10 @@ static const char *const queries[] = {
 
 /* A thread's spans are those of all tasks that it ran, too. */
 static const char *
-query_for(const struct recording *recording, enum recording_order order)
+tail_for(const struct recording *recording, enum recording_order order)
 {
 	return recording->threads_only && order == RECORDING_BY_THREAD ?
-		       SPANS OF_THREAD ", first_tick, id" : queries[order];
+		       SPANS OF_THREAD ", first_tick, id" : tails[order];
 }
 
 int
@@ -129,7 +126,7 @@ recording_each_span(struct recording *recording, enum recording_order order,
 	bool go_on = true;
 	struct rows rows;
 
-	rows_begin(&rows, recording, query_for(recording, order));
+	rows_begin(&rows, recording, TABLE_SPANS, tail_for(recording, order));
 	while (go_on && rows_next(&rows)) {
 		struct recording_span span;
 

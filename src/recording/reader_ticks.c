@@ -14,21 +14,20 @@ reader_load_ticks(struct recording *recording, struct error *err)
 {
 	uint64_t time_ns = 0;
 	struct rows rows;
-	int64_t n;
 
-	rows_begin(&rows, recording,
-		   "SELECT n, span_ns, parallelism, runnable, ready FROM ticks ORDER BY n");
-	while (rows_next_id(&rows, NUMBER_MOST, &n)) {
+	rows_begin(&rows, recording, TABLE_TICKS, "ORDER BY n");
+	while (rows_next_dense(&rows, recording->tick_count, NUMBER_MOST)) {
 		struct recording_tick tick = {
 			.start_ns = time_ns,
-			.span_ns = (uint64_t)rows_number(&rows, 1, 0, NUMBER_MOST),
-			.parallelism = (uint32_t)rows_number(&rows, 2, 0, PARALLELISM_MOST),
-			.runnable = (uint32_t)rows_number(&rows, 3, 0, INT32_MAX),
-			.ready = (uint32_t)rows_number(&rows, 4, 0, UINT32_MAX),
+			.span_ns = (uint64_t)rows_number(&rows, TICKS_span_ns, 0, NUMBER_MOST),
+			.parallelism = (uint32_t)rows_number(&rows, TICKS_parallelism, 0,
+							     PARALLELISM_MOST),
+			.runnable = (uint32_t)rows_number(&rows, TICKS_runnable, 0, INT32_MAX),
+			.ready = (uint32_t)rows_number(&rows, TICKS_ready, 0, UINT32_MAX),
 		};
 
 		time_ns += tick.span_ns;
-		if (time_ns > NUMBER_MOST || n != (int64_t)recording->tick_count)
+		if (time_ns > NUMBER_MOST)
 			rows.bad = true;
 		recording->tick = xgrow(recording->tick, &recording->tick_capacity,
 					recording->tick_count + 1, sizeof(*recording->tick));

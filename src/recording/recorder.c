@@ -24,47 +24,61 @@ execute(struct recorder *recorder, const char *sql)
 static int
 put_text(struct recorder *recorder, const char *key, const char *value)
 {
-	return recorder_put(recorder, TABLE_META, "ss", key, value);
+	return RECORDER_PUT(recorder, META, meta, .key = key,
+			    .value = { .type = VALUE_TEXT, .text = value });
 }
 
 static int
 put_number(struct recorder *recorder, const char *key, int64_t value)
 {
-	return recorder_put(recorder, TABLE_META, "si", key, value);
+	return RECORDER_PUT(recorder, META, meta, .key = key, .value = { .number = value });
 }
 
-/* Of the process and the machine. The first thing that fails is what counts. */
+static int
+put_texts(struct recorder *recorder, const char *const (*rows)[2], size_t count)
+{
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < count; i++)
+		if (rows[i][1] != NULL)
+			rc = put_text(recorder, rows[i][0], rows[i][1]);
+	return rc;
+}
+
+/* Writes what is known of the process and the machine, up to the first error. */
 static int
 put_target(struct recorder *recorder)
 {
 	const struct recording_config *config = &recorder->config;
+	const struct process *process = recorder->process;
 	struct utsname machine = { .nodename = "" };
+	const char *const texts[][2] = {
+		{ "comm", process->comm },
+		{ "cmdline", process->cmdline },
+		{ "host", machine.nodename },
+		{ "machine", machine.machine },
+		{ "kernel", machine.release },
+		{ "version", PACKAGE_VERSION },
+		{ "command", config->command },
+	};
 	int rc;
 
 	uname(&machine);
-	rc = put_number(recorder, "pid", recorder->process->pid);
+	rc = put_texts(recorder, texts, ARRAY_SIZE(texts));
 	if (rc == SQLITE_OK)
-		rc = put_text(recorder, "comm", recorder->process->comm);
+		rc = put_number(recorder, "pid", process->pid);
 	if (rc == SQLITE_OK)
-		rc = put_text(recorder, "cmdline", recorder->process->cmdline);
+		rc = put_number(recorder, "start_time", (int64_t)process->start_time);
 	if (rc == SQLITE_OK)
-		rc = put_number(recorder, "start_time", (int64_t)recorder->process->start_time);
+		rc = put_number(recorder, "cpus", process_allowed_cpus(process));
 	if (rc == SQLITE_OK)
-		rc = put_text(recorder, "host", machine.nodename);
-	if (rc == SQLITE_OK)
-		rc = put_text(recorder, "machine", machine.machine);
-	if (rc == SQLITE_OK)
-		rc = put_text(recorder, "kernel", machine.release);
-	if (rc == SQLITE_OK)
-		rc = recorder_put(recorder, TABLE_META, "sd", "rate", config->rate_hz);
-	if (rc == SQLITE_OK)
-		rc = put_number(recorder, "cpus",
-				process_allowed_cpus(recorder->process));
-	if (rc == SQLITE_OK)
-		rc = put_text(recorder, "version", PACKAGE_VERSION);
-	if (rc == SQLITE_OK && config->command != NULL)
-		rc = put_text(recorder, "command", config->command);
-	return rc;
+		rc = RECORDER_PUT(recorder, META, meta, .key = "rate",
+				  .value = { .type = VALUE_REAL, .real = config->rate_hz });
+	if (rc != SQLITE_OK)
+		return rc;
+	return RECORDER_PUT(recorder, PROCESSES, processes, .id = 0, .pid = process->pid,
+			    .start_time = (int64_t)process->start_time, .name = process->comm,
+			    .cmdline = process->cmdline);
 }
 
 /* When the first tick began. */

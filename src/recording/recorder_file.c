@@ -200,6 +200,33 @@ open_database(struct recorder *recorder)
 	return place_vfs_open(recorder->vfs, flags, &recorder->db);
 }
 
+static int
+create_table(struct recorder *recorder, enum recording_table table)
+{
+	struct strbuf sql;
+	int rc;
+
+	strbuf_init(&sql);
+	schema_add_create(&sql, table, RECORDING_SCHEMA);
+	rc = sqlite3_exec(recorder->db, sql.data, NULL, NULL, NULL);
+	strbuf_release(&sql);
+	return rc;
+}
+
+static int
+prepare_insert(struct recorder *recorder, enum recording_table table)
+{
+	struct strbuf sql;
+	int rc;
+
+	strbuf_init(&sql);
+	schema_add_insert(&sql, table);
+	rc = sqlite3_prepare_v3(recorder->db, sql.data, -1, SQLITE_PREPARE_PERSISTENT,
+				&recorder->put[table], NULL);
+	strbuf_release(&sql);
+	return rc;
+}
+
 /*
  * With the rollback journal the database is whole, and one file, at any moment but those of a
  * commit; a write-ahead log would have to be kept with it. SQLite does not wait for the disk,
@@ -219,15 +246,14 @@ make_tables(struct recorder *recorder)
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(recorder->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 	for (int i = 0; rc == SQLITE_OK && i < RECORDING_TABLE_COUNT; i++)
-		rc = sqlite3_exec(recorder->db, recording_table_text[i].create, NULL, NULL, NULL);
+		rc = create_table(recorder, (enum recording_table)i);
 	for (int i = 0; rc == SQLITE_OK && recording_views[i] != NULL; i++)
 		rc = sqlite3_exec(recorder->db, recording_views[i], NULL, NULL, NULL);
 	snprintf(number, sizeof(number), "PRAGMA user_version=%d; COMMIT", RECORDING_SCHEMA);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(recorder->db, number, NULL, NULL, NULL);
 	for (int i = 0; rc == SQLITE_OK && i < RECORDING_TABLE_COUNT; i++)
-		rc = sqlite3_prepare_v3(recorder->db, recording_table_text[i].put, -1,
-					SQLITE_PREPARE_PERSISTENT, &recorder->put[i], NULL);
+		rc = prepare_insert(recorder, (enum recording_table)i);
 	return rc;
 }
 

@@ -66,8 +66,11 @@ int recorder_refuse(const struct recorder *recorder, struct error *err);
 /* --- recorder_rows.c ----------------------------------------------------------------
  * SQLITE_OK, or what SQLite says. */
 
-/* A row; `types` has a letter for each value: i int64_t, d double, s text (NULL: none). */
-int recorder_put(struct recorder *recorder, enum recording_table table, const char *types, ...);
+/* Puts one row; `row` is the row struct of the table. Pointers in it are borrowed. */
+int recorder_put(struct recorder *recorder, enum recording_table table, const void *row);
+/* The same from designated initializers: RECORDER_PUT(recorder, STOPS, stops, .bucket = 1) */
+#define RECORDER_PUT(recorder, TABLE, table, ...)                                               \
+	recorder_put(recorder, TABLE_##TABLE, &(const struct table##_row){ __VA_ARGS__ })
 /* All that has come since the last time, as far as it is not marked as written. */
 int recorder_put_news(struct recorder *recorder, const struct run_stats *stats);
 /* The transaction went well. */

@@ -1,32 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /* recorder_rows.c - what is new in the profile, as rows of the recording's tables. */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/numbers_internal.h"
+#include "recording/fields_internal.h"
 #include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 
-int
-recorder_put(struct recorder *recorder, enum recording_table table, const char *types, ...)
+static int
+bind_value(sqlite3_stmt *put, int at, const struct recording_value *value)
 {
+	switch (value->type) {
+	case VALUE_INT:
+		return sqlite3_bind_int64(put, at, value->number);
+	case VALUE_REAL:
+		return sqlite3_bind_double(put, at, value->real);
+	case VALUE_TEXT:
+		return sqlite3_bind_text(put, at, value->text, -1, SQLITE_STATIC);
+	}
+	return SQLITE_ERROR;
+}
+
+static int
+bind_column(sqlite3_stmt *put, int at, enum column_type type, const void *field)
+{
+	const int64_t *optional;
+
+	switch (type) {
+	case COLUMN_KEY:
+	case COLUMN_INT:
+		return sqlite3_bind_int64(put, at, *(const int64_t *)field);
+	case COLUMN_OPT_INT:
+		optional = *(const int64_t *const *)field;
+		return optional != NULL ? sqlite3_bind_int64(put, at, *optional) :
+					  sqlite3_bind_null(put, at);
+	case COLUMN_REAL:
+		return sqlite3_bind_double(put, at, *(const double *)field);
+	case COLUMN_TEXT:
+	case COLUMN_TEXT_KEY:
+		return sqlite3_bind_text(put, at, *(const char *const *)field, -1, SQLITE_STATIC);
+	case COLUMN_ANY:
+		return bind_value(put, at, field);
+	}
+	return SQLITE_ERROR;
+}
+
+int
+recorder_put(struct recorder *recorder, enum recording_table table, const void *row)
+{
+	const struct recording_table_info *info = &recording_tables[table];
 	sqlite3_stmt *put = recorder->put[table];
-	va_list values;
 	int rc = SQLITE_OK;
 
-	va_start(values, types);
-	for (int i = 0; rc == SQLITE_OK && types[i] != '\0'; i++) {
-		if (types[i] == 'i')
-			rc = sqlite3_bind_int64(put, i + 1, va_arg(values, int64_t));
-		else if (types[i] == 'd')
-			rc = sqlite3_bind_double(put, i + 1, va_arg(values, double));
-		else
-			rc = sqlite3_bind_text(put, i + 1, va_arg(values, const char *), -1,
-					       SQLITE_STATIC);
-	}
-	va_end(values);
+	for (size_t i = 0; rc == SQLITE_OK && i < info->column_count; i++)
+		rc = bind_column(put, (int)i + 1, info->column[i].type,
+				 (const char *)row + info->column[i].offset);
 	if (rc == SQLITE_OK && sqlite3_step(put) == SQLITE_DONE)
 		return sqlite3_reset(put);
 	rc = sqlite3_reset(put);
@@ -57,9 +86,10 @@ put_modules(struct recorder *recorder)
 		const struct module *module = modules_at(recorder->config.modules, (uint32_t)i);
 		const char *id = module->build_id;
 
-		rc = recorder_put(recorder, TABLE_MODULES, "ississ", (int64_t)i, module->path,
-				  kind_text(module->kind), (int64_t)module->deleted,
-				  id[0] != '\0' ? id : NULL, module->why);
+		rc = RECORDER_PUT(recorder, MODULES, modules, .id = (int64_t)i,
+				  .path = module->path, .kind = kind_text(module->kind),
+				  .deleted = module->deleted,
+				  .build_id = id[0] != '\0' ? id : NULL, .why = module->why);
 	}
 	return rc;
 }
@@ -70,41 +100,48 @@ put_frame(struct recorder *recorder, uint32_t id)
 	const struct profile *profile = recorder->profile;
 	const struct profile_frame *frame = profile_frame(profile, id);
 	const char *origin = frame_origin_text((enum frame_origin)frame->origin);
+	const int64_t module = frame->module, address = (int64_t)frame->address;
+	const int64_t epoch = frame->epoch, line = frame->line;
+	struct frames_row row = { .id = id, .origin = origin };
 
-	if (frame->origin == FRAME_SCRIPT)
-		return recorder_put(recorder, TABLE_FRAMES, "isssssiisi", (int64_t)id, NULL, NULL,
-				    NULL, origin,
-				    profile_text(profile, (uint32_t)frame->address), (int64_t)0,
-				    (int64_t)0, profile_text(profile, frame->file),
-				    (int64_t)frame->line);
-	if (frame->module == MODULE_NONE)
-		return recorder_put(recorder, TABLE_FRAMES, "isssssiiss", (int64_t)id, NULL, NULL,
-				    NULL, origin,
-				    profile_text(profile, (uint32_t)frame->address), (int64_t)0,
-				    (int64_t)0, NULL, NULL);
-	return recorder_put(recorder, TABLE_FRAMES, "iiiissiiss", (int64_t)id,
-			    (int64_t)frame->module, (int64_t)frame->address,
-			    (int64_t)frame->epoch, origin, NULL, (int64_t)frame->bytecode,
-			    (int64_t)frame->bytecode_size, NULL, NULL);
+	if (frame->module != MODULE_NONE) {
+		row.module = &module;
+		row.address = &address;
+		row.epoch = &epoch;
+		row.bytecode = (int64_t)frame->bytecode;
+		row.bytecode_size = frame->bytecode_size;
+	} else {
+		row.name = profile_text(profile, (uint32_t)frame->address);
+	}
+	if (frame->origin == FRAME_SCRIPT) {
+		row.file = profile_text(profile, frame->file);
+		row.line = &line;
+	}
+	return recorder_put(recorder, TABLE_FRAMES, &row);
 }
 
-/* A thread that is no task has no number of one; no frame is one that there is not. */
+/* The number of a frame or stack in a row; -1: none. */
+static int64_t
+number_or_none(uint32_t id)
+{
+	_Static_assert(FRAME_NONE == UINT32_MAX && STACK_NONE == UINT32_MAX, "one sentinel");
+	return id == UINT32_MAX ? -1 : (int64_t)id;
+}
+
+/* Only a task has values in the columns task and system. */
 static int
 put_thread(struct recorder *recorder, int64_t id, const struct profile_thread *thread)
 {
-	const char *name = profile_text(recorder->profile, thread->name);
+	const int64_t task = (int64_t)thread->task_id, system = thread->system;
 
-	if (!thread->is_task)
-		return recorder_put(recorder, TABLE_THREADS, "iiisssiii", id, (int64_t)thread->tid,
-				    (int64_t)thread->start_time, name, NULL, NULL, (int64_t)-1,
-				    (int64_t)-1, (int64_t)0);
-	return recorder_put(recorder, TABLE_THREADS, "iiisiiiii", id, (int64_t)thread->tid,
-			    (int64_t)thread->start_time, name, (int64_t)thread->task_id,
-			    (int64_t)thread->system,
-			    thread->entry == FRAME_NONE ? (int64_t)-1 : (int64_t)thread->entry,
-			    thread->created_at == FRAME_NONE ? (int64_t)-1 :
-							       (int64_t)thread->created_at,
-			    (int64_t)thread->creator);
+	return RECORDER_PUT(recorder, THREADS, threads, .id = id, .tid = thread->tid,
+			    .start_time = (int64_t)thread->start_time,
+			    .name = profile_text(recorder->profile, thread->name),
+			    .task = thread->is_task ? &task : NULL,
+			    .system = thread->is_task ? &system : NULL,
+			    .entry = number_or_none(thread->entry),
+			    .created_at = number_or_none(thread->created_at),
+			    .creator = (int64_t)thread->creator);
 }
 
 /* New ones, and those with another name. */
@@ -132,13 +169,11 @@ put_stacks(struct recorder *recorder)
 	for (size_t i = recorder->written.stacks;
 	     rc == SQLITE_OK && i < profile_stack_count(profile); i++) {
 		const struct profile_stack *stack = profile_stack(profile, (uint32_t)i);
+		const int64_t caller = stack->caller;
 
-		if (stack->caller == STACK_NONE)
-			rc = recorder_put(recorder, TABLE_STACKS, "iis", (int64_t)i,
-					  (int64_t)stack->frame, NULL);
-		else
-			rc = recorder_put(recorder, TABLE_STACKS, "iii", (int64_t)i,
-					  (int64_t)stack->frame, (int64_t)stack->caller);
+		rc = RECORDER_PUT(recorder, STACKS, stacks, .id = (int64_t)i,
+				  .frame = stack->frame,
+				  .caller = stack->caller != STACK_NONE ? &caller : NULL);
 	}
 	return rc;
 }
@@ -172,11 +207,9 @@ put_waits(struct recorder *recorder)
 
 		if (i < recorder->written.waits && recorder->written.most[i] == wait->most)
 			continue;
-		/* One without an object is as good as one of a frame that there is not. */
-		rc = recorder_put(recorder, TABLE_WAITS, "isiii", (int64_t)i,
-				  wait_kind_text(wait->kind), (int64_t)wait->timed,
-				  wait->object == FRAME_NONE ? (int64_t)-1 : (int64_t)wait->object,
-				  (int64_t)wait->most);
+		rc = RECORDER_PUT(recorder, WAITS, waits, .id = (int64_t)i,
+				  .kind = wait_kind_text(wait->kind), .timed = wait->timed,
+				  .object = number_or_none(wait->object), .most = wait->most);
 	}
 	return rc;
 }
@@ -193,10 +226,11 @@ put_ticks(struct recorder *recorder)
 	for (size_t i = 0; rc == SQLITE_OK && i < spans->tick_count; i++) {
 		const struct tick_row *tick = &spans->tick[i];
 
-		rc = recorder_put(recorder, TABLE_TICKS, "iiiiii", (int64_t)(first + i),
-				  (int64_t)tick->start_ns, (int64_t)tick->span_ns,
-				  (int64_t)tick->parallelism, (int64_t)tick->runnable,
-				  (int64_t)tick->ready);
+		rc = RECORDER_PUT(recorder, TICKS, ticks, .n = (int64_t)(first + i),
+				  .start_ns = (int64_t)tick->start_ns,
+				  .span_ns = (int64_t)tick->span_ns,
+				  .parallelism = tick->parallelism, .runnable = tick->runnable,
+				  .ready = tick->ready);
 	}
 	return rc;
 }
@@ -212,7 +246,8 @@ put_syscall(struct recorder *recorder, int32_t number)
 	table_place(&recorder->written.syscalls, (uint32_t)number, 0, 0, &added);
 	if (!added || syscall_name(number) == NULL)
 		return SQLITE_OK;
-	return recorder_put(recorder, TABLE_SYSCALLS, "is", (int64_t)number, syscall_name(number));
+	return RECORDER_PUT(recorder, SYSCALLS, syscalls, .number = number,
+			    .name = syscall_name(number));
 }
 
 static int
@@ -224,14 +259,15 @@ put_span(struct recorder *recorder, const struct span *span)
 
 	if (rc != SQLITE_OK)
 		return rc;
-	/* A span without a stack is as good as one of a stack that there is not. */
-	return recorder_put(recorder, TABLE_SPANS, "iiisiisiiiiiii", span->id, (int64_t)sum->thread,
-			    sum->stack == STACK_NONE ? (int64_t)-1 : (int64_t)sum->stack, state,
-			    (int64_t)sum->syscall, (int64_t)sum->wait,
-			    sum->gil == GIL_UNKNOWN ? NULL : gil_word(sum->gil),
-			    (int64_t)span->first, (int64_t)span->ticks, sum->samples,
-			    sum->ns[WEIGHT_WALL], sum->ns[WEIGHT_OVERHEAD],
-			    sum->ns[WEIGHT_LATENCY], (int64_t)sum->carrier - 1);
+	return RECORDER_PUT(recorder, SPANS, spans, .id = span->id, .thread = sum->thread,
+			    .stack = number_or_none(sum->stack), .state = state,
+			    .syscall = sum->syscall, .wait = sum->wait,
+			    .gil = sum->gil == GIL_UNKNOWN ? NULL : gil_word(sum->gil),
+			    .first_tick = (int64_t)span->first, .ticks = (int64_t)span->ticks,
+			    .samples = sum->samples, .wall_ns = sum->ns[WEIGHT_WALL],
+			    .overhead_ns = sum->ns[WEIGHT_OVERHEAD],
+			    .latency_ns = sum->ns[WEIGHT_LATENCY],
+			    .carrier = (int64_t)sum->carrier - 1);
 }
 
 static int
@@ -258,16 +294,16 @@ put_blame(struct recorder *recorder)
 	int rc = SQLITE_OK;
 
 	for (size_t i = 0; rc == SQLITE_OK && i < spans->blame_count; i++) {
-		const struct blame_row *row = &spans->blame[i];
+		const struct blame_span *row = &spans->blame[i];
 		const char state[] = { run_state_letter(row->sum.state), '\0' };
 
-		rc = recorder_put(recorder, TABLE_BLAME, "iiiisiiii",
-				  (int64_t)(spans->blame_written + i), (int64_t)row->sum.wait,
-				  (int64_t)row->sum.thread,
-				  row->sum.stack == STACK_NONE ? (int64_t)-1 :
-								 (int64_t)row->sum.stack,
-				  state, (int64_t)row->first, (int64_t)(row->end - row->first),
-				  row->sum.samples, row->sum.ns);
+		rc = RECORDER_PUT(recorder, BLAME, blame,
+				  .id = (int64_t)(spans->blame_written + i),
+				  .wait = row->sum.wait, .thread = row->sum.thread,
+				  .stack = number_or_none(row->sum.stack), .state = state,
+				  .first_tick = (int64_t)row->first,
+				  .ticks = (int64_t)(row->end - row->first),
+				  .samples = row->sum.samples, .wall_ns = row->sum.ns);
 	}
 	return rc;
 }
@@ -287,10 +323,10 @@ put_deadlocks(struct recorder *recorder)
 		for (size_t i = 0; rc == SQLITE_OK && i < deadlock->count; i++) {
 			const struct profile_stuck *stuck = &deadlock->stuck[i];
 
-			rc = recorder_put(recorder, TABLE_DEADLOCKS, "iiiiii", (int64_t)d,
-					  (int64_t)i, (int64_t)(i < deadlock->ring),
-					  (int64_t)stuck->thread, (int64_t)stuck->wait,
-					  (int64_t)stuck->stack);
+			rc = RECORDER_PUT(recorder, DEADLOCKS, deadlocks, .deadlock = (int64_t)d,
+					  .n = (int64_t)i, .in_ring = i < deadlock->ring,
+					  .thread = stuck->thread, .wait = stuck->wait,
+					  .stack = stuck->stack);
 		}
 	}
 	return rc;
@@ -298,42 +334,37 @@ put_deadlocks(struct recorder *recorder)
 
 /* --- cost and losses ------------------------------------------------------------------------ */
 
+/* Writes the counts that differ from what was written before. */
 static int
-put_losses(struct recorder *recorder, const struct run_stats *stats)
+put_losses(struct recorder *recorder, const char *kind, const char *(*word)(size_t reason),
+	   const uint64_t *now, const uint64_t *before)
 {
-	const struct run_stats *old = &recorder->stats;
-	const bool all = !recorder->stats_written;
 	int rc = SQLITE_OK;
 
-	for (size_t i = 0; rc == SQLITE_OK && i < FAILURE_COUNT; i++)
-		if (stats->failed[i] != (all ? 0 : old->failed[i]))
-			rc = recorder_put(recorder, TABLE_LOSSES, "ssi", "failed",
-					  loss_failure_word(i), (int64_t)stats->failed[i]);
-	for (size_t i = 0; rc == SQLITE_OK && i < CHAIN_END_COUNT; i++)
-		if (stats->chains[i] != (all ? 0 : old->chains[i]))
-			rc = recorder_put(recorder, TABLE_LOSSES, "ssi", "chain",
-					  loss_chain_word(i), (int64_t)stats->chains[i]);
-	for (size_t i = 0; rc == SQLITE_OK && i < HISTOGRAM_BUCKETS; i++)
-		if (stats->stop_ns.bucket[i] != (all ? 0 : old->stop_ns.bucket[i]))
-			rc = recorder_put(recorder, TABLE_STOPS, "ii", (int64_t)i,
-					  (int64_t)stats->stop_ns.bucket[i]);
+	for (size_t i = 0; rc == SQLITE_OK && word(i) != NULL; i++)
+		if (now[i] != before[i])
+			rc = RECORDER_PUT(recorder, LOSSES, losses, .kind = kind,
+					  .reason = word(i), .count = (int64_t)now[i]);
 	return rc;
 }
 
 static int
 put_stats(struct recorder *recorder, const struct run_stats *stats)
 {
-	int rc = put_losses(recorder, stats);
+	const struct run_stats *old = &recorder->stats; /* zeroed before the first commit */
+	int rc = put_losses(recorder, "failed", loss_failure_word, stats->failed, old->failed);
 
-	for (const struct number *n = recording_numbers; rc == SQLITE_OK && n->name != NULL; n++) {
-		const double value = number_get(n, stats);
+	if (rc == SQLITE_OK)
+		rc = put_losses(recorder, "chain", loss_chain_word, stats->chains, old->chains);
+	for (size_t i = 0; rc == SQLITE_OK && i < HISTOGRAM_BUCKETS; i++)
+		if (stats->stop_ns.bucket[i] != old->stop_ns.bucket[i])
+			rc = RECORDER_PUT(recorder, STOPS, stops, .bucket = (int64_t)i,
+					  .count = (int64_t)stats->stop_ns.bucket[i]);
+	for (const struct field *f = run_fields; rc == SQLITE_OK && f->name != NULL; f++) {
+		const struct recording_value value = field_get(f, stats);
 
-		if (recorder->stats_written && value == number_get(n, &recorder->stats))
-			continue;
-		if (n->type == NUMBER_DOUBLE)
-			rc = recorder_put(recorder, TABLE_COST, "sd", n->name, value);
-		else
-			rc = recorder_put(recorder, TABLE_COST, "si", n->name, (int64_t)value);
+		if (!recorder->stats_written || field_differs(f, stats, old))
+			rc = RECORDER_PUT(recorder, COST, cost, .name = f->name, .value = value);
 	}
 	return rc;
 }
@@ -418,10 +449,11 @@ put_frame_names(struct recorder *recorder, struct symbols *symbols, uint32_t id)
 	for (size_t i = 0; rc == SQLITE_OK && i < count; i++)
 		/* An address is no name: another machine may have the files to tell. */
 		if (symbol[i].known)
-			rc = recorder_put(recorder, TABLE_SYMBOLS, "iissiis", (int64_t)id,
-					  (int64_t)i, symbol[i].function, symbol[i].file,
-					  (int64_t)symbol[i].line, (int64_t)symbol[i].inlined,
-					  symbol_source_text(symbol[i].source));
+			rc = RECORDER_PUT(recorder, SYMBOLS, symbols, .frame = id,
+					  .depth = (int64_t)i, .function = symbol[i].function,
+					  .file = symbol[i].file, .line = symbol[i].line,
+					  .inlined = symbol[i].inlined,
+					  .source = symbol_source_text(symbol[i].source));
 	return rc;
 }
 

@@ -1,17 +1,78 @@
 /* SPDX-License-Identifier: MIT */
-/* schema.c - the SQL that makes a recording's tables and views. */
+/* schema.c - the SQL statements of a recording's tables, and its views. */
 #include "recording/schema_internal.h"
 
-#include <stddef.h>
+#include "wallsample/base/base.h"
 
-const struct recording_table_text recording_table_text[] = {
-#define X(id, table, columns, parameters, ending)                                               \
-	[TABLE_##id] = { .name = table,                                                          \
-			 .create = "CREATE TABLE " table "(" columns ")" ending,                 \
-			 .put = "REPLACE INTO " table " VALUES(" parameters ")" },
+#define C(table, column, kind)                                                                  \
+	{ .name = #column, .type = COLUMN_##kind, .offset = offsetof(ROW(table), column) },
+#define ADDED(table, column, kind, version, literal)                                            \
+	{ .name = #column, .type = COLUMN_##kind, .offset = offsetof(ROW(table), column),       \
+	  .since = version, .fallback = literal },
+#define ROW(table) row_of_##table
+#define X(id, name, since, ending)                                                              \
+	typedef struct name##_row row_of_##id;                                                  \
+	static const struct recording_column name##_columns[] = { id##_COLUMNS(C, ADDED, id) };
+RECORDING_TABLES(X)
+#undef X
+#undef ROW
+#undef ADDED
+#undef C
+
+const struct recording_table_info recording_tables[] = {
+#define X(id, table, version, end)                                                              \
+	[TABLE_##id] = { .name = #table, .since = version, .ending = end,                       \
+			 .column = table##_columns, .column_count = id##_COLUMN_COUNT },
 	RECORDING_TABLES(X)
 #undef X
 };
+
+void
+schema_add_create(struct strbuf *sql, enum recording_table table, unsigned version)
+{
+	static const char *const types[] = {
+#define X(name, c_type, sql_type) [COLUMN_##name] = sql_type,
+		COLUMN_TYPES(X)
+#undef X
+	};
+	const struct recording_table_info *info = &recording_tables[table];
+
+	strbuf_add_format(sql, "CREATE TABLE %s(", info->name);
+	for (size_t i = 0; i < info->column_count; i++)
+		if (info->column[i].since <= version)
+			strbuf_add_format(sql, "%s%s%s", i > 0 ? ", " : "", info->column[i].name,
+					  types[info->column[i].type]);
+	strbuf_add_text(sql, info->ending);
+}
+
+void
+schema_add_insert(struct strbuf *sql, enum recording_table table)
+{
+	const struct recording_table_info *info = &recording_tables[table];
+
+	strbuf_add_format(sql, "REPLACE INTO %s VALUES(", info->name);
+	for (size_t i = 0; i < info->column_count; i++)
+		strbuf_add_text(sql, i > 0 ? ",?" : "?");
+	strbuf_add_text(sql, ")");
+}
+
+void
+schema_add_select(struct strbuf *sql, enum recording_table table, unsigned version,
+		  const char *tail)
+{
+	const struct recording_table_info *info = &recording_tables[table];
+
+	if (info->since > version) {
+		strbuf_add_text(sql, "SELECT NULL WHERE 0");
+		return;
+	}
+	strbuf_add_text(sql, "SELECT ");
+	for (size_t i = 0; i < info->column_count; i++)
+		strbuf_add_format(sql, "%s%s", i > 0 ? ", " : "",
+				  info->column[i].since <= version ? info->column[i].name :
+								     info->column[i].fallback);
+	strbuf_add_format(sql, " FROM %s %s", info->name, tail);
+}
 
 const char *const recording_views[] = {
 	/* What a frame is called: its innermost function. */

@@ -318,7 +318,7 @@ spans_blame(void *context, const struct profile_blame *blame)
 		spans->blame = xgrow(spans->blame, &spans->blame_capacity, spans->blame_count + 1,
 				     sizeof(*spans->blame));
 		spans->blame[spans->blame_count++] =
-			(struct blame_row){ .sum = *blame, .first = spans->ticks };
+			(struct blame_span){ .sum = *blame, .first = spans->ticks };
 	} else {
 		spans->blame[at].sum.samples += blame->samples;
 		spans->blame[at].sum.ns += blame->ns;

@@ -35,7 +35,7 @@ struct tick_row {
 };
 
 /* What a holder is blamed for between two commits, in the ticks from `first` up to `end`. */
-struct blame_row {
+struct blame_span {
 	struct profile_blame sum;
 	uint64_t first, end;
 };
@@ -56,7 +56,7 @@ struct spans {
 	size_t closed_count, closed_capacity;
 	struct tick_row *tick;
 	size_t tick_count, tick_capacity;
-	struct blame_row *blame;
+	struct blame_span *blame;
 	size_t blame_count, blame_capacity;
 	struct table blame_table; /* (wait and thread, stack and state) */
 	uint64_t blame_written; /* how many came before these */

@@ -8,6 +8,7 @@ replay_tests = \
 	tests/replay/perf.sh \
 	tests/replay/pprof.sh \
 	tests/replay/python_lines.sh \
+	tests/replay/recording_versions.sh \
 	tests/replay/speedscope.sh \
 	tests/replay/svg.sh
 TESTS += $(replay_tests)

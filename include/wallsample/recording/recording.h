@@ -23,9 +23,10 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/symbol/symbol.h"
 
-/* "wsdb", in the file's header; and what its tables are. */
+/* "wsdb", in the file's header; the schema version that is written, and the oldest that is read. */
 #define RECORDING_APPLICATION_ID 0x77736462
-#define RECORDING_SCHEMA 5
+#define RECORDING_SCHEMA 6
+#define RECORDING_SCHEMA_OLDEST 5
 
 /* Of a causal profile no more are kept, the first ones: more than a day of them. */
 #define RECORDING_EXPERIMENTS_MOST 100000

@@ -519,49 +519,61 @@ refuse_to_read(const char *path, const char *why)
 		fail_msg("'%s' instead of '%s'", err.text, why);
 }
 
+/* Damages of a whole recording, and what the reader says of each. */
+static const struct {
+	const char *sql, *why;
+} damage[] = {
+	{ "UPDATE stacks SET caller = id", "its stacks cannot be right" },
+	{ "UPDATE stacks SET caller = 3 WHERE id = 1", "its stacks cannot be right" },
+	{ "UPDATE stacks SET frame = 1000", "its stacks cannot be right" },
+	{ "UPDATE frames SET module = 9", "its frames cannot be right" },
+	{ "UPDATE frames SET origin = 'interpreter', line = -1",
+	  "its frames cannot be right" },
+	{ "UPDATE frames SET origin = 'interpreter', line = 'x'",
+	  "its frames cannot be right" },
+	{ "UPDATE frames SET origin = 'interpreter', module = 0",
+	  "its frames cannot be right" },
+	{ "UPDATE spans SET thread = 2", "its samples cannot be right" },
+	{ "UPDATE spans SET stack = 1 << 40", "its samples cannot be right" },
+	{ "UPDATE spans SET wall_ns = 1 << 62", "its samples cannot be right" },
+	{ "UPDATE spans SET wall_ns = 1 << 59", "its samples cannot be right" },
+	{ "UPDATE spans SET samples = 'many'", "its samples cannot be right" },
+	{ "UPDATE ticks SET parallelism = 1 << 30", "its ticks cannot be right" },
+	{ "UPDATE ticks SET span_ns = -1", "its ticks cannot be right" },
+	{ "DELETE FROM ticks WHERE n = 50", "its ticks cannot be right" },
+	{ "UPDATE meta SET value = 1 << 33 WHERE key = 'began'",
+	  "its table 'meta' cannot be right" },
+	{ "DROP TABLE spans", "its table 'spans' is not there" },
+	{ "DROP TABLE spans; CREATE VIEW spans AS SELECT 1 AS id", "its table 'spans'" },
+	{ "ALTER TABLE spans ADD COLUMN x AS (hex(wall_ns))", "its table 'spans'" },
+	{ "UPDATE spans SET wait = 9", "its samples cannot be right" },
+	{ "UPDATE waits SET object = 1000", "its waits cannot be right" },
+	{ "INSERT INTO blame VALUES(0, 0, 0, 1000, 'R', 0, 1, 1, 1)",
+	  "its table 'blame' cannot be right" },
+	{ "INSERT INTO deadlocks VALUES(0, 1, 1, 0, 0, 0)",
+	  "its table 'deadlocks' cannot be right" },
+	{ "INSERT INTO deadlocks VALUES(0, 0, 0, 0, 0, 0), (0, 1, 1, 0, 0, 0)",
+	  "its table 'deadlocks' cannot be right" },
+	{ "DROP TABLE processes", "its table 'processes' is not there" },
+	{ "REPLACE INTO processes VALUES(5, 1, 1, '', '')",
+	  "its table 'processes' cannot be right" },
+	{ "REPLACE INTO processes VALUES(0, -1, 1, '', '')",
+	  "its table 'processes' cannot be right" },
+	{ "UPDATE threads SET process = 1", "its threads cannot be right" },
+	{ "INSERT INTO modules VALUES(0, '/x', 'file', 0, NULL, NULL, 1)",
+	  "its modules cannot be right" },
+	{ "PRAGMA user_version = 7", "made by a newer wallsample" },
+	/* tables that are not those of the version */
+	{ "PRAGMA user_version = 5", "its table 'modules' is not there" },
+	{ "PRAGMA user_version = 4", "made by an older wallsample" },
+	{ "PRAGMA user_version = 0", "was never begun" },
+	{ "PRAGMA application_id = 1", "is not a recording" },
+	{ "PRAGMA journal_mode = WAL", "is not a recording" },
+};
+
 static void
 test_damaged(void **state)
 {
-	static const struct {
-		const char *sql, *why;
-	} damage[] = {
-		{ "UPDATE stacks SET caller = id", "its stacks cannot be right" },
-		{ "UPDATE stacks SET caller = 3 WHERE id = 1", "its stacks cannot be right" },
-		{ "UPDATE stacks SET frame = 1000", "its stacks cannot be right" },
-		{ "UPDATE frames SET module = 9", "its frames cannot be right" },
-		{ "UPDATE frames SET origin = 'interpreter', line = -1",
-		  "its frames cannot be right" },
-		{ "UPDATE frames SET origin = 'interpreter', line = 'x'",
-		  "its frames cannot be right" },
-		{ "UPDATE frames SET origin = 'interpreter', module = 0",
-		  "its frames cannot be right" },
-		{ "UPDATE spans SET thread = 2", "its samples cannot be right" },
-		{ "UPDATE spans SET stack = 1 << 40", "its samples cannot be right" },
-		{ "UPDATE spans SET wall_ns = 1 << 62", "its samples cannot be right" },
-		{ "UPDATE spans SET wall_ns = 1 << 59", "its samples cannot be right" },
-		{ "UPDATE spans SET samples = 'many'", "its samples cannot be right" },
-		{ "UPDATE ticks SET parallelism = 1 << 30", "its ticks cannot be right" },
-		{ "UPDATE ticks SET span_ns = -1", "its ticks cannot be right" },
-		{ "DELETE FROM ticks WHERE n = 50", "its ticks cannot be right" },
-		{ "UPDATE meta SET value = 1 << 33 WHERE key = 'began'",
-		  "its table 'meta' cannot be right" },
-		{ "DROP TABLE spans", "its table 'spans' is not there" },
-		{ "DROP TABLE spans; CREATE VIEW spans AS SELECT 1 AS id", "its table 'spans'" },
-		{ "ALTER TABLE spans ADD COLUMN x AS (hex(wall_ns))", "its table 'spans'" },
-		{ "UPDATE spans SET wait = 9", "its samples cannot be right" },
-		{ "UPDATE waits SET object = 1000", "its waits cannot be right" },
-		{ "INSERT INTO blame VALUES(0, 0, 0, 1000, 'R', 0, 1, 1, 1)",
-		  "its table 'blame' cannot be right" },
-		{ "INSERT INTO deadlocks VALUES(0, 1, 1, 0, 0, 0)",
-		  "its table 'deadlocks' cannot be right" },
-		{ "INSERT INTO deadlocks VALUES(0, 0, 0, 0, 0, 0), (0, 1, 1, 0, 0, 0)",
-		  "its table 'deadlocks' cannot be right" },
-		{ "PRAGMA user_version = 6", "made by a newer wallsample" },
-		{ "PRAGMA user_version = 4", "made by an older wallsample" },
-		{ "PRAGMA user_version = 0", "was never begun" },
-		{ "PRAGMA application_id = 1", "is not a recording" },
-		{ "PRAGMA journal_mode = WAL", "is not a recording" },
-	};
 	struct place place;
 
 	(void)state;

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* fields.c - fields of struct run_stats and struct causal_result, read and written by name. */
+#include "recording/fields_internal.h"
+
+#include "wallsample/base/base.h"
+
+#define NS_MOST 0x1p60
+/* Up to the year 2106, as in reader.c. */
+#define DATE_MOST (0x1p32 * (double)NS_PER_SEC)
+
+#define RUN(field, kind, how)                                                                   \
+	{ .name = #field, .type = FIELD_##kind, .offset = offsetof(struct run_stats, field),    \
+	  .merge = MERGE_##how }
+
+const struct field run_fields[] = {
+	RUN(ticks, U64, SUM),
+	RUN(elapsed_ns, U64, SUM),
+	RUN(target_cpu_ns, U64, SUM),
+	RUN(target_cpu_known, BOOL, MIN),
+	RUN(own_cpu_ns, U64, SUM),
+	RUN(peak_memory, U64, MAX),
+	RUN(thread_samples, U64, SUM),
+	RUN(threads_seen, U64, SUM),
+	RUN(threads_most, U32, SUM),
+	RUN(task_samples, U64, SUM),
+	RUN(task_failures, U64, SUM),
+	RUN(task_looks, U64, SUM),
+	RUN(task_stacks, U64, SUM),
+	RUN(tasks_seen, U64, SUM),
+	RUN(tasks_most, U32, SUM),
+	RUN(tasks_thinnest, U32, MAX),
+	RUN(looks, U64, SUM),
+	RUN(reused, U64, SUM),
+	RUN(read, U64, SUM),
+	RUN(stopped, U64, SUM),
+	RUN(repaired, U64, SUM),
+	RUN(signals_passed, U64, SUM),
+	RUN(rate_wanted, DOUBLE, FIRST),
+	RUN(rate_lowest, DOUBLE, MIN),
+	RUN(thinnest, U32, MAX),
+	RUN(unwind_ns, U64, SUM),
+	RUN(unwind_frames, U64, SUM),
+	RUN(nice_value, INT, FIRST),
+	RUN(execed, BOOL, MAX),
+	RUN(child_status, INT, FIRST),
+	RUN(child_exited, BOOL, MIN),
+	RUN(stop_ns.sum, U64, SUM),
+	RUN(stop_ns.min, U64, MIN),
+	RUN(stop_ns.max, U64, MAX),
+	{ .name = NULL },
+};
+
+#define CAUSAL(field, kind, greatest)                                                           \
+	{ .name = #field, .type = FIELD_##kind, .offset = offsetof(struct causal_result, field), \
+	  .most = greatest }
+
+const struct field causal_fields[] = {
+	CAUSAL(self, BOOL, 1),
+	CAUSAL(tick_ns, U64, NS_MOST),
+	CAUSAL(experiment_ns, U64, NS_MOST),
+	CAUSAL(precision, DOUBLE, 1e6),
+	CAUSAL(max_hold, DOUBLE, 1),
+	CAUSAL(pid, INT, INT32_MAX),
+	CAUSAL(started_ns, U64, DATE_MOST),
+	CAUSAL(wall_ns, U64, NS_MOST),
+	CAUSAL(held_ns, U64, NS_MOST),
+	CAUSAL(profile_ns, U64, NS_MOST),
+	CAUSAL(stops, U64, NS_MOST),
+	CAUSAL(late_ticks, U64, NS_MOST),
+	CAUSAL(unheld, U64, NS_MOST),
+	CAUSAL(runnable, DOUBLE, 1e6),
+	CAUSAL(cpus, INT, 1 << 20),
+	CAUSAL(own_cpu_ns, U64, NS_MOST),
+	CAUSAL(target_gone, BOOL, 1),
+	{ .name = NULL },
+};
+
+struct recording_value
+field_get(const struct field *field, const void *object)
+{
+	const void *at = (const char *)object + field->offset;
+	struct recording_value value = { .type = VALUE_INT };
+
+	switch (field->type) {
+	case FIELD_U64:
+		value.number = (int64_t)*(const uint64_t *)at;
+		break;
+	case FIELD_U32:
+		value.number = *(const uint32_t *)at;
+		break;
+	case FIELD_INT:
+		value.number = *(const int *)at;
+		break;
+	case FIELD_BOOL:
+		value.number = *(const bool *)at;
+		break;
+	case FIELD_DOUBLE:
+		value.type = VALUE_REAL;
+		value.real = *(const double *)at;
+		break;
+	}
+	return value;
+}
+
+bool
+field_differs(const struct field *field, const void *left, const void *right)
+{
+	const struct recording_value a = field_get(field, left), b = field_get(field, right);
+
+	return a.number != b.number || a.real != b.real;
+}
+
+void
+field_set(const struct field *field, void *object, const struct recording_value *value)
+{
+	void *at = (char *)object + field->offset;
+
+	switch (field->type) {
+	case FIELD_U64:
+		*(uint64_t *)at = (uint64_t)value->number;
+		break;
+	case FIELD_U32:
+		*(uint32_t *)at = (uint32_t)value->number;
+		break;
+	case FIELD_INT:
+		*(int *)at = (int)value->number;
+		break;
+	case FIELD_BOOL:
+		*(bool *)at = value->number != 0;
+		break;
+	case FIELD_DOUBLE:
+		*(double *)at = value->real;
+		break;
+	}
+}
+
+void
+field_merge(const struct field *field, void *object, double value, bool first)
+{
+	const bool narrow = field->type == FIELD_U32 || field->type == FIELD_INT;
+	const double most = narrow ? INT32_MAX : 0x1p62;
+	const double least = field->type == FIELD_INT ? INT32_MIN : 0;
+	const struct recording_value old = field_get(field, object);
+	const double before = old.type == VALUE_REAL ? old.real : (double)old.number;
+
+	if (!first && field->merge == MERGE_SUM)
+		value += before;
+	if (!(value >= least && value <= most)) /* false for NaN, too */
+		return;
+	if (first || field->merge == MERGE_SUM || (field->merge == MERGE_MAX && value > before) ||
+	    (field->merge == MERGE_MIN && value < before))
+		field_set(field, object, &(struct recording_value){ .number = (int64_t)value,
+								    .real = value });
+}
+
+const char *
+loss_failure_word(size_t reason)
+{
+	static const char *const words[] = {
+#define X(name, text) [FAILURE_##name] = #name,
+		SAMPLE_FAILURES(X)
+#undef X
+	};
+
+	return reason < ARRAY_SIZE(words) ? words[reason] : NULL;
+}
+
+const char *
+loss_chain_word(size_t reason)
+{
+	static const char *const words[] = {
+#define X(name, whole, text) [CHAIN_##name] = #name,
+		CHAIN_ENDS(X)
+#undef X
+	};
+
+	return reason < ARRAY_SIZE(words) ? words[reason] : NULL;
+}

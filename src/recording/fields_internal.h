@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fields_internal.h - the rows of the tables cost, causal and losses, which have names: fields of
+ * struct run_stats and of struct causal_result, and reasons of losses.
+ */
+#ifndef WALLSAMPLE_RECORDING_FIELDS_INTERNAL_H
+#define WALLSAMPLE_RECORDING_FIELDS_INTERNAL_H
+
+#include <stddef.h>
+
+#include "recording/schema_internal.h"
+#include "wallsample/causal/causal.h"
+#include "wallsample/profile/run_stats.h"
+
+/* How the values of several recordings become one. */
+enum field_merge { MERGE_SUM, MERGE_MAX, MERGE_MIN, MERGE_FIRST };
+
+struct field {
+	const char *name;
+	enum { FIELD_U64, FIELD_U32, FIELD_INT, FIELD_BOOL, FIELD_DOUBLE } type;
+	size_t offset;          /* in the struct */
+	enum field_merge merge; /* run_fields only */
+	double most;            /* causal_fields only: the range is [0, most] */
+};
+
+/* Both end with a NULL name. The stop histogram and counts by reason have tables of their own. */
+extern const struct field run_fields[];    /* of struct run_stats */
+extern const struct field causal_fields[]; /* of struct causal_result */
+
+/* Rows of table causal that hold texts. */
+#define CAUSAL_KEY_UNIT "unit"
+#define CAUSAL_KEY_COMMAND "command"
+
+/* VALUE_REAL for FIELD_DOUBLE, else VALUE_INT. `object` is the struct. */
+struct recording_value field_get(const struct field *field, const void *object);
+bool field_differs(const struct field *field, const void *left, const void *right);
+/* Stores value->real in a FIELD_DOUBLE, else value->number, which must be in range. */
+void field_set(const struct field *field, void *object, const struct recording_value *value);
+/* Merges the value of one more recording; a value outside the range of its type is ignored. */
+void field_merge(const struct field *field, void *object, double value, bool first);
+
+/* Names of loss reasons: kind "failed" and kind "chain". NULL behind the last. */
+const char *loss_failure_word(size_t reason);
+const char *loss_chain_word(size_t reason);
+
+#endif
