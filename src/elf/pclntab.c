@@ -36,7 +36,7 @@ struct header {
 };
 
 bool
-go_table_read(const struct go_table *table, uint64_t at, void *to, size_t size)
+pclntab_read(const struct pclntab *table, uint64_t at, void *to, size_t size)
 {
 	return at <= table->size && size <= table->size - at &&
 	       image_read_offset(table->image, table->offset + at, to, size);
@@ -45,7 +45,7 @@ go_table_read(const struct go_table *table, uint64_t at, void *to, size_t size)
 /* --- opening ----------------------------------------------------------------------- */
 
 static bool
-use_header(struct go_table *table, const struct header *header)
+use_header(struct pclntab *table, const struct header *header)
 {
 	const uint64_t most = table->size;
 
@@ -74,23 +74,23 @@ use_header(struct go_table *table, const struct header *header)
 
 /* The table that begins at the offset and has no more bytes than `size`: by its header alone. */
 static bool
-try_table(struct go_table *table, uint64_t offset, uint64_t size)
+try_table(struct pclntab *table, uint64_t offset, uint64_t size)
 {
 	struct header header;
 
 	table->offset = offset;
 	table->size = size < TABLE_MOST ? size : TABLE_MOST;
 	table->funcdata = 0;
-	return go_table_read(table, 0, &header, sizeof(header)) && use_header(table, &header) &&
+	return pclntab_read(table, 0, &header, sizeof(header)) && use_header(table, &header) &&
 	       image_offset_to_vaddr(table->image, offset, &table->vaddr);
 }
 
 bool
-go_table_bounds(const struct go_table *table, uint32_t *low, uint32_t *high)
+pclntab_bounds(const struct pclntab *table, uint32_t *low, uint32_t *high)
 {
-	return go_table_read(table, table->functions, low, sizeof(*low)) &&
-	       go_table_read(table, table->functions + (uint64_t)table->count * 8, high,
-			     sizeof(*high));
+	return pclntab_read(table, table->functions, low, sizeof(*low)) &&
+	       pclntab_read(table, table->functions + (uint64_t)table->count * 8, high,
+			    sizeof(*high));
 }
 
 /* --- where it is -------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ find_section(const struct image *image, const char *const *name, Elf64_Shdr *fou
 
 /* cmd/link/internal/ld/data.go; some linkers put the second into .data.rel.ro. */
 static const char *const table_sections[] = { ".gopclntab", ".data.rel.ro.gopclntab", NULL };
-static const char *const go_sections[] = {
+static const char *const pclntab_sections[] = {
 	".gopclntab", ".data.rel.ro.gopclntab", ".go.buildinfo", ".note.go.buildid", NULL,
 };
 
@@ -157,17 +157,17 @@ has_go_note(const struct image *image)
 }
 
 bool
-go_table_is_likely(const struct image *image)
+pclntab_is_likely(const struct image *image)
 {
 	Elf64_Shdr section;
 
-	return find_section(image, go_sections, &section) || has_go_note(image);
+	return find_section(image, pclntab_sections, &section) || has_go_note(image);
 }
 
 /* --- where nothing says where it is --------------------------------------------------- */
 
 struct search {
-	struct go_table *table;
+	struct pclntab *table;
 	uint64_t end;     /* offset behind the segment */
 	unsigned headers; /* that were tried */
 	bool found;
@@ -187,7 +187,7 @@ search_piece(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
 			continue;
 		if (!try_table(search->table, offset + i, search->end - offset - i))
 			continue;
-		search->found = go_table_find_text(search->table);
+		search->found = pclntab_find_text(search->table);
 		if (search->found || ++search->headers == HEADERS_MOST)
 			return false;
 	}
@@ -195,11 +195,11 @@ search_piece(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
 }
 
 static bool
-search_table(struct go_table *table)
+search_table(struct pclntab *table)
 {
 	const struct image *image = table->image;
 	struct search search = { .table = table };
-	const struct go_scan scan = { search_piece, &search };
+	const struct pclntab_scan scan = { search_piece, &search };
 	uint64_t left = SEARCH_MOST;
 
 	for (size_t i = 0; i < image->segment_count && search.headers < HEADERS_MOST; i++) {
@@ -207,7 +207,7 @@ search_table(struct go_table *table)
 		const uint64_t size = segment->file_size < left ? segment->file_size : left;
 
 		search.end = segment->offset + segment->file_size;
-		go_image_scan(image, segment->offset, size, &scan);
+		pclntab_image_scan(image, segment->offset, size, &scan);
 		if (search.found)
 			return true;
 		left -= size;
@@ -215,18 +215,18 @@ search_table(struct go_table *table)
 	return false;
 }
 
-struct go_table *
-go_table_open(const struct image *image)
+struct pclntab *
+pclntab_open(const struct image *image)
 {
-	struct go_table *table;
+	struct pclntab *table;
 	Elf64_Shdr section;
 
-	if (!go_table_is_likely(image))
+	if (!pclntab_is_likely(image))
 		return NULL;
 	table = xcalloc(1, sizeof(*table));
 	table->image = image;
 	if (find_section(image, table_sections, &section) &&
-	    try_table(table, section.sh_offset, section.sh_size) && go_table_find_text(table))
+	    try_table(table, section.sh_offset, section.sh_size) && pclntab_find_text(table))
 		return table;
 	if (search_table(table))
 		return table;
@@ -235,7 +235,7 @@ go_table_open(const struct image *image)
 }
 
 void
-go_table_free(struct go_table *table)
+pclntab_free(struct pclntab *table)
 {
 	free(table);
 }
@@ -244,7 +244,7 @@ go_table_free(struct go_table *table)
 
 /* The last function that begins at the address or before; its offset among the records. */
 static bool
-find_entry(const struct go_table *table, uint32_t address, uint32_t *at, uint32_t *end)
+find_entry(const struct pclntab *table, uint32_t address, uint32_t *at, uint32_t *end)
 {
 	uint32_t low = 0, high = table->count;
 	uint32_t entry[3]; /* a function's address and record, the next one's address */
@@ -253,14 +253,14 @@ find_entry(const struct go_table *table, uint32_t address, uint32_t *at, uint32_
 	while (high - low > 1) {
 		const uint32_t middle = low + (high - low) / 2;
 
-		if (!go_table_read(table, table->functions + (uint64_t)middle * 8, entry, 4))
+		if (!pclntab_read(table, table->functions + (uint64_t)middle * 8, entry, 4))
 			return false;
 		if (entry[0] <= address)
 			low = middle;
 		else
 			high = middle;
 	}
-	if (!go_table_read(table, table->functions + (uint64_t)low * 8, entry, sizeof(entry)) ||
+	if (!pclntab_read(table, table->functions + (uint64_t)low * 8, entry, sizeof(entry)) ||
 	    address < entry[0] || address >= entry[2])
 		return false;
 	*at = entry[1];
@@ -269,28 +269,28 @@ find_entry(const struct go_table *table, uint32_t address, uint32_t *at, uint32_
 }
 
 bool
-go_table_record(const struct go_table *table, uint32_t at, struct go_record *record)
+pclntab_record(const struct pclntab *table, uint32_t at, struct pclntab_record *record)
 {
-	const size_t before_line = offsetof(struct go_record, start_line);
+	const size_t before_line = offsetof(struct pclntab_record, start_line);
 
 	if (!table->is_old)
-		return go_table_read(table, table->functions + at, record, sizeof(*record));
+		return pclntab_read(table, table->functions + at, record, sizeof(*record));
 	record->start_line = 0;
-	return go_table_read(table, table->functions + at, record, before_line) &&
-	       go_table_read(table, table->functions + at + before_line, &record->id, 4);
+	return pclntab_read(table, table->functions + at, record, before_line) &&
+	       pclntab_read(table, table->functions + at + before_line, &record->id, 4);
 }
 
 bool
-go_table_find(const struct go_table *table, uint64_t vaddr, struct go_function *function)
+pclntab_find(const struct pclntab *table, uint64_t vaddr, struct pclntab_function *function)
 {
-	struct go_record record;
+	struct pclntab_record record;
 	uint32_t at, end;
 
 	if (vaddr < table->text || vaddr - table->text > UINT32_MAX ||
 	    !find_entry(table, (uint32_t)(vaddr - table->text), &at, &end) ||
-	    !go_table_record(table, at, &record) || record.entry > vaddr - table->text)
+	    !pclntab_record(table, at, &record) || record.entry > vaddr - table->text)
 		return false;
-	*function = (struct go_function){
+	*function = (struct pclntab_function){
 		.entry = table->text + record.entry,
 		.end = table->text + end,
 		.name = record.name,
@@ -306,7 +306,7 @@ go_table_find(const struct go_table *table, uint64_t vaddr, struct go_function *
 
 /* The text at `from` + `at`, which ends before `end`. */
 static bool
-add_text(const struct go_table *table, uint64_t from, uint64_t end, uint32_t at,
+add_text(const struct pclntab *table, uint64_t from, uint64_t end, uint32_t at,
 	 struct strbuf *to)
 {
 	const size_t before = to->length;
@@ -317,7 +317,7 @@ add_text(const struct go_table *table, uint64_t from, uint64_t end, uint32_t at,
 
 		if (size > end - from)
 			size = (size_t)(end - from);
-		if (!go_table_read(table, from, piece, size))
+		if (!pclntab_read(table, from, piece, size))
 			break;
 		length = strnlen(piece, size);
 		strbuf_add(to, piece, length);
@@ -335,13 +335,13 @@ add_text(const struct go_table *table, uint64_t from, uint64_t end, uint32_t at,
 }
 
 bool
-go_table_name(const struct go_table *table, uint32_t name, struct strbuf *to)
+pclntab_name(const struct pclntab *table, uint32_t name, struct strbuf *to)
 {
 	return add_text(table, table->names, table->units, name, to);
 }
 
 bool
-go_table_file(const struct go_table *table, uint32_t file, struct strbuf *to)
+pclntab_file(const struct pclntab *table, uint32_t file, struct strbuf *to)
 {
 	return add_text(table, table->files, table->values, file, to);
 }

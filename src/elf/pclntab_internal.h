@@ -9,7 +9,7 @@
  * The parts lie in this order (cmd/link/internal/ld/pcln.go), each ending where the next
  * begins; all are counted from the beginning of the table.
  */
-struct go_table {
+struct pclntab {
 	const struct image *image;
 	uint64_t offset;      /* of the table in the file */
 	uint64_t vaddr, size;
@@ -27,41 +27,41 @@ struct go_table {
 };
 
 /* Bytes of the table from `at` on; false when they are not all in it. */
-bool go_table_read(const struct go_table *table, uint64_t at, void *to, size_t size);
+bool pclntab_read(const struct pclntab *table, uint64_t at, void *to, size_t size);
 
 /* Bytes at an address, in a segment that may be written to, too, as they are in the file. */
-bool go_image_read(const struct image *image, uint64_t vaddr, void *to, size_t size);
+bool pclntab_image_read(const struct image *image, uint64_t vaddr, void *to, size_t size);
 
 /*
  * The file's bytes in [offset, offset + size), in pieces that are not kept; `visit` gets the
  * offset of each and says whether to go on. Each begins a multiple of 24 bytes from `offset`:
  * words and relocations are whole.
  */
-struct go_scan {
+struct pclntab_scan {
 	bool (*visit)(void *context, uint64_t offset, const uint8_t *bytes, size_t size);
 	void *context;
 };
-void go_image_scan(const struct image *image, uint64_t offset, uint64_t size,
-		   const struct go_scan *scan);
+void pclntab_image_scan(const struct image *image, uint64_t offset, uint64_t size,
+			const struct pclntab_scan *scan);
 
 /* The first and the last address of all functions, counted from where text begins. */
-bool go_table_bounds(const struct go_table *table, uint32_t *low, uint32_t *high);
+bool pclntab_bounds(const struct pclntab *table, uint32_t *low, uint32_t *high);
 
-/* Fills in `text` and `funcdata` (go_module.c); false when text is not known. */
-bool go_table_find_text(struct go_table *table);
+/* Fills in `text` and `funcdata` (pclntab_module.c); false when text is not known. */
+bool pclntab_find_text(struct pclntab *table);
 
 /*
  * What the packed table at `values` + `at` says for the address; false when it says nothing.
- * The first value is by convention -1 where nothing is known (go_values.c).
+ * The first value is by convention -1 where nothing is known (pclntab_values.c).
  */
-bool go_table_value(const struct go_table *table, uint32_t at, const struct go_function *function,
-		    uint64_t vaddr, int32_t *value);
+bool pclntab_value(const struct pclntab *table, uint32_t at,
+		   const struct pclntab_function *function, uint64_t vaddr, int32_t *value);
 
 /*
  * struct _func (runtime/runtime2.go), 44 bytes (40 in old tables, without the line); behind it as
  * many words as it says for the tables by address (pcdata), then those for other data.
  */
-struct go_record {
+struct pclntab_record {
 	uint32_t entry, name, arguments, deferreturn;
 	uint32_t stack, file, line; /* tables by address */
 	uint32_t pcdata_count;
@@ -69,6 +69,6 @@ struct go_record {
 	uint32_t start_line;
 	uint8_t id, flags, unused, funcdata_count;
 };
-bool go_table_record(const struct go_table *table, uint32_t at, struct go_record *record);
+bool pclntab_record(const struct pclntab *table, uint32_t at, struct pclntab_record *record);
 
 #endif

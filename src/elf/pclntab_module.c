@@ -35,7 +35,7 @@
 	((type) == ((image)->machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE))
 
 bool
-go_image_read(const struct image *image, uint64_t vaddr, void *to, size_t size)
+pclntab_image_read(const struct image *image, uint64_t vaddr, void *to, size_t size)
 {
 	for (size_t i = 0; i < image->segment_count; i++) {
 		const struct image_segment *segment = &image->segment[i];
@@ -49,8 +49,8 @@ go_image_read(const struct image *image, uint64_t vaddr, void *to, size_t size)
 }
 
 void
-go_image_scan(const struct image *image, uint64_t offset, uint64_t size,
-	      const struct go_scan *scan)
+pclntab_image_scan(const struct image *image, uint64_t offset, uint64_t size,
+		   const struct pclntab_scan *scan)
 {
 	uint8_t *piece = xmalloc(PIECE);
 
@@ -68,7 +68,7 @@ go_image_scan(const struct image *image, uint64_t offset, uint64_t size,
 
 /* Nothing else in a program agrees with the table in all this. */
 static bool
-use_words(struct go_table *table, const uint64_t word[WORDS])
+use_words(struct pclntab *table, const uint64_t word[WORDS])
 {
 	const uint64_t text = word[WORD_TEXT];
 	uint32_t low, high;
@@ -76,7 +76,7 @@ use_words(struct go_table *table, const uint64_t word[WORDS])
 	if (word[WORD_HEADER] != table->vaddr || word[WORD_NAMES] != table->vaddr + table->names ||
 	    word[WORD_FUNCTIONS] != table->vaddr + table->functions ||
 	    word[WORD_FUNCTIONS + 1] != (uint64_t)table->count + 1 ||
-	    !go_table_bounds(table, &low, &high) || low >= high ||
+	    !pclntab_bounds(table, &low, &high) || low >= high ||
 	    word[WORD_LOW] != text + low || word[WORD_HIGH] != text + high)
 		return false;
 	table->text = text;
@@ -87,7 +87,7 @@ use_words(struct go_table *table, const uint64_t word[WORDS])
 /* --- words in the file ------------------------------------------------------------------ */
 
 struct search {
-	struct go_table *table;
+	struct pclntab *table;
 	const struct image_segment *segment;
 	unsigned candidates;
 	bool found;
@@ -105,8 +105,8 @@ visit_data(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
 		memcpy(word, bytes + i, sizeof(word[0]));
 		if (word[0] != search->table->vaddr)
 			continue;
-		search->found = go_image_read(search->table->image, vaddr + i, word,
-					      sizeof(word)) &&
+		search->found = pclntab_image_read(search->table->image, vaddr + i, word,
+						   sizeof(word)) &&
 				use_words(search->table, word);
 		if (search->found || ++search->candidates == CANDIDATES_MOST)
 			return false;
@@ -115,19 +115,19 @@ visit_data(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
 }
 
 static bool
-find_in_data(struct go_table *table)
+find_in_data(struct pclntab *table)
 {
 	const struct image *image = table->image;
 	uint64_t left = DATA_MOST;
 
 	for (size_t i = 0; i < image->segment_count; i++) {
 		struct search search = { .table = table, .segment = &image->segment[i] };
-		const struct go_scan scan = { visit_data, &search };
+		const struct pclntab_scan scan = { visit_data, &search };
 		const uint64_t size = search.segment->file_size;
 
 		if (!search.segment->writable || search.segment->vaddr % 8 != 0)
 			continue;
-		go_image_scan(image, search.segment->offset, size < left ? size : left, &scan);
+		pclntab_image_scan(image, search.segment->offset, size < left ? size : left, &scan);
 		if (search.found)
 			return true;
 		left -= size < left ? size : left;
@@ -138,7 +138,7 @@ find_in_data(struct go_table *table)
 /* --- words in the relocations -------------------------------------------------------------- */
 
 struct relocations {
-	struct go_table *table;
+	struct pclntab *table;
 	uint64_t offset, size; /* in the file */
 	/* Where a pointer to the table lies: a description may begin there. */
 	uint64_t candidate[CANDIDATES_MOST];
@@ -231,23 +231,23 @@ visit_words(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
 }
 
 static bool
-find_in_relocations(struct go_table *table)
+find_in_relocations(struct pclntab *table)
 {
 	struct relocations relocations = { .table = table };
-	const struct go_scan candidates = { visit_candidates, &relocations };
-	const struct go_scan words = { visit_words, &relocations };
+	const struct pclntab_scan candidates = { visit_candidates, &relocations };
+	const struct pclntab_scan words = { visit_words, &relocations };
 
 	if (!find_relocations(&relocations))
 		return false;
 	if (relocations.size > RELOCATIONS_MOST)
 		relocations.size = RELOCATIONS_MOST;
-	go_image_scan(table->image, relocations.offset, relocations.size, &candidates);
+	pclntab_image_scan(table->image, relocations.offset, relocations.size, &candidates);
 	for (size_t i = 0; i < relocations.count; i++) {
 		relocations.vaddr = relocations.candidate[i];
-		if (!go_image_read(table->image, relocations.vaddr, relocations.word,
-				   sizeof(relocations.word)))
+		if (!pclntab_image_read(table->image, relocations.vaddr, relocations.word,
+					sizeof(relocations.word)))
 			continue;
-		go_image_scan(table->image, relocations.offset, relocations.size, &words);
+		pclntab_image_scan(table->image, relocations.offset, relocations.size, &words);
 		if (use_words(table, relocations.word))
 			return true;
 	}
@@ -258,11 +258,11 @@ find_in_relocations(struct go_table *table)
 
 /* The header's own word: without the rest of the description there are no inlined functions. */
 static bool
-text_is_code(const struct go_table *table)
+text_is_code(const struct pclntab *table)
 {
 	uint32_t low, high;
 
-	if (table->text == 0 || !go_table_bounds(table, &low, &high) || low >= high)
+	if (table->text == 0 || !pclntab_bounds(table, &low, &high) || low >= high)
 		return false;
 	for (size_t i = 0; i < table->image->segment_count; i++) {
 		const struct image_segment *segment = &table->image->segment[i];
@@ -276,7 +276,7 @@ text_is_code(const struct go_table *table)
 }
 
 bool
-go_table_find_text(struct go_table *table)
+pclntab_find_text(struct pclntab *table)
 {
 	if (!table->image->fixed_address && find_in_relocations(table))
 		return true;

@@ -23,7 +23,7 @@
 
 /* The packed bytes, a piece at a time. */
 struct reader {
-	const struct go_table *table;
+	const struct pclntab *table;
 	uint64_t at;      /* of the byte behind the piece */
 	uint8_t piece[64];
 	size_t used, size;
@@ -40,7 +40,7 @@ next_byte(struct reader *reader, uint8_t *byte)
 			return false;
 		if (size > end - reader->at)
 			size = (size_t)(end - reader->at);
-		if (!go_table_read(reader->table, reader->at, reader->piece, size))
+		if (!pclntab_read(reader->table, reader->at, reader->piece, size))
 			return false;
 		reader->at += size;
 		reader->size = size;
@@ -67,8 +67,8 @@ next_number(struct reader *reader, uint32_t *number)
 
 /* Pairs of numbers: by how much the value changes (odd: down), for how many instructions. */
 bool
-go_table_value(const struct go_table *table, uint32_t at, const struct go_function *function,
-	       uint64_t vaddr, int32_t *value)
+pclntab_value(const struct pclntab *table, uint32_t at, const struct pclntab_function *function,
+	      uint64_t vaddr, int32_t *value)
 {
 	struct reader reader = { .table = table, .at = table->values + at };
 	uint64_t address = function->entry;
@@ -92,14 +92,14 @@ go_table_value(const struct go_table *table, uint32_t at, const struct go_functi
 }
 
 bool
-go_table_stack_depth(const struct go_table *table, const struct go_function *function,
-		     uint64_t vaddr, uint32_t *depth)
+pclntab_stack_depth(const struct pclntab *table, const struct pclntab_function *function,
+		    uint64_t vaddr, uint32_t *depth)
 {
-	struct go_record record;
+	struct pclntab_record record;
 	int32_t value;
 
-	if (!go_table_record(table, function->record, &record) ||
-	    !go_table_value(table, record.stack, function, vaddr, &value) || value < 0 ||
+	if (!pclntab_record(table, function->record, &record) ||
+	    !pclntab_value(table, record.stack, function, vaddr, &value) || value < 0 ||
 	    value > DEPTH_MOST)
 		return false;
 	*depth = (uint32_t)value;
@@ -110,9 +110,9 @@ go_table_stack_depth(const struct go_table *table, const struct go_function *fun
 
 /* A function, what the table knows of it, and where its inlined functions are. */
 struct body {
-	const struct go_table *table;
-	struct go_function function;
-	struct go_record record;
+	const struct pclntab *table;
+	struct pclntab_function function;
+	struct pclntab_record record;
 	uint32_t inlined_at; /* table by address: which of the inlined; 0: none are */
 	uint64_t inlined;    /* vaddr of what is known of each; 0: not known */
 };
@@ -124,21 +124,21 @@ word_behind(const struct body *body, uint64_t index)
 	const uint64_t size = body->table->is_old ? 40 : 44;
 	uint32_t word;
 
-	if (!go_table_read(body->table,
-			   body->table->functions + body->function.record + size + index * 4, &word,
-			   sizeof(word)))
+	if (!pclntab_read(body->table,
+			  body->table->functions + body->function.record + size + index * 4, &word,
+			  sizeof(word)))
 		return 0;
 	return word;
 }
 
 static bool
-open_body(struct body *body, const struct go_table *table, uint64_t vaddr)
+open_body(struct body *body, const struct pclntab *table, uint64_t vaddr)
 {
 	uint32_t data = FUNCDATA_NONE;
 
 	*body = (struct body){ .table = table };
-	if (!go_table_find(table, vaddr, &body->function) ||
-	    !go_table_record(table, body->function.record, &body->record))
+	if (!pclntab_find(table, vaddr, &body->function) ||
+	    !pclntab_record(table, body->function.record, &body->record))
 		return false;
 	if (body->record.pcdata_count > PCDATA_INLINED)
 		body->inlined_at = word_behind(body, PCDATA_INLINED);
@@ -154,13 +154,14 @@ open_body(struct body *body, const struct go_table *table, uint64_t vaddr)
  * instruction, counted from the entry, whose file and line are those of the call.
  */
 static bool
-read_inlined(const struct body *body, int32_t index, struct go_place *place, uint32_t *parent)
+read_inlined(const struct body *body, int32_t index, struct pclntab_place *place, uint32_t *parent)
 {
 	const size_t size = body->table->is_old ? 20 : 16;
 	uint32_t word[5];
 
 	if (body->inlined == 0 || index < 0 ||
-	    !go_image_read(body->table->image, body->inlined + (uint64_t)index * size, word, size))
+	    !pclntab_image_read(body->table->image, body->inlined + (uint64_t)index * size, word,
+				size))
 		return false;
 	place->name = word[body->table->is_old ? 3 : 1];
 	place->start_line = body->table->is_old ? 0 : word[3];
@@ -169,25 +170,26 @@ read_inlined(const struct body *body, int32_t index, struct go_place *place, uin
 }
 
 static void
-find_line(const struct body *body, uint64_t vaddr, struct go_place *place)
+find_line(const struct body *body, uint64_t vaddr, struct pclntab_place *place)
 {
-	const struct go_table *table = body->table;
+	const struct pclntab *table = body->table;
 	int32_t file, line;
 	uint64_t at;
 
-	place->file = GO_FILE_NONE;
+	place->file = PCLNTAB_FILE_NONE;
 	place->line = 0;
-	if (go_table_value(table, body->record.line, &body->function, vaddr, &line) && line > 0)
+	if (pclntab_value(table, body->record.line, &body->function, vaddr, &line) && line > 0)
 		place->line = (uint32_t)line;
-	if (!go_table_value(table, body->record.file, &body->function, vaddr, &file) || file < 0)
+	if (!pclntab_value(table, body->record.file, &body->function, vaddr, &file) || file < 0)
 		return;
 	at = table->units + ((uint64_t)body->record.unit + (uint32_t)file) * 4;
 	if (at < table->files)
-		go_table_read(table, at, &place->file, sizeof(place->file));
+		pclntab_read(table, at, &place->file, sizeof(place->file));
 }
 
 size_t
-go_table_places(const struct go_table *table, uint64_t vaddr, struct go_place *place, size_t most)
+pclntab_places(const struct pclntab *table, uint64_t vaddr, struct pclntab_place *place,
+	       size_t most)
 {
 	struct body body;
 	size_t count = 0;
@@ -196,13 +198,13 @@ go_table_places(const struct go_table *table, uint64_t vaddr, struct go_place *p
 	if (!open_body(&body, table, vaddr))
 		return 0;
 	while (more) {
-		struct go_place inner = { .name = body.function.name,
+		struct pclntab_place inner = { .name = body.function.name,
 					  .start_line = body.function.start_line };
 		uint32_t parent;
 		int32_t index;
 
 		find_line(&body, vaddr, &inner);
-		more = go_table_value(table, body.inlined_at, &body.function, vaddr, &index) &&
+		more = pclntab_value(table, body.inlined_at, &body.function, vaddr, &index) &&
 		       read_inlined(&body, index, &inner, &parent);
 		if (more)
 			vaddr = body.function.entry + parent;
@@ -212,7 +214,7 @@ go_table_places(const struct go_table *table, uint64_t vaddr, struct go_place *p
 		place[count++] = inner;
 	}
 	if (more) {
-		place[count] = (struct go_place){ .name = body.function.name,
+		place[count] = (struct pclntab_place){ .name = body.function.name,
 						  .start_line = body.function.start_line };
 		find_line(&body, vaddr, &place[count++]);
 	}

@@ -11,19 +11,19 @@ is_self(const struct memory *memory, uint64_t pthread, size_t library)
 	static const uint32_t self[SELF_OFFSETS] = { 16, 0 };
 	uint64_t word;
 
-	return !python_pthread_self ||
+	return !pthread_tid_has_self ||
 	       (memory->read(memory->context, pthread + self[library], &word, sizeof(word)) &&
 		word == pthread);
 }
 
 pid_t
-python_pthread_tid(const struct memory *memory, uint64_t pthread)
+pthread_tid_read(const struct memory *memory, uint64_t pthread)
 {
 	for (size_t i = 0; i < SELF_OFFSETS; i++) {
 		uint32_t tid;
 
 		if (is_self(memory, pthread, i) &&
-		    memory->read(memory->context, pthread + python_pthread_offset[i], &tid,
+		    memory->read(memory->context, pthread + pthread_tid_offset[i], &tid,
 				 sizeof(tid)) &&
 		    tid > 0 && tid <= INT32_MAX)
 			return (pid_t)tid;

@@ -12,11 +12,11 @@
 #include "wallsample/tracer/memory.h"
 
 /* As the target knows it; 0: it is none of glibc's or musl's. */
-pid_t python_pthread_tid(const struct memory *memory, uint64_t pthread);
+pid_t pthread_tid_read(const struct memory *memory, uint64_t pthread);
 
-/* Where those have the id in their struct pthread (python_pthread_ARCH.c): glibc, musl. */
-extern const uint32_t python_pthread_offset[2];
+/* Where those have the id in their struct pthread (pthread_tid_ARCH.c): glibc, musl. */
+extern const uint32_t pthread_tid_offset[2];
 /* Whether the structure begins with its own address, as on x86-64. */
-extern const int python_pthread_self;
+extern const int pthread_tid_has_self;
 
 #endif

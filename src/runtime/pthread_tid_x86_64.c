@@ -6,5 +6,5 @@
  */
 #include "runtime/pthread_tid_internal.h"
 
-const uint32_t python_pthread_offset[2] = { 720, 48 };
-const int python_pthread_self = 1;
+const uint32_t pthread_tid_offset[2] = { 720, 48 };
+const int pthread_tid_has_self = 1;

@@ -8,16 +8,16 @@
 #include "wallsample/elf/pclntab.h"
 #include "wallsample/symbol/symbol.h"
 
-struct go_names {
-	struct go_table *table;
+struct pclntab_names {
+	struct pclntab *table;
 	struct strbuf texts; /* of the last answer, each with its zero */
 };
 
-struct go_names *
-go_names_create(const struct image *image)
+struct pclntab_names *
+pclntab_names_create(const struct image *image)
 {
-	struct go_table *table = go_table_open(image);
-	struct go_names *names;
+	struct pclntab *table = pclntab_open(image);
+	struct pclntab_names *names;
 
 	if (table == NULL)
 		return NULL;
@@ -28,11 +28,11 @@ go_names_create(const struct image *image)
 }
 
 void
-go_names_free(struct go_names *names)
+pclntab_names_free(struct pclntab_names *names)
 {
 	if (names == NULL)
 		return;
-	go_table_free(names->table);
+	pclntab_free(names->table);
 	strbuf_release(&names->texts);
 	free(names);
 }
@@ -45,7 +45,7 @@ struct text_place {
 
 /* Ends the text that was added behind `start`. */
 static size_t
-end_text(struct go_names *names, size_t start, bool added)
+end_text(struct pclntab_names *names, size_t start, bool added)
 {
 	if (!added)
 		return NOWHERE;
@@ -54,35 +54,36 @@ end_text(struct go_names *names, size_t start, bool added)
 }
 
 static struct text_place
-add_texts(struct go_names *names, const struct go_place *place)
+add_texts(struct pclntab_names *names, const struct pclntab_place *place)
 {
 	struct strbuf *texts = &names->texts;
 	struct text_place at;
 	size_t start = texts->length;
 
-	at.function = end_text(names, start, go_table_name(names->table, place->name, texts));
+	at.function = end_text(names, start, pclntab_name(names->table, place->name, texts));
 	start = texts->length;
-	at.file = end_text(names, start, go_table_file(names->table, place->file, texts));
+	at.file = end_text(names, start, pclntab_file(names->table, place->file, texts));
 	return at;
 }
 
 static const char *
-text_at(const struct go_names *names, size_t at)
+text_at(const struct pclntab_names *names, size_t at)
 {
 	return at != NOWHERE ? names->texts.data + at : NULL;
 }
 
 size_t
-go_names_find(struct go_names *names, uint64_t vaddr, struct dwarf_place *out, size_t most)
+pclntab_names_find(struct pclntab_names *names, uint64_t vaddr, struct dwarf_place *out,
+		   size_t most)
 {
-	struct go_place place[SYMBOL_CHAIN_MAX];
+	struct pclntab_place place[SYMBOL_CHAIN_MAX];
 	struct text_place at[SYMBOL_CHAIN_MAX];
 	size_t count;
 
 	if (names == NULL)
 		return 0;
-	count = go_table_places(names->table, vaddr, place,
-				most < SYMBOL_CHAIN_MAX ? most : SYMBOL_CHAIN_MAX);
+	count = pclntab_places(names->table, vaddr, place,
+			       most < SYMBOL_CHAIN_MAX ? most : SYMBOL_CHAIN_MAX);
 	if (count == 0 || place[0].line == 0)
 		return 0;
 	strbuf_clear(&names->texts);
@@ -99,13 +100,13 @@ go_names_find(struct go_names *names, uint64_t vaddr, struct dwarf_place *out, s
 }
 
 const char *
-go_names_function(struct go_names *names, uint64_t vaddr)
+pclntab_names_function(struct pclntab_names *names, uint64_t vaddr)
 {
-	struct go_function function;
+	struct pclntab_function function;
 
-	if (names == NULL || !go_table_find(names->table, vaddr, &function))
+	if (names == NULL || !pclntab_find(names->table, vaddr, &function))
 		return NULL;
 	strbuf_clear(&names->texts);
-	return go_table_name(names->table, function.name, &names->texts) ? names->texts.data :
+	return pclntab_name(names->table, function.name, &names->texts) ? names->texts.data :
 									    NULL;
 }

@@ -26,24 +26,24 @@ enum kind {
 	KIND_SIGRETURN, /* the kernel's frame lies at the stack pointer */
 };
 
-struct go_rule {
+struct pclntab_rule {
 	uint8_t kind;
 	bool interrupts;   /* its caller did not call it: its address is exact */
 	bool is_assembler;
 	bool is_morestack;
-	uint32_t depth;    /* see go_table_stack_depth */
+	uint32_t depth;    /* see pclntab_stack_depth */
 	uint64_t entry;    /* in the target */
 };
 
 struct state {
 	struct maps *maps;
 	uint64_t generation;
-	struct go_rule *rule;
+	struct pclntab_rule *rule;
 	size_t count, capacity;
 	struct table by_address;     /* address, exact -> index of a rule */
 	struct module_slot {
 		bool tried;
-		struct go_table *table;
+		struct pclntab *table;
 	} *module;                   /* by number */
 	size_t module_count, module_capacity;
 	struct strbuf name;          /* scratch */
@@ -67,7 +67,7 @@ state_free(void *opaque)
 	struct state *state = opaque;
 
 	for (size_t i = 0; i < state->module_count; i++)
-		go_table_free(state->module[i].table);
+		pclntab_free(state->module[i].table);
 	table_release(&state->by_address);
 	strbuf_release(&state->name);
 	free(state->module);
@@ -76,7 +76,7 @@ state_free(void *opaque)
 }
 
 /* The table of the mapping's module; NULL: it has none. */
-static const struct go_table *
+static const struct pclntab *
 table_of(struct state *state, const struct mapping *mapping)
 {
 	struct module_slot *slot;
@@ -95,7 +95,7 @@ table_of(struct state *state, const struct mapping *mapping)
 	slot = &state->module[mapping->module];
 	if (!slot->tried) {
 		slot->tried = true;
-		slot->table = go_table_open(mapping->image);
+		slot->table = pclntab_open(mapping->image);
 	}
 	return slot->table;
 }
@@ -128,15 +128,15 @@ static const struct {
 };
 
 static void
-classify(struct state *state, const struct go_table *table, const struct go_function *function,
-	 struct go_rule *rule)
+classify(struct state *state, const struct pclntab *table, const struct pclntab_function *function,
+	 struct pclntab_rule *rule)
 {
-	rule->kind = (function->flags & GO_FLAG_TOP) != 0      ? KIND_TOP :
-		     (function->flags & GO_FLAG_SP_WRITE) != 0 ? KIND_SWITCH :
+	rule->kind = (function->flags & PCLNTAB_FLAG_TOP) != 0      ? KIND_TOP :
+		     (function->flags & PCLNTAB_FLAG_SP_WRITE) != 0 ? KIND_SWITCH :
 								 KIND_STEP;
-	rule->is_assembler = (function->flags & GO_FLAG_ASM) != 0;
+	rule->is_assembler = (function->flags & PCLNTAB_FLAG_ASM) != 0;
 	strbuf_clear(&state->name);
-	if (!go_table_name(table, function->name, &state->name))
+	if (!pclntab_name(table, function->name, &state->name))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(special); i++) {
 		if (strcmp(state->name.data, special[i].name) != 0)
@@ -148,30 +148,30 @@ classify(struct state *state, const struct go_table *table, const struct go_func
 }
 
 static void
-compile(struct state *state, const struct mapping *mapping, const struct go_table *table,
-	uint64_t address, bool exact, struct go_rule *rule)
+compile(struct state *state, const struct mapping *mapping, const struct pclntab *table,
+	uint64_t address, bool exact, struct pclntab_rule *rule)
 {
 	const uint64_t vaddr = address - mapping->bias;
-	struct go_function function;
+	struct pclntab_function function;
 
-	*rule = (struct go_rule){ .kind = KIND_NONE };
+	*rule = (struct pclntab_rule){ .kind = KIND_NONE };
 	/* No call led there, so that the address before it is of another function. */
 	if (arch_is_signal_trampoline(mapping->image, exact ? vaddr : vaddr + 1) ||
-	    !go_table_find(table, vaddr, &function))
+	    !pclntab_find(table, vaddr, &function))
 		return;
 	rule->entry = function.entry + mapping->bias;
 	classify(state, table, &function, rule);
-	if (!go_table_stack_depth(table, &function, vaddr, &rule->depth) &&
+	if (!pclntab_stack_depth(table, &function, vaddr, &rule->depth) &&
 	    (rule->kind == KIND_STEP || rule->kind == KIND_SWITCH))
 		rule->kind = KIND_NONE;
 }
 
 /* The rule for the address, good until the next call; NULL: no code of Go's. */
-static const struct go_rule *
+static const struct pclntab_rule *
 find_rule(struct state *state, uint64_t address, bool exact)
 {
 	const struct mapping *mapping = maps_find(state->maps, address);
-	const struct go_table *table = table_of(state, mapping);
+	const struct pclntab *table = table_of(state, mapping);
 	const uint64_t generation = maps_generation(state->maps);
 	uint32_t *place;
 	bool added;
@@ -198,11 +198,11 @@ find_rule(struct state *state, uint64_t address, bool exact)
 /* Is the caller's address behind a direct call of the function? Then the stack is still, or
  * again, that of the caller. */
 static bool
-is_called(struct state *state, const struct go_rule *rule, uint64_t caller)
+is_called(struct state *state, const struct pclntab_rule *rule, uint64_t caller)
 {
 	const struct mapping *mapping = maps_find(state->maps, caller - 1);
 	const uint64_t entry = rule->entry;
-	struct go_function function;
+	struct pclntab_function function;
 	uint64_t target;
 
 	if (mapping == NULL || mapping->image == NULL ||
@@ -213,15 +213,15 @@ is_called(struct state *state, const struct go_rule *rule, uint64_t caller)
 	/* Nearly all call morestack_noctxt, which only jumps there. */
 	strbuf_clear(&state->name);
 	return rule->is_morestack && table_of(state, mapping) != NULL &&
-	       go_table_find(table_of(state, mapping), target, &function) &&
+	       pclntab_find(table_of(state, mapping), target, &function) &&
 	       function.entry == target &&
-	       go_table_name(table_of(state, mapping), function.name, &state->name) &&
+	       pclntab_name(table_of(state, mapping), function.name, &state->name) &&
 	       strcmp(state->name.data, "runtime.morestack_noctxt") == 0;
 }
 
 /* The caller's registers. False, with the walk's flag set, when they cannot be had. */
 static bool
-step(struct walk *walk, const struct go_rule *rule, struct regs *caller)
+step(struct walk *walk, const struct pclntab_rule *rule, struct regs *caller)
 {
 	if (rule->kind == KIND_SIGRETURN)
 		return arch_signal_registers(walk, walk->regs.sp, caller);
@@ -234,8 +234,8 @@ advance(void *opaque, struct walk *walk)
 	struct state *state = opaque;
 
 	for (;;) {
-		const struct go_rule *found = find_rule(state, walk_lookup(walk), walk->exact);
-		struct go_rule rule;
+		const struct pclntab_rule *found = find_rule(state, walk_lookup(walk), walk->exact);
+		struct pclntab_rule rule;
 		struct regs caller;
 		bool exact;
 
@@ -263,7 +263,7 @@ advance(void *opaque, struct walk *walk)
 static bool
 covers(void *opaque, const struct mapping *mapping, uint64_t address)
 {
-	const struct go_rule *rule = find_rule(opaque, address, true);
+	const struct pclntab_rule *rule = find_rule(opaque, address, true);
 
 	(void)mapping;
 	return rule != NULL && rule->kind != KIND_NONE;
@@ -272,10 +272,10 @@ covers(void *opaque, const struct mapping *mapping, uint64_t address)
 static uint64_t
 function_start(void *opaque, const struct mapping *mapping, uint64_t address)
 {
-	const struct go_table *table = table_of(opaque, mapping);
-	struct go_function function;
+	const struct pclntab *table = table_of(opaque, mapping);
+	struct pclntab_function function;
 
-	if (table == NULL || !go_table_find(table, address - mapping->bias, &function))
+	if (table == NULL || !pclntab_find(table, address - mapping->bias, &function))
 		return 0;
 	return function.entry + mapping->bias;
 }

@@ -150,10 +150,10 @@ compile(Dwarf_Frame *frame, struct rule *rule)
 static bool
 has_go_table(const struct image *image)
 {
-	struct go_table *table = go_table_open(image);
+	struct pclntab *table = pclntab_open(image);
 	const bool found = table != NULL;
 
-	go_table_free(table);
+	pclntab_free(table);
 	return found;
 }
 

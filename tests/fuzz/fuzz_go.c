@@ -10,25 +10,25 @@
 #define PLACES 16
 
 static void
-ask(const struct go_table *table, uint64_t vaddr, struct strbuf *text)
+ask(const struct pclntab *table, uint64_t vaddr, struct strbuf *text)
 {
-	struct go_function function;
-	struct go_place place[PLACES];
-	const size_t count = go_table_places(table, vaddr, place, PLACES);
+	struct pclntab_function function;
+	struct pclntab_place place[PLACES];
+	const size_t count = pclntab_places(table, vaddr, place, PLACES);
 	uint32_t depth;
 
 	if (count > PLACES)
 		abort();
 	for (size_t i = 0; i < count; i++) {
 		strbuf_clear(text);
-		go_table_name(table, place[i].name, text);
-		go_table_file(table, place[i].file, text);
+		pclntab_name(table, place[i].name, text);
+		pclntab_file(table, place[i].file, text);
 	}
-	if (!go_table_find(table, vaddr, &function))
+	if (!pclntab_find(table, vaddr, &function))
 		return;
 	if (function.entry > vaddr || function.end <= vaddr)
 		abort();
-	if (go_table_stack_depth(table, &function, vaddr, &depth) && depth > 1U << 30)
+	if (pclntab_stack_depth(table, &function, vaddr, &depth) && depth > 1U << 30)
 		abort();
 }
 
@@ -36,7 +36,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct image *image = image_open_memory(bytes, size);
-	struct go_table *table = image != NULL ? go_table_open(image) : NULL;
+	struct pclntab *table = image != NULL ? pclntab_open(image) : NULL;
 	struct strbuf text;
 
 	strbuf_init(&text);
@@ -49,7 +49,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (table != NULL)
 		ask(table, UINT64_MAX, &text);
 	strbuf_release(&text);
-	go_table_free(table);
+	pclntab_free(table);
 	image_free(image);
 	return 0;
 }

@@ -105,7 +105,7 @@ ask_table(void *context, uint64_t vaddr, struct strbuf *text)
 {
 	struct dwarf_place place[SYMBOL_CHAIN_MAX];
 
-	add_places(place, go_names_find(context, vaddr, place, SYMBOL_CHAIN_MAX), text);
+	add_places(place, pclntab_names_find(context, vaddr, place, SYMBOL_CHAIN_MAX), text);
 }
 
 static void
@@ -136,7 +136,7 @@ compare_dwarf(struct counts *counts, const char *path)
 	const struct dwarf_opener opener = { .open = open_dwarf, .close = close_dwarf,
 					     .context = &fd };
 	struct image *image = open_image(path);
-	struct go_names *names = go_names_create(image);
+	struct pclntab_names *names = pclntab_names_create(image);
 	struct dwarf_lines *lines = dwarf_lines_create(&opener);
 	const struct side table = { ask_table, names };
 	const struct side dwarf = { ask_dwarf, lines };
@@ -145,7 +145,7 @@ compare_dwarf(struct counts *counts, const char *path)
 		die("no names to compare");
 	compare_all(counts, image, &table, &dwarf);
 	dwarf_lines_free(lines);
-	go_names_free(names);
+	pclntab_names_free(names);
 	image_free(image);
 	close(fd);
 }

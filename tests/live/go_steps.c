@@ -40,7 +40,7 @@ struct stepped {
 	struct chain chain;
 	struct strbuf name;
 	const struct module *module; /* of the program */
-	struct go_table *table;
+	struct pclntab *table;
 	uint64_t bias, system_low, system_high; /* the system's stack */
 	uint64_t call[DEPTH_MOST]; /* return addresses, outermost first */
 	size_t depth;
@@ -93,7 +93,7 @@ open_target(struct stepped *stepped)
 		const struct mapping *mapping = maps_at(stepped->maps, i);
 
 		if (mapping->image != NULL)
-			stepped->table = go_table_open(mapping->image);
+			stepped->table = pclntab_open(mapping->image);
 		stepped->bias = mapping->bias;
 	}
 	if (stepped->table == NULL)
@@ -108,7 +108,7 @@ open_target(struct stepped *stepped)
 static void
 close_target(struct stepped *stepped)
 {
-	go_table_free(stepped->table);
+	pclntab_free(stepped->table);
 	unwinder_free(stepped->unwinder);
 	chain_release(&stepped->chain);
 	snapshot_release(&stepped->snapshot);
@@ -161,11 +161,11 @@ static const char *
 frame_name(struct stepped *stepped, size_t frame)
 {
 	const uint64_t address = chain_frame_lookup(&stepped->chain.frame[frame]);
-	struct go_function function;
+	struct pclntab_function function;
 
 	strbuf_clear(&stepped->name);
-	if (!go_table_find(stepped->table, address - stepped->bias, &function) ||
-	    !go_table_name(stepped->table, function.name, &stepped->name))
+	if (!pclntab_find(stepped->table, address - stepped->bias, &function) ||
+	    !pclntab_name(stepped->table, function.name, &stepped->name))
 		return "?";
 	return stepped->name.data;
 }

@@ -22,48 +22,48 @@
 #include "wallsample/base/base.h"
 #include "wallsample/elf/image.h"
 
-struct go_table;
+struct pclntab;
 
 /* NULL: the image has none that can be used. The image is borrowed. Takes 1 ms for a table of
  * 10 MiB, the file being in the page cache. */
-struct go_table *go_table_open(const struct image *image);
-void go_table_free(struct go_table *table);
+struct pclntab *pclntab_open(const struct image *image);
+void pclntab_free(struct pclntab *table);
 
 /* Is the image of a program that Go's linker made, by what is quick to see? It may still have no
  * table that can be used. */
-bool go_table_is_likely(const struct image *image);
+bool pclntab_is_likely(const struct image *image);
 
 /* runtime/symtab.go, internal/abi/symtab.go: FuncFlag. */
-#define GO_FLAG_TOP 1      /* the first function of a stack: no caller */
-#define GO_FLAG_SP_WRITE 2 /* sets the stack pointer in ways that the table cannot tell */
-#define GO_FLAG_ASM 4      /* written in assembler */
+#define PCLNTAB_FLAG_TOP 1      /* the first function of a stack: no caller */
+#define PCLNTAB_FLAG_SP_WRITE 2 /* sets the stack pointer in ways that the table cannot tell */
+#define PCLNTAB_FLAG_ASM 4      /* written in assembler */
 
-struct go_function {
+struct pclntab_function {
 	uint64_t entry, end;   /* [entry, end): with what fills the space up to the next */
-	uint32_t name;         /* for go_table_name */
+	uint32_t name;         /* for pclntab_name */
 	uint32_t start_line;   /* of "func", or of TEXT; 0: not known (before Go 1.20) */
 	uint8_t id;            /* FuncID: other numbers in each release; 0: nothing special */
-	uint8_t flags;         /* GO_FLAG_… */
+	uint8_t flags;         /* PCLNTAB_FLAG_… */
 	uint32_t record;       /* the table's own */
 };
 
 /* The function that holds the address; false when none of Go's does. 0.2 us. */
-bool go_table_find(const struct go_table *table, uint64_t vaddr, struct go_function *function);
+bool pclntab_find(const struct pclntab *table, uint64_t vaddr, struct pclntab_function *function);
 
 /*
  * How far above the stack pointer the function's frame ends before the instruction at `vaddr`
  * is run: on x86-64 there lies the return address. 0 to 2^30 bytes. False when it is not known.
  */
-bool go_table_stack_depth(const struct go_table *table, const struct go_function *function,
-			  uint64_t vaddr, uint32_t *depth);
+bool pclntab_stack_depth(const struct pclntab *table, const struct pclntab_function *function,
+			 uint64_t vaddr, uint32_t *depth);
 
 /* A function at a line. */
-#define GO_FILE_NONE UINT32_MAX
-struct go_place {
-	uint32_t name;       /* for go_table_name */
-	uint32_t file;       /* for go_table_file, or GO_FILE_NONE */
+#define PCLNTAB_FILE_NONE UINT32_MAX
+struct pclntab_place {
+	uint32_t name;       /* for pclntab_name */
+	uint32_t file;       /* for pclntab_file, or PCLNTAB_FILE_NONE */
 	uint32_t line;       /* of the instruction, or the call of what is inlined; 0: not known */
-	uint32_t start_line; /* as in struct go_function */
+	uint32_t start_line; /* as in struct pclntab_function */
 };
 
 /*
@@ -71,14 +71,14 @@ struct go_place {
  * address, and last the one whose code it is, which is told even when there are more.
  * Returns how many; 0: no function of Go's.
  */
-size_t go_table_places(const struct go_table *table, uint64_t vaddr, struct go_place *place,
-		       size_t most);
+size_t pclntab_places(const struct pclntab *table, uint64_t vaddr, struct pclntab_place *place,
+		      size_t most);
 
 /*
  * Adds the text: "main.(*T).Method", "main.F[go.shape.int]", "/src/main.go". False, and nothing
  * added, when it is not in the table, or longer than any real one. It is foreign.
  */
-bool go_table_name(const struct go_table *table, uint32_t name, struct strbuf *to);
-bool go_table_file(const struct go_table *table, uint32_t file, struct strbuf *to);
+bool pclntab_name(const struct pclntab *table, uint32_t name, struct strbuf *to);
+bool pclntab_file(const struct pclntab *table, uint32_t file, struct strbuf *to);
 
 #endif

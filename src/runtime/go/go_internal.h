@@ -57,7 +57,7 @@ struct go_runtime {
 	char reason[GO_REASONS_MOST][GO_REASON_TEXT]; /* "": no such */
 	bool reasons_read;
 	struct table own;     /* functions that goroutines began with -> are they the runtime's? */
-	struct go_table *table; /* names of functions; NULL: there are none */
+	struct pclntab *table; /* names of functions; NULL: there are none */
 	bool table_sought;
 };
 

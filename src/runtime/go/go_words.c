@@ -77,7 +77,7 @@ is_own_name(const char *name)
 static bool
 look_up(struct go_runtime *go, uint64_t entry)
 {
-	struct go_function function;
+	struct pclntab_function function;
 	struct strbuf name;
 	bool own = false;
 
@@ -85,12 +85,12 @@ look_up(struct go_runtime *go, uint64_t entry)
 		const struct modules *modules = maps_modules(go->base.tools->config->maps);
 
 		go->table_sought = true;
-		go->table = go_table_open(modules_at(modules, go->home.module)->image);
+		go->table = pclntab_open(modules_at(modules, go->home.module)->image);
 	}
-	if (go->table == NULL || !go_table_find(go->table, entry - go->home.bias, &function))
+	if (go->table == NULL || !pclntab_find(go->table, entry - go->home.bias, &function))
 		return false;
 	strbuf_init(&name);
-	if (go_table_name(go->table, function.name, &name))
+	if (pclntab_name(go->table, function.name, &name))
 		own = is_own_name(name.data);
 	strbuf_release(&name);
 	return own;
@@ -117,6 +117,6 @@ go_words_is_own(struct go_runtime *go, uint64_t entry)
 void
 go_words_release(struct go_runtime *go)
 {
-	go_table_free(go->table);
+	pclntab_free(go->table);
 	table_release(&go->own);
 }

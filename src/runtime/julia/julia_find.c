@@ -101,7 +101,7 @@ julia_is_thread(const struct julia_layout *layout, const struct memory *memory, 
 			return false;
 		*tag = own;
 	}
-	return n > 0 || python_pthread_tid(memory, pthread) != 0;
+	return n > 0 || pthread_tid_read(memory, pthread) != 0;
 }
 
 size_t

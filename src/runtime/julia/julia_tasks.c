@@ -145,7 +145,7 @@ take_tid(const struct julia_tasks *tasks, const struct thread *before, struct th
 	if (before != NULL && before->pthread == to->pthread && before->tid != 0)
 		to->inner = before->inner;
 	else
-		to->inner = python_pthread_tid(&tasks->tools->memory, to->pthread);
+		to->inner = pthread_tid_read(&tasks->tools->memory, to->pthread);
 	to->tid = to->inner != 0 ? config->thread(config->context, to->inner) : 0;
 }
 

@@ -70,8 +70,8 @@ find_tid(const struct cpython *cpython, const struct python_thread *thread)
 		tid = config->thread(config->context, (pid_t)thread->native);
 	if (tid <= 0 && thread->pthread != 0)
 		tid = config->thread(config->context,
-				     python_pthread_tid(&cpython->base.tools->memory,
-							thread->pthread));
+				     pthread_tid_read(&cpython->base.tools->memory,
+						      thread->pthread));
 	return tid > 0 ? tid : 0;
 }
 

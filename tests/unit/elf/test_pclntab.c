@@ -19,7 +19,7 @@ static const struct made_go kinds[] = {
 
 struct opened {
 	struct image *image;
-	struct go_table *table;
+	struct pclntab *table;
 };
 
 static struct opened
@@ -30,32 +30,32 @@ open_made(const struct made_go *made)
 
 	opened.image = image_take_memory(file, MADE_GO_SIZE);
 	assert_non_null(opened.image);
-	opened.table = go_table_open(opened.image);
+	opened.table = pclntab_open(opened.image);
 	return opened;
 }
 
 static void
 close_made(struct opened *opened)
 {
-	go_table_free(opened->table);
+	pclntab_free(opened->table);
 	image_free(opened->image);
 }
 
 /* "NAME FILE:LINE", and what it is inlined into behind it. */
 static void
-check_places(const struct go_table *table, uint64_t vaddr, const char *expected)
+check_places(const struct pclntab *table, uint64_t vaddr, const char *expected)
 {
-	struct go_place place[4];
+	struct pclntab_place place[4];
 	struct strbuf text;
-	size_t count = go_table_places(table, vaddr, place, 4);
+	size_t count = pclntab_places(table, vaddr, place, 4);
 
 	strbuf_init(&text);
 	strbuf_add_text(&text, "");
 	for (size_t i = 0; i < count; i++) {
 		strbuf_add_text(&text, i > 0 ? " < " : "");
-		assert_true(go_table_name(table, place[i].name, &text));
+		assert_true(pclntab_name(table, place[i].name, &text));
 		strbuf_add_text(&text, " ");
-		assert_true(go_table_file(table, place[i].file, &text));
+		assert_true(pclntab_file(table, place[i].file, &text));
 		strbuf_add_format(&text, ":%u", place[i].line);
 	}
 	assert_string_equal(text.data != NULL ? text.data : "", expected);
@@ -68,22 +68,22 @@ test_functions(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct opened opened = open_made(&kinds[i]);
-		struct go_function function;
+		struct pclntab_function function;
 
 		assert_non_null(opened.table);
-		assert_true(go_table_is_likely(opened.image));
-		assert_true(go_table_find(opened.table, MADE_GO_F + 95, &function));
+		assert_true(pclntab_is_likely(opened.image));
+		assert_true(pclntab_find(opened.table, MADE_GO_F + 95, &function));
 		assert_int_equal(function.entry, MADE_GO_F);
 		assert_int_equal(function.end, MADE_GO_EXIT);
 		assert_int_equal(function.start_line, kinds[i].old ? 0 : 9);
 		assert_int_equal(function.flags, 0);
-		assert_true(go_table_find(opened.table, MADE_GO_EXIT, &function));
-		assert_int_equal(function.flags, GO_FLAG_TOP | GO_FLAG_ASM);
-		assert_true(go_table_find(opened.table, MADE_GO_TEXT, &function));
-		assert_false(go_table_find(opened.table, MADE_GO_TEXT - 1, &function));
-		assert_false(go_table_find(opened.table, MADE_GO_END, &function));
-		assert_false(go_table_find(opened.table, 0, &function));
-		assert_false(go_table_find(opened.table, UINT64_MAX, &function));
+		assert_true(pclntab_find(opened.table, MADE_GO_EXIT, &function));
+		assert_int_equal(function.flags, PCLNTAB_FLAG_TOP | PCLNTAB_FLAG_ASM);
+		assert_true(pclntab_find(opened.table, MADE_GO_TEXT, &function));
+		assert_false(pclntab_find(opened.table, MADE_GO_TEXT - 1, &function));
+		assert_false(pclntab_find(opened.table, MADE_GO_END, &function));
+		assert_false(pclntab_find(opened.table, 0, &function));
+		assert_false(pclntab_find(opened.table, UINT64_MAX, &function));
 		close_made(&opened);
 	}
 }
@@ -94,7 +94,7 @@ test_places(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct opened opened = open_made(&kinds[i]);
-		struct go_place place[2];
+		struct pclntab_place place[2];
 
 		assert_non_null(opened.table);
 		check_places(opened.table, MADE_GO_TEXT, "main.main /src/main.go:10");
@@ -107,11 +107,11 @@ test_places(void **state)
 		check_places(opened.table, MADE_GO_F + 48, "main.f /src/main.go:11");
 		check_places(opened.table, MADE_GO_END, "");
 		/* The function whose code it is is always told. */
-		assert_int_equal(go_table_places(opened.table, MADE_GO_F + 47, place, 2), 2);
+		assert_int_equal(pclntab_places(opened.table, MADE_GO_F + 47, place, 2), 2);
 		assert_int_equal(place[0].line, 30);
 		assert_int_equal(place[0].start_line, kinds[i].old ? 0 : 28);
-		assert_int_equal(go_table_places(opened.table, MADE_GO_F + 48, &place[0], 1), 1);
-		assert_int_equal(go_table_places(opened.table, MADE_GO_F + 47, &place[1], 1), 1);
+		assert_int_equal(pclntab_places(opened.table, MADE_GO_F + 48, &place[0], 1), 1);
+		assert_int_equal(pclntab_places(opened.table, MADE_GO_F + 47, &place[1], 1), 1);
 		assert_int_equal(place[1].name, place[0].name);
 		close_made(&opened);
 	}
@@ -127,17 +127,17 @@ test_depth(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct opened opened = open_made(&kinds[i]);
-		struct go_function function;
+		struct pclntab_function function;
 		uint32_t depth;
 
 		assert_non_null(opened.table);
-		assert_true(go_table_find(opened.table, MADE_GO_F, &function));
+		assert_true(pclntab_find(opened.table, MADE_GO_F, &function));
 		for (size_t k = 0; k < ARRAY_SIZE(known); k++) {
-			assert_true(go_table_stack_depth(opened.table, &function,
-							 MADE_GO_F + known[k].at, &depth));
+			assert_true(pclntab_stack_depth(opened.table, &function,
+							MADE_GO_F + known[k].at, &depth));
 			assert_int_equal(depth, known[k].depth);
 		}
-		assert_false(go_table_stack_depth(opened.table, &function, MADE_GO_EXIT, &depth));
+		assert_false(pclntab_stack_depth(opened.table, &function, MADE_GO_EXIT, &depth));
 		close_made(&opened);
 	}
 }
@@ -172,7 +172,7 @@ test_none(void **state)
 		}
 		file[MADE_GO_TABLE + at] ^= 0x55;
 		opened.image = image_take_memory(file, MADE_GO_SIZE);
-		opened.table = go_table_open(opened.image);
+		opened.table = pclntab_open(opened.image);
 		assert_null(opened.table);
 		close_made(&opened);
 	}
@@ -182,29 +182,29 @@ test_none(void **state)
 static void
 ask_all(const struct image *image)
 {
-	struct go_table *table = go_table_open(image);
+	struct pclntab *table = pclntab_open(image);
 	struct strbuf text;
 
 	strbuf_init(&text);
 	for (uint64_t at = MADE_GO_LOW; table != NULL && at < MADE_GO_END + 8; at += 3) {
-		struct go_function function;
-		struct go_place place[8];
-		size_t count = go_table_places(table, at, place, 8);
+		struct pclntab_function function;
+		struct pclntab_place place[8];
+		size_t count = pclntab_places(table, at, place, 8);
 		uint32_t depth;
 
 		assert_in_range(count, 0, 8);
 		for (size_t i = 0; i < count; i++) {
 			strbuf_clear(&text);
-			go_table_name(table, place[i].name, &text);
-			go_table_file(table, place[i].file, &text);
+			pclntab_name(table, place[i].name, &text);
+			pclntab_file(table, place[i].file, &text);
 			assert_true(text.length < MADE_GO_SIZE);
 		}
-		if (go_table_find(table, at, &function) &&
-		    go_table_stack_depth(table, &function, at, &depth))
+		if (pclntab_find(table, at, &function) &&
+		    pclntab_stack_depth(table, &function, at, &depth))
 			assert_true(depth <= 1U << 30);
 	}
 	strbuf_release(&text);
-	go_table_free(table);
+	pclntab_free(table);
 }
 
 static void

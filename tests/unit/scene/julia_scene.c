@@ -94,7 +94,7 @@ new_pthread(struct julia_scene *scene, unsigned thread)
 	const uint64_t pthread = julia_scene_allocate(scene, PTHREAD_SIZE);
 
 	julia_scene_put(scene, pthread + 16, pthread, 8);
-	julia_scene_put(scene, pthread + python_pthread_offset[0],
+	julia_scene_put(scene, pthread + pthread_tid_offset[0],
 			(uint64_t)julia_scene_tid(thread), 4);
 	julia_scene_put(scene, pthread + 0x30, SCENE_GUARD, 8);
 	return pthread;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * made_go.h - programs with a table of Go's functions (go_table.h), as its linker makes them.
+ * made_go.h - programs with a table of Go's functions (pclntab.h), as its linker makes them.
  *
  * The functions, from MADE_GO_TEXT on: main.main, 64 bytes; main.f, 96 bytes, in which main.inner
  * is inlined at 16 to 47 and in that main.innermost at 32 to 47; runtime.goexit, 32 bytes.

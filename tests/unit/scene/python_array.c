@@ -250,7 +250,7 @@ array_thread(struct scene *scene, uint64_t interpreter, pid_t tid)
 	array_put(scene, list, thread);
 	/* As glibc has it: see python_pthread_*.c. */
 	array_put(scene, pthread + 16, pthread);
-	put(scene, pthread + python_pthread_offset[0], &id, sizeof(id));
+	put(scene, pthread + pthread_tid_offset[0], &id, sizeof(id));
 	array_execute(scene, thread, array_root(scene, thread));
 	return thread;
 }
