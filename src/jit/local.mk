@@ -10,8 +10,8 @@ libwallsample_a_SOURCES += \
 	src/jit/objects/jit_elf_internal.h \
 	src/jit/objects/jit_frames.c \
 	src/jit/objects/jit_frames_internal.h \
-	src/jit/objects/jit_julia.c \
-	src/jit/objects/jit_julia_internal.h \
+	src/jit/objects/jit_tree.c \
+	src/jit/objects/jit_tree_internal.h \
 	src/jit/objects/jit_list.c \
 	src/jit/objects/jit_list_internal.h \
 	src/jit/objects/jit_objects.c \

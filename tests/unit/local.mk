@@ -29,7 +29,7 @@ unit_tests = \
 	tests/unit/format/test_svg \
 	tests/unit/jit/test_jit \
 	tests/unit/jit/test_jit_elf \
-	tests/unit/jit/test_jit_julia \
+	tests/unit/jit/test_jit_tree \
 	tests/unit/jit/test_jit_objects \
 	tests/unit/jit/test_jit_unwind \
 	tests/unit/jit/test_jitdump \

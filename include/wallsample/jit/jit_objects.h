@@ -4,10 +4,10 @@
  *
  * A program that takes part has a variable __jit_debug_descriptor, which leads to a list of
  * ELF files in its memory, one for each piece of code it made: symbols, unwind
- * tables, often DWARF. LLVM's JITs (PostgreSQL, Julia) and LuaJIT do so. GDB sets a breakpoint to
- * learn of changes; here the list is looked at while the target runs, so that code
- * which lives for less than a tick is missed. Julia's runtime (1.5 was tried) tells no debugger,
- * but keeps such files for itself: they are found there (src/target/jit_julia.h).
+ * tables, often DWARF. LLVM's JITs (PostgreSQL) and LuaJIT do so. GDB sets a breakpoint to
+ * learn of changes; here the list is read while the target runs, so that code that lives for less
+ * than a tick is missed. A runtime that tells no debugger, but keeps such files in a tree of its
+ * own, is read there (jit_tree_internal.h).
  *
  * Each file becomes a module of kind JIT, whose mappings lie over the memory of its code
  * (maps_set_objects), and serves unwinding and names as a library does. When the target takes

@@ -28,7 +28,7 @@ static const struct {
 			      struct jit_listed **listed, size_t *capacity, size_t *count);
 } kinds[] = {
 	[JIT_WATCH_DEBUGGERS] = { jit_list_read, jit_list_walk },
-	[JIT_WATCH_JULIA] = { jit_julia_read, jit_julia_walk },
+	[JIT_WATCH_TREE] = { jit_tree_read, jit_tree_walk },
 	[JIT_WATCH_UNWIND] = { jit_unwind_read, jit_unwind_walk },
 };
 
@@ -36,7 +36,7 @@ void
 jit_watches_init(struct jit_watches *watches, const struct maps *maps)
 {
 	*watches = (struct jit_watches){ .maps = maps };
-	jit_julia_init(&watches->julia);
+	jit_tree_init(&watches->tree);
 }
 
 void
@@ -142,7 +142,7 @@ place_watches(struct jit_watches *w)
 	struct jit_watch placed[JIT_WATCHES_MAX], fresh;
 	size_t count = 0;
 
-	fresh = (struct jit_watch){ .address = w->julia.variable, .kind = JIT_WATCH_JULIA };
+	fresh = (struct jit_watch){ .address = w->tree.variable, .kind = JIT_WATCH_TREE };
 	if (fresh.address != 0)
 		place_watch(w, placed, &count, &fresh);
 	for (size_t i = 0; i < maps_count(w->maps); i++) {
@@ -160,7 +160,7 @@ jit_watches_update(struct jit_watches *w, struct jit_reader *reader, uint64_t no
 {
 	bool found = search_modules(w);
 
-	found |= jit_julia_update(&w->julia, w->maps, reader, now_ns);
+	found |= jit_tree_update(&w->tree, w->maps, reader, now_ns);
 	if (!found && w->generation == maps_generation(w->maps))
 		return false;
 	w->generation = maps_generation(w->maps);
@@ -187,7 +187,7 @@ jit_watch_walk(const struct jit_watch *watch, struct jit_reader *reader,
 bool
 jit_watches_searching(const struct jit_watches *w)
 {
-	return is_searching(w) || jit_julia_searching(&w->julia);
+	return is_searching(w) || jit_tree_searching(&w->tree);
 }
 
 const struct jit_watch *

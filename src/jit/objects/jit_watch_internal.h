@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_watch_internal.h - where the target has descriptors of the GDB JIT interface, or what is
- * to the same purpose.
+ * jit_watch_internal.h - where the target keeps descriptors of the GDB JIT interface, or structures
+ * with the same contents.
  *
  * Each module's symbols are searched once. A descriptor is watched as long as its module is
- * mapped. Julia's variable (jit_julia.h) and libunwind's list (jit_unwind.h) are watched like one.
+ * mapped. A runtime's tree (jit_tree_internal.h) and libunwind's list (jit_unwind_internal.h) are
+ * watched like one.
  */
 #ifndef WALLSAMPLE_JIT_OBJECTS_JIT_WATCH_INTERNAL_H
 #define WALLSAMPLE_JIT_OBJECTS_JIT_WATCH_INTERNAL_H
 
-#include "jit/objects/jit_julia_internal.h"
+#include "jit/objects/jit_tree_internal.h"
 #include "jit/objects/jit_list_internal.h"
 #include "jit/objects/jit_unwind_internal.h"
 #include "wallsample/process/maps.h"
@@ -21,7 +22,7 @@
 /* The variable whose address they are. */
 extern const struct symbol_wanted jit_watch_wanted;
 
-enum jit_watch_kind { JIT_WATCH_DEBUGGERS, JIT_WATCH_JULIA, JIT_WATCH_UNWIND, JIT_WATCH_KINDS };
+enum jit_watch_kind { JIT_WATCH_DEBUGGERS, JIT_WATCH_TREE, JIT_WATCH_UNWIND, JIT_WATCH_KINDS };
 
 /* One descriptor in the target; all but the address is for the user of the watches. */
 struct jit_watch {
@@ -36,7 +37,7 @@ struct jit_watches {
 	struct jit_watch watch[JIT_WATCHES_MAX];
 	size_t count;
 
-	struct jit_julia julia;
+	struct jit_tree tree;
 
 	const struct maps *maps;     /* borrowed */
 	uint64_t generation;         /* of the maps when the watches were placed */

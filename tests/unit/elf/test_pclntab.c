@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_go_table.c - Go's table of functions: made ones, and the same damaged and cut short. */
+/* test_pclntab.c - Go's table of functions: made ones, and the same damaged and cut short. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* jit_julia.c - finds and follows Julia's tree of object files, in memory that may be anything. */
-#include "jit/objects/jit_julia_internal.h"
+/* jit_tree.c - finds and walks a runtime's tree of object files; the memory is not trusted. */
+#include "jit/objects/jit_tree_internal.h"
 
 #include <elf.h>
 #include <string.h>
@@ -42,9 +42,9 @@ struct object {
 };
 
 void
-jit_julia_init(struct jit_julia *julia)
+jit_tree_init(struct jit_tree *tree)
 {
-	*julia = (struct jit_julia){ .module = 0 };
+	*tree = (struct jit_tree){ .module = 0 };
 }
 
 /* --- the tree -------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ is_listener(struct jit_reader *reader, uint64_t address)
 }
 
 bool
-jit_julia_read(struct jit_reader *reader, uint64_t variable, struct jit_descriptor *descriptor)
+jit_tree_read(struct jit_reader *reader, uint64_t variable, struct jit_descriptor *descriptor)
 {
 	struct header header;
 	uint64_t listener;
@@ -134,8 +134,8 @@ add_pending(struct pending *pending, uint64_t node, size_t most)
 }
 
 enum jit_walk
-jit_julia_walk(struct jit_reader *reader, uint64_t variable, const struct jit_descriptor *before,
-	       size_t most, struct jit_listed **listed, size_t *capacity, size_t *count)
+jit_tree_walk(struct jit_reader *reader, uint64_t variable, const struct jit_descriptor *before,
+	      size_t most, struct jit_listed **listed, size_t *capacity, size_t *count)
 {
 	struct pending pending = { .node = NULL };
 	struct jit_descriptor after;
@@ -159,7 +159,7 @@ jit_julia_walk(struct jit_reader *reader, uint64_t variable, const struct jit_de
 	}
 	table_release(&pending.seen);
 	free(pending.node);
-	if (!jit_julia_read(reader, variable, &after) ||
+	if (!jit_tree_read(reader, variable, &after) ||
 	    memcmp(&after, before, sizeof(after)) != 0)
 		return JIT_WALK_CHANGED;
 	return *count == before->relevant ? JIT_WALK_WHOLE : JIT_WALK_CUT;
@@ -167,7 +167,7 @@ jit_julia_walk(struct jit_reader *reader, uint64_t variable, const struct jit_de
 
 /* --- the variable ------------------------------------------------------------------------- */
 
-/* Of a file of another name no module is looked through. */
+/* The first mapping of the module; NULL: it is unmapped. */
 static const struct mapping *
 mapping_of(const struct maps *maps, uint32_t module)
 {
@@ -181,7 +181,7 @@ mapping_of(const struct maps *maps, uint32_t module)
 }
 
 static bool
-is_julia(const struct module *module)
+keeps_tree(const struct module *module)
 {
 	return module->kind == MODULE_FILE && module->image != NULL &&
 	       strstr(module->name, "libjulia") != NULL;
@@ -189,31 +189,31 @@ is_julia(const struct module *module)
 
 /* The variables of the module, or none. */
 static void
-begin_module(struct jit_julia *julia, const struct maps *maps)
+begin_module(struct jit_tree *tree, const struct maps *maps)
 {
-	const struct module *module = modules_at(maps_modules(maps), julia->module);
-	const struct mapping *mapping = is_julia(module) ? mapping_of(maps, julia->module) : NULL;
+	const struct module *module = modules_at(maps_modules(maps), tree->module);
+	const struct mapping *mapping = keeps_tree(module) ? mapping_of(maps, tree->module) : NULL;
 
-	julia->begun = true;
-	julia->at = julia->end = 0;
+	tree->begun = true;
+	tree->at = tree->end = 0;
 	for (size_t i = 0; mapping != NULL && i < module->image->segment_count; i++) {
 		const struct image_segment *segment = &module->image->segment[i];
 
 		if (!segment->writable || segment->mem_size > ADDRESS_MOST)
 			continue;
-		julia->bias = mapping->bias;
-		julia->at = (segment->vaddr + mapping->bias) & ~(PAGE - 1);
-		julia->end = segment->vaddr + mapping->bias + segment->mem_size;
+		tree->bias = mapping->bias;
+		tree->at = (segment->vaddr + mapping->bias) & ~(PAGE - 1);
+		tree->end = segment->vaddr + mapping->bias + segment->mem_size;
 	}
 }
 
 /* Is one of the page's words the variable? */
 static bool
-search_page(struct jit_julia *julia, struct jit_reader *reader, size_t *words)
+search_page(struct jit_tree *tree, struct jit_reader *reader, size_t *words)
 {
 	uint64_t word[PAGE_WORDS];
 
-	if (!jit_read(reader, julia->at, word, sizeof(word)))
+	if (!jit_read(reader, tree->at, word, sizeof(word)))
 		return false;
 	for (size_t i = 0; i < PAGE_WORDS; i++) {
 		if (!may_be_address(word[i], ALIGNED))
@@ -221,60 +221,60 @@ search_page(struct jit_julia *julia, struct jit_reader *reader, size_t *words)
 		++*words;
 		if (!is_listener(reader, word[i]))
 			continue;
-		julia->variable = julia->at + i * sizeof(word[0]);
+		tree->variable = tree->at + i * sizeof(word[0]);
 		return true;
 	}
 	return false;
 }
 
 static bool
-search(struct jit_julia *julia, const struct maps *maps, struct jit_reader *reader,
+search(struct jit_tree *tree, const struct maps *maps, struct jit_reader *reader,
        uint64_t now_ns)
 {
 	size_t pages = 0, words = 0;
 
-	while (julia->module < modules_count(maps_modules(maps))) {
-		if (!julia->begun)
-			begin_module(julia, maps);
-		for (; julia->at < julia->end; julia->at += PAGE) {
+	while (tree->module < modules_count(maps_modules(maps))) {
+		if (!tree->begun)
+			begin_module(tree, maps);
+		for (; tree->at < tree->end; tree->at += PAGE) {
 			if (pages++ == PAGES_MOST || words >= WORDS_MOST)
 				return false;
-			if (search_page(julia, reader, &words))
+			if (search_page(tree, reader, &words))
 				return true;
 		}
-		julia->begun = false;
-		julia->module++;
+		tree->begun = false;
+		tree->module++;
 	}
-	julia->module = 0;
-	julia->rounds += julia->rounds < ROUNDS_MOST;
-	julia->not_before_ns = now_ns + julia->rounds * ROUND_INTERVAL_NS;
+	tree->module = 0;
+	tree->rounds += tree->rounds < ROUNDS_MOST;
+	tree->not_before_ns = now_ns + tree->rounds * ROUND_INTERVAL_NS;
 	return false;
 }
 
 bool
-jit_julia_update(struct jit_julia *julia, const struct maps *maps, struct jit_reader *reader,
-		 uint64_t now_ns)
+jit_tree_update(struct jit_tree *tree, const struct maps *maps, struct jit_reader *reader,
+		uint64_t now_ns)
 {
-	if (julia->variable != 0) {
+	if (tree->variable != 0) {
 		const struct mapping *mapping;
 
-		if (julia->generation == maps_generation(maps))
+		if (tree->generation == maps_generation(maps))
 			return false;
-		julia->generation = maps_generation(maps);
-		mapping = mapping_of(maps, julia->module);
-		if (mapping != NULL && mapping->bias == julia->bias)
+		tree->generation = maps_generation(maps);
+		mapping = mapping_of(maps, tree->module);
+		if (mapping != NULL && mapping->bias == tree->bias)
 			return false;
-		jit_julia_init(julia);
+		jit_tree_init(tree);
 		return true;
 	}
-	if (now_ns < julia->not_before_ns)
+	if (now_ns < tree->not_before_ns)
 		return false;
-	julia->generation = maps_generation(maps);
-	return search(julia, maps, reader, now_ns);
+	tree->generation = maps_generation(maps);
+	return search(tree, maps, reader, now_ns);
 }
 
 bool
-jit_julia_searching(const struct jit_julia *julia)
+jit_tree_searching(const struct jit_tree *tree)
 {
-	return julia->variable == 0 && julia->rounds == 0;
+	return tree->variable == 0 && tree->rounds == 0;
 }

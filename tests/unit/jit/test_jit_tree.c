@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jit/objects/jit_julia_internal.h"
+#include "jit/objects/jit_tree_internal.h"
 #include "wallsample/base/base.h"
 
 #define NODES 100
@@ -74,10 +74,10 @@ walk(struct walk *to, size_t most)
 	struct jit_descriptor before;
 
 	*to = (struct walk){ .count = 0 };
-	if (!jit_julia_read(&reader, address, &before))
+	if (!jit_tree_read(&reader, address, &before))
 		return false;
-	to->result = jit_julia_walk(&reader, address, &before, most, &to->listed, &to->capacity,
-				    &to->count);
+	to->result = jit_tree_walk(&reader, address, &before, most, &to->listed, &to->capacity,
+				   &to->count);
 	return true;
 }
 
