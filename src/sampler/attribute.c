@@ -216,7 +216,7 @@ stop_for_registers(struct sampler *sampler, struct pending *pending)
 		return;
 	}
 	if (request->end != STOP_CAPTURED) {
-		pending->thread->untouchable = request->end == STOP_FOREIGN;
+		pending->thread->untouchable = request->end == STOP_COMPAT32;
 		fail(sampler, pending, FAILURE_MOVED);
 	} else if (request->snapshot.regs.sp != pending->info.sp ||
 		   request->snapshot.regs.pc != pending->info.pc) {
@@ -287,7 +287,7 @@ collect_stop(struct sampler *sampler, struct pending *pending)
 	case STOP_MISSED:
 		fail(sampler, pending, FAILURE_LATE);
 		break;
-	case STOP_FOREIGN:
+	case STOP_COMPAT32:
 		pending->thread->untouchable = true;
 		fail(sampler, pending, FAILURE_UNREADABLE);
 		break;

@@ -108,7 +108,7 @@ stop_bound(const struct sampler *sampler)
 static void
 rehearse(struct pending *pending)
 {
-	tracer_rehearse(pending->request);
+	tracer_prefetch(pending->request);
 	if (pending->request->stopped != NULL)
 		runtime_capture_take(pending->capture, pending->thread->watch.tid, 0, true);
 }
@@ -157,7 +157,7 @@ stops_tick(struct sampler *sampler)
 	for (size_t i = 0; i < runners->count; i++)
 		ask(sampler, &runners->pending[i], i);
 	if (runners->count > 0 && holds)
-		tracer_catch(sampler->tracer, stop_bound(sampler));
+		tracer_collect_held(sampler->tracer, stop_bound(sampler));
 	else if (runners->count > 0)
 		tracer_collect(sampler->tracer, stop_bound(sampler), sampler->config.stop_all,
 			       while_held, sampler);

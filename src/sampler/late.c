@@ -185,7 +185,7 @@ late_end(struct sampler *sampler, struct tracked *thread)
 		[STOP_CAPTURED] = FAILURE_COUNT,  [STOP_EXITED] = FAILURE_EXITED,
 		[STOP_DENIED] = FAILURE_DENIED,   [STOP_LATE] = FAILURE_LATE,
 		[STOP_MISSED] = FAILURE_LATE,
-		[STOP_FOREIGN] = FAILURE_UNREADABLE, [STOP_UNREADABLE] = FAILURE_UNREADABLE,
+		[STOP_COMPAT32] = FAILURE_UNREADABLE, [STOP_UNREADABLE] = FAILURE_UNREADABLE,
 	};
 	const enum sample_failure failure = failure_of[thread->late->request->end];
 

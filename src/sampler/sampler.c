@@ -290,14 +290,14 @@ sampler_leave(struct sampler *sampler)
 	hold_end(sampler);
 	priority_urgent(&sampler->priority, false);
 	if (sampler->tracer != NULL)
-		tracer_leave(sampler->tracer);
+		tracer_pause(sampler->tracer);
 }
 
 void
 sampler_return(struct sampler *sampler)
 {
 	if (sampler->tracer != NULL)
-		tracer_return(sampler->tracer);
+		tracer_resume(sampler->tracer);
 }
 
 static bool

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "wallsample/thread/state.h"
+
 /*
  * BREAKS: a stop by a tracer ends the call with EINTR, which no signal of the
  * program's own explains, so the tracer must have the kernel restart it. Measured
@@ -41,5 +43,8 @@ struct syscall_table { /* indexed by number */
 
 /* Defined by the file of the architecture. */
 extern const struct syscall_table syscall_table;
+
+/* The number that two instructions load and call with; SYSCALL_UNKNOWN when they are others. */
+long syscall_decode(const unsigned char code[SYSCALL_CODE_SIZE]);
 
 #endif

@@ -81,6 +81,14 @@ syscall_is_restart(long number)
 	return name != NULL && strcmp(name, "restart_syscall") == 0;
 }
 
+long
+syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE])
+{
+	const long number = syscall_decode(code);
+
+	return find_row(number) != NULL && !syscall_is_restart(number) ? number : SYSCALL_UNKNOWN;
+}
+
 /* An address that a program can have something at. */
 static bool
 is_address(uint64_t arg)

@@ -320,7 +320,7 @@ const struct syscall_table syscall_table = {
 
 /* mov x8, #NUMBER (or w8); svc #0 */
 long
-syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE])
+syscall_decode(const unsigned char code[SYSCALL_CODE_SIZE])
 {
 	const uint32_t move = (uint32_t)code[0] | (uint32_t)code[1] << 8 |
 			      (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
@@ -330,6 +330,5 @@ syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE])
 
 	if ((move & 0x7fe0001f) != 0x52800008 || call != 0xd4000001)
 		return SYSCALL_UNKNOWN;
-	return syscall_name(number) != NULL && !syscall_is_restart(number) ? number :
-									     SYSCALL_UNKNOWN;
+	return number;
 }

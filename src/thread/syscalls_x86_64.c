@@ -385,14 +385,12 @@ const struct syscall_table syscall_table = {
 
 /* mov $NUMBER, %eax; syscall */
 long
-syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE])
+syscall_decode(const unsigned char code[SYSCALL_CODE_SIZE])
 {
 	const uint32_t number = (uint32_t)code[2] | (uint32_t)code[3] << 8 |
 				(uint32_t)code[4] << 16 | (uint32_t)code[5] << 24;
 
 	if (code[1] != 0xb8 || code[6] != 0x0f || code[7] != 0x05)
 		return SYSCALL_UNKNOWN;
-	return syscall_name((long)number) != NULL && !syscall_is_restart((long)number) ?
-		       (long)number :
-		       SYSCALL_UNKNOWN;
+	return (long)number;
 }

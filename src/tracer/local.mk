@@ -5,32 +5,25 @@ libwallsample_a_SOURCES += \
 	include/wallsample/tracer/snapshot.h \
 	include/wallsample/tracer/tracer.h \
 	include/wallsample/tracer/tracer_count.h \
-	src/tracer/away.c \
-	src/tracer/away_internal.h \
-	src/tracer/hold/breakpoint_internal.h \
 	src/tracer/hold/counting.c \
 	src/tracer/hold/counting_internal.h \
 	src/tracer/hold/tracees.c \
-	src/tracer/hold/tracees_internal.h \
 	src/tracer/hold/tracer_count.c \
 	src/tracer/hold/tracer_hold.c \
 	src/tracer/own_delay.c \
-	src/tracer/own_delay_internal.h \
 	src/tracer/process_memory.c \
+	src/tracer/release_handler.c \
 	src/tracer/resident.c \
 	src/tracer/seized.c \
-	src/tracer/seized_internal.h \
 	src/tracer/sleeper.c \
 	src/tracer/snapshot.c \
 	src/tracer/stack_copy.c \
-	src/tracer/stack_copy_internal.h \
 	src/tracer/stop.c \
 	src/tracer/stop_internal.h \
 	src/tracer/tracer.c \
 	src/tracer/tracer_internal.h \
 	src/tracer/tracer_wait.c \
-	src/tracer/watchdog.c \
-	src/tracer/watchdog_internal.h
+	src/tracer/watchdog.c
 if ARCH_X86_64
 libwallsample_a_SOURCES += \
 	src/tracer/hold/breakpoint_x86_64.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* own_delay.c - the scheduler's count of our own waits for a CPU. */
-#include "tracer/own_delay_internal.h"
+#include "tracer/tracer_internal.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* seized.c - an array of what is seized, in no order. */
-#include "tracer/seized_internal.h"
+#include "tracer/tracer_internal.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ seized_add(struct seized_list *list, pid_t tid, struct stop_request *request)
 {
 	list->item = xgrow(list->item, &list->capacity, list->count + 1, sizeof(*list->item));
 	list->item[list->count++] =
-		(struct seized){ .tid = tid, .fresh = request != NULL, .request = request };
+		(struct seized){ .tid = tid, .is_new = request != NULL, .request = request };
 }
 
 struct seized *
@@ -28,6 +28,14 @@ void
 seized_remove(struct seized_list *list, struct seized *item)
 {
 	*item = list->item[--list->count];
+}
+
+void
+seized_hold(struct seized *entry)
+{
+	entry->request = NULL;
+	entry->held = true;
+	entry->is_new = false;
 }
 
 void
@@ -53,12 +61,12 @@ seized_drop_untraced(struct seized_list *list, enum stop_end end)
 }
 
 size_t
-seized_count_fresh(const struct seized_list *list)
+seized_count_new(const struct seized_list *list)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < list->count; i++)
-		count += list->item[i].fresh;
+		count += list->item[i].is_new;
 	return count;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sleeper.c - the stack of a sleeping thread, read without a stop. */
-#include "tracer/stack_copy_internal.h"
+#include "tracer/stop_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/tracer.h"
 

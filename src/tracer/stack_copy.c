@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stack_copy.c - asks where the stack ends, once a stack, and copies it. */
-#include "tracer/stack_copy_internal.h"
+#include "tracer/stop_internal.h"
 
 #include <errno.h>
 

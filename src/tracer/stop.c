@@ -7,9 +7,8 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#include "tracer/hold/breakpoint_internal.h"
+#include "tracer/hold/counting_internal.h"
 #include "wallsample/tracer/regs_arch.h"
-#include "tracer/stack_copy_internal.h"
 #include "tracer/stop_internal.h"
 #include "wallsample/base/base.h"
 
@@ -17,7 +16,7 @@
 #define OWN_WAKE_NS (50 * NS_PER_US)
 
 /* What is brought into the caches before a stop: more would not stay there. */
-#define REHEARSE_MOST ((size_t)32 << 10)
+#define PREFETCH_MOST ((size_t)32 << 10)
 
 enum stop_kind
 stop_classify(int status)
@@ -45,9 +44,9 @@ stop_signal(int status)
  * instead of 15 to 20).
  */
 void
-stop_rehearse(struct stop_request *request)
+stop_prefetch(struct stop_request *request)
 {
-	size_t size = request->stack_want < REHEARSE_MOST ? request->stack_want : REHEARSE_MOST;
+	size_t size = request->stack_want < PREFETCH_MOST ? request->stack_want : PREFETCH_MOST;
 
 	if (request->sp_before != 0)
 		stack_copy_again(request->watch, request->sp_before, request->snapshot.stack,
@@ -70,7 +69,7 @@ stop_wait(int *status, int options)
 }
 
 bool
-stop_tell(pid_t tid)
+stop_keep(pid_t tid)
 {
 	siginfo_t info = { .si_pid = 0 };
 
@@ -103,7 +102,7 @@ stop_detach(pid_t tid, int signo)
  * (tests/live/test_unharmed).
  */
 static bool
-repair(pid_t tid, struct kernel_regs *kernel)
+repair_syscall(pid_t tid, struct kernel_regs *kernel)
 {
 	struct iovec iov = { .iov_base = kernel->word, .iov_len = kernel->size };
 
@@ -131,7 +130,7 @@ stop_repair(pid_t tid, int status)
 
 	return (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) &&
 	       read_registers(tid, &kernel) && kernel_regs_complete(&kernel) &&
-	       repair(tid, &kernel);
+	       repair_syscall(tid, &kernel);
 }
 
 bool
@@ -241,7 +240,7 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	if (!read_registers(request->watch->tid, &kernel))
 		return false;
 	if (!kernel_regs_complete(&kernel)) {
-		request->end = STOP_FOREIGN;
+		request->end = STOP_COMPAT32;
 		return false;
 	}
 	request->syscall = kernel_regs_syscall(&kernel);
@@ -252,7 +251,7 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	request->fell_asleep = (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) &&
 			       kernel_regs_cut_short(&kernel);
 	if (request->fell_asleep)
-		repaired = repair(request->watch->tid, &kernel);
+		repaired = repair_syscall(request->watch->tid, &kernel);
 
 	kernel_regs_read(&kernel, &snapshot->regs);
 	snapshot->tid = request->watch->tid;

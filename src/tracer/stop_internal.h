@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stop_internal.h - what is done to one thread around a stop: the only callers of ptrace(2), but
- * for breakpoints (breakpoint.h) and the question whether a process may be traced at all
- * (target/attach_probe.c).
+ * stop_internal.h - operations on one thread around a stop (stop.c, stack_copy.c). stop.c is the
+ * only caller of ptrace(2) apart from breakpoints (hold/breakpoint_ARCH.c) and the question
+ * whether a process may be traced at all (process/attach_probe.c).
  */
 #ifndef WALLSAMPLE_TRACER_STOP_INTERNAL_H
 #define WALLSAMPLE_TRACER_STOP_INTERNAL_H
 
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "wallsample/tracer/tracer.h"
 
 /*
- * What a wait status says, and what has to be done with the thread:
+ * Meaning of a wait status, and what has to be done with the thread:
  *
- * EXITED       it is gone; nothing
- * INTERRUPTED  our interrupt; detach
+ * EXITED       the thread has exited; nothing
+ * INTERRUPTED  stop of PTRACE_INTERRUPT; detach
  * GROUP_STOP   job control has stopped the process; detach leaves it stopped
- * SIGNAL       a signal for the program is about to be delivered; detach with it
- * EXEC         it is another program now; detach (asked for by counting.c alone)
- * OTHER        another ptrace event, of a clone if counting.c has asked for it; detach
+ * SIGNAL       a signal is about to be delivered to the program; detach with the signal
+ * EXEC         the thread has executed another program; detach (requested by counting.c only)
+ * OTHER        another ptrace event, of a clone if counting.c has requested it; detach
  */
 enum stop_kind {
 	KIND_EXITED,
@@ -32,38 +34,36 @@ enum stop_kind {
 
 enum stop_kind stop_classify(int status);
 
-/* The program's signal that the thread has stopped for, as a wait status says; 0: none. */
+/* The signal to be delivered to the program, of a wait status of KIND_SIGNAL; else 0. */
 int stop_signal(int status);
 
-/* To be called shortly before: what the stop will touch is in the caches then. */
-void stop_rehearse(struct stop_request *request);
+/* Brings memory that the stop will read into the caches. To be called just before the stop. */
+void stop_prefetch(struct stop_request *request);
 
 /*
- * waitpid(2) for any of ours, but that a stop stays to be told until the thread goes on: once
- * it is told, the signal it has stopped for is in our hands alone, and lost if we are killed
- * before the release (tried: 20 of 20; none this way). Of a child that is no tracee only the
- * exit is told.
+ * waitpid(2) for any child or tracee, except that a stop stays reportable until the thread is
+ * resumed: waitpid consumes the signal that the thread has stopped for, and the signal is lost
+ * if wallsample is killed before it releases the thread (tried: 20 of 20; none this way). For a
+ * child that is not a tracee only its exit is reported. `options`: 0 or WNOHANG.
  */
 pid_t stop_wait(int *status, int options);
 
-/* A thread that is to stay stopped: stop_wait tells nothing of it until it is killed. False
- * when it has been. */
-bool stop_tell(pid_t tid);
+/* Consumes the stop of a thread that is to stay stopped: stop_wait does not report the thread
+ * again until it is killed. False when it has been killed. */
+bool stop_keep(pid_t tid);
 
-/* 0, or the error number. EPERM and ESRCH are what an exiting thread answers. Options are those of
- * PTRACE_SETOPTIONS. */
+/* PTRACE_SEIZE. Returns 0 or the error number; an exiting thread answers EPERM or ESRCH.
+ * `options` are those of PTRACE_SETOPTIONS. */
 int stop_seize(pid_t tid, unsigned long options);
 
-/* To ask twice changes nothing; false when the thread is no tracee of ours (any more). */
+/* PTRACE_INTERRUPT; a second one has no effect. False when the thread is not a tracee. */
 bool stop_interrupt(pid_t tid);
 
-/* Lets the thread go on, with the signal if it is not 0. False: it was killed in its stop. */
+/* PTRACE_DETACH, with a signal if it is not 0. False: the thread was killed in its stop. */
 bool stop_detach(pid_t tid, int signo);
 
-/*
- * The same, and it stays seized; for one instruction; as one that job control has stopped stays,
- * and can be interrupted.
- */
+/* Resume without detaching: PTRACE_CONT; PTRACE_SINGLESTEP; PTRACE_LISTEN, for a thread in a
+ * group stop, which stays stopped and can be interrupted. False: as stop_detach. */
 bool stop_continue(pid_t tid, int signo);
 bool stop_step(pid_t tid, int signo);
 bool stop_listen(pid_t tid);
@@ -71,27 +71,44 @@ bool stop_listen(pid_t tid);
 /* The signal that a thread has stopped for. */
 bool stop_read_signal(pid_t tid, siginfo_t *info);
 
-/* Of a stopped thread: will it take the signal of a breakpoint next? */
+/* True when the signal of a breakpoint is pending for a stopped thread. */
 bool stop_awaits_trap(pid_t tid);
 
-/* Of a stopped thread: saves its system call from EINTR, as stop_capture does. True: it had to. */
+/* Repairs the system call of a stopped thread: the kernel restarts it in place of EINTR. True
+ * when that was necessary. */
 bool stop_repair(pid_t tid, int status);
 
 /*
- * The thread stands still, as the kind says: fills in the request, but for what is said of
- * its time below. True when a system call had to be saved from EINTR.
+ * Fills in the request of a stopped thread, apart from `queued` and `stopped_ns`. True when its
+ * system call had to be repaired.
  */
 bool stop_capture(const struct process *process, struct stop_request *request,
 		  enum stop_kind kind);
 
-/* Did a captured thread, which stopped at this moment, wait for a CPU at the tick? */
+/* True when a captured thread, stopped since `stopped_ns`, was waiting for a CPU at the tick. */
 bool stop_was_queued(const struct stop_request *request, uint64_t stopped_ns);
 
 /*
- * Of a stopped thread that nobody wants a snapshot of: the same saving, and it goes on, with
- * its signal. Breakpoints that it has are cleared, and of one that it has met it does not learn.
- * False: it was killed in its stop. Makes system calls alone, as a signal handler may.
+ * Repairs and detaches a stopped thread that no request waits for, with its signal. Clears its
+ * breakpoints, and drops the signal of a breakpoint that it has hit. False: it was killed in its
+ * stop. Makes system calls only: it may be called in a signal handler.
  */
 bool stop_release(pid_t tid, int status);
+
+/* --- stack_copy.c -------------------------------------------------------------------- */
+
+/*
+ * Copies up to `size` bytes from the stack pointer to the end of the mapping that contains it.
+ * Returns the number of bytes.
+ *
+ * Memory above the stack is not read: a page of it may have to come from a file, over a network,
+ * or from userfaultfd(2), whose page a thread of the target has to provide, which may be the very
+ * thread that is stopped.
+ */
+size_t stack_copy(const struct process *process, struct watch *watch, uint64_t sp, void *to,
+		  size_t size);
+
+/* The same for the stack of the previous copy; 0 when `sp` is in another mapping. */
+size_t stack_copy_again(const struct watch *watch, uint64_t sp, void *to, size_t size);
 
 #endif

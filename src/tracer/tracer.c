@@ -5,11 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tracer/away_internal.h"
-#include "tracer/hold/counting_internal.h"
-#include "tracer/own_delay_internal.h"
-#include "tracer/stop_internal.h"
 #include "tracer/tracer_internal.h"
+#include "tracer/hold/counting_internal.h"
+#include "tracer/stop_internal.h"
 
 #define FREE_BOUND_NS (2 * NS_PER_SEC)
 /* For threads to stop that have breakpoints. */
@@ -66,17 +64,17 @@ is_ours_already(struct tracer *tracer, pid_t tid)
 }
 
 void
-tracer_rehearse(struct stop_request *request)
+tracer_prefetch(struct stop_request *request)
 {
 	snapshot_reserve(&request->snapshot, request->stack_want);
-	stop_rehearse(request);
+	stop_prefetch(request);
 }
 
 static bool
 is_counting(const struct tracer *tracer)
 {
-	return tracer->counting != NULL && tracer->counting->state == COUNT_GOES_ON &&
-	       !tracer->counting->leaving;
+	return tracer->counting != NULL && tracer->counting->state == COUNT_RUNNING &&
+	       !tracer->counting->ending;
 }
 
 void
@@ -118,30 +116,30 @@ tracer_check(struct tracer *tracer)
 }
 
 void
-tracer_leave(struct tracer *tracer)
+tracer_pause(struct tracer *tracer)
 {
 	size_t left = 0;
 
-	tracer_let_all_go(tracer);
-	if (tracer->away == 0)
+	tracer_release_all_held(tracer);
+	if (tracer->paused == 0)
 		left = tracer_count_stop(tracer, LEAVE_BOUND_NS);
-	if (tracer->away++ > 0 || tracer->seized.count + left == 0)
+	if (tracer->paused++ > 0 || tracer->seized.count + left == 0)
 		return;
-	away_begin(!tracer->is_parent);
-	tracer->has_away = true;
+	release_handler_install(!tracer->is_parent);
+	tracer->has_handler = true;
 }
 
 void
-tracer_return(struct tracer *tracer)
+tracer_resume(struct tracer *tracer)
 {
-	if (--tracer->away > 0)
+	if (--tracer->paused > 0)
 		return;
-	if (tracer->has_away) {
-		away_end();
-		tracer->has_away = false;
+	if (tracer->has_handler) {
+		release_handler_remove();
+		tracer->has_handler = false;
 		seized_drop_untraced(&tracer->seized, STOP_MISSED);
 	}
-	counting_return(tracer);
+	counting_resume(tracer);
 }
 
 /*
@@ -186,7 +184,7 @@ has_tracees(struct tracer *tracer)
 			tracer->waited_ns = end.at_ns; /* nothing stood still then */
 			return true;
 		}
-		tracer_take(tracer, &end, &waiting);
+		tracer_serve(tracer, &end, &waiting);
 		if (tracer->counting != NULL && end.at_ns > began + POLL_NS)
 			return true;
 	}
@@ -239,7 +237,7 @@ tracer_exit_status(struct tracer *tracer, int *status)
 	else if (!tracer->exited)
 		end.tid = waitpid(tracer->process->pid, &end.status, WNOHANG | __WALL);
 	if (end.tid > 0)
-		tracer_take(tracer, &end, &waiting);
+		tracer_serve(tracer, &end, &waiting);
 	*status = tracer->exit_status;
 	return tracer->exited;
 }
@@ -261,12 +259,12 @@ tracer_free(struct tracer *tracer)
 {
 	if (tracer == NULL)
 		return;
-	tracer_let_all_go(tracer);
+	tracer_release_all_held(tracer);
 	counting_free(tracer);
 	seized_forget(&tracer->seized, NULL);
 	tracer_finish(tracer, FREE_BOUND_NS);
 	/* What has not stopped may do so while a report waits for its reader. */
-	tracer_leave(tracer);
+	tracer_pause(tracer);
 	watchdog_free(&tracer->watchdog);
 	if (tracer->own_delay_fd >= 0)
 		close(tracer->own_delay_fd);

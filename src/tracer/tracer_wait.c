@@ -4,9 +4,8 @@
 #include <sys/wait.h>
 
 #include "tracer/hold/counting_internal.h"
-#include "tracer/own_delay_internal.h"
-#include "tracer/stop_internal.h"
 #include "tracer/tracer_internal.h"
+#include "tracer/stop_internal.h"
 
 /*
  * A thread on another CPU stops within microseconds. To sleep and be woken takes
@@ -18,7 +17,7 @@
 
 /* The exit of the whole process is told to its parent alone, which may be us. */
 static void
-keep_exit(struct tracer *tracer, pid_t pid, int status)
+record_exit(struct tracer *tracer, pid_t pid, int status)
 {
 	if (pid != tracer->process->pid)
 		return;
@@ -35,7 +34,7 @@ void
 tracer_release(struct tracer *tracer, pid_t tid, int signo, bool group_stopped)
 {
 	if (counting_has(tracer, tid))
-		counting_go_on(tracer, tid, signo, group_stopped);
+		counting_continue(tracer, tid, signo, group_stopped);
 	else if (!stop_detach(tid, signo))
 		seized_add(&tracer->seized, tid, NULL);
 }
@@ -53,7 +52,7 @@ release_unwanted(struct tracer *tracer, pid_t tid, int status)
 }
 
 static void
-release(struct tracer *tracer, struct stop_request *request, uint64_t began)
+release_request(struct tracer *tracer, struct stop_request *request, uint64_t began)
 {
 	uint64_t now;
 
@@ -120,20 +119,20 @@ stopped_since(const struct tracer *tracer, const struct stop_request *request,
 
 /* Stays seized, until it is let go; but who has a signal to take must not wait. */
 static bool
-is_kept(const struct tracer *tracer, const struct seized *entry, const struct waiting *waiting)
+stays_held(const struct tracer *tracer, const struct seized *entry, const struct waiting *waiting)
 {
 	const struct stop_request *request = entry->request;
 
-	if (request->signal != 0 || !(entry->fresh ? waiting->hold : tracer->keep_late))
+	if (request->signal != 0 || !(entry->is_new ? waiting->hold : tracer->hold_late))
 		return false;
-	return (entry->fresh && !waiting->runners_only) ||
+	return (entry->is_new && !waiting->runners_only) ||
 	       (request->end == STOP_CAPTURED && !request->fell_asleep &&
 		!request->group_stopped);
 }
 
 /* A seized thread has stopped or exited: captured, released, no longer seized. */
 static void
-serve(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
+serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
       const struct wait_end *end)
 {
 	struct stop_request *request = entry->request;
@@ -142,9 +141,9 @@ serve(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
 
 	/* One that stood still, and was killed, is here a second time. */
 	if (request == NULL || request->end == STOP_LATE)
-		waiting->pending -= entry->fresh;
+		waiting->pending -= entry->is_new;
 	if (kind == KIND_EXITED) {
-		keep_exit(tracer, end->tid, end->status);
+		record_exit(tracer, end->tid, end->status);
 		if (request != NULL) {
 			request->end = STOP_EXITED;
 			request->held = false;
@@ -159,34 +158,34 @@ serve(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
 		since = stopped_since(tracer, request, end);
 		request->queued = request->end == STOP_CAPTURED &&
 				  stop_was_queued(request, since);
-		if (is_kept(tracer, entry, waiting) && stop_tell(end->tid)) {
-			request->held = !entry->fresh || waiting->runners_only;
-			if (!entry->fresh)
-				tracer_hold(entry);
+		if (stays_held(tracer, entry, waiting) && stop_keep(end->tid)) {
+			request->held = !entry->is_new || waiting->runners_only;
+			if (!entry->is_new)
+				seized_hold(entry);
 			return;
 		}
 		seized_remove(&tracer->seized, entry);
-		release(tracer, request, since);
+		release_request(tracer, request, since);
 	}
 }
 
 /* What a wait has brought. */
 void
-tracer_take(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting)
+tracer_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting)
 {
 	struct seized *entry = NULL;
-	const bool served = counting_take(tracer, end, waiting);
+	const bool served = counting_serve(tracer, end, waiting);
 
 	if (!served)
 		entry = seized_find(&tracer->seized, end->tid);
 	if (served)
 		; /* it did not stop for us */
 	else if (entry != NULL)
-		serve(tracer, entry, waiting, end);
+		serve_request(tracer, entry, waiting, end);
 	else if (WIFSTOPPED(end->status))
 		release_unwanted(tracer, end->tid, end->status);
 	else
-		keep_exit(tracer, end->tid, end->status);
+		record_exit(tracer, end->tid, end->status);
 	if (end->slept)
 		tracer->waited_ns = woken_ns(tracer, end);
 }
@@ -200,7 +199,7 @@ tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_n
 
 	if (end.tid < 0)
 		return errno == EINTR && end.at_ns < waiting->deadline_ns;
-	tracer_take(tracer, &end, waiting);
+	tracer_serve(tracer, &end, waiting);
 	/* Breakpoints may be met faster than they are served: then there is always one more. */
 	if (tracer->counting == NULL || end.at_ns < waiting->deadline_ns)
 		return true;
@@ -210,9 +209,9 @@ tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_n
 
 /* Until all that were asked have come to an end, or the time is over. */
 void
-tracer_wait_for_fresh(struct tracer *tracer, struct waiting *waiting)
+tracer_wait_for_new(struct tracer *tracer, struct waiting *waiting)
 {
-	waiting->pending = seized_count_fresh(&tracer->seized);
+	waiting->pending = seized_count_new(&tracer->seized);
 	if (waiting->pending == 0)
 		return;
 	while (waiting->pending > 0 && tracer_wait_once(tracer, waiting, SPIN_NS))
@@ -222,19 +221,19 @@ tracer_wait_for_fresh(struct tracer *tracer, struct waiting *waiting)
 
 /* Whoever was held is released. What has not stopped yet is outstanding from now on. */
 void
-tracer_release_fresh(struct tracer *tracer)
+tracer_release_new(struct tracer *tracer)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < tracer->seized.count; i++) {
 		struct seized entry = tracer->seized.item[i];
 
-		if (entry.fresh && entry.request != NULL && entry.request->end != STOP_LATE) {
-			release(tracer, entry.request, entry.request->asked_ns);
+		if (entry.is_new && entry.request != NULL && entry.request->end != STOP_LATE) {
+			release_request(tracer, entry.request, entry.request->asked_ns);
 			continue;
 		}
-		tracer->stats.late += entry.fresh;
-		entry.fresh = false;
+		tracer->stats.late += entry.is_new;
+		entry.is_new = false;
 		tracer->seized.item[kept++] = entry;
 	}
 	tracer->seized.count = kept;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* watchdog.c - the timer, its signal, and the handler that does nothing. */
-#include "tracer/watchdog_internal.h"
+#include "tracer/tracer_internal.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -79,7 +79,7 @@ static void
 serve_until_done(struct counter *counter, uint64_t times)
 {
 	while (counter->target.counter[DONE] < times &&
-	       tracer_count_state(counter->tracer) == COUNT_GOES_ON)
+	       tracer_count_state(counter->tracer) == COUNT_RUNNING)
 		tracer_sleep_until(counter->tracer, clock_now_ns() + TICK_NS);
 }
 
@@ -268,7 +268,7 @@ exec_ends_it(void)
 	harness_case("exec");
 	begin(&counter, "exec");
 	target_tell(&counter.target);
-	while (tracer_count_state(counter.tracer) == COUNT_GOES_ON)
+	while (tracer_count_state(counter.tracer) == COUNT_RUNNING)
 		tracer_sleep_until(counter.tracer, clock_now_ns() + TICK_NS);
 	CHECK(tracer_count_state(counter.tracer) == COUNT_EXEC, "state %d",
 	      (int)tracer_count_state(counter.tracer));
@@ -294,15 +294,15 @@ leave_and_return(const char *mode)
 
 	harness_case("left and returned to, %s", mode);
 	begin(&counter, mode);
-	for (int i = 0; i < 100 && tracer_count_state(counter.tracer) == COUNT_GOES_ON; i++) {
+	for (int i = 0; i < 100 && tracer_count_state(counter.tracer) == COUNT_RUNNING; i++) {
 		if (counter.target.counter[DONE] == told) {
 			target_tell(&counter.target);
 			told++;
 		}
 		tracer_sleep_until(counter.tracer, clock_now_ns() + TICK_NS / 2);
-		tracer_leave(counter.tracer);
+		tracer_pause(counter.tracer);
 		CHECK(inspect_is_free(counter.target.pid), "the target is not left alone");
-		tracer_return(counter.tracer);
+		tracer_resume(counter.tracer);
 	}
 	tracer_counts(counter.tracer, total);
 	CHECK(total[0] <= counter.target.counter[COUNTED], "more were counted than there were");
@@ -329,8 +329,8 @@ unharmed(const char *program)
 		if (i == 0 && tracer_count(counter.tracer, &nowhere, 1, &err) != 0)
 			harness_die("%s", err.text);
 		tracer_sleep_until(counter.tracer, clock_now_ns() + TICK_NS);
-		tracer_leave(counter.tracer);
-		tracer_return(counter.tracer);
+		tracer_pause(counter.tracer);
+		tracer_resume(counter.tracer);
 	}
 	close_tracer(&counter);
 	CHECK(inspect_is_free(counter.target.pid), "the target is not left alone");
@@ -371,12 +371,12 @@ stops_meanwhile(bool hold)
 			tracer_ask(counter.tracer, &request[i]);
 		}
 		if (hold)
-			tracer_catch(counter.tracer, 20 * NS_PER_MS);
+			tracer_collect_held(counter.tracer, 20 * NS_PER_MS);
 		else
 			tracer_collect(counter.tracer, 20 * NS_PER_MS, false, NULL, NULL);
-		held += tracer_held(counter.tracer);
+		held += tracer_held_count(counter.tracer);
 		tracer_sleep_until(counter.tracer, clock_now_ns() + TICK_NS);
-		tracer_let_all_go(counter.tracer);
+		tracer_release_all_held(counter.tracer);
 		tracer_sleep_until(counter.tracer, clock_now_ns() + TICK_NS);
 		for (size_t i = 0; i < count; i++) {
 			captured += request[i].end == STOP_CAPTURED;

@@ -53,7 +53,7 @@ count_until_stopped(void *context)
 	rc = tracer_count(tracer, &run->address, 1, &err);
 	if (write(run->tell, &own, sizeof(own)) != sizeof(own))
 		rc = -1;
-	while (rc == 0 && signals_stop == 0 && tracer_count_state(tracer) == COUNT_GOES_ON)
+	while (rc == 0 && signals_stop == 0 && tracer_count_state(tracer) == COUNT_RUNNING)
 		tracer_sleep_until(tracer, clock_now_ns() + 5 * NS_PER_MS);
 	tracer_free(tracer);
 	guard_watch(NULL);

@@ -34,8 +34,8 @@ enum stop_end {
 	STOP_EXITED,    /* the thread exited before it could stop */
 	STOP_DENIED,    /* EPERM: exiting, or somebody else traces it now */
 	STOP_LATE,      /* not yet: it is outstanding */
-	STOP_MISSED,    /* released without a snapshot, between tracer_leave and tracer_return */
-	STOP_FOREIGN,   /* 32-bit code: stopped and released, best left alone */
+	STOP_MISSED,    /* released without a snapshot, between tracer_pause and tracer_resume */
+	STOP_COMPAT32,   /* 32-bit code: stopped and released, best left alone */
 	STOP_UNREADABLE, /* stopped and released, registers or counters not read */
 };
 
@@ -59,7 +59,7 @@ struct stop_request {
 	bool queued;             /* it was waiting for a CPU at the tick */
 	bool fell_asleep;        /* the interrupt found it asleep in `syscall` after all */
 	bool group_stopped;      /* it was stopped by job control and still is */
-	bool held;               /* tracer_catch has kept it stopped */
+	bool held;               /* tracer_collect_held has kept it stopped */
 	long syscall;            /* number it was in; SYSCALL_NONE when in user code */
 	struct sched during;     /* counters while it was stopped */
 	uint64_t stopped_ns;     /* how long it was stopped, at most */
@@ -97,7 +97,7 @@ void tracer_free(struct tracer *tracer);
 void tracer_forget(struct tracer *tracer, const struct stop_request *request);
 
 /* To be called shortly before tracer_ask, of few: shortens the stop. */
-void tracer_rehearse(struct stop_request *request);
+void tracer_prefetch(struct stop_request *request);
 
 /* Seizes and interrupts; the end is STOP_LATE, or why that already failed. */
 void tracer_ask(struct tracer *tracer, struct stop_request *request);
@@ -117,18 +117,18 @@ void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*
  * signal to take or is stopped by job control is released at once; so are those that stop later
  * than `bound_ns`.
  *
- * This is for milliseconds. While a thread is held nothing else may be waited for: tracer_leave
+ * This is for milliseconds. While a thread is held nothing else may be waited for: tracer_pause
  * lets all of them go. One that is killed meanwhile is none of them any more.
  */
-void tracer_catch(struct tracer *tracer, uint64_t bound_ns);
+void tracer_collect_held(struct tracer *tracer, uint64_t bound_ns);
 /* From now on, until all are let go, those that stop too late for it are held like those who were
  * caught. */
-void tracer_keep_late(struct tracer *tracer);
+void tracer_hold_late(struct tracer *tracer);
 bool tracer_is_held(const struct tracer *tracer, pid_t tid);
 /* It goes on. False: it was not held (any more). */
-bool tracer_let_go(struct tracer *tracer, pid_t tid);
-void tracer_let_all_go(struct tracer *tracer);
-size_t tracer_held(const struct tracer *tracer);
+bool tracer_release_held(struct tracer *tracer, pid_t tid);
+void tracer_release_all_held(struct tracer *tracer);
+size_t tracer_held_count(const struct tracer *tracer);
 
 /*
  * Sleeps until the moment `until_ns` (CLOCK_MONOTONIC), capturing and releasing
@@ -154,8 +154,8 @@ void tracer_finish(struct tracer *tracer, uint64_t bound_ns);
  * once, by a handler of SIGCHLD, and its end becomes STOP_MISSED. System calls that
  * SA_RESTART does not restart may fail with EINTR. They nest.
  */
-void tracer_leave(struct tracer *tracer);
-void tracer_return(struct tracer *tracer);
+void tracer_pause(struct tracer *tracer);
+void tracer_resume(struct tracer *tracer);
 
 /* How many are seized: they would stand still while the caller does anything else. */
 size_t tracer_outstanding(const struct tracer *tracer);

@@ -9,7 +9,7 @@
  *
  * A breakpoint belongs to its thread and not to the tracer. The kernel does not clear it when the
  * tracer dies; the thread's next run of the address then ends the target with SIGTRAP. So every way
- * out clears them: tracer_free, tracer_leave, an end by a signal that is handled. What no process
+ * out clears them: tracer_free, tracer_pause, an end by a signal that is handled. What no process
  * can do for itself, SIGKILL, is what guard.h is for.
  *
  * The exception of a breakpoint is a forced signal: in a thread that blocks or ignores SIGTRAP the
@@ -31,7 +31,7 @@
 
 /* X(name): why nothing is counted any more */
 enum tracer_count_end {
-	COUNT_GOES_ON,
+	COUNT_RUNNING,
 	COUNT_OFF,      /* tracer_count was not called, or has failed */
 	COUNT_EXEC,     /* the process has become another program: breakpoints went with the old */
 	COUNT_GONE,     /* the process has no threads that we trace any more */
@@ -54,7 +54,7 @@ enum tracer_count_end tracer_count_state(const struct tracer *tracer);
 /*
  * Clears all breakpoints and detaches, waiting at most so long: a thread in an uninterruptible
  * sleep does not stop before that is over. Returns how many threads are left; tracer_free waits
- * for them without a bound. Between tracer_leave and tracer_return nothing is counted, either.
+ * for them without a bound. Between tracer_pause and tracer_resume nothing is counted, either.
  */
 size_t tracer_count_stop(struct tracer *tracer, uint64_t bound_ns);
 

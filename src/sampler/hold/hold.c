@@ -71,7 +71,7 @@ void
 hold_begin(struct sampler *sampler)
 {
 	/* One that has stopped late may have been killed since. */
-	sampler->hold.before = tracer_held(sampler->tracer);
+	sampler->hold.before = tracer_held_count(sampler->tracer);
 	sampler->hold.before -= sampler->hold.count < sampler->hold.before ?
 					sampler->hold.count : sampler->hold.before;
 	sampler->hold.asked_ns = clock_now_ns();
@@ -111,7 +111,7 @@ end_count(struct sampler *sampler, uint64_t now_ns)
 	if (!hold->on)
 		return;
 	/* Those who were held really go on now; nobody did at until_ns. */
-	if (tracer_held(sampler->tracer) > 0)
+	if (tracer_held_count(sampler->tracer) > 0)
 		until = now_ns;
 	hold->on = false;
 	until = until > hold->from_ns ? until - hold->from_ns : 0;
@@ -122,7 +122,7 @@ end_count(struct sampler *sampler, uint64_t now_ns)
 static void
 let_all_go(struct sampler *sampler)
 {
-	tracer_let_all_go(sampler->tracer);
+	tracer_release_all_held(sampler->tracer);
 	for (size_t i = 0; i < sampler->thread_count; i++)
 		sampler->thread[i]->held = false;
 }
@@ -227,7 +227,7 @@ let_go(struct sampler *sampler, bool holds)
 			continue;
 		sum += clock_now_ns() - began;
 		count++;
-		tracer_let_go(sampler->tracer, caught->tid);
+		tracer_release_held(sampler->tracer, caught->tid);
 	}
 	return began + (count > 0 ? sum / count : 0);
 }
@@ -275,7 +275,7 @@ hold_decide(struct sampler *sampler)
 	if (part <= 0)
 		return;
 	/* Who waits for a CPU now may get one meanwhile. */
-	tracer_keep_late(sampler->tracer);
+	tracer_hold_late(sampler->tracer);
 	hold->on = true;
 	hold->until_ns = part < 1 ? end_of_part(hold, part) : UINT64_MAX;
 }

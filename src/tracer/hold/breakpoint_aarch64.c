@@ -8,7 +8,7 @@
 
 #include <asm/ptrace.h>
 
-#include "tracer/hold/breakpoint_internal.h"
+#include "tracer/hold/counting_internal.h"
 
 /* Enabled, of EL0, execution, of all four bytes of an instruction. */
 #define CONTROL (UINT32_C(1) | UINT32_C(2) << 1 | UINT32_C(0xf) << 5)

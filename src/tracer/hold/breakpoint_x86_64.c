@@ -4,7 +4,7 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
-#include "tracer/hold/breakpoint_internal.h"
+#include "tracer/hold/counting_internal.h"
 
 #define CONTROL 7                              /* DR7 */
 #define ENABLE(i) (UINT64_C(1) << (2 * (i)))   /* L0 to L3; type 0, length 0: execution */

@@ -39,21 +39,21 @@ counting_seize(struct tracer *tracer, pid_t tid)
 }
 
 static bool
-go_on(struct tracee *tracee, int signo)
+tracee_continue(struct tracee *tracee, int signo)
 {
 	return tracee->stepping ? stop_step(tracee->tid, signo)
 				: stop_continue(tracee->tid, signo);
 }
 
 bool
-counting_go_on(struct tracer *tracer, pid_t tid, int signo, bool group_stopped)
+counting_continue(struct tracer *tracer, pid_t tid, int signo, bool group_stopped)
 {
 	struct tracee *tracee = tracees_find(&tracer->counting->tracees, tid);
 
 	if (!group_stopped)
-		return go_on(tracee, signo);
+		return tracee_continue(tracee, signo);
 	/* It stays to be told otherwise, and waits would go round and round. */
-	stop_tell(tid);
+	stop_keep(tid);
 	return stop_listen(tid);
 }
 
@@ -82,7 +82,7 @@ is_hit(const struct counting *counting, const siginfo_t *info)
 
 /* The breakpoint that a signal handler has returned to is no second run. */
 static bool
-is_again(struct tracee *tracee, uint64_t address)
+is_repeated_hit(struct tracee *tracee, uint64_t address)
 {
 	struct breakpoint_place place;
 
@@ -96,7 +96,7 @@ is_again(struct tracee *tracee, uint64_t address)
 static void
 count_hit(struct counting *counting, struct tracee *tracee, uint64_t address)
 {
-	if (tracee->again_pc != 0 && is_again(tracee, address))
+	if (tracee->again_pc != 0 && is_repeated_hit(tracee, address))
 		return;
 	/* Two that were asked for may be the same. */
 	for (size_t i = 0; i < counting->breakpoints.count; i++)
@@ -144,12 +144,12 @@ pass_signal(struct tracer *tracer, struct tracee *tracee, int status)
 		tracee->again_sp = place.sp;
 	}
 	tracer->stats.signals_passed++;
-	go_on(tracee, signo);
+	tracee_continue(tracee, signo);
 }
 
 /* SIGTRAP: a breakpoint, the end of a step over one, or the program's own. */
 static void
-take_trap(struct tracer *tracer, struct tracee *tracee, int status)
+serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 {
 	struct counting *counting = tracer->counting;
 	siginfo_t info;
@@ -161,12 +161,12 @@ take_trap(struct tracer *tracer, struct tracee *tracee, int status)
 		tracee->stepping = breakpoint_needs_step;
 		if (tracee->stepping)
 			breakpoints_clear(tracee->tid);
-		go_on(tracee, 0);
+		tracee_continue(tracee, 0);
 	} else if (tracee->stepping && (info.si_code == TRAP_TRACE || info.si_code == SIGTRAP)) {
 		/* The latter: a signal handler is about to begin. */
 		tracee->stepping = false;
 		breakpoints_set(tracee->tid, &counting->breakpoints);
-		go_on(tracee, 0);
+		tracee_continue(tracee, 0);
 	} else {
 		pass_signal(tracer, tracee, status);
 	}
@@ -174,14 +174,14 @@ take_trap(struct tracer *tracer, struct tracee *tracee, int status)
 
 /* All threads of the old program have gone, this one has no breakpoints. */
 static void
-take_exec(struct tracer *tracer, pid_t tid, struct waiting *waiting)
+serve_exec(struct tracer *tracer, pid_t tid, struct waiting *waiting)
 {
 	struct seized_list *seized = &tracer->seized;
 
 	for (; seized->count > 0; seized_remove(seized, seized->item)) {
 		struct seized *entry = seized->item;
 
-		waiting->pending -= entry->fresh && !entry->held &&
+		waiting->pending -= entry->is_new && !entry->held &&
 				    (entry->request == NULL || entry->request->end == STOP_LATE);
 		if (entry->request == NULL)
 			continue;
@@ -203,7 +203,7 @@ miss_request(struct tracer *tracer, pid_t tid, struct waiting *waiting)
 	if (entry == NULL)
 		return;
 	if (entry->request == NULL || entry->request->end == STOP_LATE)
-		waiting->pending -= entry->fresh;
+		waiting->pending -= entry->is_new;
 	if (entry->request != NULL && entry->request->end == STOP_LATE)
 		entry->request->end = STOP_MISSED;
 	seized_remove(&tracer->seized, entry);
@@ -215,7 +215,7 @@ miss_request(struct tracer *tracer, pid_t tid, struct waiting *waiting)
  * it, and executes nothing until then.
  */
 static void
-let_leave(struct tracer *tracer, struct tracee *tracee, int status, struct waiting *waiting)
+clear_and_detach(struct tracer *tracer, struct tracee *tracee, int status, struct waiting *waiting)
 {
 	struct counting *counting = tracer->counting;
 	const pid_t tid = tracee->tid;
@@ -264,33 +264,33 @@ set_breakpoints(struct counting *counting, struct tracee *tracee)
 }
 
 static void
-take_exit(struct tracer *tracer, pid_t tid)
+serve_exit(struct tracer *tracer, pid_t tid)
 {
 	struct counting *counting = tracer->counting;
 
 	if (tracees_find(&counting->tracees, tid) == NULL)
 		return;
 	tracees_remove(&counting->tracees, tid);
-	if (counting->tracees.count == 0 && counting->state == COUNT_GOES_ON &&
-	    !counting->leaving)
+	if (counting->tracees.count == 0 && counting->state == COUNT_RUNNING &&
+	    !counting->ending)
 		counting->state = COUNT_GONE;
 }
 
 bool
-counting_take(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting)
+counting_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting)
 {
 	struct counting *counting = tracer->counting;
 	const enum stop_kind kind = stop_classify(end->status);
 	struct tracee *tracee;
 
-	if (counting == NULL || counting->state != COUNT_GOES_ON)
+	if (counting == NULL || counting->state != COUNT_RUNNING)
 		return false;
 	if (kind == KIND_EXITED) {
-		take_exit(tracer, end->tid);
+		serve_exit(tracer, end->tid);
 		return false;
 	}
 	if (kind == KIND_EXEC) {
-		take_exec(tracer, end->tid, waiting);
+		serve_exec(tracer, end->tid, waiting);
 		return true;
 	}
 	tracee = tracees_find(&counting->tracees, end->tid);
@@ -298,16 +298,16 @@ counting_take(struct tracer *tracer, const struct wait_end *end, struct waiting 
 		tracee = adopt(tracer, end->tid);
 	if (tracee == NULL)
 		return false;
-	if (counting->leaving) {
-		let_leave(tracer, tracee, end->status, waiting);
+	if (counting->ending) {
+		clear_and_detach(tracer, tracee, end->status, waiting);
 		return true;
 	}
 	if (!tracee->set)
 		set_breakpoints(counting, tracee);
 	if (kind == KIND_OTHER)
-		go_on(tracee, 0);
+		tracee_continue(tracee, 0);
 	else if (kind == KIND_SIGNAL && stop_signal(end->status) == SIGTRAP)
-		take_trap(tracer, tracee, end->status);
+		serve_trap(tracer, tracee, end->status);
 	else if (kind == KIND_SIGNAL)
 		pass_signal(tracer, tracee, end->status);
 	else

@@ -1,46 +1,97 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * counting_internal.h - what a tracer that counts does with a stop: the rest of it knows no
- * more.
- */
+/* counting_internal.h - threads that stay seized, and the breakpoints that they have. */
 #ifndef WALLSAMPLE_TRACER_HOLD_COUNTING_INTERNAL_H
 #define WALLSAMPLE_TRACER_HOLD_COUNTING_INTERNAL_H
 
-#include "tracer/hold/breakpoint_internal.h"
-#include "tracer/hold/tracees_internal.h"
 #include "tracer/tracer_internal.h"
+#include "wallsample/tracer/tracer_count.h"
+
+/* --- breakpoint_ARCH.c -------------------------------------------------------------------- */
+
+struct breakpoints {
+	uint64_t address[TRACER_COUNT_MOST];
+	size_t count;
+};
+
+/* Sets them in a stopped thread. Returns 0 or the error number: ENOSPC when others use the
+ * breakpoint registers, EINVAL for an impossible address. */
+int breakpoints_set(pid_t tid, const struct breakpoints *breakpoints);
+
+/* One system call, so that a signal handler may make it; ESRCH: killed in its stop. */
+int breakpoints_clear(pid_t tid);
+
+/*
+ * True where a thread that is resumed at a breakpoint hits it again, and has to be stepped over
+ * it. On x86-64 the kernel sets the resume flag, and keeps it across signal handlers (since
+ * Linux 3.11).
+ */
+extern const bool breakpoint_needs_step;
+
+/* Where a stopped thread is. */
+struct breakpoint_place {
+	uint64_t pc, sp;
+};
+
+bool breakpoint_find_place(pid_t tid, struct breakpoint_place *out);
+
+/* --- tracees.c: the threads that stay seized ------------------------------------------------ */
+
+struct tracee {
+	pid_t tid;
+	bool set;          /* its breakpoints are set */
+	bool stepping;     /* over one, with breakpoints cleared */
+	/* A signal handler came between a breakpoint and its instruction: when the handler
+	 * returns, that breakpoint is hit again, with this stack pointer. 0: no such case. */
+	uint64_t again_pc, again_sp;
+};
+
+/* Sorted by id. Zeros are an empty set. */
+struct tracees {
+	struct tracee *item;
+	size_t count, capacity;
+};
+
+/* NULL when it is not there; valid until the next change. */
+struct tracee *tracees_find(const struct tracees *tracees, pid_t tid);
+/* It must not be there yet. */
+struct tracee *tracees_add(struct tracees *tracees, pid_t tid);
+void tracees_remove(struct tracees *tracees, pid_t tid);
+void tracees_clear(struct tracees *tracees);
+void tracees_release(struct tracees *tracees);
+
+/* --- counting.c: stops of a tracer that counts (tracer_count.h) ------------------------------ */
 
 struct counting {
 	struct breakpoints breakpoints;
 	struct tracees tracees;
 	uint64_t total[TRACER_COUNT_MOST];
 	enum tracer_count_end state;
-	bool leaving;   /* whoever stops is cleared and detached */
-	bool refused;   /* EPERM of some thread */
-	int error;      /* of the first breakpoint that could not be set */
+	bool ending;    /* each thread that stops is cleared and detached */
+	bool refused;   /* a thread answered EPERM */
+	int error;      /* of the first breakpoint that could not be set; 0: none */
 };
 
-/* Is it a thread that stays seized? */
+/* True when the thread stays seized. */
 bool counting_has(const struct tracer *tracer, pid_t tid);
 
-/* As stop_seize, of a thread that is to stay seized, or is already. */
+/* As stop_seize, for a thread that is to stay seized; 0 when it is seized already. */
 int counting_seize(struct tracer *tracer, pid_t tid);
 
 /*
- * What a wait has brought. True: it was a stop of the counting's own, and is served. False: the
- * stop, or the exit, is for who asked.
+ * Serves a stop that belongs to the counting: a breakpoint, a signal, a clone or an exec. False:
+ * the stop, or the exit, is for the request of the thread.
  */
-bool counting_take(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting);
+bool counting_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting);
 
 /*
- * In place of stop_detach, of a stopped thread that stays seized: it goes on, with the signal if it
- * is not 0; one that job control has stopped does not. False: it was killed in its stop.
+ * In place of stop_detach, for a stopped thread that stays seized: resumes it, with the signal if
+ * it is not 0; a thread in a group stop stays in it. False: it was killed in its stop.
  */
-bool counting_go_on(struct tracer *tracer, pid_t tid, int signo, bool group_stopped);
+bool counting_continue(struct tracer *tracer, pid_t tid, int signo, bool group_stopped);
 
-/* After tracer_count_stop: sets the breakpoints again, and counts on. */
-void counting_return(struct tracer *tracer);
-/* Ends with it; NULL is nothing. */
+/* After tracer_count_stop: sets the breakpoints again and continues to count. */
+void counting_resume(struct tracer *tracer);
+/* Ends the counting, if there is one. */
 void counting_free(struct tracer *tracer);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tracees.c - a sorted array: new threads mostly have the highest id. */
-#include "tracer/hold/tracees_internal.h"
+#include "tracer/hold/counting_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* Where it is, or would be. */
 static size_t
-place_of(const struct tracees *tracees, pid_t tid)
+tracees_position(const struct tracees *tracees, pid_t tid)
 {
 	size_t low = 0, high = tracees->count;
 
@@ -27,7 +27,7 @@ place_of(const struct tracees *tracees, pid_t tid)
 struct tracee *
 tracees_find(const struct tracees *tracees, pid_t tid)
 {
-	size_t place = place_of(tracees, tid);
+	size_t place = tracees_position(tracees, tid);
 
 	if (place == tracees->count || tracees->item[place].tid != tid)
 		return NULL;
@@ -37,7 +37,7 @@ tracees_find(const struct tracees *tracees, pid_t tid)
 struct tracee *
 tracees_add(struct tracees *tracees, pid_t tid)
 {
-	size_t place = place_of(tracees, tid);
+	size_t place = tracees_position(tracees, tid);
 	struct tracee *item;
 
 	tracees->item = xgrow(tracees->item, &tracees->capacity, tracees->count + 1,

@@ -58,24 +58,24 @@ count_unset(const struct tracees *tracees)
 }
 
 static void
-begin(struct tracer *tracer)
+counting_begin(struct tracer *tracer)
 {
 	struct counting *counting = tracer->counting;
 	struct waiting waiting = { .deadline_ns = clock_now_ns() + BEGIN_BOUND_NS };
 
-	counting->state = COUNT_GOES_ON;
-	counting->leaving = false;
+	counting->state = COUNT_RUNNING;
+	counting->ending = false;
 	seize_all(tracer);
 	while (count_unset(&counting->tracees) > 0 && counting->error == 0 &&
 	       tracer_wait_once(tracer, &waiting, 0))
 		;
 	watchdog_set(&tracer->watchdog, 0);
-	if (counting->tracees.count == 0 && counting->state == COUNT_GOES_ON)
+	if (counting->tracees.count == 0 && counting->state == COUNT_RUNNING)
 		counting->state = COUNT_GONE;
 }
 
 static int
-explain(const struct counting *counting, pid_t pid, struct error *err)
+explain_failure(const struct counting *counting, pid_t pid, struct error *err)
 {
 	if (counting->error == ENOSPC)
 		return error_set(err, ERROR_SYSTEM,
@@ -93,7 +93,7 @@ explain(const struct counting *counting, pid_t pid, struct error *err)
 }
 
 static void
-forget(struct tracer *tracer)
+counting_forget(struct tracer *tracer)
 {
 	tracees_release(&tracer->counting->tracees);
 	free(tracer->counting);
@@ -112,11 +112,11 @@ tracer_count(struct tracer *tracer, const uint64_t *address, size_t count, struc
 	for (size_t i = 0; i < count; i++)
 		counting->breakpoints.address[i] = address[i];
 	tracer->counting = counting;
-	begin(tracer);
+	counting_begin(tracer);
 	if (counting->error != 0 || counting->tracees.count == 0) {
-		rc = explain(counting, tracer->process->pid, err);
+		rc = explain_failure(counting, tracer->process->pid, err);
 		tracer_count_stop(tracer, UINT64_MAX);
-		forget(tracer);
+		counting_forget(tracer);
 	}
 	return rc;
 }
@@ -145,7 +145,7 @@ interrupt_all(struct tracees *tracees)
 
 /* The youngest are seized from their birth, and have not shown up yet. */
 static void
-find_young(struct tracer *tracer)
+find_new_tracees(struct tracer *tracer)
 {
 	pid_t *tids = NULL;
 	size_t capacity = 0, count = process_list_threads(tracer->process, &tids, &capacity);
@@ -162,12 +162,12 @@ tracer_count_stop(struct tracer *tracer, uint64_t bound_ns)
 	struct counting *counting = tracer->counting;
 	const uint64_t began = clock_now_ns();
 
-	if (counting == NULL || counting->state != COUNT_GOES_ON)
+	if (counting == NULL || counting->state != COUNT_RUNNING)
 		return 0;
-	tracer_let_all_go(tracer);
-	counting->leaving = true;
-	find_young(tracer);
-	while (counting->tracees.count > 0 && counting->state == COUNT_GOES_ON &&
+	tracer_release_all_held(tracer);
+	counting->ending = true;
+	find_new_tracees(tracer);
+	while (counting->tracees.count > 0 && counting->state == COUNT_RUNNING &&
 	       clock_now_ns() - began < bound_ns) {
 		struct waiting waiting = { .deadline_ns = clock_now_ns() + LEAVE_ROUND_NS };
 
@@ -175,16 +175,16 @@ tracer_count_stop(struct tracer *tracer, uint64_t bound_ns)
 		while (counting->tracees.count > 0 && tracer_wait_once(tracer, &waiting, 0))
 			;
 		watchdog_set(&tracer->watchdog, 0);
-		find_young(tracer);
+		find_new_tracees(tracer);
 	}
-	return counting->state == COUNT_GOES_ON ? counting->tracees.count : 0;
+	return counting->state == COUNT_RUNNING ? counting->tracees.count : 0;
 }
 
 void
-counting_return(struct tracer *tracer)
+counting_resume(struct tracer *tracer)
 {
-	if (tracer->counting != NULL && tracer->counting->state == COUNT_GOES_ON)
-		begin(tracer);
+	if (tracer->counting != NULL && tracer->counting->state == COUNT_RUNNING)
+		counting_begin(tracer);
 }
 
 void
@@ -194,5 +194,5 @@ counting_free(struct tracer *tracer)
 		return;
 	/* Whoever is left would die of its breakpoint: there is nothing better to do than wait. */
 	tracer_count_stop(tracer, UINT64_MAX);
-	forget(tracer);
+	counting_forget(tracer);
 }

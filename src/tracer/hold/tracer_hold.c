@@ -9,44 +9,36 @@ tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)
 {
 	struct waiting waiting = { .deadline_ns = clock_now_ns() + bound_ns, .hold = hold };
 
-	tracer_wait_for_fresh(tracer, &waiting);
+	tracer_wait_for_new(tracer, &waiting);
 	if (hold && held != NULL)
 		held(context);
-	tracer_release_fresh(tracer);
+	tracer_release_new(tracer);
 }
 
 void
-tracer_hold(struct seized *entry)
-{
-	entry->request = NULL;
-	entry->held = true;
-	entry->fresh = false;
-}
-
-void
-tracer_catch(struct tracer *tracer, uint64_t bound_ns)
+tracer_collect_held(struct tracer *tracer, uint64_t bound_ns)
 {
 	struct waiting waiting = { .deadline_ns = clock_now_ns() + bound_ns,
 				   .hold = true, .runners_only = true };
 
 	uint64_t now;
 
-	tracer_wait_for_fresh(tracer, &waiting);
+	tracer_wait_for_new(tracer, &waiting);
 	now = clock_now_ns();
 	/* One that was killed while it stood still is on the list no more. */
 	for (size_t i = 0; i < tracer->seized.count; i++) {
 		struct seized *entry = &tracer->seized.item[i];
 
-		if (!entry->fresh || entry->request == NULL || !entry->request->held)
+		if (!entry->is_new || entry->request == NULL || !entry->request->held)
 			continue;
 		entry->request->stopped_ns = now - entry->request->asked_ns;
-		tracer_hold(entry);
+		seized_hold(entry);
 	}
-	tracer_release_fresh(tracer);
+	tracer_release_new(tracer);
 }
 
 bool
-tracer_let_go(struct tracer *tracer, pid_t tid)
+tracer_release_held(struct tracer *tracer, pid_t tid)
 {
 	struct seized *entry = seized_find(&tracer->seized, tid);
 
@@ -59,19 +51,19 @@ tracer_let_go(struct tracer *tracer, pid_t tid)
 }
 
 void
-tracer_let_all_go(struct tracer *tracer)
+tracer_release_all_held(struct tracer *tracer)
 {
-	tracer->keep_late = false;
+	tracer->hold_late = false;
 	/* What cannot be detached, because it was killed, is put back at the end, and not held. */
 	for (size_t i = 0; i < tracer->seized.count;)
-		if (!tracer_let_go(tracer, tracer->seized.item[i].tid))
+		if (!tracer_release_held(tracer, tracer->seized.item[i].tid))
 			i++;
 }
 
 void
-tracer_keep_late(struct tracer *tracer)
+tracer_hold_late(struct tracer *tracer)
 {
-	tracer->keep_late = true;
+	tracer->hold_late = true;
 }
 
 bool
@@ -83,7 +75,7 @@ tracer_is_held(const struct tracer *tracer, pid_t tid)
 }
 
 size_t
-tracer_held(const struct tracer *tracer)
+tracer_held_count(const struct tracer *tracer)
 {
 	size_t held = 0;
 

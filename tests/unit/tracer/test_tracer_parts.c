@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "wallsample/tracer/regs_arch.h"
-#include "tracer/stack_copy_internal.h"
 #include "tracer/stop_internal.h"
 #include "../scene/sleeping_child.h"
 #include "wallsample/base/base.h"

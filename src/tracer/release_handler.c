@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* away.c - the handler of SIGCHLD that releases what stops. */
-#include "tracer/away_internal.h"
+#include "tracer/tracer_internal.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 /* The wait status, as waitpid(2) tells it, of what waitid(2) calls a trap. */
 static int
-status_of(const siginfo_t *info)
+wait_status(const siginfo_t *info)
 {
 	return (int)((unsigned)info->si_status << 8 | 0x7f);
 }
@@ -37,14 +37,14 @@ release_stopped(int options)
 		if (waitid(P_ALL, 0, &info, options | WNOWAIT) != 0 || info.si_pid == 0)
 			break;
 		if (info.si_code != CLD_TRAPPED ||
-		    !stop_release(info.si_pid, status_of(&info)))
+		    !stop_release(info.si_pid, wait_status(&info)))
 			waitid(P_PID, (id_t)info.si_pid, &info, options);
 	}
 	errno = saved;
 }
 
 static void
-on_stop(int signo)
+on_tracee_stop(int signo)
 {
 	(void)signo;
 	release_stopped(0);
@@ -58,9 +58,9 @@ on_stop_or_exit(int signo)
 }
 
 void
-away_begin(bool reap)
+release_handler_install(bool reap)
 {
-	struct sigaction action = { .sa_handler = reap ? on_stop_or_exit : on_stop,
+	struct sigaction action = { .sa_handler = reap ? on_stop_or_exit : on_tracee_stop,
 				    .sa_flags = SA_RESTART };
 	sigset_t signals;
 
@@ -74,7 +74,7 @@ away_begin(bool reap)
 }
 
 void
-away_end(void)
+release_handler_remove(void)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
 
