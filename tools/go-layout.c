@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/go/go_layout_internal.h"
+#include "runtime/go/go_find_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/elf/elf_open.h"
 

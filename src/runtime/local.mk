@@ -17,25 +17,19 @@ libwallsample_a_SOURCES += \
 	src/runtime/go/go_internal.h \
 	src/runtime/go/go_language.c \
 	src/runtime/go/go_layout.c \
-	src/runtime/go/go_layout_internal.h \
 	src/runtime/go/go_scan.c \
-	src/runtime/go/go_sources_internal.h \
 	src/runtime/go/go_task.c \
 	src/runtime/go/go_threads.c \
 	src/runtime/go/go_version.c \
 	src/runtime/go/go_words.c \
 	src/runtime/instances.c \
 	src/runtime/julia/julia.c \
-	src/runtime/julia/julia_context_internal.h \
 	src/runtime/julia/julia_find.c \
 	src/runtime/julia/julia_find_internal.h \
 	src/runtime/julia/julia_language.c \
 	src/runtime/julia/julia_layout.c \
-	src/runtime/julia/julia_layout_internal.h \
 	src/runtime/julia/julia_module.c \
-	src/runtime/julia/julia_module_internal.h \
 	src/runtime/julia/julia_queues.c \
-	src/runtime/julia/julia_queues_internal.h \
 	src/runtime/julia/julia_tasks.c \
 	src/runtime/julia/julia_tasks_internal.h \
 	src/runtime/language.c \
@@ -48,14 +42,11 @@ libwallsample_a_SOURCES += \
 	src/runtime/pthread_tid_internal.h \
 	src/runtime/python/python.c \
 	src/runtime/python/python_asyncio.c \
-	src/runtime/python/python_asyncio_internal.h \
 	src/runtime/python/python_capture.c \
 	src/runtime/python/python_code.c \
-	src/runtime/python/python_code_internal.h \
 	src/runtime/python/python_debug_offsets.c \
 	src/runtime/python/python_dwarf.c \
 	src/runtime/python/python_eval.c \
-	src/runtime/python/python_eval_internal.h \
 	src/runtime/python/python_find.c \
 	src/runtime/python/python_find_internal.h \
 	src/runtime/python/python_fit.c \
@@ -65,12 +56,9 @@ libwallsample_a_SOURCES += \
 	src/runtime/python/python_lines.c \
 	src/runtime/python/python_merge.c \
 	src/runtime/python/python_module.c \
-	src/runtime/python/python_module_internal.h \
 	src/runtime/python/python_language.c \
-	src/runtime/python/python_sources_internal.h \
 	src/runtime/python/python_tasks.c \
 	src/runtime/python/python_text.c \
-	src/runtime/python/python_text_internal.h \
 	src/runtime/python/python_threads.c \
 	src/runtime/runtime_kind_internal.h \
 	src/runtime/async_tasks.c \

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/python/python_eval_internal.h"
-#include "runtime/python/python_module_internal.h"
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 #include "fuzz.h"
 #include "wallsample/base/base.h"
 #include "wallsample/dwarf/debug_info.h"

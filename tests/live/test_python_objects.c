@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "runtime/python/python_code_internal.h"
+#include "runtime/python/python_layout_internal.h"
 #include "harness.h"
 #include "wallsample/base/base.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "wallsample/dwarf/dwarf_structures.h"
-#include "runtime/go/go_layout_internal.h"
+#include "runtime/go/go_find_internal.h"
 #include "wallsample/base/base.h"
 
 #define TIME_MOST_NS (200 * NS_PER_MS)

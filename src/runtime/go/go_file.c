@@ -2,7 +2,7 @@
 /* go_file.c - looks for a Go in a file, a piece of it at a time. */
 #include <string.h>
 
-#include "runtime/go/go_sources_internal.h"
+#include "runtime/go/go_find_internal.h"
 #include "wallsample/base/base.h"
 
 #define PIECE ((size_t)64 << 10)

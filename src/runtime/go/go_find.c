@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "runtime/go/go_sources_internal.h"
 #include "wallsample/base/base.h"
 
 struct go_candidate {

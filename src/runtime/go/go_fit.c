@@ -2,7 +2,7 @@
 /* go_fit.c - is what memory holds what Go's runtime would have there? */
 #include <string.h>
 
-#include "runtime/go/go_sources_internal.h"
+#include "runtime/go/go_find_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/runtime/green_task.h"
 

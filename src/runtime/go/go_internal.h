@@ -1,34 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * go_internal.h - what the files of Go share.
- * go.c          the Go runtimes of a process: found, lost, described
- * go_threads.c  which threads they know
- * go_task.c     all goroutines, without a stop
- * go_capture.c  the goroutine of a thread that stands still or sleeps
- * go_words.c    why they wait, and which of them are the runtime's own
- * go_find.c, go_file.c, go_version.c, go_scan.c, go_fit.c, go_layout.c, go_dwarf.c
- *               where things are, by version
+ * go_internal.h - threads and goroutines of a Go runtime.
+ * go.c          the instances of Go, and the contract of a runtime
+ * go_threads.c  the threads that each runtime lists
+ * go_task.c     all goroutines, read without a stop
+ * go_capture.c  the goroutine of a thread that is stopped or sleeps
+ * go_words.c    reasons to wait, and which goroutines belong to the runtime itself
  */
 #ifndef WALLSAMPLE_RUNTIME_GO_GO_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_GO_GO_INTERNAL_H
 
 #include "runtime/go/go_find_internal.h"
-#include "runtime/go/go_sources_internal.h"
-#include "runtime/runtime_kind_internal.h"
 #include "wallsample/elf/pclntab.h"
 
-/* A list in memory may be a ring. */
+/* Bound of the list of threads in memory, which may be circular. */
 #define GO_THREADS_MOST 100000
 
-/* What is copied of a goroutine's own stack, while its thread is on another. */
+/* Bytes that are copied of a goroutine's own stack while its thread uses another one. */
 #define GO_STACK_BYTES ((size_t)16 << 10)
 
-/* A thread (runtime.m), as Go knows it. */
+/* A thread (runtime.m) in Go's list. */
 struct go_thread {
 	uint64_t address;
-	uint64_t inner;       /* its number, as Go has it; 0: it has not begun */
-	pid_t tid;            /* in our namespace; 0: not known */
-	uint32_t tries;       /* lists in which it was not known */
+	uint64_t inner;       /* its tid in the target's pid namespace; 0: it has not begun */
+	pid_t tid;            /* in our pid namespace; 0: not known */
+	uint32_t tries;       /* lists in which the tid was not known */
 	struct pages_memo memo;
 };
 
@@ -41,47 +37,49 @@ struct go_threads {
 #define GO_REASONS_MOST 128
 #define GO_REASON_TEXT 64
 
-/* One Go runtime in the process. */
 struct go_runtime {
 	struct instance base;
 	struct go_home home;
 
 	struct go_threads threads, before;
-	unsigned late;        /* threads looked at since the last tick, besides the list */
+	unsigned late;        /* threads read since the last tick in addition to the list */
 
-	uint64_t *slot;       /* addresses of goroutines; they never move */
-	uint64_t array;       /* of those, in memory */
+	uint64_t *slot;       /* addresses of goroutines, which never move */
+	uint64_t array;       /* address of the array in the target that `slot` was read from */
 	size_t slot_count, slot_capacity, settled_count;
 	uint8_t *bytes;       /* of goroutines, for one batch */
 
-	char reason[GO_REASONS_MOST][GO_REASON_TEXT]; /* "": no such */
+	char reason[GO_REASONS_MOST][GO_REASON_TEXT]; /* "": no such reason */
 	bool reasons_read;
-	struct table own;     /* functions that goroutines began with -> are they the runtime's? */
+	struct table own;     /* entry function of goroutines -> is it the runtime's own? */
 	struct pclntab *table; /* names of functions; NULL: there are none */
 	bool table_sought;
 };
 
 /* --- go_threads.c ------------------------------------------------------------------------ */
 
+/* Reads the list of threads if it may have changed; takes at most 1% of the time. */
 void go_threads_list(struct go_runtime *go, uint64_t now_ns);
 void go_threads_release(struct go_runtime *go);
-/* NULL: none has this tid. */
+/* NULL: no thread has this tid. */
 struct go_thread *go_threads_find(struct go_runtime *go, pid_t tid);
-/* The thread whose structure is there; 0: not known. One that has come since the list was made is
- * read. */
+/* The tid of the thread whose structure is at the address; 0: not known. A thread that began after
+ * the list was read is read now. */
 pid_t go_threads_tid(struct go_runtime *go, uint64_t address);
 
 /* --- go_task.c --------------------------------------------------------------------------- */
 
+/* Reads the addresses of all goroutines; returns their count. */
 size_t go_tasks_slots(struct go_runtime *go);
-/* By an exec of the same file there may be others, in the same place. */
+/* Forgets the addresses: after an exec of the same file others may be in the same place. */
 void go_tasks_forget(struct go_runtime *go);
 void go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count,
 		   struct green_task *out);
 /*
- * From the bytes of a goroutine, which may change while they are read, all but tid and system.
- * False: it is none. In *m the thread that has it. A goroutine that waits, and is a thread's, runs:
- * the collector's do so, and what has its stack scanned; what waits for something was let go.
+ * Fills all of *task but tid and system from the bytes of a goroutine, which may change while they
+ * are read; *m is the address of its thread. False: not a goroutine. A goroutine that waits and
+ * has a thread is running: those of the garbage collector do so, and those whose stack it scans.
+ * A goroutine that waits for something has no thread.
  */
 bool go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address, uint64_t now_ns,
 		  struct green_task *task, uint64_t *m);
@@ -89,8 +87,8 @@ bool go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address,
 /* --- go_capture.c ------------------------------------------------------------------------ */
 
 struct go_captured {
-	struct go_runtime *of; /* NULL: it is no thread of Go's, or cannot be read */
-	struct green_task task; /* GREEN_TASK_NONE: it runs no goroutine */
+	struct go_runtime *of; /* NULL: not a thread of Go, or not readable */
+	struct green_task task; /* GREEN_TASK_NONE: the thread runs no goroutine */
 	size_t stack_size;
 	uint8_t stack[GO_STACK_BYTES];
 };
@@ -99,14 +97,16 @@ void go_capture(struct go_runtime *go, pid_t tid, uint64_t sp, struct go_capture
 
 /* --- go_words.c -------------------------------------------------------------------------- */
 
-/* Reads them, if that has not been done. */
+/* Reads the reasons to wait, once. */
 void go_words_read_reasons(struct go_runtime *go);
-/* Did a goroutine that began with this function begin for the runtime itself? */
+/* Did the runtime itself begin the goroutines with this entry function? */
 bool go_words_is_own(struct go_runtime *go, uint64_t entry);
 void go_words_release(struct go_runtime *go);
 
-/* Where nanotime and walltime keep the frame pointer of their caller: so far below where that
- * goes on; 0: it is not looked for (go_vdso_*.c). */
+/*
+ * go_vdso_*.c: nanotime and walltime save the frame pointer of their caller this number of bytes
+ * below the caller's stack pointer; 0: it is not read.
+ */
 extern const uint64_t go_vdso_frame_pointer;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* go_layout.c - the layouts of Go's structures, by version. */
-#include "runtime/go/go_layout_internal.h"
+#include "runtime/go/go_find_internal.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/go/go_sources_internal.h"
+#include "runtime/go/go_find_internal.h"
 #include "wallsample/base/base.h"
 
 #define PIECE ((size_t)64 << 10)

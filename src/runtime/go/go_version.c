@@ -2,7 +2,7 @@
 /* go_version.c - the version of Go that a program says it was built by. */
 #include <string.h>
 
-#include "runtime/go/go_sources_internal.h"
+#include "runtime/go/go_find_internal.h"
 #include "wallsample/base/base.h"
 
 /* debug/buildinfo: 14 bytes that mark it, the size of pointers, flags. */

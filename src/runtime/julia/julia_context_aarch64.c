@@ -3,7 +3,7 @@
  * julia_context_aarch64.c - on AArch64 glibc mangles with a variable of the dynamic loader, that
  * nothing leads to.
  */
-#include "runtime/julia/julia_context_internal.h"
+#include "runtime/julia/julia_tasks_internal.h"
 
 uint64_t
 julia_context_guard(uint64_t pthread)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/julia/julia_module_internal.h"
 #include "runtime/pthread_tid_internal.h"
 #include "wallsample/base/base.h"
 

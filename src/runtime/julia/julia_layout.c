@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* julia_layout.c - the versions that are known, and debug information for the others. */
-#include "runtime/julia/julia_layout_internal.h"
+#include "runtime/julia/julia_find_internal.h"
 
 #include <string.h>
 
 #include "wallsample/dwarf/dwarf_structures.h"
-#include "runtime/julia/julia_context_internal.h"
+#include "runtime/julia/julia_tasks_internal.h"
 #include "wallsample/base/base.h"
 
 #define POINTER 8

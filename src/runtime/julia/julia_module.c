@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* julia_module.c - looks for Julia's variables, and its version, in a file. */
-#include "runtime/julia/julia_module_internal.h"
+#include "runtime/julia/julia_find_internal.h"
 
 #include <elf.h>
 #include <string.h>
 
-#include "runtime/julia/julia_layout_internal.h"
 #include "wallsample/base/base.h"
 
 /* A function that returns a small number, with a frame or without. */

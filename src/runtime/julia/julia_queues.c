@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* julia_queues.c - finds Base.Workqueues, in memory that may be anything. */
-#include "runtime/julia/julia_queues_internal.h"
+#include "runtime/julia/julia_tasks_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

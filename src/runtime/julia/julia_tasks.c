@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/julia/julia_context_internal.h"
-#include "runtime/julia/julia_queues_internal.h"
 #include "runtime/pthread_tid_internal.h"
 #include "wallsample/base/base.h"
 

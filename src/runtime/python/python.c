@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 
 static struct cpython *
 python_next(const void *state, size_t *at)

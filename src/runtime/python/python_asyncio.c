@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* python_asyncio.c - looks for the module _asyncio, and for what it says of its tasks. */
-#include "runtime/python/python_asyncio_internal.h"
+#include "runtime/python/python_internal.h"
 
 #include <string.h>
 
-#include "runtime/python/python_module_internal.h"
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
 #define SECTION ".AsyncioDebug"

@@ -2,7 +2,7 @@
 /* python_branch_aarch64.c - B, B.cond, CBZ and CBNZ. TBZ and TBNZ reach 32 KiB: not that far. */
 #include <string.h>
 
-#include "runtime/python/python_eval_internal.h"
+#include "runtime/python/python_find_internal.h"
 
 const size_t python_branch_step = 4;
 

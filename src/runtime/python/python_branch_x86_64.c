@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "runtime/python/python_eval_internal.h"
+#include "runtime/python/python_find_internal.h"
 
 const size_t python_branch_step = 1;
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* python_code.c - code objects of CPython that were met: their names, and their lines. */
-#include "runtime/python/python_code_internal.h"
+#include "runtime/python/python_layout_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/python/python_text_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 

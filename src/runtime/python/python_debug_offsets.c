@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "runtime/python/python_asyncio_internal.h"
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_internal.h"
+#include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
 /* The words that are used, and the sizes that they are checked against. */

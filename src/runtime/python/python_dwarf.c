@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "wallsample/dwarf/dwarf_structures.h"
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
 #define TIME_MOST_NS (2 * NS_PER_SEC)

@@ -5,7 +5,7 @@
  * Bytes are taken for branches wherever they look like them. What is found by mistake leads
  * anywhere, sometimes into a function that another mistake leads back from: several must.
  */
-#include "runtime/python/python_eval_internal.h"
+#include "runtime/python/python_find_internal.h"
 
 #include <stdlib.h>
 

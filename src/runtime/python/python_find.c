@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/python/python_module_internal.h"
-#include "runtime/python/python_sources_internal.h"
 #include "wallsample/base/base.h"
 
 struct python_candidate {

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 
 /* Of more, the others will be like these. */
 #define INTERPRETERS_CHECKED 16

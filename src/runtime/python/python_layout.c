@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
 /* The runtime of 3.14 has 300 KiB; what is wanted lies in its first kilobyte. */

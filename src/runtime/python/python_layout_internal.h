@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_layout_internal.h - where CPython keeps what we read: offsets in its structures, by
- * version.
+ * python_layout_internal.h - offsets in CPython's structures, by version, and the objects that are
+ * read by them: texts and code objects.
  *
- * Three sources, the best first: what the interpreter itself says (_Py_DebugOffsets, 3.13 and
- * later), the table of released versions (python_table_*.c, made by tools/python-layout from
- * DWARF), and DWARF when the program or its debug file has it: that alone knows debug builds
- * before 3.13 and what the interpreter does not say.
+ * A layout has three sources, in order of preference: the interpreter itself (_Py_DebugOffsets,
+ * 3.13 and later); the table of released versions (python_table_*.c, made by tools/python-layout
+ * from DWARF); DWARF of the program or its debug file. Only DWARF describes debug builds before
+ * 3.13 and members that the interpreter does not list.
  */
 #ifndef WALLSAMPLE_RUNTIME_PYTHON_PYTHON_LAYOUT_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_PYTHON_PYTHON_LAYOUT_INTERNAL_H
@@ -15,7 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A member that the version does not have. */
+#include "wallsample/base/base.h"
+#include "wallsample/tracer/memory.h"
+
+/* Offset of a member that the version does not have. */
 #define PYTHON_ABSENT UINT32_MAX
 
 /*
@@ -68,8 +71,8 @@
 	X(type_name)             /* tp_name, a char * */
 
 struct python_layout {
-	uint32_t version;        /* PY_VERSION_HEX: 0x030b07f0 is 3.11.7; 0x03090000 is of a 3.9
-				  * that does not say which */
+	uint32_t version;        /* PY_VERSION_HEX: 0x030b07f0 is 3.11.7; 0x03090000 is a 3.9 of
+				  * unknown patch level */
 	bool free_threaded;      /* built without a global lock */
 	bool debug;              /* --with-pydebug, if known */
 	enum python_layout_source {
@@ -79,19 +82,101 @@ struct python_layout {
 	} source;
 	uint32_t frame_size;     /* bytes of a frame up to the last member named above, */
 	uint32_t code_size;      /* and of a code object */
-	uint32_t gil_size;       /* so much of memory from the lock's beginning on is the lock: a
-				  * futex in it is waited for by who wants the lock */
+	uint32_t gil_size;       /* bytes of the lock: a thread that waits for a futex in this range
+				  * waits for the lock */
 #define X(name) uint32_t name;
 	PYTHON_OFFSETS(X)
 #undef X
 };
 
-/* Version 3.11 of "3.11.7": for comparisons. */
+/* PYTHON_VERSION(3, 11) compares with `version`. */
 #define PYTHON_VERSION(major, minor) ((uint32_t)(major) << 24 | (uint32_t)(minor) << 16)
 static inline bool
 python_since(const struct python_layout *layout, unsigned major, unsigned minor)
 {
 	return layout->version >= PYTHON_VERSION(major, minor);
 }
+
+/* --- python_text.c: str and bytes objects in the target's memory ------------------------- */
+
+/* Characters of one text that are read at most, whatever the caller allows. */
+#define PYTHON_TEXT_MOST 65536
+
+/*
+ * Appends the str object at `address` as UTF-8. What UTF-8 cannot represent is escaped as in
+ * Python: surrogates (bytes of a file name outside its encoding) as \udcff, invalid characters as
+ * \U00110000, and NUL, which would end the text, as \x00. Control characters are kept. Of a text
+ * longer than `most` characters the first `most` are appended, and "…". False: the object is not
+ * a str in every member that is read, or is not readable; `to` is unchanged then.
+ */
+bool python_text_read(const struct python_layout *layout, const struct memory *memory,
+		      uint64_t address, size_t most, struct strbuf *to);
+
+/*
+ * Returns the content of the bytes object at `address`, allocated (not NULL if it is empty); the
+ * caller frees it. NULL: more than `most` bytes, not a bytes object, or not readable.
+ */
+uint8_t *python_bytes_read(const struct python_layout *layout, const struct memory *memory,
+			   uint64_t address, size_t most, size_t *size);
+
+/* Read a pointer, and an unsigned number of 4 bytes. False: not readable. */
+bool python_read_u64(const struct memory *memory, uint64_t address, uint64_t *value);
+bool python_read_u32(const struct memory *memory, uint64_t address, uint32_t *value);
+
+/* --- python_code.c: code objects: function, file, and lines of instructions -------------- */
+
+/*
+ * Identity of a code object, as captured. A code object does not change while it lives, but another
+ * one may be allocated at its address later: these members are compared at each use.
+ */
+struct python_code_id {
+	uint64_t address;
+	uint64_t filename, name, qualified_name, line_table; /* pointers; 0: absent */
+	uint32_t first_line;
+};
+
+/* Takes the members from the object's first `size` bytes. False: fewer than layout->code_size. */
+bool python_code_identify(const struct python_layout *layout, uint64_t address, const void *bytes,
+			  size_t size, struct python_code_id *id);
+
+struct python_codes; /* all code objects that were met, and their names */
+
+/* `layout` and `memory` are borrowed. */
+struct python_codes *python_codes_create(const struct python_layout *layout,
+					 const struct memory *memory);
+void python_codes_free(struct python_codes *codes);
+
+struct python_code {
+	const char *function; /* the qualified name if there is one: "C.method", "f.<locals>.g" */
+	const char *file;     /* valid UTF-8 (surrogates escaped), as the interpreter stores it */
+	uint32_t first_line;
+};
+
+/*
+ * Reads the code object at the first call, and afterwards checks that it is still the same one:
+ * `memory` must not answer from a cache. The result is valid until python_codes_free. NULL: the
+ * object has been freed, or is not a code object.
+ */
+const struct python_code *python_codes_find(struct python_codes *codes,
+					    const struct python_code_id *id);
+
+/*
+ * The line of an instruction. `instruction` is the frame's value at frame_instruction: an address,
+ * or before 3.11 an index, which is converted by version. `bytecode_index` is the value at
+ * frame_bytecode_index, or 0. Results are cached. 0: code without a line.
+ */
+uint32_t python_codes_line(struct python_codes *codes, const struct python_code_id *id,
+			   uint64_t instruction, uint32_t bytecode_index);
+
+/*
+ * The line of the instruction at byte `offset` of the bytecode, from the bytes of a line table,
+ * which may be damaged; 0: no line. For tests.
+ */
+uint32_t python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line,
+			    uint32_t offset);    /* up to 3.9 */
+uint32_t python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line,
+			    uint32_t offset);    /* 3.10 */
+uint32_t python_line_locations(const uint8_t *table, size_t size, uint32_t first_line,
+			       uint32_t offset); /* 3.11 and later */
 
 #endif

@@ -7,7 +7,7 @@
  * formats are those of Objects/lnotab_notes.txt (up to 3.10) and
  * Objects/locations.md (3.11 and later) in CPython's source.
  */
-#include "runtime/python/python_code_internal.h"
+#include "runtime/python/python_layout_internal.h"
 
 /* Lines are an int of the interpreter's. What a damaged table adds up to beyond that is none. */
 static uint32_t

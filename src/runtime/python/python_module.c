@@ -2,13 +2,11 @@
 /*
  * python_module.c - looks for a CPython in a file, a piece of it at a time.
  */
-#include "runtime/python/python_module_internal.h"
+#include "runtime/python/python_find_internal.h"
 
 #include <elf.h>
 #include <string.h>
 
-#include "runtime/python/python_eval_internal.h"
-#include "runtime/python/python_sources_internal.h"
 #include "wallsample/base/base.h"
 
 #define PIECE ((size_t)64 << 10)

@@ -5,7 +5,7 @@
  * The rows are those of x86-64: nothing that is read comes behind a mutex or a condition of
  * pthreads, which alone have another size. The lock itself ends later for it.
  */
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 
 /* Of an int, an unsigned long, and pthread_cond_t (48 bytes) and pthread_mutex_t (48) twice. */
 const uint32_t python_table_gil_rest = 208;

@@ -5,7 +5,7 @@
  * They do not change within a version. The rows are printed by tools/python-layout and not
  * written by hand; tests/unit/runtime/test_python_layout.c compares them with DWARF.
  */
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 
 /* Of an int, an unsigned long, and pthread_cond_t (48 bytes) and pthread_mutex_t (40) twice. */
 const uint32_t python_table_gil_rest = 192;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "runtime/python/python_internal.h"
-#include "runtime/python/python_text_internal.h"
+#include "runtime/python/python_layout_internal.h"
 #include "wallsample/runtime/async_tasks.h"
 
 #define NAME_MOST 200        /* characters */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* python_text.c - str and bytes objects of CPython, read from the target's memory. */
-#include "runtime/python/python_text_internal.h"
+#include "runtime/python/python_layout_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

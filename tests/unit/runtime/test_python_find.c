@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "runtime/python/python_find_internal.h"
-#include "runtime/python/python_sources_internal.h"
 #include "wallsample/base/base.h"
 
 #define EXIT_SKIPPED 77

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 #include "../scene/python_offsets.h"
 #include "../scene/python_structures.h"
 #include "wallsample/base/base.h"

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/python/python_code_internal.h"
+#include "runtime/python/python_layout_internal.h"
 #include "wallsample/base/base.h"
 
 typedef uint32_t decoder(const uint8_t *, size_t, uint32_t, uint32_t);

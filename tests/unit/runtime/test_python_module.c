@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/python/python_eval_internal.h"
-#include "runtime/python/python_module_internal.h"
+#include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
 /* Constants are read in pieces of 64 KiB. */

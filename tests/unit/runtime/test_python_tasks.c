@@ -14,7 +14,7 @@
 
 #include "report/text_tasks_internal.h"
 #include "runtime/python/python_internal.h"
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 #include "../scene/python_offsets.h"
 #include "../scene/python_scene.h"
 #include "wallsample/analysis/task_groups.h"

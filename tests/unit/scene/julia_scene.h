@@ -7,7 +7,6 @@
 #define WALLSAMPLE_JULIA_SCENE_H
 
 #include "runtime/julia/julia_find_internal.h"
-#include "runtime/julia/julia_layout_internal.h"
 #include "runtime/julia/julia_tasks_internal.h"
 
 /* All of memory; outside of it nothing can be read. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/pthread_tid_internal.h"
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
 #define STACK_SIZE ((size_t)65536)

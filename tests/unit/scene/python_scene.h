@@ -6,8 +6,7 @@
 #ifndef WALLSAMPLE_TESTS_PYTHON_SCENE_H
 #define WALLSAMPLE_TESTS_PYTHON_SCENE_H
 
-#include "runtime/python/python_code_internal.h"
-#include "runtime/python/python_text_internal.h"
+#include "runtime/python/python_layout_internal.h"
 #include "wallsample/base/base.h"
 
 #define SCENE_BASE UINT64_C(0x7f5500000000)

@@ -6,7 +6,7 @@
 #ifndef TEST_PYTHON_STRUCTURES_H
 #define TEST_PYTHON_STRUCTURES_H
 
-#include "runtime/python/python_sources_internal.h"
+#include "runtime/python/python_find_internal.h"
 
 /* As in 3.11, with references traced; `version` is that. */
 void python_structures_old(struct python_layout *expected);
