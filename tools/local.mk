@@ -6,3 +6,33 @@ tools_python_layout_LDADD = $(WALLSAMPLE_LIBS)
 check_PROGRAMS += tools/go-layout
 tools_go_layout_SOURCES = tools/go-layout.c
 tools_go_layout_LDADD = $(WALLSAMPLE_LIBS)
+
+# For editors and analysers: the compiler's arguments for each file of the program.
+program_files = $(filter %.c,$(libwallsample_a_SOURCES)) src/cli/main.c
+compile_commands.json: Makefile
+	$(AM_V_GEN)$(srcdir)/tools/compile-commands.py $(CC) $(DEFS) $(DEFAULT_INCLUDES) \
+		$(libwallsample_a_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) \
+		-- $(addprefix $(srcdir)/,$(filter-out generated/%,$(program_files))) >$@
+CLEANFILES += compile_commands.json
+EXTRA_DIST += tools/compile-commands.py .clang-tidy
+
+# Static analysis by clang-tidy with the checks of .clang-tidy; all findings are errors.
+analyse: all compile_commands.json
+	@command -v clang-tidy >/dev/null || { echo 'clang-tidy is missing'; exit 77; }
+	@sed -n 's/^ *"file": "\(.*\)",*$$/\1/p' compile_commands.json | \
+		xargs -P "$$(getconf _NPROCESSORS_ONLN)" -n 8 clang-tidy --quiet -p . \
+			--extra-arg=-Wno-unknown-warning-option 2>/dev/null
+# Formats the C code as .clang-format says; tests/lint/format.sh checks it.
+format:
+	cd $(srcdir) && find src include tests tools -name '*.[ch]' -not -path 'tests/replay/*' \
+		-print0 | xargs -0 clang-format -i --style=file
+.PHONY: analyse format
+
+# Which lines the tests run; COVERAGE_TESTS chooses other tests.
+COVERAGE_TESTS = $(call tests_of,unit) $(call tests_of,replay) $(call tests_of,cli) $(call tests_of,fuzz)
+coverage: all
+	@command -v gcovr >/dev/null || { echo 'gcovr is missing'; exit 77; }
+	-$(MAKE) $(AM_MAKEFLAGS) check TESTS="$(COVERAGE_TESTS)"
+	$(MKDIR_P) coverage && gcovr --root $(srcdir) --filter '$(abs_top_srcdir)/src/' \
+		--print-summary --txt coverage/lines.txt --html-details coverage/index.html .
+.PHONY: coverage

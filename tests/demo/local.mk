@@ -5,5 +5,7 @@ CLEANFILES += $(demo_program_file)
 tests_demo_bin_jobserver_SOURCES = tests/demo/jobserver.c
 tests_demo_bin_jobserver_LDADD = -lpthread
 
-demo-program: wallsample$(EXEEXT) $(demo_program_file)
+# A make of its own after "all": two makes that build the same objects at once would race.
+demo-program: all
+	$(MAKE) $(AM_MAKEFLAGS) $(demo_program_file)
 .PHONY: demo-program
