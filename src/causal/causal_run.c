@@ -435,6 +435,7 @@ causal_run_sum_up(struct causal_run *run, const struct run_stats *stats)
 	result->cpus = stats->cpus;
 	result->stops = stats->stopped;
 	result->own_cpu_ns = stats->own_cpu_ns;
+	result->excluded = stats->excluded;
 	result->target_gone = run->lost || stats->execed || stats->child_exited;
 }
 

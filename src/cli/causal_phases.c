@@ -28,7 +28,7 @@ create_sampler(struct causal_command *command, const struct sampler_control *con
 	const uint64_t all = options->duration_ns != 0 ? options->duration_ns : DURATION_NS;
 	const uint64_t rest = all > command->result.profile_ns ?
 				      all - command->result.profile_ns : 1;
-	const struct sampler_config config = {
+	struct sampler_config config = {
 		.rate_hz = control == NULL ? options->rate_hz :
 					     (double)NS_PER_SEC / (double)options->tick_ns,
 		.jitter = true,
@@ -43,6 +43,7 @@ create_sampler(struct causal_command *command, const struct sampler_control *con
 		.control = control,
 	};
 
+	sample_select_threads(run, &config);
 	return sampler_create(run->target.process, &config, run->maps, profile, &run->log,
 			      &run->sampler, err);
 }

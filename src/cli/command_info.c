@@ -7,6 +7,7 @@
 
 #include "cli/cli_internal.h"
 #include "wallsample/recording/recording_read.h"
+#include "wallsample/report/report.h"
 
 #define LABEL_WIDTH 11
 
@@ -84,6 +85,7 @@ static void
 print_cost(const struct recording_info *info, const struct run_stats *stats)
 {
 	const double seconds = (double)info->span_ns / (double)NS_PER_SEC;
+	struct strbuf excluded;
 	bool lost = false;
 
 	for (size_t i = 0; i < FAILURE_COUNT; i++)
@@ -95,6 +97,10 @@ print_cost(const struct recording_info *info, const struct run_stats *stats)
 		}
 	if (!lost)
 		print_text("Failed", "none");
+	strbuf_init(&excluded);
+	if (report_add_excluded(&stats->excluded, &excluded))
+		print_text("Excluded", excluded.data);
+	strbuf_release(&excluded);
 	printf("%-*s%llu stops, %.4g %% of one CPU, %.4g MiB of memory\n", LABEL_WIDTH, "Own cost",
 	       (unsigned long long)stats->stopped,
 	       seconds > 0 ? (double)stats->own_cpu_ns / 1e7 / seconds : 0,

@@ -110,6 +110,25 @@ is_selected(void *context, pid_t tid, const char *name)
 	return filter_thread(&run->options->filter, tid, name);
 }
 
+static bool
+is_excluded(void *context, pid_t tid, const char *name)
+{
+	const struct sample_run *run = context;
+
+	(void)tid;
+	return filter_excludes_thread(&run->options->filter, name);
+}
+
+void
+sample_select_threads(struct sample_run *run, struct sampler_config *config)
+{
+	const struct filter *filter = &run->options->filter;
+
+	config->selected = filter_selects_threads(filter) ? is_selected : NULL;
+	config->excluded = filter->exclude_thread.count > 0 ? is_excluded : NULL;
+	config->selected_context = run;
+}
+
 void
 sample_open_names(struct sample_run *run)
 {
@@ -157,11 +176,7 @@ create_sampler(struct sample_run *run, struct error *err)
 		config.all_tasks = true;
 		config.tasks = run->tasks = async_tasks_create();
 	}
-	/* what is not wanted is not stopped either */
-	if (filter_selects_threads(&options->filter)) {
-		config.selected = is_selected;
-		config.selected_context = run;
-	}
+	sample_select_threads(run, &config);
 	sample_open_names(run);
 	config.jit = run->jit;
 	config.jit_objects = run->jit_objects;

@@ -390,6 +390,7 @@ options_release(struct options *options)
 	free(options->files.text);
 	free(options->debug_dirs.text);
 	free(options->progress.text);
+	free(options->filter.exclude_thread.text);
 	free(options->filter.tids.id);
 	free(options->filter.tasks.id);
 	option_free_regex(options->filter.include);

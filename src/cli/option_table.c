@@ -108,6 +108,13 @@ const struct option_row option_table[] = {
 	  .no_core = "core files do not have the names of threads; --tid chooses them by their "
 		     "ids",
 	  .help = "only threads whose name matches this pattern" },
+	{ .name = "exclude-thread", .commands = FOR_OUTPUT | FOR_CAUSAL, .argument = "GLOB",
+	  OPT_TEXTS(filter.exclude_thread), .selects = SELECTS_THREADS,
+	  .no_core = "core files do not have the names of threads; --tid chooses them by their "
+		     "ids",
+	  .help = "no threads whose name matches this pattern: they are not sampled, only counted, "
+		  "with their CPU time; several patterns are separated by commas, or the option is "
+		  "given several times" },
 	{ .name = "tasks", .commands = FOR_SAMPLING | FOR_REPORTS | FOR_DUMP, .argument = "WHICH",
 	  OPT_CHOICE(task_use, enum task_use, tasks_words), .fallback = "auto",
 	  .help = "tasks that a language's runtime schedules: auto shows each by itself, off shows "

@@ -338,6 +338,7 @@ sample_nothing(const struct sample_run *run, struct error *err)
 	const struct options *options = run->options;
 	char time[SAY_TEXT_SIZE];
 	struct strbuf filters;
+	int rc;
 
 	if (run->target.is_command && run->stats.child_exited)
 		return target_refuse_ended(run->stats.child_status, err);
@@ -345,14 +346,14 @@ sample_nothing(const struct sample_run *run, struct error *err)
 		return error_set(err, ERROR_NO_PROCESS,
 				 "nothing was sampled: process %d ended before it could be sampled",
 				 (int)run->target.pid);
-	if (filter_selects_threads(&options->filter)) {
-		strbuf_init(&filters);
-		options_add_thread_filters(options, &filters);
-		error_set(err, ERROR_SYSTEM, "nothing was sampled: no thread of process %d is one "
-			  "that was asked for (%s)", (int)run->target.pid, filters.data);
-		strbuf_release(&filters);
-		return -ERROR_SYSTEM;
-	}
-	return error_set(err, ERROR_SYSTEM, "nothing was sampled in %s",
-			 say_duration(run->stats.elapsed_ns, time));
+	strbuf_init(&filters);
+	options_add_thread_filters(options, &filters);
+	if (filters.length > 0)
+		rc = error_set(err, ERROR_SYSTEM, "nothing was sampled: no thread of process %d is "
+			       "one that was asked for (%s)", (int)run->target.pid, filters.data);
+	else
+		rc = error_set(err, ERROR_SYSTEM, "nothing was sampled in %s",
+			       say_duration(run->stats.elapsed_ns, time));
+	strbuf_release(&filters);
+	return rc;
 }

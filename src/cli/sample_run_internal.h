@@ -52,6 +52,8 @@ int sample_check_report(struct sample_run *run, struct error *err);
 /* Opens what -o names, in which %p is this process, for the format that was chosen. */
 int sample_open_output(struct sample_run *run, pid_t pid, struct error *err);
 void sample_run_release(struct sample_run *run);
+/* Threads that the filter does not select are not stopped. The run is borrowed. */
+void sample_select_threads(struct sample_run *run, struct sampler_config *config);
 /* From now on the sampler leaves its target alone while a line is written. */
 void sample_watch_log(struct sample_run *run);
 /* Each thread keeps two descriptors open. */

@@ -25,6 +25,8 @@ void json_write_causal(const struct causal_input *input, FILE *out);
 /* An object with the process' pid, name and command_line. The caller owns it. */
 json_t *json_process(struct json_stream *stream, const struct process *process);
 /* Adds "state", and "syscall": the call of a sleep, or null. */
+/* Sets object[key] to the excluded threads; no key if there are none. */
+void json_set_excluded(json_t *object, const char *key, const struct run_excluded *excluded);
 void json_add_state(json_t *object, enum run_state state, int32_t syscall);
 /* Adds "tid" and "name" of a thread; a user-space task has a null tid, and more members. */
 void json_add_thread(struct json_stream *stream, const struct view *view, uint32_t thread,

@@ -96,6 +96,7 @@ static void
 write_cost(struct writing *writing)
 {
 	const struct run_stats *stats = writing->input->stats;
+	const struct run_excluded of_view = view_excluded(writing->input->view);
 	json_t *object = json_object();
 
 	json_object_set_new(object, "own_cpu_ns", json_stream_number(stats->own_cpu_ns));
@@ -112,6 +113,9 @@ write_cost(struct writing *writing)
 	json_object_set_new(object, "thinnest", json_stream_number(stats->thinnest));
 	json_object_set_new(object, "repaired", json_stream_number(stats->repaired));
 	json_object_set_new(object, "signals_passed", json_stream_number(stats->signals_passed));
+	json_set_excluded(object, "excluded", &stats->excluded);
+	if (writing->input->note != NULL)
+		json_set_excluded(object, "excluded_recorded", &of_view);
 	json_stream_put(&writing->json, "cost", object);
 }
 

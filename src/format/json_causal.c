@@ -68,6 +68,7 @@ write_run(struct json_stream *json, const struct causal_result *result)
 	json_object_set_new(object, "runnable", finite_real(result->runnable));
 	json_object_set_new(object, "cpus", number_or_null(result->cpus));
 	json_object_set_new(object, "own_cpu_ns", json_stream_number(result->own_cpu_ns));
+	json_set_excluded(object, "excluded", &result->excluded);
 	json_stream_put(json, "run", object);
 }
 

@@ -133,6 +133,12 @@ json_write_dump(const struct export_input *input, FILE *out)
 		json_stream_put(&json, "runtime",
 				json_stream_text(&json, input->stats->runtimes));
 	json_stream_put(&json, "taken_ns", json_stream_number(input->began_ns));
+	if (input->stats->excluded.threads > 0) {
+		json_t *cost = json_object();
+
+		json_set_excluded(cost, "excluded", &input->stats->excluded);
+		json_stream_put(&json, "cost", cost);
+	}
 	if (input->core_end != NULL && input->core_end->signal != 0)
 		json_stream_put(&json, "ended_by", end(input->core_end));
 	json_write_deadlocks(&json, input->view);

@@ -15,6 +15,20 @@ json_process(struct json_stream *stream, const struct process *process)
 	return object;
 }
 
+void
+json_set_excluded(json_t *object, const char *key, const struct run_excluded *excluded)
+{
+	json_t *value;
+
+	if (excluded->threads == 0)
+		return;
+	value = json_object();
+	json_object_set_new(value, "threads", json_stream_number(excluded->threads));
+	json_object_set_new(value, "ended", json_stream_number(excluded->ended));
+	json_object_set_new(value, "cpu_ns", json_stream_number(excluded->cpu_ns));
+	json_object_set_new(object, key, value);
+}
+
 static json_t *
 text_or_null(struct json_stream *stream, const char *text)
 {

@@ -138,6 +138,8 @@ write_held(struct closing *c)
 			   (double)(result->wall_ns + result->profile_ns));
 	strbuf_add_text(&c->sb, " of one CPU");
 	end_field(c, "Own cost");
+	if (report_add_excluded(&result->excluded, &c->sb))
+		end_field(c, "Excluded");
 }
 
 void

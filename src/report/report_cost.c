@@ -115,6 +115,23 @@ write_unstopped(struct closing *c)
 }
 
 static void
+write_excluded(struct closing *c)
+{
+	const struct run_excluded of_view = view_excluded(c->input->view);
+
+	if (report_add_excluded(&c->stats->excluded, &c->sb))
+		end_field(c, "Excluded");
+	/* The threads that a live run excludes are in its statistics already. */
+	if (c->input->note == NULL || of_view.threads == 0)
+		return;
+	quantity_add_things(&c->sb, of_view.threads, "recorded thread", "recorded threads");
+	strbuf_add_text(&c->sb, ", left out of this report with ");
+	quantity_add_time(&c->sb, (int64_t)of_view.cpu_ns);
+	strbuf_add_text(&c->sb, " of CPU time in samples");
+	end_field(c, "Excluded");
+}
+
+static void
 write_broken(struct closing *c)
 {
 	uint64_t walks = 0, broken = 0;
@@ -370,6 +387,7 @@ report_write_cost(const struct export_input *input, struct page *page)
 	write_samples(&c);
 	write_failures(&c);
 	write_unstopped(&c);
+	write_excluded(&c);
 	write_broken(&c);
 	write_guessed(&c);
 	write_nameless(&c);

@@ -2,6 +2,7 @@
 /*
  * report_words.c - what rows and weights are called in reports.
  */
+#include "wallsample/report/quantity.h"
 #include "wallsample/report/report.h"
 
 const struct report_key_words report_key_words[] = {
@@ -39,4 +40,20 @@ const char *
 weight_share_title(enum weight weight)
 {
 	return report_weight_words[weight].share;
+}
+
+bool
+report_add_excluded(const struct run_excluded *excluded, struct strbuf *out)
+{
+	if (excluded->threads == 0)
+		return false;
+	quantity_add_things(out, excluded->threads, "thread", "threads");
+	strbuf_add_text(out, " not sampled, ");
+	quantity_add_time(out, (int64_t)excluded->cpu_ns);
+	strbuf_add_text(out, " of CPU time");
+	if (excluded->ended > 0)
+		strbuf_add_format(out, "; %llu of them ended during the run, and the last second "
+				  "before the end is not counted",
+				  (unsigned long long)excluded->ended);
+	return true;
 }

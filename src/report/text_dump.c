@@ -374,6 +374,11 @@ write_cost(const struct export_input *input, FILE *out, size_t width)
 		strbuf_add_text(&sb, " of tasks without a thread");
 	}
 	strbuf_add_text(&sb, ".");
+	if (stats->excluded.threads > 0) {
+		strbuf_add_text(&sb, " Excluded: ");
+		report_add_excluded(&stats->excluded, &sb);
+		strbuf_add_text(&sb, ".");
+	}
 	display_wrap(out, sb.data, 0, width);
 	strbuf_release(&sb);
 }

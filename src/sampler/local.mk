@@ -11,6 +11,7 @@ libwallsample_a_SOURCES += \
 	src/sampler/hold/hold_internal.h \
 	src/sampler/hold/hold_late.c \
 	src/sampler/hold/hold_late_internal.h \
+	src/sampler/excluded.c \
 	src/sampler/late.c \
 	src/sampler/sampled_process.c \
 	src/sampler/observe.c \

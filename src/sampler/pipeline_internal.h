@@ -104,6 +104,15 @@ uint32_t thread_unit(struct sampler *sampler, struct tracked *thread, uint32_t *
 /* The thread is about to be captured: asks for its name again, now and then; or in any case. */
 void thread_count_capture(struct sampler *sampler, struct tracked *thread);
 void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
+
+/* --- excluded.c */
+/* The name of the thread is excluded from now on: counts it and reads its CPU time. */
+void excluded_begin(struct sampler *sampler, struct tracked *thread);
+/* Reads the CPU time and the name of an excluded thread that is due at this tick. If the name is
+ * not excluded any more, the thread is due at this tick like a new one. */
+void excluded_look(struct sampler *sampler, struct tracked *thread);
+/* Reads the CPU time of all excluded threads at the end of the run. */
+void excluded_finish(struct sampler *sampler);
 uint32_t index_of_tid(const struct sampler *sampler, pid_t tid); /* in `thread`; NOBODY: none */
 struct tracked *thread_of_tid(struct sampler *sampler, pid_t tid); /* NULL: none */
 

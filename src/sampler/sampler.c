@@ -106,6 +106,12 @@ look_at_threads(struct sampler *sampler, bool everyone)
 			late_serve(sampler);
 		if (thread->gone)
 			continue;
+		if (thread->excluded && thread->late == NULL && !thread->held) {
+			sampler->skipped++;
+			if (thread->next_tick <= sampler->tick)
+				excluded_look(sampler, thread);
+			continue;
+		}
 		/* To look at all is as good a chance as any: decided by the clock, not by
 		 * what threads do. */
 		if (everyone && thread->next_tick > sampler->tick)
@@ -128,6 +134,7 @@ collect_last(struct sampler *sampler)
 	collect_late(sampler, true);
 	waits_tick(sampler); /* of what was late */
 	charge_rest(sampler);
+	excluded_finish(sampler);
 	for (size_t i = 0; i < sampler->thread_count; i++)
 		if (!sampler->thread[i]->gone)
 			thread_refresh_name(sampler, sampler->thread[i]);
@@ -391,7 +398,7 @@ start_clock(struct sampler *sampler)
 		struct sched sched;
 		struct syscall_info info;
 
-		if (watch->keep_open) {
+		if (watch->keep_open && !sampler->thread[i]->excluded) {
 			watch_read_sched(watch, sampler->process, &sched);
 			if (watch_read_syscall(watch, sampler->process, &info) == LOOK_OK)
 				waits_see(sampler, sampler->thread[i], &info);

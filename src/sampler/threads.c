@@ -6,6 +6,23 @@
 #include "wallsample/sampler/rings.h"
 #include "sampler/pipeline_internal.h"
 
+/* Asks the configuration whether a thread of this name is captured, counted or excluded. */
+static void
+thread_select(struct sampler *sampler, struct tracked *thread)
+{
+	const struct sampler_config *config = &sampler->config;
+	const bool excluded =
+		config->excluded != NULL &&
+		config->excluded(config->selected_context, thread->watch.tid, thread->name);
+
+	thread->selected = !excluded && (config->selected == NULL ||
+					 config->selected(config->selected_context,
+							  thread->watch.tid, thread->name));
+	if (excluded && !thread->excluded)
+		excluded_begin(sampler, thread);
+	thread->excluded = excluded;
+}
+
 static struct tracked *
 thread_create(struct sampler *sampler, pid_t tid)
 {
@@ -21,9 +38,6 @@ thread_create(struct sampler *sampler, pid_t tid)
 		   sampler->thread_count < sampler->fd_budget);
 	thread->start_time = stat.start_time;
 	snprintf(thread->name, sizeof(thread->name), "%s", stat.comm);
-	thread->selected = sampler->config.selected == NULL ||
-			   sampler->config.selected(sampler->config.selected_context, tid,
-						    thread->name);
 	thread->profile_thread = thread->task = THREAD_NONE;
 	thread->stack = stack_of_failure(sampler, FAILURE_EXITED);
 	thread->period = 1;
@@ -36,6 +50,7 @@ thread_create(struct sampler *sampler, pid_t tid)
 	thread->stack_need = STACK_FIRST < sampler->config.stack_limit ?
 				     STACK_FIRST :
 				     sampler->config.stack_limit;
+	thread_select(sampler, thread);
 	sampler->stats.threads_seen++;
 	return thread;
 }
@@ -58,6 +73,7 @@ static void
 thread_free(struct sampler *sampler, struct tracked *thread)
 {
 	credit_last(sampler, thread);
+	sampler->stats.excluded.ended += thread->excluded;
 	late_drop(sampler, thread);
 	waits_leave(sampler, thread);
 	watch_release(&thread->watch);
@@ -161,9 +177,7 @@ thread_refresh_name(struct sampler *sampler, struct tracked *thread)
 	snprintf(thread->name, sizeof(thread->name), "%s", stat.comm);
 	if (thread->profile_thread != UINT32_MAX && !thread->shared)
 		profile_rename_thread(sampler->profile, thread->profile_thread, thread->name);
-	if (sampler->config.selected != NULL)
-		thread->selected = sampler->config.selected(sampler->config.selected_context,
-							    thread->watch.tid, thread->name);
+	thread_select(sampler, thread);
 }
 
 /*

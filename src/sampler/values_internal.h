@@ -27,6 +27,8 @@ struct tracked {
 	bool untouchable;       /* a stop told nothing (32-bit code): it gets no other */
 	bool tasks_read;        /* those that it runs: they are read once */
 	bool selected;          /* wanted by the user: captured, not only counted */
+	bool excluded;          /* not observed at all, and never stopped: see excluded.c */
+	uint64_t excluded_cpu_ns; /* CPU time at the last reading, while excluded */
 	uint32_t profile_thread;
 	bool shared;            /* with other threads of the same name */
 	char name[64];

@@ -7,6 +7,8 @@
  *   actor busy          one thread that computes
  *   actor thread        a second thread "second"; the line is its id
  *   actor rename        the same; at SIGUSR1 it takes the name "renamed" and is busy
+ *   actor noise         threads "noise-1" and "noise-2" that compute, the first one waits; the line
+ *                       is their ids
  *   actor zombie        a child that has exited; the line is its id
  *   actor seize PID     traces a process, which runs on; status 77: it may not
  *   actor undumpable    has asked not to be traced
@@ -140,6 +142,40 @@ act_rename(char **arguments)
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	if (pthread_create(&thread, NULL, renamed_thread, &signals) == 0)
 		wait_forever();
+}
+
+static pid_t noise_tid[2];
+
+static void *
+noise_thread(void *number)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "noise-%d", *(int *)number);
+	prctl(PR_SET_NAME, name);
+	__atomic_store_n(&noise_tid[*(int *)number - 1], (pid_t)syscall(SYS_gettid),
+			 __ATOMIC_RELEASE);
+	compute_forever();
+	return NULL;
+}
+
+static void
+act_noise(char **arguments)
+{
+	static int numbers[2] = { 1, 2 };
+	pthread_t thread;
+
+	(void)arguments;
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&thread, NULL, noise_thread, &numbers[i]) != 0)
+			return;
+	for (int i = 0; i < 2; i++)
+		while (__atomic_load_n(&noise_tid[i], __ATOMIC_ACQUIRE) == 0)
+			sched_yield();
+	printf("%d %d\n", (int)noise_tid[0], (int)noise_tid[1]);
+	fflush(stdout);
+	close(STDOUT_FILENO);
+	wait_forever();
 }
 
 static void
@@ -338,7 +374,7 @@ main(int argc, char **argv)
 		{ "zombie", act_zombie }, { "seize", act_seize }, { "undumpable", act_undumpable },
 		{ "terminal", act_terminal }, { "rename", act_rename },
 		{ "crowd", act_crowd },
-		{ "naps", act_naps },
+		{ "naps", act_naps },     { "noise", act_noise },
 	};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -9,6 +9,7 @@ usage '-p and --name do not go with --core' dump --core x -p 1
 usage '--nonblocking is for live processes' dump --core x --nonblocking
 usage '--stack-size is for live processes' dump --core x --stack-size 1M
 usage 'core files do not have the names of threads' dump --core x --thread-name y
+usage '--exclude-thread: core files do not have the names' dump --core x --exclude-thread y
 usage 'it goes with --core' dump --exe x -p 1
 usage 'a dump is not a recording' dump --core x -o x.wsdb
 usage 'does not write the format html' dump --core x -f html

@@ -99,5 +99,87 @@ expect_in "$out" 'Failed    none'
 expect_in "$out" 'Unstopped '
 expect_in "$out" 'as --nonblocking asks'
 
+end_actor "$actor"
+
+# Excluded threads are never stopped; their number and CPU time are told, as the kernel has them.
+actor noise
+noise=$actor
+tids=$said
+
+# json PATH: a number of the JSON report in $out
+json() {
+	python3 -c 'import json, sys
+value = json.load(open(sys.argv[1]))
+for key in sys.argv[2].split("."):
+    value = value[key]
+print(value)' "$out" "$1"
+}
+
+# CPU time of the noise so far, in ns
+noise_cpu() {
+	sum=0
+	for tid in $tids; do
+		read -r ns _ <"/proc/$noise/task/$tid/schedstat"
+		sum=$((sum + ns))
+	done
+	echo "$sum"
+}
+
+for globs in '--exclude-thread noise-*' '--exclude-thread=other,noise-[12]' \
+	'--exclude-thread noise-1 --exclude-thread noise-2'; do
+	before=$(noise_cpu)
+	# shellcheck disable=SC2086  # words
+	run -d 300ms -p "$noise" -f json $globs
+	after=$(noise_cpu)
+	expect_status 0
+	expect_not_in "$out" noise-
+	expect_not_in "$out" compute_forever
+	command -v python3 >/dev/null 2>&1 || continue
+	[ "$(json cost.excluded.threads)" = 2 ] || complain "$what: not 2 threads are excluded"
+	[ "$(json cost.stacks_stopped)" = 0 ] || complain "$what: something was stopped"
+	cpu=$(json cost.excluded.cpu_ns)
+	# The counters of running threads are up to a tick of 4 ms old, in each reading.
+	[ "$cpu" -le $((after - before + 20000000)) ] ||
+		complain "$what: $cpu ns of CPU time, but only $((after - before)) were used"
+	whole=$(json cost.target_cpu_ns)
+	# The process has no other thread that computes; its counter is not read at the same moment.
+	[ $((cpu * 2 + 20000000)) -ge "$whole" ] ||
+		complain "$what: $cpu ns of CPU time, of $whole that all threads used"
+done
+run -d 200ms -p "$noise" --exclude-thread 'noise-*'
+expect_status 0
+expect_in "$out" 'Excluded  2 threads not sampled, '
+run dump -p "$noise" --exclude-thread 'noise-*'
+expect_status 0
+expect_in "$out" 'Excluded: 2 threads not sampled, '
+expect_not_in "$out" noise-
+run -d 100ms -p "$noise" --exclude-thread '*'
+expect_status 2
+expect_err 'nothing was sampled: no thread of process'
+expect_err '(--exclude-thread)'
+
+# In a recording of all threads the filter leaves out what was recorded, and says so.
+run record -q -d 300ms -p "$noise" -o "$dir/all.wsdb"
+run report "$dir/all.wsdb" --exclude-thread 'noise-*'
+expect_status 0
+expect_in "$out" 'Excluded  2 recorded threads, left out of this report with '
+expect_not_in "$out" compute_forever
+run record -q -d 300ms -p "$noise" -o "$dir/part.wsdb" --exclude-thread 'noise-*'
+run report "$dir/part.wsdb"
+expect_status 0
+expect_in "$out" 'Excluded  2 threads not sampled, '
+run info "$dir/part.wsdb"
+expect_in "$out" 'Excluded   2 threads not sampled, '
+
+# A thread that takes another name is sampled from then on.
+actor rename
+begin -d 500ms -r 1000 -p "$actor" -f folded --exclude-thread second
+kill -USR1 "$actor"
+end_begun
+expect_status 0
+expect_in "$out" renamed_thread
+end_actor "$actor"
+
+expect_unharmed "$noise" S
 expect_unharmed "$pid" S
 finish

@@ -42,6 +42,8 @@ struct text_list {
 struct filter {
 	struct id_list tids;        /* thread ids; id == NULL: all */
 	const char *thread_name;    /* fnmatch(3) pattern, NULL: all */
+	struct text_list exclude_thread; /* comma-separated fnmatch(3) patterns: no thread with such
+					  * a name */
 	struct id_list tasks;       /* ids of green tasks, id == NULL: all; else tasks only */
 	bool created_by;            /* stacks of tasks end in the place that created the task */
 	unsigned states;            /* bit 1 << enum run_state, 0: all */
@@ -63,7 +65,9 @@ struct filter {
 bool filter_thread(const struct filter *filter, pid_t tid, const char *name);
 /* True if a task with this id (0: unknown) is selected. */
 bool filter_task(const struct filter *filter, uint64_t id);
-/* True if some threads are not selected because of their id or name. */
+/* True if threads are selected by their ids or names. */
 bool filter_selects_threads(const struct filter *filter);
+/* True if threads with this name are excluded. */
+bool filter_excludes_thread(const struct filter *filter, const char *name);
 
 #endif

@@ -13,6 +13,7 @@
 #include "wallsample/analysis/filter.h"
 #include "wallsample/base/base.h"
 #include "wallsample/profile/profile.h"
+#include "wallsample/profile/run_stats.h"
 #include "wallsample/symbol/symbol.h"
 
 /* X(name, text): what frames are told apart by */
@@ -132,6 +133,8 @@ bool view_is_gap(const struct view_function *outermost);
 bool view_is_blame(const struct view *view);
 int64_t view_total_ns(const struct view *view, enum weight weight); /* of the rows */
 int64_t view_total_samples(const struct view *view);
+/* Threads of the profile that the filter excludes by their names; cpu_ns: of their samples. */
+struct run_excluded view_excluded(const struct view *view);
 int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples */
 
 /* The sample's system call; SYSCALL_TASK of a task that waits without a thread, as in rows. */

@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/profile/run_stats.h"
 
 /* Most there may be of each. */
 #define CAUSAL_POINTS_MOST 8
@@ -140,6 +141,7 @@ struct causal_result {
 	double runnable;          /* mean number of runnable threads at a look */
 	unsigned cpus;            /* that the target may use; 0: not known */
 	uint64_t own_cpu_ns;      /* CPU time of wallsample's own */
+	struct run_excluded excluded; /* threads left out of the experiments by their names */
 	bool target_gone;         /* it ended or called exec before the experiments were over */
 };
 

@@ -41,6 +41,14 @@ enum sample_failure {
 /* Returns the text of the named frame of a failure below FAILURE_COUNT. */
 const char *sample_failure_text(enum sample_failure failure);
 
+/* Threads that were excluded from sampling by their names. */
+struct run_excluded {
+	uint64_t threads;
+	uint64_t ended;  /* threads among them that ended during the run */
+	uint64_t cpu_ns; /* their CPU time in the run; of one that ended up to a reading at most
+			  * about a second before its end */
+};
+
 /* A thread sample is one thread at one tick. "task" is a task that a runtime schedules: task.h. */
 struct run_stats {
 	uint64_t ticks;
@@ -52,6 +60,7 @@ struct run_stats {
 	uint64_t thread_samples;   /* thread samples in the profile */
 	uint64_t threads_seen;
 	uint32_t threads_most;     /* largest number of threads at one tick */
+	struct run_excluded excluded; /* part of threads_seen */
 	/* Tasks that no thread ran. */
 	uint64_t task_samples;     /* part of thread_samples */
 	uint64_t task_failures;    /* part of `failed`; tasks that had ended are not counted */

@@ -52,6 +52,8 @@ extern const struct report_weight_words report_weight_words[];
 
 /* "latency%" */
 const char *weight_share_title(enum weight weight);
+/* Adds "3 threads, 1.2 s of CPU time"; adds nothing and returns false if no thread is excluded. */
+bool report_add_excluded(const struct run_excluded *excluded, struct strbuf *out);
 
 /* "… and 12 more functions", by one of the page's writers; nothing if there are no more. */
 void report_write_rest(struct page *page, void (*write)(struct page *, const char *), size_t count,

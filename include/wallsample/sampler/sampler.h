@@ -62,6 +62,9 @@ struct sampler_config {
 	uint64_t seed;           /* of the random numbers; 0: from the clock */
 	/* Is this thread wanted? NULL: all. Others are counted, never captured. */
 	bool (*selected)(void *context, pid_t tid, const char *name);
+	/* Is this thread excluded? NULL: none. Of an excluded thread only the name and the
+	 * CPU time are read; run_stats.h counts them. Context: selected_context. */
+	bool (*excluded)(void *context, pid_t tid, const char *name);
 	void *selected_context;
 	struct jit *jit;         /* code made at run time, looked at once a tick; or NULL */
 	struct jit_objects *jit_objects; /* the same */

@@ -3,6 +3,10 @@
 #include "wallsample/analysis/filter.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wallsample/base/base.h"
 
 static bool
 list_has(const struct id_list *list, uint64_t id)
@@ -14,11 +18,34 @@ list_has(const struct id_list *list, uint64_t id)
 	return listed;
 }
 
+/* True if the name matches one of the patterns, which are separated by commas. */
+static bool
+matches_any(const char *patterns, const char *name)
+{
+	char *copy = xstrdup(patterns), *rest = copy, *pattern;
+	bool found = false;
+
+	while (!found && (pattern = strsep(&rest, ",")) != NULL)
+		found = fnmatch(pattern, name, 0) == 0;
+	free(copy);
+	return found;
+}
+
+bool
+filter_excludes_thread(const struct filter *filter, const char *name)
+{
+	for (size_t i = 0; i < filter->exclude_thread.count; i++)
+		if (matches_any(filter->exclude_thread.text[i], name))
+			return true;
+	return false;
+}
+
 bool
 filter_thread(const struct filter *filter, pid_t tid, const char *name)
 {
 	return list_has(&filter->tids, (uint64_t)tid) &&
-	       (filter->thread_name == NULL || fnmatch(filter->thread_name, name, 0) == 0);
+	       (filter->thread_name == NULL || fnmatch(filter->thread_name, name, 0) == 0) &&
+	       !filter_excludes_thread(filter, name);
 }
 
 bool

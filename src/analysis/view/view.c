@@ -33,6 +33,7 @@ view_free(struct view *view)
 	free(view->of_stack);
 	free(view->wait_kind);
 	free(view->thread_wanted);
+	free(view->thread_excluded);
 	free(view->entry);
 	free(view->created);
 	free(view->unit);

@@ -30,6 +30,7 @@ struct view {
 	uint32_t *of_stack;  /* by stack of the profile: its path */
 	enum wait_kind *wait_kind; /* by wait of the profile: the kind, refined by functions */
 	bool *thread_wanted; /* by thread of the profile; of a task, whether its id is wanted */
+	bool *thread_excluded; /* by thread of the profile: its name is excluded */
 	bool only_threads, only_tasks; /* the filter selects by thread, by task */
 	const char **entry;  /* by thread: name of a task's first function; NULL: not known */
 	const char **created; /* by thread: name of the function that created the task; or NULL */

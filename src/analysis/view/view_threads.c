@@ -236,6 +236,7 @@ view_choose_threads(struct view *view, const struct filter *filter)
 	view->only_threads = filter_selects_threads(filter);
 	view->only_tasks = filter->tasks.id != NULL;
 	view->thread_wanted = xcalloc(count + 1, sizeof(*view->thread_wanted));
+	view->thread_excluded = xcalloc(count + 1, sizeof(*view->thread_excluded));
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_thread *thread = profile_thread(view->profile, i);
 		const char *name = profile_text(view->profile, thread->name);
@@ -243,7 +244,27 @@ view_choose_threads(struct view *view, const struct filter *filter)
 		view->thread_wanted[i] = thread->is_task ?
 						 filter_task(filter, thread->task_id) :
 						 filter_thread(filter, thread->tid, name);
+		view->thread_excluded[i] =
+			!thread->is_task && filter_excludes_thread(filter, name);
 	}
+}
+
+struct run_excluded
+view_excluded(const struct view *view)
+{
+	const struct profile *profile = view->profile;
+	struct run_excluded excluded = { .threads = 0 };
+
+	for (uint32_t i = 0; i < profile_thread_count(profile); i++)
+		excluded.threads += view->thread_excluded[i];
+	for (size_t i = 0; excluded.threads > 0 && i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+		const uint32_t thread = entry->carrier != 0 ? entry->carrier - 1 : entry->thread;
+
+		if (view->thread_excluded[thread] && entry->ns[WEIGHT_OVERHEAD] > 0)
+			excluded.cpu_ns += (uint64_t)entry->ns[WEIGHT_OVERHEAD];
+	}
+	return excluded;
 }
 
 int32_t
@@ -261,7 +282,7 @@ view_wants_thread(const struct view *view, const struct profile_entry *entry)
 {
 	if (!profile_thread(view->profile, entry->thread)->is_task)
 		return view->thread_wanted[entry->thread] && !view->only_tasks;
-	if (!view->thread_wanted[entry->thread] || !view->only_threads)
-		return view->thread_wanted[entry->thread];
-	return entry->carrier != 0 && view->thread_wanted[entry->carrier - 1];
+	if (!view->thread_wanted[entry->thread])
+		return false;
+	return entry->carrier != 0 ? view->thread_wanted[entry->carrier - 1] : !view->only_threads;
 }

@@ -433,6 +433,34 @@ test_filter_thread(void **state)
 	assert_false(filter_thread(&both, 6, "cpu-3"));
 }
 
+/* Patterns are given one by one or separated by commas. */
+static void
+test_excluded_threads(void **state)
+{
+	static const char *texts[] = { "main,wor*-*", "worker-1", NULL };
+	const struct filter excluding = { .exclude_thread = { texts, 2 } };
+	struct profile *profile = make_profile();
+	struct view *view = view_create(profile, NULL, &excluding, VIEW_BY_FUNCTION);
+	struct view *whole = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
+	struct run_excluded excluded = view_excluded(view);
+
+	(void)state;
+	assert_true(filter_excludes_thread(&excluding, "main"));
+	assert_true(filter_excludes_thread(&excluding, "worker-2"));
+	assert_false(filter_excludes_thread(&excluding, "main,worker-2"));
+	assert_false(filter_excludes_thread(&excluding, "io"));
+	assert_false(filter_selects_threads(&excluding));
+	assert_false(filter_thread(&excluding, 1, "main"));
+	assert_true(filter_thread(&excluding, 1, "io"));
+	assert_true(excluded.threads > 0);
+	assert_int_equal(excluded.cpu_ns + (uint64_t)view_total_ns(view, WEIGHT_OVERHEAD),
+			 view_total_ns(whole, WEIGHT_OVERHEAD));
+	assert_int_equal(view_excluded(whole).threads, 0);
+	view_free(whole);
+	view_free(view);
+	profile_free(profile);
+}
+
 /* --- tables -------------------------------------------------------------------------------- */
 
 static void
@@ -657,6 +685,7 @@ main(void)
 		cmocka_unit_test(test_sample_without_stack),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_filter_thread),
+		cmocka_unit_test(test_excluded_threads),
 		cmocka_unit_test(test_top_table),
 		cmocka_unit_test(test_top_table_of_selected),
 		cmocka_unit_test(test_top_table_of_threads),

@@ -281,6 +281,14 @@ test_selection(void **state)
 	assert_true(filter_selects_threads(&options.filter));
 	options_add_thread_filters(&options, &text);
 	assert_string_equal(text.data, "--tid, --thread-name");
+	strbuf_clear(&text);
+	accepted("--exclude-thread a*,b --exclude-thread c");
+	assert_int_equal(options.filter.exclude_thread.count, 2);
+	assert_true(options_are_filtered(&options));
+	options_add_thread_filters(&options, &text);
+	assert_string_equal(text.data, "--exclude-thread");
+	refused("--exclude-thread=", "needs a GLOB");
+	accepted("--thread-name x --tid 1");
 	assert_string_equal(option_given_without_core(&options)->name, "thread-name");
 	strbuf_release(&text);
 }
