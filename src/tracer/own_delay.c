@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_delay.c - the scheduler's count of our own waits for a CPU. */
+/* own_delay.c - the scheduler's count of the time wallsample itself waits for a CPU. */
 #include "tracer/tracer_internal.h"
 
 #include <fcntl.h>

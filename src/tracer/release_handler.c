@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* away.c - the handler of SIGCHLD that releases what stops. */
+/* release_handler.c - a handler of SIGCHLD that releases tracees as they stop. */
 #include "tracer/tracer_internal.h"
 
 #include <errno.h>
@@ -10,20 +10,20 @@
 
 #include "tracer/stop_internal.h"
 
-/* The wait status, as waitpid(2) tells it, of what waitid(2) calls a trap. */
+/* The wait status of waitpid(2) for a CLD_TRAPPED of waitid(2). */
 static int
 wait_status(const siginfo_t *info)
 {
 	return (int)((unsigned)info->si_status << 8 | 0x7f);
 }
 
-/* Nothing but system calls: it runs in a signal handler. */
+/* Makes system calls only, because it runs in a signal handler. */
 static void
 release_stopped(int options)
 {
 	int saved = errno;
 
-	/* Only the thread that has seized may release; a library may have made others. */
+	/* Only the thread that has seized may release; a library may have created others. */
 	if (gettid() != getpid()) {
 		tgkill(getpid(), getpid(), SIGCHLD);
 		errno = saved;
@@ -33,7 +33,7 @@ release_stopped(int options)
 	for (;;) {
 		siginfo_t info = { .si_pid = 0 };
 
-		/* A stop stays to be told until it is over: see stop_wait. */
+		/* WNOWAIT: a stop stays reportable until the thread is resumed, see stop_wait. */
 		if (waitid(P_ALL, 0, &info, options | WNOWAIT) != 0 || info.si_pid == 0)
 			break;
 		if (info.si_code != CLD_TRAPPED ||
@@ -69,7 +69,7 @@ release_handler_install(bool reap)
 	sigaddset(&signals, SIGCHLD);
 	sigaction(SIGCHLD, &action, NULL);
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);
-	/* For those that have stopped before there was a handler. */
+	/* For tracees that stopped before the handler was installed. */
 	raise(SIGCHLD);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resident.c - asks pagemap, see Documentation/admin-guide/mm/pagemap.rst of Linux. */
+/* resident.c - reads /proc/PID/pagemap: Documentation/admin-guide/mm/pagemap.rst of Linux. */
 #include "wallsample/tracer/resident.h"
 
 #include <errno.h>
@@ -29,13 +29,13 @@ resident_renew(struct resident *resident)
 {
 	uint64_t entry;
 
-	/* Of memory that is no more nothing is said, not even that there is nothing. */
+	/* After an exec a read of the old pagemap returns 0 bytes. */
 	if (resident->unknown ||
 	    (resident->fd >= 0 && pread(resident->fd, &entry, sizeof(entry), 0) > 0))
 		return;
 	resident_release(resident);
 	resident->fd = process_open_file(resident->process, "pagemap", O_RDONLY | O_CLOEXEC);
-	/* Without CONFIG_PROC_PAGE_MONITOR there is none; it needs no more rights than to read. */
+	/* Absent without CONFIG_PROC_PAGE_MONITOR; needs the same rights as reading memory. */
 	resident->unknown = resident->fd < 0 && (errno == ENOENT || errno == EACCES ||
 						 errno == EPERM);
 }
@@ -54,7 +54,7 @@ resident_pages(const struct resident *resident, uint64_t address, bool swapped)
 	if (resident->fd < 0 || pread(resident->fd, entry, (last - first + 1) * sizeof(*entry),
 				      (off_t)(first * sizeof(*entry))) < 0)
 		return 0;
-	/* A page of this machine may be several of ours. */
+	/* A page of the machine may be several of MEMORY_PAGE bytes. */
 	for (uint64_t i = 0; i < RESIDENT_PAGES; i++)
 		if ((entry[(address + i * MEMORY_PAGE) / page - first] & wanted) != 0)
 			found |= UINT32_C(1) << i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* seized.c - an array of what is seized, in no order. */
+/* seized.c - an unordered array of seized threads. */
 #include "tracer/tracer_internal.h"
 
 #include <stdlib.h>

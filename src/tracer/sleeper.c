@@ -5,9 +5,9 @@
 #include "wallsample/tracer/tracer.h"
 
 /*
- * The order is what makes it safe: the counters (`before`), the system call, the
- * copy, the counters again. A thread that ran at any point in between was scheduled
- * in, and its count has moved.
+ * The order makes the copy consistent: the counters (`before`), the system call, the copy, the
+ * counters again. A thread that ran in between was scheduled in, and its count of switches has
+ * changed.
  */
 enum read_end
 tracer_read_sleeper(const struct process *process, struct watch *watch,
@@ -20,7 +20,7 @@ tracer_read_sleeper(const struct process *process, struct watch *watch,
 	if (info->running)
 		return READ_MOVED;
 	if (info->sp == 0)
-		return READ_GONE; /* exiting: it has no user stack any more */
+		return READ_GONE; /* exiting: without a user stack */
 	snapshot_reserve(snapshot, stack_want);
 	snapshot->tid = watch->tid;
 	snapshot->stack_address = info->sp;
@@ -29,7 +29,7 @@ tracer_read_sleeper(const struct process *process, struct watch *watch,
 		stack_copy(process, watch, info->sp, snapshot->stack, stack_want);
 	snapshot->live_limit = stack_want;
 	regs_set_sp_pc(&snapshot->regs, info->sp, info->pc);
-	/* The arguments of a system call are in registers, too, which it does not change. */
+	/* A system call does not change the registers of its arguments. */
 	if (info->number != SYSCALL_NONE)
 		for (size_t i = 0; i < ARRAY_SIZE(info->args); i++)
 			regs_set(&snapshot->regs, regs_argument[i], info->args[i]);

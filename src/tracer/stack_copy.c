@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stack_copy.c - asks where the stack ends, once a stack, and copies it. */
+/* stack_copy.c - copies a stack up to the end of its mapping. */
 #include "tracer/stop_internal.h"
 
 #include <errno.h>
@@ -13,8 +13,9 @@ is_in_known(const struct watch *watch, uint64_t sp)
 }
 
 /*
- * Which mapping the stack lies in now: 3 us, of a thread's first copy and whenever it has
- * changed stacks. Before Linux 6.11 nobody can tell at that price: then all memory is one.
+ * Finds the mapping of the stack: 3 us, at the first copy of a thread and when it has changed
+ * stacks. Before Linux 6.11 (PROCMAP_QUERY) that is too expensive: all memory counts as one
+ * mapping.
  */
 static void
 find_stack(const struct process *process, struct watch *watch, uint64_t sp)
@@ -45,6 +46,6 @@ stack_copy(const struct process *process, struct watch *watch, uint64_t sp, void
 		find_stack(process, watch, sp);
 	if (is_in_known(watch, sp))
 		return stack_copy_again(watch, sp, to, size);
-	/* The question was of no use this time: as much as there is. */
+	/* The mapping is unknown: copy what is readable. */
 	return memory_read_process(watch->tid, sp, to, size);
 }

@@ -8,14 +8,14 @@
 #include <sys/wait.h>
 
 #include "tracer/hold/counting_internal.h"
-#include "wallsample/tracer/regs_arch.h"
 #include "tracer/stop_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/tracer/regs_arch.h"
 
-/* A thread that we have displaced when we woke for the tick began to wait just before it. */
+/* A thread that the wake-up of wallsample has displaced began to wait just before the tick. */
 #define OWN_WAKE_NS (50 * NS_PER_US)
 
-/* What is brought into the caches before a stop: more would not stay there. */
+/* Bytes of stack to prefetch: more would not stay in the caches. */
 #define PREFETCH_MOST ((size_t)32 << 10)
 
 enum stop_kind
@@ -39,9 +39,8 @@ stop_signal(int status)
 }
 
 /*
- * Copies the stack where it was at the last sample, for nothing but the caches: the copy in
- * the stop then takes a quarter of the time (16 KiB, a tick every 10 ms: 4 us
- * instead of 15 to 20).
+ * Copies the stack at its place of the last sample, to fill the caches: the copy in the stop then
+ * takes a quarter of the time (16 KiB, a tick every 10 ms: 4 us in place of 15 to 20).
  */
 void
 stop_prefetch(struct stop_request *request)
@@ -73,7 +72,7 @@ stop_keep(pid_t tid)
 {
 	siginfo_t info = { .si_pid = 0 };
 
-	/* Its exit stays to be told. */
+	/* Without WEXITED: its exit stays reportable. */
 	return waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) == 0 &&
 	       info.si_pid == tid;
 }
@@ -97,9 +96,8 @@ stop_detach(pid_t tid, int signo)
 }
 
 /*
- * An interrupted wait of some system calls returns EINTR to the program, which breaks real
- * programs. Tried: 39 of 40 such waits failed without this, none with it
- * (tests/live/test_unharmed).
+ * Some system calls return EINTR when a stop interrupts their wait, which breaks real programs.
+ * Tried: 39 of 40 such waits failed without the repair, none with it (tests/live/test_unharmed).
  */
 static bool
 repair_syscall(pid_t tid, struct kernel_regs *kernel)
@@ -110,7 +108,7 @@ repair_syscall(pid_t tid, struct kernel_regs *kernel)
 	       ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) == 0;
 }
 
-/* The registers of a stopped thread; false when there are none. */
+/* Reads the registers of a stopped thread; false when it was killed. */
 static bool
 read_registers(pid_t tid, struct kernel_regs *kernel)
 {
@@ -163,7 +161,7 @@ stop_awaits_trap(pid_t tid)
 	struct __ptrace_peeksiginfo_args args = { .off = 0, .nr = 1 };
 	siginfo_t info;
 
-	/* A forced signal is sent to the thread; there may be a few of others before it. */
+	/* A forced signal is queued for the thread, behind others that were sent before. */
 	while (ptrace(PTRACE_PEEKSIGINFO, tid, &args, &info) == 1) {
 		if (info.si_signo == SIGTRAP && info.si_code == TRAP_HWBKPT)
 			return true;
@@ -196,10 +194,10 @@ read_counters(const struct process *process, struct stop_request *request)
 }
 
 /*
- * Was it waiting for a CPU? It was if it has been given one since, and the wait for it, whose
- * length the scheduler tells, began before we looked: but one that began with the tick is our
- * own doing, because we took the CPU to make the tick. One that is still in the call in which
- * it slept is no such victim: it was woken, and waited from then on.
+ * The thread was waiting for a CPU if it has been scheduled in since `before` was read, and the
+ * wait, whose length schedstat gives, began before that. A wait that began with the tick does not
+ * count: wallsample itself took the CPU to make the tick. That exception does not apply to a thread
+ * that is still in the system call in which it slept: it was woken and has waited since.
  */
 bool
 stop_was_queued(const struct stop_request *request, uint64_t stopped_ns)
@@ -221,7 +219,7 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 {
 	struct snapshot *snapshot = &request->snapshot;
 	struct kernel_regs kernel;
-	/* Those of "status" count only when the thread has left its CPU. */
+	/* /proc status counts a switch only when the thread has left its CPU. */
 	bool counters_first = request->watch->source == SCHED_FROM_SCHEDSTAT;
 	bool repaired = false;
 	enum look look = LOOK_FAILED;
@@ -230,10 +228,10 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	request->group_stopped = kind == KIND_GROUP_STOP;
 	request->during = request->before;
 	/*
-	 * The counters come first: to get at the registers the kernel waits until the thread
-	 * has left its CPU, and meanwhile this costs nothing. It also proves, of one that
-	 * stopped late, that it is ours: the descriptor is tied to our process, and fails when
-	 * the thread id now is a stranger's.
+	 * The counters come first: PTRACE_GETREGSET waits until the thread has left its CPU, so
+	 * that reading them meanwhile costs nothing. It also proves that a thread which stopped
+	 * late belongs to the target: the descriptor is tied to its process, and fails when the
+	 * thread id has been reused by another one.
 	 */
 	if (counters_first)
 		look = read_counters(process, request);
@@ -245,8 +243,8 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	}
 	request->syscall = kernel_regs_syscall(&kernel);
 	/*
-	 * At a signal, too: one that the program ignores is not dropped for a tracee and cuts
-	 * the call short; if a handler runs, the kernel says EINTR all the same.
+	 * Repair at a signal, too: a signal that the program ignores is not dropped for a tracee
+	 * and interrupts the call. If a handler runs, the kernel returns EINTR nevertheless.
 	 */
 	request->fell_asleep = (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) &&
 			       kernel_regs_cut_short(&kernel);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer.c - whom to stop, what to wait for, and that everybody is let go. */
+/* tracer.c - requests stops, waits for them, and releases every thread in the end. */
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
@@ -10,14 +10,13 @@
 #include "tracer/stop_internal.h"
 
 #define FREE_BOUND_NS (2 * NS_PER_SEC)
-/* For threads to stop that have breakpoints. */
+/* For threads with breakpoints to stop. */
 #define LEAVE_BOUND_NS (2 * NS_PER_SEC)
 
-/* So much of a call that waits for nothing, at most, is for breakpoints that are met again and
- * again. */
+/* Bound of a poll while breakpoints are hit faster than they are served. */
 #define POLL_NS (200 * NS_PER_US)
 
-/* Short waits for a tracee that is on no list. */
+/* Number of short waits for a tracee that is in no list. */
 #define FINISH_ROUNDS 5
 
 int
@@ -48,8 +47,8 @@ tracer_forget(struct tracer *tracer, const struct stop_request *request)
 }
 
 /*
- * A thread that was seized and has called exec has taken over the id of the first thread:
- * another seize of that one is refused, but it can be interrupted.
+ * A seized thread that calls exec takes over the id of the first thread: a seize of that id is
+ * refused then, but an interrupt succeeds.
  */
 static bool
 is_ours_already(struct tracer *tracer, pid_t tid)
@@ -100,7 +99,7 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	}
 	request->asked_ns = clock_now_ns();
 	if (!stop_interrupt(tid)) {
-		/* It is dying with us as its tracer: its exit has to be waited for. */
+		/* The tracee is exiting: its exit has to be waited for. */
 		request->end = STOP_EXITED;
 		seized_add(&tracer->seized, tid, NULL);
 		return;
@@ -143,9 +142,9 @@ tracer_resume(struct tracer *tracer)
 }
 
 /*
- * Serves whatever stops until the moment; true when there was something to wait for all the
- * time. It does not go by the list of what is seized: an exec turns a tracee into one with
- * another id, and a tracee that nobody waits for would stand still.
+ * Serves all stops until `until_ns`; true when there was something to wait for all the time. It
+ * does not rely on the list of seized threads: an exec gives a tracee another id, and a tracee
+ * that is not waited for would stay stopped.
  */
 static bool
 serve_until(struct tracer *tracer, uint64_t until_ns)
@@ -163,8 +162,8 @@ serve_until(struct tracer *tracer, uint64_t until_ns)
 }
 
 /*
- * Is there anything that could stop, or has stopped? What has is served. It never blocks: a
- * child of ours that job control has stopped is no tracee, and nothing to wait for.
+ * True when there are tracees; serves those that have stopped. It does not block: a child that
+ * job control has stopped is not a tracee.
  */
 static bool
 has_tracees(struct tracer *tracer)
@@ -181,7 +180,7 @@ has_tracees(struct tracer *tracer)
 			return false;
 		}
 		if (end.tid == 0) {
-			tracer->waited_ns = end.at_ns; /* nothing stood still then */
+			tracer->waited_ns = end.at_ns; /* no unserved tracee was stopped */
 			return true;
 		}
 		tracer_serve(tracer, &end, &waiting);
@@ -214,10 +213,10 @@ tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 	uint64_t deadline = clock_now_ns() + bound_ns;
 	int rounds = 0;
 
-	/* One that exec has renamed may not have been asked under its new name. */
+	/* A tracee that has taken this id by exec may not have been interrupted yet. */
 	stop_interrupt(tracer->process->pid);
 	while (has_tracees(tracer) && clock_now_ns() < deadline) {
-		/* Children that are no tracees are children for as long as they run. */
+		/* A child that is not a tracee stays waitable as long as it runs. */
 		if (tracer->seized.count == 0 && (tracer->is_parent || rounds++ >= FINISH_ROUNDS))
 			break;
 		serve_until(tracer, clock_now_ns() + WATCHDOG_REPEAT_NS);
@@ -231,7 +230,7 @@ tracer_exit_status(struct tracer *tracer, int *status)
 	struct waiting waiting = { .hold = false };
 	struct wait_end end = { .at_ns = clock_now_ns() };
 
-	/* When it is a tracee, too, this may be its stop: then it has to be released. */
+	/* The process may be a tracee, too, and this its stop: then it has to be released. */
 	if (is_counting(tracer))
 		tracer_poll(tracer);
 	else if (!tracer->exited)
@@ -263,7 +262,7 @@ tracer_free(struct tracer *tracer)
 	counting_free(tracer);
 	seized_forget(&tracer->seized, NULL);
 	tracer_finish(tracer, FREE_BOUND_NS);
-	/* What has not stopped may do so while a report waits for its reader. */
+	/* Threads that have not stopped may do so while a report is being read. */
 	tracer_pause(tracer);
 	watchdog_free(&tracer->watchdog);
 	if (tracer->own_delay_fd >= 0)

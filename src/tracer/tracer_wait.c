@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer_wait.c - waits for stops, and serves them: captured, and released or held. */
+/* tracer_wait.c - waits for stops and serves them: captures, then releases or holds. */
 #include <errno.h>
 #include <sys/wait.h>
 
@@ -8,14 +8,13 @@
 #include "tracer/stop_internal.h"
 
 /*
- * A thread on another CPU stops within microseconds. To sleep and be woken takes
- * longer than that (tens of microseconds on an idle CPU of a virtual machine), and all
- * the while the thread stands still: so the first wait of a tick spins, for as long as
- * it would take to be woken and no longer.
+ * A thread on another CPU stops within microseconds. Sleeping and being woken takes longer (tens of
+ * microseconds on an idle CPU of a virtual machine), and the thread is stopped all the while:
+ * therefore a wait spins first, for as long as a wake-up would take.
  */
 #define SPIN_NS (30 * NS_PER_US)
 
-/* The exit of the whole process is told to its parent alone, which may be us. */
+/* The exit of the process is reported to its parent only, which may be wallsample. */
 static void
 record_exit(struct tracer *tracer, pid_t pid, int status)
 {
@@ -26,9 +25,8 @@ record_exit(struct tracer *tracer, pid_t pid, int status)
 }
 
 /*
- * Only ESRCH can come back: the thread was killed in its stop. Its exit has to be
- * waited for, because a process is not reaped by its parent while a dead thread of
- * it waits for a tracer.
+ * A detach can fail with ESRCH only: the thread was killed in its stop. Its exit has to be waited
+ * for, because the parent of the process cannot reap it while a dead thread waits for its tracer.
  */
 void
 tracer_release(struct tracer *tracer, pid_t tid, int signo, bool group_stopped)
@@ -39,8 +37,7 @@ tracer_release(struct tracer *tracer, pid_t tid, int signo, bool group_stopped)
 		seized_add(&tracer->seized, tid, NULL);
 }
 
-/* A thread that nobody is interested in any more must not stay stopped, nor must its
- * system call fail. */
+/* Releases a stopped thread without a request; its system call must not fail. */
 static void
 release_unwanted(struct tracer *tracer, pid_t tid, int status)
 {
@@ -80,7 +77,7 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 	if (end.tid == 0) {
 		end.slept = true;
 		tracer->own_delay_ns = own_delay_read(tracer->own_delay_fd);
-		/* Only now, because threads stand still while the timer is set. */
+		/* Not before, because threads are stopped while the timer is set. */
 		if (!tracer->watchdog.armed)
 			watchdog_set(&tracer->watchdog, deadline_ns);
 		end.tid = stop_wait(&end.status, 0);
@@ -90,8 +87,8 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 }
 
 /*
- * When we were woken: nothing stood still then but what woke us. We may have been given a CPU
- * long after, when others ran on it.
+ * When the kernel woke wallsample: at that time no other tracee was stopped. wallsample may have
+ * got a CPU much later, while other programs ran on it.
  */
 static uint64_t
 woken_ns(const struct tracer *tracer, const struct wait_end *end)
@@ -102,9 +99,9 @@ woken_ns(const struct tracer *tracer, const struct wait_end *end)
 }
 
 /*
- * Since when the thread has stood still, at the earliest. One that had to get a CPU first
- * executed nothing until then: it is what woke us. Of others it is not before they were asked,
- * nor before we last looked and nothing stood still.
+ * The earliest time at which the thread can have stopped. A thread that was scheduled in first
+ * executed nothing until then, and its stop is what woke wallsample. Any other has not stopped
+ * before it was interrupted, nor before the last moment at which no tracee was stopped.
  */
 static uint64_t
 stopped_since(const struct tracer *tracer, const struct stop_request *request,
@@ -117,7 +114,7 @@ stopped_since(const struct tracer *tracer, const struct stop_request *request,
 	return since > request->asked_ns ? since : request->asked_ns;
 }
 
-/* Stays seized, until it is let go; but who has a signal to take must not wait. */
+/* True when the thread is to stay stopped; a pending signal must not wait. */
 static bool
 stays_held(const struct tracer *tracer, const struct seized *entry, const struct waiting *waiting)
 {
@@ -130,7 +127,7 @@ stays_held(const struct tracer *tracer, const struct seized *entry, const struct
 		!request->group_stopped);
 }
 
-/* A seized thread has stopped or exited: captured, released, no longer seized. */
+/* Captures and releases a seized thread that has stopped, or takes note of its exit. */
 static void
 serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
       const struct wait_end *end)
@@ -139,7 +136,7 @@ serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiti
 	enum stop_kind kind = stop_classify(end->status);
 	uint64_t since;
 
-	/* One that stood still, and was killed, is here a second time. */
+	/* A captured thread that was killed in its stop is served a second time. */
 	if (request == NULL || request->end == STOP_LATE)
 		waiting->pending -= entry->is_new;
 	if (kind == KIND_EXITED) {
@@ -169,7 +166,6 @@ serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiti
 	}
 }
 
-/* What a wait has brought. */
 void
 tracer_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting)
 {
@@ -179,7 +175,7 @@ tracer_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *
 	if (!served)
 		entry = seized_find(&tracer->seized, end->tid);
 	if (served)
-		; /* it did not stop for us */
+		; /* the stop was not for a request */
 	else if (entry != NULL)
 		serve_request(tracer, entry, waiting, end);
 	else if (WIFSTOPPED(end->status))
@@ -190,7 +186,6 @@ tracer_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *
 		tracer->waited_ns = woken_ns(tracer, end);
 }
 
-/* One wait. Returns false when the time is over or there is nothing to wait for. */
 bool
 tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_ns)
 {
@@ -200,14 +195,13 @@ tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_n
 	if (end.tid < 0)
 		return errno == EINTR && end.at_ns < waiting->deadline_ns;
 	tracer_serve(tracer, &end, waiting);
-	/* Breakpoints may be met faster than they are served: then there is always one more. */
+	/* Breakpoints may be hit faster than they are served: then a stop is always waiting. */
 	if (tracer->counting == NULL || end.at_ns < waiting->deadline_ns)
 		return true;
 	errno = EINTR;
 	return false;
 }
 
-/* Until all that were asked have come to an end, or the time is over. */
 void
 tracer_wait_for_new(struct tracer *tracer, struct waiting *waiting)
 {
@@ -219,7 +213,6 @@ tracer_wait_for_new(struct tracer *tracer, struct waiting *waiting)
 	watchdog_set(&tracer->watchdog, 0);
 }
 
-/* Whoever was held is released. What has not stopped yet is outstanding from now on. */
 void
 tracer_release_new(struct tracer *tracer)
 {

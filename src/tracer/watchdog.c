@@ -9,7 +9,7 @@
 static void
 on_watchdog(int signo)
 {
-	(void)signo; /* that the wait ends with EINTR is all that is wanted */
+	(void)signo; /* its only effect: the wait ends with EINTR */
 }
 
 int
@@ -21,7 +21,7 @@ watchdog_create(struct watchdog *watchdog, struct error *err)
 
 	watchdog->armed = false;
 	sigemptyset(&action.sa_mask);
-	/* Whoever started us may have blocked it: waits would have no bound. */
+	/* The parent process may have blocked it: waits would have no bound. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGRTMAX);
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);

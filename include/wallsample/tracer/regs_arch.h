@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* regs_arch.h - what each architecture says about the registers ptrace(2) gives. */
+/* regs_arch.h - registers as ptrace(2) reads them, by architecture (regs_ARCH.c). */
 #ifndef WALLSAMPLE_TRACER_REGS_ARCH_H
 #define WALLSAMPLE_TRACER_REGS_ARCH_H
 
@@ -15,24 +15,23 @@ struct kernel_regs {
 	size_t size; /* bytes that the kernel filled in */
 };
 
-/* Are there as many bytes as this architecture has? Else it is a 32-bit program. */
+/* False for the registers of a 32-bit program. */
 bool kernel_regs_complete(const struct kernel_regs *kernel);
 
 void kernel_regs_read(const struct kernel_regs *kernel, struct regs *out);
 
-/* The system call it is in or just leaving; SYSCALL_NONE in user code. */
+/* Number of the system call that the thread is in or returns from; SYSCALL_NONE in user code. */
 long kernel_regs_syscall(const struct kernel_regs *kernel);
 
-/* The thread pointer; false where the kernel keeps it apart from these registers. */
+/* The thread pointer; false where it is not among these registers. */
 bool kernel_regs_tls(const struct kernel_regs *kernel, uint64_t *tls);
 
-/* Did the interruption cut a sleep in a system call short? */
+/* True when the interrupt has ended a sleep in a system call. */
 bool kernel_regs_cut_short(const struct kernel_regs *kernel);
 
 /*
- * When the call is about to return EINTR because of our stop, makes the kernel
- * restart it instead (see stop.c). True when the registers were changed and
- * must be written back.
+ * When the system call is about to return EINTR because of a stop, changes the registers so that
+ * the kernel restarts it (see stop.c). True when they were changed and must be written back.
  */
 bool kernel_regs_repair(struct kernel_regs *kernel);
 

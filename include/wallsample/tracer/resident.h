@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resident.h - which pages of a process are in memory, so that to read them waits for nobody.
+ * resident.h - which pages of a process are in memory, so that reading them does not block.
  *
- * Any other page comes from a disk or over a network first, from a file system that somebody has
- * written (FUSE), or from userfaultfd(2): then somebody in the target may have to provide it, who
- * may be the very thread that we hold. process_vm_readv(2) waits as long as that takes.
+ * Any other page has to be fetched first: from a disk, over a network, from a file system in user
+ * space (FUSE) or from userfaultfd(2), whose page a thread of the target may have to provide. That
+ * may be a thread that the tracer holds, and process_vm_readv(2) would wait without a bound.
  */
 #ifndef WALLSAMPLE_TRACER_RESIDENT_H
 #define WALLSAMPLE_TRACER_RESIDENT_H
@@ -17,22 +17,22 @@
 
 struct resident {
 	const struct process *process; /* borrowed */
-	int fd;       /* its pagemap, tied to the program that it was when it was opened; or -1 */
-	bool unknown; /* this kernel has none */
+	int fd;       /* its pagemap, of the program executed at the time of the open; or -1 */
+	bool unknown; /* this kernel has no pagemap, or does not permit to read it */
 };
 
-/* A question is about so many pages of MEMORY_PAGE bytes. */
+/* One question covers this number of pages of MEMORY_PAGE bytes. */
 #define RESIDENT_PAGES 32
 #define RESIDENT_BYTES (RESIDENT_PAGES * MEMORY_PAGE)
 
 void resident_init(struct resident *resident, const struct process *process);
 void resident_release(struct resident *resident);
-/* To be called now and then, while nothing is held: the process may have begun another program. */
+/* Opens pagemap again after an exec. To be called now and then, while no thread is held. */
 void resident_renew(struct resident *resident);
 
 /*
- * Bit n: the nth page from the address on, a multiple of RESIDENT_BYTES, is in memory, or with
- * `swapped` comes from nowhere but swap. All, where nobody can tell. Takes 0.4 us.
+ * Bit n: page n from `address` on, a multiple of RESIDENT_BYTES, is in memory, or, with `swapped`,
+ * in swap. All bits where pagemap cannot be read. Takes 0.4 us.
  */
 uint32_t resident_pages(const struct resident *resident, uint64_t address, bool swapped);
 

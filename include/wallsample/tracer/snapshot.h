@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.h - a thread at one moment: registers and the bytes of its stack.
+ * snapshot.h - registers and stack bytes of a thread at one moment.
  *
- * Everything after the capture (unwinding, names, output) reads from this, while
- * the thread runs on.
+ * Unwinding reads the snapshot while the thread runs.
  */
 #ifndef WALLSAMPLE_TRACER_SNAPSHOT_H
 #define WALLSAMPLE_TRACER_SNAPSHOT_H
@@ -18,8 +17,8 @@
 /*
  * Registers by DWARF number of the architecture (x86-64 psABI figure 3.36: 0 rax
  * 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15 16 return address).
- * A register is meaningful only when its bit in `known` is set: of a thread read
- * without a stop only sp, pc and the arguments of the system call are.
+ * A register is valid only when its bit in `known` is set: for a thread read without a stop
+ * these are sp, pc and the arguments of the system call.
  */
 #define REGS_MAX 33
 
@@ -30,13 +29,13 @@ struct regs {
 	uint64_t sp;    /* always known; the same as reg[REGS_SP] */
 };
 
-/* DWARF numbers that code independent of the architecture needs (regs_*.c). */
+/* DWARF numbers of the architecture (regs_ARCH.c). */
 extern const unsigned regs_sp_number;
 extern const unsigned regs_fp_number;
 extern const unsigned regs_count; /* registers that CFI may name */
-extern const uint8_t regs_argument[6]; /* of a system call */
+extern const uint8_t regs_argument[6]; /* arguments of a system call */
 
-/* Registers of which only sp and pc are known. */
+/* Sets sp and pc; all other registers become unknown. */
 void regs_set_sp_pc(struct regs *regs, uint64_t sp, uint64_t pc);
 /* Turns the registers of a function into those of its caller as far as they are known without
  * unwind tables: `sp`, `pc` and the old frame pointer, which a callee seldom leaves changed. */
@@ -50,29 +49,29 @@ struct snapshot {
 	struct regs regs;
 	uint64_t stack_address; /* of the first byte: the stack pointer */
 	size_t stack_size;      /* bytes that are valid */
-	size_t stack_wanted;    /* bytes that were asked for: >= stack_size */
+	size_t stack_wanted;    /* bytes that were requested: >= stack_size */
 	size_t stack_capacity;
 	uint8_t *stack;
 	/*
-	 * The thread is asleep: memory beyond the copy may be read from the live
-	 * process, on the stack up to this many bytes from its beginning, and
-	 * the caller checks afterwards that the thread has not run. 0 for a thread
-	 * that was stopped and has gone on: it would be somebody else's memory by now.
+	 * For a sleeping thread: memory beyond the copy may be read from the live process, on the
+	 * stack up to this number of bytes from stack_address, and the caller checks afterwards
+	 * that the thread has not run. 0 for a thread that was stopped and runs again: its stack
+	 * may have changed.
 	 */
 	size_t live_limit;
-	/* What is read instead of the live process: of one that is no more; else NULL. */
+	/* Read in place of the live process, for a core file; NULL: the live process. */
 	const struct memory *memory;
 };
 
 void snapshot_init(struct snapshot *snapshot);
 void snapshot_release(struct snapshot *snapshot);
-/* Room for `size` bytes; contents are not kept. */
+/* Makes room for `size` bytes of stack; contents are not kept. */
 void snapshot_reserve(struct snapshot *snapshot, size_t size);
 
-/* The copy ended because there was no more stack, not because of the limit. */
+/* True when the copy ended at the end of the stack, not at stack_wanted. */
 bool snapshot_is_whole(const struct snapshot *snapshot);
 
-/* Copies from the snapshot; false when any byte is outside. */
+/* Copies from the stack bytes; false when any byte is outside. */
 bool snapshot_read(const struct snapshot *snapshot, uint64_t address, void *to, size_t size);
 
 #endif

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracer.h - takes snapshots of threads, and lets them go.
+ * tracer.h - takes snapshots of threads: seizes, stops, captures and releases them.
  *
- * Sleeping threads are read without a stop. Running ones are seized, interrupted,
- * copied and detached: between samples nothing is traced, and a thread that has
- * stopped is released before anything else is done. (Another mode: tracer_count.h.)
- * ptrace(2) is called in stop.c and, of breakpoints, in breakpoint_ARCH.c alone.
+ * A sleeping thread is read without a stop. A running thread is seized, interrupted, copied and
+ * detached: between samples nothing is traced, and a stopped thread is released before anything
+ * else is done. (Another mode: tracer_count.h.)
  *
- * All stops of one tick are asked for first (tracer_ask), then collected in the
- * order in which the threads reach them (tracer_collect). A thread that does not
- * stop in time waits for a CPU, and executes nothing meanwhile, or is in a long system
- * call: its request stays outstanding, and is captured and released as soon as the
- * thread does stop, during later calls. It must not be asked again until then.
+ * All stops of one tick are requested first (tracer_ask), then collected in the order in which
+ * the threads stop (tracer_collect). A thread that does not stop in time is waiting for a CPU, and
+ * executes nothing meanwhile, or is in a long system call: its request stays outstanding. Later
+ * calls capture and release the thread as soon as it stops; there must be no second request for
+ * it until then.
  *
- * If wallsample dies, the kernel detaches what it had seized and the target
- * runs on: that is what SEIZE is for.
+ * If wallsample dies, the kernel detaches all seized threads and the target continues: that is
+ * why PTRACE_SEIZE is used.
  */
 #ifndef WALLSAMPLE_TRACER_TRACER_H
 #define WALLSAMPLE_TRACER_TRACER_H
@@ -28,139 +27,140 @@
 #include "wallsample/tracer/snapshot.h"
 #include "wallsample/thread/state.h"
 
-/* X(name): what asking for a stop, and waiting for it, came to */
+/* Outcome of a stop request. */
 enum stop_end {
-	STOP_CAPTURED,  /* the snapshot is good */
-	STOP_EXITED,    /* the thread exited before it could stop */
-	STOP_DENIED,    /* EPERM: exiting, or somebody else traces it now */
-	STOP_LATE,      /* not yet: it is outstanding */
-	STOP_MISSED,    /* released without a snapshot, between tracer_pause and tracer_resume */
-	STOP_COMPAT32,   /* 32-bit code: stopped and released, best left alone */
-	STOP_UNREADABLE, /* stopped and released, registers or counters not read */
+	STOP_CAPTURED,   /* the snapshot is valid */
+	STOP_EXITED,     /* the thread exited before it could stop */
+	STOP_DENIED,     /* EPERM: exiting, or traced by another tracer now */
+	STOP_LATE,       /* not stopped yet: the request is outstanding */
+	STOP_MISSED,     /* released without a snapshot, between tracer_pause and tracer_resume */
+	STOP_COMPAT32,   /* 32-bit code: stopped and released, not to be stopped again */
+	STOP_UNREADABLE, /* stopped and released, registers or counters not readable */
 };
 
-/* One thread that is to be stopped. The caller owns it, and keeps it where it is and
- * untouched while its end is STOP_LATE. */
+/* Request to stop one thread. Owned by the caller, who must neither move nor change it while its
+ * end is STOP_LATE. */
 struct stop_request {
 	/* in */
-	struct watch *watch;     /* of the thread: its switch count is read while stopped */
-	struct sched before;     /* as read before asking */
+	struct watch *watch;     /* of the thread: its counters are read while it is stopped */
+	struct sched before;     /* counters read before the request */
 	size_t stack_want;       /* bytes of stack to copy */
 	uint64_t sp_before;      /* stack pointer at an earlier sample; 0: none */
-	uint64_t tick_ns;        /* when the tick began */
+	uint64_t tick_ns;        /* when the tick began, CLOCK_MONOTONIC */
 	uint64_t looked_ns;      /* when `before` was read */
-	struct snapshot snapshot; /* initialised by the caller, filled here */
-	/* Called while the thread stands still, with its registers and stack copied: for what
-	 * else has to be read just then. Of microseconds; NULL: nothing is. */
+	struct snapshot snapshot; /* initialised by the caller, filled by the tracer */
+	/* Called while the thread is stopped, after its registers and stack have been copied, for
+	 * other reads that need the stop. Must take microseconds only; may be NULL. */
 	void (*stopped)(void *context, pid_t tid, uint64_t sp);
 	void *context;
 	/* out */
 	enum stop_end end;
-	bool queued;             /* it was waiting for a CPU at the tick */
-	bool fell_asleep;        /* the interrupt found it asleep in `syscall` after all */
-	bool group_stopped;      /* it was stopped by job control and still is */
-	bool held;               /* tracer_collect_held has kept it stopped */
-	long syscall;            /* number it was in; SYSCALL_NONE when in user code */
+	bool queued;             /* the thread was waiting for a CPU at the tick */
+	bool fell_asleep;        /* the interrupt ended a sleep in `syscall` */
+	bool group_stopped;      /* job control has stopped the thread, before and after */
+	bool held;               /* tracer_collect_held keeps the thread stopped */
+	long syscall;            /* its system call; SYSCALL_NONE in user code */
 	struct sched during;     /* counters while it was stopped */
-	uint64_t stopped_ns;     /* how long it was stopped, at most */
-	/* the tracer's own */
-	uint64_t asked_ns;       /* when */
-	int signal;              /* to be passed on with the release */
+	uint64_t stopped_ns;     /* upper bound of the length of the stop */
+	/* private to the tracer */
+	uint64_t asked_ns;       /* when the thread was interrupted */
+	int signal;              /* to be delivered with the release; 0: none */
 };
 
 struct tracer;
 
-/* What has happened so far; all counts since tracer_create. */
+/* Counts since tracer_create. */
 struct tracer_stats {
 	uint64_t stops;          /* threads stopped and released */
-	uint64_t repaired;       /* system calls saved from EINTR */
-	uint64_t signals_passed; /* signals that arrived at a stop and were passed on */
+	uint64_t repaired;       /* system calls restarted in place of EINTR */
+	uint64_t signals_passed; /* signals that arrived at a stop and were delivered */
 	uint64_t late;           /* outstanding when tracer_collect returned */
 };
 
 /*
- * `process` is borrowed. SIGRTMAX becomes the watchdog of waits (its handler is set
- * here), and waits are for all children of this process: the exit of a child that
- * is not a tracee is kept for tracer_exit_status.
+ * Creates a tracer; to be freed with tracer_free. `process` is borrowed. Installs a handler of
+ * SIGRTMAX, which bounds waits. Waits are for all children of wallsample: the exit of a child that
+ * is not a tracee is kept for tracer_exit_status. Returns 0 or the error.
  */
 int tracer_create(const struct process *process, struct tracer **out, struct error *err);
 
 /*
- * Releases whatever is still seized: waits up to two seconds for outstanding
- * stops and detaches them; what does not stop by then is released when it does, by a handler
- * of SIGCHLD, or by the kernel when this process ends.
+ * Releases all seized threads: waits up to two seconds for outstanding stops. A thread that does
+ * not stop by then is released when it does, by a handler of SIGCHLD, or by the kernel when
+ * wallsample ends. NULL is allowed.
  */
 void tracer_free(struct tracer *tracer);
 
-/* The caller is no longer interested in an outstanding request and may free it; the
- * thread is released all the same when it stops. */
+/* Abandons an outstanding request, which the caller may free then; its thread is released when
+ * it stops. */
 void tracer_forget(struct tracer *tracer, const struct stop_request *request);
 
-/* To be called shortly before tracer_ask, of few: shortens the stop. */
+/* Brings the memory that the stop will read into the caches, which shortens the stop. To be called
+ * shortly before tracer_ask, for few requests. */
 void tracer_prefetch(struct stop_request *request);
 
-/* Seizes and interrupts; the end is STOP_LATE, or why that already failed. */
+/* Seizes and interrupts the thread. The request's end is STOP_LATE, or the reason of a failure. */
 void tracer_ask(struct tracer *tracer, struct stop_request *request);
 
 /*
- * Waits until all requests that were asked since the last call have ended, or
- * `bound_ns` has passed, fills them in and releases each thread at once; with
- * `hold` all are kept stopped until the last is captured, `held` (may be NULL) is
- * called, and then released together.
+ * Waits until all requests made since the previous call have ended, or `bound_ns` has passed;
+ * captures and releases each thread as it stops. With `hold` all threads stay stopped until the
+ * last is captured and held(context) has returned (`held` may be NULL), and are then released
+ * together.
  */
 void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
 		    void *context);
 
 /*
- * As tracer_collect, but those who ran stay stopped until they are let go: the request's `held`
- * says so, and the request is free for the next stop. A thread that was asleep after all, has a
- * signal to take or is stopped by job control is released at once; so are those that stop later
- * than `bound_ns`.
+ * As tracer_collect, but threads that were running stay stopped (held) until they are released:
+ * `held` of the request is set, and the request is free for the next stop. A thread that was
+ * asleep, that has a pending signal or that job control has stopped is released at once; so is a
+ * thread that stops later than `bound_ns`.
  *
- * This is for milliseconds. While a thread is held nothing else may be waited for: tracer_pause
- * lets all of them go. One that is killed meanwhile is none of them any more.
+ * Threads may be held for milliseconds only. While one is held the caller must not wait for
+ * anything else: tracer_pause releases all. A held thread that is killed is no longer held.
  */
 void tracer_collect_held(struct tracer *tracer, uint64_t bound_ns);
-/* From now on, until all are let go, those that stop too late for it are held like those who were
- * caught. */
+/* Until tracer_release_all_held, threads that stop after the bound are held, too. */
 void tracer_hold_late(struct tracer *tracer);
 bool tracer_is_held(const struct tracer *tracer, pid_t tid);
-/* It goes on. False: it was not held (any more). */
+/* Resumes a held thread. False: it was not held. */
 bool tracer_release_held(struct tracer *tracer, pid_t tid);
 void tracer_release_all_held(struct tracer *tracer);
 size_t tracer_held_count(const struct tracer *tracer);
 
 /*
- * Sleeps until the moment `until_ns` (CLOCK_MONOTONIC), capturing and releasing
- * outstanding threads as they stop. A signal handler ends it early, but not always.
+ * Sleeps until `until_ns` (CLOCK_MONOTONIC), capturing and releasing outstanding threads as they
+ * stop. A signal handler may end it early.
  */
 void tracer_sleep_until(struct tracer *tracer, uint64_t until_ns);
 
-/* Captures and releases what has stopped by now; waits for nothing. */
+/* Captures and releases outstanding threads that have stopped. Does not wait. */
 void tracer_poll(struct tracer *tracer);
 
 /*
- * Finds outstanding threads that will never stop, because an exec has put another thread in
- * their place without a word to the tracer: their end becomes STOP_EXITED.
+ * Ends requests for threads that will never stop, because another thread has called exec and
+ * taken their place, which the kernel does not report: their end becomes STOP_EXITED.
  */
 void tracer_check(struct tracer *tracer);
 
-/* Captures and releases what is outstanding, for at most `bound_ns`. */
+/* Waits up to `bound_ns` for outstanding threads; captures and releases them. */
 void tracer_finish(struct tracer *tracer, uint64_t bound_ns);
 
 /*
- * Around anything that may take long and is no affair of the tracer (a report, a line on a
- * terminal that Ctrl-S has stopped): what is outstanding and stops meanwhile is released at
- * once, by a handler of SIGCHLD, and its end becomes STOP_MISSED. System calls that
- * SA_RESTART does not restart may fail with EINTR. They nest.
+ * To be called around work outside the tracer that may take long (a report, a line on a terminal
+ * that Ctrl-S has stopped). tracer_pause releases all held threads. An outstanding thread that
+ * stops before tracer_resume is released at once, by a handler of SIGCHLD, and its end becomes
+ * STOP_MISSED. Meanwhile system calls that SA_RESTART does not restart may fail with EINTR. Calls
+ * nest.
  */
 void tracer_pause(struct tracer *tracer);
 void tracer_resume(struct tracer *tracer);
 
-/* How many are seized: they would stand still while the caller does anything else. */
+/* Number of seized threads: held, or outstanding and stopped as soon as they run. */
 size_t tracer_outstanding(const struct tracer *tracer);
 
-/* True and its wait status when the process is our child and has exited. */
+/* True and the wait status when the process is a child of wallsample and has exited. */
 bool tracer_exit_status(struct tracer *tracer, int *status);
 
 const struct tracer_stats *tracer_stats(const struct tracer *tracer);
@@ -169,14 +169,15 @@ const struct tracer_stats *tracer_stats(const struct tracer *tracer);
 
 enum read_end {
 	READ_CAPTURED, /* consistent: the thread did not run in between */
-	READ_MOVED,    /* it ran meanwhile; or was running */
-	READ_GONE,
+	READ_MOVED,    /* it ran meanwhile, or was running */
+	READ_GONE,     /* it has exited */
 	READ_FAILED,   /* the stack could not be read */
 };
 
 /*
- * Copies the stack of a sleeping thread whose counters were `before` and which
- * then was seen in `info`, and checks that it has not run since.
+ * Copies the stack of a sleeping thread without a stop. `before` are its counters, read first, and
+ * `info` its system call, read then. Compares the counters afterwards: READ_CAPTURED proves that
+ * the thread has not run since `before`.
  */
 enum read_end tracer_read_sleeper(const struct process *process, struct watch *watch,
 				  const struct sched *before, const struct syscall_info *info,

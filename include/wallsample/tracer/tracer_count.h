@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracer_count.h - counts how often code is run, by hardware breakpoints. Intrusive.
+ * tracer_count.h - counts executions of code addresses by hardware breakpoints. Intrusive.
  *
- * While it counts, a tracer keeps all threads of the process seized: each run of a counted address
- * is a stop (tens of microseconds), and so is each signal and each new thread. Stops are served in
- * every call of tracer.h that waits or polls, so that one of them must be going on, or be called
- * within a millisecond, at all times. All else of the tracer works as ever.
+ * While it counts, a tracer keeps all threads of the process seized: each execution of a counted
+ * address stops the thread (tens of microseconds), and so does each signal and each new thread.
+ * Every function of tracer.h that waits or polls serves these stops: one of them must be running,
+ * or be called within a millisecond, at all times. The rest of the tracer works as without
+ * counting.
  *
  * A breakpoint belongs to its thread and not to the tracer. The kernel does not clear it when the
- * tracer dies; the thread's next run of the address then ends the target with SIGTRAP. So every way
- * out clears them: tracer_free, tracer_pause, an end by a signal that is handled. What no process
- * can do for itself, SIGKILL, is what guard.h is for.
+ * tracer dies; the next execution of the address then ends the target with SIGTRAP. Therefore
+ * every exit path clears the breakpoints: tracer_free, tracer_pause, the end by a signal that is
+ * handled. guard.h covers the end by SIGKILL.
  *
  * The exception of a breakpoint is a forced signal: in a thread that blocks or ignores SIGTRAP the
- * kernel unblocks it, and sets its handler back to the default, which nobody outside can undo. That
- * matters to programs that both handle SIGTRAP and run the address while it is blocked.
+ * kernel unblocks the signal and resets its handler to the default, which cannot be undone from
+ * outside. That affects programs that handle SIGTRAP and execute the address while it is blocked.
  */
 #ifndef WALLSAMPLE_TRACER_TRACER_COUNT_H
 #define WALLSAMPLE_TRACER_TRACER_COUNT_H
@@ -26,35 +27,36 @@
 #include "wallsample/base/error.h"
 #include "wallsample/tracer/tracer.h"
 
-/* Processors have so many; more need not be there on aarch64. */
+/* x86-64 has four breakpoint registers; aarch64 may have no more. */
 #define TRACER_COUNT_MOST 4
 
-/* X(name): why nothing is counted any more */
+/* State of the counting, or why it has ended. */
 enum tracer_count_end {
 	COUNT_RUNNING,
 	COUNT_OFF,      /* tracer_count was not called, or has failed */
-	COUNT_EXEC,     /* the process has become another program: breakpoints went with the old */
-	COUNT_GONE,     /* the process has no threads that we trace any more */
+	COUNT_EXEC,     /* the process has executed another program, which has no breakpoints */
+	COUNT_GONE,     /* no tracee is left */
 };
 
 /*
- * Seizes all threads and sets breakpoints in them; new threads get them before their first
- * instruction. Children of fork are not traced and have none. `count` from 0: nothing is counted,
- * and breakpoints that somebody has left behind are cleared by tracer_free. ERROR_NOT_PERMITTED,
- * ERROR_SYSTEM (no free breakpoints, no such address) and ERROR_NO_PROCESS leave the process as it
- * was. To be called once, and with nothing outstanding.
+ * Seizes all threads and sets breakpoints at `count` addresses (0 to TRACER_COUNT_MOST); a new
+ * thread gets them before its first instruction. Children of fork are not traced and have none.
+ * With a count of 0 nothing is counted, and tracer_free clears breakpoints that a killed tracer has
+ * left. ERROR_NOT_PERMITTED, ERROR_SYSTEM (no free breakpoints, no such address) and
+ * ERROR_NO_PROCESS leave the process as it was. To be called once, with no request outstanding.
  */
 int tracer_count(struct tracer *tracer, const uint64_t *address, size_t count, struct error *err);
 
-/* Runs of each address so far; zeros behind the last. */
+/* Executions of each address so far; zeros after the last address. */
 void tracer_counts(const struct tracer *tracer, uint64_t total[TRACER_COUNT_MOST]);
 
 enum tracer_count_end tracer_count_state(const struct tracer *tracer);
 
 /*
- * Clears all breakpoints and detaches, waiting at most so long: a thread in an uninterruptible
- * sleep does not stop before that is over. Returns how many threads are left; tracer_free waits
- * for them without a bound. Between tracer_pause and tracer_resume nothing is counted, either.
+ * Clears all breakpoints and detaches, within `bound_ns`: a thread in an uninterruptible sleep
+ * stops only when the sleep ends. Returns the number of threads that still have breakpoints;
+ * tracer_free waits for them without a bound. Nothing is counted between tracer_pause and
+ * tracer_resume, either.
  */
 size_t tracer_count_stop(struct tracer *tracer, uint64_t bound_ns);
 

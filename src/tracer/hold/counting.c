@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counting.c - the stops of threads that stay seized: breakpoints, signals, clones, an exec. */
+/* counting.c - serves stops of threads that stay seized: breakpoints, signals, clones, an exec. */
 #include "tracer/hold/counting_internal.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ counting_seize(struct tracer *tracer, pid_t tid)
 	if (tracees_find(&counting->tracees, tid) != NULL)
 		return 0;
 	error = stop_seize(tid, PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC);
-	/* A new thread is seized already, and has not come to its first stop yet. */
+	/* A new thread is seized by PTRACE_O_TRACECLONE before its first stop. */
 	if (error == EPERM && stop_interrupt(tid))
 		error = 0;
 	if (error == 0)
@@ -52,12 +52,12 @@ counting_continue(struct tracer *tracer, pid_t tid, int signo, bool group_stoppe
 
 	if (!group_stopped)
 		return tracee_continue(tracee, signo);
-	/* It stays to be told otherwise, and waits would go round and round. */
+	/* Otherwise its stop stays reportable, and each wait would return it again. */
 	stop_keep(tid);
 	return stop_listen(tid);
 }
 
-/* Which of the addresses it is; `count` when none. */
+/* Index of the address; `count` if it is none of them. */
 static size_t
 find_address(const struct breakpoints *breakpoints, uint64_t address)
 {
@@ -69,8 +69,8 @@ find_address(const struct breakpoints *breakpoints, uint64_t address)
 }
 
 /*
- * Is it SIGTRAP of a breakpoint of ours? The kernel says so by a code that nobody can give to a
- * signal for another process, and the address.
+ * True for SIGTRAP of one of these breakpoints: the kernel gives the address, and a code that no
+ * process can give to a signal for another one.
  */
 static bool
 is_hit(const struct counting *counting, const siginfo_t *info)
@@ -80,7 +80,7 @@ is_hit(const struct counting *counting, const siginfo_t *info)
 		       counting->breakpoints.count;
 }
 
-/* The breakpoint that a signal handler has returned to is no second run. */
+/* A breakpoint that a signal handler has returned to is not a second execution. */
 static bool
 is_repeated_hit(struct tracee *tracee, uint64_t address)
 {
@@ -98,12 +98,12 @@ count_hit(struct counting *counting, struct tracee *tracee, uint64_t address)
 {
 	if (tracee->again_pc != 0 && is_repeated_hit(tracee, address))
 		return;
-	/* Two that were asked for may be the same. */
+	/* Two breakpoints may have the same address. */
 	for (size_t i = 0; i < counting->breakpoints.count; i++)
 		counting->total[i] += counting->breakpoints.address[i] == address;
 }
 
-/* Has the process a handler for the signal? */
+/* True when the process has a handler for the signal. */
 static bool
 is_caught(const struct tracer *tracer, pid_t tid, int signo)
 {
@@ -126,8 +126,8 @@ is_caught(const struct tracer *tracer, pid_t tid, int signo)
 }
 
 /*
- * A signal for the program. Its handler may come between a breakpoint that has been counted and
- * the step over it.
+ * Delivers a signal to the program. Its handler may run between a breakpoint that has been counted
+ * and the step over it.
  */
 static void
 pass_signal(struct tracer *tracer, struct tracee *tracee, int status)
@@ -147,7 +147,7 @@ pass_signal(struct tracer *tracer, struct tracee *tracee, int status)
 	tracee_continue(tracee, signo);
 }
 
-/* SIGTRAP: a breakpoint, the end of a step over one, or the program's own. */
+/* SIGTRAP: a breakpoint, the end of a step over one, or a signal of the program. */
 static void
 serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 {
@@ -163,7 +163,7 @@ serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 			breakpoints_clear(tracee->tid);
 		tracee_continue(tracee, 0);
 	} else if (tracee->stepping && (info.si_code == TRAP_TRACE || info.si_code == SIGTRAP)) {
-		/* The latter: a signal handler is about to begin. */
+		/* si_code SIGTRAP: a signal handler is about to begin. */
 		tracee->stepping = false;
 		breakpoints_set(tracee->tid, &counting->breakpoints);
 		tracee_continue(tracee, 0);
@@ -172,7 +172,7 @@ serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 	}
 }
 
-/* All threads of the old program have gone, this one has no breakpoints. */
+/* All threads of the old program have ended; the remaining one has no breakpoints. */
 static void
 serve_exec(struct tracer *tracer, pid_t tid, struct waiting *waiting)
 {
@@ -194,7 +194,7 @@ serve_exec(struct tracer *tracer, pid_t tid, struct waiting *waiting)
 	stop_detach(tid, 0);
 }
 
-/* Nobody gets an answer from a thread that is let go for good. */
+/* Ends the request of a thread that is detached without a capture. */
 static void
 miss_request(struct tracer *tracer, pid_t tid, struct waiting *waiting)
 {
@@ -210,9 +210,9 @@ miss_request(struct tracer *tracer, pid_t tid, struct waiting *waiting)
 }
 
 /*
- * Clears and detaches. But a thread may have met its breakpoint, and stopped for something else
- * before it took the signal, which is behind that: once detached it would die of it. It goes on to
- * it, and executes nothing until then.
+ * Clears the breakpoints and detaches. A thread may have hit a breakpoint and stopped for another
+ * reason before it takes the signal of the breakpoint, which is pending: detached, it would die of
+ * that signal. Such a thread is resumed until it takes the signal; it executes nothing before.
  */
 static void
 clear_and_detach(struct tracer *tracer, struct tracee *tracee, int status, struct waiting *waiting)
@@ -237,12 +237,12 @@ clear_and_detach(struct tracer *tracer, struct tracee *tracee, int status, struc
 	if (tracee->stepping)
 		signo = signo == SIGTRAP ? 0 : signo;
 	miss_request(tracer, tid, waiting);
-	/* Its exit is still to be told if it has been killed, and is taken as a stranger's. */
+	/* If it was killed, its exit is still to be reported, and then served as of no request. */
 	stop_detach(tid, signo);
 	tracees_remove(&counting->tracees, tid);
 }
 
-/* A thread that is seized because one of ours has made it; NULL: not of this process. */
+/* Adds a thread that was seized when a tracee created it; NULL: not of this process. */
 static struct tracee *
 adopt(struct tracer *tracer, pid_t tid)
 {

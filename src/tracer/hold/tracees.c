@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracees.c - a sorted array: new threads mostly have the highest id. */
+/* tracees.c - a sorted array: a new thread mostly has the highest id. */
 #include "tracer/hold/counting_internal.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "wallsample/base/base.h"
 
-/* Where it is, or would be. */
+/* Index of the thread, or where it would be inserted. */
 static size_t
 tracees_position(const struct tracees *tracees, pid_t tid)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer_count.c - begins to count, is left for a while, and ends with nothing left behind. */
+/* tracer_count.c - begins, interrupts and ends the counting; clears every breakpoint. */
 #include "wallsample/tracer/tracer_count.h"
 
 #include <errno.h>
@@ -9,13 +9,13 @@
 #include "tracer/hold/counting_internal.h"
 #include "tracer/stop_internal.h"
 
-/* All threads are to have stopped once by then; who has not gets its breakpoints later. */
+/* Bound of the first stop of all threads; a later one gets its breakpoints when it stops. */
 #define BEGIN_BOUND_NS NS_PER_SEC
 
-/* Between two looks at those who do not stop, when it ends. */
+/* At the end, time between two interrupts of threads that do not stop. */
 #define LEAVE_ROUND_NS (20 * NS_PER_MS)
 
-/* How many threads were not seized before. */
+/* Returns the number of threads that were not seized before. */
 static size_t
 seize_new(struct tracer *tracer, const pid_t *tids, size_t count)
 {
@@ -33,7 +33,8 @@ seize_new(struct tracer *tracer, const pid_t *tids, size_t count)
 	return counting->tracees.count - before;
 }
 
-/* One that is not seized yet may make another while the list is read: until all are ours. */
+/* A thread that is not seized yet may create another while the list is read: repeats until
+ * all are seized. */
 static void
 seize_all(struct tracer *tracer)
 {
@@ -134,7 +135,7 @@ tracer_count_state(const struct tracer *tracer)
 	return tracer->counting != NULL ? tracer->counting->state : COUNT_OFF;
 }
 
-/* Asks all to stop; those that are no tracees any more are dropped. */
+/* Interrupts all threads; drops those that are no longer tracees. */
 static void
 interrupt_all(struct tracees *tracees)
 {
@@ -143,7 +144,7 @@ interrupt_all(struct tracees *tracees)
 			tracees_remove(tracees, tracees->item[i].tid);
 }
 
-/* The youngest are seized from their birth, and have not shown up yet. */
+/* Adds threads that are seized since their creation and have not stopped yet. */
 static void
 find_new_tracees(struct tracer *tracer)
 {
@@ -192,7 +193,7 @@ counting_free(struct tracer *tracer)
 {
 	if (tracer->counting == NULL)
 		return;
-	/* Whoever is left would die of its breakpoint: there is nothing better to do than wait. */
+	/* A thread left with a breakpoint would die of it: wait without a bound. */
 	tracer_count_stop(tracer, UINT64_MAX);
 	counting_forget(tracer);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer_hold.c - stops that last: for one tick (tracer_collect), or until somebody lets go. */
+/* tracer_hold.c - collects the stops of a tick, and holds threads until they are released. */
 #include "tracer/stop_internal.h"
 #include "tracer/tracer_internal.h"
 
@@ -20,12 +20,11 @@ tracer_collect_held(struct tracer *tracer, uint64_t bound_ns)
 {
 	struct waiting waiting = { .deadline_ns = clock_now_ns() + bound_ns,
 				   .hold = true, .runners_only = true };
-
 	uint64_t now;
 
 	tracer_wait_for_new(tracer, &waiting);
 	now = clock_now_ns();
-	/* One that was killed while it stood still is on the list no more. */
+	/* A thread that was killed in its stop is no longer in the list. */
 	for (size_t i = 0; i < tracer->seized.count; i++) {
 		struct seized *entry = &tracer->seized.item[i];
 
@@ -54,7 +53,7 @@ void
 tracer_release_all_held(struct tracer *tracer)
 {
 	tracer->hold_late = false;
-	/* What cannot be detached, because it was killed, is put back at the end, and not held. */
+	/* A thread that was killed cannot be detached: it is put back at the end, not held. */
 	for (size_t i = 0; i < tracer->seized.count;)
 		if (!tracer_release_held(tracer, tracer->seized.item[i].tid))
 			i++;
