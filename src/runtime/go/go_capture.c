@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * go_capture.c - the goroutine that a thread runs, while that stands still or sleeps.
+ * go_capture.c - captures the goroutine of a thread that is stopped or sleeps.
  *
- * A goroutine leaves its own stack for that of its thread where the runtime works for it, and for
- * C code, and for the vdso. Where it has left it is in its structure, and in that of the thread
- * for the vdso.
+ * A goroutine leaves its own stack for its thread's stack when the runtime works for it, and for C
+ * code and the vdso. The place where it left its stack is in the goroutine's structure; for the
+ * vdso it is in the thread's structure.
  */
 #include <string.h>
 
@@ -24,7 +24,9 @@ is_on(const struct green_task *task, uint64_t sp)
 	return task->stack_low <= sp && sp < task->stack_high;
 }
 
-/* The vdso's caller is on the goroutine's stack; of the frame pointer only what can be one. */
+/*
+ * The caller of the vdso is on the goroutine's stack; its frame pointer is used only if plausible.
+ */
 static void
 leave_for_vdso(const struct glance *glance, struct green_task *task)
 {
@@ -38,10 +40,8 @@ leave_for_vdso(const struct glance *glance, struct green_task *task)
 		task->fp = fp;
 }
 
-/*
- * Where its own stack goes on; nothing, while its thread is on it. A signal may have come while it
- * was: who follows that stack sees it.
- */
+/* Sets where the goroutine's own stack continues; nothing while its thread uses that stack. A
+ * signal handler may run on it then: unwinding passes through the handler's frame. */
 static void
 find_place(const struct glance *glance, uint64_t sp, struct green_task *task)
 {
@@ -54,7 +54,7 @@ find_place(const struct glance *glance, uint64_t sp, struct green_task *task)
 	if (is_on(task, go_word(glance->m, layout->m_vdso_sp))) {
 		leave_for_vdso(glance, task);
 	} else if (task->state == GREEN_TASK_CALLING && is_on(task, called)) {
-		/* When C has called Go meanwhile, the others have changed. */
+		/* If C code has called Go meanwhile, the other members have changed. */
 		task->sp = called;
 		task->pc = go_word(glance->g, layout->g_call_pc);
 		task->fp = go_word(glance->g, layout->g_call_fp);
@@ -65,7 +65,7 @@ find_place(const struct glance *glance, uint64_t sp, struct green_task *task)
 	}
 }
 
-/* As much of it as can be read, a page at a time. */
+/* Copies the readable part of the stack, a page at a time. */
 static void
 copy_stack(const struct glance *glance, struct go_captured *captured)
 {
@@ -86,7 +86,7 @@ copy_stack(const struct glance *glance, struct go_captured *captured)
 	}
 }
 
-/* What the thread runs: nothing, too, while the runtime is about to run something else. */
+/* Reads the goroutine that the thread runs; none while the runtime is about to switch. */
 static void
 capture_goroutine(struct glance *glance, const struct go_thread *thread, uint64_t sp,
 		  struct go_captured *captured)

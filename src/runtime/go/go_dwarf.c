@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* go_dwarf.c - the layout of Go's structures from the debug information of a program. */
+/* go_dwarf.c - reads the layout of Go's structures from a program's debug information. */
 #include <string.h>
 
 #include "wallsample/dwarf/dwarf_structures.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* go_file.c - looks for a Go in a file, a piece of it at a time. */
+/* go_file.c - searches a file for Go, one piece per call. */
 #include <string.h>
 
 #include "runtime/go/go_find_internal.h"
@@ -7,11 +7,11 @@
 
 #define PIECE ((size_t)64 << 10)
 #define SECTION ".go.buildinfo"
-/* debug/buildinfo: where there are no sections it is at such an address in what may be written. */
+/* debug/buildinfo: without sections, .go.buildinfo is at a multiple of this in writable data. */
 #define ALIGNMENT 16
 #define MARK "\xff Go buildinf:"
 #define MARK_SIZE 14
-/* Relocated constants may be in front of it. */
+/* Relocated constants may precede it. */
 #define DATA_MOST (UINT64_C(64) << 20)
 
 enum { WANTED_ALL, WANTED_HEAD, WANTED_REASONS };
@@ -36,7 +36,7 @@ has_sections(const struct image *image)
 	return image_read_offset(image, 0, &header, sizeof(header)) && header.e_shnum > 1;
 }
 
-/* A piece of what may be written; true when there is no more, or it is found. */
+/* Searches a piece of the writable data; true: finished, or found. */
 static bool
 step_data(struct go_file_search *search, uint64_t *budget)
 {
@@ -68,7 +68,7 @@ step_data(struct go_file_search *search, uint64_t *budget)
 	return false;
 }
 
-/* Is it the string header of a released version's name? Others have no patch number. */
+/* Is this the string header of a released version's name? Other versions have no patch number. */
 static bool
 is_version(const struct image *image, const uint64_t word[2])
 {

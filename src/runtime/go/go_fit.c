@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* go_fit.c - is what memory holds what Go's runtime would have there? */
+/* go_fit.c - checks whether memory holds structures of Go's runtime. */
 #include <string.h>
 
 #include "runtime/go/go_find_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/runtime/green_task.h"
 
-/* The first so many goroutines are looked at. */
+/* Goroutines that are checked: the first ones. */
 #define FIRST_MOST 8
-/* runtime.maxstackceiling is twice the greatest stack of a goroutine, 1 GB. */
+/* runtime.maxstackceiling is twice the largest stack of a goroutine, 1 GB. */
 #define STACK_MOST (UINT64_C(4) << 30)
 #define STATUS_MOST 11
 #define STATUS_SCAN 0x1000
-/* Statuses of no goroutine: idle, dead, dead for an extra thread; two were never used. */
+/* Statuses without a goroutine: idle, dead, dead for an extra thread; two were never used. */
 #define STATUS_NONE (1U << 0 | 1U << 5 | 1U << 6 | 1U << 7 | 1U << 11)
 
 uint64_t

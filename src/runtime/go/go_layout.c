@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* go_layout.c - the layouts of Go's structures, by version. */
+/* go_layout.c - layouts of Go's structures, by version. */
 #include "runtime/go/go_find_internal.h"
 
 #include <string.h>
 
 #include "wallsample/base/base.h"
 
-/*
- * Rows made by tools/go-layout. Corrections to a release have moved members of runtime.m. That of
- * 1.20 is 1.19's: so it is in programs made with 1.20.7 and 1.20.10, in memory and in nanotime1.
- */
+/* Rows printed by tools/go-layout. Patch releases have moved members of runtime.m. The row of 1.20
+ * is that of 1.19: programs made by 1.20.7 and 1.20.10 confirm it, in memory and in nanotime1. */
 static const struct go_layout table[] = {
 	{
 		.minor = 19, .g_size = 320, .m_size = 816,
@@ -132,7 +130,7 @@ go_layout_member(const struct go_layout *layout, size_t index, uint32_t *value)
 	return names[index];
 }
 
-/* In versions before it came, or perhaps after it has gone. */
+/* May be absent: the version is older than the member, or possibly newer. */
 static bool
 may_be_absent(const char *name)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * go_scan.c - where the variables of Go's runtime are in a program without symbols.
+ * go_scan.c - finds the variables of Go's runtime in a program without symbols.
  *
  * The list of all goroutines is the slice whose first element is goroutine 1. The list of all
- * threads is headed by a word that points to one of them, and so may be other words: the
- * list from the right one is the longest. What goroutines wait for is an array of strings, of
- * which the first ones have been the same for ever.
+ * threads begins at a word that points to a thread. Other words may do so too: the longest list is
+ * the right one. The reasons to wait are an array of strings, of which the first ones are the same
+ * in all versions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "wallsample/base/base.h"
 
 #define PIECE ((size_t)64 << 10)
-/* Of one segment: programs have some hundred kilobytes, and may have tables of gigabytes. */
+/* Bytes of one segment: programs have some hundred kilobytes, but may have tables of gigabytes. */
 #define SCAN_MOST (UINT64_C(256) << 20)
 #define BATCH 256
 
@@ -27,7 +27,7 @@ go_scan_init(struct go_scan *scan, const struct runtime_tools *tools,
 	};
 }
 
-/* In the module itself is nothing that was allocated. */
+/* Allocated objects are outside of the module's image. */
 static bool
 is_outside(const struct go_scan *scan, uint64_t address)
 {
@@ -72,14 +72,14 @@ try_reasons(struct go_scan *scan, uint64_t address, const uint64_t word[REASON_W
 /* --- threads ----------------------------------------------------------------------------- */
 
 struct batch {
-	uint64_t at[BATCH]; /* of the words */
+	uint64_t at[BATCH]; /* addresses of the words */
 	struct memory_piece piece[BATCH];
 	size_t count;
 	bool got[BATCH];
 	uint8_t bytes[BATCH * GO_M_MOST];
 };
 
-/* One that has not begun yet has no number. */
+/* A thread that has not begun yet has no tid. */
 static bool
 may_live(const struct go_scan *scan, uint64_t tid)
 {
@@ -121,11 +121,11 @@ try_thread(struct go_scan *scan, struct batch *batch, uint64_t address, uint64_t
 
 /* --- pieces ------------------------------------------------------------------------------ */
 
-/* What a look at the word at an address may use behind it. */
+/* Bytes after a word that a test of the word may need. */
 #define BEHIND (REASON_WORDS - 1)
 #define PIECE_WORDS (PIECE / sizeof(uint64_t))
 
-/* The variables begin as zero, and lie where the file has nothing; the array is in the file. */
+/* The variables are zero at first, and are not in the file's data; the array is in the file. */
 static void
 scan_words(struct go_scan *scan, struct batch *batch, uint64_t address, const uint64_t *word,
 	   size_t count, bool in_file)
@@ -159,7 +159,7 @@ scan_piece(struct go_scan *scan, struct batch *batch, const struct image_segment
 	if (got)
 		scan_words(scan, batch, piece.address, word,
 			   (size_t)(end - scan->at) / sizeof(*word), in_file);
-	/* What is not in the file begins anywhere; words do not. */
+	/* Segments without file data begin at any address; words are aligned. */
 	scan->at = end + (sizeof(*word) - (segment->vaddr + end) % sizeof(*word)) % sizeof(*word);
 }
 

@@ -1,38 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* go_task.c - all goroutines of a program, as its runtime has them: looked at without a stop. */
+/* go_task.c - reads all goroutines of a program from its runtime's list, without a stop. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/go/go_internal.h"
 #include "wallsample/base/base.h"
 
-/* runtime/runtime2.go: the collector marks what it looks at just then. */
+/* runtime/runtime2.go: a bit of the status while the garbage collector scans the stack. */
 #define STATUS_SCAN UINT32_C(0x1000)
 
 static const enum green_task_state states[] = {
 	GREEN_TASK_NONE,    /* idle: just allocated */
 	GREEN_TASK_READY,   /* runnable */
 	GREEN_TASK_RUNNING,
-	GREEN_TASK_CALLING, /* syscall: C code, too */
+	GREEN_TASK_CALLING, /* syscall: also C code */
 	GREEN_TASK_WAITING,
 	GREEN_TASK_NONE,    /* never used */
 	GREEN_TASK_NONE,    /* dead */
 	GREEN_TASK_NONE,    /* never used */
 	GREEN_TASK_MOVING,  /* copystack */
-	GREEN_TASK_READY,   /* preempted: stopped for the collector, which lets it go on */
-	GREEN_TASK_WAITING, /* leaked: for what nobody has any more */
-	GREEN_TASK_NONE,    /* dead, and kept for a thread of C's */
+	GREEN_TASK_READY,   /* preempted: stopped for the garbage collector, which resumes it */
+	GREEN_TASK_WAITING, /* leaked: it waits for an unreachable object */
+	GREEN_TASK_NONE,    /* dead, and kept for a thread of C code */
 };
 
-/* The array in pieces of so much: it grows with what is new, and is read once. */
+/* Elements of the array that are read at a time: it only grows, and each is read once. */
 #define ARRAY_PIECE ((size_t)64 << 10)
 
 /* --- the array --------------------------------------------------------------------------- */
 
-/*
- * Goroutines are never freed, and the array of them only grows: what was read of it stays, once the
- * slice has said the same twice. It may have been changing.
- */
+/* Goroutines are never freed, and their array only grows: its elements are cached once two readings
+ * of the slice agree, since the slice may change while it is read. */
 static void
 read_more_slots(struct go_runtime *go, uint64_t array, size_t count)
 {
@@ -85,7 +83,7 @@ go_tasks_slots(struct go_runtime *go)
 
 /* --- goroutines -------------------------------------------------------------------------- */
 
-/* Where it goes on, unless its members are of two moments. */
+/* Sets where the goroutine continues, unless the members are from different moments. */
 static void
 fill_place(const struct go_layout *layout, const uint8_t *bytes, struct green_task *task)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* go_threads.c - the threads that a Go runtime knows. */
+/* go_threads.c - reads the list of threads of a Go runtime. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/go/go_internal.h"
 #include "wallsample/base/base.h"
 
-/* A new thread has no number yet, or is not known to the sampler: for so many lists. */
+/* Lists in which a new thread may have no tid yet, or one that the sampler does not know. */
 #define TRIES_MOST 20
-/* Threads that are read because a goroutine runs on them, a tick. */
+/* Threads that are read within one tick because a goroutine has them, although no list did. */
 #define LATE_MOST 64
 
 static bool
@@ -33,7 +33,7 @@ find_tid(const struct go_runtime *go, uint64_t inner)
 	return tid > 0 ? tid : 0;
 }
 
-/* What an earlier list knew of it stays true while it has the same number. */
+/* Takes the tid of an earlier list: it stays valid while the target's tid is unchanged. */
 static bool
 take_over(const struct go_runtime *go, struct go_thread *thread)
 {
@@ -51,7 +51,7 @@ take_over(const struct go_runtime *go, struct go_thread *thread)
 	return true;
 }
 
-/* Its tid is looked up, if an earlier list did not know it. */
+/* Looks up the tid if the earlier list did not know it. */
 static void
 identify(struct go_runtime *go, struct go_thread *thread)
 {
@@ -64,7 +64,7 @@ identify(struct go_runtime *go, struct go_thread *thread)
 		go->base.stale = true;
 }
 
-/* The thread of this index gets its tid, and is found by it. */
+/* Sets the tid of the thread at this index, and enters it into by_tid. */
 static void
 settle(struct go_runtime *go, uint32_t at)
 {
@@ -76,7 +76,7 @@ settle(struct go_runtime *go, uint32_t at)
 		*table_place(&threads->by_tid, (uint64_t)thread->tid, 0, at, NULL) = at;
 }
 
-/* False: it is in the list already. */
+/* False: the thread is in the list already. */
 static bool
 add_thread(struct go_runtime *go, const struct go_thread *thread)
 {
@@ -94,7 +94,7 @@ add_thread(struct go_runtime *go, const struct go_thread *thread)
 	return true;
 }
 
-/* Up to the last member that is wanted here. */
+/* Bytes up to the last member that is read here. */
 static size_t
 head_size(const struct go_layout *layout)
 {
@@ -109,7 +109,7 @@ head_size(const struct go_layout *layout)
 	return last + sizeof(uint64_t);
 }
 
-/* One that is being made is in the list before it is whole. */
+/* A thread that is being created is in the list before its structure is complete. */
 static void
 list_from(struct go_runtime *go, uint64_t address)
 {
@@ -131,13 +131,13 @@ list_from(struct go_runtime *go, uint64_t address)
 				return;
 			go->base.stale = true;
 		} else if (!add_thread(go, &thread)) {
-			return; /* the rest is known: a word that is not the head, or a ring */
+			return; /* the rest is known: not the head, or a circular list */
 		}
 	}
 }
 
-/* Those that lists no longer have, but goroutines had, and that live: the head of the list may not
- * be known in programs without symbols. */
+/* Keeps living threads that were found through goroutines, not through lists: in programs without
+ * symbols the right head of the list may not be known. */
 static void
 keep_others(struct go_runtime *go)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* go_version.c - the version of Go that a program says it was built by. */
+/* go_version.c - reads and parses the version of Go that a program was built with. */
 #include <string.h>
 
 #include "runtime/go/go_find_internal.h"
 #include "wallsample/base/base.h"
 
-/* debug/buildinfo: 14 bytes that mark it, the size of pointers, flags. */
+/* debug/buildinfo: 14 magic bytes, the size of pointers, flags. */
 #define MARK "\xff Go buildinf:"
 #define MARK_SIZE 14
 #define POINTER_AT 14
 #define FLAGS_AT 15
 #define HEAD_SIZE 32
 #define BIG_ENDIAN_FLAG 1
-#define INLINE_FLAG 2 /* Go 1.18 and later: a length and the text follow the head */
+#define INLINE_FLAG 2 /* Go 1.18 and later: a length and the text follow the header */
 
 static bool
 is_text(const char *text, size_t length)
@@ -27,7 +27,7 @@ static bool
 take_text(const struct memory *memory, uint64_t address, uint64_t length,
 	  char text[GO_VERSION_TEXT])
 {
-	/* Names of experiments may follow it. */
+	/* Names of experiments may follow the version. */
 	const size_t size = length < GO_VERSION_TEXT - 1 ? (size_t)length : GO_VERSION_TEXT - 1;
 
 	if (!memory->read(memory->context, address, text, size) || !is_text(text, size))
@@ -36,7 +36,7 @@ take_text(const struct memory *memory, uint64_t address, uint64_t length,
 	return true;
 }
 
-/* Up to Go 1.17: a pointer to a string, which is a pointer and a length. */
+/* Up to Go 1.17: a pointer to a string, which consists of a pointer and a length. */
 static bool
 follow_pointer(const struct memory *memory, const uint8_t head[HEAD_SIZE],
 	       char text[GO_VERSION_TEXT])
@@ -60,7 +60,7 @@ go_version_read(const struct memory *memory, uint64_t address, char text[GO_VERS
 		       strncmp(text, "go1.", strlen("go1.")) == 0;
 	if ((head[FLAGS_AT] & INLINE_FLAG) == 0)
 		return follow_pointer(memory, head, text);
-	/* The length is a varint; of a version it has one byte. */
+	/* The length is a varint; a version's length has one byte. */
 	return memory->read(memory->context, address + HEAD_SIZE, &length, 1) && length < 0x80 &&
 	       take_text(memory, address + HEAD_SIZE + 1, length, text);
 }
@@ -92,7 +92,7 @@ go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *relea
 		at++;
 		return take_number(&at, patch);
 	}
-	/* "rc1" has the layout of what follows, if not always; "-" is anybody's. */
+	/* "rc1" has the layout of the release, though not always; "-" marks a private build. */
 	*released = *released && *at != '-';
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* go_words.c - why goroutines wait, in words, and which of them are the runtime's own. */
+/* go_words.c - names of the reasons to wait, and which goroutines belong to the runtime itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ is_readable(const char *text, size_t length)
 	return true;
 }
 
-/* A string is where its text is, and how long. False: that is none. */
+/* Reads a string header: address and length. False: not plausible. */
 static bool
 read_reason(struct go_runtime *go, size_t index)
 {
@@ -53,13 +53,13 @@ go_words_read_reasons(struct go_runtime *go)
 		continue;
 }
 
-/* Of programs with functions without end. */
+/* Bound of the cache, for programs that create functions without end. */
 #define OWN_MOST 65536
 
 /* --- whose they are ---------------------------------------------------------------------- */
 
-/* Functions of the runtime with which goroutines of the program's begin (runtime/traceback.go:
- * isSystemGoroutine). */
+/* Functions of the runtime that are entry functions of the program's goroutines
+ * (runtime/traceback.go: isSystemGoroutine). */
 static const char *const not_own[] = { "runtime.main", "runtime.handleAsyncEvent",
 				       "runtime.corostart" };
 
@@ -104,7 +104,7 @@ go_words_is_own(struct go_runtime *go, uint64_t entry)
 	if (entry == 0)
 		return false;
 	if (!table_find(&go->own, entry, 0, &own)) {
-		/* It began a moment ago, and with a function that none before it had. */
+		/* While threads are held, entry functions that are not cached are not looked up. */
 		if (go->base.tools->held)
 			return false;
 		own = look_up(go, entry);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * julia.c - Julia: its tasks. Its functions are machine code, and have native frames.
+ * julia.c - the instance of Julia, and its contract of a runtime. Julia's functions are machine
+ * code and have native frames; only its tasks are read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,7 @@ julia_look(void *state, const uint32_t *slot, size_t count, struct green_task *o
 		memset(out, 0, count * sizeof(*out));
 }
 
-/* No thread leaves its task's stack for another, but for a signal. */
+/* A thread leaves its task's stack only for signal handlers: there is no other stack to copy. */
 static bool
 julia_running(void *state, const void *memory, struct green_task *task, const uint8_t **stack,
 	      size_t *stack_size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * julia_context_aarch64.c - on AArch64 glibc mangles with a variable of the dynamic loader, that
- * nothing leads to.
+ * julia_context_aarch64.c - on AArch64 glibc mangles addresses with a variable of the dynamic
+ * loader whose address is not available: no jmp_buf can be decoded.
  */
 #include "runtime/julia/julia_tasks_internal.h"
 

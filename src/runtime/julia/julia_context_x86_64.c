@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * julia_context_x86_64.c - a jmp_buf of glibc on x86-64: rbx, rbp, r12 to r15, rsp, rip, of which
- * rbp, rsp and rip are xored with a word of the thread's header and rotated to the left by 17 bits
+ * julia_context_x86_64.c - decodes a jmp_buf of glibc on x86-64: rbx, rbp, r12 to r15, rsp, rip.
+ * rbp, rsp and rip are xored with a word of the thread's header and rotated left by 17 bits
  * (sysdeps/x86_64/setjmp.S, pointer_guard.h).
  */
 #include <string.h>

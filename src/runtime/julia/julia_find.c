@@ -9,7 +9,7 @@
 #include "runtime/pthread_tid_internal.h"
 #include "wallsample/base/base.h"
 
-/* Pages of variables that one look scans, and words of a page: each may be the array's address. */
+/* Pages of variables that are scanned in one call, and words of a page, which are candidates. */
 #define SCAN_PAGES 16
 #define PAGE_WORDS (MEMORY_PAGE / sizeof(uint64_t))
 /* User space on x86-64 and AArch64; nothing is mapped at the lowest addresses. */
@@ -23,7 +23,7 @@ struct scan {
 	uint64_t low, high;
 };
 
-/* A file of Julia. The one that knows the version stands for the runtime; others are its parts. */
+/* A file of Julia. The file with the version stands for the runtime; the others are its parts. */
 struct julia_candidate {
 	struct finder_candidate base;
 	struct julia_module file;

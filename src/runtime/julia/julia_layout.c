@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* julia_layout.c - the versions that are known, and debug information for the others. */
+/* julia_layout.c - layouts of known versions of Julia, and of others by debug information. */
 #include "runtime/julia/julia_find_internal.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define POINTER 8
 
-/* Offsets in the headers of 1.5.3 and in the debug information of 1.13.1, for 64 bits. */
+/* Offsets from the headers of 1.5.3 and the debug information of 1.13.1, for 64 bits. */
 static const struct julia_layout known[] = {
 	{
 		.version = JULIA_VERSION(1, 5, 0),
@@ -70,7 +70,7 @@ enum { THREAD, TASK };
 #define TO(name) offsetof(struct julia_layout, name)
 #define PATHS_MOST 3
 
-/* By one of these names it is called in some version: the heap and the context have moved. */
+/* The names of a member in different versions: the heap and the context have moved. */
 static const struct {
 	size_t to;
 	size_t structure;
@@ -115,7 +115,7 @@ read_source(struct dwarf_structures *structures, size_t source, struct julia_lay
 	return false;
 }
 
-/* What was read are offsets in the thread's structure; the list's are in the list. */
+/* The values read so far are offsets in the thread's structure; converts those of the list. */
 static bool
 finish(struct julia_layout *layout)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* julia_module.c - looks for Julia's variables, and its version, in a file. */
+/* julia_module.c - finds Julia's variables and version in a file. */
 #include "runtime/julia/julia_find_internal.h"
 
 #include <elf.h>
@@ -7,12 +7,12 @@
 
 #include "wallsample/base/base.h"
 
-/* A function that returns a small number, with a frame or without. */
+/* Bytes of a function that returns a small number, with or without a frame. */
 #define CODE_MOST 16
 
 enum { THREADS, COUNT, NOTHING, BASE, MINOR, OWN_MINOR, PATCH, OWN_PATCH };
 
-/* Since 1.7 the functions of libjulia-internal have an i in front: libjulia has those without. */
+/* Since 1.7 functions of libjulia-internal have the prefix i: libjulia exports them without it. */
 static const struct symbol_wanted wanted[] = {
 	[THREADS] = { .name = "jl_all_tls_states" },
 	[COUNT] = { .name = "jl_n_threads" },
@@ -39,7 +39,7 @@ julia_module_search_init(struct julia_module_search *search, const struct module
 
 /* --- the version ------------------------------------------------------------------------- */
 
-/* What a function returns that does nothing else: mov $number, %eax; or xor %eax, %eax. */
+/* Decodes the result of a function that only returns it: mov $number, %eax; or xor %eax, %eax. */
 static bool
 returned_x86_64(const uint8_t code[CODE_MOST], uint32_t *number)
 {
@@ -58,7 +58,7 @@ returned_x86_64(const uint8_t code[CODE_MOST], uint32_t *number)
 	return code[at] == 0xb8;
 }
 
-/* mov w0, #number, after bti if there is one. */
+/* Decodes mov w0, #number, possibly after bti. */
 static bool
 returned_aarch64(const uint8_t code[CODE_MOST], uint32_t *number)
 {
@@ -86,7 +86,8 @@ returned(const struct julia_module_search *search, size_t one, size_t other, uin
 	       *number < 256;
 }
 
-/* Major versions other than 1 are not known. The functions of libjulia since 1.6 forward calls. */
+/* Major versions other than 1 are not supported. Since 1.6 libjulia's functions only forward calls,
+ * and yield no version. */
 static uint32_t
 find_version(const struct julia_module_search *search)
 {

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* julia_queues.c - finds Base.Workqueues, in memory that may be anything. */
+/* julia_queues.c - finds Base.Workqueues in untrusted memory. */
 #include "runtime/julia/julia_tasks_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* htable_t: pairs of a symbol and a binding; where there is none the binding is 1. */
+/* htable_t: pairs of a symbol and a binding; the binding of an empty pair is 1. */
 #define PAIR_WORDS 2
-#define PAIRS_MOST 256 /* that are read together, */
-#define STEPS 32       /* so often in a call: a millisecond */
+#define PAIRS_MOST 256 /* read together */
+#define STEPS 32       /* such reads per call: a millisecond */
 #define WORDS_MOST (UINT64_C(1) << 22)
 #define NO_BINDING 1
-/* The names may be put elsewhere while they are read. */
+/* Searches of the whole table: names may be moved while they are read. */
 #define ROUNDS_MOST 3
-/* jl_sym_t: left, right and hash are in front of the text; jl_binding_t: the name of the value. */
+/* jl_sym_t: left, right and hash precede the text; jl_binding_t: the value follows the name. */
 #define SYMBOL_TEXT 24
 #define BINDING_VALUE 8
 
 static const char wanted[] = "Workqueues";
 
-/* What jl_array_t begins with. */
+/* The beginning of jl_array_t. */
 struct array {
 	uint64_t data, length;
 	uint16_t flags, element_size;
 	uint32_t offset;
 };
 
-/* An element: InvasiveLinkedListSynchronized. */
+/* An element of the array: InvasiveLinkedListSynchronized. */
 struct queue {
 	uint64_t list, lock;
 };
@@ -37,7 +37,7 @@ read_memory(const struct runtime_tools *tools, uint64_t address, void *to, size_
 	return address != 0 && tools->memory.read(tools->memory.context, address, to, size);
 }
 
-/* Where the module keeps its names. */
+/* Reads where the module keeps its names. */
 static bool
 begin(struct julia_queues *queues, const struct runtime_tools *tools,
       const struct julia_place *place)
@@ -61,7 +61,7 @@ take_binding(struct julia_queues *queues, const struct runtime_tools *tools, uin
 		queues->array = 0;
 }
 
-/* The next pairs. */
+/* Examines the next pairs. */
 static void
 search_pairs(struct julia_queues *queues, const struct runtime_tools *tools)
 {

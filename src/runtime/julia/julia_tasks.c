@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* julia_tasks.c - reads the tasks of Julia's threads, hundreds with a call. */
+/* julia_tasks.c - reads the tasks of Julia's threads, hundreds per system call. */
 #include "runtime/julia/julia_tasks_internal.h"
 
 #include <stdlib.h>
@@ -8,19 +8,19 @@
 #include "runtime/pthread_tid_internal.h"
 #include "wallsample/base/base.h"
 
-/* So many at a time: their structures are read with one call. */
+/* Tasks of one batch: their structures are read in one system call. */
 #define TASKS_MOST MEMORY_PIECES_MOST
-/* In front of each object is the word with its tag. */
+/* The word with the type tag precedes each object. */
 #define TAG_SIZE sizeof(uint64_t)
 #define STARTED UINT32_C(0x80000000)
 
 struct thread {
 	uint64_t address, pthread;
 	uint64_t current, root;
-	uint64_t list;    /* address of the pointers to its other tasks, */
-	uint32_t length;  /* so many of them, */
-	uint32_t first;   /* and the slot of the first; the slot before is that of `root` */
-	pid_t inner, tid; /* as the target knows it, and we do; 0: nobody does */
+	uint64_t list;    /* address of the pointers to its other tasks */
+	uint32_t length;  /* number of these tasks */
+	uint32_t first;   /* slot of the first of them; the slot before is that of `root` */
+	pid_t inner, tid; /* in the target's and in our pid namespace; 0: not known */
 };
 
 struct julia_tasks {
@@ -30,7 +30,7 @@ struct julia_tasks {
 	struct thread *thread;
 	size_t count, capacity;
 	uint64_t guard;
-	/* Of TASKS_MOST tasks. */
+	/* Buffers for TASKS_MOST tasks. */
 	uint64_t *address;
 	uint8_t *body, *context;
 	struct memory_piece *piece;
@@ -72,7 +72,7 @@ body_size(const struct julia_tasks *tasks)
 	return TAG_SIZE + tasks->place.layout.task_size;
 }
 
-/* Another Julia, with other offsets? */
+/* Resets all state if the place, and with it the offsets, has changed. */
 static void
 take_place(struct julia_tasks *tasks, const struct julia_place *place)
 {
@@ -84,7 +84,7 @@ take_place(struct julia_tasks *tasks, const struct julia_place *place)
 	tasks->address = xcalloc(TASKS_MOST, sizeof(*tasks->address));
 	tasks->body = xcalloc(TASKS_MOST, body_size(tasks));
 	tasks->context = xcalloc(TASKS_MOST, JULIA_CONTEXT_SIZE);
-	/* For each task one, or for each thread one beside those. */
+	/* One piece for each task, or for each thread in addition. */
 	tasks->piece = xcalloc(TASKS_MOST + JULIA_THREADS_MOST, sizeof(*tasks->piece));
 	tasks->got = xcalloc(TASKS_MOST + JULIA_THREADS_MOST, sizeof(*tasks->got));
 }
@@ -99,7 +99,7 @@ read_memory(const struct julia_tasks *tasks, uint64_t address, void *to, size_t 
 	return memory->read(memory->context, address, to, size);
 }
 
-/* What is in memory of a thread, in this order. */
+/* The members of a thread that are read, in this order. */
 struct parts {
 	uint64_t current, root, pthread, list[3];
 };
@@ -123,7 +123,7 @@ read_parts(const struct julia_tasks *tasks, uint64_t thread, struct parts *parts
 	return true;
 }
 
-/* The list: its length, its capacity and its pointer. Nothing is where there are too many. */
+/* Takes the list's length, capacity and pointer. An implausible list is empty. */
 static void
 take_list(const struct julia_layout *layout, const uint64_t list[3], struct thread *to)
 {
@@ -202,7 +202,7 @@ julia_tasks_searching(const struct julia_tasks *tasks)
 
 /* --- slots ------------------------------------------------------------------------------- */
 
-/* The thread whose task is in the slot; they come in ascending order, and *at goes on with them. */
+/* The thread whose task is in the slot. Slots ascend from call to call, and *at follows them. */
 static const struct thread *
 thread_of(const struct julia_tasks *tasks, uint32_t slot, size_t *at)
 {
@@ -211,10 +211,8 @@ thread_of(const struct julia_tasks *tasks, uint32_t slot, size_t *at)
 	return *at < tasks->count ? &tasks->thread[*at] : NULL;
 }
 
-/*
- * Where the tasks are; 0: nowhere. With them, which each thread runs now: whoever looks twice, and
- * finds the same, knows that the task has not been running in between.
- */
+/* Reads the addresses of the tasks, 0 for none, and in the same call the current task of each
+ * thread: if two reads agree, the task has not run in between. */
 static void
 read_addresses(struct julia_tasks *tasks, const uint32_t *slot, size_t count)
 {
@@ -274,7 +272,7 @@ is_queued(const struct julia_tasks *tasks, const uint8_t *body)
 	return queue != 0 && queue != tasks->place.nothing;
 }
 
-/* In a queue of those that wait for a thread? */
+/* Is the task in a queue of runnable tasks? */
 static bool
 is_ready(const struct julia_tasks *tasks, const uint8_t *body)
 {
@@ -293,8 +291,8 @@ runner(const struct julia_tasks *tasks, const struct green_task *task, const uin
 		       &tasks->thread[number] : NULL;
 }
 
-/* The task that a thread began with was itself called by something, above of where its stack is
- * said to end: what is on the same page is there. */
+/* The root task was itself called by functions above the stated end of its stack: the rest of that
+ * page belongs to the stack. */
 static uint64_t
 end_of_stack(const struct julia_tasks *tasks, const struct green_task *task, const uint8_t *body,
 	     uint64_t end)
@@ -309,7 +307,7 @@ end_of_stack(const struct julia_tasks *tasks, const struct green_task *task, con
 	return (end + behind) & ~behind;
 }
 
-/* What it does, and on which stack. True: where it goes on is in its context. */
+/* Sets the state and the stack of the task. True: its context tells where it continues. */
 static bool
 classify(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task)
 {
@@ -323,13 +321,13 @@ classify(const struct julia_tasks *tasks, const uint8_t *body, struct green_task
 
 	memcpy(&bits, body + TAG_SIZE + tasks->place.layout.task_bits, sizeof(bits));
 	started = (bits & STARTED) != 0;
-	copied = (bits & ~STARTED) != 0; /* its stack is in use by another */
+	copied = (bits & ~STARTED) != 0; /* its stack is in use by another task */
 	if (stack != 0 && size <= UINT64_MAX - stack && !copied) {
 		task->stack_low = stack;
 		task->stack_high = end_of_stack(tasks, task, body, stack + size);
 	}
 	if (julia_place_state(&tasks->place, body + TAG_SIZE) != tasks->place.runnable)
-		return false; /* it has ended: a thread that is on its stack has none to run */
+		return false; /* ended: a thread that is on its stack has no task to run */
 	if (thread != NULL) {
 		task->state =
 			queued && !is_ready(tasks, body) ? GREEN_TASK_CALLING : GREEN_TASK_RUNNING;
@@ -337,7 +335,7 @@ classify(const struct julia_tasks *tasks, const uint8_t *body, struct green_task
 		return false;
 	}
 	if (stack == 0 || (!started && !queued))
-		return false; /* its stack has been taken, or it has not begun */
+		return false; /* its stack was taken away, or it has not begun */
 	task->state =
 		queued && started && !is_ready(tasks, body) ? GREEN_TASK_WAITING : GREEN_TASK_READY;
 	return started && !copied;
@@ -363,7 +361,7 @@ take_context(const struct julia_tasks *tasks, const uint8_t *bytes, struct green
 	task->fp = context.fp;
 }
 
-/* False: it is no task. *context: its jmp_buf is still to be read from there; 0: not. */
+/* False: not a task. *context: the address of a jmp_buf that is still to be read; 0: none. */
 static bool
 take_body(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task,
 	  uint64_t *context)
@@ -398,7 +396,7 @@ read_bodies(struct julia_tasks *tasks, size_t count)
 	runtime_read_pieces(tasks->tools, tasks->piece, count, tasks->body, tasks->got);
 }
 
-/* The contexts that are in no task's body, where the pieces say. */
+/* Reads the contexts that are outside of the tasks' structures, at the addresses in `piece`. */
 static void
 read_contexts(struct julia_tasks *tasks, const uint16_t *of, size_t count, struct green_task *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python.c - the CPythons of a process: the one it is, those that it embeds. */
+/* python.c - the CPythons of a process: its own, and those that it embeds. */
 #include "runtime/python/python_internal.h"
 
 #include <linux/futex.h>
@@ -55,7 +55,7 @@ python_list(struct instance *instance, uint64_t now_ns)
 	python_threads_list((struct cpython *)instance, now_ns);
 }
 
-/* Names and lines of earlier captures may still be asked for, but no threads. */
+/* Captures that were taken earlier still need names and lines, but no threads. */
 static void
 python_lost(struct instance *instance)
 {

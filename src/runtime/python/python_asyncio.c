@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python_asyncio.c - looks for the module _asyncio, and for what it says of its tasks. */
+/* python_asyncio.c - finds the module _asyncio, and the offsets that it publishes. */
 #include "runtime/python/python_internal.h"
 
 #include <string.h>
@@ -11,10 +11,10 @@
 /* "_asyncio.cpython-314-x86_64-linux-gnu.so" */
 #define FILE_NAME "_asyncio."
 
-/* The interpreter's state has 220 KiB, a thread's one. */
+/* PyInterpreterState has 220 KiB; a structure of more than this is refused. */
 #define STATE_MOST (UINT64_C(16) << 20)
 
-/* The words, in their order; all are offsets or sizes. */
+/* The words in their order; all are offsets or sizes. */
 enum word {
 	TASK_SIZE, TASK_NAME, TASK_AWAITED_BY, TASK_IS_TASK, TASK_AWAITED_BY_IS_SET, TASK_CORO,
 	TASK_NODE,
@@ -50,7 +50,7 @@ python_asyncio_parse(const uint64_t word[PYTHON_ASYNCIO_WORDS], struct python_ta
 	return true;
 }
 
-/* What the module at the mapping says, if it is an _asyncio that says anything. */
+/* Reads the words of the mapping's module, if it is an _asyncio that publishes them. */
 static bool
 read_module(const struct mapping *mapping, const struct memory *memory,
 	    struct python_task_layout *layout)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_branch_x86_64.c - jmp and jcc with distances of 32 bits. Between parts of a function the
- * short ones do not reach.
+ * python_branch_x86_64.c - jmp and jcc with 32-bit distances: short ones do not reach other parts
+ * of a function.
  */
 #include <string.h>
 

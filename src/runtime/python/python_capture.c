@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_capture.c - the frames of one thread of CPython, read while it stands still.
+ * python_capture.c - copies the frames of one thread of CPython while the thread is stopped.
  *
- * Each call of the function that executes bytecode executes one Python function and, since 3.11,
- * those that this calls without a detour through C. To the place of such a call in the native stack
- * leads what it has put there itself: since 3.12 a frame that is none, outside of those that
- * it executes; in 3.11 the _PyCFrame that knows the innermost of them.
+ * Each call of the bytecode loop executes one Python function and, since 3.11, the functions that
+ * this one calls without a detour through C. The position of such a call in the native stack is
+ * given by what the call itself has put there: since 3.12 a shim frame, outside of the frames that
+ * it executes; in 3.11 the _PyCFrame that points to the innermost of them.
  *
- * In 3.11 and 3.12 a call makes its _PyCFrame the thread's a dozen instructions before it has
- * written into it: until then there is what an earlier call left on the stack. What is true
- * shows at the other end: the frames of a call lead to the one that it was called by.
+ * In 3.11 and 3.12 a call installs its _PyCFrame in the thread a dozen instructions before it fills
+ * it in: until then the _PyCFrame has the content of an earlier call. Whether it is valid shows at
+ * the other end: the frames of a call must lead to the frame that made the call.
  */
 #include <string.h>
 
 #include "runtime/python/python_internal.h"
 
-/* PyThreadState.state of builds without a lock: it is not to run while the world is stopped. */
+/*
+ * PyThreadState.state in builds without a lock: the thread must not run while the world is stopped.
+ */
 #define STATE_SUSPENDED 2
 
-/* Greenlets within greenlets. */
+/* Nesting of greenlets. */
 #define GREENLETS_MOST 64
 
 struct walk {
@@ -26,17 +28,18 @@ struct walk {
 	const struct python_layout *layout;
 	struct pages *pages;
 	struct python_captured *captured;
-	size_t frame_size;            /* so much of them is read */
-	uint64_t state;               /* the PyThreadState */
-	uint64_t frame;               /* the next; 0: there is none */
-	/* 3.11 and 3.12: the _PyCFrame of the call which the next frame is of (in 3.12 of the
-	 * innermost), the next one, and the frame that the call was made by. */
+	size_t frame_size;            /* bytes of a frame that are read */
+	uint64_t state;               /* address of the PyThreadState */
+	uint64_t frame;               /* the next frame; 0: none */
+	/* 3.11 and 3.12: the _PyCFrame of the call that executes the next frame (in 3.12 of the
+	 * innermost call), the next _PyCFrame, and the frame that made the call. */
 	uint64_t cframe, outer_cframe, outer_frame;
-	bool right;                   /* the innermost call was seen to lead there */
-	size_t steps;                 /* of all states of the thread */
+	bool right;                   /* the innermost call was confirmed */
+	size_t steps;                 /* frames visited, of all states of the thread */
 };
 
-/* Shims are no frames, but as many; and lists may be rings. Of one walk, and of a whole capture. */
+/* Bounds of one walk and of a whole capture. Shim frames are not reported, but are as many as
+ * others; lists may be circular. */
 #define STEPS_MOST ((size_t)2 * PYTHON_DEPTH_MOST)
 #define ALL_STEPS_MOST ((size_t)8 * PYTHON_DEPTH_MOST)
 
@@ -46,7 +49,7 @@ python_frame_size(const struct python_layout *layout)
 	return layout->frame_size <= PYTHON_FRAME_BYTES ? layout->frame_size : 0;
 }
 
-/* A thread's outermost frame is a shim that nothing executes, since 3.15. */
+/* Since 3.15 a thread's outermost frame is a shim that no call executes. */
 static void
 end_group(struct python_captured *captured, uint64_t anchor)
 {
@@ -62,9 +65,9 @@ end_group(struct python_captured *captured, uint64_t anchor)
 }
 
 /*
- * Between a function that calls a class and the class's __init__, 3.13 and later have a frame that
- * waits for the end of the latter. No program has code like it: one word is its function's name and
- * that of its file.
+ * Between a function that calls a class and the class's __init__, 3.13 and later have a trampoline
+ * frame. Its code has one word for both the function's and the file's name, which no program's code
+ * has.
  */
 static bool
 is_init_cleanup(const struct python_code_id *code)
@@ -72,7 +75,7 @@ is_init_cleanup(const struct python_code_id *code)
 	return code->name != 0 && code->filename == code->name;
 }
 
-/* A frame without code that can be read is kept, too: it will have a name that says so. */
+/* A frame whose code is not readable is kept: a marker will stand for it. */
 bool
 python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct python_frame *frame)
 {
@@ -100,8 +103,8 @@ add_frame(struct walk *walk, const uint8_t *bytes)
 					     &captured->frame[captured->count]);
 }
 
-/* What no Python function called has the _PyCFrame of the thread itself further out; between them
- * are those of greenlets. */
+/* The _PyCFrame of a frame that no Python function called is the thread's own, further out; those
+ * between them belong to greenlets. */
 static bool
 leads_to_thread(struct walk *walk, uint64_t cframe)
 {
@@ -138,8 +141,8 @@ enter_call(struct walk *walk, uint64_t cframe)
 		   sizeof(walk->outer_frame));
 }
 
-/* A frame of a call was added, or the one that ends it; false: it leads to where no call was made
- * from. */
+/* A frame of a call was added, or the call's end reached. False: the frames lead to one that made
+ * no call. */
 static bool
 leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
 {
@@ -163,7 +166,7 @@ leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
 	return true;
 }
 
-/* One frame further out; false: there is none. */
+/* Steps to the next outer frame; false: there is none. */
 static bool
 step(struct walk *walk)
 {
@@ -188,7 +191,7 @@ step(struct walk *walk)
 	return true;
 }
 
-/* Where frames begin: false when that cannot be read. */
+/* Finds the innermost frame. False: not readable. */
 static bool
 begin(struct walk *walk, const uint8_t *state)
 {
@@ -200,7 +203,7 @@ begin(struct walk *walk, const uint8_t *state)
 	if (layout->cframe_frame == PYTHON_ABSENT || first == 0)
 		return true;
 	enter_call(walk, first);
-	/* The thread's own: no call has another. */
+	/* The _PyCFrame in the thread state itself: no call has another one. */
 	walk->right = first - walk->state < PYTHON_STATE_BYTES;
 	return pages_read(walk->pages, first + layout->cframe_frame, &walk->frame,
 			  sizeof(walk->frame));
@@ -219,7 +222,7 @@ walk_calls(struct walk *walk)
 		captured->cut = true;
 }
 
-/* Nothing of this thread state's was captured. */
+/* Undoes what was captured of this thread state. */
 static void
 forget(struct walk *walk, const struct python_captured *before)
 {
@@ -228,7 +231,7 @@ forget(struct walk *walk, const struct python_captured *before)
 	walk->captured->broken = before->broken;
 }
 
-/* The innermost call has not begun yet: frames are those that it was called from. */
+/* The innermost call has not begun yet: the frames are those of its caller. */
 static void
 walk_outside(struct walk *walk)
 {
@@ -238,10 +241,8 @@ walk_outside(struct walk *walk)
 	walk_calls(walk);
 }
 
-/*
- * A generator's frame that leads nowhere is that of one that stands still, or is about to run: 3.12
- * may make it the current one before it says who has called it.
- */
+/* A generator's frame without a caller is suspended, or about to run: 3.12 may make it the current
+ * frame before it sets the caller. */
 static bool
 is_loose(const struct walk *walk)
 {
@@ -271,7 +272,7 @@ walk_frames(struct walk *walk)
 		end_group(captured, 0);
 }
 
-/* Does this thread have its interpreter's lock? */
+/* Does this thread hold its interpreter's lock? */
 static bool
 has_lock(const struct walk *walk, const struct python_thread *thread)
 {
@@ -317,7 +318,7 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 	pages_keep(walk->pages, &thread->memo);
 }
 
-/* Of a thread that uses two interpreters, one within the other: the stack grows down. */
+/* Of a thread that uses two interpreters, one inside the other: the stack grows downwards. */
 static void
 sort_groups(struct python_captured *captured)
 {
@@ -353,8 +354,11 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 	captured->lock = 0;
 	if (walk.frame_size == 0)
 		return;
-	/* The list has the youngest interpreter first. Where nothing says which of them has
-	 * called which (up to 3.10), that is the innermost: the others were there when it came. */
+	/*
+	 * The list has the youngest interpreter first. Up to 3.10 nothing tells which of them
+	 * called the other; the youngest is taken for the innermost, since the others existed
+	 * before it.
+	 */
 	count = python_threads_all(cpython, tid, thread);
 	for (size_t i = 0; i < count; i++)
 		capture_thread(&walk, thread[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python_code.c - code objects of CPython that were met: their names, and their lines. */
+/* python_code.c - names and lines of the code objects that were captured. */
 #include "runtime/python/python_layout_internal.h"
 
 #include <stdlib.h>
@@ -8,18 +8,18 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* Characters. A name of a nested class or function may be as long as a program likes. */
+/* Characters. Names of nested classes and functions have no bound. */
 #define NAME_MOST 1024
 #define FILE_MOST 4096
 #define LINE_TABLE_MOST (UINT64_C(1) << 20)
-/* Bytes of line tables that are kept; beyond that they are read again when they are needed. */
+/* Bytes of line tables in the cache; beyond this bound tables are read again at each use. */
 #define LINE_TABLES_KEPT (UINT64_C(32) << 20)
 #define CODE_SIZE_MOST 65536
 
 struct record {
 	struct python_code_id id;
 	struct python_code code;
-	uint8_t *line_table; /* NULL: not read yet, or not kept */
+	uint8_t *line_table; /* NULL: not read yet, or not cached */
 	size_t line_table_size;
 };
 
@@ -29,15 +29,15 @@ struct python_codes {
 	struct strings *texts;
 	struct record **record; /* allocated one by one: callers hold pointers to &record->code */
 	size_t count, capacity;
-	struct table by_address; /* (address, 0) -> the record of who lies there now */
+	struct table by_address; /* (address, 0) -> the record of the current object there */
 	struct table lines;      /* (record, offset) -> line */
 	struct table copies;     /* (record, index of its bytecode) -> copy */
-	uint64_t *copy;          /* where that begins; 0: not known */
+	uint64_t *copy;          /* address of its first instruction; 0: not known */
 	size_t copy_count, copy_capacity;
 	struct strbuf text;      /* scratch */
 	uint8_t *members;        /* scratch for layout->code_size bytes */
-	uint64_t code_type;      /* the type object of code objects; 0: not seen yet */
-	uint64_t kept;           /* bytes of all line_table */
+	uint64_t code_type;      /* address of the type "code"; 0: not seen yet */
+	uint64_t kept;           /* bytes of all cached line tables */
 };
 
 static bool
@@ -116,7 +116,7 @@ python_codes_free(struct python_codes *codes)
 	free(codes);
 }
 
-/* Is what lies at the address an object of the type "code"? */
+/* Is the object at the address of the type "code"? */
 static bool
 is_code(struct python_codes *codes, uint64_t address)
 {
@@ -138,10 +138,8 @@ is_code(struct python_codes *codes, uint64_t address)
 	return true;
 }
 
-/*
- * Does memory still have this one? Asked after something that it refers to was read: what a code
- * object refers to lives as long as it does.
- */
+/* Is this code object still in memory? Called after something that it refers to has been read: the
+ * objects that it refers to live as long as it does. */
 static bool
 still_there(struct python_codes *codes, const struct python_code_id *id)
 {
@@ -163,7 +161,7 @@ read_text(struct python_codes *codes, uint64_t address, size_t most)
 	return strings_text(codes->texts, strings_intern(codes->texts, codes->text.data));
 }
 
-/* The record that is valid for the address now, if it is of this very object. */
+/* The current record of the address, if it is of this code object. */
 static struct record *
 known(const struct python_codes *codes, const struct python_code_id *id, uint32_t *number)
 {
@@ -232,7 +230,7 @@ read_line_table(struct python_codes *codes, struct record *record)
 	return true;
 }
 
-/* Where a thread's copy of the bytecode begins: an array of them stands behind its size. */
+/* The address of a thread's copy of the bytecode: an array of them follows its size. */
 static bool
 read_copy(const struct python_codes *codes, uint64_t address, uint32_t index, uint64_t *start)
 {
@@ -244,10 +242,8 @@ read_copy(const struct python_codes *codes, uint64_t address, uint32_t index, ui
 	       *start != 0;
 }
 
-/*
- * Where the bytecode that the frame executes begins. Threads of a free-threaded 3.14 have copies
- * of their own, the first of which is that of the object. What was read once is kept.
- */
+/* The address of the bytecode that the frame executes. Threads of a free-threaded 3.14 have copies
+ * of their own; the first copy is that of the object. Addresses are cached. */
 static bool
 find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index, uint64_t *start)
 {
@@ -273,9 +269,9 @@ find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index, uint6
 }
 
 /*
- * A copy is freed some time after its thread has ended, and another may have been made since. All
- * copies of one code are of one size, which an allocator does not give out overlapping:
- * an instruction of the new one is none of the old one, and has no line there.
+ * A copy is freed some time after its thread has ended, and another one may have been made since.
+ * All copies of one code object have the same size, and an allocator does not place them
+ * overlapping: an instruction of the new copy is outside of the old one, and has no line there.
  */
 static bool
 forget_copy(struct python_codes *codes, uint32_t number, uint32_t index)
@@ -288,10 +284,8 @@ forget_copy(struct python_codes *codes, uint32_t number, uint32_t index)
 	return true;
 }
 
-/*
- * The offset in bytes of what the frame executes, or executed last; -1: it has not begun. False:
- * the instruction is none of this code.
- */
+/* The byte offset of the current or latest instruction of the frame; -1: the frame has not begun.
+ * False: the instruction is outside of this code. */
 static bool
 offset_of(struct python_codes *codes, uint32_t number, uint64_t instruction,
 	  uint32_t bytecode_index, int64_t *offset)
@@ -303,14 +297,14 @@ offset_of(struct python_codes *codes, uint32_t number, uint64_t instruction,
 		int32_t index = (int32_t)(uint32_t)instruction;
 
 		*offset = index < 0 ? -1 : index;
-		/* 3.10 counts instructions, of two bytes, and before it was bytes. */
+		/* 3.10 counts instructions, of two bytes; earlier versions count bytes. */
 		if (index > 0 && python_since(layout, 3, 10))
 			*offset *= 2;
 		return true;
 	}
 	if (!find_bytecode(codes, number, bytecode_index, &start))
 		return false;
-	/* One instruction before the first: the last that 3.11 and 3.12 have executed. */
+	/* One instruction earlier: 3.11 and 3.12 store the latest executed one. */
 	*offset = instruction + 2 == start ? -1 : (int64_t)(instruction - start);
 	return *offset == -1 || (*offset >= 0 && *offset <= INT32_MAX);
 }

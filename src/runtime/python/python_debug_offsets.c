@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_debug_offsets.c - the layout as CPython 3.13 and later tell it: struct _Py_DebugOffsets
- * at the beginning of _PyRuntime (Include/internal/pycore_debug_offsets.h).
+ * python_debug_offsets.c - reads the layout that CPython 3.13 and later publish: struct
+ * _Py_DebugOffsets at the beginning of _PyRuntime (Include/internal/pycore_debug_offsets.h).
  *
- * It is words of 64 bits in an order that grows with each version. All of them are the target's
- * memory: each is checked against the size of the structure that it lies in, which also tells an
- * order that is not ours.
+ * The struct consists of 64-bit words in an order that grows with each version. Since the words
+ * come from the target's memory, each offset is checked against the size of the structure that it
+ * points into; this also detects an unknown order.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
-/* The words that are used, and the sizes that they are checked against. */
+/* Words that are used, and the sizes that they are checked against. */
 enum word {
 	OTHER,
 	RUNTIME_SIZE, FINALIZING, INTERPRETERS_HEAD,
@@ -33,13 +33,11 @@ enum word {
 	WORDS,
 };
 
-/* How often OTHER words come one behind the other. */
+/* Number of consecutive OTHER words. */
 #define SKIP(n) OTHER, (n)
 
-/*
- * What the words behind cookie, version and free_threaded mean: the word, how many of it, and the
- * first minor version that has it. Nothing was taken away so far.
- */
+/* The meaning of the words after cookie, version and free_threaded: the word, its repetitions, and
+ * the first minor version that has it. No version has removed a word so far. */
 static const struct {
 	uint8_t word, count, since;
 } order[] = {
@@ -80,7 +78,7 @@ static const struct {
 
 #define HEAD_WORDS 3 /* cookie, version, free_threaded */
 
-/* Structures, each with the last of its words; all between that are in it. */
+/* Structures: the word with the size, and the last word; those between are offsets in it. */
 static const struct {
 	uint8_t size, last;
 } structures[] = {
@@ -98,12 +96,12 @@ static const struct {
 /* The runtime has 300 KiB, and may grow. */
 #define SIZE_MOST (UINT64_C(16) << 20)
 
-/* PyCompactUnicodeObject is PyASCIIObject, a length and a pointer. */
+/* PyCompactUnicodeObject is a PyASCIIObject, a length and a pointer. */
 #define COMPACT_MORE 16
 
 /*
- * The state of a thread is not told. PyThreadState has (Include/cpython/pystate.h) struct
- * { unsigned … : 1; } _status; int holds_gil (3.14); int gil_requested (3.15); int _whence;
+ * The offset of the thread's state is not published. PyThreadState has (Include/cpython/pystate.h)
+ * struct { unsigned … : 1; } _status; int holds_gil (3.14); int gil_requested (3.15); int _whence;
  * int state.
  */
 static uint32_t
@@ -123,7 +121,7 @@ python_offsets_version(const void *bytes, size_t size, uint64_t *version)
 	return true;
 }
 
-/* False: they are more than there are bytes. */
+/* False: there are fewer bytes than words. */
 static bool
 read_words(const uint8_t *bytes, size_t size, unsigned minor, uint64_t word[WORDS])
 {
@@ -141,7 +139,7 @@ read_words(const uint8_t *bytes, size_t size, unsigned minor, uint64_t word[WORD
 	return true;
 }
 
-/* Does each lie in its structure? */
+/* Is each member inside of its structure? */
 static bool
 are_inside(const uint64_t word[WORDS])
 {
@@ -151,19 +149,19 @@ are_inside(const uint64_t word[WORDS])
 		if (size == 0 || size > SIZE_MOST)
 			return false;
 		for (unsigned w = structures[i].size + 1; w <= structures[i].last; w++)
-			/* Where an array of any length begins, the structure may end. */
+			/* A structure may end where an array of variable length begins. */
 			if (word[w] > size - (w == LOCALSPLUS || w == CO_CODE_ADAPTIVE ||
 					      w == OB_SVAL ? 0 : 1))
 				return false;
 	}
-	/* Of the lock in the interpreter; `enabled` alone is counted from the lock. */
+	/* Members of the interpreter's lock; only `enabled` is relative to the lock. */
 	return word[GIL_LOCKED] >= word[GIL] && word[GIL_HOLDER] >= word[GIL] &&
 	       word[GIL_LOCKED] - word[GIL] < 64 && word[GIL_HOLDER] - word[GIL] < 64 &&
 	       word[GIL_ENABLED] < 64 && word[ASCII_SIZE] <= word[UNICODE_SIZE] &&
 	       word[COMPACT_SIZE] <= word[UNICODE_SIZE];
 }
 
-/* Pointers that would lie one over the other are of another order. */
+/* Pointers that overlap prove a different order. */
 static bool
 are_apart(const uint64_t word[WORDS])
 {
@@ -275,7 +273,7 @@ python_offsets_parse(const void *bytes, size_t size, struct python_layout *layou
 
 /* --- what tasks are made of -------------------------------------------------------------- */
 
-/* The same as above, of what no frame and no name needs. */
+/* The same for members that neither frames nor names need. */
 static const struct {
 	uint8_t size, last;
 } task_structures[] = {

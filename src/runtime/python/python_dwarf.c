@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python_dwarf.c - the layout of CPython from its debug information. */
+/* python_dwarf.c - reads the layout of CPython from its debug information. */
 #include <string.h>
 
 #include "wallsample/dwarf/dwarf_structures.h"
@@ -47,11 +47,11 @@ static const struct {
 	[OBJECT] = { { "_object", "PyObject" }, ALWAYS },
 };
 
-/* Where a member of the layout is from. */
+/* The DWARF source of a member of the layout. */
 struct source {
 	size_t to;
 	enum structure structure;
-	const char *path; /* members of members with dots between; NULL: the structure's size */
+	const char *path; /* path through nested members; NULL: the structure's size */
 	uint8_t since, until;
 };
 
@@ -141,7 +141,7 @@ python_dwarf_read(Dwarf *dwarf, uint32_t version, struct python_layout *layout)
 		dwarf_structures_find(&found, alternate);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		read_source(&found, minor, &sources[i], layout);
-	/* Only builds without a global lock can switch one on. */
+	/* Only builds that can run without a global lock can enable one. */
 	layout->free_threaded = layout->gil_enabled != PYTHON_ABSENT;
 	if (!layout->free_threaded)
 		layout->thread_state = layout->frame_bytecode_index = layout->code_bytecodes =

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_eval.c - from branches to the parts of a function that they lead to.
+ * python_eval.c - finds the parts of a function by the branches between them.
  *
- * Bytes are taken for branches wherever they look like them. What is found by mistake leads
- * anywhere, sometimes into a function that another mistake leads back from: several must.
+ * Bytes are taken for branches wherever they look like branches. A false branch leads anywhere,
+ * possibly into a function from which another false branch leads back: several branches back are
+ * required.
  */
 #include "runtime/python/python_find_internal.h"
 
@@ -12,15 +13,15 @@
 #include "wallsample/base/base.h"
 #include "wallsample/elf/code_ranges.h"
 
-/* Code that is read, all together: the loop has 90 KiB, and what is seldom executed 20. */
+/* Bytes of code that are read in all: the loop has 90 KiB, seldom executed parts have 20 KiB. */
 #define CODE_MOST ((uint64_t)4 << 20)
 #define PIECE ((size_t)64 << 10)
-/* An instruction may lie across the border of two pieces. */
+/* An instruction may cross the border of two pieces. */
 #define OVERLAP ((size_t)8)
-/* Places without a symbol that branches lead to, and searches for what is there. */
+/* Branch targets without a symbol, and searches at these targets. */
 #define CANDIDATES_MOST 512
 #define SEARCHES_MOST 2048
-/* Branches that lead back: those of released versions have 156 and more. */
+/* Branches back that prove a part: those of released versions have 156 and more. */
 #define BACK_LEAST 3
 
 struct parts {
@@ -38,7 +39,7 @@ holds(const struct address_range *range, uint64_t vaddr)
 	return vaddr >= range->start && vaddr - range->start < range->size;
 }
 
-/* Is the address in the midst of a range, not at its beginning? */
+/* Is the address inside a range, but not its beginning? */
 static bool
 is_amidst(const struct address_range *range, size_t count, uint64_t vaddr)
 {
@@ -48,7 +49,7 @@ is_amidst(const struct address_range *range, size_t count, uint64_t vaddr)
 	return false;
 }
 
-/* What is done with the target of a branch; true ends it. */
+/* Called for each branch target; true ends the search. */
 typedef bool visitor(struct parts *parts, uint64_t target);
 
 static bool
@@ -75,7 +76,7 @@ visit_branches(struct parts *parts, const struct address_range *code, visitor *v
 	return done;
 }
 
-/* Leads the branch to the midst of something that is not known? */
+/* Does the branch lead into the middle of unknown code? */
 static bool
 keep_candidate(struct parts *parts, uint64_t target)
 {
@@ -103,7 +104,7 @@ leads_back(struct parts *parts, uint64_t target)
 	return is_amidst(parts->range, parts->count, target) && ++parts->back == BACK_LEAST;
 }
 
-/* Candidates of the range; those that lead back are parts, and have parts themselves. */
+/* Examines the candidates of a range: those with branches back are parts, and are searched too. */
 static void
 search_range(struct parts *parts, size_t index)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_fit.c - does a layout of CPython fit what is in a process's memory?
+ * python_fit.c - checks whether a layout of CPython fits a process's memory.
  *
- * Lists must be lists: threads of an interpreter point back to it and to each other. The lock has
- * one of its three states. And an object that a frame refers to has a type, whose type is "type".
+ * Lists must be consistent: threads point back to their interpreter and to each other. The lock
+ * must have one of its three states. An object that a frame refers to must have a type whose type
+ * is "type".
  */
 #include <string.h>
 
 #include "runtime/python/python_find_internal.h"
 
-/* Of more, the others will be like these. */
+/* Threads and interpreters that are checked: the others are alike. */
 #define INTERPRETERS_CHECKED 16
 #define THREADS_CHECKED 8
 
-/* In 3.14 and later the lowest bits of a reference in a frame are flags. */
+/* Since 3.14 the lowest bits of a reference in a frame are flags. */
 #define REFERENCE_FLAGS UINT64_C(3)
 
 struct view {
@@ -37,7 +38,7 @@ read_pointer(const struct view *view, uint64_t structure, uint32_t offset, uint6
 
 /* --- objects ----------------------------------------------------------------------------- */
 
-/* Is the type of the object's type called "type"? So it is of all that a frame executes. */
+/* Is the type of the object's type called "type"? This holds for all code that a frame executes. */
 static bool
 is_object(const struct view *view, uint64_t object)
 {
@@ -51,7 +52,7 @@ is_object(const struct view *view, uint64_t object)
 	       memcmp(name, "type", sizeof(name)) == 0;
 }
 
-/* The thread's innermost frame executes an object, if there is a frame. */
+/* Does the thread's innermost frame, if there is one, execute an object? */
 static bool
 has_good_frame(const struct view *view, uint64_t thread)
 {
@@ -88,13 +89,13 @@ check_lock(const struct view *view, uint64_t runtime, uint64_t interpreter)
 		return FINDER_FIT_NOT_YET;
 	if (!read_bytes(view, lock + layout->gil_locked, &locked, sizeof(locked)))
 		return FINDER_FIT_MISFIT;
-	/* -1: it has not been made. */
+	/* -1: the lock has not been created. */
 	return locked >= -1 && locked <= 1 ? FINDER_FIT_GOOD : FINDER_FIT_MISFIT;
 }
 
 /* --- threads ----------------------------------------------------------------------------- */
 
-/* Are these threads of that interpreter, each behind the other? */
+/* Is this a consistent list of the interpreter's threads? */
 static bool
 are_threads(const struct view *view, uint64_t interpreter, uint64_t thread)
 {
@@ -124,7 +125,7 @@ python_layout_check(const struct python_layout *layout, uint64_t runtime,
 
 	if (!read_pointer(&view, runtime, layout->runtime_interpreters, &interpreter))
 		return FINDER_FIT_NOT_YET;
-	/* The newest is the first, and may not have a thread yet. */
+	/* The newest interpreter is the first one, and may not have a thread yet. */
 	for (int i = 0; i < INTERPRETERS_CHECKED && interpreter != 0; i++) {
 		if (!read_pointer(&view, interpreter, layout->interpreter_threads, &thread))
 			return FINDER_FIT_MISFIT;

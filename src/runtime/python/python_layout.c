@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * python_layout.c - what all layouts of CPython have in common, and their versions.
- */
+/* python_layout.c - checks and completes layouts, and converts versions. */
 #include "runtime/python/python_layout_internal.h"
 
 #include <inttypes.h>
@@ -11,10 +9,11 @@
 #include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
-/* The runtime of 3.14 has 300 KiB; what is wanted lies in its first kilobyte. */
+/* The runtime of 3.14 has 300 KiB; the members that are read are in its first kilobyte. */
 #define OFFSET_MOST ((uint32_t)64 << 10)
-/* PyInterpreterState is the one large structure: in 3.13 and later its threads, and its lock, come
- * behind arrays. */
+/*
+ * PyInterpreterState is the largest structure: since 3.13 its threads and its lock follow arrays.
+ */
 #define INTERPRETER_MOST ((uint32_t)1 << 20)
 
 void
@@ -38,7 +37,7 @@ python_layout_finish(struct python_layout *layout)
 {
 	uint32_t size = 0;
 
-	/* Where instructions begin, nothing is read with the object. */
+	/* The instructions, which follow the object's members, are not read with it. */
 	size = end_of(layout->code_filename, 8, size);
 	size = end_of(layout->code_name, 8, size);
 	size = end_of(layout->code_qualified_name, 8, size);
@@ -93,7 +92,7 @@ is_bounded(const struct python_layout *layout)
 	return true;
 }
 
-/* Members that are there in all versions. */
+/* Members that exist in all versions. */
 static bool
 has_common(const struct python_layout *l)
 {
@@ -154,7 +153,7 @@ python_table_next(uint32_t version, const struct python_layout *after)
 
 /* --- versions ---------------------------------------------------------------------------- */
 
-/* PY_VERSION_HEX: numbers, release level (a, b, c, f in one digit), serial of that. */
+/* PY_VERSION_HEX: two numbers, patch level, release level (a, b, c, f in one digit), serial. */
 void
 python_version_text(uint32_t version, char text[PYTHON_VERSION_TEXT])
 {
@@ -171,7 +170,7 @@ python_version_text(uint32_t version, char text[PYTHON_VERSION_TEXT])
 		snprintf(text, PYTHON_VERSION_TEXT, "%u.%u.%u", major, minor, micro);
 }
 
-/* A number of at most three digits. */
+/* Parses a number of at most three digits. */
 static bool
 parse_part(const char *text, size_t size, size_t *at, unsigned *part)
 {
@@ -183,7 +182,7 @@ parse_part(const char *text, size_t size, size_t *at, unsigned *part)
 	return *at > first && *part < 256;
 }
 
-/* "a1", "b2", "rc1"; nothing: a final release. */
+/* Parses "a1", "b2", "rc1"; nothing: a final release. */
 static uint32_t
 parse_level(const char *text, size_t size, size_t *at)
 {

@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_lines.c - from an instruction of CPython's bytecode to its line, by the three formats that
- * line tables have had.
+ * python_lines.c - converts an offset in CPython's bytecode to a line, by the three formats of line
+ * tables.
  *
- * What comes out is what f_lineno of the frame says, which is not always what dis shows. The
- * formats are those of Objects/lnotab_notes.txt (up to 3.10) and
- * Objects/locations.md (3.11 and later) in CPython's source.
+ * The result is what f_lineno of the frame returns, which is not always what dis shows. The formats
+ * are documented in CPython's source: Objects/lnotab_notes.txt (up to 3.10) and
+ * Objects/locations.md (3.11 and later).
  */
 #include "runtime/python/python_layout_internal.h"
 
-/* Lines are an int of the interpreter's. What a damaged table adds up to beyond that is none. */
+/* Lines are an int in the interpreter. Larger sums, of a damaged table, are not lines. */
 static uint32_t
 line_of(int64_t line)
 {
 	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
-/* Co_firstlineno is an int, and may be negative in code that a program has made by hand. */
+/* co_firstlineno is an int, and may be negative in code that a program constructs. */
 static int64_t
 first_of(uint32_t first_line)
 {
 	return (int32_t)first_line;
 }
 
-/*
- * Pairs of how many bytes further the next entry's instructions begin, unsigned, and how many lines
- * further they are, signed. Steps that do not fit into a byte are several pairs.
- */
+/* Pairs of the next entry's distance in bytes, unsigned, and in lines, signed. A distance that does
+ * not fit into a byte takes several pairs. */
 uint32_t
 python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
@@ -42,10 +40,8 @@ python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint3
 	return line_of(line);
 }
 
-/*
- * Pairs of how many bytes long a range is, and by how many lines it differs from the last range
- * that had one; -128: it has none.
- */
+/* Pairs of a range's length in bytes, and its distance in lines from the latest range that had a
+ * line; -128: the range has no line. */
 uint32_t
 python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
@@ -64,7 +60,7 @@ python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint3
 	return 0;
 }
 
-/* Six bits a byte, the lowest first; bit 6: another follows. Then bit 0 is the sign. */
+/* Six bits per byte, lowest first; bit 6: another byte follows. Bit 0 of the result is the sign. */
 static int64_t
 read_signed_varint(const uint8_t *table, size_t size)
 {
@@ -80,13 +76,13 @@ read_signed_varint(const uint8_t *table, size_t size)
 }
 
 enum location {
-	LOCATION_ONE_LINE = 10, /* and 11, 12: so many lines further, less 10 */
+	LOCATION_ONE_LINE = 10, /* and 11, 12: the distance in lines plus 10 */
 	LOCATION_NO_COLUMN = 13,
 	LOCATION_LONG = 14,
 	LOCATION_NONE = 15,
 };
 
-/* By how many lines an entry differs from the one before; `size` bytes are left of the table. */
+/* The distance in lines of an entry from the one before; `size` bytes are left of the table. */
 static int64_t
 location_step(unsigned code, const uint8_t *entry, size_t size)
 {
@@ -97,10 +93,8 @@ location_step(unsigned code, const uint8_t *entry, size_t size)
 	return 0;
 }
 
-/*
- * Entries of a byte with bit 7 set, which has the code in bits 3 to 6 and one less than the number
- * of code units (of two bytes) in bits 0 to 2, and bytes without it.
- */
+/* Entries begin with a byte with bit 7 set: the code in bits 3 to 6, and the number of code units
+ * (of two bytes) minus one in bits 0 to 2. Other bytes of the entry have bit 7 clear. */
 uint32_t
 python_line_locations(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_merge.c - Python frames find their places in a native call chain.
+ * python_merge.c - inserts Python frames into a native call chain.
  *
- * A call of the function that executes bytecode is one native frame, and the Python frames it
- * executes stand inside of that. Which one it is tells an address on its part of the stack, where
- * one is known; this needs no name of a function, and holds where its code is in several
- * pieces. Where none is known (up to 3.10), the calls are counted: they are told by
- * their code, and there is one for each Python frame.
+ * A call of the bytecode loop is one native frame, and the Python frames that it executes stand
+ * inside of it. The call is identified by an address in its part of the stack, if one is known:
+ * this needs no function name, and works if the code of the loop is in several pieces. If no
+ * address is known (up to 3.10), the calls are recognised by their code and counted: there is one
+ * for each Python frame.
  */
 #include "runtime/python/python_internal.h"
 
@@ -63,8 +63,8 @@ add_group(struct merge *merge, size_t before, size_t index)
 		add_frame(merge, before, &captured->frame[i]);
 }
 
-/* The frame of the chain, at `from` or further out, on whose part of the stack the address lies;
- * chain->count: none. Where the stack of its outermost frame ends is not known. */
+/* Finds the frame of the chain, at `from` or further out, whose part of the stack contains the
+ * address; chain->count: none. The end of the outermost frame's stack is not known. */
 static size_t
 find_by_address(const struct chain *chain, size_t from, uint64_t address)
 {
@@ -106,8 +106,9 @@ next_eval(const struct merge *merge, size_t from)
 }
 
 /*
- * Each group at its call, innermost first; returns how many found theirs. Where it begins and ends
- * a call has no Python frame: so the outermost belong together.
+ * Places each group at its call, innermost first; returns the number of groups that were placed. A
+ * call has no Python frame at its beginning and its end: groups are matched from the outermost
+ * call.
  */
 static size_t
 match_by_count(struct merge *merge)
@@ -145,10 +146,8 @@ match_by_address(struct merge *merge)
 	return matched;
 }
 
-/*
- * Each call executes Python frames, but for one that just begins. Are there fewer, the frames that
- * were found are not those of now, or not all.
- */
+/* Each call executes Python frames, except one that just begins. If there are fewer groups than
+ * calls, the captured frames are outdated or incomplete. */
 static bool
 lacks_frames(const struct merge *merge)
 {
@@ -170,7 +169,7 @@ python_merge(const struct python_captured *captured, const struct chain *chain,
 		matched = match_by_count(&merge);
 	else
 		matched = match_by_address(&merge);
-	/* A stack that ends too early has no room for the others, and it says so itself. */
+	/* A truncated chain has no room for the remaining frames, and has its own marker. */
 	if (matched < captured->group_count && chain_end_is_whole(chain->end))
 		add_marker(&merge, chain->count, UNMATCHED);
 	for (size_t i = matched; i < captured->group_count; i++)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * python_module.c - looks for a CPython in a file, a piece of it at a time.
- */
+/* python_module.c - searches a file for CPython, one piece per call. */
 #include "runtime/python/python_find_internal.h"
 
 #include <elf.h>
@@ -11,9 +9,9 @@
 
 #define PIECE ((size_t)64 << 10)
 #define SECTION ".PyRuntime"
-/* Constants of one program that are looked through for a version. */
+/* Constants of one program that are searched for a version. */
 #define TEXT_MOST (UINT64_C(256) << 20)
-/* The longest version text: "3.10.13rc1" and its zero. */
+/* The longest version text: "3.10.13rc1" and its terminating zero. */
 #define TEXT_OVERLAP 16
 
 static const struct symbol_wanted wanted_runtime = { .name = "_PyRuntime" };
@@ -23,9 +21,9 @@ enum { WANTED_VERSION, WANTED_EVAL, WANTED_DEBUG, WANTED_TRACED };
 static const struct symbol_wanted wanted[] = {
 	[WANTED_VERSION] = { .name = "Py_Version" },
 	[WANTED_EVAL] = { .name = "_PyEval_EvalFrameDefault", .code = true, .parts = true },
-	/* Only there with Py_REF_DEBUG, which Py_DEBUG switches on (Include/object.h). */
+	/* This symbol exists only with Py_REF_DEBUG, which Py_DEBUG enables (Include/object.h). */
 	[WANTED_DEBUG] = { .name = "_Py_NegativeRefcount", .code = true },
-	/* Only with Py_TRACE_REFS, which is no part of Py_DEBUG since 3.8. */
+	/* This symbol exists only with Py_TRACE_REFS, which is not part of Py_DEBUG since 3.8. */
 	[WANTED_TRACED] = { .name = "_Py_PrintReferences", .code = true },
 };
 
@@ -76,7 +74,7 @@ is_in_number(char c)
 	return (c >= '0' && c <= '9') || c == '.';
 }
 
-/* "3.9.18" at the end of a string. */
+/* Takes versions such as "3.9.18" from the ends of strings. */
 static void
 scan_texts(struct python_module *found, const char *piece, size_t size)
 {
@@ -97,7 +95,7 @@ scan_texts(struct python_module *found, const char *piece, size_t size)
 	}
 }
 
-/* One piece of the constants. */
+/* Searches one piece of the constants. */
 static size_t
 step_text(struct python_module_search *search)
 {
@@ -159,7 +157,8 @@ python_module_version(const struct python_module *module)
 		version = text;
 		count++;
 	}
-	/* Of several none is better: the first two numbers are known, or nothing. */
+	/* Ambiguous if several version texts match: then only the first two numbers, from the file
+	 * name, are used. */
 	return count == 1 ? version : module->named;
 }
 
@@ -173,7 +172,7 @@ begin_symbols(struct python_module_search *search)
 	search->stage = PYTHON_MODULE_SYMBOLS;
 }
 
-/* What the stage was to find is found, or is not there. */
+/* Ends a stage: its object was found, or is absent. */
 static void
 next_stage(struct python_module_search *search)
 {
@@ -195,7 +194,7 @@ next_stage(struct python_module_search *search)
 		break;
 	case PYTHON_MODULE_SYMBOLS:
 		take_symbols(search);
-		/* .dynsym has no parts of functions: there may be some all the same. */
+		/* .dynsym does not list parts of functions, which may exist all the same. */
 		if (found->eval_count == 1)
 			found->eval_count = python_eval_parts(search->module->image, found->eval,
 							      1, PYTHON_EVAL_MOST);

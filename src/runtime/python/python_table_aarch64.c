@@ -2,12 +2,12 @@
 /*
  * python_table_aarch64.c - layouts of released versions of CPython on aarch64.
  *
- * The rows are those of x86-64: nothing that is read comes behind a mutex or a condition of
- * pthreads, which alone have another size. The lock itself ends later for it.
+ * The rows are those of x86-64: no member that is read follows a pthread mutex or condition, the
+ * only types of a different size. They only move the end of the lock.
  */
 #include "runtime/python/python_find_internal.h"
 
-/* Of an int, an unsigned long, and pthread_cond_t (48 bytes) and pthread_mutex_t (48) twice. */
+/* An int, an unsigned long, and twice pthread_cond_t (48 bytes) and pthread_mutex_t (48 bytes). */
 const uint32_t python_table_gil_rest = 208;
 
 const struct python_layout python_table[] = {

@@ -2,12 +2,12 @@
 /*
  * python_table_x86_64.c - layouts of released versions of CPython on x86-64.
  *
- * They do not change within a version. The rows are printed by tools/python-layout and not
- * written by hand; tests/unit/runtime/test_python_layout.c compares them with DWARF.
+ * Layouts do not change within a minor version. The rows are printed by tools/python-layout;
+ * tests/unit/runtime/test_python_layout.c compares them with DWARF.
  */
 #include "runtime/python/python_find_internal.h"
 
-/* Of an int, an unsigned long, and pthread_cond_t (48 bytes) and pthread_mutex_t (40) twice. */
+/* An int, an unsigned long, and twice pthread_cond_t (48 bytes) and pthread_mutex_t (40 bytes). */
 const uint32_t python_table_gil_rest = 192;
 
 const struct python_layout python_table[] = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_tasks.c - the tasks of asyncio, in the memory of a thread that stands still.
+ * python_tasks.c - reads the tasks of asyncio of a thread that is stopped.
  *
- * A task has a coroutine, which awaits another one or something else that has one inside, and so
- * on: each has its frame in itself, and what it awaits on top of that frame's stack of values.
- * While one of them executes, its frame is in the list of its thread's, and what it has called
- * is further in.
+ * A task has a coroutine, which awaits another one, or something with a coroutine inside, and so
+ * on. Each coroutine contains its frame, and has what it awaits on top of that frame's stack of
+ * values. While one of them executes, its frame is in its thread's list, and the functions that it
+ * has called are further in.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,10 @@
 #define NAME_MOST 200        /* characters */
 #define SLOTS_MOST (UINT64_C(1) << 20) /* of a set */
 #define SLOTS_PIECE 64
-#define WRAPPERS_MOST 8      /* one in the other */
-#define TASKS_PER_WALK 32    /* as many read from the same pages, which are then forgotten */
+#define WRAPPERS_MOST 8      /* nested in each other */
+#define TASKS_PER_WALK 32    /* read from the same cached pages, which are then dropped */
 
-/* What an object is, by the name of its type. */
+/* The kind of an object, by the name of its type. */
 enum kind { OTHER, STR, INT, GENERATOR, WRAPPER };
 
 static const struct {
@@ -32,7 +32,8 @@ static const struct {
 	{ "coroutine", GENERATOR },
 	{ "generator", GENERATOR },
 	{ "async_generator", GENERATOR },
-	/* Their first member is what they wrap (Objects/genobject.c, Objects/iterobject.c). */
+	/* The first member of these is the object that they wrap (Objects/genobject.c,
+	 * Objects/iterobject.c). */
 	{ "coroutine_wrapper", WRAPPER },
 	{ "async_generator_asend", WRAPPER },
 	{ "async_generator_athrow", WRAPPER },
@@ -46,14 +47,14 @@ struct walk {
 	struct cpython *cpython;
 	const struct python_task_layout *at;
 	struct pages *pages;
-	struct memory memory;    /* the same */
+	struct memory memory;    /* memory that reads through `pages` */
 	struct async_tasks *to;
 	const struct python_thread *thread; /* or NULL */
 	uint64_t until_ns;
-	size_t read;             /* tasks, so far */
+	size_t read;             /* tasks so far */
 	struct table kinds;      /* type -> enum kind */
 	struct strbuf name;
-	struct python_frame *frame; /* scratch for ASYNC_TASK_DEPTH_MOST of them */
+	struct python_frame *frame; /* scratch for ASYNC_TASK_DEPTH_MOST frames */
 };
 
 static bool
@@ -88,7 +89,7 @@ kind_of_type(struct walk *walk, uint64_t type)
 	const size_t left = MEMORY_PAGE - (size_t)(address % MEMORY_PAGE);
 	char name[TYPE_NAME_MOST + 1] = "";
 
-	/* Behind a short name memory may end. */
+	/* Mapped memory may end directly after a short name. */
 	if (!pages_read(walk->pages, address, name, TYPE_NAME_MOST) &&
 	    (left >= TYPE_NAME_MOST || !pages_read(walk->pages, address, name, left)))
 		return OTHER;
@@ -114,7 +115,7 @@ kind_of(struct walk *walk, uint64_t object)
 	return (enum kind)*kind;
 }
 
-/* A number of at most two digits of 30 bits; the lowest bits of the tag are its sign. */
+/* Reads an int of at most two digits of 30 bits; the lowest bits of the tag are its sign. */
 static bool
 read_number(struct walk *walk, uint64_t object, uint64_t *value)
 {
@@ -129,7 +130,7 @@ read_number(struct walk *walk, uint64_t object, uint64_t *value)
 	return true;
 }
 
-/* A task that nobody has asked for its name has a number instead. */
+/* A task whose name was never asked for has a number instead. */
 static const char *
 read_name(struct walk *walk, uint64_t object)
 {
@@ -148,7 +149,7 @@ read_name(struct walk *walk, uint64_t object)
 
 /* --- coroutines -------------------------------------------------------------------------- */
 
-/* The coroutine or generator that this is, or that is inside of it; 0: neither. */
+/* The coroutine or generator that the object is, or wraps; 0: neither. */
 static uint64_t
 generator_of(struct walk *walk, uint64_t object)
 {
@@ -174,13 +175,16 @@ generator_state(struct walk *walk, uint64_t generator)
 		return DONE;
 	if (!python_since(&walk->cpython->place.layout, 3, 15))
 		return state >= -3 && state <= 0 ? (enum generator_state)(state + 3) : DONE;
-	/* One that is being awaited just now, in a free-threaded build, has a state of its own. */
+	/* In a free-threaded build a coroutine that another thread is about to await has its own
+	 * state. */
 	if (state >= 3)
 		state--;
 	return state >= 0 && state <= 3 ? (enum generator_state)state : DONE;
 }
 
-/* What it awaits: on its stack of values, below what is sent to that (3.15: and a NULL). */
+/*
+ * What the coroutine awaits: on its stack of values, below the value sent to it (3.15: and a NULL).
+ */
 static uint64_t
 awaited(struct walk *walk, uint64_t frame)
 {
@@ -227,8 +231,8 @@ read_frame(struct walk *walk, uint64_t frame, uint8_t bytes[PYTHON_FRAME_BYTES])
 	return size > 0 && pages_read(walk->pages, frame, bytes, size);
 }
 
-/* What the thread executes, out to this frame: so many; 0: it does not execute that;
- * ASYNC_TASK_DEPTH_MOST: or more. */
+/* The number of frames that the thread executes inside of and including this frame; 0: it does not
+ * execute the frame; ASYNC_TASK_DEPTH_MOST: that number or more. */
 static size_t
 executing_frames(struct walk *walk, uint64_t frame)
 {
@@ -268,7 +272,7 @@ add_executing(struct walk *walk, uint64_t frame, uint32_t outer)
 	return outer;
 }
 
-/* From the task's coroutine inwards. False: it has come to its end. */
+/* Reads inwards from the task's coroutine. False: the coroutine has ended. */
 static bool
 read_stack(struct walk *walk, uint64_t object, struct async_task *task)
 {
@@ -304,7 +308,7 @@ read_set(struct walk *walk, uint64_t set)
 {
 	const uint64_t table = word_at(walk, set + walk->at->set_table);
 	const uint64_t mask = word_at(walk, set + walk->at->set_mask);
-	uint64_t slot[SLOTS_PIECE][2]; /* a key and its hash; 0: nothing */
+	uint64_t slot[SLOTS_PIECE][2]; /* a key and its hash; 0: empty */
 
 	if (table == 0 || mask >= SLOTS_MOST)
 		return;
@@ -334,7 +338,7 @@ read_awaiters(struct walk *walk, const uint8_t *bytes)
 		async_tasks_add_awaiter(walk->to, by);
 }
 
-/* False: there are too many, or it was there already. */
+/* False: there are too many tasks, or the task was added before. */
 static bool
 read_task(struct walk *walk, uint64_t address)
 {
@@ -350,7 +354,7 @@ read_task(struct walk *walk, uint64_t address)
 	if (!pages_read(walk->pages, address, bytes, at->size) || bytes[at->is_task] != 1 ||
 	    python_word(bytes, at->coroutine) == 0)
 		return true;
-	/* Of a coroutine that is none of CPython's own nothing else tells. */
+	/* A coroutine of an extension type is recognised by nothing but this name. */
 	if (walk->thread != NULL &&
 	    word_at(walk, walk->thread->state + at->thread_running) == address)
 		task.state = ASYNC_TASK_RUNNING;
@@ -369,7 +373,8 @@ read_task(struct walk *walk, uint64_t address)
 	return true;
 }
 
-/* The list is a ring through its head: each node has the addresses of the next and the last. */
+/* The list is circular through its head: each node has the addresses of the next and the previous
+ * one. */
 static void
 read_list(struct walk *walk, uint64_t head)
 {
@@ -408,7 +413,7 @@ read_orphans(struct walk *walk)
 	}
 }
 
-/* A module that is not loaded yet is looked for again when mappings have changed. */
+/* If the module is not loaded yet, the search is repeated when the mappings have changed. */
 void
 python_tasks_find(struct cpython *cpython)
 {

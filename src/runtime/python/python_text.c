@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* python_text.c - str and bytes objects of CPython, read from the target's memory. */
+/* python_text.c - reads str and bytes objects of CPython from the target's memory. */
 #include "runtime/python/python_layout_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What the flags of a str object say. */
+/* Decoded flags of a str object. */
 struct text_form {
-	uint32_t width; /* bytes a character: 1, 2 or 4 */
-	bool compact;   /* the characters stand behind the object, else a pointer to them does */
+	uint32_t width; /* bytes per character: 1, 2 or 4 */
+	bool compact;   /* the characters follow the object; else a pointer to them does */
 	bool ascii;
 };
 
@@ -25,9 +25,9 @@ python_read_u32(const struct memory *memory, uint64_t address, uint32_t *value)
 }
 
 /*
- * The flags follow two bits that say whether the text is interned, which free-threaded builds have
- * made a byte, and may be 16 bits (3.14). That number is below 4, so it has none of the bits that
- * a width needs, and no width is found in it.
+ * The flags follow two bits that say whether the text is interned, which free-threaded builds
+ * widened to a byte, and may be 16 bits (3.14). That number is below 4: it has none of the bits of
+ * a width, and cannot be mistaken for one.
  */
 static bool
 form_of(uint32_t state, struct text_form *form)
@@ -48,12 +48,12 @@ form_of(uint32_t state, struct text_form *form)
 	return false;
 }
 
-/* Where the characters are. */
+/* The address of the characters. */
 static bool
 find_characters(const struct python_layout *layout, const struct memory *memory, uint64_t address,
 		const struct text_form *form, uint64_t *characters)
 {
-	/* A pointer stands where characters would in others: of classes derived from str. */
+	/* Objects of classes derived from str have a pointer where others have their characters. */
 	if (!form->compact)
 		return python_read_u64(memory, address + layout->text_compact, characters);
 	*characters = address + (form->ascii ? layout->text_ascii : layout->text_compact);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* python_threads.c - the threads and the locks that CPython knows, by interpreter. */
+/* python_threads.c - reads CPython's lists of threads and locks, by interpreter. */
 #include <string.h>
 
 #include "runtime/python/python_internal.h"
 #include "runtime/pthread_tid_internal.h"
 
-/* Where threads come and go while they are listed. */
+/* Attempts to read a list while threads come and go. */
 #define LIST_ATTEMPTS 3
 
 uint64_t
@@ -56,10 +56,8 @@ clear_threads(struct python_threads *threads)
 	table_clear(&threads->by_tid);
 }
 
-/*
- * By its native id; after a fork of versions that leave that of the parent in the child, and before
- * 3.11, by what the C library has written into its own structure.
- */
+/* Finds the tid by the native id. Before 3.11, and in a forked child of versions that leave the
+ * parent's id there, by the tid that the C library has stored in its own structure. */
 static pid_t
 find_tid(const struct cpython *cpython, const struct python_thread *thread)
 {
@@ -75,7 +73,7 @@ find_tid(const struct cpython *cpython, const struct python_thread *thread)
 	return tid > 0 ? tid : 0;
 }
 
-/* What an earlier list knew of it stays true while it has the same ids. */
+/* Takes the tid of an earlier list: it stays valid while the ids are unchanged. */
 static bool
 take_over(const struct cpython *cpython, struct python_thread *thread)
 {
@@ -88,7 +86,7 @@ take_over(const struct cpython *cpython, struct python_thread *thread)
 	old = &before->thread[at];
 	if (old->tid == 0 || old->native != thread->native || old->pthread != thread->pthread)
 		return false;
-	/* Where its id is all there is, the C library may have given it to another thread. */
+	/* Without a native id the C library may have reused the pthread_t for another thread. */
 	if (thread->native == 0 && find_tid(cpython, thread) != old->tid)
 		return false;
 	thread->tid = old->tid;
@@ -96,7 +94,7 @@ take_over(const struct cpython *cpython, struct python_thread *thread)
 	return true;
 }
 
-/* False: it is in the list already, which is a ring. */
+/* False: the thread is in the list already, because the list is circular. */
 static bool
 add_thread(struct cpython *cpython, struct python_thread *thread)
 {
@@ -141,7 +139,7 @@ python_state_size(const struct python_layout *layout)
 	return last + sizeof(uint64_t) <= PYTHON_STATE_BYTES ? last + sizeof(uint64_t) : 0;
 }
 
-/* False: the list led astray, as when a thread ends just then. */
+/* False: the list is inconsistent, as when a thread ends at this moment. */
 static bool
 list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 {
@@ -162,13 +160,14 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 		thread.native = python_word(bytes, layout->thread_native);
 		thread.pthread = python_word(bytes, layout->thread_pthread);
 		if (!add_thread(cpython, &thread))
-			return true; /* a ring: once round it is enough */
+			return true; /* a circular list: one round is enough */
 		state = python_word(bytes, layout->thread_next);
 	}
 	return true;
 }
 
-/* Where the interpreter's lock is; 0: it has none, as in a build without, or one switched off. */
+/* The address of the interpreter's lock; 0: none, as in a build without a lock or with a disabled
+ * one. */
 static uint64_t
 lock_of(const struct cpython *cpython, uint64_t interpreter)
 {
@@ -228,10 +227,8 @@ list_interpreters(struct cpython *cpython)
 	return whole;
 }
 
-/*
- * A new thread is put in front of the others. Where the first ones are what they were nobody has
- * come; who has gone is not asked for any more.
- */
+/* Hashes the heads of all lists. A new thread is put in front of the others: if the heads are
+ * unchanged, no thread has been added. Threads that ended are harmless. */
 static uint64_t
 hash_heads(const struct cpython *cpython)
 {
@@ -249,7 +246,7 @@ hash_heads(const struct cpython *cpython)
 	return hash;
 }
 
-/* Who was there before and has not been come across may be there still. */
+/* Keeps threads of the previous list that an incomplete reading did not reach. */
 static void
 keep_others(struct cpython *cpython)
 {
@@ -329,7 +326,7 @@ python_threads_all(struct cpython *cpython, pid_t tid,
 	struct python_thread *at = python_threads_find(cpython, tid);
 	size_t count = 0;
 
-	/* The last of the list comes first here. */
+	/* The chain by tid has the last thread of the list first. */
 	while (at != NULL && count < PYTHON_INTERPRETERS_MOST) {
 		thread[count++] = at;
 		at = at->next != 0 ? &cpython->threads.thread[at->next - 1] : NULL;
