@@ -7,7 +7,7 @@
 
 #include "wallsample/base/base.h"
 
-/* libpython 3.13 has some 600,000 entries outermost in their units; damage can make rings. */
+/* Large libraries have some 600,000 entries outermost in their units; damage can make rings. */
 #define ENTRIES_MOST (UINT64_C(8) << 20)
 /* Typedefs of typedefs, const and volatile; structures without a name in structures. */
 #define TYPES_MOST 16

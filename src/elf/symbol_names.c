@@ -49,7 +49,7 @@ symbol_name_length(const char *raw)
 	const char *at = strchr(raw, '@');
 	size_t length = at != NULL && at != raw ? (size_t)(at - raw) : strlen(raw);
 
-	/* Julia's debug information has "take!;", to tell it from the name of machine code. */
+	/* "take!;" in debug information, to tell it from the name of machine code. */
 	if (length > 1 && raw[length - 1] == ';')
 		length--;
 	return length;

@@ -395,7 +395,7 @@ number_processes(struct tracing *tracing)
 	}
 }
 
-/* "redis-server", "python3 123, sampled", and of several "redis-server 123 on host". */
+/* "redis-server", "server 123, sampled", and of several "redis-server 123 on host". */
 static void
 name_process(struct tracing *tracing, size_t number)
 {

@@ -19,6 +19,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 #include "wallsample/analysis/tree.h"
+#include "wallsample/runtime/language.h"
 #include "wallsample/report/xml_text.h"
 
 /* In pixels. flame.js knows the first two, too. */
@@ -51,7 +52,7 @@ static const char script[] =
 /* X(NAME, class, what it says in the legend) */
 #define KINDS(X)                                                               \
 	X(CODE, "c", "code, a shade for each module")                          \
-	X(SCRIPT, "p", "Python")                                               \
+	X(SCRIPT, "p", NULL) /* the titles of the languages */                 \
 	X(NAMELESS, "u", "without a name")                                     \
 	X(STATE, "w", "waiting")                                               \
 	X(QUEUED, "q", "waiting for a CPU")                                    \
@@ -283,17 +284,23 @@ write_heading(struct drawing *drawing)
 static void
 write_legend(struct drawing *drawing, unsigned y)
 {
+	struct strbuf *line = &drawing->line;
 	double x = MARGIN;
 
 	for (size_t i = 0; i < KIND_COUNT; i++) {
 		if (!drawing->seen[i])
 			continue;
+		if (i == KIND_SCRIPT)
+			language_add_titles(line, drawing->input->stats->runtimes);
+		else
+			strbuf_add_text(line, kinds[i].text);
 		fprintf(drawing->out,
 			"<g class=\"%s%s\"><rect x=\"%.0f\" y=\"%u\" width=\"12\" "
 			"height=\"12\"/></g>"
 			"<text class=\"plain\" x=\"%.0f\" y=\"%u\">%s</text>\n", kinds[i].class,
-			i == KIND_CODE ? "0" : "", x, y - 10, x + 17, y, kinds[i].text);
-		x += 17 + LETTER * (double)(strlen(kinds[i].text) + 2);
+			i == KIND_CODE ? "0" : "", x, y - 10, x + 17, y, line->data);
+		x += 17 + LETTER * (double)(line->length + 2);
+		strbuf_clear(line);
 	}
 }
 

@@ -2,7 +2,7 @@
 /*
  * perf_map.c - /tmp/perf-PID.map: a line "START SIZE NAME" for each piece of code, in hex.
  *
- * Node, Java agents, Python (-X perf), Julia and .NET write it, appending while they run
+ * JIT compilers and agents of many runtimes write it, appending while they run
  * (tools/perf/Documentation/jit-interface.txt in Linux's sources).
  */
 #include <inttypes.h>

@@ -103,7 +103,7 @@ find_by_name(const char *glob, pid_t **pids, struct error *err)
 	return (int)found.count;
 }
 
-/* "; 17 (python3 server.py)" for the first few, so that one can be picked. */
+/* "; 17 (server --port 80)" for the first few, so that one can be picked. */
 static void
 add_listing(struct strbuf *sb, const pid_t *pids, int count)
 {

@@ -90,7 +90,7 @@ const char *const recording_views[] = {
 	"replace(w.kind, ', ', ' ' || n.function || ' (') || ')' "
 	"ELSE w.kind || coalesce(' ' || n.function, '') END AS what, w.most AS most "
 	"FROM waits w LEFT JOIN frame_names n ON n.frame = w.object",
-	/* Threads by their names; a task as "goroutine 17 main.taker", many as "goroutines …". */
+	/* Threads by their names; a task as "NOUN 17 main.taker", many as "NOUNs …". */
 	"CREATE VIEW thread_names AS SELECT t.id AS thread, t.tid AS tid, t.task AS task, "
 	"CASE WHEN t.task IS NULL THEN t.name "
 	"ELSE t.name || iif(t.task = 0, 's', ' ' || t.task) || coalesce(' ' || n.function, '') "

@@ -107,7 +107,7 @@ anonymous_length(const char *at)
 }
 
 /*
- * Brackets that say whose function it is: Rust's "<T as Trait>::f", Go's "main.(*T).f".
+ * Brackets that say whose function it is: Rust's "<T as Trait>::f", or "main.(*T).f".
  * They are kept as if there were none.
  */
 static bool

@@ -22,7 +22,7 @@
 /* Rows of the table of an interpreted program's own functions, which stands before the others. */
 #define PROGRAM_ROWS 10
 #define SCRIPT_TITLE "The program's own, each with the native code that it called"
-#define GO_TITLE "The program's own, each with the library's code that it called"
+#define LIBRARY_TITLE "The program's own, each with the library's code that it called"
 
 /* --- header -------------------------------------------------------------------------- */
 
@@ -282,7 +282,8 @@ write_functions(const struct export_input *input, struct page *page)
 	write_unit(input, page);
 	top_table_make_program(input->view, input->sort, &top);
 	if (top.count > 0 && !view_key_is_of_sample(view_key(input->view))) {
-		page->ops->heading(page, has_scripts(input->view) ? SCRIPT_TITLE : GO_TITLE);
+		page->ops->heading(page, has_scripts(input->view) ? SCRIPT_TITLE :
+							  LIBRARY_TITLE);
 		write_top(input, &top, total_ns, shown(PROGRAM_ROWS, input->limit), page);
 		page->ops->heading(page, "All, each by itself");
 	}

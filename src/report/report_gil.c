@@ -3,6 +3,7 @@
 #include "wallsample/report/quantity.h"
 #include "wallsample/report/report.h"
 #include "wallsample/analysis/gil_table.h"
+#include "wallsample/runtime/language.h"
 
 /* A thread's name has 15 bytes and its number 7, but escapes may be needed. */
 #define NAME_MOST 32
@@ -97,7 +98,10 @@ report_write_gil(const struct export_input *input, struct page *page)
 		for (size_t i = 0; i < shown; i++)
 			add_cells(input->view, &gil.row[i], &table, &sb);
 		add_others(&gil, shown, &table, &sb);
-		page->ops->heading(page, "The interpreter's lock (GIL)");
+		strbuf_clear(&sb);
+		strbuf_add_format(&sb, "The interpreter's lock (%s)",
+				  language_lock(input->stats->runtimes));
+		page->ops->heading(page, sb.data);
 		page->ops->table(page, &table);
 		write_sums(input, &gil, page);
 		columns_release(&table);

@@ -28,7 +28,7 @@ report_has_tasks(const struct export_input *input)
 	return false;
 }
 
-/* "1,000 goroutines main.taker" */
+/* "1,000 NOUNs main.taker" */
 void
 report_add_unit(struct strbuf *sb, const struct export_input *input, const struct thread_row *row)
 {
@@ -111,7 +111,7 @@ write_task_states(const struct export_input *input, const struct task_table *tas
 	strbuf_release(&sb);
 }
 
-/* "800 goroutines on average, at most 912 at once that no thread ran." */
+/* "800 NOUNs on average, at most 912 at once that no thread ran." */
 static void
 add_seen(struct strbuf *sb, const struct export_input *input, const struct task_table *tasks)
 {

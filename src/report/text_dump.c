@@ -42,7 +42,7 @@ add_thread(struct strbuf *sb, const struct profile *profile, uint32_t id)
 	strbuf_add_text(sb, ")");
 }
 
-/* "goroutine 17 main.taker", the first letter a large one. */
+/* "NOUN 17 main.taker", capitalized. */
 static void
 add_task(struct strbuf *sb, const struct view *view, uint32_t id)
 {
@@ -56,7 +56,7 @@ add_task(struct strbuf *sb, const struct view *view, uint32_t id)
 	strbuf_release(&name);
 }
 
-/* "1,000 goroutines main.taker": the function, if they all began with it. */
+/* "1,000 NOUNs main.taker": with the entry function if all have the same. */
 static void
 add_tasks(struct strbuf *sb, const struct view *view, const struct dump_group *group)
 {

@@ -67,7 +67,7 @@ struct finder {
 };
 
 struct finder_kind {
-	const char *name;        /* "CPython": names the runtime in refusals */
+	const char *name;        /* the runtime's name in refusals */
 	size_t search_size;
 	size_t candidate_size;   /* of the struct that begins with a finder_candidate */
 	size_t place_offset;     /* in that struct, of what finder_place returns */
@@ -125,7 +125,7 @@ struct instance {
 	const struct runtime_tools *tools;
 	uint32_t module;
 	uint64_t address;        /* finder_candidate.address */
-	char description[64];    /* "CPython 3.11.7" */
+	char description[64];    /* "NAME 3.11.7" */
 	bool seen;               /* in the search that runs now */
 	bool gone;               /* by exec or dlclose; captures may still refer to it */
 	pid_t *new_thread;       /* not yet returned by instances_next_new */
@@ -139,7 +139,7 @@ struct instance {
 struct instances_kind {
 	const struct finder_kind *finder;
 	size_t size;             /* of the struct that begins with an instance; zeroed */
-	const char *not_shown;   /* "Python functions are not shown" */
+	const char *not_shown;   /* "NAME functions are not shown" */
 	void (*describe)(const void *place, char *text, size_t size);
 	void (*init)(struct instance *instance, const void *place);
 	/* After each search that has found the instance. `remapped`: mappings changed. Or NULL. */

@@ -71,7 +71,7 @@ language_add_titles(struct strbuf *to, const char *runtimes)
 		if (language->kind->merge != NULL && language_is_described(language, runtimes))
 			strbuf_add_format(to, "%s%s", count++ > 0 ? " and " : "", language->title);
 	if (count == 0)
-		strbuf_add_text(to, "the program");
+		strbuf_add_text(to, "an interpreted language");
 }
 
 const char *

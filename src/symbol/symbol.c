@@ -25,7 +25,7 @@ struct known_module {
 	const char *name;          /* interned */
 	struct debug_file file;
 	struct dwarf_lines *lines; /* NULL: no DWARF */
-	struct pclntab_names *go;       /* NULL: no table of Go's */
+	struct pclntab_names *pclntab;  /* NULL: the module has no such table */
 	bool data_read;            /* `data` is valid */
 	struct symbol_table data;
 	bool table_read;           /* the rest is valid */
@@ -64,7 +64,7 @@ known_module_free(struct known_module *known)
 	if (known == NULL)
 		return;
 	dwarf_lines_free(known->lines);
-	pclntab_names_free(known->go);
+	pclntab_names_free(known->pclntab);
 	symbol_table_release(&known->data);
 	symbol_table_release(&known->table);
 	plt_stubs_release(&known->stubs);
@@ -171,7 +171,7 @@ known_module(struct symbols *symbols, const struct module *module)
 
 		debug_file_open(symbols->files, module, &known->file);
 		known->lines = dwarf_lines_create(&opener);
-		known->go = pclntab_names_create(module->image);
+		known->pclntab = pclntab_names_create(module->image);
 	}
 	return known;
 }
@@ -261,7 +261,8 @@ find_in_tables(struct symbols *symbols, struct known_module *known, uint64_t vad
 	       struct symbol *out)
 {
 	const struct symbol_range *range = symbol_table_find(table_of(known), vaddr);
-	const char *name = range != NULL ? range->raw : pclntab_names_function(known->go, vaddr);
+	const char *name =
+		range != NULL ? range->raw : pclntab_names_function(known->pclntab, vaddr);
 
 	out->known = name != NULL;
 	out->source = range != NULL ? range->source : name != NULL ? SYMBOL_PCLNTAB : SYMBOL_NONE;
@@ -362,7 +363,7 @@ find_with_lines(struct symbols *symbols, struct known_module *known, uint64_t va
 	size_t count;
 
 	most = most < SYMBOL_CHAIN_MAX ? most : SYMBOL_CHAIN_MAX;
-	count = pclntab_names_find(known->go, vaddr, place, most);
+	count = pclntab_names_find(known->pclntab, vaddr, place, most);
 	if (count == 0 && known->lines != NULL) {
 		source = SYMBOL_DWARF;
 		count = dwarf_lines_find(known->lines, vaddr, place, most);
@@ -482,5 +483,5 @@ symbols_module_is_bare(struct symbols *symbols, uint32_t id)
 	if (id >= modules_count(symbols->modules))
 		return true;
 	known = known_module(symbols, modules_at(symbols->modules, id));
-	return known->go == NULL && table_of(known)->count == 0;
+	return known->pclntab == NULL && table_of(known)->count == 0;
 }

@@ -70,7 +70,7 @@ arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)
  * (cmd/internal/obj/arm64/obj7.go).
  */
 bool
-arch_go_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller)
+arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller)
 {
 	uint64_t address, fp;
 	bool known = regs_get(&walk->regs, regs_fp_number, &fp);

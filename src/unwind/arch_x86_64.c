@@ -42,9 +42,9 @@ arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
 }
 
 /*
- * add $size, %rsp; ret. So ends the trampoline that Python (3.12 and later, -X perf) makes for
- * each function: sub $8, %rsp; call *%rcx; add $8, %rsp; ret. It has no tables, and leaves
- * all other registers alone.
+ * add $size, %rsp; ret. Trampolines that interpreters generate for perf end so, for example
+ * sub $8, %rsp; call *%rcx; add $8, %rsp; ret. They have no unwind tables, and preserve all other
+ * registers.
  */
 bool
 arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame)
@@ -104,7 +104,7 @@ arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)
  * that calls (not assembler) has one, but around runtime.duffcopy points below it meanwhile.
  */
 bool
-arch_go_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller)
+arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller)
 {
 	const uint64_t slot = walk->regs.sp + depth;
 	const uint64_t record = slot - sizeof(uint64_t);

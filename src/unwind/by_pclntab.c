@@ -225,7 +225,7 @@ step(struct walk *walk, const struct pclntab_rule *rule, struct regs *caller)
 {
 	if (rule->kind == KIND_SIGRETURN)
 		return arch_signal_registers(walk, walk->regs.sp, caller);
-	return arch_go_caller(walk, rule->depth, rule->is_assembler, caller);
+	return arch_pclntab_caller(walk, rule->depth, rule->is_assembler, caller);
 }
 
 static enum advance

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* by_pointer.c - follows frame pointers: Go, JIT code, code without tables. */
+/* by_pointer.c - follows frame pointers: of generated code, and of code without tables. */
 #include "unwind/unwind_method_internal.h"
 
 /*

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A fifth of a second or so. Programs with tables in this section alone, such as Go's, have
+/* A fifth of a second or so. Programs with tables in this section alone have
  * a tenth of that. */
 #define DEBUG_BYTES_MOST (UINT64_C(256) << 20)
 

@@ -146,9 +146,9 @@ compile(Dwarf_Frame *frame, struct rule *rule)
 	rule->kind = RULE_PLAIN;
 }
 
-/* Of Go's code .debug_frame says less than its own table: not where stacks are changed. */
+/* Where stacks are switched the table (pclntab.h) says more than .debug_frame does. */
 static bool
-has_go_table(const struct image *image)
+has_pclntab(const struct image *image)
 {
 	struct pclntab *table = pclntab_open(image);
 	const bool found = table != NULL;
@@ -162,7 +162,7 @@ debug_frame(struct rule_source *source)
 {
 	if (!source->dwarf_tried) {
 		source->dwarf_tried = true;
-		if (debug_frame_is_cheap(source->elf) && !has_go_table(source->image))
+		if (debug_frame_is_cheap(source->elf) && !has_pclntab(source->image))
 			source->dwarf = dwarf_begin_elf(source->elf, DWARF_C_READ, NULL);
 		if (source->dwarf != NULL)
 			source->debug_frame = dwarf_getcfi(source->dwarf);

@@ -127,11 +127,11 @@ bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
 bool arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted);
 
 /*
- * The caller of Go's code whose frame is `depth` bytes above the stack pointer. Where its frame
- * pointer is saved is known but for assembler code. False, with the walk's flag set, when the
- * return address cannot be had.
+ * The caller of a function of pclntab.h whose frame is `depth` bytes above the stack pointer. Where
+ * its frame pointer is saved is known but for assembler code. False, with the walk's flag set, when
+ * the return address cannot be had.
  */
-bool arch_go_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller);
+bool arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller);
 
 /*
  * Guesses (by_guess.c). Both look through the copied stack from the stack pointer up.

@@ -135,7 +135,7 @@ clear_flags(struct walk *walk)
 }
 
 /* Is the last frame's address in no code at all? Then it was no return address: the tables
- * say nothing good where a runtime changes stacks (Go's mcall). */
+ * say nothing good where a runtime changes stacks (pclntab.h). */
 static bool
 is_nowhere(const struct walk *walk)
 {
@@ -146,7 +146,7 @@ is_nowhere(const struct walk *walk)
 
 /*
  * Runs the methods in turn until none gets any further. A method that is not the
- * first and has made a step gives the turn back to the first: Go calls C, and C Go.
+ * first and has made a step gives the turn back to the first: one language calls the other.
  */
 static enum advance
 run(struct unwinder *unwinder, struct walk *walk)

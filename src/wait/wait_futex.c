@@ -155,7 +155,7 @@ tell_lock(struct futex_wait *wait, struct wait *out)
 
 /*
  * A language runtime's lock is made of a mutex and condition variables, which would be told as that
- * otherwise. Its waits are limited (5 ms in CPython), and begin anew until the lock is had.
+ * otherwise. Its waits are limited (some 5 ms), and begin anew until the lock is had.
  */
 static bool
 wait_of_runtime(const struct wait_source *source, const struct futex_wait *wait, struct wait *out)

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "wallsample/runtime/language.h"
 #include "wallsample/report/display.h"
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/tree.h"
@@ -26,6 +27,20 @@ struct naming {
 	/* Of each function, and each thread: its place in names + 1. */
 	size_t *function, *thread;
 };
+
+/* The titles of the languages of the interpreted functions. */
+static json_t *
+languages_json(const char *runtimes)
+{
+	struct strbuf titles;
+	json_t *text;
+
+	strbuf_init(&titles);
+	language_add_titles(&titles, runtimes);
+	text = json_string(titles.data);
+	strbuf_release(&titles);
+	return text;
+}
 
 static void
 add_name(struct strbuf *out, const struct view *view, const struct tree_node *node)
@@ -165,8 +180,10 @@ html_add_data(struct strbuf *out, const struct export_input *input)
 		json_array_append_new(trees, make_tree(&naming, (enum weight)w, titles[w]));
 	json_object_set_new(data, "sort", json_integer((json_int_t)input->sort));
 	json_object_set_new(data, "names", naming.names);
-	if (json_array_size(naming.scripts) > 0)
+	if (json_array_size(naming.scripts) > 0) {
 		json_object_set(data, "scripts", naming.scripts);
+		json_object_set_new(data, "languages", languages_json(input->stats->runtimes));
+	}
 	json_decref(naming.scripts);
 	json_object_set_new(data, "trees", trees);
 	html_add_json(out, data);

@@ -114,8 +114,8 @@
 	}
 
 	/*
-	 * What ran is warm, what waited is cool, each with a hue of its own for functions of
-	 * Python; the tint tells neighbours apart.
+	 * Running functions are warm, waiting ones cool, interpreted ones have hues of their own;
+	 * the tint tells neighbours apart.
 	 */
 	function colour(node) {
 		let hash = 0;
@@ -304,7 +304,8 @@
 			element("weights").append(button);
 		});
 		if (scripts.size > 0)
-			element("legend").append(make("li", "script", "the same of Python's functions"));
+			element("legend").append(make("li", "script", "the same, for functions in " +
+				data.languages));
 		element("controls").hidden = element("legend").hidden = false;
 		window.addEventListener("resize", draw);
 		window.addEventListener("beforeprint", draw);

@@ -4,6 +4,7 @@ lint_tests = \
 	tests/lint/file_names.sh \
 	tests/lint/globals.sh \
 	tests/lint/headers_alone.sh \
+	tests/lint/languages.sh \
 	tests/lint/layering.sh \
 	tests/lint/manual.sh \
 	tests/lint/option_types.sh \

@@ -63,8 +63,9 @@ void top_table_make(const struct view *view, enum weight sort, struct top_table 
 void top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
 			   struct top_table *out);
 /*
- * The functions of the program alone, where an interpreter or Go's library is beside it: flat is a
- * function with the code of others that it called. Empty where there are none, or nothing but them.
+ * The functions of the program alone, where an interpreter or a language's library is beside it:
+ * flat is a function with the code of others that it called. Empty where there are none, or nothing
+ * but them.
  */
 void top_table_make_program(const struct view *view, enum weight sort, struct top_table *out);
 void top_table_release(struct top_table *table);

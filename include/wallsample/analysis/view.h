@@ -47,7 +47,7 @@ struct view_function {
 	bool needs_module;  /* the name alone does not say of which module it is */
 	bool script;        /* of an interpreted program: the module is its file's short name, as
 			     * "app.py" and "json/__init__.py", "" if the file is not known */
-	bool program;       /* a script's; or of a Go program, but not of its standard library */
+	bool program; /* a script's, or a compiled program's own: see struct language_program */
 	uint32_t module_id; /* MODULE_NONE for a named frame and a script's function */
 	enum named_frame named; /* NAMED_NONE of a function */
 	/* The rest is of the first of its frames, so of all only by address. */
@@ -87,9 +87,9 @@ void view_free(struct view *view);
 const struct profile *view_profile(const struct view *view);
 
 /*
- * Adds what a thread of the profile is called, "name-tid"; of a task it is "goroutine 17
+ * Adds what a thread of the profile is called, "name-tid"; of a task it is "NOUN 17
  * main.taker", the function being the one that it began with, and of many that are not told apart
- * "goroutines main.taker". Foreign bytes as they are.
+ * "NOUNs main.taker". Foreign bytes as they are.
  */
 void view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out);
 /* "17"; one so large that it is an address: "0x7f20a4c0". */
@@ -102,7 +102,7 @@ const char *view_task_creator(const struct view *view, uint32_t thread);
  * with the same function. A unit is told by one of its threads.
  */
 uint32_t view_unit(const struct view *view, uint32_t thread);
-/* As view_add_thread; "goroutines main.taker" of those that are many. */
+/* As view_add_thread; "NOUNs main.taker" of those that are many. */
 void view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out);
 /* A thread's name alone, for where the id stands beside it; of a task as view_add_thread. */
 void view_add_name(const struct view *view, uint32_t thread, struct strbuf *out);

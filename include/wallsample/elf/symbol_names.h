@@ -13,8 +13,8 @@
 /* Longer names are taken for damage: neither read nor made by the demangler. */
 #define SYMBOL_NAME_MAX 65536
 
-/* Length of a raw name without its version, 6 for "memcpy@@GLIBC_2.14", and without what Julia
- * puts behind: 5 for "take!;". */
+/* Length of a raw name without its version, 6 for "memcpy@@GLIBC_2.14", and without the ';' that
+ * some compilers append in debug information: 5 for "take!;". */
 size_t symbol_name_length(const char *raw);
 
 /*

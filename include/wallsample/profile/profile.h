@@ -27,7 +27,7 @@
 struct profile_thread {
 	pid_t tid;           /* 0: a task, or what many share */
 	uint64_t start_time; /* tells two threads with the same id apart */
-	uint32_t name;       /* number of its text: the name it had last; of a task "goroutine" */
+	uint32_t name;       /* number of its text: the last name; of a task its runtime's noun */
 	/* The rest is of a task. */
 	bool is_task;
 	bool system;         /* the runtime's own */
@@ -110,7 +110,7 @@ void profile_set_recorder(struct profile *profile, const struct profile_recorder
 
 uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time,
 			    const char *name);
-/* The task of this name ("goroutine") and number that has its structure at `address`. */
+/* The task of this noun and number that has its structure at `address`. */
 uint32_t profile_add_task(struct profile *profile, const struct profile_thread *task,
 			  uint64_t address);
 void profile_set_waiting(struct profile *profile, uint32_t task, uint64_t waiting_ns);

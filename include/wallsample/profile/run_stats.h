@@ -84,7 +84,7 @@ struct run_stats {
 	uint64_t unwind_ns, unwind_frames;
 	int nice_value;            /* priority of wallsample while it sampled */
 	bool execed;               /* the target called exec during the run */
-	char runtimes[128];        /* language runtimes, "CPython 3.11.7"; "": none */
+	char runtimes[128];        /* as runtimes_describe_all; "": none */
 	int child_status;          /* wait status, if child_exited */
 	bool child_exited;         /* the target was a child of wallsample and has exited */
 };

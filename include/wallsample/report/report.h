@@ -86,7 +86,7 @@ void report_write_tasks(const struct export_input *input, struct page *page);
 /* How much each thread and task did. */
 void report_write_threads(const struct export_input *input, struct page *page);
 bool report_has_tasks(const struct export_input *input);
-/* A thread's name alone, "goroutine 17 main.taker", "1,000 goroutines main.taker". */
+/* A thread's name alone; of tasks "NOUN 17 main.taker", "1,000 NOUNs main.taker". */
 void report_add_unit(struct strbuf *sb, const struct export_input *input,
 		     const struct thread_row *row);
 

@@ -64,8 +64,8 @@ struct green_task {
 
 /* What a runtime calls them. */
 struct green_task_words {
-	const char *noun; /* "goroutine" */
-	const char *own;  /* the outermost frame of what is the runtime's own: "[Go runtime]" */
+	const char *noun; /* singular; reports add an "s" */
+	const char *own;  /* the outermost frame of what is the runtime's own: "[NAME runtime]" */
 };
 
 /* Do both say that the task is, and has been, in the same place? */

@@ -90,7 +90,7 @@ int language_by_name(const char *name);
 /* Adds the names of all languages in alphabetical order, ", " between. */
 void language_add_names(struct strbuf *to);
 /* Adds the titles of the languages that `runtimes` names (struct run_stats) and whose functions are
- * interpreted, " and " between; "the program" if there is none. */
+ * interpreted, " and " between; "an interpreted language" if there is none. */
 void language_add_titles(struct strbuf *to, const char *runtimes);
 /* The word for the lock of the first language that `runtimes` names and that has one: "GIL" if it
  * is not known. */

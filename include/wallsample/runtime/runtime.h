@@ -87,7 +87,7 @@ pid_t runtimes_next_new(struct runtimes *runtimes);
 
 /* Is there one whose threads have frames? While there is none, nothing below costs anything. */
 bool runtimes_any(const struct runtimes *runtimes);
-/* "CPython 3.11.7", one for all that are called so; index 0 on; NULL: there are no more. */
+/* "NAME 3.11.7", one for all with the same text; index from 0 on; NULL: no more. */
 const char *runtimes_describe(const struct runtimes *runtimes, size_t index);
 /* All of them, with "; " between, as many as fit. */
 void runtimes_describe_all(const struct runtimes *runtimes, char *to, size_t size);

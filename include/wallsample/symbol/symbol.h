@@ -21,7 +21,7 @@
 
 /* X(name, text): where a name came from, the best first. The vdso's are of its .dynsym. */
 #define SYMBOL_SOURCES(X)                                                      \
-	X(PCLNTAB, ".gopclntab") /* Go's own table */                          \
+	X(PCLNTAB, ".gopclntab") /* pclntab.h */                              \
 	X(DWARF, "DWARF")                                                      \
 	X(SYMTAB, ".symtab")                                                   \
 	X(MINIDEBUG, ".gnu_debugdata")                                         \

@@ -3,8 +3,8 @@
  * jit_unwind_internal.h - unwind tables that compilers in the target register with libunwind.
  *
  * _U_dyn_info_list is a list of code with, for each piece, a sorted table of where the entries of
- * its functions are (struct unw_dyn_info of libunwind's <libunwind-dynamic.h>). Julia's
- * compiler enters what it makes. The list is a local symbol; a function that is exported tells
+ * its functions are (struct unw_dyn_info of libunwind's <libunwind-dynamic.h>). A JIT
+ * compiler enters what it generates. The list is a local symbol; a function that is exported tells
  * where it is. There are no names in it: it serves for code that nothing else tells of.
  */
 #ifndef WALLSAMPLE_JIT_OBJECTS_JIT_UNWIND_INTERNAL_H
