@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_wait.h - of a profile: what threads waited for, who had it meanwhile, and who waited for
- * one another in a ring.
+ * profile_wait.h - the waits of a profile: what threads waited for, what the holders did
+ * meanwhile, and deadlocks.
  */
 #ifndef WALLSAMPLE_PROFILE_PROFILE_WAIT_H
 #define WALLSAMPLE_PROFILE_PROFILE_WAIT_H
@@ -14,39 +14,34 @@
 #include "wallsample/thread/state.h"
 #include "wallsample/wait/wait.h"
 
-/*
- * What a blocked thread waits for. Threads that wait for the same have the same number; 0 is that
- * of nothing.
- */
+/* What a blocked thread waits for. Waits for the same object have the same id; 0 is no wait. */
 struct profile_wait {
 	enum wait_kind kind;
-	bool timed;        /* it ends by itself after a time */
-	/* A frame that is no code: of a lock in a module's data, whose origin is FRAME_DATA; else
-	 * one named by its address, or by what is behind a descriptor. FRAME_NONE: no object. */
+	bool timed;      /* it has a timeout */
+	/* The frame that names the object: of origin FRAME_DATA for a lock in a module's data, else
+	 * a named frame with its address or what is behind a descriptor. FRAME_NONE: no object. */
 	uint32_t object;
-	uint32_t most;     /* so many threads waited for the object at once, at least */
+	uint32_t most;   /* most threads that were seen waiting for the object at once */
 };
 
-/*
- * Time in which threads waited for what somebody had: the waiters' time, and what the holder was
- * doing meanwhile.
- */
+/* Time that threads waited for an object, with what its holder did meanwhile. */
 struct profile_blame {
 	uint32_t wait;
-	uint32_t thread;    /* the holder; profile_nobody if none can be named: the stack says
-			     * why */
-	uint32_t stack;
+	uint32_t thread; /* the holder; profile_nobody if it is not known: the stack says why */
+	uint32_t stack;  /* of the holder */
 	enum run_state state;
-	int64_t samples, ns;
+	int64_t samples, ns; /* of the waiters; only these are summed */
 };
 
-/* One of a deadlock, in the stack and for the thing that it will wait in for ever. */
+/* One thread of a deadlock: the stack and the wait that it does not leave. */
 struct profile_stuck {
 	uint32_t thread, stack, wait;
 };
 
-/* The first `ring` of them wait for one another: each for what the next has, the last for what the
- * first has. The others wait for one of these, or for one who does. */
+/*
+ * The first `ring` threads form the ring: each waits for what the next one holds, the last for what
+ * the first one holds. The others wait, directly or not, for a thread of the ring.
+ */
 struct profile_deadlock {
 	struct profile_stuck *stuck;
 	size_t count, ring;
@@ -54,18 +49,14 @@ struct profile_deadlock {
 
 struct profile;
 
-/* The thread "[nobody]", which has no samples. */
+/* The thread "[nobody]", which stands for unknown holders and has no samples. */
 uint32_t profile_nobody(struct profile *profile);
-/* The number of the wait; `most` becomes the larger one. */
+/* Returns the id of the wait. The `most` of an existing one is raised. */
 uint32_t profile_add_wait(struct profile *profile, const struct profile_wait *wait);
-
-/* So many waited for its object at once, and perhaps more. */
+/* Raises the `most` of the wait. */
 void profile_raise_most(struct profile *profile, uint32_t wait, uint32_t most);
-
-/* Adds waiters' time to what their holder was doing. */
 void profile_add_blame(struct profile *profile, const struct profile_blame *blame);
-
-/* What is known of a ring of the same threads and waits is replaced. `stuck` is copied. */
+/* Replaces a deadlock whose ring has the same threads and waits. `stuck` is copied. */
 void profile_add_deadlock(struct profile *profile, const struct profile_stuck *stuck, size_t count,
 			  size_t ring);
 

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* profile_names.c - interns texts, frames, stacks, threads and waits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/profile_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/process/module.h"
+#include "wallsample/unwind/chain.h"
+
+/* Appends `value` to the array of its kind. */
+#define APPEND(names, kind, value)                                                              \
+	((names)->kind = xgrow((names)->kind, &(names)->kind##_capacity,                        \
+			       (names)->kind##_count + 1, sizeof(*(names)->kind)),              \
+	 (names)->kind[(names)->kind##_count++] = (value))
+
+struct profile_names *
+names_create(void)
+{
+	struct profile_names *names = xcalloc(1, sizeof(*names));
+
+	names->texts = strings_create();
+	table_init(&names->frame_table);
+	table_init(&names->bytecode_table);
+	table_init(&names->script_table);
+	table_init(&names->stack_table);
+	table_init(&names->thread_table);
+	table_init(&names->wait_table);
+	table_init(&names->doing_table);
+	return names;
+}
+
+void
+names_free(struct profile_names *names)
+{
+	table_release(&names->frame_table);
+	table_release(&names->bytecode_table);
+	table_release(&names->script_table);
+	table_release(&names->stack_table);
+	table_release(&names->thread_table);
+	table_release(&names->wait_table);
+	table_release(&names->doing_table);
+	free(names->frame);
+	free(names->renamed);
+	free(names->stack);
+	free(names->thread);
+	free(names->wait);
+	strings_free(names->texts);
+	free(names);
+}
+
+/* --- texts and frames ------------------------------------------------------------------------ */
+
+uint32_t
+profile_intern_text(struct profile *profile, const char *text)
+{
+	return strings_intern(profile->names->texts, text);
+}
+
+const char *
+profile_text(const struct profile *profile, uint32_t id)
+{
+	return strings_text(profile->names->texts, id);
+}
+
+uint32_t
+profile_intern_frame(struct profile *profile, const struct profile_frame *frame)
+{
+	/* 24 bits of the epoch are enough: there are few epochs. */
+	const uint64_t epoch = frame->epoch & 0xffffff;
+	const uint64_t a = (uint64_t)frame->module << 32 | epoch << 8 | frame->origin;
+	struct profile_names *names = profile->names;
+	struct profile_frame plain = *frame;
+	bool added;
+	uint32_t id = *table_place(&names->frame_table, a, frame->address,
+				   (uint32_t)names->frame_count, &added);
+
+	plain.bytecode = plain.bytecode_size = 0;
+	if (added)
+		APPEND(names, frame, plain);
+	if (frame->bytecode == 0)
+		return id;
+	id = *table_place(&names->bytecode_table, (uint64_t)id << 32 | frame->bytecode_size,
+			  frame->bytecode, (uint32_t)names->frame_count, &added);
+	if (added)
+		APPEND(names, frame, *frame);
+	return id;
+}
+
+enum named_frame
+named_frame_of(const char *text)
+{
+	static const struct {
+		enum named_frame kind;
+		const char *text;
+	} rows[] = {
+#define X(name, text) { NAMED_##name, text },
+		NAMED_FRAMES(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const size_t length = strlen(rows[i].text);
+
+		if (strncmp(text, rows[i].text, length) == 0 &&
+		    (rows[i].text[length - 1] != ']' || text[length] == '\0'))
+			return rows[i].kind;
+	}
+	return NAMED_OTHER;
+}
+
+uint32_t
+profile_intern_named(struct profile *profile, const char *text)
+{
+	const struct profile_frame frame = {
+		.module = MODULE_NONE,
+		.named = (uint8_t)named_frame_of(text),
+		.address = profile_intern_text(profile, text),
+	};
+
+	return profile_intern_frame(profile, &frame);
+}
+
+uint32_t
+profile_intern_script(struct profile *profile, uint32_t name, uint32_t file, uint32_t line)
+{
+	const struct profile_frame frame = {
+		.module = MODULE_NONE,
+		.origin = FRAME_SCRIPT,
+		.address = name,
+		.file = file,
+		.line = line,
+	};
+	struct profile_names *names = profile->names;
+	bool added;
+	const uint32_t id = *table_place(&names->script_table, (uint64_t)name << 32 | file, line,
+					 (uint32_t)names->frame_count, &added);
+
+	if (added)
+		APPEND(names, frame, frame);
+	return id;
+}
+
+void
+profile_rename_frame(struct profile *profile, uint32_t frame, const char *text)
+{
+	struct profile_names *names = profile->names;
+
+	names->frame[frame].address = profile_intern_text(profile, text);
+	names->frame[frame].named = (uint8_t)named_frame_of(text);
+	APPEND(names, renamed, frame);
+}
+
+size_t
+profile_renamed_count(const struct profile *profile)
+{
+	return profile->names->renamed_count;
+}
+
+uint32_t
+profile_renamed(const struct profile *profile, size_t index)
+{
+	return profile->names->renamed[index];
+}
+
+size_t
+profile_frame_count(const struct profile *profile)
+{
+	return profile->names->frame_count;
+}
+
+const struct profile_frame *
+profile_frame(const struct profile *profile, uint32_t id)
+{
+	return &profile->names->frame[id];
+}
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+uint32_t
+profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t caller)
+{
+	const struct profile_stack stack = { .frame = frame, .caller = caller };
+	struct profile_names *names = profile->names;
+	bool added;
+	const uint32_t id = *table_place(&names->stack_table, frame, caller,
+					 (uint32_t)names->stack_count, &added);
+
+	if (added)
+		APPEND(names, stack, stack);
+	return id;
+}
+
+size_t
+profile_stack_count(const struct profile *profile)
+{
+	return profile->names->stack_count;
+}
+
+const struct profile_stack *
+profile_stack(const struct profile *profile, uint32_t id)
+{
+	return &profile->names->stack[id];
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+/* Returns the id of the thread with this key, which is added if there is none. */
+static uint32_t
+intern_thread(struct profile_names *names, uint64_t a, uint64_t b,
+	      const struct profile_thread *thread)
+{
+	bool added;
+	const uint32_t id = *table_place(&names->thread_table, a, b,
+					 (uint32_t)names->thread_count, &added);
+
+	if (added)
+		APPEND(names, thread, *thread);
+	return id;
+}
+
+uint32_t
+profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time, const char *name)
+{
+	const struct profile_thread thread = {
+		.tid = tid,
+		.start_time = start_time,
+		.entry = FRAME_NONE,
+		.created_at = FRAME_NONE,
+	};
+	const uint32_t id = intern_thread(profile->names, (uint64_t)tid, start_time, &thread);
+
+	profile_rename_thread(profile, id, name);
+	return id;
+}
+
+uint32_t
+profile_add_task(struct profile *profile, const struct profile_thread *task, uint64_t address)
+{
+	/* Hashed, because ids and entries of tasks that reuse one address are near each other. */
+	const uint64_t kind = hash_u64((uint64_t)task->name << 32 | task->entry);
+
+	/* The highest bit distinguishes tasks from threads: no thread id has it. */
+	return intern_thread(profile->names, UINT64_C(1) << 63 | (kind ^ task->task_id),
+			     task->task_id != 0 ? address : 0, task);
+}
+
+uint32_t
+profile_nobody(struct profile *profile)
+{
+	/* No thread has the id 0, and sums of threads, which have it, have no start time. */
+	return profile_add_thread(profile, 0, 1, "[nobody]");
+}
+
+void
+profile_set_waiting(struct profile *profile, uint32_t task, uint64_t waiting_ns)
+{
+	profile->names->thread[task].waiting_ns = waiting_ns;
+}
+
+void
+profile_rename_thread(struct profile *profile, uint32_t thread, const char *name)
+{
+	profile->names->thread[thread].name = profile_intern_text(profile, name);
+}
+
+size_t
+profile_thread_count(const struct profile *profile)
+{
+	return profile->names->thread_count;
+}
+
+const struct profile_thread *
+profile_thread(const struct profile *profile, uint32_t id)
+{
+	return &profile->names->thread[id];
+}
+
+/* --- waits ------------------------------------------------------------------------------------ */
+
+uint32_t
+profile_add_wait(struct profile *profile, const struct profile_wait *wait)
+{
+	const uint64_t kind = (uint64_t)wait->kind << 1 | wait->timed;
+	struct profile_names *names = profile->names;
+	bool added;
+	const uint32_t id = *table_place(&names->wait_table, kind, wait->object,
+					 (uint32_t)names->wait_count, &added);
+
+	if (added)
+		APPEND(names, wait, *wait);
+	profile_raise_most(profile, id, wait->most);
+	return id;
+}
+
+void
+profile_raise_most(struct profile *profile, uint32_t wait, uint32_t most)
+{
+	if (most > profile->names->wait[wait].most)
+		profile->names->wait[wait].most = most;
+}
+
+size_t
+profile_wait_count(const struct profile *profile)
+{
+	return profile->names->wait_count;
+}
+
+const struct profile_wait *
+profile_wait(const struct profile *profile, uint32_t id)
+{
+	return &profile->names->wait[id];
+}

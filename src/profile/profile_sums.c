@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* profile_sums.c - sums of samples, blame and ticks, and the deadlocks that were found. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/profile_internal.h"
+#include "wallsample/base/base.h"
+
+void
+sums_init(struct profile_sums *sums)
+{
+	*sums = (struct profile_sums){ .ticks = 0 };
+	table_init(&sums->entry_table);
+	table_init(&sums->blame_table);
+	table_init(&sums->deadlock_table);
+}
+
+void
+sums_release(struct profile_sums *sums)
+{
+	table_release(&sums->entry_table);
+	table_release(&sums->blame_table);
+	table_release(&sums->deadlock_table);
+	free(sums->entry);
+	free(sums->blame);
+	free(sums->parallelism);
+	for (size_t i = 0; i < sums->deadlock_count; i++)
+		free(sums->deadlock[i].stuck);
+	free(sums->deadlock);
+}
+
+uint32_t
+sums_add_entry(struct profile_sums *sums, struct profile_names *names,
+	       const struct profile_entry *sample)
+{
+	const uint64_t a = (uint64_t)sample->thread << 32 | sample->stack;
+	const uint64_t b = (uint64_t)sample->gil << 40 | (uint64_t)sample->state << 32 |
+			   (uint32_t)sample->syscall;
+	const uint64_t c = (uint64_t)sample->carrier << 32 | sample->wait;
+	const uint32_t doing = *table_place(&names->doing_table, b, c,
+					    (uint32_t)names->doing_table.count, NULL);
+	bool added;
+	const uint32_t id = *table_place(&sums->entry_table, a, doing,
+					 (uint32_t)sums->entry_count, &added);
+
+	if (!added) {
+		sums->entry[id].samples += sample->samples;
+		for (int w = 0; w < WEIGHT_COUNT; w++)
+			sums->entry[id].ns[w] += sample->ns[w];
+		return id;
+	}
+	sums->entry = xgrow(sums->entry, &sums->entry_capacity, sums->entry_count + 1,
+			    sizeof(*sums->entry));
+	sums->entry[sums->entry_count++] = *sample;
+	return id;
+}
+
+void
+sums_add_blame(struct profile_sums *sums, const struct profile_blame *blame)
+{
+	bool added;
+	const uint32_t id = *table_place(&sums->blame_table,
+					 (uint64_t)blame->wait << 32 | blame->thread,
+					 (uint64_t)blame->stack << 32 | (uint32_t)blame->state,
+					 (uint32_t)sums->blame_count, &added);
+
+	if (!added) {
+		sums->blame[id].samples += blame->samples;
+		sums->blame[id].ns += blame->ns;
+		return;
+	}
+	sums->blame = xgrow(sums->blame, &sums->blame_capacity, sums->blame_count + 1,
+			    sizeof(*sums->blame));
+	sums->blame[sums->blame_count++] = *blame;
+}
+
+static struct profile_parallelism *
+parallelism_row(struct profile_sums *sums, size_t parallelism)
+{
+	while (sums->parallelism_count <= parallelism) {
+		sums->parallelism = xgrow(sums->parallelism, &sums->parallelism_capacity,
+					  sums->parallelism_count + 1,
+					  sizeof(*sums->parallelism));
+		sums->parallelism[sums->parallelism_count++] =
+			(struct profile_parallelism){ .ticks = 0 };
+	}
+	return &sums->parallelism[parallelism];
+}
+
+void
+sums_add_tick(struct profile_sums *sums, const struct profile_tick *tick)
+{
+	struct profile_parallelism *row = parallelism_row(sums, tick->parallelism);
+	const uint64_t ns = tick->span_ns;
+
+	row->ticks++;
+	row->time_ns += ns;
+	row->cpu_ns += ns * tick->parallelism;
+	row->alone_ns += tick->runnable <= 1 ? ns : 0;
+	row->time_squares += (double)ns * (double)ns;
+	sums->ticks++;
+	sums->wall_ns += ns;
+	sums->ready_ns += (double)tick->ready * (double)ns;
+	if (tick->ready > sums->ready_most)
+		sums->ready_most = tick->ready;
+}
+
+/* A key of the ring that does not depend on the thread that the ring begins with. */
+static uint64_t
+sum_of_ring(const struct profile_stuck *stuck, size_t ring)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < ring; i++)
+		sum += hash_u64((uint64_t)stuck[i].thread << 32 | stuck[i].wait);
+	return sum;
+}
+
+void
+sums_add_deadlock(struct profile_sums *sums, const struct profile_stuck *stuck, size_t count,
+		  size_t ring)
+{
+	struct profile_deadlock *deadlock;
+	bool added;
+	const uint32_t at = *table_place(&sums->deadlock_table, sum_of_ring(stuck, ring), ring,
+					 (uint32_t)sums->deadlock_count, &added);
+
+	if (added) {
+		sums->deadlock = xgrow(sums->deadlock, &sums->deadlock_capacity,
+				       sums->deadlock_count + 1, sizeof(*sums->deadlock));
+		sums->deadlock[sums->deadlock_count++] = (struct profile_deadlock){ .count = 0 };
+	}
+	deadlock = &sums->deadlock[at];
+	deadlock->stuck = xrealloc(deadlock->stuck, count * sizeof(*stuck));
+	memcpy(deadlock->stuck, stuck, count * sizeof(*stuck));
+	deadlock->count = count;
+	deadlock->ring = ring;
+}
+
+void
+sums_merge(struct profile_sums *sums, struct profile_names *names,
+	   const struct profile_sums *more)
+{
+	for (size_t i = 0; i < more->entry_count; i++)
+		sums_add_entry(sums, names, &more->entry[i]);
+	for (size_t i = 0; i < more->blame_count; i++)
+		sums_add_blame(sums, &more->blame[i]);
+	for (size_t i = 0; i < more->deadlock_count; i++)
+		sums_add_deadlock(sums, more->deadlock[i].stuck, more->deadlock[i].count,
+				  more->deadlock[i].ring);
+	for (size_t i = 0; i < more->parallelism_count; i++) {
+		const struct profile_parallelism *from = &more->parallelism[i];
+		struct profile_parallelism *to = parallelism_row(sums, i);
+
+		to->ticks += from->ticks;
+		to->time_ns += from->time_ns;
+		to->cpu_ns += from->cpu_ns;
+		to->alone_ns += from->alone_ns;
+		to->time_squares += from->time_squares;
+	}
+	sums->ticks += more->ticks;
+	sums->wall_ns += more->wall_ns;
+	sums->ready_ns += more->ready_ns;
+	if (more->ready_most > sums->ready_most)
+		sums->ready_most = more->ready_most;
+}
