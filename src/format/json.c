@@ -273,25 +273,6 @@ write_threads(struct writing *writing)
 }
 
 static void
-write_states(struct writing *writing)
-{
-	struct state_table states;
-
-	json_stream_begin_list(&writing->json, "states");
-	state_table_make(writing->view, &states);
-	for (size_t i = 0; i < states.count; i++) {
-		json_t *object = json_object();
-
-		json_add_state(object, states.row[i].state, states.row[i].syscall);
-		json_object_set_new(object, "samples", json_integer(states.row[i].samples));
-		add_weights(object, states.row[i].ns);
-		json_stream_put(&writing->json, NULL, object);
-	}
-	state_table_release(&states);
-	json_stream_end(&writing->json);
-}
-
-static void
 write_modules(struct writing *writing)
 {
 	const struct modules *modules = writing->input->modules;
@@ -368,11 +349,11 @@ json_write(const struct export_input *input, FILE *out)
 	write_parallelism(&writing);
 	write_functions(&writing);
 	write_threads(&writing);
-	write_states(&writing);
-	json_write_task_table(&writing.json, writing.view, input->stats);
-	json_write_waits(&writing.json, writing.view);
+	report_json_states(writing.view, &writing.json);
+	report_json_tasks(writing.view, input->stats, &writing.json);
+	report_json_waiting(writing.view, &writing.json);
 	json_write_deadlocks(&writing.json, writing.view);
-	json_write_gil(&writing.json, writing.view);
+	report_json_gil(writing.view, &writing.json);
 	write_modules(&writing);
 	write_stacks(&writing);
 	json_stream_close(&writing.json);

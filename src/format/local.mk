@@ -10,11 +10,8 @@ libwallsample_a_SOURCES += \
 	src/format/json_causal.c \
 	src/format/json_diff.c \
 	src/format/json_dump.c \
-	src/format/json_gil.c \
-	src/format/json_parts.c \
-	src/format/json_task_table.c \
 	src/format/json_tasks.c \
-	src/format/json_waits.c \
+	src/format/json_deadlocks.c \
 	src/format/perf.c \
 	src/format/pprof.c \
 	src/format/pprof_stream.c \

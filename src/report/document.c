@@ -10,7 +10,7 @@
 
 #include <cmark-gfm-core-extensions.h>
 
-#include "wallsample/report/report.h"
+#include "report/report_internal.h"
 #include "wallsample/base/base.h"
 
 /*

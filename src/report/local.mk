@@ -7,6 +7,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/report/parallelism_split.h \
 	include/wallsample/report/quantity.h \
 	include/wallsample/report/report.h \
+	include/wallsample/report/report_table.h \
 	include/wallsample/report/timeline.h \
 	include/wallsample/report/timeline_bins.h \
 	include/wallsample/report/xml_text.h \
@@ -14,6 +15,7 @@ libwallsample_a_SOURCES += \
 	src/report/columns.c \
 	include/wallsample/report/columns.h \
 	src/report/display.c \
+	src/report/json_parts.c \
 	src/report/json_stream.c \
 	include/wallsample/report/page.h \
 	src/report/plot.c \
@@ -28,17 +30,17 @@ libwallsample_a_SOURCES += \
 	src/report/report_deadlock.c \
 	src/report/report_diff.c \
 	src/report/report_gil.c \
+	src/report/report_internal.h \
 	src/report/report_parallelism.c \
 	src/report/report_summary.c \
 	src/report/report_threads.c \
 	src/report/report_tree.c \
 	src/report/report_waiting.c \
 	src/report/report_words.c \
+	src/report/report_table.c \
 	src/report/text.c \
 	src/report/text_dump.c \
-	src/report/text_dump_internal.h \
 	src/report/text_tasks.c \
-	src/report/text_tasks_internal.h \
 	src/report/time/gil_spans.c \
 	src/report/time/parallelism_split.c \
 	src/report/time/tick_levels.c \
@@ -46,5 +48,4 @@ libwallsample_a_SOURCES += \
 	src/report/time/timeline.c \
 	src/report/time/timeline_bins.c \
 	src/report/time/waiting_bins.c \
-	src/report/time/waiting_bins_internal.h \
 	src/report/xml_text.c

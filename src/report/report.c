@@ -2,7 +2,6 @@
 /*
  * report.c - the report for people: what was sampled, functions, states, threads.
  */
-#include "wallsample/report/report.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,8 +10,8 @@
 #include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
 #include "wallsample/analysis/margin.h"
-#include "wallsample/analysis/result.h"
 #include "wallsample/thread/state.h"
+#include "report/report_internal.h"
 
 #define THREAD_TABLES_MOST 10
 /* Below this width there is one weight and no parallelism: names come first. */
@@ -180,86 +179,69 @@ weight_at(enum weight sort, int place)
 	return place == 0 ? sort : (enum weight)(place <= (int)sort ? place - 1 : place);
 }
 
-/* How a table of functions is laid out, and what its shares are of. */
-struct top_layout {
+/* What the margins of a table are computed from. */
+struct top_context {
 	enum weight sort;
-	const int64_t *total_ns;
-	double ticks; /* what they are worth */
-	bool narrow, wide;
+	int64_t total_ns;
+	double ticks; /* the independent looks that its samples are worth */
 };
 
 static void
-add_top_row(struct columns *table, struct strbuf *sb, const struct top_row *row,
-	    const struct top_layout *layout)
+add_margin(const struct report_table *table, const void *row, struct strbuf *out)
 {
-	const enum weight sort = layout->sort;
-	const int64_t *total_ns = layout->total_ns;
+	const struct top_context *context = table->context;
+	const double flat = (double)((const struct top_row *)row)->flat[context->sort];
+	const double share = context->total_ns > 0 ? flat / (double)context->total_ns : 0;
 
-	report_add_time_cell(table, sb, row->flat[sort]);
-	report_add_share_cell(table, sb, row->flat[sort], total_ns[sort]);
-	if (layout->wide)
-		report_add_margin_cell(table, sb, row->flat[sort], total_ns[sort], layout->ticks);
-	report_add_share_cell(table, sb, row->cum[sort], total_ns[sort]);
-	if (layout->narrow)
-		return;
-	for (int place = 1; place < WEIGHT_COUNT; place++) {
-		enum weight other = weight_at(sort, place);
-
-		report_add_share_cell(table, sb, row->flat[other], total_ns[other]);
-	}
-	report_add_parallelism_cell(table, sb, row->cum[WEIGHT_OVERHEAD], row->busy_ns);
+	strbuf_add_text(out, "±");
+	quantity_add_share(out, margin_of_share(share, context->ticks), 1);
 }
 
-/* Fills `column`, which has room for COLUMNS_MAX; returns how many there are. */
-static size_t
-top_columns(const struct top_layout *layout, enum view_key key, struct column *column)
+static void
+add_parallelism(const struct report_table *table, const void *row, struct strbuf *out)
 {
-	size_t count = 0;
-
-	column[count++] = (struct column){ report_weight_words[layout->sort].title, true, 0 };
-	column[count++] = (struct column){ report_weight_words[layout->sort].share, true, 0 };
-	if (layout->wide)
-		column[count++] = (struct column){ "margin", true, 0 };
-	column[count++] = (struct column){ "cum%", true, 0 };
-	for (int place = 1; !layout->narrow && place < WEIGHT_COUNT; place++)
-		column[count++] = (struct column){
-			report_weight_words[weight_at(layout->sort, place)].share, true, 0 };
-	if (!layout->narrow)
-		column[count++] = (struct column){ "par", true, 0 };
-	column[count++] = (struct column){ report_key_words[key].title, false, 0 };
-	return count;
+	(void)table;
+	report_add_parallelism(out, ((const struct top_row *)row)->cum[WEIGHT_OVERHEAD],
+			       ((const struct top_row *)row)->busy_ns);
 }
+
+#define FLAT(weight) (offsetof(struct top_row, flat) + (size_t)(weight) * sizeof(int64_t))
+#define CUM(weight) (offsetof(struct top_row, cum) + (size_t)(weight) * sizeof(int64_t))
 
 /* The first `limit` rows; shares are those of `total_ns`. */
 static void
 write_top(const struct export_input *input, const struct top_table *top, const int64_t *total_ns,
 	  size_t limit, struct page *page)
 {
-	const enum view_key key = view_key(input->view);
-	const struct top_layout layout = {
-		.sort = input->sort,
-		.total_ns = total_ns,
-		.ticks = margin_ticks(view_profile(input->view), input->sort,
-				      total_ns[input->sort]),
-		/* who is to blame has one weight */
-		.narrow = page->width < NARROW || view_is_blame(input->view),
-		.wide = page->width >= WIDE && !view_is_blame(input->view),
+	const enum weight sort = input->sort, second = weight_at(sort, 1), third = weight_at(sort,
+			2);
+	const struct report_key_words *key = &report_key_words[view_key(input->view)];
+	/* Widths; lock holders have one weight. */
+	const bool blame = view_is_blame(input->view);
+	const size_t narrow = blame ? SIZE_MAX : NARROW, wide = blame ? SIZE_MAX : WIDE;
+	const struct report_column column[] = {
+		{ report_weight_words[sort].title, NULL, COLUMN_TIME, .at = FLAT(sort) },
+		{ weight_share_title(sort), NULL, COLUMN_SHARE, .at = FLAT(sort) },
+		{ "margin", NULL, COLUMN_TEXT, .text = add_margin, .from_width = wide },
+		{ "cum%", NULL, COLUMN_SHARE, .at = CUM(sort) },
+		{ weight_share_title(second), NULL, COLUMN_SHARE, .at = FLAT(second),
+		  .whole = total_ns[second], .from_width = narrow },
+		{ weight_share_title(third), NULL, COLUMN_SHARE, .at = FLAT(third),
+		  .whole = total_ns[third], .from_width = narrow },
+		{ "par", NULL, COLUMN_TEXT, .text = add_parallelism, .from_width = narrow },
+		{ key->title, NULL, COLUMN_FUNCTION, .at = offsetof(struct top_row, function),
+		  .left = true },
 	};
-	struct column column[COLUMNS_MAX];
-	struct columns table;
-	struct strbuf sb;
+	const struct top_context context = {
+		.sort = sort,
+		.total_ns = total_ns[sort],
+		.ticks = margin_ticks(view_profile(input->view), sort, total_ns[sort]),
+	};
 
-	strbuf_init(&sb);
-	columns_init(&table, column, top_columns(&layout, key, column));
-	for (size_t i = 0; i < shown(top->count, limit); i++) {
-		add_top_row(&table, &sb, &top->row[i], &layout);
-		report_add_function_cell(&table, view_function(input->view, top->row[i].function));
-	}
-	page->ops->table(page, &table);
-	report_write_rest(page, page->ops->rest, top->count, limit, report_key_words[key].one,
-		   report_key_words[key].many);
-	columns_release(&table);
-	strbuf_release(&sb);
+	report_table_write(&REPORT_TABLE(column, top->row, top->count, .limit = limit,
+					 .one = key->one, .many = key->many,
+					 .whole = total_ns[sort], .view = input->view,
+					 .context = &context), page);
 }
 
 static bool
@@ -352,7 +334,7 @@ write_functions_by_thread(const struct export_input *input, struct page *page)
 		write_top(input, &top, row->ns, input->thread_limit, page);
 		top_table_release(&top);
 	}
-	report_write_rest(page, page->ops->lead, threads.count, THREAD_TABLES_MOST,
+	report_table_write_rest(page, page->ops->lead, threads.count, THREAD_TABLES_MOST,
 			  tasks ? "more" : "more thread", tasks ? "more" : "more threads");
 	thread_table_release(&threads);
 }
@@ -360,36 +342,68 @@ write_functions_by_thread(const struct export_input *input, struct page *page)
 /* --- states --------------------------------------------------------------------------------- */
 
 static void
+add_state_word(const struct report_table *table, const void *row, struct json_stream *stream,
+	       json_t *object)
+{
+	const struct state_row *state = row;
+
+	(void)table;
+	(void)stream;
+	json_add_state(object, state->state, state->syscall);
+}
+
+static void
+add_state(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	(void)table;
+	run_state_add(out, ((const struct state_row *)row)->state,
+		      ((const struct state_row *)row)->syscall);
+}
+
+#define AT(member) offsetof(struct state_row, member)
+
+static const struct report_column state_columns[] = {
+	{ .unit = COLUMN_JSON, .json = add_state_word },
+	{ NULL, "samples", COLUMN_COUNT, .at = AT(samples) },
+	{ "wall", "wall_ns", COLUMN_TIME, .at = AT(ns[WEIGHT_WALL]) },
+	{ "wall%", NULL, COLUMN_SHARE, .at = AT(ns[WEIGHT_WALL]) },
+	{ NULL, "overhead_ns", COLUMN_TIME, .at = AT(ns[WEIGHT_OVERHEAD]) },
+	{ NULL, "latency_ns", COLUMN_TIME, .at = AT(ns[WEIGHT_LATENCY]) },
+	{ "state", NULL, COLUMN_TEXT, .text = add_state, .left = true },
+};
+
+static struct report_table
+describe_states(const struct view *view, const struct state_table *states, size_t limit)
+{
+	return REPORT_TABLE(state_columns, states->row, states->count, .limit = limit,
+			    .one = "more state", .many = "more states", .whole = view_total_ns(view,
+					    WEIGHT_WALL));
+}
+
+static void
 write_states(const struct export_input *input, struct page *page)
 {
-	static const struct column column[] = {
-		{ "wall", true, 0 },
-		{ "wall%", true, 0 },
-		{ "state", false, 0 },
-	};
-	struct columns table;
 	struct state_table states;
-	struct strbuf sb;
+	struct report_table table;
 
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
 	state_table_make(input->view, &states);
-	for (size_t i = 0; i < shown(states.count, input->limit); i++) {
-		report_add_time_cell(&table, &sb, states.row[i].ns[WEIGHT_WALL]);
-		report_add_share_cell(&table, &sb, states.row[i].ns[WEIGHT_WALL],
-				    view_total_ns(input->view, WEIGHT_WALL));
-		strbuf_clear(&sb);
-		run_state_add(&sb, states.row[i].state, states.row[i].syscall);
-		columns_add(&table, sb.data);
-	}
+	table = describe_states(input->view, &states, input->limit);
 	page->ops->heading(page, report_has_tasks(input) ? "What tasks and threads were doing" :
 							   "What the threads were doing");
-	page->ops->table(page, &table);
-	report_write_rest(page, page->ops->rest, states.count, input->limit, "more state",
-		   "more states");
+	report_table_write(&table, page);
 	state_table_release(&states);
-	columns_release(&table);
-	strbuf_release(&sb);
+}
+
+void
+report_json_states(const struct view *view, struct json_stream *stream)
+{
+	struct state_table states;
+	struct report_table table;
+
+	state_table_make(view, &states);
+	table = describe_states(view, &states, states.count);
+	report_table_write_json(&table, stream, "states");
+	state_table_release(&states);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include "wallsample/report/causal_words.h"
 #include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
+#include "report/report_internal.h"
 
 /* From these widths on the table has verdicts; shares and slopes; intervals of slopes. */
 #define WITH_VERDICT 56
@@ -285,7 +285,7 @@ write_ranking(const struct causal_input *input, const struct causal_ranking *ran
 	for (size_t i = 0; i < layout.shown; i++)
 		add_row(&table, &sb, &layout, i);
 	page->ops->table(page, &table);
-	report_write_rest(page, page->ops->rest, ranking->known_count, input->limit,
+	report_table_write_rest(page, page->ops->rest, ranking->known_count, input->limit,
 			  "more candidate", "more candidates");
 	columns_release(&table);
 	strbuf_release(&sb);
@@ -331,7 +331,7 @@ write_unsure(const struct causal_input *input, const struct causal_ranking *rank
 		causal_add_sentence(&sb, input, &ranking->unsure[i], NAME_MOST);
 		page->ops->paragraph(page, sb.data);
 	}
-	report_write_rest(page, page->ops->rest, ranking->unsure_count, input->limit,
+	report_table_write_rest(page, page->ops->rest, ranking->unsure_count, input->limit,
 			  "more candidate", "more candidates");
 	strbuf_release(&sb);
 }

@@ -4,7 +4,7 @@
  * cost.
  */
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
+#include "report/report_internal.h"
 
 /* Of looks that came late fewer are not worth a word. */
 #define LATE_SHARE_LEAST 0.01

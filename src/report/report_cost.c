@@ -5,9 +5,8 @@
 #include <stdlib.h>
 
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
+#include "report/report_internal.h"
 #include "wallsample/unwind/chain.h"
-#include "wallsample/analysis/result.h"
 
 struct closing {
 	const struct export_input *input;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* report_deadlock.c - threads that wait for one another, their stacks, and who else is stuck. */
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
+#include "report/report_internal.h"
 #include "wallsample/process/module.h"
-#include "wallsample/analysis/waiting.h"
 
 /* Frames of each stack: how it came to be is told by the innermost. */
 #define FRAMES_MOST 12

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
+#include "report/report_internal.h"
 #include "wallsample/analysis/margin.h"
 
 /* Widths from which on a table has its shares, their change, and the margin of that. */
@@ -267,7 +267,8 @@ write_table(const struct diff_input *input, bool cum, struct page *page)
 		add_row(&table, &sb, row, cum ? &row->cum : &row->flat, page->width);
 	}
 	page->ops->table(page, &table);
-	report_write_rest(page, page->ops->rest, found, input->limit, report_key_words[key].one,
+	report_table_write_rest(page, page->ops->rest, found, input->limit,
+				report_key_words[key].one,
 			  report_key_words[key].many);
 	columns_release(&table);
 	strbuf_release(&sb);

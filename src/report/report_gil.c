@@ -1,56 +1,90 @@
 /* SPDX-License-Identifier: MIT */
-/* report_gil.c - who had the interpreter's lock, and who waited for it. */
+/* report_gil.c - which threads held the interpreter's lock, and which waited for it. */
+#include <stdlib.h>
+
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
 #include "wallsample/analysis/gil_table.h"
 #include "wallsample/runtime/language.h"
+#include "report/report_internal.h"
 
 /* A thread's name has 15 bytes and its number 7, but escapes may be needed. */
 #define NAME_MOST 32
-/* Less than this share of all time is not worth a note. */
+/* A smaller share of all time is not worth a note. */
 #define HANDOVER_LEAST 0.01
 
-static void
-add_cells(const struct view *view, const struct gil_row *row, struct columns *table,
-	  struct strbuf *sb)
-{
-	struct strbuf name;
+/* A row, or on a page the sum of several. */
+struct gil_line {
+	struct gil_row row;
+	int64_t waited_ns;
+	size_t others; /* the number of threads that are summed up; 0: one thread */
+	bool all;      /* no thread has a line of its own */
+};
 
-	strbuf_init(&name);
-	view_add_thread(view, row->thread, &name);
-	strbuf_clear(sb);
-	strbuf_add_foreign(sb, name.data);
-	strbuf_release(&name);
-	columns_add(table, sb->data);
-	report_add_time_cell(table, sb, row->total_ns);
-	report_add_share_cell(table, sb, row->ns[GIL_NONE], row->total_ns);
-	report_add_share_cell(table, sb, row->ns[GIL_HAS], row->total_ns);
-	report_add_share_cell(table, sb, gil_waited_ns(row->ns), row->total_ns);
+static void
+add_name(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	const struct gil_line *line = row;
+
+	if (line->others == 0)
+		view_add_thread(table->view, line->row.thread, out);
+	else if (line->all)
+		quantity_add_things(out, line->others, "thread", "threads");
+	else
+		quantity_add_things(out, line->others, "other thread", "other threads");
 }
 
-/* The others in one row: those beyond the limit, and those that the lock never concerned. */
 static void
-add_others(const struct gil_table *gil, size_t shown, struct columns *table, struct strbuf *sb)
+add_tid(const struct report_table *table, const void *row, struct json_stream *stream,
+	json_t *object)
 {
-	struct gil_row sum = { .total_ns = 0 };
+	const struct gil_line *line = row;
 
-	if (shown == gil->count)
-		return;
-	for (size_t i = shown; i < gil->count; i++) {
-		sum.total_ns += gil->row[i].total_ns;
+	(void)stream;
+	json_object_set_new(object, "tid",
+			    json_integer(profile_thread(view_profile(table->view),
+							line->row.thread)->tid));
+}
+
+#define AT(member) offsetof(struct gil_line, member)
+
+static const struct report_column columns[] = {
+	{ "thread", "thread", COLUMN_TEXT, .text = add_name, .left = true, .most = NAME_MOST },
+	{ .unit = COLUMN_JSON, .json = add_tid },
+	{ "total", "total_ns", COLUMN_TIME, .at = AT(row.total_ns) },
+	{ "no GIL%", NULL, COLUMN_SHARE, .at = AT(row.ns[GIL_NONE]), .whole_at = AT(row.total_ns) },
+	{ "has GIL%", NULL, COLUMN_SHARE, .at = AT(row.ns[GIL_HAS]), .whole_at = AT(row.total_ns) },
+	{ "GIL wait%", NULL, COLUMN_SHARE, .at = AT(waited_ns), .whole_at = AT(row.total_ns) },
+	{ NULL, "none_ns", COLUMN_TIME, .at = AT(row.ns[GIL_NONE]) },
+	{ NULL, "has_ns", COLUMN_TIME, .at = AT(row.ns[GIL_HAS]) },
+	{ NULL, "wait_ns", COLUMN_TIME, .at = AT(row.ns[GIL_WAIT]) },
+	{ NULL, "handover_ns", COLUMN_TIME, .at = AT(row.ns[GIL_HANDOVER]) },
+};
+
+/* The first `shown` rows, then if there are more and `sum` is set one line for them. */
+static struct report_table
+describe(const struct view *view, const struct gil_table *gil, size_t shown, bool sum)
+{
+	struct gil_line *line = xcalloc(gil->count + 1, sizeof(*line));
+	size_t count = 0;
+
+	for (size_t i = 0; i < gil->count; i++) {
+		struct gil_line *to = &line[count];
+
+		if (i < shown) {
+			to->row = gil->row[i];
+			count++;
+			continue;
+		}
+		to->others++;
+		to->all = shown == 0;
+		to->row.total_ns += gil->row[i].total_ns;
 		for (int n = 0; n < GIL_COUNT; n++)
-			sum.ns[n] += gil->row[i].ns[n];
+			to->row.ns[n] += gil->row[i].ns[n];
 	}
-	strbuf_clear(sb);
-	if (shown > 0)
-		quantity_add_things(sb, gil->count - shown, "other thread", "other threads");
-	else
-		quantity_add_things(sb, gil->count, "thread", "threads");
-	columns_add(table, sb->data);
-	report_add_time_cell(table, sb, sum.total_ns);
-	report_add_share_cell(table, sb, sum.ns[GIL_NONE], sum.total_ns);
-	report_add_share_cell(table, sb, sum.ns[GIL_HAS], sum.total_ns);
-	report_add_share_cell(table, sb, gil_waited_ns(sum.ns), sum.total_ns);
+	count += sum && shown < gil->count;
+	for (size_t i = 0; i < count; i++)
+		line[i].waited_ns = gil_waited_ns(line[i].row.ns);
+	return REPORT_TABLE(columns, line, count, .view = view);
 }
 
 /* "held: 0.42 of the time, wait: 0.10 threads on average" */
@@ -81,31 +115,41 @@ write_sums(const struct export_input *input, const struct gil_table *gil, struct
 void
 report_write_gil(const struct export_input *input, struct page *page)
 {
-	static const struct column column[] = {
-		{ "thread", false, NAME_MOST }, { "total", true, 0 },     { "no GIL%", true, 0 },
-		{ "has GIL%", true, 0 },        { "GIL wait%", true, 0 },
-	};
 	struct gil_table gil;
-	struct columns table;
-	struct strbuf sb;
-	size_t shown;
+	struct report_table table;
+	struct strbuf title;
 
 	gil_table_make(input->view, &gil);
-	shown = gil.concerned < input->limit ? gil.concerned : input->limit;
 	if (gil.count > 0) {
-		strbuf_init(&sb);
-		columns_init(&table, column, ARRAY_SIZE(column));
-		for (size_t i = 0; i < shown; i++)
-			add_cells(input->view, &gil.row[i], &table, &sb);
-		add_others(&gil, shown, &table, &sb);
-		strbuf_clear(&sb);
-		strbuf_add_format(&sb, "The interpreter's lock (%s)",
+		strbuf_init(&title);
+		strbuf_add_format(&title, "The interpreter's lock (%s)",
 				  language_lock(input->stats->runtimes));
-		page->ops->heading(page, sb.data);
-		page->ops->table(page, &table);
+		table = describe(input->view, &gil,
+				 gil.concerned < input->limit ? gil.concerned : input->limit, true);
+		page->ops->heading(page, title.data);
+		report_table_write(&table, page);
+		strbuf_release(&title);
 		write_sums(input, &gil, page);
-		columns_release(&table);
-		strbuf_release(&sb);
+		free((void *)(uintptr_t)table.row);
+	}
+	gil_table_release(&gil);
+}
+
+void
+report_json_gil(const struct view *view, struct json_stream *stream)
+{
+	struct gil_table gil;
+	struct report_table table;
+
+	gil_table_make(view, &gil);
+	if (gil.count > 0) {
+		table = describe(view, &gil, gil.count, false);
+		json_stream_begin_object(stream, "gil");
+		report_table_write_json(&table, stream, "threads");
+		json_stream_put(stream, "held_share", json_real(gil.held_share));
+		json_stream_put(stream, "wait_average", json_real(gil.wait_average));
+		json_stream_end(stream);
+		free((void *)(uintptr_t)table.row);
 	}
 	gil_table_release(&gil);
 }

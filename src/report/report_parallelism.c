@@ -8,9 +8,8 @@
 
 #include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
+#include "report/report_internal.h"
 #include "wallsample/analysis/margin.h"
-#include "wallsample/analysis/result.h"
 
 /* More rows say less: beyond this each row is of twice as many threads. */
 #define ROWS_ONE_BY_ONE 8
@@ -54,72 +53,43 @@ make_ranges(const struct profile *profile, struct range *range)
 
 /* "3", "9-16" */
 static void
-add_range_cell(struct columns *table, struct strbuf *sb, const struct range *range)
+add_range(const struct report_table *table, const void *row, struct strbuf *out)
 {
-	strbuf_clear(sb);
-	strbuf_add_format(sb, "%zu", range->from);
+	const struct range *range = row;
+
+	(void)table;
+	strbuf_add_format(out, "%zu", range->from);
 	if (range->to > range->from)
-		strbuf_add_format(sb, "-%zu", range->to);
-	columns_add(table, sb->data);
+		strbuf_add_format(out, "-%zu", range->to);
 }
 
-static double
-share_of(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 0;
-}
-
-/* Where two bars have no room: the shares alone. */
+/* Where two bars have no room, the shares alone, titled by what they are of. */
 static void
-write_narrow_histogram(const struct range *range, size_t count, int64_t time_ns, int64_t cpu_ns,
-		       struct page *page)
+write_ranges(const struct range *range, size_t count, int64_t time_ns, int64_t cpu_ns,
+	     struct page *page)
 {
-	static const struct column column[] = {
-		{ "at once", true, 0 }, { "real time", true, 0 }, { "CPU time", true, 0 },
+	const bool wide = page->width >= BESIDE_BARS + 2 * BAR_LEAST;
+	const size_t room = wide ? (page->width - BESIDE_BARS) / 2 : 0;
+	const size_t bars = wide ? 0 : SIZE_MAX; /* from this width on */
+	const struct report_column column[] = {
+		{ "at once", NULL, COLUMN_TEXT, .text = add_range },
+		{ "real time", NULL, COLUMN_TIME, .at = offsetof(struct range, time_ns),
+		  .from_width = bars },
+		{ wide ? "share" : "real time", NULL, COLUMN_SHARE, .at = offsetof(struct range,
+				time_ns) },
+		{ "", NULL, COLUMN_BAR, .at = offsetof(struct range, time_ns), .left = true,
+		  .from_width = bars },
+		{ "CPU time", NULL, COLUMN_TIME, .at = offsetof(struct range, cpu_ns),
+		  .from_width = bars },
+		{ wide ? "share" : "CPU time", NULL, COLUMN_SHARE, .at = offsetof(struct range,
+				cpu_ns),
+		  .whole = cpu_ns },
+		{ "", NULL, COLUMN_BAR, .at = offsetof(struct range, cpu_ns), .whole = cpu_ns,
+		  .left = true, .from_width = bars },
 	};
-	struct columns table;
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < count; i++) {
-		add_range_cell(&table, &sb, &range[i]);
-		report_add_share_cell(&table, &sb, range[i].time_ns, time_ns);
-		report_add_share_cell(&table, &sb, range[i].cpu_ns, cpu_ns);
-	}
-	page->ops->table(page, &table);
-	columns_release(&table);
-	strbuf_release(&sb);
-}
-
-static void
-write_wide_histogram(const struct range *range, size_t count, int64_t time_ns, int64_t cpu_ns,
-		     struct page *page)
-{
-	static const struct column column[] = {
-		{ "at once", true, 0 }, { "real time", true, 0 }, { "share", true, 0 },
-		{ "", false, 0 },       { "CPU time", true, 0 },  { "share", true, 0 },
-		{ "", false, 0 },
-	};
-	const size_t room = (page->width - BESIDE_BARS) / 2;
-	const size_t cells = room < BAR_MOST ? room : BAR_MOST;
-	struct columns table;
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < count; i++) {
-		add_range_cell(&table, &sb, &range[i]);
-		report_add_time_cell(&table, &sb, range[i].time_ns);
-		report_add_share_cell(&table, &sb, range[i].time_ns, time_ns);
-		columns_add_bar(&table, share_of(range[i].time_ns, time_ns), cells);
-		report_add_time_cell(&table, &sb, range[i].cpu_ns);
-		report_add_share_cell(&table, &sb, range[i].cpu_ns, cpu_ns);
-		columns_add_bar(&table, share_of(range[i].cpu_ns, cpu_ns), cells);
-	}
-	page->ops->table(page, &table);
-	columns_release(&table);
-	strbuf_release(&sb);
+	report_table_write(&REPORT_TABLE(column, range, count, .whole = time_ns,
+					 .bar = room < BAR_MOST ? room : BAR_MOST), page);
 }
 
 static void
@@ -142,10 +112,7 @@ write_histogram(const struct profile *profile, bool filtered, struct page *page)
 		strbuf_add_text(&sb, ", of the whole process");
 	page->ops->heading(page, sb.data);
 	strbuf_release(&sb);
-	if (page->width < BESIDE_BARS + 2 * BAR_LEAST)
-		write_narrow_histogram(range, count, time_ns, cpu_ns, page);
-	else
-		write_wide_histogram(range, count, time_ns, cpu_ns, page);
+	write_ranges(range, count, time_ns, cpu_ns, page);
 }
 
 /* --- what more parallelism would bring ------------------------------------------------ */
@@ -153,6 +120,9 @@ write_histogram(const struct profile *profile, bool filtered, struct page *page)
 struct gain {
 	const struct top_row *row;
 	double saved_ns;
+	uint32_t function;
+	int64_t running_ns; /* real time of the function now */
+	int64_t left_ns;    /* real time of the whole then */
 };
 
 static int
@@ -182,7 +152,11 @@ find_gains(const struct top_table *top, double best, double whole_ns, double tic
 
 		if (row->flat[WEIGHT_OVERHEAD] > 0 &&
 		    share - margin_of_share(share, ticks) > GAIN_LEAST)
-			gain[count++] = (struct gain){ row, saved_ns };
+			gain[count++] = (struct gain){
+				.row = row, .saved_ns = saved_ns, .function = row->function,
+				.running_ns = row->flat_running_ns,
+				.left_ns = (int64_t)whole_ns - (int64_t)saved_ns,
+			};
 	}
 	if (count > 1)
 		qsort(gain, count, sizeof(*gain), compare_gains);
@@ -190,19 +164,42 @@ find_gains(const struct top_table *top, double best, double whole_ns, double tic
 }
 
 static void
+add_gain_parallelism(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	const struct top_row *top = ((const struct gain *)row)->row;
+
+	(void)table;
+	report_add_parallelism(out, top->flat[WEIGHT_OVERHEAD], top->flat_running_ns);
+}
+
+static void
+write_gain_heading(const struct export_input *input, int64_t whole_ns, size_t best,
+		   struct page *page)
+{
+	struct strbuf sb;
+
+	strbuf_init(&sb);
+	strbuf_add_text(&sb, input->filtered ? "What is shown took " : "The whole took ");
+	quantity_add_time(&sb, whole_ns);
+	strbuf_add_format(&sb, ", and would take so long if one of these functions ran on "
+			  "%zu CPUs at once, the most that were seen", best);
+	page->ops->lead(page, sb.data);
+	strbuf_release(&sb);
+}
+
+static void
 write_gains(const struct export_input *input, struct page *page)
 {
-	const struct column column[] = {
-		{ "latency%", true, 0 },
-		{ "par", true, 0 },
-		{ "so", true, 0 },
-		{ report_key_words[view_key(input->view)].title, false, 0 },
+	const struct report_column column[] = {
+		{ "latency%", NULL, COLUMN_SHARE, .at = offsetof(struct gain, running_ns) },
+		{ "par", NULL, COLUMN_TEXT, .text = add_gain_parallelism },
+		{ "so", NULL, COLUMN_TIME, .at = offsetof(struct gain, left_ns) },
+		{ report_key_words[view_key(input->view)].title, NULL, COLUMN_FUNCTION,
+		  .at = offsetof(struct gain, function), .left = true },
 	};
 	const size_t best = profile_parallelism_count(view_profile(input->view)) - 1;
 	const int64_t whole_ns = view_total_ns(input->view, WEIGHT_LATENCY);
-	struct columns table;
 	struct top_table top;
-	struct strbuf sb;
 	struct gain *gain;
 	size_t count;
 
@@ -210,28 +207,11 @@ write_gains(const struct export_input *input, struct page *page)
 	gain = xcalloc(top.count + 1, sizeof(*gain));
 	count = find_gains(&top, (double)best, (double)whole_ns,
 			   margin_ticks(view_profile(input->view), WEIGHT_LATENCY, whole_ns), gain);
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < count; i++) {
-		const struct top_row *row = gain[i].row;
-
-		report_add_share_cell(&table, &sb, row->flat_running_ns, whole_ns);
-		report_add_parallelism_cell(&table, &sb, row->flat[WEIGHT_OVERHEAD],
-					  row->flat_running_ns);
-		report_add_time_cell(&table, &sb, whole_ns - (int64_t)gain[i].saved_ns);
-		report_add_function_cell(&table, view_function(input->view, row->function));
-	}
 	if (count > 0) {
-		strbuf_clear(&sb);
-		strbuf_add_text(&sb, input->filtered ? "What is shown took " : "The whole took ");
-		quantity_add_time(&sb, whole_ns);
-		strbuf_add_format(&sb, ", and would take so long if one of these functions ran on "
-				  "%zu CPUs at once, the most that were seen", best);
-		page->ops->lead(page, sb.data);
-		page->ops->table(page, &table);
+		write_gain_heading(input, whole_ns, best, page);
+		report_table_write(&REPORT_TABLE(column, gain, count, .whole = whole_ns,
+						 .view = input->view), page);
 	}
-	columns_release(&table);
-	strbuf_release(&sb);
 	top_table_release(&top);
 	free(gain);
 }
@@ -288,38 +268,35 @@ sum_waits(const struct view *view, size_t *count)
 }
 
 static void
+add_wait_kind(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	const uint32_t kind = ((const struct wait_row *)row)->kind;
+
+	strbuf_add_text(out, view_function(table->view, kind)->name);
+}
+
+static void
 write_waits(const struct export_input *input, struct page *page)
 {
-	static const struct column column[] = {
-		{ "latency%", true, 0 },
-		{ "ended by", false, 44 },
-		{ "in", false, 0 },
+	static const struct report_column column[] = {
+		{ "latency%", NULL, COLUMN_SHARE, .at = offsetof(struct wait_row, ns) },
+		{ "ended by", NULL, COLUMN_TEXT, .text = add_wait_kind, .left = true, .most = 44 },
+		{ "in", NULL, COLUMN_FUNCTION, .at = offsetof(struct wait_row, function),
+		  .left = true },
 	};
-	const struct view *view = input->view;
-	struct columns table;
-	struct strbuf sb;
+	const int64_t whole_ns = view_total_ns(input->view, WEIGHT_LATENCY);
 	size_t count;
-	struct wait_row *wait = sum_waits(view, &count);
+	struct wait_row *wait = sum_waits(input->view, &count);
 
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < count && i < WAITS_MOST; i++) {
-		report_add_share_cell(&table, &sb, wait[i].ns, view_total_ns(view, WEIGHT_LATENCY));
-		strbuf_clear(&sb);
-		strbuf_add_foreign(&sb, view_function(view, wait[i].kind)->name);
-		columns_add(&table, sb.data);
+	for (size_t i = 0; i < count; i++)
 		if (wait[i].function == wait[i].kind)
-			columns_add(&table, "");
-		else
-			report_add_function_cell(&table, view_function(view, wait[i].function));
-	}
+			wait[i].function = UINT32_MAX;
 	if (count > 0) {
 		page->ops->heading(page, "Time in which no thread could run, by the wait "
 					  "that ended it");
-		page->ops->table(page, &table);
+		report_table_write(&REPORT_TABLE(column, wait, count, .limit = WAITS_MOST,
+						 .whole = whole_ns, .view = input->view), page);
 	}
-	columns_release(&table);
-	strbuf_release(&sb);
 	free(wait);
 }
 

@@ -3,7 +3,7 @@
  * report_summary.c - what limits the program in words, and how sure the shares are.
  */
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
+#include "report/report_internal.h"
 #include "wallsample/analysis/finding.h"
 #include "wallsample/analysis/margin.h"
 

@@ -6,8 +6,7 @@
 #include <inttypes.h>
 
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
-#include "wallsample/analysis/result.h"
+#include "report/report_internal.h"
 #include "wallsample/analysis/task_table.h"
 
 #define NAME_MOST 24 /* a thread's name has 15 bytes, but may need escapes */
@@ -60,55 +59,83 @@ add_mean(struct strbuf *sb, double mean)
 		strbuf_add_format(sb, "%.2f", mean);
 }
 
-/* How many there are on average, of what is summed by time. */
+/* The mean number of tasks or threads: their time over the time that passed. */
 static void
-add_number_cell(struct columns *table, struct strbuf *sb, int64_t ns, double span_ns)
+add_number(const struct report_table *table, int64_t ns, struct strbuf *out)
 {
-	strbuf_clear(sb);
+	const double span_ns = (double)profile_wall_ns(view_profile(table->view));
+
 	if (ns > 0 && span_ns > 0)
-		add_mean(sb, (double)ns / span_ns);
+		add_mean(out, (double)ns / span_ns);
 	else
-		strbuf_add_text(sb, "-");
-	columns_add(table, sb->data);
+		strbuf_add_text(out, "-");
 }
 
 static void
-write_task_states(const struct export_input *input, const struct task_table *tasks,
-		  struct page *page)
+add_task_number(const struct report_table *table, const void *row, struct strbuf *out)
 {
-	static const struct column column[] = {
-		{ "tasks", true, 0 },   { "share", true, 0 }, { "threads", true, 0 },
-		{ "doing", false, 0 },
-	};
-	const double span_ns = (double)profile_wall_ns(view_profile(input->view));
-	struct columns table;
-	struct strbuf sb;
+	add_number(table, ((const struct task_table_row *)row)->tasks_ns, out);
+}
 
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < tasks->count && i < input->limit; i++) {
-		const struct task_table_row *row = &tasks->row[i];
+static void
+add_thread_number(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	add_number(table, ((const struct task_table_row *)row)->threads_ns, out);
+}
 
-		add_number_cell(&table, &sb, row->tasks_ns, span_ns);
-		if (row->tasks_ns > 0)
-			report_add_share_cell(&table, &sb, row->tasks_ns, tasks->tasks_ns);
-		else
-			columns_add(&table, "-");
-		add_number_cell(&table, &sb, row->threads_ns, span_ns);
-		strbuf_clear(&sb);
-		strbuf_add_text(&sb, task_doing_text(row->doing));
-		if (row->reason[0] != '\0') {
-			strbuf_add_text(&sb, ": ");
-			strbuf_add_foreign(&sb, row->reason);
-		}
-		columns_add(&table, sb.data);
-	}
-	page->ops->heading(page, "Tasks, and the threads that run them: how many at a time");
-	page->ops->table(page, &table);
-	report_write_rest(page, page->ops->rest, tasks->count, input->limit, "more row",
-			  "more rows");
-	columns_release(&table);
-	strbuf_release(&sb);
+static void
+add_task_share(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	const int64_t ns = ((const struct task_table_row *)row)->tasks_ns;
+
+	if (ns > 0)
+		quantity_add_share(out, (double)ns, (double)table->whole);
+	else
+		strbuf_add_text(out, "-");
+}
+
+static void
+add_doing_word(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	(void)table;
+	strbuf_add_text(out, task_doing_word(((const struct task_table_row *)row)->doing));
+}
+
+static void
+add_reason(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	(void)table;
+	strbuf_add_text(out, ((const struct task_table_row *)row)->reason);
+}
+
+static void
+add_doing(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	const struct task_table_row *state = row;
+
+	(void)table;
+	strbuf_add_text(out, task_doing_text(state->doing));
+	if (state->reason[0] != '\0')
+		strbuf_add_format(out, ": %s", state->reason);
+}
+
+static const struct report_column task_columns[] = {
+	{ NULL, "doing", COLUMN_TEXT, .text = add_doing_word },
+	{ NULL, "reason", COLUMN_OPTIONAL, .text = add_reason },
+	{ "tasks", NULL, COLUMN_TEXT, .text = add_task_number },
+	{ "share", NULL, COLUMN_TEXT, .text = add_task_share },
+	{ "threads", NULL, COLUMN_TEXT, .text = add_thread_number },
+	{ "doing", NULL, COLUMN_TEXT, .text = add_doing, .left = true },
+	{ NULL, "tasks_ns", COLUMN_TIME, .at = offsetof(struct task_table_row, tasks_ns) },
+	{ NULL, "threads_ns", COLUMN_TIME, .at = offsetof(struct task_table_row, threads_ns) },
+};
+
+static struct report_table
+describe_tasks(const struct view *view, const struct task_table *tasks, size_t limit)
+{
+	return REPORT_TABLE(task_columns, tasks->row, tasks->count, .limit = limit,
+			    .one = "more row", .many = "more rows", .whole = tasks->tasks_ns,
+			    .view = view);
 }
 
 /* "800 NOUNs on average, at most 912 at once that no thread ran." */
@@ -181,12 +208,16 @@ void
 report_write_tasks(const struct export_input *input, struct page *page)
 {
 	struct task_table tasks;
+	struct report_table table;
 	struct strbuf sb;
 
 	task_table_make(input->view, &tasks);
 	if (tasks.count > 0) {
 		strbuf_init(&sb);
-		write_task_states(input, &tasks, page);
+		table = describe_tasks(input->view, &tasks, input->limit);
+		page->ops->heading(page, "Tasks, and the threads that run them: how many at "
+					 "a time");
+		report_table_write(&table, page);
 		add_seen(&sb, input, &tasks);
 		if (!input->filtered)
 			add_queue(&sb, input);
@@ -197,60 +228,83 @@ report_write_tasks(const struct export_input *input, struct page *page)
 	task_table_release(&tasks);
 }
 
+void
+report_json_tasks(const struct view *view, const struct run_stats *stats,
+		  struct json_stream *stream)
+{
+	const struct profile *profile = view_profile(view);
+	const double span_ns = (double)profile_wall_ns(profile);
+	struct task_table tasks;
+	struct report_table table;
+
+	task_table_make(view, &tasks);
+	if (tasks.count > 0) {
+		table = describe_tasks(view, &tasks, tasks.count);
+		json_stream_put(stream, "scheduled", json_pack(
+			"{s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o}",
+			"count", (json_int_t)tasks.tasks, "system", (json_int_t)tasks.system,
+			"most", (json_int_t)stats->tasks_most,
+			"thinnest", (json_int_t)stats->tasks_thinnest,
+			"ready_mean", span_ns > 0 ? profile_ready_ns(profile) / span_ns : 0,
+			"ready_most", (json_int_t)profile_ready_most(profile),
+			"failed_ns", (json_int_t)tasks.failed_ns,
+			"finished_ns", (json_int_t)tasks.finished_ns,
+			"states", report_table_json(&table, stream)));
+	}
+	task_table_release(&tasks);
+}
+
 /* --- threads ------------------------------------------------------------------------------ */
 
-static void
-add_cells(const struct export_input *input, struct columns *table, struct strbuf *sb,
-	  const struct thread_row *row)
+static const struct profile_thread *
+thread_of(const struct report_table *table, const void *row)
 {
-	const struct profile *profile = view_profile(input->view);
-	const struct profile_thread *thread = profile_thread(profile, row->thread);
+	return profile_thread(view_profile(table->view), ((const struct thread_row *)row)->thread);
+}
 
-	strbuf_clear(sb);
-	strbuf_add_text(sb, "");
-	if (!thread->is_task)
-		strbuf_add_format(sb, "%jd", (intmax_t)thread->tid);
-	columns_add(table, sb->data);
-	strbuf_clear(sb);
-	strbuf_add_text(sb, "");
-	report_add_unit(sb, input, row);
-	columns_add(table, sb->data);
-	report_add_share_cell(table, sb, row->runnable_ns, row->ns[WEIGHT_WALL]);
-	report_add_time_cell(table, sb, row->ns[WEIGHT_WALL]);
-	strbuf_clear(sb);
-	strbuf_add_text(sb, "");
-	if (row->top < view_function_count(input->view))
-		strbuf_add_foreign(sb, view_function(input->view, row->top)->name);
-	columns_add(table, sb->data);
+static void
+add_tid(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	if (!thread_of(table, row)->is_task)
+		strbuf_add_format(out, "%jd", (intmax_t)thread_of(table, row)->tid);
+}
+
+static void
+add_unit_name(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	report_add_unit(out, table->context, row);
+}
+
+static void
+add_top(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	const uint32_t top = ((const struct thread_row *)row)->top;
+
+	if (top < view_function_count(table->view))
+		strbuf_add_text(out, view_function(table->view, top)->name);
 }
 
 void
 report_write_threads(const struct export_input *input, struct page *page)
 {
 	const bool tasks = report_has_tasks(input);
-	const struct column column[] = {
-		{ "tid", true, 0 },  { "name", false, tasks ? TASK_NAME_MOST : NAME_MOST },
-		{ "running", true, 0 }, { "wall", true, 0 }, { "mostly in", false, 0 },
+	const struct report_column column[] = {
+		{ "tid", NULL, COLUMN_TEXT, .text = add_tid },
+		{ "name", NULL, COLUMN_TEXT, .text = add_unit_name, .left = true,
+		  .most = tasks ? TASK_NAME_MOST : NAME_MOST },
+		{ "running", NULL, COLUMN_SHARE, .at = offsetof(struct thread_row, runnable_ns),
+		  .whole_at = offsetof(struct thread_row, ns[WEIGHT_WALL]) },
+		{ "wall", NULL, COLUMN_TIME, .at = offsetof(struct thread_row, ns[WEIGHT_WALL]) },
+		{ "mostly in", NULL, COLUMN_TEXT, .text = add_top, .left = true },
 	};
-	struct columns table;
 	struct thread_table threads;
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
 	thread_table_make_units(input->view, &threads);
-	for (size_t i = 0; i < threads.count && i < input->limit; i++)
-		add_cells(input, &table, &sb, &threads.row[i]);
 	page->ops->heading(page, tasks ? "Tasks and threads; running includes waiting for a CPU" :
 					 "Threads; running includes waiting for a CPU");
-	page->ops->table(page, &table);
-	if (tasks)
-		report_write_rest(page, page->ops->rest, threads.count, input->limit, "more",
-				  "more");
-	else
-		report_write_rest(page, page->ops->rest, threads.count, input->limit,
-				  "more thread", "more threads");
+	report_table_write(&REPORT_TABLE(column, threads.row, threads.count, .limit = input->limit,
+					 .one = tasks ? "more" : "more thread",
+					 .many = tasks ? "more" : "more threads",
+					 .view = input->view, .context = input), page);
 	thread_table_release(&threads);
-	columns_release(&table);
-	strbuf_release(&sb);
 }

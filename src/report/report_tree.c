@@ -1,98 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 /* report_tree.c - the call tree, and the callers and callees of the functions in focus. */
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
 #include "wallsample/analysis/tree.h"
+#include "report/report_internal.h"
 
 /* Nodes of less than this share are not worth a line. */
 #define SHARE_LEAST 0.005
 /* Cells that names and numbers need beside the indentation; deeper frames say their depth. */
 #define BESIDE_INDENT 48
 #define INDENT_LEAST 8
+/* The offset of the value of a weight. */
+#define AT(row, member, weight) (offsetof(row, member) + (size_t)(weight) * sizeof(int64_t))
 
 static void
-add_indented_name(struct strbuf *sb, const struct view *view, const struct tree_node *node,
-		  size_t width)
+add_indented_name(const struct report_table *table, const void *row, struct strbuf *out)
 {
+	const size_t width = *(const size_t *)table->context;
 	const size_t room = width > BESIDE_INDENT + INDENT_LEAST ? width - BESIDE_INDENT :
 								   INDENT_LEAST;
-	size_t indent = node->depth < room ? node->depth : room;
+	const struct tree_node *node = row;
 
-	strbuf_clear(sb);
-	while (indent-- > 0)
-		strbuf_add_text(sb, " ");
+	strbuf_add_format(out, "%*s", (int)(node->depth < room ? node->depth : room), "");
 	if (node->depth > room)
-		strbuf_add_format(sb, "[%u] ", node->depth);
-	strbuf_add_foreign(sb, view_function(view, node->function)->name);
+		strbuf_add_format(out, "[%u] ", node->depth);
+	strbuf_add_text(out, view_function(table->view, node->function)->name);
 }
 
 void
 report_write_tree(const struct export_input *input, struct page *page)
 {
-	const struct column column[] = {
-		{ weight_share_title(input->sort), true, 0 },
-		{ "self%", true, 0 },
-		{ "call tree", false, 0 },
+	const enum weight sort = input->sort;
+	const struct report_column column[] = {
+		{ weight_share_title(sort), NULL, COLUMN_SHARE,
+		  .at = AT(struct tree_node, cum, sort) },
+		{ "self%", NULL, COLUMN_SHARE, .at = AT(struct tree_node, flat, sort) },
+		{ "call tree", NULL, COLUMN_TEXT, .text = add_indented_name, .left = true },
 	};
-	const int64_t total = view_total_ns(input->view, input->sort);
 	struct call_tree tree;
-	struct columns table;
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
-	call_tree_make(input->view, input->sort, input->tree, SHARE_LEAST, &tree);
-	for (size_t i = 0; i < tree.count; i++) {
-		const struct tree_node *node = &tree.node[i];
-
-		report_add_share_cell(&table, &sb, node->cum[input->sort], total);
-		report_add_share_cell(&table, &sb, node->flat[input->sort], total);
-		add_indented_name(&sb, input->view, node, page->width);
-		columns_add(&table, sb.data);
-	}
+	call_tree_make(input->view, sort, input->tree, SHARE_LEAST, &tree);
 	page->ops->section(page, "Call tree");
-	page->ops->table(page, &table);
-	if (tree.hidden > 0) {
-		strbuf_clear(&sb);
-		strbuf_add_text(&sb, "… and ");
-		quantity_add_things(&sb, tree.hidden, "lighter call", "lighter calls");
-		page->ops->rest(page, sb.data);
-	}
-	columns_release(&table);
-	strbuf_release(&sb);
+	report_table_write(&REPORT_TABLE(column, tree.node, tree.count,
+					 .whole = view_total_ns(input->view, sort),
+					 .view = input->view, .context = &page->width), page);
+	report_table_write_rest(page, page->ops->rest, tree.hidden, 0, "lighter call",
+				"lighter calls");
 	call_tree_release(&tree);
+}
+
+static void
+add_no_neighbour(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	(void)row;
+	strbuf_add_text(out, table->context);
 }
 
 static void
 write_neighbours(const struct export_input *input, const char *title, const char *none,
 		 const struct neighbour_row *row, size_t count, struct page *page)
 {
-	const struct column column[] = {
-		{ "share", true, 0 },
-		{ title, false, 0 },
+	const struct report_column column[] = {
+		{ "share", NULL, COLUMN_SHARE, .at = AT(struct neighbour_row, ns, input->sort) },
+		{ title, NULL, COLUMN_FUNCTION, .at = offsetof(struct neighbour_row, function),
+		  .text = add_no_neighbour, .left = true },
 	};
-	const int64_t total = view_total_ns(input->view, input->sort);
-	struct columns table;
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < count && i < input->limit; i++) {
-		report_add_share_cell(&table, &sb, row[i].ns[input->sort], total);
-		if (row[i].function == TREE_NONE)
-			columns_add(&table, none);
-		else
-			report_add_function_cell(&table,
-						 view_function(input->view, row[i].function));
-	}
-	page->ops->table(page, &table);
-	if (count > input->limit) {
-		strbuf_clear(&sb);
-		strbuf_add_format(&sb, "… and %zu more", count - input->limit);
-		page->ops->rest(page, sb.data);
-	}
-	columns_release(&table);
-	strbuf_release(&sb);
+	report_table_write(&REPORT_TABLE(column, row, count, .limit = input->limit, .one = "more",
+					 .many = "more",
+					 .whole = view_total_ns(input->view, input->sort),
+					 .view = input->view, .context = none), page);
 }
 
 void

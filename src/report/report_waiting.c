@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
-#include "report/time/waiting_bins_internal.h"
-#include "wallsample/analysis/waiting.h"
+#include "report/report_internal.h"
 
 /* Of each sort, where other things are what the report is about. */
 #define GLANCE 3
 /* Of each lock. */
 #define HOLDERS_MOST 3
+/* Stacks of waiters and of holders of each lock, in JSON. */
+#define JSON_STACKS_MOST 20
 /* From this width on there is room for how it went over time. */
 #define WIDE 80
 /* Who waits less than this share of all time is no finding. */
@@ -45,14 +45,38 @@ all_wall(const struct view *view, const struct waiting *waiting)
 	return sum;
 }
 
-/* Numbers of the rows that are shown; the caller frees them. */
-static size_t *
+/* A row of the tables: what was waited for, and a stack of a waiter or of a holder. */
+struct line {
+	const struct waiting_row *wait;
+	const struct waiting_stack *stack;
+	int64_t ns, samples;
+	uint32_t threads, most;
+	uint32_t function; /* the place in the stack; of the view, UINT32_MAX: none */
+	const double *bins; /* NULL: not known */
+};
+
+static struct line
+make_line(const struct view *view, const struct waiting_row *wait,
+	  const struct waiting_stack *stack)
+{
+	const size_t depth = stack->depth;
+
+	return (struct line){
+		.wait = wait, .stack = stack, .ns = stack->holds ? stack->ns : wait->ns,
+		.samples = wait->samples, .threads = wait->threads, .most = wait->most,
+		.function = depth > 0 ?
+			stack->function[waiting_place(view, stack->function, depth)] : UINT32_MAX,
+	};
+}
+
+/* The rows that are shown, which the caller frees. */
+static struct line *
 choose(const struct export_input *input, const struct waiting *waiting, size_t *count)
 {
 	const int64_t total_ns = all_wall(input->view, waiting);
 	const bool all = view_key(input->view) == VIEW_BY_LOCK;
 	const bool blame = view_is_blame(input->view);
-	size_t *chosen = xcalloc(waiting->count + 1, sizeof(*chosen));
+	struct line *chosen = xcalloc(waiting->count + 1, sizeof(*chosen));
 	size_t locks = 0, others = 0;
 
 	*count = 0;
@@ -62,169 +86,220 @@ choose(const struct export_input *input, const struct waiting *waiting, size_t *
 			continue;
 		if (all ? *count < input->limit :
 			  is_at_a_glance(&waiting->row[i], total_ns, &locks, &others))
-			chosen[(*count)++] = i;
+			chosen[(*count)++] = make_line(input->view, &waiting->row[i],
+							 waiting->row[i].waiter);
 	}
 	return chosen;
 }
 
 /* "mutex table_lock (server)" */
 static void
-add_what(struct strbuf *sb, const struct waiting_row *row)
+add_what(const struct report_table *table, const void *row, struct strbuf *out)
 {
-	struct strbuf what;
+	const struct waiting_row *wait = ((const struct line *)row)->wait;
 
-	strbuf_init(&what);
-	wait_kind_add(row->kind, row->kind_text, row->object, &what);
-	strbuf_add_foreign(sb, what.data);
-	strbuf_release(&what);
-	if (row->module[0] != '\0' && strchr(row->object, '+') == NULL) {
-		strbuf_add_text(sb, " (");
-		strbuf_add_foreign(sb, row->module);
-		strbuf_add_text(sb, ")");
-	}
+	(void)table;
+	wait_kind_add(wait->kind, wait->kind_text, wait->object, out);
+	if (wait->module[0] != '\0' && strchr(wait->object, '+') == NULL)
+		strbuf_add_format(out, " (%s)", wait->module);
+}
+
+/* --- what was waited for ------------------------------------------------------------------- */
+
+static void
+add_mean(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	const double span_ns = (double)profile_wall_ns(view_profile(table->view));
+
+	strbuf_add_format(out, "%.2f",
+			  span_ns > 0 ? (double)((const struct line *)row)->ns / span_ns : 0);
 }
 
 static void
-add_place_cell(const struct view *view, const struct waiting_stack *stack, struct columns *table)
+add_bins(const struct report_table *table, const void *row, struct strbuf *out)
 {
-	size_t at;
-
-	if (stack->depth == 0) {
-		columns_add(table, "");
-		return;
-	}
-	at = waiting_place(view, stack->function, stack->depth);
-	report_add_function_cell(table, view_function(view, stack->function[at]));
+	(void)table;
+	waiting_bins_add(((const struct line *)row)->bins, out);
 }
 
 static void
-write_waits(const struct export_input *input, const struct waiting *waiting, const size_t *chosen,
-	    size_t count, struct page *page)
+add_kind(const struct report_table *table, const void *row, struct strbuf *out)
 {
-	static const struct column column[] = {
-		{ "wall", true, 0 },      { "wall%", true, 0 },        { "at once", true, 0 },
-		{ "most", true, 0 },      { "over time", false, 0 },   { "waited for", false, 40 },
-		{ "mostly in", false, 0 },
-	};
-	/* The same without what there is no room or no recording for. */
-	static const struct column few[] = {
-		{ "wall", true, 0 },     { "wall%", true, 0 },       { "at once", true, 0 },
-		{ "most", true, 0 },     { "waited for", false, 40 }, { "mostly in", false, 0 },
-	};
-	double *bins = page->width >= WIDE ? waiting_bins_make(input, waiting) : NULL;
-	const int64_t total_ns = all_wall(input->view, waiting);
-	const double span_ns = (double)profile_wall_ns(view_profile(input->view));
-	struct columns table;
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	if (bins != NULL)
-		columns_init(&table, column, ARRAY_SIZE(column));
-	else
-		columns_init(&table, few, ARRAY_SIZE(few));
-	for (size_t i = 0; i < count; i++) {
-		const struct waiting_row *row = &waiting->row[chosen[i]];
-
-		report_add_time_cell(&table, &sb, row->ns);
-		report_add_share_cell(&table, &sb, row->ns, total_ns);
-		strbuf_clear(&sb);
-		strbuf_add_format(&sb, "%.2f", span_ns > 0 ? (double)row->ns / span_ns : 0);
-		columns_add(&table, sb.data);
-		strbuf_clear(&sb);
-		quantity_add_count(&sb, row->most);
-		columns_add(&table, sb.data);
-		if (bins != NULL) {
-			strbuf_clear(&sb);
-			waiting_bins_add(&bins[chosen[i] * WAITING_BINS], &sb);
-			columns_add(&table, sb.data);
-		}
-		strbuf_clear(&sb);
-		add_what(&sb, row);
-		columns_add(&table, sb.data);
-		add_place_cell(input->view, row->waiter, &table);
-	}
-	page->ops->heading(page, view_key(input->view) == VIEW_BY_LOCK ?
-					 "What threads waited for" :
-					 "Locks, files and sockets that threads waited for most");
-	page->ops->table(page, &table);
-	columns_release(&table);
-	strbuf_release(&sb);
-	free(bins);
+	(void)table;
+	strbuf_add_text(out, ((const struct line *)row)->wait->kind_text);
 }
 
 static void
-add_holder(const struct export_input *input, const struct waiting_row *row,
-	   const struct waiting_stack *holder, struct columns *table)
+add_object(const struct report_table *table, const void *row, struct strbuf *out)
 {
-	const struct profile *profile = view_profile(input->view);
-	const struct profile_thread *thread = profile_thread(profile, holder->thread);
-	const bool there = thread->tid > 0 || thread->is_task;
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	report_add_time_cell(table, &sb, holder->ns);
-	strbuf_clear(&sb);
-	add_what(&sb, row);
-	columns_add(table, sb.data);
-	strbuf_clear(&sb);
-	if (holder->threads > 1) {
-		quantity_add_things(&sb, holder->threads, "thread", "threads");
-	} else if (there) {
-		struct strbuf name;
-
-		strbuf_init(&name);
-		view_add_thread(input->view, holder->thread, &name);
-		strbuf_add_foreign(&sb, name.data);
-		strbuf_release(&name);
-	}
-	columns_add(table, sb.data);
-	strbuf_clear(&sb);
-	if (there)
-		strbuf_add_text(&sb, run_state_text(holder->state));
-	columns_add(table, sb.data);
-	add_place_cell(input->view, holder, table);
-	strbuf_release(&sb);
+	(void)table;
+	strbuf_add_text(out, ((const struct line *)row)->wait->object);
 }
 
 static void
-write_holders(const struct export_input *input, const struct waiting *waiting,
-	      const size_t *chosen, size_t count, struct page *page)
+add_module(const struct report_table *table, const void *row, struct strbuf *out)
 {
-	static const struct column column[] = {
-		{ "wall", true, 0 },    { "waited for", false, 30 }, { "had by", false, 20 },
-		{ "state", false, 0 }, { "in", false, 0 },
-	};
-	struct columns table;
-	bool any = false;
+	(void)table;
+	strbuf_add_text(out, ((const struct line *)row)->wait->module);
+}
 
-	columns_init(&table, column, ARRAY_SIZE(column));
-	for (size_t i = 0; i < count; i++) {
-		const struct waiting_row *row = &waiting->row[chosen[i]];
+static json_t *
+stack_list(struct json_stream *stream, const struct view *view, const struct waiting_stack *stack,
+	   size_t count)
+{
+	json_t *list = json_array();
 
-		for (size_t h = 0; h < row->holders && h < HOLDERS_MOST; h++) {
-			add_holder(input, row, &row->holder[h], &table);
-			any = true;
-		}
+	for (size_t i = 0; i < count && i < JSON_STACKS_MOST; i++) {
+		json_t *object = json_object(), *functions = json_array();
+
+		if (stack[i].holds && stack[i].threads == 1)
+			json_add_thread(stream, view, stack[i].thread, object);
+		else if (stack[i].holds)
+			json_object_update_new(object, json_pack("{s:n, s:n}", "tid", "name"));
+		if (stack[i].holds)
+			json_object_update_new(object, json_pack(
+				"{s:I, s:s}", "threads", (json_int_t)stack[i].threads,
+				"state", run_state_text(stack[i].state)));
+		for (size_t f = 0; f < stack[i].depth; f++)
+			json_array_append_new(functions, json_stream_text(stream, view_function(
+				view, stack[i].function[f])->name));
+		json_object_set_new(object, "wall_ns", json_integer(stack[i].ns));
+		json_object_set_new(object, "functions", functions);
+		json_array_append_new(list, object);
 	}
-	if (any) {
+	return list;
+}
+
+static void
+add_stacks(const struct report_table *table, const void *row, struct json_stream *stream,
+	   json_t *object)
+{
+	const struct waiting_row *wait = ((const struct line *)row)->wait;
+
+	json_object_set_new(object, "waiters",
+			    stack_list(stream, table->view, wait->waiter, wait->waiters));
+	json_object_set_new(object, "holders",
+			    stack_list(stream, table->view, wait->holder, wait->holders));
+}
+
+#define AT(member) offsetof(struct line, member)
+
+static const struct report_column wait_columns[] = {
+	{ NULL, "kind", COLUMN_TEXT, .text = add_kind },
+	{ NULL, "object", COLUMN_TEXT, .text = add_object },
+	{ NULL, "module", COLUMN_TEXT, .text = add_module },
+	{ NULL, "samples", COLUMN_COUNT, .at = AT(samples) },
+	{ "wall", "wall_ns", COLUMN_TIME, .at = AT(ns) },
+	{ "wall%", NULL, COLUMN_SHARE, .at = AT(ns) },
+	{ "at once", NULL, COLUMN_TEXT, .text = add_mean },
+	{ NULL, "threads", COLUMN_COUNT32, .at = AT(threads) },
+	{ "most", "most_at_once", COLUMN_COUNT32, .at = AT(most) },
+	{ "waited for", NULL, COLUMN_TEXT, .text = add_what, .left = true, .most = 40, .place = 2 },
+	{ "mostly in", NULL, COLUMN_FUNCTION, .at = AT(function), .json = add_stacks, .left = true,
+	  .place = 2 },
+	/* The last one: left out where there is no recording of the time, or no room. */
+	{ "over time", NULL, COLUMN_TEXT, .text = add_bins, .left = true, .place = 1 },
+};
+
+/* --- what was held ------------------------------------------------------------------------- */
+
+static bool
+has_thread(const struct view *view, const struct waiting_stack *holder)
+{
+	const struct profile_thread *thread = profile_thread(view_profile(view), holder->thread);
+
+	return thread->tid > 0 || thread->is_task;
+}
+
+static void
+add_holder(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	const struct waiting_stack *holder = ((const struct line *)row)->stack;
+
+	if (holder->threads > 1)
+		quantity_add_things(out, holder->threads, "thread", "threads");
+	else if (has_thread(table->view, holder))
+		view_add_thread(table->view, holder->thread, out);
+}
+
+static void
+add_holder_state(const struct report_table *table, const void *row, struct strbuf *out)
+{
+	const struct waiting_stack *holder = ((const struct line *)row)->stack;
+
+	if (has_thread(table->view, holder))
+		strbuf_add_text(out, run_state_text(holder->state));
+}
+
+static const struct report_column holder_columns[] = {
+	{ "wall", NULL, COLUMN_TIME, .at = AT(ns) },
+	{ "waited for", NULL, COLUMN_TEXT, .text = add_what, .left = true, .most = 30 },
+	{ "had by", NULL, COLUMN_TEXT, .text = add_holder, .left = true, .most = 20 },
+	{ "state", NULL, COLUMN_TEXT, .text = add_holder_state, .left = true },
+	{ "in", NULL, COLUMN_FUNCTION, .at = AT(function), .left = true },
+};
+
+static void
+write_holders(const struct view *view, const struct line *line, size_t count, struct page *page)
+{
+	struct line *holder = xcalloc(count * HOLDERS_MOST + 1, sizeof(*holder));
+	size_t holders = 0;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t h = 0; h < line[i].wait->holders && h < HOLDERS_MOST; h++)
+			holder[holders++] = make_line(view, line[i].wait, &line[i].wait->holder[h]);
+	if (holders > 0) {
 		page->ops->heading(page, "Who had it meanwhile, by the time that others waited");
-		page->ops->table(page, &table);
+		report_table_write(&REPORT_TABLE(holder_columns, holder, holders, .view = view),
+				   page);
 	}
-	columns_release(&table);
+	free(holder);
 }
+
+/* --- the whole ------------------------------------------------------------------------------ */
 
 void
 report_write_waiting(const struct export_input *input, struct page *page)
 {
 	struct waiting waiting;
-	size_t *chosen, count;
+	struct report_table table;
+	struct line *line;
+	double *bins = NULL;
+	size_t count;
 
 	waiting_make(input->view, &waiting);
-	chosen = choose(input, &waiting, &count);
+	line = choose(input, &waiting, &count);
+	if (count > 0 && page->width >= WIDE)
+		bins = waiting_bins_make(input, &waiting);
+	for (size_t i = 0; bins != NULL && i < count; i++)
+		line[i].bins = &bins[(size_t)(line[i].wait - waiting.row) * WAITING_BINS];
 	if (count > 0) {
-		write_waits(input, &waiting, chosen, count, page);
-		write_holders(input, &waiting, chosen, count, page);
+		table = REPORT_TABLE(wait_columns, line, count, .view = input->view,
+				     .whole = all_wall(input->view, &waiting));
+		table.column_count -= bins == NULL;
+		page->ops->heading(page, view_key(input->view) == VIEW_BY_LOCK ?
+			"What threads waited for" :
+			"Locks, files and sockets that threads waited for most");
+		report_table_write(&table, page);
+		write_holders(input->view, line, count, page);
 	}
-	free(chosen);
+	free(bins);
+	free(line);
+	waiting_release(&waiting);
+}
+
+void
+report_json_waiting(const struct view *view, struct json_stream *stream)
+{
+	struct waiting waiting;
+	struct line *line;
+
+	waiting_make(view, &waiting);
+	line = xcalloc(waiting.count + 1, sizeof(*line));
+	for (size_t i = 0; i < waiting.count; i++)
+		line[i] = make_line(view, &waiting.row[i], waiting.row[i].waiter);
+	report_table_write_json(&REPORT_TABLE(wait_columns, line, waiting.count, .view = view),
+				stream, "waits");
+	free(line);
 	waiting_release(&waiting);
 }

@@ -3,7 +3,7 @@
  * report_words.c - what rows and weights are called in reports.
  */
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
+#include "report/report_internal.h"
 
 const struct report_key_words report_key_words[] = {
 	[VIEW_BY_FUNCTION] = { "function (module)", "Functions", "more function",

@@ -3,8 +3,7 @@
  * text.c - the report on a terminal.
  */
 #include "wallsample/report/display.h"
-#include "wallsample/report/report.h"
-#include "report/text_dump_internal.h"
+#include "report/report_internal.h"
 
 #define LABEL_WIDTH 10
 #define ITEM_WIDTH 18 /* where the numbers of a list below a field end */

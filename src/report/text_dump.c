@@ -9,11 +9,8 @@
 
 #include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
-#include "report/text_dump_internal.h"
-#include "report/text_tasks_internal.h"
+#include "report/report_internal.h"
 #include "wallsample/analysis/dump.h"
-#include "wallsample/analysis/waiting.h"
 
 #define INDENT 4
 /* Of a group in which everybody waits for something else: JSON has them all. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* text_tasks.c - user-space tasks for people: who is where, and who awaits it. */
-#include "report/text_tasks_internal.h"
+#include "report/report_internal.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* waiting_bins.c - the waits of a recording, put into parts of its time. */
-#include "report/time/waiting_bins_internal.h"
+#include "report/report_internal.h"
 
 #include <stdlib.h>
 

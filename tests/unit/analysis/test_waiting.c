@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "report/time/waiting_bins_internal.h"
+#include "report/report_internal.h"
 #include "../scene/recording_scene.h"
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/waiting.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "report/text_tasks_internal.h"
+#include "report/report_internal.h"
 #include "runtime/python/python_internal.h"
 #include "runtime/python/python_find_internal.h"
 #include "../scene/python_offsets.h"

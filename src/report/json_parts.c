@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* json_parts.c - processes and states as JSON. */
-#include "format/format_internal.h"
+/* json_parts.c - processes, threads and states as JSON. */
+#include "wallsample/report/report.h"
 
 #include <inttypes.h>
 

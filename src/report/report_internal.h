@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_internal.h - the parts of a report, and what its tables are made of.
+ */
+#ifndef WALLSAMPLE_REPORT_REPORT_INTERNAL_H
+#define WALLSAMPLE_REPORT_REPORT_INTERNAL_H
+
+#include "wallsample/analysis/result.h"
+#include "wallsample/analysis/waiting.h"
+#include "wallsample/report/export.h"
+#include "wallsample/report/page.h"
+#include "wallsample/report/report.h"
+#include "wallsample/report/report_table.h"
+
+/* --- whole reports ---------------------------------------------------------------------------- */
+
+void report_write(const struct export_input *input, struct page *page);
+void report_diff_write(const struct diff_input *input, struct page *page);
+void report_causal_write(const struct causal_input *input, struct page *page);
+/* Headings and deadlocks go to the page, the rest to its stream `out`. */
+void text_dump_write(const struct export_input *input, struct page *page, FILE *out);
+
+/* --- parts: each writes nothing when it has nothing to report --------------------------------- */
+
+/* What limits the program, in words. */
+void report_write_summary(const struct export_input *input, struct page *page);
+/* Threads that wait for one another in a ring. */
+void report_write_deadlocks(const struct view *view, struct page *page);
+/* The call tree; the callers and callees of the functions in focus. */
+void report_write_tree(const struct export_input *input, struct page *page);
+void report_write_focus(const struct export_input *input, struct page *page);
+/* How many threads ran at once, in real time and in CPU time, and what more would bring. */
+void report_write_parallelism(const struct export_input *input, struct page *page);
+/* States of a runtime's tasks, and of the threads that run them. */
+void report_write_tasks(const struct export_input *input, struct page *page);
+/* Locks and other objects, by the time that threads waited for them, and who held them. */
+void report_write_waiting(const struct export_input *input, struct page *page);
+/* How long threads held an interpreter's lock and waited for it. */
+void report_write_gil(const struct export_input *input, struct page *page);
+/* Running share and time of each thread and task. */
+void report_write_threads(const struct export_input *input, struct page *page);
+/* What sampling cost, and what it missed. */
+void report_write_cost(const struct export_input *input, struct page *page);
+/* What makes experiments less certain, and what they cost. */
+void report_write_causal_cost(const struct causal_input *input, struct page *page);
+/* The tasks of coroutines in a dump; each group begins with an empty line. */
+void text_tasks_write(const struct async_tasks *tasks, FILE *out, size_t width);
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+/* What weights mean, and what their columns are called, by enum weight. */
+struct report_weight_words {
+	const char *title, *share, *meaning, *noun;
+};
+extern const struct report_weight_words report_weight_words[];
+
+/* The view has tasks of a runtime. */
+bool report_has_tasks(const struct export_input *input);
+/* Adds a thread's name, of tasks "NOUN 17 main.taker" or "1,000 NOUNs main.taker". */
+void report_add_unit(struct strbuf *out, const struct export_input *input,
+		     const struct thread_row *row);
+/* Adds the margins of error of shares of the whole: a sentence. */
+void report_add_margins(struct strbuf *out, const struct export_input *input);
+/* Adds "; ± …" for a half of `whole_ns` of the weight that is sorted by. */
+void report_add_margin_of_half(struct strbuf *out, const struct export_input *input,
+			       int64_t whole_ns);
+/* Adds "2.13", the mean number of threads on a CPU; "-" where nothing ran. */
+void report_add_parallelism(struct strbuf *out, int64_t overhead_ns, int64_t busy_ns);
+/* Adds a cell "name (module)". */
+void report_add_function_cell(struct columns *table, const struct view_function *function);
+
+/* --- over time (time/waiting_bins.c) ---------------------------------------------------------- */
+
+/* Parts that the time is divided into. */
+#define WAITING_BINS 12
+
+/*
+ * The waiters' time in ns, WAITING_BINS numbers for each row of the table; the caller frees them.
+ * NULL without a recording, or with several, whose times differ.
+ */
+double *waiting_bins_make(const struct export_input *input, const struct waiting *waiting);
+/* Adds a bar for each part, the largest of them full; nothing if all are empty. */
+void waiting_bins_add(const double *bin, struct strbuf *out);
+
+#endif
