@@ -214,10 +214,10 @@ read_tasks(const struct taking *taking, struct async_tasks *tasks)
 	if (tasks == NULL)
 		return;
 	for (size_t i = 0; taking->runtimes != NULL && i < count; i++)
-		async_tasks_read(tasks, taking->runtimes, core_thread_id(taking->core, i),
-				 until_ns);
+		runtimes_read_async_tasks(taking->runtimes, tasks, core_thread_id(taking->core, i),
+					  until_ns);
 	if (taking->runtimes != NULL)
-		async_tasks_read(tasks, taking->runtimes, 0, until_ns);
+		runtimes_read_async_tasks(taking->runtimes, tasks, 0, until_ns);
 	async_tasks_finish(tasks);
 }
 

@@ -153,13 +153,11 @@ async_tasks_note(struct async_tasks *tasks, const char *text)
 /* --- reading --------------------------------------------------------------------------------- */
 
 size_t
-async_tasks_read(struct async_tasks *tasks, struct runtimes *runtimes, pid_t tid,
-		 uint64_t until_ns)
+async_tasks_begin(struct async_tasks *tasks)
 {
 	tasks->before = tasks->count;
 	tasks->notes_before = tasks->notes;
-	runtimes_async_tasks(runtimes, tid, until_ns, tasks);
-	return tasks->count - tasks->before;
+	return tasks->count;
 }
 
 void

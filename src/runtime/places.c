@@ -48,3 +48,12 @@ runtime_places_get(const struct runtime_places *places, uint32_t place)
 {
 	return &places->place[place];
 }
+
+void
+runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t place)
+{
+	frames->frame = xgrow(frames->frame, &frames->capacity, frames->count + 1,
+			      sizeof(*frames->frame));
+	frames->frame[frames->count++] =
+		(struct runtime_frame){ .before = before, .place = place };
+}

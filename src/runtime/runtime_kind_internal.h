@@ -39,9 +39,8 @@ bool async_tasks_add(struct async_tasks *tasks, const struct async_task *task);
 /* The one that was added last is awaited by what is at this address, if that is a task. */
 void async_tasks_add_awaiter(struct async_tasks *tasks, uint64_t address);
 
-/* The tasks of the thread, or (0) of none, in all runtimes. */
-void runtimes_async_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns,
-			  struct async_tasks *to);
+/* Marks the state to which async_tasks_undo returns. Returns the number of tasks. */
+size_t async_tasks_begin(struct async_tasks *tasks);
 
 /* --- the contract --------------------------------------------------------------------------- */
 
@@ -109,7 +108,7 @@ struct runtime_kind {
 			const uint64_t args[6]);
 	bool (*find_lock)(void *state, uint64_t word, uint64_t *lock, const char **name);
 	pid_t (*lock_owner)(void *state, uint64_t lock);
-	/* As async_tasks_read: adds tasks, and notes of what is missing. NULL: it has none. */
+	/* Adds tasks, and notes about missing ones, as runtimes_read_async_tasks; or NULL. */
 	void (*tasks)(void *state, pid_t tid, uint64_t until_ns, struct async_tasks *to);
 	const struct runtime_scheduler *scheduler; /* NULL: it schedules none */
 };

@@ -37,15 +37,6 @@ runtimes_place(const struct runtimes *runtimes, uint32_t place)
 	return runtime_places_get(&runtimes->places, place);
 }
 
-void
-runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t place)
-{
-	frames->frame = xgrow(frames->frame, &frames->capacity, frames->count + 1,
-			      sizeof(*frames->frame));
-	frames->frame[frames->count++] =
-		(struct runtime_frame){ .before = before, .place = place };
-}
-
 /* --- memory ------------------------------------------------------------------------------- */
 
 /* Is it in memory or in swap? What lies in a file that is mapped comes from there at the worst.
@@ -200,15 +191,18 @@ runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock)
 	return tid;
 }
 
-void
-runtimes_async_tasks(struct runtimes *runtimes, pid_t tid, uint64_t until_ns,
-		     struct async_tasks *to)
+size_t
+runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, pid_t tid,
+			  uint64_t until_ns)
 {
-	/* until_ns bounds it, not how much is read. */
+	const size_t before = async_tasks_begin(tasks);
+
+	/* until_ns bounds the reading; the amount of memory does not. */
 	pages_begin_capture(runtimes->tools.pages, false);
 	for (size_t i = 0; i < KINDS; i++)
 		if (runtimes->state[i] != NULL && runtimes->kind[i]->tasks != NULL)
-			runtimes->kind[i]->tasks(runtimes->state[i], tid, until_ns, to);
+			runtimes->kind[i]->tasks(runtimes->state[i], tid, until_ns, tasks);
+	return async_tasks_count(tasks) - before;
 }
 
 /* --- tasks that a runtime schedules ------------------------------------------------------- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_tasks.h - user-space tasks of the target: what each of them is in, and who awaits it.
+ * async_tasks.h - tasks that await one another in the target: the place of each, and its awaiters.
  *
- * They are read from the target's memory, a thread's at a time, while the thread stands still or
- * sleeps; the caller sees to that, and takes back what it finds was read while it ran. When
- * all are there, async_tasks_finish makes one whole of them, which needs neither the target
- * nor the runtimes any more.
+ * They are read from the target's memory, one thread at a time, while the thread is stopped or
+ * sleeps. The caller ensures that, and undoes a reading during which the thread has run. After the
+ * last reading async_tasks_finish resolves who awaits whom; from then on neither the target nor the
+ * runtimes are needed.
  */
 #ifndef WALLSAMPLE_RUNTIME_ASYNC_TASKS_H
 #define WALLSAMPLE_RUNTIME_ASYNC_TASKS_H
@@ -17,11 +17,11 @@
 
 #include "wallsample/runtime/runtime.h"
 
-/* More are not read: of what memory says there may be no end. */
+/* Limits on what is read: the target's memory is not trusted. */
 #define ASYNC_TASKS_MOST 100000
 #define ASYNC_TASK_DEPTH_MOST 1000
 
-/* The stack of a task that has none. */
+/* The stack of a task without frames. */
 #define ASYNC_STACK_NONE UINT32_MAX
 
 /* X(NAME, text) */
@@ -41,9 +41,9 @@ const char *async_task_state_text(enum async_task_state state);
 struct async_task {
 	uint64_t address; /* in the target */
 	const char *name;
-	pid_t tid;        /* of the thread that runs it; 0: that has ended */
+	pid_t tid;        /* the thread that runs it; 0: that thread has ended */
 	enum async_task_state state;
-	uint32_t stack;   /* the same for tasks that are in the same place all the way out */
+	uint32_t stack;   /* equal for tasks whose whole stacks are equal */
 };
 
 struct async_tasks;
@@ -54,30 +54,31 @@ void async_tasks_free(struct async_tasks *tasks);
 /* --- reading ------------------------------------------------------------------------------ */
 
 /*
- * Adds the tasks of a thread, or (tid 0) of those that have ended, until that moment at most.
- * Returns how many there were. Of a thread that runs it is harmless, and wrong.
+ * Adds the tasks of a thread, or with tid 0 those of threads that have ended, until the moment
+ * `until_ns` at most. Returns the number of tasks added. Safe while the thread runs, but then the
+ * result is wrong.
  */
-size_t async_tasks_read(struct async_tasks *tasks, struct runtimes *runtimes, pid_t tid,
-			uint64_t until_ns);
-/* Takes back what the last async_tasks_read has added. */
+size_t runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, pid_t tid,
+				 uint64_t until_ns);
+/* Removes the tasks and notes that the last runtimes_read_async_tasks has added. */
 void async_tasks_undo(struct async_tasks *tasks);
-/* To be called once, when all are read. */
+/* Must be called once after the last task was read. */
 void async_tasks_finish(struct async_tasks *tasks);
 
-/* Something is missing: a sentence, which is copied, and said once. */
+/* Adds a sentence about what is missing. The text is copied; equal ones are kept once. */
 void async_tasks_note(struct async_tasks *tasks, const char *text);
 
-/* --- when they are read ------------------------------------------------------------------- */
+/* --- results, after async_tasks_finish --------------------------------------------------- */
 
-/* In the order in which they were made, by thread. */
+/* By thread, in the order of creation. */
 size_t async_tasks_count(const struct async_tasks *tasks);
 const struct async_task *async_tasks_get(const struct async_tasks *tasks, size_t index);
-/* Those that await it, by their indices, which ascend. */
+/* Stores the indices, ascending, of the tasks that await it; returns their number. */
 size_t async_tasks_awaiters(const struct async_tasks *tasks, size_t index,
 			    const uint32_t **awaiter);
-/* The innermost place of the stack, and in *stack what is outside of it; NULL: there is none. */
+/* The innermost place of the stack, whose caller is stored in *stack; NULL: no place is left. */
 const struct runtime_place *async_tasks_place(const struct async_tasks *tasks, uint32_t *stack);
-/* What is missing; index 0 on, NULL: there are no more. */
+/* The notes, from index 0 on; NULL: no more. */
 const char *async_tasks_missing(const struct async_tasks *tasks, size_t index);
 
 #endif

@@ -32,7 +32,7 @@ read_tasks(struct sampler *sampler, struct tracked *thread, uint64_t until_ns)
 	struct sched before = { 0 }, after;
 	const bool still = is_still(sampler, thread, &before);
 
-	if (async_tasks_read(tasks, sampler->runtimes, thread->watch.tid, until_ns) == 0)
+	if (runtimes_read_async_tasks(sampler->runtimes, tasks, thread->watch.tid, until_ns) == 0)
 		return true;
 	if (still && watch_read_sched(&thread->watch, sampler->process, &after) == LOOK_OK &&
 	    after.switches == before.switches)
@@ -99,7 +99,7 @@ tasks_finish(struct sampler *sampler)
 			read_or_tell(sampler, thread, until_ns);
 	}
 	if (are_wanted(sampler))
-		async_tasks_read(sampler->config.tasks, sampler->runtimes, 0, until_ns);
+		runtimes_read_async_tasks(sampler->runtimes, sampler->config.tasks, 0, until_ns);
 	sampler_return(sampler);
 	async_tasks_finish(sampler->config.tasks);
 }
