@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.c - opens a core file, or says what it is instead. */
+/* core.c - opens a core file, or reports what else the file is. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,45 +11,20 @@
 #include "core/core_internal.h"
 #include "wallsample/elf/relocate.h"
 
-/* Bounds the table of segments; Linux has 65530 mappings unless told otherwise. */
+/* Bound on segments. A Linux process has 65530 mappings by default (vm.max_map_count). */
 #define SEGMENTS_MAX (UINT64_C(1) << 23)
 
-/* A thread has some ten notes, and there are 4 million threads at most. */
+/* A thread has some ten notes, and Linux at most 4 million threads (PID_MAX_LIMIT). */
 #define NOTES_MAX (UINT64_C(1) << 25)
 
-/* What is larger than this is not read through the window. */
-#define SMALL ((size_t)512)
-
-/* Kernel and gdb write one; what is listed twice would count twice. */
+/* The kernel and gdb write one. A thread that is listed twice would count twice. */
 #define NOTE_SEGMENTS_MAX 16
 
 #define DEFAULT_PAGE_SIZE 4096
 
-/* --- bytes ------------------------------------------------------------------------- */
+/* --- header ------------------------------------------------------------------------- */
 
-bool
-core_read_file(const struct core *core, uint64_t offset, void *to, size_t size)
-{
-	struct core_window *window = core->window;
-
-	if (offset > core->size || size > core->size - offset)
-		return false;
-	if (size > SMALL)
-		return file_read_at(core->fd, offset, to, size) == size;
-	if (offset < window->offset || offset - window->offset > window->size ||
-	    size > window->size - (offset - window->offset)) {
-		window->offset = offset;
-		window->size = file_read_at(core->fd, offset, window->bytes, CORE_WINDOW);
-		if (size > window->size)
-			return false;
-	}
-	memcpy(to, window->bytes + (offset - window->offset), size);
-	return true;
-}
-
-/* --- what it is -------------------------------------------------------------------- */
-
-/* How files that are packed begin, and what unpacks them. */
+/* The first bytes of compressed files, and the programs that decompress them. */
 static const struct {
 	const char *magic;
 	size_t size;
@@ -101,7 +76,7 @@ check_header(const Elf64_Ehdr *header, const char *path, struct error *err)
 
 	if (memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return refuse_other(ident, path, err);
-	/* type and machine stand at the same place in files of 32 bits */
+	/* Type and machine have the same offsets in 32-bit files. */
 	if (is_little && header->e_type != ET_CORE)
 		return error_set(err, ERROR_FORMAT, "%s is no core file: it is %s", path,
 				 header->e_type == ET_EXEC || header->e_type == ET_DYN ?
@@ -119,7 +94,7 @@ check_header(const Elf64_Ehdr *header, const char *path, struct error *err)
 	return 0;
 }
 
-/* More than 65534 segments are counted where a section header would be. */
+/* With more than 65534 segments their number is in the first section header: elf(5), PN_XNUM. */
 static uint64_t
 count_segments(const struct core *core, const Elf64_Ehdr *header)
 {
@@ -150,7 +125,7 @@ read_segments(struct core *core, const Elf64_Ehdr *header)
 		if (segment.p_type == PT_LOAD)
 			core_add_segment(core, &segment);
 	}
-	/* Apart, because the window stays in one place then. */
+	/* A second pass, so that the window does not move between headers and notes. */
 	for (uint64_t i = 0; i < count; i++) {
 		if (!core_read_file(core, header->e_phoff + i * sizeof(segment), &segment,
 				    sizeof(segment)))
@@ -190,7 +165,7 @@ open_file(struct core *core, const char *path, struct error *err)
 {
 	struct stat st;
 
-	/* not to wait for the other end of a pipe */
+	/* O_NONBLOCK: do not wait for the other end of a FIFO. */
 	core->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (core->fd < 0 || fstat(core->fd, &st) != 0)
 		return error_set(err, ERROR_SYSTEM, "cannot open %s: %s", path, strerror(errno));
@@ -241,7 +216,7 @@ core_free(struct core *core)
 	free(core);
 }
 
-/* --- what is in it ----------------------------------------------------------------- */
+/* --- contents ---------------------------------------------------------------------- */
 
 const struct process *
 core_process(const struct core *core)

@@ -12,28 +12,28 @@
 #include "core/core_internal.h"
 #include "wallsample/process/mapping_place.h"
 
-/* What is read of a file's beginning: headers and build-id are in its first page or two. */
+/* Bytes of a file that are read first: headers and build-id are in its first two pages. */
 #define HEAD_SIZE ((size_t)64 << 10)
 
-/* The vdso is two to four pages; more than this is not one. */
+/* Bound on the size of the vdso, which has two to four pages. */
 #define VDSO_MAX_SIZE ((size_t)1 << 20)
 
-/* Where the kernel of x86-64 has the page that old programs call. */
+/* Address of the legacy vsyscall page of x86-64. */
 #define VSYSCALL UINT64_C(0xffffffffff600000)
 
-/* libdw puts modules into a list, and looks through it with each. Linux has 65530 mappings. */
+/* Bound on modules: libdw searches its list of modules linearly. Linux has 65530 mappings. */
 #define MAPPINGS_MAX ((size_t)32 << 10)
 
-/* So many files are named in a line, the others counted. */
+/* Files that a line of the log names; the others are counted. */
 #define NAMED_MOST 4
 
 #define RANGE_NONE UINT32_MAX
 
 /* A file that the core names. */
 struct file {
-	uint32_t head;       /* the range that it begins with; or RANGE_NONE */
-	bool looked;         /* at what memory has of its beginning */
-	struct image *image; /* of that; NULL: it is not there, or no ELF */
+	uint32_t head;       /* the range with its first bytes, or RANGE_NONE */
+	bool looked;         /* its first bytes in memory have been read */
+	struct image *image; /* of these; NULL: they are missing, or no ELF header */
 	uint32_t module;     /* MODULE_NONE: none yet */
 };
 
@@ -41,18 +41,18 @@ struct builder {
 	const struct core *core;
 	struct modules *modules;
 	const struct core_files *files;
-	struct file *file;   /* by the number of the path */
-	uint32_t exe;        /* of its path; UINT32_MAX: not known */
+	struct file *file;   /* by path */
+	uint32_t exe;        /* path of the executable; UINT32_MAX: not known */
 	uint32_t anonymous;  /* the module of memory without a file */
-	uint8_t *head;       /* room for HEAD_SIZE bytes */
+	uint8_t *head;       /* a buffer of HEAD_SIZE bytes */
 	struct mapping *mapping;
 	size_t count, capacity;
-	bool too_many;       /* or files: what is left has no names */
+	bool too_many;       /* of modules or files: the remaining mappings have no names */
 };
 
 /* --- files ------------------------------------------------------------------------- */
 
-/* Reads the beginning of the file, as memory has it, into builder->head. */
+/* Reads the first bytes of the file from memory into builder->head. */
 static size_t
 read_head(struct builder *builder, const struct file *file)
 {
@@ -135,7 +135,7 @@ add_mapping(struct builder *builder, struct mapping mapping)
 	builder->mapping[builder->count++] = mapping;
 }
 
-/* A piece of a file: could it be executed? */
+/* Could the range of a file have been executable? */
 static void
 add_range(struct builder *builder, const struct core_range *range)
 {
@@ -162,7 +162,7 @@ add_range(struct builder *builder, const struct core_range *range)
 	add_mapping(builder, mapping);
 }
 
-/* Does a file lie in the segment, or in part of it? */
+/* Does a range of a file overlap the segment? */
 static bool
 holds_file(const struct core *core, const struct core_segment *segment)
 {
@@ -207,7 +207,7 @@ anonymous_module(struct builder *builder)
 	return builder->anonymous;
 }
 
-/* Memory that no file lies in. */
+/* Adds memory without a file. */
 static void
 add_segment(struct builder *builder, const struct core_segment *segment)
 {
@@ -233,9 +233,9 @@ compare_mappings(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* --- what is said of them ---------------------------------------------------------- */
+/* --- files that cannot be used ----------------------------------------------------- */
 
-/* Adds the files without an image whose reason is that of `first`, and marks them as told. */
+/* Appends the names of files with the same reason as `first`, and marks them as reported. */
 static void
 add_names(const struct builder *builder, size_t first, bool *told, struct strbuf *names)
 {

@@ -1,9 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* core_memory.c - which bytes of memory a core file has, and where. */
+/* core_memory.c - the bytes of a core file, and which of them are memory of the process. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/core_internal.h"
+
+/* Larger reads bypass the window. */
+#define SMALL ((size_t)512)
+
+bool
+core_read_file(const struct core *core, uint64_t offset, void *to, size_t size)
+{
+	struct core_window *window = core->window;
+
+	if (offset > core->size || size > core->size - offset)
+		return false;
+	if (size > SMALL)
+		return file_read_at(core->fd, offset, to, size) == size;
+	if (offset < window->offset || offset - window->offset > window->size ||
+	    size > window->size - (offset - window->offset)) {
+		window->offset = offset;
+		window->size = file_read_at(core->fd, offset, window->bytes, CORE_WINDOW);
+		if (size > window->size)
+			return false;
+	}
+	memcpy(to, window->bytes + (offset - window->offset), size);
+	return true;
+}
 
 void
 core_add_segment(struct core *core, const Elf64_Phdr *header)
@@ -37,13 +60,13 @@ compare_segments(const void *left, const void *right)
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	/* so that the order of a hostile file is one, whatever qsort does */
+	/* A total order, because qsort is not stable and the file may be hostile. */
 	if (a->end != b->end)
 		return a->end > b->end ? -1 : 1;
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Of two that overlap, which no process has, the one that begins first stays. */
+/* Segments of a process do not overlap; of two that do, the one that begins first is kept. */
 void
 core_settle_segments(struct core *core)
 {

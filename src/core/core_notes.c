@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_notes.c - threads, files and the end of the process, from the notes of a core file.
+ * core_notes.c - reads threads, files and the end of the process from the notes of a core file.
  *
- * What the kernel writes is in its fs/binfmt_elf.c; gdb writes the same in another order. Notes
- * that make no sense are passed over.
+ * fs/binfmt_elf.c of Linux writes the notes; gdb writes the same ones in another order. Malformed
+ * notes are ignored.
  */
 #include <limits.h>
 #include <signal.h>
@@ -13,22 +13,22 @@
 
 #include "core/core_internal.h"
 
-/* As many threads as Linux can have (PID_MAX_LIMIT of threads.h). */
+/* The most threads that Linux can have (PID_MAX_LIMIT of threads.h). */
 #define THREADS_MAX ((size_t)4 << 20)
 
 /* The kernel's own limit is 16 MiB (core_file_note_size_limit). */
 #define FILES_MAX_SIZE ((size_t)64 << 20)
 
-/* Pairs of words; Linux has some twenty. */
+/* Bound on entries of the auxiliary vector; Linux has some twenty. */
 #define AUXV_MAX 256
 
-/* Name and registers of a note end at a multiple of 4 bytes, whatever the segment's alignment. */
+/* Names and descriptors of notes are padded to 4 bytes, also in segments aligned to 8. */
 #define NOTE_PAD UINT64_C(3)
 
 struct note {
 	uint32_t type;
 	char owner[16];  /* "CORE", "LINUX" */
-	uint64_t at;     /* of its bytes in the file */
+	uint64_t at;     /* offset of its descriptor in the file */
 	uint64_t size;
 };
 
@@ -38,9 +38,9 @@ is_of(const struct note *note, const char *owner, uint32_t type, size_t least)
 	return note->type == type && note->size >= least && strcmp(note->owner, owner) == 0;
 }
 
-/* --- how it ended ------------------------------------------------------------------ */
+/* --- the end ----------------------------------------------------------------------- */
 
-/* Does a signal end a process, when nothing is done about it? See signal(7). */
+/* Is the default action of the signal to end the process? See signal(7). */
 static bool
 is_deadly(int signal)
 {
@@ -62,7 +62,7 @@ is_deadly(int signal)
 static bool
 has_address(const siginfo_t *info)
 {
-	/* SI_KERNEL: an address that is none, of which the CPU told nothing */
+	/* SI_KERNEL: si_addr is not valid, for example after a general protection fault. */
 	if (info->si_code <= 0 || info->si_code >= SI_KERNEL)
 		return false;
 	return info->si_signo == SIGSEGV || info->si_signo == SIGBUS ||
@@ -132,7 +132,7 @@ take_process(struct core *core, const struct note *note)
 	process->comm[sizeof(info.pr_fname)] = '\0';
 	process->cmdline = xstrndup(info.pr_psargs, strnlen(info.pr_psargs,
 							    sizeof(info.pr_psargs)));
-	/* the kernel ends each word with a space */
+	/* The kernel puts a space after each argument. */
 	length = strlen(process->cmdline);
 	while (length > 0 && process->cmdline[length - 1] == ' ')
 		process->cmdline[--length] = '\0';
@@ -156,8 +156,8 @@ add_range(struct core *core, const uint64_t entry[3], const char *path)
 }
 
 /*
- * NT_FILE: count, unit of the offsets, then start, end and offset of each, then their names, each
- * ended by a zero.
+ * NT_FILE: count, unit of the offsets, then start, end and offset of each mapping, then their
+ * names, each terminated by a zero byte.
  */
 static void
 take_files(struct core *core, const struct note *note)
@@ -179,7 +179,7 @@ take_files(struct core *core, const struct note *note)
 	memcpy(&unit, bytes + sizeof(count), sizeof(unit));
 	if (count > (note->size - head) / each)
 		count = (note->size - head) / each;
-	/* gdb writes 1 for the unit of offsets in bytes; else it is the page size */
+	/* gdb writes the unit 1 with offsets in bytes; the kernel writes the page size. */
 	if (unit >= 4096 && unit <= 65536 && (unit & (unit - 1)) == 0)
 		core->page_size = unit;
 	at = head + (size_t)count * each;
@@ -295,7 +295,7 @@ core_settle_notes(struct core *core)
 		if (kept == 0 || core->range[i].start >= core->range[kept - 1].end)
 			core->range[kept++] = core->range[i];
 	core->range_count = kept;
-	/* raise(3) and abort(3): no news */
+	/* The process sent the signal itself: raise(3) and abort(3). */
 	if (core->end.sender == core->process->pid)
 		core->end.sender = 0;
 	if (core->process->cmdline == NULL || core->process->cmdline[0] == '\0') {

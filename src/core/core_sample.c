@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* core_sample.c - the threads of a core file, unwound one after the other. */
+/* core_sample.c - unwinds the threads of a core file and adds them to a profile. */
 #include "wallsample/core/core_sample.h"
 
 #include <string.h>
 
-#include "core/core_waits_internal.h"
+#include "core/core_internal.h"
 #include "wallsample/sampler/stack.h"
 #include "wallsample/core/core_thread.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/unwind/unwind.h"
 
-/* So much of a stack is looked through at once; the rest is read as it is needed. */
+/* Bytes of a stack that are copied first; the rest is read on demand. */
 #define STACK_AT_ONCE ((size_t)256 << 10)
 
 #define TASKS_MOST_NS (5 * NS_PER_SEC)
@@ -30,7 +30,7 @@ struct taking {
 	struct run_stats *stats;
 };
 
-/* The bytes in front of the program counter: of the core, else of the file. */
+/* Reads the bytes before the program counter, from the core, else from the file. */
 static bool
 read_code(const struct taking *taking, uint64_t pc, unsigned char code[SYSCALL_CODE_SIZE])
 {
@@ -86,7 +86,7 @@ begin_runtimes(struct taking *taking, const struct core_sample_config *config)
 			      sizeof(taking->stats->runtimes));
 }
 
-/* A call that was stopped and went on bears the number of restart_syscall. */
+/* A call that was stopped and resumed has the number of restart_syscall. */
 static long
 true_syscall(const struct taking *taking, const struct core_thread *thread)
 {
@@ -108,7 +108,7 @@ state_of(const struct core_thread *thread)
 	return thread->syscall == SYSCALL_NONE ? RUN_RUNNING : RUN_UNKNOWN;
 }
 
-/* Memory beyond what is copied is read from the core, whatever stack it is of. */
+/* The unwinder reads memory beyond the copy from the core, of any stack. */
 static void
 take_snapshot(struct taking *taking, const struct core_thread *thread)
 {
@@ -119,7 +119,7 @@ take_snapshot(struct taking *taking, const struct core_thread *thread)
 	snapshot->stack_address = thread->regs.sp;
 	snapshot->stack_size = core_read_piece(taking->core, thread->regs.sp, snapshot->stack,
 					       STACK_AT_ONCE);
-	/* nothing is left out: what cannot be read is not there */
+	/* The copy is complete: memory that it lacks cannot be read at all. */
 	snapshot->stack_wanted = STACK_AT_ONCE + 1;
 	snapshot->live_limit = SIZE_MAX;
 	snapshot->memory = &taking->memory;
@@ -131,7 +131,7 @@ add_thread(const struct taking *taking, size_t index)
 	const struct process *process = core_process(taking->core);
 	const pid_t tid = core_thread_id(taking->core, index);
 
-	/* threads that share an id, which no process has, are told apart by their place */
+	/* A hostile core may repeat a thread id: the index distinguishes the threads. */
 	return profile_add_thread(taking->profile, tid, index,
 				  tid == process->pid ? process->comm : "");
 }
@@ -179,7 +179,7 @@ take_thread(struct taking *taking, size_t index)
 	profile_add(taking->profile, &sample);
 }
 
-/* In which calls they were. */
+/* Fills in the system calls of the threads. */
 static void
 read_waiters(struct taking *taking, const struct core_sample_config *config)
 {
@@ -204,7 +204,7 @@ read_waiters(struct taking *taking, const struct core_sample_config *config)
 	core_waits_classify(&taking->waits, taking->maps, taking->profile);
 }
 
-/* Nothing changes any more. */
+/* Memory of a core does not change. */
 static void
 read_tasks(const struct taking *taking, struct async_tasks *tasks)
 {

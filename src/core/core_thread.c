@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core_thread.c - registers of a core file's threads: those that ptrace(2) gives of live ones. */
+/* core_thread.c - registers of the threads of a core file, in the layout of ptrace(2). */
 #include "wallsample/core/core_thread.h"
 
 #include <string.h>
@@ -38,6 +38,6 @@ read_core(void *context, uint64_t address, void *to, size_t size)
 struct memory
 core_memory(const struct core *core)
 {
-	/* it is only read */
+	/* The callback only reads through the context. */
 	return (struct memory){ .read = read_core, .context = (void *)(uintptr_t)core };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* core_waits.c - as thread_wait.c and deadlock.c do it of a live process. */
-#include "core/core_waits_internal.h"
+/* core_waits.c - waits, their holders and deadlocks of the threads of a core file. */
+#include "core/core_internal.h"
 
 #include <stdlib.h>
 
@@ -97,7 +97,7 @@ core_waits_release(struct core_waits *waits)
 	table_release(&waits->words);
 }
 
-/* Of FUTEX_WAIT and its like: the time after which they end. */
+/* Index of the timeout argument of FUTEX_WAIT and similar operations. */
 #define FUTEX_TIMEOUT 3
 
 /*

@@ -9,5 +9,4 @@ libwallsample_a_SOURCES += \
 	src/core/core_notes.c \
 	src/core/core_sample.c \
 	src/core/core_thread.c \
-	src/core/core_waits.c \
-	src/core/core_waits_internal.h
+	src/core/core_waits.c

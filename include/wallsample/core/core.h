@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h - an ELF core file: the threads, the mappings and the memory of a process that is no more.
+ * core.h - an ELF core file: threads, mappings and memory of a process, written by the kernel or by
+ * gdb's gcore.
  *
- * The kernel writes them, and gdb's gcore. What is in one is hostile like the process that it is
- * of: every offset is checked, every list is bounded, and files that it names are opened only as
- * modules_add_dumped does. It is read with pread, never mapped, and may be larger than memory.
+ * The contents are hostile: every offset is checked, every list is bounded, and the files that are
+ * named in a core are opened only as modules_add_dumped does. The file is read with pread(2), never
+ * mapped, and may be larger than memory.
  */
 #ifndef WALLSAMPLE_CORE_CORE_H
 #define WALLSAMPLE_CORE_CORE_H
@@ -23,64 +24,64 @@ struct core;
 
 /* How the process ended. */
 struct core_end {
-	int signal;       /* 0: it did not; the core was taken of one that lived on */
-	pid_t tid;        /* of the thread that the signal was for */
-	bool has_address; /* the signal is about memory or code at `address` */
+	int signal;       /* 0: it did not end; the core is of a live process */
+	pid_t tid;        /* the thread that received the signal */
+	bool has_address; /* the signal reports a fault at `address` */
 	uint64_t address;
-	pid_t sender;     /* which other process sent it; 0: none, or it is not known */
+	pid_t sender;     /* the other process that sent the signal; 0: none, or not known */
 };
 
 /*
- * Opens it and reads what it lists. ERROR_SYSTEM when the file cannot be had, ERROR_FORMAT when it
- * is no core file of a process on this architecture, with a sentence that says what it is. One
- * that is truncated is taken as it is: see core_missing.
+ * Opens a core file and reads its lists. ERROR_SYSTEM: the file cannot be read. ERROR_FORMAT: it is
+ * no core file of a process of this architecture; the text names what it is. A truncated file is
+ * accepted: see core_missing. The caller frees the core.
  */
 int core_open(const char *path, struct core **out, struct error *err);
 void core_free(struct core *core);
 
 /*
- * Who it was: pid, comm and cmdline as far as the core tells (the kernel keeps 80 bytes of the
- * latter); without descriptors.
+ * The process: pid, comm and cmdline as far as the core has them (the kernel stores 80 bytes of the
+ * command line). It has no open descriptors.
  */
 const struct process *core_process(const struct core *core);
 const struct core_end *core_end(const struct core *core);
-/* When the file was last written to, CLOCK_REALTIME. */
+/* Time of the last modification of the file, in ns of CLOCK_REALTIME. */
 uint64_t core_written_ns(const struct core *core);
-/* How many bytes of memory the file lists and does not have, because it was cut short. */
+/* Bytes of memory that the file lists and, being truncated, does not have. */
 uint64_t core_missing(const struct core *core);
 
-/* Threads, in the order of the file: the first is the one that the signal was for. At least one. */
+/* Threads in the order of the file, at least one: the first received the signal. */
 size_t core_thread_count(const struct core *core);
 pid_t core_thread_id(const struct core *core, size_t index);
 
-/* What the core has of a thread's registers. */
+/* Sets of registers of a thread. */
 enum core_register_set {
 	CORE_GENERAL, /* struct user_regs_struct */
-	CORE_TLS,     /* where an architecture keeps that apart: aarch64 */
+	CORE_TLS,     /* the thread pointer, where it is a set of its own: aarch64 */
 };
 
-/* Copies at most `room` bytes of the set; returns how many, 0 when there is none. */
+/* Copies at most `room` bytes of the set. Returns their number; 0: the core has no such set. */
 size_t core_thread_registers(const struct core *core, size_t index, enum core_register_set set,
 			     void *to, size_t room);
 
-/* Copies all `size` bytes of memory, or returns false: not all of them are in the core. */
+/* Copies `size` bytes of memory; false if the core does not have all of them. */
 bool core_read(const struct core *core, uint64_t address, void *to, size_t size);
 /*
- * Copies from `address` on, at most `size` bytes and not beyond the piece of memory that it lies
- * in, which for a stack is the stack. Returns how many.
+ * Copies at most `size` bytes of memory from `address` to the end of its segment, which is the end
+ * of a stack. Returns their number.
  */
 size_t core_read_piece(const struct core *core, uint64_t address, void *to, size_t size);
 
-/* Where the files that it names are. */
+/* Where to find the files that the core names. */
 struct core_files {
-	const char *exe;   /* which the user says the executable is; or NULL */
-	const char *symfs; /* a directory where files are looked for first; or NULL */
+	const char *exe;   /* the executable, as the user named it; or NULL */
+	const char *symfs; /* a directory to search first; or NULL */
 };
 
 /*
- * The mappings that can be executed, with a module for each file: those of the core's list that
- * were mapped so, the vdso, and memory without a file. `modules` is borrowed for the life of the
- * maps, and so is the core. Files that are not used are named in one line for each reason.
+ * Returns the executable mappings, with a module for each file: those of the core's list of files,
+ * the vdso, and memory without a file. `modules` and the core are borrowed by the maps. Logs the
+ * files that cannot be used, one line for each reason. The caller frees the maps.
  */
 struct maps *core_maps(const struct core *core, struct modules *modules,
 		       const struct core_files *files, const struct log *log);

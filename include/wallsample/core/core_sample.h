@@ -21,13 +21,13 @@ struct core_sample_config {
 };
 
 /*
- * Unwinds all threads and adds a tick with a sample of each to the profile. A core does not say
- * what threads did: one that had to leave a system call before its time is SLEEPING, one that was
- * in none is RUNNING (or waited for a CPU or a page), others are UNKNOWN. Nor does it have names
- * of threads: only the first, whose id is the process's, has that of the process.
+ * Unwinds all threads and adds a tick with a sample of each to the profile. A core does not have
+ * the states of threads: a thread that was interrupted in a system call is SLEEPING, one that was
+ * in no call RUNNING (or waited for a CPU or a page), others are UNKNOWN. Nor does it have names of
+ * threads: only the thread whose id is that of the process has a name, that of the process.
  *
- * `maps` as core_maps makes them. Fills in ticks, thread_samples, threads, chains, failed and
- * runtimes of the statistics.
+ * `maps` comes from core_maps. Fills in ticks, thread_samples, threads, chains, failed and runtimes
+ * of `stats`.
  */
 void core_sample(const struct core *core, struct maps *maps,
 		 const struct core_sample_config *config, struct profile *profile,

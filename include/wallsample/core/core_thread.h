@@ -12,16 +12,16 @@
 struct core_thread {
 	pid_t tid;
 	struct regs regs;
-	long syscall;     /* the call that it was in or just leaving; SYSCALL_NONE: in none */
-	bool asleep;      /* it slept in it until the end of the process had it leave */
-	uint64_t args[6]; /* of the call; only then they say something */
+	long syscall;     /* the call that it was in or returning from; SYSCALL_NONE: none */
+	bool asleep;      /* it slept in the call until the end of the process interrupted it */
+	uint64_t args[6]; /* of the call; undefined if there is none */
 	uint64_t tls;     /* the thread pointer (fs_base, tpidr_el0); 0: not known */
 };
 
-/* False when its registers cannot be read: the file was cut short. */
+/* False if the file, being truncated, does not have the registers. */
 bool core_thread_read(const struct core *core, size_t index, struct core_thread *out);
 
-/* Of what the core has; borrowed from it. */
+/* The memory that the core has. The core is borrowed. */
 struct memory core_memory(const struct core *core);
 
 #endif
