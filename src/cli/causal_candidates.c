@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/causal_candidates_internal.h"
+#include "cli/causal_command_internal.h"
 #include "wallsample/analysis/result.h"
 
 /* So many are named where none is what was asked for. */

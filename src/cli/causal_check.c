@@ -7,7 +7,7 @@
 static int
 check_unit(struct causal_command *command, struct error *err)
 {
-	switch (command->run.options->by) {
+	switch (command->run.request.options->by) {
 	case VIEW_BY_FUNCTION:
 		command->result.unit = CAUSAL_BY_FUNCTION;
 		return 0;
@@ -26,7 +26,7 @@ check_unit(struct causal_command *command, struct error *err)
 static int
 check_progress(struct causal_command *command, struct error *err)
 {
-	const struct options *options = command->run.options;
+	const struct options *options = command->run.request.options;
 	int rc = progress_check(options->progress.text, options->progress.count, &command->counted,
 				err);
 
@@ -40,13 +40,13 @@ check_progress(struct causal_command *command, struct error *err)
 static int
 check_output(struct causal_command *command, struct error *err)
 {
-	const struct options *options = command->run.options;
+	const struct options *options = command->run.request.options;
 	struct strbuf name;
 	int rc = 0;
 
 	command->run.records = output_is_recording(options->format, options->output);
 	if (!command->run.records)
-		rc = output_format_choose(options, &command->run.exporter, err);
+		rc = output_format_choose(options, &command->run.request.exporter, err);
 	else if (options->output == NULL || strcmp(options->output, "-") == 0)
 		rc = error_set(err, ERROR_USAGE, "-o: a recording is a file, not a stream: name "
 			       "one, such as x.wsdb");
@@ -61,7 +61,7 @@ check_output(struct causal_command *command, struct error *err)
 static int
 check_file(struct causal_command *command, struct error *err)
 {
-	const struct options *options = command->run.options;
+	const struct options *options = command->run.request.options;
 	const struct option_row *wrong = option_given_beyond(options, FOR_CAUSAL_FILE);
 
 	if (options->files.count > 1)
@@ -72,13 +72,13 @@ check_file(struct causal_command *command, struct error *err)
 	if (output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE, "-f: of a recording reports are made, not "
 				 "another recording");
-	return output_format_choose(options, &command->run.exporter, err);
+	return output_format_choose(options, &command->run.request.exporter, err);
 }
 
 int
 causal_check_words(struct causal_command *command, struct error *err)
 {
-	const struct options *options = command->run.options;
+	const struct options *options = command->run.request.options;
 	int rc;
 
 	if (options->files.count > 0)

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "cli/causal_candidates_internal.h"
 #include "cli/causal_command_internal.h"
 #include "wallsample/cli/guard.h"
 
@@ -23,8 +22,8 @@ static int
 create_sampler(struct causal_command *command, const struct sampler_control *control,
 	       struct profile *profile, struct error *err)
 {
-	struct sample_run *run = &command->run;
-	const struct options *options = run->options;
+	struct run *run = &command->run;
+	const struct options *options = run->request.options;
 	const uint64_t all = options->duration_ns != 0 ? options->duration_ns : DURATION_NS;
 	const uint64_t rest = all > command->result.profile_ns ?
 				      all - command->result.profile_ns : 1;
@@ -43,16 +42,16 @@ create_sampler(struct causal_command *command, const struct sampler_control *con
 		.control = control,
 	};
 
-	sample_select_threads(run, &config);
-	return sampler_create(run->target.process, &config, run->maps, profile, &run->log,
+	run_select_threads(run, &config);
+	return sampler_create(run->target.process, &config, run->maps, profile, &run->request.log,
 			      &run->sampler, err);
 }
 
 static void
-end_sampler(struct sample_run *run, struct run_stats *stats)
+end_sampler(struct run *run, struct run_stats *stats)
 {
 	*stats = *sampler_stats(run->sampler);
-	run->log.before = run->log.after = NULL;
+	run->request.log.before = run->request.log.after = NULL;
 	sampler_free(run->sampler);
 	run->sampler = NULL;
 }
@@ -76,29 +75,30 @@ record_profile(void *context, bool held)
 int
 causal_take_profile(struct causal_command *command, struct error *err)
 {
-	struct sample_run *run = &command->run;
+	struct run *run = &command->run;
 	const struct sampler_hooks hooks = {
 		.stop = &signals_stop, .on_tick = record_profile, .on_progress = draw_profile,
 		.context = command,
 	};
 	char time[SAY_TEXT_SIZE];
-	int rc = create_sampler(command, NULL, run->profile, err);
+	int rc = create_sampler(command, NULL, run->source.profile, err);
 
 	if (rc != 0)
 		return rc;
-	log_say(&run->log, LOG_NORMAL, "process %d: a profile of %s, to know what there is to try",
-		(int)run->target.pid, say_duration(run->options->profile_ns, time));
+	log_say(&run->request.log, LOG_NORMAL,
+		"process %d: a profile of %s, to know what there is to try", (int)run->target.pid,
+	 say_duration(run->request.options->profile_ns, time));
 	status_line_init(&run->status,
-			 !run->options->quiet && run->options->verbose == 0 &&
-				 !run->target.is_command, run->options->profile_ns);
-	sample_watch_log(run);
-	run->end = sampler_run(run->sampler, &hooks);
-	end_sampler(run, &run->stats);
+			 !run->request.options->quiet && run->request.options->verbose == 0 &&
+				 !run->target.is_command, run->request.options->profile_ns);
+	run_watch_log(run);
+	run->source.end = sampler_run(run->sampler, &hooks);
+	end_sampler(run, &run->source.stats);
 	status_line_erase(&run->status);
-	command->result.profile_ns = run->stats.elapsed_ns;
-	if (run->stats.thread_samples == 0)
+	command->result.profile_ns = run->source.stats.elapsed_ns;
+	if (run->source.stats.thread_samples == 0)
 		return sample_nothing(run, err);
-	if (run->end == RUN_END_EXITED)
+	if (run->source.end == RUN_END_EXITED)
 		return error_set(err, ERROR_NO_PROCESS, "process %d ended before the experiments "
 				 "began: there is nothing to tell", (int)run->target.pid);
 	return 0;
@@ -107,16 +107,16 @@ causal_take_profile(struct causal_command *command, struct error *err)
 int
 causal_choose_candidates(struct causal_command *command, struct error *err)
 {
-	struct sample_run *run = &command->run;
+	struct run *run = &command->run;
 	const struct filter filter = {
 		.states = 1u << RUN_RUNNING | 1u << RUN_QUEUED,
 		.native = NATIVE_MERGED,
 	};
-	const size_t most = run->options->select != NULL ? CAUSAL_CANDIDATES_MOST :
-						      run->options->candidates;
-	struct view *view = view_create(run->profile, run->symbols, &filter,
-					run->options->by);
-	int rc = causal_candidates_choose(view, run->options->select, most,
+	const size_t most = run->request.options->select != NULL ? CAUSAL_CANDIDATES_MOST :
+						      run->request.options->candidates;
+	struct view *view = view_create(run->source.profile, run->source.symbols, &filter,
+					run->request.options->by);
+	int rc = causal_candidates_choose(view, run->request.options->select, most,
 					  &command->result, err);
 
 	view_free(view);
@@ -136,7 +136,7 @@ warn_of_silence(struct causal_command *command)
 	for (size_t i = 0; i < progress_count(command->progress); i++) {
 		strbuf_init(&text);
 		progress_explain(command->progress, i, &text);
-		log_say(&command->run.log, LOG_NORMAL, "no progress yet: %s", text.data);
+		log_say(&command->run.request.log, LOG_NORMAL, "no progress yet: %s", text.data);
 		strbuf_release(&text);
 	}
 }
@@ -212,18 +212,19 @@ on_snapshot(void *context)
 
 	status_line_erase(&command->run.status);
 	causal_run_sum_up(command->experiments, sampler_stats(command->run.sampler));
-	if (causal_write_report(command, true, &err) != 0)
+	if (causal_write_report(command, NULL, true, &err) != 0)
 		say_error(&err);
 }
 
 static void
 set_up_result(struct causal_command *command)
 {
-	const struct options *options = command->run.options;
+	const struct options *options = command->run.request.options;
 	struct causal_result *result = &command->result;
 
 	if (progress_left_out(command->progress) > 0)
-		log_say(&command->run.log, LOG_NORMAL, "of the program's points of coz.h the first "
+		log_say(&command->run.request.log, LOG_NORMAL,
+			"of the program's points of coz.h the first "
 			"%zu are counted, %zu are not; choose with --progress coz:NAME",
 			progress_count(command->progress), progress_left_out(command->progress));
 	for (size_t i = 0; i < progress_count(command->progress); i++) {
@@ -257,14 +258,15 @@ say_candidates(const struct causal_command *command)
 		strbuf_add_text(&text, i > 0 ? ", " : "");
 		strbuf_add_foreign(&text, result->candidate[i].name);
 	}
-	log_say(&command->run.log, LOG_NORMAL, "experiments on %s; Ctrl-C ends them", text.data);
+	log_say(&command->run.request.log, LOG_NORMAL, "experiments on %s; Ctrl-C ends them",
+		text.data);
 	strbuf_release(&text);
 }
 
 int
 causal_experiment(struct causal_command *command, struct error *err)
 {
-	struct sample_run *run = &command->run;
+	struct run *run = &command->run;
 	struct sampler_hooks hooks = {
 		.stop = &signals_stop,
 		.snapshot = &signals_snapshot,
@@ -279,7 +281,7 @@ causal_experiment(struct causal_command *command, struct error *err)
 	say_candidates(command);
 	command->profile = profile_create();
 	command->experiments = causal_run_create(&command->result, command->progress,
-						 command->profile, run->symbols, 0);
+						 command->profile, run->source.symbols, 0);
 	if (command->counted > 0)
 		guard_watch(run->target.process);
 	rc = create_sampler(command, causal_run_control(command->experiments), command->profile,
@@ -292,7 +294,7 @@ causal_experiment(struct causal_command *command, struct error *err)
 	/* A line that nobody sees is worth no moment without breakpoints. */
 	if (run->status.on)
 		hooks.on_progress = on_progress;
-	sample_watch_log(run);
+	run_watch_log(run);
 	sampler_run(run->sampler, &hooks);
 	end_sampler(run, &stats);
 	guard_watch(NULL);

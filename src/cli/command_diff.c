@@ -2,25 +2,23 @@
 /* command_diff.c - the command that compares two recordings. */
 #include <string.h>
 
-#include "cli/loaded_internal.h"
-#include "cli/sample_run_internal.h"
+#include "cli/run_internal.h"
 
 #define TABLE_ROWS 20 /* unless -n says how many */
 
-/* Both recordings, and what is made of them. The run has the filter and the output. */
+/* Both recordings, and what is made of them. */
 struct comparison {
-	struct sample_run run;
+	struct request request;
 	struct loaded loaded[DIFF_SIDES];
 	struct view *view[DIFF_SIDES];
-	struct strbuf part[DIFF_SIDES];
 	struct diff diff;
 };
 
 static int
 check_words(struct comparison *comparison, struct error *err)
 {
-	struct sample_run *run = &comparison->run;
-	const struct options *options = run->options;
+	struct request *request = &comparison->request;
+	const struct options *options = request->options;
 
 	if (options->files.count != DIFF_SIDES)
 		return error_set(err, ERROR_USAGE, "two recordings are compared, not %zu: "
@@ -28,33 +26,31 @@ check_words(struct comparison *comparison, struct error *err)
 	if (output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE, "a comparison is not a recording: wallsample "
 				 "record makes one");
-	return sample_check_report(run, err);
+	return request_check_report(request, err);
 }
 
 /* Reads one of the two, and says whether it is whole. */
 static int
 load(struct comparison *comparison, enum diff_side side, int *status, struct error *err)
 {
-	struct sample_run *run = &comparison->run;
-	const struct options *options = run->options;
+	struct request *request = &comparison->request;
+	const struct options *options = request->options;
 	struct loaded *loaded = &comparison->loaded[side];
 	struct strbuf why;
-	int rc = loaded_init(loaded, options, &options->files.text[side], 1, &run->log, err);
+	int rc = loaded_init(loaded, request, &options->files.text[side], 1, err);
 
 	if (rc != 0)
 		return rc;
 	strbuf_init(&why);
-	if (part_is_wanted(options))
-		part_describe(options, loaded->selected_ns, loaded->all_ns,
-			      &comparison->part[side]);
-	if (sample_exit_status(&loaded->stats, &why) != SAMPLE_WHOLE)
+	if (sample_exit_status(&loaded->source.stats, &why) != SAMPLE_WHOLE)
 		*status = SAMPLE_PARTIAL;
 	if (why.length > 0) {
 		strbuf_add_format(&loaded->note, ", %s", why.data);
-		log_say(&run->log, LOG_NORMAL, "%s: %s", side == DIFF_BEFORE ? "before" : "after",
-			why.data);
+		log_say(&request->log, LOG_NORMAL, "%s: %s",
+			side == DIFF_BEFORE ? "before" : "after", why.data);
 	}
-	comparison->view[side] = view_create(loaded->profile, loaded->symbols, &options->filter,
+	comparison->view[side] = view_create(loaded->source.profile, loaded->source.symbols,
+					     &options->filter,
 					     options->lines ? VIEW_BY_LINE :
 							      options->by);
 	strbuf_release(&why);
@@ -65,33 +61,32 @@ static int
 write_diff(void *context, FILE *out, struct error *err)
 {
 	const struct comparison *comparison = context;
-	const struct sample_run *run = &comparison->run;
-	const struct options *options = run->options;
+	const struct request *request = &comparison->request;
+	const struct options *options = request->options;
 	struct diff_input input = {
 		.diff = &comparison->diff,
 		.limit = options->limit != 0 ? options->limit : TABLE_ROWS,
-		.columns = output_columns(&run->output),
+		.columns = output_columns(&request->output),
 		.filtered = options_are_filtered(options),
 	};
 
 	(void)err;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct loaded *loaded = &comparison->loaded[side];
-		const struct recording_info *info = recording_info(loaded->recording[0]);
-		const struct strbuf *part = &comparison->part[side];
+		const struct source *source = &loaded->source;
 
 		input.run[side] = (struct export_input){
 			.view = comparison->view[side],
-			.process = loaded->process,
-			.modules = loaded->modules,
-			.stats = &loaded->stats,
-			.began_ns = (uint64_t)info->began * NS_PER_SEC,
+			.process = source->process,
+			.modules = source->modules,
+			.stats = &source->stats,
+			.began_ns = source->began_ns,
 			.note = loaded->note.data,
-			.part = part->length > 0 ? part->data : NULL,
+			.part = loaded->part.text.length > 0 ? loaded->part.text.data : NULL,
 			.sort = comparison->diff.weight,
 		};
 	}
-	run->exporter->write_diff(&input, out);
+	request->exporter->write_diff(&input, out);
 	return 0;
 }
 
@@ -99,16 +94,16 @@ static void
 say_written(const struct comparison *comparison)
 {
 	const struct diff *diff = &comparison->diff;
-	const struct sample_run *run = &comparison->run;
+	const struct request *request = &comparison->request;
 	char flat[SAY_TEXT_SIZE], cum[SAY_TEXT_SIZE];
 	struct strbuf path;
 
-	if (run->output.path == NULL)
+	if (request->output.path == NULL)
 		return;
 	strbuf_init(&path);
-	strbuf_add_foreign(&path, run->output.path);
-	log_say(&run->log, LOG_NORMAL, "wrote %s of the comparison to %s: changed are %s in "
-		"themselves, %s with what they called", run->exporter->name, path.data,
+	strbuf_add_foreign(&path, request->output.path);
+	log_say(&request->log, LOG_NORMAL, "wrote %s of the comparison to %s: changed are %s in "
+		"themselves, %s with what they called", request->exporter->name, path.data,
 		say_count(diff->flat_found, flat), say_count(diff->cum_found, cum));
 	strbuf_release(&path);
 }
@@ -122,17 +117,17 @@ compare(struct comparison *comparison, int *status, struct error *err)
 	for (int side = 0; rc == 0 && side < DIFF_SIDES; side++)
 		rc = load(comparison, (enum diff_side)side, status, err);
 	if (rc == 0)
-		rc = sample_open_output(&comparison->run,
+		rc = request_open_output(&comparison->request,
 					comparison->loaded[DIFF_AFTER].process->pid, err);
 	if (rc != 0)
 		return rc;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		runs[side] = (struct diff_run){
 			.view = comparison->view[side],
-			.threads_most = comparison->loaded[side].stats.threads_most,
+			.threads_most = comparison->loaded[side].source.stats.threads_most,
 		};
-	diff_make(runs, (enum weight)comparison->run.options->sort, &comparison->diff);
-	rc = output_write(&comparison->run.output, write_diff, comparison, err);
+	diff_make(runs, (enum weight)comparison->request.options->sort, &comparison->diff);
+	rc = output_write(&comparison->request.output, write_diff, comparison, err);
 	if (rc == 0)
 		say_written(comparison);
 	return rc;
@@ -145,9 +140,8 @@ release(struct comparison *comparison)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		view_free(comparison->view[side]);
 		loaded_release(&comparison->loaded[side]);
-		strbuf_release(&comparison->part[side]);
 	}
-	sample_run_release(&comparison->run);
+	request_release(&comparison->request);
 }
 
 int
@@ -157,14 +151,10 @@ command_diff(const struct options *options)
 	struct error err;
 	int rc, status = SAMPLE_WHOLE;
 
-	sample_run_init(&comparison.run, options);
+	request_init(&comparison.request, options);
 	rc = check_words(&comparison, &err);
 	if (rc == 0)
 		rc = compare(&comparison, &status, &err);
 	release(&comparison);
-	if (rc != 0) {
-		say_error(&err);
-		status = error_exit_status(err.kind);
-	}
-	return status;
+	return request_status(rc, status, &err);
 }

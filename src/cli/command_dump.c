@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* command_dump.c - every thread once, of a live process or of a core file. */
-#include "cli/sample_run_internal.h"
+#include "cli/run_internal.h"
 #include "wallsample/core/core_sample.h"
 
 /* --- what can be wrong before anything is opened -------------------------------- */
 
 static int
-check_words(struct sample_run *run, struct error *err)
+check_words(struct request *request, struct error *err)
 {
-	const struct options *options = run->options;
+	const struct options *options = request->options;
 	const struct option_row *wrong = option_given_beyond(options, FOR_CORE);
 	const struct option_row *nameless = option_given_without_core(options);
 
@@ -23,7 +23,7 @@ check_words(struct sample_run *run, struct error *err)
 	if (output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE, "a dump is not a recording: wallsample record "
 				 "makes one");
-	return sample_check_report(run, err);
+	return request_check_report(request, err);
 }
 
 /* At least one of the threads of --tid must be there. */
@@ -43,101 +43,88 @@ check_tids(const struct core *core, const struct options *options, struct error 
 /* --- the core -------------------------------------------------------------------- */
 
 static void
-say_missing(const struct sample_run *run, const struct core *core)
+say_missing(const struct request *request, const struct core *core)
 {
 	char missing[SAY_TEXT_SIZE];
 
 	if (core_missing(core) > 0)
-		log_say(&run->log, LOG_NORMAL,
+		log_say(&request->log, LOG_NORMAL,
 			"%s was cut short: %s bytes of memory are not in it, and stacks may end "
-			"early", run->options->core, say_count(core_missing(core), missing));
+			"early", request->options->core, say_count(core_missing(core), missing));
 }
 
+/* Samples the threads of the core file. *maps is owned by the caller. */
 static void
-make_symbols(struct sample_run *run)
+sample_threads(const struct request *request, struct core *core, struct source *source,
+	       struct maps **maps)
 {
-	const struct options *options = run->options;
-
-	run->names = (struct symbols_config){
-		.demangle = !options->no_demangle,
-		.inlines = !options->no_inlines,
-		.files.debug_dirs = options->debug_dirs.text,
-		.files.symfs = options->symfs,
-		.files.debuginfod = options->debuginfod,
-		.files.root = "/",
-		.files.log = &run->log,
+	const struct options *options = request->options;
+	const struct core_files files = { .exe = options->exe, .symfs = options->symfs };
+	const struct core_sample_config config = {
+		.unwinder = options->unwinder,
+		.runtimes = options->runtimes,
+		.tasks = source->tasks = async_tasks_create(),
 	};
-	run->symbols = symbols_create(run->modules, &run->names);
+
+	source->modules = modules_create();
+	source->profile = profile_create();
+	*maps = core_maps(core, source->modules, &files, &request->log);
+	core_sample(core, *maps, &config, source->profile, &source->stats);
+	source_make_symbols(source, options, "/", NULL, &request->log);
+	source->process = core_process(core);
+	source->began_ns = core_written_ns(core);
+	source->end = RUN_END_EXITED;
+	source->core_end = core_end(core);
 }
 
 static int
-write_threads(struct sample_run *run, const struct core *core, int *status, struct error *err)
+write_threads(const struct request *request, struct core *core, int *status, struct error *err)
 {
-	const struct core_files files = {
-		.exe = run->options->exe, .symfs = run->options->symfs,
-	};
-	const struct core_sample_config config = {
-		.unwinder = run->options->unwinder,
-		.runtimes = run->options->runtimes,
-		.tasks = run->tasks = async_tasks_create(),
-	};
-	struct strbuf why;
+	const struct part all = { .profile = NULL };
+	struct source source = { .profile = NULL };
+	struct maps *maps;
 	int rc;
 
-	say_missing(run, core);
-	run->modules = modules_create();
-	run->profile = profile_create();
-	run->maps = core_maps(core, run->modules, &files, &run->log);
-	core_sample(core, run->maps, &config, run->profile, &run->stats);
-	make_symbols(run);
-	run->began_ns = core_written_ns(core);
-	run->end = RUN_END_EXITED;
-	run->core_end = core_end(core);
-	rc = sample_write(run, &run->stats, false, err);
-	strbuf_init(&why);
+	say_missing(request, core);
+	sample_threads(request, core, &source, &maps);
+	rc = source_write(request, &source, &all, false, err);
 	if (rc == 0)
-		*status = sample_exit_status(&run->stats, &why);
-	if (rc == 0 && profile_deadlock_count(run->profile) > 0)
+		*status = source_status(request, &source);
+	if (rc == 0 && profile_deadlock_count(source.profile) > 0)
 		*status = SAMPLE_DEADLOCK;
-	if (rc == 0 && why.length > 0)
-		log_say(&run->log, LOG_NORMAL, "%s", why.data);
-	strbuf_release(&why);
+	source_release(&source);
+	maps_free(maps);
+	modules_free(source.modules);
 	return rc;
 }
 
 static int
-open_and_write(struct sample_run *run, struct core **core, int *status, struct error *err)
+open_and_write(struct request *request, struct core **core, int *status, struct error *err)
 {
-	int rc = core_open(run->options->core, core, err);
+	int rc = core_open(request->options->core, core, err);
 
 	if (rc == 0)
-		rc = check_tids(*core, run->options, err);
-	if (rc != 0)
-		return rc;
-	run->core_process = core_process(*core);
-	rc = sample_open_output(run, run->core_process->pid, err);
-	return rc == 0 ? write_threads(run, *core, status, err) : rc;
+		rc = check_tids(*core, request->options, err);
+	if (rc == 0)
+		rc = request_open_output(request, core_process(*core)->pid, err);
+	return rc == 0 ? write_threads(request, *core, status, err) : rc;
 }
 
 static int
 dump_core(const struct options *options)
 {
 	struct core *core = NULL;
-	struct sample_run run;
+	struct request request;
 	struct error err;
 	int rc, status = 0;
 
-	sample_run_init(&run, options);
-	rc = check_words(&run, &err);
+	request_init(&request, options);
+	rc = check_words(&request, &err);
 	if (rc == 0)
-		rc = open_and_write(&run, &core, &status, &err);
-	sample_run_release(&run);
+		rc = open_and_write(&request, &core, &status, &err);
+	request_release(&request);
 	core_free(core);
-	if (rc != 0) {
-		say_error(&err);
-		status = error_exit_status(err.kind);
-	}
-	return status;
+	return request_status(rc, status, &err);
 }
 
 int

@@ -3,53 +3,15 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "cli/sample_run_internal.h"
+#include "cli/run_internal.h"
 
 /* --- what can be wrong before anything is touched ------------------------------ */
 
-static int
-check_blame(const struct sample_run *run, struct error *err)
-{
-	if (run->options->sort != WEIGHT_WALL)
-		return error_set(err, ERROR_USAGE,
-				 "--blame is about time that others waited, which has no %s",
-				 weight_word(run->options->sort));
-	if (run->exporter->time == EXPORT_TIME)
-		return error_set(err, ERROR_USAGE, "--blame sums up, and %s shows when things "
-				 "happened: use another format", run->exporter->name);
-	return 0;
-}
-
-int
-sample_check_report(struct sample_run *run, struct error *err)
-{
-	const struct options *options = run->options;
-	int rc = output_format_choose(options, &run->exporter, err);
-
-	if (rc == 0 && options->lines && options->by != VIEW_BY_FUNCTION &&
-	    options->by != VIEW_BY_LINE)
-		rc = error_set(err, ERROR_USAGE, "--lines shows lines, and --by asks for something "
-			       "else: give one of the two");
-	if (rc == 0 && (options->tree || options->focus != NULL) &&
-	    strcmp(run->exporter->name, "text") != 0)
-		rc = error_set(err, ERROR_USAGE, "%s is for the text report, not for %s",
-			       options->tree ? "--tree" : "--focus", run->exporter->name);
-	if (rc == 0 && options->filter.blame)
-		rc = check_blame(run, err);
-	if (rc == 0 && options->task_use == TASKS_OFF &&
-	    (options->filter.created_by || options->filter.tasks.count > 0))
-		rc = error_set(err, ERROR_USAGE, "--tasks=off has no tasks, and %s is about them",
-			       options->filter.created_by ? "--created-by" : "--task");
-	if (rc == 0)
-		rc = part_check_words(options, err);
-	return rc;
-}
-
 /* The pattern of -o is tried without a process: only the number is missing yet. */
 static int
-check_words(struct sample_run *run, struct error *err)
+check_words(struct run *run, struct error *err)
 {
-	const struct options *options = run->options;
+	const struct options *options = run->request.options;
 	struct strbuf name;
 	int rc = target_check_usage(options, err);
 
@@ -63,7 +25,7 @@ check_words(struct sample_run *run, struct error *err)
 		return record_check_words(run, err);
 	}
 	strbuf_init(&name);
-	rc = sample_check_report(run, err);
+	rc = request_check_report(&run->request, err);
 	if (rc == 0 && options->output != NULL)
 		rc = output_name_expand(options->output, 0, &name, err);
 	strbuf_release(&name);
@@ -72,27 +34,9 @@ check_words(struct sample_run *run, struct error *err)
 
 /* --- the run --------------------------------------------------------------------- */
 
-int
-sample_open_output(struct sample_run *run, pid_t pid, struct error *err)
-{
-	const char *pattern = run->options->output;
-	struct strbuf name;
-	int rc = 0;
-
-	strbuf_init(&name);
-	if (pattern != NULL)
-		rc = output_name_expand(pattern, pid, &name, err);
-	if (rc == 0)
-		rc = output_open(&run->output, name.data, err);
-	if (rc == 0)
-		rc = output_check_format(&run->output, run->exporter, err);
-	strbuf_release(&name);
-	return rc;
-}
-
 /* The command has been given its limit. */
 void
-sample_raise_descriptor_limit(void)
+run_raise_descriptor_limit(void)
 {
 	struct rlimit limit;
 
@@ -105,24 +49,24 @@ sample_raise_descriptor_limit(void)
 static bool
 is_selected(void *context, pid_t tid, const char *name)
 {
-	const struct sample_run *run = context;
+	const struct run *run = context;
 
-	return filter_thread(&run->options->filter, tid, name);
+	return filter_thread(&run->request.options->filter, tid, name);
 }
 
 static bool
 is_excluded(void *context, pid_t tid, const char *name)
 {
-	const struct sample_run *run = context;
+	const struct run *run = context;
 
 	(void)tid;
-	return filter_excludes_thread(&run->options->filter, name);
+	return filter_excludes_thread(&run->request.options->filter, name);
 }
 
 void
-sample_select_threads(struct sample_run *run, struct sampler_config *config)
+run_select_threads(struct run *run, struct sampler_config *config)
 {
-	const struct filter *filter = &run->options->filter;
+	const struct filter *filter = &run->request.options->filter;
 
 	config->selected = filter_selects_threads(filter) ? is_selected : NULL;
 	config->excluded = filter->exclude_thread.count > 0 ? is_excluded : NULL;
@@ -130,31 +74,21 @@ sample_select_threads(struct sample_run *run, struct sampler_config *config)
 }
 
 void
-sample_open_names(struct sample_run *run)
+run_open_names(struct run *run)
 {
-	const struct options *options = run->options;
-
-	run->maps = maps_create(run->target.process, run->modules);
-	run->jit = jit_create(run->target.process, run->maps, &run->log);
+	run->maps = maps_create(run->target.process, run->source.modules);
+	run->jit = jit_create(run->target.process, run->maps, &run->request.log);
 	snprintf(run->root, sizeof(run->root), "/proc/%d/root", (int)run->target.pid);
-	run->names = (struct symbols_config){
-		.demangle = !options->no_demangle,
-		.inlines = !options->no_inlines,
-		.files.debug_dirs = options->debug_dirs.text,
-		.files.symfs = options->symfs,
-		.files.debuginfod = options->debuginfod,
-		.files.root = run->root,
-		.jit = run->jit,
-		.files.log = &run->log,
-	};
-	run->symbols = symbols_create(run->modules, &run->names);
-	run->jit_objects = jit_objects_create(run->target.process, run->maps, &run->log);
+	run->source.process = run->target.process;
+	source_make_symbols(&run->source, run->request.options, run->root, run->jit,
+			    &run->request.log);
+	run->jit_objects = jit_objects_create(run->target.process, run->maps, &run->request.log);
 }
 
 static int
-create_sampler(struct sample_run *run, struct error *err)
+create_sampler(struct run *run, struct error *err)
 {
-	const struct options *options = run->options;
+	const struct options *options = run->request.options;
 	struct sampler_config config = {
 		.rate_hz = options->rate_hz,
 		.jitter = !options->no_jitter,
@@ -174,20 +108,20 @@ create_sampler(struct sample_run *run, struct error *err)
 		config.stop_all = !options->nonblocking;
 		config.exact = true;
 		config.all_tasks = true;
-		config.tasks = run->tasks = async_tasks_create();
+		config.tasks = run->source.tasks = async_tasks_create();
 	}
-	sample_select_threads(run, &config);
-	sample_open_names(run);
+	run_select_threads(run, &config);
+	run_open_names(run);
 	config.jit = run->jit;
 	config.jit_objects = run->jit_objects;
-	return sampler_create(run->target.process, &config, run->maps, run->profile, &run->log,
-			      &run->sampler, err);
+	return sampler_create(run->target.process, &config, run->maps, run->source.profile,
+			      &run->request.log, &run->sampler, err);
 }
 
 static void
 on_snapshot(void *context)
 {
-	struct sample_run *run = context;
+	struct run *run = context;
 	struct error err;
 
 	status_line_erase(&run->status);
@@ -195,18 +129,19 @@ on_snapshot(void *context)
 		record_snapshot(run);
 		return;
 	}
-	/* it may well work the next time */
-	if (sample_write(run, sampler_stats(run->sampler), true, &err) != 0)
+	/* A later snapshot may succeed. */
+	run->source.stats = *sampler_stats(run->sampler);
+	if (sample_write(run, true, &err) != 0)
 		say_error(&err);
 }
 
 static void
 on_tick(void *context, bool held)
 {
-	struct sample_run *run = context;
+	struct run *run = context;
 
 	record_tick(run, held);
-	if (!held && profile_deadlock_count(run->profile) > run->deadlocks_said) {
+	if (!held && profile_deadlock_count(run->source.profile) > run->deadlocks_reported) {
 		sampler_leave(run->sampler);
 		say_deadlocks(run);
 		sampler_return(run->sampler);
@@ -216,7 +151,7 @@ on_tick(void *context, bool held)
 static void
 on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threads)
 {
-	struct sample_run *run = context;
+	struct run *run = context;
 
 	status_line_draw(&run->status, elapsed_ns, samples, threads);
 }
@@ -235,17 +170,17 @@ after_line(void *context)
 }
 
 void
-sample_watch_log(struct sample_run *run)
+run_watch_log(struct run *run)
 {
-	run->log.before = before_line;
-	run->log.after = after_line;
-	run->log.context = run->sampler;
+	run->request.log.before = before_line;
+	run->request.log.after = after_line;
+	run->request.log.context = run->sampler;
 }
 
 static void
-run_sampler(struct sample_run *run)
+run_sampler(struct run *run)
 {
-	const struct options *options = run->options;
+	const struct options *options = run->request.options;
 	const struct sampler_hooks hooks = {
 		.stop = &signals_stop,
 		.snapshot = &signals_snapshot,
@@ -254,6 +189,7 @@ run_sampler(struct sample_run *run)
 		.on_progress = on_progress,
 		.context = run,
 	};
+	struct run_stats *stats = &run->source.stats;
 
 	/* a command writes to the same terminal, and so does -v */
 	status_line_init(&run->status,
@@ -262,15 +198,15 @@ run_sampler(struct sample_run *run)
 		      options->duration_ns);
 	if (!run->dumps)
 		sample_say_start(run);
-	sample_watch_log(run);
-	run->began_ns = clock_date_ns();
-	run->end = sampler_run(run->sampler, &hooks);
-	run->stats = *sampler_stats(run->sampler);
+	run_watch_log(run);
+	run->source.began_ns = clock_date_ns();
+	run->source.end = sampler_run(run->sampler, &hooks);
+	run->source.stats = *sampler_stats(run->sampler);
 	/* a command that was sampled without a stop is nobody's to reap but ours */
-	if (run->target.is_command && !run->stats.child_exited && run->end == RUN_END_EXITED)
-		run->stats.child_exited = target_reap(&run->target, &run->stats.child_status);
+	if (run->target.is_command && !stats->child_exited && run->source.end == RUN_END_EXITED)
+		stats->child_exited = target_reap(&run->target, &stats->child_status);
 	/* whatever is still held is let go before time is spent on the report */
-	run->log.before = run->log.after = NULL;
+	run->request.log.before = run->request.log.after = NULL;
 	sampler_free(run->sampler);
 	run->sampler = NULL;
 	status_line_erase(&run->status);
@@ -281,22 +217,23 @@ run_sampler(struct sample_run *run)
 
 /* From the target to the sampler, which is then ready to run. */
 static int
-prepare(struct sample_run *run, struct error *err)
+prepare(struct run *run, struct error *err)
 {
-	int rc = target_find(&run->target, run->options, err);
+	int rc = target_find(&run->target, run->request.options, err);
 
 	if (rc != 0)
 		return rc;
 	signals_install();
-	rc = target_open(&run->target, !run->options->nonblocking, err);
+	rc = target_open(&run->target, !run->request.options->nonblocking, err);
 	if (rc == 0)
-		rc = target_check_tids(&run->target, run->options, err);
+		rc = target_check_tids(&run->target, run->request.options, err);
 	if (rc != 0)
 		return rc;
-	sample_raise_descriptor_limit();
-	run->modules = modules_create();
-	run->profile = profile_create();
-	rc = run->records ? record_begin(run, err) : sample_open_output(run, run->target.pid, err);
+	run_raise_descriptor_limit();
+	run->source.modules = modules_create();
+	run->source.profile = profile_create();
+	rc = run->records ? record_begin(run, err) :
+			    request_open_output(&run->request, run->target.pid, err);
 	if (rc == 0 && !run->records && !run->dumps)
 		rc = part_begin(run, err);
 	if (rc == 0)
@@ -309,7 +246,7 @@ prepare(struct sample_run *run, struct error *err)
 }
 
 static int
-sample(struct sample_run *run, int *status, struct error *err)
+sample(struct run *run, int *status, struct error *err)
 {
 	struct strbuf why;
 	int rc = prepare(run, err);
@@ -318,69 +255,56 @@ sample(struct sample_run *run, int *status, struct error *err)
 		return rc;
 	run_sampler(run);
 	strbuf_init(&why);
-	*status = sample_exit_status(&run->stats, &why);
+	*status = sample_exit_status(&run->source.stats, &why);
 	if (*status != SAMPLE_NOTHING)
 		sample_say_end(run);
-	if (run->dumps && profile_deadlock_count(run->profile) > 0)
+	if (run->dumps && profile_deadlock_count(run->source.profile) > 0)
 		*status = SAMPLE_DEADLOCK;
 	if (run->records)
 		rc = record_end(run, *status != SAMPLE_NOTHING, err);
 	if (rc == 0 && *status == SAMPLE_NOTHING)
 		rc = sample_nothing(run, err);
 	else if (rc == 0 && !run->records)
-		rc = sample_write(run, &run->stats, false, err);
+		rc = sample_write(run, false, err);
 	if (rc == 0 && why.length > 0)
-		log_say(&run->log, LOG_NORMAL, "%s", why.data);
+		log_say(&run->request.log, LOG_NORMAL, "%s", why.data);
 	strbuf_release(&why);
 	return rc;
 }
 
 void
-sample_run_release(struct sample_run *run)
+run_release(struct run *run)
 {
 	sampler_free(run->sampler);
 	if (run->recorder != NULL)
 		recorder_discard(run->recorder);
-	async_tasks_free(run->tasks);
-	symbols_free(run->symbols);
-	profile_free(run->profile);
+	source_release(&run->source);
 	jit_objects_free(run->jit_objects);
 	jit_free(run->jit);
 	maps_free(run->maps);
-	modules_free(run->modules);
-	output_close(&run->output);
+	modules_free(run->source.modules);
+	request_release(&run->request);
 	target_release(&run->target);
 }
 
 void
-sample_run_init(struct sample_run *run, const struct options *options)
+run_init(struct run *run, const struct options *options)
 {
-	const unsigned level = LOG_NORMAL + (options->verbose < 2 ? options->verbose : 2);
-
-	*run = (struct sample_run){
-		.options = options,
-		.dumps = options->verb->bit == FOR_DUMP,
-		.log = { .level = options->quiet ? LOG_QUIET : (enum log_level)level,
-			 .stream = stderr },
-		.output = { .fd = -1, .dirfd = -1 },
-	};
+	*run = (struct run){ .dumps = options->verb->bit == FOR_DUMP };
+	request_init(&run->request, options);
 }
 
 int
 command_sample(const struct options *options)
 {
-	struct sample_run run;
+	struct run run;
 	struct error err;
 	int rc, status = 0;
 
-	sample_run_init(&run, options);
+	run_init(&run, options);
 	rc = check_words(&run, &err);
 	if (rc == 0)
 		rc = sample(&run, &status, &err);
-	sample_run_release(&run);
-	if (rc != 0) {
-		say_error(&err);
-		status = error_exit_status(err.kind);
-	}
-	return status;
+	run_release(&run);
+	return request_status(rc, status, &err);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* loaded.c - recordings become one profile. */
-#include "cli/loaded_internal.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-#include "cli/sample_run_internal.h"
+#include "cli/run_internal.h"
 
 /* "2026-11-20 20:33" in the time of this machine. */
 static void
@@ -56,13 +55,13 @@ load_file(struct loaded *loaded, const struct options *options, const char *path
 	const struct recording_selection selection = part_selection(options);
 	struct recording_load load = {
 		.selection = part_is_wanted(options) ? &selection : NULL,
-		.profile = loaded->profile,
-		.modules = loaded->modules,
+		.profile = loaded->source.profile,
+		.modules = loaded->source.modules,
 		.names = loaded->names,
 		.symfs = options->symfs,
 		.number = (uint32_t)loaded->count,
 		.threads_only = options->task_use == TASKS_OFF,
-		.stats = &loaded->stats,
+		.stats = &loaded->source.stats,
 	};
 	const struct recording_info *info;
 	struct recording *recording;
@@ -89,7 +88,7 @@ load_file(struct loaded *loaded, const struct options *options, const char *path
 	add_note(loaded, info, alone);
 	if (loaded->process == NULL) {
 		loaded->process = make_process(info);
-		snprintf(loaded->stats.runtimes, sizeof(loaded->stats.runtimes), "%s",
+		snprintf(loaded->source.stats.runtimes, sizeof(loaded->source.stats.runtimes), "%s",
 			 info->runtime);
 	}
 	return 0;
@@ -99,35 +98,45 @@ load_file(struct loaded *loaded, const struct options *options, const char *path
 static void
 make_symbols(struct loaded *loaded, const struct options *options, const struct log *log)
 {
-	loaded->config = (struct symbols_config){
-		.demangle = !options->no_demangle,
-		.inlines = !options->no_inlines,
-		.files.debug_dirs = options->debug_dirs.text,
-		.files.symfs = options->symfs,
-		.files.debuginfod = options->debuginfod,
-		.stored = options->no_demangle ? NULL : recorded_names_find,
-		.stored_context = loaded->names,
-		.files.log = log,
-	};
-	loaded->symbols = symbols_create(loaded->modules, &loaded->config);
+	loaded->source.names.stored = options->no_demangle ? NULL : recorded_names_find;
+	loaded->source.names.stored_context = loaded->names;
+	source_make_symbols(&loaded->source, options, NULL, NULL, log);
+}
+
+/* The source is that of the first recording, as far as it is of one. */
+static void
+set_source(struct loaded *loaded, const struct request *request)
+{
+	const struct recording_info *first = recording_info(loaded->recording[0]);
+
+	make_symbols(loaded, request->options, &request->log);
+	loaded->source.process = loaded->process;
+	loaded->source.began_ns = (uint64_t)first->began * NS_PER_SEC;
+	loaded->source.end = first->ended ? first->end : RUN_END_STOPPED;
+	loaded->source.note = loaded->note.data;
+	loaded->part.recording = loaded->recording;
+	loaded->part.recording_count = loaded->count;
+	if (part_is_wanted(request->options))
+		part_describe(request->options, loaded->selected_ns, loaded->all_ns,
+			      &loaded->part.text);
 }
 
 int
-loaded_init(struct loaded *loaded, const struct options *options, const char *const *files,
-	    size_t count, const struct log *log, struct error *err)
+loaded_init(struct loaded *loaded, const struct request *request, const char *const *files,
+	    size_t count, struct error *err)
 {
 	int rc = 0;
 
 	*loaded = (struct loaded){
-		.profile = profile_create(),
-		.modules = modules_create(),
+		.source = { .profile = profile_create(), .modules = modules_create() },
 		.names = recorded_names_create(),
 	};
 	strbuf_init(&loaded->note);
+	strbuf_init(&loaded->part.text);
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = load_file(loaded, options, files[i], count == 1, err);
+		rc = load_file(loaded, request->options, files[i], count == 1, err);
 	if (rc == 0)
-		make_symbols(loaded, options, log);
+		set_source(loaded, request);
 	return rc;
 }
 
@@ -137,11 +146,11 @@ loaded_release(struct loaded *loaded)
 	for (size_t i = 0; i < loaded->count; i++)
 		recording_close(loaded->recording[i]);
 	free(loaded->recording);
-	symbols_free(loaded->symbols);
-	profile_free(loaded->profile);
-	modules_free(loaded->modules);
+	source_release(&loaded->source);
+	modules_free(loaded->source.modules);
 	recorded_names_free(loaded->names);
 	process_free(loaded->process);
 	strbuf_release(&loaded->note);
+	strbuf_release(&loaded->part.text);
 	*loaded = (struct loaded){ .count = 0 };
 }

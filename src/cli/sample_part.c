@@ -2,7 +2,7 @@
 /* sample_part.c - reports of a part of the time: --from, --to, --parallelism. */
 #include <signal.h>
 
-#include "cli/sample_run_internal.h"
+#include "cli/run_internal.h"
 
 bool
 part_is_wanted(const struct options *options)
@@ -68,14 +68,14 @@ part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_
 }
 
 static bool
-is_needed(const struct sample_run *run)
+is_needed(const struct run *run)
 {
-	return part_is_wanted(run->options) || run->exporter->time == EXPORT_TIME;
+	return part_is_wanted(run->request.options) || run->request.exporter->time == EXPORT_TIME;
 }
 
 /* What is not needed, and cannot be had, is said and done without. */
 static int
-do_without(struct sample_run *run, int rc, struct error *err)
+do_without(struct run *run, int rc, struct error *err)
 {
 	struct strbuf why;
 
@@ -83,31 +83,31 @@ do_without(struct sample_run *run, int rc, struct error *err)
 		return rc;
 	strbuf_init(&why);
 	strbuf_add_foreign(&why, err->text);
-	log_say(&run->log, LOG_NORMAL, "it will not be told what was when: %s", why.data);
+	log_say(&run->request.log, LOG_NORMAL, "it will not be told what was when: %s", why.data);
 	strbuf_release(&why);
 	err->kind = ERROR_NONE;
 	return 0;
 }
 
 int
-part_begin(struct sample_run *run, struct error *err)
+part_begin(struct run *run, struct error *err)
 {
 	const struct recording_config config = {
-		.modules = run->modules,
-		.rate_hz = run->options->rate_hz,
+		.modules = run->source.modules,
+		.rate_hz = run->request.options->rate_hz,
 	};
 	int rc;
 
 	/* waits over time are told with --by lock */
-	if (run->exporter->time == EXPORT_TIMELESS && run->options->by != VIEW_BY_LOCK &&
-	    !part_is_wanted(run->options))
+	if (run->request.exporter->time == EXPORT_TIMELESS &&
+	    run->request.options->by != VIEW_BY_LOCK && !part_is_wanted(run->request.options))
 		return 0;
-	rc = recorder_create(&config, run->profile, &run->recorder, err);
+	rc = recorder_create(&config, run->source.profile, &run->recorder, err);
 	return do_without(run, rc, err);
 }
 
 void
-part_fail(struct sample_run *run)
+part_fail(struct run *run)
 {
 	recorder_discard(run->recorder);
 	run->recorder = NULL;
@@ -117,54 +117,56 @@ part_fail(struct sample_run *run)
 }
 
 static int
-load(struct sample_run *run, const struct run_stats *stats, struct part *part,
-     struct error *err)
+load(struct run *run, struct live_part *live, struct error *err)
 {
-	const struct recording_selection selection = part_selection(run->options);
-	const bool wanted = part_is_wanted(run->options);
+	const struct options *options = run->request.options;
+	const struct recording_selection selection = part_selection(options);
+	const bool wanted = part_is_wanted(options);
 	struct recording_load load = {
 		.selection = wanted ? &selection : NULL,
-		.threads_only = run->options->task_use == TASKS_OFF,
+		.threads_only = options->task_use == TASKS_OFF,
 	};
-	int rc = recorder_commit(run->recorder, stats, err);
+	int rc = recorder_commit(run->recorder, &run->source.stats, err);
 
 	if (rc == 0)
-		rc = recording_of(run->recorder, &part->recording, err);
+		rc = recording_of(run->recorder, &live->recording, err);
 	if (rc != 0)
 		return rc;
-	load.profile = part->profile = profile_create();
-	rc = recording_load(part->recording, &load, err);
+	load.profile = live->profile = profile_create();
+	rc = recording_load(live->recording, &load, err);
 	if (rc == 0 && wanted)
-		part_describe(run->options, load.selected_ns,
-			      recording_info(part->recording)->span_ns, &part->text);
+		part_describe(options, load.selected_ns, recording_info(live->recording)->span_ns,
+			      &live->part.text);
+	live->part.profile = live->profile;
+	live->part.recording = &live->recording;
+	live->part.recording_count = 1;
 	return rc;
 }
 
 int
-part_load(struct sample_run *run, const struct run_stats *stats, struct part *part,
-	  struct error *err)
+part_load(struct run *run, struct live_part *live, struct error *err)
 {
 	int rc;
 
-	*part = (struct part){ .profile = NULL };
-	strbuf_init(&part->text);
+	*live = (struct live_part){ .profile = NULL };
+	strbuf_init(&live->part.text);
 	if (run->record_error.kind != ERROR_NONE) {
 		*err = run->record_error;
 		return -(int)err->kind;
 	}
 	if (run->recorder == NULL)
 		return 0;
-	rc = load(run, stats, part, err);
+	rc = load(run, live, err);
 	if (rc != 0)
-		part_release(part);
+		part_release(live);
 	return do_without(run, rc, err);
 }
 
 void
-part_release(struct part *part)
+part_release(struct live_part *live)
 {
-	strbuf_release(&part->text);
-	recording_close(part->recording);
-	profile_free(part->profile);
-	*part = (struct part){ .profile = NULL };
+	strbuf_release(&live->part.text);
+	recording_close(live->recording);
+	profile_free(live->profile);
+	*live = (struct live_part){ .profile = NULL };
 }

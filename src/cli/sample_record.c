@@ -3,14 +3,14 @@
 #include <signal.h>
 #include <string.h>
 
-#include "cli/sample_run_internal.h"
+#include "cli/run_internal.h"
 
 #define DEFAULT_NAME "wallsample-%p-%t.wsdb"
 
 int
-record_check_words(struct sample_run *run, struct error *err)
+record_check_words(struct run *run, struct error *err)
 {
-	const struct options *options = run->options;
+	const struct options *options = run->request.options;
 	const struct option_row *wrong = option_given_beyond(options, FOR_RECORD);
 	struct strbuf name;
 	int rc;
@@ -35,9 +35,10 @@ record_check_words(struct sample_run *run, struct error *err)
 
 /* The folder is held open from here on. */
 static int
-open_folder(struct sample_run *run, struct error *err)
+open_folder(struct run *run, struct error *err)
 {
-	const char *pattern = run->options->output;
+	struct output *output = &run->request.output;
+	const char *pattern = run->request.options->output;
 	struct strbuf name;
 	int rc;
 
@@ -45,35 +46,35 @@ open_folder(struct sample_run *run, struct error *err)
 	rc = output_name_expand(pattern != NULL ? pattern : DEFAULT_NAME, run->target.pid, &name,
 				err);
 	if (rc == 0) {
-		run->output.path = xstrdup(name.data);
-		run->output.dirfd = output_folder_open(name.data, &run->output.base, err);
-		rc = run->output.dirfd < 0 ? run->output.dirfd : 0;
+		output->path = xstrdup(name.data);
+		output->dirfd = output_folder_open(name.data, &output->base, err);
+		rc = output->dirfd < 0 ? output->dirfd : 0;
 	}
 	strbuf_release(&name);
 	return rc;
 }
 
 int
-record_begin(struct sample_run *run, struct error *err)
+record_begin(struct run *run, struct error *err)
 {
 	struct recording_config config = {
-		.modules = run->modules,
-		.rate_hz = run->options->rate_hz,
-		.command = run->options->words,
+		.modules = run->source.modules,
+		.rate_hz = run->request.options->rate_hz,
+		.command = run->request.options->words,
 	};
 	int rc = open_folder(run, err);
 
 	if (rc != 0)
 		return rc;
-	config.dirfd = run->output.dirfd;
-	config.base = run->output.base;
-	config.path = run->output.path;
-	return recorder_create(&config, run->profile, &run->recorder, err);
+	config.dirfd = run->request.output.dirfd;
+	config.base = run->request.output.base;
+	config.path = run->request.output.path;
+	return recorder_create(&config, run->source.profile, &run->recorder, err);
 }
 
 /* A disk may be slow: no thread of the target is left standing meanwhile. */
 static void
-commit(struct sample_run *run)
+commit(struct run *run)
 {
 	int rc;
 
@@ -88,7 +89,7 @@ commit(struct sample_run *run)
 }
 
 void
-record_tick(struct sample_run *run, bool held)
+record_tick(struct run *run, bool held)
 {
 	const uint64_t now = clock_now_ns();
 
@@ -101,18 +102,18 @@ record_tick(struct sample_run *run, bool held)
 
 /* "wrote recording to x.wsdb: 1,000 samples of 3 threads" */
 static void
-say_written(const struct sample_run *run, const struct run_stats *stats, const char *so_far)
+say_written(const struct run *run, const struct run_stats *stats, const char *so_far)
 {
 	char samples[SAY_TEXT_SIZE], tasks[SAY_TEXT_SIZE], threads[SAY_TEXT_SIZE];
-	const size_t all = profile_thread_count(run->profile);
+	const size_t all = profile_thread_count(run->source.profile);
 	struct strbuf path;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < all; i++)
-		count += !profile_thread(run->profile, i)->is_task;
+		count += !profile_thread(run->source.profile, i)->is_task;
 	strbuf_init(&path);
-	strbuf_add_foreign(&path, run->output.path);
-	log_say(&run->log, LOG_NORMAL,
+	strbuf_add_foreign(&path, run->request.output.path);
+	log_say(&run->request.log, LOG_NORMAL,
 		"wrote recording to %s%s: %s sample%s of %s%s%s thread%s, %.4g MiB", path.data,
 		so_far, say_count(stats->thread_samples, samples),
 		stats->thread_samples == 1 ? "" : "s",
@@ -120,13 +121,14 @@ say_written(const struct sample_run *run, const struct run_stats *stats, const c
 		all - count > 1 ? " tasks and " : all > count ? " task and " : "",
 		say_count(count, threads), count == 1 ? "" : "s",
 		(double)recorder_size(run->recorder) / (1 << 20));
-	log_say(&run->log, LOG_VERBOSE, "writing it took %.4g ms of CPU time while sampling",
+	log_say(&run->request.log, LOG_VERBOSE,
+		"writing it took %.4g ms of CPU time while sampling",
 		(double)recorder_cpu_ns(run->recorder) / (double)NS_PER_MS);
 	strbuf_release(&path);
 }
 
 void
-record_snapshot(struct sample_run *run)
+record_snapshot(struct run *run)
 {
 	if (run->record_error.kind != ERROR_NONE)
 		return;
@@ -136,7 +138,7 @@ record_snapshot(struct sample_run *run)
 }
 
 int
-record_end(struct sample_run *run, bool any, struct error *err)
+record_end(struct run *run, bool any, struct error *err)
 {
 	struct recorder *recorder = run->recorder;
 	int rc = 0;
@@ -147,9 +149,10 @@ record_end(struct sample_run *run, bool any, struct error *err)
 		rc = -(int)err->kind;
 	} else if (any) {
 		jit_refresh(run->jit);
-		rc = recorder_finish(recorder, &run->stats, run->end, run->symbols, err);
+		rc = recorder_finish(recorder, &run->source.stats, run->source.end,
+				     run->source.symbols, err);
 		if (rc == 0)
-			say_written(run, &run->stats, "");
+			say_written(run, &run->source.stats, "");
 	}
 	run->recorder = NULL;
 	if (any)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/sample_run_internal.h"
+#include "cli/run_internal.h"
 #include "wallsample/unwind/chain.h"
 
 /* Rows of a table, and of one thread's with -t, unless -n says how many. */
@@ -13,22 +13,22 @@
 #define TREE_LINES 60
 
 void
-sample_say_start(const struct sample_run *run)
+sample_say_start(const struct run *run)
 {
 	const struct process *process = run->target.process;
-	const struct options *options = run->options;
+	const struct options *options = run->request.options;
 	char time[SAY_TEXT_SIZE];
 	struct strbuf name;
 
 	strbuf_init(&name);
 	strbuf_add_foreign(&name, process->comm);
 	if (options->duration_ns > 0)
-		log_say(&run->log, LOG_NORMAL,
+		log_say(&run->request.log, LOG_NORMAL,
 			"sampling process %d (%s) %.10g times a second for %s; Ctrl-C ends it",
 			(int)process->pid, name.data, options->rate_hz,
 			say_duration(options->duration_ns, time));
 	else
-		log_say(&run->log, LOG_NORMAL,
+		log_say(&run->request.log, LOG_NORMAL,
 			"sampling process %d (%s) %.10g times a second until it ends or Ctrl-C",
 			(int)process->pid, name.data, options->rate_hz);
 	strbuf_release(&name);
@@ -60,25 +60,27 @@ add_threads(const struct view *view, struct strbuf *out)
 }
 
 static void
-say_written(const struct sample_run *run, const struct view *view, bool snapshot)
+say_written(const struct request *request, const struct source *source, const struct view *view,
+	    const struct export_input *input)
 {
 	char samples[SAY_TEXT_SIZE];
 	int64_t total = view_total_samples(view);
 	struct strbuf path, threads;
 
-	if (view_row_count(view) == 0 && profile_entry_count(run->profile) == 0 &&
-	    run->part == NULL)
-		log_say(&run->log, LOG_NORMAL, "there is no sample yet");
+	if (view_row_count(view) == 0 && profile_entry_count(source->profile) == 0 &&
+	    input->part == NULL)
+		log_say(&request->log, LOG_NORMAL, "there is no sample yet");
 	else if (view_row_count(view) == 0)
-		log_say(&run->log, LOG_NORMAL, "no sample is among those that were asked for");
-	if (run->output.path == NULL)
+		log_say(&request->log, LOG_NORMAL, "no sample is among those that were asked for");
+	if (request->output.path == NULL)
 		return;
 	strbuf_init(&path);
 	strbuf_init(&threads);
-	strbuf_add_foreign(&path, run->output.path);
+	strbuf_add_foreign(&path, request->output.path);
 	add_threads(view, &threads);
-	log_say(&run->log, LOG_NORMAL, "wrote %s %s to %s%s: %s sample%s of %s",
-		run->exporter->name, run->exporter->noun, path.data, snapshot ? " so far" : "",
+	log_say(&request->log, LOG_NORMAL, "wrote %s %s to %s%s: %s sample%s of %s",
+		request->exporter->name, request->exporter->noun, path.data,
+		input->snapshot ? " so far" : "",
 		say_count(total > 0 ? (uint64_t)total : 0, samples), total == 1 ? "" : "s",
 		threads.data);
 	strbuf_release(&threads);
@@ -175,95 +177,100 @@ add_names_hint(struct strbuf *hint, enum debuginfod_state servers)
 }
 
 static enum view_key
-choose_key(const struct sample_run *run)
+choose_key(const struct request *request)
 {
-	if (run->exporter->by_address || run->dumps)
+	if (request->exporter->by_address || request->options->verb->bit == FOR_DUMP)
 		return VIEW_BY_ADDRESS;
-	return run->options->lines ? VIEW_BY_LINE : run->options->by;
+	return request->options->lines ? VIEW_BY_LINE : request->options->by;
 }
 
-/* The same samples by function, where what limits the program is told; else NULL. */
+/* The same samples by function, for exporters that say what limits the program; else NULL. */
 static struct view *
-view_functions(const struct sample_run *run, const struct view *view)
+view_functions(const struct request *request, const struct source *source, const struct view *view)
 {
-	if (!run->exporter->in_words || view_key(view) == VIEW_BY_FUNCTION)
+	if (!request->exporter->in_words || view_key(view) == VIEW_BY_FUNCTION)
 		return NULL;
-	return view_create(view_profile(view), run->symbols, &run->options->filter,
+	return view_create(view_profile(view), source->symbols, &request->options->filter,
 			   VIEW_BY_FUNCTION);
 }
 
 int
-sample_write(struct sample_run *run, const struct run_stats *stats, bool snapshot,
-	     struct error *err)
+source_write(const struct request *request, const struct source *source, const struct part *part,
+	     bool snapshot, struct error *err)
 {
-	const size_t limit = run->options->limit;
-	struct export_input input = {
-		/* blame has no place in time */
-		.recordings = run->options->filter.blame ? NULL : run->recordings,
-		.recording_count = run->options->filter.blame ? 0 : run->recording_count,
-		.process = run->core_process != NULL ? run->core_process : run->target.process,
-		.core_end = run->core_end,
-		.tasks = run->tasks,
-		.modules = run->modules,
-		.stats = stats,
-		.began_ns = run->began_ns,
-		.end = run->end,
-		.snapshot = snapshot,
-		.by_thread = run->options->threads,
-		.sort = run->options->sort,
-		.limit = limit != 0 ? limit : TABLE_ROWS,
-		.tree = run->options->tree ? (limit != 0 ? limit : TREE_LINES) : 0,
-		.focus = run->options->focus,
-		.thread_limit = limit != 0 ? limit : THREAD_TABLE_ROWS,
-		.columns = output_columns(&run->output),
-		.filtered = options_are_filtered(run->options),
-		.note = run->note,
-		.part = run->part,
-	};
-	struct writing writing = { run->exporter, &input, run->dumps };
+	const struct options *options = request->options;
+	const size_t limit = options->limit;
+	/* Blame has no place in time. */
+	const bool has_time = !options->filter.blame && part->recording_count > 0;
 	struct error wrong = { .kind = ERROR_NONE };
-	struct part part;
-	struct strbuf hint;
+	struct export_input input = {
+		.recordings = has_time ? part->recording : NULL,
+		.recording_count = has_time ? part->recording_count : 0,
+		.error = &wrong,
+		.process = source->process,
+		.core_end = source->core_end,
+		.tasks = source->tasks,
+		.modules = source->modules,
+		.stats = &source->stats,
+		.began_ns = source->began_ns,
+		.end = source->end,
+		.snapshot = snapshot,
+		.by_thread = options->threads,
+		.sort = options->sort,
+		.limit = limit != 0 ? limit : TABLE_ROWS,
+		.tree = options->tree ? (limit != 0 ? limit : TREE_LINES) : 0,
+		.focus = options->focus,
+		.thread_limit = limit != 0 ? limit : THREAD_TABLE_ROWS,
+		.columns = output_columns(&request->output),
+		.filtered = options_are_filtered(options),
+		.note = source->note,
+		.part = part->text.length > 0 ? part->text.data : NULL,
+	};
+	struct writing writing = { request->exporter, &input, options->verb->bit == FOR_DUMP };
 	struct view *view, *functions;
+	struct strbuf hint;
 	int rc;
 
-	if (run->jit != NULL)
-		jit_refresh(run->jit);
-	rc = part_load(run, stats, &part, err);
-	if (rc != 0)
-		return rc;
-	input.part = part.text.length > 0 ? part.text.data : run->part;
-	if (part.recording != NULL && !run->options->filter.blame) {
-		input.recordings = &part.recording;
-		input.recording_count = 1;
-	}
-	view = view_create(part.profile != NULL ? part.profile : run->profile, run->symbols,
-			   &run->options->filter, choose_key(run));
-	functions = view_functions(run, view);
+	view = view_create(part->profile != NULL ? part->profile : source->profile,
+			   source->symbols, &options->filter, choose_key(request));
+	functions = view_functions(request, source, view);
 	strbuf_init(&hint);
-	add_names_hint(&hint, symbols_debuginfod_state(run->symbols));
+	add_names_hint(&hint, symbols_debuginfod_state(source->symbols));
 	input.view = view;
 	input.functions = functions;
 	input.names_hint = hint.data;
-	input.error = &wrong;
-	rc = output_write(&run->output, write_view, &writing, err);
+	rc = output_write(&request->output, write_view, &writing, err);
 	if (rc == 0)
-		say_written(run, view, snapshot);
+		say_written(request, source, view, &input);
 	strbuf_release(&hint);
 	view_free(view);
 	view_free(functions);
+	return rc;
+}
+
+int
+sample_write(struct run *run, bool snapshot, struct error *err)
+{
+	struct live_part part;
+	int rc;
+
+	jit_refresh(run->jit);
+	rc = part_load(run, &part, err);
+	if (rc != 0)
+		return rc;
+	rc = source_write(&run->request, &run->source, &part.part, snapshot, err);
 	part_release(&part);
 	return rc;
 }
 
 static void
-say_command_end(const struct sample_run *run)
+say_command_end(const struct run *run)
 {
-	const struct run_stats *stats = &run->stats;
+	const struct run_stats *stats = &run->source.stats;
 	struct strbuf end;
 
-	if (run->end == RUN_END_DURATION) {
-		log_say(&run->log, LOG_NORMAL, "the command goes on as process %d",
+	if (run->source.end == RUN_END_DURATION) {
+		log_say(&run->request.log, LOG_NORMAL, "the command goes on as process %d",
 			(int)run->target.pid);
 		return;
 	}
@@ -272,13 +279,13 @@ say_command_end(const struct sample_run *run)
 		return;
 	strbuf_init(&end);
 	target_add_end(&end, stats->child_status);
-	log_say(&run->log, LOG_NORMAL, "%s", end.data);
+	log_say(&run->request.log, LOG_NORMAL, "%s", end.data);
 	strbuf_release(&end);
 }
 
 /* Of the different frames of all stacks, those found each way. */
 static void
-say_origins(const struct sample_run *run)
+say_origins(const struct run *run)
 {
 	static const enum frame_origin origins[] = {
 #define X(name, text) FRAME_##name,
@@ -288,8 +295,8 @@ say_origins(const struct sample_run *run)
 	uint64_t count[ARRAY_SIZE(origins)] = { 0 };
 	struct strbuf text;
 
-	for (size_t i = 0; i < profile_frame_count(run->profile); i++) {
-		const struct profile_frame *frame = profile_frame(run->profile, (uint32_t)i);
+	for (size_t i = 0; i < profile_frame_count(run->source.profile); i++) {
+		const struct profile_frame *frame = profile_frame(run->source.profile, (uint32_t)i);
 
 		if (frame->module != MODULE_NONE || frame->origin == FRAME_SCRIPT)
 			count[frame->origin]++;
@@ -298,51 +305,52 @@ say_origins(const struct sample_run *run)
 	for (size_t i = 0; i < ARRAY_SIZE(origins); i++)
 		strbuf_add_format(&text, "%s%s %llu", i > 0 ? ", " : "",
 				  frame_origin_text(origins[i]), (unsigned long long)count[i]);
-	log_say(&run->log, LOG_VERBOSE, "different frames by how they were found: %s", text.data);
+	log_say(&run->request.log, LOG_VERBOSE, "different frames by how they were found: %s",
+		text.data);
 	strbuf_release(&text);
 }
 
 /* The priority and the unwinder's speed have been said by the sampler. */
 static void
-say_numbers(const struct sample_run *run)
+say_numbers(const struct run *run)
 {
-	const struct run_stats *stats = &run->stats;
+	const struct run_stats *stats = &run->source.stats;
 
-	log_say(&run->log, LOG_VERBOSE,
+	log_say(&run->request.log, LOG_VERBOSE,
 		"%llu ticks, %llu looks at a thread; stacks: %llu reused, %llu read without a "
 		"stop, %llu in a stop", (unsigned long long)stats->ticks,
 		(unsigned long long)stats->looks, (unsigned long long)stats->reused,
 		(unsigned long long)stats->read, (unsigned long long)stats->stopped);
 	say_origins(run);
-	log_say(&run->log, LOG_VERBOSE,
+	log_say(&run->request.log, LOG_VERBOSE,
 		"saved %llu system calls from EINTR, passed on %llu signals",
 		(unsigned long long)stats->repaired, (unsigned long long)stats->signals_passed);
-	log_say(&run->log, LOG_VERBOSE, "rate: wanted %.4g Hz, lowest %.4g Hz", stats->rate_wanted,
-		stats->rate_lowest);
+	log_say(&run->request.log, LOG_VERBOSE, "rate: wanted %.4g Hz, lowest %.4g Hz",
+		stats->rate_wanted, stats->rate_lowest);
 }
 
 void
-sample_say_end(const struct sample_run *run)
+sample_say_end(const struct run *run)
 {
 	if (run->target.is_command)
 		say_command_end(run);
-	else if (run->end == RUN_END_EXITED)
-		log_say(&run->log, LOG_NORMAL, "process %d has ended",
+	else if (run->source.end == RUN_END_EXITED)
+		log_say(&run->request.log, LOG_NORMAL, "process %d has ended",
 			(int)run->target.pid);
 	say_numbers(run);
 }
 
 int
-sample_nothing(const struct sample_run *run, struct error *err)
+sample_nothing(const struct run *run, struct error *err)
 {
-	const struct options *options = run->options;
+	const struct options *options = run->request.options;
 	char time[SAY_TEXT_SIZE];
 	struct strbuf filters;
 	int rc;
 
-	if (run->target.is_command && run->stats.child_exited)
-		return target_refuse_ended(run->stats.child_status, err);
-	if (run->end == RUN_END_EXITED)
+	if (run->target.is_command && run->source.stats.child_exited)
+		return target_refuse_ended(run->source.stats.child_status, err);
+	if (run->source.end == RUN_END_EXITED)
 		return error_set(err, ERROR_NO_PROCESS,
 				 "nothing was sampled: process %d ended before it could be sampled",
 				 (int)run->target.pid);
@@ -353,7 +361,7 @@ sample_nothing(const struct sample_run *run, struct error *err)
 			       "one that was asked for (%s)", (int)run->target.pid, filters.data);
 	else
 		rc = error_set(err, ERROR_SYSTEM, "nothing was sampled in %s",
-			       say_duration(run->stats.elapsed_ns, time));
+			       say_duration(run->source.stats.elapsed_ns, time));
 	strbuf_release(&filters);
 	return rc;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* say_deadlock.c - a deadlock is told as soon as it is seen. */
-#include "cli/sample_run_internal.h"
+#include "cli/run_internal.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/analysis/waiting.h"
 
 /* What it waits for, by its name. */
 static const char *
-name_of(const struct sample_run *run, uint32_t wait)
+name_of(const struct run *run, uint32_t wait)
 {
-	const struct profile *profile = run->profile;
+	const struct profile *profile = run->source.profile;
 	const uint32_t id = profile_wait(profile, wait)->object;
 	const struct profile_frame *frame = id != FRAME_NONE ? profile_frame(profile, id) : NULL;
 	struct symbol symbol;
@@ -17,7 +17,7 @@ name_of(const struct sample_run *run, uint32_t wait)
 		return "";
 	if (frame->module == MODULE_NONE)
 		return profile_text(profile, (uint32_t)frame->address);
-	symbols_find(run->symbols,
+	symbols_find(run->source.symbols,
 		     &(struct symbol_place){ .module = frame->module,
 					     .data = frame->origin == FRAME_DATA,
 					     .vaddr = frame->address },
@@ -26,30 +26,30 @@ name_of(const struct sample_run *run, uint32_t wait)
 }
 
 static void
-say(struct sample_run *run, const struct profile_deadlock *deadlock)
+say(struct run *run, const struct profile_deadlock *deadlock)
 {
 	struct strbuf text;
 
 	strbuf_init(&text);
 	for (size_t i = 0; i < deadlock->ring; i++) {
 		strbuf_add_text(&text, i > 0 ? "; " : "");
-		deadlock_add_thread(run->profile, deadlock, i,
+		deadlock_add_thread(run->source.profile, deadlock, i,
 				    name_of(run, deadlock->stuck[i].wait), &text);
 	}
 	if (deadlock->count > deadlock->ring) {
 		strbuf_add_text(&text, "; behind them: ");
-		deadlock_add_others(run->profile, deadlock, &text);
+		deadlock_add_others(run->source.profile, deadlock, &text);
 	}
 	status_line_erase(&run->status);
-	log_say(&run->log, LOG_NORMAL, "deadlock: %s", text.data);
+	log_say(&run->request.log, LOG_NORMAL, "deadlock: %s", text.data);
 	strbuf_release(&text);
 }
 
 void
-say_deadlocks(struct sample_run *run)
+say_deadlocks(struct run *run)
 {
-	const size_t count = profile_deadlock_count(run->profile);
+	const size_t count = profile_deadlock_count(run->source.profile);
 
-	for (; run->deadlocks_said < count; run->deadlocks_said++)
-		say(run, profile_deadlock(run->profile, run->deadlocks_said));
+	for (; run->deadlocks_reported < count; run->deadlocks_reported++)
+		say(run, profile_deadlock(run->source.profile, run->deadlocks_reported));
 }

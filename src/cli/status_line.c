@@ -4,8 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/cli_internal.h"
-#include "cli/status_line_internal.h"
+#include "cli/run_internal.h"
 
 void
 status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns)

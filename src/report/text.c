@@ -148,6 +148,7 @@ text_write_causal(const struct causal_input *input, FILE *out)
 const struct exporter exporter_text = {
 	.name = "text",
 	.help = "the report for people",
+	.has_callers = true,
 	.endings = "txt,text",
 	.noun = "report",
 	.write = text_write,

@@ -85,6 +85,7 @@ struct exporter {
 	enum export_time time;
 	bool in_words;        /* says what limits the program: wants input->functions */
 	bool by_address;      /* wants a view of VIEW_BY_ADDRESS, whatever else was asked for */
+	bool has_callers;     /* shows the call tree (--tree) and callers (--focus) */
 	const char *absent;   /* why this build cannot write it, a sentence; NULL: it can */
 	/* Writes to `out`. Errors of the stream are the caller's to check. */
 	void (*write)(const struct export_input *input, FILE *out);

@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/cli_internal.h"
-#include "cli/status_line_internal.h"
+#include "cli/run_internal.h"
 #include "wallsample/runtime/gil.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/analysis/view.h"

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* request.c - what a call asks for: its options, their contradictions, and where output goes. */
+#include "cli/run_internal.h"
+
+void
+request_init(struct request *request, const struct options *options)
+{
+	const unsigned level = LOG_NORMAL + (options->verbose < 2 ? options->verbose : 2);
+
+	*request = (struct request){
+		.options = options,
+		.log = { .level = options->quiet ? LOG_QUIET : (enum log_level)level,
+			 .stream = stderr },
+		.output = { .fd = -1, .dirfd = -1 },
+	};
+}
+
+static int
+check_blame(const struct request *request, struct error *err)
+{
+	if (request->options->sort != WEIGHT_WALL)
+		return error_set(err, ERROR_USAGE,
+				 "--blame is about time that others waited, which has no %s",
+				 weight_word(request->options->sort));
+	if (request->exporter->time == EXPORT_TIME)
+		return error_set(err, ERROR_USAGE, "--blame sums up, and %s shows when things "
+				 "happened: use another format", request->exporter->name);
+	return 0;
+}
+
+int
+request_check_report(struct request *request, struct error *err)
+{
+	const struct options *options = request->options;
+	int rc = output_format_choose(options, &request->exporter, err);
+
+	if (rc == 0 && options->lines && options->by != VIEW_BY_FUNCTION &&
+	    options->by != VIEW_BY_LINE)
+		rc = error_set(err, ERROR_USAGE, "--lines shows lines, and --by asks for something "
+			       "else: give one of the two");
+	if (rc == 0 && (options->tree || options->focus != NULL) &&
+	    !request->exporter->has_callers)
+		rc = error_set(err, ERROR_USAGE, "%s is for the text report, not for %s",
+			       options->tree ? "--tree" : "--focus", request->exporter->name);
+	if (rc == 0 && options->filter.blame)
+		rc = check_blame(request, err);
+	if (rc == 0 && options->task_use == TASKS_OFF &&
+	    (options->filter.created_by || options->filter.tasks.count > 0))
+		rc = error_set(err, ERROR_USAGE, "--tasks=off has no tasks, and %s is about them",
+			       options->filter.created_by ? "--created-by" : "--task");
+	if (rc == 0)
+		rc = part_check_words(options, err);
+	return rc;
+}
+
+int
+request_open_output(struct request *request, pid_t pid, struct error *err)
+{
+	const char *pattern = request->options->output;
+	struct strbuf name;
+	int rc = 0;
+
+	strbuf_init(&name);
+	if (pattern != NULL)
+		rc = output_name_expand(pattern, pid, &name, err);
+	if (rc == 0)
+		rc = output_open(&request->output, name.data, err);
+	if (rc == 0)
+		rc = output_check_format(&request->output, request->exporter, err);
+	strbuf_release(&name);
+	return rc;
+}
+
+void
+request_release(struct request *request)
+{
+	output_close(&request->output);
+}
+
+int
+request_status(int rc, int status, const struct error *err)
+{
+	if (rc == 0)
+		return status;
+	say_error(err);
+	return error_exit_status(err->kind);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_internal.h - what one call of the program owns: the request, the source of its reports, and
+ * for a live process the run of the sampler.
+ */
+#ifndef WALLSAMPLE_CLI_RUN_INTERNAL_H
+#define WALLSAMPLE_CLI_RUN_INTERNAL_H
+
+#include "cli/cli_internal.h"
+#include "wallsample/analysis/view.h"
+#include "wallsample/recording/recording_read.h"
+
+/* --- request.c: what the options ask for ------------------------------------- */
+
+struct request {
+	const struct options *options; /* borrowed */
+	struct log log;
+	const struct exporter *exporter; /* NULL: the output is a recording, or none is chosen */
+	struct output output;
+};
+
+/* Nothing but the log is set up. */
+void request_init(struct request *request, const struct options *options);
+/* Chooses the exporter. ERROR_USAGE for options that contradict each other in a report. */
+int request_check_report(struct request *request, struct error *err);
+/* Opens what -o names, in which %p is `pid`, for the format that was chosen. */
+int request_open_output(struct request *request, pid_t pid, struct error *err);
+void request_release(struct request *request);
+/* The exit status of a call that failed or not: prints the error if `rc` is not 0. */
+int request_status(int rc, int status, const struct error *err);
+
+/* --- source.c: what a report is made of -------------------------------------- */
+
+/* A live process, a core file, or recordings. */
+struct source {
+	struct profile *profile;       /* owned */
+	struct modules *modules;       /* owned */
+	struct symbols_config names;   /* borrowed by `symbols` */
+	struct symbols *symbols;       /* owned */
+	struct async_tasks *tasks;     /* owned; of a dump; or NULL */
+	const struct process *process; /* borrowed */
+	const struct core_end *core_end; /* borrowed; how a core file's process ended; or NULL */
+	struct run_stats stats;
+	enum run_end end;
+	uint64_t began_ns;             /* CLOCK_REALTIME when sampling began */
+	const char *note;              /* borrowed; about recordings; NULL: none */
+};
+
+/* Makes the symbols of the modules. `root`, `jit` (NULL: none) and `log` are borrowed. */
+void source_make_symbols(struct source *source, const struct options *options, const char *root,
+			 const struct jit *jit, const struct log *log);
+void source_release(struct source *source);
+
+/* The time that a report is about. */
+struct part {
+	const struct profile *profile;      /* borrowed; NULL: that of the source */
+	struct recording *const *recording; /* borrowed; with times of samples; NULL: none */
+	size_t recording_count;
+	struct strbuf text;                 /* describes the part; empty: all the time */
+};
+
+/* Writes a report or dump of a source, and prints where it is. `snapshot`: the run goes on. */
+int source_write(const struct request *request, const struct source *source,
+		 const struct part *part, bool snapshot, struct error *err);
+/* The exit status of a report that was written; prints why it is partial, if it is. */
+enum sample_status source_status(const struct request *request, const struct source *source);
+
+/* --- loaded.c: recordings as one source --------------------------------------- */
+
+struct loaded {
+	struct source source;
+	struct part part;          /* of the recordings; the text: which part the options ask for */
+	struct recording **recording; /* each of them, open */
+	size_t count, capacity;
+	struct recorded_names *names;
+	struct process *process;   /* of the first recording */
+	struct strbuf note;        /* when and where they were made */
+	uint64_t selected_ns, all_ns;
+};
+
+/*
+ * Loads the part of `count` recordings that the options ask for. The log of the request is borrowed
+ * until the release, which is due after an error, too.
+ */
+int loaded_init(struct loaded *loaded, const struct request *request, const char *const *files,
+		size_t count, struct error *err);
+void loaded_release(struct loaded *loaded);
+
+/* --- status_line.c: one line on a terminal that shows the progress ------------- */
+
+struct status_line {
+	bool on;
+	uint64_t duration_ns; /* 0: not known */
+	size_t drawn;         /* columns that the last line took */
+};
+
+/* Draws only if stderr is a terminal and `wanted`. */
+void status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns);
+void status_line_draw(struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
+		      uint32_t threads);
+/* The same with a text of somebody's own, which is changed. */
+void status_line_say(struct status_line *status, struct strbuf *line);
+void status_line_erase(struct status_line *status);
+/* The line, cut to `columns`: apart for tests. */
+void status_line_text(const struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
+		      uint32_t threads, size_t columns, struct strbuf *line);
+
+/* --- command_sample.c: the run of the sampler on a live process ---------------- */
+
+struct run {
+	struct request request;
+	struct source source;
+	struct target target;
+	struct status_line status;
+	struct maps *maps;
+	struct jit *jit;
+	struct jit_objects *jit_objects;
+	char root[32];             /* the root directory of the target */
+	struct sampler *sampler;
+	bool records;              /* the output is a recording */
+	bool dumps;                /* every thread is captured once */
+	size_t deadlocks_reported; /* of the profile */
+	struct recorder *recorder; /* NULL: none */
+	struct error record_error; /* why recording has ended early */
+};
+
+void run_init(struct run *run, const struct options *options);
+void run_release(struct run *run);
+/* Threads that the filter does not select are not stopped. The run is borrowed. */
+void run_select_threads(struct run *run, struct sampler_config *config);
+/* From now on the sampler holds no thread while a line of the log is written. */
+void run_watch_log(struct run *run);
+/* The sampler keeps two descriptors open for each thread. */
+void run_raise_descriptor_limit(void);
+/* Opens the mappings of the target and the sources of names for them. */
+void run_open_names(struct run *run);
+
+/* --- say_deadlock.c ---------------------------------------------------------- */
+
+/* Tells of those that have not been told yet. It may take long. */
+void say_deadlocks(struct run *run);
+
+/* --- sample_report.c --------------------------------------------------------- */
+
+/* "sampling process 123 (redis-server) …" */
+void sample_say_start(const struct run *run);
+
+/* Writes a report of the run, so far (`snapshot`) or in the end, and prints where it is. */
+int sample_write(struct run *run, bool snapshot, struct error *err);
+
+/* How the target ended, and with -v the numbers of the run. */
+void sample_say_end(const struct run *run);
+
+/* ERROR_NO_PROCESS or ERROR_SYSTEM, with why there is not one sample. */
+int sample_nothing(const struct run *run, struct error *err);
+
+/* --- sample_part.c ----------------------------------------------------------- */
+
+/* Do the options ask for a part of the time? */
+bool part_is_wanted(const struct options *options);
+/* ERROR_USAGE when there can be nothing in it. */
+int part_check_words(const struct options *options, struct error *err);
+struct recording_selection part_selection(const struct options *options);
+/* "1 to 2 threads on a CPU, from 3 s on: 12 % of the time" */
+void part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_ns,
+		   struct strbuf *text);
+/*
+ * A live run that a part is wanted of, or whose output shows time, records into a file without
+ * a name.
+ */
+int part_begin(struct run *run, struct error *err);
+/* It cannot be written any more: the run goes on without if the output can do without. */
+void part_fail(struct run *run);
+
+/* A part of a live run; owns what its `part` borrows. */
+struct live_part {
+	struct part part;
+	struct profile *profile;
+	struct recording *recording;
+};
+
+/* Loads from the recorder the part of the run so far that the options ask for. */
+int part_load(struct run *run, struct live_part *part, struct error *err);
+void part_release(struct live_part *part);
+
+/* --- sample_record.c --------------------------------------------------------- */
+
+/* What is asked for is a recording: are these words for one? */
+int record_check_words(struct run *run, struct error *err);
+/* Makes the file. The profile and the modules are there, the process is not yet. */
+int record_begin(struct run *run, struct error *err);
+/* Between two ticks; `held` is as in struct sampler_hooks. */
+void record_tick(struct run *run, bool held);
+/* Writes what there is so far. */
+void record_snapshot(struct run *run);
+/* The end of the run, with or without a sample. */
+int record_end(struct run *run, bool any, struct error *err);
+
+#endif
