@@ -189,14 +189,14 @@ is_whole(const struct causal_run *run, uint64_t now_ns)
 
 /* Where the points are now, and for how long they were there. */
 static bool
-read_progress(struct causal_run *run, uint64_t now_ns, const struct sampler_stand *stand)
+read_progress(struct causal_run *run, uint64_t now_ns, const struct tick_snapshot *snapshot)
 {
 	const struct in_progress_time time = {
 		.passed = (double)(now_ns - run->last_ns),
 		.part = run->part,
-		.stopped = (double)stand->stopped_ns,
-		.standing = (double)stand->standing_ns,
-		.idle = (double)stand->idle_ns,
+		.stopped = (double)snapshot->stopped_ns,
+		.standing = (double)snapshot->standing_ns,
+		.idle = (double)snapshot->idle_ns,
 	};
 	struct progress_value value[CAUSAL_POINTS_MOST];
 
@@ -268,54 +268,54 @@ change_experiment(struct causal_run *run, uint64_t now_ns)
 }
 
 static size_t
-choose(struct causal_run *run, const struct sampler_stand *stand)
+choose(struct causal_run *run, const struct tick_snapshot *snapshot)
 {
 	const uint64_t bit = UINT64_C(1) << run->now.candidate;
 	size_t chosen = 0;
 
-	for (size_t i = 0; i < stand->count; i++) {
-		struct sampler_caught *caught = &stand->caught[i];
+	for (size_t i = 0; i < snapshot->count; i++) {
+		struct stopped_thread *stopped = &snapshot->stopped[i];
 
-		caught->goes_on = (match_stack(&run->match, caught->stack) & bit) != 0;
-		chosen += caught->goes_on;
+		stopped->resume = (match_stack(&run->match, stopped->stack) & bit) != 0;
+		chosen += stopped->resume;
 	}
 	return chosen;
 }
 
 static double
-look(struct causal_run *run, const struct sampler_stand *stand)
+look(struct causal_run *run, const struct tick_snapshot *snapshot)
 {
 	const uint64_t now_ns = clock_now_ns();
 	size_t chosen;
 	bool late;
 
-	if (run->lost || !read_progress(run, now_ns, stand))
+	if (run->lost || !read_progress(run, now_ns, snapshot))
 		return 0;
 	if (run->looks == 0) {
 		run->began_ns = now_ns;
 		memcpy(run->first, run->value, sizeof(run->first));
 		begin_experiment(run, now_ns);
 	}
-	run->now.held_ns += stand->standing_ns;
-	late = count_look(run, now_ns, stand->count + stand->held + stand->missed);
+	run->now.held_ns += snapshot->standing_ns;
+	late = count_look(run, now_ns, snapshot->count + snapshot->held + snapshot->missed);
 	/* Who was held in the one before may be in the candidate of this one: all go on. */
 	if (change_experiment(run, now_ns))
 		return 0;
-	chosen = choose(run, stand);
+	chosen = choose(run, snapshot);
 	run->now.ticks++;
 	run->now_late += late;
 	run->now.chosen += chosen > 0;
 	if (chosen > 0 && run->now.speedup > 0)
-		run->unheld += stand->missed;
+		run->unheld += snapshot->missed;
 	return chosen > 0 ? run->now.speedup : 0;
 }
 
 static double
-decide(void *context, const struct sampler_stand *stand)
+decide(void *context, const struct tick_snapshot *snapshot)
 {
 	struct causal_run *run = context;
 
-	run->part = look(run, stand);
+	run->part = look(run, snapshot);
 	return run->part;
 }
 

@@ -1,336 +1,229 @@
 /* SPDX-License-Identifier: MIT */
-/* attribute.c - the stacks of a tick: walks what was copied. */
+/* attribute.c - puts samples into the profile, with their weight. */
 #include "sampler/pipeline_internal.h"
 
-static void
-walk(struct sampler *sampler, const struct snapshot *snapshot, bool may_stop)
+static uint32_t
+add_samples(struct attribution *attribution, struct sampled_thread *thread, int64_t samples,
+	    int64_t weight_ns)
 {
-	uint64_t began = clock_now_ns();
+	struct profile_entry entry = {
+		.stack = thread->stack,
+		.state = thread->state,
+		.syscall = (int32_t)thread->syscall,
+		.wait = run_state_runnable(thread->state) ? 0 : thread->wait.id,
+		.gil = thread->gil,
+		.samples = samples,
+		.ns[WEIGHT_WALL] = weight_ns,
+		.ns[WEIGHT_OVERHEAD] = thread->state == RUN_RUNNING ? weight_ns : 0,
+	};
 
-	unwinder_walk(sampler->unwinder, snapshot, may_stop, &sampler->chain);
-	sampler->stats.unwind_ns += clock_now_ns() - began;
-	sampler->stats.unwind_frames += sampler->chain.count;
+	entry.thread = thread_record_of_sample(attribution->records, thread, &entry.carrier);
+	attribution->stats->thread_samples += (uint64_t)samples;
+	return profile_add(attribution->profile, &entry);
 }
 
-/* How much to copy next time: what was needed and a margin, slowly less, quickly more. */
-static void
-learn_stack_need(struct sampler *sampler, struct tracked *thread)
+void
+attribute_time(struct attribution *attribution, struct sampled_thread *thread, int64_t samples,
+	       int64_t weight_ns)
 {
-	const struct chain *chain = &sampler->chain;
-	size_t need = chain->stack_used + STACK_MARGIN;
-	size_t least = thread->stack_need - thread->stack_need / 64;
+	if (samples == 0 && weight_ns == 0)
+		return;
+	add_samples(attribution, thread, samples, weight_ns);
+	if (!run_state_runnable(thread->state))
+		waits_blame(thread->process->waits, thread, samples, weight_ns);
+}
 
-	if (chain->end == CHAIN_STACK_LIMIT)
-		need = thread->stack_need * 4;
-	else if (need < least)
-		need = least;
-	if (need < STACK_LEAST)
-		need = STACK_LEAST;
-	need = (need + STACK_MARGIN - 1) / STACK_MARGIN * STACK_MARGIN;
-	thread->stack_need =
-		need < sampler->config.stack_limit ? need : sampler->config.stack_limit;
+void
+attribute_past(struct attribution *attribution, struct sampled_thread *thread, int64_t samples,
+	       int64_t ns)
+{
+	if (samples == 0 && ns == 0)
+		return;
+	add_samples(attribution, thread, samples, ns);
+	if (!run_state_runnable(thread->state))
+		waits_blame_last(thread->process->waits, thread, samples, ns);
+}
+
+void
+attribute_runnable(struct attribution *attribution, struct sampled_thread *thread,
+		   int64_t samples, int64_t weight_ns)
+{
+	if (samples != 0 || weight_ns != 0)
+		charge_runnable(attribution->charging, thread,
+				add_samples(attribution, thread, samples, weight_ns), samples);
+}
+
+void
+attribute_exit(struct attribution *attribution, struct sampled_thread *thread)
+{
+	thread->gone = true;
+	thread->seen = false; /* all its time is accounted for */
+	thread->next_tick = UINT32_MAX;
+	attribution->threads->relist = true;
+}
+
+/* Until the tick before this one it did what its last observation found. */
+void
+attribute_removed(struct attribution *attribution, struct sampled_thread *thread)
+{
+	const struct tick *tick = attribution->selection->tick;
+	const uint64_t last_tick_ns = tick->time_ns - tick->span_ns;
+
+	if (thread->seen && thread->selected && thread->last_ns < last_tick_ns)
+		attribute_past(attribution, thread,
+			       (int64_t)(tick->number - 1 - thread->last_tick),
+			       (int64_t)(last_tick_ns - thread->last_ns));
+}
+
+/* --- a sample ---------------------------------------------------------------------------- */
+
+static void
+add_sample(struct attribution *attribution, const struct observation *observation)
+{
+	if (run_state_runnable(observation->state))
+		attribute_runnable(attribution, observation->thread, observation->samples,
+				   observation->weight_ns);
+	else
+		attribute_time(attribution, observation->thread, observation->samples,
+			       observation->weight_ns);
+}
+
+static void
+attribute_failed(struct attribution *attribution, const struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+
+	thread->stack = stacks_failure(&thread->process->stacks, observation->failure);
+	thread->gil = GIL_UNKNOWN;
+	thread->green_task = THREAD_NONE;
+	if (observation->failure == FAILURE_NOT_STOPPED) {
+		thread->gil = observation->gil;
+		thread->green_task = observation->green_task;
+	}
+	thread->wait.id = 0;
+	thread->state = observation->state;
+	thread->syscall = SYSCALL_NONE;
+	add_sample(attribution, observation);
+	attribution->stats->failed[observation->failure] += (uint64_t)observation->samples;
+	select_settle(attribution->selection, thread, observation->asleep);
+	if (observation->exited)
+		attribute_exit(attribution, thread);
 }
 
 /*
- * In a build without a lock all threads may be held, those too that sleep: they then sleep on in
- * the same call, and it is no wait of that kind any more.
+ * An interpreter without a lock may stop all its threads, sleeping ones too: these sleep on in the
+ * same call, which is no wait of that kind any more.
  */
 static bool
-waits_for_moment(const struct tracked *thread)
+waits_for_moment(const struct sampled_thread *thread)
 {
 	return thread->gil == GIL_WAIT && thread->wait.what.kind != WAIT_GIL;
 }
 
-/* The walk's result becomes what the thread is seen doing. */
+/* What was unwound becomes the thread's last observation. */
 static void
-finish(struct sampler *sampler, struct pending *pending, bool asleep)
+attribute_unwound(struct attribution *attribution, const struct observation *observation)
 {
-	struct tracked *thread = pending->thread;
+	struct sampled_thread *thread = observation->thread;
+	const struct syscall_info *info = &observation->info;
+	const bool runnable = run_state_runnable(observation->state);
 
-	learn_stack_need(sampler, thread);
-	sampler->stats.chains[sampler->chain.end]++;
-	thread->stack = stack_intern(sampler, &sampler->chain, pending->capture,
-				     tasks_of_thread(sampler, thread, pending->capture));
-	thread->gil = GIL_UNKNOWN;
-	if (pending->capture != NULL)
-		thread->gil = runtime_capture_gil(pending->capture, pending->info.number,
-						  pending->info.args);
-	thread->state = pending->state;
-	thread->syscall = run_state_runnable(pending->state) ? SYSCALL_NONE : pending->info.number;
-	if (!run_state_runnable(pending->state))
-		waits_classify(sampler, thread, pending->state, &pending->info);
-	thread->sp = pending->info.sp;
-	thread->pc = pending->info.pc;
-	if (run_state_runnable(pending->state))
-		credit_runnable(sampler, thread, pending->samples, pending->weight_ns);
+	thread->stack = observation->stack;
+	thread->green_task = observation->green_task;
+	thread->gil = observation->gil;
+	thread->state = observation->state;
+	thread->syscall = runnable ? SYSCALL_NONE : info->number;
+	if (!runnable)
+		waits_classify(thread->process->waits, thread, observation->state, info);
+	thread->sp = info->sp;
+	thread->pc = info->pc;
+	add_sample(attribution, observation);
+	select_settle(attribution->selection, thread,
+		      observation->asleep && !waits_for_moment(thread));
+	if (!observation->fell_asleep)
+		return;
+	/* The sample is of the thread that ran; from here on it sleeps. */
+	thread->state = RUN_SLEEPING;
+	thread->syscall = info->number;
+	if (thread->asleep)
+		waits_classify(thread->process->waits, thread, RUN_SLEEPING, info);
+}
+
+void
+attribute_sample(struct attribution *attribution, struct observation *observation)
+{
+	if (observation->outcome == OUTCOME_UNWOUND)
+		attribute_unwound(attribution, observation);
 	else
-		credit(sampler, thread, pending->samples, pending->weight_ns);
-	look_settle(sampler, thread, asleep && !waits_for_moment(thread));
+		attribute_failed(attribution, observation);
+	observation->outcome = OUTCOME_ATTRIBUTED;
+}
+
+/* --- observations without a stack ----------------------------------------------------------- */
+
+static void
+attribute_unchanged(struct attribution *attribution, const struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+
+	if (thread->selected) {
+		waits_try_again(thread->process->waits, thread);
+		attribute_time(attribution, thread, observation->samples, observation->weight_ns);
+		attribution->stats->reused += (uint64_t)observation->samples;
+	}
+	select_schedule(attribution->selection, thread);
+}
+
+static void
+attribute_unselected(struct attribution *attribution, const struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+
+	if (observation->state == RUN_RUNNING)
+		charge_unwanted(attribution->charging, observation->samples);
+	else if (observation->state == RUN_SLEEPING && waits_word(&observation->info) != 0)
+		waits_classify(thread->process->waits, thread, RUN_SLEEPING, &observation->info);
+	select_settle(attribution->selection, thread, observation->state == RUN_SLEEPING);
+}
+
+/* The thread has run: its sleep, if it slept, is over. */
+static void
+attribute_changed(struct attribution *attribution, struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+
+	charge_end_of_wait(attribution->charging, thread);
+	attribute_past(attribution, thread, observation->past_samples, observation->past_ns);
+	if (observation->outcome == OUTCOME_GONE) {
+		attribute_exit(attribution, thread);
+		return;
+	}
+	waits_leave(thread->process->waits, thread);
+	if (observation->renamed)
+		thread_record_rename(attribution->records, thread);
+	if (observation->outcome == OUTCOME_SLEEPING)
+		waits_see(thread->process->waits, thread, &observation->info);
+	else if (observation->outcome == OUTCOME_UNSELECTED)
+		attribute_unselected(attribution, observation);
+	else if (observation->outcome == OUTCOME_FAILED)
+		attribute_sample(attribution, observation);
 }
 
 void
-sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failure failure,
-	      enum run_state state, int64_t samples, int64_t weight_ns)
+attribute_observed(struct attribution *attribution, struct observation *observation, size_t count)
 {
-	thread->stack = stack_of_failure(sampler, failure);
-	if (failure != FAILURE_NOT_STOPPED) {
-		thread->gil = GIL_UNKNOWN;
-		thread->task = THREAD_NONE;
+	for (size_t i = 0; i < count; i++) {
+		struct observation *one = &observation[i];
+
+		charge_cpu_time(attribution->charging, one);
+		if (one->changed) {
+			attribute_changed(attribution, one);
+		} else if (one->outcome == OUTCOME_UNCHANGED) {
+			attribute_unchanged(attribution, one);
+		} else if (one->outcome == OUTCOME_HELD) {
+			attribute_runnable(attribution, one->thread, one->samples,
+					   one->weight_ns);
+			select_settle(attribution->selection, one->thread, false);
+		}
 	}
-	thread->wait.id = 0;
-	thread->state = state;
-	thread->syscall = SYSCALL_NONE;
-	if (run_state_runnable(state))
-		credit_runnable(sampler, thread, samples, weight_ns);
-	else
-		credit(sampler, thread, samples, weight_ns);
-	sampler->stats.failed[failure] += (uint64_t)samples;
-	look_settle(sampler, thread, false);
-}
-
-static void
-fail(struct sampler *sampler, struct pending *pending, enum sample_failure failure)
-{
-	sample_failed(sampler, pending->thread, failure, pending->state, pending->samples,
-		      pending->weight_ns);
-}
-
-/*
- * After its stop a sleeper goes back to sleep by itself. It has done nothing else if it
- * was scheduled in once and sleeps at the same place.
- */
-static bool
-sleeps_again(struct sampler *sampler, struct pending *pending)
-{
-	struct tracked *thread = pending->thread;
-	struct syscall_info info;
-	struct sched sched;
-
-	if (watch_read_sched(&thread->watch, sampler->process, &sched) != LOOK_OK ||
-	    watch_read_syscall(&thread->watch, sampler->process, &info) != LOOK_OK)
-		return false;
-	if (info.running || info.sp != pending->info.sp || info.pc != pending->info.pc ||
-	    sched.switches != pending->request->during.switches + 1)
-		return false;
-	thread->sched = sched;
-	memcpy(pending->info.args, info.args, sizeof(pending->info.args));
-	return true;
-}
-
-static void
-count_stop(struct sampler *sampler, const struct stop_request *request)
-{
-	histogram_add(&sampler->stats.stop_ns, request->stopped_ns);
-	sampler->stats.stopped++;
-}
-
-/* May this sleeper be stopped for the sake of its registers? Never in a system call that
- * a stop would disturb. */
-static bool
-may_stop_sleeper(const struct sampler *sampler, const struct pending *pending)
-{
-	return sampler->tracer != NULL && !pending->thread->untouchable &&
-	       pending->state == RUN_SLEEPING &&
-	       !syscall_minds_a_stop(pending->info.number) && pending->thread->memo == NULL &&
-	       pending->thread->late == NULL;
-}
-
-/* Walks a stack of which more than the copy may be read, because its thread sleeps. False
- * when it turned out not to. */
-static bool
-walk_asleep(struct sampler *sampler, struct pending *pending, bool may_stop)
-{
-	struct tracked *thread = pending->thread;
-	struct sched after;
-
-	pending->request->snapshot.live_limit = sampler->config.stack_limit;
-	walk(sampler, &pending->request->snapshot, may_stop);
-	return !sampler->chain.read_live ||
-	       (watch_read_sched(&thread->watch, sampler->process, &after) == LOOK_OK &&
-		after.switches == thread->sched.switches);
-}
-
-/* A stopped thread that was asleep goes on sleeping: its registers serve every later sleep
- * at the same place. */
-static void
-finish_woken(struct sampler *sampler, struct pending *pending)
-{
-	struct tracked *thread = pending->thread;
-	bool asleep;
-
-	if (thread->memo == NULL)
-		thread->memo = xmalloc(sizeof(*thread->memo));
-	*thread->memo = pending->request->snapshot.regs;
-	asleep = sleeps_again(sampler, pending) && walk_asleep(sampler, pending, false);
-	if (!asleep) {
-		/* It has gone on: only what was copied is of that moment. */
-		pending->request->snapshot.live_limit = 0;
-		walk(sampler, &pending->request->snapshot, false);
-	}
-	finish(sampler, pending, asleep);
-}
-
-static void
-finish_captured(struct sampler *sampler, struct pending *pending)
-{
-	struct stop_request *request = pending->request;
-
-	count_stop(sampler, request);
-	pending->info.number = request->syscall;
-	for (size_t i = 0; i < ARRAY_SIZE(pending->info.args); i++)
-		if (!regs_get(&request->snapshot.regs, regs_argument[i], &pending->info.args[i]))
-			pending->info.args[i] = 0;
-	pending->info.sp = request->snapshot.regs.sp;
-	pending->info.pc = request->snapshot.regs.pc;
-	pending->info.number = true_syscall(pending->thread, &pending->info);
-	if (request->queued || pending->thread->late != NULL)
-		hold_spare(sampler, pending->thread);
-	if (request->group_stopped)
-		pending->state = RUN_STOPPED;
-	else if (request->queued)
-		pending->state = RUN_QUEUED;
-	if (request->fell_asleep) {
-		/* It ran when it was looked at, and that is what this sample says. */
-		finish_woken(sampler, pending);
-		pending->thread->state = RUN_SLEEPING;
-		pending->thread->syscall = pending->info.number;
-		if (pending->thread->asleep)
-			waits_classify(sampler, pending->thread, RUN_SLEEPING, &pending->info);
-		return;
-	}
-	walk(sampler, &request->snapshot, false);
-	finish(sampler, pending, false);
-}
-
-/* A sleeper whose frame pointer nobody could guess: one stop tells all registers. */
-static void
-stop_for_registers(struct sampler *sampler, struct pending *pending)
-{
-	struct stop_request *request = pending->request;
-
-	stops_request(sampler, pending);
-	tracer_ask(sampler->tracer, pending->request);
-	tracer_collect(sampler->tracer, SAMPLER_STOP_BOUND_NS, false, NULL, NULL);
-	if (request->end == STOP_LATE) {
-		late_begin(sampler, pending);
-		return;
-	}
-	if (request->end != STOP_CAPTURED) {
-		pending->thread->untouchable = request->end == STOP_COMPAT32;
-		fail(sampler, pending, FAILURE_MOVED);
-	} else if (request->snapshot.regs.sp != pending->info.sp ||
-		   request->snapshot.regs.pc != pending->info.pc) {
-		/* It woke just then: its sample is that of a thread that runs. */
-		pending->state = RUN_RUNNING;
-		finish_captured(sampler, pending);
-	} else {
-		count_stop(sampler, request);
-		finish_woken(sampler, pending);
-	}
-}
-
-static void
-walk_sleeper(struct sampler *sampler, struct pending *pending)
-{
-	bool may_stop = may_stop_sleeper(sampler, pending);
-
-	if (pending->moved || !walk_asleep(sampler, pending, may_stop)) {
-		fail(sampler, pending, FAILURE_MOVED);
-		return;
-	}
-	if (sampler->chain.end == CHAIN_NEEDS_REGISTER && may_stop) {
-		stop_for_registers(sampler, pending);
-		return;
-	}
-	sampler->stats.read++;
-	finish(sampler, pending, true);
-}
-
-void
-collect_sleepers(struct sampler *sampler)
-{
-	for (size_t i = 0; i < sampler->sleepers.count; i++) {
-		late_serve(sampler);
-		walk_sleeper(sampler, &sampler->sleepers.pending[i]);
-	}
-	sampler->sleepers.count = 0;
-}
-
-/* PF_EXITING of include/linux/sched.h: EPERM is what an exiting thread answers. */
-static bool
-is_exiting(struct sampler *sampler, const struct tracked *thread)
-{
-	struct task_stat stat;
-
-	return !process_read_task_stat(sampler->process, thread->watch.tid, &stat) ||
-	       stat.state == 'Z' || stat.state == 'X' || (stat.flags & 0x4) != 0;
-}
-
-void
-collect_stop(struct sampler *sampler, struct pending *pending)
-{
-	switch (pending->request->end) {
-	case STOP_CAPTURED:
-		finish_captured(sampler, pending);
-		break;
-	case STOP_EXITED:
-		sampler->relist = true;
-		fail(sampler, pending, FAILURE_EXITED);
-		break;
-	case STOP_DENIED:
-		fail(sampler, pending,
-		     is_exiting(sampler, pending->thread) ? FAILURE_EXITED : FAILURE_DENIED);
-		break;
-	case STOP_LATE:
-		late_begin(sampler, pending);
-		break;
-	case STOP_MISSED:
-		fail(sampler, pending, FAILURE_LATE);
-		break;
-	case STOP_COMPAT32:
-		pending->thread->untouchable = true;
-		fail(sampler, pending, FAILURE_UNREADABLE);
-		break;
-	case STOP_UNREADABLE:
-		fail(sampler, pending, FAILURE_UNREADABLE);
-		break;
-	}
-}
-
-void
-collect_late(struct sampler *sampler, bool give_up)
-{
-	if (sampler->tracer != NULL)
-		tracer_poll(sampler->tracer);
-	if (sampler->late_count > 0)
-		tracer_check(sampler->tracer);
-	for (size_t i = 0; sampler->late_count > 0 && i < sampler->thread_count; i++) {
-		struct tracked *thread = sampler->thread[i];
-
-		if (thread->late == NULL)
-			continue;
-		if (thread->late->request->end == STOP_LATE && !give_up)
-			continue;
-		/* Since the last look at it, too, it did nothing else. */
-		late_extend(sampler, thread, thread->late->part_state);
-		if (thread->late->request->end != STOP_LATE)
-			collect_stop(sampler, thread->late);
-		else
-			fail(sampler, thread->late, FAILURE_LATE);
-		late_end(sampler, thread);
-		hold_add_late(sampler, thread);
-	}
-}
-
-bool
-capture_sleeper(struct sampler *sampler, struct pending *pending, bool held)
-{
-	struct sched after;
-
-	if (pending->capture == NULL || !runtimes_any(sampler->runtimes))
-		return true;
-	runtime_capture_take(pending->capture, pending->thread->watch.tid,
-			     pending->request->snapshot.regs.sp, held || sampler->late_count > 0);
-	return watch_read_sched(&pending->thread->watch, sampler->process, &after) == LOOK_OK &&
-	       after.switches == pending->thread->sched.switches;
 }

@@ -1,176 +1,301 @@
 /* SPDX-License-Identifier: MIT */
-/* capture.c - what runs at a tick is stopped, all of it together. */
+/* capture.c - stops the running threads of a tick, all of them together. */
+#include "sampler/pace_internal.h"
 #include "sampler/pipeline_internal.h"
 
-/* The copies of more than these would not stay in the caches until they are needed. */
+/* Copies of more threads than this would not stay in the caches until they are needed. */
 #define REHEARSALS_MOST 8
 
-/* To ask takes three microseconds. */
+/* Stops that are requested before those that have happened are collected: each takes 3 us. */
 #define ASKS_UNSERVED 16
 
 /* A thread that has a CPU has stopped by then, nearly always. */
 #define LEAST_BOUND_NS (150 * NS_PER_US)
 #define HOLD_BOUND_NS (500 * NS_PER_US)
 
+/* PF_EXITING of include/linux/sched.h: an exiting thread refuses with EPERM. */
+#define FLAG_EXITING 0x4
+
+/* --- requests ---------------------------------------------------------------------------- */
+
+/* Called while the thread is stopped. */
 static void
 capture_runtimes(void *context, pid_t tid, uint64_t sp)
 {
-	const struct in_stop *in_stop = context;
+	struct capture_buffer *buffer = context;
 
-	runtime_capture_take(in_stop->capture, tid, sp, true);
-	/* Of one that is late nobody knows when it will stop: that is now. */
-	if (in_stop->thread->late != NULL)
-		tasks_of_stopped(in_stop->sampler, in_stop->thread);
+	runtime_capture_take(buffer->runtime, tid, sp, true);
+	/* When a late thread stops cannot be foreseen: this is the only moment. */
+	if (buffer->thread->late != NULL)
+		coroutines_of_stopped(buffer->coroutines, buffer->thread);
 }
 
-void
-stops_request(struct sampler *sampler, const struct pending *pending)
+static void
+fill_request(const struct capturer *capturer, const struct observation *observation)
 {
-	struct stop_request *request = pending->request;
+	struct sampled_thread *thread = observation->thread;
+	struct capture_buffer *buffer = observation->capture;
+	struct stop_request *request = &buffer->request;
 
+	buffer->coroutines = capturer->coroutines;
+	request->context = buffer;
 	request->stopped = NULL;
-	*pending->in_stop = (struct in_stop){
-		.sampler = sampler, .thread = pending->thread, .capture = pending->capture,
-	};
-	request->context = pending->in_stop;
-	if (pending->capture != NULL && runtimes_any(sampler->runtimes))
+	if (buffer->runtime != NULL && runtimes_any(thread->process->runtimes))
 		request->stopped = capture_runtimes;
-
-	request->watch = &pending->thread->watch;
-	request->before = pending->thread->sched;
-	request->stack_want = pending->thread->stack_need;
-	request->sp_before = pending->thread->sp;
-	request->tick_ns = sampler->pace.began_ns;
-	request->looked_ns = pending->looked_ns;
+	request->watch = &thread->watch;
+	request->before = thread->sched;
+	request->stack_want = thread->stack_need;
+	request->sp_before = thread->sp;
+	request->tick_ns = capturer->pace->began_ns;
+	request->looked_ns = observation->looked_ns;
 }
 
-/* A sleeper that has run since it was read is read again, if it sleeps again. */
-static bool
-read_again(struct sampler *sampler, struct pending *pending)
+/* Reads what the stop will read, so that it is in the caches then: what a running thread's runtime
+ * says makes no sense, but that takes a fifth off the stop. */
+static void
+rehearse(const struct observation *observation)
 {
-	struct tracked *thread = pending->thread;
-	struct snapshot *snapshot = &pending->request->snapshot;
+	const struct capture_buffer *buffer = observation->capture;
 
-	if (watch_read_syscall(&thread->watch, sampler->process, &pending->info) != LOOK_OK ||
-	    tracer_read_sleeper(sampler->process, &thread->watch, &thread->sched, &pending->info,
+	tracer_prefetch(&observation->capture->request);
+	if (buffer->request.stopped != NULL)
+		runtime_capture_take(buffer->runtime, buffer->thread->watch.tid, 0, true);
+}
+
+/* With hold all threads are stopped anyway and that time is counted, whereas rehearsals would take
+ * CPU time from them that is not counted. */
+void
+capture_prepare(struct capturer *capturer, struct observation *observation, size_t count)
+{
+	const struct process_list *processes = capturer->processes;
+	size_t running = 0, rehearsed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (observation[i].outcome != OUTCOME_RUNNING)
+			continue;
+		fill_request(capturer, &observation[i]);
+		running++;
+	}
+	if (running == 0 || capturer->hold->wanted)
+		return;
+	for (size_t i = 0; i < processes->count; i++)
+		green_rehearse(processes->item[i]->green);
+	for (size_t i = 0; i < count && rehearsed < REHEARSALS_MOST; i++) {
+		if (observation[i].outcome != OUTCOME_RUNNING)
+			continue;
+		rehearse(&observation[i]);
+		rehearsed++;
+	}
+}
+
+/* --- stops ------------------------------------------------------------------------------- */
+
+/* The array, for the callback of tracer_collect. */
+struct while_stopped {
+	const struct capturer *capturer;
+	struct observation *observation;
+	size_t count;
+};
+
+/* A sleeping thread that has run since it was read is read again, if it sleeps again. */
+static bool
+copy_again(struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+	const struct process *process = thread->process->process;
+	struct snapshot *snapshot = &observation->capture->request.snapshot;
+
+	if (watch_read_syscall(&thread->watch, process, &observation->info) != LOOK_OK ||
+	    tracer_read_sleeper(process, &thread->watch, &thread->sched, &observation->info,
 				thread->stack_need, snapshot) != READ_CAPTURED)
 		return false;
-	return capture_sleeper(sampler, pending, true);
+	return observe_runtimes(observation, true);
 }
 
-/* --stop-all: everything that ran is held. What was woken before that is told apart. */
+/* With stop_all: every thread that ran is stopped now. */
 static void
-while_held(void *context)
+use_stop(void *context)
 {
-	struct sampler *sampler = context;
+	const struct while_stopped *stopped = context;
+	const struct capturer *capturer = stopped->capturer;
 
-	tasks_of_held(sampler);
-	tasks_while_held(sampler);
-
-	for (size_t i = 0; i < sampler->sleepers.count; i++) {
-		struct pending *pending = &sampler->sleepers.pending[i];
+	coroutines_of_held(capturer->coroutines, stopped->observation, stopped->count);
+	for (size_t i = 0; i < capturer->processes->count; i++)
+		green_while_held(capturer->processes->item[i]->green);
+	for (size_t i = 0; i < stopped->count; i++) {
+		struct observation *observation = &stopped->observation[i];
+		struct sampled_thread *thread = observation->thread;
 		struct sched now;
-		enum look look =
-			watch_read_sched(&pending->thread->watch, sampler->process, &now);
+		enum look look;
 
-		if (look == LOOK_OK && now.switches == pending->thread->sched.switches)
+		if (observation->outcome != OUTCOME_SLEEPING)
+			continue;
+		look = watch_read_sched(&thread->watch, thread->process->process, &now);
+		if (look == LOOK_OK && now.switches == thread->sched.switches)
 			continue;
 		if (look == LOOK_OK)
-			pending->thread->sched = now;
-		pending->moved = look != LOOK_OK || !read_again(sampler, pending);
+			thread->sched = now;
+		observation->moved = look != LOOK_OK || !copy_again(observation);
 	}
 }
 
 /*
- * No longer than until the next tick is due: what has not stopped by then is taken while we sleep,
- * so that one thread that waits for a CPU does not put off the next tick.
+ * Not longer than until the next tick is due: a thread that has not stopped by then is captured
+ * while we sleep, so that one that waits for a CPU does not delay the next tick.
  */
 static uint64_t
-stop_bound(const struct sampler *sampler)
+stop_bound(const struct capturer *capturer)
 {
-	const uint64_t tick = (uint64_t)((double)NS_PER_SEC / sampler->pace.wanted_hz);
+	const struct pace *pace = capturer->pace;
+	const uint64_t tick = (uint64_t)((double)NS_PER_SEC / pace->config.rate_hz);
 	const uint64_t least = tick / 8 < LEAST_BOUND_NS ? tick / 8 : LEAST_BOUND_NS;
-	const uint64_t now = clock_now_ns(), due = sampler->pace.due_ns;
+	const uint64_t now = clock_now_ns(), due = pace->due_ns;
 	uint64_t bound = tick / 2 < SAMPLER_STOP_BOUND_NS ? tick / 2 : SAMPLER_STOP_BOUND_NS;
 
-	if (sampler->config.stop_all)
+	if (capturer->stop_all)
 		return SAMPLER_STOP_BOUND_NS;
-	/* All stand still meanwhile. */
-	if (hold_is_wanted(sampler))
+	/* All threads are stopped meanwhile. */
+	if (capturer->hold->wanted)
 		return tick / 8 < HOLD_BOUND_NS ? tick / 8 : HOLD_BOUND_NS;
 	if (due < now + bound)
 		bound = due > now + least ? due - now : least;
 	return bound;
 }
 
-/* What is read of a runtime while the thread runs makes no sense, but is in the caches then: that
- * takes a fifth off the stop. */
 static void
-rehearse(struct pending *pending)
+ask(const struct capturer *capturer, const struct observation *observation, size_t number)
 {
-	tracer_prefetch(pending->request);
-	if (pending->request->stopped != NULL)
-		runtime_capture_take(pending->capture, pending->thread->watch.tid, 0, true);
-}
+	const bool holds = capturer->hold->wanted;
 
-static void
-ask(struct sampler *sampler, struct pending *pending, size_t number)
-{
-	const bool holds = hold_is_wanted(sampler);
-
-	/* An exec waits until those that are held, and killed by it, have been waited for; and we
-	 * would wait for the exec. */
-	if (holds && sampler->hold.before > 0)
-		tracer_poll(sampler->tracer);
-	tracer_ask(sampler->tracer, pending->request);
-	/* Those that were asked first do not wait for the last one. */
-	if (number % ASKS_UNSERVED == ASKS_UNSERVED - 1 && !sampler->config.stop_all && !holds)
-		tracer_poll(sampler->tracer);
-}
-
-/* Before anybody stands still; but where all stand still anyway, and that time is counted, what is
- * done before would take a CPU from them that nobody counts. */
-static void
-prepare_stops(struct sampler *sampler)
-{
-	struct batch *runners = &sampler->runners;
-
-	for (size_t i = 0; i < runners->count; i++)
-		stops_request(sampler, &runners->pending[i]);
-	if (runners->count == 0 || hold_is_wanted(sampler))
-		return;
-	tasks_rehearse(sampler);
-	for (size_t i = 0; i < runners->count && i < REHEARSALS_MOST; i++)
-		rehearse(&runners->pending[i]);
+	/* An exec waits until held threads that it has killed are waited for; and we would wait for
+	 * the exec. */
+	if (holds && capturer->hold->before > 0)
+		tracer_poll(capturer->tracer);
+	tracer_ask(capturer->tracer, &observation->capture->request);
+	/* The first threads do not stay stopped until the last one is asked. */
+	if (number % ASKS_UNSERVED == ASKS_UNSERVED - 1 && !capturer->stop_all && !holds)
+		tracer_poll(capturer->tracer);
 }
 
 void
-stops_tick(struct sampler *sampler)
+capture_running(struct capturer *capturer, struct observation *observation, size_t count)
 {
-	struct batch *runners = &sampler->runners;
-	const bool holds = hold_is_wanted(sampler);
+	struct while_stopped stopped = {
+		.capturer = capturer, .observation = observation, .count = count,
+	};
+	size_t asked = 0;
 
-	/* What runs comes first, so that its sample is of this moment. */
-	prepare_stops(sampler);
-	if (holds)
-		hold_begin(sampler);
-	for (size_t i = 0; i < runners->count; i++)
-		ask(sampler, &runners->pending[i], i);
-	if (runners->count > 0 && holds)
-		tracer_collect_held(sampler->tracer, stop_bound(sampler));
-	else if (runners->count > 0)
-		tracer_collect(sampler->tracer, stop_bound(sampler), sampler->config.stop_all,
-			       while_held, sampler);
-	for (size_t i = 0; i < runners->count; i++) {
-		struct pending *pending = &runners->pending[i];
+	for (size_t i = 0; i < count; i++)
+		if (observation[i].outcome == OUTCOME_RUNNING)
+			ask(capturer, &observation[i], asked++);
+	if (asked > 0 && capturer->hold->wanted)
+		tracer_collect_held(capturer->tracer, stop_bound(capturer));
+	else if (asked > 0)
+		tracer_collect(capturer->tracer, stop_bound(capturer), capturer->stop_all,
+			       use_stop, &stopped);
+}
 
-		late_serve(sampler);
-		collect_stop(sampler, pending);
-		if (pending->request->held)
-			hold_add(sampler, pending->thread);
+/* --- what a stop has found ----------------------------------------------------------------- */
+
+static void
+set_failed(struct observation *observation, enum sample_failure failure)
+{
+	observation->outcome = OUTCOME_FAILED;
+	observation->failure = failure;
+}
+
+static void
+count_stop(const struct capturer *capturer, const struct stop_request *request)
+{
+	histogram_add(&capturer->stats->stop_ns, request->stopped_ns);
+	capturer->stats->stopped++;
+}
+
+static void
+settle_captured(const struct capturer *capturer, struct observation *observation)
+{
+	const struct stop_request *request = &observation->capture->request;
+	const struct regs *regs = &request->snapshot.regs;
+	struct syscall_info *info = &observation->info;
+
+	count_stop(capturer, request);
+	info->number = request->syscall;
+	for (size_t i = 0; i < ARRAY_SIZE(info->args); i++)
+		if (!regs_get(regs, regs_argument[i], &info->args[i]))
+			info->args[i] = 0;
+	info->sp = regs->sp;
+	info->pc = regs->pc;
+	info->number = thread_syscall(observation->thread, info);
+	if (request->group_stopped)
+		observation->state = RUN_STOPPED;
+	else if (request->queued)
+		observation->state = RUN_QUEUED;
+	observation->in_sleep = observation->fell_asleep = request->fell_asleep;
+	observation->outcome = OUTCOME_CAPTURED;
+}
+
+static bool
+is_exiting(const struct sampled_thread *thread)
+{
+	struct task_stat stat;
+
+	return !process_read_task_stat(thread->process->process, thread->watch.tid, &stat) ||
+	       stat.state == 'Z' || stat.state == 'X' || (stat.flags & FLAG_EXITING) != 0;
+}
+
+void
+capture_settle(struct capturer *capturer, struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+
+	switch (observation->capture->request.end) {
+	case STOP_CAPTURED:
+		settle_captured(capturer, observation);
+		break;
+	case STOP_EXITED:
+		capturer->threads->relist = true;
+		set_failed(observation, FAILURE_EXITED);
+		break;
+	case STOP_DENIED:
+		set_failed(observation, is_exiting(thread) ? FAILURE_EXITED : FAILURE_DENIED);
+		break;
+	case STOP_LATE:
+		observation->outcome = OUTCOME_DEFERRED;
+		break;
+	case STOP_MISSED:
+		set_failed(observation, FAILURE_LATE);
+		break;
+	case STOP_COMPAT32:
+		thread->untouchable = true;
+		set_failed(observation, FAILURE_UNREADABLE);
+		break;
+	case STOP_UNREADABLE:
+		set_failed(observation, FAILURE_UNREADABLE);
+		break;
 	}
-	if (holds)
-		hold_decide(sampler);
-	runners->count = 0;
-	collect_sleepers(sampler);
+}
+
+void
+capture_registers(struct capturer *capturer, struct observation *observation)
+{
+	const struct stop_request *request = &observation->capture->request;
+
+	fill_request(capturer, observation);
+	tracer_ask(capturer->tracer, &observation->capture->request);
+	tracer_collect(capturer->tracer, SAMPLER_STOP_BOUND_NS, false, NULL, NULL);
+	if (request->end == STOP_LATE) {
+		observation->outcome = OUTCOME_DEFERRED;
+	} else if (request->end != STOP_CAPTURED) {
+		observation->thread->untouchable = request->end == STOP_COMPAT32;
+		set_failed(observation, FAILURE_MOVED);
+	} else if (request->snapshot.regs.sp != observation->info.sp ||
+		   request->snapshot.regs.pc != observation->info.pc) {
+		/* It woke since it was read: its sample is that of a running thread. */
+		observation->state = RUN_RUNNING;
+		settle_captured(capturer, observation);
+	} else {
+		count_stop(capturer, request);
+		observation->in_sleep = true;
+		observation->outcome = OUTCOME_CAPTURED;
+	}
 }

@@ -1,105 +1,159 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * charge.c - to whom a tick's real time is charged, once everybody has been looked at and the
- * number of runnable threads is known.
+ * charge.c - charges the real time of a tick to threads, once all are observed and the number of
+ * runnable ones is known.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "sampler/pipeline_internal.h"
+#include "sampler/pace_internal.h"
+#include "sampler/threads_internal.h"
 
-/* What is known of so many late threads is a guess for the next. */
+/* Late threads in the running mean of how many were on a CPU. */
 #define LATE_MEMORY 16
 
 void
-charge_runnable(struct sampler *sampler, struct tracked *thread, uint32_t entry, int64_t samples)
+charging_init(struct charging *charging)
 {
-	struct charges *charges = &sampler->charges;
+	charging->hidden.entry = UINT32_MAX;
+}
 
+void
+charging_release(struct charging *charging)
+{
+	free(charging->item);
+}
+
+void
+charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32_t entry,
+		int64_t samples)
+{
 	if (thread->late != NULL) {
-		/*
-		 * Its ticks are over. Those at which it was looked at were charged to it as they
-		 * passed; what they have is for all of them.
-		 */
+		/* Each of its ticks has added its real time: it is divided among all samples. */
 		struct late_charge *of = &thread->late->charge;
 
 		if (of->samples > 0)
-			profile_charge(sampler->profile, entry,
+			profile_charge(charging->profile, entry,
 				       (int64_t)(of->latency_ns * (double)samples /
-						 (double)(of->samples + of->fresh)));
-		/* The CPU time of those that are not always looked at is counted anyway. */
-		if (thread->state == RUN_RUNNING && thread->late->samples == 1)
-			sampler->on_cpu_owed += (double)samples;
-		if (!of->told)
-			sampler->late_ran += ((thread->state == RUN_RUNNING) - sampler->late_ran) /
-					     LATE_MEMORY;
-		of->told = true;
+						 (double)(of->samples + of->new_samples)));
+		/* The CPU time of threads that are not observed at each tick is counted anyway. */
+		if (thread->state == RUN_RUNNING && thread->late->observation.samples == 1)
+			charging->on_cpu_owed += (double)samples;
+		if (!of->settled)
+			charging->late_ran +=
+				((thread->state == RUN_RUNNING) - charging->late_ran) / LATE_MEMORY;
+		of->settled = true;
 		return;
 	}
 	if (samples == 1) {
-		sampler->runnable++;
-		sampler->queued += thread->state == RUN_QUEUED;
+		charging->runnable++;
+		charging->queued += thread->state == RUN_QUEUED;
 	} else if (thread->state == RUN_QUEUED) {
-		sampler->hidden.queued += (double)samples;
+		charging->hidden.queued += (double)samples;
 	} else {
-		sampler->hidden.on_cpu++;
+		charging->hidden.on_cpu++;
 	}
-	charges->item = xgrow(charges->item, &charges->capacity, charges->count + 1,
-			      sizeof(*charges->item));
-	charges->item[charges->count++] = (struct charge){ entry, samples };
+	charging->item = xgrow(charging->item, &charging->capacity, charging->count + 1,
+			      sizeof(*charging->item));
+	charging->item[charging->count++] = (struct charged){ entry, samples };
 }
 
 void
-charge_late_end(struct sampler *sampler, const struct late_charge *charge)
+charge_late_begin(struct charging *charging, const struct observation *observation, double queued,
+		  struct late_charge *late)
 {
-	sampler->on_cpu_owed -= charge->on_cpu;
+	int64_t new_samples = 0;
+
+	if (queued > 1 - charging->late_ran)
+		queued = 1 - charging->late_ran;
+	if (observation->samples != 1)
+		queued = 1; /* see count_hidden */
+	/* A sleeping thread that was stopped for its registers is not runnable. */
+	if (run_state_runnable(observation->state))
+		new_samples = observation->samples;
+	*late = (struct late_charge){
+		.samples = observation->samples - new_samples,
+		.new_samples = new_samples,
+		.queued = (double)new_samples * queued,
+	};
+	charging->runnable += (double)new_samples;
 }
 
 void
-charge_unwanted(struct sampler *sampler, int64_t samples)
+charge_late_extend(struct late_charge *late, int64_t samples, double queued)
+{
+	late->new_samples += samples;
+	late->queued += (double)samples * queued;
+}
+
+void
+charge_late(struct charging *charging, const struct late_charge *late)
+{
+	charging->runnable += (double)late->new_samples;
+}
+
+void
+charge_late_end(struct charging *charging, const struct late_charge *charge)
+{
+	charging->on_cpu_owed -= charge->on_cpu;
+}
+
+void
+charge_unwanted(struct charging *charging, int64_t samples)
 {
 	if (samples == 1) {
-		sampler->runnable++;
+		charging->runnable++;
 		return;
 	}
-	sampler->hidden.on_cpu++;
-	sampler->hidden.unwanted += samples;
+	charging->hidden.on_cpu++;
+	charging->hidden.unwanted += samples;
 }
 
-/* --- threads that are not looked at each tick ---------------------------------------- */
+/* --- threads that are not observed at each tick ------------------------------------------ */
 
 void
-charge_count_cpu(struct sampler *sampler, const struct tracked *thread, const struct sched *sched,
-		 int64_t ticks)
+charge_cpu_time(struct charging *charging, const struct observation *observation)
 {
-	const uint64_t before = thread->seen ? thread->sched.cpu_ns : 0;
+	charging->hidden.known_ns += observation->cpu_ns;
+}
 
-	if (ticks == 1 && sched->cpu_ns > before)
-		sampler->hidden.known_ns += sched->cpu_ns - before;
+static bool
+read_cpu_time(const struct process_list *processes, uint64_t *cpu_ns)
+{
+	*cpu_ns = 0;
+	for (size_t i = 0; i < processes->count; i++) {
+		uint64_t one;
+
+		if (!process_read_cpu_ns(processes->item[i]->process, &one))
+			return false;
+		*cpu_ns += one;
+	}
+	return true;
 }
 
 /* How many of them have a CPU. What is left of a tick's CPU time is kept for the next. */
 static double
-count_hidden(struct sampler *sampler)
+count_hidden(struct charging *charging, size_t skipped)
 {
-	struct hidden *hidden = &sampler->hidden;
-	const double span_ns = (double)sampler->span_ns;
-	const double tick_ns = (double)NS_PER_SEC / sampler->pace.wanted_hz;
+	struct hidden *hidden = &charging->hidden;
+	const double span_ns = (double)charging->tick->span_ns;
+	const double tick_ns = (double)NS_PER_SEC / charging->pace->config.rate_hz;
 	const uint64_t before = hidden->cpu_ns;
 	double count = 0;
 
-	if (sampler->skipped == 0 || !process_read_cpu_ns(sampler->process, &hidden->cpu_ns)) {
+	if (skipped == 0 || !read_cpu_time(charging->processes, &hidden->cpu_ns)) {
 		hidden->cpu_ns = 0;
 		hidden->balance_ns = 0;
 		return hidden->on_cpu;
 	}
 	if (before != 0)
 		hidden->balance_ns += (int64_t)(hidden->cpu_ns - before - hidden->known_ns);
-	/* Counters of who runs are some milliseconds old: less than a tick may be no thread. */
+	/* Counters of running threads are some milliseconds old: less than a tick may be none. */
 	if (hidden->balance_ns > 0)
 		count = floor((double)hidden->balance_ns / (span_ns > tick_ns ? span_ns : tick_ns));
-	if (count > sampler->cpus)
-		count = sampler->cpus;
+	if (count > charging->cpus)
+		count = charging->cpus;
 	if (count < hidden->on_cpu)
 		count = hidden->on_cpu;
 	hidden->balance_ns -= (int64_t)(count * span_ns);
@@ -108,69 +162,69 @@ count_hidden(struct sampler *sampler)
 	return count;
 }
 
-/* Those of them that were seen get what all of them are owed. */
+/* Those of them that were observed are charged the real time of all. */
 static void
-charge_hidden(struct sampler *sampler)
+charge_hidden(struct charging *charging)
 {
-	const struct charges *charges = &sampler->charges;
-	struct hidden *hidden = &sampler->hidden;
+	struct hidden *hidden = &charging->hidden;
 	double samples = (double)hidden->unwanted, owed_ns = hidden->owed_ns;
 
-	for (size_t i = 0; i < charges->count; i++)
-		if (charges->item[i].samples != 1)
-			samples += (double)charges->item[i].samples;
+	for (size_t i = 0; i < charging->count; i++)
+		if (charging->item[i].samples != 1)
+			samples += (double)charging->item[i].samples;
 	if (samples <= 0)
 		return;
 	hidden->owed_ns = 0;
-	for (size_t i = 0; i < charges->count; i++) {
-		const struct charge *charge = &charges->item[i];
+	for (size_t i = 0; i < charging->count; i++) {
+		const struct charged *charge = &charging->item[i];
 
 		if (charge->samples == 1)
 			continue;
-		profile_charge(sampler->profile, charge->entry,
+		profile_charge(charging->profile, charge->entry,
 			       (int64_t)(owed_ns * (double)charge->samples / samples + 0.5));
 		hidden->entry = charge->entry;
 	}
 }
 
-/* Those that have not stopped yet are runnable, too. */
+/* Late threads are runnable, too. */
 static void
-charge_late(struct sampler *sampler, double latency_ns)
+charge_all_late(struct charging *charging, double latency_ns)
 {
-	size_t left = sampler->late_count;
+	size_t left = charging->late->count;
 
-	for (size_t i = 0; left > 0 && i < sampler->thread_count; i++) {
-		struct pending *late = sampler->thread[i]->late;
+	for (size_t i = 0; left > 0 && i < charging->threads->count; i++) {
+		struct late_stop *late = charging->threads->thread[i]->late;
 		struct late_charge *charge;
 
 		if (late == NULL)
 			continue;
 		left--;
 		charge = &late->charge;
-		charge->latency_ns += latency_ns * (double)charge->fresh;
-		charge->samples += charge->fresh;
-		sampler->queued += charge->queued;
-		charge->on_cpu += (double)charge->fresh - charge->queued;
-		charge->fresh = 0;
+		charge->latency_ns += latency_ns * (double)charge->new_samples;
+		charge->samples += charge->new_samples;
+		charging->queued += charge->queued;
+		charge->on_cpu += (double)charge->new_samples - charge->queued;
+		charge->new_samples = 0;
 		charge->queued = 0;
 	}
 }
 
-/* --- while nobody runs ------------------------------------------------------------- */
+/* --- while no thread is runnable --------------------------------------------------------- */
 
 /* "[sleeping in futex: mutex, which copier-12 has]" */
 static void
-add_kind(struct sampler *sampler, const struct tracked *thread, struct strbuf *out)
+add_kind(struct charging *charging, const struct sampled_thread *thread, struct strbuf *out)
 {
 	const enum wait_kind kind = thread->wait.id != 0 ? thread->wait.what.kind : WAIT_OTHER;
-	const struct tracked *holder;
+	const struct sampled_thread *holder;
 
 	strbuf_add_text(out, "[");
 	run_state_add(out, thread->state, (int32_t)thread->syscall);
 	if (kind != WAIT_OTHER && kind != WAIT_SLEEP)
 		strbuf_add_format(out, ": %s", wait_kind_text(kind));
-	holder = thread->wait.holder != 0 ? thread_of_tid(sampler, thread->wait.holder) : NULL;
-	/* Stacks without end, if threads are. */
+	holder = thread->wait.holder != 0 ?
+			 threads_find(charging->threads, thread->wait.holder) : NULL;
+	/* Threads without end would make stacks without end. */
 	if (holder != NULL && !holder->shared)
 		strbuf_add_format(out, ", which %s-%jd had", holder->name,
 				  (intmax_t)holder->watch.tid);
@@ -179,9 +233,9 @@ add_kind(struct sampler *sampler, const struct tracked *thread, struct strbuf *o
 
 /* PROFILE_GAP, the kind of wait, and the stack that waited. */
 static uint32_t
-stack_of_waiting(struct sampler *sampler, const struct tracked *thread)
+stack_of_waiting(struct charging *charging, const struct sampled_thread *thread)
 {
-	struct profile *profile = sampler->profile;
+	struct profile *profile = charging->profile;
 	uint32_t *frames = NULL;
 	size_t count = 0, capacity = 0;
 	struct strbuf text;
@@ -197,7 +251,7 @@ stack_of_waiting(struct sampler *sampler, const struct tracked *thread)
 	stack = profile_intern_stack(profile, profile_intern_named(profile, PROFILE_GAP),
 				     STACK_NONE);
 	strbuf_init(&text);
-	add_kind(sampler, thread, &text);
+	add_kind(charging, thread, &text);
 	stack = profile_intern_stack(profile, profile_intern_named(profile, text.data), stack);
 	strbuf_release(&text);
 	while (count > 0)
@@ -207,119 +261,118 @@ stack_of_waiting(struct sampler *sampler, const struct tracked *thread)
 }
 
 static void
-credit_gap(struct sampler *sampler, struct tracked *thread, uint32_t stack)
+credit_gap(struct charging *charging, struct sampled_thread *thread, uint32_t stack)
 {
 	struct profile_entry entry = {
 		.stack = stack,
 		.state = thread->state,
 		.syscall = (int32_t)thread->syscall,
-		.ns[WEIGHT_LATENCY] = (int64_t)sampler->gap_ns,
+		.ns[WEIGHT_LATENCY] = (int64_t)charging->gap_ns,
 	};
 
-	entry.thread = thread_unit(sampler, thread, &entry.carrier);
-	profile_add(sampler->profile, &entry);
-	sampler->gap_ns = 0;
+	entry.thread = thread_record_of_sample(charging->records, thread, &entry.carrier);
+	profile_add(charging->profile, &entry);
+	charging->gap_ns = 0;
 }
 
 void
-charge_end_of_wait(struct sampler *sampler, struct tracked *thread)
+charge_end_of_wait(struct charging *charging, struct sampled_thread *thread)
 {
-	if (sampler->gap_ns == 0 || !thread->seen || !thread->asleep)
+	if (charging->gap_ns == 0 || !thread->seen || !thread->asleep)
 		return;
 	if (thread->selected)
-		credit_gap(sampler, thread, stack_of_waiting(sampler, thread));
+		credit_gap(charging, thread, stack_of_waiting(charging, thread));
 	else
-		sampler->gap_ns = 0; /* it is among the samples that nobody wants */
+		charging->gap_ns = 0; /* it belongs to samples that are not selected */
 }
 
 void
-charge_rest(struct sampler *sampler)
+charge_rest(struct charging *charging)
 {
-	struct tracked *first = NULL;
+	const struct thread_list *threads = charging->threads;
+	struct sampled_thread *first = NULL;
 	uint32_t stack;
 
-	if (sampler->hidden.entry != UINT32_MAX)
-		profile_charge(sampler->profile, sampler->hidden.entry,
-			       (int64_t)(sampler->hidden.owed_ns + 0.5));
+	if (charging->hidden.entry != UINT32_MAX)
+		profile_charge(charging->profile, charging->hidden.entry,
+			       (int64_t)(charging->hidden.owed_ns + 0.5));
 	else
-		sampler->gap_ns += (uint64_t)sampler->hidden.owed_ns;
-	sampler->hidden.owed_ns = 0;
-	for (size_t i = 0; i < sampler->thread_count && first == NULL; i++)
-		if (sampler->thread[i]->selected && sampler->thread[i]->late == NULL)
-			first = sampler->thread[i];
-	if (sampler->gap_ns == 0 || first == NULL)
+		charging->gap_ns += (uint64_t)charging->hidden.owed_ns;
+	charging->hidden.owed_ns = 0;
+	for (size_t i = 0; i < threads->count && first == NULL; i++)
+		if (threads->thread[i]->selected && threads->thread[i]->late == NULL)
+			first = threads->thread[i];
+	if (charging->gap_ns == 0 || first == NULL)
 		return;
-	stack = profile_intern_stack(sampler->profile,
-				     profile_intern_named(sampler->profile, PROFILE_GAP),
+	stack = profile_intern_stack(charging->profile,
+				     profile_intern_named(charging->profile, PROFILE_GAP),
 				     STACK_NONE);
 	stack = profile_intern_stack(
-		sampler->profile,
-		profile_intern_named(sampler->profile, "[nothing ran until the end]"), stack);
-	credit_gap(sampler, first, stack);
+		charging->profile,
+		profile_intern_named(charging->profile, "[nothing ran until the end]"), stack);
+	credit_gap(charging, first, stack);
 }
 
 /* --- the tick ------------------------------------------------------------------------ */
 
 /*
- * How many threads were on a CPU, a whole number. Whether one that is late was will only be known
- * later: what then proves to have been too few or too many is made up for by the next ticks, as
- * is what rounding has left over, so that the sum is that of the samples.
+ * How many threads were on a CPU, rounded. Whether a late thread was is known later: the next ticks
+ * make up for a count that was too small or too large, and for the rounding, so that the sum is
+ * that of the samples.
  */
 static uint32_t
-parallelism(struct sampler *sampler, double all, double hidden)
+parallelism(struct charging *charging, double all, double hidden)
 {
-	const double most = all < 1 ? 0 : all < sampler->cpus ? all : sampler->cpus;
-	const double wanted = sampler->runnable - sampler->queued + hidden + sampler->on_cpu_owed;
+	const double most = all < 1 ? 0 : all < charging->cpus ? all : charging->cpus;
+	const double wanted = charging->runnable - charging->queued + hidden +
+			      charging->on_cpu_owed;
 	const double on_cpu = wanted < 0 ? 0 : wanted > most ? most : wanted;
 	const uint32_t whole = (uint32_t)(on_cpu + 0.5);
 	const double owed = wanted - whole;
 
-	/* It is about the last few ticks, not a debt for ever. */
-	sampler->on_cpu_owed = owed > sampler->cpus   ? sampler->cpus :
-			       owed < -(double)sampler->cpus ? -(double)sampler->cpus :
+	/* Limited to what the last few ticks can have left. */
+	charging->on_cpu_owed = owed > charging->cpus   ? charging->cpus :
+			       owed < -(double)charging->cpus ? -(double)charging->cpus :
 							       owed;
 	return whole;
 }
 
-/* The tick's counts begin anew. */
 static void
-forget_counts(struct sampler *sampler)
+clear_counts(struct charging *charging)
 {
-	struct hidden *hidden = &sampler->hidden;
+	struct hidden *hidden = &charging->hidden;
 
-	sampler->charges.count = 0;
-	sampler->runnable = sampler->queued = 0;
-	sampler->skipped = 0;
+	charging->count = 0;
+	charging->runnable = charging->queued = 0;
 	hidden->on_cpu = hidden->queued = 0;
 	hidden->unwanted = 0;
 	hidden->known_ns = 0;
 }
 
 void
-charge_tick(struct sampler *sampler)
+charge_tick(struct charging *charging, size_t skipped)
 {
-	struct charges *charges = &sampler->charges;
-	const double on_cpu = count_hidden(sampler);
-	const double others = on_cpu + sampler->hidden.queued;
-	const double all = sampler->runnable + others;
+	const double on_cpu = count_hidden(charging, skipped);
+	const double others = on_cpu + charging->hidden.queued;
+	const double all = charging->runnable + others;
 	uint32_t runnable = 0;
 
 	if (all >= 1) {
-		const double latency_ns = (double)sampler->span_ns / all;
+		const double latency_ns = (double)charging->tick->span_ns / all;
 
-		for (size_t i = 0; i < charges->count; i++)
-			if (charges->item[i].samples == 1)
-				profile_charge(sampler->profile, charges->item[i].entry,
+		for (size_t i = 0; i < charging->count; i++)
+			if (charging->item[i].samples == 1)
+				profile_charge(charging->profile, charging->item[i].entry,
 					       (int64_t)(latency_ns + 0.5));
-		charge_late(sampler, latency_ns);
-		sampler->hidden.owed_ns += latency_ns * others;
-		charge_hidden(sampler);
+		charge_all_late(charging, latency_ns);
+		charging->hidden.owed_ns += latency_ns * others;
+		charge_hidden(charging);
 		runnable = (uint32_t)(all + 0.5);
 	} else {
-		/* Below one nobody is: the time is kept for the wait's end. */
-		sampler->gap_ns += sampler->span_ns;
+		/* Less than one is none: the time is kept for the end of the wait. */
+		charging->gap_ns += charging->tick->span_ns;
 	}
-	profile_add_tick(sampler->profile, sampler->span_ns, parallelism(sampler, all, on_cpu),
-			 runnable);
-	forget_counts(sampler);
+	profile_add_tick(charging->profile, charging->tick->span_ns,
+			 parallelism(charging, all, on_cpu), runnable);
+	clear_counts(charging);
 }

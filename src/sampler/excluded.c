@@ -7,60 +7,48 @@
  * second, and at the end of the run. The CPU time of a thread that ends is counted up to the last
  * of these readings.
  */
-#include "sampler/pipeline_internal.h"
+#include "sampler/threads_internal.h"
 
 /* Adds the CPU time since the last reading. */
 static void
-excluded_read_cpu(struct sampler *sampler, struct tracked *thread)
+excluded_read_cpu(struct run_excluded *counts, struct sampled_thread *thread)
 {
 	struct sched sched;
 
-	if (watch_read_sched(&thread->watch, sampler->process, &sched) != LOOK_OK)
+	if (watch_read_sched(&thread->watch, thread->process->process, &sched) != LOOK_OK)
 		return;
 	if (sched.cpu_ns > thread->excluded_cpu_ns)
-		sampler->stats.excluded.cpu_ns += sched.cpu_ns - thread->excluded_cpu_ns;
+		counts->cpu_ns += sched.cpu_ns - thread->excluded_cpu_ns;
 	thread->excluded_cpu_ns = sched.cpu_ns;
 }
 
 void
-excluded_begin(struct sampler *sampler, struct tracked *thread)
+excluded_observe(struct thread_list *threads, struct sampled_thread *thread,
+		 const struct selection *selection)
 {
-	struct sched sched;
-	/* All the CPU time of a thread that was created during the run belongs to the run. */
-	const bool is_new = sampler->tick > 0 && !thread->seen;
+	const struct tick *tick = threads->tick;
+	const uint32_t a_second = (uint32_t)selection->pace->config.rate_hz + 1;
+	const uint32_t age = tick->number - thread->since_tick + 1;
 
-	sampler->stats.excluded.threads++;
-	thread->excluded_cpu_ns = 0;
-	if (!is_new && watch_read_sched(&thread->watch, sampler->process, &sched) == LOOK_OK)
-		thread->excluded_cpu_ns = sched.cpu_ns;
-	thread->since_tick = sampler->tick;
-	thread->next_tick = sampler->tick + 1;
-}
-
-void
-excluded_look(struct sampler *sampler, struct tracked *thread)
-{
-	const uint32_t a_second = (uint32_t)sampler->pace.wanted_hz + 1;
-	const uint32_t age = sampler->tick - thread->since_tick + 1;
-
-	excluded_read_cpu(sampler, thread);
-	thread_refresh_name(sampler, thread);
+	excluded_read_cpu(threads->excluded_counts, thread);
+	if (threads_read_name(threads, thread))
+		thread_record_rename(selection->records, thread);
 	if (thread->excluded) {
-		thread->next_tick = sampler->tick + (age < a_second ? age : a_second);
+		thread->next_tick = tick->number + (age < a_second ? age : a_second);
 		return;
 	}
 	/* Its new name is not excluded: from now on it is sampled like a new thread. */
 	thread->seen = thread->asleep = false;
 	thread->period = 1;
-	thread->last_tick = sampler->tick - 1;
-	thread->last_ns = sampler->tick_ns - sampler->span_ns;
-	thread->next_tick = sampler->tick;
+	thread->last_tick = tick->number - 1;
+	thread->last_ns = tick->time_ns - tick->span_ns;
+	thread->next_tick = tick->number;
 }
 
 void
-excluded_finish(struct sampler *sampler)
+excluded_finish(struct thread_list *threads)
 {
-	for (size_t i = 0; i < sampler->thread_count; i++)
-		if (sampler->thread[i]->excluded)
-			excluded_read_cpu(sampler, sampler->thread[i]);
+	for (size_t i = 0; i < threads->count; i++)
+		if (threads->thread[i]->excluded)
+			excluded_read_cpu(threads->excluded_counts, threads->thread[i]);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * late.c - threads that were asked to stop and have not yet: they wait for a CPU, are in a long
- * system call, or sleep where no signal wakes them.
+ * late.c - threads whose stop was requested and has not happened: they wait for a CPU, are in a
+ * long system call, or in uninterruptible sleep.
  *
  * They execute no code of the program until they stop, so that one stack stands for all ticks
- * since. What they did at each of these ticks is kept apart, by state.
+ * since the request. What they did at each of these ticks is kept by state.
  */
-#include <string.h>
+#include <stdlib.h>
 
 #include "sampler/pipeline_internal.h"
 
 /*
- * The part of a stretch of time in which a runnable thread waited for a CPU: of the rest the
- * scheduler has counted CPU time.
+ * The part of `elapsed_ns` in which a runnable thread waited for a CPU: for the rest the scheduler
+ * has counted CPU time.
  */
 static double
 queued_share(const struct sched *before, const struct sched *now, uint64_t elapsed_ns)
@@ -24,87 +24,111 @@ queued_share(const struct sched *before, const struct sched *now, uint64_t elaps
 	return ran_ns >= elapsed_ns ? 0 : 1 - (double)ran_ns / (double)elapsed_ns;
 }
 
-void
-late_begin(struct sampler *sampler, struct pending *pending)
+static void
+read_counters(struct sampled_thread *thread, struct sched *counters)
 {
-	struct tracked *thread = pending->thread;
-	int64_t fresh = 0;
-	double queued;
+	(void)watch_read_sched(&thread->watch, thread->process->process, counters);
+}
 
-	thread->late = xmalloc(sizeof(*thread->late));
-	*thread->late = *pending;
-	memset(thread->late->part, 0, sizeof(thread->late->part));
-	thread->late->part_state = RUN_QUEUED;
-	thread->late->latest = thread->sched;
-	(void)watch_read_sched(&thread->watch, sampler->process, &thread->late->latest);
-	thread->late->looked_ns = clock_now_ns();
-	queued = queued_share(&thread->sched, &thread->late->latest,
-			      thread->late->looked_ns - pending->looked_ns);
-	if (queued > 1 - sampler->late_ran)
-		queued = 1 - sampler->late_ran;
-	if (pending->samples != 1)
-		queued = 1; /* see count_hidden in charge.c */
-	/* A sleeper that was to tell its registers is not among those that can run. */
-	if (run_state_runnable(pending->state))
-		fresh = pending->samples;
-	thread->late->charge = (struct late_charge){
-		.samples = pending->samples - fresh,
-		.fresh = fresh,
-		.queued = (double)fresh * queued,
-	};
-	sampler->runnable += (double)fresh;
-	sampler->late_count++;
-	/* The request stays with the tracer: the batch gets another. */
-	pending_create(sampler, pending);
-	look_settle(sampler, thread, false);
+static const struct stop_request *
+request_of(const struct late_stop *late)
+{
+	return &late->observation.capture->request;
 }
 
 void
-late_extend(struct sampler *sampler, struct tracked *thread, enum run_state state)
+late_begin(struct late_stage *stage, struct observation *observation)
 {
-	const int64_t samples = (int64_t)(sampler->tick - thread->last_tick);
-	const uint64_t time_ns = sampler->tick_ns - thread->last_ns;
-	struct pending *late = thread->late;
+	struct sampled_thread *thread = observation->thread;
+	struct late_stop *late = xcalloc(1, sizeof(*late));
+	double queued;
+
+	late->observation = *observation;
+	observation->capture = NULL;
+	late->part_state = RUN_QUEUED;
+	late->latest = thread->sched;
+	read_counters(thread, &late->latest);
+	late->latest_ns = clock_now_ns();
+	queued = queued_share(&thread->sched, &late->latest,
+			      late->latest_ns - observation->looked_ns);
+	thread->late = late;
+	charge_late_begin(stage->attribution->charging, observation, queued, &late->charge);
+	stage->stops->count++;
+	select_settle(stage->attribution->selection, thread, false);
+}
+
+/* The late sample stands for the time up to this tick, in which the thread was in this state. */
+static void
+late_extend(struct late_stage *stage, struct sampled_thread *thread, enum run_state state)
+{
+	const struct tick *tick = stage->tick;
+	const int64_t samples = (int64_t)(tick->number - thread->last_tick);
+	struct late_stop *late = thread->late;
 	struct sched now = late->latest;
 	const uint64_t now_ns = clock_now_ns();
 
-	(void)watch_read_sched(&thread->watch, sampler->process, &now);
+	read_counters(thread, &now);
 	late->part_state = state;
 	late->part[state].samples += samples;
-	late->part[state].weight_ns += (int64_t)time_ns;
-	if (run_state_runnable(state)) {
-		late->charge.fresh += samples;
-		late->charge.queued +=
-			(double)samples *
-			queued_share(&late->latest, &now, now_ns - late->looked_ns);
-	}
+	late->part[state].weight_ns += (int64_t)(tick->time_ns - thread->last_ns);
+	if (run_state_runnable(state))
+		charge_late_extend(&late->charge, samples,
+				   queued_share(&late->latest, &now, now_ns - late->latest_ns));
 	late->latest = now;
-	late->looked_ns = now_ns;
-	thread->last_tick = sampler->tick;
-	thread->last_ns = sampler->tick_ns;
+	late->latest_ns = now_ns;
+	thread->last_tick = tick->number;
+	thread->last_ns = tick->time_ns;
 }
 
 void
-late_serve(struct sampler *sampler)
+late_observe(struct late_stage *stage, struct sampled_thread *thread)
 {
-	if (sampler->late_count > 0)
-		tracer_poll(sampler->tracer);
+	struct task_stat stat;
+	const bool known = process_read_task_stat(thread->process->process, thread->watch.tid,
+						  &stat);
+	/* In a long system call it may be in uninterruptible sleep. */
+	const bool disk = known && stat.state == 'D';
+
+	late_extend(stage, thread, disk ? RUN_DISK : RUN_QUEUED);
+	if (known && (stat.state == 'Z' || stat.state == 'X')) {
+		/* The kernel does not report the first thread's exit while others live. */
+		late_drop(stage, thread);
+		attribute_exit(stage->attribution, thread);
+		return;
+	}
+	charge_late(stage->attribution->charging, &thread->late->charge);
+	select_settle(stage->attribution->selection, thread, false);
+}
+
+bool
+late_has_ended(struct late_stage *stage, struct sampled_thread *thread, bool give_up)
+{
+	struct late_stop *late = thread->late;
+
+	if (late == NULL)
+		return false;
+	if (request_of(late)->end == STOP_LATE && !give_up)
+		return false;
+	/* Since the last tick it did nothing else. */
+	late_extend(stage, thread, late->part_state);
+	return true;
 }
 
 /*
- * Runnable time is split by the CPU time that the scheduler has counted meanwhile: a thread in
- * a long system call has a CPU all the time, one in the queue has none.
+ * The part of the runnable time that the thread was on a CPU, by the scheduler's count: in a long
+ * system call all of it, in the run queue nothing.
  */
 static struct late_part
-ran_of(const struct pending *late)
+ran_of(const struct late_stop *late)
 {
 	const struct late_part *all = &late->part[RUN_QUEUED];
-	const struct sched *last =
-		late->request->end == STOP_CAPTURED ? &late->request->during : &late->latest;
-	const uint64_t cpu_ns = last->cpu_ns - late->request->before.cpu_ns;
+	const struct stop_request *request = request_of(late);
+	const struct sched *last = request->end == STOP_CAPTURED ? &request->during :
+								   &late->latest;
+	const uint64_t cpu_ns = last->cpu_ns - request->before.cpu_ns;
 	double share;
 
-	if (all->weight_ns <= 0 || last->cpu_ns <= late->request->before.cpu_ns)
+	if (all->weight_ns <= 0 || last->cpu_ns <= request->before.cpu_ns)
 		return (struct late_part){ 0, 0 };
 	share = (double)cpu_ns / (double)all->weight_ns;
 	if (share > 1)
@@ -114,10 +138,10 @@ ran_of(const struct pending *late)
 }
 
 static void
-credit_part(struct sampler *sampler, struct tracked *thread, enum run_state state,
-	    const struct late_part *part)
+attribute_part(struct late_stage *stage, struct sampled_thread *thread, enum run_state state,
+	       const struct late_part *part)
 {
-	const struct stop_request *request = thread->late->request;
+	const struct stop_request *request = request_of(thread->late);
 
 	thread->state = state;
 	thread->syscall = SYSCALL_NONE;
@@ -125,17 +149,17 @@ credit_part(struct sampler *sampler, struct tracked *thread, enum run_state stat
 		thread->syscall = request->end == STOP_CAPTURED ? request->syscall :
 								  SYSCALL_UNKNOWN;
 	if (run_state_runnable(state))
-		credit_runnable(sampler, thread, part->samples, part->weight_ns);
+		attribute_runnable(stage->attribution, thread, part->samples, part->weight_ns);
 	else
-		credit(sampler, thread, part->samples, part->weight_ns);
+		attribute_time(stage->attribution, thread, part->samples, part->weight_ns);
 }
 
 /*
- * What it did at the first tick has been credited. One that turned out to sleep, or to be
- * stopped by job control, did so at those after it, too.
+ * The sample of the first tick is attributed. A thread that proved to be asleep, or stopped by job
+ * control, was so at the later ticks, too.
  */
 static void
-credit_parts(struct sampler *sampler, struct tracked *thread)
+attribute_parts(struct late_stage *stage, struct sampled_thread *thread)
 {
 	const enum run_state first = thread->state;
 	const long syscall = thread->syscall;
@@ -148,16 +172,17 @@ credit_parts(struct sampler *sampler, struct tracked *thread)
 	}
 	for (int state = 0; state < RUN_STATE_COUNT; state++) {
 		if (run_state_runnable(first) || first == RUN_UNKNOWN)
-			credit_part(sampler, thread, (enum run_state)state, &part[state]);
+			attribute_part(stage, thread, (enum run_state)state, &part[state]);
 		else
-			credit(sampler, thread, part[state].samples, part[state].weight_ns);
+			attribute_time(stage->attribution, thread, part[state].samples,
+				       part[state].weight_ns);
 	}
 	thread->state = first;
 	thread->syscall = syscall;
 }
 
 static int64_t
-count_samples(const struct pending *late)
+count_samples(const struct late_stop *late)
 {
 	int64_t samples = 0;
 
@@ -166,20 +191,19 @@ count_samples(const struct pending *late)
 	return samples;
 }
 
-/* Nothing refers to it any more. */
 static void
-discard(struct sampler *sampler, struct tracked *thread)
+discard(struct late_stage *stage, struct sampled_thread *thread)
 {
-	charge_late_end(sampler, &thread->late->charge);
-	tracer_forget(sampler->tracer, thread->late->request);
-	pending_free(thread->late);
+	charge_late_end(stage->attribution->charging, &thread->late->charge);
+	tracer_forget(stage->stops->tracer, request_of(thread->late));
+	capture_return(&thread->late->observation);
 	free(thread->late);
 	thread->late = NULL;
-	sampler->late_count--;
+	stage->stops->count--;
 }
 
 void
-late_end(struct sampler *sampler, struct tracked *thread)
+late_end(struct late_stage *stage, struct sampled_thread *thread)
 {
 	static const enum sample_failure failure_of[] = {
 		[STOP_CAPTURED] = FAILURE_COUNT,  [STOP_EXITED] = FAILURE_EXITED,
@@ -187,27 +211,30 @@ late_end(struct sampler *sampler, struct tracked *thread)
 		[STOP_MISSED] = FAILURE_LATE,
 		[STOP_COMPAT32] = FAILURE_UNREADABLE, [STOP_UNREADABLE] = FAILURE_UNREADABLE,
 	};
-	const enum sample_failure failure = failure_of[thread->late->request->end];
+	const enum sample_failure failure = failure_of[request_of(thread->late)->end];
 
 	if (failure != FAILURE_COUNT)
-		sampler->stats.failed[failure] += (uint64_t)count_samples(thread->late);
-	credit_parts(sampler, thread);
-	discard(sampler, thread);
+		stage->attribution->stats->failed[failure] +=
+			(uint64_t)count_samples(thread->late);
+	attribute_parts(stage, thread);
+	discard(stage, thread);
 }
 
 void
-late_drop(struct sampler *sampler, struct tracked *thread)
+late_drop(struct late_stage *stage, struct sampled_thread *thread)
 {
-	struct pending *late = thread->late;
+	struct late_stop *late = thread->late;
 
 	if (late == NULL)
 		return;
-	/* The thread is gone, and with it the stack of the time that it waited. */
-	thread->stack = stack_of_failure(sampler, FAILURE_EXITED);
-	thread->state = late->state;
+	/* With the thread its stack is lost. */
+	thread->stack = stacks_failure(&thread->process->stacks, FAILURE_EXITED);
+	thread->state = late->observation.state;
 	thread->syscall = SYSCALL_NONE;
-	credit(sampler, thread, late->samples, late->weight_ns);
-	sampler->stats.failed[FAILURE_EXITED] += (uint64_t)(late->samples + count_samples(late));
-	credit_parts(sampler, thread);
-	discard(sampler, thread);
+	attribute_time(stage->attribution, thread, late->observation.samples,
+		       late->observation.weight_ns);
+	stage->attribution->stats->failed[FAILURE_EXITED] +=
+		(uint64_t)(late->observation.samples + count_samples(late));
+	attribute_parts(stage, thread);
+	discard(stage, thread);
 }

@@ -7,25 +7,31 @@ libwallsample_a_SOURCES += \
 	src/sampler/charge.c \
 	src/sampler/charge_internal.h \
 	src/sampler/attribute.c \
+	src/sampler/unwind_sample.c \
+	src/sampler/select.c \
+	src/sampler/thread_records.c \
+	src/sampler/tick.c \
+	src/sampler/sampler_internal.h \
 	src/sampler/hold/hold.c \
 	src/sampler/hold/hold_internal.h \
 	src/sampler/hold/hold_late.c \
-	src/sampler/hold/hold_late_internal.h \
 	src/sampler/excluded.c \
 	src/sampler/late.c \
 	src/sampler/sampled_process.c \
 	src/sampler/observe.c \
 	src/sampler/pace.c \
 	src/sampler/pace_internal.h \
-	src/sampler/observations.c \
-	src/sampler/pending_internal.h \
+	src/sampler/capture_pool.c \
+	src/sampler/threads_internal.h \
 	src/sampler/priority.c \
 	src/sampler/priority_internal.h \
 	src/sampler/sampler.c \
+	src/sampler/sampler_create.c \
 	src/sampler/pipeline_internal.h \
 	src/sampler/stack.c \
 	src/sampler/capture.c \
 	src/sampler/tasks/green_held.c \
+	src/sampler/tasks/green_read.c \
 	src/sampler/tasks/green_sample.c \
 	src/sampler/tasks/green_stack.c \
 	src/sampler/tasks/green_tasks.c \
@@ -34,7 +40,6 @@ libwallsample_a_SOURCES += \
 	src/sampler/threads.c \
 	src/sampler/values_internal.h \
 	src/sampler/waits/crowds.c \
-	include/wallsample/sampler/crowds.h \
 	src/sampler/waits/deadlock.c \
 	src/sampler/waits/waits_internal.h \
 	src/sampler/waits/rings.c \

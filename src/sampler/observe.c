@@ -1,358 +1,264 @@
 /* SPDX-License-Identifier: MIT */
-/* observe.c - one look at one thread: has it run, what does it do, what does that weigh. */
+/* observe.c - reads a thread without a stop: has it run, and what does it do. */
 #include "sampler/pipeline_internal.h"
-#include "wallsample/tracer/memory.h"
 
-/* Attempts to read a sleeper that wakes up between our reads. */
+/* Attempts to read a sleeping thread that wakes up between the reads. */
 #define READ_ATTEMPTS 3
 
-/* Sleepers whose stacks wait to be walked: bounds the memory of their copies. */
-#define SLEEPERS_PENDING 64
-
-static uint32_t
-add_samples(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
-{
-	struct profile_entry entry = {
-		.stack = thread->stack,
-		.state = thread->state,
-		.syscall = (int32_t)thread->syscall,
-		.wait = run_state_runnable(thread->state) ? 0 : thread->wait.id,
-		.gil = thread->gil,
-		.samples = samples,
-		.ns[WEIGHT_WALL] = weight_ns,
-		.ns[WEIGHT_OVERHEAD] = thread->state == RUN_RUNNING ? weight_ns : 0,
-	};
-
-	entry.thread = thread_unit(sampler, thread, &entry.carrier);
-	sampler->stats.thread_samples += (uint64_t)samples;
-	return profile_add(sampler->profile, &entry);
-}
-
-void
-credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
-{
-	if (samples == 0 && weight_ns == 0)
-		return;
-	add_samples(sampler, thread, samples, weight_ns);
-	if (!run_state_runnable(thread->state))
-		waits_blame(sampler, thread, samples, weight_ns);
-}
-
-void
-credit_past(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t ns)
-{
-	if (samples == 0 && ns == 0)
-		return;
-	add_samples(sampler, thread, samples, ns);
-	if (!run_state_runnable(thread->state))
-		waits_blame_last(sampler, thread, samples, ns);
-}
-
-void
-credit_runnable(struct sampler *sampler, struct tracked *thread, int64_t samples,
-		int64_t weight_ns)
-{
-	if (samples != 0 || weight_ns != 0)
-		charge_runnable(sampler, thread,
-				add_samples(sampler, thread, samples, weight_ns), samples);
-}
-
-/* When to look again: each tick with a chance of 1/period, decided now. */
 static void
-schedule(struct sampler *sampler, struct tracked *thread)
+set_failed(struct observation *observation, enum sample_failure failure, enum run_state state)
 {
-	uint32_t longest = pace_longest_period(sampler);
-	uint32_t age = sampler->tick - thread->since_tick;
-
-	thread->period = sampler->pace.thin;
-	while (thread->asleep && thread->period < longest && thread->period * 2 <= age / 2)
-		thread->period *= 2;
-	if (waits_is_holder(sampler, thread))
-		thread->period = 1;
-	thread->backed_off = thread->period > sampler->pace.thin;
-	thread->next_tick = sampler->tick + rng_geometric(&sampler->rng, 1.0 / thread->period);
-	thread->last_tick = sampler->tick;
-	thread->last_ns = sampler->tick_ns;
-}
-
-void
-look_settle(struct sampler *sampler, struct tracked *thread, bool asleep)
-{
-	thread->seen = true;
-	thread->asleep = asleep;
-	thread->since_tick = sampler->tick;
-	schedule(sampler, thread);
-}
-
-/* The thread has exited: it is dropped when threads are listed next. */
-static void
-forget(struct sampler *sampler, struct tracked *thread)
-{
-	thread->gone = true;
-	thread->seen = false; /* all its time is accounted for */
-	thread->next_tick = UINT32_MAX;
-	sampler->relist = true;
+	observation->outcome = OUTCOME_FAILED;
+	observation->failure = failure;
+	observation->state = state;
 }
 
 /* S, D or T: most system calls that sleep leave no doubt. */
 static enum run_state
-sleep_state(struct sampler *sampler, struct tracked *thread, const struct syscall_info *info)
+sleep_state(const struct sampled_thread *thread, const struct syscall_info *info)
 {
 	struct task_stat stat;
 	enum run_state state;
 
-	if (sampler->leader_state != 'T' && syscall_sleeps_interruptible(info->number))
+	if (thread->process->leader_state != 'T' && syscall_sleeps_interruptible(info->number))
 		return RUN_SLEEPING;
-	if (!process_read_task_stat(sampler->process, thread->watch.tid, &stat))
+	if (!process_read_task_stat(thread->process->process, thread->watch.tid, &stat))
 		return RUN_SLEEPING;
 	state = run_state_from_letter(stat.state);
-	/* It woke in the meantime: what is recorded is the sleep. */
+	/* It woke since it was read: the sample is of the sleep. */
 	return state == RUN_RUNNING ? RUN_SLEEPING : state;
 }
 
-/* After a restart the kernel shows restart_syscall: the number seen before holds as long as the
- * sleep is at the same place, and the code that made the call, or its arguments, tell it to who
- * comes later. */
-long
-true_syscall(const struct tracked *thread, const struct syscall_info *info)
+bool
+observe_runtimes(const struct observation *observation, bool stopped)
 {
-	unsigned char code[SYSCALL_CODE_SIZE];
-	long number = SYSCALL_UNKNOWN;
+	struct sampled_thread *thread = observation->thread;
+	struct capture_buffer *capture = observation->capture;
+	struct sched after;
 
-	if (!syscall_is_restart(info->number))
-		return info->number;
-	if (thread->seen && thread->sp == info->sp && thread->pc == info->pc &&
-	    thread->syscall >= 0)
-		return thread->syscall;
-	if (memory_read_process(thread->watch.tid, info->pc - sizeof(code), code, sizeof(code)) ==
-	    sizeof(code))
-		number = syscall_from_code(code);
-	return number != SYSCALL_UNKNOWN ? number : syscall_from_args(info->args);
+	if (capture->runtime == NULL || !runtimes_any(thread->process->runtimes))
+		return true;
+	runtime_capture_take(capture->runtime, thread->watch.tid,
+			     capture->request.snapshot.regs.sp, stopped);
+	return watch_read_sched(&thread->watch, thread->process->process, &after) == LOOK_OK &&
+	       after.switches == thread->sched.switches;
 }
 
-/* Copies the stack of a sleeper; it is walked later. False: it is not asleep. */
+/* Copies the stack of a sleeping thread. Returns false if it is not asleep. */
 static bool
-read_sleeper(struct sampler *sampler, struct tracked *thread, const struct syscall_info *info,
-	     int64_t samples, int64_t weight_ns)
+copy_sleeping(struct observer *observer, struct observation *observation)
 {
-	struct pending *pending =
-		batch_add(sampler, &sampler->sleepers, thread, samples, weight_ns);
-	struct snapshot *snapshot = &pending->request->snapshot;
-	enum read_end end = tracer_read_sleeper(sampler->process, &thread->watch, &thread->sched,
-						info, thread->stack_need, snapshot);
+	struct sampled_thread *thread = observation->thread;
+	const struct syscall_info *info = &observation->info;
+	struct snapshot *snapshot;
+	enum read_end end;
 
-	if (end == READ_CAPTURED && !capture_sleeper(sampler, pending, false))
+	observation->capture = capture_acquire(thread);
+	observation->looked_ns = clock_now_ns();
+	snapshot = &observation->capture->request.snapshot;
+	end = tracer_read_sleeper(thread->process->process, &thread->watch, &thread->sched, info,
+				  thread->stack_need, snapshot);
+	if (end == READ_CAPTURED && !observe_runtimes(observation, observer->late->count > 0))
 		end = READ_MOVED;
 	if (end != READ_CAPTURED) {
-		sampler->sleepers.count--;
+		capture_return(observation);
 		if (end == READ_MOVED)
 			return false;
-		sample_failed(sampler, thread,
-			      end == READ_GONE ? FAILURE_EXITED : FAILURE_UNREADABLE, RUN_UNKNOWN,
-			      samples, weight_ns);
-		if (end == READ_GONE)
-			forget(sampler, thread);
+		set_failed(observation, end == READ_GONE ? FAILURE_EXITED : FAILURE_UNREADABLE,
+			   RUN_UNKNOWN);
+		observation->exited = end == READ_GONE;
 		return true;
 	}
 	if (thread->memo != NULL && thread->memo->sp == info->sp && thread->memo->pc == info->pc)
 		snapshot->regs = *thread->memo;
-	pending->state = sleep_state(sampler, thread, info);
-	pending->info = *info;
-	pending->info.number = true_syscall(thread, info);
-	waits_see(sampler, thread, &pending->info);
-	if (sampler->sleepers.count >= SLEEPERS_PENDING && !sampler->config.stop_all)
-		collect_sleepers(sampler);
+	observation->outcome = OUTCOME_SLEEPING;
+	observation->state = sleep_state(thread, info);
+	observation->info.number = thread_syscall(thread, info);
 	return true;
 }
 
-/* Frames of a thread that runs on would be torn, but whether it has an interpreter's lock is one
- * word that is so or is not. */
+/* Frames of a thread that runs would be torn, but whether it has an interpreter's lock is one word
+ * that is read at once. */
 static void
-sample_not_stopped(struct sampler *sampler, struct tracked *thread, int64_t samples,
-		   int64_t weight_ns)
+read_lock(struct observation *observation)
 {
 	static const uint64_t no_args[6];
+	struct sampled_process *process = observation->thread->process;
+	uint32_t root;
 
-	thread->gil = GIL_UNKNOWN;
-	thread->task = THREAD_NONE;
-	if (sampler->runtimes != NULL && runtimes_any(sampler->runtimes)) {
-		runtime_capture_take(sampler->lock_capture, thread->watch.tid, 0, false);
-		thread->gil = runtime_capture_gil(sampler->lock_capture, SYSCALL_NONE, no_args);
-		chain_clear(&sampler->chain);
-		tasks_of_thread(sampler, thread, sampler->lock_capture);
+	if (process->runtimes == NULL || !runtimes_any(process->runtimes))
+		return;
+	runtime_capture_take(process->lock_capture, observation->thread->watch.tid, 0, false);
+	observation->gil = runtime_capture_gil(process->lock_capture, SYSCALL_NONE, no_args);
+	observation->green_task =
+		green_of_thread(process->green, process->lock_capture, NULL, &root);
+}
+
+static void
+observe_running(struct observer *observer, struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+
+	if (!observer->stops || hold_spares(observer->hold, thread)) {
+		read_lock(observation);
+		set_failed(observation, FAILURE_NOT_STOPPED, RUN_RUNNING);
+	} else if (thread->untouchable) {
+		set_failed(observation, FAILURE_UNREADABLE, RUN_RUNNING);
+	} else {
+		observation->outcome = OUTCOME_RUNNING;
+		observation->state = RUN_RUNNING;
+		observation->capture = capture_acquire(thread);
 	}
-	sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_RUNNING, samples, weight_ns);
+	observation->looked_ns = clock_now_ns();
 }
 
+/* Where threads are held the stacks of sleeping threads are not used, and reading them would take
+ * CPU time from running ones. */
 static void
-plan_stop(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
+pass_sleeping(struct observation *observation)
 {
-	if (sampler->tracer == NULL || hold_spares(sampler, thread))
-		sample_not_stopped(sampler, thread, samples, weight_ns);
-	else if (thread->untouchable)
-		sample_failed(sampler, thread, FAILURE_UNREADABLE, RUN_RUNNING, samples,
-			      weight_ns);
+	struct sampled_thread *thread = observation->thread;
+
+	thread->mark.waits = waits_word(&observation->info) != 0;
+	observation->gil = thread->gil;
+	observation->green_task = thread->green_task;
+	observation->asleep = true;
+	set_failed(observation, FAILURE_NOT_STOPPED, RUN_SLEEPING);
+}
+
+/* One attempt; returns false if the thread moved between the reads. */
+static bool
+observe_call(struct observer *observer, struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+	const enum look look = watch_read_syscall(&thread->watch, thread->process->process,
+						  &observation->info);
+
+	switch (look) {
+	case LOOK_OK:
+		break;
+	case LOOK_MOVING:
+		return false;
+	case LOOK_GONE:
+		set_failed(observation, FAILURE_EXITED, RUN_UNKNOWN);
+		observation->exited = true;
+		return true;
+	default: /* EPERM: an exiting thread has given up its memory */
+		set_failed(observation, FAILURE_DENIED, RUN_UNKNOWN);
+		return true;
+	}
+	if (observation->info.running)
+		observe_running(observer, observation);
+	else if (observer->hold->wanted)
+		pass_sleeping(observation);
 	else
-		batch_add(sampler, &sampler->runners, thread, samples, weight_ns)->state =
-			RUN_RUNNING;
+		return copy_sleeping(observer, observation);
+	return true;
 }
 
-/* Where threads are held nobody asks where others sleep, and what that costs is taken from those
- * that run. */
+/* The thread has run since the last observation, or there was none. */
 static void
-pass_sleeper(struct sampler *sampler, struct tracked *thread, const struct syscall_info *info,
-	     int64_t samples, int64_t weight_ns)
+observe_closely(struct observer *observer, struct observation *observation)
 {
-	thread->mark.waits = waits_word(info) != 0;
-	sample_failed(sampler, thread, FAILURE_NOT_STOPPED, RUN_SLEEPING, samples, weight_ns);
-	look_settle(sampler, thread, true);
-}
+	struct sampled_thread *thread = observation->thread;
 
-/* It has run since the last look, or was never looked at: see what it does now. */
-static void
-look_closely(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns)
-{
 	for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-		struct syscall_info info;
-		enum look look =
-			watch_read_syscall(&thread->watch, sampler->process, &info);
-
-		if (look == LOOK_GONE) {
-			sample_failed(sampler, thread, FAILURE_EXITED, RUN_UNKNOWN, samples,
-				      weight_ns);
-			forget(sampler, thread);
+		if (observe_call(observer, observation))
 			return;
-		}
-		/* An exiting thread has given up its memory: EPERM. */
-		if (look != LOOK_OK && look != LOOK_MOVING) {
-			sample_failed(sampler, thread, FAILURE_DENIED, RUN_UNKNOWN, samples,
-				      weight_ns);
-			return;
-		}
-		if (look == LOOK_OK && info.running) {
-			plan_stop(sampler, thread, samples, weight_ns);
-			return;
-		}
-		if (look == LOOK_OK && hold_is_wanted(sampler)) {
-			pass_sleeper(sampler, thread, &info, samples, weight_ns);
-			return;
-		}
-		if (look == LOOK_OK && read_sleeper(sampler, thread, &info, samples, weight_ns))
-			return;
-		look = watch_read_sched(&thread->watch, sampler->process, &thread->sched);
-		if (look != LOOK_OK)
+		if (watch_read_sched(&thread->watch, thread->process->process, &thread->sched) !=
+		    LOOK_OK)
 			break;
 	}
-	sample_failed(sampler, thread, FAILURE_MOVED, RUN_SLEEPING, samples, weight_ns);
+	set_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
 }
 
-/* Not wanted by the user: counted among the runnable, and asked which lock it waits for, because
- * one that is wanted may be stuck behind it; nothing else. */
+/* Not selected: counted if it is runnable, and its lock is classified, because a selected thread
+ * may be stuck behind it. */
 static void
-look_unselected(struct sampler *sampler, struct tracked *thread, int64_t samples)
+observe_unselected(struct observation *observation)
 {
-	struct syscall_info info;
-	bool asleep = false;
+	struct sampled_thread *thread = observation->thread;
 
-	if (watch_read_syscall(&thread->watch, sampler->process, &info) == LOOK_OK) {
-		asleep = !info.running;
-		if (waits_word(&info) != 0)
-			waits_classify(sampler, thread, RUN_SLEEPING, &info);
-		if (info.running)
-			charge_unwanted(sampler, samples);
+	observation->outcome = OUTCOME_UNSELECTED;
+	observation->state = RUN_UNKNOWN;
+	if (watch_read_syscall(&thread->watch, thread->process->process, &observation->info) ==
+	    LOOK_OK)
+		observation->state = observation->info.running ? RUN_RUNNING : RUN_SLEEPING;
+}
+
+/* See select.c: what the sample weighs, now that the thread has run. */
+static void
+weigh_changed(struct observer *observer, struct observation *observation)
+{
+	const struct sampled_thread *thread = observation->thread;
+	const int64_t period = thread->period;
+	const int64_t weight_ns = period * (int64_t)observer->tick->span_ns;
+
+	if (!thread->seen || !thread->backed_off)
+		return;
+	if (thread->selected && observation->samples != period) {
+		observation->past_samples = observation->samples - period;
+		observation->past_ns = observation->weight_ns - weight_ns;
 	}
-	look_settle(sampler, thread, asleep);
+	observation->samples = period;
+	observation->weight_ns = weight_ns;
 }
 
-/* It still waits for a CPU, since an earlier tick asked it to stop; or stands stopped by now,
- * and is taken next. */
 static void
-look_at_late(struct sampler *sampler, struct tracked *thread)
+observe_changed(struct observer *observer, struct observation *observation,
+		const struct sched *sched, enum look look)
 {
-	struct task_stat stat;
-	bool known = process_read_task_stat(sampler->process, thread->watch.tid, &stat);
-	/* In a long system call it may sleep without an ear for interrupts. */
-	bool disk = known && stat.state == 'D';
+	struct sampled_thread *thread = observation->thread;
 
-	late_extend(sampler, thread, disk ? RUN_DISK : RUN_QUEUED);
-	if (known && (stat.state == 'Z' || stat.state == 'X')) {
-		/* A first thread's exit is told to nobody while others live. */
-		late_drop(sampler, thread);
-		forget(sampler, thread);
+	observation->changed = true;
+	if (look == LOOK_GONE) {
+		/* It lived at the tick before. */
+		observation->outcome = OUTCOME_GONE;
+		if (thread->seen && thread->selected) {
+			observation->past_samples = observation->samples - 1;
+			observation->past_ns = observation->weight_ns -
+					       (int64_t)observer->tick->span_ns;
+		}
 		return;
 	}
-	sampler->runnable += (double)thread->late->charge.fresh;
-	look_settle(sampler, thread, false);
+	weigh_changed(observer, observation);
+	if (look == LOOK_OK) {
+		thread->sched = *sched;
+		observation->renamed = threads_count_capture(observer->threads, thread);
+	}
+	if (!thread->selected)
+		observe_unselected(observation);
+	else if (look == LOOK_OK)
+		observe_closely(observer, observation);
+	else
+		set_failed(observation, FAILURE_DENIED, RUN_UNKNOWN);
 }
 
-/* It stands where it did, because somebody holds it. */
 static void
-look_at_held(struct sampler *sampler, struct tracked *thread)
+observe_thread(struct observer *observer, struct observation *observation)
 {
-	credit_runnable(sampler, thread, (int64_t)(sampler->tick - thread->last_tick),
-			(int64_t)(sampler->tick_ns - thread->last_ns));
-	look_settle(sampler, thread, false);
+	struct sampled_thread *thread = observation->thread;
+	const uint64_t cpu_ns = thread->seen ? thread->sched.cpu_ns : 0;
+	struct sched sched;
+	enum look look;
+
+	observer->stats->looks++;
+	if (thread->late != NULL || thread->held) {
+		observation->outcome = thread->late != NULL ? OUTCOME_LATE : OUTCOME_HELD;
+		return;
+	}
+	look = watch_read_sched(&thread->watch, thread->process->process, &sched);
+	if (look == LOOK_OK && observation->samples == 1 && sched.cpu_ns > cpu_ns)
+		observation->cpu_ns = sched.cpu_ns - cpu_ns;
+	if (look == LOOK_OK && thread->asleep && sched.switches == thread->sched.switches)
+		observation->outcome = OUTCOME_UNCHANGED;
+	else
+		observe_changed(observer, observation, &sched, look);
 }
 
 void
-look_at(struct sampler *sampler, struct tracked *thread)
+observe_threads(struct observer *observer, struct observation *observation, size_t count)
 {
-	struct sched sched;
-	enum look look;
-	int64_t ticks = (int64_t)(sampler->tick - thread->last_tick);
-	int64_t time_ns = (int64_t)(sampler->tick_ns - thread->last_ns);
-	int64_t period = thread->period;
-	int64_t weight_ns = period * (int64_t)sampler->span_ns;
-
-	sampler->stats.looks++;
-	if (thread->late != NULL || thread->held) {
-		(thread->late != NULL ? look_at_late : look_at_held)(sampler, thread);
-		return;
-	}
-	look = watch_read_sched(&thread->watch, sampler->process, &sched);
-	if (look == LOOK_OK)
-		charge_count_cpu(sampler, thread, &sched, ticks);
-	if (look == LOOK_OK && thread->asleep && sched.switches == thread->sched.switches) {
-		if (thread->selected) {
-			waits_try_again(sampler, thread);
-			credit(sampler, thread, ticks, time_ns);
-			sampler->stats.reused += (uint64_t)ticks;
-		}
-		schedule(sampler, thread);
-		return;
-	}
-	charge_end_of_wait(sampler, thread);
-	if (look == LOOK_GONE) {
-		/* It lived at the tick before. */
-		if (thread->seen && thread->selected)
-			credit_past(sampler, thread, ticks - 1,
-				    time_ns - (int64_t)sampler->span_ns);
-		forget(sampler, thread);
-		return;
-	}
-	/*
-	 * After a sleep, seen with a chance of 1/period: it weighs `period` ticks, and the
-	 * rest of the time is the old sleep's (sampler.h). A rest below zero takes back what
-	 * earlier looks have credited. Otherwise the time of the look does not depend on
-	 * what the thread did: it weighs the time since the last one.
-	 */
-	if (thread->seen && thread->backed_off) {
-		if (thread->selected && ticks != period)
-			credit_past(sampler, thread, ticks - period, time_ns - weight_ns);
-	} else {
-		period = ticks;
-		weight_ns = time_ns;
-	}
-	waits_leave(sampler, thread);
-	if (look == LOOK_OK) {
-		thread->sched = sched;
-		thread_count_capture(sampler, thread);
-	}
-	if (!thread->selected) {
-		look_unselected(sampler, thread, period);
-	} else if (look == LOOK_OK) {
-		look_closely(sampler, thread, period, weight_ns);
-	} else {
-		sample_failed(sampler, thread, FAILURE_DENIED, RUN_UNKNOWN, period, weight_ns);
-	}
+	for (size_t i = 0; i < count; i++)
+		observe_thread(observer, &observation[i]);
 }

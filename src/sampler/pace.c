@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pace.c - when the next tick is due, and how often a sleeper is looked at. */
-#include "sampler/pipeline_internal.h"
+#include "sampler/pace_internal.h"
 
 /* How often the cost is judged. */
 #define WINDOW_NS (250 * NS_PER_MS)
@@ -45,36 +45,35 @@
  * delay of d up to the whole mean, to 1 %.
  */
 static uint64_t
-draw(struct sampler *sampler)
+draw_interval(const struct pace *pace)
 {
-	const struct pace *pace = &sampler->pace;
 	const double mean = (double)NS_PER_SEC / pace->now_hz;
 	const double busy = pace->busy_ns < mean ? pace->busy_ns / mean : 1.0;
 
-	if (sampler->config.control != NULL)
-		return (uint64_t)(mean * (1.0 + sampler->config.control->spread *
-						(2.0 * rng_uniform(&sampler->rng) - 1.0)));
-	if (!pace->jitter)
+	if (pace->config.spread_set)
+		return (uint64_t)(mean * (1.0 + pace->config.spread *
+						(2.0 * rng_uniform(pace->rng) - 1.0)));
+	if (!pace->config.jitter)
 		return (uint64_t)mean;
-	return (uint64_t)rng_exponential(&sampler->rng, mean * (1.0 - busy * busy / 2.0));
+	return (uint64_t)rng_exponential(pace->rng, mean * (1.0 - busy * busy / 2.0));
 }
 
 void
-pace_start(struct sampler *sampler)
+pace_start(struct pace *pace, const struct pace_config *config, struct rng *rng)
 {
-	struct pace *pace = &sampler->pace;
-
-	pace->wanted_hz = sampler->config.rate_hz;
-	pace->now_hz = pace->lowest_hz = pace->wanted_hz;
-	pace->jitter = sampler->config.jitter;
-	pace->max_share = sampler->config.max_overhead / 100.0;
-	pace->busy_ns = 0;
+	*pace = (struct pace){
+		.config = *config,
+		.rng = rng,
+		.now_hz = config->rate_hz,
+		.lowest_hz = config->rate_hz,
+		.max_share = config->max_overhead / 100.0,
+		.thin = 1,
+		.thinnest = 1,
+		.window_ns = 0, /* begins after the first tick, which takes every stack */
+	};
 	pace->start_ns = pace->began_ns = clock_now_ns();
-	pace->due_ns = pace->began_ns + draw(sampler);
+	pace->due_ns = pace->began_ns + draw_interval(pace);
 	pace->tick_cpu_ns = clock_own_cpu_ns();
-	pace->window_ns = 0; /* begins after the first tick, which takes every stack */
-	pace->saved_s = 0;
-	pace->thin = pace->thinnest = 1;
 }
 
 /* What the present rate of spending asks for. */
@@ -90,8 +89,8 @@ adjust(struct pace *pace, double share, double per_tick, double looks)
 	} else if (!poor && pace->thin > 1 && share < THICKEN * pace->max_share) {
 		pace->thin /= 2;
 	} else {
-		pace->now_hz = pace->wanted_hz;
-		if (poor && per_tick * pace->wanted_hz > pace->max_share)
+		pace->now_hz = pace->config.rate_hz;
+		if (poor && per_tick * pace->config.rate_hz > pace->max_share)
 			pace->now_hz = AIM * pace->max_share / per_tick;
 		if (pace->now_hz < LOWEST_HZ)
 			pace->now_hz = LOWEST_HZ;
@@ -109,12 +108,10 @@ adjust(struct pace *pace, double share, double per_tick, double looks)
  * fewer ticks.
  */
 static void
-judge(struct sampler *sampler, uint64_t now)
+limit_cost(struct pace *pace, uint64_t now, const struct pace_cost *cost)
 {
-	struct pace *pace = &sampler->pace;
-	const uint64_t looks = sampler->stats.looks + sampler->stats.task_looks;
-	uint64_t cpu, ticks = sampler->tick - pace->window_ticks;
-	double elapsed, used;
+	const struct pace_cost *before = &pace->window;
+	uint64_t cpu;
 
 	if (pace->max_share >= 1.0 ||
 	    (pace->window_ns != 0 && now - pace->window_ns < WINDOW_NS))
@@ -122,36 +119,33 @@ judge(struct sampler *sampler, uint64_t now)
 	cpu = clock_own_cpu_ns();
 	if (pace->window_ns == 0) {
 		pace->saved_s = SAVINGS_S * pace->max_share;
-	} else if (ticks > 0) {
-		elapsed = (double)(now - pace->window_ns) / (double)NS_PER_SEC;
-		used = (double)(cpu - pace->window_cpu_ns) / (double)NS_PER_SEC +
-		       (double)(sampler->stats.stopped - pace->window_stops) * STOP_COST_S;
+	} else if (cost->ticks > before->ticks) {
+		const double ticks = cost->ticks - before->ticks;
+		const double elapsed = (double)(now - pace->window_ns) / (double)NS_PER_SEC;
+		const double used = (double)(cpu - pace->window_cpu_ns) / (double)NS_PER_SEC +
+				    (double)(cost->stops - before->stops) * STOP_COST_S;
+
 		pace->saved_s += pace->max_share * elapsed - used;
 		if (pace->saved_s > SAVINGS_S * pace->max_share)
 			pace->saved_s = SAVINGS_S * pace->max_share;
-		adjust(pace, used / elapsed, used / (double)ticks,
-		       (double)(looks - pace->window_looks) / (double)ticks);
+		adjust(pace, used / elapsed, used / ticks,
+		       (double)(cost->looks - before->looks) / ticks);
 	}
 	pace->window_ns = now;
 	pace->window_cpu_ns = cpu;
-	pace->window_ticks = sampler->tick;
-	pace->window_stops = sampler->stats.stopped;
-	pace->window_looks = looks;
+	pace->window = *cost;
 }
 
 void
-pace_begin(struct sampler *sampler, uint64_t now)
+pace_begin(struct pace *pace, uint64_t now)
 {
-	struct pace *pace = &sampler->pace;
-
 	pace->began_ns = now;
-	pace->due_ns += draw(sampler);
+	pace->due_ns += draw_interval(pace);
 }
 
 uint64_t
-pace_weigh(const struct sampler *sampler, uint64_t owed_ns, bool last)
+pace_weigh(const struct pace *pace, uint64_t owed_ns, bool last)
 {
-	const struct pace *pace = &sampler->pace;
 	const double mean = (double)NS_PER_SEC / pace->now_hz, owed = (double)owed_ns;
 	const double all = SPARE_PART * (double)(pace->began_ns - pace->start_ns);
 	const double spare = all < SPARE_TICKS * mean ? all : SPARE_TICKS * mean;
@@ -161,19 +155,18 @@ pace_weigh(const struct sampler *sampler, uint64_t owed_ns, bool last)
 }
 
 void
-pace_end(struct sampler *sampler)
+pace_end(struct pace *pace, const struct pace_cost *cost)
 {
-	struct pace *pace = &sampler->pace;
 	const uint64_t now = clock_now_ns(), cpu = clock_own_cpu_ns();
 	/* Between two ticks hardly any is used. */
 	const uint64_t used = cpu - pace->tick_cpu_ns;
 	uint64_t earliest = now;
 
 	pace->tick_cpu_ns = cpu;
-	judge(sampler, now);
+	limit_cost(pace, now, cost);
 	/* The target gets as much time to itself as we used. The first tick, which takes every
 	 * stack, is one of a kind. */
-	if (sampler->tick > 1) {
+	if (cost->ticks > 1) {
 		earliest += used;
 		pace->busy_ns +=
 			((double)(earliest - pace->began_ns) - pace->busy_ns) / BUSY_MEMORY;
@@ -183,12 +176,12 @@ pace_end(struct sampler *sampler)
 }
 
 uint32_t
-pace_longest_period(const struct sampler *sampler)
+pace_longest_period(const struct pace *pace, size_t threads)
 {
-	double a_tick = LOOKS_PER_SECOND / sampler->pace.wanted_hz;
+	double a_tick = LOOKS_PER_SECOND / pace->config.rate_hz;
 	uint32_t period = 1;
 
-	while (period < LONGEST_PERIOD && (double)sampler->thread_count > a_tick * period)
+	while (period < LONGEST_PERIOD && (double)threads > a_tick * period)
 		period *= 2;
 	return period;
 }

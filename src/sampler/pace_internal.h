@@ -4,41 +4,62 @@
 #define WALLSAMPLE_SAMPLER_PACE_INTERNAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-struct sampler;
+#include "wallsample/base/base.h"
 
-struct pace {
-	double wanted_hz, now_hz, lowest_hz;
-	bool jitter;
-	double max_share;       /* of one CPU; >= 1: no limit */
-	double saved_s;         /* CPU time that may be used on top */
-	uint64_t start_ns;      /* when time began */
-	uint64_t began_ns;      /* the present tick; before the first, when time began */
-	uint64_t due_ns;        /* the next tick */
-	uint64_t tick_cpu_ns;   /* own CPU time after the last */
-	double busy_ns;         /* how soon after a tick there usually can be another */
-	/* Each thread is looked at once in so many ticks, on average; most there was. */
-	uint32_t thin, thinnest;
-	/* Where the present window of judgement began. */
-	uint64_t window_ns, window_cpu_ns, window_ticks, window_stops, window_looks;
+/* How ticks are timed; set once. */
+struct pace_config {
+	double rate_hz;     /* wanted */
+	bool jitter;        /* exponential intervals, otherwise equal ones */
+	bool spread_set;    /* intervals are uniform in mean * (1 +- spread) */
+	double spread;
+	double max_overhead; /* share of one CPU in percent; 100 or more: no limit */
 };
 
-void pace_start(struct sampler *sampler);
+/* What a run has cost so far. */
+struct pace_cost {
+	uint32_t ticks;
+	uint64_t looks;     /* reads of threads and green tasks */
+	uint64_t stops;
+};
+
+struct pace {
+	struct pace_config config;
+	struct rng *rng;        /* borrowed */
+	double now_hz, lowest_hz;
+	double max_share;       /* of one CPU; >= 1: no limit */
+	double saved_s;         /* CPU time that may be used on top */
+	uint64_t start_ns;      /* when sampled time began */
+	uint64_t began_ns;      /* the present tick; before the first: start_ns */
+	uint64_t due_ns;        /* the next tick */
+	uint64_t tick_cpu_ns;   /* own CPU time after the last tick */
+	double busy_ns;         /* mean time from the beginning of a tick to the earliest next */
+	/* A thread is observed once in `thin` ticks, on average; the largest so far. */
+	uint32_t thin, thinnest;
+	/* Where the present window began, after which the cost is compared with the limit. */
+	uint64_t window_ns, window_cpu_ns;
+	struct pace_cost window;
+};
+
+/* Sampled time begins. `rng` is borrowed. */
+void pace_start(struct pace *pace, const struct pace_config *config, struct rng *rng);
 
 /*
- * A tick begins: sets pace.due_ns to the next. It is drawn before anybody has been looked at, so
- * that it is independent of what the threads do: of whether one had to be waited for, too.
+ * A tick begins: sets due_ns to the next. It is drawn before any thread is observed, so that it
+ * does not depend on what threads do, nor on whether one had to be waited for.
  */
-void pace_begin(struct sampler *sampler, uint64_t now);
+void pace_begin(struct pace *pace, uint64_t now);
 /*
- * For how much of the time that no tick has stood for yet this one stands: for the mean, more or
- * less, if there is so much; the last one for all of it.
+ * How much of `owed_ns`, the time that no tick has accounted for yet, this tick accounts for: about
+ * the mean interval, if there is that much; the last tick takes all.
  */
-uint64_t pace_weigh(const struct sampler *sampler, uint64_t owed_ns, bool last);
-/* The tick is over: puts the next off if it is due too early for --max-overhead. */
-void pace_end(struct sampler *sampler);
-/* The longest period between looks that the number of threads asks for. */
-uint32_t pace_longest_period(const struct sampler *sampler);
+uint64_t pace_weigh(const struct pace *pace, uint64_t owed_ns, bool last);
+/* The tick is over: delays the next if it is due too early for --max-overhead. */
+void pace_end(struct pace *pace, const struct pace_cost *cost);
+/* The longest mean number of ticks between observations of a sleeping thread, by the number of
+ * threads: a power of two. */
+uint32_t pace_longest_period(const struct pace *pace, size_t threads);
 
 #endif

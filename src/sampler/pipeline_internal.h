@@ -1,177 +1,153 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipeline_internal.h - what the files of this folder share.
- * sampler.c  the life of a run; pace.c: when the next tick is due, --max-overhead
- * threads.c  which threads there are; leader.c: the process as a whole
- * look.c     one look at one thread, and what it weighs
- * stops.c    what runs at a tick is stopped
- * collect.c  the stacks of a tick: walks, failures
- * late.c     threads that have not stopped yet
- * hold.c     threads that somebody holds from one tick to the next; hold_late.c
- * priority.c our own place among those who want a CPU
- * charge.c   the real time of a tick
- * thread_wait.c what sleepers wait for (thread_wait_object.c), crowds.c how many, deadlock.c rings
- * thread_tasks.c user-space tasks
- * tasks.c    tasks that runtimes schedule; task_sample.c, task_stack.c
- * stack.c    from a call chain to an interned stack (stack_state.h)
+ * pipeline_internal.h - the stages of a tick, and the order in which the driver calls them.
+ *
+ * A tick passes an array of observations (values_internal.h) from stage to stage. A stage has a
+ * context of its own and sees no other; nothing but the driver (tick.c) knows all of them. Threads,
+ * processes and the tick itself are values that all stages read.
+ *
+ *   select     select.c. Threads that are due become observations, with what they weigh.
+ *   observe    observe.c. Counters and system call from /proc; the stack of a sleeping thread is
+ *              copied at once, without a stop. The outcome says which stages come next.
+ *   capture    capture.c. All running threads are stopped, copied and released. A thread that does
+ *              not stop in time is late (late.c): its sample is completed at a later tick.
+ *   unwind     unwind_sample.c. Copies become call chains, these become stacks of the profile.
+ *   attribute  attribute.c. The sample goes into the profile with its weight, and becomes the
+ *              thread's last observation.
+ *
+ * Consumers take what was attributed: charge.c divides the real time of the tick, waits/ attributes
+ * waiters' time to lock holders and finds deadlocks, tasks/ samples green tasks and reads
+ * coroutines, hold/ keeps threads stopped for virtual speed-ups. The profile's recorder is called
+ * by the profile.
+ *
+ * The order of a tick, which fixes what is read before any stop:
+ *   1. late stops that have happened since the last tick: unwind, attribute
+ *   2. the processes: exec, mappings, code made at run time, language runtimes; the thread list
+ *   3. select; then in chunks of 32 threads: observe, attribute what needs no stack. When 64
+ *      stacks of sleeping threads are copied: unwind, attribute (not with stop_all)
+ *   4. capture of all running threads; each is unwound and attributed
+ *   5. hold: its decision, while all are stopped
+ *   6. unwind, attribute the remaining sleeping threads
+ *   7. consumers: green tasks, waits, deadlocks, charge
+ * Between slow steps late_serve releases late threads that have stopped meanwhile.
+ *
+ * No stage allocates memory while a thread is stopped: buffers are taken in step 3 and reused.
  */
 #ifndef WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H
 
-#include "sampler/charge_internal.h"
-#include "sampler/waits/waits_internal.h"
-#include "sampler/hold/hold_internal.h"
-#include "sampler/pace_internal.h"
-#include "sampler/pending_internal.h"
-#include "sampler/priority_internal.h"
-#include "wallsample/sampler/stack.h"
 #include "sampler/tasks/green_internal.h"
-#include "wallsample/sampler/thread_wait.h"
+#include "sampler/threads_internal.h"
 #include "sampler/values_internal.h"
-#include "wallsample/tracer/resident.h"
-#include "wallsample/sampler/sampler.h"
-#include "wallsample/base/table.h"
-#include "wallsample/tracer/tracer.h"
 
-struct sampler {
-	const struct process *process;
-	struct sampler_config config;
-	struct profile *profile;
-	const struct log *log;
-	struct modules *modules;
-	struct maps *maps; /* borrowed */
-	struct tracer *tracer;  /* NULL when nonblocking */
-	struct runtimes *runtimes; /* NULL: none are looked for */
-	struct resident resident;  /* what they may read of threads; if there are any */
-	struct runtime_capture *lock_capture; /* of threads that are not stopped */
-	struct unwinder *unwinder;
-	struct rng rng;
-	struct pace pace;
-	enum sched_source sched_source;
-	size_t fd_budget;       /* threads whose descriptors may stay open */
+/* --- observe.c ------------------------------------------------------------------------------- */
 
-	/* Threads in ascending order of their ids. */
-	struct tracked **thread;
-	size_t thread_count, thread_capacity;
-	bool relist;
-	struct table shared_threads; /* text of a name -> thread of the profile */
-	pid_t *tids;
-	size_t tid_capacity;
-
-	/* The present tick. */
-	uint32_t tick;
-	uint64_t tick_ns, span_ns; /* the time up to which ticks stand for it; its part of that */
-	double runnable;        /* of the threads that are looked at each tick */
-	double queued;          /* how many of them were seen to wait for a CPU */
-	size_t skipped;         /* threads that were not looked at */
-	double late_ran;        /* of those that are late, the part whose CPU we have taken */
-	double on_cpu_owed;     /* so many more were on one, at ticks before: see charge.c */
-	unsigned cpus;          /* that the target may use */
-	struct charges charges;
-	struct hidden hidden;
-	uint64_t gap_ns;        /* time in which nobody was runnable, not charged yet */
-	char leader_state;
-	int leader_fd;          /* on its stat file; -1: not open */
-	uint64_t start_stack, arg_start; /* tell one program from the next after exec */
-
-	struct batch sleepers, runners; /* stacks read without a stop; threads to be stopped */
-	size_t late_count;      /* threads with a late pending sample */
-	struct stack_state stacks;
-	struct hold hold;
-	struct priority priority;
-	struct waits waits;
-	struct tasks tasks;
-	struct deadlocks deadlocks;
-	uint64_t cpu_began_ns;  /* the target's CPU time when time began; UINT64_MAX: not known */
-	struct chain chain;
-	uint32_t failure_stack[FAILURE_COUNT];
-	struct run_stats stats;
+struct observer {
+	const struct tick *tick; /* borrowed, as all pointers in these contexts */
+	struct thread_list *threads;
+	const struct hold *hold;
+	const struct late_stops *late;
+	struct run_stats *stats;
+	bool stops;      /* running threads are stopped; otherwise they have no stack */
 };
 
-/* --- leader.c -------------------------------------------------------------- */
-/* The first thread's stat, and a look at the process as a whole; false when it has gone. */
-bool read_leader(struct sampler *sampler, struct task_stat *leader);
-bool look_at_process(struct sampler *sampler);
+/* Observes threads that were selected: sets everything but the results of unwinding. */
+void observe_threads(struct observer *observer, struct observation *observation, size_t count);
+/*
+ * What language runtimes know of a sleeping thread whose stack was copied. Returns false if it has
+ * run since. `stopped`: some thread is or may be stopped.
+ */
+bool observe_runtimes(const struct observation *observation, bool stopped);
 
-/* --- threads.c ------------------------------------------------------------- */
-/* Lists the threads, forgets those that are gone, adds those that are new. */
-void threads_refresh(struct sampler *sampler);
-void threads_free(struct sampler *sampler);
-void thread_enter_profile(struct sampler *sampler, struct tracked *thread); /* gives it a record */
-/* Who a sample of the thread is of, in the profile: the task that it ran, or itself; in *carrier
- * (may be NULL) what struct profile_entry has of that. */
-uint32_t thread_unit(struct sampler *sampler, struct tracked *thread, uint32_t *carrier);
-/* The thread is about to be captured: asks for its name again, now and then; or in any case. */
-void thread_count_capture(struct sampler *sampler, struct tracked *thread);
-void thread_refresh_name(struct sampler *sampler, struct tracked *thread);
+/* --- capture.c ------------------------------------------------------------------------------- */
 
-/* --- excluded.c */
-/* The name of the thread is excluded from now on: counts it and reads its CPU time. */
-void excluded_begin(struct sampler *sampler, struct tracked *thread);
-/* Reads the CPU time and the name of an excluded thread that is due at this tick. If the name is
- * not excluded any more, the thread is due at this tick like a new one. */
-void excluded_look(struct sampler *sampler, struct tracked *thread);
-/* Reads the CPU time of all excluded threads at the end of the run. */
-void excluded_finish(struct sampler *sampler);
-uint32_t index_of_tid(const struct sampler *sampler, pid_t tid); /* in `thread`; NOBODY: none */
-struct tracked *thread_of_tid(struct sampler *sampler, pid_t tid); /* NULL: none */
+struct capturer {
+	struct tracer *tracer;   /* NULL: nothing is stopped */
+	const struct process_list *processes;
+	const struct pace *pace;
+	const struct hold *hold;
+	const struct late_stops *late;
+	struct thread_list *threads;
+	struct coroutines *coroutines;
+	struct run_stats *stats;
+	bool stop_all;           /* all threads stay stopped until the last is captured */
+};
 
-/* --- late.c ---------------------------------------------------------------- */
-/* Keeps the sample for the tick at which the thread will have stopped. */
-void late_begin(struct sampler *sampler, struct pending *pending);
-/* The late sample stands for the time up to this tick, in which it did this. */
-void late_extend(struct sampler *sampler, struct tracked *thread, enum run_state state);
-/* Walks, looks and lists take their time: what stops meanwhile is released in between. */
-void late_serve(struct sampler *sampler);
-/* Its first tick has been credited, as captured or as failed: so are the others now. */
-void late_end(struct sampler *sampler, struct tracked *thread);
-/* The thread is forgotten: so is its late request. */
-void late_drop(struct sampler *sampler, struct tracked *thread);
+/* Fills in the requests of all running threads, and reads ahead what the stops will read. */
+void capture_prepare(struct capturer *capturer, struct observation *observation, size_t count);
+/* Stops them. With stop_all, sleeping threads that have run meanwhile are copied again. */
+void capture_running(struct capturer *capturer, struct observation *observation, size_t count);
+/* Stops one sleeping thread for its registers, without which it cannot be unwound. */
+void capture_registers(struct capturer *capturer, struct observation *observation);
+/* Sets the outcome from the end of the request: captured, failed, or still late (deferred). */
+void capture_settle(struct capturer *capturer, struct observation *observation);
 
-/* --- look.c ---------------------------------------------------------------- */
-/* Looks at a thread; what has to be captured goes into the pending samples. */
-void look_at(struct sampler *sampler, struct tracked *thread);
-/* Adds samples of what the thread's fields say; of a sleep that is over; of a thread that was
- * counted as runnable at this tick. */
-void credit(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t weight_ns);
-void credit_past(struct sampler *sampler, struct tracked *thread, int64_t samples, int64_t ns);
-void credit_runnable(struct sampler *sampler, struct tracked *thread, int64_t samples,
-		     int64_t weight_ns);
-/* Which call it is in, also when that has been restarted. */
-long true_syscall(const struct tracked *thread, const struct syscall_info *info);
-/* The sleep is as captured, and starts now. */
-void look_settle(struct sampler *sampler, struct tracked *thread, bool asleep);
+/* --- unwind_sample.c ------------------------------------------------------------------------- */
 
-/* --- thread_tasks.c -------------------------------------------------------- */
-/* Tasks of a thread that stands still now, of all that do at this tick. */
-void tasks_of_stopped(struct sampler *sampler, struct tracked *thread);
-void tasks_of_held(struct sampler *sampler);
-/* The last tick: those of all others are read, or said to be missing. */
-void tasks_finish(struct sampler *sampler);
+struct unwinding {
+	const struct tick *tick;
+	struct run_stats *stats;
+	size_t stack_limit;      /* most bytes of stack to read */
+	bool may_stop;           /* sleeping threads can be stopped for their registers */
+	struct chain chain;      /* owned: of the last unwinding */
+};
 
-/* --- stops.c --------------------------------------------------------------- */
-/* Fills in what is asked of the tracer. */
-void stops_request(struct sampler *sampler, const struct pending *pending);
-/* Stops what runs, and has all walked, sleepers, too. */
-void stops_tick(struct sampler *sampler);
+/* A sleeping thread: the outcome becomes unwound, failed, or that it needs registers. */
+void unwind_sleeping(struct unwinding *unwinding, struct observation *observation);
+/* A captured thread: the outcome becomes unwound. */
+void unwind_captured(struct unwinding *unwinding, struct observation *observation);
 
-/* --- collect.c ------------------------------------------------------------- */
-/* What runtimes know of a sleeper whose stack was read; false: it has run meanwhile. `held`: other
- * threads are. */
-bool capture_sleeper(struct sampler *sampler, struct pending *pending, bool held);
-/* Walks the stacks of the sleepers that were read so far, */
-void collect_sleepers(struct sampler *sampler);
-/* and that of one that was asked to stop; or what came of that. */
-void collect_stop(struct sampler *sampler, struct pending *pending);
-/* Takes in what was captured since the last tick; with `give_up` no later one will come. */
-void collect_late(struct sampler *sampler, bool give_up);
-/* A sample without a stack of code: its failure is its only frame. */
-void sample_failed(struct sampler *sampler, struct tracked *thread, enum sample_failure failure,
-		   enum run_state state, int64_t samples, int64_t weight_ns);
-/* `capture` may be NULL; `root`: the stack that calls the chain's outermost frame, or
- * STACK_NONE. */
-uint32_t stack_intern(struct sampler *sampler, const struct chain *chain,
-		      struct runtime_capture *capture, uint32_t root);
-uint32_t stack_of_failure(struct sampler *sampler, enum sample_failure failure);
+/* --- attribute.c ----------------------------------------------------------------------------- */
+
+struct attribution {
+	struct selection *selection;
+	struct thread_list *threads;
+	struct charging *charging;
+	struct thread_records *records;
+	struct profile *profile;
+	struct run_stats *stats;
+};
+
+/* Observations that need no stack, and the past of all: in the order of the array. Leaves the
+ * outcome of those that await capture or unwinding, or whose stop is late. */
+void attribute_observed(struct attribution *attribution, struct observation *observation,
+			size_t count);
+/* A sample that was unwound or failed. */
+void attribute_sample(struct attribution *attribution, struct observation *observation);
+/* Samples of what the thread's last observation says; of a thread that counts as runnable at this
+ * tick; of a sleep that is over. */
+void attribute_time(struct attribution *attribution, struct sampled_thread *thread,
+		    int64_t samples, int64_t weight_ns);
+void attribute_runnable(struct attribution *attribution, struct sampled_thread *thread,
+			int64_t samples, int64_t weight_ns);
+void attribute_past(struct attribution *attribution, struct sampled_thread *thread,
+		    int64_t samples, int64_t ns);
+/* The thread has exited: it is removed when threads are listed next. */
+void attribute_exit(struct attribution *attribution, struct sampled_thread *thread);
+/* The thread was removed from the list, and lived until the last tick. */
+void attribute_removed(struct attribution *attribution, struct sampled_thread *thread);
+
+/* --- late.c ---------------------------------------------------------------------------------- */
+
+struct late_stage {
+	struct late_stops *stops;
+	const struct tick *tick;
+	struct attribution *attribution;
+};
+
+/* The outcome is deferred: keeps the sample, with its buffers, until the thread has stopped. */
+void late_begin(struct late_stage *stage, struct observation *observation);
+/* The stop is still late at this tick, or has happened since the tick began; or the thread has
+ * exited. */
+void late_observe(struct late_stage *stage, struct sampled_thread *thread);
+/*
+ * Has the stop happened? Then the sample stands for the time up to this tick, too, and
+ * thread->late->observation is to be captured, unwound, attributed and passed to late_end. With
+ * `give_up` that is so in any case, and a stop that has not happened is a failure.
+ */
+bool late_has_ended(struct late_stage *stage, struct sampled_thread *thread, bool give_up);
+void late_end(struct late_stage *stage, struct sampled_thread *thread);
+/* The thread has exited, with its stack: attributes its late samples. */
+void late_drop(struct late_stage *stage, struct sampled_thread *thread);
 
 #endif

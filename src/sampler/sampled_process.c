@@ -1,52 +1,84 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampled_process.c - the first thread, whose stat file speaks for the process: is it there, is
- * it the same program.
+ * sampled_process.c - one process of the target: whether it is alive and the same program, as the
+ * stat file of its first thread says, and what the readers of its memory need.
  */
 #include <fcntl.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "sampler/pipeline_internal.h"
+#include "sampler/hold/hold_internal.h"
+#include "sampler/tasks/green_internal.h"
+#include "sampler/threads_internal.h"
+#include "wallsample/tracer/memory.h"
 
-/* How often and how far apart a process is asked before it counts as gone. */
+/* How often and how far apart a process is read before it counts as exited. */
 #define GONE_ATTEMPTS 5
 #define GONE_PAUSE_NS 200000L
 
-/* Another program runs in the process now: nothing known about memory holds. */
-static void
-notice_exec(struct sampler *sampler, const struct task_stat *leader)
+struct sampled_process *
+sampled_process_create(const struct process *process, const struct thread_list *threads)
 {
-	if (leader->start_stack <= 1 || leader->arg_start == 0)
-		return; /* not told, or the leader has exited */
-	if (sampler->start_stack == leader->start_stack && sampler->arg_start == leader->arg_start)
-		return;
-	if (sampler->start_stack != 0) {
-		sampler->stats.execed = true;
-		sampler->relist = true;
-		maps_refresh(sampler->maps);
-		tasks_forget(&sampler->tasks);
-	}
-	sampler->start_stack = leader->start_stack;
-	sampler->arg_start = leader->arg_start;
+	struct sampled_process *new = xcalloc(1, sizeof(*new));
+
+	new->process = process;
+	new->threads = threads;
+	new->leader_fd = -1;
+	new->own_namespace = process_shares_pid_namespace(process);
+	table_init(&new->inner);
+	return new;
 }
 
-/* Its file stays open from tick to tick; after an exec it may have to be opened again. */
+void
+sampled_process_begin(struct sampled_process *process, struct maps *maps, struct profile *profile,
+		      const struct sampler_config *config)
+{
+	process->maps = maps;
+	process->jit = config->jit;
+	process->jit_objects = config->jit_objects;
+	process->unwinder = unwinder_create(maps, config->unwinder);
+	stacks_init(&process->stacks, maps, profile, config->jit);
+}
+
+void
+sampled_process_free(struct sampled_process *process)
+{
+	struct capture_pool *pool = &process->captures;
+
+	for (size_t i = 0; i < pool->count; i++)
+		capture_free(pool->free[i]);
+	free(pool->free);
+	unwinder_free(process->unwinder);
+	stacks_release(&process->stacks);
+	runtime_capture_free(process->lock_capture);
+	if (process->runtimes != NULL)
+		resident_release(&process->resident);
+	runtimes_free(process->runtimes);
+	table_release(&process->inner);
+	if (process->leader_fd >= 0)
+		close(process->leader_fd);
+	free(process);
+}
+
+/* --- the first thread ------------------------------------------------------------------- */
+
+/* The file stays open from tick to tick; after an exec it may have to be opened again. */
 static bool
-read_leader_stat(struct sampler *sampler, struct task_stat *leader)
+read_leader_stat(struct sampled_process *process, struct task_stat *leader)
 {
 	char line[2048], name[32];
 	ssize_t n = -1;
 
-	if (sampler->leader_fd >= 0)
-		n = pread(sampler->leader_fd, line, sizeof(line) - 1, 0);
+	if (process->leader_fd >= 0)
+		n = pread(process->leader_fd, line, sizeof(line) - 1, 0);
 	if (n <= 0) {
-		if (sampler->leader_fd >= 0)
-			close(sampler->leader_fd);
-		snprintf(name, sizeof(name), "%d/stat", (int)sampler->process->pid);
-		sampler->leader_fd = openat(sampler->process->taskfd, name, O_RDONLY | O_CLOEXEC);
-		if (sampler->leader_fd >= 0)
-			n = pread(sampler->leader_fd, line, sizeof(line) - 1, 0);
+		if (process->leader_fd >= 0)
+			close(process->leader_fd);
+		snprintf(name, sizeof(name), "%d/stat", (int)process->process->pid);
+		process->leader_fd = openat(process->process->taskfd, name, O_RDONLY | O_CLOEXEC);
+		if (process->leader_fd >= 0)
+			n = pread(process->leader_fd, line, sizeof(line) - 1, 0);
 	}
 	if (n <= 0)
 		return false;
@@ -55,18 +87,18 @@ read_leader_stat(struct sampler *sampler, struct task_stat *leader)
 }
 
 /*
- * An exec puts another thread in its place, and who reads just then may be told of the old one,
- * which is dead: the process has gone only when it is so for a while.
+ * An exec replaces the first thread by the one that called it. A read at that moment may find the
+ * old one, which is dead: the process has exited only when that is so for a while.
  */
 bool
-read_leader(struct sampler *sampler, struct task_stat *leader)
+sampled_process_is_alive(struct sampled_process *process, struct task_stat *leader)
 {
 	const struct timespec pause = { .tv_nsec = GONE_PAUSE_NS };
 
 	for (int attempt = 0; attempt < GONE_ATTEMPTS; attempt++) {
 		if (attempt > 0)
 			nanosleep(&pause, NULL);
-		if (read_leader_stat(sampler, leader) &&
+		if (read_leader_stat(process, leader) &&
 		    ((leader->state != 'Z' && leader->state != 'X') || leader->num_threads > 1))
 			return true;
 	}
@@ -74,16 +106,172 @@ read_leader(struct sampler *sampler, struct task_stat *leader)
 }
 
 bool
-look_at_process(struct sampler *sampler)
+sampled_process_read(struct sampled_process *process)
 {
 	struct task_stat leader;
 
-	if (!read_leader(sampler, &leader))
+	process->execed = false;
+	if (!sampled_process_is_alive(process, &leader))
 		return false;
-	sampler->leader_state = leader.state;
-	notice_exec(sampler, &leader);
-	/* An exited leader is counted by the kernel, but is no thread of ours. */
-	if (leader.num_threads != sampler->thread_count + (leader.state == 'Z'))
-		sampler->relist = true;
+	process->leader_state = leader.state;
+	/* The kernel counts an exited first thread, which is not in the list of threads. */
+	process->thread_count = leader.num_threads - (leader.state == 'Z');
+	/* The addresses are not readable, or the first thread has exited. */
+	if (leader.start_stack <= 1 || leader.arg_start == 0)
+		return true;
+	process->execed = process->start_stack != 0 &&
+			  (process->start_stack != leader.start_stack ||
+			   process->arg_start != leader.arg_start);
+	process->start_stack = leader.start_stack;
+	process->arg_start = leader.arg_start;
 	return true;
+}
+
+/* --- thread ids in the target's memory --------------------------------------------------- */
+
+static void
+learn_inner_tids(struct sampled_process *process)
+{
+	const struct thread_list *threads = process->threads;
+
+	table_clear(&process->inner);
+	for (size_t i = 0; i < threads->count; i++) {
+		const pid_t tid = threads->thread[i]->watch.tid;
+		pid_t inner;
+
+		if (threads->thread[i]->process != process)
+			continue;
+		inner = process_inner_tid(process->process, tid);
+		if (inner > 0)
+			table_place(&process->inner, (uint64_t)inner, 0, (uint32_t)tid, NULL);
+	}
+}
+
+pid_t
+sampled_process_thread(struct sampled_process *process, pid_t inner)
+{
+	struct task_stat stat;
+	uint32_t tid = (uint32_t)inner;
+
+	if (!process->own_namespace &&
+	    !table_find(&process->inner, (uint64_t)inner, 0, &tid)) {
+		/* It may be new; numbers that are no threads must not cost this each time. */
+		if (process->inner_seen == process->threads->seen)
+			return 0;
+		process->inner_seen = process->threads->seen;
+		learn_inner_tids(process);
+		if (!table_find(&process->inner, (uint64_t)inner, 0, &tid))
+			return 0;
+	}
+	if ((pid_t)tid <= 0 || !process_read_task_stat(process->process, (pid_t)tid, &stat) ||
+	    stat.state == 'Z' || stat.state == 'X')
+		return 0;
+	return (pid_t)tid;
+}
+
+/* --- callbacks of the readers of language runtimes and waits ------------------------------ */
+
+static const struct sampled_thread *
+first_thread(const struct sampled_process *process)
+{
+	const struct thread_list *threads = process->threads;
+
+	for (size_t i = 0; i < threads->count; i++)
+		if (threads->thread[i]->process == process)
+			return threads->thread[i];
+	return NULL;
+}
+
+static bool
+process_memory_read(void *context, uint64_t address, void *to, size_t size)
+{
+	const struct sampled_process *process = context;
+	size_t got = memory_read_process(process->process->pid, address, to, size);
+	const struct sampled_thread *thread;
+
+	/* The first thread may have exited before the others. */
+	if (got == 0 && process->leader_state == 'Z' && (thread = first_thread(process)) != NULL)
+		got = memory_read_process(thread->watch.tid, address, to, size);
+	return got == size;
+}
+
+static pid_t
+find_thread(void *context, pid_t inner)
+{
+	return sampled_process_thread(context, inner);
+}
+
+static size_t
+read_pages(void *context, const uint64_t *page, size_t count, void *to)
+{
+	const struct sampled_process *process = context;
+
+	return memory_read_pages(process->process->pid, page, count, to);
+}
+
+static size_t
+read_pieces(void *context, const struct memory_piece *piece, size_t count, void *to)
+{
+	const struct sampled_process *process = context;
+
+	return green_read_memory(process->green, piece, count, to);
+}
+
+static uint32_t
+find_resident(void *context, uint64_t address, bool swapped)
+{
+	const struct sampled_process *process = context;
+
+	return resident_pages(&process->resident, address, swapped);
+}
+
+static void
+leave(void *context)
+{
+	const struct sampled_process *process = context;
+
+	hold_pause(process->hold);
+}
+
+static void
+back(void *context)
+{
+	const struct sampled_process *process = context;
+
+	hold_resume(process->hold);
+}
+
+struct memory
+sampled_process_memory(struct sampled_process *process)
+{
+	return (struct memory){ .read = process_memory_read, .context = process };
+}
+
+void
+sampled_process_begin_runtimes(struct sampled_process *process,
+			       const struct sampler_config *config, const struct log *log)
+{
+	const struct runtimes_config runtimes = {
+		.process = process->process,
+		.maps = process->maps,
+		.memory = sampled_process_memory(process),
+		.read_pages = read_pages,
+		.read_pieces = read_pieces,
+		.resident = find_resident,
+		.thread = find_thread,
+		.leave = leave,
+		.back = back,
+		.context = process,
+		.wanted = config->runtimes,
+		.extra = config->extra_runtime,
+		.tasks = config->tasks != NULL,
+		.log = log,
+	};
+
+	if (runtimes.wanted == 0 && runtimes.extra == NULL)
+		return;
+	resident_init(&process->resident, process->process);
+	process->runtimes = runtimes_create(&runtimes);
+	process->lock_capture = runtime_capture_create(process->runtimes);
+	process->stacks.runtimes = process->runtimes;
 }

@@ -1,264 +1,81 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler.c - the life of a run: set-up, ticks, the end, and what it all cost. */
-#include <fcntl.h>
+/* sampler.c - the life of a run: when ticks happen, the end, and what it all cost. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
-#include "sampler/pipeline_internal.h"
-#include "wallsample/tracer/tracer_count.h"
+#include "sampler/sampler_internal.h"
 
-/* Descriptors that are needed for other things than threads: modules, output. */
-#define FD_RESERVE 256
+/* How long a snapshot waits for late stops on an overloaded machine. */
+#define SNAPSHOT_BOUND_NS (500 * NS_PER_MS)
 
-/* How long the end may take on an overloaded machine. */
-#define LAST_BOUND_NS (500 * NS_PER_MS)
-
-/* Before time begins; what is left then is taken in tick by tick. */
+/* Readings of code made at run time before sampled time begins; the rest is read tick by tick. */
 #define JIT_LOOKS 20
-
-/* Looks take a microsecond each, some of them ten. */
-#define LOOKS_UNSERVED 32
-
-/* So many are looked at in every tick where threads are held: who wakes is to be held, too. */
-#define HOLD_LOOKS 500
 
 #define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
-/* It waits so much longer for a moment at which no sample is lost to it. */
+/* Longest delay of a progress report that would lose a sample. */
 #define PROGRESS_LATE_NS NS_PER_SEC
 
-static size_t
-fd_budget(void)
+static struct tracer *
+tracer_of(const struct sampler *sampler)
 {
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= FD_RESERVE)
-		return 0;
-	return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (limit.rlim_cur - FD_RESERVE) / 2;
+	return sampler->late_stops.tracer;
 }
 
-static int
-create_tracer(struct sampler *sampler, struct error *err)
-{
-	const struct sampler_control *control = sampler->config.control;
-	int rc = tracer_create(sampler->process, &sampler->tracer, err);
-
-	if (rc == 0 && control != NULL && control->addresses > 0)
-		rc = tracer_count(sampler->tracer, control->address, control->addresses, err);
-	if (rc != 0)
-		tracer_free(sampler->tracer);
-	return rc;
-}
-
-int
-sampler_create(const struct process *process, const struct sampler_config *config,
-	       struct maps *maps, struct profile *profile, const struct log *log,
-	       struct sampler **out, struct error *err)
-{
-	struct sampler *sampler = xcalloc(1, sizeof(*sampler));
-
-	*out = NULL;
-	sampler->process = process;
-	sampler->config = *config;
-	sampler->maps = maps;
-	sampler->modules = maps_modules(maps);
-	sampler->profile = profile;
-	sampler->log = log;
-	sampler->leader_fd = -1;
-	if (!config->nonblocking) {
-		int failed = create_tracer(sampler, err);
-
-		if (failed != 0) {
-			free(sampler);
-			return failed;
-		}
-	}
-	rng_seed(&sampler->rng, config->seed != 0 ? config->seed : clock_now_ns());
-	sampler->sched_source = sched_source_probe();
-	sampler->fd_budget = fd_budget();
-	sampler->unwinder = unwinder_create(sampler->maps, config->unwinder);
-	stacks_init(&sampler->stacks, maps, profile, config->jit);
-	table_init(&sampler->shared_threads);
-	chain_init(&sampler->chain);
-	for (int i = 0; i < FAILURE_COUNT; i++)
-		sampler->failure_stack[i] = STACK_NONE;
-	sampler->hidden.entry = UINT32_MAX;
-	waits_init(sampler);
-	tasks_init(&sampler->tasks);
-	waits_begin_runtimes(sampler);
-	histogram_init(&sampler->stats.stop_ns);
-	sampler->stats.rate_wanted = config->rate_hz;
-	*out = sampler;
-	return 0;
-}
-
-/* All threads that are due, beginning at a random one, so that none is always first. */
-static void
-look_at_threads(struct sampler *sampler, bool everyone)
-{
-	size_t count = sampler->thread_count;
-	size_t first = count > 0 ? rng_next(&sampler->rng) % count : 0;
-
-	for (size_t i = 0; i < count; i++) {
-		struct tracked *thread = sampler->thread[(first + i) % count];
-
-		if (i % LOOKS_UNSERVED == 0)
-			late_serve(sampler);
-		if (thread->gone)
-			continue;
-		if (thread->excluded && thread->late == NULL && !thread->held) {
-			sampler->skipped++;
-			if (thread->next_tick <= sampler->tick)
-				excluded_look(sampler, thread);
-			continue;
-		}
-		/* To look at all is as good a chance as any: decided by the clock, not by
-		 * what threads do. */
-		if (everyone && thread->next_tick > sampler->tick)
-			thread->period = 1;
-		if (everyone || thread->next_tick <= sampler->tick)
-			look_at(sampler, thread);
-		else
-			sampler->skipped++;
-	}
-}
-
-/* No tick comes after this one: what was asked to stop is waited for, within reason; then
- * the threads are asked for the names they have now. */
-static void
-collect_last(struct sampler *sampler)
-{
-	hold_end(sampler);
-	if (sampler->late_count > 0)
-		tracer_finish(sampler->tracer, LAST_BOUND_NS);
-	collect_late(sampler, true);
-	waits_tick(sampler); /* of what was late */
-	charge_rest(sampler);
-	excluded_finish(sampler);
-	for (size_t i = 0; i < sampler->thread_count; i++)
-		if (!sampler->thread[i]->gone)
-			thread_refresh_name(sampler, sampler->thread[i]);
-}
-
-/* Code made at run time. True when the stacks of those who sleep have to be taken anew: what
- * there is to know of their frames had not been told yet. */
+/* CPU time of all processes. */
 static bool
-look_at_jit(struct sampler *sampler, uint64_t now)
+read_target_cpu(const struct sampler *sampler, uint64_t *cpu_ns)
 {
-	const struct address_range *interpreter;
-	size_t count;
+	*cpu_ns = 0;
+	for (size_t i = 0; i < sampler->processes.count; i++) {
+		uint64_t one;
 
-	if (sampler->config.jit == NULL)
-		return false;
-	jit_tick(sampler->config.jit, now);
-	count = jit_interpreters(sampler->config.jit, &interpreter);
-	unwinder_set_interpreters(sampler->unwinder, interpreter, count);
-	if (count == sampler->stacks.interpreters)
-		return false;
-	sampler->stacks.interpreters = count;
-	for (size_t i = 0; i < sampler->thread_count; i++)
-		sampler->thread[i]->asleep = false;
+		if (!process_read_cpu_ns(sampler->processes.item[i]->process, &one))
+			return false;
+		*cpu_ns += one;
+	}
 	return true;
-}
-
-/* Interpreters, and what they know of threads. Who has slept since before a runtime knew it is
- * captured anew. */
-static void
-look_at_runtimes(struct sampler *sampler, uint64_t now)
-{
-	pid_t tid;
-
-	if (sampler->runtimes == NULL)
-		return;
-	resident_renew(&sampler->resident);
-	runtimes_tick(sampler->runtimes, now);
-	while ((tid = runtimes_next_new(sampler->runtimes)) > 0) {
-		struct tracked *thread = thread_of_tid(sampler, tid);
-
-		if (thread != NULL)
-			thread->asleep = false;
-	}
-}
-
-/* One tick. False when the target has gone. */
-static bool
-tick(struct sampler *sampler, bool last)
-{
-	uint64_t now = clock_now_ns();
-	bool alive, everyone = last || sampler->config.stop_all ||
-			       (hold_is_wanted(sampler) && sampler->thread_count <= HOLD_LOOKS);
-
-	/* What was captured since belongs to the tick that asked for it. */
-	collect_late(sampler, false);
-	pace_begin(sampler, now);
-	sampler->tick++;
-	alive = look_at_process(sampler);
-	sampler->span_ns = pace_weigh(sampler, now - sampler->tick_ns, last || !alive);
-	sampler->tick_ns += sampler->span_ns;
-	late_serve(sampler);
-	maps_tick(sampler->maps, now);
-	late_serve(sampler);
-	if (sampler->config.jit_objects != NULL)
-		jit_objects_tick(sampler->config.jit_objects, now);
-	late_serve(sampler);
-	everyone |= look_at_jit(sampler, now);
-	late_serve(sampler);
-	look_at_runtimes(sampler, now);
-	late_serve(sampler);
-	if (sampler->relist && alive)
-		threads_refresh(sampler);
-	look_at_threads(sampler, everyone || !alive);
-	stops_tick(sampler);
-	tasks_tick(sampler);
-	waits_tick(sampler);
-	deadlocks_tick(sampler);
-	charge_tick(sampler);
-	if (last || !alive) {
-		collect_last(sampler);
-		tasks_finish(sampler);
-	}
-	sampler->stats.ticks++;
-	return alive;
 }
 
 static void
 update_stats(struct sampler *sampler, uint64_t began_ns, uint64_t cpu_ns)
 {
 	struct run_stats *stats = &sampler->stats;
+	const struct sampled_process *first = sampler->processes.item[0];
 	struct rusage usage;
 	uint64_t cpu;
 
-	stats->target_cpu_known = process_read_cpu_ns(sampler->process, &cpu) &&
-				  cpu >= sampler->cpu_began_ns;
+	stats->target_cpu_known = read_target_cpu(sampler, &cpu) && cpu >= sampler->cpu_began_ns;
 	if (stats->target_cpu_known)
 		stats->target_cpu_ns = cpu - sampler->cpu_began_ns;
-	stats->elapsed_ns = sampler->tick_ns - began_ns;
+	stats->elapsed_ns = sampler->tick.time_ns - began_ns;
 	stats->own_cpu_ns = clock_own_cpu_ns() - cpu_ns;
 	stats->rate_lowest = sampler->pace.lowest_hz;
 	stats->thinnest = sampler->pace.thinnest;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		stats->peak_memory = (uint64_t)usage.ru_maxrss * 1024;
-	if (sampler->runtimes != NULL)
-		runtimes_describe_all(sampler->runtimes, stats->runtimes,
-				      sizeof(stats->runtimes));
-	if (sampler->tracer != NULL) {
-		stats->repaired = tracer_stats(sampler->tracer)->repaired;
-		stats->signals_passed = tracer_stats(sampler->tracer)->signals_passed;
+	if (first->runtimes != NULL)
+		runtimes_describe_all(first->runtimes, stats->runtimes, sizeof(stats->runtimes));
+	if (tracer_of(sampler) != NULL) {
+		stats->repaired = tracer_stats(tracer_of(sampler))->repaired;
+		stats->signals_passed = tracer_stats(tracer_of(sampler))->signals_passed;
 	}
 }
 
-/* Sleeps until the moment, but not for long: a signal that arrives between the look at its
- * flag and the sleep does not end the sleep. */
+/* Sleeps until the moment, but not for long: a signal that arrives between the reading of its flag
+ * and the sleep does not end the sleep. */
 static void
-nap(struct sampler *sampler, uint64_t until)
+nap(const struct sampler *sampler, uint64_t until)
 {
 	uint64_t longest = clock_now_ns() + NAP_NS;
 	struct timespec at;
 
 	if (until > longest)
 		until = longest;
-	if (sampler->tracer != NULL) {
-		tracer_sleep_until(sampler->tracer, until);
+	if (tracer_of(sampler) != NULL) {
+		tracer_sleep_until(tracer_of(sampler), until);
 		return;
 	}
 	at.tv_sec = (time_t)(until / NS_PER_SEC);
@@ -266,7 +83,19 @@ nap(struct sampler *sampler, uint64_t until)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
-/* Sleeps until the next tick; true when sampling goes on. */
+/* Is a process of the target alive? */
+static bool
+is_alive(struct sampler *sampler)
+{
+	struct task_stat leader;
+
+	for (size_t i = 0; i < sampler->processes.count; i++)
+		if (sampled_process_is_alive(sampler->processes.item[i], &leader))
+			return true;
+	return false;
+}
+
+/* Sleeps until the next tick; returns false if sampling ends. */
 static bool
 wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t end_ns)
 {
@@ -275,17 +104,17 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 	if (until > end_ns)
 		until = end_ns;
 	while (clock_now_ns() < until) {
-		struct task_stat leader;
+		const uint64_t due = hold_due(&sampler->hold);
 
 		if (hooks->stop != NULL && *hooks->stop)
 			return false;
 		if (hooks->snapshot != NULL && *hooks->snapshot)
 			return true;
-		nap(sampler, until < hold_due(sampler) ? until : hold_due(sampler));
-		hold_serve(sampler, clock_now_ns());
-		/* At a low rate the end of the target is not waited for until the next tick; at
-		 * others this would take a CPU from those who were just let go. */
-		if (clock_now_ns() + NAP_NS < until && !read_leader(sampler, &leader))
+		nap(sampler, until < due ? until : due);
+		hold_serve(&sampler->hold, clock_now_ns());
+		/* At a low rate the end of the target is found before the next tick; at higher
+		 * ones this would take a CPU from threads that were just resumed. */
+		if (clock_now_ns() + NAP_NS < until && !is_alive(sampler))
 			sampler->pace.due_ns = until = clock_now_ns();
 	}
 	return (hooks->stop == NULL || !*hooks->stop) && clock_now_ns() < end_ns;
@@ -294,32 +123,28 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 void
 sampler_leave(struct sampler *sampler)
 {
-	hold_end(sampler);
-	priority_urgent(&sampler->priority, false);
-	if (sampler->tracer != NULL)
-		tracer_pause(sampler->tracer);
+	hold_pause(&sampler->hold);
 }
 
 void
 sampler_return(struct sampler *sampler)
 {
-	if (sampler->tracer != NULL)
-		tracer_resume(sampler->tracer);
+	hold_resume(&sampler->hold);
 }
 
 static bool
-nothing_held(const struct sampler *sampler)
+nothing_stopped(const struct sampler *sampler)
 {
-	return sampler->tracer == NULL || tracer_outstanding(sampler->tracer) == 0;
+	return tracer_of(sampler) == NULL || tracer_outstanding(tracer_of(sampler)) == 0;
 }
 
-/* What was asked to stop is waited for first, so that few samples are lost to the report. */
+/* Waits for late stops first, so that few samples are lost to the snapshot. */
 static void
 call_snapshot(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
-	hold_end(sampler);
-	if (!nothing_held(sampler))
-		tracer_finish(sampler->tracer, LAST_BOUND_NS);
+	hold_end(&sampler->hold);
+	if (!nothing_stopped(sampler))
+		tracer_finish(tracer_of(sampler), SNAPSHOT_BOUND_NS);
 	sampler_leave(sampler);
 	hooks->on_snapshot(hooks->context);
 	sampler_return(sampler);
@@ -330,8 +155,28 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 {
 	sampler_leave(sampler);
 	hooks->on_progress(hooks->context, elapsed_ns, sampler->stats.thread_samples,
-			   (uint32_t)sampler->thread_count);
+			   (uint32_t)sampler->threads.count);
 	sampler_return(sampler);
+}
+
+/* Returns false if the target has exited. */
+static bool
+run_tick(struct sampler *sampler)
+{
+	const struct run_stats *stats = &sampler->stats;
+	struct pace_cost cost;
+
+	if (!tick_run(sampler, false))
+		return false;
+	cost = (struct pace_cost){
+		.ticks = sampler->tick.number,
+		.looks = stats->looks + stats->task_looks,
+		.stops = stats->stopped,
+	};
+	pace_end(&sampler->pace, &cost);
+	for (size_t i = 0; i < sampler->processes.count && nothing_stopped(sampler); i++)
+		waits_describe(sampler->processes.item[i]->waits, false);
+	return true;
 }
 
 static enum run_end
@@ -346,16 +191,13 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 		uint64_t now = clock_now_ns();
 
 		if (now >= sampler->pace.due_ns) {
-			if (!tick(sampler, false))
+			if (!run_tick(sampler))
 				return RUN_END_EXITED;
-			pace_end(sampler);
-			if (nothing_held(sampler))
-				waits_describe(sampler, false);
 			if (hooks->on_tick != NULL)
-				hooks->on_tick(hooks->context, !nothing_held(sampler));
+				hooks->on_tick(hooks->context, !nothing_stopped(sampler));
 		}
 		if (hooks->on_progress != NULL && now >= next_progress &&
-		    (nothing_held(sampler) || now >= next_progress + PROGRESS_LATE_NS)) {
+		    (nothing_stopped(sampler) || now >= next_progress + PROGRESS_LATE_NS)) {
 			call_progress(sampler, hooks, now - began);
 			next_progress = now + PROGRESS_NS;
 		}
@@ -365,52 +207,80 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 			call_snapshot(sampler, hooks);
 		}
 	}
-	/* The last tick looks at everybody, so that every sleep is accounted for. */
-	if (!tick(sampler, true))
+	/* The last tick observes all threads, so that every sleep is accounted for. */
+	if (!tick_run(sampler, true))
 		return RUN_END_EXITED;
 	return clock_now_ns() >= end_ns ? RUN_END_DURATION : RUN_END_STOPPED;
 }
 
+/* Opens the files of all threads, and finds what they wait for. */
+static void
+read_first_waits(struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->threads.count; i++) {
+		struct sampled_thread *thread = sampler->threads.thread[i];
+		const struct process *process = thread->process->process;
+		struct syscall_info info;
+		struct sched sched;
+
+		if (!thread->watch.keep_open || thread->excluded)
+			continue;
+		watch_read_sched(&thread->watch, process, &sched);
+		if (watch_read_syscall(&thread->watch, process, &info) == LOOK_OK)
+			waits_see(thread->process->waits, thread, &info);
+	}
+}
+
+static void
+read_first_code(const struct sampled_process *process)
+{
+	for (int i = 0; process->jit_objects != NULL && i < JIT_LOOKS; i++) {
+		jit_objects_tick(process->jit_objects, clock_now_ns());
+		if (!jit_objects_busy(process->jit_objects))
+			break;
+	}
+	if (process->jit != NULL)
+		jit_begin(process->jit, clock_now_ns());
+}
+
 /*
- * Time begins when the threads are known and their files are open: for thousands of them that
- * takes as long as many ticks.
+ * Sampled time begins when the threads are known and their files are open: with thousands of them
+ * that takes as long as many ticks.
  */
 static uint64_t
 start_clock(struct sampler *sampler)
 {
-	struct jit_objects *objects = sampler->config.jit_objects;
+	const struct sampler_config *config = &sampler->config;
+	const struct sampler_control *control = config->control;
+	const struct process_list *processes = &sampler->processes;
+	const struct pace_config pace = {
+		.rate_hz = config->rate_hz,
+		.jitter = config->jitter,
+		.spread_set = control != NULL,
+		.spread = control != NULL ? control->spread : 0,
+		.max_overhead = config->max_overhead,
+	};
 
-	look_at_process(sampler);
-	threads_refresh(sampler);
-	sampler->cpus = process_allowed_cpus(sampler->process);
-	sampler->stats.cpus = sampler->cpus;
-	for (int i = 0; objects != NULL && i < JIT_LOOKS; i++) {
-		jit_objects_tick(objects, clock_now_ns());
-		if (!jit_objects_busy(objects))
-			break;
-	}
-	if (sampler->config.jit != NULL)
-		jit_begin(sampler->config.jit, clock_now_ns());
-	for (int i = 0; sampler->runtimes != NULL && i < RUNTIME_LOOKS; i++)
-		look_at_runtimes(sampler, clock_now_ns());
-	for (size_t i = 0; i < sampler->thread_count; i++) {
-		struct watch *watch = &sampler->thread[i]->watch;
-		struct sched sched;
-		struct syscall_info info;
+	tick_read_processes(sampler);
+	tick_list_threads(sampler);
+	for (size_t i = 0; i < processes->count; i++) {
+		const unsigned cpus = process_allowed_cpus(processes->item[i]->process);
 
-		if (watch->keep_open && !sampler->thread[i]->excluded) {
-			watch_read_sched(watch, sampler->process, &sched);
-			if (watch_read_syscall(watch, sampler->process, &info) == LOOK_OK)
-				waits_see(sampler, sampler->thread[i], &info);
-		}
+		if (cpus > sampler->stats.cpus)
+			sampler->stats.cpus = cpus;
+		read_first_code(processes->item[i]);
 	}
-	if (!process_read_cpu_ns(sampler->process, &sampler->cpu_began_ns))
+	sampler->charging.cpus = sampler->stats.cpus;
+	for (int i = 0; i < RUNTIME_LOOKS; i++)
+		tick_read_runtimes(sampler, clock_now_ns());
+	read_first_waits(sampler);
+	if (!read_target_cpu(sampler, &sampler->cpu_began_ns))
 		sampler->cpu_began_ns = UINT64_MAX;
-	pace_start(sampler);
-	sampler->tick_ns = sampler->pace.began_ns;
-	for (size_t i = 0; i < sampler->thread_count; i++)
-		sampler->thread[i]->last_ns = sampler->tick_ns;
-	return sampler->tick_ns;
+	pace_start(&sampler->pace, &pace, &sampler->rng);
+	sampler->tick.time_ns = sampler->pace.began_ns;
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		sampler->threads.thread[i]->last_ns = sampler->tick.time_ns;
+	return sampler->tick.time_ns;
 }
 
 enum run_end
@@ -426,8 +296,8 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	began_cpu = clock_own_cpu_ns();
 
 	end = run(sampler, hooks, began, began_cpu);
-	hold_end(sampler);
-	if (hold_is_wanted(sampler))
+	hold_end(&sampler->hold);
+	if (sampler->hold.wanted)
 		log_say(sampler->log, LOG_VERBOSE,
 			"ticks began %.1f us after they were due, in %s class",
 			sampler->hold.lag_ns / 1000,
@@ -435,11 +305,12 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 				? "a real-time" : "the usual");
 
 	sampler_leave(sampler);
-	deadlocks_last(sampler);
-	waits_describe(sampler, true);
+	deadlocks_last(&sampler->deadlocks);
+	for (size_t i = 0; i < sampler->processes.count; i++)
+		waits_describe(sampler->processes.item[i]->waits, true);
 	sampler_return(sampler);
-	if (sampler->tracer != NULL)
-		sampler->stats.child_exited = tracer_exit_status(sampler->tracer,
+	if (tracer_of(sampler) != NULL)
+		sampler->stats.child_exited = tracer_exit_status(tracer_of(sampler),
 								 &sampler->stats.child_status);
 	update_stats(sampler, began, began_cpu);
 	priority_restore(&sampler->priority);
@@ -455,31 +326,4 @@ const struct run_stats *
 sampler_stats(const struct sampler *sampler)
 {
 	return &sampler->stats;
-}
-
-void
-sampler_free(struct sampler *sampler)
-{
-	if (sampler == NULL)
-		return;
-	threads_free(sampler);
-	waits_release(sampler);
-	tasks_release(&sampler->tasks);
-	deadlocks_release(&sampler->deadlocks);
-	hold_release(&sampler->hold);
-	tracer_free(sampler->tracer);
-	batch_release(&sampler->sleepers);
-	batch_release(&sampler->runners);
-	unwinder_free(sampler->unwinder);
-	stacks_release(&sampler->stacks);
-	table_release(&sampler->shared_threads);
-	chain_release(&sampler->chain);
-	runtime_capture_free(sampler->lock_capture);
-	if (sampler->runtimes != NULL)
-		resident_release(&sampler->resident);
-	runtimes_free(sampler->runtimes);
-	free(sampler->charges.item);
-	if (sampler->leader_fd >= 0)
-		close(sampler->leader_fd);
-	free(sampler);
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* stack.c - from a call chain of addresses to an interned stack of (module, address). */
-#include "sampler/pipeline_internal.h"
+#include "wallsample/sampler/stack.h"
+
+#include <stdlib.h>
+
+#include "wallsample/base/base.h"
 #include "wallsample/tracer/memory.h"
 
 void
@@ -10,6 +14,8 @@ stacks_init(struct stack_state *stacks, struct maps *maps, struct profile *profi
 	*stacks = (struct stack_state){ .maps = maps, .profile = profile, .jit = jit };
 	table_init(&stacks->frames);
 	table_init(&stacks->bytecode_sizes);
+	for (int i = 0; i < FAILURE_COUNT; i++)
+		stacks->failure[i] = STACK_NONE;
 }
 
 void
@@ -20,7 +26,7 @@ stacks_release(struct stack_state *stacks)
 	free(stacks->script);
 }
 
-/* An address that no mapping holds (any more) keeps its number as its name. */
+/* The name of an address without a mapping is its number. */
 static uint32_t
 frame_at(struct stack_state *stacks, uint64_t address, uint8_t origin)
 {
@@ -46,9 +52,9 @@ frame_at(struct stack_state *stacks, uint64_t address, uint8_t origin)
 }
 
 /*
- * How long the bytecode in the object is, by its header in the target's memory; 0: none is there.
- * Objects move, so it is asked once a tick. What runs may have moved it since it was
- * captured: another size is then read, and no name will fit.
+ * Size of the bytecode in the object, by its header in the target's memory; 0: there is none.
+ * Objects move, so it is read once a tick. If the object has moved since the capture, another size
+ * is read, and no name fits.
  */
 static uint32_t
 bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
@@ -70,7 +76,7 @@ bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
 	return *size;
 }
 
-/* The interpreter's frame `id`, with what it executes. */
+/* The frame `id` of an interpreter, with the bytecode that it executes. */
 static uint32_t
 interpreted_frame(struct stack_state *stacks, uint32_t tick, uint32_t id, uint64_t executes)
 {
@@ -113,7 +119,7 @@ script_frame(struct stack_state *stacks, uint32_t number)
 	return stacks->script[number];
 }
 
-/* The frame of code, which may be an interpreter's. */
+/* The frame of native code; bytecode is added if the code is an interpreter's. */
 static uint32_t
 native_frame(struct stack_state *stacks, const struct chain_frame *frame, uint32_t tick)
 {
@@ -128,7 +134,7 @@ native_frame(struct stack_state *stacks, const struct chain_frame *frame, uint32
 	return *known;
 }
 
-/* What stands before the chain's frame `at`, and further out than what was added so far. */
+/* Adds the script frames between the frame `at` of the chain and the frames added so far. */
 static uint32_t
 intern_scripts(struct stack_state *stacks, const struct runtime_frame *frames, size_t *left,
 	       size_t at, uint32_t stack)
@@ -180,21 +186,14 @@ stacks_frame(struct stack_state *stacks, uint64_t address, bool exact)
 }
 
 uint32_t
-stack_intern(struct sampler *sampler, const struct chain *chain, struct runtime_capture *capture,
-	     uint32_t root)
+stacks_failure(struct stack_state *stacks, enum sample_failure failure)
 {
-	return stacks_intern(&sampler->stacks, chain, capture, sampler->tick, root);
-}
-
-uint32_t
-stack_of_failure(struct sampler *sampler, enum sample_failure failure)
-{
-	uint32_t *stack = &sampler->failure_stack[failure];
+	uint32_t *stack = &stacks->failure[failure];
 
 	if (*stack == STACK_NONE)
 		*stack = profile_intern_stack(
-			sampler->profile,
-			profile_intern_named(sampler->profile, sample_failure_text(failure)),
+			stacks->profile,
+			profile_intern_named(stacks->profile, sample_failure_text(failure)),
 			STACK_NONE);
 	return *stack;
 }

@@ -1,133 +1,182 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.c - which threads the target has: listed when something says it changed. */
+/* threads.c - the threads of the target: listed again when something says that they changed. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "sampler/threads_internal.h"
 #include "wallsample/sampler/rings.h"
-#include "sampler/pipeline_internal.h"
+#include "wallsample/tracer/memory.h"
 
-/* Asks the configuration whether a thread of this name is captured, counted or excluded. */
+/* Bytes of stack that are copied of a thread that was not sampled before. */
+#define STACK_FIRST ((size_t)16 << 10)
+
+/* A thread id that the kernel lists. */
+struct listed_thread {
+	pid_t tid;
+	struct sampled_process *process;
+};
+
+/* The name of the thread is excluded from now on. */
 static void
-thread_select(struct sampler *sampler, struct tracked *thread)
+begin_excluded(struct thread_list *threads, struct sampled_thread *thread)
 {
-	const struct sampler_config *config = &sampler->config;
-	const bool excluded =
-		config->excluded != NULL &&
-		config->excluded(config->selected_context, thread->watch.tid, thread->name);
+	const uint32_t now = threads->tick->number;
+	/* All the CPU time of a thread that was created during the run belongs to the run. */
+	const bool is_new = now > 0 && !thread->seen;
+	struct sched sched;
 
-	thread->selected = !excluded && (config->selected == NULL ||
-					 config->selected(config->selected_context,
-							  thread->watch.tid, thread->name));
+	threads->excluded_counts->threads++;
+	thread->excluded_cpu_ns = 0;
+	if (!is_new &&
+	    watch_read_sched(&thread->watch, thread->process->process, &sched) == LOOK_OK)
+		thread->excluded_cpu_ns = sched.cpu_ns;
+	thread->since_tick = now;
+	thread->next_tick = now + 1;
+}
+
+/* Asks the configuration whether a thread of this name is sampled, counted or excluded. */
+static void
+select_by_name(struct thread_list *threads, struct sampled_thread *thread)
+{
+	const pid_t tid = thread->watch.tid;
+	void *context = threads->selected_context;
+	const bool excluded = threads->excluded != NULL &&
+			      threads->excluded(context, tid, thread->name);
+
+	thread->selected = !excluded && (threads->selected == NULL ||
+					 threads->selected(context, tid, thread->name));
 	if (excluded && !thread->excluded)
-		excluded_begin(sampler, thread);
+		begin_excluded(threads, thread);
 	thread->excluded = excluded;
 }
 
-static struct tracked *
-thread_create(struct sampler *sampler, pid_t tid)
+static struct sampled_thread *
+thread_create(struct thread_list *threads, const struct listed_thread *listed)
 {
+	const struct tick *tick = threads->tick;
 	struct task_stat stat;
-	struct tracked *thread;
+	struct sampled_thread *thread;
 
-	if (!process_read_task_stat(sampler->process, tid, &stat))
-		return NULL; /* gone already */
+	if (!process_read_task_stat(listed->process->process, listed->tid, &stat))
+		return NULL; /* it has exited */
 	if (stat.state == 'Z' || stat.state == 'X')
 		return NULL;
 	thread = xcalloc(1, sizeof(*thread));
-	watch_init(&thread->watch, tid, sampler->sched_source,
-		   sampler->thread_count < sampler->fd_budget);
+	thread->process = listed->process;
+	watch_init(&thread->watch, listed->tid, threads->sched_source,
+		   threads->count < threads->fd_budget);
 	thread->start_time = stat.start_time;
 	snprintf(thread->name, sizeof(thread->name), "%s", stat.comm);
-	thread->profile_thread = thread->task = THREAD_NONE;
-	thread->stack = stack_of_failure(sampler, FAILURE_EXITED);
+	thread->record = thread->green_task = THREAD_NONE;
+	thread->stack = stacks_failure(&listed->process->stacks, FAILURE_EXITED);
 	thread->period = 1;
 	/* Born since the last tick: the tick that finds it is its first. */
-	thread->last_tick = sampler->tick > 0 ? sampler->tick - 1 : 0;
-	thread->last_ns = sampler->tick_ns - sampler->span_ns;
-	thread->next_tick = sampler->tick;
+	thread->last_tick = tick->number > 0 ? tick->number - 1 : 0;
+	thread->last_ns = tick->time_ns - tick->span_ns;
+	thread->next_tick = tick->number;
 	thread->state = RUN_UNKNOWN;
 	thread->syscall = SYSCALL_NONE;
-	thread->stack_need = STACK_FIRST < sampler->config.stack_limit ?
-				     STACK_FIRST :
-				     sampler->config.stack_limit;
-	thread_select(sampler, thread);
-	sampler->stats.threads_seen++;
+	thread->stack_need = STACK_FIRST < threads->stack_limit ? STACK_FIRST :
+								  threads->stack_limit;
+	select_by_name(threads, thread);
+	threads->seen++;
 	return thread;
 }
 
-/*
- * A thread that has ended lived at the tick before this one: until then it did what it was
- * last seen doing.
- */
-static void
-credit_last(struct sampler *sampler, struct tracked *thread)
+void
+thread_free(struct sampled_thread *thread)
 {
-	uint64_t last_tick_ns = sampler->tick_ns - sampler->span_ns;
-
-	if (thread->seen && thread->selected && thread->last_ns < last_tick_ns)
-		credit_past(sampler, thread, (int64_t)(sampler->tick - 1 - thread->last_tick),
-			    (int64_t)(last_tick_ns - thread->last_ns));
-}
-
-static void
-thread_free(struct sampler *sampler, struct tracked *thread)
-{
-	credit_last(sampler, thread);
-	sampler->stats.excluded.ended += thread->excluded;
-	late_drop(sampler, thread);
-	waits_leave(sampler, thread);
 	watch_release(&thread->watch);
 	free(thread->memo);
 	free(thread);
 }
 
+static int
+compare_listed(const void *left, const void *right)
+{
+	const struct listed_thread *a = left, *b = right;
+
+	return (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+/* The thread ids of all processes, in ascending order. */
+static size_t
+list_all(struct thread_list *threads, const struct process_list *processes)
+{
+	size_t all = 0;
+
+	for (size_t p = 0; p < processes->count; p++) {
+		const size_t count = process_list_threads(processes->item[p]->process,
+							  &threads->tids, &threads->tid_capacity);
+
+		threads->listed = xgrow(threads->listed, &threads->listed_capacity,
+					all + count + 1, sizeof(*threads->listed));
+		for (size_t i = 0; i < count; i++)
+			threads->listed[all++] = (struct listed_thread){
+				.tid = threads->tids[i], .process = processes->item[p],
+			};
+	}
+	if (processes->count > 1)
+		qsort(threads->listed, all, sizeof(*threads->listed), compare_listed);
+	return all;
+}
+
+static void
+remove_thread(struct thread_list *threads, struct sampled_thread *thread)
+{
+	threads->removed = xgrow(threads->removed, &threads->removed_capacity,
+				 threads->removed_count + 1, sizeof(*threads->removed));
+	threads->removed[threads->removed_count++] = thread;
+}
+
 /* Both lists are in ascending order: one pass merges them. */
 void
-threads_refresh(struct sampler *sampler)
+threads_refresh(struct thread_list *threads, const struct process_list *processes)
 {
-	size_t count = process_list_threads(sampler->process, &sampler->tids,
-					    &sampler->tid_capacity);
-	struct tracked **old = sampler->thread;
-	size_t old_count = sampler->thread_count, at = 0;
+	const size_t count = list_all(threads, processes);
+	struct sampled_thread **old = threads->thread;
+	const size_t old_count = threads->count;
+	size_t at = 0;
 
-	sampler->thread = xcalloc(count + 1, sizeof(*sampler->thread));
-	sampler->thread_count = 0;
+	threads->thread = xcalloc(count + 1, sizeof(*threads->thread));
+	threads->count = 0;
+	threads->removed_count = 0;
 	for (size_t i = 0; i < count; i++) {
-		struct tracked *thread = NULL;
+		const struct listed_thread *listed = &threads->listed[i];
+		struct sampled_thread *thread = NULL;
 
-		while (at < old_count && old[at]->watch.tid < sampler->tids[i])
-			thread_free(sampler, old[at++]);
-		if (at < old_count && old[at]->watch.tid == sampler->tids[i]) {
+		while (at < old_count && old[at]->watch.tid < listed->tid)
+			remove_thread(threads, old[at++]);
+		if (at < old_count && old[at]->watch.tid == listed->tid) {
 			thread = old[at++];
 			if (thread->gone) {
-				thread_free(sampler, thread);
+				remove_thread(threads, thread);
 				thread = NULL;
 			}
 		}
 		if (thread == NULL)
-			thread = thread_create(sampler, sampler->tids[i]);
+			thread = thread_create(threads, listed);
 		if (thread != NULL)
-			sampler->thread[sampler->thread_count++] = thread;
+			threads->thread[threads->count++] = thread;
 	}
 	while (at < old_count)
-		thread_free(sampler, old[at++]);
+		remove_thread(threads, old[at++]);
 	free(old);
-	sampler->relist = false;
-	if (sampler->thread_count > sampler->stats.threads_most)
-		sampler->stats.threads_most = (uint32_t)sampler->thread_count;
+	threads->relist = false;
 }
 
 uint32_t
-index_of_tid(const struct sampler *sampler, pid_t tid)
+threads_index(const struct thread_list *threads, pid_t tid)
 {
-	size_t low = 0, high = sampler->thread_count;
+	size_t low = 0, high = threads->count;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (sampler->thread[middle]->watch.tid == tid)
+		if (threads->thread[middle]->watch.tid == tid)
 			return (uint32_t)middle;
-		if (sampler->thread[middle]->watch.tid < tid)
+		if (threads->thread[middle]->watch.tid < tid)
 			low = middle + 1;
 		else
 			high = middle;
@@ -135,85 +184,63 @@ index_of_tid(const struct sampler *sampler, pid_t tid)
 	return NOBODY;
 }
 
-struct tracked *
-thread_of_tid(struct sampler *sampler, pid_t tid)
+struct sampled_thread *
+threads_find(const struct thread_list *threads, pid_t tid)
 {
-	const uint32_t index = index_of_tid(sampler, tid);
+	const uint32_t index = threads_index(threads, tid);
 
-	return index != NOBODY ? sampler->thread[index] : NULL;
+	return index != NOBODY ? threads->thread[index] : NULL;
 }
 
 void
-threads_free(struct sampler *sampler)
+threads_release(struct thread_list *threads)
 {
-	for (size_t i = 0; i < sampler->thread_count; i++)
-		thread_free(sampler, sampler->thread[i]);
-	free(sampler->thread);
-	free(sampler->tids);
-	sampler->thread = NULL;
-	sampler->thread_count = 0;
+	free(threads->thread);
+	free(threads->removed);
+	free(threads->listed);
+	free(threads->tids);
+	*threads = (struct thread_list){ .thread = NULL };
 }
 
-/*
- * Threads name themselves soon after their birth, and seldom later: the name is read
- * again at the 2nd, 4th, 8th, … capture, and of all at the end.
- */
-void
-thread_count_capture(struct sampler *sampler, struct tracked *thread)
+/* Threads name themselves soon after their birth, and seldom later. */
+bool
+threads_count_capture(struct thread_list *threads, struct sampled_thread *thread)
 {
 	thread->captures++;
-	if (thread->captures > 1 && (thread->captures & (thread->captures - 1)) == 0)
-		thread_refresh_name(sampler, thread);
+	return thread->captures > 1 && (thread->captures & (thread->captures - 1)) == 0 &&
+	       threads_read_name(threads, thread);
 }
 
-void
-thread_refresh_name(struct sampler *sampler, struct tracked *thread)
+bool
+threads_read_name(struct thread_list *threads, struct sampled_thread *thread)
 {
 	struct task_stat stat;
 
-	if (!process_read_task_stat(sampler->process, thread->watch.tid, &stat) ||
+	if (!process_read_task_stat(thread->process->process, thread->watch.tid, &stat) ||
 	    strcmp(stat.comm, thread->name) == 0)
-		return;
+		return false;
 	snprintf(thread->name, sizeof(thread->name), "%s", stat.comm);
-	if (thread->profile_thread != UINT32_MAX && !thread->shared)
-		profile_rename_thread(sampler->profile, thread->profile_thread, thread->name);
-	thread_select(sampler, thread);
+	select_by_name(threads, thread);
+	return true;
 }
 
 /*
- * A program may create threads without end. After so many the next ones share a record with
- * others of their name, under the thread id 0.
+ * After a restart the kernel shows restart_syscall(2). The number seen before holds as long as the
+ * sleep is at the same place; otherwise the code that made the call, or its arguments, tell it.
  */
-#define MOST_THREADS 10000
-
-void
-thread_enter_profile(struct sampler *sampler, struct tracked *thread)
+long
+thread_syscall(const struct sampled_thread *thread, const struct syscall_info *info)
 {
-	struct profile *profile = sampler->profile;
-	uint32_t name, *shared;
-	bool added;
+	unsigned char code[SYSCALL_CODE_SIZE];
+	long number = SYSCALL_UNKNOWN;
 
-	/* Tasks have a limit of their own: with one a request they would soon take up this one. */
-	thread->shared =
-		profile_thread_count(profile) - sampler->tasks.units >= MOST_THREADS;
-	if (!thread->shared) {
-		thread->profile_thread = profile_add_thread(profile, thread->watch.tid,
-							    thread->start_time, thread->name);
-		return;
-	}
-	name = profile_intern_text(profile, thread->name);
-	shared = table_place(&sampler->shared_threads, name, 0, 0, &added);
-	if (added)
-		*shared = profile_add_thread(profile, 0, 0, thread->name);
-	thread->profile_thread = *shared;
-}
-
-uint32_t
-thread_unit(struct sampler *sampler, struct tracked *thread, uint32_t *carrier)
-{
-	if (thread->profile_thread == THREAD_NONE)
-		thread_enter_profile(sampler, thread);
-	if (carrier != NULL)
-		*carrier = thread->task != THREAD_NONE ? thread->profile_thread + 1 : 0;
-	return thread->task != THREAD_NONE ? thread->task : thread->profile_thread;
+	if (!syscall_is_restart(info->number))
+		return info->number;
+	if (thread->seen && thread->sp == info->sp && thread->pc == info->pc &&
+	    thread->syscall >= 0)
+		return thread->syscall;
+	if (memory_read_process(thread->watch.tid, info->pc - sizeof(code), code, sizeof(code)) ==
+	    sizeof(code))
+		number = syscall_from_code(code);
+	return number != SYSCALL_UNKNOWN ? number : syscall_from_args(info->args);
 }

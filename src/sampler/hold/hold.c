@@ -1,64 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* hold.c - threads that somebody holds from one tick to the next. */
+/* hold.c - stops, resumes and accounts for threads that are held from one tick to the next. */
+#include "sampler/hold/hold_internal.h"
+
 #include <math.h>
 
-#include "sampler/pipeline_internal.h"
+#include "sampler/pace_internal.h"
+#include "sampler/priority_internal.h"
+#include "sampler/threads_internal.h"
 #include "wallsample/tracer/tracer_count.h"
 
 void
 hold_release(struct hold *hold)
 {
-	free(hold->caught);
+	free(hold->stopped);
 	*hold = (struct hold){ .on = false };
 }
 
-/* What the next tick is expected to be late by is the mean of about so many before it, */
+/* Lags in the running mean, and the largest that counts, as a part of the tick interval. */
 #define LAG_MEMORY 16.0
-/* none of which counts for more than this part of the time between two. */
 #define LAG_MOST 0.5
 
-/* What is made up for at one tick is at most this part of the time between two. */
-#define OWED_MOST 0.5
+/* The most hold time that one tick makes up for, as a part of the tick interval. */
+#define DEBT_MOST 0.5
 
 /*
- * Who shares its CPU gets it for some 3 ms at a time, and a stop costs it the rest of that. At a
- * stop every millisecond or two it would hardly ever run: so it gets one such turn in between. More
- * would be missed at the usual ticks: with two, of a pipeline of three threads that now and then
- * want the same CPU, the gain of the slowest was 73 to 77 % where it is 67.
+ * A thread that shares its CPU gets it for some 3 ms at a time, and a stop costs it the rest of
+ * that. With a stop every millisecond or two it would hardly ever run: so it gets one such turn
+ * without a stop. More would be missed at ordinary ticks: with two, in a pipeline of three threads
+ * that sometimes want the same CPU, the gain of the slowest was 73 to 77 % where it is 67.
  */
 #define SPARE_NS (3 * NS_PER_MS)
 
-void
-hold_spare(struct sampler *sampler, struct tracked *thread)
-{
-	if (hold_is_wanted(sampler))
-		thread->spared_ns = clock_now_ns() + SPARE_NS;
-}
-
 bool
-hold_spares(struct sampler *sampler, const struct tracked *thread)
+hold_spares(const struct hold *hold, const struct sampled_thread *thread)
 {
-	const bool spares = thread->spared_ns > sampler->pace.began_ns;
-
-	sampler->hold.spared += spares;
-	return spares;
-}
-
-bool
-hold_is_wanted(const struct sampler *sampler)
-{
-	return sampler->config.control != NULL && sampler->tracer != NULL;
+	return thread->spared_ns > hold->pace->began_ns;
 }
 
 /*
- * A tick comes when it is due, then has to wake, and to look at everybody, until it stops the
- * first: 2 % of 5 ms, for which those who are held would go free.
+ * A tick has to wake when it is due, and to observe all threads, before it stops the first: 2 % of
+ * 5 ms, in which held threads would already run.
  */
 static void
-learn_lag(struct sampler *sampler)
+learn_lag(struct hold *hold)
 {
-	struct hold *hold = &sampler->hold;
-	const double most = LAG_MOST * (double)NS_PER_SEC / sampler->pace.wanted_hz;
+	const double most = LAG_MOST * (double)NS_PER_SEC / hold->pace->config.rate_hz;
 	double lag;
 
 	if (hold->due_ns == 0 || hold->asked_ns < hold->due_ns)
@@ -68,227 +54,250 @@ learn_lag(struct sampler *sampler)
 }
 
 void
-hold_begin(struct sampler *sampler)
+hold_begin(struct hold *hold)
 {
-	/* One that has stopped late may have been killed since. */
-	sampler->hold.before = tracer_held_count(sampler->tracer);
-	sampler->hold.before -= sampler->hold.count < sampler->hold.before ?
-					sampler->hold.count : sampler->hold.before;
-	sampler->hold.asked_ns = clock_now_ns();
-	learn_lag(sampler);
-	sampler->hold.due_ns = sampler->pace.due_ns;
+	/* A thread whose late stop has happened may have been killed since. */
+	hold->before = tracer_held_count(hold->tracer);
+	hold->before -= hold->count < hold->before ? hold->count : hold->before;
+	hold->asked_ns = clock_now_ns();
+	learn_lag(hold);
+	hold->due_ns = hold->pace->due_ns;
 }
 
-void
-hold_add(struct sampler *sampler, const struct tracked *thread)
+static void
+add_stopped(struct hold *hold, const struct sampled_thread *thread)
 {
-	struct hold *hold = &sampler->hold;
-
-	hold->caught = xgrow(hold->caught, &hold->capacity, hold->count + 1,
-			     sizeof(*hold->caught));
-	hold->caught[hold->count++] = (struct sampler_caught){
+	hold->stopped = xgrow(hold->stopped, &hold->capacity, hold->count + 1,
+			      sizeof(*hold->stopped));
+	hold->stopped[hold->count++] = (struct stopped_thread){
 		.tid = thread->watch.tid, .stack = thread->stack,
 	};
 }
 
 void
-hold_add_late(struct sampler *sampler, struct tracked *thread)
+hold_observe(struct hold *hold, const struct stop_request *request, struct sampled_thread *thread)
 {
-	if (!hold_is_wanted(sampler) || !tracer_is_held(sampler->tracer, thread->watch.tid))
+	if (!hold->wanted)
 		return;
-	thread->held = true;
-	hold_add(sampler, thread);
+	if (request->end == STOP_CAPTURED && request->queued)
+		thread->spared_ns = clock_now_ns() + SPARE_NS;
+	if (request->held)
+		add_stopped(hold, thread);
 }
 
-/* The time that was counted is told, and ends. */
-static void
-end_count(struct sampler *sampler, uint64_t now_ns)
+void
+hold_observe_late(struct hold *hold, const struct stop_request *request,
+		  struct sampled_thread *thread)
 {
-	const struct sampler_control *control = sampler->config.control;
-	struct hold *hold = &sampler->hold;
+	if (!hold->wanted)
+		return;
+	if (request->end == STOP_CAPTURED)
+		thread->spared_ns = clock_now_ns() + SPARE_NS;
+	if (!tracer_is_held(hold->tracer, thread->watch.tid))
+		return;
+	thread->held = true;
+	add_stopped(hold, thread);
+}
+
+/* Ends the hold, and counts its time. */
+static void
+end_count(struct hold *hold, uint64_t now_ns)
+{
+	const struct sampler_control *control = hold->control;
 	uint64_t until = hold->until_ns < now_ns ? hold->until_ns : now_ns;
 
 	if (!hold->on)
 		return;
-	/* Those who were held really go on now; nobody did at until_ns. */
-	if (tracer_held_count(sampler->tracer) > 0)
+	/* Held threads are resumed now, not at until_ns. */
+	if (tracer_held_count(hold->tracer) > 0)
 		until = now_ns;
 	hold->on = false;
 	until = until > hold->from_ns ? until - hold->from_ns : 0;
-	hold->told_ns = (double)until;
+	hold->counted_ns = (double)until;
 	control->held(control->context, (int64_t)until);
 }
 
 static void
-let_all_go(struct sampler *sampler)
+resume_all(struct hold *hold)
 {
-	tracer_release_all_held(sampler->tracer);
-	for (size_t i = 0; i < sampler->thread_count; i++)
-		sampler->thread[i]->held = false;
+	tracer_release_all_held(hold->tracer);
+	for (size_t i = 0; i < hold->threads->count; i++)
+		hold->threads->thread[i]->held = false;
 }
 
 void
-hold_end(struct sampler *sampler)
+hold_end(struct hold *hold)
 {
 	const uint64_t now = clock_now_ns();
 
-	if (!hold_is_wanted(sampler))
+	if (!hold->wanted)
 		return;
-	end_count(sampler, now);
-	let_all_go(sampler);
+	end_count(hold, now);
+	resume_all(hold);
 }
 
-/* All stood still until the others went on. */
+/* Counts resume delays: all threads were stopped until the others ran. */
 static void
-tell_late(struct sampler *sampler)
+count_delays(struct hold *hold)
 {
-	const struct sampler_control *control = sampler->config.control;
-	const struct hold *hold = &sampler->hold;
+	const struct sampler_control *control = hold->control;
 	double more = 0;
 
 	if (hold->part <= 0)
-		more = hold_late_mean(&hold->late, HOLD_GOES);
+		more = hold_mean_delay(hold, HOLD_RESUMED);
 	else if (hold->part < 1 && hold->others > 0)
-		more = hold_late_mean(&hold->late, HOLD_HELD);
+		more = hold_mean_delay(hold, HOLD_HELD);
 	if (more != 0)
 		control->held(control->context, (int64_t)more);
 }
 
 double
-hold_owe(double owed_ns, double part, double length_ns, double held_ns, double most_ns)
+hold_debt(double debt_ns, double part, double length_ns, double held_ns, double most_ns)
 {
-	owed_ns += part * length_ns - held_ns;
-	if (owed_ns > most_ns)
+	debt_ns += part * length_ns - held_ns;
+	if (debt_ns > most_ns)
 		return most_ns;
-	return owed_ns < -most_ns ? -most_ns : owed_ns;
+	return debt_ns < -most_ns ? -most_ns : debt_ns;
 }
 
 /*
- * The time to the next tick was guessed; now it is known, and so is when each really went on, or
- * fell asleep. What the others were held too short, or too long, is made up for at this tick,
- * so that in the sum it is that part of the time.
+ * The time to the next tick was a forecast; now it is known, and so is when each thread resumed or
+ * fell asleep. This tick makes up for a hold that was too short or too long, so that over all ticks
+ * the hold is that part of the time.
  */
 static void
-learn_owed(struct sampler *sampler, double used_ns)
+learn_debt(struct hold *hold, double used_ns)
 {
-	struct hold *hold = &sampler->hold;
-	const double most = OWED_MOST * (double)NS_PER_SEC / sampler->pace.wanted_hz;
-	const double goes = hold_late_mean(&hold->late, HOLD_GOES);
-	const double late = hold->others > 0 ? hold_late_mean(&hold->late, HOLD_HELD) : 0;
+	const double most = DEBT_MOST * (double)NS_PER_SEC / hold->pace->config.rate_hz;
+	const double resumed = hold_mean_delay(hold, HOLD_RESUMED);
+	const double late = hold->others > 0 ? hold_mean_delay(hold, HOLD_HELD) : 0;
 
 	if (hold->part > 0 && hold->part < 1)
-		hold->owed_ns = hold_owe(hold->owed_ns, hold->part,
-					 (double)(hold->asked_ns - hold->from_ns) - goes,
-					 used_ns + late - goes,
-					 most);
+		hold->debt_ns = hold_debt(hold->debt_ns, hold->part,
+					  (double)(hold->asked_ns - hold->from_ns) - resumed,
+					  used_ns + late - resumed, most);
 }
 
 static uint64_t
 end_of_part(const struct hold *hold, double part)
 {
 	const double due = (double)hold->due_ns + hold->lag_ns - (double)hold->from_ns;
-	const double length = part * due + hold->owed_ns;
+	const double length = part * due + hold->debt_ns;
 
 	return hold->from_ns + (length > 0 ? (uint64_t)length : 0);
 }
 
 static void
-tell_counts(struct sampler *sampler)
+report_counts(struct hold *hold)
 {
-	const struct sampler_control *control = sampler->config.control;
+	const struct sampler_control *control = hold->control;
 	uint64_t total[TRACER_COUNT_MOST];
 
 	if (control->addresses == 0)
 		return;
-	tracer_counts(sampler->tracer, total);
+	tracer_counts(hold->tracer, total);
 	control->counted(control->context, total, control->addresses);
 }
 
 /*
- * Those that were caught go on at once, but those that are to be held. Returns when they did, on
- * average: one that has our CPU then may keep it for milliseconds (priority.h), where that cannot
- * be helped, and the next ones wait for us.
+ * Resumes the stopped threads except those that are to be held. Returns the mean moment: a resumed
+ * thread may take our CPU for milliseconds if we may not preempt it (priority_internal.h), and the
+ * next ones wait for us.
  */
 static uint64_t
-let_go(struct sampler *sampler, bool holds)
+resume_chosen(struct hold *hold, bool holds)
 {
-	const struct hold *hold = &sampler->hold;
 	const uint64_t began = clock_now_ns();
 	uint64_t sum = 0, count = 0;
 
 	for (size_t i = 0; i < hold->count; i++) {
-		const struct sampler_caught *caught = &hold->caught[i];
-		struct tracked *thread = thread_of_tid(sampler, caught->tid);
-		const bool goes_on = !holds || caught->goes_on;
+		const struct stopped_thread *stopped = &hold->stopped[i];
+		struct sampled_thread *thread = threads_find(hold->threads, stopped->tid);
+		const bool resume = !holds || stopped->resume;
 
 		if (thread != NULL)
-			thread->held = !goes_on;
-		if (!goes_on)
+			thread->held = !resume;
+		if (!resume)
 			continue;
 		sum += clock_now_ns() - began;
 		count++;
-		tracer_release_held(sampler->tracer, caught->tid);
+		tracer_release_held(hold->tracer, stopped->tid);
 	}
 	return began + (count > 0 ? sum / count : 0);
 }
 
 void
-hold_decide(struct sampler *sampler)
+hold_decide(struct hold *hold)
 {
-	const struct sampler_control *control = sampler->config.control;
-	struct hold *hold = &sampler->hold;
-	struct sampler_stand stand = {
-		.caught = hold->caught,
+	const struct sampler_control *control = hold->control;
+	struct tick_snapshot snapshot = {
+		.stopped = hold->stopped,
 		.count = hold->count,
 		.held = hold->before,
-		.missed = sampler->late_count + hold->spared,
+		.missed = hold->late->count + hold->spared,
 	};
 	double part, used;
 	uint64_t now;
 
-	/* Those that were held until now were so until this tick began to stop the others. */
-	end_count(sampler, hold->asked_ns);
-	hold_late_see(sampler);
-	tell_late(sampler);
-	used = hold_late_used(sampler, hold->told_ns);
-	learn_owed(sampler, used);
-	stand.stopped_ns = hold->decided_ns +
-			   (uint64_t)fmax(0, hold_late_mean(&hold->late, HOLD_GOES));
-	stand.idle_ns = (uint64_t)(hold->told_ns - used);
-	tell_counts(sampler);
-	stand.standing_ns = clock_now_ns() - hold->asked_ns;
-	part = control->decide(control->context, &stand);
+	/* The previous hold counts until this tick began to stop the other threads. */
+	end_count(hold, hold->asked_ns);
+	hold_measure_delays(hold);
+	count_delays(hold);
+	used = hold_effective(hold, hold->counted_ns);
+	learn_debt(hold, used);
+	snapshot.stopped_ns = hold->decided_ns +
+			      (uint64_t)fmax(0, hold_mean_delay(hold, HOLD_RESUMED));
+	snapshot.idle_ns = (uint64_t)(hold->counted_ns - used);
+	report_counts(hold);
+	snapshot.standing_ns = clock_now_ns() - hold->asked_ns;
+	part = control->decide(control->context, &snapshot);
 	hold->part = part;
-	hold->told_ns = 0;
-	hold_late_mark(sampler, part > 0);
-	/* From here until there is much to do (sampler_leave): who gives it back before it sleeps
-	 * has no CPU for the next 3 ms, either, and would be late for the next tick. */
-	priority_urgent(&sampler->priority, true);
-	now = let_go(sampler, part > 0);
+	hold->counted_ns = 0;
+	hold_mark_threads(hold, part > 0);
+	/* Kept until hold_pause: a sampler that returned it before it sleeps would have no CPU for
+	 * the next 3 ms, and would be late for the next tick. */
+	priority_urgent(hold->priority, true);
+	now = resume_chosen(hold, part > 0);
 	if (part <= 0)
-		let_all_go(sampler);
+		resume_all(hold);
 	hold->count = hold->spared = 0;
-	/* To decide takes its time, too. */
-	hold->decided_ns = now - hold->asked_ns - stand.standing_ns;
+	/* Deciding and resuming take time, too. */
+	hold->decided_ns = now - hold->asked_ns - snapshot.standing_ns;
 	control->held(control->context, (int64_t)hold->decided_ns);
 	hold->from_ns = now;
 	if (part <= 0)
 		return;
-	/* Who waits for a CPU now may get one meanwhile. */
-	tracer_hold_late(sampler->tracer);
+	/* A thread that waits for a CPU now may get one during the hold. */
+	tracer_hold_late(hold->tracer);
 	hold->on = true;
 	hold->until_ns = part < 1 ? end_of_part(hold, part) : UINT64_MAX;
 }
 
 uint64_t
-hold_due(const struct sampler *sampler)
+hold_due(const struct hold *hold)
 {
-	return sampler->hold.on ? sampler->hold.until_ns : UINT64_MAX;
+	return hold->on ? hold->until_ns : UINT64_MAX;
 }
 
 void
-hold_serve(struct sampler *sampler, uint64_t now_ns)
+hold_serve(struct hold *hold, uint64_t now_ns)
 {
-	if (now_ns >= hold_due(sampler))
-		hold_end(sampler);
+	if (now_ns >= hold_due(hold))
+		hold_end(hold);
+}
+
+void
+hold_pause(struct hold *hold)
+{
+	hold_end(hold);
+	priority_urgent(hold->priority, false);
+	if (hold->tracer != NULL)
+		tracer_pause(hold->tracer);
+}
+
+void
+hold_resume(struct hold *hold)
+{
+	if (hold->tracer != NULL)
+		tracer_resume(hold->tracer);
 }

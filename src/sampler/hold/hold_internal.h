@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hold_internal.h - threads that somebody holds from one tick to the next (struct
- * sampler_control).
+ * hold_internal.h - a consumer of observations: threads that stay stopped from one tick to the next
+ * as struct sampler_control decides (virtual speed-ups).
+ *
+ * A tick that holds stops all running threads, unwinds them, calls control->decide, resumes those
+ * that it chooses, and resumes the others ("held" threads) after the part of the tick that it
+ * returns. The time for which held threads were stopped is the hold time; control->held adds it up.
+ *
+ * Resuming is not immediate: a stopped thread has to get a CPU, which may have to be woken, or
+ * which we use ourselves: 20 to 100 us a tick. A held thread is stopped that much longer, and a
+ * resumed one runs that much shorter. hold_late.c estimates this resume delay from the CPU times of
+ * a few threads (schedstat; without it nothing is known and all means are 0).
  */
 #ifndef WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
@@ -9,55 +18,148 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#include "sampler/hold/hold_late_internal.h"
-#include "wallsample/sampler/sampler.h"
+#include "wallsample/sampler/sampler_control.h"
 
-struct sampler;
-struct tracked;
+struct late_stops;
+struct pace;
+struct priority;
+struct sampled_thread;
+struct stop_request;
+struct thread_list;
+struct tick;
+struct tracer;
 
-struct hold {
-	struct sampler_caught *caught; /* at this tick */
-	size_t count, capacity;
-	size_t before;        /* so many were held when it began, and are none of these */
-	size_t spared;        /* so many were left alone at it */
-	bool on;              /* time is counted: since from_ns, until until_ns */
-	uint64_t from_ns;     /* when those that go on went on */
-	uint64_t until_ns;    /* UINT64_MAX: until the next tick has decided */
-	uint64_t asked_ns;    /* when this tick began to stop them */
-	uint64_t due_ns;      /* when it was due; 0: none was before */
-	uint64_t decided_ns;  /* to decide took so long, until those that go on did */
-	double lag_ns;        /* by so much later they begin, on average */
-	double part, told_ns; /* of the last tick; both 0: nobody was to be held */
-	double owed_ns;       /* so much longer it should have been, in all ticks until now */
-	size_t others;        /* so many were held at the last tick, or still */
-	struct hold_late late;
+/* --- resume delays: hold_late.c ------------------------------------------------------------- */
+
+/* What a tick did with a thread that it had stopped. */
+enum hold_role {
+	HOLD_NONE,
+	HOLD_HELD,
+	HOLD_RESUMED, /* right after the decision */
+	HOLD_ROLES
 };
 
-void hold_release(struct hold *hold); /* its memory */
+/* A thread's counters while that tick kept it stopped. */
+struct hold_mark {
+	enum hold_role role;
+	uint32_t tick;
+	uint64_t cpu_ns, switches; /* of struct sched */
+	bool waits;                /* the last observation found it asleep on a futex */
+};
 
-/* A tick is over after which the others were to be held for `part` of so long, and were for so
- * long: what that leaves owed, besides what was, at most `most_ns` either way. */
-double hold_owe(double owed_ns, double part, double length_ns, double held_ns, double most_ns);
+/* CPU times are read of at most this number of stopped threads a tick, and of this number of
+ * resumed ones: each read takes a microsecond in which all threads are stopped. */
+#define HOLD_MARKS 4
 
-/* Is there somebody who wants threads held? */
-bool hold_is_wanted(const struct sampler *sampler);
-/* A tick begins to stop what runs. */
-void hold_begin(struct sampler *sampler);
-/* The thread had to wait for a CPU, and was stopped as soon as it had one. */
-void hold_spare(struct sampler *sampler, struct tracked *thread);
-/* Is it left alone at this tick for that? */
-bool hold_spares(struct sampler *sampler, const struct tracked *thread);
-/* One that was caught has been walked. */
-void hold_add(struct sampler *sampler, const struct tracked *thread);
-/* One that has stopped late: if it is held since, whether it goes on is decided at this tick. */
-void hold_add_late(struct sampler *sampler, struct tracked *thread);
-/* All have been: asks who goes on, lets them, and sets the time for the others. */
-void hold_decide(struct sampler *sampler);
-/* When to be back: the moment, or UINT64_MAX. If it has come, all are let go. */
-uint64_t hold_due(const struct sampler *sampler);
-void hold_serve(struct sampler *sampler, uint64_t now_ns);
-/* All go on, now. */
-void hold_end(struct sampler *sampler);
+/* A thread from the decision of one tick to its stop at the next. */
+struct hold_run {
+	double between_ns; /* between the two readings of its CPU time */
+	double stopped_ns; /* part of it: stopped while the last tick decided and this one stopped
+			    * all threads */
+	double held_ns;    /* part of it: held */
+	double cpu_ns;     /* CPU time that it used */
+	uint64_t switches; /* times scheduled in */
+};
+
+/*
+ * Sets *delay_ns to how much longer the thread was stopped than hold time counts, negative if
+ * shorter. Returns false if that cannot be known: the thread has slept, or other threads used the
+ * CPUs. `tick_ns`: the mean time between ticks.
+ */
+bool hold_resume_delay(const struct hold_run *run, double tick_ns, double *delay_ns);
+
+struct hold_delays {
+	uint64_t read_ns, last_read_ns; /* when CPU times were read at this tick and the last */
+	pid_t resumed[HOLD_MARKS]; /* threads that the last tick resumed, unless there are more */
+	size_t resumed_count;      /* 0: none, or more */
+	struct {
+		double sum_ns;
+		size_t count;
+	} role[HOLD_ROLES];        /* results of hold_resume_delay at this tick */
+};
+
+/* --- holds: hold.c ------------------------------------------------------------------------- */
+
+struct hold {
+	/* Borrowed. */
+	const struct sampler_control *control; /* NULL: no thread is held */
+	struct tracer *tracer;                 /* NULL: no thread is stopped */
+	const struct pace *pace;
+	const struct tick *tick;
+	const struct thread_list *threads;
+	const struct late_stops *late;
+	struct priority *priority;
+	bool counters_known;  /* CPU times can be read: schedstat */
+	bool wanted;          /* there are a control and a tracer: threads are held */
+
+	struct stopped_thread *stopped; /* by this tick, or late and held since */
+	size_t count, capacity;
+	size_t before;        /* threads held when the tick began, not among `stopped` */
+	size_t spared;        /* threads that this tick does not stop: hold_spares */
+	bool on;              /* hold time is counted, from from_ns until until_ns */
+	uint64_t from_ns;     /* mean moment at which resumed threads were resumed */
+	uint64_t until_ns;    /* UINT64_MAX: until the next tick has decided */
+	uint64_t asked_ns;    /* when this tick began to stop threads */
+	uint64_t due_ns;      /* when this tick was due; 0: there was none before */
+	uint64_t decided_ns;  /* duration of the decision, up to from_ns */
+	double lag_ns;        /* mean of asked_ns - due_ns */
+	double part;          /* part of the last tick for which threads were to be held */
+	double counted_ns;    /* hold time that was counted for the last tick */
+	double debt_ns;       /* hold time that is missing, over all ticks; negative: too much */
+	size_t others;        /* threads held at the last tick */
+	struct hold_delays delays;
+};
+
+/* Frees memory; resumes nothing. */
+void hold_release(struct hold *hold);
+
+/*
+ * Returns the debt after a tick of `length_ns`, `part` of which threads were to be held, and that
+ * held them for `held_ns`: limited to `most_ns` either way.
+ */
+double hold_debt(double debt_ns, double part, double length_ns, double held_ns, double most_ns);
+
+/* Not stopped at this tick, because its last stop cost it its turn on a CPU? */
+bool hold_spares(const struct hold *hold, const struct sampled_thread *thread);
+/* The tick is about to stop threads. */
+void hold_begin(struct hold *hold);
+/* A stop of this tick is unwound: keeps the thread for hold_decide if it is still stopped. */
+void hold_observe(struct hold *hold, const struct stop_request *request,
+		  struct sampled_thread *thread);
+/* The same for a late stop that has happened; `request` is its request. */
+void hold_observe_late(struct hold *hold, const struct stop_request *request,
+		       struct sampled_thread *thread);
+/* All stopped threads are unwound: asks control, resumes what it chooses, and sets the time of the
+ * others. */
+void hold_decide(struct hold *hold);
+/* The moment at which held threads are to be resumed; UINT64_MAX: none. */
+uint64_t hold_due(const struct hold *hold);
+/* Resumes all held threads if that moment has come. */
+void hold_serve(struct hold *hold, uint64_t now_ns);
+/* Resumes all held threads now. */
+void hold_end(struct hold *hold);
+
+/*
+ * Around anything that may take long while the run is in progress: no thread of the target stays
+ * stopped meanwhile. They nest. Valid without control or tracer, too.
+ */
+void hold_pause(struct hold *hold);
+void hold_resume(struct hold *hold);
+
+/* --- hold_late.c ---------------------------------------------------------------------------- */
+
+/* All threads are stopped: computes the resume delays of those that the last tick had stopped. */
+void hold_measure_delays(struct hold *hold);
+/* Mean in ns; 0: not known. */
+double hold_mean_delay(const struct hold *hold, enum hold_role role);
+/*
+ * The part of the last hold, `counted_ns` long, in which a resumed thread ran. Less than all only
+ * if each resumed thread sleeps now, waiting for a held one.
+ */
+double hold_effective(const struct hold *hold, double counted_ns);
+/* It is decided which threads are resumed; `holds`: others are held. */
+void hold_mark_threads(struct hold *hold, bool holds);
 
 #endif

@@ -1,105 +1,104 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * coroutines.c - the user-space tasks of a process, once: those of each thread while it stands
- * still, or sleeps and has not run meanwhile.
- */
-#include "sampler/pipeline_internal.h"
+/* coroutines.c - reads the coroutines of a process, and what awaits what, once. */
+#include "sampler/tasks/green_internal.h"
+#include "sampler/threads_internal.h"
 
-/* Of one that runs on between our reads. */
+/* Readings of a thread that runs meanwhile. */
 #define ATTEMPTS 5
 
-/* The target stands still for the first of these. A task takes some 10 us; of more than there is
- * time for it is said that not all are shown. */
+/* The target is stopped for the first of these times. A task takes some 10 us; if there are more
+ * than fit, the output says that some are missing. */
 #define HELD_MOST_NS (20 * NS_PER_MS)
 #define OTHERS_MOST_NS (5 * NS_PER_SEC)
 
-/* Nothing can change what it runs while it does not. */
+/* Is the thread off the CPU, so that nothing changes its tasks? Sets *sched. */
 static bool
-is_still(struct sampler *sampler, struct tracked *thread, struct sched *sched)
+is_off_cpu(struct sampled_thread *thread, struct sched *sched)
 {
+	const struct process *process = thread->process->process;
 	struct syscall_info info;
 
-	return watch_read_sched(&thread->watch, sampler->process, sched) == LOOK_OK &&
-	       watch_read_syscall(&thread->watch, sampler->process, &info) == LOOK_OK &&
-	       !info.running;
+	return watch_read_sched(&thread->watch, process, sched) == LOOK_OK &&
+	       watch_read_syscall(&thread->watch, process, &info) == LOOK_OK && !info.running;
 }
 
-/* False: it has run while they were read, and there were some. */
+/* Returns false if the thread has tasks and ran while they were read. */
 static bool
-read_tasks(struct sampler *sampler, struct tracked *thread, uint64_t until_ns)
+read_coroutines(struct async_tasks *out, struct sampled_thread *thread, uint64_t until_ns)
 {
-	struct async_tasks *tasks = sampler->config.tasks;
+	struct sampled_process *process = thread->process;
 	struct sched before = { 0 }, after;
-	const bool still = is_still(sampler, thread, &before);
+	const bool off_cpu = is_off_cpu(thread, &before);
 
-	if (runtimes_read_async_tasks(sampler->runtimes, tasks, thread->watch.tid, until_ns) == 0)
+	if (runtimes_read_async_tasks(process->runtimes, out, thread->watch.tid, until_ns) == 0)
 		return true;
-	if (still && watch_read_sched(&thread->watch, sampler->process, &after) == LOOK_OK &&
+	if (off_cpu &&
+	    watch_read_sched(&thread->watch, process->process, &after) == LOOK_OK &&
 	    after.switches == before.switches)
 		return true;
-	async_tasks_undo(tasks);
+	async_tasks_undo(out);
 	return false;
 }
 
 static bool
-are_wanted(const struct sampler *sampler)
+are_wanted(const struct coroutines *coroutines, const struct sampled_process *process)
 {
-	return sampler->config.tasks != NULL && sampler->runtimes != NULL &&
-	       runtimes_any(sampler->runtimes);
+	return coroutines->out != NULL && process->runtimes != NULL &&
+	       runtimes_any(process->runtimes);
 }
 
 void
-tasks_of_stopped(struct sampler *sampler, struct tracked *thread)
+coroutines_of_stopped(struct coroutines *coroutines, struct sampled_thread *thread)
 {
-	if (are_wanted(sampler) && !thread->tasks_read)
-		thread->tasks_read = read_tasks(sampler, thread, clock_now_ns() + HELD_MOST_NS);
+	if (are_wanted(coroutines, thread->process) && !thread->coroutines_read)
+		thread->coroutines_read = read_coroutines(coroutines->out, thread,
+							  clock_now_ns() + HELD_MOST_NS);
 }
 
 void
-tasks_of_held(struct sampler *sampler)
+coroutines_of_held(struct coroutines *coroutines, struct observation *observation, size_t count)
 {
 	const uint64_t until_ns = clock_now_ns() + HELD_MOST_NS;
 
-	for (size_t i = 0; are_wanted(sampler) && i < sampler->runners.count; i++) {
-		struct pending *pending = &sampler->runners.pending[i];
+	for (size_t i = 0; i < count; i++) {
+		struct sampled_thread *thread = observation[i].thread;
 
-		if (pending->request->end == STOP_CAPTURED && !pending->thread->tasks_read)
-			pending->thread->tasks_read =
-				read_tasks(sampler, pending->thread, until_ns);
+		if (observation[i].outcome == OUTCOME_RUNNING && !thread->coroutines_read &&
+		    observation[i].capture->request.end == STOP_CAPTURED &&
+		    are_wanted(coroutines, thread->process))
+			thread->coroutines_read =
+				read_coroutines(coroutines->out, thread, until_ns);
 	}
 }
 
 static void
-read_or_tell(struct sampler *sampler, struct tracked *thread, uint64_t until_ns)
+read_or_note(struct async_tasks *out, struct sampled_thread *thread, uint64_t until_ns)
 {
 	char text[100];
 
-	thread->tasks_read = true;
+	thread->coroutines_read = true;
 	for (int i = 0; i < ATTEMPTS; i++)
-		if (read_tasks(sampler, thread, until_ns))
+		if (read_coroutines(out, thread, until_ns))
 			return;
 	snprintf(text, sizeof(text), "the tasks of thread %d are not shown: they changed while "
 		 "they were read", (int)thread->watch.tid);
-	async_tasks_note(sampler->config.tasks, text);
+	async_tasks_note(out, text);
 }
 
 void
-tasks_finish(struct sampler *sampler)
+coroutines_finish(struct coroutines *coroutines, const struct sampled_process *process)
 {
+	const struct thread_list *threads = coroutines->threads;
 	const uint64_t until_ns = clock_now_ns() + OTHERS_MOST_NS;
 
-	if (sampler->config.tasks == NULL)
+	if (!are_wanted(coroutines, process))
 		return;
-	/* It may take seconds: who stops only now is let go. */
-	sampler_leave(sampler);
-	for (size_t i = 0; are_wanted(sampler) && i < sampler->thread_count; i++) {
-		struct tracked *thread = sampler->thread[i];
+	for (size_t i = 0; i < threads->count; i++) {
+		struct sampled_thread *thread = threads->thread[i];
 
-		if (!thread->gone && thread->selected && !thread->tasks_read)
-			read_or_tell(sampler, thread, until_ns);
+		if (thread->process == process && !thread->gone && thread->selected &&
+		    !thread->coroutines_read)
+			read_or_note(coroutines->out, thread, until_ns);
 	}
-	if (are_wanted(sampler))
-		runtimes_read_async_tasks(sampler->runtimes, sampler->config.tasks, 0, until_ns);
-	sampler_return(sampler);
-	async_tasks_finish(sampler->config.tasks);
+	runtimes_read_async_tasks(process->runtimes, coroutines->out, 0, until_ns);
 }

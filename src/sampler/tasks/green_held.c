@@ -1,97 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* green_held.c - what is read of tasks while threads stand still, and how. */
-#include "sampler/pipeline_internal.h"
+/* green_held.c - copies green tasks while threads are stopped. */
+#include "sampler/tasks/green_internal.h"
+#include "sampler/threads_internal.h"
 #include "wallsample/tracer/memory.h"
 
-/* So many are read while all threads are held: more only afterwards. */
+/* Most tasks that are copied while all threads are stopped. */
 #define HELD_MOST 2000
-/* The target stands still for so long at most; what was read by then is forgotten. */
+/* Longest copy: the target is stopped meanwhile. One that takes longer is discarded. */
 #define HELD_MOST_NS (20 * NS_PER_MS)
-/* Bytes of a stack: of the few that are larger the rest is read afterwards, and checked. */
+/* Bytes of a stack: the rest of the few larger ones is read afterwards, and checked. */
 #define HELD_STACK ((size_t)16 << 10)
-/* Parts of memory of which is remembered what is there: tasks lie close to one another. */
-#define WINDOWS 16
 
-/* --- what is there -------------------------------------------------------------------------- */
-
-struct window {
-	uint64_t start;
-	uint32_t pages;
-	bool known;
-};
-
-static bool
-is_there(const struct sampler *sampler, struct window windows[WINDOWS],
-	 const struct memory_piece *piece)
-{
-	const uint64_t end = piece->address + piece->size;
-
-	if (end < piece->address)
-		return false;
-	for (uint64_t page = piece->address - piece->address % MEMORY_PAGE; page < end;
-	     page += MEMORY_PAGE) {
-		const uint64_t start = page - page % RESIDENT_BYTES;
-		struct window *window = &windows[start / RESIDENT_BYTES % WINDOWS];
-
-		if (!window->known || window->start != start)
-			*window = (struct window){
-				.start = start, .known = true,
-				.pages = resident_pages(&sampler->resident, start,
-							!sampler->tasks.holding),
-			};
-		if ((window->pages >> (page - start) / MEMORY_PAGE & 1) == 0)
-			return false;
-	}
-	return true;
-}
-
-size_t
-tasks_read_memory(struct sampler *sampler, const struct memory_piece *piece, size_t count, void *to)
-{
-	struct window windows[WINDOWS] = { { .known = false } };
-	size_t there = 0;
-
-	if (!sampler->tasks.holding && sampler->late_count == 0)
-		return memory_read_pieces(sampler->process->pid, piece, count, to);
-	if (count > MEMORY_PIECES_MOST)
-		count = MEMORY_PIECES_MOST;
-	while (there < count && is_there(sampler, windows, &piece[there]))
-		there++;
-	return memory_read_pieces(sampler->process->pid, piece, there, to);
-}
-
-/* --- while they are held -------------------------------------------------------------------- */
-
-/* What a dump's tasks are read with is looked up, and in the caches, before anybody is held. */
+/* Looks up what reading a dump's tasks needs, and fills the caches, before the stop. */
 void
-tasks_rehearse(struct sampler *sampler)
+green_rehearse(struct green_tasks *green)
 {
-	struct tasks *tasks = &sampler->tasks;
 	size_t slots;
 
-	if (!tasks_are_wanted(sampler) || !sampler->config.all_tasks || !sampler->config.stop_all)
+	if (!green_are_wanted(green) || !green->all || !green->stop_all)
 		return;
-	slots = runtimes_green_task_slots(sampler->runtimes);
+	slots = runtimes_green_task_slots(green->process->runtimes);
 	for (size_t at = 0; slots <= HELD_MOST && at < slots;) {
 		size_t count = 0;
 
 		while (at < slots && count < TASKS_AT_ONCE)
-			tasks->slot[count++] = (uint32_t)at++;
-		runtimes_read_green_tasks(sampler->runtimes, tasks->slot, count, tasks->look);
+			green->slot[count++] = (uint32_t)at++;
+		runtimes_read_green_tasks(green->process->runtimes, green->slot, count,
+					  green->look);
 	}
 }
 
 static void
-make_room(struct tasks *tasks, size_t slots)
+make_room(struct green_tasks *green, size_t slots)
 {
-	size_t capacity = tasks->held_capacity;
+	size_t capacity = green->held_capacity;
 
-	tasks->held = xgrow(tasks->held, &capacity, slots, sizeof(*tasks->held));
-	capacity = tasks->held_capacity;
-	tasks->held_size = xgrow(tasks->held_size, &capacity, slots, sizeof(*tasks->held_size));
-	capacity = tasks->held_capacity;
-	tasks->held_at = xgrow(tasks->held_at, &capacity, slots, sizeof(*tasks->held_at));
-	tasks->held_capacity = capacity;
+	green->held = xgrow(green->held, &capacity, slots, sizeof(*green->held));
+	capacity = green->held_capacity;
+	green->held_size = xgrow(green->held_size, &capacity, slots, sizeof(*green->held_size));
+	capacity = green->held_capacity;
+	green->held_at = xgrow(green->held_at, &capacity, slots, sizeof(*green->held_at));
+	green->held_capacity = capacity;
 }
 
 static size_t
@@ -106,48 +55,46 @@ stack_size(const struct green_task *task)
 	return size < HELD_STACK ? (size_t)size : HELD_STACK;
 }
 
-/* Copies the stacks of `count` of them, behind `used` bytes that there are; returns the new sum. */
+/* Copies the stacks of `count` tasks behind the `used` bytes; returns the new number of bytes. */
 static size_t
-hold_stacks(struct sampler *sampler, size_t first, size_t count, size_t used)
+hold_stacks(struct green_tasks *green, size_t first, size_t count, size_t used)
 {
-	struct tasks *tasks = &sampler->tasks;
 	struct memory_piece piece[TASKS_AT_ONCE];
 	bool got[TASKS_AT_ONCE];
 	size_t all = used;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct green_task *task = &tasks->held[first + i];
+		const struct green_task *task = &green->held[first + i];
 
 		piece[i] = (struct memory_piece){ .address = task->sp, .size = stack_size(task) };
-		tasks->held_at[first + i] = all;
+		green->held_at[first + i] = all;
 		all += piece[i].size;
 	}
-	tasks->held_bytes = xgrow(tasks->held_bytes, &tasks->held_bytes_capacity, all + 1, 1);
-	task_read_pieces(sampler, piece, count, tasks->held_bytes + used, got);
+	green->held_bytes = xgrow(green->held_bytes, &green->held_bytes_capacity, all + 1, 1);
+	green_read_pieces(green, piece, count, green->held_bytes + used, got);
 	for (size_t i = 0; i < count; i++)
-		tasks->held_size[first + i] = got[i] ? piece[i].size : 0;
+		green->held_size[first + i] = got[i] ? piece[i].size : 0;
 	return all;
 }
 
-/* False: it takes too long. */
+/* Returns false if it takes too long. */
 static bool
-hold_all(struct sampler *sampler, size_t slots)
+hold_all(struct green_tasks *green, size_t slots)
 {
 	const uint64_t until_ns = clock_now_ns() + HELD_MOST_NS;
-	struct tasks *tasks = &sampler->tasks;
 	size_t used = 0;
 
-	make_room(tasks, slots);
+	make_room(green, slots);
 	for (size_t first = 0; first < slots;) {
 		size_t count = 0;
 
 		while (first + count < slots && count < TASKS_AT_ONCE) {
-			tasks->slot[count] = (uint32_t)(first + count);
+			green->slot[count] = (uint32_t)(first + count);
 			count++;
 		}
-		runtimes_read_green_tasks(sampler->runtimes, tasks->slot, count,
-					  tasks->held + first);
-		used = hold_stacks(sampler, first, count, used);
+		runtimes_read_green_tasks(green->process->runtimes, green->slot, count,
+					  green->held + first);
+		used = hold_stacks(green, first, count, used);
 		first += count;
 		if (clock_now_ns() >= until_ns)
 			return false;
@@ -156,22 +103,21 @@ hold_all(struct sampler *sampler, size_t slots)
 }
 
 void
-tasks_while_held(struct sampler *sampler)
+green_while_held(struct green_tasks *green)
 {
-	struct tasks *tasks = &sampler->tasks;
 	size_t slots;
 
-	if (!tasks_are_wanted(sampler) || !sampler->config.all_tasks)
+	if (!green_are_wanted(green) || !green->all)
 		return;
-	tasks->holding = true;
-	runtimes_hold(sampler->runtimes, true);
-	slots = runtimes_green_task_slots(sampler->runtimes);
-	tasks->held_count = 0;
-	if (slots > 0 && slots <= HELD_MOST && hold_all(sampler, slots)) {
-		tasks->held_count = slots;
-		tasks->held_tick = sampler->tick;
-		sampler->stats.task_looks += slots;
+	green->holding = true;
+	runtimes_hold(green->process->runtimes, true);
+	slots = runtimes_green_task_slots(green->process->runtimes);
+	green->held_count = 0;
+	if (slots > 0 && slots <= HELD_MOST && hold_all(green, slots)) {
+		green->held_count = slots;
+		green->held_tick = green->tick->number;
+		green->stats->task_looks += slots;
 	}
-	runtimes_hold(sampler->runtimes, false);
-	tasks->holding = false;
+	runtimes_hold(green->process->runtimes, false);
+	green->holding = false;
 }

@@ -1,60 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* green_sample.c - the samples of tasks that no thread runs: their stacks, as they were twice. */
+/* green_sample.c - samples of green tasks that no thread runs, from two equal readings. */
 #include <string.h>
 
-#include "sampler/pipeline_internal.h"
+#include "sampler/tasks/green_internal.h"
+#include "sampler/threads_internal.h"
 #include "wallsample/tracer/memory.h"
 
-/* Bytes of a stack that was not walked before: of most that wait this is all (1 us). */
+/* Bytes of a stack that was not unwound before: most waiting tasks have no more (1 us). */
 #define STACK_GUESS ((size_t)1 << 10)
-/* More of a stack than this is read for itself, when it is walked. */
+/* The rest of a larger stack is read when it is unwound. */
 #define STACK_TOGETHER ((size_t)16 << 10)
-/* At one that moves while it is read. */
+/* Readings of a task that runs meanwhile. */
 #define ATTEMPTS 3
-/* A walk takes some ten microseconds, and a thread that stops late stands still meanwhile. */
+/* Unwinding takes some ten microseconds, in which a late thread may have stopped. */
 #define WALKS_UNSERVED 16
-
-bool
-tasks_are_held(const struct sampler *sampler)
-{
-	return sampler->tasks.held_count > 0 && sampler->tasks.held_tick == sampler->tick;
-}
-
-static void
-look_now(struct sampler *sampler, const uint32_t *slot, size_t count, struct green_task *out)
-{
-	runtimes_read_green_tasks(sampler->runtimes, slot, count, out);
-	sampler->stats.task_looks += count;
-}
-
-void
-tasks_look(struct sampler *sampler, const uint32_t *slot, size_t count, struct green_task *out)
-{
-	const struct tasks *tasks = &sampler->tasks;
-
-	if (!tasks_are_held(sampler)) {
-		look_now(sampler, slot, count, out);
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		out[i] = slot[i] < tasks->held_count ?
-				 tasks->held[slot[i]] :
-				 (struct green_task){ .state = GREEN_TASK_NONE };
-}
 
 /* --- samples -------------------------------------------------------------------------------- */
 
-struct tracked_task *
-task_tracked(struct sampler *sampler, const struct task_sight *sight)
+struct known_task *
+green_known(struct green_tasks *green, const struct green_sight *sight)
 {
-	return &sampler->tasks.task[sight->of];
+	return &green->task[sight->of];
 }
 
-/* What it waits for, as its runtime says; others that wait for the same are counted. */
+/* The wait by the reason that the runtime names; counts tasks with the same. */
 static uint32_t
-wait_of(struct sampler *sampler, const struct green_task *task)
+wait_of(struct green_tasks *green, const struct green_task *task)
 {
-	struct tasks *tasks = &sampler->tasks;
 	struct profile_wait wait = { .kind = WAIT_TASK, .object = FRAME_NONE };
 	const char *text;
 	uint32_t *id, *crowd;
@@ -62,25 +34,25 @@ wait_of(struct sampler *sampler, const struct green_task *task)
 
 	if (task->state != GREEN_TASK_WAITING)
 		return 0;
-	id = table_place(&tasks->waits, task->reason, 0, 0, &added);
+	id = table_place(&green->waits, task->reason, 0, 0, &added);
 	if (added) {
-		text = runtimes_green_task_reason(sampler->runtimes, task->reason);
+		text = runtimes_green_task_reason(green->process->runtimes, task->reason);
 		if (text[0] != '\0')
-			wait.object = profile_intern_named(sampler->profile, text);
-		*id = profile_add_wait(sampler->profile, &wait);
+			wait.object = profile_intern_named(green->profile, text);
+		*id = profile_add_wait(green->profile, &wait);
 	}
-	crowd = table_place(&tasks->crowds, *id, 0, 0, NULL);
-	if (++*crowd <= UINT32_MAX / tasks->stride)
-		profile_raise_most(sampler->profile, *id, *crowd * (uint32_t)tasks->stride);
+	crowd = table_place(&green->crowds, *id, 0, 0, NULL);
+	if (++*crowd <= UINT32_MAX / green->stride)
+		profile_raise_most(green->profile, *id, *crowd * (uint32_t)green->stride);
 	return *id;
 }
 
 void
-task_add_sample(struct sampler *sampler, const struct task_sight *sight, uint32_t stack)
+green_add_sample(struct green_tasks *green, const struct green_sight *sight, uint32_t stack)
 {
-	const int64_t samples = (int64_t)sampler->tasks.stride;
-	const uint32_t wait = wait_of(sampler, &sight->task);
-	struct tracked_task *of = task_tracked(sampler, sight);
+	const int64_t samples = (int64_t)green->stride;
+	const uint32_t wait = wait_of(green, &sight->task);
+	struct known_task *of = green_known(green, sight);
 	const struct profile_entry entry = {
 		.thread = of->unit,
 		.stack = stack,
@@ -90,50 +62,50 @@ task_add_sample(struct sampler *sampler, const struct task_sight *sight, uint32_
 		.wait = wait,
 		.gil = GIL_UNKNOWN,
 		.samples = samples,
-		.ns[WEIGHT_WALL] = samples * (int64_t)sampler->span_ns,
+		.ns[WEIGHT_WALL] = samples * (int64_t)green->tick->span_ns,
 	};
 
-	sampler->stats.thread_samples += (uint64_t)samples;
-	sampler->stats.task_samples += (uint64_t)samples;
-	profile_set_waiting(sampler->profile, of->unit, sight->task.waiting_ns);
+	green->stats->thread_samples += (uint64_t)samples;
+	green->stats->task_samples += (uint64_t)samples;
+	profile_set_waiting(green->profile, of->unit, sight->task.waiting_ns);
 	if (of->entry_state == sight->task.state && of->entry_stack == stack &&
 	    of->entry_wait == wait) {
-		profile_add_again(sampler->profile, of->entry, samples, entry.ns[WEIGHT_WALL]);
+		profile_add_again(green->profile, of->entry, samples, entry.ns[WEIGHT_WALL]);
 		return;
 	}
-	of->entry = profile_add(sampler->profile, &entry);
+	of->entry = profile_add(green->profile, &entry);
 	of->entry_state = sight->task.state;
 	of->entry_stack = stack;
 	of->entry_wait = wait;
 }
 
 void
-task_fail(struct sampler *sampler, const struct task_sight *sight, enum sample_failure failure)
+green_fail(struct green_tasks *green, const struct green_sight *sight, enum sample_failure failure)
 {
-	task_add_sample(sampler, sight, stack_of_failure(sampler, failure));
-	sampler->stats.failed[failure] += sampler->tasks.stride;
+	green_add_sample(green, sight, stacks_failure(&green->process->stacks, failure));
+	green->stats->failed[failure] += green->stride;
 	if (failure != FAILURE_TASK_FINISHED)
-		sampler->stats.task_failures += sampler->tasks.stride;
+		green->stats->task_failures += green->stride;
 }
 
 /* --- stacks --------------------------------------------------------------------------------- */
 
 bool
-task_is_in_place(struct sampler *sampler, const struct task_sight *sight)
+green_is_in_place(struct green_tasks *green, const struct green_sight *sight)
 {
-	const struct tracked_task *of = task_tracked(sampler, sight);
+	const struct known_task *of = green_known(green, sight);
 	const struct green_task *task = &sight->task;
 
 	return of->size > 0 && of->pc == task->pc && of->sp == task->sp && of->fp == task->fp &&
-	       of->runs == task->runs && of->generation == maps_generation(sampler->maps);
+	       of->runs == task->runs && of->generation == maps_generation(green->process->maps);
 }
 
-/* How much of its stack is copied with others'. */
+/* Bytes of its stack that are copied in one call with others. */
 static size_t
-bytes_wanted(struct sampler *sampler, const struct task_sight *sight)
+bytes_wanted(struct green_tasks *green, const struct green_sight *sight)
 {
 	const struct green_task *task = &sight->task;
-	const struct tracked_task *of = task_tracked(sampler, sight);
+	const struct known_task *of = green_known(green, sight);
 	const bool same = of->size > 0 && of->pc == task->pc && of->sp == task->sp;
 	size_t size = same || of->size > STACK_GUESS ? of->size : STACK_GUESS;
 
@@ -145,57 +117,56 @@ bytes_wanted(struct sampler *sampler, const struct task_sight *sight)
 }
 
 static void
-take_held_stacks(struct tasks *tasks)
+take_held_stacks(struct green_tasks *green)
 {
-	for (size_t i = 0; i < tasks->sights; i++) {
-		struct task_sight *sight = &tasks->sight[i];
+	for (size_t i = 0; i < green->sights; i++) {
+		struct green_sight *sight = &green->sight[i];
 
-		sight->bytes = tasks->held_bytes + tasks->held_at[sight->slot];
-		sight->size = tasks->held_size[sight->slot];
+		sight->bytes = green->held_bytes + green->held_at[sight->slot];
+		sight->size = green->held_size[sight->slot];
 	}
 }
 
 static void
-copy_stacks(struct sampler *sampler)
+copy_stacks(struct green_tasks *green)
 {
-	struct tasks *tasks = &sampler->tasks;
 	struct memory_piece piece[TASKS_AT_ONCE];
 	bool got[TASKS_AT_ONCE];
 	size_t all = 0;
 
-	for (size_t i = 0; i < tasks->sights; i++) {
-		piece[i].address = tasks->sight[i].task.sp;
-		piece[i].size = bytes_wanted(sampler, &tasks->sight[i]);
+	for (size_t i = 0; i < green->sights; i++) {
+		piece[i].address = green->sight[i].task.sp;
+		piece[i].size = bytes_wanted(green, &green->sight[i]);
 		all += piece[i].size;
 	}
-	tasks->bytes = xgrow(tasks->bytes, &tasks->bytes_capacity, all + 1, 1);
-	task_read_pieces(sampler, piece, tasks->sights, tasks->bytes, got);
+	green->bytes = xgrow(green->bytes, &green->bytes_capacity, all + 1, 1);
+	green_read_pieces(green, piece, green->sights, green->bytes, got);
 	all = 0;
-	for (size_t i = 0; i < tasks->sights; i++) {
-		tasks->sight[i].bytes = tasks->bytes + all;
-		tasks->sight[i].size = got[i] ? piece[i].size : 0;
+	for (size_t i = 0; i < green->sights; i++) {
+		green->sight[i].bytes = green->bytes + all;
+		green->sight[i].size = got[i] ? piece[i].size : 0;
 		all += piece[i].size;
 	}
 }
 
-/* Is all that its stack was walked from as it was then? */
+/* Is everything unchanged that its stack was unwound from? */
 static bool
-is_as_before(struct sampler *sampler, const struct task_sight *sight)
+is_as_before(struct green_tasks *green, const struct green_sight *sight)
 {
-	const struct tracked_task *of = task_tracked(sampler, sight);
+	const struct known_task *of = green_known(green, sight);
 
-	if (!task_is_in_place(sampler, sight))
+	if (!green_is_in_place(green, sight))
 		return false;
-	/* To read more than was copied with others' costs less than to walk it. */
+	/* Reading the rest costs less than unwinding. */
 	if (of->size > sight->size)
-		return task_stack_is(sampler, of->sp, of->size, of->sum);
-	return of->sum == task_bytes_sum(sight->bytes, of->size);
+		return green_stack_is(green, of->sp, of->size, of->sum);
+	return of->sum == green_sum(sight->bytes, of->size);
 }
 
 static void
-remember(struct sampler *sampler, const struct task_sight *sight)
+remember(struct green_tasks *green, const struct green_sight *sight)
 {
-	struct tracked_task *of = task_tracked(sampler, sight);
+	struct known_task *of = green_known(green, sight);
 
 	of->pc = sight->task.pc;
 	of->sp = sight->task.sp;
@@ -204,92 +175,92 @@ remember(struct sampler *sampler, const struct task_sight *sight)
 	of->size = sight->size;
 	of->sum = sight->sum;
 	of->stack = sight->stack;
-	of->generation = maps_generation(sampler->maps);
+	of->generation = maps_generation(green->process->maps);
 }
 
-/* What was copied is of one moment. */
+/* The copy is of one moment: adds the sample. */
 static void
-take(struct sampler *sampler, struct task_sight *sight)
+add_changed(struct green_tasks *green, struct green_sight *sight)
 {
 	struct green_task now;
 
-	task_walk(sampler, sight, runtimes_green_task_words(sampler->runtimes, sight->slot));
+	green_unwind(green, sight,
+		     runtimes_green_task_words(green->process->runtimes, sight->slot));
 	if (sight->more) {
-		look_now(sampler, &sight->slot, 1, &now);
+		green_look_now(green, &sight->slot, 1, &now);
 		if (!green_task_is_same(&sight->task, &now) ||
-		    !task_stack_is(sampler, now.sp, sight->size, sight->sum)) {
-			task_fail(sampler, sight, FAILURE_TASK_MOVED);
+		    !green_stack_is(green, now.sp, sight->size, sight->sum)) {
+			green_fail(green, sight, FAILURE_TASK_MOVED);
 			return;
 		}
 	}
-	remember(sampler, sight);
-	task_add_sample(sampler, sight, sight->stack);
+	remember(green, sight);
+	green_add_sample(green, sight, sight->stack);
 }
 
-/* Looks at it alone: that takes a few microseconds, in which few tasks move. */
+/* Reads it alone: that takes a few microseconds, in which few tasks run. */
 static bool
-try_again(struct sampler *sampler, struct task_sight *sight)
+try_again(struct green_tasks *green, struct green_sight *sight)
 {
-	struct tasks *tasks = &sampler->tasks;
 	struct memory_piece piece;
 	struct green_task now[2];
 	bool got[2];
 
-	look_now(sampler, &sight->slot, 1, &now[0]);
+	green_look_now(green, &sight->slot, 1, &now[0]);
 	if (now[0].id != sight->task.id)
 		now[0].state = GREEN_TASK_NONE;
 	sight->task.state = now[0].state;
 	if (now[0].state != GREEN_TASK_READY && now[0].state != GREEN_TASK_WAITING)
 		return false;
 	sight->task = now[0];
-	sight->size = piece.size = bytes_wanted(sampler, sight);
+	sight->size = piece.size = bytes_wanted(green, sight);
 	piece.address = sight->task.sp;
-	sight->bytes = tasks->second;
-	task_read_pieces(sampler, &piece, 1, tasks->second, &got[0]);
-	look_now(sampler, &sight->slot, 1, &now[1]);
-	task_read_pieces(sampler, &piece, 1, tasks->second + STACK_TOGETHER, &got[1]);
+	sight->bytes = green->second;
+	green_read_pieces(green, &piece, 1, green->second, &got[0]);
+	green_look_now(green, &sight->slot, 1, &now[1]);
+	green_read_pieces(green, &piece, 1, green->second + STACK_TOGETHER, &got[1]);
 	if (!got[0] || !got[1] || piece.size == 0 || !green_task_is_same(&now[0], &now[1]) ||
-	    memcmp(sight->bytes, tasks->second + STACK_TOGETHER, piece.size) != 0)
+	    memcmp(sight->bytes, green->second + STACK_TOGETHER, piece.size) != 0)
 		return false;
-	sight->of = task_find(sampler, &sight->task,
-			      runtimes_green_task_words(sampler->runtimes, sight->slot), sight->of);
+	sight->of = green_find(green, &sight->task,
+			       runtimes_green_task_words(green->process->runtimes, sight->slot),
+			       sight->of);
 	return true;
 }
 
 static void
-take_moved(struct sampler *sampler, struct task_sight *sight)
+add_moved(struct green_tasks *green, struct green_sight *sight)
 {
 	for (int i = 0; i < ATTEMPTS; i++) {
-		if (try_again(sampler, sight)) {
-			take(sampler, sight);
+		if (try_again(green, sight)) {
+			add_changed(green, sight);
 			return;
 		}
 		if (sight->task.state == GREEN_TASK_NONE)
 			break;
 	}
-	task_fail(sampler, sight,
+	green_fail(green, sight,
 	     sight->task.state == GREEN_TASK_NONE ? FAILURE_TASK_FINISHED : FAILURE_TASK_MOVED);
 }
 
 /*
- * Of a task that was resumed, and waits at the same place again, the structure says the same, and
- * its stack may have been copied half before and half after. So the stack is copied, the structure
- * read again, and the stack copied again: both are to be as they were. They would have to be torn
- * at the same byte both times.
+ * If a task was resumed and waits at the same place again, its structure is the same, and half of
+ * its stack may have been copied before and half after. So the stack is copied, the structure read
+ * again, and the stack copied again: both must be unchanged. Otherwise both copies would have to be
+ * torn at the same byte.
  */
 static void
-check_fresh(struct sampler *sampler)
+check_changed(struct green_tasks *green)
 {
-	struct tasks *tasks = &sampler->tasks;
 	struct memory_piece piece[TASKS_AT_ONCE];
 	uint32_t slot[TASKS_AT_ONCE];
 	bool got[TASKS_AT_ONCE];
 	size_t count = 0, all = 2 * STACK_TOGETHER, at = 0, offset = 2 * STACK_TOGETHER;
 
-	for (size_t i = 0; i < tasks->sights; i++) {
-		const struct task_sight *sight = &tasks->sight[i];
+	for (size_t i = 0; i < green->sights; i++) {
+		const struct green_sight *sight = &green->sight[i];
 
-		if (!sight->fresh)
+		if (!sight->changed)
 			continue;
 		piece[count] = (struct memory_piece){ sight->task.sp, sight->size };
 		slot[count++] = sight->slot;
@@ -297,48 +268,46 @@ check_fresh(struct sampler *sampler)
 	}
 	if (count == 0)
 		return;
-	tasks->second = xgrow(tasks->second, &tasks->second_capacity, all, 1);
-	tasks_look(sampler, slot, count, tasks->look);
-	task_read_pieces(sampler, piece, count, tasks->second + offset, got);
-	for (size_t i = 0; i < tasks->sights; i++) {
-		struct task_sight *sight = &tasks->sight[i];
+	green->second = xgrow(green->second, &green->second_capacity, all, 1);
+	green_look(green, slot, count, green->look);
+	green_read_pieces(green, piece, count, green->second + offset, got);
+	for (size_t i = 0; i < green->sights; i++) {
+		struct green_sight *sight = &green->sight[i];
 
-		if (!sight->fresh)
+		if (!sight->changed)
 			continue;
 		if (at % WALKS_UNSERVED == WALKS_UNSERVED - 1)
-			late_serve(sampler);
-		sight->fresh = got[at] && green_task_is_same(&sight->task, &tasks->look[at]) &&
-			       memcmp(sight->bytes, tasks->second + offset, sight->size) == 0;
+			late_serve(green->late);
+		sight->changed = got[at] && green_task_is_same(&sight->task, &green->look[at]) &&
+			       memcmp(sight->bytes, green->second + offset, sight->size) == 0;
 		offset += piece[at++].size;
-		if (sight->fresh)
-			take(sampler, sight);
+		if (sight->changed)
+			add_changed(green, sight);
 		else
-			take_moved(sampler, sight);
+			add_moved(green, sight);
 	}
 }
 
 /* The stacks of all sights, and their samples. */
 void
-tasks_collect(struct sampler *sampler)
+green_collect(struct green_tasks *green)
 {
-	struct tasks *tasks = &sampler->tasks;
-
-	if (tasks_are_held(sampler))
-		take_held_stacks(tasks);
+	if (green_are_held(green))
+		take_held_stacks(green);
 	else
-		copy_stacks(sampler);
-	for (size_t i = 0; i < tasks->sights; i++) {
-		struct task_sight *sight = &tasks->sight[i];
+		copy_stacks(green);
+	for (size_t i = 0; i < green->sights; i++) {
+		struct green_sight *sight = &green->sight[i];
 
-		if (is_as_before(sampler, sight))
-			task_add_sample(sampler, sight, task_tracked(sampler, sight)->stack);
+		if (is_as_before(green, sight))
+			green_add_sample(green, sight, green_known(green, sight)->stack);
 		else if (sight->size == 0)
-			task_fail(sampler, sight, FAILURE_UNREADABLE);
-		else if (tasks_are_held(sampler))
-			take(sampler, sight);
+			green_fail(green, sight, FAILURE_UNREADABLE);
+		else if (green_are_held(green))
+			add_changed(green, sight);
 		else
-			sight->fresh = true;
+			sight->changed = true;
 	}
-	check_fresh(sampler);
-	tasks->sights = 0;
+	check_changed(green);
+	green->sights = 0;
 }

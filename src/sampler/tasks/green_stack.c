@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* green_stack.c - call chains of tasks, and what a thread's own has of the task that it runs. */
+/* green_stack.c - call chains of green tasks, and of threads that run one. */
 #include <string.h>
 
-#include "sampler/pipeline_internal.h"
+#include "sampler/tasks/green_internal.h"
+#include "sampler/threads_internal.h"
 #include "wallsample/tracer/memory.h"
 
-/* Others share a record with those that began with the same function, as threads do. */
-#define MOST_UNITS 10000
+/* Further tasks share a record with those that began with the same function. */
+#define UNITS_MOST 10000
 
-/* --- who it is -------------------------------------------------------------------------------- */
+/* --- its record --------------------------------------------------------------------------- */
 
 static uint32_t
-enter_profile(struct sampler *sampler, const struct green_task *task,
+enter_profile(struct green_tasks *green, const struct green_task *task,
 	      const struct green_task_words *words)
 {
-	struct stack_state *stacks = &sampler->stacks;
-	const size_t known = profile_thread_count(sampler->profile);
+	struct stack_state *stacks = &green->process->stacks;
+	const size_t known = profile_thread_count(green->profile);
 	uint32_t number;
 	struct profile_thread unit = {
 		.is_task = true,
 		.system = task->system,
-		.name = profile_intern_text(sampler->profile, words->noun),
+		.name = profile_intern_text(green->profile, words->noun),
 		.task_id = task->id,
 		.creator = task->creator,
 		.entry = FRAME_NONE,
@@ -31,42 +32,41 @@ enter_profile(struct sampler *sampler, const struct green_task *task,
 		unit.entry = stacks_frame(stacks, task->entry, true);
 	if (task->created_at != 0)
 		unit.created_at = stacks_frame(stacks, task->created_at, false);
-	if (!sampler->config.all_tasks && sampler->tasks.units >= MOST_UNITS) {
+	if (!green->all && green->records->green_tasks >= UNITS_MOST) {
 		unit.task_id = unit.creator = 0;
 		unit.created_at = FRAME_NONE;
 	}
-	number = profile_add_task(sampler->profile, &unit, task->address);
-	sampler->tasks.units += profile_thread_count(sampler->profile) - known;
+	number = profile_add_task(green->profile, &unit, task->address);
+	green->records->green_tasks += profile_thread_count(green->profile) - known;
 	return number;
 }
 
 uint32_t
-task_find(struct sampler *sampler, const struct green_task *task,
-	  const struct green_task_words *words, uint32_t guess)
+green_find(struct green_tasks *green, const struct green_task *task,
+	   const struct green_task_words *words, uint32_t guess)
 {
-	struct tasks *tasks = &sampler->tasks;
-	struct tracked_task *of;
+	struct known_task *of;
 	bool added;
 	uint32_t at;
 
-	if (guess < tasks->count && tasks->task[guess].address == task->address &&
-	    tasks->task[guess].id == task->id && tasks->task[guess].begins == task->entry)
+	if (guess < green->count && green->task[guess].address == task->address &&
+	    green->task[guess].id == task->id && green->task[guess].begins == task->entry)
 		return guess;
-	at = *table_place(&tasks->by_address, task->address, 0, (uint32_t)tasks->count, &added);
+	at = *table_place(&green->by_address, task->address, 0, (uint32_t)green->count, &added);
 	if (added) {
-		tasks->task = xgrow(tasks->task, &tasks->capacity, tasks->count + 1,
-				    sizeof(*tasks->task));
-		tasks->task[tasks->count++] = (struct tracked_task){ .unit = THREAD_NONE };
+		green->task = xgrow(green->task, &green->capacity, green->count + 1,
+				    sizeof(*green->task));
+		green->task[green->count++] = (struct known_task){ .unit = THREAD_NONE };
 	}
-	of = &tasks->task[at];
-	/* Of one that was read while another began in it the function may be the old one's. */
+	of = &green->task[at];
+	/* The function may be that of the old task if a new one began during the read. */
 	if (of->unit == THREAD_NONE || of->id != task->id || of->begins != task->entry) {
-		sampler->stats.tasks_seen += of->unit == THREAD_NONE || of->id != task->id;
-		*of = (struct tracked_task){
+		green->stats->tasks_seen += of->unit == THREAD_NONE || of->id != task->id;
+		*of = (struct known_task){
 			.id = task->id,
 			.address = task->address,
 			.begins = task->entry,
-			.unit = enter_profile(sampler, task, words),
+			.unit = enter_profile(green, task, words),
 			.carried = of->id == task->id ? of->carried : 0,
 		};
 	}
@@ -84,81 +84,65 @@ set_regs(struct regs *regs, const struct green_task *task)
 		regs_set(regs, regs_fp_number, task->fp);
 }
 
-/* Room for so much of its stack. */
+/* Returns room for this many bytes of its stack. */
 static uint8_t *
-begin_snapshot(struct sampler *sampler, size_t size)
+begin_snapshot(struct green_tasks *green, size_t size)
 {
-	snapshot_reserve(&sampler->tasks.snapshot, size);
-	return sampler->tasks.snapshot.stack;
+	snapshot_reserve(&green->snapshot, size);
+	return green->snapshot.stack;
 }
 
-/* Walks the snapshot, which has so much of its stack. */
+/* Unwinds the snapshot, which has `size` bytes of its stack. */
 static void
-walk(struct sampler *sampler, const struct green_task *task, size_t size)
+unwind_snapshot(struct green_tasks *green, const struct green_task *task, size_t size)
 {
-	struct tasks *tasks = &sampler->tasks;
-	struct snapshot *snapshot = &tasks->snapshot;
+	struct snapshot *snapshot = &green->snapshot;
 	const uint64_t room = task->stack_high > task->sp ? task->stack_high - task->sp : 0;
 	const uint64_t began = clock_now_ns();
 
-	snapshot->tid = sampler->process->pid;
+	snapshot->tid = green->process->process->pid;
 	snapshot->stack_address = task->sp;
 	snapshot->stack_size = size;
-	/* Where there is no more than that the stack is at its end, not the copy. */
+	/* If the stack has no more bytes the stack is at its end, not the copy. */
 	snapshot->stack_wanted = size >= room ? size + 1 : size;
 	snapshot->live_limit = 0;
 	set_regs(&snapshot->regs, task);
-	unwinder_walk(sampler->unwinder, snapshot, false, &tasks->chain);
-	/* What has called its scheduler goes on behind that call; what is new, where it begins. */
-	if (tasks->chain.count > 0)
-		tasks->chain.frame[0].exact = task->pc == task->entry;
-	sampler->stats.unwind_ns += clock_now_ns() - began;
-	sampler->stats.unwind_frames += tasks->chain.count;
+	unwinder_walk(green->process->unwinder, snapshot, false, &green->chain);
+	/* A task that called its scheduler resumes behind that call; a new one at its entry. */
+	if (green->chain.count > 0)
+		green->chain.frame[0].exact = task->pc == task->entry;
+	green->stats->unwind_ns += clock_now_ns() - began;
+	green->stats->unwind_frames += green->chain.count;
 }
 
-/* The same with more of its stack than was copied with others'. False: there is no more. */
+/* The same with more of its stack than was copied. Returns false if there is no more. */
 static bool
-walk_more(struct sampler *sampler, const struct green_task *task, size_t had)
+unwind_more(struct green_tasks *green, const struct green_task *task, size_t had)
 {
 	uint64_t size = task->stack_high > task->sp ? task->stack_high - task->sp : 0;
 	struct memory_piece piece = { .address = task->sp };
 
-	if (size > sampler->config.stack_limit)
-		size = sampler->config.stack_limit;
+	if (size > green->stack_limit)
+		size = green->stack_limit;
 	if (size <= had)
 		return false;
 	piece.size = (size_t)size;
-	if (tasks_read_memory(sampler, &piece, 1, begin_snapshot(sampler, piece.size)) != 1)
+	if (green_read_memory(green, &piece, 1, begin_snapshot(green, piece.size)) != 1)
 		return false;
-	walk(sampler, task, piece.size);
+	unwind_snapshot(green, task, piece.size);
 	return true;
 }
 
 static uint32_t
-own_root(struct sampler *sampler, const struct green_task_words *words)
+own_root(struct green_tasks *green, const struct green_task_words *words)
 {
-	return profile_intern_stack(sampler->profile,
-				    profile_intern_named(sampler->profile, words->own),
+	return profile_intern_stack(green->profile,
+				    profile_intern_named(green->profile, words->own),
 				    STACK_NONE);
 }
 
-void
-task_read_pieces(struct sampler *sampler, const struct memory_piece *piece, size_t count,
-		 uint8_t *to, bool *got)
-{
-	for (size_t at = 0; at < count;) {
-		const size_t whole = tasks_read_memory(sampler, piece + at, count - at, to);
-
-		/* The one that cannot be read is passed over. */
-		for (size_t i = 0; i <= whole && at < count; i++, at++) {
-			got[at] = i < whole;
-			to += piece[at].size;
-		}
-	}
-}
-
 uint64_t
-task_bytes_sum(const uint8_t *bytes, size_t size)
+green_sum(const uint8_t *bytes, size_t size)
 {
 	uint64_t sum = size, word;
 
@@ -171,38 +155,39 @@ task_bytes_sum(const uint8_t *bytes, size_t size)
 }
 
 void
-task_walk(struct sampler *sampler, struct task_sight *sight, const struct green_task_words *words)
+green_unwind(struct green_tasks *green, struct green_sight *sight,
+	     const struct green_task_words *words)
 {
-	struct tasks *tasks = &sampler->tasks;
 	const struct green_task *task = &sight->task;
 
-	memcpy(begin_snapshot(sampler, sight->size), sight->bytes, sight->size);
-	walk(sampler, task, sight->size);
-	sight->more = tasks->chain.end == CHAIN_STACK_LIMIT &&
-		      walk_more(sampler, task, sight->size);
-	sampler->stats.task_stacks++;
-	sampler->stats.chains[tasks->chain.end]++;
-	sight->stack = stack_intern(sampler, &tasks->chain, NULL,
-				    task->system ? own_root(sampler, words) : STACK_NONE);
-	sight->size = tasks->chain.stack_used / sizeof(uint64_t) * sizeof(uint64_t);
-	if (sight->size > tasks->snapshot.stack_size)
-		sight->size = tasks->snapshot.stack_size;
-	sight->sum = task_bytes_sum(tasks->snapshot.stack, sight->size);
+	memcpy(begin_snapshot(green, sight->size), sight->bytes, sight->size);
+	unwind_snapshot(green, task, sight->size);
+	sight->more = green->chain.end == CHAIN_STACK_LIMIT &&
+		      unwind_more(green, task, sight->size);
+	green->stats->task_stacks++;
+	green->stats->chains[green->chain.end]++;
+	sight->stack = stacks_intern(&green->process->stacks, &green->chain, NULL,
+				     green->tick->number,
+				     task->system ? own_root(green, words) : STACK_NONE);
+	sight->size = green->chain.stack_used / sizeof(uint64_t) * sizeof(uint64_t);
+	if (sight->size > green->snapshot.stack_size)
+		sight->size = green->snapshot.stack_size;
+	sight->sum = green_sum(green->snapshot.stack, sight->size);
 }
 
 bool
-task_stack_is(struct sampler *sampler, uint64_t sp, size_t size, uint64_t sum)
+green_stack_is(struct green_tasks *green, uint64_t sp, size_t size, uint64_t sum)
 {
 	const struct memory_piece piece = { .address = sp, .size = size };
-	uint8_t *bytes = begin_snapshot(sampler, size);
+	uint8_t *bytes = begin_snapshot(green, size);
 
-	return tasks_read_memory(sampler, &piece, 1, bytes) == 1 &&
-	       task_bytes_sum(bytes, size) == sum;
+	return green_read_memory(green, &piece, 1, bytes) == 1 &&
+	       green_sum(bytes, size) == sum;
 }
 
 /* --- the thread that runs it -------------------------------------------------------------- */
 
-/* Does the thread's own chain lead onto the task's stack? From a signal's stack, say. */
+/* Does the thread's own chain lead onto the task's stack, as from a signal's stack? */
 static bool
 reaches(const struct chain *chain, const struct green_task *task)
 {
@@ -212,15 +197,15 @@ reaches(const struct chain *chain, const struct green_task *task)
 	return false;
 }
 
-/* Behind what runs on another stack comes the task's own. */
+/* Adds the task's own call chain behind the frames on another stack. */
 static void
-join(struct sampler *sampler, const struct green_task *task, const uint8_t *bytes, size_t size)
+join(struct green_tasks *green, struct chain *to, const struct green_task *task,
+     const uint8_t *bytes, size_t size)
 {
-	const struct chain *from = &sampler->tasks.chain;
-	struct chain *to = &sampler->chain;
+	const struct chain *from = &green->chain;
 
-	memcpy(begin_snapshot(sampler, size), bytes, size);
-	walk(sampler, task, size);
+	memcpy(begin_snapshot(green, size), bytes, size);
+	unwind_snapshot(green, task, size);
 	for (size_t i = 0; i < from->count; i++) {
 		const struct chain_frame *frame = &from->frame[i];
 
@@ -232,28 +217,31 @@ join(struct sampler *sampler, const struct green_task *task, const uint8_t *byte
 }
 
 uint32_t
-tasks_of_thread(struct sampler *sampler, struct tracked *thread, struct runtime_capture *capture)
+green_of_thread(struct green_tasks *green, struct runtime_capture *capture, struct chain *chain,
+		uint32_t *root)
 {
 	const struct green_task_words *words;
 	const uint8_t *bytes = NULL;
-	struct tracked_task *of;
+	struct known_task *of;
 	struct green_task task;
 	uint32_t number;
 	size_t size = 0;
 
-	thread->task = THREAD_NONE;
+	*root = STACK_NONE;
 	if (capture == NULL || !runtime_capture_green_task(capture, &task, &words, &bytes, &size))
-		return STACK_NONE;
-	if (task.state != GREEN_TASK_NONE && task.pc != 0 && size > 0 && sampler->chain.count > 0 &&
-	    !reaches(&sampler->chain, &task))
-		join(sampler, &task, bytes, size);
-	if (sampler->config.threads_only)
-		return STACK_NONE;
+		return THREAD_NONE;
+	if (task.state != GREEN_TASK_NONE && task.pc != 0 && size > 0 && chain != NULL &&
+	    chain->count > 0 && !reaches(chain, &task))
+		join(green, chain, &task, bytes, size);
+	if (green->threads_only)
+		return THREAD_NONE;
+	if (task.state == GREEN_TASK_NONE || task.system)
+		*root = own_root(green, words);
 	if (task.state == GREEN_TASK_NONE)
-		return own_root(sampler, words);
-	number = task_find(sampler, &task, words, UINT32_MAX);
-	of = &sampler->tasks.task[number];
-	of->carried = sampler->tick;
-	thread->task = of->unit;
-	return task.system ? own_root(sampler, words) : STACK_NONE;
+		return THREAD_NONE;
+	/* green_find may move the array. */
+	number = green_find(green, &task, words, UINT32_MAX);
+	of = &green->task[number];
+	of->carried = green->tick->number;
+	return of->unit;
 }

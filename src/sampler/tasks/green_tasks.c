@@ -1,235 +1,222 @@
 /* SPDX-License-Identifier: MIT */
-/* green_tasks.c - looks at the tasks that no thread runs, once a tick. */
-#include "sampler/tasks/green_internal.h"
-
+/* green_tasks.c - reads the green tasks that no thread runs, once a tick. */
 #include <stdlib.h>
 
-#include "sampler/pipeline_internal.h"
+#include "sampler/tasks/green_internal.h"
+#include "sampler/threads_internal.h"
 
-/* Of more than so many a random part is looked at each tick: 20 ms of work. */
+/* Of more tasks than this a random part is read each tick: 20 ms of work. */
 #define TASKS_MOST 20000
-/* A stack that is as it was, by how often its task has run, is read all the same once in so many
- * ticks: the count is one modulo 256. */
+/* A stack that is unchanged by the task's count of runs is read once in this number of ticks
+ * anyway: the count is modulo 256. */
 #define CHECK_TICKS 16
 
 void
-tasks_init(struct tasks *tasks)
+green_init(struct green_tasks *green)
 {
-	*tasks = (struct tasks){ .stride = 1 };
-	table_init(&tasks->by_address);
-	table_init(&tasks->waits);
-	table_init(&tasks->crowds);
-	snapshot_init(&tasks->snapshot);
-	chain_init(&tasks->chain);
+	green->stride = 1;
+	table_init(&green->by_address);
+	table_init(&green->waits);
+	table_init(&green->crowds);
+	snapshot_init(&green->snapshot);
+	chain_init(&green->chain);
 }
 
 void
-tasks_release(struct tasks *tasks)
+green_release(struct green_tasks *green)
 {
-	table_release(&tasks->by_address);
-	table_release(&tasks->waits);
-	table_release(&tasks->crowds);
-	snapshot_release(&tasks->snapshot);
-	chain_release(&tasks->chain);
-	free(tasks->of_slot);
-	free(tasks->task);
-	free(tasks->bytes);
-	free(tasks->held);
-	free(tasks->held_size);
-	free(tasks->held_at);
-	free(tasks->held_bytes);
-	free(tasks->second);
+	table_release(&green->by_address);
+	table_release(&green->waits);
+	table_release(&green->crowds);
+	snapshot_release(&green->snapshot);
+	chain_release(&green->chain);
+	free(green->of_slot);
+	free(green->task);
+	free(green->bytes);
+	free(green->held);
+	free(green->held_size);
+	free(green->held_at);
+	free(green->held_bytes);
+	free(green->second);
 }
 
-/* --- looks ---------------------------------------------------------------------------------- */
+/* --- readings ------------------------------------------------------------------------------- */
 
-static struct tracked *
-thread_of(struct sampler *sampler, const struct green_task *task)
+static struct sampled_thread *
+thread_of(struct green_tasks *green, const struct green_task *task)
 {
-	return task->tid > 0 ? thread_of_tid(sampler, task->tid) : NULL;
+	return task->tid > 0 ? threads_find(green->threads, task->tid) : NULL;
 }
 
-/* Its sample is, or will be, that of its thread. */
+/* Is its sample, or will it be, that of its thread? */
 static bool
-is_with_thread(struct sampler *sampler, const struct green_task *task,
-	       const struct tracked_task *of)
+is_with_thread(struct green_tasks *green, const struct green_task *task,
+	       const struct known_task *of)
 {
-	const struct tracked *thread = thread_of(sampler, task);
+	const struct sampled_thread *thread = thread_of(green, task);
 
-	if (of->carried == sampler->tick)
+	if (of->carried == green->tick->number)
 		return true;
 	if (thread == NULL)
 		return false;
-	/* It sleeps since before, or is not looked at now, or has not stopped yet. */
-	return thread->task == of->unit || thread->last_tick != sampler->tick ||
+	/* The thread still sleeps, or is not observed at this tick, or its stop is late. */
+	return thread->green_task == of->unit || thread->last_tick != green->tick->number ||
 	       thread->late != NULL;
 }
 
 static void
-see(struct sampler *sampler, uint32_t slot, const struct green_task *task, bool again)
+see(struct green_tasks *green, uint32_t slot, const struct green_task *task, bool again)
 {
-	struct tasks *tasks = &sampler->tasks;
-	struct task_sight *sight = &tasks->sight[tasks->sights];
+	struct green_sight *sight = &green->sight[green->sights];
 
-	*sight = (struct task_sight){ .slot = slot, .task = *task };
-	sight->of = task_find(sampler, task, runtimes_green_task_words(sampler->runtimes, slot),
-			      tasks->of_slot[slot]);
-	tasks->of_slot[slot] = sight->of;
-	if (task_tracked(sampler, sight)->carried == sampler->tick)
+	*sight = (struct green_sight){ .slot = slot, .task = *task };
+	sight->of = green_find(green, task,
+			       runtimes_green_task_words(green->process->runtimes, slot),
+			       green->of_slot[slot]);
+	green->of_slot[slot] = sight->of;
+	if (green_known(green, sight)->carried == green->tick->number)
 		return;
 	switch (task->state) {
 	case GREEN_TASK_NONE:
 		return;
 	case GREEN_TASK_RUNNING:
 	case GREEN_TASK_CALLING:
-		if (is_with_thread(sampler, task, task_tracked(sampler, sight)))
+		if (is_with_thread(green, task, green_known(green, sight)))
 			return;
 		break;
 	case GREEN_TASK_READY:
 	case GREEN_TASK_WAITING:
-		if (task->counts_runs && task_is_in_place(sampler, sight) &&
-		    (sampler->tick + sight->of) % CHECK_TICKS != 0)
-			task_add_sample(sampler, sight, task_tracked(sampler, sight)->stack);
+		if (task->counts_runs && green_is_in_place(green, sight) &&
+		    (green->tick->number + sight->of) % CHECK_TICKS != 0)
+			green_add_sample(green, sight, green_known(green, sight)->stack);
 		else
-			tasks->sights++;
+			green->sights++;
 		return;
 	case GREEN_TASK_MOVING:
 		break;
 	}
 	if (!again)
-		tasks->slot[tasks->again++] = slot;
+		green->slot[green->again++] = slot;
 	else
-		/* Its thread had a sample, of what it did before it took this one up. */
-		task_fail(sampler, sight,
-			  task->state == GREEN_TASK_MOVING || thread_of(sampler, task) != NULL ?
+		/* The sample of its thread is of what that did before. */
+		green_fail(green, sight,
+			  task->state == GREEN_TASK_MOVING || thread_of(green, task) != NULL ?
 				  FAILURE_TASK_MOVED : FAILURE_TASK_UNCAUGHT);
 }
 
 /*
- * A task that runs on a thread whose sample is another's, or whose stack is being moved, has begun
- * to just now: by the time that it is looked at again it may wait for the next thing.
+ * A task that runs on a thread whose sample belongs to another task, or whose stack is being moved,
+ * began that just now: at a second reading it may wait again.
  */
 static void
-look_again(struct sampler *sampler)
+read_again(struct green_tasks *green)
 {
-	struct tasks *tasks = &sampler->tasks;
-	const size_t count = tasks->again;
+	const size_t count = green->again;
 
-	tasks->again = 0;
+	green->again = 0;
 	if (count == 0)
 		return;
-	tasks_look(sampler, tasks->slot, count, tasks->look);
+	green_look(green, green->slot, count, green->look);
 	for (size_t i = 0; i < count; i++)
-		if (tasks->look[i].state != GREEN_TASK_NONE)
-			see(sampler, tasks->slot[i], &tasks->look[i], true);
+		if (green->look[i].state != GREEN_TASK_NONE)
+			see(green, green->slot[i], &green->look[i], true);
 }
 
 static void
-look_at_slots(struct sampler *sampler, size_t count)
+look_at_slots(struct green_tasks *green, size_t count)
 {
-	struct tasks *tasks = &sampler->tasks;
-
-	tasks_look(sampler, tasks->slot, count, tasks->look);
-	tasks->again = 0;
+	green_look(green, green->slot, count, green->look);
+	green->again = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (tasks->look[i].state == GREEN_TASK_NONE)
+		if (green->look[i].state == GREEN_TASK_NONE)
 			continue;
-		tasks->parked += tasks->look[i].state != GREEN_TASK_RUNNING &&
-				 tasks->look[i].state != GREEN_TASK_CALLING;
-		tasks->ready += tasks->look[i].state == GREEN_TASK_READY;
-		/* tasks->slot is written up to tasks->again <= i alone. */
-		see(sampler, tasks->slot[i], &tasks->look[i], false);
+		green->parked += green->look[i].state != GREEN_TASK_RUNNING &&
+				 green->look[i].state != GREEN_TASK_CALLING;
+		green->ready += green->look[i].state == GREEN_TASK_READY;
+		/* green->slot is written up to green->again <= i alone. */
+		see(green, green->slot[i], &green->look[i], false);
 	}
-	tasks_collect(sampler);
-	late_serve(sampler);
-	/* By themselves: slots are looked at in ascending order. */
-	look_again(sampler);
-	tasks_collect(sampler);
+	green_collect(green);
+	late_serve(green->late);
+	/* In a call of its own: a call reads slots in ascending order. */
+	read_again(green);
+	green_collect(green);
 }
 
 void
-tasks_forget(struct tasks *tasks)
+green_forget(struct green_tasks *green)
 {
-	table_clear(&tasks->by_address);
-	table_clear(&tasks->waits);
-	tasks->count = 0;
+	table_clear(&green->by_address);
+	table_clear(&green->waits);
+	green->count = 0;
 }
 
 static void
-make_room(struct tasks *tasks, size_t slots)
+make_room(struct green_tasks *green, size_t slots)
 {
-	tasks->of_slot = xgrow(tasks->of_slot, &tasks->of_slot_capacity, slots,
-			       sizeof(*tasks->of_slot));
-	while (tasks->of_slots < slots)
-		tasks->of_slot[tasks->of_slots++] = UINT32_MAX;
+	green->of_slot = xgrow(green->of_slot, &green->of_slot_capacity, slots,
+			       sizeof(*green->of_slot));
+	while (green->of_slots < slots)
+		green->of_slot[green->of_slots++] = UINT32_MAX;
 }
 
 static void
-look_at_all(struct sampler *sampler, size_t slots)
+look_at_all(struct green_tasks *green, size_t slots)
 {
-	struct tasks *tasks = &sampler->tasks;
 	size_t count = 0;
 
-	tasks->stride = 1;
-	if (!sampler->config.all_tasks)
-		tasks->stride = ((uint64_t)slots + TASKS_MOST - 1) / TASKS_MOST *
-				sampler->pace.thin;
-	tasks->parked = tasks->ready = 0;
-	table_clear(&tasks->crowds);
-	/* Any one of so many in a row: those that were made in turns are not seen in turns. */
-	for (uint64_t from = 0; from < slots; from += tasks->stride) {
-		const uint64_t at = from + rng_next(&sampler->rng) % tasks->stride;
+	green->stride = 1;
+	if (!green->all)
+		green->stride = ((uint64_t)slots + TASKS_MOST - 1) / TASKS_MOST *
+				green->pace->thin;
+	green->parked = green->ready = 0;
+	table_clear(&green->crowds);
+	/* A random one of each `stride` slots: tasks that were created in turns are not read in
+	 * turns. */
+	for (uint64_t from = 0; from < slots; from += green->stride) {
+		const uint64_t at = from + rng_next(green->rng) % green->stride;
 
 		if (at >= slots)
 			break;
-		tasks->slot[count++] = (uint32_t)at;
+		green->slot[count++] = (uint32_t)at;
 		if (count == TASKS_AT_ONCE) {
-			look_at_slots(sampler, count);
-			late_serve(sampler);
+			look_at_slots(green, count);
+			late_serve(green->late);
 			count = 0;
 		}
 	}
 	if (count > 0)
-		look_at_slots(sampler, count);
-}
-
-/* Who wants certain threads alone has no use for what runs on none. */
-bool
-tasks_are_wanted(const struct sampler *sampler)
-{
-	return sampler->runtimes != NULL && !sampler->config.threads_only &&
-	       sampler->config.selected == NULL && sampler->tasks.last_tick != sampler->tick;
+		look_at_slots(green, count);
 }
 
 static void
-tick(struct sampler *sampler, size_t slots)
+tick(struct green_tasks *green, size_t slots)
 {
-	struct tasks *tasks = &sampler->tasks;
-	struct run_stats *stats = &sampler->stats;
+	struct run_stats *stats = green->stats;
 
-	tasks->last_tick = sampler->tick;
-	make_room(tasks, slots);
-	look_at_all(sampler, slots);
-	profile_set_ready(sampler->profile, (uint32_t)(tasks->ready * tasks->stride));
-	if (tasks->parked * tasks->stride > stats->tasks_most)
-		stats->tasks_most = (uint32_t)(tasks->parked * tasks->stride);
-	if (tasks->stride > stats->tasks_thinnest)
-		stats->tasks_thinnest = (uint32_t)tasks->stride;
-	/* So many have ended, or live no more at their address. Not before: who was carried at this
-	 * tick is among what is known. */
-	if (tasks->count > 2 * slots + TASKS_AT_ONCE)
-		tasks_forget(tasks);
+	green->last_tick = green->tick->number;
+	make_room(green, slots);
+	look_at_all(green, slots);
+	profile_set_ready(green->profile, (uint32_t)(green->ready * green->stride));
+	if (green->parked * green->stride > stats->tasks_most)
+		stats->tasks_most = (uint32_t)(green->parked * green->stride);
+	if (green->stride > stats->tasks_thinnest)
+		stats->tasks_thinnest = (uint32_t)green->stride;
+	/* Most have ended or moved. Not earlier: the tasks that threads carried at this tick are
+	 * among the known. */
+	if (green->count > 2 * slots + TASKS_AT_ONCE)
+		green_forget(green);
 }
 
 void
-tasks_tick(struct sampler *sampler)
+green_tick(struct green_tasks *green)
 {
 	size_t slots;
 
-	if (!tasks_are_wanted(sampler))
+	if (!green_are_wanted(green))
 		return;
-	slots = tasks_are_held(sampler) ? sampler->tasks.held_count :
-					  runtimes_green_task_slots(sampler->runtimes);
+	slots = green_are_held(green) ? green->held_count :
+					  runtimes_green_task_slots(green->process->runtimes);
 	if (slots > 0)
-		tick(sampler, slots);
+		tick(green, slots);
 }

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crowds.c - who was last seen to wait on a word may have left since, and another have come: of
- * three threads that take turns with a lock all three were seen so. Those that have not run since
- * they were seen all wait at this moment.
+ * crowds.c - how many threads wait for a futex at once. Threads are observed at different moments:
+ * of three threads that take turns with a lock all three may be observed waiting. Those that have
+ * not run since their observation all wait at the same moment.
  */
-#include "wallsample/sampler/crowds.h"
+#include "sampler/threads_internal.h"
 
-#include "sampler/pipeline_internal.h"
-
-/* Between two counts, which take at most one part in so many of the time. */
+/* From one count to the next; counts take at most 1/COUNT_SHARE of the time. */
 #define COUNT_NS (100 * NS_PER_MS)
 #define COUNT_SHARE 50
-/* Each goes through all threads. */
+/* Waits per count: each takes a pass over all threads. */
 #define CROWDS_MOST 16
 #define READS_UNSERVED 32
 
-/* Words that nobody waits on any more are forgotten when they are so many. */
+/* With more words than this those without waiters are removed. */
 #define WORDS_LEAST 4096
 #define WORDS_A_THREAD 4
 
@@ -34,86 +32,84 @@ crowds_release(struct crowds *crowds)
 }
 
 void
-crowd_join(struct sampler *sampler, uint64_t word)
+crowd_join(struct crowds *crowds, uint64_t word)
 {
 	if (word != 0)
-		(*table_place(&sampler->waits.crowds.words, word, 0, 0, NULL))++;
+		(*table_place(&crowds->words, word, 0, 0, NULL))++;
 }
 
 void
-crowd_leave(struct sampler *sampler, uint64_t word)
+crowd_leave(struct crowds *crowds, uint64_t word)
 {
 	if (word != 0)
-		(*table_place(&sampler->waits.crowds.words, word, 0, 1, NULL))--;
+		(*table_place(&crowds->words, word, 0, 1, NULL))--;
 }
 
 uint32_t
-crowd_seen(const struct sampler *sampler, uint64_t word)
+crowd_seen(const struct crowds *crowds, uint64_t word)
 {
 	uint32_t count = 0;
 
-	table_find(&sampler->waits.crowds.words, word, 0, &count);
+	table_find(&crowds->words, word, 0, &count);
 	return count;
 }
 
 void
-crowd_note(struct sampler *sampler, uint32_t wait, uint64_t word)
+crowd_note(struct crowds *crowds, uint32_t wait, uint64_t word)
 {
-	struct crowds *crowds = &sampler->waits.crowds;
-
 	if (crowds->larger.count < CROWDS_MOST &&
-	    crowd_seen(sampler, word) > profile_wait(sampler->profile, wait)->most)
+	    crowd_seen(crowds, word) > profile_wait(crowds->profile, wait)->most)
 		table_place(&crowds->larger, wait, word, 0, NULL);
 }
 
 static uint32_t
-count_asleep(struct sampler *sampler, uint64_t word)
+count_asleep(struct crowds *crowds, uint64_t word)
 {
 	uint32_t count = 0, reads = 0;
 
-	for (size_t i = 0; i < sampler->thread_count; i++) {
-		struct tracked *thread = sampler->thread[i];
+	for (size_t i = 0; i < crowds->threads->count; i++) {
+		struct sampled_thread *thread = crowds->threads->thread[i];
 		struct sched now;
 
-		if (thread->wait.word != word || !thread->asleep || thread->gone)
+		if (thread->process != crowds->process || thread->wait.word != word ||
+		    !thread->asleep || thread->gone)
 			continue;
 		if (reads++ % READS_UNSERVED == 0)
-			late_serve(sampler);
-		count += watch_read_sched(&thread->watch, sampler->process, &now) == LOOK_OK &&
+			late_serve(crowds->late);
+		count += watch_read_sched(&thread->watch, crowds->process->process, &now) ==
+				 LOOK_OK &&
 			 now.switches == thread->sched.switches;
 	}
 	return count;
 }
 
-/* Programs may have locks without end: each of their words would stay. */
+/* Programs may create locks without end. */
 static void
-forget_words(struct sampler *sampler)
+forget_words(struct crowds *crowds)
 {
-	struct crowds *crowds = &sampler->waits.crowds;
-
-	if (crowds->words.count <= WORDS_LEAST + WORDS_A_THREAD * sampler->thread_count)
+	if (crowds->words.count <= WORDS_LEAST + WORDS_A_THREAD * crowds->threads->count)
 		return;
 	table_clear(&crowds->words);
-	for (size_t i = 0; i < sampler->thread_count; i++)
-		crowd_join(sampler, sampler->thread[i]->wait.word);
+	for (size_t i = 0; i < crowds->threads->count; i++)
+		if (crowds->threads->thread[i]->process == crowds->process)
+			crowd_join(crowds, crowds->threads->thread[i]->wait.word);
 }
 
 void
-crowds_tick(struct sampler *sampler)
+crowds_tick(struct crowds *crowds)
 {
-	struct crowds *crowds = &sampler->waits.crowds;
 	const uint64_t began = clock_now_ns();
 	uint64_t pause;
 
-	forget_words(sampler);
+	forget_words(crowds);
 	if (crowds->larger.count == 0 || began < crowds->next_ns)
 		return;
 	for (size_t i = 0; i < crowds->larger.capacity; i++) {
 		const struct table_slot *slot = &crowds->larger.slots[i];
 
 		if (slot->used)
-			profile_raise_most(sampler->profile, (uint32_t)slot->a,
-					   count_asleep(sampler, slot->b));
+			profile_raise_most(crowds->profile, (uint32_t)slot->a,
+					   count_asleep(crowds, slot->b));
 	}
 	table_clear(&crowds->larger);
 	pause = (clock_now_ns() - began) * COUNT_SHARE;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_wait_object.c - the frame that stands for what is waited for: lock, socket, thread. */
+/* thread_wait_object.c - frames for the objects of waits: locks, sockets, threads. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "sampler/pipeline_internal.h"
+#include "sampler/threads_internal.h"
+#include "wallsample/sampler/thread_wait.h"
 
-/* Programs may have sockets, locks and threads without end: after so many the next ones are one. */
+/* Programs may create sockets, locks and threads without end: objects after these share a frame. */
 #define OBJECTS_MOST 16384
 #define ONE_OF_MANY "[one of many]"
 
-/* What names of the kernel's functions are made of. */
+/* Characters in names of kernel functions. */
 #define WCHAN_LETTERS                                                          \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
-/* False: it is not known, and one too many. */
+/* Returns false if the object is new and there are too many. */
 static bool
-know_object(struct sampler *sampler, uint64_t a, uint64_t b)
+know_object(struct waits *waits, uint64_t a, uint64_t b)
 {
-	struct table *known = &sampler->waits.known;
+	struct table *known = &waits->known;
 	uint32_t value;
 
 	if (table_find(known, a, b, &value))
@@ -28,16 +29,16 @@ know_object(struct sampler *sampler, uint64_t a, uint64_t b)
 	return true;
 }
 
-/* The frame with this name, if it is one of those that are told apart. */
+/* The frame with this name, or that of all further objects. */
 static uint32_t
-frame_of_text(struct sampler *sampler, const char *text)
+frame_of_text(struct waits *waits, const char *text)
 {
 	uint64_t hash = 0;
 
 	for (const char *at = text; *at != '\0'; at++)
 		hash = hash_u64(hash ^ (unsigned char)*at);
-	return profile_intern_named(sampler->profile,
-				    know_object(sampler, hash, WAIT_KIND_COUNT) ? text :
+	return profile_intern_named(waits->profile,
+				    know_object(waits, hash, WAIT_KIND_COUNT) ? text :
 										  ONE_OF_MANY);
 }
 
@@ -58,28 +59,27 @@ frame_of_data(const struct maps *maps, struct profile *profile, uint64_t address
 }
 
 static uint32_t
-frame_of_address(struct sampler *sampler, uint64_t address)
+frame_of_address(struct waits *waits, uint64_t address)
 {
-	if (!know_object(sampler, address, WAIT_LOCK))
-		return profile_intern_named(sampler->profile, ONE_OF_MANY);
-	return frame_of_data(sampler->maps, sampler->profile, address);
+	if (!know_object(waits, address, WAIT_LOCK))
+		return profile_intern_named(waits->profile, ONE_OF_MANY);
+	return frame_of_data(waits->process->maps, waits->profile, address);
 }
 
 static uint32_t
-frame_of_descriptor(struct sampler *sampler, const struct wait *wait, const char *id)
+frame_of_descriptor(struct waits *waits, const struct wait *wait, const char *id)
 {
-	struct waits *waits = &sampler->waits;
 	const size_t before = waits->known.count;
 	struct strbuf text;
 	uint32_t frame;
 
-	/* Both ends of a pipe have one id, and so have all event descriptors. */
+	/* Both ends of a pipe have the same id, and so have all event descriptors. */
 	strbuf_init(&text);
 	strbuf_add_text(&text, id);
 	strbuf_add_text(&text, wait->kind == WAIT_PIPE_WRITE ? " (written to)" : "");
 	if (strncmp(id, "anon_inode:", strlen("anon_inode:")) == 0)
 		strbuf_add_format(&text, " (descriptor %d)", wait->fd);
-	frame = frame_of_text(sampler, text.data);
+	frame = frame_of_text(waits, text.data);
 	strbuf_release(&text);
 	if (waits->known.count == before)
 		return frame;
@@ -90,31 +90,31 @@ frame_of_descriptor(struct sampler *sampler, const struct wait *wait, const char
 	return frame;
 }
 
-/* Who is awaited; it may be one that is not known yet. */
+/* The thread that is joined; it need not be in the list yet. */
 static uint32_t
-frame_of_thread(struct sampler *sampler, const struct wait *wait)
+frame_of_thread(struct waits *waits, const struct wait *wait)
 {
-	const struct tracked *thread;
+	const struct sampled_thread *thread;
 	struct wait_owner owner;
 	struct strbuf text;
 	uint32_t frame;
 
-	wait_owner(&sampler->waits.source, wait, &owner);
+	wait_owner(&waits->source, wait, &owner);
 	if (owner.tid <= 0)
 		return FRAME_NONE;
-	thread = owner.holder == HOLDER_THREAD ? thread_of_tid(sampler, owner.tid) : NULL;
+	thread = owner.holder == HOLDER_THREAD ? threads_find(waits->threads, owner.tid) : NULL;
 	strbuf_init(&text);
 	if (thread != NULL)
 		strbuf_add_format(&text, "%s-", thread->name);
 	strbuf_add_format(&text, "%jd", (intmax_t)owner.tid);
-	frame = frame_of_text(sampler, text.data);
+	frame = frame_of_text(waits, text.data);
 	strbuf_release(&text);
 	return frame;
 }
 
-/* "process 12 (sleep)": the child that is awaited, if it is a certain one. */
+/* "process 12 (sleep)": the child that is waited for, if the call names one. */
 static uint32_t
-frame_of_child(struct sampler *sampler, pid_t child)
+frame_of_child(struct waits *waits, pid_t child)
 {
 	struct process *process;
 	struct strbuf text;
@@ -124,18 +124,18 @@ frame_of_child(struct sampler *sampler, pid_t child)
 		return FRAME_NONE;
 	strbuf_init(&text);
 	strbuf_add_format(&text, "process %jd", (intmax_t)child);
-	if (sampler->waits.own_namespace && process_open(child, &process, NULL) == 0) {
+	if (waits->process->own_namespace && process_open(child, &process, NULL) == 0) {
 		strbuf_add_format(&text, " (%s)", process->comm);
 		process_free(process);
 	}
-	frame = frame_of_text(sampler, text.data);
+	frame = frame_of_text(waits, text.data);
 	strbuf_release(&text);
 	return frame;
 }
 
-/* "in folio_wait_bit_common": the function of the kernel that it sleeps in, if that is told. */
+/* "in folio_wait_bit_common": the kernel function that the thread sleeps in, if it is readable. */
 static uint32_t
-frame_of_wchan(struct sampler *sampler, const struct tracked *thread)
+frame_of_wchan(struct waits *waits, const struct sampled_thread *thread)
 {
 	char name[32], text[128];
 	size_t length;
@@ -143,48 +143,49 @@ frame_of_wchan(struct sampler *sampler, const struct tracked *thread)
 	uint32_t frame = FRAME_NONE;
 
 	snprintf(name, sizeof(name), "%d/wchan", (int)thread->watch.tid);
-	wchan = file_read_text(sampler->process->taskfd, name, sizeof(text) - 4, &length);
+	wchan = file_read_text(thread->process->process->taskfd, name, sizeof(text) - 4, &length);
 	if (wchan != NULL && length > 1 && strspn(wchan, WCHAN_LETTERS) == length) {
 		snprintf(text, sizeof(text), "in %s", wchan);
-		frame = profile_intern_named(sampler->profile, text);
+		frame = profile_intern_named(waits->profile, text);
 	}
 	free(wchan);
 	return frame;
 }
 
-/* "of interpreter 2": of several such locks. */
+/* "of interpreter 2": if there are several such locks. */
 static uint32_t
-frame_of_runtime(struct sampler *sampler, const struct wait *wait)
+frame_of_runtime(struct waits *waits, const struct wait *wait)
 {
 	const char *name;
 	uint64_t lock;
 
-	if (!runtimes_find_lock(sampler->runtimes, wait->object, &lock, &name) || name[0] == '\0')
+	if (!runtimes_find_lock(waits->process->runtimes, wait->object, &lock, &name) ||
+	    name[0] == '\0')
 		return FRAME_NONE;
-	return frame_of_text(sampler, name);
+	return frame_of_text(waits, name);
 }
 
 uint32_t
-waits_object(struct sampler *sampler, const struct tracked *thread, struct wait *wait)
+waits_object(struct waits *waits, const struct sampled_thread *thread, struct wait *wait)
 {
 	enum descriptor_kind kind;
 	const char *id;
 
 	if (wait->kind == WAIT_JOIN)
-		return frame_of_thread(sampler, wait);
+		return frame_of_thread(waits, wait);
 	if (wait->kind == WAIT_DISK || wait->kind == WAIT_FAULT)
-		return frame_of_wchan(sampler, thread);
+		return frame_of_wchan(waits, thread);
 	if (wait->kind == WAIT_CHILD)
-		return frame_of_child(sampler, wait->child);
+		return frame_of_child(waits, wait->child);
 	if (wait->kind == WAIT_GIL)
-		return frame_of_runtime(sampler, wait);
+		return frame_of_runtime(waits, wait);
 	if (wait->object != 0)
-		return frame_of_address(sampler, wait->object);
+		return frame_of_address(waits, wait->object);
 	if (wait->fd < 0)
 		return FRAME_NONE;
-	kind = descriptor_look(sampler->waits.descriptors, wait->fd, &id);
+	kind = descriptor_look(waits->descriptors, wait->fd, &id);
 	if (kind == DESCRIPTOR_GONE)
 		return FRAME_NONE;
 	wait->kind = wait_kind_of_descriptor(wait, kind);
-	return frame_of_descriptor(sampler, wait, id);
+	return frame_of_descriptor(waits, wait, id);
 }

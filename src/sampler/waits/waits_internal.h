@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waits_internal.h - threads that wait for one another in a ring, and those that are stuck
- * behind it.
+ * waits_internal.h - consumers of observations: what sleeping threads wait for and which thread
+ * holds it, how many threads wait for one futex at once, and deadlocks.
  */
 #ifndef WALLSAMPLE_SAMPLER_WAITS_WAITS_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_WAITS_WAITS_INTERNAL_H
@@ -11,29 +11,174 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct sampler;
+#include "wallsample/base/table.h"
+#include "wallsample/process/process.h"
+#include "wallsample/profile/profile.h"
+#include "wallsample/thread/state.h"
+#include "wallsample/wait/descriptor.h"
+#include "wallsample/wait/wait.h"
 
-/* One of a ring, as it was seen last. */
+struct late_stops;
+struct process_list;
+struct sampled_process;
+struct sampled_thread;
+struct thread_list;
+struct thread_records;
+struct tick;
+
+/* --- crowds.c: threads that wait for one futex at once -------------------------------------- */
+
+struct crowds {
+	/* Borrowed. */
+	const struct sampled_process *process;
+	const struct thread_list *threads;
+	const struct late_stops *late;
+	struct profile *profile;
+	struct table words;   /* futex word -> threads whose last observation waits for it */
+	struct table larger;  /* (wait of the profile, word): more may wait than the profile has */
+	uint64_t next_ns;     /* when they are counted next */
+};
+
+void crowds_init(struct crowds *crowds);
+void crowds_release(struct crowds *crowds);
+/* A thread waits for the word, or does not any more; 0: no word. */
+void crowd_join(struct crowds *crowds, uint64_t word);
+void crowd_leave(struct crowds *crowds, uint64_t word);
+/* Threads whose last observation waits for the word: some of them may have left since. */
+uint32_t crowd_seen(const struct crowds *crowds, uint64_t word);
+/* The wait is one for this word: the next count may find more waiters than the profile has. */
+void crowd_note(struct crowds *crowds, uint32_t wait, uint64_t word);
+/* All threads of the tick are observed: counts those that certainly wait at the same moment. */
+void crowds_tick(struct crowds *crowds);
+
+/* --- thread_wait.c, thread_wait_object.c ----------------------------------------------------- */
+
+/* The wait of one thread. */
+struct thread_wait {
+	uint64_t word;    /* the futex of the last observation; 0: none */
+	uint32_t id;      /* of the profile; 0: the thread does not wait */
+	struct wait what;
+	int tries;        /* classifications in this sleep */
+	pid_t holder;     /* thread that held the object when that was last read; 0: none */
+	bool asked;       /* it was read: `blamed` is valid */
+	struct profile_blame blamed;
+};
+
+/* Time of a waiter in this tick, to be attributed to the holder. */
+struct blamed {
+	pid_t tid;
+	uint32_t wait;    /* of the profile */
+	struct wait what;
+	int64_t samples, ns;
+};
+
+/* A descriptor whose frame has no readable name yet. */
+struct object {
+	uint32_t frame;
+	int fd;
+	char *id;         /* owned */
+};
+
+/* The waits of one process. */
+struct waits {
+	/* Borrowed. */
+	struct sampled_process *process;
+	const struct thread_list *threads;
+	const struct late_stops *late;
+	const struct tick *tick;
+	struct thread_records *records;
+	struct profile *profile;
+	bool exact;              /* waits differ by the time that is left, too */
+
+	struct wait_source source;
+	struct crowds crowds;
+	struct descriptors *descriptors;
+	struct object *object;   /* to be described */
+	size_t object_count, object_capacity;
+	struct table known;      /* objects of all kinds, by what distinguishes them */
+	uint64_t describe_ns;    /* the next description is not before this moment */
+	/* The present tick. */
+	struct blamed *blamed;
+	size_t blamed_count, blamed_capacity;
+	struct table owners;     /* (object, kind) -> index of owner */
+	struct wait_owner *owner;
+	size_t owner_count, owner_capacity;
+};
+
+/* Reads the process's memory through `memory`; the borrowed members must be set. */
+void waits_init(struct waits *waits, struct memory memory);
+/* The process has readers of language runtimes now: their locks are found, too. */
+void waits_begin_runtimes(struct waits *waits);
+void waits_release(struct waits *waits);
+
+/* The futex word that a thread in this call sleeps on; 0: none. */
+uint64_t waits_word(const struct syscall_info *info);
+/*
+ * The frame of the object that the wait is for, or FRAME_NONE. Refines wait->kind when the object
+ * is a descriptor.
+ */
+uint32_t waits_object(struct waits *waits, const struct sampled_thread *thread,
+		      struct wait *wait);
+/* The thread was observed in this call; it has left its call. */
+void waits_see(struct waits *waits, struct sampled_thread *thread,
+	       const struct syscall_info *info);
+void waits_leave(struct waits *waits, struct sampled_thread *thread);
+/* The thread sleeps in this call: sets thread->wait. */
+void waits_classify(struct waits *waits, struct sampled_thread *thread, enum run_state state,
+		    const struct syscall_info *info);
+/* The thread still sleeps: classifies again if the kind of lock is not known. */
+void waits_try_again(struct waits *waits, struct sampled_thread *thread);
+/*
+ * This time of the thread was attributed to its wait. waits_tick passes it on to the holder;
+ * waits_blame_last, for a sleep that is over and whose lock may have another holder now, to the
+ * last holder that was found.
+ */
+void waits_blame(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
+		 int64_t ns);
+void waits_blame_last(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
+		      int64_t ns);
+/* Are objects with waiters so few that their holders are observed at every tick? */
+bool waits_has_few_holders(const struct waits *waits);
+/* The holder, read once per object until waits_forget_owners. Valid until the next call. */
+const struct wait_owner *waits_owner(struct waits *waits, const struct wait *wait);
+void waits_forget_owners(struct waits *waits);
+/* All threads of the tick are observed: attributes waiters' time to holders. */
+void waits_tick(struct waits *waits);
+/* Gives descriptors readable names: one, or with `all` as many as half a second allows. Must not be
+ * called while a thread is stopped. */
+void waits_describe(struct waits *waits, bool all);
+
+/* --- deadlock.c ------------------------------------------------------------------------------ */
+
+/* A thread in a ring of waiters, as it was observed last. */
 struct ring_thread {
 	pid_t tid;
 	uint64_t object, switches;
 };
 
+/* Deadlocks among the threads of all processes. */
 struct deadlocks {
-	uint64_t next_ns;          /* when to look again */
-	struct ring_thread *seen;  /* those of all rings, by thread id */
+	/* Borrowed. */
+	const struct process_list *processes;
+	const struct thread_list *threads;
+	const struct late_stops *late;
+	const struct tick *tick;
+	struct thread_records *records;
+	struct profile *profile;
+
+	uint64_t next_ns;          /* of the next search: sampled time */
+	struct ring_thread *seen;  /* threads of all rings of the last search, by thread id */
 	size_t seen_count, seen_capacity;
-	/* Of the last look: rings that were others the time before, and holders of something that
-	 * may wait for an interpreter's lock, but were awake. */
+	/* Of the last search: rings that were not there the time before, and holders that were
+	 * awake and may be about to wait for an interpreter's lock. */
 	uint32_t unsure, awake;
 };
 
 void deadlocks_release(struct deadlocks *deadlocks);
-
-/* Everybody was looked at: now and then looks for rings. A ring that was there the last time, too,
- * and whose threads have not run since, goes to the profile. */
-void deadlocks_tick(struct sampler *sampler);
-/* There is no tick any more: what looks like a ring is looked at again, some moments later. */
-void deadlocks_last(struct sampler *sampler);
+/* All threads of the tick are observed: searches now and then. A ring that was found by two
+ * searches in a row, and whose threads have not run in between, goes to the profile. */
+void deadlocks_tick(struct deadlocks *deadlocks);
+/* The run is over: searches up to 5 times, 20 ms apart, until all rings are certain. */
+void deadlocks_last(struct deadlocks *deadlocks);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hold.c - what is owed of a hold is made up for, no more; and how late threads went on. */
+/* test_hold.c - a hold that was too short is made up for, within limits; resume delays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "sampler/hold/hold_internal.h"
+#include "wallsample/base/base.h"
 
 #define TICKS 1000
 #define LENGTH_NS 5e6
@@ -20,17 +21,17 @@
 static double
 part_held(double part, double late_ns, int rest)
 {
-	double owed = 0, held_ns = 0, all_ns = 0;
+	double debt = 0, held_ns = 0, all_ns = 0;
 
 	for (int i = 0; i < TICKS; i++) {
 		const double length = LENGTH_NS * (1 + 0.3 * sin(i));
 		/* The length is not known before: its mean is what is expected. */
-		double held = part * LENGTH_NS + owed + late_ns * (1 + i % 2);
+		double held = part * LENGTH_NS + debt + late_ns * (1 + i % 2);
 
 		if (i % rest == rest - 1)
 			continue;
 		held = held < 0 ? 0 : held;
-		owed = hold_owe(owed, part, length, held, MOST_NS);
+		debt = hold_debt(debt, part, length, held, MOST_NS);
 		held_ns += held;
 		all_ns += length;
 	}
@@ -56,10 +57,10 @@ test_not_without_bound(void **state)
 {
 	(void)state;
 	/* One that was held for no time at all, and one that was not let go. */
-	assert_true(hold_owe(0, 0.5, 1e9, 0, MOST_NS) == MOST_NS);
-	assert_true(hold_owe(MOST_NS, 0.5, LENGTH_NS, 0, MOST_NS) == MOST_NS);
-	assert_true(hold_owe(0, 0.5, LENGTH_NS, 1e9, MOST_NS) == -MOST_NS);
-	assert_true(hold_owe(0, 0.5, LENGTH_NS, 0.5 * LENGTH_NS, MOST_NS) == 0);
+	assert_true(hold_debt(0, 0.5, 1e9, 0, MOST_NS) == MOST_NS);
+	assert_true(hold_debt(MOST_NS, 0.5, LENGTH_NS, 0, MOST_NS) == MOST_NS);
+	assert_true(hold_debt(0, 0.5, LENGTH_NS, 1e9, MOST_NS) == -MOST_NS);
+	assert_true(hold_debt(0, 0.5, LENGTH_NS, 0.5 * LENGTH_NS, MOST_NS) == 0);
 }
 
 static void
@@ -74,26 +75,26 @@ test_late(void **state)
 	double late;
 
 	(void)state;
-	assert_true(hold_late_stood(&run, 5e6, &late));
+	assert_true(hold_resume_delay(&run, 5e6, &late));
 	assert_true(fabs(late - 60e3) < 1);
 	/* It ran on while we stopped it. */
 	other.cpu_ns = 2.83e6;
-	assert_true(hold_late_stood(&other, 5e6, &late));
+	assert_true(hold_resume_delay(&other, 5e6, &late));
 	assert_true(fabs(late + 20e3) < 1);
 	/* It slept for half a millisecond; or often. */
 	other.cpu_ns = 2.25e6;
-	assert_false(hold_late_stood(&other, 5e6, &late));
+	assert_false(hold_resume_delay(&other, 5e6, &late));
 	other = run;
 	other.switches = 4;
-	assert_true(hold_late_stood(&other, 5e6, &late));
+	assert_true(hold_resume_delay(&other, 5e6, &late));
 	other.switches = 5;
-	assert_false(hold_late_stood(&other, 5e6, &late));
+	assert_false(hold_resume_delay(&other, 5e6, &late));
 	/* 60 us are much of a short tick. */
-	assert_false(hold_late_stood(&run, 0.5e6, &late));
+	assert_false(hold_resume_delay(&run, 0.5e6, &late));
 	/* Counters that went back. */
 	other = run;
 	other.cpu_ns = (double)UINT64_MAX;
-	assert_false(hold_late_stood(&other, 5e6, &late));
+	assert_false(hold_resume_delay(&other, 5e6, &late));
 }
 
 int

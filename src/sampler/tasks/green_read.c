@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* green_read.c - reads structures and stacks of green tasks. */
+#include "sampler/tasks/green_internal.h"
+#include "sampler/threads_internal.h"
+#include "wallsample/tracer/memory.h"
+
+/* Ranges of memory whose present pages are cached: tasks lie close to each other. */
+#define WINDOWS 16
+
+/* --- present pages ------------------------------------------------------------------------- */
+
+struct window {
+	uint64_t start;
+	uint32_t pages;
+	bool known;
+};
+
+static bool
+is_there(const struct green_tasks *green, struct window windows[WINDOWS],
+	 const struct memory_piece *piece)
+{
+	const uint64_t end = piece->address + piece->size;
+
+	if (end < piece->address)
+		return false;
+	for (uint64_t page = piece->address - piece->address % MEMORY_PAGE; page < end;
+	     page += MEMORY_PAGE) {
+		const uint64_t start = page - page % RESIDENT_BYTES;
+		struct window *window = &windows[start / RESIDENT_BYTES % WINDOWS];
+
+		if (!window->known || window->start != start)
+			*window = (struct window){
+				.start = start, .known = true,
+				.pages = resident_pages(&green->process->resident, start,
+							!green->holding),
+			};
+		if ((window->pages >> (page - start) / MEMORY_PAGE & 1) == 0)
+			return false;
+	}
+	return true;
+}
+
+size_t
+green_read_memory(struct green_tasks *green, const struct memory_piece *piece, size_t count,
+		  void *to)
+{
+	struct window windows[WINDOWS] = { { .known = false } };
+	size_t there = 0;
+
+	if (!green->holding && green->late->count == 0)
+		return memory_read_pieces(green->process->process->pid, piece, count, to);
+	if (count > MEMORY_PIECES_MOST)
+		count = MEMORY_PIECES_MOST;
+	while (there < count && is_there(green, windows, &piece[there]))
+		there++;
+	return memory_read_pieces(green->process->process->pid, piece, there, to);
+}
+
+void
+green_read_pieces(struct green_tasks *green, const struct memory_piece *piece, size_t count,
+		 uint8_t *to, bool *got)
+{
+	for (size_t at = 0; at < count;) {
+		const size_t whole = green_read_memory(green, piece + at, count - at, to);
+
+		/* Skips the piece that cannot be read. */
+		for (size_t i = 0; i <= whole && at < count; i++, at++) {
+			got[at] = i < whole;
+			to += piece[at].size;
+		}
+	}
+}
+
+/* --- structures ------------------------------------------------------------------------------ */
+
+bool
+green_are_wanted(const struct green_tasks *green)
+{
+	return green->process->runtimes != NULL && !green->idle_off &&
+	       green->last_tick != green->tick->number;
+}
+
+bool
+green_are_held(const struct green_tasks *green)
+{
+	return green->held_count > 0 && green->held_tick == green->tick->number;
+}
+
+void
+green_look_now(struct green_tasks *green, const uint32_t *slot, size_t count,
+	       struct green_task *out)
+{
+	runtimes_read_green_tasks(green->process->runtimes, slot, count, out);
+	green->stats->task_looks += count;
+}
+
+void
+green_look(struct green_tasks *green, const uint32_t *slot, size_t count, struct green_task *out)
+{
+	if (!green_are_held(green)) {
+		green_look_now(green, slot, count, out);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		out[i] = slot[i] < green->held_count ?
+				 green->held[slot[i]] :
+				 (struct green_task){ .state = GREEN_TASK_NONE };
+}

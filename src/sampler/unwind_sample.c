@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* unwind_sample.c - unwinds what was copied of a thread, to a stack of the profile. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sampler/pipeline_internal.h"
+
+/* Bytes of stack that are copied: at least, and beyond what the last unwinding needed. */
+#define STACK_LEAST ((size_t)8 << 10)
+#define STACK_MARGIN ((size_t)4 << 10)
+
+static void
+unwind_snapshot(struct unwinding *unwinding, const struct observation *observation, bool may_stop)
+{
+	const uint64_t began = clock_now_ns();
+
+	unwinder_walk(observation->thread->process->unwinder,
+		      &observation->capture->request.snapshot, may_stop, &unwinding->chain);
+	unwinding->stats->unwind_ns += clock_now_ns() - began;
+	unwinding->stats->unwind_frames += unwinding->chain.count;
+}
+
+/* How much to copy next time: what was needed and a margin, slowly less, quickly more. */
+static void
+learn_stack_need(const struct unwinding *unwinding, struct sampled_thread *thread)
+{
+	const struct chain *chain = &unwinding->chain;
+	size_t need = chain->stack_used + STACK_MARGIN;
+	size_t least = thread->stack_need - thread->stack_need / 64;
+
+	if (chain->end == CHAIN_STACK_LIMIT)
+		need = thread->stack_need * 4;
+	else if (need < least)
+		need = least;
+	if (need < STACK_LEAST)
+		need = STACK_LEAST;
+	need = (need + STACK_MARGIN - 1) / STACK_MARGIN * STACK_MARGIN;
+	thread->stack_need = need < unwinding->stack_limit ? need : unwinding->stack_limit;
+}
+
+/* The call chain becomes the observation's stack. */
+static void
+finish(struct unwinding *unwinding, struct observation *observation, bool asleep)
+{
+	struct sampled_thread *thread = observation->thread;
+	struct sampled_process *process = thread->process;
+	struct runtime_capture *runtime = observation->capture->runtime;
+	uint32_t root;
+
+	learn_stack_need(unwinding, thread);
+	unwinding->stats->chains[unwinding->chain.end]++;
+	observation->green_task =
+		green_of_thread(process->green, runtime, &unwinding->chain, &root);
+	observation->stack = stacks_intern(&process->stacks, &unwinding->chain, runtime,
+					   unwinding->tick->number, root);
+	if (runtime != NULL)
+		observation->gil = runtime_capture_gil(runtime, observation->info.number,
+						       observation->info.args);
+	observation->asleep = asleep;
+	observation->outcome = OUTCOME_UNWOUND;
+}
+
+/*
+ * A sleeping thread that was stopped goes back to sleep by itself. It has done nothing else if it
+ * was scheduled in once and sleeps at the same place.
+ */
+static bool
+sleeps_again(struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+	const struct process *process = thread->process->process;
+	struct syscall_info info;
+	struct sched sched;
+
+	if (watch_read_sched(&thread->watch, process, &sched) != LOOK_OK ||
+	    watch_read_syscall(&thread->watch, process, &info) != LOOK_OK)
+		return false;
+	if (info.running || info.sp != observation->info.sp || info.pc != observation->info.pc ||
+	    sched.switches != observation->capture->request.during.switches + 1)
+		return false;
+	thread->sched = sched;
+	memcpy(observation->info.args, info.args, sizeof(observation->info.args));
+	return true;
+}
+
+/* May this sleeping thread be stopped for its registers? Not in a system call that a stop would
+ * disturb. */
+static bool
+may_stop_sleeping(const struct unwinding *unwinding, const struct observation *observation)
+{
+	const struct sampled_thread *thread = observation->thread;
+
+	return unwinding->may_stop && !thread->untouchable &&
+	       observation->state == RUN_SLEEPING &&
+	       !syscall_minds_a_stop(observation->info.number) && thread->memo == NULL &&
+	       thread->late == NULL;
+}
+
+/* Unwinds a stack of which more than the copy may be read, because its thread sleeps. Returns false
+ * if the thread has run meanwhile. */
+static bool
+unwind_asleep(struct unwinding *unwinding, struct observation *observation, bool may_stop)
+{
+	struct sampled_thread *thread = observation->thread;
+	struct sched after;
+
+	observation->capture->request.snapshot.live_limit = unwinding->stack_limit;
+	unwind_snapshot(unwinding, observation, may_stop);
+	return !unwinding->chain.read_live ||
+	       (watch_read_sched(&thread->watch, thread->process->process, &after) == LOOK_OK &&
+		after.switches == thread->sched.switches);
+}
+
+void
+unwind_sleeping(struct unwinding *unwinding, struct observation *observation)
+{
+	const bool may_stop = may_stop_sleeping(unwinding, observation);
+
+	if (observation->moved || !unwind_asleep(unwinding, observation, may_stop)) {
+		observation->outcome = OUTCOME_FAILED;
+		observation->failure = FAILURE_MOVED;
+		return;
+	}
+	if (unwinding->chain.end == CHAIN_NEEDS_REGISTER && may_stop) {
+		observation->outcome = OUTCOME_REGISTERS;
+		return;
+	}
+	unwinding->stats->read++;
+	finish(unwinding, observation, true);
+}
+
+/* A stopped thread that was asleep goes back to sleep: its registers serve every later sleep at the
+ * same place. */
+static void
+unwind_in_sleep(struct unwinding *unwinding, struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+	struct snapshot *snapshot = &observation->capture->request.snapshot;
+	bool asleep;
+
+	if (thread->memo == NULL)
+		thread->memo = xmalloc(sizeof(*thread->memo));
+	*thread->memo = snapshot->regs;
+	asleep = sleeps_again(observation) && unwind_asleep(unwinding, observation, false);
+	if (!asleep) {
+		/* It has run: only what was copied is of that moment. */
+		snapshot->live_limit = 0;
+		unwind_snapshot(unwinding, observation, false);
+	}
+	finish(unwinding, observation, asleep);
+}
+
+void
+unwind_captured(struct unwinding *unwinding, struct observation *observation)
+{
+	if (observation->in_sleep) {
+		unwind_in_sleep(unwinding, observation);
+		return;
+	}
+	unwind_snapshot(unwinding, observation, false);
+	finish(unwinding, observation, false);
+}
