@@ -345,3 +345,16 @@ live_causal_tests = tests/live/causal.sh tests/live/causal_ends.sh
 TESTS += $(live_causal_tests)
 EXTRA_DIST += $(live_causal_tests) tests/live/causal_check.py tests/live/causal_ends.py \
 	tests/live/causal_programs.py
+
+# A language with a runtime, added by one folder and one row: wallsample with it, and its program.
+check_PROGRAMS += tests/live/toy/wallsample_toy
+tests_live_toy_wallsample_toy_SOURCES = src/cli/main.c tests/live/toy/toy_language.c \
+	tests/live/toy/toy_languages.c tests/live/toy/toy_vm.h
+tests_live_toy_wallsample_toy_LDADD = $(WALLSAMPLE_LIBS)
+check_DATA += tests/live/bin/toy_program
+CLEANFILES += tests/live/bin/toy_program
+TESTS += tests/live/toy.sh
+EXTRA_DIST += tests/live/toy.sh tests/live/toy/toy_program.c tests/live/toy/toy_vm.h
+tests/live/bin/toy_program: tests/live/toy/toy_program.c tests/live/toy/toy_vm.h \
+	tests/live/targets/target.h
+	$(live_cc) -O1 -g -fno-omit-frame-pointer $(live_out) $(srcdir)/tests/live/toy/toy_program.c
