@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fields.c - fields of struct run_stats and struct causal_result, read and written by name. */
-#include "recording/fields_internal.h"
+#include "recording/recording_internal.h"
 
 #include "wallsample/base/base.h"
 

@@ -2,9 +2,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/recording/recording.h \
 	include/wallsample/recording/recording_read.h \
 	src/recording/fields.c \
-	src/recording/fields_internal.h \
 	src/recording/place_vfs.c \
-	src/recording/place_vfs_internal.h \
 	src/recording/reader.c \
 	src/recording/reader_causal.c \
 	src/recording/reader_cost.c \
@@ -20,7 +18,7 @@ libwallsample_a_SOURCES += \
 	src/recording/recorder_file.c \
 	src/recording/recorder_internal.h \
 	src/recording/recorder_rows.c \
+	src/recording/recording_internal.h \
 	src/recording/schema.c \
 	src/recording/schema_internal.h \
-	src/recording/spans.c \
-	src/recording/spans_internal.h
+	src/recording/spans.c

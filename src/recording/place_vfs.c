@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* place_vfs.c - SQLite's own file system, with names that are looked up below a descriptor. */
-#include "recording/place_vfs_internal.h"
+/* place_vfs.c - SQLite's default file system, with names below a directory descriptor. */
+#include "recording/recording_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "wallsample/base/base.h"
 
 struct place_vfs {
-	sqlite3_vfs base; /* first: SQLite hands it back */
+	sqlite3_vfs base; /* first member: SQLite passes a pointer to it */
 	sqlite3_vfs *real;
 	int dirfd;
 	bool old_journal;
@@ -35,8 +35,8 @@ is_journal(const struct place_vfs *vfs, const char *name)
 }
 
 /*
- * A new file: whoever may write in the folder could have put a link of another there. Who may
- * read the database may read it, too: without what it undoes, the one is not whole.
+ * Creates the journal as a new file: an existing one could be a link that another user has made. It
+ * gets the permissions of the database, because a reader needs both after an unfinished commit.
  */
 static bool
 make_journal(const struct place_vfs *vfs)
@@ -81,7 +81,7 @@ place_delete(sqlite3_vfs *base, const char *name, int sync)
 		       SQLITE_OK : SQLITE_IOERR_DELETE;
 }
 
-/* Who asks for a journal wants to know whether there is something to be undone. */
+/* SQLite asks for the journal to find out whether there is a commit to roll back. */
 static int
 place_access(sqlite3_vfs *base, const char *name, int flags, int *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader.c - opens a recording that anybody may have made, and reads what it says of itself. */
+/* reader.c - opens a recording, which is hostile input, and reads its description. */
 #include "recording/reader_internal.h"
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 
-/* Seconds, up to the year 2106: as nanoseconds, with times of the recording behind them, they stay
- * below 2^63, so that whoever makes a date of them need not look. */
+/* Seconds, up to the year 2106: in nanoseconds, plus times of the recording, they stay below 2^63,
+ * so that sums of dates need no check. */
 #define BEGAN_MOST (INT64_C(1) << 32)
 
 /* --- tables ------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ check_tables(struct recording *recording, struct error *err)
 	return rc;
 }
 
-/* --- what it says of itself -------------------------------------------------------------- */
+/* --- description ------------------------------------------------------------------------ */
 
 static const char *
 keep(struct recording *recording, const char *text)
@@ -193,7 +193,7 @@ read_counts(struct recording *recording, struct error *err)
 	return rows_end(&rows, "names", err);
 }
 
-/* Numbers of system calls are those of the machine that it was made on. */
+/* Maps numbers of system calls of the recording's machine to those of this one. */
 static int
 read_syscalls(struct recording *recording, struct error *err)
 {
@@ -209,7 +209,7 @@ read_syscalls(struct recording *recording, struct error *err)
 	return rows_end(&rows, "table 'syscalls'", err);
 }
 
-/* --- the life ---------------------------------------------------------------------------- */
+/* --- opening ----------------------------------------------------------------------------- */
 
 static struct recording *
 create(const char *path)
@@ -231,7 +231,7 @@ read_all(struct recording *recording, struct error *err)
 {
 	int rc = 0;
 
-	/* one moment, whoever writes */
+	/* One transaction, so that all queries see the same moment. */
 	if (!recording->borrowed &&
 	    sqlite3_exec(recording->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		rc = reader_refuse(recording, err);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_causal.c - what experiments found, from rows that anybody may have made. */
+/* reader_causal.c - reads a causal profile. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/fields_internal.h"
+#include "recording/recording_internal.h"
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
-/* Events, and the time that they were in progress: squares of sums of them are finite. */
+/* Bounds on events and on their time in progress: squares of their sums are finite. */
 #define COUNT_MOST 0x1p60
 #define IN_PROGRESS_MOST 0x1p90
 
@@ -62,7 +62,7 @@ read_points(struct recording *recording, struct causal_result *out, struct error
 	return rows_end(&rows, "table 'causal_points'", err);
 }
 
-/* The first is 0, and they go up. */
+/* The first speed-up is 0, and they ascend. */
 static int
 read_speedups(struct recording *recording, struct causal_result *out, struct error *err)
 {
@@ -133,7 +133,7 @@ read_experiments(struct recording *recording, struct causal_result *out, struct 
 	return rows_end(&rows, "table 'causal_experiments'", err);
 }
 
-/* One for each experiment and point, none more and none less. */
+/* Exactly one reading for each experiment and point. */
 static int
 read_readings(struct recording *recording, struct causal_result *out, struct error *err)
 {

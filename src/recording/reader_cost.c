@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_cost.c - what a recording says its sampling cost, and what was lost of it. */
+/* reader_cost.c - reads the cost and the losses of sampling. */
 #include <string.h>
 
-#include "recording/fields_internal.h"
+#include "recording/recording_internal.h"
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
@@ -63,7 +63,7 @@ load_losses(struct recording *recording, struct recording_load *load, struct err
 	return rows_end(&rows, "table 'stops'", err);
 }
 
-/* One that was never finished has not been told all. */
+/* The statistics of an unfinished recording may be older than its ticks. */
 static void
 fill_in_stats(const struct recording *recording, struct run_stats *stats)
 {
@@ -71,7 +71,7 @@ fill_in_stats(const struct recording *recording, struct run_stats *stats)
 		stats->elapsed_ns = recording->info.span_ns;
 	if (stats->ticks < recording->info.ticks)
 		stats->ticks = recording->info.ticks;
-	/* That the process may use is told with it, not with what sampling cost. */
+	/* The number of CPUs is stored with the process, not with the cost. */
 	if (stats->cpus < recording->info.cpus)
 		stats->cpus = recording->info.cpus;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_file.c - what the first bytes of a file and what lies beside it say, without SQLite. */
+/* reader_file.c - checks a recording and its journal without SQLite, then opens the database. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +64,7 @@ check_header(const char *path, const uint8_t *header, unsigned *out, struct erro
 	return 0;
 }
 
-/* Of a file that nobody is at work on, and nobody has been killed at. */
+/* For a file without a writer and without an unfinished commit. */
 static int
 check_size(const char *path, const uint8_t *header, uint64_t size, struct error *err)
 {
@@ -78,8 +78,8 @@ check_size(const char *path, const uint8_t *header, uint64_t size, struct error 
 }
 
 /*
- * A journal that was left begins with this: the commit it belongs to was not finished. One that
- * may not be read could be such a one, and without it half a commit would pass for a whole.
+ * A journal that begins with the magic bytes belongs to an unfinished commit. An unreadable journal
+ * may be one: without it half a commit would be read as a whole one.
  */
 static int
 check_journal(const char *path, struct reader_file *file, struct error *err)
@@ -123,7 +123,7 @@ reader_file_check(const char *path, struct reader_file *file, struct error *err)
 	file->is_written = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 	got = pread(fd, header, sizeof(header), 0);
 	close(fd);
-	/* What a writer has left lies beside the file itself, not beside a link to it. */
+	/* The journal is beside the file itself, not beside a link to it. */
 	file->real = realpath(path, NULL);
 	if (file->real == NULL)
 		file->real = xstrdup(path);
@@ -192,7 +192,7 @@ limit_database(struct recording *recording)
 			       "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
 }
 
-/* --- a commit that was not finished ------------------------------------------------------- */
+/* --- an unfinished commit ----------------------------------------------------------------- */
 
 static bool
 copy_range(int from, int to, off_t at, off_t end)
@@ -205,16 +205,16 @@ copy_range(int from, int to, off_t at, off_t end)
 		ssize_t put;
 
 		if (got <= 0)
-			return got == 0; /* it was cut off meanwhile */
+			return got == 0; /* the file has become shorter */
 		put = pwrite(to, bytes, (size_t)got, at);
 		if (put < 0)
 			return false;
-		at += put; /* what is missing of it is read again */
+		at += put; /* a short write is continued from here */
 	}
 	return true;
 }
 
-/* Holes stay holes: a file that takes nothing on its disk must not fill another. */
+/* Keeps holes: a hostile sparse file must not fill the disk of the copy. */
 static bool
 copy_all(int from, int to, off_t size)
 {
@@ -229,7 +229,7 @@ copy_all(int from, int to, off_t size)
 	return errno == ENXIO && ftruncate(to, size) == 0;
 }
 
-/* Regular files alone: what lies beside a recording may be anything. */
+/* Copies a regular file; any other kind of file is refused. */
 static bool
 copy_file(const char *path, const char *ending, int dirfd, const char *base)
 {
@@ -254,7 +254,7 @@ copy_file(const char *path, const char *ending, int dirfd, const char *base)
 	return good;
 }
 
-/* SQLite undoes what was begun when it first reads. */
+/* SQLite rolls the unfinished commit back at the first read. */
 static int
 open_copy(struct recording *recording, int dirfd)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_load.c - the rows of a recording become a profile, each number within its range. */
+/* reader_load.c - loads the rows of a recording into a profile. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,20 +8,21 @@
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 
-/* Sums stay below this, so that none overflows. */
+/* Bound on the sum of all weights, so that none overflows. */
 #define SUM_MOST 0x1p61
 
-/* Threads of several recordings may have the same id and start: so far apart. */
+/* The number of the recording goes above these bits of a start time: several recordings may have
+ * threads of the same id and start time. */
 #define START_TIME_BITS 48
 
-/* What the numbers of the recording are here. */
+/* Ids in the recording -> ids in the profile. */
 struct loading {
 	struct recording *recording;
 	struct recording_load *load;
 	uint32_t *module, *frame, *stack, *thread, *wait;
 	size_t modules, frames, stacks, threads, waits;
 	size_t module_capacity, frame_capacity, stack_capacity, thread_capacity, wait_capacity;
-	struct tick_sum *sums;  /* NULL: every tick is wanted */
+	struct tick_sum *sums;  /* NULL: all ticks are selected */
 	double total;
 };
 
@@ -94,7 +95,7 @@ origin_of(const char *text)
 	return 0;
 }
 
-/* A frame without a module: a function that was interpreted, or a name of ours. */
+/* Reads a frame without a module: an interpreted function or a named frame. */
 static uint32_t
 read_named(struct loading *loading, struct rows *rows, uint8_t origin)
 {
@@ -109,7 +110,7 @@ read_named(struct loading *loading, struct rows *rows, uint8_t origin)
 	return rows->bad ? 0 : profile_intern_script(profile, name, file, line);
 }
 
-/* Its number in the profile; nothing is added when a value is bad. */
+/* Returns its id in the profile. Nothing is added if a value is out of range. */
 static uint32_t
 read_frame(struct loading *loading, struct rows *rows)
 {
@@ -123,7 +124,7 @@ read_frame(struct loading *loading, struct rows *rows)
 	frame.epoch = (uint32_t)rows_number(rows, FRAMES_epoch, 0, UINT32_MAX);
 	frame.bytecode = (uint64_t)rows_number(rows, FRAMES_bytecode, INT64_MIN, INT64_MAX);
 	frame.bytecode_size = (uint32_t)rows_number(rows, FRAMES_bytecode_size, 0, UINT32_MAX);
-	/* What is interpreted has no address. */
+	/* An interpreted function has no address. */
 	if (frame.origin == FRAME_SCRIPT)
 		rows->bad = true;
 	if (rows->bad)
@@ -150,7 +151,7 @@ load_frames(struct loading *loading, struct error *err)
 	return rows_end(&rows, "frames", err);
 }
 
-/* Callers come before whom they call: so there is no ring. */
+/* The caller of a stack has a lower id: there is no cycle. */
 static int
 load_stacks(struct loading *loading, struct error *err)
 {
@@ -176,7 +177,7 @@ load_stacks(struct loading *loading, struct error *err)
 	return rows_end(&rows, "stacks", err);
 }
 
-/* Of several recordings each has tasks of its own. */
+/* Tasks of several recordings stay separate. */
 static uint32_t
 load_task(struct loading *loading, struct rows *rows, const char *name)
 {
@@ -246,7 +247,7 @@ wait_kind_of(const char *text)
 	return WAIT_OTHER;
 }
 
-/* The first is that of nothing. */
+/* The first row stands for no wait. */
 static int
 load_waits(struct loading *loading, struct error *err)
 {
@@ -398,7 +399,7 @@ load_blame(struct loading *loading, struct error *err)
 	return rows_end(&rows, "table 'blame'", err);
 }
 
-/* Numbers that go up from 0, of deadlocks and in each. */
+/* The numbers of deadlocks, and of the threads in each, ascend from 0. */
 static int
 load_deadlocks(struct loading *loading, struct error *err)
 {
@@ -422,7 +423,7 @@ load_deadlocks(struct loading *loading, struct error *err)
 			count = ring = 0;
 			last = deadlock;
 		}
-		/* Those of the ring come first. */
+		/* Threads of the ring come first. */
 		if (!rows.bad && in_ring && ring != count)
 			rows.bad = true;
 		if (rows.bad || rows_number(&rows, DEADLOCKS_n, (int64_t)count, (int64_t)count) < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_names.c - the names that a recording has of its frames. */
+/* reader_names.c - the names of frames that a recording stores. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ recorded_names_free(struct recorded_names *names)
 	free(names);
 }
 
-/* Addresses of two kinds: what an interpreter executes tells its code apart. */
+/* Frames of an interpreter at one address differ by the bytecode that they execute. */
 static uint64_t
 key_of(uint64_t address, uint64_t bytecode, uint32_t size)
 {
@@ -64,7 +64,7 @@ recorded_names_find(const void *context, const struct symbol_place *place, struc
 	count = chain->count < most ? chain->count : most;
 	for (size_t i = 0; i < count; i++)
 		out[i] = names->symbol[chain->first + i];
-	/* The last is the function whose code it is, however many there are. */
+	/* The last one is the function that the others are inlined into: it is never cut off. */
 	if (count > 0)
 		out[count - 1] = names->symbol[chain->first + chain->count - 1];
 	return count;
@@ -85,7 +85,7 @@ keep(struct recorded_names *names, const char *text)
 	return strings_text(names->texts, strings_intern(names->texts, text));
 }
 
-/* The chain of the place, made when this is its first name. */
+/* Returns the chain of the place, which is added if there is none. */
 static struct name_chain *
 chain_of(struct recorded_names *names, const struct profile_frame *frame, bool *added)
 {
@@ -140,7 +140,7 @@ reader_load_names(struct recording *recording, struct recorded_names *names,
 		if (rows.bad)
 			break;
 		if (frame != last) {
-			/* Two frames of one place have the same names: once is enough. */
+			/* Two frames of one place have the same names, which are added once. */
 			chain = chain_of(names, profile_frame(profile, frame_of[frame]), &added);
 			chain = added ? chain : NULL;
 		}

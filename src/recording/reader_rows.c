@@ -5,7 +5,7 @@
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
-/* However large the file is: not all of it need be on the disk. */
+/* Bound for any size of file: a sparse file is larger than its disk space. */
 #define TEXT_MOST (UINT64_C(1) << 29)
 
 int
@@ -58,7 +58,7 @@ rows_next(struct rows *rows)
 	if (rows->bad)
 		return false;
 	rows->rc = sqlite3_step(rows->query);
-	/* Pages that name one another in a ring never end; a row takes a few bytes. */
+	/* Pages that form a ring give endless rows. A row takes more than one byte of the file. */
 	if (rows->rc == SQLITE_ROW && !rows->recording->borrowed &&
 	    ++rows->count > rows->recording->info.size)
 		rows->bad = true;
@@ -123,7 +123,7 @@ rows_real(struct rows *rows, int column, double least, double most)
 	const double value = sqlite3_column_double(rows->query, column);
 	const int type = sqlite3_column_type(rows->query, column);
 
-	/* what is not a number is not in it, either */
+	/* Comparisons with NaN are false. */
 	if ((type == SQLITE_FLOAT || type == SQLITE_INTEGER) && value >= least && value <= most)
 		return value;
 	rows->bad = true;
@@ -144,7 +144,7 @@ rows_text(struct rows *rows, int column)
 
 	if (text == NULL)
 		return "";
-	/* Rows may share pages, and so each have all of the file. UTF-16 becomes longer. */
+	/* Rows may share pages, so that each text may be the whole file; UTF-16 becomes longer. */
 	rows->bytes += (uint64_t)sqlite3_column_bytes(rows->query, column);
 	if (!rows->recording->borrowed &&
 	    rows->bytes > (2 * size < TEXT_MOST ? 2 * size : TEXT_MOST)) {

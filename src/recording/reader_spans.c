@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_spans.c - what threads did, in the order of time: for timelines. */
+/* reader_spans.c - reads spans in the order of time, for timelines. */
 #include <stdlib.h>
 
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
-/* Its ticks, as far as there are any that the thread has not been seen at yet. */
+/* Cuts off ticks that an earlier span of the thread has; false: none is left. */
 static bool
 place(const struct recording *recording, struct recording_span *span, uint64_t *next)
 {
@@ -25,9 +25,9 @@ place(const struct recording *recording, struct recording_span *span, uint64_t *
 	return true;
 }
 
-/* Calls `each` with the parts of the span whose ticks are wanted; false: it wants no more. */
+/* Calls `each` with the parts of the span that are selected; false: it returned false. */
 static bool
-tell(const struct recording *recording, const struct recording_span *span,
+split_span(const struct recording *recording, const struct recording_span *span,
      bool (*each)(void *context, const struct recording_span *span), void *context)
 {
 	const uint64_t end = span->first_tick + span->ticks;
@@ -83,7 +83,7 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 		.first_tick = (uint64_t)rows_number(rows, SPANS_first_tick, 0, NUMBER_MOST),
 		.ticks = (uint64_t)rows_number(rows, SPANS_ticks, 1, NUMBER_MOST),
 	};
-	span->settled_tick = span->first_tick; /* by which the rows are in order */
+	span->settled_tick = span->first_tick; /* the rows are sorted by it */
 	if (!run_state_parse(rows_text(rows, SPANS_state), &span->state))
 		span->state = RUN_UNKNOWN;
 	span->gil = rows_gil(rows, SPANS_gil);
@@ -109,7 +109,7 @@ static const char *const tails[] = {
 	[RECORDING_BY_THREAD] = SPANS "thread, first_tick, id",
 };
 
-/* A thread's spans are those of all tasks that it ran, too. */
+/* With threads_only, spans of tasks belong to the threads that ran them. */
 static const char *
 tail_for(const struct recording *recording, enum recording_order order)
 {
@@ -123,19 +123,19 @@ recording_each_span(struct recording *recording, enum recording_order order,
 		    void *context, struct error *err)
 {
 	uint64_t *next = xcalloc(recording->threads + 1, sizeof(*next)); /* tick, by thread */
-	bool go_on = true;
+	bool more = true;
 	struct rows rows;
 
 	rows_begin(&rows, recording, TABLE_SPANS, tail_for(recording, order));
-	while (go_on && rows_next(&rows)) {
+	while (more && rows_next(&rows)) {
 		struct recording_span span;
 
 		if (read_span(&rows, next, &span))
-			go_on = tell(recording, &span, each, context);
+			more = split_span(recording, &span, each, context);
 	}
 	free(next);
-	/* Who has seen enough is at the end of it. */
-	if (!go_on)
+	/* A caller that stops early is no error. */
+	if (!more)
 		rows.rc = SQLITE_DONE;
 	return rows_end(&rows, "samples", err);
 }

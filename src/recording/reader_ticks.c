@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_ticks.c - the ticks of a recording, and what part of a span they make up. */
+/* reader_ticks.c - reads ticks, and scales spans to the selected ticks. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
-/* More threads on CPUs at once than any machine has; each number has a row in a profile. */
+/* Bound on threads on CPUs at one tick: a profile has a row for each number up to the highest. */
 #define PARALLELISM_MOST (1 << 16)
 
 int
@@ -50,7 +50,7 @@ recording_tick_wanted(const struct recording *recording, uint64_t n)
 	return recording->wanted == NULL || recording->wanted[n];
 }
 
-/* Numbers of the recording's machine to those of this one. */
+/* Maps a number of the recording's machine to that of this one. */
 int32_t
 reader_syscall(const struct recording *recording, int32_t number)
 {
@@ -62,7 +62,7 @@ reader_syscall(const struct recording *recording, int32_t number)
 									      number;
 }
 
-/* A time below zero counts from the end. */
+/* A negative time counts from the end. */
 static int64_t
 moment(const struct recording *recording, int64_t ns)
 {
@@ -85,7 +85,7 @@ is_wanted(const struct recording *recording, const struct recording_selection *s
 					       tick->parallelism <= selection->most);
 }
 
-/* A span may have all ticks, and there may be as many spans: they go from turn to turn. */
+/* Finds where the selection changes, so that a span needs no loop over all of its ticks. */
 static void
 find_turns(struct recording *recording)
 {
@@ -140,7 +140,7 @@ reader_sum_ticks(struct recording *recording, struct recording_load *load)
 	return sums;
 }
 
-/* Of a whole that is nothing there is either all or nothing: as the span's time says. */
+/* The share of `wanted` in `all`; `otherwise` if `all` is 0. */
 static double
 part_of(double all, double wanted, double otherwise)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder.c - the life of a recording that is being made: begun, written to, finished. */
+/* recorder.c - creates a recording, commits to it and finishes it. */
 #include "recording/recorder_internal.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ put_target(struct recorder *recorder)
 			    .cmdline = process->cmdline);
 }
 
-/* When the first tick began. */
+/* Writes when the first tick began. */
 static int
 put_beginning(struct recorder *recorder)
 {
@@ -93,7 +93,7 @@ put_beginning(struct recorder *recorder)
 }
 
 /*
- * `rows` in one transaction. SQLITE_BUSY: somebody reads; whatever was put has been taken back.
+ * Calls `rows` in one transaction. SQLITE_BUSY: another process reads; the caller rolls back.
  */
 static int
 transact(struct recorder *recorder, int (*rows)(struct recorder *, void *), void *context)
@@ -106,7 +106,7 @@ transact(struct recorder *recorder, int (*rows)(struct recorder *, void *), void
 		rc = rows(recorder, context);
 	if (rc == SQLITE_OK)
 		rc = execute(recorder, "COMMIT");
-	/* What the system has said SQLite does not always keep. */
+	/* SQLite does not always keep errno. */
 	if (rc != SQLITE_OK)
 		recorder->error_number = errno;
 	return rc;
@@ -170,7 +170,7 @@ news_rows(struct recorder *recorder, void *stats)
 
 	if (recorder->process != NULL && !recorder->process_written)
 		rc = put_target(recorder);
-	/* Of what is not written yet there is the first. */
+	/* The first tick is not written yet: the start time goes out with it. */
 	if (rc == SQLITE_OK && recorder->spans.ticks > 0 &&
 	    recorder->spans.tick_count == recorder->spans.ticks)
 		rc = put_beginning(recorder);
@@ -186,7 +186,7 @@ mark_written(struct recorder *recorder, const struct run_stats *stats)
 		recorder_file_settle(recorder);
 }
 
-/* What was put is put again. */
+/* Undoes the transaction; its rows are written again at the next commit. */
 static void
 roll_back(struct recorder *recorder)
 {
@@ -194,7 +194,7 @@ roll_back(struct recorder *recorder)
 	table_clear(&recorder->written.syscalls);
 }
 
-/* Is it only that somebody reads? SQLite's error is left as it is, for the sentence. */
+/* Is another process reading? SQLite's error code stays as it is, for recorder_refuse. */
 static bool
 is_busy(int rc)
 {
@@ -219,7 +219,7 @@ recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct
 	struct run_stats copy = *stats;
 	int rc;
 
-	/* What was sampled since is not among what could be written now. */
+	/* Samples since the failure are lost: the profile has no recorder any more. */
 	if (recorder->failed)
 		return error_set(err, ERROR_OUTPUT, "cannot write to %s: that has failed before",
 				 recorder->path);
@@ -272,7 +272,7 @@ name_rows(struct recorder *recorder, void *context)
 	return recorder_put_names(recorder, last->symbols);
 }
 
-/* Whoever reads has all the time that a report takes. */
+/* How long the last commits wait for a reader: as long as a report may take. */
 #define LAST_WAIT_MS 30000
 
 static int
@@ -308,14 +308,14 @@ recorder_finish(struct recorder *recorder, const struct run_stats *stats, enum r
 	if (recorder->failed || rc != 0)
 		return rc;
 	sqlite3_busy_timeout(recorder->db, LAST_WAIT_MS);
-	/* Names take their time: what was sampled is safe before. */
+	/* Samples are committed before names are resolved, which may take long. */
 	if (transact(recorder, last_rows, &last) != SQLITE_OK)
 		return fail(recorder, err);
 	mark_written(recorder, stats);
 	recorder_file_settle(recorder);
 	if (symbols != NULL && transact(recorder, name_rows, &last) != SQLITE_OK)
 		return fail(recorder, err);
-	/* It is all there already, for whoever reads it: only the disk may not have it. */
+	/* Readers see all of it already; fsync is for a crash of the machine. */
 	if (recorder->fd >= 0 && fsync(recorder->fd) != 0)
 		return error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", recorder->path,
 				 strerror(errno));
@@ -333,7 +333,7 @@ recorder_free(struct recorder *recorder)
 	sqlite3_close(recorder->db);
 	place_vfs_free(recorder->vfs);
 	recorder_file_restore(recorder);
-	/* Only now: closing any descriptor of a file gives up SQLite's locks on it. */
+	/* Last: closing any descriptor of a file drops SQLite's POSIX locks on it. */
 	if (recorder->fd >= 0)
 		close(recorder->fd);
 	spans_release(&recorder->spans);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recorder_causal.c - writes a causal profile: one row for each part of it. */
-#include "recording/fields_internal.h"
+#include "recording/recording_internal.h"
 #include "recording/recorder_internal.h"
 
 static int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_file.c - the file of a recording: made new, locked, and still the same. */
+/* recorder_file.c - creates and locks the file of a recording, and detects its replacement. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 
-/* Other files of that name are somebody's leftovers: a few are passed over. */
+/* Names that are tried for the temporary file: those of killed writers may exist. */
 #define TEMPORARY_TRIES 8
 
 static int
-refuse(const struct recorder *recorder, const char *why, struct error *err)
+file_refuse(const struct recorder *recorder, const char *why, struct error *err)
 {
 	return error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", recorder->path, why);
 }
@@ -29,17 +29,17 @@ recorder_refuse(const struct recorder *recorder, struct error *err)
 	if (number == 0)
 		number = recorder->error_number;
 	if (code == SQLITE_FULL && number != EFBIG)
-		return refuse(recorder, strerror(ENOSPC), err);
+		return file_refuse(recorder, strerror(ENOSPC), err);
 	if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_FULL) &&
 	    number != 0)
-		return refuse(recorder, strerror(number), err);
+		return file_refuse(recorder, strerror(number), err);
 	if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
-		return refuse(recorder, "another program has been reading it for too long; it "
+		return file_refuse(recorder, "another program has been reading it for too long; it "
 			      "holds what was written before that", err);
-	return refuse(recorder, sqlite3_errstr(code), err);
+	return file_refuse(recorder, sqlite3_errstr(code), err);
 }
 
-/* A file of that name must be no one's that is still at work on it, and no link. */
+/* The file to be replaced must be a regular file without a writer. */
 static int
 check_old(const struct recorder *recorder, struct error *err)
 {
@@ -47,21 +47,22 @@ check_old(const struct recorder *recorder, struct error *err)
 	int fd, locked;
 
 	if (fstatat(recorder->config.dirfd, recorder->base, &info, AT_SYMLINK_NOFOLLOW) != 0)
-		return errno == ENOENT ? 0 : refuse(recorder, strerror(errno), err);
+		return errno == ENOENT ? 0 : file_refuse(recorder, strerror(errno), err);
 	if (!S_ISREG(info.st_mode))
-		return refuse(recorder, "it is no regular file, and a recording must be one", err);
+		return file_refuse(recorder, "it is no regular file, and a recording must be one",
+				   err);
 	fd = openat(recorder->config.dirfd, recorder->base,
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
-		return 0; /* not even readable: it can be replaced all the same */
+		return 0; /* an unreadable file can be replaced */
 	locked = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 	close(fd);
-	return locked ? refuse(recorder, "another wallsample is writing it; choose another name",
-			       err) :
-			0;
+	if (!locked)
+		return 0;
+	return file_refuse(recorder, "another wallsample is writing it; choose another name", err);
 }
 
-/* A new file beside it, which is ours before it takes the name. */
+/* Creates a file beside it, which is locked before it gets the name. */
 static int
 create_temporary(struct recorder *recorder, char *name, size_t size)
 {
@@ -78,7 +79,7 @@ create_temporary(struct recorder *recorder, char *name, size_t size)
 	return -1;
 }
 
-/* The same for what lies beside it: a journal that a killed writer has left belongs to it. */
+/* Renames a recording, with the journal that a killed writer may have left. */
 static int
 move(const struct recorder *recorder, const char *from, const char *to)
 {
@@ -99,8 +100,8 @@ move(const struct recorder *recorder, const char *from, const char *to)
 }
 
 /*
- * The file that has the name goes aside: it is gone only when there is something in its place.
- * Between the two steps the name is nobody's, which takes no longer than a system call.
+ * Renames the existing file, then gives its name to the new one: the old file is removed only when
+ * the recording has samples. Between the two calls there is no file of that name.
  */
 static int
 replace(struct recorder *recorder, const char *name)
@@ -127,14 +128,14 @@ take_name(struct recorder *recorder, struct error *err)
 	int rc = 0;
 
 	if (create_temporary(recorder, name, sizeof(name)) < 0)
-		return refuse(recorder, strerror(errno), err);
+		return file_refuse(recorder, strerror(errno), err);
 	if (flock(recorder->fd, LOCK_EX | LOCK_NB) != 0 ||
 	    fstat(recorder->fd, &recorder->made) != 0)
-		rc = refuse(recorder, strerror(errno), err);
+		rc = file_refuse(recorder, strerror(errno), err);
 	if (rc == 0)
 		rc = check_old(recorder, err);
 	if (rc == 0 && replace(recorder, name) != 0)
-		rc = refuse(recorder, strerror(errno), err);
+		rc = file_refuse(recorder, strerror(errno), err);
 	if (rc != 0)
 		(void)unlinkat(recorder->config.dirfd, name, 0);
 	return rc;
@@ -166,7 +167,7 @@ recorder_file_restore(struct recorder *recorder)
 		return;
 	if (recorder_file_check(recorder, NULL) == 0)
 		(void)unlinkat(dirfd, recorder->base, 0);
-	/* Whatever somebody else has put there stays. */
+	/* A file that another program has created there is kept. */
 	if (fstatat(dirfd, recorder->base, &other, AT_SYMLINK_NOFOLLOW) != 0)
 		(void)move(recorder, recorder->aside, recorder->base);
 	free(recorder->aside);
@@ -183,7 +184,7 @@ recorder_file_check(const struct recorder *recorder, struct error *err)
 	if (fstatat(recorder->config.dirfd, recorder->base, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    now.st_dev == recorder->made.st_dev && now.st_ino == recorder->made.st_ino)
 		return 0;
-	return refuse(recorder, "the file was removed or replaced while it was written", err);
+	return file_refuse(recorder, "the file was removed or replaced while it was written", err);
 }
 
 static int
@@ -228,10 +229,10 @@ prepare_insert(struct recorder *recorder, enum recording_table table)
 }
 
 /*
- * With the rollback journal the database is whole, and one file, at any moment but those of a
- * commit; a write-ahead log would have to be kept with it. SQLite does not wait for the disk,
- * where a commit takes 0.04 ms (median) and not 10 (longest 184): what a killed process has
- * written is safe with the kernel, and the end of the run waits once.
+ * With the rollback journal the database is one consistent file except during a commit; a
+ * write-ahead log would be a second file. SQLite does not wait for the disk: a commit takes 0.04 ms
+ * (median) instead of 10 ms (longest 184 ms). The kernel keeps what a killed process has written,
+ * and recorder_finish calls fsync once.
  */
 static int
 make_tables(struct recorder *recorder)
@@ -266,7 +267,7 @@ recorder_file_create(struct recorder *recorder, struct error *err)
 		return rc;
 	if (open_database(recorder) != SQLITE_OK)
 		return recorder_refuse(recorder, err);
-	/* What SQLite has opened by its name is the file that was made, or nothing is written. */
+	/* Nothing is written unless SQLite has opened the created file by its name. */
 	rc = recorder_file_check(recorder, err);
 	if (rc == 0 && make_tables(recorder) != SQLITE_OK)
 		rc = recorder_refuse(recorder, err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_rows.c - what is new in the profile, as rows of the recording's tables. */
+/* recorder_rows.c - writes what is new in the profile. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/fields_internal.h"
+#include "recording/recording_internal.h"
 #include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
@@ -62,7 +62,7 @@ recorder_put(struct recorder *recorder, enum recording_table table, const void *
 	return rc != SQLITE_OK ? rc : SQLITE_ERROR;
 }
 
-/* --- what there is one of each --------------------------------------------------------- */
+/* --- modules, frames, stacks, threads, waits ------------------------------------------- */
 
 static const char *
 kind_text(enum module_kind kind)
@@ -144,7 +144,7 @@ put_thread(struct recorder *recorder, int64_t id, const struct profile_thread *t
 			    .creator = (int64_t)thread->creator);
 }
 
-/* New ones, and those with another name. */
+/* Writes new and renamed frames. */
 static int
 put_frames(struct recorder *recorder)
 {
@@ -178,7 +178,7 @@ put_stacks(struct recorder *recorder)
 	return rc;
 }
 
-/* New ones, and those with another name. */
+/* Writes new and renamed threads. */
 static int
 put_threads(struct recorder *recorder)
 {
@@ -195,7 +195,7 @@ put_threads(struct recorder *recorder)
 	return rc;
 }
 
-/* New ones, and those that more waited for. */
+/* Writes new waits, and those with a higher `most`. */
 static int
 put_waits(struct recorder *recorder)
 {
@@ -235,7 +235,7 @@ put_ticks(struct recorder *recorder)
 	return rc;
 }
 
-/* Their numbers differ from one architecture to the next. */
+/* Stores the name of the call, because numbers depend on the architecture. */
 static int
 put_syscall(struct recorder *recorder, int32_t number)
 {
@@ -308,7 +308,7 @@ put_blame(struct recorder *recorder)
 	return rc;
 }
 
-/* There are few, and those behind them may have become more, or fewer. */
+/* Writes all deadlocks again: there are few, and their threads may have changed. */
 static int
 put_deadlocks(struct recorder *recorder)
 {
@@ -369,7 +369,7 @@ put_stats(struct recorder *recorder, const struct run_stats *stats)
 	return rc;
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- commit --------------------------------------------------------------------------------- */
 
 int
 recorder_put_news(struct recorder *recorder, const struct run_stats *stats)
@@ -424,7 +424,7 @@ place_of(const struct profile_frame *frame)
 	};
 }
 
-/* By frame, in the order of addresses: files are read from front to back. */
+/* Orders frames by address, so that files are read from front to back. */
 static int
 compare_frames(const void *left, const void *right, void *context)
 {
@@ -447,7 +447,7 @@ put_frame_names(struct recorder *recorder, struct symbols *symbols, uint32_t id)
 	if (frame->module != MODULE_NONE)
 		count = symbols_find(symbols, &place, symbol, SYMBOL_CHAIN_MAX);
 	for (size_t i = 0; rc == SQLITE_OK && i < count; i++)
-		/* An address is no name: another machine may have the files to tell. */
+		/* An address is not stored as a name: a reader may have the files to resolve it. */
 		if (symbol[i].known)
 			rc = RECORDER_PUT(recorder, SYMBOLS, symbols, .frame = id,
 					  .depth = (int64_t)i, .function = symbol[i].function,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* spans.c - puts the samples of a thread that go on with what it did into one span. */
-#include "recording/spans_internal.h"
+/* spans.c - sums consecutive samples of a thread with the same stack and state in a span. */
+#include "recording/recorder_internal.h"
 
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
 
-/* Real time that comes late is looked for in so many spans that are not written yet. */
+/* Latency is charged to one of this number of last closed spans. */
 #define LOOK_BACK 64
-/* Of a new thread that is late, those that are moved are among so many. */
+/* Spans of a late new thread are moved if they are among this number of last closed spans. */
 #define MOVE_BACK 1024
 
 void
@@ -34,7 +34,7 @@ spans_release(struct spans *spans)
 	*spans = (struct spans){ 0 };
 }
 
-/* Is it of more than one thread or task? */
+/* Is it a sum of several threads or tasks? */
 static bool
 is_shared(const struct spans *spans, const struct profile_entry *sample)
 {
@@ -107,8 +107,8 @@ add_weights(struct profile_entry *to, const struct profile_entry *from)
 }
 
 /*
- * Time in which nobody ran, charged to the wait that ended it: it is of the ticks before, and no
- * part of what the thread did.
+ * Adds time without a runnable thread, charged to the wait that ended it: it belongs to the ticks
+ * before, and is not part of the thread's own time.
  */
 static void
 add_gap(struct spans *spans, const struct profile_entry *sample)
@@ -135,8 +135,8 @@ least(uint64_t a, uint64_t b)
 }
 
 /*
- * What a new thread did is told late, when it stops at last. If it has more samples then than
- * there are ticks since the first of them was told, they were of earlier ones.
+ * The samples of a new thread arrive late, when the thread stops at last. If there are more of them
+ * than ticks since the first arrived, they belong to earlier ticks.
  */
 static void
 move_back(struct spans *spans, struct open_span *open, uint64_t ticks)
@@ -163,8 +163,8 @@ carried_up_to(const struct spans *spans, const struct profile_entry *sample)
 }
 
 /*
- * The ticks that the samples stand for: those after the thread's last ones, up to this one. Of a
- * task there may be none for a while; what runs it has no gaps.
+ * Sets the ticks of the samples: those after the thread's last ones, up to this one. A parked task
+ * may have no samples for a while; the thread that runs tasks has no gaps.
  */
 static void
 place(struct spans *spans, struct open_span *open, const struct profile_entry *sample,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.h - what was sampled, kept in a file that can be asked again: an SQLite database.
+ * recording.h - writes a recording: an SQLite database of all that is added to a profile.
  *
- * The recording is a journal of what reaches the profile. Samples are kept as spans: a thread
- * that goes on doing the same is one row, however long. It is written about once a second, in
- * one transaction, so that who is killed loses no more than that.
+ * Samples are stored as spans: a thread whose stack and state do not change is one row, however
+ * long that lasts. Rows are written about once a second, each time in one transaction, so that a
+ * killed wallsample loses about a second.
  *
- * What is read is taken for hostile: nothing in it is run, it is never changed, every number is
- * checked. See recording_read.h; the tables are described in wallsample-recording(5).
+ * recording_read.h reads recordings; wallsample-recording(5) describes the tables.
  */
 #ifndef WALLSAMPLE_RECORDING_RECORDING_H
 #define WALLSAMPLE_RECORDING_RECORDING_H
@@ -28,70 +27,70 @@
 #define RECORDING_SCHEMA 6
 #define RECORDING_SCHEMA_OLDEST 5
 
-/* Of a causal profile no more are kept, the first ones: more than a day of them. */
+/* Bound on experiments that are stored; the first ones are kept. More than a day of them. */
 #define RECORDING_EXPERIMENTS_MOST 100000
 
 struct recording_config {
-	int dirfd;               /* folder of the file; kept open by the caller */
-	const char *base;        /* its name there; NULL: a temporary recording without a name */
-	const char *path;        /* for messages */
+	int dirfd;               /* directory of the file; kept open by the caller */
+	const char *base;        /* name of the file; NULL: a temporary recording without a name */
+	const char *path;        /* of the file, for messages */
 	const struct modules *modules;
 	double rate_hz;
-	const char *command;     /* the words of the call; or NULL */
+	const char *command;     /* the command line of wallsample; or NULL */
 };
 
-/* All borrowed. */
 struct recorder;
 
 /*
- * Makes the file, in place of one of that name unless another recorder is at work on it, and
- * listens to what is added to the profile from now on, which must be empty. ERROR_OUTPUT says
- * why it cannot be written. It never follows a link, and nobody else can put a file in its place
- * unnoticed.
+ * Creates the file and becomes the recorder of the profile, which must be empty. The members of
+ * `config` and the profile are borrowed until recorder_free. A file of that name is replaced unless
+ * another recorder writes it. ERROR_OUTPUT: the file cannot be written. Links are not followed, and
+ * a file that replaces the recording is detected.
  *
- * What had the name before lies beside it, as ".wallsample-…-old", until samples have been
- * written; it is put back when there are none.
+ * The replaced file is kept beside the new one, as ".wallsample-...-old", until samples have been
+ * written; it is restored when there are none.
  */
 int recorder_create(const struct recording_config *config, struct profile *profile,
 		    struct recorder **out, struct error *err);
 
-/* What is sampled: before the first commit. */
+/* Sets the sampled process, which is borrowed, before the first commit. */
 void recorder_set_process(struct recorder *recorder, const struct process *process);
 
-/* Is there anything older than half a second that has not been written? */
+/* True if the last commit is half a second ago. */
 bool recorder_is_due(const struct recorder *recorder, uint64_t now_ns);
-/* The same for a whole second. */
+/* True if the last commit is a second ago. */
 bool recorder_is_overdue(const struct recorder *recorder, uint64_t now_ns);
 
 /*
- * Writes what has come since the last time. It may take long on a slow disk: see
- * sampler_leave. Somebody who reads the file just then is no error: it is written the next time.
- * After an error the recording holds what was written before, and no more is taken.
+ * Writes what was added since the last commit. This may take long on a slow disk: no thread of the
+ * target may be stopped meanwhile. If another process is reading the file, the rows stay for the
+ * next commit, and 0 is returned. After an error the recording holds the earlier commits, and every
+ * later commit fails.
  */
 int recorder_commit(struct recorder *recorder, const struct run_stats *stats,
 		    struct error *err);
 
 /*
- * What experiments found, once, before recorder_finish; of the profile that was taken before them
- * the recording is an ordinary one.
+ * Writes a causal profile, once, before recorder_finish. The recording also holds the profile that
+ * was sampled before the experiments.
  */
 int recorder_put_causal(struct recorder *recorder, const struct causal_result *result,
 			struct error *err);
 
 /*
- * The end: the rest, and the names of all frames. Afterwards the recording is whole. One with
- * fewer than all of its names is not an error.
+ * Writes the rest and the names of all frames (`symbols` may be NULL): the recording is complete.
+ * Frames without a name are no error.
  */
 int recorder_finish(struct recorder *recorder, const struct run_stats *stats,
 		    enum run_end end, struct symbols *symbols, struct error *err);
 
-/* Stops listening and closes the file, which stays if samples have been written to it, or none
- * had its name before. */
+/* Closes the file. A recording without samples is removed if it had replaced another file, which is
+ * restored. */
 void recorder_free(struct recorder *recorder);
-/* The same, and removes the file: there was nothing to record. */
+/* Closes and removes the file. */
 void recorder_discard(struct recorder *recorder);
 
-/* Bytes of the file so far, and the CPU time it took to write. */
+/* Size of the file in bytes, and the CPU time that was used to write it. */
 uint64_t recorder_size(const struct recorder *recorder);
 uint64_t recorder_cpu_ns(const struct recorder *recorder);
 

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fields_internal.h - the rows of the tables cost, causal and losses, which have names: fields of
- * struct run_stats and of struct causal_result, and reasons of losses.
+ * recording_internal.h - what reader and recorder share, beside the schema.
+ * fields.c     rows of the tables cost, causal and losses, which are fields of structs by name
+ * place_vfs.c  files of SQLite below an open directory
  */
-#ifndef WALLSAMPLE_RECORDING_FIELDS_INTERNAL_H
-#define WALLSAMPLE_RECORDING_FIELDS_INTERNAL_H
+#ifndef WALLSAMPLE_RECORDING_RECORDING_INTERNAL_H
+#define WALLSAMPLE_RECORDING_RECORDING_INTERNAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include <sqlite3.h>
 
 #include "recording/schema_internal.h"
 #include "wallsample/causal/causal.h"
 #include "wallsample/profile/run_stats.h"
+
+/* --- fields.c ----------------------------------------------------------------------- */
 
 /* How the values of several recordings become one. */
 enum field_merge { MERGE_SUM, MERGE_MAX, MERGE_MIN, MERGE_FIRST };
@@ -42,5 +48,23 @@ void field_merge(const struct field *field, void *object, double value, bool fir
 /* Names of loss reasons: kind "failed" and kind "chain". NULL behind the last. */
 const char *loss_failure_word(size_t reason);
 const char *loss_chain_word(size_t reason);
+
+/* --- place_vfs.c ----------------------------------------------------------------------
+ * SQLite opens files by name after a check for links, which leaves time to replace a directory of
+ * the path. This file system looks names up below a directory descriptor. It never opens, finds or
+ * deletes files other than the database and its journal, whatever a journal names.
+ */
+
+struct place_vfs;
+
+/*
+ * For the file `base` in the directory. An existing journal is rolled back only with `old_journal`,
+ * else replaced. NULL if SQLite has no file system.
+ */
+struct place_vfs *place_vfs_create(int dirfd, const char *base, bool old_journal);
+/* The database must have been closed. */
+void place_vfs_free(struct place_vfs *vfs);
+/* As sqlite3_open_v2. */
+int place_vfs_open(struct place_vfs *vfs, int flags, sqlite3 **out);
 
 #endif
