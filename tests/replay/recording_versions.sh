@@ -50,5 +50,18 @@ for run in locks python; do
 		done
 	done
 done
-echo "$count reports compared"
+
+# The manual lists the columns of each table, as the schema has them.
+manual=$SOURCE/man/wallsample-recording.5
+tables=0
+while read -r table columns; do
+	tables=$((tables + 1))
+	grep -qF -- "${table,,} \" (${columns// /, })\"" "$manual" ||
+		grep -qF -- "${table,,} \" (${columns// /, }), \"" "$manual" ||
+		complain "$manual does not have: ${table,,} (${columns// /, })"
+done < <(tr -d '\\\n' <"$SOURCE/src/recording/schema_internal.h" |
+	sed -E 's:#define |/\*:\n:g' | sed -nE 's/^([A-Z_]+)_COLUMNS\(C, ADDED, T\)/\1 /p' |
+	sed -E 's/(C|ADDED)\(T, ([a-z_]+)[^)]*\)/\2/g' | tr -s '\t ' ' ' | sed 's/ $//')
+[ "$tables" -ge 20 ] || complain "only $tables tables found in the schema"
+echo "$count reports compared, $tables tables"
 exit $failed
