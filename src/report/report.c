@@ -106,7 +106,7 @@ write_header(const struct export_input *input, struct page *page)
 	}
 	strbuf_clear(&sb);
 	if (input->snapshot)
-		strbuf_add_text(&sb, "Sampling goes on: this is what there is so far.");
+		strbuf_add_text(&sb, "Sampling continues: this is an intermediate report.");
 	else if (input->end == RUN_END_EXITED)
 		add_end(&sb, input);
 	if (sb.length > 0)
@@ -150,8 +150,8 @@ write_unit(const struct export_input *input, struct page *page)
 	strbuf_init(&sb);
 	if (view_is_blame(input->view)) {
 		strbuf_add_format(&sb,
-				  "%s of those who had what others waited for, by the time that "
-				  "these waited. 100%% is ",
+				  "%s of lock holders, weighted by the time others waited. "
+				  "100%% is ",
 				  report_key_words[view_key(input->view)].plural);
 		quantity_add_time(&sb, view_total_ns(input->view, WEIGHT_WALL));
 		strbuf_add_text(&sb, " of all waiters together.");
@@ -293,7 +293,7 @@ write_thread_unit(const struct export_input *input, struct page *page)
 	strbuf_release(&sb);
 }
 
-/* "Thread 4250 (pool): 29.03s, 27.63% of it running; a half is sure to ±1.8%" */
+/* "Thread 4250 (pool): 29.03s, 27.63% of it running; margin of error ±1.8% at 50%" */
 static void
 write_thread_title(const struct export_input *input, const struct thread_row *row,
 		   struct page *page)

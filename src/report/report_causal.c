@@ -113,7 +113,7 @@ write_header(const struct causal_input *input, struct page *page)
 	}
 	if (input->snapshot)
 		page->ops->field(page, "Note",
-				 "Experiments go on: this is what there is so far.");
+				 "Experiments continue: this is an intermediate report.");
 	strbuf_release(&sb);
 }
 
@@ -346,13 +346,12 @@ write_rules(const struct causal_input *input, const struct causal_point *point,
 
 	strbuf_init(&sb);
 	if (point->kind == CAUSAL_LATENCY)
-		strbuf_add_text(&sb, "By how many percent the time from begin to end would be "
-				"shorter");
+		strbuf_add_text(&sb, "Reduction of the time from begin to end in percent");
 	else
-		strbuf_add_text(&sb, "How many percent more there would be");
-	strbuf_add_text(&sb, ", and the 95% interval of that, if the candidate were so much "
-			"faster: at 100% it would take no time at all. The slope is the gain for "
-			"each percent.");
+		strbuf_add_text(&sb, "Gain in percent");
+	strbuf_add_text(&sb, ", with its 95% interval, if the candidate were faster by the amount "
+			"above the column: at 100% it would take no time at all. The slope is the "
+			"gain for each percent.");
 	if (input->result->profile_ns > 0)
 		strbuf_add_format(&sb, " The share is that of the real time (Latency), with the "
 				  "candidate %s.",
@@ -380,7 +379,7 @@ write_point(const struct causal_input *input, uint32_t at, struct page *page)
 		for (size_t i = 0; i < ranking.known_count && i < input->limit; i++)
 			write_candidate(input, &ranking, i, page);
 	} else if (ranking.unsure_count > 0) {
-		page->ops->paragraph(page, "Of no candidate there is enough data yet.");
+		page->ops->paragraph(page, "There is not enough data for any candidate yet.");
 	} else {
 		page->ops->paragraph(page, "There was no experiment.");
 	}

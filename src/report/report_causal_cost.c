@@ -20,7 +20,7 @@ static void
 end_doubt(struct closing *c)
 {
 	if (!c->doubted)
-		c->page->ops->heading(c->page, "What makes this less sure");
+		c->page->ops->heading(c->page, "What makes this less certain");
 	c->doubted = true;
 	c->page->ops->paragraph(c->page, c->sb.data);
 	strbuf_clear(&c->sb);
@@ -77,7 +77,7 @@ doubt_ticks(struct closing *c)
 		return;
 	quantity_add_count(&c->sb, result->late_ticks);
 	strbuf_add_text(&c->sb, " of ");
-	quantity_add_things(&c->sb, ticks, "look", "looks");
+	quantity_add_things(&c->sb, ticks, "tick", "ticks");
 	strbuf_add_text(&c->sb, " (");
 	quantity_add_share(&c->sb, (double)result->late_ticks, (double)ticks);
 	strbuf_add_text(&c->sb, ") came more than half a tick (of ");
@@ -105,7 +105,7 @@ doubt_stalls(struct closing *c)
 	if (stalled > 0) {
 		quantity_add_things(&c->sb, stalled, "experiment was", "experiments were");
 		strbuf_add_text(&c->sb, " given up, because there was no progress while threads "
-				"were held; no gain is of those.");
+				"were held; no gain is computed from them.");
 		end_doubt(c);
 	}
 	if (c->result->target_gone) {

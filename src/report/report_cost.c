@@ -48,10 +48,11 @@ write_samples(struct closing *c)
 	strbuf_add_text(&c->sb, " in ");
 	quantity_add_things(&c->sb, stats->ticks, "tick", "ticks");
 	strbuf_add_text(&c->sb, ", from ");
-	quantity_add_things(&c->sb, stats->looks, "look at a thread", "looks at a thread");
+	quantity_add_things(&c->sb, stats->looks, "observation of a thread",
+			    "observations of threads");
 	if (stats->tasks_seen > 0) {
 		strbuf_add_text(&c->sb, " and ");
-		quantity_add_things(&c->sb, stats->task_looks, "at a task", "at a task");
+		quantity_add_things(&c->sb, stats->task_looks, "of a task", "of tasks");
 	}
 	end_field(c, "Samples");
 
@@ -147,8 +148,8 @@ write_broken(struct closing *c)
 		strbuf_add_text(&c->sb, ", ");
 		quantity_add_share(&c->sb, (double)broken, (double)walks);
 		strbuf_add_format(&c->sb, " of those unwound, %s:",
-				  broken == 1 ? "has lost its outer end" :
-						"have lost their outer ends");
+				  broken == 1 ? "is incomplete at its outer end" :
+						"are incomplete at their outer ends");
 	}
 	end_field(c, "Cut off");
 	for (size_t i = 0; i < CHAIN_END_COUNT; i++)
@@ -293,7 +294,7 @@ write_own_cost(struct closing *c)
 	}
 	end_field(c, "Rate");
 	if (stats->thinnest > 1) {
-		strbuf_add_format(&c->sb, "threads at work looked at in one of %u ticks at times",
+		strbuf_add_format(&c->sb, "busy threads sampled in one of %u ticks at times",
 				  (unsigned)stats->thinnest);
 		strbuf_add_text(&c->sb, ", to keep to --max-overhead");
 		end_field(c, "Thinned");
@@ -308,7 +309,7 @@ write_own_cost(struct closing *c)
 
 /* "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)": what a search for its symbols begins with. */
 static void
-add_bare_module(struct closing *c, const struct bare_row *row)
+add_unnamed_module(struct closing *c, const struct unnamed_row *row)
 {
 	const struct module *module =
 		c->input->modules != NULL ? modules_get(c->input->modules, row->module_id) : NULL;
@@ -330,50 +331,49 @@ add_bare_module(struct closing *c, const struct bare_row *row)
  * that is nobody can tell of modules and source files that also have functions with names.
  */
 static void
-write_nameless(struct closing *c)
+write_unnamed(struct closing *c)
 {
 	const double total = (double)view_total_ns(c->input->view, WEIGHT_WALL);
 	const enum view_key key = view_key(c->input->view);
 	const bool shares = key == VIEW_BY_FUNCTION || key == VIEW_BY_LINE;
-	struct bare_table bare;
+	struct unnamed_table unnamed;
 	struct strbuf cum, flat;
 
 	strbuf_init(&cum);
 	strbuf_init(&flat);
-	bare_table_make(c->input->view, &bare);
-	if (bare.count > 0) {
-		quantity_add_things(&c->sb, bare.count, "module has", "modules have");
-		strbuf_add_text(&c->sb, shares ? " frames without a symbol (share of the time, and "
-						 "as innermost):" :
-						 " frames without a symbol (--by function tells "
-						 "their share of the time):");
-		end_field(c, "Nameless");
+	unnamed_table_make(c->input->view, &unnamed);
+	if (unnamed.count > 0) {
+		strbuf_add_text(&c->sb, "symbols are missing in ");
+		quantity_add_things(&c->sb, unnamed.count, "module", "modules");
+		strbuf_add_text(&c->sb, shares ? " (share of the time, and as innermost frame):" :
+						 " (--by function shows the share of the time):");
+		end_field(c, "Unnamed");
 	}
-	for (size_t i = 0; i < bare.count && i < c->input->limit; i++) {
+	for (size_t i = 0; i < unnamed.count && i < c->input->limit; i++) {
 		strbuf_clear(&cum);
 		strbuf_clear(&flat);
 		strbuf_add_text(&cum, "");
 		strbuf_add_text(&flat, "");
 		if (shares)
-			quantity_add_share(&cum, (double)bare.row[i].cum[WEIGHT_WALL], total);
+			quantity_add_share(&cum, (double)unnamed.row[i].cum[WEIGHT_WALL], total);
 		if (shares)
-			quantity_add_share(&flat, (double)bare.row[i].flat[WEIGHT_WALL], total);
-		add_bare_module(c, &bare.row[i]);
+			quantity_add_share(&flat, (double)unnamed.row[i].flat[WEIGHT_WALL], total);
+		add_unnamed_module(c, &unnamed.row[i]);
 		c->page->ops->item(c->page, cum.data, flat.data, c->sb.data);
 		strbuf_clear(&c->sb);
 	}
-	if (bare.count > c->input->limit) {
+	if (unnamed.count > c->input->limit) {
 		strbuf_add_text(&c->sb, "… and ");
-		quantity_add_things(&c->sb, bare.count - c->input->limit, "more", "more");
+		quantity_add_things(&c->sb, unnamed.count - c->input->limit, "more", "more");
 		end_field(c, "");
 	}
-	if (bare.count > 0 && c->input->names_hint != NULL) {
+	if (unnamed.count > 0 && c->input->names_hint != NULL) {
 		strbuf_add_text(&c->sb, c->input->names_hint);
 		end_field(c, "");
 	}
 	strbuf_release(&cum);
 	strbuf_release(&flat);
-	bare_table_release(&bare);
+	unnamed_table_release(&unnamed);
 }
 
 void
@@ -389,14 +389,14 @@ report_write_cost(const struct export_input *input, struct page *page)
 	write_excluded(&c);
 	write_broken(&c);
 	write_guessed(&c);
-	write_nameless(&c);
+	write_unnamed(&c);
 	write_cpu(&c);
 	write_stops(&c);
 	write_repairs(&c);
 	write_own_cost(&c);
 	if (input->stats->execed) {
-		strbuf_add_text(&c.sb, "The process called exec meanwhile: this report has samples "
-				       "of the program before and the one after.");
+		strbuf_add_text(&c.sb, "The process called exec during the run: this report has "
+				       "samples of the program before and the one after.");
 		end_field(&c, "Note");
 	}
 	strbuf_release(&c.sb);

@@ -174,13 +174,13 @@ write_rules(const struct diff_input *input, struct page *page)
 
 	strbuf_init(&sb);
 	strbuf_add_format(&sb, "%s %s. Times are for each second that passed: 1.00s is one thread "
-			  "all the time. Listed is what changed by more than its margin of error. "
+			  "all the time. Listed are changes beyond their margin of error. "
 			  "A margin is %.1f standard deviations, for ",
 			  report_key_words[key].plural, report_weight_words[diff->weight].meaning,
 			  diff->deviations);
 	quantity_add_things(&sb, diff->questions, "number that was compared",
 			    "numbers that were compared");
-	strbuf_add_text(&sb, ": of runs that do not differ, 95 in 100 list nothing at all. Of "
+	strbuf_add_text(&sb, ": of runs that do not differ, 95 in 100 list nothing at all. For "
 			"what takes a tenth of one thread's time, changes are listed from ");
 	quantity_add_time(&sb, ns_of(least_change(diff, 0.1)));
 	strbuf_add_text(&sb, " on.");

@@ -105,8 +105,8 @@ write_sums(const struct export_input *input, const struct gil_table *gil, struct
 	if ((double)gil->ns[GIL_HANDOVER] > HANDOVER_LEAST * (double)gil->total_ns) {
 		strbuf_add_text(&sb, " Of all time ");
 		quantity_add_share(&sb, (double)gil->ns[GIL_HANDOVER], (double)gil->total_ns);
-		strbuf_add_text(&sb, " went by before a thread that had handed it over could go "
-				     "on, which is part of the wait.");
+		strbuf_add_text(&sb, " was spent by threads that had handed the lock over, until "
+				     "they resumed; this is part of the wait.");
 	}
 	page->ops->paragraph(page, sb.data);
 	strbuf_release(&sb);

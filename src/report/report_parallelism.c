@@ -179,10 +179,10 @@ write_gain_heading(const struct export_input *input, int64_t whole_ns, size_t be
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_text(&sb, input->filtered ? "What is shown took " : "The whole took ");
+	strbuf_add_text(&sb, input->filtered ? "Real time of what is shown: " : "Real time: ");
 	quantity_add_time(&sb, whole_ns);
-	strbuf_add_format(&sb, ", and would take so long if one of these functions ran on "
-			  "%zu CPUs at once, the most that were seen", best);
+	strbuf_add_format(&sb, ". Estimate if one of these functions ran on %zu CPUs at once, "
+			  "the most that were seen", best);
 	page->ops->lead(page, sb.data);
 	strbuf_release(&sb);
 }
@@ -193,7 +193,7 @@ write_gains(const struct export_input *input, struct page *page)
 	const struct report_column column[] = {
 		{ "latency%", NULL, COLUMN_SHARE, .at = offsetof(struct gain, running_ns) },
 		{ "par", NULL, COLUMN_TEXT, .text = add_gain_parallelism },
-		{ "so", NULL, COLUMN_TIME, .at = offsetof(struct gain, left_ns) },
+		{ "estimate", NULL, COLUMN_TIME, .at = offsetof(struct gain, left_ns) },
 		{ report_key_words[view_key(input->view)].title, NULL, COLUMN_FUNCTION,
 		  .at = offsetof(struct gain, function), .left = true },
 	};

@@ -36,7 +36,7 @@ static const struct {
 	[FINDING_LOCK] = { "A lock", "threads that had work waited for a lock for ",
 			   " of their time", "; most of that in " },
 	[FINDING_IO] = { "Input or output", "for ",
-			 " of the time nobody could go on before a file or disk had answered",
+			 " of the time no thread could run until a file or disk had answered",
 			 "; most of that in " },
 	[FINDING_QUEUE] = { "Too few CPUs for its threads",
 			    "threads that could run waited for a CPU for ",
@@ -81,13 +81,13 @@ report_write_summary(const struct export_input *input, struct page *page)
 		return;
 	page->ops->heading(page, "What limits it");
 	if (input->filtered) {
-		page->ops->paragraph(page, "That is not said of a part: options have selected "
-					   "some of the samples.");
+		page->ops->paragraph(page, "Not determined: options have selected a part of "
+					   "the samples.");
 		return;
 	}
 	if (profile_deadlock_count(view_profile(view)) > 0)
-		page->ops->paragraph(page, "Threads wait for one another and will never go on: "
-					   "there is a deadlock, shown below.");
+		page->ops->paragraph(page, "There is a deadlock, shown below: threads wait for "
+					   "one another.");
 	findings_make(view, input->stats->cpus, &findings);
 	if (findings.count == 0)
 		page->ops->paragraph(page, "Nothing stands out: no rule finds more than its "
@@ -109,13 +109,11 @@ report_add_margins(struct strbuf *sb, const struct export_input *input)
 	if (ticks <= 0)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
-		strbuf_add_text(sb, i == 0 ? " A share of " :
-				    i + 1 < ARRAY_SIZE(shares) ? ", one of " : " and one of ");
-		strbuf_add_format(sb, "%.0f%%%s ±", 100 * shares[i],
-				  i == 0 ? " is sure to" : " to");
+		strbuf_add_text(sb, i == 0 ? " Margins of error (95%): ±" : ", ±");
 		add_percent(sb, margin_of_share(shares[i], ticks));
+		strbuf_add_format(sb, " at %.0f%%", 100 * shares[i]);
 	}
-	strbuf_add_text(sb, ", with 95% confidence.");
+	strbuf_add_text(sb, ".");
 }
 
 void
@@ -125,6 +123,7 @@ report_add_margin_of_half(struct strbuf *sb, const struct export_input *input, i
 
 	if (ticks <= 0)
 		return;
-	strbuf_add_text(sb, "; a half is sure to ±");
+	strbuf_add_text(sb, "; margin of error ±");
 	add_percent(sb, margin_of_share(0.5, ticks));
+	strbuf_add_text(sb, " at 50%");
 }

@@ -157,9 +157,9 @@ add_seen(struct strbuf *sb, const struct export_input *input, const struct task_
 	}
 	strbuf_add_text(sb, ".");
 	if (stats->tasks_thinnest > 1)
-		strbuf_add_format(sb, " They were too many to look at each: at times only one in "
-				  "%" PRIu32 ", a random subset that changes from tick to tick, "
-				  "weighed to make up for it.", stats->tasks_thinnest);
+		strbuf_add_format(sb, " At times only one in %" PRIu32 " was sampled: a random "
+				  "subset that changes from tick to tick, weighted accordingly.",
+				  stats->tasks_thinnest);
 }
 
 static void

@@ -234,7 +234,7 @@ add_holder_state(const struct report_table *table, const void *row, struct strbu
 static const struct report_column holder_columns[] = {
 	{ "wall", NULL, COLUMN_TIME, .at = AT(ns) },
 	{ "waited for", NULL, COLUMN_TEXT, .text = add_what, .left = true, .most = 30 },
-	{ "had by", NULL, COLUMN_TEXT, .text = add_holder, .left = true, .most = 20 },
+	{ "holder", NULL, COLUMN_TEXT, .text = add_holder, .left = true, .most = 20 },
 	{ "state", NULL, COLUMN_TEXT, .text = add_holder_state, .left = true },
 	{ "in", NULL, COLUMN_FUNCTION, .at = AT(function), .left = true },
 };
@@ -249,7 +249,7 @@ write_holders(const struct view *view, const struct line *line, size_t count, st
 		for (size_t h = 0; h < line[i].wait->holders && h < HOLDERS_MOST; h++)
 			holder[holders++] = make_line(view, line[i].wait, &line[i].wait->holder[h]);
 	if (holders > 0) {
-		page->ops->heading(page, "Who had it meanwhile, by the time that others waited");
+		page->ops->heading(page, "Lock holders, weighted by the time others waited");
 		report_table_write(&REPORT_TABLE(holder_columns, holder, holders, .view = view),
 				   page);
 	}

@@ -115,14 +115,13 @@ add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *gr
 	view_stack(view, holder->stack, &function, &depth);
 	if (profile_thread(profile, holder->thread)->tid > 0 ||
 	    profile_thread(profile, holder->thread)->is_task) {
-		strbuf_add_text(sb, ", which ");
+		strbuf_add_text(sb, ", held by ");
 		if (profile_thread(profile, holder->thread)->is_task) {
 			add_task(sb, view, holder->thread);
 		} else {
 			strbuf_add_text(sb, "thread ");
 			add_thread(sb, profile, holder->thread);
 		}
-		strbuf_add_text(sb, " has");
 		if (depth > 0) {
 			const struct view_function *at =
 				view_function(view, function[waiting_place(view, function, depth)]);
@@ -132,7 +131,7 @@ add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *gr
 			add_line(sb, at);
 		}
 	} else if (depth > 0) {
-		strbuf_add_text(sb, ", had by ");
+		strbuf_add_text(sb, ", held by ");
 		strbuf_add_foreign(sb, view_function(view, function[0])->name);
 	}
 }
@@ -334,7 +333,7 @@ write_end(const struct core_end *end, FILE *out)
 
 	strbuf_init(&sb);
 	if (end->signal == 0) {
-		strbuf_add_text(&sb, "not ended: the core is of a process that lived on");
+		strbuf_add_text(&sb, "not ended: the process continued after its core was written");
 	} else {
 		strbuf_add_text(&sb, "ended by ");
 		add_signal(&sb, end->signal);

@@ -137,7 +137,7 @@
 
 		function loadText(bin) {
 			if (data.mean[bin] < 0)
-				return "no time that was asked for";
+				return "this time is not selected";
 			return "on a CPU at once: " + number(data.mean[bin] / 100) + " on average, at most " +
 				data.most[bin] + (data.cpus ? ", of " + number(data.cpus) +
 					(data.cpus === 1 ? " CPU" : " CPUs") : "");
@@ -155,8 +155,8 @@
 				.map((share) => Math.round(100 * share[0] / data.steps) + "% " + share[1]);
 			const held = heldBy(data.threads.indexOf(thread), bin);
 			return who(thread) + ": " +
-				(shares.join(", ") || "not there, or not asked for") +
-				(held ? ", had the GIL for " + Math.round(100 * held / data.steps) + "%" : "");
+				(shares.join(", ") || "absent, or not selected") +
+				(held ? ", held the GIL for " + Math.round(100 * held / data.steps) + "%" : "");
 		}
 
 		/* Of the row of that number, behind the last one that of all others. */
@@ -168,14 +168,14 @@
 				.filter((share) => share[0] > 0).sort((a, b) => b[0] - a[0])
 				.map(([share, i]) => Math.round(100 * share / data.steps) + "% " +
 					(i < data.threads.length ? who(data.threads[i]) : "other threads"));
-			return "the GIL was had by: " + (held.join(", ") || "nobody");
+			return "the GIL was held by: " + (held.join(", ") || "no thread");
 		}
 
 		function restText(bin) {
 			const counts = data.states.map((state, i) => [data.rest.states[i][bin] || 0, state])
 				.filter((count) => count[0] > 0)
 				.map((count) => number(count[0] / 100) + " " + count[1]);
-			return rows[rows.length - 1].title + ": " + (counts.join(", ") || "none there");
+			return rows[rows.length - 1].title + ": " + (counts.join(", ") || "none present");
 		}
 
 		function describe(at) {
@@ -224,7 +224,7 @@
 
 		/* Who had it is told by hue: neighbours differ. */
 		function addGil() {
-			const row = addRow("GIL", "who had it", data.steps, false);
+			const row = addRow("GIL", "holder", data.steps, false);
 			const sums = new Array(line.bins).fill(0), shapes = [];
 			row.text = gilText;
 			data.gil.forEach((digits, i) => {
@@ -460,7 +460,7 @@
 			if (line.parts.length > 1)
 				notes.push("Double lines stand for time that was not recorded.");
 			if (data.gil)
-				notes.push("The row GIL shows for which share of time threads had the " +
+				notes.push("The row GIL shows for which share of time threads held the " +
 					"interpreter's lock, each in a shade of its own.");
 			if (data.rest)
 				notes.push("The threads that ran most have rows of their own; the last row " +

@@ -195,7 +195,7 @@ if command -v gcore >/dev/null 2>&1; then
 		run dump --core "$core"
 		expect_status 0
 		expect_empty "$err"
-		expect_in "$out" 'not ended: the core is of a process that lived on'
+		expect_in "$out" 'not ended: the process continued after its core was written'
 		expect_state stay 'sleeping in pause'
 		expect_others
 		compare_with_eu_stack
@@ -225,7 +225,7 @@ if command -v gcore >/dev/null 2>&1; then
 		expect_in "$out" 'Deadlock of 2 threads'
 		expect_in "$out" ' waits for mutex lock_b, which thread-'
 		expect_in "$out" ' waits for mutex lock_a, which thread-'
-		[ "$(grep -c 'waits for mutex lock_[ab], which thread [0-9]* has, in wait_for' \
+		[ "$(grep -c 'waits for mutex lock_[ab], held by thread [0-9]*, in wait_for' \
 			"$out")" -eq 2 ] || complain "$what: not two waiters: $(cat "$out")"
 		expect_in "$out" '    waits for descriptor 0'
 		run dump --core "$dir/taken.$pid" -f json

@@ -201,7 +201,7 @@ cat >"$work/timeline.js" <<'JS'
 		"CPU at once: 1 on average, at most 1, of 4 CPUs");
 	check("a cursor", !$("#timeline-cursor").hidden && rows[1].classList.contains("current"));
 	point("pointermove", 1, 20);
-	check("not there yet", text().includes("(79): not there, or not asked for; on a CPU"));
+	check("not there yet", text().includes("(79): absent, or not selected; on a CPU"));
 	point("pointermove", 3, 59);
 	check("two at once", text().startsWith("0.59s to 0.60s, \u65e5\u672c (80): 100% running; on a " +
 		"CPU at once: 2 on average, at most 2"));
@@ -282,7 +282,7 @@ cat >"$work/timeline-gil.js" <<'JS'
 			key(plot, name);
 	};
 
-	check("a row for the lock", rows.length === 4 && rows[1].textContent === "GILwho had it");
+	check("a row for the lock", rows.length === 4 && rows[1].textContent === "GILholder");
 	check("a shape for each that had it", rows[1].querySelector("svg").children.length === 2);
 	check("what ends when it was handed over", rows[1].querySelectorAll("path")[1]
 		.getAttribute("d") === "M0 20V0H10V20ZM20 20V0H30V20Z");
@@ -291,13 +291,13 @@ cat >"$work/timeline-gil.js" <<'JS'
 	plot.focus();
 	key(plot, "ArrowDown");
 	check("who had it first", text().startsWith(
-		"0.00s to 0.01s, the GIL was had by: 100% worker (78); on a CPU"));
+		"0.00s to 0.01s, the GIL was held by: 100% worker (78); on a CPU"));
 	go("ArrowRight", 12);
-	check("who had it then", text().includes("had by: 100% idle (79);"));
+	check("who had it then", text().includes("held by: 100% idle (79);"));
 	key(plot, "ArrowDown");
 	check("who waited for it", text().includes("worker (78): 100% waiting for the GIL;"));
 	key(plot, "ArrowDown");
-	check("and who had it", text().includes("idle (79): 100% running, had the GIL for 100%;"));
+	check("and who had it", text().includes("idle (79): 100% running, held the GIL for 100%;"));
 	go("ArrowRight", 15);
 	check("who slept for other things", text().includes("idle (79): 100% sleeping;"));
 	check("shades that differ", new Set(Array.from(rows[1].querySelectorAll("path"),

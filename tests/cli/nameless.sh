@@ -27,14 +27,14 @@ report() {
 
 for by in function line module source; do
 	report --by "$by"
-	expect_in "$dir/joined" ' frames without a symbol ('
+	expect_in "$dir/joined" ' symbols are missing in '
 	expect_in "$dir/joined" "($dir/nameless"
 	expect_in "$dir/joined" 'Names come with the debug packages of these files'
 done
 report --by function
-expect_in "$dir/joined" '(share of the time, and as innermost)'
+expect_in "$dir/joined" '(share of the time, and as innermost frame)'
 report --by module
-expect_in "$dir/joined" '(--by function tells their share of the time)'
+expect_in "$dir/joined" '(--by function shows the share of the time)'
 
 report --debuginfod=net
 if grep -q 'built without libdebuginfod' "$err"; then

@@ -114,7 +114,7 @@ left_out(void)
 	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
 	run_start_words(&run, words, NULL);
 	run_finish(&run);
-	CHECK(is_said(run.out, "waits for mutex lock_b, had by [thread *, which was not sampled]"),
+	CHECK(is_said(run.out, "waits for mutex lock_b, held by [thread *, which was not sampled]"),
 	      "who has it is not in: %s", run.out);
 	/* That nobody will ever go on is no less true. */
 	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 4 &&
@@ -271,22 +271,22 @@ main(void)
 {
 	static const struct expected expected[] = {
 		{ "abba", 2,
-		  { "first-* waits for mutex lock_b, which second-* has",
-		    "second-* waits for mutex lock_a, which first-* has" } },
+		  { "first-* waits for mutex lock_b, held by second-*",
+		    "second-* waits for mutex lock_a, held by first-*" } },
 		{ "behind", 2,
-		  { "first-* waits for mutex lock_b, which second-* has",
+		  { "first-* waits for mutex lock_b, held by second-*",
 		    "third-* and fourth-* are stuck behind them" } },
 		{ "three", 3,
-		  { "first-* waits for mutex lock_b, which second-* has",
-		    "second-* waits for mutex lock_c, which third-* has",
-		    "third-* waits for mutex lock_a, which first-* has" } },
-		{ "self", 1, { "first-* waits for mutex lock_a, which it has itself" } },
+		  { "first-* waits for mutex lock_b, held by second-*",
+		    "second-* waits for mutex lock_c, held by third-*",
+		    "third-* waits for mutex lock_a, held by first-*" } },
+		{ "self", 1, { "first-* waits for mutex lock_a, which it holds itself" } },
 		{ "join", 2,
 		  { "first-* waits for the end of second-*",
-		    "second-* waits for mutex lock_a, which first-* has" } },
+		    "second-* waits for mutex lock_a, held by first-*" } },
 		{ "pointer", 2,
-		  { "first-* waits for mutex lock_b, which second-* has",
-		    "second-* waits for mutex lock_a, which first-* has" } },
+		  { "first-* waits for mutex lock_b, held by second-*",
+		    "second-* waits for mutex lock_a, held by first-*" } },
 		{ "patient", 0, { NULL } },
 		{ "timed", 0, { NULL } },
 	};

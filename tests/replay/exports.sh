@@ -16,6 +16,18 @@ formats=$("${WALLSAMPLE:?}" report -f none "$replay/recordings/job.wsdb" 2>&1 |
 	sed -n 's/.*there are: //p' | tr -d ',')
 [ -n "$formats" ] || { echo 'no formats found'; exit 1; }
 
+# strip_assets FILE: has the line "@PATH@" in place of a style or script that is embedded.
+strip_assets() {
+	local text asset name
+	head -c 20 "$1" | grep -qE '^<(!DOCTYPE|\?xml|svg)' || return 0
+	text=$(cat "$1" && printf x)
+	for name in src/web/{report,timeline}.{css,js} src/format/{flame.css,flame.js,causal.css}; do
+		asset=$(cat "$SOURCE/$name" && printf x)
+		text=${text//"${asset%x}"/@$name@$'\n'}
+	done
+	printf '%s' "${text%x}" >"$1"
+}
+
 # compare NAME OPTIONS…: the output against exports/NAME. The files that code came from are looked
 # for in a folder that there is not: whether this machine has them makes no difference.
 compare() {
@@ -34,6 +46,7 @@ compare() {
 	if gzip -t "$dir/out" 2>/dev/null; then
 		gzip -dc <"$dir/out" >"$dir/plain" && mv "$dir/plain" "$dir/out"
 	fi
+	strip_assets "$dir/out"
 	if [ -n "${UPDATE_GOLDEN:-}" ]; then
 		mkdir -p "$replay/exports" && cp "$dir/out" "$golden"
 	elif ! cmp "$dir/out" "$golden"; then

@@ -48,13 +48,13 @@ struct thread_table {
 };
 
 /* Modules whose frames have no names, with the samples that have them on top. */
-struct bare_row {
+struct unnamed_row {
 	const char *module;
 	uint32_t module_id;
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 };
-struct bare_table {
-	struct bare_row *row; /* by cum */
+struct unnamed_table {
+	struct unnamed_row *row; /* by cum */
 	size_t count;
 };
 
@@ -75,7 +75,7 @@ void thread_table_make(const struct view *view, struct thread_table *out);
 /* The same by unit: see view_unit. */
 void thread_table_make_units(const struct view *view, struct thread_table *out);
 void thread_table_release(struct thread_table *table);
-void bare_table_make(const struct view *view, struct bare_table *out);
-void bare_table_release(struct bare_table *table);
+void unnamed_table_make(const struct view *view, struct unnamed_table *out);
+void unnamed_table_release(struct unnamed_table *table);
 
 #endif

@@ -40,12 +40,11 @@ deadlock_add_thread(const struct profile *profile, const struct profile_deadlock
 	strbuf_add_foreign(out, what.data);
 	strbuf_release(&what);
 	if (holder->thread == stuck->thread) {
-		strbuf_add_text(out, ", which it has itself");
+		strbuf_add_text(out, ", which it holds itself");
 		return;
 	}
-	strbuf_add_text(out, ", which ");
+	strbuf_add_text(out, ", held by ");
 	add_name(profile, holder->thread, out);
-	strbuf_add_text(out, " has");
 }
 
 void

@@ -395,7 +395,7 @@ thread_table_release(struct thread_table *table)
 static int
 compare_bare(const void *left, const void *right, void *context)
 {
-	const struct bare_row *a = left, *b = right;
+	const struct unnamed_row *a = left, *b = right;
 	int order = compare_numbers(b->cum[WEIGHT_WALL], a->cum[WEIGHT_WALL]);
 
 	(void)context;
@@ -405,10 +405,10 @@ compare_bare(const void *left, const void *right, void *context)
 }
 
 /* Fills of_function with the row of each nameless function's module. */
-static struct bare_row *
+static struct unnamed_row *
 list_bare_modules(const struct view *view, uint32_t *of_function, size_t *count)
 {
-	struct bare_row *row = NULL;
+	struct unnamed_row *row = NULL;
 	size_t capacity = 0;
 	struct strings *names = strings_create();
 
@@ -422,7 +422,7 @@ list_bare_modules(const struct view *view, uint32_t *of_function, size_t *count)
 		if (of_function[f] < *count)
 			continue;
 		row = xgrow(row, &capacity, *count + 1, sizeof(*row));
-		row[(*count)++] = (struct bare_row){
+		row[(*count)++] = (struct unnamed_row){
 			.module = function->module,
 			.module_id = function->module_id,
 		};
@@ -432,12 +432,12 @@ list_bare_modules(const struct view *view, uint32_t *of_function, size_t *count)
 }
 
 void
-bare_table_make(const struct view *view, struct bare_table *out)
+unnamed_table_make(const struct view *view, struct unnamed_table *out)
 {
 	const size_t functions = view_function_count(view);
 	uint32_t *of_function = xcalloc(functions + 1, sizeof(*of_function));
 	size_t modules = 0, used = 0, *counted;
-	struct bare_row *row = list_bare_modules(view, of_function, &modules);
+	struct unnamed_row *row = list_bare_modules(view, of_function, &modules);
 
 	counted = xcalloc(modules + 1, sizeof(*counted)); /* row + 1 it counted in */
 	for (size_t r = 0; r < view_row_count(view); r++) {
@@ -461,12 +461,12 @@ bare_table_make(const struct view *view, struct bare_table *out)
 	free(counted);
 	free(of_function);
 	sort_rows(row, used, sizeof(*row), compare_bare, NULL);
-	*out = (struct bare_table){ .row = row, .count = used };
+	*out = (struct unnamed_table){ .row = row, .count = used };
 }
 
 void
-bare_table_release(struct bare_table *table)
+unnamed_table_release(struct unnamed_table *table)
 {
 	free(table->row);
-	*table = (struct bare_table){ 0 };
+	*table = (struct unnamed_table){ 0 };
 }

@@ -337,19 +337,19 @@ test_empty(void **state)
 	struct top_table top;
 	struct state_table states;
 	struct thread_table threads;
-	struct bare_table bare;
+	struct unnamed_table unnamed;
 
 	(void)state;
 	top_table_make(view, WEIGHT_WALL, &top);
 	state_table_make(view, &states);
 	thread_table_make(view, &threads);
-	bare_table_make(view, &bare);
+	unnamed_table_make(view, &unnamed);
 	assert_int_equal(view_row_count(view) + top.count + states.count + threads.count +
-				 bare.count, 0);
+				 unnamed.count, 0);
 	top_table_release(&top);
 	state_table_release(&states);
 	thread_table_release(&threads);
-	bare_table_release(&bare);
+	unnamed_table_release(&unnamed);
 	view_free(view);
 	profile_free(profile);
 }
@@ -619,23 +619,23 @@ test_thread_table(void **state)
 }
 
 static void
-test_bare_table(void **state)
+test_unnamed_table(void **state)
 {
 	struct profile *profile = make_profile();
 	struct view *view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
-	struct bare_table bare;
+	struct unnamed_table unnamed;
 
 	(void)state;
-	bare_table_make(view, &bare);
-	assert_int_equal(bare.count, 2);
-	assert_string_equal(bare.row[0].module, "[anon]");
-	assert_int_equal(bare.row[0].flat[WEIGHT_WALL], 20 * MS);
-	assert_int_equal(bare.row[0].cum[WEIGHT_WALL], 20 * MS);
+	unnamed_table_make(view, &unnamed);
+	assert_int_equal(unnamed.count, 2);
+	assert_string_equal(unnamed.row[0].module, "[anon]");
+	assert_int_equal(unnamed.row[0].flat[WEIGHT_WALL], 20 * MS);
+	assert_int_equal(unnamed.row[0].cum[WEIGHT_WALL], 20 * MS);
 	/* Two of its frames are in the stack, which counts once. */
-	assert_string_equal(bare.row[1].module, "bare.so");
-	assert_int_equal(bare.row[1].flat[WEIGHT_WALL], 0);
-	assert_int_equal(bare.row[1].cum[WEIGHT_WALL], 20 * MS);
-	bare_table_release(&bare);
+	assert_string_equal(unnamed.row[1].module, "bare.so");
+	assert_int_equal(unnamed.row[1].flat[WEIGHT_WALL], 0);
+	assert_int_equal(unnamed.row[1].cum[WEIGHT_WALL], 20 * MS);
+	unnamed_table_release(&unnamed);
 	view_free(view);
 	profile_free(profile);
 }
@@ -691,7 +691,7 @@ main(void)
 		cmocka_unit_test(test_top_table_of_threads),
 		cmocka_unit_test(test_state_table),
 		cmocka_unit_test(test_thread_table),
-		cmocka_unit_test(test_bare_table),
+		cmocka_unit_test(test_unnamed_table),
 		cmocka_unit_test(test_ties),
 	};
 

@@ -358,18 +358,18 @@ test_deadlock(void **state)
 	assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
 	/* Fewer are behind it: what has been written of the others goes. */
 	profile_add_deadlock(scene.profile, stuck, 3, 2);
-	check_deadlock(scene.profile, "first-11 waits for mutex M, which second-12 has; second-12 "
-				      "waits for mutex M, which first-11 has", "reader-13");
+	check_deadlock(scene.profile, "first-11 waits for mutex M, held by second-12; second-12 "
+				      "waits for mutex M, held by first-11", "reader-13");
 	/* The same ring, however it begins, is one; who is behind it is told anew. */
 	profile_add_deadlock(scene.profile, turned, 2, 2);
-	check_deadlock(scene.profile, "second-12 waits for mutex M, which first-11 has; first-11 "
-				      "waits for mutex M, which second-12 has", "");
+	check_deadlock(scene.profile, "second-12 waits for mutex M, held by first-11; first-11 "
+				      "waits for mutex M, held by second-12", "");
 	profile_add_deadlock(scene.profile, stuck, 3, 2);
 	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_STOPPED, NULL, &err), 0);
 	recorder_free(recorder);
 	back = load(place.path, NULL, NULL);
-	check_deadlock(back, "first-11 waits for mutex M, which second-12 has; second-12 waits for "
-			     "mutex M, which first-11 has", "reader-13");
+	check_deadlock(back, "first-11 waits for mutex M, held by second-12; second-12 waits for "
+			     "mutex M, held by first-11", "reader-13");
 	profile_free(back);
 	profile_free(scene.profile);
 	modules_free(modules);

@@ -103,7 +103,8 @@ test_nothing_known(void **state)
 	causal_scene_make(&scene, 1);
 	for (size_t i = 0; i < scene.curves.count; i++)
 		scene.curves.curve[i].verdict = CAUSAL_UNSURE;
-	assert_true(says("text", &scene.input, "Of no candidate there is enough data yet."));
+	assert_true(says("text", &scene.input, "There is not enough data for any "
+			 "candidate yet."));
 	assert_true(says("text", &scene.input, "`parse`: not enough data yet: 20 experiments, so "
 			 "far +18 [15, 21] at 50%; run longer."));
 	assert_false(says("text", &scene.input, "rank"));
