@@ -1,272 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor.c - what kind of thing a descriptor of the target is, and what it is called. */
+/* descriptor.c - descriptors as texts: "pipe to sort (1234)", "epoll of 3: tcp port 80, …". */
 #include "wallsample/wait/descriptor.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "wait/descriptor_internal.h"
 
-/* Texts that are kept; with more of them it begins anew. */
+/* Number of texts that are kept; when it is reached all are dropped. */
 #define KNOWN_MOST 4096
 
-/* Of a pipe, which has one id, there are two things to say: what the one end is, and the other. */
-struct described {
-	struct {
-		char *text; /* NULL: never said */
-		uint64_t at_ns;
-		int fd;
-	} end[2];
-};
-
-/* --- one target -------------------------------------------------------------------- */
-
-static void
-open_folders(struct descriptors *descriptors)
-{
-	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-
-	if (descriptors->fd_dir >= 0)
-		close(descriptors->fd_dir);
-	if (descriptors->info_dir >= 0)
-		close(descriptors->info_dir);
-	descriptors->fd_dir = process_open_file(descriptors->process, "fd", flags);
-	descriptors->info_dir = process_open_file(descriptors->process, "fdinfo", flags);
-}
-
-static bool
-is_in_our_network(const struct process *process)
-{
-	struct stat ours, theirs;
-
-	return stat("/proc/self/ns/net", &ours) == 0 &&
-	       fstatat(process->dirfd, "ns/net", &theirs, 0) == 0 &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
-}
-
-struct descriptors *
-descriptors_create(const struct process *process)
-{
-	struct descriptors *descriptors = xcalloc(1, sizeof(*descriptors));
-
-	descriptors->process = process;
-	descriptors->fd_dir = -1;
-	descriptors->info_dir = -1;
-	descriptors->diag = -1;
-	descriptors->same_network = is_in_our_network(process);
-	descriptors->ids = strings_create();
-	open_folders(descriptors);
-	return descriptors;
-}
-
-static void
-forget_known(struct descriptors *descriptors)
-{
-	for (size_t i = 0; i < strings_count(descriptors->ids); i++) {
-		free(descriptors->known[i].end[0].text);
-		free(descriptors->known[i].end[1].text);
-	}
-	strings_free(descriptors->ids);
-	descriptors->ids = NULL;
-}
-
-static void
-forget_holders(struct descriptors *descriptors)
-{
-	holders_free(descriptors->holders);
-	descriptors->holders = NULL;
-}
-
-static void
-forget_tables(struct descriptors *descriptors)
-{
-	net_tables_free(descriptors->tables);
-	descriptors->tables = NULL;
-}
-
-void
-descriptors_free(struct descriptors *descriptors)
-{
-	if (descriptors == NULL)
-		return;
-	forget_known(descriptors);
-	forget_holders(descriptors);
-	forget_tables(descriptors);
-	free(descriptors->known);
-	if (descriptors->fd_dir >= 0)
-		close(descriptors->fd_dir);
-	if (descriptors->info_dir >= 0)
-		close(descriptors->info_dir);
-	if (descriptors->diag >= 0)
-		close(descriptors->diag);
-	free(descriptors);
-}
-
-const struct holders *
-descriptors_holders(struct descriptors *descriptors)
-{
-	if (descriptors->holders == NULL) {
-		descriptors->holders_read.at_ns = clock_now_ns();
-		descriptors->holders = holders_scan(descriptors->process->pid);
-		descriptors->holders_read.took_ns =
-			clock_now_ns() - descriptors->holders_read.at_ns;
-	}
-	return descriptors->holders;
-}
-
-const struct net_tables *
-descriptors_tables(struct descriptors *descriptors)
-{
-	if (descriptors->tables == NULL) {
-		descriptors->tables_read.at_ns = clock_now_ns();
-		descriptors->tables = net_tables_create();
-		net_tables_read(descriptors->tables, descriptors->process);
-		descriptors->tables_read.took_ns =
-			clock_now_ns() - descriptors->tables_read.at_ns;
-	}
-	return descriptors->tables;
-}
-
-static bool
-may_read_again(const struct reading *reading)
-{
-	return clock_now_ns() - reading->at_ns >= 20 * reading->took_ns;
-}
-
-bool
-descriptors_forget_holders(struct descriptors *descriptors)
-{
-	if (!may_read_again(&descriptors->holders_read))
-		return false;
-	forget_holders(descriptors);
-	return true;
-}
-
-bool
-descriptors_forget_tables(struct descriptors *descriptors)
-{
-	if (!may_read_again(&descriptors->tables_read))
-		return false;
-	forget_tables(descriptors);
-	return true;
-}
-
-/* --- kinds --------------------------------------------------------------------------- */
-
-static bool
-begins_with(const char *text, const char *beginning)
-{
-	return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
-/* Linux's Documentation/admin-guide/devices.txt: consoles, /dev/tty, pseudo terminals. */
-static bool
-is_terminal(const char *link, const struct statx *st)
-{
-	return st->stx_rdev_major == 4 || st->stx_rdev_major == 5 ||
-	       (st->stx_rdev_major >= 136 && st->stx_rdev_major <= 143) ||
-	       begins_with(link, "/dev/tty") || begins_with(link, "/dev/hvc");
-}
-
 /*
- * Of something with a path. What lies on a server that does not answer must not hold us, too:
- * the attributes are those that this machine has.
+ * The kernel locks an epoll while it lists its descriptors: 2 us for each, in which the target may
+ * have to wait, half a millisecond for this number. The fdinfo of an epoll is not read in a process
+ * with more descriptors.
  */
-static enum descriptor_kind
-kind_of_path(const struct descriptors *descriptors, const char *name, const char *link)
-{
-	struct statx st;
+#define WATCHED_MOST 256
+#define STATUS_MOST ((size_t)64 << 10)
+/* Bytes of an fdinfo: more than those of such an epoll. */
+#define INFO_MOST ((size_t)1 << 20)
+/* Number of different descriptors of an epoll that are listed. */
+#define LISTED_MOST 3
 
-	if (statx(descriptors->fd_dir, name, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_TYPE,
-		  &st) != 0)
-		return DESCRIPTOR_FILE;
-	switch (st.stx_mode & S_IFMT) {
-	case S_IFDIR:
-		return DESCRIPTOR_DIRECTORY;
-	case S_IFIFO:
-		return DESCRIPTOR_PIPE;
-	case S_IFCHR:
-		return is_terminal(link, &st) ? DESCRIPTOR_TERMINAL : DESCRIPTOR_DEVICE;
-	case S_IFBLK:
-		return DESCRIPTOR_DEVICE;
-	default:
-		return DESCRIPTOR_FILE;
-	}
-}
+/* --- pipes ----------------------------------------------------------------------------- */
 
-static enum descriptor_kind
-kind_of_link(const struct descriptors *descriptors, const char *name, const char *link)
-{
-	static const struct {
-		const char *link;
-		enum descriptor_kind kind;
-	} kinds[] = {
-		{ "pipe:[", DESCRIPTOR_PIPE },
-		{ "socket:[", DESCRIPTOR_SOCKET },
-		{ "anon_inode:[eventpoll]", DESCRIPTOR_EPOLL },
-		{ "anon_inode:[eventfd]", DESCRIPTOR_EVENTFD },
-		{ "anon_inode:[timerfd]", DESCRIPTOR_TIMERFD },
-		{ "anon_inode:[signalfd]", DESCRIPTOR_SIGNALFD },
-		{ "anon_inode:inotify", DESCRIPTOR_INOTIFY },
-		{ "anon_inode:[io_uring]", DESCRIPTOR_IO_URING },
-	};
-
-	if (link[0] == '/')
-		return kind_of_path(descriptors, name, link);
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (begins_with(link, kinds[i].link))
-			return kinds[i].kind;
-	return DESCRIPTOR_OTHER;
-}
-
-/* The link into an array of LINK_SIZE; false: not open, or not ours to look at. */
-static bool
-read_link(struct descriptors *descriptors, const char *name, char *link)
-{
-	ssize_t length;
-
-	for (int attempt = 0; attempt < 2; attempt++) {
-		/* The thread whose folders these are may have ended before the others. */
-		if (attempt > 0)
-			open_folders(descriptors);
-		if (descriptors->fd_dir < 0)
-			continue;
-		length = readlinkat(descriptors->fd_dir, name, link, LINK_SIZE - 1);
-		if (length > 0) {
-			link[length] = '\0';
-			return true;
-		}
-	}
-	link[0] = '\0';
-	return false;
-}
-
-enum descriptor_kind
-descriptor_read(struct descriptors *descriptors, int fd, char *link)
-{
-	char name[16];
-
-	link[0] = '\0';
-	snprintf(name, sizeof(name), "%d", fd);
-	if (fd < 0 || !read_link(descriptors, name, link))
-		return DESCRIPTOR_GONE;
-	return kind_of_link(descriptors, name, link);
-}
-
-enum descriptor_kind
-descriptor_look(struct descriptors *descriptors, int fd, const char **id)
-{
-	*id = descriptors->id;
-	return descriptor_read(descriptors, fd, descriptors->id);
-}
-
-/* --- words ----------------------------------------------------------------------------- */
-
-/* How our end is open: see still_holds in holders.c. */
+/* How the end is open: see holder_is_current in holders.c. */
 static bool
 read_access(const struct descriptors *descriptors, int fd, bool *reads, bool *writes)
 {
@@ -297,7 +57,7 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 	holders_find(descriptors_holders(descriptors), id, wanted, &found);
 	if (found.count == 0 && !found.sure && descriptors_forget_holders(descriptors))
 		holders_find(descriptors_holders(descriptors), id, wanted, &found);
-	/* A fifo can be opened again at any time: of its ends nobody is ever the last. */
+	/* A fifo can be opened again at any time: that no process has it open now proves nothing. */
 	if (found.count == 0 && (named || !found.sure)) {
 		if (named)
 			strbuf_add_format(out, "fifo %s", id);
@@ -309,13 +69,13 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 	return true;
 }
 
-/* "anon_inode:[userfaultfd]" and "anon_inode:inotify", without what is said of all of them. */
+/* "anon_inode:[userfaultfd]" and "anon_inode:inotify", without the common part. */
 static bool
 describe_other(const char *id, struct strbuf *out)
 {
 	size_t length;
 
-	if (!begins_with(id, "anon_inode:"))
+	if (!text_begins(id, "anon_inode:"))
 		return false;
 	id += strlen("anon_inode:");
 	id += *id == '[';
@@ -323,6 +83,154 @@ describe_other(const char *id, struct strbuf *out)
 	strbuf_add(out, id, length);
 	return length > 0;
 }
+
+/* As descriptor_describe; with `nested` an epoll is only "epoll", which bounds the recursion. */
+static bool add_descriptor(struct descriptors *descriptors, int fd, const char *id, bool nested,
+			   struct strbuf *out);
+
+/* --- descriptors without a name ------------------------------------------------------- */
+
+static void
+read_info(const struct descriptors *descriptors, int fd, struct fdinfo *info)
+{
+	char name[16];
+	char *text = NULL;
+
+	snprintf(name, sizeof(name), "%d", fd);
+	if (descriptors->info_dir >= 0)
+		text = file_read_text(descriptors->info_dir, name, INFO_MOST, NULL);
+	fdinfo_parse(text != NULL ? text : "", info);
+	free(text);
+}
+
+/* The number may have been reused since it was added to the epoll. Descriptors without a file
+ * of their own share one inode. */
+static bool
+is_same_inode(const struct descriptors *descriptors, int fd, uint64_t inode)
+{
+	struct statx st;
+	char name[16];
+
+	snprintf(name, sizeof(name), "%d", fd);
+	return statx(descriptors->fd_dir, name, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_INO,
+		     &st) == 0 && st.stx_ino == inode;
+}
+
+/*
+ * "epoll of 5: tcp port 6379, eventfd, pipe from itself, …"; equal texts are listed once. Sockets
+ * come first: they bring work, the others mostly wake-ups.
+ */
+static void
+add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct strbuf *out)
+{
+	const size_t listed = info->watched < FDINFO_WATCHED ? info->watched : FDINFO_WATCHED;
+	struct strings *listed_texts = strings_create();
+	size_t count = 0;
+	struct strbuf part;
+
+	strbuf_init(&part);
+	strbuf_add_text(out, "epoll");
+	if (info->watched > 0)
+		strbuf_add_format(out, " of %zu", info->watched);
+	for (size_t n = 0; n < 2 * listed && count < LISTED_MOST; n++) {
+		const size_t i = n % listed;
+		const int fd = info->first[i].fd;
+		char link[LINK_SIZE];
+		const enum descriptor_kind kind = descriptor_read(descriptors, fd, link);
+
+		strbuf_clear(&part);
+		if (kind == DESCRIPTOR_GONE || (kind == DESCRIPTOR_SOCKET) != (n < listed) ||
+		    !is_same_inode(descriptors, fd, info->first[i].inode) ||
+		    !add_descriptor(descriptors, fd, link, true, &part) ||
+		    strings_intern(listed_texts, part.data) < count)
+			continue;
+		strbuf_add_text(out, count++ == 0 ? ": " : ", ");
+		strbuf_add(out, part.data, part.length);
+	}
+	if (count > 0 && count < info->watched)
+		strbuf_add_text(out, ", …");
+	strbuf_release(&part);
+	strings_free(listed_texts);
+}
+
+/*
+ * The size of the process's descriptor table: at least the number of descriptors, and more if one
+ * has, or had, a high number.
+ */
+static uint64_t
+read_table_size(const struct descriptors *descriptors)
+{
+	char *text = file_read_text(descriptors->process->dirfd, "status", STATUS_MOST, NULL);
+	const char *at = text != NULL ? strstr(text, "\nFDSize:") : NULL;
+	uint64_t size = 0;
+
+	if (at != NULL) {
+		at += strlen("\nFDSize:");
+		if (!parse_u64(&at, 10, &size))
+			size = 0;
+	}
+	free(text);
+	return size;
+}
+
+/*
+ * Since Linux 6.2 the size of the folder is the number of descriptors. An unknown number counts as
+ * too many: before 6.2 that of a process whose first thread has ended is unknown, too.
+ */
+static bool
+has_too_many(const struct descriptors *descriptors)
+{
+	struct stat st;
+	uint64_t count;
+
+	if (fstat(descriptors->fd_dir, &st) == 0 && st.st_size > 0)
+		count = (uint64_t)st.st_size;
+	else
+		count = read_table_size(descriptors);
+	return count == 0 || count > WATCHED_MOST;
+}
+
+static void
+describe_unnamed(struct descriptors *descriptors, int fd, enum descriptor_kind kind,
+		 struct strbuf *out)
+{
+	struct fdinfo info;
+
+	if (kind == DESCRIPTOR_EPOLL && has_too_many(descriptors)) {
+		strbuf_add_text(out, "epoll");
+		return;
+	}
+	read_info(descriptors, fd, &info);
+	switch (kind) {
+	case DESCRIPTOR_EVENTFD:
+		strbuf_add_text(out, "eventfd");
+		break;
+	case DESCRIPTOR_TIMERFD:
+		fdinfo_add_timer(&info, out);
+		break;
+	case DESCRIPTOR_SIGNALFD:
+		fdinfo_add_signals(&info, out);
+		break;
+	case DESCRIPTOR_INOTIFY:
+		strbuf_add_format(out, "inotify of %zu", info.watches);
+		break;
+	case DESCRIPTOR_EPOLL:
+		add_epoll(descriptors, &info, out);
+		break;
+	case DESCRIPTOR_IO_URING:
+		strbuf_add_text(out, "io_uring");
+		break;
+	default:
+		strbuf_add_text(out, "pidfd");
+		if (info.pid > 0) {
+			strbuf_add_text(out, " of ");
+			holders_add_process((pid_t)info.pid, out);
+		}
+		break;
+	}
+}
+
+/* --- any descriptor --------------------------------------------------------------------- */
 
 static bool
 describe_kind(struct descriptors *descriptors, int fd, const char *id, enum descriptor_kind kind,
@@ -339,32 +247,32 @@ describe_kind(struct descriptors *descriptors, int fd, const char *id, enum desc
 	case DESCRIPTOR_DIRECTORY:
 	case DESCRIPTOR_TERMINAL:
 	case DESCRIPTOR_DEVICE:
-		if (begins_with(id, "/memfd:"))
+		if (text_begins(id, "/memfd:"))
 			strbuf_add_format(out, "memfd %s", id + strlen("/memfd:"));
 		else
 			strbuf_add_text(out, id);
 		return true;
 	case DESCRIPTOR_OTHER:
-		if (begins_with(id, "anon_inode:[pidfd]"))
+		if (text_begins(id, "anon_inode:[pidfd]"))
 			break;
 		return describe_other(id, out);
 	default:
 		break;
 	}
-	unnamed_describe(descriptors, fd, kind, out);
+	describe_unnamed(descriptors, fd, kind, out);
 	return true;
 }
 
-/* --- what was said before ---------------------------------------------------------------- */
+/* --- texts that are remembered ---------------------------------------------------------------- */
 
 static struct described *
-find_known(struct descriptors *descriptors, const char *id)
+find_described(struct descriptors *descriptors, const char *id)
 {
 	size_t count = strings_count(descriptors->ids);
 	uint32_t number;
 
 	if (count >= KNOWN_MOST) {
-		forget_known(descriptors);
+		descriptors_forget_known(descriptors);
 		descriptors->ids = strings_create();
 		count = 0;
 	}
@@ -376,7 +284,7 @@ find_known(struct descriptors *descriptors, const char *id)
 	return &descriptors->known[number];
 }
 
-/* What was last said of it under this number. */
+/* Adds the last text of the id for this number. */
 static bool
 add_gone(const struct described *known, int fd, struct strbuf *out)
 {
@@ -389,12 +297,12 @@ add_gone(const struct described *known, int fd, struct strbuf *out)
 	return false;
 }
 
-/* Pipes and sockets: others share their id with all of their kind, or are told by it. */
+/* For pipes and sockets; other descriptors share one id, or their id is their text. */
 static bool
 add_remembered(struct descriptors *descriptors, int fd, const char *id,
 	       enum descriptor_kind kind, struct strbuf *out)
 {
-	struct described *known = find_known(descriptors, id);
+	struct described *known = find_described(descriptors, id);
 	const uint64_t now_ns = clock_now_ns();
 	const size_t before = out->length;
 	char link[LINK_SIZE];
@@ -408,7 +316,7 @@ add_remembered(struct descriptors *descriptors, int fd, const char *id,
 		strbuf_add_text(out, known->end[end].text);
 		return true;
 	}
-	/* Read again behind it: another descriptor may have got the number meanwhile. */
+	/* Check afterwards: another descriptor may have got the number meanwhile. */
 	if (describe_kind(descriptors, fd, id, kind, out) &&
 	    descriptor_read(descriptors, fd, link) == kind && strcmp(link, id) == 0) {
 		free(known->end[end].text);
@@ -423,8 +331,8 @@ add_remembered(struct descriptors *descriptors, int fd, const char *id,
 	return add_gone(known, fd, out);
 }
 
-bool
-descriptor_add(struct descriptors *descriptors, int fd, const char *id, bool nested,
+static bool
+add_descriptor(struct descriptors *descriptors, int fd, const char *id, bool nested,
 	       struct strbuf *out)
 {
 	char link[LINK_SIZE];
@@ -444,11 +352,6 @@ descriptor_add(struct descriptors *descriptors, int fd, const char *id, bool nes
 bool
 descriptor_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out)
 {
-	const uint64_t now_ns = clock_now_ns();
-
-	if (now_ns - descriptors->holders_read.at_ns >= NS_PER_SEC)
-		forget_holders(descriptors);
-	if (now_ns - descriptors->tables_read.at_ns >= NS_PER_SEC)
-		forget_tables(descriptors);
-	return descriptor_add(descriptors, fd, id, false, out);
+	descriptors_expire(descriptors);
+	return add_descriptor(descriptors, fd, id, false, out);
 }

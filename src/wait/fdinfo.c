@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* fdinfo.c - parses the lines of /proc/PID/fdinfo/N. */
-#include "wait/fdinfo_internal.h"
+#include "wait/descriptor_internal.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
 
-/* More signals than these are only counted. */
+/* Number of signals that are named; others are counted. */
 #define SIGNALS_NAMED 4
 
 static bool
@@ -35,7 +35,7 @@ parse_pair(const char *at, uint64_t *ns)
 	       !__builtin_add_overflow(seconds, rest, ns);
 }
 
-/* Keeps the lowest numbers, in order. */
+/* Keeps the lowest numbers, ascending. */
 static void
 keep_watched(struct fdinfo *info, int fd, uint64_t inode)
 {

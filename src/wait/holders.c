@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* holders.c - finds the processes that hold a pipe, a socket or a fifo. */
-#include "wait/holders_internal.h"
+#include "wait/descriptor_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,17 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* So many descriptors are looked at in a walk; on a machine with more nobody is named. */
+/* Bound of the descriptors read in a walk; on a machine with more no process is named. */
 #define WALK_MOST 200000
-/* Threads of which one may have the descriptors that the first has no more. */
+/* Number of threads tried when the first thread of a process has exited. */
 #define THREADS_MOST 64
 /* The inode of the first pid namespace: PROC_PID_INIT_INO of Linux's proc_ns.h. */
 #define FIRST_PID_NAMESPACE UINT64_C(0xeffffffc)
 
 struct holder {
-	uint64_t key; /* of its link */
+	uint64_t key; /* hash of the link */
 	pid_t pid;
-	pid_t tid; /* whose folder it was found in: its first thread, if that lives */
+	pid_t tid; /* of the folder it was found in: the first thread, if it lives */
 	int fd;
 };
 
@@ -33,9 +33,9 @@ struct holders {
 	bool all;            /* no process was missed */
 };
 
-/* FNV-1a of 64 bits (draft-eastlake-fnv). Whoever is found by it is compared by text. */
+/* FNV-1a of 64 bits (draft-eastlake-fnv). Matches are compared by text. */
 static uint64_t
-key_of(const char *link, size_t length)
+link_key(const char *link, size_t length)
 {
 	uint64_t key = UINT64_C(0xcbf29ce484222325);
 
@@ -44,7 +44,7 @@ key_of(const char *link, size_t length)
 	return key;
 }
 
-/* Only what two processes can have the ends of: fifos have paths. */
+/* Only pipes, sockets and fifos, which have paths, can have ends in two processes. */
 static bool
 is_of_interest(const char *link, size_t length)
 {
@@ -52,7 +52,7 @@ is_of_interest(const char *link, size_t length)
 			      strncmp(link, "socket:[", 8) == 0);
 }
 
-/* Of a process that has ended meanwhile, too, a link is said not to be permitted. */
+/* EACCES is returned for a process that has ended meanwhile, too. */
 static bool
 is_gone(pid_t pid)
 {
@@ -81,13 +81,13 @@ walk_descriptor(struct holders *holders, pid_t pid, pid_t tid, int dirfd, const 
 	holders->list = xgrow(holders->list, &holders->capacity, holders->count + 1,
 			      sizeof(*holders->list));
 	holder = &holders->list[holders->count++];
-	holder->key = key_of(link, (size_t)length);
+	holder->key = link_key(link, (size_t)length);
 	holder->pid = pid;
 	holder->tid = tid;
 	holder->fd = (int)fd;
 }
 
-/* Takes ownership of the folder's descriptor; how many descriptors it had. */
+/* Takes ownership of `dirfd`. Returns the number of descriptors in the folder. */
 static size_t
 walk_folder(struct holders *holders, pid_t pid, pid_t tid, int dirfd)
 {
@@ -106,8 +106,8 @@ walk_folder(struct holders *holders, pid_t pid, pid_t tid, int dirfd)
 }
 
 /*
- * The first thread may have ended and have left its descriptors to the others, which share them;
- * to those who are not root its own folder is then closed. False: they may not be looked at.
+ * When the first thread has exited, its folder is closed to users other than root; other threads
+ * share its descriptors. False: not permitted.
  */
 static bool
 walk_threads(struct holders *holders, pid_t pid)
@@ -150,7 +150,7 @@ walk_process(struct holders *holders, pid_t pid)
 		return;
 	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
 		return;
-	/* Kernel threads have none; a folder of threads has two links more than threads. */
+	/* Kernel threads have no descriptors; a task folder has two links more than threads. */
 	snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
 	if (stat(name, &st) == 0 && st.st_nlink > 3)
 		holders->all &= walk_threads(holders, pid);
@@ -168,7 +168,7 @@ compare_holders(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Processes of namespaces further out do not show here. */
+/* Processes of outer pid namespaces are not visible. */
 static bool
 sees_all_processes(void)
 {
@@ -193,7 +193,7 @@ holders_scan(pid_t own)
 
 		if (!parse_whole_u64(entry->d_name, 1, INT_MAX, &pid))
 			continue;
-		/* With hidepid, those that may not be looked at are not even listed. */
+		/* With hidepid, processes that may not be read are not listed. */
 		first |= pid == 1;
 		walk_process(holders, (pid_t)pid);
 	}
@@ -216,7 +216,7 @@ holders_free(struct holders *holders)
 	free(holders);
 }
 
-/* Where the key begins in the list. */
+/* Index of the first entry with the key. */
 static size_t
 find_key(const struct holders *holders, uint64_t key)
 {
@@ -235,16 +235,16 @@ find_key(const struct holders *holders, uint64_t key)
 
 #define PATH_SIZE 64
 
-/* /proc has a folder for each thread, though it lists those of processes only. */
+/* /proc/TID exists for each thread, although only processes are listed. */
 static void
 path_of(const struct holder *holder, char *path)
 {
 	snprintf(path, PATH_SIZE, "/proc/%d/fd/%d", (int)holder->tid, holder->fd);
 }
 
-/* The same path may be another file in another mount namespace. */
+/* A path may be another file in another mount namespace. */
 static bool
-is_same_file(const struct holder *a, const struct holder *b)
+is_same_holder_file(const struct holder *a, const struct holder *b)
 {
 	const int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	char path[PATH_SIZE];
@@ -259,11 +259,11 @@ is_same_file(const struct holder *a, const struct holder *b)
 }
 
 /*
- * Is it still this link, open for that? The permission bits of the link itself tell how the
- * file was opened (tid_fd_update_inode in Linux's fs/proc/fd.c).
+ * True when the descriptor still has this link and is open for this access. The permission bits of
+ * the link tell how the file was opened (tid_fd_update_inode in Linux's fs/proc/fd.c).
  */
 static bool
-still_holds(const struct holder *holder, const char *link, enum holder_access access)
+holder_is_current(const struct holder *holder, const char *link, enum holder_access access)
 {
 	const size_t length = strlen(link);
 	char path[PATH_SIZE], text[PATH_MAX];
@@ -279,14 +279,14 @@ still_holds(const struct holder *holder, const char *link, enum holder_access ac
 }
 
 /*
- * That nobody else holds an end is known when every process was looked at, and the own process
- * had its end at that time: an end of a pipe that is gone from all processes never comes back.
+ * It is certain that no other process has an end if every process was read while the own process
+ * had its end: an end of a pipe that no process has open cannot be opened again.
  */
 void
 holders_find(const struct holders *holders, const char *link, enum holder_access access,
 	     struct holders_found *found)
 {
-	const uint64_t key = key_of(link, strlen(link));
+	const uint64_t key = link_key(link, strlen(link));
 	const size_t first = find_key(holders, key);
 	const struct holder *own = NULL;
 	size_t end = first;
@@ -301,8 +301,8 @@ holders_find(const struct holders *holders, const char *link, enum holder_access
 	for (size_t i = first; i < end; i++) {
 		const struct holder *holder = &holders->list[i];
 
-		if (holder->pid == last || !still_holds(holder, link, access) ||
-		    (link[0] == '/' && !is_same_file(holder, own)))
+		if (holder->pid == last || !holder_is_current(holder, link, access) ||
+		    (link[0] == '/' && !is_same_holder_file(holder, own)))
 			continue;
 		last = holder->pid;
 		found->count++;

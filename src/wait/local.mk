@@ -3,16 +3,13 @@ libwallsample_a_SOURCES += \
 	include/wallsample/wait/wait.h \
 	src/wait/descriptor.c \
 	src/wait/descriptor_internal.h \
+	src/wait/descriptors.c \
 	src/wait/fdinfo.c \
-	src/wait/fdinfo_internal.h \
 	src/wait/holders.c \
-	src/wait/holders_internal.h \
 	src/wait/net_tables.c \
-	src/wait/net_tables_internal.h \
 	src/wait/socket_text.c \
 	src/wait/unix_diag.c \
-	src/wait/unix_diag_internal.h \
-	src/wait/unnamed.c \
+	src/wait/wait_around.c \
 	src/wait/wait_call.c \
 	src/wait/wait_futex.c \
 	src/wait/wait_glibc.c \

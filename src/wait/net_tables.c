@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* net_tables.c - reads the tables of sockets in /proc/PID/net. */
-#include "wait/net_tables_internal.h"
+#include "wait/descriptor_internal.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -15,9 +15,9 @@
 #define FLAG_ACCEPTS 0x10000
 
 #define SOCKETS_MOST 200000
-/* No line of these files is longer: a name of a UNIX socket has up to 108 bytes. */
+/* Longest line of these files: the name of a UNIX socket has up to 108 bytes. */
 #define LINE_SIZE 512
-/* The kernel hands out a page at a time; stdio would ask for less. */
+/* The kernel returns a page per read; the default of stdio is smaller. */
 #define READ_SIZE 4096
 
 struct net_tables {
@@ -59,7 +59,7 @@ net_tables_free(struct net_tables *tables)
 
 /* --- addresses ------------------------------------------------------------------ */
 
-/* `words` groups of eight digits, each a number in the order of this machine. */
+/* `words` groups of eight digits, each a number in the byte order of the machine. */
 static bool
 parse_ip(const char **cursor, size_t words, uint8_t *ip)
 {
@@ -205,7 +205,7 @@ parse_netlink(const char *line, struct net_socket *socket)
 }
 
 static bool
-parse_line(enum net_file file, const char *line, struct net_socket *socket, const char **path)
+parse_socket(enum net_file file, const char *line, struct net_socket *socket, const char **path)
 {
 	static const enum net_protocol protocols[NET_FILE_COUNT] = {
 		[NET_FILE_TCP] = NET_TCP,   [NET_FILE_TCP6] = NET_TCP,
@@ -245,9 +245,9 @@ is_same_address(const struct net_address *a, const struct net_address *b)
 	return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
-/* A line told a socket twice: a table that changes while it is read does that. */
+/* A second line for a socket: happens when the table changes while it is read. */
 static void
-take_again(struct net_tables *tables, uint32_t at, const struct net_socket *socket,
+add_second_line(struct net_tables *tables, uint32_t at, const struct net_socket *socket,
 	   const char *path)
 {
 	struct net_socket *known = &tables->list[at];
@@ -267,12 +267,12 @@ net_tables_add_line(struct net_tables *tables, enum net_file file, const char *l
 	uint32_t at = (uint32_t)tables->count;
 	bool added;
 
-	/* Connections that nobody holds any more, or has not accepted yet, have no inode. */
-	if (!parse_line(file, line, &socket, &path) || socket.inode == 0)
+	/* Connections that no process has open, or that are not accepted yet, have no inode. */
+	if (!parse_socket(file, line, &socket, &path) || socket.inode == 0)
 		return;
 	place = table_place(&tables->inodes, socket.inode, socket.protocol, at, &added);
 	if (!added) {
-		take_again(tables, *place, &socket, path);
+		add_second_line(tables, *place, &socket, path);
 		return;
 	}
 	if (*path != '\0') {
@@ -290,9 +290,9 @@ net_tables_add_line(struct net_tables *tables, enum net_file file, const char *l
 		table_place(&tables->listening, socket.local.port, socket.protocol, at, NULL);
 }
 
-/* A line that is too long is no line of a socket: neither is any part of it. */
+/* Ignores every part of a line that is too long. */
 static void
-read_file(struct net_tables *tables, enum net_file file, FILE *stream)
+read_table(struct net_tables *tables, enum net_file file, FILE *stream)
 {
 	char line[LINE_SIZE];
 	bool inside = false;
@@ -325,7 +325,7 @@ net_tables_read(struct net_tables *tables, const struct process *process)
 
 		if (stream != NULL) {
 			setvbuf(stream, buffer, _IOFBF, sizeof(buffer));
-			read_file(tables, (enum net_file)i, stream);
+			read_table(tables, (enum net_file)i, stream);
 			fclose(stream);
 		} else if (fd >= 0) {
 			close(fd);
@@ -375,7 +375,7 @@ net_tables_peer(const struct net_tables *tables, const struct net_socket *socket
 	peer = find_ends(tables, socket->protocol, &socket->remote, &socket->local);
 	if (peer != NULL || socket->protocol != NET_UDP)
 		return peer;
-	/* One that answers to anybody: bound to this address, or to all of this machine. */
+	/* A peer without a remote address: bound to this address, or to all of the machine. */
 	if (is_four(&socket->remote))
 		memcpy(any.ip, mapped, sizeof(mapped));
 	peer = find_ends(tables, NET_UDP, &socket->remote, &any);

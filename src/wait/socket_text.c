@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* socket_text.c - a socket in words: its protocol, its addresses and who has the other end. */
+/* socket_text.c - a socket as text: its protocol, addresses and the process at the other end. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,11 +7,10 @@
 #include <unistd.h>
 
 #include "wait/descriptor_internal.h"
-#include "wait/unix_diag_internal.h"
 
 /*
- * Ports below are not given to those who do not ask for one: the default of
- * /proc/sys/net/ipv4/ip_local_port_range, see ip(7). Many a machine has it lower.
+ * The kernel assigns ephemeral ports from this number on: the default of
+ * /proc/sys/net/ipv4/ip_local_port_range, see ip(7). It may be set lower.
  */
 #define FIRST_OWN_PORT 32768
 
@@ -19,8 +18,8 @@
 
 /*
  * "TCP", "UNIX-STREAM": an attribute of every socket (sockfs_xattr_get in Linux's net/socket.c).
- * The socket is not opened, only held by its name: the number may belong to a file by this time,
- * and to ask for attributes of files is to ask whoever keeps them, who may never answer.
+ * The socket is opened with O_PATH and its inode checked: the number may have been reused for a
+ * file, whose file system may never answer a request for attributes.
  */
 static bool
 read_protocol(const struct descriptors *descriptors, int fd, uint64_t inode, char *protocol)
@@ -60,7 +59,7 @@ add_protocol(const char *protocol, struct strbuf *out)
 	strbuf_add_text(out, " socket");
 }
 
-/* Those who have the socket with this inode; none may be known. */
+/* Finds the processes that have the socket with this inode open. */
 static bool
 find_peer(struct descriptors *descriptors, uint64_t inode, struct holders_found *found)
 {
@@ -85,7 +84,7 @@ add_listening(const struct net_socket *socket, const char *name, struct strbuf *
 	}
 }
 
-/* Did the other end ask for this connection? Nobody has written that down. */
+/* True when the other end has connected: inferred, because the kernel does not record it. */
 static bool
 is_accepted(const struct net_tables *tables, const struct net_socket *socket,
 	    const struct net_socket *peer)
@@ -128,9 +127,9 @@ describe_internet(struct descriptors *descriptors, const struct net_socket *sock
 
 /* --- unix ------------------------------------------------------------------------------ */
 
-/* What is known of a UNIX socket; from the kernel's answer if it can be asked, else the table. */
+/* Reads a UNIX socket: from sock_diag if it answers, else from the table. */
 static bool
-look_at_unix(struct descriptors *descriptors, uint64_t inode, struct unix_socket *socket)
+read_unix_socket(struct descriptors *descriptors, uint64_t inode, struct unix_socket *socket)
 {
 	const struct net_tables *tables;
 	const struct net_socket *listed;
@@ -158,7 +157,7 @@ describe_unix(struct descriptors *descriptors, uint64_t inode, struct strbuf *ou
 	struct holders_found found;
 	const char *link = "";
 
-	if (!look_at_unix(descriptors, inode, &socket))
+	if (!read_unix_socket(descriptors, inode, &socket))
 		return false;
 	strbuf_add_text(out, "unix");
 	if (socket.name[0] != '\0')
@@ -168,8 +167,8 @@ describe_unix(struct descriptors *descriptors, uint64_t inode, struct strbuf *ou
 			strbuf_add_text(out, " socket");
 		return true;
 	}
-	/* A socket takes the name of the one that accepted it; who connects rarely has one. */
-	if (!look_at_unix(descriptors, socket.peer, &peer))
+	/* An accepted socket has the name of the listening one; a connecting one rarely has a name. */
+	if (!read_unix_socket(descriptors, socket.peer, &peer))
 		peer.name[0] = '\0';
 	if (peer.name[0] != '\0') {
 		strbuf_add_format(out, " %s %s", socket.name[0] != '\0' ? "with" : "to",
@@ -227,7 +226,7 @@ protocol_of(const char *name, enum net_protocol *protocol)
 	return false;
 }
 
-/* One whose protocol has tables that it is in. */
+/* Describes a socket of a protocol that /proc lists. */
 static bool
 describe_listed(struct descriptors *descriptors, enum net_protocol protocol, uint64_t inode,
 		struct strbuf *out)
@@ -258,7 +257,7 @@ socket_describe(struct descriptors *descriptors, int fd, const char *id, struct 
 
 	if (!parse_u64(&number, 10, &inode) || !read_protocol(descriptors, fd, inode, name))
 		return false;
-	/* One that is not bound yet, or of another namespace, is in no table. */
+	/* A socket that is not bound, or of another namespace, is in no table. */
 	if (!protocol_of(name, &protocol) ||
 	    !describe_listed(descriptors, protocol, inode, out))
 		add_protocol(name, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unix_diag.c - sock_diag(7) for UNIX sockets. */
-#include "wait/unix_diag_internal.h"
+#include "wait/descriptor_internal.h"
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -19,9 +19,9 @@ unix_diag_open(void)
 	return socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 }
 
-/* As /proc/net/unix shows it: an abstract name begins with a zero and may hold more of them. */
+/* In the form of /proc/net/unix: an abstract name begins with a zero and may contain others. */
 static void
-take_name(const char *bytes, size_t length, struct unix_socket *socket)
+copy_unix_name(const char *bytes, size_t length, struct unix_socket *socket)
 {
 	if (length > sizeof(socket->name) - 1)
 		length = sizeof(socket->name) - 1;
@@ -63,7 +63,7 @@ unix_diag_parse(const void *answer, size_t size, uint64_t inode, struct unix_soc
 		if (attribute.rta_type == UNIX_DIAG_PEER && length >= sizeof(socket->peer))
 			memcpy(&socket->peer, bytes, sizeof(socket->peer));
 		else if (attribute.rta_type == UNIX_DIAG_NAME)
-			take_name(bytes, length, socket);
+			copy_unix_name(bytes, length, socket);
 		at += RTA_ALIGN(attribute.rta_len);
 	}
 	return true;
@@ -96,7 +96,7 @@ unix_diag_ask(int fd, uint64_t inode, struct unix_socket *socket)
 	if (inode == 0 || inode > UINT32_MAX ||
 	    send(fd, &question, sizeof(question), MSG_DONTWAIT) != sizeof(question))
 		return false;
-	/* The kernel has answered before send returns. */
+	/* The answer is available when send returns. */
 	got = recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
 	return got > 0 && unix_diag_parse(answer, (size_t)got, inode, socket);
 }

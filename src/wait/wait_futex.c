@@ -6,7 +6,6 @@
  * What the arguments are: linux/futex.h, futex(2).
  */
 #include <linux/futex.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #include "wait/wait_internal.h"
@@ -16,9 +15,6 @@
 #endif
 
 #define FUTEX_WAIT_CALL 455 /* of all architectures, Linux 6.7 */
-
-/* Memory is mapped by no smaller pieces: what lies in the word's own can be read with it. */
-#define PIECE UINT64_C(4096)
 
 static int
 command_of(const struct wait_call *call)
@@ -43,80 +39,6 @@ wait_futex_word(const struct wait_call *call)
 	default:
 		return 0;
 	}
-}
-
-uint32_t
-bytes_u32(const unsigned char *bytes)
-{
-	uint32_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-uint64_t
-bytes_u64(const unsigned char *bytes)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-static bool
-read_range(struct futex_wait *wait, uint64_t start, uint64_t end)
-{
-	const struct memory *memory = &wait->source->memory;
-
-	wait->start = start;
-	wait->size = (size_t)(end - start);
-	if (memory->read(memory->context, start, wait->bytes, wait->size))
-		return true;
-	wait->size = 0;
-	return false;
-}
-
-bool
-futex_wait_read(struct futex_wait *wait)
-{
-	const uint64_t word = wait->word, piece = word & ~(PIECE - 1);
-	uint64_t start, end;
-
-	wait->size = 0;
-	/* The kernel wants it aligned; a wrap round the address space is no memory. */
-	if (word % 4 != 0 || word < PIECE || word > UINT64_MAX - 2 * PIECE)
-		return false;
-	start = word - AROUND_BEFORE;
-	end = word + AROUND_AFTER;
-	if (read_range(wait, start, end))
-		return true;
-	start = start < piece ? piece : start;
-	end = end > piece + PIECE ? piece + PIECE : end;
-	return (end - start < AROUND_BEFORE + AROUND_AFTER) && read_range(wait, start, end);
-}
-
-bool
-around_has(const struct futex_wait *wait, int from, int to)
-{
-	const int64_t before = (int64_t)(wait->word - wait->start);
-
-	return wait->size != 0 && before + from >= 0 && before + to <= (int64_t)wait->size;
-}
-
-uint32_t
-around_u32(const struct futex_wait *wait, int offset)
-{
-	if (!around_has(wait, offset, offset + 4))
-		return 0;
-	return bytes_u32(wait->bytes + (int64_t)(wait->word - wait->start) + offset);
-}
-
-uint64_t
-around_u64(const struct futex_wait *wait, int offset)
-{
-	if (!around_has(wait, offset, offset + 8))
-		return 0;
-	return bytes_u64(wait->bytes + (int64_t)(wait->word - wait->start) + offset);
 }
 
 /* Which clock the fourth argument is a time of; FUTEX_WAIT's is a length. */

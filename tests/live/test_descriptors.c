@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "wait/unix_diag_internal.h"
+#include "wait/descriptor_internal.h"
 #include "harness.h"
 #include "wallsample/wait/descriptor.h"
 

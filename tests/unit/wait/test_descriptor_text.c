@@ -16,9 +16,7 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 
-#include "wait/fdinfo_internal.h"
-#include "wait/net_tables_internal.h"
-#include "wait/unix_diag_internal.h"
+#include "wait/descriptor_internal.h"
 #include "wallsample/base/base.h"
 
 /* --- the tables of sockets --------------------------------------------------------------- */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* descriptors.c - the descriptors of one target: their kinds, and what is read to describe them. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "wait/descriptor_internal.h"
+
+/* --- one target -------------------------------------------------------------------- */
+
+static void
+open_folders(struct descriptors *descriptors)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+	if (descriptors->fd_dir >= 0)
+		close(descriptors->fd_dir);
+	if (descriptors->info_dir >= 0)
+		close(descriptors->info_dir);
+	descriptors->fd_dir = process_open_file(descriptors->process, "fd", flags);
+	descriptors->info_dir = process_open_file(descriptors->process, "fdinfo", flags);
+}
+
+static bool
+shares_network(const struct process *process)
+{
+	struct stat ours, theirs;
+
+	return stat("/proc/self/ns/net", &ours) == 0 &&
+	       fstatat(process->dirfd, "ns/net", &theirs, 0) == 0 &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+struct descriptors *
+descriptors_create(const struct process *process)
+{
+	struct descriptors *descriptors = xcalloc(1, sizeof(*descriptors));
+
+	descriptors->process = process;
+	descriptors->fd_dir = -1;
+	descriptors->info_dir = -1;
+	descriptors->diag = -1;
+	descriptors->same_network = shares_network(process);
+	descriptors->ids = strings_create();
+	open_folders(descriptors);
+	return descriptors;
+}
+
+void
+descriptors_forget_known(struct descriptors *descriptors)
+{
+	for (size_t i = 0; i < strings_count(descriptors->ids); i++) {
+		free(descriptors->known[i].end[0].text);
+		free(descriptors->known[i].end[1].text);
+	}
+	strings_free(descriptors->ids);
+	descriptors->ids = NULL;
+}
+
+static void
+forget_holders(struct descriptors *descriptors)
+{
+	holders_free(descriptors->holders);
+	descriptors->holders = NULL;
+}
+
+static void
+forget_tables(struct descriptors *descriptors)
+{
+	net_tables_free(descriptors->tables);
+	descriptors->tables = NULL;
+}
+
+void
+descriptors_free(struct descriptors *descriptors)
+{
+	if (descriptors == NULL)
+		return;
+	descriptors_forget_known(descriptors);
+	forget_holders(descriptors);
+	forget_tables(descriptors);
+	free(descriptors->known);
+	if (descriptors->fd_dir >= 0)
+		close(descriptors->fd_dir);
+	if (descriptors->info_dir >= 0)
+		close(descriptors->info_dir);
+	if (descriptors->diag >= 0)
+		close(descriptors->diag);
+	free(descriptors);
+}
+
+const struct holders *
+descriptors_holders(struct descriptors *descriptors)
+{
+	if (descriptors->holders == NULL) {
+		descriptors->holders_read.at_ns = clock_now_ns();
+		descriptors->holders = holders_scan(descriptors->process->pid);
+		descriptors->holders_read.took_ns =
+			clock_now_ns() - descriptors->holders_read.at_ns;
+	}
+	return descriptors->holders;
+}
+
+const struct net_tables *
+descriptors_tables(struct descriptors *descriptors)
+{
+	if (descriptors->tables == NULL) {
+		descriptors->tables_read.at_ns = clock_now_ns();
+		descriptors->tables = net_tables_create();
+		net_tables_read(descriptors->tables, descriptors->process);
+		descriptors->tables_read.took_ns =
+			clock_now_ns() - descriptors->tables_read.at_ns;
+	}
+	return descriptors->tables;
+}
+
+void
+descriptors_expire(struct descriptors *descriptors)
+{
+	const uint64_t now_ns = clock_now_ns();
+
+	if (now_ns - descriptors->holders_read.at_ns >= NS_PER_SEC)
+		forget_holders(descriptors);
+	if (now_ns - descriptors->tables_read.at_ns >= NS_PER_SEC)
+		forget_tables(descriptors);
+}
+
+static bool
+may_read_again(const struct reading *reading)
+{
+	return clock_now_ns() - reading->at_ns >= 20 * reading->took_ns;
+}
+
+bool
+descriptors_forget_holders(struct descriptors *descriptors)
+{
+	if (!may_read_again(&descriptors->holders_read))
+		return false;
+	forget_holders(descriptors);
+	return true;
+}
+
+bool
+descriptors_forget_tables(struct descriptors *descriptors)
+{
+	if (!may_read_again(&descriptors->tables_read))
+		return false;
+	forget_tables(descriptors);
+	return true;
+}
+
+/* --- kinds --------------------------------------------------------------------------- */
+
+bool
+text_begins(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/* Linux's Documentation/admin-guide/devices.txt: consoles, /dev/tty, pseudo terminals. */
+static bool
+is_terminal(const char *link, const struct statx *st)
+{
+	return st->stx_rdev_major == 4 || st->stx_rdev_major == 5 ||
+	       (st->stx_rdev_major >= 136 && st->stx_rdev_major <= 143) ||
+	       text_begins(link, "/dev/tty") || text_begins(link, "/dev/hvc");
+}
+
+/*
+ * The kind of a descriptor with a path. A server that does not answer must not block wallsample,
+ * too: attributes are those that the kernel has cached (AT_STATX_DONT_SYNC).
+ */
+static enum descriptor_kind
+kind_of_path(const struct descriptors *descriptors, const char *name, const char *link)
+{
+	struct statx st;
+
+	if (statx(descriptors->fd_dir, name, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_TYPE,
+		  &st) != 0)
+		return DESCRIPTOR_FILE;
+	switch (st.stx_mode & S_IFMT) {
+	case S_IFDIR:
+		return DESCRIPTOR_DIRECTORY;
+	case S_IFIFO:
+		return DESCRIPTOR_PIPE;
+	case S_IFCHR:
+		return is_terminal(link, &st) ? DESCRIPTOR_TERMINAL : DESCRIPTOR_DEVICE;
+	case S_IFBLK:
+		return DESCRIPTOR_DEVICE;
+	default:
+		return DESCRIPTOR_FILE;
+	}
+}
+
+static enum descriptor_kind
+kind_of_link(const struct descriptors *descriptors, const char *name, const char *link)
+{
+	static const struct {
+		const char *link;
+		enum descriptor_kind kind;
+	} kinds[] = {
+		{ "pipe:[", DESCRIPTOR_PIPE },
+		{ "socket:[", DESCRIPTOR_SOCKET },
+		{ "anon_inode:[eventpoll]", DESCRIPTOR_EPOLL },
+		{ "anon_inode:[eventfd]", DESCRIPTOR_EVENTFD },
+		{ "anon_inode:[timerfd]", DESCRIPTOR_TIMERFD },
+		{ "anon_inode:[signalfd]", DESCRIPTOR_SIGNALFD },
+		{ "anon_inode:inotify", DESCRIPTOR_INOTIFY },
+		{ "anon_inode:[io_uring]", DESCRIPTOR_IO_URING },
+	};
+
+	if (link[0] == '/')
+		return kind_of_path(descriptors, name, link);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (text_begins(link, kinds[i].link))
+			return kinds[i].kind;
+	return DESCRIPTOR_OTHER;
+}
+
+/* Reads the link into an array of LINK_SIZE; false: not open, or not permitted. */
+static bool
+read_link(struct descriptors *descriptors, const char *name, char *link)
+{
+	ssize_t length;
+
+	for (int attempt = 0; attempt < 2; attempt++) {
+		/* The thread that the folders belong to may have ended before the others. */
+		if (attempt > 0)
+			open_folders(descriptors);
+		if (descriptors->fd_dir < 0)
+			continue;
+		length = readlinkat(descriptors->fd_dir, name, link, LINK_SIZE - 1);
+		if (length > 0) {
+			link[length] = '\0';
+			return true;
+		}
+	}
+	link[0] = '\0';
+	return false;
+}
+
+enum descriptor_kind
+descriptor_read(struct descriptors *descriptors, int fd, char *link)
+{
+	char name[16];
+
+	link[0] = '\0';
+	snprintf(name, sizeof(name), "%d", fd);
+	if (fd < 0 || !read_link(descriptors, name, link))
+		return DESCRIPTOR_GONE;
+	return kind_of_link(descriptors, name, link);
+}
+
+enum descriptor_kind
+descriptor_look(struct descriptors *descriptors, int fd, const char **id)
+{
+	*id = descriptors->id;
+	return descriptor_read(descriptors, fd, descriptors->id);
+}
