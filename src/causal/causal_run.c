@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "causal/in_progress_internal.h"
-#include "causal/match_internal.h"
-#include "causal/plan_internal.h"
+#include "causal/causal_internal.h"
 #include "wallsample/sampler/sampler_control.h"
 
 /*

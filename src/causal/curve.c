@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * curve.c - gains, slopes and verdicts, with intervals by bootstrap.
+ * curve.c - gains, slopes and verdicts, with bootstrap percentile intervals (Efron and Tibshirani,
+ * An Introduction to the Bootstrap, 1993, chapter 13).
  *
- * A resample draws as many experiments as there were at each candidate and speed-up, and as many at
- * 0, with replacement, and does the whole arithmetic again, so that what candidates share (the
- * experiments at 0) errs for all at once. The interval is what lies between the percentiles of
- * 1,000 of these, but not as it is: three experiments drawn from three are too near to each other,
- * by (n - 1) / n in variance, and know nothing of those that were not made, so that of nominal 95 %
- * 75 to 88 % held the truth. So each side is stretched until the whole is as wide as Student's
- * distribution asks for, with the deviation of the delta method (curve_fit.c) and its degrees of
- * freedom. From some 20 experiments on hardly anything is left of that, and the bootstrap has the
- * last word: intervals are never made narrower than it says.
+ * A resample draws, with replacement, as many experiments as there were for each candidate and
+ * speed-up, and as many at 0, and repeats the whole estimate, so that the error of the experiments
+ * at 0 is common to all candidates. The interval lies between the 2.5 % and 97.5 % percentiles of
+ * 1,000 resamples. With few experiments it is too narrow: three drawn from three have a variance
+ * that is low by (n - 1) / n, and the nominal 95 % covered the true value in 75 to 88 % of cases.
+ * Therefore each side is stretched until the interval is as wide as that of Student's t
+ * distribution, with the standard deviation of the delta method (curve_fit.c) and its degrees of
+ * freedom. From some 20 experiments on that changes hardly anything. Intervals are never made
+ * narrower than the percentiles.
  *
- * What is off in all experiments alike is in no resample: of that an interval gets what is not
- * known of each tick, independent of the rest.
+ * An error common to all experiments is in no resample: the interval is widened by the unknown cost
+ * of each tick, as an independent error.
  */
 #include "wallsample/causal/causal_curve.h"
 
@@ -25,12 +26,12 @@
 
 #define RESAMPLES 1000
 #define RESAMPLES_LEAST 200
-/* Experiments with a speed-up; of more there are fewer resamples, which then do not scatter. */
+/* Number of experiments with a speed-up; with more of them fewer resamples suffice. */
 #define RUNS_AT_ONCE 5000
 #define OUTSIDE 0.025 /* on each side of an interval */
-#define NORMAL 1.960  /* so many deviations from the middle */
-/* The largest speed-up that sentences tell of: more is rarely done by anybody. */
-#define TOLD_MOST 0.5
+#define NORMAL 1.960  /* the 97.5 % quantile of the normal distribution */
+/* The largest speed-up in one-line summaries: a larger one is rarely achieved. */
+#define SHOWN_MOST 0.5
 
 static const char *const verdict_words[] = {
 #define X(name, word) [CAUSAL_##name] = word,
@@ -55,7 +56,7 @@ struct bootstrap {
 };
 
 static size_t
-draw(struct rng *rng, size_t below)
+draw_index(struct rng *rng, size_t below)
 {
 	return (size_t)((rng_next(rng) >> 32) * (uint64_t)below >> 32);
 }
@@ -64,15 +65,15 @@ static double
 draw_ratio(const struct fit *fit, const struct fit_cell *cell, const double *expected,
 	   struct rng *rng)
 {
-	double much = 0, wanted = 0;
+	double value = 0, wanted = 0;
 
 	for (size_t i = 0; i < cell->count; i++) {
-		const size_t run = cell->first + draw(rng, cell->count);
+		const size_t run = cell->first + draw_index(rng, cell->count);
 
-		much += fit->run[run].much;
+		value += fit->run[run].value;
 		wanted += expected[run];
 	}
-	return wanted > 0 ? much / wanted : cell->ratio;
+	return wanted > 0 ? value / wanted : cell->ratio;
 }
 
 static void
@@ -89,7 +90,7 @@ bootstrap_init(struct bootstrap *boot, const struct fit *fit, struct rng *rng)
 	for (size_t b = 0; b < boot->count; b++) {
 		memset(boot->times, 0, fit->zero_count * sizeof(*boot->times));
 		for (size_t i = 0; i < fit->zero_count; i++)
-			boot->times[draw(rng, fit->zero_count)]++;
+			boot->times[draw_index(rng, fit->zero_count)]++;
 		for (size_t i = 0; i < fit->run_count; i++)
 			boot->expected[i] = fit_expected(fit, &fit->run[i], boot->times);
 		for (size_t c = 0; c < fit->cell_count; c++) {
@@ -117,7 +118,7 @@ compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of boot->sample, which it sorts; `half` is what Student's distribution asks for. */
+/* The interval of boot->sample, which is sorted; `half` is half the interval by Student's t. */
 static void
 make_interval(struct bootstrap *boot, double middle, double half, double *low, double *high)
 {
@@ -133,7 +134,7 @@ make_interval(struct bootstrap *boot, double middle, double half, double *low, d
 	deviation = sqrt(fmax(0, squares / (double)boot->count - sum * sum));
 	*low = middle - half;
 	*high = middle + half;
-	/* all resamples are the same: counts were */
+	/* all resamples are equal, as the counts were */
 	if (NORMAL * deviation < half / 1000)
 		return;
 	stretch = fmax(1, half / (NORMAL * deviation));
@@ -152,7 +153,7 @@ student_half(const struct fit *fit, uint32_t candidate, const double *weight)
 	return deviation * fit_student(freedom);
 }
 
-/* An error that is independent of what the interval is made of. */
+/* Adds an independent error to an interval. */
 static void
 widen(double middle, double deviation, double *low, double *high)
 {
@@ -179,7 +180,7 @@ make_gain(const struct fit *fit, struct bootstrap *boot, uint32_t candidate, siz
 	out->gain = fit_gain(fit, cell->ratio);
 	make_interval(boot, out->gain, student_half(fit, candidate, weight), &out->low, &out->high);
 	widen(out->gain, fit_tick_deviation(fit, candidate, weight), &out->low, &out->high);
-	/* nothing can be less than nothing */
+	/* neither a rate nor a time is negative */
 	if (fit->kind == CAUSAL_LATENCY) {
 		out->gain = fmin(1, out->gain);
 		out->low = fmin(1, out->low);
@@ -190,9 +191,9 @@ make_gain(const struct fit *fit, struct bootstrap *boot, uint32_t candidate, siz
 }
 
 /*
- * Least squares through 0: the slope is the sum of weight * gain. Weights are by the time that was
- * spent on each speed-up, not by the noise that was seen there, because of three experiments that
- * is chance, and would prefer those that happen to agree.
+ * Weighted least squares through the origin: the slope is the sum of weight * gain. Weights follow
+ * the time spent on each speed-up, not the variance observed there: with three experiments that
+ * variance is chance, and would favour experiments that happen to agree.
  */
 static bool
 slope_weights(const struct fit *fit, const struct causal_curve *curve, double *weight)
@@ -213,7 +214,7 @@ slope_weights(const struct fit *fit, const struct causal_curve *curve, double *w
 	return sum > 0;
 }
 
-/* Half of its interval, without what more experiments do not make better. */
+/* Returns half its interval, without the error that more experiments do not reduce. */
 static double
 make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *curve,
 	   const double *weight)
@@ -240,12 +241,12 @@ make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *c
 }
 
 /*
- * Nothing is a finding too: at the largest speed-up that was tried the line is as narrow as was
- * wanted, as far as experiments can make it (`half` is half of its width then), and no gain by
- * itself is beyond that, as one of a curve that falls and rises would be.
+ * NOTHING is a finding, too: at the largest speed-up of the curve the interval of the fitted line,
+ * whose half width per speed-up is `half`, is within the precision, and no single gain exceeds it,
+ * as a gain of a curve that falls and rises would.
  */
 static enum causal_verdict
-judge(const struct causal_curve *curve, double half, double precision)
+curve_verdict(const struct causal_curve *curve, double half, double precision)
 {
 	double largest = 0;
 
@@ -277,13 +278,14 @@ make_curve(const struct causal_result *result, const struct fit *fit, struct boo
 
 		gain->speedup = result->speedup[s];
 		make_gain(fit, boot, curve->candidate, s, gain);
-		if (s > 0 && gain->known && (curve->told == 0 || gain->speedup <= TOLD_MOST))
-			curve->told = s;
+		if (s > 0 && gain->known && (curve->shown == 0 || gain->speedup <= SHOWN_MOST))
+			curve->shown = s;
 	}
 	curve->verdict = CAUSAL_UNSURE;
 	if (!slope_weights(fit, curve, weight))
 		return;
-	curve->verdict = judge(curve, make_slope(fit, boot, curve, weight), result->precision);
+	curve->verdict = curve_verdict(curve, make_slope(fit, boot, curve, weight),
+				       result->precision);
 }
 
 /* --- all of them ---------------------------------------------------------------------------- */
@@ -295,8 +297,8 @@ measure_zero(const struct fit *fit, uint32_t point, struct causal_curves *out)
 
 	if (zero->virtual_ns > 0)
 		out->rate[point] = zero->events / zero->virtual_ns * (double)NS_PER_SEC;
-	if (fit->kind == CAUSAL_LATENCY && fit->zero_base > 0)
-		out->latency_ns[point] = zero->much / fit->zero_base;
+	if (fit->kind == CAUSAL_LATENCY && fit->zero_exposure > 0)
+		out->latency_ns[point] = zero->value / fit->zero_exposure;
 }
 
 static int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* curve_fit.c - what was found beside what was to be expected, and how sure that is. */
+/* curve_fit.c - ratios of observed to expected values, and their standard deviations. */
 #include "causal/curve_fit_internal.h"
 
 #include <math.h>
@@ -8,26 +8,27 @@
 #include "wallsample/base/base.h"
 
 /*
- * So many experiments at 0 on either side say what to expect. More of them have less noise, but are
- * further away: with six the noise of an experiment counts ten times that of what it is compared
- * with, and a minute of a program's life is taken for straight.
+ * Neighbours at speed-up 0 on either side of an experiment. More of them have less noise but are
+ * further away in time: with six the variance of an experiment is ten times that of its expected
+ * value, and drift is assumed to be linear over a minute.
  */
 #define SIDE 6
-/* The furthest of them still has some weight: the reach is so much further. */
+/* Width of the kernel, as a multiple of the distance of the furthest neighbour, which so has some
+ * weight. */
 #define REACH 1.2
-/* Keeps lines flat that go through hardly more than one moment. No matter with neighbours on both
- * sides, where the slope does not count. */
+/* Ridge penalty of the slope (Hoerl and Kennard 1970), for neighbours that lie close together in
+ * time. With neighbours on both sides the slope hardly matters. */
 #define RIDGE 0.01
-/* A count is from a moment between two events to another such moment: the variance of two numbers
- * that were cut off. Experiments that agree to the event say no more than that. */
+/* Least variance of a count: an experiment begins and ends between two events, so that two
+ * uniformly distributed remainders (1/12 each) are cut off. */
 #define CUT_VARIANCE (1.0 / 6)
 /*
- * A stop costs a thread CPU time, too, and after it the CPU is slow at first: neither can be told
- * from work. Programs that look at the clock all the time, and so see each gap, lost 9 to 15 us
- * more at a tick than sampler_control.held is told, in a virtual machine.
+ * A stop costs a thread CPU time, and cold caches slow it afterwards: neither can be distinguished
+ * from work. Programs that read the clock in a loop, and so observe each gap, lost 9 to 15 us per
+ * tick more than sampler_control.held is given, in a virtual machine.
  */
 #define TICK_DEVIATION_NS (15.0 * (double)NS_PER_US)
-/* What all cells say of the noise counts for each as much as so many experiments of its own. */
+/* Degrees of freedom that the pooled dispersion of all cells adds to that of each cell. */
 #define SHARED_FREEDOM 4
 
 /* --- experiments into cells ---------------------------------------------------------------- */
@@ -43,7 +44,7 @@ usable(const struct causal_result *result, size_t index)
 	return made;
 }
 
-/* Which of the speed-ups of the result; their number: none. */
+/* Index of the speed-up in the result; speedup_count if it is none of them. */
 static size_t
 speedup_index(const struct causal_result *result, double speedup)
 {
@@ -69,13 +70,13 @@ cell_of(struct fit *fit, const struct causal_result *result, const struct causal
 }
 
 static void
-measure(const struct fit *fit, const struct causal_experiment *made, uint32_t point, double *much,
-	double *base)
+fit_measure(const struct fit *fit, const struct causal_experiment *made, uint32_t point,
+	    double *value, double *exposure)
 {
 	const struct causal_reading *reading = &made->reading[point];
 
-	*much = fit->kind == CAUSAL_LATENCY ? reading->in_progress_ns : reading->count;
-	*base = fit->kind == CAUSAL_LATENCY ? reading->count
+	*value = fit->kind == CAUSAL_LATENCY ? reading->in_progress_ns : reading->count;
+	*exposure = fit->kind == CAUSAL_LATENCY ? reading->count
 					    : (double)(made->wall_ns - made->held_ns);
 }
 
@@ -97,7 +98,7 @@ count_cells(struct fit *fit, const struct causal_result *result, uint32_t point)
 	for (size_t c = 0; c < fit->cell_count; c++) {
 		fit->cell[c].first = first;
 		first += fit->cell[c].count;
-		fit->cell[c].count = 0; /* collect counts again */
+		fit->cell[c].count = 0; /* fit_collect counts again */
 	}
 	fit->run_count = first;
 	fit->zero_count = fit->at_zero.count;
@@ -105,38 +106,38 @@ count_cells(struct fit *fit, const struct causal_result *result, uint32_t point)
 }
 
 static void
-collect(struct fit *fit, const struct causal_result *result, uint32_t point)
+fit_collect(struct fit *fit, const struct causal_result *result, uint32_t point)
 {
 	for (size_t i = 0; i < result->experiment_count; i++) {
 		const struct causal_experiment *made = usable(result, i);
 		struct fit_cell *cell = made != NULL ? cell_of(fit, result, made) : NULL;
 		const double at = cell == NULL ? 0
 			: (double)made->began_ns + (double)made->wall_ns / 2;
-		double much, base;
+		double value, exposure;
 
 		if (cell == NULL)
 			continue;
-		measure(fit, made, point, &much, &base);
-		cell->much += much;
+		fit_measure(fit, made, point, &value, &exposure);
+		cell->value += value;
 		cell->ticks += (double)made->ticks;
 		cell->virtual_ns += (double)(made->wall_ns - made->held_ns);
 		if (cell == &fit->at_zero) {
-			fit->zero[cell->count++] = (struct fit_zero){ at, much, base };
-			fit->zero_base += base;
+			fit->zero[cell->count++] = (struct fit_zero){ at, value, exposure };
+			fit->zero_exposure += exposure;
 			continue;
 		}
 		fit->run[cell->first + cell->count++] = (struct fit_run){
-			.at = at, .much = much, .base = base,
-			/* as many as there were before it, so far */
+			.at = at, .value = value, .exposure = exposure,
+			/* for now, the number of those before it */
 			.first = fit->at_zero.count,
 		};
 	}
-	fit->at_zero.expected = fit->at_zero.much;
+	fit->at_zero.expected = fit->at_zero.value;
 	fit->at_zero.ratio = 1;
 	fit->at_zero.known = fit->at_zero.progressed >= CAUSAL_EXPERIMENTS_LEAST;
 }
 
-/* --- what to expect ------------------------------------------------------------------------- */
+/* --- expected values: local linear regression ------------------------------------------------ */
 
 static void
 find_neighbours(struct fit *fit, struct fit_run *run)
@@ -158,50 +159,52 @@ find_neighbours(struct fit *fit, struct fit_run *run)
 		const double weight = 1 - fabs(when);
 
 		fit->near[run->near + i] = (struct fit_near){
-			.much = weight * zero->much, .base = weight * zero->base, .when = when,
+			.value = weight * zero->value,
+			.exposure = weight * zero->exposure,
+			.when = when,
 		};
 	}
 }
 
-/* Sums over the neighbours: of the base, and that times when and its square. */
+/* Moments of the neighbours: sums of exposure * when^k, k = 0, 1, 2. */
 struct moments {
-	double base, first, second;
+	double exposure, first, second;
 };
 
 static double
 determinant(const struct moments *sum)
 {
-	/* at least RIDGE times the square of base, by Cauchy and Schwarz */
-	return sum->base * sum->second - sum->first * sum->first;
+	/* at least RIDGE * exposure^2, by the Cauchy-Schwarz inequality */
+	return sum->exposure * sum->second - sum->first * sum->first;
 }
 
 double
 fit_expected(const struct fit *fit, const struct fit_run *run, const double *times)
 {
 	struct moments sum = { 0 };
-	double much = 0, much_first = 0, level;
+	double value = 0, value_first = 0, level;
 
 	for (size_t i = 0; i < run->count; i++) {
 		const struct fit_near *near = &fit->near[run->near + i];
 		const double n = times != NULL ? times[run->first + i] : 1;
-		const double base = n * near->base;
+		const double exposure = n * near->exposure;
 
-		sum.base += base;
-		sum.first += base * near->when;
-		sum.second += base * near->when * near->when;
-		much += n * near->much;
-		much_first += n * near->much * near->when;
+		sum.exposure += exposure;
+		sum.first += exposure * near->when;
+		sum.second += exposure * near->when * near->when;
+		value += n * near->value;
+		value_first += n * near->value * near->when;
 	}
-	if (sum.base <= 0)
+	if (sum.exposure <= 0)
 		return times != NULL ? run->expected : 0;
-	sum.second += RIDGE * sum.base;
-	level = (sum.second * much - sum.first * much_first) / determinant(&sum);
-	return run->base * (level > 0 ? level : much / sum.base);
+	sum.second += RIDGE * sum.exposure;
+	level = (sum.second * value - sum.first * value_first) / determinant(&sum);
+	return run->exposure * (level > 0 ? level : value / sum.exposure);
 }
 
-/* --- noise ---------------------------------------------------------------------------------- */
+/* --- dispersion ------------------------------------------------------------------------------ */
 
-/* The least it can be: for each unit of the whole, the relative variance being that of events. */
+/* Lower bound of the dispersion, from CUT_VARIANCE. */
 static double
 least_noise(const struct fit_cell *cell)
 {
@@ -211,8 +214,8 @@ least_noise(const struct fit_cell *cell)
 }
 
 /*
- * How often something comes scatters in proportion to that, and a time that becomes longer does;
- * one that becomes shorter as much as at 0, of which it is what is left.
+ * Factor of the standard deviation relative to speed-up 0: a rate, and a time that becomes longer,
+ * scatters in proportion to its ratio; a time that becomes shorter scatters as much as at 0.
  */
 static double
 scatter_of(const struct fit *fit, const struct fit_cell *cell)
@@ -232,13 +235,13 @@ own_noise(struct fit *fit, struct fit_cell *cell)
 		cell->expected += run->expected;
 	}
 	cell->known = cell->progressed >= CAUSAL_EXPERIMENTS_LEAST && fit->at_zero.known &&
-		      cell->expected > 0 && (cell->much > 0 || fit->kind == CAUSAL_LATENCY);
+		      cell->expected > 0 && (cell->value > 0 || fit->kind == CAUSAL_LATENCY);
 	if (!cell->known)
 		return;
-	cell->ratio = cell->much / cell->expected;
+	cell->ratio = cell->value / cell->expected;
 	for (size_t i = 0; i < cell->count; i++) {
 		const struct fit_run *run = &fit->run[cell->first + i];
-		const double off = (run->much - cell->ratio * run->expected) /
+		const double off = (run->value - cell->ratio * run->expected) /
 				   scatter_of(fit, cell);
 
 		squares += off * off;
@@ -248,9 +251,9 @@ own_noise(struct fit *fit, struct fit_cell *cell)
 }
 
 /*
- * Three experiments hardly say how far experiments are apart, all together do. So the noise of a
- * cell is the mean of its own and that of all, with the weights of their degrees of freedom. A
- * latency of which nothing was seen has no noise of its own: what there is at 0 counts with them.
+ * Shrinks the dispersion of each cell towards the pooled one, weighted by degrees of freedom: three
+ * experiments alone hardly give an estimate. A latency without events has no dispersion of its own,
+ * so that for latencies the dispersion at 0 is part of the pool.
  */
 static void
 share_noise(struct fit *fit)
@@ -276,8 +279,8 @@ share_noise(struct fit *fit)
 	}
 }
 
-/* By the differences of each two that follow each other, in which drift is next to nothing
- * (J. von Neumann, Distribution of the Ratio of the Mean Square Successive Difference, 1941). */
+/* Dispersion at 0 from successive differences, in which drift nearly cancels (J. von Neumann,
+ * Distribution of the Ratio of the Mean Square Successive Difference, 1941). */
 static void
 zero_noise(struct fit *fit)
 {
@@ -285,16 +288,16 @@ zero_noise(struct fit *fit)
 
 	for (size_t i = 1; i < fit->zero_count; i++) {
 		const struct fit_zero *a = &fit->zero[i - 1], *b = &fit->zero[i];
-		const double difference = a->much / a->base - b->much / b->base;
-		const double level = (a->much + b->much) / (a->base + b->base);
+		const double difference = a->value / a->exposure - b->value / b->exposure;
+		const double level = (a->value + b->value) / (a->exposure + b->exposure);
 
-		if (a->base <= 0 || b->base <= 0 || level <= 0)
+		if (a->exposure <= 0 || b->exposure <= 0 || level <= 0)
 			continue;
-		sum += difference * difference / (1 / a->base + 1 / b->base) / level;
+		sum += difference * difference / (1 / a->exposure + 1 / b->exposure) / level;
 		pairs++;
 	}
 	fit->at_zero.noise = fmax(pairs > 0 ? sum / pairs : 0, least_noise(&fit->at_zero));
-	/* differences that share an experiment tell two thirds of what independent ones would */
+	/* successive differences share experiments: two thirds of the degrees of freedom */
 	fit->at_zero.freedom = fmax(1, pairs * 2 / 3);
 }
 
@@ -310,7 +313,7 @@ fit_init(struct fit *fit, const struct causal_result *result, uint32_t point)
 	fit->run = xcalloc(fit->run_count + 1, sizeof(*fit->run));
 	fit->zero = xcalloc(fit->zero_count + 1, sizeof(*fit->zero));
 	fit->near = xcalloc(fit->run_count * 2 * SIDE + 1, sizeof(*fit->near));
-	collect(fit, result, point);
+	fit_collect(fit, result, point);
 	for (size_t i = 0; i < fit->run_count; i++)
 		find_neighbours(fit, &fit->run[i]);
 	zero_noise(fit);
@@ -335,10 +338,10 @@ fit_gain(const struct fit *fit, double ratio)
 	return fit->kind == CAUSAL_LATENCY ? 1 - ratio : ratio - 1;
 }
 
-/* --- how sure it is ------------------------------------------------------------------------- */
+/* --- standard deviations: delta method -------------------------------------------------------- */
 
-/* Adds to pull[] by how much an expected value times `by` rises with what each experiment at 0
- * found. */
+/* Adds to pull[i] the derivative of `by` times the expected value of the run with respect to the
+ * value of experiment i at 0. */
 static void
 add_pull(const struct fit *fit, const struct fit_run *run, double by, double *pull)
 {
@@ -346,14 +349,14 @@ add_pull(const struct fit *fit, const struct fit_run *run, double by, double *pu
 	struct moments sum = { 0 };
 
 	for (size_t i = 0; i < run->count; i++) {
-		sum.base += near[i].base;
-		sum.first += near[i].base * near[i].when;
-		sum.second += near[i].base * near[i].when * near[i].when;
+		sum.exposure += near[i].exposure;
+		sum.first += near[i].exposure * near[i].when;
+		sum.second += near[i].exposure * near[i].when * near[i].when;
 	}
-	if (sum.base <= 0)
+	if (sum.exposure <= 0)
 		return;
-	sum.second += RIDGE * sum.base;
-	by *= run->base / determinant(&sum);
+	sum.second += RIDGE * sum.exposure;
+	by *= run->exposure / determinant(&sum);
 	for (size_t i = 0; i < run->count; i++)
 		pull[run->first + i] += by * (1 - fabs(near[i].when)) *
 					(sum.second - sum.first * near[i].when);
@@ -380,15 +383,15 @@ fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight, d
 			add_pull(fit, &fit->run[cell->first + i], by / cell->expected, pull);
 	}
 	for (size_t i = 0; i < fit->zero_count; i++)
-		zeros += pull[i] * pull[i] * fit->at_zero.noise * fit->zero[i].much;
+		zeros += pull[i] * pull[i] * fit->at_zero.noise * fit->zero[i].value;
 	free(pull);
 	spread += zeros * zeros / fit->at_zero.freedom;
 	*freedom = spread > 0 ? (runs + zeros) * (runs + zeros) / spread : 1;
 	return sqrt(runs + zeros);
 }
 
-/* Virtual time is too long or too short by so much for each tick, at 0 as at any other speed-up,
- * and what was found in it is a part too little or too much. */
+/* The error of virtual time per tick, the same at 0 and at any other speed-up, times the difference
+ * of the ticks per virtual time. */
 double
 fit_tick_deviation(const struct fit *fit, uint32_t candidate, const double *weight)
 {
@@ -412,7 +415,7 @@ fit_student(double freedom)
 				      2.447,  2.365, 2.306, 2.262, 2.228 };
 	const size_t whole = freedom > 1 && freedom < ARRAY_SIZE(few) ? (size_t)freedom : 1;
 
-	if (freedom >= ARRAY_SIZE(few)) /* the start of its series in 1 / freedom */
+	if (freedom >= ARRAY_SIZE(few)) /* its asymptotic series: Abramowitz and Stegun, 26.7.5 */
 		return 1.960 + 2.372 / freedom + 2.8 / (freedom * freedom);
 	if (freedom <= 1)
 		return few[0];

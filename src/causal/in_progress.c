@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* in_progress.c - how many were in progress in the virtual time of an experiment. */
-#include "causal/in_progress_internal.h"
+#include "causal/causal_internal.h"
 
 #include <math.h>
 

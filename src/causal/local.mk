@@ -4,17 +4,15 @@ libwallsample_a_SOURCES += \
 	include/wallsample/causal/causal_run.h \
 	include/wallsample/causal/progress.h \
 	include/wallsample/causal/progress_coz.h \
+	src/causal/causal_internal.h \
 	src/causal/causal_result.c \
 	src/causal/causal_run.c \
 	src/causal/curve.c \
 	src/causal/curve_fit.c \
 	src/causal/curve_fit_internal.h \
 	src/causal/in_progress.c \
-	src/causal/in_progress_internal.h \
 	src/causal/match.c \
-	src/causal/match_internal.h \
 	src/causal/plan.c \
-	src/causal/plan_internal.h \
 	src/causal/progress_coz.c \
 	src/causal/progress_coz_file.c \
 	src/causal/progress_coz_points.c \
@@ -25,11 +23,9 @@ libwallsample_a_SOURCES += \
 	src/causal/progress_line.c \
 	src/causal/progress_open.c \
 	src/causal/progress_place.c \
-	src/causal/progress_place_internal.h \
 	src/causal/progress_read.c \
 	src/causal/progress_value.c \
-	src/causal/progress_words.c \
-	src/causal/progress_words_internal.h
+	src/causal/progress_words.c
 
 # What is preloaded into programs that were built with coz.h: see progress_preload.c. It is linked
 # with nothing, whatever else LIBS has, and without what compilers and sanitizers add.

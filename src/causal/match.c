@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* match.c - which candidates a stack has in it, by the names of its frames. */
-#include "causal/match_internal.h"
+#include "causal/causal_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

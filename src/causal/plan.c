@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plan.c - which experiment comes next. */
-#include "causal/plan_internal.h"
+#include "causal/causal_internal.h"
 
 #include <stdlib.h>
 

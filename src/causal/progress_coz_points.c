@@ -3,7 +3,7 @@
  * progress_coz_points.c - reads the table of points of coz.h, which the target may have filled with
  * anything.
  */
-#include "causal/progress_coz_points_internal.h"
+#include "causal/progress_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

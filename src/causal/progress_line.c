@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "causal/progress_place_internal.h"
+#include "causal/progress_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol_lookup.h"
 

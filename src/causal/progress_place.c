@@ -2,7 +2,7 @@
 /*
  * progress_place.c - finds variables and functions of a target by name.
  */
-#include "causal/progress_place_internal.h"
+#include "causal/progress_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * progress_words.c - takes the words of progress points apart.
  */
-#include "causal/progress_words_internal.h"
+#include "causal/progress_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

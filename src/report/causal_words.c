@@ -44,9 +44,9 @@ is_known(const struct causal_gain *gain)
 const struct causal_gain *
 causal_told(const struct causal_curve *curve)
 {
-	if (curve->told > 0 && curve->told < curve->gain_count &&
-	    is_known(&curve->gain[curve->told]))
-		return &curve->gain[curve->told];
+	if (curve->shown > 0 && curve->shown < curve->gain_count &&
+	    is_known(&curve->gain[curve->shown]))
+		return &curve->gain[curve->shown];
 	for (size_t i = 1; i < curve->gain_count; i++)
 		if (is_known(&curve->gain[i]))
 			return &curve->gain[i];

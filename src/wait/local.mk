@@ -3,7 +3,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/wait/wait.h \
 	src/wait/descriptor.c \
 	src/wait/descriptor_internal.h \
-	src/wait/descriptors.c \
+	src/wait/descriptor_set.c \
 	src/wait/fdinfo.c \
 	src/wait/holders.c \
 	src/wait/net_tables.c \

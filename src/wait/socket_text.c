@@ -167,7 +167,7 @@ describe_unix(struct descriptors *descriptors, uint64_t inode, struct strbuf *ou
 			strbuf_add_text(out, " socket");
 		return true;
 	}
-	/* An accepted socket has the name of the listening one; a connecting one rarely has a name. */
+	/* An accepted socket has the name of the listening one; a connecting one rarely has one. */
 	if (!read_unix_socket(descriptors, socket.peer, &peer))
 		peer.name[0] = '\0';
 	if (peer.name[0] != '\0') {

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal_curve.h - from experiments to answers: how much further the program gets if a candidate
- * is faster, with 95 % intervals.
+ * causal_curve.h - estimates from experiments: the gain of the program by the speed-up of a
+ * candidate, with 95 % confidence intervals.
  *
- * Gain at s, of THROUGHPUT: (events / virtual time) at s, divided by the same at 0, less 1. Of
- * LATENCY: by how much the mean time from begin to end is shorter, as a part of that at 0. In both
- * more is better. Virtual time is wall_ns - held_ns.
+ * Gain at speed-up s of a THROUGHPUT point: the rate (events / virtual time) at s, divided by the
+ * rate at 0, minus 1. Of a LATENCY point: 1 minus the mean time from begin to end at s, divided by
+ * that at 0. In both cases more is better. Virtual time is wall_ns - held_ns.
  *
- * Experiments at 0 are compared with those around them, so that drift cancels: half of all are at
- * 0. Intervals are by bootstrap over experiments, and have some room for what is off in all of them
- * alike: a tick costs the target some 15 us that cannot be told from work. Only WHOLE experiments
- * count.
+ * Each experiment is compared with experiments at 0 before and after it, so that drift cancels:
+ * half of all experiments are at 0. Intervals are by bootstrap over experiments. They also contain
+ * an error common to all experiments: a tick costs the target some 15 us that cannot be
+ * distinguished from work. Only WHOLE experiments count.
  */
 #ifndef WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
 #define WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
 
 #include "wallsample/causal/causal.h"
 
-/* A gain is known from so many experiments on, each with progress, and as many at 0. */
+/* Experiments with progress that a gain needs, at its speed-up and at 0. */
 #define CAUSAL_EXPERIMENTS_LEAST 3
 
 struct causal_gain {
 	double speedup;
-	size_t experiments;      /* that were made at it */
-	double events;           /* of the progress point, in all of them */
-	bool known;              /* enough of both: the rest says something */
-	double gain, low, high;  /* 0.18: 18 % more; the 95 % interval; 0 at speedup 0 */
+	size_t experiments;      /* number of experiments at this speed-up */
+	double events;           /* of the progress point in these */
+	bool known;              /* there are enough experiments; else the rest is 0 */
+	double gain, low, high;  /* 0.18: 18 % more; 95 % interval; all 0 at speed-up 0 */
 };
 
 /* X(NAME, word) */
 #define CAUSAL_VERDICTS(X)                                                     \
 	X(HELPS, "helps")     /* the interval of the slope is above 0 */       \
-	X(NOTHING, "nothing") /* it has 0 in it, and is narrow: no gain is above the precision */ \
+	X(NOTHING, "nothing") /* it contains 0, and no gain exceeds the precision */ \
 	X(HURTS, "hurts")     /* it is below 0: contention */                  \
-	X(UNSURE, "unsure")   /* there is not enough data: it is not ranked */
+	X(UNSURE, "unsure")   /* not enough data: the candidate is not ranked */
 
 enum causal_verdict {
 #define X(name, word) CAUSAL_##name,
@@ -43,38 +43,39 @@ enum causal_verdict {
 
 const char *causal_verdict_word(enum causal_verdict verdict);
 
-/* Of one candidate and one progress point. */
+/* The curve of one candidate for one progress point. */
 struct causal_curve {
 	uint32_t candidate;
 	uint32_t point;
 	struct causal_gain gain[CAUSAL_SPEEDUPS_MOST]; /* one for each speed-up of the result */
 	size_t gain_count;
-	double slope, slope_low, slope_high; /* gain for a speed-up of 1, by weighted least squares
-					      * through 0, and its 95 % interval */
+	double slope, slope_low, slope_high; /* gain per speed-up of 1: weighted least squares
+					      * through the origin, and its 95 % interval */
 	enum causal_verdict verdict;
-	/* The gain to tell of in a sentence: of the largest speed-up up to 0.5 that is known, or
-	 * else of the smallest. */
-	size_t told;                         /* index in gain; 0: none is known */
+	/* Index in gain[] of the gain that a one-line summary shows: that of the largest known
+	 * speed-up up to 0.5, or else of the smallest known one; 0: none is known. */
+	size_t shown;
 };
 
 struct causal_curves {
-	struct causal_curve *curve; /* by point, then those that are known before the unsure, then
-				     * by slope, the steepest first, then by candidate */
+	struct causal_curve *curve; /* sorted by point, then UNSURE last, then by descending slope,
+				     * then by candidate */
 	size_t count;
-	double rate[CAUSAL_POINTS_MOST];       /* of each point at speed-up 0: events a second */
+	double rate[CAUSAL_POINTS_MOST];       /* of each point at 0: events per second */
 	double latency_ns[CAUSAL_POINTS_MOST]; /* of LATENCY points at 0; else 0 */
 };
 
-/* `seed` of the bootstrap, so that the same result gives the same curves. */
+/* Makes all curves of the result; to be released. `seed` is that of the bootstrap: the same result
+ * and seed give the same curves. */
 void causal_curves_make(const struct causal_result *result, uint64_t seed,
 			struct causal_curves *out);
 void causal_curves_release(struct causal_curves *curves);
 
 /*
- * How wide the interval of this gain still is, half of it, or INFINITY when it is not known: who
- * plans the next experiment asks this of each candidate and speed-up, for the first point. Cheaper
- * than causal_curves_make: no bootstrap but the delta method, for one gain, and nothing of what
- * more experiments do not make better.
+ * Half the width of the 95 % interval of one gain, or INFINITY when the gain is not known.
+ * `speedup` is an index of the result. Used to plan the next experiment: cheaper than
+ * causal_curves_make, because it uses the delta method in place of the bootstrap, and without the
+ * error that more experiments do not reduce.
  */
 double causal_margin(const struct causal_result *result, uint32_t candidate, size_t speedup,
 		     uint32_t point);

@@ -123,7 +123,7 @@ verdicts_and_order(void **state)
 	assert_string_equal(causal_verdict_word(curves.curve[2].verdict), "nothing");
 	assert_string_equal(causal_verdict_word(curves.curve[3].verdict), "hurts");
 	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(curves.curve[i].told, 3);
+		assert_int_equal(curves.curve[i].shown, 3);
 		assert_int_equal(curves.curve[i].gain[3].experiments, 20);
 		assert_int_equal(curves.curve[i].gain[0].experiments, 400);
 	}
@@ -283,7 +283,7 @@ too_few(void **state)
 
 		assert_int_equal(curve->candidate, curves.curve[c].candidate);
 		assert_int_equal(curve->verdict, CAUSAL_UNSURE);
-		assert_int_equal(curve->told, 0);
+		assert_int_equal(curve->shown, 0);
 		assert_false(curve->gain[1].known);
 		assert_int_equal(curve->gain[1].experiments, 2);
 		assert_true(isinf(causal_margin(&result, c, 1, 0)));

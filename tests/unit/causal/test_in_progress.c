@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "causal/in_progress_internal.h"
+#include "causal/causal_internal.h"
 #include "wallsample/base/base.h"
 
 #define MAKE 20.0

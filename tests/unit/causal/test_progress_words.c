@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "causal/progress_words_internal.h"
+#include "causal/progress_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/causal/progress.h"
 

@@ -161,7 +161,7 @@ test_sentences(void **state)
 	}
 	/* what is told is not known: the first that is */
 	scene.curves.curve[0].gain[3].known = scene.curves.curve[0].gain[1].known = false;
-	scene.curves.curve[0].told = 3;
+	scene.curves.curve[0].shown = 3;
 	strbuf_clear(&sb);
 	causal_add_sentence(&sb, &scene.input, &scene.curves.curve[0], 99);
 	assert_non_null(strstr(sb.data, "Making `parse` 25% faster"));

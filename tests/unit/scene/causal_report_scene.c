@@ -131,7 +131,7 @@ make_gains(struct causal_curve *curve)
 			.high = i > 0 ? gain * part + half : 0,
 		};
 	}
-	curve->told = half > 0 ? 3 : 0;
+	curve->shown = half > 0 ? 3 : 0;
 	curve->slope = 2 * gain;
 	curve->slope_low = 2 * (gain - half);
 	curve->slope_high = 2 * (gain + half);
