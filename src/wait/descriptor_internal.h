@@ -136,7 +136,7 @@ bool unix_diag_ask(int fd, uint64_t inode, struct unix_socket *socket);
 bool unix_diag_parse(const void *answer, size_t size, uint64_t inode,
 		     struct unix_socket *socket);
 
-/* --- descriptor_set.c: one target, and what was read for it within the last second -------------- */
+/* --- descriptor_set.c: one target, and what was read for it within the last second ---------- */
 
 /* The text of a link in /proc/PID/fd, and its terminating zero. */
 #define LINK_SIZE PATH_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor_set.c - the descriptors of one target: their kinds, and what is read to describe them. */
+/* descriptor_set.c - the descriptors of one target: kinds, and what is read to describe them. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
