@@ -39,7 +39,6 @@ libwallsample_a_SOURCES += \
 	src/runtime/pages_internal.h \
 	src/runtime/places.c \
 	src/runtime/pthread_tid.c \
-	src/runtime/pthread_tid_internal.h \
 	src/runtime/python/python.c \
 	src/runtime/python/python_asyncio.c \
 	src/runtime/python/python_capture.c \

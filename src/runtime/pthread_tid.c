@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_tid.c - whose thread a pthread_t is. */
-#include "runtime/pthread_tid_internal.h"
+/* pthread_tid.c - the kernel's id of a thread by its pthread_t. */
+#include "runtime/runtime_kind_internal.h"
 
 #define SELF_OFFSETS 2
 
 static int
-is_self(const struct memory *memory, uint64_t pthread, size_t library)
+pthread_has_self(const struct memory *memory, uint64_t pthread, size_t library)
 {
 	/* glibc's tcbhead_t has it as the third word, musl's struct pthread as the first. */
 	static const uint32_t self[SELF_OFFSETS] = { 16, 0 };
@@ -22,7 +22,7 @@ pthread_tid_read(const struct memory *memory, uint64_t pthread)
 	for (size_t i = 0; i < SELF_OFFSETS; i++) {
 		uint32_t tid;
 
-		if (is_self(memory, pthread, i) &&
+		if (pthread_has_self(memory, pthread, i) &&
 		    memory->read(memory->context, pthread + pthread_tid_offset[i], &tid,
 				 sizeof(tid)) &&
 		    tid > 0 && tid <= INT32_MAX)

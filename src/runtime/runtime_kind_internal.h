@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime_kind_internal.h - what a kind of runtime has to offer: one file and one row of the
- * table in runtimes.c each.
+ * runtime_kind_internal.h - the contract of a kind of runtime, one per language, and the services
+ * that runtimes share.
  */
 #ifndef WALLSAMPLE_RUNTIME_RUNTIME_KIND_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_RUNTIME_KIND_INTERNAL_H
@@ -12,7 +12,7 @@
 #include "wallsample/base/table.h"
 #include "wallsample/runtime/green_task.h"
 
-/* --- places.c: functions at lines, told apart by their texts ---------------------------- */
+/* --- places.c: interned functions at lines ----------------------------------------------- */
 
 struct runtime_places {
 	struct strings *texts;
@@ -24,46 +24,56 @@ struct runtime_places {
 
 void runtime_places_init(struct runtime_places *places);
 void runtime_places_release(struct runtime_places *places);
-/* The texts are copied. Returns the number; of the runtimes' own places for runtimes_place. */
+/* Interns the place, whose texts are copied. Returns its number for runtimes_place. */
 uint32_t runtime_places_add(struct runtime_places *places, const struct runtime_place *place);
 const struct runtime_place *runtime_places_get(const struct runtime_places *places, uint32_t place);
 
-/* --- async_tasks.c: what a kind finds of tasks ------------------------------------------ */
+/* --- async_tasks.c: additions by a kind --------------------------------------------------- */
 
-/* The number of the stack that is `place` inside of `outer` (ASYNC_STACK_NONE: nothing). When
- * there are too many it is ASYNC_STACK_NONE. */
+/* Interns the stack with `place` as leaf and the stack `outer` (or ASYNC_STACK_NONE) as callers.
+ * Returns its number; ASYNC_STACK_NONE: too many. */
 uint32_t async_tasks_stack(struct async_tasks *tasks, const struct runtime_place *place,
 			   uint32_t outer);
-/* The name is copied. False: it is there already, or there are too many. */
+/* Adds a task; the name is copied. False: its address is known already, or too many. */
 bool async_tasks_add(struct async_tasks *tasks, const struct async_task *task);
-/* The one that was added last is awaited by what is at this address, if that is a task. */
+/* Adds an awaiter, by its address, to the task that was added last. */
 void async_tasks_add_awaiter(struct async_tasks *tasks, uint64_t address);
 
 /* Marks the state to which async_tasks_undo returns. Returns the number of tasks. */
 size_t async_tasks_begin(struct async_tasks *tasks);
 
+/* --- pthread_tid.c: the kernel's id of a thread by its pthread_t --------------------------- */
+
+/* The id in the target's pid namespace; 0: not a thread of glibc or musl. */
+pid_t pthread_tid_read(const struct memory *memory, uint64_t pthread);
+
+/* Offsets of the id in struct pthread (pthread_tid_ARCH.c): of glibc, of musl. */
+extern const uint32_t pthread_tid_offset[2];
+/* Whether the structure begins with its own address, as on x86-64. */
+extern const int pthread_tid_has_self;
+
 /* --- the contract --------------------------------------------------------------------------- */
 
-/* What all kinds work with; borrowed. */
+/* Services for all kinds; borrowed. */
 struct runtime_tools {
 	const struct runtimes_config *config;
 	/*
-	 * The target's, for all that is read but captures: only what nobody would have to provide
-	 * first. A thread that was asked to stop may do so at any time, and would stand still for
-	 * as long as we wait.
+	 * The target's memory, except for captures. Reads only pages that cause no page fault: a
+	 * thread with an outstanding stop request may stop at any time, and would stay stopped
+	 * during the wait.
 	 */
 	struct memory memory;
 	struct runtime_places *places;
 	struct pages *pages;
-	bool held; /* all threads stand still: `slots` and `look` read what is in memory alone */
+	bool held; /* all threads are stopped: `slots` and `look` read resident pages alone */
 };
 
-/* Reads all pieces, one behind the other into `to`; got[n]: the nth could be read, whole. To be
- * used for tasks alone: while anybody is held what is not in memory cannot be read. */
+/* Reads all pieces into `to`, contiguously; got[n]: piece n was read whole. For green tasks alone:
+ * while threads are held only resident pages can be read. */
 void runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
 			 size_t count, uint8_t *to, bool *got);
 
-/* Frames found by one merge; grows. */
+/* The frames of one merge, a growing array. */
 struct runtime_frames {
 	struct runtime_frame *frame;
 	size_t count, capacity;
@@ -72,17 +82,17 @@ struct runtime_frames {
 void runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t place);
 
 /*
- * Of a kind that schedules tasks on threads (task.h). Slots are numbered from 0 on; the array of
- * them is read anew by `slots`, once a tick, and look is for those.
+ * Of a kind that schedules green tasks (green_task.h). Slots are numbered from 0 on. `slots` reads
+ * the array of them once a tick, and `look` reads tasks of that array.
  */
 struct runtime_scheduler {
 	struct green_task_words words;
 	size_t (*slots)(void *state);
-	/* In as few system calls as it takes, by runtime_read_pieces:
-	 * a microsecond a task is much. Sets every field of out[0 … count - 1]. */
+	/* Reads the tasks of ascending slots by runtime_read_pieces, in few system calls: the
+	 * budget is below 1 us per task. Sets every field of out[0 … count - 1]. */
 	void (*look)(void *state, const uint32_t *slot, size_t count, struct green_task *out);
-	const char *(*reason)(const void *state, uint32_t reason); /* NULL: it tells none */
-	/* As runtime_capture_green_task. Everything in it was read by `capture`. */
+	const char *(*reason)(const void *state, uint32_t reason); /* NULL: not known */
+	/* As runtime_capture_green_task, from what `capture` has read. */
 	bool (*running)(void *state, const void *captured, struct green_task *task,
 			const uint8_t **stack, size_t *stack_size);
 };
@@ -95,15 +105,15 @@ struct runtime_kind {
 	pid_t (*next_new)(void *state);
 	bool (*any)(const void *state);
 	const char *(*describe)(const void *state, size_t index);
-	/* The memory of a capture, used again and again. */
+	/* The memory of one capture, which is reused. */
 	void *(*captured_create)(void);
 	void (*captured_free)(void *captured);
-	/* Reads by tools->pages alone. `sp`: the thread's stack pointer; 0: not known yet. */
+	/* Reads by tools->pages alone. `sp`: its stack pointer; 0: not known. */
 	void (*capture)(void *state, pid_t tid, uint64_t sp, void *captured);
-	/* Innermost first, in the order of `before`. NULL: all its frames are native. */
+	/* Adds frames innermost first, by ascending `before`. NULL: all frames are native. */
 	void (*merge)(void *state, const void *captured, const struct chain *chain,
 		      struct runtime_frames *frames);
-	/* NULL, as are the next two: its threads share no lock. */
+	/* All three are NULL if its threads share no lock. */
 	enum gil (*gil)(const void *state, const void *captured, long number,
 			const uint64_t args[6]);
 	bool (*find_lock)(void *state, uint64_t word, uint64_t *lock, const char **name);
@@ -112,7 +122,5 @@ struct runtime_kind {
 	void (*tasks)(void *state, pid_t tid, uint64_t until_ns, struct async_tasks *to);
 	const struct runtime_scheduler *scheduler; /* NULL: it schedules none */
 };
-
-extern const struct runtime_kind runtime_go, runtime_julia, runtime_python;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gil.h - what a thread has to do with the lock of an interpreter: at any time one thread has it,
- * and others that want to run interpreted code wait for it.
+ * gil.h - the state of a thread with respect to an interpreter lock: one thread holds it, and other
+ * threads that run interpreted code wait for it.
  */
 #ifndef WALLSAMPLE_RUNTIME_GIL_H
 #define WALLSAMPLE_RUNTIME_GIL_H
@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 /*
- * X(NAME, word, text). UNKNOWN is of a process without such a lock, and of samples of which nobody
- * can tell. HANDOVER: it has just given the lock to who waits, and does not run on yet because
- * that one took its CPU: time lost to the lock as surely as that of a wait.
+ * X(NAME, word, text). UNKNOWN: the process has no such lock, or the state could not be read.
+ * HANDOVER: the thread has just released the lock to a waiter, and is runnable but off-CPU because
+ * the waiter took its CPU. That time is lost to the lock like that of a wait.
  */
 #define GILS(X)                                                                \
 	X(UNKNOWN, "unknown", "")                                              \
@@ -27,9 +27,10 @@ enum gil {
 	GIL_COUNT
 };
 
+/* The word of options and of recordings; the text of reports. */
 const char *gil_word(enum gil gil);
 const char *gil_text(enum gil gil);
-/* By the word; false when there is no such. */
+/* Stores the state of this word in *gil; false: no state has this word. */
 bool gil_parse(const char *word, enum gil *gil);
 
 #endif

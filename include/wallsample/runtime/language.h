@@ -73,8 +73,7 @@ struct runtime_language {
 	const char *const *wait_functions;
 
 	const struct language_program *program; /* NULL: not compiled, or not told apart */
-	const char *nameless; /* advice if its functions have no names; NULL: none */
-	const struct runtime_kind *kind;        /* how its runtimes are found and captured */
+	const struct runtime_kind *kind; /* how its runtimes are found and captured */
 };
 
 /* The registry, which NULL ends: bit n of runtimes_config.wanted is its row n. */

@@ -109,4 +109,6 @@ void go_words_release(struct go_runtime *go);
  */
 extern const uint64_t go_vdso_frame_pointer;
 
+extern const struct runtime_kind runtime_go;
+
 #endif

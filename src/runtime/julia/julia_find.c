@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/pthread_tid_internal.h"
 #include "wallsample/base/base.h"
 
 /* Pages of variables that are scanned in one call, and words of a page, which are candidates. */

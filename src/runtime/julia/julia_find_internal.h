@@ -124,4 +124,6 @@ uint64_t julia_place_state(const struct julia_place *place, const uint8_t *task)
 /* The type tag, from the word in front of an object: the garbage collector uses the lowest bits. */
 #define JULIA_TAG(word) ((word) & ~UINT64_C(15))
 
+extern const struct runtime_kind runtime_julia;
+
 #endif

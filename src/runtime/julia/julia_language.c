@@ -2,7 +2,7 @@
 /* julia_language.c - Julia, to the rest of the program. */
 #include <string.h>
 
-#include "runtime/runtime_kind_internal.h"
+#include "runtime/julia/julia_find_internal.h"
 #include "wallsample/runtime/language.h"
 
 /* Functions between a waiting task and what it waits in. take!, lock and sleep are not listed. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/pthread_tid_internal.h"
 #include "wallsample/base/base.h"
 
 /* Tasks of one batch: their structures are read in one system call. */

@@ -195,4 +195,6 @@ void python_tasks_find(struct cpython *cpython);
 void python_tasks_read(struct cpython *cpython, const struct python_thread *thread,
 		       uint64_t until_ns, struct async_tasks *to);
 
+extern const struct runtime_kind runtime_python;
+
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/python/python_internal.h"
-#include "runtime/pthread_tid_internal.h"
+#include "runtime/runtime_kind_internal.h"
 
 /* Attempts to read a list while threads come and go. */
 #define LIST_ATTEMPTS 3

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/pthread_tid_internal.h"
+#include "runtime/runtime_kind_internal.h"
 #include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
