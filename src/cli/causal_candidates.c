@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_candidates.c - which code is worth a try: of a profile, what has the most Latency. */
+/* causal_candidates.c - chooses candidates: the functions of a profile with the most Latency. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/causal_command_internal.h"
 #include "wallsample/analysis/result.h"
 
-/* So many are named where none is what was asked for. */
+/* Functions named in the error when none matches --select. */
 #define NAMED_MOST 5
 
-/* A function with the real time in which it ran: with all that it called, and by itself. */
+/* A function with its Latency: with its callees, and its own. */
 struct ranked {
 	const struct view_function *function;
 	int64_t cum_ns, flat_ns;
@@ -52,7 +52,7 @@ rank(const struct view *view, const regex_t *select, struct ranked *out)
 	struct top_table table;
 	size_t count = 0;
 
-	/* Who asks for some gets any of them, not only the program's. */
+	/* --select may choose any function, not only those of the interpreted program. */
 	if (select == NULL)
 		make_table(view, &table);
 	else
@@ -86,11 +86,11 @@ candidates_refuse(const struct ranked *ranked, size_t count, struct error *err)
 		strbuf_add_foreign(&known, ranked[i].function->name);
 	}
 	if (count == 0)
-		rc = error_set(err, ERROR_SYSTEM, "no function with a name was seen to run: "
-			       "there is nothing to speed up");
+		rc = error_set(err, ERROR_SYSTEM, "no sampled function has a name: there is "
+			       "nothing to speed up");
 	else
-		rc = error_set(err, ERROR_SYSTEM, "no function that was seen to run "
-			       "matches --select; what ran most: %s", known.data);
+		rc = error_set(err, ERROR_SYSTEM, "no function that ran matches "
+			       "--select; functions that ran most: %s", known.data);
 	strbuf_release(&known);
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_check.c - what can be wrong with the words of wallsample causal. */
+/* causal_check.c - checks the options of wallsample causal. */
 #include <string.h>
 
 #include "cli/causal_command_internal.h"
@@ -18,8 +18,8 @@ check_unit(struct causal_command *command, struct error *err)
 		command->result.unit = CAUSAL_BY_MODULE;
 		return 0;
 	default:
-		return error_set(err, ERROR_USAGE, "--by: what can be made faster is a function, "
-				 "a line or a module");
+		return error_set(err, ERROR_USAGE, "--by: a candidate is a function, a line or a "
+				 "module");
 	}
 }
 
@@ -57,7 +57,7 @@ check_output(struct causal_command *command, struct error *err)
 	return rc;
 }
 
-/* Of a recording: the experiments have been made. */
+/* A recording holds finished experiments: options about experiments are refused. */
 static int
 check_file(struct causal_command *command, struct error *err)
 {
@@ -65,13 +65,13 @@ check_file(struct causal_command *command, struct error *err)
 	const struct option_row *wrong = option_given_beyond(options, FOR_CAUSAL_FILE);
 
 	if (options->files.count > 1)
-		return error_set(err, ERROR_USAGE, "one recording at a time");
+		return error_set(err, ERROR_USAGE, "causal reports on one recording at a time");
 	if (wrong != NULL)
 		return error_set(err, ERROR_USAGE, "--%s is about experiments, and those of a "
 				 "recording have been made", wrong->name);
 	if (output_is_recording(options->format, options->output))
-		return error_set(err, ERROR_USAGE, "-f: of a recording reports are made, not "
-				 "another recording");
+		return error_set(err, ERROR_USAGE, "-f: a recording can be turned into a report, "
+				 "not into another recording");
 	return output_format_choose(options, &command->run.request.exporter, err);
 }
 

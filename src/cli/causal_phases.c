@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_phases.c - first a profile, to know what there is to try; then the experiments. */
+/* causal_phases.c - the profile that candidates are chosen from, then the experiments. */
 #include <signal.h>
 #include <string.h>
 
@@ -8,15 +8,15 @@
 
 #define DURATION_NS (300 * NS_PER_SEC)
 
-/* Names and plans wait for a moment at which nobody is held, but no longer than this. */
+/* Naming and planning wait for a tick at which no thread is held, at most this long. */
 #define TEND_NS NS_PER_SEC
-/* What is not counted while breakpoints are off for them is to be little. */
+/* At most once in this time breakpoints are removed for naming: runs are not counted then. */
 #define NAME_NS (250 * NS_PER_MS)
 
-/* Nothing has moved for so long: something is wrong, and the user is waiting. */
+/* The user is warned when no progress point has moved for this long. */
 #define SILENCE_NS (5 * NS_PER_SEC)
 
-/* --- the profile: what there is to try ----------------------------------------- */
+/* --- the profile: which code is a candidate ----------------------------------------- */
 
 static int
 create_sampler(struct causal_command *command, const struct sampler_control *control,
@@ -86,7 +86,7 @@ causal_take_profile(struct causal_command *command, struct error *err)
 	if (rc != 0)
 		return rc;
 	log_say(&run->request.log, LOG_NORMAL,
-		"process %d: a profile of %s, to know what there is to try", (int)run->target.pid,
+		"process %d: profiling for %s to choose functions", (int)run->target.pid,
 	 say_duration(run->request.options->profile_ns, time));
 	status_line_init(&run->status,
 			 !run->request.options->quiet && run->request.options->verbose == 0 &&
@@ -100,7 +100,7 @@ causal_take_profile(struct causal_command *command, struct error *err)
 		return sample_nothing(run, err);
 	if (run->source.end == RUN_END_EXITED)
 		return error_set(err, ERROR_NO_PROCESS, "process %d ended before the experiments "
-				 "began: there is nothing to tell", (int)run->target.pid);
+				 "began: there is no result", (int)run->target.pid);
 	return 0;
 }
 
@@ -125,7 +125,7 @@ causal_choose_candidates(struct causal_command *command, struct error *err)
 
 /* --- the experiments ------------------------------------------------------------ */
 
-/* Within seconds, not at the end of minutes: nothing that was asked for has moved. */
+/* Reports which progress points have not moved, while the experiments go on. */
 static void
 warn_of_silence(struct causal_command *command)
 {
@@ -141,7 +141,7 @@ warn_of_silence(struct causal_command *command)
 	}
 }
 
-/* Some thread may be outstanding at each tick: then it is seen to between two all the same. */
+/* Names frames and plans experiments when no thread is held, or when that is overdue. */
 static void
 tend(struct causal_command *command, bool held)
 {
@@ -151,7 +151,7 @@ tend(struct causal_command *command, bool held)
 
 	if (held && !overdue)
 		return;
-	/* A thread that meets a breakpoint stands still until we are back. */
+	/* A thread that hits a breakpoint stays stopped until this function returns. */
 	if (leaves && command->counted > 0 && now - command->tended_ns < NAME_NS)
 		return;
 	command->tended_ns = now;
@@ -175,7 +175,7 @@ on_tick(void *context, bool held)
 		warn_of_silence(command);
 		sampler_return(command->run.sampler);
 	}
-	/* Another program makes no progress of this one. */
+	/* After exec, progress points of the old program do not move any more. */
 	command->over = causal_run_is_over(command->experiments) ||
 			sampler_stats(command->run.sampler)->execed;
 	if (command->over)
@@ -291,14 +291,14 @@ causal_experiment(struct causal_command *command, struct error *err)
 		return rc;
 	}
 	status_line_init(&run->status, run->status.on, 0);
-	/* A line that nobody sees is worth no moment without breakpoints. */
+	/* The status line costs a moment without breakpoints: only if it is visible. */
 	if (run->status.on)
 		hooks.on_progress = on_progress;
 	run_watch_log(run);
 	sampler_run(run->sampler, &hooks);
 	end_sampler(run, &stats);
 	guard_watch(NULL);
-	/* That was not the user. */
+	/* The signal was raised by on_tick, not by the user. */
 	if (command->over)
 		signals_stop = 0;
 	status_line_erase(&run->status);

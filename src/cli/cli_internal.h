@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli_internal.h - the parts of the command among themselves: target, output, signals,
- * what is said on the way.
+ * cli_internal.h - what the files of src/cli share: commands, options, messages, signals, the
+ * target, and the output.
  */
 #ifndef WALLSAMPLE_CLI_CLI_INTERNAL_H
 #define WALLSAMPLE_CLI_CLI_INTERNAL_H
@@ -66,7 +66,7 @@ int command_diff(const struct options *options);
 /* What a faster function would bring: experiments on a process, or a recording of some. */
 int command_causal(const struct options *options);
 
-/* --- say.c: sentences on stderr ----------------------------------------- */
+/* --- say.c: messages on stderr ----------------------------------------- */
 
 #define SAY_TEXT_SIZE 32
 
@@ -82,7 +82,7 @@ const char *say_duration(uint64_t ns, char text[SAY_TEXT_SIZE]);
 
 /* The signal that asked for the end, 0 as long as none has. */
 extern volatile sig_atomic_t signals_stop;
-/* Set by USR1, cleared by whoever writes the snapshot. */
+/* Set by USR1, cleared by the code that writes the snapshot. */
 extern volatile sig_atomic_t signals_snapshot;
 
 /*
@@ -101,7 +101,7 @@ struct target {
 	bool is_command, is_running;
 };
 
-/* Says in one sentence when not exactly one of -p, --name and -- was given. */
+/* ERROR_USAGE unless exactly one of -p, --name and -- was given. */
 int target_check_usage(const struct options *options, struct error *err);
 
 /*
@@ -111,8 +111,8 @@ int target_check_usage(const struct options *options, struct error *err);
 int target_find(struct target *target, const struct options *options, struct error *err);
 
 /*
- * Opens the process and checks that it may be sampled: a command that nobody may
- * sample here is not started at all. Then target_begin starts it.
+ * Opens the process and checks that it may be sampled. A command is started afterwards, by
+ * target_begin: a command that may not be sampled is never started.
  */
 int target_open(struct target *target, bool may_stop, struct error *err);
 int target_begin(struct target *target, struct error *err);
@@ -143,9 +143,9 @@ int output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, stru
  */
 int output_format_choose(const struct options *options, const struct exporter **out,
 			 struct error *err);
-/* Can the command's output be written in it? */
+/* True if the output of the command can be written by the exporter. */
 bool output_format_fits(const struct exporter *exporter, const struct command *command);
-/* Do they ask for a recording, which is no exporter's affair? */
+/* True if -f and -o ask for a recording, which no exporter writes. */
 bool output_is_recording(const char *format, const char *output);
 
 /* --- output.c ----------------------------------------------------------- */
@@ -164,19 +164,19 @@ struct output {
 int output_open(struct output *output, const char *path, struct error *err);
 
 /*
- * Has `write` write: to a new file that then takes the name, so that nobody ever
- * sees half a report; or to the pipe or device. An error of its own ends it.
+ * Calls `write` with a stream to the pipe or device, or to a new file that then replaces the old
+ * one: a reader never sees half a report. An error of `write` discards the file.
  */
 int output_write(const struct output *output,
 		 int (*write)(void *context, FILE *out, struct error *err), void *context,
 		 struct error *err);
 void output_close(struct output *output);
 
-/* Refuses bytes that a terminal would take for commands. */
+/* Refuses a binary format on a terminal. */
 int output_check_format(const struct output *output, const struct exporter *exporter,
 			struct error *err);
 
-/* Columns of the terminal that is written to, else COLUMNS; 0: neither tells. */
+/* Columns of the terminal that is written to, else of $COLUMNS; 0: unknown. */
 unsigned output_columns(const struct output *output);
 
 /* --- output_folder.c ---------------------------------------------------- */

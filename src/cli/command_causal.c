@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command_causal.c - the command that finds out what a faster function would bring. */
+/* command_causal.c - the command that predicts the effect of a faster function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 
 /* --- the run --------------------------------------------------------------------- */
 
-/* A program that was built with coz.h counts its points if somebody lends it the counters. */
+/* Preloads the counters of coz.h into a program that was built with it. */
 static void
-lend_counters(const struct options *options)
+preload_counters(const struct options *options)
 {
 	const char *before = getenv("LD_PRELOAD");
 	struct strbuf list;
@@ -38,7 +38,7 @@ prepare(struct causal_command *command, struct error *err)
 	const struct options *options = run->request.options;
 	int rc;
 
-	lend_counters(options);
+	preload_counters(options);
 	rc = target_find(&run->target, options, err);
 
 	if (rc != 0)
@@ -125,7 +125,7 @@ release(struct causal_command *command)
 	causal_result_release(&command->result);
 }
 
-/* From the words on: of the child, where there are breakpoints. */
+/* The command after its options are checked; with breakpoints it runs in a child. */
 static int
 run_command(void *context)
 {
@@ -142,7 +142,7 @@ run_command(void *context)
 		say_error(&err);
 		status = error_exit_status(err.kind);
 	}
-	/* A child has what its parent knows nothing of. */
+	/* In the child of guard_run: the parent does not release what the child has opened. */
 	if (command->counted > 0)
 		release(command);
 	return status;

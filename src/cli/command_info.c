@@ -173,7 +173,7 @@ command_info(const struct options *options)
 	int rc = 0;
 
 	if (options->files.count == 0)
-		rc = error_set(&err, ERROR_USAGE, "what is to be described? wallsample info "
+		rc = error_set(&err, ERROR_USAGE, "no recording is given: wallsample info "
 			       "FILE.wsdb");
 	for (size_t i = 0; rc == 0 && i < options->files.count; i++) {
 		if (i > 0)

@@ -25,7 +25,8 @@ check_words(struct request *request, struct error *err)
 	const struct options *options = request->options;
 
 	if (options->files.count == 0)
-		return error_set(err, ERROR_USAGE, "a report of what? wallsample report FILE.wsdb");
+		return error_set(err, ERROR_USAGE, "no recording is given: wallsample report "
+				 "FILE.wsdb");
 	if (output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE, "a report is not a recording: wallsample record "
 				 "makes one");

@@ -102,7 +102,7 @@ create_sampler(struct run *run, struct error *err)
 		.threads_only = options->task_use == TASKS_OFF,
 	};
 
-	/* one tick, at which all are held until everybody's stack is taken */
+	/* A dump is one tick, at which running threads stay stopped until all are captured. */
 	if (run->dumps) {
 		config.duration_ns = 1;
 		config.stop_all = !options->nonblocking;
@@ -156,7 +156,7 @@ on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threa
 	status_line_draw(&run->status, elapsed_ns, samples, threads);
 }
 
-/* A line of status may wait for its reader. */
+/* Writing a status line may block: no thread may be held meanwhile. */
 static void
 before_line(void *context)
 {
@@ -202,15 +202,15 @@ run_sampler(struct run *run)
 	run->source.began_ns = clock_date_ns();
 	run->source.end = sampler_run(run->sampler, &hooks);
 	run->source.stats = *sampler_stats(run->sampler);
-	/* a command that was sampled without a stop is nobody's to reap but ours */
+	/* Without a stop the tracer has not reaped the command. */
 	if (run->target.is_command && !stats->child_exited && run->source.end == RUN_END_EXITED)
 		stats->child_exited = target_reap(&run->target, &stats->child_status);
-	/* whatever is still held is let go before time is spent on the report */
+	/* Threads that are still stopped are released before the report is made. */
 	run->request.log.before = run->request.log.after = NULL;
 	sampler_free(run->sampler);
 	run->sampler = NULL;
 	status_line_erase(&run->status);
-	/* a dump shows it itself */
+	/* A dump shows deadlocks itself. */
 	if (!run->dumps)
 		say_deadlocks(run);
 }

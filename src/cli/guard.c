@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - the parent that waits, and the child that works. */
+/* guard.c - a parent that waits and a child that does the work. */
 #include "wallsample/cli/guard.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/tracer_count.h"
 
-/* What both of them see. */
+/* Shared by parent and child. */
 struct watched {
 	_Atomic pid_t pid;           /* 0: none */
 	_Atomic uint64_t start_time; /* that it is still the same one */
@@ -25,7 +25,7 @@ struct watched {
 
 static struct watched *watched;
 
-/* What somebody may send to the parent and means for the child. */
+/* Signals that the parent passes on to the child. */
 static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2 };
 
 void
@@ -87,7 +87,7 @@ wait_for(pid_t child, const sigset_t *signals)
 	}
 }
 
-/* For whoever waits for us, who may ask what ended the command. */
+/* Ends this process by the same signal, for the parent's wait status. */
 static void
 die_as(int signo)
 {
@@ -106,7 +106,7 @@ static void __attribute__((noreturn))
 be_child(pid_t parent, int (*run)(void *), void *context)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* It may have gone before that. */
+	/* The parent may have exited before prctl. */
 	if (getppid() != parent)
 		_exit(128 + SIGTERM);
 	exit(run(context));
@@ -115,7 +115,7 @@ be_child(pid_t parent, int (*run)(void *), void *context)
 int
 guard_run(int (*run)(void *context), void *context, struct error *err)
 {
-	struct sigaction told = { .sa_handler = SIG_DFL }, before;
+	struct sigaction action = { .sa_handler = SIG_DFL }, before;
 	const pid_t own = getpid();
 	sigset_t signals, old;
 	int status;
@@ -131,9 +131,9 @@ guard_run(int (*run)(void *context), void *context, struct error *err)
 	sigaddset(&signals, SIGCHLD);
 	for (size_t i = 0; i < ARRAY_SIZE(passed_on); i++)
 		sigaddset(&signals, passed_on[i]);
-	sigemptyset(&told.sa_mask);
+	sigemptyset(&action.sa_mask);
 	/* Where it is ignored no exit status is kept. */
-	sigaction(SIGCHLD, &told, &before);
+	sigaction(SIGCHLD, &action, &before);
 	sigprocmask(SIG_BLOCK, &signals, &old);
 	fflush(NULL);
 	child = fork();

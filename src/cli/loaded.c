@@ -30,7 +30,7 @@ add_note(struct loaded *loaded, const struct recording_info *info, bool alone)
 	if (!alone)
 		strbuf_add_format(note, ", process %lld (%s)", (long long)info->pid, info->comm);
 	if (info->being_written)
-		strbuf_add_text(note, ", and it goes on: this is what there is so far");
+		strbuf_add_text(note, ", still being written: this is the part so far");
 	else if (!info->ended)
 		strbuf_add_text(note, ", and never finished: the end is missing");
 }

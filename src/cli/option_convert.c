@@ -174,7 +174,7 @@ convert_moment(const struct conversion *c)
 	if (strspn(text, "0") != strlen(text) || text[0] == '\0')
 		if (!parse_duration_ns(text, &ns) || ns > INT64_MAX / 4)
 			return convert_refuse(c, wanted);
-	/* The end itself is as near to it as can be. */
+	/* "-0" is the end: the closest moment before it. */
 	if (from_end && ns == 0)
 		ns = 1;
 	*moment = (struct option_moment){ true, from_end ? -(int64_t)ns : (int64_t)ns };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* option_parse.c - walks the words of the call along the rows of the registry. */
+/* option_parse.c - parses the arguments of the call by the rows of the option table. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,7 +245,7 @@ take_option(const struct option_row *row, const char *label, const char *attache
 					 label, attached);
 		return option_convert(row, label, NULL, options, err);
 	}
-	/* "--" ends the options: nobody means it as a file or a name */
+	/* "--" ends the options: it is never an argument. */
 	if (attached == NULL && (words->next == words->end || strcmp(*words->next, "--") == 0))
 		return error_set(err, ERROR_USAGE, "%s needs an argument: %s %s", label, label,
 				 row->argument);

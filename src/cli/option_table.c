@@ -55,51 +55,52 @@ const struct option_row option_table[] = {
 	  OPT_TEXT(name),
 	  .help = "sample the one process whose command name matches this pattern" },
 	{ .name = "core", .commands = FOR_DUMP | FOR_CORE, .argument = "FILE", OPT_TEXT(core),
-	  .help = "the threads of this core file, in place of those of a running process" },
+	  .help = "show the threads of this core file instead of a running process" },
 	{ .name = "exe", .commands = FOR_DUMP | FOR_CORE, .argument = "FILE", OPT_TEXT(exe),
-	  .help = "the program that the core file is of, if it is not where it was" },
+	  .help = "the program of the core file, if it is no longer at its path" },
 	{ .name = "keep-root", .commands = FOR_SAMPLING | FOR_CAUSAL, OPT_FLAG(keep_root),
 	  .help = "under sudo, run CMD as root and not as the invoking user" },
 	{ .name = "duration", .commands = FOR_SAMPLING | FOR_CAUSAL, .letter = 'd',
 	  .argument = "T", OPT_DURATION(duration_ns), .min = 0.001, .max = 31536000,
 	  .unit = "seconds",
-	  .help = "sample for this long: 30, 500ms, 2m, 1h; without it until Ctrl-C or the "
-		  "end of the process, causal 5m at most" },
+	  .help = "sample for this long: 30, 500ms, 2m, 1h; without it until Ctrl-C or the end "
+		  "of the process, causal 5m at most" },
 	{ .name = "rate", .commands = FOR_SAMPLING, .letter = 'r', .argument = "HZ",
 	  OPT_FRACTION(rate_hz), .min = 0.01, .max = 10000, .unit = "Hz", .fallback = "100",
-	  .help = "look at the threads this often a second" },
+	  .help = "read the state of the threads this often a second" },
 	{ .name = "no-jitter", .commands = FOR_SAMPLING, OPT_FLAG(no_jitter),
-	  .help = "sample at even times; else intervals are random, so that periodic work is "
-		  "not always met at the same point" },
+	  .help = "sample at even intervals; without it intervals are random, so that periodic "
+		  "work is not always sampled at the same point" },
 	{ .name = "output", .commands = FOR_OUTPUT | FOR_CAUSAL | FOR_CAUSAL_FILE, .letter = 'o',
 	  .argument = "FILE", OPT_TEXT(output),
-	  .help = "write there, - is stdout; in the name %p is the process id, %h the host, %t "
-		  "the time, %{ENV} an environment variable, %% a percent sign" },
+	  .help = "write to this file, - is stdout; in the name %p is the process id, %h the "
+		  "host, %t the time, %{ENV} an environment variable, %% a percent sign" },
 	{ .name = "format", .commands = FOR_OUTPUT | FOR_CAUSAL | FOR_CAUSAL_FILE, .letter = 'f',
 	  .argument = "F", OPT_TEXT(format),
-	  .help = "what to write, see below; without it by the ending of FILE, else text" },
+	  .help = "the format, see below; without it by the ending of FILE, else text" },
 	{ .name = "limit", .commands = FOR_REPORTS | FOR_CAUSAL | FOR_CAUSAL_FILE, .letter = 'n',
 	  .argument = "N", OPT_NUMBER(limit), .min = 1, .max = 1000000000, .unit = "rows",
 	  .help = "rows of a table (default 20; 8 for each thread where threads are kept apart)" },
 	{ .name = "threads", .commands = FOR_REPORT_OF_ONE, .letter = 't', OPT_FLAG(threads),
-	  .help = "keep the threads apart: a table of functions for each; in folded stacks each is "
-		  "the outermost frame" },
+	  .help = "keep the threads apart: a table of functions for each thread; in folded "
+		  "stacks the thread is the outermost frame" },
 	{ .name = "stop-all", .commands = FOR_SAMPLING, OPT_FLAG(stop_all),
-	  .help = "hold the running threads until all are captured: one consistent picture" },
+	  .help = "keep the running threads stopped until all are captured: one consistent "
+		  "picture" },
 	{ .name = "nonblocking", .commands = FOR_ATTACHING, OPT_FLAG(nonblocking),
-	  .help = "never stop anything; running threads are counted, without a stack" },
+	  .help = "never stop a thread; running threads are counted, without a stack" },
 	{ .name = "max-overhead", .commands = FOR_SAMPLING, .argument = "PCT",
 	  OPT_FRACTION(max_overhead), .min = 0.1, .max = 100, .unit = "percent", .fallback = "5",
 	  .help = "lower the rate rather than use more than this share of one CPU" },
 	{ .name = "stack-size", .commands = FOR_ATTACHING | FOR_CAUSAL, .argument = "SIZE",
 	  OPT_SIZE(stack_size), .min = 4096, .max = 1 << 30, .unit = "bytes", .fallback = "1M",
-	  .help = "the most of a stack that is copied" },
+	  .help = "copy at most this much of a stack" },
 	{ .name = "include", .commands = FOR_STACKS, .letter = 'I', .argument = "REGEX",
 	  OPT_REGEX(filter.include), .selects = SELECTS_SAMPLES,
-	  .help = "only stacks that have a function matching this regular expression" },
+	  .help = "only stacks with a function that matches this regular expression" },
 	{ .name = "exclude", .commands = FOR_STACKS, .letter = 'X', .argument = "REGEX",
 	  OPT_REGEX(filter.exclude), .selects = SELECTS_SAMPLES,
-	  .help = "only stacks that have none" },
+	  .help = "only stacks without a function that matches this regular expression" },
 	{ .name = "tid", .commands = FOR_THREADS, .argument = "LIST", OPT_TIDS(filter.tids),
 	  .min = 1, .max = PID_MOST, .selects = SELECTS_THREADS,
 	  .help = "only these threads: ids, separated by commas" },
@@ -112,45 +113,45 @@ const struct option_row option_table[] = {
 	  OPT_TEXTS(filter.exclude_thread), .selects = SELECTS_THREADS,
 	  .no_core = "core files do not have the names of threads; --tid chooses them by their "
 		     "ids",
-	  .help = "no threads whose name matches this pattern: they are not sampled, only counted, "
-		  "with their CPU time; several patterns are separated by commas, or the option is "
+	  .help = "no threads whose name matches one of these patterns, separated by commas: "
+		  "they are never stopped, only their number and CPU time are reported; may be "
 		  "given several times" },
 	{ .name = "tasks", .commands = FOR_SAMPLING | FOR_REPORTS | FOR_DUMP, .argument = "WHICH",
 	  OPT_CHOICE(task_use, enum task_use, tasks_words), .fallback = "auto",
-	  .help = "tasks that a language's runtime schedules: auto shows each by itself, off shows "
-		  "the threads that run them, as for any program" },
+	  .help = "tasks that a language's runtime schedules: auto shows each by itself, off "
+		  "shows the threads that run them, as for any program" },
 	{ .name = "task", .commands = FOR_REPORT_OF_ONE | FOR_DUMP, .argument = "LIST",
 	  OPT_TASKS(filter.tasks), .selects = SELECTS_SAMPLES,
 	  .help = "only these tasks: numbers such as 17 or 0x7f20a4c0, separated by commas" },
 	{ .name = "created-by", .commands = FOR_REPORTS | FOR_DUMP, OPT_FLAG(filter.created_by),
-	  .help = "stacks of tasks go on outwards with the place that made the task" },
+	  .help = "continue the stack of a task with the place that created the task" },
 	{ .name = "state", .commands = FOR_STACKS, .argument = "LIST", OPT_STATES(filter.states),
 	  .selects = SELECTS_SAMPLES,
 	  .help = "only samples in these states, separated by commas: R running, Q waiting for "
 		  "a CPU, S sleeping, D disk, T stopped, Y ready (a task)" },
 	{ .name = "gil", .commands = FOR_STACKS, .argument = "LIST", OPT_GILS(filter.gils),
 	  .selects = SELECTS_SAMPLES,
-	  .help = "only samples that have so to do with the interpreter's lock: none, has, wait, "
-		  "handover" },
+	  .help = "only samples in these states of the interpreter's lock, separated by "
+		  "commas: none, has, wait, handover" },
 	{ .name = "parallelism", .argument = "RANGE", OPT_RANGE(parallelism), .min = 0,
 	  .max = 65536, .unit = "threads",
-	  .help = "only the time in which so many threads were on a CPU: 1, 2-8" },
+	  .help = "only the time in which this number of threads was on a CPU: 1, 2-8" },
 	{ .name = "from", .argument = "T", OPT_MOMENT(from),
-	  .help = "only from this time on, since sampling began; -10 is ten seconds before the "
-		  "end" },
+	  .help = "only samples from this time on, counted from the beginning; -10 is ten "
+		  "seconds before the end" },
 	{ .name = "to", .argument = "T", OPT_MOMENT(to),
-	  .help = "only up to this time, as with --from" },
+	  .help = "only samples up to this time, counted as with --from" },
 	{ .name = "by", .commands = FOR_REPORTS | FOR_CAUSAL, .argument = "WHAT",
 	  OPT_CHOICE(by, enum view_key, by_words), .fallback = "function",
-	  .help = "what frames are told apart by: function, line, module, source, thread, state, "
-		  "lock (what is waited for) or gil; causal: the first three" },
+	  .help = "what a frame stands for: function, line, module, source, thread, state, "
+		  "lock (the object that a thread waits for) or gil; causal: the first three" },
 	{ .name = "sort", .argument = "WEIGHT", OPT_CHOICE(sort, enum weight, sort_words),
 	  .fallback = "wall",
-	  .help = "what functions are ordered by: wall, overhead (CPU time) or latency (real "
-		  "time)" },
+	  .help = "the weight that functions are ordered by: wall, overhead (CPU time) or "
+		  "latency (real time)" },
 	{ .name = "blame", .commands = FOR_REPORT_OF_ONE, OPT_FLAG(filter.blame),
-	  .help = "instead of samples the stacks of those who had what others waited for, with "
-		  "the time that these waited" },
+	  .help = "instead of samples show the stacks of lock holders, with the time that "
+		  "other threads waited for them" },
 	{ .name = "tree", .commands = FOR_REPORT_OF_ONE, OPT_FLAG(tree),
 	  .help = "add the call tree to the text report; -n says how many lines (60)" },
 	{ .name = "focus", .commands = FOR_REPORT_OF_ONE, .argument = "REGEX", OPT_REGEX(focus),
@@ -159,71 +160,74 @@ const struct option_row option_table[] = {
 	  .help = "show source lines: the same as --by line" },
 	{ .name = "native", .commands = FOR_STACKS, .argument = "WHICH",
 	  OPT_CHOICE(filter.native, enum view_native, native_words), .fallback = "merged",
-	  .help = "of an interpreted program: its functions merged into native stacks, native "
-		  "frames only, or none of them" },
+	  .help = "frames of interpreted programs: merged into native stacks, only the native "
+		  "ones, or none of the native ones" },
 	{ .name = "interpreter-frames", .commands = FOR_STACKS,
 	  OPT_FLAG(filter.interpreter_frames),
-	  .help = "keep what the interpreter has between two functions of its program" },
+	  .help = "keep the frames of the interpreter between two functions of its program" },
 	{ .name = "no-inlines", .commands = FOR_STACKS | FOR_CAUSAL, OPT_FLAG(no_inlines),
-	  .help = "no frames for functions that the compiler has put into others" },
+	  .help = "show no frames for inlined functions" },
 	{ .name = "no-demangle", .commands = FOR_STACKS | FOR_CAUSAL, OPT_FLAG(no_demangle),
-	  .help = "names of C++, Rust and D as the linker knows them" },
+	  .help = "show the mangled names of C++, Rust and D" },
 	{ .name = "debug-dir", .commands = FOR_OUTPUT | FOR_CAUSAL, .argument = "DIR",
 	  OPT_TEXTS(debug_dirs),
-	  .help = "look for debug files there before /usr/lib/debug; may be given several times" },
+	  .help = "search debug files in this directory before /usr/lib/debug; may be given "
+		  "several times" },
 	{ .name = "symfs", .commands = FOR_OUTPUT | FOR_CAUSAL, .argument = "DIR", OPT_TEXT(symfs),
-	  .help = "look for the program's files and debug files below this directory, too" },
+	  .help = "search the program's files and debug files below this directory, too" },
 	{ .name = "debuginfod", .commands = FOR_OUTPUT | FOR_CAUSAL, .argument = "WHERE",
 	  OPT_CHOICE(debuginfod, enum debuginfod_use, debuginfod_words), .fallback = "cache",
-	  .help = "debug files of debuginfod: off, cache (what was fetched before) or net (ask "
+	  .help = "debug files from debuginfod: off, cache (files fetched earlier) or net (ask "
 		  "the servers of $DEBUGINFOD_URLS)" },
 	{ .name = "runtime", .commands = FOR_ATTACHING | FOR_CORE | FOR_CAUSAL, .argument = "LIST",
 	  OPT_RUNTIMES(runtimes), .fallback = "auto",
-	  .help = "the languages whose functions are shown: auto (all that are known), none, or "
-		  "names, separated by commas:" },
+	  .help = "the languages whose functions are shown: auto (all supported ones), none, "
+		  "or names, separated by commas:" },
 	{ .name = "unwinder", .commands = FOR_ATTACHING | FOR_CORE | FOR_CAUSAL,
 	  .argument = "WHICH", OPT_CHOICE(unwinder, enum unwind_choice, unwinder_words),
 	  .fallback = "auto", .hidden = true,
-	  .help = "how stacks are unwound, to compare the ways: auto, libunwind or libdw" },
+	  .help = "how stacks are unwound, to compare the methods: auto, libunwind or libdw" },
 	{ .name = "progress", .commands = FOR_CAUSAL, .argument = "SPEC", OPT_TEXTS(progress),
-	  .help = "what says how far the program gets: var:SYMBOL, io:FIELD, syscalls:write, "
-		  "coz:NAME, func:SYMBOL, line:FILE:N, begin:SPEC,end:SPEC, each with NAME= before "
-		  "it if wanted; may be given several times" },
+	  .help = "a progress point, which measures the program's work: var:SYMBOL, io:FIELD, "
+		  "syscalls:write, coz:NAME, func:SYMBOL, line:FILE:N, begin:SPEC,end:SPEC, "
+		  "each with NAME= before it if wanted; may be given several times" },
 	{ .name = "select", .commands = FOR_CAUSAL, .argument = "REGEX", OPT_REGEX(select),
-	  .help = "try these functions (lines, modules), and not those with the most Latency" },
+	  .help = "try the functions (lines, modules) that match, not those with the most "
+		  "Latency" },
 	{ .name = "candidates", .commands = FOR_CAUSAL, .argument = "N", OPT_NUMBER(candidates),
 	  .min = 1, .max = 64, .unit = "functions", .fallback = "5",
-	  .help = "without --select: try so many of those with the most Latency" },
+	  .help = "without --select: the number of functions to try, those with the most "
+		  "Latency" },
 	{ .name = "match", .commands = FOR_CAUSAL, .argument = "WHERE",
 	  OPT_CHOICE(match, enum causal_match, match_words), .fallback = "stack",
-	  .help = "a thread is in the function if that is anywhere in its stack (stack), or on top "
-		  "of it (self)" },
+	  .help = "a thread is in the function if the function is anywhere in its stack "
+		  "(stack), or its innermost frame (self)" },
 	{ .name = "speedups", .commands = FOR_CAUSAL, .argument = "LIST", OPT_SPEEDUPS(speedups),
 	  .fallback = "0,10,25,50,75,100",
-	  .help = "by how much it is made faster: percents of its time" },
+	  .help = "the speed-ups to try, in percent of the function's time" },
 	{ .name = "tick", .commands = FOR_CAUSAL, .argument = "T", OPT_DURATION(tick_ns),
 	  .min = 0.0005, .max = 1, .unit = "seconds", .fallback = "5ms",
-	  .help = "look at the threads this often, on average" },
+	  .help = "the mean time between two samples of the threads" },
 	{ .name = "experiment", .commands = FOR_CAUSAL, .argument = "T",
 	  OPT_DURATION(experiment_ns), .min = 0.05, .max = 3600, .unit = "seconds",
 	  .fallback = "1s",
-	  .help = "how long one experiment is, at least" },
+	  .help = "the shortest duration of an experiment" },
 	{ .name = "profile-time", .commands = FOR_CAUSAL, .argument = "T",
 	  OPT_DURATION(profile_ns), .min = 0.1, .max = 3600, .unit = "seconds", .fallback = "3s",
-	  .help = "how long to sample before, to know what there is to try" },
+	  .help = "the duration of the profile from which functions are chosen" },
 	{ .name = "precision", .commands = FOR_CAUSAL, .argument = "POINTS",
 	  OPT_FRACTION(precision), .min = 0.1, .max = 50, .unit = "points", .fallback = "2",
-	  .help = "end when all gains are known this well: half of a 95 % interval" },
+	  .help = "stop when half the 95 % confidence interval of each gain is at most this" },
 	{ .name = "max-hold", .commands = FOR_CAUSAL, .argument = "PCT", OPT_FRACTION(max_hold),
 	  .min = 1, .max = 100, .unit = "percent", .fallback = "50",
-	  .help = "hold other threads for no more than this share of the run" },
+	  .help = "hold other threads for at most this share of the run" },
 	{ .name = "intrusive", .commands = FOR_CAUSAL, OPT_FLAG(intrusive),
-	  .help = "permit func: and line:, which trace all threads all the time and set hardware "
+	  .help = "permit func: and line:, which keep all threads traced and set hardware "
 		  "breakpoints" },
 	{ .name = "quiet", .commands = FOR_ALL, .letter = 'q', OPT_FLAG(quiet),
-	  .help = "say nothing but errors" },
+	  .help = "print errors only" },
 	{ .name = "verbose", .commands = FOR_ALL, .letter = 'v', OPT_COUNT(verbose),
-	  .help = "say more; twice for still more" },
+	  .help = "print details; twice: more details" },
 	{ .name = "version", .commands = FOR_ALL, .letter = 'V', OPT_FLAG(version),
 	  .help = "print the version" },
 	{ .name = "help", .commands = FOR_ALL, .letter = 'h', OPT_FLAG(help),

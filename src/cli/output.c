@@ -12,10 +12,10 @@
 
 #include "cli/cli_internal.h"
 
-/* Other files of that name are somebody's leftovers: a few are passed over. */
+/* Attempts to find a name that no leftover file has. */
 #define TEMPORARY_TRIES 8
 
-/* Wider is no terminal: what is in COLUMNS then is a mistake. */
+/* A larger value of COLUMNS is a mistake. */
 #define COLUMNS_MOST 10000
 
 static int
@@ -70,7 +70,7 @@ open_stream(struct output *output, mode_t type, struct error *err)
 	while (output->fd < 0 && errno == EINTR && signals_stop == 0);
 	if (output->fd < 0)
 		return refuse(output, strerror(errno), err);
-	/* it must still be what it was when it was looked at */
+	/* The file may have been replaced since fstatat. */
 	if (fstat(output->fd, &info) != 0 || (info.st_mode & S_IFMT) != type)
 		return refuse(output, "it changed while it was opened", err);
 	return 0;
@@ -153,7 +153,7 @@ output_open(struct output *output, const char *path, struct error *err)
 	return rc;
 }
 
-/* Whoever shares the descriptor may have made it non-blocking. errno is kept. */
+/* Another process that shares the descriptor may have made it non-blocking. errno is kept. */
 static bool
 wait_for_room(int fd)
 {
@@ -228,7 +228,7 @@ replace_file(const struct output *output,
 	if (sink.fd < 0)
 		return refuse(output, strerror(errno), err);
 	rc = fill(&sink, write, context, err);
-	/* some file systems only now say that there was no room */
+	/* Some file systems report a full disk only here. */
 	if (close(sink.fd) != 0 && sink.number == 0)
 		sink.number = errno;
 	if (rc == 0 && sink.number == 0 &&
@@ -272,8 +272,8 @@ output_check_format(const struct output *output, const struct exporter *exporter
 {
 	if (!exporter->binary || output->fd < 0 || isatty(output->fd) != 1)
 		return 0;
-	return error_set(err, ERROR_USAGE, "-f %s is nothing for a terminal: name a file with -o",
-			 exporter->name);
+	return error_set(err, ERROR_USAGE, "-f %s is binary and not written to a terminal: name "
+			 "a file with -o", exporter->name);
 }
 
 unsigned

@@ -3,9 +3,9 @@
  * output_folder.c - opens the folder of the output file, following no link that
  * others could have planted.
  *
- * Run by root with -o /tmp/x/report, a link that somebody else made of /tmp/x would
- * have root create files wherever that somebody likes. So as root the path is
- * walked part by part, and only links that belong to root are followed.
+ * With -o /tmp/x/report, another user could replace /tmp/x by a link and make root create files
+ * anywhere. So as root the path is walked part by part, and only links that belong to root are
+ * followed.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -97,7 +97,7 @@ output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct e
 			continue;
 		default:
 			return error_set(err, ERROR_USAGE,
-					 "-o: '%s' has a '%%' that stands for nothing; there are "
+					 "-o: '%s' has an unknown '%%'; known are "
 					 "%%p %%h %%t %%{ENV} and %%%% for a percent sign",
 					 pattern);
 		}

@@ -98,10 +98,10 @@ struct status_line {
 void status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns);
 void status_line_draw(struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
 		      uint32_t threads);
-/* The same with a text of somebody's own, which is changed. */
+/* Draws another text, which is cut to the width. */
 void status_line_say(struct status_line *status, struct strbuf *line);
 void status_line_erase(struct status_line *status);
-/* The line, cut to `columns`: apart for tests. */
+/* Adds the text of the line, cut to `columns`. */
 void status_line_text(const struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
 		      uint32_t threads, size_t columns, struct strbuf *line);
 
@@ -137,7 +137,7 @@ void run_open_names(struct run *run);
 
 /* --- say_deadlock.c ---------------------------------------------------------- */
 
-/* Tells of those that have not been told yet. It may take long. */
+/* Prints the deadlocks that have not been printed yet. Naming locks may take long. */
 void say_deadlocks(struct run *run);
 
 /* --- sample_report.c --------------------------------------------------------- */
@@ -148,28 +148,26 @@ void sample_say_start(const struct run *run);
 /* Writes a report of the run, so far (`snapshot`) or in the end, and prints where it is. */
 int sample_write(struct run *run, bool snapshot, struct error *err);
 
-/* How the target ended, and with -v the numbers of the run. */
+/* Prints how the target ended, and with -v the statistics of the run. */
 void sample_say_end(const struct run *run);
 
-/* ERROR_NO_PROCESS or ERROR_SYSTEM, with why there is not one sample. */
+/* Returns ERROR_NO_PROCESS or ERROR_SYSTEM with the reason why there is no sample. */
 int sample_nothing(const struct run *run, struct error *err);
 
 /* --- sample_part.c ----------------------------------------------------------- */
 
-/* Do the options ask for a part of the time? */
+/* True if the options ask for a part of the time. */
 bool part_is_wanted(const struct options *options);
-/* ERROR_USAGE when there can be nothing in it. */
+/* ERROR_USAGE when the part is empty. */
 int part_check_words(const struct options *options, struct error *err);
 struct recording_selection part_selection(const struct options *options);
 /* "1 to 2 threads on a CPU, from 3 s on: 12 % of the time" */
 void part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_ns,
 		   struct strbuf *text);
-/*
- * A live run that a part is wanted of, or whose output shows time, records into a file without
- * a name.
- */
+/* Starts recording into a file without a name, if the options ask for a part of a live run or the
+ * output shows time. */
 int part_begin(struct run *run, struct error *err);
-/* It cannot be written any more: the run goes on without if the output can do without. */
+/* Recording failed: the run continues without it, or ends if the output needs it. */
 void part_fail(struct run *run);
 
 /* A part of a live run; owns what its `part` borrows. */
@@ -185,15 +183,15 @@ void part_release(struct live_part *part);
 
 /* --- sample_record.c --------------------------------------------------------- */
 
-/* What is asked for is a recording: are these words for one? */
+/* ERROR_USAGE for options that do not apply to a recording. */
 int record_check_words(struct run *run, struct error *err);
-/* Makes the file. The profile and the modules are there, the process is not yet. */
+/* Creates the file. The profile and the modules must exist, the process need not. */
 int record_begin(struct run *run, struct error *err);
-/* Between two ticks; `held` is as in struct sampler_hooks. */
+/* Commits to the recording when it is due; `held` as in struct sampler_hooks. */
 void record_tick(struct run *run, bool held);
-/* Writes what there is so far. */
+/* Commits to the recording, and prints how large it is. */
 void record_snapshot(struct run *run);
-/* The end of the run, with or without a sample. */
+/* Finishes the recording, or discards it if there is not `any` sample. */
 int record_end(struct run *run, bool any, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample_exit.c - what the numbers of a run mean for the exit status. */
+/* sample_exit.c - the exit status that follows from the statistics of a run. */
 #include "cli/cli_internal.h"
 
 /* More than one in a hundred? */
@@ -39,10 +39,10 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 		if (!chain_end_is_whole((enum chain_end)i))
 			broken += stats->chains[i];
 	}
-	/* whose threads all had ended when they were looked at lived too short */
+	/* All threads had ended before they could be captured. */
 	if (stats->thread_samples <= stats->failed[FAILURE_EXITED])
 		return SAMPLE_NOTHING;
-	/* Ten threads that could not be sampled are not made up for by ten thousand tasks. */
+	/* Threads and tasks are judged apart: many tasks must not hide failed threads. */
 	if (!is_too_many(failed, of_threads) && !is_too_many(broken, walks) &&
 	    !is_too_many(stats->task_failures, stats->task_samples))
 		return SAMPLE_WHOLE;

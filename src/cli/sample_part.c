@@ -73,7 +73,7 @@ is_needed(const struct run *run)
 	return part_is_wanted(run->request.options) || run->request.exporter->time == EXPORT_TIME;
 }
 
-/* What is not needed, and cannot be had, is said and done without. */
+/* A failed recording that the output does not need is reported, and is no error. */
 static int
 do_without(struct run *run, int rc, struct error *err)
 {
@@ -83,7 +83,7 @@ do_without(struct run *run, int rc, struct error *err)
 		return rc;
 	strbuf_init(&why);
 	strbuf_add_foreign(&why, err->text);
-	log_say(&run->request.log, LOG_NORMAL, "it will not be told what was when: %s", why.data);
+	log_say(&run->request.log, LOG_NORMAL, "the report has no times of samples: %s", why.data);
 	strbuf_release(&why);
 	err->kind = ERROR_NONE;
 	return 0;
@@ -98,7 +98,7 @@ part_begin(struct run *run, struct error *err)
 	};
 	int rc;
 
-	/* waits over time are told with --by lock */
+	/* --by lock shows waits over time. */
 	if (run->request.exporter->time == EXPORT_TIMELESS &&
 	    run->request.options->by != VIEW_BY_LOCK && !part_is_wanted(run->request.options))
 		return 0;
@@ -111,7 +111,7 @@ part_fail(struct run *run)
 {
 	recorder_discard(run->recorder);
 	run->recorder = NULL;
-	/* what is sampled from now on would be lost */
+	/* Later samples would be lost. */
 	if (do_without(run, -(int)run->record_error.kind, &run->record_error) != 0)
 		signals_stop = SIGTERM;
 }

@@ -33,7 +33,7 @@ record_check_words(struct run *run, struct error *err)
 	return rc;
 }
 
-/* The folder is held open from here on. */
+/* Opens the folder, which stays open until the end. */
 static int
 open_folder(struct run *run, struct error *err)
 {
@@ -72,7 +72,7 @@ record_begin(struct run *run, struct error *err)
 	return recorder_create(&config, run->source.profile, &run->recorder, err);
 }
 
-/* A disk may be slow: no thread of the target is left standing meanwhile. */
+/* A disk may be slow: no thread of the target stays stopped meanwhile. */
 static void
 commit(struct run *run)
 {
@@ -83,7 +83,7 @@ commit(struct run *run)
 	sampler_return(run->sampler);
 	if (rc != 0 && !run->records)
 		part_fail(run);
-	/* What is sampled from now on would be lost. */
+	/* Later samples would be lost. */
 	else if (rc != 0)
 		signals_stop = SIGTERM;
 }
@@ -144,7 +144,7 @@ record_end(struct run *run, bool any, struct error *err)
 	int rc = 0;
 
 	if (run->record_error.kind != ERROR_NONE) {
-		/* What was written before is whole all the same. */
+		/* Earlier commits are complete. */
 		*err = run->record_error;
 		rc = -(int)err->kind;
 	} else if (any) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample_report.c - writes the output of a run and says what became of it. */
+/* sample_report.c - writes reports and dumps, and prints how a run ended. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ say_written(const struct request *request, const struct source *source, const st
 	strbuf_release(&path);
 }
 
-/* What one output is made with. */
+/* The context of write_view. */
 struct writing {
 	const struct exporter *exporter;
 	const struct export_input *input;
@@ -142,10 +142,8 @@ find_server(void)
 	return server;
 }
 
-/*
- * What names the nameless: the debug packages, or a server that has their files. It is made when
- * all has been named, and whatever servers are asked has been asked.
- */
+/* Adds how to get names for unnamed frames: debug packages, or a debuginfod server. To be called
+ * when all frames have been looked up. */
 static void
 add_names_hint(struct strbuf *hint, enum debuginfod_state servers)
 {
@@ -274,7 +272,7 @@ say_command_end(const struct run *run)
 			(int)run->target.pid);
 		return;
 	}
-	/* an exit with status 0 is no news */
+	/* An exit with status 0 is not reported. */
 	if (!stats->child_exited || stats->child_status == 0)
 		return;
 	strbuf_init(&end);
@@ -283,7 +281,7 @@ say_command_end(const struct run *run)
 	strbuf_release(&end);
 }
 
-/* Of the different frames of all stacks, those found each way. */
+/* Counts the distinct frames of all stacks by how they were found. */
 static void
 say_origins(const struct run *run)
 {
@@ -310,7 +308,7 @@ say_origins(const struct run *run)
 	strbuf_release(&text);
 }
 
-/* The priority and the unwinder's speed have been said by the sampler. */
+/* The sampler itself logs its priority and the speed of the unwinder. */
 static void
 say_numbers(const struct run *run)
 {

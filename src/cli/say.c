@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* say.c - sentences for people, on stderr. */
+/* say.c - messages on stderr, and numbers in them. */
 #include "cli/cli_internal.h"
 
 void

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* say_deadlock.c - a deadlock is told as soon as it is seen. */
+/* say_deadlock.c - prints a deadlock as soon as it is detected. */
 #include "cli/run_internal.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/analysis/waiting.h"
 
-/* What it waits for, by its name. */
+/* The name of the object of a wait; "": unknown. */
 static const char *
 name_of(const struct run *run, uint32_t wait)
 {

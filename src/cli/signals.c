@@ -28,7 +28,7 @@ on_snapshot(int signal_number)
 	signals_snapshot = 1;
 }
 
-/* No SA_RESTART: what waits (for a pipe's reader, for a tick) is to notice. */
+/* No SA_RESTART: a system call that waits, for a pipe's reader or a tick, is interrupted. */
 static void
 handle(int signal_number, void (*handler)(int))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* status_line.c - one line on a terminal that says how far sampling has come. */
+/* status_line.c - one line on a terminal that shows the progress of sampling. */
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -46,7 +46,7 @@ terminal_columns(void)
 	return size.ws_col;
 }
 
-/* Whoever is in the background must not write over another program's screen. */
+/* A background process must not write over the screen of another program. */
 static bool
 is_foreground(void)
 {
@@ -55,7 +55,7 @@ is_foreground(void)
 	return group < 0 || group == getpgrp();
 }
 
-/* What there is room for, over what was there before. */
+/* Draws what fits, over the previous line. */
 static void
 draw(struct status_line *status, struct strbuf *line, size_t columns)
 {
@@ -78,7 +78,7 @@ void
 status_line_draw(struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
 		 uint32_t threads)
 {
-	/* the last column stays free: writing there makes some terminals go on */
+	/* The last column stays free: writing there makes some terminals wrap. */
 	const size_t columns = terminal_columns() - 1;
 	struct strbuf line;
 

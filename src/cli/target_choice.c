@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* target_choice.c - which process is meant, and may it be sampled. */
+/* target_choice.c - finds the target and checks that it may be sampled. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,11 +14,11 @@ target_check_usage(const struct options *options, struct error *err)
 	int given = (options->pid != 0) + (options->name != NULL) + (options->command != NULL);
 
 	if (options->verb->bit == FOR_DUMP && (given == 0 || options->command != NULL))
-		return error_set(err, ERROR_USAGE, "the threads of which process? -p PID, --name "
-				 "GLOB or --core FILE; wallsample dump -h explains");
+		return error_set(err, ERROR_USAGE, "no process is given: -p PID, --name GLOB or "
+				 "--core FILE; wallsample dump -h explains");
 	if (given == 0)
 		return error_set(err, ERROR_USAGE,
-				 "what is to be sampled? -p PID, --name GLOB or -- CMD; wallsample "
+				 "no process is given: -p PID, --name GLOB or -- CMD; wallsample "
 				 "-h explains");
 	if (given > 1)
 		return error_set(err, ERROR_USAGE,
@@ -95,12 +95,12 @@ target_begin(struct target *target, struct error *err)
 	if (!target->is_command)
 		return 0;
 	rc = launch_go(&target->launched, err);
-	/* on failure the child is gone and reaped: nothing is left to cancel */
+	/* After a failure the child has been reaped: nothing is left to cancel. */
 	target->is_command = rc == 0;
 	if (rc != 0)
 		return rc;
 	target->is_running = true;
-	/* what was opened before bears our own name and words, not the command's */
+	/* What was opened before exec has the name and arguments of wallsample. */
 	rc = process_open(target->pid, &begun, err);
 	if (rc != 0)
 		return target_reap(target, &status) ? target_refuse_ended(status, err) : rc;

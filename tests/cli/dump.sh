@@ -5,8 +5,8 @@
 . "${SOURCE:?}/tests/cli/common.sh"
 needs_ptrace
 
-usage 'the threads of which process?' dump
-usage 'the threads of which process?' dump -- true
+usage 'no process is given' dump
+usage 'no process is given' dump -- true
 usage 'is not for wallsample dump' dump -d 3 -p 1
 usage 'does not write the format html; it writes: text, folded, json' dump -f html -p 1
 usage 'a dump is not a recording' dump -o x.wsdb -p 1

@@ -62,7 +62,7 @@ expect_not_in "$dir/none.perf" "wall:"
 # a terminal would take the bytes for commands
 "$BUILD/tests/cli/actor" terminal 80 sh -c '"$0" -d 100ms -p "$1" -f pprof >&2' \
 	"$WALLSAMPLE" "$pid" 2>"$err"
-expect_err '-f pprof is nothing for a terminal'
+expect_err '-f pprof is binary and not written to a terminal'
 
 # the same recording in two formats: the same function comes first, with the same time
 run -q -d 500ms -p "$pid" -o "$dir/x.wsdb"
@@ -73,7 +73,7 @@ run report -q "$dir/x.wsdb" -o "$dir/same.json"
 expect_status 0
 "$BUILD/tests/cli/actor" terminal 80 sh -c '"$0" report "$1" -f pprof >&2' \
 	"$WALLSAMPLE" "$dir/x.wsdb" 2>"$err"
-expect_err '-f pprof is nothing for a terminal'
+expect_err '-f pprof is binary and not written to a terminal'
 if command -v go >/dev/null 2>&1 && command -v python3 >/dev/null 2>&1 &&
 	go tool -n pprof >/dev/null 2>&1; then
 	first=$(python3 -c 'import json, sys

@@ -3,15 +3,15 @@
 # Wrong words are answered by one sentence and status 64; help and version go to stdout.
 . "${SOURCE:?}/tests/cli/common.sh"
 
-usage 'what is to be sampled?'
-usage 'what is to be sampled?' -d 5
+usage 'no process is given'
+usage 'no process is given' -d 5
 usage "to sample process 1234 say: wallsample -p 1234" 1234
 usage 'wallsample --name redis' redis
 usage 'wallsample --name recorder' recorder -p 1
 usage "'record' must be the first word" -p 1 record
 usage '-p is not for wallsample report' report -p 1 x.wsdb
-usage 'a report of what?' report
-usage 'what is to be described?' info
+usage 'no recording is given' report
+usage 'no recording is given' info
 usage '--sort is for reports' -p 1 -o x.wsdb --sort wall
 usage '--sort is not for wallsample record' record -p 1 --sort wall
 usage 'a recording is a file' record -p 1 -o -
@@ -66,7 +66,7 @@ usage 'none of wall|overhead|latency' -p 1 --sort cpu
 usage "'pdf' is not a format; there are: text, folded" -p 1 -f pdf
 usage "no format has the ending '.pdf'" -p 1 -o x.pdf
 usage '-o needs a FILE' -p 1 -o ''
-usage "'%' that stands for nothing" -p 1 -o 'x%q'
+usage "has an unknown '%'" -p 1 -o 'x%q'
 usage "a '%{' without its '}'" -p 1 -o '%{HOME'
 unset WALLSAMPLE_NOT_SET
 usage 'WALLSAMPLE_NOT_SET, which is not set' -p 1 -o '%{WALLSAMPLE_NOT_SET}'
