@@ -27,7 +27,7 @@ create_sampler(struct causal_command *command, const struct sampler_control *con
 	const uint64_t all = options->duration_ns != 0 ? options->duration_ns : DURATION_NS;
 	const uint64_t rest = all > command->result.profile_ns ?
 				      all - command->result.profile_ns : 1;
-	struct sampler_config config = {
+	const struct sampler_config config = {
 		.rate_hz = control == NULL ? options->rate_hz :
 					     (double)NS_PER_SEC / (double)options->tick_ns,
 		.jitter = true,
@@ -37,14 +37,19 @@ create_sampler(struct causal_command *command, const struct sampler_control *con
 		.unwinder = options->unwinder,
 		.runtimes = options->runtimes,
 		.threads_only = true,
+	};
+	struct sampler_context context = {
+		.process = run->target.process,
+		.maps = run->maps,
+		.profile = profile,
+		.log = &run->request.log,
 		.jit = run->jit,
 		.jit_objects = run->jit_objects,
 		.control = control,
 	};
 
-	run_select_threads(run, &config);
-	return sampler_create(run->target.process, &config, run->maps, profile, &run->request.log,
-			      &run->sampler, err);
+	run_select_threads(run, &context);
+	return sampler_create(&config, &context, &run->sampler, err);
 }
 
 static void
@@ -156,10 +161,10 @@ tend(struct causal_command *command, bool held)
 		return;
 	command->tended_ns = now;
 	if (leaves)
-		sampler_leave(command->run.sampler);
+		sampler_pause(command->run.sampler);
 	causal_run_tick(command->experiments, false);
 	if (leaves)
-		sampler_return(command->run.sampler);
+		sampler_resume(command->run.sampler);
 }
 
 static void
@@ -171,9 +176,9 @@ on_tick(void *context, bool held)
 	tend(command, held);
 	causal_run_status(command->experiments, &status);
 	if (!held && !command->warned && status.events == 0 && status.elapsed_ns > SILENCE_NS) {
-		sampler_leave(command->run.sampler);
+		sampler_pause(command->run.sampler);
 		warn_of_silence(command);
-		sampler_return(command->run.sampler);
+		sampler_resume(command->run.sampler);
 	}
 	/* After exec, progress points of the old program do not move any more. */
 	command->over = causal_run_is_over(command->experiments) ||

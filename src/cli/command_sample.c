@@ -64,13 +64,13 @@ is_excluded(void *context, pid_t tid, const char *name)
 }
 
 void
-run_select_threads(struct run *run, struct sampler_config *config)
+run_select_threads(struct run *run, struct sampler_context *context)
 {
 	const struct filter *filter = &run->request.options->filter;
 
-	config->selected = filter_selects_threads(filter) ? is_selected : NULL;
-	config->excluded = filter->exclude_thread.count > 0 ? is_excluded : NULL;
-	config->selected_context = run;
+	context->selected = filter_selects_threads(filter) ? is_selected : NULL;
+	context->excluded = filter->exclude_thread.count > 0 ? is_excluded : NULL;
+	context->selected_context = run;
 }
 
 void
@@ -101,6 +101,11 @@ create_sampler(struct run *run, struct error *err)
 		.runtimes = options->runtimes,
 		.threads_only = options->task_use == TASKS_OFF,
 	};
+	struct sampler_context context = {
+		.process = run->target.process,
+		.profile = run->source.profile,
+		.log = &run->request.log,
+	};
 
 	/* A dump is one tick, at which running threads stay stopped until all are captured. */
 	if (run->dumps) {
@@ -108,14 +113,14 @@ create_sampler(struct run *run, struct error *err)
 		config.stop_all = !options->nonblocking;
 		config.exact = true;
 		config.all_tasks = true;
-		config.tasks = run->source.tasks = async_tasks_create();
+		context.tasks = run->source.tasks = async_tasks_create();
 	}
-	run_select_threads(run, &config);
+	run_select_threads(run, &context);
 	run_open_names(run);
-	config.jit = run->jit;
-	config.jit_objects = run->jit_objects;
-	return sampler_create(run->target.process, &config, run->maps, run->source.profile,
-			      &run->request.log, &run->sampler, err);
+	context.maps = run->maps;
+	context.jit = run->jit;
+	context.jit_objects = run->jit_objects;
+	return sampler_create(&config, &context, &run->sampler, err);
 }
 
 static void
@@ -142,9 +147,9 @@ on_tick(void *context, bool held)
 
 	record_tick(run, held);
 	if (!held && profile_deadlock_count(run->source.profile) > run->deadlocks_reported) {
-		sampler_leave(run->sampler);
+		sampler_pause(run->sampler);
 		say_deadlocks(run);
-		sampler_return(run->sampler);
+		sampler_resume(run->sampler);
 	}
 }
 
@@ -160,13 +165,13 @@ on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threa
 static void
 before_line(void *context)
 {
-	sampler_leave(context);
+	sampler_pause(context);
 }
 
 static void
 after_line(void *context)
 {
-	sampler_return(context);
+	sampler_resume(context);
 }
 
 void

@@ -127,7 +127,7 @@ struct run {
 void run_init(struct run *run, const struct options *options);
 void run_release(struct run *run);
 /* Threads that the filter does not select are not stopped. The run is borrowed. */
-void run_select_threads(struct run *run, struct sampler_config *config);
+void run_select_threads(struct run *run, struct sampler_context *context);
 /* From now on the sampler holds no thread while a line of the log is written. */
 void run_watch_log(struct run *run);
 /* The sampler keeps two descriptors open for each thread. */

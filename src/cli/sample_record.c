@@ -78,9 +78,9 @@ commit(struct run *run)
 {
 	int rc;
 
-	sampler_leave(run->sampler);
+	sampler_pause(run->sampler);
 	rc = recorder_commit(run->recorder, sampler_stats(run->sampler), &run->record_error);
-	sampler_return(run->sampler);
+	sampler_resume(run->sampler);
 	if (rc != 0 && !run->records)
 		part_fail(run);
 	/* Later samples would be lost. */

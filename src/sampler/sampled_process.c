@@ -31,14 +31,14 @@ sampled_process_create(const struct process *process, const struct thread_list *
 }
 
 void
-sampled_process_begin(struct sampled_process *process, struct maps *maps, struct profile *profile,
-		      const struct sampler_config *config)
+sampled_process_begin(struct sampled_process *process, const struct sampler_context *context,
+		      enum unwind_choice unwinder)
 {
-	process->maps = maps;
-	process->jit = config->jit;
-	process->jit_objects = config->jit_objects;
-	process->unwinder = unwinder_create(maps, config->unwinder);
-	stacks_init(&process->stacks, maps, profile, config->jit);
+	process->maps = context->maps;
+	process->jit = context->jit;
+	process->jit_objects = context->jit_objects;
+	process->unwinder = unwinder_create(context->maps, unwinder);
+	stacks_init(&process->stacks, context->maps, context->profile, context->jit);
 }
 
 void
@@ -249,7 +249,7 @@ sampled_process_memory(struct sampled_process *process)
 
 void
 sampled_process_begin_runtimes(struct sampled_process *process,
-			       const struct sampler_config *config, const struct log *log)
+			       const struct sampler_context *context, uint32_t wanted)
 {
 	const struct runtimes_config runtimes = {
 		.process = process->process,
@@ -262,10 +262,10 @@ sampled_process_begin_runtimes(struct sampled_process *process,
 		.leave = leave,
 		.back = back,
 		.context = process,
-		.wanted = config->runtimes,
-		.extra = config->extra_runtime,
-		.tasks = config->tasks != NULL,
-		.log = log,
+		.wanted = wanted,
+		.extra = context->extra_runtime,
+		.tasks = context->tasks != NULL,
+		.log = context->log,
 	};
 
 	if (runtimes.wanted == 0 && runtimes.extra == NULL)

@@ -121,13 +121,13 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 }
 
 void
-sampler_leave(struct sampler *sampler)
+sampler_pause(struct sampler *sampler)
 {
 	hold_pause(&sampler->hold);
 }
 
 void
-sampler_return(struct sampler *sampler)
+sampler_resume(struct sampler *sampler)
 {
 	hold_resume(&sampler->hold);
 }
@@ -145,18 +145,18 @@ call_snapshot(struct sampler *sampler, const struct sampler_hooks *hooks)
 	hold_end(&sampler->hold);
 	if (!nothing_stopped(sampler))
 		tracer_finish(tracer_of(sampler), SNAPSHOT_BOUND_NS);
-	sampler_leave(sampler);
+	sampler_pause(sampler);
 	hooks->on_snapshot(hooks->context);
-	sampler_return(sampler);
+	sampler_resume(sampler);
 }
 
 static void
 call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t elapsed_ns)
 {
-	sampler_leave(sampler);
+	sampler_pause(sampler);
 	hooks->on_progress(hooks->context, elapsed_ns, sampler->stats.thread_samples,
 			   (uint32_t)sampler->threads.count);
-	sampler_return(sampler);
+	sampler_resume(sampler);
 }
 
 /* Returns false if the target has exited. */
@@ -251,7 +251,7 @@ static uint64_t
 start_clock(struct sampler *sampler)
 {
 	const struct sampler_config *config = &sampler->config;
-	const struct sampler_control *control = config->control;
+	const struct sampler_control *control = sampler->context.control;
 	const struct process_list *processes = &sampler->processes;
 	const struct pace_config pace = {
 		.rate_hz = config->rate_hz,
@@ -291,30 +291,31 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 
 	priority_raise(&sampler->priority);
 	sampler->stats.nice_value = sampler->priority.nice;
-	log_say(sampler->log, LOG_VERBOSE, "sampling at nice %d", sampler->stats.nice_value);
+	log_say(sampler->context.log, LOG_VERBOSE, "sampling at nice %d",
+		sampler->stats.nice_value);
 	began = start_clock(sampler);
 	began_cpu = clock_own_cpu_ns();
 
 	end = run(sampler, hooks, began, began_cpu);
 	hold_end(&sampler->hold);
 	if (sampler->hold.wanted)
-		log_say(sampler->log, LOG_VERBOSE,
+		log_say(sampler->context.log, LOG_VERBOSE,
 			"ticks began %.1f us after they were due, in %s class",
 			sampler->hold.lag_ns / 1000,
 			sampler->hold.asked_ns > 0 && sampler->priority.may_be_urgent
 				? "a real-time" : "the usual");
 
-	sampler_leave(sampler);
+	sampler_pause(sampler);
 	deadlocks_last(&sampler->deadlocks);
 	for (size_t i = 0; i < sampler->processes.count; i++)
 		waits_describe(sampler->processes.item[i]->waits, true);
-	sampler_return(sampler);
+	sampler_resume(sampler);
 	if (tracer_of(sampler) != NULL)
 		sampler->stats.child_exited = tracer_exit_status(tracer_of(sampler),
 								 &sampler->stats.child_status);
 	update_stats(sampler, began, began_cpu);
 	priority_restore(&sampler->priority);
-	log_say(sampler->log, LOG_VERBOSE, "unwind: %llu frames, %.3f us a frame",
+	log_say(sampler->context.log, LOG_VERBOSE, "unwind: %llu frames, %.3f us a frame",
 		(unsigned long long)sampler->stats.unwind_frames,
 		sampler->stats.unwind_frames > 0 ? (double)sampler->stats.unwind_ns / 1000.0 /
 							   (double)sampler->stats.unwind_frames :

@@ -43,7 +43,7 @@ create_waits(struct sampler *sampler, struct sampled_process *process)
 		.late = &sampler->late_stops,
 		.tick = &sampler->tick,
 		.records = &sampler->records,
-		.profile = sampler->profile,
+		.profile = sampler->context.profile,
 		.exact = sampler->config.exact,
 	};
 	waits_init(waits, sampled_process_memory(process));
@@ -62,7 +62,7 @@ create_green(struct sampler *sampler, struct sampled_process *process)
 	green->tick = &sampler->tick;
 	green->pace = &sampler->pace;
 	green->records = &sampler->records;
-	green->profile = sampler->profile;
+	green->profile = sampler->context.profile;
 	green->rng = &sampler->rng;
 	green->stats = &sampler->stats;
 	green->stack_limit = config->stack_limit;
@@ -70,25 +70,27 @@ create_green(struct sampler *sampler, struct sampled_process *process)
 	green->stop_all = config->stop_all;
 	green->threads_only = config->threads_only;
 	/* What runs on no thread is not sampled if only certain threads are. */
-	green->idle_off = config->threads_only || config->selected != NULL;
+	green->idle_off = config->threads_only || sampler->context.selected != NULL;
 	green_init(green);
 	return green;
 }
 
 static void
-add_process(struct sampler *sampler, const struct process *process, struct maps *maps)
+add_process(struct sampler *sampler)
 {
-	struct sampled_process *new = sampled_process_create(process, &sampler->threads);
+	const struct sampler_context *context = &sampler->context;
+	struct sampled_process *new = sampled_process_create(context->process,
+							     &sampler->threads);
 	struct process_list *processes = &sampler->processes;
 
 	processes->item = xrealloc(processes->item,
 				   (processes->count + 1) * sizeof(*processes->item));
 	processes->item[processes->count++] = new;
 	new->hold = &sampler->hold;
-	sampled_process_begin(new, maps, sampler->profile, &sampler->config);
+	sampled_process_begin(new, context, sampler->config.unwinder);
 	new->waits = create_waits(sampler, new);
 	new->green = create_green(sampler, new);
-	sampled_process_begin_runtimes(new, &sampler->config, sampler->log);
+	sampled_process_begin_runtimes(new, context, sampler->config.runtimes);
 	if (new->runtimes != NULL)
 		waits_begin_runtimes(new->waits);
 }
@@ -122,7 +124,7 @@ begin_stages(struct sampler *sampler)
 	sampler->attribution = (struct attribution){
 		.selection = &sampler->selection, .threads = &sampler->threads,
 		.charging = &sampler->charging, .records = &sampler->records,
-		.profile = sampler->profile, .stats = &sampler->stats,
+		.profile = sampler->context.profile, .stats = &sampler->stats,
 	};
 	sampler->late = (struct late_stage){
 		.stops = &sampler->late_stops, .tick = &sampler->tick,
@@ -133,46 +135,44 @@ begin_stages(struct sampler *sampler)
 static void
 begin_consumers(struct sampler *sampler)
 {
-	const struct sampler_config *config = &sampler->config;
+	const struct sampler_control *control = sampler->context.control;
 	struct tracer *tracer = sampler->late_stops.tracer;
 
 	sampler->charging = (struct charging){
 		.processes = &sampler->processes, .threads = &sampler->threads,
 		.late = &sampler->late_stops, .tick = &sampler->tick, .pace = &sampler->pace,
-		.records = &sampler->records, .profile = sampler->profile,
+		.records = &sampler->records, .profile = sampler->context.profile,
 	};
 	charging_init(&sampler->charging);
 	sampler->hold = (struct hold){
-		.control = config->control, .tracer = tracer, .pace = &sampler->pace,
+		.control = control, .tracer = tracer, .pace = &sampler->pace,
 		.tick = &sampler->tick, .threads = &sampler->threads,
 		.late = &sampler->late_stops, .priority = &sampler->priority,
 		.counters_known = sampler->threads.sched_source == SCHED_FROM_SCHEDSTAT,
-		.wanted = config->control != NULL && tracer != NULL,
+		.wanted = control != NULL && tracer != NULL,
 	};
 	sampler->deadlocks = (struct deadlocks){
 		.processes = &sampler->processes, .threads = &sampler->threads,
 		.late = &sampler->late_stops, .tick = &sampler->tick,
-		.records = &sampler->records, .profile = sampler->profile,
+		.records = &sampler->records, .profile = sampler->context.profile,
 	};
 	sampler->coroutines = (struct coroutines){
-		.out = config->tasks, .threads = &sampler->threads,
+		.out = sampler->context.tasks, .threads = &sampler->threads,
 	};
 }
 
 int
-sampler_create(const struct process *process, const struct sampler_config *config,
-	       struct maps *maps, struct profile *profile, const struct log *log,
+sampler_create(const struct sampler_config *config, const struct sampler_context *context,
 	       struct sampler **out, struct error *err)
 {
 	struct sampler *sampler = xcalloc(1, sizeof(*sampler));
 
 	*out = NULL;
 	sampler->config = *config;
-	sampler->profile = profile;
-	sampler->log = log;
+	sampler->context = *context;
 	if (!config->nonblocking) {
-		int failed = create_tracer(process, config->control, &sampler->late_stops.tracer,
-					   err);
+		int failed = create_tracer(context->process, context->control,
+					   &sampler->late_stops.tracer, err);
 
 		if (failed != 0) {
 			free(sampler);
@@ -184,16 +184,16 @@ sampler_create(const struct process *process, const struct sampler_config *confi
 		.sched_source = sched_source_probe(),
 		.fd_budget = fd_budget(),
 		.stack_limit = config->stack_limit,
-		.selected = config->selected,
-		.excluded = config->excluded,
-		.selected_context = config->selected_context,
+		.selected = context->selected,
+		.excluded = context->excluded,
+		.selected_context = context->selected_context,
 		.tick = &sampler->tick,
 		.excluded_counts = &sampler->stats.excluded,
 	};
-	thread_records_init(&sampler->records, profile);
+	thread_records_init(&sampler->records, context->profile);
 	begin_stages(sampler);
 	begin_consumers(sampler);
-	add_process(sampler, process, maps);
+	add_process(sampler);
 	histogram_init(&sampler->stats.stop_ns);
 	sampler->stats.rate_wanted = config->rate_hz;
 	*out = sampler;

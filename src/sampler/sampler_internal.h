@@ -14,8 +14,7 @@
 
 struct sampler {
 	struct sampler_config config;
-	const struct log *log;
-	struct profile *profile;
+	struct sampler_context context;
 	/* Values that stages and consumers share. */
 	struct tick tick;
 	struct process_list processes;

@@ -14,12 +14,12 @@
 
 struct sampled_process *sampled_process_create(const struct process *process,
 					       const struct thread_list *threads);
-/* The maps and the profile are borrowed. */
-void sampled_process_begin(struct sampled_process *process, struct maps *maps,
-			   struct profile *profile, const struct sampler_config *config);
-/* Creates the readers of language runtimes, if `config` wants any. `log` is borrowed. */
+/* What `context` holds of the process is borrowed. */
+void sampled_process_begin(struct sampled_process *process, const struct sampler_context *context,
+			   enum unwind_choice unwinder);
+/* Creates the readers of language runtimes, if any are wanted. */
 void sampled_process_begin_runtimes(struct sampled_process *process,
-				    const struct sampler_config *config, const struct log *log);
+				    const struct sampler_context *context, uint32_t wanted);
 void sampled_process_free(struct sampled_process *process);
 /* Reads of the process's memory; the process is borrowed. */
 struct memory sampled_process_memory(struct sampled_process *process);

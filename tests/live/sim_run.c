@@ -64,8 +64,10 @@ sim_run(struct sim_run *run, pid_t pid, const struct sim_wish *wish)
 		.stop_all = wish->dumps,
 		.all_tasks = wish->dumps,
 		.unwinder = UNWIND_AUTO,
-		.extra_runtime = wish->counts ? &sim_runtime_counting : &sim_runtime_kind,
 		.threads_only = wish->threads_only,
+	};
+	struct sampler_context context = {
+		.extra_runtime = wish->counts ? &sim_runtime_counting : &sim_runtime_kind,
 	};
 	const struct sampler_hooks hooks = {
 		.stop = &run->stop, .on_tick = on_tick, .context = run,
@@ -83,8 +85,10 @@ sim_run(struct sim_run *run, pid_t pid, const struct sim_wish *wish)
 	run->symbols = symbols_create(run->modules, &names);
 	if (wish->records)
 		begin_recording(run, wish->rate_hz);
-	must(sampler_create(run->process, &config, run->maps, run->profile, NULL, &run->sampler,
-			    &err), &err);
+	context.process = run->process;
+	context.maps = run->maps;
+	context.profile = run->profile;
+	must(sampler_create(&config, &context, &run->sampler, &err), &err);
 	end = sampler_run(run->sampler, &hooks);
 	run->stats = *sampler_stats(run->sampler);
 	if (wish->records)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sim_runtime.h - the runtime of targets/sim_tasks.c, for sampler_config.extra_runtime. */
+/* sim_runtime.h - the runtime of targets/sim_tasks.c, for sampler_context.extra_runtime. */
 #ifndef LIVE_SIM_RUNTIME_H
 #define LIVE_SIM_RUNTIME_H
 

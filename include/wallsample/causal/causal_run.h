@@ -48,7 +48,7 @@ const struct sampler_control *causal_run_control(struct causal_run *run);
 void causal_run_tick(struct causal_run *run, bool held);
 
 /* Are there functions to be named, which may take as long as it takes to read a large file, or is
- * the next experiment to be planned? The target is left alone meanwhile (sampler_leave). */
+ * the next experiment to be planned? The target is left alone meanwhile (sampler_pause). */
 bool causal_run_needs_time(const struct causal_run *run);
 
 /* All gains are known well enough, or progress cannot be read any more. */
