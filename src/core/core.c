@@ -161,7 +161,7 @@ read_core(struct core *core, const char *path, struct error *err)
 }
 
 static int
-open_file(struct core *core, const char *path, struct error *err)
+open_core_file(struct core *core, const char *path, struct error *err)
 {
 	struct stat st;
 
@@ -190,7 +190,7 @@ core_open(const char *path, struct core **out, struct error *err)
 	core->process->dirfd = core->process->taskfd = -1;
 	core->page_size = DEFAULT_PAGE_SIZE;
 	core->notes_left = NOTES_MAX;
-	rc = open_file(core, path, err);
+	rc = open_core_file(core, path, err);
 	if (rc == 0)
 		rc = read_core(core, path, err);
 	if (rc != 0)

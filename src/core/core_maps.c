@@ -237,7 +237,7 @@ compare_mappings(const void *left, const void *right)
 
 /* Appends the names of files with the same reason as `first`, and marks them as reported. */
 static void
-add_names(const struct builder *builder, size_t first, bool *told, struct strbuf *names)
+add_names(const struct builder *builder, size_t first, bool *reported, struct strbuf *names)
 {
 	const char *why = modules_at(builder->modules, (uint32_t)first)->why;
 	size_t count = 0;
@@ -245,9 +245,9 @@ add_names(const struct builder *builder, size_t first, bool *told, struct strbuf
 	for (size_t i = first; i < modules_count(builder->modules); i++) {
 		const struct module *module = modules_at(builder->modules, (uint32_t)i);
 
-		if (told[i] || module->why != why)
+		if (reported[i] || module->why != why)
 			continue;
-		told[i] = true;
+		reported[i] = true;
 		if (count++ < NAMED_MOST) {
 			strbuf_add_text(names, count > 1 ? ", " : "");
 			strbuf_add_foreign(names, module->path);
@@ -261,32 +261,32 @@ static void
 say_missing(const struct builder *builder, const struct log *log)
 {
 	const size_t count = modules_count(builder->modules);
-	bool *told = xcalloc(count + 1, sizeof(*told));
+	bool *reported = xcalloc(count + 1, sizeof(*reported));
 	struct strbuf names;
 
 	if (builder->too_many)
 		log_say(log, LOG_NORMAL,
 			"it has more files or mappings of code than are looked at");
 	strbuf_init(&names);
-	memset(told, true, count);
+	memset(reported, true, count);
 	for (size_t i = 0; i < builder->count; i++)
-		told[builder->mapping[i].module] = false;
+		reported[builder->mapping[i].module] = false;
 	for (size_t i = 0; i < count; i++) {
 		const struct module *module = modules_at(builder->modules, (uint32_t)i);
 
 		if (module->kind != MODULE_OTHER || module->path[0] == '[')
-			told[i] = true;
+			reported[i] = true;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (told[i])
+		if (reported[i])
 			continue;
 		strbuf_clear(&names);
-		add_names(builder, i, told, &names);
+		add_names(builder, i, reported, &names);
 		log_say(log, LOG_NORMAL, "not used: %s: %s", names.data,
 			modules_at(builder->modules, (uint32_t)i)->why);
 	}
 	strbuf_release(&names);
-	free(told);
+	free(reported);
 }
 
 struct maps *

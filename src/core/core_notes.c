@@ -141,7 +141,7 @@ take_process(struct core *core, const struct note *note)
 /* --- files ------------------------------------------------------------------------- */
 
 static void
-add_range(struct core *core, const uint64_t entry[3], const char *path)
+add_file_range(struct core *core, const uint64_t entry[3], const char *path)
 {
 	const struct core_range range = {
 		.start = entry[0],
@@ -195,7 +195,7 @@ take_files(struct core *core, const struct note *note)
 		    (unit > 0 && entry[2] > INT64_MAX / unit))
 			continue;
 		entry[2] *= unit;
-		add_range(core, entry, path);
+		add_file_range(core, entry, path);
 	}
 	free(bytes);
 }

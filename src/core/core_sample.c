@@ -45,11 +45,11 @@ read_code(const struct taking *taking, uint64_t pc, unsigned char code[SYSCALL_C
 }
 
 /*
- * Memory of the process, as runtimes want it: the kernel leaves out of a core what is in files as
- * it was. Data that a program may write to is not the same in its file.
+ * Reads memory for runtimes. The kernel leaves unmodified pages of files out of a core: these are
+ * read from the file, but not writable data, which may differ from it.
  */
 static bool
-read_memory(void *context, uint64_t address, void *to, size_t size)
+read_core_memory(void *context, uint64_t address, void *to, size_t size)
 {
 	const struct taking *taking = context;
 	const struct mapping *mapping;
@@ -67,7 +67,7 @@ begin_runtimes(struct taking *taking, const struct core_sample_config *config)
 	const struct runtimes_config runtimes = {
 		.process = core_process(taking->core),
 		.maps = taking->maps,
-		.memory = { .read = read_memory, .context = taking },
+		.memory = { .read = read_core_memory, .context = taking },
 		.thread = core_waits_thread,
 		.context = &taking->waits,
 		.wanted = config->runtimes,
@@ -126,7 +126,7 @@ take_snapshot(struct taking *taking, const struct core_thread *thread)
 }
 
 static uint32_t
-add_thread(const struct taking *taking, size_t index)
+sample_thread(const struct taking *taking, size_t index)
 {
 	const struct process *process = core_process(taking->core);
 	const pid_t tid = core_thread_id(taking->core, index);
@@ -141,7 +141,7 @@ take_thread(struct taking *taking, size_t index)
 {
 	struct core_waiter *waiter = &taking->waits.waiter[index];
 	struct profile_entry sample = {
-		.thread = add_thread(taking, index),
+		.thread = sample_thread(taking, index),
 		.wait = waiter->wait,
 		.samples = 1,
 		.ns = { [WEIGHT_WALL] = 1 },

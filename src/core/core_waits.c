@@ -101,9 +101,9 @@ core_waits_release(struct core_waits *waits)
 #define FUTEX_TIMEOUT 3
 
 /*
- * Who waits for an interpreter's lock wakes up all the time, to ask for it again: it waits as long
- * as another thread has that. What has no time-out inside the lock is the wait of one that let it
- * go, for another to take it.
+ * A waiter for an interpreter's lock wakes up at intervals to request the lock again: it waits as
+ * long as another thread holds the lock. A wait inside the lock without a timeout is that of a
+ * thread that has released the lock, until another one takes it.
  */
 static bool
 asks_again(const struct core_waits *waits, const struct core_waiter *waiter)
@@ -179,7 +179,7 @@ blame(const struct core_waits *waits, struct profile *profile, struct rings *rin
 }
 
 static void
-tell(const struct core_waits *waits, struct profile *profile, const struct rings *rings,
+add_deadlock(const struct core_waits *waits, struct profile *profile, const struct rings *rings,
      uint32_t ring)
 {
 	struct profile_stuck *stuck = xcalloc(rings->count, sizeof(*stuck));
@@ -208,6 +208,6 @@ core_waits_blame(struct core_waits *waits, struct profile *profile)
 		blame(waits, profile, &rings, i);
 	rings_find(&rings);
 	for (uint32_t ring = 0; ring < rings.rings; ring++)
-		tell(waits, profile, &rings, ring);
+		add_deadlock(waits, profile, &rings, ring);
 	rings_release(&rings);
 }

@@ -60,7 +60,7 @@ check_tables(struct recording *recording, struct error *err)
 /* --- description ------------------------------------------------------------------------ */
 
 static const char *
-keep(struct recording *recording, const char *text)
+keep_text(struct recording *recording, const char *text)
 {
 	return strings_text(recording->texts, strings_intern(recording->texts, text));
 }
@@ -81,7 +81,7 @@ take_text(struct recording *recording, const char *key, const char *value)
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		if (strcmp(fields[i].key, key) != 0)
 			continue;
-		*fields[i].field = keep(recording, value);
+		*fields[i].field = keep_text(recording, value);
 		return true;
 	}
 	return false;
@@ -148,8 +148,8 @@ read_processes(struct recording *recording, struct error *err)
 		if (count++ > 0)
 			continue;
 		info->pid = pid;
-		info->comm = keep(recording, rows_text(&rows, PROCESSES_name));
-		info->cmdline = keep(recording, rows_text(&rows, PROCESSES_cmdline));
+		info->comm = keep_text(recording, rows_text(&rows, PROCESSES_name));
+		info->cmdline = keep_text(recording, rows_text(&rows, PROCESSES_cmdline));
 	}
 	recording->processes = count > 0 ? count : 1;
 	return rows_end(&rows, "table 'processes'", err);
@@ -212,7 +212,7 @@ read_syscalls(struct recording *recording, struct error *err)
 /* --- opening ----------------------------------------------------------------------------- */
 
 static struct recording *
-create(const char *path)
+recording_create(const char *path)
 {
 	struct recording *recording = xcalloc(1, sizeof(*recording));
 	struct recording_info *info = &recording->info;
@@ -227,7 +227,7 @@ create(const char *path)
 }
 
 static int
-read_all(struct recording *recording, struct error *err)
+read_description(struct recording *recording, struct error *err)
 {
 	int rc = 0;
 
@@ -262,14 +262,14 @@ recording_open(const char *path, struct recording **out, struct error *err)
 		free(file.real);
 		return rc;
 	}
-	recording = create(path);
+	recording = recording_create(path);
 	recording->real = file.real;
 	recording->info.size = file.size;
 	recording->info.being_written = file.is_written;
 	recording->version = file.version;
 	rc = reader_file_open(recording, &file, err);
 	if (rc == 0)
-		rc = read_all(recording, err);
+		rc = read_description(recording, err);
 	if (rc != 0)
 		recording_close(recording);
 	else
@@ -280,14 +280,14 @@ recording_open(const char *path, struct recording **out, struct error *err)
 int
 recording_of(struct recorder *recorder, struct recording **out, struct error *err)
 {
-	struct recording *recording = create(recorder->path);
+	struct recording *recording = recording_create(recorder->path);
 	int rc;
 
 	*out = NULL;
 	recording->db = recorder->db;
 	recording->version = RECORDING_SCHEMA;
 	recording->borrowed = true;
-	rc = read_all(recording, err);
+	rc = read_description(recording, err);
 	if (rc != 0)
 		recording_close(recording);
 	else

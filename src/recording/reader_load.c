@@ -36,7 +36,7 @@ add_number(uint32_t **array, size_t *count, size_t *capacity, uint32_t number)
 /* --- modules, frames, stacks, threads ---------------------------------------------------- */
 
 static enum module_kind
-kind_of(const char *text)
+module_kind_of(const char *text)
 {
 	static const char *const texts[] = {
 #define X(name, kind) [MODULE_##name] = kind,
@@ -66,7 +66,7 @@ load_modules(struct loading *loading, struct error *err)
 		const struct recorded_module module = {
 			.path = rows_text(&rows, MODULES_path),
 			.build_id = rows_text(&rows, MODULES_build_id),
-			.kind = kind_of(rows_text(&rows, MODULES_kind)),
+			.kind = module_kind_of(rows_text(&rows, MODULES_kind)),
 			.deleted = rows_number(&rows, MODULES_deleted, 0, 1) != 0,
 			.symfs = loading->load->symfs,
 		};
@@ -112,7 +112,7 @@ read_named(struct loading *loading, struct rows *rows, uint8_t origin)
 
 /* Returns its id in the profile. Nothing is added if a value is out of range. */
 static uint32_t
-read_frame(struct loading *loading, struct rows *rows)
+load_frame(struct loading *loading, struct rows *rows)
 {
 	struct profile_frame frame = { .origin = origin_of(rows_text(rows, FRAMES_origin)) };
 	int64_t module;
@@ -142,7 +142,7 @@ load_frames(struct loading *loading, struct error *err)
 
 	rows_begin(&rows, loading->recording, TABLE_FRAMES, "ORDER BY id");
 	while (rows_next_dense(&rows, loading->frames, UINT32_MAX)) {
-		uint32_t number = read_frame(loading, &rows);
+		uint32_t number = load_frame(loading, &rows);
 
 		if (rows.bad)
 			break;
@@ -289,7 +289,7 @@ weight(struct loading *loading, struct rows *rows, int column)
 }
 
 static bool
-read_entry(struct loading *loading, struct rows *rows, struct profile_entry *entry)
+load_entry(struct loading *loading, struct rows *rows, struct profile_entry *entry)
 {
 	const int64_t thread = rows_index(rows, SPANS_thread, loading->threads);
 	const int64_t stack = rows_index_or_none(rows, SPANS_stack, loading->stacks);
@@ -345,7 +345,7 @@ load_spans(struct loading *loading, struct error *err)
 	while (rows_next_id(&rows, NUMBER_MOST, &id)) {
 		struct profile_entry entry;
 
-		if (!read_entry(loading, &rows, &entry))
+		if (!load_entry(loading, &rows, &entry))
 			break;
 		if (!share(loading, &rows, SPANS_first_tick, SPANS_ticks, &entry))
 			continue;

@@ -80,7 +80,7 @@ source_of(const char *text)
 }
 
 static const char *
-keep(struct recorded_names *names, const char *text)
+keep_name(struct recorded_names *names, const char *text)
 {
 	return strings_text(names->texts, strings_intern(names->texts, text));
 }
@@ -112,9 +112,9 @@ add_symbol(struct recorded_names *names, struct rows *rows, struct name_chain *c
 	names->symbol = xgrow(names->symbol, &names->symbol_capacity, names->symbol_count + 1,
 			      sizeof(*names->symbol));
 	names->symbol[names->symbol_count++] = (struct symbol){
-		.function = keep(names, rows_text(rows, SYMBOLS_function)),
+		.function = keep_name(names, rows_text(rows, SYMBOLS_function)),
 		.module = "",
-		.file = file != NULL ? keep(names, file) : NULL,
+		.file = file != NULL ? keep_name(names, file) : NULL,
 		.line = (uint32_t)rows_number(rows, SYMBOLS_line, 0, UINT32_MAX),
 		.inlined = rows_number(rows, SYMBOLS_inlined, 0, 1) != 0,
 		.source = source_of(rows_text(rows, SYMBOLS_source)),

@@ -7,7 +7,7 @@
 
 /* Cuts off ticks that an earlier span of the thread has; false: none is left. */
 static bool
-place(const struct recording *recording, struct recording_span *span, uint64_t *next)
+place_span(const struct recording *recording, struct recording_span *span, uint64_t *next)
 {
 	const uint64_t count = recording->tick_count;
 
@@ -96,7 +96,7 @@ read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
 	span->carrier = carrier < 0 ? 0 : recording->thread[carrier] + 1;
 	if (recording->threads_only && !as_of_thread(recording, span))
 		return false;
-	return place(recording, span, &next[row]);
+	return place_span(recording, span, &next[row]);
 }
 
 /* A span without samples or without ticks has a weight and no place in time. */

@@ -70,7 +70,7 @@ moment(const struct recording *recording, int64_t ns)
 }
 
 static bool
-is_wanted(const struct recording *recording, const struct recording_selection *selection,
+tick_is_selected(const struct recording *recording, const struct recording_selection *selection,
 	  const struct recording_tick *tick)
 {
 	const int64_t end_ns = (int64_t)(tick->start_ns + tick->span_ns);
@@ -114,7 +114,7 @@ reader_sum_ticks(struct recording *recording, struct recording_load *load)
 	load->selected_ns = 0;
 	for (size_t i = 0; i < recording->tick_count; i++) {
 		const struct recording_tick *tick = &recording->tick[i];
-		const bool wanted = is_wanted(recording, load->selection, tick);
+		const bool wanted = tick_is_selected(recording, load->selection, tick);
 		const double ns = (double)tick->span_ns;
 		struct tick_sum *sum = &sums[i + 1];
 

@@ -35,7 +35,7 @@ struct open_span {
 	struct span span;
 	bool is_open, changed; /* changed: since it was last written */
 	uint64_t next;         /* first tick that the thread has no sample of yet */
-	uint64_t told;         /* tick at which its first sample was added */
+	uint64_t first_added;  /* tick at which its first sample was added */
 	int64_t extra;         /* samples that were added, less ticks */
 };
 

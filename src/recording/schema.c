@@ -147,7 +147,7 @@ const char *const recording_views[] = {
 	"sum(p.wall_ns * (p.gil = 'handover')) / 1e9 AS handover_s "
 	"FROM spans p JOIN threads t ON t.id = p.thread WHERE p.gil IS NOT NULL GROUP BY t.id "
 	"ORDER BY has_s + wait_s + handover_s DESC, total_s DESC, tid",
-	/* Who kept others waiting, for how long, and in which function. */
+	/* Lock holders, by the time that others waited for them, and their functions. */
 	"CREATE VIEW top_holders AS SELECT w.what AS what, t.tid AS tid, t.name AS holder, "
 	"n.function AS function, sum(b.wall_ns) / 1e9 AS wall_s "
 	"FROM blame b JOIN wait_names w ON w.wait = b.wait JOIN threads t ON t.id = b.thread "

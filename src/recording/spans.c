@@ -83,7 +83,7 @@ open_of(struct spans *spans, const struct profile_entry *sample)
 }
 
 static bool
-is_same(const struct profile_entry *a, const struct profile_entry *b)
+samples_are_equal(const struct profile_entry *a, const struct profile_entry *b)
 {
 	return a->thread == b->thread && a->stack == b->stack && a->state == b->state &&
 	       a->syscall == b->syscall && a->wait == b->wait && a->gil == b->gil &&
@@ -167,7 +167,7 @@ carried_up_to(const struct spans *spans, const struct profile_entry *sample)
  * may have no samples for a while; the thread that runs tasks has no gaps.
  */
 static void
-place(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
+place_samples(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
       uint64_t *first, uint64_t *ticks)
 {
 	const bool parked = sample->carrier == 0 &&
@@ -177,7 +177,7 @@ place(struct spans *spans, struct open_span *open, const struct profile_entry *s
 	const uint64_t end = spans->ticks + 1, count = samples > 0 ? (uint64_t)samples : 0;
 
 	if (open->next == UINT64_MAX)
-		open->told = spans->ticks;
+		open->first_added = spans->ticks;
 	open->extra += samples;
 	*first = open->next;
 	if (parked && *first < end && end - *first > count)
@@ -186,7 +186,7 @@ place(struct spans *spans, struct open_span *open, const struct profile_entry *s
 		*first = carried;
 	*ticks = *first < end ? least(count, end - *first) : least(count, end);
 	if (*first >= end) {
-		if (open->is_open && open->told >= spans->written && open->extra > 0)
+		if (open->is_open && open->first_added >= spans->written && open->extra > 0)
 			move_back(spans, open, least(count, (uint64_t)open->extra));
 		/* What corrects others has no room behind them: it is of the last ticks, too. */
 		*first = end - *ticks;
@@ -195,7 +195,7 @@ place(struct spans *spans, struct open_span *open, const struct profile_entry *s
 }
 
 static void
-begin(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
+span_begin(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
       uint64_t first, uint64_t ticks)
 {
 	if (open->is_open && open->changed)
@@ -210,8 +210,8 @@ begin(struct spans *spans, struct open_span *open, const struct profile_entry *s
 }
 
 /*
- * As many samples as there are who do the same are of one tick: its span goes on as long as there
- * are some, and would have a row for each of them if it ended with what another does.
+ * Several samples of a sum may be of one tick. Its span lasts as long as a thread or task has this
+ * stack and state: with one span for the whole sum there would be a row for each sample.
  */
 static void
 add_shared(struct spans *spans, struct open_span *open, const struct profile_entry *sample)
@@ -224,7 +224,7 @@ add_shared(struct spans *spans, struct open_span *open, const struct profile_ent
 		if (count > 0)
 			open->span.ticks += end - open->next;
 	} else {
-		begin(spans, open, sample, end - least(count, end), least(count, end));
+		span_begin(spans, open, sample, end - least(count, end), least(count, end));
 	}
 	open->changed = true;
 	if (count > 0 || open->next == 0)
@@ -241,7 +241,7 @@ pass_carrier(struct spans *spans, uint32_t thread, uint64_t end)
 		add_closed(spans, &open->span);
 	open->is_open = open->changed = false;
 	if (open->next == UINT64_MAX)
-		open->told = spans->ticks;
+		open->first_added = spans->ticks;
 	if (open->next == UINT64_MAX || open->next < end)
 		open->next = end;
 }
@@ -264,12 +264,12 @@ spans_sample(void *context, const struct profile_entry *sample)
 			pass_carrier(spans, sample->carrier - 1, spans->ticks + 1);
 		return;
 	}
-	place(spans, open, sample, &first, &ticks);
-	if (open->is_open && first <= open->next && is_same(&open->span.sum, sample)) {
+	place_samples(spans, open, sample, &first, &ticks);
+	if (open->is_open && first <= open->next && samples_are_equal(&open->span.sum, sample)) {
 		add_weights(&open->span.sum, sample);
 		open->span.ticks += ticks;
 	} else {
-		begin(spans, open, sample, first, ticks);
+		span_begin(spans, open, sample, first, ticks);
 	}
 	open->changed = true;
 	open->next = first + ticks;
@@ -284,7 +284,7 @@ spans_charge(void *context, const struct profile_entry *entry, int64_t latency_n
 	struct open_span *open = open_of(spans, entry);
 	struct span span = { .sum = *entry, .first = spans->ticks, .ticks = 1 };
 
-	if (open->is_open && is_same(&open->span.sum, entry)) {
+	if (open->is_open && samples_are_equal(&open->span.sum, entry)) {
 		open->span.sum.ns[WEIGHT_LATENCY] += latency_ns;
 		open->changed = true;
 		return;
@@ -292,7 +292,7 @@ spans_charge(void *context, const struct profile_entry *entry, int64_t latency_n
 	for (size_t i = 0; i < LOOK_BACK && i < spans->closed_count; i++) {
 		struct span *closed = &spans->closed[spans->closed_count - 1 - i];
 
-		if (is_same(&closed->sum, entry)) {
+		if (samples_are_equal(&closed->sum, entry)) {
 			closed->sum.ns[WEIGHT_LATENCY] += latency_ns;
 			return;
 		}
