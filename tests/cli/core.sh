@@ -223,8 +223,8 @@ if command -v gcore >/dev/null 2>&1; then
 		expect_status 4
 		expect_empty "$err"
 		expect_in "$out" 'Deadlock of 2 threads'
-		expect_in "$out" ' waits for mutex lock_b, which thread-'
-		expect_in "$out" ' waits for mutex lock_a, which thread-'
+		expect_in "$out" ' waits for mutex lock_b, held by thread-'
+		expect_in "$out" ' waits for mutex lock_a, held by thread-'
 		[ "$(grep -c 'waits for mutex lock_[ab], held by thread [0-9]*, in wait_for' \
 			"$out")" -eq 2 ] || complain "$what: not two waiters: $(cat "$out")"
 		expect_in "$out" '    waits for descriptor 0'
