@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gil_table.h - who had an interpreter's lock, who waited for it, and how long in all.
+ * gil_table.h - how long threads held an interpreter's lock and waited for it.
  */
 #ifndef WALLSAMPLE_ANALYSIS_GIL_TABLE_H
 #define WALLSAMPLE_ANALYSIS_GIL_TABLE_H
@@ -19,15 +19,15 @@ struct gil_row {
 };
 
 struct gil_table {
-	/* Threads of which anything is known; by the time that they had the lock or waited for
-	 * it, then by all their time, then by thread id. */
+	/* Threads whose relation to the lock is known; ordered by the time that they held it or
+	 * waited for it, then by all their time, then by thread id. */
 	struct gil_row *row;
 	size_t count;          /* 0: there is no such lock, or nothing selected knows of one */
-	size_t concerned;      /* the first of them: they had it, or waited for it, at some time */
+	size_t concerned;      /* the first of them: they held it or waited for it at some time */
 	int64_t ns[GIL_COUNT], total_ns; /* of all rows */
-	/* Of the time that passed: the part in which a thread had it (never above 1, although two
-	 * may seem to have it at one tick, and several interpreters may have a lock each), and how
-	 * many threads waited for it on average, or to go on after having handed it over. */
+	/* The part of the time that passed in which a thread held the lock (at most 1, although two
+	 * may seem to hold it at one tick, and several interpreters may have a lock each), and the
+	 * mean number of threads that waited for it, or to resume after handing it over. */
 	double held_share, wait_average;
 };
 
@@ -35,13 +35,13 @@ struct gil_table {
 void gil_table_make(const struct view *view, struct gil_table *out);
 void gil_table_release(struct gil_table *table);
 
-/* Was one of several such locks waited for, one for each interpreter? Then sums are of all. */
+/* Several interpreters have a lock of their own; sums are over all of them then. */
 bool gil_is_several(const struct profile *profile);
 
-/* Waiting for the lock, or for the CPU after having handed it over. */
+/* Time of waits for the lock, and for a CPU after handing it over. */
 int64_t gil_waited_ns(const int64_t ns[GIL_COUNT]);
 
-/* The lock is what limits a program if it is held, and waited for by threads, more than this. */
+/* The lock limits a program that holds it, and has threads waiting for it, more than this. */
 #define GIL_HELD_LIMIT 0.9
 #define GIL_WAIT_LIMIT 0.5
 

@@ -47,7 +47,7 @@ struct thread_table {
 	size_t count;
 };
 
-/* Modules whose frames have no names, with the samples that have them on top. */
+/* Modules with frames that no symbol names: flat is their time as innermost frame. */
 struct unnamed_row {
 	const char *module;
 	uint32_t module_id;

@@ -16,7 +16,7 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/symbol/symbol.h"
 
-/* X(name, text): what frames are told apart by */
+/* X(name, text): what makes two frames different */
 #define VIEW_KEYS(X)                                                           \
 	X(FUNCTION, "function")                                                \
 	X(LINE, "line")     /* "render (page.c:123)" */                        \
@@ -35,10 +35,10 @@ enum view_key {
 };
 
 const char *view_key_word(enum view_key key); /* "function"; VIEW_BY_ADDRESS has none */
-/* Is a sample's only frame what it is of, and none of its code? */
+/* A sample has one frame of this key, which is not code: its thread, state, lock or GIL. */
 bool view_key_is_of_sample(enum view_key key);
 
-/* A function: one name in one module; or what else frames are told apart by. */
+/* A function: one name in one module; by other keys, a line, module, file, thread or state. */
 struct view_function {
 	const char *name;   /* as struct symbol, a line behind it; a named frame has its own text */
 	const char *module; /* "" for a named frame */
@@ -69,7 +69,7 @@ struct view_row {
 	int64_t ns[WEIGHT_COUNT];   /* at least one is > 0, none below */
 };
 
-/* Is it a frame of ours with a text of its own, and no function? */
+/* The frame is a named one, "[failed: …]", not a function. */
 bool view_is_named(const struct view_function *function);
 
 struct view;
@@ -114,8 +114,8 @@ size_t view_row_count(const struct view *view);
 const struct view_row *view_row(const struct view *view, size_t index);
 size_t view_function_count(const struct view *view);
 const struct view_function *view_function(const struct view *view, uint32_t id);
-/* Its functions have samples that ran without those that waited for a CPU, or the other way round:
- * because of the filter, or as frames apart. Overhead is no parallelism then. */
+/* Running samples and those that waited for a CPU are separated, by the filter or as different
+ * frames. Overhead over time is not the parallelism then. */
 bool view_splits_runnable(const struct view *view);
 /*
  * What a wait is for, as its kind and as the object's name ("": none), by who waits: the kind of
@@ -127,9 +127,9 @@ const char *view_wait_object(const struct view *view, uint32_t wait);
 /* Adds both: "mutex table_lock". */
 void view_add_wait(const struct view *view, uint32_t wait, const uint32_t *function, size_t depth,
 		   struct strbuf *out);
-/* Is it PROFILE_GAP, of which the stack's other frames are the wait that ended it? */
+/* The outermost frame is PROFILE_GAP: the other frames of the stack are the wait that ended it. */
 bool view_is_gap(const struct view_function *outermost);
-/* Are its rows whom others waited for? */
+/* The rows are lock holders: filter.blame. */
 bool view_is_blame(const struct view *view);
 int64_t view_total_ns(const struct view *view, enum weight weight); /* of the rows */
 int64_t view_total_samples(const struct view *view);
@@ -137,7 +137,7 @@ int64_t view_total_samples(const struct view *view);
 struct run_excluded view_excluded(const struct view *view);
 int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples */
 
-/* The sample's system call; SYSCALL_TASK of a task that waits without a thread, as in rows. */
+/* The sample's system call; SYSCALL_TASK for a task that waits without a thread, as in rows. */
 int32_t view_syscall(const struct view *view, const struct profile_entry *sample);
 /*
  * For whoever goes through samples of the profile once more, in the order of time: is one that has

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waiting.h - what threads waited for, how long and where, and what those did meanwhile who kept
- * them waiting.
+ * waiting.h - what threads waited for, how long and where, and what the holders did during that
+ * time.
  */
 #ifndef WALLSAMPLE_ANALYSIS_WAITING_H
 #define WALLSAMPLE_ANALYSIS_WAITING_H
@@ -9,12 +9,12 @@
 #include "wallsample/base/table.h"
 #include "wallsample/analysis/view.h"
 
-/* What somebody did for so long: waited, or had what others waited for. */
+/* A stack of waiters, or of holders of what others waited for, and the time of the waiters. */
 struct waiting_stack {
 	uint32_t row;              /* of the table */
 	bool holds;
 	uint32_t thread;           /* of the profile; one of them */
-	uint32_t threads;          /* how many did so */
+	uint32_t threads;          /* the number of threads with this stack */
 	enum run_state state;
 	const uint32_t *function;  /* innermost first; the view's */
 	size_t depth;
@@ -28,9 +28,9 @@ struct waiting_row {
 	const char *object;        /* "table_lock", "tcp port 80"; "": of this kind in general */
 	const char *module;        /* of a lock in its data; else "" */
 	uint32_t named;            /* the view's function of that name; UINT32_MAX: none */
-	int64_t ns, samples;       /* of all who waited, together */
-	uint32_t threads;          /* how many ever did */
-	uint32_t most;             /* so many at once, at least */
+	int64_t ns, samples;       /* of all waiters together */
+	uint32_t threads;          /* that waited at any time */
+	uint32_t most;             /* lower bound of the waiters at one time */
 	const struct waiting_stack *waiter, *holder; /* by ns */
 	size_t waiters, holders;
 };
@@ -51,12 +51,12 @@ size_t waiting_find(const struct waiting *waiting, const struct view *view, uint
 		    const uint32_t *function, size_t depth);
 
 /*
- * Adds "reader-12 waits for mutex table_lock, which writer-13 has" of a thread in the ring, of
- * which `object` is what it waits for; foreign bytes made harmless.
+ * Adds "reader-12 waits for mutex table_lock, held by writer-13" for thread `index` of the ring;
+ * `object` is the name of what it waits for. Foreign bytes are escaped.
  */
 void deadlock_add_thread(const struct profile *profile, const struct profile_deadlock *deadlock,
 			 size_t index, const char *object, struct strbuf *out);
-/* Adds "a-14, b-15 and 3 more", of those that are stuck behind it. */
+/* Adds "a-14, b-15 and 3 more": the threads that wait for the ring without being part of it. */
 void deadlock_add_others(const struct profile *profile, const struct profile_deadlock *deadlock,
 			 struct strbuf *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * display.h - how wide text is on a terminal, and text cut or wrapped to fit.
+ * display.h - the width of text on a terminal, and text cut or wrapped to fit.
  *
  * Text is UTF-8 without control characters, and without characters that do not show or that
  * turn the direction of others (strbuf_add_foreign makes it so).

@@ -2,9 +2,9 @@
 /*
  * export.h - from a view to bytes: one exporter per output format.
  *
- * To add a format: one file src/export/NAME.c that defines a const struct exporter,
- * and one line in the registry (export.c). --help, --format, the choice by file
- * name ending and the tests walk the registry.
+ * To add a format: one file src/format/NAME.c that defines a const struct exporter, its declaration
+ * in format/exporters.h, and one row in the registry (format/export.c). --help, --format, the
+ * choice by file name ending and the tests walk the registry.
  */
 #ifndef WALLSAMPLE_REPORT_EXPORT_H
 #define WALLSAMPLE_REPORT_EXPORT_H
@@ -21,11 +21,11 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/analysis/view.h"
 
-/* Does a format show when things happened, for which there has to be a recording? */
+/* Whether a format shows the order of time, which needs a recording. */
 enum export_time {
 	EXPORT_TIMELESS,
 	EXPORT_TIME_TOO,  /* if there is one */
-	EXPORT_TIME,      /* it is nothing without */
+	EXPORT_TIME,      /* required */
 };
 
 struct export_input {
@@ -37,7 +37,7 @@ struct export_input {
 	const struct view *functions; /* the same by function; NULL: `view` is that */
 	const struct process *process;
 	const struct modules *modules;
-	const char *names_hint; /* what would name the nameless, a sentence; NULL: none */
+	const char *names_hint; /* a sentence on how to get missing symbols; NULL: none */
 	const struct run_stats *stats;
 	uint64_t began_ns;    /* CLOCK_REALTIME at the beginning; 0: not known */
 	enum run_end end;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page.h - what a report is made of, for whoever lays it out: a terminal or a document.
+ * page.h - the elements of a report, which a terminal or a document lays out.
  *
- * Text is fit for people already (strbuf_add_foreign), on one line, and means nothing but
- * itself: whoever lays it out escapes what its format would take for more.
+ * Text is one line without control characters (strbuf_add_foreign). The implementation of a page
+ * escapes what is special in its format.
  */
 #ifndef WALLSAMPLE_REPORT_PAGE_H
 #define WALLSAMPLE_REPORT_PAGE_H
@@ -16,7 +16,7 @@
 struct page {
 	const struct page_ops *ops;
 	size_t width; /* cells that a line of a table should fit in */
-	bool in_words; /* what limits the program is said in words first */
+	bool in_words; /* the report begins with what limits the program, in words */
 };
 
 struct page_ops {

@@ -61,12 +61,11 @@ find_interpreters(const struct naming *naming, size_t *modules)
 }
 
 /*
- * What a symbol is. Of one without a name its module tells: the interpreter's own does what names
- * would say that it does, and that of any other may stand outside of it. `known` has what names
- * are, by their pointers.
+ * Classifies a symbol. One without a name is classified by its module: code of the interpreter is
+ * plumbing, code of other modules may stand outside of it. `known` caches the result by name.
  */
 static enum plumbing
-judge(const struct symbol *symbol, bool interpreter, struct table *known)
+classify_symbol(const struct symbol *symbol, bool interpreter, struct table *known)
 {
 	uint32_t *place;
 	bool added;
@@ -97,7 +96,7 @@ find_plumbing(const struct naming *naming)
 		if (module == MODULE_NONE)
 			continue;
 		for (size_t at = names.first; at < names.first + names.count; at++)
-			plumbing[at] = (unsigned char)judge(&naming->symbol[at],
+			plumbing[at] = (unsigned char)classify_symbol(&naming->symbol[at],
 							    interpreter[module], &known);
 	}
 	table_release(&known);
