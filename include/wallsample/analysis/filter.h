@@ -53,7 +53,7 @@ struct filter {
 	enum view_native native;
 	/* With NATIVE_MERGED, in stacks with functions of an interpreted program: keep the
 	 * interpreter's own functions that only carry calls from one function of the program to
-	 * the next (plumbing.h), and those of a runtime that only put a task aside. Otherwise
+	 * the next (language.h), and those of a runtime that only put a task aside. Otherwise
 	 * they are left out, and `include` and `exclude` do not see them. */
 	bool interpreter_frames;
 	/* Instead of samples: the stacks of lock holders, with the time that others waited, below

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_jit_julia.c - a tree of object files in this program's memory: whole, and damaged. */
+/* test_jit_tree.c - a tree of object files in this program's memory: whole, and damaged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
