@@ -254,9 +254,13 @@ julia_candidate_version(const struct finder_candidate *base, char text[FINDER_VE
 static bool
 julia_read_dwarf(struct finder *finder, struct finder_candidate *base, Dwarf *dwarf)
 {
+	struct julia_layout layout;
+
 	(void)finder;
-	return julia_layout_read(dwarf, base->version,
-				 &((struct julia_candidate *)base)->place.layout);
+	if (!julia_layout_read(dwarf, base->version, &layout))
+		return false;
+	((struct julia_candidate *)base)->place.layout = layout;
+	return true;
 }
 
 static bool
