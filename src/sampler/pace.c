@@ -1,48 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* pace.c - when the next tick is due, and how often a sleeper is looked at. */
+/* pace.c - when the next tick is due, and how often a sleeping thread is observed. */
 #include "sampler/pace_internal.h"
 
-/* How often the cost is judged. */
+/* Window after which the cost is compared with the limit. */
 #define WINDOW_NS (250 * NS_PER_MS)
 
-/* What is aimed at, a little below the limit that must not be passed. */
+/* Part of the limit that is aimed at. */
 #define AIM 0.9
 
-/* So many seconds' allowance can be saved, and is there at the start. */
+/* Seconds whose allowance can be saved up; the run starts with them. */
 #define SAVINGS_S 2.0
 
 /* What a stop costs the target, the switch to and from the stopped thread included. */
 #define STOP_COST_S 10e-6
 
-/* With fewer looks a tick than this, ticks are what costs. */
+/* With fewer observations per tick than this, ticks are what costs. */
 #define THIN_LOOKS 16.0
 #define THINNEST 64
 
-/* Half the looks are half the cost: so far below the limit it may be doubled again. */
+/* Half the observations are half the cost: below this part of the limit they are doubled. */
 #define THICKEN 0.4
 
-/* Never slower than this, whatever it costs: fewer ticks say nothing. */
+/* The lowest rate, whatever it costs: fewer ticks say nothing. */
 #define LOWEST_HZ 1.0
 
-/* A look costs 1 to 1.5 us: so many of them a second are less than 1 % of a CPU. */
+/* An observation costs 1 to 1.5 us: this number per second is less than 1 % of a CPU. */
 #define LOOKS_PER_SECOND 5000.0
 
 #define LONGEST_PERIOD 256
 
-/* The next tick is expected to take as long as so many did on average. */
+/* Ticks in the running mean of their duration. */
 #define BUSY_MEMORY 16.0
 
-/* Time for so many ticks is kept back, so that what a tick weighs hardly varies, but no more than
- * this part of all. A tick makes up for this part of what there is too much or too little. */
+/* Time of SPARE_TICKS is kept back, so that the weight of a tick hardly varies, but at most
+ * SPARE_PART of all. A tick corrects SPARE_MENDED of the difference. */
 #define SPARE_TICKS 3.0
 #define SPARE_PART (1.0 / 32.0)
 #define SPARE_MENDED (1.0 / 8.0)
 
 /*
- * From one tick to the next. Any moment is as likely as any other, so that those at which no tick
- * can be, because one is at work, are stood for by the tick that then is put off to their
- * end. What this adds to the mean is taken off again: of m + d - m (1 - exp(-d/m)) for a
- * delay of d up to the whole mean, to 1 %.
+ * Draws the interval to the next tick. Any moment is as likely as any other: a tick that falls into
+ * the duration of another one is delayed to its end. What this adds to the mean is subtracted: of
+ * m + d - m (1 - exp(-d/m)) for a delay of d up to the whole mean, to 1 %.
  */
 static uint64_t
 draw_interval(const struct pace *pace)
@@ -76,7 +75,7 @@ pace_start(struct pace *pace, const struct pace_config *config, struct rng *rng)
 	pace->tick_cpu_ns = clock_own_cpu_ns();
 }
 
-/* What the present rate of spending asks for. */
+/* Sets rate and thinning from the present cost. */
 static void
 adjust(struct pace *pace, double share, double per_tick, double looks)
 {
@@ -102,10 +101,9 @@ adjust(struct pace *pace, double share, double per_tick, double looks)
 }
 
 /*
- * Keeps to --max-overhead. What may be spent is saved up, so that the beginning, when every
- * stack and every table is new, or a burst changes nothing: only what goes on does. With
- * many threads at work each of them is looked at in fewer ticks; with few, there are
- * fewer ticks.
+ * Keeps to --max-overhead. The allowance is saved up, so that the beginning, when every stack and
+ * table is new, or a burst changes nothing: only lasting cost does. With many running threads each
+ * is observed at fewer ticks; with few, there are fewer ticks.
  */
 static void
 limit_cost(struct pace *pace, uint64_t now, const struct pace_cost *cost)
@@ -164,8 +162,8 @@ pace_end(struct pace *pace, const struct pace_cost *cost)
 
 	pace->tick_cpu_ns = cpu;
 	limit_cost(pace, now, cost);
-	/* The target gets as much time to itself as we used. The first tick, which takes every
-	 * stack, is one of a kind. */
+	/* The target gets as much time to itself as the tick used. The first tick, which takes
+	 * every stack, is an exception. */
 	if (cost->ticks > 1) {
 		earliest += used;
 		pace->busy_ns +=

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* priority.c - our own place among those who want a CPU. */
+/* priority.c - the scheduling priority of the sampler. */
 #include "sampler/priority_internal.h"
 
 #include <errno.h>
@@ -11,14 +11,13 @@
 
 #include "wallsample/base/base.h"
 
-/* A real-time class is not ours to take unasked, but where threads are held. */
+/* A real-time class is used only where threads are held. */
 #define NICE (-15)
 
 /*
- * sched_setattr(2), since Linux 6.12: a thread that asks for a shorter slice than who has the CPU
- * gets it when it wakes, where otherwise that one has 3 ms first, if it has just got it: the
- * ticks that come when something else has been woken would be that late. The least that there
- * is; older kernels take it and do nothing.
+ * sched_setattr(2), since Linux 6.12: a thread with a shorter slice than the running one preempts
+ * it when it wakes. Otherwise a thread that has just got the CPU keeps it for 3 ms, and a tick that
+ * is due then is that late. This is the shortest slice; older kernels accept and ignore it.
  */
 #define SLICE_NS (100 * NS_PER_US)
 
@@ -34,7 +33,7 @@ struct attributes {
 #define POLICY_OTHER 0
 #define POLICY_FIFO 1
 
-/* Of a class or with flags that somebody has chosen for us nothing is changed. */
+/* A class or flags that the user has set for this process stay unchanged. */
 static bool
 is_usual(void)
 {
@@ -44,7 +43,7 @@ is_usual(void)
 	       own.policy == POLICY_OTHER && own.flags == 0;
 }
 
-/* slice_ns 0: the usual one. */
+/* slice_ns 0: the default slice. */
 static bool
 set_usual(int nice, uint64_t slice_ns)
 {
@@ -100,6 +99,6 @@ priority_urgent(struct priority *priority, bool urgent)
 	if (!set_usual(priority->nice, priority->short_slice ? SLICE_NS : 0))
 		return;
 	priority->urgent = false;
-	/* Who leaves a real-time class gets the usual slack, since Linux 6.12. */
+	/* Leaving a real-time class resets the timer slack, since Linux 6.12. */
 	set_punctual();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rings.c - each way is walked once: it ends with nobody, on an earlier way, or in a ring. */
+/* rings.c - follows each path once: it ends without a holder, on an earlier path, or in a ring. */
 #include "wallsample/sampler/rings.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ rings_release(struct rings *rings)
 void
 rings_find(struct rings *rings)
 {
-	/* The way that came by; 0: none. */
+	/* The path that visited the thread; 0: none. */
 	uint32_t *walk = xcalloc(rings->count + 1, sizeof(*walk));
 
 	for (uint32_t start = 0; start < rings->count; start++) {
