@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_run.c - one experiment after the other. */
+/* causal_run.c - runs the experiments, one after the other. */
 #include "wallsample/causal/causal_run.h"
 
 #include <stdlib.h>
@@ -9,25 +9,25 @@
 #include "wallsample/sampler/sampler_control.h"
 
 /*
- * While others are held, progress may come later than at 0, but not at all for so many times its
- * usual distance, and for so long, means that what is held is what it waits for.
+ * While others are held, progress may be slower than at speed-up 0. No event for this number of
+ * mean distances between events, and for this time, means that progress waits for held threads.
  */
 #define STALL_EVENTS 10
 #define STALL_NS (250 * NS_PER_MS)
-/* Until progress was seen at 0 nobody knows its usual distance. */
+/* The time while the mean distance is not known: no event was seen at 0 yet. */
 #define STALL_UNKNOWN_NS (2 * NS_PER_SEC)
 
 /*
- * Queues fill and drain, and threads change their step, until the program has got used to another
- * speed-up: of a queue of four items, 15 points of a gain of 67 were off in experiments of a
- * second. So much of an experiment's length goes before it, and is not counted.
+ * After a change of the speed-up queues fill or drain until the program is in a steady state again:
+ * with a queue of four items, a gain of 67 points was off by 15 in experiments of a second. This
+ * part of an experiment's length precedes it and is not counted.
  */
 #define SETTLE_PART 0.5
 
-/* Virtual time is at least the rest of it. */
+/* Largest part of an experiment in which others may be held; the rest is virtual time. */
 #define HELD_MOST 0.98
 
-/* A longer time without a look was without a hold, too: a report, a program that is stopped. */
+/* A longer time without a tick is a gap, without holds: a report, or a stopped program. */
 #define GAP_TICKS 20
 
 struct causal_run {
@@ -38,23 +38,23 @@ struct causal_run {
 	struct sampler_control control;
 	uint64_t counted[PROGRESS_COUNTED_MOST]; /* addresses of code */
 
-	uint64_t began_ns, last_ns; /* the first look, the last one */
-	uint64_t held_ns;           /* in all experiments that are over, */
-	uint64_t settled_held_ns;   /* and before they counted */
-	uint64_t event_ns;          /* the last look that found progress */
+	uint64_t began_ns, last_ns; /* the first tick, the last one */
+	uint64_t held_ns;           /* in all finished experiments, */
+	uint64_t settled_held_ns;   /* and before they began to count */
+	uint64_t event_ns;          /* the last tick that found progress */
 	struct progress_value first[CAUSAL_POINTS_MOST]; /* when the first experiment began */
-	struct progress_value value[CAUSAL_POINTS_MOST]; /* at the last look */
+	struct progress_value value[CAUSAL_POINTS_MOST]; /* at the last tick */
 	uint64_t runnable, looks, unheld;
-	uint64_t late;              /* looks, in all experiments that are over */
+	uint64_t late;              /* late ticks in all finished experiments */
 	uint64_t base_events, base_ns; /* of the first point, at 0 */
-	bool gap;                   /* there was too much time before the last look */
-	bool lost;                  /* progress cannot be read any more */
+	bool gap;                   /* a gap preceded the last tick */
+	bool lost;                  /* progress is no longer readable */
 
-	/* The present experiment, and the one after. */
+	/* The current experiment, and the next one. */
 	struct causal_experiment now;
 	uint64_t now_began_ns;
-	bool settling;              /* it has not begun to count yet */
-	double part;                /* others are held for it, by the last look */
+	bool settling;              /* it does not count yet */
+	double part;                /* of the time others are held, by the last tick */
 	struct in_progress in_progress;
 	uint64_t now_late;          /* of its ticks */
 	struct progress_value begin[CAUSAL_POINTS_MOST];
@@ -70,7 +70,7 @@ events_of(const struct progress_value *from, const struct progress_value *to)
 
 /* --- experiments ---------------------------------------------------------------------------- */
 
-/* From now on it counts. */
+/* The experiment counts from now on. */
 static void
 begin_counting(struct causal_run *run, uint64_t now_ns)
 {
@@ -87,7 +87,7 @@ begin_counting(struct causal_run *run, uint64_t now_ns)
 	memcpy(run->begin, run->value, sizeof(run->begin));
 }
 
-/* A coz: point is known to be one of latency when the program has come by it. */
+/* The kind of a coz: point is known once the program has executed it. */
 static void
 ask_kinds(struct causal_run *run)
 {
@@ -129,7 +129,7 @@ end_experiment(struct causal_run *run, uint64_t now_ns, enum causal_end end)
 				in_progress_sum(&run->in_progress, i,
 						(double)(to->wall_ns - to->held_ns));
 	}
-	/* Of hardly any time nothing can be told. */
+	/* Too little virtual time for an estimate. */
 	if (end == CAUSAL_WHOLE && (double)to->held_ns > HELD_MOST * (double)to->wall_ns)
 		to->end = CAUSAL_CUT;
 	run->held_ns += to->held_ns;
@@ -143,7 +143,7 @@ end_experiment(struct causal_run *run, uint64_t now_ns, enum causal_end end)
 	}
 }
 
-/* Others are held, and what they would do is what the program waits for. */
+/* True when others are held and the program waits for their work. */
 static bool
 is_stalled(const struct causal_run *run, uint64_t now_ns)
 {
@@ -158,8 +158,8 @@ is_stalled(const struct causal_run *run, uint64_t now_ns)
 	return none_ns > STALL_NS && (double)none_ns > STALL_EVENTS * usual;
 }
 
-/* Are others held for no more than is allowed, of the time since the profile began; and will they
- * have been if they are for so long from now on? */
+/* True when the held part of the time since the profile began is within max_hold, and stays so if
+ * others are held for another `more_ns`. */
 static bool
 may_hold(const struct causal_run *run, uint64_t now_ns, uint64_t more_ns)
 {
@@ -170,7 +170,7 @@ may_hold(const struct causal_run *run, uint64_t now_ns, uint64_t more_ns)
 	return (double)held_ns <= run->result->max_hold * (double)wall_ns;
 }
 
-/* Long enough, and at an event if there are any. */
+/* True when the experiment is long enough, and an event has just been seen if there are any. */
 static bool
 is_whole(const struct causal_run *run, uint64_t now_ns)
 {
@@ -183,9 +183,9 @@ is_whole(const struct causal_run *run, uint64_t now_ns)
 	return elapsed >= wanted && events >= CAUSAL_EVENTS_LEAST && run->event_ns == now_ns;
 }
 
-/* --- one look ------------------------------------------------------------------------------- */
+/* --- one tick ------------------------------------------------------------------------------- */
 
-/* Where the points are now, and for how long they were there. */
+/* Reads the points and adds the time since the last tick to the numbers in progress. */
 static bool
 read_progress(struct causal_run *run, uint64_t now_ns, const struct tick_snapshot *snapshot)
 {
@@ -213,9 +213,9 @@ read_progress(struct causal_run *run, uint64_t now_ns, const struct tick_snapsho
 	return true;
 }
 
-/* True: it is late. */
+/* Returns true when the tick is late. */
 static bool
-count_look(struct causal_run *run, uint64_t now_ns, size_t running)
+count_tick(struct causal_run *run, uint64_t now_ns, size_t running)
 {
 	const uint64_t tick_ns = run->result->tick_ns;
 	const double longest = (1.0 + CAUSAL_SPREAD) * (double)tick_ns;
@@ -229,7 +229,7 @@ count_look(struct causal_run *run, uint64_t now_ns, size_t running)
 	return late;
 }
 
-/* For long enough, and at an event if there are any. */
+/* True when it has settled for long enough, and an event has just been seen if there are any. */
 static bool
 has_settled(const struct causal_run *run, uint64_t now_ns)
 {
@@ -240,7 +240,7 @@ has_settled(const struct causal_run *run, uint64_t now_ns)
 	       (run->event_ns == now_ns || elapsed >= CAUSAL_LONGEST * wanted);
 }
 
-/* True when another one begins. */
+/* Returns true when another experiment begins. */
 static bool
 change_experiment(struct causal_run *run, uint64_t now_ns)
 {
@@ -258,7 +258,7 @@ change_experiment(struct causal_run *run, uint64_t now_ns)
 	if (end == CAUSAL_WHOLE && !is_whole(run, now_ns))
 		return false;
 	end_experiment(run, now_ns, end);
-	/* What went wrong with others held is over with one at 0. */
+	/* After a stall the next experiment is at 0, in which the program recovers. */
 	if (!run->planned || end != CAUSAL_WHOLE)
 		run->next.speedup = 0;
 	begin_experiment(run, now_ns);
@@ -266,7 +266,7 @@ change_experiment(struct causal_run *run, uint64_t now_ns)
 }
 
 static size_t
-choose(struct causal_run *run, const struct tick_snapshot *snapshot)
+experiment_choose(struct causal_run *run, const struct tick_snapshot *snapshot)
 {
 	const uint64_t bit = UINT64_C(1) << run->now.candidate;
 	size_t chosen = 0;
@@ -295,11 +295,11 @@ look(struct causal_run *run, const struct tick_snapshot *snapshot)
 		begin_experiment(run, now_ns);
 	}
 	run->now.held_ns += snapshot->standing_ns;
-	late = count_look(run, now_ns, snapshot->count + snapshot->held + snapshot->missed);
-	/* Who was held in the one before may be in the candidate of this one: all go on. */
+	late = count_tick(run, now_ns, snapshot->count + snapshot->held + snapshot->missed);
+	/* A thread held in the last experiment may be in the candidate of this one: release all. */
 	if (change_experiment(run, now_ns))
 		return 0;
-	chosen = choose(run, snapshot);
+	chosen = experiment_choose(run, snapshot);
 	run->now.ticks++;
 	run->now_late += late;
 	run->now.chosen += chosen > 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wait_call.c - what a thread waits for, by its system call. */
+/* wait_call.c - classifies a wait by its system call. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -11,21 +11,21 @@
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
-/* Of linux/io_uring.h, younger than some systems' headers. */
+/* linux/io_uring.h; missing in the headers of some systems. */
 #define ENTER_EXTENDED_ARGUMENT (1u << 3)
 #define ENTER_REGISTERED_RING (1u << 4)
 
-/* More of a call than its row says. */
+/* Handler for a call that its row does not describe fully. */
 typedef void more_fn(const struct wait_source *source, const struct wait_call *call,
 		     struct wait *out);
 
-/* It has no descriptor. */
+/* The call has no descriptor. */
 #define NO_FD (-1)
 
 struct call_row {
 	const char *name;
 	enum wait_kind kind;
-	int fd;       /* which argument is the descriptor */
+	int fd;       /* index of the argument that is the descriptor */
 	bool writes;
 	more_fn *more;
 };
@@ -43,7 +43,7 @@ more_clock_nanosleep(const struct wait_source *source, const struct wait_call *c
 		     struct wait *out)
 {
 	const bool absolute = (call->args[1] & TIMER_ABSTIME) != 0;
-	/* A sleep in CPU time says nothing about time on a clock. */
+	/* A sleep in CPU time has no wall-clock end. */
 	const clockid_t clock = argument_int(call, 0);
 
 	wait_until_timespec(source, call->args[2], absolute ? clock : CLOCK_OF_LENGTH, out);
@@ -78,7 +78,7 @@ more_timespec_at_4(const struct wait_source *source, const struct wait_call *cal
 	wait_until_timespec(source, call->args[4], CLOCK_OF_LENGTH, out);
 }
 
-/* Message queues take a date. */
+/* Message queues take an absolute time. */
 static void
 more_date_at_4(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
@@ -172,7 +172,7 @@ more_waitid(const struct wait_source *source, const struct wait_call *call, stru
 	}
 }
 
-/* A parent sleeps until its child of vfork has called execve; nothing else in clone lasts. */
+/* A parent of vfork sleeps until the child has called execve; nothing else in clone blocks. */
 static void
 wait_of_clone(uint64_t flags, struct wait *out)
 {
@@ -226,7 +226,7 @@ more_futex_waitv(const struct wait_source *source, const struct wait_call *call,
 		uint64_t value, address;
 	} first; /* of struct futex_waitv */
 
-	/* The word of one of several is not what it waits for. */
+	/* One word of several does not identify the wait. */
 	if (argument_int(call, 1) == 1 &&
 	    source->memory.read(source->memory.context, call->args[0], &first, sizeof(first)))
 		out->object = first.address;
@@ -242,8 +242,8 @@ more_futex_wait(const struct wait_source *source, const struct wait_call *call, 
 }
 
 /*
- * In the order of strcmp. Of calls between two descriptors it is the one that is
- * more often waited for: splice for its input, sendfile for its output.
+ * Sorted by strcmp. For a call between two descriptors the one that blocks more often is given: the
+ * input of splice, the output of sendfile.
  */
 static const struct call_row rows[] = {
 	{ "accept", WAIT_ACCEPT, 0, false, NULL },
@@ -337,7 +337,7 @@ wait_of_call(const struct wait_source *source, const struct wait_call *call, str
 		row->more(source, call, out);
 }
 
-/* Uninterruptible sleep is the kernel's own: what the call itself would wait for has come. */
+/* In an uninterruptible sleep the thread waits for the kernel, not for the object of the call. */
 static bool
 stands_in_disk_sleep(const struct wait *wait)
 {

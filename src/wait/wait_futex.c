@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait_futex.c - a sleep on a futex: the call's arguments and the memory around its word, and
- * whose lock it may be.
- *
- * What the arguments are: linux/futex.h, futex(2).
+ * wait_futex.c - classifies a sleep on a futex by the arguments of the call and the memory around
+ * its word. Arguments: linux/futex.h, futex(2).
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -41,7 +39,7 @@ wait_futex_word(const struct wait_call *call)
 	}
 }
 
-/* Which clock the fourth argument is a time of; FUTEX_WAIT's is a length. */
+/* The clock of the fourth argument; that of FUTEX_WAIT is relative. */
 static clockid_t
 clock_of(const struct futex_wait *wait)
 {
@@ -53,8 +51,8 @@ clock_of(const struct futex_wait *wait)
 }
 
 /*
- * What holds of a word at rest need not while its lock changes hands: nobody's for a moment, and
- * the waiters not yet woken. A lock that looks as if nothing were known of it is read again.
+ * While a lock changes hands its fields may be inconsistent: no owner for a moment, and waiters not
+ * woken yet. A lock that is not recognised is therefore read again.
  */
 #define READS_MOST 2
 
@@ -69,7 +67,7 @@ tell_lock(struct futex_wait *wait, struct wait *out)
 		if (wait->command != FUTEX_WAIT || wait->value != 2)
 			break;
 	}
-	/* lll_lock of glibc: 0 free, 1 taken, 2 taken and waited for. */
+	/* lll_lock of glibc: 0 free, 1 locked, 2 locked with waiters. */
 	if (wait->command == FUTEX_WAIT && wait->value == 2 && !wait->timed && !wait->shared &&
 	    around_has(wait, 0, 4) && around_u32(wait, 0) <= 2)
 		out->kind = WAIT_LOCK;
@@ -104,7 +102,7 @@ wait_of_futex(const struct wait_source *source, const struct wait_call *call, st
 		.sp = call->sp,
 	};
 
-	if (wait.word == 0) /* none that sleeps, by what we know */
+	if (wait.word == 0) /* not an operation that is known to sleep */
 		return;
 	out->object = wait.word;
 	if (wait_of_runtime(source, &wait, out))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait_glibc.c - glibc's locks, told by the structure that the futex's word is in.
+ * wait_glibc.c - recognises glibc's locks by the structure around the word of the futex.
  *
  * Layouts: sysdeps/nptl/bits/thread-shared-types.h, struct_mutex.h, struct_rwlock.h and
- * internaltypes.h of glibc 2.36 and 2.43, x86-64 and aarch64. Which calls they sleep in: measured
- * with those two versions, see tests/live/targets/waits.c.
+ * internaltypes.h of glibc 2.36 and 2.43, x86-64 and aarch64. The futex operations of each lock
+ * were measured with those two versions, see tests/live/targets/waits.c.
  */
 #include <linux/futex.h>
 
@@ -12,12 +12,12 @@
 
 #define KIND_TYPE 3u
 #define KIND_ELISION 0x300u /* PTHREAD_MUTEX_ELISION_NP and its opposite */
-#define WAITED_FOR 2u       /* the value of a lock that somebody sleeps on */
+#define WAITED_FOR 2u       /* value of a lock with waiters */
 #define CEILING_SHIFT 19    /* PTHREAD_MUTEX_PRIO_CEILING_SHIFT: the ceiling is above it */
 
 /*
- * The functions that take a deadline sleep with a bit set; without a deadline they name
- * CLOCK_REALTIME, which is 0. Before 2.32 some used FUTEX_WAIT then.
+ * Functions with a deadline use FUTEX_WAIT_BITSET; without a deadline they pass CLOCK_REALTIME,
+ * which is 0. Before 2.32 some used FUTEX_WAIT without a deadline.
  */
 static bool
 can_be_timed_function(const struct futex_wait *wait)
@@ -55,7 +55,7 @@ glibc_mutex_kind(uint32_t bits, enum wait_kind *kind)
 	return true;
 }
 
-/* Is a mutex of this kind what the call sleeps on: does the value that it expects agree? */
+/* True when the value that the call expects is that of a mutex with these __kind bits. */
 static bool
 value_is_of_mutex(const struct futex_wait *wait, uint32_t bits)
 {
@@ -63,7 +63,7 @@ value_is_of_mutex(const struct futex_wait *wait, uint32_t bits)
 
 	if (bits & GLIBC_KIND_PI)
 		return false;
-	if (bits & GLIBC_KIND_ROBUST) /* always shared, so that the kernel can wake */
+	if (bits & GLIBC_KIND_ROBUST) /* always shared, so that the kernel can wake waiters */
 		return wait->shared && (wait->value & FUTEX_WAITERS) != 0 &&
 		       (wait->value & FUTEX_TID_MASK) != 0;
 	if (wait->shared != ((bits & GLIBC_KIND_SHARED) != 0))
@@ -88,12 +88,12 @@ is_mutex(const struct futex_wait *wait, struct wait *out)
 		return false;
 	if ((bits & GLIBC_KIND_ROBUST) != 0)
 		return found(out, kind, wait->word);
-	/* Only robust and priority-inheriting ones are in a list. */
+	/* Only robust and priority-inheriting mutexes are in a list. */
 	if (around_u64(wait, 24) != 0 || around_u64(wait, 32) != 0 || owner >= TID_LIMIT)
 		return false;
 	if ((bits & KIND_TYPE) != 1 && count != 0)
 		return false;
-	/* Nobody's just now: that it is a mutex shows by what only mutexes have. */
+	/* Without an owner, other fields must be those of a mutex. */
 	if (owner == 0 && bits == 0 && users == 0)
 		return false;
 	if (owner == 0 ? users > TID_LIMIT : !is_count(users))
@@ -108,7 +108,7 @@ wait_of_pi(const struct futex_wait *wait, struct wait *out)
 	const uint32_t type = around_u32(wait, -MUSL_MUTEX_LOCK);
 	enum wait_kind kind;
 
-	/* That the word holds its owner's tid is the kernel's rule, not the library's. */
+	/* The kernel, not the library, defines that the word holds the owner's tid. */
 	found(out, WAIT_MUTEX_PI, wait->word);
 	if (around_has(wait, 0, GLIBC_MUTEX_SIZE) && glibc_mutex_kind(bits, &kind) &&
 	    kind == WAIT_MUTEX_PI)
@@ -123,13 +123,13 @@ wait_of_pi(const struct futex_wait *wait, struct wait *out)
 /* --- the lock of a FILE ----------------------------------------------------------------- */
 
 /*
- * Where struct pthread has its tid, and where it points to itself: behind the header, which
- * is the tcbhead_t of 704 bytes, or 24 pointers, and a list entry. glibc says so itself, in
- * _thread_db_pthread_tid: 720 in 2.36 and 2.43 of x86-64, 208 in 2.36 of aarch64.
+ * Offsets of the tid and of the self pointer in struct pthread: after the header, which is the
+ * tcbhead_t of 704 bytes, or 24 pointers, and a list entry. As in _thread_db_pthread_tid: 720 in
+ * 2.36 and 2.43 of x86-64, 208 in 2.36 of aarch64.
  */
 static const struct thread_layout {
 	uint64_t tid;
-	uint64_t self; /* 0: nowhere */
+	uint64_t self; /* 0: no self pointer */
 } thread_layouts[] = {
 	{ 720, 16 },
 	{ 208, 0 },
@@ -175,11 +175,11 @@ is_stdio(const struct futex_wait *wait, struct wait *out)
 
 /* --- rwlocks -------------------------------------------------------------------------- */
 
-#define RWLOCK_USED 2u /* PTHREAD_RWLOCK_FUTEX_USED: in a word that somebody sleeps on */
+#define RWLOCK_USED 2u /* PTHREAD_RWLOCK_FUTEX_USED: set in a word with waiters */
 #define RWLOCK_PHASE 8
 #define RWLOCK_WRITERS 12
 
-/* Is there one that begins `base` from the word? */
+/* True when a pthread_rwlock_t begins `base` bytes from the word. */
 static bool
 rwlock_at(const struct futex_wait *wait, int base)
 {
@@ -190,7 +190,7 @@ rwlock_at(const struct futex_wait *wait, int base)
 	       around_u64(wait, base + 16) == 0 &&
 	       around_u32(wait, base + GLIBC_RWLOCK_WRITER) < TID_LIMIT &&
 	       around_u32(wait, base + GLIBC_RWLOCK_SHARED) == wait->shared &&
-	       around_u32(wait, base + 48) <= 2; /* which of them it prefers */
+	       around_u32(wait, base + 48) <= 2; /* preference of readers or writers */
 }
 
 static bool
@@ -202,7 +202,7 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 
 	if (!can_be_timed_function(wait))
 		return false;
-	/* Where readers wait for theirs to be the phase, and the first writer for his. */
+	/* Readers wait here for the read phase, the first writer for the write phase. */
 	if (rwlock_at(wait, -RWLOCK_PHASE)) {
 		readers = around_u32(wait, -RWLOCK_PHASE);
 		if (wait->value == (1 | RWLOCK_USED) && (readers & both) == both &&
@@ -212,11 +212,11 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 		    is_count(readers >> GLIBC_RWLOCK_SHIFT))
 			return found(out, WAIT_RWLOCK_WRITE, wait->word - RWLOCK_PHASE);
 	}
-	/* Where all other writers wait. */
+	/* All other writers wait here. */
 	if (rwlock_at(wait, -RWLOCK_WRITERS) && wait->value == (1 | RWLOCK_USED) &&
 	    (around_u32(wait, -RWLOCK_WRITERS) & GLIBC_RWLOCK_WRITE_LOCKED) != 0)
 		return found(out, WAIT_RWLOCK_WRITE, wait->word - RWLOCK_WRITERS);
-	/* Where readers wait that let a writer go first. */
+	/* Readers that give precedence to a writer wait here. */
 	if (rwlock_at(wait, 0) && around_u32(wait, 48) == 2 && is_count(held) &&
 	    (wait->value & both) == GLIBC_RWLOCK_WRITE_LOCKED &&
 	    (wait->value & GLIBC_RWLOCK_WAITING) != 0)
@@ -226,13 +226,13 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 
 /* --- condition variables and semaphores ----------------------------------------------- */
 
-/* Where the parts of pthread_cond_t are; -1: it has none. */
+/* Offsets in pthread_cond_t; -1: absent. */
 static const struct condition_layout {
-	int references; /* __g_refs: who uses a group's word, counted in twos */
+	int references; /* __g_refs: users of a group's word, times two */
 	int size;       /* __g1_orig_size, above a lock of two bits */
-	int waiters;    /* __wrefs: their number above three flags */
-	int signals;    /* __g_signals: the words that are slept on */
-	int zeros;      /* 8 bytes that are never used */
+	int waiters;    /* __wrefs: number of waiters above three flags */
+	int signals;    /* __g_signals: the futex words */
+	int zeros;      /* 8 bytes that are always 0 */
 } condition_layouts[] = {
 	{ 16, 32, 36, 40, -1 }, /* 2.25 to 2.40 */
 	{ -1, 24, 28, 32, 40 }, /* from 2.41 on */
@@ -242,7 +242,7 @@ static const struct condition_layout {
 #define CONDITION_SHARED 1u
 #define CONDITION_WAITERS_SHIFT 3
 
-/* Does one begin `base` from the word, which is the group's? */
+/* True when a pthread_cond_t begins `base` bytes from the word of a group. */
 static bool
 condition_at(const struct futex_wait *wait, const struct condition_layout *layout, int base,
 	     int group)
@@ -265,7 +265,7 @@ condition_at(const struct futex_wait *wait, const struct condition_layout *layou
 	return wait->value == 0 && own >= 1 && own <= waiters && other <= waiters - own;
 }
 
-/* How many it counts; 0: it is none. *object is where it begins. */
+/* Number of waiters of a condition variable, *object its address; 0: not one. */
 static uint32_t
 condition_waiters(const struct futex_wait *wait, uint64_t *object)
 {
@@ -287,7 +287,7 @@ static uint32_t
 semaphore_waiters(const struct futex_wait *wait)
 {
 	const uint32_t waiters = around_u32(wait, 4);
-	/* It keeps what the call is told: 0, or FUTEX_PRIVATE_FLAG for "shared". */
+	/* sem_t stores the flag of the call: 0, or FUTEX_PRIVATE_FLAG for "shared". */
 	const uint32_t shared = wait->shared ? FUTEX_PRIVATE_FLAG : 0;
 
 	if (wait->word % 8 != 0 || wait->value != 0 || !around_has(wait, 0, 12) ||
@@ -326,7 +326,7 @@ is_condition_or_semaphore(const struct futex_wait *wait, struct wait *out)
 static bool
 is_barrier(const struct futex_wait *wait, struct wait *out)
 {
-	/* in, current_round, count, shared, out: the word is the second. */
+	/* Members: in, current_round (the word), count, shared, out. */
 	const uint32_t entered = around_u32(wait, -4) - wait->value;
 	const uint32_t count = around_u32(wait, 4);
 	const uint32_t shared = wait->shared ? FUTEX_PRIVATE_FLAG : 0;
@@ -336,7 +336,7 @@ is_barrier(const struct futex_wait *wait, struct wait *out)
 	    around_u32(wait, 0) != wait->value || count < 2 || !is_count(count) ||
 	    around_u32(wait, 8) != shared)
 		return false;
-	/* Rounds are counted in threads; only those of earlier rounds have left. */
+	/* Rounds are counted in threads; only threads of earlier rounds have left. */
 	if (wait->value % count != 0 || entered < 1 || entered >= count ||
 	    around_u32(wait, 12) > wait->value)
 		return false;
@@ -344,7 +344,7 @@ is_barrier(const struct futex_wait *wait, struct wait *out)
 	return blocked <= entered && found(out, WAIT_BARRIER, wait->word - 4);
 }
 
-/* The kernel clears the word, and wakes, when the thread has ended: CLONE_CHILD_CLEARTID. */
+/* The kernel clears the word and wakes waiters when the thread exits: CLONE_CHILD_CLEARTID. */
 static bool
 is_join(const struct futex_wait *wait, struct wait *out)
 {
@@ -355,12 +355,12 @@ is_join(const struct futex_wait *wait, struct wait *out)
 }
 
 /*
- * 2.43 sleeps on a word of the struct pthread that says what has become of the thread: behind
- * its tid, and not always as far. The structure is found by what it says of itself (x86-64).
+ * 2.43 sleeps on the state word of struct pthread, at a varying distance after the tid. The
+ * structure is found by its self pointer (x86-64).
  */
 #define STATE_EXITING 1
 #define STATE_JOINABLE 2
-#define STATE_BEHIND_MOST 2048 /* from the structure's beginning; 1576 in 2.43 */
+#define STATE_BEHIND_MOST 2048 /* offset in struct pthread; 1576 in 2.43 */
 #define THREAD_ALIGNMENT 64
 
 static bool
@@ -383,7 +383,7 @@ is_join_by_state(const struct futex_wait *wait, struct wait *out)
 	return false;
 }
 
-/* libstdc++'s __cxa_guard_acquire: "pending" and "waited for" in two bytes of the guard. */
+/* libstdc++'s __cxa_guard_acquire: "pending" and "waiters" in two bytes of the guard. */
 #define GUARD_PENDING_AND_WAITED_FOR 0x10100u
 
 static bool
@@ -397,7 +397,7 @@ is_guard(const struct futex_wait *wait, struct wait *out)
 bool
 wait_of_glibc(const struct futex_wait *wait, struct wait *out)
 {
-	/* Those with more to go by come first. */
+	/* The most distinctive structures come first. */
 	return is_mutex(wait, out) || is_stdio(wait, out) || is_rwlock(wait, out) ||
 	       is_condition_or_semaphore(wait, out) || is_join_by_state(wait, out) ||
 	       is_join(wait, out) || is_guard(wait, out) || is_barrier(wait, out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait_internal.h - what the files that tell waits share: the time a call is given, and the memory
- * around the word that a thread sleeps on.
+ * wait_internal.h - what the files that classify waits share: time-outs of calls, and the memory
+ * around the word of a futex.
  */
 #ifndef WALLSAMPLE_WAIT_WAIT_INTERNAL_H
 #define WALLSAMPLE_WAIT_WAIT_INTERNAL_H
@@ -13,7 +13,7 @@
 /* Thread ids are below it, and so are counts of threads: PID_MAX_LIMIT of linux/threads.h. */
 #define TID_LIMIT 4194304u
 
-/* Can so many threads be? */
+/* True for a possible number of threads. */
 static inline bool
 is_count(uint32_t n)
 {
@@ -22,15 +22,15 @@ is_count(uint32_t n)
 
 /* --- time ----------------------------------------------------------------------------- */
 
-/* What is no clock: the time is a length, from the beginning of the call. */
+/* In place of a clock: the time is relative to the beginning of the call. */
 #define CLOCK_OF_LENGTH ((clockid_t)-1)
 
-/* Nothing when `address` is 0. Else: timed, until this struct timespec on the clock. */
+/* Sets timed and left_ns from a struct timespec of this clock; does nothing for address 0. */
 void wait_until_timespec(const struct wait_source *source, uint64_t address, clockid_t clock,
 			 struct wait *out);
-/* The same for a struct timeval, a length. */
+/* The same from a relative struct timeval. */
 void wait_until_timeval(const struct wait_source *source, uint64_t address, struct wait *out);
-/* The same for a length in ms as an int; below 0 it is none. */
+/* The same from relative milliseconds (int); below 0: no time-out. */
 void wait_until_ms(uint64_t argument, struct wait *out);
 
 /* --- calls ---------------------------------------------------------------------------- */
@@ -45,8 +45,8 @@ void wait_of_select(const struct wait_source *source, const struct wait_call *ca
 /* --- futexes -------------------------------------------------------------------------- */
 
 /*
- * No structure that a word can be in begins earlier or ends later: 56 before it is where musl's
- * struct pthread begins, 56 behind it ends glibc's rwlock of which it is the first.
+ * Bounds of all structures that contain a word: musl's struct pthread begins 56 bytes before it,
+ * glibc's rwlock, of which the word is the first member, ends 56 bytes after it.
  */
 #define AROUND_BEFORE 56
 #define AROUND_AFTER 56
@@ -55,21 +55,21 @@ void wait_of_select(const struct wait_source *source, const struct wait_call *ca
 struct futex_wait {
 	const struct wait_source *source;
 	uint64_t word;     /* its address */
-	uint32_t value;    /* what was expected there */
+	uint32_t value;    /* the value expected by the call */
 	int command;       /* FUTEX_WAIT and its like */
 	bool shared;       /* without FUTEX_PRIVATE_FLAG */
 	bool realtime;     /* with FUTEX_CLOCK_REALTIME */
 	bool timed;
 	uint64_t sp;
-	uint64_t start;    /* of what was read */
-	size_t size;       /* 0: not readable */
+	uint64_t start;    /* address of bytes[] */
+	size_t size;       /* valid bytes; 0: not readable */
 	unsigned char bytes[AROUND_BEFORE + AROUND_AFTER];
 };
 
 bool futex_wait_read(struct futex_wait *wait);
-/* Was this read, from `from` up to `to`, both relative to the word? */
+/* True when [from, to), relative to the word, was read. */
 bool around_has(const struct futex_wait *wait, int from, int to);
-/* What lies `offset` from the word; 0 if it was not read. */
+/* The value at `offset` from the word; 0 if it was not read. */
 uint32_t around_u32(const struct futex_wait *wait, int offset);
 uint64_t around_u64(const struct futex_wait *wait, int offset);
 
@@ -77,12 +77,12 @@ uint32_t bytes_u32(const unsigned char *bytes);
 uint64_t bytes_u64(const unsigned char *bytes);
 
 /*
- * Each knows the locks of a C library: fills kind, object and layout and returns true, or
- * leaves `out` as it is.
+ * Recognise the locks of a C library: fill kind, object and layout and return true, or leave `out`
+ * unchanged.
  */
 bool wait_of_glibc(const struct futex_wait *wait, struct wait *out);
 bool wait_of_musl(const struct futex_wait *wait, struct wait *out);
-/* FUTEX_LOCK_PI: the kernel says that it is such a mutex; this finds its beginning. */
+/* FUTEX_LOCK_PI: always a priority-inheriting mutex; finds its address. */
 void wait_of_pi(const struct futex_wait *wait, struct wait *out);
 
 /* glibc's mutexes: bits of __kind, offsets. */
@@ -94,7 +94,7 @@ void wait_of_pi(const struct futex_wait *wait, struct wait *out);
 #define GLIBC_KIND_PI 0x20u
 #define GLIBC_KIND_CEILING 0x40u
 #define GLIBC_KIND_SHARED 0x80u
-/* False: no mutex has such a __kind. */
+/* False for an invalid __kind. */
 bool glibc_mutex_kind(uint32_t bits, enum wait_kind *kind);
 
 /* glibc's rwlocks. */
@@ -110,12 +110,12 @@ bool glibc_mutex_kind(uint32_t bits, enum wait_kind *kind);
 #define GLIBC_STDIO_COUNT 4
 #define GLIBC_STDIO_OWNER 8
 /*
- * Is it a struct pthread? *tid is what it says its thread is, living or not (0). True for
- * one of a thread that has gone only where the structure names itself.
+ * True when a struct pthread is at the address; *tid is its thread, 0 if that has exited. A
+ * structure of a thread that has exited is recognised only where it has a self pointer.
  */
 bool glibc_thread_at(const struct wait_source *source, uint64_t address, pid_t *tid);
 
-/* musl: a mutex is {type, lock, waiters}, and what holds a tid holds it in the low bits. */
+/* musl: a mutex is {type, lock, waiters}; a tid is in the low bits of a word. */
 #define MUSL_MUTEX_LOCK 4
 #define MUSL_TYPE_ROBUST 4u
 #define MUSL_TYPE_PI 8u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wait_kind.c - what the kinds of waits are called, and what kinds of kinds there are. */
+/* wait_kind.c - texts and properties of the kinds of waits. */
 #include "wallsample/wait/wait.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct 
 		strbuf_add_format(out, " %s (%s)", object, comma + 2);
 		return;
 	}
-	/* "epoll of 3: …", "timerfd, in 2 s" say themselves what they are. */
+	/* The object's text begins with the kind: "epoll of 3: …", "timerfd, in 2 s". */
 	if (!is_descriptor || strncmp(object, text, strlen(text)) != 0)
 		strbuf_add_text(out, text);
 	else

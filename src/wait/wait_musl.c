@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait_musl.c - musl's locks, told by the structure that the futex's word is in.
+ * wait_musl.c - recognises musl's locks by the structure around the word of the futex.
  *
- * Layouts: src/internal/pthread_impl.h and stdio_impl.h of musl 1.2.3, and what the functions
- * expect in the word. All sleep in FUTEX_WAIT, with a length of time.
+ * Layouts: src/internal/pthread_impl.h and stdio_impl.h of musl 1.2.3, and the values that the
+ * functions expect in the word. All use FUTEX_WAIT, with a relative time-out.
  */
 #include <linux/futex.h>
 
@@ -18,14 +18,14 @@ found(struct wait *out, enum wait_kind kind, uint64_t object)
 	return true;
 }
 
-/* type, lock, waiters, …, count; of those with an owner: two list pointers. */
+/* Members: type, lock, waiters, …, count; with an owner: two list pointers. */
 static bool
 is_mutex(const struct futex_wait *wait, struct wait *out)
 {
 	static const enum wait_kind types[] = {
 		WAIT_MUTEX, WAIT_MUTEX_RECURSIVE, WAIT_MUTEX_ERRORCHECK,
 	};
-	const uint32_t busy = 16; /* EBUSY: of a mutex that does not say whose it is */
+	const uint32_t busy = 16; /* EBUSY: a mutex without a recorded owner */
 	const uint32_t type = around_u32(wait, -MUSL_MUTEX_LOCK);
 	const uint32_t tid = wait->value & FUTEX_TID_MASK;
 	const uint64_t object = wait->word - MUSL_MUTEX_LOCK;
@@ -38,7 +38,7 @@ is_mutex(const struct futex_wait *wait, struct wait *out)
 	if ((type & (MUSL_TYPE_ROBUST | 3u)) == 0)
 		return tid == busy && around_u32(wait, 16) == 0 && around_u64(wait, 20) == 0 &&
 		       around_u64(wait, 28) == 0 && found(out, WAIT_MUTEX, object);
-	/* Whoever exits gives up his, and only robust ones can be taken then. */
+	/* An exiting thread gives up its mutexes; only robust ones can be locked then. */
 	if (tid >= TID_LIMIT || (tid == 0) != ((wait->value & FUTEX_OWNER_DIED) != 0))
 		return false;
 	return found(out, type & MUSL_TYPE_ROBUST ? WAIT_MUTEX_ROBUST : types[type & 3], object);
@@ -54,7 +54,7 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 	    (wait->value & FUTEX_WAITERS) == 0 || !is_count(around_u32(wait, 4)) ||
 	    around_u32(wait, 8) != (wait->shared ? MUSL_TYPE_SHARED : 0))
 		return false;
-	/* Behind a writer all wait alike: only the function's name tells readers from writers. */
+	/* Waiters on a writer look alike: the function's name tells readers from writers. */
 	if (holds == MUSL_WRITER)
 		return found(out, WAIT_FUTEX, wait->word);
 	return is_count(holds) && found(out, WAIT_RWLOCK_WRITE, wait->word);
@@ -64,7 +64,7 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 static bool
 is_semaphore(const struct futex_wait *wait, struct wait *out)
 {
-	/* "waited for" has been -1, and a bit above all values since 1.2.4. */
+	/* "Has waiters" is -1, and since 1.2.4 a bit above all values. */
 	return (wait->value == UINT32_MAX || wait->value == FUTEX_WAITERS) &&
 	       around_has(wait, 0, 12) && is_count(around_u32(wait, 4)) &&
 	       around_u32(wait, 8) == (wait->shared ? 0 : FUTEX_PRIVATE_FLAG) &&
@@ -88,10 +88,10 @@ is_stdio(const struct futex_wait *wait, struct wait *out)
 }
 
 /*
- * The word is detach_state of struct pthread, which begins with its own address; the tid is
- * two words in front. With and without dtv and canary at the head: x86-64, aarch64. __dso_handle
- * begins so, too, and the first lock of a module's data may lie as far behind it: what is two
- * words in front of that is no thread.
+ * The word is detach_state of struct pthread, which begins with its own address; the tid is two
+ * words before. With and without dtv and canary at the head: x86-64, aarch64. __dso_handle begins
+ * with its own address, too, and the first lock of a module's data may lie at the same distance
+ * from it: there the value two words before the lock is not a thread id.
  */
 static bool
 is_join(const struct futex_wait *wait, struct wait *out)
@@ -110,9 +110,9 @@ is_join(const struct futex_wait *wait, struct wait *out)
 
 /*
  * {prev, next, state, barrier, notify} on the stack of the thread that waits: the word is
- * `barrier`. Which condition variable it is, no memory near it says.
+ * `barrier`. Memory near it does not identify the condition variable.
  */
-#define NODE_NEAR 512 /* above sp: it is in the frame of pthread_cond_timedwait */
+#define NODE_NEAR 512 /* above sp: in the frame of pthread_cond_timedwait */
 
 static bool
 is_condition(const struct futex_wait *wait, struct wait *out)
@@ -125,7 +125,7 @@ is_condition(const struct futex_wait *wait, struct wait *out)
 	       found(out, WAIT_CONDITION, 0);
 }
 
-/* Of several processes it has no list: -1 in the list's place, a sequence number, waiters. */
+/* A process-shared one has no list: -1 in place of the list, a sequence number, waiters. */
 static bool
 is_shared_condition(const struct futex_wait *wait, struct wait *out)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* wait_name.c - what a wait is by the name of the function that waits. */
+/* wait_name.c - classifies a wait by the name of the function that waits. */
 #include <string.h>
 
 #include "wallsample/wait/wait.h"
 
-/* Who waits is called by who locks: further out is the work itself. */
+/* Number of frames searched: the locking function calls the waiting one; callers of it do other
+ * work. */
 #define FRAMES_MOST 8
 
 static const struct name_row {
 	const char *name; /* without the underscores in front */
 	enum wait_kind kind;
-	bool is_end; /* what the name ends with is enough */
+	bool is_end; /* a match of the end of the name is sufficient */
 } rows[] = {
 	{ "malloc", WAIT_ALLOCATOR, false },
 	{ "free", WAIT_ALLOCATOR, false },
@@ -85,8 +86,8 @@ static const struct name_row {
 	{ "flockfile", WAIT_STDIO, false },
 	{ "lockfile", WAIT_STDIO, false },
 	/*
-	 * Rust's std: the modules in front have changed from version to version, and mangling
-	 * of version 0 puts the type in angle brackets.
+	 * Rust's std: the modules in the path differ between versions, and mangling version 0
+	 * puts the type in angle brackets.
 	 */
 	{ "Mutex::lock_contended", WAIT_MUTEX, true },
 	{ "Mutex>::lock_contended", WAIT_MUTEX, true },
@@ -106,7 +107,7 @@ static const struct name_row {
 	{ "futex::Condvar>::wait_timeout", WAIT_CONDITION, true },
 };
 
-/* How long the name is without ".isra.0", "@@GLIBC_2.34" or "(int)" behind it. */
+/* Length of the name without a suffix ".isra.0", "@@GLIBC_2.34" or "(int)". */
 static size_t
 name_length(const char *name)
 {
@@ -124,7 +125,7 @@ row_fits(const struct name_row *row, const char *name, size_t length)
 	return length == wanted && memcmp(name, row->name, wanted) == 0;
 }
 
-/* What stands between the system call and the lock's own function. */
+/* Functions between the system call and the function of the lock. */
 static bool
 is_plumbing(const char *name, size_t length)
 {
@@ -145,10 +146,10 @@ is_plumbing(const char *name, size_t length)
 enum wait_kind
 wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count)
 {
-	/* ONCE runs foreign code, which may wait for anything. */
+	/* pthread_once runs a callback, which may wait for anything. */
 	bool innermost = true;
 
-	/* The C library's own do not call syscall(), as std::future does: that looks like one. */
+	/* The C library's semaphores do not call syscall(); std::future does and looks like one. */
 	if (kind == WAIT_SEMAPHORE && count > 0 && function[0] != NULL &&
 	    strcmp(function[0], "syscall") == 0)
 		kind = WAIT_FUTEX;

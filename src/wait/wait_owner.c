@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wait_owner.c - who holds a lock, as it says itself. */
+/* wait_owner.c - reads the owner of a lock from the lock. */
 #include <linux/futex.h>
 
 #include "wait/wait_internal.h"
@@ -10,7 +10,7 @@ read_at(const struct wait_source *source, uint64_t address, unsigned char *to, s
 	return address != 0 && source->memory.read(source->memory.context, address, to, size);
 }
 
-/* `shared`: the lock may be held by a thread of another process, whom we do not know. */
+/* Sets the holder to thread `inner`; of another process, perhaps, if the lock is `shared`. */
 static void
 hold(const struct wait_source *source, uint32_t inner, bool shared, struct wait_owner *out)
 {
@@ -31,7 +31,7 @@ hold(const struct wait_source *source, uint32_t inner, bool shared, struct wait_
 	}
 }
 
-/* A word with the kernel's bits. */
+/* The same from a word of a robust or PI futex, with the kernel's bits. */
 static void
 hold_robust(const struct wait_source *source, uint32_t word, bool shared,
 	    struct wait_owner *out)
@@ -133,7 +133,7 @@ owner_of_stdio(const struct wait_source *source, const struct wait *wait, struct
 	const uint64_t owner = bytes_u64(bytes + GLIBC_STDIO_OWNER);
 	if (!glibc_thread_at(source, owner, &inner))
 		return;
-	if (inner == 0) /* the kernel clears it at the thread's end */
+	if (inner == 0) /* the kernel clears it when the thread exits */
 		out->holder = HOLDER_GONE;
 	else
 		hold(source, (uint32_t)inner, false, out);

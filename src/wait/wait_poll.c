@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wait_poll.c - which descriptors poll and select wait for. */
+/* wait_poll.c - the descriptors that poll and select wait for. */
 #include <poll.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #define SELECT_MOST 1024 /* FD_SETSIZE */
 #define SELECT_WORDS (SELECT_MOST / 64)
 
-/* A wait for no descriptor is one for time to pass, or for a signal. */
+/* A wait for no descriptor is a sleep, or a wait for a signal. */
 static void
 wait_for_nothing(struct wait *out)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* wait_time.c - how long a call may still wait, from the time that it was given. */
+/* wait_time.c - the time until a call times out, from its time-out argument. */
 #include <string.h>
 
 #include "wait/wait_internal.h"
 
-/* What the kernel reads from the target's memory on every architecture with 64-bit time. */
+/* struct timespec and struct timeval of every architecture with 64-bit time. */
 struct target_time {
 	int64_t seconds;
 	int64_t fraction; /* ns, or us */
@@ -24,7 +24,7 @@ time_read(const struct wait_source *source, uint64_t address, int64_t unit_ns, u
 	return !__builtin_add_overflow(seconds_ns, (uint64_t)(time.fraction * unit_ns), ns);
 }
 
-/* Clocks that are the same for us as for the target. */
+/* Clocks with the same value in wallsample and in the target. */
 static bool
 clock_read(clockid_t clock, uint64_t *ns)
 {

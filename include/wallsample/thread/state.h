@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state.h - what a thread is doing, learnt without touching it.
+ * state.h - the state of a thread, read from /proc without affecting it.
  *
  * A struct watch holds descriptors on a thread's files in /proc and reads them
  * with pread: 0.5 to 1.5 us for the scheduler's counters, 1.4 to 3.5 us for
  * the system call.
  *
- * The rule that everything here rests on: a thread executes nothing while its
- * count of times scheduled in (struct sched.switches) stays the same and it was
- * asleep when the count was read. So its stack is the same, too.
+ * Invariant: a thread that was asleep when its count of switches was read (struct sched.switches,
+ * times scheduled in) has executed nothing, and its stack is unchanged, while the count is the
+ * same.
  */
 #ifndef WALLSAMPLE_THREAD_STATE_H
 #define WALLSAMPLE_THREAD_STATE_H
@@ -28,8 +28,8 @@
 	X(SLEEPING, "sleeping", 'S')        /* in a system call, interruptible */ \
 	X(DISK, "disk", 'D')                /* uninterruptible: disk or page fault */ \
 	X(STOPPED, "stopped", 'T')          /* by a job-control signal */      \
-	X(READY, "ready", 'Y')              /* a task that no thread has taken up yet */ \
-	X(UNKNOWN, "unknown", '?')          /* gone before it could be told */
+	X(READY, "ready", 'Y')              /* a task of a runtime that is not on a thread */ \
+	X(UNKNOWN, "unknown", '?')          /* exited before it was read */
 
 enum run_state {
 #define X(name, text, letter) RUN_##name,
@@ -42,9 +42,9 @@ const char *run_state_text(enum run_state state);
 /* Adds "sleeping in futex", "running", "parked" (of SYSCALL_TASK). */
 void run_state_add(struct strbuf *out, enum run_state state, int32_t syscall);
 char run_state_letter(enum run_state state);
-/* Letter of either case, or the text: false when there is no such state. */
+/* Parses a letter of either case, or the text; false: no such state. */
 bool run_state_parse(const char *text, enum run_state *state);
-/* Could it use a CPU now? RUNNING and QUEUED. */
+/* True for RUNNING and QUEUED. */
 bool run_state_runnable(enum run_state state);
 
 /* The scheduler's counters of one thread. */
@@ -58,17 +58,17 @@ struct sched {
 #define SYSCALL_NONE (-1L)
 /* Number not known: never seen before a restart_syscall hid it. */
 #define SYSCALL_UNKNOWN (-2L)
-/* It is no thread: a task sleeps, for which its runtime has no call. */
+/* Not a thread: a sleeping task of a runtime, which is in no system call. */
 #define SYSCALL_TASK (-3L)
 
 struct syscall_info {
-	bool running;     /* it could run when asked: the rest says nothing */
+	bool running;     /* it was runnable: the other members are not valid */
 	long number;      /* SYSCALL_NONE outside a system call */
 	uint64_t args[6];
 	uint64_t sp, pc;  /* of user space; 0 for a thread that is exiting */
 };
 
-/* Where the count of switches comes from: probed once, on ourselves. */
+/* Source of the count of switches: probed once, on wallsample itself. */
 enum sched_source {
 	SCHED_FROM_SCHEDSTAT, /* /proc/…/schedstat: the usual */
 	SCHED_FROM_STATUS,    /* /proc/…/status: 10 times the cost, no times */
@@ -80,20 +80,20 @@ struct watch {
 	int sched_fd, syscall_fd; /* -1 while not open */
 	enum sched_source source;
 	bool keep_open; /* descriptors stay open between reads */
-	/* The mapping that its stack was last found in; empty: not asked yet. */
+	/* The mapping of its stack at the last copy; empty: not known. */
 	uint64_t stack_start, stack_end;
 };
 
-/* Sets up, opens nothing yet. `keep_open` false when descriptors are scarce. */
+/* Initialises without opening files. `keep_open`: false when descriptors are scarce. */
 void watch_init(struct watch *watch, pid_t tid, enum sched_source source, bool keep_open);
 void watch_release(struct watch *watch);
 
-/* X(name): what a look came to */
+/* Result of a read. */
 enum look {
 	LOOK_OK,
 	LOOK_GONE,   /* the thread has exited (ESRCH, ENOENT) */
-	LOOK_DENIED, /* EPERM, EACCES: it is exiting, or we may not */
-	LOOK_MOVING, /* it fell asleep or woke while it was read (EAGAIN): look again */
+	LOOK_DENIED, /* EPERM, EACCES: exiting, or not permitted */
+	LOOK_MOVING, /* it slept or woke during the read (EAGAIN): to be read again */
 	LOOK_FAILED, /* anything else, bad text included */
 };
 
@@ -101,7 +101,7 @@ enum look watch_read_sched(struct watch *watch, const struct process *process, s
 enum look watch_read_syscall(struct watch *watch, const struct process *process,
 			     struct syscall_info *out);
 
-/* The parsers, apart for tests: hostile text gives false, never a fault. */
+/* Parsers, public for tests; false for malformed text. */
 bool sched_parse_schedstat(const char *text, struct sched *out);
 bool sched_parse_status(const char *text, struct sched *out);
 bool syscall_parse(const char *text, struct syscall_info *out);
@@ -112,28 +112,28 @@ bool syscall_parse(const char *text, struct syscall_info *out);
 const char *syscall_name(long number); /* NULL: not known */
 long syscall_number(const char *name); /* SYSCALL_UNKNOWN: not known */
 /*
- * An interruption by a tracer makes this call return EINTR to the program
- * (measured and listed in syscalls_*.c), so that the tracer has to repair it.
+ * True when a stop by a tracer makes this call return EINTR to the program (measured, listed in
+ * syscalls_*.c), so that the tracer has to repair it.
  */
 bool syscall_breaks_on_stop(long number);
-/* A restart of the call, even if repaired, is better avoided: its time-out begins anew. */
+/* True when even a repaired restart should be avoided, because it restarts the time-out. */
 bool syscall_minds_a_stop(long number);
-/* A sleep in this call is always interruptible (state S): no need to ask. */
+/* True when a sleep in this call is always interruptible (state S). */
 bool syscall_sleeps_interruptible(long number);
-/* The same, and there is hardly any work in it: who is in it, and runnable, has just woken. */
+/* The same, and the call does hardly any work: a runnable thread in it has just woken. */
 bool syscall_only_waits(long number);
 /* restart_syscall(2): hides the number of the call that is being restarted. */
 bool syscall_is_restart(long number);
 /*
- * That number, from the bytes in front of the program counter: the C library loads it right before
- * it makes the call. SYSCALL_UNKNOWN when they say nothing.
+ * The number hidden by restart_syscall, from the bytes before the program counter: the C library
+ * loads it just before the call. SYSCALL_UNKNOWN for other instructions.
  */
 #define SYSCALL_CODE_SIZE 8
 long syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE]);
 /*
- * The same from its arguments, which stay: where one function makes all calls (glibc from 2.41 on,
- * musl) its code says nothing. Only futex, poll and relative sleeps are ever hidden (restart blocks
- * of Linux); SYSCALL_UNKNOWN when it could be another.
+ * The same from the arguments, which a restart keeps, for C libraries in which one function makes
+ * all calls (glibc since 2.41, musl). Linux hides only futex, poll and relative sleeps (restart
+ * blocks); SYSCALL_UNKNOWN when the arguments fit none of them.
  */
 long syscall_from_args(const uint64_t args[6]);
 

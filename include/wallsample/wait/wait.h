@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait.h - what a blocked thread waits for, and who keeps it waiting: told from its system call,
- * its arguments and the target's memory, while it sleeps and without a stop.
+ * wait.h - what a blocked thread waits for, and the owner of that object: from its system call, the
+ * arguments and the target's memory, read while it sleeps and without a stop.
  *
- * Memory is hostile: it may change while it is read, or be garbage. What does not fit together is
- * no mutex: the kind falls back to WAIT_FUTEX, and that to the name of the system call.
+ * Memory is hostile: it may change while it is read, or be garbage. A structure that is
+ * inconsistent is no mutex: the kind falls back to WAIT_FUTEX, and reports to the name of the
+ * system call.
  */
 #ifndef WALLSAMPLE_WAIT_WAIT_H
 #define WALLSAMPLE_WAIT_WAIT_H
@@ -20,8 +21,8 @@
 #include "wallsample/thread/state.h"
 
 /*
- * X(NAME, text): what is waited for. NONE is of a thread that does not wait, OTHER of one of which
- * nothing but the system call is known.
+ * X(NAME, text): kinds of waits. NONE: the thread does not wait. OTHER: only the system call is
+ * known.
  */
 #define WAIT_KINDS(X)                                                          \
 	X(NONE, "")                                                            \
@@ -35,9 +36,9 @@
 	X(RWLOCK_WRITE, "rwlock, to write")                                    \
 	X(STDIO, "stdio lock")                                                 \
 	X(ALLOCATOR, "allocator lock")                                         \
-	X(LOCK, "lock") /* of the C library's own kind, which has no owner */  \
+	X(LOCK, "lock") /* internal to the C library, without an owner */      \
 	X(ONCE, "once")                                                        \
-	X(GIL, "GIL")  /* the lock of an interpreter, of all its threads */    \
+	X(GIL, "GIL")  /* the lock of an interpreter */                        \
 	/* others in memory */                                                 \
 	X(CONDITION, "condition variable")                                     \
 	X(SEMAPHORE, "semaphore")                                              \
@@ -83,78 +84,78 @@ enum wait_kind {
 
 const char *wait_kind_text(enum wait_kind kind);
 /*
- * Adds the kind, by this text, and the object, foreign bytes as they are: "mutex table_lock",
- * "rwlock cache (to read)", "socket receive: tcp to 10.0.0.7:443". "" for an object: none.
+ * Adds `text` of the kind, and the object, not escaped: "mutex table_lock", "rwlock cache (to
+ * read)", "socket receive: tcp to 10.0.0.7:443". An object "" is left out.
  */
 void wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out);
-/* Is the object an address of the target's memory? */
+/* True when the object is an address of the target's memory. */
 bool wait_kind_in_memory(enum wait_kind kind);
-/* Does a thread that is done with it let another go on: can there be an owner? */
+/* True when the object can have an owner, whose release ends the wait. */
 bool wait_kind_has_owner(enum wait_kind kind);
 
-/* Who keeps the thread waiting. */
+/* The owner of the object. */
 enum wait_holder {
-	HOLDER_NOBODY,  /* nobody just now, or nobody can be named */
+	HOLDER_NOBODY,  /* no owner at the moment, or none known */
 	HOLDER_THREAD,  /* a thread of the process */
-	HOLDER_GONE,    /* none of the process: it has exited, or had the lock at a fork */
-	HOLDER_READERS, /* some readers of an rwlock, who are not written down */
-	HOLDER_FOREIGN, /* of a lock that processes share: a thread of another one, as it seems */
-	HOLDER_UNTOLD,  /* somebody, or perhaps nobody: such a lock does not say */
+	HOLDER_GONE,    /* a thread that has exited, or held the lock at a fork */
+	HOLDER_READERS, /* readers of an rwlock, which does not record their ids */
+	HOLDER_FOREIGN, /* of a process-shared lock: probably a thread of another process */
+	HOLDER_UNTOLD,  /* unknown: such a lock does not record an owner */
 };
 
 struct wait_owner {
 	enum wait_holder holder;
-	pid_t tid;      /* of THREAD in our pid namespace, of GONE as memory has it; else 0 */
+	pid_t tid;      /* THREAD: in wallsample's pid namespace; GONE: as in memory; else 0 */
 	uint32_t readers;
 };
 
-/* In which call a thread is. */
+/* The system call of a thread. */
 struct wait_call {
 	enum run_state state;
 	long number;    /* true_syscall: never restart_syscall */
 	uint64_t args[6];
-	uint64_t sp;    /* of user space; 0: not known, and musl's condition variables not told */
+	uint64_t sp;    /* in user space; 0: unknown, then musl's conditions are not recognised */
 };
 
-/* Whose structure the object is: wait_owner must know. */
+/* Layout of the object, for wait_owner. */
 enum wait_layout {
-	LAYOUT_NONE,  /* nobody's that we know */
+	LAYOUT_NONE,  /* unknown */
 	LAYOUT_GLIBC,
 	LAYOUT_MUSL,
-	LAYOUT_RUNTIME, /* a language runtime's: asked through struct wait_source */
+	LAYOUT_RUNTIME, /* of a language runtime: see runtime_owner of struct wait_source */
 };
 
 struct wait {
 	enum wait_kind kind;
 	enum wait_layout layout;
-	bool timed;      /* it ends by itself after a time */
+	bool timed;      /* the wait has a time-out */
 	/*
-	 * Where the lock begins; of JOIN, where the thread's tid is written; of a futex that
-	 * nothing is known of, its word; 0: none, or not to be found (musl's CONDITION).
+	 * Address of the lock; for JOIN, of the thread's tid; for an unknown futex, of its word;
+	 * 0: none, or not found (CONDITION of musl).
 	 */
 	uint64_t object;
-	/* -1: none. Of POLL and SELECT it is the only descriptor that is waited for. */
+	/* -1: none. For POLL and SELECT: the descriptor, if there is only one. */
 	int fd;
-	bool writes;     /* of DESCRIPTOR, or a POLL or SELECT for one: it is to be written to */
-	uint32_t fds;    /* how many POLL and SELECT wait for; 0: not known, or above 1024 */
-	pid_t child;     /* of CHILD: its pid as the target knows it; 0 or below as in waitpid(2) */
+	bool writes;     /* DESCRIPTOR, and POLL or SELECT for one: waits to write */
+	uint32_t fds;    /* POLL, SELECT: number of descriptors; 0: unknown, or above 1024 */
+	pid_t child;     /* CHILD: pid in the target's namespace; <= 0 as of waitpid(2) */
 	/*
-	 * What is left until `timed` is over, in ns from now; UINT64_MAX: not known. Of a call that
-	 * is given a length of time it is that length, and what is left is no more.
+	 * Nanoseconds until the time-out; UINT64_MAX: not known. For a relative time-out it is the
+	 * full length, an upper bound.
 	 */
 	uint64_t left_ns;
 };
 
-/* What it is told from. */
+/* Sources of wait_classify and wait_owner. */
 struct wait_source {
 	struct memory memory;
-	/* The living thread that the target's memory calls `inner`, in our namespace; 0: none. */
+	/* Converts a tid of the target's pid namespace to wallsample's; 0: no such live thread. */
 	pid_t (*thread)(void *context, pid_t inner);
-	/* How many threads were last seen in a futex call on the address; 0: not known. */
+	/* Number of threads last seen in a futex call on the address; 0: not known. */
 	size_t (*blocked)(void *context, uint64_t address);
 	/*
-	 * Is the word part of a lock of a language runtime? Then fills in *lock, its address.
-	 * And who has that lock: a thread in our namespace; 0: nobody. Both may be NULL.
+	 * runtime_lock: true when the word is part of a lock of a language runtime, *lock its
+	 * address. runtime_owner: the thread that owns that lock; 0: none. Both may be NULL.
 	 */
 	bool (*runtime_lock)(void *context, uint64_t word, uint64_t *lock);
 	pid_t (*runtime_owner)(void *context, uint64_t lock);
@@ -162,27 +163,27 @@ struct wait_source {
 };
 
 /*
- * What the thread in this call waits for. Takes some microseconds. What is read from and written
- * to is DESCRIPTOR, to be refined by wait_kind_of_descriptor.
+ * Classifies the wait of a thread in this call. Takes some microseconds. A read or write of a
+ * descriptor is DESCRIPTOR, to be refined by wait_kind_of_descriptor.
  */
 void wait_classify(const struct wait_source *source, const struct wait_call *call,
 		   struct wait *out);
 
-/* DESCRIPTOR -> what it is for a wait on this kind of descriptor; other kinds stay. */
+/* Refines DESCRIPTOR by the kind of the descriptor; other kinds are returned unchanged. */
 enum wait_kind wait_kind_of_descriptor(const struct wait *wait, enum descriptor_kind descriptor);
 
-/* Who keeps it waiting now: one read, or up to four for a stdio lock. */
+/* Reads the current owner: one read of memory, up to four for a stdio lock. */
 void wait_owner(const struct wait_source *source, const struct wait *wait,
 		struct wait_owner *out);
 
 /*
- * What memory cannot tell: the kind of a wait that is FUTEX or LOCK, told by the function that
- * waits, such as pthread_once or malloc; and that what looks like a SEMAPHORE is none, but another
- * library's. `function`: plain names, innermost first. Returns another kind or the same.
+ * Refines a kind that memory does not determine by the function that waits: FUTEX and LOCK by names
+ * such as pthread_once or malloc; SEMAPHORE when the function is of another library. `function`:
+ * plain names, innermost first. Returns the kind, changed or not.
  */
 enum wait_kind wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count);
 
-/* The word of the futex the call sleeps on; 0: it is in none. */
+/* Address of the futex that the call sleeps on; 0: not a futex call. */
 uint64_t wait_futex_word(const struct wait_call *call);
 
 #endif
