@@ -19,7 +19,7 @@ struct glance {
 };
 
 static bool
-is_on(const struct green_task *task, uint64_t sp)
+stack_contains(const struct green_task *task, uint64_t sp)
 {
 	return task->stack_low <= sp && sp < task->stack_high;
 }
@@ -28,7 +28,7 @@ is_on(const struct green_task *task, uint64_t sp)
  * The caller of the vdso is on the goroutine's stack; its frame pointer is used only if plausible.
  */
 static void
-leave_for_vdso(const struct glance *glance, struct green_task *task)
+set_vdso_caller(const struct glance *glance, struct green_task *task)
 {
 	uint64_t fp = 0;
 
@@ -36,29 +36,29 @@ leave_for_vdso(const struct glance *glance, struct green_task *task)
 	task->pc = go_word(glance->m, glance->layout->m_vdso_pc);
 	if (go_vdso_frame_pointer != 0 &&
 	    pages_read(glance->pages, task->sp - go_vdso_frame_pointer, &fp, sizeof(fp)) &&
-	    fp >= task->sp && is_on(task, fp))
+	    fp >= task->sp && stack_contains(task, fp))
 		task->fp = fp;
 }
 
 /* Sets where the goroutine's own stack continues; nothing while its thread uses that stack. A
  * signal handler may run on it then: unwinding passes through the handler's frame. */
 static void
-find_place(const struct glance *glance, uint64_t sp, struct green_task *task)
+find_own_stack(const struct glance *glance, uint64_t sp, struct green_task *task)
 {
 	const struct go_layout *layout = glance->layout;
 	const uint64_t left = go_word(glance->g, layout->g_sp);
 	const uint64_t called = go_word(glance->g, layout->g_call_sp);
 
-	if (sp == 0 || is_on(task, sp))
+	if (sp == 0 || stack_contains(task, sp))
 		return;
-	if (is_on(task, go_word(glance->m, layout->m_vdso_sp))) {
-		leave_for_vdso(glance, task);
-	} else if (task->state == GREEN_TASK_CALLING && is_on(task, called)) {
+	if (stack_contains(task, go_word(glance->m, layout->m_vdso_sp))) {
+		set_vdso_caller(glance, task);
+	} else if (task->state == GREEN_TASK_CALLING && stack_contains(task, called)) {
 		/* If C code has called Go meanwhile, the other members have changed. */
 		task->sp = called;
 		task->pc = go_word(glance->g, layout->g_call_pc);
 		task->fp = go_word(glance->g, layout->g_call_fp);
-	} else if (is_on(task, left)) {
+	} else if (stack_contains(task, left)) {
 		task->sp = left;
 		task->pc = go_word(glance->g, layout->g_pc);
 		task->fp = go_word(glance->g, layout->g_fp);
@@ -103,7 +103,7 @@ capture_goroutine(struct glance *glance, const struct go_thread *thread, uint64_
 		return;
 	captured->task = task;
 	captured->task.tid = thread->tid;
-	find_place(glance, sp, &captured->task);
+	find_own_stack(glance, sp, &captured->task);
 	copy_stack(glance, captured);
 }
 

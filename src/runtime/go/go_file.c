@@ -38,7 +38,7 @@ has_sections(const struct image *image)
 
 /* Searches a piece of the writable data; true: finished, or found. */
 static bool
-step_data(struct go_file_search *search, uint64_t *budget)
+go_file_scan_data(struct go_file_search *search, uint64_t *budget)
 {
 	const struct image *image = search->image;
 	const struct image_segment *segment = &image->segment[search->segment];
@@ -85,7 +85,7 @@ is_version(const struct image *image, const uint64_t word[2])
 }
 
 static bool
-step_string(struct go_file_search *search, uint64_t *budget)
+go_file_scan_strings(struct go_file_search *search, uint64_t *budget)
 {
 	const struct image_segment *segment = &search->image->segment[search->segment];
 	uint64_t word[PIECE / sizeof(uint64_t)];
@@ -122,7 +122,7 @@ has_functions(const struct image *image)
 }
 
 static void
-take_symbols(struct go_file_search *search)
+go_file_take_symbols(struct go_file_search *search)
 {
 	const struct symbol_search *symbols = &search->symbols;
 	const struct symbol_search_found *symbol;
@@ -137,7 +137,7 @@ take_symbols(struct go_file_search *search)
 }
 
 static void
-settle_build(struct go_file_search *search)
+go_file_set_build(struct go_file_search *search)
 {
 	search->stage = search->found.build != 0 ? GO_FILE_SYMBOLS : GO_FILE_DONE;
 	symbol_search_init(&search->symbols, search->image, wanted, ARRAY_SIZE(wanted));
@@ -155,22 +155,22 @@ go_file_search_step(struct go_file_search *search, uint64_t *budget)
 			if (search->found.build == 0 && has_functions(search->image))
 				search->stage = GO_FILE_STRING;
 			else if (search->found.build != 0 || has_sections(search->image))
-				settle_build(search);
+				go_file_set_build(search);
 			else
 				search->stage = GO_FILE_DATA;
 			break;
 		case GO_FILE_STRING:
-			if (step_string(search, budget))
-				settle_build(search);
+			if (go_file_scan_strings(search, budget))
+				go_file_set_build(search);
 			break;
 		case GO_FILE_DATA:
-			if (step_data(search, budget))
-				settle_build(search);
+			if (go_file_scan_data(search, budget))
+				go_file_set_build(search);
 			break;
 		case GO_FILE_SYMBOLS:
 			if (!symbol_search_step(&search->symbols, budget))
 				return false;
-			take_symbols(search);
+			go_file_take_symbols(search);
 			search->stage = GO_FILE_DONE;
 			break;
 		case GO_FILE_DONE:

@@ -44,7 +44,7 @@ is_pointer(uint64_t value)
 }
 
 static bool
-read_piece(const struct runtime_tools *tools, uint64_t address, void *to, size_t size)
+go_fit_read(const struct runtime_tools *tools, uint64_t address, void *to, size_t size)
 {
 	return tools->memory.read(tools->memory.context, address, to, size);
 }
@@ -80,17 +80,17 @@ go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout, ui
 	uint8_t bytes[GO_G_MOST];
 	size_t count, good = 0;
 
-	if (!read_piece(tools, address, slice, sizeof(slice)))
+	if (!go_fit_read(tools, address, slice, sizeof(slice)))
 		return FINDER_FIT_NOT_YET;
 	if (slice[0] == 0 && slice[1] == 0)
 		return FINDER_FIT_NOT_YET;
 	count = slice[1] < FIRST_MOST ? (size_t)slice[1] : FIRST_MOST;
 	if (!go_fit_is_slice(slice) ||
-	    !read_piece(tools, slice[0], pointer, count * sizeof(*pointer)))
+	    !go_fit_read(tools, slice[0], pointer, count * sizeof(*pointer)))
 		return FINDER_FIT_MISFIT;
 	for (size_t i = 0; i < count; i++) {
 		if (!is_pointer(pointer[i]) ||
-		    !read_piece(tools, pointer[i], bytes, layout->g_size) ||
+		    !go_fit_read(tools, pointer[i], bytes, layout->g_size) ||
 		    !go_fit_goroutine(layout, bytes) ||
 		    (first && i == 0 && go_word(bytes, layout->g_id) != 1))
 			return FINDER_FIT_MISFIT;
@@ -110,5 +110,5 @@ go_fit_thread(const struct runtime_tools *tools, const struct go_layout *layout,
 
 	return is_pointer(g0) && tid <= INT32_MAX && (next == 0 || is_pointer(next)) &&
 	       (current == 0 || is_pointer(current)) &&
-	       read_piece(tools, g0 + layout->g_m, &owner, sizeof(owner)) && owner == address;
+	       go_fit_read(tools, g0 + layout->g_m, &owner, sizeof(owner)) && owner == address;
 }

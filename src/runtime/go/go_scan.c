@@ -29,7 +29,7 @@ go_scan_init(struct go_scan *scan, const struct runtime_tools *tools,
 
 /* Allocated objects are outside of the module's image. */
 static bool
-is_outside(const struct go_scan *scan, uint64_t address)
+is_outside_image(const struct go_scan *scan, uint64_t address)
 {
 	return address - scan->bias - scan->image->low >= scan->image->high - scan->image->low;
 }
@@ -37,7 +37,7 @@ is_outside(const struct go_scan *scan, uint64_t address)
 static void
 try_slice(struct go_scan *scan, uint64_t address, const uint64_t word[3])
 {
-	if (scan->all == 0 && go_fit_is_slice(word) && is_outside(scan, word[0]) &&
+	if (scan->all == 0 && go_fit_is_slice(word) && is_outside_image(scan, word[0]) &&
 	    go_fit_all(scan->tools, scan->layout, address, true) == FINDER_FIT_GOOD)
 		scan->all = address;
 }
@@ -49,7 +49,7 @@ static const char *const first_reasons[] = { "", "GC assist marking", "IO wait" 
 #define REASON_WORDS (2 * ARRAY_SIZE(first_reasons))
 
 static bool
-is_text(const struct memory *memory, uint64_t address, const char *text)
+has_text(const struct memory *memory, uint64_t address, const char *text)
 {
 	char there[REASON_MOST];
 	const size_t length = strlen(text);
@@ -63,7 +63,7 @@ try_reasons(struct go_scan *scan, uint64_t address, const uint64_t word[REASON_W
 {
 	for (size_t i = 0; i < ARRAY_SIZE(first_reasons); i++)
 		if (word[2 * i + 1] != strlen(first_reasons[i]) ||
-		    !is_text(&scan->tools->memory, word[2 * i], first_reasons[i]))
+		    !has_text(&scan->tools->memory, word[2 * i], first_reasons[i]))
 			return;
 	if (scan->reasons == 0)
 		scan->reasons = address;
@@ -81,7 +81,7 @@ struct batch {
 
 /* A thread that has not begun yet has no tid. */
 static bool
-may_live(const struct go_scan *scan, uint64_t tid)
+may_be_alive(const struct go_scan *scan, uint64_t tid)
 {
 	const struct runtimes_config *config = scan->tools->config;
 
@@ -98,7 +98,7 @@ try_batch(struct go_scan *scan, struct batch *batch)
 	runtime_read_pieces(scan->tools, batch->piece, batch->count, batch->bytes, batch->got);
 	for (size_t i = 0; i < batch->count; i++) {
 		if (batch->got[i] && scan->head_count < GO_HEADS_MOST &&
-		    may_live(scan, go_word(bytes, layout->m_tid)) &&
+		    may_be_alive(scan, go_word(bytes, layout->m_tid)) &&
 		    go_fit_thread(scan->tools, layout, batch->piece[i].address, bytes))
 			scan->head[scan->head_count++] = batch->at[i];
 		bytes += batch->piece[i].size;

@@ -85,7 +85,7 @@ go_tasks_slots(struct go_runtime *go)
 
 /* Sets where the goroutine continues, unless the members are from different moments. */
 static void
-fill_place(const struct go_layout *layout, const uint8_t *bytes, struct green_task *task)
+set_continuation(const struct go_layout *layout, const uint8_t *bytes, struct green_task *task)
 {
 	const uint64_t sp = go_word(bytes, layout->g_sp);
 
@@ -100,7 +100,7 @@ fill_place(const struct go_layout *layout, const uint8_t *bytes, struct green_ta
 }
 
 static uint64_t
-waited(const struct go_layout *layout, const uint8_t *bytes, uint64_t now_ns)
+waiting_time(const struct go_layout *layout, const uint8_t *bytes, uint64_t now_ns)
 {
 	const uint64_t since = go_word(bytes, layout->g_since);
 
@@ -132,16 +132,17 @@ go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address, uint
 	if (task->state == GREEN_TASK_WAITING && *m != 0)
 		task->state = GREEN_TASK_RUNNING;
 	if (task->state == GREEN_TASK_READY || task->state == GREEN_TASK_WAITING)
-		fill_place(layout, bytes, task);
+		set_continuation(layout, bytes, task);
 	if (task->state == GREEN_TASK_WAITING || task->state == GREEN_TASK_CALLING)
-		task->waiting_ns = waited(layout, bytes, now_ns);
+		task->waiting_ns = waiting_time(layout, bytes, now_ns);
 	if (task->state == GREEN_TASK_WAITING)
 		task->reason = bytes[layout->g_reason];
 	return true;
 }
 
 static void
-look_at_batch(struct go_runtime *go, const uint32_t *slot, size_t count, struct green_task *out)
+go_tasks_read_batch(struct go_runtime *go, const uint32_t *slot, size_t count,
+		    struct green_task *out)
 {
 	const uint32_t size = go->home.layout.g_size;
 	const uint64_t now_ns = clock_now_ns();
@@ -176,7 +177,8 @@ go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count, struct 
 	for (size_t at = 0; at < count; at += MEMORY_PIECES_MOST) {
 		const size_t left = count - at;
 
-		look_at_batch(go, slot + at, left < MEMORY_PIECES_MOST ? left : MEMORY_PIECES_MOST,
-			      out + at);
+		go_tasks_read_batch(go, slot + at,
+				    left < MEMORY_PIECES_MOST ? left : MEMORY_PIECES_MOST,
+				    out + at);
 	}
 }

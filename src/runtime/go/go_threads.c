@@ -22,7 +22,7 @@ read_memory(const struct go_runtime *go, uint64_t address, void *to, size_t size
 /* --- the list ---------------------------------------------------------------------------- */
 
 static pid_t
-find_tid(const struct go_runtime *go, uint64_t inner)
+go_thread_find_tid(const struct go_runtime *go, uint64_t inner)
 {
 	const struct runtimes_config *config = go->base.tools->config;
 	pid_t tid;
@@ -35,7 +35,7 @@ find_tid(const struct go_runtime *go, uint64_t inner)
 
 /* Takes the tid of an earlier list: it stays valid while the target's tid is unchanged. */
 static bool
-take_over(const struct go_runtime *go, struct go_thread *thread)
+go_thread_take_over(const struct go_runtime *go, struct go_thread *thread)
 {
 	const struct go_thread *old;
 	uint32_t at;
@@ -53,11 +53,11 @@ take_over(const struct go_runtime *go, struct go_thread *thread)
 
 /* Looks up the tid if the earlier list did not know it. */
 static void
-identify(struct go_runtime *go, struct go_thread *thread)
+go_thread_identify(struct go_runtime *go, struct go_thread *thread)
 {
-	if (take_over(go, thread))
+	if (go_thread_take_over(go, thread))
 		return;
-	thread->tid = find_tid(go, thread->inner);
+	thread->tid = go_thread_find_tid(go, thread->inner);
 	if (thread->tid != 0)
 		instance_add_new(&go->base, thread->tid);
 	else if (++thread->tries < TRIES_MOST)
@@ -66,19 +66,19 @@ identify(struct go_runtime *go, struct go_thread *thread)
 
 /* Sets the tid of the thread at this index, and enters it into by_tid. */
 static void
-settle(struct go_runtime *go, uint32_t at)
+go_thread_settle(struct go_runtime *go, uint32_t at)
 {
 	struct go_threads *threads = &go->threads;
 	struct go_thread *thread = &threads->thread[at];
 
-	identify(go, thread);
+	go_thread_identify(go, thread);
 	if (thread->tid != 0)
 		*table_place(&threads->by_tid, (uint64_t)thread->tid, 0, at, NULL) = at;
 }
 
 /* False: the thread is in the list already. */
 static bool
-add_thread(struct go_runtime *go, const struct go_thread *thread)
+go_threads_add(struct go_runtime *go, const struct go_thread *thread)
 {
 	struct go_threads *threads = &go->threads;
 	const uint32_t at = (uint32_t)threads->count;
@@ -90,7 +90,7 @@ add_thread(struct go_runtime *go, const struct go_thread *thread)
 	threads->thread = xgrow(threads->thread, &threads->capacity, threads->count + 1,
 				sizeof(*threads->thread));
 	threads->thread[threads->count++] = *thread;
-	settle(go, at);
+	go_thread_settle(go, at);
 	return true;
 }
 
@@ -111,7 +111,7 @@ head_size(const struct go_layout *layout)
 
 /* A thread that is being created is in the list before its structure is complete. */
 static void
-list_from(struct go_runtime *go, uint64_t address)
+go_threads_list_from(struct go_runtime *go, uint64_t address)
 {
 	const struct go_layout *layout = &go->home.layout;
 	const size_t size = head_size(layout);
@@ -130,7 +130,7 @@ list_from(struct go_runtime *go, uint64_t address)
 			if (i > 0)
 				return;
 			go->base.stale = true;
-		} else if (!add_thread(go, &thread)) {
+		} else if (!go_threads_add(go, &thread)) {
 			return; /* the rest is known: not the head, or a circular list */
 		}
 	}
@@ -139,7 +139,7 @@ list_from(struct go_runtime *go, uint64_t address)
 /* Keeps living threads that were found through goroutines, not through lists: in programs without
  * symbols the right head of the list may not be known. */
 static void
-keep_others(struct go_runtime *go)
+go_threads_keep_others(struct go_runtime *go)
 {
 	const struct go_layout *layout = &go->home.layout;
 	uint8_t bytes[GO_M_MOST];
@@ -150,17 +150,17 @@ keep_others(struct go_runtime *go)
 
 		if (thread->tid != 0 &&
 		    !table_find(&go->threads.by_address, thread->address, 0, &at) &&
-		    find_tid(go, thread->inner) == thread->tid &&
+		    go_thread_find_tid(go, thread->inner) == thread->tid &&
 		    read_memory(go, thread->address, bytes, head_size(layout)) &&
 		    go_word(bytes, layout->m_tid) == thread->inner &&
 		    go_fit_thread(go->base.tools, layout, thread->address, bytes))
-			add_thread(go, &(struct go_thread){ .address = thread->address,
-							    .inner = thread->inner });
+			go_threads_add(go, &(struct go_thread){ .address = thread->address,
+								.inner = thread->inner });
 	}
 }
 
 static void
-clear(struct go_threads *threads)
+go_threads_clear(struct go_threads *threads)
 {
 	threads->count = 0;
 	table_clear(&threads->by_address);
@@ -184,16 +184,16 @@ go_threads_list(struct go_runtime *go, uint64_t now_ns)
 	if (instance_list_changed(&go->base, heads, now_ns)) {
 		go->before = go->threads;
 		go->threads = before;
-		clear(&go->threads);
+		go_threads_clear(&go->threads);
 		for (size_t i = 0; i < go->home.head_count; i++)
-			list_from(go, first[i]);
-		keep_others(go);
+			go_threads_list_from(go, first[i]);
+		go_threads_keep_others(go);
 	}
 	instance_list_end(&go->base, now_ns);
 }
 
 static void
-release(struct go_threads *threads)
+go_threads_free(struct go_threads *threads)
 {
 	free(threads->thread);
 	threads->thread = NULL;
@@ -205,8 +205,8 @@ release(struct go_threads *threads)
 void
 go_threads_release(struct go_runtime *go)
 {
-	release(&go->threads);
-	release(&go->before);
+	go_threads_free(&go->threads);
+	go_threads_free(&go->before);
 }
 
 /* --- one thread -------------------------------------------------------------------------- */
@@ -241,10 +241,10 @@ go_threads_tid(struct go_runtime *go, uint64_t address)
 	thread.inner = go_word(bytes, layout->m_tid);
 	if (known) {
 		go->threads.thread[at].inner = thread.inner;
-		settle(go, at);
+		go_thread_settle(go, at);
 	} else {
 		at = (uint32_t)go->threads.count;
-		add_thread(go, &thread);
+		go_threads_add(go, &thread);
 	}
 	return go->threads.thread[at].tid;
 }

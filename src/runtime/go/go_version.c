@@ -15,7 +15,7 @@
 #define INLINE_FLAG 2 /* Go 1.18 and later: a length and the text follow the header */
 
 static bool
-is_text(const char *text, size_t length)
+is_version_text(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (text[i] < ' ' || text[i] > '~')
@@ -24,13 +24,13 @@ is_text(const char *text, size_t length)
 }
 
 static bool
-take_text(const struct memory *memory, uint64_t address, uint64_t length,
-	  char text[GO_VERSION_TEXT])
+go_version_copy(const struct memory *memory, uint64_t address, uint64_t length,
+		char text[GO_VERSION_TEXT])
 {
 	/* Names of experiments may follow the version. */
 	const size_t size = length < GO_VERSION_TEXT - 1 ? (size_t)length : GO_VERSION_TEXT - 1;
 
-	if (!memory->read(memory->context, address, text, size) || !is_text(text, size))
+	if (!memory->read(memory->context, address, text, size) || !is_version_text(text, size))
 		return false;
 	text[size] = '\0';
 	return true;
@@ -45,7 +45,7 @@ follow_pointer(const struct memory *memory, const uint8_t head[HEAD_SIZE],
 
 	return head[POINTER_AT] == sizeof(uint64_t) && (head[FLAGS_AT] & BIG_ENDIAN_FLAG) == 0 &&
 	       memory->read(memory->context, go_word(head, 16), string, sizeof(string)) &&
-	       take_text(memory, string[0], string[1], text);
+	       go_version_copy(memory, string[0], string[1], text);
 }
 
 bool
@@ -56,17 +56,18 @@ go_version_read(const struct memory *memory, uint64_t address, char text[GO_VERS
 	if (!memory->read(memory->context, address, head, sizeof(head)))
 		return false;
 	if (memcmp(head, MARK, MARK_SIZE) != 0)
-		return take_text(memory, go_word(head, 0), go_word(head, sizeof(uint64_t)), text) &&
+		return go_version_copy(memory, go_word(head, 0), go_word(head, sizeof(uint64_t)),
+				       text) &&
 		       strncmp(text, "go1.", strlen("go1.")) == 0;
 	if ((head[FLAGS_AT] & INLINE_FLAG) == 0)
 		return follow_pointer(memory, head, text);
 	/* The length is a varint; a version's length has one byte. */
 	return memory->read(memory->context, address + HEAD_SIZE, &length, 1) && length < 0x80 &&
-	       take_text(memory, address + HEAD_SIZE + 1, length, text);
+	       go_version_copy(memory, address + HEAD_SIZE + 1, length, text);
 }
 
 static bool
-take_number(const char **at, uint32_t *value)
+parse_number(const char **at, uint32_t *value)
 {
 	uint64_t number;
 
@@ -86,11 +87,11 @@ go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *relea
 		return false;
 	*released = at == text;
 	at += strlen("go1.");
-	if (!take_number(&at, minor))
+	if (!parse_number(&at, minor))
 		return false;
 	if (at[0] == '.') {
 		at++;
-		return take_number(&at, patch);
+		return parse_number(&at, patch);
 	}
 	/* "rc1" has the layout of the release, though not always; "-" marks a private build. */
 	*released = *released && *at != '-';

@@ -75,7 +75,7 @@ is_own_name(const char *name)
 }
 
 static bool
-look_up(struct go_runtime *go, uint64_t entry)
+look_up_entry(struct go_runtime *go, uint64_t entry)
 {
 	struct pclntab_function function;
 	struct strbuf name;
@@ -107,7 +107,7 @@ go_words_is_own(struct go_runtime *go, uint64_t entry)
 		/* While threads are held, entry functions that are not cached are not looked up. */
 		if (go->base.tools->held)
 			return false;
-		own = look_up(go, entry);
+		own = look_up_entry(go, entry);
 		if (go->own.count < OWN_MOST)
 			table_place(&go->own, entry, 0, own, NULL);
 	}

@@ -98,7 +98,7 @@ static const struct {
 };
 
 static bool
-read_source(struct dwarf_structures *structures, size_t source, struct julia_layout *layout)
+julia_read_member(struct dwarf_structures *structures, size_t source, struct julia_layout *layout)
 {
 	for (size_t i = 0; i < PATHS_MOST && sources[source].path[i] != NULL; i++) {
 		uint64_t offset;
@@ -117,7 +117,7 @@ read_source(struct dwarf_structures *structures, size_t source, struct julia_lay
 
 /* The values read so far are offsets in the thread's structure; converts those of the list. */
 static bool
-finish(struct julia_layout *layout)
+julia_layout_finish(struct julia_layout *layout)
 {
 	const uint32_t bits_end = layout->task_bits + sizeof(uint32_t);
 	const uint32_t thread_end = layout->task_thread + sizeof(int16_t);
@@ -149,9 +149,9 @@ julia_layout_read(Dwarf *dwarf, uint32_t version, struct julia_layout *layout)
 	dwarf_structures_find(&structures, dwarf);
 	*layout = (struct julia_layout){ .version = version };
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
-		if (!read_source(&structures, i, layout))
+		if (!julia_read_member(&structures, i, layout))
 			return false;
 	layout->state_is_symbol =
 		!dwarf_structures_member(&structures, TASK, "_state", &unused);
-	return finish(layout);
+	return julia_layout_finish(layout);
 }

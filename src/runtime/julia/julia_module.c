@@ -41,7 +41,7 @@ julia_module_search_init(struct julia_module_search *search, const struct module
 
 /* Decodes the result of a function that only returns it: mov $number, %eax; or xor %eax, %eax. */
 static bool
-returned_x86_64(const uint8_t code[CODE_MOST], uint32_t *number)
+decode_returned_x86_64(const uint8_t code[CODE_MOST], uint32_t *number)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	static const uint8_t frame[] = { 0x55, 0x48, 0x89, 0xe5 };
@@ -60,7 +60,7 @@ returned_x86_64(const uint8_t code[CODE_MOST], uint32_t *number)
 
 /* Decodes mov w0, #number, possibly after bti. */
 static bool
-returned_aarch64(const uint8_t code[CODE_MOST], uint32_t *number)
+decode_returned_aarch64(const uint8_t code[CODE_MOST], uint32_t *number)
 {
 	uint32_t word[2];
 
@@ -72,7 +72,8 @@ returned_aarch64(const uint8_t code[CODE_MOST], uint32_t *number)
 }
 
 static bool
-returned(const struct julia_module_search *search, size_t one, size_t other, uint32_t *number)
+decode_returned(const struct julia_module_search *search, size_t one, size_t other,
+		uint32_t *number)
 {
 	const struct image *image = search->module->image;
 	const struct symbol_search_found *symbol = symbol_search_first(&search->symbols, other);
@@ -82,7 +83,8 @@ returned(const struct julia_module_search *search, size_t one, size_t other, uin
 		symbol = symbol_search_first(&search->symbols, one);
 	if (symbol == NULL || !image_read_vaddr(image, symbol->vaddr, code, sizeof(code)))
 		return false;
-	return (image->machine == EM_AARCH64 ? returned_aarch64 : returned_x86_64)(code, number) &&
+	return (image->machine == EM_AARCH64 ? decode_returned_aarch64 :
+					       decode_returned_x86_64)(code, number) &&
 	       *number < 256;
 }
 
@@ -93,8 +95,8 @@ find_version(const struct julia_module_search *search)
 {
 	uint32_t minor, patch;
 
-	if (!returned(search, MINOR, OWN_MINOR, &minor) ||
-	    !returned(search, PATCH, OWN_PATCH, &patch))
+	if (!decode_returned(search, MINOR, OWN_MINOR, &minor) ||
+	    !decode_returned(search, PATCH, OWN_PATCH, &patch))
 		return 0;
 	return JULIA_VERSION(1, minor, patch);
 }
@@ -102,7 +104,7 @@ find_version(const struct julia_module_search *search)
 /* --- all of it --------------------------------------------------------------------------- */
 
 static uint64_t
-variable(const struct julia_module_search *search, size_t index)
+variable_address(const struct julia_module_search *search, size_t index)
 {
 	const struct symbol_search_found *symbol = symbol_search_first(&search->symbols, index);
 
@@ -115,10 +117,10 @@ julia_module_search_step(struct julia_module_search *search, uint64_t *budget)
 	if (!symbol_search_step(&search->symbols, budget))
 		return false;
 	search->found = (struct julia_module){
-		.threads = variable(search, THREADS),
-		.count = variable(search, COUNT),
-		.nothing = variable(search, NOTHING),
-		.base = variable(search, BASE),
+		.threads = variable_address(search, THREADS),
+		.count = variable_address(search, COUNT),
+		.nothing = variable_address(search, NOTHING),
+		.base = variable_address(search, BASE),
 		.version = find_version(search),
 	};
 	return true;

@@ -39,8 +39,8 @@ read_memory(const struct runtime_tools *tools, uint64_t address, void *to, size_
 
 /* Reads where the module keeps its names. */
 static bool
-begin(struct julia_queues *queues, const struct runtime_tools *tools,
-      const struct julia_place *place)
+julia_queues_begin(struct julia_queues *queues, const struct runtime_tools *tools,
+		   const struct julia_place *place)
 {
 	uint64_t module, names[2];
 
@@ -55,7 +55,7 @@ begin(struct julia_queues *queues, const struct runtime_tools *tools,
 }
 
 static void
-take_binding(struct julia_queues *queues, const struct runtime_tools *tools, uint64_t binding)
+julia_queues_check(struct julia_queues *queues, const struct runtime_tools *tools, uint64_t binding)
 {
 	if (!read_memory(tools, binding + BINDING_VALUE, &queues->array, sizeof(queues->array)))
 		queues->array = 0;
@@ -86,16 +86,16 @@ search_pairs(struct julia_queues *queues, const struct runtime_tools *tools)
 	runtime_read_pieces(tools, piece, count, (uint8_t *)text, got);
 	for (size_t i = 0; i < count && queues->array == 0; i++)
 		if (got[i] && memcmp(text[i], wanted, sizeof(wanted)) == 0)
-			take_binding(queues, tools, binding[i]);
+			julia_queues_check(queues, tools, binding[i]);
 }
 
 static void
-search(struct julia_queues *queues, const struct runtime_tools *tools,
-       const struct julia_place *place)
+julia_queues_search(struct julia_queues *queues, const struct runtime_tools *tools,
+		    const struct julia_place *place)
 {
 	if (queues->rounds == ROUNDS_MOST)
 		return;
-	if (queues->at == 0 && !begin(queues, tools, place))
+	if (queues->at == 0 && !julia_queues_begin(queues, tools, place))
 		return;
 	for (int i = 0; i < STEPS && queues->array == 0 && queues->at < queues->size; i++)
 		search_pairs(queues, tools);
@@ -106,7 +106,7 @@ search(struct julia_queues *queues, const struct runtime_tools *tools,
 }
 
 static int
-compare(const void *one, const void *other)
+compare_addresses(const void *one, const void *other)
 {
 	const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
 
@@ -129,7 +129,7 @@ read_lists(struct julia_queues *queues, const struct runtime_tools *tools)
 	for (size_t i = 0; i < array.length; i++)
 		if (queue[i].list != 0)
 			queues->list[queues->count++] = queue[i].list;
-	qsort(queues->list, queues->count, sizeof(*queues->list), compare);
+	qsort(queues->list, queues->count, sizeof(*queues->list), compare_addresses);
 }
 
 void
@@ -145,7 +145,7 @@ julia_queues_update(struct julia_queues *queues, const struct runtime_tools *too
 		queues->rounds = 0;
 	}
 	if (queues->array == 0)
-		search(queues, tools, place);
+		julia_queues_search(queues, tools, place);
 	if (queues->array != 0)
 		read_lists(queues, tools);
 }
@@ -159,5 +159,6 @@ julia_queues_searching(const struct julia_queues *queues)
 bool
 julia_queues_has(const struct julia_queues *queues, uint64_t queue)
 {
-	return bsearch(&queue, queues->list, queues->count, sizeof(queue), compare) != NULL;
+	return bsearch(&queue, queues->list, queues->count, sizeof(queue), compare_addresses) !=
+	       NULL;
 }

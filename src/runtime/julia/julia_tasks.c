@@ -46,7 +46,7 @@ julia_tasks_create(const struct runtime_tools *tools)
 }
 
 static void
-forget(struct julia_tasks *tasks)
+julia_tasks_forget(struct julia_tasks *tasks)
 {
 	free(tasks->address);
 	free(tasks->body);
@@ -60,7 +60,7 @@ forget(struct julia_tasks *tasks)
 void
 julia_tasks_free(struct julia_tasks *tasks)
 {
-	forget(tasks);
+	julia_tasks_forget(tasks);
 	free(tasks->thread);
 	free(tasks);
 }
@@ -73,11 +73,11 @@ body_size(const struct julia_tasks *tasks)
 
 /* Resets all state if the place, and with it the offsets, has changed. */
 static void
-take_place(struct julia_tasks *tasks, const struct julia_place *place)
+set_place(struct julia_tasks *tasks, const struct julia_place *place)
 {
 	if (tasks->address != NULL && memcmp(place, &tasks->place, sizeof(*place)) == 0)
 		return;
-	forget(tasks);
+	julia_tasks_forget(tasks);
 	tasks->place = *place;
 	tasks->guard = 0;
 	tasks->address = xcalloc(TASKS_MOST, sizeof(*tasks->address));
@@ -124,7 +124,7 @@ read_parts(const struct julia_tasks *tasks, uint64_t thread, struct parts *parts
 
 /* Takes the list's length, capacity and pointer. An implausible list is empty. */
 static void
-take_list(const struct julia_layout *layout, const uint64_t list[3], struct thread *to)
+set_task_list(const struct julia_layout *layout, const uint64_t list[3], struct thread *to)
 {
 	uint64_t length = 0, capacity = 0;
 
@@ -135,7 +135,7 @@ take_list(const struct julia_layout *layout, const uint64_t list[3], struct thre
 }
 
 static void
-take_tid(const struct julia_tasks *tasks, const struct thread *before, struct thread *to)
+set_thread_tid(const struct julia_tasks *tasks, const struct thread *before, struct thread *to)
 {
 	const struct runtimes_config *config = tasks->tools->config;
 
@@ -158,8 +158,8 @@ read_thread(struct julia_tasks *tasks, uint64_t address, const struct thread *be
 	to->current = parts.current;
 	to->root = parts.root;
 	to->pthread = parts.pthread;
-	take_list(&tasks->place.layout, parts.list, to);
-	take_tid(tasks, before, to);
+	set_task_list(&tasks->place.layout, parts.list, to);
+	set_thread_tid(tasks, before, to);
 }
 
 size_t
@@ -172,7 +172,7 @@ julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *place)
 	tasks->count = 0;
 	if (place == NULL)
 		return 0;
-	take_place(tasks, place);
+	set_place(tasks, place);
 	tasks->count = julia_place_threads(place, &tasks->tools->memory, address);
 	tasks->thread = xgrow(tasks->thread, &tasks->capacity, tasks->count,
 			      sizeof(*tasks->thread));
@@ -203,7 +203,7 @@ julia_tasks_searching(const struct julia_tasks *tasks)
 
 /* The thread whose task is in the slot. Slots ascend from call to call, and *at follows them. */
 static const struct thread *
-thread_of(const struct julia_tasks *tasks, uint32_t slot, size_t *at)
+thread_of_slot(const struct julia_tasks *tasks, uint32_t slot, size_t *at)
 {
 	while (*at < tasks->count && slot >= tasks->thread[*at].first + tasks->thread[*at].length)
 		++*at;
@@ -225,7 +225,7 @@ read_addresses(struct julia_tasks *tasks, const uint32_t *slot, size_t count)
 			sizeof(word[0])
 		};
 	for (size_t i = 0; i < count; i++) {
-		const struct thread *thread = thread_of(tasks, slot[i], &at);
+		const struct thread *thread = thread_of_slot(tasks, slot[i], &at);
 		const bool listed = thread != NULL && slot[i] >= thread->first;
 
 		tasks->address[i] = thread != NULL && !listed ? thread->root : 0;
@@ -246,7 +246,7 @@ read_addresses(struct julia_tasks *tasks, const uint32_t *slot, size_t count)
 /* --- one task ---------------------------------------------------------------------------- */
 
 static uint64_t
-word_at(const uint8_t *body, uint32_t offset)
+body_word(const uint8_t *body, uint32_t offset)
 {
 	uint64_t word;
 
@@ -266,7 +266,7 @@ is_task(const struct julia_tasks *tasks, const uint8_t *body)
 static bool
 is_queued(const struct julia_tasks *tasks, const uint8_t *body)
 {
-	const uint64_t queue = word_at(body, tasks->place.layout.task_queue);
+	const uint64_t queue = body_word(body, tasks->place.layout.task_queue);
 
 	return queue != 0 && queue != tasks->place.nothing;
 }
@@ -275,13 +275,12 @@ is_queued(const struct julia_tasks *tasks, const uint8_t *body)
 static bool
 is_ready(const struct julia_tasks *tasks, const uint8_t *body)
 {
-	return julia_queues_has(&tasks->queues,
-				word_at(body, tasks->place.layout.task_queue));
+	return julia_queues_has(&tasks->queues, body_word(body, tasks->place.layout.task_queue));
 }
 
 /* The thread that runs the task; NULL: none. */
 static const struct thread *
-runner(const struct julia_tasks *tasks, const struct green_task *task, const uint8_t *body)
+running_thread(const struct julia_tasks *tasks, const struct green_task *task, const uint8_t *body)
 {
 	uint16_t number;
 
@@ -308,12 +307,12 @@ end_of_stack(const struct julia_tasks *tasks, const struct green_task *task, con
 
 /* Sets the state and the stack of the task. True: its context tells where it continues. */
 static bool
-classify(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task)
+set_task_state(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task)
 {
 	const uint32_t offset = tasks->place.layout.task_stack;
-	const uint64_t stack = word_at(body, offset);
-	const uint64_t size = word_at(body, offset + sizeof(stack));
-	const struct thread *thread = runner(tasks, task, body);
+	const uint64_t stack = body_word(body, offset);
+	const uint64_t size = body_word(body, offset + sizeof(stack));
+	const struct thread *thread = running_thread(tasks, task, body);
 	const bool queued = is_queued(tasks, body);
 	bool started, copied;
 	uint32_t bits;
@@ -348,7 +347,7 @@ is_on_stack(const struct green_task *task, uint64_t address, uint64_t size)
 }
 
 static void
-take_context(const struct julia_tasks *tasks, const uint8_t *bytes, struct green_task *task)
+set_continuation(const struct julia_tasks *tasks, const uint8_t *bytes, struct green_task *task)
 {
 	struct julia_context context;
 
@@ -362,8 +361,8 @@ take_context(const struct julia_tasks *tasks, const uint8_t *bytes, struct green
 
 /* False: not a task. *context: the address of a jmp_buf that is still to be read; 0: none. */
 static bool
-take_body(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task,
-	  uint64_t *context)
+set_task(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task,
+	 uint64_t *context)
 {
 	const struct julia_layout *layout = &tasks->place.layout;
 	uint64_t address;
@@ -372,13 +371,13 @@ take_body(const struct julia_tasks *tasks, const uint8_t *body, struct green_tas
 	if (!is_task(tasks, body))
 		return false;
 	task->id = task->address;
-	if (!classify(tasks, body, task))
+	if (!set_task_state(tasks, body, task))
 		return true;
 	if (!layout->context_is_pointer) {
-		take_context(tasks, body + TAG_SIZE + layout->task_context, task);
+		set_continuation(tasks, body + TAG_SIZE + layout->task_context, task);
 		return true;
 	}
-	address = word_at(body, layout->task_context);
+	address = body_word(body, layout->task_context);
 	if (is_on_stack(task, address, JULIA_CONTEXT_SIZE))
 		*context = address;
 	return true;
@@ -402,11 +401,13 @@ read_contexts(struct julia_tasks *tasks, const uint16_t *of, size_t count, struc
 	runtime_read_pieces(tasks->tools, tasks->piece, count, tasks->context, tasks->got);
 	for (size_t i = 0; i < count; i++)
 		if (tasks->got[i])
-			take_context(tasks, tasks->context + i * JULIA_CONTEXT_SIZE, &out[of[i]]);
+			set_continuation(tasks, tasks->context + i * JULIA_CONTEXT_SIZE,
+					 &out[of[i]]);
 }
 
 static void
-look_at_some(struct julia_tasks *tasks, const uint32_t *slot, size_t count, struct green_task *out)
+julia_tasks_look_batch(struct julia_tasks *tasks, const uint32_t *slot, size_t count,
+		       struct green_task *out)
 {
 	uint16_t of[TASKS_MOST];
 	uint64_t context;
@@ -417,7 +418,7 @@ look_at_some(struct julia_tasks *tasks, const uint32_t *slot, size_t count, stru
 	for (size_t i = 0; i < count; i++) {
 		out[i] = (struct green_task){ .address = tasks->address[i] };
 		if (tasks->address[i] == 0 || !tasks->got[i] ||
-		    !take_body(tasks, tasks->body + i * body_size(tasks), &out[i], &context)) {
+		    !set_task(tasks, tasks->body + i * body_size(tasks), &out[i], &context)) {
 			out[i].address = 0;
 			continue;
 		}
@@ -436,7 +437,7 @@ julia_tasks_look(struct julia_tasks *tasks, const uint32_t *slot, size_t count,
 	for (size_t at = 0, part; at < count; at += part) {
 		part = count - at < TASKS_MOST ? count - at : TASKS_MOST;
 		if (tasks->count > 0)
-			look_at_some(tasks, slot + at, part, out + at);
+			julia_tasks_look_batch(tasks, slot + at, part, out + at);
 		else
 			memset(out + at, 0, part * sizeof(*out));
 	}
@@ -462,7 +463,7 @@ julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct green_task *tas
 		task->address = thread->current;
 		return task->address == 0 ||
 		       (pages_read(pages, task->address - TAG_SIZE, body, body_size(tasks)) &&
-			take_body(tasks, body, task, &context) &&
+			set_task(tasks, body, task, &context) &&
 			(task->state == GREEN_TASK_NONE || task->tid == tid));
 	}
 	return false;

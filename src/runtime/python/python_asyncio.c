@@ -52,8 +52,8 @@ python_asyncio_parse(const uint64_t word[PYTHON_ASYNCIO_WORDS], struct python_ta
 
 /* Reads the words of the mapping's module, if it is an _asyncio that publishes them. */
 static bool
-read_module(const struct mapping *mapping, const struct memory *memory,
-	    struct python_task_layout *layout)
+read_asyncio_module(const struct mapping *mapping, const struct memory *memory,
+		    struct python_task_layout *layout)
 {
 	uint64_t word[PYTHON_ASYNCIO_WORDS];
 	const uint64_t section = image_section_vaddr(mapping->image, SECTION, sizeof(word));
@@ -86,7 +86,7 @@ python_asyncio_find(struct maps *maps, const struct memory *memory,
 			continue;
 		last = module->id;
 		loaded |= own;
-		if (told && read_module(mapping, memory, layout))
+		if (told && read_asyncio_module(mapping, memory, layout))
 			return true;
 	}
 	if (loaded)

@@ -93,7 +93,7 @@ python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct py
 }
 
 static void
-add_frame(struct walk *walk, const uint8_t *bytes)
+capture_frame(struct walk *walk, const uint8_t *bytes)
 {
 	struct python_captured *captured = walk->captured;
 
@@ -120,7 +120,7 @@ leads_to_thread(struct walk *walk, uint64_t cframe)
 }
 
 static bool
-is_outside(struct walk *walk, uint64_t previous)
+is_outside_call(struct walk *walk, uint64_t previous)
 {
 	return previous == walk->outer_frame &&
 	       (previous != 0 || leads_to_thread(walk, walk->outer_cframe));
@@ -151,12 +151,12 @@ leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
 	if (!python_since(layout, 3, 11)) {
 		end_group(walk->captured, 0);
 	} else if (!python_since(layout, 3, 12)) {
-		if (!is_outside(walk, previous))
+		if (!is_outside_call(walk, previous))
 			return true;
 		end_group(walk->captured, walk->cframe);
 		enter_call(walk, walk->outer_cframe);
 	} else if (is_shim) {
-		if (!walk->right && !is_outside(walk, previous))
+		if (!walk->right && !is_outside_call(walk, previous))
 			return false;
 		end_group(walk->captured, walk->frame);
 	} else {
@@ -168,7 +168,7 @@ leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
 
 /* Steps to the next outer frame; false: there is none. */
 static bool
-step(struct walk *walk)
+step_outwards(struct walk *walk)
 {
 	const struct python_layout *layout = walk->layout;
 	uint8_t bytes[PYTHON_FRAME_BYTES];
@@ -183,7 +183,7 @@ step(struct walk *walk)
 	}
 	is_shim = python_since(layout, 3, 12) && bytes[layout->frame_owner] >= PYTHON_OWNER_SHIM;
 	if (!is_shim)
-		add_frame(walk, bytes);
+		capture_frame(walk, bytes);
 	previous = python_word(bytes, layout->frame_previous);
 	if (!leave_frame(walk, is_shim, previous))
 		return false;
@@ -193,7 +193,7 @@ step(struct walk *walk)
 
 /* Finds the innermost frame. False: not readable. */
 static bool
-begin(struct walk *walk, const uint8_t *state)
+begin_walk(struct walk *walk, const uint8_t *state)
 {
 	const struct python_layout *layout = walk->layout;
 	const uint64_t first = python_word(state, layout->thread_frame);
@@ -215,7 +215,7 @@ walk_calls(struct walk *walk)
 	struct python_captured *captured = walk->captured;
 
 	for (size_t i = 0; captured->count < PYTHON_DEPTH_MOST && i < STEPS_MOST; i++)
-		if (walk->steps++ >= ALL_STEPS_MOST || !step(walk))
+		if (walk->steps++ >= ALL_STEPS_MOST || !step_outwards(walk))
 			break;
 	if ((captured->count == PYTHON_DEPTH_MOST && walk->frame != 0) ||
 	    pages_are_used_up(walk->pages))
@@ -224,7 +224,7 @@ walk_calls(struct walk *walk)
 
 /* Undoes what was captured of this thread state. */
 static void
-forget(struct walk *walk, const struct python_captured *before)
+forget_state(struct walk *walk, const struct python_captured *before)
 {
 	walk->captured->count = walk->captured->grouped = before->count;
 	walk->captured->group_count = before->group_count;
@@ -244,7 +244,7 @@ walk_outside(struct walk *walk)
 /* A generator's frame without a caller is suspended, or about to run: 3.12 may make it the current
  * frame before it sets the caller. */
 static bool
-is_loose(const struct walk *walk)
+is_unlinked(const struct walk *walk)
 {
 	return python_since(walk->layout, 3, 12) && walk->frame == 0 &&
 	       walk->captured->grouped < walk->captured->count;
@@ -258,13 +258,13 @@ walk_frames(struct walk *walk)
 	bool loose;
 
 	walk_calls(walk);
-	loose = is_loose(walk);
+	loose = is_unlinked(walk);
 	if (!walk->right && !captured->cut) {
-		forget(walk, &before);
+		forget_state(walk, &before);
 		walk_outside(walk);
 	}
 	if (!walk->right && !captured->cut) {
-		forget(walk, &before);
+		forget_state(walk, &before);
 		loose = true;
 	}
 	captured->broken |= loose;
@@ -311,7 +311,7 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 		walk->captured->has_lock = true;
 		walk->captured->lock = thread->lock;
 	}
-	if (begin(walk, state))
+	if (begin_walk(walk, state))
 		walk_frames(walk);
 	else
 		walk->captured->broken = true;

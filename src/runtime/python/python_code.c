@@ -41,7 +41,7 @@ struct python_codes {
 };
 
 static bool
-pick(const uint8_t *bytes, size_t size, uint32_t offset, void *to, size_t width)
+take_member(const uint8_t *bytes, size_t size, uint32_t offset, void *to, size_t width)
 {
 	if (offset > size || size - offset < width)
 		return false;
@@ -54,16 +54,16 @@ python_code_identify(const struct python_layout *layout, uint64_t address, const
 		     size_t size, struct python_code_id *id)
 {
 	*id = (struct python_code_id){ .address = address };
-	return pick(bytes, size, layout->code_filename, &id->filename, 8) &&
-	       pick(bytes, size, layout->code_name, &id->name, 8) &&
+	return take_member(bytes, size, layout->code_filename, &id->filename, 8) &&
+	       take_member(bytes, size, layout->code_name, &id->name, 8) &&
 	       (layout->code_qualified_name == PYTHON_ABSENT ||
-		pick(bytes, size, layout->code_qualified_name, &id->qualified_name, 8)) &&
-	       pick(bytes, size, layout->code_line_table, &id->line_table, 8) &&
-	       pick(bytes, size, layout->code_first_line, &id->first_line, 4);
+		take_member(bytes, size, layout->code_qualified_name, &id->qualified_name, 8)) &&
+	       take_member(bytes, size, layout->code_line_table, &id->line_table, 8) &&
+	       take_member(bytes, size, layout->code_first_line, &id->first_line, 4);
 }
 
 static bool
-same(const struct python_code_id *a, const struct python_code_id *b)
+is_same_code(const struct python_code_id *a, const struct python_code_id *b)
 {
 	return a->address == b->address && a->filename == b->filename && a->name == b->name &&
 	       a->qualified_name == b->qualified_name && a->line_table == b->line_table &&
@@ -118,7 +118,7 @@ python_codes_free(struct python_codes *codes)
 
 /* Is the object at the address of the type "code"? */
 static bool
-is_code(struct python_codes *codes, uint64_t address)
+is_code_object(struct python_codes *codes, uint64_t address)
 {
 	const struct python_layout *layout = codes->layout;
 	uint64_t type, name;
@@ -141,7 +141,7 @@ is_code(struct python_codes *codes, uint64_t address)
 /* Is this code object still in memory? Called after something that it refers to has been read: the
  * objects that it refers to live as long as it does. */
 static bool
-still_there(struct python_codes *codes, const struct python_code_id *id)
+is_unchanged(struct python_codes *codes, const struct python_code_id *id)
 {
 	uint32_t size = codes->layout->code_size;
 	struct python_code_id now;
@@ -149,7 +149,7 @@ still_there(struct python_codes *codes, const struct python_code_id *id)
 	return codes->members != NULL &&
 	       codes->memory->read(codes->memory->context, id->address, codes->members, size) &&
 	       python_code_identify(codes->layout, id->address, codes->members, size, &now) &&
-	       same(&now, id);
+	       is_same_code(&now, id);
 }
 
 static const char *
@@ -163,10 +163,10 @@ read_text(struct python_codes *codes, uint64_t address, size_t most)
 
 /* The current record of the address, if it is of this code object. */
 static struct record *
-known(const struct python_codes *codes, const struct python_code_id *id, uint32_t *number)
+known_record(const struct python_codes *codes, const struct python_code_id *id, uint32_t *number)
 {
 	if (!table_find(&codes->by_address, id->address, 0, number) ||
-	    !same(&codes->record[*number]->id, id))
+	    !is_same_code(&codes->record[*number]->id, id))
 		return NULL;
 	return codes->record[*number];
 }
@@ -174,17 +174,17 @@ known(const struct python_codes *codes, const struct python_code_id *id, uint32_
 static struct record *
 find_record(struct python_codes *codes, const struct python_code_id *id, uint32_t *number)
 {
-	struct record *record = known(codes, id, number);
+	struct record *record = known_record(codes, id, number);
 	const char *function, *file;
 
 	if (record != NULL)
 		return record;
-	if (codes->count >= UINT32_MAX || !is_code(codes, id->address))
+	if (codes->count >= UINT32_MAX || !is_code_object(codes, id->address))
 		return NULL;
 	function = read_text(codes, id->qualified_name != 0 ? id->qualified_name : id->name,
 			     NAME_MOST);
 	file = function != NULL ? read_text(codes, id->filename, FILE_MOST) : NULL;
-	if (file == NULL || !still_there(codes, id))
+	if (file == NULL || !is_unchanged(codes, id))
 		return NULL;
 	record = xcalloc(1, sizeof(*record));
 	record->id = *id;
@@ -218,7 +218,7 @@ read_line_table(struct python_codes *codes, struct record *record)
 				  LINE_TABLE_MOST, &size);
 	if (bytes == NULL)
 		return false;
-	if (!still_there(codes, &record->id)) {
+	if (!is_unchanged(codes, &record->id)) {
 		free(bytes);
 		return false;
 	}
@@ -287,8 +287,8 @@ forget_copy(struct python_codes *codes, uint32_t number, uint32_t index)
 /* The byte offset of the current or latest instruction of the frame; -1: the frame has not begun.
  * False: the instruction is outside of this code. */
 static bool
-offset_of(struct python_codes *codes, uint32_t number, uint64_t instruction,
-	  uint32_t bytecode_index, int64_t *offset)
+instruction_offset(struct python_codes *codes, uint32_t number, uint64_t instruction,
+		   uint32_t bytecode_index, int64_t *offset)
 {
 	const struct python_layout *layout = codes->layout;
 	uint64_t start;
@@ -310,7 +310,7 @@ offset_of(struct python_codes *codes, uint32_t number, uint64_t instruction,
 }
 
 static uint32_t
-decode(const struct python_layout *layout, const struct record *record, uint32_t offset)
+decode_line(const struct python_layout *layout, const struct record *record, uint32_t offset)
 {
 	const uint8_t *table = record->line_table;
 	size_t size = record->line_table_size;
@@ -331,7 +331,7 @@ line_of_record(struct python_codes *codes, uint32_t number, uint64_t instruction
 	uint32_t line;
 	int64_t offset;
 
-	if (!offset_of(codes, number, instruction, bytecode_index, &offset))
+	if (!instruction_offset(codes, number, instruction, bytecode_index, &offset))
 		return 0;
 	if (offset < 0)
 		return record->id.first_line <= INT32_MAX ? record->id.first_line : 0;
@@ -339,7 +339,7 @@ line_of_record(struct python_codes *codes, uint32_t number, uint64_t instruction
 		return line;
 	if (!read_line_table(codes, record))
 		return 0;
-	line = decode(codes->layout, record, (uint32_t)offset);
+	line = decode_line(codes->layout, record, (uint32_t)offset);
 	*table_place(&codes->lines, number, (uint64_t)offset, 0, NULL) = line;
 	return line;
 }

@@ -109,8 +109,8 @@ static const struct source sources[] = {
 };
 
 static void
-read_source(struct dwarf_structures *found, unsigned minor, const struct source *source,
-	    struct python_layout *layout)
+python_read_member(struct dwarf_structures *found, unsigned minor, const struct source *source,
+		   struct python_layout *layout)
 {
 	uint64_t value = found->size[source->structure];
 	uint32_t offset;
@@ -140,7 +140,7 @@ python_dwarf_read(Dwarf *dwarf, uint32_t version, struct python_layout *layout)
 	if (alternate != NULL)
 		dwarf_structures_find(&found, alternate);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
-		read_source(&found, minor, &sources[i], layout);
+		python_read_member(&found, minor, &sources[i], layout);
 	/* Only builds that can run without a global lock can enable one. */
 	layout->free_threaded = layout->gil_enabled != PYTHON_ABSENT;
 	if (!layout->free_threaded)

@@ -34,17 +34,17 @@ struct parts {
 };
 
 static bool
-holds(const struct address_range *range, uint64_t vaddr)
+range_contains(const struct address_range *range, uint64_t vaddr)
 {
 	return vaddr >= range->start && vaddr - range->start < range->size;
 }
 
 /* Is the address inside a range, but not its beginning? */
 static bool
-is_amidst(const struct address_range *range, size_t count, uint64_t vaddr)
+is_inside(const struct address_range *range, size_t count, uint64_t vaddr)
 {
 	for (size_t i = 0; i < count; i++)
-		if (holds(&range[i], vaddr) && vaddr != range[i].start)
+		if (range_contains(&range[i], vaddr) && vaddr != range[i].start)
 			return true;
 	return false;
 }
@@ -83,10 +83,10 @@ keep_candidate(struct parts *parts, uint64_t target)
 	struct address_range found;
 
 	for (size_t i = 0; i < parts->count; i++)
-		if (holds(&parts->range[i], target))
+		if (range_contains(&parts->range[i], target))
 			return false;
 	for (size_t i = 0; i < parts->candidate_count; i++)
-		if (holds(&parts->candidate[i], target))
+		if (range_contains(&parts->candidate[i], target))
 			return false;
 	if (target < parts->image->low || target >= parts->image->high)
 		return false;
@@ -101,7 +101,7 @@ keep_candidate(struct parts *parts, uint64_t target)
 static bool
 leads_back(struct parts *parts, uint64_t target)
 {
-	return is_amidst(parts->range, parts->count, target) && ++parts->back == BACK_LEAST;
+	return is_inside(parts->range, parts->count, target) && ++parts->back == BACK_LEAST;
 }
 
 /* Examines the candidates of a range: those with branches back are parts, and are searched too. */

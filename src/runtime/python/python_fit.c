@@ -76,7 +76,7 @@ has_good_frame(const struct view *view, uint64_t thread)
 /* --- the lock ---------------------------------------------------------------------------- */
 
 static enum finder_fit
-check_lock(const struct view *view, uint64_t runtime, uint64_t interpreter)
+python_check_lock(const struct view *view, uint64_t runtime, uint64_t interpreter)
 {
 	const struct python_layout *layout = view->layout;
 	uint64_t lock = runtime + layout->runtime_gil;
@@ -138,5 +138,5 @@ python_layout_check(const struct python_layout *layout, uint64_t runtime,
 		return FINDER_FIT_NOT_YET;
 	if (!are_threads(&view, interpreter, thread) || !has_good_frame(&view, thread))
 		return FINDER_FIT_MISFIT;
-	return check_lock(&view, runtime, interpreter);
+	return python_check_lock(&view, runtime, interpreter);
 }

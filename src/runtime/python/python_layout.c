@@ -27,7 +27,7 @@ python_layout_clear(struct python_layout *layout)
 }
 
 static uint32_t
-end_of(uint32_t member, uint32_t size, uint32_t other)
+end_of_member(uint32_t member, uint32_t size, uint32_t other)
 {
 	return member != PYTHON_ABSENT && member + size > other ? member + size : other;
 }
@@ -38,18 +38,18 @@ python_layout_finish(struct python_layout *layout)
 	uint32_t size = 0;
 
 	/* The instructions, which follow the object's members, are not read with it. */
-	size = end_of(layout->code_filename, 8, size);
-	size = end_of(layout->code_name, 8, size);
-	size = end_of(layout->code_qualified_name, 8, size);
-	size = end_of(layout->code_line_table, 8, size);
-	size = end_of(layout->code_first_line, 4, size);
-	size = end_of(layout->code_bytecodes, 8, size);
+	size = end_of_member(layout->code_filename, 8, size);
+	size = end_of_member(layout->code_name, 8, size);
+	size = end_of_member(layout->code_qualified_name, 8, size);
+	size = end_of_member(layout->code_line_table, 8, size);
+	size = end_of_member(layout->code_first_line, 4, size);
+	size = end_of_member(layout->code_bytecodes, 8, size);
 	layout->code_size = size;
-	size = end_of(layout->frame_code, 8, 0);
-	size = end_of(layout->frame_previous, 8, size);
-	size = end_of(layout->frame_instruction, 8, size);
-	size = end_of(layout->frame_owner, 1, size);
-	size = end_of(layout->frame_bytecode_index, 4, size);
+	size = end_of_member(layout->frame_code, 8, 0);
+	size = end_of_member(layout->frame_previous, 8, size);
+	size = end_of_member(layout->frame_instruction, 8, size);
+	size = end_of_member(layout->frame_owner, 1, size);
+	size = end_of_member(layout->frame_bytecode_index, 4, size);
 	layout->frame_size = size;
 }
 

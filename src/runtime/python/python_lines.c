@@ -11,14 +11,14 @@
 
 /* Lines are an int in the interpreter. Larger sums, of a damaged table, are not lines. */
 static uint32_t
-line_of(int64_t line)
+bounded_line(int64_t line)
 {
 	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
 /* co_firstlineno is an int, and may be negative in code that a program constructs. */
 static int64_t
-first_of(uint32_t first_line)
+bounded_first_line(uint32_t first_line)
 {
 	return (int32_t)first_line;
 }
@@ -28,7 +28,7 @@ first_of(uint32_t first_line)
 uint32_t
 python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
-	int64_t line = first_of(first_line);
+	int64_t line = bounded_first_line(first_line);
 	uint64_t start = 0;
 
 	for (size_t i = 0; i + 1 < size; i += 2) {
@@ -37,7 +37,7 @@ python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint3
 			break;
 		line += (int8_t)table[i + 1];
 	}
-	return line_of(line);
+	return bounded_line(line);
 }
 
 /* Pairs of a range's length in bytes, and its distance in lines from the latest range that had a
@@ -45,7 +45,7 @@ python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint3
 uint32_t
 python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
-	int64_t line = first_of(first_line);
+	int64_t line = bounded_first_line(first_line);
 	uint64_t end = 0;
 
 	for (size_t i = 0; i + 1 < size; i += 2) {
@@ -55,7 +55,7 @@ python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint3
 		if (step != INT8_MIN)
 			line += step;
 		if (end > offset)
-			return step != INT8_MIN ? line_of(line) : 0;
+			return step != INT8_MIN ? bounded_line(line) : 0;
 	}
 	return 0;
 }
@@ -98,7 +98,7 @@ location_step(unsigned code, const uint8_t *entry, size_t size)
 uint32_t
 python_line_locations(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
-	int64_t line = first_of(first_line);
+	int64_t line = bounded_first_line(first_line);
 	uint64_t end = 0;
 
 	for (size_t i = 0; i < size;) {
@@ -107,7 +107,7 @@ python_line_locations(const uint8_t *table, size_t size, uint32_t first_line, ui
 		line += location_step(code, table + i, size - i);
 		end += ((table[i] & 7U) + 1) * 2;
 		if (end > offset)
-			return code != LOCATION_NONE ? line_of(line) : 0;
+			return code != LOCATION_NONE ? bounded_line(line) : 0;
 		do
 			i++;
 		while (i < size && (table[i] & 0x80) == 0);

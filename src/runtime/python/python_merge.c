@@ -20,7 +20,7 @@ struct merge {
 };
 
 static void
-add_marker(struct merge *merge, size_t before, const char *text)
+merge_marker(struct merge *merge, size_t before, const char *text)
 {
 	const struct runtime_place place = { .function = text, .file = "", .marker = true };
 
@@ -45,7 +45,7 @@ python_frame_place(struct cpython *cpython, const struct python_frame *frame)
 }
 
 static void
-add_frame(struct merge *merge, size_t before, const struct python_frame *frame)
+merge_frame(struct merge *merge, size_t before, const struct python_frame *frame)
 {
 	struct cpython *cpython = merge->captured->of;
 	const struct runtime_place place = python_frame_place(cpython, frame);
@@ -60,7 +60,7 @@ add_group(struct merge *merge, size_t before, size_t index)
 	const struct python_captured *captured = merge->captured;
 
 	for (size_t i = captured->group[index].begin; i < captured->group[index].end; i++)
-		add_frame(merge, before, &captured->frame[i]);
+		merge_frame(merge, before, &captured->frame[i]);
 }
 
 /* Finds the frame of the chain, at `from` or further out, whose part of the stack contains the
@@ -171,11 +171,11 @@ python_merge(const struct python_captured *captured, const struct chain *chain,
 		matched = match_by_address(&merge);
 	/* A truncated chain has no room for the remaining frames, and has its own marker. */
 	if (matched < captured->group_count && chain_end_is_whole(chain->end))
-		add_marker(&merge, chain->count, UNMATCHED);
+		merge_marker(&merge, chain->count, UNMATCHED);
 	for (size_t i = matched; i < captured->group_count; i++)
 		add_group(&merge, chain->count, i);
 	if (captured->cut)
-		add_marker(&merge, chain->count, PYTHON_CUT);
+		merge_marker(&merge, chain->count, PYTHON_CUT);
 	else if (captured->broken || lacks_frames(&merge))
-		add_marker(&merge, chain->count, PYTHON_BROKEN);
+		merge_marker(&merge, chain->count, PYTHON_BROKEN);
 }

@@ -37,7 +37,7 @@ python_module_search_init(struct python_module_search *search, const struct modu
 /* --- symbols ----------------------------------------------------------------------------- */
 
 static void
-take_symbols(struct python_module_search *search)
+python_module_take_symbols(struct python_module_search *search)
 {
 	const struct symbol_search *symbols = &search->symbols;
 	struct python_module *found = &search->found;
@@ -97,7 +97,7 @@ scan_texts(struct python_module *found, const char *piece, size_t size)
 
 /* Searches one piece of the constants. */
 static size_t
-step_text(struct python_module_search *search)
+python_module_scan_text(struct python_module_search *search)
 {
 	const struct image *image = search->module->image;
 	const struct image_segment *segment;
@@ -193,7 +193,7 @@ next_stage(struct python_module_search *search)
 			begin_symbols(search);
 		break;
 	case PYTHON_MODULE_SYMBOLS:
-		take_symbols(search);
+		python_module_take_symbols(search);
 		/* .dynsym does not list parts of functions, which may exist all the same. */
 		if (found->eval_count == 1)
 			found->eval_count = python_eval_parts(search->module->image, found->eval,
@@ -213,7 +213,7 @@ python_module_search_step(struct python_module_search *search, uint64_t *budget)
 		size_t used = PIECE / 4;
 
 		if (search->stage == PYTHON_MODULE_TEXT)
-			used = step_text(search);
+			used = python_module_scan_text(search);
 		else if (search->stage == PYTHON_MODULE_SECTION ||
 			 symbol_search_step(&search->symbols, budget))
 			next_stage(search);

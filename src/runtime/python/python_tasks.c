@@ -64,7 +64,7 @@ read_cached(void *context, uint64_t address, void *to, size_t size)
 }
 
 static uint64_t
-word_at(struct walk *walk, uint64_t address)
+cached_word(struct walk *walk, uint64_t address)
 {
 	uint64_t value;
 
@@ -85,7 +85,7 @@ is_over(const struct walk *walk)
 static enum kind
 kind_of_type(struct walk *walk, uint64_t type)
 {
-	const uint64_t address = word_at(walk, type + walk->cpython->place.layout.type_name);
+	const uint64_t address = cached_word(walk, type + walk->cpython->place.layout.type_name);
 	const size_t left = MEMORY_PAGE - (size_t)(address % MEMORY_PAGE);
 	char name[TYPE_NAME_MOST + 1] = "";
 
@@ -100,7 +100,7 @@ kind_of_type(struct walk *walk, uint64_t type)
 }
 
 static enum kind
-kind_of(struct walk *walk, uint64_t object)
+kind_of_object(struct walk *walk, uint64_t object)
 {
 	uint64_t type;
 	uint32_t *kind;
@@ -108,7 +108,7 @@ kind_of(struct walk *walk, uint64_t object)
 
 	if (object == 0)
 		return OTHER;
-	type = word_at(walk, object + walk->cpython->place.layout.object_type);
+	type = cached_word(walk, object + walk->cpython->place.layout.object_type);
 	kind = table_place(&walk->kinds, type, 0, OTHER, &added);
 	if (added && type != 0)
 		*kind = kind_of_type(walk, type);
@@ -117,9 +117,9 @@ kind_of(struct walk *walk, uint64_t object)
 
 /* Reads an int of at most two digits of 30 bits; the lowest bits of the tag are its sign. */
 static bool
-read_number(struct walk *walk, uint64_t object, uint64_t *value)
+read_small_int(struct walk *walk, uint64_t object, uint64_t *value)
 {
-	const uint64_t tag = word_at(walk, object + walk->at->long_tag);
+	const uint64_t tag = cached_word(walk, object + walk->at->long_tag);
 	uint32_t digit[2] = { 0 };
 
 	if (tag >> 3 > ARRAY_SIZE(digit) || (tag & 3) == 2 ||
@@ -135,11 +135,11 @@ static const char *
 read_name(struct walk *walk, uint64_t object)
 {
 	const struct python_layout *layout = &walk->cpython->place.layout;
-	const enum kind kind = kind_of(walk, object);
+	const enum kind kind = kind_of_object(walk, object);
 	uint64_t number;
 
 	strbuf_clear(&walk->name);
-	if (kind == INT && read_number(walk, object, &number))
+	if (kind == INT && read_small_int(walk, object, &number))
 		strbuf_add_format(&walk->name, "Task-%llu", (unsigned long long)number);
 	else if (kind != STR ||
 		 !python_text_read(layout, &walk->memory, object, NAME_MOST, &walk->name))
@@ -154,13 +154,13 @@ static uint64_t
 generator_of(struct walk *walk, uint64_t object)
 {
 	for (int i = 0; i < WRAPPERS_MOST; i++) {
-		const enum kind kind = kind_of(walk, object);
+		const enum kind kind = kind_of_object(walk, object);
 
 		if (kind == GENERATOR)
 			return object;
 		if (kind != WRAPPER)
 			return 0;
-		object = word_at(walk, object + walk->at->object_size);
+		object = cached_word(walk, object + walk->at->object_size);
 	}
 	return 0;
 }
@@ -186,18 +186,18 @@ generator_state(struct walk *walk, uint64_t generator)
  * What the coroutine awaits: on its stack of values, below the value sent to it (3.15: and a NULL).
  */
 static uint64_t
-awaited(struct walk *walk, uint64_t frame)
+awaited_object(struct walk *walk, uint64_t frame)
 {
 	const uint64_t values = python_since(&walk->cpython->place.layout, 3, 15) ? 2 : 1;
-	const uint64_t top = word_at(walk, frame + walk->at->frame_stack);
+	const uint64_t top = cached_word(walk, frame + walk->at->frame_stack);
 
 	if (top < frame + walk->at->frame_locals + values * sizeof(uint64_t))
 		return 0;
-	return word_at(walk, top - values * sizeof(uint64_t)) & ~PYTHON_REFERENCE_MARKS;
+	return cached_word(walk, top - values * sizeof(uint64_t)) & ~PYTHON_REFERENCE_MARKS;
 }
 
 static uint32_t
-add_place(struct walk *walk, const struct runtime_place *place, uint32_t outer)
+push_place(struct walk *walk, const struct runtime_place *place, uint32_t outer)
 {
 	const uint32_t stack = async_tasks_stack(walk->to, place, outer);
 
@@ -208,23 +208,23 @@ add_place(struct walk *walk, const struct runtime_place *place, uint32_t outer)
 }
 
 static uint32_t
-add_marker(struct walk *walk, const char *text, uint32_t outer)
+push_marker(struct walk *walk, const char *text, uint32_t outer)
 {
 	const struct runtime_place marker = { .function = text, .file = "", .marker = true };
 
-	return add_place(walk, &marker, outer);
+	return push_place(walk, &marker, outer);
 }
 
 static uint32_t
-add_frame(struct walk *walk, const struct python_frame *frame, uint32_t outer)
+push_frame(struct walk *walk, const struct python_frame *frame, uint32_t outer)
 {
 	const struct runtime_place place = python_frame_place(walk->cpython, frame);
 
-	return add_place(walk, &place, outer);
+	return push_place(walk, &place, outer);
 }
 
 static bool
-read_frame(struct walk *walk, uint64_t frame, uint8_t bytes[PYTHON_FRAME_BYTES])
+read_task_frame(struct walk *walk, uint64_t frame, uint8_t bytes[PYTHON_FRAME_BYTES])
 {
 	const size_t size = python_frame_size(&walk->cpython->place.layout);
 
@@ -239,13 +239,14 @@ executing_frames(struct walk *walk, uint64_t frame)
 	const struct python_layout *layout = &walk->cpython->place.layout;
 	uint8_t bytes[PYTHON_FRAME_BYTES];
 	uint64_t at = walk->thread != NULL ?
-			      word_at(walk, walk->thread->state + layout->thread_frame) : 0;
+			      cached_word(walk, walk->thread->state + layout->thread_frame) :
+			      0;
 	size_t count = 0;
 
 	for (int i = 0; at != 0 && i < 2 * ASYNC_TASK_DEPTH_MOST; i++) {
 		if (count == ASYNC_TASK_DEPTH_MOST)
 			return count;
-		if (!read_frame(walk, at, bytes))
+		if (!read_task_frame(walk, at, bytes))
 			return 0;
 		if (bytes[layout->frame_owner] < PYTHON_OWNER_SHIM)
 			count += python_frame_pick(walk->cpython, bytes, &walk->frame[count]);
@@ -262,13 +263,13 @@ add_executing(struct walk *walk, uint64_t frame, uint32_t outer)
 	uint8_t bytes[PYTHON_FRAME_BYTES];
 	size_t count = executing_frames(walk, frame);
 
-	if ((count == 0 || count == ASYNC_TASK_DEPTH_MOST) && read_frame(walk, frame, bytes)) {
+	if ((count == 0 || count == ASYNC_TASK_DEPTH_MOST) && read_task_frame(walk, frame, bytes)) {
 		python_frame_pick(walk->cpython, bytes, &walk->frame[0]);
-		return add_marker(walk, count == 0 ? PYTHON_BROKEN : PYTHON_CUT,
-				  add_frame(walk, &walk->frame[0], outer));
+		return push_marker(walk, count == 0 ? PYTHON_BROKEN : PYTHON_CUT,
+				   push_frame(walk, &walk->frame[0], outer));
 	}
 	while (count-- > 0)
-		outer = add_frame(walk, &walk->frame[count], outer);
+		outer = push_frame(walk, &walk->frame[count], outer);
 	return outer;
 }
 
@@ -290,14 +291,14 @@ read_stack(struct walk *walk, uint64_t object, struct async_task *task)
 		if (state == EXECUTING)
 			task->stack = add_executing(walk, frame, task->stack);
 		else if (depth == ASYNC_TASK_DEPTH_MOST)
-			task->stack = add_marker(walk, PYTHON_CUT, task->stack);
-		else if (state != DONE && read_frame(walk, frame, bytes)) {
+			task->stack = push_marker(walk, PYTHON_CUT, task->stack);
+		else if (state != DONE && read_task_frame(walk, frame, bytes)) {
 			python_frame_pick(walk->cpython, bytes, &walk->frame[0]);
-			task->stack = add_frame(walk, &walk->frame[0], task->stack);
+			task->stack = push_frame(walk, &walk->frame[0], task->stack);
 		}
 		if (state != AWAITING || depth == ASYNC_TASK_DEPTH_MOST)
 			return depth > 0 || state != DONE;
-		object = awaited(walk, frame);
+		object = awaited_object(walk, frame);
 	}
 }
 
@@ -306,8 +307,8 @@ read_stack(struct walk *walk, uint64_t object, struct async_task *task)
 static void
 read_set(struct walk *walk, uint64_t set)
 {
-	const uint64_t table = word_at(walk, set + walk->at->set_table);
-	const uint64_t mask = word_at(walk, set + walk->at->set_mask);
+	const uint64_t table = cached_word(walk, set + walk->at->set_table);
+	const uint64_t mask = cached_word(walk, set + walk->at->set_mask);
 	uint64_t slot[SLOTS_PIECE][2]; /* a key and its hash; 0: empty */
 
 	if (table == 0 || mask >= SLOTS_MOST)
@@ -356,7 +357,7 @@ read_task(struct walk *walk, uint64_t address)
 		return true;
 	/* A coroutine of an extension type is recognised by nothing but this name. */
 	if (walk->thread != NULL &&
-	    word_at(walk, walk->thread->state + at->thread_running) == address)
+	    cached_word(walk, walk->thread->state + at->thread_running) == address)
 		task.state = ASYNC_TASK_RUNNING;
 	if (!read_stack(walk, python_word(bytes, at->coroutine), &task))
 		return true;
@@ -406,10 +407,11 @@ read_orphans(struct walk *walk)
 	uint64_t interpreter;
 
 	pages_begin(walk->pages, NULL);
-	interpreter = word_at(walk, walk->cpython->place.runtime + layout->runtime_interpreters);
+	interpreter = cached_word(walk,
+				  walk->cpython->place.runtime + layout->runtime_interpreters);
 	for (int i = 0; interpreter != 0 && i < PYTHON_INTERPRETERS_MOST; i++) {
 		read_list(walk, interpreter + walk->at->interpreter_tasks);
-		interpreter = word_at(walk, interpreter + layout->interpreter_next);
+		interpreter = cached_word(walk, interpreter + layout->interpreter_next);
 	}
 }
 

@@ -30,7 +30,7 @@ python_read_u32(const struct memory *memory, uint64_t address, uint32_t *value)
  * a width, and cannot be mistaken for one.
  */
 static bool
-form_of(uint32_t state, struct text_form *form)
+decode_form(uint32_t state, struct text_form *form)
 {
 	static const unsigned shift[] = { 2, 8, 16 };
 
@@ -125,8 +125,8 @@ python_text_read(const struct python_layout *layout, const struct memory *memory
 	bool good;
 
 	if (!python_read_u64(memory, address + layout->text_length, &length) ||
-	    !python_read_u32(memory, address + layout->text_state, &state) ||
-	    length > INT64_MAX || !form_of(state, &form) ||
+	    !python_read_u32(memory, address + layout->text_state, &state) || length > INT64_MAX ||
+	    !decode_form(state, &form) ||
 	    !find_characters(layout, memory, address, &form, &characters))
 		return false;
 	if (most > PYTHON_TEXT_MOST)

@@ -31,7 +31,7 @@ python_word32(const uint8_t *bytes, uint32_t offset)
 }
 
 static bool
-read_word(const struct cpython *cpython, uint64_t address, uint64_t *value)
+python_threads_word(const struct cpython *cpython, uint64_t address, uint64_t *value)
 {
 	const struct memory *memory = &cpython->base.tools->memory;
 
@@ -39,17 +39,19 @@ read_word(const struct cpython *cpython, uint64_t address, uint64_t *value)
 }
 
 static uint64_t
-word_at(const struct cpython *cpython, uint64_t address, uint32_t offset)
+python_threads_word_at(const struct cpython *cpython, uint64_t address, uint32_t offset)
 {
 	uint64_t value;
 
-	return offset != PYTHON_ABSENT && read_word(cpython, address + offset, &value) ? value : 0;
+	return offset != PYTHON_ABSENT && python_threads_word(cpython, address + offset, &value) ?
+		       value :
+		       0;
 }
 
 /* --- the lists --------------------------------------------------------------------------- */
 
 static void
-clear_threads(struct python_threads *threads)
+python_threads_clear(struct python_threads *threads)
 {
 	threads->count = 0;
 	table_clear(&threads->by_state);
@@ -59,7 +61,7 @@ clear_threads(struct python_threads *threads)
 /* Finds the tid by the native id. Before 3.11, and in a forked child of versions that leave the
  * parent's id there, by the tid that the C library has stored in its own structure. */
 static pid_t
-find_tid(const struct cpython *cpython, const struct python_thread *thread)
+python_thread_find_tid(const struct cpython *cpython, const struct python_thread *thread)
 {
 	const struct runtimes_config *config = cpython->base.tools->config;
 	pid_t tid = 0;
@@ -75,7 +77,7 @@ find_tid(const struct cpython *cpython, const struct python_thread *thread)
 
 /* Takes the tid of an earlier list: it stays valid while the ids are unchanged. */
 static bool
-take_over(const struct cpython *cpython, struct python_thread *thread)
+python_thread_take_over(const struct cpython *cpython, struct python_thread *thread)
 {
 	const struct python_threads *before = &cpython->before;
 	const struct python_thread *old;
@@ -87,7 +89,7 @@ take_over(const struct cpython *cpython, struct python_thread *thread)
 	if (old->tid == 0 || old->native != thread->native || old->pthread != thread->pthread)
 		return false;
 	/* Without a native id the C library may have reused the pthread_t for another thread. */
-	if (thread->native == 0 && find_tid(cpython, thread) != old->tid)
+	if (thread->native == 0 && python_thread_find_tid(cpython, thread) != old->tid)
 		return false;
 	thread->tid = old->tid;
 	thread->memo = old->memo;
@@ -96,7 +98,7 @@ take_over(const struct cpython *cpython, struct python_thread *thread)
 
 /* False: the thread is in the list already, because the list is circular. */
 static bool
-add_thread(struct cpython *cpython, struct python_thread *thread)
+python_threads_add(struct cpython *cpython, struct python_thread *thread)
 {
 	struct python_threads *threads = &cpython->threads;
 	const uint32_t at = (uint32_t)threads->count;
@@ -105,8 +107,8 @@ add_thread(struct cpython *cpython, struct python_thread *thread)
 	table_place(&threads->by_state, thread->state, 0, at, &added);
 	if (!added)
 		return false;
-	if (!take_over(cpython, thread)) {
-		thread->tid = find_tid(cpython, thread);
+	if (!python_thread_take_over(cpython, thread)) {
+		thread->tid = python_thread_find_tid(cpython, thread);
 		if (thread->tid != 0)
 			instance_add_new(&cpython->base, thread->tid);
 	}
@@ -146,7 +148,7 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 	const struct python_layout *layout = &cpython->place.layout;
 	const struct memory *memory = &cpython->base.tools->memory;
 	const size_t size = python_state_size(layout);
-	uint64_t state = word_at(cpython, interpreter, layout->interpreter_threads);
+	uint64_t state = python_threads_word_at(cpython, interpreter, layout->interpreter_threads);
 
 	while (state != 0 && cpython->threads.count < PYTHON_THREADS_MOST) {
 		uint8_t bytes[PYTHON_STATE_BYTES];
@@ -159,7 +161,7 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 			return false;
 		thread.native = python_word(bytes, layout->thread_native);
 		thread.pthread = python_word(bytes, layout->thread_pthread);
-		if (!add_thread(cpython, &thread))
+		if (!python_threads_add(cpython, &thread))
 			return true; /* a circular list: one round is enough */
 		state = python_word(bytes, layout->thread_next);
 	}
@@ -178,7 +180,7 @@ lock_of(const struct cpython *cpython, uint64_t interpreter)
 
 	if (layout->runtime_gil != PYTHON_ABSENT)
 		return cpython->place.runtime + layout->runtime_gil;
-	lock = word_at(cpython, interpreter, layout->interpreter_gil);
+	lock = python_threads_word_at(cpython, interpreter, layout->interpreter_gil);
 	if (lock == 0 || layout->gil_locked == PYTHON_ABSENT || layout->gil_holder == PYTHON_ABSENT)
 		return 0;
 	if (layout->gil_enabled != PYTHON_ABSENT &&
@@ -202,15 +204,16 @@ add_lock(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 	added = &cpython->lock[cpython->lock_count++];
 	*added = (struct python_lock){ .address = lock };
 	snprintf(added->name, sizeof(added->name), "of interpreter %llu",
-		 (unsigned long long)word_at(cpython, interpreter, layout->interpreter_id));
+		 (unsigned long long)python_threads_word_at(cpython, interpreter,
+							    layout->interpreter_id));
 }
 
 static bool
 list_interpreters(struct cpython *cpython)
 {
 	const struct python_layout *layout = &cpython->place.layout;
-	uint64_t interpreter = word_at(cpython, cpython->place.runtime,
-				       layout->runtime_interpreters);
+	uint64_t interpreter = python_threads_word_at(cpython, cpython->place.runtime,
+						      layout->runtime_interpreters);
 	bool whole = true;
 
 	cpython->lock_count = 0;
@@ -220,7 +223,8 @@ list_interpreters(struct cpython *cpython)
 		if (lock != 0)
 			add_lock(cpython, interpreter, lock);
 		whole &= list_threads(cpython, interpreter, lock);
-		interpreter = word_at(cpython, interpreter, layout->interpreter_next);
+		interpreter = python_threads_word_at(cpython, interpreter,
+						     layout->interpreter_next);
 	}
 	if (cpython->lock_count == 1)
 		cpython->lock[0].name[0] = '\0';
@@ -233,22 +237,24 @@ static uint64_t
 hash_heads(const struct cpython *cpython)
 {
 	const struct python_layout *layout = &cpython->place.layout;
-	uint64_t interpreter = word_at(cpython, cpython->place.runtime,
-				       layout->runtime_interpreters);
+	uint64_t interpreter = python_threads_word_at(cpython, cpython->place.runtime,
+						      layout->runtime_interpreters);
 	uint64_t hash = 1;
 
 	for (int i = 0; interpreter != 0 && i < PYTHON_INTERPRETERS_MOST; i++) {
-		const uint64_t head = word_at(cpython, interpreter, layout->interpreter_threads);
+		const uint64_t head = python_threads_word_at(cpython, interpreter,
+							     layout->interpreter_threads);
 
 		hash = hash_u64(hash_u64(hash ^ interpreter) ^ head);
-		interpreter = word_at(cpython, interpreter, layout->interpreter_next);
+		interpreter = python_threads_word_at(cpython, interpreter,
+						     layout->interpreter_next);
 	}
 	return hash;
 }
 
 /* Keeps threads of the previous list that an incomplete reading did not reach. */
 static void
-keep_others(struct cpython *cpython)
+python_threads_keep_others(struct cpython *cpython)
 {
 	for (size_t i = 0; i < cpython->before.count; i++) {
 		struct python_thread thread = cpython->before.thread[i];
@@ -256,7 +262,7 @@ keep_others(struct cpython *cpython)
 		if (cpython->threads.count == PYTHON_THREADS_MOST)
 			return;
 		thread.next = 0;
-		add_thread(cpython, &thread);
+		python_threads_add(cpython, &thread);
 	}
 }
 
@@ -269,11 +275,11 @@ list_again(struct cpython *cpython)
 	cpython->before = cpython->threads;
 	cpython->threads = before;
 	for (int i = 0; !whole && i < LIST_ATTEMPTS; i++) {
-		clear_threads(&cpython->threads);
+		python_threads_clear(&cpython->threads);
 		whole = list_interpreters(cpython);
 	}
 	if (!whole)
-		keep_others(cpython);
+		python_threads_keep_others(cpython);
 	cpython->base.stale = !whole;
 }
 
