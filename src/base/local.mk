@@ -1,16 +1,20 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/base/banned.h \
 	include/wallsample/base/base.h \
+	include/wallsample/base/bytes.h \
 	include/wallsample/base/error.h \
 	include/wallsample/base/histogram.h \
+	include/wallsample/base/memory.h \
 	include/wallsample/base/table.h \
 	include/wallsample/base/utf8.h \
 	src/base/alloc.c \
+	src/base/bytes.c \
 	src/base/clock.c \
 	src/base/error.c \
 	src/base/file.c \
 	src/base/histogram.c \
 	src/base/log.c \
+	src/base/memory.c \
 	src/base/parse.c \
 	src/base/rng.c \
 	src/base/strbuf.c \

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 #include "wallsample/symbol/symbol_lookup.h"
 
 void

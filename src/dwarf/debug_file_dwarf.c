@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "dwarf/debug_file_internal.h"
+#include "wallsample/base/bytes.h"
 #include "wallsample/elf/elf_open.h"
 
 /* What names and lines are read from; libdw fails if one it knows cannot be read. */
@@ -54,13 +55,10 @@ size_by_gnu(Elf *elf, const GElf_Shdr *header)
 		header->sh_size < 12 ?
 			NULL :
 			elf_getdata_rawchunk(elf, (int64_t)header->sh_offset, 12, ELF_T_BYTE);
-	uint64_t size = 0;
 
 	if (start == NULL || memcmp(start->d_buf, "ZLIB", 4) != 0)
 		return header->sh_size;
-	for (size_t i = 4; i < 12; i++)
-		size = size << 8 | ((const uint8_t *)start->d_buf)[i];
-	return size;
+	return bytes_big((const uint8_t *)start->d_buf + 4, sizeof(uint64_t));
 }
 
 static uint64_t

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dwarf/debug_file_internal.h"
+#include "wallsample/base/bytes.h"
 
 const char debug_split_nowhere[DEBUG_SPLIT_NAME_SIZE] = "/dev/null/none";
 
@@ -109,16 +110,6 @@ write_offset(uint8_t *to, uint64_t value, uint8_t size)
 		to[i] = (uint8_t)(value >> 8 * i);
 }
 
-static uint64_t
-read_offset(const uint8_t *from, uint8_t size)
-{
-	uint64_t value = 0;
-
-	for (uint8_t i = 0; i < size; i++)
-		value |= (uint64_t)from[i] << 8 * i;
-	return value;
-}
-
 /* DW_FORM_strx*: the number of the text's offset in the unit's part of .debug_str_offsets. */
 static bool
 read_index(const Dwarf_Attribute *name, uint64_t *index)
@@ -143,7 +134,7 @@ read_index(const Dwarf_Attribute *name, uint64_t *index)
 	default:
 		return false;
 	}
-	*index = read_offset(name->valp, size);
+	*index = bytes_little(name->valp, size);
 	return true;
 }
 
@@ -168,7 +159,7 @@ place_of_index(const struct disarming *disarming, Dwarf_Die *die, const Dwarf_At
 	    index >= (disarming->offsets->d_size - base) / offset_size)
 		return NULL;
 	place = (uint8_t *)disarming->offsets->d_buf + base + index * offset_size;
-	return read_offset(place, offset_size) == (uint64_t)(text - start) ? place : NULL;
+	return bytes_little(place, offset_size) == (uint64_t)(text - start) ? place : NULL;
 }
 
 /* Makes it the name of a directory, which libdw can open and not read. */

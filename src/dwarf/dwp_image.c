@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/base/bytes.h"
 
 /* All pieces and texts of one unit: the limit of a .dwo file, which is that of one unit, too. */
 #define UNIT_MAX_SIZE (UINT64_C(256) << 20)
@@ -75,15 +76,6 @@ read_pieces(const struct dwp_source *source, const struct dwp_row *row, struct b
 }
 
 /* --- texts --------------------------------------------------------------------------- */
-
-static uint32_t
-read_u32(const uint8_t *from)
-{
-	uint32_t value;
-
-	memcpy(&value, from, sizeof(value));
-	return value;
-}
 
 /* An offset of a text, and where it stands in the unit's offsets. */
 struct use {
@@ -189,11 +181,11 @@ take_texts(const struct dwp_source *source, const struct bytes *info, struct byt
 	size_t count = 0;
 	struct use *uses;
 
-	if (info->size >= 4 && read_u32(info->data) == UINT32_MAX)
+	if (info->size >= 4 && bytes_u32(info->data) == UINT32_MAX)
 		return "it has DWARF of 64 bits, which is not read";
 	uses = xmalloc(offsets->size / 4 * sizeof(*uses) + 1);
 	for (size_t at = headed ? 8 : 0; offsets->size >= 4 && at <= offsets->size - 4; at += 4)
-		uses[count++] = (struct use){ read_u32(offsets->data + at), (uint32_t)at };
+		uses[count++] = (struct use){ bytes_u32(offsets->data + at), (uint32_t)at };
 	copy_texts(source, uses, count, offsets->data, to);
 	free(uses);
 	return to->length <= UNIT_MAX_SIZE ? NULL : too_large;

@@ -4,7 +4,7 @@
  */
 #include "dwarf/dwp_index_internal.h"
 
-#include <string.h>
+#include "wallsample/base/bytes.h"
 
 #define HEADER_SIZE 16
 /* A kind of section for each column; there are eight, and more would have to be new. */
@@ -14,33 +14,15 @@ struct header {
 	uint32_t version, columns, units, slots;
 };
 
-static uint32_t
-read_u32(const uint8_t *from)
-{
-	uint32_t value;
-
-	memcpy(&value, from, sizeof(value));
-	return value;
-}
-
-static uint64_t
-read_u64(const uint8_t *from)
-{
-	uint64_t value;
-
-	memcpy(&value, from, sizeof(value));
-	return value;
-}
-
 /* Version 5 has two bytes for it and two that are zero, version 2 has four. */
 static struct header
 read_header(const uint8_t *bytes)
 {
 	return (struct header){
-		.version = read_u32(bytes),
-		.columns = read_u32(bytes + 4),
-		.units = read_u32(bytes + 8),
-		.slots = read_u32(bytes + 12),
+		.version = bytes_u32(bytes),
+		.columns = bytes_u32(bytes + 4),
+		.units = bytes_u32(bytes + 8),
+		.slots = bytes_u32(bytes + 12),
 	};
 }
 
@@ -100,12 +82,12 @@ read_row(const uint8_t *tables, const struct header *header, uint32_t number,
 
 	*row = (struct dwp_row){0};
 	for (size_t i = 0; i < line; i += 4) {
-		const enum dwp_part part = part_of(header->version, read_u32(tables + i));
+		const enum dwp_part part = part_of(header->version, bytes_u32(tables + i));
 
 		if (part != DWP_PART_COUNT)
 			row->piece[part] = (struct dwp_piece){
-				.offset = read_u32(offsets + i),
-				.size = read_u32(sizes + i),
+				.offset = bytes_u32(offsets + i),
+				.size = bytes_u32(sizes + i),
 			};
 	}
 	return row->piece[DWP_INFO].size > 0 && row->piece[DWP_ABBREV].size > 0;
@@ -127,11 +109,11 @@ dwp_index_find(const uint8_t *bytes, size_t size, uint64_t id, struct dwp_row *r
 	step = ((uint32_t)(id >> 32) & (header.slots - 1)) | 1;
 	/* The step is odd: after as many as there are slots, each was looked at. */
 	for (uint32_t i = 0; i < header.slots; i++) {
-		const uint32_t number = read_u32(numbers + (size_t)slot * 4);
+		const uint32_t number = bytes_u32(numbers + (size_t)slot * 4);
 
 		if (number == 0 || number > header.units)
 			return false;
-		if (read_u64(ids + (size_t)slot * 8) == id)
+		if (bytes_u64(ids + (size_t)slot * 8) == id)
 			return read_row(numbers + (size_t)header.slots * 4, &header, number, row);
 		slot = (slot + step) & (header.slots - 1);
 	}

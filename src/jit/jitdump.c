@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "jit/jit_source_internal.h"
+#include "wallsample/base/bytes.h"
 
 #define MAGIC 0x4A695444u
 #define MAGIC_FOREIGN 0x4454694Au
@@ -173,24 +174,6 @@ look(struct jitdump *all, const struct dump *dump, uint64_t offset, size_t size)
 	return size <= all->window_size ? all->window : NULL;
 }
 
-static uint32_t
-get_u32(const char *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static uint64_t
-get_u64(const char *at)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
 /* True when the header is there and good. */
 static bool
 read_header(struct jitdump *all, struct dump *dump)
@@ -200,19 +183,19 @@ read_header(struct jitdump *all, struct dump *dump)
 
 	if (header == NULL)
 		return false;
-	magic = get_u32(header);
+	magic = bytes_u32(header);
 	if (magic == MAGIC_FOREIGN)
 		dump->broken = "it is of a machine with the other byte order";
 	else if (magic != MAGIC)
 		dump->broken = "it is no jitdump file";
-	else if (get_u32(header + 4) != 1)
+	else if (bytes_u32(header + 4) != 1)
 		dump->broken = "its version is not known";
-	else if (get_u32(header + 8) < HEADER_SIZE || get_u32(header + 8) > WINDOW)
+	else if (bytes_u32(header + 8) < HEADER_SIZE || bytes_u32(header + 8) > WINDOW)
 		dump->broken = "its header is damaged";
 	if (dump->broken != NULL)
 		return false;
-	dump->offset = get_u32(header + 8);
-	dump->shifted = get_u32(header + 16) == V8_PADDING;
+	dump->offset = bytes_u32(header + 8);
+	dump->shifted = bytes_u32(header + 16) == V8_PADDING;
 	return true;
 }
 
@@ -230,14 +213,14 @@ collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t s
 {
 	const char *at = dump->debug.data + DEBUG_SIZE, *file = NULL;
 	const char *end = dump->debug.data + dump->debug.length;
-	uint64_t left = get_u64(dump->debug.data + RECORD_SIZE + 8);
+	uint64_t left = bytes_u64(dump->debug.data + RECORD_SIZE + 8);
 	const uint64_t shift = dump->shifted ? V8_SHIFT : 0;
 	size_t count = 0;
 
 	for (; left > 0 && end - at > DEBUG_ENTRY_SIZE; left--) {
 		const char *name = at + DEBUG_ENTRY_SIZE;
 		const char *zero = memchr(name, '\0', (size_t)(end - name));
-		uint64_t offset = get_u64(at) - shift - start;
+		uint64_t offset = bytes_u64(at) - shift - start;
 
 		if (zero == NULL)
 			break;
@@ -251,7 +234,7 @@ collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t s
 		all->line = xgrow(all->line, &all->line_capacity, count + 1,
 				  sizeof(*all->line));
 		all->line[count++] = (struct line){
-			.address = offset, .line = get_u32(at + 8), .file = file,
+			.address = offset, .line = bytes_u32(at + 8), .file = file,
 		};
 		at = zero + 1;
 	}
@@ -265,7 +248,7 @@ take_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size
 	struct jit_lines lines = { 0, 0 };
 	size_t count;
 
-	if (dump->debug.length == 0 || get_u64(dump->debug.data + RECORD_SIZE) != start)
+	if (dump->debug.length == 0 || bytes_u64(dump->debug.data + RECORD_SIZE) != start)
 		return lines;
 	count = collect_lines(all, dump, start, size);
 	if (count > 1)
@@ -300,9 +283,9 @@ take_load(struct jitdump *all, struct dump *dump, uint32_t size)
 		if (record == NULL || memchr(record + LOAD_SIZE, '\0', seen - LOAD_SIZE) == NULL)
 			return false;
 	}
-	start = get_u64(record + 32);
-	code_size = get_u64(record + 40);
-	index = get_u64(record + 48);
+	start = bytes_u64(record + 32);
+	code_size = bytes_u64(record + 40);
+	index = bytes_u64(record + 48);
 	if (code_size == 0 || record[LOAD_SIZE] == '\0')
 		return true;
 	entry = jit_book_add(all->book, start, code_size, record + LOAD_SIZE,
@@ -320,12 +303,13 @@ take_move(struct jitdump *all, struct dump *dump, uint32_t size)
 	uint32_t *entry, known;
 
 	if (record == NULL || size < MOVE_SIZE ||
-	    !table_find(&all->entries, (uint64_t)(dump - all->dump), get_u64(record + 56), &known))
+	    !table_find(&all->entries, (uint64_t)(dump - all->dump), bytes_u64(record + 56),
+			&known))
 		return false;
-	known = jit_book_move(all->book, known, get_u64(record + 40), get_u64(record + 48));
+	known = jit_book_move(all->book, known, bytes_u64(record + 40), bytes_u64(record + 48));
 	if (known == JIT_NONE)
 		return jit_book_is_full(all->book);
-	entry = table_place(&all->entries, (uint64_t)(dump - all->dump), get_u64(record + 56),
+	entry = table_place(&all->entries, (uint64_t)(dump - all->dump), bytes_u64(record + 56),
 			    known, NULL);
 	*entry = known;
 	return true;
@@ -404,8 +388,8 @@ read_dump(struct jitdump *all, struct dump *dump, size_t budget)
 
 		if (record == NULL)
 			break;
-		id = get_u32(record);
-		size = get_u32(record + 4);
+		id = bytes_u32(record);
+		size = bytes_u32(record + 4);
 		if (size < RECORD_SIZE || size > MAX_RECORD)
 			dump->broken = "a record has a size that cannot be";
 		else if (dump->records >= MAX_RECORDS)

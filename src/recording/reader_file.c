@@ -11,6 +11,7 @@
 
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/base/bytes.h"
 
 /* Longest value: a command line may have 2 MiB. */
 #define VALUE_MOST (16 << 20)
@@ -29,23 +30,13 @@
 #define AT_USER_VERSION 60
 #define AT_APPLICATION_ID 68
 
-static uint32_t
-big_endian(const uint8_t *at, size_t size)
-{
-	uint32_t value = 0;
-
-	for (size_t i = 0; i < size; i++)
-		value = value << 8 | at[i];
-	return value;
-}
-
 static int
 check_header(const char *path, const uint8_t *header, unsigned *out, struct error *err)
 {
-	const uint32_t version = big_endian(header + AT_USER_VERSION, 4);
+	const uint32_t version = bytes_big(header + AT_USER_VERSION, 4);
 
 	if (memcmp(header, MAGIC, sizeof(MAGIC)) != 0 ||
-	    big_endian(header + AT_APPLICATION_ID, 4) != RECORDING_APPLICATION_ID ||
+	    bytes_big(header + AT_APPLICATION_ID, 4) != RECORDING_APPLICATION_ID ||
 	    header[AT_WRITE_VERSION] != 1 || header[AT_READ_VERSION] != 1)
 		return error_set(err, ERROR_FORMAT, "%s is not a recording of wallsample", path);
 	if (version > RECORDING_SCHEMA)
@@ -68,8 +59,8 @@ check_header(const char *path, const uint8_t *header, unsigned *out, struct erro
 static int
 check_size(const char *path, const uint8_t *header, uint64_t size, struct error *err)
 {
-	const uint64_t page = big_endian(header + AT_PAGE_SIZE, 2);
-	const uint64_t whole = big_endian(header + AT_PAGES, 4) * (page == 1 ? 65536 : page);
+	const uint64_t page = bytes_big(header + AT_PAGE_SIZE, 2);
+	const uint64_t whole = bytes_big(header + AT_PAGES, 4) * (page == 1 ? 65536 : page);
 
 	if (whole <= size)
 		return 0;

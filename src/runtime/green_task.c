@@ -42,8 +42,7 @@ runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece
 			asked = count - at < MEMORY_PIECES_MOST ? count - at : MEMORY_PIECES_MOST;
 			whole = config->read_pieces(config->context, piece + at, asked, to);
 		} else {
-			whole = tools->memory.read(tools->memory.context, piece[at].address, to,
-						   piece[at].size);
+			whole = memory_read(&tools->memory, piece[at].address, to, piece[at].size);
 		}
 		for (i = 0; i < asked && i <= whole; i++, at++) {
 			got[at] = i < whole;

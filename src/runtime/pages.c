@@ -127,7 +127,7 @@ is_resident(struct pages *pages, uint64_t address)
 
 /* Part of a page. */
 static bool
-read_memory(struct pages *pages, uint64_t address, void *to, size_t size)
+read_resident(struct pages *pages, uint64_t address, void *to, size_t size)
 {
 	const struct memory *memory = &pages->config->memory;
 
@@ -136,7 +136,7 @@ read_memory(struct pages *pages, uint64_t address, void *to, size_t size)
 		return false;
 	}
 	pages->left--;
-	return is_resident(pages, address) && memory->read(memory->context, address, to, size);
+	return is_resident(pages, address) && memory_read(memory, address, to, size);
 }
 
 void
@@ -176,7 +176,7 @@ find_page(struct pages *pages, uint64_t address)
 		if (pages->count == PAGES_MOST)
 			return NULL;
 		page = add_page(pages, slot, address);
-		page->there = read_memory(pages, address, pages->bytes[page - pages->page],
+		page->there = read_resident(pages, address, pages->bytes[page - pages->page],
 					  MEMORY_PAGE);
 	}
 	page->used = true;
@@ -201,7 +201,7 @@ pages_read(struct pages *pages, uint64_t address, void *to, size_t size)
 		if (bytes != NULL)
 			memcpy((uint8_t *)to + done, bytes + offset, part);
 		else if (pages->count < PAGES_MOST ||
-			 !read_memory(pages, at, (uint8_t *)to + done, part))
+			 !read_resident(pages, at, (uint8_t *)to + done, part))
 			return false;
 		done += part;
 	}

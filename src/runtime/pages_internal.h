@@ -8,7 +8,7 @@
 #ifndef WALLSAMPLE_RUNTIME_PAGES_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_PAGES_INTERNAL_H
 
-#include "wallsample/tracer/memory.h"
+#include "wallsample/base/memory.h"
 #include "wallsample/runtime/runtime.h"
 
 /* As many as one walk keeps; what it reads beyond is read each time. */

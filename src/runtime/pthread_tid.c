@@ -12,7 +12,7 @@ pthread_has_self(const struct memory *memory, uint64_t pthread, size_t library)
 	uint64_t word;
 
 	return !pthread_tid_has_self ||
-	       (memory->read(memory->context, pthread + self[library], &word, sizeof(word)) &&
+	       (memory_read(memory, pthread + self[library], &word, sizeof(word)) &&
 		word == pthread);
 }
 
@@ -23,8 +23,7 @@ pthread_tid_read(const struct memory *memory, uint64_t pthread)
 		uint32_t tid;
 
 		if (pthread_has_self(memory, pthread, i) &&
-		    memory->read(memory->context, pthread + pthread_tid_offset[i], &tid,
-				 sizeof(tid)) &&
+		    memory_read(memory, pthread + pthread_tid_offset[i], &tid, sizeof(tid)) &&
 		    tid > 0 && tid <= INT32_MAX)
 			return (pid_t)tid;
 	}

@@ -66,7 +66,7 @@ read_what_is_there(void *context, uint64_t address, void *to, size_t size)
 	     config->resident != NULL && page < end; page += MEMORY_PAGE)
 		if (!is_there(runtimes, page))
 			return false;
-	return config->memory.read(config->memory.context, address, to, size);
+	return memory_read(&config->memory, address, to, size);
 }
 
 /* --- the runtimes of a process ------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 #include "sampler/hold/hold_internal.h"
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 
 /* How often and how far apart a process is read before it counts as exited. */
 #define GONE_ATTEMPTS 5

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 
 void
 stacks_init(struct stack_state *stacks, struct maps *maps, struct profile *profile,

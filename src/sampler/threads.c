@@ -6,7 +6,7 @@
 
 #include "sampler/threads_internal.h"
 #include "wallsample/sampler/rings.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 
 /* Bytes of stack that are copied of a thread that was not sampled before. */
 #define STACK_FIRST ((size_t)16 << 10)

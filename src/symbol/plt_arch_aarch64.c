@@ -9,6 +9,8 @@
 
 #include <elf.h>
 
+#include "wallsample/base/bytes.h"
+
 #define BTI_C UINT32_C(0xd503245f)
 
 /* adrp x16, page: bits 30:29 and 23:5 are the distance in pages. */
@@ -18,13 +20,6 @@
 /* ldr x17, [x16, #offset]: bits 21:10 are the offset divided by 8. */
 #define LDR_X17_X16_MASK UINT32_C(0xffc003ff)
 #define LDR_X17_X16 UINT32_C(0xf9400211)
-
-static uint32_t
-read_word(const uint8_t *code)
-{
-	return (uint32_t)code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
-	       (uint32_t)code[3] << 24;
-}
 
 static uint64_t
 adrp_target(uint32_t word, uint64_t vaddr)
@@ -40,13 +35,13 @@ adrp_target(uint32_t word, uint64_t vaddr)
 static bool
 decode(const uint8_t *code, size_t size, uint64_t vaddr, struct plt_jump *jump)
 {
-	const size_t at = size >= 4 && read_word(code) == BTI_C ? 4 : 0;
+	const size_t at = size >= 4 && bytes_u32(code) == BTI_C ? 4 : 0;
 	uint32_t adrp, ldr;
 
 	if (size < at + 8)
 		return false;
-	adrp = read_word(code + at);
-	ldr = read_word(code + at + 4);
+	adrp = bytes_u32(code + at);
+	ldr = bytes_u32(code + at + 4);
 	if ((adrp & ADRP_X16_MASK) != ADRP_X16 || (ldr & LDR_X17_X16_MASK) != LDR_X17_X16)
 		return false;
 	*jump = (struct plt_jump){

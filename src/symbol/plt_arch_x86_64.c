@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/base/bytes.h"
 
 /* Instructions that may stand before the one that tells; immediate operands follow them. */
 struct prelude {
@@ -46,15 +47,6 @@ prelude_length(const uint8_t *code, size_t size)
 	return at;
 }
 
-static uint32_t
-read_u32(const uint8_t *code)
-{
-	uint32_t value;
-
-	memcpy(&value, code, sizeof(value)); /* as little-endian as we are */
-	return value;
-}
-
 /*
  * Behind -fcf-protection the stubs of .plt only push their number and jump to the
  * common part: the jump through the slot is in .plt.sec.
@@ -68,7 +60,7 @@ decode_push(const uint8_t *code, size_t size, struct plt_jump *jump)
 		return false;
 	if (code[5] != JMP && (code[5] != BND || code[6] != JMP))
 		return false;
-	*jump = (struct plt_jump){ .is_index = true, .value = read_u32(code + 1) };
+	*jump = (struct plt_jump){ .is_index = true, .value = bytes_u32(code + 1) };
 	return true;
 }
 
@@ -80,7 +72,7 @@ decode(const uint8_t *code, size_t size, uint64_t vaddr, struct plt_jump *jump)
 	for (size_t i = 0; i < ARRAY_SIZE(reader); i++) {
 		if (!is_at(&reader[i], code + at, size - at))
 			continue;
-		const uint32_t distance = read_u32(code + at + reader[i].length);
+		const uint32_t distance = bytes_u32(code + at + reader[i].length);
 		const uint64_t behind = vaddr + at + reader[i].length + reader[i].operand;
 
 		*jump = (struct plt_jump){

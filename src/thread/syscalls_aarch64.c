@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* syscalls_aarch64.c - the system calls of aarch64: names, and how they bear a stop. */
 #include "thread/syscall_table_internal.h"
+#include "wallsample/base/bytes.h"
 #include "wallsample/thread/state.h"
 
 /* Numbers: the kernel's include/uapi/asm-generic/unistd.h, Linux 6.1, and later additions. */
@@ -322,10 +323,8 @@ const struct syscall_table syscall_table = {
 long
 syscall_decode(const unsigned char code[SYSCALL_CODE_SIZE])
 {
-	const uint32_t move = (uint32_t)code[0] | (uint32_t)code[1] << 8 |
-			      (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
-	const uint32_t call = (uint32_t)code[4] | (uint32_t)code[5] << 8 |
-			      (uint32_t)code[6] << 16 | (uint32_t)code[7] << 24;
+	const uint32_t move = bytes_u32(code);
+	const uint32_t call = bytes_u32(code + 4);
 	const long number = (long)(move >> 5 & 0xffff);
 
 	if ((move & 0x7fe0001f) != 0x52800008 || call != 0xd4000001)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* syscalls_x86_64.c - the system calls of x86-64: names, and how they bear a stop. */
 #include "thread/syscall_table_internal.h"
+#include "wallsample/base/bytes.h"
 #include "wallsample/thread/state.h"
 
 /* Numbers: the kernel's arch/x86/entry/syscalls/syscall_64.tbl, Linux 6.1, and later additions. */
@@ -387,8 +388,7 @@ const struct syscall_table syscall_table = {
 long
 syscall_decode(const unsigned char code[SYSCALL_CODE_SIZE])
 {
-	const uint32_t number = (uint32_t)code[2] | (uint32_t)code[3] << 8 |
-				(uint32_t)code[4] << 16 | (uint32_t)code[5] << 24;
+	const uint32_t number = bytes_u32(code + 2);
 
 	if (code[1] != 0xb8 || code[6] != 0x0f || code[7] != 0x05)
 		return SYSCALL_UNKNOWN;

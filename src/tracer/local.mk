@@ -1,5 +1,5 @@
 libwallsample_a_SOURCES += \
-	include/wallsample/tracer/memory.h \
+	include/wallsample/tracer/process_memory.h \
 	include/wallsample/tracer/regs_arch.h \
 	include/wallsample/tracer/resident.h \
 	include/wallsample/tracer/snapshot.h \

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/uio.h>
 
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 
 size_t
 memory_read_process(pid_t tid, uint64_t address, void *to, size_t size)

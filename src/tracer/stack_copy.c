@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 
 static bool
 is_in_known(const struct watch *watch, uint64_t sp)

@@ -117,7 +117,7 @@ get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
 }
 
 static bool
-memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *value, void *arg)
+read_stack_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *value, void *arg)
 {
 	struct state *state = arg;
 	uint64_t word;
@@ -155,7 +155,7 @@ set_initial_registers(Dwfl_Thread *thread, void *arg)
 static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.next_thread = next_thread,
 	.get_thread = get_thread,
-	.memory_read = memory_read,
+	.memory_read = read_stack_word,
 	.set_initial_registers = set_initial_registers,
 };
 

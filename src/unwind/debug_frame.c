@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "wallsample/base/bytes.h"
+
 /* A fifth of a second or so. Programs with tables in this section alone have
  * a tenth of that. */
 #define DEBUG_BYTES_MOST (UINT64_C(256) << 20)
@@ -18,13 +20,10 @@ old_unpacked_size(Elf *elf, const GElf_Shdr *header)
 {
 	const Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header->sh_offset,
 						    OLD_HEADER_BYTES, ELF_T_BYTE);
-	uint64_t size = 0;
 
 	if (data == NULL || data->d_buf == NULL || data->d_size < OLD_HEADER_BYTES)
 		return UINT64_MAX;
-	for (size_t i = 4; i < OLD_HEADER_BYTES; i++)
-		size = size << 8 | ((const uint8_t *)data->d_buf)[i];
-	return size;
+	return bytes_big((const uint8_t *)data->d_buf + 4, sizeof(uint64_t));
 }
 
 /* How large libdw would make it. */

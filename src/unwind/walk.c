@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "unwind/unwind_method_internal.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 
 /* An address this far above the stack pointer may still be of the same stack. */
 #define STACK_FAR (UINT64_C(1) << 30)
@@ -15,7 +15,7 @@ read_page(const struct snapshot *snapshot, uint64_t address, uint8_t *to)
 
 	if (memory == NULL)
 		return memory_read_process(snapshot->tid, address, to, LIVE_PAGE);
-	return memory->read(memory->context, address, to, LIVE_PAGE) ? LIVE_PAGE : 0;
+	return memory_read(memory, address, to, LIVE_PAGE) ? LIVE_PAGE : 0;
 }
 
 /* The part of a page of the process from `address` on; *size is how much of it there is. */

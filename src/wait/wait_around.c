@@ -32,7 +32,7 @@ read_range(struct futex_wait *wait, uint64_t start, uint64_t end)
 
 	wait->start = start;
 	wait->size = (size_t)(end - start);
-	if (memory->read(memory->context, start, wait->bytes, wait->size))
+	if (memory_read(memory, start, wait->bytes, wait->size))
 		return true;
 	wait->size = 0;
 	return false;

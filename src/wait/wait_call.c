@@ -135,8 +135,7 @@ more_io_uring_enter(const struct wait_source *source, const struct wait_call *ca
 	if ((call->args[3] & ENTER_REGISTERED_RING) != 0)
 		out->fd = -1; /* an index */
 	if ((call->args[3] & ENTER_EXTENDED_ARGUMENT) != 0 && call->args[4] != 0 &&
-	    source->memory.read(source->memory.context, call->args[4], &extended,
-				sizeof(extended)))
+	    memory_read(&source->memory, call->args[4], &extended, sizeof(extended)))
 		wait_until_timespec(source, extended.timespec, CLOCK_OF_LENGTH, out);
 }
 
@@ -202,7 +201,7 @@ more_clone3(const struct wait_source *source, const struct wait_call *call, stru
 {
 	uint64_t flags; /* the first of struct clone_args */
 
-	if (source->memory.read(source->memory.context, call->args[0], &flags, sizeof(flags)))
+	if (memory_read(&source->memory, call->args[0], &flags, sizeof(flags)))
 		wait_of_clone(flags, out);
 }
 
@@ -228,7 +227,7 @@ more_futex_waitv(const struct wait_source *source, const struct wait_call *call,
 
 	/* One word of several does not identify the wait. */
 	if (argument_int(call, 1) == 1 &&
-	    source->memory.read(source->memory.context, call->args[0], &first, sizeof(first)))
+	    memory_read(&source->memory, call->args[0], &first, sizeof(first)))
 		out->object = first.address;
 	wait_until_timespec(source, call->args[3], argument_int(call, 4), out);
 }

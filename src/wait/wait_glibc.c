@@ -148,11 +148,10 @@ glibc_thread_at(const struct wait_source *source, uint64_t address, pid_t *tid)
 		uint32_t inner;
 
 		if (layout->self != 0 &&
-		    (!memory->read(memory->context, address + layout->self, &self,
-				   sizeof(self)) ||
+		    (!memory_read(memory, address + layout->self, &self, sizeof(self)) ||
 		     self != address))
 			continue;
-		if (!memory->read(memory->context, address + layout->tid, &inner, sizeof(inner)))
+		if (!memory_read(memory, address + layout->tid, &inner, sizeof(inner)))
 			continue;
 		*tid = inner < TID_LIMIT ? (pid_t)inner : 0;
 		if (layout->self != 0 ||
@@ -374,7 +373,7 @@ is_join_by_state(const struct futex_wait *wait, struct wait *out)
 	if (!can_be_timed_function(wait) || !wait->shared ||
 	    (wait->value != STATE_EXITING && wait->value != STATE_JOINABLE) ||
 	    around_u32(wait, 0) != wait->value ||
-	    !memory->read(memory->context, start, bytes, sizeof(bytes)))
+	    !memory_read(memory, start, bytes, sizeof(bytes)))
 		return false;
 	for (size_t at = 0; at < sizeof(bytes); at += THREAD_ALIGNMENT)
 		if (bytes_u64(bytes + at) == start + at &&

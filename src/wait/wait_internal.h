@@ -8,6 +8,7 @@
 
 #include <time.h>
 
+#include "wallsample/base/bytes.h"
 #include "wallsample/wait/wait.h"
 
 /* Thread ids are below it, and so are counts of threads: PID_MAX_LIMIT of linux/threads.h. */
@@ -72,9 +73,6 @@ bool around_has(const struct futex_wait *wait, int from, int to);
 /* The value at `offset` from the word; 0 if it was not read. */
 uint32_t around_u32(const struct futex_wait *wait, int offset);
 uint64_t around_u64(const struct futex_wait *wait, int offset);
-
-uint32_t bytes_u32(const unsigned char *bytes);
-uint64_t bytes_u64(const unsigned char *bytes);
 
 /*
  * Recognise the locks of a C library: fill kind, object and layout and return true, or leave `out`

@@ -7,7 +7,7 @@
 static bool
 read_at(const struct wait_source *source, uint64_t address, unsigned char *to, size_t size)
 {
-	return address != 0 && source->memory.read(source->memory.context, address, to, size);
+	return address != 0 && memory_read(&source->memory, address, to, size);
 }
 
 /* Sets the holder to thread `inner`; of another process, perhaps, if the lock is `shared`. */

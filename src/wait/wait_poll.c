@@ -25,8 +25,7 @@ wait_of_poll(const struct wait_source *source, const struct wait_call *call, str
 	if (count == 0)
 		wait_for_nothing(out);
 	if (count == 0 || count > POLL_MOST ||
-	    !source->memory.read(source->memory.context, call->args[0], fds,
-				 count * sizeof(fds[0])))
+	    !memory_read(&source->memory, call->args[0], fds, count * sizeof(fds[0])))
 		return;
 	for (uint64_t i = 0; i < count; i++) {
 		if (fds[i].fd < 0)
@@ -59,8 +58,8 @@ wait_of_select(const struct wait_source *source, const struct wait_call *call, s
 
 		if (call->args[1 + set] == 0)
 			continue;
-		if (!source->memory.read(source->memory.context, call->args[1 + set], some,
-					 words * sizeof(some[0])))
+		if (!memory_read(&source->memory, call->args[1 + set], some,
+				 words * sizeof(some[0])))
 			return;
 		if (most % 64 != 0)
 			some[words - 1] &= (UINT64_C(1) << (most % 64)) - 1;

@@ -24,6 +24,7 @@
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/green_task.h"
 #include "wallsample/runtime/language.h"
+#include "wallsample/tracer/process_memory.h"
 
 #define TICKS_MOST 64
 #define STOPS 50

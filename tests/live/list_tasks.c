@@ -10,7 +10,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/process/maps.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 #include "wallsample/tracer/resident.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/green_task.h"

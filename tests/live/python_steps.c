@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "wallsample/tracer/process_memory.h"
 #include "wallsample/tracer/regs_arch.h"
 #include "wallsample/base/base.h"
 #include "wallsample/runtime/runtime.h"

@@ -15,6 +15,7 @@
 #include "runtime/python/python_layout_internal.h"
 #include "harness.h"
 #include "wallsample/base/base.h"
+#include "wallsample/tracer/process_memory.h"
 
 struct interpreter {
 	pid_t pid;

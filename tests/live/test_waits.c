@@ -14,6 +14,7 @@
 #include "harness.h"
 #include "wallsample/process/process.h"
 #include "wallsample/thread/state.h"
+#include "wallsample/tracer/process_memory.h"
 #include "wallsample/wait/wait.h"
 
 #define THREADS_MOST 256

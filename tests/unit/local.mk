@@ -9,6 +9,7 @@ unit_tests = \
 	tests/unit/analysis/test_view_script \
 	tests/unit/analysis/test_waiting \
 	tests/unit/base/test_base \
+	tests/unit/base/test_bytes \
 	tests/unit/base/test_histogram \
 	tests/unit/base/test_table \
 	tests/unit/causal/test_causal_curve \

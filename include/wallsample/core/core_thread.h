@@ -6,7 +6,7 @@
 #define WALLSAMPLE_CORE_CORE_THREAD_H
 
 #include "wallsample/core/core.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/base/memory.h"
 #include "wallsample/tracer/snapshot.h"
 
 struct core_thread {

@@ -23,7 +23,7 @@
 #include "wallsample/unwind/chain.h"
 #include "wallsample/runtime/gil.h"
 #include "wallsample/process/maps.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/wait/wait.h"
 

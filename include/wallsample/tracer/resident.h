@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wallsample/tracer/memory.h"
+#include "wallsample/base/memory.h"
 #include "wallsample/process/process.h"
 
 struct resident {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "wallsample/tracer/memory.h"
+#include "wallsample/base/memory.h"
 
 /*
  * Registers by DWARF number of the architecture (x86-64 psABI figure 3.36: 0 rax

@@ -17,7 +17,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/wait/descriptor.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/base/memory.h"
 #include "wallsample/thread/state.h"
 
 /*

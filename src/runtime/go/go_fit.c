@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* go_fit.c - checks whether memory holds structures of Go's runtime. */
-#include <string.h>
-
 #include "runtime/go/go_find_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/base/bytes.h"
 #include "wallsample/runtime/green_task.h"
 
 /* Goroutines that are checked: the first ones. */
@@ -18,35 +17,19 @@
 uint64_t
 go_word(const uint8_t *bytes, uint32_t offset)
 {
-	uint64_t value;
-
-	if (offset == GO_ABSENT)
-		return 0;
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
+	return offset == GO_ABSENT ? 0 : bytes_u64(bytes + offset);
 }
 
 uint32_t
 go_word32(const uint8_t *bytes, uint32_t offset)
 {
-	uint32_t value;
-
-	if (offset == GO_ABSENT)
-		return 0;
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
+	return offset == GO_ABSENT ? 0 : bytes_u32(bytes + offset);
 }
 
 static bool
 is_pointer(uint64_t value)
 {
 	return value % sizeof(uint64_t) == 0 && value >= MEMORY_PAGE && value < UINT64_C(1) << 56;
-}
-
-static bool
-go_fit_read(const struct runtime_tools *tools, uint64_t address, void *to, size_t size)
-{
-	return tools->memory.read(tools->memory.context, address, to, size);
 }
 
 bool
@@ -80,17 +63,17 @@ go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout, ui
 	uint8_t bytes[GO_G_MOST];
 	size_t count, good = 0;
 
-	if (!go_fit_read(tools, address, slice, sizeof(slice)))
+	if (!memory_read(&tools->memory, address, slice, sizeof(slice)))
 		return FINDER_FIT_NOT_YET;
 	if (slice[0] == 0 && slice[1] == 0)
 		return FINDER_FIT_NOT_YET;
 	count = slice[1] < FIRST_MOST ? (size_t)slice[1] : FIRST_MOST;
 	if (!go_fit_is_slice(slice) ||
-	    !go_fit_read(tools, slice[0], pointer, count * sizeof(*pointer)))
+	    !memory_read(&tools->memory, slice[0], pointer, count * sizeof(*pointer)))
 		return FINDER_FIT_MISFIT;
 	for (size_t i = 0; i < count; i++) {
 		if (!is_pointer(pointer[i]) ||
-		    !go_fit_read(tools, pointer[i], bytes, layout->g_size) ||
+		    !memory_read(&tools->memory, pointer[i], bytes, layout->g_size) ||
 		    !go_fit_goroutine(layout, bytes) ||
 		    (first && i == 0 && go_word(bytes, layout->g_id) != 1))
 			return FINDER_FIT_MISFIT;
@@ -110,5 +93,6 @@ go_fit_thread(const struct runtime_tools *tools, const struct go_layout *layout,
 
 	return is_pointer(g0) && tid <= INT32_MAX && (next == 0 || is_pointer(next)) &&
 	       (current == 0 || is_pointer(current)) &&
-	       go_fit_read(tools, g0 + layout->g_m, &owner, sizeof(owner)) && owner == address;
+	       memory_read(&tools->memory, g0 + layout->g_m, &owner, sizeof(owner)) &&
+	       owner == address;
 }

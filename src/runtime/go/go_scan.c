@@ -54,7 +54,7 @@ has_text(const struct memory *memory, uint64_t address, const char *text)
 	char there[REASON_MOST];
 	const size_t length = strlen(text);
 
-	return length == 0 || (memory->read(memory->context, address, there, length) &&
+	return length == 0 || (memory_read(memory, address, there, length) &&
 			       memcmp(there, text, length) == 0);
 }
 

@@ -11,14 +11,6 @@
 /* Threads that are read within one tick because a goroutine has them, although no list did. */
 #define LATE_MOST 64
 
-static bool
-read_memory(const struct go_runtime *go, uint64_t address, void *to, size_t size)
-{
-	const struct memory *memory = &go->base.tools->memory;
-
-	return memory->read(memory->context, address, to, size);
-}
-
 /* --- the list ---------------------------------------------------------------------------- */
 
 static pid_t
@@ -121,7 +113,7 @@ go_threads_list_from(struct go_runtime *go, uint64_t address)
 	for (size_t i = 0; address != 0 && i < GO_THREADS_MOST; i++) {
 		struct go_thread thread = { .address = address };
 
-		if (!read_memory(go, address, bytes, size))
+		if (!memory_read(&go->base.tools->memory, address, bytes, size))
 			return;
 		thread.inner = go_word(bytes, layout->m_tid);
 		address = go_word(bytes, layout->m_next);
@@ -151,7 +143,8 @@ go_threads_keep_others(struct go_runtime *go)
 		if (thread->tid != 0 &&
 		    !table_find(&go->threads.by_address, thread->address, 0, &at) &&
 		    go_thread_find_tid(go, thread->inner) == thread->tid &&
-		    read_memory(go, thread->address, bytes, head_size(layout)) &&
+		    memory_read(&go->base.tools->memory, thread->address, bytes,
+				head_size(layout)) &&
 		    go_word(bytes, layout->m_tid) == thread->inner &&
 		    go_fit_thread(go->base.tools, layout, thread->address, bytes))
 			go_threads_add(go, &(struct go_thread){ .address = thread->address,
@@ -177,7 +170,8 @@ go_threads_list(struct go_runtime *go, uint64_t now_ns)
 	if (!instance_list_is_due(&go->base, now_ns))
 		return;
 	for (size_t i = 0; i < go->home.head_count; i++) {
-		if (!read_memory(go, go->home.head[i], &first[i], sizeof(first[i])))
+		if (!memory_read(&go->base.tools->memory, go->home.head[i], &first[i],
+				 sizeof(first[i])))
 			first[i] = 0;
 		heads = hash_u64(heads ^ first[i]);
 	}
@@ -235,7 +229,7 @@ go_threads_tid(struct go_runtime *go, uint64_t address)
 	if (go->late == LATE_MOST || go->threads.count == GO_THREADS_MOST)
 		return 0;
 	go->late++;
-	if (!read_memory(go, address, bytes, head_size(layout)) ||
+	if (!memory_read(&go->base.tools->memory, address, bytes, head_size(layout)) ||
 	    !go_fit_thread(go->base.tools, layout, address, bytes))
 		return 0;
 	thread.inner = go_word(bytes, layout->m_tid);

@@ -30,7 +30,7 @@ go_version_copy(const struct memory *memory, uint64_t address, uint64_t length,
 	/* Names of experiments may follow the version. */
 	const size_t size = length < GO_VERSION_TEXT - 1 ? (size_t)length : GO_VERSION_TEXT - 1;
 
-	if (!memory->read(memory->context, address, text, size) || !is_version_text(text, size))
+	if (!memory_read(memory, address, text, size) || !is_version_text(text, size))
 		return false;
 	text[size] = '\0';
 	return true;
@@ -44,7 +44,7 @@ follow_pointer(const struct memory *memory, const uint8_t head[HEAD_SIZE],
 	uint64_t string[2];
 
 	return head[POINTER_AT] == sizeof(uint64_t) && (head[FLAGS_AT] & BIG_ENDIAN_FLAG) == 0 &&
-	       memory->read(memory->context, go_word(head, 16), string, sizeof(string)) &&
+	       memory_read(memory, go_word(head, 16), string, sizeof(string)) &&
 	       go_version_copy(memory, string[0], string[1], text);
 }
 
@@ -53,7 +53,7 @@ go_version_read(const struct memory *memory, uint64_t address, char text[GO_VERS
 {
 	uint8_t head[HEAD_SIZE], length;
 
-	if (!memory->read(memory->context, address, head, sizeof(head)))
+	if (!memory_read(memory, address, head, sizeof(head)))
 		return false;
 	if (memcmp(head, MARK, MARK_SIZE) != 0)
 		return go_version_copy(memory, go_word(head, 0), go_word(head, sizeof(uint64_t)),
@@ -62,7 +62,7 @@ go_version_read(const struct memory *memory, uint64_t address, char text[GO_VERS
 	if ((head[FLAGS_AT] & INLINE_FLAG) == 0)
 		return follow_pointer(memory, head, text);
 	/* The length is a varint; a version's length has one byte. */
-	return memory->read(memory->context, address + HEAD_SIZE, &length, 1) && length < 0x80 &&
+	return memory_read(memory, address + HEAD_SIZE, &length, 1) && length < 0x80 &&
 	       go_version_copy(memory, address + HEAD_SIZE + 1, length, text);
 }
 

@@ -25,13 +25,13 @@ read_reason(struct go_runtime *go, size_t index)
 	char *text = go->reason[index];
 	uint64_t string[2];
 
-	if (!memory->read(memory->context, go->home.reasons + index * sizeof(string), string,
-			  sizeof(string)) ||
+	if (!memory_read(memory, go->home.reasons + index * sizeof(string), string,
+			 sizeof(string)) ||
 	    string[1] >= GO_REASON_TEXT)
 		return false;
 	if (string[1] == 0)
 		return index == 0;
-	if (!memory->read(memory->context, string[0], text, (size_t)string[1]) ||
+	if (!memory_read(memory, string[0], text, (size_t)string[1]) ||
 	    !is_readable(text, (size_t)string[1])) {
 		text[0] = '\0';
 		return false;

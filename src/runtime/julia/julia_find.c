@@ -58,7 +58,7 @@ static bool
 julia_find_read(const struct memory *memory, uint64_t address, void *to, size_t size)
 {
 	return address >= ADDRESS_LEAST && address < ADDRESS_MOST &&
-	       memory->read(memory->context, address, to, size);
+	       memory_read(memory, address, to, size);
 }
 
 /* --- threads and tasks in memory --------------------------------------------------------- */

@@ -32,9 +32,9 @@ struct queue {
 };
 
 static bool
-read_memory(const struct runtime_tools *tools, uint64_t address, void *to, size_t size)
+read_object(const struct runtime_tools *tools, uint64_t address, void *to, size_t size)
 {
-	return address != 0 && tools->memory.read(tools->memory.context, address, to, size);
+	return address != 0 && memory_read(&tools->memory, address, to, size);
 }
 
 /* Reads where the module keeps its names. */
@@ -45,8 +45,8 @@ julia_queues_begin(struct julia_queues *queues, const struct runtime_tools *tool
 	uint64_t module, names[2];
 
 	queues->at = 0;
-	if (!read_memory(tools, place->base, &module, sizeof(module)) || module == 0 ||
-	    !read_memory(tools, module + place->layout.module_names, names, sizeof(names)) ||
+	if (!read_object(tools, place->base, &module, sizeof(module)) || module == 0 ||
+	    !read_object(tools, module + place->layout.module_names, names, sizeof(names)) ||
 	    names[0] == 0 || names[0] > WORDS_MOST || names[0] % PAIR_WORDS != 0)
 		return false;
 	queues->size = names[0];
@@ -57,7 +57,7 @@ julia_queues_begin(struct julia_queues *queues, const struct runtime_tools *tool
 static void
 julia_queues_check(struct julia_queues *queues, const struct runtime_tools *tools, uint64_t binding)
 {
-	if (!read_memory(tools, binding + BINDING_VALUE, &queues->array, sizeof(queues->array)))
+	if (!read_object(tools, binding + BINDING_VALUE, &queues->array, sizeof(queues->array)))
 		queues->array = 0;
 }
 
@@ -75,7 +75,7 @@ search_pairs(struct julia_queues *queues, const struct runtime_tools *tools)
 	size_t count = 0;
 
 	queues->at += pairs * PAIR_WORDS;
-	if (!read_memory(tools, address, pair, pairs * sizeof(*pair)))
+	if (!read_object(tools, address, pair, pairs * sizeof(*pair)))
 		return;
 	for (size_t i = 0; i < pairs; i++) {
 		if (pair[i][0] <= NO_BINDING || pair[i][1] <= NO_BINDING)
@@ -119,12 +119,12 @@ read_lists(struct julia_queues *queues, const struct runtime_tools *tools)
 	struct queue queue[JULIA_THREADS_MOST];
 	struct array array;
 
-	if (!read_memory(tools, queues->array, &array, sizeof(array)) ||
+	if (!read_object(tools, queues->array, &array, sizeof(array)) ||
 	    array.element_size != sizeof(*queue))
 		return;
 	if (array.length > JULIA_THREADS_MOST)
 		array.length = JULIA_THREADS_MOST;
-	if (!read_memory(tools, array.data, queue, array.length * sizeof(*queue)))
+	if (!read_object(tools, array.data, queue, array.length * sizeof(*queue)))
 		return;
 	for (size_t i = 0; i < array.length; i++)
 		if (queue[i].list != 0)

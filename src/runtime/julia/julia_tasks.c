@@ -90,14 +90,6 @@ set_place(struct julia_tasks *tasks, const struct julia_place *place)
 
 /* --- threads ----------------------------------------------------------------------------- */
 
-static bool
-read_memory(const struct julia_tasks *tasks, uint64_t address, void *to, size_t size)
-{
-	const struct memory *memory = &tasks->tools->memory;
-
-	return memory->read(memory->context, address, to, size);
-}
-
 /* The members of a thread that are read, in this order. */
 struct parts {
 	uint64_t current, root, pthread, list[3];
@@ -187,8 +179,8 @@ julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *place)
 	}
 	julia_queues_update(&tasks->queues, tasks->tools, place);
 	if (tasks->count > 0 &&
-	    !read_memory(tasks, julia_context_guard(tasks->thread[0].pthread), &tasks->guard,
-			 sizeof(tasks->guard)))
+	    !memory_read(&tasks->tools->memory, julia_context_guard(tasks->thread[0].pthread),
+			 &tasks->guard, sizeof(tasks->guard)))
 		tasks->guard = 0;
 	return slots;
 }

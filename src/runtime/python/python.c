@@ -227,9 +227,9 @@ python_lock_holder(struct cpython *cpython, uint64_t lock)
 	uint64_t holder;
 	uint32_t locked, at;
 
-	if (!memory->read(memory->context, lock + layout->gil_locked, &locked, sizeof(locked)) ||
+	if (!memory_read(memory, lock + layout->gil_locked, &locked, sizeof(locked)) ||
 	    locked != 1 ||
-	    !memory->read(memory->context, lock + layout->gil_holder, &holder, sizeof(holder)) ||
+	    !memory_read(memory, lock + layout->gil_holder, &holder, sizeof(holder)) ||
 	    !table_find(&cpython->threads.by_state, holder, 0, &at))
 		return 0;
 	return cpython->threads.thread[at].tid;

@@ -59,7 +59,7 @@ read_asyncio_module(const struct mapping *mapping, const struct memory *memory,
 	const uint64_t section = image_section_vaddr(mapping->image, SECTION, sizeof(word));
 
 	return section != 0 &&
-	       memory->read(memory->context, section + mapping->bias, word, sizeof(word)) &&
+	       memory_read(memory, section + mapping->bias, word, sizeof(word)) &&
 	       python_asyncio_parse(word, layout);
 }
 
@@ -70,7 +70,7 @@ python_asyncio_find(struct maps *maps, const struct memory *memory,
 {
 	uint8_t bytes[PYTHON_OFFSETS_SIZE];
 	const bool told = python_since(&place->layout, 3, 14) &&
-			  memory->read(memory->context, place->runtime, bytes, sizeof(bytes)) &&
+			  memory_read(memory, place->runtime, bytes, sizeof(bytes)) &&
 			  python_offsets_parse_tasks(bytes, sizeof(bytes), layout);
 	uint32_t last = MODULE_NONE;
 	bool loaded = false;

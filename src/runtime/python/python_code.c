@@ -131,7 +131,7 @@ is_code_object(struct python_codes *codes, uint64_t address)
 	if (type == codes->code_type)
 		return true;
 	if (!python_read_u64(codes->memory, type + layout->type_name, &name) ||
-	    !codes->memory->read(codes->memory->context, name, word, sizeof(word)) ||
+	    !memory_read(codes->memory, name, word, sizeof(word)) ||
 	    memcmp(word, "code", sizeof(word)) != 0)
 		return false;
 	codes->code_type = type;
@@ -147,7 +147,7 @@ is_unchanged(struct python_codes *codes, const struct python_code_id *id)
 	struct python_code_id now;
 
 	return codes->members != NULL &&
-	       codes->memory->read(codes->memory->context, id->address, codes->members, size) &&
+	       memory_read(codes->memory, id->address, codes->members, size) &&
 	       python_code_identify(codes->layout, id->address, codes->members, size, &now) &&
 	       is_same_code(&now, id);
 }

@@ -40,14 +40,6 @@ python_take(struct finder_candidate *base, const void *search)
 	return c->module.runtime != 0;
 }
 
-static bool
-python_find_read(const struct finder *finder, uint64_t address, void *to, size_t size)
-{
-	const struct memory *memory = &finder->tools->memory;
-
-	return address <= UINT64_MAX - size && memory->read(memory->context, address, to, size);
-}
-
 /* Reads page by page what is readable: a structure may end where its mapping ends. */
 static size_t
 python_read_readable(const struct finder *finder, uint64_t address, uint8_t *to, size_t size)
@@ -59,7 +51,7 @@ python_read_readable(const struct finder *finder, uint64_t address, uint8_t *to,
 
 		if (part > size - done)
 			part = size - done;
-		if (!python_find_read(finder, address + done, to + done, part))
+		if (!memory_read(&finder->tools->memory, address + done, to + done, part))
 			break;
 		done += part;
 	}
@@ -91,7 +83,7 @@ python_find_version(const struct finder *finder, const struct python_candidate *
 
 	if (c->module.version == 0)
 		return python_module_version(&c->module);
-	if (!python_find_read(finder, c->module.version + c->base.bias, &version, sizeof(version)))
+	if (!memory_read(&finder->tools->memory, c->module.version + c->base.bias, &version, sizeof(version)))
 		return 0;
 	return version;
 }

@@ -23,17 +23,10 @@ struct view {
 };
 
 static bool
-read_bytes(const struct view *view, uint64_t address, void *to, size_t size)
-{
-	return address <= UINT64_MAX - size &&
-	       view->memory->read(view->memory->context, address, to, size);
-}
-
-static bool
 read_pointer(const struct view *view, uint64_t structure, uint32_t offset, uint64_t *value)
 {
 	return structure <= UINT64_MAX - offset &&
-	       read_bytes(view, structure + offset, value, sizeof(*value));
+	       memory_read(view->memory, structure + offset, value, sizeof(*value));
 }
 
 /* --- objects ----------------------------------------------------------------------------- */
@@ -48,7 +41,7 @@ is_object(const struct view *view, uint64_t object)
 	return read_pointer(view, object, view->layout->object_type, &type) &&
 	       read_pointer(view, type, view->layout->object_type, &type_of_type) &&
 	       read_pointer(view, type_of_type, view->layout->type_name, &text) &&
-	       read_bytes(view, text, name, sizeof(name)) &&
+	       memory_read(view->memory, text, name, sizeof(name)) &&
 	       memcmp(name, "type", sizeof(name)) == 0;
 }
 
@@ -87,7 +80,7 @@ python_check_lock(const struct view *view, uint64_t runtime, uint64_t interprete
 		return FINDER_FIT_MISFIT;
 	if (lock == 0)
 		return FINDER_FIT_NOT_YET;
-	if (!read_bytes(view, lock + layout->gil_locked, &locked, sizeof(locked)))
+	if (!memory_read(view->memory, lock + layout->gil_locked, &locked, sizeof(locked)))
 		return FINDER_FIT_MISFIT;
 	/* -1: the lock has not been created. */
 	return locked >= -1 && locked <= 1 ? FINDER_FIT_GOOD : FINDER_FIT_MISFIT;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/base/memory.h"
 
 /* Offset of a member that the version does not have. */
 #define PYTHON_ABSENT UINT32_MAX

@@ -15,13 +15,13 @@ struct text_form {
 bool
 python_read_u64(const struct memory *memory, uint64_t address, uint64_t *value)
 {
-	return memory->read(memory->context, address, value, sizeof(*value));
+	return memory_read(memory, address, value, sizeof(*value));
 }
 
 bool
 python_read_u32(const struct memory *memory, uint64_t address, uint32_t *value)
 {
-	return memory->read(memory->context, address, value, sizeof(*value));
+	return memory_read(memory, address, value, sizeof(*value));
 }
 
 /*
@@ -137,7 +137,7 @@ python_text_read(const struct python_layout *layout, const struct memory *memory
 		return true;
 	}
 	bytes = xmalloc(count * form.width);
-	good = memory->read(memory->context, characters, bytes, count * form.width);
+	good = memory_read(memory, characters, bytes, count * form.width);
 	for (size_t i = 0; good && i < count; i++)
 		add_character(to, character_at(bytes, i, form.width));
 	if (good && length > count)
@@ -156,8 +156,8 @@ python_bytes_read(const struct python_layout *layout, const struct memory *memor
 	if (!python_read_u64(memory, address + layout->bytes_size, &length) || length > most)
 		return NULL;
 	bytes = xmalloc((size_t)length + 1);
-	if (length > 0 && !memory->read(memory->context, address + layout->bytes_data, bytes,
-					(size_t)length)) {
+	if (length > 0 && !memory_read(memory, address + layout->bytes_data, bytes,
+				       (size_t)length)) {
 		free(bytes);
 		return NULL;
 	}

@@ -4,6 +4,7 @@
 
 #include "runtime/python/python_internal.h"
 #include "runtime/runtime_kind_internal.h"
+#include "wallsample/base/bytes.h"
 
 /* Attempts to read a list while threads come and go. */
 #define LIST_ATTEMPTS 3
@@ -11,23 +12,13 @@
 uint64_t
 python_word(const uint8_t *bytes, uint32_t offset)
 {
-	uint64_t value;
-
-	if (offset == PYTHON_ABSENT)
-		return 0;
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
+	return offset == PYTHON_ABSENT ? 0 : bytes_u64(bytes + offset);
 }
 
 uint32_t
 python_word32(const uint8_t *bytes, uint32_t offset)
 {
-	uint32_t value;
-
-	if (offset == PYTHON_ABSENT)
-		return 0;
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
+	return offset == PYTHON_ABSENT ? 0 : bytes_u32(bytes + offset);
 }
 
 static bool
@@ -35,7 +26,7 @@ python_threads_word(const struct cpython *cpython, uint64_t address, uint64_t *v
 {
 	const struct memory *memory = &cpython->base.tools->memory;
 
-	return memory->read(memory->context, address, value, sizeof(*value));
+	return memory_read(memory, address, value, sizeof(*value));
 }
 
 static uint64_t
@@ -156,7 +147,7 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 			.state = state, .interpreter = interpreter, .lock = lock
 		};
 
-		if (size == 0 || !memory->read(memory->context, state, bytes, size) ||
+		if (size == 0 || !memory_read(memory, state, bytes, size) ||
 		    python_word(bytes, layout->thread_interpreter) != interpreter)
 			return false;
 		thread.native = python_word(bytes, layout->thread_native);
@@ -184,8 +175,8 @@ lock_of(const struct cpython *cpython, uint64_t interpreter)
 	if (lock == 0 || layout->gil_locked == PYTHON_ABSENT || layout->gil_holder == PYTHON_ABSENT)
 		return 0;
 	if (layout->gil_enabled != PYTHON_ABSENT &&
-	    (!memory->read(memory->context, lock + layout->gil_enabled, &enabled,
-			   sizeof(enabled)) || enabled == 0))
+	    (!memory_read(memory, lock + layout->gil_enabled, &enabled, sizeof(enabled)) ||
+	     enabled == 0))
 		return 0;
 	return lock;
 }

@@ -2,7 +2,7 @@
 /* green_held.c - copies green tasks while threads are stopped. */
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 
 /* Most tasks that are copied while all threads are stopped. */
 #define HELD_MOST 2000

@@ -2,7 +2,7 @@
 /* green_read.c - reads structures and stacks of green tasks. */
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 
 /* Ranges of memory whose present pages are cached: tasks lie close to each other. */
 #define WINDOWS 16

@@ -4,7 +4,7 @@
 
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 
 /* Bytes of a stack that was not unwound before: most waiting tasks have no more (1 us). */
 #define STACK_GUESS ((size_t)1 << 10)

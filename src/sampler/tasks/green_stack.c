@@ -4,7 +4,7 @@
 
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 
 /* Further tasks share a record with those that began with the same function. */
 #define UNITS_MOST 10000

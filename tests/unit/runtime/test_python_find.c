@@ -20,6 +20,7 @@
 
 #include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/tracer/process_memory.h"
 
 #define EXIT_SKIPPED 77
 /* Scripts of pyenv itself begin with the same words: only what is in its versions is a Python. */

@@ -20,7 +20,7 @@
 #include "tracer/stop_internal.h"
 #include "../scene/sleeping_child.h"
 #include "wallsample/base/base.h"
-#include "wallsample/tracer/memory.h"
+#include "wallsample/tracer/process_memory.h"
 #include "wallsample/tracer/tracer.h"
 
 static void

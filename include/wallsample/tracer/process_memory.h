@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h - how the unwinder reads memory: through a table of functions.
- *
- * Backends: the live process (process_vm_readv), a snapshot (stack bytes, then
- * the module's file), and plain arrays in tests.
+ * process_memory.h - reading the memory of a live process with process_vm_readv(2).
  */
-#ifndef WALLSAMPLE_TRACER_MEMORY_H
-#define WALLSAMPLE_TRACER_MEMORY_H
+#ifndef WALLSAMPLE_TRACER_PROCESS_MEMORY_H
+#define WALLSAMPLE_TRACER_PROCESS_MEMORY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-struct memory {
-	/* Copies all `size` bytes at `address` of the target, or returns false. */
-	bool (*read)(void *context, uint64_t address, void *to, size_t size);
-	void *context;
-};
+#include "wallsample/base/memory.h"
 
 /*
  * Reads up to `size` bytes of the process of thread `tid` (any living one: the first may
@@ -32,7 +24,6 @@ size_t memory_read_process(pid_t tid, uint64_t address, void *to, size_t size);
  * in a cache, against 2 us each alone. Returns how many of the first ones were read; none
  * behind one that is not there is.
  */
-#define MEMORY_PAGE ((size_t)4096)
 #define MEMORY_PAGES_MOST 256 /* a call: more are not read */
 size_t memory_read_pages(pid_t tid, const uint64_t *page, size_t count, void *to);
 
