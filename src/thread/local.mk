@@ -3,6 +3,8 @@ libwallsample_a_SOURCES += \
 	src/thread/run_state.c \
 	src/thread/sched.c \
 	src/thread/syscall_info.c \
+	src/thread/syscall_names_aarch64_internal.h \
+	src/thread/syscall_names_x86_64_internal.h \
 	src/thread/syscall_table_internal.h \
 	src/thread/syscalls.c \
 	src/thread/watch.c

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* syscall_table_internal.h - what a table of one architecture's system calls looks like. */
+/* syscall_table_internal.h - names and attributes of the system calls of one architecture. */
 #ifndef WALLSAMPLE_THREAD_SYSCALL_TABLE_INTERNAL_H
 #define WALLSAMPLE_THREAD_SYSCALL_TABLE_INTERNAL_H
 
@@ -13,31 +13,48 @@
  * on Linux 6.18 for epoll_*wait, semop, semtimedop, rt_sigtimedwait,
  * io_getevents, and for socket calls with a SO_RCVTIMEO or SO_SNDTIMEO, which read
  * and write are when the descriptor is a socket; io_uring_enter and the rest of
- * each family by the same code in the kernel. Calls that are not listed restart by
+ * each family by the same code in the kernel. Calls without it restart by
  * themselves, or (close) must not be restarted at all.
  */
 #define BREAKS 1
 
-/*
- * TIMED: of those, what waits for events, often with a time-out that a restart begins anew.
- * Such a sleep is never cut short for the sake of a better stack.
- */
-#define TIMED 4
-
-/* SLEEPS: when it blocks it does so interruptibly (S), so that no look at
- * /proc/…/stat is needed to tell that from a wait for a disk (D). */
+/* SLEEPS: it blocks in interruptible sleep (S), so that /proc/PID/task/TID/stat need not be
+ * read to distinguish that from uninterruptible sleep (D). */
 #define SLEEPS 2
 
-/* WORKS: who is runnable in it may well be at work, not just back from its sleep. */
+/* TIMED: it BREAKS and waits for events, often with a time-out that starts again at a restart.
+ * Such a sleep is not interrupted for a better stack. */
+#define TIMED 4
+
+/* WORKS: a runnable thread in it may be executing the call, not only returning from sleep. */
 #define WORKS 8
 
-struct syscall_row {
-	const char *name; /* NULL: a gap in the numbers */
-	unsigned char flags;
-};
+/* X(NR_name, attributes): the calls with attributes that all architectures have. */
+#define SYSCALL_ATTRIBUTES(X) \
+	X(NR_read, BREAKS) X(NR_write, BREAKS) X(NR_readv, BREAKS) X(NR_writev, BREAKS) \
+	X(NR_nanosleep, SLEEPS) X(NR_connect, BREAKS | SLEEPS) X(NR_accept, BREAKS | SLEEPS) \
+	X(NR_sendto, BREAKS | SLEEPS | WORKS) X(NR_recvfrom, BREAKS | SLEEPS) \
+	X(NR_sendmsg, BREAKS | SLEEPS | WORKS) X(NR_recvmsg, BREAKS | SLEEPS) \
+	X(NR_wait4, SLEEPS) X(NR_semop, BREAKS | TIMED | SLEEPS) X(NR_msgrcv, SLEEPS) \
+	X(NR_flock, SLEEPS) X(NR_rt_sigtimedwait, BREAKS | TIMED | SLEEPS) \
+	X(NR_rt_sigsuspend, SLEEPS) X(NR_futex, SLEEPS) \
+	X(NR_io_getevents, BREAKS | TIMED | SLEEPS) X(NR_restart_syscall, SLEEPS) \
+	X(NR_semtimedop, BREAKS | TIMED | SLEEPS) X(NR_clock_nanosleep, SLEEPS) \
+	X(NR_mq_timedsend, SLEEPS) X(NR_mq_timedreceive, SLEEPS) X(NR_waitid, SLEEPS) \
+	X(NR_pselect6, SLEEPS) X(NR_ppoll, SLEEPS) X(NR_epoll_pwait, BREAKS | TIMED | SLEEPS) \
+	X(NR_accept4, BREAKS | SLEEPS) X(NR_recvmmsg, BREAKS | SLEEPS) X(NR_sendmmsg, BREAKS) \
+	X(NR_io_pgetevents, BREAKS | TIMED | SLEEPS) X(NR_io_uring_enter, BREAKS | TIMED) \
+	X(NR_epoll_pwait2, BREAKS | TIMED | SLEEPS) X(NR_futex_waitv, SLEEPS) \
+	X(NR_futex_wait, SLEEPS)
 
-struct syscall_table { /* indexed by number */
-	const struct syscall_row *row;
+/* Uses of these lists: enumerators NR_NAME, names by number, attributes by number. */
+#define SYSCALL_NUMBER(number, name) name = (number),
+#define SYSCALL_NAME(number, name) [number] = &#name[sizeof("NR_") - 1],
+#define SYSCALL_ATTRIBUTE(name, attributes) [name] = (attributes),
+
+struct syscall_table {             /* both arrays have `count` elements, by number */
+	const char *const *name;   /* NULL: the kernel has no call of this number */
+	const unsigned char *attributes;
 	size_t count;
 };
 

@@ -13,64 +13,55 @@
 /* Descriptors of one poll(2): no process has more (fs.nr_open). */
 #define POLLED_MOST (UINT64_C(1) << 20)
 
-static const struct syscall_row *
-find_row(long number)
+static bool
+has_number(long number)
 {
-	if (number < 0 || (size_t)number >= syscall_table.count)
-		return NULL;
-	return syscall_table.row[number].name != NULL ? &syscall_table.row[number] : NULL;
+	return number >= 0 && (size_t)number < syscall_table.count;
 }
 
 const char *
 syscall_name(long number)
 {
-	const struct syscall_row *row = find_row(number);
-
-	return row != NULL ? row->name : NULL;
+	return has_number(number) ? syscall_table.name[number] : NULL;
 }
 
 long
 syscall_number(const char *name)
 {
-	for (size_t i = 0; i < syscall_table.count; i++) {
-		const struct syscall_row *row = find_row((long)i);
-
-		if (row != NULL && strcmp(row->name, name) == 0)
+	for (size_t i = 0; i < syscall_table.count; i++)
+		if (syscall_table.name[i] != NULL && strcmp(syscall_table.name[i], name) == 0)
 			return (long)i;
-	}
 	return SYSCALL_UNKNOWN;
+}
+
+static unsigned
+attributes_of(long number)
+{
+	return has_number(number) ? syscall_table.attributes[number] : 0;
 }
 
 bool
 syscall_breaks_on_stop(long number)
 {
-	const struct syscall_row *row = find_row(number);
-
-	return row != NULL && (row->flags & BREAKS) != 0;
+	return (attributes_of(number) & BREAKS) != 0;
 }
 
 bool
 syscall_minds_a_stop(long number)
 {
-	const struct syscall_row *row = find_row(number);
-
-	return row != NULL && (row->flags & TIMED) != 0;
+	return (attributes_of(number) & TIMED) != 0;
 }
 
 bool
 syscall_sleeps_interruptible(long number)
 {
-	const struct syscall_row *row = find_row(number);
-
-	return row != NULL && (row->flags & SLEEPS) != 0;
+	return (attributes_of(number) & SLEEPS) != 0;
 }
 
 bool
 syscall_only_waits(long number)
 {
-	const struct syscall_row *row = find_row(number);
-
-	return row != NULL && (row->flags & (SLEEPS | WORKS)) == SLEEPS;
+	return (attributes_of(number) & (SLEEPS | WORKS)) == SLEEPS;
 }
 
 bool
@@ -86,7 +77,8 @@ syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE])
 {
 	const long number = syscall_decode(code);
 
-	return find_row(number) != NULL && !syscall_is_restart(number) ? number : SYSCALL_UNKNOWN;
+	return syscall_name(number) != NULL && !syscall_is_restart(number) ? number :
+									     SYSCALL_UNKNOWN;
 }
 
 /* An address that a program can have something at. */

@@ -11,6 +11,7 @@ lint_tests = \
 	tests/lint/ptrace_calls.sh \
 	tests/lint/scripts.sh \
 	tests/lint/sizes.sh \
-	tests/lint/spdx.sh
+	tests/lint/spdx.sh \
+	tests/lint/syscall_names.sh
 TESTS += $(lint_tests)
 EXTRA_DIST += $(lint_tests)

@@ -83,7 +83,8 @@ python_find_version(const struct finder *finder, const struct python_candidate *
 
 	if (c->module.version == 0)
 		return python_module_version(&c->module);
-	if (!memory_read(&finder->tools->memory, c->module.version + c->base.bias, &version, sizeof(version)))
+	if (!memory_read(&finder->tools->memory, c->module.version + c->base.bias, &version,
+			 sizeof(version)))
 		return 0;
 	return version;
 }
