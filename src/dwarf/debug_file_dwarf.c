@@ -104,19 +104,6 @@ debug_dwarf_fits(Elf *elf, uint64_t limit, uint64_t *bytes)
 	return true;
 }
 
-void
-debug_dwarf_move(struct debug_dwarf *dwarf, Elf_Data *data, size_t extra)
-{
-	uint8_t *buffer = xmalloc(data->d_size + extra);
-
-	memcpy(buffer, data->d_buf, data->d_size);
-	memset(buffer + data->d_size, 0, extra);
-	dwarf->buffer = xgrow(dwarf->buffer, &dwarf->buffer_capacity, dwarf->buffer_count + 1,
-			      sizeof(*dwarf->buffer));
-	dwarf->buffer[dwarf->buffer_count++] = buffer;
-	data->d_buf = buffer;
-}
-
 /* Reads and unpacks the section; false when libdw had better not see it. */
 static bool
 load(struct debug_dwarf *dwarf, Elf_Scn *scn, const GElf_Shdr *header, bool by_gnu)

@@ -19,24 +19,6 @@
 /* Names in links are paths; longer ones could not be opened. */
 #define LINK_MAX_SIZE (PATH_MAX + IMAGE_BUILD_ID_MAX)
 
-void
-debug_files_warn(struct debug_files *files, const char *path, const char *module,
-		 const char *why)
-{
-	const size_t count = strings_count(files->said);
-	struct strbuf shown;
-
-	strings_intern(files->said, path);
-	if (strings_count(files->said) == count)
-		return;
-	strbuf_init(&shown);
-	strbuf_add_foreign(&shown, path);
-	strbuf_add_text(&shown, " is not used as the debug file of ");
-	strbuf_add_foreign(&shown, module);
-	log_say(files->config.log, LOG_NORMAL, "%s: %s", shown.data, why);
-	strbuf_release(&shown);
-}
-
 static const char *
 why_not_opened(int error)
 {

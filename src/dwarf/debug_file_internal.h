@@ -170,9 +170,6 @@ typedef bool debug_unit_visitor(void *context, Dwarf_Die *die, uint8_t offset_si
 /* Every unit of .debug_info that libdw can come to know of; false when the visitor said so. */
 bool debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context);
 
-/* The name of the file with the rest of the unit; false: it has none. */
-bool debug_split_name(Dwarf_Die *die, Dwarf_Attribute *name);
-
 #define DEBUG_SPLIT_NAME_SIZE 32
 extern const char debug_split_nowhere[DEBUG_SPLIT_NAME_SIZE];
 

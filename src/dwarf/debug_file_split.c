@@ -69,11 +69,25 @@ debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context)
 	return true;
 }
 
-bool
-debug_split_name(Dwarf_Die *die, Dwarf_Attribute *name)
+/* The name of the file with the rest of the unit; false: it has none. */
+static bool
+split_name(Dwarf_Die *die, Dwarf_Attribute *name)
 {
 	return dwarf_attr(die, DW_AT_dwo_name, name) != NULL ||
 	       dwarf_attr(die, DW_AT_GNU_dwo_name, name) != NULL;
+}
+
+void
+debug_dwarf_move(struct debug_dwarf *dwarf, Elf_Data *data, size_t extra)
+{
+	uint8_t *buffer = xmalloc(data->d_size + extra);
+
+	memcpy(buffer, data->d_buf, data->d_size);
+	memset(buffer + data->d_size, 0, extra);
+	dwarf->buffer = xgrow(dwarf->buffer, &dwarf->buffer_capacity, dwarf->buffer_count + 1,
+			      sizeof(*dwarf->buffer));
+	dwarf->buffer[dwarf->buffer_count++] = buffer;
+	data->d_buf = buffer;
 }
 
 static const char *
@@ -100,7 +114,7 @@ has_no_name(void *context, Dwarf_Die *die, uint8_t offset_size)
 
 	(void)context;
 	(void)offset_size;
-	return !debug_split_name(die, &name);
+	return !split_name(die, &name);
 }
 
 static void
@@ -196,7 +210,7 @@ rename_unit(void *context, Dwarf_Die *die, uint8_t offset_size)
 	const char *text;
 	uint8_t *place = NULL;
 
-	if (!debug_split_name(die, &name))
+	if (!split_name(die, &name))
 		return true;
 	/* Texts of a dwz file, which would come to be known later. */
 	if (name.form == DW_FORM_GNU_strp_alt || name.form == DW_FORM_strp_sup)
@@ -228,7 +242,7 @@ is_harmless(void *context, Dwarf_Die *die, uint8_t offset_size)
 	Dwarf_Attribute name;
 
 	(void)offset_size;
-	if (!debug_split_name(die, &name))
+	if (!split_name(die, &name))
 		return true;
 	text = dwarf_formstring(&name);
 	if (text == NULL || text == disarming->dwarf->split_name)

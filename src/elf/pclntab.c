@@ -35,13 +35,6 @@ struct header {
 	uint64_t name_part, unit_part, file_part, value_part, function_part;
 };
 
-bool
-pclntab_read(const struct pclntab *table, uint64_t at, void *to, size_t size)
-{
-	return at <= table->size && size <= table->size - at &&
-	       image_read_offset(table->image, table->offset + at, to, size);
-}
-
 /* --- opening ----------------------------------------------------------------------- */
 
 static bool
@@ -83,14 +76,6 @@ try_table(struct pclntab *table, uint64_t offset, uint64_t size)
 	table->funcdata = 0;
 	return pclntab_read(table, 0, &header, sizeof(header)) && use_header(table, &header) &&
 	       image_offset_to_vaddr(table->image, offset, &table->vaddr);
-}
-
-bool
-pclntab_bounds(const struct pclntab *table, uint32_t *low, uint32_t *high)
-{
-	return pclntab_read(table, table->functions, low, sizeof(*low)) &&
-	       pclntab_read(table, table->functions + (uint64_t)table->count * 8, high,
-			    sizeof(*high));
 }
 
 /* --- where it is -------------------------------------------------------------------- */

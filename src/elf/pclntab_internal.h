@@ -44,9 +44,6 @@ struct pclntab_scan {
 void pclntab_image_scan(const struct image *image, uint64_t offset, uint64_t size,
 			const struct pclntab_scan *scan);
 
-/* The first and the last address of all functions, counted from where text begins. */
-bool pclntab_bounds(const struct pclntab *table, uint32_t *low, uint32_t *high);
-
 /* Fills in `text` and `funcdata` (pclntab_module.c); false when text is not known. */
 bool pclntab_find_text(struct pclntab *table);
 

@@ -64,7 +64,23 @@ pclntab_image_scan(const struct image *image, uint64_t offset, uint64_t size,
 	free(piece);
 }
 
+bool
+pclntab_read(const struct pclntab *table, uint64_t at, void *to, size_t size)
+{
+	return at <= table->size && size <= table->size - at &&
+	       image_read_offset(table->image, table->offset + at, to, size);
+}
+
 /* --- what the description must say ---------------------------------------------------- */
+
+/* The offsets of the first function and of the end of the last, from the start of the code. */
+static bool
+read_bounds(const struct pclntab *table, uint32_t *low, uint32_t *high)
+{
+	return pclntab_read(table, table->functions, low, sizeof(*low)) &&
+	       pclntab_read(table, table->functions + (uint64_t)table->count * 8, high,
+			    sizeof(*high));
+}
 
 /* Nothing else in a program agrees with the table in all this. */
 static bool
@@ -76,7 +92,7 @@ use_words(struct pclntab *table, const uint64_t word[WORDS])
 	if (word[WORD_HEADER] != table->vaddr || word[WORD_NAMES] != table->vaddr + table->names ||
 	    word[WORD_FUNCTIONS] != table->vaddr + table->functions ||
 	    word[WORD_FUNCTIONS + 1] != (uint64_t)table->count + 1 ||
-	    !pclntab_bounds(table, &low, &high) || low >= high ||
+	    !read_bounds(table, &low, &high) || low >= high ||
 	    word[WORD_LOW] != text + low || word[WORD_HIGH] != text + high)
 		return false;
 	table->text = text;
@@ -262,7 +278,7 @@ text_is_code(const struct pclntab *table)
 {
 	uint32_t low, high;
 
-	if (table->text == 0 || !pclntab_bounds(table, &low, &high) || low >= high)
+	if (table->text == 0 || !read_bounds(table, &low, &high) || low >= high)
 		return false;
 	for (size_t i = 0; i < table->image->segment_count; i++) {
 		const struct image_segment *segment = &table->image->segment[i];
