@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "jit/jit_source_internal.h"
-#include "jit/v8_internal.h"
 
 /* In the order in which they are asked: the first may know lines. */
 static const struct jit_source *const sources[] = {

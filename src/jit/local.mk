@@ -8,19 +8,13 @@ libwallsample_a_SOURCES += \
 	src/jit/jitdump.c \
 	src/jit/objects/jit_elf.c \
 	src/jit/objects/jit_elf_internal.h \
+	src/jit/objects/jit_fingerprint.c \
 	src/jit/objects/jit_frames.c \
-	src/jit/objects/jit_frames_internal.h \
-	src/jit/objects/jit_tree.c \
-	src/jit/objects/jit_tree_internal.h \
 	src/jit/objects/jit_list.c \
-	src/jit/objects/jit_list_internal.h \
 	src/jit/objects/jit_objects.c \
-	src/jit/objects/jit_print.c \
-	src/jit/objects/jit_print_internal.h \
+	src/jit/objects/jit_tree.c \
 	src/jit/objects/jit_unwind.c \
-	src/jit/objects/jit_unwind_internal.h \
 	src/jit/objects/jit_watch.c \
 	src/jit/objects/jit_watch_internal.h \
 	src/jit/perf_map.c \
-	src/jit/v8.c \
-	src/jit/v8_internal.h
+	src/jit/v8.c

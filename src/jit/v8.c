@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* v8.c - functions that V8 interprets, by the address of their bytecode. */
-#include "jit/v8_internal.h"
+#include "jit/jit_source_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -86,7 +86,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static const struct symbols_config config = { .demangle = true, .inlines = true };
-	static const struct jit_elf_memory memory = { read_code, NULL };
+	static const struct memory memory = { read_code, NULL };
 	struct modules *modules;
 	struct symbols *symbols;
 	struct jit_elf elf;

@@ -7,7 +7,6 @@
 #include <elf.h>
 #include <string.h>
 
-#include "jit/objects/jit_frames_internal.h"
 #include "wallsample/elf/relocate.h"
 #include "wallsample/base/base.h"
 
@@ -276,19 +275,18 @@ add_range(struct jit_elf *elf, uint64_t start, uint64_t size)
 
 /* As it runs. Sections that share their bytes do not count twice. */
 static void
-read_code(struct maker *maker, const Elf64_Shdr *section, const struct jit_elf_memory *memory,
+read_code(struct maker *maker, const Elf64_Shdr *section, const struct memory *memory,
 	  uint64_t *left)
 {
 	if (memory == NULL || section->sh_type == SHT_NOBITS || section->sh_size > *left)
 		return;
 	*left -= section->sh_size;
-	memory->read(memory->context, section->sh_addr, maker->bytes + section->sh_offset,
-		     section->sh_size);
+	memory_read(memory, section->sh_addr, maker->bytes + section->sh_offset, section->sh_size);
 }
 
 /* A program header for each section of code, appended to the file. */
 static void
-add_segments(struct maker *maker, const struct jit_elf_memory *memory)
+add_segments(struct maker *maker, const struct memory *memory)
 {
 	Elf64_Phdr segment[IMAGE_MAX_SEGMENTS];
 	size_t count = 0, offset = (maker->size + 7) & ~(size_t)7, length;
@@ -358,7 +356,7 @@ write_headers(struct maker *maker)
 }
 
 static bool
-make(struct maker *maker, const struct jit_elf_memory *memory)
+make(struct maker *maker, const struct memory *memory)
 {
 	struct jit_elf *elf = maker->elf;
 	bool program;
@@ -395,7 +393,7 @@ make(struct maker *maker, const struct jit_elf_memory *memory)
 }
 
 bool
-jit_elf_open(struct jit_elf *elf, uint8_t *bytes, size_t size, const struct jit_elf_memory *memory)
+jit_elf_open(struct jit_elf *elf, uint8_t *bytes, size_t size, const struct memory *memory)
 {
 	struct maker maker = { .bytes = bytes, .size = size, .elf = elf };
 	bool made;

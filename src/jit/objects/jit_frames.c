@@ -2,7 +2,7 @@
 /*
  * jit_frames.c - rewrites text-relative addresses in an .eh_frame section.
  */
-#include "jit/objects/jit_frames_internal.h"
+#include "jit/objects/jit_elf_internal.h"
 
 #include <dwarf.h>
 #include <stdbool.h>

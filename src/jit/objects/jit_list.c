@@ -2,7 +2,7 @@
 /*
  * jit_list.c - follows a list in another process's memory, which may be anything.
  */
-#include "jit/objects/jit_list_internal.h"
+#include "jit/objects/jit_watch_internal.h"
 
 #include <errno.h>
 #include <string.h>

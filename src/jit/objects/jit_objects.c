@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include "jit/objects/jit_elf_internal.h"
-#include "jit/objects/jit_list_internal.h"
-#include "jit/objects/jit_print_internal.h"
-#include "jit/objects/jit_unwind_internal.h"
 #include "jit/objects/jit_watch_internal.h"
 #include "wallsample/base/table.h"
 
@@ -134,7 +131,7 @@ is_same(struct jit_objects *o, const struct object *object)
 
 	return !object->copied || !jit_read(&o->reader, address, head, ends.head) ||
 	       !jit_read(&o->reader, address + size - ends.tail, tail, ends.tail) ||
-	       jit_print_of(head, tail, ends) == object->print;
+	       jit_fingerprint_of(head, tail, ends) == object->print;
 }
 
 /* An allocator gives the place of an old file to a new one, often of the same size. */
@@ -276,7 +273,7 @@ add_mappings(struct content *content, const struct jit_elf *elf, const struct im
 static uint32_t
 make_content(struct jit_objects *o, uint64_t size)
 {
-	const struct jit_elf_memory memory = { read_code, o };
+	const struct memory memory = { read_code, o };
 	const struct jit_listed listed = o->copied;
 	uint8_t *bytes = o->copy;
 	struct jit_elf elf;
@@ -311,7 +308,7 @@ settle(struct jit_objects *o, struct object *object)
 	uint32_t content;
 
 	object->copied = true;
-	object->print = jit_print_of(o->copy, o->copy + size - ends.tail, ends);
+	object->print = jit_fingerprint_of(o->copy, o->copy + size - ends.tail, ends);
 	if (object->listed.start != 0)
 		o->copy = jit_unwind_wrap(o->copy, &object->listed, &size);
 	hash = jit_hash_bytes(2, o->copy, size);

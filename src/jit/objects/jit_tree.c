@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* jit_tree.c - finds and walks a runtime's tree of object files; the memory is not trusted. */
-#include "jit/objects/jit_tree_internal.h"
+#include "jit/objects/jit_watch_internal.h"
 
 #include <elf.h>
 #include <string.h>

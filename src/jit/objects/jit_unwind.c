@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* jit_unwind.c - reads libunwind's list, and makes object files of what is in it. */
-#include "jit/objects/jit_unwind_internal.h"
+#include "jit/objects/jit_watch_internal.h"
 
 #include <elf.h>
 #include <string.h>

@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "jit/objects/jit_list_internal.h"
 #include "jit/objects/jit_watch_internal.h"
 #include "wallsample/elf/relocate.h"
 #include "unwind/rule_internal.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jit/objects/jit_tree_internal.h"
+#include "jit/objects/jit_watch_internal.h"
 #include "wallsample/base/base.h"
 
 #define NODES 100

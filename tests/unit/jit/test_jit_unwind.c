@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "jit/objects/jit_elf_internal.h"
-#include "jit/objects/jit_unwind_internal.h"
+#include "jit/objects/jit_watch_internal.h"
 #include "unwind/rule_internal.h"
 #include "../scene/made_object.h"
 #include "wallsample/base/base.h"

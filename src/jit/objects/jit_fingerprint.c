@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* jit_print.c - hashes of files and of their ends. */
-#include "jit/objects/jit_print_internal.h"
+/* jit_fingerprint.c - hashes of files and of their ends. */
+#include "jit/objects/jit_elf_internal.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ jit_ends_of(uint64_t size)
 }
 
 uint64_t
-jit_print_of(const uint8_t *head, const uint8_t *tail, struct jit_ends ends)
+jit_fingerprint_of(const uint8_t *head, const uint8_t *tail, struct jit_ends ends)
 {
 	return jit_hash_bytes(jit_hash_bytes(1, head, ends.head), tail, ends.tail);
 }
