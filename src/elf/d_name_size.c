@@ -8,7 +8,7 @@
  * lies before the 'Q' (a demangler must refuse what does not, or never end), so that it is
  * at most all that is written between, with all back references in there.
  */
-#include "elf/d_name_size_internal.h"
+#include "elf/symbol_names_internal.h"
 
 #include <ctype.h>
 #include <stdint.h>

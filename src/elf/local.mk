@@ -6,14 +6,13 @@ libwallsample_a_SOURCES += \
 	include/wallsample/elf/relocate.h \
 	include/wallsample/elf/symbol_names.h \
 	include/wallsample/elf/symbol_search.h \
+	src/elf/symbol_names_internal.h \
 	src/elf/code_ranges.c \
 	src/elf/d_name_size.c \
-	src/elf/d_name_size_internal.h \
 	src/elf/elf_open.c \
 	src/elf/image.c \
 	src/elf/image_section.c \
 	src/elf/own_stack.c \
-	src/elf/own_stack_internal.h \
 	src/elf/pclntab.c \
 	src/elf/pclntab_internal.h \
 	src/elf/pclntab_module.c \

@@ -2,7 +2,7 @@
 /*
  * own_stack.c - the stack is a thread's, which the kernel gives memory as it is used.
  */
-#include "elf/own_stack_internal.h"
+#include "elf/symbol_names_internal.h"
 
 #include <pthread.h>
 #include <signal.h>

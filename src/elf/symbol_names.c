@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/d_name_size_internal.h"
-#include "elf/own_stack_internal.h"
+#include "elf/symbol_names_internal.h"
 
 /*
  * libiberty takes its working memory from the stack, and takes no C++ name of more than 1,024

@@ -14,8 +14,7 @@
 
 #include <elf.h>
 
-#include "process/attach_probe_internal.h"
-#include "process/task_file_internal.h"
+#include "process/process_internal.h"
 #include "wallsample/base/base.h"
 
 /* include/uapi/linux/capability.h */

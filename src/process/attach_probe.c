@@ -2,7 +2,7 @@
 /*
  * attach_probe.c - two questions to the kernel, by reading and by a short-lived tracer.
  */
-#include "process/attach_probe_internal.h"
+#include "process/process_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

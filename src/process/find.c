@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "process/task_file_internal.h"
+#include "process/process_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/process.h"
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process/task_file_internal.h"
+#include "process/process_internal.h"
 #include "wallsample/base/base.h"
 
 /* include/uapi/linux/limits.h: NGROUPS_MAX. */

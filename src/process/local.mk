@@ -8,7 +8,6 @@ libwallsample_a_SOURCES += \
 	include/wallsample/process/process.h \
 	src/process/attach.c \
 	src/process/attach_probe.c \
-	src/process/attach_probe_internal.h \
 	src/process/cpus.c \
 	src/process/find.c \
 	src/process/launch.c \
@@ -17,16 +16,13 @@ libwallsample_a_SOURCES += \
 	src/process/maps.c \
 	src/process/maps_source.c \
 	src/process/maps_source_internal.h \
+	src/process/module_internal.h \
+	src/process/process_internal.h \
 	src/process/module.c \
 	src/process/module_dumped.c \
-	src/process/module_dumped_internal.h \
 	src/process/module_file.c \
-	src/process/module_file_internal.h \
 	src/process/module_recorded.c \
-	src/process/module_recorded_internal.h \
 	src/process/pid_namespace.c \
 	src/process/process.c \
-	src/process/procmap_internal.h \
 	src/process/task_file.c \
-	src/process/task_file_internal.h \
 	src/process/task_stat.c

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "process/procmap_internal.h"
+#include "process/maps_source_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/process.h"
 

@@ -10,7 +10,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "process/procmap_internal.h"
 #include "wallsample/base/base.h"
 
 /* A path is at most 4 KiB, four times that when all its bytes are escaped. */

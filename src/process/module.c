@@ -9,9 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "process/module_dumped_internal.h"
-#include "process/module_file_internal.h"
-#include "process/module_recorded_internal.h"
+#include "process/module_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 

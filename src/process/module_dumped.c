@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* module_dumped.c - a module of a core file: its file, when that is the one that was mapped. */
-#include "process/module_dumped_internal.h"
+#include "process/module_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "process/module_file_internal.h"
 #include "wallsample/base/base.h"
 
 /* So much of the beginning is compared: what lies behind it may be code with breakpoints in it. */

@@ -2,7 +2,7 @@
 /*
  * module_file.c - finds the file behind a mapping and opens it safely.
  */
-#include "process/module_file_internal.h"
+#include "process/module_internal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "process/module_recorded_internal.h"
+#include "process/module_internal.h"
 #include "wallsample/base/base.h"
 
 /* Regular files alone are opened for reading: a recording may name anything. */

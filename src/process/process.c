@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "process/task_file_internal.h"
+#include "process/process_internal.h"
 #include "wallsample/base/base.h"
 
 /* A command line may be megabytes long; nobody reads on after this much. */

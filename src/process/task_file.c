@@ -2,7 +2,7 @@
 /*
  * task_file.c - reads stat and status of processes, and walks up to ancestors.
  */
-#include "process/task_file_internal.h"
+#include "process/process_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

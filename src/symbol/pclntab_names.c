@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pclntab_names.c - names by Go's own table. */
-#include "symbol/pclntab_names_internal.h"
+#include "symbol/symbol_internal.h"
 
 #include <stdlib.h>
 

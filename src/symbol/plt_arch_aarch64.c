@@ -5,7 +5,7 @@
  *
  * Instruction words are little-endian whatever the data are (Arm ARM, B2.6.2).
  */
-#include "symbol/plt_arch_internal.h"
+#include "symbol/plt_internal.h"
 
 #include <elf.h>
 

@@ -2,7 +2,7 @@
 /*
  * plt_arch_x86_64.c - stubs as the linkers for x86-64 write them (GNU ld, gold, lld, mold).
  */
-#include "symbol/plt_arch_internal.h"
+#include "symbol/plt_internal.h"
 
 #include <elf.h>
 #include <string.h>

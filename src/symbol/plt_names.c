@@ -2,7 +2,7 @@
 /*
  * plt_names.c - reads relocations and stubs, and brings them together by the GOT slot.
  */
-#include "symbol/plt_names_internal.h"
+#include "symbol/plt_internal.h"
 
 #include <gelf.h>
 #include <inttypes.h>
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/plt_arch_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/elf/elf_open.h"
 

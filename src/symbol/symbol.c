@@ -10,10 +10,9 @@
 
 #include "wallsample/dwarf/debug_file.h"
 #include "wallsample/dwarf/dwarf_lines.h"
-#include "symbol/pclntab_names_internal.h"
-#include "symbol/plt_names_internal.h"
+#include "symbol/symbol_internal.h"
+#include "symbol/plt_internal.h"
 #include "wallsample/elf/symbol_names.h"
-#include "symbol/symbol_table_internal.h"
 #include "wallsample/elf/code_ranges.h"
 #include "wallsample/base/table.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "wallsample/elf/symbol_names.h"
-#include "symbol/symbol_walk_internal.h"
+#include "symbol/symbol_internal.h"
 
 enum match {
 	MATCH_NONE,

@@ -8,7 +8,7 @@
 
 #include "wallsample/dwarf/dwarf_time.h"
 #include "wallsample/elf/symbol_names.h"
-#include "symbol/symbol_walk_internal.h"
+#include "symbol/symbol_internal.h"
 
 /* Longer ones are compared by what they have in common only. */
 #define COMPARED_MOST 64

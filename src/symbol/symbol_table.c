@@ -2,14 +2,14 @@
 /*
  * symbol_table.c - reads ELF symbol tables and settles who names which address.
  */
-#include "symbol/symbol_table_internal.h"
+#include "symbol/symbol_internal.h"
 
 #include <gelf.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/plt_names_internal.h"
+#include "symbol/plt_internal.h"
 #include "wallsample/elf/symbol_names.h"
 #include "wallsample/base/base.h"
 #include "wallsample/elf/elf_open.h"

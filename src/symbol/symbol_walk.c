@@ -2,7 +2,7 @@
 /*
  * symbol_walk.c - reads the symbol tables of a module and of its debug files in order.
  */
-#include "symbol/symbol_walk_internal.h"
+#include "symbol/symbol_internal.h"
 
 #include <gelf.h>
 #include <limits.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbol/pclntab_names_internal.h"
+#include "symbol/symbol_internal.h"
 #include "wallsample/symbol/symbol.h"
 
 /* Addresses that are asked for: instructions of all lengths are met. */

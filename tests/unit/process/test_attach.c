@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process/task_file_internal.h"
+#include "process/process_internal.h"
 #include "wallsample/process/attach.h"
 #include "wallsample/base/base.h"
 

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process/task_file_internal.h"
+#include "process/process_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/find.h"
 #include "wallsample/process/process.h"

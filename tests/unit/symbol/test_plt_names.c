@@ -16,8 +16,7 @@
 #include <cmocka.h>
 #include <elf.h>
 
-#include "symbol/plt_arch_internal.h"
-#include "symbol/plt_names_internal.h"
+#include "symbol/plt_internal.h"
 #include "wallsample/base/base.h"
 
 #define STUBS_MOST 512

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "elf/d_name_size_internal.h"
+#include "elf/symbol_names_internal.h"
 #include "wallsample/elf/symbol_names.h"
 #include "wallsample/base/base.h"
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plt_internal.h - names of the stubs through which a module calls others: "puts@plt".
+ *
+ * The relocations of .rela.plt (and of .rela.dyn for .plt.got) give the symbol of each slot of
+ * the GOT; a stub is matched by the slot that its jump reads, decoded by the file of the
+ * architecture, so that .plt, .plt.sec (IBT), .plt.got and lazy or immediate binding all work.
+ */
+#ifndef WALLSAMPLE_SYMBOL_PLT_INTERNAL_H
+#define WALLSAMPLE_SYMBOL_PLT_INTERNAL_H
+
+#include <libelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct plt_stub {
+	uint64_t start, end; /* [start, end), vaddr */
+	char *name;          /* "puts@plt"; owned by the list */
+};
+
+struct plt_stubs {
+	struct plt_stub *stub; /* ascending */
+	size_t count;
+};
+
+/* Damage and absence give an empty list. */
+void plt_stubs_read(struct plt_stubs *stubs, Elf *elf);
+void plt_stubs_release(struct plt_stubs *stubs);
+
+/* --- the code of a stub (plt_arch_ARCH.c) ----------------------------------------------------
+ *
+ * The records of all architectures are always built: a recording may be resolved on another
+ * machine than the one it was made on.
+ */
+
+/* The GOT slot that a stub jumps through, or its number in .rela.plt. */
+struct plt_jump {
+	bool is_index;
+	uint64_t value; /* vaddr of the slot, or the number */
+};
+
+struct plt_arch {
+	uint16_t machine;                        /* e_machine */
+	uint32_t jump_slot, glob_dat, irelative; /* types of relocation */
+	size_t step; /* stubs begin at multiples of this */
+	size_t size; /* of a stub when the section header has none */
+	/*
+	 * Decodes the stub that begins with `code`, at `vaddr`, from at most `size` bytes; false
+	 * when no stub begins there.
+	 */
+	bool (*decode)(const uint8_t *code, size_t size, uint64_t vaddr, struct plt_jump *jump);
+};
+
+extern const struct plt_arch plt_arch_x86_64;
+extern const struct plt_arch plt_arch_aarch64;
+
+#endif
