@@ -110,7 +110,7 @@ enum jit_walk jit_tree_walk(struct jit_reader *reader, uint64_t variable,
 /* --- libunwind's list (jit_unwind.c) ---------------------------------------------------------
  *
  * _U_dyn_info_list is a list of code with, for each piece, a sorted table of the unwind entries
- * of its functions (struct unw_dyn_info of libunwind's <libunwind-dynamic.h>). Julia's compiler
+ * of its functions (struct unw_dyn_info of libunwind's <libunwind-dynamic.h>). A JIT compiler
  * registers its code there. The list is a local symbol; an exported function returns its
  * address. The list has no names: it is used for code that no other source describes.
  */
