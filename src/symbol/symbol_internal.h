@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_internal.h - the sources of names: symbol tables and Go's table of functions.
+ * symbol_internal.h - the sources of names: symbol tables and pclntab.
  */
 #ifndef WALLSAMPLE_SYMBOL_SYMBOL_INTERNAL_H
 #define WALLSAMPLE_SYMBOL_SYMBOL_INTERNAL_H
@@ -71,7 +71,7 @@ struct symbol_walked {
 void symbol_walk(struct symbols *symbols, const struct module *module,
 		 bool (*each)(void *context, const struct symbol_walked *symbol), void *context);
 
-/* --- Go's table of functions (pclntab_names.c) -------------------------------------------------
+/* --- pclntab (pclntab_names.c) -----------------------------------------------------------------
  *
  * It is used before DWARF, which has the same names where it exists: stripped programs have
  * the same names as others, and DWARF need not be read.
@@ -84,8 +84,8 @@ struct pclntab_names *pclntab_names_create(const struct image *image);
 void pclntab_names_free(struct pclntab_names *names);
 
 /*
- * As dwarf_lines_find. 0 also for code of which the table has only the name: C or assembler that
- * Go's linker included. `names` may be NULL.
+ * As dwarf_lines_find. 0 also for code of which the table has only the name: C or assembler of
+ * other compilers. `names` may be NULL.
  */
 size_t pclntab_names_find(struct pclntab_names *names, uint64_t vaddr, struct dwarf_place *out,
 			  size_t most);

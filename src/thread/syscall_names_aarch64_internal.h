@@ -6,6 +6,7 @@
 #ifndef WALLSAMPLE_THREAD_SYSCALL_NAMES_AARCH64_INTERNAL_H
 #define WALLSAMPLE_THREAD_SYSCALL_NAMES_AARCH64_INTERNAL_H
 
+/* clang-format off */
 /* X(number, NR_name); the prefix because some names are poisoned as identifiers (banned.h). */
 #define SYSCALL_NAMES(X) \
 	X(0, NR_io_setup) X(1, NR_io_destroy) X(2, NR_io_submit) X(3, NR_io_cancel) \
@@ -92,5 +93,6 @@
 	X(454, NR_futex_wake) X(455, NR_futex_wait) X(456, NR_futex_requeue) X(457, NR_statmount) \
 	X(458, NR_listmount) X(459, NR_lsm_get_self_attr) X(460, NR_lsm_set_self_attr) \
 	X(461, NR_lsm_list_modules) X(462, NR_mseal)
+/* clang-format on */
 
 #endif

@@ -64,14 +64,8 @@ enum jit_walk jit_list_walk(struct jit_reader *reader, uint64_t address,
 
 /* --- trees of object files (jit_tree.c) -----------------------------------------------------
  *
- * A runtime keeps object files of the code it has generated.
- *
- * Julia does so, to name the code in backtraces, and tells no debugger. In 1.5, which was tried,
- * its listener to LLVM's compiler has a std::map from the start of code to the object file that
- * was loaded (debuginfo.cpp: ObjectInfo). A static variable of libjulia points to the listener. It
- * has no symbol in stripped files and is found by its contents: nothing else points to a tree of
- * ELF files. The structures are those of libstdc++ and LLVM; the files are of the kind that
- * debuggers are given.
+ * A runtime keeps object files of the code it has generated, which a static variable leads to. The
+ * variable has no symbol in stripped files and is found by its contents.
  */
 
 /* The state of the search for the variable. */
