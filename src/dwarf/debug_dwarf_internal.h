@@ -35,7 +35,7 @@ struct debug_dwarf {
 	bool split_refused;    /* one that exceeds the memory was reported */
 };
 
-/* --- debug_file_dwarf.c ------------------------------------------------------------------------ */
+/* --- debug_file_dwarf.c ------------------------------------------------ */
 
 /*
  * Opens and prepares the file `fd` (borrowed) or, when that is -1, the image's memory; false,
@@ -51,7 +51,7 @@ uint64_t debug_dwarf_allowed(uint64_t left);
 /* Do all DWARF sections together, unpacked, fit the limit? Then *bytes is their size. */
 bool debug_dwarf_fits(Elf *elf, uint64_t limit, uint64_t *bytes);
 
-/* --- debug_file_split.c ------------------------------------------------------------------------ */
+/* --- debug_file_split.c ------------------------------------------------ */
 
 /* Moves the section's bytes to memory with `extra` zero bytes behind them. */
 void debug_dwarf_move(struct debug_dwarf *dwarf, Elf_Data *data, size_t extra);

@@ -3,8 +3,8 @@
  * jit_watch_internal.h - lists of generated code in a running target, and where they are.
  *
  * Three kinds of list are read: that of the GDB JIT interface (GDB manual, "JIT Compilation
- * Interface"), trees of object files, and libunwind's list. The target changes a list while it is read: what
- * was read is valid only when the descriptor is the same before and after.
+ * Interface"), trees of object files, and libunwind's list. The target changes a list while it
+ * is read: what was read is valid only when the descriptor is the same before and after.
  */
 #ifndef WALLSAMPLE_JIT_OBJECTS_JIT_WATCH_INTERNAL_H
 #define WALLSAMPLE_JIT_OBJECTS_JIT_WATCH_INTERNAL_H
