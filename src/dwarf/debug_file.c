@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dwarf/debug_file_package_internal.h"
 #include "dwarf/debug_file_internal.h"
 #include "wallsample/elf/elf_open.h"
 
@@ -177,7 +176,7 @@ debug_file_open(struct debug_files *files, const struct module *module, struct d
 
 	*out = (struct debug_file){ .rest = rest };
 	rest->module = module;
-	rest->alone = module->kind == MODULE_JIT;
+	rest->standalone = module->kind == MODULE_JIT;
 	rest->separate.fd = rest->alternate_found.fd = -1;
 	if (module->image == NULL)
 		return;
@@ -190,7 +189,7 @@ debug_file_open(struct debug_files *files, const struct module *module, struct d
 	out->own = elf_open_image(module->image, &why);
 	if (out->own == NULL && why != NULL)
 		debug_files_warn(files, module->path, module->name, why);
-	if (!debug_has_dwarf(out->own) && !rest->alone &&
+	if (!debug_has_dwarf(out->own) && !rest->standalone &&
 	    debug_find(files, module, out->own, &rest->separate)) {
 		out->elf = rest->separate.elf;
 		out->path = rest->separate.path;
@@ -246,7 +245,7 @@ open_main(struct debug_files *files, const struct debug_file *file)
 		return;
 	if (!debug_dwarf_init(&rest->main, fd, module->image, &files->dwarf_left, &why))
 		debug_files_warn(files, separate ? file->path : module->path, module->name, why);
-	else if (!rest->alone)
+	else if (!rest->standalone)
 		open_alternate(files, rest, separate ? file->elf : file->own, fd);
 }
 

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dwarf/debug_file_package_internal.h"
 #include "dwarf/debug_file_internal.h"
 #include "wallsample/elf/elf_open.h"
 
@@ -250,7 +249,7 @@ debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf
 	uint8_t type;
 	uint64_t id;
 
-	if (rest == NULL || rest->alone || rest->main.skeleton_count == 0 ||
+	if (rest == NULL || rest->standalone || rest->main.skeleton_count == 0 ||
 	    dwarf_cu_info(cu, NULL, &type, &die, NULL, &id, NULL, NULL) != 0 ||
 	    type != DW_UT_skeleton)
 		return 0;

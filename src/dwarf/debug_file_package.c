@@ -8,9 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dwarf/debug_file_package_internal.h"
 #include "dwarf/debug_file_internal.h"
-#include "dwarf/dwp_image_internal.h"
+#include "dwarf/dwp_internal.h"
 #include "wallsample/elf/elf_open.h"
 
 /* Some 80 bytes for each unit. */

@@ -2,11 +2,10 @@
 /*
  * debug_info.c - opens the DWARF of one module, and all that belongs to it.
  */
-#include "wallsample/dwarf/debug_info.h"
+#include "wallsample/dwarf/debug_file.h"
 
 #include <stdlib.h>
 
-#include "wallsample/dwarf/debug_file.h"
 
 struct debug_info {
 	struct debug_files *files;

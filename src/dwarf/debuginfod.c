@@ -5,7 +5,7 @@
  * The library is loaded when it is wanted: it brings twenty others along, which would be in
  * every run.
  */
-#include "dwarf/debuginfod_internal.h"
+#include "dwarf/debug_file_internal.h"
 
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>

@@ -2,7 +2,7 @@
 /*
  * debuginfod_absent.c - what a build without libdebuginfod says when asked to use servers.
  */
-#include "dwarf/debuginfod_internal.h"
+#include "dwarf/debug_file_internal.h"
 
 struct debug_server *
 debug_server_create(const struct log *log, uint64_t limit_ns)

@@ -2,7 +2,7 @@
 /*
  * dwarf_each.c - from unit to unit, giving back what libdw has kept of them.
  */
-#include "wallsample/dwarf/dwarf_each.h"
+#include "wallsample/dwarf/dwarf_entries.h"
 
 #include <dwarf.h>
 

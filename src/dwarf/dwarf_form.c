@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dwarf_form.c - the sizes of forms, as a table, and the steps over those that vary. */
-#include "dwarf/dwarf_form_internal.h"
+#include "dwarf/dwarf_unit_internal.h"
 
 #include <byteswap.h>
 #include <dwarf.h>

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "dwarf/dwarf_unit_internal.h"
-#include "dwarf/dwarf_units_internal.h"
 #include "wallsample/base/base.h"
 
 #define LIMIT_BYTES ((size_t)200 << 20)
@@ -175,7 +174,7 @@ read_silent(struct dwarf_lines *lines)
 	if (lines->left_ns == 0 || !be_open(lines))
 		return false;
 	begin_reading(lines, lines->unit_ns);
-	more = dwarf_units_read_silent(lines->index, &lines->opener, lines->dwarf, &lines->spent,
+	more = dwarf_units_read_without_ranges(lines->index, &lines->opener, lines->dwarf, &lines->spent,
 				       &lines->time);
 	end_reading(lines);
 	return more;

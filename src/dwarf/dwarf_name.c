@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dwarf_name.c - names, by abstract origin and specification, wherever these are. */
-#include "wallsample/dwarf/dwarf_name.h"
+#include "wallsample/dwarf/dwarf_entries.h"
 
 #include <dwarf.h>
 #include <string.h>

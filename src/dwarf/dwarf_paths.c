@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dwarf_paths.c - joins each relative path once. */
-#include "wallsample/dwarf/dwarf_paths.h"
+#include "wallsample/dwarf/dwarf_entries.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

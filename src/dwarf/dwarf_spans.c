@@ -6,7 +6,7 @@
  * on; each knows how far the spans below it reach, so that a half that ends before the
  * address is not looked at.
  */
-#include "dwarf/dwarf_spans_internal.h"
+#include "dwarf/dwarf_unit_internal.h"
 
 #include <stdlib.h>
 

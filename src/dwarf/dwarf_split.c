@@ -2,7 +2,7 @@
 /*
  * dwarf_split.c - split DWARF: libdw opens the .dwo file, and is kept from what is not a file.
  */
-#include "wallsample/dwarf/dwarf_split.h"
+#include "wallsample/dwarf/dwarf_entries.h"
 
 #include <dwarf.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dwarf_time.c - asks the CPU clock, which is a system call, now and then. */
-#include "wallsample/dwarf/dwarf_time.h"
+#include "wallsample/dwarf/dwarf_entries.h"
 
 #include "wallsample/base/base.h"
 

@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/dwarf/dwarf_name.h"
-#include "wallsample/dwarf/dwarf_paths.h"
-#include "wallsample/dwarf/dwarf_split.h"
-#include "wallsample/dwarf/dwarf_walk.h"
+#include "wallsample/dwarf/dwarf_entries.h"
 #include "wallsample/base/base.h"
 
 /* More ranges of addresses than any one unit has. */

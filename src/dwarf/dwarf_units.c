@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* dwarf_units.c - an index of the units, from their top entries alone where these tell. */
-#include "dwarf/dwarf_units_internal.h"
+#include "dwarf/dwarf_unit_internal.h"
 
 #include <dwarf.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/dwarf/dwarf_split.h"
-#include "dwarf/dwarf_unit_internal.h"
+#include "wallsample/dwarf/dwarf_entries.h"
 #include "wallsample/base/base.h"
 
 #define UNITS_MAX ((size_t)4 << 20)
@@ -148,7 +147,7 @@ dwarf_units_holding(const struct dwarf_units *units, uint64_t vaddr, uint32_t *o
 }
 
 bool
-dwarf_units_read_silent(struct dwarf_units *units, const struct dwarf_opener *opener,
+dwarf_units_read_without_ranges(struct dwarf_units *units, const struct dwarf_opener *opener,
 			Dwarf *dwarf, size_t *cost, struct dwarf_time *time)
 {
 	const struct dwarf_spans *spans;

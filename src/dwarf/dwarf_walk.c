@@ -5,13 +5,13 @@
  * Each abbreviation is turned once into the steps that lead over its attributes, with those
  * of fixed size together in one step.
  */
-#include "wallsample/dwarf/dwarf_walk.h"
+#include "wallsample/dwarf/dwarf_entries.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwarf/dwarf_form_internal.h"
+#include "dwarf/dwarf_unit_internal.h"
 #include "wallsample/base/base.h"
 
 /* More than any compiler writes; what follows them is not read. */

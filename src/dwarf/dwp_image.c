@@ -2,7 +2,7 @@
 /*
  * dwp_image.c - copies the pieces of a unit, and its texts, into an ELF file of their own.
  */
-#include "dwarf/dwp_image_internal.h"
+#include "dwarf/dwp_internal.h"
 
 #include <gelf.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * dwp_index.c - the hash table of a package, taken from bytes that nobody vouches for.
  */
-#include "dwarf/dwp_index_internal.h"
+#include "dwarf/dwp_internal.h"
 
 #include "wallsample/base/bytes.h"
 

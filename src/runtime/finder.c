@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "wallsample/dwarf/debug_info.h"
+#include "wallsample/dwarf/debug_file.h"
 
 /*
  * Consecutive misfits that prove a layout wrong. A runtime that is being initialised does not fit,

@@ -4,10 +4,7 @@
  */
 #include <string.h>
 
-#include "wallsample/dwarf/dwarf_each.h"
-#include "wallsample/dwarf/dwarf_name.h"
-#include "wallsample/dwarf/dwarf_split.h"
-#include "wallsample/dwarf/dwarf_walk.h"
+#include "wallsample/dwarf/dwarf_entries.h"
 #include "wallsample/elf/symbol_names.h"
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol_lookup.h"

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/dwarf/dwarf_each.h"
-#include "wallsample/dwarf/dwarf_paths.h"
+#include "wallsample/dwarf/dwarf_entries.h"
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol_lookup.h"
 

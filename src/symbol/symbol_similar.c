@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/dwarf/dwarf_time.h"
+#include "wallsample/dwarf/dwarf_entries.h"
 #include "wallsample/elf/symbol_names.h"
 #include "symbol/symbol_internal.h"
 

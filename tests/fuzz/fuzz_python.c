@@ -10,7 +10,7 @@
 #include "runtime/python/python_find_internal.h"
 #include "fuzz.h"
 #include "wallsample/base/base.h"
-#include "wallsample/dwarf/debug_info.h"
+#include "wallsample/dwarf/debug_file.h"
 
 #define BASE UINT64_C(0x10000)
 

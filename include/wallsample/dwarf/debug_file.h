@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file.h - the file in which a module's DWARF and full symbol table are: itself, or a
- * separate one by build-id, by debug link with its CRC, or from debuginfod's cache or servers.
+ * debug_file.h - the file with a module's DWARF and full symbol table: the module itself, or a
+ * separate file found by build-id, by debug link with its CRC, or by debuginfod.
  *
- * Looked for in this order: --debug-dir directories, /usr/lib/debug, beside the file
- * (below the target's root and --symfs), debuginfod. A file with another build-id, or another
- * CRC, is refused with a warning that names it. Everything that is opened is a regular
- * file, opened without following what the target could have laid out: descriptors, not
- * paths, are passed on.
+ * Searched in this order: --debug-dir directories, /usr/lib/debug, beside the file (below the
+ * target's root and --symfs), debuginfod. A file with another build-id, or another CRC, is
+ * refused with a warning that names it. Only regular files are opened, without following links
+ * that the target could have created; descriptors, not paths, are passed on.
  *
- * libdw opens files by itself, with open(2) and by paths that stand in the DWARF: the dwz file
- * of .gnu_debugaltlink, and .dwo files (0.188: DW_AT_dwo_name beside the file and below
+ * Why not libdwfl's search: libdw opens files itself, with open(2) and by paths in the DWARF: the
+ * dwz file of .gnu_debugaltlink, and .dwo files (0.188: DW_AT_dwo_name beside the file and below
  * DW_AT_comp_dir), which it even maps. In a hostile file these are links, pipes, devices.
  * So its handles are made of an Elf without a descriptor, in which .gnu_debugaltlink is hidden
  * and every DW_AT_dwo_name changed; debug_file_split() opens .dwo files instead.
  *
- * Packages of .dwo files (.dwp), which libdw 0.188 does not know, are looked at first: FILE.dwp
- * beside the separate debug file, in the directories above, beside the file. libdw gets
- * a .dwo file in memory with the one unit that was asked for.
+ * Packages of .dwo files (.dwp), which libdw 0.188 cannot read, are tried first: FILE.dwp
+ * beside the separate debug file, in the directories above, beside the file. libdw gets a .dwo
+ * file in memory with the one unit that is needed.
  *
  * A struct debug_files and what was opened with it belong to one thread at a time.
  */
@@ -80,8 +79,8 @@ struct debug_file {
 };
 
 /*
- * Finds and opens; what is not there stays NULL. Costs no more than headers until DWARF or
- * symbols are asked for. The module must outlive the file.
+ * Finds and opens the files of a module; members without a file stay NULL. Reads only headers.
+ * The module must outlive the file.
  */
 void debug_file_open(struct debug_files *files, const struct module *module,
 		     struct debug_file *out);
@@ -96,12 +95,26 @@ Dwarf *debug_file_dwarf(struct debug_files *files, const struct debug_file *file
 void debug_file_dwarf_end(struct debug_files *files, const struct debug_file *file, Dwarf *dwarf);
 
 /*
- * Has a skeleton unit of such a handle find its split unit: in the module's package, else in the
- * .dwo file, which is looked for below the target's root, --symfs and --debug-dir. To be called
- * before anything else is asked about the unit (dwarf_cu_info with a subdie, dwarf_ranges):
- * libdw looks once only. Does nothing for other units. Returns how many bytes of memory it
- * takes until the handle ends.
+ * Finds the split unit of a skeleton unit of such a handle: in the module's package, else in the
+ * .dwo file, which is searched below the target's root, --symfs and --debug-dir. Must be called
+ * before any other use of the unit (dwarf_cu_info with a subdie, dwarf_ranges): libdw searches
+ * once only. Does nothing for other units. Returns the bytes of memory that the split unit takes
+ * until the handle ends.
  */
 size_t debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf_CU *cu);
+
+/* --- the DWARF of one module, without names: for readers of types (debug_info.c) ----------- */
+
+struct debug_info;
+
+/*
+ * Finds and opens the DWARF as above. NULL: there is none. Reads all of it, which takes 10 ms for
+ * 30 MiB in the page cache. It is foreign: entries may form rings, and sizes may be anything. The
+ * module, and the texts and the log of `config`, are borrowed until debug_info_close.
+ */
+struct debug_info *debug_info_open(const struct module *module,
+				   const struct debug_files_config *config);
+Dwarf *debug_info_dwarf(const struct debug_info *info); /* never NULL */
+void debug_info_close(struct debug_info *info);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "dwarf/dwp_image_internal.h"
+#include "dwarf/dwp_internal.h"
 #include "../scene/debug_scene.h"
 #include "../scene/made_package.h"
 #include "wallsample/base/base.h"

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "dwarf/debuginfod_internal.h"
+#include "dwarf/debug_file_internal.h"
 #include "../scene/debug_scene.h"
 #include "wallsample/base/base.h"
 

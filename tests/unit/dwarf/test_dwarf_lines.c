@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "wallsample/dwarf/dwarf_lines.h"
-#include "dwarf/dwarf_spans_internal.h"
+#include "dwarf/dwarf_unit_internal.h"
 #include "wallsample/base/base.h"
 
 #define DAMAGES 3000

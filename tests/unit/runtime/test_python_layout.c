@@ -20,7 +20,7 @@
 #include "../scene/python_offsets.h"
 #include "../scene/python_structures.h"
 #include "wallsample/base/base.h"
-#include "wallsample/dwarf/debug_info.h"
+#include "wallsample/dwarf/debug_file.h"
 
 static void
 assert_same_layout(const struct python_layout *a, const struct python_layout *b)
