@@ -9,7 +9,7 @@
 #include "wallsample/process/maps.h"
 #include "wallsample/process/process.h"
 #include "wallsample/symbol/symbol.h"
-#include "wallsample/base/memory.h"
+#include "wallsample/tracer/process_memory.h"
 
 /* --- progress_words.c: the text of a point, parsed ------------------------------------------ */
 

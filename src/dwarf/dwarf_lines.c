@@ -174,8 +174,8 @@ read_silent(struct dwarf_lines *lines)
 	if (lines->left_ns == 0 || !be_open(lines))
 		return false;
 	begin_reading(lines, lines->unit_ns);
-	more = dwarf_units_read_without_ranges(lines->index, &lines->opener, lines->dwarf, &lines->spent,
-				       &lines->time);
+	more = dwarf_units_read_without_ranges(lines->index, &lines->opener, lines->dwarf,
+					       &lines->spent, &lines->time);
 	end_reading(lines);
 	return more;
 }

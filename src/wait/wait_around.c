@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* wait_around.c - the memory around the word of a futex. */
-#include <string.h>
-
 #include "wait/wait_internal.h"
 
 /* The smallest page size: bytes of the word's own page can be read if the word can. */
 #define PIECE UINT64_C(4096)
-
-uint32_t
-bytes_u32(const unsigned char *bytes)
-{
-	uint32_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-uint64_t
-bytes_u64(const unsigned char *bytes)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
 
 static bool
 read_range(struct futex_wait *wait, uint64_t start, uint64_t end)

@@ -66,7 +66,7 @@ struct dwarf_entry {
 	Dwarf_Die die;
 	uint32_t offset; /* in bytes after the unit's top entry */
 	uint32_t depth;  /* number of entries around it; of the unit's top entry: 0 */
-	uint32_t left;   /* since the previous one, all entries of this depth or deeper have ended */
+	uint32_t left;   /* since the previous one, entries of this depth or deeper have ended */
 	bool inlined;
 };
 
