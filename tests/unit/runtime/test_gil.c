@@ -475,7 +475,7 @@ test_text(void **state)
 	text = write_format("text", profile, 20);
 	assert_says(text, "held: 0.98 of the time, wait: 1.90 threads on average. More threads "
 			  "will not make it faster.");
-	assert_says(text, "31.67% went by before a thread that had handed it over could go on");
+	assert_says(text, "31.67% was spent by threads that had handed the lock over, until ");
 	free(text);
 	profile_free(profile);
 }
