@@ -37,7 +37,7 @@ part_of(const char *name, bool *packed)
 }
 
 static const char *
-name_of(Elf *elf, const GElf_Shdr *header)
+section_name_of(Elf *elf, const GElf_Shdr *header)
 {
 	size_t names;
 	const char *name = NULL;
@@ -93,7 +93,7 @@ debug_dwarf_fits(Elf *elf, uint64_t limit, uint64_t *bytes)
 		bool by_gnu;
 
 		if (gelf_getshdr(scn, &header) == NULL || header.sh_type == SHT_NOBITS ||
-		    part_of(name_of(elf, &header), &by_gnu) == PART_OTHER)
+		    part_of(section_name_of(elf, &header), &by_gnu) == PART_OTHER)
 			continue;
 		size = unpacked_size(elf, &header, by_gnu);
 		if (size > limit || header.sh_size > limit || sum > limit - size)
@@ -139,7 +139,7 @@ load_all(struct debug_dwarf *dwarf)
 
 		if (gelf_getshdr(scn, &header) == NULL || header.sh_type == SHT_NOBITS)
 			continue;
-		part = part_of(name_of(dwarf->elf, &header), &by_gnu);
+		part = part_of(section_name_of(dwarf->elf, &header), &by_gnu);
 		if (part == PART_OTHER || header.sh_size == 0 ||
 		    (part == PART_NEEDED && load(dwarf, scn, &header, by_gnu)))
 			continue;

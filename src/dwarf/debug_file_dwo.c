@@ -129,7 +129,7 @@ what_is_wrong(Elf *elf, uint64_t id, uint64_t *unpacked)
 
 /* Of what there is no memory for one is named, of each module. */
 static void
-warn(struct debug_files *files, struct debug_file_rest *rest, const char *path, const char *why)
+dwo_warn(struct debug_files *files, struct debug_file_rest *rest, const char *path, const char *why)
 {
 	if (why == no_memory && rest->main.split_refused)
 		return;
@@ -190,7 +190,7 @@ open_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *pa
 		return true;
 	if (dwo->fd >= 0)
 		close(dwo->fd);
-	warn(files, rest, path, why);
+	dwo_warn(files, rest, path, why);
 	return false;
 }
 
@@ -217,7 +217,7 @@ open_packed(struct debug_files *files, struct debug_file_rest *rest, uint64_t id
 	if (dwo->fd >= 0)
 		close(dwo->fd);
 	if (why != NULL)
-		warn(files, rest, debug_package_path(rest->package), why);
+		dwo_warn(files, rest, debug_package_path(rest->package), why);
 	return false;
 }
 

@@ -34,7 +34,7 @@ dwarf_spans_add(struct dwarf_spans *spans, uint64_t low, uint64_t high, uint32_t
 
 /* By low end, the larger first, then as numbered: what holds another comes before it. */
 static int
-compare(const void *left, const void *right)
+span_compare(const void *left, const void *right)
 {
 	const struct dwarf_span *a = left, *b = right;
 
@@ -69,10 +69,10 @@ dwarf_spans_order(struct dwarf_spans *spans)
 	size_t i = 1;
 
 	/* Compilers write most of them in order. */
-	while (i < spans->count && compare(&spans->all[i - 1], &spans->all[i]) <= 0)
+	while (i < spans->count && span_compare(&spans->all[i - 1], &spans->all[i]) <= 0)
 		i++;
 	if (i < spans->count)
-		qsort(spans->all, spans->count, sizeof(*spans->all), compare);
+		qsort(spans->all, spans->count, sizeof(*spans->all), span_compare);
 	reach_of(spans->all, 0, spans->count);
 }
 

@@ -263,7 +263,7 @@ die_of(const struct dwarf_unit *unit, const struct scope *scope)
 }
 
 static const char *
-name_of(const struct dwarf_unit *unit, struct scope *scope)
+scope_name(const struct dwarf_unit *unit, struct scope *scope)
 {
 	if (!scope->named) {
 		Dwarf_Die die = die_of(unit, scope);
@@ -315,7 +315,7 @@ dwarf_unit_find(struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *out
 			struct dwarf_place *place = &out[count < most ? count++ : most - 1];
 
 			*place = (struct dwarf_place){.inlined = !last};
-			place->function = name_of(unit, scope);
+			place->function = scope_name(unit, scope);
 			if (inner == NULL)
 				find_line(unit, vaddr, place);
 			else

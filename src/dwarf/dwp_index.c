@@ -16,7 +16,7 @@ struct header {
 
 /* Version 5 has two bytes for it and two that are zero, version 2 has four. */
 static struct header
-read_header(const uint8_t *bytes)
+index_read_header(const uint8_t *bytes)
 {
 	return (struct header){
 		.version = bytes_u32(bytes),
@@ -41,7 +41,7 @@ dwp_index_check(const uint8_t *bytes, size_t size)
 
 	if (size < HEADER_SIZE)
 		return "its index is damaged";
-	header = read_header(bytes);
+	header = index_read_header(bytes);
 	if (header.version != 2 && header.version != 5)
 		return "its index is of a version that is not known";
 	if (header.units == 0)
@@ -102,7 +102,7 @@ dwp_index_find(const uint8_t *bytes, size_t size, uint64_t id, struct dwp_row *r
 
 	if (dwp_index_check(bytes, size) != NULL)
 		return false;
-	header = read_header(bytes);
+	header = index_read_header(bytes);
 	ids = bytes + HEADER_SIZE;
 	numbers = ids + (size_t)header.slots * 8;
 	slot = (uint32_t)id & (header.slots - 1);

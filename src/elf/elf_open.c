@@ -97,7 +97,7 @@ is_openable(const struct source *source, const char **why)
 }
 
 static Elf *
-told(Elf *elf, const char *reason, const char **why)
+opened(Elf *elf, const char *reason, const char **why)
 {
 	if (why != NULL)
 		*why = elf != NULL ? NULL : reason;
@@ -111,12 +111,12 @@ open_file(struct source *source, const char **why)
 	struct stat st;
 
 	if (fstat(source->fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return told(NULL, reason, why);
+		return opened(NULL, reason, why);
 	source->size = (uint64_t)st.st_size;
 	if (!is_openable(source, &reason))
-		return told(NULL, reason, why);
+		return opened(NULL, reason, why);
 	/* ELF_C_READ reads with pread, never maps, and does not write. */
-	return told(elf_begin(source->fd, ELF_C_READ, NULL), "libelf does not take it", why);
+	return opened(elf_begin(source->fd, ELF_C_READ, NULL), "libelf does not take it", why);
 }
 
 static Elf *
@@ -125,9 +125,9 @@ open_bytes(const struct source *source, const char **why)
 	const char *reason;
 
 	if (!is_openable(source, &reason))
-		return told(NULL, reason, why);
-	return told(elf_memory((char *)(uintptr_t)source->bytes, source->size),
-		    "libelf does not take it", why);
+		return opened(NULL, reason, why);
+	return opened(elf_memory((char *)(uintptr_t)source->bytes, source->size),
+		      "libelf does not take it", why);
 }
 
 Elf *

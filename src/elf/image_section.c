@@ -9,7 +9,7 @@
 #define SECTIONS_MOST 4096
 
 static bool
-read_header(const struct image *image, Elf64_Ehdr *header)
+image_read_header(const struct image *image, Elf64_Ehdr *header)
 {
 	return image_read_offset(image, 0, header, sizeof(*header)) &&
 	       header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shnum <= SECTIONS_MOST &&
@@ -21,7 +21,7 @@ image_section(const struct image *image, uint64_t index, Elf64_Shdr *to)
 {
 	Elf64_Ehdr header;
 
-	return read_header(image, &header) && index < header.e_shnum &&
+	return image_read_header(image, &header) && index < header.e_shnum &&
 	       image_read_offset(image, header.e_shoff + index * sizeof(*to), to, sizeof(*to));
 }
 
@@ -44,8 +44,8 @@ image_find_section(const struct image *image, const char *name, Elf64_Shdr *to)
 	Elf64_Ehdr header;
 	Elf64_Shdr names;
 
-	if (!read_header(image, &header) || !image_section(image, header.e_shstrndx, &names) ||
-	    names.sh_type != SHT_STRTAB)
+	if (!image_read_header(image, &header) ||
+	    !image_section(image, header.e_shstrndx, &names) || names.sh_type != SHT_STRTAB)
 		return false;
 	for (uint64_t i = 1; image_section(image, i, to); i++)
 		if (is_called(image, &names, to, name))

@@ -77,7 +77,7 @@ jit_free(struct jit *jit)
 }
 
 static void
-search(struct jit *jit, uint64_t now_ns)
+jit_search(struct jit *jit, uint64_t now_ns)
 {
 	/* Once a second others see to it that the mappings are known. */
 	if (jit->interval_ns < SEARCH_INTERVAL) {
@@ -118,7 +118,7 @@ read_for(struct jit *jit, size_t at, uint64_t time_ns)
 void
 jit_begin(struct jit *jit, uint64_t now_ns)
 {
-	search(jit, now_ns);
+	jit_search(jit, now_ns);
 	jit->read_ns = now_ns;
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		read_for(jit, i, BEGIN_NS);
@@ -128,7 +128,7 @@ void
 jit_tick(struct jit *jit, uint64_t now_ns)
 {
 	if (jit->interval_ns == 0 || now_ns - jit->searched_ns >= jit->interval_ns)
-		search(jit, now_ns);
+		jit_search(jit, now_ns);
 	else if (now_ns - jit->read_ns < READ_INTERVAL)
 		return;
 	jit->read_ns = now_ns;
@@ -141,7 +141,7 @@ jit_refresh(struct jit *jit)
 {
 	/* A file may have been mapped since the mappings were read last. */
 	maps_refresh(jit->target.maps);
-	search(jit, clock_now_ns());
+	jit_search(jit, clock_now_ns());
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		bool whole = read_for(jit, i, REFRESH_NS);
 

@@ -81,7 +81,7 @@ create(const struct jit_target *target, struct jit_book *book)
 }
 
 static void
-release(void *state)
+jitdump_release(void *state)
 {
 	struct jitdump *all = state;
 
@@ -111,7 +111,7 @@ is_dump_name(const char *name)
 }
 
 static bool
-is_known(const struct jitdump *all, const struct module *module)
+dump_is_known(const struct jitdump *all, const struct module *module)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (all->dump[i].dev == module->dev && all->dump[i].inode == module->inode)
@@ -140,7 +140,7 @@ add_dump(struct jitdump *all, const struct mapping *mapping, const struct module
 }
 
 static void
-search(void *state)
+jitdump_search(void *state)
 {
 	struct jitdump *all = state;
 	struct maps *maps = all->target->maps;
@@ -154,7 +154,7 @@ search(void *state)
 		const struct module *module = modules_at(maps_modules(maps), mapping->module);
 
 		if (module->kind == MODULE_OTHER && is_dump_name(module->name) &&
-		    !is_known(all, module))
+		    !dump_is_known(all, module))
 			add_dump(all, mapping, module);
 	}
 }
@@ -176,7 +176,7 @@ look(struct jitdump *all, const struct dump *dump, uint64_t offset, size_t size)
 
 /* True when the header is there and good. */
 static bool
-read_header(struct jitdump *all, struct dump *dump)
+dump_read_header(struct jitdump *all, struct dump *dump)
 {
 	const char *header = look(all, dump, 0, HEADER_SIZE);
 	uint32_t magic;
@@ -380,7 +380,7 @@ read_dump(struct jitdump *all, struct dump *dump, size_t budget)
 		return true;
 	/* Of another file, or of a time when less had been written. */
 	all->window_size = 0;
-	if (dump->offset == 0 && !read_header(all, dump))
+	if (dump->offset == 0 && !dump_read_header(all, dump))
 		return true;
 	while (end >= dump->offset && end - dump->offset >= RECORD_SIZE) {
 		const char *record = look(all, dump, dump->offset, RECORD_SIZE);
@@ -429,7 +429,7 @@ read_more(void *state, size_t budget)
 }
 
 static void
-warn(void *state, bool slow)
+jitdump_warn(void *state, bool slow)
 {
 	struct jitdump *all = state;
 	const struct log *log = all->target->log;
@@ -458,8 +458,8 @@ warn(void *state, bool slow)
 const struct jit_source jit_by_jitdump = {
 	.name = "jitdump",
 	.create = create,
-	.free = release,
-	.search = search,
+	.free = jitdump_release,
+	.search = jitdump_search,
 	.read = read_more,
-	.warn = warn,
+	.warn = jitdump_warn,
 };

@@ -62,7 +62,7 @@ begin_file(struct perf_map *map)
 }
 
 static void
-release(void *state)
+perf_map_release(void *state)
 {
 	struct perf_map *map = state;
 
@@ -92,7 +92,7 @@ is_older(const struct perf_map *map, const struct stat *st)
 }
 
 static void
-refuse(struct perf_map *map, const char *why)
+perf_map_refuse(struct perf_map *map, const char *why)
 {
 	if (!map->refused)
 		log_say(map->target->log, LOG_NORMAL, "%s names no code: %s", map->path, why);
@@ -101,7 +101,7 @@ refuse(struct perf_map *map, const char *why)
 
 /* A file that has been there stays open, so that its end can be read when it is gone. */
 static void
-search(void *state)
+perf_map_search(void *state)
 {
 	struct perf_map *map = state;
 	const char *why;
@@ -112,7 +112,7 @@ search(void *state)
 	fd = jit_file_open(map->target, map->path, &why);
 	if (fd < 0) {
 		if (why != NULL)
-			refuse(map, why);
+			perf_map_refuse(map, why);
 		return;
 	}
 	if (fstat(fd, &st) != 0 ||
@@ -121,7 +121,7 @@ search(void *state)
 		return;
 	}
 	if (is_older(map, &st)) {
-		refuse(map, "it is older than the process");
+		perf_map_refuse(map, "it is older than the process");
 		close(fd);
 		return;
 	}
@@ -263,7 +263,7 @@ why_cut(const struct perf_map *map, bool slow)
 }
 
 static void
-warn(void *state, bool slow)
+perf_map_warn(void *state, bool slow)
 {
 	struct perf_map *map = state;
 	const struct log *log = map->target->log;
@@ -286,8 +286,8 @@ warn(void *state, bool slow)
 const struct jit_source jit_by_perf_map = {
 	.name = "perf map",
 	.create = create,
-	.free = release,
-	.search = search,
+	.free = perf_map_release,
+	.search = perf_map_search,
 	.read = read_more,
-	.warn = warn,
+	.warn = perf_map_warn,
 };

@@ -45,7 +45,7 @@ v8_release(struct v8 *v8)
 
 /* Of those that begin at the same address the last one told is there. */
 static void
-add_range(struct v8 *v8, struct address_range range)
+v8_add_range(struct v8 *v8, struct address_range range)
 {
 	size_t at = v8->count;
 
@@ -70,7 +70,7 @@ v8_look(struct v8 *v8, const struct jit_book *book, uint32_t *seen)
 		const struct jit_entry entry = jit_book_entry(book, *seen);
 
 		if (entry.name == v8->plain || entry.name == v8->profiling)
-			add_range(v8, entry.range);
+			v8_add_range(v8, entry.range);
 	}
 }
 

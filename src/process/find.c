@@ -44,7 +44,7 @@ matches_first_word(int dirfd, const char *glob)
 
 /* `dirfd` is on a process's directory in /proc. */
 static bool
-is_wanted(int dirfd, const char *glob)
+name_matches(int dirfd, const char *glob)
 {
 	struct task_stat stat;
 
@@ -66,7 +66,7 @@ look_at(int procfd, const char *name, const struct lineage *own, const char *glo
 	dirfd = openat(procfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dirfd < 0)
 		return;
-	if (is_wanted(dirfd, glob)) {
+	if (name_matches(dirfd, glob)) {
 		found->pid = xgrow(found->pid, &found->capacity, found->count + 1,
 				   sizeof(*found->pid));
 		found->pid[found->count++] = (pid_t)pid;

@@ -83,7 +83,7 @@ read_exe(int dirfd)
 }
 
 static int
-refuse_missing(pid_t pid, struct error *err)
+process_refuse_missing(pid_t pid, struct error *err)
 {
 	if (pid > 0 && (kill(pid, 0) == 0 || errno == EPERM))
 		return error_set(err, ERROR_OTHER_USER,
@@ -134,7 +134,7 @@ open_directories(struct process *process, struct error *err)
 		return 0;
 	if (errno == EMFILE || errno == ENFILE)
 		return error_set(err, ERROR_SYSTEM, "cannot open %s: %s", name, strerror(errno));
-	return refuse_missing(process->pid, err);
+	return process_refuse_missing(process->pid, err);
 }
 
 int
@@ -150,7 +150,7 @@ process_open(pid_t pid, struct process **out, struct error *err)
 	process->taskfd = -1;
 	rc = open_directories(process, err);
 	if (rc == 0 && !task_read_stat(process->dirfd, "stat", &stat))
-		rc = refuse_missing(pid, err);
+		rc = process_refuse_missing(pid, err);
 	if (rc == 0)
 		rc = check_kind(process, &stat, err);
 	if (rc != 0) {

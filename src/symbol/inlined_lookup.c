@@ -21,7 +21,7 @@ struct inlined_search {
 };
 
 static bool
-is_wanted(struct inlined_search *search, const Dwarf_Die *die)
+inlined_is_wanted(struct inlined_search *search, const Dwarf_Die *die)
 {
 	const char *raw = dwarf_name_function(die);
 
@@ -71,7 +71,7 @@ look_at_unit(void *context, Dwarf_Die *top, struct dwarf_time *time)
 	if (walk == NULL)
 		return 0;
 	while (!dwarf_time_is_over(time) && dwarf_walk_next(walk, &entry))
-		if (entry.inlined && is_wanted(search, &entry.die))
+		if (entry.inlined && inlined_is_wanted(search, &entry.die))
 			add_address(search, &entry.die);
 	cost = dwarf_walk_cost(walk);
 	dwarf_walk_free(walk);

@@ -97,7 +97,7 @@ match_symbol(struct lookup *lookup, const char *raw)
 }
 
 static bool
-is_known(const struct lookup *lookup, const struct symbol_walked *symbol)
+lookup_has(const struct lookup *lookup, const struct symbol_walked *symbol)
 {
 	for (size_t i = 0; i < lookup->count; i++)
 		if (lookup->out[i].vaddr == symbol->vaddr && lookup->out[i].kind == symbol->kind)
@@ -110,7 +110,7 @@ keep(struct lookup *lookup, const struct symbol_walked *symbol)
 {
 	struct symbol_named *named;
 
-	if (is_known(lookup, symbol) || lookup->count == lookup->most)
+	if (lookup_has(lookup, symbol) || lookup->count == lookup->most)
 		return;
 	named = &lookup->out[lookup->count++];
 	*named = (struct symbol_named){ .kind = symbol->kind, .vaddr = symbol->vaddr,

@@ -106,7 +106,7 @@ binding_rank(unsigned binding)
 
 /* Can this symbol name what is looked for? */
 static bool
-is_wanted(const struct reader *reader, const GElf_Sym *sym)
+symbol_is_wanted(const struct reader *reader, const GElf_Sym *sym)
 {
 	const unsigned type = GELF_ST_TYPE(sym->st_info);
 	const struct section *section;
@@ -136,7 +136,7 @@ add_symbols(struct reader *reader, Elf_Data *symbols, const Elf_Data *names)
 
 		if (gelf_getsym(symbols, (int)i, &sym) == NULL)
 			return;
-		if (!is_wanted(reader, &sym))
+		if (!symbol_is_wanted(reader, &sym))
 			continue;
 		name = elf_text_at(names, sym.st_name, SYMBOL_NAME_MAX);
 		if (name == NULL || is_mark(name))
@@ -267,7 +267,7 @@ emit(struct sweep *sweep, uint64_t end, const struct candidate *c)
 
 /* Settles all addresses below `to`. */
 static void
-advance(struct sweep *sweep, uint64_t to)
+sweep_advance(struct sweep *sweep, uint64_t to)
 {
 	while (sweep->open_count > 0) {
 		const struct candidate *top = sweep->open[sweep->open_count - 1];
@@ -293,7 +293,7 @@ make_ranges(struct symbol_table *table, const struct reader *reader)
 	for (size_t i = 0; i < reader->candidate_count; i++) {
 		const struct candidate *c = &reader->candidate[i];
 
-		advance(&sweep, c->value);
+		sweep_advance(&sweep, c->value);
 		if (c->size > 0) {
 			sweep.open[sweep.open_count++] = c;
 			sweep.label = NULL;
@@ -302,7 +302,7 @@ make_ranges(struct symbol_table *table, const struct reader *reader)
 			sweep.label_end = c->section_end;
 		}
 	}
-	advance(&sweep, UINT64_MAX);
+	sweep_advance(&sweep, UINT64_MAX);
 	free(sweep.open);
 }
 

@@ -28,7 +28,7 @@ struct maker {
 };
 
 static bool
-read_header(struct maker *maker)
+elf_read_header(struct maker *maker)
 {
 	Elf64_Ehdr *header = &maker->header;
 
@@ -266,7 +266,7 @@ settle_tables(struct maker *maker)
 }
 
 static void
-add_range(struct jit_elf *elf, uint64_t start, uint64_t size)
+elf_add_range(struct jit_elf *elf, uint64_t start, uint64_t size)
 {
 	if (elf->range_count < JIT_ELF_RANGES && start >= LOWEST_CODE && start < HIGHEST_CODE &&
 	    size > 0 && size <= HIGHEST_CODE - start)
@@ -298,7 +298,7 @@ add_segments(struct maker *maker, const struct memory *memory)
 
 		if (!is_loaded_code(section))
 			continue;
-		add_range(maker->elf, section->sh_addr, section->sh_size);
+		elf_add_range(maker->elf, section->sh_addr, section->sh_size);
 		read_code(maker, section, memory, &left);
 		if (count == ARRAY_SIZE(segment))
 			continue;
@@ -361,7 +361,7 @@ make(struct maker *maker, const struct memory *memory)
 	struct jit_elf *elf = maker->elf;
 	bool program;
 
-	if (!read_header(maker))
+	if (!elf_read_header(maker))
 		return false;
 	read_sections(maker);
 	if (maker->header.e_type == ET_REL) {
@@ -386,8 +386,8 @@ make(struct maker *maker, const struct memory *memory)
 	}
 	for (size_t i = 0; program && i < elf->image->segment_count; i++)
 		if (elf->image->segment[i].executable)
-			add_range(elf, elf->image->segment[i].vaddr,
-				  elf->image->segment[i].mem_size);
+			elf_add_range(elf, elf->image->segment[i].vaddr,
+				      elf->image->segment[i].mem_size);
 	elf->has_tables |= elf->image->eh_frame_hdr != 0;
 	return elf->range_count > 0;
 }

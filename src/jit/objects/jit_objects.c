@@ -229,7 +229,7 @@ look_at(struct jit_objects *o, struct jit_watch *watch, uint64_t now_ns)
 /* --- files ----------------------------------------------------------------------------- */
 
 static void
-warn(struct jit_objects *o, const struct jit_listed *listed, const char *why)
+objects_warn(struct jit_objects *o, const struct jit_listed *listed, const char *why)
 {
 	log_say(o->log, o->warned ? LOG_DEBUG : LOG_NORMAL,
 		"JIT code of process %d described at 0x%" PRIx64 " (%" PRIu64
@@ -281,13 +281,13 @@ make_content(struct jit_objects *o, uint64_t size)
 
 	o->copy = NULL;
 	if (!jit_elf_open(&elf, bytes, size, &memory)) {
-		warn(o, &listed, elf.why);
+		objects_warn(o, &listed, elf.why);
 		return CONTENT_NONE;
 	}
 	module = elf.range_count <= PIECES_MAX - o->pieces ?
 			 modules_add_object(o->modules, elf.image) : MODULE_NONE;
 	if (module == MODULE_NONE) {
-		warn(o, &listed, "there is too much of such code");
+		objects_warn(o, &listed, "there is too much of such code");
 		jit_elf_release(&elf);
 		return CONTENT_NONE;
 	}
@@ -367,7 +367,7 @@ copy_piece(struct jit_objects *o, struct object *object)
 			why = "its memory could not be read";
 	}
 	if (why != NULL) {
-		warn(o, listed, why);
+		objects_warn(o, listed, why);
 		object->state = OBJECT_BAD;
 		object->copied = false;
 	} else if (o->copy_done == listed->size) {

@@ -65,7 +65,7 @@ may_be_address(uint64_t word, uint64_t aligned)
 }
 
 static bool
-read_header(struct jit_reader *reader, uint64_t listener, struct header *header)
+tree_read_header(struct jit_reader *reader, uint64_t listener, struct header *header)
 {
 	return may_be_address(listener, ALIGNED) &&
 	       jit_read(reader, listener + MAP_AT, header, sizeof(*header)) &&
@@ -98,7 +98,7 @@ is_listener(struct jit_reader *reader, uint64_t address)
 	struct node root;
 	char magic[SELFMAG];
 
-	return read_header(reader, address, &header) &&
+	return tree_read_header(reader, address, &header) &&
 	       jit_read(reader, header.parent, &root, sizeof(root)) &&
 	       root.parent == address + MAP_AT && read_file(reader, &root, &listed) &&
 	       jit_read(reader, listed.address, magic, sizeof(magic)) &&
@@ -113,7 +113,7 @@ jit_tree_read(struct jit_reader *reader, uint64_t variable, struct jit_descripto
 
 	*descriptor = (struct jit_descriptor){ .version = 0 };
 	if (!jit_read(reader, variable, &listener, sizeof(listener)) ||
-	    !read_header(reader, listener, &header))
+	    !tree_read_header(reader, listener, &header))
 		return false;
 	descriptor->relevant = header.count;
 	descriptor->first = header.parent;
@@ -237,8 +237,8 @@ search_page(struct jit_tree *tree, struct jit_reader *reader, size_t *words)
 }
 
 static bool
-search(struct jit_tree *tree, const struct maps *maps, struct jit_reader *reader,
-       uint64_t now_ns)
+tree_search(struct jit_tree *tree, const struct maps *maps, struct jit_reader *reader,
+	    uint64_t now_ns)
 {
 	size_t pages = 0, words = 0;
 
@@ -279,7 +279,7 @@ jit_tree_update(struct jit_tree *tree, const struct maps *maps, struct jit_reade
 	if (now_ns < tree->not_before_ns)
 		return false;
 	tree->generation = maps_generation(maps);
-	return search(tree, maps, reader, now_ns);
+	return tree_search(tree, maps, reader, now_ns);
 }
 
 bool
