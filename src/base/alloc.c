@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* alloc.c - memory or the end of the program: nothing below handles its lack. */
+/* alloc.c - allocates memory or ends the program: no caller handles a failure. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include "wallsample/base/base.h"
 
 /*
- * No memory for messages either, and no exit handlers: half-written output must
- * not be flushed. Whatever is still seized is detached by the kernel.
+ * Allocates no memory for the message and runs no exit handlers: half-written output must not be
+ * flushed. The kernel detaches the threads that are still seized.
  */
 static _Noreturn void
 die_out_of_memory(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c - time, and the CPU time we use ourselves, in nanoseconds. */
+/* clock.c - time, and the CPU time of wallsample itself, in nanoseconds. */
 #include <time.h>
 
 #include "wallsample/base/base.h"

@@ -20,7 +20,7 @@ static const struct {
 int
 error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 {
-	/* apart, so that the arguments may point into the text that is replaced */
+	/* A separate buffer: the arguments may point into err->text. */
 	char text[sizeof(err->text)];
 	va_list args;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* histogram.c - buckets that grow geometrically, 16 a power of two. */
+/* histogram.c - buckets whose widths grow geometrically, 16 per power of two. */
 #include <string.h>
 
 #include "wallsample/base/base.h"
@@ -9,8 +9,8 @@
 _Static_assert(1 << SUB_BITS == HISTOGRAM_SUB, "SUB_BITS belongs to HISTOGRAM_SUB");
 
 /*
- * Values below 16 have a bucket each. A larger one is cut to its five leading bits:
- * their number, and where the first of them stands, is the bucket.
+ * Values below 16 have a bucket each. The bucket of a larger value follows from its five leading
+ * bits and the position of the first of them.
  */
 static unsigned
 bucket_of(uint64_t value)

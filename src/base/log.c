@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log.c - status for people: one line at a time, in one piece. */
+/* log.c - writes status messages, each line with one call. */
 #include <stdarg.h>
 #include <stdio.h>
 

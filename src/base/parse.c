@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parse.c - numbers from text that others wrote: checked, bounded, no locale. */
+/* parse.c - parses numbers in foreign text: checked, bounded, independent of the locale. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,7 +126,7 @@ parse_duration_ns(const char *text, uint64_t *ns)
 	}
 	if (!duration_unit(text, &unit) || __builtin_mul_overflow(whole, unit, &sum))
 		return false;
-	/* digits behind the first that is less than a nanosecond add nothing */
+	/* Digits below one nanosecond are ignored. */
 	for (; digit_value(*fraction, 10) >= 0 && unit > 0; fraction++, unit /= 10) {
 		uint64_t part = (uint64_t)digit_value(*fraction, 10) * unit / 10;
 

@@ -15,7 +15,7 @@ rotate_left(uint64_t x, int bits)
 
 /*
  * splitmix64 (G. Steele and others, OOPSLA 2014), which the authors of xoshiro
- * advise for seeding: it never gives four zeros, the one state that is stuck.
+ * advise for seeding: it never yields four zeros, the one state that xoshiro cannot leave.
  */
 void
 rng_seed(struct rng *rng, uint64_t seed)
@@ -48,7 +48,7 @@ rng_next(struct rng *rng)
 double
 rng_uniform(struct rng *rng)
 {
-	/* 53 bits fill the mantissa; one more makes 0 the one that never comes */
+	/* 53 bits fill the mantissa; adding 1 excludes 0 from the results. */
 	return (double)((rng_next(rng) >> 11) + 1) * 0x1p-53;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* strbuf.c - text that grows, and foreign text made harmless. */
+/* strbuf.c - text buffers, and escapes for foreign text. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ strbuf_clear(struct strbuf *sb)
 		sb->data[0] = '\0';
 }
 
-/* Room for `more` bytes and the terminating zero. */
+/* Makes room for `more` bytes and the terminating zero. */
 static void
 reserve(struct strbuf *sb, size_t more)
 {
@@ -84,7 +84,7 @@ add_escaped(struct strbuf *sb, const char *text, bool invisible)
 		const size_t bytes = length > 0 ? length : 1;
 
 		if (length == 0 || utf8_is_control(c)) {
-			/* a C1 control has two bytes: both are shown */
+			/* A C1 control has two bytes; both are escaped. */
 			for (size_t i = 0; i < bytes; i++)
 				strbuf_add_format(sb, "\\x%02x", (unsigned char)text[i]);
 		} else if (utf8_is_separator(c) || (invisible && utf8_is_invisible(c))) {

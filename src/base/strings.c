@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* strings.c - interned text: the same text is the same small number. */
+/* strings.c - interned text: equal texts have the same id. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 struct strings {
 	char **text;     /* by number */
-	uint64_t *hash;  /* of each text, so that growing reads no text again */
+	uint64_t *hash;  /* of each text, so that rehashing reads no text */
 	size_t count, text_capacity, hash_capacity;
 	uint32_t *slots; /* a power of two of numbers or EMPTY, at most 3/4 used */
 	size_t slot_count;

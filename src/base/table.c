@@ -16,7 +16,7 @@ hash_u64(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* The slot of (a, b), or the free one where it belongs. Needs a free slot. */
+/* Returns the slot of (a, b), or the free slot for it. The table must have a free slot. */
 static struct table_slot *
 slot_of(const struct table *table, uint64_t a, uint64_t b)
 {
@@ -79,7 +79,7 @@ table_place(struct table *table, uint64_t a, uint64_t b, uint32_t fresh, bool *a
 {
 	struct table_slot *slot;
 
-	/* before the search: the place must stay valid afterwards */
+	/* Grows before the search, so that the returned pointer stays valid. */
 	if (table->count + 1 > table->capacity / 4 * 3)
 		grow(table);
 	slot = slot_of(table, a, b);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * banned.h - functions that must not be used, made into compile errors.
+ * banned.h - turns calls of forbidden functions into compile errors.
  *
- * Forced into every file of src/ by the Makefile (-include). The reasons: no
- * bound on what is written (strcpy, strcat, sprintf, vsprintf, gets), hidden
- * state (strtok), errors that cannot be seen (atoi, atol, atof), a clock that
- * jumps (gettimeofday), a wait for any child that no one meant (wait).
+ * The Makefile includes it in every file of src/ (-include). The reasons: writes without a bound
+ * (strcpy, strcat, sprintf, vsprintf, gets), hidden state (strtok), undetectable errors (atoi,
+ * atol, atof), a clock that jumps (gettimeofday).
  */
 #ifndef WALLSAMPLE_BASE_BANNED_H
 #define WALLSAMPLE_BASE_BANNED_H

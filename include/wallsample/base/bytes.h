@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bytes.h - numbers in foreign bytes, of any alignment. The caller checks that all bytes of the
+ * bytes.h - reads numbers of any alignment from bytes. The caller checks that all bytes of the
  * number are within its buffer.
  */
 #ifndef WALLSAMPLE_BASE_BYTES_H

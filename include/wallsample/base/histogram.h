@@ -2,8 +2,8 @@
 /*
  * histogram.h - a distribution of times in constant memory.
  *
- * Buckets grow geometrically (16 a power of two), so that a quantile is within
- * 1/16 of the true value at any scale; count, sum, smallest and largest are exact.
+ * Bucket widths grow geometrically (16 buckets per power of two), so that a quantile is within
+ * 1/16 of the true value at any scale. Count, sum, minimum and maximum are exact.
  */
 #ifndef WALLSAMPLE_BASE_HISTOGRAM_H
 #define WALLSAMPLE_BASE_HISTOGRAM_H
@@ -20,7 +20,7 @@ struct histogram {
 
 void histogram_init(struct histogram *h);
 void histogram_add(struct histogram *h, uint64_t value);
-/* The value that a share q in [0, 1] of all values does not exceed; 0 if empty. */
+/* Estimate of the quantile q in [0, 1]; 0 for an empty histogram. */
 uint64_t histogram_quantile(const struct histogram *h, double q);
 
 #endif

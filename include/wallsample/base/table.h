@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.h - two hash tables: 64-bit keys to 32-bit values, and interned text.
+ * table.h - two hash tables: pairs of 64-bit keys to 32-bit values, and interned text.
  *
- * Both only grow. Neither keeps pointers into the caller's memory.
+ * Entries cannot be removed one by one. Keys and texts are copied.
  */
 #ifndef WALLSAMPLE_BASE_TABLE_H
 #define WALLSAMPLE_BASE_TABLE_H
@@ -31,22 +31,22 @@ struct table {
 void table_init(struct table *table);
 void table_release(struct table *table);
 void table_clear(struct table *table);
-/* Finds (a, b); true and *value when there. */
+/* Stores the value of (a, b) in *value; false when the table does not contain the key. */
 bool table_find(const struct table *table, uint64_t a, uint64_t b, uint32_t *value);
 /*
- * The place of (a, b)'s value, made with the value `fresh` when it was not
- * there; *added (may be NULL) says which. Valid until the next table_place.
+ * Returns a pointer to the value of (a, b), valid until the next call of table_place. A key that
+ * is not in the table is added with the value `fresh`; *added (may be NULL) reports that.
  */
 uint32_t *table_place(struct table *table, uint64_t a, uint64_t b, uint32_t fresh, bool *added);
 
 /* --- interned text ----------------------------------------------------------- */
 
-struct strings; /* text -> small number, 0, 1, 2, … in the order of arrival */
+struct strings; /* text -> id: 0, 1, 2, … in the order of the first strings_intern */
 
 struct strings *strings_create(void);
 void strings_free(struct strings *strings);
 uint32_t strings_intern(struct strings *strings, const char *text);
-/* The text of a number that strings_intern returned; valid until strings_free. */
+/* The text of an id that strings_intern returned; valid until strings_free. */
 const char *strings_text(const struct strings *strings, uint32_t id);
 size_t strings_count(const struct strings *strings);
 
