@@ -16,7 +16,7 @@ struct ranked {
 };
 
 static int
-compare(const void *left, const void *right)
+candidate_compare(const void *left, const void *right)
 {
 	const struct ranked *a = left, *b = right;
 
@@ -27,7 +27,7 @@ compare(const void *left, const void *right)
 	return strcmp(a->function->name, b->function->name);
 }
 
-/* The program's own functions, of an interpreted one; else all. */
+/* Fills the table with the script functions of an interpreted program, else with all functions. */
 static void
 make_table(const struct view *view, struct top_table *table)
 {
@@ -39,7 +39,7 @@ make_table(const struct view *view, struct top_table *table)
 }
 
 static bool
-is_wanted(const struct view_function *function, const regex_t *select)
+candidate_is_wanted(const struct view_function *function, const regex_t *select)
 {
 	if (view_is_named(function) || !function->known)
 		return false;
@@ -61,7 +61,7 @@ rank(const struct view *view, const regex_t *select, struct ranked *out)
 		const struct top_row *row = &table.row[i];
 		const struct view_function *function = view_function(view, row->function);
 
-		if (is_wanted(function, select) && row->cum[WEIGHT_LATENCY] > 0 &&
+		if (candidate_is_wanted(function, select) && row->cum[WEIGHT_LATENCY] > 0 &&
 		    (select != NULL || row->flat[WEIGHT_LATENCY] > 0))
 			out[count++] = (struct ranked){
 				.function = function,
@@ -70,7 +70,7 @@ rank(const struct view *view, const regex_t *select, struct ranked *out)
 			};
 	}
 	top_table_release(&table);
-	qsort(out, count, sizeof(*out), compare);
+	qsort(out, count, sizeof(*out), candidate_compare);
 	return count;
 }
 

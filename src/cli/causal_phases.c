@@ -8,9 +8,9 @@
 
 #define DURATION_NS (300 * NS_PER_SEC)
 
-/* Naming and planning wait for a tick at which no thread is held, at most this long. */
+/* Longest time that naming and planning wait for a tick at which no thread is held. */
 #define TEND_NS NS_PER_SEC
-/* At most once in this time breakpoints are removed for naming: runs are not counted then. */
+/* Shortest time between removals of breakpoints for naming: runs are not counted meanwhile. */
 #define NAME_NS (250 * NS_PER_MS)
 
 /* The user is warned when no progress point has moved for this long. */
@@ -130,7 +130,7 @@ causal_choose_candidates(struct causal_command *command, struct error *err)
 
 /* --- the experiments ------------------------------------------------------------ */
 
-/* Reports which progress points have not moved, while the experiments go on. */
+/* Reports the progress points that have not moved; the experiments continue. */
 static void
 warn_of_silence(struct causal_command *command)
 {

@@ -2,7 +2,7 @@
 /* causal_report.c - writes the report of experiments. */
 #include "cli/causal_command_internal.h"
 
-/* Of the bootstrap: the same experiments always give the same report. */
+/* Seed of the bootstrap, constant: the same experiments always give the same report. */
 #define CURVES_SEED 1
 
 #define REPORT_ROWS 20
@@ -22,7 +22,7 @@ write_causal(void *context, FILE *out, struct error *err)
 	return 0;
 }
 
-/* Nothing, if there was no experiment; partial, if something stayed unknown. */
+/* SAMPLE_NOTHING without experiments; SAMPLE_PARTIAL if a result is unknown. */
 static enum sample_status
 status_of(const struct causal_result *result, const struct causal_curves *curves)
 {

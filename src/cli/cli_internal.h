@@ -22,19 +22,19 @@
 
 /* A command is one row of the registry. */
 struct command {
-	const char *name;     /* the first word of the call; "" for the one without */
-	unsigned bit;         /* FOR_… of options.h: the options that it takes */
-	const char *operands; /* words that it takes besides options: "FILE…"; NULL: none */
+	const char *name;     /* the first argument of the call; "": the command without a name */
+	unsigned bit;         /* FOR_… of options.h: selects the options that it takes */
+	const char *operands; /* placeholder of its operands: "FILE…"; NULL: it takes none */
 	int (*run)(const struct options *options);
 	const char *help;     /* one line */
-	const char *about, *examples, *ending; /* of its own help */
+	const char *about, *examples, *ending; /* sections of the command's own help */
 };
 
 /* --- option_convert.c --------------------------------------------------- */
 
 /*
- * Stores `text` (NULL for flags and counts) in the field of the row. `label` is the option as it
- * was written ("-d", "--duration"), for the sentence of ERROR_USAGE. Texts are borrowed.
+ * Converts `text` (NULL for flags and counts) and stores it in the field of the row. `label` is the
+ * option as the user wrote it ("-d", "--duration"), for ERROR_USAGE. Texts are borrowed.
  */
 int option_convert(const struct option_row *row, const char *label, const char *text,
 		   struct options *options, struct error *err);
@@ -45,32 +45,33 @@ void option_free_regex(regex_t *regex);
 
 /* --- help.c ------------------------------------------------------------- */
 
-/* Prints the help of a command; `commands` are all of them, listed by the first one. */
+/* Prints the help of `command`. `commands` is the registry; the help of its first row lists all. */
 void help_print(const struct command *command, const struct command *commands, FILE *out);
 
 /* --- command_sample.c, command_dump.c ----------------------------------- */
 
-/* Sample as the options say and write the output; return the exit status. Dumps: of cores, too. */
+/* Sample a process and write the output; return the exit status. A dump may read a core file. */
 int command_sample(const struct options *options);
 int command_dump(const struct options *options);
 
 /* --- command_report.c, command_info.c, command_diff.c ------------------- */
 
-/* A report of recordings; what they hold; what changed from one to the other. */
+/* Report on recordings; describe their contents; compare two. Return the exit status. */
 int command_report(const struct options *options);
 int command_info(const struct options *options);
 int command_diff(const struct options *options);
 
 /* --- command_causal.c --------------------------------------------------- */
 
-/* What a faster function would bring: experiments on a process, or a recording of some. */
+/* Predicts the effect of faster functions by experiments on a process, or reports on a recording of
+ * such experiments. Returns the exit status. */
 int command_causal(const struct options *options);
 
 /* --- say.c: messages on stderr ----------------------------------------- */
 
 #define SAY_TEXT_SIZE 32
 
-/* "wallsample: …" with everything in it that could harm a terminal escaped. */
+/* Prints "wallsample: …"; control characters are escaped. */
 void say_error(const struct error *err);
 
 /* "1,234,567" */
@@ -80,15 +81,15 @@ const char *say_duration(uint64_t ns, char text[SAY_TEXT_SIZE]);
 
 /* --- signals.c ---------------------------------------------------------- */
 
-/* The signal that asked for the end, 0 as long as none has. */
+/* The signal that ended sampling; 0: none has arrived. */
 extern volatile sig_atomic_t signals_stop;
 /* Set by USR1, cleared by the code that writes the snapshot. */
 extern volatile sig_atomic_t signals_snapshot;
 
 /*
- * From now on INT, TERM and HUP set signals_stop (a second one ends the program
- * at once) and interrupt system calls. Call it after target_find: the command keeps
- * what we were started with.
+ * From now on INT, TERM and HUP set signals_stop (a second one ends the program at once) and
+ * interrupt system calls. Call it after target_find: a started command must inherit the original
+ * signal dispositions.
  */
 void signals_install(void);
 
@@ -97,7 +98,7 @@ void signals_install(void);
 struct target {
 	pid_t pid;
 	struct process *process;  /* NULL until opened */
-	struct launched launched; /* when it was started by us */
+	struct launched launched; /* if is_command: the process that wallsample started */
 	bool is_command, is_running;
 };
 
@@ -105,8 +106,8 @@ struct target {
 int target_check_usage(const struct options *options, struct error *err);
 
 /*
- * Finds the process, or makes the one that will be the command and waits behind its
- * gate. Signal handlers are still those that the command is to inherit.
+ * Finds the process, or forks the process of the command, which waits before its exec. Call it
+ * before signals_install: the command inherits the signal dispositions.
  */
 int target_find(struct target *target, const struct options *options, struct error *err);
 
@@ -116,30 +117,30 @@ int target_find(struct target *target, const struct options *options, struct err
  */
 int target_open(struct target *target, bool may_stop, struct error *err);
 int target_begin(struct target *target, struct error *err);
-/* True and its wait status when the command has ended. */
+/* Returns true and stores the wait status if the command has ended. */
 bool target_reap(const struct target *target, int *status);
-/* "the command ended with exit status 7" */
+/* Appends "the command ended with exit status 7"; `status` is a wait status. */
 void target_add_end(struct strbuf *sb, int status);
-/* The error of a command that was too quick to be sampled. */
+/* Sets the error for a command that ended before it was sampled. */
 int target_refuse_ended(int status, struct error *err);
-/* Cancels a command that never began, and leaves one alone that did. */
+/* Kills a command whose exec is still pending; a command that has begun continues. */
 void target_release(struct target *target);
 
-/* At least one of the threads of --tid must be there. */
+/* Returns an error unless at least one thread of --tid exists. */
 int target_check_tids(const struct target *target, const struct options *options,
 		      struct error *err);
 
 /* --- output_name.c ------------------------------------------------------ */
 
 /*
- * Fills in %p %h %t %{ENV} %% of the pattern. ERROR_USAGE for any other % and for
- * a variable that is not set.
+ * Replaces %p %h %t %{ENV} %% of the pattern and appends the result to `name`. ERROR_USAGE for any
+ * other % and for a variable that is not set.
  */
 int output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct error *err);
 
 /*
- * -f, else the ending of -o, else text. ERROR_USAGE for an unknown one, with the
- * known ones, and for one that the command's output cannot be written in.
+ * Chooses the exporter by -f, else by the ending of -o, else text. ERROR_USAGE for an unknown
+ * format (the error lists the known ones), and for one that does not fit the command.
  */
 int output_format_choose(const struct options *options, const struct exporter **out,
 			 struct error *err);
@@ -151,15 +152,15 @@ bool output_is_recording(const char *format, const char *output);
 /* --- output.c ----------------------------------------------------------- */
 
 struct output {
-	int fd;      /* what is written directly: stdout, a pipe, a device; else -1 */
-	int dirfd;   /* else the folder of the file that is replaced as a whole; else -1 */
+	int fd;      /* stdout, a pipe or a device, written directly; -1: a file is replaced */
+	int dirfd;   /* the folder of the file that is replaced as a whole; -1: fd is used */
 	char *base;  /* the file's name in that folder */
 	char *path;  /* for messages; NULL: stdout */
 };
 
 /*
- * Finds out whether `path` (NULL or "-": stdout) can be written, without
- * changing anything there yet.
+ * Checks that `path` (NULL or "-": stdout) can be written, and changes nothing there yet. Release
+ * with output_close.
  */
 int output_open(struct output *output, const char *path, struct error *err);
 
@@ -176,15 +177,14 @@ void output_close(struct output *output);
 int output_check_format(const struct output *output, const struct exporter *exporter,
 			struct error *err);
 
-/* Columns of the terminal that is written to, else of $COLUMNS; 0: unknown. */
+/* Returns the width of the output's terminal in columns, else $COLUMNS; 0: unknown. */
 unsigned output_columns(const struct output *output);
 
 /* --- output_folder.c ---------------------------------------------------- */
 
 /*
- * Opens the folder of `path` (O_PATH) and stores the copy of the last part of the
- * name, which the caller frees. As root it follows only links that belong to
- * root. Returns the descriptor, or a negative error.
+ * Opens the folder of `path` (O_PATH) and stores a copy of the last component in *base, which the
+ * caller frees. As root it follows only links that root owns. Returns the descriptor, or < 0.
  */
 int output_folder_open(const char *path, char **base, struct error *err);
 
@@ -193,7 +193,7 @@ int output_folder_open(const char *path, char **base, struct error *err);
 /* Exit statuses of a run that was not refused; DEADLOCK is a dump's. */
 enum sample_status { SAMPLE_WHOLE, SAMPLE_PARTIAL, SAMPLE_NOTHING, SAMPLE_DEADLOCK = 4 };
 
-/* Partial is more than 1 % failed: `why` gets a sentence then. */
+/* SAMPLE_PARTIAL if more than 1 % of the samples failed: the reason is appended to `why` then. */
 enum sample_status sample_exit_status(const struct run_stats *stats, struct strbuf *why);
 
 #endif

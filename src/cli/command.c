@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.c - from the words of the call to the command that runs. */
+/* command.c - the registry of commands, and the call of the one that the arguments name. */
 #include "wallsample/cli/command.h"
 
 #include <errno.h>
@@ -142,8 +142,8 @@ static const struct command commands[] = {
 };
 
 /*
- * A program may be started with standard streams closed. What is opened next
- * would get their numbers and a report would be written there.
+ * A program may be started with standard streams closed. The next file opened would get the
+ * number of one, and a report would be written to it.
  */
 static void
 fill_standard_streams(void)

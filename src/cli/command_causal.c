@@ -32,7 +32,7 @@ preload_counters(const struct options *options)
 }
 
 static int
-prepare(struct causal_command *command, struct error *err)
+causal_prepare(struct causal_command *command, struct error *err)
 {
 	struct run *run = &command->run;
 	const struct options *options = run->request.options;
@@ -76,9 +76,9 @@ static int
 measure(struct causal_command *command, struct error *err)
 {
 	struct run *run = &command->run;
-	int rc = prepare(command, err);
+	int rc = causal_prepare(command, err);
 
-	/* A command has no libraries yet, and has come by no point of coz.h. */
+	/* A command before its exec has no libraries and has reached no progress point of coz.h. */
 	if (rc == 0 && !run->target.is_command)
 		rc = open_progress(command, err);
 	if (rc == 0)
@@ -116,7 +116,7 @@ report_file(struct causal_command *command, struct error *err)
 }
 
 static void
-release(struct causal_command *command)
+causal_release(struct causal_command *command)
 {
 	causal_run_free(command->experiments);
 	progress_free(command->progress);
@@ -125,7 +125,7 @@ release(struct causal_command *command)
 	causal_result_release(&command->result);
 }
 
-/* The command after its options are checked; with breakpoints it runs in a child. */
+/* Runs after the options are checked; with breakpoints, in a child of guard_run. */
 static int
 run_command(void *context)
 {
@@ -144,7 +144,7 @@ run_command(void *context)
 	}
 	/* In the child of guard_run: the parent does not release what the child has opened. */
 	if (command->counted > 0)
-		release(command);
+		causal_release(command);
 	return status;
 }
 
@@ -163,7 +163,7 @@ command_causal(const struct options *options)
 		status = guard_run(run_command, &command, &err);
 	else
 		status = run_command(&command);
-	release(&command);
+	causal_release(&command);
 	if (status < 0) {
 		say_error(&err);
 		status = error_exit_status(err.kind);

@@ -6,7 +6,7 @@
 
 #define TABLE_ROWS 20 /* unless -n says how many */
 
-/* Both recordings, and what is made of them. */
+/* Both recordings and their comparison. */
 struct comparison {
 	struct request request;
 	struct loaded loaded[DIFF_SIDES];
@@ -15,7 +15,7 @@ struct comparison {
 };
 
 static int
-check_words(struct comparison *comparison, struct error *err)
+comparison_check_options(struct comparison *comparison, struct error *err)
 {
 	struct request *request = &comparison->request;
 	const struct options *options = request->options;
@@ -29,7 +29,7 @@ check_words(struct comparison *comparison, struct error *err)
 	return request_check_report(request, err);
 }
 
-/* Reads one of the two, and says whether it is whole. */
+/* Loads one of the two recordings; reports whether it is complete. */
 static int
 load(struct comparison *comparison, enum diff_side side, int *status, struct error *err)
 {
@@ -109,7 +109,7 @@ say_written(const struct comparison *comparison)
 }
 
 static int
-compare(struct comparison *comparison, int *status, struct error *err)
+comparison_compare(struct comparison *comparison, int *status, struct error *err)
 {
 	struct diff_run runs[DIFF_SIDES];
 	int rc = 0;
@@ -134,7 +134,7 @@ compare(struct comparison *comparison, int *status, struct error *err)
 }
 
 static void
-release(struct comparison *comparison)
+comparison_release(struct comparison *comparison)
 {
 	diff_release(&comparison->diff);
 	for (int side = 0; side < DIFF_SIDES; side++) {
@@ -152,9 +152,9 @@ command_diff(const struct options *options)
 	int rc, status = SAMPLE_WHOLE;
 
 	request_init(&comparison.request, options);
-	rc = check_words(&comparison, &err);
+	rc = comparison_check_options(&comparison, &err);
 	if (rc == 0)
-		rc = compare(&comparison, &status, &err);
-	release(&comparison);
+		rc = comparison_compare(&comparison, &status, &err);
+	comparison_release(&comparison);
 	return request_status(rc, status, &err);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* command_dump.c - every thread once, of a live process or of a core file. */
+/* command_dump.c - captures every thread of a live process or core file once. */
 #include "cli/run_internal.h"
 #include "wallsample/core/core_sample.h"
 
-/* --- what can be wrong before anything is opened -------------------------------- */
+/* --- checks before anything is opened -------------------------------------------- */
 
 static int
-check_words(struct request *request, struct error *err)
+dump_check_options(struct request *request, struct error *err)
 {
 	const struct options *options = request->options;
 	const struct option_row *wrong = option_given_beyond(options, FOR_CORE);
@@ -26,7 +26,7 @@ check_words(struct request *request, struct error *err)
 	return request_check_report(request, err);
 }
 
-/* At least one of the threads of --tid must be there. */
+/* Returns an error unless at least one thread of --tid exists. */
 static int
 check_tids(const struct core *core, const struct options *options, struct error *err)
 {
@@ -119,7 +119,7 @@ dump_core(const struct options *options)
 	int rc, status = 0;
 
 	request_init(&request, options);
-	rc = check_words(&request, &err);
+	rc = dump_check_options(&request, &err);
 	if (rc == 0)
 		rc = open_and_write(&request, &core, &status, &err);
 	request_release(&request);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command_info.c - the command that says what recordings hold. */
+/* command_info.c - the command that describes the contents of recordings. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

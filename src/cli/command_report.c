@@ -20,7 +20,7 @@ make_report(struct request *request, int *status, struct error *err)
 }
 
 static int
-check_words(struct request *request, struct error *err)
+report_check_options(struct request *request, struct error *err)
 {
 	const struct options *options = request->options;
 
@@ -41,7 +41,7 @@ command_report(const struct options *options)
 	int rc, status = 0;
 
 	request_init(&request, options);
-	rc = check_words(&request, &err);
+	rc = report_check_options(&request, &err);
 	if (rc == 0)
 		rc = make_report(&request, &status, &err);
 	request_release(&request);

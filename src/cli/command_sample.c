@@ -5,11 +5,11 @@
 
 #include "cli/run_internal.h"
 
-/* --- what can be wrong before anything is touched ------------------------------ */
+/* --- checks before anything is opened ------------------------------------------- */
 
-/* The pattern of -o is tried without a process: only the number is missing yet. */
+/* Expands the pattern of -o before there is a process: only its id is not known yet. */
 static int
-check_words(struct run *run, struct error *err)
+sample_check_options(struct run *run, struct error *err)
 {
 	const struct options *options = run->request.options;
 	struct strbuf name;
@@ -34,7 +34,7 @@ check_words(struct run *run, struct error *err)
 
 /* --- the run --------------------------------------------------------------------- */
 
-/* The command has been given its limit. */
+/* A command was forked earlier and keeps the original limit. */
 void
 run_raise_descriptor_limit(void)
 {
@@ -220,9 +220,9 @@ run_sampler(struct run *run)
 		say_deadlocks(run);
 }
 
-/* From the target to the sampler, which is then ready to run. */
+/* Opens the target and creates the sampler, which is then ready to run. */
 static int
-prepare(struct run *run, struct error *err)
+sample_prepare(struct run *run, struct error *err)
 {
 	int rc = target_find(&run->target, run->request.options, err);
 
@@ -254,7 +254,7 @@ static int
 sample(struct run *run, int *status, struct error *err)
 {
 	struct strbuf why;
-	int rc = prepare(run, err);
+	int rc = sample_prepare(run, err);
 
 	if (rc != 0)
 		return rc;
@@ -307,7 +307,7 @@ command_sample(const struct options *options)
 	int rc, status = 0;
 
 	run_init(&run, options);
-	rc = check_words(&run, &err);
+	rc = sample_check_options(&run, &err);
 	if (rc == 0)
 		rc = sample(&run, &status, &err);
 	run_release(&run);

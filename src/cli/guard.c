@@ -20,7 +20,7 @@
 /* Shared by parent and child. */
 struct watched {
 	_Atomic pid_t pid;           /* 0: none */
-	_Atomic uint64_t start_time; /* that it is still the same one */
+	_Atomic uint64_t start_time; /* detects that the pid was reused */
 };
 
 static struct watched *watched;
@@ -44,7 +44,7 @@ guard_is_watching(void)
 	return watched != NULL && watched->pid != 0;
 }
 
-/* The child has died in the middle: to count nothing is to clear what is there. */
+/* Clears the breakpoints of a child that was killed: counting no address removes all of them. */
 static void
 clear_after(void)
 {
@@ -61,8 +61,8 @@ clear_after(void)
 	process_free(process);
 }
 
-/* What the terminal sends has reached the child, too; but of a hang-up the kernel may tell the
- * leader of the session alone. */
+/* The terminal's signals reach the child directly, except that the kernel may send SIGHUP to the
+ * session leader alone. */
 static void
 pass_on(pid_t child, const siginfo_t *info)
 {
@@ -96,7 +96,7 @@ die_as(int signo)
 
 	sigemptyset(&signals);
 	sigaddset(&signals, signo);
-	setrlimit(RLIMIT_CORE, &none); /* of the child there is one, if it is wanted */
+	setrlimit(RLIMIT_CORE, &none); /* the child has dumped core already, if permitted */
 	signal(signo, SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);
 	raise(signo);
@@ -132,7 +132,7 @@ guard_run(int (*run)(void *context), void *context, struct error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(passed_on); i++)
 		sigaddset(&signals, passed_on[i]);
 	sigemptyset(&action.sa_mask);
-	/* Where it is ignored no exit status is kept. */
+	/* If SIGCHLD is ignored, the kernel keeps no exit status. */
 	sigaction(SIGCHLD, &action, &before);
 	sigprocmask(SIG_BLOCK, &signals, &old);
 	fflush(NULL);

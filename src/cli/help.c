@@ -32,7 +32,7 @@ print_wrapped(FILE *out, const char *text, int at)
 	fputc('\n', out);
 }
 
-/* The name of something and, from a column on, what it is. */
+/* Prints a name and, from column INDENT on, its description. */
 static void
 print_item(FILE *out, const char *name, const char *help)
 {

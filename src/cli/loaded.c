@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* loaded.c - recordings become one profile. */
+/* loaded.c - loads recordings into one profile. */
 
 #include <stdlib.h>
 #include <time.h>
 
 #include "cli/run_internal.h"
 
-/* "2026-11-20 20:33" in the time of this machine. */
+/* Appends "2026-11-20 20:33" in local time. */
 static void
-add_time(struct strbuf *sb, int64_t seconds)
+loaded_add_time(struct strbuf *sb, int64_t seconds)
 {
 	const time_t when = (time_t)seconds;
 	struct tm local;
@@ -25,7 +25,7 @@ add_note(struct loaded *loaded, const struct recording_info *info, bool alone)
 	struct strbuf *note = &loaded->note;
 
 	strbuf_add_text(note, loaded->count > 1 ? "; " : "");
-	add_time(note, info->began);
+	loaded_add_time(note, info->began);
 	strbuf_add_format(note, "on %s", info->host);
 	if (!alone)
 		strbuf_add_format(note, ", process %lld (%s)", (long long)info->pid, info->comm);
@@ -35,7 +35,7 @@ add_note(struct loaded *loaded, const struct recording_info *info, bool alone)
 		strbuf_add_text(note, ", and never finished: the end is missing");
 }
 
-/* What a report says of its process. */
+/* Makes the process that a report describes from the recorded values. */
 static struct process *
 make_process(const struct recording_info *info)
 {
@@ -94,7 +94,7 @@ load_file(struct loaded *loaded, const struct options *options, const char *path
 	return 0;
 }
 
-/* Names that were stored come first; --no-demangle wants others, which only files have. */
+/* Recorded names come first; with --no-demangle, names are read from the files instead. */
 static void
 make_symbols(struct loaded *loaded, const struct options *options, const struct log *log)
 {
@@ -103,7 +103,7 @@ make_symbols(struct loaded *loaded, const struct options *options, const struct 
 	source_make_symbols(&loaded->source, options, NULL, NULL, log);
 }
 
-/* The source is that of the first recording, as far as it is of one. */
+/* Members of the source that describe a single process are those of the first recording. */
 static void
 set_source(struct loaded *loaded, const struct request *request)
 {

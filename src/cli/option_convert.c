@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* option_convert.c - from the text of an option's argument to its value. */
+/* option_convert.c - converts the text of an option's argument to its value. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,7 +241,7 @@ convert_tids(const struct conversion *c)
 	}
 }
 
-/* As reports write them: small numbers, or addresses. */
+/* Task ids in the notation of reports: small decimal numbers, or hexadecimal addresses. */
 static int
 convert_tasks(const struct conversion *c)
 {
@@ -328,7 +328,7 @@ convert_states(const struct conversion *c)
 	return rc;
 }
 
-/* The names of the table, with what stands for all and for none. */
+/* Refuses an item that is not the name of a runtime. */
 static int
 refuse_runtime(const struct conversion *c, const char *item)
 {

@@ -119,14 +119,14 @@ distance(const char *a, const char *b)
 	return row[b_length];
 }
 
-/* How far a known name is from a misspelt one; a beginning of the name is nearest. */
+/* Edit distance of a misspelt name to a known one; 0 if it is a prefix of the known name. */
 static unsigned
 name_distance(const char *known, const char *name)
 {
 	return strncmp(known, name, strlen(name)) == 0 ? 0 : distance(name, known);
 }
 
-/* True if a misspelt name is long enough to guess what it means, and no longer than any name. */
+/* True if a misspelt name is long enough to suggest a known one, and shorter than NAME_MOST. */
 static bool
 can_guess(const char *name)
 {

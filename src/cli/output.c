@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output.c - where the report goes: a file that is replaced as a whole, or a stream. */
+/* output.c - writes the report to a file that is replaced as a whole, or to a stream. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,13 +19,13 @@
 #define COLUMNS_MOST 10000
 
 static int
-refuse(const struct output *output, const char *what, struct error *err)
+output_refuse(const struct output *output, const char *what, struct error *err)
 {
 	return error_set(err, ERROR_OUTPUT, "cannot write to %s: %s",
 			 output->path != NULL ? output->path : "stdout", what);
 }
 
-/* A new file beside the old one; its name is stored. -1 with errno set. */
+/* Creates a file beside the old one and stores its name; returns -1 with errno set. */
 static int
 create_temporary(const struct output *output, char *name, size_t size)
 {
@@ -44,7 +44,7 @@ create_temporary(const struct output *output, char *name, size_t size)
 	return fd;
 }
 
-/* A file can only be replaced when one may be created beside it: try that now. */
+/* Creates and removes a file beside the output: replacing it later needs that permission. */
 static int
 try_file(const struct output *output, struct error *err)
 {
@@ -52,13 +52,13 @@ try_file(const struct output *output, struct error *err)
 	int fd = create_temporary(output, name, sizeof(name));
 
 	if (fd < 0)
-		return refuse(output, strerror(errno), err);
+		return output_refuse(output, strerror(errno), err);
 	close(fd);
 	(void)unlinkat(output->dirfd, name, 0);
 	return 0;
 }
 
-/* A pipe's open waits for its reader: a signal ends that. */
+/* open(2) of a pipe waits for its reader; a signal interrupts that. */
 static int
 open_stream(struct output *output, mode_t type, struct error *err)
 {
@@ -69,10 +69,10 @@ open_stream(struct output *output, mode_t type, struct error *err)
 				    O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
 	while (output->fd < 0 && errno == EINTR && signals_stop == 0);
 	if (output->fd < 0)
-		return refuse(output, strerror(errno), err);
+		return output_refuse(output, strerror(errno), err);
 	/* The file may have been replaced since fstatat. */
 	if (fstat(output->fd, &info) != 0 || (info.st_mode & S_IFMT) != type)
-		return refuse(output, "it changed while it was opened", err);
+		return output_refuse(output, "it changed while it was opened", err);
 	return 0;
 }
 
@@ -85,10 +85,10 @@ open_named(struct output *output, struct error *err)
 	if (output->dirfd < 0)
 		return output->dirfd;
 	if (output->base[0] == '\0')
-		return refuse(output, strerror(EISDIR), err);
+		return output_refuse(output, strerror(EISDIR), err);
 	if (fstatat(output->dirfd, output->base, &info, AT_SYMLINK_NOFOLLOW) != 0)
 		return errno == ENOENT ? try_file(output, err)
-				       : refuse(output, strerror(errno), err);
+				       : output_refuse(output, strerror(errno), err);
 	switch (info.st_mode & S_IFMT) {
 	case S_IFREG:
 		return try_file(output, err);
@@ -96,17 +96,17 @@ open_named(struct output *output, struct error *err)
 	case S_IFCHR:
 		return open_stream(output, info.st_mode & S_IFMT, err);
 	case S_IFDIR:
-		return refuse(output, strerror(EISDIR), err);
+		return output_refuse(output, strerror(EISDIR), err);
 	case S_IFLNK:
-		return refuse(output, "it is a symbolic link; name what it points to", err);
+		return output_refuse(output, "it is a symbolic link; name what it points to", err);
 	default:
-		return refuse(output, "it is no file, no pipe and no character device", err);
+		return output_refuse(output, "it is no file, no pipe and no character device", err);
 	}
 }
 
 /*
- * The descriptor that a name of one of our own stands for ("/dev/fd/63" is how
- * a shell hands over >(…)), else -1. The links behind such names cannot be walked.
+ * Returns the descriptor of this process that `path` names ("/dev/fd/63": a shell's >(…)), else
+ * -1. The links of such names cannot be followed by path.
  */
 static int
 own_descriptor(const char *path)
@@ -134,9 +134,9 @@ open_own(struct output *output, int own, struct error *err)
 	int flags = fcntl(own, F_GETFL);
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-		return refuse(output, "it is not open for writing", err);
+		return output_refuse(output, "it is not open for writing", err);
 	output->fd = fcntl(own, F_DUPFD_CLOEXEC, 3);
-	return output->fd >= 0 ? 0 : refuse(output, strerror(errno), err);
+	return output->fd >= 0 ? 0 : output_refuse(output, strerror(errno), err);
 }
 
 int
@@ -153,7 +153,7 @@ output_open(struct output *output, const char *path, struct error *err)
 	return rc;
 }
 
-/* Another process that shares the descriptor may have made it non-blocking. errno is kept. */
+/* Waits until a descriptor that another process made non-blocking is writable. errno is kept. */
 static bool
 wait_for_room(int fd)
 {
@@ -166,14 +166,14 @@ wait_for_room(int fd)
 	return true;
 }
 
-/* Returns false with errno set when not all could be written. */
+/* Writes all bytes, or returns false with errno set. */
 static bool
 write_all(int fd, const char *text, size_t length)
 {
 	while (length > 0) {
 		ssize_t done = write(fd, text, length);
 
-		/* a signal that ended sampling is no reason to write half a report */
+		/* A signal that ended sampling must not cut the report. */
 		if (done < 0 && (errno == EINTR || wait_for_room(fd)))
 			continue;
 		if (done < 0)
@@ -184,10 +184,10 @@ write_all(int fd, const char *text, size_t length)
 	return true;
 }
 
-/* What is written to a stream that knows why it failed: stdio itself only knows that it did. */
+/* The cookie of a stream that keeps the errno of a failed write; stdio keeps only a flag. */
 struct sink {
 	int fd;
-	int number; /* errno of what failed; 0: nothing */
+	int number; /* errno of the first failed write; 0: none failed */
 };
 
 static ssize_t
@@ -200,7 +200,7 @@ sink_write(void *cookie, const char *text, size_t length)
 	return sink->number == 0 ? (ssize_t)length : 0;
 }
 
-/* Has `write` write to the descriptor; a failed write is left in the sink. */
+/* Calls `write` with a stream to the descriptor; sink->number records a failed write. */
 static int
 fill(struct sink *sink, int (*write)(void *context, FILE *out, struct error *err), void *context,
      struct error *err)
@@ -226,7 +226,7 @@ replace_file(const struct output *output,
 	int rc;
 
 	if (sink.fd < 0)
-		return refuse(output, strerror(errno), err);
+		return output_refuse(output, strerror(errno), err);
 	rc = fill(&sink, write, context, err);
 	/* Some file systems report a full disk only here. */
 	if (close(sink.fd) != 0 && sink.number == 0)
@@ -235,7 +235,7 @@ replace_file(const struct output *output,
 	    renameat(output->dirfd, name, output->dirfd, output->base) == 0)
 		return 0;
 	if (rc == 0)
-		rc = refuse(output, strerror(sink.number != 0 ? sink.number : errno), err);
+		rc = output_refuse(output, strerror(sink.number != 0 ? sink.number : errno), err);
 	(void)unlinkat(output->dirfd, name, 0);
 	return rc;
 }
@@ -251,7 +251,7 @@ output_write(const struct output *output,
 	if (output->fd < 0)
 		return replace_file(output, write, context, err);
 	rc = fill(&sink, write, context, err);
-	return rc == 0 && sink.number != 0 ? refuse(output, strerror(sink.number), err) : rc;
+	return rc == 0 && sink.number != 0 ? output_refuse(output, strerror(sink.number), err) : rc;
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output_folder.c - opens the folder of the output file, following no link that
- * others could have planted.
+ * output_folder.c - opens the folder of the output file without following links that another user
+ * could have created.
  *
  * With -o /tmp/x/report, another user could replace /tmp/x by a link and make root create files
  * anywhere. So as root the path is walked part by part, and only links that belong to root are
@@ -19,23 +19,23 @@
 
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
-/* As many as the kernel follows (MAXSYMLINKS of namei.h). */
+/* Most links followed: the kernel's own limit (MAXSYMLINKS of namei.h). */
 #define LINKS_MOST 40
 
 struct walk {
-	int fd;        /* where we are */
-	char *rest;    /* what is still to go */
+	int fd;        /* the folder reached */
+	char *rest;    /* the part of the path that is not walked yet */
 	unsigned links;
 	const char *path; /* for messages */
 };
 
 static int
-refuse(const char *path, const char *what, struct error *err)
+folder_refuse(const char *path, const char *what, struct error *err)
 {
 	return error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", path, what);
 }
 
-/* Continues at the top when the rest is absolute. */
+/* Starts at the root directory if the rest is absolute, else continues. */
 static bool
 move_to_start(struct walk *walk)
 {
@@ -47,7 +47,7 @@ move_to_start(struct walk *walk)
 	return fd >= 0;
 }
 
-/* The link's target takes the place of its name. */
+/* Replaces the name of the link by its target. */
 static int
 follow_link(struct walk *walk, int link, const char *name, const char *behind, struct error *err)
 {
@@ -57,26 +57,26 @@ follow_link(struct walk *walk, int link, const char *name, const char *behind, s
 	ssize_t length;
 
 	if (fstat(link, &info) != 0)
-		return refuse(walk->path, strerror(errno), err);
+		return folder_refuse(walk->path, strerror(errno), err);
 	if (info.st_uid != 0)
 		return error_set(err, ERROR_OUTPUT,
 				 "cannot write to %s: '%s' in it is a symbolic link that does not "
 				 "belong to root, and root should not follow it; name the folder "
 				 "that it points to", walk->path, name);
 	if (++walk->links > LINKS_MOST)
-		return refuse(walk->path, strerror(ELOOP), err);
+		return folder_refuse(walk->path, strerror(ELOOP), err);
 	length = readlinkat(link, "", target, sizeof(target) - 1);
 	if (length < 0)
-		return refuse(walk->path, strerror(errno), err);
+		return folder_refuse(walk->path, strerror(errno), err);
 	strbuf_init(&rest);
 	strbuf_add(&rest, target, (size_t)length);
 	strbuf_add_format(&rest, "/%s", behind);
 	free(walk->rest);
 	walk->rest = rest.data;
-	return move_to_start(walk) ? 0 : refuse(walk->path, strerror(errno), err);
+	return move_to_start(walk) ? 0 : folder_refuse(walk->path, strerror(errno), err);
 }
 
-/* Goes down into the first part of the rest. */
+/* Opens the first component of the rest. */
 static int
 walk_step(struct walk *walk, struct error *err)
 {
@@ -88,11 +88,11 @@ walk_step(struct walk *walk, struct error *err)
 	int rc = 0;
 
 	if (fd < 0 || fstat(fd, &info) != 0) {
-		rc = refuse(walk->path, strerror(errno), err);
+		rc = folder_refuse(walk->path, strerror(errno), err);
 	} else if (S_ISLNK(info.st_mode)) {
 		rc = follow_link(walk, fd, name, behind, err);
 	} else if (!S_ISDIR(info.st_mode)) {
-		rc = refuse(walk->path, strerror(ENOTDIR), err);
+		rc = folder_refuse(walk->path, strerror(ENOTDIR), err);
 	} else {
 		close(walk->fd);
 		walk->fd = fd;
@@ -115,7 +115,7 @@ open_as_root(const char *folder, const char *path, struct error *err)
 	int rc = 0;
 
 	if (walk.fd < 0 || !move_to_start(&walk))
-		rc = refuse(path, strerror(errno), err);
+		rc = folder_refuse(path, strerror(errno), err);
 	while (rc == 0 && walk.rest[strspn(walk.rest, "/")] != '\0')
 		rc = walk_step(&walk, err);
 	free(walk.rest);
@@ -137,7 +137,7 @@ output_folder_open(const char *path, char **base, struct error *err)
 	if (geteuid() == 0)
 		fd = open_as_root(folder, path, err);
 	else if ((fd = open(folder, FOLDER_FLAGS)) < 0)
-		fd = refuse(path, strerror(errno), err);
+		fd = folder_refuse(path, strerror(errno), err);
 	free(folder);
 	return fd;
 }

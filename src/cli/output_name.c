@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output_name.c - the pattern of -o, and the format that its ending asks for. */
+/* output_name.c - expands the pattern of -o, and chooses the format by its ending. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "cli/cli_internal.h"
 #include "wallsample/format/exporters.h"
 
-/* A value that comes from elsewhere must stay one part of a path. */
+/* Appends a value from outside the command line as one path component. */
 static void
 add_value(struct strbuf *name, const char *value)
 {
@@ -33,7 +33,7 @@ add_host(struct strbuf *name)
 }
 
 static void
-add_time(struct strbuf *name)
+name_add_time(struct strbuf *name)
 {
 	char text[32];
 	time_t now = time(NULL);
@@ -44,7 +44,7 @@ add_time(struct strbuf *name)
 		strbuf_add_text(name, text);
 }
 
-/* *at stands behind "%{"; afterwards behind the "}". */
+/* *at points behind "%{"; on return, behind the "}". */
 static int
 add_environment(struct strbuf *name, const char **at, const char *pattern, struct error *err)
 {
@@ -86,7 +86,7 @@ output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct e
 			add_host(name);
 			break;
 		case 't':
-			add_time(name);
+			name_add_time(name);
 			break;
 		case '%':
 			strbuf_add_text(name, "%");
@@ -107,8 +107,8 @@ output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct e
 }
 
 /*
- * What stands behind the last dot, if it looks like the ending of a format:
- * "prof.%p", "prof.1234" and ".prof" have none.
+ * Returns the text after the last dot if it can be the ending of a format: "prof.%p", "prof.1234"
+ * and ".prof" have none.
  */
 static const char *
 ending_of(const char *file)
@@ -139,7 +139,7 @@ output_format_fits(const struct exporter *exporter, const struct command *comman
 	return exporter->write != NULL;
 }
 
-/* "text, folded": those that the command's output can be written in. */
+/* Appends "text, folded": the formats that fit the command. */
 static void
 add_known(struct strbuf *known, const struct command *command)
 {

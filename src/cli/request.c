@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* request.c - what a call asks for: its options, their contradictions, and where output goes. */
+/* request.c - checks the options of a call, and chooses its format and output. */
 #include "cli/run_internal.h"
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_internal.h - what one call of the program owns: the request, the source of its reports, and
- * for a live process the run of the sampler.
+ * run_internal.h - the objects of one call of the program: the request, the source of its reports,
+ * and for a live process the run of the sampler.
  */
 #ifndef WALLSAMPLE_CLI_RUN_INTERNAL_H
 #define WALLSAMPLE_CLI_RUN_INTERNAL_H
@@ -10,7 +10,7 @@
 #include "wallsample/analysis/view.h"
 #include "wallsample/recording/recording_read.h"
 
-/* --- request.c: what the options ask for ------------------------------------- */
+/* --- request.c: the exporter and the output that the options name ------------- */
 
 struct request {
 	const struct options *options; /* borrowed */
@@ -19,17 +19,17 @@ struct request {
 	struct output output;
 };
 
-/* Nothing but the log is set up. */
+/* Sets up the log alone. */
 void request_init(struct request *request, const struct options *options);
 /* Chooses the exporter. ERROR_USAGE for options that contradict each other in a report. */
 int request_check_report(struct request *request, struct error *err);
-/* Opens what -o names, in which %p is `pid`, for the format that was chosen. */
+/* Opens the output that -o names, %p replaced by `pid`, for the chosen format. */
 int request_open_output(struct request *request, pid_t pid, struct error *err);
 void request_release(struct request *request);
-/* The exit status of a call that failed or not: prints the error if `rc` is not 0. */
+/* Returns `status` if `rc` is 0; else prints the error and returns its exit status. */
 int request_status(int rc, int status, const struct error *err);
 
-/* --- source.c: what a report is made of -------------------------------------- */
+/* --- source.c: the data of a report ------------------------------------------ */
 
 /* A live process, a core file, or recordings. */
 struct source {
@@ -46,12 +46,12 @@ struct source {
 	const char *note;              /* borrowed; about recordings; NULL: none */
 };
 
-/* Makes the symbols of the modules. `root`, `jit` (NULL: none) and `log` are borrowed. */
+/* Creates the symbols of the modules. `root`, `jit` (NULL: none) and `log` are borrowed. */
 void source_make_symbols(struct source *source, const struct options *options, const char *root,
 			 const struct jit *jit, const struct log *log);
 void source_release(struct source *source);
 
-/* The time that a report is about. */
+/* The part of the sampled time that a report covers. */
 struct part {
 	const struct profile *profile;      /* borrowed; NULL: that of the source */
 	struct recording *const *recording; /* borrowed; with times of samples; NULL: none */
@@ -59,17 +59,17 @@ struct part {
 	struct strbuf text;                 /* describes the part; empty: all the time */
 };
 
-/* Writes a report or dump of a source, and prints where it is. `snapshot`: the run goes on. */
+/* Writes a report or dump of a source, and prints its path. `snapshot`: the run continues. */
 int source_write(const struct request *request, const struct source *source,
 		 const struct part *part, bool snapshot, struct error *err);
-/* The exit status of a report that was written; prints why it is partial, if it is. */
+/* Returns the exit status of a written report; if it is partial, prints the reason. */
 enum sample_status source_status(const struct request *request, const struct source *source);
 
 /* --- loaded.c: recordings as one source --------------------------------------- */
 
 struct loaded {
 	struct source source;
-	struct part part;          /* of the recordings; the text: which part the options ask for */
+	struct part part;          /* the part of the recordings that the options select */
 	struct recording **recording; /* each of them, open */
 	size_t count, capacity;
 	struct recorded_names *names;
@@ -79,8 +79,8 @@ struct loaded {
 };
 
 /*
- * Loads the part of `count` recordings that the options ask for. The log of the request is borrowed
- * until the release, which is due after an error, too.
+ * Loads the part of `count` recordings that the options select. The log of the request is borrowed
+ * until loaded_release, which must be called after an error, too.
  */
 int loaded_init(struct loaded *loaded, const struct request *request, const char *const *files,
 		size_t count, struct error *err);
@@ -91,17 +91,17 @@ void loaded_release(struct loaded *loaded);
 struct status_line {
 	bool on;
 	uint64_t duration_ns; /* 0: not known */
-	size_t drawn;         /* columns that the last line took */
+	size_t drawn;         /* columns of the last line */
 };
 
 /* Draws only if stderr is a terminal and `wanted`. */
 void status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns);
 void status_line_draw(struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
 		      uint32_t threads);
-/* Draws another text, which is cut to the width. */
+/* Draws `line` instead, cut to the width of the terminal. */
 void status_line_say(struct status_line *status, struct strbuf *line);
 void status_line_erase(struct status_line *status);
-/* Adds the text of the line, cut to `columns`. */
+/* Appends the text of the line, cut to `columns`. */
 void status_line_text(const struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
 		      uint32_t threads, size_t columns, struct strbuf *line);
 
@@ -118,26 +118,26 @@ struct run {
 	char root[32];             /* the root directory of the target */
 	struct sampler *sampler;
 	bool records;              /* the output is a recording */
-	bool dumps;                /* every thread is captured once */
-	size_t deadlocks_reported; /* of the profile */
+	bool dumps;                /* a dump: every thread is captured once */
+	size_t deadlocks_reported; /* the profile's deadlocks printed up to now */
 	struct recorder *recorder; /* NULL: none */
-	struct error record_error; /* why recording has ended early */
+	struct error record_error; /* why recording ended early */
 };
 
 void run_init(struct run *run, const struct options *options);
 void run_release(struct run *run);
-/* Threads that the filter does not select are not stopped. The run is borrowed. */
+/* Sets the context's filter: threads that it rejects are not stopped. The run is borrowed. */
 void run_select_threads(struct run *run, struct sampler_context *context);
 /* From now on the sampler holds no thread while a line of the log is written. */
 void run_watch_log(struct run *run);
-/* The sampler keeps two descriptors open for each thread. */
+/* Raises the limit on open descriptors: the sampler keeps two open for each thread. */
 void run_raise_descriptor_limit(void);
 /* Opens the mappings of the target and the sources of names for them. */
 void run_open_names(struct run *run);
 
 /* --- say_deadlock.c ---------------------------------------------------------- */
 
-/* Prints the deadlocks that have not been printed yet. Naming locks may take long. */
+/* Prints the deadlocks that are not printed yet. May take long: it names the locks. */
 void say_deadlocks(struct run *run);
 
 /* --- sample_report.c --------------------------------------------------------- */
@@ -145,7 +145,7 @@ void say_deadlocks(struct run *run);
 /* "sampling process 123 (redis-server) …" */
 void sample_say_start(const struct run *run);
 
-/* Writes a report of the run, so far (`snapshot`) or in the end, and prints where it is. */
+/* Writes the report of the run up to now (`snapshot`) or at its end, and prints its path. */
 int sample_write(struct run *run, bool snapshot, struct error *err);
 
 /* Prints how the target ended, and with -v the statistics of the run. */
@@ -156,7 +156,7 @@ int sample_nothing(const struct run *run, struct error *err);
 
 /* --- sample_part.c ----------------------------------------------------------- */
 
-/* True if the options ask for a part of the time. */
+/* True if the options select a part of the time. */
 bool part_is_wanted(const struct options *options);
 /* ERROR_USAGE when the part is empty. */
 int part_check_words(const struct options *options, struct error *err);
@@ -164,8 +164,8 @@ struct recording_selection part_selection(const struct options *options);
 /* "1 to 2 threads on a CPU, from 3 s on: 12 % of the time" */
 void part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_ns,
 		   struct strbuf *text);
-/* Starts recording into a file without a name, if the options ask for a part of a live run or the
- * output shows time. */
+/* Starts recording into an unnamed file if the options select a part of a live run, or if the
+ * output has a time axis. */
 int part_begin(struct run *run, struct error *err);
 /* Recording failed: the run continues without it, or ends if the output needs it. */
 void part_fail(struct run *run);
@@ -177,7 +177,7 @@ struct live_part {
 	struct recording *recording;
 };
 
-/* Loads from the recorder the part of the run so far that the options ask for. */
+/* Loads from the recorder the part of the run up to now that the options select. */
 int part_load(struct run *run, struct live_part *part, struct error *err);
 void part_release(struct live_part *part);
 
@@ -191,7 +191,7 @@ int record_begin(struct run *run, struct error *err);
 void record_tick(struct run *run, bool held);
 /* Commits to the recording, and prints how large it is. */
 void record_snapshot(struct run *run);
-/* Finishes the recording, or discards it if there is not `any` sample. */
+/* Finishes the recording, or discards it if `any` is false: there is no sample. */
 int record_end(struct run *run, bool any, struct error *err);
 
 #endif

@@ -2,7 +2,7 @@
 /* sample_exit.c - the exit status that follows from the statistics of a run. */
 #include "cli/cli_internal.h"
 
-/* More than one in a hundred? */
+/* True if more than 1 % failed. */
 static bool
 is_too_many(uint64_t bad, uint64_t all)
 {

@@ -73,7 +73,7 @@ is_needed(const struct run *run)
 	return part_is_wanted(run->request.options) || run->request.exporter->time == EXPORT_TIME;
 }
 
-/* A failed recording that the output does not need is reported, and is no error. */
+/* Reports a recording that failed; it is an error only if the output needs it. */
 static int
 do_without(struct run *run, int rc, struct error *err)
 {
@@ -98,7 +98,7 @@ part_begin(struct run *run, struct error *err)
 	};
 	int rc;
 
-	/* --by lock shows waits over time. */
+	/* --by lock needs waits over time. */
 	if (run->request.exporter->time == EXPORT_TIMELESS &&
 	    run->request.options->by != VIEW_BY_LOCK && !part_is_wanted(run->request.options))
 		return 0;

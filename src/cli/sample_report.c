@@ -109,7 +109,7 @@ write_view(void *context, FILE *out, struct error *err)
 	return -(int)err->kind;
 }
 
-/* Where a distribution keeps the debug files of its programs, by the ID of os-release(5). */
+/* debuginfod servers of distributions, by the ID of os-release(5). */
 static const struct {
 	const char *id, *server;
 } debuginfod_servers[] = {
@@ -120,7 +120,7 @@ static const struct {
 	{ "opensuse", "https://debuginfod.opensuse.org" },
 };
 
-/* The server of this machine's distribution, else the one that asks them all. */
+/* Returns the server of the running distribution, else the federated one. */
 static const char *
 find_server(void)
 {
@@ -142,8 +142,8 @@ find_server(void)
 	return server;
 }
 
-/* Adds how to get names for unnamed frames: debug packages, or a debuginfod server. To be called
- * when all frames have been looked up. */
+/* Appends how to name the unnamed frames: debug packages, or a debuginfod server. Call it when all
+ * frames are looked up. */
 static void
 add_names_hint(struct strbuf *hint, enum debuginfod_state servers)
 {
@@ -182,7 +182,7 @@ choose_key(const struct request *request)
 	return request->options->lines ? VIEW_BY_LINE : request->options->by;
 }
 
-/* The same samples by function, for exporters that say what limits the program; else NULL. */
+/* A view by function, for exporters that report what limits the program; else NULL. */
 static struct view *
 view_functions(const struct request *request, const struct source *source, const struct view *view)
 {
@@ -198,7 +198,7 @@ source_write(const struct request *request, const struct source *source, const s
 {
 	const struct options *options = request->options;
 	const size_t limit = options->limit;
-	/* Blame has no place in time. */
+	/* Blame has no time axis. */
 	const bool has_time = !options->filter.blame && part->recording_count > 0;
 	struct error wrong = { .kind = ERROR_NONE };
 	struct export_input input = {

@@ -6,7 +6,7 @@
 
 /* The name of the object of a wait; "": unknown. */
 static const char *
-name_of(const struct run *run, uint32_t wait)
+deadlock_name(const struct run *run, uint32_t wait)
 {
 	const struct profile *profile = run->source.profile;
 	const uint32_t id = profile_wait(profile, wait)->object;
@@ -34,7 +34,7 @@ say(struct run *run, const struct profile_deadlock *deadlock)
 	for (size_t i = 0; i < deadlock->ring; i++) {
 		strbuf_add_text(&text, i > 0 ? "; " : "");
 		deadlock_add_thread(run->source.profile, deadlock, i,
-				    name_of(run, deadlock->stuck[i].wait), &text);
+				    deadlock_name(run, deadlock->stuck[i].wait), &text);
 	}
 	if (deadlock->count > deadlock->ring) {
 		strbuf_add_text(&text, "; behind them: ");

@@ -10,8 +10,8 @@ volatile sig_atomic_t signals_stop;
 volatile sig_atomic_t signals_snapshot;
 
 /*
- * The second signal leaves at once: whatever is seized at that moment is detached
- * by the kernel and runs on. But not if it has breakpoints.
+ * The second signal exits at once: the kernel detaches the tracees, which continue. With
+ * breakpoints it does not: a tracee that hits one without a tracer would be killed.
  */
 static void
 on_stop(int signal_number)
@@ -64,7 +64,7 @@ signals_install(void)
 		handle(SIGHUP, on_stop);
 	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
 		handle(ignored[i], SIG_IGN);
-	/* whoever started us may ignore it, and then no child's exit status is kept */
+	/* The parent may have ignored it; then the kernel keeps no child's exit status. */
 	handle(SIGCHLD, SIG_DFL);
 
 	sigemptyset(&ours);

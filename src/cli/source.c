@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c - what a report is made of. */
+/* source.c - the data of a report. */
 #include "cli/run_internal.h"
 
 void

@@ -137,7 +137,7 @@ add_mapping(struct builder *builder, struct mapping mapping)
 
 /* Could the range of a file have been executable? */
 static void
-add_range(struct builder *builder, const struct core_range *range)
+core_add_range(struct builder *builder, const struct core_range *range)
 {
 	const struct core_segment *segment = core_segment_at(builder->core, range->start);
 	struct mapping mapping = {
@@ -301,7 +301,7 @@ core_maps(const struct core *core, struct modules *modules, const struct core_fi
 
 	list_files(&builder);
 	for (size_t i = 0; i < core->range_count; i++)
-		add_range(&builder, &core->range[i]);
+		core_add_range(&builder, &core->range[i]);
 	for (size_t i = 0; i < core->segment_count; i++)
 		add_segment(&builder, &core->segment[i]);
 	if (builder.count > 1)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guard.h - two processes, so that what must be undone is undone even if one of them is killed.
+ * guard.h - runs a command in a child process, so that breakpoints are cleared even if the parent
+ * or the child is killed.
  *
- * Breakpoints of another process stay when their tracer dies (tracer_count.h). The work is done by
- * a child; the command that the user sees is its parent, which only waits. When the parent is
- * killed, by SIGKILL too, the child gets SIGTERM and ends as it does at any SIGTERM: it clears.
- * When the child is killed, the parent clears; a breakpoint that is met in the millisecond until
- * then ends the target. What is left: both are killed by SIGKILL at once.
+ * Breakpoints stay in the target when their tracer dies (tracer_count.h). A child does the work;
+ * its parent, the command that the user sees, only waits. When the parent is killed, by SIGKILL
+ * too, the child gets SIGTERM and clears the breakpoints, as at any SIGTERM. When the child is
+ * killed, the parent clears them; a breakpoint that the target hits in the millisecond until then
+ * ends the target. Not covered: SIGKILL of both at once.
  */
 #ifndef WALLSAMPLE_CLI_GUARD_H
 #define WALLSAMPLE_CLI_GUARD_H
@@ -18,21 +19,24 @@
 #include "wallsample/process/process.h"
 
 /*
- * Runs `run` in a child, whose exit status is what it returns, and returns that. If the child dies
- * of a signal, so does the caller. Standard files, terminal and process group are shared: what is
- * typed reaches the child by itself, and signals for the caller alone are passed on. When the
- * caller is stopped (Ctrl-Z) the child goes on if it ignores SIGTSTP. To be called before anything
- * else is begun, by a process of one thread: its signals are still as the child is to have them.
- * < 0: no child could be made.
+ * Runs `run` in a child; the value that `run` returns is the child's exit status and the result.
+ * If a signal kills the child, the caller ends by the same signal. The child shares standard files,
+ * terminal and process group: the terminal's signals reach it directly, and signals sent to the
+ * caller alone are passed on. When the caller is stopped (Ctrl-Z), a child that ignores SIGTSTP
+ * continues. Call it before anything else is begun, from a single-threaded process whose signal
+ * dispositions are those that the child is to inherit. Returns < 0 if no child could be created.
  */
 int guard_run(int (*run)(void *context), void *context, struct error *err);
 
 /*
- * In the child: threads of this process have breakpoints from now on; NULL: none has any more.
- * Without guard_run nothing happens.
+ * In the child: records that threads of `process` have breakpoints from now on; NULL: that none has
+ * any more. Has no effect without guard_run.
  */
 void guard_watch(const struct process *process);
-/* Is there such a process? As a signal handler may ask: while there is, leave in order. */
+/*
+ * True while a process is recorded by guard_watch: the caller must then exit in order, not at once.
+ * Async-signal-safe.
+ */
 bool guard_is_watching(void);
 
 #endif

@@ -19,7 +19,7 @@
 
 struct command;
 
-/* X(NAME, word): --tasks, whether tasks that a runtime schedules are samples of their own */
+/* X(NAME, word): --tasks, whether green tasks (green_task.h) have samples of their own */
 #define TASK_USES(X) X(AUTO, "auto") X(OFF, "off")
 /* X(NAME, word): --match, where in a stack a candidate counts */
 #define CAUSAL_MATCHES(X) X(STACK, "stack") X(SELF, "self")
@@ -56,11 +56,11 @@ struct option_speedups {
 
 /* Texts are borrowed from the arguments of the call, everything else is owned. */
 struct options {
-	const struct command *verb;    /* never NULL once parsed */
+	const struct command *verb;    /* the command; not NULL after options_parse */
 	struct text_list files;        /* operands */
 	bool *given;                   /* by row of option_table; NULL: none */
-	char *words;                   /* the call, its words joined by spaces */
-	char *const *command;          /* behind "--", ended by NULL; NULL: none */
+	char *words;                   /* all arguments of the call, joined by spaces */
+	char *const *command;          /* arguments after "--", ended by NULL; NULL: none */
 	uint64_t pid;                  /* 0: not given */
 	const char *name;
 	const char *core;              /* a core file; NULL: a process */
@@ -115,32 +115,32 @@ enum {
 	FOR_INFO = 8,
 	FOR_DIFF = 16,
 	FOR_DUMP = 32,
-	FOR_CORE = 64, /* of a dump: also of one of a core file */
+	FOR_CORE = 64,         /* with FOR_DUMP: the dump of a core file takes it, too */
 	FOR_CAUSAL = 128,
-	FOR_CAUSAL_FILE = 256, /* of that: also of a recording of one */
+	FOR_CAUSAL_FILE = 256, /* with FOR_CAUSAL: the report of a causal recording takes it, too */
 	FOR_REPORT_OF_ONE = FOR_RUN | FOR_REPORT,
 	FOR_REPORTS = FOR_REPORT_OF_ONE | FOR_DIFF,
 	FOR_SAMPLING = FOR_RUN | FOR_RECORD,
 	FOR_ATTACHING = FOR_SAMPLING | FOR_DUMP,
-	FOR_THREADS = FOR_ATTACHING | FOR_REPORT | FOR_CORE, /* those of one process have ids */
+	FOR_THREADS = FOR_ATTACHING | FOR_REPORT | FOR_CORE, /* of one process */
 	FOR_STACKS = FOR_REPORTS | FOR_DUMP | FOR_CORE,
 	FOR_OUTPUT = FOR_SAMPLING | FOR_STACKS,
 	FOR_ALL = FOR_OUTPUT | FOR_INFO | FOR_CAUSAL | FOR_CAUSAL_FILE,
 };
 
-/* How the text of an argument is converted, and the type of the field. */
+/* How the text of an argument is converted, and the type of the field that stores it. */
 enum option_type {
 	OPTION_FLAG,      /* bool; no argument */
-	OPTION_COUNT,     /* unsigned, one more each time; no argument */
+	OPTION_COUNT,     /* unsigned: the times it was given; no argument */
 	OPTION_TEXT,      /* const char * */
-	OPTION_TEXTS,     /* struct text_list, one more each time */
+	OPTION_TEXTS,     /* struct text_list: appends one text each time */
 	OPTION_REGEX,     /* regex_t *, an extended regular expression, compiled */
 	OPTION_NUMBER,    /* uint64_t in [min, max] */
 	OPTION_PID,       /* uint64_t, the id of one process */
 	OPTION_FRACTION,  /* double in [min, max] */
 	OPTION_DURATION,  /* uint64_t ns, of [min, max] seconds */
 	OPTION_SIZE,      /* uint64_t bytes in [min, max] */
-	OPTION_MOMENT,    /* struct option_moment: a time, or before the end: -10 */
+	OPTION_MOMENT,    /* struct option_moment: since the beginning; -10: before the end */
 	OPTION_RANGE,     /* struct option_range: A or A-B, up to max */
 	OPTION_TIDS,      /* struct id_list from 1,2,3 */
 	OPTION_TASKS,     /* struct id_list from 1,0x7f20 */
@@ -164,7 +164,7 @@ struct option_row {
 	const char *unit;     /* "Hz", "seconds"; NULL: none */
 	const char *fallback; /* default as text, parsed like an argument; NULL: zero */
 	const char *const *choices; /* OPTION_CHOICE: words in the order of the enum; NULL ends */
-	unsigned commands;    /* FOR_…: which take it; 0: those that report, FOR_REPORTS */
+	unsigned commands;    /* FOR_…: the commands that take it; 0: FOR_REPORTS */
 	enum option_selection selects;
 	const char *no_core;  /* why it does not work on core files; NULL: it does */
 	bool hidden;          /* not in --help (for tests), but in the manual */
@@ -173,23 +173,23 @@ struct option_row {
 
 extern const struct option_row option_table[]; /* ended by name == NULL */
 
-/* FOR_… bits of the commands that take it. */
+/* Returns the FOR_… bits of the commands that take the option. */
 unsigned option_commands(const struct option_row *row);
-/* The first option that was given and that none of these commands takes; NULL: none. */
+/* Returns the first option given that none of `commands` (FOR_… bits) takes; NULL: none. */
 const struct option_row *option_given_beyond(const struct options *options, unsigned commands);
-/* The first option that was given and that does not work on core files; NULL: none. */
+/* Returns the first option given that does not work on core files; NULL: none. */
 const struct option_row *option_given_without_core(const struct options *options);
 /* True if an option was given that leaves samples out. */
 bool options_are_filtered(const struct options *options);
-/* Adds the options given that leave threads out: "--tid, --thread-name". */
+/* Appends the names of the options given that leave threads out: "--tid, --thread-name". */
 void options_add_thread_filters(const struct options *options, struct strbuf *text);
 
 /*
  * Fills *options from the arguments of the call. `commands` is ended by a row without a name; its
- * first row is the command without a name. ERROR_USAGE says which word is wrong and what it
- * should be; an unknown option or command names the nearest known one. Letters may be bundled
- * (-qt), arguments attached (-d30, --duration=30). "--" ends the options; what follows is the
- * command to start. Acts on nothing.
+ * first row is the command without a name. Returns 0 or ERROR_USAGE, whose text names the wrong
+ * argument and what it should be; for an unknown option or command, the nearest known one. Letters
+ * may be bundled (-qt), arguments attached (-d30, --duration=30). "--" ends the options; the
+ * command to start follows it. Has no other effect. After an error *options owns nothing.
  */
 int options_parse(int argc, char **argv, const struct command *commands, struct options *options,
 		  struct error *err);
