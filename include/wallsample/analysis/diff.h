@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diff.h - two runs compared: what changed, by how much, and whether that can be chance.
+ * diff.h - compares two runs: which functions changed, by how much, and whether the change
+ * exceeds the sampling error.
  *
- * Runs are of different length, so everything is a rate: seconds of the weight for each second
- * that passed. 1.0 of Wall is one thread that was in a function all the time, 2.0 are two.
- * A share of the total says something else: it also changes when others do.
+ * Runs differ in length, so each value is a rate: seconds of the weight per second of elapsed
+ * time. A Wall rate of 1.0 is one thread that was in the function all the time, 2.0 are two
+ * threads. A share of the total is a different value: it also changes when other functions change.
  *
- * What is one function in two runs. Its name and the base name of its module, wherever that lies;
- * but when there is no such pair, the name alone, if only one function of it is left on each
- * side and the module of neither is in the other run: a program whose new build is called
- * otherwise, or a library of the next version. Code without a name is one with all code of its
- * module that has none: the addresses that stand for its names are of one build, and each of
- * them is rarely met twice.
+ * Matching. Functions of the two runs are the same if their names and the base names of their
+ * modules are equal; the directory of the module does not count. Without such a pair the name alone
+ * decides, if one function of that name is left in each run and the module of neither is in the
+ * other run: the file of a new build has another name, or a library has another version. All
+ * nameless code of a module is one row: its addresses belong to one build, and each of them is
+ * rarely sampled twice.
  *
- * How sure a change is. Let a run have n independent looks (margin_ticks of Wall: a rate is of
- * the time that passed, not of the weight). A thread t that was in the function for the part r of
- * its time adds at most the standard deviation sqrt(r (1 - r)) to one look. What threads do may
- * hang together, so the sum of these is taken, which is the most that it can be; unless what can
- * be at once is less (all of Latency together is 1, Overhead the parallelism, Wall the threads),
- * as then sqrt(R (most - R)) is. From that the margin of the change follows, see margin.h.
+ * Margin of a change. Let a run have n independent samples (margin_ticks of Wall: a rate is
+ * relative to elapsed time, not to the weight). A thread t that was in the function for the part r
+ * of its time adds at most the standard deviation sqrt(r (1 - r)) to one sample. Threads may be
+ * correlated, so the deviations are added, which is an upper bound. A rate R that cannot exceed
+ * `most` (1 for all of Latency, the parallelism for Overhead, the number of threads for Wall) has
+ * the second upper bound sqrt(R (most - R)); the smaller one is used. margin.h derives the margin
+ * from it.
  *
- * With many functions some will always seem to differ: at 95 % for each, 5 in 100. So the margins
- * are as wide as it takes for all of them together: of two runs that do not differ, 95 in 100
- * have no finding at all. Each function is asked twice, for itself (flat) and with what it called
- * (cum), threads and states once. Those that both runs together met less than DIFF_LOOKS_LEAST
- * times are not asked, because no answer could be a finding.
+ * Multiple tests. At 95 % for each function, 5 in 100 unchanged ones would seem to differ. The
+ * margins are therefore widened for all tests together: of 100 pairs of runs that do not differ,
+ * 95 have no finding at all. Each function is tested twice, for itself (flat) and with its callees
+ * (cum), threads and states once. A function with fewer than DIFF_LOOKS_LEAST samples in both runs
+ * together is not tested, because no result could be a finding.
  *
- * What it is not: the margin is about chance in sampling. A program that does not do the same
- * each time has runs that truly differ.
+ * The margin covers sampling error only. Runs of a program that does not do the same each time
+ * differ beyond it.
  */
 #ifndef WALLSAMPLE_ANALYSIS_DIFF_H
 #define WALLSAMPLE_ANALYSIS_DIFF_H
@@ -42,23 +44,23 @@ enum diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 
 struct diff_change {
 	int64_t ns[DIFF_SIDES];   /* of the weight */
-	double rate[DIFF_SIDES];  /* ns for each ns that passed */
+	double rate[DIFF_SIDES];  /* ns per ns of elapsed time */
 	double share[DIFF_SIDES]; /* of the run's total of the weight, from 0 to 1 */
 	double change, margin;    /* of the rate: after - before */
 	double points, points_margin; /* of the share, from -1 to 1 */
-	bool asked;               /* was there enough of it for a question? */
-	bool found;               /* asked, and the change of the rate is beyond its margin */
+	bool asked;               /* it has enough samples for a test */
+	bool found;               /* it was tested, and the change of the rate exceeds its margin */
 };
 
 struct diff_row {
-	const char *name;   /* as in struct view_function; of nameless code "[libfoo.so]" */
-	const char *module; /* that of the later run, if it is there; "" for a named frame */
+	const char *name;   /* as in struct view_function; "[libfoo.so]" for nameless code */
+	const char *module; /* of the later run if it has the function; "" for a named frame */
 	bool needs_module;
-	bool seen[DIFF_SIDES]; /* is in a stack that was selected, whatever that weighs */
+	bool seen[DIFF_SIDES]; /* it is in a selected stack, even one of weight 0 */
 	struct diff_change flat, cum;
 };
 
-/* Something of the run as a whole; its margin is for this one question, at 95 %. */
+/* A value of the whole run. Its margin is the 95 % margin of a single test. */
 struct diff_total {
 	double rate[DIFF_SIDES];
 	double change, margin;
@@ -66,34 +68,37 @@ struct diff_total {
 
 struct diff {
 	enum weight weight;
-	uint64_t wall_ns[DIFF_SIDES];      /* that passed; 0: there is no tick, and nothing to
-					    * compare */
-	double ticks[DIFF_SIDES];          /* what they are worth */
+	uint64_t wall_ns[DIFF_SIDES];      /* elapsed time; 0: the run has no tick, and the
+					    * rest is empty */
+	double ticks[DIFF_SIDES];          /* number of independent samples, see margin.h */
 	struct diff_total total[WEIGHT_COUNT];
-	struct diff_total parallelism;     /* of all threads, whatever was selected */
-	struct diff_row *row;              /* all that weigh something in either run */
+	struct diff_total parallelism;     /* of all threads, filters do not apply */
+	struct diff_row *row;              /* all functions with a weight above 0 in either run */
 	size_t count;
-	/* Places of rows by flat and by cum: findings first, then by size of the change. */
+	/* Row indices ordered for flat and for cum: findings first, then by size of the change. */
 	uint32_t *by_flat, *by_cum;
 	size_t flat_found, cum_found;
-	size_t questions;
-	double deviations;                 /* that a margin spans because of them */
-	struct strings *texts;             /* of the names that no view has */
+	size_t questions;                  /* number of tests */
+	double deviations;                 /* that a margin spans: margin_deviations() */
+	struct strings *texts;             /* owns the names that no view has */
 };
 
-/* A run, for the comparison. */
+/* One of the two runs. */
 struct diff_run {
 	const struct view *view;
-	uint32_t threads_most; /* at once; 0: not known */
+	uint32_t threads_most; /* the largest number of threads at one time; 0: not known */
 };
 
-/* The views must be by the same key, and outlive what is made. */
+/*
+ * Compares the runs by `weight` and fills `out`, which diff_release() releases. Both views have the
+ * same key and outlive `out`.
+ */
 void diff_make(const struct diff_run run[DIFF_SIDES], enum weight weight, struct diff *out);
 void diff_release(struct diff *diff);
 
 /*
- * The name that a function of the view has in a comparison: its own, or one for all nameless code
- * of its module, which is put into `scratch` then.
+ * Returns the name that a function of the view has in a comparison: its own, or for nameless code
+ * one name per module, which is written into `scratch`. Borrowed from the view or from `scratch`.
  */
 const char *diff_name(const struct view *view, uint32_t function, struct strbuf *scratch);
 

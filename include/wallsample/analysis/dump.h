@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump.h - every thread and task once, and what it waits for: those that do the same, in the same
- * place, are one group.
+ * dump.h - lists each thread and task once, with what it waits for. Threads with the same state and
+ * the same call chain form one group.
  */
 #ifndef WALLSAMPLE_ANALYSIS_DUMP_H
 #define WALLSAMPLE_ANALYSIS_DUMP_H
@@ -10,37 +10,38 @@
 
 struct dump_thread {
 	uint32_t thread;            /* of the profile */
-	uint32_t wait;              /* of the profile; 0: it waits for nothing */
-	uint64_t count;             /* 1; of tasks that are not told apart, how many there are */
-	/* Who keeps it waiting; NULL: nobody can be named, or the kind of wait knows no holder. */
+	uint32_t wait;              /* a wait of the profile; 0: none */
+	uint64_t count;             /* 1; for tasks that the profile merges, their number */
+	/* The lock holder; NULL: not known, or the kind of wait has none. Borrowed. */
 	const struct profile_blame *holder;
 };
 
 struct dump_group {
-	/* Of all its threads, as in struct view_row. */
+	/* The same for all its threads, as in struct view_row. */
 	enum run_state state;
 	int32_t syscall;
 	const uint32_t *function;
 	size_t depth;
-	const struct dump_thread *thread; /* those of one wait together; by id */
+	const struct dump_thread *thread; /* grouped by wait, then by id */
 	size_t count;
-	bool are_tasks;             /* all of them, and they have one wait; else all are threads */
-	uint64_t tasks;             /* how many tasks that is */
-	uint64_t waiting_ns;        /* the longest that one of them has waited; 0: not known */
+	bool are_tasks;             /* all are tasks with the same wait; else all are threads */
+	uint64_t tasks;             /* number of tasks */
+	uint64_t waiting_ns;        /* the longest wait of a member; 0: not known */
 };
 
 struct dump {
-	struct dump_group *group; /* by the lowest id, those of threads before those of tasks */
+	struct dump_group *group; /* groups of threads, then of tasks; each by lowest id */
 	size_t count;
-	struct dump_thread *thread; /* those of all groups; internal */
-	size_t threads;           /* how many there are */
+	struct dump_thread *thread; /* the members of all groups; internal */
+	size_t threads;           /* number of threads */
 	uint64_t tasks;
-	uint32_t task;            /* one of these, for what it is called */
+	uint32_t task;            /* a thread of the profile that is a task, for the noun */
 };
 
 /*
- * Of a view of one tick, by VIEW_BY_ADDRESS: then threads of a group have the same call chain to
- * the instruction, and each function its own line. The view must outlive it.
+ * Fills `out`, which dump_release() releases, from a view of one tick with the key VIEW_BY_ADDRESS:
+ * the threads of a group have equal instruction addresses, and each function has its line. The view
+ * must outlive `out`.
  */
 void dump_make(const struct view *view, struct dump *out);
 void dump_release(struct dump *dump);

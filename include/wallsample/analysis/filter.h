@@ -14,11 +14,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* X(NAME, text): which frames are shown of a stack in which an interpreted program runs */
+/* X(NAME, text): the frames shown of a stack with functions of an interpreted program */
 #define VIEW_NATIVES(X)                                                        \
-	X(MERGED, "merged") /* functions of the program where native ones call them */ \
-	X(ONLY, "only")     /* native frames, as if there was no interpreter */ \
-	X(NONE, "none")     /* the program's; a stack without any is "[native]" */
+	X(MERGED, "merged") /* program functions instead of the interpreter's frames */ \
+	X(ONLY, "only")     /* native frames only */ \
+	X(NONE, "none")     /* program functions only; a stack without any is "[native]" */
 
 enum view_native {
 #define X(name, text) NATIVE_##name,
@@ -26,13 +26,13 @@ enum view_native {
 #undef X
 };
 
-/* Numbers in an array that the list owns. An empty list has the pointer NULL. */
+/* An array of ids, which the list owns. NULL if empty. */
 struct id_list {
 	uint64_t *id;
 	size_t count;
 };
 
-/* Borrowed texts in an array that the list owns, ended by NULL. An empty list has NULL. */
+/* A NULL-terminated array, which the list owns, of borrowed texts. NULL if empty. */
 struct text_list {
 	const char **text;
 	size_t count;
@@ -44,20 +44,20 @@ struct filter {
 	const char *thread_name;    /* fnmatch(3) pattern, NULL: all */
 	struct text_list exclude_thread; /* comma-separated fnmatch(3) patterns: no thread with such
 					  * a name */
-	struct id_list tasks;       /* ids of green tasks, id == NULL: all; else tasks only */
-	bool created_by;            /* stacks of tasks end in the place that created the task */
+	struct id_list tasks;       /* ids of green tasks: tasks only; id == NULL: all */
+	bool created_by;            /* extend stacks of tasks by the stack that created the task */
 	unsigned states;            /* bit 1 << enum run_state, 0: all */
 	unsigned gils;              /* bit 1 << enum gil, 0: all */
 	regex_t *include;           /* at least one function of the stack matches; NULL: all */
 	regex_t *exclude;           /* no function of the stack matches; NULL: all */
 	enum view_native native;
 	/* With NATIVE_MERGED, in stacks with functions of an interpreted program: keep the
-	 * interpreter's own functions that only carry calls from one function of the program to
-	 * the next (language.h), and those of a runtime that only put a task aside. Otherwise
-	 * they are left out, and `include` and `exclude` do not see them. */
+	 * interpreter's own functions between two functions of the program (language.h), and the
+	 * runtime's functions that park a task. If false, they are removed before `include` and
+	 * `exclude` are matched. */
 	bool interpreter_frames;
-	/* Instead of samples: the stacks of lock holders, with the time that others waited, below
-	 * a frame that names the lock. The only weight is WEIGHT_WALL. */
+	/* Show lock holders instead of samples: the stack of the holder below a frame that names
+	 * the lock, weighted by the time others waited. The only weight is WEIGHT_WALL. */
 	bool blame;
 };
 

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * finding.h - what limits a program, in a word: the rules behind the summary of a report.
+ * finding.h - the rules that decide what limits a program, for the summary of a report.
  *
- * Each rule is a share, its threshold stands beside it. A finding is one whose share, less its
- * margin of error (margin.h), still reaches the threshold: noise finds nothing.
+ * Each rule computes a share of time and has a threshold (FINDINGS). The rule yields a finding if
+ * the share minus its margin of error (margin.h) reaches the threshold.
  *
- * CPU     real time in which all CPUs that the program may use were busy with it
- * SERIAL  real time in which one thread ran alone, although there is more than one CPU and no
- *         other waited for one
- * LOCK    of the time in which threads had work (ran, could run, wanted a lock), the part in
- *         which they waited for a lock: asleep below a function that takes one. Workers
- *         without work, who wait on a condition, do not count
- * IO      real time in which nobody could run until a file or disk had answered: sleeps that
- *         signals do not end, and calls that read, write or sync files
- * QUEUE   of the time in which threads could run, the part in which they waited for a CPU
- * GIL     real time in which a thread had the interpreter's lock, if enough others waited for it
- *         meanwhile (GIL_WAIT_LIMIT): a program that more threads do not make faster
- * IDLE    real time in which nobody could run, and waited for something else: replies, timers,
- *         events. The program has nothing to do
+ * CPU     share of real time in which the program used all CPUs that it may use
+ * SERIAL  share of real time in which exactly one thread ran, although the program may use more
+ *         than one CPU and no other thread waited for a CPU
+ * LOCK    share of the time in which threads had work (were running, runnable, or waiting for a
+ *         lock) in which they waited for a lock, that is slept below a function that acquires one.
+ *         Idle workers, which wait on a condition, do not count
+ * IO      share of real time in which no thread was runnable until a file or disk had answered:
+ *         uninterruptible sleep, and system calls that read, write or sync files
+ * QUEUE   share of the runnable time in which threads waited for a CPU
+ * GIL     share of real time in which a thread held the interpreter's lock, if enough other threads
+ *         waited for it during that time (GIL_WAIT_LIMIT): more threads do not make such a
+ *         program faster
+ * IDLE    share of real time in which no thread was runnable and threads waited for other events:
+ *         replies, timers. The program has nothing to do
  *
- * Real time is Latency, and time with so many threads on a CPU is of the parallelism histogram.
- * The histogram is of the whole process, so the view has to be one of all samples.
+ * Real time is WEIGHT_LATENCY. The time with n threads on a CPU comes from the parallelism
+ * histogram, which covers the whole process, so the view must select all samples.
  */
 #ifndef WALLSAMPLE_ANALYSIS_FINDING_H
 #define WALLSAMPLE_ANALYSIS_FINDING_H
@@ -50,9 +51,9 @@ enum finding_kind {
 
 struct finding {
 	enum finding_kind kind;
-	double share, margin;
-	uint32_t function;   /* where most of it was; view_function_count if nowhere */
-	double waiting;      /* GIL: threads that waited for it, on average */
+	double share, margin; /* from 0 to 1 */
+	uint32_t function;   /* the function with most of it; view_function_count if none */
+	double waiting;      /* GIL: mean number of threads that waited for it */
 };
 
 struct findings {
@@ -60,13 +61,16 @@ struct findings {
 	size_t count;
 };
 
-/* `cpus` that the program may use; 0 when it is not known: then the most that were seen. */
+/*
+ * Fills `out` with the findings of the view. `cpus`: CPUs that the program may use; 0: not known,
+ * the largest number of CPUs seen busy at once is used.
+ */
 void findings_make(const struct view *view, unsigned cpus, struct findings *out);
 
-/* The threshold of a kind. */
+/* Returns the threshold of a kind, from 0 to 1. */
 double finding_threshold(enum finding_kind kind);
 
-/* Is it, innermost first, a stack that waits for a lock, an interpreter's included? */
+/* True if the row waits for a lock, an interpreter's lock included. */
 bool finding_waits_for_lock(const struct view *view, const struct view_row *row);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree.h - who calls whom, from a view: the call tree, and the neighbours of one function.
+ * tree.h - computes from a view the call tree, and the callers and callees of functions in focus.
  */
 #ifndef WALLSAMPLE_ANALYSIS_TREE_H
 #define WALLSAMPLE_ANALYSIS_TREE_H
@@ -11,12 +11,12 @@
 
 enum tree_kind {
 	TREE_FUNCTION,
-	/* Frames of no stack, that a tree may have besides: */
+	/* Nodes that are not frames of a stack; see enum flame_frames: */
 	TREE_THREAD, /* the thread, outermost */
-	TREE_STATE,  /* what it did instead of running, innermost */
+	TREE_STATE,  /* the state of a thread that did not run, innermost */
 };
 
-/* One way to a function, from the outermost frame. */
+/* One path from an outermost frame to a function. */
 struct tree_node {
 	enum tree_kind kind;
 	uint32_t function;        /* of the view; for TREE_THREAD a thread of the profile, for
@@ -27,53 +27,55 @@ struct tree_node {
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 };
 
-/* Nodes from the top down: each is followed by its children, the heaviest of them first. */
+/* Nodes in preorder: each is followed by its children, the heaviest child first. */
 struct call_tree {
 	struct tree_node *node;
 	size_t count;
-	size_t hidden;            /* nodes that were left out */
+	size_t hidden;            /* number of nodes left out */
 };
 
 /*
- * The `most` heaviest nodes by the weight (a node is never heavier than its parent, so that they
- * hang together), of those that have at least the share `least` of the whole.
+ * Fills `out` with the `most` heaviest nodes by the weight, of those with at least the share
+ * `least` (0 to 1) of the whole. No node is heavier than its parent, so the nodes form one tree.
+ * call_tree_release() releases it.
  */
 void call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 		    struct call_tree *out);
 
-/* Frames that are no functions. */
+/* Nodes to add that are not functions. */
 enum flame_frames {
-	FLAME_THREADS = 1 << 0, /* outermost: one for each thread */
-	FLAME_STATES = 1 << 1,  /* innermost, where it did not run */
+	FLAME_THREADS = 1 << 0, /* outermost: one per thread */
+	FLAME_STATES = 1 << 1,  /* innermost, if the thread did not run */
 };
 
-/* The same, with such frames; hidden are only nodes that weigh. */
+/* The same with the nodes of `frames`, a set of enum flame_frames; hidden nodes have a weight. */
 void flame_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 		     unsigned frames, struct call_tree *out);
 void call_tree_release(struct call_tree *tree);
 /*
- * Has such a stack a frame for its state there? Unless it ran, or the stack says so already, as
- * that of "[waiting]" does and one without code.
+ * True if FLAME_STATES adds a node for this state to the stack: the thread did not run, and the
+ * stack does not name the state already, as "[waiting]" and a stack without code do.
  */
 bool flame_has_state(const struct view *view, enum run_state state, const uint32_t *function,
 		     size_t depth);
 
-/* A function next to those in focus. */
+/* A function in focus, or a caller or callee of it. */
 struct neighbour_row {
-	uint32_t function;        /* TREE_NONE: none, they were outermost or innermost */
+	uint32_t function;        /* TREE_NONE: the function in focus was outermost or innermost */
 	int64_t ns[WEIGHT_COUNT];
 };
 
 /*
- * Of the samples that have a function that matches: the functions that match, who called the
- * outermost of them in each stack, and whom the innermost of them called.
+ * The functions that match the focus, the callers of the outermost match of each stack, and the
+ * callees of the innermost match. Only samples with a match count.
  */
 struct neighbours {
-	struct neighbour_row *self, *caller, *callee; /* by the weight */
+	struct neighbour_row *self, *caller, *callee; /* each by weight */
 	size_t self_count, caller_count, callee_count;
-	int64_t ns[WEIGHT_COUNT]; /* of these samples */
+	int64_t ns[WEIGHT_COUNT]; /* of the samples with a match */
 };
 
+/* Fills `out`, which neighbours_release() releases. */
 void neighbours_make(const struct view *view, enum weight weight, const regex_t *focus,
 		     struct neighbours *out);
 void neighbours_release(struct neighbours *neighbours);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waiting.h - what threads waited for, how long and where, and what the holders did during that
- * time.
+ * waiting.h - sums up waits by the awaited object: the waiters, their time, their call chains, and
+ * the call chains of the lock holders during that time.
  */
 #ifndef WALLSAMPLE_ANALYSIS_WAITING_H
 #define WALLSAMPLE_ANALYSIS_WAITING_H
@@ -9,10 +9,10 @@
 #include "wallsample/base/table.h"
 #include "wallsample/analysis/view.h"
 
-/* A stack of waiters, or of holders of what others waited for, and the time of the waiters. */
+/* A stack of waiters or of lock holders, with the time of the waiters. */
 struct waiting_stack {
 	uint32_t row;              /* of the table */
-	bool holds;
+	bool holds;                /* of holders, else of waiters */
 	uint32_t thread;           /* of the profile; one of them */
 	uint32_t threads;          /* the number of threads with this stack */
 	enum run_state state;
@@ -21,15 +21,15 @@ struct waiting_stack {
 	int64_t ns;                /* of the waiters' time, always */
 };
 
-/* What threads waited for: one lock, one socket; or all sleeps until a time. */
+/* An awaited object: one lock, one socket; or all timed sleeps. */
 struct waiting_row {
 	enum wait_kind kind;       /* both sides of an rwlock are WAIT_RWLOCK_READ */
 	const char *kind_text;
-	const char *object;        /* "table_lock", "tcp port 80"; "": of this kind in general */
-	const char *module;        /* of a lock in its data; else "" */
-	uint32_t named;            /* the view's function of that name; UINT32_MAX: none */
+	const char *object;        /* "table_lock", "tcp port 80"; "": not known, or none */
+	const char *module;        /* of a lock in the data of a module; else "" */
+	uint32_t named;            /* the view's function named `object`; UINT32_MAX: none */
 	int64_t ns, samples;       /* of all waiters together */
-	uint32_t threads;          /* that waited at any time */
+	uint32_t threads;          /* number of threads that waited at any time */
 	uint32_t most;             /* lower bound of the waiters at one time */
 	const struct waiting_stack *waiter, *holder; /* by ns */
 	size_t waiters, holders;
@@ -43,10 +43,13 @@ struct waiting {
 	struct table rows;         /* (kind, named) -> row */
 };
 
-/* Of the samples that the view has selected, by whatever key. The view must outlive it. */
+/*
+ * Fills `out`, which waiting_release() releases, from the samples that the view selects, by any
+ * key. The view must outlive `out`.
+ */
 void waiting_make(const struct view *view, struct waiting *out);
 void waiting_release(struct waiting *waiting);
-/* The row of a wait of these functions; `count` if it has none. */
+/* Returns the row index of a wait with this stack; `count` if it has none. */
 size_t waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wait,
 		    const uint32_t *function, size_t depth);
 
@@ -61,8 +64,8 @@ void deadlock_add_others(const struct profile *profile, const struct profile_dea
 			 struct strbuf *out);
 
 /*
- * The function that waits, for people: the innermost that is not the C library's way into the
- * kernel. Index in `function`; 0 if there is none but that.
+ * Returns the index in `function` of the function that waits: the innermost one that is not a
+ * system call wrapper of the C library; 0 if there is no other.
  */
 size_t waiting_place(const struct view *view, const uint32_t *function, size_t depth);
 

@@ -5,16 +5,16 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/waiting.h"
 
-/* So many names say who is meant. */
+/* Names listed in full; the remaining threads are counted. */
 #define OTHERS_MOST 10
 
 static void
-add_name(const struct profile *profile, uint32_t id, struct strbuf *out)
+deadlock_add_name(const struct profile *profile, uint32_t id, struct strbuf *out)
 {
 	const struct profile_thread *thread = profile_thread(profile, id);
 	const char *name = profile_text(profile, thread->name);
 
-	/* Core files have few names. */
+	/* A core file has no names of most threads. */
 	strbuf_add_foreign(out, name[0] != '\0' ? name : "thread");
 	strbuf_add_format(out, "-%jd", (intmax_t)thread->tid);
 }
@@ -28,11 +28,11 @@ deadlock_add_thread(const struct profile *profile, const struct profile_deadlock
 	const enum wait_kind kind = profile_wait(profile, stuck->wait)->kind;
 	struct strbuf what;
 
-	add_name(profile, stuck->thread, out);
+	deadlock_add_name(profile, stuck->thread, out);
 	strbuf_add_text(out, " waits for ");
 	if (kind == WAIT_JOIN) {
 		strbuf_add_text(out, "the end of ");
-		add_name(profile, holder->thread, out);
+		deadlock_add_name(profile, holder->thread, out);
 		return;
 	}
 	strbuf_init(&what);
@@ -44,7 +44,7 @@ deadlock_add_thread(const struct profile *profile, const struct profile_deadlock
 		return;
 	}
 	strbuf_add_text(out, ", held by ");
-	add_name(profile, holder->thread, out);
+	deadlock_add_name(profile, holder->thread, out);
 }
 
 void
@@ -55,7 +55,7 @@ deadlock_add_others(const struct profile *profile, const struct profile_deadlock
 
 	for (size_t i = 0; i < count && i < OTHERS_MOST; i++) {
 		strbuf_add_text(out, i == 0 ? "" : i + 1 < count ? ", " : " and ");
-		add_name(profile, deadlock->stuck[deadlock->ring + i].thread, out);
+		deadlock_add_name(profile, deadlock->stuck[deadlock->ring + i].thread, out);
 	}
 	if (count > OTHERS_MOST)
 		strbuf_add_format(out, " and %zu more", count - OTHERS_MOST);

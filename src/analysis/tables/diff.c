@@ -10,13 +10,13 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/margin.h"
 
-/* A run, as far as it is the same for all rows. */
+/* The values of a run that are the same for all rows. */
 struct side {
 	const struct profile *profile;
 	struct diff_sums sums;
 	double wall_ns;
-	double ticks, share_ticks;  /* what they are worth for rates, and for shares */
-	double most[WEIGHT_COUNT];  /* that there can be at once; 0: not known */
+	double ticks, share_ticks;  /* independent samples, for rates and for shares */
+	double most[WEIGHT_COUNT];  /* upper bound of a rate; 0: not known */
 	double total_ns;
 };
 
@@ -25,7 +25,7 @@ side_init(struct side *side, const struct diff_run *run, enum weight weight)
 {
 	side->profile = view_profile(run->view);
 	side->wall_ns = (double)profile_wall_ns(side->profile);
-	/* Rates are of all the time that passed. */
+	/* Rates are relative to all elapsed time. */
 	side->ticks = margin_ticks(side->profile, WEIGHT_WALL, INT64_MAX);
 	side->share_ticks =
 		margin_ticks(side->profile, weight, view_total_ns(run->view, weight));
@@ -45,7 +45,7 @@ mean_of(const struct side *side, const struct diff_sum *sum, enum weight weight)
 	};
 	const double room = side->most[weight] - mean.mean;
 
-	/* rounding may leave it a little above */
+	/* Rounding may leave the mean slightly above the bound. */
 	if (room > -0.01 && side->most[weight] > 0)
 		mean.deviation = fmin(mean.deviation, sqrt(mean.mean * fmax(room, 0)));
 	return mean;
@@ -63,10 +63,10 @@ share_of(const struct side *side, const struct diff_sum *sum)
 	};
 }
 
-/* All but whether it is a finding, which hangs on how many there are. */
+/* Sets all members but `found`, which depends on the number of tests. */
 static void
-compare(const struct side side[DIFF_SIDES], const struct diff_sum *const sum[DIFF_SIDES],
-	enum weight weight, struct diff_change *out)
+diff_compare_sums(const struct side side[DIFF_SIDES], const struct diff_sum *const sum[DIFF_SIDES],
+		  enum weight weight, struct diff_change *out)
 {
 	double looks = 0;
 
@@ -99,11 +99,11 @@ judge(const struct side side[DIFF_SIDES], const struct diff_sum *const sum[DIFF_
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-/* Two passes: margins hang on how many questions there are. */
+/* Two passes: margins depend on the number of tests. */
 static void
 make_rows(const struct side side[DIFF_SIDES], enum view_key key, struct diff *diff)
 {
-	/* Threads and states call nothing: that would be the same question again. */
+	/* Threads and states have no callees: flat and cum are the same test. */
 	const bool calls = !view_key_is_of_sample(key);
 
 	size_t used = 0;
@@ -119,8 +119,8 @@ make_rows(const struct side side[DIFF_SIDES], enum view_key key, struct diff *di
 				row->seen[s] = side[s].sums.seen[i];
 			}
 			if (pass == 0) {
-				compare(side, flat, diff->weight, &row->flat);
-				compare(side, cum, diff->weight, &row->cum);
+				diff_compare_sums(side, flat, diff->weight, &row->flat);
+				diff_compare_sums(side, cum, diff->weight, &row->cum);
 				row->cum.asked &= calls;
 				diff->questions += row->flat.asked + row->cum.asked;
 			} else {
@@ -150,7 +150,7 @@ change_of(const struct order *by, const void *place)
 }
 
 static int
-compare_rows(const void *left, const void *right, void *context)
+diff_compare_rows(const void *left, const void *right, void *context)
 {
 	const struct order *by = context;
 	const struct diff_change *a = change_of(by, left), *b = change_of(by, right);
@@ -176,7 +176,7 @@ sort_rows(const struct diff *diff, bool cum, size_t *found)
 	for (uint32_t i = 0; i < diff->count; i++)
 		place[i] = i;
 	if (diff->count > 1)
-		qsort_r(place, diff->count, sizeof(*place), compare_rows, &order);
+		qsort_r(place, diff->count, sizeof(*place), diff_compare_rows, &order);
 	while (*found < diff->count && change_of(&order, &place[*found])->found)
 		(*found)++;
 	return place;
@@ -184,7 +184,7 @@ sort_rows(const struct diff *diff, bool cum, size_t *found)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-/* At every tick it is known how many threads were on a CPU. */
+/* Every tick has the number of threads on a CPU. */
 static struct margin_mean
 mean_parallelism(const struct side *side)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diff_pairs.c - which functions of two runs are one. */
+/* diff_pairs.c - matches the functions of two runs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* What is known of a row while pairs are looked for. */
+/* Attributes of a row, for matching. */
 struct trait {
 	uint32_t name, module; /* interned */
 	bool there[DIFF_SIDES], named;
@@ -30,7 +30,7 @@ diff_name(const struct view *view, uint32_t id, struct strbuf *scratch)
 
 	if (function->known || function->module[0] == '\0' || !of_code)
 		return function->name;
-	/* A module that is no file has its brackets already. */
+	/* The name of a module that is not a file is in brackets already. */
 	if (function->module[0] == '[')
 		return function->module;
 	strbuf_clear(scratch);
@@ -68,12 +68,12 @@ place_function(struct pairing *pairing, const struct view *view, uint32_t id, en
 	return row;
 }
 
-/* --- names whose module is called otherwise in the other run ------------------------------ */
+/* --- names whose module has another name in the other run --------------------------------- */
 
-/* The one row that is left of a name on a side. */
+/* The unmatched row of a name in one run. */
 struct left_over {
 	uint32_t row;
-	bool any, many;
+	bool any, many; /* at least one row; several, so the match is ambiguous */
 };
 
 /* Fills `there`, by module and side. */
@@ -104,7 +104,7 @@ find_left_over(const struct pairing *pairing, bool (*there)[DIFF_SIDES],
 	}
 }
 
-/* Rows of the earlier run's functions become those of the later one's. */
+/* Joins the rows of the earlier run's functions to their rows of the later run. */
 static void
 join_left_over(struct pairing *pairing, const struct diff_run run[DIFF_SIDES])
 {
@@ -143,7 +143,7 @@ diff_pairs_make(const struct diff_run run[DIFF_SIDES], struct strings *texts,
 			out->row_of[side][f] = place_function(&pairing, run[side].view, f,
 							      (enum diff_side)side);
 	}
-	/* texts do not move any more, once all are there */
+	/* Texts no longer move after the last one was added. */
 	for (size_t i = 0; i < out->count; i++)
 		out->row[i].name = strings_text(texts, pairing.trait[i].name);
 	join_left_over(&pairing, run);

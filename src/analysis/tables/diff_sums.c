@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diff_sums.c - what the functions of a run add up to, and how far one look can deviate. */
+/* diff_sums.c - sums the functions of a run, and the largest deviation of one sample. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,13 +13,13 @@ struct summing {
 	double wall_ns;
 	struct diff_sums *out;
 	int64_t *flat, *cum;  /* of the thread in progress, by row */
-	size_t *counted;      /* by row: the view's row + 1 that it has counted in */
-	uint32_t *touched;    /* rows that the thread in progress has something of */
+	size_t *counted;      /* by row: the last row of the view that counted, + 1 */
+	uint32_t *touched;    /* rows to which the thread in progress has added */
 	size_t touched_count;
 	int64_t total[WEIGHT_COUNT]; /* of the thread in progress */
 };
 
-/* Of a thread that was there, or in it, for so much of the time. */
+/* The standard deviation of one sample of a thread that was in the function for `ns`. */
 static double
 thread_deviation(int64_t ns, double wall_ns)
 {
@@ -85,7 +85,7 @@ compare_samples(const void *left, const void *right, void *view)
 	return first != second ? (first > second) - (first < second) : (a > b) - (a < b);
 }
 
-/* Places of the view's rows, thread by thread. */
+/* Indices of the view's rows, ordered by thread. */
 static size_t *
 sort_samples(const struct view *view)
 {

@@ -37,7 +37,7 @@ compare_members(const void *left, const void *right)
 	return a->row->thread < b->row->thread ? -1 : a->row->thread > b->row->thread;
 }
 
-/* Rows that are a thread: real time that was charged to a wait is none. By thread id. */
+/* The rows with a thread, by thread id: real time charged to a wait has none. */
 static struct member *
 list_members(const struct view *view, size_t *count)
 {
@@ -65,7 +65,7 @@ list_members(const struct view *view, size_t *count)
 	return member;
 }
 
-/* In one tick a thread has one wait, and what is waited for one holder. */
+/* In one tick a thread has one wait, and an awaited object has one holder. */
 static void
 find_waits(const struct profile *profile, struct member *member, size_t count)
 {
@@ -86,7 +86,7 @@ find_waits(const struct profile *profile, struct member *member, size_t count)
 	free(holder);
 }
 
-/* Gives each member its group, and each group its size; tasks have one for each wait. */
+/* Sets the group of each member, and the size of each group; tasks are split by wait. */
 static void
 find_groups(struct member *member, size_t count, struct dump *dump)
 {
@@ -97,7 +97,7 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 	for (size_t i = 0; i < count; i++) {
 		const struct view_row *row = member[i].row;
 		const bool is_task = member[i].of->is_task;
-		/* Rows of the same stack share its functions: the pointer is its name. */
+		/* Rows with the same stack share its function array: the pointer identifies it. */
 		const uint32_t stack = *table_place(&stacks, (uintptr_t)row->function, is_task,
 						    (uint32_t)stacks.count, NULL);
 		bool added;
@@ -129,7 +129,7 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 	table_release(&stacks);
 }
 
-/* The order of threads: of a wait, that of the first who waits so. */
+/* Orders threads by wait, and waits by the first thread with that wait. */
 struct order {
 	const struct profile *profile;
 	size_t *of_wait;

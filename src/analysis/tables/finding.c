@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * finding.c - the rules of finding.h.
+ * finding.c - computes the shares of the rules of finding.h from the rows of a view.
  */
 #include "wallsample/analysis/finding.h"
 
@@ -12,25 +12,25 @@
 #include "wallsample/analysis/waiting.h"
 #include "wallsample/runtime/language.h"
 
-/* Frames above the system call in which a lock's name is looked for: libraries wrap it. */
+/* Number of innermost frames searched for a lock function: libraries wrap it. */
 #define LOCK_FRAMES 6
 
-/* Sums by function of what a finding is made of, and of what it is a share. */
+/* The time of a finding, in total and by function, and the time that its share is relative to. */
 struct sum {
-	double *of_function; /* of the view */
+	double *of_function; /* by function of the view */
 	double part, whole;
 };
 
 struct finder {
 	const struct view *view;
-	unsigned cpus, most; /* most: that were seen busy at once */
+	unsigned cpus, most; /* most: the largest number seen busy at one time */
 	struct sum sum[FINDING_COUNT];
-	double gil_waits;    /* time of those that waited for an interpreter's lock */
+	double gil_waits;    /* time of threads that waited for an interpreter's lock */
 };
 
 /* --- what a thread waits for --------------------------------------------------------- */
 
-/* Native functions that return when a lock is taken; a '*' stands for any text. */
+/* Native functions that return when a lock is acquired; '*' matches any text. */
 static const char *const lock_functions[] = {
 	"pthread_mutex_lock", "__pthread_mutex_lock", "___pthread_mutex_lock",
 	"pthread_mutex_timedlock", "pthread_mutex_clocklock",
@@ -43,7 +43,7 @@ static const char *const lock_functions[] = {
 	"parking_lot::raw_mutex::RawMutex::lock_slow", "flockfile", "_IO_flockfile",
 };
 
-/* Calls that wait for files; sleeps in state D wait for them whatever the call. */
+/* System calls that wait for files; any sleep in state D counts as a wait for files. */
 static const char *const file_calls[] = {
 	"fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync", "pread64", "pwrite64",
 	"preadv", "pwritev", "preadv2", "pwritev2", "io_getevents", "io_pgetevents",
@@ -95,7 +95,7 @@ waits_for_file(const struct view_row *row)
 	return false;
 }
 
-/* Real time in which nobody ran is charged to such rows, see charge.c. */
+/* True for rows to which real time without a running thread is charged, see charge.c. */
 static bool
 is_gap(const struct view *view, const struct view_row *row)
 {
@@ -119,13 +119,13 @@ is_system_library(const char *module)
 }
 
 /*
- * The innermost function that is not the system's: what its user would look for. Where there is
- * none, the innermost, if it is a function at all and no named frame.
+ * Returns the innermost function outside of system libraries, which is the one a user can change;
+ * without one the innermost function, unless that is a named frame.
  */
 static uint32_t
 function_of(const struct view *view, const struct view_row *row)
 {
-	/* The library of a compiled language can be in the program's own file. */
+	/* The program's file may contain the library of a compiled language. */
 	for (size_t i = 0; i < row->depth; i++) {
 		const struct view_function *function = view_function(view, row->function[i]);
 
@@ -158,7 +158,7 @@ script_of(const struct view *view, const struct view_row *row)
 static void
 add_part(struct finder *finder, enum finding_kind kind, const struct view_row *row, double ns)
 {
-	/* A lock is wrapped by functions that the compiler has put into the program's own. */
+	/* Functions that wrap a lock may be inlined into functions of the program. */
 	const uint32_t function =
 		kind == FINDING_GIL ? script_of(finder->view, row) :
 		kind == FINDING_LOCK && row->depth > 0 ?
@@ -178,8 +178,8 @@ add_runnable_row(struct finder *finder, const struct view_row *row)
 	const double wall = (double)row->ns[WEIGHT_WALL];
 
 	/*
-	 * Shares of these two are of the histogram; where most of them was is not known by
-	 * tick. If a row ran either alone or on `most` CPUs, this is the time that it ran alone.
+	 * The shares of SERIAL and CPU come from the histogram, which has no functions. The time by
+	 * function is an estimate: the row is assumed to have run either alone or on `most` CPUs.
 	 */
 	if (finder->most > 1) {
 		const double alone = (finder->most * latency - overhead) / (finder->most - 1);
@@ -207,7 +207,7 @@ add_gil(struct finder *finder, const struct view_row *row)
 }
 
 static void
-add_row(struct finder *finder, const struct view_row *row)
+finder_add_row(struct finder *finder, const struct view_row *row)
 {
 	add_gil(finder, row);
 	if (is_gap(finder->view, row)) {
@@ -224,7 +224,7 @@ add_row(struct finder *finder, const struct view_row *row)
 	}
 }
 
-/* Waits for the interpreter's lock are waits for a lock, unless that is told on its own. */
+/* Adds waits for the interpreter's lock to LOCK, unless GIL is a finding of its own. */
 static void
 add_gil_waits(struct finder *finder)
 {
@@ -250,7 +250,7 @@ add_histogram(struct finder *finder)
 		alone += p == 1 ? (double)at->alone_ns : 0;
 		full += p >= finder->cpus && p > 0 ? (double)at->time_ns : 0;
 	}
-	/* With one CPU a thread that runs alone has all that there is. */
+	/* With one CPU a thread that runs alone uses all CPUs. */
 	finder->sum[FINDING_SERIAL].part = finder->cpus > 1 ? alone : 0;
 	finder->sum[FINDING_CPU].part = full;
 	finder->sum[FINDING_SERIAL].whole = finder->sum[FINDING_CPU].whole = time;
@@ -296,7 +296,7 @@ compare_findings(const void *left, const void *right)
 	return order != 0 ? order : (int)a->kind - (int)b->kind;
 }
 
-/* Is there enough of it to be told? Fills in share and margin. */
+/* Sets share and margin; true if they reach the threshold. */
 static bool
 is_told(const struct finder *finder, enum finding_kind kind, struct finding *found)
 {
@@ -344,7 +344,7 @@ findings_make(const struct view *view, unsigned cpus, struct findings *out)
 		finder.sum[kind].of_function =
 			xcalloc(view_function_count(view) + 1, sizeof(double));
 	for (size_t i = 0; i < view_row_count(view); i++)
-		add_row(&finder, view_row(view, i));
+		finder_add_row(&finder, view_row(view, i));
 	add_histogram(&finder);
 	judge(&finder, out);
 	for (int kind = 0; kind < FINDING_COUNT; kind++)

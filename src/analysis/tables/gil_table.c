@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gil_table.c - sums up by thread what there is of an interpreter's lock. */
+/* gil_table.c - sums by thread the time that it held an interpreter's lock or waited for it. */
 #include "wallsample/analysis/gil_table.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 bool
 gil_is_several(const struct profile *profile)
 {
-	/* Only where there are several do they have names. */
+	/* The locks have names only if there are several. */
 	for (uint32_t i = 0; i < profile_wait_count(profile); i++)
 		if (profile_wait(profile, i)->kind == WAIT_GIL &&
 		    profile_wait(profile, i)->object != FRAME_NONE)
@@ -31,7 +31,7 @@ concern_ns(const struct gil_row *row)
 }
 
 static int
-compare_rows(const void *left, const void *right, void *context)
+gil_compare_rows(const void *left, const void *right, void *context)
 {
 	const struct gil_row *a = left, *b = right;
 	const int64_t of_a = concern_ns(a), of_b = concern_ns(b);
@@ -48,7 +48,7 @@ compare_rows(const void *left, const void *right, void *context)
 
 /* By thread of the profile. */
 static void
-add_row(struct gil_row *row, const struct view_row *sample)
+gil_add_row(struct gil_row *row, const struct view_row *sample)
 {
 	if (sample->gil == GIL_UNKNOWN)
 		return;
@@ -79,7 +79,7 @@ gil_table_make(const struct view *view, struct gil_table *out)
 
 	*out = (struct gil_table){ .row = xcalloc(threads + 1, sizeof(*out->row)) };
 	for (size_t i = 0; i < view_row_count(view); i++)
-		add_row(out->row, view_row(view, i));
+		gil_add_row(out->row, view_row(view, i));
 	for (uint32_t i = 0; i < threads; i++) {
 		if (out->row[i].total_ns <= 0)
 			continue;
@@ -87,7 +87,7 @@ gil_table_make(const struct view *view, struct gil_table *out)
 		out->row[out->count++].thread = i;
 	}
 	if (out->count > 1)
-		qsort_r(out->row, out->count, sizeof(*out->row), compare_rows, (void *)profile);
+		qsort_r(out->row, out->count, sizeof(*out->row), gil_compare_rows, (void *)profile);
 	add_up(out, (double)profile_wall_ns(profile));
 }
 

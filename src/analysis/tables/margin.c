@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#define Z 1.959964 /* 95 % of a normal distribution lie within so many standard deviations */
-#define OUTSIDE 0.05 /* what is not within them */
+#define Z 1.959964 /* 95 % of a normal distribution lie within Z standard deviations */
+#define OUTSIDE 0.05 /* the probability beyond Z */
 
 double
 margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns)
@@ -42,7 +42,7 @@ margin_deviations(double questions)
 	const double outside = OUTSIDE / (questions > 1 ? questions : 1);
 	double low = 0, high = 40;
 
-	/* erfc falls: each step halves what is left */
+	/* Bisection: erfc decreases. */
 	for (int i = 0; i < 60; i++) {
 		const double middle = (low + high) / 2;
 
@@ -54,7 +54,7 @@ margin_deviations(double questions)
 	return high;
 }
 
-/* From the mean to the end of its interval, upwards (1) or downwards (-1). */
+/* The distance from the mean to the upper (1) or lower (-1) end of its interval. */
 static double
 distance(const struct margin_mean *of, double z, int direction)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* neighbours.c - who calls the functions in focus, and whom they call. */
+/* neighbours.c - sums the callers and callees of the functions in focus. */
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
@@ -30,7 +30,7 @@ add(struct sums *sums, uint32_t function, const int64_t *ns)
 }
 
 static int
-compare_rows(const void *left, const void *right, void *context)
+neighbour_compare_rows(const void *left, const void *right, void *context)
 {
 	const struct neighbour_row *a = left, *b = right;
 	const enum weight weight = *(const enum weight *)context;
@@ -44,13 +44,14 @@ static struct neighbour_row *
 take(struct sums *sums, enum weight weight, size_t *count)
 {
 	if (sums->count > 1)
-		qsort_r(sums->row, sums->count, sizeof(*sums->row), compare_rows, &weight);
+		qsort_r(sums->row, sums->count, sizeof(*sums->row), neighbour_compare_rows,
+			&weight);
 	table_release(&sums->known);
 	*count = sums->count;
 	return sums->row;
 }
 
-/* A function counts once a stack, however often it is there. */
+/* A recursive function counts once per stack. */
 static bool
 is_first(const struct view_row *row, size_t at)
 {
@@ -60,7 +61,7 @@ is_first(const struct view_row *row, size_t at)
 	return true;
 }
 
-/* Index of the innermost and outermost function that matches; false when none does. */
+/* Sets the indices of the innermost and outermost match; false if no function matches. */
 static bool
 find_matches(const struct view_row *row, const bool *matches, size_t *inner, size_t *outer)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result.c - the tables of a report: functions, states, threads, nameless modules.
+ * result.c - computes the tables of a report: functions, states, threads, nameless modules.
  */
 #include "wallsample/analysis/result.h"
 
@@ -16,7 +16,7 @@ compare_numbers(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-/* By name and module: what decides when times are equal, so that order is fixed. */
+/* Orders by name and module: a deterministic order of rows with equal times. */
 static int
 compare_functions(const struct view *view, uint32_t a, uint32_t b)
 {
@@ -27,7 +27,7 @@ compare_functions(const struct view *view, uint32_t a, uint32_t b)
 	return order != 0 ? order : strcmp(left->module, right->module);
 }
 
-/* qsort_r that takes an empty table, whose rows are NULL. */
+/* qsort_r() for a table that may be empty: its rows are NULL. */
 static void
 sort_rows(void *rows, size_t count, size_t size, int (*compare)(const void *, const void *, void *),
 	  const void *context)
@@ -52,7 +52,7 @@ compare_top(const void *left, const void *right, void *context)
 
 	if (order == 0)
 		order = compare_numbers(b->cum[by->sort], a->cum[by->sort]);
-	/* What weighs nothing here may still do so elsewhere. */
+	/* A row without this weight may have another one. */
 	if (order == 0)
 		order = compare_numbers(b->cum[WEIGHT_WALL], a->cum[WEIGHT_WALL]);
 	return order != 0 ? order : compare_functions(by->view, a->function, b->function);
@@ -74,10 +74,10 @@ weighs_nothing(const int64_t *ns)
 	return true;
 }
 
-/* `unit` of all threads. */
+/* Value of `unit`: all threads. */
 #define ANY_UNIT UINT32_MAX
 
-/* Few samples, that happened to have a CPU when others waited for one, can say too much. */
+/* With few samples the estimate of the parallelism can exceed the highest observed value. */
 static void
 limit_parallelism(const struct profile *profile, struct top_row *row)
 {
@@ -88,13 +88,13 @@ limit_parallelism(const struct profile *profile, struct top_row *row)
 		row->busy_ns = row->cum[WEIGHT_OVERHEAD] / most;
 }
 
-/* Which samples and functions a table is of. */
+/* The samples and functions that a table includes. */
 struct top_choice {
-	uint32_t unit;   /* or ANY_UNIT */
-	bool program;    /* functions of an interpreted program alone */
+	uint32_t unit;   /* samples of this unit, or ANY_UNIT */
+	bool program;    /* functions of an interpreted program only */
 };
 
-/* Whose flat time the sample is: the place in its functions; its depth: nobody's. */
+/* Index of the function that gets the sample's flat time; the depth if none does. */
 static size_t
 place_of_flat(const struct view *view, const struct view_row *sample, bool program)
 {
@@ -112,7 +112,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice,
 	const struct top_order order = { view, sort };
 	const size_t functions = view_function_count(view);
 	struct top_row *row = xcalloc(functions + 1, sizeof(*row));
-	size_t *counted = xcalloc(functions + 1, sizeof(*counted)); /* row + 1 it counted in */
+	size_t *counted = xcalloc(functions + 1, sizeof(*counted)); /* last row + 1 */
 	size_t used = 0;
 
 	for (size_t r = 0; r < view_row_count(view); r++) {
@@ -260,9 +260,9 @@ compare_threads(const void *left, const void *right, void *context)
 	return order != 0 ? order : compare_numbers(a->thread, b->thread);
 }
 
-/* What a row of a table is of. */
+/* The thread, or its unit, that identifies a row of a table. */
 static uint32_t
-who(const struct view *view, uint32_t thread, bool by_unit)
+unit_or_thread(const struct view *view, uint32_t thread, bool by_unit)
 {
 	return by_unit ? view_unit(view, thread) : thread;
 }
@@ -279,7 +279,7 @@ sum_own_times(const struct view *view, bool by_unit, size_t *count)
 	table_init(&known);
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
-		const uint32_t thread = who(view, sample->thread, by_unit);
+		const uint32_t thread = unit_or_thread(view, sample->thread, by_unit);
 		uint32_t at;
 		bool added;
 
@@ -300,7 +300,7 @@ sum_own_times(const struct view *view, bool by_unit, size_t *count)
 	return own;
 }
 
-/* Puts into each thread's row the function it spends most time in. */
+/* Sets in each thread's row the function with the most flat time. */
 static void
 find_top_functions(const struct view *view, bool by_unit, struct thread_row *row)
 {
@@ -321,7 +321,7 @@ find_top_functions(const struct view *view, bool by_unit, struct thread_row *row
 	free(own);
 }
 
-/* How many tasks that have a row are in each unit. */
+/* Counts the tasks of each unit that have a row. */
 static void
 count_tasks(const struct view *view, struct thread_row *row)
 {
@@ -355,7 +355,7 @@ make_threads(const struct view *view, bool by_unit, struct thread_table *out)
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
 
-		const uint32_t thread = who(view, sample->thread, by_unit);
+		const uint32_t thread = unit_or_thread(view, sample->thread, by_unit);
 
 		add_weights(row[thread].ns, sample->ns);
 		if (run_state_runnable(sample->state))
@@ -404,7 +404,7 @@ compare_bare(const void *left, const void *right, void *context)
 	return order != 0 ? order : strcmp(a->module, b->module);
 }
 
-/* Fills of_function with the row of each nameless function's module. */
+/* Sets of_function to the row of the module, for each nameless function. */
 static struct unnamed_row *
 list_bare_modules(const struct view *view, uint32_t *of_function, size_t *count)
 {
@@ -439,7 +439,7 @@ unnamed_table_make(const struct view *view, struct unnamed_table *out)
 	size_t modules = 0, used = 0, *counted;
 	struct unnamed_row *row = list_bare_modules(view, of_function, &modules);
 
-	counted = xcalloc(modules + 1, sizeof(*counted)); /* row + 1 it counted in */
+	counted = xcalloc(modules + 1, sizeof(*counted)); /* last row + 1 */
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
 

@@ -7,7 +7,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* By who awaits them; those that nobody awaits come first. */
+/* Orders tasks by the tasks that await them; tasks that no task awaits come first. */
 static int
 compare_awaiters(const struct async_tasks *tasks, uint32_t one, uint32_t other)
 {
@@ -36,7 +36,7 @@ compare_tasks(const void *left, const void *right, void *context)
 	return awaiters != 0 ? awaiters : (*a > *b) - (*a < *b);
 }
 
-/* Gives each task its group, and each group its size. */
+/* Sets the group of each task, and the size of each group. */
 static void
 find_groups(const struct async_tasks *tasks, uint32_t *group, struct task_groups *out)
 {
@@ -45,10 +45,10 @@ find_groups(const struct async_tasks *tasks, uint32_t *group, struct task_groups
 	table_init(&known);
 	for (size_t i = 0; i < async_tasks_count(tasks); i++) {
 		const struct async_task *task = async_tasks_get(tasks, i);
-		const uint64_t who = (uint64_t)(uint32_t)task->tid << 32 | (uint32_t)task->state;
+		const uint64_t key = (uint64_t)(uint32_t)task->tid << 32 | (uint32_t)task->state;
 		bool added;
 
-		group[i] = *table_place(&known, task->stack, who, (uint32_t)out->count, &added);
+		group[i] = *table_place(&known, task->stack, key, (uint32_t)out->count, &added);
 		if (added)
 			out->group[out->count++] = (struct task_group){ .like = task };
 		out->group[group[i]].count++;
@@ -60,8 +60,8 @@ void
 task_groups_make(const struct async_tasks *tasks, struct task_groups *out)
 {
 	const size_t count = async_tasks_count(tasks);
-	uint32_t *group = xcalloc(count + 1, sizeof(*group)); /* of each task */
-	uint32_t *next = xcalloc(count + 1, sizeof(*next));   /* place in each group */
+	uint32_t *group = xcalloc(count + 1, sizeof(*group)); /* by task: its group */
+	uint32_t *next = xcalloc(count + 1, sizeof(*next));   /* by group: its next free place */
 	uint32_t at = 0;
 
 	*out = (struct task_groups){

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* task_table.c - adds up what tasks, and the threads that run them, do. */
+/* task_table.c - sums the time of tasks, and of the threads that run them, by activity. */
 #include "wallsample/analysis/task_table.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ doing_of(const struct profile_entry *entry, bool is_task)
 	}
 }
 
-/* The kind of the innermost frame, which stands for the stack when the sample failed. */
+/* The kind of the innermost frame, which replaces the stack if unwinding failed. */
 static enum named_frame
 leaf_kind(const struct profile *profile, uint32_t stack)
 {
@@ -120,7 +120,7 @@ add_entry(struct adding *adding, const struct profile_entry *entry)
 }
 
 static int
-compare_rows(const void *left, const void *right)
+task_compare_rows(const void *left, const void *right)
 {
 	const struct task_table_row *a = left, *b = right;
 
@@ -160,7 +160,7 @@ task_table_make(const struct view *view, struct task_table *out)
 			add_entry(&adding, entry);
 	}
 	if (out->count > 1)
-		qsort(out->row, out->count, sizeof(*out->row), compare_rows);
+		qsort(out->row, out->count, sizeof(*out->row), task_compare_rows);
 	table_release(&adding.known);
 	free(adding.seen);
 	if (out->tasks == 0)

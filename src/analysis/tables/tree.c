@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree.c - the call tree: all paths of the samples, and the heaviest of them in order.
+ * tree.c - builds the call tree from the stacks of all samples, then selects its heaviest nodes.
  */
 #include "wallsample/analysis/tree.h"
 
@@ -17,7 +17,7 @@ struct growing {
 	struct table known; /* (function and system call, kind and parent) */
 };
 
-/* What a frame is, before it has a place in the tree. */
+/* The identity of a node below its parent. */
 struct frame {
 	enum tree_kind kind;
 	uint32_t function;
@@ -45,7 +45,7 @@ find_node(struct growing *tree, const struct frame *frame, uint32_t parent)
 	return id;
 }
 
-/* The weight passes through a child of `parent`, whose number is returned. */
+/* Adds the weight to the child of `parent`, and returns the number of the child. */
 static uint32_t
 pass(struct growing *tree, const struct frame *frame, uint32_t parent, const int64_t *ns)
 {
@@ -112,7 +112,7 @@ struct order {
 	enum weight weight;
 };
 
-/* The heaviest first; of equals, parents first, then by name, so that the order is fixed. */
+/* The heaviest first; equal nodes: parents first, then by name, for a deterministic order. */
 static int
 compare_nodes(const void *left, const void *right, void *context)
 {
@@ -133,7 +133,7 @@ compare_nodes(const void *left, const void *right, void *context)
 	return by_name != 0 ? by_name : (l > r) - (l < r);
 }
 
-/* Links of the nodes that are shown, in the order of their weight. */
+/* Links between the shown nodes; children are ordered by weight. */
 struct links {
 	uint32_t *first, *last, *next; /* by node: children, and the next sibling */
 	uint32_t root, last_root;
@@ -153,7 +153,7 @@ link_node(struct links *links, const struct growing *tree, uint32_t id)
 	*last = id;
 }
 
-/* Writes the nodes from the top down; parents are numbers of the new array. */
+/* Writes the nodes in preorder; `parent` is an index of the new array. */
 static void
 unroll(const struct growing *tree, const struct links *links, struct call_tree *out)
 {
@@ -202,7 +202,7 @@ choose(const struct growing *tree, const struct order *order, size_t most, int64
 	uint32_t *sorted = xcalloc(tree->count + 1, sizeof(*sorted));
 	size_t count = 0, shown = 0;
 
-	/* of a million nodes most are too light: they need not be sorted */
+	/* Most of a million nodes are too light: they are removed before sorting. */
 	for (uint32_t i = 0; i < tree->count; i++)
 		if (tree->node[i].cum[order->weight] >= least)
 			sorted[count++] = i;
@@ -219,7 +219,7 @@ choose(const struct growing *tree, const struct order *order, size_t most, int64
 	free(links.next);
 }
 
-/* Chooses among what has grown, which is then released. */
+/* Selects nodes of the grown tree, then releases it. */
 static void
 take(struct growing *tree, const struct view *view, enum weight weight, size_t most, double least,
      struct call_tree *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waiting.c - sums up waits by what they were for. */
+/* waiting.c - sums up waits by the awaited object. */
 #include "wallsample/analysis/waiting.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct summing {
 	struct table in_stack; /* (stack, thread) */
 };
 
-/* Who wants to read and who wants to write wait for the same lock. */
+/* Readers and writers wait for the same lock. */
 static enum wait_kind
 kind_of_row(enum wait_kind kind)
 {
@@ -31,7 +31,7 @@ text_of_row(enum wait_kind kind)
 }
 
 static uint32_t
-name_of(const struct view *view, uint32_t object)
+waiting_name_of(const struct view *view, uint32_t object)
 {
 	return object != FRAME_NONE ? view->of_frame[object] : UINT32_MAX;
 }
@@ -41,7 +41,7 @@ find_row(struct summing *summing, enum wait_kind kind, uint32_t object)
 {
 	const struct view *view = summing->view;
 	struct waiting *out = summing->out;
-	const uint32_t name = name_of(view, object);
+	const uint32_t name = waiting_name_of(view, object);
 	const struct view_function *named = name != UINT32_MAX ? &view->function[name] : NULL;
 	bool added;
 	const uint32_t at = *table_place(&out->rows, kind_of_row(kind), name,
@@ -122,9 +122,9 @@ add_holder(struct summing *summing, const struct profile_blame *blame)
 		.ns = blame->ns,
 	};
 
-	/* What nobody who is selected waited for is not asked about. */
-	if (!table_find(&summing->out->rows, kind_of_row(wait->kind), name_of(view, wait->object),
-			&stack.row))
+	/* Holders count only for objects that a selected thread waited for. */
+	if (!table_find(&summing->out->rows, kind_of_row(wait->kind),
+			waiting_name_of(view, wait->object), &stack.row))
 		return;
 	if (path != STACK_NONE) {
 		stack.function = view_path_functions(view, path);
@@ -134,7 +134,7 @@ add_holder(struct summing *summing, const struct profile_blame *blame)
 }
 
 static int
-compare_rows(const void *left, const void *right, void *context)
+waiting_compare_rows(const void *left, const void *right, void *context)
 {
 	const struct waiting_row *rows = context;
 	const struct waiting_row *a = &rows[*(const uint32_t *)left];
@@ -159,7 +159,7 @@ compare_stacks(const void *left, const void *right)
 	return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-/* Rows in their order, and each stack with its row. */
+/* Orders the rows, and renumbers the row of each stack. */
 static void
 sort(struct waiting *out)
 {
@@ -170,7 +170,7 @@ sort(struct waiting *out)
 	for (uint32_t i = 0; i < out->count; i++)
 		order[i] = i;
 	if (out->count > 1)
-		qsort_r(order, out->count, sizeof(*order), compare_rows, out->row);
+		qsort_r(order, out->count, sizeof(*order), waiting_compare_rows, out->row);
 	for (uint32_t i = 0; i < out->count; i++) {
 		sorted[i] = out->row[order[i]];
 		place[order[i]] = i;
@@ -216,14 +216,14 @@ waiting_make(const struct view *view, struct waiting *out)
 	for (size_t i = 0; i < profile_entry_count(profile); i++) {
 		const struct profile_entry *entry = profile_entry(profile, i);
 
-		/* Real time that was charged to a wait is no time of a waiter. */
+		/* Real time charged to a wait has no wall time of a waiter. */
 		if (entry->wait != 0 && entry->ns[WEIGHT_WALL] > 0)
 			add_waiter(&summing, entry);
 	}
 	for (size_t i = 0; i < profile_blame_count(profile); i++)
 		if (profile_blame(profile, i)->ns > 0)
 			add_holder(&summing, profile_blame(profile, i));
-	/* So many on average is no more than the most. */
+	/* The mean number of waiters is a lower bound of the largest number, too. */
 	for (size_t i = 0; i < out->count && profile_wall_ns(profile) > 0; i++) {
 		struct waiting_row *row = &out->row[i];
 		const int64_t average = row->ns / profile_wall_ns(profile);
@@ -255,12 +255,12 @@ waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wa
 	const uint32_t object = profile_wait(view_profile(view), wait)->object;
 	uint32_t row;
 
-	return table_find(&waiting->rows, kind_of_row(kind), name_of(view, object), &row) ?
+	return table_find(&waiting->rows, kind_of_row(kind), waiting_name_of(view, object), &row) ?
 		       row :
 		       waiting->count;
 }
 
-/* --- where it waits ------------------------------------------------------------------- */
+/* --- the function that waits ---------------------------------------------------------- */
 
 static bool
 begins_with_one_of(const char *text, const char *const *beginning)
@@ -276,7 +276,7 @@ waiting_place(const struct view *view, const uint32_t *function, size_t depth)
 {
 	static const char *const libraries[] = { "libc.so", "libc-", "libpthread", "ld-",
 						 "libstdc++", "[vdso]", NULL };
-	/* In a static program they are functions of its own. */
+	/* A static program contains the wrappers of the C library. */
 	static const char *const names[] = { "__", "pthread_", "futex", "sem_", "mtx_", "cnd_",
 					     "std::", NULL };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view.c - what a view holds, for its readers.
+ * view.c - accessors of a view.
  */
 #include "wallsample/analysis/view.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_create.c - makes a view: names the frames of a profile, then merges and selects its samples.
+ * view_create.c - creates a view: names the frames of a profile, then merges and selects samples.
  */
 #include <stdlib.h>
 
@@ -15,10 +15,10 @@ make_filter(struct view *view, const struct filter *filter)
 	view_choose_threads(view, filter);
 }
 
-/* The filter's rules except those for threads; `at` is the path of the entry's functions, or
- * STACK_NONE. */
+/* True if the filter selects the entry, its rules for threads aside; `at` is the path of the
+ * entry's functions, or STACK_NONE. */
 static bool
-is_wanted(const struct view *view, const struct profile_entry *entry, uint32_t at)
+view_wants_entry(const struct view *view, const struct profile_entry *entry, uint32_t at)
 {
 	const struct path *path = at != STACK_NONE ? &view->path[at] : NULL;
 
@@ -28,7 +28,7 @@ is_wanted(const struct view *view, const struct profile_entry *entry, uint32_t a
 		return false;
 	if (view->include && (path == NULL || !path->included))
 		return false;
-	/* without an expression nothing matches it */
+	/* Without -X no path has `excluded` set. */
 	if (path != NULL && path->excluded)
 		return false;
 	return true;
@@ -43,8 +43,8 @@ entry_count(const struct naming *naming)
 }
 
 /*
- * An entry of the profile, or with `blame` of its lock holders, with two members replaced: the
- * stack by its path, and the carrier, which rows do not keep, by whether the thread is wanted.
+ * Returns an entry of the profile, or with `blame` of its lock holders. Two members are replaced:
+ * the stack by its path, and the carrier, which rows do not have, by whether the thread is wanted.
  */
 static struct profile_entry
 entry_at(struct naming *naming, size_t index)
@@ -85,7 +85,7 @@ entry_at(struct naming *naming, size_t index)
 }
 
 /*
- * Sums up the entries that have become equal after their stacks were replaced by paths.
+ * Sums the entries that became equal after their stacks were replaced by paths.
  * Returns an array of *count entries in the order of arrival; the caller frees it.
  */
 static struct profile_entry *
@@ -119,7 +119,7 @@ merge_entries(struct naming *naming, size_t *count)
 }
 
 static void
-add_row(struct view *view, const struct profile_entry *entry)
+view_add_row(struct view *view, const struct profile_entry *entry)
 {
 	struct view_row *row;
 
@@ -141,7 +141,8 @@ add_row(struct view *view, const struct profile_entry *entry)
 	view->total_samples += entry->samples;
 }
 
-/* A correction can outweigh what was credited: see sampler.h. False when nothing is left. */
+/* Sets negative sums to 0: a correction can exceed the credited time, see sampler.h. False if
+ * nothing is left. */
 static bool
 clip_weights(struct profile_entry *entry)
 {
@@ -166,8 +167,8 @@ make_rows(struct naming *naming)
 		if (!clip_weights(&merged[i]))
 			continue;
 		view->unfiltered_ns += merged[i].ns[WEIGHT_WALL];
-		if (merged[i].carrier != 0 && is_wanted(view, &merged[i], merged[i].stack))
-			add_row(view, &merged[i]);
+		if (merged[i].carrier != 0 && view_wants_entry(view, &merged[i], merged[i].stack))
+			view_add_row(view, &merged[i]);
 	}
 	free(merged);
 }
@@ -220,7 +221,8 @@ view_sample(const struct view *view, const struct profile_entry *sample,
 	const uint32_t stack = sample->stack;
 
 	if (!view_wants_thread(view, sample) ||
-	    !is_wanted(view, sample, stack != STACK_NONE ? view->of_stack[stack] : STACK_NONE))
+	    !view_wants_entry(view, sample,
+			      stack != STACK_NONE ? view->of_stack[stack] : STACK_NONE))
 		return false;
 	view_stack(view, stack, function, depth);
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_extend.c - adds functions to paths, and lists the functions of a path.
+ * view_extend.c - extends paths by functions, and lists the functions of a path.
  */
 #include <stdlib.h>
 
@@ -10,8 +10,8 @@ uint32_t
 view_add_path(struct view *view, struct table *paths, const struct path *path)
 {
 	bool added;
-	/* Paths of the same functions stay apart when -I or -X matches only one of them: the
-	 * expressions see symbols, of which the shown text may be a part. */
+	/* Paths with the same functions differ if -I or -X matches only one of them: the
+	 * expressions match symbols, and the shown text may be a part of the symbol. */
 	const uint32_t id = *table_place(paths, path->function,
 					 (uint64_t)path->caller << 2 |
 						 (uint64_t)path->included << 1 | path->excluded,
@@ -114,7 +114,7 @@ view_extend_path(struct naming *naming, uint32_t path, uint32_t inner, const str
 {
 	struct view *view = naming->view;
 	const size_t depth = view->path[inner].depth;
-	/* view->path may move while paths are added; this array does not. */
+	/* Adding paths may reallocate view->path; this array stays. */
 	const uint32_t *function = view_path_functions(view, inner);
 
 	for (size_t i = depth; i-- > 0;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_names.c - names the frames of a profile, once each, and tells functions apart.
+ * view_names.c - resolves each frame of a profile to symbols, and assigns functions to symbols.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,8 @@ compare_frames(const void *left, const void *right, void *profile)
 }
 
 /*
- * What its users call the file: the last part of its path, and the one before where that says
- * nothing alone. "<string>" and "<frozen importlib._bootstrap>" are no paths, whatever is in them.
+ * The short name of a file: the last part of its path, with its directory for "__init__.py" and
+ * "__main__.py". "<string>" and "<frozen importlib._bootstrap>" are not paths.
  */
 static const char *
 script_module(const char *file)
@@ -86,7 +86,7 @@ name_frame(struct naming *naming, uint32_t id)
 	naming->symbol_count += naming->of_frame[id].count;
 }
 
-/* In the order of addresses: files are read from front to back. */
+/* Resolves frames in address order, so that files are read sequentially. */
 static void
 name_frames(struct naming *naming)
 {
@@ -156,8 +156,8 @@ function_of(struct naming *naming, const struct symbol *symbol, uint32_t frame)
 }
 
 /*
- * Beside its name a function is told by its module; a script's by its file, as many have the same
- * short name.
+ * Returns the text that distinguishes functions of the same name: the module; for a script's
+ * function the file, because many files have the same short name.
  */
 static const char *
 place_of_function(const struct naming *naming, const struct view_function *function)
@@ -168,8 +168,8 @@ place_of_function(const struct naming *naming, const struct view_function *funct
 }
 
 /*
- * The number of each symbol's function, in the order of the frames, so that it does not depend
- * on addresses. Texts are interned: the same one is known by its pointer.
+ * Numbers the function of each symbol, in the order of the frames, so that the number does not
+ * depend on addresses. Texts are interned: equal texts have equal pointers.
  */
 static void
 number_functions(struct naming *naming)
@@ -214,7 +214,7 @@ matches(const regex_t *regex, const char *name)
 	return regex != NULL && regexec(regex, name, 0, NULL, 0) == 0;
 }
 
-/* The expressions are for names of functions, with whatever they are shown. */
+/* -I and -X match names of functions, whatever text the view shows. */
 static void
 match_symbols(struct naming *naming)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_paths.c - stacks of functions: those whose addresses differ but whose functions do not are
- * one, and what is not to be shown of them is left out.
+ * view_paths.c - turns the stacks of a profile into paths of functions. Stacks with the same
+ * functions share a path, and hidden frames are left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +10,23 @@
 #include "wallsample/process/module.h"
 #include "wallsample/runtime/language.h"
 
-/* All of a frame's symbols. */
+/* Returns the path with all symbols of a frame. */
 static uint32_t
 extend_by_frame(struct naming *naming, uint32_t path, uint32_t frame)
 {
 	return view_extend_symbols(naming, path, frame, 0);
 }
 
-/* The function whose code it is, into which the others are inlined. */
+/* The function of the code itself, into which the others are inlined. */
 static size_t
 outermost_symbol(const struct naming *naming, uint32_t frame)
 {
 	return naming->of_frame[frame].first + naming->of_frame[frame].count - 1;
 }
 
-/* --- plumbing: what the interpreter has between two functions of its program --------------- */
+/* --- plumbing: frames of the interpreter between two functions of the program -------------- */
 
-/* Whether each module is an interpreter's: code of it is what a script's function stands in. */
+/* By module: it is an interpreter, whose frames run the functions of a script. */
 static bool *
 find_interpreters(const struct naming *naming, size_t *modules)
 {
@@ -62,7 +62,7 @@ find_interpreters(const struct naming *naming, size_t *modules)
 
 /*
  * Classifies a symbol. One without a name is classified by its module: code of the interpreter is
- * plumbing, code of other modules may stand outside of it. `known` caches the result by name.
+ * plumbing, code of other modules may be outside of it. `known` caches the result by name.
  */
 static enum plumbing
 classify_symbol(const struct symbol *symbol, bool interpreter, struct table *known)
@@ -78,7 +78,7 @@ classify_symbol(const struct symbol *symbol, bool interpreter, struct table *kno
 	return (enum plumbing)*place;
 }
 
-/* By symbol; the caller frees it. */
+/* Classifies all symbols; the caller frees the array. */
 static unsigned char *
 find_plumbing(const struct naming *naming)
 {
@@ -104,17 +104,17 @@ find_plumbing(const struct naming *naming)
 	return plumbing;
 }
 
-/* --- what is shown of stacks -------------------------------------------------------------- */
+/* --- visible frames of stacks --------------------------------------------------------------- */
 
-/* A stack as it is shown once a script's function is in it; its callers come before. */
+/* The visible part of a stack with a script's function; built from the outermost frame on. */
 struct trail {
 	uint32_t path;
-	bool script;   /* one is in it */
-	bool native;   /* and code */
-	bool starting; /* so far there is nothing but what may stand outside of an interpreter */
+	bool script;   /* it has a script's function */
+	bool native;   /* it has native code */
+	bool starting; /* so far all frames may be outside of an interpreter */
 };
 
-/* The path without its inner frames that are code. */
+/* The path without its innermost native frames. */
 static uint32_t
 cut_to_named(const struct view *view, uint32_t path)
 {
@@ -123,7 +123,7 @@ cut_to_named(const struct view *view, uint32_t path)
 	return path;
 }
 
-/* With NATIVE_MERGED: a frame of code. */
+/* Adds a native frame, with NATIVE_MERGED. */
 static void
 extend_by_code(struct naming *naming, const unsigned char *plumbing, uint32_t frame,
 	       struct trail *trail)
@@ -149,7 +149,7 @@ extend_by_code(struct naming *naming, const unsigned char *plumbing, uint32_t fr
 			trail->path = view_extend_symbol(naming, trail->path, at);
 }
 
-/* `plumbing` is NULL with NATIVE_NONE, which has no code at all. */
+/* `plumbing` is NULL with NATIVE_NONE, which hides all native frames. */
 static struct trail
 extend_trail(struct naming *naming, const unsigned char *plumbing, uint32_t id,
 	     const struct trail *caller)
@@ -173,7 +173,7 @@ extend_trail(struct naming *naming, const unsigned char *plumbing, uint32_t id,
 	return trail;
 }
 
-/* What stands for code that no function of the script called. */
+/* Adds the frame "[native]", which replaces native code that no script function called. */
 static uint32_t
 extend_by_native(struct naming *naming, uint32_t caller)
 {
@@ -192,7 +192,7 @@ extend_by_native(struct naming *naming, uint32_t caller)
 	return view_extend_own(naming, caller, name, &matched);
 }
 
-/* The paths of stacks some of whose frames are not shown. */
+/* Makes the paths of stacks that have hidden frames. */
 static void
 make_trails(struct naming *naming)
 {
@@ -231,7 +231,7 @@ has_scripts(const struct profile *profile)
 	return false;
 }
 
-/* With NATIVE_ONLY: frames of interpreted functions and markers of their runtimes. */
+/* True for interpreted functions and markers of their runtimes, which NATIVE_ONLY hides. */
 static bool
 is_of_runtime(const struct profile *profile, uint32_t id)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_tasks.c - which functions are the program's own; stacks of green tasks without the functions
- * that only park them, and on top of the place that created the task.
+ * view_tasks.c - marks the functions of the program itself, removes from the stacks of green tasks
+ * the functions that park them, and extends these stacks by the stack that created the task.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "analysis/view/view_internal.h"
 #include "wallsample/runtime/language.h"
 
-/* Creators of creators that are shown. */
+/* The largest number of creators in a path. */
 #define CREATORS_MOST 16
 #define PATH_UNKNOWN (STACK_NONE - 1)
 
@@ -17,11 +17,11 @@
 
 /* The library of a compiled language in this view. */
 struct library {
-	const char *path; /* of its sources, of which `length` bytes count */
-	size_t length;    /* 0: not known, as in programs built without source paths */
+	const char *path; /* of its sources: the first `length` bytes */
+	size_t length;    /* 0: not known, such as in programs built without source paths */
 };
 
-/* The name alone does not tell: a module's path without a dot looks like a package of the
+/* The name alone is ambiguous: the path of a module without a dot in it looks like a package of the
  * library. */
 static bool
 is_own(const struct view_function *function, const struct language_program *program,

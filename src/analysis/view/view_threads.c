@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_threads.c - what threads and tasks are called, which of them are wanted, and which tasks
- * are shown as one.
+ * view_threads.c - labels threads and tasks, selects them by the filter, and groups tasks into
+ * units.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,25 +10,25 @@
 #include "analysis/view/view_internal.h"
 #include "wallsample/runtime/language.h"
 
-/* With more tasks than that those that began with the same function are one unit. */
+/* With more tasks, those with the same entry function form one unit. */
 #define APART_MOST 100
-/* PID_MAX_LIMIT of the kernel's threads.h: no thread has an id that large. The number itself is
- * left for what an exporter shows beside threads. */
+/* PID_MAX_LIMIT of the kernel's threads.h: thread ids are below it. The number itself is
+ * reserved for tracks that an exporter shows beside threads. */
 #define PIDS 4194304
-/* Ids above are addresses. */
+/* Larger task ids are addresses. */
 #define NUMBER_MOST UINT32_MAX
 
 /* --- names ---------------------------------------------------------------------------- */
 
-/* NULL: not known. */
+/* The name of a symbol; NULL: not known. */
 static const char *
-name_of(const struct naming *naming, size_t symbol)
+naming_name_of(const struct naming *naming, size_t symbol)
 {
 	return naming->symbol[symbol].known ? naming->symbol[symbol].function : NULL;
 }
 
-/* The function that each task began with, and the one that made it, as they are called whatever
- * frames are told apart by. */
+/* Sets the entry function of each task, and the function that created it: names of functions,
+ * whatever the key of the view. */
 static void
 name_entries(const struct naming *naming)
 {
@@ -41,16 +41,16 @@ name_entries(const struct naming *naming)
 
 		if (task->is_task && task->entry < frames) {
 			names = &naming->of_frame[task->entry];
-			view->entry[i] = name_of(naming, names->first + names->count - 1);
+			view->entry[i] = naming_name_of(naming, names->first + names->count - 1);
 		}
 		if (task->is_task && task->created_at < frames) {
 			names = &naming->of_frame[task->created_at];
-			view->created[i] = name_of(naming, names->first);
+			view->created[i] = naming_name_of(naming, names->first);
 		}
 	}
 }
 
-/* The function inside of the stack's frame of that name; NULL: there is none, or not yet. */
+/* The callee of the stack's frame named `wrapper`; NULL: none, or it was not called yet. */
 static const char *
 find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)
 {
@@ -60,11 +60,11 @@ find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)
 	for (; stack != STACK_NONE; stack = profile_stack(profile, stack)->caller) {
 		const struct names names = naming->of_frame[profile_stack(profile, stack)->frame];
 		const size_t outermost = names.first + names.count - 1;
-		const char *name = name_of(naming, outermost);
+		const char *name = naming_name_of(naming, outermost);
 
 		if (name != NULL && strcmp(name, wrapper) == 0) {
 			if (names.count > 1)
-				inner = name_of(naming, outermost - 1);
+				inner = naming_name_of(naming, outermost - 1);
 			return inner == NULL || (language_of_runtime(inner) >= 0 &&
 						 language_of_runtime(wrapper) < 0) ? NULL : inner;
 		}
@@ -74,15 +74,14 @@ find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)
 }
 
 /*
- * Replaces entries that are a compiler's wrapper by the function that the wrapper calls, which the
- * samples' stacks have inside of it.
+ * Replaces an entry function that is a compiler's wrapper by its callee in the stacks of samples.
  */
 static void
 unwrap_entries(const struct naming *naming)
 {
 	struct view *view = naming->view;
 	const size_t frames = profile_frame_count(view->profile);
-	const char **callee = xcalloc(frames + 1, sizeof(*callee)); /* by frame of the entry */
+	const char **callee = xcalloc(frames + 1, sizeof(*callee)); /* by entry frame */
 
 	for (size_t i = 0; i < profile_entry_count(view->profile); i++) {
 		const struct profile_entry *sample = profile_entry(view->profile, i);
@@ -101,7 +100,7 @@ unwrap_entries(const struct naming *naming)
 	free(callee);
 }
 
-/* Tasks are one by what they are called, and by the function. */
+/* Groups tasks into units by their name and their entry function. */
 static void
 find_units(struct view *view)
 {
@@ -226,7 +225,7 @@ view_thread_number(const struct view *view, uint32_t thread)
 	return of->is_task ? PIDS + 1 + (int64_t)thread : (int64_t)of->tid;
 }
 
-/* --- which are wanted ------------------------------------------------------------------ */
+/* --- selection ------------------------------------------------------------------------ */
 
 void
 view_choose_threads(struct view *view, const struct filter *filter)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* view_wait.c - what a wait is called. */
+/* view_wait.c - the kind and the name of a wait. */
 #include "analysis/view/view_internal.h"
 
-/* The function that waits is one of the innermost. */
+/* Number of innermost functions searched for the one that waits. */
 #define NAMES_MOST 8
 
-/* Functions that wait for it for different reasons, so that each stack says it anew. */
+/* The kind differs between the stacks of the wait: it is determined again for each stack. */
 #define WAIT_MIXED WAIT_KIND_COUNT
 
-/* As the functions of the profile's stack tell it, those included that are not shown. */
+/* Returns the kind by the functions of the profile's stack, hidden ones included. */
 static enum wait_kind
 kind_in_stack(const struct naming *naming, enum wait_kind kind, uint32_t stack)
 {
