@@ -39,7 +39,7 @@ struct folding {
  * whatever reads them: only what a line of UTF-8 cannot hold is replaced.
  */
 static void
-add_name(struct strbuf *out, const char *name)
+folding_add_name(struct strbuf *out, const char *name)
 {
 	const size_t before = out->length;
 
@@ -60,7 +60,7 @@ make_names(struct folding *folding)
 	folding->name = xcalloc(count + 1, sizeof(*folding->name));
 	for (uint32_t i = 0; i < count; i++) {
 		strbuf_clear(&sb);
-		add_name(&sb, folding->compared ? diff_name(folding->view, i, &scratch) :
+		folding_add_name(&sb, folding->compared ? diff_name(folding->view, i, &scratch) :
 						  view_function(folding->view, i)->name);
 		folding->name[i] = xstrdup(sb.data);
 	}
@@ -121,7 +121,7 @@ line_text(const struct folding *folding, const struct line *line)
 	strbuf_init(&thread);
 	if (folding->by_thread) {
 		view_add_unit(folding->view, line->thread, &thread);
-		add_name(&sb, thread.data);
+		folding_add_name(&sb, thread.data);
 		strbuf_add_text(&sb, ";");
 	}
 	strbuf_release(&thread);
@@ -156,7 +156,7 @@ fold(struct folding *folding)
 }
 
 static void
-release(struct folding *folding)
+folding_release(struct folding *folding)
 {
 	for (size_t i = 0; i < folding->count; i++)
 		free(folding->line[i].text);
@@ -194,7 +194,7 @@ write_folded(struct folding *folding, FILE *out)
 		if (us > 0)
 			fprintf(out, "%s %" PRId64 "\n", text, us);
 	}
-	release(folding);
+	folding_release(folding);
 }
 
 static void
@@ -255,7 +255,7 @@ folded_write_diff(const struct diff_input *input, FILE *out)
 			fprintf(out, "%s %" PRId64 " %" PRId64 "\n", text, before, after);
 	}
 	for (int s = 0; s < DIFF_SIDES; s++)
-		release(&side[s]);
+		folding_release(&side[s]);
 }
 
 const struct exporter exporter_folded = {

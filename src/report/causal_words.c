@@ -36,7 +36,7 @@ causal_ranking_of(const struct causal_input *input, uint32_t point)
 }
 
 static bool
-is_known(const struct causal_gain *gain)
+gain_is_known(const struct causal_gain *gain)
 {
 	return gain->known && isfinite(gain->gain) && isfinite(gain->low) && isfinite(gain->high);
 }
@@ -45,10 +45,10 @@ const struct causal_gain *
 causal_told(const struct causal_curve *curve)
 {
 	if (curve->shown > 0 && curve->shown < curve->gain_count &&
-	    is_known(&curve->gain[curve->shown]))
+	    gain_is_known(&curve->gain[curve->shown]))
 		return &curve->gain[curve->shown];
 	for (size_t i = 1; i < curve->gain_count; i++)
-		if (is_known(&curve->gain[i]))
+		if (gain_is_known(&curve->gain[i]))
 			return &curve->gain[i];
 	return NULL;
 }
@@ -86,7 +86,7 @@ causal_add_gain(struct strbuf *sb, const struct causal_gain *gain)
 {
 	const int decimals = decimals_of(gain);
 
-	if (!is_known(gain)) {
+	if (!gain_is_known(gain)) {
 		strbuf_add_text(sb, "-");
 		return;
 	}
@@ -205,7 +205,7 @@ add_effect(struct strbuf *sb, const struct causal_curve *curve, const struct cau
 }
 
 static void
-add_name(struct strbuf *sb, const struct causal_candidate *candidate, size_t width)
+candidate_add_name(struct strbuf *sb, const struct causal_candidate *candidate, size_t width)
 {
 	struct strbuf name;
 
@@ -226,11 +226,11 @@ causal_add_sentence(struct strbuf *sb, const struct causal_input *input,
 	const struct causal_gain *gain = causal_told(curve);
 
 	if (curve->verdict == CAUSAL_UNSURE || gain == NULL) {
-		add_name(sb, candidate, width);
+		candidate_add_name(sb, candidate, width);
 		add_unsure(sb, curve, gain);
 	} else {
 		strbuf_add_text(sb, "Making ");
-		add_name(sb, candidate, width);
+		candidate_add_name(sb, candidate, width);
 		strbuf_add_format(sb, " %.4g%% faster", 100 * gain->speedup);
 		add_effect(sb, curve, gain, &result->point[curve->point]);
 	}
@@ -255,7 +255,7 @@ scale(const struct causal_ranking *ranking, const struct causal_curve *curve, st
 
 	for (size_t c = 0; c < count; c++)
 		for (size_t i = 0; i < first[c].gain_count; i++)
-			if (is_known(&first[c].gain[i])) {
+			if (gain_is_known(&first[c].gain[i])) {
 				low = fmin(low, first[c].gain[i].low);
 				high = fmax(high, first[c].gain[i].high);
 			}
@@ -269,7 +269,7 @@ causal_plot(const struct causal_ranking *ranking, const struct causal_curve *cur
 	*plot = (struct plot){ 0 };
 	scale(ranking, curve, plot);
 	for (size_t i = 0; i < curve->gain_count && i < PLOT_POINTS_MOST; i++)
-		if (is_known(&curve->gain[i]))
+		if (gain_is_known(&curve->gain[i]))
 			plot->point[plot->count++] = (struct plot_point){
 				.x = curve->gain[i].speedup,
 				.y = drawn(curve->gain[i].gain),

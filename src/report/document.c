@@ -222,7 +222,7 @@ struct building {
 };
 
 static cmark_node *
-add_row(struct building *b, cmark_node *table, bool header)
+document_add_row(struct building *b, cmark_node *table, bool header)
 {
 	cmark_node *row = cmark_node_new_with_mem_and_ext(
 		b->types.row, document_memory(), b->types.extension);
@@ -258,7 +258,7 @@ new_cell(struct building *b, cmark_node *row)
 static void
 add_titles(struct building *b, cmark_node *table)
 {
-	cmark_node *row = add_row(b, table, true);
+	cmark_node *row = document_add_row(b, table, true);
 
 	for (size_t c = 0; c < b->table->column_count; c++)
 		if (!b->left_out[c])
@@ -275,7 +275,7 @@ add_cells(struct building *b, cmark_node *table)
 		cmark_node *cell;
 
 		if (c == 0)
-			row = add_row(b, table, false);
+			row = document_add_row(b, table, false);
 		if (b->left_out[c])
 			continue;
 		cell = new_cell(b, row);

@@ -214,7 +214,7 @@ add_share(struct columns *table, struct strbuf *sb, const struct causal_input *i
 }
 
 static void
-add_name(struct columns *table, const struct causal_candidate *candidate)
+causal_add_name(struct columns *table, const struct causal_candidate *candidate)
 {
 	struct strbuf name, module;
 
@@ -230,7 +230,7 @@ add_name(struct columns *table, const struct causal_candidate *candidate)
 }
 
 static void
-add_row(struct columns *table, struct strbuf *sb, const struct layout *layout, size_t rank)
+causal_add_row(struct columns *table, struct strbuf *sb, const struct layout *layout, size_t rank)
 {
 	const struct causal_curve *curve = &layout->ranking->known[rank];
 	const struct causal_candidate *candidate =
@@ -260,7 +260,7 @@ add_row(struct columns *table, struct strbuf *sb, const struct layout *layout, s
 	}
 	if (layout->verdict)
 		columns_add(table, causal_verdict_word(curve->verdict));
-	add_name(table, candidate);
+	causal_add_name(table, candidate);
 }
 
 static void
@@ -283,7 +283,7 @@ write_ranking(const struct causal_input *input, const struct causal_ranking *ran
 	choose_gains(&layout, page->width);
 	columns_init(&table, column, make_columns(&layout, column));
 	for (size_t i = 0; i < layout.shown; i++)
-		add_row(&table, &sb, &layout, i);
+		causal_add_row(&table, &sb, &layout, i);
 	page->ops->table(page, &table);
 	report_table_write_rest(page, page->ops->rest, ranking->known_count, input->limit,
 			  "more candidate", "more candidates");

@@ -69,7 +69,7 @@ ns_of(double rate)
 }
 
 static void
-add_time(struct columns *table, struct strbuf *sb, const char *sign, double rate)
+diff_add_time(struct columns *table, struct strbuf *sb, const char *sign, double rate)
 {
 	strbuf_clear(sb);
 	strbuf_add_text(sb, sign);
@@ -86,7 +86,7 @@ sign_of(double change)
 static void
 add_signed_time(struct columns *table, struct strbuf *sb, double rate)
 {
-	add_time(table, sb, ns_of(rate) == 0 ? "" : sign_of(rate), fabs(rate));
+	diff_add_time(table, sb, ns_of(rate) == 0 ? "" : sign_of(rate), fabs(rate));
 }
 
 /* The change of a share, in hundredths of the whole: "+1.25". */
@@ -105,9 +105,9 @@ add_total(struct columns *table, struct strbuf *sb, const struct diff_total *tot
 	  const char *what)
 {
 	add_signed_time(table, sb, total->change);
-	add_time(table, sb, "±", total->margin);
-	add_time(table, sb, "", total->rate[DIFF_BEFORE]);
-	add_time(table, sb, "", total->rate[DIFF_AFTER]);
+	diff_add_time(table, sb, "±", total->margin);
+	diff_add_time(table, sb, "", total->rate[DIFF_BEFORE]);
+	diff_add_time(table, sb, "", total->rate[DIFF_AFTER]);
 	columns_add(table, what);
 }
 
@@ -210,7 +210,7 @@ make_columns(size_t width, enum view_key key, struct column *column)
 }
 
 static void
-add_row(struct columns *table, struct strbuf *sb, const struct diff_row *row,
+diff_add_row(struct columns *table, struct strbuf *sb, const struct diff_row *row,
 	const struct diff_change *of, size_t width)
 {
 	const struct view_function function = {
@@ -220,13 +220,13 @@ add_row(struct columns *table, struct strbuf *sb, const struct diff_row *row,
 	};
 
 	add_signed_time(table, sb, of->change);
-	add_time(table, sb, "±", of->margin);
+	diff_add_time(table, sb, "±", of->margin);
 	if (row->seen[DIFF_BEFORE])
-		add_time(table, sb, "", of->rate[DIFF_BEFORE]);
+		diff_add_time(table, sb, "", of->rate[DIFF_BEFORE]);
 	else
 		columns_add(table, "new");
 	if (row->seen[DIFF_AFTER])
-		add_time(table, sb, "", of->rate[DIFF_AFTER]);
+		diff_add_time(table, sb, "", of->rate[DIFF_AFTER]);
 	else
 		columns_add(table, "gone");
 	for (int s = 0; s < DIFF_SIDES && width >= WITH_SHARES; s++) {
@@ -264,7 +264,7 @@ write_table(const struct diff_input *input, bool cum, struct page *page)
 		const struct diff_row *row =
 			&diff->row[cum ? diff->by_cum[i] : diff->by_flat[i]];
 
-		add_row(&table, &sb, row, cum ? &row->cum : &row->flat, page->width);
+		diff_add_row(&table, &sb, row, cum ? &row->cum : &row->flat, page->width);
 	}
 	page->ops->table(page, &table);
 	report_table_write_rest(page, page->ops->rest, found, input->limit,

@@ -21,7 +21,7 @@ struct gil_line {
 };
 
 static void
-add_name(const struct report_table *table, const void *row, struct strbuf *out)
+gil_add_name(const struct report_table *table, const void *row, struct strbuf *out)
 {
 	const struct gil_line *line = row;
 
@@ -48,7 +48,7 @@ add_tid(const struct report_table *table, const void *row, struct json_stream *s
 #define AT(member) offsetof(struct gil_line, member)
 
 static const struct report_column columns[] = {
-	{ "thread", "thread", COLUMN_TEXT, .text = add_name, .left = true, .most = NAME_MOST },
+	{ "thread", "thread", COLUMN_TEXT, .text = gil_add_name, .left = true, .most = NAME_MOST },
 	{ .unit = COLUMN_JSON, .json = add_tid },
 	{ "total", "total_ns", COLUMN_TIME, .at = AT(row.total_ns) },
 	{ "no GIL%", NULL, COLUMN_SHARE, .at = AT(row.ns[GIL_NONE]), .whole_at = AT(row.total_ns) },

@@ -53,7 +53,7 @@ make_ranges(const struct profile *profile, struct range *range)
 
 /* "3", "9-16" */
 static void
-add_range(const struct report_table *table, const void *row, struct strbuf *out)
+parallelism_add_range(const struct report_table *table, const void *row, struct strbuf *out)
 {
 	const struct range *range = row;
 
@@ -72,7 +72,7 @@ write_ranges(const struct range *range, size_t count, int64_t time_ns, int64_t c
 	const size_t room = wide ? (page->width - BESIDE_BARS) / 2 : 0;
 	const size_t bars = wide ? 0 : SIZE_MAX; /* from this width on */
 	const struct report_column column[] = {
-		{ "at once", NULL, COLUMN_TEXT, .text = add_range },
+		{ "at once", NULL, COLUMN_TEXT, .text = parallelism_add_range },
 		{ "real time", NULL, COLUMN_TIME, .at = offsetof(struct range, time_ns),
 		  .from_width = bars },
 		{ wide ? "share" : "real time", NULL, COLUMN_SHARE, .at = offsetof(struct range,

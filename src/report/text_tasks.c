@@ -15,7 +15,7 @@
 #define LINES_MOST 20
 
 static void
-add_name(struct strbuf *sb, const struct async_tasks *tasks, uint32_t task)
+task_add_name(struct strbuf *sb, const struct async_tasks *tasks, uint32_t task)
 {
 	const char *name = async_tasks_get(tasks, task)->name;
 
@@ -29,7 +29,7 @@ add_names(struct strbuf *sb, const struct async_tasks *tasks, const uint32_t *ta
 {
 	for (size_t i = 0; i < count && i < most; i++) {
 		strbuf_add_text(sb, i > 0 ? ", " : "");
-		add_name(sb, tasks, task[i]);
+		task_add_name(sb, tasks, task[i]);
 	}
 	if (count > most) {
 		strbuf_add_text(sb, ", … and ");
@@ -90,7 +90,7 @@ write_group(const struct async_tasks *tasks, const struct task_group *group, FIL
 	strbuf_init(&sb);
 	if (group->count == 1) {
 		strbuf_add_text(&sb, "Task ");
-		add_name(&sb, tasks, group->task[0]);
+		task_add_name(&sb, tasks, group->task[0]);
 	} else {
 		quantity_add_things(&sb, group->count, "task", "tasks");
 	}

@@ -43,7 +43,7 @@ languages_json(const char *runtimes)
 }
 
 static void
-add_name(struct strbuf *out, const struct view *view, const struct tree_node *node)
+page_add_name(struct strbuf *out, const struct view *view, const struct tree_node *node)
 {
 	if (node->kind == TREE_THREAD) {
 		struct strbuf thread;
@@ -75,7 +75,7 @@ json_name(struct naming *naming, const struct tree_node *node)
 		return json_integer((json_int_t)*number - 1);
 	strbuf_init(&whole);
 	strbuf_init(&fitted);
-	add_name(&whole, naming->view, node);
+	page_add_name(&whole, naming->view, node);
 	strbuf_add_text(&fitted, "");
 	if (whole.length > 0)
 		display_add_name(&fitted, whole.data, NAME_MOST);

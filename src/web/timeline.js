@@ -146,7 +146,7 @@
 		const digit = (thread, state, bin) => parseInt(thread.shares[state][bin] || "0", 36);
 
 		/* A task's name says its number. */
-		const who = (thread) =>
+		const threadLabel = (thread) =>
 			thread.name + (thread.tid === "" ? "" : " (" + thread.tid + ")");
 
 		function threadText(thread, bin) {
@@ -154,7 +154,7 @@
 				.filter((share) => share[0] > 0)
 				.map((share) => Math.round(100 * share[0] / data.steps) + "% " + share[1]);
 			const held = heldBy(data.threads.indexOf(thread), bin);
-			return who(thread) + ": " +
+			return threadLabel(thread) + ": " +
 				(shares.join(", ") || "absent, or not selected") +
 				(held ? ", held the GIL for " + Math.round(100 * held / data.steps) + "%" : "");
 		}
@@ -167,7 +167,7 @@
 			const held = data.gil.map((_, i) => [heldBy(i, bin), i])
 				.filter((share) => share[0] > 0).sort((a, b) => b[0] - a[0])
 				.map(([share, i]) => Math.round(100 * share / data.steps) + "% " +
-					(i < data.threads.length ? who(data.threads[i]) : "other threads"));
+					(i < data.threads.length ? threadLabel(data.threads[i]) : "other threads"));
 			return "the GIL was held by: " + (held.join(", ") || "no thread");
 		}
 

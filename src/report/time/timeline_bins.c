@@ -289,7 +289,7 @@ add_load(void *context, size_t bin, uint64_t ns)
  * returned; `now` itself at the end of all.
  */
 static uint64_t
-advance(struct moment *moment, struct cursor *cursor, size_t count, uint64_t now)
+bins_advance(struct moment *moment, struct cursor *cursor, size_t count, uint64_t now)
 {
 	uint64_t until = UINT64_MAX;
 	bool wanted = false;
@@ -328,7 +328,7 @@ fill_load(struct timeline_bins *bins, struct cursor *cursor, size_t count)
 	uint64_t now = bins->part[0].start_ns, next;
 
 	bins->load = xcalloc(bins->count, sizeof(*bins->load));
-	while ((next = advance(&moment, cursor, count, now)) != now)
+	while ((next = bins_advance(&moment, cursor, count, now)) != now)
 		now = next;
 }
 
