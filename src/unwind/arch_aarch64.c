@@ -2,7 +2,7 @@
 /* arch_aarch64.c - aarch64 code that the unwinder recognises by its bytes. */
 #include "unwind/unwind_method_internal.h"
 
-/* A return address lies behind a call: BL or BLR (Arm ARM C6.2). */
+/* A return address follows a call: BL or BLR (Arm ARM C6.2). */
 bool
 arch_is_return_address(const struct image *image, uint64_t vaddr)
 {
@@ -25,7 +25,7 @@ arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
 	return true;
 }
 
-/* A frame that holds a return address has a frame record, which frame pointers lead to. */
+/* Never true: a frame with a return address has a frame record, which frame pointers point to. */
 bool
 arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame)
 {
@@ -65,9 +65,9 @@ arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)
 }
 
 /*
- * The return address lies at the stack pointer where there is a frame, else it is in the link
- * register (30), which only the innermost function has; the frame pointer lies below it
- * (cmd/internal/obj/arm64/obj7.go).
+ * The return address is at the stack pointer if the function has a frame, else in the link register
+ * (30), which is known for the leaf only. The saved frame pointer is one word below the return
+ * address (cmd/internal/obj/arm64/obj7.go).
  */
 bool
 arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller)

@@ -5,8 +5,8 @@
 #include "unwind/unwind_method_internal.h"
 
 /*
- * A return address lies behind a call: E8 with four bytes, or FF /2 with a ModRM
- * byte and what it asks for, 2 to 7 bytes in all, 8 with a prefix (Intel SDM vol. 2, CALL).
+ * A return address follows a call: E8 with four bytes, or FF /2 with a ModRM byte and its operands,
+ * 2 to 7 bytes in all, 8 with a prefix (Intel SDM vol. 2, CALL).
  */
 bool
 arch_is_return_address(const struct image *image, uint64_t vaddr)
@@ -75,8 +75,8 @@ arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
 		memcmp(code, narrow, sizeof(narrow)) == 0);
 }
 
-/* struct ucontext lies at the stack pointer; behind its first 40 bytes struct sigcontext
- * (arch/x86/include/uapi/asm/sigcontext.h) has these, as DWARF numbers. */
+/* struct ucontext is at the stack pointer. After its first 40 bytes, struct sigcontext
+ * (arch/x86/include/uapi/asm/sigcontext.h) has the registers in this order, as DWARF numbers. */
 #define SIGCONTEXT 40
 static const uint8_t sigcontext_order[] = {
 	8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16,
@@ -99,9 +99,10 @@ arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)
 }
 
 /*
- * The frame record lies below the return address if the function has one, and once it has been set
- * up: a frame pointer that leads there says so, and one that does not is the caller's own. Code
- * that calls (not assembler) has one, but around runtime.duffcopy points below it meanwhile.
+ * The frame record is below the return address if the function has one and has set it up: the frame
+ * pointer then points to it, and otherwise it is still the caller's. Compiled code that calls
+ * another function has a record, but its frame pointer points below the record around
+ * runtime.duffcopy.
  */
 bool
 arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_epilogue.c - from code without a file that is about to return, by what it says itself.
+ * by_epilogue.c - unwinds JIT code that is about to return, by decoding its instructions.
  *
- * Of JIT code that has neither tables nor a frame pointer, little trampolines do nothing
- * after their call but return: then the code at the return address is the unwind table.
+ * Small trampolines of JIT code have neither unwind tables nor a frame pointer, and only return
+ * after their call: the instructions at the return address describe the frame.
  */
 #include "unwind/unwind_method_internal.h"
 
@@ -28,7 +28,7 @@ advance_one(void *state, struct walk *walk)
 		return ADVANCE_STUCK;
 	if (!chain_add(walk->chain, address, sp + sizeof(address), FRAME_EPILOGUE, false))
 		return ADVANCE_FULL;
-	/* All other registers are as they were. */
+	/* All other registers are unchanged. */
 	walk->regs.pc = address;
 	walk->regs.sp = sp + sizeof(address);
 	regs_set(&walk->regs, regs_sp_number, walk->regs.sp);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* by_guess.c - looks through the stack for what might be a frame, when nothing says. */
+/* by_guess.c - searches the stack for possible frames where no other method finds the caller. */
 #include "unwind/unwind_method_internal.h"
 
-/* How far up to look, in words: the frames of system call wrappers are small. */
+/* Number of words that are searched: the frames of system call wrappers are small. */
 #define GUESS_WORDS 2048
 
-/* Functions that set up no frame are small. */
+/* Largest size of a function that sets up no frame. */
 #define FUNCTION_BYTES 1024
 
 static bool
@@ -14,7 +14,7 @@ is_code(struct walk *walk, uint64_t address)
 	return address != 0 && maps_find(walk->maps, address - 1) != NULL;
 }
 
-/* Does the address follow a call? Of code without a file nobody can tell: it may. */
+/* True when the address follows a call, or is in code without a file, which is not examined. */
 static bool
 is_return_address(struct walk *walk, uint64_t address)
 {
@@ -25,7 +25,7 @@ is_return_address(struct walk *walk, uint64_t address)
 		arch_is_return_address(mapping->image, address - mapping->bias));
 }
 
-/* The last word that may be looked at. */
+/* The end of the part of the stack that is searched. */
 static uint64_t
 scan_end(const struct walk *walk)
 {
@@ -42,8 +42,8 @@ read_pair(const struct walk *walk, uint64_t address, uint64_t pair[2])
 	return snapshot_read(walk->snapshot, address, pair, 2 * sizeof(pair[0]));
 }
 
-/* A frame record: the caller's frame pointer, which leads to another record or is that of a
- * thread's first function, 0 or 1; and a return address. */
+/* True when the two words at `at` look like a frame record: the caller's frame pointer, which
+ * points to another record or is 0 or 1 in a thread's first function, and a return address. */
 static bool
 is_record(struct walk *walk, uint64_t at, const uint64_t pair[2])
 {
@@ -55,7 +55,7 @@ is_record(struct walk *walk, uint64_t at, const uint64_t pair[2])
 	return is_return_address(walk, pair[1]);
 }
 
-/* Is the address behind a call of the function that begins at `function`? */
+/* True when the address follows a direct call of the function that begins at `function`. */
 static bool
 returns_from(struct walk *walk, uint64_t address, uint64_t function)
 {
@@ -88,7 +88,7 @@ guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor, uint6
 	return false;
 }
 
-/* Where a frame record lies that a known frame pointer leads to; else no bound. */
+/* The address of the frame record that a known frame pointer points to; else UINT64_MAX. */
 static uint64_t
 record_bound(struct walk *walk)
 {
@@ -138,7 +138,7 @@ guess_frameless(struct walk *walk)
 
 		if (!snapshot_read(walk->snapshot, at, &value, sizeof(value)))
 			break;
-		/* Calls of the function we are in lie in the same file. */
+		/* Only calls from the same file are considered. */
 		if (value < mapping->low || value >= mapping->high ||
 		    !arch_call_target(mapping->image, value - mapping->bias, &target))
 			continue;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_interpreter.c - frames of V8's interpreter: what they execute, and how to get to them from
- * the code of a single bytecode.
+ * by_interpreter.c - frames of V8's interpreter: the bytecode array that they execute, and the step
+ * from the code of a single bytecode to the interpreter's frame.
  */
 #include "unwind/unwind_method_internal.h"
 
 /*
  * The words below the frame pointer (V8, src/execution/frame-constants.h): context, function,
- * number of arguments (since V8 8.9, Node 16), bytecode array, offset in it. The first two and
- * the array are references to objects, which have the lowest of two bits set, the offset
- * is a small integer, which has not (include/v8-internal.h, kHeapObjectTag and kSmiTag).
+ * number of arguments (since V8 8.9, Node 16), bytecode array, offset in it. The first two and the
+ * array are references to objects, whose lowest two bits are 01. The offset is a small integer,
+ * whose lowest bit is 0 (include/v8-internal.h, kHeapObjectTag and kSmiTag).
  */
 #define FRAME_WORDS 5
 enum { OFFSET, ARRAY, ARGUMENTS, FUNCTION, CONTEXT }; /* in ascending order of addresses */
 enum { OLD_OFFSET = OFFSET + 1, OLD_ARRAY = ARRAY + 1 };
 
-/* How far up the return address is looked for. Measured: at the stack pointer in nine of ten cases,
- * up to 11 words above it in others. */
+/* Number of words that are searched for the return address. Measured: at the stack pointer in nine
+ * of ten cases, up to 11 words above it in others. */
 #define PUSHED_WORDS 32
 
 static bool
@@ -42,7 +42,8 @@ is_interpreter(const struct walk *walk, uint64_t address)
 	return low > 0 && address - range[low - 1].start < range[low - 1].size;
 }
 
-/* Reads the frame, wherever it can be had, without a trace of having tried. */
+/* Reads the words of the frame from the copy or the process; a failure leaves the walk's flags
+ * unchanged. */
 static bool
 read_frame(struct walk *walk, uint64_t word[FRAME_WORDS])
 {
@@ -76,7 +77,7 @@ interpreter_keep(struct walk *walk)
 		frame->executes = word[OLD_ARRAY];
 }
 
-/* Does the frame pointer lead to a frame of the interpreter's? Others seldom look like one. */
+/* True when the frame pointer points to a frame of the interpreter. Other frames rarely match. */
 static bool
 is_interpreted(struct walk *walk)
 {
@@ -90,8 +91,8 @@ is_interpreted(struct walk *walk)
 }
 
 /*
- * The interpreter calls the code of a bytecode, which goes on to that of the next by a jump. What
- * is simple sets up no frame: the stack pointer is at or near the return address.
+ * The interpreter calls the code of a bytecode, which jumps to the code of the next one. The code
+ * of simple bytecodes sets up no frame: the return address is at or near the stack pointer.
  */
 static enum advance
 advance_one(void *state, struct walk *walk)

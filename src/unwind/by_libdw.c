@@ -2,10 +2,10 @@
 /*
  * by_libdw.c - libdw's CFI over a snapshot, through our own thread callbacks.
  *
- * It stands behind libunwind for what that cannot do: modules without .eh_frame_hdr
- * (static programs), those with .debug_frame only, and expressions of newer
- * compilers. libdw too tries frame pointers where it has no CFI; such a frame is not
- * taken over, because our own method finds it and says so.
+ * It is the fallback for modules that libunwind cannot unwind: those without .eh_frame_hdr (static
+ * programs), those with .debug_frame only, and expressions of newer compilers. libdw also follows
+ * frame pointers where it has no CFI; such a frame is discarded, because by_pointer.c finds it and
+ * marks its origin.
  */
 #include <elfutils/libdwfl.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/elf/elf_open.h"
 
-/* Known answers to "is there CFI at this address", a direct-mapped cache. */
+/* Whether there is CFI for an address: a direct-mapped cache. */
 #define COVER_SLOTS 4096
 struct cover_slot {
 	uint64_t address;
@@ -33,14 +33,13 @@ struct state {
 	struct walk *walk;
 	struct regs next;    /* of the frame that was added last */
 	bool next_exact;
-	size_t seen;         /* frames that libdw has shown, the first included */
-	bool last_end;       /* the last of them is marked as the first function */
-	bool read_zero;      /* the last word that was read since is 0: a return address? */
+	size_t seen;         /* frames that libdw has reported, including the first */
+	bool last_end;       /* the last of them is marked as the outermost */
+	bool read_zero;      /* the last word read since then is 0: maybe a return address */
 	enum advance result;
 };
 
-/* libdw asks for the ELF file of a module that we reported: its number is the
- * user data. */
+/* Callback of libdw: opens the ELF file of a reported module, whose number is the user data. */
 static int
 find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file,
 	 Elf **elf)
@@ -52,12 +51,12 @@ find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base
 	*file = NULL;
 	if (image == NULL)
 		return -1;
-	/* libdw is not left to open the descriptor: it would map the file. */
+	/* libdw would map the file if it opened the descriptor itself. */
 	*elf = elf_open_unwind(image, &fd);
 	return fd;
 }
 
-/* Separate debug files are a matter of names; their CFI is that of the file. */
+/* Separate debug files are not needed: they add symbols, and their CFI is that of the file. */
 static int
 find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 	       const char *file, const char *link, GElf_Word crc, char **debug)
@@ -146,8 +145,8 @@ set_initial_registers(Dwfl_Thread *thread, void *arg)
 		value = known;
 		dwfl_thread_state_registers(thread, (int)i, 1, &value);
 	}
-	/* It takes this for the pc of a running thread: a return address is looked
-	 * up by the call before it. */
+	/* libdw expects the pc of a running thread: it gets the address of the call instead of a
+	 * return address. */
 	dwfl_thread_state_register_pc(thread, walk_lookup(state->walk));
 	return true;
 }
@@ -185,7 +184,7 @@ state_free(void *opaque)
 }
 
 static bool
-prepare(struct state *state)
+libdw_prepare(struct state *state)
 {
 	if (state->dwfl == NULL)
 		return false;
@@ -198,7 +197,7 @@ prepare(struct state *state)
 	return state->attached;
 }
 
-/* Is the return address marked undefined, which only a first function's is? */
+/* True when the CFI marks the return address as undefined: the thread's first function. */
 static bool
 is_end(Dwarf_Frame *frame)
 {
@@ -259,7 +258,7 @@ keep_registers(struct state *state, Dwfl_Frame *frame, uint64_t pc)
 		regs->sp = 0;
 }
 
-/* Called for the frame we began with, then for each that libdw finds. */
+/* Callback of libdw: the frame that the walk started from, then each frame that libdw finds. */
 static int
 on_frame(Dwfl_Frame *frame, void *arg)
 {
@@ -287,7 +286,7 @@ on_frame(Dwfl_Frame *frame, void *arg)
 	cfi = find_cfi(state, exact || state->seen == 1 ? pc : pc - 1);
 	state->last_end = cfi->end;
 	state->read_zero = false;
-	/* From here on libdw would follow the frame pointer. */
+	/* libdw would follow the frame pointer from here. */
 	if (!cfi->covered) {
 		walk->no_info = true;
 		return DWARF_CB_ABORT;
@@ -302,7 +301,7 @@ advance(void *opaque, struct walk *walk)
 	int result;
 
 	state->walk = walk;
-	if (!prepare(state))
+	if (!libdw_prepare(state))
 		return ADVANCE_STUCK;
 	state->seen = 0;
 	state->last_end = false;
@@ -313,7 +312,7 @@ advance(void *opaque, struct walk *walk)
 		walk->regs = state->next;
 		walk->exact = state->next_exact;
 	}
-	/* libdw calls it an end, too, when a register that it needs is not known. */
+	/* libdw also reports the end when a register that it needs is not known. */
 	if (result == 0 && (state->last_end || state->read_zero))
 		return ADVANCE_DONE;
 	walk->missing_register |= result == 0 && !walk->beyond_copy && !walk->bad_memory;
@@ -324,13 +323,13 @@ static bool
 covers(void *opaque, const struct mapping *mapping, uint64_t address)
 {
 	struct state *state = opaque;
-	struct walk nobody = { .maps = state->maps };
+	struct walk unused = { .maps = state->maps };
 	static const struct snapshot nothing;
 
 	(void)mapping;
-	nobody.snapshot = &nothing;
-	state->walk = &nobody;
-	return prepare(state) && find_cfi(state, address)->covered;
+	unused.snapshot = &nothing;
+	state->walk = &unused;
+	return libdw_prepare(state) && find_cfi(state, address)->covered;
 }
 
 const struct unwind_method unwind_by_libdw = {

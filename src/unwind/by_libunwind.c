@@ -2,9 +2,9 @@
 /*
  * by_libunwind.c - libunwind's remote interface over a snapshot.
  *
- * The accessors read stack from the copy and unwind tables from the module's file,
- * so that a frame costs a third of a microsecond where libunwind's own accessors
- * take ten times that and need the thread stopped throughout.
+ * The accessors read the stack from the copy and the unwind tables from the module's file, so that
+ * a frame costs a third of a microsecond. libunwind's own accessors take ten times that and need
+ * the thread to be stopped meanwhile.
  */
 #include <libunwind.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
 				       unw_proc_info_t *, int, void *);
 
-/* Parsed rules that are kept, by address: a large server has some thousand live
- * call sites. */
+/* Number of parsed rules in the cache, by address: a large server has some thousand live call
+ * sites. */
 #define CACHE_SIZE 8192
 
 /* DWARF exception header encodings (LSB core, 10.5.1). */
@@ -27,11 +27,11 @@ int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_inf
 /* The sorted table of an .eh_frame_hdr, found once per module. */
 struct search_table {
 	bool tried;
-	uint64_t vaddr; /* of the first entry; 0: there is none */
+	uint64_t vaddr; /* of the first entry; 0: there is no table */
 	uint64_t count;
 };
 
-/* Addresses that turned out to return from signal handlers, or not to. */
+/* Whether the code at an address returns from a signal handler: a direct-mapped cache. */
 #define TRAMPOLINE_SLOTS 1024
 struct trampoline_slot {
 	uint64_t address;
@@ -77,8 +77,8 @@ search_table(struct state *state, const struct mapping *mapping)
 	if (image == NULL || image->eh_frame_hdr == 0 ||
 	    !image_read_vaddr(image, image->eh_frame_hdr, &header, sizeof(header)))
 		return table;
-	/* The one form that linkers write, and that libunwind can search. The pointer to
-	 * .eh_frame is four bytes long in all encodings they use. */
+	/* This is the only form that linkers write and that libunwind can search. The pointer to
+	 * .eh_frame is four bytes long in all encodings that linkers use. */
 	if (header.version != 1 || header.count_encoding != DW_EH_PE_UDATA4 ||
 	    header.table_encoding != DW_EH_PE_DATAREL_SDATA4 ||
 	    (header.pointer_encoding & 0x0f & ~0x08) != DW_EH_PE_UDATA4 || header.count == 0 ||
@@ -117,7 +117,7 @@ find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *info, int
 	return result;
 }
 
-/* libunwind frees what it has parsed itself. */
+/* libunwind frees the information that it has parsed; there is nothing to free here. */
 static void
 put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *arg)
 {
@@ -131,8 +131,8 @@ get_dyn_info_list_addr(unw_addr_space_t space, unw_word_t *address, void *arg)
 	return -UNW_ENOINFO;
 }
 
-/* The module whose image holds the address: unwind tables lie beside the code. Rules that
- * libunwind remembers have it read them without a look-up of code before. */
+/* The module whose image contains the address: unwind tables are in the same image as the code. For
+ * rules in its cache libunwind reads the tables without a preceding look-up of the code. */
 static const struct mapping *
 image_around(struct state *state, uint64_t address)
 {
@@ -166,8 +166,8 @@ access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int wr
 	code = image_around(state, address);
 	if (code != NULL) {
 		/*
-		 * What is not in a read-only segment is the pointer to a personality
-		 * routine, which is parsed with the tables and which nobody calls.
+		 * The only word outside read-only segments is the pointer to a personality
+		 * routine, which is parsed with the tables and never called.
 		 */
 		if (!image_read_vaddr(code->image, address - code->bias, value, sizeof(*value)))
 			*value = 0;
@@ -187,7 +187,8 @@ access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value, int w
 	if (write)
 		return -UNW_EREADONLYREG;
 	if (number == UNW_REG_IP) {
-		/* A return address is looked up by the call before it. */
+		/* Unwind tables are looked up by the address of the call, not by the return
+		 * address. */
 		*value = walk_lookup(state->walk);
 		return 0;
 	}
@@ -238,7 +239,7 @@ state_create(struct maps *maps)
 
 	state->maps = maps;
 	state->generation = maps_generation(maps);
-	/* libunwind copies them, but does not say so in the type. */
+	/* libunwind copies the accessors, but its parameter is not const. */
 	accessors = our_accessors;
 	state->space = unw_create_addr_space(&accessors, 0);
 	if (state->space != NULL) {
@@ -259,7 +260,7 @@ state_free(void *opaque)
 	free(state);
 }
 
-/* What is cached speaks of addresses: when mappings change it may be wrong. */
+/* Clears the caches, which are keyed by address, when mappings have changed. */
 static void
 forget_if_stale(struct state *state)
 {
@@ -290,9 +291,9 @@ is_trampoline(struct state *state, uint64_t address)
 }
 
 /*
- * Steps up to `most` frames from the walk's registers, which stay. Frames are added to
- * the chain when `add`. Stores how many steps were made; the cursor then is good
- * only when the result is ADVANCE_FULL, which here means that all were made.
+ * Makes up to `most` steps from the walk's registers, which are not changed. With `add`, appends
+ * the frames to the chain. Stores the number of steps made. The cursor is valid only when the
+ * result is ADVANCE_FULL, which means that all steps were made.
  */
 static enum advance
 step(struct state *state, unw_cursor_t *cursor, size_t most, bool add, size_t *steps)
@@ -308,8 +309,8 @@ step(struct state *state, unw_cursor_t *cursor, size_t most, bool add, size_t *s
 		bool exact = in_trampoline;
 		unw_word_t pc, sp;
 
-		/* Without tables libunwind tries its luck with frame pointers; that is
-		 * for our own method to do, which says so. */
+		/* Without tables libunwind follows frame pointers; by_pointer.c does that and marks
+		 * the origin of such frames. */
 		if (walk->no_info || result < 0)
 			return ADVANCE_STUCK;
 		if (result == 0)
@@ -328,7 +329,7 @@ step(struct state *state, unw_cursor_t *cursor, size_t most, bool add, size_t *s
 	return ADVANCE_FULL;
 }
 
-/* Takes the walk's registers over from the cursor. */
+/* Copies the registers of the cursor into the walk. */
 static void
 take_registers(struct walk *walk, unw_cursor_t *cursor)
 {
@@ -361,9 +362,8 @@ advance(void *opaque, struct walk *walk)
 	if (result != ADVANCE_STUCK || steps == 0)
 		return result;
 	/*
-	 * A failed step leaves the cursor in no good state, and a copy of the
-	 * cursor before each step would cost all walks: the few that get stuck
-	 * on the way go there a second time.
+	 * A failed step leaves the cursor invalid. A copy of the cursor before each step would slow
+	 * down all walks, so the few walks that fail repeat the successful steps.
 	 */
 	flags = *walk;
 	if (step(state, &cursor, steps, false, &again) == ADVANCE_FULL) {
@@ -375,18 +375,18 @@ advance(void *opaque, struct walk *walk)
 	return result;
 }
 
-/* The tables' entry for the address. */
+/* Finds the entry of the unwind tables for the address. */
 static bool
 find_entry(struct state *state, const struct mapping *mapping, uint64_t address,
 	   unw_proc_info_t *info)
 {
 	static const struct snapshot nothing;
-	struct walk nobody = { .maps = state->maps };
+	struct walk unused = { .maps = state->maps };
 
 	if (state->space == NULL || search_table(state, mapping)->vaddr == 0)
 		return false;
-	nobody.snapshot = &nothing;
-	state->walk = &nobody;
+	unused.snapshot = &nothing;
+	state->walk = &unused;
 	return find_proc_info(state->space, address, info, 0, state) == 0;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_pclntab.c - Go's code by its own tables, which know how deep the stack is at each instruction.
+ * by_pclntab.c - unwinds Go code by its own tables, which have the stack depth at each instruction.
  *
- * They are there in stripped programs too, and need no register but the stack pointer, so that
- * sleepers are walked without a stop. Of functions that set the stack pointer
- * they tell nothing: such a one changes to another stack (systemstack, mcall, asmcgocall,
- * morestack, the clock's), and is the first function of this one, unless a direct call of
- * that very function stands where the tables say.
+ * Stripped programs have these tables too. They need no register but the stack pointer, so that
+ * sleeping threads are unwound without a stop. They do not describe functions that set the stack
+ * pointer: such a function switches to another stack (systemstack, mcall, asmcgocall, morestack,
+ * the clock's) and is the first function of the stack that the stack pointer is in, unless the word
+ * at the tables' depth is the return address of a direct call of this function.
  */
 #include <string.h>
 
@@ -15,20 +15,20 @@
 #include "wallsample/elf/pclntab.h"
 #include "wallsample/base/table.h"
 
-/* Rules are forgotten together when there are so many: a bound on memory. */
+/* Number of rules at which all are discarded: a bound on memory. */
 #define MOST_RULES ((size_t)1 << 17)
 
 enum kind {
-	KIND_NONE,      /* no code of Go's, or nothing is known */
+	KIND_NONE,      /* not Go code, or not described by the table */
 	KIND_STEP,
 	KIND_TOP,       /* the first function of its stack */
 	KIND_SWITCH,    /* sets the stack pointer */
-	KIND_SIGRETURN, /* the kernel's frame lies at the stack pointer */
+	KIND_SIGRETURN, /* the kernel's signal frame is at the stack pointer */
 };
 
 struct pclntab_rule {
 	uint8_t kind;
-	bool interrupts;   /* its caller did not call it: its address is exact */
+	bool interrupts;   /* its caller did not call it: the caller's address is exact */
 	bool is_assembler;
 	bool is_morestack;
 	uint32_t depth;    /* see pclntab_stack_depth */
@@ -44,7 +44,7 @@ struct state {
 	struct module_slot {
 		bool tried;
 		struct pclntab *table;
-	} *module;                   /* by number */
+	} *module;                   /* by module number */
 	size_t module_count, module_capacity;
 	struct strbuf name;          /* scratch */
 };
@@ -75,7 +75,7 @@ state_free(void *opaque)
 	free(state);
 }
 
-/* The table of the mapping's module; NULL: it has none. */
+/* The table of the mapping's module, opened at the first use; NULL: it has none. */
 static const struct pclntab *
 table_of(struct state *state, const struct mapping *mapping)
 {
@@ -103,10 +103,10 @@ table_of(struct state *state, const struct mapping *mapping)
 /* --- rules ------------------------------------------------------------------------- */
 
 /*
- * What the flags do not tell. The program's first instructions have nothing above them; a signal
- * handler has, whatever the flags say; what C calls in Go goes on where Go has called C, on both
- * of its stacks; and preemption and faults make as if the code that they
- * interrupt had called a function.
+ * Functions whose flags in the table are missing or misleading. The program's first instructions
+ * have no caller. A signal handler has one, whatever its flags. The callers of a Go function that C
+ * calls continue where Go called C, on both stacks. Preemption and faults push a frame as if the
+ * interrupted code had called a function.
  */
 static const struct {
 	const char *name;
@@ -155,7 +155,7 @@ compile(struct state *state, const struct mapping *mapping, const struct pclntab
 	struct pclntab_function function;
 
 	*rule = (struct pclntab_rule){ .kind = KIND_NONE };
-	/* No call led there, so that the address before it is of another function. */
+	/* No call precedes a trampoline, so the address before it belongs to another function. */
 	if (arch_is_signal_trampoline(mapping->image, exact ? vaddr : vaddr + 1) ||
 	    !pclntab_find(table, vaddr, &function))
 		return;
@@ -166,7 +166,7 @@ compile(struct state *state, const struct mapping *mapping, const struct pclntab
 		rule->kind = KIND_NONE;
 }
 
-/* The rule for the address, good until the next call; NULL: no code of Go's. */
+/* The rule for the address, valid until the next call; NULL: the module has no Go code. */
 static const struct pclntab_rule *
 find_rule(struct state *state, uint64_t address, bool exact)
 {
@@ -178,7 +178,7 @@ find_rule(struct state *state, uint64_t address, bool exact)
 
 	if (table == NULL)
 		return NULL;
-	/* They are kept by address: when mappings change they may be wrong. */
+	/* Rules are kept by address, which may have other code after mappings have changed. */
 	if (generation != state->generation || state->count >= MOST_RULES) {
 		state->generation = generation;
 		state->count = 0;
@@ -195,8 +195,8 @@ find_rule(struct state *state, uint64_t address, bool exact)
 
 /* --- steps -------------------------------------------------------------------------- */
 
-/* Is the caller's address behind a direct call of the function? Then the stack is still, or
- * again, that of the caller. */
+/* True when `caller` is the return address of a direct call of the function: the stack is then the
+ * caller's (not switched yet, or switched back). */
 static bool
 is_called(struct state *state, const struct pclntab_rule *rule, uint64_t caller)
 {
@@ -210,7 +210,7 @@ is_called(struct state *state, const struct pclntab_rule *rule, uint64_t caller)
 		return false;
 	if (target + mapping->bias == entry)
 		return true;
-	/* Nearly all call morestack_noctxt, which only jumps there. */
+	/* Nearly all callers call morestack_noctxt, which only jumps to morestack. */
 	strbuf_clear(&state->name);
 	return rule->is_morestack && table_of(state, mapping) != NULL &&
 	       pclntab_find(table_of(state, mapping), target, &function) &&
@@ -219,7 +219,7 @@ is_called(struct state *state, const struct pclntab_rule *rule, uint64_t caller)
 	       strcmp(state->name.data, "runtime.morestack_noctxt") == 0;
 }
 
-/* The caller's registers. False, with the walk's flag set, when they cannot be had. */
+/* Finds the caller's registers. False, with the walk's flag set, when they are not known. */
 static bool
 step(struct walk *walk, const struct pclntab_rule *rule, struct regs *caller)
 {

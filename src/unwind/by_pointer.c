@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* by_pointer.c - follows frame pointers: of generated code, and of code without tables. */
+/* by_pointer.c - follows the frame pointers of generated code and of code without unwind tables. */
 #include "unwind/unwind_method_internal.h"
 
 /*
- * Is it code of a file that could not be opened (deleted, and we have not the right to its
- * mapping), whose frame pointer has not led anywhere yet? Such code most likely has unwind tables
- * that we do not see, and uses the register for anything. Or is it no code at all?
+ * True when the walk's last frame was not found by frame pointer, and its address is not in code,
+ * or in code of a file that could not be opened (deleted, and without permission for its mapping).
+ * Such code most likely has unwind tables that cannot be read, and uses the frame pointer register
+ * for other values.
  */
 static bool
 is_unproven(struct walk *walk)
@@ -20,13 +21,13 @@ is_unproven(struct walk *walk)
 		modules_at(maps_modules(walk->maps), mapping->module)->kind == MODULE_OTHER);
 }
 
-/* A frame record. One beyond the copy is believed in only when the pointer is. */
+/* Reads a frame record. A record beyond the copy is requested only by a proven frame pointer. */
 static bool
 read_record(struct walk *walk, uint64_t fp, uint64_t *saved, uint64_t *address)
 {
 	if (walk_read_word(walk, fp, saved) && walk_read_word(walk, fp + 8, address))
 		return true;
-	/* Else each sample would ask for a larger copy, which would not have it either. */
+	/* Otherwise each sample would request a larger copy, without the record either. */
 	if (walk->beyond_copy && is_unproven(walk)) {
 		walk->beyond_copy = false;
 		walk->no_info = true;
@@ -34,7 +35,7 @@ read_record(struct walk *walk, uint64_t fp, uint64_t *saved, uint64_t *address)
 	return false;
 }
 
-/* The mark of the first function, unless the register was no frame pointer to begin with. */
+/* A zero marks the thread's first function, unless the register may not be a frame pointer. */
 static enum advance
 end_at_zero(struct walk *walk)
 {
@@ -45,10 +46,9 @@ end_at_zero(struct walk *walk)
 }
 
 /*
- * One frame at a time, so that code that has tables is left to them. The frame
- * pointer leads to a record of two words, the caller's frame pointer and the return
- * address, on x86-64 as on aarch64; a zero marks the outermost frame (System V
- * ABI 3.4.1, AAPCS64 6.4.6).
+ * Makes one step, because the caller may have unwind tables, which come first. The frame pointer
+ * points to a record of two words, the caller's frame pointer and the return address, on x86-64 as
+ * on aarch64; a zero marks the outermost frame (System V ABI 3.4.1, AAPCS64 6.4.6).
  */
 static enum advance
 advance_one(void *state, struct walk *walk)
@@ -64,7 +64,7 @@ advance_one(void *state, struct walk *walk)
 		return ADVANCE_STUCK;
 	if (fp == 0)
 		return end_at_zero(walk);
-	/* The stack grows down: a record of a caller lies above. */
+	/* The stack grows down: the caller's record is above. */
 	if (fp < walk->regs.sp || fp % sizeof(uint64_t) != 0)
 		return ADVANCE_STUCK;
 	if (!read_record(walk, fp, &saved, &address))
@@ -75,7 +75,7 @@ advance_one(void *state, struct walk *walk)
 		return ADVANCE_STUCK;
 	if (!chain_add(walk->chain, address, fp + 16, FRAME_POINTER, false))
 		return ADVANCE_FULL;
-	/* Of the other registers nothing is known any more. */
+	/* The other registers of the caller are not known. */
 	regs_set_sp_pc(&walk->regs, fp + 16, address);
 	regs_set(&walk->regs, regs_fp_number, saved);
 	walk->exact = false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_signal.c - from a signal handler's return code to what the signal interrupted.
+ * by_signal.c - the step from a signal handler's return trampoline to the interrupted code.
  *
- * The kernel's frame has the same shape whoever wrote the code that returns through it,
- * so that this needs no tables (musl has none) and no expressions (glibc's are).
+ * The kernel defines the layout of the signal frame, so this needs neither unwind tables (musl has
+ * none for its trampoline) nor their expressions (glibc has those).
  */
 #include "unwind/unwind_method_internal.h"
 
@@ -17,7 +17,8 @@ advance(void *state, struct walk *walk)
 	if (mapping == NULL || mapping->image == NULL ||
 	    !arch_is_signal_trampoline(mapping->image, walk->regs.pc - mapping->bias))
 		return ADVANCE_STUCK;
-	/* No call led to the trampoline: the kernel has pushed its address. */
+	/* The address of the trampoline is not the return address of a call: the kernel
+	 * pushed it. */
 	walk->chain->frame[walk->chain->count - 1].exact = true;
 	if (!arch_signal_registers(walk, walk->regs.sp, &interrupted))
 		return ADVANCE_STUCK;

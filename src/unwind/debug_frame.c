@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* debug_frame.c - weighs the debug information of an ELF file without reading it. */
+/* debug_frame.c - determines the size of the debug information of an ELF file without
+ * reading it. */
 #include "unwind/debug_frame_internal.h"
 
 #include <gelf.h>
@@ -8,11 +9,11 @@
 
 #include "wallsample/base/bytes.h"
 
-/* A fifth of a second or so. Programs with tables in this section alone have
- * a tenth of that. */
+/* libdw reads this size in about a fifth of a second. Programs whose only unwind tables are in
+ * .debug_frame have a tenth of it. */
 #define DEBUG_BYTES_MOST (UINT64_C(256) << 20)
 
-/* ".zdebug_…" begins with "ZLIB" and the unpacked size, the high byte first. */
+/* ".zdebug_…" begins with "ZLIB" and the unpacked size, big-endian. */
 #define OLD_HEADER_BYTES 12
 
 static uint64_t
@@ -26,7 +27,7 @@ old_unpacked_size(Elf *elf, const GElf_Shdr *header)
 	return bytes_big((const uint8_t *)data->d_buf + 4, sizeof(uint64_t));
 }
 
-/* How large libdw would make it. */
+/* The size of the section after libdw has unpacked it. */
 static uint64_t
 unpacked_size(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, bool old)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* debug_frame_internal.h - whether an ELF file's .debug_frame is to be had at a price. */
+/* debug_frame_internal.h - whether reading an ELF file's .debug_frame is affordable. */
 #ifndef WALLSAMPLE_UNWIND_DEBUG_FRAME_INTERNAL_H
 #define WALLSAMPLE_UNWIND_DEBUG_FRAME_INTERNAL_H
 
@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 /*
- * Has the file that section, and little enough debug information besides? libdw reads and
- * unpacks all of it to get at this one section: seconds and gigabytes of some programs, in
- * the middle of a tick.
+ * Returns true when the file has a .debug_frame and its debug sections are small when unpacked.
+ * libdw reads and unpacks all of them to reach this one section, which takes seconds and gigabytes
+ * for some programs, during a tick. `elf` is borrowed.
  */
 bool debug_frame_is_cheap(Elf *elf);
 

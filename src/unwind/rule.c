@@ -16,9 +16,9 @@ struct rule_source {
 	const struct image *image;
 	int fd;
 	Elf *elf;
-	Dwarf *dwarf;         /* of .debug_frame; NULL: none, or not asked yet */
+	Dwarf *dwarf;         /* of .debug_frame; NULL: none, or not opened yet */
 	bool dwarf_tried;
-	Dwarf_CFI *eh_frame;  /* owned by us */
+	Dwarf_CFI *eh_frame;  /* owned by this struct */
 	Dwarf_CFI *debug_frame; /* owned by dwarf */
 };
 
@@ -53,7 +53,7 @@ rule_source_free(struct rule_source *source)
 	free(source);
 }
 
-/* The form of "at CFA + offset": DW_OP_call_frame_cfa, DW_OP_plus_uconst offset. */
+/* Matches the form "at CFA + offset": DW_OP_call_frame_cfa, DW_OP_plus_uconst offset. */
 static bool
 is_saved(const Dwarf_Op *ops, size_t count, int64_t *offset)
 {
@@ -63,12 +63,12 @@ is_saved(const Dwarf_Op *ops, size_t count, int64_t *offset)
 	if (count == 2) {
 		if (ops[1].atom != DW_OP_plus_uconst)
 			return false;
-		*offset = (int64_t)ops[1].number; /* negative ones wrap round */
+		*offset = (int64_t)ops[1].number; /* negative offsets wrap around */
 	}
 	return *offset >= INT32_MIN && *offset <= INT32_MAX;
 }
 
-/* One register of the caller. False when the rule cannot keep it. */
+/* Adds a register of the caller to the rule. False when the rule cannot keep it. */
 static bool
 compile_register(Dwarf_Frame *frame, unsigned number, struct rule *rule)
 {
@@ -96,7 +96,7 @@ compile_register(Dwarf_Frame *frame, unsigned number, struct rule *rule)
 	return true;
 }
 
-/* The form of "register + offset": one DW_OP_bregx or DW_OP_breg0…31. */
+/* Matches the form "register + offset": one DW_OP_bregx or DW_OP_breg0…31. */
 static bool
 compile_cfa(Dwarf_Frame *frame, struct rule *rule)
 {
@@ -146,7 +146,7 @@ compile(Dwarf_Frame *frame, struct rule *rule)
 	rule->kind = RULE_PLAIN;
 }
 
-/* Where stacks are switched the table (pclntab.h) says more than .debug_frame does. */
+/* Go code: where stacks are switched, pclntab.h is more precise than .debug_frame. */
 static bool
 has_pclntab(const struct image *image)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rule_internal.h - how to find the caller of code at one address, in a form that is quick to
+ * rule_internal.h - how to find the caller of code at one address, in a form that is fast to
  * apply.
  *
- * What compilers write into unwind tables is nearly always the same few words: the caller's
- * stack pointer is a register and a number, the return address and some registers lie at fixed
- * places below it. libdw reads the tables, a rule keeps those words, and a walk applies them
- * with a few loads. Anything else is RULE_COMPLEX and for the full unwinders.
+ * Nearly all entries that compilers write into unwind tables have one form: the caller's stack
+ * pointer is a register plus an offset, and the return address and some registers are saved at
+ * fixed offsets below it. libdw reads the tables, a rule keeps these values, and a walk applies
+ * them with a few loads. Any other form is RULE_COMPLEX and is left to libunwind and libdw.
  */
 #ifndef WALLSAMPLE_UNWIND_RULE_INTERNAL_H
 #define WALLSAMPLE_UNWIND_RULE_INTERNAL_H
@@ -15,9 +15,9 @@
 
 enum rule_kind {
 	RULE_NONE,    /* no table covers the address */
-	RULE_PLAIN,   /* the fields below say it all */
-	RULE_END,     /* the return address is marked undefined: the first function */
-	RULE_COMPLEX, /* the tables say it in a way that is not kept here */
+	RULE_PLAIN,   /* the fields of struct rule describe the caller completely */
+	RULE_END,     /* the return address is undefined: the thread's first function */
+	RULE_COMPLEX, /* the entry has a form that a rule cannot keep */
 };
 
 /* More than the callee-saved registers of any architecture here (aarch64: 12). */
@@ -25,25 +25,26 @@ enum rule_kind {
 
 struct rule {
 	uint8_t kind;         /* enum rule_kind */
-	bool signal_frame;    /* the code that a signal handler returns to */
-	uint8_t cfa_register; /* CFA = register + offset; it is the caller's sp */
+	bool signal_frame;    /* the code is a signal handler's return trampoline */
+	uint8_t cfa_register; /* CFA = register + offset; the CFA is the caller's sp */
 	int32_t cfa_offset;
 	uint8_t return_register;
 	uint8_t count;
 	struct {
 		uint8_t number;
-		bool saved;     /* at CFA + offset; else it has not changed */
+		bool saved;     /* the value is at CFA + offset; else it is unchanged */
 		int32_t offset;
-	} reg[RULE_REGISTERS]; /* the return address among them */
+	} reg[RULE_REGISTERS]; /* includes the return address */
 };
 
 /* The unwind tables of one image. */
 struct rule_source;
 
-/* NULL when the image has none. The image is borrowed. */
+/* Opens the unwind tables of the image, which is borrowed. To be freed; NULL: it has none. */
 struct rule_source *rule_source_open(const struct image *image);
 void rule_source_free(struct rule_source *source);
-/* The rule for code at `vaddr`. */
+/* Stores the rule for code at `vaddr`, an address in the image's file; RULE_NONE if no table covers
+ * it. */
 void rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule);
 
 #endif

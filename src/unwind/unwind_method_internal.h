@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_method_internal.h - one way to find the caller of a frame, and the walk it works on.
+ * unwind_method_internal.h - the interface of an unwind method, and the walk that it advances.
  *
- * The unwinder owns the walk. A method takes it further from the last frame of the
- * chain, whose registers are walk->regs, as far as it can, and leaves the registers
- * of the frame that is then the last.
+ * The unwinder owns the walk. A method starts from the last frame of the chain, whose registers are
+ * walk->regs, appends as many callers as it can find, and leaves in walk->regs the registers of the
+ * frame that is then the last.
  */
 #ifndef WALLSAMPLE_UNWIND_UNWIND_METHOD_INTERNAL_H
 #define WALLSAMPLE_UNWIND_UNWIND_METHOD_INTERNAL_H
@@ -14,17 +14,17 @@
 #include "wallsample/tracer/snapshot.h"
 #include "wallsample/unwind/unwind.h"
 
-/* Pages of the target that were read beyond the copy. */
+/* Pages of the target's memory that are not in the copied stack: a direct-mapped cache. */
 #define LIVE_PAGE ((uint64_t)4096)
 #define LIVE_PAGES 16
 struct live_cache {
 	struct {
 		uint64_t address;
 		size_t size; /* 0: not readable */
-		uint64_t walk;
+		uint64_t walk; /* number of the walk that read it */
 		uint8_t bytes[LIVE_PAGE];
 	} page[LIVE_PAGES];
-	uint64_t walk; /* pages of another walk are stale */
+	uint64_t walk; /* number of the current walk: pages of other walks are stale */
 };
 
 struct walk {
@@ -32,36 +32,39 @@ struct walk {
 	const struct snapshot *snapshot;
 	struct chain *chain;
 	struct live_cache *live;
-	struct live_cache *code; /* of code without a file; NULL: not to be read */
+	struct live_cache *code; /* for code without a file; NULL: not to be read */
 	const struct address_range *interpreter; /* see unwinder_set_interpreters */
 	size_t interpreter_count;
 	struct regs regs;      /* of the chain's last frame */
-	bool exact;            /* regs.pc is no return address */
-	/* What stood in the way; the unwinder clears them before each method. */
-	bool beyond_copy;      /* stack was needed that was not copied */
-	bool bad_memory;       /* memory was needed that nobody can read */
-	bool missing_register; /* a register was needed that is not known */
+	bool exact;            /* regs.pc is not a return address */
+	/* Why a method found no caller; the unwinder clears them before each method. */
+	bool beyond_copy;      /* the needed part of the stack was not copied */
+	bool bad_memory;       /* the needed memory is not readable */
+	bool missing_register; /* the value of a needed register is not known */
 	bool no_info;          /* there are no unwind tables for the address */
 	/* Never cleared: */
 	bool read_live;        /* memory of the live process was read */
-	size_t stack_used;     /* bytes of the copy up to the highest that was read */
+	size_t stack_used;     /* bytes of the copy up to the highest byte that was read */
 };
 
 enum advance {
-	ADVANCE_STUCK,   /* as far as it goes: by any number of frames, 0 included */
+	ADVANCE_STUCK,   /* the method appended all frames that it can find, maybe none */
 	ADVANCE_DONE,    /* the last frame is the thread's first function */
 	ADVANCE_FULL,    /* depth limit */
 };
 
 struct unwind_method {
 	const char *name;
-	/* State that lasts over walks; NULL when the method has none. */
+	/* Creates the state that is kept between walks, with `maps` borrowed; NULL when the method
+	 * has none. */
 	void *(*create)(struct maps *maps);
 	void (*free)(void *state);
+	/* Appends callers to the chain (see above). */
 	enum advance (*advance)(void *state, struct walk *walk);
-	/* Are there unwind tables for the address? NULL: never. */
+	/* True when there are unwind tables for the address. NULL: never. */
 	bool (*covers)(void *state, const struct mapping *mapping, uint64_t address);
-	/* Where the function that holds the address begins; 0: not known. NULL: never. */
+	/* The first address of the function that contains `address`, in the target; 0: not known.
+	 * NULL: never known. */
 	uint64_t (*function_start)(void *state, const struct mapping *mapping, uint64_t address);
 };
 
@@ -74,7 +77,7 @@ extern const struct unwind_method unwind_by_epilogue;
 extern const struct unwind_method unwind_by_interpreter;
 extern const struct unwind_method unwind_by_pointer;
 
-/* A word of the copied stack; false when it is not in the copy. */
+/* Reads a word of the copied stack; false when it is not in the copy. */
 static inline bool
 walk_read_copy(struct walk *walk, uint64_t address, uint64_t *value)
 {
@@ -88,71 +91,75 @@ walk_read_copy(struct walk *walk, uint64_t address, uint64_t *value)
 }
 
 /*
- * Memory of the stack: from the copy, else from the sleeping process. Sets the
- * walk's flag that fits and returns false when it cannot be had.
+ * Reads a word of the stack from the copy, or else from the process if the thread sleeps. Returns
+ * false, with beyond_copy or bad_memory set, when the word cannot be read.
  */
 bool walk_read_word(struct walk *walk, uint64_t address, uint64_t *value);
 
 /*
- * Code that no file has, from the process as it is now: up to `size` bytes, as many as can be
- * read. Returns how many. The thread may have gone on, and code may have changed since:
- * the caller believes only what could not be there by chance.
+ * Reads up to `size` bytes of code that is in no file from the memory of the process, and returns
+ * the number of bytes read. The thread may have been resumed and the code may have changed since
+ * the snapshot, so the caller must accept only byte sequences that do not occur by chance.
  */
 size_t walk_read_code(struct walk *walk, uint64_t address, void *to, size_t size);
 
-/* The address that the code of the walk's last frame is looked up by. */
+/* The address to look up the code of the walk's last frame by: regs.pc, minus 1 for a return
+ * address. */
 uint64_t walk_lookup(const struct walk *walk);
 
-/* Fills in `executes` of the chain's last frame, which is an interpreter's or not. */
+/* Sets `executes` of the chain's last frame; 0 when it is not an interpreter frame. */
 void interpreter_keep(struct walk *walk);
 
-/* Does code before `address` call something, so that it can be a return address? */
+/* True when the instruction before `vaddr` is a call, so that `vaddr` may be a return address. */
 bool arch_is_return_address(const struct image *image, uint64_t vaddr);
 
-/* What the direct call before `address` calls; false when there is none. */
+/* Stores the address, in the image, that the direct call before `vaddr` calls; false when there is
+ * no direct call. */
 bool arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target);
 
 /*
- * Does the code take its whole frame off the stack and return, and does nothing else? Then
- * *frame is how far above the stack pointer the return address lies.
+ * True when the code only removes its frame from the stack and returns. *frame is then the distance
+ * in bytes from the stack pointer up to the return address.
  */
-#define ARCH_EPILOGUE_BYTES 8 /* as many as are looked at */
+#define ARCH_EPILOGUE_BYTES 8 /* number of bytes that are examined */
 bool arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame);
 
-/* Is this the code that returns from a signal handler? */
+/* True when the code at `vaddr` returns from a signal handler. */
 bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
 
-/* The registers that a signal interrupted, from the frame the kernel has pushed: `sp` is
- * the stack pointer in the trampoline. */
+/* Reads the registers at the interrupted instruction from the signal frame that the kernel pushed;
+ * `sp` is the stack pointer in the trampoline. False, with the walk's flag set, when the frame
+ * cannot be read. */
 bool arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted);
 
 /*
- * The caller of a function of pclntab.h whose frame is `depth` bytes above the stack pointer. Where
- * its frame pointer is saved is known but for assembler code. False, with the walk's flag set, when
- * the return address cannot be had.
+ * Finds the registers of the caller of a Go function (pclntab.h) whose frame has `depth` bytes. The
+ * place of the saved frame pointer is known unless the function is assembler code. False, with the
+ * walk's flag set, when the return address is not known.
  */
 bool arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller);
 
 /*
- * Guesses (by_guess.c). Both look through the copied stack from the stack pointer up.
+ * Guesses (by_guess.c). All search the copied stack from the stack pointer upwards.
  *
- * The next frame record at *cursor or above, whose address is stored; *cursor moves behind
- * it. With `function`, where the function of the walk's last frame begins, any two words are
- * one of which the second follows a direct call of that function. Without (0), the first
- * must look like a frame pointer, and the second follow any call.
+ * Finds the next possible frame record at or above *cursor, stores its address, and moves *cursor
+ * one word above it. `function` is the first address of the function of the walk's last frame: a
+ * record is then any two words of which the second is the return address of a direct call of that
+ * function. With 0, the first word must look like a frame pointer and the second must follow any
+ * call. False: there is none.
  */
 bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor,
 			uint64_t *record);
 
 /*
- * A function that has set up no frame (yet), or whose frame pointer is not known: a word
- * above the stack pointer, and below the caller's frame record if that is known, is the
- * return address of a direct call of this very function. Takes one step if there is one.
+ * Appends the caller of a function that has not set up a frame, or whose frame pointer is not
+ * known. The return address is a word above the stack pointer, and below the caller's frame record
+ * if that is known, that follows a direct call of this function. False: there is no such word.
  */
 bool guess_frameless(struct walk *walk);
 
-/* The next return address into code at *cursor or above, below the frame record that a known
- * frame pointer leads to; likewise. */
+/* Finds the next word at or above *cursor that may be a return address, below the frame record that
+ * a known frame pointer points to. Stores the word and moves *cursor behind it. False: none. */
 bool guess_return_address(struct walk *walk, uint64_t *cursor, uint64_t *address);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* unwinder.c - drives the methods over a snapshot and says why the walk ended. */
+/* unwinder.c - runs the unwind methods on a snapshot and determines why the walk ended. */
 #include <string.h>
 
 #include "unwind/unwind_method_internal.h"
 #include "wallsample/base/base.h"
 
-/* How many guesses of one kind are tried before giving up. */
+/* Largest number of guesses of one kind that are tried. */
 #define GUESSES 8
 
-/* Known answers to "are there tables for this address", a direct-mapped cache. */
+/* Whether there are unwind tables for an address: a direct-mapped cache. */
 #define COVER_SLOTS 1024
 struct cover_slot {
 	uint64_t address;
@@ -23,7 +23,7 @@ struct slot {
 struct unwinder {
 	struct maps *maps;
 	struct slot slot[8];
-	size_t slot_count, table_count; /* the first table_count go by unwind tables */
+	size_t slot_count, table_count; /* the first table_count use unwind tables */
 	struct cover_slot cover[COVER_SLOTS];
 	uint64_t cover_generation;
 	struct live_cache live, code;
@@ -105,8 +105,8 @@ has_tables(struct unwinder *unwinder, uint64_t address)
 	return slot->covered;
 }
 
-/* Is the walk's last frame in a file, which ought to have tables, but has none here? The
- * C library musl is one. Code without a file is JIT code. */
+/* True when the walk's last frame is in code of a file without unwind tables for it, such as the C
+ * library musl. Code without a file is JIT code and does not count. */
 static bool
 in_bare_file(struct unwinder *unwinder, const struct walk *walk)
 {
@@ -116,7 +116,7 @@ in_bare_file(struct unwinder *unwinder, const struct walk *walk)
 	       !has_tables(unwinder, walk_lookup(walk));
 }
 
-/* Is the walk's last frame in code without a file? No tables tell of that. */
+/* True when the walk's last frame is in code without a file, which has no unwind tables. */
 static bool
 in_memory(const struct walk *walk)
 {
@@ -134,8 +134,8 @@ clear_flags(struct walk *walk)
 	walk->no_info = false;
 }
 
-/* Is the last frame's address in no code at all? Then it was no return address: the tables
- * say nothing good where a runtime changes stacks (pclntab.h). */
+/* True when the last frame's address is not in code, so that it is not a return address: unwind
+ * tables are wrong where a runtime switches stacks (pclntab.h). */
 static bool
 is_nowhere(const struct walk *walk)
 {
@@ -145,8 +145,8 @@ is_nowhere(const struct walk *walk)
 }
 
 /*
- * Runs the methods in turn until none gets any further. A method that is not the
- * first and has made a step gives the turn back to the first: one language calls the other.
+ * Runs the methods in order until none can append a frame. After a step by another method than the
+ * first, the order starts again at the first, because the caller may be in another language.
  */
 static enum advance
 run(struct unwinder *unwinder, struct walk *walk)
@@ -158,14 +158,15 @@ run(struct unwinder *unwinder, struct walk *walk)
 		struct slot *slot = &unwinder->slot[i];
 		size_t before = walk->chain->count;
 
-		/* No tables tell of interpreters, so that each of their frames passes here. */
+		/* Interpreter frames have no unwind tables, so each of them is the last
+		 * frame here. */
 		if (walk->interpreter_count > 0)
 			interpreter_keep(walk);
 		if (i < unwinder->table_count && in_memory(walk)) {
 			i = unwinder->table_count;
 			continue;
 		}
-		/* What tables cover is theirs: the frame pointer may hold anything there. */
+		/* In code that has unwind tables the frame pointer may have any value. */
 		if (i >= unwinder->table_count && has_tables(unwinder, walk_lookup(walk))) {
 			walk->no_info = false;
 			break;
@@ -183,7 +184,7 @@ run(struct unwinder *unwinder, struct walk *walk)
 		if (result != ADVANCE_STUCK || walk->beyond_copy)
 			break;
 		if (walk->chain->count > before) {
-			/* What stopped it stands in the way of the frame it got to. */
+			/* The flags say why the frame that is now the last has no caller. */
 			why.missing_register = walk->missing_register;
 			why.bad_memory = walk->bad_memory;
 			i = i == 0 ? 1 : 0;
@@ -210,7 +211,7 @@ chain_end_of(const struct walk *walk, enum advance result)
 	return walk->bad_memory && !walk->no_info ? CHAIN_BAD_MEMORY : CHAIN_NO_UNWIND_INFO;
 }
 
-/* Cuts the chain back to `count` frames, to try another way from there. */
+/* Restores the walk `to` and its first `count` frames, for another attempt from there. */
 static void
 rewind_walk(struct walk *walk, const struct walk *to, size_t count)
 {
@@ -223,7 +224,7 @@ rewind_walk(struct walk *walk, const struct walk *to, size_t count)
 	walk->chain->count = count;
 }
 
-/* The next word on the stack that is a return address into code that has tables. */
+/* Finds the next word on the stack that may be a return address into code with unwind tables. */
 static bool
 next_candidate(struct unwinder *unwinder, struct walk *walk, uint64_t *cursor, uint64_t *address)
 {
@@ -233,7 +234,8 @@ next_candidate(struct unwinder *unwinder, struct walk *walk, uint64_t *cursor, u
 	return false;
 }
 
-/* Is the frame pointer as good as it will get: known, or past being known by a guess? */
+/* True when the frame pointer is known, or a guessed frame is in the chain, so that a stop would
+ * not help. */
 static bool
 has_frame_pointer(const struct walk *walk)
 {
@@ -248,8 +250,8 @@ has_frame_pointer(const struct walk *walk)
 }
 
 /*
- * Code with tables was called by code of a file without them, and nothing further up the
- * stack has any: that is a C library without tables that has started the thread.
+ * True when the last frame is in a file without unwind tables, its callee has tables, and the stack
+ * above has no return address into code with tables: a C library without tables started the thread.
  */
 static bool
 is_bare_start(struct unwinder *unwinder, struct walk *walk)
@@ -262,8 +264,8 @@ is_bare_start(struct unwinder *unwinder, struct walk *walk)
 	       in_bare_file(unwinder, walk) && !next_candidate(unwinder, walk, &cursor, &address);
 }
 
-/* Is the walk at an end that a right guess leads to? A wrong one seldom gets as far as
- * the end of the copy. */
+/* True when the walk has ended as it does after a correct guess. Wrong guesses rarely reach the end
+ * of the copy. */
 static bool
 is_good_end(struct unwinder *unwinder, struct walk *walk, enum advance result)
 {
@@ -286,8 +288,8 @@ function_start(struct unwinder *unwinder, uint64_t address)
 	return start;
 }
 
-/* Does the record's return address follow a direct call of another function than `function`?
- * Calls through tables of pointers tell nothing. */
+/* True when the record's return address follows a direct call of another function than `function`,
+ * or cannot be read. Indirect calls are accepted, because their target is not known. */
 static bool
 contradicts(struct unwinder *unwinder, struct walk *walk, uint64_t record, uint64_t function)
 {
@@ -304,8 +306,9 @@ contradicts(struct unwinder *unwinder, struct walk *walk, uint64_t record, uint6
 	return target != function && function_start(unwinder, target) == target;
 }
 
-/* One kind of guess: see guess_frame_record for `function`; `here` is where the function
- * begins, if known. What an unsure guess finds is marked as guessed. */
+/* Tries the frame records that guess_frame_record finds with `function`; `here` is the first
+ * address of the last frame's function, 0: not known. Without `function`, the caller is marked as
+ * guessed. */
 static bool
 try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function, uint64_t here,
 	    enum advance *result)
@@ -332,11 +335,10 @@ try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function, uin
 }
 
 /*
- * A sleeper's frame pointer is not known. Most code does not need it; where it does,
- * the frame records on the stack are tried from the innermost up, and the first is
- * taken with which the walk comes to a good end. One whose return address follows a call
- * of the very function that needs it is as good as known; any other only will do when
- * the thread may not be stopped.
+ * Guesses the frame pointer, which is not known for a sleeping thread. Most code does not need it.
+ * Where it is needed, the frame records on the stack are tried from the innermost outwards, and the
+ * first one is accepted with which the walk has a good end. A record whose return address follows a
+ * call of the function that needs it is reliable; with `sure`, no other record is tried.
  */
 static bool
 guess_frame_pointer(struct unwinder *unwinder, struct walk *walk, bool sure,
@@ -349,7 +351,7 @@ guess_frame_pointer(struct unwinder *unwinder, struct walk *walk, bool sure,
 	return !sure && try_records(unwinder, walk, 0, function, result);
 }
 
-/* Runs on, and when a frame pointer is all that is missing, guesses it. */
+/* Continues the walk, and guesses the frame pointer when a register is missing. */
 static enum advance
 run_guessing(struct unwinder *unwinder, struct walk *walk)
 {
@@ -361,9 +363,9 @@ run_guessing(struct unwinder *unwinder, struct walk *walk)
 }
 
 /*
- * Where nothing says who called, takes the first word on the stack that is a return
- * address into code that has tables, and from which a walk comes to a good end; with
- * `any_end`, from which it gets anywhere.
+ * Guesses the caller where no method finds it: the first word on the stack that may be a return
+ * address into code with unwind tables, and from which the walk has a good end. With `any_end`, one
+ * more frame is enough.
  */
 static bool
 guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum advance *result)
@@ -375,7 +377,7 @@ guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum ad
 	for (int i = 0; i < GUESSES && next_candidate(unwinder, walk, &cursor, &address); i++) {
 		if (!chain_add(walk->chain, address, cursor, FRAME_GUESS, false))
 			return false;
-		/* The cursor is above the return address now: the caller's stack pointer. */
+		/* The cursor is now above the return address, at the caller's stack pointer. */
 		regs_set_caller(&walk->regs, cursor, address);
 		walk->exact = false;
 		*result = run_guessing(unwinder, walk);
@@ -389,8 +391,8 @@ guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum ad
 }
 
 /*
- * A call of what is no code, such as a null pointer: the return address is where the call has just
- * put it, and no register has changed since.
+ * Steps out of a call of an address without code, such as a null pointer: the return address is at
+ * the stack pointer, where the call pushed it, and no register has changed since.
  */
 static void
 leave_nowhere(struct walk *walk)
@@ -408,8 +410,8 @@ leave_nowhere(struct walk *walk)
 }
 
 /*
- * The whole walk. When the tables and frame pointers end early, what is missing
- * decides which guess comes first.
+ * Makes the whole walk. If the unwind tables and frame pointers end early, the missing information
+ * determines which guess is tried first.
  */
 static enum chain_end
 walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
@@ -417,13 +419,14 @@ walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
 	enum advance result = ADVANCE_STUCK;
 	uint64_t fp;
 
-	/* Asleep in code without tables: calls of the code itself lead out of it. */
+	/* A thread that sleeps in code without tables: its callers are found by their direct
+	 * calls. */
 	while (!regs_get(&walk->regs, regs_fp_number, &fp) && in_bare_file(unwinder, walk) &&
 	       guess_frameless(walk))
 		;
 	leave_nowhere(walk);
-	/* A system call wrapper of a library without tables: the frame pointer is that
-	 * of a caller and would skip one. */
+	/* In a system call wrapper of a library without tables, the frame pointer is that of a
+	 * caller and would skip one frame. */
 	if (!in_bare_file(unwinder, walk) || !guess_caller(unwinder, walk, false, &result))
 		result = run(unwinder, walk);
 	if (result == ADVANCE_STUCK && walk->missing_register && !walk->beyond_copy &&

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* walk.c - the memory that a walk reads: the copied stack, then the sleeping process. */
+/* walk.c - reads memory for a walk: from the copied stack, else from the process. */
 #include <string.h>
 
 #include "unwind/unwind_method_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* An address this far above the stack pointer may still be of the same stack. */
+/* Addresses less than this above the stack pointer may belong to the same stack. */
 #define STACK_FAR (UINT64_C(1) << 30)
 
 static size_t
@@ -18,7 +18,8 @@ read_page(const struct snapshot *snapshot, uint64_t address, uint8_t *to)
 	return memory_read(memory, address, to, LIVE_PAGE) ? LIVE_PAGE : 0;
 }
 
-/* The part of a page of the process from `address` on; *size is how much of it there is. */
+/* The bytes of a page from `address` on, through the cache; *size is their number, 0: not
+ * readable. */
 static const uint8_t *
 cached_page(const struct walk *walk, struct live_cache *cache, uint64_t address, size_t *size)
 {
@@ -44,7 +45,7 @@ read_live(struct walk *walk, uint64_t address, uint64_t *value)
 	if (walk->live == NULL)
 		return false;
 	bytes = cached_page(walk, walk->live, address, &size);
-	/* Words of a stack are aligned: none lies across two pages. */
+	/* Words of a stack are aligned, so none crosses a page boundary. */
 	if (size < sizeof(*value))
 		return false;
 	memcpy(value, bytes, sizeof(*value));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chain.h - a call chain of raw addresses, and why it ended.
+ * chain.h - a call chain of raw addresses, and the reason why it ended.
  */
 #ifndef WALLSAMPLE_UNWIND_CHAIN_H
 #define WALLSAMPLE_UNWIND_CHAIN_H
@@ -11,13 +11,13 @@
 
 /* How a frame was found. X(name, text) */
 #define FRAME_ORIGINS(X)                                                       \
-	X(REGISTERS, "registers")   /* the innermost: the thread's own pc */   \
+	X(REGISTERS, "registers")   /* the leaf: the thread's own pc */        \
 	X(CFI, "unwind tables")     /* .eh_frame or .debug_frame */            \
 	X(POINTER, "frame pointer")                                            \
-	X(EPILOGUE, "epilogue")     /* JIT code that only returns from there */ \
+	X(EPILOGUE, "epilogue")     /* JIT code that only returns after its call */ \
 	X(GUESS, "guess")           /* a return address found by scanning */   \
-	X(DATA, "data")             /* no code: the address of an object in memory */ \
-	X(SCRIPT, "interpreter")    /* no native code: a function that is interpreted */
+	X(DATA, "data")             /* not code: the address of an object in memory */ \
+	X(SCRIPT, "interpreter")    /* not native code: an interpreted function */
 
 enum frame_origin {
 #define X(name, text) FRAME_##name,
@@ -26,8 +26,8 @@ enum frame_origin {
 };
 
 /*
- * Why a chain ended. X(name, whole, frame text). A chain that is not whole gets the
- * frame text as its outermost frame, so that what is missing has a name.
+ * Why a chain ended. X(name, whole, frame text). Reports show the frame text as the outermost
+ * frame of a chain that is not whole.
  */
 #define CHAIN_ENDS(X)                                                          \
 	X(OUTERMOST, true, "")                                                 \
@@ -44,21 +44,23 @@ enum chain_end {
 	CHAIN_END_COUNT
 };
 
+/* True when the chain reaches the thread's first function. */
 bool chain_end_is_whole(enum chain_end end);
-const char *chain_end_text(enum chain_end end); /* the frame text */
+/* The frame text and the name of an origin: constant strings. */
+const char *chain_end_text(enum chain_end end);
 const char *frame_origin_text(enum frame_origin origin);
 
-/* Deeper stacks are cut at the outer end. */
+/* Largest number of frames in a chain; the outer frames of deeper stacks are dropped. */
 #define CHAIN_MAX_DEPTH 16384
 
 struct chain_frame {
 	uint64_t address; /* the pc; for a caller, the return address */
 	uint8_t origin;   /* enum frame_origin */
-	bool exact;       /* address is of the next instruction to run, not a return
-			   * address: the innermost frame and those a signal interrupted */
-	uint64_t sp;      /* the stack pointer there: what is from here to that of the caller
-			   * is the frame's own; 0: not known */
-	uint64_t executes; /* in a frame of an interpreter's: the word that tells what it
+	bool exact;       /* address is of the next instruction to run, not a return address:
+			   * true for the leaf and for frames that a signal interrupted */
+	uint64_t sp;      /* the frame's stack pointer: the frame occupies the stack from here to
+			   * the caller's sp; 0: not known */
+	uint64_t executes; /* interpreter frame: the word that identifies the function that it
 			    * executes, see unwinder_set_interpreters; else 0 */
 };
 
@@ -66,19 +68,22 @@ struct chain { /* innermost first */
 	struct chain_frame *frame;
 	size_t count, capacity;
 	enum chain_end end;
-	uint64_t end_address; /* the last pc that could not be unwound; 0 if whole */
-	size_t stack_used;    /* bytes of the copied stack that the walk needed */
-	bool read_live;       /* memory of the live process was read: check that it slept */
+	uint64_t end_address; /* the pc that could not be unwound; 0 if whole */
+	size_t stack_used;    /* bytes of the copied stack that the walk read, from its start */
+	bool read_live;       /* memory of the running process was read: the chain is valid
+			       * only if the thread slept throughout */
 };
 
 void chain_init(struct chain *chain);
-void chain_release(struct chain *chain);
-void chain_clear(struct chain *chain);
-/* False, with end set to CHAIN_DEPTH, at the depth limit. */
+void chain_release(struct chain *chain); /* frees the frames; the chain is then as after init */
+void chain_clear(struct chain *chain);   /* removes all frames, keeps their memory */
+/* Appends a frame as the outermost one, with `executes` 0. Returns false, with `end` set to
+ * CHAIN_DEPTH, when the chain has CHAIN_MAX_DEPTH frames. */
 bool chain_add(struct chain *chain, uint64_t address, uint64_t sp, enum frame_origin origin,
 	       bool exact);
 
-/* The address to look names up by: a return address lies behind its call. */
+/* The address to look symbols up by: the frame's, minus 1 for a return address, because that may be
+ * the first one after the calling function. */
 uint64_t chain_frame_lookup(const struct chain_frame *frame);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind.h - from a snapshot to a call chain.
+ * unwind.h - unwinds the snapshot of a thread into a call chain.
  *
- * Several methods stand behind one table (struct unwind_method in unwind_method.h):
- * rules compiled from the unwind tables, libunwind with our own accessors, libdw's
- * CFI, the code itself where it has no file and only returns, and frame pointers;
- * behind them a scan for return addresses whose frames are marked as guessed. The first
- * that can take the walk further does; each frame remembers how it was found.
+ * The unwinder tries several methods in order: rules compiled from the unwind tables, libunwind
+ * with accessors that read the snapshot, libdw's CFI, the instructions of JIT code that only
+ * returns, and frame pointers. The fallback is a scan of the stack for return addresses; its frames
+ * are marked as guessed. The first method that finds the caller adds the frame, and each frame
+ * records how it was found (enum frame_origin).
  */
 #ifndef WALLSAMPLE_UNWIND_UNWIND_H
 #define WALLSAMPLE_UNWIND_UNWIND_H
@@ -17,8 +17,8 @@
 
 /* X(NAME, word) */
 #define UNWIND_CHOICES(X)                                                      \
-	X(AUTO, "auto")           /* all methods, the quick rules first */     \
-	X(LIBUNWIND, "libunwind") /* tables are read by this library alone, for comparisons */ \
+	X(AUTO, "auto")           /* all methods, the fast rules first */      \
+	X(LIBUNWIND, "libunwind") /* only this library reads unwind tables, for comparisons */ \
 	X(LIBDW, "libdw")
 
 enum unwind_choice {
@@ -29,37 +29,39 @@ enum unwind_choice {
 
 struct unwinder;
 
-/* `maps` is borrowed. */
+/* Creates an unwinder for the process of `maps`, which is borrowed. To be freed; unwinder_free
+ * accepts NULL. */
 struct unwinder *unwinder_create(struct maps *maps, enum unwind_choice choice);
 void unwinder_free(struct unwinder *unwinder);
 
 /*
- * Walks the snapshot; *chain is cleared first and always has the innermost frame
- * and an end. For a sleeper whose frame pointer is not known it is guessed from
- * the stack, and the guess is accepted only when the walk then reaches the
- * thread's first function. When that fails and the caller could stop the thread
- * (`may_stop`), which gives all registers, the chain's end is CHAIN_NEEDS_REGISTER;
- * else the walk goes on by guessing return addresses.
+ * Unwinds the snapshot into *chain, which is cleared first. The chain always has the leaf and an
+ * end. If a sleeping thread's frame pointer is not known, the unwinder guesses it from the stack,
+ * and accepts a guess only if the walk then reaches the thread's first function. If no guess is
+ * accepted and the caller can stop the thread (`may_stop`), which makes all registers readable, the
+ * chain ends as CHAIN_NEEDS_REGISTER; otherwise the walk continues by guessing return addresses.
  */
 void unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool may_stop,
 		   struct chain *chain);
 
 /*
- * Where V8's interpreter lies, by address (copied); chains then have `executes` for its
- * frames. None (as at first) cost nothing.
+ * Sets the address ranges of V8's interpreter, sorted by start (copied, replacing earlier ones).
+ * Frames in them get `executes`: the address of the bytecode array that the interpreter keeps in
+ * its frame (see jit.h). Without ranges, the initial state, this costs nothing.
  *
- * What the interpreter executes it keeps in its frame, the address of an array of bytecode (see
- * jit.h). What it calls for a single bytecode often has no frame, and the frame pointer
- * then leads past the interpreter's own return address: it is looked for.
+ * The code of a single bytecode often sets up no frame. The frame pointer then skips the
+ * interpreter's own return address, so the unwinder searches the stack for it.
  */
 void unwinder_set_interpreters(struct unwinder *unwinder, const struct address_range *range,
 			       size_t count);
 
+/* Totals since unwinder_create. */
 struct unwinder_stats {
 	uint64_t walks, frames;
-	uint64_t by_pointer, by_guess; /* frames found that way */
-	uint64_t guessed_registers; /* walks that a guessed frame pointer completed */
+	uint64_t by_pointer, by_guess; /* frames found by frame pointer, and by guessing */
+	uint64_t guessed_registers; /* guesses of a frame pointer that were accepted */
 };
+/* Borrowed from the unwinder; later walks update it. */
 const struct unwinder_stats *unwinder_stats(const struct unwinder *unwinder);
 
 #endif
