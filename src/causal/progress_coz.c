@@ -81,7 +81,7 @@ progress_coz_settle(struct progress *progress)
 /* --- opening ---------------------------------------------------------------------------- */
 
 static int
-refuse_missing(const struct progress *progress, const char *what, struct error *err)
+coz_refuse_missing(const struct progress *progress, const char *what, struct error *err)
 {
 	const int fd = process_open_file(progress->process, "exe",
 					 O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -114,7 +114,7 @@ refuse_table(const struct progress *progress, struct error *err)
 }
 
 static void
-prepare(struct progress *progress, const struct progress_images *images)
+coz_prepare(struct progress *progress, const struct progress_images *images)
 {
 	if (progress->coz.table == 0)
 		progress_coz_init(&progress->coz, images, progress->symbols);
@@ -126,10 +126,10 @@ progress_coz_open(struct progress *progress, const struct progress_images *image
 {
 	char what[200];
 
-	prepare(progress, images);
+	coz_prepare(progress, images);
 	snprintf(what, sizeof(what), "--progress %s: ", counter->source->text);
 	if (progress->coz.table == 0)
-		return refuse_missing(progress, what, err);
+		return coz_refuse_missing(progress, what, err);
 	if (!progress_coz_settle(progress))
 		return refuse_table(progress, err);
 	/* The program has not come by yet: all that it will count is from now on. */
@@ -199,9 +199,9 @@ progress_coz_open_all(struct progress *progress, const struct progress_images *i
 	const struct progress_coz *coz = &progress->coz;
 	struct progress_coz_places end;
 
-	prepare(progress, images);
+	coz_prepare(progress, images);
 	if (coz->table == 0)
-		return refuse_missing(progress, "", err);
+		return coz_refuse_missing(progress, "", err);
 	if (!progress_coz_settle(progress))
 		return refuse_table(progress, err);
 	for (size_t i = 0; i < coz->count; i++) {

@@ -48,7 +48,7 @@ progress_io_read(int fd, uint64_t value[PROGRESS_IO_FIELD_COUNT])
 }
 
 static int
-refuse(const struct process *process, int number, struct error *err)
+io_refuse(const struct process *process, int number, struct error *err)
 {
 	if (number == EACCES || number == EPERM)
 		return error_set(err, ERROR_NOT_PERMITTED, "/proc/%d/io may not be read: only root "
@@ -73,7 +73,7 @@ progress_io_open(const struct process *process, int *fd, struct error *err)
 
 	*fd = openat(process->dirfd, "io", O_RDONLY | O_CLOEXEC);
 	if (*fd < 0)
-		return refuse(process, errno, err);
+		return io_refuse(process, errno, err);
 	/* The kernel asks for permission with each read. */
 	errno = EIO;
 	if (progress_io_read(*fd, value))
@@ -81,5 +81,5 @@ progress_io_open(const struct process *process, int *fd, struct error *err)
 	number = errno;
 	close(*fd);
 	*fd = -1;
-	return refuse(process, number, err);
+	return io_refuse(process, number, err);
 }

@@ -80,7 +80,7 @@ add_copy(struct line_finder *finder, uint64_t vaddr)
 }
 
 static int
-refuse_missing(const struct line_finder *finder, struct error *err)
+line_refuse_missing(const struct line_finder *finder, struct error *err)
 {
 	const struct progress_source *source = finder->source;
 	const struct symbol_line *line = &finder->line;
@@ -132,7 +132,7 @@ place_line(struct line_finder *finder, struct progress_place *out, struct error 
 	struct strbuf note;
 
 	if (finder->image == NULL)
-		return refuse_missing(finder, err);
+		return line_refuse_missing(finder, err);
 	for (size_t i = 0; i < finder->line.count; i++)
 		add_copy(finder, finder->line.vaddr[i]);
 	if (finder->copies > 1)

@@ -31,7 +31,7 @@ is_program(const struct module *module, const struct process *process)
 }
 
 static bool
-is_known(const struct progress_images *images, const struct mapping *mapping)
+has_image(const struct progress_images *images, const struct mapping *mapping)
 {
 	for (size_t i = 0; i < images->count; i++)
 		if (images->image[i].module->id == mapping->module &&
@@ -48,7 +48,7 @@ add_images(struct progress_images *images, const struct maps *maps, bool own)
 		const struct module *module = modules_at(maps_modules(maps), mapping->module);
 
 		if (mapping->image == NULL || module->kind != MODULE_FILE ||
-		    is_program(module, maps_process(maps)) != own || is_known(images, mapping))
+		    is_program(module, maps_process(maps)) != own || has_image(images, mapping))
 			continue;
 		images->image = xgrow(images->image, &images->capacity, images->count + 1,
 				      sizeof(*images->image));
@@ -100,7 +100,7 @@ struct finder {
 };
 
 static bool
-is_wanted(const struct finder *finder, const struct symbol_named *named)
+place_is_wanted(const struct finder *finder, const struct symbol_named *named)
 {
 	return named->kind == (finder->source->kind == PROGRESS_FUNC ? SYMBOL_NAMED_CODE :
 								       SYMBOL_NAMED_DATA);
@@ -114,7 +114,7 @@ look_in_image(struct finder *finder, const struct progress_image *image)
 				     finder->file, named, ARRAY_SIZE(named));
 
 	for (size_t i = 0; i < count; i++) {
-		if (is_wanted(finder, &named[i])) {
+		if (place_is_wanted(finder, &named[i])) {
 			if (finder->count < FOUND_MOST)
 				finder->found[finder->count++] = (struct found){ image, named[i] };
 		} else if (named[i].kind == SYMBOL_NAMED_THREAD_LOCAL) {
@@ -264,7 +264,7 @@ explain_inlined(struct strbuf *out, const struct finder *finder)
 }
 
 static int
-refuse_missing(const struct finder *finder, struct error *err)
+place_refuse_missing(const struct finder *finder, struct error *err)
 {
 	const struct progress_source *source = finder->source;
 	struct strbuf text;
@@ -371,7 +371,7 @@ find_symbol(struct finder *finder, struct progress_place *out, struct error *err
 
 	find_all(finder);
 	if (finder->count == 0)
-		return refuse_missing(finder, err);
+		return place_refuse_missing(finder, err);
 	if (finder->count > 1)
 		return refuse_ambiguous(finder, err);
 	*out = (struct progress_place){

@@ -104,7 +104,7 @@ fdinfo_parse(const char *text, struct fdinfo *info)
 }
 
 static void
-add_time(uint64_t ns, struct strbuf *out)
+fdinfo_add_time(uint64_t ns, struct strbuf *out)
 {
 	if (ns >= 100 * NS_PER_SEC)
 		strbuf_add_format(out, "%" PRIu64 " s", ns / NS_PER_SEC);
@@ -126,10 +126,10 @@ fdinfo_add_timer(const struct fdinfo *info, struct strbuf *out)
 		return;
 	}
 	strbuf_add_text(out, ", in ");
-	add_time(info->left_ns, out);
+	fdinfo_add_time(info->left_ns, out);
 	if (info->interval_ns > 0) {
 		strbuf_add_text(out, ", every ");
-		add_time(info->interval_ns, out);
+		fdinfo_add_time(info->interval_ns, out);
 	}
 }
 

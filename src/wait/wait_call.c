@@ -312,7 +312,7 @@ static const struct call_row rows[] = {
 };
 
 static int
-compare_rows(const void *name, const void *row)
+compare_call_rows(const void *name, const void *row)
 {
 	return strcmp(name, ((const struct call_row *)row)->name);
 }
@@ -324,7 +324,7 @@ wait_of_call(const struct wait_source *source, const struct wait_call *call, str
 	const struct call_row *row = NULL;
 
 	if (name != NULL)
-		row = bsearch(name, rows, ARRAY_SIZE(rows), sizeof(rows[0]), compare_rows);
+		row = bsearch(name, rows, ARRAY_SIZE(rows), sizeof(rows[0]), compare_call_rows);
 	out->kind = WAIT_OTHER;
 	if (row == NULL)
 		return;
