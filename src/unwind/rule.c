@@ -146,7 +146,7 @@ compile(Dwarf_Frame *frame, struct rule *rule)
 	rule->kind = RULE_PLAIN;
 }
 
-/* Go code: where stacks are switched, pclntab.h is more precise than .debug_frame. */
+/* Where stacks are switched, the table of pclntab.h is more precise than .debug_frame. */
 static bool
 has_pclntab(const struct image *image)
 {

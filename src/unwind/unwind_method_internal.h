@@ -133,7 +133,7 @@ bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
 bool arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted);
 
 /*
- * Finds the registers of the caller of a Go function (pclntab.h) whose frame has `depth` bytes. The
+ * Finds the registers of the caller of a function of pclntab.h whose frame has `depth` bytes. The
  * place of the saved frame pointer is known unless the function is assembler code. False, with the
  * walk's flag set, when the return address is not known.
  */
