@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_result.c - what experiments found, as it grows. */
+/* causal_result.c - the result of experiments: adds to it, and frees it. */
 #include "wallsample/causal/causal.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ find_word(const char *const *words, size_t count, const char *word, size_t *out)
 	return false;
 }
 
-/* The word of each value of an enum, and the way back. */
+/* Defines the conversions between the values of an enum and their words. */
 #define CAUSAL_WORDS(name, type, LIST)                                         \
 	static const char *const name##_words[] = { LIST(WORD) };              \
                                                                                \

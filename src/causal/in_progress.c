@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* in_progress.c - how many were in progress in the virtual time of an experiment. */
+/* in_progress.c - the mean number in progress over the virtual time of an experiment. */
 #include "causal/causal_internal.h"
 
 #include <math.h>
 
-/* If less is left of virtual time it is chance which: where the candidate runs nearly always. The
- * mean of all of the time stands for it then. */
+/* Smallest part of the virtual time that must be left. If the candidate runs nearly always, less is
+ * left, and which part of the time that is depends on chance: the mean over all of the time is then
+ * used instead. */
 #define LEFT_LEAST 0.25
 
-/* What a tick that saw the candidate leaves out. */
+/* The time that is left out after a tick that found the candidate. */
 static double
 left_out(const struct in_progress_time *time)
 {
@@ -19,7 +20,7 @@ void
 in_progress_add(struct in_progress *to, size_t point, const struct in_progress_time *time,
 		double before, double now)
 {
-	/* as many as before, and as now, half of the time each */
+	/* `before` applies to the first half of the time, `now` to the second */
 	const double sum = 0.5 * (before + now) * time->passed;
 
 	to->wall_sum_ns[point] += sum;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* match.c - which candidates a stack has in it, by the names of its frames. */
+/* match.c - finds the candidates in a stack by the names of its frames. */
 #include "causal/causal_internal.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ base_name(const char *path)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* "render (page.c:123)", as a view by line has it. */
+/* The name of such a candidate is "render (page.c:123)", as in a view by line. */
 static bool
 is_line(const struct causal_candidate *candidate, const struct symbol *symbol)
 {
@@ -50,14 +50,14 @@ is_candidate(const struct match *match, const struct causal_candidate *candidate
 	}
 	if (strcmp(candidate->name, symbol->function) != 0)
 		return false;
-	/* Many files of a program may have the same short name. */
+	/* Source files are compared by path, because several may have the same base name. */
 	if (script)
 		return candidate->file == NULL || symbol->file == NULL ||
 		       strcmp(candidate->file, symbol->file) == 0;
 	return strcmp(candidate->module, symbol->module) == 0;
 }
 
-/* The names of a frame, innermost first. */
+/* Stores the names of a frame in match->symbol, innermost first, and returns their number. */
 static size_t
 name_frame(struct match *match, const struct profile_frame *frame)
 {
@@ -78,7 +78,7 @@ name_frame(struct match *match, const struct profile_frame *frame)
 		return 1;
 	}
 	if (frame->module == MODULE_NONE)
-		return 0; /* a text of ours */
+		return 0; /* a text of wallsample */
 	return symbols_find(match->symbols, &place, match->symbol, SYMBOL_CHAIN_MAX);
 }
 
@@ -151,7 +151,7 @@ match_stack(struct match *match, uint32_t stack)
 		} else if (innermost) {
 			mask |= frame->inner;
 		} else if (profile_frame(match->profile, level->frame)->origin == FRAME_SCRIPT) {
-			/* An interpreted function has on top what it called that is native. */
+			/* The interpreted function whose native callees are the inner frames. */
 			return mask | frame->inner;
 		}
 		innermost = false;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c - which experiment comes next. */
+/* plan.c - chooses the next experiment. */
 #include "causal/causal_internal.h"
 
 #include <stdlib.h>
 
 #include "wallsample/causal/causal_curve.h"
 
-/* Of a gain that is not known yet, about so many experiments are still to come. */
+/* Estimated number of further experiments for a gain that is not known yet. */
 #define ROUNDS_GUESSED 6
 
-/* Fewer may agree by chance. */
+/* A gain needs this number of experiments: fewer may agree by chance. After this number of failures
+ * without a whole experiment a gain is abandoned. */
 #define EXPERIMENTS_ENOUGH 4
 #define FAILURES_ENOUGH 3
 
@@ -40,8 +41,8 @@ shuffle(struct plan *plan)
 	}
 }
 
-/* How many more such experiments it takes until the margin is as wanted: it shrinks with the root
- * of their number. */
+/* Estimates the number of further experiments until the margin is within the precision: the margin
+ * is proportional to 1 / sqrt(number of experiments). */
 static double
 experiments_left(const struct causal_result *result, double margin, size_t done)
 {
@@ -65,7 +66,7 @@ count_done(const struct causal_result *result, uint32_t candidate, double speedu
 	return done;
 }
 
-/* So many of them have not been whole, and none was. */
+/* True when FAILURES_ENOUGH of these experiments have ended, none of them whole. */
 static bool
 is_hopeless(const struct causal_result *result, uint32_t candidate, double speedup)
 {
@@ -83,7 +84,7 @@ is_hopeless(const struct causal_result *result, uint32_t candidate, double speed
 	return failed >= FAILURES_ENOUGH;
 }
 
-/* Everything that is not known well enough, once. */
+/* Fills the round with each gain that does not have the requested precision, once. */
 static void
 begin_round(struct plan *plan)
 {
@@ -123,7 +124,7 @@ plan_next(struct plan *plan, bool may_hold)
 		return item;
 	item = plan->item[plan->at];
 	plan->compared = !plan->compared || !may_hold;
-	/* One at 0 looks for the same candidate, and takes as long to do it. */
+	/* An experiment at 0 searches for the same candidate, so that its ticks cost the same. */
 	if (plan->compared)
 		item.speedup = 0;
 	else

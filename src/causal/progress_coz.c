@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_coz.c - progress points of coz.h as points of a target: by name, or all that there are.
+ * progress_coz.c - opens points of coz.h as progress points of a target: by name, or all of them.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@ is_coz(const struct progress_counter *counter)
 	return counter->source != NULL && counter->source->kind == PROGRESS_COZ;
 }
 
-/* --- what a name is ------------------------------------------------------------------- */
+/* --- the kind of a name --------------------------------------------------------------- */
 
-/* A begin or an end may also be one that only counts. */
+/* Finds the counters of a begin or an end; a COZ_PROGRESS point may be used as either. */
 static void
 place_counter(const struct progress *progress, struct progress_counter *counter,
 	      enum progress_coz_type type)
@@ -29,7 +29,7 @@ place_counter(const struct progress *progress, struct progress_counter *counter,
 		progress_coz_find(&progress->coz, name, PROGRESS_COZ_THROUGHPUT, &counter->coz);
 }
 
-/* coz:NAME, of which there are COZ_BEGIN and COZ_END: a latency. */
+/* Makes a LATENCY point of coz:NAME, which has a COZ_BEGIN and a COZ_END. */
 static void
 become_latency(struct progress_entry *entry)
 {
@@ -132,12 +132,12 @@ progress_coz_open(struct progress *progress, const struct progress_images *image
 		return coz_refuse_missing(progress, what, err);
 	if (!progress_coz_settle(progress))
 		return refuse_table(progress, err);
-	/* The program has not come by yet: all that it will count is from now on. */
+	/* If the program has not executed the point yet, its count starts at 0. */
 	counter->known = counter->coz.count == 0;
 	return 0;
 }
 
-/* Is there a point of this name and type among those before it? */
+/* True when an earlier point has the same name and type. */
 static bool
 is_repeated(const struct progress_coz *coz, size_t index)
 {
@@ -169,7 +169,7 @@ set_source(struct progress_source *source, const char *name)
 					    .name = xstrdup(name) };
 }
 
-/* A point for what the program calls so, whatever that is. */
+/* Adds a point for this name, which may contain any bytes. */
 static void
 add_entry(struct progress *progress, const char *name, bool latency)
 {

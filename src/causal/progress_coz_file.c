@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_coz_file.c - which programs have points of coz.h, and where the library is that counts
- * for them.
+ * progress_coz_file.c - finds out whether a program has points of coz.h, and finds the library that
+ * counts for them.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 #endif
 
 #define PIECE ((size_t)64 << 10)
-/* The name is among the constants, of which nobody has more. */
+/* Part of the file that is searched: the name is among the constants, which take less. */
 #define FILE_MOST ((uint64_t)2 << 30)
 
 bool
@@ -32,7 +32,7 @@ progress_coz_is_in_file(int fd)
 
 	if (fd < 0 || fstat(fd, &stat) != 0 || !S_ISREG(stat.st_mode))
 		got = 0;
-	/* Pieces overlap by what may lie across their border. */
+	/* Pieces overlap, because the name may cross their border. */
 	for (uint64_t at = 0; got == PIECE && at < FILE_MOST && !found; at += PIECE - length) {
 		got = file_read_at(fd, at, piece, PIECE);
 		found = memmem(piece, got, PROGRESS_COZ_FUNCTION, length) != NULL;
@@ -62,7 +62,7 @@ progress_wants_preload(const char *executable)
 
 	if (strchr(executable, '/') != NULL)
 		return is_in_path(executable);
-	/* The first that may be run is the one that will be. */
+	/* The first executable file in $PATH is the one that is run. */
 	for (; at != NULL && *at != '\0'; at += strcspn(at, ":"), at += *at == ':') {
 		const int length = (int)strcspn(at, ":");
 		const int size = snprintf(path, sizeof(path), "%.*s/%s", length, at, executable);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_coz_points.c - reads the table of points of coz.h, which the target may have filled with
- * anything.
+ * progress_coz_points.c - reads the table of points of coz.h. The target may have written any bytes
+ * into it.
  */
 #include "causal/progress_internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_explain.c - what a progress point is that never moves, for people.
+ * progress_explain.c - describes progress points without progress for the user.
  */
 #include <inttypes.h>
 
@@ -109,7 +109,7 @@ progress_explain(const struct progress *progress, size_t index, struct strbuf *o
 	const bool both = entry->words.source_count == 2 &&
 			  (entry->counter[0].total > 0) == (entry->counter[1].total > 0);
 
-	/* Of two, the one that stands still. */
+	/* Of two counters of which one has events, only the other is described. */
 	for (size_t i = 0; i < entry->words.source_count; i++) {
 		if (!both && entry->counter[i].total > 0 && entry->words.source_count == 2)
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_io.c - what the kernel counts of a process's reading and writing (proc_pid_io(5)): all
- * of its threads, those that have ended, and children that it has waited for.
+ * progress_io.c - reads the kernel's I/O counters of a process (proc_pid_io(5)): the sums over all
+ * its threads, ended ones included, and over children that it has waited for.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "causal/progress_internal.h"
 #include "wallsample/base/base.h"
 
-/* Seven lines of it are 200 bytes. */
+/* The seven lines of the file have 200 bytes. */
 #define TEXT_MOST 1024
 
 bool
@@ -74,7 +74,7 @@ progress_io_open(const struct process *process, int *fd, struct error *err)
 	*fd = openat(process->dirfd, "io", O_RDONLY | O_CLOEXEC);
 	if (*fd < 0)
 		return io_refuse(process, errno, err);
-	/* The kernel asks for permission with each read. */
+	/* The kernel checks the permission at each read. */
 	errno = EIO;
 	if (progress_io_read(*fd, value))
 		return 0;

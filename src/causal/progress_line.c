@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_line.c - the one place in a target's code that stands for a source line.
+ * progress_line.c - finds the address in a target's code that represents a source line.
  *
- * The compiler makes several pieces of code of a line: the beginning and the end of a loop, copies
- * in functions that another one was inlined into. Of one function (or one copy) the first piece
- * stands for the line; several copies are refused, since one of them would count part of it.
+ * The compiler may generate several pieces of code for a line: the beginning and the end of a loop,
+ * or copies in functions that another function was inlined into. In one function (or one copy) the
+ * first piece represents the line. Several copies are refused, because each executes only a part
+ * of the line's executions.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,16 +20,16 @@
 struct line_finder {
 	struct symbols *symbols;
 	const struct progress_source *source;
-	const struct progress_image *image; /* that has the line; NULL: none does */
+	const struct progress_image *image; /* the image that has the line; NULL: none */
 	struct symbol_line line;
-	/* Beginnings of pieces that are in different functions or copies, and where these are. */
+	/* First addresses of pieces in different functions or copies, and descriptions of these. */
 	uint64_t copy[SYMBOL_LINE_MOST];
 	char *where[SYMBOL_LINE_MOST];
 	size_t copies;
 };
 
-/* The function that the code is of, and those inlined there with the lines they were called in:
- * "looping:37 > copied". */
+/* Describes the function that contains the code, and the functions inlined there with the lines of
+ * their calls: "looping:37 > copied". */
 static char *
 describe(struct line_finder *finder, uint64_t vaddr)
 {
@@ -46,7 +47,7 @@ describe(struct line_finder *finder, uint64_t vaddr)
 	return text.data;
 }
 
-/* Is it the same function as the other, or something inlined into it? */
+/* True when `inner` is the same function as `outer`, or inlined into it. */
 static bool
 is_within(const char *inner, const char *outer)
 {
@@ -56,7 +57,7 @@ is_within(const char *inner, const char *outer)
 	       (inner[length] == '\0' || inner[length] == ':');
 }
 
-/* Code may begin with that of something inlined: it is still that of the function around it. */
+/* Code of a line may begin with inlined code: it then belongs to the function around that. */
 static void
 add_copy(struct line_finder *finder, uint64_t vaddr)
 {
@@ -158,7 +159,7 @@ progress_line_find(const struct progress_images *images, struct symbols *symbols
 	struct line_finder finder = { .symbols = symbols, .source = source };
 	int status;
 
-	/* The program's own comes first. */
+	/* The program itself comes first. */
 	for (size_t i = 0; i < images->count && finder.image == NULL; i++) {
 		symbol_lookup_line(symbols, images->image[i].module, source->name,
 				   (uint32_t)source->number, &finder.line);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_open.c - finds what progress points mean in a target, and hands out what they are.
+ * progress_open.c - opens the counters of progress points in a target, and describes the points.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -41,7 +41,7 @@ refuse_memory(const struct progress *progress, const struct progress_counter *co
 			 counter->source->text, counter->place.address);
 }
 
-/* Can it be read at all? Asked one by one, so that the right one is named. */
+/* Checks that a counter is readable; one by one, so that the error names the right one. */
 static int
 try_memory(struct progress *progress, const struct progress_counter *counter, struct error *err)
 {
@@ -118,7 +118,7 @@ open_all(struct progress *progress, const char *const *spec, size_t count, struc
 
 	if (status != 0)
 		return status;
-	/* It may have been started just now, and its libraries have come since. */
+	/* The program may have mapped its libraries since the maps were read. */
 	maps_refresh(progress->maps);
 	progress_images_init(&images, progress->maps);
 	if (count == 0)

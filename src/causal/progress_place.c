@@ -11,15 +11,15 @@
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol_lookup.h"
 
-/* More that have one name are as ambiguous as these. */
+/* Number of symbols of one name that are kept; with more the name is as ambiguous. */
 #define FOUND_MOST 16
-/* So many are told. */
+/* Number of symbols that an error lists. */
 #define TOLD_MOST 4
 #define INLINED_MOST 1000
 
 /* --- images ------------------------------------------------------------------------ */
 
-/* The kernel adds " (deleted)" to the one and not to the other. */
+/* Only one of the two paths has the kernel's " (deleted)" at its end. */
 static bool
 is_program(const struct module *module, const struct process *process)
 {
@@ -93,10 +93,10 @@ struct finder {
 	const struct progress_images *images;
 	struct symbols *symbols;
 	const struct progress_source *source;
-	const char *module, *file; /* what the source's module is: one of them, or none */
+	const char *module, *file; /* source->module is the name of one of these two, or NULL */
 	struct found found[FOUND_MOST];
 	size_t count;
-	bool thread_local, other; /* there is something else of that name */
+	bool thread_local, other; /* the name exists, but is of another kind */
 };
 
 static bool
@@ -125,14 +125,14 @@ look_in_image(struct finder *finder, const struct progress_image *image)
 	}
 }
 
-/* May it be there? */
+/* True when the symbol is searched in this image. */
 static bool
 is_asked(const struct finder *finder, const struct progress_image *image)
 {
 	return finder->module == NULL || progress_module_is(image->module, finder->module);
 }
 
-/* What stands before the symbol: a module if there is one of that name, else a source file. */
+/* Interprets source->module: a module if one has that name, else a source file. */
 static void
 choose_module(struct finder *finder)
 {
@@ -149,7 +149,7 @@ choose_module(struct finder *finder)
 	finder->file = name;
 }
 
-/* The program's own come first: libraries are not looked at when it has the name. */
+/* The program comes first: libraries are not searched when it has the name. */
 static void
 find_all(struct finder *finder)
 {
@@ -175,7 +175,7 @@ add_similar(struct strbuf *out, const struct finder *finder)
 	for (size_t i = 0; i < finder->images->count; i++) {
 		const struct progress_image *image = &finder->images->image[i];
 
-		/* Of libraries only when they are asked for: there are too many names. */
+		/* Libraries are searched only on request: they have too many names. */
 		if ((image->own || finder->module != NULL) && is_asked(finder, image))
 			symbol_lookup_similar(finder->symbols, image->module,
 					      finder->source->name, code, &similar);
@@ -219,7 +219,7 @@ explain_missing(struct strbuf *out, const struct finder *finder)
 				"--debuginfod) may have them");
 }
 
-/* In how many places it was inlined into others. */
+/* The number of places at which the function was inlined, up to INLINED_MOST. */
 static size_t
 count_inlined(const struct finder *finder, const struct progress_image *only)
 {
@@ -246,7 +246,7 @@ add_count(struct strbuf *out, size_t count)
 		strbuf_add_format(out, count == 1 ? "one place" : "%zu places", count);
 }
 
-/* A function without code of its own; false: it is not even inlined. */
+/* Explains a function that has only inlined copies; false: it has none. */
 static bool
 explain_inlined(struct strbuf *out, const struct finder *finder)
 {
@@ -319,7 +319,7 @@ refuse_ambiguous(const struct finder *finder, struct error *err)
 	return status;
 }
 
-/* --- what was found ------------------------------------------------------------------- */
+/* --- the place that was found ---------------------------------------------------------- */
 
 static bool
 is_counter_size(uint64_t size)
@@ -348,7 +348,7 @@ place_variable(const struct finder *finder, struct progress_place *out, struct e
 	return 0;
 }
 
-/* What is not counted of it. */
+/* Adds a note about inlined copies, which are not counted. */
 static void
 note_inlined(const struct finder *finder, struct progress_place *out)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * progress_preload.c - libwallsample-progress.so: counters for programs that were built with coz.h,
- * in one table that is read from outside.
+ * in one table that wallsample reads from outside.
  *
- * It runs in somebody else's process: no library, no allocation, no lock that a signal handler or
- * a fork could meet, no constructor.
+ * The library runs in the target: it uses no other library, no allocation, no constructor, and no
+ * lock that a signal handler or a fork could find held.
  */
 #include <stddef.h>
 
@@ -22,7 +22,7 @@ EXPORTED struct progress_coz_table wallsample_progress_points = {
 	.most = PROGRESS_COZ_POINTS_MOST,
 };
 
-/* What is kept of a name: its end, since the ends of paths differ. */
+/* The part of a name that is kept: its end, because the ends of paths differ. */
 static const char *
 end_of_name(const char *name)
 {
@@ -56,7 +56,7 @@ find_point(uint32_t used, uint32_t type, const char *name)
 	return NULL;
 }
 
-/* Each byte by itself: compilers make no call of memcpy out of that. */
+/* Copies byte by byte, which compilers do not turn into a call of memcpy. */
 static void
 set_name(struct progress_coz_point *point, const char *name)
 {
@@ -74,7 +74,7 @@ _coz_get_counter(int type, const char *name)
 	if (name == NULL)
 		return NULL;
 	name = end_of_name(name);
-	/* Two threads at once make two points of the name: their sum counts. */
+	/* Two threads at once may make two points of one name: the readers add them up. */
 	do {
 		point = find_point(used, (uint32_t)type, name);
 		if (point != NULL)

@@ -10,14 +10,14 @@
 
 /* Threads that are tried when the first one has ended. */
 #define READERS_MOST 16
-/* And how many points of coz.h there are. */
+/* One more for the number of points in use of coz.h. */
 #define PIECES_MOST (2 * CAUSAL_POINTS_MOST * PROGRESS_COZ_PLACES_MOST + 1)
 
-/* What is to be read of memory, and whose it is. */
+/* The pieces of memory to be read, and the counters that they belong to. */
 struct reading {
 	struct memory_piece piece[PIECES_MOST];
-	struct progress_counter *counter[PIECES_MOST]; /* NULL: of nobody */
-	uint64_t value[PIECES_MOST]; /* one behind the other, packed */
+	struct progress_counter *counter[PIECES_MOST]; /* NULL: not a counter */
+	uint64_t value[PIECES_MOST]; /* packed, without padding */
 	size_t count;
 	uint32_t coz_used;
 };
@@ -40,8 +40,8 @@ add_counter(struct reading *reading, struct progress_counter *counter)
 }
 
 /*
- * Ends before their begins, as memory is read in this order: an event that both begins and ends
- * meanwhile must not make it fewer than none in progress.
+ * Collects the pieces, ends before their begins, because memory is read in this order: an event
+ * that begins and ends during the read must not make the number in progress negative.
  */
 static void
 collect(struct progress *progress, struct reading *reading)
@@ -58,7 +58,7 @@ collect(struct progress *progress, struct reading *reading)
 			  sizeof(reading->coz_used));
 }
 
-/* By the thread that did it last time; if that has ended, by another one. */
+/* Reads by the id of the previous thread, or of another one if that has ended. */
 static bool
 read_pieces(struct progress *progress, struct reading *reading)
 {
@@ -80,7 +80,7 @@ read_pieces(struct progress *progress, struct reading *reading)
 	return done;
 }
 
-/* What was read, number by number; pieces of one counter follow each other, and are added up. */
+/* Parses the values; those of consecutive pieces of one counter are added up. */
 static void
 take_pieces(struct reading *reading)
 {
@@ -91,7 +91,7 @@ take_pieces(struct reading *reading)
 		struct progress_counter *counter = reading->counter[i];
 		uint64_t value = 0;
 
-		/* Little-endian, as every target is. */
+		/* Every target is little-endian. */
 		memcpy(&value, at, reading->piece[i].size);
 		at += reading->piece[i].size;
 		sum += value;
@@ -108,7 +108,7 @@ take_pieces(struct reading *reading)
 static bool
 read_memory(struct progress *progress)
 {
-	/* Twice when there are points of coz.h that were not there before. */
+	/* The second pass is for points of coz.h that are new. */
 	for (int i = 0; i < 2; i++) {
 		struct reading reading = { .count = 0 };
 
@@ -121,7 +121,7 @@ read_memory(struct progress *progress)
 		if (progress->coz.table == 0 ||
 		    (reading.coz_used == progress->coz.used && !progress->coz.waiting))
 			return true;
-		/* A table that is damaged by now tells nothing new. */
+		/* The table has become invalid: no new points. */
 		if (!progress_coz_settle(progress))
 			return true;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_value.c - from what counters read to events and to how many are in progress.
+ * progress_value.c - converts readings of counters into events and the number in progress.
  */
 #include "causal/progress_internal.h"
 
-/* All values that a counter can have, less one. */
+/* The largest value of a counter of `size` bytes. */
 static uint64_t
 mask_of(unsigned size)
 {
@@ -27,7 +27,7 @@ progress_counter_step(struct progress_counter *counter, uint64_t now)
 	counter->now = now;
 }
 
-/* Of two counters as they are, modulo the smaller one; its sign is that of the highest bit. */
+/* begin - end as read, modulo the smaller size; the highest bit is the sign. */
 static int64_t
 plain_difference(const struct progress_counter *begin, const struct progress_counter *end)
 {
@@ -37,7 +37,7 @@ plain_difference(const struct progress_counter *begin, const struct progress_cou
 	return difference > mask / 2 ? -(int64_t)(mask - difference) - 1 : (int64_t)difference;
 }
 
-/* Are these counters of memory, which both began with the program? */
+/* True when both counters are in memory, and counted from the start of the program. */
 static bool
 may_be_exact(const struct progress_entry *entry)
 {
@@ -53,7 +53,7 @@ may_be_exact(const struct progress_entry *entry)
 void
 progress_entry_start(struct progress_entry *entry)
 {
-	/* More ends than begins: they do not belong together as they are. */
+	/* With more ends than begins the difference is not the number in progress. */
 	entry->exact = entry->words.kind == CAUSAL_LATENCY && may_be_exact(entry) &&
 		       plain_difference(&entry->counter[0], &entry->counter[1]) >= 0;
 	entry->least = 0;
@@ -74,7 +74,7 @@ progress_entry_value(struct progress_entry *entry)
 		value.in_progress = between > 0 ? between : 0;
 		return value;
 	}
-	/* How many were in progress when we came is not known: at some time there were none. */
+	/* The number in progress at the open is not known. Its minimum since then is taken as 0. */
 	between = (int64_t)(begin->total - end->total);
 	if (between < entry->least)
 		entry->least = between;

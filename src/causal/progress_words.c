@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_words.c - takes the words of progress points apart.
+ * progress_words.c - parses the specs of progress points.
  */
 #include "causal/progress_internal.h"
 
@@ -50,7 +50,7 @@ progress_source_is_counted(const struct progress_source *source)
 
 /* --- one source -------------------------------------------------------------------- */
 
-/* "123" or "0x7b", and nothing behind it. */
+/* Parses "123" or "0x7b" up to the end of the text. */
 static bool
 read_number(const char *text, uint64_t *value)
 {
@@ -61,7 +61,7 @@ read_number(const char *text, uint64_t *value)
 	return parse_whole_u64(text, 0, UINT64_MAX, value);
 }
 
-/* "MODULE:SYMBOL" has a colon that is none of C++'s "::". */
+/* Finds the colon of "MODULE:SYMBOL"; a "::" of C++ is skipped. */
 static const char *
 find_colon(const char *text)
 {
@@ -92,14 +92,14 @@ split_module(const char *text, struct progress_source *out, struct error *err)
 	return 0;
 }
 
-/* Cuts "/SIZE" off. */
+/* Parses and removes "/SIZE". */
 static int
 take_size(char *text, struct progress_source *out, struct error *err)
 {
 	char *slash = strrchr(text, '/');
 	uint64_t size;
 
-	/* "operator/" is a name. */
+	/* "operator/" is a C++ name. */
 	if (slash == NULL || slash[1] < '0' || slash[1] > '9')
 		return 0;
 	if (!read_number(slash + 1, &size) ||
@@ -111,7 +111,7 @@ take_size(char *text, struct progress_source *out, struct error *err)
 	return 0;
 }
 
-/* Cuts "+OFFSET" off. */
+/* Parses and removes "+OFFSET". */
 static void
 take_offset(char *text, struct progress_source *out)
 {
@@ -209,7 +209,7 @@ static int (*const reader[])(char *text, struct progress_source *out, struct err
 	[PROGRESS_FUNC] = read_func,         [PROGRESS_LINE] = read_line,
 };
 
-/* Which kind the text begins with; false: none. *rest: behind the colon. */
+/* The kind that the text begins with; *rest is the text after the colon. False: no kind. */
 static bool
 find_kind(const char *text, enum progress_source_kind *kind, const char **rest)
 {

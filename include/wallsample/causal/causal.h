@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal.h - what virtual speed-up experiments found: who was sped up, by how much, and how far the
- * program got meanwhile. causal_run.h makes it, causal_curve.h makes curves of it; recordings keep
- * it, exporters show it.
+ * causal.h - the result of virtual speed-up experiments: for each experiment the candidate, its
+ * speed-up, and the progress of the program. causal_run.h makes it, causal_curve.h computes curves
+ * from it, recordings contain it, and exporters show it.
  *
- * An experiment takes one candidate, some code, and one speed-up s, the part of its time that it is
- * to be without. While a thread is in the candidate the others that run are held for s of the time;
- * the sum of that is `held_ns`. In wall_ns - held_ns, the time that would have passed if the
- * candidate really were so much faster, the program got as far as the readings say.
+ * An experiment has one candidate, which is some code, and one speed-up s, the part of the
+ * candidate's time that is removed virtually. While a thread executes the candidate, the other
+ * running threads are held for s of the time; held_ns is the sum. The virtual time
+ * wall_ns - held_ns is the time that would have passed if the candidate were faster by s, and the
+ * readings are the progress in that time.
  *
- * A progress point counts events (THROUGHPUT), or those that began and those that ended (LATENCY).
- * By Little's law the mean time from begin to end is the mean number in progress divided by the
- * rate of ends.
+ * A progress point counts events (THROUGHPUT), or begins and ends of events (LATENCY). By Little's
+ * law the mean time from begin to end is the mean number in progress divided by the rate of ends.
  */
 #ifndef WALLSAMPLE_CAUSAL_CAUSAL_H
 #define WALLSAMPLE_CAUSAL_CAUSAL_H
@@ -24,7 +24,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/profile/run_stats.h"
 
-/* Most there may be of each. */
+/* Largest number of each. */
 #define CAUSAL_POINTS_MOST 8
 #define CAUSAL_SPEEDUPS_MOST 16
 #define CAUSAL_CANDIDATES_MOST 64
@@ -43,7 +43,7 @@ enum causal_point_kind {
 const char *causal_point_kind_word(enum causal_point_kind kind);
 bool causal_point_kind_from_word(const char *word, enum causal_point_kind *out);
 
-/* X(NAME, word): what chosen code is */
+/* X(NAME, word): what a candidate is */
 #define CAUSAL_UNITS(X)                                                        \
 	X(FUNCTION, "function")                                                \
 	X(LINE, "line")                                                        \
@@ -58,12 +58,12 @@ enum causal_unit {
 const char *causal_unit_word(enum causal_unit unit);
 bool causal_unit_from_word(const char *word, enum causal_unit *out);
 
-/* X(NAME, word): how an experiment ended. Only WHOLE ones are for curves. */
+/* X(NAME, word): how an experiment ended. Only WHOLE experiments are used for curves. */
 #define CAUSAL_ENDS(X)                                                         \
 	X(WHOLE, "whole")                                                      \
 	X(STALLED, "stalled")  /* no progress while threads were held: all were released */ \
 	X(CUT, "cut short")    /* the run or the target ended; --max-hold was reached; or there was
-				* a gap, or hardly any time in which others were not held */
+				* a gap, or hardly any time without held threads */
 
 enum causal_end {
 #define X(name, word) CAUSAL_##name,
@@ -75,7 +75,7 @@ const char *causal_end_word(enum causal_end end);
 bool causal_end_from_word(const char *word, enum causal_end *out);
 
 struct causal_point {
-	char *name;               /* "requests"; its spec if it was given none */
+	char *name;               /* "requests"; the spec if no name was given */
 	char *spec;               /* "var:requests_done" */
 	enum causal_point_kind kind;
 };
@@ -85,32 +85,32 @@ struct causal_candidate {
 	char *module;             /* base name; "" if it has none */
 	char *file;               /* of a function or line; NULL: not known */
 	uint32_t line;            /* 0: not known */
-	double share;             /* of the Latency of the profile before, in [0, 1]: with it
-				   * anywhere in the stack */
-	double self_share;        /* the same with it on top */
+	double share;             /* share of the Latency of the preceding profile, in [0, 1], with
+				   * the candidate anywhere in the stack */
+	double self_share;        /* the same, with the candidate as the leaf */
 };
 
-/* Of one progress point in one experiment. */
+/* The reading of one progress point in one experiment. */
 struct causal_reading {
-	double count;             /* events; of LATENCY those that ended */
-	double in_progress_ns;    /* LATENCY: sum over wall_ns - held_ns of how many were in
-				   * progress; made of samples, so that next to nothing may be
-				   * below 0; else 0 */
+	double count;             /* number of events; LATENCY: of ends */
+	double in_progress_ns;    /* LATENCY: integral of the number in progress over the virtual
+				   * time; estimated from samples, so that a value near 0 may be
+				   * negative; else 0 */
 };
 
 struct causal_experiment {
 	uint32_t candidate;
-	double speedup;           /* in [0, 1]; 0: nobody was held, to compare with */
-	uint64_t began_ns;        /* since the experiments began */
-	/* held_ns has the moments in which all stood still to be looked at, too, so that it is not
-	 * 0 at a speed-up of 0. It is less than wall_ns, but of one that is not WHOLE. */
+	double speedup;           /* in [0, 1]; 0: no thread was held, for comparison */
+	uint64_t began_ns;        /* time since the first experiment began */
+	/* held_ns includes the stops of all threads at ticks, so it is above 0 at a speed-up of 0.
+	 * It is less than wall_ns if the experiment is WHOLE. */
 	uint64_t wall_ns, held_ns;
-	uint64_t ticks, chosen;   /* looks at the threads; those that found the candidate running */
+	uint64_t ticks, chosen;   /* number of ticks; of those that found the candidate running */
 	enum causal_end end;
 	struct causal_reading reading[CAUSAL_POINTS_MOST]; /* one for each point */
 };
 
-/* All owned; causal_result_release frees it. */
+/* All pointers are owned; causal_result_release frees them. */
 struct causal_result {
 	struct causal_point point[CAUSAL_POINTS_MOST];
 	size_t point_count;
@@ -118,42 +118,42 @@ struct causal_result {
 	size_t candidate_count;
 	double speedup[CAUSAL_SPEEDUPS_MOST]; /* ascending; the first is 0 */
 	size_t speedup_count;
-	struct causal_experiment *experiment; /* in the order of time */
+	struct causal_experiment *experiment; /* in chronological order */
 	size_t experiment_count, experiment_capacity;
 
-	/* How they were made. */
+	/* Settings of the experiments. */
 	enum causal_unit unit;
-	bool self;                /* only the innermost function of a stack counts */
-	uint64_t tick_ns;         /* mean time between looks */
-	uint64_t experiment_ns;   /* wanted length of one */
-	double precision;         /* wanted half width of intervals of gains: 0.02 */
-	double max_hold;          /* most of the run in which others may be held, in [0, 1] */
+	bool self;                /* only the leaf of a stack is compared with candidates */
+	uint64_t tick_ns;         /* mean time between ticks */
+	uint64_t experiment_ns;   /* requested length of an experiment */
+	double precision;         /* requested half width of the intervals of gains: 0.02 */
+	double max_hold;          /* largest part of the run with held threads, in [0, 1] */
 
-	/* What it was made of, and what it cost. */
+	/* The target, and the cost of the experiments. */
 	pid_t pid;
 	char *command;            /* of the target: its name */
 	uint64_t started_ns;      /* CLOCK_REALTIME; 0: not known */
 	uint64_t wall_ns, held_ns; /* of all experiments */
-	uint64_t profile_ns;      /* length of the profile before them; 0: there was none */
-	uint64_t stops;           /* of threads */
-	uint64_t late_ticks;      /* looks that came later than half a tick */
-	uint64_t unheld;          /* threads that waited for a CPU when they were to be held */
-	double runnable;          /* mean number of runnable threads at a look */
+	uint64_t profile_ns;      /* length of the preceding profile; 0: there was none */
+	uint64_t stops;           /* number of stops of threads */
+	uint64_t late_ticks;      /* ticks that were late by more than half of tick_ns */
+	uint64_t unheld;          /* threads that were waiting for a CPU when they should be held */
+	double runnable;          /* mean number of runnable threads at a tick */
 	unsigned cpus;            /* that the target may use; 0: not known */
-	uint64_t own_cpu_ns;      /* CPU time of wallsample's own */
+	uint64_t own_cpu_ns;      /* CPU time of wallsample itself */
 	struct run_excluded excluded; /* threads left out of the experiments by their names */
-	bool target_gone;         /* it ended or called exec before the experiments were over */
+	bool target_gone;         /* the target ended or called exec before the experiments ended */
 };
 
 void causal_result_init(struct causal_result *result);
 void causal_result_release(struct causal_result *result);
-/* Texts are copied; module and file may be NULL. Returns its number. */
+/* Adds a candidate and returns its index. Texts are copied; module and file may be NULL. */
 uint32_t causal_result_add_candidate(struct causal_result *result, const char *name,
 				     const char *module, const char *file, uint32_t line);
-/* False: there are CAUSAL_POINTS_MOST. */
+/* Adds a progress point; texts are copied. False: there are CAUSAL_POINTS_MOST already. */
 bool causal_result_add_point(struct causal_result *result, const char *name, const char *spec,
 			     enum causal_point_kind kind);
-/* A zeroed one; valid until the next is added. */
+/* Appends a zeroed experiment; the pointer is valid until the next one is added. */
 struct causal_experiment *causal_result_add_experiment(struct causal_result *result);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal_run.h - makes virtual speed-up experiments on a process that a sampler looks at.
+ * causal_run.h - makes virtual speed-up experiments on a process that a sampler samples.
  *
- * One experiment follows the other, every second one at a speed-up of 0, the others in random
- * order, until all gains are known well enough. An experiment begins and ends at a look that has
- * found progress, so that it is not off by a part of an event.
+ * Every second experiment is at a speed-up of 0; the others are in random order, until all gains
+ * are known with the requested precision. An experiment begins and ends at a tick that has found
+ * progress, so that its number of events is not off by a part of an event.
  *
- * At a look all that run stand still. Who is in the candidate goes on at once, the others are held
- * for the speed-up's part of the time to the next look. Whoever sleeps is left alone: if the
- * candidate's thread wakes it meanwhile it runs at once, as it would have run earlier.
+ * At a tick all running threads are stopped. If at least one of them executes the candidate, those
+ * that do are resumed at once, and the others are held for a part of the time to the next tick that
+ * follows from the speed-up. Sleeping threads are not touched: a thread that the candidate's thread
+ * wakes meanwhile runs at once, as it would have run earlier.
  */
 #ifndef WALLSAMPLE_CAUSAL_CAUSAL_RUN_H
 #define WALLSAMPLE_CAUSAL_CAUSAL_RUN_H
@@ -19,54 +20,57 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/symbol/symbol.h"
 
-/* Looks are this part of their mean distance around it, evenly: nothing periodic is in step. */
+/* The distance between ticks varies uniformly by this part of its mean, so that ticks do not stay
+ * in phase with periodic work. */
 #define CAUSAL_SPREAD 0.3
-/* An experiment goes on until so many events were seen, */
+/* An experiment continues until it has this number of events, */
 #define CAUSAL_EVENTS_LEAST 20
-/* but no longer than so many times its wanted length. */
+/* but for at most this multiple of its requested length. */
 #define CAUSAL_LONGEST 20
 
 struct causal_run;
 
 /*
- * All is borrowed. The result has points, candidates, speed-ups and what is asked for in it
- * (unit, self, tick_ns, experiment_ns, precision, max_hold); the run adds experiments. `profile` is
- * the sampler's. `seed`: of the order of experiments; 0: from the clock.
+ * Creates a run; to be freed. All arguments are borrowed. The caller has filled in the points,
+ * candidates, speed-ups and settings of the result (unit, self, tick_ns, experiment_ns, precision,
+ * max_hold); the run adds experiments. `profile` is the sampler's. `seed` determines the order of
+ * experiments; 0: seeded from the clock.
  */
 struct causal_run *causal_run_create(struct causal_result *result, struct progress *progress,
 				     const struct profile *profile, struct symbols *symbols,
 				     uint64_t seed);
 void causal_run_free(struct causal_run *run);
 
-/* For struct sampler_config. */
+/* The control for struct sampler_config, borrowed from the run. */
 const struct sampler_control *causal_run_control(struct causal_run *run);
 
 /*
- * To be called after each tick; `held`: threads of the target stand still, and nothing that takes
- * long is done. Names functions that were not seen before, plans the next experiment.
+ * To be called after each tick. Looks up the names of functions that are new in the profile, and
+ * plans the next experiment; with `held`, threads of the target are stopped, and both are deferred
+ * because they may take long.
  */
 void causal_run_tick(struct causal_run *run, bool held);
 
-/* Are there functions to be named, which may take as long as it takes to read a large file, or is
- * the next experiment to be planned? The target is left alone meanwhile (sampler_pause). */
+/* True when functions wait for their names, which may take as long as reading a large file, or the
+ * next experiment is not planned. The caller pauses the sampler for that (sampler_pause). */
 bool causal_run_needs_time(const struct causal_run *run);
 
-/* All gains are known well enough, or progress cannot be read any more. */
+/* True when all gains have the requested precision, or progress is no longer readable. */
 bool causal_run_is_over(const struct causal_run *run);
 
-/* For a line of status, and to say when nothing moves. */
+/* Values for a status line, and for a warning when there is no progress. */
 struct causal_status {
-	size_t done, wanted;      /* experiments so far; about how many there will be */
-	double speedup;           /* of the present one */
+	size_t done, wanted;      /* experiments so far; estimated total */
+	double speedup;           /* of the current experiment */
 	uint32_t candidate;
-	uint64_t elapsed_ns;      /* of all */
-	double events;            /* of the first point, so far */
+	uint64_t elapsed_ns;      /* since the first experiment began */
+	double events;            /* events of the first point so far */
 };
 void causal_run_status(const struct causal_run *run, struct causal_status *out);
 
-/* Fills in what the result says of all experiments, so far. */
+/* Sets the totals of the result to those of all experiments so far. */
 void causal_run_sum_up(struct causal_run *run, const struct run_stats *stats);
-/* The end: what was going on is cut short, and sums are made. */
+/* Ends the run: cuts the current experiment short, and sets the totals of the result. */
 void causal_run_finish(struct causal_run *run, const struct run_stats *stats);
 
 #endif
