@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code_ranges.c - searches the table of .eh_frame_hdr, and asks the entry (FDE) that it finds
- * how far its function reaches.
+ * code_ranges.c - searches the table of .eh_frame_hdr, and reads the range of the function from
+ * the entry (FDE) found.
  *
  * The formats are those of the Linux Standard Base 5.0, Core, chapter 10.6.
  */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Encodings of pointers (DW_EH_PE_…): the format in the low half, what is added in the high. */
+/* Encodings of pointers (DW_EH_PE_…): the format in the low half, the base in the high half. */
 enum {
 	FORMAT_PTR = 0x00,
 	FORMAT_U16 = 0x02,
@@ -22,7 +22,7 @@ enum {
 	PLUS_PC = 0x10,
 	PLUS_MASK = 0x70,
 	INDIRECT = 0x80,
-	TABLE_ENCODING = 0x3b, /* signed 32 bits, relative to the header: all there is */
+	TABLE_ENCODING = 0x3b, /* signed 32 bits, relative to the header: the only one in use */
 };
 
 /* Of an augmentation string: "zPLRSB" and such. */
@@ -45,10 +45,10 @@ take(struct cursor *cursor, size_t size)
 		return 0;
 	}
 	cursor->at += size;
-	return value; /* as little-endian as we are */
+	return value; /* files and this machine are little-endian */
 }
 
-/* Signed or not, of numbers that do not matter here. */
+/* Skips a signed or unsigned LEB128 number. */
 static void
 skip_leb128(struct cursor *cursor)
 {
@@ -78,7 +78,7 @@ format_size(unsigned encoding)
 	}
 }
 
-/* An address; a length when nothing is to be added. */
+/* Reads an address, or a length when the encoding adds nothing. */
 static uint64_t
 take_encoded(struct cursor *cursor, unsigned encoding, bool is_length)
 {
@@ -101,7 +101,7 @@ take_encoded(struct cursor *cursor, unsigned encoding, bool is_length)
 	return (encoding & PLUS_MASK) == PLUS_PC ? value + place : value;
 }
 
-/* Behind the header of a CIE or FDE: its length is not 0, not too large for the table. */
+/* Moves behind the header of a CIE or FDE; false when its length is 0 or exceeds the table. */
 static bool
 take_length(struct cursor *cursor, uint64_t *end)
 {
@@ -114,7 +114,7 @@ take_length(struct cursor *cursor, uint64_t *end)
 	return true;
 }
 
-/* Letters of the augmentation, each with its own data, up to the encoding of addresses. */
+/* Walks the letters of the augmentation and their data up to the encoding of addresses. */
 static unsigned
 take_augmentation(struct cursor *cursor, const char *letter)
 {
@@ -126,7 +126,7 @@ take_augmentation(struct cursor *cursor, const char *letter)
 			take(cursor, 1);
 			break;
 		case 'P':
-			/* Where the personality routine is does not matter: only how long. */
+			/* Only the size of the personality routine's address is needed. */
 			cursor->at += format_size((unsigned)take(cursor, 1) & FORMAT_MASK);
 			break;
 		case 'S':
@@ -140,7 +140,7 @@ take_augmentation(struct cursor *cursor, const char *letter)
 	return FORMAT_PTR;
 }
 
-/* How a CIE's FDEs write addresses. */
+/* Reads the encoding of addresses in the FDEs of a CIE. */
 static bool
 cie_encoding(const struct image *image, uint64_t cie, unsigned *encoding)
 {
@@ -176,7 +176,7 @@ cie_encoding(const struct image *image, uint64_t cie, unsigned *encoding)
 	return !cursor.bad && cursor.at <= end;
 }
 
-/* The range of an FDE. */
+/* Reads the address range of an FDE. */
 static bool
 fde_range(const struct image *image, uint64_t fde, uint64_t *start, uint64_t *length)
 {
@@ -202,7 +202,7 @@ struct table_entry {
 	int32_t start, fde; /* distances from the header */
 };
 
-/* Where the entries begin, and how many there are at most. */
+/* Finds the entries of the table and the largest number of them. */
 static bool
 find_table(const struct image *image, uint64_t *table, uint64_t *count)
 {
@@ -241,7 +241,7 @@ from_header(const struct image *image, int32_t distance)
 	return image->eh_frame_hdr + (uint64_t)(int64_t)distance;
 }
 
-/* The last entry that starts at the address or before. */
+/* Finds the last entry that starts at or before the address. */
 static bool
 find_entry(const struct image *image, uint64_t vaddr, struct table_entry *found)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * d_name_size.c - bounds what back references of a D name can multiply to, without parsing
- * the name.
+ * d_name_size.c - computes a bound of the demangled size of a D name with back references,
+ * without parsing the name.
  *
  * https://dlang.org/spec/abi.html#back_ref: a 'Q' and a distance, in digits to the base 26,
- * stands for an identifier or a type that begins so many bytes before. What it stands for
+ * stands for an identifier or a type that begins that many bytes before. What it stands for
  * lies before the 'Q' (a demangler must refuse what does not, or never end), so that it is
  * at most all that is written between, with all back references in there.
  */
@@ -31,7 +31,7 @@ sum_of(size_t a, size_t b)
 	return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }
 
-/* The distance behind a 'Q': capital letters, the last digit a small one. 0: none. */
+/* Reads the distance behind a 'Q': capital letters, then a small one; 0: none. */
 static size_t
 distance_at(const char *digit, size_t most)
 {

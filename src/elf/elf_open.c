@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_open.c - looks at an ELF header before libelf does.
+ * elf_open.c - checks an ELF header before libelf reads the file.
  */
 #include "wallsample/elf/elf_open.h"
 
@@ -18,7 +18,7 @@ struct source {
 	int fd;
 	const uint8_t *bytes; /* NULL: the file */
 	uint64_t size;
-	bool bare; /* without sections it will do, too */
+	bool bare; /* a file without sections is accepted */
 };
 
 static bool
@@ -33,8 +33,8 @@ read_at(const struct source *source, uint64_t offset, void *to, size_t size)
 }
 
 /*
- * libelf reads the whole table when it is asked for the first name, and with each name looks for
- * a zero from the table's end backwards.
+ * libelf reads the whole table for the first name, and searches it for a zero backwards from its
+ * end for each name.
  */
 static bool
 has_sound_names(const struct source *source, const Elf64_Ehdr *header)
@@ -52,7 +52,7 @@ has_sound_names(const struct source *source, const Elf64_Ehdr *header)
 	       read_at(source, names.sh_offset + names.sh_size - 1, &last, 1) && last == '\0';
 }
 
-/* Is this a header whose counts can be believed? */
+/* Are the counts of the header plausible? */
 static bool
 is_sound(const struct source *source, const Elf64_Ehdr *header, const char **why)
 {
@@ -66,7 +66,7 @@ is_sound(const struct source *source, const Elf64_Ehdr *header, const char **why
 		return false;
 	*why = NULL;
 	if (header->e_shoff == 0)
-		/* Numbers that nothing is behind libelf would look for at the file's start. */
+		/* With offset 0 libelf would read section headers at the start of the file. */
 		return source->bare && header->e_shnum == 0 &&
 		       header->e_shstrndx == SHN_UNDEF && header->e_phnum != PN_XNUM;
 	*why = "its ELF header is damaged";
@@ -79,7 +79,7 @@ is_sound(const struct source *source, const Elf64_Ehdr *header, const char **why
 	       size - header->e_shoff >= (uint64_t)header->e_shnum * sizeof(Elf64_Shdr);
 }
 
-/* May libelf have it? *why as in the header. */
+/* May libelf open the source? *why as in the header. */
 static bool
 is_openable(const struct source *source, const char **why)
 {

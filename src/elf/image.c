@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image.c - reads ELF files block by block, believing nothing that they say.
+ * image.c - reads ELF files block by block and checks all values in them.
  */
 #include "wallsample/elf/image.h"
 
@@ -15,7 +15,7 @@
 #define BLOCK_SHIFT 16
 #define BLOCK_SIZE (UINT64_C(1) << BLOCK_SHIFT)
 
-/* Bounds the table of blocks; a sparse file can claim to be as large as it likes. */
+/* Bounds the table of blocks; a sparse file can have any size. */
 #define IMAGE_MAX_SIZE (UINT64_C(64) << 30)
 
 /* More note bytes than this do not come before a build-id in any real file. */
@@ -24,14 +24,14 @@
 struct image_block {
 	uint8_t *bytes; /* NULL: not read yet, unless `tried` */
 	uint32_t length; /* less than BLOCK_SIZE at the end, or if the file shrank */
-	bool tried;      /* a block that cannot be read is not asked for again */
+	bool tried;      /* a block that cannot be read is not read again */
 };
 
 struct image_blocks {
 	uint8_t *memory; /* all bytes of an image in memory; then no blocks */
 	/*
-	 * The unwinder reads one segment word by word: look at the segment of
-	 * the last read first. A hint only, always checked.
+	 * The segment of the last read, which is checked first: the unwinder reads one segment
+	 * word by word. A hint only.
 	 */
 	size_t last_segment;
 	struct image_block block[]; /* size rounded up to blocks */
@@ -75,7 +75,7 @@ read_blocks(const struct image *image, uint64_t offset, uint8_t *to, size_t size
 	return true;
 }
 
-/* Everything but the fast path: the range is known to lie inside the image. */
+/* The slow path of a read; the range is inside the image. */
 static bool
 read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 {
@@ -83,7 +83,7 @@ read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 		memcpy(to, image->blocks->memory + offset, size);
 		return true;
 	}
-	/* A whole symbol table is read once: keeping its blocks would only cost memory. */
+	/* Large reads, such as of a symbol table, happen once: their blocks are not kept. */
 	if (size >= BLOCK_SIZE)
 		return file_read_at(image->fd, offset, to, size) == size;
 	return read_blocks(image, offset, to, size);
@@ -102,7 +102,7 @@ image_read_offset(const struct image *image, uint64_t offset, void *to, size_t s
 	if (image->blocks->memory)
 		return read_slowly(image, offset, to, size);
 
-	/* The warm case: called for every word of .eh_frame that the unwinder looks at. */
+	/* The fast path, taken for every word of .eh_frame that the unwinder reads. */
 	block = &image->blocks->block[offset >> BLOCK_SHIFT];
 	if (block->length < within || size > block->length - within)
 		return read_slowly(image, offset, to, size);
@@ -124,7 +124,7 @@ segment_holds(const struct image_segment *segment, uint64_t vaddr, size_t size)
 	       size <= segment->file_size - within && !segment->writable;
 }
 
-/* The segment is known to hold the range. */
+/* The segment must contain the range. */
 static bool
 read_segment(const struct image *image, const struct image_segment *segment, uint64_t vaddr,
 	     void *to, size_t size)
@@ -169,7 +169,7 @@ image_memory(const struct image *image)
 	return image->blocks->memory;
 }
 
-/* False when the header is nonsense: no loader would have mapped it. */
+/* False when the header is malformed: no loader would have mapped the file. */
 static bool
 add_segment(struct image *image, const Elf64_Phdr *ph)
 {
@@ -196,7 +196,7 @@ add_segment(struct image *image, const Elf64_Phdr *ph)
 	return true;
 }
 
-/* Walks one PT_NOTE; damaged notes end the walk, they do not spoil the image. */
+/* Reads one PT_NOTE. A damaged note ends the walk; the image stays valid. */
 static void
 find_build_id(struct image *image, const Elf64_Phdr *ph)
 {

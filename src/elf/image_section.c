@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* image_section.c - the sections of an image, which hold for the linker and are often stripped. */
+/* image_section.c - the sections of an image, which loaders do not need and may be stripped. */
 #include <string.h>
 
 #include "wallsample/base/base.h"

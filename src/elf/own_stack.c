@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_stack.c - the stack is a thread's, which the kernel gives memory as it is used.
+ * own_stack.c - calls a function on the stack of a new thread, whose memory the kernel allocates
+ * on first use.
  */
 #include "elf/symbol_names_internal.h"
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* pclntab.c - Go's table of functions: opens it, and finds functions and texts in it. */
+/* pclntab.c - opens Go's function table, and finds functions and texts in it. */
 #include "elf/pclntab_internal.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Generic functions and closures have long names, none this long. */
+/* Generic functions and closures have long names, but shorter ones than this. */
 #define TEXT_MOST ((size_t)64 << 10)
 
-/* As the programs themselves are laid out: functions count in 32 bits. */
+/* Offsets of functions have 32 bits. */
 #define TABLE_MOST (UINT64_C(4) << 30)
 
-/* Where no section tells where the table is, this much of the file is looked through. */
+/* Bytes of the file that are searched when no section locates the table. */
 #define SEARCH_MOST (UINT64_C(256) << 20)
-/* So many headers that look right are tried: for each of them all data may be looked through. */
+/* Number of plausible headers that are tried: each may cost a search of all data. */
 #define HEADERS_MOST 16
 
 /* cmd/link/internal/ld/elf.go: the build ID. */
@@ -65,7 +65,7 @@ use_header(struct pclntab *table, const struct header *header)
 	return true;
 }
 
-/* The table that begins at the offset and has no more bytes than `size`: by its header alone. */
+/* Reads the header of a table at the offset, of at most `size` bytes. */
 static bool
 try_table(struct pclntab *table, uint64_t offset, uint64_t size)
 {
@@ -125,7 +125,7 @@ has_note(const struct image *image, uint64_t offset, uint64_t size)
 	return false;
 }
 
-/* The note by which Go's tools know a program when it has no sections (ld/elf.go). */
+/* The note by which Go's tools recognise a program without sections (ld/elf.go). */
 static bool
 has_go_note(const struct image *image)
 {
@@ -154,7 +154,7 @@ pclntab_is_likely(const struct image *image)
 struct search {
 	struct pclntab *table;
 	uint64_t end;     /* offset behind the segment */
-	unsigned headers; /* that were tried */
+	unsigned headers; /* number of headers tried */
 	bool found;
 };
 
@@ -227,14 +227,14 @@ pclntab_free(struct pclntab *table)
 
 /* --- functions ---------------------------------------------------------------------------- */
 
-/* The last function that begins at the address or before; its offset among the records. */
+/* Finds the last function that begins at or before the address; its offset among the records. */
 static bool
 find_entry(const struct pclntab *table, uint32_t address, uint32_t *at, uint32_t *end)
 {
 	uint32_t low = 0, high = table->count;
 	uint32_t entry[3]; /* a function's address and record, the next one's address */
 
-	/* entry[low] <= address < entry[high], if they are sorted; damaged ones end, too */
+	/* entry[low] <= address < entry[high] in a sorted table; ends for damaged ones, too */
 	while (high - low > 1) {
 		const uint32_t middle = low + (high - low) / 2;
 
@@ -289,7 +289,7 @@ pclntab_find(const struct pclntab *table, uint64_t vaddr, struct pclntab_functio
 
 /* --- texts -------------------------------------------------------------------------------- */
 
-/* The text at `from` + `at`, which ends before `end`. */
+/* Adds the text at `from` + `at`, which must end before `end`. */
 static bool
 add_text(const struct pclntab *table, uint64_t from, uint64_t end, uint32_t at,
 	 struct strbuf *to)

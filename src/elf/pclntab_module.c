@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pclntab_module.c - where Go's code begins: from the runtime's description of the module.
+ * pclntab_module.c - finds the start of Go's code in the runtime's description of the module.
  *
  * Its words are pointers. In a program at a fixed address they are in the file; in one that
  * can lie anywhere the file may have zeros there, and the relocations the values.
@@ -22,7 +22,7 @@
 #define WORD_FUNCDATA_OLD 38
 #define WORDS 41
 
-/* How much data is looked through, and how many things in it that look right at first. */
+/* Bytes of data that are searched, and number of plausible candidates in them. */
 #define DATA_MOST (UINT64_C(256) << 20)
 #define RELOCATIONS_MOST (UINT64_C(512) << 20)
 #define CANDIDATES_MOST 16
@@ -82,7 +82,7 @@ read_bounds(const struct pclntab *table, uint32_t *low, uint32_t *high)
 			    sizeof(*high));
 }
 
-/* Nothing else in a program agrees with the table in all this. */
+/* Checks every word against the table: no other data agrees with it in all of them. */
 static bool
 use_words(struct pclntab *table, const uint64_t word[WORDS])
 {
@@ -156,14 +156,14 @@ find_in_data(struct pclntab *table)
 struct relocations {
 	struct pclntab *table;
 	uint64_t offset, size; /* in the file */
-	/* Where a pointer to the table lies: a description may begin there. */
+	/* Positions of pointers to the table, where a description may begin. */
 	uint64_t candidate[CANDIDATES_MOST];
 	size_t count;
-	/* The words of one. */
+	/* The words of one candidate. */
 	uint64_t vaddr, word[WORDS];
 };
 
-/* By the dynamic section, as the loader finds them: sections may be gone. */
+/* Finds the relocations by the dynamic section, as the loader does: there may be no sections. */
 static bool
 find_relocations(struct relocations *relocations)
 {
@@ -203,7 +203,7 @@ find_relocations(struct relocations *relocations)
 	return false;
 }
 
-/* The relocation at `bytes`, if it makes an address of the image. */
+/* Copies the relocation at `bytes`; true if its value is an address of the image. */
 static bool
 is_relative(const struct relocations *relocations, const uint8_t *bytes, Elf64_Rela *rela)
 {
@@ -272,7 +272,7 @@ find_in_relocations(struct pclntab *table)
 
 /* --- all in turn ----------------------------------------------------------------------- */
 
-/* The header's own word: without the rest of the description there are no inlined functions. */
+/* Is the `text` of the header code? Without moduledata inlined functions are unknown. */
 static bool
 text_is_code(const struct pclntab *table)
 {

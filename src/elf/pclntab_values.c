@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pclntab_values.c - what changes from instruction to instruction: depth of the stack, file, line,
- * inlined functions.
+ * pclntab_values.c - reads the values by instruction: depth of the stack, file, line, inlined
+ * functions.
  */
 #include <string.h>
 
 #include "elf/pclntab_internal.h"
 
-/* A function of as many steps is larger than compilers can make any. */
+/* Compilers make no function with as many steps. */
 #define STEPS_MOST (1U << 20)
 
 /* Longer than any number of 32 bits, which has at most 5 bytes. */
@@ -21,10 +21,10 @@
 #define FUNCDATA_INLINED 3
 #define FUNCDATA_NONE UINT32_MAX
 
-/* The packed bytes, a piece at a time. */
+/* Reads the packed bytes in pieces. */
 struct reader {
 	const struct pclntab *table;
-	uint64_t at;      /* of the byte behind the piece */
+	uint64_t at;      /* offset of the byte behind the piece */
 	uint8_t piece[64];
 	size_t used, size;
 };
@@ -65,7 +65,8 @@ next_number(struct reader *reader, uint32_t *number)
 	return byte < 0x80;
 }
 
-/* Pairs of numbers: by how much the value changes (odd: down), for how many instructions. */
+/* The table has pairs of numbers: the change of the value (odd: negative) and the number of
+ * instructions for which the new value holds. */
 bool
 pclntab_value(const struct pclntab *table, uint32_t at, const struct pclntab_function *function,
 	      uint64_t vaddr, int32_t *value)
@@ -108,16 +109,16 @@ pclntab_stack_depth(const struct pclntab *table, const struct pclntab_function *
 
 /* --- files, lines and inlined functions ------------------------------------------------ */
 
-/* A function, what the table knows of it, and where its inlined functions are. */
+/* A function, its record, and the tables of its inlined functions. */
 struct body {
 	const struct pclntab *table;
 	struct pclntab_function function;
 	struct pclntab_record record;
-	uint32_t inlined_at; /* table by address: which of the inlined; 0: none are */
-	uint64_t inlined;    /* vaddr of what is known of each; 0: not known */
+	uint32_t inlined_at; /* table by address: index of the inlined call; 0: there are none */
+	uint64_t inlined;    /* vaddr of the array of inlined calls; 0: not known */
 };
 
-/* The words behind the record; 0 where it has not so many. */
+/* The word `index` behind the record; 0 when the record has fewer. */
 static uint32_t
 word_behind(const struct body *body, uint64_t index)
 {
@@ -208,7 +209,7 @@ pclntab_places(const struct pclntab *table, uint64_t vaddr, struct pclntab_place
 		       read_inlined(&body, index, &inner, &parent);
 		if (more)
 			vaddr = body.function.entry + parent;
-		/* A loop of damaged calls ends here; the last place is the outermost's. */
+		/* Also ends a ring of damaged calls. The last place is for the outermost. */
 		if (more && count + 1 == most)
 			break;
 		place[count++] = inner;

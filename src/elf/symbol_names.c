@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_names.c - versions cut off, C++, Rust and D names demangled by libiberty.
+ * symbol_names.c - removes versions, and demangles C++, Rust and D names with libiberty.
  */
 #include "wallsample/elf/symbol_names.h"
 
@@ -13,12 +13,12 @@
 #include "elf/symbol_names_internal.h"
 
 /*
- * libiberty takes its working memory from the stack, and takes no C++ name of more than 1,024
- * bytes unless it is told that there is enough. Templates of real programs have names of
- * several thousand. On a stack of its own of this size it needs, for a name of n bytes:
- * 72 n for what it parses (struct demangle_component and substitutions), a
- * frame or more of the parser for every byte, and 16 bytes for each pair of a template and
- * a reference to a template's parameter, each counted twice.
+ * libiberty takes its working memory from the stack, and refuses C++ names of more than 1,024
+ * bytes unless an option removes that limit. Templates of real programs have names of several
+ * thousand bytes. So it runs on a separate stack of this size. For a name of n bytes it needs
+ * 72 n bytes for the parsed parts (struct demangle_component and substitutions), one or more
+ * frames of the parser for every byte, and 16 bytes for each pair of a template and a reference
+ * to a template's parameter, each counted twice.
  */
 #define CXX_SHORT 1024
 #define CXX_MOST 16384
@@ -28,8 +28,8 @@
 #define DMGL_NO_RECURSE_LIMIT 0 /* before 2019 there was no limit */
 #endif
 
-/* Longest D name, because the parser calls itself for each byte of it; and the most that
- * it may stand for. */
+/* Longest D name in bytes, because the parser recurses for each byte; and the limit of its
+ * demangled size. */
 #define D_MOST 4096
 #define D_SIZE_MOST ((size_t)4 << 20)
 
@@ -48,15 +48,15 @@ symbol_name_length(const char *raw)
 	const char *at = strchr(raw, '@');
 	size_t length = at != NULL && at != raw ? (size_t)(at - raw) : strlen(raw);
 
-	/* "take!;" in debug information, to tell it from the name of machine code. */
+	/* "take!;" in debug information is "take!" in the code. */
 	if (length > 1 && raw[length - 1] == ';')
 		length--;
 	return length;
 }
 
 /*
- * Where a legacy Rust name "_ZN…17h0123456789abcdefE" ends, or 0 if it is none:
- * unlike in C++, a '.' in it may belong to the name.
+ * Length of a legacy Rust name "_ZN…17h0123456789abcdefE"; 0 if the name is not one. Unlike in
+ * C++, a '.' may be part of the name.
  */
 static size_t
 rust_legacy_length(const char *name)
@@ -74,7 +74,7 @@ rust_legacy_length(const char *name)
 	return 0;
 }
 
-/* What compilers put behind a mangled name: ".part.0", ".cold"; "" if nothing. */
+/* The compiler's suffix of a mangled name: ".part.0", ".cold"; "" if there is none. */
 static const char *
 compiler_suffix(const char *name)
 {
@@ -83,7 +83,7 @@ compiler_suffix(const char *name)
 	return rust > 0 ? name + rust : name + strcspn(name, ".");
 }
 
-/* ".llvm.8397458" holds a hash of the build and tells people nothing. */
+/* ".llvm.8397458" is a hash of the build, which is not shown. */
 static size_t
 suffix_length(const char *suffix)
 {
@@ -103,10 +103,10 @@ take_piece(const char *piece, size_t length, void *opaque)
 }
 
 /*
- * A mangled name of 254 bytes can stand for 140 MB of text, because each part
- * may name earlier parts twice. libiberty hands the text out in pieces but has
- * no way to be told to stop; it keeps nothing on the heap while it does so
- * (but for a few bytes in Rust's punycode), so a jump out of it is safe.
+ * A mangled name of 254 bytes can expand to 140 MB of text, because each part may refer to
+ * earlier parts twice. libiberty passes the text to this callback in pieces, and a callback
+ * cannot stop it. libiberty keeps nothing on the heap meanwhile (except for a few bytes in Rust's
+ * punycode), so that a longjmp out of it is safe.
  */
 static void
 demangle_pieces(void *opaque)
@@ -151,7 +151,7 @@ demangle_cxx_or_rust(struct strbuf *out, const char *name)
 	return demangled.good;
 }
 
-/* Back references let D names grow as C++ names do, and here nothing stops the writer. */
+/* Back references let D names grow as C++ names do, and libiberty has no limit for them. */
 static bool
 demangle_d(struct strbuf *out, const char *name)
 {
@@ -168,7 +168,7 @@ demangle_d(struct strbuf *out, const char *name)
 	return true;
 }
 
-/* Only names that start so are mangled; the demangler knows other languages' too. */
+/* Only names with these prefixes are demangled; libiberty accepts further languages. */
 static bool
 is_cxx_or_rust(const char *name)
 {

@@ -71,7 +71,7 @@ find_tables(struct symbol_search *search)
 	}
 }
 
-/* The next piece of the range [from, from + size), of which `at` bytes are done; 0: none. */
+/* Reads the next piece of [from, from + size), of which `at` bytes are done; 0: none is left. */
 static size_t
 read_piece(struct symbol_search *search, uint64_t from, uint64_t size, uint8_t *to)
 {
@@ -101,7 +101,7 @@ all_found(const struct symbol_search *search)
 	return true;
 }
 
-/* The table has no more: on with the next. */
+/* Continues with the next table. */
 static void
 next_table(struct symbol_search *search)
 {
@@ -112,7 +112,7 @@ next_table(struct symbol_search *search)
 				    SYMBOL_SEARCH_DONE);
 }
 
-/* Does the name end here, or at a part's suffix? */
+/* Does the name end here, or begin the suffix of a part? */
 static bool
 ends_at(const struct symbol_wanted *wanted, const uint8_t *end, const uint8_t *piece_end)
 {
@@ -146,7 +146,7 @@ keep_names(struct symbol_search *search, size_t wanted, const uint8_t *piece, si
 	}
 }
 
-/* One piece of the names; returns how many bytes were read. */
+/* Searches one piece of the names; returns the number of bytes read. */
 static size_t
 step_names(struct symbol_search *search, uint8_t *piece)
 {
@@ -158,7 +158,7 @@ step_names(struct symbol_search *search, uint8_t *piece)
 	for (size_t i = 0; i < search->wanted_count && size > 0; i++)
 		keep_names(search, i, piece, size);
 	if (size == PIECE) {
-		/* A name and the byte behind it may lie across the border. */
+		/* Pieces overlap: a name and the byte behind it may cross their border. */
 		search->at += size - SYMBOL_SEARCH_NAME_MOST;
 		return size;
 	}
@@ -203,7 +203,7 @@ look_at_symbol(struct symbol_search *search, const Elf64_Sym *symbol)
 	}
 }
 
-/* One piece of the symbols. */
+/* Searches one piece of the symbols. */
 static size_t
 step_symbols(struct symbol_search *search, uint8_t *piece)
 {

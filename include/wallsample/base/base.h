@@ -90,8 +90,8 @@ void strbuf_add_format(struct strbuf *sb, const char *fmt, ...)
  */
 void strbuf_add_foreign(struct strbuf *sb, const char *text);
 /*
- * Adds foreign text for programs that read lines of UTF-8: replaces only what would end a line
- * or is not UTF-8.
+ * The same for programs that read lines of UTF-8: escapes only control characters, separators and
+ * bytes that are not UTF-8.
  */
 void strbuf_add_one_line(struct strbuf *sb, const char *text);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_open.h - opens files and bytes that nobody vouches for with libelf, and reads their
- * sections.
+ * elf_open.h - opens untrusted files and bytes with libelf, and reads their sections.
  *
- * libelf believes a few counts before anyone can look at them: more than 65,279 sections (or
- * 65,534 segments) are counted outside the header, where a damaged file can have it allocate
- * at will. No linked program has them: such files are refused, with those whose section
- * headers are not there. It reads a table of names however large it is, and takes long with
- * each name when the table does not end in a zero: refused too. Files are read with pread,
- * never mapped (a mapping of a file that shrinks ends in SIGBUS).
+ * libelf trusts some counts that a caller cannot check after it has opened the file. Numbers of
+ * more than 65,279 sections (or 65,534 segments) are stored outside the header, where a damaged
+ * file can make libelf allocate any amount of memory. No linked program has as many: such files
+ * are refused, and so are files without their section headers. libelf also reads a section name
+ * table of any size, and each name takes long when the table does not end in a zero: such tables
+ * are refused. Files are read with pread(2), never mapped (access to a mapping of a file that has
+ * shrunk raises SIGBUS).
  */
 #ifndef WALLSAMPLE_ELF_ELF_OPEN_H
 #define WALLSAMPLE_ELF_ELF_OPEN_H
@@ -20,32 +20,35 @@
 #include "wallsample/elf/image.h"
 
 /*
- * All return NULL when the file cannot be used; `*why` (may be NULL) is then a fixed text
- * that says why, or NULL for a sound file that just has no sections. elf_end() closes.
+ * These functions return NULL when the file cannot be used; *why (`why` may be NULL) is then the
+ * reason, a fixed text, or NULL for a valid file without sections. The caller closes the Elf with
+ * elf_end().
  */
 
-/* The descriptor stays the caller's and must outlive the Elf. */
+/* The descriptor is borrowed until elf_end(). */
 Elf *elf_open_fd(int fd, const char **why);
 
-/* The bytes stay the caller's, must outlive the Elf, and are not written to. */
+/* The bytes are borrowed until elf_end() and are not changed. */
 Elf *elf_open_memory(const void *bytes, size_t size, const char **why);
 
-/* The image must outlive the Elf. */
+/* The image is borrowed until elf_end(). */
 Elf *elf_open_image(const struct image *image, const char **why);
 
 /*
- * The same for the unwind tables: they are found by program headers, so that a file that just
- * has no sections is not refused. *fd is a descriptor for this Elf alone, to be closed after
- * elf_end; -1 for an image in memory, and when NULL is returned.
+ * Opens the image for readers of unwind tables, which program headers locate: a file without
+ * sections is accepted. *fd is a descriptor of this Elf alone, which the caller closes after
+ * elf_end(); -1 for an image in memory, and when NULL is returned.
  */
 Elf *elf_open_unwind(const struct image *image, int *fd);
 
-/* The section's bytes; NULL when it is too large, compressed, or not in the file. */
+/* The bytes of a section, owned by its Elf; NULL when the section has more than `limit` bytes, is
+ * compressed or is not in the file. */
 Elf_Data *elf_section_data(Elf_Scn *scn, uint64_t limit);
 
 /*
- * The text at `offset`, or NULL: not in the section, empty, or without an end among the first
- * `most` bytes. Unlike elf_strptr it does not look through the whole section for one.
+ * The text at `offset`, borrowed from `texts`; NULL when the offset is outside of the section, or
+ * the text is empty or has no terminating zero in its first `most` bytes. Unlike elf_strptr(), it
+ * does not search the whole section for that zero.
  */
 const char *elf_text_at(const Elf_Data *texts, uint64_t offset, size_t most);
 

@@ -2,8 +2,8 @@
 /*
  * relocate.h - the few relocations that unwind tables and DWARF of object files need.
  *
- * What LLVM tells debuggers of its code is the object file as the compiler wrote it: its
- * sections have addresses, but .eh_frame and .debug_* still lack them.
+ * LLVM's JIT hands debuggers the object file as the compiler wrote it: its sections have
+ * addresses, but .eh_frame and .debug_* are not relocated.
  */
 #ifndef WALLSAMPLE_ELF_RELOCATE_H
 #define WALLSAMPLE_ELF_RELOCATE_H
@@ -17,10 +17,10 @@ struct relocation {
 	bool relative; /* to the place that is written: S + A - P, else S + A */
 };
 
-/* e_machine of the files that are relocated here: that of this program. */
+/* e_machine of files that can be relocated: that of this program. */
 extern const uint16_t relocate_machine;
 
-/* The relocation of the type, or NULL: none that data needs. */
+/* The relocation of a type; NULL when data sections do not need it. */
 const struct relocation *relocate_find(uint32_t type);
 
 #endif

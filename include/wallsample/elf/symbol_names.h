@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_names.h - from the name in a symbol table to the one people wrote.
+ * symbol_names.h - converts names of symbol tables to those of the source code.
  */
 #ifndef WALLSAMPLE_ELF_SYMBOL_NAMES_H
 #define WALLSAMPLE_ELF_SYMBOL_NAMES_H
@@ -10,7 +10,7 @@
 
 #include "wallsample/base/base.h"
 
-/* Longer names are taken for damage: neither read nor made by the demangler. */
+/* Bytes. Longer names count as damage: they are neither read nor demangled to. */
 #define SYMBOL_NAME_MAX 65536
 
 /* Length of a raw name without its version, 6 for "memcpy@@GLIBC_2.14", and without the ';' that
@@ -18,17 +18,17 @@
 size_t symbol_name_length(const char *raw);
 
 /*
- * Adds the readable form of a raw name: no version; if `demangle`, C++ and Rust without
- * parameters and hashes, D as in its own messages; what the compiler put behind kept
- * (".cold", ".part.0"). A name that is not mangled, or badly so, is added as it is, cut at
- * SYMBOL_NAME_MAX.
+ * Adds the readable form of a raw name: without its version and, if `demangle`, C++ and Rust
+ * names without parameters and hashes, D names as in the compiler's messages. Suffixes of the
+ * compiler (".cold", ".part.0") are kept. A name that is not mangled, or is malformed, is added
+ * unchanged, cut at SYMBOL_NAME_MAX.
  *
- * Names are foreign text: what is added may hold control characters and bytes that are no
- * UTF-8, as the file does. strbuf_add_foreign makes them harmless where they are written.
+ * The added text is foreign: it may contain control characters and bytes that are not UTF-8.
+ * Writers escape it with strbuf_add_foreign().
  */
 void symbol_name_add_readable(struct strbuf *out, const char *raw, bool demangle);
 
-/* Is it a name that only a demangler can read: C++, Rust, D? */
+/* Is the name mangled (C++, Rust, D)? */
 bool symbol_name_is_mangled(const char *raw);
 
 #endif

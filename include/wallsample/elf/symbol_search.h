@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_search.h - looks for a few symbols by name in an image's .dynsym and .symtab, a piece at
- * a time.
+ * symbol_search.h - searches an image's .dynsym and .symtab for a few symbols by name, in steps
+ * of bounded cost.
  *
- * Nearly no image has them, and some have hundreds of megabytes of names: the names are read
- * first, in order and once, and the symbols only when a wanted name is among them. Whoever
- * searches says how much may be read now and comes back for the rest.
+ * Nearly no image has the symbols, and some have hundreds of megabytes of names. So the names are
+ * read first, in order and once, and the symbols only when a wanted name was found. The caller
+ * limits the bytes that each step reads.
  */
 #ifndef WALLSAMPLE_ELF_SYMBOL_SEARCH_H
 #define WALLSAMPLE_ELF_SYMBOL_SEARCH_H
@@ -17,19 +17,19 @@
 #include "wallsample/elf/image.h"
 
 #define SYMBOL_SEARCH_WANTED 8
-/* Names and symbols that are kept: a name is twice in a table only when that is damaged. */
+/* Limits of the names and symbols kept. A table has a name twice only when it is damaged. */
 #define SYMBOL_SEARCH_NAMES 32
 #define SYMBOL_SEARCH_FOUND 32
 #define SYMBOL_SEARCH_NAME_MOST 64 /* bytes of a wanted name */
 
 struct symbol_wanted {
 	const char *name;
-	bool parts; /* "name.cold", "name.part.0", too: it is never found once and for all */
+	bool parts; /* "name.cold", "name.part.0", too: then both tables are always read */
 	bool code;  /* a function, else a variable */
 };
 
 struct symbol_search_found {
-	size_t wanted;         /* which of them */
+	size_t wanted;         /* index of the wanted symbol */
 	uint64_t vaddr, size;  /* size 0: not known */
 };
 
@@ -39,7 +39,7 @@ struct symbol_search_table {
 };
 
 struct symbol_search_name {
-	uint32_t offset;       /* among the names */
+	uint32_t offset;       /* in the table of names */
 	uint32_t wanted;
 };
 
@@ -50,7 +50,7 @@ struct symbol_search {
 	struct symbol_search_found found[SYMBOL_SEARCH_FOUND];
 	size_t found_count;
 
-	/* Its own. */
+	/* Private. */
 	enum symbol_search_stage {
 		SYMBOL_SEARCH_BEGIN,
 		SYMBOL_SEARCH_IN_NAMES,
@@ -59,22 +59,23 @@ struct symbol_search {
 	} stage;
 	struct symbol_search_table table[2]; /* .dynsym, .symtab */
 	size_t table_count, current;
-	uint64_t at;                         /* how far the current stage has come */
+	uint64_t at;                         /* bytes done in the current stage */
 	struct symbol_search_name name[SYMBOL_SEARCH_NAMES];
 	size_t name_count;
 };
 
-/* Image and wanted (1 to SYMBOL_SEARCH_WANTED) are borrowed. */
+/* `image` and `wanted` (1 to SYMBOL_SEARCH_WANTED elements) are borrowed during the search. */
 void symbol_search_init(struct symbol_search *search, const struct image *image,
 			const struct symbol_wanted *wanted, size_t count);
 
 /*
- * Goes on until *budget bytes were read, which are subtracted. True when the search is over: all
- * were found, or both tables have been read. A symbol that is in both tables is found once.
+ * Continues the search with at most about *budget bytes; the bytes read are subtracted from it.
+ * True when the search is over: all symbols were found, or both tables have been read. A symbol
+ * that is in both tables is found once.
  */
 bool symbol_search_step(struct symbol_search *search, uint64_t *budget);
 
-/* The first that was found of the wanted one; NULL: none. */
+/* The first symbol that was found for the wanted one with this index; NULL: none. */
 const struct symbol_search_found *symbol_search_first(const struct symbol_search *search,
 						      size_t wanted);
 
