@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process_memory.c - bytes of a live process. */
+/* process_memory.c - reads the memory of a live process: process_vm_readv(2). */
 #include <errno.h>
 #include <sys/uio.h>
 
@@ -12,12 +12,12 @@ memory_read_process(pid_t tid, uint64_t address, void *to, size_t size)
 	struct iovec remote = { .iov_base = (void *)(uintptr_t)address, .iov_len = size };
 	ssize_t got;
 
-	/* A range that wraps round the address space is not a range. */
+	/* The range must not wrap around the end of the address space. */
 	if (address + size < address) {
 		errno = EFAULT;
 		return 0;
 	}
-	/* Bytes up to the first page that is not there are copied, and counted. */
+	/* The kernel copies and counts the bytes up to the first page that is not readable. */
 	got = process_vm_readv(tid, &local, 1, &remote, 1, 0);
 	return got > 0 ? (size_t)got : 0;
 }

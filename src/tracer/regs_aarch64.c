@@ -31,8 +31,8 @@ kernel_regs_read(const struct kernel_regs *kernel, struct regs *out)
 	out->pc = kernel->word[PC];
 }
 
-/* NT_PRSTATUS does not tell a system call from user code here: x8 is stale in
- * the latter. NT_ARM_SYSTEM_CALL does not, either. */
+/* On aarch64 neither NT_PRSTATUS nor NT_ARM_SYSTEM_CALL distinguishes a system call from user code,
+ * in which x8 is stale. */
 long
 kernel_regs_syscall(const struct kernel_regs *kernel)
 {
@@ -54,8 +54,8 @@ kernel_regs_cut_short(const struct kernel_regs *kernel)
 	return false;
 }
 
-/* The kernel decides on a restart before the stop and keeps the first argument to
- * itself, so that nothing can be repaired afterwards. */
+/* The kernel decides on a restart before the stop, and does not show the first argument, so that
+ * the call cannot be repaired afterwards. */
 bool
 kernel_regs_repair(struct kernel_regs *kernel)
 {

@@ -15,7 +15,7 @@ const unsigned regs_fp_number = RBP;
 const unsigned regs_count = RA + 1;
 const uint8_t regs_argument[6] = { RDI, RSI, RDX, R10, R8, R9 };
 
-/* The kernel's own errors that ask for a restart: include/linux/errno.h. */
+/* Errors inside the kernel that request a restart: include/linux/errno.h. */
 #define ERESTARTSYS 512
 #define ERESTARTNOINTR 513
 #define ERESTARTNOHAND 514

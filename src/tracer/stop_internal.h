@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stop_internal.h - operations on one thread around a stop (stop.c, stack_copy.c). stop.c is the
- * only caller of ptrace(2) apart from breakpoints (hold/breakpoint_ARCH.c) and the question
- * whether a process may be traced at all (process/attach_probe.c).
+ * only caller of ptrace(2) apart from breakpoints (hold/breakpoint_ARCH.c) and the check
+ * whether a process may be traced (process/attach_probe.c).
  */
 #ifndef WALLSAMPLE_TRACER_STOP_INTERNAL_H
 #define WALLSAMPLE_TRACER_STOP_INTERNAL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer_internal.h - what the files of the tracer share. */
+/* tracer_internal.h - internal structures and functions of the tracer. */
 #ifndef WALLSAMPLE_TRACER_TRACER_INTERNAL_H
 #define WALLSAMPLE_TRACER_TRACER_INTERNAL_H
 
@@ -25,7 +25,7 @@ void watchdog_free(struct watchdog *watchdog);
 /* Waits end with EINTR at `at_ns` (CLOCK_MONOTONIC) or a little later, repeatedly; 0: disarms. */
 void watchdog_set(struct watchdog *watchdog, uint64_t at_ns);
 
-/* --- own_delay.c: how long the sampler itself was runnable and had no CPU ---------------- */
+/* --- own_delay.c: time that the sampler itself was runnable without a CPU ---------------- */
 
 /* A descriptor of the calling thread's schedstat; -1 where the kernel does not count. */
 int own_delay_open(void);
@@ -55,7 +55,7 @@ struct seized {
 	struct stop_request *request; /* borrowed; NULL: to be released without a snapshot */
 };
 
-/* A few dozen at most times: searched in order. Zeros are an empty list. */
+/* Usually a few dozen entries, so the search is linear. Zeros are an empty list. */
 struct seized_list {
 	struct seized *item;
 	size_t count, capacity;
@@ -104,7 +104,8 @@ struct wait_end {
 	pid_t tid;     /* as of waitpid(2); < 0: none, see errno */
 	int status;
 	uint64_t at_ns;
-	bool slept;    /* until something stopped; else it may have been stopped for long */
+	bool slept;    /* the wait blocked until the stop; else the thread may have stopped
+		       * long before */
 };
 
 /* State of one call that waits. */

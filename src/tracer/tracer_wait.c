@@ -127,7 +127,7 @@ stays_held(const struct tracer *tracer, const struct seized *entry, const struct
 		!request->group_stopped);
 }
 
-/* Captures and releases a seized thread that has stopped, or takes note of its exit. */
+/* Captures and releases a seized thread that has stopped, or records its exit. */
 static void
 serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
       const struct wait_end *end)

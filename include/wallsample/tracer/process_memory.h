@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process_memory.h - reading the memory of a live process with process_vm_readv(2).
+ * process_memory.h - reads the memory of a live process with process_vm_readv(2), without a stop.
  */
 #ifndef WALLSAMPLE_TRACER_PROCESS_MEMORY_H
 #define WALLSAMPLE_TRACER_PROCESS_MEMORY_H
@@ -12,27 +12,28 @@
 #include "wallsample/base/memory.h"
 
 /*
- * Reads up to `size` bytes of the process of thread `tid` (any living one: the first may
- * have ended before the others) in one call, as many as are there
- * from `address` on. Returns the count; 0 when the first is not readable or the
- * process has gone (errno says).
+ * Reads up to `size` bytes from `address` on, in one call, up to the first page that is not
+ * readable. `tid` is any living thread of the process, whose first thread may have exited before
+ * the others. Returns the number of bytes; 0, with errno set, when the first byte is not readable
+ * or the thread has exited.
  */
 size_t memory_read_process(pid_t tid, uint64_t address, void *to, size_t size);
 
 /*
- * Whole pages in one call, one behind the other into `to`: 0.7 us a page where they are
- * in a cache, against 2 us each alone. Returns how many of the first ones were read; none
- * behind one that is not there is.
+ * Reads `count` whole pages in one call, one after the other into `to`: 0.7 us per page that is in
+ * a CPU cache, in place of 2 us in separate calls. Stops at the first page that is not readable.
+ * Returns the number of pages read.
  */
-#define MEMORY_PAGES_MOST 256 /* a call: more are not read */
+#define MEMORY_PAGES_MOST 256 /* largest number per call: more are not read */
 size_t memory_read_pages(pid_t tid, const uint64_t *page, size_t count, void *to);
 
-/* The same for pieces of any sizes: a third of a microsecond each. */
+/* Reads pieces of any size in the same way, packed into `to`: a third of a microsecond per piece.
+ * Returns the number of pieces read completely. */
 struct memory_piece {
 	uint64_t address;
 	size_t size;
 };
-#define MEMORY_PIECES_MOST 512 /* a call: more are not read */
+#define MEMORY_PIECES_MOST 512 /* largest number per call: more are not read */
 size_t memory_read_pieces(pid_t tid, const struct memory_piece *piece, size_t count, void *to);
 
 #endif

@@ -15,15 +15,16 @@ struct kernel_regs {
 	size_t size; /* bytes that the kernel filled in */
 };
 
-/* False for the registers of a 32-bit program. */
+/* True for the registers of 64-bit code; false for those of a 32-bit program. */
 bool kernel_regs_complete(const struct kernel_regs *kernel);
 
+/* Converts the registers to DWARF numbers; all are known. */
 void kernel_regs_read(const struct kernel_regs *kernel, struct regs *out);
 
 /* Number of the system call that the thread is in or returns from; SYSCALL_NONE in user code. */
 long kernel_regs_syscall(const struct kernel_regs *kernel);
 
-/* The thread pointer; false where it is not among these registers. */
+/* Stores the thread pointer; false on architectures where it is not in NT_PRSTATUS. */
 bool kernel_regs_tls(const struct kernel_regs *kernel, uint64_t *tls);
 
 /* True when the interrupt has ended a sleep in a system call. */

@@ -37,11 +37,11 @@ extern const uint8_t regs_argument[6]; /* arguments of a system call */
 
 /* Sets sp and pc; all other registers become unknown. */
 void regs_set_sp_pc(struct regs *regs, uint64_t sp, uint64_t pc);
-/* Turns the registers of a function into those of its caller as far as they are known without
- * unwind tables: `sp`, `pc` and the old frame pointer, which a callee seldom leaves changed. */
+/* Replaces the registers of a function by those of its caller that are known without unwind tables:
+ * `sp`, `pc`, and the frame pointer, which few callees leave changed. All others become unknown. */
 void regs_set_caller(struct regs *regs, uint64_t sp, uint64_t pc);
 void regs_set(struct regs *regs, unsigned number, uint64_t value);
-/* True and *value when the register is known. */
+/* Stores the value of a known register; false when the register is not known. */
 bool regs_get(const struct regs *regs, unsigned number, uint64_t *value);
 
 struct snapshot {

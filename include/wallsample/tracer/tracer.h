@@ -38,7 +38,7 @@ enum stop_end {
 	STOP_UNREADABLE, /* stopped and released, registers or counters not readable */
 };
 
-/* Request to stop one thread. Owned by the caller, who must neither move nor change it while its
+/* Request to stop one thread, owned by the caller. It must be neither moved nor changed while its
  * end is STOP_LATE. */
 struct stop_request {
 	/* in */
@@ -123,6 +123,7 @@ void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*
 void tracer_collect_held(struct tracer *tracer, uint64_t bound_ns);
 /* Until tracer_release_all_held, threads that stop after the bound are held, too. */
 void tracer_hold_late(struct tracer *tracer);
+/* True when the thread is held. */
 bool tracer_is_held(const struct tracer *tracer, pid_t tid);
 /* Resumes a held thread. False: it was not held. */
 bool tracer_release_held(struct tracer *tracer, pid_t tid);

@@ -13,11 +13,12 @@ struct breakpoints {
 	size_t count;
 };
 
-/* Sets them in a stopped thread. Returns 0 or the error number: ENOSPC when others use the
- * breakpoint registers, EINVAL for an impossible address. */
+/* Sets the breakpoints in a stopped thread. Returns 0 or the error number: ENOSPC when others use
+ * the breakpoint registers, EINVAL for an impossible address. */
 int breakpoints_set(pid_t tid, const struct breakpoints *breakpoints);
 
-/* One system call, so that a signal handler may make it; ESRCH: killed in its stop. */
+/* Clears all breakpoints of a stopped thread by system calls only, so that a signal handler may
+ * call it. Returns 0 or the error number; ESRCH: the thread was killed in its stop. */
 int breakpoints_clear(pid_t tid);
 
 /*
@@ -27,7 +28,7 @@ int breakpoints_clear(pid_t tid);
  */
 extern const bool breakpoint_needs_step;
 
-/* Where a stopped thread is. */
+/* The program counter and stack pointer of a stopped thread. */
 struct breakpoint_place {
 	uint64_t pc, sp;
 };
@@ -51,9 +52,9 @@ struct tracees {
 	size_t count, capacity;
 };
 
-/* NULL when it is not there; valid until the next change. */
+/* Returns NULL when the thread is not in the set; the pointer is valid until the set changes. */
 struct tracee *tracees_find(const struct tracees *tracees, pid_t tid);
-/* It must not be there yet. */
+/* Adds a thread that is not in the set. */
 struct tracee *tracees_add(struct tracees *tracees, pid_t tid);
 void tracees_remove(struct tracees *tracees, pid_t tid);
 void tracees_clear(struct tracees *tracees);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracees.c - a sorted array: a new thread mostly has the highest id. */
+/* tracees.c - an array sorted by thread id: a new thread usually has the highest one. */
 #include "tracer/hold/counting_internal.h"
 
 #include <stdlib.h>
