@@ -57,7 +57,7 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 	holders_find(descriptors_holders(descriptors), id, wanted, &found);
 	if (found.count == 0 && !found.sure && descriptors_forget_holders(descriptors))
 		holders_find(descriptors_holders(descriptors), id, wanted, &found);
-	/* A fifo can be opened at any time: that no process has it open now proves nothing. */
+	/* A fifo can be opened at any time: the absence of open descriptors now proves nothing. */
 	if (found.count == 0 && (named || !found.sure)) {
 		if (named)
 			strbuf_add_format(out, "fifo %s", id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor_internal.h - what the files that describe descriptors share. */
+/* descriptor_internal.h - internal interfaces of the files that describe descriptors. */
 #ifndef WALLSAMPLE_WAIT_DESCRIPTOR_INTERNAL_H
 #define WALLSAMPLE_WAIT_DESCRIPTOR_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* holders.c - finds the processes that hold a pipe, a socket or a fifo. */
+/* holders.c - finds the processes that have a pipe, a socket or a fifo open. */
 #include "wait/descriptor_internal.h"
 
 #include <dirent.h>
@@ -260,7 +260,7 @@ is_same_holder_file(const struct holder *a, const struct holder *b)
 
 /*
  * True when the descriptor still has this link and is open for this access. The permission bits of
- * the link tell how the file was opened (tid_fd_update_inode in Linux's fs/proc/fd.c).
+ * the link show how the file was opened (tid_fd_update_inode in Linux's fs/proc/fd.c).
  */
 static bool
 holder_is_current(const struct holder *holder, const char *link, enum holder_access access)

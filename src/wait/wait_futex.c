@@ -74,8 +74,9 @@ tell_lock(struct futex_wait *wait, struct wait *out)
 }
 
 /*
- * A language runtime's lock is made of a mutex and condition variables, which would be told as that
- * otherwise. Its waits are limited (some 5 ms), and begin anew until the lock is had.
+ * A language runtime's lock consists of a mutex and condition variables, and would otherwise be
+ * classified as one of these. A wait for it has a time-out (some 5 ms), and is repeated until the
+ * thread owns the lock.
  */
 static bool
 wait_of_runtime(const struct wait_source *source, const struct futex_wait *wait, struct wait *out)

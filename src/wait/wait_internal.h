@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait_internal.h - what the files that classify waits share: time-outs of calls, and the memory
- * around the word of a futex.
+ * wait_internal.h - internal interfaces of the files that classify waits: time-outs of calls, and
+ * the memory around the word of a futex.
  */
 #ifndef WALLSAMPLE_WAIT_WAIT_INTERNAL_H
 #define WALLSAMPLE_WAIT_WAIT_INTERNAL_H

@@ -54,7 +54,8 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 	    (wait->value & FUTEX_WAITERS) == 0 || !is_count(around_u32(wait, 4)) ||
 	    around_u32(wait, 8) != (wait->shared ? MUSL_TYPE_SHARED : 0))
 		return false;
-	/* Waiters on a writer look alike: the function's name tells readers from writers. */
+	/* All waiters for a writer have the same value: only the function's name distinguishes
+	 * readers from writers. */
 	if (holds == MUSL_WRITER)
 		return found(out, WAIT_FUTEX, wait->word);
 	return is_count(holds) && found(out, WAIT_RWLOCK_WRITE, wait->word);

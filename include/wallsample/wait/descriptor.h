@@ -31,7 +31,7 @@ enum descriptor_kind {
 
 struct descriptors;
 
-/* `process` is borrowed. */
+/* Creates the descriptions for a process, which is borrowed. To be freed. */
 struct descriptors *descriptors_create(const struct process *process);
 void descriptors_free(struct descriptors *descriptors);
 

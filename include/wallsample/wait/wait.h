@@ -59,20 +59,20 @@
 	X(SIGNALFD, "signalfd")                                                \
 	X(INOTIFY, "inotify")                                                  \
 	X(DEVICE, "device")                                                    \
-	X(DESCRIPTOR, "descriptor") /* one of another kind */                  \
-	/* of several at once */                                               \
+	X(DESCRIPTOR, "descriptor") /* a descriptor of another kind */         \
+	/* several descriptors at once */                                      \
 	X(POLL, "poll")                                                        \
 	X(SELECT, "select")                                                    \
 	X(EPOLL, "epoll")                                                      \
 	X(IO_URING, "io_uring")                                                \
-	/* of no object */                                                     \
+	/* without an object */                                                \
 	X(SLEEP, "time to pass")                                               \
 	X(CHILD, "child")                                                      \
 	X(SIGNAL, "signal")                                                    \
 	X(FAULT, "page fault")                                                 \
 	X(DISK, "disk")     /* in a system call, uninterruptible */            \
 	X(STOPPED, "continuation") /* stopped by a job-control signal */       \
-	X(TASK, "task") /* of a task, for what its runtime says: that is the object */ \
+	X(TASK, "task") /* of a task; the object is the text that its runtime reports */ \
 	X(OTHER, "system call")
 
 enum wait_kind {
