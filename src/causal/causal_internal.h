@@ -24,14 +24,14 @@ struct plan {
 	size_t count, capacity, at;
 	size_t wanted;          /* estimated number of experiments */
 	bool compared;          /* the last experiment was at 0 */
-	bool over;              /* all gains are known with the precision that was asked for */
+	bool over;              /* all gains are known with the requested precision */
 };
 
 void plan_init(struct plan *plan, const struct causal_result *result, uint64_t seed);
 void plan_release(struct plan *plan);
 /*
  * The next experiment; at 0 unless `may_hold` (the bound of held time is not reached). A round has
- * the gains that are not known with the precision that was asked for.
+ * the gains that are not known with the requested precision.
  */
 struct plan_item plan_next(struct plan *plan, bool may_hold);
 

@@ -44,7 +44,7 @@ struct causal_run {
 	uint64_t event_ns;          /* the last tick that found progress */
 	struct progress_value first[CAUSAL_POINTS_MOST]; /* when the first experiment began */
 	struct progress_value value[CAUSAL_POINTS_MOST]; /* at the last tick */
-	uint64_t runnable, looks, unheld;
+	uint64_t runnable, ticks, unheld;
 	uint64_t late;              /* late ticks in all finished experiments */
 	uint64_t base_events, base_ns; /* of the first point, at 0 */
 	bool gap;                   /* a gap preceded the last tick */
@@ -89,7 +89,7 @@ begin_counting(struct causal_run *run, uint64_t now_ns)
 
 /* The kind of a coz: point is known once the program has executed it. */
 static void
-ask_kinds(struct causal_run *run)
+update_kinds(struct causal_run *run)
 {
 	for (size_t i = 0; i < run->result->point_count; i++) {
 		const char *name, *spec;
@@ -103,7 +103,7 @@ begin_experiment(struct causal_run *run, uint64_t now_ns)
 {
 	const struct plan_item item = run->next;
 
-	ask_kinds(run);
+	update_kinds(run);
 	run->now.candidate = item.candidate;
 	run->now.speedup = run->result->speedup[item.speedup];
 	begin_counting(run, now_ns);
@@ -202,12 +202,12 @@ read_progress(struct causal_run *run, uint64_t now_ns, const struct tick_snapsho
 		run->lost = true;
 		return false;
 	}
-	for (size_t i = 0; run->looks > 0 && i < run->result->point_count; i++)
+	for (size_t i = 0; run->ticks > 0 && i < run->result->point_count; i++)
 		in_progress_add(&run->in_progress, i, &time, (double)run->value[i].in_progress,
 				(double)value[i].in_progress);
-	if (run->looks > 0)
+	if (run->ticks > 0)
 		in_progress_pass(&run->in_progress, &time);
-	if (run->looks > 0 && value[0].count != run->value[0].count)
+	if (run->ticks > 0 && value[0].count != run->value[0].count)
 		run->event_ns = now_ns;
 	memcpy(run->value, value, sizeof(run->value));
 	return true;
@@ -219,11 +219,11 @@ count_tick(struct causal_run *run, uint64_t now_ns, size_t running)
 {
 	const uint64_t tick_ns = run->result->tick_ns;
 	const double longest = (1.0 + CAUSAL_SPREAD) * (double)tick_ns;
-	const bool late = run->looks > 0 &&
+	const bool late = run->ticks > 0 &&
 			  (double)(now_ns - run->last_ns) > longest + 0.5 * (double)tick_ns;
 
-	run->gap = run->looks > 0 && now_ns - run->last_ns > GAP_TICKS * tick_ns;
-	run->looks++;
+	run->gap = run->ticks > 0 && now_ns - run->last_ns > GAP_TICKS * tick_ns;
+	run->ticks++;
 	run->runnable += running;
 	run->last_ns = now_ns;
 	return late;
@@ -281,7 +281,7 @@ experiment_choose(struct causal_run *run, const struct tick_snapshot *snapshot)
 }
 
 static double
-look(struct causal_run *run, const struct tick_snapshot *snapshot)
+choose_part(struct causal_run *run, const struct tick_snapshot *snapshot)
 {
 	const uint64_t now_ns = clock_now_ns();
 	size_t chosen;
@@ -289,7 +289,7 @@ look(struct causal_run *run, const struct tick_snapshot *snapshot)
 
 	if (run->lost || !read_progress(run, now_ns, snapshot))
 		return 0;
-	if (run->looks == 0) {
+	if (run->ticks == 0) {
 		run->began_ns = now_ns;
 		memcpy(run->first, run->value, sizeof(run->first));
 		begin_experiment(run, now_ns);
@@ -313,7 +313,7 @@ decide(void *context, const struct tick_snapshot *snapshot)
 {
 	struct causal_run *run = context;
 
-	run->part = look(run, snapshot);
+	run->part = choose_part(run, snapshot);
 	return run->part;
 }
 
@@ -424,12 +424,12 @@ causal_run_sum_up(struct causal_run *run, const struct run_stats *stats)
 {
 	struct causal_result *result = run->result;
 
-	ask_kinds(run);
+	update_kinds(run);
 	result->wall_ns = run->last_ns - run->began_ns;
 	result->held_ns = run->held_ns + run->settled_held_ns + run->now.held_ns;
 	result->late_ticks = run->late + run->now_late;
 	result->unheld = run->unheld;
-	result->runnable = run->looks > 0 ? (double)run->runnable / (double)run->looks : 0;
+	result->runnable = run->ticks > 0 ? (double)run->runnable / (double)run->ticks : 0;
 	result->cpus = stats->cpus;
 	result->stops = stats->stopped;
 	result->own_cpu_ns = stats->own_cpu_ns;
@@ -440,7 +440,7 @@ causal_run_sum_up(struct causal_run *run, const struct run_stats *stats)
 void
 causal_run_finish(struct causal_run *run, const struct run_stats *stats)
 {
-	if (run->looks > 0 && run->last_ns > run->now_began_ns && !run->settling)
+	if (run->ticks > 0 && run->last_ns > run->now_began_ns && !run->settling)
 		end_experiment(run, run->last_ns, CAUSAL_CUT);
 	causal_run_sum_up(run, stats);
 }

@@ -14,7 +14,7 @@
 /* Number of symbols of one name that are kept; with more the name is as ambiguous. */
 #define FOUND_MOST 16
 /* Number of symbols that an error lists. */
-#define TOLD_MOST 4
+#define LISTED_MOST 4
 #define INLINED_MOST 1000
 
 /* --- images ------------------------------------------------------------------------ */
@@ -127,7 +127,7 @@ look_in_image(struct finder *finder, const struct progress_image *image)
 
 /* True when the symbol is searched in this image. */
 static bool
-is_asked(const struct finder *finder, const struct progress_image *image)
+is_searched(const struct finder *finder, const struct progress_image *image)
 {
 	return finder->module == NULL || progress_module_is(image->module, finder->module);
 }
@@ -159,7 +159,7 @@ find_all(struct finder *finder)
 
 		if (!image->own && finder->count > 0 && finder->found[0].image->own)
 			return;
-		if (is_asked(finder, image))
+		if (is_searched(finder, image))
 			look_in_image(finder, image);
 	}
 }
@@ -176,7 +176,7 @@ add_similar(struct strbuf *out, const struct finder *finder)
 		const struct progress_image *image = &finder->images->image[i];
 
 		/* Libraries are searched only on request: they have too many names. */
-		if ((image->own || finder->module != NULL) && is_asked(finder, image))
+		if ((image->own || finder->module != NULL) && is_searched(finder, image))
 			symbol_lookup_similar(finder->symbols, image->module,
 					      finder->source->name, code, &similar);
 	}
@@ -191,7 +191,7 @@ static bool
 any_symbols(const struct finder *finder)
 {
 	for (size_t i = 0; i < finder->images->count; i++)
-		if (is_asked(finder, &finder->images->image[i]) &&
+		if (is_searched(finder, &finder->images->image[i]) &&
 		    !symbols_module_is_bare(finder->symbols,
 					    finder->images->image[i].module->id))
 			return true;
@@ -229,7 +229,7 @@ count_inlined(const struct finder *finder, const struct progress_image *only)
 	for (size_t i = 0; i < finder->images->count && count == 0; i++) {
 		const struct progress_image *image = &finder->images->image[i];
 
-		if (only == NULL ? is_asked(finder, image) : image->module == only->module)
+		if (only == NULL ? is_searched(finder, image) : image->module == only->module)
 			count = symbol_lookup_inlined(finder->symbols, image->module,
 						      finder->source->name, vaddr,
 						      ARRAY_SIZE(vaddr));
@@ -297,7 +297,7 @@ refuse_ambiguous(const struct finder *finder, struct error *err)
 	int status;
 
 	strbuf_init(&text);
-	for (size_t i = 0; i < finder->count && i < TOLD_MOST; i++) {
+	for (size_t i = 0; i < finder->count && i < LISTED_MOST; i++) {
 		const struct found *found = &finder->found[i];
 
 		strbuf_add_format(&text, "%s0x%" PRIx64 " in ", i > 0 ? ", " : "",
@@ -308,7 +308,7 @@ refuse_ambiguous(const struct finder *finder, struct error *err)
 			strbuf_add_foreign(&text, found->named.file);
 		}
 	}
-	if (finder->count > TOLD_MOST)
+	if (finder->count > LISTED_MOST)
 		strbuf_add_text(&text, ", …");
 	status = error_set(err, ERROR_USAGE,
 			   "--progress %s: there are several: %s. Say which, as %s:MODULE:%s or "

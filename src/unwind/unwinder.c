@@ -73,7 +73,7 @@ unwinder_free(struct unwinder *unwinder)
 }
 
 static bool
-look_for_tables(struct unwinder *unwinder, uint64_t address)
+find_tables(struct unwinder *unwinder, uint64_t address)
 {
 	const struct mapping *mapping = maps_find(unwinder->maps, address);
 
@@ -98,7 +98,7 @@ has_tables(struct unwinder *unwinder, uint64_t address)
 		memset(unwinder->cover, 0, sizeof(unwinder->cover));
 	}
 	if (!slot->used || slot->address != address) {
-		slot->covered = look_for_tables(unwinder, address);
+		slot->covered = find_tables(unwinder, address);
 		slot->used = true;
 		slot->address = address;
 	}
@@ -118,7 +118,7 @@ in_bare_file(struct unwinder *unwinder, const struct walk *walk)
 
 /* True when the walk's last frame is in code without a file, which has no unwind tables. */
 static bool
-in_memory(const struct walk *walk)
+in_fileless_code(const struct walk *walk)
 {
 	const struct mapping *mapping = maps_find(walk->maps, walk_lookup(walk));
 
@@ -137,7 +137,7 @@ clear_flags(struct walk *walk)
 /* True when the last frame's address is not in code, so that it is not a return address: unwind
  * tables are wrong where a runtime switches stacks (pclntab.h). */
 static bool
-is_nowhere(const struct walk *walk)
+is_outside_code(const struct walk *walk)
 {
 	const struct chain *chain = walk->chain;
 
@@ -162,7 +162,7 @@ run(struct unwinder *unwinder, struct walk *walk)
 		 * frame here. */
 		if (walk->interpreter_count > 0)
 			interpreter_keep(walk);
-		if (i < unwinder->table_count && in_memory(walk)) {
+		if (i < unwinder->table_count && in_fileless_code(walk)) {
 			i = unwinder->table_count;
 			continue;
 		}
@@ -173,7 +173,7 @@ run(struct unwinder *unwinder, struct walk *walk)
 		}
 		clear_flags(walk);
 		result = slot->method->advance(slot->state, walk);
-		if (walk->chain->count > before && is_nowhere(walk)) {
+		if (walk->chain->count > before && is_outside_code(walk)) {
 			walk->chain->count--;
 			walk->missing_register = false;
 			walk->no_info = true;
@@ -395,11 +395,11 @@ guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum ad
  * the stack pointer, where the call pushed it, and no register has changed since.
  */
 static void
-leave_nowhere(struct walk *walk)
+leave_bad_call(struct walk *walk)
 {
 	uint64_t cursor = walk->regs.sp, address;
 
-	if (!is_nowhere(walk) || !guess_return_address(walk, &cursor, &address) ||
+	if (!is_outside_code(walk) || !guess_return_address(walk, &cursor, &address) ||
 	    cursor != walk->regs.sp + sizeof(address) ||
 	    !chain_add(walk->chain, address, cursor, FRAME_GUESS, false))
 		return;
@@ -424,7 +424,7 @@ walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
 	while (!regs_get(&walk->regs, regs_fp_number, &fp) && in_bare_file(unwinder, walk) &&
 	       guess_frameless(walk))
 		;
-	leave_nowhere(walk);
+	leave_bad_call(walk);
 	/* In a system call wrapper of a library without tables, the frame pointer is that of a
 	 * caller and would skip one frame. */
 	if (!in_bare_file(unwinder, walk) || !guess_caller(unwinder, walk, false, &result))
