@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* async_tasks.c - the tasks of a process, gathered. */
+/* async_tasks.c - collects the tasks of a process and resolves their awaiters. */
 #include "wallsample/runtime/async_tasks.h"
 
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 
 #include "runtime/runtime_kind_internal.h"
 
-/* Places of all different stacks, and tasks that others are awaited by, one with the other. */
+/* Most frames of all distinct stacks, and most awaiters of all tasks. */
 #define STACKS_MOST 1000000
 #define AWAITERS_MOST 1000000
-/* There are some five, and one of each thread. */
+/* A run has some five notes, and one per thread. */
 #define NOTES_MOST 64
 
 struct stack {
@@ -19,7 +19,7 @@ struct stack {
 
 struct entry {
 	struct async_task task;
-	size_t awaiters; /* where its own begin; they end where those of the next do */
+	size_t awaiters; /* index of its first awaiter; those of the next entry follow */
 };
 
 struct async_tasks {
@@ -27,12 +27,12 @@ struct async_tasks {
 	struct table known_stacks; /* (place, outer) -> stack */
 	struct stack *stack;
 	size_t stack_count, stack_capacity;
-	struct table by_address;   /* -> entry; what was taken back has left its traces here */
+	struct table by_address;   /* -> entry; undone entries remain: check the index */
 	struct entry *entry;
-	size_t count, capacity, before; /* before: the last read */
-	uint64_t *awaiter;         /* addresses */
+	size_t count, capacity, before; /* before: count when the last reading began */
+	uint64_t *awaiter;         /* addresses of tasks */
 	size_t awaiter_count, awaiter_capacity;
-	uint32_t *awaited_by;      /* the same as indices, when all are there */
+	uint32_t *awaited_by;      /* indices of the awaiters, after async_tasks_finish */
 	char *note[NOTES_MOST];
 	size_t notes, notes_before;
 };
@@ -83,7 +83,7 @@ async_tasks_free(struct async_tasks *tasks)
 	free(tasks);
 }
 
-/* --- what is found ------------------------------------------------------------------------- */
+/* --- additions ----------------------------------------------------------------------------- */
 
 uint32_t
 async_tasks_stack(struct async_tasks *tasks, const struct runtime_place *place, uint32_t outer)
@@ -183,7 +183,7 @@ compare_indices(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Of those that await a task, only tasks that are there, each once. */
+/* Stores the indices of the awaiters that are known tasks, ascending and each once. */
 static size_t
 resolve(const struct async_tasks *tasks, size_t from, size_t to, uint32_t *out)
 {
@@ -215,7 +215,7 @@ async_tasks_finish(struct async_tasks *tasks)
 	tasks->awaiter_count = count;
 }
 
-/* --- what there is --------------------------------------------------------------------------- */
+/* --- results --------------------------------------------------------------------------------- */
 
 size_t
 async_tasks_count(const struct async_tasks *tasks)

@@ -28,7 +28,7 @@ green_task_is_same(const struct green_task *one, const struct green_task *other)
 	       one->entry == other->entry && one->created_at == other->created_at;
 }
 
-/* One that cannot be read costs those behind it nothing but another call. */
+/* After a piece that cannot be read, the next call begins with the piece behind it. */
 void
 runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
 		    size_t count, uint8_t *to, bool *got)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pages.c - pages of the target's memory, kept for one walk. */
+/* pages.c - caches pages of the target's memory for one walk. */
 #include "runtime/pages_internal.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define SLOTS 512 /* a power of two, more than twice PAGES_MOST */
 
-/* Answers to RESIDENT_PAGES pages each that one walk keeps; a power of two. */
+/* Cached bit sets of resident pages, RESIDENT_PAGES pages each; a power of two. */
 #define BLOCKS 256
 
 struct page {
@@ -18,8 +18,8 @@ struct page {
 };
 
 struct block {
-	uint32_t walk; /* of another walk it is nothing, */
-	uint32_t tick; /* but for threads that are not held if it is of this tick; 0: of none */
+	uint32_t walk; /* valid in this walk, */
+	uint32_t tick; /* and for threads that are not stopped, in this tick; 0: in none */
 	uint32_t resident;
 	uint64_t address;
 };
@@ -36,8 +36,8 @@ struct pages {
 	struct block block[BLOCKS];
 	bool held;
 	uint32_t tick;
-	size_t left;            /* so many more pages may be read for this capture */
-	bool used_up;           /* more were wanted */
+	size_t left;            /* pages that this capture may still read */
+	bool used_up;           /* it needed more */
 	uint8_t bytes[PAGES_MOST][MEMORY_PAGE];
 };
 
@@ -102,8 +102,8 @@ pages_are_used_up(const struct pages *pages)
 }
 
 /*
- * May the page be read, without waiting for anybody? A thread that sleeps may wait for swap: who
- * provides that is the kernel.
+ * True if the page can be read without waiting for a thread of the target. For a thread that is not
+ * stopped, swapped pages count too: the kernel alone provides them.
  */
 static bool
 is_resident(struct pages *pages, uint64_t address)
@@ -125,7 +125,7 @@ is_resident(struct pages *pages, uint64_t address)
 	return (block->resident >> (address - start) / MEMORY_PAGE & 1) != 0;
 }
 
-/* Part of a page. */
+/* Reads part of a page that is not cached. */
 static bool
 read_resident(struct pages *pages, uint64_t address, void *to, size_t size)
 {
@@ -146,7 +146,7 @@ pages_begin(struct pages *pages, const struct pages_memo *memo)
 	uint64_t page[PAGES_EXPECTED];
 	size_t count = 0, got;
 
-	/* Slots of walks four billion ago are not told from those of now. */
+	/* When the number of the walk wraps, old slots would look valid. */
 	if (++pages->walk == 0) {
 		memset(pages->slot, 0, sizeof(pages->slot));
 		memset(pages->block, 0, sizeof(pages->block));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pages_internal.h - the target's memory, page by page, for one walk through its structures.
+ * pages_internal.h - a cache of the target's memory pages, for one walk through its structures.
  *
- * A walk through some fifty objects reads from ten or twenty pages, and mostly from those from
- * which the last walk of the same thread did: they are fetched first, with one call.
+ * A walk through some fifty objects reads from ten or twenty pages, mostly the same as the last
+ * walk of the same thread: a memo of these pages lets one call read them all ahead.
  */
 #ifndef WALLSAMPLE_RUNTIME_PAGES_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_PAGES_INTERNAL_H
@@ -11,19 +11,19 @@
 #include "wallsample/base/memory.h"
 #include "wallsample/runtime/runtime.h"
 
-/* As many as one walk keeps; what it reads beyond is read each time. */
+/* Most pages that one walk caches; each access to another page is a read of its own. */
 #define PAGES_MOST 192
 
-/* As many as are remembered from walk to walk. */
+/* Most pages of a memo. */
 #define PAGES_EXPECTED 48
 
 /*
- * What all walks of one capture read of a thread that is held: each is a call of half a
- * microsecond and more. A stack of 2,048 frames, a page for each, took 2.4 ms.
+ * Most pages that all walks of one capture read while the thread is stopped: each read is a call of
+ * half a microsecond and more. A stack of 2,048 frames, a page for each, took 2.4 ms.
  */
 #define PAGES_READ_MOST 768
 
-/* Those that a walk read from. Zeroed at first. */
+/* Pages that a walk read from. The caller zeroes it before the first walk. */
 struct pages_memo {
 	uint32_t count;
 	uint64_t page[PAGES_EXPECTED];
@@ -31,21 +31,21 @@ struct pages_memo {
 
 struct pages;
 
-/* `config` is borrowed. */
+/* `config` is borrowed. Never fails. */
 struct pages *pages_create(const struct runtimes_config *config);
 void pages_free(struct pages *pages);
 
-/* From now on what is resident is asked anew, of threads that are not held, too. */
+/* Discards what is known about resident pages. Must be called at the beginning of each tick. */
 void pages_begin_tick(struct pages *pages);
-/* Walks follow that are of one thread, which stands still (`held`) or does not. */
+/* Begins the walks of one capture. `held`: the thread is stopped, and PAGES_READ_MOST applies. */
 void pages_begin_capture(struct pages *pages, bool held);
-/* Was more wanted than the capture may read? */
+/* True if the capture needed more than PAGES_READ_MOST pages. */
 bool pages_are_used_up(const struct pages *pages);
-/* A new walk: forgets all, and fetches what the memo (or NULL) says. */
+/* Begins a walk: empties the cache and reads the pages of the memo (NULL: none) into it. */
 void pages_begin(struct pages *pages, const struct pages_memo *memo);
-/* Copies all `size` bytes, or returns false: also where they would have to be waited for. */
+/* Copies all `size` bytes; returns false if one is unreadable or needs a page fault. */
 bool pages_read(struct pages *pages, uint64_t address, void *to, size_t size);
-/* What this walk has read from goes into the memo. */
+/* Stores the pages that this walk has read from in the memo. */
 void pages_keep(const struct pages *pages, struct pages_memo *memo);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_tasks.h - tasks that await one another in the target: the place of each, and its awaiters.
+ * async_tasks.h - coroutines of an event loop ("tasks"): where each is suspended, and the tasks
+ * that await it.
  *
- * They are read from the target's memory, one thread at a time, while the thread is stopped or
+ * Tasks are read from the target's memory, one thread at a time, while the thread is stopped or
  * sleeps. The caller ensures that, and undoes a reading during which the thread has run. After the
- * last reading async_tasks_finish resolves who awaits whom; from then on neither the target nor the
- * runtimes are needed.
+ * last reading async_tasks_finish resolves the awaiters of each task; from then on neither the
+ * target nor the runtimes are needed.
  */
 #ifndef WALLSAMPLE_RUNTIME_ASYNC_TASKS_H
 #define WALLSAMPLE_RUNTIME_ASYNC_TASKS_H
@@ -17,7 +18,7 @@
 
 #include "wallsample/runtime/runtime.h"
 
-/* Limits on what is read: the target's memory is not trusted. */
+/* Most tasks, and most frames of a task: the target's memory is not trusted. */
 #define ASYNC_TASKS_MOST 100000
 #define ASYNC_TASK_DEPTH_MOST 1000
 
@@ -36,49 +37,51 @@ enum async_task_state {
 #undef X
 };
 
+/* Returns the text of X above; static. */
 const char *async_task_state_text(enum async_task_state state);
 
 struct async_task {
 	uint64_t address; /* in the target */
-	const char *name;
-	pid_t tid;        /* the thread that runs it; 0: that thread has ended */
+	const char *name; /* borrowed */
+	pid_t tid;        /* the thread of its event loop; 0: that thread has ended */
 	enum async_task_state state;
-	uint32_t stack;   /* equal for tasks whose whole stacks are equal */
+	uint32_t stack;   /* number of its stack; equal stacks have equal numbers */
 };
 
 struct async_tasks;
 
+/* Never fails. The caller frees the result. */
 struct async_tasks *async_tasks_create(void);
 void async_tasks_free(struct async_tasks *tasks);
 
 /* --- reading ------------------------------------------------------------------------------ */
 
 /*
- * Adds the tasks of a thread, or with tid 0 those of threads that have ended, until the moment
- * `until_ns` at most. Returns the number of tasks added. Safe while the thread runs, but then the
- * result is wrong.
+ * Adds the tasks of a thread, or with tid 0 those of threads that have ended. Stops at the moment
+ * `until_ns` (CLOCK_MONOTONIC). Returns the number of tasks added. If the thread runs meanwhile,
+ * the result is wrong, but the call is safe.
  */
 size_t runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, pid_t tid,
 				 uint64_t until_ns);
 /* Removes the tasks and notes that the last runtimes_read_async_tasks has added. */
 void async_tasks_undo(struct async_tasks *tasks);
-/* Must be called once after the last task was read. */
+/* Resolves the awaiters. Must be called once, after the last reading. */
 void async_tasks_finish(struct async_tasks *tasks);
 
-/* Adds a sentence about what is missing. The text is copied; equal ones are kept once. */
+/* Adds a note about missing tasks. The text is copied; equal notes are kept once. */
 void async_tasks_note(struct async_tasks *tasks, const char *text);
 
 /* --- results, after async_tasks_finish --------------------------------------------------- */
 
-/* By thread, in the order of creation. */
+/* Tasks are ordered by thread, then by creation. The results below live as long as `tasks`. */
 size_t async_tasks_count(const struct async_tasks *tasks);
 const struct async_task *async_tasks_get(const struct async_tasks *tasks, size_t index);
-/* Stores the indices, ascending, of the tasks that await it; returns their number. */
+/* Stores the indices, ascending, of the tasks that await the task; returns their number. */
 size_t async_tasks_awaiters(const struct async_tasks *tasks, size_t index,
 			    const uint32_t **awaiter);
-/* The innermost place of the stack, whose caller is stored in *stack; NULL: no place is left. */
+/* Returns the leaf of *stack and replaces *stack by its caller; NULL: the stack is empty. */
 const struct runtime_place *async_tasks_place(const struct async_tasks *tasks, uint32_t *stack);
-/* The notes, from index 0 on; NULL: no more. */
+/* Returns a note, from index 0 on; NULL: no more. */
 const char *async_tasks_missing(const struct async_tasks *tasks, size_t index);
 
 #endif

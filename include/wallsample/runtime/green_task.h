@@ -19,12 +19,12 @@
 
 /* X(NAME, text): what a task does */
 #define GREEN_TASK_STATES(X)                                                   \
-	X(NONE, "")             /* an empty slot: it has ended, or not begun */ \
+	X(NONE, "")             /* an empty slot: the task has ended, or not begun */ \
 	X(RUNNING, "running")   /* a thread runs it */                         \
-	X(CALLING, "in a call") /* of the kernel or foreign code: it keeps its thread */ \
+	X(CALLING, "in a call") /* in a system call or foreign code: it keeps its thread */ \
 	X(READY, "runnable")    /* it waits for a thread to run on */          \
-	X(WAITING, "waiting")   /* for something else */                       \
-	X(MOVING, "moving")     /* its stack is being moved: it cannot be read now */
+	X(WAITING, "waiting")   /* it waits for another event */               \
+	X(MOVING, "moving")     /* its stack is being moved and cannot be read */
 
 enum green_task_state {
 #define X(name, text) GREEN_TASK_##name,
@@ -32,69 +32,77 @@ enum green_task_state {
 #undef X
 };
 
+/* Returns the text of X above; static. */
 const char *green_task_state_text(enum green_task_state state);
 
-/* More slots are not looked at: of what memory says there may be no end. */
+/* Most slots that are read: the count comes from the target's memory, which is not trusted. */
 #define GREEN_TASK_SLOTS_MOST ((size_t)4 << 20)
 
-/* All numbers are the target's, and foreign. 0: not known, or not so. */
+/* All values come from the target's memory and are not trusted. 0: not known, or does not apply. */
 struct green_task {
-	uint64_t id;      /* by which its runtime, or failing that its address, calls it */
-	uint64_t address; /* of its structure, which another may get when it has ended */
+	uint64_t id;      /* the runtime's number of the task; without one, its address */
+	uint64_t address; /* of its structure, which a later task may reuse */
 	enum green_task_state state;
-	uint32_t reason;  /* of WAITING: why, a number for runtimes_green_task_reason */
-	pid_t tid;        /* of RUNNING and CALLING: its thread, in our pid namespace */
+	uint32_t reason;  /* WAITING: a number for runtimes_green_task_reason */
+	pid_t tid;        /* RUNNING and CALLING: its thread, in our pid namespace */
 	/*
-	 * READY and WAITING: where it goes on. RUNNING and CALLING: where its own stack is left for
-	 * another of its thread's, as long as that is so (a runtime's own stack, foreign code, the
-	 * vdso): the caller of what runs there.
+	 * READY and WAITING: the point where it continues. RUNNING and CALLING: set while the
+	 * thread is on a stack other than the task's (the runtime's own, foreign code, the vdso):
+	 * the leaf of the task's own stack, which called the code on the other.
 	 */
 	uint64_t pc, sp, fp;
 	uint64_t stack_low, stack_high; /* its stack is [low, high) */
-	uint64_t waiting_ns; /* for so long, about */
-	/* READY and WAITING: the last bits of how often it has run, by which one that has run
-	 * meanwhile, and waits in the same place again, can be told; but not each time. */
+	uint64_t waiting_ns; /* estimated time that it has waited */
+	/* counts_runs: `runs` is known. READY and WAITING: low bits of the number of times that it
+	 * was scheduled. A change shows that a task ran and waits in the same place again; wrapping
+	 * can hide that. */
 	bool counts_runs;
 	uint32_t runs;
-	uint64_t entry;      /* the function that it began with */
-	uint64_t created_at; /* the return address of the call that made it */
-	uint64_t creator;    /* id of the task that did */
-	bool system;         /* the runtime's own */
+	uint64_t entry;      /* its first function */
+	uint64_t created_at; /* the return address of the call that created it */
+	uint64_t creator;    /* id of the task that created it */
+	bool system;         /* it belongs to the runtime itself */
 };
 
-/* What a runtime calls them. */
+/* A runtime's words for its green tasks. */
 struct green_task_words {
 	const char *noun; /* singular; reports add an "s" */
-	const char *own;  /* the outermost frame of what is the runtime's own: "[NAME runtime]" */
+	const char *own;  /* outermost frame of the runtime's own work: "[NAME runtime]" */
 };
 
-/* Do both say that the task is, and has been, in the same place? */
+/* True if both readings have the same task at the same place, and `runs` is equal. */
 bool green_task_is_same(const struct green_task *one, const struct green_task *other);
 
 struct runtimes;
 struct runtime_capture;
 
 /*
- * How many slots there are, those of all runtimes one behind the other; 0: no runtime that has
- * tasks. Valid until the next call, and for runtimes_read_green_tasks alone.
+ * Returns the number of slots of all runtimes, which are numbered consecutively from 0; 0: no
+ * runtime has green tasks. The numbers are valid until the next call.
  */
 size_t runtimes_green_task_slots(struct runtimes *runtimes);
-/* What is in these slots, by ascending numbers; what cannot be read is GREEN_TASK_NONE. */
+/*
+ * Reads the tasks in `count` slots, whose numbers ascend, into `out`. An empty slot, or one that
+ * cannot be read, gets GREEN_TASK_NONE.
+ */
 void runtimes_read_green_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t count,
 			       struct green_task *out);
-/* All threads stand still from here on, or no more: meanwhile the two above look into no file. */
+/*
+ * `held`: all threads are stopped from now on, until a call with false. Meanwhile the two functions
+ * above read resident pages alone and open no file.
+ */
 void runtimes_hold(struct runtimes *runtimes, bool held);
-/* "chan receive"; "" for 0. The text lives as long as the runtimes. */
+/* Returns the text of a reason: "chan receive"; "" for 0. It lives as long as the runtimes. */
 const char *runtimes_green_task_reason(const struct runtimes *runtimes, uint32_t reason);
-/* What those of the slot's runtime are called. */
+/* Returns the words of the slot's runtime; static. */
 const struct green_task_words *
 runtimes_green_task_words(const struct runtimes *runtimes, uint32_t slot);
 
 /*
- * The task that the thread ran when it was captured, whose state is GREEN_TASK_NONE if the thread
- * is its runtime's, and ran none. Returns false if it is no such thread. Where a thread was on
- * another stack, *stack is what could be copied of the task's own, from task->sp on. It is valid
- * until the next capture.
+ * Stores the green task that the captured thread ran. Its state is GREEN_TASK_NONE if the thread is
+ * a runtime's and ran no task. Returns false if the thread belongs to no runtime with green tasks.
+ * If the thread was on another stack, *stack has the bytes of the task's own stack that could be
+ * copied, from task->sp on. It is valid until the next capture.
  */
 bool runtime_capture_green_task(const struct runtime_capture *capture, struct green_task *task,
 				const struct green_task_words **words, const uint8_t **stack,
