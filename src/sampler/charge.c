@@ -10,7 +10,7 @@
 #include "sampler/pace_internal.h"
 #include "sampler/threads_internal.h"
 
-/* Late threads in the running mean of how many were on a CPU. */
+/* Late threads in the running mean late_ran. */
 #define LATE_MEMORY 16
 
 void
@@ -30,7 +30,7 @@ charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32
 		int64_t samples)
 {
 	if (thread->late != NULL) {
-		/* Each of its ticks has added its real time: it is divided among all samples. */
+		/* latency_ns is the real time of all its ticks: divides it among all samples. */
 		struct late_charge *of = &thread->late->charge;
 
 		if (of->samples > 0)
@@ -110,7 +110,7 @@ charge_unwanted(struct charging *charging, int64_t samples)
 	charging->hidden.unwanted += samples;
 }
 
-/* --- threads that are not observed at each tick ------------------------------------------ */
+/* --- hidden threads: not observed at each tick -------------------------------------------- */
 
 void
 charge_cpu_time(struct charging *charging, const struct observation *observation)
@@ -132,7 +132,8 @@ read_cpu_time(const struct process_list *processes, uint64_t *cpu_ns)
 	return true;
 }
 
-/* How many of them have a CPU. What is left of a tick's CPU time is kept for the next. */
+/* Estimates the number of hidden threads on a CPU. CPU time that is left over is kept for the next
+ * tick. */
 static double
 count_hidden(struct charging *charging, size_t skipped)
 {
@@ -149,7 +150,7 @@ count_hidden(struct charging *charging, size_t skipped)
 	}
 	if (before != 0)
 		hidden->balance_ns += (int64_t)(hidden->cpu_ns - before - hidden->known_ns);
-	/* Counters of running threads are some milliseconds old: less than a tick may be none. */
+	/* Counters of running threads lag by some milliseconds: less than a tick counts as none. */
 	if (hidden->balance_ns > 0)
 		count = floor((double)hidden->balance_ns / (span_ns > tick_ns ? span_ns : tick_ns));
 	if (count > charging->cpus)
@@ -162,7 +163,7 @@ count_hidden(struct charging *charging, size_t skipped)
 	return count;
 }
 
-/* Those of them that were observed are charged the real time of all. */
+/* Charges the real time of all hidden threads to those that were observed. */
 static void
 charge_hidden(struct charging *charging)
 {
@@ -186,7 +187,7 @@ charge_hidden(struct charging *charging)
 	}
 }
 
-/* Late threads are runnable, too. */
+/* Adds this tick's real time to the late threads, which count as runnable. */
 static void
 charge_all_late(struct charging *charging, double latency_ns)
 {
@@ -211,7 +212,7 @@ charge_all_late(struct charging *charging, double latency_ns)
 
 /* --- while no thread is runnable --------------------------------------------------------- */
 
-/* "[sleeping in futex: mutex, which copier-12 has]" */
+/* Appends "[sleeping in futex: mutex, which copier-12 had]". */
 static void
 add_kind(struct charging *charging, const struct sampled_thread *thread, struct strbuf *out)
 {
@@ -224,14 +225,14 @@ add_kind(struct charging *charging, const struct sampled_thread *thread, struct 
 		strbuf_add_format(out, ": %s", wait_kind_text(kind));
 	holder = thread->wait.holder != 0 ?
 			 threads_find(charging->threads, thread->wait.holder) : NULL;
-	/* Threads without end would make stacks without end. */
+	/* The number of distinct stacks must stay bounded: threads that share a record do not. */
 	if (holder != NULL && !holder->shared)
 		strbuf_add_format(out, ", which %s-%jd had", holder->name,
 				  (intmax_t)holder->watch.tid);
 	strbuf_add_text(out, "]");
 }
 
-/* PROFILE_GAP, the kind of wait, and the stack that waited. */
+/* Returns the stack of PROFILE_GAP, the kind of wait, and the call chain of the waiting thread. */
 static uint32_t
 stack_of_waiting(struct charging *charging, const struct sampled_thread *thread)
 {
@@ -283,7 +284,7 @@ charge_end_of_wait(struct charging *charging, struct sampled_thread *thread)
 	if (thread->selected)
 		credit_gap(charging, thread, stack_of_waiting(charging, thread));
 	else
-		charging->gap_ns = 0; /* it belongs to samples that are not selected */
+		charging->gap_ns = 0; /* samples of unselected threads are not in the profile */
 }
 
 void
@@ -316,9 +317,9 @@ charge_rest(struct charging *charging)
 /* --- the tick ------------------------------------------------------------------------ */
 
 /*
- * How many threads were on a CPU, rounded. Whether a late thread was is known later: the next ticks
- * make up for a count that was too small or too large, and for the rounding, so that the sum is
- * that of the samples.
+ * Returns the rounded number of threads on a CPU. The state of a late thread is known only later:
+ * the next ticks correct a count that was too small or too large, and the rounding, so that the sum
+ * over ticks equals that of the samples.
  */
 static uint32_t
 parallelism(struct charging *charging, double all, double hidden)
@@ -330,7 +331,7 @@ parallelism(struct charging *charging, double all, double hidden)
 	const uint32_t whole = (uint32_t)(on_cpu + 0.5);
 	const double owed = wanted - whole;
 
-	/* Limited to what the last few ticks can have left. */
+	/* The correction is limited to one tick of all CPUs. */
 	charging->on_cpu_owed = owed > charging->cpus   ? charging->cpus :
 			       owed < -(double)charging->cpus ? -(double)charging->cpus :
 							       owed;
@@ -369,7 +370,7 @@ charge_tick(struct charging *charging, size_t skipped)
 		charge_hidden(charging);
 		runnable = (uint32_t)(all + 0.5);
 	} else {
-		/* Less than one is none: the time is kept for the end of the wait. */
+		/* Less than one thread counts as none: the time is kept for the end of the wait. */
 		charging->gap_ns += charging->tick->span_ns;
 	}
 	profile_add_tick(charging->profile, charging->tick->span_ns,

@@ -49,7 +49,7 @@ struct profile_deadlock {
 
 struct profile;
 
-/* The thread "[nobody]", which stands for unknown holders and has no samples. */
+/* Returns the number of the thread that stands for unknown holders and has no samples. */
 uint32_t profile_nobody(struct profile *profile);
 /* Returns the id of the wait. The `most` of an existing one is raised. */
 uint32_t profile_add_wait(struct profile *profile, const struct profile_wait *wait);

@@ -297,7 +297,7 @@ end_of_stack(const struct julia_tasks *tasks, const struct green_task *task, con
 	return (end + behind) & ~behind;
 }
 
-/* Sets the state and the stack of the task. True: its context tells where it continues. */
+/* Sets the state and the stack of the task. True: its context has the point where it continues. */
 static bool
 set_task_state(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task)
 {

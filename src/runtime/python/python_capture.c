@@ -355,7 +355,7 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 	if (walk.frame_size == 0)
 		return;
 	/*
-	 * The list has the youngest interpreter first. Up to 3.10 nothing tells which of them
+	 * The list has the youngest interpreter first. Up to 3.10 nothing shows which of them
 	 * called the other; the youngest is taken for the innermost, since the others existed
 	 * before it.
 	 */

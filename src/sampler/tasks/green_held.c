@@ -8,7 +8,7 @@
 #define HELD_MOST 2000
 /* Longest copy: the target is stopped meanwhile. One that takes longer is discarded. */
 #define HELD_MOST_NS (20 * NS_PER_MS)
-/* Bytes of a stack: the rest of the few larger ones is read afterwards, and checked. */
+/* Most bytes of a stack: the rest of the few larger ones is read afterwards, and checked. */
 #define HELD_STACK ((size_t)16 << 10)
 
 /* Looks up what reading a dump's tasks needs, and fills the caches, before the stop. */
@@ -77,7 +77,7 @@ hold_stacks(struct green_tasks *green, size_t first, size_t count, size_t used)
 	return all;
 }
 
-/* Returns false if it takes too long. */
+/* Copies all structures and stacks; returns false if that takes more than HELD_MOST_NS. */
 static bool
 hold_all(struct green_tasks *green, size_t slots)
 {

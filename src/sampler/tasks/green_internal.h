@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * green_internal.h - consumers that deal with tasks above the kernel's threads: green tasks, which
- * a runtime schedules on threads, and the coroutines of an event loop.
+ * green_internal.h - consumers for tasks that a runtime schedules on kernel threads: green tasks,
+ * and the coroutines of an event loop.
  *
- * Once a tick green_tasks.c reads the structure of each green task, and as much of its stack as the
- * last unwinding needed. If both are unchanged, so is its call chain. Otherwise both are read
- * again, and what has changed meanwhile once more, alone: what is the same twice is unwound, the
- * rest are failed samples. green_sample.c makes the samples, green_stack.c the call chains, those
- * of threads that run a green task included, green_held.c copies all while threads are stopped.
+ * Once a tick green_tasks.c reads the structure of each green task, and as many bytes of its stack
+ * as the last unwinding needed. If both are unchanged, the call chain is the same. Otherwise both
+ * are read again. A task that changed between the two readings is read once more, alone. Two equal
+ * readings are unwound; the others are failed samples. green_sample.c makes samples, green_stack.c
+ * call chains, also of threads that run a task; green_held.c copies tasks while threads are stopped.
  */
 #ifndef WALLSAMPLE_SAMPLER_TASKS_GREEN_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_TASKS_GREEN_INTERNAL_H
@@ -29,15 +29,15 @@ struct thread_list;
 struct thread_records;
 struct tick;
 
-/* A green task that was seen. */
+/* A green task that some tick has read. */
 struct known_task {
 	uint64_t id, address;
 	uint64_t begins;     /* address of its first function */
 	uint32_t unit;       /* its number in the profile */
-	uint32_t carried;    /* last tick at which it was the sample of its thread; 0: none */
+	uint32_t carried;    /* last tick at which a thread's sample belonged to it; 0: none */
 	/* The last unwinding of its stack. */
 	uint64_t pc, sp, fp;
-	size_t size;         /* bytes from sp on that it needed; 0: there was none */
+	size_t size;         /* bytes from sp on that unwinding needed; 0: there was none */
 	uint64_t sum;        /* of these bytes */
 	uint64_t generation; /* of the mappings */
 	uint32_t runs;       /* see struct green_task */
@@ -47,20 +47,20 @@ struct known_task {
 	enum green_task_state entry_state; /* NONE: there was none */
 };
 
-/* A green task at this tick. */
+/* One reading of a green task at this tick. */
 struct green_sight {
 	struct green_task task;
 	uint32_t slot;
 	uint32_t of;        /* index of the known task */
-	size_t size;        /* bytes of its stack that are copied to `bytes`; 0: none */
+	size_t size;        /* bytes of its stack in `bytes`; 0: none. Unwound: bytes needed */
 	const uint8_t *bytes;
-	bool changed;       /* what was read has to be checked by a second reading */
-	bool more;          /* unwinding needed more of the stack, which has to be checked */
-	uint32_t stack;     /* result of unwinding; `size` is then what that needed */
-	uint64_t sum;       /* of these bytes */
+	bool changed;       /* it differs from the last unwinding: a second reading confirms it */
+	bool more;          /* unwinding read more bytes of the stack, which must be confirmed */
+	uint32_t stack;     /* result of unwinding */
+	uint64_t sum;       /* of `size` bytes of the stack */
 };
 
-/* Tasks that are read together: the most pieces a call reads, and few enough for the caches. */
+/* Tasks that are read together: the most pieces that a call reads, which fit the CPU's caches. */
 #define TASKS_AT_ONCE 512
 
 /* The green tasks of one process. */
@@ -76,13 +76,13 @@ struct green_tasks {
 	struct rng *rng;
 	struct run_stats *stats;
 	size_t stack_limit;
-	bool all;            /* each task is read and has a record, however many there are */
+	bool all;            /* each task is read and has a record, without a limit */
 	bool stop_all;       /* all threads are stopped together, for a dump */
 	bool threads_only;   /* samples of threads do not belong to green tasks */
 	bool idle_off;       /* tasks that no thread runs are not sampled */
 
 	struct table by_address; /* of the structure -> index of known task */
-	uint32_t *of_slot;   /* known task that was in the slot; verified by the address */
+	uint32_t *of_slot;   /* guess by slot: the known task of the last tick */
 	size_t of_slots, of_slot_capacity;
 	struct known_task *task;
 	size_t count, capacity;
@@ -94,66 +94,67 @@ struct green_tasks {
 	size_t sights;
 	uint8_t *bytes;      /* stacks of the tasks that are read together */
 	size_t bytes_capacity;
-	uint8_t *second;     /* second readings: of one task twice, then of all that changed */
+	uint8_t *second;     /* second readings: room for one task twice, then all changed tasks */
 	size_t second_capacity;
 	struct snapshot snapshot;
 	struct chain chain;
-	uint64_t stride;     /* one in `stride` tasks is read at this tick, and stands for these */
-	uint32_t last_tick;  /* last tick at which they were read */
+	uint64_t stride;     /* one in `stride` tasks is read at this tick, and weighs as many */
+	uint32_t last_tick;  /* last tick at which tasks were read */
 	/* Copies made while all threads were stopped, of the slots from 0 on, for one tick. */
 	struct green_task *held;
-	size_t *held_size;   /* bytes of the stack, from held_at[n] on in held_bytes; 0: none */
+	size_t *held_size;   /* bytes of stack n, which begin at held_bytes[held_at[n]]; 0: none */
 	size_t *held_at;
 	uint8_t *held_bytes;
 	size_t held_count, held_capacity, held_bytes_capacity;
 	uint32_t held_tick;
-	bool holding;        /* they are being made */
-	uint64_t parked, ready; /* tasks of this tick that no thread ran; those that were ready */
-	size_t again;        /* first of `slot` that are read once more */
+	bool holding;        /* the copies are being made */
+	uint64_t parked, ready; /* tasks of this tick that no thread ran; the READY ones of these */
+	size_t again;        /* slot[0 … again - 1] are read once more */
 };
 
 /* The borrowed members must be set. */
 void green_init(struct green_tasks *green);
 void green_release(struct green_tasks *green);
-/* The process runs another program: forgets all addresses and reasons. */
+/* Drops all known tasks and reasons: after exec they are invalid. */
 void green_forget(struct green_tasks *green);
 
-/* Adds samples of the tasks that no thread runs. To be called when all threads are attributed. */
+/* Adds samples of the tasks that no thread runs. Call it when all threads are attributed. */
 void green_tick(struct green_tasks *green);
 
 /* --- green_read.c --- */
-/* Are there tasks that this tick still has to read? */
+/* True if this tick still has to read tasks. */
 bool green_are_wanted(const struct green_tasks *green);
-/* Has this tick a copy that was made while threads were stopped? */
+/* True if this tick has a copy that was made while threads were stopped. */
 bool green_are_held(const struct green_tasks *green);
-/* Reads the structures in these slots; the first from that copy, if there is one. */
+/* Read the structures in these slots, green_look from that copy if there is one. */
 void green_look(struct green_tasks *green, const uint32_t *slot, size_t count,
 		struct green_task *out);
 void green_look_now(struct green_tasks *green, const uint32_t *slot, size_t count,
 		    struct green_task *out);
 /*
- * As memory_read_pieces. While a thread is or may be stopped it ends before the first piece that is
- * not present: the thread that would have to provide it may be a stopped one.
+ * As memory_read_pieces. While a thread is or may be stopped, it ends before the first piece that
+ * is not resident: the thread that would have to provide the page may be stopped.
  */
 size_t green_read_memory(struct green_tasks *green, const struct memory_piece *piece, size_t count,
 			 void *to);
-/* Reads the pieces one behind the other; got[n]: the nth could be read completely. */
+/* Reads the pieces into `to`, contiguously; got[n]: piece n was read completely. */
 void green_read_pieces(struct green_tasks *green, const struct memory_piece *piece, size_t count,
 		       uint8_t *to, bool *got);
 
 /* --- green_held.c --- */
 /*
- * For a dump: copies structures and stacks while all threads that ran are stopped, so that no task
- * can move. Reads nothing but memory that is present. green_rehearse is called before the stop.
+ * For a dump: green_while_held copies structures and stacks, resident memory alone, while all
+ * running threads are stopped and no task can move. green_rehearse is called before the stop.
  */
 void green_while_held(struct green_tasks *green);
 void green_rehearse(struct green_tasks *green);
 
 /* --- green_sample.c --- */
+/* Returns the known task; valid until the next green_find. */
 struct known_task *green_known(struct green_tasks *green, const struct green_sight *sight);
-/* Is the task where it was when its stack was unwound last? */
+/* True if the task is where it was at the last unwinding of its stack. */
 bool green_is_in_place(struct green_tasks *green, const struct green_sight *sight);
-/* Adds the sample of this tick, with this stack; without one. */
+/* Add the sample of this tick: with a stack, or as a failure. */
 void green_add_sample(struct green_tasks *green, const struct green_sight *sight, uint32_t stack);
 void green_fail(struct green_tasks *green, const struct green_sight *sight,
 		enum sample_failure failure);
@@ -162,38 +163,38 @@ void green_collect(struct green_tasks *green);
 
 /* --- green_stack.c --- */
 /*
- * The thread was captured, and `chain` is its call chain (NULL: it has none). Returns the record of
- * the green task that it runs, to which the sample belongs; THREAD_NONE: none. Adds to the chain
- * what the task has on a stack of its own. Sets *root to the stack below which the chain stands:
- * the runtime's own, or STACK_NONE. `capture` may be NULL.
+ * Returns the record of the green task that a captured thread runs, to which the sample belongs;
+ * THREAD_NONE: none. `chain` (NULL: none) is the thread's call chain; if it ends on another stack,
+ * the frames of the task's own stack are appended. Sets *root to the stack that calls the outermost
+ * frame: the runtime's own, or STACK_NONE. `capture` may be NULL.
  */
 uint32_t green_of_thread(struct green_tasks *green, struct runtime_capture *capture,
 			 struct chain *chain, uint32_t *root);
-/* Returns the index of the known task, which is in the profile, too. `guess`: it may be this. */
+/* Returns the index of the known task, after adding a new one. `guess`: an index to try first. */
 uint32_t green_find(struct green_tasks *green, const struct green_task *task,
 		    const struct green_task_words *words, uint32_t guess);
+/* Returns a 64-bit hash of the bytes. */
 uint64_t green_sum(const uint8_t *bytes, size_t size);
-/* Unwinds sight->bytes, or more of the stack if that is too little; sets more, size, stack, sum. */
+/* Unwinds sight->bytes, or more of the stack if needed; sets more, size, stack and sum. */
 void green_unwind(struct green_tasks *green, struct green_sight *sight,
 		  const struct green_task_words *words);
-/* Does the stack have bytes of this sum now? */
+/* True if the hash of the `size` bytes at sp in the target is `sum` now. */
 bool green_stack_is(struct green_tasks *green, uint64_t sp, size_t size, uint64_t sum);
 
 /* --- coroutines.c --- */
 
-/* The coroutines of a process are read once a run, those of each thread while it is stopped, or
- * sleeps and has not run meanwhile. */
+/* The coroutines of a thread are read once a run, while it is stopped or during one sleep. */
 struct coroutines {
 	struct async_tasks *out; /* borrowed; NULL: they are not read */
 	const struct thread_list *threads;
 };
 
-/* Those of a thread that is stopped now; of all observations whose thread is. */
+/* Read the coroutines of a stopped thread; of all observations whose thread is stopped. */
 void coroutines_of_stopped(struct coroutines *coroutines, struct sampled_thread *thread);
 void coroutines_of_held(struct coroutines *coroutines, struct observation *observation,
 			size_t count);
-/* The last tick is over: reads those of all other threads, or notes that they are missing. May take
- * seconds: no thread may be stopped (hold_pause). */
+/* After the last tick: reads the coroutines of all other threads, or notes them as missing. May
+ * take seconds: no thread may be stopped (hold_pause). */
 void coroutines_finish(struct coroutines *coroutines, const struct sampled_process *process);
 
 #endif

@@ -4,10 +4,10 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Ranges of memory whose present pages are cached: tasks lie close to each other. */
+/* Cached ranges of memory whose resident pages are known: tasks lie close to each other. */
 #define WINDOWS 16
 
-/* --- present pages ------------------------------------------------------------------------- */
+/* --- resident pages ------------------------------------------------------------------------ */
 
 struct window {
 	uint64_t start;

@@ -6,13 +6,13 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Bytes of a stack that was not unwound before: most waiting tasks have no more (1 us). */
+/* Bytes read of a stack that was never unwound: most waiting tasks have no more (1 us). */
 #define STACK_GUESS ((size_t)1 << 10)
-/* The rest of a larger stack is read when it is unwound. */
+/* Most bytes of a stack read in one call with others; the rest is read when it is unwound. */
 #define STACK_TOGETHER ((size_t)16 << 10)
-/* Readings of a task that runs meanwhile. */
+/* Most further readings of a task that changed between two readings. */
 #define ATTEMPTS 3
-/* Unwinding takes some ten microseconds, in which a late thread may have stopped. */
+/* Stacks unwound between two late_serve: one takes some ten microseconds. */
 #define WALKS_UNSERVED 16
 
 /* --- samples -------------------------------------------------------------------------------- */
@@ -23,7 +23,7 @@ green_known(struct green_tasks *green, const struct green_sight *sight)
 	return &green->task[sight->of];
 }
 
-/* The wait by the reason that the runtime names; counts tasks with the same. */
+/* Returns the wait for the runtime's reason, and counts the tasks that have it. */
 static uint32_t
 wait_of(struct green_tasks *green, const struct green_task *task)
 {
@@ -100,7 +100,7 @@ green_is_in_place(struct green_tasks *green, const struct green_sight *sight)
 	       of->runs == task->runs && of->generation == maps_generation(green->process->maps);
 }
 
-/* Bytes of its stack that are copied in one call with others. */
+/* Returns the bytes of the task's stack that are read in one call with others. */
 static size_t
 bytes_wanted(struct green_tasks *green, const struct green_sight *sight)
 {
@@ -149,7 +149,7 @@ copy_stacks(struct green_tasks *green)
 	}
 }
 
-/* Is everything unchanged that its stack was unwound from? */
+/* True if registers, mappings and stack bytes are those of the last unwinding. */
 static bool
 is_as_before(struct green_tasks *green, const struct green_sight *sight)
 {
@@ -178,7 +178,7 @@ remember(struct green_tasks *green, const struct green_sight *sight)
 	of->generation = maps_generation(green->process->maps);
 }
 
-/* The copy is of one moment: adds the sample. */
+/* Unwinds a confirmed copy and adds the sample. */
 static void
 add_changed(struct green_tasks *green, struct green_sight *sight)
 {
@@ -198,7 +198,7 @@ add_changed(struct green_tasks *green, struct green_sight *sight)
 	green_add_sample(green, sight, sight->stack);
 }
 
-/* Reads it alone: that takes a few microseconds, in which few tasks run. */
+/* Reads one task alone, twice: that takes a few microseconds, in which few tasks run. */
 static bool
 try_again(struct green_tasks *green, struct green_sight *sight)
 {
@@ -244,10 +244,10 @@ add_moved(struct green_tasks *green, struct green_sight *sight)
 }
 
 /*
- * If a task was resumed and waits at the same place again, its structure is the same, and half of
- * its stack may have been copied before and half after. So the stack is copied, the structure read
- * again, and the stack copied again: both must be unchanged. Otherwise both copies would have to be
- * torn at the same byte.
+ * Confirms changed tasks. The structure of a task that ran and waits at the same place again is the
+ * same, but half of its stack may have been copied before it ran and half after. So the stack is
+ * copied, the structure read again, and the stack copied again: both must be unchanged. An error
+ * remains only if both copies are torn at the same byte.
  */
 static void
 check_changed(struct green_tasks *green)
@@ -288,7 +288,6 @@ check_changed(struct green_tasks *green)
 	}
 }
 
-/* The stacks of all sights, and their samples. */
 void
 green_collect(struct green_tasks *green)
 {

@@ -6,10 +6,10 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Further tasks share a record with those that began with the same function. */
+/* Most records of tasks. Further tasks share one with those that began with the same function. */
 #define UNITS_MOST 10000
 
-/* --- its record --------------------------------------------------------------------------- */
+/* --- records of tasks ---------------------------------------------------------------------- */
 
 static uint32_t
 enter_profile(struct green_tasks *green, const struct green_task *task,
@@ -59,7 +59,7 @@ green_find(struct green_tasks *green, const struct green_task *task,
 		green->task[green->count++] = (struct known_task){ .unit = THREAD_NONE };
 	}
 	of = &green->task[at];
-	/* The function may be that of the old task if a new one began during the read. */
+	/* If a new task began during the read, `entry` may still be that of the old one. */
 	if (of->unit == THREAD_NONE || of->id != task->id || of->begins != task->entry) {
 		green->stats->tasks_seen += of->unit == THREAD_NONE || of->id != task->id;
 		*of = (struct known_task){
@@ -73,7 +73,7 @@ green_find(struct green_tasks *green, const struct green_task *task,
 	return at;
 }
 
-/* --- its call chain ----------------------------------------------------------------------- */
+/* --- call chains of tasks ------------------------------------------------------------------ */
 
 static void
 set_regs(struct regs *regs, const struct green_task *task)
@@ -84,7 +84,7 @@ set_regs(struct regs *regs, const struct green_task *task)
 		regs_set(regs, regs_fp_number, task->fp);
 }
 
-/* Returns room for this many bytes of its stack. */
+/* Returns room for `size` bytes of a task's stack. */
 static uint8_t *
 begin_snapshot(struct green_tasks *green, size_t size)
 {
@@ -92,7 +92,7 @@ begin_snapshot(struct green_tasks *green, size_t size)
 	return green->snapshot.stack;
 }
 
-/* Unwinds the snapshot, which has `size` bytes of its stack. */
+/* Unwinds the snapshot, which has `size` bytes of the task's stack. */
 static void
 unwind_snapshot(struct green_tasks *green, const struct green_task *task, size_t size)
 {
@@ -103,7 +103,7 @@ unwind_snapshot(struct green_tasks *green, const struct green_task *task, size_t
 	snapshot->tid = green->process->process->pid;
 	snapshot->stack_address = task->sp;
 	snapshot->stack_size = size;
-	/* If the stack has no more bytes the stack is at its end, not the copy. */
+	/* Beyond a complete copy the stack ends: the chain was not cut by the limit of the copy. */
 	snapshot->stack_wanted = size >= room ? size + 1 : size;
 	snapshot->live_limit = 0;
 	set_regs(&snapshot->regs, task);
@@ -115,7 +115,8 @@ unwind_snapshot(struct green_tasks *green, const struct green_task *task, size_t
 	green->stats->unwind_frames += green->chain.count;
 }
 
-/* The same with more of its stack than was copied. Returns false if there is no more. */
+/* Reads the stack up to its end or limit, and unwinds it. Returns false if there are no more than
+ * `had` bytes. */
 static bool
 unwind_more(struct green_tasks *green, const struct green_task *task, size_t had)
 {
@@ -185,9 +186,9 @@ green_stack_is(struct green_tasks *green, uint64_t sp, size_t size, uint64_t sum
 	       green_sum(bytes, size) == sum;
 }
 
-/* --- the thread that runs it -------------------------------------------------------------- */
+/* --- threads that run a task ---------------------------------------------------------------- */
 
-/* Does the thread's own chain lead onto the task's stack, as from a signal's stack? */
+/* True if the thread's own chain has a frame on the task's stack, as from a signal stack. */
 static bool
 reaches(const struct chain *chain, const struct green_task *task)
 {
@@ -197,7 +198,7 @@ reaches(const struct chain *chain, const struct green_task *task)
 	return false;
 }
 
-/* Adds the task's own call chain behind the frames on another stack. */
+/* Appends the call chain of the task's own stack to the frames on another stack. */
 static void
 join(struct green_tasks *green, struct chain *to, const struct green_task *task,
      const uint8_t *bytes, size_t size)

@@ -5,10 +5,10 @@
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 
-/* Of more tasks than this a random part is read each tick: 20 ms of work. */
+/* Most tasks read at a tick, 20 ms of work; of more tasks a random part is read. */
 #define TASKS_MOST 20000
-/* A stack that is unchanged by the task's count of runs is read once in this number of ticks
- * anyway: the count is modulo 256. */
+/* A stack that the task's count of runs shows as unchanged is still read once in this number of
+ * ticks: the count is modulo 256. */
 #define CHECK_TICKS 16
 
 void
@@ -48,7 +48,7 @@ thread_of(struct green_tasks *green, const struct green_task *task)
 	return task->tid > 0 ? threads_find(green->threads, task->tid) : NULL;
 }
 
-/* Is its sample, or will it be, that of its thread? */
+/* True if the sample of the task's thread belongs to the task, now or when it is completed. */
 static bool
 is_with_thread(struct green_tasks *green, const struct green_task *task,
 	       const struct known_task *of)
@@ -98,15 +98,15 @@ see(struct green_tasks *green, uint32_t slot, const struct green_task *task, boo
 	if (!again)
 		green->slot[green->again++] = slot;
 	else
-		/* The sample of its thread is of what that did before. */
+		/* The sample of its thread is of an earlier moment. */
 		green_fail(green, sight,
 			  task->state == GREEN_TASK_MOVING || thread_of(green, task) != NULL ?
 				  FAILURE_TASK_MOVED : FAILURE_TASK_UNCAUGHT);
 }
 
 /*
- * A task that runs on a thread whose sample belongs to another task, or whose stack is being moved,
- * began that just now: at a second reading it may wait again.
+ * Reads tasks a second time that run on a thread whose sample belongs to another task, or whose
+ * stack is being moved: they began that just now, and may wait again.
  */
 static void
 read_again(struct green_tasks *green)
@@ -171,8 +171,7 @@ look_at_all(struct green_tasks *green, size_t slots)
 				green->pace->thin;
 	green->parked = green->ready = 0;
 	table_clear(&green->crowds);
-	/* A random one of each `stride` slots: tasks that were created in turns are not read in
-	 * turns. */
+	/* One random slot of each `stride`: a fixed one would favour tasks created in turns. */
 	for (uint64_t from = 0; from < slots; from += green->stride) {
 		const uint64_t at = from + rng_next(green->rng) % green->stride;
 
@@ -202,8 +201,8 @@ tick(struct green_tasks *green, size_t slots)
 		stats->tasks_most = (uint32_t)(green->parked * green->stride);
 	if (green->stride > stats->tasks_thinnest)
 		stats->tasks_thinnest = (uint32_t)green->stride;
-	/* Most have ended or moved. Not earlier: the tasks that threads carried at this tick are
-	 * among the known. */
+	/* Most known tasks have ended or moved. Not before the reading, which needs the tasks that
+	 * threads carried at this tick. */
 	if (green->count > 2 * slots + TASKS_AT_ONCE)
 		green_forget(green);
 }

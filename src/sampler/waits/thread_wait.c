@@ -100,7 +100,7 @@ waits_release(struct waits *waits)
 	free(waits->owner);
 }
 
-/* --- who is where ------------------------------------------------------------------- */
+/* --- calls and waits of threads ------------------------------------------------------ */
 
 uint64_t
 waits_word(const struct syscall_info *info)
@@ -292,12 +292,12 @@ stack_of_nobody(struct profile *profile, const struct wait_owner *owner)
 static const struct wait_owner *
 owner_of(struct waits *waits, const struct blamed *blamed)
 {
-	static const struct wait_owner nobody = { .holder = HOLDER_NOBODY };
+	static const struct wait_owner unknown = { .holder = HOLDER_NOBODY };
 	const struct wait_owner *owner = waits_owner(waits, &blamed->what);
 
 	return blamed->what.kind == WAIT_GIL && owner->holder == HOLDER_THREAD &&
 			       owner->tid == blamed->tid ?
-		       &nobody :
+		       &unknown :
 		       owner;
 }
 
