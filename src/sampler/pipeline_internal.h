@@ -6,21 +6,21 @@
  * context of its own and sees no other; nothing but the driver (tick.c) knows all of them. Threads,
  * processes and the tick itself are values that all stages read.
  *
- *   select     select.c. Threads that are due become observations, with what they weigh.
+ *   select     select.c. Threads that are due become observations, with their weights.
  *   observe    observe.c. Counters and system call from /proc; the stack of a sleeping thread is
  *              copied at once, without a stop. The outcome says which stages come next.
  *   capture    capture.c. All running threads are stopped, copied and released. A thread that does
  *              not stop in time is late (late.c): its sample is completed at a later tick.
- *   unwind     unwind_sample.c. Copies become call chains, these become stacks of the profile.
+ *   unwind     unwind_sample.c. Copies become call chains, then stacks of the profile.
  *   attribute  attribute.c. The sample goes into the profile with its weight, and becomes the
  *              thread's last observation.
  *
- * Consumers take what was attributed: charge.c divides the real time of the tick, waits/ attributes
+ * Consumers use attributed samples: charge.c divides the real time of the tick, waits/ attributes
  * waiters' time to lock holders and finds deadlocks, tasks/ samples green tasks and reads
  * coroutines, hold/ keeps threads stopped for virtual speed-ups. The profile's recorder is called
  * by the profile.
  *
- * The order of a tick, which fixes what is read before any stop:
+ * The order of a tick. It fixes which data are read before any stop:
  *   1. late stops that have happened since the last tick: unwind, attribute
  *   2. the processes: exec, mappings, code made at run time, language runtimes; the thread list
  *   3. select; then in chunks of 32 threads: observe, attribute what needs no stack. When 64
@@ -54,8 +54,8 @@ struct observer {
 /* Observes threads that were selected: sets everything but the results of unwinding. */
 void observe_threads(struct observer *observer, struct observation *observation, size_t count);
 /*
- * What language runtimes know of a sleeping thread whose stack was copied. Returns false if it has
- * run since. `stopped`: some thread is or may be stopped.
+ * Captures the runtime frames of a sleeping thread whose stack was copied. Returns false if it has
+ * run since. `stopped`: some thread of the target is or may be stopped.
  */
 bool observe_runtimes(const struct observation *observation, bool stopped);
 
@@ -73,9 +73,9 @@ struct capturer {
 	bool stop_all;           /* all threads stay stopped until the last is captured */
 };
 
-/* Fills in the requests of all running threads, and reads ahead what the stops will read. */
+/* Fills in the stop requests of all running threads, and warms the caches for their reads. */
 void capture_prepare(struct capturer *capturer, struct observation *observation, size_t count);
-/* Stops them. With stop_all, sleeping threads that have run meanwhile are copied again. */
+/* Stops and copies them. With stop_all, copies sleeping threads that have run meanwhile again. */
 void capture_running(struct capturer *capturer, struct observation *observation, size_t count);
 /* Stops one sleeping thread for its registers, without which it cannot be unwound. */
 void capture_registers(struct capturer *capturer, struct observation *observation);
@@ -92,9 +92,9 @@ struct unwinding {
 	struct chain chain;      /* owned: of the last unwinding */
 };
 
-/* A sleeping thread: the outcome becomes unwound, failed, or that it needs registers. */
+/* Unwinds a sleeping thread. Sets the outcome: UNWOUND, FAILED or REGISTERS. */
 void unwind_sleeping(struct unwinding *unwinding, struct observation *observation);
-/* A captured thread: the outcome becomes unwound. */
+/* Unwinds a captured thread. Sets the outcome to UNWOUND. */
 void unwind_captured(struct unwinding *unwinding, struct observation *observation);
 
 /* --- attribute.c ----------------------------------------------------------------------------- */
@@ -108,23 +108,23 @@ struct attribution {
 	struct run_stats *stats;
 };
 
-/* Observations that need no stack, and the past of all: in the order of the array. Leaves the
- * outcome of those that await capture or unwinding, or whose stop is late. */
+/* Attributes the observations that need no stack, and the past time of all, in the order of the
+ * array. Keeps the outcome of those that await capture or unwinding, or whose stop is late. */
 void attribute_observed(struct attribution *attribution, struct observation *observation,
 			size_t count);
-/* A sample that was unwound or failed. */
+/* Attributes a sample that was unwound or failed. */
 void attribute_sample(struct attribution *attribution, struct observation *observation);
-/* Samples of what the thread's last observation says; of a thread that counts as runnable at this
- * tick; of a sleep that is over. */
+/* Attribute samples to the thread's last observation: of any state; of a thread that counts as
+ * runnable at this tick; of a sleep that has ended. */
 void attribute_time(struct attribution *attribution, struct sampled_thread *thread,
 		    int64_t samples, int64_t weight_ns);
 void attribute_runnable(struct attribution *attribution, struct sampled_thread *thread,
 			int64_t samples, int64_t weight_ns);
 void attribute_past(struct attribution *attribution, struct sampled_thread *thread,
 		    int64_t samples, int64_t ns);
-/* The thread has exited: it is removed when threads are listed next. */
+/* Marks a thread that has exited; the next listing of threads removes it. */
 void attribute_exit(struct attribution *attribution, struct sampled_thread *thread);
-/* The thread was removed from the list, and lived until the last tick. */
+/* Attributes the time up to the last tick of a thread that a listing has removed. */
 void attribute_removed(struct attribution *attribution, struct sampled_thread *thread);
 
 /* --- late.c ---------------------------------------------------------------------------------- */
@@ -135,19 +135,19 @@ struct late_stage {
 	struct attribution *attribution;
 };
 
-/* The outcome is deferred: keeps the sample, with its buffers, until the thread has stopped. */
+/* Keeps a deferred observation, with its buffers, until the thread has stopped. */
 void late_begin(struct late_stage *stage, struct observation *observation);
-/* The stop is still late at this tick, or has happened since the tick began; or the thread has
- * exited. */
+/* Adds this tick to the late sample. The stop may have happened since the tick began, or the thread
+ * may have exited. */
 void late_observe(struct late_stage *stage, struct sampled_thread *thread);
 /*
- * Has the stop happened? Then the sample stands for the time up to this tick, too, and
- * thread->late->observation is to be captured, unwound, attributed and passed to late_end. With
- * `give_up` that is so in any case, and a stop that has not happened is a failure.
+ * Returns true if the stop has happened. Then the sample includes the time up to this tick, and the
+ * caller must capture, unwind and attribute thread->late->observation and call late_end. With
+ * `give_up` the result is always true, and a stop that has not happened is a failure.
  */
 bool late_has_ended(struct late_stage *stage, struct sampled_thread *thread, bool give_up);
 void late_end(struct late_stage *stage, struct sampled_thread *thread);
-/* The thread has exited, with its stack: attributes its late samples. */
+/* Attributes the late samples of a thread that exited before its stack was copied. */
 void late_drop(struct late_stage *stage, struct sampled_thread *thread);
 
 #endif

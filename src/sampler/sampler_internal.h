@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler_internal.h - the driver: sampler.c, the life of a run, and tick.c, one tick. Only these
- * two see struct sampler; stages and consumers get the context that they use.
+ * sampler_internal.h - the driver: sampler.c runs ticks from the beginning to the end of a run,
+ * tick.c runs one tick. Only these two use struct sampler; stages and consumers get contexts.
  */
 #ifndef WALLSAMPLE_SAMPLER_SAMPLER_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_SAMPLER_INTERNAL_H
@@ -43,13 +43,13 @@ struct sampler {
 	struct run_stats stats;
 };
 
-/* One tick; `last`: no other follows. Returns false if the target has exited. */
+/* Runs one tick; `last`: no other follows. Returns false if the target has exited. */
 bool tick_run(struct sampler *sampler, bool last);
 /* Reads the processes, and notes an exec. Returns false if the target has exited. */
 bool tick_read_processes(struct sampler *sampler);
 /* Lists the threads again, and removes those that have exited. */
 void tick_list_threads(struct sampler *sampler);
-/* Language runtimes, and the threads that they have found. */
+/* Reads the language runtimes, and notes the threads that they have found. */
 void tick_read_runtimes(struct sampler *sampler, uint64_t now);
 /* Removes all threads. */
 void tick_remove_threads(struct sampler *sampler);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads_internal.h - the processes that are sampled, their threads, the records that threads
- * have in the profile, and when a thread is observed.
+ * threads_internal.h - the sampled processes, their threads, the records of threads in the profile,
+ * and the choice of threads to observe.
  */
 #ifndef WALLSAMPLE_SAMPLER_THREADS_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_THREADS_INTERNAL_H
@@ -14,20 +14,20 @@
 
 struct sampled_process *sampled_process_create(const struct process *process,
 					       const struct thread_list *threads);
-/* What `context` holds of the process is borrowed. */
+/* Sets up the process; its members of `context` are borrowed. */
 void sampled_process_begin(struct sampled_process *process, const struct sampler_context *context,
 			   enum unwind_choice unwinder);
 /* Creates the readers of language runtimes, if any are wanted. */
 void sampled_process_begin_runtimes(struct sampled_process *process,
 				    const struct sampler_context *context, uint32_t wanted);
 void sampled_process_free(struct sampled_process *process);
-/* Reads of the process's memory; the process is borrowed. */
+/* Returns a reader of the process's memory; the process is borrowed. */
 struct memory sampled_process_memory(struct sampled_process *process);
 /* Reads the first thread's stat file into *leader. Returns false if the process has exited. */
 bool sampled_process_is_alive(struct sampled_process *process, struct task_stat *leader);
-/* The same; sets leader_state, thread_count and, after an exec, execed. */
+/* The same; also sets leader_state, thread_count and, after an exec, execed. */
 bool sampled_process_read(struct sampled_process *process);
-/* A living thread by the id that the target's memory has for it; 0: there is none. */
+/* Returns our id of a living thread whose id in the target's namespace is `inner`; 0: none. */
 pid_t sampled_process_thread(struct sampled_process *process, pid_t inner);
 
 /* --- threads.c -------------------------------------------------------------------------- */
@@ -36,9 +36,9 @@ pid_t sampled_process_thread(struct sampled_process *process, pid_t inner);
 struct thread_list {
 	struct sampled_thread **thread;
 	size_t count;
-	bool relist;            /* something changed: to be listed at the next tick */
-	/* Threads that the last listing did not find; the caller attributes what is left of
-	 * them, and frees them. */
+	bool relist;            /* the next tick must list threads again */
+	/* Threads that the last listing did not find; the caller attributes their remaining time
+	 * and frees them. */
 	struct sampled_thread **removed;
 	size_t removed_count, removed_capacity;
 	/* Set by the driver. */
@@ -60,24 +60,24 @@ struct thread_list {
 /* Lists the threads of all processes: creates new ones, and moves those that have exited to
  * `removed`. */
 void threads_refresh(struct thread_list *threads, const struct process_list *processes);
-/* Position in `thread`; NOBODY: no such thread. */
+/* Returns the index in `thread`; NOBODY: no such thread. */
 uint32_t threads_index(const struct thread_list *threads, pid_t tid);
 struct sampled_thread *threads_find(const struct thread_list *threads, pid_t tid);
 void thread_free(struct sampled_thread *thread);
 void threads_release(struct thread_list *threads);
-/* The thread is about to be captured: reads its name again at the 2nd, 4th, 8th, ... capture.
- * Returns true if the name has changed; so does the other, which always reads it. */
+/* Read the name of a thread again and return true if it has changed: threads_count_capture before
+ * a capture, at the 2nd, 4th, 8th, ... only; threads_read_name always. */
 bool threads_count_capture(struct thread_list *threads, struct sampled_thread *thread);
 bool threads_read_name(struct thread_list *threads, struct sampled_thread *thread);
-/* The system call of `info`; what restart_syscall(2) hides is found from the last observation,
- * the code or the arguments. */
+/* Returns the system call of `info`. For restart_syscall(2) it returns the restarted call, found
+ * from the last observation, the code or the arguments. */
 long thread_syscall(const struct sampled_thread *thread, const struct syscall_info *info);
 
 /* --- capture_pool.c --------------------------------------------------------------------- */
 
 /* Takes a buffer out of the pool of the thread's process, or creates one. */
 struct capture_buffer *capture_acquire(struct sampled_thread *thread);
-/* Gives observation->capture back, which becomes NULL. */
+/* Returns observation->capture to its pool, and sets it to NULL. */
 void capture_return(struct observation *observation);
 void capture_free(struct capture_buffer *buffer);
 
@@ -91,13 +91,13 @@ struct thread_records {
 
 void thread_records_init(struct thread_records *records, struct profile *profile);
 void thread_records_release(struct thread_records *records);
-/* The thread's own record; enters it if there is none. */
+/* Returns the thread's own record, after adding it if there is none. */
 uint32_t thread_record(struct thread_records *records, struct sampled_thread *thread);
-/* The record that samples of the thread belong to: that of the green task it ran, or its own.
- * *carrier is for struct profile_entry. */
+/* Returns the record to which samples of the thread belong: that of the green task it ran, or its
+ * own. Sets *carrier as in struct profile_entry. */
 uint32_t thread_record_of_sample(struct thread_records *records, struct sampled_thread *thread,
 				 uint32_t *carrier);
-/* The name has changed. */
+/* Stores the thread's changed name in its record. */
 void thread_record_rename(struct thread_records *records, const struct sampled_thread *thread);
 
 /* --- excluded.c ------------------------------------------------------------------------- */
@@ -120,18 +120,19 @@ struct selection {
 	struct thread_list *threads;
 	struct thread_records *records;
 	struct rng *rng;
-	bool few_holders; /* lock holders are so few that each is observed at every tick */
+	bool few_holders; /* every lock holder is observed at every tick: there are few */
 	size_t skipped;   /* threads that this tick does not observe */
 };
 
 /*
- * Fills `out`, which has room for all threads, with those that are due, beginning with a random
- * one; all that have not exited if `everyone`. Sets thread, samples and weight. Returns the count.
+ * Fills `out`, which has room for all threads, with the threads that are due, beginning with a
+ * random one; if `everyone`, with all that have not exited. Sets thread, samples and weight.
+ * Returns the count.
  */
 size_t select_threads(struct selection *selection, bool everyone, struct observation *out);
-/* The thread was observed at this tick: draws the tick of its next observation. */
+/* Draws the tick of the next observation of a thread that was observed at this tick. */
 void select_schedule(struct selection *selection, struct sampled_thread *thread);
-/* The same; its last observation is of this tick. `asleep`: the stack is of a sleep. */
+/* The same when its sample is complete. `asleep`: the stack is of a sleep. */
 void select_settle(struct selection *selection, struct sampled_thread *thread, bool asleep);
 
 #endif

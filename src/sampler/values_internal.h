@@ -27,11 +27,11 @@ struct green_tasks;
 struct tick {
 	uint32_t number;   /* from 1; 0: the run has not begun */
 	uint64_t began_ns; /* CLOCK_MONOTONIC */
-	uint64_t time_ns;  /* sampled time ends here: the ticks so far account for all before */
+	uint64_t time_ns;  /* end of sampled time: ticks up to this one account for all before */
 	uint64_t span_ns;  /* the part of time_ns that this tick accounts for */
 };
 
-/* Stops that were requested and have not happened. */
+/* Stops that were requested and have not happened yet. */
 struct late_stops {
 	struct tracer *tracer; /* borrowed; NULL: nothing is ever stopped */
 	size_t count;          /* threads whose `late` is set */
@@ -60,7 +60,7 @@ struct capture_pool {
 	size_t count, capacity;
 };
 
-/* What belongs to one process of the target. Threads point to theirs. */
+/* One process of the target. */
 struct sampled_process {
 	/* Borrowed. */
 	const struct process *process;
@@ -95,7 +95,7 @@ struct process_list {
 	size_t count;
 };
 
-/* A thread, and what its last observation found. */
+/* A thread, and the results of its last observation. */
 struct sampled_thread {
 	struct sampled_process *process;
 	struct watch watch;
@@ -114,10 +114,10 @@ struct sampled_thread {
 	char name[64];
 	uint32_t captures;      /* decides when the name is read again */
 
-	/* When it is observed. */
+	/* The schedule of its observations. */
 	uint32_t next_tick;
 	uint32_t period;        /* 1/period: its chance at each tick since the last observation */
-	bool backed_off;        /* the period was that long because the thread slept */
+	bool backed_off;        /* the thread's sleep has lengthened the period */
 	uint32_t last_tick;     /* of the last observation, */
 	uint64_t last_ns;       /* and sampled time then */
 	uint32_t since_tick;    /* first observation of the present sleep */
@@ -140,19 +140,19 @@ struct sampled_thread {
 	struct regs *memo;      /* registers of a stop in a sleep, valid at the same sp and pc */
 };
 
-/* How far an observation has come. */
+/* The stage that an observation has reached. */
 enum outcome {
 	OUTCOME_UNCHANGED,   /* asleep since the last observation: its stack is known */
 	OUTCOME_HELD,        /* still stopped since an earlier tick */
 	OUTCOME_LATE,        /* its stop is late since an earlier tick */
-	OUTCOME_GONE,        /* exited since the last tick: there is only time in the past */
-	OUTCOME_UNSELECTED,  /* the user does not want it */
+	OUTCOME_GONE,        /* exited since the last tick: only past time is attributed */
+	OUTCOME_UNSELECTED,  /* the filter does not select the thread */
 	OUTCOME_SLEEPING,    /* its stack is copied, but not unwound */
 	OUTCOME_REGISTERS,   /* likewise; unwinding needs registers, which a stop gives */
 	OUTCOME_RUNNING,     /* to be stopped */
 	OUTCOME_CAPTURED,    /* copied in a stop */
 	OUTCOME_UNWOUND,
-	OUTCOME_FAILED,      /* no stack: see `failure` */
+	OUTCOME_FAILED,      /* no stack: `failure` is the reason */
 	OUTCOME_DEFERRED,    /* its stop became late: the sample is kept in thread->late */
 	OUTCOME_ATTRIBUTED   /* done */
 };
@@ -163,17 +163,17 @@ struct observation {
 	enum outcome outcome;
 	enum sample_failure failure;
 	bool changed;            /* it has run since the last observation, or there was none */
-	bool exited;             /* found on the way: the thread is to be removed */
+	bool exited;             /* the thread exited during the tick and must be removed */
 	bool renamed;            /* its name was read again and differs */
-	/* What the sample stands for: ticks and time. */
+	/* Weight of the sample: ticks and time. */
 	int64_t samples, weight_ns;
-	/* What the sleep before it stands for, besides what was attributed; may be negative. */
+	/* Weight of the sleep before it, beyond the part already attributed; may be negative. */
 	int64_t past_samples, past_ns;
 	uint64_t cpu_ns;         /* used since the last tick, if the last observation was then */
 	uint64_t looked_ns;      /* when the counters were read */
 	enum run_state state;
 	struct syscall_info info;
-	struct capture_buffer *capture; /* while there is something to unwind */
+	struct capture_buffer *capture; /* until the copy is unwound; else NULL */
 	bool moved;              /* a sleeping thread that ran before all threads were stopped */
 	bool in_sleep;           /* the stop interrupted a sleep: its registers are of that */
 	bool fell_asleep;        /* likewise, but the thread ran when it was observed */
@@ -187,7 +187,7 @@ struct observation {
 /* A sample whose stop is late; a thread executes no code of the program until it stops. */
 struct late_stop {
 	struct observation observation; /* of the tick that requested the stop */
-	/* What the ticks since then add, by what the thread did. */
+	/* Weight of the ticks since then, by the thread's state. */
 	struct late_part {
 		int64_t samples, weight_ns;
 	} part[RUN_STATE_COUNT];

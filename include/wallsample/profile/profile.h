@@ -25,8 +25,8 @@
 #define THREAD_NONE UINT32_MAX
 
 /*
- * A thread, or a task that a runtime schedules on threads (task.h). The samples of a thread that
- * runs a task are samples of the task.
+ * A thread, or a task that a runtime schedules on threads (green_task.h). The samples of a thread
+ * that runs a task are samples of the task.
  */
 struct profile_thread {
 	pid_t tid;           /* 0: a task, or a sum of several threads */

@@ -49,7 +49,7 @@ struct run_excluded {
 			  * about a second before its end */
 };
 
-/* A thread sample is one thread at one tick. "task" is a task that a runtime schedules: task.h. */
+/* A thread sample is one thread at one tick. "task" is a green task: green_task.h. */
 struct run_stats {
 	uint64_t ticks;
 	uint64_t elapsed_ns;       /* from the first tick to the last */

@@ -24,7 +24,7 @@
  * For the number of threads that ran at one tick such a weight says nothing: of a hundred threads
  * that take turns one is found at one tick in a hundred, and was not a hundred then. How many of
  * the threads that are not observed at each tick had a CPU is estimated from the CPU time that the
- * process has used and the others have not; their real time goes to the next one that is found.
+ * process has used and the others have not; their real time goes to the next one found running.
  */
 #ifndef WALLSAMPLE_SAMPLER_SAMPLER_H
 #define WALLSAMPLE_SAMPLER_SAMPLER_H

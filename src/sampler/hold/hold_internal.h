@@ -3,14 +3,15 @@
  * hold_internal.h - a consumer of observations: threads that stay stopped from one tick to the next
  * as struct sampler_control decides (virtual speed-ups).
  *
- * A tick that holds stops all running threads, unwinds them, calls control->decide, resumes those
- * that it chooses, and resumes the others ("held" threads) after the part of the tick that it
- * returns. The time for which held threads were stopped is the hold time; control->held adds it up.
+ * A tick that holds stops all running threads, unwinds them, calls control->decide, resumes the
+ * threads that `decide` chose, and resumes the others ("held" threads) after the part of the tick
+ * that it returned. The time for which held threads were stopped is the hold time; control->held
+ * accumulates it.
  *
- * Resuming is not immediate: a stopped thread has to get a CPU, which may have to be woken, or
- * which we use ourselves: 20 to 100 us a tick. A held thread is stopped that much longer, and a
- * resumed one runs that much shorter. hold_late.c estimates this resume delay from the CPU times of
- * a few threads (schedstat; without it nothing is known and all means are 0).
+ * Resuming is not immediate: a stopped thread has to get a CPU, which may be idle or in use by the
+ * sampler: 20 to 100 us a tick. A held thread is stopped longer by that time, and a resumed one
+ * runs shorter. hold_late.c estimates this resume delay from the CPU times of a few threads
+ * (schedstat; without it the delay is not known and all means are 0).
  */
 #ifndef WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
@@ -33,7 +34,7 @@ struct tracer;
 
 /* --- resume delays: hold_late.c ------------------------------------------------------------- */
 
-/* What a tick did with a thread that it had stopped. */
+/* Role of a thread that a tick had stopped. */
 enum hold_role {
 	HOLD_NONE,
 	HOLD_HELD,
@@ -41,7 +42,7 @@ enum hold_role {
 	HOLD_ROLES
 };
 
-/* A thread's counters while that tick kept it stopped. */
+/* A thread's counters while a tick kept it stopped. */
 struct hold_mark {
 	enum hold_role role;
 	uint32_t tick;
@@ -49,8 +50,8 @@ struct hold_mark {
 	bool waits;                /* the last observation found it asleep on a futex */
 };
 
-/* CPU times are read of at most this number of stopped threads a tick, and of this number of
- * resumed ones: each read takes a microsecond in which all threads are stopped. */
+/* Most stopped threads, and most resumed threads, whose CPU times are read at a tick: each read
+ * takes a microsecond in which all threads are stopped. */
 #define HOLD_MARKS 4
 
 /* A thread from the decision of one tick to its stop at the next. */
@@ -64,9 +65,9 @@ struct hold_run {
 };
 
 /*
- * Sets *delay_ns to how much longer the thread was stopped than hold time counts, negative if
- * shorter. Returns false if that cannot be known: the thread has slept, or other threads used the
- * CPUs. `tick_ns`: the mean time between ticks.
+ * Sets *delay_ns to the time for which the thread was stopped minus the hold time that was counted.
+ * Returns false if that cannot be known: the thread has slept, or other threads used the CPUs.
+ * `tick_ns`: the mean time between ticks.
  */
 bool hold_resume_delay(const struct hold_run *run, double tick_ns, double *delay_ns);
 
@@ -116,23 +117,23 @@ struct hold {
 void hold_release(struct hold *hold);
 
 /*
- * Returns the debt after a tick of `length_ns`, `part` of which threads were to be held, and that
- * held them for `held_ns`: limited to `most_ns` either way.
+ * Returns the debt after a tick of `length_ns` that should have held threads for `part` of it, and
+ * held them for `held_ns`. The result is in [-most_ns, most_ns].
  */
 double hold_debt(double debt_ns, double part, double length_ns, double held_ns, double most_ns);
 
-/* Not stopped at this tick, because its last stop cost it its turn on a CPU? */
+/* True if this tick must not stop the thread, because its last stop cost it its turn on a CPU. */
 bool hold_spares(const struct hold *hold, const struct sampled_thread *thread);
-/* The tick is about to stop threads. */
+/* Must be called before the tick stops threads. */
 void hold_begin(struct hold *hold);
-/* A stop of this tick is unwound: keeps the thread for hold_decide if it is still stopped. */
+/* Called when a stop is unwound: adds the thread, if it is still stopped, for hold_decide. */
 void hold_observe(struct hold *hold, const struct stop_request *request,
 		  struct sampled_thread *thread);
 /* The same for a late stop that has happened; `request` is its request. */
 void hold_observe_late(struct hold *hold, const struct stop_request *request,
 		       struct sampled_thread *thread);
-/* All stopped threads are unwound: asks control, resumes what it chooses, and sets the time of the
- * others. */
+/* Called when all stopped threads are unwound: calls control->decide, resumes the threads that it
+ * chose, and sets the moment at which the others are resumed. */
 void hold_decide(struct hold *hold);
 /* The moment at which held threads are to be resumed; UINT64_MAX: none. */
 uint64_t hold_due(const struct hold *hold);
@@ -142,24 +143,24 @@ void hold_serve(struct hold *hold, uint64_t now_ns);
 void hold_end(struct hold *hold);
 
 /*
- * Around anything that may take long while the run is in progress: no thread of the target stays
- * stopped meanwhile. They nest. Valid without control or tracer, too.
+ * Must enclose any work during the run that may take long: no thread of the target stays stopped
+ * between the two calls. They nest. Valid without control or tracer, too.
  */
 void hold_pause(struct hold *hold);
 void hold_resume(struct hold *hold);
 
 /* --- hold_late.c ---------------------------------------------------------------------------- */
 
-/* All threads are stopped: computes the resume delays of those that the last tick had stopped. */
+/* Computes the resume delays of threads that the last tick stopped. All threads must be stopped. */
 void hold_measure_delays(struct hold *hold);
-/* Mean in ns; 0: not known. */
+/* Returns the mean resume delay of threads of the role, in ns; 0: not known. */
 double hold_mean_delay(const struct hold *hold, enum hold_role role);
 /*
- * The part of the last hold, `counted_ns` long, in which a resumed thread ran. Less than all only
- * if each resumed thread sleeps now, waiting for a held one.
+ * Returns the part of the last hold, `counted_ns` long, in which a resumed thread ran. It is less
+ * than the whole only if each resumed thread sleeps now, waiting for a held one.
  */
 double hold_effective(const struct hold *hold, double counted_ns);
-/* It is decided which threads are resumed; `holds`: others are held. */
+/* After the decision, records roles and counters of threads. `holds`: threads are held. */
 void hold_mark_threads(struct hold *hold, bool holds);
 
 #endif

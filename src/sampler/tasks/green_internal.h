@@ -7,7 +7,7 @@
  * as the last unwinding needed. If both are unchanged, the call chain is the same. Otherwise both
  * are read again. A task that changed between the two readings is read once more, alone. Two equal
  * readings are unwound; the others are failed samples. green_sample.c makes samples, green_stack.c
- * call chains, also of threads that run a task; green_held.c copies tasks while threads are stopped.
+ * call chains, also of threads that run a task; green_held.c copies tasks during a stop.
  */
 #ifndef WALLSAMPLE_SAMPLER_TASKS_GREEN_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_TASKS_GREEN_INTERNAL_H

@@ -41,14 +41,14 @@ struct crowds {
 
 void crowds_init(struct crowds *crowds);
 void crowds_release(struct crowds *crowds);
-/* A thread waits for the word, or does not any more; 0: no word. */
+/* Add or remove a thread that waits for the word; 0: no effect. */
 void crowd_join(struct crowds *crowds, uint64_t word);
 void crowd_leave(struct crowds *crowds, uint64_t word);
-/* Threads whose last observation waits for the word: some of them may have left since. */
+/* Returns the number of threads that waited for the word at their last observation. */
 uint32_t crowd_seen(const struct crowds *crowds, uint64_t word);
-/* The wait is one for this word: the next count may find more waiters than the profile has. */
+/* Has the next count find the most waiters of this wait, which is for this word. */
 void crowd_note(struct crowds *crowds, uint32_t wait, uint64_t word);
-/* All threads of the tick are observed: counts those that certainly wait at the same moment. */
+/* Counts the threads that certainly wait at the same moment, when all of the tick are observed. */
 void crowds_tick(struct crowds *crowds);
 
 /* --- thread_wait.c, thread_wait_object.c ----------------------------------------------------- */
@@ -59,8 +59,8 @@ struct thread_wait {
 	uint32_t id;      /* of the profile; 0: the thread does not wait */
 	struct wait what;
 	int tries;        /* classifications in this sleep */
-	pid_t holder;     /* thread that held the object when that was last read; 0: none */
-	bool asked;       /* it was read: `blamed` is valid */
+	pid_t holder;     /* holder of the object at the last reading; 0: none */
+	bool asked;       /* the holder was read: `blamed` is valid */
 	struct profile_blame blamed;
 };
 
@@ -107,42 +107,42 @@ struct waits {
 
 /* Reads the process's memory through `memory`; the borrowed members must be set. */
 void waits_init(struct waits *waits, struct memory memory);
-/* The process has readers of language runtimes now: their locks are found, too. */
+/* Adds the locks of language runtimes, after the process's readers of these were created. */
 void waits_begin_runtimes(struct waits *waits);
 void waits_release(struct waits *waits);
 
-/* The futex word that a thread in this call sleeps on; 0: none. */
+/* Returns the futex word that a thread in this call sleeps on; 0: none. */
 uint64_t waits_word(const struct syscall_info *info);
 /*
- * The frame of the object that the wait is for, or FRAME_NONE. Refines wait->kind when the object
- * is a descriptor.
+ * Returns the frame of the object of the wait, or FRAME_NONE. Refines wait->kind if the object is a
+ * descriptor.
  */
 uint32_t waits_object(struct waits *waits, const struct sampled_thread *thread,
 		      struct wait *wait);
-/* The thread was observed in this call; it has left its call. */
+/* Record that the thread was observed in this call; that it has left its call. */
 void waits_see(struct waits *waits, struct sampled_thread *thread,
 	       const struct syscall_info *info);
 void waits_leave(struct waits *waits, struct sampled_thread *thread);
-/* The thread sleeps in this call: sets thread->wait. */
+/* Sets thread->wait of a thread that sleeps in this call. */
 void waits_classify(struct waits *waits, struct sampled_thread *thread, enum run_state state,
 		    const struct syscall_info *info);
-/* The thread still sleeps: classifies again if the kind of lock is not known. */
+/* Classifies the wait of a thread that still sleeps again, if its kind of lock is not known. */
 void waits_try_again(struct waits *waits, struct sampled_thread *thread);
 /*
- * This time of the thread was attributed to its wait. waits_tick passes it on to the holder;
- * waits_blame_last, for a sleep that is over and whose lock may have another holder now, to the
- * last holder that was found.
+ * Attribute time of the thread's wait to the lock holder: waits_blame to the holder that waits_tick
+ * reads; waits_blame_last, for a sleep that has ended and whose lock may have another holder now,
+ * to the last holder found.
  */
 void waits_blame(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
 		 int64_t ns);
 void waits_blame_last(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
 		      int64_t ns);
-/* Are objects with waiters so few that their holders are observed at every tick? */
+/* True if few objects have waiters, so that their holders are observed at every tick. */
 bool waits_has_few_holders(const struct waits *waits);
-/* The holder, read once per object until waits_forget_owners. Valid until the next call. */
+/* Returns the holder, read once per object until waits_forget_owners. Valid until the next call. */
 const struct wait_owner *waits_owner(struct waits *waits, const struct wait *wait);
 void waits_forget_owners(struct waits *waits);
-/* All threads of the tick are observed: attributes waiters' time to holders. */
+/* Attributes waiters' time to holders, when all threads of the tick are observed. */
 void waits_tick(struct waits *waits);
 /* Gives descriptors readable names: one, or with `all` as many as half a second allows. Must not be
  * called while a thread is stopped. */
@@ -169,16 +169,16 @@ struct deadlocks {
 	uint64_t next_ns;          /* of the next search: sampled time */
 	struct ring_thread *seen;  /* threads of all rings of the last search, by thread id */
 	size_t seen_count, seen_capacity;
-	/* Of the last search: rings that were not there the time before, and holders that were
-	 * awake and may be about to wait for an interpreter's lock. */
+	/* Of the last search: rings that the search before did not find, and holders that were
+	 * awake and may be about to wait for an interpreter lock. */
 	uint32_t unsure, awake;
 };
 
 void deadlocks_release(struct deadlocks *deadlocks);
-/* All threads of the tick are observed: searches now and then. A ring that was found by two
- * searches in a row, and whose threads have not run in between, goes to the profile. */
+/* Searches when next_ns has come and all threads of the tick are observed. A ring that two
+ * successive searches found, and whose threads have not run in between, goes to the profile. */
 void deadlocks_tick(struct deadlocks *deadlocks);
-/* The run is over: searches up to 5 times, 20 ms apart, until all rings are certain. */
+/* At the end of the run, searches up to 5 times, 20 ms apart, until all rings are certain. */
 void deadlocks_last(struct deadlocks *deadlocks);
 
 #endif
