@@ -219,6 +219,8 @@ settle_captured(const struct capturer *capturer, struct observation *observation
 	struct syscall_info *info = &observation->info;
 
 	count_stop(capturer, request);
+	/* The registers are those of a stopped thread, whatever was observed before. */
+	info->running = false;
 	info->number = request->syscall;
 	for (size_t i = 0; i < ARRAY_SIZE(info->args); i++)
 		if (!regs_get(regs, regs_argument[i], &info->args[i]))

@@ -45,7 +45,7 @@ report
 has text '^Runtime   ToyVM 1\.0$' "^The program's own, each with the native code" \
 	'inner \(program\.toy\)' 'outer \(program\.toy\)' '\[toy: frames not readable\]' \
 	"^The interpreter's lock \(big lock\)$" 'toy-[0-9]+ .*[1-9][0-9]*\.[0-9]+%$' \
-	'had by' 'toy_spin \(toy_program\)'
+	'Lock holders' 'toy_spin \(toy_program\)'
 lacks text 'toy_execute' 'toy_call' 'execute_instruction' 'toy_thread_main'
 
 report -f folded -o -
