@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* runtimes.c - the kinds of runtimes, and those that this process has. */
+/* runtimes.c - calls the kind of each wanted language for the runtimes of a process. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "wallsample/base/table.h"
 #include "wallsample/runtime/language.h"
 
-/* Of why tasks wait each kind has numbers of its own: which kind is in the high bits. */
+/* Each kind numbers its wait reasons separately: the high bits hold the kind. */
 #define REASON_BITS 16
 
 /* One kind for each language, and one that a test may bring. */
@@ -39,8 +39,8 @@ runtimes_place(const struct runtimes *runtimes, uint32_t place)
 
 /* --- memory ------------------------------------------------------------------------------- */
 
-/* Is it in memory or in swap? What lies in a file that is mapped comes from there at the worst.
- * While threads are held neither will do. */
+/* True if the page is in memory, in swap or in a mapped file: the kernel alone provides it. While
+ * threads are held it must be in memory. */
 static bool
 is_there(const struct runtimes *runtimes, uint64_t page)
 {

@@ -62,7 +62,7 @@ attribute_exit(struct attribution *attribution, struct sampled_thread *thread)
 	attribution->threads->relist = true;
 }
 
-/* Until the tick before this one it did what its last observation found. */
+/* Attributes the time up to the tick before this one to the last observation. */
 void
 attribute_removed(struct attribution *attribution, struct sampled_thread *thread)
 {
@@ -120,7 +120,7 @@ waits_for_moment(const struct sampled_thread *thread)
 	return thread->gil == GIL_WAIT && thread->wait.what.kind != WAIT_GIL;
 }
 
-/* What was unwound becomes the thread's last observation. */
+/* Stores the result of unwinding as the thread's last observation. */
 static void
 attribute_unwound(struct attribution *attribution, const struct observation *observation)
 {

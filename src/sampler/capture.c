@@ -50,8 +50,8 @@ fill_request(const struct capturer *capturer, const struct observation *observat
 	request->looked_ns = observation->looked_ns;
 }
 
-/* Reads what the stop will read, so that it is in the caches then: what a running thread's runtime
- * says makes no sense, but that takes a fifth off the stop. */
+/* Reads the same data as the stop will, to fill the caches. The data of a running thread are not
+ * used, but the stop becomes a fifth shorter. */
 static void
 rehearse(const struct observation *observation)
 {
@@ -97,7 +97,7 @@ struct while_stopped {
 	size_t count;
 };
 
-/* A sleeping thread that has run since it was read is read again, if it sleeps again. */
+/* Reads a sleeping thread again if it has run since it was read and sleeps again. */
 static bool
 copy_again(struct observation *observation)
 {

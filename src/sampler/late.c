@@ -227,7 +227,7 @@ late_drop(struct late_stage *stage, struct sampled_thread *thread)
 
 	if (late == NULL)
 		return;
-	/* With the thread its stack is lost. */
+	/* The stack of an exited thread cannot be read. */
 	thread->stack = stacks_failure(&thread->process->stacks, FAILURE_EXITED);
 	thread->state = late->observation.state;
 	thread->syscall = SYSCALL_NONE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* observe.c - reads a thread without a stop: has it run, and what does it do. */
+/* observe.c - reads a thread's counters and state without a stop. */
 #include "sampler/pipeline_internal.h"
 
 /* Attempts to read a sleeping thread that wakes up between the reads. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* select.c - which threads a tick observes, and when a thread is observed next. */
+/* select.c - chooses the threads that a tick observes, and draws their next ticks. */
 #include "sampler/threads_internal.h"
 
 /* For this number of ticks after another thread waited for a lock holder the holder is observed at
@@ -13,7 +13,7 @@ is_holder(const struct selection *selection, const struct sampled_thread *thread
 	       selection->tick->number - thread->holder_tick < HOLDER_TICKS;
 }
 
-/* At each tick with a chance of 1/period, decided now. */
+/* Draws the next tick of a thread that is observed with probability 1/period at each tick. */
 void
 select_schedule(struct selection *selection, struct sampled_thread *thread)
 {
