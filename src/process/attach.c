@@ -20,32 +20,32 @@
 /* include/uapi/linux/capability.h */
 #define SYS_PTRACE_BIT 19
 
-/* Rounds of asking, and the time between two. */
+/* Number of attempts, and the time between two. */
 #define ROUNDS 8
 #define ROUND_PAUSE_NS 3000000L
 
 /*
- * And looks whether another tracer has let go. Another wallsample's stops are over within
- * milliseconds, its experiments' hold threads for tens of them.
+ * Number of checks whether another tracer has detached. Another wallsample's stops end within
+ * milliseconds; its experiments stop threads for tens of milliseconds.
  */
 #define TRACED_ROUNDS 64
 
-/* So many threads are asked about before the answer is taken for the process's. */
+/* Number of threads that are tried before the answer counts for the process. */
 #define ATTEMPTS 8
 
-/* All that the diagnosis looks at. */
+/* The input of the diagnosis. */
 struct refusal {
 	const struct process *process;
 	char name[TASK_NAME_SIZE]; /* the target's, printable */
 	struct task_status target;
 	struct task_status own;
 	bool may_stop;
-	bool descendant;     /* the target is one of ours: Yama's scope 1 lets it pass */
+	bool descendant;     /* wallsample started the target: Yama's scope 1 allows it */
 	unsigned yama_scope; /* 0 also when there is no Yama */
 	int error;           /* errno of the refused request */
 };
 
-/* "process 17 (redis-server) ", and then what the format says. */
+/* Sets the error "process 17 (redis-server) " followed by the formatted text. */
 static int __attribute__((format(printf, 4, 5)))
 attach_refuse(const struct refusal *r, struct error *err, enum error_kind kind,
 	      const char *fmt, ...)
@@ -79,7 +79,7 @@ read_small_number(const char *path)
 	return (unsigned)value;
 }
 
-/* --- what can be seen without asking ------------------------------------------- */
+/* --- refusals that /proc shows -------------------------------------------------- */
 
 static int
 refuse_own_family(const struct refusal *r, struct error *err)
@@ -102,7 +102,7 @@ refuse_traced(const struct refusal *r, struct error *err)
 {
 	char tracer[TASK_NAME_SIZE];
 
-	/* Who only reads is not in the way of another tracer, nor that one in his. */
+	/* Without stops wallsample only reads /proc, which another tracer does not prevent. */
 	if (r->target.tracer == 0 || !r->may_stop)
 		return 0;
 	return attach_refuse(r, err, ERROR_TRACED,
@@ -111,7 +111,7 @@ refuse_traced(const struct refusal *r, struct error *err)
 		      r->target.tracer, task_name_of(r->target.tracer, tracer, sizeof(tracer)));
 }
 
-/* --- why the kernel said no: each returns 0 when it is not the reason ---------- */
+/* --- reasons of the kernel's refusal: each returns 0 when it does not apply ------ */
 
 static int
 explain_gone(const struct refusal *r, struct error *err)
@@ -127,7 +127,7 @@ explain_gone(const struct refusal *r, struct error *err)
 	return 0;
 }
 
-/* Nothing gets past this one, so it comes before what privileges would mend. */
+/* No privilege overrides this reason, so it precedes those that privileges resolve. */
 static int
 explain_yama_off_limits(const struct refusal *r, struct error *err)
 {
@@ -183,7 +183,7 @@ explain_yama(const struct refusal *r, struct error *err)
 
 /*
  * The kernel gives the files below /proc/PID of a process that is not dumpable to root
- * (task_dump_owner in fs/proc/base.c), while the folder itself keeps its owner.
+ * (task_dump_owner in fs/proc/base.c), while the directory itself keeps its owner.
  */
 static int
 explain_not_dumpable(const struct refusal *r, struct error *err)
@@ -231,7 +231,7 @@ explain_nothing(const struct refusal *r, struct error *err)
 					: "run wallsample with sudo");
 }
 
-/* In this order: the first that applies is what is told. */
+/* In order of precedence: the first that applies is reported. */
 static int (*const explanations[])(const struct refusal *, struct error *) = {
 	explain_gone,
 	refuse_traced,
@@ -250,7 +250,7 @@ explain(struct refusal *r, struct error *err)
 {
 	int rc = 0;
 
-	/* A tracer may have come since the first look. */
+	/* A tracer may have attached since the first check. */
 	task_read_status(r->process->dirfd, &r->target);
 	for (size_t i = 0; i < ARRAY_SIZE(explanations) && rc == 0; i++)
 		rc = explanations[i](r, err);
@@ -276,11 +276,11 @@ look_around(struct refusal *r, const struct process *process)
 	r->yama_scope = read_small_number("/proc/sys/kernel/yama/ptrace_scope");
 }
 
-/* --- asking --------------------------------------------------------------------- */
+/* --- the kernel's permission ----------------------------------------------------- */
 
 /*
- * Registers and system calls of 32-bit programs have other numbers, so that a stop could
- * not be repaired. An exec into such a program later is met by the tracer.
+ * Registers and system calls of 32-bit programs have other numbers, so that system calls
+ * interrupted by a stop could not be restarted. The tracer handles a later exec of such a program.
  */
 static int
 refuse_foreign(const struct refusal *r, struct error *err)
@@ -316,8 +316,8 @@ ask_about(const struct refusal *r, pid_t tid)
 	int error = attach_probe_read(r->process, tid);
 
 	/*
-	 * The process that seizes is a child of ours, and to Yama's scope 1 no ancestor
-	 * of what we started. The reading has asked the kernel the same already.
+	 * The child that seizes is not an ancestor of a target that wallsample has started, so
+	 * Yama's scope 1 would refuse it. The read has checked the same permission.
 	 */
 	if (error == 0 && r->may_stop && !r->descendant)
 		error = attach_probe_seize(tid);
@@ -325,8 +325,8 @@ ask_about(const struct refusal *r, pid_t tid)
 }
 
 /*
- * Asks about one thread that is alive. A thread that is exiting says EPERM as well,
- * and the first one may have ended long ago: hence more than one attempt.
+ * Checks one living thread. An exiting thread also gives EPERM, and the first thread may have
+ * ended: hence several attempts.
  */
 static int
 ask_threads(const struct refusal *r)
@@ -348,8 +348,8 @@ ask_threads(const struct refusal *r)
 }
 
 /*
- * While a process is in an exec the kernel refuses as it does one that is not ours; but
- * that passes within milliseconds.
+ * During an exec the kernel refuses with the same error as for a process without permission. An
+ * exec ends within milliseconds.
  */
 static int
 ask_kernel(const struct refusal *r)
@@ -364,7 +364,7 @@ ask_kernel(const struct refusal *r)
 	return error;
 }
 
-/* Who samples as we do has the target traced for moments only. */
+/* Another wallsample traces the target for milliseconds only. */
 static void
 await_tracer(struct refusal *r, int *rounds)
 {
@@ -376,7 +376,7 @@ await_tracer(struct refusal *r, int *rounds)
 	}
 }
 
-/* Its next moment may have been when the kernel was asked. */
+/* Another wallsample may have traced the target again during the check. */
 static int
 ask_between_tracers(struct refusal *r, struct error *err)
 {

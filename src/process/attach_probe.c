@@ -33,7 +33,7 @@ attach_probe_read(const struct process *process, pid_t tid)
 	return error;
 }
 
-/* True when the other end of the pipe was closed within the time. */
+/* True when the other end of the pipe was closed within the time limit. */
 static bool
 wait_for_close(int fd)
 {
@@ -88,7 +88,7 @@ attach_probe_seize(pid_t tid)
 	close(alive[0]);
 	if (answered)
 		return collect_answer(child);
-	/* The wait inside SEIZE is one that a signal ends. */
+	/* A fatal signal ends the wait inside PTRACE_SEIZE. */
 	kill(child, SIGKILL);
 	collect_answer(child);
 	return ETIMEDOUT;

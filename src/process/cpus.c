@@ -15,7 +15,7 @@
 /* Eight times 1,024 CPUs: the kernel's largest configuration (NR_CPUS). */
 #define CPU_SETS 8
 
-/* Threads may each be pinned to a CPU of their own: look at this many of them. */
+/* Number of threads whose affinity is read: each may be pinned to a different CPU. */
 #define THREADS_LOOKED_AT 256
 
 #define SMALL_FILE_LIMIT (64 << 10)
@@ -101,9 +101,8 @@ limit_v1(int dirfd)
 }
 
 /*
- * The smallest limit of the cgroup and all that it lies in. In a container the
- * path may be one of the host's, and only its root is there to be seen: what
- * cannot be opened has no limit.
+ * The smallest limit of the cgroup and its ancestors. In a container the path may be one of the
+ * host, of which only the root is visible: a directory that cannot be opened has no limit.
  */
 static unsigned
 limit_upwards(const char *root, const char *path, unsigned (*limit)(int dirfd))
@@ -112,7 +111,7 @@ limit_upwards(const char *root, const char *path, unsigned (*limit)(int dirfd))
 	size_t root_length = strlen(root);
 	unsigned least = UINT_MAX;
 
-	/* A cgroup outside of our cgroup namespace. */
+	/* A cgroup outside of wallsample's cgroup namespace. */
 	if (strstr(path, "/..") || path[0] != '/')
 		path = "/";
 	if (snprintf(directory, sizeof(directory), "%s%s", root, path) >= (int)sizeof(directory))

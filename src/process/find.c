@@ -17,7 +17,7 @@
 
 #define FIRST_WORD_LIMIT 4096
 
-/* So many processes an error about several lists, and so much of each. */
+/* Limits of an ambiguity error: processes listed, and bytes of each command line. */
 #define LISTED 5
 #define LISTED_SIZE 64
 

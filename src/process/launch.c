@@ -22,10 +22,10 @@
 
 /*
  * Gate and report are the two directions of one socket pair. Its end in the child
- * closes on exec: the end of file is how we learn that it has happened.
+ * closes on exec: the end of file signals a successful exec.
  */
 
-/* How far the child came, and why no further. */
+/* The step at which the child failed, and its errno. */
 enum launch_step { STEP_GROUPS, STEP_GID, STEP_UID, STEP_EXEC };
 
 struct launch_report {
@@ -33,7 +33,7 @@ struct launch_report {
 	int error;
 };
 
-/* Whom the command runs as. */
+/* User and groups of the command. */
 struct identity {
 	bool change;
 	uid_t uid;
@@ -47,14 +47,14 @@ parse_id(const char *text, uint32_t *id)
 {
 	uint64_t value;
 
-	/* The last one, -1, means "leave it" to setuid's relatives. */
+	/* The largest id, -1, means "unchanged" to setresuid(2) and setregid(2). */
 	if (!text || !parse_whole_u64(text, 0, UINT32_MAX - 1, &value))
 		return false;
 	*id = (uint32_t)value;
 	return true;
 }
 
-/* Everything that may need the password file is done before the fork. */
+/* Reads the user database, before the fork. */
 static void
 read_groups(struct identity *identity)
 {
@@ -89,7 +89,7 @@ choose_identity(bool keep_root, struct identity *identity, struct error *err)
 		return error_set(err, ERROR_EXEC,
 				 "SUDO_UID and SUDO_GID do not say which user the command is to "
 				 "run as; use --keep-root to run it as root");
-	/* root under sudo has nothing to give up. */
+	/* The invoking user is root: nothing changes. */
 	if (identity->uid == 0)
 		return 0;
 	identity->change = true;
@@ -97,7 +97,7 @@ choose_identity(bool keep_root, struct identity *identity, struct error *err)
 	return 0;
 }
 
-/* In this order: after setuid the rest would be refused. */
+/* The user id is set last: without root the other calls would fail. */
 static bool
 become(const struct identity *identity, enum launch_step *step)
 {
@@ -113,7 +113,7 @@ become(const struct identity *identity, enum launch_step *step)
 	return setresuid(identity->uid, identity->uid, identity->uid) == 0;
 }
 
-/* The child, from fork to exec: only calls that are safe there. */
+/* The child, from fork to exec: only async-signal-safe calls. */
 static void __attribute__((noreturn))
 run_child(int gate, char *const argv[], const struct identity *identity)
 {
@@ -124,7 +124,7 @@ run_child(int gate, char *const argv[], const struct identity *identity)
 	do
 		n = read(gate, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* End of file: wallsample has gone, and nobody wants the command any more. */
+	/* End of file: wallsample has exited, so the command must not run. */
 	if (n != 1)
 		_exit(127);
 	if (become(identity, &report.step)) {
@@ -215,7 +215,7 @@ explain_report(const struct launched *launched, const struct launch_report *repo
 	if (report->error == ENOENT)
 		return error_set(err, ERROR_EXEC,
 				 "cannot run '%s': there is no such command in PATH", command);
-	/* What execvp says also when only a folder of PATH was not permitted. */
+	/* execvp also gives EACCES when only a directory of PATH was not accessible. */
 	if (report->error == EACCES && !strchr(launched->command, '/'))
 		return error_set(err, ERROR_EXEC,
 				 "cannot run '%s': there is no such command in PATH that the user "
@@ -247,7 +247,7 @@ launch_cancel(struct launched *launched)
 {
 	if (launched->gate < 0)
 		return;
-	/* The closed gate alone would end it, but not one that is stopped. */
+	/* The closed gate would end a running child, but not a stopped one. */
 	kill(launched->pid, SIGKILL);
 	close(launched->gate);
 	reap(launched->pid);

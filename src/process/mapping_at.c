@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mapping_at.c - where the memory around one address begins and ends, whatever it is. */
+/* mapping_at.c - the bounds of the mapping around one address, executable or not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ process_mapping_at(const struct process *process, pid_t tid, uint64_t address, u
 	char name[32];
 	int fd, error = 0;
 
-	/* The thread's own: the process's shows nothing once its first thread has ended. */
+	/* The thread's own file: that of the process is empty once its first thread has ended. */
 	snprintf(name, sizeof(name), "%d/maps", (int)tid);
 	fd = openat(process->taskfd, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* mapping_place.c - which part of a module's image a mapping is, and where the rest of it lies. */
+/* mapping_place.c - finds the segment of a mapping, and from it the position of the image. */
 #include "wallsample/process/mapping_place.h"
 
 /*
- * The segment that the mapping was made of: segments are mapped in whole pages,
- * so the mapping's offset may lie up to a page before the segment's, and the page at
- * the border of two segments belongs to both. An executable one is preferred, and
- * among those the one that begins where the mapping does.
+ * Finds the segment of a mapping. Segments are mapped in whole pages, so the mapping's offset may
+ * be up to a page before the segment's, and the page at the border of two segments belongs to
+ * both. An executable segment is preferred, then one that begins where the mapping does.
  */
 static const struct image_segment *
 segment_of(const struct image *image, uint64_t offset, uint64_t page_size)
@@ -29,7 +28,7 @@ segment_of(const struct image *image, uint64_t offset, uint64_t page_size)
 	return best;
 }
 
-/* A mapping of no segment of the image is one without an image. */
+/* Treats a mapping that belongs to no segment of the image as one without an image. */
 static void
 place_image(struct mapping *mapping, const struct image *image, uint64_t page_size)
 {
@@ -44,7 +43,7 @@ place_image(struct mapping *mapping, const struct image *image, uint64_t page_si
 	mapping->low = (image->low & ~(page_size - 1)) + mapping->bias;
 	mapping->high = image->high + mapping->bias;
 	if (mapping->low > mapping->start || mapping->high <= mapping->start) {
-		/* Headers that lie: do not let them speak of the rest of the target. */
+		/* Implausible headers must not claim other addresses of the target. */
 		mapping->low = mapping->start;
 		mapping->high = mapping->end;
 	}
@@ -54,7 +53,7 @@ void
 mapping_place(struct mapping *mapping, const struct module *module, uint64_t page_size)
 {
 	if (module->kind == MODULE_VDSO)
-		mapping->offset = 0; /* what the kernel prints there is no place in the image */
+		mapping->offset = 0; /* the kernel's value is not an offset in the image */
 	if (module->kind != MODULE_ANONYMOUS)
 		mapping->bias = mapping->start - mapping->offset;
 	place_image(mapping, module->image, page_size);
@@ -69,7 +68,7 @@ mapping_is_of_code(const struct image *image, const struct mapping *mapping, uin
 		const uint64_t size = segment->offset + segment->file_size - first;
 		const uint64_t mapped = mapping->end - mapping->start;
 
-		/* The page at a border is mapped twice: the size tells which of them this is. */
+		/* The page at a border is mapped twice: the sizes of the mappings differ. */
 		if (segment->executable && first == mapping->offset && size > 0 &&
 		    (size - 1) / page_size == (mapped - 1) / page_size)
 			return true;

@@ -17,9 +17,9 @@
 
 #define CHECKS_PER_TICK 64
 
-/* Reading everything again: at most this often, and at most 1 % of the time. */
+/* Interval of reads of all mappings; they also use at most 1 % of the time. */
 #define READ_INTERVAL_NS NS_PER_SEC
-#define READ_INTERVAL_BLIND_NS (100 * NS_PER_MS) /* where single addresses cannot be asked about */
+#define READ_INTERVAL_BLIND_NS (100 * NS_PER_MS) /* without PROCMAP_QUERY */
 #define READ_COST_FACTOR 100
 
 struct maps {
@@ -44,7 +44,7 @@ struct maps {
 	uint64_t unknown[UNKNOWN_SLOTS]; /* pages that hold nothing executable, by hash */
 
 	uint64_t read_cost_ns;
-	uint64_t due_ns; /* when all is to be read again; 0: the next tick says */
+	uint64_t due_ns; /* time of the next read of all mappings; 0: set by the next tick */
 };
 
 /* A mapping list in the making. */
@@ -74,7 +74,7 @@ collect_line(void *context, const struct maps_line *line)
 {
 	struct collector *new = context;
 
-	/* The text is not made at one moment: what was mapped meanwhile may overlap. */
+	/* The text is not atomic: a mapping made during the read may overlap others. */
 	if (new->count > 0 && line->start < new->mapping[new->count - 1].end)
 		return;
 	new->mapping = xgrow(new->mapping, &new->capacity, new->count + 1, sizeof(*new->mapping));
@@ -84,7 +84,7 @@ collect_line(void *context, const struct maps_line *line)
 static bool
 same_mapping(const struct mapping *a, const struct mapping *b)
 {
-	/* The rest follows from these. */
+	/* The other members follow from these. */
 	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
 	       a->module == b->module;
 }
@@ -101,8 +101,8 @@ same_as_before(const struct maps *maps, const struct collector *new)
 }
 
 /*
- * Reads everything. A process that is exiting shows nothing any more: what was
- * known then stays, because its last snapshots are still to be unwound.
+ * Reads all mappings. An exiting process has none in /proc: then the known ones are kept, to
+ * unwind its last snapshots.
  */
 static void
 read_all(struct maps *maps)
@@ -170,7 +170,7 @@ maps_create_fixed(const struct process *process, struct modules *modules,
 	maps->fd = -1;
 	maps->generation = 1;
 	maps->tick = 1;
-	/* as if everything had been read: nobody is asked any more */
+	/* Prevents all further questions to the kernel. */
 	maps->was_read = true;
 	forget_unknown(maps);
 	maps->mapping = xcalloc(count + 1, sizeof(*mapping));
@@ -221,7 +221,7 @@ find_known(struct maps *maps, uint64_t address)
 	return &maps->mapping[index];
 }
 
-/* Puts one mapping into the array, in place of those that it overlaps. */
+/* Inserts one mapping into the array and removes those that it overlaps. */
 static void
 insert_mapping(struct maps *maps, const struct mapping *mapping)
 {
@@ -239,7 +239,7 @@ insert_mapping(struct maps *maps, const struct mapping *mapping)
 	maps->generation++;
 }
 
-/* Asks for one address. False when only the whole text can tell. */
+/* Queries one address. False when all mappings have to be read instead. */
 static bool
 query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
 {
@@ -265,8 +265,8 @@ query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
 }
 
 /*
- * Is the mapping what the kernel says here, without its name? False is no answer: shared
- * memory without a name has a file of the kernel's. This is what is asked once a tick.
+ * Does the mapping match the kernel's answer, except for its name? False proves nothing: shared
+ * memory without a name has a file of the kernel. This check is made once per tick.
  */
 static bool
 still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t address)
@@ -281,9 +281,9 @@ still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t add
 }
 
 /*
- * A library may have taken the place of another since the last tick (dlclose, dlopen): then
- * what is known of the address is wrong, not missing. A mapping that has gone stays: the
- * snapshot that asks may be older. Returns what is at the address now.
+ * Checks a known mapping: a library may have replaced another since the last tick (dlclose,
+ * dlopen). A mapping that was removed is kept, because the snapshot to unwind may be older.
+ * Returns the mapping at the address.
  */
 static const struct mapping *
 confirm(struct maps *maps, const struct mapping *known, uint64_t address)
@@ -384,10 +384,10 @@ maps_refresh(struct maps *maps)
 	forget_unknown(maps);
 }
 
-/* An object on its way into the sorted array. */
+/* An object while the array is sorted. */
 struct ranked {
 	struct mapping mapping;
-	size_t rank; /* its place among those that were handed in */
+	size_t rank; /* its index in the caller's array */
 };
 
 static int

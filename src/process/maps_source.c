@@ -45,8 +45,8 @@ maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PA
 		if (q.vma_name_size == 0)
 			path[0] = '\0';
 		path[PATH_MAX - 1] = '\0';
-		/* The text writes a newline as \012; leave such a name to it, so that the two
-		 * agree. */
+		/* The text has a newline as \012. The read of the text handles such a name, so
+		 * that both sources agree. */
 		if (strchr(path, '\n'))
 			return MAPS_QUERY_FAILED;
 	}
@@ -99,12 +99,12 @@ maps_source_parse(const char *text, struct maps_line *line)
 struct line_feed {
 	char buffer[BUFFER_SIZE];
 	size_t used;
-	bool skipping; /* the line that runs is longer than the buffer */
+	bool skipping; /* the current line is longer than the buffer */
 	void (*each)(void *context, const struct maps_line *line);
 	void *context;
 };
 
-/* Hands on all lines that are whole, and moves the rest to the front. */
+/* Passes on all complete lines, and moves the rest to the front. */
 static void
 feed_lines(struct line_feed *feed)
 {

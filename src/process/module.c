@@ -13,7 +13,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* A hostile target can map one new file after the other; we do not follow for ever. */
+/* Bound of the table: a hostile target can map any number of new files. */
 #define MODULES_MAX 16384
 
 /* The vdso is two to four pages; more than this is not one. */
@@ -72,7 +72,7 @@ modules_at(const struct modules *modules, uint32_t id)
 	return modules->module[id];
 }
 
-/* "[heap]" and its like are memory without a file that has a name of its own. */
+/* Is the path a name of memory without a file, such as "[heap]"? */
 static bool
 is_named_memory(const char *path)
 {
@@ -81,9 +81,8 @@ is_named_memory(const char *path)
 }
 
 /*
- * Memory without a file: anonymous, named by prctl (each name would otherwise be a
- * module, as many as the target likes), or shared, which the kernel backs by a
- * file of its own.
+ * Is it memory without a file: anonymous, named by prctl(2) (else each of any number of names
+ * would be a module), or shared, which the kernel backs by an internal file?
  */
 static bool
 is_anonymous(const char *path)
@@ -141,7 +140,7 @@ open_file(struct module *module, const struct process *process, const struct map
 	module->why = module->image ? NULL : "not an ELF file";
 }
 
-/* Path without " (deleted)"; that ending is the kernel's, or belongs to the name: who knows. */
+/* Removes a suffix " (deleted)". The kernel appends it, but a file name may also end so. */
 static char *
 plain_path(const char *path, bool *deleted)
 {
@@ -190,7 +189,7 @@ append(struct modules *modules, struct module *module)
 	return module->id;
 }
 
-/* Where everything goes when the table is full. */
+/* Adds the module that serves all further mappings when the table is full. */
 static void
 be_the_rest(struct maps_line *identity)
 {
@@ -231,7 +230,7 @@ modules_add_object(struct modules *modules, struct image *image)
 
 	if (modules->count >= MODULES_MAX)
 		return MODULE_NONE;
-	/* A path of its own: libdw takes modules of one name at one place for the same. */
+	/* A unique path: libdw takes modules of the same name and address for the same module. */
 	strbuf_init(&path);
 	strbuf_add_format(&path, "[jit %zu]", modules->count);
 	module = xcalloc(1, sizeof(*module));

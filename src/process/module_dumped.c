@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* module_dumped.c - a module of a core file: its file, when that is the one that was mapped. */
+/* module_dumped.c - modules of core files; a file is used if it is the one that was mapped. */
 #include "process/module_internal.h"
 
 #include <errno.h>
@@ -9,15 +9,15 @@
 
 #include "wallsample/base/base.h"
 
-/* So much of the beginning is compared: what lies behind it may be code with breakpoints in it. */
+/* Bytes of the beginning that are compared: code behind them may contain breakpoints. */
 #define COMPARE_SIZE ((size_t)4096)
 
 static const char other_build[] = "another build of it stands there";
 
-/* What the memory of the process tells of the file that was mapped. */
+/* Evidence about the mapped file in the memory of the process. */
 struct evidence {
 	const struct dumped_module *dumped;
-	struct image *head; /* of its first bytes; NULL: they are not in the core, or no ELF */
+	struct image *head; /* of its first bytes; NULL: not in the core, or not ELF */
 };
 
 static bool
@@ -32,8 +32,8 @@ begins_alike(const struct image *image, const struct dumped_module *dumped)
 }
 
 /*
- * By the build-id; where there is none, by its first page, which has the sizes of everything in
- * it. When the core has neither, nothing speaks against a file that was not deleted.
+ * Compares the build-id or, without one, the first page, which contains the sizes of all parts of
+ * the file. When the core has neither, a file that was not deleted is accepted.
  */
 static bool
 is_same_file(const struct evidence *evidence, const struct image *image, bool deleted)
@@ -48,7 +48,7 @@ is_same_file(const struct evidence *evidence, const struct image *image, bool de
 	return !deleted;
 }
 
-/* The image, if it is the right one; else it is freed and *why says so. */
+/* Returns the image if it is the mapped one; else frees it and sets *why. */
 static struct image *
 accept(const struct evidence *evidence, struct image *image, bool deleted, const char **why)
 {
@@ -61,7 +61,7 @@ accept(const struct evidence *evidence, struct image *image, bool deleted, const
 	return NULL;
 }
 
-/* A path of the core's: no link is followed, and nothing but a regular file opened. */
+/* Opens a path from the core: follows no links, and opens only regular files. */
 static struct image *
 open_strictly(const char *path, const char **why)
 {
@@ -86,7 +86,7 @@ open_strictly(const char *path, const char **why)
 	return image;
 }
 
-/* One that the user has named, or below a directory that was. */
+/* Opens a file that the user has named, or one below a directory that the user has named. */
 static struct image *
 open_named(const char *folder, const char *path, const char **why)
 {
@@ -112,7 +112,7 @@ find_image(const struct evidence *evidence, const char *path, bool deleted, cons
 	const char *why_there = NULL;
 	struct image *image = NULL;
 
-	/* Who names a file knows better than a path that led elsewhere. */
+	/* A file named by the user precedes the path. */
 	if (dumped->file != NULL)
 		return accept(evidence, open_named("", dumped->file, why), false, why);
 	if (path[0] != '/') {

@@ -17,15 +17,15 @@
 
 #include "wallsample/base/base.h"
 
-/* A process may have a million descriptors; we do not look through them all for one file. */
+/* Number of descriptors that are searched for one file; a process may have a million. */
 #define DESCRIPTORS_MOST 4096
 
-/* How much of the mapping's first and last page is compared with the file. */
+/* Bytes of the mapping's first and last page that are compared with the file. */
 #define COMPARE_SIZE 4096
 
 /*
  * openat2(2), Linux 5.6: include/uapi/linux/openat2.h and the common system call
- * number of all architectures. Ours, because the headers of older systems lack them.
+ * number of all architectures. Defined here because the headers of older systems lack them.
  */
 #define NR_OPENAT2 437
 #define OPEN_NO_MAGICLINKS UINT64_C(0x02)
@@ -36,7 +36,7 @@ struct open_how_v0 {
 	uint64_t flags, mode, resolve;
 };
 
-/* What stands in the way when nothing worked: the latest step that says something. */
+/* The reason for an error number, a fixed text; see module_internal.h. */
 const char *
 module_file_why(int error)
 {
@@ -78,8 +78,8 @@ same_bytes(const struct process *process, int fd, uint64_t address, uint64_t off
 }
 
 /*
- * Two builds of one library may begin alike; that their code also ends alike is
- * as good as out of the question.
+ * Two builds of a library may have the same beginning, but practically never also the same end of
+ * the code.
  */
 static bool
 has_mapped_bytes(const struct process *process, int fd, const struct maps_line *line)
@@ -94,11 +94,11 @@ has_mapped_bytes(const struct process *process, int fd, const struct maps_line *
 }
 
 enum trust {
-	TRUST_KERNEL, /* a link of the kernel's to the mapped file itself */
+	TRUST_KERNEL, /* the kernel's link to the mapped file itself */
 	TRUST_NOTHING,
 };
 
-/* Checks what a candidate is, and turns it into a descriptor to read from; or -1. */
+/* Checks a candidate and opens it for reading; a descriptor, or -1. */
 static int
 accept_candidate(const struct process *process, const struct maps_line *line, int named,
 		 enum trust trust, const char **why)
@@ -135,7 +135,7 @@ name_by_map_files(const struct process *process, const struct maps_line *line)
 	return process_open_file(process, name, O_PATH | O_CLOEXEC);
 }
 
-/* Is the mapping of the file that /proc/PID/exe links to, as far as names tell? */
+/* Is the mapping, judged by its path, one of the file that /proc/PID/exe links to? */
 static bool
 is_executable(const struct process *process, const struct maps_line *line)
 {
@@ -146,7 +146,7 @@ is_executable(const struct process *process, const struct maps_line *line)
 	       memcmp(path, line->path, (size_t)n) == 0;
 }
 
-/* What the link of a descriptor leads to, if it reads as the mapping does and is its file. */
+/* Opens the file of a descriptor's link if it has the mapping's path and is its file. */
 static int
 name_descriptor(int folder, const char *link, const struct maps_line *line)
 {
@@ -202,9 +202,9 @@ module_file_name_below(int root, const char *path)
 }
 
 /*
- * The path in maps is as the target's mount namespace has it, or, for a program in
- * a chroot of our own namespace, as we have it: `root` is one or the other.
- * Kernels before 5.6 get nothing here; they still have map_files and exe.
+ * Opens the path below `root`. The path in maps is that of the target's mount namespace or, for a
+ * program in a chroot of wallsample's namespace, that of wallsample. Fails on kernels before 5.6,
+ * where map_files and exe remain.
  */
 static int
 try_below(const struct process *process, const struct maps_line *line, int rootfd,
@@ -254,7 +254,7 @@ module_file_open(const struct process *process, const struct maps_line *line, co
 				      TRUST_NOTHING, &ignored);
 		if (fd >= 0)
 			return fd;
-		/* What stands at that path now is not what the target has mapped. */
+		/* The file at that path is not the one that the target has mapped. */
 		*why = "the file was deleted or replaced, and only /proc/PID/map_files still has "
 		       "it, which takes CAP_CHECKPOINT_RESTORE";
 		return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* module_recorded.c - a module of a recording: its file, when this machine has the very same. */
+/* module_recorded.c - modules of recordings; a file is used if this machine has the same one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "process/module_internal.h"
 #include "wallsample/base/base.h"
 
-/* Regular files alone are opened for reading: a recording may name anything. */
+/* Opens only regular files for reading: a recording may name any path. */
 static struct image *
 open_image(const char *path)
 {
@@ -42,7 +42,7 @@ is_same_build(const struct image *image, const char *build_id)
 	return image->build_id_size > 0;
 }
 
-/* Digits alone: it is shown, and makes part of file names. */
+/* Accepts only digits: the build-id is shown, and becomes part of file names. */
 static void
 take_build_id(struct module *module, const char *build_id)
 {
@@ -53,7 +53,7 @@ take_build_id(struct module *module, const char *build_id)
 		memcpy(module->build_id, build_id, length + 1);
 }
 
-/* What an image of another build would tell is worse than nothing. */
+/* Rejects an image of another build, which would give wrong names. */
 static struct image *
 open_same(const char *folder, const struct recorded_module *recorded)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pid_namespace.c - what threads of the target are called in its own pid namespace. */
+/* pid_namespace.c - ids of the target's threads in its own pid namespace. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ process_shares_pid_namespace(const struct process *process)
 	char own[64], its[64];
 	const ssize_t length = readlink("/proc/self/ns/pid", own, sizeof(own));
 
-	/* Who may not ask takes it for the same: nearly always it is. */
+	/* Without permission to read the link the same namespace is assumed, the usual case. */
 	return length <= 0 || readlinkat(process->dirfd, "ns/pid", its, sizeof(its)) != length ||
 	       memcmp(own, its, (size_t)length) == 0;
 }
@@ -34,12 +34,12 @@ process_inner_tid(const struct process *process, pid_t tid)
 	text = file_read_text(process->taskfd, name, STATUS_LIMIT, NULL);
 	if (text == NULL)
 		return 0;
-	/* As we see it, …, as the thread sees itself. */
+	/* The ids in wallsample's namespace, …, in the innermost one. */
 	at = strstr(text, "\nNSpid:");
 	if (at != NULL) {
 		at += strlen("\nNSpid:");
 		while (*at == '\t' && parse_u64(&at, 10, &id))
-			continue; /* it skips the tab itself */
+			continue; /* parse_u64 skips the tab */
 	}
 	free(text);
 	return id <= INT_MAX ? (pid_t)id : 0;

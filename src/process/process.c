@@ -17,7 +17,7 @@
 #include "process/process_internal.h"
 #include "wallsample/base/base.h"
 
-/* A command line may be megabytes long; nobody reads on after this much. */
+/* Bytes of a command line that are kept; one may have megabytes. */
 #define CMDLINE_LIMIT 4096
 
 /* The most threads Linux can have at all (PID_MAX_LIMIT of threads.h). */
@@ -51,7 +51,7 @@ process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns)
 	return true;
 }
 
-/* The words of cmdline, which end in zeros, joined by spaces. */
+/* The zero-terminated words of cmdline, joined by spaces. */
 static char *
 read_cmdline(int dirfd, const char *comm)
 {
@@ -93,7 +93,7 @@ process_refuse_missing(pid_t pid, struct error *err)
 	return error_set(err, ERROR_NO_PROCESS, "there is no process %d", (int)pid);
 }
 
-/* What can be said of the process from its status and stat lines. */
+/* Refuses threads other than the first, kernel threads and zombies. */
 static int
 check_kind(const struct process *process, const struct task_stat *stat, struct error *err)
 {
@@ -207,8 +207,8 @@ collect_tids(const char *buffer, size_t size, pid_t **tids, size_t *capacity, si
 }
 
 /*
- * getdents64 itself: readdir would want a descriptor of its own each time and
- * copies every name, and a process may have thousands of threads.
+ * Calls getdents64 directly: readdir(3) would need a new descriptor each time and copies every
+ * name, and a process may have thousands of threads.
  */
 size_t
 process_list_threads(const struct process *process, pid_t **tids, size_t *capacity)
@@ -241,8 +241,8 @@ process_list_threads(const struct process *process, pid_t **tids, size_t *capaci
 }
 
 /*
- * The folder in /proc of a thread that still has memory. /proc/TID is there for every
- * thread, though not listed; its Tgid says that it is one of ours.
+ * Opens the directory in /proc of a thread that still has memory. /proc/TID exists for every
+ * thread, though it is not listed; its Tgid proves that the thread belongs to the process.
  */
 static int
 open_living_thread(const struct process *process)

@@ -19,7 +19,7 @@
 
 #define STATUS_LIMIT (64 << 10)
 
-/* Without memory from the heap: this is read for each new thread. */
+/* Uses no heap memory, because it is called for each new thread. */
 static bool
 read_line(int dirfd, const char *name, char *to, size_t size)
 {
@@ -164,7 +164,7 @@ void
 lineage_read(struct lineage *lineage, pid_t pid)
 {
 	lineage->count = 0;
-	/* A parent outside our pid namespace is 0, and so is that of the first process. */
+	/* A parent outside of wallsample's pid namespace is 0, as is that of the first process. */
 	while (pid > 0 && lineage->count < LINEAGE_MAX) {
 		struct task_stat stat;
 

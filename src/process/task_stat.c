@@ -24,7 +24,7 @@ enum {
 	FIELD_ARG_START = 48,
 };
 
-/* Keeps one number if it is one that is wanted; false when it cannot be right. */
+/* Stores one field if it is needed; false when its value is invalid. */
 static bool
 store_field(struct task_stat *stat, unsigned field, uint64_t value)
 {
@@ -61,7 +61,7 @@ store_field(struct task_stat *stat, unsigned field, uint64_t value)
 	}
 }
 
-/* Fields 4 and up. Old kernels end before 48: that one then stays 0. */
+/* Parses fields 4 and up. Old kernels lack field 48, which then stays 0. */
 static bool
 parse_numbers(const char *at, struct task_stat *stat)
 {

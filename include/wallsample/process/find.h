@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find.h - processes by command name.
+ * find.h - finds processes by command name.
  */
 #ifndef WALLSAMPLE_PROCESS_FIND_H
 #define WALLSAMPLE_PROCESS_FIND_H
@@ -11,18 +11,16 @@
 #include "wallsample/base/error.h"
 
 /*
- * Finds the processes whose command name (comm), or the base name of whose
- * first word of the command line, matches the fnmatch(3) pattern `glob`. Never
- * finds the caller, its ancestors, kernel threads or zombies. Stores an
- * ascending array of pids (the caller frees it) and returns the count, which
- * may be 0; a negative error when /proc cannot be read.
+ * Finds the processes whose command name (comm), or the base name of the first word of the
+ * command line, matches the fnmatch(3) pattern `glob`. Omits the caller, its ancestors, kernel
+ * threads and zombies. Stores an ascending array of pids, which the caller frees, and returns
+ * their number, which may be 0; a negative error when /proc cannot be read.
  */
 int find_by_name(const char *glob, pid_t **pids, struct error *err);
 
 /*
- * find_by_name, and exactly one match is wanted: ERROR_NO_MATCH when there is
- * none, ERROR_AMBIGUOUS with the first few pids and command lines when there
- * are several.
+ * Finds the one process that matches. Returns 0; ERROR_NO_MATCH (negated) when there is none,
+ * ERROR_AMBIGUOUS, with the first few pids and command lines, when there are several.
  */
 int find_one_by_name(const char *glob, pid_t *pid, struct error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch.h - starts the command that is to be sampled.
+ * launch.h - starts a command to sample.
  */
 #ifndef WALLSAMPLE_PROCESS_LAUNCH_H
 #define WALLSAMPLE_PROCESS_LAUNCH_H
@@ -12,33 +12,31 @@
 
 struct launched {
 	pid_t pid;
-	int gate; /* launch_go opens it, closing it ends the child; -1 afterwards */
+	int gate; /* launch_go opens it; closing it ends the child; -1 after either */
 	const char *command; /* argv[0], borrowed */
 };
 
 /*
- * Forks a child that waits behind a gate and then becomes argv[0] (found in
- * PATH). Under sudo (SUDO_UID, SUDO_GID set and we are root) the command runs
- * as the invoking user with that user's groups, unless keep_root; the environment
- * stays as it is.
+ * Forks a child that waits for launch_go() and then executes argv[0] (found in PATH). Under sudo
+ * (SUDO_UID and SUDO_GID are set, and wallsample is root) the command runs as the invoking user
+ * with that user's groups, unless `keep_root`; the environment is not changed.
  *
- * Its signal mask and ignored signals are those of the caller, by plain
- * inheritance: call this before setting any, so that the command gets what
- * wallsample itself was started with. If wallsample dies before launch_go, the
- * command never runs.
+ * The child inherits the caller's signal mask and ignored signals: call this before changing any,
+ * so that the command gets those that wallsample was started with. If wallsample dies before
+ * launch_go(), the command never runs.
  *
- * Returns 0 with the child waiting: the caller may look at it first. A command
- * that cannot be started is reported by launch_go.
+ * Returns 0 when the child waits, so that the caller can inspect it; a negative error otherwise.
+ * launch_go() reports a command that cannot be executed.
  */
 int launch_prepare(char *const argv[], bool keep_root, struct launched *out, struct error *err);
 
 /*
- * Opens the gate and waits until exec has happened. ERROR_EXEC when it could
- * not: the child is gone and reaped then.
+ * Lets the child execute the command and waits until exec is done. Returns 0, or ERROR_EXEC
+ * (negated) when exec failed; then the child has exited and is reaped.
  */
 int launch_go(struct launched *launched, struct error *err);
 
-/* Ends a child that was prepared and never let go; reaps it. */
+/* Kills and reaps a child for which launch_go was not called. */
 void launch_cancel(struct launched *launched);
 
 #endif

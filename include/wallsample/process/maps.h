@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps.h - the executable mappings of the target, and which module each is of.
+ * maps.h - the executable mappings of the target and their modules.
  *
- * Reading /proc/PID/maps costs 20 us for a small program and milliseconds for one
- * with thousands of threads (each stack is a line), so it is read when an
- * address is unknown, not each tick. Linux 6.11 and later answer for one address
- * in 0.4 us (PROCMAP_QUERY), which keeps a wild address from costing a whole read.
+ * Reading /proc/PID/maps takes 20 us for a small program and milliseconds for one with thousands
+ * of threads (each stack is a line), so it is read when an address is unknown, not in each tick.
+ * Linux 6.11 and later answer for one address in 0.4 us (PROCMAP_QUERY), so that an invalid
+ * address does not cost a read of all mappings.
  */
 #ifndef WALLSAMPLE_PROCESS_MAPS_H
 #define WALLSAMPLE_PROCESS_MAPS_H
@@ -22,9 +22,9 @@ struct mapping {
 	uint64_t offset;     /* of start in the file */
 	uint32_t module;     /* never MODULE_NONE */
 	uint64_t bias;       /* address in the target = vaddr in the image + bias */
-	uint64_t low, high;  /* where the whole image lies in the target; equal if no image */
+	uint64_t low, high;  /* [low, high) of the whole image in the target; equal if no image */
 	const struct image *image; /* the module's; NULL when it has none */
-	uint64_t checked;    /* the maps' own: the tick in which the kernel last confirmed it */
+	uint64_t checked;    /* private: the tick in which the kernel last confirmed it */
 };
 
 struct address_range {
@@ -34,59 +34,58 @@ struct address_range {
 struct maps;
 
 /*
- * Reads the mappings of `process` (both borrowed for the life of the maps).
- * Never fails: a process that has gone has no mappings.
+ * Reads the mappings of `process`. Both arguments are borrowed until maps_free. Never fails: a
+ * process that has exited has no mappings.
  */
 struct maps *maps_create(const struct process *process, struct modules *modules);
 /*
- * The mappings of a process that is no more, as a core file has them: they stay what they are.
- * Copied; of two that overlap the first stays, and they come in ascending order. `process` tells
- * who it was, and nothing is read through it.
+ * Makes maps that never change from the mappings of a core file. They are copied and sorted by
+ * address; of two that overlap, the first in the array is kept. Nothing is read through `process`,
+ * which only identifies the dumped process.
  */
 struct maps *maps_create_fixed(const struct process *process, struct modules *modules,
 			       const struct mapping *mapping, size_t count);
 void maps_free(struct maps *maps);
 
 /*
- * The mapping that holds the address, or NULL. An unknown address makes it look
- * again, at a bounded cost: by PROCMAP_QUERY, else by reading everything at most
- * once between two calls of maps_tick.
- * The pointer is valid until the generation changes.
+ * The mapping that contains the address, or NULL. For an unknown address the kernel is asked
+ * again, at a bounded cost: with PROCMAP_QUERY, or by reading all mappings at most once between
+ * two calls of maps_tick. The pointer is valid until the generation changes.
  */
 const struct mapping *maps_find(struct maps *maps, uint64_t address);
 
 /*
- * One of the mappings of the image whose data, initialised or not, holds the address; NULL: none
- * is known. It goes through all of them.
+ * One of the mappings of the image whose data (.data or .bss) contains the address; NULL: none is
+ * known. Searches all mappings.
  */
 const struct mapping *maps_find_data(const struct maps *maps, uint64_t address);
 
 /*
- * To be called once a tick: allows a new look. Where the kernel can be asked about one address,
- * the first use of a mapping in a tick asks whether it is still what it was, so that a
- * library that took another's place is noticed; elsewhere everything is read again often
- * enough for that (ten times a second, or 100 times what reading cost, whichever is longer).
+ * Must be called once per tick; allows further questions to the kernel. With PROCMAP_QUERY the
+ * first use of a mapping in a tick checks that it is unchanged, so that a library which has
+ * replaced another is noticed. Without it all mappings are read again for that, every 100 ms or
+ * every 100 times the duration of the read, whichever is longer.
  */
 void maps_tick(struct maps *maps, uint64_t now_ns);
 
 /*
- * Reads everything now: after exec. A process that is exiting shows no mappings any
- * more; then the last ones stay, because its last snapshots are still to be unwound.
+ * Reads all mappings now, for use after an exec. /proc shows no mappings of a process that is
+ * exiting: then the last known ones are kept, to unwind its last snapshots.
  */
 void maps_refresh(struct maps *maps);
 
 /*
- * Code that the target made and describes: mappings of modules of kind JIT, as many as there are
- * now (they are copied). They lie over executable memory without an image: there
- * maps_find tells of them. A file's code stays what it is, whatever the target says, and where
- * nothing is mapped there is no code. Of two that overlap the earlier in the array stays.
+ * Replaces the objects: mappings of modules of kind JIT, for code that the target has generated
+ * and describes. They are copied. maps_find returns an object where it lies over executable
+ * memory without an image; objects over a file's code or over unmapped memory have no effect. Of
+ * two that overlap, the earlier in the array is kept.
  */
 void maps_set_objects(struct maps *maps, const struct mapping *object, size_t count);
 
-/* A number that changes whenever any mapping did: what caches compare. */
+/* A number that changes with every change of a mapping, for caches to compare. */
 uint64_t maps_generation(const struct maps *maps);
 
-/* All of them: those of the kernel in ascending order, then the objects likewise. */
+/* All mappings: those of the kernel in ascending order, then the objects in ascending order. */
 size_t maps_count(const struct maps *maps);
 const struct mapping *maps_at(const struct maps *maps, size_t index);
 struct modules *maps_modules(const struct maps *maps);

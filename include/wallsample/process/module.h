@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module.h - the files (and the vdso, and memory without a file) that code of
- * the target comes from.
+ * module.h - the modules of the target: ELF files, the vdso, and executable memory without a file.
  *
- * The table only grows: a module keeps its number for the whole run, through
- * dlclose and exec, because samples name their frames by (module, address).
+ * The table only grows: a module keeps its id for the whole run, across dlclose and exec, because
+ * frames of samples are stored as (module, address).
  */
 #ifndef WALLSAMPLE_PROCESS_MODULE_H
 #define WALLSAMPLE_PROCESS_MODULE_H
@@ -51,10 +50,11 @@ void modules_free(struct modules *modules);
 size_t modules_count(const struct modules *modules);
 /* Module number `id`; NULL if there is none. */
 struct module *modules_get(const struct modules *modules, uint32_t id);
-/* The same for an `id` below modules_count(), such as that of a mapping. Never NULL. */
+/* Module number `id`, which must be below modules_count(), such as that of a mapping. Never
+ * NULL. */
 struct module *modules_at(const struct modules *modules, uint32_t id);
 
-/* One line of /proc/PID/maps that may be executed. */
+/* One executable line of /proc/PID/maps. */
 struct maps_line {
 	uint64_t start, end, offset;
 	uint64_t dev, inode; /* dev as makedev(3) makes it */
@@ -62,19 +62,18 @@ struct maps_line {
 };
 
 /*
- * The module of a mapping, opened and added when it is new. Opens the file the
- * target really has mapped: /proc/PID/map_files/…, for the executable
- * /proc/PID/exe, else the path below /proc/PID/root without following links,
- * and then only when it is a regular file with the mapping's inode or the
- * same first bytes as the target's memory.
+ * Returns the id of the module of a mapping. A new one is opened and added. Opens the file that
+ * the target has mapped: /proc/PID/map_files/…, for the executable /proc/PID/exe, else the path
+ * below /proc/PID/root without following links, and only a regular file with the mapping's inode
+ * or the same first bytes as the target's memory.
  */
 uint32_t modules_add(struct modules *modules, const struct process *process,
 		     const struct maps_line *line);
 
 /*
- * A new module of kind JIT, named "[jit]", with this image, which is taken over; its addresses are
- * those of the target. MODULE_NONE, and the image is the caller's, when there are too
- * many modules.
+ * Adds a module of kind JIT, named "[jit]". It takes over the image, whose addresses must be those
+ * of the target. Returns its id; MODULE_NONE when there are too many modules, and then the image
+ * remains the caller's.
  */
 uint32_t modules_add_object(struct modules *modules, struct image *image);
 
@@ -84,30 +83,31 @@ struct recorded_module {
 	const char *build_id; /* in hexadecimal digits; "": none */
 	enum module_kind kind;
 	bool deleted;
-	const char *symfs;    /* where files are looked for first: a directory, or NULL */
+	const char *symfs;    /* directory that is searched for files first, or NULL */
 };
 
 /*
- * A new module, whatever others there are. It gets its file only when that is a regular one
- * with the same build-id; else it is of kind OTHER. MODULE_NONE when there are too many.
+ * Adds a module, even when an equal one exists. Its file is used only when it is a regular one
+ * with the same build-id; else the kind is OTHER. Returns its id; MODULE_NONE when there are too
+ * many modules.
  */
 uint32_t modules_add_recorded(struct modules *modules, const struct recorded_module *recorded);
 
 /* A module as a core file knows it. All borrowed. */
 struct dumped_module {
-	const char *path;  /* as the kernel gave it */
-	const char *file;  /* which the user says it is: the path is not looked at; or NULL */
-	const char *symfs; /* where files are looked for first: a directory, or NULL */
+	const char *path;  /* as in the core file */
+	const char *file;  /* file chosen by the user, used instead of the path; or NULL */
+	const char *symfs; /* directory that is searched for files first, or NULL */
 	enum module_kind kind; /* FILE, VDSO, ANONYMOUS or OTHER */
-	/* What memory had where the file was mapped from its beginning on; of VDSO all of it. */
+	/* Memory where the beginning of the file was mapped; for VDSO the whole image. */
 	const void *head;
 	size_t head_size;  /* 0: the core does not have it */
 };
 
 /*
- * A new module, whatever others there are. A file becomes one of kind OTHER, and `why` says it,
- * unless it is a regular one with the build-id that memory had or, if it had none, the same first
- * bytes. MODULE_NONE when there are too many.
+ * Adds a module, even when an equal one exists. A file is used only when it is a regular one with
+ * the build-id found in memory or, when there is none, the same first bytes; else the kind is
+ * OTHER and `why` is the reason. Returns its id; MODULE_NONE when there are too many modules.
  */
 uint32_t modules_add_dumped(struct modules *modules, const struct dumped_module *dumped);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.h - the process that is sampled, held so that it cannot be mistaken.
+ * process.h - the sampled process, identified reliably.
  *
- * A struct process keeps a directory descriptor on /proc/PID. The kernel ties
- * that descriptor to the process, not to the number: when the process has gone
- * and its number serves another, reads through it fail with ESRCH instead of
- * telling about a stranger. All reads of /proc below go through it.
+ * A struct process keeps a directory descriptor of /proc/PID, which the kernel ties to the
+ * process, not to its pid: when the process has exited and the pid is reused, reads through the
+ * descriptor fail with ESRCH. All reads of /proc below use it.
  */
 #ifndef WALLSAMPLE_PROCESS_PROCESS_H
 #define WALLSAMPLE_PROCESS_PROCESS_H
@@ -24,18 +23,18 @@ struct process {
 	uint64_t start_time; /* clock ticks since boot: stat field 22 */
 	char comm[64];       /* as the kernel has it, raw bytes */
 	char *cmdline;       /* words joined by a space, raw bytes; "[comm]" if empty */
-	char *exe;           /* where /proc/PID/exe points; "" if not readable */
+	char *exe;           /* target of the link /proc/PID/exe; "" if not readable */
 };
 
 /*
- * Opens process `pid`. On failure *out is NULL and the error says which of the
- * refusals it was that can be seen without trying to attach: no such process,
- * a thread id (with its process's id), a kernel thread, a zombie.
+ * Opens process `pid`; the caller frees it. Returns 0, or a negative error with *out NULL for
+ * what can be detected without attaching: no such process, a thread id (the text names its
+ * process), a kernel thread, a zombie.
  */
 int process_open(pid_t pid, struct process **out, struct error *err);
 void process_free(struct process *process);
 
-/* What one `stat` line of a thread says; see proc_pid_stat(5) for the fields. */
+/* Fields of a thread's `stat` line; the numbers are those of proc_pid_stat(5). */
 struct task_stat {
 	pid_t tid;
 	char comm[64];
@@ -51,46 +50,47 @@ struct task_stat {
 };
 
 /*
- * Parses one stat line: from the last ')', because a command name may hold
- * anything. False when it is not such a line.
+ * Parses one stat line, from the last ')', because a command name may contain any byte. False
+ * when the line is malformed.
  */
 bool task_stat_parse(const char *line, struct task_stat *stat);
 
-/* Reads "TID/stat" below the process's task folder; false with errno set. */
+/* Reads "TID/stat" below the process's task directory; false with errno set. */
 bool process_read_task_stat(const struct process *process, pid_t tid, struct task_stat *stat);
 
-/* Do its thread ids, as its own memory has them, mean to us what they mean to it? */
+/* Is the process in wallsample's pid namespace? Then thread ids in its memory are also valid
+ * here. */
 bool process_shares_pid_namespace(const struct process *process);
-/* What the thread calls itself, in the innermost of its pid namespaces; 0: not known. */
+/* The id of the thread in the innermost of its pid namespaces; 0: not known. */
 pid_t process_inner_tid(const struct process *process, pid_t tid);
 
-/* CPU time that all its threads have used, those that have ended too; false: not known. */
+/* CPU time of all threads of the process, ended ones included; false: not known. */
 bool process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns);
 
 /*
  * Lists the thread ids of the process in ascending order into *tids, an array
- * from xgrow with *capacity elements that may be passed again. Returns the
- * count; 0 when the process has gone.
+ * from xgrow with *capacity elements, which can be reused in the next call. Returns the
+ * count; 0 when the process has exited.
  */
 size_t process_list_threads(const struct process *process, pid_t **tids, size_t *capacity);
 
 /*
- * Opens `name` of the process for what needs its memory: "maps", "map_files/…", "exe",
- * "root". When the first thread has ended while others run on, its folder is empty of
- * these; then those of another thread are used. A descriptor, or -1 with errno set.
+ * Opens a file of the process that depends on its memory: "maps", "map_files/…", "exe", "root".
+ * These are empty or missing in /proc/PID when the first thread has ended and others still run;
+ * then those of another thread are used. Returns a descriptor, or -1 with errno set.
  */
 int process_open_file(const struct process *process, const char *name, int flags);
 
 /*
- * The mapping that holds the address in the memory of a thread: *start up to *end. 0, or the
- * error number: ENOENT when there is none, ENOTTY or EINVAL when this kernel cannot be asked
+ * Finds the mapping [*start, *end) that contains the address in the memory of a thread. Returns 0
+ * or an errno: ENOENT when there is none, ENOTTY or EINVAL when the kernel has no PROCMAP_QUERY
  * (before Linux 6.11).
  */
 int process_mapping_at(const struct process *process, pid_t tid, uint64_t address, uint64_t *start,
 		       uint64_t *end);
 
 /*
- * CPUs that the process may use at once: its affinity mask, lowered by the CPU
+ * Number of CPUs that the process may use at once: those in its affinity mask, limited by the CPU
  * quota of its cgroups (v2 cpu.max, v1 cpu.cfs_quota_us), rounded up; at least 1.
  */
 unsigned process_allowed_cpus(const struct process *process);
