@@ -29,7 +29,7 @@ struct dwo {
 	uint64_t size; /* in memory */
 };
 
-/* From here on nobody can change it. */
+/* Prevents all further changes. */
 static bool
 seal(int fd)
 {
@@ -37,7 +37,7 @@ seal(int fd)
 		     F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0;
 }
 
-/* A copy that nobody can change any more, or -1. Closes `fd`. */
+/* Makes a copy that cannot be changed; -1 on failure. Closes `fd`. */
 static int
 sealed_copy(int fd)
 {

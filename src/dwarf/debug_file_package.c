@@ -30,7 +30,7 @@ struct debug_package {
 
 static const char unreadable[] = "it cannot be read";
 
-/* May so many bytes be kept? */
+/* Is there memory for `size` bytes? */
 static bool
 take_memory(uint64_t *left, uint64_t size, uint64_t limit)
 {

@@ -46,7 +46,7 @@ debug_has_few_units(Dwarf *dwarf)
 	return has_few(dwarf, false) && has_few(dwarf, true);
 }
 
-/* It goes from header to header, as libdw does: dwarf_get_units stops where that goes on. */
+/* Walks from header to header, as lookups in libdw do; dwarf_get_units may stop earlier. */
 bool
 debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context)
 {
@@ -286,7 +286,7 @@ debug_split_disarm(struct debug_dwarf *dwarf)
 	if (disarming.text == NULL ||
 	    disarming.text->d_size > UINT32_MAX - DEBUG_SPLIT_NAME_SIZE - 1)
 		return false;
-	/* One zero more, or the name would go on a text without an end. */
+	/* One extra zero terminates a last text that has no end, before the name. */
 	debug_dwarf_move(dwarf, disarming.text, DEBUG_SPLIT_NAME_SIZE + 1);
 	disarming.name = disarming.text->d_size + 1;
 	disarming.text->d_size += DEBUG_SPLIT_NAME_SIZE + 1;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file that comes sooner needs no line about it; then one line each so long. */
+/* Time until the first progress line, and between further ones. */
 #define FIRST_WORD_NS (2 * NS_PER_SEC)
 #define NEXT_WORD_NS (5 * NS_PER_SEC)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_lines.c - which unit is asked, and when what was read is given back.
+ * dwarf_lines.c - chooses the unit of an address, and frees the memory of units.
  *
- * libdw keeps all it has read until its handle is closed. So the handle is closed, and opened
- * again, when that has become much; only the index of units stays.
+ * libdw keeps all it has read until its handle is closed. So the handle is closed and opened
+ * again when that memory exceeds the limit; only the index of units is kept.
  */
 #include "wallsample/dwarf/dwarf_lines.h"
 

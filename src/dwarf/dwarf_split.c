@@ -12,7 +12,7 @@
 
 #include "wallsample/base/base.h"
 
-/* libdw opens whatever has the name, and would wait for ever for the writer of a FIFO. */
+/* libdw opens any kind of file with the name, and would wait forever for the writer of a FIFO. */
 static bool
 is_no_file(const char *path)
 {

@@ -21,7 +21,7 @@ may_go_on(struct dwarf_structures *structures)
 	       (structures->entries % 1024 != 0 || clock_now_ns() < structures->until_ns);
 }
 
-/* From a typedef, or a type with qualifiers, to what it is; false: nobody knows. */
+/* Resolves typedefs and qualifiers of a type; false: it is not known. */
 static bool
 peel(Dwarf_Die *die)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dwarf_units.c - an index of the units, from their top entries alone where these tell. */
+/* dwarf_units.c - an index of the units by address, from their top entries where possible. */
 #include "dwarf/dwarf_unit_internal.h"
 
 #include <dwarf.h>

@@ -35,7 +35,7 @@ struct dwarf_walk {
 	struct dwarf_step *steps;
 	size_t step_count, step_capacity;
 	uint32_t depth;
-	uint32_t least; /* depth of an entry since the last that was told */
+	uint32_t least; /* least depth of an entry since the last that was returned */
 	bool started;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwp_index.c - the hash table of a package, taken from bytes that nobody vouches for.
+ * dwp_index.c - reads the hash table of a package from untrusted bytes.
  */
 #include "dwarf/dwp_internal.h"
 

@@ -16,7 +16,7 @@ static const struct jit_source *const sources[] = {
 #define REFRESH_NS (5 * NS_PER_SEC)
 /* The same before time begins. */
 #define BEGIN_NS (50 * NS_PER_MS)
-/* Files that are open already are looked at more often than names are looked for. */
+/* Open files are read more often than new files are searched. */
 #define SEARCH_INTERVAL NS_PER_SEC
 #define READ_INTERVAL (10 * NS_PER_MS)
 /* The program may just have been started, and not live long: the first searches follow each
@@ -103,7 +103,7 @@ read_some(struct jit *jit, size_t at, size_t budget)
 	return !slot->reading;
 }
 
-/* Reads on for so much CPU time; true when the source has no more. */
+/* Reads from a source for `time_ns` of CPU time; true when nothing is left to read. */
 static bool
 read_for(struct jit *jit, size_t at, uint64_t time_ns)
 {

@@ -10,9 +10,9 @@
 
 #include "jit/jit_source_internal.h"
 
-/* Sane programs stay far below: this is 112 MiB of entries, and their names. */
+/* 112 MiB of entries, plus their names. Real programs have far fewer. */
 #define MAX_ENTRIES ((uint32_t)2 << 20)
-/* Of names and files, with what keeping each costs: a file may be written anew for ever. */
+/* Bytes of names and files, and overhead of each: a file may be rewritten without end. */
 #define MAX_TEXT ((size_t)96 << 20)
 #define TEXT_COST 48
 #define MAX_LINES ((uint32_t)16 << 20)
@@ -46,7 +46,7 @@ struct jit_book {
 	struct line *line;
 	size_t count, capacity, line_count, line_capacity;
 	size_t text; /* bytes that its names and files take */
-	uint64_t seed; /* of the priorities: who writes the file must not know the tree */
+	uint64_t seed; /* of the priorities: random, so that a file cannot unbalance the tree */
 	uint32_t root;
 	bool settled;  /* what is replaced in this pass begins no further epoch */
 };
@@ -188,7 +188,7 @@ hit(const struct jit_book *book, uint32_t at, struct stab *stab_)
 		stab_->before = at;
 }
 
-/* The newer part first: where code lies upon code the older is then not looked at. */
+/* Searches the newer part first: where code overlaps, the older part is then skipped. */
 static void
 stab(const struct jit_book *book, uint32_t at, struct stab *stab_)
 {

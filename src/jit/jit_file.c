@@ -2,8 +2,8 @@
 /*
  * jit_file.c - opens files that the target wrote, as the target sees them, and trusts none.
  *
- * The folder is often /tmp, where anybody can leave a pipe, a link, or a file for a
- * process number to come.
+ * The directory is often /tmp, where any user can create a pipe, a link, or a file with the pid
+ * of a later process.
  */
 #include <errno.h>
 #include <fcntl.h>

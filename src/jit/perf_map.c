@@ -14,12 +14,12 @@
 #include "jit/jit_source_internal.h"
 
 #define CHUNK ((size_t)64 << 10)
-/* No name is longer; what is gets lost with its line. */
+/* Longest line in bytes. Longer ones are skipped; no name needs more. */
 #define MAX_LINE ((size_t)64 << 10)
 #define MAX_FILE ((uint64_t)512 << 20)
-/* By so many bytes before the place where reading goes on a file is known again. */
+/* Bytes before the read position that are compared to recognise the file. */
 #define TAIL 64
-/* A file may seem to be so many seconds older than the process whose it is. */
+/* Tolerance in seconds: a valid file may seem to be older than its process. */
 #define OLDER_S 60
 
 struct perf_map {
@@ -198,7 +198,7 @@ take_bytes(struct perf_map *map, const char *bytes, size_t size)
 	}
 }
 
-/* Does the file still go on from what was read? Else it was written anew under its name. */
+/* Does the file still have the bytes before the read position? Else another one replaced it. */
 static bool
 is_continued(const struct perf_map *map, uint64_t size)
 {

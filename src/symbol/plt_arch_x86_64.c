@@ -10,7 +10,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
 
-/* Instructions that may stand before the one that tells; immediate operands follow them. */
+/* Instructions that may precede the decoded jump or push; immediate operands follow them. */
 struct prelude {
 	uint8_t bytes[4];
 	size_t length, operand;

@@ -14,7 +14,7 @@
 #include "wallsample/elf/elf_open.h"
 
 /*
- * What damage, or a file that somebody made for us, can cost. The largest browsers have some
+ * Bounds of the cost of damaged or hostile files. The largest browsers have some
  * thousand stubs in two sections, and a million relocations of which few matter here.
  */
 #define SECTIONS_MOST 16            /* of stubs, and of relocations each */

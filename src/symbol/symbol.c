@@ -327,9 +327,9 @@ name_function(struct symbols *symbols, struct known_module *known, uint64_t vadd
 }
 
 /*
- * What is not told: with --no-inlines everything but the function whose code it is; and a part
- * of a function that the compiler has split, and put back into itself. The line is that of the
- * address all the same. Returns how many places are left.
+ * Removes places: without inlines all but the function that contains the address, and a split
+ * part that the compiler has inlined into its own function. The line remains that of the address.
+ * Returns the number of places left.
  */
 static size_t
 drop_places(const struct symbols *symbols, struct dwarf_place *place, size_t count)

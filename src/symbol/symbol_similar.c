@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_similar.c - the names that somebody may have meant.
+ * symbol_similar.c - finds names that are similar to one that was not found.
  */
 #include <ctype.h>
 #include <stdlib.h>

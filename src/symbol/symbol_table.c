@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_table.c - reads ELF symbol tables and settles who names which address.
+ * symbol_table.c - reads ELF symbol tables and resolves which symbol names an address.
  */
 #include "symbol/symbol_internal.h"
 

@@ -88,7 +88,7 @@ is_address(uint64_t arg)
 	return arg >= ADDRESS_LEAST && arg < ADDRESS_END;
 }
 
-/* FUTEX_WAIT has no mask; FUTEX_WAIT_BITSET that of nobody would never be woken. */
+/* FUTEX_WAIT has no mask; FUTEX_WAIT_BITSET with an empty mask could never be woken. */
 static bool
 is_futex_wait(const uint64_t args[6])
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_lines.h - from an address to function, file, line and what was inlined there, by DWARF.
+ * dwarf_lines.h - finds function, file, line and inlined functions of an address in DWARF.
  *
- * A unit (CU) is read when the first address in it is asked for. What was read of
- * units is given back once it is more than a limit, so that addresses should be asked
- * for in ascending order.
+ * A unit (CU) is read when the first address in it is searched. The memory of units is freed when
+ * it exceeds a limit, so addresses should be searched in ascending order.
  */
 #ifndef WALLSAMPLE_DWARF_DWARF_LINES_H
 #define WALLSAMPLE_DWARF_DWARF_LINES_H
@@ -24,33 +23,33 @@ struct dwarf_place {
 	bool inlined;         /* into the next */
 };
 
-/* How a handle is had, again and again when units are given back; NULL: there is no DWARF. */
+/* Opens the handle of a file, repeatedly when units are freed; open() returns NULL: no DWARF. */
 struct dwarf_opener {
 	Dwarf *(*open)(void *context);
 	void (*close)(void *context, Dwarf *dwarf);
 	/*
-	 * A unit is about to be read: if it is a skeleton, finds its .dwo file. Returns how
-	 * many bytes of memory that takes until the handle is closed. NULL: there are none.
+	 * Called before a unit is read; finds the .dwo file of a skeleton unit. Returns the bytes
+	 * of memory that it takes until the handle is closed. NULL: there are no such files.
 	 */
 	size_t (*split)(void *context, Dwarf_CU *cu);
-	/* It takes too much time: symbol tables must do for the rest. Called once; or NULL. */
+	/* Called once when the time is over and the rest needs symbol tables; or NULL. */
 	void (*slow)(void *context);
 	void *context;
 };
 
 struct dwarf_lines *dwarf_lines_create(const struct dwarf_opener *opener);
 void dwarf_lines_free(struct dwarf_lines *lines);
-/* What was read is given back when it is more than this, in bytes; 200 MiB until said. */
+/* Sets the limit in bytes above which the memory of units is freed; default 200 MiB. */
 void dwarf_lines_set_limit(struct dwarf_lines *lines, size_t bytes);
 
-/* How much CPU time may be spent; 10 s and 60 s until said. */
+/* Sets the limits of CPU time per unit and per file; defaults 10 s and 60 s. */
 void dwarf_lines_set_time(struct dwarf_lines *lines, uint64_t unit_ns, uint64_t file_ns);
 
 /*
- * At most `most` places, innermost first; returns how many, 0 when no unit holds the address.
- * When there are more, the last is still the function whose code it is. Damaged DWARF
- * costs what it damages, and no more time than was said: then the rest of the unit has no
- * functions, or the file nothing at all any more. Opening the handle is not counted.
+ * Stores at most `most` places, innermost first, and returns their number; 0 when no unit contains
+ * the address. When there are more, the last is still the function that contains the address.
+ * Damaged DWARF gives fewer places. After a time limit the rest of the unit has no functions, or
+ * the file no places at all. The time to open the handle is not counted.
  */
 size_t dwarf_lines_find(struct dwarf_lines *lines, uint64_t vaddr, struct dwarf_place *out,
 			size_t most);

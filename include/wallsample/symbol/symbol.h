@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol.h - from (module, address) to names.
+ * symbol.h - finds the names of a (module, address).
  *
- * Everything is read when first asked for, which is when the report is made: never
- * while sampling. An address has a chain of names: the functions inlined there,
- * innermost first, and last the function whose code it is. Each name remembers where it
- * came from; the best source that knows the address speaks.
+ * Files are read at their first use, for the report, never while sampling. An address
+ * has a chain of names: the functions inlined there, innermost first, and last the
+ * function that contains it. Each name has a source; the best source that knows the
+ * address is used.
  */
 #ifndef WALLSAMPLE_SYMBOL_SYMBOL_H
 #define WALLSAMPLE_SYMBOL_SYMBOL_H
@@ -48,13 +48,13 @@ struct symbol {
 	bool inlined;         /* into the next of the chain */
 };
 
-/* The longest chain of inlined functions that is told. */
+/* The longest chain of names that is reported. */
 #define SYMBOL_CHAIN_MAX 64
 
 struct symbol_place;
 
-/* All borrowed for the life of the symbols. A zeroed configuration: mangled names, no inlined
- * functions, and what a zeroed struct debug_files_config means. */
+/* All members are borrowed until symbols_free. A zeroed configuration gives mangled names, no
+ * inlined functions, and the defaults of struct debug_files_config. */
 struct symbols_config {
 	bool demangle;
 	bool inlines;       /* inlined functions are names of their own */
@@ -73,27 +73,27 @@ struct symbols;
 struct symbols *symbols_create(const struct modules *modules, const struct symbols_config *config);
 void symbols_free(struct symbols *symbols);
 
-/* What they were created with; borrowed. */
+/* The configuration of symbols_create; borrowed. */
 const struct symbols_config *symbols_settings(const struct symbols *symbols);
 
-/* Code, as a sample remembers it; or a variable, whose name is "table_lock", or "cache+0x40" for
- * what lies in it. */
+/* A code address, as a sample stores it; or the address of a variable, with a name such as
+ * "table_lock", or "cache+0x40" inside of one. */
 struct symbol_place {
 	uint32_t module;
 	bool data;
 	uint32_t epoch; /* see jit.h; 0 outside anonymous memory and interpreters */
 	uint64_t vaddr; /* in the image's own addresses; in a module without an image an offset in
 			 * the file, or the plain address in anonymous memory */
-	struct jit_bytecode bytecode; /* code of an interpreter: what it executes, whose name
-				       * it has then; or zeroed */
+	struct jit_bytecode bytecode; /* in code of an interpreter: the bytecode it executes,
+				       * which gives the name; or zeroed */
 };
 
 /*
- * Fills `out` with at most `most` names (1 or more), innermost first, and returns how
- * many, at least 1; when there are more, the last is still the function whose code it is.
- * The texts are interned: the same text is the same pointer, valid until symbols_free.
+ * Fills `out` with at most `most` names (1 or more), innermost first, and returns their number, at
+ * least 1; when there are more, the last is still the function that contains the address. Texts
+ * are interned: equal texts have the same pointer, valid until symbols_free.
  *
- * Large files are read once, part by part, when places are asked for in the order of
+ * Large files are read only once, in parts, when places are searched in the order of
  * symbol_place_compare.
  */
 size_t symbols_find(struct symbols *symbols, const struct symbol_place *place,
@@ -101,10 +101,10 @@ size_t symbols_find(struct symbols *symbols, const struct symbol_place *place,
 
 enum debuginfod_state symbols_debuginfod_state(const struct symbols *symbols);
 
-/* By module, then address: what qsort wants. */
+/* Orders by module, then address; returns a value as for qsort(3). */
 int symbol_place_compare(const struct symbol_place *a, const struct symbol_place *b);
 
-/* Has the module no symbols at all that could name code? */
+/* Does the module have no symbols that could name code? */
 bool symbols_module_is_bare(struct symbols *symbols, uint32_t module);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_lookup.h - from names to addresses: variables, functions and lines of a module, in all
+ * symbol_lookup.h - finds the addresses of variables, functions and lines of a module by name, in
  * the symbol tables and the DWARF that name its code in reports.
  *
- * Nothing is kept: each question reads the module's files, which takes milliseconds, for the
- * largest programs a second. Names are as people write them, or as they stand in the file.
+ * Nothing is cached: each call reads the module's files, which takes milliseconds, for the largest
+ * programs a second. Names may be readable ("ns::hits") or as in the file.
  */
 #ifndef WALLSAMPLE_SYMBOL_SYMBOL_LOOKUP_H
 #define WALLSAMPLE_SYMBOL_SYMBOL_LOOKUP_H
@@ -20,7 +20,7 @@ enum symbol_named_kind {
 	SYMBOL_NAMED_DATA,
 	SYMBOL_NAMED_THREAD_LOCAL, /* vaddr is an offset in each thread's block */
 	SYMBOL_NAMED_CODE,
-	SYMBOL_NAMED_RESOLVER,     /* of an indirect function: runs once, is not what it names */
+	SYMBOL_NAMED_RESOLVER,     /* of an indirect function: runs once, to choose the function */
 };
 
 #define SYMBOL_NAMED_FILE_MOST 64
@@ -33,17 +33,17 @@ struct symbol_named {
 };
 
 /*
- * What has this name in the module: at most `most` of them, in ascending order, each address once;
- * returns how many. A name is that of the symbol, mangled or readable ("ns::hits"); if nothing has
- * it, one with what compilers put behind ("hits.0", "parse.isra.0"), but no parts of functions.
- * `file` (or NULL): only local symbols of the source file with this base name.
+ * Finds the symbols of this name in the module: at most `most`, ascending, each address once;
+ * returns their number. The name is mangled or readable ("ns::hits"). If there is none, symbols
+ * with a compiler's suffix ("hits.0", "parse.isra.0") match, but not parts of functions. With
+ * `file` only local symbols of the source file with this base name match; or NULL.
  */
 size_t symbol_lookup(struct symbols *symbols, const struct module *module, const char *name,
 		     const char *file, struct symbol_named *out, size_t most);
 
 /*
- * The same of copies of a function that were inlined into others, by DWARF: where they begin,
- * ascending, each address once.
+ * Finds the start addresses of inlined copies of a function in DWARF: at most `most`, ascending,
+ * each address once; returns their number.
  */
 size_t symbol_lookup_inlined(struct symbols *symbols, const struct module *module,
 			     const char *name, uint64_t *vaddr, size_t most);
@@ -54,13 +54,13 @@ size_t symbol_lookup_inlined(struct symbols *symbols, const struct module *modul
 struct symbol_line {
 	uint64_t vaddr[SYMBOL_LINE_MOST]; /* beginnings of statements, ascending, each once */
 	size_t count;
-	bool file_known;        /* there is code of that file in the module */
-	bool lines_known;       /* it has DWARF with lines at all */
+	bool file_known;        /* the module has code of that file */
+	bool lines_known;       /* the module has DWARF with lines */
 	uint32_t before, after; /* the nearest lines of that file that have code; 0: none */
 };
 
-/* Adds the code of a line to *out, which is zeroed before the first module. `file` is the end of
- * its path: "server.c", "net/server.c". */
+/* Adds the code of a line to *out, which must be zeroed before the first module. `file` is the end
+ * of its path: "server.c", "net/server.c". */
 void symbol_lookup_line(struct symbols *symbols, const struct module *module, const char *file,
 			uint32_t line, struct symbol_line *out);
 
@@ -75,7 +75,8 @@ struct symbol_similar {
 	size_t count;
 };
 
-/* Adds those of one module. Zeroed before the first; symbol_similar_release frees the names. */
+/* Adds similar names of one module to *similar, which must be zeroed before the first module;
+ * symbol_similar_release frees the names. `code`: functions, else variables. */
 void symbol_lookup_similar(struct symbols *symbols, const struct module *module, const char *name,
 			   bool code, struct symbol_similar *similar);
 void symbol_similar_release(struct symbol_similar *similar);

@@ -56,7 +56,7 @@ is_in_file(const struct maker *maker, const Elf64_Shdr *section)
 		section->sh_size <= maker->size - section->sh_offset);
 }
 
-/* Numbers from SHN_LORESERVE on are counted elsewhere; no compiler's object has so many. */
+/* Numbers from SHN_LORESERVE on are stored elsewhere; no compiler's object has as many. */
 static void
 read_sections(struct maker *maker)
 {

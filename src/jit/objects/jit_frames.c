@@ -29,7 +29,7 @@ settle_cie(uint8_t *bytes, uint64_t size)
 	if (size < sizeof(start))
 		return false;
 	memcpy(&start, bytes, sizeof(start));
-	/* The high bit says that a number goes on. */
+	/* A set high bit means that the number has further bytes. */
 	if (start.version != 1 || memcmp(start.augmentation, "zR", 3) != 0 ||
 	    ((start.code_align | start.data_align) & 0x80) != 0 || start.augmentation_size != 1 ||
 	    start.encoding != FROM)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_objects.c - keeps up with the code that compilers in the target tell debuggers of.
+ * jit_objects.c - tracks the code that JIT compilers in the target register for debuggers.
  */
 #include "wallsample/jit/jit_objects.h"
 
@@ -30,7 +30,7 @@
 struct content {
 	struct mapping *mapping;
 	size_t mapping_count;
-	bool told;              /* to the maps, this time */
+	bool told;              /* passed to maps_set_objects in this round */
 };
 
 enum object_state { OBJECT_NEW, OBJECT_READY, OBJECT_BAD };
@@ -56,10 +56,10 @@ struct jit_objects {
 
 	/* What the lists say. */
 	struct object *object;       /* the newest first */
-	size_t count, verified;      /* the latter: where to go on */
+	size_t count, verified;      /* verified: index of the next object to check */
 	struct jit_listed *listed;   /* room for a walk */
 	size_t listed_capacity;
-	bool changed;                /* since the maps were told */
+	bool changed;                /* since the last maps_set_objects */
 
 	/* The file of a NEW object that is being copied. */
 	struct jit_listed copied;
@@ -106,7 +106,7 @@ jit_objects_free(struct jit_objects *o)
 
 /* --- lists --------------------------------------------------------------------------- */
 
-/* Objects of descriptors that have gone go, too. */
+/* Removes the objects of descriptors that were removed. */
 static void
 forget_unwatched(struct jit_objects *o)
 {
@@ -121,7 +121,7 @@ forget_unwatched(struct jit_objects *o)
 	o->count = kept;
 }
 
-/* Is it still the file that was copied, as far as can be told? */
+/* Is the file, judged by its fingerprint, still the one that was copied? */
 static bool
 is_same(struct jit_objects *o, const struct object *object)
 {
@@ -409,8 +409,8 @@ struct telling {
 	size_t capacity, count;
 };
 
-/* What several entries have is told once: where it is first in the list. `bare`: those that are
- * unwind tables alone. */
+/* Adds the mappings of each content once, for its first entry in the list. `bare`: only contents
+ * that have nothing but unwind tables. */
 static void
 add_told(struct jit_objects *o, struct telling *to, bool bare)
 {

@@ -2,7 +2,7 @@
 /*
  * jit_tree.c - finds and walks a runtime's tree of object files; the memory is not trusted.
  *
- * Julia does so, to name the code in backtraces, and tells no debugger. In 1.5, which was tried,
+ * Julia has one for the names in backtraces, and registers nothing for debuggers. In 1.5 (tested)
  * its listener to LLVM's compiler has a std::map from the start of code to the object file that
  * was loaded (debuginfo.cpp: ObjectInfo). A static variable of libjulia points to the listener. It
  * has no symbol in stripped files and is found by its contents: nothing else points to a tree of
