@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_words.c - what a curve says, for people. */
+/* causal_words.c - describes a curve in words and as a plot. */
 #include "wallsample/report/causal_words.h"
 
 #include <inttypes.h>
@@ -9,9 +9,9 @@
 #include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
 
-/* An interval narrower than this is worth a decimal. */
+/* An interval narrower than this is shown with a decimal. */
 #define HALF_WIDTH_OF_DECIMALS 0.01
-/* Gains beyond are drawn at the edge: they say no more. */
+/* Larger gains are drawn at the edge of the plot. */
 #define DRAWN_MOST 10.0
 
 struct causal_ranking
@@ -71,7 +71,7 @@ decimals_of(const struct causal_gain *gain)
 	return (gain->high - gain->low) / 2 < HALF_WIDTH_OF_DECIMALS ? 1 : 0;
 }
 
-/* In percent, without a sign before a zero. */
+/* Adds a percentage, without a sign before a zero. */
 static double
 percent(double part, int decimals)
 {
@@ -138,7 +138,7 @@ causal_add_place(struct strbuf *sb, const struct causal_candidate *candidate)
 
 /* --- sentences ------------------------------------------------------------------------------ */
 
-/* " by 18% (15 to 21)", or of the same the other way. */
+/* " by 18% (15 to 21)"; the absolute value of a loss. */
 static void
 add_amount(struct strbuf *sb, const struct causal_gain *gain)
 {
@@ -152,7 +152,7 @@ add_amount(struct strbuf *sb, const struct causal_gain *gain)
 			  percent(least, decimals), decimals, percent(most, decimals));
 }
 
-/* "less than 2%": no change that the interval leaves possible is as large. */
+/* "less than 2%": the upper bound of all changes in the interval. */
 static void
 add_bound(struct strbuf *sb, const struct causal_gain *gain)
 {
@@ -161,7 +161,7 @@ add_bound(struct strbuf *sb, const struct causal_gain *gain)
 	strbuf_add_format(sb, "less than %.0f%%", fmax(floor(most) + 1, 1));
 }
 
-/* What more, or less, progress is. */
+/* The verb for more progress, or for less. */
 static const char *
 verb_of(enum causal_point_kind kind, bool better)
 {
@@ -244,7 +244,7 @@ drawn(double gain)
 	return fmin(fmax(gain, -DRAWN_MOST), DRAWN_MOST);
 }
 
-/* The axis of what is ranked has to fit what is ranked alone: what is unsure may be anywhere. */
+/* The axis of ranked curves ignores uncertain ones, which may have any value. */
 static void
 scale(const struct causal_ranking *ranking, const struct causal_curve *curve, struct plot *plot)
 {

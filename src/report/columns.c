@@ -9,8 +9,8 @@
 #include "wallsample/report/display.h"
 
 #define GAP 2         /* cells between columns */
-#define LAST_LEAST 16 /* the last column is never narrower, whatever the terminal */
-#define DETAIL_LEAST 8 /* cells of a cut detail that still say something */
+#define LAST_LEAST 16 /* minimum width of the last column, on any terminal */
+#define DETAIL_LEAST 8 /* minimum width of a cut detail */
 #define PARENTHESES 3  /* " (" and ")" */
 
 void
@@ -85,7 +85,7 @@ add_fitted(struct strbuf *out, const struct cell *cell, size_t width)
 	if (cell_width(cell) > width && taken + DETAIL_LEAST > width) {
 		const size_t detail = display_width(cell->detail) + PARENTHESES;
 
-		/* a name that is too long, with the rest if that leaves it half of the room */
+		/* Cuts a long name; the detail stays if the name keeps half of the width. */
 		if (detail * 2 > width) {
 			display_add_name(out, cell->text, width);
 			return;
@@ -106,7 +106,7 @@ columns_cell_text(const struct columns *table, size_t cell, size_t width, struct
 	add_fitted(out, &table->cell[cell], width > 0 ? width : SIZE_MAX);
 }
 
-/* Its widest cell, but at most what it may be. */
+/* The width of the widest cell, limited by column->most. */
 void
 columns_measure(const struct columns *table, size_t width, size_t *widths)
 {
@@ -131,7 +131,7 @@ columns_measure(const struct columns *table, size_t width, size_t *widths)
 		widths[last] = width > before + LAST_LEAST ? width - before : LAST_LEAST;
 }
 
-/* Takes text that is not wider than the column, and empties it. */
+/* Writes a cell, and clears its text, which fits the column. */
 static void
 write_cell(const struct columns *table, FILE *out, size_t c, struct strbuf *text, size_t width)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * display.c - text cut and wrapped by its width on a terminal.
+ * display.c - cuts and wraps text by its width on a terminal.
  */
 #include "wallsample/report/display.h"
 
@@ -8,8 +8,8 @@
 
 #include "wallsample/base/utf8.h"
 
-/* Length and cells of the character at `at`, which is not the end; a byte that is not UTF-8 is a
- * character of one cell. */
+/* Returns the length and sets the cells of the character at `at`, which is not the end. A byte that
+ * is not UTF-8 is a character of one cell. */
 static size_t
 next_character(const char *at, size_t *cells)
 {
@@ -32,7 +32,7 @@ display_width(const char *text)
 	return width;
 }
 
-/* Bytes of the longest beginning that is at most `width` cells wide. */
+/* Returns the length of the longest prefix of at most `width` cells. */
 static size_t
 bytes_that_fit(const char *text, size_t width)
 {
@@ -76,16 +76,16 @@ display_add_fitted(struct strbuf *out, const char *text, size_t width)
 
 /* --- names ------------------------------------------------------------------------------- */
 
-/* Nested deeper, brackets are no longer told apart: all of them go at once. */
+/* Brackets nested more deeply than this are not parsed. */
 #define DEPTH_MOST 24
 
-/* Walks over a name; `depth` is that of the character at `at`, brackets counting as outside. */
+/* A position in a name; `depth` is that of the character at `at`. Brackets are outside. */
 struct name_walk {
 	const char *name, *at;
 	size_t depth;
 };
 
-/* "operator<<", "operator()", "operator->": behind the word these are no brackets. */
+/* "operator<<", "operator()", "operator->": after this word these are not brackets. */
 static size_t
 operator_length(const char *name, const char *at)
 {
@@ -97,7 +97,7 @@ operator_length(const char *name, const char *at)
 	return strncmp(at, "()", 2) == 0 ? 2 : strspn(at, "<=>-");
 }
 
-/* The words that C++ has for a namespace without a name. */
+/* The demangled form of an unnamed C++ namespace. */
 static size_t
 anonymous_length(const char *at)
 {
@@ -107,8 +107,8 @@ anonymous_length(const char *at)
 }
 
 /*
- * Brackets that say whose function it is: Rust's "<T as Trait>::f", or "main.(*T).f".
- * They are kept as if there were none.
+ * True for brackets that name the owner of the function: Rust's "<T as Trait>::f", or
+ * "main.(*T).f". These are kept, and do not count as a level.
  */
 static bool
 is_kept(const char *name, const char *at)
@@ -120,7 +120,7 @@ is_kept(const char *name, const char *at)
 	return at == name;
 }
 
-/* Bytes up to the next bracket or the end, which is where `at` then is. */
+/* Moves `at` to the next bracket or the end; returns the number of bytes before it. */
 static size_t
 walk_to_bracket(struct name_walk *walk)
 {
@@ -143,14 +143,14 @@ walk_to_bracket(struct name_walk *walk)
 }
 
 /*
- * Adds the name without what stands in brackets deeper than `kept`. False when the brackets
- * do not match, or are too deep: then it is no name as we know them.
+ * Adds the name without the text in brackets deeper than `kept`. False if the brackets do not match
+ * or are nested more than DEPTH_MOST levels deep.
  */
 static bool
 add_without_depths(struct strbuf *out, const char *name, size_t kept)
 {
 	struct name_walk walk = { name, name, 0 };
-	bool counts[DEPTH_MOST]; /* of the brackets that are open: do they make it deeper? */
+	bool counts[DEPTH_MOST]; /* by open bracket: it counts as a level */
 	size_t open = 0;
 
 	for (;;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document.c - lays a report out as a cmark tree.
+ * document.c - builds a cmark tree from the elements of a report.
  */
 #include "wallsample/report/document.h"
 
@@ -14,8 +14,8 @@
 #include "wallsample/base/base.h"
 
 /*
- * Cells of a table's line where no paper limits it: the name at its end, which may have kilobytes,
- * still fits a few lines of a screen.
+ * The width of a table's line if no paper limits it: a name at its end, which may have kilobytes,
+ * is cut to a few lines of a screen.
  */
 #define WIDEST 320
 
@@ -25,7 +25,7 @@ document_node(cmark_node_type type)
 	return cmark_node_new_with_mem(type, document_memory());
 }
 
-/* The library forgets to free what belongs to a table's cells: so all goes at once. */
+/* The library does not free the data of a table's cells: an arena frees all memory at once. */
 cmark_mem *
 document_memory(void)
 {
@@ -47,7 +47,7 @@ document_of(struct page *page)
 	return (struct document *)page;
 }
 
-/* Whatever is added next, the list of fields has ended. */
+/* Adds a block, which ends the current list of fields. */
 static void
 add_block(struct document *document, cmark_node *node)
 {
@@ -106,7 +106,7 @@ new_list(cmark_node *parent)
 	return list;
 }
 
-/* An item with an empty paragraph, which is returned. */
+/* Adds an item with an empty paragraph, and returns the paragraph. */
 static cmark_node *
 new_item(cmark_node *list)
 {
@@ -126,7 +126,7 @@ document_field(struct page *page, const char *label, const char *value)
 
 	if (document->list == NULL)
 		document->list = new_list(document->body);
-	/* What continues a field stands below its items. */
+	/* The continuation of a field is below its items. */
 	if (label[0] == '\0' && document->items != NULL) {
 		document_add_text(new_item(document->items), value);
 		return;
@@ -162,7 +162,7 @@ document_item(struct page *page, const char *number, const char *other, const ch
 
 /* --- tables ----------------------------------------------------------------------------- */
 
-/* The library has these types, but no public name for them: a parsed table tells. */
+/* The library does not export these types: they are read from a parsed table. */
 struct table_types {
 	cmark_syntax_extension *extension;
 	cmark_node_type table, row, cell;
@@ -176,8 +176,8 @@ bar_is_special(cmark_syntax_extension *extension, cmark_node *node, int c)
 }
 
 /*
- * Its hook that escapes '|' for CommonMark is called for LaTeX and man pages, too, where the
- * backslash ends a row or makes it a thin space.
+ * The hook of the extension that escapes '|' for CommonMark also runs for LaTeX and man pages, in
+ * which the backslash ends a row or becomes a thin space.
  */
 cmark_syntax_extension *
 document_tables(bool escape_bars)
@@ -211,7 +211,7 @@ find_table_types(void)
 	return types;
 }
 
-/* A table on its way into the tree, without the columns that cannot be drawn. */
+/* A table that is being added to the tree, without columns that the format cannot draw. */
 struct building {
 	const struct document *document;
 	const struct columns *table;
@@ -312,7 +312,7 @@ build_table(struct building *b)
 	return table;
 }
 
-/* A block of text as a terminal would show it. */
+/* Adds the table as preformatted text, as a terminal shows it. */
 static cmark_node *
 build_preformatted(const struct columns *columns, size_t width)
 {
@@ -348,7 +348,7 @@ document_table(struct page *page, const struct columns *table)
 
 /* --- plots ------------------------------------------------------------------------------ */
 
-/* Numbers and words of ours alone: what the plot is of stands above it. */
+/* The plot has no foreign text: its subject is named above it. */
 static void
 write_drawing(const struct plot *plot, FILE *out)
 {

@@ -52,10 +52,10 @@ const struct exporter exporter_markdown = {
 /* --- LaTeX ------------------------------------------------------------------------------ */
 
 /*
- * Tables of the library are floats that do not break; as long tables they go on on the next
- * page. LuaLaTeX or XeLaTeX take any script, pdfLaTeX what its fonts have: at any other character
- * it would give up, so it gets the character's number (from "u8:…", which is how utf8.def names
- * what it does not know).
+ * The library writes tables as floats, which do not break; longtable continues them on the next
+ * page. LuaLaTeX and XeLaTeX accept any script, pdfLaTeX only characters of its fonts: any other
+ * character is an error, so it is replaced by its number (from "u8:…", the name that utf8.def gives
+ * to unknown characters).
  */
 static const char latex_before[] =
 	"\\documentclass[a4paper,10pt]{article}\n"
@@ -127,7 +127,7 @@ const struct exporter exporter_latex = {
 
 /* --- man page --------------------------------------------------------------------------- */
 
-/* The library's tables need tbl(1), and do not escape what tbl takes for more than text. */
+/* The library's tables need tbl(1), and do not escape its special characters. */
 static void
 render_man(const struct document_subject *subject, FILE *out)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* json_stream.c - the punctuation of JSON. */
+/* json_stream.c - writes the punctuation of JSON. */
 #include "wallsample/report/json_stream.h"
 
 #include <stdlib.h>
 
 #define DUMP_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9))
 
-/* Names are constants of ours. */
+/* Names are constants of the program: no escapes. */
 static void
 separate(struct json_stream *stream, const char *name)
 {

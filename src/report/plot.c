@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plot.c - the axes of a plot, and a plot made of characters. */
+/* plot.c - scales the axes of a plot, and draws it with characters. */
 #include "wallsample/report/plot.h"
 
 #include <math.h>
@@ -9,15 +9,15 @@
 #include "wallsample/base/base.h"
 
 #define STEPS_MOST 5
-/* The smallest step, so that what is hardly more than nothing does not fill the plot. */
+/* The smallest step, so that tiny values do not fill the plot. */
 #define STEP_LEAST 0.01
 #define STEP_MOST 1e6
 
 #define ROWS_MOST 16
-#define ROWS_WANTED 8    /* without the lowest, where steps allow it */
-#define COLUMNS_MOST 51  /* a percent is half of one */
+#define ROWS_WANTED 8    /* without the lowest row, if steps permit */
+#define COLUMNS_MOST 51  /* a column is two percent */
 #define LABEL 7          /* cells of a label of y */
-#define BEHIND 12        /* cells that the label of the highest x may need beside the plot */
+#define BEHIND 12        /* cells for the label of the highest x beside the plot */
 
 void
 plot_scale(struct plot *plot, double low, double high)
@@ -38,7 +38,7 @@ plot_scale(struct plot *plot, double low, double high)
 
 /* --- characters --------------------------------------------------------------------------- */
 
-/* What is in a cell; later ones cover earlier ones. */
+/* The mark in a cell; later marks cover earlier ones. */
 enum mark { MARK_NONE, MARK_ZERO, MARK_CURVE, MARK_INTERVAL, MARK_POINT, MARK_COUNT };
 
 static const char *const marks[][MARK_COUNT] = {
@@ -75,7 +75,7 @@ put(struct canvas *canvas, size_t row, size_t column, enum mark mark)
 		canvas->cell[row][column] = (unsigned char)mark;
 }
 
-/* From one point to the next. */
+/* Draws the line from one point to the next. */
 static void
 draw_curve(struct canvas *canvas, const struct plot_point *from, const struct plot_point *to)
 {
@@ -132,7 +132,7 @@ write_row(const struct canvas *canvas, size_t row, FILE *out, bool ascii)
 	fputc('\n', out);
 }
 
-/* "0%   25%   50%   75%   100% faster", each below its place. */
+/* "0%   25%   50%   75%   100% faster", each below its column. */
 static void
 write_labels(const struct canvas *canvas, FILE *out)
 {

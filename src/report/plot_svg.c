@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plot_svg.c - a plot as elements of an SVG. */
+/* plot_svg.c - draws a plot as elements of an SVG. */
 #include <math.h>
 
 #include "wallsample/report/plot.h"
@@ -55,7 +55,7 @@ write_grid(const struct plot *plot, FILE *out)
 		"text-anchor=\"middle\">gain</text>\n", ABOVE + AREA_HEIGHT / 2.0);
 }
 
-/* Along the upper ends, and back along the lower ones. */
+/* The outline: along the upper ends, and back along the lower ones. */
 static void
 write_band(const struct plot *plot, FILE *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quantity.c - times, counts, shares and rates as text.
+ * quantity.c - formats times, counts, shares and rates.
  */
 #include "wallsample/report/quantity.h"
 

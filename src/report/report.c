@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.c - the report for people: what was sampled, functions, states, threads.
+ * report.c - writes the report: header, functions, states, threads.
  */
 
 #include <inttypes.h>
@@ -14,18 +14,18 @@
 #include "report/report_internal.h"
 
 #define THREAD_TABLES_MOST 10
-/* Below this width there is one weight and no parallelism: names come first. */
+/* Narrower pages show one weight and no parallelism, to leave room for names. */
 #define NARROW 70
-/* From this width on each share has its margin of error beside it. */
+/* Minimum width of a page with a margin of error beside each share. */
 #define WIDE 120
-/* Rows of the table of an interpreted program's own functions, which stands before the others. */
+/* Rows of the table of an interpreted program's own functions, the first table. */
 #define PROGRAM_ROWS 10
 #define SCRIPT_TITLE "The program's own, each with the native code that it called"
 #define LIBRARY_TITLE "The program's own, each with the library's code that it called"
 
 /* --- header -------------------------------------------------------------------------- */
 
-/* "the process exited with status 3", when that is why sampling ended. */
+/* "the process exited with status 3", if that ended sampling. */
 static void
 add_end(struct strbuf *sb, const struct export_input *input)
 {
@@ -124,7 +124,7 @@ shown(size_t count, size_t limit)
 
 /* --- functions ---------------------------------------------------------------------------- */
 
-/* Where there are tasks, Wall is theirs, too. */
+/* With tasks, Wall includes their time. */
 static const char *
 meaning_of(const struct export_input *input, enum weight weight)
 {
@@ -141,7 +141,7 @@ noun_of(const struct export_input *input, enum weight weight)
 		       report_weight_words[weight].noun;
 }
 
-/* What 100 % is, in this report's own numbers. */
+/* Writes the meaning of 100 %, with the numbers of this report. */
 static void
 write_unit(const struct export_input *input, struct page *page)
 {
@@ -179,11 +179,11 @@ weight_at(enum weight sort, int place)
 	return place == 0 ? sort : (enum weight)(place <= (int)sort ? place - 1 : place);
 }
 
-/* What the margins of a table are computed from. */
+/* The data from which the margins of a table are computed. */
 struct top_context {
 	enum weight sort;
 	int64_t total_ns;
-	double ticks; /* the independent looks that its samples are worth */
+	double ticks; /* number of independent samples, see margin.h */
 };
 
 static void
@@ -208,7 +208,7 @@ add_parallelism(const struct report_table *table, const void *row, struct strbuf
 #define FLAT(weight) (offsetof(struct top_row, flat) + (size_t)(weight) * sizeof(int64_t))
 #define CUM(weight) (offsetof(struct top_row, cum) + (size_t)(weight) * sizeof(int64_t))
 
-/* The first `limit` rows; shares are those of `total_ns`. */
+/* Writes the first `limit` rows; shares are relative to `total_ns`. */
 static void
 write_top(const struct export_input *input, const struct top_table *top, const int64_t *total_ns,
 	  size_t limit, struct page *page)
@@ -216,7 +216,7 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 	const enum weight sort = input->sort, second = weight_at(sort, 1), third = weight_at(sort,
 			2);
 	const struct report_key_words *key = &report_key_words[view_key(input->view)];
-	/* Widths; lock holders have one weight. */
+	/* Columns by width; lock holders have one weight. */
 	const bool blame = view_is_blame(input->view);
 	const size_t narrow = blame ? SIZE_MAX : NARROW, wide = blame ? SIZE_MAX : WIDE;
 	const struct report_column column[] = {
@@ -316,7 +316,7 @@ write_thread_title(const struct export_input *input, const struct thread_row *ro
 	strbuf_release(&sb);
 }
 
-/* The same with a table for each thread, those that ran most first. */
+/* Writes a table for each thread, ordered by running time. */
 static void
 write_functions_by_thread(const struct export_input *input, struct page *page)
 {

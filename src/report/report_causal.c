@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_causal.c - what experiments found, for people: what would help, by how much, and what
- * would not.
+ * report_causal.c - reports the results of experiments: the gain of each candidate, in order.
  */
 #include <inttypes.h>
 
@@ -10,17 +9,17 @@
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 
-/* From these widths on the table has verdicts; shares and slopes; intervals of slopes. */
+/* Minimum widths of a table with verdicts; with shares and slopes; with intervals of slopes. */
 #define WITH_VERDICT 56
 #define WITH_SHARES 70
 #define WITH_SLOPE_INTERVAL 120
-/* Cells of a name in a sentence: it may have kilobytes. */
+/* Cells of a name in a sentence: names may have kilobytes. */
 #define NAME_MOST 160
-/* What the column of names needs at least, and what lies between columns. */
+/* The minimum width of the column of names, and the gap between columns. */
 #define NAME_LEAST 16
 #define GAP 2
 
-/* --- what was done --------------------------------------------------------------------------- */
+/* --- the experiments ------------------------------------------------------------------------- */
 
 static void
 write_target(const struct causal_input *input, struct page *page)
@@ -124,7 +123,7 @@ struct layout {
 	const struct causal_ranking *ranking;
 	size_t shown;
 	bool verdict, shares, slope_interval;
-	size_t gain[CAUSAL_SPEEDUPS_MOST]; /* the speed-ups that there is room for */
+	size_t gain[CAUSAL_SPEEDUPS_MOST]; /* the speed-ups that fit the width */
 	size_t gain_count;
 	char title[CAUSAL_SPEEDUPS_MOST][16];
 };
@@ -147,7 +146,7 @@ widest_gain(const struct layout *layout)
 	return widest;
 }
 
-/* Of one alone: the one that most sentences tell of. */
+/* With room for one speed-up: the one in most sentences. */
 static size_t
 speedup_told(const struct causal_result *result)
 {
@@ -158,7 +157,7 @@ speedup_told(const struct causal_result *result)
 	return at;
 }
 
-/* Where there is no room for all, those that lie evenly, and the largest. */
+/* Without room for all speed-ups: evenly spaced ones, and the largest. */
 static void
 choose_gains(struct layout *layout, size_t width)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_causal_cost.c - the end of what experiments found: what makes it less sure, and what it
- * cost.
+ * report_causal_cost.c - reports the reasons for doubt in experiments, and their cost.
  */
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 
-/* Of looks that came late fewer are not worth a word. */
+/* A smaller share of late samples is not reported. */
 #define LATE_SHARE_LEAST 0.01
 
 struct closing {
 	const struct causal_result *result;
 	struct page *page;
 	bool doubted; /* the heading has been written */
-	struct strbuf sb; /* the line that is being made */
+	struct strbuf sb; /* the current line */
 };
 
 static void
@@ -122,7 +121,7 @@ write_held(struct closing *c)
 
 	quantity_add_time(&c->sb, (int64_t)result->held_ns);
 	strbuf_add_text(&c->sb, ", ");
-	/* --max-hold is of both, too. */
+	/* --max-hold limits both, too. */
 	quantity_add_share(&c->sb, (double)result->held_ns,
 			   (double)(result->wall_ns + result->profile_ns));
 	strbuf_add_text(&c->sb, " of the run");

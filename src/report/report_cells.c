@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_cells.c - what stands in the cells of a report's tables.
+ * report_cells.c - writes cells of a report's tables.
  */
 #include "report/report_internal.h"
 
-/* A name that is an address says the module already. */
+/* A name that is an address includes the module already. */
 void
 report_add_function_cell(struct columns *table, const struct view_function *function)
 {

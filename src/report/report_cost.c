@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_cost.c - the end of the report: what sampling cost, and what it missed.
+ * report_cost.c - reports the cost of sampling, and missed samples: the end of a report.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ struct closing {
 	const struct export_input *input;
 	const struct run_stats *stats;
 	struct page *page;
-	struct strbuf sb; /* the line that is being made */
+	struct strbuf sb; /* the current line */
 };
 
 static void
@@ -70,7 +70,7 @@ write_samples(struct closing *c)
 	end_field(c, "Stacks");
 }
 
-/* What --nonblocking leaves alone on purpose is none. */
+/* Threads that --nonblocking skips on purpose do not count. */
 static bool
 is_failure(size_t reason)
 {
@@ -121,7 +121,7 @@ write_excluded(struct closing *c)
 
 	if (report_add_excluded(&c->stats->excluded, &c->sb))
 		end_field(c, "Excluded");
-	/* The threads that a live run excludes are in its statistics already. */
+	/* The statistics of a live run include its excluded threads already. */
 	if (c->input->note == NULL || of_view.threads == 0)
 		return;
 	quantity_add_things(&c->sb, of_view.threads, "recorded thread", "recorded threads");
@@ -158,8 +158,8 @@ write_broken(struct closing *c)
 }
 
 /*
- * Time of samples with a frame that was guessed: of all that was sampled, as the
- * counts around it are, whatever is shown.
+ * Returns the time of samples with a guessed frame: of all samples, as the counts around it, not
+ * only of the selected ones.
  */
 static int64_t
 guessed_ns(const struct profile *profile)
@@ -197,7 +197,7 @@ write_guessed(struct closing *c)
 	end_field(c, "Guessed");
 }
 
-/* Tasks that no thread runs are no part of it. */
+/* Tasks without a thread are not included. */
 static int64_t
 threads_wall_ns(const struct profile *profile)
 {
@@ -229,7 +229,7 @@ write_stops(struct closing *c)
 	quantity_add_time(&c->sb, (int64_t)histogram_quantile(stops, 0.99));
 	strbuf_add_text(&c->sb, ", longest ");
 	quantity_add_time(&c->sb, (int64_t)stops->max);
-	/* All stops against the time of a part would say nothing. */
+	/* The stops of the whole run cannot be compared with the time of a part. */
 	if (c->input->part == NULL) {
 		strbuf_add_text(&c->sb, "; together ");
 		quantity_add_share(&c->sb, (double)stops->sum,
@@ -240,8 +240,8 @@ write_stops(struct closing *c)
 }
 
 /*
- * What was sampled as running against what the kernel has counted: the reader sees how far
- * states can be trusted. Of everything, so only where everything is shown.
+ * Compares the time sampled as running with the CPU time counted by the kernel: it shows how
+ * reliable the states are. Both cover all samples, so it is left out of filtered reports.
  */
 static void
 write_cpu(struct closing *c)
@@ -307,7 +307,7 @@ write_own_cost(struct closing *c)
 	end_field(c, "Own cost");
 }
 
-/* "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)": what a search for its symbols begins with. */
+/* "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)": the data to find its symbols by. */
 static void
 add_unnamed_module(struct closing *c, const struct unnamed_row *row)
 {
@@ -327,8 +327,9 @@ add_unnamed_module(struct closing *c, const struct unnamed_row *row)
 }
 
 /*
- * Of what is shown, unlike the rest of this block: it is what names are missing in. How much time
- * that is nobody can tell of modules and source files that also have functions with names.
+ * Writes the modules with missing symbols. Unlike the rest of this block it covers the selected
+ * samples only. Views by module or source file cannot tell the share of the time, because a module
+ * may have functions with and without names.
  */
 static void
 write_unnamed(struct closing *c)

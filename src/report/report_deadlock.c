@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* report_deadlock.c - threads that wait for one another, their stacks, and who else is stuck. */
+/* report_deadlock.c - reports deadlocks: the threads of the ring, their stacks, other waiters. */
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 #include "wallsample/process/module.h"
 
-/* Frames of each stack: how it came to be is told by the innermost. */
+/* Frames shown of each stack: the innermost ones explain the wait. */
 #define FRAMES_MOST 12
 
 static void
@@ -14,7 +14,7 @@ add_stack(struct strbuf *sb, const struct view *view, const struct profile_stuck
 	size_t depth;
 
 	view_stack(view, stuck->stack, &function, &depth);
-	/* A frame of ours alone says why there is no stack. */
+	/* A single named frame is the reason why there is no stack. */
 	if (depth == 1 && view_is_named(view_function(view, function[0])))
 		return;
 	for (size_t i = waiting_place(view, function, depth), n = 0; i < depth; i++, n++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_diff.c - the comparison of two runs for people: what changed, and how sure that is.
+ * report_diff.c - reports the comparison of two runs: changes and their margins of error.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "report/report_internal.h"
 #include "wallsample/analysis/margin.h"
 
-/* Widths from which on a table has its shares, their change, and the margin of that. */
+/* Minimum widths of a table with shares, with their change, and with its margin. */
 #define WITH_SHARES 80
 #define WITH_POINTS 100
 #define WITH_POINTS_MARGIN 120
@@ -59,7 +59,7 @@ write_run(const struct diff_input *input, enum diff_side side, const char *label
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-/* What would read "0.0us" is nothing. */
+/* A value that would read "0.0us" is 0. */
 static int64_t
 ns_of(double rate)
 {
@@ -154,7 +154,7 @@ write_totals(const struct diff *diff, struct page *page)
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-/* How small a change would have been a finding, of what one thread does for a part of the time. */
+/* Writes the smallest change that would have been a finding, for a part of one thread's time. */
 static double
 least_change(const struct diff *diff, double part)
 {
@@ -211,7 +211,7 @@ make_columns(size_t width, enum view_key key, struct column *column)
 
 static void
 diff_add_row(struct columns *table, struct strbuf *sb, const struct diff_row *row,
-	const struct diff_change *of, size_t width)
+	     const struct diff_change *of, size_t width)
 {
 	const struct view_function function = {
 		.name = row->name,
@@ -241,7 +241,7 @@ diff_add_row(struct columns *table, struct strbuf *sb, const struct diff_row *ro
 	report_add_function_cell(table, &function);
 }
 
-/* The findings: of what functions do themselves, or with what they called (`cum`). */
+/* Writes the findings: of functions themselves, or with their callees (`cum`). */
 static void
 write_table(const struct diff_input *input, bool cum, struct page *page)
 {
@@ -274,7 +274,7 @@ write_table(const struct diff_input *input, bool cum, struct page *page)
 	strbuf_release(&sb);
 }
 
-/* What is not listed, and why. */
+/* Writes what is not listed, and the reason. */
 static void
 write_noise(const struct diff_input *input, struct page *page)
 {
@@ -338,7 +338,7 @@ report_diff_write(const struct diff_input *input, struct page *page)
 	write_rules(input, page);
 	if (input->diff->flat_found > 0 || input->diff->cum_found > 0) {
 		write_table(input, false, page);
-		/* threads and states call nothing */
+		/* Threads and states have no callees. */
 		if (!view_key_is_of_sample(key))
 			write_table(input, true, page);
 	}

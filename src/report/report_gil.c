@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_gil.c - which threads held the interpreter's lock, and which waited for it. */
+/* report_gil.c - reports the threads that held the interpreter's lock or waited for it. */
 #include <stdlib.h>
 
 #include "wallsample/report/quantity.h"
@@ -9,10 +9,10 @@
 
 /* A thread's name has 15 bytes and its number 7, but escapes may be needed. */
 #define NAME_MOST 32
-/* A smaller share of all time is not worth a note. */
+/* A smaller share of all time gets no note. */
 #define HANDOVER_LEAST 0.01
 
-/* A row, or on a page the sum of several. */
+/* A row of the table, or on a page the sum of several. */
 struct gil_line {
 	struct gil_row row;
 	int64_t waited_ns;
@@ -60,7 +60,7 @@ static const struct report_column columns[] = {
 	{ NULL, "handover_ns", COLUMN_TIME, .at = AT(row.ns[GIL_HANDOVER]) },
 };
 
-/* The first `shown` rows, then if there are more and `sum` is set one line for them. */
+/* Makes the first `shown` rows; if `sum` is set, one line for the sum of the others. */
 static struct report_table
 describe(const struct view *view, const struct gil_table *gil, size_t shown, bool sum)
 {

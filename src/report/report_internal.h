@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_internal.h - the parts of a report, and what its tables are made of.
+ * report_internal.h - the parts of a report, their shared titles and cells.
  */
 #ifndef WALLSAMPLE_REPORT_REPORT_INTERNAL_H
 #define WALLSAMPLE_REPORT_REPORT_INTERNAL_H
@@ -22,46 +22,46 @@ void text_dump_write(const struct export_input *input, struct page *page, FILE *
 
 /* --- parts: each writes nothing when it has nothing to report --------------------------------- */
 
-/* What limits the program, in words. */
+/* Summary: what limits the program. */
 void report_write_summary(const struct export_input *input, struct page *page);
 /* Threads that wait for one another in a ring. */
 void report_write_deadlocks(const struct view *view, struct page *page);
 /* The call tree; the callers and callees of the functions in focus. */
 void report_write_tree(const struct export_input *input, struct page *page);
 void report_write_focus(const struct export_input *input, struct page *page);
-/* How many threads ran at once, in real time and in CPU time, and what more would bring. */
+/* Number of threads that ran at once, in real and CPU time, and the gain of more parallelism. */
 void report_write_parallelism(const struct export_input *input, struct page *page);
 /* States of a runtime's tasks, and of the threads that run them. */
 void report_write_tasks(const struct export_input *input, struct page *page);
-/* Locks and other objects, by the time that threads waited for them, and who held them. */
+/* Locks and other awaited objects, by the time of waiters, with the lock holders. */
 void report_write_waiting(const struct export_input *input, struct page *page);
 /* How long threads held an interpreter's lock and waited for it. */
 void report_write_gil(const struct export_input *input, struct page *page);
 /* Running share and time of each thread and task. */
 void report_write_threads(const struct export_input *input, struct page *page);
-/* What sampling cost, and what it missed. */
+/* Cost of sampling, and missed samples. */
 void report_write_cost(const struct export_input *input, struct page *page);
-/* What makes experiments less certain, and what they cost. */
+/* Reasons for doubt in experiments, and their cost. */
 void report_write_causal_cost(const struct causal_input *input, struct page *page);
 /* The tasks of coroutines in a dump; each group begins with an empty line. */
 void text_tasks_write(const struct async_tasks *tasks, FILE *out, size_t width);
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* What weights mean, and what their columns are called, by enum weight. */
+/* Meanings of weights, and titles of their columns, by enum weight. */
 struct report_weight_words {
 	const char *title, *share, *meaning, *noun;
 };
 extern const struct report_weight_words report_weight_words[];
 
-/* The view has tasks of a runtime. */
+/* True if the view has tasks of a runtime. */
 bool report_has_tasks(const struct export_input *input);
-/* Adds a thread's name, of tasks "NOUN 17 main.taker" or "1,000 NOUNs main.taker". */
+/* Adds a thread's name; for tasks "NOUN 17 main.taker" or "1,000 NOUNs main.taker". */
 void report_add_unit(struct strbuf *out, const struct export_input *input,
 		     const struct thread_row *row);
-/* Adds the margins of error of shares of the whole: a sentence. */
+/* Adds a sentence with the margins of error of shares of the whole. */
 void report_add_margins(struct strbuf *out, const struct export_input *input);
-/* Adds "; ± …" for a half of `whole_ns` of the weight that is sorted by. */
+/* Adds "; ± …": the margin of error of half of `whole_ns`, of the weight of the sort order. */
 void report_add_margin_of_half(struct strbuf *out, const struct export_input *input,
 			       int64_t whole_ns);
 /* Adds "2.13", the mean number of threads on a CPU; "-" where nothing ran. */
@@ -71,15 +71,15 @@ void report_add_function_cell(struct columns *table, const struct view_function 
 
 /* --- over time (time/waiting_bins.c) ---------------------------------------------------------- */
 
-/* Parts that the time is divided into. */
+/* Number of parts of the sampled time. */
 #define WAITING_BINS 12
 
 /*
- * The waiters' time in ns, WAITING_BINS numbers for each row of the table; the caller frees them.
- * NULL without a recording, or with several, whose times differ.
+ * Returns the waiters' time in ns, WAITING_BINS numbers per row of the table; the caller frees the
+ * array. NULL without a recording, or with several, whose times differ.
  */
 double *waiting_bins_make(const struct export_input *input, const struct waiting *waiting);
-/* Adds a bar for each part, the largest of them full; nothing if all are empty. */
+/* Adds one bar per part, scaled to the largest; nothing if all are empty. */
 void waiting_bins_add(const double *bin, struct strbuf *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_parallelism.c - how many threads ran at once, in real time and in CPU time; what the
- * functions that ran alone cost; and what ended the time in which nobody ran.
+ * report_parallelism.c - reports how many threads ran at once, in real time and in CPU time; the
+ * cost of functions that ran alone; and the waits that ended the time without a running thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +11,21 @@
 #include "report/report_internal.h"
 #include "wallsample/analysis/margin.h"
 
-/* More rows say less: beyond this each row is of twice as many threads. */
+/* Rows with one number of threads; beyond, each row covers twice as many as the one before. */
 #define ROWS_ONE_BY_ONE 8
 #define ROWS_MOST 40
-/* Cells of the longest bar, and what the other columns take. */
+/* Cells of the longest bar, and of the other columns. */
 #define BAR_MOST 24
 #define BAR_LEAST 4
 #define BESIDE_BARS 52
 
 #define GAINS_MOST 5
 #define WAITS_MOST 5
-/* Less than this share of real time is no finding. */
+/* A gain below this share of real time is not reported. */
 #define GAIN_LEAST 0.01
 
 struct range {
-	size_t from, to; /* threads at once, both included */
+	size_t from, to; /* threads at once, both ends included */
 	int64_t time_ns, cpu_ns;
 };
 
@@ -63,14 +63,14 @@ parallelism_add_range(const struct report_table *table, const void *row, struct 
 		strbuf_add_format(out, "-%zu", range->to);
 }
 
-/* Where two bars have no room, the shares alone, titled by what they are of. */
+/* Without room for two bars: the shares only, titled by their weight. */
 static void
 write_ranges(const struct range *range, size_t count, int64_t time_ns, int64_t cpu_ns,
 	     struct page *page)
 {
 	const bool wide = page->width >= BESIDE_BARS + 2 * BAR_LEAST;
 	const size_t room = wide ? (page->width - BESIDE_BARS) / 2 : 0;
-	const size_t bars = wide ? 0 : SIZE_MAX; /* from this width on */
+	const size_t bars = wide ? 0 : SIZE_MAX; /* minimum width of a page with bars */
 	const struct report_column column[] = {
 		{ "at once", NULL, COLUMN_TEXT, .text = parallelism_add_range },
 		{ "real time", NULL, COLUMN_TIME, .at = offsetof(struct range, time_ns),
@@ -121,8 +121,8 @@ struct gain {
 	const struct top_row *row;
 	double saved_ns;
 	uint32_t function;
-	int64_t running_ns; /* real time of the function now */
-	int64_t left_ns;    /* real time of the whole then */
+	int64_t running_ns; /* real time of the function, measured */
+	int64_t left_ns;    /* real time of the run with the gain */
 };
 
 static int
@@ -134,9 +134,9 @@ compare_gains(const void *left, const void *right)
 }
 
 /*
- * Innermost functions only: of a caller it would be the sum of what it calls. While it waits for a
- * CPU there is none for it, and none for its like. What is no finding
- * without its margin is none.
+ * Computes the gains of innermost functions: the gain of a caller would be that of its callees.
+ * Time in which a function waited for a CPU has no gain: more threads would find no CPU. The share
+ * minus its margin has to exceed GAIN_LEAST.
  */
 static size_t
 find_gains(const struct top_table *top, double best, double whole_ns, double ticks,
@@ -216,9 +216,9 @@ write_gains(const struct export_input *input, struct page *page)
 	free(gain);
 }
 
-/* --- what ended the time in which nobody ran ---------------------------------------------- */
+/* --- waits that ended the time without a running thread ----------------------------------- */
 
-/* "[sleeping in futex]" behind PROFILE_GAP, and the function that waited. */
+/* The state of a wait, "[sleeping in futex]", and the function that waited. */
 struct wait_row {
 	uint32_t kind, function;
 	int64_t ns;
@@ -308,7 +308,7 @@ report_write_parallelism(const struct export_input *input, struct page *page)
 	if (profile_parallelism_count(profile) == 0)
 		return;
 	write_histogram(profile, input->filtered, page);
-	/* A thread runs on one CPU at once, and a state is nothing to be made faster. */
+	/* A thread uses one CPU at a time, and a state cannot be made faster. */
 	if (profile_parallelism_count(profile) > 2 && !view_key_is_of_sample(view_key(input->view)))
 		write_gains(input, page);
 	write_waits(input, page);

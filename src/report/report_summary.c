@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_summary.c - what limits the program in words, and how sure the shares are.
+ * report_summary.c - reports what limits the program, and the margins of error of shares.
  */
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
@@ -23,7 +23,7 @@ add_share(struct strbuf *sb, const struct finding *found)
 	strbuf_add_text(sb, ")");
 }
 
-/* What was measured is said in finding.h; the share stands between `before` and `behind`. */
+/* The text around the share of each finding; finding.h defines the share. */
 static const struct {
 	const char *what, *before, *behind, *where;
 } words[] = {
@@ -73,7 +73,7 @@ write_finding(const struct view *view, struct page *page, const struct finding *
 void
 report_write_summary(const struct export_input *input, struct page *page)
 {
-	/* Locks are known by the names of functions. */
+	/* The names of functions identify waits for locks. */
 	const struct view *view = input->functions != NULL ? input->functions : input->view;
 	struct findings findings;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_table.c - renders the description of a table.
+ * report_table.c - writes a table from its description.
  */
 
 #include "wallsample/report/quantity.h"

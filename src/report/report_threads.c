@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_threads.c - who did how much: threads, tasks that a runtime schedules, and what these
- * did side by side.
+ * report_threads.c - reports the time of each thread and task, and compares the states of a
+ * runtime's tasks with those of its threads.
  */
 #include <inttypes.h>
 
@@ -11,7 +11,7 @@
 
 #define NAME_MOST 24 /* a thread's name has 15 bytes, but may need escapes */
 #define TASK_NAME_MOST 40
-/* A larger share of time without stacks is explained. */
+/* A larger share of time without stacks gets an explanation. */
 #define FAILED_MOST 0.05
 
 /* --- names -------------------------------------------------------------------------------- */

@@ -4,12 +4,12 @@
 #include "wallsample/analysis/tree.h"
 #include "report/report_internal.h"
 
-/* Nodes of less than this share are not worth a line. */
+/* Nodes below this share are not shown. */
 #define SHARE_LEAST 0.005
-/* Cells that names and numbers need beside the indentation; deeper frames say their depth. */
+/* Cells for names and numbers beside the indentation; deeper frames show a number instead. */
 #define BESIDE_INDENT 48
 #define INDENT_LEAST 8
-/* The offset of the value of a weight. */
+/* The offset of the value of a weight in a row. */
 #define AT(row, member, weight) (offsetof(row, member) + (size_t)(weight) * sizeof(int64_t))
 
 static void

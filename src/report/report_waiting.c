@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* report_waiting.c - what threads waited for, and who kept them waiting. */
+/* report_waiting.c - reports the objects that threads waited for, and the lock holders. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 
-/* Of each sort, where other things are what the report is about. */
+/* Maximum rows of locks, and of other objects, unless the report is by lock. */
 #define GLANCE 3
-/* Of each lock. */
+/* Holder stacks shown per lock. */
 #define HOLDERS_MOST 3
 /* Stacks of waiters and of holders of each lock, in JSON. */
 #define JSON_STACKS_MOST 20
-/* From this width on there is room for how it went over time. */
+/* Minimum width of a page with the column of waits over time. */
 #define WIDE 80
-/* Who waits less than this share of all time is no finding. */
+/* Waits below this share of all time are not reported. */
 #define LEAST_SHARE 0.001
 
-/* Locks, and what is behind descriptors, are what one can do something about. */
+/* True for the largest waits that a user can act on: for locks, and for named objects. */
 static bool
 is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, size_t *others)
 {
@@ -25,13 +25,13 @@ is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, s
 		return false;
 	if (wait_kind_in_memory(row->kind))
 		return row->kind != WAIT_FUTEX && (*locks)++ < GLANCE;
-	/* what tasks wait for has a table of its own */
+	/* Waits of tasks have their own table. */
 	return row->object[0] != '\0' && row->kind != WAIT_TASK && (*others)++ < GLANCE;
 }
 
 /*
- * What shares are of: the whole; of a report that is turned round, the time of those who waited
- * for what somebody can have.
+ * Returns the time that shares are relative to: the wall time; in a report of lock holders the time
+ * of waits for objects that have holders.
  */
 static int64_t
 all_wall(const struct view *view, const struct waiting *waiting)
@@ -45,13 +45,13 @@ all_wall(const struct view *view, const struct waiting *waiting)
 	return sum;
 }
 
-/* A row of the tables: what was waited for, and a stack of a waiter or of a holder. */
+/* A row of the tables: an awaited object, and a stack of a waiter or a lock holder. */
 struct line {
 	const struct waiting_row *wait;
 	const struct waiting_stack *stack;
 	int64_t ns, samples;
 	uint32_t threads, most;
-	uint32_t function; /* the place in the stack; of the view, UINT32_MAX: none */
+	uint32_t function; /* the function of the view that waits or holds; UINT32_MAX: none */
 	const double *bins; /* NULL: not known */
 };
 
@@ -69,7 +69,7 @@ make_line(const struct view *view, const struct waiting_row *wait,
 	};
 }
 
-/* The rows that are shown, which the caller frees. */
+/* Selects the rows to show; the caller frees the array. */
 static struct line *
 choose(const struct export_input *input, const struct waiting *waiting, size_t *count)
 {
@@ -81,7 +81,7 @@ choose(const struct export_input *input, const struct waiting *waiting, size_t *
 
 	*count = 0;
 	for (size_t i = 0; i < waiting->count; i++) {
-		/* What nobody can have is no part of the whole. */
+		/* Objects without holders are not part of the whole. */
 		if (blame && waiting->row[i].holders == 0)
 			continue;
 		if (all ? *count < input->limit :
@@ -104,7 +104,7 @@ add_what(const struct report_table *table, const void *row, struct strbuf *out)
 		strbuf_add_format(out, " (%s)", wait->module);
 }
 
-/* --- what was waited for ------------------------------------------------------------------- */
+/* --- awaited objects ----------------------------------------------------------------------- */
 
 static void
 add_mean(const struct report_table *table, const void *row, struct strbuf *out)
@@ -197,11 +197,11 @@ static const struct report_column wait_columns[] = {
 	{ "waited for", NULL, COLUMN_TEXT, .text = add_what, .left = true, .most = 40, .place = 2 },
 	{ "mostly in", NULL, COLUMN_FUNCTION, .at = AT(function), .json = add_stacks, .left = true,
 	  .place = 2 },
-	/* The last one: left out where there is no recording of the time, or no room. */
+	/* The last column is left out without a recording, or on a narrow page. */
 	{ "over time", NULL, COLUMN_TEXT, .text = add_bins, .left = true, .place = 1 },
 };
 
-/* --- what was held ------------------------------------------------------------------------- */
+/* --- lock holders --------------------------------------------------------------------------- */
 
 static bool
 has_thread(const struct view *view, const struct waiting_stack *holder)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_words.c - what rows and weights are called in reports.
+ * report_words.c - the titles and nouns of rows and weights in reports.
  */
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text_dump.c - every thread once, for people: who does what, and where.
+ * text_dump.c - writes a dump as text: each thread once, with its state and its call chain.
  *
- * Names of functions and files stay whole, however long the line: they are there to be copied.
+ * Names of functions and files are not cut, whatever the width: a user may copy them.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "wallsample/analysis/dump.h"
 
 #define INDENT 4
-/* Of a group in which everybody waits for something else: JSON has them all. */
+/* Waits shown of a group whose threads wait for different objects. JSON has all. */
 #define WAITS_MOST 20
 
 /* "signal 11 (Segmentation fault)" */
@@ -31,7 +31,7 @@ add_thread(struct strbuf *sb, const struct profile *profile, uint32_t id)
 	const char *name = profile_text(profile, thread->name);
 
 	strbuf_add_format(sb, "%jd", (intmax_t)thread->tid);
-	/* core files do not have the names of all */
+	/* A core file lacks the names of some threads. */
 	if (name[0] == '\0')
 		return;
 	strbuf_add_text(sb, " (");
@@ -74,7 +74,7 @@ add_tasks(struct strbuf *sb, const struct view *view, const struct dump_group *g
 	}
 }
 
-/* " (table.c:42)": the frame itself is shown elsewhere, with the whole path. */
+/* " (table.c:42)": the stack shows the same frame with the full path. */
 static void
 add_line(struct strbuf *sb, const struct view_function *function)
 {
@@ -109,7 +109,7 @@ add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *gr
 	if (profile_wait(profile, thread->wait)->timed &&
 	    wait_kind_in_memory(profile_wait(profile, thread->wait)->kind))
 		strbuf_add_text(sb, ", with a time-out");
-	/* Who is awaited has been named. */
+	/* The text has named the awaited task already. */
 	if (holder == NULL || profile_wait(profile, thread->wait)->kind == WAIT_JOIN)
 		return;
 	view_stack(view, holder->stack, &function, &depth);
@@ -136,7 +136,7 @@ add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *gr
 	}
 }
 
-/* "sleeping in futex", and of a core file's thread, whether its signal ended the process. */
+/* "sleeping in futex"; for a thread of a core file also whether its signal ended the process. */
 static void
 add_state(struct strbuf *sb, const struct export_input *input, const struct dump_group *group)
 {
@@ -159,7 +159,7 @@ add_state(struct strbuf *sb, const struct export_input *input, const struct dump
 	add_signal(sb, end->signal);
 }
 
-/* A line for each of the things that threads of the group wait for: who they are, and what. */
+/* Writes a line for each object that threads of the group wait for, with the waiters. */
 static void
 write_waits(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
 {
@@ -196,7 +196,7 @@ write_waits(const struct view *view, const struct dump_group *group, FILE *out, 
 	strbuf_release(&sb);
 }
 
-/* "17, 19-40, 52 and 960 more": of a group of tasks who they are. */
+/* "17, 19-40, 52 and 960 more": the ids of a group of tasks. */
 static void
 write_task_ids(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
 {
@@ -273,7 +273,7 @@ write_frame(const struct view *view, uint32_t id, size_t number, FILE *out)
 	strbuf_init(&sb);
 	strbuf_add_format(&sb, "%*zu  ", INDENT, number);
 	strbuf_add_foreign(&sb, function->name);
-	/* A name that is an address says the module already, and so does a script's file. */
+	/* A name that is an address, and a script's file, include the module already. */
 	if (function->known && function->module[0] != '\0' && !function->script) {
 		strbuf_add_text(&sb, " (");
 		strbuf_add_foreign(&sb, function->module);
@@ -347,7 +347,7 @@ write_end(const struct core_end *end, FILE *out)
 	strbuf_release(&sb);
 }
 
-/* What it cost those whose stack was taken. */
+/* Writes the number of stacks read without and with a stop, and the longest stop. */
 static void
 write_cost(const struct export_input *input, FILE *out, size_t width)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text_tasks.c - user-space tasks for people: who is where, and who awaits it. */
+/* text_tasks.c - writes user-space tasks as text: their stacks, and the tasks that await them. */
 #include "report/report_internal.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "wallsample/analysis/task_groups.h"
 
 #define INDENT 4
-/* Of a group; JSON has them all. */
+/* Maximum per group; JSON has all. */
 #define NAMES_MOST 10
 #define AWAITERS_MOST 5
 #define LINES_MOST 20
@@ -53,7 +53,7 @@ add_awaiters(struct strbuf *sb, const struct async_tasks *tasks, uint32_t task,
 	add_names(sb, tasks, awaiter, count, AWAITERS_MOST);
 }
 
-/* A line for each of the sets of tasks that await some of the group. */
+/* Writes a line for each set of tasks that await members of the group. */
 static void
 write_members(const struct async_tasks *tasks, const struct task_group *group, FILE *out,
 	      size_t width)

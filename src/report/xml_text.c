@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* xml_text.c - text in XML. */
+/* xml_text.c - writes text as XML character data. */
 #include "wallsample/report/xml_text.h"
 
 void

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * display.h - the width of text on a terminal, and text cut or wrapped to fit.
+ * display.h - measures, cuts and wraps text by its width on a terminal.
  *
- * Text is UTF-8 without control characters, and without characters that do not show or that
- * turn the direction of others (strbuf_add_foreign makes it so).
+ * All text is UTF-8 without control characters, invisible characters, and characters that change
+ * the direction of text (strbuf_add_foreign ensures that).
  */
 #ifndef WALLSAMPLE_REPORT_DISPLAY_H
 #define WALLSAMPLE_REPORT_DISPLAY_H
@@ -13,15 +13,15 @@
 
 #include "wallsample/base/base.h"
 
-/* Cells that the text takes: two for wide characters, none for combining ones. */
+/* Returns the width in cells: two for a wide character, none for a combining one. */
 size_t display_width(const char *text);
 
-/* Adds the text, its middle replaced by "…" when it is wider than `width` cells. */
+/* Adds the text; if it is wider than `width` cells, "…" replaces its middle. */
 void display_add_fitted(struct strbuf *out, const char *text, size_t width);
 
 /*
- * The same for the name of a function: first what stands between its brackets, <…> and (…), goes
- * for a "…", the innermost first, as far as needed; then the middle of what is left.
+ * The same for the name of a function: "…" first replaces the text inside brackets, <…> and (…),
+ * from the innermost level outwards as far as needed, then the middle of the result.
  */
 void display_add_name(struct strbuf *out, const char *name, size_t width);
 
@@ -29,9 +29,8 @@ void display_add_name(struct strbuf *out, const char *name, size_t width);
 void display_pad(FILE *out, size_t count);
 
 /*
- * Writes words separated by spaces as lines of at most `width` cells (a word that
- * is wider stands alone), all but the first indented. The first is taken to
- * begin in column `indent`.
+ * Writes words separated by spaces as lines of at most `width` cells; a wider word gets a line of
+ * its own. All lines but the first are indented; the first begins in column `indent` already.
  */
 void display_wrap(FILE *out, const char *text, size_t indent, size_t width);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document.h - the report as a tree of cmark nodes, which the library renders.
+ * document.h - builds the report as a tree of cmark nodes, which the library renders.
  *
- * Nothing foreign is ever pasted: names are literals of text nodes, and the library escapes
- * them for each format. What is pasted (a page's frame, a bar) is made of our own constants
- * and numbers.
+ * Foreign text is only ever the literal of a text node, which the library escapes for each format.
+ * Raw output (the frame of a page, a bar) consists of constants and numbers of the program.
  */
 #ifndef WALLSAMPLE_REPORT_DOCUMENT_H
 #define WALLSAMPLE_REPORT_DOCUMENT_H
@@ -15,45 +14,45 @@
 #include "wallsample/report/export.h"
 
 struct document_style {
-	size_t width;       /* cells for a table; 0: as wide as it becomes */
+	size_t width;       /* cells for a table; 0: no limit */
 	bool preformatted;  /* tables are blocks of aligned text */
-	bool bars;          /* HTML can draw them, and plots */
-	bool ascii;         /* plots have no other characters */
-	const char *before, *after; /* the frame around it, of constants; may be NULL */
+	bool bars;          /* the format can draw bars and plots */
+	bool ascii;         /* plots use ASCII characters only */
+	const char *before, *after; /* raw text around the document: constants, or NULL */
 };
 
 struct document {
 	struct page page; /* first */
 	const struct document_style *style;
 	cmark_node *root;   /* the document */
-	cmark_node *body;   /* what parts are added to: the frame, or the document */
-	cmark_node *list;   /* of fields, while they follow each other */
-	cmark_node *item;   /* the last field's */
+	cmark_node *body;   /* the node that parts are added to: the frame, or the document */
+	cmark_node *list;   /* the current list of fields; NULL: none */
+	cmark_node *item;   /* the item of the last field */
 	cmark_node *items;  /* the list below it */
-	cmark_node *figure; /* goes below the heading of the first part; NULL: there is none */
+	cmark_node *figure; /* added below the heading of the first part; NULL: none */
 };
 
-/* What it is about: one of them. */
+/* The input of the document: one is set, the others are NULL. */
 struct document_subject {
 	const struct export_input *report;
 	const struct diff_input *diff;
 	const struct causal_input *causal;
 };
 
-/* Makes the tree; `figure` may be NULL, else it belongs to the tree then. */
+/* Builds the tree; document_release() releases it. `figure` may be NULL; the tree owns it. */
 void document_make(const struct document_subject *subject, const struct document_style *style,
 		   cmark_node *figure, struct document *out);
-/* Also frees what was rendered from it; there can be one document at a time. */
+/* Also frees the text rendered from the tree. Only one document exists at a time. */
 void document_release(struct document *document);
 
-/* Where all nodes and what is rendered live, until document_release. */
+/* Returns the allocator of nodes and rendered text, which document_release() frees. */
 cmark_mem *document_memory(void);
-/* A new node for which the library must have a type. */
+/* Returns a new node without a parent; `type` must be a valid node type of the library. */
 cmark_node *document_node(cmark_node_type type);
 /* Adds a text node with this literal. */
 void document_add_text(cmark_node *parent, const char *text);
 
-/* The table extension, with '|' escaped (as CommonMark needs it) or not. */
+/* Returns the table extension, which escapes '|' if set (CommonMark needs it). */
 cmark_syntax_extension *document_tables(bool escape_bars);
 
 #endif

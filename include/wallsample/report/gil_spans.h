@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gil_spans.h - who had an interpreter's lock when, as one line of time: at any moment one thread.
+ * gil_spans.h - the holders of an interpreter's lock over time, one thread at each moment.
  */
 #ifndef WALLSAMPLE_REPORT_GIL_SPANS_H
 #define WALLSAMPLE_REPORT_GIL_SPANS_H
@@ -15,16 +15,16 @@ struct gil_span {
 
 /* Zeroed: empty. */
 struct gil_spans {
-	struct gil_span *span; /* once settled: by recording, then by time */
+	struct gil_span *span; /* after gil_spans_settle(): by recording, then by time */
 	size_t count, capacity;
 };
 
-/* Takes in a slice if the thread has the lock in it; slices of a thread come in a row. */
+/* Adds a slice if its thread holds the lock. The slices of a thread are added consecutively. */
 void gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice);
 /*
- * Puts them in order. Threads are not looked at at the very same moment, so that two may seem to
- * have it at one tick: who had it before keeps it until his end. (Several interpreters may have
- * a lock each; of what they had at the same time the first is told.)
+ * Sorts the spans and removes overlaps. A tick samples its threads one after the other, so two may
+ * seem to hold the lock at one tick: the earlier span is kept to its end, and the later one begins
+ * there. The same applies to several interpreters, which have a lock each.
  */
 void gil_spans_settle(struct gil_spans *spans);
 void gil_spans_release(struct gil_spans *spans);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_stream.h - JSON written piece by piece: values are jansson's, written and freed one after
- * the other, so that a large profile is never in memory a second time.
+ * json_stream.h - writes JSON value by value. Each jansson value is written and freed before the
+ * next, so that a large profile is not in memory twice.
  *
- * What is written here is the punctuation between them. In an object each piece has a name, in a
- * list it has NULL; values are taken over.
+ * This module writes the punctuation between the values. `name` is the key of a member in an
+ * object, and NULL in a list. The stream takes ownership of values.
  */
 #ifndef WALLSAMPLE_REPORT_JSON_STREAM_H
 #define WALLSAMPLE_REPORT_JSON_STREAM_H
@@ -20,23 +20,27 @@
 
 struct json_stream {
 	FILE *out;
-	bool first; /* nothing was written yet in the list or object that is open */
+	bool first; /* the open list or object is still empty */
 	size_t depth;
 	char closer[JSON_STREAM_DEEPEST];
 	struct strbuf scratch;
 };
 
-/* Begins the outermost object. From here on jansson cannot fail for want of memory. */
+/* Begins the outermost object, and makes jansson allocate by xmalloc(), which never fails. */
 void json_stream_open(struct json_stream *stream, FILE *out);
 void json_stream_close(struct json_stream *stream);
 
+/* Writes a value, and frees it. */
 void json_stream_put(struct json_stream *stream, const char *name, json_t *value);
 void json_stream_begin_object(struct json_stream *stream, const char *name);
 void json_stream_begin_list(struct json_stream *stream, const char *name);
-/* Ends the object or list that was begun last. */
+/* Ends the innermost open object or list. */
 void json_stream_end(struct json_stream *stream);
 
-/* Foreign text as a value: valid UTF-8 without control characters; whole otherwise. */
+/*
+ * Return new values: foreign text, in which only invalid UTF-8 and control characters are replaced;
+ * a number.
+ */
 json_t *json_stream_text(struct json_stream *stream, const char *text);
 json_t *json_stream_number(uint64_t value);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page.h - the elements of a report, which a terminal or a document lays out.
+ * page.h - the elements of a report, and the operations by which a terminal or a document lays
+ * them out.
  *
  * Text is one line without control characters (strbuf_add_foreign). The implementation of a page
- * escapes what is special in its format.
+ * escapes the special characters of its format.
  */
 #ifndef WALLSAMPLE_REPORT_PAGE_H
 #define WALLSAMPLE_REPORT_PAGE_H
@@ -15,27 +16,27 @@
 
 struct page {
 	const struct page_ops *ops;
-	size_t width; /* cells that a line of a table should fit in */
-	bool in_words; /* the report begins with what limits the program, in words */
+	size_t width; /* width of a table in cells */
+	bool in_words; /* the report begins with a summary of what limits the program */
 };
 
 struct page_ops {
-	/* A part begins. A terminal leaves it to what follows to say which. */
+	/* Begins a part. A terminal does not show its name. */
 	void (*section)(struct page *page, const char *name);
-	/* Heads what follows. */
+	/* Writes a heading. */
 	void (*heading)(struct page *page, const char *text);
-	/* The same, but as long as a sentence. */
+	/* Writes a heading that is a sentence. */
 	void (*lead)(struct page *page, const char *text);
 	void (*paragraph)(struct page *page, const char *text);
-	/* A label, and what belongs to it; "" for a label continues the one before. */
+	/* Writes a label and its value; the label "" continues the previous field. */
 	void (*field)(struct page *page, const char *label, const char *value);
-	/* The same, where it should not take more than a line. */
+	/* The same for a value that should fit in one line. */
 	void (*line)(struct page *page, const char *label, const char *value);
-	/* An item below a field: a number, perhaps another one (or NULL), and what they count. */
+	/* Writes an item below a field: a number, a second one or NULL, and what they count. */
 	void (*item)(struct page *page, const char *number, const char *other, const char *text);
 	void (*table)(struct page *page, const struct columns *table);
 	void (*plot)(struct page *page, const struct plot *plot);
-	/* Of a table that has just ended: what it does not show. */
+	/* Writes which rows the preceding table does not show. */
 	void (*rest)(struct page *page, const char *text);
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parallelism_split.h - the rows of a view, shared out by how many threads were on a CPU meanwhile.
+ * parallelism_split.h - splits the rows of a view by the number of threads on a CPU at that time.
  *
- * A profile sums over ticks, so a row alone does not say. The recordings that it was made of do:
- * what a thread was seen doing at which ticks. A row is shared out in proportion to those, so the
- * parts are estimates where a thread was looked at less than once a tick, but sum to the row.
+ * A profile sums over ticks, so a row has no parallelism. The recordings of the profile have it:
+ * they list the ticks of each row. A row is split in proportion to these. The parts sum to the row;
+ * they are estimates if a thread was sampled less than once per tick.
  */
 #ifndef WALLSAMPLE_REPORT_PARALLELISM_SPLIT_H
 #define WALLSAMPLE_REPORT_PARALLELISM_SPLIT_H
@@ -18,13 +18,16 @@ struct parallelism_part {
 
 struct parallelism_split;
 
-/* Goes through the input's recordings; what is wrong with them goes to the input's error. */
+/*
+ * Reads the input's recordings; their errors are stored in input->error. The caller frees the
+ * result with parallelism_split_free().
+ */
 struct parallelism_split *parallelism_split_create(const struct export_input *input);
 void parallelism_split_free(struct parallelism_split *split);
 
 /*
- * The parts of a row of the view, by parallelism, of which each weighs something: valid until the
- * next call. None if its ticks are not known, as without recordings.
+ * Returns the parts of a row of the view, by parallelism, each with a weight above 0. The array is
+ * valid until the next call. *count is 0 if the ticks of the row are not known.
  */
 const struct parallelism_part *parallelism_split_row(struct parallelism_split *split,
 						     const struct view_row *row, size_t *count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot.h - a small plot of shares over shares, with an interval at each of its points: as
- * characters, or as elements of an SVG.
+ * plot.h - draws a small plot of shares over shares with an interval at each point, as characters
+ * or as elements of an SVG.
  */
 #ifndef WALLSAMPLE_REPORT_PLOT_H
 #define WALLSAMPLE_REPORT_PLOT_H
@@ -14,30 +14,30 @@
 
 #define PLOT_POINTS_MOST CAUSAL_SPEEDUPS_MOST
 
-/* Pixels of what plot_write_svg draws, from 0, 0 on. */
+/* Size in pixels of the drawing of plot_write_svg(), whose origin is 0, 0. */
 #define PLOT_WIDTH 380
 #define PLOT_HEIGHT 214
 
 struct plot_point {
 	double x;         /* in [0, 1] */
 	double y;
-	double low, high; /* around y */
+	double low, high; /* the interval around y */
 };
 
 struct plot {
 	struct plot_point point[PLOT_POINTS_MOST]; /* by x */
 	size_t count;
-	/* The axis of y: multiples of its step; 0 is on it. */
+	/* The y axis: its ends are multiples of its step, and it includes 0. */
 	double bottom, top, step;
 };
 
-/* Makes the axis one on which these fit, and 0; finite numbers. */
+/* Sets the y axis so that it includes low, high (finite numbers) and 0. */
 void plot_scale(struct plot *plot, double low, double high);
 
-/* Lines that fit in `width` cells, which are at least 40; ASCII alone, or lines and dots. */
+/* Writes lines of at most `width` cells, at least 40; with `ascii` of ASCII characters only. */
 void plot_write_text(const struct plot *plot, FILE *out, size_t width, bool ascii);
 
-/* Elements of the classes grid, zero, tick, band, curve and dot: numbers and words of ours. */
+/* Writes elements of the classes grid, zero, tick, band, curve and dot. No text is foreign. */
 void plot_write_svg(const struct plot *plot, FILE *out);
 
 #endif

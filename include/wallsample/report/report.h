@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.h - the report for people: the exporters of a terminal and of documents, its words, and
+ * report.h - the readable report: its exporters for a terminal and for documents, its titles, and
  * the tables that JSON shares with it.
  */
 #ifndef WALLSAMPLE_REPORT_REPORT_H
@@ -19,26 +19,26 @@ extern const struct exporter exporter_markdown;
 extern const struct exporter exporter_latex;
 extern const struct exporter exporter_man;
 
-/* What rows are called, by enum view_key. */
+/* Titles and nouns of rows, by enum view_key. */
 struct report_key_words {
 	const char *title, *plural, *one, *many, *other, *others;
 };
 extern const struct report_key_words report_key_words[];
 
-/* "latency%" */
+/* Returns the column title of shares, "latency%". */
 const char *weight_share_title(enum weight weight);
 /* Adds "3 threads, 1.2 s of CPU time"; adds nothing and returns false if no thread is excluded. */
 bool report_add_excluded(const struct run_excluded *excluded, struct strbuf *out);
 
-/* Values of JSON that several exporters have; the caller owns what is returned. */
+/* JSON values that several exporters share; the caller owns returned values. */
 
 /* An object with the process' pid, name and command_line. */
 json_t *json_process(struct json_stream *stream, const struct process *process);
 /* Sets object[key] to the excluded threads; no key if there are none. */
 void json_set_excluded(json_t *object, const char *key, const struct run_excluded *excluded);
-/* Adds "state", and "syscall": the call of a sleep, or null. */
+/* Adds the members "state" and "syscall": the system call of a sleep, or null. */
 void json_add_state(json_t *object, enum run_state state, int32_t syscall);
-/* Adds "tid" and "name" of a thread; a task of a runtime has a null tid, and more members. */
+/* Adds "tid" and "name" of a thread; for a task of a runtime a null tid and more members. */
 void json_add_thread(struct json_stream *stream, const struct view *view, uint32_t thread,
 		     json_t *to);
 

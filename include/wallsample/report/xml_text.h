@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* xml_text.h - text in XML. */
+/* xml_text.h - writes text as XML character data. */
 #ifndef WALLSAMPLE_REPORT_XML_TEXT_H
 #define WALLSAMPLE_REPORT_XML_TEXT_H
 
 #include <stdio.h>
 
-/* Of text that strbuf_add_foreign has made harmless: it has no character that XML has not. */
+/* Writes text with XML's special characters escaped. The text was made by strbuf_add_foreign(). */
 void xml_write_text(FILE *out, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gil_spans.c - makes one line of time of what each thread had an interpreter's lock for. */
+/* gil_spans.c - merges the spans in which threads held an interpreter's lock. */
 #include "wallsample/report/gil_spans.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parallelism_split.c - sums the ticks of each row by parallelism, and shares the row out. */
+/* parallelism_split.c - sums the ticks of each row by parallelism, and splits the row. */
 #include "wallsample/report/parallelism_split.h"
 
 #include <math.h>
@@ -10,25 +10,25 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* The ticks of one row at which so many threads were on a CPU. */
+/* The ticks of one row at which `parallelism` threads were on a CPU. */
 struct level {
 	uint32_t parallelism;
 	uint32_t next;  /* of the same row: number of a level + 1; 0: none */
-	double time_ns; /* that they span */
-	double real_ns; /* the same, each shared among the threads that could run */
+	double time_ns; /* duration of the ticks */
+	double real_ns; /* the same, each tick divided by its runnable threads */
 };
 
 struct parallelism_split {
 	const struct export_input *input;
-	struct tick_levels **ticks; /* of each recording, while it is gone through */
-	struct table places;   /* (functions; thread, state and GIL) -> a number */
-	struct table rows;     /* (that number, system call) -> row */
+	struct tick_levels **ticks; /* by recording, while it is read */
+	struct table places;   /* (functions; thread, state and GIL) -> number of the place */
+	struct table rows;     /* (number of the place, system call) -> row */
 	struct table of_level; /* (row, parallelism) -> level */
-	uint32_t *first;       /* of each row: number of its last level + 1 */
+	uint32_t *first;       /* by row: number of its last level + 1 */
 	size_t row_capacity;
 	struct level *level;
 	size_t level_count, level_capacity;
-	struct level *sorted;  /* those of one row */
+	struct level *sorted;  /* the levels of one row */
 	struct parallelism_part *part;
 	size_t sorted_capacity, part_capacity;
 };
@@ -39,7 +39,7 @@ thread_and_state(uint32_t thread, enum run_state state, enum gil gil)
 	return (uint64_t)thread << 32 | (uint32_t)gil << 8 | (uint32_t)state;
 }
 
-/* Rows of the same stack share its functions: the pointer is its name. */
+/* Rows with the same stack share its function array: the pointer identifies it. */
 static uint32_t
 place_row(struct parallelism_split *split, const struct timeline_slice *slice)
 {
@@ -77,7 +77,7 @@ place_level(struct parallelism_split *split, uint32_t row, uint32_t parallelism)
 	return &split->level[id];
 }
 
-/* A row, and the level of it that was met last: mostly it is the next one's, too. */
+/* A row and its last used level, which the next tick often has, too. */
 struct adding {
 	struct parallelism_split *split;
 	uint32_t row;
@@ -168,14 +168,14 @@ sort_levels(struct parallelism_split *split, const struct view_row *row)
 	return count;
 }
 
-/* Real time in which nobody ran: it has no ticks of a thread's own, but that much is known. */
+/* True for real time without a running thread: no tick of a thread, parallelism 0. */
 static bool
 is_waiting(const struct view *view, const struct view_row *row)
 {
 	return row->depth > 0 && view_is_gap(view_function(view, row->function[row->depth - 1]));
 }
 
-/* The levels of the row, sorted; what nobody ran in, as one with none on a CPU. */
+/* Sorts the levels of the row; time without a running thread is one level of parallelism 0. */
 static size_t
 find_levels(struct parallelism_split *split, const struct view_row *row)
 {
@@ -220,7 +220,7 @@ parallelism_split_row(struct parallelism_split *split, const struct view_row *ro
 		for (int w = 0; w < WEIGHT_COUNT; w++) {
 			const double share = w == WEIGHT_LATENCY ? real_so_far / real_ns :
 								   time_so_far / time_ns;
-			/* rounded as a sum, so that the parts sum to the whole */
+			/* The running sum is rounded, so that the parts sum to the row. */
 			const int64_t sum = i + 1 == levels ? row->ns[w] :
 							      llround((double)row->ns[w] * share);
 

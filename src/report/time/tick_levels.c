@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* tick_levels.c - ticks sorted by parallelism, with sums: a stretch of them is a difference. */
+/* tick_levels.c - sorts ticks by parallelism, with prefix sums: a range is a difference. */
 #include "report/time/tick_levels_internal.h"
 
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
 
-/* Two searches in a level take as long as a walk through so many ticks. */
+/* Two binary searches in a level take as long as an iteration over this number of ticks. */
 #define SEARCHES_COST 32
 
 struct place {
 	uint32_t parallelism;
 	uint64_t tick;
-	double time_ns, real_ns; /* of all places before it */
+	double time_ns, real_ns; /* sums over all places before it */
 };
 
 /* The places of one parallelism. */
@@ -22,7 +22,7 @@ struct level {
 
 struct tick_levels {
 	const struct recording *recording;
-	struct place *place; /* by parallelism, then by tick; behind the last there is one more */
+	struct place *place; /* by parallelism, then by tick; then a sentinel with the sums */
 	struct level *level;
 	size_t level_count;
 };
@@ -82,7 +82,7 @@ tick_levels_free(struct tick_levels *levels)
 	free(levels);
 }
 
-/* The first place of the level whose tick is not before that one. */
+/* The first place of the level whose tick is at or after `tick`. */
 static size_t
 find(const struct tick_levels *levels, const struct level *level, uint64_t tick)
 {

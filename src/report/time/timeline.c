@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline.c - the slices of all recordings that a view selects. */
+/* timeline.c - iterates over the slices of all recordings that a view selects. */
 #include "wallsample/report/timeline.h"
 
 #include <math.h>
@@ -7,10 +7,10 @@
 
 #include "wallsample/base/base.h"
 
-/* Two clocks of one machine tell the same, but for the second that a date is given in. */
+/* Tolerance of two clocks of one machine: dates have a resolution of one second. */
 #define CLOCKS_APART_NS (2 * NS_PER_SEC)
 
-/* Is it of the machine, and since the start, of the first? */
+/* True if the recording is of the same machine, and of the same boot, as the first. */
 static bool
 has_clock_of(const struct recording_info *info, const struct recording_info *first)
 {

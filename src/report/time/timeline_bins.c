@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline_bins.c - adds up spans and ticks by the bins that they touch; none of them is kept. */
+/* timeline_bins.c - sums spans and ticks by the bins that they overlap, without storing them. */
 #include "wallsample/report/timeline_bins.h"
 
 #include <math.h>
@@ -10,17 +10,17 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/result.h"
 
-/* More time than this share of all, without a tick, is left out. */
+/* A gap without ticks that exceeds this share of all time has no bins. */
 #define GAP_MOST 0.1
-/* No clock is that far from another one, if it is not wrong: 146 years. */
+/* The largest difference of two valid clocks: 146 years. */
 #define TIME_MOST (UINT64_C(1) << 62)
 
-/* --- the time that is covered --------------------------------------------------------- */
+/* --- covered time --------------------------------------------------------------------- */
 
 /* The ticks of one recording that have bins: from `next` up to `end`. */
 struct cursor {
 	const struct recording *recording;
-	uint64_t base_ns; /* what its times need to be those of the bins */
+	uint64_t base_ns; /* added to its times: times of the bins */
 	uint64_t next, end;
 };
 
@@ -48,7 +48,7 @@ cursor_end(const struct cursor *cursor)
 	return tick_end(cursor, cursor->end - 1);
 }
 
-/* From the first tick that is wanted to the last. */
+/* Finds the first and the last selected tick. */
 static struct cursor
 make_cursor(const struct recording *recording, uint64_t base_ns)
 {
@@ -67,7 +67,7 @@ make_cursor(const struct recording *recording, uint64_t base_ns)
 	return cursor;
 }
 
-/* When the first recording began: times count from there. */
+/* The start of the first recording, from which times count. */
 static uint64_t
 find_origin(const struct export_input *input)
 {
@@ -81,7 +81,7 @@ find_origin(const struct export_input *input)
 	return origin;
 }
 
-/* One for each recording, the first to begin before the others. */
+/* Makes a cursor for each recording, ordered by start. */
 static int
 compare_cursors(const void *left, const void *right)
 {
@@ -106,7 +106,7 @@ make_cursors(const struct export_input *input, uint64_t origin)
 
 /* --- parts -------------------------------------------------------------------------------- */
 
-/* What each recording covers is a part, or goes on with the one before. */
+/* Makes a part of the time of each recording, or extends the previous part by it. */
 static void
 make_parts(struct timeline_bins *bins, const struct cursor *cursor, size_t count, double gap_most)
 {
@@ -162,7 +162,7 @@ place_bins(struct timeline_bins *bins, const struct cursor *cursor, size_t count
 	}
 }
 
-/* Calls `add` with each bin that the time touches, and how much of it does. */
+/* Calls `add` with each bin that the time range overlaps, and the length of the overlap. */
 static void
 spread(const struct timeline_bins *bins, uint64_t start_ns, uint64_t end_ns,
        void (*add)(void *context, size_t bin, uint64_t ns), void *context)
@@ -189,7 +189,7 @@ struct filling {
 	struct timeline_bins *bins;
 	struct timeline_row **row_of; /* by thread of the profile */
 	uint64_t origin;
-	/* of the span in hand */
+	/* of the current span */
 	double *ns;
 	size_t step, state;
 };
@@ -266,7 +266,7 @@ fill_rows(const struct export_input *input, struct timeline_bins *bins, size_t r
 
 /* --- threads on a CPU ------------------------------------------------------------------- */
 
-/* For a stretch of time, what all recordings together have. */
+/* The load of all recordings together in a range of time. */
 struct moment {
 	struct timeline_bins *bins;
 	uint64_t parallelism;
@@ -285,8 +285,8 @@ add_load(void *context, size_t bin, uint64_t ns)
 }
 
 /*
- * Adds what recordings have from `now` on, until the first of their ticks ends or begins, which is
- * returned; `now` itself at the end of all.
+ * Adds the load from `now` to the next start or end of a tick in any recording, and returns that
+ * time; `now` itself after the last tick.
  */
 static uint64_t
 bins_advance(struct moment *moment, struct cursor *cursor, size_t count, uint64_t now)
@@ -332,7 +332,7 @@ fill_load(struct timeline_bins *bins, struct cursor *cursor, size_t count)
 		now = next;
 }
 
-/* Of one machine the most that any process may use, of several machines their sum. */
+/* The largest number of CPUs that a process may use, summed over machines. */
 static uint64_t
 count_cpus(const struct export_input *input)
 {

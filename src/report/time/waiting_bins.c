@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waiting_bins.c - the waits of a recording, put into parts of its time. */
+/* waiting_bins.c - sums the waits of a recording by parts of its time. */
 #include "report/report_internal.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct filling {
 	double *bin;
 };
 
-/* The slice's share of each part that it lies in. */
+/* Adds the overlap of the slice with each part. */
 static bool
 add_slice(void *context, const struct timeline_slice *slice)
 {
@@ -65,7 +65,7 @@ waiting_bins_add(const double *bin, struct strbuf *out)
 		most = bin[i] > most ? bin[i] : most;
 	for (size_t i = 0; i < WAITING_BINS; i++) {
 		const double share = most > 0 ? bin[i] / most : 0;
-		/* what is there at all is seen */
+		/* A time above 0 has a visible bar. */
 		const size_t level = share > 0 ? 1 + (size_t)(share * 7 + 0.5) : 0;
 
 		strbuf_add_text(out, bars[level]);
