@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html.c - the report as one page for a browser that asks the network for nothing.
+ * html.c - writes the report as one HTML page, which loads nothing from the network.
  *
- * The tree that the other documents have, in a frame with a style and a script (report.css,
+ * The page has the tree of the other documents in a frame with a style and a script (report.css,
  * report.js), and below the summary a flame graph and a timeline (timeline.css, timeline.js).
  */
 #include "wallsample/report/document.h"
@@ -10,7 +10,7 @@
 #include "web/html_data_internal.h"
 #include "web/html_timeline_internal.h"
 
-/* Made of the files that html_assets names. */
+/* Generated from the files of html_assets. */
 extern const char html_css[], html_js[];
 
 static const char head[] =
@@ -90,7 +90,7 @@ render(const struct document_subject *subject, cmark_node *figure, FILE *out)
 	style.before = before.data;
 	style.after = after.data;
 	document_make(subject, &style, figure, &document);
-	/* "Unsafe" are elements of bars and plots, which are ours: everything else is text. */
+	/* "Unsafe" raw elements are only bars and plots of the program: everything else is text. */
 	fputs(cmark_render_html_with_mem(document.root, CMARK_OPT_UNSAFE, NULL,
 					 document_memory()), out);
 	document_release(&document);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_data.c - the call trees of the page's flame graph, as JSON inside a script element.
+ * html_data.c - writes the call trees of the flame graph as JSON inside a script element.
  */
 #include "web/html_data_internal.h"
 
@@ -14,17 +14,17 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/tree.h"
 
-/* Per weight. With names of NAME_MOST cells the data stays below some megabytes. */
+/* Maximum nodes per weight: with names of NAME_MOST cells a few megabytes. */
 #define NODES_MOST 8000
 #define NAME_MOST 240
-/* Less than this share of the whole is less than half a pixel. */
+/* A smaller share of the whole is less than half a pixel wide. */
 #define SHARE_LEAST 0.0002
 
 struct naming {
-	json_t *names, *scripts; /* of those the places that are scripts' functions */
+	json_t *names, *scripts; /* indices in names of scripts' functions */
 	const struct view *view;
 	unsigned frames; /* enum flame_frames */
-	/* Of each function, and each thread: its place in names + 1. */
+	/* By function and by thread: index in names + 1. */
 	size_t *function, *thread;
 };
 
@@ -88,14 +88,14 @@ json_name(struct naming *naming, const struct tree_node *node)
 	return json_integer((json_int_t)*number - 1);
 }
 
-/* Microseconds: what is below one does not show. */
+/* Microseconds: smaller values are not visible. */
 static json_t *
 json_us(int64_t ns)
 {
 	return json_integer((ns + (int64_t)NS_PER_US / 2) / (int64_t)NS_PER_US);
 }
 
-/* Which of 0 to 9 tenths of its wall time a node was on a CPU. */
+/* The tenths, 0 to 9, of its wall time that a node was on a CPU. */
 static json_t *
 json_tenths(const struct tree_node *node)
 {
@@ -132,9 +132,9 @@ make_tree(struct naming *naming, enum weight weight, const char *title)
 }
 
 /*
- * In a script element "</script" and "<!--" would end or change it. '<' stands only inside of
- * strings in JSON, where it may be written as a number; so does the library write whatever is
- * not ASCII, line separators among them.
+ * "</script" and "<!--" would end or change a script element. In JSON '<' occurs only in strings,
+ * where it can be escaped by its number. The library escapes all characters that are not ASCII,
+ * including line separators.
  */
 static int
 add_escaped(const char *buffer, size_t size, void *context)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_data_internal.h - the data of the page's flame graph, and how data gets into the page.
+ * html_data_internal.h - embeds JSON in the page, and makes the data of its flame graph.
  */
 #ifndef WALLSAMPLE_WEB_HTML_DATA_INTERNAL_H
 #define WALLSAMPLE_WEB_HTML_DATA_INTERNAL_H
@@ -10,9 +10,9 @@
 #include "wallsample/base/base.h"
 #include "wallsample/report/export.h"
 
-/* Adds JSON that may stand in a script element: ASCII, without '<'. Takes the data over. */
+/* Adds `data` as JSON that is safe in a script element: ASCII, without '<'. Frees `data`. */
 void html_add_json(struct strbuf *out, json_t *data);
-/* That of the flame graph. */
+/* Adds the data of the flame graph. */
 void html_add_data(struct strbuf *out, const struct export_input *input);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_timeline.c - the timeline of threads by state, as JSON inside a script element.
+ * html_timeline.c - writes the timeline of threads by state as JSON inside a script element.
  *
- * Of each thread there is a string a state, with a digit a bin: how many STEPS of the bin it was
- * in it. So the page's size does not depend on how long was sampled. Of a program with an
- * interpreter's lock there is one state more, and for each thread that had the lock a string
- * that says when.
+ * Each thread has one string per state, with one digit per bin: the part of the bin in that state,
+ * in STEPS. So the size of the page does not depend on the sampled time. A program with an
+ * interpreter's lock has one more state, and each thread that held the lock has a string of the
+ * same form for that time.
  */
 #include "web/html_timeline_internal.h"
 
@@ -20,12 +20,12 @@
 #include "wallsample/profile/profile.h"
 #include "wallsample/thread/state.h"
 
-/* Some are as narrow as a pixel of a good screen, so that there is something to zoom into. */
+/* Bins may be as narrow as a pixel, so that a zoom shows more detail. */
 #define BINS 1200
 #define ROWS_MOST 60
 /* A digit is 0 to K. */
 #define STEPS 20
-/* Numbers of threads are in hundredths. */
+/* Numbers of threads are written in hundredths. */
 #define PARTS 100
 
 static const char before[] =
@@ -37,7 +37,7 @@ static const char before[] =
 
 static const char after[] = "</script>\n</section>";
 
-/* Without its zeros at the end: as good as nothing. */
+/* Returns the digits without trailing zeros. */
 static json_t *
 make_digits(char *digits, size_t count)
 {
@@ -52,13 +52,13 @@ count_states(const struct timeline_bins *bins)
 	return bins->has_gil ? TIMELINE_STATES : RUN_STATE_COUNT;
 }
 
-/* What is stacked upon each other in a bin. */
+/* The states of a bin, stacked: the ends of parts are rounded. */
 struct pile {
 	double length, sum;
 	long below;
 };
 
-/* What is rounded is where a part ends, above those before it: so a whole bin stays whole. */
+/* Rounds the end of a part, not its height: the parts of a full bin sum to STEPS. */
 static char
 next_digit(struct pile *pile, double ns)
 {
@@ -111,7 +111,7 @@ make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
 	if (whole.length > 0)
 		strbuf_add_foreign(&name, whole.data);
 	json_object_set_new(object, "name", json_string(name.data));
-	/* a task's name says its number */
+	/* The name of a task includes its number. */
 	json_object_set_new(object, "tid",
 			    thread->is_task ? json_string("") : json_integer(thread->tid));
 	json_object_set_new(object, "shares", make_shares(bins, row->ns));
@@ -120,7 +120,7 @@ make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
 	return object;
 }
 
-/* The other threads together: of each state how many, on average over the bin. */
+/* The other threads: by state their mean number in the bin. */
 static json_t *
 make_rest(const struct timeline_bins *bins)
 {
@@ -146,7 +146,7 @@ make_rest(const struct timeline_bins *bins)
 	return object;
 }
 
-/* Of each row that had it; all rows together fill no more than a bin. */
+/* By row that held the lock; the sum over rows does not exceed a bin. */
 static void
 add_gil(const struct timeline_bins *bins, json_t *data)
 {
@@ -175,7 +175,7 @@ add_gil(const struct timeline_bins *bins, json_t *data)
 	free(pile);
 }
 
-/* -1 where no tick was wanted. */
+/* -1 for a bin without a selected tick. */
 static void
 add_load(json_t *data, const struct timeline_bins *bins)
 {

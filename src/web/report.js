@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The script of the HTML report: a flame graph over the call trees in #data, tables that sort,
- * a switch between light and dark. Names are only ever set as text.
+ * a switch between light and dark. Names are only set as text.
  */
 (function () {
 	"use strict";
@@ -35,7 +35,7 @@
 
 	/* --- tables -------------------------------------------------------------------- */
 
-	/* "1,234", "12.34s", "120ms", "±1.5%", "<0.01%", "9-16" as numbers; NaN: it is none. */
+	/* "1,234", "12.34s", "120ms", "±1.5%", "<0.01%", "9-16" as numbers; NaN: not a number. */
 	function numberOf(text) {
 		const units = { s: 1, ms: 1e-3, us: 1e-6, "%": 1 };
 		const parts = /^[<±]?([\d,]*\.?\d+)(?:-\d+)?(s|ms|us|%)?$/.exec(text.trim());
@@ -47,7 +47,7 @@
 			(text.trim()[0] === "<" ? 1e-9 : 0);
 	}
 
-	/* Numbers go from the largest to the smallest at first, words from A to Z. */
+	/* The first click sorts numbers from the largest, words from A to Z. */
 	function sortBy(table, column, header) {
 		const body = table.tBodies[0], rows = Array.from(body.rows);
 		const keys = new Map(rows.map((row) => {
@@ -92,7 +92,7 @@
 		return us >= 1e3 ? (us / 1e3).toFixed(us < 1e4 ? 1 : 0) + "ms" : us + "us";
 	}
 
-	/* Nodes come parents first, siblings by weight; gives each its place on a line from 0 to 1. */
+	/* Sets the position of each node from 0 to 1. Parents come first, siblings by weight. */
 	function readTree(tree, names, scripts) {
 		const root = { name: "all", value: tree.total, depth: 0, from: 0, children: [], cpu: 5 };
 		const open = [root];
@@ -114,8 +114,8 @@
 	}
 
 	/*
-	 * Running functions are warm, waiting ones cool, interpreted ones have hues of their own;
-	 * the tint tells neighbours apart.
+	 * Running functions have warm colours, waiting ones cool colours, interpreted ones separate
+	 * hues; the tint distinguishes adjacent frames.
 	 */
 	function colour(node) {
 		let hash = 0;
@@ -312,7 +312,7 @@
 		choose(data.sort);
 	}
 
-	/* Outside of a browser: for tests of what needs none. */
+	/* Outside of a browser: exports for tests. */
 	if (typeof module !== "undefined") {
 		module.exports = { numberOf, timeText, readTree, colour, sumOfMatches, layOut };
 		return;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The script of the timeline: a row for each thread, in which each bin of time is filled by state,
- * below a strip of how many threads were on a CPU. Rows are drawn once, in the coordinates of bins;
- * a zoom moves the window in which they are seen. Names are only ever set as text.
+ * The script of the timeline: one row per thread, in which each bin of time is filled by state,
+ * below a row with the number of threads on a CPU. Rows are drawn once, in the coordinates of bins;
+ * a zoom changes the visible window. Names are only set as text.
  */
 (function () {
 	"use strict";
 	const SVG = "http://www.w3.org/2000/svg";
-	/* From the bottom of a row to its top: what runs, what wants to, what cannot. */
+	/* From the bottom of a row to its top: running, runnable, sleeping. */
 	const STACK = [0, 1, 5, 7, 3, 4, 6, 2];
 	const LABEL = 74, DRAG_LEAST = 5, BINS_LEAST = 4;
 	const element = (id) => document.getElementById(id);
@@ -25,8 +25,8 @@
 	/* --- time ------------------------------------------------------------------------ */
 
 	/*
-	 * Bins on a line: between two parts there is a gap. Its coordinates are those of bins, and
-	 * gaps count as so many.
+	 * Places bins on a line, with a gap between two parts. The unit of the line is one bin; a gap
+	 * has a width in bins, too.
 	 */
 	function makeLine(data) {
 		const unit = data.bin_ns / 1e3;
@@ -51,17 +51,17 @@
 				return part.first + Math.min(part.bins - 1, Math.max(0,
 					Math.floor(x - part.at)));
 			},
-			/* Of bins: when they begin, and when the last of them ends. */
+			/* Start and end time of a bin; the last one ends with its part. */
 			start: (bin) => partOf(bin).start + (bin - partOf(bin).first) * unit,
 			end: (bin) => Math.min(partOf(bin).end,
 				partOf(bin).start + (bin - partOf(bin).first + 1) * unit),
 		};
 	}
 
-	/* Decimals that tell times so far apart. */
+	/* Decimals that distinguish times this far apart. */
 	const decimals = (us) => Math.min(6, Math.max(0, Math.ceil(6 - Math.log10(us))));
 
-	/* In seconds, as --from and --to take them. */
+	/* In seconds, the unit of --from and --to. */
 	const timeText = (us, apart) => (us / 1e6).toFixed(decimals(apart)) + "s";
 
 	/* "50ms", "1.25s" */
@@ -70,7 +70,7 @@
 		return Number((us / unit).toPrecision(3)) + name;
 	}
 
-	/* The first of 1, 2, 5, 10, … that is not below. */
+	/* The smallest of 1, 2, 5, 10, … that is not less. */
 	function roundUp(us) {
 		const ten = Math.pow(10, Math.floor(Math.log10(us)));
 		return [1, 2, 5, 10].map((n) => n * ten).find((n) => n >= us * 0.999);
@@ -80,7 +80,7 @@
 
 	/* --- shapes ------------------------------------------------------------------------ */
 
-	/* What is below a line of steps, whose height over each bin `of` says; the top is 0. */
+	/* The area below a step line, whose height at a bin is of(bin); the top is 0. */
 	function steps(line, height, of) {
 		const path = [];
 		for (const part of line.parts) {
@@ -105,7 +105,7 @@
 		svg.append(shape);
 	}
 
-	/* `of(state, bin)` above each other: whole stacks first, what is lower covers them. */
+	/* Stacks of(state, bin): the full height first, lower parts are drawn over it. */
 	function addStack(svg, line, height, states, of) {
 		const sums = new Array(line.bins).fill(0), shapes = [];
 		for (const state of STACK) {
@@ -125,10 +125,10 @@
 		const data = JSON.parse(element("timeline-data").textContent);
 		const figure = element("timeline-figure"), line = makeLine(data);
 		const rows = [];
-		/* What is seen of the line, and what is pointed at. */
+		/* The visible window of the line, and the bin at the pointer. */
 		let from = 0, to = line.width, current = { row: 0, bin: 0 }, pointed = false, drag = null;
 
-		/* --- what there is of a bin, in words --- */
+		/* --- text about a bin --- */
 
 		function whenText(bin) {
 			return timeText(line.start(bin), line.unit) + " to " +
@@ -145,7 +145,7 @@
 
 		const digit = (thread, state, bin) => parseInt(thread.shares[state][bin] || "0", 36);
 
-		/* A task's name says its number. */
+		/* The name of a task includes its number. */
 		const threadLabel = (thread) =>
 			thread.name + (thread.tid === "" ? "" : " (" + thread.tid + ")");
 
@@ -159,7 +159,7 @@
 				(held ? ", held the GIL for " + Math.round(100 * held / data.steps) + "%" : "");
 		}
 
-		/* Of the row of that number, behind the last one that of all others. */
+		/* By row number; the number after the last row is that of all other threads. */
 		const heldBy = (thread, bin) =>
 			parseInt(data.gil && data.gil[thread] && data.gil[thread][bin] || "0", 36);
 
@@ -204,7 +204,7 @@
 
 		function addLoad() {
 			const most = Math.max(...data.most);
-			/* Far more CPUs than were ever in use would leave a flat line. */
+			/* A scale to all CPUs would be flat if few were ever in use. */
 			const near = data.cpus > 0 && data.cpus <= Math.max(2, 4 * most);
 			const top = Math.max(1, most, near ? data.cpus : 0);
 			const row = addRow("on a CPU", "at most " + most + (data.cpus ? " of " +
@@ -222,7 +222,7 @@
 			row.svg.append(cpus);
 		}
 
-		/* Who had it is told by hue: neighbours differ. */
+		/* The hue identifies the holder: adjacent rows differ. */
 		function addGil() {
 			const row = addRow("GIL", "holder", data.steps, false);
 			const sums = new Array(line.bins).fill(0), shapes = [];
@@ -258,7 +258,7 @@
 				(state, bin) => rest.states[state][bin] || 0);
 		}
 
-		/* --- where time is --- */
+		/* --- the time axis --- */
 
 		const axes = [];
 
@@ -308,7 +308,7 @@
 			element("timeline-in").disabled = to - from <= BINS_LEAST;
 		}
 
-		/* --- what it does --- */
+		/* --- pointer, wheel and keys --- */
 
 		function show(left, right) {
 			const width = Math.min(line.width, Math.max(BINS_LEAST, right - left));
@@ -322,7 +322,7 @@
 
 		function zoom(factor) {
 			const x = line.place(current.bin) + 0.5, width = (to - from) * factor;
-			/* What is pointed at stays where it is. */
+			/* The bin at the pointer stays in place. */
 			const left = x - (x - from) * factor;
 			show(Math.round(left), Math.round(left + width));
 		}
@@ -377,7 +377,7 @@
 				if (event.button === 0)
 					drag = { x: xOf(event), to: xOf(event), pixel: event.clientX, far: false };
 			});
-			/* A drag goes on outside. */
+			/* A drag continues outside of the plot. */
 			window.addEventListener("pointermove", (event) => {
 				const box = event.target.closest && event.target.closest(".timeline-row");
 				if (drag && Math.abs(event.clientX - drag.pixel) >= DRAG_LEAST)
@@ -419,7 +419,7 @@
 			window.addEventListener("beforeprint", draw);
 		}
 
-		/* --- what stands around it --- */
+		/* --- controls and legend --- */
 
 		function addLegend(parent) {
 			const legend = make(parent, "span", { id: "timeline-legend" });
@@ -491,7 +491,7 @@
 			"row, or use the arrow keys, for what it shows.";
 	}
 
-	/* Outside of a browser: for tests of what needs none. */
+	/* Outside of a browser: exports for tests. */
 	if (typeof module !== "undefined")
 		module.exports = { makeLine, timeText, durationText, roundUp, steps };
 	else if (element("timeline-data"))

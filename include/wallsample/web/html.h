@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html.h - the report as one page for a browser, which loads nothing from the network.
+ * html.h - the exporter of the report as one HTML page, which loads nothing from the network.
  */
 #ifndef WALLSAMPLE_WEB_HTML_H
 #define WALLSAMPLE_WEB_HTML_H
