@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal_svg.c - curves of a causal profile as one picture: a plot for each candidate, those that
- * help most first, in a part for each progress point.
+ * causal_svg.c - draws the curves of a causal profile: one part per progress point, in it one plot
+ * per candidate, ordered by gain.
  *
- * No name is ever part of a style: all are text, and escaped.
+ * No name is part of a style: all names are escaped text.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,14 +20,14 @@
 #define MARGIN 12
 #define PER_ROW 3
 #define CELL_WIDTH ((WIDTH - 2 * MARGIN) / PER_ROW)
-#define LINE 16            /* from one line of text to the next */
+#define LINE 16            /* height of a line of text */
 #define SENTENCE_LINES 4   /* below the name */
 #define CELL_HEIGHT ((1 + SENTENCE_LINES) * LINE + 8 + PLOT_HEIGHT + 16)
-#define HEAD 62            /* with what is said of the whole */
+#define HEAD 62            /* including the text about the whole run */
 #define PART_HEAD 34       /* above the plots of a progress point */
-#define LETTER 7.3         /* a bit more than the letters of causal.css are wide */
+#define LETTER 7.3         /* slightly wider than the letters of causal.css */
 #define CELL_LETTERS ((size_t)((CELL_WIDTH - 16) / LETTER))
-#define NAME_LETTERS 40    /* in a sentence, which has to fit its lines */
+#define NAME_LETTERS 40    /* of a name in a sentence, which has to fit its lines */
 #define POINT_LETTERS 80
 
 static const char style[] =
@@ -37,7 +37,7 @@ static const char style[] =
 struct drawing {
 	const struct causal_input *input;
 	FILE *out;
-	int y; /* where the next part begins */
+	int y; /* the top of the next part */
 	struct strbuf line;
 };
 
@@ -49,7 +49,7 @@ write_text(struct drawing *drawing, const char *class, int x, int y, const char 
 	fputs("</text>\n", drawing->out);
 }
 
-/* The line that was made, which is empty then. */
+/* Writes the current line, and clears it. */
 static void
 write_line(struct drawing *drawing, const char *class, int x, int y)
 {
@@ -57,7 +57,7 @@ write_line(struct drawing *drawing, const char *class, int x, int y)
 	strbuf_clear(&drawing->line);
 }
 
-/* As many lines as there is room for; the line that was made is empty then. */
+/* Wraps the current line, cuts it to the available lines, and clears it. */
 static void
 write_sentence(struct drawing *drawing, int x, int y)
 {
@@ -74,7 +74,7 @@ write_sentence(struct drawing *drawing, int x, int y)
 		for (int i = 0; i < SENTENCE_LINES && rest != NULL && *rest != '\0'; i++) {
 			const char *line = strsep(&rest, "\n");
 
-			/* one word may be wider than a cell */
+			/* A word may be wider than the line. */
 			display_add_fitted(&drawing->line, line, CELL_LETTERS);
 			write_line(drawing, "plain", x, y + i * LINE);
 		}
@@ -84,7 +84,7 @@ write_sentence(struct drawing *drawing, int x, int y)
 
 /* --- a plot ----------------------------------------------------------------------------------- */
 
-/* "3. parse (server)", without the module where there is no room for it. */
+/* "3. parse (server)", without the module if it does not fit. */
 static void
 write_name(struct drawing *drawing, const struct causal_candidate *candidate, size_t rank, int x,
 	   int y)
@@ -110,7 +110,7 @@ write_name(struct drawing *drawing, const struct causal_candidate *candidate, si
 	strbuf_release(&module);
 }
 
-/* What the pointer is on. */
+/* Writes the title that a browser shows at the pointer. */
 static void
 write_title(struct drawing *drawing, const struct causal_candidate *candidate)
 {
@@ -122,7 +122,7 @@ write_title(struct drawing *drawing, const struct causal_candidate *candidate)
 	strbuf_clear(&drawing->line);
 }
 
-/* `rank` of those that are ranked; 0: it is not. */
+/* Draws a curve; `rank` is 0 if it is not ranked. */
 static void
 write_cell(struct drawing *drawing, const struct causal_ranking *ranking,
 	   const struct causal_curve *curve, size_t rank, size_t place)
@@ -202,7 +202,7 @@ write_part(struct drawing *drawing, uint32_t at)
 	drawing->y += height_of(input, &ranking) - PART_HEAD;
 }
 
-/* --- what is around them ---------------------------------------- */
+/* --- title and frame -------------------------------------------- */
 
 static void
 write_heading(struct drawing *drawing)
@@ -213,7 +213,7 @@ write_heading(struct drawing *drawing)
 	strbuf_add_format(line, "What would make process %jd (", (intmax_t)result->pid);
 	strbuf_add_foreign(line, result->command != NULL ? result->command : "");
 	strbuf_add_text(line, ") faster");
-	/* what a screen reader says first, and a browser has on the tab */
+	/* the text that a screen reader reads first, and the title of a browser tab */
 	fputs("<title>", drawing->out);
 	xml_write_text(drawing->out, line->data);
 	fputs("</title>\n", drawing->out);
@@ -223,7 +223,7 @@ write_heading(struct drawing *drawing)
 	quantity_add_time(line, (int64_t)result->wall_ns);
 	strbuf_add_text(line, "; bands are 95% intervals");
 	if (drawing->input->snapshot)
-		strbuf_add_text(line, "; experiments go on");
+		strbuf_add_text(line, "; experiments continue");
 	write_line(drawing, "plain", MARGIN, 46);
 }
 

@@ -3,14 +3,14 @@
  * chrome.c - a trace in the Trace Event Format, which Perfetto, chrome://tracing and others draw:
  * https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  *
- * A thread is a track, and so is a task. On it each run state is a slice, and below it are the
- * functions of the call chain, the outermost first, each as long as consecutive samples have it.
- * How many threads were on a CPU, and how many waited for one, are counters, and so are the tasks
- * that waited for a thread. Who had the interpreter's lock is on a track of its own; slices of
- * waiting for it are apart from others.
+ * Each thread and each task is a track. On it each run state is a slice; nested in it are the
+ * functions of the call chain, the outermost first, each for as long as consecutive samples have
+ * it. Counters show the number of threads on a CPU, of threads that waited for one, and of tasks
+ * that waited for a thread. The holders of the interpreter's lock have a track of their own; waits
+ * for it are separate slices.
  *
- * Times are microseconds of CLOCK_MONOTONIC, as those of other tools. A slice is written when it
- * ends, so slices are in no order: readers sort them.
+ * Times are microseconds of CLOCK_MONOTONIC, like those of other tools. A slice is written when it
+ * ends, so slices are not ordered: readers sort them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,33 +23,33 @@
 #include "wallsample/base/base.h"
 
 /*
- * PID_MAX_LIMIT of the kernel's threads.h. Processes of two machines may have one id; and tracers
- * of interpreters write slices of the same process, which must not mix with ours if the two
- * files become one: readers drop what does not nest.
+ * PID_MAX_LIMIT of the kernel's threads.h: larger ids are not process ids. Processes of two
+ * machines may have the same id, and tracers of interpreters write slices of the same process: in a
+ * merged file these must not mix, because readers drop slices that do not nest.
  */
 #define PIDS 4194304
-/* The track of the interpreter's lock: no thread has that id, nor is it a task's number. */
+/* The track of the interpreter's lock: not the id of a thread, nor the number of a task. */
 #define GIL_TRACK PIDS
 
-/* Perfetto lays no more than 512 slices upon each other. */
+/* Below the 512 nested slices that Perfetto accepts. */
 #define DEPTH_MOST 500
 
-/* The slices of a thread that are not over. */
+/* The open slices of a thread. */
 struct track {
 	bool is_open;
-	struct timeline_slice last; /* its function array is the view's */
-	uint64_t state_ns;          /* when its state began */
-	uint64_t *began_ns;         /* by frame, the outermost first: when it did */
+	struct timeline_slice last; /* its function array is borrowed from the view */
+	uint64_t state_ns;          /* start of its state */
+	uint64_t *began_ns;         /* by frame, the outermost first: its start */
 	size_t capacity;
 };
 
 struct tracing {
 	const struct export_input *input;
 	struct json_stream json;
-	int64_t *pid;       /* by recording: what stands for its process */
-	bool *has_name;     /* by thread of the profile */
-	bool apart;         /* no process has the id that it has in the trace */
-	struct track track; /* threads come one after the other */
+	int64_t *pid;       /* by recording: the id of its process in the trace */
+	bool *has_name;     /* by thread of the profile: its name was written */
+	bool apart;         /* ids in the trace are not process ids */
+	struct track track; /* of the current thread */
 	struct gil_spans gil;
 };
 
@@ -61,7 +61,7 @@ us(uint64_t ns)
 	return (int64_t)((ns + NS_PER_US / 2) / NS_PER_US);
 }
 
-/* An event of the kind `phase` with what all have. */
+/* Returns an event of the kind `phase` with the members that all events have. */
 static json_t *
 make_event(const struct tracing *tracing, const char *phase, size_t recording, const char *name)
 {
@@ -125,7 +125,7 @@ frame_at(const struct timeline_slice *slice, size_t outer)
 	return slice->function[slice->depth - 1 - outer];
 }
 
-/* What a thread waits for that waits for the lock is said by that. */
+/* The wait for the interpreter's lock, or the handover; else GIL_UNKNOWN. */
 static enum gil
 wait_of(const struct timeline_slice *slice)
 {
@@ -156,8 +156,8 @@ state_name(struct tracing *tracing, const struct timeline_slice *slice)
 }
 
 /*
- * All frames but the outermost `keep` end. Of slices that begin and end together readers take the
- * first in the file for the outer one.
+ * Ends all frames but the outermost `keep`. Of slices with equal start and end, readers take the
+ * first one in the file as the outer one.
  */
 static void
 close_frames(struct tracing *tracing, size_t keep)
@@ -186,9 +186,9 @@ close_track(struct tracing *tracing)
 	track->is_open = false;
 }
 
-/* Does the thread go on in the state that it was in? */
+/* True if the slice continues the state of the track. */
 static bool
-goes_on(const struct track *track, const struct timeline_slice *slice)
+continues_state(const struct track *track, const struct timeline_slice *slice)
 {
 	const struct timeline_slice *last = &track->last;
 
@@ -229,7 +229,7 @@ name_thread(struct tracing *tracing, const struct timeline_slice *slice)
 	strbuf_release(&name);
 }
 
-/* The innermost frames of what is too deep are left out. */
+/* The innermost frames beyond DEPTH_MOST are left out. */
 static struct timeline_slice
 cut(const struct timeline_slice *slice)
 {
@@ -252,7 +252,7 @@ on_slice(void *context, const struct timeline_slice *whole)
 
 	name_thread(tracing, slice);
 	gil_spans_add(&tracing->gil, slice);
-	if (goes_on(track, slice)) {
+	if (continues_state(track, slice)) {
 		kept = frames_in_common(&track->last, slice);
 		close_frames(tracing, kept);
 	} else {
@@ -321,7 +321,7 @@ put_holders(struct tracing *tracing)
 
 /* --- counters ----------------------------------------------------------------------------- */
 
-/* `ready` is below zero where there are no tasks. */
+/* Writes the counters; `ready` is negative without tasks. */
 static void
 put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t running,
 	    uint32_t waiting, int64_t ready)
@@ -338,7 +338,7 @@ put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t run
 	json_stream_put(&tracing->json, NULL, event);
 }
 
-/* A value holds until the next: only changes are written. Ticks that are not wanted are zero. */
+/* A value is valid until the next: only changes are written. Unselected ticks are zero. */
 static void
 put_counters(struct tracing *tracing, size_t number)
 {
@@ -370,7 +370,7 @@ put_counters(struct tracing *tracing, size_t number)
 
 /* --- processes ---------------------------------------------------------------------------- */
 
-/* Has any of it an interpreter whose threads share a lock? */
+/* True if a process has an interpreter whose threads share a lock. */
 static bool
 has_gil(const struct profile *profile)
 {
@@ -395,7 +395,7 @@ number_processes(struct tracing *tracing)
 	}
 }
 
-/* "redis-server", "server 123, sampled", and of several "redis-server 123 on host". */
+/* "redis-server", "server 123, sampled"; for several processes "redis-server 123 on host". */
 static void
 name_process(struct tracing *tracing, size_t number)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coz.c - the profile of the causal profiler coz, which `coz plot` opens: each experiment with its
- * progress points, in lines of fields that tabs separate.
+ * coz.c - writes the profile of the causal profiler coz, which `coz plot` opens: each experiment
+ * with its progress points, in lines of tab-separated fields.
  *
- * Written as coz 0.2 does (libcoz/profiler.cpp, progress_point.h), and as its viewer reads
- * (viewer/ts/profile.ts): durations are without the time in which others were held, all numbers
- * but speed-ups whole.
+ * The format is that of coz 0.2 (libcoz/profiler.cpp, progress_point.h) and its viewer
+ * (viewer/ts/profile.ts): durations exclude the time in which other threads were held, and all
+ * numbers but speed-ups are integers.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,12 +15,12 @@
 #include "wallsample/base/base.h"
 
 /*
- * The viewer cuts how many are in progress to a whole number, which of less than one would leave
- * none. Only ratios of it are shown, so a thousandth is the unit.
+ * The viewer truncates the number in progress to an integer: a mean below 1 would become 0. It
+ * shows only ratios of this number, so the unit is a thousandth.
  */
 #define IN_PROGRESS_UNIT 1000.0
 
-/* What is said to be whole; of hostile numbers something that is. */
+/* Writes a value as an integer; 0 if it is negative or not finite. */
 static void
 write_whole(FILE *out, const char *field, double value)
 {
@@ -28,8 +28,8 @@ write_whole(FILE *out, const char *field, double value)
 }
 
 /*
- * What was sped up: FILE:LINE where it is a line, as coz has it; names of other code, with their
- * module, because two of them may have one name.
+ * Writes the candidate: FILE:LINE for a line, as coz does; for other code its name and module,
+ * because names may be ambiguous.
  */
 static void
 write_selected(const struct causal_result *result, uint32_t at, FILE *out)

@@ -35,7 +35,7 @@ exporter_by_name(const char *name)
 	return NULL;
 }
 
-/* Is `word` one of the words of a list separated by commas? */
+/* True if `word` is in a comma-separated list. */
 static bool
 is_listed(const char *list, const char *word)
 {
@@ -58,7 +58,7 @@ exporter_by_file(const char *file)
 	const char *slash = strrchr(file, '/');
 	const char *base = slash != NULL ? slash + 1 : file;
 
-	/* The longest first: an ending may have a dot in it. */
+	/* The longest ending first: an ending may contain a dot. */
 	for (const char *dot = strchr(base, '.'); dot != NULL; dot = strchr(dot + 1, '.'))
 		for (size_t i = 0; dot[1] != '\0' && exporters[i] != NULL; i++)
 			if (is_listed(exporters[i]->endings, dot + 1))

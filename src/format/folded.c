@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folded.c - one line a stack, "outermost;…;innermost WEIGHT", as flame graph tools read it.
+ * folded.c - writes one line per stack, "outermost;…;innermost WEIGHT", for flame graph tools.
  *
- * The weight is in microseconds, at least 1. A name may hold spaces: readers take the weight
- * from behind the last one. Of two runs that are compared there are two weights, as
- * difffolded.pl writes them.
+ * The weight is in microseconds, at least 1. A name may contain spaces: readers take the weight
+ * after the last one. A comparison of two runs has two weights, as difffolded.pl writes them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,17 +25,17 @@ struct folding {
 	const struct view *view;
 	enum weight weight;
 	bool by_thread;
-	bool counted;       /* the weight is how many threads there are */
-	bool compared;      /* names are those that two runs can have in common */
-	double scale;       /* that weights are multiplied by */
-	char **name; /* of each function, fit for a line */
+	bool counted;       /* the weight is the number of threads */
+	bool compared;      /* names are those of a comparison: diff_name() */
+	double scale;       /* factor of the weights */
+	char **name; /* by function, escaped for a line */
 	struct line *line;
 	size_t count, capacity;
 };
 
 /*
- * ';' separates names here, so it cannot be part of one. Names stay whole otherwise, for
- * whatever reads them: only what a line of UTF-8 cannot hold is replaced.
+ * Adds a name without ';', which separates names. Otherwise only bytes that a line of UTF-8 cannot
+ * contain are replaced, so that readers get whole names.
  */
 static void
 folding_add_name(struct strbuf *out, const char *name)
@@ -68,7 +67,7 @@ make_names(struct folding *folding)
 	strbuf_release(&scratch);
 }
 
-/* How many threads or tasks are in it, in a dump. */
+/* Returns the number of threads or tasks of a row of a dump. */
 static int64_t
 count_of(const struct view *view, const struct view_row *row)
 {
@@ -79,7 +78,7 @@ count_of(const struct view *view, const struct view_row *row)
 	return of->is_task && of->task_id == 0 ? row->samples : 1;
 }
 
-/* One line for each stack (of each thread): states and system calls do not show. */
+/* Makes one line per stack (and thread): states and system calls are merged. */
 static void
 make_lines(struct folding *folding)
 {
@@ -92,7 +91,7 @@ make_lines(struct folding *folding)
 		const uint32_t thread =
 			folding->by_thread ? view_unit(view, row->thread) : 0;
 		bool added;
-		/* Rows of the same stack share its functions: the pointer is its name. */
+		/* Rows with the same stack share its function array: the pointer identifies it. */
 		const uint32_t at = *table_place(&known, (uintptr_t)row->function, thread,
 						 (uint32_t)folding->count, &added);
 
@@ -167,8 +166,8 @@ folding_release(struct folding *folding)
 }
 
 /*
- * The microseconds of the lines with this text, from *at on, which is behind them then: functions
- * of the same name in two modules read the same.
+ * Returns the microseconds of the lines with this text, from *at on, and moves *at past them:
+ * functions of the same name in two modules have the same text.
  */
 static int64_t
 take_lines(const struct folding *folding, size_t *at, const char *text)
@@ -206,14 +205,14 @@ folded_write(const struct export_input *input, FILE *out)
 					.scale = 1 }, out);
 }
 
-/* How many threads are in each stack. */
+/* Writes the number of threads of each stack. */
 static void
 folded_write_dump(const struct export_input *input, FILE *out)
 {
 	write_folded(&(struct folding){ .view = input->view, .counted = true, .scale = 1 }, out);
 }
 
-/* The text that comes next; NULL at the end. */
+/* Returns the next text; NULL at the end. */
 static const char *
 next_text(const struct folding side[DIFF_SIDES], const size_t at[DIFF_SIDES])
 {
@@ -226,7 +225,7 @@ next_text(const struct folding side[DIFF_SIDES], const size_t at[DIFF_SIDES])
 	return next;
 }
 
-/* As if the earlier run had been as long as the later one. */
+/* Scales the earlier run to the length of the later one. */
 static void
 folded_write_diff(const struct diff_input *input, FILE *out)
 {

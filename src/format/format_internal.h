@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format_internal.h - parts of exporters that have files of their own. What JSON means is in
- * wallsample-formats(5).
+ * format_internal.h - parts of exporters in separate files. wallsample-formats(5) describes the
+ * JSON.
  */
 #ifndef WALLSAMPLE_FORMAT_FORMAT_INTERNAL_H
 #define WALLSAMPLE_FORMAT_FORMAT_INTERNAL_H
@@ -32,10 +32,12 @@ struct ProtobufCMessage;
 struct pprof_stream;
 
 /*
- * Writes gzip to `out`; the caller checks the stream for errors. Equal messages make equal bytes.
- * Concatenated messages of one type are one message with the fields of all of them.
+ * Creates a stream that packs messages and writes them as gzip to `out`, which the caller checks
+ * for errors. Equal messages make equal bytes. Concatenated messages of one type form one message
+ * with the fields of all of them.
  */
 struct pprof_stream *pprof_stream_create(FILE *out);
+/* Packs a message and adds it to the stream. */
 void pprof_stream_add(struct pprof_stream *stream, const struct ProtobufCMessage *message);
 /* Writes what is buffered, then frees the stream. */
 void pprof_stream_free(struct pprof_stream *stream);

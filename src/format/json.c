@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.c - the whole report as data, in the shape that wallsample-formats(5) describes.
+ * json.c - writes the whole report as JSON, see wallsample-formats(5).
  *
- * A list has an element a line.
+ * Each element of a list is on a line of its own.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 #include "wallsample/analysis/result.h"
 #include "wallsample/thread/state.h"
 
-/* Grows when a reader of the last one would misread what is written. */
+/* Incremented when a reader of the previous version would misread the output. */
 #define SCHEMA 1
 
 struct writing {
 	const struct export_input *input;
 	const struct view *view;
 	struct json_stream json;
-	/* By function of the view and thread of the profile: their places in the lists. */
+	/* By function of the view and thread of the profile: the index in the list. */
 	json_t **function, **thread; /* NULL: not in it */
 };
 
@@ -119,7 +119,7 @@ write_cost(struct writing *writing)
 	json_stream_put(&writing->json, "cost", object);
 }
 
-/* Counts by their text; what never happened is left out. */
+/* Returns an object of counts by text, without counts of 0. */
 static void
 write_losses(struct writing *writing)
 {
@@ -179,7 +179,7 @@ write_parallelism(struct writing *writing)
 
 /* --- tables ------------------------------------------------------------ */
 
-/* Of a script's function: the whole path, and by line where in it. */
+/* Adds the full path of a script's function, and by VIEW_BY_LINE the line. */
 static void
 add_file(struct writing *writing, json_t *object, const struct view_function *function)
 {
@@ -213,8 +213,8 @@ write_function(struct writing *writing, const struct top_row *row)
 }
 
 /*
- * All functions that a stack names: those that weigh something by the weight asked for in the
- * order of the report, then the others.
+ * Writes all functions of all stacks: those with time of the chosen weight in the order of the
+ * report, then the others.
  */
 static void
 write_functions(struct writing *writing)
@@ -254,7 +254,7 @@ write_threads(struct writing *writing)
 		json_t *object = json_object();
 
 		writing->thread[row->thread] = json_stream_number(i);
-		/* a member that is set again keeps its place */
+		/* Setting a member again keeps its position. */
 		json_object_set_new(object, "tid", json_null());
 		if (!thread->is_task)
 			json_object_set_new(object, "start_time",

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_causal.c - experiments and what follows from them, as data, in the shape that
- * wallsample-formats(5) describes.
+ * json_causal.c - writes experiments and their curves as JSON, see wallsample-formats(5).
  */
 #include <math.h>
 
 #include "format/format_internal.h"
 
-/* Grows when a reader of the last one would misread what is written. */
+/* Incremented when a reader of the previous version would misread the output. */
 #define SCHEMA 1
 
 /* JSON has no infinity. */
@@ -140,7 +139,7 @@ gains_of(const struct causal_curve *curve)
 	return list;
 }
 
-/* `progress` and `candidate` are places in their lists, from 0 on. */
+/* `progress` and `candidate` are indices in their lists. */
 static void
 write_curves(struct json_stream *json, const struct causal_curves *curves)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json_deadlocks.c - threads that wait for one another, as JSON: see wallsample-formats(5). */
+/* json_deadlocks.c - writes deadlocks as JSON, see wallsample-formats(5). */
 #include "format/format_internal.h"
 #include "wallsample/analysis/waiting.h"
 

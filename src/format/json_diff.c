@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_diff.c - two runs compared, as data, in the shape that wallsample-formats(5) describes.
+ * json_diff.c - writes the comparison of two runs as JSON, see wallsample-formats(5).
  */
 #include <math.h>
 
 #include "format/format_internal.h"
 
-/* Grows when a reader of the last one would misread what is written. */
+/* Incremented when a reader of the previous version would misread the output. */
 #define SCHEMA 1
 
 /* JSON has no infinity. */

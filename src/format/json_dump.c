@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_dump.c - every thread once, as data, in the shape that wallsample-formats(5) describes.
+ * json_dump.c - writes a dump as JSON: each thread once, see wallsample-formats(5).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "format/format_internal.h"
 #include "wallsample/analysis/dump.h"
 
-/* Grows when a reader of the last one would misread what is written. */
+/* Incremented when a reader of the previous version would misread the output. */
 #define SCHEMA 1
 
 static json_t *
@@ -28,7 +28,7 @@ frame(struct json_stream *json, const struct view *view, uint32_t id)
 	return object;
 }
 
-/* What it waits for, and who has it. */
+/* Adds the awaited object, and its holder. */
 static void
 add_wait(struct json_stream *json, const struct view *view, const struct dump_group *group,
 	 const struct dump_thread *thread, json_t *to)
@@ -62,7 +62,7 @@ add_wait(struct json_stream *json, const struct view *view, const struct dump_gr
 	json_object_set_new(to, "waits_for", waits);
 }
 
-/* As its runtime knows it, or null. */
+/* The state in its runtime, or null. */
 static json_t *
 waiting(const struct view *view, uint32_t thread)
 {

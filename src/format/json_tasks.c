@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json_tasks.c - user-space tasks as data, see wallsample-formats(5). */
+/* json_tasks.c - writes user-space tasks as JSON, see wallsample-formats(5). */
 #include "format/format_internal.h"
 #include "wallsample/analysis/task_groups.h"
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf.c - text as `perf script` writes it, see wallsample-formats(5): a record for each thread
- * and tick, with what it did then.
+ * perf.c - writes text in the format of `perf script`, see wallsample-formats(5): one record per
+ * thread and tick.
  *
  *     worker       4242/4250      1234.567890:   10000000 wall:
  *     <TAB>            1234 compress (/usr/lib/libz.so.1)
  *     <TAB>            5678 main (/usr/bin/server)
  *
- * Who reads it does so with regular expressions, and not all with the same ones. So a name may
- * not look like what comes after it; what it must not have in it is said at each of the functions
- * that see to it.
+ * Readers parse the text by regular expressions, which differ. A name must not look like the field
+ * after it; each function that writes a name documents the characters that it replaces.
  *
- * Records of a recording are in the order of time. Readers sum periods, or take what lies between
- * a thread's records for its time: that is why a long sleep is many of them.
+ * Records of a recording are in the order of time. Readers sum periods, or take the time between
+ * the records of a thread: a long sleep is therefore written as many records.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@
 /* A slice whose ticks up to `tick` have been written. */
 struct due {
 	uint64_t tick, end_tick;
-	uint64_t number; /* in the order in which slices came */
+	uint64_t number; /* in the order of slices */
 	struct timeline_slice slice;
 };
 
@@ -35,20 +34,20 @@ struct script {
 	const struct export_input *input;
 	const struct view *view;
 	FILE *out;
-	size_t recording;     /* that `due` is of */
+	size_t recording;     /* the recording of `due` */
 	struct due *due;      /* a heap, the earliest first */
 	size_t count, capacity;
 	uint64_t slices;
-	char **line;          /* of each function, once it was written */
-	char **comm;          /* of each thread of the profile */
+	char **line;          /* by function; NULL until it is first written */
+	char **comm;          /* by thread of the profile */
 	struct strbuf scratch;
 };
 
 /* --- names ------------------------------------------------------------------------------ */
 
 /*
- * How many bytes of white space there are, in text that strbuf_add_one_line has made. To a
- * regular expression of JavaScript that is more than to one of Perl.
+ * Returns the length of the white space at the start of text made by strbuf_add_one_line(): white
+ * space of JavaScript's regular expressions, which includes that of Perl's.
  */
 static size_t
 space_at(const char *text)
@@ -68,7 +67,7 @@ space_at(const char *text)
 	return 0;
 }
 
-/* What is in scratch, kept; scratch is empty then. */
+/* Returns a copy of scratch, and clears scratch. */
 static char *
 take_scratch(struct script *script)
 {
@@ -79,9 +78,9 @@ take_scratch(struct script *script)
 }
 
 /*
- * A word that begins with a digit or a slash would be taken for the thread's id; a '#' in front
- * makes a comment; ';' separates names in what stackcollapse-perf.pl makes of it. perf gives a
- * thread without a name its id.
+ * Readers would take a word that begins with a digit or a slash for the thread's id, and a line
+ * that begins with '#' for a comment; ';' separates names in the output of stackcollapse-perf.pl.
+ * perf names a thread without a name by its id.
  */
 static char *
 make_comm(struct script *script, uint32_t id)
@@ -114,7 +113,7 @@ make_comm(struct script *script, uint32_t id)
 	return comm;
 }
 
-/* Of "(anonymous namespace)::f": readers skip what begins with a parenthesis. */
+/* "(anonymous namespace)::f" is changed: readers skip a name that begins with a parenthesis. */
 static void
 open_brackets(char *name)
 {
@@ -133,7 +132,7 @@ open_brackets(char *name)
 	}
 }
 
-/* What has no name is "[unknown]", for which readers show the module. "->" would be two names. */
+/* A frame without a name is "[unknown]", for which readers show the module. "->" splits a name. */
 static void
 add_symbol(struct script *script, const struct view_function *function)
 {
@@ -155,8 +154,8 @@ add_symbol(struct script *script, const struct view_function *function)
 }
 
 /*
- * Has no white space: readers look for the module in what stands behind the last. One ends it at
- * the first parenthesis that closes.
+ * Writes the module without white space: readers expect it after the last one of the line. One
+ * reader ends it at the first closing parenthesis.
  */
 static void
 add_module(struct script *script, const struct view_function *function)
@@ -240,13 +239,13 @@ write_record(struct script *script, const struct due *due)
 	const struct recording *recording = script->input->recordings[slice->recording];
 	const struct recording_tick *first = recording_tick(recording, slice->first_tick);
 	const struct recording_tick *tick = recording_tick(recording, due->tick);
-	/* A tick is when the threads were looked at, at the end of what it spans. */
+	/* A tick samples the threads at the end of its time. */
 	const uint64_t ns = slice->start_ns + (tick->start_ns - first->start_ns) + tick->span_ns;
 	const uint64_t period = period_of(script, tick);
 
 	if (period == 0)
 		return;
-	/* The eighth column is for readers that want two spaces behind a name of one letter. */
+	/* The eighth column: some readers need two spaces after a name of one letter. */
 	fprintf(script->out, "%s %8" PRId64 "/%-7jd ", comm_of(script, slice->thread),
 		recording_info(recording)->pid,
 		(intmax_t)view_thread_number(script->view, slice->thread));
@@ -293,7 +292,7 @@ add_due(struct script *script, const struct timeline_slice *slice)
 		swap(&script->due[at], &script->due[(at - 1) / 2]);
 }
 
-/* The earliest has got another tick, or is over. */
+/* Restores the heap after the earliest slice got another tick, or ended. */
 static void
 settle_earliest(struct script *script)
 {
@@ -312,7 +311,7 @@ settle_earliest(struct script *script)
 	}
 }
 
-/* Writes all records before that tick; false when nothing can be written any more. */
+/* Writes all records before `tick`; false if the stream has an error. */
 static bool
 write_until(struct script *script, uint64_t tick)
 {
@@ -342,7 +341,7 @@ on_slice(void *context, const struct timeline_slice *slice)
 
 /* --- the whole -------------------------------------------------------------------------- */
 
-/* Without a head some readers would have to guess what this is by the first thread's name. */
+/* Without a header some readers guess the format by the first thread's name. */
 static void
 write_head(struct script *script)
 {
@@ -369,7 +368,7 @@ compare_beginnings(const void *left, const void *right)
 	return (a->clock_ns > b->clock_ns) - (a->clock_ns < b->clock_ns);
 }
 
-/* One recording after the other: two of the same process must not go back in time. */
+/* Recordings in the order of time: two of one process must not go back in time. */
 static void
 write_records(struct script *script)
 {

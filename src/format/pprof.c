@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof.c - gzipped protocol buffers, as `go tool pprof` and its kin read them.
+ * pprof.c - writes gzipped protocol buffers in the format of `go tool pprof`.
  *
  * The profile is packed in pieces, each a message with some of its fields (see pprof_stream.h).
- * So only tables of what was mentioned are held in memory, not all samples a second time.
+ * So only tables of the numbered objects are held in memory, not all samples a second time.
  *
  * Addresses are those of the files, not where the target had them mapped: a mapping's start is the
  * address that its file gives the code.
@@ -23,7 +23,7 @@
 #define PAGE UINT64_C(4096)
 #define LABELS_MOST 6
 
-/* Shorter names for what protoc-c makes of the package's. */
+/* Short names for the types that protoc-c generates. */
 typedef Wallsample__Pprof__Profile pb_profile;
 typedef Wallsample__Pprof__ValueType pb_value_type;
 typedef Wallsample__Pprof__Sample pb_sample;
@@ -33,7 +33,7 @@ typedef Wallsample__Pprof__Location pb_location;
 typedef Wallsample__Pprof__Line pb_line;
 typedef Wallsample__Pprof__Function pb_function;
 
-/* What is known of a module from the locations in it. */
+/* The facts of a module that its locations determine. */
 struct mapping_facts {
 	bool used, has_functions, has_filenames, has_lines, has_inlines;
 	uint64_t highest;
@@ -46,8 +46,8 @@ struct packing {
 	struct parallelism_split *split;
 	struct strings *texts;
 	struct table functions;    /* (name, file) -> number */
-	/* Whether its location is written: of a frame of the profile, of a function of the view
-	 * that has none, and last of samples without a stack. */
+	/* The location is written: by frame of the profile, then by function of the view without a
+	 * frame, and last for samples without a stack. */
 	bool *used;
 	size_t frame_count, function_count;
 	struct mapping_facts *mapping; /* by module */
@@ -63,7 +63,7 @@ text(struct packing *packing, const char *plain)
 	return strings_intern(packing->texts, plain);
 }
 
-/* Valid UTF-8 without control characters; whole otherwise. */
+/* Numbers a text; invalid UTF-8 and control characters are replaced. */
 static int64_t
 foreign_text(struct packing *packing, const char *foreign)
 {
@@ -72,7 +72,7 @@ foreign_text(struct packing *packing, const char *foreign)
 	return text(packing, packing->scratch.data);
 }
 
-/* Last of all, when no text comes any more. */
+/* Writes the texts, after the last one was numbered. */
 static void
 pack_texts(struct packing *packing)
 {
@@ -89,9 +89,9 @@ pack_texts(struct packing *packing)
 /* --- functions and locations ----------------------------------------------------------- */
 
 /*
- * As it is after --no-demangle. Only such a name is given as the system's, too: then pprof
- * demangles it. From any other that is the same twice it takes what stands in brackets, so that
- * functions would become one that are not.
+ * True for a mangled name, as with --no-demangle. Only such a name is written as system_name, too:
+ * pprof then demangles it. From any other name that equals its system_name pprof removes the text
+ * in brackets, which would merge different functions.
  */
 static bool
 is_mangled(const char *name)
@@ -100,8 +100,8 @@ is_mangled(const char *name)
 }
 
 /*
- * The number of a function, which is written when it is met first. `linked`: a linker knows it,
- * perhaps by a mangled name.
+ * Returns the number of a function, which is written at its first use. `linked`: it has a linker
+ * symbol, whose name may be mangled.
  */
 static uint64_t
 function_id(struct packing *packing, const char *name, const char *file, bool linked)
@@ -153,7 +153,7 @@ pack_location(struct packing *packing, pb_location *location)
 	pprof_stream_add(packing->stream, &piece.base);
 }
 
-/* The frame that `count` functions of a stack are from, innermost first. */
+/* Writes the location of a frame with `count` functions, innermost first. */
 static uint64_t
 frame_location_id(struct packing *packing, uint32_t id, const uint32_t *functions, size_t count)
 {
@@ -186,7 +186,7 @@ frame_location_id(struct packing *packing, uint32_t id, const uint32_t *function
 	return location.id;
 }
 
-/* Of what has no frame. */
+/* The location of a function without a frame. */
 static uint64_t
 plain_location_id(struct packing *packing, size_t at, const char *name)
 {
@@ -211,7 +211,7 @@ stackless_id(struct packing *packing)
 				 "[no stack]");
 }
 
-/* Of the functions of a frame, or of one that has none. */
+/* The location of the functions of a frame, or of a function without one. */
 static uint64_t
 location_id(struct packing *packing, const uint32_t *functions, size_t count)
 {
@@ -222,7 +222,7 @@ location_id(struct packing *packing, const uint32_t *functions, size_t count)
 					 view_function(packing->view, functions[0])->name);
 	return frame_location_id(packing, id, functions, count);
 }
-/* How many functions, from the first on, are of one frame. */
+/* Returns how many functions, from the first on, share a frame. */
 static size_t
 frame_length(const struct view *view, const uint32_t *functions, size_t count)
 {
@@ -250,7 +250,7 @@ make_labels(struct packing *packing, const struct view_row *row,
 	for (size_t i = 0; i < LABELS_MOST; i++)
 		label[i] = (pb_label)WALLSAMPLE__PPROF__LABEL__INIT;
 	label[0].key = text(packing, "thread");
-	/* tasks of one unit are put together by it */
+	/* merges the tasks of one unit */
 	(thread->is_task ? view_add_unit : view_add_name)(
 		packing->view, view_unit(packing->view, row->thread), &name);
 	label[0].str = foreign_text(packing, name.data);
@@ -275,7 +275,7 @@ make_labels(struct packing *packing, const struct view_row *row,
 	return count;
 }
 
-/* Of a row that is at these locations all, or what a part of it weighs. */
+/* Writes a sample at these locations: the whole row, or one part of it. */
 static void
 pack_sample(struct packing *packing, const struct view_row *row,
 	    const struct parallelism_part *part, pb_sample *sample)
@@ -335,7 +335,7 @@ pack_rows(struct packing *packing)
 
 /* --- mappings ------------------------------------------------------------------------------- */
 
-/* The code of the file: from its first executable segment to the end of its last. */
+/* The file's code: from the first executable segment to the end of the last one. */
 static void
 place_code(const struct image *image, pb_mapping *mapping)
 {
@@ -384,8 +384,8 @@ pack_mapping(struct packing *packing, uint32_t id)
 }
 
 /*
- * Readers take the first mapping for that of the program: its name is in their headings, and
- * profiles of different build-ids are not compared. So it is there even if no code of it is.
+ * Readers take the first mapping as the program: they show its name in headings, and do not compare
+ * profiles with different build-ids. So it is written even without a sample in it.
  */
 static void
 pack_mappings(struct packing *packing)
@@ -452,7 +452,7 @@ pack_head(struct packing *packing)
 static void
 pack_profile(struct packing *packing)
 {
-	text(packing, ""); /* number 0, as the format wants it */
+	text(packing, ""); /* the format requires text 0 to be empty */
 	pack_head(packing);
 	pack_rows(packing);
 	pack_mappings(packing);

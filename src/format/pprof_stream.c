@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pprof_stream.c - packs and compresses, piece by piece. */
+/* pprof_stream.c - packs and compresses messages one after the other. */
 #include "format/format_internal.h"
 
 #include <protobuf-c/protobuf-c.h>
@@ -12,12 +12,12 @@
 #define MEMORY_LEVEL 8
 
 struct pprof_stream {
-	ProtobufCBuffer base; /* first: it hands on what is packed */
+	ProtobufCBuffer base; /* first: receives packed bytes */
 	FILE *out;
 	z_stream zip;
 };
 
-/* Gives zlib memory that never fails, so that nothing else can. */
+/* Allocates for zlib without failure, so that zlib calls cannot fail. */
 static voidpf
 zip_allocate(voidpf opaque, uInt items, uInt size)
 {
@@ -37,7 +37,7 @@ zip_bytes(struct pprof_stream *stream, const uint8_t *bytes, size_t size, int fl
 {
 	uint8_t block[16384];
 
-	/* zlib's pointer is not const, but it only reads there. */
+	/* zlib's pointer is not const, but zlib only reads the data. */
 	stream->zip.next_in = (uint8_t *)(uintptr_t)bytes;
 	stream->zip.avail_in = (uInt)size;
 	do {
@@ -63,10 +63,10 @@ pprof_stream_create(FILE *out)
 	stream->out = out;
 	stream->zip.zalloc = zip_allocate;
 	stream->zip.zfree = zip_free;
-	/* Without a header of its own zlib writes no time into it: same profile, same bytes. */
+	/* zlib's default header has no time: equal profiles make equal bytes. */
 	if (deflateInit2(&stream->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
-		abort(); /* a zlib of another version than that it was built with */
+		abort(); /* zlib differs from the version at build time */
 	return stream;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * speedscope.c - the file format of speedscope, see wallsample-formats(5): all threads as one
- * profile, and a timeline of each.
+ * speedscope.c - writes the file format of speedscope, see wallsample-formats(5): one profile of
+ * all threads, and a timeline of each thread.
  *
- * The viewer lays samples one behind the other from 0 on and does not look at where a profile
- * starts. So a timeline has a sample without frames for any time of which nothing is known, in
- * front as well: then all threads are on one axis.
+ * The viewer places samples one after the other from 0 on and ignores the start of a profile. So a
+ * timeline has a sample without frames for each time without data, including the time before its
+ * first sample: all threads are on one axis.
  *
  * The schema: https://www.speedscope.app/file-format-schema.json. Its members may come in any
- * order: frames come last, because only then it is known which are used.
+ * order: frames come last, because the used frames are known only then.
  */
 #include <stdlib.h>
 
@@ -22,24 +22,24 @@
 #include "wallsample/analysis/tree.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
-#define STACKLESS UINT32_MAX /* in place of a function: there is none */
+#define STACKLESS UINT32_MAX /* replaces a function: a sample without frames */
 
-/* As in struct tree_node. */
+/* The members have the meaning of those of struct tree_node. */
 struct scope_frame {
 	enum tree_kind kind;
 	uint32_t function;
 	int32_t syscall;
 };
 
-/* The profile that is open. */
+/* The open profile. */
 struct scope_profile {
 	bool open;
 	size_t recording;
 	uint32_t thread;
-	uint64_t told_ns;     /* samples end there */
-	bool going_on;        /* `last` is no sample yet: what follows may be the same */
+	uint64_t written_ns;  /* the end of the last written sample */
+	bool pending;         /* `last` is not written yet: the next slice may extend it */
 	struct timeline_slice last;
-	uint64_t *weight;     /* of the samples so far: they are a list of their own */
+	uint64_t *weight;     /* of the written samples: a separate list of the format */
 	size_t count, capacity;
 };
 
@@ -47,10 +47,10 @@ struct scope {
 	const struct export_input *input;
 	const struct view *view;
 	struct json_stream json;
-	struct table known;   /* (function and system call, kind) -> its place in `frame` */
+	struct table known;   /* (function and system call, kind) -> index in `frame` */
 	struct scope_frame *frame;
 	size_t frame_count, frame_capacity;
-	uint64_t begin_ns, end_ns; /* of the axis */
+	uint64_t begin_ns, end_ns; /* range of the time axis */
 	struct scope_profile profile;
 	struct strbuf scratch;
 };
@@ -80,7 +80,7 @@ function_number(struct scope *scope, uint32_t function)
 	return frame_number(scope, TREE_FUNCTION, function, (int32_t)SYSCALL_NONE);
 }
 
-/* What is in scratch, as text. */
+/* Returns scratch as a JSON text. */
 static json_t *
 scratch_text(struct scope *scope)
 {
@@ -90,7 +90,7 @@ scratch_text(struct scope *scope)
 	return text;
 }
 
-/* Where it is: the viewer shows it beside the name, and colours by it. */
+/* The file of the frame: the viewer shows it beside the name, and chooses the colour by it. */
 static void
 add_file(struct scope *scope, json_t *object, const struct view_function *function)
 {
@@ -101,7 +101,7 @@ add_file(struct scope *scope, json_t *object, const struct view_function *functi
 		file = function->module;
 	if (file[0] != '\0')
 		json_object_set_new(object, "file", json_stream_text(&scope->json, file));
-	/* of a function it would be the line of whichever sample came first */
+	/* By function the line would be that of an arbitrary sample. */
 	if (key == VIEW_BY_LINE && function->file != NULL && function->line > 0)
 		json_object_set_new(object, "line", json_stream_number(function->line));
 }
@@ -142,7 +142,7 @@ write_frames(struct scope *scope)
 
 /* --- profiles --------------------------------------------------------------------------- */
 
-/* Its name is in scratch. */
+/* Begins a profile, whose name is in scratch. */
 static void
 begin_profile(struct scope *scope, uint64_t length_ns)
 {
@@ -184,13 +184,13 @@ end_profile(struct scope *scope)
 
 /* --- all threads ------------------------------------------------------------------------ */
 
-/* Each stack once, those with the same callers side by side, the heaviest first. */
+/* Writes each stack once; stacks with the same callers are adjacent, the heaviest first. */
 static void
 put_tree(struct scope *scope, const struct call_tree *tree)
 {
 	const enum weight weight = scope->input->sort;
 	int64_t left = view_total_ns(scope->view, weight);
-	json_t *path = json_array(); /* to the node that the loop is at */
+	json_t *path = json_array(); /* to the current node */
 
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct tree_node *node = &tree->node[i];
@@ -251,16 +251,16 @@ slice_stack(struct scope *scope, const struct timeline_slice *slice)
 	return stack;
 }
 
-/* Nothing is known up to then. */
+/* Writes a sample without frames up to `end_ns`. */
 static void
 put_gap(struct scope *scope, uint64_t end_ns)
 {
 	struct scope_profile *profile = &scope->profile;
 
-	if (end_ns <= profile->told_ns)
+	if (end_ns <= profile->written_ns)
 		return;
-	put_sample(scope, json_array(), end_ns - profile->told_ns);
-	profile->told_ns = end_ns;
+	put_sample(scope, json_array(), end_ns - profile->written_ns);
+	profile->written_ns = end_ns;
 }
 
 static void
@@ -269,14 +269,14 @@ put_last(struct scope *scope)
 	struct scope_profile *profile = &scope->profile;
 	const struct timeline_slice *last = &profile->last;
 
-	if (!profile->going_on)
+	if (!profile->pending)
 		return;
-	profile->going_on = false;
+	profile->pending = false;
 	put_gap(scope, last->start_ns);
-	if (last->end_ns <= profile->told_ns)
+	if (last->end_ns <= profile->written_ns)
 		return;
-	put_sample(scope, slice_stack(scope, last), last->end_ns - profile->told_ns);
-	profile->told_ns = last->end_ns;
+	put_sample(scope, slice_stack(scope, last), last->end_ns - profile->written_ns);
+	profile->written_ns = last->end_ns;
 }
 
 static void
@@ -300,13 +300,13 @@ begin_thread(struct scope *scope, const struct timeline_slice *slice)
 	profile->open = true;
 	profile->recording = slice->recording;
 	profile->thread = slice->thread;
-	profile->told_ns = scope->begin_ns;
-	profile->going_on = false;
+	profile->written_ns = scope->begin_ns;
+	profile->pending = false;
 }
 
-/* Rows of the same stack share its functions: the pointer is its name. */
+/* Slices with the same stack share its function array: the pointer identifies it. */
 static bool
-goes_on(const struct timeline_slice *last, const struct timeline_slice *slice)
+continues_slice(const struct timeline_slice *last, const struct timeline_slice *slice)
 {
 	return last->end_ns == slice->start_ns && last->function == slice->function &&
 	       last->depth == slice->depth && last->state == slice->state &&
@@ -324,17 +324,17 @@ on_slice(void *context, const struct timeline_slice *slice)
 		end_thread(scope);
 		begin_thread(scope, slice);
 	}
-	if (profile->going_on && goes_on(&profile->last, slice)) {
+	if (profile->pending && continues_slice(&profile->last, slice)) {
 		profile->last.end_ns = slice->end_ns;
 	} else {
 		put_last(scope);
 		profile->last = *slice;
-		profile->going_on = true;
+		profile->pending = true;
 	}
 	return ferror(scope->json.out) == 0;
 }
 
-/* From the first tick that is wanted, of any recording, to the end of the last. */
+/* Sets the axis: from the first selected tick of all recordings to the end of the last. */
 static void
 make_axis(struct scope *scope)
 {

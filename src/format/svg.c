@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * svg.c - a flame graph that needs nothing but the file: root at the bottom, the width of a frame
- * its share of the time.
+ * svg.c - writes a flame graph as a self-contained file: the root is at the bottom, the width of a
+ * frame is its share of the time.
  *
  * Without its script it is a picture in which each frame has a title; the script (flame.js) adds
- * zoom, search and keys. It reads its data from the elements themselves: no name is ever part of
- * a script or a style, and all are escaped here.
+ * zoom, search and keys. The script reads its data from the elements: no name is part of a script
+ * or a style, and this file escapes all names.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,25 +22,25 @@
 #include "wallsample/runtime/language.h"
 #include "wallsample/report/xml_text.h"
 
-/* In pixels. flame.js knows the first two, too. */
+/* In pixels. flame.js repeats the first two. */
 #define WIDTH 1200
 #define MARGIN 10
-#define LEVEL 18           /* from one level to the next */
+#define LEVEL 18           /* height of a level */
 #define TOP 88             /* above the highest level */
 #define BOTTOM 56          /* below the root */
-#define LETTER 7.3         /* a bit more than the letters of flame.css are wide */
-#define LETTERS_LEAST 5    /* less says nothing */
+#define LETTER 7.3         /* slightly wider than the letters of flame.css */
+#define LETTERS_LEAST 5    /* shorter labels are left out */
 
-/* What keeps the file small. */
+/* Limits of the file size. */
 #define SHARE_LEAST 0.001
 #define FRAMES_MOST 20000
 #define LEVELS_MOST 500
-/* What keeps thin towers from making the picture higher than all the rest of it. */
+/* Limits of the height, against narrow but deep stacks. */
 #define LEVELS_ALWAYS 60
 #define LEVEL_SHARE_LEAST 0.01
-#define NAME_MOST 240 /* cells: frames of one name have it each */
+#define NAME_MOST 240 /* cells: each frame repeats its name */
 
-#define SHADES 5 /* of code, one for each module */
+#define SHADES 5 /* of native code, by module */
 
 static const char style[] =
 #include "flame.css.h"
@@ -49,7 +49,7 @@ static const char script[] =
 #include "flame.js.h"
 	;
 
-/* X(NAME, class, what it says in the legend) */
+/* X(NAME, class, text in the legend) */
 #define KINDS(X)                                                               \
 	X(CODE, "c", "code, a shade for each module")                          \
 	X(SCRIPT, "p", NULL) /* the titles of the languages */                 \
@@ -80,8 +80,8 @@ struct drawing {
 	const struct view *view;
 	FILE *out;
 	struct call_tree tree;
-	uint32_t levels;  /* with that of the root */
-	size_t too_deep;  /* frames that are left out */
+	uint32_t levels;  /* including the root */
+	size_t too_deep;  /* number of frames left out */
 	int64_t total_ns;
 	bool seen[KIND_COUNT];
 	struct strbuf name, fitted, line;
@@ -129,7 +129,7 @@ kind_of(const struct drawing *drawing, const struct tree_node *node)
 	return kind_of_function(view_function(drawing->view, node->function));
 }
 
-/* The same for the same module, in each file (FNV-1a). */
+/* Returns the same shade for a module in every file (FNV-1a). */
 static unsigned
 shade_of(const char *module)
 {
@@ -183,7 +183,7 @@ write_title(struct drawing *drawing, const char *module, int64_t ns)
 	fputs("</title>", drawing->out);
 }
 
-/* The frame whose name was made, from `start_ns` on; the root is at level 0. */
+/* Writes the frame of the current name at `start_ns`; the root is at level 0. */
 static void
 write_box(struct drawing *drawing, const char *module, uint32_t level, int64_t start_ns,
 	  int64_t ns)
@@ -223,11 +223,11 @@ write_node(struct drawing *drawing, const struct tree_node *node, int64_t start_
 	write_box(drawing, module, node->depth + 1, start_ns, node->cum[drawing->input->sort]);
 }
 
-/* The root, then each frame followed by those upon it. */
+/* Writes the root, then each frame followed by its callees. */
 static void
 write_frames(struct drawing *drawing)
 {
-	/* By level: where the next frame begins. */
+	/* By level: the start of the next frame. */
 	int64_t *next = xcalloc((size_t)drawing->levels + 1, sizeof(*next));
 
 	fputs("<g id=\"frames\">\n<g class=\"r\">", drawing->out);
@@ -249,7 +249,7 @@ write_frames(struct drawing *drawing)
 	free(next);
 }
 
-/* --- what is around them ---------------------------------------- */
+/* --- title, legend and frame ------------------------------------ */
 
 static void
 write_heading(struct drawing *drawing)
@@ -266,7 +266,7 @@ write_heading(struct drawing *drawing)
 			  (intmax_t)input->process->pid);
 	strbuf_add_foreign(line, input->process->comm);
 	strbuf_add_text(line, ")");
-	/* what a screen reader says first, and a browser has on the tab */
+	/* the text that a screen reader reads first, and the title of a browser tab */
 	fputs("<title>", drawing->out);
 	xml_write_text(drawing->out, line->data);
 	fputs("</title>\n", drawing->out);
@@ -326,7 +326,7 @@ write_left_out(struct drawing *drawing, int y)
 		write_line(drawing, "plain", y);
 }
 
-/* A level is never wider than the one below it. */
+/* A level is not wider than the one below it. */
 static void
 measure(struct drawing *drawing)
 {

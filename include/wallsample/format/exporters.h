@@ -2,7 +2,7 @@
 /*
  * exporters.h - the registry of exporters, and the exporters of this directory.
  *
- * Those of the report are declared in report/report.h, that of the page in web/html.h. A new
+ * The report's exporters are declared in report/report.h, the HTML page's in web/html.h. A new
  * format is one file, its declaration here, and one row of the registry (format/export.c).
  */
 #ifndef WALLSAMPLE_FORMAT_EXPORTERS_H
@@ -19,12 +19,12 @@ extern const struct exporter exporter_perf;
 extern const struct exporter exporter_svg;
 extern const struct exporter exporter_coz;
 
-/* The registry, ended by NULL. */
+/* The registry, terminated by NULL. */
 extern const struct exporter *const exporters[];
 
-/* The exporter of this name; NULL if there is none. */
+/* Returns the exporter of this name; NULL if there is none. */
 const struct exporter *exporter_by_name(const char *name);
-/* The exporter of the file's ending ("x.folded", "x.pb.gz"), the longest one first; or NULL. */
+/* Returns the exporter with the longest ending that matches the file ("x.pb.gz"); or NULL. */
 const struct exporter *exporter_by_file(const char *file);
 
 #endif
