@@ -25,7 +25,7 @@ while read -r file; do
 		;;
 	esac
 	grep -qE '[[:space:]]+$' "$file" && complain "$file" 'white space at the end of a line'
-done < <(find src tests include contrib bootstrap .ci -name '*.[ch]' -o -name '*.cc' -o -name '*.cpp' \
+done < <(find src tests include contrib tools bootstrap .ci -name '*.[ch]' -o -name '*.cc' -o -name '*.cpp' \
 	-o -name '*.sh' -o -name '*.py' -o -name '*.toml' -o -name bootstrap -o -path .ci/run 2>/dev/null)
 
 exit $failed
