@@ -79,6 +79,7 @@ test_defaults(void **state)
 	assert_null(options.command);
 	assert_false(options.quiet || options.help || options.version);
 	/* started without even a name */
+	options_release(&options);
 	assert_int_equal(options_parse(0, (char *[]){ NULL }, commands, &options, &err), 0);
 }
 

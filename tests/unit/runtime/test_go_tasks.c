@@ -172,6 +172,7 @@ end(void **state)
 
 	go_threads_release(&s->go);
 	go_words_release(&s->go);
+	free(s->go.base.new_thread);
 	free(s->go.slot);
 	free(s->go.bytes);
 	pages_free(s->tools.pages);

@@ -399,6 +399,7 @@ array_close(struct scene *scene)
 {
 	python_codes_free(scene->cpython.codes);
 	python_threads_release(&scene->cpython);
+	free(scene->cpython.base.new_thread);
 	pages_free(scene->tools.pages);
 	runtime_places_release(&scene->places);
 	chain_release(&scene->chain);
