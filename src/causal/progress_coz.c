@@ -93,7 +93,7 @@ coz_refuse_missing(const struct progress *progress, const char *what, struct err
 		close(fd);
 	if (has_points)
 		status = error_set(err, ERROR_USAGE, "%sthe program has progress points of coz.h, "
-				   "but nobody counts them. Restart it with LD_PRELOAD=%s, or, "
+				   "but nothing counts them. Restart it with LD_PRELOAD=%s, or, "
 				   "with --intrusive, count a line: --progress line:FILE:N", what,
 				   path != NULL ? path : PROGRESS_COZ_LIBRARY);
 	else

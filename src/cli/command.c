@@ -13,7 +13,7 @@
 #define SIGNALS                                                                             \
 	"\n"                                                                                \
 	"Signals: INT (Ctrl-C) and TERM end sampling and write what there is, a second\n"   \
-	"one leaves at once; USR1 writes what there is so far and goes on.\n"                \
+	"one leaves at once; USR1 writes what there is so far and sampling continues.\n" \
 	"\n"
 
 static const char signals_text[] =
@@ -46,7 +46,7 @@ static const struct command commands[] = {
 	  .about = "Usage: wallsample record [OPTIONS] -p PID | --name GLOB | -- CMD [ARGS]\n"
 		   "\n"
 		   "Samples every thread of a running program into a recording. It is an SQLite\n"
-		   "database, written once a second while sampling goes on, for wallsample report\n"
+		   "database, written once a second during sampling, for wallsample report\n"
 		   "and any SQL tool. Without -o it is called wallsample-PID-TIME.wsdb.\n",
 	  .examples = "\n"
 		      "Examples:\n"
@@ -80,7 +80,7 @@ static const struct command commands[] = {
 		   "its state, the system call it sleeps in, and its stack. Threads that do the\n"
 		   "same in the same place are one group. All are of one moment: those that run\n"
 		   "are held until everybody's stack has been taken. Of a program that is no more\n"
-		   "a core file tells the same.\n",
+		   "a core file gives the same.\n",
 	  .examples = "\n"
 		      "Examples:\n"
 		      "  wallsample dump -p 1234                    what a hung program waits for\n"

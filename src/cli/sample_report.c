@@ -268,7 +268,7 @@ say_command_end(const struct run *run)
 	struct strbuf end;
 
 	if (run->source.end == RUN_END_DURATION) {
-		log_say(&run->request.log, LOG_NORMAL, "the command goes on as process %d",
+		log_say(&run->request.log, LOG_NORMAL, "the command continues as process %d",
 			(int)run->target.pid);
 		return;
 	}

@@ -415,7 +415,7 @@ attach_check(const struct process *process, bool may_stop, struct error *err)
 	if (r.error == ETIMEDOUT)
 		return attach_refuse(&r, err, ERROR_SYSTEM,
 			      "does not let itself be traced at the moment: it may be in the "
-			      "middle of an exec that cannot go on; try again");
+			      "middle of an exec that cannot complete; try again");
 	if (r.error != EPERM && r.error != EACCES && r.error != ESRCH)
 		return attach_refuse(&r, err, ERROR_SYSTEM, "cannot be asked about tracing: %s",
 				     strerror(r.error));

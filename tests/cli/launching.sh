@@ -48,7 +48,7 @@ status=$?
 begun=
 what='a command that outlives -d'
 expect_status 0
-expect_err "the command goes on as process $pid"
+expect_err "the command continues as process $pid"
 expect_unharmed "$pid" S
 
 # one that job control has stopped is not waited for, nor set going
@@ -62,7 +62,7 @@ status=$?
 begun=
 what='a command that stops itself'
 expect_status 0
-expect_err "the command goes on as process $pid"
+expect_err "the command continues as process $pid"
 expect_unharmed "$pid" T
 
 # A command that ends before the first tick: how it ended is told all the same, and there is
