@@ -19,10 +19,9 @@ EXTRA_DIST += tools/analyse.sh tools/compile-commands.py .clang-tidy
 # Static analysis by clang-tidy: findings that are not justified in analyse.sh fail.
 analyse: all compile_commands.json
 	@$(srcdir)/tools/analyse.sh
-# Formats the C code as .clang-format says; tests/lint/format.sh checks it.
+# Formats the lines of C that differ from the last commit, as .clang-format says.
 format:
-	cd $(srcdir) && find src include tests tools -name '*.[ch]' -not -path 'tests/replay/*' \
-		-print0 | xargs -0 clang-format -i --style=file
+	cd $(srcdir) && git clang-format-14 --style=file --extensions c,h
 .PHONY: analyse format
 
 # Which lines the tests run; COVERAGE_TESTS chooses other tests.
