@@ -33,7 +33,7 @@ libwallsample_a_CPPFLAGS += -DWALLSAMPLE_PKGLIBDIR=\"$(pkglibdir)\"
 wallsamplelibdir = $(pkglibdir)
 wallsamplelib_PROGRAMS = libwallsample-progress.so
 libwallsample_progress_so_SOURCES = src/causal/progress_preload.c \
-	include/wallsample/progress_coz.h
+	include/wallsample/causal/progress_coz.h
 libwallsample_progress_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fPIC -fvisibility=hidden \
 	-fno-stack-protector -ffreestanding
 libwallsample_progress_so_LDFLAGS = -shared -nostartfiles -Wl,--as-needed \
