@@ -201,6 +201,10 @@ attribute_changed(struct attribution *attribution, struct observation *observati
 	waits_leave(thread->process->waits, thread);
 	if (observation->renamed)
 		thread_record_rename(attribution->records, thread);
+	if (thread->excluded) { /* from now on: its new name is */
+		thread->asleep = false;
+		return;
+	}
 	if (observation->outcome == OUTCOME_SLEEPING)
 		waits_see(thread->process->waits, thread, &observation->info);
 	else if (observation->outcome == OUTCOME_UNSELECTED)

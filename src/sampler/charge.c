@@ -351,7 +351,7 @@ clear_counts(struct charging *charging)
 }
 
 void
-charge_tick(struct charging *charging, size_t skipped)
+charge_tick(struct charging *charging, size_t skipped, size_t excluded)
 {
 	const double on_cpu = count_hidden(charging, skipped);
 	const double others = on_cpu + charging->hidden.queued;
@@ -366,7 +366,9 @@ charge_tick(struct charging *charging, size_t skipped)
 				profile_charge(charging->profile, charging->item[i].entry,
 					       (int64_t)(latency_ns + 0.5));
 		charge_all_late(charging, latency_ns);
-		charging->hidden.owed_ns += latency_ns * others;
+		if (skipped > excluded)
+			charging->hidden.owed_ns += latency_ns * others *
+						    (double)(skipped - excluded) / (double)skipped;
 		charge_hidden(charging);
 		runnable = (uint32_t)(all + 0.5);
 	} else {

@@ -96,8 +96,12 @@ void charge_late(struct charging *charging, const struct late_charge *late);
 void charge_late_end(struct charging *charging, const struct late_charge *late);
 /* Charges the time in which no thread was runnable to the thread, which slept and ended it. */
 void charge_end_of_wait(struct charging *charging, struct sampled_thread *thread);
-/* Charges the tick when all its threads are attributed. `skipped`: threads not observed at it. */
-void charge_tick(struct charging *charging, size_t skipped);
+/*
+ * Charges the tick when all its threads are attributed. `skipped`: threads not observed at it, of
+ * which `excluded` never are: their part of the real time, estimated by their number, is dropped
+ * like that of unselected threads, because no sample of theirs can take it.
+ */
+void charge_tick(struct charging *charging, size_t skipped, size_t excluded);
 /* Charges the remaining time at the end of the run. */
 void charge_rest(struct charging *charging);
 

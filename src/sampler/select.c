@@ -76,9 +76,11 @@ select_threads(struct selection *selection, bool everyone, struct observation *o
 			continue;
 		if (thread->excluded && thread->late == NULL && !thread->held) {
 			selection->skipped++;
+			selection->excluded++;
+			if (thread->next_tick > tick->number)
+				continue;
 			late_serve(selection->late);
-			if (thread->next_tick <= tick->number)
-				excluded_observe(threads, thread, selection);
+			excluded_observe(threads, thread, selection);
 			continue;
 		}
 		if (!everyone && thread->next_tick > tick->number) {

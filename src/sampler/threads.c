@@ -23,10 +23,11 @@ begin_excluded(struct thread_list *threads, struct sampled_thread *thread)
 {
 	const uint32_t now = threads->tick->number;
 	/* All the CPU time of a thread that was created during the run belongs to the run. */
-	const bool is_new = now > 0 && !thread->seen;
+	const bool is_new = now > 0 && !thread->listed;
 	struct sched sched;
 
-	threads->excluded_counts->threads++;
+	threads->excluded_counts->threads += !thread->was_excluded;
+	thread->was_excluded = true;
 	thread->excluded_cpu_ns = 0;
 	if (!is_new &&
 	    watch_read_sched(&thread->watch, thread->process->process, &sched) == LOOK_OK)
@@ -80,6 +81,7 @@ thread_create(struct thread_list *threads, const struct listed_thread *listed)
 	thread->stack_need = STACK_FIRST < threads->stack_limit ? STACK_FIRST :
 								  threads->stack_limit;
 	select_by_name(threads, thread);
+	thread->listed = true;
 	threads->seen++;
 	return thread;
 }

@@ -122,6 +122,7 @@ struct selection {
 	struct rng *rng;
 	bool few_holders; /* every lock holder is observed at every tick: there are few */
 	size_t skipped;   /* threads that this tick does not observe */
+	size_t excluded;  /* those of them that are excluded */
 };
 
 /*

@@ -337,8 +337,8 @@ consume(struct sampler *sampler)
 	for (size_t i = 0; i < processes->count; i++)
 		few &= waits_has_few_holders(processes->item[i]->waits);
 	sampler->selection.few_holders = few;
-	charge_tick(&sampler->charging, sampler->selection.skipped);
-	sampler->selection.skipped = 0;
+	charge_tick(&sampler->charging, sampler->selection.skipped, sampler->selection.excluded);
+	sampler->selection.skipped = sampler->selection.excluded = 0;
 }
 
 /* No tick follows: waits for late stops, within limits, and reads the names that threads have. */

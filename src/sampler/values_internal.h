@@ -104,11 +104,11 @@ struct sampled_thread {
 	bool held;              /* stopped since an earlier tick: hold_internal.h */
 	struct hold_mark mark;  /* likewise */
 	uint64_t spared_ns;     /* not stopped before this moment: likewise */
-	bool untouchable;       /* never stopped again: it runs 32-bit code */
-	bool coroutines_read;   /* they are read once a run */
+	bool untouchable, coroutines_read; /* runs 32-bit code: never stopped again; read once a run */
 	bool selected;          /* it is sampled; others are only counted */
 	bool excluded;          /* not observed at all: excluded.c */
 	uint64_t excluded_cpu_ns; /* CPU time at the last reading, while excluded */
+	bool listed, was_excluded; /* thread_create has returned; counted as excluded */
 	uint32_t record;        /* thread of the profile; THREAD_NONE: not entered yet */
 	bool shared;            /* other threads of the same name have the same record */
 	char name[64];
