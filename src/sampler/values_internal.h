@@ -104,7 +104,7 @@ struct sampled_thread {
 	bool held;              /* stopped since an earlier tick: hold_internal.h */
 	struct hold_mark mark;  /* likewise */
 	uint64_t spared_ns;     /* not stopped before this moment: likewise */
-	bool untouchable, coroutines_read; /* runs 32-bit code: never stopped again; read once a run */
+	bool untouchable, coroutines_read; /* never stopped again (32-bit code); read once a run */
 	bool selected;          /* it is sampled; others are only counted */
 	bool excluded;          /* not observed at all: excluded.c */
 	uint64_t excluded_cpu_ns; /* CPU time at the last reading, while excluded */
