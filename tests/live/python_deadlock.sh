@@ -13,7 +13,7 @@ waits_for() {
 expect_deadlock() {
 	[ "$status" -eq 4 ] || complain "$what: exit status $status, wanted 4"
 	expect_in "$out" 'Deadlock of 2 threads'
-	grep -q 'waits for GIL, which' "$out" && grep -q 'waits for mutex .*, which' "$out" &&
+	grep -q 'waits for GIL, held by' "$out" && grep -q 'waits for mutex .*, held by' "$out" &&
 		grep -q 'keeper' "$out" && grep -q 'taker' "$out" && return
 	complain "$what: the deadlock is not told whole"
 	sed -n 's/^/    /; 1,20p' "$out"
