@@ -37,8 +37,8 @@ print_row(const struct go_layout *layout)
 	size_t column = 0;
 	uint32_t value;
 
-	printf("\t{\n\t\t.minor = %u, .patch = %u, .g_size = %u, .m_size = %u,\n",
-	       layout->minor, layout->patch, layout->g_size, layout->m_size);
+	printf("\t{\n\t\t.minor = %u, .patch = %u, .g_size = %u, .m_size = %u,\n", layout->minor,
+	       layout->patch, layout->g_size, layout->m_size);
 	for (size_t i = 0; (name = go_layout_member(layout, i, &value)) != NULL; i++)
 		print_member(name, value, &column);
 	printf("\n\t},\n");

@@ -64,8 +64,7 @@ main(int argc, char **argv)
 	Dwarf *dwarf;
 	Elf *elf;
 
-	if (argc != 3 ||
-	    !python_version_parse(argv[1], strlen(argv[1]), &version, &length)) {
+	if (argc != 3 || !python_version_parse(argv[1], strlen(argv[1]), &version, &length)) {
 		fprintf(stderr, "usage: python-layout VERSION FILE\n");
 		return 64;
 	}

@@ -10,10 +10,9 @@
 static const struct {
 	const char *name;
 	int status;
-} kinds[] = {
-	[ERROR_NONE] = { "NONE", 0 },
+} kinds[] = { [ERROR_NONE] = { "NONE", 0 },
 #define X(kind_name, exit_status) [ERROR_##kind_name] = { #kind_name, exit_status },
-	ERROR_KINDS(X)
+	      ERROR_KINDS(X)
 #undef X
 };
 

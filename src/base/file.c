@@ -90,11 +90,10 @@ file_read_at(int fd, uint64_t offset, void *to, size_t size)
 static bool
 is_of_kernel(int fd)
 {
-	static const uint32_t magic[] = {
-		BPF_FS_MAGIC, CGROUP2_SUPER_MAGIC, CGROUP_SUPER_MAGIC, DEBUGFS_MAGIC,
-		EFIVARFS_MAGIC, PROC_SUPER_MAGIC, PSTOREFS_MAGIC, SECURITYFS_MAGIC, SELINUX_MAGIC,
-		SMACK_MAGIC, SYSFS_MAGIC, TRACEFS_MAGIC,
-	};
+	static const uint32_t magic[] = { BPF_FS_MAGIC,   CGROUP2_SUPER_MAGIC, CGROUP_SUPER_MAGIC,
+					  DEBUGFS_MAGIC,  EFIVARFS_MAGIC,      PROC_SUPER_MAGIC,
+					  PSTOREFS_MAGIC, SECURITYFS_MAGIC,    SELINUX_MAGIC,
+					  SMACK_MAGIC,    SYSFS_MAGIC,         TRACEFS_MAGIC };
 	struct statfs fs;
 
 	if (fstatfs(fd, &fs) != 0)

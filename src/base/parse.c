@@ -97,8 +97,8 @@ duration_unit(const char *text, uint64_t *ns)
 		const char *name;
 		uint64_t ns;
 	} units[] = {
-		{ "", NS_PER_SEC },   { "s", NS_PER_SEC },       { "ms", NS_PER_MS },
-		{ "us", NS_PER_US },  { "m", 60 * NS_PER_SEC },  { "h", 3600 * NS_PER_SEC },
+		{ "", NS_PER_SEC },  { "s", NS_PER_SEC },      { "ms", NS_PER_MS },
+		{ "us", NS_PER_US }, { "m", 60 * NS_PER_SEC }, { "h", 3600 * NS_PER_SEC },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {

@@ -9,8 +9,8 @@
 #define EMPTY UINT32_MAX
 
 struct strings {
-	char **text;     /* by number */
-	uint64_t *hash;  /* of each text, so that rehashing reads no text */
+	char **text;    /* by number */
+	uint64_t *hash; /* of each text, so that rehashing reads no text */
 	size_t count, text_capacity, hash_capacity;
 	uint32_t *slots; /* a power of two of numbers or EMPTY, at most 3/4 used */
 	size_t slot_count;

@@ -48,6 +48,5 @@ utf8_is_invisible(uint32_t c)
 	 * U+2065, U+FFF0 to U+FFF8, and plane 14 up to U+E0FFF. */
 	if (c == 0x2065 || (c >= 0xfff0 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe0fff))
 		return true;
-	return c == 0xfffe || c == 0xffff ||
-	       utf8proc_get_property((utf8proc_int32_t)c)->ignorable;
+	return c == 0xfffe || c == 0xffff || utf8proc_get_property((utf8proc_int32_t)c)->ignorable;
 }

@@ -22,9 +22,9 @@ struct plan {
 	struct rng rng;
 	struct plan_item *item; /* of this round, in random order */
 	size_t count, capacity, at;
-	size_t wanted;          /* estimated number of experiments */
-	bool compared;          /* the last experiment was at 0 */
-	bool over;              /* all gains are known with the requested precision */
+	size_t wanted; /* estimated number of experiments */
+	bool compared; /* the last experiment was at 0 */
+	bool over;     /* all gains are known with the requested precision */
 };
 
 void plan_init(struct plan *plan, const struct causal_result *result, uint64_t seed);
@@ -47,9 +47,9 @@ struct match {
 	struct match_frame {
 		uint64_t mask, inner;
 		bool known, asked;
-	} *frame;
+	} * frame;
 	size_t frames, frame_capacity;
-	uint32_t *asked;  /* frames that have no name yet */
+	uint32_t *asked; /* frames that have no name yet */
 	size_t asked_count, asked_capacity;
 	struct symbol *symbol;
 };
@@ -81,10 +81,10 @@ void match_name_asked(struct match *match);
 /* The time from one tick to the next, in ns. */
 struct in_progress_time {
 	double passed;
-	double part;      /* of this time others were to be held, in [0, 1] */
-	double stopped;   /* all threads were stopped after the first tick, */
-	double standing;  /* and for the second one */
-	double idle;      /* others were held while the candidate was blocked on them */
+	double part;     /* of this time others were to be held, in [0, 1] */
+	double stopped;  /* all threads were stopped after the first tick, */
+	double standing; /* and for the second one */
+	double idle;     /* others were held while the candidate was blocked on them */
 };
 
 /* Sums of a counted experiment; zeros at first. */

@@ -17,24 +17,22 @@ find_word(const char *const *words, size_t count, const char *word, size_t *out)
 }
 
 /* Defines the conversions between the values of an enum and their words. */
-#define CAUSAL_WORDS(name, type, LIST)                                         \
-	static const char *const name##_words[] = { LIST(WORD) };              \
-                                                                               \
-	const char *                                                           \
-	name##_word(type value)                                                \
-	{                                                                      \
-		return name##_words[value];                                    \
-	}                                                                      \
-                                                                               \
-	bool                                                                   \
-	name##_from_word(const char *word, type *out)                          \
-	{                                                                      \
-		size_t found;                                                  \
-                                                                               \
-		if (!find_word(name##_words, ARRAY_SIZE(name##_words), word, &found)) \
-			return false;                                          \
-		*out = (type)found;                                            \
-		return true;                                                   \
+#define CAUSAL_WORDS(name, type, LIST)                                                             \
+	static const char *const name##_words[] = { LIST(WORD) };                                  \
+                                                                                                   \
+	const char *name##_word(type value)                                                        \
+	{                                                                                          \
+		return name##_words[value];                                                        \
+	}                                                                                          \
+                                                                                                   \
+	bool name##_from_word(const char *word, type *out)                                         \
+	{                                                                                          \
+		size_t found;                                                                      \
+                                                                                                   \
+		if (!find_word(name##_words, ARRAY_SIZE(name##_words), word, &found))              \
+			return false;                                                              \
+		*out = (type)found;                                                                \
+		return true;                                                                       \
 	}
 
 #define WORD(name, word, ...) [CAUSAL_##name] = word,
@@ -94,7 +92,9 @@ causal_result_add_point(struct causal_result *result, const char *name, const ch
 	if (result->point_count == CAUSAL_POINTS_MOST)
 		return false;
 	result->point[result->point_count++] = (struct causal_point){
-		.name = xstrdup(name), .spec = xstrdup(spec), .kind = kind,
+		.name = xstrdup(name),
+		.spec = xstrdup(spec),
+		.kind = kind,
 	};
 	return true;
 }

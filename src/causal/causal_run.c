@@ -38,25 +38,25 @@ struct causal_run {
 	struct sampler_control control;
 	uint64_t counted[PROGRESS_COUNTED_MOST]; /* addresses of code */
 
-	uint64_t began_ns, last_ns; /* the first tick, the last one */
-	uint64_t held_ns;           /* in all finished experiments, */
-	uint64_t settled_held_ns;   /* and before they began to count */
-	uint64_t event_ns;          /* the last tick that found progress */
+	uint64_t began_ns, last_ns;                      /* the first tick, the last one */
+	uint64_t held_ns;                                /* in all finished experiments, */
+	uint64_t settled_held_ns;                        /* and before they began to count */
+	uint64_t event_ns;                               /* the last tick that found progress */
 	struct progress_value first[CAUSAL_POINTS_MOST]; /* when the first experiment began */
 	struct progress_value value[CAUSAL_POINTS_MOST]; /* at the last tick */
 	uint64_t runnable, ticks, unheld;
-	uint64_t late;              /* late ticks in all finished experiments */
+	uint64_t late;                 /* late ticks in all finished experiments */
 	uint64_t base_events, base_ns; /* of the first point, at 0 */
-	bool gap;                   /* a gap preceded the last tick */
-	bool lost;                  /* progress is no longer readable */
+	bool gap;                      /* a gap preceded the last tick */
+	bool lost;                     /* progress is no longer readable */
 
 	/* The current experiment, and the next one. */
 	struct causal_experiment now;
 	uint64_t now_began_ns;
-	bool settling;              /* it does not count yet */
-	double part;                /* of the time others are held, by the last tick */
+	bool settling; /* it does not count yet */
+	double part;   /* of the time others are held, by the last tick */
 	struct in_progress in_progress;
-	uint64_t now_late;          /* of its ticks */
+	uint64_t now_late; /* of its ticks */
 	struct progress_value begin[CAUSAL_POINTS_MOST];
 	struct plan_item next;
 	bool planned;
@@ -125,9 +125,9 @@ end_experiment(struct causal_run *run, uint64_t now_ns, enum causal_end end)
 
 		reading->count = (double)events_of(&run->begin[i], &run->value[i]);
 		if (to->held_ns < to->wall_ns)
-			reading->in_progress_ns =
-				in_progress_sum(&run->in_progress, i,
-						(double)(to->wall_ns - to->held_ns));
+			reading->in_progress_ns = in_progress_sum(&run->in_progress, i,
+								  (double)(to->wall_ns -
+									   to->held_ns));
 	}
 	/* Too little virtual time for an estimate. */
 	if (end == CAUSAL_WHOLE && (double)to->held_ns > HELD_MOST * (double)to->wall_ns)
@@ -164,8 +164,7 @@ static bool
 may_hold(const struct causal_run *run, uint64_t now_ns, uint64_t more_ns)
 {
 	const uint64_t wall_ns = run->result->profile_ns + now_ns + more_ns - run->began_ns;
-	const uint64_t held_ns =
-		run->held_ns + run->settled_held_ns + run->now.held_ns + more_ns;
+	const uint64_t held_ns = run->held_ns + run->settled_held_ns + run->now.held_ns + more_ns;
 
 	return (double)held_ns <= run->result->max_hold * (double)wall_ns;
 }
@@ -236,8 +235,7 @@ has_settled(const struct causal_run *run, uint64_t now_ns)
 	const uint64_t wanted = (uint64_t)(SETTLE_PART * (double)run->result->experiment_ns);
 	const uint64_t elapsed = now_ns - run->now_began_ns;
 
-	return elapsed >= wanted &&
-	       (run->event_ns == now_ns || elapsed >= CAUSAL_LONGEST * wanted);
+	return elapsed >= wanted && (run->event_ns == now_ns || elapsed >= CAUSAL_LONGEST * wanted);
 }
 
 /* Returns true when another experiment begins. */
@@ -324,7 +322,8 @@ held(void *context, int64_t more_ns)
 	const uint64_t held_ns = run->now.held_ns;
 
 	run->now.held_ns = more_ns < 0 && held_ns < (uint64_t)-more_ns ?
-				   0 : held_ns + (uint64_t)more_ns;
+				   0 :
+				   held_ns + (uint64_t)more_ns;
 }
 
 static void
@@ -351,8 +350,12 @@ causal_run_create(struct causal_result *result, struct progress *progress,
 	run->progress = progress;
 	run->match = (struct match){ .result = result, .profile = profile, .symbols = symbols };
 	run->control = (struct sampler_control){
-		.decide = decide, .held = held, .context = run,
-		.address = run->counted, .addresses = count, .counted = counted,
+		.decide = decide,
+		.held = held,
+		.context = run,
+		.address = run->counted,
+		.addresses = count,
+		.counted = counted,
 		.spread = CAUSAL_SPREAD,
 	};
 	plan_init(&run->plan, result, seed != 0 ? seed : clock_now_ns());

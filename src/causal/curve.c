@@ -79,8 +79,8 @@ draw_ratio(const struct fit *fit, const struct fit_cell *cell, const double *exp
 static void
 bootstrap_init(struct bootstrap *boot, const struct fit *fit, struct rng *rng)
 {
-	boot->count = fit->run_count <= RUNS_AT_ONCE ? RESAMPLES
-						     : RESAMPLES * RUNS_AT_ONCE / fit->run_count;
+	boot->count = fit->run_count <= RUNS_AT_ONCE ? RESAMPLES :
+						       RESAMPLES * RUNS_AT_ONCE / fit->run_count;
 	if (boot->count < RESAMPLES_LEAST)
 		boot->count = RESAMPLES_LEAST;
 	boot->ratio = xcalloc(fit->cell_count * boot->count + 1, sizeof(*boot->ratio));
@@ -95,8 +95,8 @@ bootstrap_init(struct bootstrap *boot, const struct fit *fit, struct rng *rng)
 			boot->expected[i] = fit_expected(fit, &fit->run[i], boot->times);
 		for (size_t c = 0; c < fit->cell_count; c++) {
 			if (fit->cell[c].known)
-				boot->ratio[c * boot->count + b] =
-					draw_ratio(fit, &fit->cell[c], boot->expected, rng);
+				boot->ratio[c * boot->count + b] = draw_ratio(fit, &fit->cell[c],
+									      boot->expected, rng);
 		}
 	}
 }

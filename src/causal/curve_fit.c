@@ -76,8 +76,8 @@ fit_measure(const struct fit *fit, const struct causal_experiment *made, uint32_
 	const struct causal_reading *reading = &made->reading[point];
 
 	*value = fit->kind == CAUSAL_LATENCY ? reading->in_progress_ns : reading->count;
-	*exposure = fit->kind == CAUSAL_LATENCY ? reading->count
-					    : (double)(made->wall_ns - made->held_ns);
+	*exposure = fit->kind == CAUSAL_LATENCY ? reading->count :
+						  (double)(made->wall_ns - made->held_ns);
 }
 
 static void
@@ -111,8 +111,8 @@ fit_collect(struct fit *fit, const struct causal_result *result, uint32_t point)
 	for (size_t i = 0; i < result->experiment_count; i++) {
 		const struct causal_experiment *made = usable(result, i);
 		struct fit_cell *cell = made != NULL ? cell_of(fit, result, made) : NULL;
-		const double at = cell == NULL ? 0
-			: (double)made->began_ns + (double)made->wall_ns / 2;
+		const double at = cell == NULL ? 0 :
+						 (double)made->began_ns + (double)made->wall_ns / 2;
 		double value, exposure;
 
 		if (cell == NULL)
@@ -127,7 +127,9 @@ fit_collect(struct fit *fit, const struct causal_result *result, uint32_t point)
 			continue;
 		}
 		fit->run[cell->first + cell->count++] = (struct fit_run){
-			.at = at, .value = value, .exposure = exposure,
+			.at = at,
+			.value = value,
+			.exposure = exposure,
 			/* for now, the number of those before it */
 			.first = fit->at_zero.count,
 		};

@@ -22,7 +22,7 @@
 
 /* An experiment at speed-up 0. */
 struct fit_zero {
-	double at;           /* its middle, ns */
+	double at; /* its middle, ns */
 	double value, exposure;
 };
 
@@ -48,22 +48,22 @@ struct fit_cell {
 	double value, expected, ratio;
 	double ticks, virtual_ns; /* in all of them */
 	bool known;
-	double noise;        /* dispersion: variance of value per unit expected, divided by the
+	double noise;   /* dispersion: variance of value per unit expected, divided by the
 			      * square of scatter_of(); 1 for independent events (Poisson) */
-	double freedom;      /* degrees of freedom of that estimate */
+	double freedom; /* degrees of freedom of that estimate */
 };
 
 struct fit {
 	enum causal_point_kind kind;
 	size_t speedup_count;
-	struct fit_cell *cell;  /* [candidate * speedup_count + speedup]; empty at speed-up 0 */
+	struct fit_cell *cell; /* [candidate * speedup_count + speedup]; empty at speed-up 0 */
 	size_t cell_count;
-	struct fit_run *run;    /* cell by cell */
+	struct fit_run *run; /* cell by cell */
 	size_t run_count;
 	struct fit_near *near;
 	size_t near_count;
 	/* common to all candidates: */
-	struct fit_zero *zero;  /* by time */
+	struct fit_zero *zero; /* by time */
 	size_t zero_count;
 	struct fit_cell at_zero; /* all experiments at 0; `expected` is their value */
 	double zero_exposure;    /* sum of their exposures */

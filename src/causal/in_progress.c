@@ -32,8 +32,7 @@ void
 in_progress_pass(struct in_progress *to, const struct in_progress_time *time)
 {
 	to->wall_ns += time->passed;
-	to->left_ns += time->passed - left_out(time) - time->stopped - time->standing -
-		       time->idle;
+	to->left_ns += time->passed - left_out(time) - time->stopped - time->standing - time->idle;
 }
 
 double

@@ -29,8 +29,8 @@ base_name(const char *path)
 static bool
 is_line(const struct causal_candidate *candidate, const struct symbol *symbol)
 {
-	return symbol->file != NULL && candidate->file != NULL &&
-	       symbol->line == candidate->line && strcmp(symbol->file, candidate->file) == 0 &&
+	return symbol->file != NULL && candidate->file != NULL && symbol->line == candidate->line &&
+	       strcmp(symbol->file, candidate->file) == 0 &&
 	       strncmp(candidate->name, symbol->function, strlen(symbol->function)) == 0;
 }
 
@@ -62,7 +62,9 @@ static size_t
 name_frame(struct match *match, const struct profile_frame *frame)
 {
 	const struct symbol_place place = {
-		.module = frame->module, .epoch = frame->epoch, .vaddr = frame->address,
+		.module = frame->module,
+		.epoch = frame->epoch,
+		.vaddr = frame->address,
 		.bytecode = { frame->bytecode, frame->bytecode_size },
 	};
 

@@ -104,8 +104,8 @@ begin_round(struct plan *plan)
 			left += experiments_left(result, margin, done);
 			plan->item = xgrow(plan->item, &plan->capacity, plan->count + 1,
 					   sizeof(*plan->item));
-			plan->item[plan->count++] =
-				(struct plan_item){ .candidate = candidate, .speedup = i };
+			plan->item[plan->count++] = (struct plan_item){ .candidate = candidate,
+									.speedup = i };
 		}
 	}
 	plan->wanted = result->experiment_count + 2 * (size_t)(left + 0.5);

@@ -55,10 +55,10 @@ settle_entry(const struct progress *progress, struct progress_entry *entry)
 	if (entry->words.source_count == 1 && is_coz(&counter[0])) {
 		if (progress_coz_find(&progress->coz, counter[0].source->name,
 				      PROGRESS_COZ_THROUGHPUT, &counter[0].coz) ||
-		    !progress_coz_find(&progress->coz, counter[0].source->name,
-				       PROGRESS_COZ_BEGIN, &begin) ||
-		    !progress_coz_find(&progress->coz, counter[0].source->name,
-				       PROGRESS_COZ_END, &end))
+		    !progress_coz_find(&progress->coz, counter[0].source->name, PROGRESS_COZ_BEGIN,
+				       &begin) ||
+		    !progress_coz_find(&progress->coz, counter[0].source->name, PROGRESS_COZ_END,
+				       &end))
 			return;
 		become_latency(entry);
 	}
@@ -92,15 +92,18 @@ coz_refuse_missing(const struct progress *progress, const char *what, struct err
 	if (fd >= 0)
 		close(fd);
 	if (has_points)
-		status = error_set(err, ERROR_USAGE, "%sthe program has progress points of coz.h, "
+		status = error_set(err, ERROR_USAGE,
+				   "%sthe program has progress points of coz.h, "
 				   "but nothing counts them. Restart it with LD_PRELOAD=%s, or, "
-				   "with --intrusive, count a line: --progress line:FILE:N", what,
-				   path != NULL ? path : PROGRESS_COZ_LIBRARY);
+				   "with --intrusive, count a line: --progress line:FILE:N",
+				   what, path != NULL ? path : PROGRESS_COZ_LIBRARY);
 	else
-		status = error_set(err, ERROR_USAGE, "%sthe program has no progress points of "
+		status = error_set(err, ERROR_USAGE,
+				   "%sthe program has no progress points of "
 				   "coz.h. How far it gets can be said otherwise: for example "
 				   "--progress var:requests (a counter in its memory) or "
-				   "--progress syscalls:write", what);
+				   "--progress syscalls:write",
+				   what);
 	free(path);
 	return status;
 }
@@ -108,9 +111,10 @@ coz_refuse_missing(const struct progress *progress, const char *what, struct err
 static int
 refuse_table(const struct progress *progress, struct error *err)
 {
-	return error_set(err, ERROR_FORMAT, "the table of %s in process %d cannot be read, or is "
-			 "one of another version of wallsample", PROGRESS_COZ_LIBRARY,
-			 (int)progress->process->pid);
+	return error_set(err, ERROR_FORMAT,
+			 "the table of %s in process %d cannot be read, or is "
+			 "one of another version of wallsample",
+			 PROGRESS_COZ_LIBRARY, (int)progress->process->pid);
 }
 
 static void
@@ -165,7 +169,8 @@ set_source(struct progress_source *source, const char *name)
 	strbuf_init(&text);
 	strbuf_add_text(&text, "coz:");
 	strbuf_add_foreign(&text, name);
-	*source = (struct progress_source){ .kind = PROGRESS_COZ, .text = text.data,
+	*source = (struct progress_source){ .kind = PROGRESS_COZ,
+					    .text = text.data,
 					    .name = xstrdup(name) };
 }
 
@@ -217,10 +222,12 @@ progress_coz_open_all(struct progress *progress, const struct progress_images *i
 			progress->left_out++;
 	}
 	if (progress->count == 0)
-		return error_set(err, ERROR_USAGE, "%s is loaded, but the program has not come by "
+		return error_set(err, ERROR_USAGE,
+				 "%s is loaded, but the program has not come by "
 				 "any of its progress points of coz.h yet (of COZ_BEGIN and "
 				 "COZ_END, by both): once it has work they are found; or name one "
-				 "of them: --progress coz:NAME", PROGRESS_COZ_LIBRARY);
+				 "of them: --progress coz:NAME",
+				 PROGRESS_COZ_LIBRARY);
 	for (size_t i = 0; i < progress->count; i++)
 		settle_entry(progress, &progress->entry[i]);
 	return 0;

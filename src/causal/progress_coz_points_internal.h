@@ -28,11 +28,11 @@ struct progress_coz_seen {
 };
 
 struct progress_coz {
-	uint64_t table;   /* address in the target; 0: the library is not loaded */
+	uint64_t table; /* address in the target; 0: the library is not loaded */
 	struct progress_coz_seen *seen;
 	size_t count;
-	uint32_t used;    /* number of points in the table at the last read */
-	bool waiting;     /* some of them were not complete */
+	uint32_t used; /* number of points in the table at the last read */
+	bool waiting;  /* some of them were not complete */
 };
 
 /* Finds the table of the target: `table`, 0 if there is none. */

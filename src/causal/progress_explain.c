@@ -20,11 +20,14 @@ explain_variable(const struct progress_counter *counter, struct strbuf *out)
 	}
 	strbuf_add_format(out, ", which reads %" PRIu64, counter->now);
 	if (counter->back > 0)
-		strbuf_add_format(out, " and was set back %" PRIu64 " times, by which nothing is "
+		strbuf_add_format(out,
+				  " and was set back %" PRIu64 " times, by which nothing is "
 				  "counted: it may be no counter of events, or have another size "
-				  "(var:NAME/SIZE)", counter->back);
+				  "(var:NAME/SIZE)",
+				  counter->back);
 	else
-		strbuf_add_text(out, " and has not moved: is this the counter of what the program "
+		strbuf_add_text(out,
+				" and has not moved: is this the counter of what the program "
 				"does now, and is there work for it? A counter that each thread "
 				"has of its own, or that is added up at the end only, will not do");
 }
@@ -38,10 +41,11 @@ explain_io(const struct progress_counter *counter, struct strbuf *out)
 			  progress_io_word(field), progress_io_text(field), counter->now);
 	if (field == PROGRESS_READ_BYTES || field == PROGRESS_WRITE_BYTES)
 		strbuf_add_text(out, " and has not moved: what comes from the page cache and what "
-				"goes through sockets and pipes is not in it; io:rchar and "
-				"io:wchar have all of read(2) and write(2)");
+				     "goes through sockets and pipes is not in it; io:rchar and "
+				     "io:wchar have all of read(2) and write(2)");
 	else
-		strbuf_add_text(out, " and has not moved: send(2), recv(2) and their kin, memory "
+		strbuf_add_text(out,
+				" and has not moved: send(2), recv(2) and their kin, memory "
 				"mappings and io_uring are not in it; a counter in memory (var:) "
 				"or, with --intrusive, a function (func:) may do");
 }
@@ -53,9 +57,11 @@ explain_coz(const struct progress *progress, const struct progress_counter *coun
 	const struct progress_coz *coz = &progress->coz;
 
 	if (counter->coz.count > 0) {
-		strbuf_add_format(out, "is a progress point of coz.h at 0x%" PRIx64 ", which "
+		strbuf_add_format(out,
+				  "is a progress point of coz.h at 0x%" PRIx64 ", which "
 				  "reads %" PRIu64 " and has not moved: there may be no work for "
-				  "the program now", counter->coz.address[0], counter->now);
+				  "the program now",
+				  counter->coz.address[0], counter->now);
 		return;
 	}
 	strbuf_add_text(out, "is no progress point of coz.h that the program has come by");
@@ -80,8 +86,10 @@ explain_counted(const struct progress_counter *counter, struct strbuf *out)
 		strbuf_add_foreign(out, counter->place.note);
 		strbuf_add_text(out, ")");
 	}
-	strbuf_add_format(out, ", which was run %" PRIu64 " times since it is counted: is it what "
-			  "the program does now, and is there work for it?", counter->total);
+	strbuf_add_format(out,
+			  ", which was run %" PRIu64 " times since it is counted: is it what "
+			  "the program does now, and is there work for it?",
+			  counter->total);
 }
 
 static void

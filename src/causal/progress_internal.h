@@ -14,12 +14,12 @@
 /* --- progress_words.c: the text of a point, parsed ------------------------------------------ */
 
 /* X(NAME, word): the word before the colon of a SPEC. */
-#define PROGRESS_SOURCES(X)                                                    \
-	X(VAR, "var")                                                          \
-	X(COZ, "coz")                                                          \
-	X(IO, "io")                                                            \
-	X(SYSCALLS, "syscalls") /* read as IO */                               \
-	X(FUNC, "func")                                                        \
+#define PROGRESS_SOURCES(X)                                                                        \
+	X(VAR, "var")                                                                              \
+	X(COZ, "coz")                                                                              \
+	X(IO, "io")                                                                                \
+	X(SYSCALLS, "syscalls") /* read as IO */                                                   \
+	X(FUNC, "func")                                                                            \
 	X(LINE, "line")
 
 enum progress_source_kind {
@@ -29,19 +29,18 @@ enum progress_source_kind {
 };
 
 /* X(NAME, field of /proc/PID/io, what it counts). */
-#define PROGRESS_IO_FIELDS(X)                                                  \
-	X(RCHAR, "rchar", "bytes handed out by read(2) and its kin")           \
-	X(WCHAR, "wchar", "bytes taken by write(2) and its kin")               \
-	X(SYSCR, "syscr", "calls of read(2) and its kin")                      \
-	X(SYSCW, "syscw", "calls of write(2) and its kin")                     \
-	X(READ_BYTES, "read_bytes", "bytes fetched from storage")              \
+#define PROGRESS_IO_FIELDS(X)                                                                      \
+	X(RCHAR, "rchar", "bytes handed out by read(2) and its kin")                               \
+	X(WCHAR, "wchar", "bytes taken by write(2) and its kin")                                   \
+	X(SYSCR, "syscr", "calls of read(2) and its kin")                                          \
+	X(SYSCW, "syscw", "calls of write(2) and its kin")                                         \
+	X(READ_BYTES, "read_bytes", "bytes fetched from storage")                                  \
 	X(WRITE_BYTES, "write_bytes", "bytes sent to storage")
 
 enum progress_io_field {
 #define X(name, word, text) PROGRESS_##name,
-	PROGRESS_IO_FIELDS(X)
+	PROGRESS_IO_FIELDS(X) PROGRESS_IO_FIELD_COUNT
 #undef X
-	PROGRESS_IO_FIELD_COUNT
 };
 
 const char *progress_io_word(enum progress_io_field field);
@@ -50,8 +49,8 @@ const char *progress_io_text(enum progress_io_field field);
 /* A counter as it was specified. All pointers are owned. */
 struct progress_source {
 	enum progress_source_kind kind; /* never SYSCALLS */
-	char *text;      /* "var:hits+8/4", as given */
-	char *module;    /* VAR, FUNC: module or source file; NULL: not given */
+	char *text;                     /* "var:hits+8/4", as given */
+	char *module;                   /* VAR, FUNC: module or source file; NULL: not given */
 	char *name;      /* VAR, FUNC: symbol, NULL for an address; COZ: name of the point;
 			  * LINE: source file; IO: NULL */
 	uint64_t number; /* VAR: offset, or the address; LINE: line; IO: field */
@@ -59,7 +58,7 @@ struct progress_source {
 };
 
 struct progress_words {
-	char *name;      /* the spec if no name was given */
+	char *name; /* the spec if no name was given */
 	char *spec;
 	enum causal_point_kind kind;
 	struct progress_source source[2]; /* LATENCY: begin, end */
@@ -79,7 +78,7 @@ bool progress_source_is_counted(const struct progress_source *source);
 struct progress_image {
 	const struct module *module;
 	uint64_t bias;
-	bool own;             /* the program itself */
+	bool own; /* the program itself */
 };
 
 struct progress_images {
@@ -93,9 +92,9 @@ void progress_images_release(struct progress_images *images);
 
 struct progress_place {
 	uint64_t address;
-	unsigned size;       /* of a variable; else 0 */
-	const char *module;  /* base name, "" for an address; borrowed from the modules */
-	char *note;          /* remark for the user about the choice; or NULL; to be freed */
+	unsigned size;      /* of a variable; else 0 */
+	const char *module; /* base name, "" for an address; borrowed from the modules */
+	char *note;         /* remark for the user about the choice; or NULL; to be freed */
 };
 
 /* Finds a VAR, FUNC or LINE. The error names what was not found, and similar names. */
@@ -116,32 +115,32 @@ bool progress_module_is(const struct module *module, const char *name);
 /* A counter in the target. */
 struct progress_counter {
 	const struct progress_source *source;
-	struct progress_place place;  /* VAR, FUNC, LINE */
+	struct progress_place place;    /* VAR, FUNC, LINE */
 	struct progress_coz_places coz; /* COZ: addresses known so far */
-	unsigned size;      /* in bytes: differences are modulo 2^(8 * size) */
-	bool known;         /* `now` is valid */
-	uint64_t now;       /* last reading */
-	uint64_t total;     /* events since progress_open */
-	uint64_t back;      /* number of times that it was set back */
+	unsigned size;                  /* in bytes: differences are modulo 2^(8 * size) */
+	bool known;                     /* `now` is valid */
+	uint64_t now;                   /* last reading */
+	uint64_t total;                 /* events since progress_open */
+	uint64_t back;                  /* number of times that it was set back */
 };
 
 struct progress_entry {
 	struct progress_words words;
 	struct progress_counter counter[2];
-	bool exact;         /* LATENCY: begun - ended is the number in progress */
-	int64_t least;      /* LATENCY, not exact: minimum of begun - ended since progress_open */
+	bool exact;    /* LATENCY: begun - ended is the number in progress */
+	int64_t least; /* LATENCY, not exact: minimum of begun - ended since progress_open */
 };
 
 struct progress {
 	const struct process *process;
 	struct maps *maps;
 	struct symbols *symbols;
-	pid_t reader;       /* a living thread, for process_vm_readv(2) */
-	int io_fd;          /* /proc/PID/io; -1: not needed */
+	pid_t reader; /* a living thread, for process_vm_readv(2) */
+	int io_fd;    /* /proc/PID/io; -1: not needed */
 	struct progress_coz coz;
 	struct progress_entry entry[CAUSAL_POINTS_MOST];
 	size_t count;
-	size_t left_out;    /* points of coz.h beyond CAUSAL_POINTS_MOST */
+	size_t left_out; /* points of coz.h beyond CAUSAL_POINTS_MOST */
 	struct progress_counted counted[PROGRESS_COUNTED_MOST];
 	struct progress_counter *counted_counter[PROGRESS_COUNTED_MOST];
 	uint64_t counted_total[PROGRESS_COUNTED_MOST];

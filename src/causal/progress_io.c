@@ -51,14 +51,17 @@ static int
 io_refuse(const struct process *process, int number, struct error *err)
 {
 	if (number == EACCES || number == EPERM)
-		return error_set(err, ERROR_NOT_PERMITTED, "/proc/%d/io may not be read: only root "
+		return error_set(err, ERROR_NOT_PERMITTED,
+				 "/proc/%d/io may not be read: only root "
 				 "and the user whose process it is may, and not even that user "
 				 "when the program is setuid or has made itself undumpable (prctl)",
 				 (int)process->pid);
 	if (number == ENOENT)
-		return error_set(err, ERROR_SYSTEM, "/proc/%d/io is not there: this kernel does "
+		return error_set(err, ERROR_SYSTEM,
+				 "/proc/%d/io is not there: this kernel does "
 				 "not count it (CONFIG_TASK_IO_ACCOUNTING); var: and coz: points "
-				 "need no such help", (int)process->pid);
+				 "need no such help",
+				 (int)process->pid);
 	if (number == ESRCH)
 		return error_set(err, ERROR_NO_PROCESS, "process %d has gone", (int)process->pid);
 	return error_set(err, ERROR_SYSTEM, "/proc/%d/io cannot be read: %s", (int)process->pid,

@@ -88,12 +88,15 @@ line_refuse_missing(const struct line_finder *finder, struct error *err)
 	char near[64];
 
 	if (!line->lines_known)
-		return error_set(err, ERROR_USAGE, "--progress %s: nothing is known of the lines "
+		return error_set(err, ERROR_USAGE,
+				 "--progress %s: nothing is known of the lines "
 				 "of the program's code: it has to be compiled with -g, or its "
 				 "debug "
-				 "files be there (--debug-dir, --debuginfod)", source->text);
+				 "files be there (--debug-dir, --debuginfod)",
+				 source->text);
 	if (!line->file_known)
-		return error_set(err, ERROR_USAGE, "--progress %s: no code of a file %s is known; "
+		return error_set(err, ERROR_USAGE,
+				 "--progress %s: no code of a file %s is known; "
 				 "a file is named by the end of its path: server.c or net/server.c",
 				 source->text, source->name);
 	if (line->before != 0 && line->after != 0)
@@ -102,8 +105,10 @@ line_refuse_missing(const struct line_finder *finder, struct error *err)
 	else
 		snprintf(near, sizeof(near), "line %" PRIu32 " has",
 			 line->before != 0 ? line->before : line->after);
-	return error_set(err, ERROR_USAGE, "--progress %s: there is no code of its own in this "
-			 "line; %s", source->text, near);
+	return error_set(err, ERROR_USAGE,
+			 "--progress %s: there is no code of its own in this "
+			 "line; %s",
+			 source->text, near);
 }
 
 static int
@@ -118,11 +123,12 @@ refuse_copies(const struct line_finder *finder, struct error *err)
 				  finder->copy[i] + finder->image->bias, finder->where[i]);
 	if (finder->copies > TOLD_MOST)
 		strbuf_add_text(&text, "; …");
-	status = error_set(err, ERROR_USAGE, "--progress %s: the compiler has made %zu copies of "
+	status = error_set(err, ERROR_USAGE,
+			   "--progress %s: the compiler has made %zu copies of "
 			   "it, of which only one could be counted: %s. A line of the caller may "
 			   "do, "
-			   "or a function that is not inlined (func:)", finder->source->text,
-			   finder->copies, text.data);
+			   "or a function that is not inlined (func:)",
+			   finder->source->text, finder->copies, text.data);
 	strbuf_release(&text);
 	return status;
 }

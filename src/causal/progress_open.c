@@ -19,7 +19,8 @@ hand_out(struct progress *progress, struct progress_counter *counter)
 	const size_t index = progress->counted_count++;
 
 	progress->counted[index] = (struct progress_counted){
-		.address = counter->place.address, .spec = counter->source->text,
+		.address = counter->place.address,
+		.spec = counter->source->text,
 	};
 	progress->counted_counter[index] = counter;
 }
@@ -31,7 +32,8 @@ refuse_memory(const struct progress *progress, const struct progress_counter *co
 	const int number = errno;
 
 	if (number == EPERM)
-		return error_set(err, ERROR_NOT_PERMITTED, "--progress %s: the memory of process "
+		return error_set(err, ERROR_NOT_PERMITTED,
+				 "--progress %s: the memory of process "
 				 "%d may not be read: that needs the rights of a debugger",
 				 counter->source->text, (int)progress->process->pid);
 	if (number == ESRCH)
@@ -138,8 +140,7 @@ open_all(struct progress *progress, const char *const *spec, size_t count, struc
 
 int
 progress_open(const char *const *spec, size_t count, const struct process *process,
-	      struct maps *maps, struct symbols *symbols, struct progress **out,
-	      struct error *err)
+	      struct maps *maps, struct symbols *symbols, struct progress **out, struct error *err)
 {
 	struct progress *progress = xcalloc(1, sizeof(*progress));
 	int status;
@@ -187,8 +188,8 @@ progress_left_out(const struct progress *progress)
 }
 
 void
-progress_point(const struct progress *progress, size_t index, const char **name,
-	       const char **spec, enum causal_point_kind *kind)
+progress_point(const struct progress *progress, size_t index, const char **name, const char **spec,
+	       enum causal_point_kind *kind)
 {
 	const struct progress_words *words = &progress->entry[index].words;
 

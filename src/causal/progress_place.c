@@ -52,8 +52,8 @@ add_images(struct progress_images *images, const struct maps *maps, bool own)
 			continue;
 		images->image = xgrow(images->image, &images->capacity, images->count + 1,
 				      sizeof(*images->image));
-		images->image[images->count++] =
-			(struct progress_image){ module, mapping->bias, own };
+		images->image[images->count++] = (struct progress_image){ module, mapping->bias,
+									  own };
 	}
 }
 
@@ -102,8 +102,8 @@ struct finder {
 static bool
 place_is_wanted(const struct finder *finder, const struct symbol_named *named)
 {
-	return named->kind == (finder->source->kind == PROGRESS_FUNC ? SYMBOL_NAMED_CODE :
-								       SYMBOL_NAMED_DATA);
+	return named->kind ==
+	       (finder->source->kind == PROGRESS_FUNC ? SYMBOL_NAMED_CODE : SYMBOL_NAMED_DATA);
 }
 
 static void
@@ -177,8 +177,8 @@ add_similar(struct strbuf *out, const struct finder *finder)
 
 		/* Libraries are searched only on request: they have too many names. */
 		if ((image->own || finder->module != NULL) && is_searched(finder, image))
-			symbol_lookup_similar(finder->symbols, image->module,
-					      finder->source->name, code, &similar);
+			symbol_lookup_similar(finder->symbols, image->module, finder->source->name,
+					      code, &similar);
 	}
 	for (size_t i = 0; i < similar.count; i++) {
 		strbuf_add_text(out, i == 0 ? "; similar: " : ", ");
@@ -192,8 +192,7 @@ any_symbols(const struct finder *finder)
 {
 	for (size_t i = 0; i < finder->images->count; i++)
 		if (is_searched(finder, &finder->images->image[i]) &&
-		    !symbols_module_is_bare(finder->symbols,
-					    finder->images->image[i].module->id))
+		    !symbols_module_is_bare(finder->symbols, finder->images->image[i].module->id))
 			return true;
 	return false;
 }
@@ -211,12 +210,14 @@ explain_missing(struct strbuf *out, const struct finder *finder)
 	if (finder->module == NULL)
 		strbuf_add_text(out, " and its libraries");
 	if (finder->file != NULL)
-		strbuf_add_format(out, ", among those local to a source file (or of a module) "
-				  "called %s", finder->file);
+		strbuf_add_format(out,
+				  ", among those local to a source file (or of a module) "
+				  "called %s",
+				  finder->file);
 	add_similar(out, finder);
 	if (!any_symbols(finder))
 		strbuf_add_text(out, ". It has no symbols at all: debug files (--debug-dir, "
-				"--debuginfod) may have them");
+				     "--debuginfod) may have them");
 }
 
 /* The number of places at which the function was inlined, up to INLINED_MOST. */
@@ -259,7 +260,7 @@ explain_inlined(struct strbuf *out, const struct finder *finder)
 	strbuf_add_text(out, "it has no code of its own, it was inlined in ");
 	add_count(out, inlined);
 	strbuf_add_text(out, ", and each of them would need a breakpoint; a line of its caller "
-			"(line:FILE:N) may do");
+			     "(line:FILE:N) may do");
 	return true;
 }
 
@@ -272,15 +273,20 @@ place_refuse_missing(const struct finder *finder, struct error *err)
 
 	strbuf_init(&text);
 	if (finder->thread_local)
-		strbuf_add_text(&text, "it is thread-local: each thread has its own, and none of "
+		strbuf_add_text(&text,
+				"it is thread-local: each thread has its own, and none of "
 				"them is a count of the program's; a global counter is needed");
 	else if (finder->other && source->kind == PROGRESS_VAR)
-		strbuf_add_format(&text, "it is a function, not a variable; with --intrusive, "
-				  "func:%s counts how often it is called", source->name);
+		strbuf_add_format(&text,
+				  "it is a function, not a variable; with --intrusive, "
+				  "func:%s counts how often it is called",
+				  source->name);
 	else if (finder->other)
-		strbuf_add_format(&text, "it is no function that can be counted, but a variable "
+		strbuf_add_format(&text,
+				  "it is no function that can be counted, but a variable "
 				  "or a choice between functions that is made when the program "
-				  "starts; var:%s reads a variable", source->name);
+				  "starts; var:%s reads a variable",
+				  source->name);
 	else if (!explain_inlined(&text, finder))
 		explain_missing(&text, finder);
 	status = error_set(err, ERROR_USAGE, "--progress %s: %s", source->text, text.data);
@@ -312,8 +318,8 @@ refuse_ambiguous(const struct finder *finder, struct error *err)
 		strbuf_add_text(&text, ", …");
 	status = error_set(err, ERROR_USAGE,
 			   "--progress %s: there are several: %s. Say which, as %s:MODULE:%s or "
-			   "%s:SOURCE.c:%s%s", source->text, text.data, word, source->name, word,
-			   source->name,
+			   "%s:SOURCE.c:%s%s",
+			   source->text, text.data, word, source->name, word, source->name,
 			   source->kind == PROGRESS_VAR ? ", or by its address" : "");
 	strbuf_release(&text);
 	return status;
@@ -340,10 +346,13 @@ place_variable(const struct finder *finder, struct progress_place *out, struct e
 	else
 		out->size = 8;
 	if (whole != 0 && (offset > whole || out->size > whole - offset))
-		return error_set(err, ERROR_USAGE, "--progress %s: %u bytes at +%" PRIu64 " are "
+		return error_set(err, ERROR_USAGE,
+				 "--progress %s: %u bytes at +%" PRIu64 " are "
 				 "not in it, it has %" PRIu64 "; for example var:%s+%d/%u",
 				 source->text, out->size, offset, whole, source->name, 0,
-				 whole >= 8 ? 8 : whole >= 4 ? 4 : 1);
+				 whole >= 8 ? 8 :
+				 whole >= 4 ? 4 :
+					      1);
 	out->address += offset;
 	return 0;
 }

@@ -30,8 +30,7 @@ end_of_name(const char *name)
 
 	while (name[length] != '\0')
 		length++;
-	return length < PROGRESS_COZ_NAME_MOST ? name :
-						 name + length - PROGRESS_COZ_NAME_MOST + 1;
+	return length < PROGRESS_COZ_NAME_MOST ? name : name + length - PROGRESS_COZ_NAME_MOST + 1;
 }
 
 static bool
@@ -49,8 +48,8 @@ find_point(uint32_t used, uint32_t type, const char *name)
 	for (uint32_t i = 0; i < used; i++) {
 		struct progress_coz_point *point = &wallsample_progress_points.point[i];
 
-		if (__atomic_load_n(&point->ready, __ATOMIC_ACQUIRE) != 0 &&
-		    point->type == type && is_same(point->name, name))
+		if (__atomic_load_n(&point->ready, __ATOMIC_ACQUIRE) != 0 && point->type == type &&
+		    is_same(point->name, name))
 			return point;
 	}
 	return NULL;

@@ -17,7 +17,7 @@
 struct reading {
 	struct memory_piece piece[PIECES_MOST];
 	struct progress_counter *counter[PIECES_MOST]; /* NULL: not a counter */
-	uint64_t value[PIECES_MOST]; /* packed, without padding */
+	uint64_t value[PIECES_MOST];                   /* packed, without padding */
 	size_t count;
 	uint32_t coz_used;
 };

@@ -85,9 +85,10 @@ split_module(const char *text, struct progress_source *out, struct error *err)
 		text = colon + 1;
 	}
 	if (*text == '\0')
-		return error_set(err, ERROR_USAGE, "%s: there is no name in it: for example "
-				 "%s:requests or %s:libserver.so:requests", out->text,
-				 kind_word[out->kind], kind_word[out->kind]);
+		return error_set(err, ERROR_USAGE,
+				 "%s: there is no name in it: for example "
+				 "%s:requests or %s:libserver.so:requests",
+				 out->text, kind_word[out->kind], kind_word[out->kind]);
 	out->name = xstrdup(text);
 	return 0;
 }
@@ -102,10 +103,11 @@ take_size(char *text, struct progress_source *out, struct error *err)
 	/* "operator/" is a C++ name. */
 	if (slash == NULL || slash[1] < '0' || slash[1] > '9')
 		return 0;
-	if (!read_number(slash + 1, &size) ||
-	    (size != 1 && size != 2 && size != 4 && size != 8))
-		return error_set(err, ERROR_USAGE, "%s: a counter has 1, 2, 4 or 8 bytes, not %s: "
-				 "for example var:requests/4", out->text, slash + 1);
+	if (!read_number(slash + 1, &size) || (size != 1 && size != 2 && size != 4 && size != 8))
+		return error_set(err, ERROR_USAGE,
+				 "%s: a counter has 1, 2, 4 or 8 bytes, not %s: "
+				 "for example var:requests/4",
+				 out->text, slash + 1);
 	out->size = (unsigned)size;
 	*slash = '\0';
 	return 0;
@@ -131,8 +133,10 @@ read_var(char *text, struct progress_source *out, struct error *err)
 	if (strncmp(text, "0x", 2) == 0) {
 		if (read_number(text, &out->number) && out->number <= UINT64_MAX - 8)
 			return 0;
-		return error_set(err, ERROR_USAGE, "%s: this is no address: for example "
-				 "var:0x55d0c0de4010/8", out->text);
+		return error_set(err, ERROR_USAGE,
+				 "%s: this is no address: for example "
+				 "var:0x55d0c0de4010/8",
+				 out->text);
 	}
 	take_offset(text, out);
 	return split_module(text, out, err);
@@ -151,8 +155,10 @@ read_line(char *text, struct progress_source *out, struct error *err)
 
 	if (colon == NULL || colon == text ||
 	    !parse_whole_u64(colon + 1, 1, UINT32_MAX, &out->number))
-		return error_set(err, ERROR_USAGE, "%s: this is no line: for example "
-				 "line:server.c:123", out->text);
+		return error_set(err, ERROR_USAGE,
+				 "%s: this is no line: for example "
+				 "line:server.c:123",
+				 out->text);
 	out->name = xstrndup(text, (size_t)(colon - text));
 	return 0;
 }
@@ -161,8 +167,10 @@ static int
 read_coz(char *text, struct progress_source *out, struct error *err)
 {
 	if (*text == '\0')
-		return error_set(err, ERROR_USAGE, "%s: there is no name in it: for example "
-				 "coz:requests for COZ_PROGRESS_NAMED(\"requests\")", out->text);
+		return error_set(err, ERROR_USAGE,
+				 "%s: there is no name in it: for example "
+				 "coz:requests for COZ_PROGRESS_NAMED(\"requests\")",
+				 out->text);
 	out->name = xstrdup(text);
 	return 0;
 }
@@ -197,16 +205,17 @@ read_syscalls(char *text, struct progress_source *out, struct error *err)
 	else if (strcmp(text, "write") == 0)
 		out->number = PROGRESS_SYSCW;
 	else
-		return error_set(err, ERROR_USAGE, "%s: the kernel counts two kinds of system "
+		return error_set(err, ERROR_USAGE,
+				 "%s: the kernel counts two kinds of system "
 				 "calls for everybody: syscalls:read and syscalls:write",
 				 out->text);
 	return 0;
 }
 
 static int (*const reader[])(char *text, struct progress_source *out, struct error *err) = {
-	[PROGRESS_VAR] = read_var,           [PROGRESS_COZ] = read_coz,
-	[PROGRESS_IO] = read_io,             [PROGRESS_SYSCALLS] = read_syscalls,
-	[PROGRESS_FUNC] = read_func,         [PROGRESS_LINE] = read_line,
+	[PROGRESS_VAR] = read_var,   [PROGRESS_COZ] = read_coz,
+	[PROGRESS_IO] = read_io,     [PROGRESS_SYSCALLS] = read_syscalls,
+	[PROGRESS_FUNC] = read_func, [PROGRESS_LINE] = read_line,
 };
 
 /* The kind that the text begins with; *rest is the text after the colon. False: no kind. */
@@ -243,9 +252,11 @@ read_source(const char *text, struct progress_source *out, struct error *err)
 
 	*out = (struct progress_source){ .size = 0 };
 	if (!find_kind(text, &out->kind, &rest))
-		return error_set(err, ERROR_USAGE, "%s: this is no progress point: for example "
+		return error_set(err, ERROR_USAGE,
+				 "%s: this is no progress point: for example "
 				 "var:requests (a counter in memory), syscalls:write, io:wchar, "
-				 "coz:NAME, func:NAME, line:FILE:N, begin:SPEC,end:SPEC", text);
+				 "coz:NAME, func:NAME, line:FILE:N, begin:SPEC,end:SPEC",
+				 text);
 	out->text = xstrdup(text);
 	copy = xstrdup(rest);
 	status = reader[out->kind](copy, out, err);
@@ -275,8 +286,10 @@ read_latency(const char *spec, struct progress_words *out, struct error *err)
 	int status;
 
 	if (strncmp(spec, "begin:", 6) != 0 || end == NULL)
-		return error_set(err, ERROR_USAGE, "%s: a latency has a begin and an end: for "
-				 "example begin:var:accepted,end:var:answered", spec);
+		return error_set(err, ERROR_USAGE,
+				 "%s: a latency has a begin and an end: for "
+				 "example begin:var:accepted,end:var:answered",
+				 spec);
 	begin = xstrndup(spec + 6, (size_t)(end - spec) - 6);
 	status = read_source(begin, &out->source[0], err);
 	free(begin);
@@ -314,8 +327,10 @@ progress_words_read(const char *text, struct progress_words *out, struct error *
 
 	*out = (struct progress_words){ .name = NULL };
 	if (equals == text)
-		return error_set(err, ERROR_USAGE, "%s: there is no name before '=': for example "
-				 "requests=var:requests_done", text);
+		return error_set(err, ERROR_USAGE,
+				 "%s: there is no name before '=': for example "
+				 "requests=var:requests_done",
+				 text);
 	status = read_point(spec, out, err);
 	if (status != 0)
 		return status;
@@ -349,8 +364,10 @@ check_name(const char *const *spec, size_t index, const struct progress_words *w
 		same = strcmp(other.name, words->name) == 0;
 		progress_words_release(&other);
 		if (same)
-			return error_set(err, ERROR_USAGE, "--progress: two points are called %s; "
-					 "NAME=SPEC gives one another name", words->name);
+			return error_set(err, ERROR_USAGE,
+					 "--progress: two points are called %s; "
+					 "NAME=SPEC gives one another name",
+					 words->name);
 	}
 	return 0;
 }
@@ -361,8 +378,10 @@ progress_check(const char *const *spec, size_t count, size_t *counted, struct er
 	size_t breakpoints = 0;
 
 	if (count > CAUSAL_POINTS_MOST)
-		return error_set(err, ERROR_USAGE, "--progress: %zu points are too many, there "
-				 "may be %d", count, CAUSAL_POINTS_MOST);
+		return error_set(err, ERROR_USAGE,
+				 "--progress: %zu points are too many, there "
+				 "may be %d",
+				 count, CAUSAL_POINTS_MOST);
 	for (size_t i = 0; i < count; i++) {
 		struct progress_words words;
 		int status = progress_words_read(spec[i], &words, err);
@@ -377,9 +396,10 @@ progress_check(const char *const *spec, size_t count, size_t *counted, struct er
 			return status;
 	}
 	if (breakpoints > PROGRESS_COUNTED_MOST)
-		return error_set(err, ERROR_USAGE, "--progress: func: and line: %zu times are too "
-				 "many: the hardware has %d breakpoints", breakpoints,
-				 PROGRESS_COUNTED_MOST);
+		return error_set(err, ERROR_USAGE,
+				 "--progress: func: and line: %zu times are too "
+				 "many: the hardware has %d breakpoints",
+				 breakpoints, PROGRESS_COUNTED_MOST);
 	if (counted != NULL)
 		*counted = breakpoints;
 	return 0;

@@ -86,11 +86,14 @@ candidates_refuse(const struct ranked *ranked, size_t count, struct error *err)
 		strbuf_add_foreign(&known, ranked[i].function->name);
 	}
 	if (count == 0)
-		rc = error_set(err, ERROR_SYSTEM, "no sampled function has a name: there is "
+		rc = error_set(err, ERROR_SYSTEM,
+			       "no sampled function has a name: there is "
 			       "nothing to speed up");
 	else
-		rc = error_set(err, ERROR_SYSTEM, "no function that ran matches "
-			       "--select; functions that ran most: %s", known.data);
+		rc = error_set(err, ERROR_SYSTEM,
+			       "no function that ran matches "
+			       "--select; functions that ran most: %s",
+			       known.data);
 	strbuf_release(&known);
 	return rc;
 }
@@ -100,8 +103,7 @@ causal_candidates_choose(const struct view *view, const regex_t *select, size_t 
 			 struct causal_result *result, struct error *err)
 {
 	const double total = (double)view_total_ns(view, WEIGHT_LATENCY);
-	struct ranked *ranked =
-		xcalloc(view_function_count(view) + 1, sizeof(*ranked));
+	struct ranked *ranked = xcalloc(view_function_count(view) + 1, sizeof(*ranked));
 	size_t count = rank(view, select, ranked);
 	int rc = 0;
 
@@ -112,9 +114,12 @@ causal_candidates_choose(const struct view *view, const regex_t *select, size_t 
 	}
 	for (size_t i = 0; i < count && i < most; i++) {
 		const struct view_function *function = ranked[i].function;
-		const uint32_t number = causal_result_add_candidate(
-			result, function->name, function->module, function->file,
-			view_key(view) == VIEW_BY_LINE ? function->line : 0);
+		const uint32_t number = causal_result_add_candidate(result, function->name,
+								    function->module,
+								    function->file,
+								    view_key(view) == VIEW_BY_LINE ?
+									    function->line :
+									    0);
 		struct causal_candidate *candidate = &result->candidate[number];
 
 		candidate->share = total > 0 ? (double)ranked[i].cum_ns / total : 0;

@@ -18,7 +18,8 @@ check_unit(struct causal_command *command, struct error *err)
 		command->result.unit = CAUSAL_BY_MODULE;
 		return 0;
 	default:
-		return error_set(err, ERROR_USAGE, "--by: a candidate is a function, a line or a "
+		return error_set(err, ERROR_USAGE,
+				 "--by: a candidate is a function, a line or a "
 				 "module");
 	}
 }
@@ -31,7 +32,8 @@ check_progress(struct causal_command *command, struct error *err)
 				err);
 
 	if (rc == 0 && command->counted > 0 && !options->intrusive)
-		rc = error_set(err, ERROR_USAGE, "--progress: to count how often code is run takes "
+		rc = error_set(err, ERROR_USAGE,
+			       "--progress: to count how often code is run takes "
 			       "hardware breakpoints in all threads; --intrusive permits it, and "
 			       "wallsample-causal(1) says what the risk is");
 	return rc;
@@ -48,7 +50,8 @@ check_output(struct causal_command *command, struct error *err)
 	if (!command->run.records)
 		rc = output_format_choose(options, &command->run.request.exporter, err);
 	else if (options->output == NULL || strcmp(options->output, "-") == 0)
-		rc = error_set(err, ERROR_USAGE, "-o: a recording is a file, not a stream: name "
+		rc = error_set(err, ERROR_USAGE,
+			       "-o: a recording is a file, not a stream: name "
 			       "one, such as x.wsdb");
 	strbuf_init(&name);
 	if (rc == 0 && options->output != NULL)
@@ -67,10 +70,13 @@ check_file(struct causal_command *command, struct error *err)
 	if (options->files.count > 1)
 		return error_set(err, ERROR_USAGE, "causal reports on one recording at a time");
 	if (wrong != NULL)
-		return error_set(err, ERROR_USAGE, "--%s is about experiments, and those of a "
-				 "recording have been made", wrong->name);
+		return error_set(err, ERROR_USAGE,
+				 "--%s is about experiments, and those of a "
+				 "recording have been made",
+				 wrong->name);
 	if (output_is_recording(options->format, options->output))
-		return error_set(err, ERROR_USAGE, "-f: a recording can be turned into a report, "
+		return error_set(err, ERROR_USAGE,
+				 "-f: a recording can be turned into a report, "
 				 "not into another recording");
 	return output_format_choose(options, &command->run.request.exporter, err);
 }
@@ -89,10 +95,10 @@ causal_check_words(struct causal_command *command, struct error *err)
 	if (rc == 0)
 		rc = check_progress(command, err);
 	if (rc == 0 && options->duration_ns != 0 && options->duration_ns <= options->profile_ns)
-		rc = error_set(err, ERROR_USAGE, "-d: nothing is left for experiments after the "
+		rc = error_set(err, ERROR_USAGE,
+			       "-d: nothing is left for experiments after the "
 			       "profile; --profile-time makes that shorter");
 	if (rc == 0)
 		rc = check_output(command, err);
 	return rc;
 }
-

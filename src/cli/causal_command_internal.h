@@ -9,15 +9,15 @@
 #include "wallsample/causal/progress.h"
 
 struct causal_command {
-	struct run run;          /* of the profile; experiments share its target and output */
+	struct run run; /* of the profile; experiments share its target and output */
 	struct progress *progress;
 	struct causal_result result;
 	struct profile *profile; /* of the experiments */
 	struct causal_run *experiments;
-	uint64_t tended_ns;      /* time of the last naming of frames and planning */
-	bool over;               /* the experiments are complete */
-	size_t counted;          /* addresses of code that need breakpoints */
-	bool warned;             /* the user was warned that no progress point moves */
+	uint64_t tended_ns; /* time of the last naming of frames and planning */
+	bool over;          /* the experiments are complete */
+	size_t counted;     /* addresses of code that need breakpoints */
+	bool warned;        /* the user was warned that no progress point moves */
 	enum sample_status status;
 };
 

@@ -25,8 +25,8 @@ create_sampler(struct causal_command *command, const struct sampler_control *con
 	struct run *run = &command->run;
 	const struct options *options = run->request.options;
 	const uint64_t all = options->duration_ns != 0 ? options->duration_ns : DURATION_NS;
-	const uint64_t rest = all > command->result.profile_ns ?
-				      all - command->result.profile_ns : 1;
+	const uint64_t rest = all > command->result.profile_ns ? all - command->result.profile_ns :
+								 1;
 	const struct sampler_config config = {
 		.rate_hz = control == NULL ? options->rate_hz :
 					     (double)NS_PER_SEC / (double)options->tick_ns,
@@ -82,7 +82,9 @@ causal_take_profile(struct causal_command *command, struct error *err)
 {
 	struct run *run = &command->run;
 	const struct sampler_hooks hooks = {
-		.stop = &signals_stop, .on_tick = record_profile, .on_progress = draw_profile,
+		.stop = &signals_stop,
+		.on_tick = record_profile,
+		.on_progress = draw_profile,
 		.context = command,
 	};
 	char time[SAY_TEXT_SIZE];
@@ -90,12 +92,12 @@ causal_take_profile(struct causal_command *command, struct error *err)
 
 	if (rc != 0)
 		return rc;
-	log_say(&run->request.log, LOG_NORMAL,
-		"process %d: profiling for %s to choose functions", (int)run->target.pid,
-	 say_duration(run->request.options->profile_ns, time));
+	log_say(&run->request.log, LOG_NORMAL, "process %d: profiling for %s to choose functions",
+		(int)run->target.pid, say_duration(run->request.options->profile_ns, time));
 	status_line_init(&run->status,
 			 !run->request.options->quiet && run->request.options->verbose == 0 &&
-				 !run->target.is_command, run->request.options->profile_ns);
+				 !run->target.is_command,
+			 run->request.options->profile_ns);
 	run_watch_log(run);
 	run->source.end = sampler_run(run->sampler, &hooks);
 	end_sampler(run, &run->source.stats);
@@ -104,8 +106,10 @@ causal_take_profile(struct causal_command *command, struct error *err)
 	if (run->source.stats.thread_samples == 0)
 		return sample_nothing(run, err);
 	if (run->source.end == RUN_END_EXITED)
-		return error_set(err, ERROR_NO_PROCESS, "process %d ended before the experiments "
-				 "began: there is no result", (int)run->target.pid);
+		return error_set(err, ERROR_NO_PROCESS,
+				 "process %d ended before the experiments "
+				 "began: there is no result",
+				 (int)run->target.pid);
 	return 0;
 }
 
@@ -118,7 +122,7 @@ causal_choose_candidates(struct causal_command *command, struct error *err)
 		.native = NATIVE_MERGED,
 	};
 	const size_t most = run->request.options->select != NULL ? CAUSAL_CANDIDATES_MOST :
-						      run->request.options->candidates;
+								   run->request.options->candidates;
 	struct view *view = view_create(run->source.profile, run->source.symbols, &filter,
 					run->request.options->by);
 	int rc = causal_candidates_choose(view, run->request.options->select, most,
@@ -310,4 +314,3 @@ causal_experiment(struct causal_command *command, struct error *err)
 	causal_run_finish(command->experiments, &stats);
 	return 0;
 }
-

@@ -26,7 +26,7 @@ struct command {
 	unsigned bit;         /* FOR_… of options.h: selects the options that it takes */
 	const char *operands; /* placeholder of its operands: "FILE…"; NULL: it takes none */
 	int (*run)(const struct options *options);
-	const char *help;     /* one line */
+	const char *help;                      /* one line */
 	const char *about, *examples, *ending; /* sections of the command's own help */
 };
 
@@ -152,10 +152,10 @@ bool output_is_recording(const char *format, const char *output);
 /* --- output.c ----------------------------------------------------------- */
 
 struct output {
-	int fd;      /* stdout, a pipe or a device, written directly; -1: a file is replaced */
-	int dirfd;   /* the folder of the file that is replaced as a whole; -1: fd is used */
-	char *base;  /* the file's name in that folder */
-	char *path;  /* for messages; NULL: stdout */
+	int fd;     /* stdout, a pipe or a device, written directly; -1: a file is replaced */
+	int dirfd;  /* the folder of the file that is replaced as a whole; -1: fd is used */
+	char *base; /* the file's name in that folder */
+	char *path; /* for messages; NULL: stdout */
 };
 
 /*

@@ -10,17 +10,17 @@
 #include "cli/cli_internal.h"
 #include "config.h"
 
-#define SIGNALS                                                                             \
-	"\n"                                                                                \
-	"Signals: INT (Ctrl-C) and TERM end sampling and write what there is, a second\n"   \
-	"one leaves at once; USR1 writes what there is so far and sampling continues.\n" \
+#define SIGNALS                                                                                    \
+	"\n"                                                                                       \
+	"Signals: INT (Ctrl-C) and TERM end sampling and write what there is, a second\n"          \
+	"one leaves at once; USR1 writes what there is so far and sampling continues.\n"           \
 	"\n"
 
-static const char signals_text[] =
-	SIGNALS
+static const char signals_text[] = SIGNALS
 	"Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
 	"2 nothing sampled or not written; 3 not permitted; 64 wrong usage.\n";
 
+/* clang-format off */
 static const struct command commands[] = {
 	{ .name = "", .bit = FOR_RUN, .run = command_sample,
 	  .about = "Usage: wallsample [OPTIONS] -p PID\n"
@@ -140,6 +140,7 @@ static const struct command commands[] = {
 	  .ending = "\nExit status: 0; 2 not read; 64 wrong usage.\n" },
 	{ .name = NULL },
 };
+/* clang-format on */
 
 /*
  * A program may be started with standard streams closed. The next file opened would get the

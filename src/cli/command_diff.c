@@ -21,10 +21,13 @@ comparison_check_options(struct comparison *comparison, struct error *err)
 	const struct options *options = request->options;
 
 	if (options->files.count != DIFF_SIDES)
-		return error_set(err, ERROR_USAGE, "two recordings are compared, not %zu: "
-				 "wallsample diff BEFORE.wsdb AFTER.wsdb", options->files.count);
+		return error_set(err, ERROR_USAGE,
+				 "two recordings are compared, not %zu: "
+				 "wallsample diff BEFORE.wsdb AFTER.wsdb",
+				 options->files.count);
 	if (output_is_recording(options->format, options->output))
-		return error_set(err, ERROR_USAGE, "a comparison is not a recording: wallsample "
+		return error_set(err, ERROR_USAGE,
+				 "a comparison is not a recording: wallsample "
 				 "record makes one");
 	return request_check_report(request, err);
 }
@@ -51,8 +54,7 @@ load(struct comparison *comparison, enum diff_side side, int *status, struct err
 	}
 	comparison->view[side] = view_create(loaded->source.profile, loaded->source.symbols,
 					     &options->filter,
-					     options->lines ? VIEW_BY_LINE :
-							      options->by);
+					     options->lines ? VIEW_BY_LINE : options->by);
 	strbuf_release(&why);
 	return 0;
 }
@@ -102,9 +104,11 @@ say_written(const struct comparison *comparison)
 		return;
 	strbuf_init(&path);
 	strbuf_add_foreign(&path, request->output.path);
-	log_say(&request->log, LOG_NORMAL, "wrote %s of the comparison to %s: changed are %s in "
-		"themselves, %s with what they called", request->exporter->name, path.data,
-		say_count(diff->flat_found, flat), say_count(diff->cum_found, cum));
+	log_say(&request->log, LOG_NORMAL,
+		"wrote %s of the comparison to %s: changed are %s in "
+		"themselves, %s with what they called",
+		request->exporter->name, path.data, say_count(diff->flat_found, flat),
+		say_count(diff->cum_found, cum));
 	strbuf_release(&path);
 }
 
@@ -118,7 +122,7 @@ comparison_compare(struct comparison *comparison, int *status, struct error *err
 		rc = load(comparison, (enum diff_side)side, status, err);
 	if (rc == 0)
 		rc = request_open_output(&comparison->request,
-					comparison->loaded[DIFF_AFTER].process->pid, err);
+					 comparison->loaded[DIFF_AFTER].process->pid, err);
 	if (rc != 0)
 		return rc;
 	for (int side = 0; side < DIFF_SIDES; side++)

@@ -13,7 +13,8 @@ dump_check_options(struct request *request, struct error *err)
 	const struct option_row *nameless = option_given_without_core(options);
 
 	if (options->pid != 0 || options->name != NULL || options->command != NULL)
-		return error_set(err, ERROR_USAGE, "either a live process or a core file: -p and "
+		return error_set(err, ERROR_USAGE,
+				 "either a live process or a core file: -p and "
 				 "--name do not go with --core");
 	if (wrong != NULL)
 		return error_set(err, ERROR_USAGE, "--%s is for live processes, not for core files",
@@ -21,7 +22,8 @@ dump_check_options(struct request *request, struct error *err)
 	if (nameless != NULL)
 		return error_set(err, ERROR_USAGE, "--%s: %s", nameless->name, nameless->no_core);
 	if (output_is_recording(options->format, options->output))
-		return error_set(err, ERROR_USAGE, "a dump is not a recording: wallsample record "
+		return error_set(err, ERROR_USAGE,
+				 "a dump is not a recording: wallsample record "
 				 "makes one");
 	return request_check_report(request, err);
 }
@@ -50,7 +52,8 @@ say_missing(const struct request *request, const struct core *core)
 	if (core_missing(core) > 0)
 		log_say(&request->log, LOG_NORMAL,
 			"%s was cut short: %s bytes of memory are not in it, and stacks may end "
-			"early", request->options->core, say_count(core_missing(core), missing));
+			"early",
+			request->options->core, say_count(core_missing(core), missing));
 }
 
 /* Samples the threads of the core file. *maps is owned by the caller. */

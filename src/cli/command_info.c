@@ -51,8 +51,8 @@ print_origin(const struct recording_info *info)
 	else if (!info->ended)
 		print_text("State", "never finished: up to a second of its end is missing");
 	else
-		print_text("State", info->end == RUN_END_EXITED ? "whole: the process ended" :
-								"whole");
+		print_text("State",
+			   info->end == RUN_END_EXITED ? "whole: the process ended" : "whole");
 	strbuf_release(&sb);
 }
 
@@ -119,8 +119,8 @@ print_causal(const struct causal_result *result)
 			  result->experiment_count, say_duration(result->wall_ns, wall),
 			  say_duration(result->held_ns, held));
 	for (size_t i = 0; i < result->point_count; i++)
-		strbuf_add_format(&sb, "%s%s", i > 0 ? ", " : "; progress: ",
-				  result->point[i].name);
+		strbuf_add_format(&sb, "%s%s",
+				  i > 0 ? ", " : "; progress: ", result->point[i].name);
 	print_text("Causal", sb.data);
 	strbuf_release(&sb);
 }
@@ -173,7 +173,8 @@ command_info(const struct options *options)
 	int rc = 0;
 
 	if (options->files.count == 0)
-		rc = error_set(&err, ERROR_USAGE, "no recording is given: wallsample info "
+		rc = error_set(&err, ERROR_USAGE,
+			       "no recording is given: wallsample info "
 			       "FILE.wsdb");
 	for (size_t i = 0; rc == 0 && i < options->files.count; i++) {
 		if (i > 0)

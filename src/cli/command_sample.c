@@ -18,7 +18,8 @@ sample_check_options(struct run *run, struct error *err)
 	if (rc != 0)
 		return rc;
 	if (run->dumps && output_is_recording(options->format, options->output))
-		return error_set(err, ERROR_USAGE, "a dump is not a recording: wallsample record "
+		return error_set(err, ERROR_USAGE,
+				 "a dump is not a recording: wallsample record "
 				 "makes one");
 	if (options->verb->bit == FOR_RECORD ||
 	    output_is_recording(options->format, options->output)) {
@@ -198,9 +199,9 @@ run_sampler(struct run *run)
 
 	/* a command writes to the same terminal, and so does -v */
 	status_line_init(&run->status,
-		      !options->quiet && options->verbose == 0 && !run->target.is_command &&
-			      !run->dumps,
-		      options->duration_ns);
+			 !options->quiet && options->verbose == 0 && !run->target.is_command &&
+				 !run->dumps,
+			 options->duration_ns);
 	if (!run->dumps)
 		sample_say_start(run);
 	run_watch_log(run);

@@ -102,8 +102,7 @@ die_as(int signo)
 	raise(signo);
 }
 
-static void __attribute__((noreturn))
-be_child(pid_t parent, int (*run)(void *), void *context)
+static void __attribute__((noreturn)) be_child(pid_t parent, int (*run)(void *), void *context)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* The parent may have exited before prctl. */

@@ -30,9 +30,8 @@ refuse_range(const struct conversion *c, const char *wanted)
 {
 	const struct option_row *row = c->row;
 
-	return error_set(c->err, ERROR_USAGE, "%s: '%s' is not %s from %.10g to %.10g %s",
-			 c->label, c->text, wanted, row->min, row->max,
-			 row->unit != NULL ? row->unit : "");
+	return error_set(c->err, ERROR_USAGE, "%s: '%s' is not %s from %.10g to %.10g %s", c->label,
+			 c->text, wanted, row->min, row->max, row->unit != NULL ? row->unit : "");
 }
 
 static int
@@ -135,8 +134,10 @@ convert_pid(const struct conversion *c)
 		return error_set(c->err, ERROR_USAGE,
 				 "%s: '%s' is a list, but wallsample samples one process at a time",
 				 c->label, c->text);
-	return error_set(c->err, ERROR_USAGE, "%s: '%s' is not a process id; --name %s finds a "
-			 "process by its name", c->label, c->text, c->text);
+	return error_set(c->err, ERROR_USAGE,
+			 "%s: '%s' is not a process id; --name %s finds a "
+			 "process by its name",
+			 c->label, c->text, c->text);
 }
 
 static int
@@ -152,8 +153,7 @@ convert_duration(const struct conversion *c)
 {
 	uint64_t ns;
 
-	if (!parse_duration_ns(c->text, &ns) ||
-	    (double)ns < c->row->min * (double)NS_PER_SEC ||
+	if (!parse_duration_ns(c->text, &ns) || (double)ns < c->row->min * (double)NS_PER_SEC ||
 	    (double)ns > c->row->max * (double)NS_PER_SEC)
 		return refuse_range(c, "a time (such as 30, 500ms, 2m, 1h)");
 	*(uint64_t *)c->field = ns;
@@ -193,8 +193,7 @@ convert_range(const struct conversion *c)
 		at++;
 		good = *at >= '0' && *at <= '9' && parse_u64(&at, 10, &range->most);
 	}
-	if (!good || *at != '\0' || range->least > range->most ||
-	    (double)range->most > c->row->max)
+	if (!good || *at != '\0' || range->least > range->most || (double)range->most > c->row->max)
 		return refuse_range(c, "a number or a range such as 2-8, in whole numbers");
 	range->given = true;
 	return 0;
@@ -282,8 +281,10 @@ convert_speedups(const struct conversion *c)
 		else if (percent / 100 <= speedups->value[speedups->count - 1])
 			rc = convert_refuse(c, wanted);
 		else if (speedups->count == CAUSAL_SPEEDUPS_MOST)
-			rc = error_set(c->err, ERROR_USAGE, "%s: '%s' has more than %d speed-ups "
-				       "above 0", c->label, c->text, CAUSAL_SPEEDUPS_MOST - 1);
+			rc = error_set(c->err, ERROR_USAGE,
+				       "%s: '%s' has more than %d speed-ups "
+				       "above 0",
+				       c->label, c->text, CAUSAL_SPEEDUPS_MOST - 1);
 		else
 			speedups->value[speedups->count++] = percent / 100;
 	}
@@ -429,8 +430,11 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		[OPTION_CHOICE] = convert_choice,
 	};
 	const struct conversion c = {
-		.row = row, .label = label, .text = text,
-		.field = (char *)options + row->offset, .err = err,
+		.row = row,
+		.label = label,
+		.text = text,
+		.field = (char *)options + row->offset,
+		.err = err,
 	};
 
 	return converters[row->type](&c);

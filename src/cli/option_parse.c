@@ -111,8 +111,7 @@ distance(const char *a, const char *b)
 		for (size_t j = 1; j <= b_length; j++) {
 			unsigned above = row[j];
 
-			row[j] = least(above + 1, row[j - 1] + 1,
-				       corner + (a[i - 1] != b[j - 1]));
+			row[j] = least(above + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1]));
 			corner = above;
 		}
 	}
@@ -164,8 +163,10 @@ refuse_name(const char *name, size_t length, const struct command *verb, struct 
 		rc = error_set(err, ERROR_USAGE, "unknown option '--%s'; did you mean '--%s'?",
 			       copy, near);
 	else
-		rc = error_set(err, ERROR_USAGE, "unknown option '--%s'; wallsample %s%s-h lists "
-			       "all options", copy, verb->name, verb->name[0] != '\0' ? " " : "");
+		rc = error_set(err, ERROR_USAGE,
+			       "unknown option '--%s'; wallsample %s%s-h lists "
+			       "all options",
+			       copy, verb->name, verb->name[0] != '\0' ? " " : "");
 	free(copy);
 	return rc;
 }
@@ -173,8 +174,8 @@ refuse_name(const char *name, size_t length, const struct command *verb, struct 
 static int
 refuse_letter(char letter, struct error *err)
 {
-	int other = islower((unsigned char)letter) ? toupper((unsigned char)letter)
-						   : tolower((unsigned char)letter);
+	int other = islower((unsigned char)letter) ? toupper((unsigned char)letter) :
+						     tolower((unsigned char)letter);
 
 	if (isalpha((unsigned char)letter) && find_letter((char)other) != NULL)
 		return error_set(err, ERROR_USAGE, "unknown option '-%c'; did you mean '-%c'?",
@@ -203,8 +204,8 @@ has_target(const struct options *options)
 
 /* A word that is not an option, where an option is expected. */
 static int
-refuse_word(const char *word, bool first, const struct words *words,
-	    const struct options *options, struct error *err)
+refuse_word(const char *word, bool first, const struct words *words, const struct options *options,
+	    struct error *err)
 {
 	const struct command *near = first ? nearest_command(words->commands, word) : NULL;
 	uint64_t pid;
@@ -215,15 +216,20 @@ refuse_word(const char *word, bool first, const struct words *words,
 					 "'%s' must be the first word: wallsample %s …", word,
 					 word);
 	if (near != NULL)
-		return error_set(err, ERROR_USAGE, "'%s' is not a command; did you mean "
-				 "'wallsample %s'?", word, near->name);
+		return error_set(err, ERROR_USAGE,
+				 "'%s' is not a command; did you mean "
+				 "'wallsample %s'?",
+				 word, near->name);
 	if (has_target(options))
-		return error_set(err, ERROR_USAGE, "'%s' is not an option, and the process to "
-				 "sample is already given", word);
+		return error_set(err, ERROR_USAGE,
+				 "'%s' is not an option, and the process to "
+				 "sample is already given",
+				 word);
 	if (parse_whole_u64(word, 1, INT32_MAX, &pid))
 		return error_set(err, ERROR_USAGE,
 				 "'%s' is not an option; to sample process %s say: wallsample -p "
-				 "%s", word, word, word);
+				 "%s",
+				 word, word, word);
 	return error_set(err, ERROR_USAGE,
 			 "'%s' is not an option; to sample a running program say: wallsample "
 			 "--name %s; to start it: wallsample -- %s",
@@ -237,8 +243,10 @@ take_option(const struct option_row *row, const char *label, const char *attache
 {
 	options->given[row - option_table] = true;
 	if (!(option_commands(row) & options->verb->bit))
-		return error_set(err, ERROR_USAGE, "%s is not for wallsample %s; wallsample %s -h "
-				 "lists what is", label, options->verb->name, options->verb->name);
+		return error_set(err, ERROR_USAGE,
+				 "%s is not for wallsample %s; wallsample %s -h "
+				 "lists what is",
+				 label, options->verb->name, options->verb->name);
 	if (!takes_argument(row)) {
 		if (attached != NULL)
 			return error_set(err, ERROR_USAGE, "%s takes no argument, but got '%s'",
@@ -352,8 +360,9 @@ take_words(struct words *words, struct options *options, struct error *err)
 		else if (options->verb->operands != NULL)
 			option_add_text(&options->files, word);
 		else
-			rc = refuse_word(word, words->next - 1 == first &&
-						       options->verb == words->commands,
+			rc = refuse_word(word,
+					 words->next - 1 == first &&
+						 options->verb == words->commands,
 					 words, options, err);
 	}
 	return rc;

@@ -8,9 +8,9 @@
 #define PID_MOST 4194304
 
 /* The field of a row. A field of another type has no branch in _Generic and does not compile. */
-#define FIELD(field, field_type)                                               \
-	.offset = offsetof(struct options, field) +                            \
-		  _Generic(((struct options *)NULL)->field, field_type: 0)
+#define FIELD(field, field_type)                                                                   \
+	.offset = offsetof(struct options, field) +                                                \
+		  _Generic(((struct options *)NULL)->field, field_type : 0)
 
 #define OPT_FLAG(field) .type = OPTION_FLAG, FIELD(field, bool)
 #define OPT_COUNT(field) .type = OPTION_COUNT, FIELD(field, unsigned)
@@ -31,10 +31,9 @@
 #define OPT_RUNTIMES(field) .type = OPTION_RUNTIMES, FIELD(field, uint32_t)
 #define OPT_SPEEDUPS(field) .type = OPTION_SPEEDUPS, FIELD(field, struct option_speedups)
 /* convert_choice stores the position of the word as an int. */
-#define OPT_CHOICE(field, enumeration, words)                                  \
-	.type = OPTION_CHOICE, .choices = (words),                             \
-	FIELD(field, enumeration) +                                            \
-		0 * sizeof(char[sizeof(enumeration) == sizeof(int) ? 1 : -1])
+#define OPT_CHOICE(field, enumeration, words)                                                      \
+	.type = OPTION_CHOICE, .choices = (words),                                                 \
+	FIELD(field, enumeration) + 0 * sizeof(char[sizeof(enumeration) == sizeof(int) ? 1 : -1])
 
 /* The words of choices, in the order of their enums. */
 #define WORD(name, word) word,
@@ -47,6 +46,7 @@ static const char *const debuginfod_words[] = { DEBUGINFOD_USES(WORD) NULL };
 static const char *const unwinder_words[] = { UNWIND_CHOICES(WORD) NULL };
 static const char *const match_words[] = { CAUSAL_MATCHES(WORD) NULL };
 
+/* clang-format off */
 const struct option_row option_table[] = {
 	{ .name = "pid", .commands = FOR_ATTACHING | FOR_CAUSAL, .letter = 'p', .argument = "PID",
 	  OPT_PID(pid), .min = 1, .max = PID_MOST,
@@ -234,3 +234,4 @@ const struct option_row option_table[] = {
 	  .help = "print this help" },
 	{ .name = NULL },
 };
+/* clang-format on */

@@ -87,8 +87,8 @@ open_named(struct output *output, struct error *err)
 	if (output->base[0] == '\0')
 		return output_refuse(output, strerror(EISDIR), err);
 	if (fstatat(output->dirfd, output->base, &info, AT_SYMLINK_NOFOLLOW) != 0)
-		return errno == ENOENT ? try_file(output, err)
-				       : output_refuse(output, strerror(errno), err);
+		return errno == ENOENT ? try_file(output, err) :
+					 output_refuse(output, strerror(errno), err);
 	switch (info.st_mode & S_IFMT) {
 	case S_IFREG:
 		return try_file(output, err);
@@ -217,9 +217,8 @@ fill(struct sink *sink, int (*write)(void *context, FILE *out, struct error *err
 }
 
 static int
-replace_file(const struct output *output,
-	     int (*write)(void *context, FILE *out, struct error *err), void *context,
-	     struct error *err)
+replace_file(const struct output *output, int (*write)(void *context, FILE *out, struct error *err),
+	     void *context, struct error *err)
 {
 	char name[64];
 	struct sink sink = { .fd = create_temporary(output, name, sizeof(name)) };
@@ -241,9 +240,8 @@ replace_file(const struct output *output,
 }
 
 int
-output_write(const struct output *output,
-	     int (*write)(void *context, FILE *out, struct error *err), void *context,
-	     struct error *err)
+output_write(const struct output *output, int (*write)(void *context, FILE *out, struct error *err),
+	     void *context, struct error *err)
 {
 	struct sink sink = { .fd = output->fd };
 	int rc;
@@ -267,13 +265,14 @@ output_close(struct output *output)
 }
 
 int
-output_check_format(const struct output *output, const struct exporter *exporter,
-		    struct error *err)
+output_check_format(const struct output *output, const struct exporter *exporter, struct error *err)
 {
 	if (!exporter->binary || output->fd < 0 || isatty(output->fd) != 1)
 		return 0;
-	return error_set(err, ERROR_USAGE, "-f %s is binary and not written to a terminal: name "
-			 "a file with -o", exporter->name);
+	return error_set(err, ERROR_USAGE,
+			 "-f %s is binary and not written to a terminal: name "
+			 "a file with -o",
+			 exporter->name);
 }
 
 unsigned

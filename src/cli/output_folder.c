@@ -23,8 +23,8 @@
 #define LINKS_MOST 40
 
 struct walk {
-	int fd;        /* the folder reached */
-	char *rest;    /* the part of the path that is not walked yet */
+	int fd;     /* the folder reached */
+	char *rest; /* the part of the path that is not walked yet */
 	unsigned links;
 	const char *path; /* for messages */
 };
@@ -62,7 +62,8 @@ follow_link(struct walk *walk, int link, const char *name, const char *behind, s
 		return error_set(err, ERROR_OUTPUT,
 				 "cannot write to %s: '%s' in it is a symbolic link that does not "
 				 "belong to root, and root should not follow it; name the folder "
-				 "that it points to", walk->path, name);
+				 "that it points to",
+				 walk->path, name);
 	if (++walk->links > LINKS_MOST)
 		return folder_refuse(walk->path, strerror(ELOOP), err);
 	length = readlinkat(link, "", target, sizeof(target) - 1);

@@ -193,17 +193,20 @@ check_fits(const struct exporter *exporter, const struct command *command, struc
 		return 0;
 	strbuf_init(&known);
 	add_known(&known, command);
-	rc = error_set(err, ERROR_USAGE, "wallsample%s%s does not write the format %s%s; it "
-		       "writes: %s", command->name[0] != '\0' ? " " : "", command->name,
-		       exporter->name, exporter->write == NULL && exporter->write_causal != NULL ?
-				       ", which is for causal profiles" : "", known.data);
+	rc = error_set(err, ERROR_USAGE,
+		       "wallsample%s%s does not write the format %s%s; it "
+		       "writes: %s",
+		       command->name[0] != '\0' ? " " : "", command->name, exporter->name,
+		       exporter->write == NULL && exporter->write_causal != NULL ?
+			       ", which is for causal profiles" :
+			       "",
+		       known.data);
 	strbuf_release(&known);
 	return rc;
 }
 
 int
-output_format_choose(const struct options *options, const struct exporter **out,
-		     struct error *err)
+output_format_choose(const struct options *options, const struct exporter **out, struct error *err)
 {
 	const char *format = options->format, *output = options->output;
 	const char *ending = output != NULL ? ending_of(output) : NULL;

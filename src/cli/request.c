@@ -23,8 +23,10 @@ check_blame(const struct request *request, struct error *err)
 				 "--blame is about time that others waited, which has no %s",
 				 weight_word(request->options->sort));
 	if (request->exporter->time == EXPORT_TIME)
-		return error_set(err, ERROR_USAGE, "--blame sums up, and %s shows when things "
-				 "happened: use another format", request->exporter->name);
+		return error_set(err, ERROR_USAGE,
+				 "--blame sums up, and %s shows when things "
+				 "happened: use another format",
+				 request->exporter->name);
 	return 0;
 }
 
@@ -36,10 +38,10 @@ request_check_report(struct request *request, struct error *err)
 
 	if (rc == 0 && options->lines && options->by != VIEW_BY_FUNCTION &&
 	    options->by != VIEW_BY_LINE)
-		rc = error_set(err, ERROR_USAGE, "--lines shows lines, and --by asks for something "
+		rc = error_set(err, ERROR_USAGE,
+			       "--lines shows lines, and --by asks for something "
 			       "else: give one of the two");
-	if (rc == 0 && (options->tree || options->focus != NULL) &&
-	    !request->exporter->has_callers)
+	if (rc == 0 && (options->tree || options->focus != NULL) && !request->exporter->has_callers)
 		rc = error_set(err, ERROR_USAGE, "%s is for the text report, not for %s",
 			       options->tree ? "--tree" : "--focus", request->exporter->name);
 	if (rc == 0 && options->filter.blame)

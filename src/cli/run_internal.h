@@ -33,17 +33,17 @@ int request_status(int rc, int status, const struct error *err);
 
 /* A live process, a core file, or recordings. */
 struct source {
-	struct profile *profile;       /* owned */
-	struct modules *modules;       /* owned */
-	struct symbols_config names;   /* borrowed by `symbols` */
-	struct symbols *symbols;       /* owned */
-	struct async_tasks *tasks;     /* owned; of a dump; or NULL */
-	const struct process *process; /* borrowed */
+	struct profile *profile;         /* owned */
+	struct modules *modules;         /* owned */
+	struct symbols_config names;     /* borrowed by `symbols` */
+	struct symbols *symbols;         /* owned */
+	struct async_tasks *tasks;       /* owned; of a dump; or NULL */
+	const struct process *process;   /* borrowed */
 	const struct core_end *core_end; /* borrowed; how a core file's process ended; or NULL */
 	struct run_stats stats;
 	enum run_end end;
-	uint64_t began_ns;             /* CLOCK_REALTIME when sampling began */
-	const char *note;              /* borrowed; about recordings; NULL: none */
+	uint64_t began_ns; /* CLOCK_REALTIME when sampling began */
+	const char *note;  /* borrowed; about recordings; NULL: none */
 };
 
 /* Creates the symbols of the modules. `root`, `jit` (NULL: none) and `log` are borrowed. */
@@ -56,7 +56,7 @@ struct part {
 	const struct profile *profile;      /* borrowed; NULL: that of the source */
 	struct recording *const *recording; /* borrowed; with times of samples; NULL: none */
 	size_t recording_count;
-	struct strbuf text;                 /* describes the part; empty: all the time */
+	struct strbuf text; /* describes the part; empty: all the time */
 };
 
 /* Writes a report or dump of a source, and prints its path. `snapshot`: the run continues. */
@@ -69,12 +69,12 @@ enum sample_status source_status(const struct request *request, const struct sou
 
 struct loaded {
 	struct source source;
-	struct part part;          /* the part of the recordings that the options select */
+	struct part part;             /* the part of the recordings that the options select */
 	struct recording **recording; /* each of them, open */
 	size_t count, capacity;
 	struct recorded_names *names;
-	struct process *process;   /* of the first recording */
-	struct strbuf note;        /* when and where they were made */
+	struct process *process; /* of the first recording */
+	struct strbuf note;      /* when and where they were made */
 	uint64_t selected_ns, all_ns;
 };
 
@@ -115,7 +115,7 @@ struct run {
 	struct maps *maps;
 	struct jit *jit;
 	struct jit_objects *jit_objects;
-	char root[32];             /* the root directory of the target */
+	char root[32]; /* the root directory of the target */
 	struct sampler *sampler;
 	bool records;              /* the output is a recording */
 	bool dumps;                /* a dump: every thread is captured once */

@@ -17,8 +17,8 @@ add_part(struct strbuf *why, uint64_t bad, uint64_t all, const char *what)
 
 	if (bad == 0)
 		return;
-	strbuf_add_format(why, "%s%s of ", why->length > 0 ? ", " : "partial: ",
-			  say_count(bad, count));
+	strbuf_add_format(why, "%s%s of ",
+			  why->length > 0 ? ", " : "partial: ", say_count(bad, count));
 	strbuf_add_format(why, "%s %s", say_count(all, count), what);
 }
 
@@ -30,8 +30,7 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 
 	/* --nonblocking leaves running threads alone on purpose; threads and tasks may end */
 	for (int i = 0; i < FAILURE_COUNT; i++)
-		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED &&
-		    i != FAILURE_TASK_FINISHED)
+		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED)
 			failed += stats->failed[i];
 	failed -= stats->task_failures < failed ? stats->task_failures : failed;
 	for (int i = 0; i < CHAIN_END_COUNT; i++) {

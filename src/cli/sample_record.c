@@ -17,14 +17,18 @@ record_check_words(struct run *run, struct error *err)
 
 	run->records = true;
 	if (wrong != NULL)
-		return error_set(err, ERROR_USAGE, "--%s is for reports; a recording has "
+		return error_set(err, ERROR_USAGE,
+				 "--%s is for reports; a recording has "
 				 "everything, and wallsample report FILE.wsdb takes --%s",
 				 wrong->name, wrong->name);
 	if (options->format != NULL && strcmp(options->format, "wsdb") != 0)
-		return error_set(err, ERROR_USAGE, "-f: a recording is made in the format wsdb; "
-				 "wallsample report makes '%s' of it", options->format);
+		return error_set(err, ERROR_USAGE,
+				 "-f: a recording is made in the format wsdb; "
+				 "wallsample report makes '%s' of it",
+				 options->format);
 	if (options->output != NULL && strcmp(options->output, "-") == 0)
-		return error_set(err, ERROR_USAGE, "-o: a recording is a file, not a stream: name "
+		return error_set(err, ERROR_USAGE,
+				 "-o: a recording is a file, not a stream: name "
 				 "one, such as x.wsdb");
 	strbuf_init(&name);
 	rc = output_name_expand(options->output != NULL ? options->output : DEFAULT_NAME, 0, &name,
@@ -118,7 +122,9 @@ say_written(const struct run *run, const struct run_stats *stats, const char *so
 		so_far, say_count(stats->thread_samples, samples),
 		stats->thread_samples == 1 ? "" : "s",
 		all > count ? say_count(all - count, tasks) : "",
-		all - count > 1 ? " tasks and " : all > count ? " task and " : "",
+		all - count > 1 ? " tasks and " :
+		all > count     ? " task and " :
+				  "",
 		say_count(count, threads), count == 1 ? "" : "s",
 		(double)recorder_size(run->recorder) / (1 << 20));
 	log_say(&run->request.log, LOG_VERBOSE,

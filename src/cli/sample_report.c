@@ -54,8 +54,7 @@ add_threads(const struct view *view, struct strbuf *out)
 	if (tasks > 0)
 		strbuf_add_format(out, "%s task%s and ", say_count(tasks, number),
 				  tasks == 1 ? "" : "s");
-	strbuf_add_format(out, "%s thread%s", say_count(threads, number),
-			  threads == 1 ? "" : "s");
+	strbuf_add_format(out, "%s thread%s", say_count(threads, number), threads == 1 ? "" : "s");
 	free(seen);
 }
 
@@ -229,8 +228,8 @@ source_write(const struct request *request, const struct source *source, const s
 	struct strbuf hint;
 	int rc;
 
-	view = view_create(part->profile != NULL ? part->profile : source->profile,
-			   source->symbols, &options->filter, choose_key(request));
+	view = view_create(part->profile != NULL ? part->profile : source->profile, source->symbols,
+			   &options->filter, choose_key(request));
 	functions = view_functions(request, source, view);
 	strbuf_init(&hint);
 	add_names_hint(&hint, symbols_debuginfod_state(source->symbols));
@@ -316,9 +315,10 @@ say_numbers(const struct run *run)
 
 	log_say(&run->request.log, LOG_VERBOSE,
 		"%llu ticks, %llu looks at a thread; stacks: %llu reused, %llu read without a "
-		"stop, %llu in a stop", (unsigned long long)stats->ticks,
-		(unsigned long long)stats->looks, (unsigned long long)stats->reused,
-		(unsigned long long)stats->read, (unsigned long long)stats->stopped);
+		"stop, %llu in a stop",
+		(unsigned long long)stats->ticks, (unsigned long long)stats->looks,
+		(unsigned long long)stats->reused, (unsigned long long)stats->read,
+		(unsigned long long)stats->stopped);
 	say_origins(run);
 	log_say(&run->request.log, LOG_VERBOSE,
 		"saved %llu system calls from EINTR, passed on %llu signals",
@@ -355,8 +355,10 @@ sample_nothing(const struct run *run, struct error *err)
 	strbuf_init(&filters);
 	options_add_thread_filters(options, &filters);
 	if (filters.length > 0)
-		rc = error_set(err, ERROR_SYSTEM, "nothing was sampled: no thread of process %d is "
-			       "one that was asked for (%s)", (int)run->target.pid, filters.data);
+		rc = error_set(err, ERROR_SYSTEM,
+			       "nothing was sampled: no thread of process %d is "
+			       "one that was asked for (%s)",
+			       (int)run->target.pid, filters.data);
 	else
 		rc = error_set(err, ERROR_SYSTEM, "nothing was sampled in %s",
 			       say_duration(run->source.stats.elapsed_ns, time));

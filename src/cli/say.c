@@ -17,8 +17,7 @@ const char *
 say_count(uint64_t count, char text[SAY_TEXT_SIZE])
 {
 	char digits[SAY_TEXT_SIZE];
-	size_t length = (size_t)snprintf(digits, sizeof(digits), "%llu",
-					 (unsigned long long)count);
+	size_t length = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
 	char *to = text;
 
 	for (size_t i = 0; i < length; i++) {
@@ -36,7 +35,6 @@ say_duration(uint64_t ns, char text[SAY_TEXT_SIZE])
 	if (ns < NS_PER_SEC)
 		snprintf(text, SAY_TEXT_SIZE, "%.4g ms", (double)ns / (double)NS_PER_MS);
 	else
-		snprintf(text, SAY_TEXT_SIZE, "%.10g s",
-			 (double)(ns / NS_PER_MS) * 1e-3);
+		snprintf(text, SAY_TEXT_SIZE, "%.10g s", (double)(ns / NS_PER_MS) * 1e-3);
 	return text;
 }

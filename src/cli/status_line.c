@@ -16,7 +16,7 @@ status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns)
 
 void
 status_line_text(const struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
-	      uint32_t threads, size_t columns, struct strbuf *line)
+		 uint32_t threads, size_t columns, struct strbuf *line)
 {
 	static const char hint[] = " (Ctrl-C ends)";
 	char number[SAY_TEXT_SIZE];

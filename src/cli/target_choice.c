@@ -14,7 +14,8 @@ target_check_usage(const struct options *options, struct error *err)
 	int given = (options->pid != 0) + (options->name != NULL) + (options->command != NULL);
 
 	if (options->verb->bit == FOR_DUMP && (given == 0 || options->command != NULL))
-		return error_set(err, ERROR_USAGE, "no process is given: -p PID, --name GLOB or "
+		return error_set(err, ERROR_USAGE,
+				 "no process is given: -p PID, --name GLOB or "
 				 "--core FILE; wallsample dump -h explains");
 	if (given == 0)
 		return error_set(err, ERROR_USAGE,
@@ -69,8 +70,7 @@ target_add_end(struct strbuf *sb, int status)
 		strbuf_add_format(sb, "the command was ended by signal %d (%s)", WTERMSIG(status),
 				  strsignal(WTERMSIG(status)));
 	else
-		strbuf_add_format(sb, "the command ended with exit status %d",
-				  WEXITSTATUS(status));
+		strbuf_add_format(sb, "the command ended with exit status %d", WEXITSTATUS(status));
 }
 
 int
@@ -119,8 +119,7 @@ target_release(struct target *target)
 }
 
 int
-target_check_tids(const struct target *target, const struct options *options,
-		  struct error *err)
+target_check_tids(const struct target *target, const struct options *options, struct error *err)
 {
 	const struct id_list *tids = &options->filter.tids;
 

@@ -32,7 +32,9 @@ static const struct {
 } packed[] = {
 	{ "\x28\xb5\x2f\xfd", 4, "zstd", "zstd -d" },
 	{ "\x04\x22\x4d\x18", 4, "LZ4", "lz4 -d" },
-	{ "\xfd" "7zXZ", 5, "xz", "xz -dk" },
+	{ "\xfd"
+	  "7zXZ",
+	  5, "xz", "xz -dk" },
 	{ "\x1f\x8b", 2, "gzip", "gunzip -k" },
 	{ "BZh", 3, "bzip2", "bunzip2 -k" },
 };
@@ -44,8 +46,8 @@ refuse_other(const uint8_t *head, const char *path, struct error *err)
 		if (memcmp(head, packed[i].magic, packed[i].size) == 0)
 			return error_set(err, ERROR_FORMAT,
 					 "%s is packed with %s: unpack it first, with %s, or have "
-					 "coredumpctl do it: coredumpctl dump PID -o FILE", path,
-					 packed[i].name, packed[i].unpacker);
+					 "coredumpctl do it: coredumpctl dump PID -o FILE",
+					 path, packed[i].name, packed[i].unpacker);
 	return error_set(err, ERROR_FORMAT, "%s is no core file: it is no ELF file at all", path);
 }
 
@@ -56,8 +58,8 @@ machine_name(uint16_t machine)
 		uint16_t machine;
 		const char *name;
 	} machines[] = {
-		{ EM_386, "i386" }, { EM_X86_64, "x86-64" }, { EM_ARM, "ARM" },
-		{ EM_AARCH64, "aarch64" }, { EM_RISCV, "RISC-V" }, { EM_PPC64, "POWER" },
+		{ EM_386, "i386" },        { EM_X86_64, "x86-64" }, { EM_ARM, "ARM" },
+		{ EM_AARCH64, "aarch64" }, { EM_RISCV, "RISC-V" },  { EM_PPC64, "POWER" },
 		{ EM_S390, "s390" },
 	};
 
@@ -81,10 +83,13 @@ check_header(const Elf64_Ehdr *header, const char *path, struct error *err)
 		return error_set(err, ERROR_FORMAT, "%s is no core file: it is %s", path,
 				 header->e_type == ET_EXEC || header->e_type == ET_DYN ?
 					 "a program or a library (--exe says which program a core "
-					 "file is of)" : "an ELF file of another kind");
+					 "file is of)" :
+					 "an ELF file of another kind");
 	if (!is_wide || !is_little || header->e_machine != relocate_machine)
-		return error_set(err, ERROR_FORMAT, "%s is of a program for %s, %d bits; this "
-				 "wallsample reads those of %s, 64 bits", path,
+		return error_set(err, ERROR_FORMAT,
+				 "%s is of a program for %s, %d bits; this "
+				 "wallsample reads those of %s, 64 bits",
+				 path,
 				 is_little ? machine_name(header->e_machine) :
 					     "another architecture",
 				 is_wide ? 64 : 32, machine_name(relocate_machine));
@@ -170,8 +175,10 @@ open_core_file(struct core *core, const char *path, struct error *err)
 	if (core->fd < 0 || fstat(core->fd, &st) != 0)
 		return error_set(err, ERROR_SYSTEM, "cannot open %s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return error_set(err, ERROR_SYSTEM, "%s is no regular file: a core file is read "
-				 "here and there", path);
+		return error_set(err, ERROR_SYSTEM,
+				 "%s is no regular file: a core file is read "
+				 "here and there",
+				 path);
 	core->size = (uint64_t)st.st_size;
 	core->written_ns = (uint64_t)st.st_mtim.tv_sec * NS_PER_SEC + (uint64_t)st.st_mtim.tv_nsec;
 	return 0;

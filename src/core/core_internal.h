@@ -56,20 +56,20 @@ struct core {
 	struct core_window *window;
 	struct core_segment *segment; /* ascending, without overlap */
 	size_t segment_count, segment_capacity;
-	struct core_range *range;     /* likewise */
+	struct core_range *range; /* likewise */
 	size_t range_count, range_capacity;
 	struct strings *paths;
 	struct core_thread_place *thread;
 	size_t thread_count, thread_capacity;
 	struct process *process;
 	struct core_end end;
-	uint64_t page_size;  /* of the machine that wrote the core */
-	uint64_t vdso;       /* its address; 0: not known */
-	uint64_t entry;      /* entry point of the executable; 0: not known */
-	uint64_t notes_left; /* notes that may still be read */
+	uint64_t page_size;                /* of the machine that wrote the core */
+	uint64_t vdso;                     /* its address; 0: not known */
+	uint64_t entry;                    /* entry point of the executable; 0: not known */
+	uint64_t notes_left;               /* notes that may still be read */
 	bool has_end, has_files, has_auxv; /* a second note of the kind is ignored */
-	bool is_kernel;      /* a dump of a kernel */
-	bool is_cut;         /* the file lacks a part of the segment table or of the notes */
+	bool is_kernel;                    /* a dump of a kernel */
+	bool is_cut; /* the file lacks a part of the segment table or of the notes */
 };
 
 /* --- core_memory.c --------------------------------------------------------- */
@@ -95,9 +95,9 @@ void core_settle_notes(struct core *core);
 /* A thread, and the system call it was in. */
 struct core_waiter {
 	pid_t tid;
-	struct wait_call call;  /* its number is SYSCALL_NONE if the thread was in none */
-	bool leaving;           /* it did not sleep any more, but was about to return */
-	uint64_t word;          /* address of the futex, or 0 */
+	struct wait_call call; /* its number is SYSCALL_NONE if the thread was in none */
+	bool leaving;          /* it did not sleep any more, but was about to return */
+	uint64_t word;         /* address of the futex, or 0 */
 	struct wait what;
 	uint32_t wait;          /* id in the profile; 0: none */
 	uint32_t thread, stack; /* ids in the profile */
@@ -109,7 +109,7 @@ struct core_waits {
 	size_t count;
 	struct table by_tid, words; /* thread id -> index; futex word -> number of waiters */
 	struct wait_source source;
-	struct runtimes *runtimes;  /* borrowed, or NULL */
+	struct runtimes *runtimes; /* borrowed, or NULL */
 };
 
 /* Takes ownership of `waiter`, whose tid and call are filled in. */

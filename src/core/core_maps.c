@@ -41,13 +41,13 @@ struct builder {
 	const struct core *core;
 	struct modules *modules;
 	const struct core_files *files;
-	struct file *file;   /* by path */
-	uint32_t exe;        /* path of the executable; UINT32_MAX: not known */
-	uint32_t anonymous;  /* the module of memory without a file */
-	uint8_t *head;       /* a buffer of HEAD_SIZE bytes */
+	struct file *file;  /* by path */
+	uint32_t exe;       /* path of the executable; UINT32_MAX: not known */
+	uint32_t anonymous; /* the module of memory without a file */
+	uint8_t *head;      /* a buffer of HEAD_SIZE bytes */
 	struct mapping *mapping;
 	size_t count, capacity;
-	bool too_many;       /* of modules or files: the remaining mappings have no names */
+	bool too_many; /* of modules or files: the remaining mappings have no names */
 };
 
 /* --- files ------------------------------------------------------------------------- */
@@ -140,9 +140,9 @@ static void
 core_add_range(struct builder *builder, const struct core_range *range)
 {
 	const struct core_segment *segment = core_segment_at(builder->core, range->start);
-	struct mapping mapping = {
-		.start = range->start, .end = range->end, .offset = range->offset,
-	};
+	struct mapping mapping = { .start = range->start,
+				   .end = range->end,
+				   .offset = range->offset };
 	const struct image *image;
 
 	if (segment != NULL && !segment->executable)
@@ -154,8 +154,7 @@ core_add_range(struct builder *builder, const struct core_range *range)
 			if (mapping.module != MODULE_NONE)
 				image = modules_at(builder->modules, mapping.module)->image;
 		}
-		if (image == NULL ||
-		    !mapping_is_of_code(image, &mapping, builder->core->page_size))
+		if (image == NULL || !mapping_is_of_code(image, &mapping, builder->core->page_size))
 			return;
 	}
 	mapping.module = module_of(builder, range->path);
@@ -294,7 +293,10 @@ core_maps(const struct core *core, struct modules *modules, const struct core_fi
 	  const struct log *log)
 {
 	struct builder builder = {
-		.core = core, .modules = modules, .files = files, .anonymous = MODULE_NONE,
+		.core = core,
+		.modules = modules,
+		.files = files,
+		.anonymous = MODULE_NONE,
 		.head = xmalloc(HEAD_SIZE),
 	};
 	struct maps *maps;

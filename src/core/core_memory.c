@@ -73,8 +73,7 @@ core_settle_segments(struct core *core)
 	size_t kept = 0;
 
 	if (core->segment_count > 1)
-		qsort(core->segment, core->segment_count, sizeof(*core->segment),
-		      compare_segments);
+		qsort(core->segment, core->segment_count, sizeof(*core->segment), compare_segments);
 	for (size_t i = 0; i < core->segment_count; i++)
 		if (kept == 0 || core->segment[i].start >= core->segment[kept - 1].end)
 			core->segment[kept++] = core->segment[i];
@@ -95,7 +94,8 @@ core_segment_at(const struct core *core, uint64_t address)
 			high = middle;
 	}
 	return low < core->segment_count && core->segment[low].start <= address ?
-		       &core->segment[low] : NULL;
+		       &core->segment[low] :
+		       NULL;
 }
 
 size_t

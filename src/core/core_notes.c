@@ -27,8 +27,8 @@
 
 struct note {
 	uint32_t type;
-	char owner[16];  /* "CORE", "LINUX" */
-	uint64_t at;     /* offset of its descriptor in the file */
+	char owner[16]; /* "CORE", "LINUX" */
+	uint64_t at;    /* offset of its descriptor in the file */
 	uint64_t size;
 };
 
@@ -65,8 +65,8 @@ has_address(const siginfo_t *info)
 	/* SI_KERNEL: si_addr is not valid, for example after a general protection fault. */
 	if (info->si_code <= 0 || info->si_code >= SI_KERNEL)
 		return false;
-	return info->si_signo == SIGSEGV || info->si_signo == SIGBUS ||
-	       info->si_signo == SIGILL || info->si_signo == SIGFPE;
+	return info->si_signo == SIGSEGV || info->si_signo == SIGBUS || info->si_signo == SIGILL ||
+	       info->si_signo == SIGFPE;
 }
 
 /* The siginfo of the first thread follows its status. */
@@ -93,9 +93,8 @@ take_siginfo(struct core *core, const struct note *note)
 static void
 take_status(struct core *core, const struct note *note)
 {
-	struct core_thread_place place = {
-		.general = note->at + offsetof(struct elf_prstatus, pr_reg),
-	};
+	struct core_thread_place place = { .general = note->at +
+						      offsetof(struct elf_prstatus, pr_reg) };
 	struct elf_prstatus status;
 
 	if (core->thread_count == THREADS_MAX ||
@@ -130,8 +129,8 @@ take_process(struct core *core, const struct note *note)
 	process->pid = info.pr_pid > 0 ? info.pr_pid : 0;
 	memcpy(process->comm, info.pr_fname, sizeof(info.pr_fname));
 	process->comm[sizeof(info.pr_fname)] = '\0';
-	process->cmdline = xstrndup(info.pr_psargs, strnlen(info.pr_psargs,
-							    sizeof(info.pr_psargs)));
+	process->cmdline = xstrndup(info.pr_psargs,
+				    strnlen(info.pr_psargs, sizeof(info.pr_psargs)));
 	/* The kernel puts a space after each argument. */
 	length = strlen(process->cmdline);
 	while (length > 0 && process->cmdline[length - 1] == ' ')

@@ -152,8 +152,9 @@ take_thread(struct taking *taking, size_t index)
 	waiter->stack = STACK_NONE;
 	taking->stats->thread_samples++;
 	if (!core_thread_read(taking->core, index, &thread)) {
-		const uint32_t failure = profile_intern_named(
-			taking->profile, sample_failure_text(FAILURE_UNREADABLE));
+		const uint32_t failure = profile_intern_named(taking->profile,
+							      sample_failure_text(
+								      FAILURE_UNREADABLE));
 
 		sample.stack = profile_intern_stack(taking->profile, failure, STACK_NONE);
 		sample.state = RUN_UNKNOWN;
@@ -169,13 +170,11 @@ take_thread(struct taking *taking, size_t index)
 	sample.state = state_of(&thread);
 	sample.syscall = (int32_t)true_syscall(taking, &thread);
 	if (taking->capture != NULL) {
-		runtime_capture_take(taking->capture, thread.tid,
-				     taking->snapshot.regs.sp, false);
+		runtime_capture_take(taking->capture, thread.tid, taking->snapshot.regs.sp, false);
 		sample.gil = runtime_capture_gil(taking->capture, sample.syscall, thread.args);
 	}
-	waiter->stack = sample.stack =
-		stacks_intern(&taking->stacks, &taking->chain, taking->capture, 0,
-			      STACK_NONE);
+	waiter->stack = sample.stack = stacks_intern(&taking->stacks, &taking->chain,
+						     taking->capture, 0, STACK_NONE);
 	profile_add(taking->profile, &sample);
 }
 
@@ -226,8 +225,12 @@ core_sample(const struct core *core, struct maps *maps, const struct core_sample
 	    struct profile *profile, struct run_stats *stats)
 {
 	struct taking taking = {
-		.core = core, .maps = maps, .memory = core_memory(core), .profile = profile,
-		.stats = stats, .unwinder = unwinder_create(maps, config->unwinder),
+		.core = core,
+		.maps = maps,
+		.memory = core_memory(core),
+		.profile = profile,
+		.stats = stats,
+		.unwinder = unwinder_create(maps, config->unwinder),
 	};
 	const size_t count = core_thread_count(core);
 

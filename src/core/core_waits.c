@@ -161,7 +161,7 @@ blame(const struct core_waits *waits, struct profile *profile, struct rings *rin
 {
 	const struct core_waiter *waiter = &waits->waiter[index], *holder;
 	struct profile_blame to = {
-		.wait = waiter->wait, .state = RUN_UNKNOWN, .samples = 1, .ns = 1,
+		.wait = waiter->wait, .state = RUN_UNKNOWN, .samples = 1, .ns = 1
 	};
 	struct wait_owner owner;
 	uint32_t at;
@@ -180,7 +180,7 @@ blame(const struct core_waits *waits, struct profile *profile, struct rings *rin
 
 static void
 add_deadlock(const struct core_waits *waits, struct profile *profile, const struct rings *rings,
-     uint32_t ring)
+	     uint32_t ring)
 {
 	struct profile_stuck *stuck = xcalloc(rings->count, sizeof(*stuck));
 	uint32_t *list = xcalloc(rings->count, sizeof(*list));

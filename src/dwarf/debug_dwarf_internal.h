@@ -26,13 +26,13 @@ struct debug_skeleton {
  */
 struct debug_dwarf {
 	Elf *elf;
-	void **buffer;         /* memory that sections were moved to */
+	void **buffer; /* memory that sections were moved to */
 	size_t buffer_count, buffer_capacity;
 	struct debug_skeleton *skeleton; /* ascending */
 	size_t skeleton_count, skeleton_capacity;
-	char *split_name;      /* in .debug_str: the name of every .dwo file, or NULL */
-	bool split_missed;     /* a missing .dwo file was reported */
-	bool split_refused;    /* one that exceeds the memory was reported */
+	char *split_name;   /* in .debug_str: the name of every .dwo file, or NULL */
+	bool split_missed;  /* a missing .dwo file was reported */
+	bool split_refused; /* one that exceeds the memory was reported */
 };
 
 /* --- debug_file_dwarf.c ------------------------------------------------ */
@@ -41,8 +41,8 @@ struct debug_dwarf {
  * Opens and prepares the file `fd` (borrowed) or, when that is -1, the image's memory; false,
  * with *why, when its DWARF cannot be used. Its unpacked size is subtracted from *left.
  */
-bool debug_dwarf_init(struct debug_dwarf *dwarf, int fd, const struct image *image,
-		      uint64_t *left, const char **why);
+bool debug_dwarf_init(struct debug_dwarf *dwarf, int fd, const struct image *image, uint64_t *left,
+		      const char **why);
 void debug_dwarf_release(struct debug_dwarf *dwarf);
 
 /* The part of `left` bytes that the machine has free for DWARF. */

@@ -58,8 +58,8 @@ is_our_root(const char *path)
 {
 	struct stat ours, theirs;
 
-	return stat("/", &ours) == 0 && stat(path, &theirs) == 0 &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+	return stat("/", &ours) == 0 && stat(path, &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+	       ours.st_ino == theirs.st_ino;
 }
 
 static void

@@ -168,8 +168,7 @@ what_is_wrong(struct debug_files *files, Elf *elf, int fd, const struct debug_wa
 }
 
 void
-debug_files_warn(struct debug_files *files, const char *path, const char *module,
-		 const char *why)
+debug_files_warn(struct debug_files *files, const char *path, const char *module, const char *why)
 {
 	const size_t count = strings_count(files->said);
 	struct strbuf shown;

@@ -15,8 +15,8 @@
 
 /* What names and lines are read from; libdw fails if one it knows cannot be read. */
 static const char *const needed[] = {
-	"info", "types", "abbrev", "addr", "aranges", "line", "line_str", "str", "str_offsets",
-	"ranges", "rnglists",
+	"info",     "types", "abbrev",      "addr",   "aranges",  "line",
+	"line_str", "str",   "str_offsets", "ranges", "rnglists",
 };
 
 enum part { PART_OTHER, PART_NEEDED, PART_HIDDEN };
@@ -51,10 +51,10 @@ section_name_of(Elf *elf, const GElf_Shdr *header)
 static uint64_t
 size_by_gnu(Elf *elf, const GElf_Shdr *header)
 {
-	const Elf_Data *start =
-		header->sh_size < 12 ?
-			NULL :
-			elf_getdata_rawchunk(elf, (int64_t)header->sh_offset, 12, ELF_T_BYTE);
+	const Elf_Data *start = header->sh_size < 12 ?
+					NULL :
+					elf_getdata_rawchunk(elf, (int64_t)header->sh_offset, 12,
+							     ELF_T_BYTE);
 
 	if (start == NULL || memcmp(start->d_buf, "ZLIB", 4) != 0)
 		return header->sh_size;
@@ -73,8 +73,7 @@ unpacked_size(Elf *elf, const GElf_Shdr *header, bool by_gnu)
 		return header->sh_size;
 	if (header->sh_size < sizeof(packed))
 		return 0;
-	start = elf_getdata_rawchunk(elf, (int64_t)header->sh_offset, sizeof(packed),
-				     ELF_T_BYTE);
+	start = elf_getdata_rawchunk(elf, (int64_t)header->sh_offset, sizeof(packed), ELF_T_BYTE);
 	if (start == NULL)
 		return 0;
 	memcpy(&packed, start->d_buf, sizeof(packed));

@@ -33,8 +33,8 @@ struct dwo {
 static bool
 seal(int fd)
 {
-	return fcntl(fd, F_ADD_SEALS,
-		     F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0;
+	return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) ==
+	       0;
 }
 
 /* Makes a copy that cannot be changed; -1 on failure. Closes `fd`. */

@@ -169,9 +169,9 @@ read_link(Elf *own, struct debug_want *want)
 
 /* In the directory that the module's path names, or its `sub` directory ("" or ".debug/"). */
 static bool
-try_link(struct debug_files *files, const struct debug_place *place,
-	 const struct module *module, const char *sub, const char *name,
-	 const struct debug_want *want, struct debug_found *found)
+try_link(struct debug_files *files, const struct debug_place *place, const struct module *module,
+	 const char *sub, const char *name, const struct debug_want *want,
+	 struct debug_found *found)
 {
 	const char *slash = strrchr(module->path, '/');
 	struct strbuf below;
@@ -215,8 +215,8 @@ find_by_link(struct debug_files *files, const struct module *module, Elf *own,
 
 /* The same file, not stripped, below --symfs. */
 static bool
-find_whole(struct debug_files *files, const struct module *module,
-	   const struct debug_want *want, struct debug_found *found)
+find_whole(struct debug_files *files, const struct module *module, const struct debug_want *want,
+	   struct debug_found *found)
 {
 	if (files->config.symfs == NULL || module->path[0] != '/' || want->id_size == 0)
 		return false;
@@ -235,10 +235,8 @@ debug_find(struct debug_files *files, const struct module *module, Elf *own,
 	};
 
 	*found = (struct debug_found){ .fd = -1 };
-	return find_by_id(files, &want, found) ||
-	       find_by_link(files, module, own, &want, found) ||
-	       find_whole(files, module, &want, found) ||
-	       find_by_debuginfod(files, &want, found);
+	return find_by_id(files, &want, found) || find_by_link(files, module, own, &want, found) ||
+	       find_whole(files, module, &want, found) || find_by_debuginfod(files, &want, found);
 }
 
 /* --- .gnu_debugaltlink ---------------------------------------------------------------- */
@@ -304,8 +302,7 @@ find_in_dwz(struct debug_files *files, const char *link, const struct debug_want
 	strbuf_add_text(&name, ".dwz/");
 	strbuf_add_text(&name, slash != NULL ? slash + 1 : link);
 	for (size_t i = 0; i < files->place_count && !good; i++)
-		good = (tail != NULL &&
-			try_file(files, &files->place[i], tail + 1, want, found)) ||
+		good = (tail != NULL && try_file(files, &files->place[i], tail + 1, want, found)) ||
 		       try_file(files, &files->place[i], name.data, want, found);
 	strbuf_release(&name);
 	return good;
@@ -317,8 +314,7 @@ debug_find_alternate(struct debug_files *files, const struct debug_want *user, E
 {
 	struct debug_want want = { .module = user->module, .machine = user->machine };
 	size_t size, length;
-	const uint8_t *bytes =
-		debug_section_bytes(elf, ".gnu_debugaltlink", LINK_MAX_SIZE, &size);
+	const uint8_t *bytes = debug_section_bytes(elf, ".gnu_debugaltlink", LINK_MAX_SIZE, &size);
 	const char *link = (const char *)bytes;
 	char *path;
 	bool good;
@@ -334,8 +330,7 @@ debug_find_alternate(struct debug_files *files, const struct debug_want *user, E
 	want.id_size = size - length - 1;
 	path = path_of_link(link, fd);
 	good = find_by_id(files, &want, found) || find_below(files, path, &want, found) ||
-	       find_in_dwz(files, link, &want, found) ||
-	       find_by_debuginfod(files, &want, found);
+	       find_in_dwz(files, link, &want, found) || find_by_debuginfod(files, &want, found);
 	if (!good)
 		debug_files_warn(files, link, user->module,
 				 "it is in no directory of debug files (dwz moved parts of the "

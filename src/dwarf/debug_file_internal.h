@@ -39,9 +39,9 @@ char *debug_path_plain(const char *path);
 
 /* What a debug file must be to be used. */
 struct debug_want {
-	const char *module;   /* its base name, for messages */
-	const uint8_t *id;    /* build-id */
-	size_t id_size;       /* 0: none */
+	const char *module; /* its base name, for messages */
+	const uint8_t *id;  /* build-id */
+	size_t id_size;     /* 0: none */
 	uint16_t machine;
 	bool has_crc;
 	uint32_t crc;
@@ -49,7 +49,7 @@ struct debug_want {
 
 struct debug_found {
 	Elf *elf;
-	int fd;     /* owned, -1 for none */
+	int fd; /* owned, -1 for none */
 	char *path;
 };
 
@@ -94,11 +94,11 @@ struct debug_files {
 	size_t place_count;
 	struct debug_place root[2]; /* with the files of the target, by its own paths */
 	size_t root_count;
-	struct debug_place cache;  /* of the debuginfod client; its path may be NULL */
+	struct debug_place cache;    /* of the debuginfod client; its path may be NULL */
 	struct debug_server *server; /* NULL: none is asked */
-	struct strings *said;      /* paths that were warned about */
-	uint64_t dwarf_left;       /* bytes of unpacked DWARF that may still be read */
-	uint64_t crc_left;         /* bytes that may still be read for CRCs */
+	struct strings *said;        /* paths that were warned about */
+	uint64_t dwarf_left;         /* bytes of unpacked DWARF that may still be read */
+	uint64_t crc_left;           /* bytes that may still be read for CRCs */
 };
 
 /* The debug file of a module whose own is open as `own` (NULL: it has none). */

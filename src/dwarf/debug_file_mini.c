@@ -29,8 +29,7 @@ unpack(lzma_stream *stream, size_t *size, const char **why)
 
 		bytes = xgrow(bytes, &capacity, done + 65536, 1);
 		stream->next_out = bytes + done;
-		stream->avail_out =
-			capacity < UNPACKED_MAX ? capacity - done : UNPACKED_MAX - done;
+		stream->avail_out = capacity < UNPACKED_MAX ? capacity - done : UNPACKED_MAX - done;
 		status = lzma_code(stream, LZMA_FINISH);
 	}
 	*size = (size_t)stream->total_out;
@@ -48,8 +47,8 @@ debug_mini_open(Elf *own, void **bytes, const char **why)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	size_t packed_size, size;
-	const uint8_t *packed =
-		debug_section_bytes(own, ".gnu_debugdata", PACKED_MAX, &packed_size);
+	const uint8_t *packed = debug_section_bytes(own, ".gnu_debugdata", PACKED_MAX,
+						    &packed_size);
 	Elf *elf;
 
 	*bytes = NULL;

@@ -180,8 +180,8 @@ find_by_path(struct debug_files *files, const struct module *module, const char 
 
 /* PATH.dwp in the place that the debug file PATH was found in, without ".debug" too. */
 static struct debug_package *
-find_beside(struct debug_files *files, const struct module *module,
-	    const struct debug_place *place, const char *path)
+find_beside(struct debug_files *files, const struct module *module, const struct debug_place *place,
+	    const char *path)
 {
 	const size_t length = strlen(place->path), end = strlen(path);
 	struct debug_package *package;

@@ -33,7 +33,8 @@ has_few(Dwarf *dwarf, bool types)
 	for (size_t count = 0; count < UNITS_MOST; count++) {
 		if (dwarf_next_unit(dwarf, at, &next, &header_size, &version, &abbreviations,
 				    &address_size, &offset_size, types ? &signature : NULL,
-				    types ? &type : NULL) != 0 || next <= at)
+				    types ? &type : NULL) != 0 ||
+		    next <= at)
 			return true;
 		at = next;
 	}
@@ -131,10 +132,18 @@ read_index(const Dwarf_Attribute *name, uint64_t *index)
 	uint8_t size = 0;
 
 	switch (name->form) {
-	case DW_FORM_strx1: size = 1; break;
-	case DW_FORM_strx2: size = 2; break;
-	case DW_FORM_strx3: size = 3; break;
-	case DW_FORM_strx4: size = 4; break;
+	case DW_FORM_strx1:
+		size = 1;
+		break;
+	case DW_FORM_strx2:
+		size = 2;
+		break;
+	case DW_FORM_strx3:
+		size = 3;
+		break;
+	case DW_FORM_strx4:
+		size = 4;
+		break;
 	case DW_FORM_strx:
 	case DW_FORM_GNU_str_index:
 		/* LEB128; dwarf_formstring has seen that it ends in the unit. */
@@ -198,8 +207,8 @@ remember(struct debug_dwarf *dwarf, Dwarf_Die *die, const char *name)
 	strbuf_add_text(&path, name);
 	dwarf->skeleton = xgrow(dwarf->skeleton, &dwarf->skeleton_capacity,
 				dwarf->skeleton_count + 1, sizeof(*dwarf->skeleton));
-	dwarf->skeleton[dwarf->skeleton_count++] =
-		(struct debug_skeleton){ dwarf_dieoffset(die), path.data };
+	dwarf->skeleton[dwarf->skeleton_count++] = (struct debug_skeleton){ dwarf_dieoffset(die),
+									    path.data };
 }
 
 static bool
@@ -249,8 +258,7 @@ is_harmless(void *context, Dwarf_Die *die, uint8_t offset_size)
 		return true;
 	directory = text_of(die, DW_AT_comp_dir);
 	return text[strspn(text, "/")] == '\0' &&
-	       (text[0] == '/' || directory == NULL ||
-		directory[strspn(directory, "/")] == '\0');
+	       (text[0] == '/' || directory == NULL || directory[strspn(directory, "/")] == '\0');
 }
 
 static bool

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-
 struct debug_info {
 	struct debug_files *files;
 	struct debug_file file;

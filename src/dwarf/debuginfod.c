@@ -20,12 +20,12 @@
 #define LIBRARY "libdebuginfod.so.1"
 
 /* X(name): what is used of the library */
-#define FUNCTIONS(X)                                                           \
-	X(begin)                                                               \
-	X(end)                                                                 \
-	X(find_debuginfo)                                                      \
-	X(get_user_data)                                                       \
-	X(set_progressfn)                                                      \
+#define FUNCTIONS(X)                                                                               \
+	X(begin)                                                                                   \
+	X(end)                                                                                     \
+	X(find_debuginfo)                                                                          \
+	X(get_user_data)                                                                           \
+	X(set_progressfn)                                                                          \
 	X(set_user_data)
 
 struct library {
@@ -39,12 +39,12 @@ struct debug_server {
 	struct library library;
 	debuginfod_client *client;
 	const struct log *log;
-	const char *name;     /* of the module whose file is being asked for */
-	uint64_t limit_ns;    /* for one file */
+	const char *name;  /* of the module whose file is being asked for */
+	uint64_t limit_ns; /* for one file */
 	uint64_t deadline_ns;
-	uint64_t say_ns;      /* when the next line about it is due */
-	bool late;            /* it was given up */
-	bool silent;          /* no server is to be asked any more */
+	uint64_t say_ns; /* when the next line about it is due */
+	bool late;       /* it was given up */
+	bool silent;     /* no server is to be asked any more */
 };
 
 static void
@@ -64,10 +64,9 @@ library_load(struct library *library)
 	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (library->handle == NULL)
 		return false;
-	/* POSIX lets a pointer of dlsym be one of a function; C says so only of its bytes. */
-#define X(name)                                                                \
-	*(void **)(void *)&library->name =                                     \
-		dlsym(library->handle, "debuginfod_" #name);                   \
+/* POSIX lets a pointer of dlsym be one of a function; C says so only of its bytes. */
+#define X(name)                                                                                    \
+	*(void **)(void *)&library->name = dlsym(library->handle, "debuginfod_" #name);            \
 	whole &= library->name != NULL;
 	FUNCTIONS(X)
 #undef X
@@ -168,8 +167,8 @@ debug_server_state(const struct debug_server *server)
 }
 
 int
-debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t id_size,
-		   const char *name, char **path)
+debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t size, const char *name,
+		   char **path)
 {
 	const uint64_t now = clock_now_ns();
 	int fd;
@@ -181,7 +180,7 @@ debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t id_siz
 	server->late = false;
 	server->deadline_ns = now + server->limit_ns;
 	server->say_ns = now + FIRST_WORD_NS;
-	fd = server->library.find_debuginfo(server->client, id, (int)id_size, path);
+	fd = server->library.find_debuginfo(server->client, id, (int)size, path);
 	if (fd >= 0) {
 		log_say(server->log, LOG_VERBOSE, "debuginfod: %s is the debug file of %s",
 			*path != NULL ? *path : "a file", name);
@@ -196,10 +195,12 @@ debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t id_siz
 	if (server->late)
 		log_say(server->log, LOG_NORMAL,
 			"debuginfod: the debug file of %s was not there within %d s; no server "
-			"is asked any more", name, (int)(server->limit_ns / NS_PER_SEC));
+			"is asked any more",
+			name, (int)(server->limit_ns / NS_PER_SEC));
 	else
 		log_say(server->log, LOG_NORMAL,
 			"debuginfod: asking for the debug file of %s: %s; no server is asked any "
-			"more", name, strerror(-fd));
+			"more",
+			name, strerror(-fd));
 	return -1;
 }

@@ -28,8 +28,8 @@ debug_server_state(const struct debug_server *server)
 }
 
 int
-debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t id_size,
-		   const char *name, char **path)
+debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t id_size, const char *name,
+		   char **path)
 {
 	(void)server;
 	(void)id;

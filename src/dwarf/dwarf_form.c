@@ -15,8 +15,14 @@ struct form {
 	uint8_t kind, size;
 };
 
-#define FIXED(n) {DWARF_STEP_FIXED, n}
-#define VARYING(kind, n) {DWARF_STEP_##kind, n}
+#define FIXED(n)                                                                                   \
+	{                                                                                          \
+		DWARF_STEP_FIXED, n                                                                \
+	}
+#define VARYING(kind, n)                                                                           \
+	{                                                                                          \
+		DWARF_STEP_##kind, n                                                               \
+	}
 #define KNOWN 0x80 /* marks a row that is there */
 
 static const struct form forms[] = {
@@ -74,9 +80,8 @@ dwarf_form_sizes_of(Dwarf_Die *unit, struct dwarf_form_sizes *sizes)
 	const char *ident = elf_getident(elf, NULL);
 	Dwarf_Half version;
 
-	if (ident == NULL ||
-	    dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, NULL, &sizes->address,
-			  &sizes->offset) != 0)
+	if (ident == NULL || dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, NULL,
+					   &sizes->address, &sizes->offset) != 0)
 		return false;
 	sizes->reference = version <= 2 ? sizes->address : sizes->offset;
 	sizes->swapped = (ident[EI_DATA] == ELFDATA2LSB) != little;
@@ -86,7 +91,7 @@ dwarf_form_sizes_of(Dwarf_Die *unit, struct dwarf_form_sizes *sizes)
 bool
 dwarf_form_step(const struct dwarf_form_sizes *sizes, unsigned int form, struct dwarf_step *step)
 {
-	struct form row = {0};
+	struct form row = { 0 };
 
 	if (form < ARRAY_SIZE(forms))
 		row = forms[form];

@@ -141,8 +141,7 @@ unit_of(struct dwarf_lines *lines, uint32_t number)
 	begin_reading(lines, lines->unit_ns);
 	if (lines->opener.split != NULL)
 		lines->spent += lines->opener.split(lines->opener.context, top.cu);
-	lines->units[number] =
-		dwarf_unit_read(&top, dwarf_units_code(lines->index), &lines->time);
+	lines->units[number] = dwarf_unit_read(&top, dwarf_units_code(lines->index), &lines->time);
 	end_reading(lines);
 	lines->spent += dwarf_unit_cost(lines->units[number]);
 	return lines->units[number];

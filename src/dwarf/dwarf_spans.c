@@ -16,19 +16,18 @@ void
 dwarf_spans_release(struct dwarf_spans *spans)
 {
 	free(spans->all);
-	*spans = (struct dwarf_spans){0};
+	*spans = (struct dwarf_spans){ 0 };
 }
 
 bool
-dwarf_spans_add(struct dwarf_spans *spans, uint64_t low, uint64_t high, uint32_t what,
-		size_t limit)
+dwarf_spans_add(struct dwarf_spans *spans, uint64_t low, uint64_t high, uint32_t what, size_t limit)
 {
 	if (low >= high || spans->count >= limit)
 		return false;
 	if (spans->count == spans->capacity)
 		spans->all = xgrow(spans->all, &spans->capacity, spans->count + 1,
 				   sizeof(*spans->all));
-	spans->all[spans->count++] = (struct dwarf_span){.low = low, .high = high, .what = what};
+	spans->all[spans->count++] = (struct dwarf_span){ .low = low, .high = high, .what = what };
 	return true;
 }
 
@@ -105,7 +104,7 @@ size_t
 dwarf_spans_holding(const struct dwarf_spans *spans, uint64_t address,
 		    const struct dwarf_span **out, size_t most)
 {
-	struct question q = {.all = spans->all, .address = address, .out = out, .most = most};
+	struct question q = { .all = spans->all, .address = address, .out = out, .most = most };
 
 	ask(&q, 0, spans->count);
 	return q.count;

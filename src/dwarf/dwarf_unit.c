@@ -27,8 +27,8 @@ struct scope {
 };
 
 struct dwarf_unit {
-	Dwarf_Die top;  /* that the lines belong to */
-	Dwarf_Die tree; /* the top entry of what was walked: `top`, or of its split unit */
+	Dwarf_Die top;        /* that the lines belong to */
+	Dwarf_Die tree;       /* the top entry of what was walked: `top`, or of its split unit */
 	struct scope *scopes; /* as they are in the file: what holds others comes before them */
 	size_t scope_count, scope_capacity;
 	struct dwarf_spans spans; /* of the scopes */
@@ -79,7 +79,7 @@ dwarf_unit_add_ranges(Dwarf_Die *die, const struct dwarf_spans *code, struct dwa
 struct path {
 	struct {
 		uint32_t depth, scope;
-	} *at;
+	} * at;
 	size_t count, capacity;
 };
 
@@ -109,7 +109,7 @@ read_scopes(struct dwarf_unit *unit, const struct dwarf_spans *code, struct dwar
 {
 	struct dwarf_walk *walk = dwarf_walk_create(&unit->tree);
 	struct dwarf_entry entry;
-	struct path path = {0};
+	struct path path = { 0 };
 
 	if (walk == NULL)
 		return;
@@ -118,8 +118,7 @@ read_scopes(struct dwarf_unit *unit, const struct dwarf_spans *code, struct dwar
 		uint32_t number = (uint32_t)unit->scope_count;
 
 		leave(&path, entry.left);
-		if (!dwarf_unit_add_ranges(&entry.die, code, &unit->spans, number, SPANS_MAX,
-					   time))
+		if (!dwarf_unit_add_ranges(&entry.die, code, &unit->spans, number, SPANS_MAX, time))
 			continue;
 		if (unit->scope_count == unit->scope_capacity)
 			unit->scopes = xgrow(unit->scopes, &unit->scope_capacity,
@@ -259,7 +258,7 @@ find_scope(const struct dwarf_unit *unit, uint64_t vaddr)
 static Dwarf_Die
 die_of(const struct dwarf_unit *unit, const struct scope *scope)
 {
-	return (Dwarf_Die){.addr = (char *)unit->tree.addr + scope->offset, .cu = unit->tree.cu};
+	return (Dwarf_Die){ .addr = (char *)unit->tree.addr + scope->offset, .cu = unit->tree.cu };
 }
 
 static const char *
@@ -302,7 +301,7 @@ dwarf_unit_find(struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *out
 	if (!unit->asked)
 		read_lines(unit);
 	if (at == NO_SCOPE) {
-		out[0] = (struct dwarf_place){0};
+		out[0] = (struct dwarf_place){ 0 };
 		find_line(unit, vaddr, &out[0]);
 		return out[0].file != NULL;
 	}
@@ -314,7 +313,7 @@ dwarf_unit_find(struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *out
 		if (count < most || last) {
 			struct dwarf_place *place = &out[count < most ? count++ : most - 1];
 
-			*place = (struct dwarf_place){.inlined = !last};
+			*place = (struct dwarf_place){ .inlined = !last };
 			place->function = scope_name(unit, scope);
 			if (inner == NULL)
 				find_line(unit, vaddr, place);

@@ -148,7 +148,7 @@ dwarf_units_holding(const struct dwarf_units *units, uint64_t vaddr, uint32_t *o
 
 bool
 dwarf_units_read_without_ranges(struct dwarf_units *units, const struct dwarf_opener *opener,
-			Dwarf *dwarf, size_t *cost, struct dwarf_time *time)
+				Dwarf *dwarf, size_t *cost, struct dwarf_time *time)
 {
 	const struct dwarf_spans *spans;
 	struct dwarf_unit *unit;

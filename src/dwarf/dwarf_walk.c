@@ -121,7 +121,7 @@ make_shapes(struct dwarf_walk *walk)
 static const struct shape *
 shape_of(const struct dwarf_walk *walk, uint64_t code)
 {
-	struct shape key = {.code = (uint32_t)code};
+	struct shape key = { .code = (uint32_t)code };
 
 	/* Codes are nearly always 1, 2, 3, … */
 	if (code - 1 < walk->shape_count && walk->shapes[code - 1].code == code)
@@ -232,7 +232,7 @@ dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_entry *entry)
 			.depth = depth,
 			.left = walk->least,
 			.inlined = shape->inlined,
-			.die = {.addr = (void *)(uintptr_t)at, .cu = walk->top.cu},
+			.die = { .addr = (void *)(uintptr_t)at, .cu = walk->top.cu },
 		};
 		walk->least = UINT32_MAX;
 		return true;

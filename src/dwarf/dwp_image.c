@@ -198,7 +198,7 @@ static const char names[] = "\0"
 #define X(name, section) section "\0"
 	DWP_PARTS(X)
 #undef X
-	".debug_str.dwo\0.shstrtab";
+		".debug_str.dwo\0.shstrtab";
 
 static bool
 add_section(Elf *elf, size_t name, uint32_t type, const struct bytes *bytes)

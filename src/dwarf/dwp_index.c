@@ -73,14 +73,13 @@ part_of(uint32_t version, uint32_t column)
 }
 
 static bool
-read_row(const uint8_t *tables, const struct header *header, uint32_t number,
-	 struct dwp_row *row)
+read_row(const uint8_t *tables, const struct header *header, uint32_t number, struct dwp_row *row)
 {
 	const size_t line = (size_t)header->columns * 4;
 	const uint8_t *offsets = tables + (size_t)number * line;
 	const uint8_t *sizes = offsets + (size_t)header->units * line;
 
-	*row = (struct dwp_row){0};
+	*row = (struct dwp_row){ 0 };
 	for (size_t i = 0; i < line; i += 4) {
 		const enum dwp_part part = part_of(header->version, bytes_u32(tables + i));
 

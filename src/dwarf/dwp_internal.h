@@ -22,18 +22,17 @@
  */
 
 /* X(name, section): the sources of functions, lines and inlined functions. */
-#define DWP_PARTS(X)                              \
-	X(INFO, ".debug_info.dwo")                \
-	X(ABBREV, ".debug_abbrev.dwo")            \
-	X(LINE, ".debug_line.dwo")                \
-	X(STR_OFFSETS, ".debug_str_offsets.dwo")  \
+#define DWP_PARTS(X)                                                                               \
+	X(INFO, ".debug_info.dwo")                                                                 \
+	X(ABBREV, ".debug_abbrev.dwo")                                                             \
+	X(LINE, ".debug_line.dwo")                                                                 \
+	X(STR_OFFSETS, ".debug_str_offsets.dwo")                                                   \
 	X(RNGLISTS, ".debug_rnglists.dwo")
 
 enum dwp_part {
 #define X(name, section) DWP_##name,
-	DWP_PARTS(X)
+	DWP_PARTS(X) DWP_PART_COUNT
 #undef X
-	DWP_PART_COUNT
 };
 
 /* A piece of a section; of size 0 when the unit has none. */

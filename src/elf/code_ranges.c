@@ -269,8 +269,8 @@ code_range(const struct image *image, uint64_t vaddr, uint64_t *start, uint64_t 
 	struct table_entry entry;
 
 	return find_entry(image, vaddr, &entry) &&
-	       fde_range(image, from_header(image, entry.fde), start, size) &&
-	       vaddr >= *start && vaddr - *start < *size;
+	       fde_range(image, from_header(image, entry.fde), start, size) && vaddr >= *start &&
+	       vaddr - *start < *size;
 }
 
 bool

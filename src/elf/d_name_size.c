@@ -64,8 +64,7 @@ length_at(const char *digit, size_t most)
 
 /* What is referred to begins at `to`; the reference stands at `at`, behind `count` others. */
 static size_t
-reference_size(const char *name, size_t to, size_t at, const struct reference *before,
-	       size_t count)
+reference_size(const char *name, size_t to, size_t at, const struct reference *before, size_t count)
 {
 	size_t size;
 

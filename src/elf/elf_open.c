@@ -45,9 +45,8 @@ has_sound_names(const struct source *source, const Elf64_Ehdr *header)
 
 	if (header->e_shstrndx == SHN_UNDEF)
 		return true;
-	return header->e_shstrndx < header->e_shnum &&
-	       read_at(source, at, &names, sizeof(names)) && names.sh_type == SHT_STRTAB &&
-	       names.sh_size > 0 && names.sh_size <= NAMES_MAX &&
+	return header->e_shstrndx < header->e_shnum && read_at(source, at, &names, sizeof(names)) &&
+	       names.sh_type == SHT_STRTAB && names.sh_size > 0 && names.sh_size <= NAMES_MAX &&
 	       names.sh_offset < source->size &&
 	       read_at(source, names.sh_offset + names.sh_size - 1, &last, 1) && last == '\0';
 }
@@ -60,15 +59,14 @@ is_sound(const struct source *source, const Elf64_Ehdr *header, const char **why
 
 	*why = "it is not an ELF file of a 64-bit little-endian machine";
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    header->e_ident[EI_VERSION] != EV_CURRENT)
 		return false;
 	*why = NULL;
 	if (header->e_shoff == 0)
 		/* With offset 0 libelf would read section headers at the start of the file. */
-		return source->bare && header->e_shnum == 0 &&
-		       header->e_shstrndx == SHN_UNDEF && header->e_phnum != PN_XNUM;
+		return source->bare && header->e_shnum == 0 && header->e_shstrndx == SHN_UNDEF &&
+		       header->e_phnum != PN_XNUM;
 	*why = "its ELF header is damaged";
 	if (header->e_shnum == 0 || header->e_shnum >= SHN_LORESERVE ||
 	    header->e_shentsize != sizeof(Elf64_Shdr) || header->e_phnum == PN_XNUM ||
@@ -86,8 +84,7 @@ is_openable(const struct source *source, const char **why)
 	Elf64_Ehdr header;
 
 	*why = "it is truncated: not even an ELF header is there";
-	if (!read_at(source, 0, &header, sizeof(header)) ||
-	    !is_sound(source, &header, why))
+	if (!read_at(source, 0, &header, sizeof(header)) || !is_sound(source, &header, why))
 		return false;
 	*why = "the names of its sections are damaged";
 	if (!has_sound_names(source, &header))
@@ -158,8 +155,7 @@ elf_open_image(const struct image *image, const char **why)
 Elf *
 elf_open_unwind(const struct image *image, int *fd)
 {
-	struct source source = { .bytes = image_memory(image), .size = image->size,
-				 .bare = true };
+	struct source source = { .bytes = image_memory(image), .size = image->size, .bare = true };
 	Elf *elf;
 
 	*fd = -1;

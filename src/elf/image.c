@@ -22,7 +22,7 @@
 #define NOTES_MAX_SIZE (UINT64_C(64) << 10)
 
 struct image_block {
-	uint8_t *bytes; /* NULL: not read yet, unless `tried` */
+	uint8_t *bytes;  /* NULL: not read yet, unless `tried` */
 	uint32_t length; /* less than BLOCK_SIZE at the end, or if the file shrank */
 	bool tried;      /* a block that cannot be read is not read again */
 };
@@ -178,8 +178,7 @@ add_segment(struct image *image, const Elf64_Phdr *ph)
 	if (ph->p_memsz == 0)
 		return true;
 	if (image->segment_count == IMAGE_MAX_SEGMENTS || ph->p_filesz > ph->p_memsz ||
-	    ph->p_vaddr + ph->p_memsz < ph->p_vaddr ||
-	    ph->p_offset + ph->p_filesz < ph->p_offset)
+	    ph->p_vaddr + ph->p_memsz < ph->p_vaddr || ph->p_offset + ph->p_filesz < ph->p_offset)
 		return false;
 	segment = &image->segment[image->segment_count];
 	segment->vaddr = ph->p_vaddr;
@@ -258,8 +257,8 @@ read_headers(struct image *image)
 	    memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    eh.e_ident[EI_DATA] != ELFDATA2LSB || eh.e_ident[EI_VERSION] != EV_CURRENT)
 		return false;
-	if ((eh.e_type != ET_EXEC && eh.e_type != ET_DYN) ||
-	    eh.e_phentsize != sizeof(Elf64_Phdr) || eh.e_phoff > image->size)
+	if ((eh.e_type != ET_EXEC && eh.e_type != ET_DYN) || eh.e_phentsize != sizeof(Elf64_Phdr) ||
+	    eh.e_phoff > image->size)
 		return false;
 	image->machine = eh.e_machine;
 	image->fixed_address = eh.e_type == ET_EXEC;
@@ -274,7 +273,7 @@ image_create(int fd, uint64_t size, size_t block_count)
 	image->fd = fd;
 	image->size = size;
 	image->blocks = xcalloc(1, sizeof(*image->blocks) +
-				   block_count * sizeof(image->blocks->block[0]));
+					   block_count * sizeof(image->blocks->block[0]));
 	return image;
 }
 
@@ -300,8 +299,8 @@ image_open_fd(int fd)
 	struct stat st;
 	uint64_t size;
 
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    st.st_size < (off_t)sizeof(Elf64_Ehdr) || (uint64_t)st.st_size > IMAGE_MAX_SIZE) {
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(Elf64_Ehdr) ||
+	    (uint64_t)st.st_size > IMAGE_MAX_SIZE) {
 		if (fd >= 0)
 			close(fd);
 		return NULL;

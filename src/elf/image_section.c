@@ -60,5 +60,6 @@ image_section_vaddr(const struct image *image, const char *name, uint64_t size)
 
 	return image_find_section(image, name, &section) && (section.sh_flags & SHF_ALLOC) != 0 &&
 			       section.sh_size >= size ?
-		       section.sh_addr : 0;
+		       section.sh_addr :
+		       0;
 }

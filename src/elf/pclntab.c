@@ -291,8 +291,7 @@ pclntab_find(const struct pclntab *table, uint64_t vaddr, struct pclntab_functio
 
 /* Adds the text at `from` + `at`, which must end before `end`. */
 static bool
-add_text(const struct pclntab *table, uint64_t from, uint64_t end, uint32_t at,
-	 struct strbuf *to)
+add_text(const struct pclntab *table, uint64_t from, uint64_t end, uint32_t at, struct strbuf *to)
 {
 	const size_t before = to->length;
 

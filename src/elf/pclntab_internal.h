@@ -11,19 +11,19 @@
  */
 struct pclntab {
 	const struct image *image;
-	uint64_t offset;      /* of the table in the file */
+	uint64_t offset; /* of the table in the file */
 	uint64_t vaddr, size;
-	bool is_old;          /* Go 1.18 and 1.19 */
-	uint8_t quantum;      /* unit of addresses: bytes of the smallest instruction */
-	uint32_t count;       /* of functions */
-	uint64_t names;       /* texts */
-	uint64_t units;       /* for each compilation unit the offsets of its file names */
-	uint64_t files;       /* texts */
-	uint64_t values;      /* packed values by address */
-	uint64_t functions;   /* sorted by address; then one record for each */
+	bool is_old;        /* Go 1.18 and 1.19 */
+	uint8_t quantum;    /* unit of addresses: bytes of the smallest instruction */
+	uint32_t count;     /* of functions */
+	uint64_t names;     /* texts */
+	uint64_t units;     /* for each compilation unit the offsets of its file names */
+	uint64_t files;     /* texts */
+	uint64_t values;    /* packed values by address */
+	uint64_t functions; /* sorted by address; then one record for each */
 	/* From moduledata or the header: */
-	uint64_t text;        /* vaddr that functions count from */
-	uint64_t funcdata;    /* vaddr that tables of inlined functions count from; 0: not known */
+	uint64_t text;     /* vaddr that functions count from */
+	uint64_t funcdata; /* vaddr that tables of inlined functions count from; 0: not known */
 };
 
 /* Copies `size` bytes at the offset `at` of the table; false when they are not all in it. */
@@ -62,7 +62,7 @@ struct pclntab_record {
 	uint32_t entry, name, arguments, deferreturn;
 	uint32_t stack, file, line; /* tables by address */
 	uint32_t pcdata_count;
-	uint32_t unit;              /* index of its first file among `units` */
+	uint32_t unit; /* index of its first file among `units` */
 	uint32_t start_line;
 	uint8_t id, flags, unused, funcdata_count;
 };

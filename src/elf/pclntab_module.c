@@ -12,13 +12,13 @@
 #include "elf/pclntab_internal.h"
 
 /* runtime/symtab.go: moduledata, in words. */
-#define WORD_HEADER 0     /* of the table */
-#define WORD_NAMES 1      /* slices: address, length, capacity */
+#define WORD_HEADER 0 /* of the table */
+#define WORD_NAMES 1  /* slices: address, length, capacity */
 #define WORD_FUNCTIONS 16
-#define WORD_LOW 20       /* of the first function, and behind the last */
+#define WORD_LOW 20 /* of the first function, and behind the last */
 #define WORD_HIGH 21
 #define WORD_TEXT 22
-#define WORD_FUNCDATA 40  /* Go 1.20 and later */
+#define WORD_FUNCDATA 40 /* Go 1.20 and later */
 #define WORD_FUNCDATA_OLD 38
 #define WORDS 41
 
@@ -31,7 +31,7 @@
 #define PIECE ((size_t)24 << 12)
 
 /* psABIs of x86-64 and of AArch64. */
-#define IS_RELATIVE(image, type)                                                             \
+#define IS_RELATIVE(image, type)                                                                   \
 	((type) == ((image)->machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE))
 
 bool
@@ -92,8 +92,8 @@ use_words(struct pclntab *table, const uint64_t word[WORDS])
 	if (word[WORD_HEADER] != table->vaddr || word[WORD_NAMES] != table->vaddr + table->names ||
 	    word[WORD_FUNCTIONS] != table->vaddr + table->functions ||
 	    word[WORD_FUNCTIONS + 1] != (uint64_t)table->count + 1 ||
-	    !read_bounds(table, &low, &high) || low >= high ||
-	    word[WORD_LOW] != text + low || word[WORD_HIGH] != text + high)
+	    !read_bounds(table, &low, &high) || low >= high || word[WORD_LOW] != text + low ||
+	    word[WORD_HIGH] != text + high)
 		return false;
 	table->text = text;
 	table->funcdata = word[table->is_old ? WORD_FUNCDATA_OLD : WORD_FUNCDATA];

@@ -24,7 +24,7 @@
 /* Reads the packed bytes in pieces. */
 struct reader {
 	const struct pclntab *table;
-	uint64_t at;      /* offset of the byte behind the piece */
+	uint64_t at; /* offset of the byte behind the piece */
 	uint8_t piece[64];
 	size_t used, size;
 };
@@ -200,7 +200,7 @@ pclntab_places(const struct pclntab *table, uint64_t vaddr, struct pclntab_place
 		return 0;
 	while (more) {
 		struct pclntab_place inner = { .name = body.function.name,
-					  .start_line = body.function.start_line };
+					       .start_line = body.function.start_line };
 		uint32_t parent;
 		int32_t index;
 
@@ -216,7 +216,7 @@ pclntab_places(const struct pclntab *table, uint64_t vaddr, struct pclntab_place
 	}
 	if (more) {
 		place[count] = (struct pclntab_place){ .name = body.function.name,
-						  .start_line = body.function.start_line };
+						       .start_line = body.function.start_line };
 		find_line(&body, vaddr, &place[count++]);
 	}
 	return count;

@@ -14,9 +14,8 @@ const struct relocation *
 relocate_find(uint32_t type)
 {
 	static const struct relocation known[] = {
-		{ R_X86_64_64, 8, false },   { R_X86_64_32, 4, false },
-		{ R_X86_64_32S, 4, false },  { R_X86_64_PC32, 4, true },
-		{ R_X86_64_PLT32, 4, true }, { R_X86_64_PC64, 8, true },
+		{ R_X86_64_64, 8, false },  { R_X86_64_32, 4, false },   { R_X86_64_32S, 4, false },
+		{ R_X86_64_PC32, 4, true }, { R_X86_64_PLT32, 4, true }, { R_X86_64_PC64, 8, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)

@@ -137,9 +137,9 @@ pairs_fit(const char *name)
 static bool
 demangle_cxx_or_rust(struct strbuf *out, const char *name)
 {
-	struct demangled demangled = {
-		.out = out, .limit = out->length + SYMBOL_NAME_MAX, .name = name,
-	};
+	struct demangled demangled = { .out = out,
+				       .limit = out->length + SYMBOL_NAME_MAX,
+				       .name = name };
 	const size_t length = strlen(name);
 
 	if (length <= CXX_SHORT) {

@@ -183,12 +183,12 @@ static void
 keep_symbol(struct symbol_search *search, const Elf64_Sym *symbol, size_t wanted)
 {
 	for (size_t i = 0; i < search->found_count; i++)
-		if (search->found[i].vaddr == symbol->st_value &&
-		    search->found[i].wanted == wanted)
+		if (search->found[i].vaddr == symbol->st_value && search->found[i].wanted == wanted)
 			return;
 	if (search->found_count < SYMBOL_SEARCH_FOUND)
 		search->found[search->found_count++] = (struct symbol_search_found){
-			wanted, symbol->st_value, symbol->st_size };
+			wanted, symbol->st_value, symbol->st_size
+		};
 }
 
 static void
@@ -231,15 +231,15 @@ symbol_search_step(struct symbol_search *search, uint64_t *budget)
 
 	if (search->stage == SYMBOL_SEARCH_BEGIN) {
 		find_tables(search);
-		begin_stage(search, search->table_count > 0 ? SYMBOL_SEARCH_IN_NAMES :
-							      SYMBOL_SEARCH_DONE);
+		begin_stage(search,
+			    search->table_count > 0 ? SYMBOL_SEARCH_IN_NAMES : SYMBOL_SEARCH_DONE);
 	}
 	if (search->stage == SYMBOL_SEARCH_DONE)
 		return true;
 	piece = xmalloc(PIECE);
 	while (search->stage != SYMBOL_SEARCH_DONE && *budget > 0) {
 		size_t size = search->stage == SYMBOL_SEARCH_IN_NAMES ? step_names(search, piece) :
-								     step_symbols(search, piece);
+									step_symbols(search, piece);
 
 		*budget -= size < *budget ? size : *budget;
 	}

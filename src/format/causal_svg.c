@@ -20,14 +20,14 @@
 #define MARGIN 12
 #define PER_ROW 3
 #define CELL_WIDTH ((WIDTH - 2 * MARGIN) / PER_ROW)
-#define LINE 16            /* height of a line of text */
-#define SENTENCE_LINES 4   /* below the name */
+#define LINE 16          /* height of a line of text */
+#define SENTENCE_LINES 4 /* below the name */
 #define CELL_HEIGHT ((1 + SENTENCE_LINES) * LINE + 8 + PLOT_HEIGHT + 16)
-#define HEAD 62            /* including the text about the whole run */
-#define PART_HEAD 34       /* above the plots of a progress point */
-#define LETTER 7.3         /* slightly wider than the letters of causal.css */
+#define HEAD 62      /* including the text about the whole run */
+#define PART_HEAD 34 /* above the plots of a progress point */
+#define LETTER 7.3   /* slightly wider than the letters of causal.css */
 #define CELL_LETTERS ((size_t)((CELL_WIDTH - 16) / LETTER))
-#define NAME_LETTERS 40    /* of a name in a sentence, which has to fit its lines */
+#define NAME_LETTERS 40 /* of a name in a sentence, which has to fit its lines */
 #define POINT_LETTERS 80
 
 static const char style[] =
@@ -127,8 +127,8 @@ static void
 write_cell(struct drawing *drawing, const struct causal_ranking *ranking,
 	   const struct causal_curve *curve, size_t rank, size_t place)
 {
-	const struct causal_candidate *candidate =
-		&drawing->input->result->candidate[curve->candidate];
+	const struct causal_candidate *candidate = &drawing->input->result
+							    ->candidate[curve->candidate];
 	const int x = MARGIN + (int)(place % PER_ROW) * CELL_WIDTH;
 	const int y = drawing->y + (int)(place / PER_ROW) * CELL_HEIGHT;
 	struct plot plot;

@@ -137,8 +137,8 @@ static json_t *
 state_name(struct tracing *tracing, const struct timeline_slice *slice)
 {
 	const struct view *view = tracing->input->view;
-	const enum wait_kind kind =
-		view_wait_kind(view, slice->wait, slice->function, slice->depth);
+	const enum wait_kind kind = view_wait_kind(view, slice->wait, slice->function,
+						   slice->depth);
 	struct strbuf sb;
 	json_t *name;
 
@@ -165,8 +165,8 @@ close_frames(struct tracing *tracing, size_t keep)
 	const struct timeline_slice *last = &tracing->track.last;
 
 	for (size_t i = keep; i < last->depth; i++) {
-		const struct view_function *function =
-			view_function(tracing->input->view, frame_at(last, i));
+		const struct view_function *function = view_function(tracing->input->view,
+								     frame_at(last, i));
 
 		put_slice(tracing, "stack", json_stream_text(&tracing->json, function->name), NULL,
 			  tracing->track.began_ns[i]);
@@ -180,8 +180,8 @@ close_track(struct tracing *tracing)
 
 	if (!track->is_open)
 		return;
-	put_slice(tracing, "state", state_name(tracing, &track->last),
-		  state_colour(&track->last), track->state_ns);
+	put_slice(tracing, "state", state_name(tracing, &track->last), state_colour(&track->last),
+		  track->state_ns);
 	close_frames(tracing, 0);
 	track->is_open = false;
 }
@@ -195,8 +195,7 @@ continues_state(const struct track *track, const struct timeline_slice *slice)
 	return track->is_open && last->recording == slice->recording &&
 	       last->thread == slice->thread && last->state == slice->state &&
 	       last->syscall == slice->syscall && last->wait == slice->wait &&
-	       wait_of(last) == wait_of(slice) &&
-	       last->end_ns == slice->start_ns;
+	       wait_of(last) == wait_of(slice) && last->end_ns == slice->start_ns;
 }
 
 static size_t
@@ -358,7 +357,8 @@ put_counters(struct tracing *tracing, size_t number)
 		    tick.runnable != last.runnable || (tasks && tick.ready != last.ready))
 			put_counter(tracing, number, base_ns + tick.start_ns, tick.parallelism,
 				    tick.runnable > tick.parallelism ?
-					    tick.runnable - tick.parallelism : 0,
+					    tick.runnable - tick.parallelism :
+					    0,
 				    tasks ? (int64_t)tick.ready : -1);
 		any = true;
 		last = tick;

@@ -116,8 +116,7 @@ coz_write_causal(const struct causal_input *input, FILE *out)
 	for (size_t i = 0; i < result->experiment_count; i++) {
 		const struct causal_experiment *experiment = &result->experiment[i];
 
-		if (experiment->end == CAUSAL_WHOLE &&
-		    experiment->held_ns < experiment->wall_ns &&
+		if (experiment->end == CAUSAL_WHOLE && experiment->held_ns < experiment->wall_ns &&
 		    experiment->candidate < result->candidate_count)
 			write_experiment(result, experiment, out);
 	}

@@ -9,6 +9,7 @@
 #include "wallsample/report/report.h"
 #include "wallsample/web/html.h"
 
+/* clang-format off */
 const struct exporter *const exporters[] = {
 	&exporter_text,
 	&exporter_folded,
@@ -25,6 +26,7 @@ const struct exporter *const exporters[] = {
 	&exporter_coz,
 	NULL,
 };
+/* clang-format on */
 
 const struct exporter *
 exporter_by_name(const char *name)

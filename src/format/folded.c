@@ -25,10 +25,10 @@ struct folding {
 	const struct view *view;
 	enum weight weight;
 	bool by_thread;
-	bool counted;       /* the weight is the number of threads */
-	bool compared;      /* names are those of a comparison: diff_name() */
-	double scale;       /* factor of the weights */
-	char **name; /* by function, escaped for a line */
+	bool counted;  /* the weight is the number of threads */
+	bool compared; /* names are those of a comparison: diff_name() */
+	double scale;  /* factor of the weights */
+	char **name;   /* by function, escaped for a line */
 	struct line *line;
 	size_t count, capacity;
 };
@@ -60,7 +60,7 @@ make_names(struct folding *folding)
 	for (uint32_t i = 0; i < count; i++) {
 		strbuf_clear(&sb);
 		folding_add_name(&sb, folding->compared ? diff_name(folding->view, i, &scratch) :
-						  view_function(folding->view, i)->name);
+							  view_function(folding->view, i)->name);
 		folding->name[i] = xstrdup(sb.data);
 	}
 	strbuf_release(&sb);
@@ -88,16 +88,15 @@ make_lines(struct folding *folding)
 	table_init(&known);
 	for (size_t i = 0; i < view_row_count(view); i++) {
 		const struct view_row *row = view_row(view, i);
-		const uint32_t thread =
-			folding->by_thread ? view_unit(view, row->thread) : 0;
+		const uint32_t thread = folding->by_thread ? view_unit(view, row->thread) : 0;
 		bool added;
 		/* Rows with the same stack share its function array: the pointer identifies it. */
 		const uint32_t at = *table_place(&known, (uintptr_t)row->function, thread,
 						 (uint32_t)folding->count, &added);
 
 		if (added) {
-			folding->line = xgrow(folding->line, &folding->capacity,
-					      folding->count + 1, sizeof(*folding->line));
+			folding->line = xgrow(folding->line, &folding->capacity, folding->count + 1,
+					      sizeof(*folding->line));
 			folding->line[folding->count++] = (struct line){
 				.function = row->function,
 				.depth = row->depth,
@@ -202,7 +201,8 @@ folded_write(const struct export_input *input, FILE *out)
 	write_folded(&(struct folding){ .view = input->view,
 					.weight = input->sort,
 					.by_thread = input->by_thread,
-					.scale = 1 }, out);
+					.scale = 1 },
+		     out);
 }
 
 /* Writes the number of threads of each stack. */

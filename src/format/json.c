@@ -51,7 +51,8 @@ static void
 write_sampling(struct writing *writing)
 {
 	static const char *const ends[] = {
-		[RUN_END_DURATION] = "duration", [RUN_END_STOPPED] = "stopped",
+		[RUN_END_DURATION] = "duration",
+		[RUN_END_STOPPED] = "stopped",
 		[RUN_END_EXITED] = "gone",
 	};
 	const struct export_input *input = writing->input;
@@ -67,8 +68,8 @@ write_sampling(struct writing *writing)
 	json_object_set_new(object, "samples", json_stream_number(stats->thread_samples));
 	json_object_set_new(object, "threads_seen", json_stream_number(stats->threads_seen));
 	json_object_set_new(object, "threads_most", json_stream_number(stats->threads_most));
-	json_object_set_new(object, "end", input->snapshot ? json_null() :
-							     json_string(ends[input->end]));
+	json_object_set_new(object, "end",
+			    input->snapshot ? json_null() : json_string(ends[input->end]));
 	json_object_set_new(object, "execed", json_boolean(stats->execed));
 	json_object_set_new(object, "filtered", json_boolean(input->filtered));
 	json_object_set_new(object, "by", json_string(view_key_word(view_key(writing->view))));
@@ -223,8 +224,8 @@ write_functions(struct writing *writing)
 
 	json_stream_begin_list(&writing->json, "functions");
 	for (int turn = 0; turn <= WEIGHT_COUNT; turn++) {
-		const enum weight weight =
-			turn == 0 ? writing->input->sort : (enum weight)(turn - 1);
+		const enum weight weight = turn == 0 ? writing->input->sort :
+						       (enum weight)(turn - 1);
 		struct top_table top;
 
 		top_table_make(writing->view, weight, &top);

@@ -28,8 +28,8 @@ write_target(struct json_stream *json, const struct causal_result *result)
 	json_t *object = json_object();
 
 	json_object_set_new(object, "pid", json_integer(result->pid));
-	json_object_set_new(object, "name", json_stream_text(json, result->command != NULL ?
-									   result->command : ""));
+	json_object_set_new(object, "name",
+			    json_stream_text(json, result->command != NULL ? result->command : ""));
 	json_object_set_new(object, "gone", json_boolean(result->target_gone));
 	json_stream_put(json, "target", object);
 }
@@ -104,8 +104,10 @@ write_candidates(struct json_stream *json, const struct causal_result *result)
 
 		json_object_set_new(object, "name", json_stream_text(json, candidate->name));
 		json_object_set_new(object, "module", json_stream_text(json, candidate->module));
-		json_object_set_new(object, "file", candidate->file != NULL ?
-				    json_stream_text(json, candidate->file) : json_null());
+		json_object_set_new(object, "file",
+				    candidate->file != NULL ?
+					    json_stream_text(json, candidate->file) :
+					    json_null());
 		json_object_set_new(object, "line", number_or_null(candidate->line));
 		json_object_set_new(object, "share",
 				    known ? finite_real(candidate->share) : json_null());
@@ -191,8 +193,7 @@ write_experiments(struct json_stream *json, const struct causal_result *result)
 		const struct causal_experiment *experiment = &result->experiment[i];
 		json_t *object = json_object();
 
-		json_object_set_new(object, "candidate",
-				    json_stream_number(experiment->candidate));
+		json_object_set_new(object, "candidate", json_stream_number(experiment->candidate));
 		json_object_set_new(object, "speedup", json_real(experiment->speedup));
 		json_object_set_new(object, "began_ns", json_stream_number(experiment->began_ns));
 		json_object_set_new(object, "wall_ns", json_stream_number(experiment->wall_ns));

@@ -20,9 +20,9 @@ json_write_deadlocks(struct json_stream *json, const struct view *view)
 
 			json_add_thread(json, view, stuck->thread, one);
 			json_object_set_new(one, "kind", json_string(wait_kind_text(wait->kind)));
-			json_object_set_new(
-				one, "object",
-				json_stream_text(json, view_wait_object(view, stuck->wait)));
+			json_object_set_new(one, "object",
+					    json_stream_text(json,
+							     view_wait_object(view, stuck->wait)));
 			json_array_append_new(i < deadlock->ring ? ring : others, one);
 		}
 		json_object_set_new(object, "ring", ring);

@@ -28,9 +28,8 @@ write_run(struct json_stream *json, const char *name, const struct export_input 
 	const struct profile *profile = view_profile(run->view);
 	json_t *object = json_process(json, run->process);
 
-	json_object_set_new(object, "began_ns", run->began_ns > 0 ?
-							json_stream_number(run->began_ns) :
-							json_null());
+	json_object_set_new(object, "began_ns",
+			    run->began_ns > 0 ? json_stream_number(run->began_ns) : json_null());
 	json_object_set_new(object, "compared_ns", json_stream_number(profile_wall_ns(profile)));
 	json_object_set_new(object, "ticks", json_stream_number(profile_tick_count(profile)));
 	json_object_set_new(object, "rate_hz", json_real(run->stats->rate_wanted));
@@ -69,8 +68,9 @@ change(const struct diff_change *of)
 {
 	json_t *object = json_object();
 
-	json_object_set_new(object, "ns", json_pack("[I, I]", (json_int_t)of->ns[DIFF_BEFORE],
-						    (json_int_t)of->ns[DIFF_AFTER]));
+	json_object_set_new(object, "ns",
+			    json_pack("[I, I]", (json_int_t)of->ns[DIFF_BEFORE],
+				      (json_int_t)of->ns[DIFF_AFTER]));
 	json_object_set_new(object, "rate", pair(of->rate));
 	json_object_set_new(object, "change", json_real(of->change));
 	json_object_set_new(object, "margin", finite_real(of->margin));
@@ -91,8 +91,9 @@ write_functions(struct json_stream *json, const struct diff *diff)
 
 		json_object_set_new(object, "name", json_stream_text(json, row->name));
 		json_object_set_new(object, "module", json_stream_text(json, row->module));
-		json_object_set_new(object, "seen", json_pack("[b, b]", row->seen[DIFF_BEFORE],
-							      row->seen[DIFF_AFTER]));
+		json_object_set_new(object, "seen",
+				    json_pack("[b, b]", row->seen[DIFF_BEFORE],
+					      row->seen[DIFF_AFTER]));
 		json_object_set_new(object, "flat", change(&row->flat));
 		json_object_set_new(object, "cum", change(&row->cum));
 		json_stream_put(json, NULL, object);

@@ -35,8 +35,8 @@ add_wait(struct json_stream *json, const struct view *view, const struct dump_gr
 {
 	const struct profile *profile = view_profile(view);
 	const struct profile_wait *wait = profile_wait(profile, thread->wait);
-	const enum wait_kind kind =
-		view_wait_kind(view, thread->wait, group->function, group->depth);
+	const enum wait_kind kind = view_wait_kind(view, thread->wait, group->function,
+						   group->depth);
 	const char *object = view_wait_object(view, thread->wait);
 	json_t *waits = json_object(), *holder = json_object();
 
@@ -53,9 +53,9 @@ add_wait(struct json_stream *json, const struct view *view, const struct dump_gr
 			json_add_thread(json, view, thread->holder->thread, holder);
 		view_stack(view, thread->holder->stack, &function, &depth);
 		if (of->tid <= 0 && !of->is_task && depth > 0)
-			json_object_set_new(
-				holder, "why",
-				json_stream_text(json, view_function(view, function[0])->name));
+			json_object_set_new(holder, "why",
+					    json_stream_text(json, view_function(view, function[0])
+									   ->name));
 		json_object_set(waits, "holder", holder);
 	}
 	json_decref(holder);
@@ -130,8 +130,7 @@ json_write_dump(const struct export_input *input, FILE *out)
 	json_stream_put(&json, "kind", json_string("dump"));
 	json_stream_put(&json, "target", json_process(&json, input->process));
 	if (input->stats->runtimes[0] != '\0')
-		json_stream_put(&json, "runtime",
-				json_stream_text(&json, input->stats->runtimes));
+		json_stream_put(&json, "runtime", json_stream_text(&json, input->stats->runtimes));
 	json_stream_put(&json, "taken_ns", json_stream_number(input->began_ns));
 	if (input->stats->excluded.threads > 0) {
 		json_t *cost = json_object();

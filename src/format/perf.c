@@ -34,12 +34,12 @@ struct script {
 	const struct export_input *input;
 	const struct view *view;
 	FILE *out;
-	size_t recording;     /* the recording of `due` */
-	struct due *due;      /* a heap, the earliest first */
+	size_t recording; /* the recording of `due` */
+	struct due *due;  /* a heap, the earliest first */
 	size_t count, capacity;
 	uint64_t slices;
-	char **line;          /* by function; NULL until it is first written */
-	char **comm;          /* by thread of the profile */
+	char **line; /* by function; NULL until it is first written */
+	char **comm; /* by thread of the profile */
 	struct strbuf scratch;
 };
 
@@ -183,7 +183,11 @@ add_module(struct script *script, const struct view_function *function)
 		const size_t space = space_at(at);
 
 		strbuf_add(&script->scratch,
-			   space > 0 ? "_" : *at == '(' ? "[" : *at == ')' ? "]" : at, 1);
+			   space > 0  ? "_" :
+			   *at == '(' ? "[" :
+			   *at == ')' ? "]" :
+					at,
+			   1);
 		at += space > 0 ? space : 1;
 	}
 	strbuf_release(&clean);

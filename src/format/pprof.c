@@ -45,7 +45,7 @@ struct packing {
 	struct pprof_stream *stream;
 	struct parallelism_split *split;
 	struct strings *texts;
-	struct table functions;    /* (name, file) -> number */
+	struct table functions; /* (name, file) -> number */
 	/* The location is written: by frame of the profile, then by function of the view without a
 	 * frame, and last for samples without a stack. */
 	bool *used;
@@ -251,8 +251,9 @@ make_labels(struct packing *packing, const struct view_row *row,
 		label[i] = (pb_label)WALLSAMPLE__PPROF__LABEL__INIT;
 	label[0].key = text(packing, "thread");
 	/* merges the tasks of one unit */
-	(thread->is_task ? view_add_unit : view_add_name)(
-		packing->view, view_unit(packing->view, row->thread), &name);
+	(thread->is_task ? view_add_unit : view_add_name)(packing->view,
+							  view_unit(packing->view, row->thread),
+							  &name);
 	label[0].str = foreign_text(packing, name.data);
 	strbuf_release(&name);
 	label[1].key = text(packing, thread->is_task ? "task" : "tid");
@@ -305,8 +306,8 @@ pack_row(struct packing *packing, const struct view_row *row, uint64_t *location
 
 	for (size_t at = 0; at < row->depth; at += length) {
 		length = frame_length(packing->view, row->function + at, row->depth - at);
-		locations[sample.n_location_id++] =
-			location_id(packing, row->function + at, length);
+		locations[sample.n_location_id++] = location_id(packing, row->function + at,
+								length);
 	}
 	if (row->depth == 0)
 		locations[sample.n_location_id++] = stackless_id(packing);
@@ -349,8 +350,7 @@ place_code(const struct image *image, pb_mapping *mapping)
 			continue;
 		if (!found) {
 			mapping->memory_start = segment->vaddr - lead;
-			mapping->file_offset =
-				segment->offset > lead ? segment->offset - lead : 0;
+			mapping->file_offset = segment->offset > lead ? segment->offset - lead : 0;
 		}
 		found = true;
 		mapping->memory_limit = segment->vaddr + segment->mem_size;
@@ -370,8 +370,8 @@ pack_mapping(struct packing *packing, uint32_t id)
 		place_code(module->image, &mapping);
 	if (mapping.memory_limit <= facts->highest)
 		mapping.memory_limit = facts->highest + 1;
-	mapping.filename = foreign_text(packing, module->path[0] == '/' ? module->path :
-									  module->name);
+	mapping.filename = foreign_text(packing,
+					module->path[0] == '/' ? module->path : module->name);
 	if (module->build_id[0] != '\0')
 		mapping.build_id = text(packing, module->build_id);
 	mapping.has_functions = facts->has_functions;

@@ -36,10 +36,10 @@ struct scope_profile {
 	bool open;
 	size_t recording;
 	uint32_t thread;
-	uint64_t written_ns;  /* the end of the last written sample */
-	bool pending;         /* `last` is not written yet: the next slice may extend it */
+	uint64_t written_ns; /* the end of the last written sample */
+	bool pending;        /* `last` is not written yet: the next slice may extend it */
 	struct timeline_slice last;
-	uint64_t *weight;     /* of the written samples: a separate list of the format */
+	uint64_t *weight; /* of the written samples: a separate list of the format */
 	size_t count, capacity;
 };
 
@@ -47,7 +47,7 @@ struct scope {
 	const struct export_input *input;
 	const struct view *view;
 	struct json_stream json;
-	struct table known;   /* (function and system call, kind) -> index in `frame` */
+	struct table known; /* (function and system call, kind) -> index in `frame` */
 	struct scope_frame *frame;
 	size_t frame_count, frame_capacity;
 	uint64_t begin_ns, end_ns; /* range of the time axis */

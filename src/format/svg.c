@@ -25,11 +25,11 @@
 /* In pixels. flame.js repeats the first two. */
 #define WIDTH 1200
 #define MARGIN 10
-#define LEVEL 18           /* height of a level */
-#define TOP 88             /* above the highest level */
-#define BOTTOM 56          /* below the root */
-#define LETTER 7.3         /* slightly wider than the letters of flame.css */
-#define LETTERS_LEAST 5    /* shorter labels are left out */
+#define LEVEL 18        /* height of a level */
+#define TOP 88          /* above the highest level */
+#define BOTTOM 56       /* below the root */
+#define LETTER 7.3      /* slightly wider than the letters of flame.css */
+#define LETTERS_LEAST 5 /* shorter labels are left out */
 
 /* Limits of the file size. */
 #define SHARE_LEAST 0.001
@@ -50,21 +50,20 @@ static const char script[] =
 	;
 
 /* X(NAME, class, text in the legend) */
-#define KINDS(X)                                                               \
-	X(CODE, "c", "code, a shade for each module")                          \
-	X(SCRIPT, "p", NULL) /* the titles of the languages */                 \
-	X(NAMELESS, "u", "without a name")                                     \
-	X(STATE, "w", "waiting")                                               \
-	X(QUEUED, "q", "waiting for a CPU")                                    \
-	X(NOBODY, "n", "while no thread could run")                            \
-	X(FAILED, "e", "not known")                                            \
+#define KINDS(X)                                                                                   \
+	X(CODE, "c", "code, a shade for each module")                                              \
+	X(SCRIPT, "p", NULL) /* the titles of the languages */                                     \
+	X(NAMELESS, "u", "without a name")                                                         \
+	X(STATE, "w", "waiting")                                                                   \
+	X(QUEUED, "q", "waiting for a CPU")                                                        \
+	X(NOBODY, "n", "while no thread could run")                                                \
+	X(FAILED, "e", "not known")                                                                \
 	X(THREAD, "t", "thread")
 
 enum kind {
 #define X(name, class, text) KIND_##name,
-	KINDS(X)
+	KINDS(X) KIND_COUNT
 #undef X
-	KIND_COUNT
 };
 
 static const struct {
@@ -80,8 +79,8 @@ struct drawing {
 	const struct view *view;
 	FILE *out;
 	struct call_tree tree;
-	uint32_t levels;  /* including the root */
-	size_t too_deep;  /* number of frames left out */
+	uint32_t levels; /* including the root */
+	size_t too_deep; /* number of frames left out */
 	int64_t total_ns;
 	bool seen[KIND_COUNT];
 	struct strbuf name, fitted, line;
@@ -185,8 +184,7 @@ write_title(struct drawing *drawing, const char *module, int64_t ns)
 
 /* Writes the frame of the current name at `start_ns`; the root is at level 0. */
 static void
-write_box(struct drawing *drawing, const char *module, uint32_t level, int64_t start_ns,
-	  int64_t ns)
+write_box(struct drawing *drawing, const char *module, uint32_t level, int64_t start_ns, int64_t ns)
 {
 	const double scale = (WIDTH - 2 * MARGIN) / (double)drawing->total_ns;
 	const double x = MARGIN + (double)start_ns * scale, width = (double)ns * scale;
@@ -297,8 +295,9 @@ write_legend(struct drawing *drawing, unsigned y)
 		fprintf(drawing->out,
 			"<g class=\"%s%s\"><rect x=\"%.0f\" y=\"%u\" width=\"12\" "
 			"height=\"12\"/></g>"
-			"<text class=\"plain\" x=\"%.0f\" y=\"%u\">%s</text>\n", kinds[i].class,
-			i == KIND_CODE ? "0" : "", x, y - 10, x + 17, y, line->data);
+			"<text class=\"plain\" x=\"%.0f\" y=\"%u\">%s</text>\n",
+			kinds[i].class, i == KIND_CODE ? "0" : "", x, y - 10, x + 17, y,
+			line->data);
 		x += 17 + LETTER * (double)(line->length + 2);
 		strbuf_clear(line);
 	}
@@ -335,8 +334,8 @@ measure(struct drawing *drawing)
 
 	for (size_t i = 0; i < drawing->tree.count; i++)
 		if (drawing->tree.node[i].depth + 1 < LEVELS_MOST)
-			ns[drawing->tree.node[i].depth + 1] +=
-				drawing->tree.node[i].cum[drawing->input->sort];
+			ns[drawing->tree.node[i].depth + 1] += drawing->tree.node[i]
+								       .cum[drawing->input->sort];
 	drawing->levels = 1;
 	while (drawing->levels < LEVELS_MOST && ns[drawing->levels] > 0 &&
 	       (drawing->levels < LEVELS_ALWAYS || (double)ns[drawing->levels] >= least))
@@ -362,8 +361,10 @@ draw(struct drawing *drawing)
 	if (drawing->total_ns > 0)
 		write_frames(drawing);
 	else
-		fprintf(out, "<text class=\"plain\" x=\"%d\" y=\"%d\">There are no samples."
-			"</text>\n", MARGIN, TOP);
+		fprintf(out,
+			"<text class=\"plain\" x=\"%d\" y=\"%d\">There are no samples."
+			"</text>\n",
+			MARGIN, TOP);
 	fprintf(out, "<text class=\"plain\" id=\"details\" x=\"%d\" y=\"%d\"></text>\n", MARGIN,
 		TOP - 6);
 	write_legend(drawing, root + 20);

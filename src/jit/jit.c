@@ -26,7 +26,7 @@ static const struct jit_source *const sources[] = {
 struct slot {
 	void *state;
 	struct jit_book *book;
-	bool reading; /* in the middle of a pass */
+	bool reading;  /* in the middle of a pass */
 	uint32_t seen; /* entries that were looked at for interpreters */
 };
 
@@ -46,8 +46,11 @@ jit_create(const struct process *process, struct maps *maps, const struct log *l
 	struct jit *jit = xcalloc(1, sizeof(*jit));
 
 	jit->target = (struct jit_target){
-		.process = process, .maps = maps, .log = log,
-		.root = -1, .ns_pid = (uint32_t)process->pid,
+		.process = process,
+		.maps = maps,
+		.log = log,
+		.root = -1,
+		.ns_pid = (uint32_t)process->pid,
 	};
 	/* Now, because a process that lives shortly may have gone by the first search. */
 	jit_target_look(&jit->target);

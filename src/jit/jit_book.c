@@ -27,7 +27,7 @@
 
 struct entry {
 	uint64_t start, end;
-	uint64_t reach; /* the highest end in the subtree */
+	uint64_t reach;  /* the highest end in the subtree */
 	uint32_t newest; /* the highest number in the subtree */
 	uint32_t left, right;
 	uint32_t name;
@@ -45,10 +45,10 @@ struct jit_book {
 	struct entry *entry;
 	struct line *line;
 	size_t count, capacity, line_count, line_capacity;
-	size_t text; /* bytes that its names and files take */
+	size_t text;   /* bytes that its names and files take */
 	uint64_t seed; /* of the priorities: random, so that a file cannot unbalance the tree */
 	uint32_t root;
-	bool settled;  /* what is replaced in this pass begins no further epoch */
+	bool settled; /* what is replaced in this pass begins no further epoch */
 };
 
 struct jit_book *
@@ -159,7 +159,8 @@ overlaps_any(const struct jit_book *book, uint64_t start, uint64_t end)
 		/* If nothing on the left is hit, which reaches that far, nothing on the
 		 * right is: all there starts behind. */
 		at = entry->left != JIT_NONE && book->entry[entry->left].reach > start ?
-			     entry->left : entry->right;
+			     entry->left :
+			     entry->right;
 	}
 	return false;
 }
@@ -168,7 +169,7 @@ struct stab { /* what lies at one address */
 	uint64_t address;
 	uint32_t epoch;
 	uint32_t before, after; /* the last of the epoch or earlier, the first that is later */
-	unsigned steps; /* that may still be made */
+	unsigned steps;         /* that may still be made */
 };
 
 /* May the subtree hold an answer, or a better one than there is? */
@@ -218,7 +219,10 @@ static uint32_t
 entry_at(const struct jit_book *book, uint64_t address, uint32_t epoch)
 {
 	struct stab found = {
-		.address = address, .epoch = epoch, .before = JIT_NONE, .after = JIT_NONE,
+		.address = address,
+		.epoch = epoch,
+		.before = JIT_NONE,
+		.after = JIT_NONE,
 		.steps = MAX_STEPS,
 	};
 
@@ -232,7 +236,10 @@ find_same(const struct jit_book *book, uint64_t start, uint64_t end, uint32_t na
 	  struct jit_lines lines)
 {
 	struct stab found = {
-		.address = start, .epoch = UINT32_MAX, .before = JIT_NONE, .after = JIT_NONE,
+		.address = start,
+		.epoch = UINT32_MAX,
+		.before = JIT_NONE,
+		.after = JIT_NONE,
 		.steps = MAX_ADD_STEPS,
 	};
 	const struct entry *entry;
@@ -243,7 +250,8 @@ find_same(const struct jit_book *book, uint64_t start, uint64_t end, uint32_t na
 	entry = &book->entry[found.before];
 	return entry->start == start && entry->end == end && entry->name == name &&
 			       entry->lines.count == 0 && lines.count == 0 ?
-		       found.before : JIT_NONE;
+		       found.before :
+		       JIT_NONE;
 }
 
 static uint32_t
@@ -261,8 +269,13 @@ add(struct jit_book *book, uint64_t start, uint64_t size, uint32_t name, struct 
 	fresh = (uint32_t)book->count++;
 	book->entry = xgrow(book->entry, &book->capacity, book->count, sizeof(*book->entry));
 	book->entry[fresh] = (struct entry){
-		.start = start, .end = end, .left = JIT_NONE, .right = JIT_NONE,
-		.name = name, .epoch = *book->epoch, .lines = lines,
+		.start = start,
+		.end = end,
+		.left = JIT_NONE,
+		.right = JIT_NONE,
+		.name = name,
+		.epoch = *book->epoch,
+		.lines = lines,
 	};
 	insert(book, fresh);
 	return fresh;
@@ -312,7 +325,9 @@ jit_book_add_line(struct jit_book *book, uint32_t offset, const char *file, uint
 	book->line = xgrow(book->line, &book->line_capacity, ++book->line_count,
 			   sizeof(*book->line));
 	book->line[number] = (struct line){
-		.offset = offset, .file = intern(book, file), .line = line,
+		.offset = offset,
+		.file = intern(book, file),
+		.line = line,
 	};
 	return number;
 }
@@ -363,8 +378,7 @@ tell(const struct jit_book *book, uint32_t number, uint64_t address, struct jit_
 }
 
 bool
-jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch,
-	      struct jit_symbol *out)
+jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch, struct jit_symbol *out)
 {
 	uint32_t at = entry_at(book, address, epoch);
 
@@ -411,7 +425,7 @@ uint32_t
 jit_book_find_start(const struct jit_book *book, const struct jit_starts *starts, uint32_t epoch)
 {
 	struct stab found = {
-		.epoch = epoch, .before = JIT_NONE, .after = JIT_NONE, .steps = MAX_STEPS,
+		.epoch = epoch, .before = JIT_NONE, .after = JIT_NONE, .steps = MAX_STEPS
 	};
 
 	stab_starts(book, book->root, starts, &found);

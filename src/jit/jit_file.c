@@ -148,8 +148,8 @@ jit_file_open_mapped(const struct jit_target *target, const struct mapping *mapp
 
 	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
 		 mapping->end);
-	fd = accept_named(target,
-			  process_open_file(target->process, name, O_PATH | O_CLOEXEC), why);
+	fd = accept_named(target, process_open_file(target->process, name, O_PATH | O_CLOEXEC),
+			  why);
 	if (fd >= 0)
 		return fd;
 	if (module->deleted) {

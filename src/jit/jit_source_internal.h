@@ -53,8 +53,7 @@ uint32_t jit_book_move(struct jit_book *book, uint32_t entry, uint64_t start, ui
  * entry must be added together, in ascending order of the offset. Returns the line's number, or
  * JIT_NONE when there are too many.
  */
-uint32_t jit_book_add_line(struct jit_book *book, uint32_t offset, const char *file,
-			   uint32_t line);
+uint32_t jit_book_add_line(struct jit_book *book, uint32_t offset, const char *file, uint32_t line);
 
 size_t jit_book_count(const struct jit_book *book);
 bool jit_book_is_full(const struct jit_book *book);
@@ -130,7 +129,7 @@ extern const struct jit_source jit_by_jitdump;
 /* --- V8's interpreter (v8.c): one of the pieces of code that its compiler lists ------------- */
 
 struct v8 {
-	uint32_t plain, profiling; /* numbers of the names it has */
+	uint32_t plain, profiling;   /* numbers of the names it has */
 	struct address_range *range; /* ascending */
 	size_t count, capacity;
 };

@@ -163,8 +163,7 @@ jitdump_search(void *state)
 static const char *
 look(struct jitdump *all, const struct dump *dump, uint64_t offset, size_t size)
 {
-	if (offset >= all->window_offset &&
-	    offset - all->window_offset + size <= all->window_size)
+	if (offset >= all->window_offset && offset - all->window_offset + size <= all->window_size)
 		return all->window + (offset - all->window_offset);
 	all->window = xgrow(all->window, &all->window_capacity, size > WINDOW ? size : WINDOW, 1);
 	all->window_offset = offset;
@@ -231,10 +230,11 @@ collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t s
 		 * is nonsense. */
 		if (offset >= size || file == NULL || *file == '\0')
 			break;
-		all->line = xgrow(all->line, &all->line_capacity, count + 1,
-				  sizeof(*all->line));
+		all->line = xgrow(all->line, &all->line_capacity, count + 1, sizeof(*all->line));
 		all->line[count++] = (struct line){
-			.address = offset, .line = bytes_u32(at + 8), .file = file,
+			.address = offset,
+			.line = bytes_u32(at + 8),
+			.file = file,
 		};
 		at = zero + 1;
 	}
@@ -255,8 +255,8 @@ take_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size
 		qsort(all->line, count, sizeof(*all->line), compare_lines);
 	for (size_t i = 0; i < count && all->line[i].address <= UINT32_MAX; i++) {
 		const struct line *line = &all->line[i];
-		uint32_t number = jit_book_add_line(all->book, (uint32_t)line->address,
-						    line->file, line->line);
+		uint32_t number = jit_book_add_line(all->book, (uint32_t)line->address, line->file,
+						    line->line);
 
 		if (number == JIT_NONE)
 			break;
@@ -449,9 +449,9 @@ jitdump_warn(void *state, bool slow)
 			log_say(log, LOG_NORMAL, "%s is read up to its record %" PRIu64 ": %s",
 				dump->path, dump->records, why);
 		else
-			log_say(log, LOG_NORMAL, "%s: %" PRIu64 " of %" PRIu64
-				" records are damaged and left out", dump->path, dump->bad,
-				dump->records);
+			log_say(log, LOG_NORMAL,
+				"%s: %" PRIu64 " of %" PRIu64 " records are damaged and left out",
+				dump->path, dump->bad, dump->records);
 	}
 }
 

@@ -28,12 +28,12 @@ struct perf_map {
 	char path[48];
 	int fd;
 	uint64_t dev, inode;
-	struct timespec changed;  /* when it was last read up to its end */
+	struct timespec changed; /* when it was last read up to its end */
 	uint64_t offset;
-	char tail[TAIL];          /* the bytes before offset */
+	char tail[TAIL]; /* the bytes before offset */
 	size_t tail_size;
-	struct strbuf partial;    /* a line whose end has not been written yet */
-	bool too_long;            /* the rest of the line is skipped */
+	struct strbuf partial; /* a line whose end has not been written yet */
+	bool too_long;         /* the rest of the line is skipped */
 	uint64_t lines, bad;
 	bool too_large, warned, refused;
 };
@@ -273,12 +273,14 @@ perf_map_warn(void *state, bool slow)
 		return;
 	map->warned = true;
 	if (map->bad == 0)
-		log_say(log, LOG_NORMAL, "%s %s: its first %" PRIu64
-			" lines are used, the rest is not", map->path, cut, map->lines);
+		log_say(log, LOG_NORMAL,
+			"%s %s: its first %" PRIu64 " lines are used, the rest is not", map->path,
+			cut, map->lines);
 	else
-		log_say(log, LOG_NORMAL, "%s: %" PRIu64 " of %" PRIu64
-			" lines are not \"START SIZE NAME\" and are left out%s%s", map->path,
-			map->bad, map->lines,
+		log_say(log, LOG_NORMAL,
+			"%s: %" PRIu64 " of %" PRIu64
+			" lines are not \"START SIZE NAME\" and are left out%s%s",
+			map->path, map->bad, map->lines,
 			cut != NULL ? ", and so is the end, because it " : "",
 			cut != NULL ? cut : "");
 }

@@ -47,8 +47,8 @@ struct refusal {
 
 /* Sets the error "process 17 (redis-server) " followed by the formatted text. */
 static int __attribute__((format(printf, 4, 5)))
-attach_refuse(const struct refusal *r, struct error *err, enum error_kind kind,
-	      const char *fmt, ...)
+attach_refuse(const struct refusal *r, struct error *err, enum error_kind kind, const char *fmt,
+	      ...)
 {
 	char text[sizeof(err->text)];
 	va_list args;
@@ -91,9 +91,10 @@ refuse_own_family(const struct refusal *r, struct error *err)
 		return error_set(err, ERROR_SELF, "process %d is wallsample itself", pid);
 	lineage_read(&own, getpid());
 	if (lineage_holds(&own, pid))
-		return attach_refuse(r, err, ERROR_SELF,
-			      "is an ancestor of wallsample: stopping it could stop wallsample "
-			      "too; run wallsample from elsewhere");
+		return attach_refuse(
+			r, err, ERROR_SELF,
+			"is an ancestor of wallsample: stopping it could stop wallsample "
+			"too; run wallsample from elsewhere");
 	return 0;
 }
 
@@ -105,10 +106,11 @@ refuse_traced(const struct refusal *r, struct error *err)
 	/* Without stops wallsample only reads /proc, which another tracer does not prevent. */
 	if (r->target.tracer == 0 || !r->may_stop)
 		return 0;
-	return attach_refuse(r, err, ERROR_TRACED,
-		      "is already traced by process %d (%s), and a process has one tracer only; "
-		      "end that one first, or use --nonblocking",
-		      r->target.tracer, task_name_of(r->target.tracer, tracer, sizeof(tracer)));
+	return attach_refuse(
+		r, err, ERROR_TRACED,
+		"is already traced by process %d (%s), and a process has one tracer only; "
+		"end that one first, or use --nonblocking",
+		r->target.tracer, task_name_of(r->target.tracer, tracer, sizeof(tracer)));
 }
 
 /* --- reasons of the kernel's refusal: each returns 0 when it does not apply ------ */
@@ -121,9 +123,11 @@ explain_gone(const struct refusal *r, struct error *err)
 	if (!task_read_stat(r->process->dirfd, "stat", &stat))
 		return attach_refuse(r, err, ERROR_NO_PROCESS, "has just ended");
 	if (task_is_zombie_process(&stat))
-		return attach_refuse(r, err, ERROR_ZOMBIE,
-			      "has exited and only waits for its parent, process %d, to collect "
-			      "it", stat.ppid);
+		return attach_refuse(
+			r, err, ERROR_ZOMBIE,
+			"has exited and only waits for its parent, process %d, to collect "
+			"it",
+			stat.ppid);
 	return 0;
 }
 
@@ -133,9 +137,10 @@ explain_yama_off_limits(const struct refusal *r, struct error *err)
 {
 	if (r->yama_scope < 3)
 		return 0;
-	return attach_refuse(r, err, ERROR_YAMA,
-		      "may not be traced: Yama (kernel.yama.ptrace_scope is 3) forbids all "
-		      "tracing on this machine until the next boot; sample it on another one");
+	return attach_refuse(
+		r, err, ERROR_YAMA,
+		"may not be traced: Yama (kernel.yama.ptrace_scope is 3) forbids all "
+		"tracing on this machine until the next boot; sample it on another one");
 }
 
 static int
@@ -143,12 +148,13 @@ explain_root_without_capability(const struct refusal *r, struct error *err)
 {
 	if (geteuid() != 0 || has_capability(r))
 		return 0;
-	return attach_refuse(r, err, ERROR_NO_CAPABILITY,
-		      "may not be traced: wallsample is root, but without CAP_SYS_PTRACE, as is "
-		      "usual in containers; start the container with 'docker run --cap-add "
-		      "SYS_PTRACE' (podman alike), in Kubernetes add SYS_PTRACE to "
-		      "securityContext.capabilities.add or use 'kubectl debug "
-		      "--profile=general', or sample it from the host");
+	return attach_refuse(
+		r, err, ERROR_NO_CAPABILITY,
+		"may not be traced: wallsample is root, but without CAP_SYS_PTRACE, as is "
+		"usual in containers; start the container with 'docker run --cap-add "
+		"SYS_PTRACE' (podman alike), in Kubernetes add SYS_PTRACE to "
+		"securityContext.capabilities.add or use 'kubectl debug "
+		"--profile=general', or sample it from the host");
 }
 
 static int
@@ -159,9 +165,11 @@ explain_other_user(const struct refusal *r, struct error *err)
 	if (has_capability(r) || r->target.uid == getuid())
 		return 0;
 	owner = getpwuid(r->target.uid);
-	return attach_refuse(r, err, ERROR_OTHER_USER,
-		      "belongs to user %s (%u), not to you; run wallsample as that user or with "
-		      "sudo", owner ? owner->pw_name : "unknown", (unsigned)r->target.uid);
+	return attach_refuse(
+		r, err, ERROR_OTHER_USER,
+		"belongs to user %s (%u), not to you; run wallsample as that user or with "
+		"sudo",
+		owner ? owner->pw_name : "unknown", (unsigned)r->target.uid);
 }
 
 static int
@@ -170,15 +178,18 @@ explain_yama(const struct refusal *r, struct error *err)
 	if (has_capability(r) || r->yama_scope == 0 || (r->yama_scope == 1 && r->descendant))
 		return 0;
 	if (r->yama_scope == 1)
-		return attach_refuse(r, err, ERROR_YAMA,
-			      "may not be traced: Yama (kernel.yama.ptrace_scope is 1) lets you "
-			      "trace only what you started; run wallsample with sudo, let it "
-			      "start the program (wallsample -- CMD), or give the file "
-			      "wallsample the capability (setcap cap_sys_ptrace+ep)");
-	return attach_refuse(r, err, ERROR_YAMA,
-		      "may not be traced: Yama (kernel.yama.ptrace_scope is %u) leaves tracing "
-		      "to the administrator; run wallsample with sudo, or give the file "
-		      "wallsample the capability (setcap cap_sys_ptrace+ep)", r->yama_scope);
+		return attach_refuse(
+			r, err, ERROR_YAMA,
+			"may not be traced: Yama (kernel.yama.ptrace_scope is 1) lets you "
+			"trace only what you started; run wallsample with sudo, let it "
+			"start the program (wallsample -- CMD), or give the file "
+			"wallsample the capability (setcap cap_sys_ptrace+ep)");
+	return attach_refuse(
+		r, err, ERROR_YAMA,
+		"may not be traced: Yama (kernel.yama.ptrace_scope is %u) leaves tracing "
+		"to the administrator; run wallsample with sudo, or give the file "
+		"wallsample the capability (setcap cap_sys_ptrace+ep)",
+		r->yama_scope);
 }
 
 /*
@@ -193,9 +204,10 @@ explain_not_dumpable(const struct refusal *r, struct error *err)
 	if (has_capability(r) || fstatat(r->process->dirfd, "syscall", &st, 0) != 0 ||
 	    st.st_uid == geteuid())
 		return 0;
-	return attach_refuse(r, err, ERROR_NOT_DUMPABLE,
-		      "is yours but protected: it is a setuid program, or one with capabilities, "
-		      "or has asked for it with prctl(PR_SET_DUMPABLE); run wallsample with sudo");
+	return attach_refuse(
+		r, err, ERROR_NOT_DUMPABLE,
+		"is yours but protected: it is a setuid program, or one with capabilities, "
+		"or has asked for it with prctl(PR_SET_DUMPABLE); run wallsample with sudo");
 }
 
 static int
@@ -203,11 +215,12 @@ explain_seccomp(const struct refusal *r, struct error *err)
 {
 	if (r->own.seccomp != 2)
 		return 0;
-	return attach_refuse(r, err, ERROR_SECCOMP,
-		      "may not be traced: a seccomp filter is in force on wallsample itself, as "
-		      "in a sandbox or a container; run it outside, or start the container with "
-		      "a profile that allows ptrace and process_vm_readv (with Docker, --cap-add "
-		      "SYS_PTRACE does)");
+	return attach_refuse(
+		r, err, ERROR_SECCOMP,
+		"may not be traced: a seccomp filter is in force on wallsample itself, as "
+		"in a sandbox or a container; run it outside, or start the container with "
+		"a profile that allows ptrace and process_vm_readv (with Docker, --cap-add "
+		"SYS_PTRACE does)");
 }
 
 static int
@@ -215,20 +228,22 @@ explain_selinux(const struct refusal *r, struct error *err)
 {
 	if (read_small_number("/sys/fs/selinux/booleans/deny_ptrace") != 1)
 		return 0;
-	return attach_refuse(r, err, ERROR_NOT_PERMITTED,
-		      "may not be traced: SELinux denies it (the boolean deny_ptrace is on); ask "
-		      "the administrator");
+	return attach_refuse(
+		r, err, ERROR_NOT_PERMITTED,
+		"may not be traced: SELinux denies it (the boolean deny_ptrace is on); ask "
+		"the administrator");
 }
 
 static int
 explain_nothing(const struct refusal *r, struct error *err)
 {
-	return attach_refuse(r, err, ERROR_NOT_PERMITTED,
-		      "may not be traced: %s; it may be in another user namespace, have a tracer "
-		      "that is not visible from here, or be guarded by a security module; %s",
-		      strerror(r->error),
-		      has_capability(r) ? "try from the host's own namespaces"
-					: "run wallsample with sudo");
+	return attach_refuse(
+		r, err, ERROR_NOT_PERMITTED,
+		"may not be traced: %s; it may be in another user namespace, have a tracer "
+		"that is not visible from here, or be guarded by a security module; %s",
+		strerror(r->error),
+		has_capability(r) ? "try from the host's own namespaces" :
+				    "run wallsample with sudo");
 }
 
 /* In order of precedence: the first that applies is reported. */
@@ -413,9 +428,10 @@ attach_check(const struct process *process, bool may_stop, struct error *err)
 	if (r.error == 0)
 		return 0;
 	if (r.error == ETIMEDOUT)
-		return attach_refuse(&r, err, ERROR_SYSTEM,
-			      "does not let itself be traced at the moment: it may be in the "
-			      "middle of an exec that cannot complete; try again");
+		return attach_refuse(
+			&r, err, ERROR_SYSTEM,
+			"does not let itself be traced at the moment: it may be in the "
+			"middle of an exec that cannot complete; try again");
 	if (r.error != EPERM && r.error != EACCES && r.error != ESRCH)
 		return attach_refuse(&r, err, ERROR_SYSTEM, "cannot be asked about tracing: %s",
 				     strerror(r.error));

@@ -135,7 +135,8 @@ find_one_by_name(const char *glob, pid_t *pid, struct error *err)
 	} else if (count == 0) {
 		count = error_set(err, ERROR_NO_MATCH,
 				  "no process matches the name '%s'; names are those of ps -e, and "
-				  "wallsample's own and its ancestors' do not count", printable);
+				  "wallsample's own and its ancestors' do not count",
+				  printable);
 	} else if (count > 1) {
 		struct strbuf sb;
 

@@ -207,11 +207,13 @@ explain_report(const struct launched *launched, const struct launch_report *repo
 	if (report->step != STEP_EXEC)
 		return error_set(err, ERROR_EXEC,
 				 "cannot run '%s' as the user who called sudo: %s; use --keep-root "
-				 "to run it as root", command, strerror(report->error));
+				 "to run it as root",
+				 command, strerror(report->error));
 	if (report->error == ENOENT && strchr(launched->command, '/'))
 		return error_set(err, ERROR_EXEC,
 				 "cannot run '%s': no such file (or it is a script whose "
-				 "interpreter is missing)", command);
+				 "interpreter is missing)",
+				 command);
 	if (report->error == ENOENT)
 		return error_set(err, ERROR_EXEC,
 				 "cannot run '%s': there is no such command in PATH", command);
@@ -219,7 +221,8 @@ explain_report(const struct launched *launched, const struct launch_report *repo
 	if (report->error == EACCES && !strchr(launched->command, '/'))
 		return error_set(err, ERROR_EXEC,
 				 "cannot run '%s': there is no such command in PATH that the user "
-				 "may run", command);
+				 "may run",
+				 command);
 	return error_set(err, ERROR_EXEC, "cannot run '%s': %s", command, strerror(report->error));
 }
 

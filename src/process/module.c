@@ -151,8 +151,7 @@ plain_path(const char *path, bool *deleted)
 }
 
 static struct module *
-module_create(const struct process *process, const struct maps_line *line, char *path,
-	      bool deleted)
+module_create(const struct process *process, const struct maps_line *line, char *path, bool deleted)
 {
 	struct module *module = xcalloc(1, sizeof(*module));
 	const char *slash = strrchr(path, '/');
@@ -198,8 +197,7 @@ be_the_rest(struct maps_line *identity)
 }
 
 uint32_t
-modules_add(struct modules *modules, const struct process *process,
-	    const struct maps_line *line)
+modules_add(struct modules *modules, const struct process *process, const struct maps_line *line)
 {
 	struct maps_line identity = identity_of(line);
 	uint64_t key;

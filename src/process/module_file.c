@@ -112,8 +112,7 @@ accept_candidate(const struct process *process, const struct maps_line *line, in
 		return -1;
 	}
 	same_file = trust == TRUST_KERNEL ||
-		    (fstat(named, &st) == 0 && st.st_dev == line->dev &&
-		     st.st_ino == line->inode);
+		    (fstat(named, &st) == 0 && st.st_dev == line->dev && st.st_ino == line->inode);
 	fd = file_open_named(named);
 	if (fd < 0) {
 		*why = module_file_why(errno);
@@ -142,8 +141,7 @@ is_executable(const struct process *process, const struct maps_line *line)
 	char path[PATH_MAX];
 	ssize_t n = readlinkat(process->dirfd, "exe", path, sizeof(path));
 
-	return n > 0 && (size_t)n == strlen(line->path) &&
-	       memcmp(path, line->path, (size_t)n) == 0;
+	return n > 0 && (size_t)n == strlen(line->path) && memcmp(path, line->path, (size_t)n) == 0;
 }
 
 /* Opens the file of a descriptor's link if it has the mapping's path and is its file. */
@@ -207,8 +205,7 @@ module_file_name_below(int root, const char *path)
  * where map_files and exe remain.
  */
 static int
-try_below(const struct process *process, const struct maps_line *line, int rootfd,
-	  const char **why)
+try_below(const struct process *process, const struct maps_line *line, int rootfd, const char **why)
 {
 	int named;
 
@@ -227,8 +224,7 @@ is_deleted(const char *path)
 	static const char ending[] = " (deleted)";
 	size_t length = strlen(path);
 
-	return length >= strlen(ending) &&
-	       strcmp(path + length - strlen(ending), ending) == 0;
+	return length >= strlen(ending) && strcmp(path + length - strlen(ending), ending) == 0;
 }
 
 int

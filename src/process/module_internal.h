@@ -21,8 +21,7 @@
  * Returns a descriptor that the caller closes, or -1 with *why a fixed text, to be reported with
  * the mapping's path.
  */
-int module_file_open(const struct process *process, const struct maps_line *line,
-		     const char **why);
+int module_file_open(const struct process *process, const struct maps_line *line, const char **why);
 
 /*
  * The file of this path below the directory, without following any link: a descriptor that only

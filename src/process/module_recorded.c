@@ -22,7 +22,8 @@ open_image(const char *path)
 		return NULL;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
 	fd = fstat(found, &info) == 0 && S_ISREG(info.st_mode) ?
-		     open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+		     open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) :
+		     -1;
 	close(found);
 	return fd >= 0 ? image_open_fd(fd) : NULL;
 }
@@ -48,8 +49,7 @@ take_build_id(struct module *module, const char *build_id)
 {
 	const size_t length = strlen(build_id);
 
-	if (length < sizeof(module->build_id) &&
-	    strspn(build_id, "0123456789abcdef") == length)
+	if (length < sizeof(module->build_id) && strspn(build_id, "0123456789abcdef") == length)
 		memcpy(module->build_id, build_id, length + 1);
 }
 
@@ -79,7 +79,8 @@ module_recorded_create(const struct recorded_module *recorded)
 
 	module->path = xstrdup(recorded->path);
 	module->name = slash != NULL && slash[1] != '\0' ?
-			       module->path + (slash - recorded->path) + 1 : module->path;
+			       module->path + (slash - recorded->path) + 1 :
+			       module->path;
 	module->deleted = recorded->deleted;
 	module->kind = recorded->kind;
 	if (module->kind == MODULE_JIT)

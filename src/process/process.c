@@ -89,7 +89,8 @@ process_refuse_missing(pid_t pid, struct error *err)
 		return error_set(err, ERROR_OTHER_USER,
 				 "process %d exists, but /proc does not show it to you (it is "
 				 "mounted with hidepid); run wallsample as root or as the user of "
-				 "that process", (int)pid);
+				 "that process",
+				 (int)pid);
 	return error_set(err, ERROR_NO_PROCESS, "there is no process %d", (int)pid);
 }
 
@@ -106,17 +107,19 @@ check_kind(const struct process *process, const struct task_stat *stat, struct e
 	if (tgid > 0 && tgid != pid)
 		return error_set(err, ERROR_IS_THREAD,
 				 "%d is a thread of process %d (%s); use -p %d, and --tid %d for "
-				 "that thread alone", pid, tgid,
-				 task_name_of(tgid, name, sizeof(name)), tgid, pid);
+				 "that thread alone",
+				 pid, tgid, task_name_of(tgid, name, sizeof(name)), tgid, pid);
 	if (task_is_kernel_thread(stat))
 		return error_set(err, ERROR_KERNEL,
 				 "process %d (%s) is a kernel thread: it has no user-space stack "
-				 "to sample", pid, task_printable(stat->comm, name, sizeof(name)));
+				 "to sample",
+				 pid, task_printable(stat->comm, name, sizeof(name)));
 	if (task_is_zombie_process(stat))
 		return error_set(err, ERROR_ZOMBIE,
 				 "process %d (%s) has exited and only waits for its parent, "
-				 "process %d, to collect it", pid,
-				 task_printable(stat->comm, name, sizeof(name)), (int)stat->ppid);
+				 "process %d, to collect it",
+				 pid, task_printable(stat->comm, name, sizeof(name)),
+				 (int)stat->ppid);
 	return 0;
 }
 

@@ -111,14 +111,13 @@ profile_set_ready(struct profile *profile, uint32_t ready)
 }
 
 void
-profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism,
-		 uint32_t runnable)
+profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism, uint32_t runnable)
 {
 	const struct profile_tick tick = { span_ns, parallelism, runnable, profile->ready };
 
 	if (profile->recorder != NULL)
-		profile->recorder->tick(profile->recorder->context, span_ns, parallelism,
-					runnable, profile->ready);
+		profile->recorder->tick(profile->recorder->context, span_ns, parallelism, runnable,
+					profile->ready);
 	if (profile->since_mark != NULL)
 		sums_add_tick(profile->since_mark, &tick);
 	sums_add_tick(&profile->sums, &tick);

@@ -65,9 +65,9 @@ struct profile {
 	struct profile_names *names;
 	bool is_window; /* `names` is borrowed */
 	struct profile_sums sums;
-	struct profile_sums *since_mark; /* of the last mark; NULL: there is no mark */
-	struct profile_mark *first, *last; /* marks in the order of time */
-	uint32_t ready; /* of the next tick */
+	struct profile_sums *since_mark;         /* of the last mark; NULL: there is no mark */
+	struct profile_mark *first, *last;       /* marks in the order of time */
+	uint32_t ready;                          /* of the next tick */
 	const struct profile_recorder *recorder; /* NULL: none */
 };
 

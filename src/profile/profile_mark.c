@@ -10,7 +10,7 @@
 struct profile_mark {
 	struct profile *profile;
 	struct profile_mark *previous, *next; /* in the order of time */
-	struct profile_sums since; /* what was added up to the next mark, or up to now */
+	struct profile_sums since;            /* what was added up to the next mark, or up to now */
 };
 
 /* Sets what marks before and after a place in the list refer to. */

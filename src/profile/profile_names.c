@@ -9,9 +9,9 @@
 #include "wallsample/unwind/chain.h"
 
 /* Appends `value` to the array of its kind. */
-#define APPEND(names, kind, value)                                                              \
-	((names)->kind = xgrow((names)->kind, &(names)->kind##_capacity,                        \
-			       (names)->kind##_count + 1, sizeof(*(names)->kind)),              \
+#define APPEND(names, kind, value)                                                                 \
+	((names)->kind = xgrow((names)->kind, &(names)->kind##_capacity,                           \
+			       (names)->kind##_count + 1, sizeof(*(names)->kind)),                 \
 	 (names)->kind[(names)->kind##_count++] = (value))
 
 struct profile_names *
@@ -211,8 +211,8 @@ intern_thread(struct profile_names *names, uint64_t a, uint64_t b,
 	      const struct profile_thread *thread)
 {
 	bool added;
-	const uint32_t id = *table_place(&names->thread_table, a, b,
-					 (uint32_t)names->thread_count, &added);
+	const uint32_t id = *table_place(&names->thread_table, a, b, (uint32_t)names->thread_count,
+					 &added);
 
 	if (added)
 		APPEND(names, thread, *thread);

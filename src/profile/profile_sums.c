@@ -40,8 +40,8 @@ sums_add_entry(struct profile_sums *sums, struct profile_names *names,
 	const uint32_t doing = *table_place(&names->doing_table, b, c,
 					    (uint32_t)names->doing_table.count, NULL);
 	bool added;
-	const uint32_t id = *table_place(&sums->entry_table, a, doing,
-					 (uint32_t)sums->entry_count, &added);
+	const uint32_t id = *table_place(&sums->entry_table, a, doing, (uint32_t)sums->entry_count,
+					 &added);
 
 	if (!added) {
 		sums->entry[id].samples += sample->samples;
@@ -79,10 +79,10 @@ parallelism_row(struct profile_sums *sums, size_t parallelism)
 {
 	while (sums->parallelism_count <= parallelism) {
 		sums->parallelism = xgrow(sums->parallelism, &sums->parallelism_capacity,
-					  sums->parallelism_count + 1,
-					  sizeof(*sums->parallelism));
-		sums->parallelism[sums->parallelism_count++] =
-			(struct profile_parallelism){ .ticks = 0 };
+					  sums->parallelism_count + 1, sizeof(*sums->parallelism));
+		sums->parallelism[sums->parallelism_count++] = (struct profile_parallelism){
+			.ticks = 0
+		};
 	}
 	return &sums->parallelism[parallelism];
 }
@@ -138,8 +138,7 @@ sums_add_deadlock(struct profile_sums *sums, const struct profile_stuck *stuck, 
 }
 
 void
-sums_merge(struct profile_sums *sums, struct profile_names *names,
-	   const struct profile_sums *more)
+sums_merge(struct profile_sums *sums, struct profile_names *names, const struct profile_sums *more)
 {
 	for (size_t i = 0; i < more->entry_count; i++)
 		sums_add_entry(sums, names, &more->entry[i]);

@@ -8,10 +8,13 @@
 /* Up to the year 2106, as in reader.c. */
 #define DATE_MOST (0x1p32 * (double)NS_PER_SEC)
 
-#define RUN(field, kind, how)                                                                   \
-	{ .name = #field, .type = FIELD_##kind, .offset = offsetof(struct run_stats, field),    \
-	  .merge = MERGE_##how }
+#define RUN(field, kind, how)                                                                      \
+	{                                                                                          \
+		.name = #field, .type = FIELD_##kind, .offset = offsetof(struct run_stats, field), \
+		.merge = MERGE_##how                                                               \
+	}
 
+/* clang-format off */
 const struct field run_fields[] = {
 	RUN(ticks, U64, SUM),
 	RUN(elapsed_ns, U64, SUM),
@@ -52,10 +55,13 @@ const struct field run_fields[] = {
 	RUN(stop_ns.max, U64, MAX),
 	{ .name = NULL },
 };
+/* clang-format on */
 
-#define CAUSAL(field, kind, greatest)                                                           \
-	{ .name = #field, .type = FIELD_##kind, .offset = offsetof(struct causal_result, field), \
-	  .most = greatest }
+#define CAUSAL(field, kind, greatest)                                                              \
+	{                                                                                          \
+		.name = #field, .type = FIELD_##kind,                                              \
+		.offset = offsetof(struct causal_result, field), .most = greatest                  \
+	}
 
 const struct field causal_fields[] = {
 	CAUSAL(self, BOOL, 1),
@@ -89,7 +95,7 @@ field_get(const struct field *field, const void *object)
 
 	switch (field->type) {
 	case FIELD_U64:
-		value.number = (int64_t)*(const uint64_t *)at;
+		memcpy(&value.number, at, sizeof(value.number));
 		break;
 	case FIELD_U32:
 		value.number = *(const uint32_t *)at;
@@ -155,8 +161,8 @@ field_merge(const struct field *field, void *object, double value, bool first)
 		return;
 	if (first || field->merge == MERGE_SUM || (field->merge == MERGE_MAX && value > before) ||
 	    (field->merge == MERGE_MIN && value < before))
-		field_set(field, object, &(struct recording_value){ .number = (int64_t)value,
-								    .real = value });
+		field_set(field, object,
+			  &(struct recording_value){ .number = (int64_t)value, .real = value });
 }
 
 const char *

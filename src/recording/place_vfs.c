@@ -78,7 +78,8 @@ place_delete(sqlite3_vfs *base, const char *name, int sync)
 	if (!is_journal(vfs, name))
 		return SQLITE_IOERR_DELETE;
 	return unlinkat(vfs->dirfd, vfs->journal_base, 0) == 0 || errno == ENOENT ?
-		       SQLITE_OK : SQLITE_IOERR_DELETE;
+		       SQLITE_OK :
+		       SQLITE_IOERR_DELETE;
 }
 
 /* SQLite asks for the journal to find out whether there is a commit to roll back. */

@@ -52,8 +52,8 @@ check_tables(struct recording *recording, struct error *err)
 		if (!found[i] && recording_tables[i].since <= recording->version)
 			rc = error_set(err, ERROR_FORMAT,
 				       "%s is damaged: its table '%s' is not there, or is not that "
-				       "of a recording", recording->path,
-				       recording_tables[i].name);
+				       "of a recording",
+				       recording->path, recording_tables[i].name);
 	return rc;
 }
 
@@ -106,7 +106,7 @@ static void
 take_end(struct recording_info *info, const char *end)
 {
 	info->ended = true;
-	info->end = strcmp(end, "gone") == 0	 ? RUN_END_EXITED :
+	info->end = strcmp(end, "gone") == 0     ? RUN_END_EXITED :
 		    strcmp(end, "duration") == 0 ? RUN_END_DURATION :
 						   RUN_END_STOPPED;
 }

@@ -87,10 +87,13 @@ read_candidates(struct recording *recording, struct causal_result *out, struct e
 	rows_begin(&rows, recording, TABLE_CAUSAL_CANDIDATES, "ORDER BY n");
 	while (rows_next_dense(&rows, out->candidate_count, CAUSAL_CANDIDATES_MOST)) {
 		const char *file = rows_text_or_null(&rows, CAUSAL_CANDIDATES_file);
-		const uint32_t n = causal_result_add_candidate(
-			out, rows_text(&rows, CAUSAL_CANDIDATES_name),
-			rows_text(&rows, CAUSAL_CANDIDATES_module), file,
-			(uint32_t)rows_number(&rows, CAUSAL_CANDIDATES_line, 0, UINT32_MAX));
+		const uint32_t n =
+			causal_result_add_candidate(out, rows_text(&rows, CAUSAL_CANDIDATES_name),
+						    rows_text(&rows, CAUSAL_CANDIDATES_module),
+						    file,
+						    (uint32_t)rows_number(&rows,
+									  CAUSAL_CANDIDATES_line, 0,
+									  UINT32_MAX));
 
 		out->candidate[n].share = rows_real(&rows, CAUSAL_CANDIDATES_share, 0, 1);
 		out->candidate[n].self_share = rows_real(&rows, CAUSAL_CANDIDATES_self_share, 0, 1);
@@ -105,8 +108,8 @@ read_experiment(struct rows *rows, const struct causal_result *result,
 	made->candidate = (uint32_t)rows_index(rows, CAUSAL_EXPERIMENTS_candidate,
 					       result->candidate_count);
 	made->speedup = rows_real(rows, CAUSAL_EXPERIMENTS_speedup, 0, 1);
-	made->began_ns = (uint64_t)rows_number(rows, CAUSAL_EXPERIMENTS_began_ns,
-					       (int64_t)after_ns, NUMBER_MOST);
+	made->began_ns = (uint64_t)rows_number(rows, CAUSAL_EXPERIMENTS_began_ns, (int64_t)after_ns,
+					       NUMBER_MOST);
 	made->wall_ns = (uint64_t)rows_number(rows, CAUSAL_EXPERIMENTS_wall_ns, 0, NUMBER_MOST);
 	made->held_ns = (uint64_t)rows_number(rows, CAUSAL_EXPERIMENTS_held_ns, 0, NUMBER_MOST);
 	made->ticks = (uint64_t)rows_number(rows, CAUSAL_EXPERIMENTS_ticks, 0, NUMBER_MOST);
@@ -167,17 +170,17 @@ int
 recording_read_causal(struct recording *recording, struct causal_result *out, struct error *err)
 {
 	static int (*const parts[])(struct recording *, struct causal_result *,
-				    struct error *) = {
-		read_keys,	 read_points,	   read_speedups,
-		read_candidates, read_experiments, read_readings,
-	};
+				    struct error *) = { read_keys,        read_points,
+							read_speedups,    read_candidates,
+							read_experiments, read_readings };
 	int rc = 0;
 
 	causal_result_init(out);
 	if (!recording->info.causal)
 		return error_set(err, ERROR_FORMAT,
 				 "%s has no causal profile: wallsample causal -o FILE.wsdb makes "
-				 "one", recording->path);
+				 "one",
+				 recording->path);
 	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(parts); i++)
 		rc = parts[i](recording, out, err);
 	if (rc != 0)

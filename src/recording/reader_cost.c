@@ -54,8 +54,8 @@ load_losses(struct recording *recording, struct recording_load *load, struct err
 		return rc;
 	rows_begin(&rows, recording, TABLE_STOPS, "ORDER BY bucket");
 	while (rows_next_id(&rows, HISTOGRAM_BUCKETS, &bucket)) {
-		const uint64_t count =
-			(uint64_t)rows_number(&rows, STOPS_count, 0, INT64_C(1) << 50);
+		const uint64_t count = (uint64_t)rows_number(&rows, STOPS_count, 0,
+							     INT64_C(1) << 50);
 
 		stats->stop_ns.bucket[bucket] += count;
 		stats->stop_ns.count += count;

@@ -42,13 +42,13 @@ check_header(const char *path, const uint8_t *header, unsigned *out, struct erro
 	if (version > RECORDING_SCHEMA)
 		return error_set(err, ERROR_FORMAT,
 				 "%s was made by a newer wallsample (its schema is %u, this one "
-				 "knows %d): read it with that one", path, version,
-				 RECORDING_SCHEMA);
+				 "knows %d): read it with that one",
+				 path, version, RECORDING_SCHEMA);
 	if (version > 0 && version < RECORDING_SCHEMA_OLDEST)
 		return error_set(err, ERROR_FORMAT,
 				 "%s was made by an older wallsample (its schema is %u, this one "
-				 "reads %d to %d): read it with that one", path, version,
-				 RECORDING_SCHEMA_OLDEST, RECORDING_SCHEMA);
+				 "reads %d to %d): read it with that one",
+				 path, version, RECORDING_SCHEMA_OLDEST, RECORDING_SCHEMA);
 	if (version == 0)
 		return error_set(err, ERROR_FORMAT, "%s is a recording that was never begun", path);
 	*out = version;
@@ -86,7 +86,8 @@ check_journal(const char *path, struct reader_file *file, struct error *err)
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
 		rc = error_set(err, ERROR_SYSTEM,
 			       "cannot read %s: its writer was killed and has left %s, without "
-			       "which it is not whole: %s", path, name.data, strerror(errno));
+			       "which it is not whole: %s",
+			       path, name.data, strerror(errno));
 	file->is_torn = fd >= 0 && read(fd, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
 			memcmp(begin, magic, sizeof(magic)) == 0;
 	if (fd >= 0)
@@ -179,8 +180,10 @@ limit_database(struct recording *recording)
 		(void)sqlite3_limit(db, limits[i].setting, limits[i].value);
 	sqlite3_progress_handler(db, STEPS, count_steps, recording);
 	(void)sqlite3_hard_heap_limit64(HEAP_MOST);
-	(void)sqlite3_exec(db, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; "
-			       "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
+	(void)sqlite3_exec(db,
+			   "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; "
+			   "PRAGMA temp_store=MEMORY",
+			   NULL, NULL, NULL);
 }
 
 /* --- an unfinished commit ----------------------------------------------------------------- */
@@ -259,8 +262,10 @@ open_copy(struct recording *recording, int dirfd)
 	if (rc != SQLITE_OK)
 		return rc;
 	limit_database(recording);
-	return sqlite3_exec(recording->db, "PRAGMA locking_mode=EXCLUSIVE; "
-			    "SELECT 1 FROM sqlite_master LIMIT 1", NULL, NULL, NULL);
+	return sqlite3_exec(recording->db,
+			    "PRAGMA locking_mode=EXCLUSIVE; "
+			    "SELECT 1 FROM sqlite_master LIMIT 1",
+			    NULL, NULL, NULL);
 }
 
 static int
@@ -337,7 +342,8 @@ reader_file_open(struct recording *recording, const struct reader_file *file, st
 	uri = uri_of(recording->real, !file->is_written);
 	rc = sqlite3_open_v2(uri, &recording->db,
 			     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
-				     SQLITE_OPEN_PRIVATECACHE, NULL);
+				     SQLITE_OPEN_PRIVATECACHE,
+			     NULL);
 	free(uri);
 	if (rc == SQLITE_OK) {
 		limit_database(recording);

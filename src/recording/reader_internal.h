@@ -37,26 +37,26 @@ struct recording {
 	struct strings *texts;
 	struct recording_info info;
 	sqlite3 *db;
-	unsigned version;       /* of its schema */
-	size_t processes;       /* rows of table processes, at least 1 */
-	uint64_t steps;         /* of SQLite in the present query */
-	bool borrowed;          /* the database is a recorder's */
-	struct place_vfs *vfs;  /* of the private copy */
+	unsigned version;      /* of its schema */
+	size_t processes;      /* rows of table processes, at least 1 */
+	uint64_t steps;        /* of SQLite in the present query */
+	bool borrowed;         /* the database is a recorder's */
+	struct place_vfs *vfs; /* of the private copy */
 	struct recording_tick *tick;
 	size_t tick_count, tick_capacity;
-	bool *wanted;           /* by tick: selected at the last load; NULL: all */
-	uint64_t *turn;         /* by tick: the next one where `wanted` changes, or their number */
+	bool *wanted;   /* by tick: selected at the last load; NULL: all */
+	uint64_t *turn; /* by tick: the next one where `wanted` changes, or their number */
 	/* Ids in the recording -> ids in the profile that it was last loaded into. */
 	uint32_t *stack, *thread, *wait;
 	const struct profile *profile; /* that profile, borrowed; NULL: none yet */
-	bool threads_only;      /* of the last load */
+	bool threads_only;             /* of the last load */
 	size_t stacks, threads, waits;
-	struct table syscalls;  /* number in the recording -> number on this machine */
+	struct table syscalls; /* number in the recording -> number on this machine */
 };
 
 /* --- reader_file.c */
 struct reader_file {
-	char *real; /* the path without links; the caller frees it, also after an error */
+	char *real;      /* the path without links; the caller frees it, also after an error */
 	bool is_written; /* a writer has locked it */
 	bool is_torn;    /* it has the journal of an unfinished commit */
 	uint64_t size;
@@ -77,9 +77,9 @@ int reader_refuse(const struct recording *recording, struct error *err);
 struct rows {
 	struct recording *recording;
 	sqlite3_stmt *query;
-	int64_t last_id; /* of the row before; -1: none */
+	int64_t last_id;       /* of the row before; -1: none */
 	uint64_t count, bytes; /* rows, and bytes of texts, that were read */
-	bool bad;        /* a value was out of range: there are no more rows */
+	bool bad;              /* a value was out of range: there are no more rows */
 	int rc;
 };
 
@@ -128,6 +128,5 @@ int reader_load_names(struct recording *recording, struct recorded_names *names,
 		      struct error *err);
 
 /* --- reader_cost.c */
-int reader_load_stats(struct recording *recording, struct recording_load *load,
-		      struct error *err);
+int reader_load_stats(struct recording *recording, struct recording_load *load, struct error *err);
 #endif

@@ -22,7 +22,7 @@ struct loading {
 	uint32_t *module, *frame, *stack, *thread, *wait;
 	size_t modules, frames, stacks, threads, waits;
 	size_t module_capacity, frame_capacity, stack_capacity, thread_capacity, wait_capacity;
-	struct tick_sum *sums;  /* NULL: all ticks are selected */
+	struct tick_sum *sums; /* NULL: all ticks are selected */
 	double total;
 };
 
@@ -163,8 +163,7 @@ load_stacks(struct loading *loading, struct error *err)
 		uint32_t caller = STACK_NONE;
 
 		if (!rows_is_null(&rows, STACKS_caller)) {
-			const int64_t at =
-				rows_index(&rows, STACKS_caller, loading->stacks);
+			const int64_t at = rows_index(&rows, STACKS_caller, loading->stacks);
 
 			caller = rows.bad ? STACK_NONE : loading->stack[at];
 		}
@@ -216,8 +215,8 @@ load_threads(struct loading *loading, struct error *err)
 	rows_begin(&rows, loading->recording, TABLE_THREADS, "ORDER BY id");
 	while (rows_next_dense(&rows, loading->threads, UINT32_MAX)) {
 		const pid_t tid = (pid_t)rows_number(&rows, THREADS_tid, 0, INT32_MAX);
-		const uint64_t start =
-			(uint64_t)rows_number(&rows, THREADS_start_time, 0, NUMBER_MOST);
+		const uint64_t start = (uint64_t)rows_number(&rows, THREADS_start_time, 0,
+							     NUMBER_MOST);
 
 		check_process(loading, &rows, THREADS_process);
 		strbuf_clear(&name);
@@ -268,9 +267,8 @@ load_waits(struct loading *loading, struct error *err)
 		if (object >= 0)
 			wait.object = loading->frame[object];
 		add_number(&loading->wait, &loading->waits, &loading->wait_capacity,
-			   loading->waits == 0 ?
-				   0 :
-				   profile_add_wait(loading->load->profile, &wait));
+			   loading->waits == 0 ? 0 :
+						 profile_add_wait(loading->load->profile, &wait));
 	}
 	return rows_end(&rows, "waits", err);
 }
@@ -445,10 +443,10 @@ load_deadlocks(struct loading *loading, struct error *err)
 int
 recording_load(struct recording *recording, struct recording_load *load, struct error *err)
 {
-	static int (*const parts[])(struct loading *, struct error *) = {
-		load_modules, load_frames, load_stacks, load_threads,
-		load_waits,   load_spans,  load_blame,  load_deadlocks,
-	};
+	static int (*const parts[])(struct loading *,
+				    struct error *) = { load_modules, load_frames,   load_stacks,
+							load_threads, load_waits,    load_spans,
+							load_blame,   load_deadlocks };
 	struct loading loading = { .recording = recording, .load = load };
 	int rc = 0;
 

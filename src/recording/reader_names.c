@@ -12,7 +12,7 @@ struct name_chain {
 
 struct recorded_names {
 	struct strings *texts;
-	struct table by_place;  /* (module and epoch, address) -> chain */
+	struct table by_place; /* (module and epoch, address) -> chain */
 	struct name_chain *chain;
 	size_t chain_count, chain_capacity;
 	struct symbol *symbol;
@@ -98,8 +98,9 @@ chain_of(struct recorded_names *names, const struct profile_frame *frame, bool *
 	if (*added) {
 		names->chain = xgrow(names->chain, &names->chain_capacity, names->chain_count + 1,
 				     sizeof(*names->chain));
-		names->chain[names->chain_count++] =
-			(struct name_chain){ .first = (uint32_t)names->symbol_count };
+		names->chain[names->chain_count++] = (struct name_chain){
+			.first = (uint32_t)names->symbol_count
+		};
 	}
 	return &names->chain[at];
 }

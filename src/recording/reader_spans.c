@@ -28,7 +28,7 @@ place_span(const struct recording *recording, struct recording_span *span, uint6
 /* Calls `each` with the parts of the span that are selected; false: it returned false. */
 static bool
 split_span(const struct recording *recording, const struct recording_span *span,
-     bool (*each)(void *context, const struct recording_span *span), void *context)
+	   bool (*each)(void *context, const struct recording_span *span), void *context)
 {
 	const uint64_t end = span->first_tick + span->ticks;
 	uint64_t from = span->first_tick;
@@ -113,14 +113,15 @@ static const char *const tails[] = {
 static const char *
 tail_for(const struct recording *recording, enum recording_order order)
 {
-	return recording->threads_only && order == RECORDING_BY_THREAD ?
-		       SPANS OF_THREAD ", first_tick, id" : tails[order];
+	return recording->threads_only && order == RECORDING_BY_THREAD ? SPANS OF_THREAD
+		       ", first_tick, id" :
+									 tails[order];
 }
 
 int
 recording_each_span(struct recording *recording, enum recording_order order,
-		    bool (*each)(void *context, const struct recording_span *span),
-		    void *context, struct error *err)
+		    bool (*each)(void *context, const struct recording_span *span), void *context,
+		    struct error *err)
 {
 	uint64_t *next = xcalloc(recording->threads + 1, sizeof(*next)); /* tick, by thread */
 	bool more = true;

@@ -71,7 +71,7 @@ moment(const struct recording *recording, int64_t ns)
 
 static bool
 tick_is_selected(const struct recording *recording, const struct recording_selection *selection,
-	  const struct recording_tick *tick)
+		 const struct recording_tick *tick)
 {
 	const int64_t end_ns = (int64_t)(tick->start_ns + tick->span_ns);
 
@@ -81,8 +81,8 @@ tick_is_selected(const struct recording *recording, const struct recording_selec
 		return false;
 	if (selection->has_to && end_ns > moment(recording, selection->to_ns))
 		return false;
-	return !selection->has_parallelism || (tick->parallelism >= selection->least &&
-					       tick->parallelism <= selection->most);
+	return !selection->has_parallelism ||
+	       (tick->parallelism >= selection->least && tick->parallelism <= selection->most);
 }
 
 /* Finds where the selection changes, so that a span needs no loop over all of its ticks. */
@@ -95,9 +95,10 @@ find_turns(struct recording *recording)
 		return;
 	recording->turn = xcalloc(count + 1, sizeof(*recording->turn));
 	for (size_t i = count; i-- > 0;)
-		recording->turn[i] =
-			i + 1 < count && recording->wanted[i] == recording->wanted[i + 1] ?
-				recording->turn[i + 1] : i + 1;
+		recording->turn[i] = i + 1 < count && recording->wanted[i] ==
+							      recording->wanted[i + 1] ?
+					     recording->turn[i + 1] :
+					     i + 1;
 }
 
 struct tick_sum *
@@ -153,8 +154,9 @@ reader_share(const struct recording *recording, const struct tick_sum *sums, uin
 {
 	const uint64_t count = recording->tick_count;
 	const uint64_t from = first < count ? first : count - (count > 0);
-	const uint64_t left = count - from, to = from + (ticks == 0 ? left > 0 :
-						       ticks < left ? ticks : left);
+	const uint64_t left = count - from, to = from + (ticks == 0   ? left > 0 :
+							 ticks < left ? ticks :
+									left);
 	const struct tick_sum *a = &sums[from], *b = &sums[to];
 	const bool waited = !run_state_runnable(entry->state);
 	double time, latency;

@@ -53,12 +53,9 @@ put_target(struct recorder *recorder)
 	const struct process *process = recorder->process;
 	struct utsname machine = { .nodename = "" };
 	const char *const texts[][2] = {
-		{ "comm", process->comm },
-		{ "cmdline", process->cmdline },
-		{ "host", machine.nodename },
-		{ "machine", machine.machine },
-		{ "kernel", machine.release },
-		{ "version", PACKAGE_VERSION },
+		{ "comm", process->comm },      { "cmdline", process->cmdline },
+		{ "host", machine.nodename },   { "machine", machine.machine },
+		{ "kernel", machine.release },  { "version", PACKAGE_VERSION },
 		{ "command", config->command },
 	};
 	int rc;
@@ -87,9 +84,9 @@ put_beginning(struct recorder *recorder)
 {
 	int rc = put_number(recorder, "began", (int64_t)(recorder->spans.date_ns / NS_PER_SEC));
 
-	return rc == SQLITE_OK ? put_number(recorder, "clock_ns",
-					    (int64_t)recorder->spans.clock_ns) :
-				 rc;
+	return rc == SQLITE_OK ?
+		       put_number(recorder, "clock_ns", (int64_t)recorder->spans.clock_ns) :
+		       rc;
 }
 
 /*

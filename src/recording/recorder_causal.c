@@ -71,8 +71,8 @@ recorder_put_causal_rows(struct recorder *recorder, const struct causal_result *
 
 	if (rc == SQLITE_OK)
 		rc = put_parts(recorder, result);
-	for (size_t i = 0; rc == SQLITE_OK && i < result->experiment_count &&
-			   i < RECORDING_EXPERIMENTS_MOST; i++)
+	for (size_t i = 0;
+	     rc == SQLITE_OK && i < result->experiment_count && i < RECORDING_EXPERIMENTS_MOST; i++)
 		rc = put_experiment(recorder, result, i);
 	return rc;
 }

@@ -30,12 +30,13 @@ recorder_refuse(const struct recorder *recorder, struct error *err)
 		number = recorder->error_number;
 	if (code == SQLITE_FULL && number != EFBIG)
 		return file_refuse(recorder, strerror(ENOSPC), err);
-	if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_FULL) &&
-	    number != 0)
+	if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_FULL) && number != 0)
 		return file_refuse(recorder, strerror(number), err);
 	if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
-		return file_refuse(recorder, "another program has been reading it for too long; it "
-			      "holds what was written before that", err);
+		return file_refuse(recorder,
+				   "another program has been reading it for too long; it "
+				   "holds what was written before that",
+				   err);
 	return file_refuse(recorder, sqlite3_errstr(code), err);
 }
 
@@ -242,7 +243,8 @@ make_tables(struct recorder *recorder)
 
 	snprintf(number, sizeof(number),
 		 "PRAGMA temp_store=MEMORY; PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE; "
-		 "PRAGMA application_id=%d;", RECORDING_APPLICATION_ID);
+		 "PRAGMA application_id=%d;",
+		 RECORDING_APPLICATION_ID);
 	rc = sqlite3_exec(recorder->db, number, NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(recorder->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);

@@ -26,7 +26,7 @@
  */
 
 struct span {
-	int64_t id;          /* 0, 1, 2, ... in the order in which the spans began */
+	int64_t id; /* 0, 1, 2, ... in the order in which the spans began */
 	struct profile_entry sum;
 	uint64_t first, ticks;
 };
@@ -52,7 +52,7 @@ struct blame_span {
 
 struct spans {
 	const struct profile *profile; /* borrowed */
-	struct open_span *open; /* by thread of the profile */
+	struct open_span *open;        /* by thread of the profile */
 	size_t open_count, open_capacity;
 	/*
 	 * Spans of sums of threads or tasks (task 0, thread 0), which have several stacks and
@@ -60,18 +60,18 @@ struct spans {
 	 */
 	struct open_span *side;
 	size_t side_count, side_capacity;
-	struct table doings;    /* (GIL, state and system call, wait and carrier) -> number */
-	struct table sides;     /* (thread and stack, that number) -> index */
-	struct span *closed;    /* not written yet, like tick and blame */
+	struct table doings; /* (GIL, state and system call, wait and carrier) -> number */
+	struct table sides;  /* (thread and stack, that number) -> index */
+	struct span *closed; /* not written yet, like tick and blame */
 	size_t closed_count, closed_capacity;
 	struct tick_row *tick;
 	size_t tick_count, tick_capacity;
 	struct blame_span *blame;
 	size_t blame_count, blame_capacity;
 	struct table blame_table; /* (wait and thread, stack and state) */
-	uint64_t blame_written; /* number of rows that were written before */
-	uint64_t ticks;         /* number of the tick in progress */
-	uint64_t written;       /* `ticks` at the last commit */
+	uint64_t blame_written;   /* number of rows that were written before */
+	uint64_t ticks;           /* number of the tick in progress */
+	uint64_t written;         /* `ticks` at the last commit */
 	uint64_t wall_ns;
 	uint64_t clock_ns, date_ns; /* CLOCK_MONOTONIC, CLOCK_REALTIME when tick 0 began */
 	int64_t next_id;
@@ -99,7 +99,7 @@ struct written {
 	size_t modules, frames, renamed, stacks, threads, waits;
 	uint32_t *names; /* names of the threads as they were written */
 	size_t name_capacity;
-	uint32_t *most;  /* `most` of the waits as it was written */
+	uint32_t *most; /* `most` of the waits as it was written */
 	size_t most_capacity;
 	struct table syscalls;
 };
@@ -117,13 +117,13 @@ struct recorder {
 	bool stats_written;
 
 	struct place_vfs *vfs;
-	char *aside;        /* name of the replaced file until there are samples; or NULL */
-	int fd;             /* of the file, with the lock of its writer; -1: none */
-	struct stat made;   /* device and inode when the file was created */
+	char *aside;      /* name of the replaced file until there are samples; or NULL */
+	int fd;           /* of the file, with the lock of its writer; -1: none */
+	struct stat made; /* device and inode when the file was created */
 	sqlite3 *db;
 	sqlite3_stmt *put[RECORDING_TABLE_COUNT];
-	int error_number;   /* errno of the last failed transaction */
-	uint64_t last_ns;   /* time of the last commit */
+	int error_number; /* errno of the last failed transaction */
+	uint64_t last_ns; /* time of the last commit */
 	uint64_t cpu_ns;
 	bool failed;
 };
@@ -144,7 +144,7 @@ int recorder_refuse(const struct recorder *recorder, struct error *err);
 /* Puts one row; `row` is the row struct of the table. Pointers in it are borrowed. */
 int recorder_put(struct recorder *recorder, enum recording_table table, const void *row);
 /* The same from designated initializers: RECORDER_PUT(recorder, STOPS, stops, .bucket = 1) */
-#define RECORDER_PUT(recorder, TABLE, table, ...)                                               \
+#define RECORDER_PUT(recorder, TABLE, table, ...)                                                  \
 	recorder_put(recorder, TABLE_##TABLE, &(const struct table##_row){ __VA_ARGS__ })
 /* Writes what is not marked as written. */
 int recorder_put_news(struct recorder *recorder, const struct run_stats *stats);

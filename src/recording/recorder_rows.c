@@ -88,8 +88,8 @@ put_modules(struct recorder *recorder)
 
 		rc = RECORDER_PUT(recorder, MODULES, modules, .id = (int64_t)i,
 				  .path = module->path, .kind = kind_text(module->kind),
-				  .deleted = module->deleted,
-				  .build_id = id[0] != '\0' ? id : NULL, .why = module->why);
+				  .deleted = module->deleted, .build_id = id[0] != '\0' ? id : NULL,
+				  .why = module->why);
 	}
 	return rc;
 }
@@ -171,8 +171,7 @@ put_stacks(struct recorder *recorder)
 		const struct profile_stack *stack = profile_stack(profile, (uint32_t)i);
 		const int64_t caller = stack->caller;
 
-		rc = RECORDER_PUT(recorder, STACKS, stacks, .id = (int64_t)i,
-				  .frame = stack->frame,
+		rc = RECORDER_PUT(recorder, STACKS, stacks, .id = (int64_t)i, .frame = stack->frame,
 				  .caller = stack->caller != STACK_NONE ? &caller : NULL);
 	}
 	return rc;
@@ -297,8 +296,7 @@ put_blame(struct recorder *recorder)
 		const struct blame_span *row = &spans->blame[i];
 		const char state[] = { run_state_letter(row->sum.state), '\0' };
 
-		rc = RECORDER_PUT(recorder, BLAME, blame,
-				  .id = (int64_t)(spans->blame_written + i),
+		rc = RECORDER_PUT(recorder, BLAME, blame, .id = (int64_t)(spans->blame_written + i),
 				  .wait = row->sum.wait, .thread = row->sum.thread,
 				  .stack = number_or_none(row->sum.stack), .state = state,
 				  .first_tick = (int64_t)row->first,
@@ -343,8 +341,8 @@ put_losses(struct recorder *recorder, const char *kind, const char *(*word)(size
 
 	for (size_t i = 0; rc == SQLITE_OK && word(i) != NULL; i++)
 		if (now[i] != before[i])
-			rc = RECORDER_PUT(recorder, LOSSES, losses, .kind = kind,
-					  .reason = word(i), .count = (int64_t)now[i]);
+			rc = RECORDER_PUT(recorder, LOSSES, losses, .kind = kind, .reason = word(i),
+					  .count = (int64_t)now[i]);
 	return rc;
 }
 
@@ -374,10 +372,9 @@ put_stats(struct recorder *recorder, const struct run_stats *stats)
 int
 recorder_put_news(struct recorder *recorder, const struct run_stats *stats)
 {
-	static int (*const parts[])(struct recorder *) = {
-		put_modules, put_frames, put_stacks, put_threads,
-		put_waits,   put_ticks,  put_spans,  put_blame,   put_deadlocks,
-	};
+	static int (*const parts[])(struct recorder *) = { put_modules, put_frames, put_stacks,
+							   put_threads, put_waits,  put_ticks,
+							   put_spans,   put_blame,  put_deadlocks };
 	int rc = SQLITE_OK;
 
 	for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_SIZE(parts); i++)

@@ -4,14 +4,17 @@
 
 #include "wallsample/base/base.h"
 
-#define C(table, column, kind)                                                                  \
+#define C(table, column, kind)                                                                     \
 	{ .name = #column, .type = COLUMN_##kind, .offset = offsetof(ROW(table), column) },
-#define ADDED(table, column, kind, version, literal)                                            \
-	{ .name = #column, .type = COLUMN_##kind, .offset = offsetof(ROW(table), column),       \
-	  .since = version, .fallback = literal },
+#define ADDED(table, column, kind, version, literal)                                               \
+	{ .name = #column,                                                                         \
+	  .type = COLUMN_##kind,                                                                   \
+	  .offset = offsetof(ROW(table), column),                                                  \
+	  .since = version,                                                                        \
+	  .fallback = literal },
 #define ROW(table) row_of_##table
-#define X(id, name, since, ending)                                                              \
-	typedef struct name##_row row_of_##id;                                                  \
+#define X(id, name, since, ending)                                                                 \
+	typedef struct name##_row row_of_##id;                                                     \
 	static const struct recording_column name##_columns[] = { id##_COLUMNS(C, ADDED, id) };
 RECORDING_TABLES(X)
 #undef X
@@ -19,6 +22,7 @@ RECORDING_TABLES(X)
 #undef ADDED
 #undef C
 
+/* clang-format off */
 const struct recording_table_info recording_tables[] = {
 #define X(id, table, version, end)                                                              \
 	[TABLE_##id] = { .name = #table, .since = version, .ending = end,                       \
@@ -26,6 +30,7 @@ const struct recording_table_info recording_tables[] = {
 	RECORDING_TABLES(X)
 #undef X
 };
+/* clang-format on */
 
 void
 schema_add_create(struct strbuf *sql, enum recording_table table, unsigned version)

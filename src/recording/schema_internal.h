@@ -24,19 +24,20 @@ struct recording_value {
 };
 
 /* X(NAME, C type in row structs, SQL type). A NULL pointer is stored as NULL. */
-#define COLUMN_TYPES(X)                                                                         \
-	X(KEY, int64_t, " INTEGER PRIMARY KEY")                                                 \
-	X(INT, int64_t, " INTEGER")                                                             \
-	X(OPT_INT, const int64_t *, " INTEGER")                                                 \
-	X(REAL, double, " REAL")                                                                \
-	X(TEXT, const char *, " TEXT")                                                          \
-	X(TEXT_KEY, const char *, " TEXT PRIMARY KEY")                                          \
+#define COLUMN_TYPES(X)                                                                            \
+	X(KEY, int64_t, " INTEGER PRIMARY KEY")                                                    \
+	X(INT, int64_t, " INTEGER")                                                                \
+	X(OPT_INT, const int64_t *, " INTEGER")                                                    \
+	X(REAL, double, " REAL")                                                                   \
+	X(TEXT, const char *, " TEXT")                                                             \
+	X(TEXT_KEY, const char *, " TEXT PRIMARY KEY")                                             \
 	X(ANY, struct recording_value, "")
 
 /*
  * Columns: C(TABLE, name, TYPE), or ADDED(TABLE, name, TYPE, VERSION, "DEFAULT") for a column that
  * a later version than the table's added; in older recordings it has the default, an SQL literal.
  */
+/* clang-format off */
 #define META_COLUMNS(C, ADDED, T)                                                               \
 	C(T, key, TEXT_KEY) C(T, value, ANY)
 #define MODULES_COLUMNS(C, ADDED, T)                                                            \
@@ -100,44 +101,44 @@ struct recording_value {
 #define PROCESSES_COLUMNS(C, ADDED, T)                                                          \
 	C(T, id, KEY) C(T, pid, INT) C(T, start_time, INT) C(T, name, TEXT)                     \
 	C(T, cmdline, TEXT)
+/* clang-format on */
 
 /* X(TABLE, name, version that added it, end of the CREATE statement) */
-#define RECORDING_TABLES(X)                                                                     \
-	X(META, meta, 5, ") WITHOUT ROWID")                                                     \
-	X(MODULES, modules, 5, ")")                                                             \
-	X(THREADS, threads, 5, ")")                                                             \
-	X(TICKS, ticks, 5, ")")                                                                 \
-	X(FRAMES, frames, 5, ")")                                                               \
-	X(STACKS, stacks, 5, ")")                                                               \
-	X(WAITS, waits, 5, ")")                                                                 \
-	X(SPANS, spans, 5, ")")                                                                 \
-	X(BLAME, blame, 5, ")")                                                                 \
-	X(DEADLOCKS, deadlocks, 5, ", PRIMARY KEY(deadlock, n)) WITHOUT ROWID")                 \
-	X(SYSCALLS, syscalls, 5, ")")                                                           \
-	X(SYMBOLS, symbols, 5, ", PRIMARY KEY(frame, depth)) WITHOUT ROWID")                    \
-	X(LOSSES, losses, 5, ", PRIMARY KEY(kind, reason)) WITHOUT ROWID")                      \
-	X(COST, cost, 5, ") WITHOUT ROWID")                                                     \
-	X(STOPS, stops, 5, ")")                                                                 \
-	X(CAUSAL, causal, 5, ") WITHOUT ROWID")                                                 \
-	X(CAUSAL_POINTS, causal_points, 5, ")")                                                 \
-	X(CAUSAL_SPEEDUPS, causal_speedups, 5, ")")                                             \
-	X(CAUSAL_CANDIDATES, causal_candidates, 5, ")")                                         \
-	X(CAUSAL_EXPERIMENTS, causal_experiments, 5, ")")                                       \
-	X(CAUSAL_READINGS, causal_readings, 5, ", PRIMARY KEY(experiment, point)) WITHOUT ROWID") \
+#define RECORDING_TABLES(X)                                                                        \
+	X(META, meta, 5, ") WITHOUT ROWID")                                                        \
+	X(MODULES, modules, 5, ")")                                                                \
+	X(THREADS, threads, 5, ")")                                                                \
+	X(TICKS, ticks, 5, ")")                                                                    \
+	X(FRAMES, frames, 5, ")")                                                                  \
+	X(STACKS, stacks, 5, ")")                                                                  \
+	X(WAITS, waits, 5, ")")                                                                    \
+	X(SPANS, spans, 5, ")")                                                                    \
+	X(BLAME, blame, 5, ")")                                                                    \
+	X(DEADLOCKS, deadlocks, 5, ", PRIMARY KEY(deadlock, n)) WITHOUT ROWID")                    \
+	X(SYSCALLS, syscalls, 5, ")")                                                              \
+	X(SYMBOLS, symbols, 5, ", PRIMARY KEY(frame, depth)) WITHOUT ROWID")                       \
+	X(LOSSES, losses, 5, ", PRIMARY KEY(kind, reason)) WITHOUT ROWID")                         \
+	X(COST, cost, 5, ") WITHOUT ROWID")                                                        \
+	X(STOPS, stops, 5, ")")                                                                    \
+	X(CAUSAL, causal, 5, ") WITHOUT ROWID")                                                    \
+	X(CAUSAL_POINTS, causal_points, 5, ")")                                                    \
+	X(CAUSAL_SPEEDUPS, causal_speedups, 5, ")")                                                \
+	X(CAUSAL_CANDIDATES, causal_candidates, 5, ")")                                            \
+	X(CAUSAL_EXPERIMENTS, causal_experiments, 5, ")")                                          \
+	X(CAUSAL_READINGS, causal_readings, 5, ", PRIMARY KEY(experiment, point)) WITHOUT ROWID")  \
 	X(PROCESSES, processes, 6, ")")
 
 enum recording_table {
 #define X(id, name, since, ending) TABLE_##id,
-	RECORDING_TABLES(X)
+	RECORDING_TABLES(X) RECORDING_TABLE_COUNT
 #undef X
-	RECORDING_TABLE_COUNT
 };
 
 /* "enum threads_column { THREADS_id, THREADS_tid, ..., THREADS_COLUMN_COUNT };" */
 #define C(table, name, type) table##_##name,
 #define ADDED(table, name, type, since, fallback) table##_##name,
-#define X(id, name, since, ending)                                                              \
-	enum name##_column { id##_COLUMNS(C, ADDED, id) id##_COLUMN_COUNT };
+#define X(id, name, since, ending)                                                                 \
+	enum name##_column{ id##_COLUMNS(C, ADDED, id) id##_COLUMN_COUNT };
 RECORDING_TABLES(X)
 #undef X
 #undef ADDED
@@ -149,7 +150,10 @@ COLUMN_TYPES(X)
 #undef X
 #define C(table, name, type) column_##type name;
 #define ADDED(table, name, type, since, fallback) column_##type name;
-#define X(id, name, since, ending) struct name##_row { id##_COLUMNS(C, ADDED, id) };
+#define X(id, name, since, ending)                                                                 \
+	struct name##_row {                                                                        \
+		id##_COLUMNS(C, ADDED, id)                                                         \
+	};
 RECORDING_TABLES(X)
 #undef X
 #undef ADDED

@@ -46,12 +46,12 @@ is_shared(const struct spans *spans, const struct profile_entry *sample)
 static struct open_span *
 side_of(struct spans *spans, const struct profile_entry *sample)
 {
-	const uint32_t doing = *table_place(
-		&spans->doings,
-		(uint64_t)sample->gil << 40 | (uint64_t)sample->state << 32 |
-			(uint32_t)sample->syscall,
-		(uint64_t)sample->carrier << 32 | sample->wait, (uint32_t)spans->doings.count,
-		NULL);
+	const uint32_t doing = *table_place(&spans->doings,
+					    (uint64_t)sample->gil << 40 |
+						    (uint64_t)sample->state << 32 |
+						    (uint32_t)sample->syscall,
+					    (uint64_t)sample->carrier << 32 | sample->wait,
+					    (uint32_t)spans->doings.count, NULL);
 	bool added;
 	const uint32_t at = *table_place(&spans->sides,
 					 (uint64_t)sample->thread << 32 | sample->stack, doing,
@@ -168,7 +168,7 @@ carried_up_to(const struct spans *spans, const struct profile_entry *sample)
  */
 static void
 place_samples(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
-      uint64_t *first, uint64_t *ticks)
+	      uint64_t *first, uint64_t *ticks)
 {
 	const bool parked = sample->carrier == 0 &&
 			    profile_thread(spans->profile, sample->thread)->is_task;
@@ -196,7 +196,7 @@ place_samples(struct spans *spans, struct open_span *open, const struct profile_
 
 static void
 span_begin(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
-      uint64_t first, uint64_t ticks)
+	   uint64_t first, uint64_t ticks)
 {
 	if (open->is_open && open->changed)
 		add_closed(spans, &open->span);
@@ -317,8 +317,8 @@ spans_blame(void *context, const struct profile_blame *blame)
 	if (added) {
 		spans->blame = xgrow(spans->blame, &spans->blame_capacity, spans->blame_count + 1,
 				     sizeof(*spans->blame));
-		spans->blame[spans->blame_count++] =
-			(struct blame_span){ .sum = *blame, .first = spans->ticks };
+		spans->blame[spans->blame_count++] = (struct blame_span){ .sum = *blame,
+									  .first = spans->ticks };
 	} else {
 		spans->blame[at].sum.samples += blame->samples;
 		spans->blame[at].sum.ns += blame->ns;
@@ -327,8 +327,7 @@ spans_blame(void *context, const struct profile_blame *blame)
 }
 
 void
-spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable,
-	   uint32_t ready)
+spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable, uint32_t ready)
 {
 	struct spans *spans = context;
 

@@ -92,8 +92,7 @@ causal_add_gain(struct strbuf *sb, const struct causal_gain *gain)
 	}
 	strbuf_add_format(sb, "%s%.*f [%.*f, %.*f]", percent(gain->gain, decimals) > 0 ? "+" : "",
 			  decimals, percent(gain->gain, decimals), decimals,
-			  percent(gain->low, decimals), decimals,
-			  percent(gain->high, decimals));
+			  percent(gain->low, decimals), decimals, percent(gain->high, decimals));
 }
 
 void
@@ -109,7 +108,9 @@ causal_add_speedups(struct strbuf *sb, const struct causal_result *result)
 {
 	for (size_t i = 1; i < result->speedup_count; i++)
 		strbuf_add_format(sb, "%s%.4g%%",
-				  i == 1 ? "" : i + 1 < result->speedup_count ? ", " : " and ",
+				  i == 1                        ? "" :
+				  i + 1 < result->speedup_count ? ", " :
+								  " and ",
 				  100 * result->speedup[i]);
 }
 
@@ -148,8 +149,8 @@ add_amount(struct strbuf *sb, const struct causal_gain *gain)
 	const double most = gain->gain < 0 ? -gain->low : gain->high;
 
 	strbuf_add_format(sb, " by %.*f%% (%.*f to %.*f)", decimals,
-			  percent(sign * gain->gain, decimals), decimals,
-			  percent(least, decimals), decimals, percent(most, decimals));
+			  percent(sign * gain->gain, decimals), decimals, percent(least, decimals),
+			  decimals, percent(most, decimals));
 }
 
 /* "less than 2%": the upper bound of all changes in the interval. */
@@ -201,7 +202,8 @@ add_effect(struct strbuf *sb, const struct causal_curve *curve, const struct cau
 	strbuf_add_foreign(sb, point->name);
 	add_amount(sb, gain);
 	strbuf_add_text(sb, curve->verdict == CAUSAL_HURTS && gain->gain < 0 ?
-				    ": other threads then contend with it." : ".");
+				    ": other threads then contend with it." :
+				    ".");
 }
 
 static void

@@ -8,8 +8,8 @@
 
 #include "wallsample/report/display.h"
 
-#define GAP 2         /* cells between columns */
-#define LAST_LEAST 16 /* minimum width of the last column, on any terminal */
+#define GAP 2          /* cells between columns */
+#define LAST_LEAST 16  /* minimum width of the last column, on any terminal */
 #define DETAIL_LEAST 8 /* minimum width of a cut detail */
 #define PARENTHESES 3  /* " (" and ")" */
 

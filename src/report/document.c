@@ -224,8 +224,8 @@ struct building {
 static cmark_node *
 document_add_row(struct building *b, cmark_node *table, bool header)
 {
-	cmark_node *row = cmark_node_new_with_mem_and_ext(
-		b->types.row, document_memory(), b->types.extension);
+	cmark_node *row = cmark_node_new_with_mem_and_ext(b->types.row, document_memory(),
+							  b->types.extension);
 
 	cmark_gfm_extensions_set_table_row_is_header(row, header);
 	cmark_node_append_child(table, row);
@@ -248,8 +248,8 @@ add_bar(cmark_node *cell, double part)
 static cmark_node *
 new_cell(struct building *b, cmark_node *row)
 {
-	cmark_node *cell = cmark_node_new_with_mem_and_ext(
-		b->types.cell, document_memory(), b->types.extension);
+	cmark_node *cell = cmark_node_new_with_mem_and_ext(b->types.cell, document_memory(),
+							   b->types.extension);
 
 	cmark_node_append_child(row, cell);
 	return cell;
@@ -293,8 +293,8 @@ add_cells(struct building *b, cmark_node *table)
 static cmark_node *
 build_table(struct building *b)
 {
-	cmark_node *table = cmark_node_new_with_mem_and_ext(
-		b->types.table, document_memory(), b->types.extension);
+	cmark_node *table = cmark_node_new_with_mem_and_ext(b->types.table, document_memory(),
+							    b->types.extension);
 	uint8_t alignment[COLUMNS_MAX];
 	uint16_t count = 0;
 
@@ -352,8 +352,10 @@ document_table(struct page *page, const struct columns *table)
 static void
 write_drawing(const struct plot *plot, FILE *out)
 {
-	fprintf(out, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" "
-		"aria-label=\"Gain by how much faster it is\">\n", PLOT_WIDTH, PLOT_HEIGHT);
+	fprintf(out,
+		"<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" "
+		"aria-label=\"Gain by how much faster it is\">\n",
+		PLOT_WIDTH, PLOT_HEIGHT);
 	plot_write_svg(plot, out);
 	fputs("</svg>\n", out);
 }

@@ -16,7 +16,8 @@ render_markdown(const struct document_subject *subject, FILE *out)
 	document_make(subject, &style, NULL, &document);
 	document_tables(true);
 	fputs(cmark_render_commonmark_with_mem(document.root, CMARK_OPT_DEFAULT, 0,
-					       document_memory()), out);
+					       document_memory()),
+	      out);
 	document_release(&document);
 }
 
@@ -91,8 +92,8 @@ render_latex(const struct document_subject *subject, FILE *out)
 
 	document_make(subject, &style, NULL, &document);
 	document_tables(false);
-	fputs(cmark_render_latex_with_mem(document.root, CMARK_OPT_DEFAULT, 0,
-					  document_memory()), out);
+	fputs(cmark_render_latex_with_mem(document.root, CMARK_OPT_DEFAULT, 0, document_memory()),
+	      out);
 	document_release(&document);
 }
 

@@ -14,10 +14,10 @@
 #define STEP_MOST 1e6
 
 #define ROWS_MOST 16
-#define ROWS_WANTED 8    /* without the lowest row, if steps permit */
-#define COLUMNS_MOST 51  /* a column is two percent */
-#define LABEL 7          /* cells of a label of y */
-#define BEHIND 12        /* cells for the label of the highest x beside the plot */
+#define ROWS_WANTED 8   /* without the lowest row, if steps permit */
+#define COLUMNS_MOST 51 /* a column is two percent */
+#define LABEL 7         /* cells of a label of y */
+#define BEHIND 12       /* cells for the label of the highest x beside the plot */
 
 void
 plot_scale(struct plot *plot, double low, double high)

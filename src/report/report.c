@@ -213,8 +213,8 @@ static void
 write_top(const struct export_input *input, const struct top_table *top, const int64_t *total_ns,
 	  size_t limit, struct page *page)
 {
-	const enum weight sort = input->sort, second = weight_at(sort, 1), third = weight_at(sort,
-			2);
+	const enum weight sort = input->sort, second = weight_at(sort, 1),
+			  third = weight_at(sort, 2);
 	const struct report_key_words *key = &report_key_words[view_key(input->view)];
 	/* Columns by width; lock holders have one weight. */
 	const bool blame = view_is_blame(input->view);
@@ -241,7 +241,8 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 	report_table_write(&REPORT_TABLE(column, top->row, top->count, .limit = limit,
 					 .one = key->one, .many = key->many,
 					 .whole = total_ns[sort], .view = input->view,
-					 .context = &context), page);
+					 .context = &context),
+			   page);
 }
 
 static bool
@@ -264,8 +265,7 @@ write_functions(const struct export_input *input, struct page *page)
 	write_unit(input, page);
 	top_table_make_program(input->view, input->sort, &top);
 	if (top.count > 0 && !view_key_is_of_sample(view_key(input->view))) {
-		page->ops->heading(page, has_scripts(input->view) ? SCRIPT_TITLE :
-							  LIBRARY_TITLE);
+		page->ops->heading(page, has_scripts(input->view) ? SCRIPT_TITLE : LIBRARY_TITLE);
 		write_top(input, &top, total_ns, shown(PROGRAM_ROWS, input->limit), page);
 		page->ops->heading(page, "All, each by itself");
 	}
@@ -284,8 +284,8 @@ write_thread_unit(const struct export_input *input, struct page *page)
 	strbuf_init(&sb);
 	strbuf_add_format(&sb, "%s of each %s %s. 100%% is %s%s.",
 			  report_key_words[view_key(input->view)].plural,
-			  tasks ? "thread and of each task, or all that began with one function,"
-				: "thread",
+			  tasks ? "thread and of each task, or all that began with one function," :
+				  "thread",
 			  meaning_of(input, input->sort),
 			  tasks ? "their own time" : "the thread's own time",
 			  input->filtered ? " in the samples shown" : "");
@@ -335,7 +335,7 @@ write_functions_by_thread(const struct export_input *input, struct page *page)
 		top_table_release(&top);
 	}
 	report_table_write_rest(page, page->ops->lead, threads.count, THREAD_TABLES_MOST,
-			  tasks ? "more" : "more thread", tasks ? "more" : "more threads");
+				tasks ? "more" : "more thread", tasks ? "more" : "more threads");
 	thread_table_release(&threads);
 }
 
@@ -376,8 +376,8 @@ static struct report_table
 describe_states(const struct view *view, const struct state_table *states, size_t limit)
 {
 	return REPORT_TABLE(state_columns, states->row, states->count, .limit = limit,
-			    .one = "more state", .many = "more states", .whole = view_total_ns(view,
-					    WEIGHT_WALL));
+			    .one = "more state", .many = "more states",
+			    .whole = view_total_ns(view, WEIGHT_WALL));
 }
 
 static void

@@ -62,8 +62,7 @@ write_method(const struct causal_result *result, struct page *page)
 		strbuf_add_text(&sb, ", by ");
 		causal_add_speedups(&sb, result);
 	}
-	strbuf_add_text(&sb, result->self ? "; only where innermost" :
-					    "; with what they call");
+	strbuf_add_text(&sb, result->self ? "; only where innermost" : "; with what they call");
 	page->ops->field(page, "Sped up", sb.data);
 	strbuf_release(&sb);
 }
@@ -205,8 +204,9 @@ add_share(struct columns *table, struct strbuf *sb, const struct causal_input *i
 {
 	strbuf_clear(sb);
 	if (input->result->profile_ns > 0)
-		quantity_add_share(sb, input->result->self ? candidate->self_share :
-							     candidate->share, 1);
+		quantity_add_share(sb,
+				   input->result->self ? candidate->self_share : candidate->share,
+				   1);
 	else
 		strbuf_add_text(sb, "-");
 	columns_add(table, sb->data);
@@ -232,8 +232,8 @@ static void
 causal_add_row(struct columns *table, struct strbuf *sb, const struct layout *layout, size_t rank)
 {
 	const struct causal_curve *curve = &layout->ranking->known[rank];
-	const struct causal_candidate *candidate =
-		&layout->input->result->candidate[curve->candidate];
+	const struct causal_candidate *candidate = &layout->input->result
+							    ->candidate[curve->candidate];
 
 	strbuf_clear(sb);
 	quantity_add_count(sb, rank + 1);
@@ -285,7 +285,7 @@ write_ranking(const struct causal_input *input, const struct causal_ranking *ran
 		causal_add_row(&table, &sb, &layout, i);
 	page->ops->table(page, &table);
 	report_table_write_rest(page, page->ops->rest, ranking->known_count, input->limit,
-			  "more candidate", "more candidates");
+				"more candidate", "more candidates");
 	columns_release(&table);
 	strbuf_release(&sb);
 }
@@ -293,8 +293,8 @@ write_ranking(const struct causal_input *input, const struct causal_ranking *ran
 /* --- each candidate ------------------------------------------------------------------------ */
 
 static void
-write_candidate(const struct causal_input *input, const struct causal_ranking *ranking,
-		size_t rank, struct page *page)
+write_candidate(const struct causal_input *input, const struct causal_ranking *ranking, size_t rank,
+		struct page *page)
 {
 	const struct causal_curve *curve = &ranking->known[rank];
 	struct strbuf sb, place;
@@ -331,15 +331,14 @@ write_unsure(const struct causal_input *input, const struct causal_ranking *rank
 		page->ops->paragraph(page, sb.data);
 	}
 	report_table_write_rest(page, page->ops->rest, ranking->unsure_count, input->limit,
-			  "more candidate", "more candidates");
+				"more candidate", "more candidates");
 	strbuf_release(&sb);
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
 static void
-write_rules(const struct causal_input *input, const struct causal_point *point,
-	    struct page *page)
+write_rules(const struct causal_input *input, const struct causal_point *point, struct page *page)
 {
 	struct strbuf sb;
 
@@ -348,11 +347,13 @@ write_rules(const struct causal_input *input, const struct causal_point *point,
 		strbuf_add_text(&sb, "Reduction of the time from begin to end in percent");
 	else
 		strbuf_add_text(&sb, "Gain in percent");
-	strbuf_add_text(&sb, ", with its 95% interval, if the candidate were faster by the amount "
+	strbuf_add_text(&sb,
+			", with its 95% interval, if the candidate were faster by the amount "
 			"above the column: at 100% it would take no time at all. The slope is the "
 			"gain for each percent.");
 	if (input->result->profile_ns > 0)
-		strbuf_add_format(&sb, " The share is that of the real time (Latency), with the "
+		strbuf_add_format(&sb,
+				  " The share is that of the real time (Latency), with the "
 				  "candidate %s.",
 				  input->result->self ? "innermost" : "anywhere in the stack");
 	page->ops->paragraph(page, sb.data);

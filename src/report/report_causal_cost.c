@@ -11,7 +11,7 @@
 struct closing {
 	const struct causal_result *result;
 	struct page *page;
-	bool doubted; /* the heading has been written */
+	bool doubted;     /* the heading has been written */
 	struct strbuf sb; /* the current line */
 };
 
@@ -62,7 +62,7 @@ doubt_cpus(struct closing *c)
 	strbuf_add_format(&c->sb, "On average %.1f threads could run, on ", result->runnable);
 	quantity_add_things(&c->sb, result->cpus, "CPU", "CPUs");
 	strbuf_add_text(&c->sb, ": while some are held, those that waited for a CPU get it "
-			"sooner. On more CPUs the gains may differ.");
+				"sooner. On more CPUs the gains may differ.");
 	end_doubt(c);
 }
 
@@ -92,7 +92,7 @@ doubt_holds(struct closing *c)
 		return;
 	quantity_add_things(&c->sb, c->result->unheld, "time", "times");
 	strbuf_add_text(&c->sb, " a thread that was to be held waited for a CPU, and was held as "
-			"soon as it had one.");
+				"soon as it had one.");
 	end_doubt(c);
 }
 
@@ -104,12 +104,12 @@ doubt_stalls(struct closing *c)
 	if (stalled > 0) {
 		quantity_add_things(&c->sb, stalled, "experiment was", "experiments were");
 		strbuf_add_text(&c->sb, " given up, because there was no progress while threads "
-				"were held; no gain is computed from them.");
+					"were held; no gain is computed from them.");
 		end_doubt(c);
 	}
 	if (c->result->target_gone) {
 		strbuf_add_text(&c->sb, "The process ended, or executed another program, before "
-				"the experiments were over.");
+					"the experiments were over.");
 		end_doubt(c);
 	}
 }

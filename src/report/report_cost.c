@@ -311,8 +311,9 @@ write_own_cost(struct closing *c)
 static void
 add_unnamed_module(struct closing *c, const struct unnamed_row *row)
 {
-	const struct module *module =
-		c->input->modules != NULL ? modules_get(c->input->modules, row->module_id) : NULL;
+	const struct module *module = c->input->modules != NULL ?
+					      modules_get(c->input->modules, row->module_id) :
+					      NULL;
 
 	strbuf_add_foreign(&c->sb, row->module);
 	if (module == NULL || module->path[0] != '/')

@@ -17,8 +17,7 @@
 /* --- the two runs -------------------------------------------------------------------------- */
 
 static void
-write_run(const struct diff_input *input, enum diff_side side, const char *label,
-	  struct page *page)
+write_run(const struct diff_input *input, enum diff_side side, const char *label, struct page *page)
 {
 	const struct export_input *run = &input->run[side];
 	struct strbuf sb;
@@ -130,8 +129,11 @@ static void
 write_totals(const struct diff *diff, struct page *page)
 {
 	static const struct column column[] = {
-		{ "change", true, 0 }, { "margin", true, 0 }, { "before", true, 0 },
-		{ "after", true, 0 },  { "in each second that passed", false, 0 },
+		{ "change", true, 0 },
+		{ "margin", true, 0 },
+		{ "before", true, 0 },
+		{ "after", true, 0 },
+		{ "in each second that passed", false, 0 },
 	};
 	static const char *const what[] = {
 		[WEIGHT_WALL] = "Wall, of all threads together",
@@ -173,7 +175,8 @@ write_rules(const struct diff_input *input, struct page *page)
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_format(&sb, "%s %s. Times are for each second that passed: 1.00s is one thread "
+	strbuf_add_format(&sb,
+			  "%s %s. Times are for each second that passed: 1.00s is one thread "
 			  "all the time. Listed are changes beyond their margin of error. "
 			  "A margin is %.1f standard deviations, for ",
 			  report_key_words[key].plural, report_weight_words[diff->weight].meaning,
@@ -181,7 +184,7 @@ write_rules(const struct diff_input *input, struct page *page)
 	quantity_add_things(&sb, diff->questions, "number that was compared",
 			    "numbers that were compared");
 	strbuf_add_text(&sb, ": of runs that do not differ, 95 in 100 list nothing at all. For "
-			"what takes a tenth of one thread's time, changes are listed from ");
+			     "what takes a tenth of one thread's time, changes are listed from ");
 	quantity_add_time(&sb, ns_of(least_change(diff, 0.1)));
 	strbuf_add_text(&sb, " on.");
 	page->ops->paragraph(page, sb.data);
@@ -261,15 +264,13 @@ write_table(const struct diff_input *input, bool cum, struct page *page)
 	strbuf_init(&sb);
 	columns_init(&table, column, make_columns(page->width, key, column));
 	for (size_t i = 0; i < shown; i++) {
-		const struct diff_row *row =
-			&diff->row[cum ? diff->by_cum[i] : diff->by_flat[i]];
+		const struct diff_row *row = &diff->row[cum ? diff->by_cum[i] : diff->by_flat[i]];
 
 		diff_add_row(&table, &sb, row, cum ? &row->cum : &row->flat, page->width);
 	}
 	page->ops->table(page, &table);
 	report_table_write_rest(page, page->ops->rest, found, input->limit,
-				report_key_words[key].one,
-			  report_key_words[key].many);
+				report_key_words[key].one, report_key_words[key].many);
 	columns_release(&table);
 	strbuf_release(&sb);
 }
@@ -279,8 +280,8 @@ static void
 write_noise(const struct diff_input *input, struct page *page)
 {
 	const struct diff *diff = input->diff;
-	const struct report_key_words *words =
-		&report_key_words[view_key(input->run[DIFF_AFTER].view)];
+	const struct report_key_words
+		*words = &report_key_words[view_key(input->run[DIFF_AFTER].view)];
 	const bool any = diff->flat_found > 0 || diff->cum_found > 0;
 	size_t noise = 0;
 	struct strbuf sb;
@@ -296,7 +297,7 @@ write_noise(const struct diff_input *input, struct page *page)
 				  noise == 1 ? "s" : "");
 	} else {
 		strbuf_add_text(&sb, "Nothing has changed beyond the margin of error: whatever "
-				"differs can be chance.");
+				     "differs can be chance.");
 	}
 	page->ops->lead(page, sb.data);
 	strbuf_release(&sb);

@@ -41,8 +41,8 @@ add_tid(const struct report_table *table, const void *row, struct json_stream *s
 
 	(void)stream;
 	json_object_set_new(object, "tid",
-			    json_integer(profile_thread(view_profile(table->view),
-							line->row.thread)->tid));
+			    json_integer(profile_thread(view_profile(table->view), line->row.thread)
+						 ->tid));
 }
 
 #define AT(member) offsetof(struct gil_line, member)
@@ -100,7 +100,7 @@ write_sums(const struct export_input *input, const struct gil_table *gil, struct
 	if (gil_is_several(view_profile(input->view)))
 		strbuf_add_text(&sb, " Each interpreter has a lock of its own; these are sums.");
 	else if (!input->filtered && gil->held_share > GIL_HELD_LIMIT &&
-	    gil->wait_average > GIL_WAIT_LIMIT)
+		 gil->wait_average > GIL_WAIT_LIMIT)
 		strbuf_add_text(&sb, " More threads will not make it faster.");
 	if ((double)gil->ns[GIL_HANDOVER] > HANDOVER_LEAST * (double)gil->total_ns) {
 		strbuf_add_text(&sb, " Of all time ");

@@ -75,21 +75,21 @@ write_ranges(const struct range *range, size_t count, int64_t time_ns, int64_t c
 		{ "at once", NULL, COLUMN_TEXT, .text = parallelism_add_range },
 		{ "real time", NULL, COLUMN_TIME, .at = offsetof(struct range, time_ns),
 		  .from_width = bars },
-		{ wide ? "share" : "real time", NULL, COLUMN_SHARE, .at = offsetof(struct range,
-				time_ns) },
+		{ wide ? "share" : "real time", NULL, COLUMN_SHARE,
+		  .at = offsetof(struct range, time_ns) },
 		{ "", NULL, COLUMN_BAR, .at = offsetof(struct range, time_ns), .left = true,
 		  .from_width = bars },
 		{ "CPU time", NULL, COLUMN_TIME, .at = offsetof(struct range, cpu_ns),
 		  .from_width = bars },
-		{ wide ? "share" : "CPU time", NULL, COLUMN_SHARE, .at = offsetof(struct range,
-				cpu_ns),
-		  .whole = cpu_ns },
+		{ wide ? "share" : "CPU time", NULL, COLUMN_SHARE,
+		  .at = offsetof(struct range, cpu_ns), .whole = cpu_ns },
 		{ "", NULL, COLUMN_BAR, .at = offsetof(struct range, cpu_ns), .whole = cpu_ns,
 		  .left = true, .from_width = bars },
 	};
 
 	report_table_write(&REPORT_TABLE(column, range, count, .whole = time_ns,
-					 .bar = room < BAR_MOST ? room : BAR_MOST), page);
+					 .bar = room < BAR_MOST ? room : BAR_MOST),
+			   page);
 }
 
 static void
@@ -153,7 +153,9 @@ find_gains(const struct top_table *top, double best, double whole_ns, double tic
 		if (row->flat[WEIGHT_OVERHEAD] > 0 &&
 		    share - margin_of_share(share, ticks) > GAIN_LEAST)
 			gain[count++] = (struct gain){
-				.row = row, .saved_ns = saved_ns, .function = row->function,
+				.row = row,
+				.saved_ns = saved_ns,
+				.function = row->function,
 				.running_ns = row->flat_running_ns,
 				.left_ns = (int64_t)whole_ns - (int64_t)saved_ns,
 			};
@@ -181,8 +183,10 @@ write_gain_heading(const struct export_input *input, int64_t whole_ns, size_t be
 	strbuf_init(&sb);
 	strbuf_add_text(&sb, input->filtered ? "Real time of what is shown: " : "Real time: ");
 	quantity_add_time(&sb, whole_ns);
-	strbuf_add_format(&sb, ". Estimate if one of these functions ran on %zu CPUs at once, "
-			  "the most that were seen", best);
+	strbuf_add_format(&sb,
+			  ". Estimate if one of these functions ran on %zu CPUs at once, "
+			  "the most that were seen",
+			  best);
 	page->ops->lead(page, sb.data);
 	strbuf_release(&sb);
 }
@@ -210,7 +214,8 @@ write_gains(const struct export_input *input, struct page *page)
 	if (count > 0) {
 		write_gain_heading(input, whole_ns, best, page);
 		report_table_write(&REPORT_TABLE(column, gain, count, .whole = whole_ns,
-						 .view = input->view), page);
+						 .view = input->view),
+				   page);
 	}
 	top_table_release(&top);
 	free(gain);
@@ -235,8 +240,7 @@ compare_waits(const void *left, const void *right)
 static bool
 is_wait(const struct view *view, const struct view_row *row)
 {
-	return row->depth >= 2 &&
-	       view_is_gap(view_function(view, row->function[row->depth - 1]));
+	return row->depth >= 2 && view_is_gap(view_function(view, row->function[row->depth - 1]));
 }
 
 /* Sums by kind and innermost function; the caller frees the array. */
@@ -293,9 +297,10 @@ write_waits(const struct export_input *input, struct page *page)
 			wait[i].function = UINT32_MAX;
 	if (count > 0) {
 		page->ops->heading(page, "Time in which no thread could run, by the wait "
-					  "that ended it");
+					 "that ended it");
 		report_table_write(&REPORT_TABLE(column, wait, count, .limit = WAITS_MOST,
-						 .whole = whole_ns, .view = input->view), page);
+						 .whole = whole_ns, .view = input->view),
+				   page);
 	}
 	free(wait);
 }

@@ -27,8 +27,7 @@ add_share(struct strbuf *sb, const struct finding *found)
 static const struct {
 	const char *what, *before, *behind, *where;
 } words[] = {
-	[FINDING_CPU] = { "CPU", "for ",
-			  " of the time all CPUs that it may use were busy with it",
+	[FINDING_CPU] = { "CPU", "for ", " of the time all CPUs that it may use were busy with it",
 			  "; most CPU time went to " },
 	[FINDING_SERIAL] = { "A serial part", "for ",
 			     " of the time one thread ran alone, while there was more than one CPU",
@@ -46,7 +45,8 @@ static const struct {
 			  "; most of that in " },
 	[FINDING_IDLE] = { "Nothing in the program itself", "for ",
 			   " of the time all of its threads waited for replies, events, timers "
-			   "or one another", "; most of that ended in " },
+			   "or one another",
+			   "; most of that ended in " },
 };
 
 static void
@@ -59,8 +59,10 @@ write_finding(const struct view *view, struct page *page, const struct finding *
 	add_share(&sb, found);
 	strbuf_add_text(&sb, words[found->kind].behind);
 	if (found->kind == FINDING_GIL)
-		strbuf_add_format(&sb, ", and %.1f threads waited for it on average: more threads "
-				  "will not make it faster", found->waiting);
+		strbuf_add_format(&sb,
+				  ", and %.1f threads waited for it on average: more threads "
+				  "will not make it faster",
+				  found->waiting);
 	if (found->function < view_function_count(view)) {
 		strbuf_add_text(&sb, words[found->kind].where);
 		strbuf_add_foreign(&sb, view_function(view, found->function)->name);

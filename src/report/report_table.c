@@ -28,7 +28,7 @@ static int64_t
 value_of(const struct report_column *column, const void *row)
 {
 	return column->unit == COLUMN_COUNT32 ? number32_at(row, column->at) :
-					       number_at(row, column->at);
+						number_at(row, column->at);
 }
 
 static double
@@ -101,8 +101,8 @@ add_cell(const struct report_table *table, const struct report_column *column, c
 	}
 	if (column->unit == COLUMN_FUNCTION &&
 	    number32_at(row, column->at) < view_function_count(table->view)) {
-		report_add_function_cell(out, view_function(table->view,
-							    number32_at(row, column->at)));
+		report_add_function_cell(out,
+					 view_function(table->view, number32_at(row, column->at)));
 		return;
 	}
 	strbuf_init(&sb);
@@ -136,13 +136,13 @@ report_table_write(const struct report_table *table, struct page *page)
 	page->ops->table(page, &cells);
 	if (table->one != NULL)
 		report_table_write_rest(page, page->ops->rest, table->row_count, limit_of(table),
-				 table->one, table->many);
+					table->one, table->many);
 	columns_release(&cells);
 }
 
 void
 report_table_write_rest(struct page *page, void (*write)(struct page *, const char *), size_t count,
-		 size_t limit, const char *one, const char *many)
+			size_t limit, const char *one, const char *many)
 {
 	struct strbuf sb;
 

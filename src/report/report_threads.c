@@ -157,7 +157,8 @@ add_seen(struct strbuf *sb, const struct export_input *input, const struct task_
 	}
 	strbuf_add_text(sb, ".");
 	if (stats->tasks_thinnest > 1)
-		strbuf_add_format(sb, " At times only one in %" PRIu32 " was sampled: a random "
+		strbuf_add_format(sb,
+				  " At times only one in %" PRIu32 " was sampled: a random "
 				  "subset that changes from tick to tick, weighted accordingly.",
 				  stats->tasks_thinnest);
 }
@@ -240,16 +241,17 @@ report_json_tasks(const struct view *view, const struct run_stats *stats,
 	task_table_make(view, &tasks);
 	if (tasks.count > 0) {
 		table = describe_tasks(view, &tasks, tasks.count);
-		json_stream_put(stream, "scheduled", json_pack(
-			"{s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o}",
-			"count", (json_int_t)tasks.tasks, "system", (json_int_t)tasks.system,
-			"most", (json_int_t)stats->tasks_most,
-			"thinnest", (json_int_t)stats->tasks_thinnest,
-			"ready_mean", span_ns > 0 ? profile_ready_ns(profile) / span_ns : 0,
-			"ready_most", (json_int_t)profile_ready_most(profile),
-			"failed_ns", (json_int_t)tasks.failed_ns,
-			"finished_ns", (json_int_t)tasks.finished_ns,
-			"states", report_table_json(&table, stream)));
+		json_stream_put(stream, "scheduled",
+				json_pack("{s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o}", "count",
+					  (json_int_t)tasks.tasks, "system",
+					  (json_int_t)tasks.system, "most",
+					  (json_int_t)stats->tasks_most, "thinnest",
+					  (json_int_t)stats->tasks_thinnest, "ready_mean",
+					  span_ns > 0 ? profile_ready_ns(profile) / span_ns : 0,
+					  "ready_most", (json_int_t)profile_ready_most(profile),
+					  "failed_ns", (json_int_t)tasks.failed_ns, "finished_ns",
+					  (json_int_t)tasks.finished_ns, "states",
+					  report_table_json(&table, stream)));
 	}
 	task_table_release(&tasks);
 }
@@ -305,6 +307,7 @@ report_write_threads(const struct export_input *input, struct page *page)
 	report_table_write(&REPORT_TABLE(column, threads.row, threads.count, .limit = input->limit,
 					 .one = tasks ? "more" : "more thread",
 					 .many = tasks ? "more" : "more threads",
-					 .view = input->view, .context = input), page);
+					 .view = input->view, .context = input),
+			   page);
 	thread_table_release(&threads);
 }

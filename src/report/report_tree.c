@@ -42,7 +42,8 @@ report_write_tree(const struct export_input *input, struct page *page)
 	page->ops->section(page, "Call tree");
 	report_table_write(&REPORT_TABLE(column, tree.node, tree.count,
 					 .whole = view_total_ns(input->view, sort),
-					 .view = input->view, .context = &page->width), page);
+					 .view = input->view, .context = &page->width),
+			   page);
 	report_table_write_rest(page, page->ops->rest, tree.hidden, 0, "lighter call",
 				"lighter calls");
 	call_tree_release(&tree);
@@ -68,7 +69,8 @@ write_neighbours(const struct export_input *input, const char *title, const char
 	report_table_write(&REPORT_TABLE(column, row, count, .limit = input->limit, .one = "more",
 					 .many = "more",
 					 .whole = view_total_ns(input->view, input->sort),
-					 .view = input->view, .context = none), page);
+					 .view = input->view, .context = none),
+			   page);
 }
 
 void

@@ -51,7 +51,7 @@ struct line {
 	const struct waiting_stack *stack;
 	int64_t ns, samples;
 	uint32_t threads, most;
-	uint32_t function; /* the function of the view that waits or holds; UINT32_MAX: none */
+	uint32_t function;  /* the function of the view that waits or holds; UINT32_MAX: none */
 	const double *bins; /* NULL: not known */
 };
 
@@ -62,10 +62,15 @@ make_line(const struct view *view, const struct waiting_row *wait,
 	const size_t depth = stack->depth;
 
 	return (struct line){
-		.wait = wait, .stack = stack, .ns = stack->holds ? stack->ns : wait->ns,
-		.samples = wait->samples, .threads = wait->threads, .most = wait->most,
+		.wait = wait,
+		.stack = stack,
+		.ns = stack->holds ? stack->ns : wait->ns,
+		.samples = wait->samples,
+		.threads = wait->threads,
+		.most = wait->most,
 		.function = depth > 0 ?
-			stack->function[waiting_place(view, stack->function, depth)] : UINT32_MAX,
+				    stack->function[waiting_place(view, stack->function, depth)] :
+				    UINT32_MAX,
 	};
 }
 
@@ -87,7 +92,7 @@ choose(const struct export_input *input, const struct waiting *waiting, size_t *
 		if (all ? *count < input->limit :
 			  is_at_a_glance(&waiting->row[i], total_ns, &locks, &others))
 			chosen[(*count)++] = make_line(input->view, &waiting->row[i],
-							 waiting->row[i].waiter);
+						       waiting->row[i].waiter);
 	}
 	return chosen;
 }
@@ -157,12 +162,16 @@ stack_list(struct json_stream *stream, const struct view *view, const struct wai
 		else if (stack[i].holds)
 			json_object_update_new(object, json_pack("{s:n, s:n}", "tid", "name"));
 		if (stack[i].holds)
-			json_object_update_new(object, json_pack(
-				"{s:I, s:s}", "threads", (json_int_t)stack[i].threads,
-				"state", run_state_text(stack[i].state)));
+			json_object_update_new(object,
+					       json_pack("{s:I, s:s}", "threads",
+							 (json_int_t)stack[i].threads, "state",
+							 run_state_text(stack[i].state)));
 		for (size_t f = 0; f < stack[i].depth; f++)
-			json_array_append_new(functions, json_stream_text(stream, view_function(
-				view, stack[i].function[f])->name));
+			json_array_append_new(functions,
+					      json_stream_text(stream,
+							       view_function(view,
+									     stack[i].function[f])
+								       ->name));
 		json_object_set_new(object, "wall_ns", json_integer(stack[i].ns));
 		json_object_set_new(object, "functions", functions);
 		json_array_append_new(list, object);
@@ -277,9 +286,10 @@ report_write_waiting(const struct export_input *input, struct page *page)
 		table = REPORT_TABLE(wait_columns, line, count, .view = input->view,
 				     .whole = all_wall(input->view, &waiting));
 		table.column_count -= bins == NULL;
-		page->ops->heading(page, view_key(input->view) == VIEW_BY_LOCK ?
-			"What threads waited for" :
-			"Locks, files and sockets that threads waited for most");
+		page->ops->heading(page,
+				   view_key(input->view) == VIEW_BY_LOCK ?
+					   "What threads waited for" :
+					   "Locks, files and sockets that threads waited for most");
 		report_table_write(&table, page);
 		write_holders(input->view, line, count, page);
 	}

@@ -6,14 +6,14 @@
 #include "report/report_internal.h"
 
 const struct report_key_words report_key_words[] = {
-	[VIEW_BY_FUNCTION] = { "function (module)", "Functions", "more function",
-			       "more functions", "other function", "other functions" },
+	[VIEW_BY_FUNCTION] = { "function (module)", "Functions", "more function", "more functions",
+			       "other function", "other functions" },
 	[VIEW_BY_LINE] = { "function (line)", "Lines", "more line", "more lines", "other line",
 			   "other lines" },
 	[VIEW_BY_MODULE] = { "module", "Modules", "more module", "more modules", "other module",
 			     "other modules" },
-	[VIEW_BY_SOURCE] = { "source file", "Source files", "more file", "more files",
-			     "other file", "other files" },
+	[VIEW_BY_SOURCE] = { "source file", "Source files", "more file", "more files", "other file",
+			     "other files" },
 	[VIEW_BY_THREAD] = { "thread", "Threads", "more thread", "more threads", "other thread",
 			     "other threads" },
 	[VIEW_BY_STATE] = { "state", "States", "more state", "more states", "other state",
@@ -52,7 +52,8 @@ report_add_excluded(const struct run_excluded *excluded, struct strbuf *out)
 	quantity_add_time(out, (int64_t)excluded->cpu_ns);
 	strbuf_add_text(out, " of CPU time");
 	if (excluded->ended > 0)
-		strbuf_add_format(out, "; %llu of them ended during the run, and the last second "
+		strbuf_add_format(out,
+				  "; %llu of them ended during the run, and the last second "
 				  "before the end is not counted",
 				  (unsigned long long)excluded->ended);
 	return true;

@@ -66,8 +66,8 @@ text_item(struct page *page, const char *number, const char *other, const char *
 	if (other != NULL)
 		fprintf(out_of(page), " %*s", OTHER_WIDTH, other);
 	fputs("  ", out_of(page));
-	display_wrap(out_of(page), text,
-		     ITEM_WIDTH + (other != NULL ? 1 + OTHER_WIDTH : 0) + 2, page->width);
+	display_wrap(out_of(page), text, ITEM_WIDTH + (other != NULL ? 1 + OTHER_WIDTH : 0) + 2,
+		     page->width);
 }
 
 static void

@@ -171,8 +171,8 @@ write_waits(const struct view *view, const struct dump_group *group, FILE *out, 
 		const struct dump_thread *thread = &group->thread[first];
 
 		if (lines == WAITS_MOST) {
-			fprintf(out, "%*s… and %zu more threads with waits of their own\n",
-				INDENT, "", group->count - first);
+			fprintf(out, "%*s… and %zu more threads with waits of their own\n", INDENT,
+				"", group->count - first);
 			break;
 		}
 		next = first + 1;
@@ -236,8 +236,7 @@ write_task_ids(const struct view *view, const struct dump_group *group, FILE *ou
 
 /* "Thread 12 (worker): running", or "3 threads: sleeping in futex". */
 static void
-write_who(const struct export_input *input, const struct dump_group *group, FILE *out,
-	  size_t width)
+write_who(const struct export_input *input, const struct dump_group *group, FILE *out, size_t width)
 {
 	const struct view *view = input->view;
 	struct strbuf sb;

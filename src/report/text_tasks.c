@@ -40,8 +40,7 @@ add_names(struct strbuf *sb, const struct async_tasks *tasks, const uint32_t *ta
 
 /* ", awaited by Task-1" */
 static void
-add_awaiters(struct strbuf *sb, const struct async_tasks *tasks, uint32_t task,
-	     const char *before)
+add_awaiters(struct strbuf *sb, const struct async_tasks *tasks, uint32_t task, const char *before)
 {
 	const uint32_t *awaiter;
 	const size_t count = async_tasks_awaiters(tasks, task, &awaiter);

@@ -27,12 +27,12 @@ struct async_tasks {
 	struct table known_stacks; /* (place, outer) -> stack */
 	struct stack *stack;
 	size_t stack_count, stack_capacity;
-	struct table by_address;   /* -> entry; undone entries remain: check the index */
+	struct table by_address; /* -> entry; undone entries remain: check the index */
 	struct entry *entry;
 	size_t count, capacity, before; /* before: count when the last reading began */
-	uint64_t *awaiter;         /* addresses of tasks */
+	uint64_t *awaiter;              /* addresses of tasks */
 	size_t awaiter_count, awaiter_capacity;
-	uint32_t *awaited_by;      /* indices of the awaiters, after async_tasks_finish */
+	uint32_t *awaited_by; /* indices of the awaiters, after async_tasks_finish */
 	char *note[NOTES_MOST];
 	size_t notes, notes_before;
 };

@@ -38,16 +38,16 @@ enum finder_fit {
 /* A module with a runtime. The first member of each language's own struct. */
 struct finder_candidate {
 	uint32_t module;
-	uint64_t bias;       /* of the module's mappings */
-	uint64_t address;    /* of the runtime: identifies an instance, with the module */
-	uint32_t version;    /* in the language's encoding; set by choose_layout */
+	uint64_t bias;    /* of the module's mappings */
+	uint64_t address; /* of the runtime: identifies an instance, with the module */
+	uint32_t version; /* in the language's encoding; set by choose_layout */
 	bool mapped;
 	enum finder_state {
-		FINDER_NEW,      /* no layout yet */
-		FINDER_WAITING,  /* has a layout; memory has no initialised runtime yet */
+		FINDER_NEW,     /* no layout yet */
+		FINDER_WAITING, /* has a layout; memory has no initialised runtime yet */
 		FINDER_READY,
 		FINDER_REFUSED,
-		FINDER_PART,     /* belongs to another candidate; set by choose_layout */
+		FINDER_PART, /* belongs to another candidate; set by choose_layout */
 	} state;
 	unsigned looks, misfits; /* in the current state */
 	bool dwarf_tried;
@@ -56,10 +56,10 @@ struct finder_candidate {
 struct finder {
 	const struct finder_kind *kind;
 	const struct runtime_tools *tools;
-	uint64_t budget;         /* bytes that the current call may still read */
-	size_t searched;         /* modules with a lower number have been searched */
-	bool searching;          /* the search of module number `searched` has begun */
-	void *search;            /* kind->search_size bytes */
+	uint64_t budget; /* bytes that the current call may still read */
+	size_t searched; /* modules with a lower number have been searched */
+	bool searching;  /* the search of module number `searched` has begun */
+	void *search;    /* kind->search_size bytes */
 	struct finder_candidate *candidate[FINDER_CANDIDATES_MOST];
 	size_t count;
 	char why[512];
@@ -67,10 +67,10 @@ struct finder {
 };
 
 struct finder_kind {
-	const char *name;        /* the runtime's name in refusals */
+	const char *name; /* the runtime's name in refusals */
 	size_t search_size;
-	size_t candidate_size;   /* of the struct that begins with a finder_candidate */
-	size_t place_offset;     /* in that struct, of what finder_place returns */
+	size_t candidate_size; /* of the struct that begins with a finder_candidate */
+	size_t place_offset;   /* in that struct, of what finder_place returns */
 	/* Begins the search of a module of kind MODULE_FILE. False: the module cannot match. */
 	bool (*search_begin)(void *search, const struct module *module);
 	/* Continues until *budget bytes have been read, which are subtracted. True: finished. */
@@ -83,8 +83,7 @@ struct finder_kind {
 	 */
 	bool (*choose_layout)(struct finder *finder, struct finder_candidate *candidate);
 	/* Takes the layout from DWARF; false: DWARF does not contain all of it. */
-	bool (*read_dwarf)(struct finder *finder, struct finder_candidate *candidate,
-			   Dwarf *dwarf);
+	bool (*read_dwarf)(struct finder *finder, struct finder_candidate *candidate, Dwarf *dwarf);
 	/* Checks the layout against memory, and sets candidate->address. May call finder_refuse. */
 	enum finder_fit (*check)(struct finder *finder, struct finder_candidate *candidate);
 	void (*version_text)(const struct finder_candidate *candidate,
@@ -124,22 +123,22 @@ bool finder_try_dwarf(struct finder *finder, struct finder_candidate *candidate)
 struct instance {
 	const struct runtime_tools *tools;
 	uint32_t module;
-	uint64_t address;        /* finder_candidate.address */
-	char description[64];    /* "NAME 3.11.7" */
-	bool seen;               /* in the search that runs now */
-	bool gone;               /* by exec or dlclose; captures may still refer to it */
-	pid_t *new_thread;       /* not yet returned by instances_next_new */
+	uint64_t address;     /* finder_candidate.address */
+	char description[64]; /* "NAME 3.11.7" */
+	bool seen;            /* in the search that runs now */
+	bool gone;            /* by exec or dlclose; captures may still refer to it */
+	pid_t *new_thread;    /* not yet returned by instances_next_new */
 	size_t new_count, new_capacity;
-	uint64_t list_due_ns;    /* the list of threads is not read before, */
-	uint64_t list_again_ns;  /* and is read in any case then */
-	uint64_t heads;          /* hash of the heads of all lists of threads */
-	bool stale;              /* the list of threads is known to be incomplete or outdated */
+	uint64_t list_due_ns;   /* the list of threads is not read before, */
+	uint64_t list_again_ns; /* and is read in any case then */
+	uint64_t heads;         /* hash of the heads of all lists of threads */
+	bool stale;             /* the list of threads is known to be incomplete or outdated */
 };
 
 struct instances_kind {
 	const struct finder_kind *finder;
-	size_t size;             /* of the struct that begins with an instance; zeroed */
-	const char *not_shown;   /* "NAME functions are not shown" */
+	size_t size;           /* of the struct that begins with an instance; zeroed */
+	const char *not_shown; /* "NAME functions are not shown" */
 	void (*describe)(const void *place, char *text, size_t size);
 	void (*init)(struct instance *instance, const void *place);
 	/* After each search that has found the instance. `remapped`: mappings changed. Or NULL. */

@@ -21,11 +21,11 @@ struct instances {
 	const struct instances_kind *kind;
 	const struct runtime_tools *tools;
 	struct finder *finder;
-	uint64_t generation;    /* of the mappings at the latest search */
-	bool busy;              /* the finder has more to read */
+	uint64_t generation;        /* of the mappings at the latest search */
+	bool busy;                  /* the finder has more to read */
 	struct instance **instance; /* not freed before the end: captures may refer to it */
 	size_t count, capacity;
-	size_t first;           /* all before this one are gone */
+	size_t first; /* all before this one are gone */
 };
 
 struct instances *
@@ -98,12 +98,14 @@ instances_add(struct instances *instances, const struct finder_candidate *candid
 	instance->address = candidate->address;
 	instances->kind->describe(place, instance->description, sizeof(instance->description));
 	instances->kind->init(instance, place);
-	instances->instance = xgrow(instances->instance, &instances->capacity,
-				    instances->count + 1, sizeof(*instances->instance));
+	instances->instance = xgrow(instances->instance, &instances->capacity, instances->count + 1,
+				    sizeof(*instances->instance));
 	instances->instance[instances->count++] = instance;
 	if (instances->count == INSTANCES_MOST)
-		log_say(log, LOG_NORMAL, "%s for programs that begin from now on: the limit of %d "
-			"is reached", instances->kind->not_shown, INSTANCES_MOST);
+		log_say(log, LOG_NORMAL,
+			"%s for programs that begin from now on: the limit of %d "
+			"is reached",
+			instances->kind->not_shown, INSTANCES_MOST);
 	log_say(log, LOG_VERBOSE, "found %s", instance->description);
 	return instance;
 }
@@ -122,8 +124,7 @@ instances_find(const struct instances *instances, const struct finder_candidate 
 }
 
 static void
-instances_take(struct instances *instances, const struct finder_candidate *candidate,
-	       bool remapped)
+instances_take(struct instances *instances, const struct finder_candidate *candidate, bool remapped)
 {
 	const void *place = finder_place(instances->finder, candidate);
 	struct instance *instance = instances_find(instances, candidate);

@@ -6,16 +6,18 @@
 
 #include "runtime/runtime_kind_internal.h"
 
-#define FOR_EACH_LANGUAGE(language)                                            \
-	for (const struct runtime_language *const *row = languages, *language; \
+#define FOR_EACH_LANGUAGE(language)                                                                \
+	for (const struct runtime_language *const *row = languages, *language;                     \
 	     (language = *row) != NULL; row++)
 
 /* Callers of an interpreter's outermost function in glibc and musl. */
+/* clang-format off */
 static const char *const start_functions[] = {
 	"main", "_start", "_start_c", "__libc_start_main*", "__libc_start_call_main",
 	"generic_start_main", "libc_start_main_stage2", "start_thread", "start", "clone",
 	"__clone", "clone3", "__clone3", "__GI___clone*",
 };
+/* clang-format on */
 
 int
 language_by_name(const char *name)
@@ -33,9 +35,8 @@ language_name_after(const char *last)
 	const char *next = NULL;
 
 	FOR_EACH_LANGUAGE(language)
-		if (strcmp(language->name, last) > 0 &&
-		    (next == NULL || strcmp(language->name, next) < 0))
-			next = language->name;
+	if (strcmp(language->name, last) > 0 && (next == NULL || strcmp(language->name, next) < 0))
+		next = language->name;
 	return next;
 }
 
@@ -68,8 +69,8 @@ language_add_titles(struct strbuf *to, const char *runtimes)
 	size_t count = 0;
 
 	FOR_EACH_LANGUAGE(language)
-		if (language->kind->merge != NULL && language_is_described(language, runtimes))
-			strbuf_add_format(to, "%s%s", count++ > 0 ? " and " : "", language->title);
+	if (language->kind->merge != NULL && language_is_described(language, runtimes))
+		strbuf_add_format(to, "%s%s", count++ > 0 ? " and " : "", language->title);
 	if (count == 0)
 		strbuf_add_text(to, "an interpreted language");
 }
@@ -79,7 +80,8 @@ language_lock(const char *runtimes)
 {
 	const char *first = NULL;
 
-	FOR_EACH_LANGUAGE(language) {
+	FOR_EACH_LANGUAGE(language)
+	{
 		if (language->lock == NULL)
 			continue;
 		if (language_is_described(language, runtimes))
@@ -93,9 +95,9 @@ bool
 language_is_marker(const char *text)
 {
 	FOR_EACH_LANGUAGE(language)
-		if (language->marker != NULL &&
-		    strncmp(text, language->marker, strlen(language->marker)) == 0)
-			return true;
+	if (language->marker != NULL &&
+	    strncmp(text, language->marker, strlen(language->marker)) == 0)
+		return true;
 	return false;
 }
 
@@ -108,16 +110,16 @@ language_plumbing(const char *function, bool interpreter)
 	const size_t length = strcspn(function, ".@");
 
 	FOR_EACH_LANGUAGE(language)
-		for (size_t i = 0; i < language->plumbing_count; i++)
-			if ((interpreter || !language->plumbing[i].is_common) &&
-			    language_name_matches(language->plumbing[i].name, function, length))
-				return language->plumbing[i].plumbing;
+	for (size_t i = 0; i < language->plumbing_count; i++)
+		if ((interpreter || !language->plumbing[i].is_common) &&
+		    language_name_matches(language->plumbing[i].name, function, length))
+			return language->plumbing[i].plumbing;
 	for (size_t i = 0; i < ARRAY_SIZE(start_functions); i++)
 		if (language_name_matches(start_functions[i], function, length))
 			return PLUMBING_START;
 	FOR_EACH_LANGUAGE(language)
-		if (language->is_trampoline != NULL && language->is_trampoline(function))
-			return PLUMBING_CALL;
+	if (language->is_trampoline != NULL && language->is_trampoline(function))
+		return PLUMBING_CALL;
 	return PLUMBING_NONE;
 }
 
@@ -125,11 +127,10 @@ bool
 language_only_parks(const char *function, const char *module)
 {
 	FOR_EACH_LANGUAGE(language)
-		if (function != NULL ?
-			    language->only_parks != NULL && language->only_parks(function) :
-			    language->module_only_parks != NULL &&
-				    language->module_only_parks(module))
-			return true;
+	if (function != NULL ?
+		    language->only_parks != NULL && language->only_parks(function) :
+		    language->module_only_parks != NULL && language->module_only_parks(module))
+		return true;
 	return false;
 }
 
@@ -137,9 +138,9 @@ bool
 language_takes_lock(const char *function)
 {
 	FOR_EACH_LANGUAGE(language)
-		if (language->lock_functions != NULL &&
-		    language_names_match(language->lock_functions, function))
-			return true;
+	if (language->lock_functions != NULL &&
+	    language_names_match(language->lock_functions, function))
+		return true;
 	return false;
 }
 
@@ -147,9 +148,9 @@ bool
 language_waits(const char *function)
 {
 	FOR_EACH_LANGUAGE(language)
-		if (language->wait_functions != NULL &&
-		    language_names_match(language->wait_functions, function))
-			return true;
+	if (language->wait_functions != NULL &&
+	    language_names_match(language->wait_functions, function))
+		return true;
 	return false;
 }
 
@@ -157,8 +158,7 @@ int
 language_of_runtime(const char *function)
 {
 	for (int i = 0; languages[i] != NULL; i++)
-		if (languages[i]->program != NULL &&
-		    languages[i]->program->is_runtime(function))
+		if (languages[i]->program != NULL && languages[i]->program->is_runtime(function))
 			return i;
 	return -1;
 }
@@ -167,7 +167,7 @@ bool
 language_is_wrapper(const char *function)
 {
 	FOR_EACH_LANGUAGE(language)
-		if (language->program != NULL && language->program->is_wrapper(function))
-			return true;
+	if (language->program != NULL && language->program->is_wrapper(function))
+		return true;
 	return false;
 }

@@ -2,9 +2,9 @@
 /* languages.c - the registry of languages: one row each. */
 #include "wallsample/runtime/language.h"
 
-#define LANGUAGES(X)                                                           \
-	X(python)                                                              \
-	X(go)                                                                  \
+#define LANGUAGES(X)                                                                               \
+	X(python)                                                                                  \
+	X(go)                                                                                      \
 	X(julia)
 
 #define X(name) extern const struct runtime_language language_##name;
@@ -13,7 +13,6 @@ LANGUAGES(X)
 
 const struct runtime_language *const languages[] = {
 #define X(name) &language_##name,
-	LANGUAGES(X)
+	LANGUAGES(X) NULL,
 #undef X
-	NULL,
 };

@@ -28,7 +28,7 @@ struct pages {
 	const struct runtimes_config *config;
 	uint32_t walk;
 	struct {
-		uint32_t walk;  /* the slot is empty in another walk */
+		uint32_t walk; /* the slot is empty in another walk */
 		uint32_t page;
 	} slot[SLOTS];
 	struct page page[PAGES_MOST];
@@ -36,8 +36,8 @@ struct pages {
 	struct block block[BLOCKS];
 	bool held;
 	uint32_t tick;
-	size_t left;            /* pages that this capture may still read */
-	bool used_up;           /* it needed more */
+	size_t left;  /* pages that this capture may still read */
+	bool used_up; /* it needed more */
 	uint8_t bytes[PAGES_MOST][MEMORY_PAGE];
 };
 
@@ -177,7 +177,7 @@ find_page(struct pages *pages, uint64_t address)
 			return NULL;
 		page = add_page(pages, slot, address);
 		page->there = read_resident(pages, address, pages->bytes[page - pages->page],
-					  MEMORY_PAGE);
+					    MEMORY_PAGE);
 	}
 	page->used = true;
 	return page->there ? pages->bytes[page - pages->page] : NULL;

@@ -54,6 +54,5 @@ runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t place)
 {
 	frames->frame = xgrow(frames->frame, &frames->capacity, frames->count + 1,
 			      sizeof(*frames->frame));
-	frames->frame[frames->count++] =
-		(struct runtime_frame){ .before = before, .place = place };
+	frames->frame[frames->count++] = (struct runtime_frame){ .before = before, .place = place };
 }

@@ -19,7 +19,7 @@ struct runtimes {
 	const struct runtime_kind *kind[KINDS]; /* NULL: none */
 	struct runtime_places places;
 	struct runtime_tools tools;
-	void *state[KINDS]; /* NULL: not wanted */
+	void *state[KINDS];  /* NULL: not wanted */
 	size_t slots[KINDS]; /* of tasks */
 	bool any;
 };
@@ -215,8 +215,8 @@ runtimes_green_task_slots(struct runtimes *runtimes)
 	for (size_t i = 0; i < KINDS; i++) {
 		runtimes->slots[i] = 0;
 		if (runtimes->state[i] != NULL && runtimes->kind[i]->scheduler != NULL)
-			runtimes->slots[i] =
-				runtimes->kind[i]->scheduler->slots(runtimes->state[i]);
+			runtimes->slots[i] = runtimes->kind[i]->scheduler->slots(
+				runtimes->state[i]);
 		if (runtimes->slots[i] > GREEN_TASK_SLOTS_MOST - all)
 			runtimes->slots[i] = GREEN_TASK_SLOTS_MOST - all;
 		all += runtimes->slots[i];
@@ -266,8 +266,7 @@ runtimes_green_task_reason(const struct runtimes *runtimes, uint32_t reason)
 	if (kind < KINDS && runtimes->state[kind] != NULL)
 		scheduler = runtimes->kind[kind]->scheduler;
 	if (scheduler != NULL && scheduler->reason != NULL)
-		text = scheduler->reason(runtimes->state[kind],
-					 reason & ((1U << REASON_BITS) - 1));
+		text = scheduler->reason(runtimes->state[kind], reason & ((1U << REASON_BITS) - 1));
 	return text != NULL ? text : "";
 }
 

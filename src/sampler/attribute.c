@@ -45,8 +45,8 @@ attribute_past(struct attribution *attribution, struct sampled_thread *thread, i
 }
 
 void
-attribute_runnable(struct attribution *attribution, struct sampled_thread *thread,
-		   int64_t samples, int64_t weight_ns)
+attribute_runnable(struct attribution *attribution, struct sampled_thread *thread, int64_t samples,
+		   int64_t weight_ns)
 {
 	if (samples != 0 || weight_ns != 0)
 		charge_runnable(attribution->charging, thread,
@@ -70,8 +70,7 @@ attribute_removed(struct attribution *attribution, struct sampled_thread *thread
 	const uint64_t last_tick_ns = tick->time_ns - tick->span_ns;
 
 	if (thread->seen && thread->selected && thread->last_ns < last_tick_ns)
-		attribute_past(attribution, thread,
-			       (int64_t)(tick->number - 1 - thread->last_tick),
+		attribute_past(attribution, thread, (int64_t)(tick->number - 1 - thread->last_tick),
 			       (int64_t)(last_tick_ns - thread->last_ns));
 }
 
@@ -225,8 +224,7 @@ attribute_observed(struct attribution *attribution, struct observation *observat
 		} else if (one->outcome == OUTCOME_UNCHANGED) {
 			attribute_unchanged(attribution, one);
 		} else if (one->outcome == OUTCOME_HELD) {
-			attribute_runnable(attribution, one->thread, one->samples,
-					   one->weight_ns);
+			attribute_runnable(attribution, one->thread, one->samples, one->weight_ns);
 			select_settle(attribution->selection, one->thread, false);
 		}
 	}

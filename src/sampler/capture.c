@@ -180,9 +180,9 @@ ask(const struct capturer *capturer, const struct observation *observation, size
 void
 capture_running(struct capturer *capturer, struct observation *observation, size_t count)
 {
-	struct while_stopped stopped = {
-		.capturer = capturer, .observation = observation, .count = count,
-	};
+	struct while_stopped stopped = { .capturer = capturer,
+					 .observation = observation,
+					 .count = count };
 	size_t asked = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -191,8 +191,8 @@ capture_running(struct capturer *capturer, struct observation *observation, size
 	if (asked > 0 && capturer->hold->wanted)
 		tracer_collect_held(capturer->tracer, stop_bound(capturer));
 	else if (asked > 0)
-		tracer_collect(capturer->tracer, stop_bound(capturer), capturer->stop_all,
-			       use_stop, &stopped);
+		tracer_collect(capturer->tracer, stop_bound(capturer), capturer->stop_all, use_stop,
+			       &stopped);
 }
 
 /* --- what a stop has found ----------------------------------------------------------------- */

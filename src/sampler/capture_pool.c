@@ -25,9 +25,8 @@ struct capture_buffer *
 capture_acquire(struct sampled_thread *thread)
 {
 	struct capture_pool *pool = &thread->process->captures;
-	struct capture_buffer *buffer = pool->count > 0 ?
-						pool->free[--pool->count] :
-						create_buffer(thread->process->runtimes);
+	struct capture_buffer *buffer = pool->count > 0 ? pool->free[--pool->count] :
+							  create_buffer(thread->process->runtimes);
 
 	buffer->thread = thread;
 	if (buffer->runtime != NULL)

@@ -41,8 +41,9 @@ charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32
 		if (thread->state == RUN_RUNNING && thread->late->observation.samples == 1)
 			charging->on_cpu_owed += (double)samples;
 		if (!of->settled)
-			charging->late_ran +=
-				((thread->state == RUN_RUNNING) - charging->late_ran) / LATE_MEMORY;
+			charging->late_ran += ((thread->state == RUN_RUNNING) -
+					       charging->late_ran) /
+					      LATE_MEMORY;
 		of->settled = true;
 		return;
 	}
@@ -55,7 +56,7 @@ charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32
 		charging->hidden.on_cpu++;
 	}
 	charging->item = xgrow(charging->item, &charging->capacity, charging->count + 1,
-			      sizeof(*charging->item));
+			       sizeof(*charging->item));
 	charging->item[charging->count++] = (struct charged){ entry, samples };
 }
 
@@ -223,8 +224,8 @@ add_kind(struct charging *charging, const struct sampled_thread *thread, struct 
 	run_state_add(out, thread->state, (int32_t)thread->syscall);
 	if (kind != WAIT_OTHER && kind != WAIT_SLEEP)
 		strbuf_add_format(out, ": %s", wait_kind_text(kind));
-	holder = thread->wait.holder != 0 ?
-			 threads_find(charging->threads, thread->wait.holder) : NULL;
+	holder = thread->wait.holder != 0 ? threads_find(charging->threads, thread->wait.holder) :
+					    NULL;
 	/* The number of distinct stacks must stay bounded: threads that share a record do not. */
 	if (holder != NULL && !holder->shared)
 		strbuf_add_format(out, ", which %s-%jd had", holder->name,
@@ -308,9 +309,10 @@ charge_rest(struct charging *charging)
 	stack = profile_intern_stack(charging->profile,
 				     profile_intern_named(charging->profile, PROFILE_GAP),
 				     STACK_NONE);
-	stack = profile_intern_stack(
-		charging->profile,
-		profile_intern_named(charging->profile, "[nothing ran until the end]"), stack);
+	stack = profile_intern_stack(charging->profile,
+				     profile_intern_named(charging->profile,
+							  "[nothing ran until the end]"),
+				     stack);
 	credit_gap(charging, first, stack);
 }
 
@@ -332,9 +334,9 @@ parallelism(struct charging *charging, double all, double hidden)
 	const double owed = wanted - whole;
 
 	/* The correction is limited to one tick of all CPUs. */
-	charging->on_cpu_owed = owed > charging->cpus   ? charging->cpus :
-			       owed < -(double)charging->cpus ? -(double)charging->cpus :
-							       owed;
+	charging->on_cpu_owed = owed > charging->cpus          ? charging->cpus :
+				owed < -(double)charging->cpus ? -(double)charging->cpus :
+								 owed;
 	return whole;
 }
 

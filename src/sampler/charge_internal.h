@@ -46,12 +46,12 @@ struct hidden {
 
 /* Samples of a late thread at ticks at which it was runnable, or is assumed to have been. */
 struct late_charge {
-	int64_t samples;       /* of earlier ticks */
-	int64_t new_samples;   /* of this tick */
-	double queued;         /* estimate of the part of new_samples that waited for a CPU */
-	double on_cpu;         /* part of all samples that parallelism() counted as on a CPU */
-	double latency_ns;     /* real time of all samples */
-	bool settled;          /* the thread's state at the first tick is known */
+	int64_t samples;     /* of earlier ticks */
+	int64_t new_samples; /* of this tick */
+	double queued;       /* estimate of the part of new_samples that waited for a CPU */
+	double on_cpu;       /* part of all samples that parallelism() counted as on a CPU */
+	double latency_ns;   /* real time of all samples */
+	bool settled;        /* the thread's state at the first tick is known */
 };
 
 struct charging {
@@ -63,16 +63,16 @@ struct charging {
 	const struct pace *pace;
 	struct thread_records *records;
 	struct profile *profile;
-	unsigned cpus;         /* CPUs that the target may use */
+	unsigned cpus; /* CPUs that the target may use */
 
-	struct charged *item;  /* of this tick */
+	struct charged *item; /* of this tick */
 	size_t count, capacity;
-	double runnable;       /* threads that are observed at each tick and runnable at this one */
-	double queued;         /* those of them that waited for a CPU */
-	double late_ran;       /* running mean: part of late threads on a CPU at the request */
-	double on_cpu_owed;    /* threads on a CPU that earlier ticks did not count; may be < 0 */
+	double runnable;    /* threads that are observed at each tick and runnable at this one */
+	double queued;      /* those of them that waited for a CPU */
+	double late_ran;    /* running mean: part of late threads on a CPU at the request */
+	double on_cpu_owed; /* threads on a CPU that earlier ticks did not count; may be < 0 */
 	struct hidden hidden;
-	uint64_t gap_ns;       /* real time in which no thread was runnable, not charged yet */
+	uint64_t gap_ns; /* real time in which no thread was runnable, not charged yet */
 };
 
 void charging_init(struct charging *charging);

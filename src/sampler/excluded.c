@@ -28,8 +28,8 @@ excluded_observe(struct thread_list *threads, struct sampled_thread *thread,
 {
 	const struct tick *tick = threads->tick;
 	/* In ticks of the present rate. */
-	const uint32_t a_second =
-		tick->span_ns > 0 ? (uint32_t)(NS_PER_SEC / tick->span_ns) + 1 : 1;
+	const uint32_t a_second = tick->span_ns > 0 ? (uint32_t)(NS_PER_SEC / tick->span_ns) + 1 :
+						      1;
 	const uint32_t age = tick->number - thread->since_tick + 1;
 
 	excluded_read_cpu(threads->excluded_counts, thread);

@@ -123,8 +123,7 @@ ran_of(const struct late_stop *late)
 {
 	const struct late_part *all = &late->part[RUN_QUEUED];
 	const struct stop_request *request = request_of(late);
-	const struct sched *last = request->end == STOP_CAPTURED ? &request->during :
-								   &late->latest;
+	const struct sched *last = request->end == STOP_CAPTURED ? &request->during : &late->latest;
 	const uint64_t cpu_ns = last->cpu_ns - request->before.cpu_ns;
 	double share;
 
@@ -206,16 +205,15 @@ void
 late_end(struct late_stage *stage, struct sampled_thread *thread)
 {
 	static const enum sample_failure failure_of[] = {
-		[STOP_CAPTURED] = FAILURE_COUNT,  [STOP_EXITED] = FAILURE_EXITED,
-		[STOP_DENIED] = FAILURE_DENIED,   [STOP_LATE] = FAILURE_LATE,
-		[STOP_MISSED] = FAILURE_LATE,
-		[STOP_COMPAT32] = FAILURE_UNREADABLE, [STOP_UNREADABLE] = FAILURE_UNREADABLE,
+		[STOP_CAPTURED] = FAILURE_COUNT,        [STOP_EXITED] = FAILURE_EXITED,
+		[STOP_DENIED] = FAILURE_DENIED,         [STOP_LATE] = FAILURE_LATE,
+		[STOP_MISSED] = FAILURE_LATE,           [STOP_COMPAT32] = FAILURE_UNREADABLE,
+		[STOP_UNREADABLE] = FAILURE_UNREADABLE,
 	};
 	const enum sample_failure failure = failure_of[request_of(thread->late)->end];
 
 	if (failure != FAILURE_COUNT)
-		stage->attribution->stats->failed[failure] +=
-			(uint64_t)count_samples(thread->late);
+		stage->attribution->stats->failed[failure] += (uint64_t)count_samples(thread->late);
 	attribute_parts(stage, thread);
 	discard(stage, thread);
 }
@@ -233,8 +231,8 @@ late_drop(struct late_stage *stage, struct sampled_thread *thread)
 	thread->syscall = SYSCALL_NONE;
 	attribute_time(stage->attribution, thread, late->observation.samples,
 		       late->observation.weight_ns);
-	stage->attribution->stats->failed[FAILURE_EXITED] +=
-		(uint64_t)(late->observation.samples + count_samples(late));
+	stage->attribution->stats->failed[FAILURE_EXITED] += (uint64_t)(late->observation.samples +
+									count_samples(late));
 	attribute_parts(stage, thread);
 	discard(stage, thread);
 }

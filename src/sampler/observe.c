@@ -38,8 +38,8 @@ observe_runtimes(const struct observation *observation, bool stopped)
 
 	if (capture->runtime == NULL || !runtimes_any(thread->process->runtimes))
 		return true;
-	runtime_capture_take(capture->runtime, thread->watch.tid,
-			     capture->request.snapshot.regs.sp, stopped);
+	runtime_capture_take(capture->runtime, thread->watch.tid, capture->request.snapshot.regs.sp,
+			     stopped);
 	return watch_read_sched(&thread->watch, thread->process->process, &after) == LOOK_OK &&
 	       after.switches == thread->sched.switches;
 }
@@ -90,8 +90,8 @@ read_lock(struct observation *observation)
 		return;
 	runtime_capture_take(process->lock_capture, observation->thread->watch.tid, 0, false);
 	observation->gil = runtime_capture_gil(process->lock_capture, SYSCALL_NONE, no_args);
-	observation->green_task =
-		green_of_thread(process->green, process->lock_capture, NULL, &root);
+	observation->green_task = green_of_thread(process->green, process->lock_capture, NULL,
+						  &root);
 }
 
 static void

@@ -51,7 +51,7 @@ draw_interval(const struct pace *pace)
 
 	if (pace->config.spread_set)
 		return (uint64_t)(mean * (1.0 + pace->config.spread *
-						(2.0 * rng_uniform(pace->rng) - 1.0)));
+							(2.0 * rng_uniform(pace->rng) - 1.0)));
 	if (!pace->config.jitter)
 		return (uint64_t)mean;
 	return (uint64_t)rng_exponential(pace->rng, mean * (1.0 - busy * busy / 2.0));
@@ -111,8 +111,7 @@ limit_cost(struct pace *pace, uint64_t now, const struct pace_cost *cost)
 	const struct pace_cost *before = &pace->window;
 	uint64_t cpu;
 
-	if (pace->max_share >= 1.0 ||
-	    (pace->window_ns != 0 && now - pace->window_ns < WINDOW_NS))
+	if (pace->max_share >= 1.0 || (pace->window_ns != 0 && now - pace->window_ns < WINDOW_NS))
 		return;
 	cpu = clock_own_cpu_ns();
 	if (pace->window_ns == 0) {
@@ -166,8 +165,8 @@ pace_end(struct pace *pace, const struct pace_cost *cost)
 	 * every stack, is an exception. */
 	if (cost->ticks > 1) {
 		earliest += used;
-		pace->busy_ns +=
-			((double)(earliest - pace->began_ns) - pace->busy_ns) / BUSY_MEMORY;
+		pace->busy_ns += ((double)(earliest - pace->began_ns) - pace->busy_ns) /
+				 BUSY_MEMORY;
 	}
 	if (pace->due_ns < earliest)
 		pace->due_ns = earliest;

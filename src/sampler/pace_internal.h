@@ -11,9 +11,9 @@
 
 /* How ticks are timed; set once. */
 struct pace_config {
-	double rate_hz;     /* wanted */
-	bool jitter;        /* exponential intervals, otherwise equal ones */
-	bool spread_set;    /* intervals are uniform in mean * (1 +- spread) */
+	double rate_hz;  /* wanted */
+	bool jitter;     /* exponential intervals, otherwise equal ones */
+	bool spread_set; /* intervals are uniform in mean * (1 +- spread) */
 	double spread;
 	double max_overhead; /* share of one CPU in percent; 100 or more: no limit */
 };
@@ -21,21 +21,21 @@ struct pace_config {
 /* The cost of a run up to now. */
 struct pace_cost {
 	uint32_t ticks;
-	uint64_t looks;     /* reads of threads and green tasks */
+	uint64_t looks; /* reads of threads and green tasks */
 	uint64_t stops;
 };
 
 struct pace {
 	struct pace_config config;
-	struct rng *rng;        /* borrowed */
+	struct rng *rng; /* borrowed */
 	double now_hz, lowest_hz;
-	double max_share;       /* of one CPU; >= 1: no limit */
-	double saved_s;         /* CPU time saved earlier, which may be used beyond max_share */
-	uint64_t start_ns;      /* when sampled time began */
-	uint64_t began_ns;      /* the present tick; before the first: start_ns */
-	uint64_t due_ns;        /* the next tick */
-	uint64_t tick_cpu_ns;   /* own CPU time after the last tick */
-	double busy_ns;         /* mean time from the beginning of a tick to the earliest next */
+	double max_share;     /* of one CPU; >= 1: no limit */
+	double saved_s;       /* CPU time saved earlier, which may be used beyond max_share */
+	uint64_t start_ns;    /* when sampled time began */
+	uint64_t began_ns;    /* the present tick; before the first: start_ns */
+	uint64_t due_ns;      /* the next tick */
+	uint64_t tick_cpu_ns; /* own CPU time after the last tick */
+	double busy_ns;       /* mean time from the beginning of a tick to the earliest next */
 	/* A thread is observed once in `thin` ticks, on average; the largest so far. */
 	uint32_t thin, thinnest;
 	/* Beginning of the present window. At its end, cost is compared with the limit. */

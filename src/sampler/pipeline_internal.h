@@ -48,7 +48,7 @@ struct observer {
 	const struct hold *hold;
 	const struct late_stops *late;
 	struct run_stats *stats;
-	bool stops;      /* running threads are stopped; otherwise they have no stack */
+	bool stops; /* running threads are stopped; otherwise they have no stack */
 };
 
 /* Observes threads that were selected: sets everything but the results of unwinding. */
@@ -62,7 +62,7 @@ bool observe_runtimes(const struct observation *observation, bool stopped);
 /* --- capture.c ------------------------------------------------------------------------------- */
 
 struct capturer {
-	struct tracer *tracer;   /* NULL: nothing is stopped */
+	struct tracer *tracer; /* NULL: nothing is stopped */
 	const struct process_list *processes;
 	const struct pace *pace;
 	const struct hold *hold;
@@ -70,7 +70,7 @@ struct capturer {
 	struct thread_list *threads;
 	struct coroutines *coroutines;
 	struct run_stats *stats;
-	bool stop_all;           /* all threads stay stopped until the last is captured */
+	bool stop_all; /* all threads stay stopped until the last is captured */
 };
 
 /* Fills in the stop requests of all running threads, and warms the caches for their reads. */
@@ -87,9 +87,9 @@ void capture_settle(struct capturer *capturer, struct observation *observation);
 struct unwinding {
 	const struct tick *tick;
 	struct run_stats *stats;
-	size_t stack_limit;      /* most bytes of stack to read */
-	bool may_stop;           /* sleeping threads can be stopped for their registers */
-	struct chain chain;      /* owned: of the last unwinding */
+	size_t stack_limit; /* most bytes of stack to read */
+	bool may_stop;      /* sleeping threads can be stopped for their registers */
+	struct chain chain; /* owned: of the last unwinding */
 };
 
 /* Unwinds a sleeping thread. Sets the outcome: UNWOUND, FAILED or REGISTERS. */
@@ -116,12 +116,12 @@ void attribute_observed(struct attribution *attribution, struct observation *obs
 void attribute_sample(struct attribution *attribution, struct observation *observation);
 /* Attribute samples to the thread's last observation: of any state; of a thread that counts as
  * runnable at this tick; of a sleep that has ended. */
-void attribute_time(struct attribution *attribution, struct sampled_thread *thread,
-		    int64_t samples, int64_t weight_ns);
+void attribute_time(struct attribution *attribution, struct sampled_thread *thread, int64_t samples,
+		    int64_t weight_ns);
 void attribute_runnable(struct attribution *attribution, struct sampled_thread *thread,
 			int64_t samples, int64_t weight_ns);
-void attribute_past(struct attribution *attribution, struct sampled_thread *thread,
-		    int64_t samples, int64_t ns);
+void attribute_past(struct attribution *attribution, struct sampled_thread *thread, int64_t samples,
+		    int64_t ns);
 /* Marks a thread that has exited; the next listing of threads removes it. */
 void attribute_exit(struct attribution *attribution, struct sampled_thread *thread);
 /* Attributes the time up to the last tick of a thread that a listing has removed. */

@@ -86,7 +86,8 @@ priority_restore(const struct priority *priority)
 void
 priority_urgent(struct priority *priority, bool urgent)
 {
-	const struct attributes first = { .size = sizeof(first), .policy = POLICY_FIFO,
+	const struct attributes first = { .size = sizeof(first),
+					  .policy = POLICY_FIFO,
 					  .priority = 1 };
 
 	if (!priority->may_be_urgent || priority->urgent == urgent)

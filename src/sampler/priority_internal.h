@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 struct priority {
-	int nice;     /* of the sampler now */
+	int nice; /* of the sampler now */
 	int old_nice;
 	bool short_slice;   /* a short time slice is set; priority_restore sets the default one */
 	bool may_be_urgent; /* a real-time class was not tried yet, or was granted */

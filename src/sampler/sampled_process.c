@@ -153,8 +153,7 @@ sampled_process_thread(struct sampled_process *process, pid_t inner)
 	struct task_stat stat;
 	uint32_t tid = (uint32_t)inner;
 
-	if (!process->own_namespace &&
-	    !table_find(&process->inner, (uint64_t)inner, 0, &tid)) {
+	if (!process->own_namespace && !table_find(&process->inner, (uint64_t)inner, 0, &tid)) {
 		/* It may be new; numbers that are no threads must not cost this each time. */
 		if (process->inner_seen == process->threads->seen)
 			return 0;

@@ -182,9 +182,8 @@ run_tick(struct sampler *sampler)
 static enum run_end
 run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, uint64_t began_cpu)
 {
-	uint64_t end_ns = sampler->config.duration_ns != 0 ?
-				  began + sampler->config.duration_ns :
-				  UINT64_MAX;
+	uint64_t end_ns = sampler->config.duration_ns != 0 ? began + sampler->config.duration_ns :
+							     UINT64_MAX;
 	uint64_t next_progress = began;
 
 	while (wait_for_tick(sampler, hooks, end_ns)) {
@@ -302,8 +301,9 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 		log_say(sampler->context.log, LOG_VERBOSE,
 			"ticks began %.1f us after they were due, in %s class",
 			sampler->hold.lag_ns / 1000,
-			sampler->hold.asked_ns > 0 && sampler->priority.may_be_urgent
-				? "a real-time" : "the usual");
+			sampler->hold.asked_ns > 0 && sampler->priority.may_be_urgent ?
+				"a real-time" :
+				"the usual");
 
 	sampler_pause(sampler);
 	deadlocks_last(&sampler->deadlocks);

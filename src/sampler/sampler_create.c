@@ -79,8 +79,7 @@ static void
 add_process(struct sampler *sampler)
 {
 	const struct sampler_context *context = &sampler->context;
-	struct sampled_process *new = sampled_process_create(context->process,
-							     &sampler->threads);
+	struct sampled_process *new = sampled_process_create(context->process, &sampler->threads);
 	struct process_list *processes = &sampler->processes;
 
 	processes->item = xrealloc(processes->item,
@@ -102,32 +101,51 @@ begin_stages(struct sampler *sampler)
 	struct tracer *tracer = sampler->late_stops.tracer;
 
 	sampler->selection = (struct selection){
-		.tick = &sampler->tick, .pace = &sampler->pace, .late = &sampler->late_stops,
-		.threads = &sampler->threads, .records = &sampler->records,
-		.rng = &sampler->rng, .few_holders = true,
+		.tick = &sampler->tick,
+		.pace = &sampler->pace,
+		.late = &sampler->late_stops,
+		.threads = &sampler->threads,
+		.records = &sampler->records,
+		.rng = &sampler->rng,
+		.few_holders = true,
 	};
 	sampler->observer = (struct observer){
-		.tick = &sampler->tick, .threads = &sampler->threads, .hold = &sampler->hold,
-		.late = &sampler->late_stops, .stats = &sampler->stats, .stops = tracer != NULL,
+		.tick = &sampler->tick,
+		.threads = &sampler->threads,
+		.hold = &sampler->hold,
+		.late = &sampler->late_stops,
+		.stats = &sampler->stats,
+		.stops = tracer != NULL,
 	};
 	sampler->capturer = (struct capturer){
-		.tracer = tracer, .processes = &sampler->processes, .pace = &sampler->pace,
-		.hold = &sampler->hold, .late = &sampler->late_stops,
-		.threads = &sampler->threads, .coroutines = &sampler->coroutines,
-		.stats = &sampler->stats, .stop_all = config->stop_all,
+		.tracer = tracer,
+		.processes = &sampler->processes,
+		.pace = &sampler->pace,
+		.hold = &sampler->hold,
+		.late = &sampler->late_stops,
+		.threads = &sampler->threads,
+		.coroutines = &sampler->coroutines,
+		.stats = &sampler->stats,
+		.stop_all = config->stop_all,
 	};
 	sampler->unwinding = (struct unwinding){
-		.tick = &sampler->tick, .stats = &sampler->stats,
-		.stack_limit = config->stack_limit, .may_stop = tracer != NULL,
+		.tick = &sampler->tick,
+		.stats = &sampler->stats,
+		.stack_limit = config->stack_limit,
+		.may_stop = tracer != NULL,
 	};
 	chain_init(&sampler->unwinding.chain);
 	sampler->attribution = (struct attribution){
-		.selection = &sampler->selection, .threads = &sampler->threads,
-		.charging = &sampler->charging, .records = &sampler->records,
-		.profile = sampler->context.profile, .stats = &sampler->stats,
+		.selection = &sampler->selection,
+		.threads = &sampler->threads,
+		.charging = &sampler->charging,
+		.records = &sampler->records,
+		.profile = sampler->context.profile,
+		.stats = &sampler->stats,
 	};
 	sampler->late = (struct late_stage){
-		.stops = &sampler->late_stops, .tick = &sampler->tick,
+		.stops = &sampler->late_stops,
+		.tick = &sampler->tick,
 		.attribution = &sampler->attribution,
 	};
 }
@@ -139,25 +157,37 @@ begin_consumers(struct sampler *sampler)
 	struct tracer *tracer = sampler->late_stops.tracer;
 
 	sampler->charging = (struct charging){
-		.processes = &sampler->processes, .threads = &sampler->threads,
-		.late = &sampler->late_stops, .tick = &sampler->tick, .pace = &sampler->pace,
-		.records = &sampler->records, .profile = sampler->context.profile,
+		.processes = &sampler->processes,
+		.threads = &sampler->threads,
+		.late = &sampler->late_stops,
+		.tick = &sampler->tick,
+		.pace = &sampler->pace,
+		.records = &sampler->records,
+		.profile = sampler->context.profile,
 	};
 	charging_init(&sampler->charging);
 	sampler->hold = (struct hold){
-		.control = control, .tracer = tracer, .pace = &sampler->pace,
-		.tick = &sampler->tick, .threads = &sampler->threads,
-		.late = &sampler->late_stops, .priority = &sampler->priority,
+		.control = control,
+		.tracer = tracer,
+		.pace = &sampler->pace,
+		.tick = &sampler->tick,
+		.threads = &sampler->threads,
+		.late = &sampler->late_stops,
+		.priority = &sampler->priority,
 		.counters_known = sampler->threads.sched_source == SCHED_FROM_SCHEDSTAT,
 		.wanted = control != NULL && tracer != NULL,
 	};
 	sampler->deadlocks = (struct deadlocks){
-		.processes = &sampler->processes, .threads = &sampler->threads,
-		.late = &sampler->late_stops, .tick = &sampler->tick,
-		.records = &sampler->records, .profile = sampler->context.profile,
+		.processes = &sampler->processes,
+		.threads = &sampler->threads,
+		.late = &sampler->late_stops,
+		.tick = &sampler->tick,
+		.records = &sampler->records,
+		.profile = sampler->context.profile,
 	};
 	sampler->coroutines = (struct coroutines){
-		.out = sampler->context.tasks, .threads = &sampler->threads,
+		.out = sampler->context.tasks,
+		.threads = &sampler->threads,
 	};
 }
 

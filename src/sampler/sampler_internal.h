@@ -39,7 +39,7 @@ struct sampler {
 	/* The observations of a tick; kept from tick to tick. */
 	struct observation *observation;
 	size_t observation_capacity;
-	uint64_t cpu_began_ns;  /* CPU time of the target when the run began; UINT64_MAX: unknown */
+	uint64_t cpu_began_ns; /* CPU time of the target when the run began; UINT64_MAX: unknown */
 	struct run_stats stats;
 };
 

@@ -69,8 +69,9 @@ bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
 		table_clear(&stacks->bytecode_sizes);
 	}
 	size = table_place(&stacks->bytecode_sizes, address, 0, 0, &added);
-	if (added && memory_read_process(maps_process(stacks->maps)->pid, address, header,
-					 sizeof(header)) == sizeof(header) &&
+	if (added &&
+	    memory_read_process(maps_process(stacks->maps)->pid, address, header, sizeof(header)) ==
+		    sizeof(header) &&
 	    jit_bytecode_set(&bytecode, address, header))
 		*size = bytecode.size;
 	return *size;
@@ -111,11 +112,12 @@ script_frame(struct stack_state *stacks, uint32_t number)
 	if (place->marker)
 		stacks->script[number] = profile_intern_named(profile, place->function);
 	else
-		stacks->script[number] =
-			profile_intern_script(profile,
-					      profile_intern_text(profile, place->function),
-					      profile_intern_text(profile, place->file),
-					      place->line);
+		stacks->script[number] = profile_intern_script(profile,
+							       profile_intern_text(profile,
+										   place->function),
+							       profile_intern_text(profile,
+										   place->file),
+							       place->line);
 	return stacks->script[number];
 }
 
@@ -156,15 +158,13 @@ stacks_intern(struct stack_state *stacks, const struct chain *chain,
 
 	if (capture != NULL)
 		left = runtime_capture_merge(capture, chain, &scripts);
-	if (stacks->generation != maps_generation(stacks->maps) ||
-	    stacks->epoch != epoch) {
+	if (stacks->generation != maps_generation(stacks->maps) || stacks->epoch != epoch) {
 		stacks->generation = maps_generation(stacks->maps);
 		stacks->epoch = epoch;
 		table_clear(&stacks->frames);
 	}
 	if (!chain_end_is_whole(chain->end)) {
-		uint32_t frame =
-			profile_intern_named(stacks->profile, chain_end_text(chain->end));
+		uint32_t frame = profile_intern_named(stacks->profile, chain_end_text(chain->end));
 
 		stack = profile_intern_stack(stacks->profile, frame, stack);
 	}
@@ -191,9 +191,9 @@ stacks_failure(struct stack_state *stacks, enum sample_failure failure)
 	uint32_t *stack = &stacks->failure[failure];
 
 	if (*stack == STACK_NONE)
-		*stack = profile_intern_stack(
-			stacks->profile,
-			profile_intern_named(stacks->profile, sample_failure_text(failure)),
-			STACK_NONE);
+		*stack = profile_intern_stack(stacks->profile,
+					      profile_intern_named(stacks->profile,
+								   sample_failure_text(failure)),
+					      STACK_NONE);
 	return *stack;
 }

@@ -31,8 +31,8 @@ enter_thread(struct thread_records *records, struct sampled_thread *thread)
 	/* Green tasks have a limit of their own: with one a request they would soon fill this. */
 	thread->shared = profile_thread_count(profile) - records->green_tasks >= RECORDS_MOST;
 	if (!thread->shared) {
-		thread->record = profile_add_thread(profile, thread->watch.tid,
-						    thread->start_time, thread->name);
+		thread->record = profile_add_thread(profile, thread->watch.tid, thread->start_time,
+						    thread->name);
 		return;
 	}
 	name = profile_intern_text(profile, thread->name);

@@ -112,11 +112,12 @@ list_all(struct thread_list *threads, const struct process_list *processes)
 		const size_t count = process_list_threads(processes->item[p]->process,
 							  &threads->tids, &threads->tid_capacity);
 
-		threads->listed = xgrow(threads->listed, &threads->listed_capacity,
-					all + count + 1, sizeof(*threads->listed));
+		threads->listed = xgrow(threads->listed, &threads->listed_capacity, all + count + 1,
+					sizeof(*threads->listed));
 		for (size_t i = 0; i < count; i++)
 			threads->listed[all++] = (struct listed_thread){
-				.tid = threads->tids[i], .process = processes->item[p],
+				.tid = threads->tids[i],
+				.process = processes->item[p],
 			};
 	}
 	if (processes->count > 1)

@@ -36,21 +36,21 @@ pid_t sampled_process_thread(struct sampled_process *process, pid_t inner);
 struct thread_list {
 	struct sampled_thread **thread;
 	size_t count;
-	bool relist;            /* the next tick must list threads again */
+	bool relist; /* the next tick must list threads again */
 	/* Threads that the last listing did not find; the caller attributes their remaining time
 	 * and frees them. */
 	struct sampled_thread **removed;
 	size_t removed_count, removed_capacity;
 	/* Set by the driver. */
 	enum sched_source sched_source;
-	size_t fd_budget;       /* threads whose descriptors stay open */
-	size_t stack_limit;     /* most bytes of stack to copy */
+	size_t fd_budget;   /* threads whose descriptors stay open */
+	size_t stack_limit; /* most bytes of stack to copy */
 	bool (*selected)(void *context, pid_t tid, const char *name); /* NULL: all are */
 	bool (*excluded)(void *context, pid_t tid, const char *name); /* NULL: none is */
 	void *selected_context;
 	const struct tick *tick;
 	struct run_excluded *excluded_counts;
-	uint64_t seen;          /* threads since the run began */
+	uint64_t seen; /* threads since the run began */
 	struct listed_thread *listed;
 	size_t listed_capacity;
 	pid_t *tids;
@@ -114,7 +114,7 @@ void excluded_finish(struct thread_list *threads);
 /* --- select.c --------------------------------------------------------------------------- */
 
 struct selection {
-	const struct tick *tick;           /* borrowed, as all pointers here */
+	const struct tick *tick; /* borrowed, as all pointers here */
 	const struct pace *pace;
 	const struct late_stops *late;
 	struct thread_list *threads;

@@ -269,8 +269,7 @@ observe_all(struct sampler *sampler, bool everyone)
 	all = sampler->observation;
 	count = select_threads(&sampler->selection, everyone, all);
 	for (size_t at = 0; at < count; at += OBSERVED_AT_ONCE) {
-		const size_t chunk = count - at < OBSERVED_AT_ONCE ? count - at :
-								     OBSERVED_AT_ONCE;
+		const size_t chunk = count - at < OBSERVED_AT_ONCE ? count - at : OBSERVED_AT_ONCE;
 
 		late_serve(&sampler->late_stops);
 		observe_threads(&sampler->observer, all + at, chunk);

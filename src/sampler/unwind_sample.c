@@ -49,8 +49,8 @@ finish(struct unwinding *unwinding, struct observation *observation, bool asleep
 
 	learn_stack_need(unwinding, thread);
 	unwinding->stats->chains[unwinding->chain.end]++;
-	observation->green_task =
-		green_of_thread(process->green, runtime, &unwinding->chain, &root);
+	observation->green_task = green_of_thread(process->green, runtime, &unwinding->chain,
+						  &root);
 	observation->stack = stacks_intern(&process->stacks, &unwinding->chain, runtime,
 					   unwinding->tick->number, root);
 	if (runtime != NULL)
@@ -90,8 +90,7 @@ may_stop_sleeping(const struct unwinding *unwinding, const struct observation *o
 {
 	const struct sampled_thread *thread = observation->thread;
 
-	return unwinding->may_stop && !thread->untouchable &&
-	       observation->state == RUN_SLEEPING &&
+	return unwinding->may_stop && !thread->untouchable && observation->state == RUN_SLEEPING &&
 	       !syscall_minds_a_stop(observation->info.number) && thread->memo == NULL &&
 	       thread->late == NULL;
 }

@@ -65,29 +65,29 @@ struct sampled_process {
 	/* Borrowed. */
 	const struct process *process;
 	struct maps *maps;
-	struct jit *jit;                 /* NULL: code made at run time has no names */
-	struct jit_objects *jit_objects; /* or NULL */
+	struct jit *jit;                   /* NULL: code made at run time has no names */
+	struct jit_objects *jit_objects;   /* or NULL */
 	const struct thread_list *threads; /* of all processes */
 	struct hold *hold;
 	/* Owned. */
 	struct unwinder *unwinder;
 	struct stack_state stacks;
-	struct runtimes *runtimes;       /* NULL: none are wanted */
-	struct resident resident;        /* initialised if there are runtimes */
+	struct runtimes *runtimes;            /* NULL: none are wanted */
+	struct resident resident;             /* initialised if there are runtimes */
 	struct runtime_capture *lock_capture; /* for threads that are not stopped */
 	struct waits *waits;
 	struct green_tasks *green;
 	struct capture_pool captures;
 	/* From the stat file of the first thread. */
-	int leader_fd;                   /* -1: not open */
+	int leader_fd; /* -1: not open */
 	char leader_state;
 	uint64_t start_stack, arg_start; /* these change with exec; 0: not known */
 	bool execed;                     /* since the last sampled_process_read */
 	uint32_t thread_count;           /* by the kernel's count */
 	/* Thread ids in the target's memory. */
-	bool own_namespace;              /* they are the same as ours */
-	struct table inner;              /* otherwise: id in the target -> ours */
-	uint64_t inner_seen;             /* threads seen when `inner` was filled */
+	bool own_namespace;  /* they are the same as ours */
+	struct table inner;  /* otherwise: id in the target -> ours */
+	uint64_t inner_seen; /* threads seen when `inner` was filled */
 };
 
 struct process_list {
@@ -100,40 +100,40 @@ struct sampled_thread {
 	struct sampled_process *process;
 	struct watch watch;
 	uint64_t start_time;
-	bool gone;              /* it has exited: removed when threads are listed next */
-	bool held;              /* stopped since an earlier tick: hold_internal.h */
-	struct hold_mark mark;  /* likewise */
-	uint64_t spared_ns;     /* not stopped before this moment: likewise */
+	bool gone;                         /* it has exited: removed when threads are listed next */
+	bool held;                         /* stopped since an earlier tick: hold_internal.h */
+	struct hold_mark mark;             /* likewise */
+	uint64_t spared_ns;                /* not stopped before this moment: likewise */
 	bool untouchable, coroutines_read; /* never stopped again (32-bit code); read once a run */
-	bool selected;          /* it is sampled; others are only counted */
-	bool excluded;          /* not observed at all: excluded.c */
-	uint64_t excluded_cpu_ns; /* CPU time at the last reading, while excluded */
-	bool listed, was_excluded; /* thread_create has returned; counted as excluded */
-	uint32_t record;        /* thread of the profile; THREAD_NONE: not entered yet */
-	bool shared;            /* other threads of the same name have the same record */
+	bool selected;                     /* it is sampled; others are only counted */
+	bool excluded;                     /* not observed at all: excluded.c */
+	uint64_t excluded_cpu_ns;          /* CPU time at the last reading, while excluded */
+	bool listed, was_excluded;         /* thread_create has returned; counted as excluded */
+	uint32_t record;                   /* thread of the profile; THREAD_NONE: not entered yet */
+	bool shared;                       /* other threads of the same name have the same record */
 	char name[64];
-	uint32_t captures;      /* decides when the name is read again */
+	uint32_t captures; /* decides when the name is read again */
 
 	/* The schedule of its observations. */
 	uint32_t next_tick;
-	uint32_t period;        /* 1/period: its chance at each tick since the last observation */
-	bool backed_off;        /* the thread's sleep has lengthened the period */
-	uint32_t last_tick;     /* of the last observation, */
-	uint64_t last_ns;       /* and sampled time then */
-	uint32_t since_tick;    /* first observation of the present sleep */
-	uint32_t holder_tick;   /* last tick at which another thread waited for it; 0: none */
+	uint32_t period;      /* 1/period: its chance at each tick since the last observation */
+	bool backed_off;      /* the thread's sleep has lengthened the period */
+	uint32_t last_tick;   /* of the last observation, */
+	uint64_t last_ns;     /* and sampled time then */
+	uint32_t since_tick;  /* first observation of the present sleep */
+	uint32_t holder_tick; /* last tick at which another thread waited for it; 0: none */
 
 	/* Its last observation. */
-	bool seen;              /* there was one: the following fields are valid */
-	bool asleep;            /* the stack is valid while sched.switches does not change */
+	bool seen;   /* there was one: the following fields are valid */
+	bool asleep; /* the stack is valid while sched.switches does not change */
 	struct sched sched;
 	enum run_state state;
 	enum gil gil;
-	uint32_t stack;         /* of the profile */
+	uint32_t stack; /* of the profile */
 	long syscall;
-	uint64_t sp, pc;        /* of user space */
+	uint64_t sp, pc; /* of user space */
 	struct thread_wait wait;
-	uint32_t green_task;    /* of the profile: the one that it ran; THREAD_NONE: none */
+	uint32_t green_task; /* of the profile: the one that it ran; THREAD_NONE: none */
 
 	size_t stack_need;      /* bytes of stack to copy */
 	struct late_stop *late; /* its stop is late; NULL: none is */
@@ -142,19 +142,19 @@ struct sampled_thread {
 
 /* The stage that an observation has reached. */
 enum outcome {
-	OUTCOME_UNCHANGED,   /* asleep since the last observation: its stack is known */
-	OUTCOME_HELD,        /* still stopped since an earlier tick */
-	OUTCOME_LATE,        /* its stop is late since an earlier tick */
-	OUTCOME_GONE,        /* exited since the last tick: only past time is attributed */
-	OUTCOME_UNSELECTED,  /* the filter does not select the thread */
-	OUTCOME_SLEEPING,    /* its stack is copied, but not unwound */
-	OUTCOME_REGISTERS,   /* likewise; unwinding needs registers, which a stop gives */
-	OUTCOME_RUNNING,     /* to be stopped */
-	OUTCOME_CAPTURED,    /* copied in a stop */
+	OUTCOME_UNCHANGED,  /* asleep since the last observation: its stack is known */
+	OUTCOME_HELD,       /* still stopped since an earlier tick */
+	OUTCOME_LATE,       /* its stop is late since an earlier tick */
+	OUTCOME_GONE,       /* exited since the last tick: only past time is attributed */
+	OUTCOME_UNSELECTED, /* the filter does not select the thread */
+	OUTCOME_SLEEPING,   /* its stack is copied, but not unwound */
+	OUTCOME_REGISTERS,  /* likewise; unwinding needs registers, which a stop gives */
+	OUTCOME_RUNNING,    /* to be stopped */
+	OUTCOME_CAPTURED,   /* copied in a stop */
 	OUTCOME_UNWOUND,
-	OUTCOME_FAILED,      /* no stack: `failure` is the reason */
-	OUTCOME_DEFERRED,    /* its stop became late: the sample is kept in thread->late */
-	OUTCOME_ATTRIBUTED   /* done */
+	OUTCOME_FAILED,    /* no stack: `failure` is the reason */
+	OUTCOME_DEFERRED,  /* its stop became late: the sample is kept in thread->late */
+	OUTCOME_ATTRIBUTED /* done */
 };
 
 /* One thread at one tick. */
@@ -162,26 +162,26 @@ struct observation {
 	struct sampled_thread *thread;
 	enum outcome outcome;
 	enum sample_failure failure;
-	bool changed;            /* it has run since the last observation, or there was none */
-	bool exited;             /* the thread exited during the tick and must be removed */
-	bool renamed;            /* its name was read again and differs */
+	bool changed; /* it has run since the last observation, or there was none */
+	bool exited;  /* the thread exited during the tick and must be removed */
+	bool renamed; /* its name was read again and differs */
 	/* Weight of the sample: ticks and time. */
 	int64_t samples, weight_ns;
 	/* Weight of the sleep before it, beyond the part already attributed; may be negative. */
 	int64_t past_samples, past_ns;
-	uint64_t cpu_ns;         /* used since the last tick, if the last observation was then */
-	uint64_t looked_ns;      /* when the counters were read */
+	uint64_t cpu_ns;    /* used since the last tick, if the last observation was then */
+	uint64_t looked_ns; /* when the counters were read */
 	enum run_state state;
 	struct syscall_info info;
 	struct capture_buffer *capture; /* until the copy is unwound; else NULL */
-	bool moved;              /* a sleeping thread that ran before all threads were stopped */
-	bool in_sleep;           /* the stop interrupted a sleep: its registers are of that */
-	bool fell_asleep;        /* likewise, but the thread ran when it was observed */
+	bool moved;       /* a sleeping thread that ran before all threads were stopped */
+	bool in_sleep;    /* the stop interrupted a sleep: its registers are of that */
+	bool fell_asleep; /* likewise, but the thread ran when it was observed */
 	/* Found by the unwinding. */
-	bool asleep;             /* the thread still sleeps there */
+	bool asleep; /* the thread still sleeps there */
 	uint32_t stack;
 	enum gil gil;
-	uint32_t green_task;     /* THREAD_NONE: none */
+	uint32_t green_task; /* THREAD_NONE: none */
 };
 
 /* A sample whose stop is late; a thread executes no code of the program until it stops. */

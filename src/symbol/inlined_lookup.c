@@ -41,8 +41,7 @@ add_address(struct inlined_search *search, Dwarf_Die *die)
 	Dwarf_Addr vaddr, base, end;
 
 	/* One in pieces begins where the first of them does. */
-	if (dwarf_entrypc(die, &vaddr) != 0 &&
-	    dwarf_ranges(die, 0, &base, &vaddr, &end) <= 0)
+	if (dwarf_entrypc(die, &vaddr) != 0 && dwarf_ranges(die, 0, &base, &vaddr, &end) <= 0)
 		return;
 	if (!dwarf_each_is_code(search->image, vaddr))
 		return;
@@ -82,8 +81,9 @@ size_t
 symbol_lookup_inlined(struct symbols *symbols, const struct module *module, const char *name,
 		      uint64_t *vaddr, size_t most)
 {
-	struct inlined_search search = { .image = module->image, .name = name, .vaddr = vaddr,
-					 .most = most };
+	struct inlined_search search = {
+		.image = module->image, .name = name, .vaddr = vaddr, .most = most
+	};
 
 	strbuf_init(&search.readable);
 	dwarf_each_unit(&symbols_settings(symbols)->files, module, TIME_NS, look_at_unit, &search);

@@ -27,7 +27,7 @@ struct line_search {
 	bool any_lines, any_code;
 	/* Of the unit that is being read. */
 	struct dwarf_paths *paths;
-	const char *last;   /* file of the last row, and whether it is the wanted one */
+	const char *last; /* file of the last row, and whether it is the wanted one */
 	bool last_wanted;
 };
 
@@ -123,8 +123,7 @@ look_at_statement(struct line_search *search, Dwarf_Lines *lines, size_t count, 
 }
 
 static void
-look_at_rows(struct line_search *search, Dwarf_Lines *lines, size_t count,
-	     struct dwarf_time *time)
+look_at_rows(struct line_search *search, Dwarf_Lines *lines, size_t count, struct dwarf_time *time)
 {
 	for (size_t i = 0; i < count && !dwarf_time_is_over(time); i++) {
 		struct row row;
@@ -162,8 +161,9 @@ void
 symbol_lookup_line(struct symbols *symbols, const struct module *module, const char *file,
 		   uint32_t line, struct symbol_line *out)
 {
-	struct line_search search = { .image = module->image, .file = file, .line = line,
-				      .out = out };
+	struct line_search search = {
+		.image = module->image, .file = file, .line = line, .out = out
+	};
 
 	if (strncmp(file, "./", 2) == 0)
 		search.file += 2;

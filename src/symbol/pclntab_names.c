@@ -107,6 +107,5 @@ pclntab_names_function(struct pclntab_names *names, uint64_t vaddr)
 	if (names == NULL || !pclntab_find(names->table, vaddr, &function))
 		return NULL;
 	strbuf_clear(&names->texts);
-	return pclntab_name(names->table, function.name, &names->texts) ? names->texts.data :
-									    NULL;
+	return pclntab_name(names->table, function.name, &names->texts) ? names->texts.data : NULL;
 }

@@ -43,8 +43,8 @@ struct plt_jump {
 struct plt_arch {
 	uint16_t machine;                        /* e_machine */
 	uint32_t jump_slot, glob_dat, irelative; /* types of relocation */
-	size_t step; /* stubs begin at multiples of this */
-	size_t size; /* of a stub when the section header has none */
+	size_t step;                             /* stubs begin at multiples of this */
+	size_t size;                             /* of a stub when the section header has none */
 	/*
 	 * Decodes the stub that begins with `code`, at `vaddr`, from at most `size` bytes; false
 	 * when no stub begins there.

@@ -17,7 +17,7 @@
  * Bounds of the cost of damaged or hostile files. The largest browsers have some
  * thousand stubs in two sections, and a million relocations of which few matter here.
  */
-#define SECTIONS_MOST 16            /* of stubs, and of relocations each */
+#define SECTIONS_MOST 16 /* of stubs, and of relocations each */
 #define STUB_BYTES_MOST (UINT64_C(16) << 20)
 #define RELOCATION_BYTES_MOST (UINT64_C(512) << 20)
 #define SYMBOL_BYTES_MOST (UINT64_C(256) << 20)
@@ -32,7 +32,7 @@
 /* One relocation of a GOT slot. */
 struct slot {
 	uint64_t vaddr;
-	const char *name; /* in the file; NULL: `resolver` says */
+	const char *name;  /* in the file; NULL: `resolver` says */
 	uint64_t resolver; /* of an IRELATIVE one: the function that chooses */
 	size_t order;      /* in which they were read: the same file gives the same names */
 	bool is_weak;      /* of a resolver's name: "rindex" beside "strrchr" */

@@ -21,13 +21,13 @@
 struct known_module {
 	struct symbols *symbols;
 	const struct module *module;
-	const char *name;          /* interned */
+	const char *name; /* interned */
 	struct debug_file file;
-	struct dwarf_lines *lines; /* NULL: no DWARF */
-	struct pclntab_names *pclntab;  /* NULL: the module has no such table */
-	bool data_read;            /* `data` is valid */
+	struct dwarf_lines *lines;     /* NULL: no DWARF */
+	struct pclntab_names *pclntab; /* NULL: the module has no such table */
+	bool data_read;                /* `data` is valid */
 	struct symbol_table data;
-	bool table_read;           /* the rest is valid */
+	bool table_read; /* the rest is valid */
 	struct symbol_table table;
 	struct plt_stubs stubs;
 };
@@ -164,8 +164,11 @@ known_module(struct symbols *symbols, const struct module *module)
 			symbols->scratch.data);
 	} else if (module->image != NULL) {
 		const struct dwarf_opener opener = {
-			.open = open_dwarf, .close = close_dwarf, .split = find_split,
-			.slow = say_slow, .context = known,
+			.open = open_dwarf,
+			.close = close_dwarf,
+			.split = find_split,
+			.slow = say_slow,
+			.context = known,
 		};
 
 		debug_file_open(symbols->files, module, &known->file);
@@ -260,8 +263,8 @@ find_in_tables(struct symbols *symbols, struct known_module *known, uint64_t vad
 	       struct symbol *out)
 {
 	const struct symbol_range *range = symbol_table_find(table_of(known), vaddr);
-	const char *name =
-		range != NULL ? range->raw : pclntab_names_function(known->pclntab, vaddr);
+	const char *name = range != NULL ? range->raw :
+					   pclntab_names_function(known->pclntab, vaddr);
 
 	out->known = name != NULL;
 	out->source = range != NULL ? range->source : name != NULL ? SYMBOL_PCLNTAB : SYMBOL_NONE;
@@ -318,8 +321,7 @@ name_function(struct symbols *symbols, struct known_module *known, uint64_t vadd
 		find_in_tables(symbols, known, vaddr, out);
 		return;
 	}
-	if (out->source == SYMBOL_DWARF && function[0] == '_' &&
-	    !symbol_name_is_mangled(function))
+	if (out->source == SYMBOL_DWARF && function[0] == '_' && !symbol_name_is_mangled(function))
 		range = symbol_table_find(table_of(known), vaddr);
 	if (range != NULL && leading_underscores(range->raw) < leading_underscores(function))
 		function = range->raw;
@@ -414,8 +416,8 @@ find_in_jit(struct symbols *symbols, const struct known_module *known,
 }
 
 static size_t
-find_stored(struct symbols *symbols, const struct module *module,
-	    const struct symbol_place *place, struct symbol *out, size_t most)
+find_stored(struct symbols *symbols, const struct module *module, const struct symbol_place *place,
+	    struct symbol *out, size_t most)
 {
 	const struct symbols_config *config = symbols->config;
 	size_t count = 0;
@@ -449,8 +451,7 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 					.source = SYMBOL_NONE };
 		return 1;
 	}
-	count = find_stored(symbols, modules_at(symbols->modules, place->module), place, out,
-			    most);
+	count = find_stored(symbols, modules_at(symbols->modules, place->module), place, out, most);
 	if (count > 0)
 		return count;
 	known = known_module(symbols, modules_at(symbols->modules, place->module));

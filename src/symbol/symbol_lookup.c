@@ -19,12 +19,12 @@ enum match {
 
 struct lookup {
 	const char *name;
-	const char *file;  /* or NULL */
-	char *word;        /* of the name: a symbol without it cannot be meant */
+	const char *file; /* or NULL */
+	char *word;       /* of the name: a symbol without it cannot be meant */
 	struct strbuf readable;
 	struct symbol_named *out;
 	size_t count, most;
-	enum match match;  /* of those that were found */
+	enum match match; /* of those that were found */
 };
 
 static const char *
@@ -113,7 +113,8 @@ keep(struct lookup *lookup, const struct symbol_walked *symbol)
 	if (lookup_has(lookup, symbol) || lookup->count == lookup->most)
 		return;
 	named = &lookup->out[lookup->count++];
-	*named = (struct symbol_named){ .kind = symbol->kind, .vaddr = symbol->vaddr,
+	*named = (struct symbol_named){ .kind = symbol->kind,
+					.vaddr = symbol->vaddr,
 					.size = symbol->size };
 	if (symbol->file != NULL) {
 		const char *file = base_name(symbol->file);
@@ -133,8 +134,8 @@ look_at_symbol(void *context, const struct symbol_walked *symbol)
 
 	if (match == MATCH_NONE || match < lookup->match)
 		return true;
-	if (lookup->file != NULL && (symbol->file == NULL ||
-				     strcmp(base_name(symbol->file), lookup->file) != 0))
+	if (lookup->file != NULL &&
+	    (symbol->file == NULL || strcmp(base_name(symbol->file), lookup->file) != 0))
 		return true;
 	if (match > lookup->match)
 		lookup->count = 0;

@@ -37,19 +37,19 @@ struct candidate {
 	uint32_t underscores; /* in front */
 	uint64_t section_end;
 	enum symbol_source source;
-	uint8_t binding;      /* 0 local, 1 weak, 2 global */
-	bool label;           /* STT_NOTYPE */
+	uint8_t binding; /* 0 local, 1 weak, 2 global */
+	bool label;      /* STT_NOTYPE */
 };
 
 struct reader {
-	Elf *elf;                  /* the one that is being read, and its sections */
+	Elf *elf; /* the one that is being read, and its sections */
 	enum symbol_source source;
 	struct section *section;
 	size_t section_count;
 	struct candidate *candidate;
 	size_t candidate_count, candidate_capacity;
-	uint64_t names_left;       /* bytes of names that are still taken */
-	bool data;                 /* variables are wanted, not functions */
+	uint64_t names_left; /* bytes of names that are still taken */
+	bool data;           /* variables are wanted, not functions */
 };
 
 static void
@@ -146,8 +146,7 @@ add_symbols(struct reader *reader, Elf_Data *symbols, const Elf_Data *names)
 			return;
 		reader->names_left -= length;
 		reader->candidate = xgrow(reader->candidate, &reader->candidate_capacity,
-					  reader->candidate_count + 1,
-					  sizeof(*reader->candidate));
+					  reader->candidate_count + 1, sizeof(*reader->candidate));
 		reader->candidate[reader->candidate_count++] = (struct candidate){
 			.value = sym.st_value,
 			.size = sym.st_size,
@@ -178,8 +177,7 @@ read_symbols(struct reader *reader, uint32_t section_type)
 		if (gelf_getshdr(scn, &header) == NULL || header.sh_type != section_type)
 			continue;
 		symbols = elf_section_data(scn, MAX_SYMBOL_BYTES);
-		names = elf_section_data(elf_getscn(reader->elf, header.sh_link),
-					 MAX_NAME_BYTES);
+		names = elf_section_data(elf_getscn(reader->elf, header.sh_link), MAX_NAME_BYTES);
 		if (symbols != NULL && names != NULL && symbols->d_type == ELF_T_SYM)
 			add_symbols(reader, symbols, names);
 		return; /* the ABI allows one table of each kind */
@@ -327,8 +325,7 @@ add_stubs(struct reader *reader, const struct plt_stubs *stubs)
 		if (stub->end <= stub->start)
 			continue;
 		reader->candidate = xgrow(reader->candidate, &reader->candidate_capacity,
-					  reader->candidate_count + 1,
-					  sizeof(*reader->candidate));
+					  reader->candidate_count + 1, sizeof(*reader->candidate));
 		reader->candidate[reader->candidate_count++] = (struct candidate){
 			.value = stub->start,
 			.size = stub->end - stub->start,

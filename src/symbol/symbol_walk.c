@@ -75,8 +75,7 @@ static void
 walk_symbol(struct walk *walk, const GElf_Sym *sym, const Elf_Data *names)
 {
 	const char *name = elf_text_at(names, sym->st_name, SYMBOL_NAME_MAX);
-	struct symbol_walked symbol = { .raw = name, .vaddr = sym->st_value,
-					.size = sym->st_size };
+	struct symbol_walked symbol = { .raw = name, .vaddr = sym->st_value, .size = sym->st_size };
 
 	if (GELF_ST_TYPE(sym->st_info) == STT_FILE) {
 		walk->file = name;

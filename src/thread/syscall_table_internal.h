@@ -30,6 +30,7 @@
 #define WORKS 8
 
 /* X(NR_name, attributes): the calls with attributes that all architectures have. */
+/* clang-format off */
 #define SYSCALL_ATTRIBUTES(X) \
 	X(NR_read, BREAKS) X(NR_write, BREAKS) X(NR_readv, BREAKS) X(NR_writev, BREAKS) \
 	X(NR_nanosleep, SLEEPS) X(NR_connect, BREAKS | SLEEPS) X(NR_accept, BREAKS | SLEEPS) \
@@ -46,14 +47,15 @@
 	X(NR_io_pgetevents, BREAKS | TIMED | SLEEPS) X(NR_io_uring_enter, BREAKS | TIMED) \
 	X(NR_epoll_pwait2, BREAKS | TIMED | SLEEPS) X(NR_futex_waitv, SLEEPS) \
 	X(NR_futex_wait, SLEEPS)
+/* clang-format on */
 
 /* Uses of these lists: enumerators NR_NAME, names by number, attributes by number. */
 #define SYSCALL_NUMBER(number, name) name = (number),
 #define SYSCALL_NAME(number, name) [number] = &#name[sizeof("NR_") - 1],
 #define SYSCALL_ATTRIBUTE(name, attributes) [name] = (attributes),
 
-struct syscall_table {             /* both arrays have `count` elements, by number */
-	const char *const *name;   /* NULL: the kernel has no call of this number */
+struct syscall_table {           /* both arrays have `count` elements, by number */
+	const char *const *name; /* NULL: the kernel has no call of this number */
 	const unsigned char *attributes;
 	size_t count;
 };

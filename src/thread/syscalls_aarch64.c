@@ -10,9 +10,8 @@ enum { SYSCALL_NAMES(SYSCALL_NUMBER) };
 
 static const char *const names[] = { SYSCALL_NAMES(SYSCALL_NAME) };
 
-static const unsigned char attributes[ARRAY_SIZE(names)] = {
-	SYSCALL_ATTRIBUTES(SYSCALL_ATTRIBUTE)
-};
+static const unsigned char attributes[ARRAY_SIZE(names)] = { SYSCALL_ATTRIBUTES(
+	SYSCALL_ATTRIBUTE) };
 
 const struct syscall_table syscall_table = {
 	.name = names,

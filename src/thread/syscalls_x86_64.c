@@ -11,8 +11,7 @@ enum { SYSCALL_NAMES(SYSCALL_NUMBER) };
 static const char *const names[] = { SYSCALL_NAMES(SYSCALL_NAME) };
 
 static const unsigned char attributes[ARRAY_SIZE(names)] = {
-	SYSCALL_ATTRIBUTES(SYSCALL_ATTRIBUTE)
-	[NR_poll] = SLEEPS,
+	SYSCALL_ATTRIBUTES(SYSCALL_ATTRIBUTE)[NR_poll] = SLEEPS,
 	[NR_select] = SLEEPS,
 	[NR_pause] = SLEEPS,
 	[NR_epoll_wait] = BREAKS | TIMED | SLEEPS,

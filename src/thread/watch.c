@@ -57,8 +57,8 @@ look_from_errno(int error)
 
 /* Reads `name` of the thread into text, zero-terminated. */
 static enum look
-read_file(struct watch *watch, const struct process *process, int *fd, const char *name,
-	  char *text, size_t size)
+read_file(struct watch *watch, const struct process *process, int *fd, const char *name, char *text,
+	  size_t size)
 {
 	ssize_t got;
 	int error;
@@ -105,8 +105,8 @@ enum look
 watch_read_syscall(struct watch *watch, const struct process *process, struct syscall_info *out)
 {
 	char text[256];
-	enum look look =
-		read_file(watch, process, &watch->syscall_fd, "syscall", text, sizeof(text));
+	enum look look = read_file(watch, process, &watch->syscall_fd, "syscall", text,
+				   sizeof(text));
 
 	if (look == LOOK_OK && !syscall_parse(text, out))
 		look = LOOK_FAILED;

@@ -38,11 +38,10 @@ kernel_regs_read(const struct kernel_regs *kernel, struct regs *out)
 {
 	const struct user_regs_struct *u = user_regs(kernel);
 	const uint64_t by_number[] = {
-		[RAX] = u->rax, [RDX] = u->rdx, [RCX] = u->rcx, [RBX] = u->rbx,
-		[RSI] = u->rsi, [RDI] = u->rdi, [RBP] = u->rbp, [RSP] = u->rsp,
-		[R8] = u->r8,   [R9] = u->r9,   [R10] = u->r10, [R11] = u->r11,
-		[R12] = u->r12, [R13] = u->r13, [R14] = u->r14, [R15] = u->r15,
-		[RA] = u->rip,
+		[RAX] = u->rax, [RDX] = u->rdx, [RCX] = u->rcx, [RBX] = u->rbx, [RSI] = u->rsi,
+		[RDI] = u->rdi, [RBP] = u->rbp, [RSP] = u->rsp, [R8] = u->r8,   [R9] = u->r9,
+		[R10] = u->r10, [R11] = u->r11, [R12] = u->r12, [R13] = u->r13, [R14] = u->r14,
+		[R15] = u->r15, [RA] = u->rip,
 	};
 
 	memcpy(out->reg, by_number, sizeof(by_number));

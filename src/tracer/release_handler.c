@@ -36,8 +36,7 @@ release_stopped(int options)
 		/* WNOWAIT: a stop stays reportable until the thread is resumed, see stop_wait. */
 		if (waitid(P_ALL, 0, &info, options | WNOWAIT) != 0 || info.si_pid == 0)
 			break;
-		if (info.si_code != CLD_TRAPPED ||
-		    !stop_release(info.si_pid, wait_status(&info)))
+		if (info.si_code != CLD_TRAPPED || !stop_release(info.si_pid, wait_status(&info)))
 			waitid(P_PID, (id_t)info.si_pid, &info, options);
 	}
 	errno = saved;

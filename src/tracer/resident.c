@@ -36,8 +36,8 @@ resident_renew(struct resident *resident)
 	resident_release(resident);
 	resident->fd = process_open_file(resident->process, "pagemap", O_RDONLY | O_CLOEXEC);
 	/* Absent without CONFIG_PROC_PAGE_MONITOR; needs the same rights as reading memory. */
-	resident->unknown = resident->fd < 0 && (errno == ENOENT || errno == EACCES ||
-						 errno == EPERM);
+	resident->unknown = resident->fd < 0 &&
+			    (errno == ENOENT || errno == EACCES || errno == EPERM);
 }
 
 uint32_t

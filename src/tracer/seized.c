@@ -11,8 +11,9 @@ void
 seized_add(struct seized_list *list, pid_t tid, struct stop_request *request)
 {
 	list->item = xgrow(list->item, &list->capacity, list->count + 1, sizeof(*list->item));
-	list->item[list->count++] =
-		(struct seized){ .tid = tid, .is_new = request != NULL, .request = request };
+	list->item[list->count++] = (struct seized){ .tid = tid,
+						     .is_new = request != NULL,
+						     .request = request };
 }
 
 struct seized *

@@ -10,9 +10,8 @@
  * changed.
  */
 enum read_end
-tracer_read_sleeper(const struct process *process, struct watch *watch,
-		    const struct sched *before, const struct syscall_info *info,
-		    size_t stack_want, struct snapshot *snapshot)
+tracer_read_sleeper(const struct process *process, struct watch *watch, const struct sched *before,
+		    const struct syscall_info *info, size_t stack_want, struct snapshot *snapshot)
 {
 	struct sched after;
 	enum look look;
@@ -25,8 +24,7 @@ tracer_read_sleeper(const struct process *process, struct watch *watch,
 	snapshot->tid = watch->tid;
 	snapshot->stack_address = info->sp;
 	snapshot->stack_wanted = stack_want;
-	snapshot->stack_size =
-		stack_copy(process, watch, info->sp, snapshot->stack, stack_want);
+	snapshot->stack_size = stack_copy(process, watch, info->sp, snapshot->stack, stack_want);
 	snapshot->live_limit = stack_want;
 	regs_set_sp_pc(&snapshot->regs, info->sp, info->pc);
 	/* A system call does not change the registers of its arguments. */

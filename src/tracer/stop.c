@@ -48,8 +48,7 @@ stop_prefetch(struct stop_request *request)
 	size_t size = request->stack_want < PREFETCH_MOST ? request->stack_want : PREFETCH_MOST;
 
 	if (request->sp_before != 0)
-		stack_copy_again(request->watch, request->sp_before, request->snapshot.stack,
-				 size);
+		stack_copy_again(request->watch, request->sp_before, request->snapshot.stack, size);
 }
 
 pid_t
@@ -126,9 +125,8 @@ stop_repair(pid_t tid, int status)
 	enum stop_kind kind = stop_classify(status);
 	struct kernel_regs kernel;
 
-	return (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) &&
-	       read_registers(tid, &kernel) && kernel_regs_complete(&kernel) &&
-	       repair_syscall(tid, &kernel);
+	return (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) && read_registers(tid, &kernel) &&
+	       kernel_regs_complete(&kernel) && repair_syscall(tid, &kernel);
 }
 
 bool
@@ -259,8 +257,7 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	snapshot->stack_size = stack_copy(process, request->watch, snapshot->regs.sp,
 					  snapshot->stack, request->stack_want);
 	if (request->stopped != NULL)
-		request->stopped(request->context, request->watch->tid,
-				 request->snapshot.regs.sp);
+		request->stopped(request->context, request->watch->tid, request->snapshot.regs.sp);
 	if (!counters_first)
 		look = read_counters(process, request);
 	if (look == LOOK_OK)

@@ -82,8 +82,7 @@ bool stop_repair(pid_t tid, int status);
  * Fills in the request of a stopped thread, apart from `queued` and `stopped_ns`. True when its
  * system call had to be repaired.
  */
-bool stop_capture(const struct process *process, struct stop_request *request,
-		  enum stop_kind kind);
+bool stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind);
 
 /* True when a captured thread, stopped since `stopped_ns`, was waiting for a CPU at the tick. */
 bool stop_was_queued(const struct stop_request *request, uint64_t stopped_ns);

@@ -83,16 +83,16 @@ struct tracer {
 	const struct process *process;
 	struct watchdog watchdog;
 	struct seized_list seized;
-	bool is_parent;         /* the process is a child of wallsample */
-	bool exited;            /* the process has exited, with exit_status as wait status */
+	bool is_parent; /* the process is a child of wallsample */
+	bool exited;    /* the process has exited, with exit_status as wait status */
 	int exit_status;
-	uint64_t waited_ns;     /* the last moment at which no unserved tracee was stopped */
+	uint64_t waited_ns; /* the last moment at which no unserved tracee was stopped */
 	int own_delay_fd;
-	uint64_t own_delay_ns;  /* own delay at that moment, or a little before */
-	bool hold_late;         /* hold threads that stop late, too, until all are released */
-	bool quiet;             /* no tracee exists, and none was requested since */
-	bool has_handler;       /* the release handler is installed */
-	unsigned paused;        /* depth of nested tracer_pause calls */
+	uint64_t own_delay_ns; /* own delay at that moment, or a little before */
+	bool hold_late;        /* hold threads that stop late, too, until all are released */
+	bool quiet;            /* no tracee exists, and none was requested since */
+	bool has_handler;      /* the release handler is installed */
+	unsigned paused;       /* depth of nested tracer_pause calls */
 	struct tracer_stats stats;
 	struct counting *counting; /* NULL: no thread is seized between stops */
 };
@@ -101,19 +101,19 @@ struct tracer {
 
 /* Result of a wait. */
 struct wait_end {
-	pid_t tid;     /* as of waitpid(2); < 0: none, see errno */
+	pid_t tid; /* as of waitpid(2); < 0: none, see errno */
 	int status;
 	uint64_t at_ns;
-	bool slept;    /* the wait blocked until the stop; else the thread may have stopped
+	bool slept; /* the wait blocked until the stop; else the thread may have stopped
 		       * long before */
 };
 
 /* State of one call that waits. */
 struct waiting {
 	uint64_t deadline_ns;
-	bool hold;             /* captured threads stay stopped */
-	bool runners_only;     /* of these, only threads that were running */
-	size_t pending;        /* new requests that have not ended */
+	bool hold;         /* captured threads stay stopped */
+	bool runners_only; /* of these, only threads that were running */
+	size_t pending;    /* new requests that have not ended */
 };
 
 /* Waits once, spinning for `spin_ns` first, and serves the result. False when the deadline has

@@ -42,8 +42,7 @@ static void
 release_unwanted(struct tracer *tracer, pid_t tid, int status)
 {
 	tracer->stats.repaired += stop_repair(tid, status);
-	tracer_release(tracer, tid, stop_signal(status),
-		       stop_classify(status) == KIND_GROUP_STOP);
+	tracer_release(tracer, tid, stop_signal(status), stop_classify(status) == KIND_GROUP_STOP);
 	tracer->stats.stops++;
 	tracer->stats.signals_passed += stop_signal(status) != 0;
 }
@@ -123,14 +122,13 @@ stays_held(const struct tracer *tracer, const struct seized *entry, const struct
 	if (request->signal != 0 || !(entry->is_new ? waiting->hold : tracer->hold_late))
 		return false;
 	return (entry->is_new && !waiting->runners_only) ||
-	       (request->end == STOP_CAPTURED && !request->fell_asleep &&
-		!request->group_stopped);
+	       (request->end == STOP_CAPTURED && !request->fell_asleep && !request->group_stopped);
 }
 
 /* Captures and releases a seized thread that has stopped, or records its exit. */
 static void
 serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
-      const struct wait_end *end)
+	      const struct wait_end *end)
 {
 	struct stop_request *request = entry->request;
 	enum stop_kind kind = stop_classify(end->status);
@@ -153,8 +151,7 @@ serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiti
 		request->signal = stop_signal(end->status);
 		tracer->stats.repaired += stop_capture(tracer->process, request, kind);
 		since = stopped_since(tracer, request, end);
-		request->queued = request->end == STOP_CAPTURED &&
-				  stop_was_queued(request, since);
+		request->queued = request->end == STOP_CAPTURED && stop_was_queued(request, since);
 		if (stays_held(tracer, entry, waiting) && stop_keep(end->tid)) {
 			request->held = !entry->is_new || waiting->runners_only;
 			if (!entry->is_new)
@@ -189,8 +186,7 @@ tracer_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *
 bool
 tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_ns)
 {
-	struct wait_end end =
-		wait_any(tracer, clock_now_ns() + spin_ns, waiting->deadline_ns);
+	struct wait_end end = wait_any(tracer, clock_now_ns() + spin_ns, waiting->deadline_ns);
 
 	if (end.tid < 0)
 		return errno == EINTR && end.at_ns < waiting->deadline_ns;

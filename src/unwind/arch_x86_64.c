@@ -71,15 +71,14 @@ arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
 	uint8_t code[sizeof(wide)];
 
 	return image_read_vaddr(image, vaddr, code, sizeof(code)) &&
-	       (memcmp(code, wide, sizeof(wide)) == 0 ||
-		memcmp(code, narrow, sizeof(narrow)) == 0);
+	       (memcmp(code, wide, sizeof(wide)) == 0 || memcmp(code, narrow, sizeof(narrow)) == 0);
 }
 
 /* struct ucontext is at the stack pointer. After its first 40 bytes, struct sigcontext
  * (arch/x86/include/uapi/asm/sigcontext.h) has the registers in this order, as DWARF numbers. */
 #define SIGCONTEXT 40
 static const uint8_t sigcontext_order[] = {
-	8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16,
+	8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16
 };
 
 bool

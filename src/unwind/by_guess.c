@@ -20,9 +20,8 @@ is_return_address(struct walk *walk, uint64_t address)
 {
 	const struct mapping *mapping = address != 0 ? maps_find(walk->maps, address - 1) : NULL;
 
-	return mapping != NULL &&
-	       (mapping->image == NULL ||
-		arch_is_return_address(mapping->image, address - mapping->bias));
+	return mapping != NULL && (mapping->image == NULL ||
+				   arch_is_return_address(mapping->image, address - mapping->bias));
 }
 
 /* The end of the part of the stack that is searched. */
@@ -49,8 +48,8 @@ is_record(struct walk *walk, uint64_t at, const uint64_t pair[2])
 {
 	uint64_t next[2];
 
-	if (pair[0] > 1 && (pair[0] <= at || !read_pair(walk, pair[0], next) ||
-			    !is_code(walk, next[1])))
+	if (pair[0] > 1 &&
+	    (pair[0] <= at || !read_pair(walk, pair[0], next) || !is_code(walk, next[1])))
 		return false;
 	return is_return_address(walk, pair[1]);
 }

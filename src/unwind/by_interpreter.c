@@ -100,9 +100,8 @@ advance_one(void *state, struct walk *walk)
 	uint64_t sp = walk->regs.sp, fp, address;
 
 	(void)state;
-	if (walk->interpreter_count == 0 || !walk->exact ||
-	    is_interpreter(walk, walk->regs.pc) || !is_interpreted(walk) ||
-	    !regs_get(&walk->regs, regs_fp_number, &fp))
+	if (walk->interpreter_count == 0 || !walk->exact || is_interpreter(walk, walk->regs.pc) ||
+	    !is_interpreted(walk) || !regs_get(&walk->regs, regs_fp_number, &fp))
 		return ADVANCE_STUCK;
 	for (unsigned i = 0; i < PUSHED_WORDS && sp < fp; i++, sp += sizeof(address)) {
 		if (!walk_read_word(walk, sp, &address))

@@ -31,11 +31,11 @@ struct state {
 	struct cover_slot cover[COVER_SLOTS];
 	/* Of the walk in progress: */
 	struct walk *walk;
-	struct regs next;    /* of the frame that was added last */
+	struct regs next; /* of the frame that was added last */
 	bool next_exact;
-	size_t seen;         /* frames that libdw has reported, including the first */
-	bool last_end;       /* the last of them is marked as the outermost */
-	bool read_zero;      /* the last word read since then is 0: maybe a return address */
+	size_t seen;    /* frames that libdw has reported, including the first */
+	bool last_end;  /* the last of them is marked as the outermost */
+	bool read_zero; /* the last word read since then is 0: maybe a return address */
 	enum advance result;
 };
 

@@ -277,8 +277,8 @@ forget_if_stale(struct state *state)
 static bool
 is_trampoline(struct state *state, uint64_t address)
 {
-	struct trampoline_slot *slot =
-		&state->trampoline[(address ^ address >> 10) % TRAMPOLINE_SLOTS];
+	struct trampoline_slot
+		*slot = &state->trampoline[(address ^ address >> 10) % TRAMPOLINE_SLOTS];
 	const struct mapping *mapping;
 
 	if (slot->address == address)

@@ -19,7 +19,7 @@
 #define MOST_RULES ((size_t)1 << 17)
 
 enum kind {
-	KIND_NONE,      /* not Go code, or not described by the table */
+	KIND_NONE, /* not Go code, or not described by the table */
 	KIND_STEP,
 	KIND_TOP,       /* the first function of its stack */
 	KIND_SWITCH,    /* sets the stack pointer */
@@ -28,11 +28,11 @@ enum kind {
 
 struct pclntab_rule {
 	uint8_t kind;
-	bool interrupts;   /* its caller did not call it: the caller's address is exact */
+	bool interrupts; /* its caller did not call it: the caller's address is exact */
 	bool is_assembler;
 	bool is_morestack;
-	uint32_t depth;    /* see pclntab_stack_depth */
-	uint64_t entry;    /* in the target */
+	uint32_t depth; /* see pclntab_stack_depth */
+	uint64_t entry; /* in the target */
 };
 
 struct state {
@@ -40,13 +40,13 @@ struct state {
 	uint64_t generation;
 	struct pclntab_rule *rule;
 	size_t count, capacity;
-	struct table by_address;     /* address, exact -> index of a rule */
+	struct table by_address; /* address, exact -> index of a rule */
 	struct module_slot {
 		bool tried;
 		struct pclntab *table;
-	} *module;                   /* by module number */
+	} * module; /* by module number */
 	size_t module_count, module_capacity;
-	struct strbuf name;          /* scratch */
+	struct strbuf name; /* scratch */
 };
 
 static void *
@@ -133,7 +133,7 @@ classify(struct state *state, const struct pclntab *table, const struct pclntab_
 {
 	rule->kind = (function->flags & PCLNTAB_FLAG_TOP) != 0      ? KIND_TOP :
 		     (function->flags & PCLNTAB_FLAG_SP_WRITE) != 0 ? KIND_SWITCH :
-								 KIND_STEP;
+								      KIND_STEP;
 	rule->is_assembler = (function->flags & PCLNTAB_FLAG_ASM) != 0;
 	strbuf_clear(&state->name);
 	if (!pclntab_name(table, function->name, &state->name))
@@ -187,8 +187,7 @@ find_rule(struct state *state, uint64_t address, bool exact)
 	place = table_place(&state->by_address, address, exact, (uint32_t)state->count, &added);
 	if (!added)
 		return &state->rule[*place];
-	state->rule =
-		xgrow(state->rule, &state->capacity, state->count + 1, sizeof(*state->rule));
+	state->rule = xgrow(state->rule, &state->capacity, state->count + 1, sizeof(*state->rule));
 	compile(state, mapping, table, address, exact, &state->rule[state->count]);
 	return &state->rule[state->count++];
 }

@@ -20,11 +20,11 @@ struct state {
 	uint64_t generation;
 	struct rule *rule;
 	size_t count, capacity;
-	struct table by_address;     /* address -> index of a rule */
+	struct table by_address; /* address -> index of a rule */
 	struct source_slot {
 		bool tried;
 		struct rule_source *source;
-	} *source;                   /* by module number */
+	} * source; /* by module number */
 	size_t source_count, source_capacity;
 };
 
@@ -107,8 +107,7 @@ find_rule(struct state *state, uint64_t address)
 	/* The look-up of an unknown address may have found a new mapping. */
 	if (maps_generation(state->maps) != state->generation)
 		return find_rule(state, address);
-	state->rule =
-		xgrow(state->rule, &state->capacity, state->count + 1, sizeof(*state->rule));
+	state->rule = xgrow(state->rule, &state->capacity, state->count + 1, sizeof(*state->rule));
 	state->rule[state->count] = rule;
 	*table_place(&state->by_address, address, 0, 0, NULL) = (uint32_t)state->count;
 	return &state->rule[state->count++];

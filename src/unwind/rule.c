@@ -16,9 +16,9 @@ struct rule_source {
 	const struct image *image;
 	int fd;
 	Elf *elf;
-	Dwarf *dwarf;         /* of .debug_frame; NULL: none, or not opened yet */
+	Dwarf *dwarf; /* of .debug_frame; NULL: none, or not opened yet */
 	bool dwarf_tried;
-	Dwarf_CFI *eh_frame;  /* owned by this struct */
+	Dwarf_CFI *eh_frame;    /* owned by this struct */
 	Dwarf_CFI *debug_frame; /* owned by dwarf */
 };
 

@@ -32,7 +32,7 @@ struct rule {
 	uint8_t count;
 	struct {
 		uint8_t number;
-		bool saved;     /* the value is at CFA + offset; else it is unchanged */
+		bool saved; /* the value is at CFA + offset; else it is unchanged */
 		int32_t offset;
 	} reg[RULE_REGISTERS]; /* includes the return address */
 };

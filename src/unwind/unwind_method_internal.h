@@ -20,7 +20,7 @@
 struct live_cache {
 	struct {
 		uint64_t address;
-		size_t size; /* 0: not readable */
+		size_t size;   /* 0: not readable */
 		uint64_t walk; /* number of the walk that read it */
 		uint8_t bytes[LIVE_PAGE];
 	} page[LIVE_PAGES];
@@ -32,25 +32,25 @@ struct walk {
 	const struct snapshot *snapshot;
 	struct chain *chain;
 	struct live_cache *live;
-	struct live_cache *code; /* for code without a file; NULL: not to be read */
+	struct live_cache *code;                 /* for code without a file; NULL: not to be read */
 	const struct address_range *interpreter; /* see unwinder_set_interpreters */
 	size_t interpreter_count;
-	struct regs regs;      /* of the chain's last frame */
-	bool exact;            /* regs.pc is not a return address */
+	struct regs regs; /* of the chain's last frame */
+	bool exact;       /* regs.pc is not a return address */
 	/* Why a method found no caller; the unwinder clears them before each method. */
 	bool beyond_copy;      /* the needed part of the stack was not copied */
 	bool bad_memory;       /* the needed memory is not readable */
 	bool missing_register; /* the value of a needed register is not known */
 	bool no_info;          /* there are no unwind tables for the address */
 	/* Never cleared: */
-	bool read_live;        /* memory of the live process was read */
-	size_t stack_used;     /* bytes of the copy up to the highest byte that was read */
+	bool read_live;    /* memory of the live process was read */
+	size_t stack_used; /* bytes of the copy up to the highest byte that was read */
 };
 
 enum advance {
-	ADVANCE_STUCK,   /* the method appended all frames that it can find, maybe none */
-	ADVANCE_DONE,    /* the last frame is the thread's first function */
-	ADVANCE_FULL,    /* depth limit */
+	ADVANCE_STUCK, /* the method appended all frames that it can find, maybe none */
+	ADVANCE_DONE,  /* the last frame is the thread's first function */
+	ADVANCE_FULL,  /* depth limit */
 };
 
 struct unwind_method {
@@ -148,8 +148,7 @@ bool arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, s
  * function. With 0, the first word must look like a frame pointer and the second must follow any
  * call. False: there is none.
  */
-bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor,
-			uint64_t *record);
+bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor, uint64_t *record);
 
 /*
  * Appends the caller of a function that has not set up a frame, or whose frame pointer is not

@@ -278,8 +278,9 @@ function_start(struct unwinder *unwinder, uint64_t address)
 	const struct mapping *mapping = maps_find(unwinder->maps, address);
 	uint64_t start = 0;
 
-	for (size_t i = 0; mapping != NULL && mapping->image != NULL && start == 0 &&
-			   i < unwinder->slot_count; i++) {
+	for (size_t i = 0;
+	     mapping != NULL && mapping->image != NULL && start == 0 && i < unwinder->slot_count;
+	     i++) {
 		struct slot *slot = &unwinder->slot[i];
 
 		if (slot->method->function_start != NULL)
@@ -341,8 +342,7 @@ try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function, uin
  * call of the function that needs it is reliable; with `sure`, no other record is tried.
  */
 static bool
-guess_frame_pointer(struct unwinder *unwinder, struct walk *walk, bool sure,
-		    enum advance *result)
+guess_frame_pointer(struct unwinder *unwinder, struct walk *walk, bool sure, enum advance *result)
 {
 	uint64_t function = function_start(unwinder, walk_lookup(walk));
 
@@ -484,8 +484,8 @@ void
 unwinder_set_interpreters(struct unwinder *unwinder, const struct address_range *range,
 			  size_t count)
 {
-	unwinder->interpreter = xgrow(unwinder->interpreter, &unwinder->interpreter_capacity,
-				      count, sizeof(*range));
+	unwinder->interpreter = xgrow(unwinder->interpreter, &unwinder->interpreter_capacity, count,
+				      sizeof(*range));
 	if (count > 0)
 		memcpy(unwinder->interpreter, range, count * sizeof(*range));
 	unwinder->interpreter_count = count;

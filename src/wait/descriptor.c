@@ -64,7 +64,9 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 		return named;
 	}
 	strbuf_add_format(out, "%s%s %s ", named ? "fifo " : "pipe", named ? id : "",
-			  reads && writes ? "of" : reads ? "from" : "to");
+			  reads && writes ? "of" :
+			  reads           ? "from" :
+					    "to");
 	holders_add_text(&found, out);
 	return true;
 }
@@ -113,7 +115,8 @@ is_same_inode(const struct descriptors *descriptors, int fd, uint64_t inode)
 
 	snprintf(name, sizeof(name), "%d", fd);
 	return statx(descriptors->fd_dir, name, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_INO,
-		     &st) == 0 && st.stx_ino == inode;
+		     &st) == 0 &&
+	       st.stx_ino == inode;
 }
 
 /*
@@ -299,8 +302,8 @@ add_gone(const struct described *known, int fd, struct strbuf *out)
 
 /* For pipes and sockets; other descriptors share one id, or their id is their text. */
 static bool
-add_remembered(struct descriptors *descriptors, int fd, const char *id,
-	       enum descriptor_kind kind, struct strbuf *out)
+add_remembered(struct descriptors *descriptors, int fd, const char *id, enum descriptor_kind kind,
+	       struct strbuf *out)
 {
 	struct described *known = find_described(descriptors, id);
 	const uint64_t now_ns = clock_now_ns();

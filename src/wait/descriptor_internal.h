@@ -15,15 +15,15 @@
 
 struct fdinfo {
 	bool has_timer;
-	uint64_t left_ns;      /* of a timerfd; 0: disarmed */
-	uint64_t interval_ns;  /* 0: the timer expires once */
+	uint64_t left_ns;     /* of a timerfd; 0: disarmed */
+	uint64_t interval_ns; /* 0: the timer expires once */
 	bool has_signals;
-	uint64_t signals;      /* of a signalfd: bit 0 is signal 1 */
-	size_t watches;        /* of inotify */
-	uint64_t pid;          /* of a pidfd; 0: no pidfd, or its process has ended */
-	size_t watched;        /* number of descriptors of an epoll */
+	uint64_t signals; /* of a signalfd: bit 0 is signal 1 */
+	size_t watches;   /* of inotify */
+	uint64_t pid;     /* of a pidfd; 0: no pidfd, or its process has ended */
+	size_t watched;   /* number of descriptors of an epoll */
 	struct {
-		int fd;        /* as it was added; the number may have been reused since */
+		int fd; /* as it was added; the number may have been reused since */
 		uint64_t inode;
 	} first[FDINFO_WATCHED]; /* those with the lowest numbers, ascending */
 };
@@ -54,11 +54,11 @@ enum holder_access {
 #define HOLDERS_NAMED 2
 
 struct holders_found {
-	size_t count;             /* processes, `own` included */
-	bool own;                 /* `own` is one of them; it is not in pid[] */
+	size_t count; /* processes, `own` included */
+	bool own;     /* `own` is one of them; it is not in pid[] */
 	pid_t pid[HOLDERS_NAMED];
 	size_t named;
-	bool sure;                /* it is certain that there are no others */
+	bool sure; /* it is certain that there are no others */
 };
 
 /* The processes that have `link`, the text of /proc/PID/fd/N, open for this access. Each is checked
@@ -74,8 +74,15 @@ void holders_add_process(pid_t pid, struct strbuf *out);
 
 enum net_protocol { NET_TCP, NET_UDP, NET_UNIX, NET_NETLINK, NET_PROTOCOL_COUNT };
 
-enum net_file { NET_FILE_TCP, NET_FILE_TCP6, NET_FILE_UDP, NET_FILE_UDP6, NET_FILE_UNIX,
-		NET_FILE_NETLINK, NET_FILE_COUNT };
+enum net_file {
+	NET_FILE_TCP,
+	NET_FILE_TCP6,
+	NET_FILE_UDP,
+	NET_FILE_UDP6,
+	NET_FILE_UNIX,
+	NET_FILE_NETLINK,
+	NET_FILE_COUNT
+};
 
 struct net_address {
 	uint8_t ip[16]; /* IPv4 as ::ffff:a.b.c.d */
@@ -88,7 +95,7 @@ struct net_socket {
 	bool listens;  /* TCP or UNIX that accepts; UDP that is bound and not connected */
 	bool doubtful; /* UNIX: a second line contradicts the first */
 	struct net_address local, remote;
-	size_t path;   /* UNIX: offset of its name; 0: none */
+	size_t path;     /* UNIX: offset of its name; 0: none */
 	unsigned family; /* NETLINK */
 };
 
@@ -114,8 +121,7 @@ const char *net_tables_path(const struct net_tables *tables, const struct net_so
 const struct net_socket *net_tables_peer(const struct net_tables *tables,
 					 const struct net_socket *socket);
 /* True when another socket listens on the port. */
-bool net_tables_listens(const struct net_tables *tables, enum net_protocol protocol,
-			uint16_t port);
+bool net_tables_listens(const struct net_tables *tables, enum net_protocol protocol, uint16_t port);
 bool net_address_is_any(const struct net_address *address);
 /* Adds "127.0.0.1" or "::1"; with the port "127.0.0.1:80" or "[::1]:80". */
 void net_address_add(const struct net_address *address, bool port, struct strbuf *out);
@@ -133,8 +139,7 @@ int unix_diag_open(void);
 /* Looks up a socket of wallsample's own network namespace. False: not found, or no answer. */
 bool unix_diag_ask(int fd, uint64_t inode, struct unix_socket *socket);
 /* Parses an answer; false when it does not describe the socket. */
-bool unix_diag_parse(const void *answer, size_t size, uint64_t inode,
-		     struct unix_socket *socket);
+bool unix_diag_parse(const void *answer, size_t size, uint64_t inode, struct unix_socket *socket);
 
 /* --- descriptor_set.c: one target, and what was read for it within the last second ---------- */
 
@@ -164,7 +169,7 @@ struct descriptors {
 	struct holders *holders;   /* NULL: not read */
 	struct net_tables *tables; /* the same */
 	struct reading holders_read, tables_read;
-	struct strings *ids;       /* indices of known[] */
+	struct strings *ids; /* indices of known[] */
 	struct described *known;
 	size_t known_capacity;
 };
@@ -183,7 +188,6 @@ enum descriptor_kind descriptor_read(struct descriptors *descriptors, int fd, ch
 bool text_begins(const char *text, const char *beginning);
 
 /* socket_text.c: adds a socket's text; `id` is its link. False: nothing is known. */
-bool socket_describe(struct descriptors *descriptors, int fd, const char *id,
-		     struct strbuf *out);
+bool socket_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out);
 
 #endif

@@ -28,8 +28,8 @@ shares_network(const struct process *process)
 	struct stat ours, theirs;
 
 	return stat("/proc/self/ns/net", &ours) == 0 &&
-	       fstatat(process->dirfd, "ns/net", &theirs, 0) == 0 &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+	       fstatat(process->dirfd, "ns/net", &theirs, 0) == 0 && ours.st_dev == theirs.st_dev &&
+	       ours.st_ino == theirs.st_ino;
 }
 
 struct descriptors *
@@ -96,8 +96,8 @@ descriptors_holders(struct descriptors *descriptors)
 	if (descriptors->holders == NULL) {
 		descriptors->holders_read.at_ns = clock_now_ns();
 		descriptors->holders = holders_scan(descriptors->process->pid);
-		descriptors->holders_read.took_ns =
-			clock_now_ns() - descriptors->holders_read.at_ns;
+		descriptors->holders_read.took_ns = clock_now_ns() -
+						    descriptors->holders_read.at_ns;
 	}
 	return descriptors->holders;
 }
@@ -109,8 +109,7 @@ descriptors_tables(struct descriptors *descriptors)
 		descriptors->tables_read.at_ns = clock_now_ns();
 		descriptors->tables = net_tables_create();
 		net_tables_read(descriptors->tables, descriptors->process);
-		descriptors->tables_read.took_ns =
-			clock_now_ns() - descriptors->tables_read.at_ns;
+		descriptors->tables_read.took_ns = clock_now_ns() - descriptors->tables_read.at_ns;
 	}
 	return descriptors->tables;
 }

@@ -137,15 +137,15 @@ static void
 add_signal(unsigned number, struct strbuf *out)
 {
 	static const char *const names[] = {
-		[SIGHUP] = "SIGHUP",   [SIGINT] = "SIGINT",       [SIGQUIT] = "SIGQUIT",
-		[SIGILL] = "SIGILL",   [SIGTRAP] = "SIGTRAP",     [SIGABRT] = "SIGABRT",
-		[SIGBUS] = "SIGBUS",   [SIGFPE] = "SIGFPE",       [SIGUSR1] = "SIGUSR1",
-		[SIGSEGV] = "SIGSEGV", [SIGUSR2] = "SIGUSR2",     [SIGPIPE] = "SIGPIPE",
-		[SIGALRM] = "SIGALRM", [SIGTERM] = "SIGTERM",     [SIGCHLD] = "SIGCHLD",
-		[SIGCONT] = "SIGCONT", [SIGTSTP] = "SIGTSTP",     [SIGTTIN] = "SIGTTIN",
-		[SIGTTOU] = "SIGTTOU", [SIGURG] = "SIGURG",       [SIGXCPU] = "SIGXCPU",
-		[SIGXFSZ] = "SIGXFSZ", [SIGVTALRM] = "SIGVTALRM", [SIGPROF] = "SIGPROF",
-		[SIGWINCH] = "SIGWINCH", [SIGIO] = "SIGIO",       [SIGPWR] = "SIGPWR",
+		[SIGHUP] = "SIGHUP",     [SIGINT] = "SIGINT",       [SIGQUIT] = "SIGQUIT",
+		[SIGILL] = "SIGILL",     [SIGTRAP] = "SIGTRAP",     [SIGABRT] = "SIGABRT",
+		[SIGBUS] = "SIGBUS",     [SIGFPE] = "SIGFPE",       [SIGUSR1] = "SIGUSR1",
+		[SIGSEGV] = "SIGSEGV",   [SIGUSR2] = "SIGUSR2",     [SIGPIPE] = "SIGPIPE",
+		[SIGALRM] = "SIGALRM",   [SIGTERM] = "SIGTERM",     [SIGCHLD] = "SIGCHLD",
+		[SIGCONT] = "SIGCONT",   [SIGTSTP] = "SIGTSTP",     [SIGTTIN] = "SIGTTIN",
+		[SIGTTOU] = "SIGTTOU",   [SIGURG] = "SIGURG",       [SIGXCPU] = "SIGXCPU",
+		[SIGXFSZ] = "SIGXFSZ",   [SIGVTALRM] = "SIGVTALRM", [SIGPROF] = "SIGPROF",
+		[SIGWINCH] = "SIGWINCH", [SIGIO] = "SIGIO",         [SIGPWR] = "SIGPWR",
 		[SIGSYS] = "SIGSYS",
 	};
 

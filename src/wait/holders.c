@@ -30,7 +30,7 @@ struct holders {
 	struct holder *list; /* by key, then by pid */
 	size_t count, capacity;
 	size_t walked;
-	bool all;            /* no process was missed */
+	bool all; /* no process was missed */
 };
 
 /* FNV-1a of 64 bits (draft-eastlake-fnv). Matches are compared by text. */
@@ -345,8 +345,9 @@ holders_add_text(const struct holders_found *found, struct strbuf *out)
 		holders_add_process(found->pid[i], out);
 	}
 	if (found->own)
-		strbuf_add_text(out, found->named == 0 ? "itself"
-				     : more == 0       ? " and itself" : ", itself");
+		strbuf_add_text(out, found->named == 0 ? "itself" :
+				     more == 0         ? " and itself" :
+							 ", itself");
 	if (more > 0)
 		strbuf_add_format(out, " and %zu more", more);
 }

@@ -93,9 +93,8 @@ parse_address(const char **cursor, bool six, struct net_address *address)
 	uint64_t port;
 
 	memcpy(address->ip, mapped, sizeof(mapped));
-	if (!parse_ip(&at, six ? 4 : 1, address->ip + (six ? 0 : sizeof(mapped))) ||
-	    *at++ != ':' || !isxdigit((unsigned char)*at) || !parse_u64(&at, 16, &port) ||
-	    port > UINT16_MAX)
+	if (!parse_ip(&at, six ? 4 : 1, address->ip + (six ? 0 : sizeof(mapped))) || *at++ != ':' ||
+	    !isxdigit((unsigned char)*at) || !parse_u64(&at, 16, &port) || port > UINT16_MAX)
 		return false;
 	address->port = (uint16_t)port;
 	*cursor = at;
@@ -163,11 +162,11 @@ parse_inet(const char *line, bool six, struct net_socket *socket)
 	if (at == NULL)
 		return false;
 	at++;
-	if (!parse_address(&at, six, &socket->local) ||
-	    !parse_address(&at, six, &socket->remote) || !parse_u64(&at, 16, &state))
+	if (!parse_address(&at, six, &socket->local) || !parse_address(&at, six, &socket->remote) ||
+	    !parse_u64(&at, 16, &state))
 		return false;
-	socket->listens = socket->protocol == NET_TCP ? state == STATE_LISTEN
-						      : socket->remote.port == 0;
+	socket->listens = socket->protocol == NET_TCP ? state == STATE_LISTEN :
+							socket->remote.port == 0;
 	at = skip_words(at, 5);
 	return parse_u64(&at, 10, &socket->inode);
 }
@@ -248,13 +247,12 @@ is_same_address(const struct net_address *a, const struct net_address *b)
 /* A second line for a socket: happens when the table changes while it is read. */
 static void
 add_second_line(struct net_tables *tables, uint32_t at, const struct net_socket *socket,
-	   const char *path)
+		const char *path)
 {
 	struct net_socket *known = &tables->list[at];
 
-	if (known->protocol == NET_UNIX &&
-	    (known->listens != socket->listens ||
-	     strcmp(net_tables_path(tables, known), path) != 0))
+	if (known->protocol == NET_UNIX && (known->listens != socket->listens ||
+					    strcmp(net_tables_path(tables, known), path) != 0))
 		known->doubtful = true;
 }
 
@@ -284,8 +282,8 @@ net_tables_add_line(struct net_tables *tables, enum net_file file, const char *l
 	tables->list[tables->count++] = socket;
 	if (socket.protocol != NET_TCP && socket.protocol != NET_UDP)
 		return;
-	table_place(&tables->ends, hash_of_ends(&socket.local, &socket.remote), socket.protocol,
-		    at, NULL);
+	table_place(&tables->ends, hash_of_ends(&socket.local, &socket.remote), socket.protocol, at,
+		    NULL);
 	if (socket.listens)
 		table_place(&tables->listening, socket.local.port, socket.protocol, at, NULL);
 }
@@ -359,8 +357,9 @@ find_ends(const struct net_tables *tables, enum net_protocol protocol,
 	if (!table_find(&tables->ends, hash_of_ends(local, remote), protocol, &at))
 		return NULL;
 	socket = &tables->list[at];
-	return is_same_address(&socket->local, local) && is_same_address(&socket->remote, remote)
-		       ? socket : NULL;
+	return is_same_address(&socket->local, local) && is_same_address(&socket->remote, remote) ?
+		       socket :
+		       NULL;
 }
 
 const struct net_socket *

@@ -33,8 +33,9 @@ read_protocol(const struct descriptors *descriptors, int fd, uint64_t inode, cha
 	named = openat(descriptors->fd_dir, path, O_PATH | O_CLOEXEC);
 	if (named < 0)
 		return false;
-	if (statx(named, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO,
-		  &st) == 0 && S_ISSOCK(st.stx_mode) && st.stx_ino == inode) {
+	if (statx(named, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &st) ==
+		    0 &&
+	    S_ISSOCK(st.stx_mode) && st.stx_ino == inode) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", named);
 		length = getxattr(path, "system.sockprotoname", protocol, PROTOCOL_SIZE - 1);
 	}
@@ -171,8 +172,7 @@ describe_unix(struct descriptors *descriptors, uint64_t inode, struct strbuf *ou
 	if (!read_unix_socket(descriptors, socket.peer, &peer))
 		peer.name[0] = '\0';
 	if (peer.name[0] != '\0') {
-		strbuf_add_format(out, " %s %s", socket.name[0] != '\0' ? "with" : "to",
-				  peer.name);
+		strbuf_add_format(out, " %s %s", socket.name[0] != '\0' ? "with" : "to", peer.name);
 		link = ", ";
 	} else {
 		link = socket.name[0] != '\0' ? " from " : " to ";
@@ -193,8 +193,8 @@ describe_netlink(const struct net_socket *socket, struct strbuf *out)
 {
 	/* Linux's include/uapi/linux/netlink.h */
 	static const char *const families[] = {
-		[0] = "route",      [4] = "sock_diag", [5] = "nflog",   [6] = "xfrm",
-		[7] = "selinux",    [8] = "iscsi",     [9] = "audit",   [11] = "connector",
+		[0] = "route",      [4] = "sock_diag", [5] = "nflog",    [6] = "xfrm",
+		[7] = "selinux",    [8] = "iscsi",     [9] = "audit",    [11] = "connector",
 		[12] = "netfilter", [15] = "uevent",   [16] = "generic", [21] = "crypto",
 	};
 
@@ -211,9 +211,8 @@ protocol_of(const char *name, enum net_protocol *protocol)
 		const char *name;
 		enum net_protocol protocol;
 	} names[] = {
-		{ "TCP", NET_TCP },   { "TCPv6", NET_TCP },
-		{ "UDP", NET_UDP },   { "UDPv6", NET_UDP },
-		{ "UNIX", NET_UNIX }, { "UNIX-STREAM", NET_UNIX },
+		{ "TCP", NET_TCP },         { "TCPv6", NET_TCP }, { "UDP", NET_UDP },
+		{ "UDPv6", NET_UDP },       { "UNIX", NET_UNIX }, { "UNIX-STREAM", NET_UNIX },
 		{ "NETLINK", NET_NETLINK },
 	};
 
@@ -258,8 +257,7 @@ socket_describe(struct descriptors *descriptors, int fd, const char *id, struct 
 	if (!parse_u64(&number, 10, &inode) || !read_protocol(descriptors, fd, inode, name))
 		return false;
 	/* A socket that is not bound, or of another namespace, is in no table. */
-	if (!protocol_of(name, &protocol) ||
-	    !describe_listed(descriptors, protocol, inode, out))
+	if (!protocol_of(name, &protocol) || !describe_listed(descriptors, protocol, inode, out))
 		add_protocol(name, out);
 	return true;
 }

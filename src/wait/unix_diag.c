@@ -56,8 +56,7 @@ unix_diag_parse(const void *answer, size_t size, uint64_t inode, struct unix_soc
 		size_t length;
 
 		memcpy(&attribute, (const char *)answer + at, sizeof(attribute));
-		if (attribute.rta_len < RTA_LENGTH(0) ||
-		    attribute.rta_len > header.nlmsg_len - at)
+		if (attribute.rta_len < RTA_LENGTH(0) || attribute.rta_len > header.nlmsg_len - at)
 			break;
 		length = attribute.rta_len - RTA_LENGTH(0);
 		if (attribute.rta_type == UNIX_DIAG_PEER && length >= sizeof(socket->peer))

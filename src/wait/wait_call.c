@@ -25,7 +25,7 @@ typedef void more_fn(const struct wait_source *source, const struct wait_call *c
 struct call_row {
 	const char *name;
 	enum wait_kind kind;
-	int fd;       /* index of the argument that is the descriptor */
+	int fd; /* index of the argument that is the descriptor */
 	bool writes;
 	more_fn *more;
 };
@@ -58,22 +58,19 @@ more_nanosleep(const struct wait_source *source, const struct wait_call *call, s
 }
 
 static void
-more_timespec_at_2(const struct wait_source *source, const struct wait_call *call,
-		   struct wait *out)
+more_timespec_at_2(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	wait_until_timespec(source, call->args[2], CLOCK_OF_LENGTH, out);
 }
 
 static void
-more_timespec_at_3(const struct wait_source *source, const struct wait_call *call,
-		   struct wait *out)
+more_timespec_at_3(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	wait_until_timespec(source, call->args[3], CLOCK_OF_LENGTH, out);
 }
 
 static void
-more_timespec_at_4(const struct wait_source *source, const struct wait_call *call,
-		   struct wait *out)
+more_timespec_at_4(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	wait_until_timespec(source, call->args[4], CLOCK_OF_LENGTH, out);
 }
@@ -218,8 +215,7 @@ more_fcntl(const struct wait_source *source, const struct wait_call *call, struc
 }
 
 static void
-more_futex_waitv(const struct wait_source *source, const struct wait_call *call,
-		 struct wait *out)
+more_futex_waitv(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	struct {
 		uint64_t value, address;
@@ -340,14 +336,14 @@ wait_of_call(const struct wait_source *source, const struct wait_call *call, str
 static bool
 stands_in_disk_sleep(const struct wait *wait)
 {
-	return wait->kind == WAIT_CHILD || (wait->fd >= 0 && wait->kind >= WAIT_FILE &&
-					    wait->kind <= WAIT_DESCRIPTOR);
+	return wait->kind == WAIT_CHILD ||
+	       (wait->fd >= 0 && wait->kind >= WAIT_FILE && wait->kind <= WAIT_DESCRIPTOR);
 }
 
 void
 wait_classify(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
-	const struct wait nothing = {.kind = WAIT_NONE, .fd = -1, .left_ns = UINT64_MAX};
+	const struct wait nothing = { .kind = WAIT_NONE, .fd = -1, .left_ns = UINT64_MAX };
 
 	*out = nothing;
 	switch (call->state) {

@@ -39,11 +39,10 @@ found(struct wait *out, enum wait_kind kind, uint64_t object)
 bool
 glibc_mutex_kind(uint32_t bits, enum wait_kind *kind)
 {
-	static const enum wait_kind types[] = {
-		WAIT_MUTEX, WAIT_MUTEX_RECURSIVE, WAIT_MUTEX_ERRORCHECK, WAIT_MUTEX,
-	};
-	const uint32_t known = KIND_TYPE | GLIBC_KIND_ROBUST | GLIBC_KIND_PI |
-			       GLIBC_KIND_CEILING | GLIBC_KIND_SHARED | KIND_ELISION;
+	static const enum wait_kind types[] = { WAIT_MUTEX, WAIT_MUTEX_RECURSIVE,
+						WAIT_MUTEX_ERRORCHECK, WAIT_MUTEX };
+	const uint32_t known = KIND_TYPE | GLIBC_KIND_ROBUST | GLIBC_KIND_PI | GLIBC_KIND_CEILING |
+			       GLIBC_KIND_SHARED | KIND_ELISION;
 
 	if ((bits & ~known) != 0)
 		return false;
@@ -154,8 +153,7 @@ glibc_thread_at(const struct wait_source *source, uint64_t address, pid_t *tid)
 		if (!memory_read(memory, address + layout->tid, &inner, sizeof(inner)))
 			continue;
 		*tid = inner < TID_LIMIT ? (pid_t)inner : 0;
-		if (layout->self != 0 ||
-		    (*tid != 0 && source->thread(source->context, *tid) != 0))
+		if (layout->self != 0 || (*tid != 0 && source->thread(source->context, *tid) != 0))
 			return true;
 	}
 	return false;
@@ -183,10 +181,8 @@ static bool
 rwlock_at(const struct futex_wait *wait, int base)
 {
 	return (wait->word + (uint64_t)(int64_t)base) % 8 == 0 &&
-	       around_has(wait, base, base + 52) &&
-	       around_u32(wait, base + RWLOCK_PHASE) <= 3 &&
-	       around_u32(wait, base + RWLOCK_WRITERS) <= 3 &&
-	       around_u64(wait, base + 16) == 0 &&
+	       around_has(wait, base, base + 52) && around_u32(wait, base + RWLOCK_PHASE) <= 3 &&
+	       around_u32(wait, base + RWLOCK_WRITERS) <= 3 && around_u64(wait, base + 16) == 0 &&
 	       around_u32(wait, base + GLIBC_RWLOCK_WRITER) < TID_LIMIT &&
 	       around_u32(wait, base + GLIBC_RWLOCK_SHARED) == wait->shared &&
 	       around_u32(wait, base + 48) <= 2; /* preference of readers or writers */
@@ -254,8 +250,8 @@ condition_at(const struct futex_wait *wait, const struct condition_layout *layou
 
 	if ((wait->word + (uint64_t)(int64_t)base) % 8 != 0 ||
 	    !around_has(wait, base, base + CONDITION_SIZE) || !is_count(waiters) ||
-	    ((flags & CONDITION_SHARED) != 0) != wait->shared || (size & 3) == 3 ||
-	    last <= first || last - first < size >> 2)
+	    ((flags & CONDITION_SHARED) != 0) != wait->shared || (size & 3) == 3 || last <= first ||
+	    last - first < size >> 2)
 		return false;
 	if (layout->zeros >= 0)
 		return around_u64(wait, base + layout->zeros) == 0;
@@ -372,8 +368,7 @@ is_join_by_state(const struct futex_wait *wait, struct wait *out)
 
 	if (!can_be_timed_function(wait) || !wait->shared ||
 	    (wait->value != STATE_EXITING && wait->value != STATE_JOINABLE) ||
-	    around_u32(wait, 0) != wait->value ||
-	    !memory_read(memory, start, bytes, sizeof(bytes)))
+	    around_u32(wait, 0) != wait->value || !memory_read(memory, start, bytes, sizeof(bytes)))
 		return false;
 	for (size_t at = 0; at < sizeof(bytes); at += THREAD_ALIGNMENT)
 		if (bytes_u64(bytes + at) == start + at &&
@@ -388,9 +383,9 @@ is_join_by_state(const struct futex_wait *wait, struct wait *out)
 static bool
 is_guard(const struct futex_wait *wait, struct wait *out)
 {
-	return wait->command == FUTEX_WAIT && wait->shared && !wait->timed &&
-	       wait->word % 8 == 0 && wait->value == GUARD_PENDING_AND_WAITED_FOR &&
-	       around_u32(wait, 0) == wait->value && found(out, WAIT_ONCE, wait->word);
+	return wait->command == FUTEX_WAIT && wait->shared && !wait->timed && wait->word % 8 == 0 &&
+	       wait->value == GUARD_PENDING_AND_WAITED_FOR && around_u32(wait, 0) == wait->value &&
+	       found(out, WAIT_ONCE, wait->word);
 }
 
 bool

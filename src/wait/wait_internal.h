@@ -38,8 +38,7 @@ void wait_until_ms(uint64_t argument, struct wait *out);
 
 void wait_of_futex(const struct wait_source *source, const struct wait_call *call,
 		   struct wait *out);
-void wait_of_poll(const struct wait_source *source, const struct wait_call *call,
-		  struct wait *out);
+void wait_of_poll(const struct wait_source *source, const struct wait_call *call, struct wait *out);
 void wait_of_select(const struct wait_source *source, const struct wait_call *call,
 		    struct wait *out);
 
@@ -55,15 +54,15 @@ void wait_of_select(const struct wait_source *source, const struct wait_call *ca
 /* A sleep on a futex, and the memory around its word as one read found it. */
 struct futex_wait {
 	const struct wait_source *source;
-	uint64_t word;     /* its address */
-	uint32_t value;    /* the value expected by the call */
-	int command;       /* FUTEX_WAIT and its like */
-	bool shared;       /* without FUTEX_PRIVATE_FLAG */
-	bool realtime;     /* with FUTEX_CLOCK_REALTIME */
+	uint64_t word;  /* its address */
+	uint32_t value; /* the value expected by the call */
+	int command;    /* FUTEX_WAIT and its like */
+	bool shared;    /* without FUTEX_PRIVATE_FLAG */
+	bool realtime;  /* with FUTEX_CLOCK_REALTIME */
 	bool timed;
 	uint64_t sp;
-	uint64_t start;    /* address of bytes[] */
-	size_t size;       /* valid bytes; 0: not readable */
+	uint64_t start; /* address of bytes[] */
+	size_t size;    /* valid bytes; 0: not readable */
 	unsigned char bytes[AROUND_BEFORE + AROUND_AFTER];
 };
 

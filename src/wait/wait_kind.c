@@ -50,6 +50,5 @@ wait_kind_in_memory(enum wait_kind kind)
 bool
 wait_kind_has_owner(enum wait_kind kind)
 {
-	return (kind >= WAIT_MUTEX && kind <= WAIT_STDIO) || kind == WAIT_GIL ||
-	       kind == WAIT_JOIN;
+	return (kind >= WAIT_MUTEX && kind <= WAIT_STDIO) || kind == WAIT_GIL || kind == WAIT_JOIN;
 }

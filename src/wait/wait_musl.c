@@ -22,9 +22,8 @@ found(struct wait *out, enum wait_kind kind, uint64_t object)
 static bool
 is_mutex(const struct futex_wait *wait, struct wait *out)
 {
-	static const enum wait_kind types[] = {
-		WAIT_MUTEX, WAIT_MUTEX_RECURSIVE, WAIT_MUTEX_ERRORCHECK,
-	};
+	static const enum wait_kind types[] = { WAIT_MUTEX, WAIT_MUTEX_RECURSIVE,
+						WAIT_MUTEX_ERRORCHECK };
 	const uint32_t busy = 16; /* EBUSY: a mutex without a recorded owner */
 	const uint32_t type = around_u32(wait, -MUSL_MUTEX_LOCK);
 	const uint32_t tid = wait->value & FUTEX_TID_MASK;
@@ -50,8 +49,8 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 {
 	const uint32_t holds = wait->value & MUSL_WRITER;
 
-	if (wait->word % 8 != 0 || !around_has(wait, 0, 12) ||
-	    (wait->value & FUTEX_WAITERS) == 0 || !is_count(around_u32(wait, 4)) ||
+	if (wait->word % 8 != 0 || !around_has(wait, 0, 12) || (wait->value & FUTEX_WAITERS) == 0 ||
+	    !is_count(around_u32(wait, 4)) ||
 	    around_u32(wait, 8) != (wait->shared ? MUSL_TYPE_SHARED : 0))
 		return false;
 	/* All waiters for a writer have the same value: only the function's name distinguishes
@@ -120,10 +119,9 @@ is_condition(const struct futex_wait *wait, struct wait *out)
 {
 	return wait->value == 2 && !wait->shared && wait->word % 8 == 4 && wait->sp != 0 &&
 	       wait->word > wait->sp && wait->word - wait->sp < NODE_NEAR &&
-	       around_has(wait, -20, 12) && around_u32(wait, 0) == 2 &&
-	       around_u32(wait, -4) == 0 && around_u64(wait, 4) == 0 &&
-	       around_u64(wait, -20) % 8 == 0 && around_u64(wait, -12) % 8 == 0 &&
-	       found(out, WAIT_CONDITION, 0);
+	       around_has(wait, -20, 12) && around_u32(wait, 0) == 2 && around_u32(wait, -4) == 0 &&
+	       around_u64(wait, 4) == 0 && around_u64(wait, -20) % 8 == 0 &&
+	       around_u64(wait, -12) % 8 == 0 && found(out, WAIT_CONDITION, 0);
 }
 
 /* A process-shared one has no list: -1 in place of the list, a sequence number, waiters. */

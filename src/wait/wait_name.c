@@ -120,8 +120,7 @@ row_fits(const struct name_row *row, const char *name, size_t length)
 	const size_t wanted = strlen(row->name);
 
 	if (row->is_end)
-		return length >= wanted &&
-		       memcmp(name + length - wanted, row->name, wanted) == 0;
+		return length >= wanted && memcmp(name + length - wanted, row->name, wanted) == 0;
 	return length == wanted && memcmp(name, row->name, wanted) == 0;
 }
 
@@ -130,9 +129,18 @@ static bool
 is_plumbing(const char *name, size_t length)
 {
 	static const char *const whole[] = {
-		"syscall", "syscall_cp", "syscall_cp_asm", "syscall_cp_c",
-		"internal_syscall_cancel", "syscall_cancel", "syscall_cancel_arch",
-		"lll_lock_wait", "lll_lock_wait_private", "timedwait", "timedwait_cp", "wait",
+		"syscall",
+		"syscall_cp",
+		"syscall_cp_asm",
+		"syscall_cp_c",
+		"internal_syscall_cancel",
+		"syscall_cancel",
+		"syscall_cancel_arch",
+		"lll_lock_wait",
+		"lll_lock_wait_private",
+		"timedwait",
+		"timedwait_cp",
+		"wait",
 	};
 
 	if (memmem(name, length, "futex", strlen("futex")) != NULL)

@@ -33,8 +33,7 @@ hold(const struct wait_source *source, uint32_t inner, bool shared, struct wait_
 
 /* The same from a word of a robust or PI futex, with the kernel's bits. */
 static void
-hold_robust(const struct wait_source *source, uint32_t word, bool shared,
-	    struct wait_owner *out)
+hold_robust(const struct wait_source *source, uint32_t word, bool shared, struct wait_owner *out)
 {
 	if ((word & FUTEX_OWNER_DIED) == 0) {
 		hold(source, word & FUTEX_TID_MASK, shared, out);
@@ -94,8 +93,7 @@ hold_readers(uint32_t readers, struct wait_owner *out)
 }
 
 static void
-owner_of_rwlock(const struct wait_source *source, const struct wait *wait,
-		struct wait_owner *out)
+owner_of_rwlock(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
 {
 	unsigned char bytes[GLIBC_RWLOCK_SHARED + 4];
 	const size_t size = wait->layout == LAYOUT_GLIBC ? sizeof(bytes) : 4;
@@ -165,7 +163,7 @@ owner_of_runtime(const struct wait_source *source, const struct wait *wait, stru
 void
 wait_owner(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
 {
-	*out = (struct wait_owner){.holder = HOLDER_NOBODY};
+	*out = (struct wait_owner){ .holder = HOLDER_NOBODY };
 	switch (wait->kind) {
 	case WAIT_MUTEX:
 	case WAIT_MUTEX_RECURSIVE:

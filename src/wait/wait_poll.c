@@ -44,7 +44,7 @@ void
 wait_of_select(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	/* The kernel reads whole words: unsigned long, which is 64 bits here. */
-	uint64_t all[SELECT_WORDS] = {0}, writes = 0, others = 0;
+	uint64_t all[SELECT_WORDS] = { 0 }, writes = 0, others = 0;
 	const int32_t most = (int32_t)(uint32_t)call->args[0];
 	size_t words;
 

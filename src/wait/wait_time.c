@@ -16,9 +16,8 @@ time_read(const struct wait_source *source, uint64_t address, int64_t unit_ns, u
 	struct target_time time;
 	uint64_t seconds_ns;
 
-	if (!memory_read(&source->memory, address, &time, sizeof(time)) ||
-	    time.seconds < 0 || time.fraction < 0 ||
-	    time.fraction >= (int64_t)NS_PER_SEC / unit_ns ||
+	if (!memory_read(&source->memory, address, &time, sizeof(time)) || time.seconds < 0 ||
+	    time.fraction < 0 || time.fraction >= (int64_t)NS_PER_SEC / unit_ns ||
 	    __builtin_mul_overflow((uint64_t)time.seconds, NS_PER_SEC, &seconds_ns))
 		return false;
 	return !__builtin_add_overflow(seconds_ns, (uint64_t)(time.fraction * unit_ns), ns);

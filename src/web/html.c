@@ -26,12 +26,11 @@ static const char head[] =
 	"<title>Report by wallsample</title>\n"
 	"<style>\n";
 
-static const char body[] =
-	"</style>\n"
-	"</head>\n"
-	"<body>\n"
-	"<button id=\"theme\" type=\"button\" hidden>theme: auto</button>\n"
-	"<main>";
+static const char body[] = "</style>\n"
+			   "</head>\n"
+			   "<body>\n"
+			   "<button id=\"theme\" type=\"button\" hidden>theme: auto</button>\n"
+			   "<main>";
 
 static const char flame_before[] =
 	"<section id=\"flame\" aria-label=\"Flame graph\">\n"
@@ -91,8 +90,8 @@ render(const struct document_subject *subject, cmark_node *figure, FILE *out)
 	style.after = after.data;
 	document_make(subject, &style, figure, &document);
 	/* "Unsafe" raw elements are only bars and plots of the program: everything else is text. */
-	fputs(cmark_render_html_with_mem(document.root, CMARK_OPT_UNSAFE, NULL,
-					 document_memory()), out);
+	fputs(cmark_render_html_with_mem(document.root, CMARK_OPT_UNSAFE, NULL, document_memory()),
+	      out);
 	document_release(&document);
 	strbuf_release(&before);
 	strbuf_release(&after);

@@ -184,8 +184,10 @@ add_load(json_t *data, const struct timeline_bins *bins)
 	for (size_t bin = 0; bin < bins->count; bin++) {
 		const struct timeline_load *load = &bins->load[bin];
 
-		json_array_append_new(mean, json_integer(load->wanted_ns <= 0 ? -1 :
-					llround(PARTS * load->cpu_ns / load->wanted_ns)));
+		json_array_append_new(mean, json_integer(load->wanted_ns <= 0 ?
+								 -1 :
+								 llround(PARTS * load->cpu_ns /
+									 load->wanted_ns)));
 		json_array_append_new(most, json_stream_number(load->most));
 	}
 	json_object_set_new(data, "mean", mean);

@@ -2,6 +2,7 @@
 lint_tests = \
 	tests/lint/elf_calls.sh \
 	tests/lint/file_names.sh \
+	tests/lint/format.sh \
 	tests/lint/globals.sh \
 	tests/lint/groups.sh \
 	tests/lint/headers_alone.sh \

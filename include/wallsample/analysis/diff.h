@@ -43,13 +43,13 @@ enum diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 #define DIFF_LOOKS_LEAST 8
 
 struct diff_change {
-	int64_t ns[DIFF_SIDES];   /* of the weight */
-	double rate[DIFF_SIDES];  /* ns per ns of elapsed time */
-	double share[DIFF_SIDES]; /* of the run's total of the weight, from 0 to 1 */
-	double change, margin;    /* of the rate: after - before */
+	int64_t ns[DIFF_SIDES];       /* of the weight */
+	double rate[DIFF_SIDES];      /* ns per ns of elapsed time */
+	double share[DIFF_SIDES];     /* of the run's total of the weight, from 0 to 1 */
+	double change, margin;        /* of the rate: after - before */
 	double points, points_margin; /* of the share, from -1 to 1 */
-	bool asked;               /* it has enough samples for a test */
-	bool found;               /* it was tested, and the change of the rate exceeds its margin */
+	bool asked;                   /* it has enough samples for a test */
+	bool found; /* it was tested, and the change of the rate exceeds its margin */
 };
 
 struct diff_row {
@@ -68,19 +68,19 @@ struct diff_total {
 
 struct diff {
 	enum weight weight;
-	uint64_t wall_ns[DIFF_SIDES];      /* elapsed time; 0: the run has no tick, and the
+	uint64_t wall_ns[DIFF_SIDES]; /* elapsed time; 0: the run has no tick, and the
 					    * rest is empty */
-	double ticks[DIFF_SIDES];          /* number of independent samples, see margin.h */
+	double ticks[DIFF_SIDES];     /* number of independent samples, see margin.h */
 	struct diff_total total[WEIGHT_COUNT];
-	struct diff_total parallelism;     /* of all threads, filters do not apply */
-	struct diff_row *row;              /* all functions with a weight above 0 in either run */
+	struct diff_total parallelism; /* of all threads, filters do not apply */
+	struct diff_row *row;          /* all functions with a weight above 0 in either run */
 	size_t count;
 	/* Row indices ordered for flat and for cum: findings first, then by size of the change. */
 	uint32_t *by_flat, *by_cum;
 	size_t flat_found, cum_found;
-	size_t questions;                  /* number of tests */
-	double deviations;                 /* that a margin spans: margin_deviations() */
-	struct strings *texts;             /* owns the names that no view has */
+	size_t questions;      /* number of tests */
+	double deviations;     /* that a margin spans: margin_deviations() */
+	struct strings *texts; /* owns the names that no view has */
 };
 
 /* One of the two runs. */

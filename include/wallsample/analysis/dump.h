@@ -9,9 +9,9 @@
 #include "wallsample/analysis/view.h"
 
 struct dump_thread {
-	uint32_t thread;            /* of the profile */
-	uint32_t wait;              /* a wait of the profile; 0: none */
-	uint64_t count;             /* 1; for tasks that the profile merges, their number */
+	uint32_t thread; /* of the profile */
+	uint32_t wait;   /* a wait of the profile; 0: none */
+	uint64_t count;  /* 1; for tasks that the profile merges, their number */
 	/* The lock holder; NULL: not known, or the kind of wait has none. Borrowed. */
 	const struct profile_blame *holder;
 };
@@ -24,18 +24,18 @@ struct dump_group {
 	size_t depth;
 	const struct dump_thread *thread; /* grouped by wait, then by id */
 	size_t count;
-	bool are_tasks;             /* all are tasks with the same wait; else all are threads */
-	uint64_t tasks;             /* number of tasks */
-	uint64_t waiting_ns;        /* the longest wait of a member; 0: not known */
+	bool are_tasks;      /* all are tasks with the same wait; else all are threads */
+	uint64_t tasks;      /* number of tasks */
+	uint64_t waiting_ns; /* the longest wait of a member; 0: not known */
 };
 
 struct dump {
 	struct dump_group *group; /* groups of threads, then of tasks; each by lowest id */
 	size_t count;
 	struct dump_thread *thread; /* the members of all groups; internal */
-	size_t threads;           /* number of threads */
+	size_t threads;             /* number of threads */
 	uint64_t tasks;
-	uint32_t task;            /* a thread of the profile that is a task, for the noun */
+	uint32_t task; /* a thread of the profile that is a task, for the noun */
 };
 
 /*

@@ -15,9 +15,9 @@
 #include <sys/types.h>
 
 /* X(NAME, text): the frames shown of a stack with functions of an interpreted program */
-#define VIEW_NATIVES(X)                                                        \
-	X(MERGED, "merged") /* program functions instead of the interpreter's frames */ \
-	X(ONLY, "only")     /* native frames only */ \
+#define VIEW_NATIVES(X)                                                                            \
+	X(MERGED, "merged") /* program functions instead of the interpreter's frames */            \
+	X(ONLY, "only")     /* native frames only */                                               \
 	X(NONE, "none")     /* program functions only; a stack without any is "[native]" */
 
 enum view_native {
@@ -40,16 +40,16 @@ struct text_list {
 
 /* Which samples are selected. A zeroed filter selects all. */
 struct filter {
-	struct id_list tids;        /* thread ids; id == NULL: all */
-	const char *thread_name;    /* fnmatch(3) pattern, NULL: all */
+	struct id_list tids;             /* thread ids; id == NULL: all */
+	const char *thread_name;         /* fnmatch(3) pattern, NULL: all */
 	struct text_list exclude_thread; /* comma-separated fnmatch(3) patterns: no thread with such
 					  * a name */
-	struct id_list tasks;       /* ids of green tasks: tasks only; id == NULL: all */
-	bool created_by;            /* extend stacks of tasks by the stack that created the task */
-	unsigned states;            /* bit 1 << enum run_state, 0: all */
-	unsigned gils;              /* bit 1 << enum gil, 0: all */
-	regex_t *include;           /* at least one function of the stack matches; NULL: all */
-	regex_t *exclude;           /* no function of the stack matches; NULL: all */
+	struct id_list tasks;            /* ids of green tasks: tasks only; id == NULL: all */
+	bool created_by;  /* extend stacks of tasks by the stack that created the task */
+	unsigned states;  /* bit 1 << enum run_state, 0: all */
+	unsigned gils;    /* bit 1 << enum gil, 0: all */
+	regex_t *include; /* at least one function of the stack matches; NULL: all */
+	regex_t *exclude; /* no function of the stack matches; NULL: all */
 	enum view_native native;
 	/* With NATIVE_MERGED, in stacks with functions of an interpreted program: keep the
 	 * interpreter's own functions between two functions of the program (language.h), and the

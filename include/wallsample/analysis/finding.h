@@ -33,27 +33,26 @@
 #include "wallsample/analysis/view.h"
 
 /* X(NAME, threshold) */
-#define FINDINGS(X)                                                            \
-	X(CPU, 0.50)                                                           \
-	X(SERIAL, 0.25)                                                        \
-	X(LOCK, 0.10)                                                          \
-	X(IO, 0.10)                                                            \
-	X(QUEUE, 0.20)                                                         \
-	X(GIL, GIL_HELD_LIMIT)                                                 \
+#define FINDINGS(X)                                                                                \
+	X(CPU, 0.50)                                                                               \
+	X(SERIAL, 0.25)                                                                            \
+	X(LOCK, 0.10)                                                                              \
+	X(IO, 0.10)                                                                                \
+	X(QUEUE, 0.20)                                                                             \
+	X(GIL, GIL_HELD_LIMIT)                                                                     \
 	X(IDLE, 0.50)
 
 enum finding_kind {
 #define X(name, threshold) FINDING_##name,
-	FINDINGS(X)
+	FINDINGS(X) FINDING_COUNT
 #undef X
-	FINDING_COUNT
 };
 
 struct finding {
 	enum finding_kind kind;
 	double share, margin; /* from 0 to 1 */
-	uint32_t function;   /* the function with most of it; view_function_count if none */
-	double waiting;      /* GIL: mean number of threads that waited for it */
+	uint32_t function;    /* the function with most of it; view_function_count if none */
+	double waiting;       /* GIL: mean number of threads that waited for it */
 };
 
 struct findings {

@@ -22,8 +22,8 @@ struct gil_table {
 	/* Threads whose relation to the lock is known; ordered by the time they held it or
 	 * waited for it, then by total_ns, then by thread id. */
 	struct gil_row *row;
-	size_t count;          /* 0: no such lock, or no selected thread with a known relation */
-	size_t concerned;      /* the first `concerned` rows held it or waited for it */
+	size_t count;     /* 0: no such lock, or no selected thread with a known relation */
+	size_t concerned; /* the first `concerned` rows held it or waited for it */
 	int64_t ns[GIL_COUNT], total_ns; /* of all rows */
 	/* Share of elapsed time in which a thread held the lock, and the mean number of threads
 	 * that waited for it, or to resume after handing it over. held_share is capped at 1: two

@@ -10,7 +10,7 @@
 
 /* A function, in pprof's terms: flat is the function itself, cum includes its callees. */
 struct top_row {
-	uint32_t function;  /* of the view */
+	uint32_t function;                             /* of the view */
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT]; /* ns; a recursive function counts once
 							 * per stack */
 	/* The part of cum[WEIGHT_LATENCY] in which it was runnable: cum[OVERHEAD] / busy_ns is its
@@ -26,7 +26,7 @@ struct top_table {
 
 struct state_row {
 	enum run_state state;
-	int32_t syscall;     /* for SLEEPING and DISK; else SYSCALL_NONE */
+	int32_t syscall; /* for SLEEPING and DISK; else SYSCALL_NONE */
 	int64_t samples, ns[WEIGHT_COUNT];
 };
 struct state_table {
@@ -35,9 +35,9 @@ struct state_table {
 };
 
 struct thread_row {
-	uint32_t thread;     /* of the profile; in a table of units, a thread of the unit */
-	size_t tasks;        /* in a table of units: its number of tasks; 0: a thread */
-	bool uncounted;      /* it includes merged tasks: `tasks` is a lower bound */
+	uint32_t thread; /* of the profile; in a table of units, a thread of the unit */
+	size_t tasks;    /* in a table of units: its number of tasks; 0: a thread */
+	bool uncounted;  /* it includes merged tasks: `tasks` is a lower bound */
 	int64_t ns[WEIGHT_COUNT];
 	int64_t runnable_ns; /* of its wall time: running or waiting for a CPU */
 	uint32_t top;        /* function with most flat time; view_function_count if none */

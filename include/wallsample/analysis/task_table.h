@@ -9,20 +9,19 @@
 #include "wallsample/analysis/view.h"
 
 /* X(NAME, text, word): activities of a task or thread, in display order; data formats use word */
-#define TASK_DOINGS(X)                                                         \
-	X(RUNNING, "running", "running")                                       \
-	X(QUEUED, "running, but for want of a CPU", "queued")                  \
-	X(CALLING, "in a call of the system", "call") /* it keeps its thread */        \
-	X(READY, "ready: no thread for it", "ready")   \
-	X(PARKED, "waiting", "waiting")                /* the runtime gives a reason */ \
-	X(IDLE, "asleep without a task", "idle")       /* threads only */  \
+#define TASK_DOINGS(X)                                                                             \
+	X(RUNNING, "running", "running")                                                           \
+	X(QUEUED, "running, but for want of a CPU", "queued")                                      \
+	X(CALLING, "in a call of the system", "call") /* it keeps its thread */                    \
+	X(READY, "ready: no thread for it", "ready")                                               \
+	X(PARKED, "waiting", "waiting")          /* the runtime gives a reason */                  \
+	X(IDLE, "asleep without a task", "idle") /* threads only */                                \
 	X(OTHER, "not known", "unknown")
 
 enum task_doing {
 #define X(name, text, word) TASK_DOES_##name,
-	TASK_DOINGS(X)
+	TASK_DOINGS(X) TASK_DOING_COUNT
 #undef X
-	TASK_DOING_COUNT
 };
 
 /* Return the text and the word of TASK_DOINGS: constants. */
@@ -31,7 +30,7 @@ const char *task_doing_word(enum task_doing doing);
 
 struct task_table_row {
 	enum task_doing doing;
-	const char *reason;   /* of PARKED: "chan receive"; "": not known */
+	const char *reason; /* of PARKED: "chan receive"; "": not known */
 	/* Wall time summed over tasks, and over threads: those that ran such a task, and those
 	 * without a task. */
 	int64_t tasks_ns, threads_ns;
@@ -41,11 +40,11 @@ struct task_table {
 	struct task_table_row *row; /* by doing, then time; empty without tasks */
 	size_t count;
 	int64_t tasks_ns, threads_ns; /* sums */
-	size_t tasks, system;  /* number of tasks; of these, the runtime's own */
+	size_t tasks, system;         /* number of tasks; of these, the runtime's own */
 	/* The part of tasks_ns without a stack, and of that the part of tasks that had finished
 	 * before the stack was read. */
 	int64_t failed_ns, finished_ns;
-	uint32_t one;          /* a thread of the profile that is a task: for the noun of tasks */
+	uint32_t one; /* a thread of the profile that is a task: for the noun of tasks */
 };
 
 /* Fills `out` from the samples that the view selects; task_table_release() releases it. */

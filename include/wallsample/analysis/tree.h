@@ -19,11 +19,11 @@ enum tree_kind {
 /* One path from an outermost frame to a function. */
 struct tree_node {
 	enum tree_kind kind;
-	uint32_t function;        /* of the view; for TREE_THREAD a thread of the profile, for
+	uint32_t function; /* of the view; for TREE_THREAD a thread of the profile, for
 				   * TREE_STATE an enum run_state */
-	int32_t syscall;          /* for TREE_STATE, else SYSCALL_NONE */
-	uint32_t parent;          /* TREE_NONE for an outermost frame */
-	uint32_t depth;           /* 0 for an outermost frame */
+	int32_t syscall;   /* for TREE_STATE, else SYSCALL_NONE */
+	uint32_t parent;   /* TREE_NONE for an outermost frame */
+	uint32_t depth;    /* 0 for an outermost frame */
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 };
 
@@ -31,7 +31,7 @@ struct tree_node {
 struct call_tree {
 	struct tree_node *node;
 	size_t count;
-	size_t hidden;            /* number of nodes left out */
+	size_t hidden; /* number of nodes left out */
 };
 
 /*
@@ -61,7 +61,7 @@ bool flame_has_state(const struct view *view, enum run_state state, const uint32
 
 /* A function in focus, or a caller or callee of it. */
 struct neighbour_row {
-	uint32_t function;        /* TREE_NONE: the function in focus was outermost or innermost */
+	uint32_t function; /* TREE_NONE: the function in focus was outermost or innermost */
 	int64_t ns[WEIGHT_COUNT];
 };
 

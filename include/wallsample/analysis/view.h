@@ -17,21 +17,21 @@
 #include "wallsample/symbol/symbol.h"
 
 /* X(name, text): the key by which frames are distinguished */
-#define VIEW_KEYS(X)                                                           \
-	X(FUNCTION, "function")                                                \
-	X(LINE, "line")     /* "render (page.c:123)" */                        \
-	X(MODULE, "module") /* adjacent frames of one module are one */  \
-	X(SOURCE, "source") /* the same by source file */                   \
-	X(THREAD, "thread") /* a sample's thread is its only frame: "name-tid" */ \
-	X(STATE, "state")   /* the same by state: "[sleeping in futex]" */      \
-	X(LOCK, "lock")     /* the same by awaited object: "[mutex table_lock]" */ \
+#define VIEW_KEYS(X)                                                                               \
+	X(FUNCTION, "function")                                                                    \
+	X(LINE, "line")     /* "render (page.c:123)" */                                            \
+	X(MODULE, "module") /* adjacent frames of one module are one */                            \
+	X(SOURCE, "source") /* the same by source file */                                          \
+	X(THREAD, "thread") /* a sample's thread is its only frame: "name-tid" */                  \
+	X(STATE, "state")   /* the same by state: "[sleeping in futex]" */                         \
+	X(LOCK, "lock")     /* the same by awaited object: "[mutex table_lock]" */                 \
 	X(GIL, "gil")       /* the same by relation to an interpreter's lock: "[has GIL]" */
 
 enum view_key {
 #define X(name, text) VIEW_BY_##name,
 	VIEW_KEYS(X)
 #undef X
-	VIEW_BY_ADDRESS, /* only frames of the same address are equal: for exporters */
+		VIEW_BY_ADDRESS, /* only frames of the same address are equal: for exporters */
 };
 
 const char *view_key_word(enum view_key key); /* "function"; VIEW_BY_ADDRESS has none */
@@ -48,25 +48,25 @@ struct view_function {
 	bool script;        /* of an interpreted program: the module is its file's short name,
 			     * "app.py" or "json/__init__.py"; "" if the file is not known */
 	bool program; /* a script's, or the compiled program's own: see struct language_program */
-	uint32_t module_id; /* MODULE_NONE for a named frame and a script's function */
+	uint32_t module_id;     /* MODULE_NONE for a named frame and a script's function */
 	enum named_frame named; /* NAMED_NONE of a function */
 	/* The rest describes its first frame: valid for all its frames only by address. */
-	const char *file;   /* NULL: not known; distinguishes a script's functions of one name */
-	uint32_t line;      /* 0: not known */
-	bool inlined;       /* into the next outer function of its stacks: they share a frame */
-	uint32_t frame;     /* of the profile; FRAME_NONE: added by the view */
+	const char *file; /* NULL: not known; distinguishes a script's functions of one name */
+	uint32_t line;    /* 0: not known */
+	bool inlined;     /* into the next outer function of its stacks: they share a frame */
+	uint32_t frame;   /* of the profile; FRAME_NONE: added by the view */
 };
 
 struct view_row {
-	uint32_t thread;            /* index in the profile */
+	uint32_t thread; /* index in the profile */
 	enum run_state state;
 	int32_t syscall;
 	enum gil gil;
-	const uint32_t *function;   /* indices of view_function, innermost first; rows with
+	const uint32_t *function; /* indices of view_function, innermost first; rows with
 				     * the same stack share the array */
 	size_t depth;
 	int64_t samples;
-	int64_t ns[WEIGHT_COUNT];   /* at least one is > 0, none is negative */
+	int64_t ns[WEIGHT_COUNT]; /* at least one is > 0, none is negative */
 };
 
 /* True if the frame is a named one, such as "[failed: …]", not a function. */

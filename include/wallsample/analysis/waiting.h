@@ -11,36 +11,36 @@
 
 /* A stack of waiters or of lock holders, with the time of the waiters. */
 struct waiting_stack {
-	uint32_t row;              /* of the table */
-	bool holds;                /* of holders, else of waiters */
-	uint32_t thread;           /* of the profile; one of them */
-	uint32_t threads;          /* the number of threads with this stack */
+	uint32_t row;     /* of the table */
+	bool holds;       /* of holders, else of waiters */
+	uint32_t thread;  /* of the profile; one of them */
+	uint32_t threads; /* the number of threads with this stack */
 	enum run_state state;
-	const uint32_t *function;  /* innermost first; the view's */
+	const uint32_t *function; /* innermost first; the view's */
 	size_t depth;
-	int64_t ns;                /* of the waiters' time, always */
+	int64_t ns; /* of the waiters' time, always */
 };
 
 /* An awaited object: one lock, one socket; or all timed sleeps. */
 struct waiting_row {
-	enum wait_kind kind;       /* both sides of an rwlock are WAIT_RWLOCK_READ */
+	enum wait_kind kind; /* both sides of an rwlock are WAIT_RWLOCK_READ */
 	const char *kind_text;
-	const char *object;        /* "table_lock", "tcp port 80"; "": not known, or none */
-	const char *module;        /* of a lock in the data of a module; else "" */
-	uint32_t named;            /* the view's function named `object`; UINT32_MAX: none */
-	int64_t ns, samples;       /* of all waiters together */
-	uint32_t threads;          /* number of threads that waited at any time */
-	uint32_t most;             /* lower bound of the waiters at one time */
+	const char *object;  /* "table_lock", "tcp port 80"; "": not known, or none */
+	const char *module;  /* of a lock in the data of a module; else "" */
+	uint32_t named;      /* the view's function named `object`; UINT32_MAX: none */
+	int64_t ns, samples; /* of all waiters together */
+	uint32_t threads;    /* number of threads that waited at any time */
+	uint32_t most;       /* lower bound of the waiters at one time */
 	const struct waiting_stack *waiter, *holder; /* by ns */
 	size_t waiters, holders;
 };
 
 struct waiting {
-	struct waiting_row *row;   /* by ns */
+	struct waiting_row *row; /* by ns */
 	size_t count;
 	struct waiting_stack *stack; /* internal, as is the rest */
 	size_t stacks;
-	struct table rows;         /* (kind, named) -> row */
+	struct table rows; /* (kind, named) -> row */
 };
 
 /*

@@ -36,8 +36,8 @@ void *xgrow(void *array, size_t *capacity, size_t want, size_t size);
 
 /* --- time -------------------------------------------------------------- */
 
-uint64_t clock_now_ns(void);   /* CLOCK_MONOTONIC */
-uint64_t clock_date_ns(void);  /* CLOCK_REALTIME: since 1970 */
+uint64_t clock_now_ns(void);     /* CLOCK_MONOTONIC */
+uint64_t clock_date_ns(void);    /* CLOCK_REALTIME: since 1970 */
 uint64_t clock_own_cpu_ns(void); /* CPU time of this whole process */
 
 /* --- numbers from text ------------------------------------------------- */
@@ -129,7 +129,7 @@ struct rng {
 
 void rng_seed(struct rng *rng, uint64_t seed);
 uint64_t rng_next(struct rng *rng);
-double rng_uniform(struct rng *rng);               /* in (0, 1] */
+double rng_uniform(struct rng *rng); /* in (0, 1] */
 double rng_exponential(struct rng *rng, double mean);
 /* Number of trials up to and including the first success at probability p in (0, 1]; >= 1. */
 uint32_t rng_geometric(struct rng *rng, double p);

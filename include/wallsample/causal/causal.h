@@ -30,8 +30,8 @@
 #define CAUSAL_CANDIDATES_MOST 64
 
 /* X(NAME, word) */
-#define CAUSAL_POINT_KINDS(X)                                                  \
-	X(THROUGHPUT, "throughput")                                            \
+#define CAUSAL_POINT_KINDS(X)                                                                      \
+	X(THROUGHPUT, "throughput")                                                                \
 	X(LATENCY, "latency")
 
 enum causal_point_kind {
@@ -44,9 +44,9 @@ const char *causal_point_kind_word(enum causal_point_kind kind);
 bool causal_point_kind_from_word(const char *word, enum causal_point_kind *out);
 
 /* X(NAME, word): what a candidate is */
-#define CAUSAL_UNITS(X)                                                        \
-	X(FUNCTION, "function")                                                \
-	X(LINE, "line")                                                        \
+#define CAUSAL_UNITS(X)                                                                            \
+	X(FUNCTION, "function")                                                                    \
+	X(LINE, "line")                                                                            \
 	X(MODULE, "module")
 
 enum causal_unit {
@@ -59,10 +59,10 @@ const char *causal_unit_word(enum causal_unit unit);
 bool causal_unit_from_word(const char *word, enum causal_unit *out);
 
 /* X(NAME, word): how an experiment ended. Only WHOLE experiments are used for curves. */
-#define CAUSAL_ENDS(X)                                                         \
-	X(WHOLE, "whole")                                                      \
-	X(STALLED, "stalled")  /* no progress while threads were held: all were released */ \
-	X(CUT, "cut short")    /* the run or the target ended; --max-hold was reached; or there was
+#define CAUSAL_ENDS(X)                                                                             \
+	X(WHOLE, "whole")                                                                          \
+	X(STALLED, "stalled") /* no progress while threads were held: all were released */         \
+	X(CUT, "cut short")   /* the run or the target ended; --max-hold was reached; or there was
 				* a gap, or hardly any time without held threads */
 
 enum causal_end {
@@ -75,37 +75,37 @@ const char *causal_end_word(enum causal_end end);
 bool causal_end_from_word(const char *word, enum causal_end *out);
 
 struct causal_point {
-	char *name;               /* "requests"; the spec if no name was given */
-	char *spec;               /* "var:requests_done" */
+	char *name; /* "requests"; the spec if no name was given */
+	char *spec; /* "var:requests_done" */
 	enum causal_point_kind kind;
 };
 
 struct causal_candidate {
-	char *name;               /* "parse", "parse.c:123", "libz.so.1" */
-	char *module;             /* base name; "" if it has none */
-	char *file;               /* of a function or line; NULL: not known */
-	uint32_t line;            /* 0: not known */
-	double share;             /* share of the Latency of the preceding profile, in [0, 1], with
+	char *name;        /* "parse", "parse.c:123", "libz.so.1" */
+	char *module;      /* base name; "" if it has none */
+	char *file;        /* of a function or line; NULL: not known */
+	uint32_t line;     /* 0: not known */
+	double share;      /* share of the Latency of the preceding profile, in [0, 1], with
 				   * the candidate anywhere in the stack */
-	double self_share;        /* the same, with the candidate as the leaf */
+	double self_share; /* the same, with the candidate as the leaf */
 };
 
 /* The reading of one progress point in one experiment. */
 struct causal_reading {
-	double count;             /* number of events; LATENCY: of ends */
-	double in_progress_ns;    /* LATENCY: integral of the number in progress over the virtual
+	double count;          /* number of events; LATENCY: of ends */
+	double in_progress_ns; /* LATENCY: integral of the number in progress over the virtual
 				   * time; estimated from samples, so that a value near 0 may be
 				   * negative; else 0 */
 };
 
 struct causal_experiment {
 	uint32_t candidate;
-	double speedup;           /* in [0, 1]; 0: no thread was held, for comparison */
-	uint64_t began_ns;        /* time since the first experiment began */
+	double speedup;    /* in [0, 1]; 0: no thread was held, for comparison */
+	uint64_t began_ns; /* time since the first experiment began */
 	/* held_ns includes the stops of all threads at ticks, so it is above 0 at a speed-up of 0.
 	 * It is less than wall_ns if the experiment is WHOLE. */
 	uint64_t wall_ns, held_ns;
-	uint64_t ticks, chosen;   /* number of ticks; of those that found the candidate running */
+	uint64_t ticks, chosen; /* number of ticks; of those that found the candidate running */
 	enum causal_end end;
 	struct causal_reading reading[CAUSAL_POINTS_MOST]; /* one for each point */
 };
@@ -123,26 +123,26 @@ struct causal_result {
 
 	/* Settings of the experiments. */
 	enum causal_unit unit;
-	bool self;                /* only the leaf of a stack is compared with candidates */
-	uint64_t tick_ns;         /* mean time between ticks */
-	uint64_t experiment_ns;   /* requested length of an experiment */
-	double precision;         /* requested half width of the intervals of gains: 0.02 */
-	double max_hold;          /* largest part of the run with held threads, in [0, 1] */
+	bool self;              /* only the leaf of a stack is compared with candidates */
+	uint64_t tick_ns;       /* mean time between ticks */
+	uint64_t experiment_ns; /* requested length of an experiment */
+	double precision;       /* requested half width of the intervals of gains: 0.02 */
+	double max_hold;        /* largest part of the run with held threads, in [0, 1] */
 
 	/* The target, and the cost of the experiments. */
 	pid_t pid;
-	char *command;            /* of the target: its name */
-	uint64_t started_ns;      /* CLOCK_REALTIME; 0: not known */
+	char *command;             /* of the target: its name */
+	uint64_t started_ns;       /* CLOCK_REALTIME; 0: not known */
 	uint64_t wall_ns, held_ns; /* of all experiments */
-	uint64_t profile_ns;      /* length of the preceding profile; 0: there was none */
-	uint64_t stops;           /* number of stops of threads */
-	uint64_t late_ticks;      /* ticks that were late by more than half of tick_ns */
-	uint64_t unheld;          /* threads that were waiting for a CPU when they should be held */
-	double runnable;          /* mean number of runnable threads at a tick */
-	unsigned cpus;            /* that the target may use; 0: not known */
-	uint64_t own_cpu_ns;      /* CPU time of wallsample itself */
+	uint64_t profile_ns;       /* length of the preceding profile; 0: there was none */
+	uint64_t stops;            /* number of stops of threads */
+	uint64_t late_ticks;       /* ticks that were late by more than half of tick_ns */
+	uint64_t unheld;     /* threads that were waiting for a CPU when they should be held */
+	double runnable;     /* mean number of runnable threads at a tick */
+	unsigned cpus;       /* that the target may use; 0: not known */
+	uint64_t own_cpu_ns; /* CPU time of wallsample itself */
 	struct run_excluded excluded; /* threads left out of the experiments by their names */
-	bool target_gone;         /* the target ended or called exec before the experiments ended */
+	bool target_gone; /* the target ended or called exec before the experiments ended */
 };
 
 void causal_result_init(struct causal_result *result);

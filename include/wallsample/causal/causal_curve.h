@@ -22,17 +22,17 @@
 
 struct causal_gain {
 	double speedup;
-	size_t experiments;      /* number of experiments at this speed-up */
-	double events;           /* of the progress point in these */
-	bool known;              /* there are enough experiments; else the rest is 0 */
-	double gain, low, high;  /* 0.18: 18 % more; 95 % interval; all 0 at speed-up 0 */
+	size_t experiments;     /* number of experiments at this speed-up */
+	double events;          /* of the progress point in these */
+	bool known;             /* there are enough experiments; else the rest is 0 */
+	double gain, low, high; /* 0.18: 18 % more; 95 % interval; all 0 at speed-up 0 */
 };
 
 /* X(NAME, word) */
-#define CAUSAL_VERDICTS(X)                                                     \
-	X(HELPS, "helps")     /* the interval of the slope is above 0 */       \
-	X(NOTHING, "nothing") /* it contains 0, and no gain exceeds the precision */ \
-	X(HURTS, "hurts")     /* it is below 0: contention */                  \
+#define CAUSAL_VERDICTS(X)                                                                         \
+	X(HELPS, "helps")     /* the interval of the slope is above 0 */                           \
+	X(NOTHING, "nothing") /* it contains 0, and no gain exceeds the precision */               \
+	X(HURTS, "hurts")     /* it is below 0: contention */                                      \
 	X(UNSURE, "unsure")   /* not enough data: the candidate is not ranked */
 
 enum causal_verdict {

@@ -60,11 +60,11 @@ bool causal_run_is_over(const struct causal_run *run);
 
 /* Values for a status line, and for a warning when there is no progress. */
 struct causal_status {
-	size_t done, wanted;      /* experiments so far; estimated total */
-	double speedup;           /* of the current experiment */
+	size_t done, wanted; /* experiments so far; estimated total */
+	double speedup;      /* of the current experiment */
 	uint32_t candidate;
-	uint64_t elapsed_ns;      /* since the first experiment began */
-	double events;            /* events of the first point so far */
+	uint64_t elapsed_ns; /* since the first experiment began */
+	double events;       /* events of the first point so far */
 };
 void causal_run_status(const struct causal_run *run, struct causal_status *out);
 

@@ -44,7 +44,7 @@ struct progress_counted {
 };
 
 struct progress_value {
-	uint64_t count;     /* events since progress_open; LATENCY: ends */
+	uint64_t count;      /* events since progress_open; LATENCY: ends */
 	int64_t in_progress; /* LATENCY: number in progress, >= 0; else 0 */
 };
 

@@ -33,10 +33,10 @@ enum progress_coz_type {
 };
 
 struct progress_coz_point {
-	uint64_t count;   /* count and backoff are coz_counter_t of coz.h */
+	uint64_t count; /* count and backoff are coz_counter_t of coz.h */
 	uint64_t backoff;
 	uint32_t type;
-	uint32_t ready;   /* 1: type and name are set, and do not change */
+	uint32_t ready; /* 1: type and name are set, and do not change */
 	char name[PROGRESS_COZ_NAME_MOST];
 };
 

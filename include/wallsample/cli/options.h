@@ -56,36 +56,36 @@ struct option_speedups {
 
 /* Texts are borrowed from the arguments of the call, everything else is owned. */
 struct options {
-	const struct command *verb;    /* the command; not NULL after options_parse */
-	struct text_list files;        /* operands */
-	bool *given;                   /* by row of option_table; NULL: none */
-	char *words;                   /* all arguments of the call, joined by spaces */
-	char *const *command;          /* arguments after "--", ended by NULL; NULL: none */
-	uint64_t pid;                  /* 0: not given */
+	const struct command *verb; /* the command; not NULL after options_parse */
+	struct text_list files;     /* operands */
+	bool *given;                /* by row of option_table; NULL: none */
+	char *words;                /* all arguments of the call, joined by spaces */
+	char *const *command;       /* arguments after "--", ended by NULL; NULL: none */
+	uint64_t pid;               /* 0: not given */
 	const char *name;
-	const char *core;              /* a core file; NULL: a process */
+	const char *core; /* a core file; NULL: a process */
 	const char *exe;
 	bool keep_root;
-	uint64_t duration_ns;          /* 0: until Ctrl-C or the end of the target */
+	uint64_t duration_ns; /* 0: until Ctrl-C or the end of the target */
 	double rate_hz;
 	bool no_jitter;
-	const char *output;            /* NULL or "-": stdout */
-	const char *format;            /* NULL: by the ending of `output`, else text */
-	uint64_t limit;                /* rows; 0: not given */
+	const char *output; /* NULL or "-": stdout */
+	const char *format; /* NULL: by the ending of `output`, else text */
+	uint64_t limit;     /* rows; 0: not given */
 	bool threads;
 	bool stop_all;
 	bool nonblocking;
-	double max_overhead;           /* percent of one CPU */
-	uint64_t stack_size;           /* bytes */
+	double max_overhead; /* percent of one CPU */
+	uint64_t stack_size; /* bytes */
 	struct filter filter;
 	enum task_use task_use;
 	struct option_moment from, to;
 	struct option_range parallelism;
-	regex_t *focus;                /* NULL: none */
+	regex_t *focus; /* NULL: none */
 	bool tree;
-	uint32_t runtimes;             /* bit set of runtime.h */
+	uint32_t runtimes; /* bit set of runtime.h */
 	enum unwind_choice unwinder;
-	bool lines;                    /* the same as --by line */
+	bool lines; /* the same as --by line */
 	enum view_key by;
 	enum weight sort;
 	bool no_demangle;
@@ -93,29 +93,29 @@ struct options {
 	struct text_list debug_dirs;
 	const char *symfs;
 	enum debuginfod_use debuginfod;
-	struct text_list progress;     /* from here on: wallsample causal */
-	regex_t *select;               /* candidates; NULL: by Latency */
+	struct text_list progress; /* from here on: wallsample causal */
+	regex_t *select;           /* candidates; NULL: by Latency */
 	enum causal_match match;
 	uint64_t candidates;
 	struct option_speedups speedups;
 	uint64_t tick_ns, experiment_ns, profile_ns;
-	double precision;              /* percentage points */
-	double max_hold;               /* percent of the run */
-	bool intrusive;                /* hardware breakpoints are permitted */
+	double precision; /* percentage points */
+	double max_hold;  /* percent of the run */
+	bool intrusive;   /* hardware breakpoints are permitted */
 	bool quiet;
-	unsigned verbose;              /* times -v was given */
+	unsigned verbose; /* times -v was given */
 	bool version, help;
 };
 
 /* Which commands take an option. */
 enum {
-	FOR_RUN = 1,    /* wallsample without the name of a command */
+	FOR_RUN = 1, /* wallsample without the name of a command */
 	FOR_RECORD = 2,
 	FOR_REPORT = 4,
 	FOR_INFO = 8,
 	FOR_DIFF = 16,
 	FOR_DUMP = 32,
-	FOR_CORE = 64,         /* with FOR_DUMP: the dump of a core file takes it, too */
+	FOR_CORE = 64, /* with FOR_DUMP: the dump of a core file takes it, too */
 	FOR_CAUSAL = 128,
 	FOR_CAUSAL_FILE = 256, /* with FOR_CAUSAL: the report of a causal recording takes it, too */
 	FOR_REPORT_OF_ONE = FOR_RUN | FOR_REPORT,
@@ -130,25 +130,25 @@ enum {
 
 /* How the text of an argument is converted, and the type of the field that stores it. */
 enum option_type {
-	OPTION_FLAG,      /* bool; no argument */
-	OPTION_COUNT,     /* unsigned: the times it was given; no argument */
-	OPTION_TEXT,      /* const char * */
-	OPTION_TEXTS,     /* struct text_list: appends one text each time */
-	OPTION_REGEX,     /* regex_t *, an extended regular expression, compiled */
-	OPTION_NUMBER,    /* uint64_t in [min, max] */
-	OPTION_PID,       /* uint64_t, the id of one process */
-	OPTION_FRACTION,  /* double in [min, max] */
-	OPTION_DURATION,  /* uint64_t ns, of [min, max] seconds */
-	OPTION_SIZE,      /* uint64_t bytes in [min, max] */
-	OPTION_MOMENT,    /* struct option_moment: since the beginning; -10: before the end */
-	OPTION_RANGE,     /* struct option_range: A or A-B, up to max */
-	OPTION_TIDS,      /* struct id_list from 1,2,3 */
-	OPTION_TASKS,     /* struct id_list from 1,0x7f20 */
-	OPTION_STATES,    /* unsigned, a bit set from a list of run state letters or names */
-	OPTION_GILS,      /* unsigned, a bit set from a list of words of enum gil */
-	OPTION_RUNTIMES,  /* uint32_t, a bit set from auto, none or a list of names */
-	OPTION_SPEEDUPS,  /* struct option_speedups from 0,10,25 in percent */
-	OPTION_CHOICE,    /* an enum, by the position of the word in `choices` */
+	OPTION_FLAG,     /* bool; no argument */
+	OPTION_COUNT,    /* unsigned: the times it was given; no argument */
+	OPTION_TEXT,     /* const char * */
+	OPTION_TEXTS,    /* struct text_list: appends one text each time */
+	OPTION_REGEX,    /* regex_t *, an extended regular expression, compiled */
+	OPTION_NUMBER,   /* uint64_t in [min, max] */
+	OPTION_PID,      /* uint64_t, the id of one process */
+	OPTION_FRACTION, /* double in [min, max] */
+	OPTION_DURATION, /* uint64_t ns, of [min, max] seconds */
+	OPTION_SIZE,     /* uint64_t bytes in [min, max] */
+	OPTION_MOMENT,   /* struct option_moment: since the beginning; -10: before the end */
+	OPTION_RANGE,    /* struct option_range: A or A-B, up to max */
+	OPTION_TIDS,     /* struct id_list from 1,2,3 */
+	OPTION_TASKS,    /* struct id_list from 1,0x7f20 */
+	OPTION_STATES,   /* unsigned, a bit set from a list of run state letters or names */
+	OPTION_GILS,     /* unsigned, a bit set from a list of words of enum gil */
+	OPTION_RUNTIMES, /* uint32_t, a bit set from auto, none or a list of names */
+	OPTION_SPEEDUPS, /* struct option_speedups from 0,10,25 in percent */
+	OPTION_CHOICE,   /* an enum, by the position of the word in `choices` */
 };
 
 /* What an option leaves out of a report. */
@@ -159,16 +159,16 @@ struct option_row {
 	char letter;          /* 0: none */
 	const char *argument; /* "PID", "T"; NULL for flags */
 	enum option_type type;
-	size_t offset;        /* of the field in struct options */
-	double min, max;      /* for numbers, inclusive, in the option's unit */
-	const char *unit;     /* "Hz", "seconds"; NULL: none */
-	const char *fallback; /* default as text, parsed like an argument; NULL: zero */
+	size_t offset;              /* of the field in struct options */
+	double min, max;            /* for numbers, inclusive, in the option's unit */
+	const char *unit;           /* "Hz", "seconds"; NULL: none */
+	const char *fallback;       /* default as text, parsed like an argument; NULL: zero */
 	const char *const *choices; /* OPTION_CHOICE: words in the order of the enum; NULL ends */
-	unsigned commands;    /* FOR_…: the commands that take it; 0: FOR_REPORTS */
+	unsigned commands;          /* FOR_…: the commands that take it; 0: FOR_REPORTS */
 	enum option_selection selects;
-	const char *no_core;  /* why it does not work on core files; NULL: it does */
-	bool hidden;          /* not in --help (for tests), but in the manual */
-	const char *help;     /* one line */
+	const char *no_core; /* why it does not work on core files; NULL: it does */
+	bool hidden;         /* not in --help (for tests), but in the manual */
+	const char *help;    /* one line */
 };
 
 extern const struct option_row option_table[]; /* ended by name == NULL */

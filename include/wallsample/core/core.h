@@ -28,7 +28,7 @@ struct core_end {
 	pid_t tid;        /* the thread that received the signal */
 	bool has_address; /* the signal reports a fault at `address` */
 	uint64_t address;
-	pid_t sender;     /* the other process that sent the signal; 0: none, or not known */
+	pid_t sender; /* the other process that sent the signal; 0: none, or not known */
 };
 
 /*

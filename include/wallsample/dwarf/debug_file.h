@@ -30,9 +30,9 @@
 #include "wallsample/process/module.h"
 
 /* X(NAME, word) */
-#define DEBUGINFOD_USES(X)                                                     \
-	X(OFF, "off")                                                          \
-	X(CACHE, "cache") /* only files that an earlier request left in the client's cache */ \
+#define DEBUGINFOD_USES(X)                                                                         \
+	X(OFF, "off")                                                                              \
+	X(CACHE, "cache") /* only files that an earlier request left in the client's cache */      \
 	X(NET, "net")     /* ask the servers of $DEBUGINFOD_URLS */
 
 enum debuginfod_use {
@@ -71,10 +71,10 @@ void debug_files_free(struct debug_files *files);
 enum debuginfod_state debug_files_servers(const struct debug_files *files);
 
 struct debug_file {
-	Elf *elf;     /* of the separate file; NULL when there is none */
-	Elf *mini;    /* of .gnu_debugdata, unpacked; NULL when there is none */
-	Elf *own;     /* of the module's image itself; NULL when it cannot be read */
-	char *path;   /* of the separate file, for messages; NULL */
+	Elf *elf;   /* of the separate file; NULL when there is none */
+	Elf *mini;  /* of .gnu_debugdata, unpacked; NULL when there is none */
+	Elf *own;   /* of the module's image itself; NULL when it cannot be read */
+	char *path; /* of the separate file, for messages; NULL */
 	struct debug_file_rest *rest; /* private */
 };
 

@@ -23,18 +23,18 @@ struct image_segment { /* one PT_LOAD program header */
 };
 
 struct image {
-	int fd;          /* owned; -1 when the bytes are in memory */
-	uint64_t size;   /* bytes in the file or in memory */
+	int fd;             /* owned; -1 when the bytes are in memory */
+	uint64_t size;      /* bytes in the file or in memory */
 	int64_t written_ns; /* modification time of the file when it was opened */
 	size_t segment_count;
 	struct image_segment segment[IMAGE_MAX_SEGMENTS];
-	uint64_t low, high; /* lowest and highest vaddr of all segments */
+	uint64_t low, high;    /* lowest and highest vaddr of all segments */
 	uint64_t eh_frame_hdr; /* vaddr of PT_GNU_EH_FRAME, 0 if there is none */
 	uint64_t eh_frame_hdr_size;
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
-	size_t build_id_size; /* 0: none */
-	uint16_t machine;     /* e_machine */
-	bool fixed_address;   /* ET_EXEC */
+	size_t build_id_size;        /* 0: none */
+	uint16_t machine;            /* e_machine */
+	bool fixed_address;          /* ET_EXEC */
 	struct image_blocks *blocks; /* the blocks read so far */
 };
 

@@ -38,12 +38,12 @@ bool pclntab_is_likely(const struct image *image);
 #define PCLNTAB_FLAG_ASM 4      /* written in assembler */
 
 struct pclntab_function {
-	uint64_t entry, end;   /* [entry, end), padding up to the next function included */
-	uint32_t name;         /* for pclntab_name */
-	uint32_t start_line;   /* of "func", or of TEXT; 0: not known (before Go 1.20) */
-	uint8_t id;            /* FuncID: the numbers differ in each release; 0: nothing special */
-	uint8_t flags;         /* PCLNTAB_FLAG_… */
-	uint32_t record;       /* private */
+	uint64_t entry, end; /* [entry, end), padding up to the next function included */
+	uint32_t name;       /* for pclntab_name */
+	uint32_t start_line; /* of "func", or of TEXT; 0: not known (before Go 1.20) */
+	uint8_t id;          /* FuncID: the numbers differ in each release; 0: nothing special */
+	uint8_t flags;       /* PCLNTAB_FLAG_… */
+	uint32_t record;     /* private */
 };
 
 /* Finds the function that contains the address; false when it is not Go code. Takes 0.2 us. */

@@ -29,8 +29,8 @@ struct symbol_wanted {
 };
 
 struct symbol_search_found {
-	size_t wanted;         /* index of the wanted symbol */
-	uint64_t vaddr, size;  /* size 0: not known */
+	size_t wanted;        /* index of the wanted symbol */
+	uint64_t vaddr, size; /* size 0: not known */
 };
 
 struct symbol_search_table {
@@ -39,7 +39,7 @@ struct symbol_search_table {
 };
 
 struct symbol_search_name {
-	uint32_t offset;       /* in the table of names */
+	uint32_t offset; /* in the table of names */
 	uint32_t wanted;
 };
 
@@ -59,7 +59,7 @@ struct symbol_search {
 	} stage;
 	struct symbol_search_table table[2]; /* .dynsym, .symtab */
 	size_t table_count, current;
-	uint64_t at;                         /* bytes done in the current stage */
+	uint64_t at; /* bytes done in the current stage */
 	struct symbol_search_name name[SYMBOL_SEARCH_NAMES];
 	size_t name_count;
 };

@@ -24,8 +24,7 @@
 struct jit;
 
 /* The arguments are borrowed until jit_free; `log` gets one warning for each incomplete file. */
-struct jit *jit_create(const struct process *process, struct maps *maps,
-			const struct log *log);
+struct jit *jit_create(const struct process *process, struct maps *maps, const struct log *log);
 void jit_free(struct jit *jit);
 
 /* Must be called before the first tick: reads what exists, for some tens of milliseconds at
@@ -50,9 +49,9 @@ uint32_t jit_epoch(const struct jit *jit);
 uint32_t jit_epoch_at(const struct jit *jit, uint64_t address);
 
 struct jit_symbol {
-	const char *name;  /* as the compiler wrote it: "JS:*render /app/x.js:10:3" */
-	const char *file;  /* NULL: not known */
-	uint32_t line;     /* 0: not known */
+	const char *name; /* as the compiler wrote it: "JS:*render /app/x.js:10:3" */
+	const char *file; /* NULL: not known */
+	uint32_t line;    /* 0: not known */
 	uint64_t start, size;
 };
 
@@ -103,8 +102,8 @@ bool jit_bytecode_set(struct jit_bytecode *bytecode, uint64_t address,
  * been replaced: an entry counts only if it begins one header size behind the start of the object
  * and has the size that the object gives.
  */
-bool jit_find_bytecode(const struct jit *jit, const struct jit_bytecode *bytecode,
-		       uint32_t epoch, struct jit_symbol *out);
+bool jit_find_bytecode(const struct jit *jit, const struct jit_bytecode *bytecode, uint32_t epoch,
+		       struct jit_symbol *out);
 uint32_t jit_epoch_of_bytecode(const struct jit *jit, const struct jit_bytecode *bytecode);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct launched {
 	pid_t pid;
-	int gate; /* launch_go opens it; closing it ends the child; -1 after either */
+	int gate;            /* launch_go opens it; closing it ends the child; -1 after either */
 	const char *command; /* argv[0], borrowed */
 };
 

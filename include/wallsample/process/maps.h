@@ -24,7 +24,7 @@ struct mapping {
 	uint64_t bias;       /* address in the target = vaddr in the image + bias */
 	uint64_t low, high;  /* [low, high) of the whole image in the target; equal if no image */
 	const struct image *image; /* the module's; NULL when it has none */
-	uint64_t checked;    /* private: the tick in which the kernel last confirmed it */
+	uint64_t checked;          /* private: the tick in which the kernel last confirmed it */
 };
 
 struct address_range {

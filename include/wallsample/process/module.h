@@ -18,11 +18,11 @@
 #define MODULE_NONE UINT32_MAX
 
 /* X(name, text) */
-#define MODULE_KINDS(X)                                                        \
-	X(FILE, "file")           /* an ELF file */                            \
-	X(VDSO, "vdso")           /* the kernel's image in the process */      \
-	X(ANONYMOUS, "anonymous") /* executable memory without a file: JIT code */ \
-	X(JIT, "JIT object")      /* JIT code described by an ELF file in memory */ \
+#define MODULE_KINDS(X)                                                                            \
+	X(FILE, "file")           /* an ELF file */                                                \
+	X(VDSO, "vdso")           /* the kernel's image in the process */                          \
+	X(ANONYMOUS, "anonymous") /* executable memory without a file: JIT code */                 \
+	X(JIT, "JIT object")      /* JIT code described by an ELF file in memory */                \
 	X(OTHER, "other")         /* a file that could not be opened or is no ELF */
 
 enum module_kind {
@@ -34,13 +34,13 @@ enum module_kind {
 struct module {
 	uint32_t id;
 	enum module_kind kind;
-	char *path;          /* as /proc/PID/maps gives it, " (deleted)" removed */
-	const char *name;    /* base name: "libc.so.6", "[vdso]", "[anon]", "[jit]" */
+	char *path;       /* as /proc/PID/maps gives it, " (deleted)" removed */
+	const char *name; /* base name: "libc.so.6", "[vdso]", "[anon]", "[jit]" */
 	bool deleted;
-	uint64_t dev, inode; /* as in maps; 0 for no file */
-	struct image *image; /* NULL for ANONYMOUS and OTHER */
+	uint64_t dev, inode;                       /* as in maps; 0 for no file */
+	struct image *image;                       /* NULL for ANONYMOUS and OTHER */
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1]; /* in hexadecimal digits; "": not known */
-	const char *why;     /* OTHER: why there is no image, a fixed text; else NULL */
+	const char *why; /* OTHER: why there is no image, a fixed text; else NULL */
 };
 
 struct modules;
@@ -83,7 +83,7 @@ struct recorded_module {
 	const char *build_id; /* in hexadecimal digits; "": none */
 	enum module_kind kind;
 	bool deleted;
-	const char *symfs;    /* directory that is searched for files first, or NULL */
+	const char *symfs; /* directory that is searched for files first, or NULL */
 };
 
 /*
@@ -95,13 +95,13 @@ uint32_t modules_add_recorded(struct modules *modules, const struct recorded_mod
 
 /* A module as a core file knows it. All borrowed. */
 struct dumped_module {
-	const char *path;  /* as in the core file */
-	const char *file;  /* file chosen by the user, used instead of the path; or NULL */
-	const char *symfs; /* directory that is searched for files first, or NULL */
+	const char *path;      /* as in the core file */
+	const char *file;      /* file chosen by the user, used instead of the path; or NULL */
+	const char *symfs;     /* directory that is searched for files first, or NULL */
 	enum module_kind kind; /* FILE, VDSO, ANONYMOUS or OTHER */
 	/* Memory where the beginning of the file was mapped; for VDSO the whole image. */
 	const void *head;
-	size_t head_size;  /* 0: the core does not have it */
+	size_t head_size; /* 0: the core does not have it */
 };
 
 /*

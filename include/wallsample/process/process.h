@@ -38,15 +38,15 @@ void process_free(struct process *process);
 struct task_stat {
 	pid_t tid;
 	char comm[64];
-	char state;          /* R S D T t Z X I, field 3 */
-	pid_t ppid;          /* 4 */
-	uint32_t num_threads; /* 20 */
+	char state;                        /* R S D T t Z X I, field 3 */
+	pid_t ppid;                        /* 4 */
+	uint32_t num_threads;              /* 20 */
 	uint64_t user_ticks, system_ticks; /* 14, 15: CPU time in 1/_SC_CLK_TCK s */
-	uint64_t start_time; /* 22 */
-	uint64_t flags;      /* 9: PF_KTHREAD is 0x00200000 */
-	uint64_t start_stack; /* 28: 0 when not permitted or no memory */
-	uint32_t processor;  /* 39: the CPU it ran on last */
-	uint64_t arg_start;  /* 48: 0 as start_stack */
+	uint64_t start_time;               /* 22 */
+	uint64_t flags;                    /* 9: PF_KTHREAD is 0x00200000 */
+	uint64_t start_stack;              /* 28: 0 when not permitted or no memory */
+	uint32_t processor;                /* 39: the CPU it ran on last */
+	uint64_t arg_start;                /* 48: 0 as start_stack */
 };
 
 /*

@@ -55,16 +55,15 @@ struct profile_thread {
  *
  * Overhead over Latency of a function is the average parallelism while it ran.
  */
-#define WEIGHTS(X)                                                             \
-	X(WALL, "Wall", "wall")                                                \
-	X(OVERHEAD, "Overhead", "overhead")                                    \
+#define WEIGHTS(X)                                                                                 \
+	X(WALL, "Wall", "wall")                                                                    \
+	X(OVERHEAD, "Overhead", "overhead")                                                        \
 	X(LATENCY, "Latency", "latency")
 
 enum weight {
 #define X(name, title, word) WEIGHT_##name,
-	WEIGHTS(X)
+	WEIGHTS(X) WEIGHT_COUNT
 #undef X
-	WEIGHT_COUNT
 };
 
 const char *weight_word(enum weight weight); /* "wall" */
@@ -74,18 +73,18 @@ struct profile_entry {
 	uint32_t thread, stack;
 	uint32_t carrier; /* of a task's sample: one more than the thread that ran it; else 0 */
 	enum run_state state;
-	int32_t syscall;  /* number of the call it sleeps in; SYSCALL_NONE, SYSCALL_UNKNOWN */
-	uint32_t wait;    /* 0: none */
+	int32_t syscall; /* number of the call it sleeps in; SYSCALL_NONE, SYSCALL_UNKNOWN */
+	uint32_t wait;   /* 0: none */
 	enum gil gil;
-	int64_t samples;  /* thread-ticks */
+	int64_t samples; /* thread-ticks */
 	int64_t ns[WEIGHT_COUNT];
 };
 
 /* The ticks with the same number of threads on a CPU. */
 struct profile_parallelism {
 	uint64_t ticks, time_ns, cpu_ns; /* cpu_ns: time_ns times the parallelism */
-	uint64_t alone_ns;   /* part of time_ns with at most one thread runnable */
-	double time_squares; /* sum of the squared spans of the ticks: see margin.h */
+	uint64_t alone_ns;               /* part of time_ns with at most one thread runnable */
+	double time_squares;             /* sum of the squared spans of the ticks: see margin.h */
 };
 
 struct profile;

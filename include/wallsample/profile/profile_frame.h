@@ -19,14 +19,14 @@
  * Kinds of named frames. X(NAME, text): a text that ends in "]" is the whole text of such a frame,
  * another one its beginning. The first row that matches counts.
  */
-#define NAMED_FRAMES(X)                                                        \
-	X(GAP, PROFILE_GAP)                      /* no thread was runnable */  \
-	X(SLEEPING, "[sleeping")                 /* how a gap ended */         \
-	X(DISK, "[disk")                                                       \
-	X(IDLE, "[nothing ran until the end]")                                 \
-	X(TASK_FINISHED, "[failed: task already finished]")                    \
-	X(FAILED, "[failed: ")                   /* SAMPLE_FAILURES */         \
-	X(TRUNCATED, "[truncated: ")             /* CHAIN_ENDS */
+#define NAMED_FRAMES(X)                                                                            \
+	X(GAP, PROFILE_GAP)      /* no thread was runnable */                                      \
+	X(SLEEPING, "[sleeping") /* how a gap ended */                                             \
+	X(DISK, "[disk")                                                                           \
+	X(IDLE, "[nothing ran until the end]")                                                     \
+	X(TASK_FINISHED, "[failed: task already finished]")                                        \
+	X(FAILED, "[failed: ")       /* SAMPLE_FAILURES */                                         \
+	X(TRUNCATED, "[truncated: ") /* CHAIN_ENDS */
 
 enum named_frame {
 	NAMED_NONE,  /* no named frame: code, data or an interpreted function */
@@ -45,11 +45,11 @@ enum named_frame named_frame_of(const char *text);
  * FRAME_SCRIPT); a named frame, which has a text of wallsample's (module MODULE_NONE).
  */
 struct profile_frame {
-	uint32_t module;  /* number in struct modules, or MODULE_NONE */
-	uint8_t origin;   /* enum frame_origin */
-	uint8_t named;    /* enum named_frame, derived from the text when the frame is interned */
-	uint32_t epoch;   /* of code made at run time, see jit.h; else 0 */
-	uint64_t address; /* of code: as symbols_find takes it, already that of the call; of a
+	uint32_t module;   /* number in struct modules, or MODULE_NONE */
+	uint8_t origin;    /* enum frame_origin */
+	uint8_t named;     /* enum named_frame, derived from the text when the frame is interned */
+	uint32_t epoch;    /* of code made at run time, see jit.h; else 0 */
+	uint64_t address;  /* of code: as symbols_find takes it, already that of the call; of a
 			   * named frame or an interpreted function: the id of its text */
 	uint64_t bytecode; /* of an interpreter's frame: see struct jit_bytecode; else 0 */
 	uint32_t bytecode_size;

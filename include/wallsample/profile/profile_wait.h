@@ -17,11 +17,11 @@
 /* What a blocked thread waits for. Waits for the same object have the same id; 0 is no wait. */
 struct profile_wait {
 	enum wait_kind kind;
-	bool timed;      /* it has a timeout */
+	bool timed; /* it has a timeout */
 	/* The frame that names the object: of origin FRAME_DATA for a lock in a module's data, else
 	 * a named frame with its address or what is behind a descriptor. FRAME_NONE: no object. */
 	uint32_t object;
-	uint32_t most;   /* most threads that were seen waiting for the object at once */
+	uint32_t most; /* most threads that were seen waiting for the object at once */
 };
 
 /* Time that threads waited for an object, with what its holder did meanwhile. */

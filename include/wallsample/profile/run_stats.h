@@ -20,22 +20,21 @@ enum run_end {
 };
 
 /* Reasons why a sample has no stack of code. X(NAME, text of the named frame it has instead) */
-#define SAMPLE_FAILURES(X)                                                     \
-	X(EXITED, "[failed: thread exited]")                                   \
-	X(LATE, "[failed: not stopped in 20 ms]")                              \
-	X(DENIED, "[failed: not permitted]")                                   \
-	X(UNREADABLE, "[failed: stack not readable]")                          \
-	X(MOVED, "[failed: moved while it was read]")                          \
-	X(TASK_MOVED, "[failed: task moved while it was read]")                \
-	X(TASK_FINISHED, "[failed: task already finished]")                    \
-	X(TASK_UNCAUGHT, "[failed: thread could not be stopped]")              \
+#define SAMPLE_FAILURES(X)                                                                         \
+	X(EXITED, "[failed: thread exited]")                                                       \
+	X(LATE, "[failed: not stopped in 20 ms]")                                                  \
+	X(DENIED, "[failed: not permitted]")                                                       \
+	X(UNREADABLE, "[failed: stack not readable]")                                              \
+	X(MOVED, "[failed: moved while it was read]")                                              \
+	X(TASK_MOVED, "[failed: task moved while it was read]")                                    \
+	X(TASK_FINISHED, "[failed: task already finished]")                                        \
+	X(TASK_UNCAUGHT, "[failed: thread could not be stopped]")                                  \
 	X(NOT_STOPPED, "[running: not stopped]")
 
 enum sample_failure {
 #define X(name, text) FAILURE_##name,
-	SAMPLE_FAILURES(X)
+	SAMPLE_FAILURES(X) FAILURE_COUNT
 #undef X
-	FAILURE_COUNT
 };
 
 /* Returns the text of the named frame of a failure below FAILURE_COUNT. */
@@ -52,41 +51,41 @@ struct run_excluded {
 /* A thread sample is one thread at one tick. "task" is a green task: green_task.h. */
 struct run_stats {
 	uint64_t ticks;
-	uint64_t elapsed_ns;       /* from the first tick to the last */
-	uint64_t target_cpu_ns;    /* CPU time of the target in elapsed_ns, by the kernel's count */
+	uint64_t elapsed_ns;    /* from the first tick to the last */
+	uint64_t target_cpu_ns; /* CPU time of the target in elapsed_ns, by the kernel's count */
 	bool target_cpu_known;
-	uint64_t own_cpu_ns;       /* CPU time that wallsample used in elapsed_ns */
-	uint64_t peak_memory;      /* largest resident set of wallsample, in bytes */
-	uint64_t thread_samples;   /* thread samples in the profile */
+	uint64_t own_cpu_ns;     /* CPU time that wallsample used in elapsed_ns */
+	uint64_t peak_memory;    /* largest resident set of wallsample, in bytes */
+	uint64_t thread_samples; /* thread samples in the profile */
 	uint64_t threads_seen;
-	uint32_t threads_most;     /* largest number of threads at one tick */
+	uint32_t threads_most;        /* largest number of threads at one tick */
 	struct run_excluded excluded; /* part of threads_seen */
 	/* Tasks that no thread ran. */
-	uint64_t task_samples;     /* part of thread_samples */
-	uint64_t task_failures;    /* part of `failed`; tasks that had ended are not counted */
-	uint64_t task_looks;       /* reads of a task's structure */
-	uint64_t task_stacks;      /* task stacks that were unwound; the others had not changed */
+	uint64_t task_samples;  /* part of thread_samples */
+	uint64_t task_failures; /* part of `failed`; tasks that had ended are not counted */
+	uint64_t task_looks;    /* reads of a task's structure */
+	uint64_t task_stacks;   /* task stacks that were unwound; the others had not changed */
 	uint64_t tasks_seen;
-	uint32_t tasks_most;       /* largest number of tasks at one tick, an estimate */
-	uint32_t tasks_thinnest;   /* at the lowest sampling rate one task in this many was read */
-	unsigned cpus;             /* CPUs that the target may use; 0: not known */
-	uint64_t looks;            /* reads of a thread's counters */
-	uint64_t reused;           /* thread samples that reused a stack, read or not */
-	uint64_t read;             /* stacks read without a stop */
-	uint64_t stopped;          /* stacks read in a stop */
-	uint64_t failed[FAILURE_COUNT];     /* thread samples without a stack, by reason */
-	uint64_t chains[CHAIN_END_COUNT];   /* call chains by why they end */
-	struct histogram stop_ns;  /* how long a thread was stopped for one sample */
-	uint64_t repaired;         /* system calls saved from EINTR */
-	uint64_t signals_passed;   /* signals that were delivered on to the target */
-	double rate_wanted, rate_lowest; /* ticks per second; lowest under --max-overhead */
-	uint32_t thinnest;         /* at the lowest rate, ticks from one read to the next */
+	uint32_t tasks_most;     /* largest number of tasks at one tick, an estimate */
+	uint32_t tasks_thinnest; /* at the lowest sampling rate one task in this many was read */
+	unsigned cpus;           /* CPUs that the target may use; 0: not known */
+	uint64_t looks;          /* reads of a thread's counters */
+	uint64_t reused;         /* thread samples that reused a stack, read or not */
+	uint64_t read;           /* stacks read without a stop */
+	uint64_t stopped;        /* stacks read in a stop */
+	uint64_t failed[FAILURE_COUNT];   /* thread samples without a stack, by reason */
+	uint64_t chains[CHAIN_END_COUNT]; /* call chains by why they end */
+	struct histogram stop_ns;         /* how long a thread was stopped for one sample */
+	uint64_t repaired;                /* system calls saved from EINTR */
+	uint64_t signals_passed;          /* signals that were delivered on to the target */
+	double rate_wanted, rate_lowest;  /* ticks per second; lowest under --max-overhead */
+	uint32_t thinnest;                /* at the lowest rate, ticks from one read to the next */
 	uint64_t unwind_ns, unwind_frames;
-	int nice_value;            /* priority of wallsample while it sampled */
-	bool execed;               /* the target called exec during the run */
-	char runtimes[128];        /* as runtimes_describe_all; "": none */
-	int child_status;          /* wait status, if child_exited */
-	bool child_exited;         /* the target was a child of wallsample and has exited */
+	int nice_value;     /* priority of wallsample while it sampled */
+	bool execed;        /* the target called exec during the run */
+	char runtimes[128]; /* as runtimes_describe_all; "": none */
+	int child_status;   /* wait status, if child_exited */
+	bool child_exited;  /* the target was a child of wallsample and has exited */
 };
 
 #endif

@@ -31,12 +31,12 @@
 #define RECORDING_EXPERIMENTS_MOST 100000
 
 struct recording_config {
-	int dirfd;               /* directory of the file; kept open by the caller */
-	const char *base;        /* name of the file; NULL: a temporary recording without a name */
-	const char *path;        /* of the file, for messages */
+	int dirfd;        /* directory of the file; kept open by the caller */
+	const char *base; /* name of the file; NULL: a temporary recording without a name */
+	const char *path; /* of the file, for messages */
 	const struct modules *modules;
 	double rate_hz;
-	const char *command;     /* the command line of wallsample; or NULL */
+	const char *command; /* the command line of wallsample; or NULL */
 };
 
 struct recorder;
@@ -67,8 +67,7 @@ bool recorder_is_overdue(const struct recorder *recorder, uint64_t now_ns);
  * next commit, and 0 is returned. After an error the recording holds the earlier commits, and every
  * later commit fails.
  */
-int recorder_commit(struct recorder *recorder, const struct run_stats *stats,
-		    struct error *err);
+int recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct error *err);
 
 /*
  * Writes a causal profile, once, before recorder_finish. The recording also holds the profile that
@@ -81,8 +80,8 @@ int recorder_put_causal(struct recorder *recorder, const struct causal_result *r
  * Writes the rest and the names of all frames (`symbols` may be NULL): the recording is complete.
  * Frames without a name are no error.
  */
-int recorder_finish(struct recorder *recorder, const struct run_stats *stats,
-		    enum run_end end, struct symbols *symbols, struct error *err);
+int recorder_finish(struct recorder *recorder, const struct run_stats *stats, enum run_end end,
+		    struct symbols *symbols, struct error *err);
 
 /* Closes the file. A recording without samples is removed if it had replaced another file, which is
  * restored. */

@@ -28,17 +28,16 @@ struct recording_info {
 	int64_t pid, began; /* began: seconds since 1970 */
 	uint64_t clock_ns;  /* CLOCK_MONOTONIC when it began; 0: not known */
 	/* "": not known */
-	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command,
-		*runtime;
+	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command, *runtime;
 	double rate_hz;
 	uint32_t cpus;
-	bool ended;          /* complete; else its writer was killed or still writes */
+	bool ended; /* complete; else its writer was killed or still writes */
 	bool being_written;
-	enum run_end end;    /* if it has ended */
-	uint64_t size;       /* bytes of the file */
+	enum run_end end;        /* if it has ended */
+	uint64_t size;           /* bytes of the file */
 	uint64_t ticks, span_ns; /* number of ticks, and the sum of their spans */
 	uint64_t modules, threads, frames, stacks, spans, symbols; /* rows */
-	bool causal;         /* it has a causal profile */
+	bool causal;                                               /* it has a causal profile */
 };
 
 const struct recording_info *recording_info(const struct recording *recording);
@@ -53,7 +52,7 @@ struct recording_selection {
 	bool has_from, has_to;
 	int64_t from_ns, to_ns; /* since the beginning; negative: before the end */
 	bool has_parallelism;
-	uint32_t least, most;   /* threads on a CPU */
+	uint32_t least, most; /* threads on a CPU */
 };
 
 /* Names of frames that recordings store: `stored` of struct symbols_config. */
@@ -61,8 +60,8 @@ struct recorded_names;
 
 struct recorded_names *recorded_names_create(void);
 void recorded_names_free(struct recorded_names *names);
-size_t recorded_names_find(const void *names, const struct symbol_place *place,
-			   struct symbol *out, size_t most);
+size_t recorded_names_find(const void *names, const struct symbol_place *place, struct symbol *out,
+			   size_t most);
 
 /* What a recording is loaded into; several may be loaded into the same profile. */
 struct recording_load {
@@ -73,9 +72,9 @@ struct recording_load {
 	uint32_t number;              /* 0, 1, ... of several, whose threads stay separate */
 	const char *label;            /* prefix of the names of its threads; or NULL */
 	const struct recording_selection *selection; /* NULL: all */
-	bool threads_only;            /* samples of a task become those of the thread that ran it */
-	struct run_stats *stats;      /* its cost and losses are added; or NULL */
-	uint64_t selected_ns;         /* filled in: sum of the spans of the selected ticks */
+	bool threads_only;       /* samples of a task become those of the thread that ran it */
+	struct run_stats *stats; /* its cost and losses are added; or NULL */
+	uint64_t selected_ns;    /* filled in: sum of the spans of the selected ticks */
 };
 
 int recording_load(struct recording *recording, struct recording_load *load, struct error *err);
@@ -87,7 +86,7 @@ struct recording_span {
 	uint32_t carrier;       /* as in struct profile_entry */
 	enum run_state state;
 	int32_t syscall;
-	uint32_t wait;             /* of the same profile */
+	uint32_t wait; /* of the same profile */
 	enum gil gil;
 	uint64_t first_tick, ticks;
 	uint64_t settled_tick;     /* RECORDING_BY_TIME: no later span begins before this tick */

@@ -14,10 +14,10 @@
 #include "wallsample/report/export.h"
 
 struct document_style {
-	size_t width;       /* cells for a table; 0: no limit */
-	bool preformatted;  /* tables are blocks of aligned text */
-	bool bars;          /* the format can draw bars and plots */
-	bool ascii;         /* plots use ASCII characters only */
+	size_t width;               /* cells for a table; 0: no limit */
+	bool preformatted;          /* tables are blocks of aligned text */
+	bool bars;                  /* the format can draw bars and plots */
+	bool ascii;                 /* plots use ASCII characters only */
 	const char *before, *after; /* raw text around the document: constants, or NULL */
 };
 

@@ -24,8 +24,8 @@
 /* Whether a format shows events in the order of time, which needs a recording. */
 enum export_time {
 	EXPORT_TIMELESS,
-	EXPORT_TIME_TOO,  /* if there is a recording */
-	EXPORT_TIME,      /* a recording is required */
+	EXPORT_TIME_TOO, /* if there is a recording */
+	EXPORT_TIME,     /* a recording is required */
 };
 
 struct export_input {
@@ -33,13 +33,13 @@ struct export_input {
 	/* The loaded recordings of the view, for formats that show time; NULL: none. */
 	struct recording *const *recordings;
 	size_t recording_count;
-	struct error *error; /* set if reading a recording fails; ERROR_NONE before */
+	struct error *error;          /* set if reading a recording fails; ERROR_NONE before */
 	const struct view *functions; /* the same by function; NULL: `view` is by function */
 	const struct process *process;
 	const struct modules *modules;
 	const char *names_hint; /* a sentence on how to get missing symbols; NULL: none */
 	const struct run_stats *stats;
-	uint64_t began_ns;    /* CLOCK_REALTIME at the start; 0: not known */
+	uint64_t began_ns; /* CLOCK_REALTIME at the start; 0: not known */
 	enum run_end end;
 	bool snapshot;        /* made by a signal while sampling continues */
 	bool by_thread;       /* -t: threads are kept apart */
@@ -61,32 +61,32 @@ struct diff_input {
 	const struct diff *diff;
 	/* Only these members are used: view, process, stats, began_ns, note and part. */
 	struct export_input run[DIFF_SIDES];
-	size_t limit;         /* rows of a table; at least 1 */
-	unsigned columns;     /* width of the output in cells; 0: not known, 100 is used */
-	bool filtered;        /* options have excluded some samples */
+	size_t limit;     /* rows of a table; at least 1 */
+	unsigned columns; /* width of the output in cells; 0: not known, 100 is used */
+	bool filtered;    /* options have excluded some samples */
 };
 
 /* Virtual speed-up experiments, and the curves computed from them. */
 struct causal_input {
 	const struct causal_result *result;
 	const struct causal_curves *curves;
-	unsigned columns;     /* width of the output in cells; 0: not known, 100 is used */
-	size_t limit;         /* candidates to report; at least 1 */
-	bool snapshot;        /* made by a signal while experiments continue */
-	const char *note;     /* describes the recording; NULL: a live run */
+	unsigned columns; /* width of the output in cells; 0: not known, 100 is used */
+	size_t limit;     /* candidates to report; at least 1 */
+	bool snapshot;    /* made by a signal while experiments continue */
+	const char *note; /* describes the recording; NULL: a live run */
 };
 
 struct exporter {
-	const char *name;     /* "folded" */
-	const char *help;     /* a short description for --help */
-	const char *endings;  /* endings of file names without the first dot: "folded,collapsed" */
-	const char *noun;     /* names the content of the output: "stacks" */
-	bool binary;          /* not to be written to a terminal */
+	const char *name;    /* "folded" */
+	const char *help;    /* a short description for --help */
+	const char *endings; /* endings of file names without the first dot: "folded,collapsed" */
+	const char *noun;    /* names the content of the output: "stacks" */
+	bool binary;         /* not to be written to a terminal */
 	enum export_time time;
-	bool in_words;        /* reports what limits the program: needs input->functions */
-	bool by_address;      /* needs a view of VIEW_BY_ADDRESS, whatever key the user chose */
-	bool has_callers;     /* shows the call tree (--tree) and callers (--focus) */
-	const char *absent;   /* a sentence: why this build lacks the format; NULL: it has it */
+	bool in_words;      /* reports what limits the program: needs input->functions */
+	bool by_address;    /* needs a view of VIEW_BY_ADDRESS, whatever key the user chose */
+	bool has_callers;   /* shows the call tree (--tree) and callers (--focus) */
+	const char *absent; /* a sentence: why this build lacks the format; NULL: it has it */
 	/* Writes a report to `out`. The caller checks the stream for errors, here and below. */
 	void (*write)(const struct export_input *input, FILE *out);
 	/* Writes a comparison of two runs; NULL: the format has none. */

@@ -16,7 +16,7 @@
 
 struct page {
 	const struct page_ops *ops;
-	size_t width; /* width of a table in cells */
+	size_t width;  /* width of a table in cells */
 	bool in_words; /* the report begins with a summary of what limits the program */
 };
 

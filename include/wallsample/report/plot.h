@@ -19,7 +19,7 @@
 #define PLOT_HEIGHT 214
 
 struct plot_point {
-	double x;         /* in [0, 1] */
+	double x; /* in [0, 1] */
 	double y;
 	double low, high; /* the interval around y */
 };

@@ -10,8 +10,8 @@
 #include "wallsample/report/json_stream.h"
 
 /* Why a build without libcmark-gfm has no documents: struct exporter.absent. */
-#define DOCUMENT_ABSENT                                                                           \
-	"wallsample was built without libcmark-gfm; with it there, configure "                    \
+#define DOCUMENT_ABSENT                                                                            \
+	"wallsample was built without libcmark-gfm; with it there, configure "                     \
 	"--with-cmark builds it in"
 
 extern const struct exporter exporter_text;

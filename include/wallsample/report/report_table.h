@@ -35,8 +35,8 @@ struct report_column {
 	const char *title; /* on a page; NULL: not on pages */
 	const char *key;   /* in JSON; NULL: not in JSON, except by json() */
 	enum column_unit unit;
-	size_t at;         /* offset of the value in the row */
-	int64_t whole;     /* 100 % of shares and bars; 0: the table's */
+	size_t at;       /* offset of the value in the row */
+	int64_t whole;   /* 100 % of shares and bars; 0: the table's */
 	size_t whole_at; /* the same, as the offset of an int64_t in the row; 0: none */
 	void (*text)(const struct report_table *table, const void *row, struct strbuf *out);
 	void (*json)(const struct report_table *table, const void *row, struct json_stream *stream,
@@ -52,19 +52,22 @@ struct report_table {
 	size_t column_count; /* at most COLUMNS_MAX */
 	const void *row;     /* an array of `row_count` elements of `row_size` bytes */
 	size_t row_size, row_count;
-	size_t limit;        /* maximum rows on a page; 0: all. JSON has all rows */
-	const char *one, *many; /* noun of the rows beyond: "more state"; NULL: no line */
-	int64_t whole;       /* 100 % of shares and bars */
-	size_t bar;          /* cells of the longest bar */
+	size_t limit;            /* maximum rows on a page; 0: all. JSON has all rows */
+	const char *one, *many;  /* noun of the rows beyond: "more state"; NULL: no line */
+	int64_t whole;           /* 100 % of shares and bars */
+	size_t bar;              /* cells of the longest bar */
 	const struct view *view; /* for COLUMN_FUNCTION and callbacks */
-	const void *context; /* for callbacks */
+	const void *context;     /* for callbacks */
 };
 
 /* A table of the arrays and at least one other member as a designated initializer. */
-#define REPORT_TABLE(columns, rows, count, ...)                                                  \
-	((struct report_table){ .column = (columns), .column_count = ARRAY_SIZE(columns),        \
-				.row = (rows), .row_size = sizeof(*(rows)),                      \
-				.row_count = (count), __VA_ARGS__ })
+#define REPORT_TABLE(columns, rows, count, ...)                                                    \
+	((struct report_table){ .column = (columns),                                               \
+				.column_count = ARRAY_SIZE(columns),                               \
+				.row = (rows),                                                     \
+				.row_size = sizeof(*(rows)),                                       \
+				.row_count = (count),                                              \
+				__VA_ARGS__ })
 
 /* Writes the table to the page, with the number of rows that are left out. */
 void report_table_write(const struct report_table *table, struct page *page);

@@ -16,7 +16,7 @@ struct timeline_slice {
 	uint32_t thread;  /* of the profile */
 	enum run_state state;
 	int32_t syscall;
-	uint32_t wait;    /* of the profile */
+	uint32_t wait; /* of the profile */
 	enum gil gil;
 	const uint32_t *function; /* as in struct view_row */
 	size_t depth;
@@ -37,7 +37,6 @@ uint64_t timeline_base(const struct export_input *input, size_t recording);
  * ends the iteration.
  */
 void timeline_each(const struct export_input *input, enum recording_order order,
-		   bool (*each)(void *context, const struct timeline_slice *slice),
-		   void *context);
+		   bool (*each)(void *context, const struct timeline_slice *slice), void *context);
 
 #endif

@@ -41,13 +41,13 @@ struct timeline_bins {
 	size_t count;
 	struct timeline_part *part;
 	size_t part_count;
-	struct timeline_row *row;  /* in the order of thread_table_make */
+	struct timeline_row *row; /* in the order of thread_table_make */
 	size_t row_count;
-	struct timeline_row rest;  /* sum of the other threads; `ns` is NULL if there are none */
-	size_t rest_count;         /* number of threads in `rest` */
+	struct timeline_row rest;   /* sum of the other threads; `ns` is NULL if there are none */
+	size_t rest_count;          /* number of threads in `rest` */
 	struct timeline_load *load; /* by bin */
-	uint64_t cpus;             /* CPUs that the processes may use; 0: not known */
-	bool has_gil;              /* a row held an interpreter's lock or waited for it */
+	uint64_t cpus;              /* CPUs that the processes may use; 0: not known */
+	bool has_gil;               /* a row held an interpreter's lock or waited for it */
 };
 
 /*

@@ -26,9 +26,9 @@
 #define ASYNC_STACK_NONE UINT32_MAX
 
 /* X(NAME, text) */
-#define ASYNC_TASK_STATES(X)                                                 \
-	X(RUNNING, "running")                                                  \
-	X(WAITING, "waiting")                                                  \
+#define ASYNC_TASK_STATES(X)                                                                       \
+	X(RUNNING, "running")                                                                      \
+	X(WAITING, "waiting")                                                                      \
 	X(NEW, "not started")
 
 enum async_task_state {
@@ -45,7 +45,7 @@ struct async_task {
 	const char *name; /* borrowed */
 	pid_t tid;        /* the thread of its event loop; 0: that thread has ended */
 	enum async_task_state state;
-	uint32_t stack;   /* number of its stack; equal stacks have equal numbers */
+	uint32_t stack; /* number of its stack; equal stacks have equal numbers */
 };
 
 struct async_tasks;

@@ -13,18 +13,17 @@
  * HANDOVER: the thread has just released the lock to a waiter, and is runnable but off-CPU because
  * the waiter took its CPU. That time is lost to the lock like that of a wait.
  */
-#define GILS(X)                                                                \
-	X(UNKNOWN, "unknown", "")                                              \
-	X(NONE, "none", "no GIL")                                              \
-	X(HAS, "has", "has GIL")                                               \
-	X(WAIT, "wait", "GIL wait")                                            \
+#define GILS(X)                                                                                    \
+	X(UNKNOWN, "unknown", "")                                                                  \
+	X(NONE, "none", "no GIL")                                                                  \
+	X(HAS, "has", "has GIL")                                                                   \
+	X(WAIT, "wait", "GIL wait")                                                                \
 	X(HANDOVER, "handover", "GIL handover")
 
 enum gil {
 #define X(name, word, text) GIL_##name,
-	GILS(X)
+	GILS(X) GIL_COUNT
 #undef X
-	GIL_COUNT
 };
 
 /* The word of options and of recordings; the text of reports. */

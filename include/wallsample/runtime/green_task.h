@@ -18,12 +18,12 @@
 #include <sys/types.h>
 
 /* X(NAME, text): what a task does */
-#define GREEN_TASK_STATES(X)                                                   \
-	X(NONE, "")             /* an empty slot: the task has ended, or not begun */ \
-	X(RUNNING, "running")   /* a thread runs it */                         \
-	X(CALLING, "in a call") /* in a system call or foreign code: it keeps its thread */ \
-	X(READY, "runnable")    /* it waits for a thread to run on */          \
-	X(WAITING, "waiting")   /* it waits for another event */               \
+#define GREEN_TASK_STATES(X)                                                                       \
+	X(NONE, "")             /* an empty slot: the task has ended, or not begun */              \
+	X(RUNNING, "running")   /* a thread runs it */                                             \
+	X(CALLING, "in a call") /* in a system call or foreign code: it keeps its thread */        \
+	X(READY, "runnable")    /* it waits for a thread to run on */                              \
+	X(WAITING, "waiting")   /* it waits for another event */                                   \
 	X(MOVING, "moving")     /* its stack is being moved and cannot be read */
 
 enum green_task_state {
@@ -43,8 +43,8 @@ struct green_task {
 	uint64_t id;      /* the runtime's number of the task; without one, its address */
 	uint64_t address; /* of its structure, which a later task may reuse */
 	enum green_task_state state;
-	uint32_t reason;  /* WAITING: a number for runtimes_green_task_reason */
-	pid_t tid;        /* RUNNING and CALLING: its thread, in our pid namespace */
+	uint32_t reason; /* WAITING: a number for runtimes_green_task_reason */
+	pid_t tid;       /* RUNNING and CALLING: its thread, in our pid namespace */
 	/*
 	 * READY and WAITING: the point where it continues. RUNNING and CALLING: set while the
 	 * thread is on a stack other than the task's (the runtime's own, foreign code, the vdso):
@@ -52,7 +52,7 @@ struct green_task {
 	 */
 	uint64_t pc, sp, fp;
 	uint64_t stack_low, stack_high; /* its stack is [low, high) */
-	uint64_t waiting_ns; /* estimated time that it has waited */
+	uint64_t waiting_ns;            /* estimated time that it has waited */
 	/* counts_runs: `runs` is known. READY and WAITING: low bits of the number of times that it
 	 * was scheduled. A change shows that a task ran and waits in the same place again; wrapping
 	 * can hide that. */
@@ -95,8 +95,8 @@ void runtimes_hold(struct runtimes *runtimes, bool held);
 /* Returns the text of a reason: "chan receive"; "" for 0. It lives as long as the runtimes. */
 const char *runtimes_green_task_reason(const struct runtimes *runtimes, uint32_t reason);
 /* Returns the words of the slot's runtime; static. */
-const struct green_task_words *
-runtimes_green_task_words(const struct runtimes *runtimes, uint32_t slot);
+const struct green_task_words *runtimes_green_task_words(const struct runtimes *runtimes,
+							 uint32_t slot);
 
 /*
  * Stores the green task that the captured thread ran. Its state is GREEN_TASK_NONE if the thread is

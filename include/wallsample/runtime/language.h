@@ -33,7 +33,7 @@ enum plumbing {
 struct plumbing_function {
 	const char *name; /* a pattern; ".cold", ".isra.0" and "@plt" behind it are ignored */
 	enum plumbing plumbing;
-	bool is_common;   /* other programs use the name, too: it counts in the interpreter's module
+	bool is_common; /* other programs use the name, too: it counts in the interpreter's module
 			   * alone */
 };
 
@@ -73,7 +73,7 @@ struct runtime_language {
 	const char *const *wait_functions;
 
 	const struct language_program *program; /* NULL: not compiled, or not told apart */
-	const struct runtime_kind *kind; /* how its runtimes are found and captured */
+	const struct runtime_kind *kind;        /* how its runtimes are found and captured */
 };
 
 /* The registry, which NULL ends: bit n of runtimes_config.wanted is its row n. */

@@ -37,7 +37,7 @@ struct runtime_kind;
 struct runtimes_config {
 	const struct process *process; /* borrowed, as all that follows */
 	struct maps *maps;
-	struct memory memory;          /* of the target */
+	struct memory memory; /* of the target */
 	/*
 	 * Reads `count` pages of MEMORY_PAGE bytes into `to`, contiguously. Returns the number of
 	 * leading pages that were read. NULL: memory is read page by page.
@@ -61,11 +61,11 @@ struct runtimes_config {
 	 */
 	void (*leave)(void *context);
 	void (*back)(void *context);
-	void *context;                 /* of the last six */
-	uint32_t wanted;               /* bit n: row n of languages[] */
+	void *context;                    /* of the last six */
+	uint32_t wanted;                  /* bit n: row n of languages[] */
 	const struct runtime_kind *extra; /* of a test, beside languages[]; or NULL */
-	bool tasks;                    /* whether async_tasks.h will be used */
-	const struct log *log;         /* or NULL */
+	bool tasks;                       /* whether async_tasks.h will be used */
+	const struct log *log;            /* or NULL */
 };
 
 /* Never fails. The caller frees the result. */

@@ -48,40 +48,40 @@
 
 /* How to sample: values. */
 struct sampler_config {
-	double rate_hz;          /* ticks per second */
-	bool jitter;             /* exponential intervals between ticks, otherwise equal ones */
-	uint64_t duration_ns;    /* 0: until stopped, or the target has exited */
-	uint64_t stack_limit;    /* most bytes of a stack that are copied */
-	double max_overhead;     /* share of one CPU in percent; 100 or more: no limit */
-	bool stop_all;           /* running threads stay stopped until all are captured */
-	bool nonblocking;        /* nothing is ever stopped */
-	bool exact;              /* waits differ by the time that is left, too: for dumps */
+	double rate_hz;       /* ticks per second */
+	bool jitter;          /* exponential intervals between ticks, otherwise equal ones */
+	uint64_t duration_ns; /* 0: until stopped, or the target has exited */
+	uint64_t stack_limit; /* most bytes of a stack that are copied */
+	double max_overhead;  /* share of one CPU in percent; 100 or more: no limit */
+	bool stop_all;        /* running threads stay stopped until all are captured */
+	bool nonblocking;     /* nothing is ever stopped */
+	bool exact;           /* waits differ by the time that is left, too: for dumps */
 	enum unwind_choice unwinder;
-	uint64_t seed;           /* of the random numbers; 0: from the clock */
-	uint32_t runtimes;       /* language runtimes that are read: see runtime.h; 0: none */
-	bool all_tasks;          /* each green task is read and has a record, however many */
-	bool threads_only;       /* green tasks have no samples of their own */
+	uint64_t seed;     /* of the random numbers; 0: from the clock */
+	uint32_t runtimes; /* language runtimes that are read: see runtime.h; 0: none */
+	bool all_tasks;    /* each green task is read and has a record, however many */
+	bool threads_only; /* green tasks have no samples of their own */
 };
 
 /* What to sample and where to put it. All is borrowed until sampler_free. */
 struct sampler_context {
 	const struct process *process;
-	struct maps *maps;       /* of the process */
-	struct profile *profile; /* gets the samples */
-	const struct log *log;   /* or NULL */
-	struct jit *jit;         /* code made at run time, read once a tick; or NULL */
+	struct maps *maps;               /* of the process */
+	struct profile *profile;         /* gets the samples */
+	const struct log *log;           /* or NULL */
+	struct jit *jit;                 /* code made at run time, read once a tick; or NULL */
 	struct jit_objects *jit_objects; /* likewise */
 	/* Gets the coroutines, those of each thread once, and is finished at the last tick; NULL:
 	 * they are not read. */
 	struct async_tasks *tasks;
 	const struct runtime_kind *extra_runtime; /* for tests; or NULL */
-	const struct sampler_control *control; /* virtual speed-ups; NULL: no thread is held */
+	const struct sampler_control *control;    /* virtual speed-ups; NULL: no thread is held */
 	/* Is this thread sampled? NULL: all are. Others are counted, never captured. */
 	bool (*selected)(void *context, pid_t tid, const char *name);
 	/* Is this thread excluded? NULL: none is. Of an excluded thread only the name and the
 	 * CPU time are read; run_stats.h counts them. */
 	bool (*excluded)(void *context, pid_t tid, const char *name);
-	void *selected_context;  /* of both */
+	void *selected_context; /* of both */
 };
 
 /*

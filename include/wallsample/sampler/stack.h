@@ -18,7 +18,7 @@ struct stack_state {
 	/* All borrowed. */
 	struct maps *maps;
 	struct profile *profile;
-	const struct jit *jit; /* names code made at run time; or NULL */
+	const struct jit *jit;           /* names code made at run time; or NULL */
 	const struct runtimes *runtimes; /* or NULL */
 	/* (address, origin) -> frame; cleared when mappings or code made at run time change. */
 	struct table frames;
@@ -27,8 +27,8 @@ struct stack_state {
 	/* Address of an object -> size of its bytecode; cleared at each tick. */
 	struct table bytecode_sizes;
 	uint32_t bytecode_tick;
-	size_t interpreters;  /* address ranges of interpreters that the unwinder knows */
-	uint32_t *script;     /* place of a language runtime -> frame */
+	size_t interpreters; /* address ranges of interpreters that the unwinder knows */
+	uint32_t *script;    /* place of a language runtime -> frame */
 	size_t script_count, script_capacity;
 	uint32_t failure[FAILURE_COUNT]; /* stacks, or STACK_NONE: not interned yet */
 };

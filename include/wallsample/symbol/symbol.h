@@ -20,15 +20,15 @@
 #include "wallsample/process/module.h"
 
 /* X(name, text): where a name came from, the best first. The vdso's are of its .dynsym. */
-#define SYMBOL_SOURCES(X)                                                      \
-	X(PCLNTAB, ".gopclntab") /* pclntab.h */                              \
-	X(DWARF, "DWARF")                                                      \
-	X(SYMTAB, ".symtab")                                                   \
-	X(MINIDEBUG, ".gnu_debugdata")                                         \
-	X(DYNSYM, ".dynsym")                                                   \
-	X(PLT, "PLT")                                                          \
-	X(JIT, "JIT")            /* perf-PID.map, jitdump */                   \
-	X(NONE, "none")          /* an address stands for the name */
+#define SYMBOL_SOURCES(X)                                                                          \
+	X(PCLNTAB, ".gopclntab") /* pclntab.h */                                                   \
+	X(DWARF, "DWARF")                                                                          \
+	X(SYMTAB, ".symtab")                                                                       \
+	X(MINIDEBUG, ".gnu_debugdata")                                                             \
+	X(DYNSYM, ".dynsym")                                                                       \
+	X(PLT, "PLT")                                                                              \
+	X(JIT, "JIT")   /* perf-PID.map, jitdump */                                                \
+	X(NONE, "none") /* an address stands for the name */
 
 enum symbol_source {
 #define X(name, text) SYMBOL_##name,
@@ -44,8 +44,8 @@ struct symbol {
 	const char *file;     /* source file as the compiler was given it; NULL: not known */
 	uint32_t line;        /* in it; 0: not known */
 	enum symbol_source source;
-	bool known;           /* source is not SYMBOL_NONE */
-	bool inlined;         /* into the next of the chain */
+	bool known;   /* source is not SYMBOL_NONE */
+	bool inlined; /* into the next of the chain */
 };
 
 /* The longest chain of names that is reported. */
@@ -57,12 +57,12 @@ struct symbol_place;
  * inlined functions, and the defaults of struct debug_files_config. */
 struct symbols_config {
 	bool demangle;
-	bool inlines;       /* inlined functions are names of their own */
+	bool inlines; /* inlined functions are names of their own */
 	struct debug_files_config files;
 	/* Stored names, as of a recording; they precede all other sources. Fills `out` as
 	 * symbols_find does and returns the number of names, 0 for none; NULL: no stored names. */
-	size_t (*stored)(const void *context, const struct symbol_place *place,
-			 struct symbol *out, size_t most);
+	size_t (*stored)(const void *context, const struct symbol_place *place, struct symbol *out,
+			 size_t most);
 	const void *stored_context;
 	const struct jit *jit; /* names code made at run time; or NULL */
 };
@@ -96,8 +96,8 @@ struct symbol_place {
  * Large files are read only once, in parts, when places are searched in the order of
  * symbol_place_compare.
  */
-size_t symbols_find(struct symbols *symbols, const struct symbol_place *place,
-		    struct symbol *out, size_t most);
+size_t symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
+		    size_t most);
 
 enum debuginfod_state symbols_debuginfod_state(const struct symbols *symbols);
 

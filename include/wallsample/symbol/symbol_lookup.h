@@ -20,14 +20,14 @@ enum symbol_named_kind {
 	SYMBOL_NAMED_DATA,
 	SYMBOL_NAMED_THREAD_LOCAL, /* vaddr is an offset in each thread's block */
 	SYMBOL_NAMED_CODE,
-	SYMBOL_NAMED_RESOLVER,     /* of an indirect function: runs once, to choose the function */
+	SYMBOL_NAMED_RESOLVER, /* of an indirect function: runs once, to choose the function */
 };
 
 #define SYMBOL_NAMED_FILE_MOST 64
 
 struct symbol_named {
 	enum symbol_named_kind kind;
-	uint64_t vaddr, size; /* size 0: not known */
+	uint64_t vaddr, size;              /* size 0: not known */
 	char file[SYMBOL_NAMED_FILE_MOST]; /* base name of the source file of a local one, its end
 					    * if it is long; "": not known, or a global one */
 };
@@ -45,8 +45,8 @@ size_t symbol_lookup(struct symbols *symbols, const struct module *module, const
  * Finds the start addresses of inlined copies of a function in DWARF: at most `most`, ascending,
  * each address once; returns their number.
  */
-size_t symbol_lookup_inlined(struct symbols *symbols, const struct module *module,
-			     const char *name, uint64_t *vaddr, size_t most);
+size_t symbol_lookup_inlined(struct symbols *symbols, const struct module *module, const char *name,
+			     uint64_t *vaddr, size_t most);
 
 /* Code of a line. */
 #define SYMBOL_LINE_MOST 64

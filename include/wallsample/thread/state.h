@@ -22,20 +22,19 @@
 #include "wallsample/process/process.h"
 
 /* X(name, short text for columns and --state, letter) */
-#define RUN_STATES(X)                                                          \
-	X(RUNNING, "running", 'R')          /* on a CPU */                     \
-	X(QUEUED, "waiting for a CPU", 'Q') /* runnable, no CPU for it */      \
-	X(SLEEPING, "sleeping", 'S')        /* in a system call, interruptible */ \
-	X(DISK, "disk", 'D')                /* uninterruptible: disk or page fault */ \
-	X(STOPPED, "stopped", 'T')          /* by a job-control signal */      \
-	X(READY, "ready", 'Y')              /* a task of a runtime that is not on a thread */ \
+#define RUN_STATES(X)                                                                              \
+	X(RUNNING, "running", 'R')          /* on a CPU */                                         \
+	X(QUEUED, "waiting for a CPU", 'Q') /* runnable, no CPU for it */                          \
+	X(SLEEPING, "sleeping", 'S')        /* in a system call, interruptible */                  \
+	X(DISK, "disk", 'D')                /* uninterruptible: disk or page fault */              \
+	X(STOPPED, "stopped", 'T')          /* by a job-control signal */                          \
+	X(READY, "ready", 'Y')              /* a task of a runtime that is not on a thread */      \
 	X(UNKNOWN, "unknown", '?')          /* exited before it was read */
 
 enum run_state {
 #define X(name, text, letter) RUN_##name,
-	RUN_STATES(X)
+	RUN_STATES(X) RUN_STATE_COUNT
 #undef X
-	RUN_STATE_COUNT
 };
 
 const char *run_state_text(enum run_state state);
@@ -62,10 +61,10 @@ struct sched {
 #define SYSCALL_TASK (-3L)
 
 struct syscall_info {
-	bool running;     /* it was runnable: the other members are not valid */
-	long number;      /* SYSCALL_NONE outside a system call */
+	bool running; /* it was runnable: the other members are not valid */
+	long number;  /* SYSCALL_NONE outside a system call */
 	uint64_t args[6];
-	uint64_t sp, pc;  /* of user space; 0 for a thread that is exiting */
+	uint64_t sp, pc; /* of user space; 0 for a thread that is exiting */
 };
 
 /* Source of the count of switches: probed once, on wallsample itself. */

@@ -32,7 +32,7 @@ struct regs {
 /* DWARF numbers of the architecture (regs_ARCH.c). */
 extern const unsigned regs_sp_number;
 extern const unsigned regs_fp_number;
-extern const unsigned regs_count; /* registers that CFI may name */
+extern const unsigned regs_count;      /* registers that CFI may name */
 extern const uint8_t regs_argument[6]; /* arguments of a system call */
 
 /* Sets sp and pc; all other registers become unknown. */

@@ -42,12 +42,12 @@ enum stop_end {
  * end is STOP_LATE. */
 struct stop_request {
 	/* in */
-	struct watch *watch;     /* of the thread: its counters are read while it is stopped */
-	struct sched before;     /* counters read before the request */
-	size_t stack_want;       /* bytes of stack to copy */
-	uint64_t sp_before;      /* stack pointer at an earlier sample; 0: none */
-	uint64_t tick_ns;        /* when the tick began, CLOCK_MONOTONIC */
-	uint64_t looked_ns;      /* when `before` was read */
+	struct watch *watch;      /* of the thread: its counters are read while it is stopped */
+	struct sched before;      /* counters read before the request */
+	size_t stack_want;        /* bytes of stack to copy */
+	uint64_t sp_before;       /* stack pointer at an earlier sample; 0: none */
+	uint64_t tick_ns;         /* when the tick began, CLOCK_MONOTONIC */
+	uint64_t looked_ns;       /* when `before` was read */
 	struct snapshot snapshot; /* initialised by the caller, filled by the tracer */
 	/* Called while the thread is stopped, after its registers and stack have been copied, for
 	 * other reads that need the stop. Must take microseconds only; may be NULL. */
@@ -55,16 +55,16 @@ struct stop_request {
 	void *context;
 	/* out */
 	enum stop_end end;
-	bool queued;             /* the thread was waiting for a CPU at the tick */
-	bool fell_asleep;        /* the interrupt ended a sleep in `syscall` */
-	bool group_stopped;      /* job control has stopped the thread, before and after */
-	bool held;               /* tracer_collect_held keeps the thread stopped */
-	long syscall;            /* its system call; SYSCALL_NONE in user code */
-	struct sched during;     /* counters while it was stopped */
-	uint64_t stopped_ns;     /* upper bound of the length of the stop */
+	bool queued;         /* the thread was waiting for a CPU at the tick */
+	bool fell_asleep;    /* the interrupt ended a sleep in `syscall` */
+	bool group_stopped;  /* job control has stopped the thread, before and after */
+	bool held;           /* tracer_collect_held keeps the thread stopped */
+	long syscall;        /* its system call; SYSCALL_NONE in user code */
+	struct sched during; /* counters while it was stopped */
+	uint64_t stopped_ns; /* upper bound of the length of the stop */
 	/* private to the tracer */
-	uint64_t asked_ns;       /* when the thread was interrupted */
-	int signal;              /* to be delivered with the release; 0: none */
+	uint64_t asked_ns; /* when the thread was interrupted */
+	int signal;        /* to be delivered with the release; 0: none */
 };
 
 struct tracer;

@@ -33,9 +33,9 @@
 /* State of the counting, or why it has ended. */
 enum tracer_count_end {
 	COUNT_RUNNING,
-	COUNT_OFF,      /* tracer_count was not called, or has failed */
-	COUNT_EXEC,     /* the process has executed another program, which has no breakpoints */
-	COUNT_GONE,     /* no tracee is left */
+	COUNT_OFF,  /* tracer_count was not called, or has failed */
+	COUNT_EXEC, /* the process has executed another program, which has no breakpoints */
+	COUNT_GONE, /* no tracee is left */
 };
 
 /*

@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 /* How a frame was found. X(name, text) */
-#define FRAME_ORIGINS(X)                                                       \
-	X(REGISTERS, "registers")   /* the leaf: the thread's own pc */        \
-	X(CFI, "unwind tables")     /* .eh_frame or .debug_frame */            \
-	X(POINTER, "frame pointer")                                            \
-	X(EPILOGUE, "epilogue")     /* JIT code that only returns after its call */ \
-	X(GUESS, "guess")           /* a return address found by scanning */   \
-	X(DATA, "data")             /* not code: the address of an object in memory */ \
-	X(SCRIPT, "interpreter")    /* not native code: an interpreted function */
+#define FRAME_ORIGINS(X)                                                                           \
+	X(REGISTERS, "registers") /* the leaf: the thread's own pc */                              \
+	X(CFI, "unwind tables")   /* .eh_frame or .debug_frame */                                  \
+	X(POINTER, "frame pointer")                                                                \
+	X(EPILOGUE, "epilogue")  /* JIT code that only returns after its call */                   \
+	X(GUESS, "guess")        /* a return address found by scanning */                          \
+	X(DATA, "data")          /* not code: the address of an object in memory */                \
+	X(SCRIPT, "interpreter") /* not native code: an interpreted function */
 
 enum frame_origin {
 #define X(name, text) FRAME_##name,
@@ -29,19 +29,18 @@ enum frame_origin {
  * Why a chain ended. X(name, whole, frame text). Reports show the frame text as the outermost
  * frame of a chain that is not whole.
  */
-#define CHAIN_ENDS(X)                                                          \
-	X(OUTERMOST, true, "")                                                 \
-	X(DEPTH, false, "[truncated: deeper than the limit]")                  \
-	X(STACK_LIMIT, false, "[truncated: stack larger than the copy]")       \
-	X(NO_UNWIND_INFO, false, "[truncated: no unwind information]")         \
-	X(BAD_MEMORY, false, "[truncated: stack not readable]")                \
+#define CHAIN_ENDS(X)                                                                              \
+	X(OUTERMOST, true, "")                                                                     \
+	X(DEPTH, false, "[truncated: deeper than the limit]")                                      \
+	X(STACK_LIMIT, false, "[truncated: stack larger than the copy]")                           \
+	X(NO_UNWIND_INFO, false, "[truncated: no unwind information]")                             \
+	X(BAD_MEMORY, false, "[truncated: stack not readable]")                                    \
 	X(NEEDS_REGISTER, false, "[truncated: a register is not known]")
 
 enum chain_end {
 #define X(name, whole, text) CHAIN_##name,
-	CHAIN_ENDS(X)
+	CHAIN_ENDS(X) CHAIN_END_COUNT
 #undef X
-	CHAIN_END_COUNT
 };
 
 /* True when the chain reaches the thread's first function. */
@@ -54,11 +53,11 @@ const char *frame_origin_text(enum frame_origin origin);
 #define CHAIN_MAX_DEPTH 16384
 
 struct chain_frame {
-	uint64_t address; /* the pc; for a caller, the return address */
-	uint8_t origin;   /* enum frame_origin */
-	bool exact;       /* address is of the next instruction to run, not a return address:
+	uint64_t address;  /* the pc; for a caller, the return address */
+	uint8_t origin;    /* enum frame_origin */
+	bool exact;        /* address is of the next instruction to run, not a return address:
 			   * true for the leaf and for frames that a signal interrupted */
-	uint64_t sp;      /* the frame's stack pointer: the frame occupies the stack from here to
+	uint64_t sp;       /* the frame's stack pointer: the frame occupies the stack from here to
 			   * the caller's sp; 0: not known */
 	uint64_t executes; /* interpreter frame: the word that identifies the function that it
 			    * executes, see unwinder_set_interpreters; else 0 */

@@ -16,9 +16,9 @@
 #include "wallsample/tracer/snapshot.h"
 
 /* X(NAME, word) */
-#define UNWIND_CHOICES(X)                                                      \
-	X(AUTO, "auto")           /* all methods, the fast rules first */      \
-	X(LIBUNWIND, "libunwind") /* only this library reads unwind tables, for comparisons */ \
+#define UNWIND_CHOICES(X)                                                                          \
+	X(AUTO, "auto")           /* all methods, the fast rules first */                          \
+	X(LIBUNWIND, "libunwind") /* only this library reads unwind tables, for comparisons */     \
 	X(LIBDW, "libdw")
 
 enum unwind_choice {
@@ -59,7 +59,7 @@ void unwinder_set_interpreters(struct unwinder *unwinder, const struct address_r
 struct unwinder_stats {
 	uint64_t walks, frames;
 	uint64_t by_pointer, by_guess; /* frames found by frame pointer, and by guessing */
-	uint64_t guessed_registers; /* guesses of a frame pointer that were accepted */
+	uint64_t guessed_registers;    /* guesses of a frame pointer that were accepted */
 };
 /* Borrowed from the unwinder; later walks update it. */
 const struct unwinder_stats *unwinder_stats(const struct unwinder *unwinder);

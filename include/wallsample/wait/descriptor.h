@@ -13,10 +13,10 @@
 #include "wallsample/process/process.h"
 
 enum descriptor_kind {
-	DESCRIPTOR_GONE,   /* not open any more, or not permitted to read */
+	DESCRIPTOR_GONE, /* not open any more, or not permitted to read */
 	DESCRIPTOR_FILE,
 	DESCRIPTOR_DIRECTORY,
-	DESCRIPTOR_PIPE,   /* and fifos */
+	DESCRIPTOR_PIPE, /* and fifos */
 	DESCRIPTOR_TERMINAL,
 	DESCRIPTOR_DEVICE,
 	DESCRIPTOR_SOCKET,

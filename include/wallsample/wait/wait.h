@@ -24,62 +24,61 @@
  * X(NAME, text): kinds of waits. NONE: the thread does not wait. OTHER: only the system call is
  * known.
  */
-#define WAIT_KINDS(X)                                                          \
-	X(NONE, "")                                                            \
-	/* locks: the object is an address, and most have an owner */          \
-	X(MUTEX, "mutex")                                                      \
-	X(MUTEX_RECURSIVE, "recursive mutex")                                  \
-	X(MUTEX_ERRORCHECK, "error-checking mutex")                            \
-	X(MUTEX_ROBUST, "robust mutex")                                        \
-	X(MUTEX_PI, "priority-inheriting mutex")                               \
-	X(RWLOCK_READ, "rwlock, to read")                                      \
-	X(RWLOCK_WRITE, "rwlock, to write")                                    \
-	X(STDIO, "stdio lock")                                                 \
-	X(ALLOCATOR, "allocator lock")                                         \
-	X(LOCK, "lock") /* internal to the C library, without an owner */      \
-	X(ONCE, "once")                                                        \
-	X(GIL, "GIL")  /* the lock of an interpreter */                        \
-	/* others in memory */                                                 \
-	X(CONDITION, "condition variable")                                     \
-	X(SEMAPHORE, "semaphore")                                              \
-	X(BARRIER, "barrier")                                                  \
-	X(JOIN, "end of thread") /* the owner is that thread */                \
-	X(FUTEX, "futex")                                                      \
-	/* of a descriptor */                                                  \
-	X(FILE, "file")                                                        \
-	X(PIPE_READ, "pipe read")                                              \
-	X(PIPE_WRITE, "pipe write")                                            \
-	X(TERMINAL, "terminal")                                                \
-	X(SOCKET_READ, "socket receive")                                       \
-	X(SOCKET_WRITE, "socket send")                                         \
-	X(ACCEPT, "socket accept")                                             \
-	X(CONNECT, "socket connect")                                           \
-	X(EVENTFD, "eventfd")                                                  \
-	X(TIMERFD, "timerfd")                                                  \
-	X(SIGNALFD, "signalfd")                                                \
-	X(INOTIFY, "inotify")                                                  \
-	X(DEVICE, "device")                                                    \
-	X(DESCRIPTOR, "descriptor") /* a descriptor of another kind */         \
-	/* several descriptors at once */                                      \
-	X(POLL, "poll")                                                        \
-	X(SELECT, "select")                                                    \
-	X(EPOLL, "epoll")                                                      \
-	X(IO_URING, "io_uring")                                                \
-	/* without an object */                                                \
-	X(SLEEP, "time to pass")                                               \
-	X(CHILD, "child")                                                      \
-	X(SIGNAL, "signal")                                                    \
-	X(FAULT, "page fault")                                                 \
-	X(DISK, "disk")     /* in a system call, uninterruptible */            \
-	X(STOPPED, "continuation") /* stopped by a job-control signal */       \
-	X(TASK, "task") /* of a task; the object is the text that its runtime reports */ \
+#define WAIT_KINDS(X)                                                                              \
+	X(NONE, "")                                                                                \
+	/* locks: the object is an address, and most have an owner */                              \
+	X(MUTEX, "mutex")                                                                          \
+	X(MUTEX_RECURSIVE, "recursive mutex")                                                      \
+	X(MUTEX_ERRORCHECK, "error-checking mutex")                                                \
+	X(MUTEX_ROBUST, "robust mutex")                                                            \
+	X(MUTEX_PI, "priority-inheriting mutex")                                                   \
+	X(RWLOCK_READ, "rwlock, to read")                                                          \
+	X(RWLOCK_WRITE, "rwlock, to write")                                                        \
+	X(STDIO, "stdio lock")                                                                     \
+	X(ALLOCATOR, "allocator lock")                                                             \
+	X(LOCK, "lock") /* internal to the C library, without an owner */                          \
+	X(ONCE, "once")                                                                            \
+	X(GIL, "GIL") /* the lock of an interpreter */                                             \
+	/* others in memory */                                                                     \
+	X(CONDITION, "condition variable")                                                         \
+	X(SEMAPHORE, "semaphore")                                                                  \
+	X(BARRIER, "barrier")                                                                      \
+	X(JOIN, "end of thread") /* the owner is that thread */                                    \
+	X(FUTEX, "futex")                                                                          \
+	/* of a descriptor */                                                                      \
+	X(FILE, "file")                                                                            \
+	X(PIPE_READ, "pipe read")                                                                  \
+	X(PIPE_WRITE, "pipe write")                                                                \
+	X(TERMINAL, "terminal")                                                                    \
+	X(SOCKET_READ, "socket receive")                                                           \
+	X(SOCKET_WRITE, "socket send")                                                             \
+	X(ACCEPT, "socket accept")                                                                 \
+	X(CONNECT, "socket connect")                                                               \
+	X(EVENTFD, "eventfd")                                                                      \
+	X(TIMERFD, "timerfd")                                                                      \
+	X(SIGNALFD, "signalfd")                                                                    \
+	X(INOTIFY, "inotify")                                                                      \
+	X(DEVICE, "device")                                                                        \
+	X(DESCRIPTOR, "descriptor") /* a descriptor of another kind */                             \
+	/* several descriptors at once */                                                          \
+	X(POLL, "poll")                                                                            \
+	X(SELECT, "select")                                                                        \
+	X(EPOLL, "epoll")                                                                          \
+	X(IO_URING, "io_uring")                                                                    \
+	/* without an object */                                                                    \
+	X(SLEEP, "time to pass")                                                                   \
+	X(CHILD, "child")                                                                          \
+	X(SIGNAL, "signal")                                                                        \
+	X(FAULT, "page fault")                                                                     \
+	X(DISK, "disk")            /* in a system call, uninterruptible */                         \
+	X(STOPPED, "continuation") /* stopped by a job-control signal */                           \
+	X(TASK, "task") /* of a task; the object is the text that its runtime reports */           \
 	X(OTHER, "system call")
 
 enum wait_kind {
 #define X(name, text) WAIT_##name,
-	WAIT_KINDS(X)
+	WAIT_KINDS(X) WAIT_KIND_COUNT
 #undef X
-	WAIT_KIND_COUNT
 };
 
 const char *wait_kind_text(enum wait_kind kind);
@@ -105,21 +104,21 @@ enum wait_holder {
 
 struct wait_owner {
 	enum wait_holder holder;
-	pid_t tid;      /* THREAD: in wallsample's pid namespace; GONE: as in memory; else 0 */
+	pid_t tid; /* THREAD: in wallsample's pid namespace; GONE: as in memory; else 0 */
 	uint32_t readers;
 };
 
 /* The system call of a thread. */
 struct wait_call {
 	enum run_state state;
-	long number;    /* true_syscall: never restart_syscall */
+	long number; /* true_syscall: never restart_syscall */
 	uint64_t args[6];
-	uint64_t sp;    /* in user space; 0: unknown, then musl's conditions are not recognised */
+	uint64_t sp; /* in user space; 0: unknown, then musl's conditions are not recognised */
 };
 
 /* Layout of the object, for wait_owner. */
 enum wait_layout {
-	LAYOUT_NONE,  /* unknown */
+	LAYOUT_NONE, /* unknown */
 	LAYOUT_GLIBC,
 	LAYOUT_MUSL,
 	LAYOUT_RUNTIME, /* of a language runtime: see runtime_owner of struct wait_source */
@@ -128,7 +127,7 @@ enum wait_layout {
 struct wait {
 	enum wait_kind kind;
 	enum wait_layout layout;
-	bool timed;      /* the wait has a time-out */
+	bool timed; /* the wait has a time-out */
 	/*
 	 * Address of the lock; for JOIN, of the thread's tid; for an unknown futex, of its word;
 	 * 0: none, or not found (CONDITION of musl).
@@ -136,9 +135,9 @@ struct wait {
 	uint64_t object;
 	/* -1: none. For POLL and SELECT: the descriptor, if there is only one. */
 	int fd;
-	bool writes;     /* DESCRIPTOR, and POLL or SELECT for one: waits to write */
-	uint32_t fds;    /* POLL, SELECT: number of descriptors; 0: unknown, or above 1024 */
-	pid_t child;     /* CHILD: pid in the target's namespace; <= 0 as of waitpid(2) */
+	bool writes;  /* DESCRIPTOR, and POLL or SELECT for one: waits to write */
+	uint32_t fds; /* POLL, SELECT: number of descriptors; 0: unknown, or above 1024 */
+	pid_t child;  /* CHILD: pid in the target's namespace; <= 0 as of waitpid(2) */
 	/*
 	 * Nanoseconds until the time-out; UINT64_MAX: not known. For a relative time-out it is the
 	 * full length, an upper bound.
@@ -173,8 +172,7 @@ void wait_classify(const struct wait_source *source, const struct wait_call *cal
 enum wait_kind wait_kind_of_descriptor(const struct wait *wait, enum descriptor_kind descriptor);
 
 /* Reads the current owner: one read of memory, up to four for a stdio lock. */
-void wait_owner(const struct wait_source *source, const struct wait *wait,
-		struct wait_owner *out);
+void wait_owner(const struct wait_source *source, const struct wait *wait, struct wait_owner *out);
 
 /*
  * Refines a kind that memory does not determine by the function that waits: FUTEX and LOCK by names

@@ -15,8 +15,8 @@ struct side {
 	const struct profile *profile;
 	struct diff_sums sums;
 	double wall_ns;
-	double ticks, share_ticks;  /* independent samples, for rates and for shares */
-	double most[WEIGHT_COUNT];  /* upper bound of a rate; 0: not known */
+	double ticks, share_ticks; /* independent samples, for rates and for shares */
+	double most[WEIGHT_COUNT]; /* upper bound of a rate; 0: not known */
 	double total_ns;
 };
 
@@ -27,8 +27,7 @@ side_init(struct side *side, const struct diff_run *run, enum weight weight)
 	side->wall_ns = (double)profile_wall_ns(side->profile);
 	/* Rates are relative to all elapsed time. */
 	side->ticks = margin_ticks(side->profile, WEIGHT_WALL, INT64_MAX);
-	side->share_ticks =
-		margin_ticks(side->profile, weight, view_total_ns(run->view, weight));
+	side->share_ticks = margin_ticks(side->profile, weight, view_total_ns(run->view, weight));
 	side->most[WEIGHT_WALL] = run->threads_most;
 	side->most[WEIGHT_OVERHEAD] = (double)profile_parallelism_count(side->profile) - 1;
 	side->most[WEIGHT_LATENCY] = 1;

@@ -16,8 +16,8 @@ struct trait {
 struct pairing {
 	struct diff_pairs *out;
 	struct strings *texts, *modules;
-	struct table known;   /* (name, module) to row */
-	struct trait *trait;  /* by row */
+	struct table known;  /* (name, module) to row */
+	struct trait *trait; /* by row */
 	size_t trait_capacity;
 	struct strbuf scratch;
 };
@@ -95,8 +95,8 @@ find_left_over(const struct pairing *pairing, bool (*there)[DIFF_SIDES],
 		const int side = trait->there[DIFF_BEFORE] ? DIFF_BEFORE : DIFF_AFTER;
 		struct left_over *of = &left[trait->name][side];
 
-		if (!trait->named || (there[trait->module][DIFF_BEFORE] &&
-				      there[trait->module][DIFF_AFTER]))
+		if (!trait->named ||
+		    (there[trait->module][DIFF_BEFORE] && there[trait->module][DIFF_AFTER]))
 			continue;
 		of->many = of->any;
 		of->any = true;
@@ -109,8 +109,8 @@ static void
 join_left_over(struct pairing *pairing, const struct diff_run run[DIFF_SIDES])
 {
 	const size_t names = strings_count(pairing->texts);
-	bool (*there)[DIFF_SIDES] = xcalloc(strings_count(pairing->modules) + 1, sizeof(*there));
-	struct left_over (*left)[DIFF_SIDES] = xcalloc(names + 1, sizeof(*left));
+	bool(*there)[DIFF_SIDES] = xcalloc(strings_count(pairing->modules) + 1, sizeof(*there));
+	struct left_over(*left)[DIFF_SIDES] = xcalloc(names + 1, sizeof(*left));
 	uint32_t *row_of = pairing->out->row_of[DIFF_BEFORE];
 
 	find_modules(pairing, there);

@@ -12,9 +12,9 @@ struct summing {
 	const uint32_t *row_of;
 	double wall_ns;
 	struct diff_sums *out;
-	int64_t *flat, *cum;  /* of the thread in progress, by row */
-	size_t *counted;      /* by row: the last row of the view that counted, + 1 */
-	uint32_t *touched;    /* rows to which the thread in progress has added */
+	int64_t *flat, *cum; /* of the thread in progress, by row */
+	size_t *counted;     /* by row: the last row of the view that counted, + 1 */
+	uint32_t *touched;   /* rows to which the thread in progress has added */
 	size_t touched_count;
 	int64_t total[WEIGHT_COUNT]; /* of the thread in progress */
 };
@@ -100,8 +100,8 @@ sort_samples(const struct view *view)
 }
 
 void
-diff_sums_make(const struct diff_run *run, enum weight weight, const uint32_t *row_of,
-	       size_t rows, struct diff_sums *out)
+diff_sums_make(const struct diff_run *run, enum weight weight, const uint32_t *row_of, size_t rows,
+	       struct diff_sums *out)
 {
 	struct summing summing = {
 		.view = run->view,

@@ -47,8 +47,7 @@ list_members(const struct view *view, size_t *count)
 	*count = 0;
 	for (size_t i = 0; i < rows; i++) {
 		const struct view_row *row = view_row(view, i);
-		const struct profile_thread *of =
-			profile_thread(view_profile(view), row->thread);
+		const struct profile_thread *of = profile_thread(view_profile(view), row->thread);
 		const bool many = of->is_task && of->task_id == 0;
 
 		if (row->samples <= 0)
@@ -70,8 +69,8 @@ static void
 find_waits(const struct profile *profile, struct member *member, size_t count)
 {
 	uint32_t *wait = xcalloc(profile_thread_count(profile) + 1, sizeof(*wait));
-	const struct profile_blame **holder =
-		xcalloc(profile_wait_count(profile) + 1, sizeof(*holder));
+	const struct profile_blame **holder = xcalloc(profile_wait_count(profile) + 1,
+						      sizeof(*holder));
 
 	for (size_t i = 0; i < profile_entry_count(profile); i++)
 		if (profile_entry(profile, i)->samples > 0)
@@ -102,10 +101,11 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 						    (uint32_t)stacks.count, NULL);
 		bool added;
 
-		member[i].group = *table_place(
-			&known, (uint64_t)row->state << 32 | (uint32_t)row->syscall,
-			(uint64_t)stack << 32 | (is_task ? member[i].thread.wait : 0),
-			(uint32_t)dump->count, &added);
+		member[i].group = *table_place(&known,
+					       (uint64_t)row->state << 32 | (uint32_t)row->syscall,
+					       (uint64_t)stack << 32 |
+						       (is_task ? member[i].thread.wait : 0),
+					       (uint32_t)dump->count, &added);
 		if (added)
 			dump->group[dump->count++] = (struct dump_group){
 				.state = row->state,

@@ -25,12 +25,13 @@ struct finder {
 	const struct view *view;
 	unsigned cpus, most; /* most: the largest number seen busy at one time */
 	struct sum sum[FINDING_COUNT];
-	double gil_waits;    /* time of threads that waited for an interpreter's lock */
+	double gil_waits; /* time of threads that waited for an interpreter's lock */
 };
 
 /* --- what a thread waits for --------------------------------------------------------- */
 
 /* Native functions that return when a lock is acquired; '*' matches any text. */
+/* clang-format off */
 static const char *const lock_functions[] = {
 	"pthread_mutex_lock", "__pthread_mutex_lock", "___pthread_mutex_lock",
 	"pthread_mutex_timedlock", "pthread_mutex_clocklock",
@@ -42,13 +43,16 @@ static const char *const lock_functions[] = {
 	"<std::sys::sync::mutex::futex::Mutex>::lock_contended",
 	"parking_lot::raw_mutex::RawMutex::lock_slow", "flockfile", "_IO_flockfile",
 };
+/* clang-format on */
 
 /* System calls that wait for files; any sleep in state D counts as a wait for files. */
+/* clang-format off */
 static const char *const file_calls[] = {
 	"fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync", "pread64", "pwrite64",
 	"preadv", "pwritev", "preadv2", "pwritev2", "io_getevents", "io_pgetevents",
 	"copy_file_range", "fallocate", "ftruncate", "flock",
 };
+/* clang-format on */
 
 static bool
 is_lock_function(const char *name)
@@ -99,8 +103,7 @@ waits_for_file(const struct view_row *row)
 static bool
 is_gap(const struct view *view, const struct view_row *row)
 {
-	return row->depth > 0 &&
-	       view_is_gap(view_function(view, row->function[row->depth - 1]));
+	return row->depth > 0 && view_is_gap(view_function(view, row->function[row->depth - 1]));
 }
 
 /* --- sums ----------------------------------------------------------------------------- */
@@ -160,7 +163,8 @@ add_part(struct finder *finder, enum finding_kind kind, const struct view_row *r
 {
 	/* Functions that wrap a lock may be inlined into functions of the program. */
 	const uint32_t function =
-		kind == FINDING_GIL ? script_of(finder->view, row) :
+		kind == FINDING_GIL ?
+			script_of(finder->view, row) :
 		kind == FINDING_LOCK && row->depth > 0 ?
 			row->function[waiting_place(finder->view, row->function, row->depth)] :
 			function_of(finder->view, row);
@@ -307,8 +311,8 @@ is_told(const struct finder *finder, enum finding_kind kind, struct finding *fou
 	if (sum->whole <= 0 || sum->part <= 0)
 		return false;
 	found->share = sum->part < sum->whole ? sum->part / sum->whole : 1;
-	found->margin = margin_of_share(
-		found->share, margin_ticks(profile, WEIGHT_LATENCY, (int64_t)sum->whole));
+	found->margin = margin_of_share(found->share,
+					margin_ticks(profile, WEIGHT_LATENCY, (int64_t)sum->whole));
 	return found->share - found->margin >= finding_threshold(kind);
 }
 
@@ -341,8 +345,8 @@ findings_make(const struct view *view, unsigned cpus, struct findings *out)
 	*out = (struct findings){ 0 };
 	finder.cpus = cpus > 0 ? cpus : finder.most;
 	for (int kind = 0; kind < FINDING_COUNT; kind++)
-		finder.sum[kind].of_function =
-			xcalloc(view_function_count(view) + 1, sizeof(double));
+		finder.sum[kind].of_function = xcalloc(view_function_count(view) + 1,
+						       sizeof(double));
 	for (size_t i = 0; i < view_row_count(view); i++)
 		finder_add_row(&finder, view_row(view, i));
 	add_histogram(&finder);

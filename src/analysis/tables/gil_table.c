@@ -42,7 +42,9 @@ gil_compare_rows(const void *left, const void *right, void *context)
 		return a->total_ns > b->total_ns ? -1 : 1;
 	if (profile_thread(context, a->thread)->tid != profile_thread(context, b->thread)->tid)
 		return profile_thread(context, a->thread)->tid <
-				       profile_thread(context, b->thread)->tid ? -1 : 1;
+				       profile_thread(context, b->thread)->tid ?
+			       -1 :
+			       1;
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define Z 1.959964 /* 95 % of a normal distribution lie within Z standard deviations */
+#define Z 1.959964   /* 95 % of a normal distribution lie within Z standard deviations */
 #define OUTSIDE 0.05 /* the probability beyond Z */
 
 double

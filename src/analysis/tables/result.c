@@ -90,8 +90,8 @@ limit_parallelism(const struct profile *profile, struct top_row *row)
 
 /* The samples and functions that a table includes. */
 struct top_choice {
-	uint32_t unit;   /* samples of this unit, or ANY_UNIT */
-	bool program;    /* functions of an interpreted program only */
+	uint32_t unit; /* samples of this unit, or ANY_UNIT */
+	bool program;  /* functions of an interpreted program only */
 };
 
 /* Index of the function that gets the sample's flat time; the depth if none does. */
@@ -106,8 +106,7 @@ place_of_flat(const struct view *view, const struct view_row *sample, bool progr
 }
 
 static void
-make_top(const struct view *view, enum weight sort, struct top_choice choice,
-	 struct top_table *out)
+make_top(const struct view *view, enum weight sort, struct top_choice choice, struct top_table *out)
 {
 	const struct top_order order = { view, sort };
 	const size_t functions = view_function_count(view);
@@ -167,8 +166,7 @@ top_table_make_program(const struct view *view, enum weight sort, struct top_tab
 		mixed = flat > 0 && flat < sample->depth;
 	}
 	if (mixed)
-		make_top(view, sort, (struct top_choice){ .unit = ANY_UNIT, .program = true },
-			 out);
+		make_top(view, sort, (struct top_choice){ .unit = ANY_UNIT, .program = true }, out);
 }
 
 void
@@ -285,8 +283,7 @@ sum_own_times(const struct view *view, bool by_unit, size_t *count)
 
 		if (sample->depth == 0)
 			continue;
-		at = *table_place(&known, thread, sample->function[0], (uint32_t)*count,
-				  &added);
+		at = *table_place(&known, thread, sample->function[0], (uint32_t)*count, &added);
 		if (added) {
 			own = xgrow(own, &capacity, *count + 1, sizeof(*own));
 			own[(*count)++] = (struct own_time){

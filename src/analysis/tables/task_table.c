@@ -95,8 +95,9 @@ add_entry(struct adding *adding, const struct profile_entry *entry)
 	const struct profile *profile = view_profile(adding->view);
 	const bool is_task = profile_thread(profile, entry->thread)->is_task;
 	const enum task_doing doing = doing_of(entry, is_task);
-	const char *reason =
-		doing == TASK_DOES_PARKED ? view_wait_object(adding->view, entry->wait) : "";
+	const char *reason = doing == TASK_DOES_PARKED ?
+				     view_wait_object(adding->view, entry->wait) :
+				     "";
 	struct task_table *out = adding->out;
 	struct task_table_row *row;
 	bool added;
@@ -105,8 +106,8 @@ add_entry(struct adding *adding, const struct profile_entry *entry)
 
 	if (added) {
 		out->row = xgrow(out->row, &adding->capacity, out->count + 1, sizeof(*out->row));
-		out->row[out->count++] = (struct task_table_row){
-			.doing = doing, .reason = reason };
+		out->row[out->count++] = (struct task_table_row){ .doing = doing,
+								  .reason = reason };
 	}
 	row = &out->row[at];
 	if (is_task) {

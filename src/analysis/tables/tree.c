@@ -98,8 +98,7 @@ add_flame_row(struct growing *tree, const struct view *view, const struct view_r
 	if (frames & FLAME_THREADS)
 		at = pass(tree, &thread, at, row->ns);
 	at = pass_functions(tree, row, at);
-	if ((frames & FLAME_STATES) &&
-	    flame_has_state(view, row->state, row->function, row->depth))
+	if ((frames & FLAME_STATES) && flame_has_state(view, row->state, row->function, row->depth))
 		at = pass(tree, &state, at, row->ns);
 	end_row(tree, row, at);
 }

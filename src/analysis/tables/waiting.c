@@ -12,8 +12,8 @@ struct summing {
 	const struct view *view;
 	struct waiting *out;
 	size_t capacity, stack_capacity;
-	struct table stacks;  /* (row and whether it holds, functions) -> stack */
-	struct table threads; /* (row, thread) */
+	struct table stacks;   /* (row and whether it holds, functions) -> stack */
+	struct table threads;  /* (row, thread) */
 	struct table in_stack; /* (stack, thread) */
 };
 
@@ -44,8 +44,8 @@ find_row(struct summing *summing, enum wait_kind kind, uint32_t object)
 	const uint32_t name = waiting_name_of(view, object);
 	const struct view_function *named = name != UINT32_MAX ? &view->function[name] : NULL;
 	bool added;
-	const uint32_t at = *table_place(&out->rows, kind_of_row(kind), name,
-					 (uint32_t)out->count, &added);
+	const uint32_t at = *table_place(&out->rows, kind_of_row(kind), name, (uint32_t)out->count,
+					 &added);
 
 	if (!added)
 		return at;
@@ -65,8 +65,7 @@ add_stack(struct summing *summing, const struct waiting_stack *stack)
 {
 	struct waiting *out = summing->out;
 	bool added;
-	const uint32_t at = *table_place(&summing->stacks,
-					 (uint64_t)stack->row << 1 | stack->holds,
+	const uint32_t at = *table_place(&summing->stacks, (uint64_t)stack->row << 1 | stack->holds,
 					 (uintptr_t)stack->function, (uint32_t)out->stacks, &added);
 
 	if (added) {
@@ -274,11 +273,11 @@ begins_with_one_of(const char *text, const char *const *beginning)
 size_t
 waiting_place(const struct view *view, const uint32_t *function, size_t depth)
 {
-	static const char *const libraries[] = { "libc.so", "libc-", "libpthread", "ld-",
+	static const char *const libraries[] = { "libc.so",   "libc-",  "libpthread", "ld-",
 						 "libstdc++", "[vdso]", NULL };
 	/* A static program contains the wrappers of the C library. */
-	static const char *const names[] = { "__", "pthread_", "futex", "sem_", "mtx_", "cnd_",
-					     "std::", NULL };
+	static const char *const names[] = { "__",   "pthread_", "futex", "sem_",
+					     "mtx_", "cnd_",     "std::", NULL };
 
 	for (size_t i = 0; i < depth; i++) {
 		const struct view_function *at = view_function(view, function[i]);
@@ -286,8 +285,8 @@ waiting_place(const struct view *view, const uint32_t *function, size_t depth)
 		if (at->script)
 			return i;
 		if (!begins_with_one_of(at->module, libraries) &&
-		    !begins_with_one_of(at->name, names) &&
-		    !language_waits(at->name) && at->module[0] != '\0')
+		    !begins_with_one_of(at->name, names) && !language_waits(at->name) &&
+		    at->module[0] != '\0')
 			return i;
 	}
 	return 0;

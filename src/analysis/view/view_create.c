@@ -64,7 +64,8 @@ entry_at(struct naming *naming, size_t index)
 			.wait = blame->wait,
 			/* The blamed thread held the lock. */
 			.gil = profile_wait(view->profile, blame->wait)->kind == WAIT_GIL ?
-				       GIL_HAS : GIL_UNKNOWN,
+				       GIL_HAS :
+				       GIL_UNKNOWN,
 			.samples = blame->samples,
 			.ns[WEIGHT_WALL] = blame->ns,
 		};
@@ -215,8 +216,8 @@ view_create(const struct profile *profile, struct symbols *symbols, const struct
 }
 
 bool
-view_sample(const struct view *view, const struct profile_entry *sample,
-	    const uint32_t **function, size_t *depth)
+view_sample(const struct view *view, const struct profile_entry *sample, const uint32_t **function,
+	    size_t *depth)
 {
 	const uint32_t stack = sample->stack;
 

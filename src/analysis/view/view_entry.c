@@ -36,8 +36,9 @@ function_of(struct naming *naming, const struct profile_entry *entry, uint32_t f
 	if (naming->key == VIEW_BY_THREAD) {
 		view_add_unit(naming->view, view_unit(naming->view, entry->thread), text);
 	} else if (naming->key == VIEW_BY_GIL) {
-		strbuf_add_format(text, "[%s]", entry->gil != GIL_UNKNOWN ? gil_text(entry->gil) :
-									    "GIL not known");
+		strbuf_add_format(text, "[%s]",
+				  entry->gil != GIL_UNKNOWN ? gil_text(entry->gil) :
+							      "GIL not known");
 	} else {
 		strbuf_add_text(text, "[");
 		run_state_add(text, entry->state, entry->syscall);
@@ -74,8 +75,9 @@ view_blame_path(struct naming *naming, uint32_t wait, uint32_t full)
 {
 	const struct path matched = full != STACK_NONE ? naming->view->path[full] :
 							 (struct path){ .function = 0 };
-	const uint32_t path = view_extend_function(
-		naming, STACK_NONE, function_of_wait(naming, wait, STACK_NONE), &matched);
+	const uint32_t path = view_extend_function(naming, STACK_NONE,
+						   function_of_wait(naming, wait, STACK_NONE),
+						   &matched);
 
 	return full != STACK_NONE ? view_extend_path(naming, path, full, &matched) : path;
 }

@@ -72,8 +72,8 @@ view_own_function(struct naming *naming, const char *text)
 
 	if (!added)
 		return id;
-	view->function = xgrow(view->function, &view->function_capacity,
-			       view->function_count + 1, sizeof(*view->function));
+	view->function = xgrow(view->function, &view->function_capacity, view->function_count + 1,
+			       sizeof(*view->function));
 	view->function[view->function_count++] = (struct view_function){
 		.name = name,
 		.module = "",

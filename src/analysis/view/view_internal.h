@@ -19,25 +19,25 @@ struct path {
 	uint32_t caller; /* index of a path, below its own; or STACK_NONE */
 	uint32_t depth;
 	bool included, excluded; /* a function of it matches -I, -X */
-	uint32_t *functions; /* innermost first; NULL until a row needs it */
+	uint32_t *functions;     /* innermost first; NULL until a row needs it */
 };
 
 struct view {
 	const struct profile *profile;
 	struct view_function *function;
 	size_t function_count, function_capacity;
-	uint32_t *of_frame;  /* by frame of the profile: its innermost function */
-	uint32_t *of_stack;  /* by stack of the profile: its path */
+	uint32_t *of_frame;        /* by frame of the profile: its innermost function */
+	uint32_t *of_stack;        /* by stack of the profile: its path */
 	enum wait_kind *wait_kind; /* by wait of the profile: the kind, refined by functions */
-	bool *thread_wanted; /* by thread of the profile; of a task, whether its id is wanted */
+	bool *thread_wanted;   /* by thread of the profile; of a task, whether its id is wanted */
 	bool *thread_excluded; /* by thread of the profile: its name is excluded */
 	bool only_threads, only_tasks; /* the filter selects by thread, by task */
-	const char **entry;  /* by thread: name of a task's first function; NULL: not known */
-	const char **created; /* by thread: name of the function that created the task; or NULL */
-	uint32_t *unit;      /* by thread: the thread that represents its unit */
-	size_t *unit_tasks;  /* by unit: number of its tasks; 0 or 1: not a group */
+	const char **entry;    /* by thread: name of a task's first function; NULL: not known */
+	const char **created;  /* by thread: name of the function that created the task; or NULL */
+	uint32_t *unit;        /* by thread: the thread that represents its unit */
+	size_t *unit_tasks;    /* by unit: number of its tasks; 0 or 1: not a group */
 	unsigned states, gils; /* of the filter */
-	bool include;        /* the filter has an expression for wanted functions */
+	bool include;          /* the filter has an expression for wanted functions */
 	struct path *path;
 	size_t path_count, path_capacity;
 	struct view_row *row;
@@ -59,15 +59,15 @@ struct naming {
 	struct symbols *symbols;
 	const struct filter *filter;
 	enum view_key key;
-	struct symbol *symbol;   /* of all frames, in address order of the frames */
+	struct symbol *symbol; /* of all frames, in address order of the frames */
 	size_t symbol_count, symbol_capacity;
-	struct names *of_frame;  /* by frame of the profile */
-	uint32_t *function;      /* by symbol: its number in view->function */
+	struct names *of_frame;    /* by frame of the profile */
+	uint32_t *function;        /* by symbol: its number in view->function */
 	bool *included, *excluded; /* by symbol: whether -I and -X match */
-	struct table paths;      /* (function, caller, matches) -> path */
-	struct table tasks;      /* (task_id, name) -> thread of the profile: with created_by */
-	uint32_t *created;       /* by thread: path of the place that created it; or NULL */
-	struct table own;        /* text -> function: named frames that the view has added */
+	struct table paths;        /* (function, caller, matches) -> path */
+	struct table tasks;        /* (task_id, name) -> thread of the profile: with created_by */
+	uint32_t *created;         /* by thread: path of the place that created it; or NULL */
+	struct table own;          /* text -> function: named frames that the view has added */
 	struct strbuf scratch;
 };
 

@@ -11,7 +11,8 @@
 static struct symbol_place
 place_of(const struct profile_frame *frame)
 {
-	return (struct symbol_place){ .module = frame->module, .epoch = frame->epoch,
+	return (struct symbol_place){ .module = frame->module,
+				      .epoch = frame->epoch,
 				      .data = frame->origin == FRAME_DATA,
 				      .vaddr = frame->address,
 				      .bytecode = { frame->bytecode, frame->bytecode_size } };
@@ -81,8 +82,8 @@ name_frame(struct naming *naming, uint32_t id)
 			.known = true,
 		};
 	else
-		naming->of_frame[id].count =
-			symbols_find(naming->symbols, &place, to, SYMBOL_CHAIN_MAX);
+		naming->of_frame[id].count = symbols_find(naming->symbols, &place, to,
+							  SYMBOL_CHAIN_MAX);
 	naming->symbol_count += naming->of_frame[id].count;
 }
 
@@ -185,16 +186,17 @@ number_functions(struct naming *naming)
 		const struct names names = naming->of_frame[i];
 
 		for (size_t at = names.first; at < names.first + names.count; at++) {
-			const struct view_function function =
-				function_of(naming, &naming->symbol[at], i);
+			const struct view_function function = function_of(naming,
+									  &naming->symbol[at], i);
 			const bool apart = naming->key == VIEW_BY_ADDRESS;
 			bool added;
 
-			naming->function[at] = *table_place(
-				&known, apart ? i : (uintptr_t)function.name,
-				apart ? at :
-					(uintptr_t)place_of_function(naming, &function),
-				(uint32_t)view->function_count, &added);
+			naming->function[at] =
+				*table_place(&known, apart ? i : (uintptr_t)function.name,
+					     apart ? at :
+						     (uintptr_t)place_of_function(naming,
+										  &function),
+					     (uint32_t)view->function_count, &added);
 			if (!added) {
 				view->function[naming->function[at]].known &= function.known;
 				continue;

@@ -75,7 +75,7 @@ classify_symbol(const struct symbol *symbol, bool interpreter, struct table *kno
 	place = table_place(known, (uintptr_t)symbol->function, interpreter, 0, &added);
 	if (added)
 		*place = language_plumbing(symbol->function, interpreter);
-	return (enum plumbing)*place;
+	return (enum plumbing) * place;
 }
 
 /* Classifies all symbols; the caller frees the array. */
@@ -97,7 +97,7 @@ find_plumbing(const struct naming *naming)
 			continue;
 		for (size_t at = names.first; at < names.first + names.count; at++)
 			plumbing[at] = (unsigned char)classify_symbol(&naming->symbol[at],
-							    interpreter[module], &known);
+								      interpreter[module], &known);
 	}
 	table_release(&known);
 	free(interpreter);
@@ -212,9 +212,11 @@ make_trails(struct naming *naming)
 		if (trail[i].script || (!merged && !trail[i].native))
 			view->of_stack[i] = trail[i].path;
 		else if (merged)
-			view->of_stack[i] = extend_by_frame(
-				naming, caller != STACK_NONE ? view->of_stack[caller] : STACK_NONE,
-				stack->frame);
+			view->of_stack[i] = extend_by_frame(naming,
+							    caller != STACK_NONE ?
+								    view->of_stack[caller] :
+								    STACK_NONE,
+							    stack->frame);
 		else
 			view->of_stack[i] = extend_by_native(naming, trail[i].path);
 	}
@@ -258,8 +260,8 @@ view_make_paths(struct naming *naming)
 	}
 	for (uint32_t i = 0; i < profile_stack_count(profile); i++) {
 		const struct profile_stack *stack = profile_stack(profile, i);
-		const uint32_t path =
-			stack->caller != STACK_NONE ? of_stack[stack->caller] : STACK_NONE;
+		const uint32_t path = stack->caller != STACK_NONE ? of_stack[stack->caller] :
+								    STACK_NONE;
 
 		of_stack[i] = only && is_of_runtime(profile, stack->frame) ?
 				      path :

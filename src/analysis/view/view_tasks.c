@@ -39,7 +39,8 @@ find_programs(const struct view *view, struct table *modules, struct library *li
 	for (size_t i = 0; i < view->function_count; i++) {
 		const struct view_function *function = &view->function[i];
 		const int row = function->module_id != MODULE_NONE ?
-					language_of_runtime(function->name) : -1;
+					language_of_runtime(function->name) :
+					-1;
 
 		if (row < 0)
 			continue;
@@ -67,8 +68,8 @@ view_mark_program(struct view *view)
 		function->program = function->script;
 		if (function->known && function->module_id != MODULE_NONE &&
 		    table_find(&modules, function->module_id, 0, &row))
-			function->program |=
-				is_own(function, languages[row]->program, &library[row]);
+			function->program |= is_own(function, languages[row]->program,
+						    &library[row]);
 	}
 	table_release(&modules);
 }
@@ -218,8 +219,7 @@ creation_of(struct naming *naming, uint32_t thread)
 	if (naming->created[thread] != PATH_UNKNOWN)
 		return naming->created[thread];
 	for (size_t i = list_creators(naming, thread, list); i-- > 0;)
-		path = add_creation(naming, path,
-				    profile_thread(naming->view->profile, list[i]));
+		path = add_creation(naming, path, profile_thread(naming->view->profile, list[i]));
 	return naming->created[thread] = path;
 }
 

@@ -66,7 +66,9 @@ find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)
 			if (names.count > 1)
 				inner = naming_name_of(naming, outermost - 1);
 			return inner == NULL || (language_of_runtime(inner) >= 0 &&
-						 language_of_runtime(wrapper) < 0) ? NULL : inner;
+						 language_of_runtime(wrapper) < 0) ?
+				       NULL :
+				       inner;
 		}
 		inner = name;
 	}
@@ -240,11 +242,9 @@ view_choose_threads(struct view *view, const struct filter *filter)
 		const struct profile_thread *thread = profile_thread(view->profile, i);
 		const char *name = profile_text(view->profile, thread->name);
 
-		view->thread_wanted[i] = thread->is_task ?
-						 filter_task(filter, thread->task_id) :
-						 filter_thread(filter, thread->tid, name);
-		view->thread_excluded[i] =
-			!thread->is_task && filter_excludes_thread(filter, name);
+		view->thread_wanted[i] = thread->is_task ? filter_task(filter, thread->task_id) :
+							   filter_thread(filter, thread->tid, name);
+		view->thread_excluded[i] = !thread->is_task && filter_excludes_thread(filter, name);
 	}
 }
 

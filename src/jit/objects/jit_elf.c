@@ -44,8 +44,7 @@ elf_read_header(struct maker *maker)
 		return false;
 	maker->elf->why = "neither an object file nor a program";
 	return header->e_ident[EI_VERSION] == EV_CURRENT &&
-	       (header->e_type == ET_REL || header->e_type == ET_EXEC ||
-		header->e_type == ET_DYN);
+	       (header->e_type == ET_REL || header->e_type == ET_EXEC || header->e_type == ET_DYN);
 }
 
 static bool
@@ -212,7 +211,7 @@ relocate_section(struct maker *maker, const Elf64_Shdr *relocations, uint64_t *l
 	const Elf64_Shdr *section = &maker->section[relocations->sh_info];
 	uint64_t count = relocations->sh_size / sizeof(Elf64_Rela);
 
-	for (uint64_t i = 0; i < count && *left > 0; i++, (*left)--) {
+	for (uint64_t i = 0; i<count && * left> 0; i++, (*left)--) {
 		Elf64_Rela rela;
 
 		memcpy(&rela, maker->bytes + relocations->sh_offset + i * sizeof(rela),

@@ -30,8 +30,8 @@ struct jit_elf {
 	struct image *image; /* owned; NULL when there is none. A user that keeps it sets NULL */
 	struct jit_elf_range range[JIT_ELF_RANGES];
 	size_t range_count;
-	bool has_tables;     /* unwind tables */
-	const char *why;     /* without an image: a fixed text */
+	bool has_tables; /* unwind tables */
+	const char *why; /* without an image: a fixed text */
 };
 
 /*

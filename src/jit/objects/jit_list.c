@@ -76,8 +76,9 @@ jit_list_walk(struct jit_reader *reader, uint64_t address, const struct jit_desc
 			break;
 		}
 		*listed = xgrow(*listed, capacity, *count + 1, sizeof(**listed));
-		(*listed)[(*count)++] = (struct jit_listed){
-			.entry = at, .address = entry.address, .size = entry.size };
+		(*listed)[(*count)++] = (struct jit_listed){ .entry = at,
+							     .address = entry.address,
+							     .size = entry.size };
 	}
 	table_release(&seen);
 	if (!jit_read(reader, address, &after, sizeof(after)) ||

@@ -30,19 +30,19 @@
 struct content {
 	struct mapping *mapping;
 	size_t mapping_count;
-	bool told;              /* passed to maps_set_objects in this round */
+	bool told; /* passed to maps_set_objects in this round */
 };
 
 enum object_state { OBJECT_NEW, OBJECT_READY, OBJECT_BAD };
 
 /* An entry of a list. */
 struct object {
-	uint64_t descriptor;    /* whose list */
+	uint64_t descriptor; /* whose list */
 	struct jit_listed listed;
 	enum object_state state;
-	bool copied;            /* and then looked at: `print` is of its ends */
+	bool copied; /* and then looked at: `print` is of its ends */
 	uint64_t print;
-	uint32_t content;       /* of READY */
+	uint32_t content; /* of READY */
 };
 
 struct jit_objects {
@@ -55,11 +55,11 @@ struct jit_objects {
 	struct jit_watches watches;
 
 	/* What the lists say. */
-	struct object *object;       /* the newest first */
-	size_t count, verified;      /* verified: index of the next object to check */
-	struct jit_listed *listed;   /* room for a walk */
+	struct object *object;     /* the newest first */
+	size_t count, verified;    /* verified: index of the next object to check */
+	struct jit_listed *listed; /* room for a walk */
 	size_t listed_capacity;
-	bool changed;                /* since the last maps_set_objects */
+	bool changed; /* since the last maps_set_objects */
 
 	/* The file of a NEW object that is being copied. */
 	struct jit_listed copied;
@@ -68,8 +68,8 @@ struct jit_objects {
 
 	struct content *content;
 	size_t content_count, content_capacity, pieces;
-	struct table by_content;     /* hash and size -> content */
-	uint64_t total_size;         /* of all files that were ever taken */
+	struct table by_content; /* hash and size -> content */
+	uint64_t total_size;     /* of all files that were ever taken */
 	bool warned;
 };
 
@@ -206,8 +206,7 @@ look_at(struct jit_objects *o, struct jit_watch *watch, uint64_t now_ns)
 	enum jit_walk walk;
 	size_t count;
 
-	if (now_ns < watch->not_before_ns ||
-	    !jit_watch_read(watch, &o->reader, &descriptor))
+	if (now_ns < watch->not_before_ns || !jit_watch_read(watch, &o->reader, &descriptor))
 		return; /* gone, or going: its last stacks are still to be unwound */
 	if (watch->walked && now_ns < watch->due_ns &&
 	    memcmp(&descriptor, &watch->last, sizeof(descriptor)) == 0)
@@ -285,7 +284,8 @@ make_content(struct jit_objects *o, uint64_t size)
 		return CONTENT_NONE;
 	}
 	module = elf.range_count <= PIECES_MAX - o->pieces ?
-			 modules_add_object(o->modules, elf.image) : MODULE_NONE;
+			 modules_add_object(o->modules, elf.image) :
+			 MODULE_NONE;
 	if (module == MODULE_NONE) {
 		objects_warn(o, &listed, "there is too much of such code");
 		jit_elf_release(&elf);

@@ -68,10 +68,9 @@ static bool
 tree_read_header(struct jit_reader *reader, uint64_t listener, struct header *header)
 {
 	return may_be_address(listener, ALIGNED) &&
-	       jit_read(reader, listener + MAP_AT, header, sizeof(*header)) &&
-	       header->count > 0 && header->count <= TREE_MOST &&
-	       may_be_address(header->parent, ALIGNED) && may_be_address(header->left, ALIGNED) &&
-	       may_be_address(header->right, ALIGNED);
+	       jit_read(reader, listener + MAP_AT, header, sizeof(*header)) && header->count > 0 &&
+	       header->count <= TREE_MOST && may_be_address(header->parent, ALIGNED) &&
+	       may_be_address(header->left, ALIGNED) && may_be_address(header->right, ALIGNED);
 }
 
 /* The object file of a node. */
@@ -168,8 +167,7 @@ jit_tree_walk(struct jit_reader *reader, uint64_t variable, const struct jit_des
 	}
 	table_release(&pending.seen);
 	free(pending.node);
-	if (!jit_tree_read(reader, variable, &after) ||
-	    memcmp(&after, before, sizeof(after)) != 0)
+	if (!jit_tree_read(reader, variable, &after) || memcmp(&after, before, sizeof(after)) != 0)
 		return JIT_WALK_CHANGED;
 	return *count == before->relevant ? JIT_WALK_WHOLE : JIT_WALK_CUT;
 }

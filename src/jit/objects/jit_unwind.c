@@ -107,7 +107,8 @@ find_tables(struct jit_reader *reader, const struct info *info, struct jit_liste
 	    !jit_read(reader, info->table, entry, info->words * sizeof(*entry)))
 		return false;
 	/* While it is widened, `size` is the end. */
-	*listed = (struct jit_listed){ .address = UINT64_MAX, .start = info->start,
+	*listed = (struct jit_listed){ .address = UINT64_MAX,
+				       .start = info->start,
 				       .end = info->end };
 	for (size_t i = 0; i < info->words; i++)
 		if (!add_part(reader, info->base + (uint64_t)(int64_t)entry[i].tables, listed))
@@ -145,8 +146,7 @@ jit_unwind_walk(struct jit_reader *reader, uint64_t address, const struct jit_de
 		(*listed)[(*count)++] = one;
 	}
 	table_release(&seen);
-	if (!jit_unwind_read(reader, address, &after) ||
-	    memcmp(&after, before, sizeof(after)) != 0)
+	if (!jit_unwind_read(reader, address, &after) || memcmp(&after, before, sizeof(after)) != 0)
 		return JIT_WALK_CHANGED;
 	return result;
 }

@@ -66,8 +66,7 @@ search_module(struct jit_watches *w, uint64_t *budget)
 {
 	const struct module *module = modules_at(maps_modules(w->maps), (uint32_t)w->searched);
 
-	w->descriptor = xgrow(w->descriptor, &w->capacity, w->searched + 1,
-			      sizeof(*w->descriptor));
+	w->descriptor = xgrow(w->descriptor, &w->capacity, w->searched + 1, sizeof(*w->descriptor));
 	memset(w->descriptor[w->searched], 0, sizeof(*w->descriptor));
 	if (module->kind != MODULE_FILE)
 		return true;

@@ -45,8 +45,7 @@ struct jit_reader {
 /* Reads all bytes, or returns false. Also works after the first thread has ended. */
 bool jit_read(struct jit_reader *reader, uint64_t address, void *to, size_t size);
 
-bool jit_list_read(struct jit_reader *reader, uint64_t address,
-		   struct jit_descriptor *descriptor);
+bool jit_list_read(struct jit_reader *reader, uint64_t address, struct jit_descriptor *descriptor);
 
 enum jit_walk {
 	JIT_WALK_WHOLE,
@@ -77,7 +76,7 @@ struct jit_tree {
 	bool begun;          /* `module`, `bias` and the next two are set */
 	uint64_t at, end;    /* the rest of the module's variables, [at, end) */
 	uint64_t not_before_ns;
-	unsigned rounds;     /* searches of all files that found nothing */
+	unsigned rounds; /* searches of all files that found nothing */
 };
 
 void jit_tree_init(struct jit_tree *tree);
@@ -94,8 +93,7 @@ bool jit_tree_searching(const struct jit_tree *tree);
 
 /* Reads the number of objects and the root, which tell that the tree has changed. False: there is
  * no tree. */
-bool jit_tree_read(struct jit_reader *reader, uint64_t variable,
-		   struct jit_descriptor *descriptor);
+bool jit_tree_read(struct jit_reader *reader, uint64_t variable, struct jit_descriptor *descriptor);
 /* As jit_list_walk. */
 enum jit_walk jit_tree_walk(struct jit_reader *reader, uint64_t variable,
 			    const struct jit_descriptor *before, size_t most,
@@ -149,8 +147,8 @@ struct jit_watches {
 	struct jit_watch watch[JIT_WATCHES_MAX];
 	size_t count;
 	struct jit_tree tree;
-	const struct maps *maps;     /* borrowed */
-	uint64_t generation;         /* of the maps when the watches were placed */
+	const struct maps *maps; /* borrowed */
+	uint64_t generation;     /* of the maps when the watches were placed */
 	/* By module: vaddr of each symbol; 0: none, or not searched. */
 	uint64_t (*descriptor)[JIT_WATCH_KINDS];
 	size_t searched, capacity;   /* modules below `searched` have been searched, once each */

@@ -21,14 +21,14 @@ struct level {
 struct parallelism_split {
 	const struct export_input *input;
 	struct tick_levels **ticks; /* by recording, while it is read */
-	struct table places;   /* (functions; thread, state and GIL) -> number of the place */
-	struct table rows;     /* (number of the place, system call) -> row */
-	struct table of_level; /* (row, parallelism) -> level */
-	uint32_t *first;       /* by row: number of its last level + 1 */
+	struct table places;        /* (functions; thread, state and GIL) -> number of the place */
+	struct table rows;          /* (number of the place, system call) -> row */
+	struct table of_level;      /* (row, parallelism) -> level */
+	uint32_t *first;            /* by row: number of its last level + 1 */
 	size_t row_capacity;
 	struct level *level;
 	size_t level_count, level_capacity;
-	struct level *sorted;  /* the levels of one row */
+	struct level *sorted; /* the levels of one row */
 	struct parallelism_part *part;
 	size_t sorted_capacity, part_capacity;
 };
@@ -70,7 +70,8 @@ place_level(struct parallelism_split *split, uint32_t row, uint32_t parallelism)
 		split->level = xgrow(split->level, &split->level_capacity, split->level_count + 1,
 				     sizeof(*split->level));
 		split->level[split->level_count++] = (struct level){
-			.parallelism = parallelism, .next = split->first[row],
+			.parallelism = parallelism,
+			.next = split->first[row],
 		};
 		split->first[row] = id + 1;
 	}
@@ -181,8 +182,7 @@ find_levels(struct parallelism_split *split, const struct view_row *row)
 {
 	const size_t count = sort_levels(split, row);
 
-	if (count > 0 || split->input->recording_count == 0 ||
-	    !is_waiting(split->input->view, row))
+	if (count > 0 || split->input->recording_count == 0 || !is_waiting(split->input->view, row))
 		return count;
 	split->sorted = xgrow(split->sorted, &split->sorted_capacity, 1, sizeof(*split->sorted));
 	split->sorted[0] = (struct level){ .time_ns = 1, .real_ns = 1 };

@@ -55,7 +55,8 @@ tick_levels_create(const struct recording *recording)
 	levels->place = place;
 	for (uint64_t n = 0; n < count; n++)
 		place[n] = (struct place){
-			.parallelism = recording_tick(recording, n)->parallelism, .tick = n,
+			.parallelism = recording_tick(recording, n)->parallelism,
+			.tick = n,
 		};
 	if (count > 1)
 		qsort(place, count, sizeof(*place), compare_places);

@@ -119,10 +119,10 @@ make_parts(struct timeline_bins *bins, const struct cursor *cursor, size_t count
 			continue;
 		start = cursor_start(&cursor[i]);
 		end = cursor_end(&cursor[i]);
-		if (bins->part_count == 0 || (start > last->end_ns &&
-					      (double)(start - last->end_ns) > gap_most))
-			bins->part[bins->part_count++] = (struct timeline_part){
-				.start_ns = start, .end_ns = end };
+		if (bins->part_count == 0 ||
+		    (start > last->end_ns && (double)(start - last->end_ns) > gap_most))
+			bins->part[bins->part_count++] = (struct timeline_part){ .start_ns = start,
+										 .end_ns = end };
 		else if (end > last->end_ns)
 			last->end_ns = end;
 	}
@@ -308,8 +308,8 @@ bins_advance(struct moment *moment, struct cursor *cursor, size_t count, uint64_
 			change = tick_end(at, at->next);
 			if (recording_tick_wanted(at->recording, at->next)) {
 				wanted = true;
-				moment->parallelism +=
-					recording_tick(at->recording, at->next)->parallelism;
+				moment->parallelism += recording_tick(at->recording, at->next)
+							       ->parallelism;
 			}
 		}
 		until = change < until ? change : until;

@@ -98,8 +98,9 @@ capture_goroutine(struct glance *glance, const struct go_thread *thread, uint64_
 	if (address != 0 && !pages_read(glance->pages, address, glance->g, glance->layout->g_size))
 		return;
 	captured->of = glance->go;
-	if (address == 0 || !go_task_fill(glance->go, glance->g, address, clock_now_ns(), &task,
-					  &m) || m != thread->address)
+	if (address == 0 ||
+	    !go_task_fill(glance->go, glance->g, address, clock_now_ns(), &task, &m) ||
+	    m != thread->address)
 		return;
 	captured->task = task;
 	captured->task.tid = thread->tid;
@@ -111,9 +112,9 @@ void
 go_capture(struct go_runtime *go, pid_t tid, uint64_t sp, struct go_captured *captured)
 {
 	struct go_thread *thread = go_threads_find(go, tid);
-	struct glance glance = {
-		.go = go, .pages = go->base.tools->pages, .layout = &go->home.layout,
-	};
+	struct glance glance = { .go = go,
+				 .pages = go->base.tools->pages,
+				 .layout = &go->home.layout };
 
 	captured->of = NULL;
 	captured->stack_size = 0;

@@ -40,7 +40,8 @@ go_layout_read(Dwarf *dwarf, uint32_t minor, struct go_layout *layout)
 		uint64_t value;
 
 		if (dwarf_structures_member(&structures, members[i].structure, members[i].path,
-					    &value) && value <= GO_M_MOST)
+					    &value) &&
+		    value <= GO_M_MOST)
 			offset = (uint32_t)value;
 		memcpy((char *)layout + members[i].to, &offset, sizeof(offset));
 	}

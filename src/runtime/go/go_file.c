@@ -150,8 +150,8 @@ go_file_search_step(struct go_file_search *search, uint64_t *budget)
 		switch (search->stage) {
 		case GO_FILE_SECTION:
 			*budget -= PIECE / 4 < *budget ? PIECE / 4 : *budget;
-			search->found.build =
-				image_section_vaddr(search->image, SECTION, MARK_SIZE);
+			search->found.build = image_section_vaddr(search->image, SECTION,
+								  MARK_SIZE);
 			if (search->found.build == 0 && has_functions(search->image))
 				search->stage = GO_FILE_STRING;
 			else if (search->found.build != 0 || has_sections(search->image))

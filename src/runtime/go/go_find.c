@@ -108,8 +108,10 @@ go_choose_layout(struct finder *finder, struct finder_candidate *base)
 	base->version = minor;
 	go_keep_version(&c->home, text);
 	if (minor < GO_MINOR_OLDEST) {
-		finder_refuse(finder, base, "its version is %s, and 1.%d is the oldest that is "
-			      "known", c->home.version, GO_MINOR_OLDEST);
+		finder_refuse(finder, base,
+			      "its version is %s, and 1.%d is the oldest that is "
+			      "known",
+			      c->home.version, GO_MINOR_OLDEST);
 		return false;
 	}
 	if (released)

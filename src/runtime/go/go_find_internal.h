@@ -23,29 +23,29 @@
 #define GO_ABSENT UINT32_MAX
 
 /* X(name, structure, path): offsets in bytes in runtime.g, a goroutine, and runtime.m, a thread. */
-#define GO_OFFSETS(X)                                                          \
-	X(g_low, G, "stack.lo")                                                \
-	X(g_high, G, "stack.hi")                                               \
-	X(g_m, G, "m")                   /* its thread; 0: none */           \
-	X(g_sp, G, "sched.sp")           /* where it continues */               \
-	X(g_pc, G, "sched.pc")                                                 \
-	X(g_fp, G, "sched.bp")                                                 \
-	X(g_call_sp, G, "syscallsp")     /* of the caller of the kernel or C; 0: none */ \
-	X(g_call_pc, G, "syscallpc")                                           \
-	X(g_call_fp, G, "syscallbp")     /* 1.23 and later */                  \
-	X(g_status, G, "atomicstatus")   /* 32 bits */                         \
-	X(g_id, G, "goid")                                                     \
-	X(g_since, G, "waitsince")       /* nanotime, by the collector; 0: not yet */ \
-	X(g_reason, G, "waitreason")     /* a byte */                          \
-	X(g_runs, G, "trackingSeq")      /* a byte: how often it has stopped running */ \
-	X(g_creator, G, "parentGoid")    /* 1.21 and later */                  \
-	X(g_created, G, "gopc")                                                \
-	X(g_entry, G, "startpc")                                               \
-	X(m_g0, M, "g0")                 /* the scheduler, on the thread's own stack */ \
-	X(m_tid, M, "procid")                                                  \
-	X(m_current, M, "curg")                                                \
-	X(m_next, M, "alllink")                                                \
-	X(m_vdso_sp, M, "vdsoSP")        /* of the caller of the vdso; 0: not there */ \
+#define GO_OFFSETS(X)                                                                              \
+	X(g_low, G, "stack.lo")                                                                    \
+	X(g_high, G, "stack.hi")                                                                   \
+	X(g_m, G, "m")         /* its thread; 0: none */                                           \
+	X(g_sp, G, "sched.sp") /* where it continues */                                            \
+	X(g_pc, G, "sched.pc")                                                                     \
+	X(g_fp, G, "sched.bp")                                                                     \
+	X(g_call_sp, G, "syscallsp") /* of the caller of the kernel or C; 0: none */               \
+	X(g_call_pc, G, "syscallpc")                                                               \
+	X(g_call_fp, G, "syscallbp")   /* 1.23 and later */                                        \
+	X(g_status, G, "atomicstatus") /* 32 bits */                                               \
+	X(g_id, G, "goid")                                                                         \
+	X(g_since, G, "waitsince")    /* nanotime, by the collector; 0: not yet */                 \
+	X(g_reason, G, "waitreason")  /* a byte */                                                 \
+	X(g_runs, G, "trackingSeq")   /* a byte: how often it has stopped running */               \
+	X(g_creator, G, "parentGoid") /* 1.21 and later */                                         \
+	X(g_created, G, "gopc")                                                                    \
+	X(g_entry, G, "startpc")                                                                   \
+	X(m_g0, M, "g0") /* the scheduler, on the thread's own stack */                            \
+	X(m_tid, M, "procid")                                                                      \
+	X(m_current, M, "curg")                                                                    \
+	X(m_next, M, "alllink")                                                                    \
+	X(m_vdso_sp, M, "vdsoSP") /* of the caller of the vdso; 0: not there */                    \
 	X(m_vdso_pc, M, "vdsoPC")
 
 /* Layouts that need more bytes of the structures are refused. */
@@ -53,8 +53,8 @@
 #define GO_M_MOST 4096
 
 struct go_layout {
-	uint32_t minor;  /* 26 of 1.26.8 */
-	uint32_t patch;  /* in the table: the first with this layout */
+	uint32_t minor;          /* 26 of 1.26.8 */
+	uint32_t patch;          /* in the table: the first with this layout */
 	uint32_t g_size, m_size; /* up to the last member named above */
 #define X(name, structure, path) uint32_t name;
 	GO_OFFSETS(X)
@@ -91,10 +91,10 @@ uint32_t go_word32(const uint8_t *bytes, uint32_t offset);
 struct go_home {
 	uint32_t module;
 	uint64_t bias;
-	uint64_t all;          /* runtime.allgs, a slice of all goroutines; 0: not found */
+	uint64_t all;                 /* runtime.allgs, a slice of all goroutines; 0: not found */
 	uint64_t head[GO_HEADS_MOST]; /* runtime.allm: the one with the longest list */
 	size_t head_count;
-	uint64_t reasons;      /* runtime.waitReasonStrings, an array of strings; 0: not known */
+	uint64_t reasons; /* runtime.waitReasonStrings, an array of strings; 0: not known */
 	size_t reason_count;
 	struct go_layout layout;
 	char version[GO_VERSION_TEXT]; /* "1.26.8" */
@@ -106,7 +106,7 @@ extern const struct finder_kind go_finder; /* its place: a struct go_home */
 
 /* Addresses are the image's own; 0: absent. */
 struct go_file {
-	uint64_t build;         /* for go_version_read; 0: the module has no Go */
+	uint64_t build; /* for go_version_read; 0: the module has no Go */
 	uint64_t all, head;
 	uint64_t reasons, reasons_size;
 };
@@ -115,8 +115,8 @@ struct go_file_search {
 	const struct image *image;
 	enum go_file_stage {
 		GO_FILE_SECTION,
-		GO_FILE_DATA,    /* without sections: .go.buildinfo begins the data segment */
-		GO_FILE_STRING,  /* without .go.buildinfo: runtime.buildVersion */
+		GO_FILE_DATA,   /* without sections: .go.buildinfo begins the data segment */
+		GO_FILE_STRING, /* without .go.buildinfo: runtime.buildVersion */
 		GO_FILE_SYMBOLS,
 		GO_FILE_DONE,
 	} stage;

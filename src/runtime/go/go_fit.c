@@ -83,8 +83,8 @@ go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout, ui
 }
 
 bool
-go_fit_thread(const struct runtime_tools *tools, const struct go_layout *layout,
-	      uint64_t address, const uint8_t *bytes)
+go_fit_thread(const struct runtime_tools *tools, const struct go_layout *layout, uint64_t address,
+	      const uint8_t *bytes)
 {
 	const uint64_t g0 = go_word(bytes, layout->m_g0), tid = go_word(bytes, layout->m_tid);
 	const uint64_t next = go_word(bytes, layout->m_next);

@@ -22,9 +22,9 @@
 /* A thread (runtime.m) in Go's list. */
 struct go_thread {
 	uint64_t address;
-	uint64_t inner;       /* its tid in the target's pid namespace; 0: it has not begun */
-	pid_t tid;            /* in our pid namespace; 0: not known */
-	uint32_t tries;       /* lists in which the tid was not known */
+	uint64_t inner; /* its tid in the target's pid namespace; 0: it has not begun */
+	pid_t tid;      /* in our pid namespace; 0: not known */
+	uint32_t tries; /* lists in which the tid was not known */
 	struct pages_memo memo;
 };
 
@@ -42,16 +42,16 @@ struct go_runtime {
 	struct go_home home;
 
 	struct go_threads threads, before;
-	unsigned late;        /* threads read since the last tick in addition to the list */
+	unsigned late; /* threads read since the last tick in addition to the list */
 
-	uint64_t *slot;       /* addresses of goroutines, which never move */
-	uint64_t array;       /* address of the array in the target that `slot` was read from */
+	uint64_t *slot; /* addresses of goroutines, which never move */
+	uint64_t array; /* address of the array in the target that `slot` was read from */
 	size_t slot_count, slot_capacity, settled_count;
-	uint8_t *bytes;       /* of goroutines, for one batch */
+	uint8_t *bytes; /* of goroutines, for one batch */
 
 	char reason[GO_REASONS_MOST][GO_REASON_TEXT]; /* "": no such reason */
 	bool reasons_read;
-	struct table own;     /* entry function of goroutines -> is it the runtime's own? */
+	struct table own;      /* entry function of goroutines -> is it the runtime's own? */
 	struct pclntab *table; /* names of functions; NULL: there are none */
 	bool table_sought;
 };
@@ -87,7 +87,7 @@ bool go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address,
 /* --- go_capture.c ------------------------------------------------------------------------ */
 
 struct go_captured {
-	struct go_runtime *of; /* NULL: not a thread of Go, or not readable */
+	struct go_runtime *of;  /* NULL: not a thread of Go, or not readable */
 	struct green_task task; /* GREEN_TASK_NONE: the thread runs no goroutine */
 	size_t stack_size;
 	uint8_t stack[GO_STACK_BYTES];

@@ -44,8 +44,8 @@ static const char *const parking[] = {
 };
 
 static const char *const lock_functions[] = {
-	"runtime.lock2", "sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock", "sync.(*RWMutex).RLock",
-	"sync.(*RWMutex).Lock", NULL,
+	"runtime.lock2",         "sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock",
+	"sync.(*RWMutex).RLock", "sync.(*RWMutex).Lock",   NULL,
 };
 
 static bool

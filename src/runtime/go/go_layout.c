@@ -8,6 +8,7 @@
 
 /* Rows printed by tools/go-layout. Patch releases have moved members of runtime.m. The row of 1.20
  * is that of 1.19: programs made by 1.20.7 and 1.20.10 confirm it, in memory and in nanotime1. */
+/* clang-format off */
 static const struct go_layout table[] = {
 	{
 		.minor = 19, .g_size = 320, .m_size = 816,
@@ -98,6 +99,7 @@ static const struct go_layout table[] = {
 		.m_next = 352, .m_vdso_sp = 896, .m_vdso_pc = 904,
 	},
 };
+/* clang-format on */
 
 const struct go_layout *
 go_layout_of(uint32_t minor, uint32_t patch)

@@ -23,7 +23,10 @@ go_scan_init(struct go_scan *scan, const struct runtime_tools *tools,
 	     const struct go_layout *layout, const struct image *image, uint64_t bias)
 {
 	*scan = (struct go_scan){
-		.tools = tools, .layout = layout, .image = image, .bias = bias,
+		.tools = tools,
+		.layout = layout,
+		.image = image,
+		.bias = bias,
 	};
 }
 
@@ -54,8 +57,8 @@ has_text(const struct memory *memory, uint64_t address, const char *text)
 	char there[REASON_MOST];
 	const size_t length = strlen(text);
 
-	return length == 0 || (memory_read(memory, address, there, length) &&
-			       memcmp(there, text, length) == 0);
+	return length == 0 ||
+	       (memory_read(memory, address, there, length) && memcmp(there, text, length) == 0);
 }
 
 static void
@@ -85,8 +88,7 @@ may_be_alive(const struct go_scan *scan, uint64_t tid)
 {
 	const struct runtimes_config *config = scan->tools->config;
 
-	return tid == 0 ||
-	       (tid <= INT32_MAX && config->thread(config->context, (pid_t)tid) > 0);
+	return tid == 0 || (tid <= INT32_MAX && config->thread(config->context, (pid_t)tid) > 0);
 }
 
 static void
@@ -113,8 +115,8 @@ try_thread(struct go_scan *scan, struct batch *batch, uint64_t address, uint64_t
 	    word >= UINT64_C(1) << 56)
 		return;
 	batch->at[batch->count] = address;
-	batch->piece[batch->count++] =
-		(struct memory_piece){ .address = word, .size = scan->layout->m_size };
+	batch->piece[batch->count++] = (struct memory_piece){ .address = word,
+							      .size = scan->layout->m_size };
 	if (batch->count == BATCH)
 		try_batch(scan, batch);
 }

@@ -9,6 +9,7 @@
 /* runtime/runtime2.go: a bit of the status while the garbage collector scans the stack. */
 #define STATUS_SCAN UINT32_C(0x1000)
 
+/* clang-format off */
 static const enum green_task_state states[] = {
 	GREEN_TASK_NONE,    /* idle: just allocated */
 	GREEN_TASK_READY,   /* runnable */
@@ -23,6 +24,7 @@ static const enum green_task_state states[] = {
 	GREEN_TASK_WAITING, /* leaked: it waits for an unreachable object */
 	GREEN_TASK_NONE,    /* dead, and kept for a thread of C code */
 };
+/* clang-format on */
 
 /* Elements of the array that are read at a time: it only grows, and each is read once. */
 #define ARRAY_PIECE ((size_t)64 << 10)
@@ -76,8 +78,8 @@ go_tasks_slots(struct go_runtime *go)
 	if (!got || !go_fit_is_slice(slice))
 		return 0;
 	read_more_slots(go, slice[0],
-			slice[1] < GREEN_TASK_SLOTS_MOST ?
-				(size_t)slice[1] : GREEN_TASK_SLOTS_MOST);
+			slice[1] < GREEN_TASK_SLOTS_MOST ? (size_t)slice[1] :
+							   GREEN_TASK_SLOTS_MOST);
 	return go->slot_count;
 }
 
@@ -151,7 +153,8 @@ go_tasks_read_batch(struct go_runtime *go, const uint32_t *slot, size_t count,
 
 	for (size_t i = 0; i < count; i++)
 		piece[i] = (struct memory_piece){
-			.address = slot[i] < go->slot_count ? go->slot[slot[i]] : 0, .size = size,
+			.address = slot[i] < go->slot_count ? go->slot[slot[i]] : 0,
+			.size = size,
 		};
 	runtime_read_pieces(go->base.tools, piece, count, go->bytes, got);
 	for (size_t i = 0; i < count; i++) {

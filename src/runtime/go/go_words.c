@@ -44,7 +44,7 @@ void
 go_words_read_reasons(struct go_runtime *go)
 {
 	size_t count = go->home.reason_count < GO_REASONS_MOST ? go->home.reason_count :
-								  GO_REASONS_MOST;
+								 GO_REASONS_MOST;
 
 	if (go->reasons_read || go->home.reasons == 0)
 		return;

@@ -109,8 +109,7 @@ julia_capture(void *state, pid_t tid, uint64_t sp, void *memory)
 	struct julia_captured *captured = memory;
 
 	(void)sp;
-	captured->known = julia != NULL &&
-			  julia_tasks_running(julia->tasks, tid, &captured->task);
+	captured->known = julia != NULL && julia_tasks_running(julia->tasks, tid, &captured->task);
 }
 
 /* --- tasks ------------------------------------------------------------------------------- */

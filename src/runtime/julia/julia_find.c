@@ -17,8 +17,8 @@
 
 /* State of the scan of a file's variables. */
 struct scan {
-	uint64_t at;      /* address in the target; 0: not begun */
-	uint64_t left;    /* bytes */
+	uint64_t at;   /* address in the target; 0: not begun */
+	uint64_t left; /* bytes */
 	uint64_t low, high;
 };
 
@@ -81,7 +81,7 @@ julia_read_tag(const struct memory *memory, uint64_t object, uint64_t *tag)
  */
 static bool
 julia_is_thread(const struct julia_layout *layout, const struct memory *memory, uint64_t thread,
-	  size_t n, uint64_t *tag)
+		size_t n, uint64_t *tag)
 {
 	uint64_t task[2], pthread, own;
 	uint16_t number;
@@ -302,8 +302,8 @@ julia_place_variables(const struct finder *finder, struct julia_place *place)
 
 	place->count = place->base = 0;
 	for (size_t i = 0; i < finder->count; i++) {
-		const struct julia_candidate *c =
-			(const struct julia_candidate *)finder->candidate[i];
+		const struct julia_candidate *c = (const struct julia_candidate *)
+							  finder->candidate[i];
 		const uint64_t bias = c->base.bias;
 
 		if (!c->base.mapped)

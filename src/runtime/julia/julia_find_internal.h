@@ -26,7 +26,7 @@
  */
 
 /* 1.5.3 is 0x010503. */
-#define JULIA_VERSION(major, minor, patch) \
+#define JULIA_VERSION(major, minor, patch)                                                         \
 	((uint32_t)(major) << 16 | (uint32_t)(minor) << 8 | (uint32_t)(patch))
 
 /* Largest plausible offset, and size of a task. */
@@ -37,23 +37,23 @@ struct julia_layout {
 	uint32_t version;
 	bool tried; /* with a Julia of that version; else experimental */
 	/* In a thread's structure. */
-	uint32_t thread_number;  /* int16_t: its place in the array */
-	uint32_t thread_tasks;   /* a list: length, capacity, pointer to pointers */
+	uint32_t thread_number; /* int16_t: its place in the array */
+	uint32_t thread_tasks;  /* a list: length, capacity, pointer to pointers */
 	uint32_t thread_current, thread_root;
 	uint32_t thread_pthread;
 	/* In that list. */
-	uint32_t list_capacity;  /* follows the length: also the size of both */
+	uint32_t list_capacity; /* follows the length: also the size of both */
 	uint32_t list_items;
 	/* In a task. */
 	uint32_t task_queue;
 	uint32_t task_state;
-	bool state_is_symbol;    /* a pointer, else a byte */
-	uint32_t task_context;   /* a jmp_buf, or a pointer to it */
+	bool state_is_symbol;  /* a pointer, else a byte */
+	uint32_t task_context; /* a jmp_buf, or a pointer to it */
 	bool context_is_pointer;
-	uint32_t task_stack;     /* its address, then its size */
-	uint32_t task_bits;      /* 31 bits: bytes of it elsewhere; highest: has begun */
-	uint32_t task_thread;    /* int16_t: of its thread */
-	uint32_t task_size;      /* bytes that hold all of the above */
+	uint32_t task_stack;  /* its address, then its size */
+	uint32_t task_bits;   /* 31 bits: bytes of it elsewhere; highest: has begun */
+	uint32_t task_thread; /* int16_t: of its thread */
+	uint32_t task_size;   /* bytes that hold all of the above */
 	/* In a module, of its names: number of words, then their address. 0: not known. */
 	uint32_t module_names;
 };
@@ -101,11 +101,11 @@ bool julia_module_search_step(struct julia_module_search *search, uint64_t *budg
 /* The Julia of the process; there is at most one. Addresses are the target's. */
 struct julia_place {
 	struct julia_layout layout;
-	uint64_t threads; /* of the variable that holds the array's address */
-	uint64_t count;   /* of the int with the length of the array */
-	uint64_t nothing; /* the object for "none"; 0: not known */
-	uint64_t base;    /* of the variable that holds the module Base; 0: not known */
-	uint64_t tag;     /* type tag in front of each task, without its lowest four bits */
+	uint64_t threads;  /* of the variable that holds the array's address */
+	uint64_t count;    /* of the int with the length of the array */
+	uint64_t nothing;  /* the object for "none"; 0: not known */
+	uint64_t base;     /* of the variable that holds the module Base; 0: not known */
+	uint64_t tag;      /* type tag in front of each task, without its lowest four bits */
 	uint64_t runnable; /* the state of a task that has not ended */
 };
 

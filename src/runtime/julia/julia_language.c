@@ -6,6 +6,7 @@
 #include "wallsample/runtime/language.h"
 
 /* Functions between a waiting task and what it waits in. take!, lock and sleep are not listed. */
+/* clang-format off */
 static const char *const parking[] = {
 	/* of libjulia */
 	"ctx_switch", "jl_switch", "ijl_switch", "jl_swap_fiber", "jl_start_fiber_swap",
@@ -15,6 +16,7 @@ static const char *const parking[] = {
 	/* a channel: take! and put! stay */
 	"take_buffered", "take_unbuffered", "put_buffered", "put_unbuffered",
 };
+/* clang-format on */
 
 /* The function behind a symbol: "wait" of "julia_wait_1234", "jfptr_wait_12" and "#wait#731". */
 static const char *

@@ -71,6 +71,7 @@ enum { THREAD, TASK };
 #define PATHS_MOST 3
 
 /* The names of a member in different versions: the heap and the context have moved. */
+/* clang-format off */
 static const struct {
 	size_t to;
 	size_t structure;
@@ -96,6 +97,7 @@ static const struct {
 	{ TO(task_bits), TASK, { "ctx.copy_stack", "copy_stack" } },
 	{ TO(task_thread), TASK, { "tid" } },
 };
+/* clang-format on */
 
 static bool
 julia_read_member(struct dwarf_structures *structures, size_t source, struct julia_layout *layout)
@@ -132,8 +134,8 @@ julia_layout_finish(struct julia_layout *layout)
 	       layout->task_bits >= layout->task_stack + 2 * POINTER &&
 	       (layout->context_is_pointer ||
 		layout->task_stack - layout->task_context >= JULIA_CONTEXT_SIZE) &&
-	       layout->task_queue < layout->task_stack &&
-	       layout->task_state < layout->task_stack && layout->task_size <= JULIA_TASK_MOST;
+	       layout->task_queue < layout->task_stack && layout->task_state < layout->task_stack &&
+	       layout->task_size <= JULIA_TASK_MOST;
 }
 
 bool
@@ -151,7 +153,6 @@ julia_layout_read(Dwarf *dwarf, uint32_t version, struct julia_layout *layout)
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		if (!julia_read_member(&structures, i, layout))
 			return false;
-	layout->state_is_symbol =
-		!dwarf_structures_member(&structures, TASK, "_state", &unused);
+	layout->state_is_symbol = !dwarf_structures_member(&structures, TASK, "_state", &unused);
 	return julia_layout_finish(layout);
 }

@@ -278,7 +278,8 @@ running_thread(const struct julia_tasks *tasks, const struct green_task *task, c
 
 	memcpy(&number, body + TAG_SIZE + tasks->place.layout.task_thread, sizeof(number));
 	return number < tasks->count && tasks->thread[number].current == task->address ?
-		       &tasks->thread[number] : NULL;
+		       &tasks->thread[number] :
+		       NULL;
 }
 
 /* The root task was itself called by functions above the stated end of its stack: the rest of that
@@ -319,15 +320,15 @@ set_task_state(const struct julia_tasks *tasks, const uint8_t *body, struct gree
 	if (julia_place_state(&tasks->place, body + TAG_SIZE) != tasks->place.runnable)
 		return false; /* ended: a thread that is on its stack has no task to run */
 	if (thread != NULL) {
-		task->state =
-			queued && !is_ready(tasks, body) ? GREEN_TASK_CALLING : GREEN_TASK_RUNNING;
+		task->state = queued && !is_ready(tasks, body) ? GREEN_TASK_CALLING :
+								 GREEN_TASK_RUNNING;
 		task->tid = thread->tid;
 		return false;
 	}
 	if (stack == 0 || (!started && !queued))
 		return false; /* its stack was taken away, or it has not begun */
-	task->state =
-		queued && started && !is_ready(tasks, body) ? GREEN_TASK_WAITING : GREEN_TASK_READY;
+	task->state = queued && started && !is_ready(tasks, body) ? GREEN_TASK_WAITING :
+								    GREEN_TASK_READY;
 	return started && !copied;
 }
 

@@ -43,11 +43,11 @@ bool julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct green_task
  * are waiting.
  */
 struct julia_queues {
-	uint64_t base;          /* place->base of what follows */
-	unsigned rounds;        /* searches through all names that found nothing */
-	uint64_t table, size;   /* the module's names: their address, and their number of words */
-	uint64_t at;            /* position in the table */
-	uint64_t array;         /* the object; 0: not found (yet) */
+	uint64_t base;        /* place->base of what follows */
+	unsigned rounds;      /* searches through all names that found nothing */
+	uint64_t table, size; /* the module's names: their address, and their number of words */
+	uint64_t at;          /* position in the table */
+	uint64_t array;       /* the object; 0: not found (yet) */
 	uint64_t list[JULIA_THREADS_MOST]; /* ascending */
 	size_t count;
 };

@@ -176,9 +176,8 @@ python_is_wake(uint64_t operation)
 {
 	const uint64_t command = operation & FUTEX_CMD_MASK;
 
-	return command == FUTEX_WAKE || command == FUTEX_WAKE_OP ||
-	       command == FUTEX_WAKE_BITSET || command == FUTEX_REQUEUE ||
-	       command == FUTEX_CMP_REQUEUE;
+	return command == FUTEX_WAKE || command == FUTEX_WAKE_OP || command == FUTEX_WAKE_BITSET ||
+	       command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE;
 }
 
 static enum gil

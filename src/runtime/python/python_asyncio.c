@@ -15,12 +15,14 @@
 #define STATE_MOST (UINT64_C(16) << 20)
 
 /* The words in their order; all are offsets or sizes. */
+/* clang-format off */
 enum word {
 	TASK_SIZE, TASK_NAME, TASK_AWAITED_BY, TASK_IS_TASK, TASK_AWAITED_BY_IS_SET, TASK_CORO,
 	TASK_NODE,
 	INTERPRETER_SIZE, INTERPRETER_TASKS,
 	THREAD_SIZE, RUNNING_LOOP, RUNNING_TASK, THREAD_TASKS,
 };
+/* clang-format on */
 
 bool
 python_asyncio_parse(const uint64_t word[PYTHON_ASYNCIO_WORDS], struct python_task_layout *layout)
@@ -58,8 +60,7 @@ read_asyncio_module(const struct mapping *mapping, const struct memory *memory,
 	uint64_t word[PYTHON_ASYNCIO_WORDS];
 	const uint64_t section = image_section_vaddr(mapping->image, SECTION, sizeof(word));
 
-	return section != 0 &&
-	       memory_read(memory, section + mapping->bias, word, sizeof(word)) &&
+	return section != 0 && memory_read(memory, section + mapping->bias, word, sizeof(word)) &&
 	       python_asyncio_parse(word, layout);
 }
 

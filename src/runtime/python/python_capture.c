@@ -28,14 +28,14 @@ struct walk {
 	const struct python_layout *layout;
 	struct pages *pages;
 	struct python_captured *captured;
-	size_t frame_size;            /* bytes of a frame that are read */
-	uint64_t state;               /* address of the PyThreadState */
-	uint64_t frame;               /* the next frame; 0: none */
+	size_t frame_size; /* bytes of a frame that are read */
+	uint64_t state;    /* address of the PyThreadState */
+	uint64_t frame;    /* the next frame; 0: none */
 	/* 3.11 and 3.12: the _PyCFrame of the call that executes the next frame (in 3.12 of the
 	 * innermost call), the next _PyCFrame, and the frame that made the call. */
 	uint64_t cframe, outer_cframe, outer_frame;
-	bool right;                   /* the innermost call was confirmed */
-	size_t steps;                 /* frames visited, of all states of the thread */
+	bool right;   /* the innermost call was confirmed */
+	size_t steps; /* frames visited, of all states of the thread */
 };
 
 /* Bounds of one walk and of a whole capture. Shim frames are not reported, but are as many as
@@ -57,9 +57,9 @@ end_group(struct python_captured *captured, uint64_t anchor)
 		return;
 	captured->group = xgrow(captured->group, &captured->group_capacity,
 				captured->group_count + 1, sizeof(*captured->group));
-	captured->group[captured->group_count] = (struct python_group){
-		.begin = captured->grouped, .end = captured->count, .anchor = anchor
-	};
+	captured->group[captured->group_count] = (struct python_group){ .begin = captured->grouped,
+									.end = captured->count,
+									.anchor = anchor };
 	captured->group_count++;
 	captured->grouped = captured->count;
 }
@@ -135,7 +135,8 @@ enter_call(struct walk *walk, uint64_t cframe)
 	walk->outer_cframe = walk->outer_frame = 0;
 	if (cframe == 0 || layout->cframe_previous == PYTHON_ABSENT ||
 	    !pages_read(walk->pages, cframe + layout->cframe_previous, &walk->outer_cframe,
-			sizeof(walk->outer_cframe)) || walk->outer_cframe == 0)
+			sizeof(walk->outer_cframe)) ||
+	    walk->outer_cframe == 0)
 		return;
 	pages_read(walk->pages, walk->outer_cframe + layout->cframe_frame, &walk->outer_frame,
 		   sizeof(walk->outer_frame));

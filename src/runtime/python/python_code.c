@@ -34,10 +34,10 @@ struct python_codes {
 	struct table copies;     /* (record, index of its bytecode) -> copy */
 	uint64_t *copy;          /* address of its first instruction; 0: not known */
 	size_t copy_count, copy_capacity;
-	struct strbuf text;      /* scratch */
-	uint8_t *members;        /* scratch for layout->code_size bytes */
-	uint64_t code_type;      /* address of the type "code"; 0: not seen yet */
-	uint64_t kept;           /* bytes of all cached line tables */
+	struct strbuf text; /* scratch */
+	uint8_t *members;   /* scratch for layout->code_size bytes */
+	uint64_t code_type; /* address of the type "code"; 0: not seen yet */
+	uint64_t kept;      /* bytes of all cached line tables */
 };
 
 static bool

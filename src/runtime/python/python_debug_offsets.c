@@ -14,6 +14,7 @@
 #include "wallsample/base/base.h"
 
 /* Words that are used, and the sizes that they are checked against. */
+/* clang-format off */
 enum word {
 	OTHER,
 	RUNTIME_SIZE, FINALIZING, INTERPRETERS_HEAD,
@@ -32,12 +33,14 @@ enum word {
 	GEN_SIZE, GI_NAME, GI_IFRAME, GI_FRAME_STATE, LLIST_NEXT, LLIST_PREVIOUS,
 	WORDS,
 };
+/* clang-format on */
 
 /* Number of consecutive OTHER words. */
 #define SKIP(n) OTHER, (n)
 
 /* The meaning of the words after cookie, version and free_threaded: the word, its repetitions, and
  * the first minor version that has it. No version has removed a word so far. */
+/* clang-format off */
 static const struct {
 	uint8_t word, count, since;
 } order[] = {
@@ -75,6 +78,7 @@ static const struct {
 	{ GEN_SIZE, 1, 14 }, { GI_NAME, 1, 14 }, { GI_IFRAME, 1, 14 }, { GI_FRAME_STATE, 1, 14 },
 	{ LLIST_NEXT, 1, 14 }, { LLIST_PREVIOUS, 1, 14 },
 };
+/* clang-format on */
 
 #define HEAD_WORDS 3 /* cookie, version, free_threaded */
 
@@ -150,8 +154,9 @@ are_inside(const uint64_t word[WORDS])
 			return false;
 		for (unsigned w = structures[i].size + 1; w <= structures[i].last; w++)
 			/* A structure may end where an array of variable length begins. */
-			if (word[w] > size - (w == LOCALSPLUS || w == CO_CODE_ADAPTIVE ||
-					      w == OB_SVAL ? 0 : 1))
+			if (word[w] >
+			    size - (w == LOCALSPLUS || w == CO_CODE_ADAPTIVE || w == OB_SVAL ? 0 :
+											       1))
 				return false;
 	}
 	/* Members of the interpreter's lock; only `enabled` is relative to the lock. */
@@ -166,10 +171,16 @@ static bool
 are_apart(const uint64_t word[WORDS])
 {
 	static const uint8_t apart[][2] = {
-		{ THREAD_NEXT, THREAD_PREVIOUS }, { THREAD_NEXT, THREAD_INTERPRETER },
-		{ THREAD_ID, NATIVE_THREAD_ID }, { INTERPRETER_NEXT, THREADS_HEAD },
-		{ PREVIOUS, EXECUTABLE }, { PREVIOUS, INSTR_PTR }, { FILENAME, NAME },
-		{ NAME, QUALNAME }, { QUALNAME, LINETABLE }, { GIL_LOCKED, GIL_HOLDER },
+		{ THREAD_NEXT, THREAD_PREVIOUS },
+		{ THREAD_NEXT, THREAD_INTERPRETER },
+		{ THREAD_ID, NATIVE_THREAD_ID },
+		{ INTERPRETER_NEXT, THREADS_HEAD },
+		{ PREVIOUS, EXECUTABLE },
+		{ PREVIOUS, INSTR_PTR },
+		{ FILENAME, NAME },
+		{ NAME, QUALNAME },
+		{ QUALNAME, LINETABLE },
+		{ GIL_LOCKED, GIL_HOLDER },
 		{ STATE, LENGTH },
 	};
 
@@ -242,23 +253,20 @@ set_objects(struct python_layout *to, const uint64_t word[WORDS])
 }
 
 bool
-python_offsets_parse(const void *bytes, size_t size, struct python_layout *layout,
-		     const char **why)
+python_offsets_parse(const void *bytes, size_t size, struct python_layout *layout, const char **why)
 {
 	uint64_t word[WORDS] = { 0 }, version, free_threaded;
 
 	python_layout_clear(layout);
 	*why = "it does not say where its parts are";
-	if (!python_offsets_version(bytes, size, &version) ||
-	    size < HEAD_WORDS * sizeof(uint64_t))
+	if (!python_offsets_version(bytes, size, &version) || size < HEAD_WORDS * sizeof(uint64_t))
 		return false;
 	*why = "the version that it says it has is none";
 	if (version > UINT32_MAX || version < PYTHON_VERSION(3, 13) || version >> 24 != 3)
 		return false;
 	*why = "what it says of its parts cannot be so";
 	memcpy(&free_threaded, (const uint8_t *)bytes + 2 * sizeof(uint64_t), sizeof(uint64_t));
-	if (free_threaded > 1 ||
-	    !read_words(bytes, size, python_minor((uint32_t)version), word) ||
+	if (free_threaded > 1 || !read_words(bytes, size, python_minor((uint32_t)version), word) ||
 	    !are_inside(word) || !are_apart(word))
 		return false;
 	layout->version = (uint32_t)version;

@@ -92,8 +92,7 @@ keep_candidate(struct parts *parts, uint64_t target)
 		return false;
 	if (parts->searches++ == SEARCHES_MOST || parts->candidate_count == CANDIDATES_MOST)
 		return true;
-	if (code_range(parts->image, target, &found.start, &found.size) &&
-	    target != found.start)
+	if (code_range(parts->image, target, &found.start, &found.size) && target != found.start)
 		parts->candidate[parts->candidate_count++] = found;
 	return false;
 }
@@ -120,13 +119,13 @@ search_range(struct parts *parts, size_t index)
 }
 
 size_t
-python_eval_parts(const struct image *image, struct address_range *range, size_t count,
-		  size_t most)
+python_eval_parts(const struct image *image, struct address_range *range, size_t count, size_t most)
 {
 	struct parts *parts = xmalloc(sizeof(*parts));
 
-	*parts = (struct parts){ .image = image, .range = range, .count = count, .most = most,
-				 .code_left = CODE_MOST };
+	*parts = (struct parts){
+		.image = image, .range = range, .count = count, .most = most, .code_left = CODE_MOST
+	};
 	for (size_t i = 0; i < parts->count; i++)
 		search_range(parts, i);
 	count = parts->count;

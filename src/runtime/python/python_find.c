@@ -124,8 +124,10 @@ python_choose_by_version(struct finder *finder, struct python_candidate *c)
 
 	python_version_text(version, text);
 	if (version >> 24 != 3 || python_minor(version) < PYTHON_MINOR_OLDEST) {
-		finder_refuse(finder, &c->base, "its version is %s, and 3.%d is the oldest that "
-			      "is known", text, PYTHON_MINOR_OLDEST);
+		finder_refuse(finder, &c->base,
+			      "its version is %s, and 3.%d is the oldest that "
+			      "is known",
+			      text, PYTHON_MINOR_OLDEST);
 		return false;
 	}
 	if ((row == NULL || c->module.debug || c->module.traced) &&
@@ -133,8 +135,10 @@ python_choose_by_version(struct finder *finder, struct python_candidate *c)
 		return true;
 	if (row != NULL && !c->module.traced)
 		return python_take_layout(c, row);
-	finder_refuse(finder, &c->base, "version %s%s is not known, and it has no debug "
-		      "information", text, c->module.traced ? " with traced references" : "");
+	finder_refuse(finder, &c->base,
+		      "version %s%s is not known, and it has no debug "
+		      "information",
+		      text, c->module.traced ? " with traced references" : "");
 	return false;
 }
 

@@ -21,7 +21,7 @@
 /* One CPython in the process. */
 struct python_place {
 	uint32_t module;
-	uint64_t runtime;        /* address of _PyRuntime in the target */
+	uint64_t runtime; /* address of _PyRuntime in the target */
 	struct python_layout layout;
 	/*
 	 * Ranges of _PyEval_EvalFrameDefault: first that of its symbol, then its parts, with or
@@ -45,13 +45,13 @@ extern const struct finder_kind python_finder; /* its place: a struct python_pla
  * "3.9.18" at the end of a string.
  */
 struct python_module {
-	uint64_t runtime;        /* 0: the module has no CPython */
-	uint64_t version;        /* address of Py_Version; 0: absent */
-	bool debug;              /* built --with-pydebug */
-	bool traced;             /* built --with-trace-refs: each object has two more pointers */
+	uint64_t runtime; /* 0: the module has no CPython */
+	uint64_t version; /* address of Py_Version; 0: absent */
+	bool debug;       /* built --with-pydebug */
+	bool traced;      /* built --with-trace-refs: each object has two more pointers */
 	struct address_range eval[PYTHON_EVAL_MOST];
 	size_t eval_count;
-	uint32_t named;          /* version in the file's name; 0: none */
+	uint32_t named;                     /* version in the file's name; 0: none */
 	uint32_t text[PYTHON_MODULE_TEXTS]; /* versions among the constants */
 	size_t text_count;
 };
@@ -66,8 +66,8 @@ struct python_module_search {
 		PYTHON_MODULE_DONE,
 	} stage;
 	struct symbol_search symbols;
-	size_t segment;          /* of PYTHON_MODULE_TEXT: the segment that is searched, */
-	uint64_t at;             /* and the position in it */
+	size_t segment; /* of PYTHON_MODULE_TEXT: the segment that is searched, */
+	uint64_t at;    /* and the position in it */
 	struct python_module found;
 };
 
@@ -153,7 +153,6 @@ void python_layout_finish(struct python_layout *layout);
 /* Are all members that the version must have present, and all offsets plausible? */
 bool python_layout_is_sane(const struct python_layout *layout);
 /* Name ("runtime_interpreters") and value of the member at `index`; NULL: no more. */
-const char *python_layout_member(const struct python_layout *layout, size_t index,
-				 uint32_t *value);
+const char *python_layout_member(const struct python_layout *layout, size_t index, uint32_t *value);
 
 #endif

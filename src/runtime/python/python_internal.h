@@ -28,11 +28,11 @@
 struct python_task_layout {
 	/* From the interpreter. */
 	uint32_t interpreter_size;
-	uint32_t object_size;       /* of PyObject */
-	uint32_t frame_stack;       /* _PyInterpreterFrame.stackpointer */
-	uint32_t frame_locals;      /* … .localsplus */
-	uint32_t generator_frame;   /* PyGenObject.gi_iframe, also of coroutines */
-	uint32_t generator_state;   /* … .gi_frame_state, one byte */
+	uint32_t object_size;     /* of PyObject */
+	uint32_t frame_stack;     /* _PyInterpreterFrame.stackpointer */
+	uint32_t frame_locals;    /* … .localsplus */
+	uint32_t generator_frame; /* PyGenObject.gi_iframe, also of coroutines */
+	uint32_t generator_state; /* … .gi_frame_state, one byte */
 	uint32_t set_table, set_mask;
 	uint32_t long_tag, long_digits;
 	/* From _asyncio. */
@@ -86,12 +86,12 @@ struct python_lock {
 
 /* A thread in CPython's lists. A thread that uses two interpreters has two. */
 struct python_thread {
-	uint64_t state;       /* address of its PyThreadState */
+	uint64_t state; /* address of its PyThreadState */
 	uint64_t interpreter;
-	uint64_t lock;        /* address of its interpreter's lock; 0: none */
+	uint64_t lock;            /* address of its interpreter's lock; 0: none */
 	uint64_t native, pthread; /* ids in the PyThreadState, from which tid follows; 0: absent */
-	pid_t tid;            /* in our pid namespace; 0: not known */
-	uint32_t next;        /* with the same tid: index + 1; 0: none */
+	pid_t tid;                /* in our pid namespace; 0: not known */
+	uint32_t next;            /* with the same tid: index + 1; 0: none */
 	struct pages_memo memo;
 };
 
@@ -108,10 +108,10 @@ struct cpython {
 	struct python_threads threads, before;
 	struct python_lock *lock;
 	size_t lock_count, lock_capacity;
-	bool tasks_known;       /* the layout of tasks; searched when tasks_generation of the */
-	bool tasks_sought;      /* mappings was current */
+	bool tasks_known;  /* the layout of tasks; searched when tasks_generation of the */
+	bool tasks_sought; /* mappings was current */
 	uint64_t tasks_generation;
-	const char *tasks_why;  /* asyncio is loaded, and its tasks are not readable; else NULL */
+	const char *tasks_why; /* asyncio is loaded, and its tasks are not readable; else NULL */
 	struct python_task_layout tasks;
 };
 
@@ -154,17 +154,17 @@ struct python_group {
 };
 
 struct python_captured {
-	struct cpython *of;     /* NULL: nothing was captured */
+	struct cpython *of;         /* NULL: nothing was captured */
 	struct python_frame *frame; /* innermost first */
 	size_t count, capacity;
 	struct python_group *group;
 	size_t group_count, group_capacity, grouped; /* frames that belong to groups so far */
-	bool known;             /* CPython lists the thread */
+	bool known;                                  /* CPython lists the thread */
 	bool has_lock;
-	bool paused;            /* build without a lock: the collector stops all threads now */
-	uint64_t lock;          /* that of its interpreter; 0: none */
-	bool cut;               /* there are more frames, further out */
-	bool broken;            /* a frame points to unreadable memory */
+	bool paused;   /* build without a lock: the collector stops all threads now */
+	uint64_t lock; /* that of its interpreter; 0: none */
+	bool cut;      /* there are more frames, further out */
+	bool broken;   /* a frame points to unreadable memory */
 };
 
 void python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captured);

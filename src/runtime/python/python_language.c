@@ -18,34 +18,34 @@
 
 static const struct plumbing_function plumbing[] = {
 	/* --- the loop that executes a function's code --- */
-	{ "_PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },    /* 3.6 on; Default is the loop */
-	{ "PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },     /* …Ex: the loop up to 3.5 */
-	{ "_TAIL_CALL_*", PLUMBING_CALL, ANYWHERE },          /* 3.14: an instruction each */
-	{ "_PyEvalFrame*", PLUMBING_CALL, ANYWHERE },         /* 3.11, 3.12: push and pop */
-	{ "_PyEval_FrameClearAndPop", PLUMBING_CALL, ANYWHERE }, /* 3.13 */
-	{ "_PyFrame_Clear*", PLUMBING_CALL, ANYWHERE },       /* 3.11 on */
-	{ "frame_dealloc", PLUMBING_CALL, LOCAL },            /* up to 3.10 */
-	{ "py_trampoline_evaluator", PLUMBING_CALL, ANYWHERE }, /* 3.12 on, with -X perf */
-	{ "_Py_HandlePending", PLUMBING_CALL, ANYWHERE },     /* 3.12 on: on to take_gil */
+	{ "_PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },        /* 3.6 on; Default is the loop */
+	{ "PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },         /* …Ex: the loop up to 3.5 */
+	{ "_TAIL_CALL_*", PLUMBING_CALL, ANYWHERE },              /* 3.14: an instruction each */
+	{ "_PyEvalFrame*", PLUMBING_CALL, ANYWHERE },             /* 3.11, 3.12: push and pop */
+	{ "_PyEval_FrameClearAndPop", PLUMBING_CALL, ANYWHERE },  /* 3.13 */
+	{ "_PyFrame_Clear*", PLUMBING_CALL, ANYWHERE },           /* 3.11 on */
+	{ "frame_dealloc", PLUMBING_CALL, LOCAL },                /* up to 3.10 */
+	{ "py_trampoline_evaluator", PLUMBING_CALL, ANYWHERE },   /* 3.12 on, with -X perf */
+	{ "_Py_HandlePending", PLUMBING_CALL, ANYWHERE },         /* 3.12 on: on to take_gil */
 	{ "eval_frame_handle_pending", PLUMBING_CALL, ANYWHERE }, /* 3.9 to 3.11 */
 
 	/* --- from its arguments to the loop --- */
 	{ "PyEval_EvalCode*", PLUMBING_CALL, ANYWHERE },
-	{ "_PyEval_EvalCode*", PLUMBING_CALL, ANYWHERE },     /* …WithName: up to 3.9 */
-	{ "_PyEval_Vector", PLUMBING_CALL, ANYWHERE },        /* 3.10 on */
+	{ "_PyEval_EvalCode*", PLUMBING_CALL, ANYWHERE }, /* …WithName: up to 3.9 */
+	{ "_PyEval_Vector", PLUMBING_CALL, ANYWHERE },    /* 3.10 on */
 	{ "_PyEval_MakeFrameVector", PLUMBING_CALL, ANYWHERE },
 	{ "function_code_fastcall", PLUMBING_CALL, ANYWHERE }, /* 3.7 to 3.9 */
-	{ "_PyFunction_FastCall*", PLUMBING_CALL, ANYWHERE }, /* 3.6, 3.7 */
+	{ "_PyFunction_FastCall*", PLUMBING_CALL, ANYWHERE },  /* 3.6, 3.7 */
 	{ "_PyFunction_Vectorcall", PLUMBING_CALL, ANYWHERE }, /* 3.8 on */
 	{ "_PyFunction_fastcall*", PLUMBING_CALL, ANYWHERE },
-	{ "function_call", PLUMBING_CALL, LOCAL },            /* up to 3.6 */
-	{ "fast_function", PLUMBING_CALL, LOCAL },            /* up to 3.5 */
-	{ "call_function", PLUMBING_CALL, LOCAL },            /* up to 3.10 */
-	{ "call_function_tail", PLUMBING_CALL, LOCAL },       /* 3.6 */
-	{ "do_call", PLUMBING_CALL, LOCAL },                  /* up to 3.5 */
+	{ "function_call", PLUMBING_CALL, LOCAL },      /* up to 3.6 */
+	{ "fast_function", PLUMBING_CALL, LOCAL },      /* up to 3.5 */
+	{ "call_function", PLUMBING_CALL, LOCAL },      /* up to 3.10 */
+	{ "call_function_tail", PLUMBING_CALL, LOCAL }, /* 3.6 */
+	{ "do_call", PLUMBING_CALL, LOCAL },            /* up to 3.5 */
 	{ "ext_do_call", PLUMBING_CALL, LOCAL },
-	{ "do_call_core", PLUMBING_CALL, LOCAL },             /* 3.6 on */
-	{ "trace_call_function", PLUMBING_CALL, LOCAL },      /* 3.9 on */
+	{ "do_call_core", PLUMBING_CALL, LOCAL },        /* 3.6 on */
+	{ "trace_call_function", PLUMBING_CALL, LOCAL }, /* 3.9 on */
 
 	/* --- calls of any object --- */
 	{ "PyObject_Call*", PLUMBING_CALL, ANYWHERE },
@@ -56,17 +56,17 @@ static const struct plumbing_function plumbing[] = {
 	{ "_PyObject_MakeTpCall", PLUMBING_CALL, ANYWHERE },  /* 3.8 on */
 	{ "PyVectorcall_Call", PLUMBING_CALL, ANYWHERE },
 	{ "_PyVectorcall_Call", PLUMBING_CALL, ANYWHERE },
-	{ "PyEval_Call*", PLUMBING_CALL, ANYWHERE },          /* up to 3.12 */
+	{ "PyEval_Call*", PLUMBING_CALL, ANYWHERE }, /* up to 3.12 */
 	{ "_Py_CheckFunctionResult", PLUMBING_CALL, ANYWHERE },
 	{ "object_vacall", PLUMBING_CALL, LOCAL },
 	{ "callmethod", PLUMBING_CALL, LOCAL },
-	{ "type_call", PLUMBING_CALL, LOCAL },                /* on to slot_tp_init */
-	{ "method_call", PLUMBING_CALL, LOCAL },              /* up to 3.8 */
+	{ "type_call", PLUMBING_CALL, LOCAL },   /* on to slot_tp_init */
+	{ "method_call", PLUMBING_CALL, LOCAL }, /* up to 3.8 */
 	{ "instancemethod_call", PLUMBING_CALL, LOCAL },
 
 	/* --- calls of C functions, which themselves stay --- */
-	{ "method_vectorcall*", PLUMBING_CALL, LOCAL },       /* 3.8 on */
-	{ "cfunction_vectorcall*", PLUMBING_CALL, LOCAL },    /* 3.8 on */
+	{ "method_vectorcall*", PLUMBING_CALL, LOCAL },    /* 3.8 on */
+	{ "cfunction_vectorcall*", PLUMBING_CALL, LOCAL }, /* 3.8 on */
 	{ "cfunction_call*", PLUMBING_CALL, LOCAL },
 	{ "_PyCFunction_FastCall*", PLUMBING_CALL, ANYWHERE }, /* 3.6, 3.7 */
 	{ "PyCFunction_Call", PLUMBING_CALL, ANYWHERE },
@@ -84,13 +84,13 @@ static const struct plumbing_function plumbing[] = {
 	{ "slot_sq_*", PLUMBING_CALL, LOCAL },
 	{ "slot_mp_*", PLUMBING_CALL, LOCAL },
 	{ "slot_am_*", PLUMBING_CALL, LOCAL },
-	{ "slot_bf_*", PLUMBING_CALL, LOCAL },                /* 3.12 on */
-	{ "_Py_slot_tp_*", PLUMBING_CALL, ANYWHERE },         /* 3.12 on */
+	{ "slot_bf_*", PLUMBING_CALL, LOCAL },        /* 3.12 on */
+	{ "_Py_slot_tp_*", PLUMBING_CALL, ANYWHERE }, /* 3.12 on */
 	{ "call_attribute", PLUMBING_CALL, LOCAL },
-	{ "call_method", PLUMBING_CALL, LOCAL },              /* up to 3.8 */
+	{ "call_method", PLUMBING_CALL, LOCAL }, /* up to 3.8 */
 	{ "call_maybe", PLUMBING_CALL, LOCAL },
 	{ "call_unbound*", PLUMBING_CALL, LOCAL },
-	{ "vectorcall_method", PLUMBING_CALL, LOCAL },        /* 3.9 on */
+	{ "vectorcall_method", PLUMBING_CALL, LOCAL }, /* 3.9 on */
 	{ "vectorcall_maybe", PLUMBING_CALL, LOCAL },
 	{ "vectorcall_unbound", PLUMBING_CALL, LOCAL },
 
@@ -102,8 +102,8 @@ static const struct plumbing_function plumbing[] = {
 	{ "_gen_throw", PLUMBING_CALL, LOCAL },
 	{ "_PyGen_Send", PLUMBING_CALL, ANYWHERE },
 	{ "_PyGen_yf", PLUMBING_CALL, ANYWHERE },
-	{ "PyGen_am_send", PLUMBING_CALL, ANYWHERE },         /* 3.10 on */
-	{ "PyIter_Send", PLUMBING_CALL, ANYWHERE },           /* 3.10 on */
+	{ "PyGen_am_send", PLUMBING_CALL, ANYWHERE }, /* 3.10 on */
+	{ "PyIter_Send", PLUMBING_CALL, ANYWHERE },   /* 3.10 on */
 	{ "coro_wrapper_*", PLUMBING_CALL, LOCAL },
 	{ "async_gen_asend_*", PLUMBING_CALL, LOCAL },
 	{ "async_gen_athrow_*", PLUMBING_CALL, LOCAL },
@@ -112,20 +112,20 @@ static const struct plumbing_function plumbing[] = {
 	{ "PyRun_*", PLUMBING_CALL, ANYWHERE },
 	{ "_PyRun_*", PLUMBING_CALL, ANYWHERE },
 	{ "pyrun_*", PLUMBING_CALL, LOCAL },
-	{ "run_file", PLUMBING_CALL, LOCAL },                 /* 3.6 */
+	{ "run_file", PLUMBING_CALL, LOCAL }, /* 3.6 */
 	{ "run_mod", PLUMBING_CALL, LOCAL },
-	{ "run_eval_code_obj", PLUMBING_CALL, LOCAL },        /* 3.8 on */
+	{ "run_eval_code_obj", PLUMBING_CALL, LOCAL }, /* 3.8 on */
 	{ "run_pyc_file", PLUMBING_CALL, LOCAL },
 
 	/* --- the outermost of the program and of its threads --- */
 	{ "Py_Main", PLUMBING_ROOT, ANYWHERE },
-	{ "Py_BytesMain", PLUMBING_ROOT, ANYWHERE },          /* 3.8 on */
-	{ "_Py_UnixMain", PLUMBING_ROOT, ANYWHERE },          /* 3.7 */
-	{ "Py_RunMain", PLUMBING_ROOT, ANYWHERE },            /* 3.8 on */
-	{ "pymain_*", PLUMBING_ROOT, ANYWHERE },              /* 3.7 on */
-	{ "pythread_wrapper", PLUMBING_ROOT, ANYWHERE },      /* 3.6 on */
-	{ "t_bootstrap", PLUMBING_ROOT, LOCAL },              /* up to 3.10 */
-	{ "thread_run", PLUMBING_ROOT, LOCAL },               /* 3.11 on */
+	{ "Py_BytesMain", PLUMBING_ROOT, ANYWHERE },     /* 3.8 on */
+	{ "_Py_UnixMain", PLUMBING_ROOT, ANYWHERE },     /* 3.7 */
+	{ "Py_RunMain", PLUMBING_ROOT, ANYWHERE },       /* 3.8 on */
+	{ "pymain_*", PLUMBING_ROOT, ANYWHERE },         /* 3.7 on */
+	{ "pythread_wrapper", PLUMBING_ROOT, ANYWHERE }, /* 3.6 on */
+	{ "t_bootstrap", PLUMBING_ROOT, LOCAL },         /* up to 3.10 */
+	{ "thread_run", PLUMBING_ROOT, LOCAL },          /* 3.11 on */
 };
 
 /*
@@ -142,12 +142,14 @@ is_trampoline(const char *name)
 static const char *const lock_functions[] = { "take_gil", NULL };
 
 /* Between functions of CPython and the C library. */
+/* clang-format off */
 static const char *const wait_functions[] = {
 	"PyThread_*", "acquire_timed*", "lock_PyThread_*", "rlock_acquire*", "take_gil*",
 	"drop_gil*", "PyCOND_*", "PyMUTEX_*", "PyEval_RestoreThread*", "PyEval_SaveThread*",
 	"PyEval_AcquireThread*", "_PyThreadState_Attach*", "PyGILState_Ensure*", "_PyMutex_*",
 	"_PyRWMutex_*", "_PySemaphore_*", "_PyParkingLot_*", NULL,
 };
+/* clang-format on */
 
 const struct runtime_language language_python = {
 	.name = "python",

@@ -62,7 +62,7 @@ static const struct member members[] = {
 #define X(name) { #name, offsetof(struct python_layout, name) },
 	PYTHON_OFFSETS(X)
 #undef X
-	{ "frame_size", offsetof(struct python_layout, frame_size) },
+		{ "frame_size", offsetof(struct python_layout, frame_size) },
 	{ "code_size", offsetof(struct python_layout, code_size) },
 	{ "gil_size", offsetof(struct python_layout, gil_size) },
 };
@@ -97,12 +97,14 @@ static bool
 has_common(const struct python_layout *l)
 {
 	const uint32_t wanted[] = {
-		l->runtime_interpreters, l->interpreter_next, l->interpreter_threads,
-		l->thread_next, l->thread_interpreter, l->thread_frame, l->thread_pthread,
-		l->frame_code, l->frame_previous, l->frame_instruction, l->code_filename,
-		l->code_name, l->code_line_table, l->code_first_line, l->gil_holder,
-		l->gil_locked, l->text_length, l->text_state, l->text_ascii, l->text_compact,
-		l->bytes_size, l->bytes_data, l->object_type, l->type_name,
+		l->runtime_interpreters, l->interpreter_next,   l->interpreter_threads,
+		l->thread_next,          l->thread_interpreter, l->thread_frame,
+		l->thread_pthread,       l->frame_code,         l->frame_previous,
+		l->frame_instruction,    l->code_filename,      l->code_name,
+		l->code_line_table,      l->code_first_line,    l->gil_holder,
+		l->gil_locked,           l->text_length,        l->text_state,
+		l->text_ascii,           l->text_compact,       l->bytes_size,
+		l->bytes_data,           l->object_type,        l->type_name
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)

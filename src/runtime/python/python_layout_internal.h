@@ -30,59 +30,59 @@
  *   text         PyUnicodeObject       bytes        PyBytesObject
  *   type         PyTypeObject          object       PyObject
  */
-#define PYTHON_OFFSETS(X)                                                      \
-	X(runtime_interpreters)  /* interpreters.head */                       \
-	X(runtime_gil)           /* ceval.gil, in place; ABSENT since 3.12 */  \
-	X(interpreter_id)                                                      \
-	X(interpreter_next)                                                    \
-	X(interpreter_threads)   /* threads.head; tstate_head before 3.11 */   \
-	X(interpreter_gil)       /* ceval.gil, a pointer (3.12 and later) */   \
-	X(thread_previous)                                                     \
-	X(thread_next)                                                         \
-	X(thread_interpreter)                                                  \
-	X(thread_frame)          /* frame, cframe (3.11, 3.12) or current_frame */ \
-	X(thread_pthread)        /* thread_id: a pthread_t */                  \
-	X(thread_native)         /* native_thread_id (3.11 and later) */       \
-	X(thread_state)          /* of free-threaded builds: attached or not */ \
-	X(cframe_frame)          /* current_frame */                           \
-	X(cframe_previous)                                                     \
-	X(frame_code)            /* f_code or f_executable */                  \
-	X(frame_previous)        /* previous or f_back */                      \
-	X(frame_instruction)     /* prev_instr, instr_ptr; f_lasti */          \
-	X(frame_owner)           /* one byte; ABSENT before 3.11 */            \
-	X(frame_bytecode_index)  /* tlbc_index: free-threaded 3.14; else ABSENT */ \
-	X(code_filename)                                                       \
-	X(code_name)                                                           \
-	X(code_qualified_name)   /* 3.11 and later */                          \
-	X(code_line_table)       /* co_lnotab, co_linetable */                 \
-	X(code_first_line)                                                     \
-	X(code_instructions)     /* co_code_adaptive, in place; ABSENT before 3.11 */ \
-	X(code_bytecodes)        /* co_tlbc: free-threaded 3.14; else ABSENT */ \
-	X(gil_holder)            /* last_holder */                             \
-	X(gil_locked)            /* an int */                                  \
-	X(gil_enabled)           /* an int: free-threaded builds; else ABSENT */ \
-	X(text_length)                                                         \
-	X(text_state)                                                          \
-	X(text_ascii)            /* where characters begin if all are ASCII */ \
-	X(text_compact)          /* … if they are not */                       \
-	X(bytes_size)            /* ob_size */                                 \
-	X(bytes_data)            /* ob_sval */                                 \
-	X(object_type)           /* ob_type */                                 \
-	X(type_name)             /* tp_name, a char * */
+#define PYTHON_OFFSETS(X)                                                                          \
+	X(runtime_interpreters) /* interpreters.head */                                            \
+	X(runtime_gil)          /* ceval.gil, in place; ABSENT since 3.12 */                       \
+	X(interpreter_id)                                                                          \
+	X(interpreter_next)                                                                        \
+	X(interpreter_threads) /* threads.head; tstate_head before 3.11 */                         \
+	X(interpreter_gil)     /* ceval.gil, a pointer (3.12 and later) */                         \
+	X(thread_previous)                                                                         \
+	X(thread_next)                                                                             \
+	X(thread_interpreter)                                                                      \
+	X(thread_frame)   /* frame, cframe (3.11, 3.12) or current_frame */                        \
+	X(thread_pthread) /* thread_id: a pthread_t */                                             \
+	X(thread_native)  /* native_thread_id (3.11 and later) */                                  \
+	X(thread_state)   /* of free-threaded builds: attached or not */                           \
+	X(cframe_frame)   /* current_frame */                                                      \
+	X(cframe_previous)                                                                         \
+	X(frame_code)           /* f_code or f_executable */                                       \
+	X(frame_previous)       /* previous or f_back */                                           \
+	X(frame_instruction)    /* prev_instr, instr_ptr; f_lasti */                               \
+	X(frame_owner)          /* one byte; ABSENT before 3.11 */                                 \
+	X(frame_bytecode_index) /* tlbc_index: free-threaded 3.14; else ABSENT */                  \
+	X(code_filename)                                                                           \
+	X(code_name)                                                                               \
+	X(code_qualified_name) /* 3.11 and later */                                                \
+	X(code_line_table)     /* co_lnotab, co_linetable */                                       \
+	X(code_first_line)                                                                         \
+	X(code_instructions) /* co_code_adaptive, in place; ABSENT before 3.11 */                  \
+	X(code_bytecodes)    /* co_tlbc: free-threaded 3.14; else ABSENT */                        \
+	X(gil_holder)        /* last_holder */                                                     \
+	X(gil_locked)        /* an int */                                                          \
+	X(gil_enabled)       /* an int: free-threaded builds; else ABSENT */                       \
+	X(text_length)                                                                             \
+	X(text_state)                                                                              \
+	X(text_ascii)   /* where characters begin if all are ASCII */                              \
+	X(text_compact) /* … if they are not */                                                  \
+	X(bytes_size)   /* ob_size */                                                              \
+	X(bytes_data)   /* ob_sval */                                                              \
+	X(object_type)  /* ob_type */                                                              \
+	X(type_name)    /* tp_name, a char * */
 
 struct python_layout {
-	uint32_t version;        /* PY_VERSION_HEX: 0x030b07f0 is 3.11.7; 0x03090000 is a 3.9 of
+	uint32_t version;   /* PY_VERSION_HEX: 0x030b07f0 is 3.11.7; 0x03090000 is a 3.9 of
 				  * unknown patch level */
-	bool free_threaded;      /* built without a global lock */
-	bool debug;              /* --with-pydebug, if known */
+	bool free_threaded; /* built without a global lock */
+	bool debug;         /* --with-pydebug, if known */
 	enum python_layout_source {
-		PYTHON_BY_ITSELF,  /* _Py_DebugOffsets */
+		PYTHON_BY_ITSELF, /* _Py_DebugOffsets */
 		PYTHON_BY_TABLE,
 		PYTHON_BY_DWARF,
 	} source;
-	uint32_t frame_size;     /* bytes of a frame up to the last member named above, */
-	uint32_t code_size;      /* and of a code object */
-	uint32_t gil_size;       /* bytes of the lock: a thread that waits for a futex in this range
+	uint32_t frame_size; /* bytes of a frame up to the last member named above, */
+	uint32_t code_size;  /* and of a code object */
+	uint32_t gil_size;   /* bytes of the lock: a thread that waits for a futex in this range
 				  * waits for the lock */
 #define X(name) uint32_t name;
 	PYTHON_OFFSETS(X)
@@ -173,9 +173,9 @@ uint32_t python_codes_line(struct python_codes *codes, const struct python_code_
  * which may be damaged; 0: no line. For tests.
  */
 uint32_t python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line,
-			    uint32_t offset);    /* up to 3.9 */
+			    uint32_t offset); /* up to 3.9 */
 uint32_t python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line,
-			    uint32_t offset);    /* 3.10 */
+			    uint32_t offset); /* 3.10 */
 uint32_t python_line_locations(const uint8_t *table, size_t size, uint32_t first_line,
 			       uint32_t offset); /* 3.11 and later */
 

@@ -31,8 +31,9 @@ merge_marker(struct merge *merge, size_t before, const char *text)
 struct runtime_place
 python_frame_place(struct cpython *cpython, const struct python_frame *frame)
 {
-	const struct python_code *code =
-		frame->code.address != 0 ? python_codes_find(cpython->codes, &frame->code) : NULL;
+	const struct python_code *code = frame->code.address != 0 ?
+						 python_codes_find(cpython->codes, &frame->code) :
+						 NULL;
 
 	if (code == NULL)
 		return (struct runtime_place){ .function = NO_CODE, .file = "", .marker = true };

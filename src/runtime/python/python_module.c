@@ -51,8 +51,8 @@ python_module_take_symbols(struct python_module_search *search)
 		symbol = &symbols->found[i];
 		if (symbol->wanted == WANTED_EVAL && symbol->size > 0 &&
 		    found->eval_count < PYTHON_EVAL_MOST)
-			found->eval[found->eval_count++] =
-				(struct address_range){ symbol->vaddr, symbol->size };
+			found->eval[found->eval_count++] = (struct address_range){ symbol->vaddr,
+										   symbol->size };
 	}
 }
 
@@ -139,8 +139,8 @@ version_of_name(const char *name)
 	if (word == NULL)
 		return 0;
 	word += strlen("python");
-	return python_version_parse(word, strlen(word), &version, &length) ?
-		       version & 0xffff0000 : 0;
+	return python_version_parse(word, strlen(word), &version, &length) ? version & 0xffff0000 :
+									     0;
 }
 
 uint32_t
@@ -196,8 +196,8 @@ next_stage(struct python_module_search *search)
 		python_module_take_symbols(search);
 		/* .dynsym does not list parts of functions, which may exist all the same. */
 		if (found->eval_count == 1)
-			found->eval_count = python_eval_parts(search->module->image, found->eval,
-							      1, PYTHON_EVAL_MOST);
+			found->eval_count = python_eval_parts(search->module->image, found->eval, 1,
+							      PYTHON_EVAL_MOST);
 		search->stage = found->version == 0 ? PYTHON_MODULE_TEXT : PYTHON_MODULE_DONE;
 		break;
 	case PYTHON_MODULE_TEXT:

@@ -10,6 +10,7 @@
 /* An int, an unsigned long, and twice pthread_cond_t (48 bytes) and pthread_mutex_t (40 bytes). */
 const uint32_t python_table_gil_rest = 192;
 
+/* clang-format off */
 const struct python_layout python_table[] = {
 	{
 		.version = PYTHON_VERSION(3, 8), .source = PYTHON_BY_TABLE,
@@ -99,5 +100,6 @@ const struct python_layout python_table[] = {
 		.code_size = 144, .gil_size = 208,
 	},
 };
+/* clang-format on */
 
 const size_t python_table_count = sizeof(python_table) / sizeof(python_table[0]);

@@ -14,11 +14,11 @@
 #include "runtime/python/python_layout_internal.h"
 #include "wallsample/runtime/async_tasks.h"
 
-#define NAME_MOST 200        /* characters */
+#define NAME_MOST 200                  /* characters */
 #define SLOTS_MOST (UINT64_C(1) << 20) /* of a set */
 #define SLOTS_PIECE 64
-#define WRAPPERS_MOST 8      /* nested in each other */
-#define TASKS_PER_WALK 32    /* read from the same cached pages, which are then dropped */
+#define WRAPPERS_MOST 8   /* nested in each other */
+#define TASKS_PER_WALK 32 /* read from the same cached pages, which are then dropped */
 
 /* The kind of an object, by the name of its type. */
 enum kind { OTHER, STR, INT, GENERATOR, WRAPPER };
@@ -47,12 +47,12 @@ struct walk {
 	struct cpython *cpython;
 	const struct python_task_layout *at;
 	struct pages *pages;
-	struct memory memory;    /* memory that reads through `pages` */
+	struct memory memory; /* memory that reads through `pages` */
 	struct async_tasks *to;
 	const struct python_thread *thread; /* or NULL */
 	uint64_t until_ns;
-	size_t read;             /* tasks so far */
-	struct table kinds;      /* type -> enum kind */
+	size_t read;        /* tasks so far */
+	struct table kinds; /* type -> enum kind */
 	struct strbuf name;
 	struct python_frame *frame; /* scratch for ASYNC_TASK_DEPTH_MOST frames */
 };
@@ -112,7 +112,7 @@ kind_of_object(struct walk *walk, uint64_t object)
 	kind = table_place(&walk->kinds, type, 0, OTHER, &added);
 	if (added && type != 0)
 		*kind = kind_of_type(walk, type);
-	return (enum kind)*kind;
+	return (enum kind) * kind;
 }
 
 /* Reads an int of at most two digits of 30 bits; the lowest bits of the tag are its sign. */
@@ -203,7 +203,7 @@ push_place(struct walk *walk, const struct runtime_place *place, uint32_t outer)
 
 	if (stack == ASYNC_STACK_NONE)
 		async_tasks_note(walk->to, "not all stacks of tasks were read: there are too "
-				 "many different ones");
+					   "many different ones");
 	return stack;
 }
 
@@ -314,8 +314,7 @@ read_set(struct walk *walk, uint64_t set)
 	if (table == 0 || mask >= SLOTS_MOST)
 		return;
 	for (uint64_t first = 0; first <= mask && !is_over(walk); first += SLOTS_PIECE) {
-		const uint64_t count =
-			mask - first < SLOTS_PIECE ? mask - first + 1 : SLOTS_PIECE;
+		const uint64_t count = mask - first < SLOTS_PIECE ? mask - first + 1 : SLOTS_PIECE;
 
 		if (!pages_read(walk->pages, table + first * sizeof(slot[0]), slot,
 				(size_t)count * sizeof(slot[0])))
@@ -367,7 +366,7 @@ read_task(struct walk *walk, uint64_t address)
 
 		async_tasks_note(walk->to,
 				 full ? "not all tasks were read: they are too many" :
-					  "not all tasks were read: one is twice in their list");
+					"not all tasks were read: one is twice in their list");
 		return false;
 	}
 	read_awaiters(walk, bytes);
@@ -391,7 +390,7 @@ read_list(struct walk *walk, uint64_t head)
 			pages_begin(walk->pages, NULL);
 		if (!pages_read(walk->pages, at, node, sizeof(node)) || node[1] != before) {
 			async_tasks_note(walk->to, "not all tasks were read: their list leads "
-					 "to where none is");
+						   "to where none is");
 			return;
 		}
 		if (!read_task(walk, at - walk->at->node))

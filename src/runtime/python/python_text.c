@@ -156,8 +156,8 @@ python_bytes_read(const struct python_layout *layout, const struct memory *memor
 	if (!python_read_u64(memory, address + layout->bytes_size, &length) || length > most)
 		return NULL;
 	bytes = xmalloc((size_t)length + 1);
-	if (length > 0 && !memory_read(memory, address + layout->bytes_data, bytes,
-				       (size_t)length)) {
+	if (length > 0 &&
+	    !memory_read(memory, address + layout->bytes_data, bytes, (size_t)length)) {
 		free(bytes);
 		return NULL;
 	}

@@ -60,9 +60,8 @@ python_thread_find_tid(const struct cpython *cpython, const struct python_thread
 	if (thread->native > 0 && thread->native <= INT32_MAX)
 		tid = config->thread(config->context, (pid_t)thread->native);
 	if (tid <= 0 && thread->pthread != 0)
-		tid = config->thread(config->context,
-				     pthread_tid_read(&cpython->base.tools->memory,
-						      thread->pthread));
+		tid = config->thread(config->context, pthread_tid_read(&cpython->base.tools->memory,
+								       thread->pthread));
 	return tid > 0 ? tid : 0;
 }
 
@@ -122,8 +121,8 @@ size_t
 python_state_size(const struct python_layout *layout)
 {
 	uint32_t last = 0;
-	const uint32_t members[] = { layout->thread_next, layout->thread_interpreter,
-				     layout->thread_frame, layout->thread_pthread,
+	const uint32_t members[] = { layout->thread_next,   layout->thread_interpreter,
+				     layout->thread_frame,  layout->thread_pthread,
 				     layout->thread_native, layout->thread_state };
 
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
@@ -143,9 +142,9 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 
 	while (state != 0 && cpython->threads.count < PYTHON_THREADS_MOST) {
 		uint8_t bytes[PYTHON_STATE_BYTES];
-		struct python_thread thread = {
-			.state = state, .interpreter = interpreter, .lock = lock
-		};
+		struct python_thread thread = { .state = state,
+						.interpreter = interpreter,
+						.lock = lock };
 
 		if (size == 0 || !memory_read(memory, state, bytes, size) ||
 		    python_word(bytes, layout->thread_interpreter) != interpreter)

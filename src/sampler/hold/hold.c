@@ -70,7 +70,8 @@ add_stopped(struct hold *hold, const struct sampled_thread *thread)
 	hold->stopped = xgrow(hold->stopped, &hold->capacity, hold->count + 1,
 			      sizeof(*hold->stopped));
 	hold->stopped[hold->count++] = (struct stopped_thread){
-		.tid = thread->watch.tid, .stack = thread->stack,
+		.tid = thread->watch.tid,
+		.stack = thread->stack,
 	};
 }
 

@@ -78,7 +78,7 @@ struct hold_delays {
 	struct {
 		double sum_ns;
 		size_t count;
-	} role[HOLD_ROLES];        /* results of hold_resume_delay at this tick */
+	} role[HOLD_ROLES]; /* results of hold_resume_delay at this tick */
 };
 
 /* --- holds: hold.c ------------------------------------------------------------------------- */
@@ -92,24 +92,24 @@ struct hold {
 	const struct thread_list *threads;
 	const struct late_stops *late;
 	struct priority *priority;
-	bool counters_known;  /* CPU times can be read: schedstat */
-	bool wanted;          /* there are a control and a tracer: threads are held */
+	bool counters_known; /* CPU times can be read: schedstat */
+	bool wanted;         /* there are a control and a tracer: threads are held */
 
 	struct stopped_thread *stopped; /* by this tick, or late and held since */
 	size_t count, capacity;
-	size_t before;        /* threads held when the tick began, not among `stopped` */
-	size_t spared;        /* threads that this tick does not stop: hold_spares */
-	bool on;              /* hold time is counted, from from_ns until until_ns */
-	uint64_t from_ns;     /* mean moment at which resumed threads were resumed */
-	uint64_t until_ns;    /* UINT64_MAX: until the next tick has decided */
-	uint64_t asked_ns;    /* when this tick began to stop threads */
-	uint64_t due_ns;      /* when this tick was due; 0: there was none before */
-	uint64_t decided_ns;  /* duration of the decision, up to from_ns */
-	double lag_ns;        /* mean of asked_ns - due_ns */
-	double part;          /* part of the last tick for which threads were to be held */
-	double counted_ns;    /* hold time that was counted for the last tick */
-	double debt_ns;       /* hold time that is missing, over all ticks; negative: too much */
-	size_t others;        /* threads held at the last tick */
+	size_t before;       /* threads held when the tick began, not among `stopped` */
+	size_t spared;       /* threads that this tick does not stop: hold_spares */
+	bool on;             /* hold time is counted, from from_ns until until_ns */
+	uint64_t from_ns;    /* mean moment at which resumed threads were resumed */
+	uint64_t until_ns;   /* UINT64_MAX: until the next tick has decided */
+	uint64_t asked_ns;   /* when this tick began to stop threads */
+	uint64_t due_ns;     /* when this tick was due; 0: there was none before */
+	uint64_t decided_ns; /* duration of the decision, up to from_ns */
+	double lag_ns;       /* mean of asked_ns - due_ns */
+	double part;         /* part of the last tick for which threads were to be held */
+	double counted_ns;   /* hold time that was counted for the last tick */
+	double debt_ns;      /* hold time that is missing, over all ticks; negative: too much */
+	size_t others;       /* threads held at the last tick */
 	struct hold_delays delays;
 };
 

@@ -69,7 +69,9 @@ mark_now(struct hold *hold, struct sampled_thread *thread)
 	if (is_of_last_tick(hold, mark))
 		add_delay(hold, mark, &now);
 	*mark = (struct hold_mark){
-		.role = HOLD_RESUMED, .tick = hold->tick->number, .cpu_ns = now.cpu_ns,
+		.role = HOLD_RESUMED,
+		.tick = hold->tick->number,
+		.cpu_ns = now.cpu_ns,
 		.switches = now.switches,
 	};
 }
@@ -96,7 +98,8 @@ hold_mean_delay(const struct hold *hold, enum hold_role role)
 	const struct hold_delays *delays = &hold->delays;
 
 	return delays->role[role].count > 0 ?
-		       delays->role[role].sum_ns / (double)delays->role[role].count : 0;
+		       delays->role[role].sum_ns / (double)delays->role[role].count :
+		       0;
 }
 
 double
@@ -106,8 +109,8 @@ hold_effective(const struct hold *hold, double counted_ns)
 	double used = 0;
 
 	for (size_t i = 0; i < delays->resumed_count; i++) {
-		const struct sampled_thread *thread =
-			threads_find(hold->threads, delays->resumed[i]);
+		const struct sampled_thread *thread = threads_find(hold->threads,
+								   delays->resumed[i]);
 		double ran;
 
 		/* A thread that has exited may have run until then. */

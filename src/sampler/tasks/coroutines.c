@@ -32,8 +32,7 @@ read_coroutines(struct async_tasks *out, struct sampled_thread *thread, uint64_t
 
 	if (runtimes_read_async_tasks(process->runtimes, out, thread->watch.tid, until_ns) == 0)
 		return true;
-	if (off_cpu &&
-	    watch_read_sched(&thread->watch, process->process, &after) == LOOK_OK &&
+	if (off_cpu && watch_read_sched(&thread->watch, process->process, &after) == LOOK_OK &&
 	    after.switches == before.switches)
 		return true;
 	async_tasks_undo(out);
@@ -66,8 +65,8 @@ coroutines_of_held(struct coroutines *coroutines, struct observation *observatio
 		if (observation[i].outcome == OUTCOME_RUNNING && !thread->coroutines_read &&
 		    observation[i].capture->request.end == STOP_CAPTURED &&
 		    are_wanted(coroutines, thread->process))
-			thread->coroutines_read =
-				read_coroutines(coroutines->out, thread, until_ns);
+			thread->coroutines_read = read_coroutines(coroutines->out, thread,
+								  until_ns);
 	}
 }
 
@@ -80,8 +79,10 @@ read_or_note(struct async_tasks *out, struct sampled_thread *thread, uint64_t un
 	for (int i = 0; i < ATTEMPTS; i++)
 		if (read_coroutines(out, thread, until_ns))
 			return;
-	snprintf(text, sizeof(text), "the tasks of thread %d are not shown: they changed while "
-		 "they were read", (int)thread->watch.tid);
+	snprintf(text, sizeof(text),
+		 "the tasks of thread %d are not shown: they changed while "
+		 "they were read",
+		 (int)thread->watch.tid);
 	async_tasks_note(out, text);
 }
 

@@ -32,9 +32,9 @@ struct tick;
 /* A green task that some tick has read. */
 struct known_task {
 	uint64_t id, address;
-	uint64_t begins;     /* address of its first function */
-	uint32_t unit;       /* its number in the profile */
-	uint32_t carried;    /* last tick at which a thread's sample belonged to it; 0: none */
+	uint64_t begins;  /* address of its first function */
+	uint32_t unit;    /* its number in the profile */
+	uint32_t carried; /* last tick at which a thread's sample belonged to it; 0: none */
 	/* The last unwinding of its stack. */
 	uint64_t pc, sp, fp;
 	size_t size;         /* bytes from sp on that unwinding needed; 0: there was none */
@@ -51,13 +51,13 @@ struct known_task {
 struct green_sight {
 	struct green_task task;
 	uint32_t slot;
-	uint32_t of;        /* index of the known task */
-	size_t size;        /* bytes of its stack in `bytes`; 0: none. Unwound: bytes needed */
+	uint32_t of; /* index of the known task */
+	size_t size; /* bytes of its stack in `bytes`; 0: none. Unwound: bytes needed */
 	const uint8_t *bytes;
-	bool changed;       /* it differs from the last unwinding: a second reading confirms it */
-	bool more;          /* unwinding read more bytes of the stack, which must be confirmed */
-	uint32_t stack;     /* result of unwinding */
-	uint64_t sum;       /* of `size` bytes of the stack */
+	bool changed;   /* it differs from the last unwinding: a second reading confirms it */
+	bool more;      /* unwinding read more bytes of the stack, which must be confirmed */
+	uint32_t stack; /* result of unwinding */
+	uint64_t sum;   /* of `size` bytes of the stack */
 };
 
 /* Tasks that are read together: the most pieces that a call reads, which fit the CPU's caches. */
@@ -76,13 +76,13 @@ struct green_tasks {
 	struct rng *rng;
 	struct run_stats *stats;
 	size_t stack_limit;
-	bool all;            /* each task is read and has a record, without a limit */
-	bool stop_all;       /* all threads are stopped together, for a dump */
-	bool threads_only;   /* samples of threads do not belong to green tasks */
-	bool idle_off;       /* tasks that no thread runs are not sampled */
+	bool all;          /* each task is read and has a record, without a limit */
+	bool stop_all;     /* all threads are stopped together, for a dump */
+	bool threads_only; /* samples of threads do not belong to green tasks */
+	bool idle_off;     /* tasks that no thread runs are not sampled */
 
 	struct table by_address; /* of the structure -> index of known task */
-	uint32_t *of_slot;   /* guess by slot: the known task of the last tick */
+	uint32_t *of_slot;       /* guess by slot: the known task of the last tick */
 	size_t of_slots, of_slot_capacity;
 	struct known_task *task;
 	size_t count, capacity;
@@ -92,24 +92,24 @@ struct green_tasks {
 	struct green_task look[TASKS_AT_ONCE];
 	struct green_sight sight[TASKS_AT_ONCE];
 	size_t sights;
-	uint8_t *bytes;      /* stacks of the tasks that are read together */
+	uint8_t *bytes; /* stacks of the tasks that are read together */
 	size_t bytes_capacity;
-	uint8_t *second;     /* second readings: room for one task twice, then all changed tasks */
+	uint8_t *second; /* second readings: room for one task twice, then all changed tasks */
 	size_t second_capacity;
 	struct snapshot snapshot;
 	struct chain chain;
-	uint64_t stride;     /* one in `stride` tasks is read at this tick, and weighs as many */
-	uint32_t last_tick;  /* last tick at which tasks were read */
+	uint64_t stride;    /* one in `stride` tasks is read at this tick, and weighs as many */
+	uint32_t last_tick; /* last tick at which tasks were read */
 	/* Copies made while all threads were stopped, of the slots from 0 on, for one tick. */
 	struct green_task *held;
-	size_t *held_size;   /* bytes of stack n, which begin at held_bytes[held_at[n]]; 0: none */
+	size_t *held_size; /* bytes of stack n, which begin at held_bytes[held_at[n]]; 0: none */
 	size_t *held_at;
 	uint8_t *held_bytes;
 	size_t held_count, held_capacity, held_bytes_capacity;
 	uint32_t held_tick;
-	bool holding;        /* the copies are being made */
+	bool holding;           /* the copies are being made */
 	uint64_t parked, ready; /* tasks of this tick that no thread ran; the READY ones of these */
-	size_t again;        /* slot[0 … again - 1] are read once more */
+	size_t again;           /* slot[0 … again - 1] are read once more */
 };
 
 /* The borrowed members must be set. */

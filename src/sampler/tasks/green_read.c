@@ -30,7 +30,8 @@ is_there(const struct green_tasks *green, struct window windows[WINDOWS],
 
 		if (!window->known || window->start != start)
 			*window = (struct window){
-				.start = start, .known = true,
+				.start = start,
+				.known = true,
 				.pages = resident_pages(&green->process->resident, start,
 							!green->holding),
 			};
@@ -58,7 +59,7 @@ green_read_memory(struct green_tasks *green, const struct memory_piece *piece, s
 
 void
 green_read_pieces(struct green_tasks *green, const struct memory_piece *piece, size_t count,
-		 uint8_t *to, bool *got)
+		  uint8_t *to, bool *got)
 {
 	for (size_t at = 0; at < count;) {
 		const size_t whole = green_read_memory(green, piece + at, count - at, to);

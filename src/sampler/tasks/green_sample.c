@@ -56,8 +56,9 @@ green_add_sample(struct green_tasks *green, const struct green_sight *sight, uin
 	const struct profile_entry entry = {
 		.thread = of->unit,
 		.stack = stack,
-		.state = sight->task.state == GREEN_TASK_READY ? RUN_READY :
-			 sight->task.state == GREEN_TASK_WAITING ? RUN_SLEEPING : RUN_UNKNOWN,
+		.state = sight->task.state == GREEN_TASK_READY   ? RUN_READY :
+			 sight->task.state == GREEN_TASK_WAITING ? RUN_SLEEPING :
+								   RUN_UNKNOWN,
 		.syscall = SYSCALL_NONE,
 		.wait = wait,
 		.gil = GIL_UNKNOWN,
@@ -240,7 +241,8 @@ add_moved(struct green_tasks *green, struct green_sight *sight)
 			break;
 	}
 	green_fail(green, sight,
-	     sight->task.state == GREEN_TASK_NONE ? FAILURE_TASK_FINISHED : FAILURE_TASK_MOVED);
+		   sight->task.state == GREEN_TASK_NONE ? FAILURE_TASK_FINISHED :
+							  FAILURE_TASK_MOVED);
 }
 
 /*
@@ -279,7 +281,7 @@ check_changed(struct green_tasks *green)
 		if (at % WALKS_UNSERVED == WALKS_UNSERVED - 1)
 			late_serve(green->late);
 		sight->changed = got[at] && green_task_is_same(&sight->task, &green->look[at]) &&
-			       memcmp(sight->bytes, green->second + offset, sight->size) == 0;
+				 memcmp(sight->bytes, green->second + offset, sight->size) == 0;
 		offset += piece[at++].size;
 		if (sight->changed)
 			add_changed(green, sight);

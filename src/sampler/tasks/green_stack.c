@@ -138,8 +138,7 @@ static uint32_t
 own_root(struct green_tasks *green, const struct green_task_words *words)
 {
 	return profile_intern_stack(green->profile,
-				    profile_intern_named(green->profile, words->own),
-				    STACK_NONE);
+				    profile_intern_named(green->profile, words->own), STACK_NONE);
 }
 
 uint64_t
@@ -182,8 +181,7 @@ green_stack_is(struct green_tasks *green, uint64_t sp, size_t size, uint64_t sum
 	const struct memory_piece piece = { .address = sp, .size = size };
 	uint8_t *bytes = begin_snapshot(green, size);
 
-	return green_read_memory(green, &piece, 1, bytes) == 1 &&
-	       green_sum(bytes, size) == sum;
+	return green_read_memory(green, &piece, 1, bytes) == 1 && green_sum(bytes, size) == sum;
 }
 
 /* --- threads that run a task ---------------------------------------------------------------- */

@@ -100,8 +100,9 @@ see(struct green_tasks *green, uint32_t slot, const struct green_task *task, boo
 	else
 		/* The sample of its thread is of an earlier moment. */
 		green_fail(green, sight,
-			  task->state == GREEN_TASK_MOVING || thread_of(green, task) != NULL ?
-				  FAILURE_TASK_MOVED : FAILURE_TASK_UNCAUGHT);
+			   task->state == GREEN_TASK_MOVING || thread_of(green, task) != NULL ?
+				   FAILURE_TASK_MOVED :
+				   FAILURE_TASK_UNCAUGHT);
 }
 
 /*
@@ -167,8 +168,7 @@ look_at_all(struct green_tasks *green, size_t slots)
 
 	green->stride = 1;
 	if (!green->all)
-		green->stride = ((uint64_t)slots + TASKS_MOST - 1) / TASKS_MOST *
-				green->pace->thin;
+		green->stride = ((uint64_t)slots + TASKS_MOST - 1) / TASKS_MOST * green->pace->thin;
 	green->parked = green->ready = 0;
 	table_clear(&green->crowds);
 	/* One random slot of each `stride`: a fixed one would favour tasks created in turns. */
@@ -215,7 +215,7 @@ green_tick(struct green_tasks *green)
 	if (!green_are_wanted(green))
 		return;
 	slots = green_are_held(green) ? green->held_count :
-					  runtimes_green_task_slots(green->process->runtimes);
+					runtimes_green_task_slots(green->process->runtimes);
 	if (slots > 0)
 		tick(green, slots);
 }

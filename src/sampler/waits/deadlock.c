@@ -104,8 +104,7 @@ still_waits_for_runtime(struct sampled_thread *thread)
 	struct syscall_info info;
 	uint64_t lock;
 
-	return waits_for_runtime(thread, &info, &lock) &&
-	       lock == thread->wait.what.object;
+	return waits_for_runtime(thread, &info, &lock) && lock == thread->wait.what.object;
 }
 
 /*
@@ -144,8 +143,7 @@ was_seen(const struct deadlocks *deadlocks, const struct ring_thread *thread)
 	if (deadlocks->seen_count > 0)
 		seen = bsearch(thread, deadlocks->seen, deadlocks->seen_count, sizeof(*seen),
 			       compare_seen);
-	return seen != NULL && seen->object == thread->object &&
-	       seen->switches == thread->switches;
+	return seen != NULL && seen->object == thread->object && seen->switches == thread->switches;
 }
 
 /* A thread that is not selected has no stack. */
@@ -275,8 +273,9 @@ deadlocks_last(struct deadlocks *deadlocks)
 	deadlocks->seen_count = 0;
 	search_last(deadlocks);
 	/* A holder that is awake probably runs: it is not waited for twice. */
-	for (int i = 1; i < LAST_SEARCHES && (deadlocks->unsure > 0 ||
-					   (deadlocks->awake > 0 && i == 1)); i++) {
+	for (int i = 1;
+	     i < LAST_SEARCHES && (deadlocks->unsure > 0 || (deadlocks->awake > 0 && i == 1));
+	     i++) {
 		nanosleep(&pause, NULL);
 		search_last(deadlocks);
 	}

@@ -43,8 +43,8 @@ rings_find(struct rings *rings)
 		}
 		if (at != NOBODY && walk[at] == start + 1) {
 			ring = rings->rings++;
-			rings->first = xgrow(rings->first, &rings->first_capacity,
-					     rings->rings, sizeof(*rings->first));
+			rings->first = xgrow(rings->first, &rings->first_capacity, rings->rings,
+					     sizeof(*rings->first));
 			rings->first[ring] = at;
 			for (uint32_t i = at; !rings->in_ring[i]; i = rings->next[i])
 				rings->in_ring[i] = true;

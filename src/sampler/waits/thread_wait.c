@@ -251,8 +251,8 @@ waits_owner(struct waits *waits, const struct wait *wait)
 					 (uint32_t)waits->owner_count, &added);
 
 	if (added) {
-		waits->owner = xgrow(waits->owner, &waits->owner_capacity,
-				     waits->owner_count + 1, sizeof(*waits->owner));
+		waits->owner = xgrow(waits->owner, &waits->owner_capacity, waits->owner_count + 1,
+				     sizeof(*waits->owner));
 		wait_owner(&waits->source, wait, &waits->owner[waits->owner_count++]);
 	}
 	return &waits->owner[at];
@@ -308,8 +308,8 @@ blame(struct waits *waits, const struct blamed *blamed)
 	uint32_t carrier;
 	struct sampled_thread *waiter = threads_find(waits->threads, blamed->tid);
 	struct sampled_thread *holder = owner->holder == HOLDER_THREAD ?
-					 threads_find(waits->threads, owner->tid) :
-					 NULL;
+						threads_find(waits->threads, owner->tid) :
+						NULL;
 	struct profile_blame to = {
 		.wait = blamed->wait,
 		.state = RUN_UNKNOWN,

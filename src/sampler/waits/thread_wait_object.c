@@ -11,8 +11,7 @@
 #define ONE_OF_MANY "[one of many]"
 
 /* Characters in names of kernel functions. */
-#define WCHAN_LETTERS                                                          \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+#define WCHAN_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
 /* Returns false if the object is new and there are too many. */
 static bool
@@ -38,8 +37,7 @@ frame_of_text(struct waits *waits, const char *text)
 	for (const char *at = text; *at != '\0'; at++)
 		hash = hash_u64(hash ^ (unsigned char)*at);
 	return profile_intern_named(waits->profile,
-				    know_object(waits, hash, WAIT_KIND_COUNT) ? text :
-										  ONE_OF_MANY);
+				    know_object(waits, hash, WAIT_KIND_COUNT) ? text : ONE_OF_MANY);
 }
 
 uint32_t
@@ -85,8 +83,9 @@ frame_of_descriptor(struct waits *waits, const struct wait *wait, const char *id
 		return frame;
 	waits->object = xgrow(waits->object, &waits->object_capacity, waits->object_count + 1,
 			      sizeof(*waits->object));
-	waits->object[waits->object_count++] =
-		(struct object){ .frame = frame, .fd = wait->fd, .id = xstrdup(id) };
+	waits->object[waits->object_count++] = (struct object){ .frame = frame,
+								.fd = wait->fd,
+								.id = xstrdup(id) };
 	return frame;
 }
 

@@ -34,9 +34,9 @@ struct crowds {
 	const struct thread_list *threads;
 	const struct late_stops *late;
 	struct profile *profile;
-	struct table words;   /* futex word -> threads whose last observation waits for it */
-	struct table larger;  /* (wait of the profile, word): more may wait than the profile has */
-	uint64_t next_ns;     /* when they are counted next */
+	struct table words;  /* futex word -> threads whose last observation waits for it */
+	struct table larger; /* (wait of the profile, word): more may wait than the profile has */
+	uint64_t next_ns;    /* when they are counted next */
 };
 
 void crowds_init(struct crowds *crowds);
@@ -55,19 +55,19 @@ void crowds_tick(struct crowds *crowds);
 
 /* The wait of one thread. */
 struct thread_wait {
-	uint64_t word;    /* the futex of the last observation; 0: none */
-	uint32_t id;      /* of the profile; 0: the thread does not wait */
+	uint64_t word; /* the futex of the last observation; 0: none */
+	uint32_t id;   /* of the profile; 0: the thread does not wait */
 	struct wait what;
-	int tries;        /* classifications in this sleep */
-	pid_t holder;     /* holder of the object at the last reading; 0: none */
-	bool asked;       /* the holder was read: `blamed` is valid */
+	int tries;    /* classifications in this sleep */
+	pid_t holder; /* holder of the object at the last reading; 0: none */
+	bool asked;   /* the holder was read: `blamed` is valid */
 	struct profile_blame blamed;
 };
 
 /* Time of a waiter in this tick, to be attributed to the holder. */
 struct blamed {
 	pid_t tid;
-	uint32_t wait;    /* of the profile */
+	uint32_t wait; /* of the profile */
 	struct wait what;
 	int64_t samples, ns;
 };
@@ -76,7 +76,7 @@ struct blamed {
 struct object {
 	uint32_t frame;
 	int fd;
-	char *id;         /* owned */
+	char *id; /* owned */
 };
 
 /* The waits of one process. */
@@ -88,19 +88,19 @@ struct waits {
 	const struct tick *tick;
 	struct thread_records *records;
 	struct profile *profile;
-	bool exact;              /* waits differ by the time that is left, too */
+	bool exact; /* waits differ by the time that is left, too */
 
 	struct wait_source source;
 	struct crowds crowds;
 	struct descriptors *descriptors;
-	struct object *object;   /* to be described */
+	struct object *object; /* to be described */
 	size_t object_count, object_capacity;
-	struct table known;      /* objects of all kinds, by what distinguishes them */
-	uint64_t describe_ns;    /* the next description is not before this moment */
+	struct table known;   /* objects of all kinds, by what distinguishes them */
+	uint64_t describe_ns; /* the next description is not before this moment */
 	/* The present tick. */
 	struct blamed *blamed;
 	size_t blamed_count, blamed_capacity;
-	struct table owners;     /* (object, kind) -> index of owner */
+	struct table owners; /* (object, kind) -> index of owner */
 	struct wait_owner *owner;
 	size_t owner_count, owner_capacity;
 };
@@ -117,11 +117,9 @@ uint64_t waits_word(const struct syscall_info *info);
  * Returns the frame of the object of the wait, or FRAME_NONE. Refines wait->kind if the object is a
  * descriptor.
  */
-uint32_t waits_object(struct waits *waits, const struct sampled_thread *thread,
-		      struct wait *wait);
+uint32_t waits_object(struct waits *waits, const struct sampled_thread *thread, struct wait *wait);
 /* Record that the thread was observed in this call; that it has left its call. */
-void waits_see(struct waits *waits, struct sampled_thread *thread,
-	       const struct syscall_info *info);
+void waits_see(struct waits *waits, struct sampled_thread *thread, const struct syscall_info *info);
 void waits_leave(struct waits *waits, struct sampled_thread *thread);
 /* Sets thread->wait of a thread that sleeps in this call. */
 void waits_classify(struct waits *waits, struct sampled_thread *thread, enum run_state state,
@@ -166,8 +164,8 @@ struct deadlocks {
 	struct thread_records *records;
 	struct profile *profile;
 
-	uint64_t next_ns;          /* of the next search: sampled time */
-	struct ring_thread *seen;  /* threads of all rings of the last search, by thread id */
+	uint64_t next_ns;         /* of the next search: sampled time */
+	struct ring_thread *seen; /* threads of all rings of the last search, by thread id */
 	size_t seen_count, seen_capacity;
 	/* Of the last search: rings that the search before did not find, and holders that were
 	 * awake and may be about to wait for an interpreter lock. */

@@ -12,8 +12,8 @@
 
 /* Enabled, at EL0, on execution of any of the four bytes of an instruction. */
 #define CONTROL (UINT32_C(1) | UINT32_C(2) << 1 | UINT32_C(0xf) << 5)
-#define SIZE(count) \
-	(offsetof(struct user_hwdebug_state, dbg_regs) + \
+#define SIZE(count)                                                                                \
+	(offsetof(struct user_hwdebug_state, dbg_regs) +                                           \
 	 (count) * sizeof(((struct user_hwdebug_state *)NULL)->dbg_regs[0]))
 
 /* The kernel steps over its own breakpoints only, not over those of ptrace(2). */
@@ -38,8 +38,8 @@ breakpoints_set(pid_t tid, const struct breakpoints *breakpoints)
 		state.dbg_regs[i].addr = breakpoints->address[i];
 		state.dbg_regs[i].ctrl = CONTROL;
 	}
-	return breakpoints->count > 0 ? write_registers(tid, &state, breakpoints->count)
-				      : breakpoints_clear(tid);
+	return breakpoints->count > 0 ? write_registers(tid, &state, breakpoints->count) :
+					breakpoints_clear(tid);
 }
 
 /* The kernel refuses to clear more breakpoints than the processor has, which may be two. */

@@ -41,8 +41,7 @@ counting_seize(struct tracer *tracer, pid_t tid)
 static bool
 tracee_continue(struct tracee *tracee, int signo)
 {
-	return tracee->stepping ? stop_step(tracee->tid, signo)
-				: stop_continue(tracee->tid, signo);
+	return tracee->stepping ? stop_step(tracee->tid, signo) : stop_continue(tracee->tid, signo);
 }
 
 bool
@@ -271,8 +270,7 @@ serve_exit(struct tracer *tracer, pid_t tid)
 	if (tracees_find(&counting->tracees, tid) == NULL)
 		return;
 	tracees_remove(&counting->tracees, tid);
-	if (counting->tracees.count == 0 && counting->state == COUNT_RUNNING &&
-	    !counting->ending)
+	if (counting->tracees.count == 0 && counting->state == COUNT_RUNNING && !counting->ending)
 		counting->state = COUNT_GONE;
 }
 

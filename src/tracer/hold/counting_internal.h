@@ -39,8 +39,8 @@ bool breakpoint_find_place(pid_t tid, struct breakpoint_place *out);
 
 struct tracee {
 	pid_t tid;
-	bool set;          /* its breakpoints are set */
-	bool stepping;     /* over one, with breakpoints cleared */
+	bool set;      /* its breakpoints are set */
+	bool stepping; /* over one, with breakpoints cleared */
 	/* A signal handler came between a breakpoint and its instruction: when the handler
 	 * returns, that breakpoint is hit again, with this stack pointer. 0: no such case. */
 	uint64_t again_pc, again_sp;
@@ -67,9 +67,9 @@ struct counting {
 	struct tracees tracees;
 	uint64_t total[TRACER_COUNT_MOST];
 	enum tracer_count_end state;
-	bool ending;    /* each thread that stops is cleared and detached */
-	bool refused;   /* a thread answered EPERM */
-	int error;      /* of the first breakpoint that could not be set; 0: none */
+	bool ending;  /* each thread that stops is cleared and detached */
+	bool refused; /* a thread answered EPERM */
+	int error;    /* of the first breakpoint that could not be set; 0: none */
 };
 
 /* True when the thread stays seized. */

@@ -56,8 +56,7 @@ tracees_remove(struct tracees *tracees, pid_t tid)
 	if (item == NULL)
 		return;
 	tracees->count--;
-	memmove(item, item + 1,
-		(size_t)(tracees->item + tracees->count - item) * sizeof(*item));
+	memmove(item, item + 1, (size_t)(tracees->item + tracees->count - item) * sizeof(*item));
 }
 
 void

@@ -81,7 +81,8 @@ explain_failure(const struct counting *counting, pid_t pid, struct error *err)
 	if (counting->error == ENOSPC)
 		return error_set(err, ERROR_SYSTEM,
 				 "cannot set hardware breakpoints in process %d: others use them "
-				 "(a debugger, perf), or the processor has fewer", (int)pid);
+				 "(a debugger, perf), or the processor has fewer",
+				 (int)pid);
 	if (counting->error != 0)
 		return error_set(err, ERROR_SYSTEM,
 				 "cannot set hardware breakpoints in process %d: %s", (int)pid,
@@ -89,7 +90,8 @@ explain_failure(const struct counting *counting, pid_t pid, struct error *err)
 	if (counting->refused)
 		return error_set(err, ERROR_NOT_PERMITTED,
 				 "the threads of process %d cannot be traced for good: another "
-				 "tracer has them, or it is not permitted", (int)pid);
+				 "tracer has them, or it is not permitted",
+				 (int)pid);
 	return error_set(err, ERROR_NO_PROCESS, "process %d has gone", (int)pid);
 }
 

@@ -19,7 +19,8 @@ void
 tracer_collect_held(struct tracer *tracer, uint64_t bound_ns)
 {
 	struct waiting waiting = { .deadline_ns = clock_now_ns() + bound_ns,
-				   .hold = true, .runners_only = true };
+				   .hold = true,
+				   .runners_only = true };
 	uint64_t now;
 
 	tracer_wait_for_new(tracer, &waiting);
