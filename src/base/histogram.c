@@ -2,7 +2,6 @@
 /* histogram.c - buckets whose widths grow geometrically, 16 per power of two. */
 #include <string.h>
 
-#include "wallsample/base/base.h"
 #include "wallsample/base/histogram.h"
 
 #define SUB_BITS 4

@@ -2,8 +2,6 @@
 /* in_progress.c - the mean number in progress over the virtual time of an experiment. */
 #include "causal/causal_internal.h"
 
-#include <math.h>
-
 /* Smallest part of the virtual time that must be left. If the candidate runs nearly always, less is
  * left, and which part of the time that is depends on chance: the mean over all of the time is then
  * used instead. */

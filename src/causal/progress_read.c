@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "causal/progress_internal.h"
-#include "wallsample/base/base.h"
 
 /* Threads that are tried when the first one has ended. */
 #define READERS_MOST 16

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* causal_phases.c - the profile that candidates are chosen from, then the experiments. */
-#include <signal.h>
 #include <string.h>
 
 #include "cli/causal_command_internal.h"

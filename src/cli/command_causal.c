@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* command_causal.c - the command that predicts the effect of a faster function. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/causal_command_internal.h"
 #include "wallsample/cli/guard.h"

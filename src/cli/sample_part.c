@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* sample_part.c - reports of a part of the time: --from, --to, --parallelism. */
-#include <signal.h>
 
 #include "cli/run_internal.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* sample_record.c - a run whose output is a recording. */
-#include <signal.h>
 #include <string.h>
 
 #include "cli/run_internal.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* sample_report.c - writes reports and dumps, and prints how a run ended. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* status_line.c - one line on a terminal that shows the progress of sampling. */
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 /* target_choice.c - finds the target and checks that it may be sampled. */
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli/cli_internal.h"
 #include "wallsample/process/attach.h"

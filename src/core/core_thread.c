@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "wallsample/tracer/regs_arch.h"
-#include "wallsample/thread/state.h"
 
 bool
 core_thread_read(const struct core *core, size_t index, struct core_thread *out)

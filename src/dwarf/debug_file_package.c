@@ -3,7 +3,6 @@
  * debug_file_package.c - finds the package (.dwp) with a module's split units, and takes
  * units out of it.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -8,7 +8,6 @@
 #include "wallsample/dwarf/dwarf_lines.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "dwarf/dwarf_unit_internal.h"
 #include "wallsample/base/base.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "wallsample/elf/symbol_names.h"
-#include "wallsample/base/base.h"
 
 /* A concrete function, its abstract one, its declaration; damaged ones may go in a circle. */
 #define REFERENCES_MAX 16

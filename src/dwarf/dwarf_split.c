@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "wallsample/base/base.h"
-
 /* libdw opens any kind of file with the name, and would wait forever for the writer of a FIFO. */
 static bool
 is_no_file(const char *path)

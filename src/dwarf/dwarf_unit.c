@@ -6,7 +6,6 @@
 
 #include <dwarf.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "wallsample/dwarf/dwarf_entries.h"
 #include "wallsample/base/base.h"

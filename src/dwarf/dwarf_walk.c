@@ -9,7 +9,6 @@
 
 #include <dwarf.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "dwarf/dwarf_unit_internal.h"
 #include "wallsample/base/base.h"

@@ -2,7 +2,6 @@
 /* image_section.c - the sections of an image, which loaders do not need and may be stripped. */
 #include <string.h>
 
-#include "wallsample/base/base.h"
 #include "wallsample/elf/image.h"
 
 /* A linked program has some forty. */

@@ -15,10 +15,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "wallsample/format/exporters.h"
 #include "wallsample/report/gil_spans.h"
 #include "wallsample/report/json_stream.h"
-#include "wallsample/report/report.h"
 #include "wallsample/report/timeline.h"
 #include "wallsample/base/base.h"
 

@@ -7,13 +7,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "wallsample/format/exporters.h"
 #include "format/format_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"
 #include "wallsample/analysis/result.h"
-#include "wallsample/thread/state.h"
 
 /* Incremented when a reader of the previous version would misread the output. */
 #define SCHEMA 1

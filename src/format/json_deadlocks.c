@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_deadlocks.c - writes deadlocks as JSON, see wallsample-formats(5). */
 #include "format/format_internal.h"
-#include "wallsample/analysis/waiting.h"
 
 void
 json_write_deadlocks(struct json_stream *json, const struct view *view)

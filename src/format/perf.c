@@ -16,9 +16,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "wallsample/format/exporters.h"
 #include "wallsample/report/timeline.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/format/exporters.h"
 #include "wallsample/report/parallelism_split.h"
 #include "pprof.pb-c.h"
 #include "format/format_internal.h"

@@ -12,12 +12,9 @@
  */
 #include <stdlib.h>
 
-#include "wallsample/format/exporters.h"
 #include "wallsample/report/json_stream.h"
-#include "wallsample/report/report.h"
 #include "wallsample/report/timeline.h"
 #include "wallsample/base/base.h"
-#include "wallsample/process/module.h"
 #include "wallsample/base/table.h"
 #include "wallsample/analysis/tree.h"
 

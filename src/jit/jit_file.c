@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "jit/jit_source_internal.h"

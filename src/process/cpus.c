@@ -2,7 +2,6 @@
 /*
  * cpus.c - how many CPUs a process may use: affinity and cgroup quota.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>

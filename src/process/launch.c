@@ -5,7 +5,6 @@
 #include "wallsample/process/launch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>

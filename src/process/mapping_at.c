@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "process/maps_source_internal.h"
-#include "wallsample/base/base.h"
 #include "wallsample/process/process.h"
 
 int

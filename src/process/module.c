@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "process/module_internal.h"
 #include "wallsample/base/base.h"

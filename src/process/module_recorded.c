@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* module_recorded.c - modules of recordings; a file is used if this machine has the same one. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

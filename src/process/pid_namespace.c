@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* pid_namespace.c - ids of the target's threads in its own pid namespace. */
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 
 #include "recording/recording_internal.h"
 #include "recording/reader_internal.h"
-#include "wallsample/base/base.h"
 
 static int
 load_cost(struct recording *recording, struct recording_load *load, struct error *err)

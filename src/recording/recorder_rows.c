@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recorder_rows.c - writes what is new in the profile. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "recording/recording_internal.h"
 #include "recording/recorder_internal.h"

@@ -3,7 +3,6 @@
  * document_formats.c - Markdown, LaTeX and man page: the report's tree, rendered by cmark.
  */
 #include "wallsample/report/document.h"
-#include "wallsample/report/report.h"
 
 /* --- Markdown --------------------------------------------------------------------------- */
 

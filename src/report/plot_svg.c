@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "wallsample/report/plot.h"
-#include "wallsample/base/base.h"
 
 /* Pixels around the plot, for labels. */
 #define LEFT 62

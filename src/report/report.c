@@ -5,9 +5,7 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/wait.h>
 
-#include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
 #include "wallsample/analysis/margin.h"
 #include "wallsample/thread/state.h"

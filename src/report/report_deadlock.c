@@ -2,7 +2,6 @@
 /* report_deadlock.c - reports deadlocks: the threads of the ring, their stacks, other waiters. */
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
-#include "wallsample/process/module.h"
 
 /* Frames shown of each stack: the innermost ones explain the wait. */
 #define FRAMES_MOST 12

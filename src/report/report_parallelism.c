@@ -4,9 +4,7 @@
  * cost of functions that ran alone; and the waits that ended the time without a running thread.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 #include "wallsample/analysis/margin.h"

@@ -2,7 +2,6 @@
 /*
  * report_summary.c - reports what limits the program, and the margins of error of shares.
  */
-#include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 #include "wallsample/analysis/finding.h"
 #include "wallsample/analysis/margin.h"

@@ -2,8 +2,6 @@
 /* green_task.c - green tasks of all runtimes, and reads of many pieces of memory at once. */
 #include "wallsample/runtime/green_task.h"
 
-#include <string.h>
-
 #include "runtime/runtime_kind_internal.h"
 
 const char *

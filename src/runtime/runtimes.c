@@ -5,7 +5,6 @@
 
 #include "runtime/runtime_kind_internal.h"
 #include "wallsample/tracer/resident.h"
-#include "wallsample/base/table.h"
 #include "wallsample/runtime/language.h"
 
 /* Each kind numbers its wait reasons separately: the high bits hold the kind. */

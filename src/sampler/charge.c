@@ -5,7 +5,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sampler/pace_internal.h"
 #include "sampler/threads_internal.h"

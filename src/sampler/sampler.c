@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler.c - the life of a run: when ticks happen, the end, and what it all cost. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* threads.c - the threads of the target: listed again when something says that they changed. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,9 +2,7 @@
 /* watch.c - reads a thread's files in /proc through descriptors kept open. */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 
-#include "wallsample/base/base.h"
 #include "wallsample/thread/state.h"
 
 /* "schedstat" and "syscall" fit in 256 bytes; "status" needs more: its switch

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tracer.c - requests stops, waits for them, and releases every thread in the end. */
 #include <errno.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 

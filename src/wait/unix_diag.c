@@ -8,7 +8,6 @@
 #include <linux/unix_diag.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* Linux's include/net/tcp_states.h, which UNIX sockets use, too. */
 #define STATE_LISTEN 10

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* wait_time.c - the time until a call times out, from its time-out argument. */
-#include <string.h>
 
 #include "wait/wait_internal.h"
 

@@ -6,7 +6,6 @@
  * report.js), and below the summary a flame graph and a timeline (timeline.css, timeline.js).
  */
 #include "wallsample/report/document.h"
-#include "wallsample/web/html.h"
 #include "web/html_data_internal.h"
 #include "web/html_timeline_internal.h"
 

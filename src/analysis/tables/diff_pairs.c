@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* diff_pairs.c - matches the functions of two runs. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/tables/diff_internal.h"
 #include "wallsample/base/base.h"

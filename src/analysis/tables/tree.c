@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/process/module.h"
 #include "wallsample/base/table.h"
 
 struct growing {

@@ -5,7 +5,6 @@
 #include "wallsample/analysis/view.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/view/view_internal.h"
 

@@ -4,7 +4,6 @@
  * functions share a path, and hidden frames are left out.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/view/view_internal.h"
 #include "wallsample/process/module.h"

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
 uint64_t

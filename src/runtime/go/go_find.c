@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "wallsample/base/base.h"
-
 struct go_candidate {
 	struct finder_candidate base;
 	struct go_file file;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* go_fit.c - checks whether memory holds structures of Go's runtime. */
 #include "runtime/go/go_find_internal.h"
-#include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
 #include "wallsample/runtime/green_task.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* go_threads.c - reads the list of threads of a Go runtime. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/go/go_internal.h"
 #include "wallsample/base/base.h"

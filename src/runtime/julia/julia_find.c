@@ -3,7 +3,6 @@
 #include "runtime/julia/julia_find_internal.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "wallsample/base/base.h"

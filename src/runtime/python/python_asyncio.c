@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "runtime/python/python_find_internal.h"
-#include "wallsample/base/base.h"
 
 #define SECTION ".AsyncioDebug"
 /* "_asyncio.cpython-314-x86_64-linux-gnu.so" */

@@ -7,10 +7,7 @@
 
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "wallsample/base/base.h"
 
 struct python_candidate {
 	struct finder_candidate base;

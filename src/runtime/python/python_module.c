@@ -2,7 +2,6 @@
 /* python_module.c - searches a file for CPython, one piece per call. */
 #include "runtime/python/python_find_internal.h"
 
-#include <elf.h>
 #include <string.h>
 
 #include "wallsample/base/base.h"

@@ -5,7 +5,6 @@
  * for the same objects, and none of its threads has run in between.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "sampler/threads_internal.h"

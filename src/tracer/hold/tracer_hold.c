@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* tracer_hold.c - collects the stops of a tick, and holds threads until they are released. */
-#include "tracer/stop_internal.h"
 #include "tracer/tracer_internal.h"
 
 void
