@@ -27,7 +27,7 @@ recording  base process unwind symbol profile causal
 analysis   base process unwind symbol runtime profile
 report     base process thread unwind runtime profile core causal recording analysis
 web        base thread runtime profile analysis report
-format     base process thread unwind runtime analysis report web
+format     base process unwind runtime analysis report web
 cli        base process thread tracer unwind dwarf runtime sampler core causal recording analysis report format
 '
 
