@@ -19,7 +19,7 @@ log_say(const struct log *log, enum log_level level, const char *fmt, ...)
 		text[0] = '\0';
 	va_end(args);
 	strbuf_init(&line);
-	strbuf_add_foreign(&line, text);
+	strbuf_add_escaped(&line, text);
 	/* one call, so that lines of several programs on one terminal stay whole */
 	if (log->before != NULL)
 		log->before(log->context);

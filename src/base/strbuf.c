@@ -97,7 +97,7 @@ add_escaped(struct strbuf *sb, const char *text, bool invisible)
 }
 
 void
-strbuf_add_foreign(struct strbuf *sb, const char *text)
+strbuf_add_escaped(struct strbuf *sb, const char *text)
 {
 	add_escaped(sb, text, true);
 }

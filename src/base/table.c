@@ -75,7 +75,7 @@ table_find(const struct table *table, uint64_t a, uint64_t b, uint32_t *value)
 }
 
 uint32_t *
-table_place(struct table *table, uint64_t a, uint64_t b, uint32_t fresh, bool *added)
+table_insert(struct table *table, uint64_t a, uint64_t b, uint32_t fresh, bool *added)
 {
 	struct table_slot *slot;
 

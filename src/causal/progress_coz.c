@@ -168,7 +168,7 @@ set_source(struct progress_source *source, const char *name)
 
 	strbuf_init(&text);
 	strbuf_add_text(&text, "coz:");
-	strbuf_add_foreign(&text, name);
+	strbuf_add_escaped(&text, name);
 	*source = (struct progress_source){ .kind = PROGRESS_COZ,
 					    .text = text.data,
 					    .name = xstrdup(name) };
@@ -182,7 +182,7 @@ add_entry(struct progress *progress, const char *name, bool latency)
 	struct strbuf shown;
 
 	strbuf_init(&shown);
-	strbuf_add_foreign(&shown, name);
+	strbuf_add_escaped(&shown, name);
 	entry->words.kind = latency ? CAUSAL_LATENCY : CAUSAL_THROUGHPUT;
 	entry->words.source_count = latency ? 2 : 1;
 	for (size_t i = 0; i < entry->words.source_count; i++) {

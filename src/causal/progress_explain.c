@@ -16,7 +16,7 @@ explain_variable(const struct progress_counter *counter, struct strbuf *out)
 			  counter->size == 8 ? "an" : "a", counter->size, counter->place.address);
 	if (counter->place.module[0] != '\0') {
 		strbuf_add_text(out, " in ");
-		strbuf_add_foreign(out, counter->place.module);
+		strbuf_add_escaped(out, counter->place.module);
 	}
 	strbuf_add_format(out, ", which reads %" PRIu64, counter->now);
 	if (counter->back > 0)
@@ -67,7 +67,7 @@ explain_coz(const struct progress *progress, const struct progress_counter *coun
 	strbuf_add_text(out, "is no progress point of coz.h that the program has come by");
 	for (size_t i = 0; i < coz->count && i < NAMES_TOLD; i++) {
 		strbuf_add_text(out, i == 0 ? "; those are " : ", ");
-		strbuf_add_foreign(out, coz->seen[i].name);
+		strbuf_add_escaped(out, coz->seen[i].name);
 	}
 	if (coz->count > NAMES_TOLD)
 		strbuf_add_text(out, ", …");
@@ -80,10 +80,10 @@ static void
 explain_counted(const struct progress_counter *counter, struct strbuf *out)
 {
 	strbuf_add_format(out, "is the code at 0x%" PRIx64 " in ", counter->place.address);
-	strbuf_add_foreign(out, counter->place.module);
+	strbuf_add_escaped(out, counter->place.module);
 	if (counter->place.note != NULL) {
 		strbuf_add_text(out, " (");
-		strbuf_add_foreign(out, counter->place.note);
+		strbuf_add_escaped(out, counter->place.note);
 		strbuf_add_text(out, ")");
 	}
 	strbuf_add_format(out,
@@ -96,7 +96,7 @@ static void
 explain_counter(const struct progress *progress, const struct progress_counter *counter,
 		struct strbuf *out)
 {
-	strbuf_add_foreign(out, counter->source->text);
+	strbuf_add_escaped(out, counter->source->text);
 	strbuf_add_text(out, " ");
 	if (counter->source->kind == PROGRESS_VAR)
 		explain_variable(counter, out);

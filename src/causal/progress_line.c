@@ -40,7 +40,7 @@ describe(struct line_finder *finder, uint64_t vaddr)
 
 	strbuf_init(&text);
 	while (count-- > 0) {
-		strbuf_add_foreign(&text, chain[count].function);
+		strbuf_add_escaped(&text, chain[count].function);
 		if (count > 0)
 			strbuf_add_format(&text, ":%" PRIu32 " > ", chain[count].line);
 	}

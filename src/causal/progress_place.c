@@ -182,7 +182,7 @@ add_similar(struct strbuf *out, const struct finder *finder)
 	}
 	for (size_t i = 0; i < similar.count; i++) {
 		strbuf_add_text(out, i == 0 ? "; similar: " : ", ");
-		strbuf_add_foreign(out, similar.best[i].name);
+		strbuf_add_escaped(out, similar.best[i].name);
 	}
 	symbol_similar_release(&similar);
 }
@@ -204,9 +204,9 @@ explain_missing(struct strbuf *out, const struct finder *finder)
 
 	strbuf_add_format(out, "no %s of this name in ", what);
 	if (finder->module != NULL)
-		strbuf_add_foreign(out, finder->module);
+		strbuf_add_escaped(out, finder->module);
 	else if (finder->images->count > 0)
-		strbuf_add_foreign(out, finder->images->image[0].module->name);
+		strbuf_add_escaped(out, finder->images->image[0].module->name);
 	if (finder->module == NULL)
 		strbuf_add_text(out, " and its libraries");
 	if (finder->file != NULL)
@@ -308,10 +308,10 @@ refuse_ambiguous(const struct finder *finder, struct error *err)
 
 		strbuf_add_format(&text, "%s0x%" PRIx64 " in ", i > 0 ? ", " : "",
 				  found->named.vaddr + found->image->bias);
-		strbuf_add_foreign(&text, found->image->module->name);
+		strbuf_add_escaped(&text, found->image->module->name);
 		if (found->named.file[0] != '\0') {
 			strbuf_add_text(&text, ", of ");
-			strbuf_add_foreign(&text, found->named.file);
+			strbuf_add_escaped(&text, found->named.file);
 		}
 	}
 	if (finder->count > LISTED_MOST)

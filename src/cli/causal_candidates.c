@@ -83,7 +83,7 @@ candidates_refuse(const struct ranked *ranked, size_t count, struct error *err)
 	strbuf_init(&known);
 	for (size_t i = 0; i < count && i < NAMED_MOST; i++) {
 		strbuf_add_text(&known, i > 0 ? ", " : "");
-		strbuf_add_foreign(&known, ranked[i].function->name);
+		strbuf_add_escaped(&known, ranked[i].function->name);
 	}
 	if (count == 0)
 		rc = error_set(err, ERROR_SYSTEM,

@@ -206,7 +206,7 @@ on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threa
 	strbuf_add_format(&line, "wallsample: %.0f s, experiment %zu of about %zu: ",
 			  (double)elapsed_ns / (double)NS_PER_SEC, status.done + 1,
 			  status.wanted > status.done ? status.wanted : status.done + 1);
-	strbuf_add_foreign(&line, candidate->name);
+	strbuf_add_escaped(&line, candidate->name);
 	strbuf_add_format(&line, " %.0f %% faster (Ctrl-C ends)", 100 * status.speedup);
 	status_line_say(&command->run.status, &line);
 	strbuf_release(&line);
@@ -264,7 +264,7 @@ say_candidates(const struct causal_command *command)
 	strbuf_init(&text);
 	for (size_t i = 0; i < result->candidate_count; i++) {
 		strbuf_add_text(&text, i > 0 ? ", " : "");
-		strbuf_add_foreign(&text, result->candidate[i].name);
+		strbuf_add_escaped(&text, result->candidate[i].name);
 	}
 	log_say(&command->run.request.log, LOG_NORMAL, "experiments on %s; Ctrl-C ends them",
 		text.data);

@@ -103,7 +103,7 @@ say_written(const struct comparison *comparison)
 	if (request->output.path == NULL)
 		return;
 	strbuf_init(&path);
-	strbuf_add_foreign(&path, request->output.path);
+	strbuf_add_escaped(&path, request->output.path);
 	log_say(&request->log, LOG_NORMAL,
 		"wrote %s of the comparison to %s: changed are %s in "
 		"themselves, %s with what they called",

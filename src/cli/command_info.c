@@ -17,7 +17,7 @@ print_text(const char *label, const char *text)
 	struct strbuf shown;
 
 	strbuf_init(&shown);
-	strbuf_add_foreign(&shown, text);
+	strbuf_add_escaped(&shown, text);
 	printf("%-*s%s\n", LABEL_WIDTH, label, shown.data != NULL ? shown.data : "");
 	strbuf_release(&shown);
 }

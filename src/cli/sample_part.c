@@ -81,7 +81,7 @@ do_without(struct run *run, int rc, struct error *err)
 	if (rc == 0 || is_needed(run))
 		return rc;
 	strbuf_init(&why);
-	strbuf_add_foreign(&why, err->text);
+	strbuf_add_escaped(&why, err->text);
 	log_say(&run->request.log, LOG_NORMAL, "the report has no times of samples: %s", why.data);
 	strbuf_release(&why);
 	err->kind = ERROR_NONE;

@@ -115,7 +115,7 @@ say_written(const struct run *run, const struct run_stats *stats, const char *so
 	for (uint32_t i = 0; i < all; i++)
 		count += !profile_thread(run->source.profile, i)->is_task;
 	strbuf_init(&path);
-	strbuf_add_foreign(&path, run->request.output.path);
+	strbuf_add_escaped(&path, run->request.output.path);
 	log_say(&run->request.log, LOG_NORMAL,
 		"wrote recording to %s%s: %s sample%s of %s%s%s thread%s, %.4g MiB", path.data,
 		so_far, say_count(stats->thread_samples, samples),

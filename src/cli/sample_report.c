@@ -20,7 +20,7 @@ sample_say_start(const struct run *run)
 	struct strbuf name;
 
 	strbuf_init(&name);
-	strbuf_add_foreign(&name, process->comm);
+	strbuf_add_escaped(&name, process->comm);
 	if (options->duration_ns > 0)
 		log_say(&run->request.log, LOG_NORMAL,
 			"sampling process %d (%s) %.10g times a second for %s; Ctrl-C ends it",
@@ -74,7 +74,7 @@ say_written(const struct request *request, const struct source *source, const st
 		return;
 	strbuf_init(&path);
 	strbuf_init(&threads);
-	strbuf_add_foreign(&path, request->output.path);
+	strbuf_add_escaped(&path, request->output.path);
 	add_threads(view, &threads);
 	log_say(&request->log, LOG_NORMAL, "wrote %s %s to %s%s: %s sample%s of %s",
 		request->exporter->name, request->exporter->noun, path.data,

@@ -8,7 +8,7 @@ say_error(const struct error *err)
 	struct strbuf text;
 
 	strbuf_init(&text);
-	strbuf_add_foreign(&text, err->text);
+	strbuf_add_escaped(&text, err->text);
 	fprintf(stderr, "wallsample: %s\n", text.data);
 	strbuf_release(&text);
 }

@@ -249,7 +249,7 @@ add_names(const struct builder *builder, size_t first, bool *reported, struct st
 		reported[i] = true;
 		if (count++ < NAMED_MOST) {
 			strbuf_add_text(names, count > 1 ? ", " : "");
-			strbuf_add_foreign(names, module->path);
+			strbuf_add_escaped(names, module->path);
 		}
 	}
 	if (count > NAMED_MOST)

@@ -45,11 +45,11 @@ core_waits_init(struct core_waits *waits, struct core_waiter *waiter, size_t cou
 	table_init(&waits->by_tid);
 	table_init(&waits->words);
 	for (uint32_t i = 0; i < count; i++) {
-		table_place(&waits->by_tid, (uint64_t)waiter[i].tid, 0, i, NULL);
+		table_insert(&waits->by_tid, (uint64_t)waiter[i].tid, 0, i, NULL);
 		if (waiter[i].call.number >= 0 && !waiter[i].leaving)
 			waiter[i].word = wait_futex_word(&waiter[i].call);
 		if (waiter[i].word != 0)
-			(*table_place(&waits->words, waiter[i].word, 0, 0, NULL))++;
+			(*table_insert(&waits->words, waiter[i].word, 0, 0, NULL))++;
 	}
 }
 

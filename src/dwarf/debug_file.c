@@ -160,9 +160,9 @@ say_found(struct debug_files *files, const char *path, const char *name)
 	struct strbuf text;
 
 	strbuf_init(&text);
-	strbuf_add_foreign(&text, path);
+	strbuf_add_escaped(&text, path);
 	strbuf_add_text(&text, " is the debug file of ");
-	strbuf_add_foreign(&text, name);
+	strbuf_add_escaped(&text, name);
 	log_say(files->config.log, LOG_VERBOSE, "%s", text.data);
 	strbuf_release(&text);
 }

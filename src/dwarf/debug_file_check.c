@@ -177,9 +177,9 @@ debug_files_warn(struct debug_files *files, const char *path, const char *module
 	if (strings_count(files->said) == count)
 		return;
 	strbuf_init(&shown);
-	strbuf_add_foreign(&shown, path);
+	strbuf_add_escaped(&shown, path);
 	strbuf_add_text(&shown, " is not used as the debug file of ");
-	strbuf_add_foreign(&shown, module);
+	strbuf_add_escaped(&shown, module);
 	log_say(files->config.log, LOG_NORMAL, "%s: %s", shown.data, why);
 	strbuf_release(&shown);
 }

@@ -132,7 +132,7 @@ find_by_debuginfod(struct debug_files *files, const struct debug_want *want,
 	if (files->server == NULL)
 		return false;
 	strbuf_init(&shown);
-	strbuf_add_foreign(&shown, want->module);
+	strbuf_add_escaped(&shown, want->module);
 	fd = debug_server_fetch(files->server, want->id, want->id_size, shown.data, &path);
 	strbuf_release(&shown);
 	if (fd < 0)

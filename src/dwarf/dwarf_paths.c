@@ -62,7 +62,7 @@ dwarf_paths_join(struct dwarf_paths *paths, const char *name)
 		return NULL;
 	if (name[0] == '/' || paths->directory == NULL)
 		return name;
-	place = table_place(&paths->known, (uintptr_t)name, 0, (uint32_t)paths->count, &added);
+	place = table_insert(&paths->known, (uintptr_t)name, 0, (uint32_t)paths->count, &added);
 	if (added) {
 		if (paths->count == paths->capacity)
 			paths->joined = xgrow(paths->joined, &paths->capacity, paths->count + 1,

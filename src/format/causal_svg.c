@@ -94,10 +94,10 @@ write_name(struct drawing *drawing, const struct causal_candidate *candidate, si
 
 	strbuf_init(&name);
 	strbuf_init(&module);
-	strbuf_add_foreign(&name, candidate->name);
+	strbuf_add_escaped(&name, candidate->name);
 	if (candidate->module[0] != '\0' && strcmp(candidate->module, candidate->name) != 0) {
 		strbuf_add_text(&module, " (");
-		strbuf_add_foreign(&module, candidate->module);
+		strbuf_add_escaped(&module, candidate->module);
 		strbuf_add_text(&module, ")");
 	}
 	if (rank > 0)
@@ -114,7 +114,7 @@ write_name(struct drawing *drawing, const struct causal_candidate *candidate, si
 static void
 write_title(struct drawing *drawing, const struct causal_candidate *candidate)
 {
-	strbuf_add_foreign(&drawing->line, candidate->name);
+	strbuf_add_escaped(&drawing->line, candidate->name);
 	fputs("<title>", drawing->out);
 	if (drawing->line.length > 0)
 		xml_write_text(drawing->out, drawing->line.data);
@@ -179,7 +179,7 @@ write_part(struct drawing *drawing, uint32_t at)
 	struct strbuf name;
 
 	strbuf_init(&name);
-	strbuf_add_foreign(&name, point->name);
+	strbuf_add_escaped(&name, point->name);
 	strbuf_add_format(line, "What would %s ",
 			  point->kind == CAUSAL_LATENCY ? "shorten" : "raise");
 	display_add_fitted(line, name.length > 0 ? name.data : "", POINT_LETTERS);
@@ -211,7 +211,7 @@ write_heading(struct drawing *drawing)
 	struct strbuf *line = &drawing->line;
 
 	strbuf_add_format(line, "What would make process %jd (", (intmax_t)result->pid);
-	strbuf_add_foreign(line, result->command != NULL ? result->command : "");
+	strbuf_add_escaped(line, result->command != NULL ? result->command : "");
 	strbuf_add_text(line, ") faster");
 	/* the text that a screen reader reads first, and the title of a browser tab */
 	fputs("<title>", drawing->out);

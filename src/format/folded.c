@@ -91,8 +91,8 @@ make_lines(struct folding *folding)
 		const uint32_t thread = folding->by_thread ? view_unit(view, row->thread) : 0;
 		bool added;
 		/* Rows with the same stack share its function array: the pointer identifies it. */
-		const uint32_t at = *table_place(&known, (uintptr_t)row->function, thread,
-						 (uint32_t)folding->count, &added);
+		const uint32_t at = *table_insert(&known, (uintptr_t)row->function, thread,
+						  (uint32_t)folding->count, &added);
 
 		if (added) {
 			folding->line = xgrow(folding->line, &folding->capacity, folding->count + 1,

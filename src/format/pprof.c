@@ -108,9 +108,9 @@ function_id(struct packing *packing, const char *name, const char *file, bool li
 	const int64_t name_text = foreign_text(packing, name);
 	const int64_t file_text = foreign_text(packing, file != NULL ? file : "");
 	bool added;
-	const uint32_t id = *table_place(&packing->functions, (uint64_t)name_text,
-					 (uint64_t)file_text,
-					 (uint32_t)packing->functions.count + 1, &added);
+	const uint32_t id = *table_insert(&packing->functions, (uint64_t)name_text,
+					  (uint64_t)file_text,
+					  (uint32_t)packing->functions.count + 1, &added);
 	pb_function function = WALLSAMPLE__PPROF__FUNCTION__INIT;
 	pb_function *one = &function;
 	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;

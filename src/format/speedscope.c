@@ -60,8 +60,8 @@ frame_number(struct scope *scope, enum tree_kind kind, uint32_t function, int32_
 	const struct scope_frame frame = { kind, function, syscall };
 	const uint64_t which = (uint64_t)(uint32_t)syscall << 32 | function;
 	bool added;
-	const uint32_t at = *table_place(&scope->known, which, kind, (uint32_t)scope->frame_count,
-					 &added);
+	const uint32_t at = *table_insert(&scope->known, which, kind, (uint32_t)scope->frame_count,
+					  &added);
 
 	if (added) {
 		scope->frame = xgrow(scope->frame, &scope->frame_capacity, scope->frame_count + 1,

@@ -147,14 +147,14 @@ make_name(struct drawing *drawing, const struct tree_node *node)
 	strbuf_clear(name);
 	if (node->kind == TREE_THREAD) {
 		view_add_unit(drawing->view, node->function, whole);
-		strbuf_add_foreign(name, whole->data);
+		strbuf_add_escaped(name, whole->data);
 		strbuf_clear(whole);
 	} else if (node->kind == TREE_STATE) {
 		strbuf_add_text(name, "[");
 		run_state_add(name, (enum run_state)node->function, node->syscall);
 		strbuf_add_text(name, "]");
 	} else {
-		strbuf_add_foreign(whole, view_function(drawing->view, node->function)->name);
+		strbuf_add_escaped(whole, view_function(drawing->view, node->function)->name);
 		display_add_name(name, whole->data, NAME_MOST);
 		strbuf_clear(whole);
 	}
@@ -168,7 +168,7 @@ write_title(struct drawing *drawing, const char *module, int64_t ns)
 	fputs("<title>", drawing->out);
 	xml_write_text(drawing->out, drawing->name.data);
 	if (module[0] != '\0') {
-		strbuf_add_foreign(line, module);
+		strbuf_add_escaped(line, module);
 		fputc('\n', drawing->out);
 		xml_write_text(drawing->out, line->data);
 		strbuf_clear(line);
@@ -262,7 +262,7 @@ write_heading(struct drawing *drawing)
 
 	strbuf_add_format(line, "%s, of process %jd (", words[input->sort],
 			  (intmax_t)input->process->pid);
-	strbuf_add_foreign(line, input->process->comm);
+	strbuf_add_escaped(line, input->process->comm);
 	strbuf_add_text(line, ")");
 	/* the text that a screen reader reads first, and the title of a browser tab */
 	fputs("<title>", drawing->out);

@@ -130,7 +130,7 @@ add_dump(struct jitdump *all, const struct mapping *mapping, const struct module
 	dump = &all->dump[all->count++];
 	memset(dump, 0, sizeof(*dump));
 	strbuf_init(&path);
-	strbuf_add_foreign(&path, module->path);
+	strbuf_add_escaped(&path, module->path);
 	dump->path = path.data;
 	dump->dev = module->dev;
 	dump->inode = module->inode;
@@ -292,7 +292,7 @@ take_load(struct jitdump *all, struct dump *dump, uint32_t size)
 			     take_lines(all, dump, start, code_size));
 	if (entry == JIT_NONE)
 		return jit_book_is_full(all->book);
-	*table_place(&all->entries, (uint64_t)(dump - all->dump), index, entry, NULL) = entry;
+	*table_insert(&all->entries, (uint64_t)(dump - all->dump), index, entry, NULL) = entry;
 	return true;
 }
 
@@ -309,8 +309,8 @@ take_move(struct jitdump *all, struct dump *dump, uint32_t size)
 	known = jit_book_move(all->book, known, bytes_u64(record + 40), bytes_u64(record + 48));
 	if (known == JIT_NONE)
 		return jit_book_is_full(all->book);
-	entry = table_place(&all->entries, (uint64_t)(dump - all->dump), bytes_u64(record + 56),
-			    known, NULL);
+	entry = table_insert(&all->entries, (uint64_t)(dump - all->dump), bytes_u64(record + 56),
+			     known, NULL);
 	*entry = known;
 	return true;
 }

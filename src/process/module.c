@@ -210,8 +210,8 @@ modules_add(struct modules *modules, const struct process *process, const struct
 	/* The kernel's device numbers have 12 and 20 bits: this loses nothing. */
 	key = (uint64_t)strings_intern(modules->paths, path) << 32 |
 	      (uint32_t)(gnu_dev_major(identity.dev) << 20 | gnu_dev_minor(identity.dev));
-	place = table_place(&modules->by_file, key, identity.inode, (uint32_t)modules->count,
-			    &added);
+	place = table_insert(&modules->by_file, key, identity.inode, (uint32_t)modules->count,
+			     &added);
 	if (!added) {
 		free(path);
 		return *place;

@@ -129,7 +129,7 @@ task_printable(const char *text, char *to, size_t size)
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_foreign(&sb, text);
+	strbuf_add_escaped(&sb, text);
 	if (sb.length >= size) {
 		size_t cut = size - 1;
 

@@ -72,16 +72,16 @@ profile_intern_frame(struct profile *profile, const struct profile_frame *frame)
 	struct profile_names *names = profile->names;
 	struct profile_frame plain = *frame;
 	bool added;
-	uint32_t id = *table_place(&names->frame_table, a, frame->address,
-				   (uint32_t)names->frame_count, &added);
+	uint32_t id = *table_insert(&names->frame_table, a, frame->address,
+				    (uint32_t)names->frame_count, &added);
 
 	plain.bytecode = plain.bytecode_size = 0;
 	if (added)
 		APPEND(names, frame, plain);
 	if (frame->bytecode == 0)
 		return id;
-	id = *table_place(&names->bytecode_table, (uint64_t)id << 32 | frame->bytecode_size,
-			  frame->bytecode, (uint32_t)names->frame_count, &added);
+	id = *table_insert(&names->bytecode_table, (uint64_t)id << 32 | frame->bytecode_size,
+			   frame->bytecode, (uint32_t)names->frame_count, &added);
 	if (added)
 		APPEND(names, frame, *frame);
 	return id;
@@ -133,8 +133,8 @@ profile_intern_script(struct profile *profile, uint32_t name, uint32_t file, uin
 	};
 	struct profile_names *names = profile->names;
 	bool added;
-	const uint32_t id = *table_place(&names->script_table, (uint64_t)name << 32 | file, line,
-					 (uint32_t)names->frame_count, &added);
+	const uint32_t id = *table_insert(&names->script_table, (uint64_t)name << 32 | file, line,
+					  (uint32_t)names->frame_count, &added);
 
 	if (added)
 		APPEND(names, frame, frame);
@@ -183,8 +183,8 @@ profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t caller)
 	const struct profile_stack stack = { .frame = frame, .caller = caller };
 	struct profile_names *names = profile->names;
 	bool added;
-	const uint32_t id = *table_place(&names->stack_table, frame, caller,
-					 (uint32_t)names->stack_count, &added);
+	const uint32_t id = *table_insert(&names->stack_table, frame, caller,
+					  (uint32_t)names->stack_count, &added);
 
 	if (added)
 		APPEND(names, stack, stack);
@@ -211,8 +211,8 @@ intern_thread(struct profile_names *names, uint64_t a, uint64_t b,
 	      const struct profile_thread *thread)
 {
 	bool added;
-	const uint32_t id = *table_place(&names->thread_table, a, b, (uint32_t)names->thread_count,
-					 &added);
+	const uint32_t id = *table_insert(&names->thread_table, a, b, (uint32_t)names->thread_count,
+					  &added);
 
 	if (added)
 		APPEND(names, thread, *thread);
@@ -284,8 +284,8 @@ profile_add_wait(struct profile *profile, const struct profile_wait *wait)
 	const uint64_t kind = (uint64_t)wait->kind << 1 | wait->timed;
 	struct profile_names *names = profile->names;
 	bool added;
-	const uint32_t id = *table_place(&names->wait_table, kind, wait->object,
-					 (uint32_t)names->wait_count, &added);
+	const uint32_t id = *table_insert(&names->wait_table, kind, wait->object,
+					  (uint32_t)names->wait_count, &added);
 
 	if (added)
 		APPEND(names, wait, *wait);

@@ -37,11 +37,11 @@ sums_add_entry(struct profile_sums *sums, struct profile_names *names,
 	const uint64_t b = (uint64_t)sample->gil << 40 | (uint64_t)sample->state << 32 |
 			   (uint32_t)sample->syscall;
 	const uint64_t c = (uint64_t)sample->carrier << 32 | sample->wait;
-	const uint32_t doing = *table_place(&names->doing_table, b, c,
-					    (uint32_t)names->doing_table.count, NULL);
+	const uint32_t doing = *table_insert(&names->doing_table, b, c,
+					     (uint32_t)names->doing_table.count, NULL);
 	bool added;
-	const uint32_t id = *table_place(&sums->entry_table, a, doing, (uint32_t)sums->entry_count,
-					 &added);
+	const uint32_t id = *table_insert(&sums->entry_table, a, doing, (uint32_t)sums->entry_count,
+					  &added);
 
 	if (!added) {
 		sums->entry[id].samples += sample->samples;
@@ -59,10 +59,10 @@ void
 sums_add_blame(struct profile_sums *sums, const struct profile_blame *blame)
 {
 	bool added;
-	const uint32_t id = *table_place(&sums->blame_table,
-					 (uint64_t)blame->wait << 32 | blame->thread,
-					 (uint64_t)blame->stack << 32 | (uint32_t)blame->state,
-					 (uint32_t)sums->blame_count, &added);
+	const uint32_t id = *table_insert(&sums->blame_table,
+					  (uint64_t)blame->wait << 32 | blame->thread,
+					  (uint64_t)blame->stack << 32 | (uint32_t)blame->state,
+					  (uint32_t)sums->blame_count, &added);
 
 	if (!added) {
 		sums->blame[id].samples += blame->samples;
@@ -122,8 +122,8 @@ sums_add_deadlock(struct profile_sums *sums, const struct profile_stuck *stuck, 
 {
 	struct profile_deadlock *deadlock;
 	bool added;
-	const uint32_t at = *table_place(&sums->deadlock_table, sum_of_ring(stuck, ring), ring,
-					 (uint32_t)sums->deadlock_count, &added);
+	const uint32_t at = *table_insert(&sums->deadlock_table, sum_of_ring(stuck, ring), ring,
+					  (uint32_t)sums->deadlock_count, &added);
 
 	if (added) {
 		sums->deadlock = xgrow(sums->deadlock, &sums->deadlock_capacity,

@@ -204,7 +204,7 @@ read_syscalls(struct recording *recording, struct error *err)
 		const int64_t number = rows_number(&rows, SYSCALLS_number, 0, INT32_MAX);
 		const long here = syscall_number(rows_text(&rows, SYSCALLS_name));
 
-		*table_place(&recording->syscalls, (uint64_t)number, 0, 0, NULL) = (uint32_t)here;
+		*table_insert(&recording->syscalls, (uint64_t)number, 0, 0, NULL) = (uint32_t)here;
 	}
 	return rows_end(&rows, "table 'syscalls'", err);
 }

@@ -89,11 +89,11 @@ keep_name(struct recorded_names *names, const char *text)
 static struct name_chain *
 chain_of(struct recorded_names *names, const struct profile_frame *frame, bool *added)
 {
-	const uint32_t at = *table_place(&names->by_place,
-					 (uint64_t)frame->module << 32 | frame->epoch,
-					 key_of(frame->address, frame->bytecode,
-						frame->bytecode_size),
-					 (uint32_t)names->chain_count, added);
+	const uint32_t at = *table_insert(&names->by_place,
+					  (uint64_t)frame->module << 32 | frame->epoch,
+					  key_of(frame->address, frame->bytecode,
+						 frame->bytecode_size),
+					  (uint32_t)names->chain_count, added);
 
 	if (*added) {
 		names->chain = xgrow(names->chain, &names->chain_capacity, names->chain_count + 1,

@@ -241,7 +241,7 @@ put_syscall(struct recorder *recorder, int32_t number)
 
 	if (number < 0)
 		return SQLITE_OK;
-	table_place(&recorder->written.syscalls, (uint32_t)number, 0, 0, &added);
+	table_insert(&recorder->written.syscalls, (uint32_t)number, 0, 0, &added);
 	if (!added || syscall_name(number) == NULL)
 		return SQLITE_OK;
 	return RECORDER_PUT(recorder, SYSCALLS, syscalls, .number = number,

@@ -46,16 +46,16 @@ is_shared(const struct spans *spans, const struct profile_entry *sample)
 static struct open_span *
 side_of(struct spans *spans, const struct profile_entry *sample)
 {
-	const uint32_t doing = *table_place(&spans->doings,
-					    (uint64_t)sample->gil << 40 |
-						    (uint64_t)sample->state << 32 |
-						    (uint32_t)sample->syscall,
-					    (uint64_t)sample->carrier << 32 | sample->wait,
-					    (uint32_t)spans->doings.count, NULL);
+	const uint32_t doing = *table_insert(&spans->doings,
+					     (uint64_t)sample->gil << 40 |
+						     (uint64_t)sample->state << 32 |
+						     (uint32_t)sample->syscall,
+					     (uint64_t)sample->carrier << 32 | sample->wait,
+					     (uint32_t)spans->doings.count, NULL);
 	bool added;
-	const uint32_t at = *table_place(&spans->sides,
-					 (uint64_t)sample->thread << 32 | sample->stack, doing,
-					 (uint32_t)spans->side_count, &added);
+	const uint32_t at = *table_insert(&spans->sides,
+					  (uint64_t)sample->thread << 32 | sample->stack, doing,
+					  (uint32_t)spans->side_count, &added);
 
 	if (added) {
 		spans->side = xgrow(spans->side, &spans->side_capacity, spans->side_count + 1,
@@ -309,10 +309,10 @@ spans_blame(void *context, const struct profile_blame *blame)
 {
 	struct spans *spans = context;
 	bool added;
-	const uint32_t at = *table_place(&spans->blame_table,
-					 (uint64_t)blame->wait << 32 | blame->thread,
-					 (uint64_t)blame->stack << 32 | (uint32_t)blame->state,
-					 (uint32_t)spans->blame_count, &added);
+	const uint32_t at = *table_insert(&spans->blame_table,
+					  (uint64_t)blame->wait << 32 | blame->thread,
+					  (uint64_t)blame->stack << 32 | (uint32_t)blame->state,
+					  (uint32_t)spans->blame_count, &added);
 
 	if (added) {
 		spans->blame = xgrow(spans->blame, &spans->blame_capacity, spans->blame_count + 1,

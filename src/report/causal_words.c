@@ -133,7 +133,7 @@ causal_add_place(struct strbuf *sb, const struct causal_candidate *candidate)
 	strbuf_init(&place);
 	strbuf_add_format(&place, "%s:%" PRIu32, candidate->file, candidate->line);
 	if (strcmp(place.data, candidate->name) != 0)
-		strbuf_add_foreign(sb, place.data);
+		strbuf_add_escaped(sb, place.data);
 	strbuf_release(&place);
 }
 
@@ -192,14 +192,14 @@ add_effect(struct strbuf *sb, const struct causal_curve *curve, const struct cau
 
 	if (curve->verdict == CAUSAL_NOTHING) {
 		strbuf_add_format(sb, " would bring nothing: %s", latency ? "the time of " : "");
-		strbuf_add_foreign(sb, point->name);
+		strbuf_add_escaped(sb, point->name);
 		strbuf_add_text(sb, latency ? " changes by " : " change by ");
 		add_bound(sb, gain);
 		strbuf_add_text(sb, ".");
 		return;
 	}
 	strbuf_add_format(sb, " would %s ", verb_of(point->kind, gain->gain >= 0));
-	strbuf_add_foreign(sb, point->name);
+	strbuf_add_escaped(sb, point->name);
 	add_amount(sb, gain);
 	strbuf_add_text(sb, curve->verdict == CAUSAL_HURTS && gain->gain < 0 ?
 				    ": other threads then contend with it." :
@@ -212,7 +212,7 @@ candidate_add_name(struct strbuf *sb, const struct causal_candidate *candidate, 
 	struct strbuf name;
 
 	strbuf_init(&name);
-	strbuf_add_foreign(&name, candidate->name);
+	strbuf_add_escaped(&name, candidate->name);
 	strbuf_add_text(sb, "`");
 	display_add_name(sb, name.length > 0 ? name.data : "", width);
 	strbuf_add_text(sb, "`");

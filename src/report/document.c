@@ -401,7 +401,7 @@ static void
 add_process(struct strbuf *sb, const struct process *process)
 {
 	strbuf_add_format(sb, "%jd (", (intmax_t)process->pid);
-	strbuf_add_foreign(sb, process->comm);
+	strbuf_add_escaped(sb, process->comm);
 	strbuf_add_text(sb, ")");
 }
 
@@ -409,7 +409,7 @@ static void
 add_causal_title(struct strbuf *sb, const struct causal_result *result)
 {
 	strbuf_add_format(sb, "What would make %jd (", (intmax_t)result->pid);
-	strbuf_add_foreign(sb, result->command != NULL ? result->command : "");
+	strbuf_add_escaped(sb, result->command != NULL ? result->command : "");
 	strbuf_add_text(sb, ") faster, by wallsample");
 }
 

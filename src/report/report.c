@@ -44,7 +44,7 @@ write_command(const struct export_input *input, struct page *page)
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	strbuf_add_foreign(&sb, input->process->cmdline);
+	strbuf_add_escaped(&sb, input->process->cmdline);
 	page->ops->line(page, "Command", sb.data);
 	strbuf_release(&sb);
 }
@@ -57,13 +57,13 @@ write_header(const struct export_input *input, struct page *page)
 
 	strbuf_init(&sb);
 	strbuf_add_format(&sb, "%jd (", (intmax_t)input->process->pid);
-	strbuf_add_foreign(&sb, input->process->comm);
+	strbuf_add_escaped(&sb, input->process->comm);
 	strbuf_add_text(&sb, ")");
 	page->ops->field(page, "Process", sb.data);
 	write_command(input, page);
 	if (stats->runtimes[0] != '\0') {
 		strbuf_clear(&sb);
-		strbuf_add_foreign(&sb, stats->runtimes);
+		strbuf_add_escaped(&sb, stats->runtimes);
 		page->ops->field(page, "Runtime", sb.data);
 	}
 
@@ -90,7 +90,7 @@ write_header(const struct export_input *input, struct page *page)
 
 	if (input->note != NULL) {
 		strbuf_clear(&sb);
-		strbuf_add_foreign(&sb, input->note);
+		strbuf_add_escaped(&sb, input->note);
 		page->ops->field(page, "Recorded", sb.data);
 	}
 	if (input->part != NULL)

@@ -29,7 +29,7 @@ write_target(const struct causal_input *input, struct page *page)
 
 	strbuf_init(&sb);
 	strbuf_add_format(&sb, "%jd (", (intmax_t)result->pid);
-	strbuf_add_foreign(&sb, result->command != NULL ? result->command : "");
+	strbuf_add_escaped(&sb, result->command != NULL ? result->command : "");
 	strbuf_add_text(&sb, ")");
 	page->ops->field(page, "Process", sb.data);
 
@@ -73,10 +73,10 @@ add_point(struct strbuf *sb, const struct causal_input *input, size_t at)
 {
 	const struct causal_point *point = &input->result->point[at];
 
-	strbuf_add_foreign(sb, point->name);
+	strbuf_add_escaped(sb, point->name);
 	if (strcmp(point->name, point->spec) != 0) {
 		strbuf_add_text(sb, " (");
-		strbuf_add_foreign(sb, point->spec);
+		strbuf_add_escaped(sb, point->spec);
 		strbuf_add_text(sb, ")");
 	}
 	strbuf_add_text(sb, ": ");
@@ -106,7 +106,7 @@ write_header(const struct causal_input *input, struct page *page)
 	}
 	if (input->note != NULL) {
 		strbuf_clear(&sb);
-		strbuf_add_foreign(&sb, input->note);
+		strbuf_add_escaped(&sb, input->note);
 		page->ops->field(page, "Recorded", sb.data);
 	}
 	if (input->snapshot)
@@ -219,9 +219,9 @@ causal_add_name(struct columns *table, const struct causal_candidate *candidate)
 
 	strbuf_init(&name);
 	strbuf_init(&module);
-	strbuf_add_foreign(&name, candidate->name);
+	strbuf_add_escaped(&name, candidate->name);
 	if (strcmp(candidate->name, candidate->module) != 0)
-		strbuf_add_foreign(&module, candidate->module);
+		strbuf_add_escaped(&module, candidate->module);
 	columns_add_detailed(table, name.length > 0 ? name.data : "",
 			     module.length > 0 ? module.data : "");
 	strbuf_release(&name);
@@ -370,7 +370,7 @@ write_point(const struct causal_input *input, uint32_t at, struct page *page)
 	strbuf_init(&sb);
 	strbuf_add_format(&sb, "What would %s ",
 			  point->kind == CAUSAL_LATENCY ? "shorten" : "raise");
-	strbuf_add_foreign(&sb, point->name);
+	strbuf_add_escaped(&sb, point->name);
 	page->ops->heading(page, sb.data);
 	strbuf_release(&sb);
 	if (ranking.known_count > 0) {

@@ -12,9 +12,9 @@ report_add_function_cell(struct columns *table, const struct view_function *func
 
 	strbuf_init(&name);
 	strbuf_init(&module);
-	strbuf_add_foreign(&name, function->name);
+	strbuf_add_escaped(&name, function->name);
 	if (function->needs_module)
-		strbuf_add_foreign(&module, function->module);
+		strbuf_add_escaped(&module, function->module);
 	columns_add_detailed(table, name.data, module.length > 0 ? module.data : "");
 	strbuf_release(&name);
 	strbuf_release(&module);

@@ -315,11 +315,11 @@ add_unnamed_module(struct closing *c, const struct unnamed_row *row)
 					      modules_get(c->input->modules, row->module_id) :
 					      NULL;
 
-	strbuf_add_foreign(&c->sb, row->module);
+	strbuf_add_escaped(&c->sb, row->module);
 	if (module == NULL || module->path[0] != '/')
 		return;
 	strbuf_add_text(&c->sb, " (");
-	strbuf_add_foreign(&c->sb, module->path);
+	strbuf_add_escaped(&c->sb, module->path);
 	if (module->why != NULL)
 		strbuf_add_format(&c->sb, ": %s", module->why);
 	if (module->build_id[0] != '\0')

@@ -22,7 +22,7 @@ add_stack(struct strbuf *sb, const struct view *view, const struct profile_stuck
 			return;
 		}
 		strbuf_add_text(sb, n == 0 ? "; it waits in " : " < ");
-		strbuf_add_foreign(sb, view_function(view, function[i])->name);
+		strbuf_add_escaped(sb, view_function(view, function[i])->name);
 	}
 }
 

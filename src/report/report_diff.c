@@ -24,7 +24,7 @@ write_run(const struct diff_input *input, enum diff_side side, const char *label
 
 	strbuf_init(&sb);
 	strbuf_add_format(&sb, "process %jd (", (intmax_t)run->process->pid);
-	strbuf_add_foreign(&sb, run->process->comm);
+	strbuf_add_escaped(&sb, run->process->comm);
 	strbuf_add_text(&sb, "), ");
 	quantity_add_time(&sb, (int64_t)input->diff->wall_ns[side]);
 	strbuf_add_text(&sb, " in ");
@@ -33,12 +33,12 @@ write_run(const struct diff_input *input, enum diff_side side, const char *label
 	quantity_add_rate(&sb, run->stats->rate_wanted);
 	page->ops->field(page, label, sb.data);
 	strbuf_clear(&sb);
-	strbuf_add_foreign(&sb, run->process->cmdline);
+	strbuf_add_escaped(&sb, run->process->cmdline);
 	page->ops->line(page, "", sb.data);
 	if (run->note != NULL) {
 		strbuf_clear(&sb);
 		strbuf_add_text(&sb, "recorded ");
-		strbuf_add_foreign(&sb, run->note);
+		strbuf_add_escaped(&sb, run->note);
 		page->ops->field(page, "", sb.data);
 	}
 	if (run->part != NULL) {

@@ -64,7 +64,7 @@ write_finding(const struct view *view, struct page *page, const struct finding *
 				  found->waiting);
 	if (found->function < view_function_count(view)) {
 		strbuf_add_text(&sb, words[found->kind].where);
-		strbuf_add_foreign(&sb, view_function(view, found->function)->name);
+		strbuf_add_escaped(&sb, view_function(view, found->function)->name);
 	}
 	strbuf_add_text(&sb, ".");
 	page->ops->field(page, words[found->kind].what, sb.data);

@@ -85,7 +85,7 @@ add_text(const struct report_table *table, const struct report_column *column, c
 	strbuf_init(&raw);
 	if (column->text != NULL)
 		column->text(table, row, &raw);
-	strbuf_add_foreign(out, raw.length > 0 ? raw.data : "");
+	strbuf_add_escaped(out, raw.length > 0 ? raw.data : "");
 	strbuf_release(&raw);
 }
 

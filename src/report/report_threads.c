@@ -43,7 +43,7 @@ report_add_unit(struct strbuf *sb, const struct export_input *input, const struc
 	else
 		view_add_name(input->view, row->thread, &name);
 	if (name.length > 0)
-		strbuf_add_foreign(sb, name.data);
+		strbuf_add_escaped(sb, name.data);
 	strbuf_release(&name);
 }
 
@@ -148,7 +148,7 @@ add_seen(struct strbuf *sb, const struct export_input *input, const struct task_
 
 	add_mean(sb, span_ns > 0 ? (double)tasks->tasks_ns / span_ns : 0);
 	strbuf_add_text(sb, " ");
-	strbuf_add_foreign(sb, profile_text(profile, profile_thread(profile, tasks->one)->name));
+	strbuf_add_escaped(sb, profile_text(profile, profile_thread(profile, tasks->one)->name));
 	strbuf_add_text(sb, "s on average");
 	if (stats->tasks_most > 0 && !input->filtered) {
 		strbuf_add_text(sb, ", at most ");

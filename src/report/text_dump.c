@@ -35,7 +35,7 @@ add_thread(struct strbuf *sb, const struct profile *profile, uint32_t id)
 	if (name[0] == '\0')
 		return;
 	strbuf_add_text(sb, " (");
-	strbuf_add_foreign(sb, name);
+	strbuf_add_escaped(sb, name);
 	strbuf_add_text(sb, ")");
 }
 
@@ -49,7 +49,7 @@ add_task(struct strbuf *sb, const struct view *view, uint32_t id)
 	view_add_thread(view, id, &name);
 	if (name.data[0] >= 'a' && name.data[0] <= 'z')
 		name.data[0] = (char)(name.data[0] - 'a' + 'A');
-	strbuf_add_foreign(sb, name.data);
+	strbuf_add_escaped(sb, name.data);
 	strbuf_release(&name);
 }
 
@@ -66,11 +66,11 @@ add_tasks(struct strbuf *sb, const struct view *view, const struct dump_group *g
 			entry = NULL;
 	quantity_add_count(sb, group->tasks);
 	strbuf_add_text(sb, " ");
-	strbuf_add_foreign(sb, profile_text(profile, profile_thread(profile, first)->name));
+	strbuf_add_escaped(sb, profile_text(profile, profile_thread(profile, first)->name));
 	strbuf_add_text(sb, "s");
 	if (entry != NULL) {
 		strbuf_add_text(sb, " ");
-		strbuf_add_foreign(sb, entry);
+		strbuf_add_escaped(sb, entry);
 	}
 }
 
@@ -87,7 +87,7 @@ add_line(struct strbuf *sb, const struct view_function *function)
 	else if (slash != NULL)
 		file = slash + 1;
 	strbuf_add_text(sb, " (");
-	strbuf_add_foreign(sb, file);
+	strbuf_add_escaped(sb, file);
 	strbuf_add_format(sb, ":%" PRIu32 ")", function->line);
 }
 
@@ -104,7 +104,7 @@ add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *gr
 
 	strbuf_init(&what);
 	view_add_wait(view, thread->wait, group->function, group->depth, &what);
-	strbuf_add_foreign(sb, what.data);
+	strbuf_add_escaped(sb, what.data);
 	strbuf_release(&what);
 	if (profile_wait(profile, thread->wait)->timed &&
 	    wait_kind_in_memory(profile_wait(profile, thread->wait)->kind))
@@ -127,12 +127,12 @@ add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *gr
 				view_function(view, function[waiting_place(view, function, depth)]);
 
 			strbuf_add_text(sb, ", in ");
-			strbuf_add_foreign(sb, at->name);
+			strbuf_add_escaped(sb, at->name);
 			add_line(sb, at);
 		}
 	} else if (depth > 0) {
 		strbuf_add_text(sb, ", held by ");
-		strbuf_add_foreign(sb, view_function(view, function[0])->name);
+		strbuf_add_escaped(sb, view_function(view, function[0])->name);
 	}
 }
 
@@ -271,16 +271,16 @@ write_frame(const struct view *view, uint32_t id, size_t number, FILE *out)
 
 	strbuf_init(&sb);
 	strbuf_add_format(&sb, "%*zu  ", INDENT, number);
-	strbuf_add_foreign(&sb, function->name);
+	strbuf_add_escaped(&sb, function->name);
 	/* A name that is an address, and a script's file, include the module already. */
 	if (function->known && function->module[0] != '\0' && !function->script) {
 		strbuf_add_text(&sb, " (");
-		strbuf_add_foreign(&sb, function->module);
+		strbuf_add_escaped(&sb, function->module);
 		strbuf_add_text(&sb, ")");
 	}
 	if (function->file != NULL) {
 		strbuf_add_text(&sb, " at ");
-		strbuf_add_foreign(&sb, function->file);
+		strbuf_add_escaped(&sb, function->file);
 		if (function->line > 0)
 			strbuf_add_format(&sb, ":%" PRIu32, function->line);
 	}
@@ -297,7 +297,7 @@ write_head(const struct export_input *input, const struct dump *dump, FILE *out)
 
 	strbuf_init(&sb);
 	strbuf_add_format(&sb, "Process %jd (", (intmax_t)input->process->pid);
-	strbuf_add_foreign(&sb, input->process->comm);
+	strbuf_add_escaped(&sb, input->process->comm);
 	strbuf_add_text(&sb, "): ");
 	quantity_add_things(&sb, dump->threads, "thread", "threads");
 	if (dump->tasks > 0) {
@@ -306,7 +306,7 @@ write_head(const struct export_input *input, const struct dump *dump, FILE *out)
 		strbuf_add_text(&sb, ", ");
 		quantity_add_count(&sb, dump->tasks);
 		strbuf_add_text(&sb, " ");
-		strbuf_add_foreign(&sb, profile_text(profile,
+		strbuf_add_escaped(&sb, profile_text(profile,
 						     profile_thread(profile, dump->task)->name));
 		strbuf_add_text(&sb, dump->tasks == 1 ? "" : "s");
 	}
@@ -315,10 +315,10 @@ write_head(const struct export_input *input, const struct dump *dump, FILE *out)
 		quantity_add_things(&sb, async_tasks_count(input->tasks), "task", "tasks");
 	}
 	strbuf_add_text(&sb, "\n");
-	strbuf_add_foreign(&sb, input->process->cmdline);
+	strbuf_add_escaped(&sb, input->process->cmdline);
 	fprintf(out, "%s\n", sb.data);
 	strbuf_clear(&sb);
-	strbuf_add_foreign(&sb, input->stats->runtimes);
+	strbuf_add_escaped(&sb, input->stats->runtimes);
 	if (sb.length > 0)
 		fprintf(out, "%s\n", sb.data);
 	strbuf_release(&sb);

@@ -19,7 +19,7 @@ task_add_name(struct strbuf *sb, const struct async_tasks *tasks, uint32_t task)
 {
 	const char *name = async_tasks_get(tasks, task)->name;
 
-	strbuf_add_foreign(sb, name[0] != '\0' ? name : "\"\"");
+	strbuf_add_escaped(sb, name[0] != '\0' ? name : "\"\"");
 }
 
 /* "Task-1, Task-2, … and 7 more" */
@@ -119,10 +119,10 @@ write_stack(const struct async_tasks *tasks, uint32_t stack, FILE *out)
 	for (int number = 0; (place = async_tasks_place(tasks, &stack)) != NULL; number++) {
 		strbuf_clear(&sb);
 		strbuf_add_format(&sb, "%*d  ", INDENT, number);
-		strbuf_add_foreign(&sb, place->function);
+		strbuf_add_escaped(&sb, place->function);
 		if (place->file[0] != '\0') {
 			strbuf_add_text(&sb, " at ");
-			strbuf_add_foreign(&sb, place->file);
+			strbuf_add_escaped(&sb, place->file);
 		}
 		if (place->file[0] != '\0' && place->line > 0)
 			strbuf_add_format(&sb, ":%" PRIu32, place->line);
@@ -147,7 +147,7 @@ text_tasks_write(const struct async_tasks *tasks, FILE *out, size_t width)
 	strbuf_init(&sb);
 	for (size_t i = 0; (missing = async_tasks_missing(tasks, i)) != NULL; i++) {
 		strbuf_clear(&sb);
-		strbuf_add_foreign(&sb, missing);
+		strbuf_add_escaped(&sb, missing);
 		fputc('\n', out);
 		display_wrap(out, sb.data, 0, width);
 	}

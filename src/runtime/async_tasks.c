@@ -96,7 +96,7 @@ async_tasks_stack(struct async_tasks *tasks, const struct runtime_place *place, 
 	if (tasks->stack_count == STACKS_MOST)
 		return ASYNC_STACK_NONE;
 	stack = (uint32_t)tasks->stack_count++;
-	*table_place(&tasks->known_stacks, number, outer, stack, NULL) = stack;
+	*table_insert(&tasks->known_stacks, number, outer, stack, NULL) = stack;
 	tasks->stack = xgrow(tasks->stack, &tasks->stack_capacity, tasks->stack_count,
 			     sizeof(*tasks->stack));
 	tasks->stack[stack] = (struct stack){ .place = number, .outer = outer };
@@ -119,7 +119,7 @@ async_tasks_add(struct async_tasks *tasks, const struct async_task *task)
 	if (tasks->count == ASYNC_TASKS_MOST || find_task(tasks, task->address, &at))
 		return false;
 	at = (uint32_t)tasks->count++;
-	*table_place(&tasks->by_address, task->address, 0, at, NULL) = at;
+	*table_insert(&tasks->by_address, task->address, 0, at, NULL) = at;
 	tasks->entry = xgrow(tasks->entry, &tasks->capacity, tasks->count, sizeof(*tasks->entry));
 	entry = &tasks->entry[at];
 	*entry = (struct entry){ .task = *task, .awaiters = tasks->awaiter_count };

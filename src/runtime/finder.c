@@ -66,7 +66,7 @@ finder_refuse(struct finder *finder, struct finder_candidate *candidate, const c
 	va_end(args);
 	strbuf_init(&text);
 	strbuf_add_format(&text, "the %s in ", finder->kind->name);
-	strbuf_add_foreign(&text, finder_module(finder, candidate)->name);
+	strbuf_add_escaped(&text, finder_module(finder, candidate)->name);
 	strbuf_add_format(&text, " cannot be read: %s", reason);
 	snprintf(finder->why, sizeof(finder->why), "%s", text.data);
 	strbuf_release(&text);

@@ -26,12 +26,12 @@ runtime_places_add(struct runtime_places *places, const struct runtime_place *pl
 {
 	const uint32_t function = strings_intern(places->texts, place->function);
 	const uint32_t file = strings_intern(places->texts, place->file);
-	const uint32_t name = *table_place(&places->functions, function, file,
-					   (uint32_t)places->functions.count, NULL);
+	const uint32_t name = *table_insert(&places->functions, function, file,
+					    (uint32_t)places->functions.count, NULL);
 	bool added;
-	const uint32_t id = *table_place(&places->known, name,
-					 (uint64_t)place->line << 1 | place->marker,
-					 (uint32_t)places->count, &added);
+	const uint32_t id = *table_insert(&places->known, name,
+					  (uint64_t)place->line << 1 | place->marker,
+					  (uint32_t)places->count, &added);
 
 	if (!added)
 		return id;

@@ -143,7 +143,7 @@ learn_inner_tids(struct sampled_process *process)
 			continue;
 		inner = process_inner_tid(process->process, tid);
 		if (inner > 0)
-			table_place(&process->inner, (uint64_t)inner, 0, (uint32_t)tid, NULL);
+			table_insert(&process->inner, (uint64_t)inner, 0, (uint32_t)tid, NULL);
 	}
 }
 

@@ -68,7 +68,7 @@ bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
 		stacks->bytecode_tick = tick;
 		table_clear(&stacks->bytecode_sizes);
 	}
-	size = table_place(&stacks->bytecode_sizes, address, 0, 0, &added);
+	size = table_insert(&stacks->bytecode_sizes, address, 0, 0, &added);
 	if (added &&
 	    memory_read_process(maps_process(stacks->maps)->pid, address, header, sizeof(header)) ==
 		    sizeof(header) &&
@@ -127,7 +127,7 @@ native_frame(struct stack_state *stacks, const struct chain_frame *frame, uint32
 {
 	const uint64_t address = chain_frame_lookup(frame);
 	bool added;
-	uint32_t *known = table_place(&stacks->frames, address, frame->origin, 0, &added);
+	uint32_t *known = table_insert(&stacks->frames, address, frame->origin, 0, &added);
 
 	if (added)
 		*known = frame_at(stacks, address, frame->origin);

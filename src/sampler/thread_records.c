@@ -36,7 +36,7 @@ enter_thread(struct thread_records *records, struct sampled_thread *thread)
 		return;
 	}
 	name = profile_intern_text(profile, thread->name);
-	shared = table_place(&records->shared, name, 0, 0, &added);
+	shared = table_insert(&records->shared, name, 0, 0, &added);
 	if (added)
 		*shared = profile_add_thread(profile, 0, 0, thread->name);
 	thread->record = *shared;

@@ -132,7 +132,7 @@ say_slow(void *context)
 	const char *path = known->file.path != NULL ? known->file.path : known->module->path;
 
 	strbuf_clear(&symbols->scratch);
-	strbuf_add_foreign(&symbols->scratch, path);
+	strbuf_add_escaped(&symbols->scratch, path);
 	log_say(symbols->config->files.log, LOG_NORMAL,
 		"%s: reading its DWARF takes too long: symbol tables name what is left",
 		symbols->scratch.data);
@@ -158,7 +158,7 @@ known_module(struct symbols *symbols, const struct module *module)
 	known->name = intern(symbols, module->name);
 	if (module->image != NULL && !image_is_unchanged(module->image)) {
 		strbuf_clear(&symbols->scratch);
-		strbuf_add_foreign(&symbols->scratch, module->path);
+		strbuf_add_escaped(&symbols->scratch, module->path);
 		log_say(symbols->config->files.log, LOG_NORMAL,
 			"%s was written to while it was sampled: it names nothing",
 			symbols->scratch.data);
@@ -230,7 +230,7 @@ readable(struct symbols *symbols, const char *raw, enum symbol_source source)
 	const bool is_stub = source == SYMBOL_PLT && length > strlen(PLT_ENDING);
 	const uint32_t number = strings_intern(symbols->texts, raw);
 	bool added;
-	uint32_t *place = table_place(&symbols->readable, number, is_stub, 0, &added);
+	uint32_t *place = table_insert(&symbols->readable, number, is_stub, 0, &added);
 
 	if (added)
 		*place = strings_intern(symbols->texts, make_readable(symbols, raw, is_stub));

@@ -184,7 +184,7 @@ find_rule(struct state *state, uint64_t address, bool exact)
 		state->count = 0;
 		table_clear(&state->by_address);
 	}
-	place = table_place(&state->by_address, address, exact, (uint32_t)state->count, &added);
+	place = table_insert(&state->by_address, address, exact, (uint32_t)state->count, &added);
 	if (!added)
 		return &state->rule[*place];
 	state->rule = xgrow(state->rule, &state->capacity, state->count + 1, sizeof(*state->rule));

@@ -109,7 +109,7 @@ find_rule(struct state *state, uint64_t address)
 		return find_rule(state, address);
 	state->rule = xgrow(state->rule, &state->capacity, state->count + 1, sizeof(*state->rule));
 	state->rule[state->count] = rule;
-	*table_place(&state->by_address, address, 0, 0, NULL) = (uint32_t)state->count;
+	*table_insert(&state->by_address, address, 0, 0, NULL) = (uint32_t)state->count;
 	return &state->rule[state->count++];
 }
 

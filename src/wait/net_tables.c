@@ -268,7 +268,7 @@ net_tables_add_line(struct net_tables *tables, enum net_file file, const char *l
 	/* Connections that no process has open, or that are not accepted yet, have no inode. */
 	if (!parse_socket(file, line, &socket, &path) || socket.inode == 0)
 		return;
-	place = table_place(&tables->inodes, socket.inode, socket.protocol, at, &added);
+	place = table_insert(&tables->inodes, socket.inode, socket.protocol, at, &added);
 	if (!added) {
 		add_second_line(tables, *place, &socket, path);
 		return;
@@ -282,10 +282,10 @@ net_tables_add_line(struct net_tables *tables, enum net_file file, const char *l
 	tables->list[tables->count++] = socket;
 	if (socket.protocol != NET_TCP && socket.protocol != NET_UDP)
 		return;
-	table_place(&tables->ends, hash_of_ends(&socket.local, &socket.remote), socket.protocol, at,
-		    NULL);
+	table_insert(&tables->ends, hash_of_ends(&socket.local, &socket.remote), socket.protocol,
+		     at, NULL);
 	if (socket.listens)
-		table_place(&tables->listening, socket.local.port, socket.protocol, at, NULL);
+		table_insert(&tables->listening, socket.local.port, socket.protocol, at, NULL);
 }
 
 /* Ignores every part of a line that is too long. */

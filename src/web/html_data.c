@@ -50,16 +50,16 @@ page_add_name(struct strbuf *out, const struct view *view, const struct tree_nod
 
 		strbuf_init(&thread);
 		view_add_unit(view, node->function, &thread);
-		strbuf_add_foreign(out, thread.data);
+		strbuf_add_escaped(out, thread.data);
 		strbuf_release(&thread);
 	} else {
 		const struct view_function *function = view_function(view, node->function);
 
-		strbuf_add_foreign(out, function->name);
+		strbuf_add_escaped(out, function->name);
 		if (!function->needs_module)
 			return;
 		strbuf_add_text(out, " (");
-		strbuf_add_foreign(out, function->module);
+		strbuf_add_escaped(out, function->module);
 		strbuf_add_text(out, ")");
 	}
 }

@@ -109,7 +109,7 @@ make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
 	strbuf_add_text(&name, "");
 	view_add_name(view, row->thread, &whole);
 	if (whole.length > 0)
-		strbuf_add_foreign(&name, whole.data);
+		strbuf_add_escaped(&name, whole.data);
 	json_object_set_new(object, "name", json_string(name.data));
 	/* The name of a task includes its number. */
 	json_object_set_new(object, "tid",

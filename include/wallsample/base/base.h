@@ -88,7 +88,7 @@ void strbuf_add_format(struct strbuf *sb, const char *fmt, ...)
  * Invisible characters (zero-width ones, fillers) and those that reverse the direction of the
  * text around them become "\uHHHH" or "\UHHHHHHHH".
  */
-void strbuf_add_foreign(struct strbuf *sb, const char *text);
+void strbuf_add_escaped(struct strbuf *sb, const char *text);
 /*
  * The same for programs that read lines of UTF-8: escapes only control characters, separators and
  * bytes that are not UTF-8.
@@ -150,7 +150,7 @@ struct log {
 
 /*
  * Writes one line "wallsample: …" to log->stream when log->level >= level, escaped as by
- * strbuf_add_foreign.
+ * strbuf_add_escaped.
  */
 void log_say(const struct log *log, enum log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -34,10 +34,10 @@ void table_clear(struct table *table);
 /* Stores the value of (a, b) in *value; false when the table does not contain the key. */
 bool table_find(const struct table *table, uint64_t a, uint64_t b, uint32_t *value);
 /*
- * Returns a pointer to the value of (a, b), valid until the next call of table_place. A key that
+ * Returns a pointer to the value of (a, b), valid until the next call of table_insert. A key that
  * is not in the table is added with the value `fresh`; *added (may be NULL) reports that.
  */
-uint32_t *table_place(struct table *table, uint64_t a, uint64_t b, uint32_t fresh, bool *added);
+uint32_t *table_insert(struct table *table, uint64_t a, uint64_t b, uint32_t fresh, bool *added);
 
 /* --- interned text ----------------------------------------------------------- */
 

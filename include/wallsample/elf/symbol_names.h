@@ -24,7 +24,7 @@ size_t symbol_name_length(const char *raw);
  * unchanged, cut at SYMBOL_NAME_MAX.
  *
  * The added text is foreign: it may contain control characters and bytes that are not UTF-8.
- * Writers escape it with strbuf_add_foreign().
+ * Writers escape it with strbuf_add_escaped().
  */
 void symbol_name_add_readable(struct strbuf *out, const char *raw, bool demangle);
 

@@ -2,7 +2,7 @@
 /*
  * causal_words.h - describes the curves of causal profiles in words and as plots.
  *
- * Each causal_add_* function appends to the buffer; foreign bytes are escaped (strbuf_add_foreign).
+ * Each causal_add_* function appends to the buffer; foreign bytes are escaped (strbuf_add_escaped).
  */
 #ifndef WALLSAMPLE_REPORT_CAUSAL_WORDS_H
 #define WALLSAMPLE_REPORT_CAUSAL_WORDS_H

@@ -3,7 +3,7 @@
  * display.h - measures, cuts and wraps text by its width on a terminal.
  *
  * All text is UTF-8 without control characters, invisible characters, and characters that change
- * the direction of text (strbuf_add_foreign ensures that).
+ * the direction of text (strbuf_add_escaped ensures that).
  */
 #ifndef WALLSAMPLE_REPORT_DISPLAY_H
 #define WALLSAMPLE_REPORT_DISPLAY_H

@@ -3,7 +3,7 @@
  * page.h - the elements of a report, and the operations by which a terminal or a document lays
  * them out.
  *
- * Text is one line without control characters (strbuf_add_foreign). The implementation of a page
+ * Text is one line without control characters (strbuf_add_escaped). The implementation of a page
  * escapes the special characters of its format.
  */
 #ifndef WALLSAMPLE_REPORT_PAGE_H

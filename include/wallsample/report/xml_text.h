@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Writes text with XML's special characters escaped. The text was made by strbuf_add_foreign(). */
+/* Writes text with XML's special characters escaped. The text was made by strbuf_add_escaped(). */
 void xml_write_text(FILE *out, const char *text);
 
 #endif

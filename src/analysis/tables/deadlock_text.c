@@ -15,7 +15,7 @@ deadlock_add_name(const struct profile *profile, uint32_t id, struct strbuf *out
 	const char *name = profile_text(profile, thread->name);
 
 	/* A core file has no names of most threads. */
-	strbuf_add_foreign(out, name[0] != '\0' ? name : "thread");
+	strbuf_add_escaped(out, name[0] != '\0' ? name : "thread");
 	strbuf_add_format(out, "-%jd", (intmax_t)thread->tid);
 }
 
@@ -37,7 +37,7 @@ deadlock_add_thread(const struct profile *profile, const struct profile_deadlock
 	}
 	strbuf_init(&what);
 	wait_kind_add(kind, wait_kind_text(kind), object, &what);
-	strbuf_add_foreign(out, what.data);
+	strbuf_add_escaped(out, what.data);
 	strbuf_release(&what);
 	if (holder->thread == stuck->thread) {
 		strbuf_add_text(out, ", which it holds itself");

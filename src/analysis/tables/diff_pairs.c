@@ -46,8 +46,8 @@ place_function(struct pairing *pairing, const struct view *view, uint32_t id, en
 	const uint32_t text = strings_intern(pairing->texts, name);
 	const uint32_t module = strings_intern(pairing->modules, function->module);
 	bool added;
-	const uint32_t row = *table_place(&pairing->known, text, module, (uint32_t)out->count,
-					  &added);
+	const uint32_t row = *table_insert(&pairing->known, text, module, (uint32_t)out->count,
+					   &added);
 
 	if (added) {
 		out->row = xgrow(out->row, &out->capacity, out->count + 1, sizeof(*out->row));

@@ -97,15 +97,15 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 		const struct view_row *row = member[i].row;
 		const bool is_task = member[i].of->is_task;
 		/* Rows with the same stack share its function array: the pointer identifies it. */
-		const uint32_t stack = *table_place(&stacks, (uintptr_t)row->function, is_task,
-						    (uint32_t)stacks.count, NULL);
+		const uint32_t stack = *table_insert(&stacks, (uintptr_t)row->function, is_task,
+						     (uint32_t)stacks.count, NULL);
 		bool added;
 
-		member[i].group = *table_place(&known,
-					       (uint64_t)row->state << 32 | (uint32_t)row->syscall,
-					       (uint64_t)stack << 32 |
-						       (is_task ? member[i].thread.wait : 0),
-					       (uint32_t)dump->count, &added);
+		member[i].group = *table_insert(&known,
+						(uint64_t)row->state << 32 | (uint32_t)row->syscall,
+						(uint64_t)stack << 32 |
+							(is_task ? member[i].thread.wait : 0),
+						(uint32_t)dump->count, &added);
 		if (added)
 			dump->group[dump->count++] = (struct dump_group){
 				.state = row->state,

@@ -17,7 +17,7 @@ static void
 add(struct sums *sums, uint32_t function, const int64_t *ns)
 {
 	bool added;
-	const uint32_t at = *table_place(&sums->known, function, 0, (uint32_t)sums->count, &added);
+	const uint32_t at = *table_insert(&sums->known, function, 0, (uint32_t)sums->count, &added);
 
 	if (added) {
 		sums->row = xgrow(sums->row, &sums->capacity, sums->count + 1, sizeof(*sums->row));

@@ -210,8 +210,8 @@ state_table_make(const struct view *view, struct state_table *out)
 		const bool waits = sample->state == RUN_SLEEPING || sample->state == RUN_DISK;
 		const int32_t number = waits ? sample->syscall : (int32_t)SYSCALL_NONE;
 		bool added;
-		const uint32_t at = *table_place(&known, sample->state, (uint32_t)number,
-						 (uint32_t)count, &added);
+		const uint32_t at = *table_insert(&known, sample->state, (uint32_t)number,
+						  (uint32_t)count, &added);
 
 		if (added) {
 			row = xgrow(row, &capacity, count + 1, sizeof(*row));
@@ -283,7 +283,7 @@ sum_own_times(const struct view *view, bool by_unit, size_t *count)
 
 		if (sample->depth == 0)
 			continue;
-		at = *table_place(&known, thread, sample->function[0], (uint32_t)*count, &added);
+		at = *table_insert(&known, thread, sample->function[0], (uint32_t)*count, &added);
 		if (added) {
 			own = xgrow(own, &capacity, *count + 1, sizeof(*own));
 			own[(*count)++] = (struct own_time){

@@ -48,7 +48,7 @@ find_groups(const struct async_tasks *tasks, uint32_t *group, struct task_groups
 		const uint64_t key = (uint64_t)(uint32_t)task->tid << 32 | (uint32_t)task->state;
 		bool added;
 
-		group[i] = *table_place(&known, task->stack, key, (uint32_t)out->count, &added);
+		group[i] = *table_insert(&known, task->stack, key, (uint32_t)out->count, &added);
 		if (added)
 			out->group[out->count++] = (struct task_group){ .like = task };
 		out->group[group[i]].count++;

@@ -101,8 +101,8 @@ add_entry(struct adding *adding, const struct profile_entry *entry)
 	struct task_table *out = adding->out;
 	struct task_table_row *row;
 	bool added;
-	const uint32_t at = *table_place(&adding->known, doing, (uintptr_t)reason,
-					 (uint32_t)out->count, &added);
+	const uint32_t at = *table_insert(&adding->known, doing, (uintptr_t)reason,
+					  (uint32_t)out->count, &added);
 
 	if (added) {
 		out->row = xgrow(out->row, &adding->capacity, out->count + 1, sizeof(*out->row));

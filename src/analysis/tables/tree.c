@@ -29,7 +29,7 @@ find_node(struct growing *tree, const struct frame *frame, uint32_t parent)
 	const uint64_t kind = (uint64_t)frame->kind << 32 | parent;
 	const uint64_t which = (uint64_t)(uint32_t)frame->syscall << 32 | frame->function;
 	bool added;
-	const uint32_t id = *table_place(&tree->known, which, kind, (uint32_t)tree->count, &added);
+	const uint32_t id = *table_insert(&tree->known, which, kind, (uint32_t)tree->count, &added);
 
 	if (!added)
 		return id;

@@ -44,8 +44,8 @@ find_row(struct summing *summing, enum wait_kind kind, uint32_t object)
 	const uint32_t name = waiting_name_of(view, object);
 	const struct view_function *named = name != UINT32_MAX ? &view->function[name] : NULL;
 	bool added;
-	const uint32_t at = *table_place(&out->rows, kind_of_row(kind), name, (uint32_t)out->count,
-					 &added);
+	const uint32_t at = *table_insert(&out->rows, kind_of_row(kind), name, (uint32_t)out->count,
+					  &added);
 
 	if (!added)
 		return at;
@@ -65,8 +65,10 @@ add_stack(struct summing *summing, const struct waiting_stack *stack)
 {
 	struct waiting *out = summing->out;
 	bool added;
-	const uint32_t at = *table_place(&summing->stacks, (uint64_t)stack->row << 1 | stack->holds,
-					 (uintptr_t)stack->function, (uint32_t)out->stacks, &added);
+	const uint32_t at = *table_insert(&summing->stacks,
+					  (uint64_t)stack->row << 1 | stack->holds,
+					  (uintptr_t)stack->function, (uint32_t)out->stacks,
+					  &added);
 
 	if (added) {
 		out->stack = xgrow(out->stack, &summing->stack_capacity, out->stacks + 1,
@@ -75,7 +77,7 @@ add_stack(struct summing *summing, const struct waiting_stack *stack)
 	} else {
 		out->stack[at].ns += stack->ns;
 	}
-	table_place(&summing->in_stack, at, stack->thread, 0, &added);
+	table_insert(&summing->in_stack, at, stack->thread, 0, &added);
 	out->stack[at].threads += added;
 }
 
@@ -100,7 +102,7 @@ add_waiter(struct summing *summing, const struct profile_entry *entry)
 	row = &summing->out->row[stack.row];
 	row->ns += entry->ns[WEIGHT_WALL];
 	row->samples += entry->samples;
-	table_place(&summing->threads, stack.row, entry->thread, 0, &added);
+	table_insert(&summing->threads, stack.row, entry->thread, 0, &added);
 	row->threads += added;
 	if (wait->most > row->most)
 		row->most = wait->most;
@@ -178,7 +180,7 @@ sort(struct waiting *out)
 		out->stack[i].row = place[out->stack[i].row];
 	table_clear(&out->rows);
 	for (uint32_t i = 0; i < out->count; i++)
-		table_place(&out->rows, sorted[i].kind, sorted[i].named, i, NULL);
+		table_insert(&out->rows, sorted[i].kind, sorted[i].named, i, NULL);
 	if (out->stacks > 1)
 		qsort(out->stack, out->stacks, sizeof(*out->stack), compare_stacks);
 	free(out->row);

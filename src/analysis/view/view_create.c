@@ -103,10 +103,10 @@ merge_entries(struct naming *naming, size_t *count)
 		uint32_t at;
 		bool added;
 
-		at = *table_place(&known, (uint64_t)entry.thread << 32 | entry.stack,
-				  (uint64_t)entry.carrier << 48 | (uint64_t)entry.gil << 40 |
-					  (uint64_t)entry.state << 32 | (uint32_t)entry.syscall,
-				  (uint32_t)*count, &added);
+		at = *table_insert(&known, (uint64_t)entry.thread << 32 | entry.stack,
+				   (uint64_t)entry.carrier << 48 | (uint64_t)entry.gil << 40 |
+					   (uint64_t)entry.state << 32 | (uint32_t)entry.syscall,
+				   (uint32_t)*count, &added);
 		if (added) {
 			merged[(*count)++] = entry;
 		} else {

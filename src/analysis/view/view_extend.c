@@ -12,10 +12,10 @@ view_add_path(struct view *view, struct table *paths, const struct path *path)
 	bool added;
 	/* Paths with the same functions differ if -I or -X matches only one of them: the
 	 * expressions match symbols, and the shown text may be a part of the symbol. */
-	const uint32_t id = *table_place(paths, path->function,
-					 (uint64_t)path->caller << 2 |
-						 (uint64_t)path->included << 1 | path->excluded,
-					 (uint32_t)view->path_count, &added);
+	const uint32_t id = *table_insert(paths, path->function,
+					  (uint64_t)path->caller << 2 |
+						  (uint64_t)path->included << 1 | path->excluded,
+					  (uint32_t)view->path_count, &added);
 
 	if (!added)
 		return id;
@@ -67,8 +67,8 @@ view_own_function(struct naming *naming, const char *text)
 	struct view *view = naming->view;
 	const char *name = strings_text(view->texts, strings_intern(view->texts, text));
 	bool added;
-	const uint32_t id = *table_place(&naming->own, (uintptr_t)name, 0,
-					 (uint32_t)view->function_count, &added);
+	const uint32_t id = *table_insert(&naming->own, (uintptr_t)name, 0,
+					  (uint32_t)view->function_count, &added);
 
 	if (!added)
 		return id;

@@ -192,11 +192,11 @@ number_functions(struct naming *naming)
 			bool added;
 
 			naming->function[at] =
-				*table_place(&known, apart ? i : (uintptr_t)function.name,
-					     apart ? at :
-						     (uintptr_t)place_of_function(naming,
-										  &function),
-					     (uint32_t)view->function_count, &added);
+				*table_insert(&known, apart ? i : (uintptr_t)function.name,
+					      apart ? at :
+						      (uintptr_t)place_of_function(naming,
+										   &function),
+					      (uint32_t)view->function_count, &added);
 			if (!added) {
 				view->function[naming->function[at]].known &= function.known;
 				continue;

@@ -71,7 +71,7 @@ classify_symbol(const struct symbol *symbol, bool interpreter, struct table *kno
 
 	if (!symbol->known)
 		return interpreter ? PLUMBING_ROOT : PLUMBING_START;
-	place = table_place(known, (uintptr_t)symbol->function, interpreter, 0, &added);
+	place = table_insert(known, (uintptr_t)symbol->function, interpreter, 0, &added);
 	if (added)
 		*place = language_plumbing(symbol->function, interpreter);
 	return (enum plumbing) * place;

@@ -44,7 +44,7 @@ find_programs(const struct view *view, struct table *modules, struct library *li
 
 		if (row < 0)
 			continue;
-		table_place(modules, function->module_id, 0, (uint32_t)row, NULL);
+		table_insert(modules, function->module_id, 0, (uint32_t)row, NULL);
 		if (library[row].length == 0 && function->file != NULL)
 			library[row] = (struct library){
 				.path = function->file,
@@ -156,7 +156,7 @@ view_begin_created(struct naming *naming)
 
 		naming->created[i] = PATH_UNKNOWN;
 		if (task->is_task && task->task_id != 0)
-			table_place(&naming->tasks, task->task_id, task->name, i, NULL);
+			table_insert(&naming->tasks, task->task_id, task->name, i, NULL);
 	}
 }
 

@@ -122,8 +122,8 @@ find_units(struct view *view)
 
 		if (!task->is_task)
 			continue;
-		view->unit[i] = *table_place(&known, (uintptr_t)view->entry[i],
-					     (uint64_t)task->name << 1 | task->system, i, NULL);
+		view->unit[i] = *table_insert(&known, (uintptr_t)view->entry[i],
+					      (uint64_t)task->name << 1 | task->system, i, NULL);
 		view->unit_tasks[view->unit[i]]++;
 	}
 	table_release(&known);

@@ -66,7 +66,7 @@ jit_list_walk(struct jit_reader *reader, uint64_t address, const struct jit_desc
 	for (uint64_t at = before->first; at != 0; at = entry.next) {
 		bool added;
 
-		table_place(&seen, at, 0, 0, &added);
+		table_insert(&seen, at, 0, 0, &added);
 		if (!added || *count == most) {
 			result = JIT_WALK_CUT;
 			break;

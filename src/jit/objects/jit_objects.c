@@ -160,8 +160,8 @@ take_list(struct jit_objects *o, const struct jit_watch *watch, size_t listed_co
 	table_init(&by_place);
 	for (size_t i = 0; i < o->count; i++)
 		if (o->object[i].descriptor == watch->address)
-			*table_place(&by_place, o->object[i].listed.entry,
-				     o->object[i].listed.address, 0, NULL) = (uint32_t)i;
+			*table_insert(&by_place, o->object[i].listed.entry,
+				      o->object[i].listed.address, 0, NULL) = (uint32_t)i;
 	for (size_t i = 0; i < listed_count; i++) {
 		const struct jit_listed *listed = &o->listed[i];
 		uint32_t old;
@@ -316,7 +316,7 @@ settle(struct jit_objects *o, struct object *object)
 	if (!table_find(&o->by_content, hash, size, &content)) {
 		content = make_content(o, size);
 		if (content != CONTENT_NONE)
-			*table_place(&o->by_content, hash, size, 0, NULL) = content;
+			*table_insert(&o->by_content, hash, size, 0, NULL) = content;
 	}
 	free(o->copy);
 	o->copy = NULL;

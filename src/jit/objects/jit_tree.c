@@ -133,7 +133,7 @@ add_pending(struct pending *pending, uint64_t node, size_t most)
 
 	if (!may_be_address(node, ALIGNED) || pending->seen.count > most)
 		return;
-	table_place(&pending->seen, node, 0, 0, &added);
+	table_insert(&pending->seen, node, 0, 0, &added);
 	if (!added)
 		return;
 	pending->node = xgrow(pending->node, &pending->capacity, pending->count + 1,

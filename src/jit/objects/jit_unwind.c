@@ -134,7 +134,7 @@ jit_unwind_walk(struct jit_reader *reader, uint64_t address, const struct jit_de
 		struct jit_listed one;
 		bool added;
 
-		table_place(&seen, at, 0, 0, &added);
+		table_insert(&seen, at, 0, 0, &added);
 		if (!added || seen.count > most || !jit_read(reader, at, &info, sizeof(info))) {
 			result = JIT_WALK_CUT;
 			break;

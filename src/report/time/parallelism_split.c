@@ -43,13 +43,13 @@ thread_and_state(uint32_t thread, enum run_state state, enum gil gil)
 static uint32_t
 place_row(struct parallelism_split *split, const struct timeline_slice *slice)
 {
-	const uint32_t place = *table_place(&split->places, (uintptr_t)slice->function,
-					    thread_and_state(slice->thread, slice->state,
-							     slice->gil),
-					    (uint32_t)split->places.count, NULL);
+	const uint32_t place = *table_insert(&split->places, (uintptr_t)slice->function,
+					     thread_and_state(slice->thread, slice->state,
+							      slice->gil),
+					     (uint32_t)split->places.count, NULL);
 	bool added;
-	const uint32_t row = *table_place(&split->rows, place, (uint32_t)slice->syscall,
-					  (uint32_t)split->rows.count, &added);
+	const uint32_t row = *table_insert(&split->rows, place, (uint32_t)slice->syscall,
+					   (uint32_t)split->rows.count, &added);
 
 	if (added) {
 		split->first = xgrow(split->first, &split->row_capacity, (size_t)row + 1,
@@ -63,8 +63,8 @@ static struct level *
 place_level(struct parallelism_split *split, uint32_t row, uint32_t parallelism)
 {
 	bool added;
-	const uint32_t id = *table_place(&split->of_level, row, parallelism,
-					 (uint32_t)split->level_count, &added);
+	const uint32_t id = *table_insert(&split->of_level, row, parallelism,
+					  (uint32_t)split->level_count, &added);
 
 	if (added) {
 		split->level = xgrow(split->level, &split->level_capacity, split->level_count + 1,

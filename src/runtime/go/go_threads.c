@@ -64,7 +64,7 @@ go_thread_settle(struct go_runtime *go, uint32_t at)
 
 	go_thread_identify(go, thread);
 	if (thread->tid != 0)
-		*table_place(&threads->by_tid, (uint64_t)thread->tid, 0, at, NULL) = at;
+		*table_insert(&threads->by_tid, (uint64_t)thread->tid, 0, at, NULL) = at;
 }
 
 /* False: the thread is in the list already. */
@@ -75,7 +75,7 @@ go_threads_add(struct go_runtime *go, const struct go_thread *thread)
 	const uint32_t at = (uint32_t)threads->count;
 	bool added;
 
-	table_place(&threads->by_address, thread->address, 0, at, &added);
+	table_insert(&threads->by_address, thread->address, 0, at, &added);
 	if (!added)
 		return false;
 	threads->thread = xgrow(threads->thread, &threads->capacity, threads->count + 1,

@@ -109,7 +109,7 @@ go_words_is_own(struct go_runtime *go, uint64_t entry)
 			return false;
 		own = look_up_entry(go, entry);
 		if (go->own.count < OWN_MOST)
-			table_place(&go->own, entry, 0, own, NULL);
+			table_insert(&go->own, entry, 0, own, NULL);
 	}
 	return own != 0;
 }

@@ -193,7 +193,7 @@ find_record(struct python_codes *codes, const struct python_code_id *id, uint32_
 			      sizeof(codes->record[0]));
 	*number = (uint32_t)codes->count++;
 	codes->record[*number] = record;
-	*table_place(&codes->by_address, id->address, 0, 0, NULL) = *number;
+	*table_insert(&codes->by_address, id->address, 0, 0, NULL) = *number;
 	return record;
 }
 
@@ -256,7 +256,7 @@ find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index, uint6
 		return true;
 	if (codes->copy_count >= UINT32_MAX)
 		return read_copy(codes, address, index, start);
-	place = table_place(&codes->copies, number, index, (uint32_t)codes->copy_count, &added);
+	place = table_insert(&codes->copies, number, index, (uint32_t)codes->copy_count, &added);
 	if (added) {
 		codes->copy = xgrow(codes->copy, &codes->copy_capacity, codes->copy_count + 1,
 				    sizeof(codes->copy[0]));
@@ -340,7 +340,7 @@ line_of_record(struct python_codes *codes, uint32_t number, uint64_t instruction
 	if (!read_line_table(codes, record))
 		return 0;
 	line = decode_line(codes->layout, record, (uint32_t)offset);
-	*table_place(&codes->lines, number, (uint64_t)offset, 0, NULL) = line;
+	*table_insert(&codes->lines, number, (uint64_t)offset, 0, NULL) = line;
 	return line;
 }
 

@@ -109,7 +109,7 @@ kind_of_object(struct walk *walk, uint64_t object)
 	if (object == 0)
 		return OTHER;
 	type = cached_word(walk, object + walk->cpython->place.layout.object_type);
-	kind = table_place(&walk->kinds, type, 0, OTHER, &added);
+	kind = table_insert(&walk->kinds, type, 0, OTHER, &added);
 	if (added && type != 0)
 		*kind = kind_of_type(walk, type);
 	return (enum kind) * kind;

@@ -94,7 +94,7 @@ python_threads_add(struct cpython *cpython, struct python_thread *thread)
 	const uint32_t at = (uint32_t)threads->count;
 	bool added;
 
-	table_place(&threads->by_state, thread->state, 0, at, &added);
+	table_insert(&threads->by_state, thread->state, 0, at, &added);
 	if (!added)
 		return false;
 	if (!python_thread_take_over(cpython, thread)) {
@@ -103,8 +103,8 @@ python_threads_add(struct cpython *cpython, struct python_thread *thread)
 			instance_add_new(&cpython->base, thread->tid);
 	}
 	if (thread->tid != 0) {
-		uint32_t *first = table_place(&threads->by_tid, (uint64_t)thread->tid, 0, at,
-					      &added);
+		uint32_t *first = table_insert(&threads->by_tid, (uint64_t)thread->tid, 0, at,
+					       &added);
 
 		if (!added) {
 			thread->next = *first + 1;

@@ -34,14 +34,14 @@ wait_of(struct green_tasks *green, const struct green_task *task)
 
 	if (task->state != GREEN_TASK_WAITING)
 		return 0;
-	id = table_place(&green->waits, task->reason, 0, 0, &added);
+	id = table_insert(&green->waits, task->reason, 0, 0, &added);
 	if (added) {
 		text = runtimes_green_task_reason(green->process->runtimes, task->reason);
 		if (text[0] != '\0')
 			wait.object = profile_intern_named(green->profile, text);
 		*id = profile_add_wait(green->profile, &wait);
 	}
-	crowd = table_place(&green->crowds, *id, 0, 0, NULL);
+	crowd = table_insert(&green->crowds, *id, 0, 0, NULL);
 	if (++*crowd <= UINT32_MAX / green->stride)
 		profile_raise_most(green->profile, *id, *crowd * (uint32_t)green->stride);
 	return *id;

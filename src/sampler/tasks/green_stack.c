@@ -52,7 +52,7 @@ green_find(struct green_tasks *green, const struct green_task *task,
 	if (guess < green->count && green->task[guess].address == task->address &&
 	    green->task[guess].id == task->id && green->task[guess].begins == task->entry)
 		return guess;
-	at = *table_place(&green->by_address, task->address, 0, (uint32_t)green->count, &added);
+	at = *table_insert(&green->by_address, task->address, 0, (uint32_t)green->count, &added);
 	if (added) {
 		green->task = xgrow(green->task, &green->capacity, green->count + 1,
 				    sizeof(*green->task));

@@ -35,14 +35,14 @@ void
 crowd_join(struct crowds *crowds, uint64_t word)
 {
 	if (word != 0)
-		(*table_place(&crowds->words, word, 0, 0, NULL))++;
+		(*table_insert(&crowds->words, word, 0, 0, NULL))++;
 }
 
 void
 crowd_leave(struct crowds *crowds, uint64_t word)
 {
 	if (word != 0)
-		(*table_place(&crowds->words, word, 0, 1, NULL))--;
+		(*table_insert(&crowds->words, word, 0, 1, NULL))--;
 }
 
 uint32_t
@@ -59,7 +59,7 @@ crowd_note(struct crowds *crowds, uint32_t wait, uint64_t word)
 {
 	if (crowds->larger.count < CROWDS_MOST &&
 	    crowd_seen(crowds, word) > profile_wait(crowds->profile, wait)->most)
-		table_place(&crowds->larger, wait, word, 0, NULL);
+		table_insert(&crowds->larger, wait, word, 0, NULL);
 }
 
 static uint32_t

@@ -247,8 +247,8 @@ const struct wait_owner *
 waits_owner(struct waits *waits, const struct wait *wait)
 {
 	bool added;
-	const uint32_t at = *table_place(&waits->owners, wait->object, wait->kind,
-					 (uint32_t)waits->owner_count, &added);
+	const uint32_t at = *table_insert(&waits->owners, wait->object, wait->kind,
+					  (uint32_t)waits->owner_count, &added);
 
 	if (added) {
 		waits->owner = xgrow(waits->owner, &waits->owner_capacity, waits->owner_count + 1,

@@ -24,7 +24,7 @@ know_object(struct waits *waits, uint64_t a, uint64_t b)
 		return true;
 	if (known->count >= OBJECTS_MOST)
 		return false;
-	table_place(known, a, b, 0, NULL);
+	table_insert(known, a, b, 0, NULL);
 	return true;
 }
 

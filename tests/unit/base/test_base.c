@@ -265,7 +265,7 @@ test_foreign_text_is_harmless(void **state)
 		struct strbuf sb;
 
 		strbuf_init(&sb);
-		strbuf_add_foreign(&sb, cases[i].text);
+		strbuf_add_escaped(&sb, cases[i].text);
 		assert_string_equal(sb.data, cases[i].shown);
 		strbuf_release(&sb);
 	}

@@ -22,17 +22,17 @@ test_place_and_find(void **state)
 	(void)state;
 	table_init(&table);
 	assert_false(table_find(&table, 0, 0, &value));
-	place = table_place(&table, 0, 0, 5, &added);
+	place = table_insert(&table, 0, 0, 5, &added);
 	assert_true(added);
 	assert_int_equal(*place, 5);
 	*place = 6;
-	assert_int_equal(*table_place(&table, 0, 0, 7, &added), 6);
+	assert_int_equal(*table_insert(&table, 0, 0, 7, &added), 6);
 	assert_false(added);
 	assert_true(table_find(&table, 0, 0, &value));
 	assert_int_equal(value, 6);
 	assert_false(table_find(&table, 0, 1, &value));
 	assert_false(table_find(&table, 1, 0, &value));
-	assert_int_equal(*table_place(&table, 1, 0, 8, NULL), 8);
+	assert_int_equal(*table_insert(&table, 1, 0, 8, NULL), 8);
 	assert_int_equal(table.count, 2);
 	table_clear(&table);
 	assert_int_equal(table.count, 0);
@@ -52,7 +52,7 @@ test_many_keys(void **state)
 	table_init(&table);
 	/* keys as the program has them: small numbers, page addresses */
 	for (uint32_t i = 0; i < N; i++)
-		*table_place(&table, i % 7, (uint64_t)i << 12, 0, NULL) = i;
+		*table_insert(&table, i % 7, (uint64_t)i << 12, 0, NULL) = i;
 	assert_int_equal(table.count, N);
 	assert_true(table.count <= table.capacity / 4 * 3);
 	assert_true((table.capacity & (table.capacity - 1)) == 0);

@@ -185,7 +185,7 @@ test_deceptive_names(void **state)
 		struct strbuf sb;
 
 		strbuf_init(&sb);
-		strbuf_add_foreign(&sb, cases[i].name);
+		strbuf_add_escaped(&sb, cases[i].name);
 		assert_string_equal(sb.data, cases[i].shown);
 		assert_int_equal(display_width(sb.data), cases[i].width);
 		check_name(sb.data, cases[i].width, cases[i].shown);

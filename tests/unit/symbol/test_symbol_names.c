@@ -225,7 +225,7 @@ test_foreign_bytes(void **state)
 	check_name("_Z5\x1b[31mv", "\x1b[31m");
 	check_name("_RNvC1au6\xc3\xa9t\xc3\xa9", "_RNvC1au6\xc3\xa9t\xc3\xa9");
 	strbuf_init(&sb);
-	strbuf_add_foreign(&sb, "\x1b[31m");
+	strbuf_add_escaped(&sb, "\x1b[31m");
 	assert_string_equal(sb.data, "\\x1b[31m");
 	strbuf_release(&sb);
 }
