@@ -39,7 +39,7 @@ read_target_cpu(const struct sampler *sampler, uint64_t *cpu_ns)
 }
 
 static void
-update_stats(struct sampler *sampler, uint64_t began_ns, uint64_t cpu_ns)
+update_stats(struct sampler *sampler)
 {
 	struct run_stats *stats = &sampler->stats;
 	const struct sampled_process *first = sampler->processes.item[0];
@@ -49,8 +49,8 @@ update_stats(struct sampler *sampler, uint64_t began_ns, uint64_t cpu_ns)
 	stats->target_cpu_known = read_target_cpu(sampler, &cpu) && cpu >= sampler->cpu_began_ns;
 	if (stats->target_cpu_known)
 		stats->target_cpu_ns = cpu - sampler->cpu_began_ns;
-	stats->elapsed_ns = sampler->tick.time_ns - began_ns;
-	stats->own_cpu_ns = clock_own_cpu_ns() - cpu_ns;
+	stats->elapsed_ns = sampler->tick.time_ns - sampler->began_ns;
+	stats->own_cpu_ns = clock_own_cpu_ns() - sampler->own_cpu_began_ns;
 	stats->rate_lowest = sampler->pace.lowest_hz;
 	stats->thinnest = sampler->pace.thinnest;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
@@ -179,8 +179,9 @@ run_tick(struct sampler *sampler)
 }
 
 static enum run_end
-run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, uint64_t began_cpu)
+run(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
+	const uint64_t began = sampler->began_ns;
 	uint64_t end_ns = sampler->config.duration_ns != 0 ? began + sampler->config.duration_ns :
 							     UINT64_MAX;
 	uint64_t next_progress = began;
@@ -201,7 +202,6 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t began, 
 		}
 		if (hooks->snapshot != NULL && *hooks->snapshot) {
 			*hooks->snapshot = 0;
-			update_stats(sampler, began, began_cpu);
 			call_snapshot(sampler, hooks);
 		}
 	}
@@ -284,17 +284,17 @@ start_clock(struct sampler *sampler)
 enum run_end
 sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
-	uint64_t began, began_cpu;
 	enum run_end end;
 
 	priority_raise(&sampler->priority);
 	sampler->stats.nice_value = sampler->priority.nice;
 	log_say(sampler->context.log, LOG_VERBOSE, "sampling at nice %d",
 		sampler->stats.nice_value);
-	began = start_clock(sampler);
-	began_cpu = clock_own_cpu_ns();
+	sampler->began_ns = start_clock(sampler);
+	sampler->own_cpu_began_ns = clock_own_cpu_ns();
+	sampler->runs = true;
 
-	end = run(sampler, hooks, began, began_cpu);
+	end = run(sampler, hooks);
 	hold_end(&sampler->hold);
 	if (sampler->hold.wanted)
 		log_say(sampler->context.log, LOG_VERBOSE,
@@ -312,7 +312,8 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	if (tracer_of(sampler) != NULL)
 		sampler->stats.child_exited = tracer_exit_status(tracer_of(sampler),
 								 &sampler->stats.child_status);
-	update_stats(sampler, began, began_cpu);
+	update_stats(sampler);
+	sampler->runs = false;
 	priority_restore(&sampler->priority);
 	log_say(sampler->context.log, LOG_VERBOSE, "unwind: %llu frames, %.3f us a frame",
 		(unsigned long long)sampler->stats.unwind_frames,
@@ -323,7 +324,9 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 }
 
 const struct run_stats *
-sampler_stats(const struct sampler *sampler)
+sampler_stats(struct sampler *sampler)
 {
+	if (sampler->runs)
+		update_stats(sampler);
 	return &sampler->stats;
 }

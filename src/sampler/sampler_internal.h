@@ -39,7 +39,10 @@ struct sampler {
 	/* The observations of a tick; kept from tick to tick. */
 	struct observation *observation;
 	size_t observation_capacity;
-	uint64_t cpu_began_ns; /* CPU time of the target when the run began; UINT64_MAX: unknown */
+	uint64_t began_ns;         /* CLOCK_MONOTONIC when the run began */
+	uint64_t cpu_began_ns;     /* CPU time of the target at that time; UINT64_MAX: unknown */
+	uint64_t own_cpu_began_ns; /* CPU time of wallsample at that time */
+	bool runs;                 /* sampler_run has begun and not yet returned */
 	struct run_stats stats;
 };
 

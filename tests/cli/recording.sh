@@ -84,6 +84,8 @@ expect_status 0
 expect_in "$out" 'never finished'
 run info killed.wsdb
 expect_in "$out" 'State      never finished'
+grep -q 'Own cost .* [1-9][0-9.]* MiB of memory' "$out" ||
+	complain "$what: the recording does not have wallsample's own cost up to its end"
 expect_unharmed "$pid" S
 rm -f killed.wsdb killed.wsdb-journal
 

@@ -124,8 +124,11 @@ enum run_end sampler_run(struct sampler *sampler, const struct sampler_hooks *ho
 void sampler_pause(struct sampler *sampler);
 void sampler_resume(struct sampler *sampler);
 
-/* Valid until sampler_free; up to date in on_snapshot and when sampler_run has returned. */
-const struct run_stats *sampler_stats(const struct sampler *sampler);
+/*
+ * Returns the statistics of the run, up to now or up to its end. Valid until the next call and
+ * until sampler_free. During a run each call reads /proc and takes some microseconds.
+ */
+const struct run_stats *sampler_stats(struct sampler *sampler);
 
 /* Releases all threads that are still seized. NULL is ignored. */
 void sampler_free(struct sampler *sampler);
