@@ -7,8 +7,8 @@
 #include "wallsample/base/base.h"
 
 /*
- * Allocates no memory for the message and runs no exit handlers: half-written output must not be
- * flushed. The kernel detaches the threads that are still seized.
+ * Prints the message without allocating memory, and ends the program without running exit handlers,
+ * which would flush half-written output. The kernel detaches the threads that are still seized.
  */
 static _Noreturn void
 die_out_of_memory(void)
@@ -20,41 +20,37 @@ die_out_of_memory(void)
 	_exit(2);
 }
 
-void *
-xmalloc(size_t size)
+static void *
+check_allocated(void *p)
 {
-	void *p = malloc(size > 0 ? size : 1);
-
 	if (p == NULL)
 		die_out_of_memory();
 	return p;
+}
+
+/* Sizes of 0 become 1: malloc(3) may return NULL for 0 bytes without a failure. */
+void *
+xmalloc(size_t size)
+{
+	return check_allocated(malloc(size > 0 ? size : 1));
 }
 
 void *
 xcalloc(size_t count, size_t size)
 {
-	void *p = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
-
-	if (p == NULL)
-		die_out_of_memory();
-	return p;
+	return check_allocated(calloc(count > 0 ? count : 1, size > 0 ? size : 1));
 }
 
 void *
 xrealloc(void *p, size_t size)
 {
-	p = realloc(p, size > 0 ? size : 1);
-	if (p == NULL)
-		die_out_of_memory();
-	return p;
+	return check_allocated(realloc(p, size > 0 ? size : 1));
 }
 
 char *
 xstrdup(const char *s)
 {
-	size_t size = strlen(s) + 1;
-
-	return memcpy(xmalloc(size), s, size);
+	return xstrndup(s, strlen(s));
 }
 
 char *

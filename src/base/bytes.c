@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bytes.c - numbers of foreign byte order and alignment. */
+/* bytes.c - reads numbers of a stated byte order from bytes of any alignment. */
 #include "wallsample/base/bytes.h"
 
 #include <endian.h>

@@ -9,7 +9,7 @@ read_ns(clockid_t id)
 {
 	struct timespec now = { 0, 0 };
 
-	/* cannot fail for clocks that every kernel has */
+	/* clock_gettime fails only for clocks that the kernel does not have. */
 	(void)clock_gettime(id, &now);
 	return (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec;
 }

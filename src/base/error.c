@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* error.c - the closed set of errors, and the sentence that goes with one. */
+/* error.c - fills in errors, and maps their kinds to exit statuses. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,12 +7,9 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/error.h"
 
-static const struct {
-	const char *name;
-	int status;
-} kinds[] = { [ERROR_NONE] = { "NONE", 0 },
-#define X(kind_name, exit_status) [ERROR_##kind_name] = { #kind_name, exit_status },
-	      ERROR_KINDS(X)
+static const int exit_statuses[] = {
+#define X(name, status) [ERROR_##name] = (status),
+	ERROR_KINDS(X)
 #undef X
 };
 
@@ -37,11 +34,5 @@ error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 int
 error_exit_status(enum error_kind kind)
 {
-	return (unsigned)kind < ARRAY_SIZE(kinds) ? kinds[kind].status : 2;
-}
-
-const char *
-error_kind_name(enum error_kind kind)
-{
-	return (unsigned)kind < ARRAY_SIZE(kinds) ? kinds[kind].name : "UNKNOWN";
+	return (unsigned)kind < ARRAY_SIZE(exit_statuses) ? exit_statuses[kind] : 2;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* histogram.c - buckets whose widths grow geometrically, 16 per power of two. */
+/* histogram.c - counts durations in buckets, 16 for each power of two. */
 #include <string.h>
 
 #include "wallsample/base/histogram.h"
@@ -8,8 +8,8 @@
 _Static_assert(1 << SUB_BITS == HISTOGRAM_SUB, "SUB_BITS belongs to HISTOGRAM_SUB");
 
 /*
- * Values below 16 have a bucket each. The bucket of a larger value follows from its five leading
- * bits and the position of the first of them.
+ * Each value below 16 has its own bucket. The bucket of a larger value is determined by the
+ * position of its highest set bit and by the four bits below that bit.
  */
 static unsigned
 bucket_of(uint64_t value)
@@ -23,7 +23,7 @@ bucket_of(uint64_t value)
 	       (unsigned)((value >> (top - SUB_BITS)) & (HISTOGRAM_SUB - 1));
 }
 
-/* The largest value that belongs to the bucket. */
+/* Returns the largest value of the bucket. */
 static uint64_t
 bucket_last(unsigned bucket)
 {

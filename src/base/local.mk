@@ -18,7 +18,6 @@ libwallsample_a_SOURCES += \
 	src/base/parse.c \
 	src/base/rng.c \
 	src/base/strbuf.c \
-	src/base/strings.c \
 	src/base/table.c \
 	src/base/utf8.c
 

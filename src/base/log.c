@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log.c - writes status messages, each line with one call. */
+/* log.c - writes status messages, one line each. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -9,7 +9,7 @@ void
 log_say(const struct log *log, enum log_level level, const char *fmt, ...)
 {
 	char text[1024];
-	struct strbuf line;
+	struct strbuf line = STRBUF_INIT;
 	va_list args;
 
 	if (log == NULL || log->stream == NULL || log->level < level)
@@ -18,9 +18,8 @@ log_say(const struct log *log, enum log_level level, const char *fmt, ...)
 	if (vsnprintf(text, sizeof(text), fmt, args) < 0)
 		text[0] = '\0';
 	va_end(args);
-	strbuf_init(&line);
 	strbuf_add_escaped(&line, text);
-	/* one call, so that lines of several programs on one terminal stay whole */
+	/* One call per line: lines of several programs on one terminal do not mix. */
 	if (log->before != NULL)
 		log->before(log->context);
 	fprintf(log->stream, "wallsample: %s\n", line.data);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* parse.c - parses numbers in foreign text: checked, bounded, independent of the locale. */
+/* parse.c - parses numbers in text from outside the program, independently of the locale. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "wallsample/base/base.h"
 
-/* The value of a digit in the base, or -1. */
+/* Returns the value of a digit in the base, or -1 if the character is not a digit. */
 static int
 digit_value(char c, int base)
 {
@@ -30,7 +30,7 @@ skip_spaces(const char *at)
 	return at;
 }
 
-/* Digits without anything before them. */
+/* Parses digits at *cursor, which no space or sign precedes. */
 static bool
 parse_digits(const char **cursor, int base, uint64_t *value)
 {
@@ -73,7 +73,7 @@ parse_i64(const char **cursor, int64_t *value)
 		at++;
 	if (!parse_digits(&at, 10, &size) || size > (uint64_t)INT64_MAX + minus)
 		return false;
-	/* unsigned arithmetic: INT64_MIN has no positive counterpart */
+	/* The negation is unsigned because -INT64_MIN is not an int64_t. */
 	*value = (int64_t)(minus ? -size : size);
 	*cursor = at;
 	return true;
@@ -161,7 +161,7 @@ parse_size(const char *text, uint64_t *bytes)
 	return true;
 }
 
-/* strtod alone would take "inf", "0x1p3", "1e300" and leading space. */
+/* Checks the characters because strtod(3) accepts "inf", "0x1p3", "1e300" and leading space. */
 bool
 parse_double(const char *text, double min, double max, double *value)
 {

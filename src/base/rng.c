@@ -14,8 +14,8 @@ rotate_left(uint64_t x, int bits)
 }
 
 /*
- * splitmix64 (G. Steele and others, OOPSLA 2014), which the authors of xoshiro
- * advise for seeding: it never yields four zeros, the one state that xoshiro cannot leave.
+ * Seeds with splitmix64 (G. Steele and others, OOPSLA 2014), as the authors of xoshiro recommend:
+ * splitmix64 never yields four zeros, the only state that xoshiro cannot leave.
  */
 void
 rng_seed(struct rng *rng, uint64_t seed)
@@ -48,7 +48,7 @@ rng_next(struct rng *rng)
 double
 rng_uniform(struct rng *rng)
 {
-	/* 53 bits fill the mantissa; adding 1 excludes 0 from the results. */
+	/* A double has 53 significant bits. Adding 1 excludes 0 from the results. */
 	return (double)((rng_next(rng) >> 11) + 1) * 0x1p-53;
 }
 
@@ -58,7 +58,7 @@ rng_exponential(struct rng *rng, double mean)
 	return -log(rng_uniform(rng)) * mean;
 }
 
-/* By inversion: more than n trials are needed with probability (1 - p)^n. */
+/* Inverts the distribution: more than n trials are needed with probability (1 - p)^n. */
 uint32_t
 rng_geometric(struct rng *rng, double p)
 {
@@ -67,7 +67,7 @@ rng_geometric(struct rng *rng, double p)
 	if (p >= 1)
 		return 1;
 	trials = ceil(log(rng_uniform(rng)) / log1p(-p));
-	/* the comparison is false for NaN, too: p == 0 never succeeds */
+	/* For p == 0, which never succeeds, `trials` may be NaN: then the comparison is false. */
 	if (!(trials < (double)UINT32_MAX))
 		return UINT32_MAX;
 	return trials > 1 ? (uint32_t)trials : 1;

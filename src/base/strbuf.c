@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* strbuf.c - text buffers, and escapes for foreign text. */
+/* strbuf.c - text buffers, and the escapes of text from outside the program. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,14 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/utf8.h"
 
+/* Programs that read lines may take these characters for ends of lines. */
+#define LINE_SEPARATOR 0x2028
+#define PARAGRAPH_SEPARATOR 0x2029
+
 void
 strbuf_init(struct strbuf *sb)
 {
-	*sb = (struct strbuf){ NULL, 0, 0 };
+	*sb = STRBUF_INIT;
 }
 
 void
@@ -30,19 +34,18 @@ strbuf_clear(struct strbuf *sb)
 
 /* Makes room for `more` bytes and the terminating zero. */
 static void
-reserve(struct strbuf *sb, size_t more)
+strbuf_reserve(struct strbuf *sb, size_t more)
 {
-	size_t want = SIZE_MAX; /* on overflow, which xgrow refuses */
+	/* xgrow refuses SIZE_MAX, which stands for an overflow. */
+	const size_t want = more < SIZE_MAX - sb->length ? sb->length + more + 1 : SIZE_MAX;
 
-	if (more < SIZE_MAX - sb->length)
-		want = sb->length + more + 1;
 	sb->data = xgrow(sb->data, &sb->capacity, want, 1);
 }
 
 void
 strbuf_add(struct strbuf *sb, const char *text, size_t length)
 {
-	reserve(sb, length);
+	strbuf_reserve(sb, length);
 	if (length > 0)
 		memcpy(sb->data + sb->length, text, length);
 	sb->length += length;
@@ -66,14 +69,14 @@ strbuf_add_format(struct strbuf *sb, const char *fmt, ...)
 	va_end(args);
 	if (length < 0)
 		return;
-	reserve(sb, (size_t)length);
+	strbuf_reserve(sb, (size_t)length);
 	va_start(args, fmt);
 	vsnprintf(sb->data + sb->length, (size_t)length + 1, fmt, args);
 	va_end(args);
 	sb->length += (size_t)length;
 }
 
-/* Adds the text with escapes; with `invisible`, invisible characters are escaped too. */
+/* Adds the text with escapes. Invisible characters are escaped only if `invisible` is true. */
 static void
 add_escaped(struct strbuf *sb, const char *text, bool invisible)
 {
@@ -87,7 +90,8 @@ add_escaped(struct strbuf *sb, const char *text, bool invisible)
 			/* A C1 control has two bytes; both are escaped. */
 			for (size_t i = 0; i < bytes; i++)
 				strbuf_add_format(sb, "\\x%02x", (unsigned char)text[i]);
-		} else if (utf8_is_separator(c) || (invisible && utf8_is_invisible(c))) {
+		} else if (c == LINE_SEPARATOR || c == PARAGRAPH_SEPARATOR ||
+			   (invisible && utf8_is_invisible(c))) {
 			strbuf_add_format(sb, c > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)c);
 		} else {
 			strbuf_add(sb, text, length);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c - pairs of 64-bit numbers to 32-bit values: open addressing. */
+/*
+ * table.c - maps pairs of 64-bit numbers to 32-bit values by open addressing, and interns text in
+ * such a map.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +21,7 @@ hash_u64(uint64_t x)
 
 /* Returns the slot of (a, b), or the free slot for it. The table must have a free slot. */
 static struct table_slot *
-slot_of(const struct table *table, uint64_t a, uint64_t b)
+table_slot(const struct table *table, uint64_t a, uint64_t b)
 {
 	size_t at = hash_u64(a ^ hash_u64(b)) & (table->capacity - 1);
 
@@ -28,7 +31,7 @@ slot_of(const struct table *table, uint64_t a, uint64_t b)
 }
 
 static void
-grow(struct table *table)
+table_grow(struct table *table)
 {
 	struct table old = *table;
 
@@ -36,7 +39,7 @@ grow(struct table *table)
 	table->slots = xcalloc(table->capacity, sizeof(*table->slots));
 	for (size_t i = 0; i < old.capacity; i++)
 		if (old.slots[i].used)
-			*slot_of(table, old.slots[i].a, old.slots[i].b) = old.slots[i];
+			*table_slot(table, old.slots[i].a, old.slots[i].b) = old.slots[i];
 	free(old.slots);
 }
 
@@ -68,26 +71,97 @@ table_find(const struct table *table, uint64_t a, uint64_t b, uint32_t *value)
 
 	if (table->count == 0)
 		return false;
-	slot = slot_of(table, a, b);
+	slot = table_slot(table, a, b);
 	if (slot->used)
 		*value = slot->value;
 	return slot->used;
 }
 
 uint32_t *
-table_insert(struct table *table, uint64_t a, uint64_t b, uint32_t fresh, bool *added)
+table_insert(struct table *table, uint64_t a, uint64_t b, uint32_t initial, bool *added)
 {
 	struct table_slot *slot;
 
 	/* Grows before the search, so that the returned pointer stays valid. */
 	if (table->count + 1 > table->capacity / 4 * 3)
-		grow(table);
-	slot = slot_of(table, a, b);
+		table_grow(table);
+	slot = table_slot(table, a, b);
 	if (added != NULL)
 		*added = !slot->used;
 	if (!slot->used) {
-		*slot = (struct table_slot){ .a = a, .b = b, .value = fresh, .used = true };
+		*slot = (struct table_slot){ .a = a, .b = b, .value = initial, .used = true };
 		table->count++;
 	}
 	return &slot->value;
+}
+
+/* --- interned text --------------------------------------------------------------------------- */
+
+struct strings {
+	struct table ids; /* key: hash of a text, number of earlier texts with the same hash */
+	char **text;      /* text[id] is owned */
+	size_t capacity;  /* of `text`, in elements */
+};
+
+static uint64_t
+hash_text(const char *text, size_t length)
+{
+	uint64_t hash = length;
+
+	for (size_t done = 0; done < length; done += sizeof(uint64_t)) {
+		uint64_t word = 0;
+		size_t left = length - done;
+
+		memcpy(&word, text + done, left < sizeof(word) ? left : sizeof(word));
+		hash = hash_u64(hash ^ word);
+	}
+	return hash;
+}
+
+struct strings *
+strings_create(void)
+{
+	return xcalloc(1, sizeof(struct strings));
+}
+
+void
+strings_free(struct strings *strings)
+{
+	if (strings == NULL)
+		return;
+	for (size_t i = 0; i < strings->ids.count; i++)
+		free(strings->text[i]);
+	free(strings->text);
+	table_release(&strings->ids);
+	free(strings);
+}
+
+uint32_t
+strings_intern(struct strings *strings, const char *text)
+{
+	const size_t length = strlen(text), count = strings->ids.count;
+	const uint64_t hash = hash_text(text, length);
+	bool added = false;
+	uint32_t id = 0;
+
+	for (uint64_t earlier = 0; !added; earlier++) {
+		id = *table_insert(&strings->ids, hash, earlier, (uint32_t)count, &added);
+		if (!added && strcmp(strings->text[id], text) == 0)
+			return id;
+	}
+	strings->text = xgrow(strings->text, &strings->capacity, count + 1, sizeof(char *));
+	strings->text[id] = xstrndup(text, length);
+	return id;
+}
+
+const char *
+strings_text(const struct strings *strings, uint32_t id)
+{
+	return strings->text[id];
+}
+
+size_t
+strings_count(const struct strings *strings)
+{
+	return strings->ids.count;
 }

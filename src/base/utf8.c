@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * utf8.c - characters by the tables of libutf8proc.
- */
+/* utf8.c - decodes and classifies characters by the tables of libutf8proc. */
 #include "wallsample/base/utf8.h"
 
 #include <utf8proc.h>
@@ -34,18 +32,14 @@ utf8_is_control(uint32_t c)
 }
 
 bool
-utf8_is_separator(uint32_t c)
-{
-	return c == 0x2028 || c == 0x2029;
-}
-
-bool
 utf8_is_invisible(uint32_t c)
 {
 	if (c >= 0xfe00 && c <= 0xfe0f)
 		return false;
-	/* libutf8proc has no properties of unassigned characters, some of which are ignorable:
-	 * U+2065, U+FFF0 to U+FFF8, and plane 14 up to U+E0FFF. */
+	/*
+	 * libutf8proc has no properties of unassigned characters. Of these the following are
+	 * Default_Ignorable_Code_Point: U+2065, U+FFF0 to U+FFF8, and plane 14 up to U+E0FFF.
+	 */
 	if (c == 0x2065 || (c >= 0xfff0 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe0fff))
 		return true;
 	return c == 0xfffe || c == 0xffff || utf8proc_get_property((utf8proc_int32_t)c)->ignorable;

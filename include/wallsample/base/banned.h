@@ -2,14 +2,15 @@
 /*
  * banned.h - turns calls of forbidden functions into compile errors.
  *
- * The Makefile includes it in every file of src/ (-include). The reasons: writes without a bound
- * (strcpy, strcat, sprintf, vsprintf, gets), hidden state (strtok), undetectable errors (atoi,
- * atol, atof), a clock that jumps (gettimeofday).
+ * The Makefile includes this header in every file of src/ (-include). The functions are forbidden
+ * because they write without a bound (strcpy, strcat, sprintf, vsprintf, gets), have hidden state
+ * (strtok), do not report errors (atoi, atol, atoll, atof), read a clock that can be set
+ * (gettimeofday), or share memory with the child (vfork).
  */
 #ifndef WALLSAMPLE_BASE_BANNED_H
 #define WALLSAMPLE_BASE_BANNED_H
 
-/* The system's declarations come first, or the poison would hit them. */
+/* GCC refuses a declaration of a poisoned name: include all declarations before the pragmas. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

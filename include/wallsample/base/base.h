@@ -19,7 +19,7 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* --- memory: on failure these print a message and end the program --------- */
+/* --- memory: on failure these functions print a message and end the program --------- */
 
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
@@ -28,70 +28,76 @@ char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 
 /*
- * Makes room in an array for at least `want` elements of `size` bytes. When it grows, *capacity
- * (in elements) at least doubles. Returns the array, which may have moved; the caller frees it.
- * New elements are not initialised.
+ * Makes room in an array for at least `want` elements of `size` bytes. A larger array has at least
+ * twice the previous *capacity (in elements). Returns the array, which may have moved and which the
+ * caller frees. New elements are not initialised.
  */
 void *xgrow(void *array, size_t *capacity, size_t want, size_t size);
 
 /* --- time -------------------------------------------------------------- */
 
 uint64_t clock_now_ns(void);     /* CLOCK_MONOTONIC */
-uint64_t clock_date_ns(void);    /* CLOCK_REALTIME: since 1970 */
-uint64_t clock_own_cpu_ns(void); /* CPU time of this whole process */
+uint64_t clock_date_ns(void);    /* CLOCK_REALTIME: time since 1970-01-01 UTC */
+uint64_t clock_own_cpu_ns(void); /* CPU time of all threads of the calling process */
 
 /* --- numbers from text ------------------------------------------------- */
 
 /*
- * Parses an unsigned number in `base` (10 or 16) at *cursor and skips spaces before it. On
- * success stores the number, moves *cursor behind it and returns true. Returns false and leaves
+ * Skips spaces and tabs at *cursor and parses an unsigned number in `base` (10 or 16). On success
+ * stores the number, moves *cursor behind its last digit and returns true. Returns false and leaves
  * *cursor unchanged when there is no digit or the number overflows. Reads no byte behind the
  * terminating zero.
  */
 bool parse_u64(const char **cursor, int base, uint64_t *value);
 
-/* The same for a decimal number with an optional minus sign. */
+/* Like parse_u64, for a decimal number with an optional minus sign. */
 bool parse_i64(const char **cursor, int64_t *value);
 
-/* The parsers below return false unless the whole text is one valid number. */
+/* The parsers below return false unless the whole text is one number in the stated range. */
 
-/* A decimal number in [min, max]. */
+/* Parses a decimal number in [min, max]. */
 bool parse_whole_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
-/* A duration: "30", "1.5", "500ms", "2m", "1h", "250us", "30s". *ns is at least 1. */
+/* Parses a duration such as "30" (seconds), "1.5s", "500ms", "250us", "2m", "1h". *ns is >= 1. */
 bool parse_duration_ns(const char *text, uint64_t *ns);
 
-/* A number of bytes: "65536", "64K", "1M", "2G" (powers of 1024). */
+/* Parses a number of bytes such as "65536", "64K", "1M", "2G"; the units are powers of 1024. */
 bool parse_size(const char *text, uint64_t *bytes);
 
-/* A decimal fraction such as "99.5" in [min, max], in the C locale. */
+/* Parses a decimal fraction in [min, max], such as "99.5", in the C locale. */
 bool parse_double(const char *text, double min, double max, double *value);
 
 /* --- text that grows ----------------------------------------------------- */
 
 struct strbuf {
-	char *data; /* zero-terminated; NULL until text is added */
-	size_t length;
-	size_t capacity;
+	char *data;      /* zero-terminated text; NULL until a function adds text */
+	size_t length;   /* bytes of text, without the zero */
+	size_t capacity; /* bytes allocated */
 };
 
+/* An empty buffer. A buffer whose bytes are all zero is empty, too. */
+#define STRBUF_INIT ((struct strbuf){ .data = NULL })
+
 void strbuf_init(struct strbuf *sb);
+/* Frees the text. The buffer is empty afterwards, and can be used again. */
 void strbuf_release(struct strbuf *sb);
-void strbuf_clear(struct strbuf *sb); /* sets the length to 0, keeps the memory */
+/* Sets the length to 0 and keeps the memory. */
+void strbuf_clear(struct strbuf *sb);
+/* Adds `length` bytes. The functions below add zero-terminated text. */
 void strbuf_add(struct strbuf *sb, const char *text, size_t length);
 void strbuf_add_text(struct strbuf *sb, const char *text);
 void strbuf_add_format(struct strbuf *sb, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /*
- * Adds foreign text, escaped so that it cannot control a terminal, break a line or imitate other
- * text. Control characters, DEL, C1 controls and bytes that are not UTF-8 become "\xHH".
- * Invisible characters (zero-width ones, fillers) and those that reverse the direction of the
- * text around them become "\uHHHH" or "\UHHHHHHHH".
+ * Adds text from outside the program, escaped so that it cannot control a terminal, end a line or
+ * imitate other text. Control characters and bytes that are not UTF-8 become "\xHH". Line and
+ * paragraph separators, invisible characters, and characters that change the direction of the text
+ * around them become "\uHHHH" or "\UHHHHHHHH". Makes sb->data non-NULL even for an empty text.
  */
 void strbuf_add_escaped(struct strbuf *sb, const char *text);
 /*
- * The same for programs that read lines of UTF-8: escapes only control characters, separators and
- * bytes that are not UTF-8.
+ * Adds text for programs that read lines of UTF-8. Unlike strbuf_add_escaped it escapes only
+ * control characters, line and paragraph separators, and bytes that are not UTF-8.
  */
 void strbuf_add_one_line(struct strbuf *sb, const char *text);
 
@@ -99,9 +105,9 @@ void strbuf_add_one_line(struct strbuf *sb, const char *text);
 
 /*
  * Reads at most `limit` bytes of the file `name` below the directory descriptor `dirfd` (or
- * AT_FDCWD). Returns zero-terminated text, which the caller frees, and its length without the
- * zero in *length; NULL with errno set on failure. Ignores the size that stat(2) reports, which
- * is 0 in /proc, and reads until end of file.
+ * AT_FDCWD), until end of file: files of /proc have no size. Returns zero-terminated text, which
+ * the caller frees, or NULL with errno set. Stores the length without the zero in *length, which
+ * may be NULL.
  */
 char *file_read_text(int dirfd, const char *name, size_t limit, size_t *length);
 
@@ -112,17 +118,17 @@ char *file_read_text(int dirfd, const char *name, size_t limit, size_t *length);
 size_t file_read_at(int fd, uint64_t offset, void *to, size_t size);
 
 /*
- * Opens the file that the O_PATH descriptor `named` refers to for reading. The target chose that
- * file, so only regular files with data are opened: reading an attribute of /sys or a file of
- * /proc can make the kernel or a device act. Closes `named` in every case; it may be -1. Returns
- * a descriptor, which the caller closes, or -1 with errno: ELOOP for a symbolic link, EINVAL for
- * other refused files.
+ * Opens the file of the O_PATH descriptor `named` for reading. The target chose the name of the
+ * file, so only regular files on file systems with data are opened: reading an attribute of /sys or
+ * a file of /proc can make the kernel or a device act. Closes `named`, which may be -1, in every
+ * case. Returns a descriptor, which the caller closes, or -1 with errno: ELOOP for a symbolic link,
+ * EINVAL for other files that are not opened.
  */
 int file_open_named(int named);
 
 /* --- random numbers ------------------------------------------------------- */
 
-/* The state of one generator (xoshiro256**). There is no shared state. */
+/* The whole state of one generator (xoshiro256**). */
 struct rng {
 	uint64_t s[4];
 };
@@ -131,26 +137,25 @@ void rng_seed(struct rng *rng, uint64_t seed);
 uint64_t rng_next(struct rng *rng);
 double rng_uniform(struct rng *rng); /* in (0, 1] */
 double rng_exponential(struct rng *rng, double mean);
-/* Number of trials up to and including the first success at probability p in (0, 1]; >= 1. */
+/* Number of trials up to and including the first success at probability p in (0, 1]: at least 1. */
 uint32_t rng_geometric(struct rng *rng, double p);
 
 /* --- log: status messages, never on stdout ----------------------------------- */
 
 enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE, LOG_DEBUG };
 
-/* Passed by value or const pointer. Nothing is written when the log or its stream is NULL. */
 struct log {
 	enum log_level level;
-	FILE *stream;
-	/* Called before and after each line, because writing it may block; or NULL. */
+	FILE *stream; /* borrowed; NULL: nothing is written */
+	/* Called before and after a line is written, which may block. NULL: not called. */
 	void (*before)(void *context);
 	void (*after)(void *context);
-	void *context;
+	void *context; /* argument of `before` and `after` */
 };
 
 /*
- * Writes one line "wallsample: …" to log->stream when log->level >= level, escaped as by
- * strbuf_add_escaped.
+ * Writes one line "wallsample: …" to log->stream if log->level >= level. Writes nothing if the log
+ * is NULL. The line is escaped as by strbuf_add_escaped: callers need not escape names.
  */
 void log_say(const struct log *log, enum log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

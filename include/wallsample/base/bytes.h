@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bytes.h - reads numbers of any alignment from bytes. The caller checks that all bytes of the
- * number are within its buffer.
+ * bytes.h - reads numbers from bytes of any alignment. The caller makes sure that all bytes of the
+ * number are readable.
  */
 #ifndef WALLSAMPLE_BASE_BYTES_H
 #define WALLSAMPLE_BASE_BYTES_H
@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Little-endian. */
+/* Read a little-endian number. */
 uint16_t bytes_u16(const void *bytes);
 uint32_t bytes_u32(const void *bytes);
 uint64_t bytes_u64(const void *bytes);
 
-/* A number of `size` bytes (at most 8), little-endian or big-endian. */
+/* Read a number of `size` bytes (at most 8): little-endian, big-endian. */
 uint64_t bytes_little(const void *bytes, size_t size);
 uint64_t bytes_big(const void *bytes, size_t size);
 

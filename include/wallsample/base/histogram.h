@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * histogram.h - a distribution of times in constant memory.
+ * histogram.h - the distribution of durations in constant memory.
  *
- * Bucket widths grow geometrically (16 buckets per power of two), so that a quantile is within
- * 1/16 of the true value at any scale. Count, sum, minimum and maximum are exact.
+ * Each power of two has 16 buckets, so that a quantile is within 1/16 of the true value at any
+ * scale. Count, minimum and maximum are exact; the sum stops at UINT64_MAX.
  */
 #ifndef WALLSAMPLE_BASE_HISTOGRAM_H
 #define WALLSAMPLE_BASE_HISTOGRAM_H
@@ -20,7 +20,7 @@ struct histogram {
 
 void histogram_init(struct histogram *h);
 void histogram_add(struct histogram *h, uint64_t value);
-/* Estimate of the quantile q in [0, 1]; 0 for an empty histogram. */
+/* Estimates the quantile q in [0, 1]. Returns 0 for an empty histogram. */
 uint64_t histogram_quantile(const struct histogram *h, double q);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h - reading the memory of a target through a function.
+ * memory.h - the interface by which modules read the memory of a target.
  *
- * Backends: the live process (process_vm_readv), a snapshot (stack bytes, then the module's
- * file), a core file, and plain arrays in tests.
+ * Implementations read a live process (process_vm_readv), a snapshot (the copied stack, else the
+ * file of a module), a core file, or an array in tests.
  */
 #ifndef WALLSAMPLE_BASE_MEMORY_H
 #define WALLSAMPLE_BASE_MEMORY_H
@@ -12,18 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A page of the target: the smallest unit that can be readable or not. */
+/* Size of a page of the target: all bytes of a page are readable, or none is. */
 #define MEMORY_PAGE ((size_t)4096)
 
 struct memory {
-	/* Copies all `size` bytes at `address` of the target, or returns false. */
+	/* Copies `size` bytes at `address` of the target to `to`; false if one is unreadable. */
 	bool (*read)(void *context, uint64_t address, void *to, size_t size);
-	void *context;
+	void *context; /* first argument of `read` */
 };
 
 /*
- * Copies `size` bytes at `address` of the target to `to`. False when one of them cannot be read
- * or the range exceeds the address space; then the contents of `to` are undefined.
+ * Copies `size` bytes at `address` of the target to `to`. Returns false if a byte cannot be read or
+ * the range exceeds the address space; the contents of `to` are then undefined.
  */
 bool memory_read(const struct memory *memory, uint64_t address, void *to, size_t size);
 

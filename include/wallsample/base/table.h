@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.h - two hash tables: pairs of 64-bit keys to 32-bit values, and interned text.
+ * table.h - hash tables: from pairs of 64-bit numbers to 32-bit values, and from texts to ids.
  *
- * Entries cannot be removed one by one. Keys and texts are copied.
+ * Single entries cannot be removed. The tables own copies of the texts.
  */
 #ifndef WALLSAMPLE_BASE_TABLE_H
 #define WALLSAMPLE_BASE_TABLE_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Mixes 64 bits so that every input bit moves every output bit. */
+/* Hashes 64 bits: each input bit changes each output bit with a probability of about 1/2. */
 uint64_t hash_u64(uint64_t x);
 
 /* --- uint64 pair -> uint32 ------------------------------------------------- */
@@ -22,31 +22,36 @@ struct table_slot {
 	bool used;
 };
 
+/* A table whose bytes are all zero is empty. */
 struct table {
-	struct table_slot *slots; /* a power of two of them, at most 3/4 used */
-	size_t capacity;
-	size_t count;
+	struct table_slot *slots; /* at most 3/4 are used */
+	size_t capacity;          /* number of slots: 0 or a power of two */
+	size_t count;             /* used slots */
 };
 
 void table_init(struct table *table);
 void table_release(struct table *table);
+/* Removes all entries and keeps the memory. */
 void table_clear(struct table *table);
-/* Stores the value of (a, b) in *value; false when the table does not contain the key. */
+/* Stores the value of the key (a, b) in *value. Returns false if the table has no such key. */
 bool table_find(const struct table *table, uint64_t a, uint64_t b, uint32_t *value);
 /*
- * Returns a pointer to the value of (a, b), valid until the next call of table_insert. A key that
- * is not in the table is added with the value `fresh`; *added (may be NULL) reports that.
+ * Adds the key (a, b) with the value `initial` unless the table has the key. Returns a pointer to
+ * the value, valid until the next call of table_insert. *added (`added` may be NULL) is true if the
+ * key was added.
  */
-uint32_t *table_insert(struct table *table, uint64_t a, uint64_t b, uint32_t fresh, bool *added);
+uint32_t *table_insert(struct table *table, uint64_t a, uint64_t b, uint32_t initial, bool *added);
 
 /* --- interned text ----------------------------------------------------------- */
 
-struct strings; /* text -> id: 0, 1, 2, … in the order of the first strings_intern */
+/* A set of texts. Texts have the ids 0, 1, 2, … in the order in which they were first interned. */
+struct strings;
 
 struct strings *strings_create(void);
-void strings_free(struct strings *strings);
+void strings_free(struct strings *strings); /* accepts NULL */
+/* Returns the id of the text. Equal texts have the same id. */
 uint32_t strings_intern(struct strings *strings, const char *text);
-/* The text of an id that strings_intern returned; valid until strings_free. */
+/* Returns the text of an id; valid until strings_free. */
 const char *strings_text(const struct strings *strings, uint32_t id);
 size_t strings_count(const struct strings *strings);
 

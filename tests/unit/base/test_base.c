@@ -431,7 +431,6 @@ test_error_text_may_use_itself(void **state)
 	assert_int_equal(error_exit_status(ERROR_USAGE), 64);
 	assert_int_equal(error_exit_status(ERROR_YAMA), 3);
 	assert_int_equal(error_exit_status(ERROR_NO_PROCESS), 2);
-	assert_string_equal(error_kind_name(ERROR_NO_PROCESS), "NO_PROCESS");
 }
 
 static void
