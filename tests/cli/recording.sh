@@ -76,7 +76,12 @@ alone x.wsdb
 
 # killed: what was written is there; the names are found on this machine
 begin record -p "$pid" -o killed.wsdb
-until_sampled
+i=0
+while [ $((i += 1)) -le 600 ]; do
+	run info killed.wsdb
+	grep -q 'Sampled .*: [1-9]' "$out" && break
+	sleep 0.1
+done
 kill -KILL "$begun"
 end_begun 2>/dev/null
 run report killed.wsdb
