@@ -8,7 +8,7 @@
 
 #include "wait/descriptor_internal.h"
 
-/* Number of texts that are kept; when it is reached all are dropped. */
+/* Number of ids whose texts are kept; at this number all are dropped. */
 #define KNOWN_MOST 4096
 
 /*
@@ -25,7 +25,8 @@
 
 /* --- pipes ----------------------------------------------------------------------------- */
 
-/* How the end is open: see holder_is_current in holders.c. */
+/* Reads whether the descriptor can be read and written, from the permission bits of its link (see
+ * holder_is_current in holders.c). */
 static bool
 read_access(const struct descriptors *descriptors, int fd, bool *reads, bool *writes)
 {
@@ -40,7 +41,7 @@ read_access(const struct descriptors *descriptors, int fd, bool *reads, bool *wr
 	return *reads || *writes;
 }
 
-/* "pipe to sort (1234)", "/tmp/fifo from cat (99)" */
+/* Adds "pipe to sort (1234)" or "fifo /tmp/fifo from cat (99)". */
 static bool
 describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out)
 {
@@ -53,9 +54,7 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 		return false;
 	if (!reads || !writes)
 		wanted = reads ? HOLDER_WRITES : HOLDER_READS;
-	holders_find(descriptors_holders(descriptors), id, wanted, &found);
-	if (found.count == 0 && !found.sure && descriptors_forget_holders(descriptors))
-		holders_find(descriptors_holders(descriptors), id, wanted, &found);
+	descriptors_find_holders(descriptors, id, wanted, &found);
 	/* A fifo can be opened at any time: the absence of open descriptors now proves nothing. */
 	if (found.count == 0 && (named || !found.sure)) {
 		if (named)
@@ -70,9 +69,9 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 	return true;
 }
 
-/* "anon_inode:[userfaultfd]" and "anon_inode:inotify", without the common part. */
+/* Adds "userfaultfd" of "anon_inode:[userfaultfd]". False: the link has another form. */
 static bool
-describe_other(const char *id, struct strbuf *out)
+describe_by_id(const char *id, struct strbuf *out)
 {
 	size_t length;
 
@@ -85,7 +84,8 @@ describe_other(const char *id, struct strbuf *out)
 	return length > 0;
 }
 
-/* As descriptor_describe; with `nested` an epoll is only "epoll", which bounds the recursion. */
+/* Does what descriptor_describe does. With `nested` the text of an epoll is only "epoll", which
+ * bounds the recursion. */
 static bool add_descriptor(struct descriptors *descriptors, int fd, const char *id, bool nested,
 			   struct strbuf *out);
 
@@ -104,8 +104,8 @@ read_info(const struct descriptors *descriptors, int fd, struct fdinfo *info)
 	free(text);
 }
 
-/* The number may have been reused since it was added to the epoll. Descriptors without a file
- * of their own share one inode. */
+/* Returns false when the number was reused since the descriptor was added to the epoll. Descriptors
+ * without a file, such as eventfds, share one inode. */
 static bool
 is_same_inode(const struct descriptors *descriptors, int fd, uint64_t inode)
 {
@@ -119,8 +119,8 @@ is_same_inode(const struct descriptors *descriptors, int fd, uint64_t inode)
 }
 
 /*
- * "epoll of 5: tcp port 6379, eventfd, pipe from itself, …"; equal texts are listed once. Sockets
- * come first: they bring work, the others mostly wake-ups.
+ * Adds "epoll of 5: tcp port 6379, eventfd, pipe from itself, …"; equal texts are listed once.
+ * Sockets come first: they bring work, other descriptors mostly wake-ups.
  */
 static void
 add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct strbuf *out)
@@ -156,8 +156,8 @@ add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct str
 }
 
 /*
- * The size of the process's descriptor table: at least the number of descriptors, and more if one
- * has, or had, a high number.
+ * Returns the size of the process's descriptor table: at least the number of descriptors, and more
+ * if one has, or had, a high number. 0: not readable.
  */
 static uint64_t
 read_table_size(const struct descriptors *descriptors)
@@ -176,8 +176,9 @@ read_table_size(const struct descriptors *descriptors)
 }
 
 /*
- * Since Linux 6.2 the size of the folder is the number of descriptors. An unknown number counts as
- * too many: before 6.2 that of a process whose first thread has ended is unknown, too.
+ * Returns true when the process may have more than WATCHED_MOST descriptors. Since Linux 6.2 the
+ * size of the folder is their number. Before 6.2 the number is unknown when the first thread has
+ * ended, and an unknown number counts as too many.
  */
 static bool
 has_too_many(const struct descriptors *descriptors)
@@ -204,9 +205,6 @@ describe_unnamed(struct descriptors *descriptors, int fd, enum descriptor_kind k
 	}
 	read_info(descriptors, fd, &info);
 	switch (kind) {
-	case DESCRIPTOR_EVENTFD:
-		strbuf_add_text(out, "eventfd");
-		break;
 	case DESCRIPTOR_TIMERFD:
 		fdinfo_add_timer(&info, out);
 		break;
@@ -218,9 +216,6 @@ describe_unnamed(struct descriptors *descriptors, int fd, enum descriptor_kind k
 		break;
 	case DESCRIPTOR_EPOLL:
 		add_epoll(descriptors, &info, out);
-		break;
-	case DESCRIPTOR_IO_URING:
-		strbuf_add_text(out, "io_uring");
 		break;
 	default:
 		strbuf_add_text(out, "pidfd");
@@ -254,18 +249,18 @@ describe_kind(struct descriptors *descriptors, int fd, const char *id, enum desc
 		else
 			strbuf_add_text(out, id);
 		return true;
-	case DESCRIPTOR_OTHER:
-		if (text_begins(id, "anon_inode:[pidfd]"))
-			break;
-		return describe_other(id, out);
+	case DESCRIPTOR_EVENTFD:
+	case DESCRIPTOR_IO_URING:
+		return describe_by_id(id, out);
 	default:
-		break;
+		if (kind == DESCRIPTOR_OTHER && !text_begins(id, "anon_inode:[pidfd]"))
+			return describe_by_id(id, out);
+		describe_unnamed(descriptors, fd, kind, out);
+		return true;
 	}
-	describe_unnamed(descriptors, fd, kind, out);
-	return true;
 }
 
-/* --- texts that are remembered ---------------------------------------------------------------- */
+/* --- texts that are kept ---------------------------------------------------------------------- */
 
 static struct described *
 find_described(struct descriptors *descriptors, const char *id)
@@ -286,7 +281,7 @@ find_described(struct descriptors *descriptors, const char *id)
 	return &descriptors->known[number];
 }
 
-/* Adds the last text of the id for this number. */
+/* Adds the last text of the id with the descriptor number `fd`. False: there is none. */
 static bool
 add_gone(const struct described *known, int fd, struct strbuf *out)
 {
@@ -299,7 +294,8 @@ add_gone(const struct described *known, int fd, struct strbuf *out)
 	return false;
 }
 
-/* For pipes and sockets; other descriptors share one id, or their id is their text. */
+/* Adds the text of a pipe or socket, which is kept for a second and after a close. Other kinds of
+ * descriptors share one id, or their id is their text. */
 static bool
 add_remembered(struct descriptors *descriptors, int fd, const char *id, enum descriptor_kind kind,
 	       struct strbuf *out)
@@ -318,7 +314,7 @@ add_remembered(struct descriptors *descriptors, int fd, const char *id, enum des
 		strbuf_add_text(out, known->end[end].text);
 		return true;
 	}
-	/* Check afterwards: another descriptor may have got the number meanwhile. */
+	/* The number may have been reused while the descriptor was described. */
 	if (describe_kind(descriptors, fd, id, kind, out) &&
 	    descriptor_read(descriptors, fd, link) == kind && strcmp(link, id) == 0) {
 		free(known->end[end].text);

@@ -14,22 +14,23 @@
 #define FDINFO_WATCHED 8
 
 struct fdinfo {
-	bool has_timer;
-	uint64_t left_ns;     /* of a timerfd; 0: disarmed */
+	bool has_timer;       /* left_ns and interval_ns are those of a timerfd */
+	uint64_t left_ns;     /* time until the timer expires; 0: it is disarmed */
 	uint64_t interval_ns; /* 0: the timer expires once */
-	bool has_signals;
-	uint64_t signals; /* of a signalfd: bit 0 is signal 1 */
-	size_t watches;   /* of inotify */
-	uint64_t pid;     /* of a pidfd; 0: no pidfd, or its process has ended */
-	size_t watched;   /* number of descriptors of an epoll */
+	bool has_signals;     /* `signals` are those of a signalfd */
+	uint64_t signals;     /* bit n: signal n + 1 */
+	size_t watches;       /* number of watches of an inotify descriptor */
+	uint64_t pid;         /* process of a pidfd; 0: it has ended, or this is no pidfd */
+	size_t watched;       /* number of descriptors of an epoll */
 	struct {
-		int fd; /* as it was added; the number may have been reused since */
+		int fd; /* number when it was added; may belong to another file by now */
 		uint64_t inode;
-	} first[FDINFO_WATCHED]; /* those with the lowest numbers, ascending */
+	} first[FDINFO_WATCHED]; /* the watched descriptors with the lowest numbers, ascending */
 };
 
+/* Fills *info from the text of the file; lines in another form are ignored. */
 void fdinfo_parse(const char *text, struct fdinfo *info);
-/* Add "timerfd, in 3.2 s", and "signalfd of SIGINT, SIGTERM". */
+/* These add "timerfd, in 3.2 s" and "signalfd of SIGINT, SIGTERM". */
 void fdinfo_add_timer(const struct fdinfo *info, struct strbuf *out);
 void fdinfo_add_signals(const struct fdinfo *info, struct strbuf *out);
 
@@ -40,29 +41,28 @@ struct holders;
 /*
  * Walks the descriptors of all processes that may be read, on behalf of process `own`. About 5 us
  * for each descriptor, mostly for the kernel to list it: 1 s for the 200,000 that are the bound.
+ * The caller frees the result.
  */
 struct holders *holders_scan(pid_t own);
 void holders_free(struct holders *holders);
 
-enum holder_access {
-	HOLDER_ANY,
-	HOLDER_READS,
-	HOLDER_WRITES,
-};
+enum holder_access { HOLDER_ANY, HOLDER_READS, HOLDER_WRITES };
 
-/* Number of processes that are named; others are counted. */
+/* Number of processes that are named; further ones are only counted. */
 #define HOLDERS_NAMED 2
 
 struct holders_found {
-	size_t count; /* processes, `own` included */
-	bool own;     /* `own` is one of them; it is not in pid[] */
+	size_t count; /* number of processes, `own` included */
+	bool own;     /* `own` is one of the processes; pid[] does not contain it */
 	pid_t pid[HOLDERS_NAMED];
-	size_t named;
-	bool sure; /* it is certain that there are no others */
+	size_t named; /* number of elements of pid[] */
+	bool sure;    /* no other process can have it open */
 };
 
-/* The processes that have `link`, the text of /proc/PID/fd/N, open for this access. Each is checked
- * again, so that a descriptor that has been reused since the walk is not reported. */
+/*
+ * Finds the processes that have `link`, the text of /proc/PID/fd/N, open for this access. Each
+ * descriptor is read again, so that one that was reused since the walk is not reported.
+ */
 void holders_find(const struct holders *holders, const char *link, enum holder_access access,
 		  struct holders_found *found);
 /* Adds "sort (1234)", "a (1), b (2) and 3 more", "itself", "a (1) and itself", "nobody". */
@@ -85,23 +85,24 @@ enum net_file {
 };
 
 struct net_address {
-	uint8_t ip[16]; /* IPv4 as ::ffff:a.b.c.d */
-	uint16_t port;  /* 0: none */
+	uint8_t ip[16]; /* an IPv4 address as ::ffff:a.b.c.d */
+	uint16_t port;  /* 0: no port */
 };
 
 struct net_socket {
 	uint64_t inode;
 	enum net_protocol protocol;
-	bool listens;  /* TCP or UNIX that accepts; UDP that is bound and not connected */
-	bool doubtful; /* UNIX: a second line contradicts the first */
-	struct net_address local, remote;
-	size_t path;     /* UNIX: offset of its name; 0: none */
-	unsigned family; /* NETLINK */
+	bool listens;  /* TCP, UNIX: it accepts connections; UDP: it has no remote address */
+	bool doubtful; /* UNIX: a second line of the file contradicts the first */
+	struct net_address local, remote; /* TCP, UDP */
+	size_t path;                      /* UNIX: offset of its name in the table; 0: no name */
+	unsigned family;                  /* NETLINK: number of netlink(7) */
 };
 
 struct net_tables;
 
-struct net_tables *net_tables_create(void); /* empty */
+/* Returns empty tables. The caller frees them. */
+struct net_tables *net_tables_create(void);
 void net_tables_free(struct net_tables *tables);
 
 /*
@@ -112,16 +113,17 @@ void net_tables_free(struct net_tables *tables);
 void net_tables_add_line(struct net_tables *tables, enum net_file file, const char *line);
 /* Adds all files of the process, up to some 200,000 sockets. */
 void net_tables_read(struct net_tables *tables, const struct process *process);
-/* NULL: no such socket, or it is doubtful. */
+/* Returns the socket, or NULL when it is unknown or doubtful. */
 const struct net_socket *net_tables_find(const struct net_tables *tables,
 					 enum net_protocol protocol, uint64_t inode);
-/* "" if the socket has no name; "@name" for an abstract one. */
+/* Returns the name of a UNIX socket: "@name" for an abstract one, "" without a name. */
 const char *net_tables_path(const struct net_tables *tables, const struct net_socket *socket);
-/* The other end of a TCP or UDP connection, if it is in the same tables; else NULL. */
+/* Returns the other end of a TCP or UDP connection, or NULL when the tables do not contain it. */
 const struct net_socket *net_tables_peer(const struct net_tables *tables,
 					 const struct net_socket *socket);
-/* True when another socket listens on the port. */
+/* Returns true when a socket of the protocol listens on the port. */
 bool net_tables_listens(const struct net_tables *tables, enum net_protocol protocol, uint16_t port);
+/* Returns true for 0.0.0.0 and ::, which stand for all addresses of the machine. */
 bool net_address_is_any(const struct net_address *address);
 /* Adds "127.0.0.1" or "::1"; with the port "127.0.0.1:80" or "[::1]:80". */
 void net_address_add(const struct net_address *address, bool port, struct strbuf *out);
@@ -134,28 +136,28 @@ struct unix_socket {
 	char name[128]; /* "/run/x", "@abstract", or "" */
 };
 
-/* A descriptor for unix_diag_ask, or -1. */
+/* Opens a descriptor for unix_diag_ask, which the caller closes. Returns -1 on failure. */
 int unix_diag_open(void);
 /* Looks up a socket of wallsample's own network namespace. False: not found, or no answer. */
 bool unix_diag_ask(int fd, uint64_t inode, struct unix_socket *socket);
-/* Parses an answer; false when it does not describe the socket. */
+/* Parses the kernel's answer. False: the answer does not describe the socket. */
 bool unix_diag_parse(const void *answer, size_t size, uint64_t inode, struct unix_socket *socket);
 
-/* --- descriptor_set.c: one target, and what was read for it within the last second ---------- */
+/* --- descriptor_set.c: the descriptors of one target ----------------------------------------- */
 
-/* The text of a link in /proc/PID/fd, and its terminating zero. */
+/* Size of the text of a link in /proc/PID/fd, with its terminating zero. */
 #define LINK_SIZE PATH_MAX
 
-/* Texts of one id: a pipe has one id, and a text for each end. */
+/* The texts that descriptors with one id had. Both ends of a pipe have the same id. */
 struct described {
 	struct {
-		char *text; /* NULL: none yet */
-		uint64_t at_ns;
+		char *text;     /* owned; NULL: no text yet */
+		uint64_t at_ns; /* time when the text was made */
 		int fd;
-	} end[2];
+	} end[2]; /* element 1 is the end that can only be written */
 };
 
-/* When something was read, and how long that took. */
+/* Time when data was read, and how long the reading took. */
 struct reading {
 	uint64_t at_ns, took_ns;
 };
@@ -163,31 +165,35 @@ struct reading {
 struct descriptors {
 	const struct process *process;
 	int fd_dir, info_dir;      /* /proc/PID/fd and fdinfo; -1: not permitted */
-	int diag;                  /* of unix_diag_open; -1: not open */
+	int diag;                  /* descriptor of unix_diag_open; -1: not open */
 	bool same_network;         /* the target is in wallsample's network namespace */
-	char id[LINK_SIZE];        /* of the last descriptor_look */
+	char id[LINK_SIZE];        /* the id that the last descriptor_look returned */
 	struct holders *holders;   /* NULL: not read */
-	struct net_tables *tables; /* the same */
+	struct net_tables *tables; /* NULL: not read */
 	struct reading holders_read, tables_read;
-	struct strings *ids; /* indices of known[] */
-	struct described *known;
+	struct strings *ids;     /* ids that have a text; their numbers are indices of known[] */
+	struct described *known; /* known_capacity elements */
 	size_t known_capacity;
 };
 
-/* Read on first use, and kept for a second; descriptors_expire drops what is older. */
-const struct holders *descriptors_holders(struct descriptors *descriptors);
+/*
+ * The holders and the socket tables are read on first use. The two functions that find something
+ * read them again when they find nothing and the reading takes at most a twentieth of the time.
+ */
+void descriptors_find_holders(struct descriptors *descriptors, const char *link,
+			      enum holder_access access, struct holders_found *found);
+const struct net_socket *descriptors_find_socket(struct descriptors *descriptors,
+						 enum net_protocol protocol, uint64_t inode);
 const struct net_tables *descriptors_tables(struct descriptors *descriptors);
+/* Frees holders and socket tables that are older than a second. */
 void descriptors_expire(struct descriptors *descriptors);
-/* Drop them early, after a search without result. False: kept, because reading them again would
- * take more than a twentieth of the time. */
-bool descriptors_forget_holders(struct descriptors *descriptors);
-bool descriptors_forget_tables(struct descriptors *descriptors);
+/* Frees the ids and their texts; the caller sets `ids` again. */
 void descriptors_forget_known(struct descriptors *descriptors);
-/* Reads the link into an array of LINK_SIZE; "" and DESCRIPTOR_GONE when it is not open. */
+/* Reads the link into an array of LINK_SIZE bytes. Not open: DESCRIPTOR_GONE, and "". */
 enum descriptor_kind descriptor_read(struct descriptors *descriptors, int fd, char *link);
 bool text_begins(const char *text, const char *beginning);
 
-/* socket_text.c: adds a socket's text; `id` is its link. False: nothing is known. */
+/* socket_text.c: adds the text of a socket, whose link is `id`. False: nothing is known of it. */
 bool socket_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor_set.c - the descriptors of one target: kinds, and what is read to describe them. */
+/* descriptor_set.c - the descriptors of one target: their kinds, and the data to describe them. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,28 +90,58 @@ descriptors_free(struct descriptors *descriptors)
 	free(descriptors);
 }
 
-const struct holders *
-descriptors_holders(struct descriptors *descriptors)
+/* --- what is read for all descriptors ------------------------------------------------- */
+
+/* Returns true when reading the data again takes at most a twentieth of the time. */
+static bool
+may_read_again(const struct reading *reading)
 {
-	if (descriptors->holders == NULL) {
-		descriptors->holders_read.at_ns = clock_now_ns();
-		descriptors->holders = holders_scan(descriptors->process->pid);
-		descriptors->holders_read.took_ns = clock_now_ns() -
-						    descriptors->holders_read.at_ns;
+	return clock_now_ns() - reading->at_ns >= 20 * reading->took_ns;
+}
+
+void
+descriptors_find_holders(struct descriptors *descriptors, const char *link,
+			 enum holder_access access, struct holders_found *found)
+{
+	struct reading *reading = &descriptors->holders_read;
+
+	for (int attempt = 0; attempt < 2; attempt++) {
+		if (descriptors->holders == NULL) {
+			reading->at_ns = clock_now_ns();
+			descriptors->holders = holders_scan(descriptors->process->pid);
+			reading->took_ns = clock_now_ns() - reading->at_ns;
+		}
+		holders_find(descriptors->holders, link, access, found);
+		if (found->count > 0 || found->sure || attempt > 0 || !may_read_again(reading))
+			return;
+		forget_holders(descriptors);
 	}
-	return descriptors->holders;
 }
 
 const struct net_tables *
 descriptors_tables(struct descriptors *descriptors)
 {
+	struct reading *reading = &descriptors->tables_read;
+
 	if (descriptors->tables == NULL) {
-		descriptors->tables_read.at_ns = clock_now_ns();
+		reading->at_ns = clock_now_ns();
 		descriptors->tables = net_tables_create();
 		net_tables_read(descriptors->tables, descriptors->process);
-		descriptors->tables_read.took_ns = clock_now_ns() - descriptors->tables_read.at_ns;
+		reading->took_ns = clock_now_ns() - reading->at_ns;
 	}
 	return descriptors->tables;
+}
+
+const struct net_socket *
+descriptors_find_socket(struct descriptors *descriptors, enum net_protocol protocol, uint64_t inode)
+{
+	const struct net_socket *socket;
+
+	socket = net_tables_find(descriptors_tables(descriptors), protocol, inode);
+	if (socket != NULL || !may_read_again(&descriptors->tables_read))
+		return socket;
+	forget_tables(descriptors);
+	return net_tables_find(descriptors_tables(descriptors), protocol, inode);
 }
 
 void
@@ -125,30 +155,6 @@ descriptors_expire(struct descriptors *descriptors)
 		forget_tables(descriptors);
 }
 
-static bool
-may_read_again(const struct reading *reading)
-{
-	return clock_now_ns() - reading->at_ns >= 20 * reading->took_ns;
-}
-
-bool
-descriptors_forget_holders(struct descriptors *descriptors)
-{
-	if (!may_read_again(&descriptors->holders_read))
-		return false;
-	forget_holders(descriptors);
-	return true;
-}
-
-bool
-descriptors_forget_tables(struct descriptors *descriptors)
-{
-	if (!may_read_again(&descriptors->tables_read))
-		return false;
-	forget_tables(descriptors);
-	return true;
-}
-
 /* --- kinds --------------------------------------------------------------------------- */
 
 bool
@@ -157,7 +163,7 @@ text_begins(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* Linux's Documentation/admin-guide/devices.txt: consoles, /dev/tty, pseudo terminals. */
+/* Major numbers of consoles, /dev/tty and pseudo terminals: Linux's admin-guide/devices.txt. */
 static bool
 is_terminal(const char *link, const struct statx *st)
 {
@@ -167,8 +173,8 @@ is_terminal(const char *link, const struct statx *st)
 }
 
 /*
- * The kind of a descriptor with a path. A server that does not answer must not block wallsample,
- * too: attributes are those that the kernel has cached (AT_STATX_DONT_SYNC).
+ * Returns the kind of a descriptor with a path. Reads only attributes that the kernel has cached
+ * (AT_STATX_DONT_SYNC), because a file server that does not answer must not block wallsample.
  */
 static enum descriptor_kind
 kind_of_path(const struct descriptors *descriptors, const char *name, const char *link)
@@ -217,14 +223,14 @@ kind_of_link(const struct descriptors *descriptors, const char *name, const char
 	return DESCRIPTOR_OTHER;
 }
 
-/* Reads the link into an array of LINK_SIZE; false: not open, or not permitted. */
+/* Reads the link into an array of LINK_SIZE bytes. False: not open, or not permitted. */
 static bool
 read_link(struct descriptors *descriptors, const char *name, char *link)
 {
 	ssize_t length;
 
 	for (int attempt = 0; attempt < 2; attempt++) {
-		/* The thread that the folders belong to may have ended before the others. */
+		/* The folders belong to one thread, which may have ended before the others. */
 		if (attempt > 0)
 			open_folders(descriptors);
 		if (descriptors->fd_dir < 0)

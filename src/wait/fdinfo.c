@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* Number of signals that are named; others are counted. */
+/* Number of signals up to which all are named; more are only counted. */
 #define SIGNALS_NAMED 4
 
 static bool
@@ -21,7 +21,7 @@ skip_word(const char **cursor, const char *word)
 	return true;
 }
 
-/* "(3, 199999999)": seconds and nanoseconds. */
+/* Parses "(3, 199999999)", seconds and nanoseconds. */
 static bool
 parse_pair(const char *at, uint64_t *ns)
 {
@@ -35,7 +35,7 @@ parse_pair(const char *at, uint64_t *ns)
 	       !__builtin_add_overflow(seconds, rest, ns);
 }
 
-/* Keeps the lowest numbers, ascending. */
+/* Counts a descriptor of an epoll, and keeps it if its number is among the lowest. */
 static void
 keep_watched(struct fdinfo *info, int fd, uint64_t inode)
 {
@@ -54,7 +54,7 @@ keep_watched(struct fdinfo *info, int fd, uint64_t inode)
 	info->first[at].inode = inode;
 }
 
-/* "        5 events:       1f data:     7f4b00000005  pos:0 ino:3a2c9d sdev:f" */
+/* Parses "        5 events:       1f data:     7f4b00000005  pos:0 ino:3a2c9d sdev:f". */
 static void
 parse_watched(const char *at, struct fdinfo *info)
 {

@@ -19,21 +19,21 @@
 #define FIRST_PID_NAMESPACE UINT64_C(0xeffffffc)
 
 struct holder {
-	uint64_t key; /* hash of the link */
+	uint64_t key; /* hash of the link's text */
 	pid_t pid;
-	pid_t tid; /* of the folder it was found in: the first thread, if it lives */
+	pid_t tid; /* thread whose folder lists the descriptor: the first, unless it has exited */
 	int fd;
 };
 
 struct holders {
 	pid_t own;
-	struct holder *list; /* by key, then by pid */
+	struct holder *list; /* ordered by key, then by pid */
 	size_t count, capacity;
-	size_t walked;
-	bool all; /* no process was missed */
+	size_t walked; /* number of descriptors that were read */
+	bool all;      /* the descriptors of every process of the machine were read */
 };
 
-/* FNV-1a of 64 bits (draft-eastlake-fnv). Matches are compared by text. */
+/* Returns the FNV-1a hash of 64 bits (draft-eastlake-fnv). Equal keys do not prove equal links. */
 static uint64_t
 link_key(const char *link, size_t length)
 {
@@ -44,7 +44,7 @@ link_key(const char *link, size_t length)
 	return key;
 }
 
-/* Only pipes, sockets and fifos, which have paths, can have ends in two processes. */
+/* Returns true for links of pipes and sockets, and for paths, which fifos have. */
 static bool
 is_of_interest(const char *link, size_t length)
 {
@@ -52,7 +52,7 @@ is_of_interest(const char *link, size_t length)
 			      strncmp(link, "socket:[", 8) == 0);
 }
 
-/* EACCES is returned for a process that has ended meanwhile, too. */
+/* Returns true when the process has ended: EACCES of a read does not distinguish that. */
 static bool
 is_gone(pid_t pid)
 {
@@ -87,7 +87,7 @@ walk_descriptor(struct holders *holders, pid_t pid, pid_t tid, int dirfd, const 
 	holder->fd = (int)fd;
 }
 
-/* Takes ownership of `dirfd`. Returns the number of descriptors in the folder. */
+/* Walks a folder /proc/PID/fd, and closes `dirfd`. Returns the number of its descriptors. */
 static size_t
 walk_folder(struct holders *holders, pid_t pid, pid_t tid, int dirfd)
 {
@@ -106,8 +106,8 @@ walk_folder(struct holders *holders, pid_t pid, pid_t tid, int dirfd)
 }
 
 /*
- * When the first thread has exited, its folder is closed to users other than root; other threads
- * share its descriptors. False: not permitted.
+ * Walks the descriptors of a process by a thread other than the first: when the first thread has
+ * exited, its folder is closed to users other than root. False: not permitted.
  */
 static bool
 walk_threads(struct holders *holders, pid_t pid)
@@ -150,7 +150,8 @@ walk_process(struct holders *holders, pid_t pid)
 		return;
 	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
 		return;
-	/* Kernel threads have no descriptors; a task folder has two links more than threads. */
+	/* Kernel threads have no descriptors. The link count of the task folder is the number of
+	 * threads and 2. */
 	snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
 	if (stat(name, &st) == 0 && st.st_nlink > 3)
 		holders->all &= walk_threads(holders, pid);
@@ -168,7 +169,7 @@ compare_holders(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Processes of outer pid namespaces are not visible. */
+/* Returns true in the first pid namespace; in others some processes are not visible. */
 static bool
 sees_all_processes(void)
 {
@@ -193,7 +194,7 @@ holders_scan(pid_t own)
 
 		if (!parse_whole_u64(entry->d_name, 1, INT_MAX, &pid))
 			continue;
-		/* With hidepid, processes that may not be read are not listed. */
+		/* With hidepid, processes that may not be read are not listed, such as pid 1. */
 		first |= pid == 1;
 		walk_process(holders, (pid_t)pid);
 	}
@@ -216,7 +217,7 @@ holders_free(struct holders *holders)
 	free(holders);
 }
 
-/* Index of the first entry with the key. */
+/* Returns the index of the first holder with the key, or of the next key. */
 static size_t
 find_key(const struct holders *holders, uint64_t key)
 {
@@ -235,14 +236,14 @@ find_key(const struct holders *holders, uint64_t key)
 
 #define PATH_SIZE 64
 
-/* /proc/TID exists for each thread, although only processes are listed. */
+/* Writes the path of the descriptor. /proc/TID exists for each thread, though it is not listed. */
 static void
 path_of(const struct holder *holder, char *path)
 {
 	snprintf(path, PATH_SIZE, "/proc/%d/fd/%d", (int)holder->tid, holder->fd);
 }
 
-/* A path may be another file in another mount namespace. */
+/* Returns true when both descriptors are of one file: a path may name two in two namespaces. */
 static bool
 is_same_holder_file(const struct holder *a, const struct holder *b)
 {
@@ -259,8 +260,8 @@ is_same_holder_file(const struct holder *a, const struct holder *b)
 }
 
 /*
- * True when the descriptor still has this link and is open for this access. The permission bits of
- * the link show how the file was opened (tid_fd_update_inode in Linux's fs/proc/fd.c).
+ * Returns true when the descriptor still has this link and is open for this access. The permission
+ * bits of the link show how the file was opened (tid_fd_update_inode in Linux's fs/proc/fd.c).
  */
 static bool
 holder_is_current(const struct holder *holder, const char *link, enum holder_access access)
@@ -279,8 +280,8 @@ holder_is_current(const struct holder *holder, const char *link, enum holder_acc
 }
 
 /*
- * It is certain that no other process has an end if every process was read while the own process
- * had its end: an end of a pipe that no process has open cannot be opened again.
+ * The result is sure when every process was read while the own process had its end: an end of a
+ * pipe that no process has open cannot be opened again.
  */
 void
 holders_find(const struct holders *holders, const char *link, enum holder_access access,

@@ -9,14 +9,11 @@ libwallsample_a_SOURCES += \
 	src/wait/net_tables.c \
 	src/wait/socket_text.c \
 	src/wait/unix_diag.c \
-	src/wait/wait_around.c \
 	src/wait/wait_call.c \
 	src/wait/wait_futex.c \
 	src/wait/wait_glibc.c \
 	src/wait/wait_internal.h \
 	src/wait/wait_kind.c \
 	src/wait/wait_musl.c \
-	src/wait/wait_name.c \
 	src/wait/wait_owner.c \
-	src/wait/wait_poll.c \
-	src/wait/wait_time.c
+	src/wait/wait_read.c

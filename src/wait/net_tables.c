@@ -10,25 +10,40 @@
 
 #include "wallsample/base/table.h"
 
-/* Linux's include/net/tcp_states.h; net.h for the flag of UNIX sockets. */
+/* The state of a listening socket (Linux's include/net/tcp_states.h), and the flag of a UNIX socket
+ * that accepts connections (include/linux/net.h). */
 #define STATE_LISTEN 0x0a
 #define FLAG_ACCEPTS 0x10000
 
 #define SOCKETS_MOST 200000
 /* Longest line of these files: the name of a UNIX socket has up to 108 bytes. */
 #define LINE_SIZE 512
-/* The kernel returns a page per read; the default of stdio is smaller. */
+/* The kernel returns a page per read; the default buffer of stdio is smaller. */
 #define READ_SIZE 4096
 
 struct net_tables {
 	struct net_socket *list;
 	size_t count, capacity;
-	struct strbuf names;    /* of UNIX sockets, each ended by a zero */
-	struct table inodes;    /* (inode, protocol): place in the list */
-	struct table ends;      /* (hash of both addresses, protocol): place in the list */
-	struct table listening; /* (port, protocol): place in the list */
+	struct strbuf names;    /* names of UNIX sockets, each ended by a zero */
+	struct table inodes;    /* (inode, protocol) -> index in the list */
+	struct table ends;      /* (hash of both addresses, protocol) -> index in the list */
+	struct table listening; /* (port, protocol) -> index in the list */
 };
 
+static const struct {
+	const char *name; /* below /proc/PID */
+	enum net_protocol protocol;
+	bool six; /* the addresses are those of IPv6 */
+} files[NET_FILE_COUNT] = {
+	[NET_FILE_TCP] = { "net/tcp", NET_TCP, false },
+	[NET_FILE_TCP6] = { "net/tcp6", NET_TCP, true },
+	[NET_FILE_UDP] = { "net/udp", NET_UDP, false },
+	[NET_FILE_UDP6] = { "net/udp6", NET_UDP, true },
+	[NET_FILE_UNIX] = { "net/unix", NET_UNIX, false },
+	[NET_FILE_NETLINK] = { "net/netlink", NET_NETLINK, false },
+};
+
+/* The beginning of an IPv4 address in the form of IPv6. */
 static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
 struct net_tables *
@@ -59,7 +74,7 @@ net_tables_free(struct net_tables *tables)
 
 /* --- addresses ------------------------------------------------------------------ */
 
-/* `words` groups of eight digits, each a number in the byte order of the machine. */
+/* Parses `words` groups of eight hexadecimal digits: numbers in the byte order of the machine. */
 static bool
 parse_ip(const char **cursor, size_t words, uint8_t *ip)
 {
@@ -85,7 +100,7 @@ parse_ip(const char **cursor, size_t words, uint8_t *ip)
 	return true;
 }
 
-/* "0100007F:1538" */
+/* Parses "0100007F:1538". */
 static bool
 parse_address(const char **cursor, bool six, struct net_address *address)
 {
@@ -152,7 +167,7 @@ skip_words(const char *at, size_t count)
 	return at;
 }
 
-/* "  1: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 151 …" */
+/* Parses "  1: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 151 …". */
 static bool
 parse_inet(const char *line, bool six, struct net_socket *socket)
 {
@@ -171,7 +186,7 @@ parse_inet(const char *line, bool six, struct net_socket *socket)
 	return parse_u64(&at, 10, &socket->inode);
 }
 
-/* "000000004dcef1aa: 00000002 00000000 00010000 0001 01 1542 /run/x" */
+/* Parses "000000004dcef1aa: 00000002 00000000 00010000 0001 01 1542 /run/x". */
 static bool
 parse_unix(const char *line, struct net_socket *socket, const char **path)
 {
@@ -188,7 +203,7 @@ parse_unix(const char *line, struct net_socket *socket, const char **path)
 	return true;
 }
 
-/* "0000000032686d96 4 0 00000000 0 0 0 2 0 1504": the second is the family. */
+/* Parses "0000000032686d96 4 0 00000000 0 0 0 2 0 1504"; the second word is the family. */
 static bool
 parse_netlink(const char *line, struct net_socket *socket)
 {
@@ -206,20 +221,14 @@ parse_netlink(const char *line, struct net_socket *socket)
 static bool
 parse_socket(enum net_file file, const char *line, struct net_socket *socket, const char **path)
 {
-	static const enum net_protocol protocols[NET_FILE_COUNT] = {
-		[NET_FILE_TCP] = NET_TCP,   [NET_FILE_TCP6] = NET_TCP,
-		[NET_FILE_UDP] = NET_UDP,   [NET_FILE_UDP6] = NET_UDP,
-		[NET_FILE_UNIX] = NET_UNIX, [NET_FILE_NETLINK] = NET_NETLINK,
-	};
-
 	memset(socket, 0, sizeof(*socket));
-	socket->protocol = protocols[file];
+	socket->protocol = files[file].protocol;
 	*path = "";
 	if (socket->protocol == NET_UNIX)
 		return parse_unix(line, socket, path);
 	if (socket->protocol == NET_NETLINK)
 		return parse_netlink(line, socket);
-	return parse_inet(line, file == NET_FILE_TCP6 || file == NET_FILE_UDP6, socket);
+	return parse_inet(line, files[file].six, socket);
 }
 
 /* --- the tables --------------------------------------------------------------------- */
@@ -244,7 +253,8 @@ is_same_address(const struct net_address *a, const struct net_address *b)
 	return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
-/* A second line for a socket: happens when the table changes while it is read. */
+/* Handles a second line for a known socket, which the kernel writes when the table changes while it
+ * is read. */
 static void
 add_second_line(struct net_tables *tables, uint32_t at, const struct net_socket *socket,
 		const char *path)
@@ -288,7 +298,7 @@ net_tables_add_line(struct net_tables *tables, enum net_file file, const char *l
 		table_insert(&tables->listening, socket.local.port, socket.protocol, at, NULL);
 }
 
-/* Ignores every part of a line that is too long. */
+/* Adds the lines of one file; ignores lines longer than LINE_SIZE. */
 static void
 read_table(struct net_tables *tables, enum net_file file, FILE *stream)
 {
@@ -310,14 +320,8 @@ read_table(struct net_tables *tables, enum net_file file, FILE *stream)
 void
 net_tables_read(struct net_tables *tables, const struct process *process)
 {
-	static const char *const names[NET_FILE_COUNT] = {
-		[NET_FILE_TCP] = "net/tcp",   [NET_FILE_TCP6] = "net/tcp6",
-		[NET_FILE_UDP] = "net/udp",   [NET_FILE_UDP6] = "net/udp6",
-		[NET_FILE_UNIX] = "net/unix", [NET_FILE_NETLINK] = "net/netlink",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		int fd = process_open_file(process, names[i], O_RDONLY | O_CLOEXEC);
+	for (size_t i = 0; i < NET_FILE_COUNT; i++) {
+		int fd = process_open_file(process, files[i].name, O_RDONLY | O_CLOEXEC);
 		FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
 		char buffer[READ_SIZE];
 
@@ -374,7 +378,7 @@ net_tables_peer(const struct net_tables *tables, const struct net_socket *socket
 	peer = find_ends(tables, socket->protocol, &socket->remote, &socket->local);
 	if (peer != NULL || socket->protocol != NET_UDP)
 		return peer;
-	/* A peer without a remote address: bound to this address, or to all of the machine. */
+	/* The peer may be bound to this address, or to all addresses, without a remote one. */
 	if (is_four(&socket->remote))
 		memcpy(any.ip, mapped, sizeof(mapped));
 	peer = find_ends(tables, NET_UDP, &socket->remote, &any);

@@ -17,9 +17,10 @@
 #define PROTOCOL_SIZE 32
 
 /*
- * "TCP", "UNIX-STREAM": an attribute of every socket (sockfs_xattr_get in Linux's net/socket.c).
- * The socket is opened with O_PATH and its inode checked: the number may have been reused for a
- * file, whose file system may never answer a request for attributes.
+ * Reads the protocol, such as "TCP" or "UNIX-STREAM", which is an attribute of every socket
+ * (sockfs_xattr_get in Linux's net/socket.c). The socket is opened with O_PATH and its inode
+ * checked: the number may have been reused for a file, whose file system may never answer a request
+ * for attributes.
  */
 static bool
 read_protocol(const struct descriptors *descriptors, int fd, uint64_t inode, char *protocol)
@@ -44,7 +45,7 @@ read_protocol(const struct descriptors *descriptors, int fd, uint64_t inode, cha
 	return length > 0;
 }
 
-/* "vsock socket", "raw socket" */
+/* Adds "vsock socket" for "AF_VSOCK", "raw socket" for "RAW". */
 static void
 add_protocol(const char *protocol, struct strbuf *out)
 {
@@ -67,9 +68,7 @@ find_peer(struct descriptors *descriptors, uint64_t inode, struct holders_found 
 	char link[48];
 
 	snprintf(link, sizeof(link), "socket:[%llu]", (unsigned long long)inode);
-	holders_find(descriptors_holders(descriptors), link, HOLDER_ANY, found);
-	if (found->count == 0 && descriptors_forget_holders(descriptors))
-		holders_find(descriptors_holders(descriptors), link, HOLDER_ANY, found);
+	descriptors_find_holders(descriptors, link, HOLDER_ANY, found);
 	return found->count > 0;
 }
 
@@ -85,7 +84,8 @@ add_listening(const struct net_socket *socket, const char *name, struct strbuf *
 	}
 }
 
-/* True when the other end has connected: inferred, because the kernel does not record it. */
+/* Returns true when the other end has made the connection. The kernel does not record that: it is
+ * inferred from the ports. */
 static bool
 is_accepted(const struct net_tables *tables, const struct net_socket *socket,
 	    const struct net_socket *peer)
@@ -168,7 +168,8 @@ describe_unix(struct descriptors *descriptors, uint64_t inode, struct strbuf *ou
 			strbuf_add_text(out, " socket");
 		return true;
 	}
-	/* An accepted socket has the name of the listening one; a connecting one rarely has one. */
+	/* An accepted socket has the name of the listening socket; a connecting one rarely has a
+	 * name. */
 	if (!read_unix_socket(descriptors, socket.peer, &peer))
 		peer.name[0] = '\0';
 	if (peer.name[0] != '\0') {
@@ -186,7 +187,7 @@ describe_unix(struct descriptors *descriptors, uint64_t inode, struct strbuf *ou
 	return true;
 }
 
-/* --- all ------------------------------------------------------------------------------- */
+/* --- any socket ------------------------------------------------------------------------ */
 
 static void
 describe_netlink(const struct net_socket *socket, struct strbuf *out)
@@ -234,9 +235,7 @@ describe_listed(struct descriptors *descriptors, enum net_protocol protocol, uin
 
 	if (protocol == NET_UNIX)
 		return describe_unix(descriptors, inode, out);
-	socket = net_tables_find(descriptors_tables(descriptors), protocol, inode);
-	if (socket == NULL && descriptors_forget_tables(descriptors))
-		socket = net_tables_find(descriptors_tables(descriptors), protocol, inode);
+	socket = descriptors_find_socket(descriptors, protocol, inode);
 	if (socket == NULL)
 		return false;
 	if (protocol == NET_NETLINK)

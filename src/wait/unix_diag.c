@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Linux's include/net/tcp_states.h, which UNIX sockets use, too. */
+/* The state of a listening socket in Linux's include/net/tcp_states.h, also for UNIX sockets. */
 #define STATE_LISTEN 10
 
 int
@@ -18,7 +18,7 @@ unix_diag_open(void)
 	return socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 }
 
-/* In the form of /proc/net/unix: an abstract name begins with a zero and may contain others. */
+/* Copies the name in the form of /proc/net/unix: '@' stands for a zero of an abstract name. */
 static void
 copy_unix_name(const char *bytes, size_t length, struct unix_socket *socket)
 {

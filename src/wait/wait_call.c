@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wait_call.c - classifies a wait by its system call. */
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +11,38 @@
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
-/* linux/io_uring.h; missing in the headers of some systems. */
+/* Flags of linux/io_uring.h, which the headers of some systems lack. */
 #define ENTER_EXTENDED_ARGUMENT (1u << 3)
 #define ENTER_REGISTERED_RING (1u << 4)
 
-/* Handler for a call that its row does not describe fully. */
-typedef void more_fn(const struct wait_source *source, const struct wait_call *call,
-		     struct wait *out);
+/* Numbers of descriptors above which the arguments of poll and select are not read. */
+#define POLL_MOST 1024
+#define SELECT_MOST 1024 /* FD_SETSIZE */
+#define SELECT_WORDS (SELECT_MOST / 64)
 
-/* The call has no descriptor. */
-#define NO_FD (-1)
+/* Completes the classification of a call that its row does not describe fully. */
+typedef void details_fn(const struct wait_source *source, const struct wait_call *call,
+			struct wait *out);
+
+/* The form of the argument that limits the duration of a call. */
+enum limit {
+	NO_LIMIT,
+	MILLISECONDS, /* a relative int; negative means no time-out */
+	TIMESPEC,     /* address of a relative struct timespec, or NULL */
+	TIMEVAL,      /* address of a relative struct timeval, or NULL */
+	DATE,         /* address of a struct timespec of CLOCK_REALTIME, or NULL */
+};
+
+/* The use of the first argument: no descriptor, or a descriptor to read or write. */
+enum use { NO_FD, READS_FD, WRITES_FD };
 
 struct call_row {
 	const char *name;
 	enum wait_kind kind;
-	int fd; /* index of the argument that is the descriptor */
-	bool writes;
-	more_fn *more;
+	enum use use;
+	enum limit limit;
+	unsigned limit_at;   /* index of the argument with the time-out */
+	details_fn *details; /* NULL when the row describes the call fully */
 };
 
 static int
@@ -38,89 +54,118 @@ argument_int(const struct wait_call *call, unsigned i)
 /* --- time ----------------------------------------------------------------------------- */
 
 static void
-more_clock_nanosleep(const struct wait_source *source, const struct wait_call *call,
-		     struct wait *out)
+set_time_out(const struct wait_source *source, const struct wait_call *call,
+	     const struct call_row *row, struct wait *out)
+{
+	const uint64_t argument = call->args[row->limit_at];
+
+	switch (row->limit) {
+	case NO_LIMIT:
+		break;
+	case MILLISECONDS:
+		wait_until_ms(argument, out);
+		break;
+	case TIMESPEC:
+		wait_until_timespec(source, argument, CLOCK_OF_LENGTH, out);
+		break;
+	case TIMEVAL:
+		wait_until_timeval(source, argument, out);
+		break;
+	case DATE:
+		wait_until_timespec(source, argument, CLOCK_REALTIME, out);
+		break;
+	}
+}
+
+static void
+of_clock_nanosleep(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	const bool absolute = (call->args[1] & TIMER_ABSTIME) != 0;
-	/* A sleep in CPU time has no wall-clock end. */
 	const clockid_t clock = argument_int(call, 0);
 
 	wait_until_timespec(source, call->args[2], absolute ? clock : CLOCK_OF_LENGTH, out);
+	/* The wall-clock end of a sleep in CPU time is unknown. */
 	if (clock < 0 || clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID)
 		out->left_ns = UINT64_MAX;
 }
 
-static void
-more_nanosleep(const struct wait_source *source, const struct wait_call *call, struct wait *out)
-{
-	wait_until_timespec(source, call->args[0], CLOCK_OF_LENGTH, out);
-}
-
-static void
-more_timespec_at_2(const struct wait_source *source, const struct wait_call *call, struct wait *out)
-{
-	wait_until_timespec(source, call->args[2], CLOCK_OF_LENGTH, out);
-}
-
-static void
-more_timespec_at_3(const struct wait_source *source, const struct wait_call *call, struct wait *out)
-{
-	wait_until_timespec(source, call->args[3], CLOCK_OF_LENGTH, out);
-}
-
-static void
-more_timespec_at_4(const struct wait_source *source, const struct wait_call *call, struct wait *out)
-{
-	wait_until_timespec(source, call->args[4], CLOCK_OF_LENGTH, out);
-}
-
-/* Message queues take an absolute time. */
-static void
-more_date_at_4(const struct wait_source *source, const struct wait_call *call, struct wait *out)
-{
-	wait_until_timespec(source, call->args[4], CLOCK_REALTIME, out);
-}
-
 /* --- several descriptors ----------------------------------------------------------------- */
 
+/* Classifies a wait without descriptors: a sleep, or a wait for a signal. */
 static void
-more_poll(const struct wait_source *source, const struct wait_call *call, struct wait *out)
+set_no_descriptor(struct wait *out)
 {
-	wait_until_ms(call->args[2], out);
-	wait_of_poll(source, call, out);
+	out->kind = out->timed ? WAIT_SLEEP : WAIT_SIGNAL;
 }
 
 static void
-more_ppoll(const struct wait_source *source, const struct wait_call *call, struct wait *out)
+of_poll(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
-	more_timespec_at_2(source, call, out);
-	wait_of_poll(source, call, out);
+	struct pollfd fds[POLL_MOST];
+	const uint64_t count = (uint32_t)call->args[1];
+
+	if (count == 0)
+		set_no_descriptor(out);
+	if (count == 0 || count > POLL_MOST ||
+	    !memory_read(&source->memory, call->args[0], fds, count * sizeof(fds[0])))
+		return;
+	for (uint64_t i = 0; i < count; i++) {
+		if (fds[i].fd < 0)
+			continue;
+		out->fds++;
+		out->fd = fds[i].fd;
+		out->writes = (fds[i].events & POLLOUT) != 0 && (fds[i].events & POLLIN) == 0;
+	}
+	if (out->fds == 1)
+		return;
+	out->fd = -1;
+	out->writes = false;
 }
 
 static void
-more_select(const struct wait_source *source, const struct wait_call *call, struct wait *out)
+of_select(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
-	wait_until_timeval(source, call->args[4], out);
-	wait_of_select(source, call, out);
+	/* The kernel reads whole words: unsigned long, which is 64 bits here. */
+	uint64_t all[SELECT_WORDS] = { 0 }, writes = 0, others = 0;
+	const int32_t most = (int32_t)(uint32_t)call->args[0];
+	size_t words;
+
+	if (most <= 0)
+		set_no_descriptor(out);
+	if (most <= 0 || most > SELECT_MOST)
+		return;
+	words = ((size_t)most + 63) / 64;
+	for (unsigned set = 0; set < 3; set++) {
+		uint64_t some[SELECT_WORDS];
+
+		if (call->args[1 + set] == 0)
+			continue;
+		if (!memory_read(&source->memory, call->args[1 + set], some,
+				 words * sizeof(some[0])))
+			return;
+		if (most % 64 != 0)
+			some[words - 1] &= (UINT64_C(1) << (most % 64)) - 1;
+		for (size_t i = 0; i < words; i++) {
+			all[i] |= some[i];
+			*(set == 1 ? &writes : &others) |= some[i];
+		}
+	}
+	for (size_t i = 0; i < words; i++) {
+		if (all[i] == 0)
+			continue;
+		out->fds += (uint32_t)__builtin_popcountll(all[i]);
+		out->fd = (int)(i * 64) + __builtin_ctzll(all[i]);
+	}
+	if (out->fds == 0)
+		set_no_descriptor(out);
+	if (out->fds == 1)
+		out->writes = writes != 0 && others == 0;
+	else
+		out->fd = -1;
 }
 
 static void
-more_pselect6(const struct wait_source *source, const struct wait_call *call, struct wait *out)
-{
-	more_timespec_at_4(source, call, out);
-	wait_of_select(source, call, out);
-}
-
-static void
-more_epoll_wait(const struct wait_source *source, const struct wait_call *call, struct wait *out)
-{
-	(void)source;
-	wait_until_ms(call->args[3], out);
-}
-
-static void
-more_io_uring_enter(const struct wait_source *source, const struct wait_call *call,
-		    struct wait *out)
+of_io_uring_enter(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	struct {
 		uint64_t mask;
@@ -129,7 +174,7 @@ more_io_uring_enter(const struct wait_source *source, const struct wait_call *ca
 	} extended; /* struct io_uring_getevents_arg */
 
 	if ((call->args[3] & ENTER_REGISTERED_RING) != 0)
-		out->fd = -1; /* an index */
+		out->fd = -1; /* the argument is an index of registered rings */
 	if ((call->args[3] & ENTER_EXTENDED_ARGUMENT) != 0 && call->args[4] != 0 &&
 	    memory_read(&source->memory, call->args[4], &extended, sizeof(extended)))
 		wait_until_timespec(source, extended.timespec, CLOCK_OF_LENGTH, out);
@@ -138,14 +183,14 @@ more_io_uring_enter(const struct wait_source *source, const struct wait_call *ca
 /* --- children ----------------------------------------------------------------------------- */
 
 static void
-more_wait4(const struct wait_source *source, const struct wait_call *call, struct wait *out)
+of_wait4(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	(void)source;
 	out->child = argument_int(call, 0);
 }
 
 static void
-more_waitid(const struct wait_source *source, const struct wait_call *call, struct wait *out)
+of_waitid(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	const int id = argument_int(call, 1);
 
@@ -167,44 +212,38 @@ more_waitid(const struct wait_source *source, const struct wait_call *call, stru
 	}
 }
 
-/* A parent of vfork sleeps until the child has called execve; nothing else in clone blocks. */
+/* The parent sleeps until the child has called execve or exited. */
 static void
-wait_of_clone(uint64_t flags, struct wait *out)
+of_vfork(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
-	if ((flags & CLONE_VFORK) == 0)
-		return;
+	(void)source;
+	(void)call;
 	out->kind = WAIT_CHILD;
 	out->child = -1;
 }
 
+/* The call blocks only with CLONE_VFORK. */
 static void
-more_vfork(const struct wait_source *source, const struct wait_call *call, struct wait *out)
+of_clone(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
-	(void)source;
-	(void)call;
-	wait_of_clone(CLONE_VFORK, out);
+	if ((call->args[0] & CLONE_VFORK) != 0)
+		of_vfork(source, call, out);
 }
 
 static void
-more_clone(const struct wait_source *source, const struct wait_call *call, struct wait *out)
+of_clone3(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
-	(void)source;
-	wait_of_clone(call->args[0], out);
-}
+	uint64_t flags; /* first member of struct clone_args */
 
-static void
-more_clone3(const struct wait_source *source, const struct wait_call *call, struct wait *out)
-{
-	uint64_t flags; /* the first of struct clone_args */
-
-	if (memory_read(&source->memory, call->args[0], &flags, sizeof(flags)))
-		wait_of_clone(flags, out);
+	if (memory_read(&source->memory, call->args[0], &flags, sizeof(flags)) &&
+	    (flags & CLONE_VFORK) != 0)
+		of_vfork(source, call, out);
 }
 
 /* --- others ----------------------------------------------------------------------------- */
 
 static void
-more_fcntl(const struct wait_source *source, const struct wait_call *call, struct wait *out)
+of_fcntl(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	const int command = argument_int(call, 1);
 
@@ -214,11 +253,11 @@ more_fcntl(const struct wait_source *source, const struct wait_call *call, struc
 }
 
 static void
-more_futex_waitv(const struct wait_source *source, const struct wait_call *call, struct wait *out)
+of_futex_waitv(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	struct {
 		uint64_t value, address;
-	} first; /* of struct futex_waitv */
+	} first; /* the first struct futex_waitv of the array */
 
 	/* One word of several does not identify the wait. */
 	if (argument_int(call, 1) == 1 &&
@@ -227,83 +266,83 @@ more_futex_waitv(const struct wait_source *source, const struct wait_call *call,
 	wait_until_timespec(source, call->args[3], argument_int(call, 4), out);
 }
 
-/* Linux 6.7, not used by C libraries: word, value, bits, flags, deadline, clock. */
+/* Linux 6.7; no C library calls it. Arguments: word, value, bits, flags, deadline, clock. */
 static void
-more_futex_wait(const struct wait_source *source, const struct wait_call *call, struct wait *out)
+of_futex_wait(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	out->object = call->args[0];
 	wait_until_timespec(source, call->args[4], argument_int(call, 5), out);
 }
 
 /*
- * Sorted by strcmp. For a call between two descriptors the one that blocks more often is given: the
- * input of splice, the output of sendfile.
+ * Ascending in the order of strcmp. A call between two descriptors has the use of the one that
+ * blocks more often: the input of splice, the output of sendfile.
  */
 static const struct call_row rows[] = {
-	{ "accept", WAIT_ACCEPT, 0, false, NULL },
-	{ "accept4", WAIT_ACCEPT, 0, false, NULL },
-	{ "clock_nanosleep", WAIT_SLEEP, NO_FD, false, more_clock_nanosleep },
-	{ "clone", WAIT_OTHER, NO_FD, false, more_clone },
-	{ "clone3", WAIT_OTHER, NO_FD, false, more_clone3 },
-	{ "connect", WAIT_CONNECT, 0, false, NULL },
-	{ "copy_file_range", WAIT_FILE, 0, false, NULL },
-	{ "epoll_pwait", WAIT_EPOLL, 0, false, more_epoll_wait },
-	{ "epoll_pwait2", WAIT_EPOLL, 0, false, more_timespec_at_3 },
-	{ "epoll_wait", WAIT_EPOLL, 0, false, more_epoll_wait },
-	{ "fallocate", WAIT_FILE, 0, false, NULL },
-	{ "fcntl", WAIT_DESCRIPTOR, 0, false, more_fcntl },
-	{ "fdatasync", WAIT_FILE, 0, false, NULL },
-	{ "flock", WAIT_FILE, 0, false, NULL },
-	{ "fstat", WAIT_FILE, 0, false, NULL },
-	{ "fsync", WAIT_FILE, 0, false, NULL },
-	{ "ftruncate", WAIT_FILE, 0, false, NULL },
-	{ "futex", WAIT_FUTEX, NO_FD, false, wait_of_futex },
-	{ "futex_wait", WAIT_FUTEX, NO_FD, false, more_futex_wait },
-	{ "futex_waitv", WAIT_FUTEX, NO_FD, false, more_futex_waitv },
-	{ "getdents", WAIT_FILE, 0, false, NULL },
-	{ "getdents64", WAIT_FILE, 0, false, NULL },
-	{ "io_getevents", WAIT_OTHER, NO_FD, false, more_timespec_at_4 },
-	{ "io_pgetevents", WAIT_OTHER, NO_FD, false, more_timespec_at_4 },
-	{ "io_uring_enter", WAIT_IO_URING, 0, false, more_io_uring_enter },
-	{ "ioctl", WAIT_DESCRIPTOR, 0, false, NULL },
-	{ "mq_timedreceive", WAIT_DESCRIPTOR, 0, false, more_date_at_4 },
-	{ "mq_timedsend", WAIT_DESCRIPTOR, 0, true, more_date_at_4 },
-	{ "nanosleep", WAIT_SLEEP, NO_FD, false, more_nanosleep },
-	{ "pause", WAIT_SIGNAL, NO_FD, false, NULL },
-	{ "poll", WAIT_POLL, NO_FD, false, more_poll },
-	{ "ppoll", WAIT_POLL, NO_FD, false, more_ppoll },
-	{ "pread64", WAIT_DESCRIPTOR, 0, false, NULL },
-	{ "preadv", WAIT_DESCRIPTOR, 0, false, NULL },
-	{ "preadv2", WAIT_DESCRIPTOR, 0, false, NULL },
-	{ "pselect6", WAIT_SELECT, NO_FD, false, more_pselect6 },
-	{ "pwrite64", WAIT_DESCRIPTOR, 0, true, NULL },
-	{ "pwritev", WAIT_DESCRIPTOR, 0, true, NULL },
-	{ "pwritev2", WAIT_DESCRIPTOR, 0, true, NULL },
-	{ "read", WAIT_DESCRIPTOR, 0, false, NULL },
-	{ "readahead", WAIT_FILE, 0, false, NULL },
-	{ "readv", WAIT_DESCRIPTOR, 0, false, NULL },
-	{ "recvfrom", WAIT_SOCKET_READ, 0, false, NULL },
-	{ "recvmmsg", WAIT_SOCKET_READ, 0, false, more_timespec_at_4 },
-	{ "recvmsg", WAIT_SOCKET_READ, 0, false, NULL },
-	{ "rt_sigsuspend", WAIT_SIGNAL, NO_FD, false, NULL },
-	{ "rt_sigtimedwait", WAIT_SIGNAL, NO_FD, false, more_timespec_at_2 },
-	{ "select", WAIT_SELECT, NO_FD, false, more_select },
-	{ "semop", WAIT_OTHER, NO_FD, false, NULL },
-	{ "semtimedop", WAIT_OTHER, NO_FD, false, more_timespec_at_3 },
-	{ "sendfile", WAIT_DESCRIPTOR, 0, true, NULL },
-	{ "sendmmsg", WAIT_SOCKET_WRITE, 0, true, NULL },
-	{ "sendmsg", WAIT_SOCKET_WRITE, 0, true, NULL },
-	{ "sendto", WAIT_SOCKET_WRITE, 0, true, NULL },
-	{ "splice", WAIT_DESCRIPTOR, 0, false, NULL },
-	{ "sync_file_range", WAIT_FILE, 0, false, NULL },
-	{ "syncfs", WAIT_FILE, 0, false, NULL },
-	{ "tee", WAIT_DESCRIPTOR, 0, false, NULL },
-	{ "vfork", WAIT_OTHER, NO_FD, false, more_vfork },
-	{ "vmsplice", WAIT_DESCRIPTOR, 0, true, NULL },
-	{ "wait4", WAIT_CHILD, NO_FD, false, more_wait4 },
-	{ "waitid", WAIT_CHILD, NO_FD, false, more_waitid },
-	{ "write", WAIT_DESCRIPTOR, 0, true, NULL },
-	{ "writev", WAIT_DESCRIPTOR, 0, true, NULL },
+	{ "accept", WAIT_ACCEPT, READS_FD, NO_LIMIT, 0, NULL },
+	{ "accept4", WAIT_ACCEPT, READS_FD, NO_LIMIT, 0, NULL },
+	{ "clock_nanosleep", WAIT_SLEEP, NO_FD, NO_LIMIT, 0, of_clock_nanosleep },
+	{ "clone", WAIT_OTHER, NO_FD, NO_LIMIT, 0, of_clone },
+	{ "clone3", WAIT_OTHER, NO_FD, NO_LIMIT, 0, of_clone3 },
+	{ "connect", WAIT_CONNECT, READS_FD, NO_LIMIT, 0, NULL },
+	{ "copy_file_range", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "epoll_pwait", WAIT_EPOLL, READS_FD, MILLISECONDS, 3, NULL },
+	{ "epoll_pwait2", WAIT_EPOLL, READS_FD, TIMESPEC, 3, NULL },
+	{ "epoll_wait", WAIT_EPOLL, READS_FD, MILLISECONDS, 3, NULL },
+	{ "fallocate", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "fcntl", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, of_fcntl },
+	{ "fdatasync", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "flock", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "fstat", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "fsync", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "ftruncate", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "futex", WAIT_FUTEX, NO_FD, NO_LIMIT, 0, wait_of_futex },
+	{ "futex_wait", WAIT_FUTEX, NO_FD, NO_LIMIT, 0, of_futex_wait },
+	{ "futex_waitv", WAIT_FUTEX, NO_FD, NO_LIMIT, 0, of_futex_waitv },
+	{ "getdents", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "getdents64", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "io_getevents", WAIT_OTHER, NO_FD, TIMESPEC, 4, NULL },
+	{ "io_pgetevents", WAIT_OTHER, NO_FD, TIMESPEC, 4, NULL },
+	{ "io_uring_enter", WAIT_IO_URING, READS_FD, NO_LIMIT, 0, of_io_uring_enter },
+	{ "ioctl", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
+	{ "mq_timedreceive", WAIT_DESCRIPTOR, READS_FD, DATE, 4, NULL },
+	{ "mq_timedsend", WAIT_DESCRIPTOR, WRITES_FD, DATE, 4, NULL },
+	{ "nanosleep", WAIT_SLEEP, NO_FD, TIMESPEC, 0, NULL },
+	{ "pause", WAIT_SIGNAL, NO_FD, NO_LIMIT, 0, NULL },
+	{ "poll", WAIT_POLL, NO_FD, MILLISECONDS, 2, of_poll },
+	{ "ppoll", WAIT_POLL, NO_FD, TIMESPEC, 2, of_poll },
+	{ "pread64", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
+	{ "preadv", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
+	{ "preadv2", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
+	{ "pselect6", WAIT_SELECT, NO_FD, TIMESPEC, 4, of_select },
+	{ "pwrite64", WAIT_DESCRIPTOR, WRITES_FD, NO_LIMIT, 0, NULL },
+	{ "pwritev", WAIT_DESCRIPTOR, WRITES_FD, NO_LIMIT, 0, NULL },
+	{ "pwritev2", WAIT_DESCRIPTOR, WRITES_FD, NO_LIMIT, 0, NULL },
+	{ "read", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
+	{ "readahead", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "readv", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
+	{ "recvfrom", WAIT_SOCKET_READ, READS_FD, NO_LIMIT, 0, NULL },
+	{ "recvmmsg", WAIT_SOCKET_READ, READS_FD, TIMESPEC, 4, NULL },
+	{ "recvmsg", WAIT_SOCKET_READ, READS_FD, NO_LIMIT, 0, NULL },
+	{ "rt_sigsuspend", WAIT_SIGNAL, NO_FD, NO_LIMIT, 0, NULL },
+	{ "rt_sigtimedwait", WAIT_SIGNAL, NO_FD, TIMESPEC, 2, NULL },
+	{ "select", WAIT_SELECT, NO_FD, TIMEVAL, 4, of_select },
+	{ "semop", WAIT_OTHER, NO_FD, NO_LIMIT, 0, NULL },
+	{ "semtimedop", WAIT_OTHER, NO_FD, TIMESPEC, 3, NULL },
+	{ "sendfile", WAIT_DESCRIPTOR, WRITES_FD, NO_LIMIT, 0, NULL },
+	{ "sendmmsg", WAIT_SOCKET_WRITE, WRITES_FD, NO_LIMIT, 0, NULL },
+	{ "sendmsg", WAIT_SOCKET_WRITE, WRITES_FD, NO_LIMIT, 0, NULL },
+	{ "sendto", WAIT_SOCKET_WRITE, WRITES_FD, NO_LIMIT, 0, NULL },
+	{ "splice", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
+	{ "sync_file_range", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "syncfs", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "tee", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
+	{ "vfork", WAIT_OTHER, NO_FD, NO_LIMIT, 0, of_vfork },
+	{ "vmsplice", WAIT_DESCRIPTOR, WRITES_FD, NO_LIMIT, 0, NULL },
+	{ "wait4", WAIT_CHILD, NO_FD, NO_LIMIT, 0, of_wait4 },
+	{ "waitid", WAIT_CHILD, NO_FD, NO_LIMIT, 0, of_waitid },
+	{ "write", WAIT_DESCRIPTOR, WRITES_FD, NO_LIMIT, 0, NULL },
+	{ "writev", WAIT_DESCRIPTOR, WRITES_FD, NO_LIMIT, 0, NULL },
 };
 
 static int
@@ -324,16 +363,17 @@ wait_of_call(const struct wait_source *source, const struct wait_call *call, str
 	if (row == NULL)
 		return;
 	out->kind = row->kind;
-	out->writes = row->writes;
-	if (row->fd != NO_FD)
-		out->fd = argument_int(call, (unsigned)row->fd);
-	if (row->more != NULL)
-		row->more(source, call, out);
+	out->writes = row->use == WRITES_FD;
+	if (row->use != NO_FD)
+		out->fd = argument_int(call, 0);
+	set_time_out(source, call, row, out);
+	if (row->details != NULL)
+		row->details(source, call, out);
 }
 
-/* In an uninterruptible sleep the thread waits for the kernel, not for the object of the call. */
+/* Returns true when an uninterruptible sleep in the call is a wait for the object of the call. */
 static bool
-stands_in_disk_sleep(const struct wait *wait)
+keeps_kind_in_disk_sleep(const struct wait *wait)
 {
 	return wait->kind == WAIT_CHILD ||
 	       (wait->fd >= 0 && wait->kind >= WAIT_FILE && wait->kind <= WAIT_DESCRIPTOR);
@@ -342,61 +382,20 @@ stands_in_disk_sleep(const struct wait *wait)
 void
 wait_classify(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
-	const struct wait nothing = { .kind = WAIT_NONE, .fd = -1, .left_ns = UINT64_MAX };
+	const struct wait unknown = { .kind = WAIT_NONE, .fd = -1, .left_ns = UINT64_MAX };
 
-	*out = nothing;
-	switch (call->state) {
-	case RUN_SLEEPING:
-	case RUN_DISK:
-		break;
-	case RUN_STOPPED:
+	*out = unknown;
+	if (call->state == RUN_STOPPED)
 		out->kind = WAIT_STOPPED;
+	if (call->state != RUN_SLEEPING && call->state != RUN_DISK)
 		return;
-	default:
-		return;
-	}
 	if (call->number == SYSCALL_NONE) {
 		out->kind = WAIT_FAULT;
 		return;
 	}
 	wait_of_call(source, call, out);
-	if (call->state == RUN_DISK && !stands_in_disk_sleep(out)) {
-		*out = nothing;
+	if (call->state == RUN_DISK && !keeps_kind_in_disk_sleep(out)) {
+		*out = unknown;
 		out->kind = WAIT_DISK;
 	}
-}
-
-enum wait_kind
-wait_kind_of_descriptor(const struct wait *wait, enum descriptor_kind descriptor)
-{
-	if (wait->kind != WAIT_DESCRIPTOR)
-		return wait->kind;
-	switch (descriptor) {
-	case DESCRIPTOR_FILE:
-	case DESCRIPTOR_DIRECTORY:
-		return WAIT_FILE;
-	case DESCRIPTOR_PIPE:
-		return wait->writes ? WAIT_PIPE_WRITE : WAIT_PIPE_READ;
-	case DESCRIPTOR_TERMINAL:
-		return WAIT_TERMINAL;
-	case DESCRIPTOR_DEVICE:
-		return WAIT_DEVICE;
-	case DESCRIPTOR_SOCKET:
-		return wait->writes ? WAIT_SOCKET_WRITE : WAIT_SOCKET_READ;
-	case DESCRIPTOR_EVENTFD:
-		return WAIT_EVENTFD;
-	case DESCRIPTOR_TIMERFD:
-		return WAIT_TIMERFD;
-	case DESCRIPTOR_SIGNALFD:
-		return WAIT_SIGNALFD;
-	case DESCRIPTOR_INOTIFY:
-		return WAIT_INOTIFY;
-	case DESCRIPTOR_IO_URING:
-		return WAIT_IO_URING;
-	case DESCRIPTOR_GONE:
-	case DESCRIPTOR_EPOLL:
-	case DESCRIPTOR_OTHER:
-		break;
-	}
-	return WAIT_DESCRIPTOR;
 }

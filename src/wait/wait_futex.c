@@ -12,7 +12,48 @@
 #define FUTEX_LOCK_PI2 13 /* Linux 5.14 */
 #endif
 
-#define FUTEX_WAIT_CALL 455 /* of all architectures, Linux 6.7 */
+#define FUTEX_WAIT_CALL 455 /* futex_wait(2) on all architectures, Linux 6.7 */
+
+/* --- the memory around the word ----------------------------------------------------------- */
+
+/* The smallest page size. All bytes of the page that contains the word can be read. */
+#define PIECE UINT64_C(4096)
+
+/* Reads [start, end) into wait->bytes. */
+static bool
+read_range(struct futex_wait *wait, uint64_t start, uint64_t end)
+{
+	const struct memory *memory = &wait->source->memory;
+
+	wait->start = start;
+	wait->size = (size_t)(end - start);
+	if (memory_read(memory, start, wait->bytes, wait->size))
+		return true;
+	wait->size = 0;
+	return false;
+}
+
+/* Reads the memory around the word, or what of it is in the page of the word. */
+static bool
+futex_wait_read(struct futex_wait *wait)
+{
+	const uint64_t word = wait->word, piece = word & ~(PIECE - 1);
+	uint64_t start, end;
+
+	wait->size = 0;
+	/* The kernel demands an aligned word; the range must not wrap around. */
+	if (word % 4 != 0 || word < PIECE || word > UINT64_MAX - 2 * PIECE)
+		return false;
+	start = word - AROUND_BEFORE;
+	end = word + AROUND_AFTER;
+	if (read_range(wait, start, end))
+		return true;
+	start = start < piece ? piece : start;
+	end = end > piece + PIECE ? piece + PIECE : end;
+	return (end - start < AROUND_BEFORE + AROUND_AFTER) && read_range(wait, start, end);
+}
+
+/* --- the call ------------------------------------------------------------------------------ */
 
 static int
 command_of(const struct wait_call *call)
@@ -39,7 +80,7 @@ wait_futex_word(const struct wait_call *call)
 	}
 }
 
-/* The clock of the fourth argument; that of FUTEX_WAIT is relative. */
+/* Returns the clock of the fourth argument, the time-out, which is relative for FUTEX_WAIT. */
 static clockid_t
 clock_of(const struct futex_wait *wait)
 {
@@ -57,17 +98,21 @@ clock_of(const struct futex_wait *wait)
 #define READS_MOST 2
 
 static void
-tell_lock(struct futex_wait *wait, struct wait *out)
+recognise_lock(struct futex_wait *wait, struct wait *out)
 {
 	for (int i = 0; i < READS_MOST; i++) {
 		if (!futex_wait_read(wait))
 			return;
-		if (wait_of_glibc(wait, out) || wait_of_musl(wait, out))
+		if (wait_of_glibc(wait, out))
+			out->layout = LAYOUT_GLIBC;
+		else if (wait_of_musl(wait, out))
+			out->layout = LAYOUT_MUSL;
+		if (out->layout != LAYOUT_NONE)
 			return;
 		if (wait->command != FUTEX_WAIT || wait->value != 2)
 			break;
 	}
-	/* lll_lock of glibc: 0 free, 1 locked, 2 locked with waiters. */
+	/* The internal lock of glibc (lll_lock): 0 is free, 1 locked, 2 locked with waiters. */
 	if (wait->command == FUTEX_WAIT && wait->value == 2 && !wait->timed && !wait->shared &&
 	    around_has(wait, 0, 4) && around_u32(wait, 0) <= 2)
 		out->kind = WAIT_LOCK;
@@ -103,7 +148,7 @@ wait_of_futex(const struct wait_source *source, const struct wait_call *call, st
 		.sp = call->sp,
 	};
 
-	if (wait.word == 0) /* not an operation that is known to sleep */
+	if (wait.word == 0) /* no operation that is known to sleep */
 		return;
 	out->object = wait.word;
 	if (wait_of_runtime(source, &wait, out))
@@ -117,7 +162,7 @@ wait_of_futex(const struct wait_source *source, const struct wait_call *call, st
 		break;
 	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET:
-		tell_lock(&wait, out);
+		recognise_lock(&wait, out);
 		break;
 	default:
 		break;

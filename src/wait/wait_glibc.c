@@ -10,14 +10,26 @@
 
 #include "wait/wait_internal.h"
 
+/* Bits of __kind of a mutex. */
 #define KIND_TYPE 3u
-#define KIND_ELISION 0x300u /* PTHREAD_MUTEX_ELISION_NP and its opposite */
-#define WAITED_FOR 2u       /* value of a lock with waiters */
-#define CEILING_SHIFT 19    /* PTHREAD_MUTEX_PRIO_CEILING_SHIFT: the ceiling is above it */
+#define KIND_ROBUST 0x10u
+#define KIND_PI 0x20u
+#define KIND_CEILING 0x40u
+#define KIND_ELISION 0x300u /* PTHREAD_MUTEX_ELISION_NP and PTHREAD_MUTEX_NO_ELISION_NP */
+
+#define MUTEX_USERS 12 /* offset of __nusers */
+#define MUTEX_SIZE 40
+#define STDIO_COUNT 4    /* offset in _IO_lock_t of the recursion count */
+#define WAITED_FOR 2u    /* value of a lock with waiters */
+#define CEILING_SHIFT 19 /* PTHREAD_MUTEX_PRIO_CEILING_SHIFT: higher bits hold the ceiling */
+/* Flags in __readers of a rwlock. */
+#define WRITE_LOCKED 2u
+#define READERS_WAIT 4u
 
 /*
- * Functions with a deadline use FUTEX_WAIT_BITSET; without a deadline they pass CLOCK_REALTIME,
- * which is 0. Before 2.32 some used FUTEX_WAIT without a deadline.
+ * Returns true when the call can come from a function that has a variant with a deadline. Such
+ * functions use FUTEX_WAIT_BITSET, and without a deadline pass CLOCK_REALTIME, which is 0. Before
+ * 2.32 some used FUTEX_WAIT without a deadline.
  */
 static bool
 can_be_timed_function(const struct futex_wait *wait)
@@ -25,49 +37,41 @@ can_be_timed_function(const struct futex_wait *wait)
 	return wait->command == FUTEX_WAIT ? !wait->timed : wait->timed || wait->realtime;
 }
 
-static bool
-found(struct wait *out, enum wait_kind kind, uint64_t object)
-{
-	out->kind = kind;
-	out->object = object;
-	out->layout = LAYOUT_GLIBC;
-	return true;
-}
-
 /* --- mutexes -------------------------------------------------------------------------- */
 
-bool
-glibc_mutex_kind(uint32_t bits, enum wait_kind *kind)
+/* Stores the kind of a mutex with these bits of __kind. False: no mutex has them. */
+static bool
+mutex_kind(uint32_t bits, enum wait_kind *kind)
 {
 	static const enum wait_kind types[] = { WAIT_MUTEX, WAIT_MUTEX_RECURSIVE,
 						WAIT_MUTEX_ERRORCHECK, WAIT_MUTEX };
-	const uint32_t known = KIND_TYPE | GLIBC_KIND_ROBUST | GLIBC_KIND_PI | GLIBC_KIND_CEILING |
+	const uint32_t known = KIND_TYPE | KIND_ROBUST | KIND_PI | KIND_CEILING |
 			       GLIBC_KIND_SHARED | KIND_ELISION;
 
 	if ((bits & ~known) != 0)
 		return false;
 	*kind = types[bits & KIND_TYPE];
-	if (bits & GLIBC_KIND_ROBUST)
+	if (bits & KIND_ROBUST)
 		*kind = WAIT_MUTEX_ROBUST;
-	if (bits & GLIBC_KIND_PI)
+	if (bits & KIND_PI)
 		*kind = WAIT_MUTEX_PI;
 	return true;
 }
 
-/* True when the value that the call expects is that of a mutex with these __kind bits. */
+/* Returns true when the call expects a value that a mutex with these bits of __kind can have. */
 static bool
 value_is_of_mutex(const struct futex_wait *wait, uint32_t bits)
 {
 	const uint32_t now = around_u32(wait, 0);
 
-	if (bits & GLIBC_KIND_PI)
+	if (bits & KIND_PI)
 		return false;
-	if (bits & GLIBC_KIND_ROBUST) /* always shared, so that the kernel can wake waiters */
+	if (bits & KIND_ROBUST) /* the call is shared, so that the kernel can wake waiters */
 		return wait->shared && (wait->value & FUTEX_WAITERS) != 0 &&
 		       (wait->value & FUTEX_TID_MASK) != 0;
 	if (wait->shared != ((bits & GLIBC_KIND_SHARED) != 0))
 		return false;
-	if (bits & GLIBC_KIND_CEILING)
+	if (bits & KIND_CEILING)
 		return (wait->value & ((1u << CEILING_SHIFT) - 1)) == WAITED_FOR;
 	return wait->value == WAITED_FOR && now <= WAITED_FOR;
 }
@@ -78,26 +82,26 @@ is_mutex(const struct futex_wait *wait, struct wait *out)
 	const uint32_t bits = around_u32(wait, GLIBC_MUTEX_KIND);
 	const uint32_t count = around_u32(wait, 4);
 	const uint32_t owner = around_u32(wait, GLIBC_MUTEX_OWNER);
-	const uint32_t users = around_u32(wait, GLIBC_MUTEX_USERS);
+	const uint32_t users = around_u32(wait, MUTEX_USERS);
 	enum wait_kind kind;
 
 	if (wait->timed != (wait->command == FUTEX_WAIT_BITSET) ||
-	    !around_has(wait, 0, GLIBC_MUTEX_SIZE) || !glibc_mutex_kind(bits, &kind) ||
+	    !around_has(wait, 0, MUTEX_SIZE) || !mutex_kind(bits, &kind) ||
 	    !value_is_of_mutex(wait, bits))
 		return false;
-	if ((bits & GLIBC_KIND_ROBUST) != 0)
-		return found(out, kind, wait->word);
-	/* Only robust and priority-inheriting mutexes are in a list. */
+	if ((bits & KIND_ROBUST) != 0)
+		return lock_found(out, kind, wait->word);
+	/* The list pointers of other than robust and priority-inheriting mutexes are 0. */
 	if (around_u64(wait, 24) != 0 || around_u64(wait, 32) != 0 || owner >= TID_LIMIT)
 		return false;
 	if ((bits & KIND_TYPE) != 1 && count != 0)
 		return false;
-	/* Without an owner, other fields must be those of a mutex. */
+	/* Without an owner, the other members must have values that prove a mutex. */
 	if (owner == 0 && bits == 0 && users == 0)
 		return false;
 	if (owner == 0 ? users > TID_LIMIT : !is_count(users))
 		return false;
-	return found(out, kind, wait->word);
+	return lock_found(out, kind, wait->word);
 }
 
 void
@@ -108,9 +112,9 @@ wait_of_pi(const struct futex_wait *wait, struct wait *out)
 	enum wait_kind kind;
 
 	/* The kernel, not the library, defines that the word holds the owner's tid. */
-	found(out, WAIT_MUTEX_PI, wait->word);
-	if (around_has(wait, 0, GLIBC_MUTEX_SIZE) && glibc_mutex_kind(bits, &kind) &&
-	    kind == WAIT_MUTEX_PI)
+	lock_found(out, WAIT_MUTEX_PI, wait->word);
+	out->layout = LAYOUT_GLIBC;
+	if (around_has(wait, 0, MUTEX_SIZE) && mutex_kind(bits, &kind) && kind == WAIT_MUTEX_PI)
 		return;
 	if (around_has(wait, -MUSL_MUTEX_LOCK, 0) && (type & MUSL_TYPE_PI) != 0 &&
 	    (type & ~(MUSL_TYPE_PI | MUSL_TYPE_ROBUST | MUSL_TYPE_SHARED | 3u)) == 0) {
@@ -122,13 +126,13 @@ wait_of_pi(const struct futex_wait *wait, struct wait *out)
 /* --- the lock of a FILE ----------------------------------------------------------------- */
 
 /*
- * Offsets of the tid and of the self pointer in struct pthread: after the header, which is the
- * tcbhead_t of 704 bytes, or 24 pointers, and a list entry. As in _thread_db_pthread_tid: 720 in
- * 2.36 and 2.43 of x86-64, 208 in 2.36 of aarch64.
+ * Offsets in struct pthread. The tid follows a list entry and the header, which is the tcbhead_t of
+ * 704 bytes, or 24 pointers. The libraries state it in _thread_db_pthread_tid: 720 in 2.36 and 2.43
+ * of x86-64, 208 in 2.36 of aarch64.
  */
 static const struct thread_layout {
 	uint64_t tid;
-	uint64_t self; /* 0: no self pointer */
+	uint64_t self; /* pointer to the structure itself; 0: there is none */
 } thread_layouts[] = {
 	{ 720, 16 },
 	{ 208, 0 },
@@ -165,18 +169,18 @@ is_stdio(const struct futex_wait *wait, struct wait *out)
 	pid_t tid;
 
 	return wait->command == FUTEX_WAIT && wait->value == WAITED_FOR && !wait->shared &&
-	       around_has(wait, 0, 16) && around_u32(wait, GLIBC_STDIO_COUNT) < TID_LIMIT &&
+	       around_has(wait, 0, 16) && around_u32(wait, STDIO_COUNT) < TID_LIMIT &&
 	       glibc_thread_at(wait->source, around_u64(wait, GLIBC_STDIO_OWNER), &tid) &&
-	       found(out, WAIT_STDIO, wait->word);
+	       lock_found(out, WAIT_STDIO, wait->word);
 }
 
 /* --- rwlocks -------------------------------------------------------------------------- */
 
-#define RWLOCK_USED 2u /* PTHREAD_RWLOCK_FUTEX_USED: set in a word with waiters */
+#define RWLOCK_USED 2u /* PTHREAD_RWLOCK_FUTEX_USED: a bit of a futex word with waiters */
 #define RWLOCK_PHASE 8
 #define RWLOCK_WRITERS 12
 
-/* True when a pthread_rwlock_t begins `base` bytes from the word. */
+/* Returns true when a pthread_rwlock_t begins `base` bytes from the word. */
 static bool
 rwlock_at(const struct futex_wait *wait, int base)
 {
@@ -185,48 +189,47 @@ rwlock_at(const struct futex_wait *wait, int base)
 	       around_u32(wait, base + RWLOCK_WRITERS) <= 3 && around_u64(wait, base + 16) == 0 &&
 	       around_u32(wait, base + GLIBC_RWLOCK_WRITER) < TID_LIMIT &&
 	       around_u32(wait, base + GLIBC_RWLOCK_SHARED) == wait->shared &&
-	       around_u32(wait, base + 48) <= 2; /* preference of readers or writers */
+	       around_u32(wait, base + 48) <= 2; /* __flags: readers or writers first */
 }
 
 static bool
 is_rwlock(const struct futex_wait *wait, struct wait *out)
 {
-	const uint32_t both = GLIBC_RWLOCK_WRITE_PHASE | GLIBC_RWLOCK_WRITE_LOCKED;
+	const uint32_t both = GLIBC_RWLOCK_WRITE_PHASE | WRITE_LOCKED;
 	const uint32_t held = wait->value >> GLIBC_RWLOCK_SHIFT;
 	uint32_t readers;
 
 	if (!can_be_timed_function(wait))
 		return false;
-	/* Readers wait here for the read phase, the first writer for the write phase. */
+	/* On __wrphase_futex readers wait for the read phase, the first writer for the other. */
 	if (rwlock_at(wait, -RWLOCK_PHASE)) {
 		readers = around_u32(wait, -RWLOCK_PHASE);
 		if (wait->value == (1 | RWLOCK_USED) && (readers & both) == both &&
 		    is_count(readers >> GLIBC_RWLOCK_SHIFT))
-			return found(out, WAIT_RWLOCK_READ, wait->word - RWLOCK_PHASE);
-		if (wait->value == RWLOCK_USED && (readers & GLIBC_RWLOCK_WRITE_LOCKED) != 0 &&
+			return lock_found(out, WAIT_RWLOCK_READ, wait->word - RWLOCK_PHASE);
+		if (wait->value == RWLOCK_USED && (readers & WRITE_LOCKED) != 0 &&
 		    is_count(readers >> GLIBC_RWLOCK_SHIFT))
-			return found(out, WAIT_RWLOCK_WRITE, wait->word - RWLOCK_PHASE);
+			return lock_found(out, WAIT_RWLOCK_WRITE, wait->word - RWLOCK_PHASE);
 	}
-	/* All other writers wait here. */
+	/* Further writers wait on __writers_futex. */
 	if (rwlock_at(wait, -RWLOCK_WRITERS) && wait->value == (1 | RWLOCK_USED) &&
-	    (around_u32(wait, -RWLOCK_WRITERS) & GLIBC_RWLOCK_WRITE_LOCKED) != 0)
-		return found(out, WAIT_RWLOCK_WRITE, wait->word - RWLOCK_WRITERS);
-	/* Readers that give precedence to a writer wait here. */
+	    (around_u32(wait, -RWLOCK_WRITERS) & WRITE_LOCKED) != 0)
+		return lock_found(out, WAIT_RWLOCK_WRITE, wait->word - RWLOCK_WRITERS);
+	/* Readers that give precedence to a writer wait on __readers. */
 	if (rwlock_at(wait, 0) && around_u32(wait, 48) == 2 && is_count(held) &&
-	    (wait->value & both) == GLIBC_RWLOCK_WRITE_LOCKED &&
-	    (wait->value & GLIBC_RWLOCK_WAITING) != 0)
-		return found(out, WAIT_RWLOCK_READ, wait->word);
+	    (wait->value & both) == WRITE_LOCKED && (wait->value & READERS_WAIT) != 0)
+		return lock_found(out, WAIT_RWLOCK_READ, wait->word);
 	return false;
 }
 
 /* --- condition variables and semaphores ----------------------------------------------- */
 
-/* Offsets in pthread_cond_t; -1: absent. */
+/* Offsets in pthread_cond_t; -1: the version has no such member. */
 static const struct condition_layout {
-	int references; /* __g_refs: users of a group's word, times two */
-	int size;       /* __g1_orig_size, above a lock of two bits */
-	int waiters;    /* __wrefs: number of waiters above three flags */
-	int signals;    /* __g_signals: the futex words */
+	int references; /* __g_refs: for each group, twice the number of users of its word */
+	int size;       /* __g1_orig_size: a number, shifted by a lock of two bits */
+	int waiters;    /* __wrefs: the number of waiters, shifted by three flags */
+	int signals;    /* __g_signals: the futex words of both groups */
 	int zeros;      /* 8 bytes that are always 0 */
 } condition_layouts[] = {
 	{ 16, 32, 36, 40, -1 }, /* 2.25 to 2.40 */
@@ -237,7 +240,7 @@ static const struct condition_layout {
 #define CONDITION_SHARED 1u
 #define CONDITION_WAITERS_SHIFT 3
 
-/* True when a pthread_cond_t begins `base` bytes from the word of a group. */
+/* Returns true when a pthread_cond_t begins `base` bytes from the word of a group (0 or 1). */
 static bool
 condition_at(const struct futex_wait *wait, const struct condition_layout *layout, int base,
 	     int group)
@@ -260,7 +263,8 @@ condition_at(const struct futex_wait *wait, const struct condition_layout *layou
 	return wait->value == 0 && own >= 1 && own <= waiters && other <= waiters - own;
 }
 
-/* Number of waiters of a condition variable, *object its address; 0: not one. */
+/* Returns the number of waiters of the condition variable around the word, and stores its address;
+ * 0: there is no condition variable. */
 static uint32_t
 condition_waiters(const struct futex_wait *wait, uint64_t *object)
 {
@@ -277,12 +281,13 @@ condition_waiters(const struct futex_wait *wait, uint64_t *object)
 	return 0;
 }
 
-/* The number of waiters of a semaphore, which is the upper half of its first word; 0: none. */
+/* Returns the number of waiters of the semaphore around the word, the upper half of its first eight
+ * bytes; 0: there is no semaphore. */
 static uint32_t
 semaphore_waiters(const struct futex_wait *wait)
 {
 	const uint32_t waiters = around_u32(wait, 4);
-	/* sem_t stores the flag of the call: 0, or FUTEX_PRIVATE_FLAG for "shared". */
+	/* sem_t stores the inverted flag of the call: FUTEX_PRIVATE_FLAG means "shared". */
 	const uint32_t shared = wait->shared ? FUTEX_PRIVATE_FLAG : 0;
 
 	if (wait->word % 8 != 0 || wait->value != 0 || !around_has(wait, 0, 12) ||
@@ -312,8 +317,8 @@ is_condition_or_semaphore(const struct futex_wait *wait, struct wait *out)
 			of_condition = 0;
 	}
 	if (of_condition != 0)
-		return found(out, WAIT_CONDITION, condition);
-	return found(out, WAIT_SEMAPHORE, wait->word);
+		return lock_found(out, WAIT_CONDITION, condition);
+	return lock_found(out, WAIT_SEMAPHORE, wait->word);
 }
 
 /* --- barriers, ends of threads, and C++'s static variables ------------------------------- */
@@ -331,12 +336,13 @@ is_barrier(const struct futex_wait *wait, struct wait *out)
 	    around_u32(wait, 0) != wait->value || count < 2 || !is_count(count) ||
 	    around_u32(wait, 8) != shared)
 		return false;
-	/* Rounds are counted in threads; only threads of earlier rounds have left. */
+	/* A round advances current_round by the count of threads. Only threads of earlier rounds
+	 * have left. */
 	if (wait->value % count != 0 || entered < 1 || entered >= count ||
 	    around_u32(wait, 12) > wait->value)
 		return false;
 	blocked = wait->source->blocked(wait->source->context, wait->word);
-	return blocked <= entered && found(out, WAIT_BARRIER, wait->word - 4);
+	return blocked <= entered && lock_found(out, WAIT_BARRIER, wait->word - 4);
 }
 
 /* The kernel clears the word and wakes waiters when the thread exits: CLONE_CHILD_CLEARTID. */
@@ -346,16 +352,16 @@ is_join(const struct futex_wait *wait, struct wait *out)
 	return can_be_timed_function(wait) && wait->shared && wait->value != 0 &&
 	       wait->value < TID_LIMIT && around_u32(wait, 0) == wait->value &&
 	       wait->source->thread(wait->source->context, (pid_t)wait->value) != 0 &&
-	       found(out, WAIT_JOIN, wait->word);
+	       lock_found(out, WAIT_JOIN, wait->word);
 }
 
 /*
- * 2.43 sleeps on the state word of struct pthread, at a varying distance after the tid. The
- * structure is found by its self pointer (x86-64).
+ * pthread_join of 2.43 sleeps on the state word of struct pthread, whose distance from the tid
+ * varies. The structure is found by its pointer to itself (x86-64).
  */
 #define STATE_EXITING 1
 #define STATE_JOINABLE 2
-#define STATE_BEHIND_MOST 2048 /* offset in struct pthread; 1576 in 2.43 */
+#define STATE_BEHIND_MOST 2048 /* largest offset of the state in struct pthread; 1576 in 2.43 */
 #define THREAD_ALIGNMENT 64
 
 static bool
@@ -373,11 +379,12 @@ is_join_by_state(const struct futex_wait *wait, struct wait *out)
 	for (size_t at = 0; at < sizeof(bytes); at += THREAD_ALIGNMENT)
 		if (bytes_u64(bytes + at) == start + at &&
 		    bytes_u64(bytes + at + layout->self) == start + at)
-			return found(out, WAIT_JOIN, start + at + layout->tid);
+			return lock_found(out, WAIT_JOIN, start + at + layout->tid);
 	return false;
 }
 
-/* libstdc++'s __cxa_guard_acquire: "pending" and "waiters" in two bytes of the guard. */
+/* Value of libstdc++'s guard of a static variable (__cxa_guard_acquire): the byte "pending" and the
+ * byte "waiters" are 1. */
 #define GUARD_PENDING_AND_WAITED_FOR 0x10100u
 
 static bool
@@ -385,13 +392,13 @@ is_guard(const struct futex_wait *wait, struct wait *out)
 {
 	return wait->command == FUTEX_WAIT && wait->shared && !wait->timed && wait->word % 8 == 0 &&
 	       wait->value == GUARD_PENDING_AND_WAITED_FOR && around_u32(wait, 0) == wait->value &&
-	       found(out, WAIT_ONCE, wait->word);
+	       lock_found(out, WAIT_ONCE, wait->word);
 }
 
 bool
 wait_of_glibc(const struct futex_wait *wait, struct wait *out)
 {
-	/* The most distinctive structures come first. */
+	/* The structures with the most distinctive contents are tried first. */
 	return is_mutex(wait, out) || is_stdio(wait, out) || is_rwlock(wait, out) ||
 	       is_condition_or_semaphore(wait, out) || is_join_by_state(wait, out) ||
 	       is_join(wait, out) || is_guard(wait, out) || is_barrier(wait, out);

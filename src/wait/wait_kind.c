@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wait_kind.c - texts and properties of the kinds of waits. */
+/*
+ * wait_kind.c - texts and properties of the kinds of waits; refines a kind by the descriptor, or by
+ * the names of the functions that wait.
+ */
 #include "wallsample/wait/wait.h"
 
 #include <string.h>
@@ -31,7 +34,7 @@ wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct 
 		strbuf_add_format(out, " %s (%s)", object, comma + 2);
 		return;
 	}
-	/* The object's text begins with the kind: "epoll of 3: …", "timerfd, in 2 s". */
+	/* The text of a descriptor may begin with its kind: "epoll of 3: …", "timerfd, in 2 s". */
 	if (!is_descriptor || strncmp(object, text, strlen(text)) != 0)
 		strbuf_add_text(out, text);
 	else
@@ -51,4 +54,155 @@ bool
 wait_kind_has_owner(enum wait_kind kind)
 {
 	return (kind >= WAIT_MUTEX && kind <= WAIT_STDIO) || kind == WAIT_GIL || kind == WAIT_JOIN;
+}
+
+/* --- refinement by a descriptor ------------------------------------------------------------ */
+
+enum wait_kind
+wait_kind_of_descriptor(const struct wait *wait, enum descriptor_kind descriptor)
+{
+	/* clang-format off */
+	static const struct {
+		enum wait_kind read, write;
+	} kinds[] = {
+		[DESCRIPTOR_GONE] = { WAIT_DESCRIPTOR, WAIT_DESCRIPTOR },
+		[DESCRIPTOR_FILE] = { WAIT_FILE, WAIT_FILE },
+		[DESCRIPTOR_DIRECTORY] = { WAIT_FILE, WAIT_FILE },
+		[DESCRIPTOR_PIPE] = { WAIT_PIPE_READ, WAIT_PIPE_WRITE },
+		[DESCRIPTOR_TERMINAL] = { WAIT_TERMINAL, WAIT_TERMINAL },
+		[DESCRIPTOR_DEVICE] = { WAIT_DEVICE, WAIT_DEVICE },
+		[DESCRIPTOR_SOCKET] = { WAIT_SOCKET_READ, WAIT_SOCKET_WRITE },
+		[DESCRIPTOR_EVENTFD] = { WAIT_EVENTFD, WAIT_EVENTFD },
+		[DESCRIPTOR_TIMERFD] = { WAIT_TIMERFD, WAIT_TIMERFD },
+		[DESCRIPTOR_SIGNALFD] = { WAIT_SIGNALFD, WAIT_SIGNALFD },
+		[DESCRIPTOR_INOTIFY] = { WAIT_INOTIFY, WAIT_INOTIFY },
+		[DESCRIPTOR_EPOLL] = { WAIT_DESCRIPTOR, WAIT_DESCRIPTOR },
+		[DESCRIPTOR_IO_URING] = { WAIT_IO_URING, WAIT_IO_URING },
+		[DESCRIPTOR_OTHER] = { WAIT_DESCRIPTOR, WAIT_DESCRIPTOR },
+	};
+	/* clang-format on */
+
+	if (wait->kind != WAIT_DESCRIPTOR)
+		return wait->kind;
+	return wait->writes ? kinds[descriptor].write : kinds[descriptor].read;
+}
+
+/* --- refinement by names of functions ------------------------------------------------------ */
+
+/*
+ * Number of frames that are searched. The function of the lock calls the waiting one; the callers
+ * of the former do other work.
+ */
+#define FRAMES_MOST 8
+
+#define NAMES_MOST 40 /* names in one row; NULL follows the last of fewer names */
+
+/*
+ * Functions of locks, without the underscores in front. A '*' at the beginning of a name stands for
+ * any text.
+ */
+/* clang-format off */
+static const struct {
+	enum wait_kind kind;
+	const char *name[NAMES_MOST];
+} lock_functions[] = {
+	{ WAIT_ALLOCATOR,
+	  { "malloc", "free", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc",
+	    "posix_memalign", "valloc", "pvalloc", "mallinfo", "mallinfo2", "mallopt",
+	    "malloc_info", "malloc_stats", "malloc_trim", "malloc_usable_size",
+	    "malloc_consolidate", "malloc_fork_lock_parent", "malloc_arena_thread_freeres",
+	    "arena_thread_freeres", "arena_get2", "arena_get_retry", "get_free_list",
+	    "reused_arena", "tcache_init", "tcache_thread_shutdown", "sysmalloc", "systrim",
+	    "libc_malloc", "libc_malloc_impl", "libc_free", "libc_calloc", "libc_realloc",
+	    "libc_memalign", "mid_memalign", "int_malloc", "int_free", "int_realloc",
+	    "int_memalign" } },
+	{ WAIT_ONCE,
+	  { "pthread_once", "pthread_once_slow", "pthread_once_full", "call_once",
+	    "cxa_guard_acquire" } },
+	{ WAIT_BARRIER, { "pthread_barrier_wait" } },
+	{ WAIT_MUTEX,
+	  { "pthread_mutex_lock", "pthread_mutex_lock_full", "pthread_mutex_cond_lock",
+	    "pthread_mutex_cond_lock_full", "pthread_mutex_timedlock",
+	    "pthread_mutex_clocklock", "pthread_mutex_clocklock_common" } },
+	{ WAIT_RWLOCK_READ,
+	  { "pthread_rwlock_rdlock", "pthread_rwlock_timedrdlock", "pthread_rwlock_clockrdlock" } },
+	{ WAIT_RWLOCK_WRITE,
+	  { "pthread_rwlock_wrlock", "pthread_rwlock_timedwrlock", "pthread_rwlock_clockwrlock" } },
+	{ WAIT_CONDITION,
+	  { "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait" } },
+	{ WAIT_SEMAPHORE,
+	  { "sem_wait", "sem_timedwait", "sem_clockwait", "new_sem_wait_slow64" } },
+	{ WAIT_JOIN,
+	  { "pthread_join", "pthread_timedjoin_np", "pthread_clockjoin_np",
+	    "pthread_clockjoin_ex" } },
+	{ WAIT_STDIO, { "flockfile", "lockfile" } },
+	/*
+	 * Rust's std: the modules in the path differ between versions, and mangling version 0 puts
+	 * the type in angle brackets.
+	 */
+	{ WAIT_MUTEX, { "*Mutex::lock_contended", "*Mutex>::lock_contended" } },
+	{ WAIT_RWLOCK_READ, { "*RwLock::read_contended", "*RwLock>::read_contended" } },
+	{ WAIT_RWLOCK_WRITE, { "*RwLock::write_contended", "*RwLock>::write_contended" } },
+	{ WAIT_ONCE,
+	  { "*futex::Once::call", "*futex::Once>::call", "*futex::Once::wait",
+	    "*futex::Once>::wait" } },
+	{ WAIT_CONDITION,
+	  { "*futex::Condvar::wait_optional_timeout", "*futex::Condvar>::wait_optional_timeout",
+	    "*futex::Condvar::wait", "*futex::Condvar>::wait", "*futex::Condvar::wait_timeout",
+	    "*futex::Condvar>::wait_timeout" } },
+};
+
+/* Functions between the system call and the function of the lock. */
+static const char *const plumbing[NAMES_MOST] = {
+	"syscall", "syscall_cp", "syscall_cp_asm", "syscall_cp_c", "internal_syscall_cancel",
+	"syscall_cancel", "syscall_cancel_arch", "lll_lock_wait", "lll_lock_wait_private",
+	"timedwait", "timedwait_cp", "wait",
+};
+/* clang-format on */
+
+/* Returns true when one of the names is that of the function, of which `length` bytes count. */
+static bool
+names_match(const char *const names[NAMES_MOST], const char *function, size_t length)
+{
+	for (size_t i = 0; i < NAMES_MOST && names[i] != NULL; i++) {
+		const bool is_end = names[i][0] == '*';
+		const char *wanted = names[i] + is_end;
+		const size_t size = strlen(wanted);
+
+		if (size <= length && (is_end || size == length) &&
+		    memcmp(function + length - size, wanted, size) == 0)
+			return true;
+	}
+	return false;
+}
+
+enum wait_kind
+wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count)
+{
+	/* pthread_once runs a callback, which may wait for anything: only the innermost counts. */
+	bool innermost = true;
+
+	/* The C library's semaphores do not call syscall(); std::future does and looks like one. */
+	if (kind == WAIT_SEMAPHORE && count > 0 && function[0] != NULL &&
+	    strcmp(function[0], "syscall") == 0)
+		kind = WAIT_FUTEX;
+	if (kind != WAIT_FUTEX && kind != WAIT_LOCK)
+		return kind;
+	for (size_t i = 0; i < count && i < FRAMES_MOST; i++) {
+		const char *name = function[i];
+		size_t length;
+
+		if (name == NULL)
+			continue;
+		name += strspn(name, "_");
+		/* A suffix is no part of the name: ".isra.0", "@@GLIBC_2.34", "(int)". */
+		length = strcspn(name, ".@(");
+		for (size_t j = 0; j < ARRAY_SIZE(lock_functions); j++)
+			if ((innermost || lock_functions[j].kind != WAIT_ONCE) &&
+			    names_match(lock_functions[j].name, name, length))
+				return lock_functions[j].kind;
+		innermost = innermost && (memmem(name, length, "futex", strlen("futex")) != NULL ||
+					  names_match(plumbing, name, length));
+	}
+	return kind;
 }

@@ -9,22 +9,13 @@
 
 #include "wait/wait_internal.h"
 
-static bool
-found(struct wait *out, enum wait_kind kind, uint64_t object)
-{
-	out->kind = kind;
-	out->object = object;
-	out->layout = LAYOUT_MUSL;
-	return true;
-}
-
-/* Members: type, lock, waiters, …, count; with an owner: two list pointers. */
+/* pthread_mutex_t: type, lock, waiters, two list pointers for mutexes with an owner, count. */
 static bool
 is_mutex(const struct futex_wait *wait, struct wait *out)
 {
 	static const enum wait_kind types[] = { WAIT_MUTEX, WAIT_MUTEX_RECURSIVE,
 						WAIT_MUTEX_ERRORCHECK };
-	const uint32_t busy = 16; /* EBUSY: a mutex without a recorded owner */
+	const uint32_t busy = 16; /* EBUSY: locked, in a mutex that does not record its owner */
 	const uint32_t type = around_u32(wait, -MUSL_MUTEX_LOCK);
 	const uint32_t tid = wait->value & FUTEX_TID_MASK;
 	const uint64_t object = wait->word - MUSL_MUTEX_LOCK;
@@ -36,14 +27,15 @@ is_mutex(const struct futex_wait *wait, struct wait *out)
 		return false;
 	if ((type & (MUSL_TYPE_ROBUST | 3u)) == 0)
 		return tid == busy && around_u32(wait, 16) == 0 && around_u64(wait, 20) == 0 &&
-		       around_u64(wait, 28) == 0 && found(out, WAIT_MUTEX, object);
-	/* An exiting thread gives up its mutexes; only robust ones can be locked then. */
+		       around_u64(wait, 28) == 0 && lock_found(out, WAIT_MUTEX, object);
+	/* The tid is 0 only in a robust mutex whose owner has exited. */
 	if (tid >= TID_LIMIT || (tid == 0) != ((wait->value & FUTEX_OWNER_DIED) != 0))
 		return false;
-	return found(out, type & MUSL_TYPE_ROBUST ? WAIT_MUTEX_ROBUST : types[type & 3], object);
+	return lock_found(out, type & MUSL_TYPE_ROBUST ? WAIT_MUTEX_ROBUST : types[type & 3],
+			  object);
 }
 
-/* lock, waiters, shared */
+/* pthread_rwlock_t: lock, waiters, shared. */
 static bool
 is_rwlock(const struct futex_wait *wait, struct wait *out)
 {
@@ -53,25 +45,25 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 	    !is_count(around_u32(wait, 4)) ||
 	    around_u32(wait, 8) != (wait->shared ? MUSL_TYPE_SHARED : 0))
 		return false;
-	/* All waiters for a writer have the same value: only the function's name distinguishes
-	 * readers from writers. */
+	/* Readers and writers that wait for a writer expect the same value: only the function's
+	 * name distinguishes them. */
 	if (holds == MUSL_WRITER)
-		return found(out, WAIT_FUTEX, wait->word);
-	return is_count(holds) && found(out, WAIT_RWLOCK_WRITE, wait->word);
+		return lock_found(out, WAIT_FUTEX, wait->word);
+	return is_count(holds) && lock_found(out, WAIT_RWLOCK_WRITE, wait->word);
 }
 
-/* value, waiters, FUTEX_PRIVATE_FLAG or 0 */
+/* sem_t: value, waiters, and FUTEX_PRIVATE_FLAG or 0. */
 static bool
 is_semaphore(const struct futex_wait *wait, struct wait *out)
 {
-	/* "Has waiters" is -1, and since 1.2.4 a bit above all values. */
+	/* The value with waiters is -1, and since 1.2.4 a bit above all values. */
 	return (wait->value == UINT32_MAX || wait->value == FUTEX_WAITERS) &&
 	       around_has(wait, 0, 12) && is_count(around_u32(wait, 4)) &&
 	       around_u32(wait, 8) == (wait->shared ? 0 : FUTEX_PRIVATE_FLAG) &&
-	       found(out, WAIT_SEMAPHORE, wait->word);
+	       lock_found(out, WAIT_SEMAPHORE, wait->word);
 }
 
-/* The lock of a FILE: its owner's tid and a bit, between `mode` and `lbf`. */
+/* The lock of a FILE holds the owner's tid and a bit; the members around it are mode and lbf. */
 static bool
 is_stdio(const struct futex_wait *wait, struct wait *out)
 {
@@ -84,14 +76,15 @@ is_stdio(const struct futex_wait *wait, struct wait *out)
 	       (mode == 0 || mode == 1 || mode == UINT32_MAX) &&
 	       (newline == '\n' || newline == UINT32_MAX) &&
 	       wait->source->thread(wait->source->context, (pid_t)tid) != 0 &&
-	       found(out, WAIT_STDIO, wait->word);
+	       lock_found(out, WAIT_STDIO, wait->word);
 }
 
 /*
- * The word is detach_state of struct pthread, which begins with its own address; the tid is two
- * words before. With and without dtv and canary at the head: x86-64, aarch64. __dso_handle begins
- * with its own address, too, and the first lock of a module's data may lie at the same distance
- * from it: there the value two words before the lock is not a thread id.
+ * pthread_join sleeps on detach_state of struct pthread, which begins with its own address; the tid
+ * is two words before the state. The structure begins 56 bytes before the state on x86-64 (with dtv
+ * and canary), and 40 on aarch64. __dso_handle begins with its own address, too, and the first lock
+ * of a module's data may lie at the same distance from it: there the value two words before the
+ * lock is not a thread id.
  */
 static bool
 is_join(const struct futex_wait *wait, struct wait *out)
@@ -104,15 +97,16 @@ is_join(const struct futex_wait *wait, struct wait *out)
 		if (around_has(wait, begins[i], 4) && around_u32(wait, -8) < TID_LIMIT &&
 		    around_u64(wait, begins[i]) == wait->word + (uint64_t)(int64_t)begins[i] &&
 		    wait->source->thread(wait->source->context, (pid_t)around_u32(wait, -8)) != 0)
-			return found(out, WAIT_JOIN, wait->word - 8);
+			return lock_found(out, WAIT_JOIN, wait->word - 8);
 	return false;
 }
 
 /*
- * {prev, next, state, barrier, notify} on the stack of the thread that waits: the word is
- * `barrier`. Memory near it does not identify the condition variable.
+ * A wait for a condition variable sleeps on `barrier` of a struct waiter {prev, next, state,
+ * barrier, notify} on the stack of the waiting thread. Memory near it does not identify the
+ * condition variable.
  */
-#define NODE_NEAR 512 /* above sp: in the frame of pthread_cond_timedwait */
+#define NODE_NEAR 512 /* distance from sp of a word in the frame of pthread_cond_timedwait */
 
 static bool
 is_condition(const struct futex_wait *wait, struct wait *out)
@@ -121,16 +115,16 @@ is_condition(const struct futex_wait *wait, struct wait *out)
 	       wait->word > wait->sp && wait->word - wait->sp < NODE_NEAR &&
 	       around_has(wait, -20, 12) && around_u32(wait, 0) == 2 && around_u32(wait, -4) == 0 &&
 	       around_u64(wait, 4) == 0 && around_u64(wait, -20) % 8 == 0 &&
-	       around_u64(wait, -12) % 8 == 0 && found(out, WAIT_CONDITION, 0);
+	       around_u64(wait, -12) % 8 == 0 && lock_found(out, WAIT_CONDITION, 0);
 }
 
-/* A process-shared one has no list: -1 in place of the list, a sequence number, waiters. */
+/* A process-shared condition variable: -1 in place of a list, a sequence number, waiters. */
 static bool
 is_shared_condition(const struct futex_wait *wait, struct wait *out)
 {
 	return wait->shared && wait->word % 8 == 0 && around_has(wait, -8, 8) &&
 	       around_u64(wait, -8) == UINT64_MAX && is_count(around_u32(wait, 4)) &&
-	       found(out, WAIT_CONDITION, wait->word - 8);
+	       lock_found(out, WAIT_CONDITION, wait->word - 8);
 }
 
 bool

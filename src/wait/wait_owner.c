@@ -4,15 +4,10 @@
 
 #include "wait/wait_internal.h"
 
-static bool
-read_at(const struct wait_source *source, uint64_t address, unsigned char *to, size_t size)
-{
-	return address != 0 && memory_read(&source->memory, address, to, size);
-}
-
-/* Sets the holder to thread `inner`; of another process, perhaps, if the lock is `shared`. */
+/* Sets the holder to the thread with the id `inner` in the target's pid namespace; 0: no holder. A
+ * thread that does not live may belong to another process when the lock is process-shared. */
 static void
-hold(const struct wait_source *source, uint32_t inner, bool shared, struct wait_owner *out)
+set_holder(const struct wait_source *source, uint32_t inner, bool shared, struct wait_owner *out)
 {
 	pid_t tid = 0;
 
@@ -31,12 +26,13 @@ hold(const struct wait_source *source, uint32_t inner, bool shared, struct wait_
 	}
 }
 
-/* The same from a word of a robust or PI futex, with the kernel's bits. */
+/* Sets the holder from the word of a robust or PI futex, which has the kernel's bits. */
 static void
-hold_robust(const struct wait_source *source, uint32_t word, bool shared, struct wait_owner *out)
+set_robust_holder(const struct wait_source *source, uint32_t word, bool shared,
+		  struct wait_owner *out)
 {
 	if ((word & FUTEX_OWNER_DIED) == 0) {
-		hold(source, word & FUTEX_TID_MASK, shared, out);
+		set_holder(source, word & FUTEX_TID_MASK, shared, out);
 		return;
 	}
 	out->holder = HOLDER_GONE;
@@ -44,148 +40,136 @@ hold_robust(const struct wait_source *source, uint32_t word, bool shared, struct
 }
 
 static void
-owner_of_glibc_mutex(const struct wait_source *source, const struct wait *wait,
-		     struct wait_owner *out)
+set_readers(uint32_t readers, struct wait_owner *out)
 {
-	unsigned char bytes[GLIBC_MUTEX_KIND + 4];
-
-	if (!read_at(source, wait->object, bytes, sizeof(bytes)))
-		return;
-	const uint32_t word = bytes_u32(bytes);
-	const bool shared = (bytes_u32(bytes + GLIBC_MUTEX_KIND) & GLIBC_KIND_SHARED) != 0;
-	if (wait->kind == WAIT_MUTEX_ROBUST || wait->kind == WAIT_MUTEX_PI)
-		hold_robust(source, word, shared, out);
-	else
-		hold(source, bytes_u32(bytes + GLIBC_MUTEX_OWNER), shared, out);
-}
-
-static void
-owner_of_musl_mutex(const struct wait_source *source, const struct wait *wait,
-		    struct wait_owner *out)
-{
-	unsigned char bytes[MUSL_MUTEX_LOCK + 4];
-
-	if (!read_at(source, wait->object, bytes, sizeof(bytes)))
-		return;
-	const uint32_t word = bytes_u32(bytes + MUSL_MUTEX_LOCK);
-	if (wait->kind == WAIT_MUTEX)
-		out->holder = (word & FUTEX_TID_MASK) != 0 ? HOLDER_UNTOLD : HOLDER_NOBODY;
-	else
-		hold_robust(source, word, (bytes_u32(bytes) & MUSL_TYPE_SHARED) != 0, out);
-}
-
-static void
-owner_of_mutex(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
-{
-	if (wait->layout == LAYOUT_GLIBC)
-		owner_of_glibc_mutex(source, wait, out);
-	else if (wait->layout == LAYOUT_MUSL)
-		owner_of_musl_mutex(source, wait, out);
-}
-
-static void
-hold_readers(uint32_t readers, struct wait_owner *out)
-{
-	if (readers == 0 || readers > TID_LIMIT)
+	if (!is_count(readers))
 		return;
 	out->holder = HOLDER_READERS;
 	out->readers = readers;
 }
 
-static void
-owner_of_rwlock(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
-{
-	unsigned char bytes[GLIBC_RWLOCK_SHARED + 4];
-	const size_t size = wait->layout == LAYOUT_GLIBC ? sizeof(bytes) : 4;
+/* --- one function for each kind of lock and C library ------------------------------------ */
 
-	if (wait->layout == LAYOUT_NONE || !read_at(source, wait->object, bytes, size))
-		return;
-	const uint32_t first = bytes_u32(bytes);
-	if (wait->layout == LAYOUT_MUSL) {
-		if ((first & MUSL_WRITER) == MUSL_WRITER)
-			out->holder = HOLDER_UNTOLD;
-		else
-			hold_readers(first & MUSL_WRITER, out);
-		return;
-	}
-	const uint32_t writer = bytes_u32(bytes + GLIBC_RWLOCK_WRITER);
-	if (writer != 0)
-		hold(source, writer, bytes_u32(bytes + GLIBC_RWLOCK_SHARED) != 0, out);
-	else if ((first & GLIBC_RWLOCK_WRITE_PHASE) == 0)
-		hold_readers(first >> GLIBC_RWLOCK_SHIFT, out);
+static void
+owner_of_glibc_mutex(const struct wait_source *source, enum wait_kind kind,
+		     const unsigned char *bytes, struct wait_owner *out)
+{
+	const bool shared = (bytes_u32(bytes + GLIBC_MUTEX_KIND) & GLIBC_KIND_SHARED) != 0;
+
+	if (kind == WAIT_MUTEX_ROBUST || kind == WAIT_MUTEX_PI)
+		set_robust_holder(source, bytes_u32(bytes), shared, out);
+	else
+		set_holder(source, bytes_u32(bytes + GLIBC_MUTEX_OWNER), shared, out);
 }
 
 static void
-owner_of_stdio(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
+owner_of_musl_mutex(const struct wait_source *source, enum wait_kind kind,
+		    const unsigned char *bytes, struct wait_owner *out)
 {
-	unsigned char bytes[GLIBC_STDIO_OWNER + 8];
-	const size_t size = wait->layout == LAYOUT_GLIBC ? sizeof(bytes) : 4;
+	const uint32_t word = bytes_u32(bytes + MUSL_MUTEX_LOCK);
+
+	if (kind == WAIT_MUTEX)
+		out->holder = (word & FUTEX_TID_MASK) != 0 ? HOLDER_UNTOLD : HOLDER_NOBODY;
+	else
+		set_robust_holder(source, word, (bytes_u32(bytes) & MUSL_TYPE_SHARED) != 0, out);
+}
+
+static void
+owner_of_glibc_rwlock(const struct wait_source *source, enum wait_kind kind,
+		      const unsigned char *bytes, struct wait_owner *out)
+{
+	const uint32_t readers = bytes_u32(bytes), writer = bytes_u32(bytes + GLIBC_RWLOCK_WRITER);
+
+	(void)kind;
+	if (writer != 0)
+		set_holder(source, writer, bytes_u32(bytes + GLIBC_RWLOCK_SHARED) != 0, out);
+	else if ((readers & GLIBC_RWLOCK_WRITE_PHASE) == 0)
+		set_readers(readers >> GLIBC_RWLOCK_SHIFT, out);
+}
+
+static void
+owner_of_musl_rwlock(const struct wait_source *source, enum wait_kind kind,
+		     const unsigned char *bytes, struct wait_owner *out)
+{
+	const uint32_t holds = bytes_u32(bytes) & MUSL_WRITER;
+
+	(void)source;
+	(void)kind;
+	if (holds == MUSL_WRITER)
+		out->holder = HOLDER_UNTOLD;
+	else
+		set_readers(holds, out);
+}
+
+static void
+owner_of_glibc_stdio(const struct wait_source *source, enum wait_kind kind,
+		     const unsigned char *bytes, struct wait_owner *out)
+{
 	pid_t inner;
 
-	if (wait->layout == LAYOUT_NONE || !read_at(source, wait->object, bytes, size))
+	(void)kind;
+	if (!glibc_thread_at(source, bytes_u64(bytes + GLIBC_STDIO_OWNER), &inner))
 		return;
-	if (wait->layout == LAYOUT_MUSL) {
-		hold(source, bytes_u32(bytes) & FUTEX_TID_MASK, false, out);
-		return;
-	}
-	const uint64_t owner = bytes_u64(bytes + GLIBC_STDIO_OWNER);
-	if (!glibc_thread_at(source, owner, &inner))
-		return;
-	if (inner == 0) /* the kernel clears it when the thread exits */
+	if (inner == 0) /* the kernel clears the tid when the thread exits */
 		out->holder = HOLDER_GONE;
 	else
-		hold(source, (uint32_t)inner, false, out);
+		set_holder(source, (uint32_t)inner, false, out);
 }
 
 static void
-owner_of_join(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
+owner_of_musl_stdio(const struct wait_source *source, enum wait_kind kind,
+		    const unsigned char *bytes, struct wait_owner *out)
 {
-	unsigned char bytes[4];
+	(void)kind;
+	set_holder(source, bytes_u32(bytes) & FUTEX_TID_MASK, false, out);
+}
 
-	if (wait->layout == LAYOUT_NONE || !read_at(source, wait->object, bytes, sizeof(bytes)))
-		return;
+/* The object is the word with the thread's id, which the kernel clears when the thread exits. */
+static void
+owner_of_join(const struct wait_source *source, enum wait_kind kind, const unsigned char *bytes,
+	      struct wait_owner *out)
+{
+	(void)kind;
 	if (bytes_u32(bytes) == 0)
 		out->holder = HOLDER_GONE;
 	else
-		hold(source, bytes_u32(bytes), false, out);
+		set_holder(source, bytes_u32(bytes), false, out);
 }
 
-static void
-owner_of_runtime(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
-{
-	if (source->runtime_owner == NULL)
-		return;
-	out->tid = source->runtime_owner(source->context, wait->object);
-	if (out->tid > 0)
-		out->holder = HOLDER_THREAD;
-}
+#define LOCK_BYTES_MOST 32
+
+static const struct {
+	enum wait_kind first, last;
+	enum wait_layout layout;
+	size_t size; /* bytes at the object's address, at most LOCK_BYTES_MOST */
+	void (*find)(const struct wait_source *source, enum wait_kind kind,
+		     const unsigned char *bytes, struct wait_owner *out);
+} rows[] = {
+	{ WAIT_MUTEX, WAIT_MUTEX_PI, LAYOUT_GLIBC, GLIBC_MUTEX_KIND + 4, owner_of_glibc_mutex },
+	{ WAIT_MUTEX, WAIT_MUTEX_PI, LAYOUT_MUSL, MUSL_MUTEX_LOCK + 4, owner_of_musl_mutex },
+	{ WAIT_RWLOCK_READ, WAIT_RWLOCK_WRITE, LAYOUT_GLIBC, GLIBC_RWLOCK_SHARED + 4,
+	  owner_of_glibc_rwlock },
+	{ WAIT_RWLOCK_READ, WAIT_RWLOCK_WRITE, LAYOUT_MUSL, 4, owner_of_musl_rwlock },
+	{ WAIT_STDIO, WAIT_STDIO, LAYOUT_GLIBC, GLIBC_STDIO_OWNER + 8, owner_of_glibc_stdio },
+	{ WAIT_STDIO, WAIT_STDIO, LAYOUT_MUSL, 4, owner_of_musl_stdio },
+	{ WAIT_JOIN, WAIT_JOIN, LAYOUT_GLIBC, 4, owner_of_join },
+	{ WAIT_JOIN, WAIT_JOIN, LAYOUT_MUSL, 4, owner_of_join },
+};
 
 void
 wait_owner(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
 {
+	unsigned char bytes[LOCK_BYTES_MOST];
+
 	*out = (struct wait_owner){ .holder = HOLDER_NOBODY };
-	switch (wait->kind) {
-	case WAIT_MUTEX:
-	case WAIT_MUTEX_RECURSIVE:
-	case WAIT_MUTEX_ERRORCHECK:
-	case WAIT_MUTEX_ROBUST:
-	case WAIT_MUTEX_PI:
-		owner_of_mutex(source, wait, out);
-		break;
-	case WAIT_RWLOCK_READ:
-	case WAIT_RWLOCK_WRITE:
-		owner_of_rwlock(source, wait, out);
-		break;
-	case WAIT_STDIO:
-		owner_of_stdio(source, wait, out);
-		break;
-	case WAIT_JOIN:
-		owner_of_join(source, wait, out);
-		break;
-	case WAIT_GIL:
-		owner_of_runtime(source, wait, out);
-		break;
-	default:
-		break;
+	if (wait->kind == WAIT_GIL && source->runtime_owner != NULL) {
+		out->tid = source->runtime_owner(source->context, wait->object);
+		if (out->tid > 0)
+			out->holder = HOLDER_THREAD;
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].first <= wait->kind && wait->kind <= rows[i].last &&
+		    rows[i].layout == wait->layout && wait->object != 0 &&
+		    memory_read(&source->memory, wait->object, bytes, rows[i].size))
+			rows[i].find(source, wait->kind, bytes, out);
 }

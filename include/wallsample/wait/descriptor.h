@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * descriptor.h - identifies a descriptor of the target: a file with its path, a pipe and the
- * process at its other end, a socket with its protocol and addresses.
+ * descriptor.h - describes a descriptor of the target: a file with its path, a pipe and the process
+ * at its other end, a socket with its protocol and addresses.
  */
 #ifndef WALLSAMPLE_WAIT_DESCRIPTOR_H
 #define WALLSAMPLE_WAIT_DESCRIPTOR_H
@@ -13,10 +13,10 @@
 #include "wallsample/process/process.h"
 
 enum descriptor_kind {
-	DESCRIPTOR_GONE, /* not open any more, or not permitted to read */
+	DESCRIPTOR_GONE, /* the descriptor was closed, or may not be read */
 	DESCRIPTOR_FILE,
 	DESCRIPTOR_DIRECTORY,
-	DESCRIPTOR_PIPE, /* and fifos */
+	DESCRIPTOR_PIPE, /* a pipe or a fifo */
 	DESCRIPTOR_TERMINAL,
 	DESCRIPTOR_DEVICE,
 	DESCRIPTOR_SOCKET,
@@ -31,25 +31,25 @@ enum descriptor_kind {
 
 struct descriptors;
 
-/* Creates the descriptions for a process, which is borrowed. To be freed. */
+/* Opens the descriptors of a process, which is borrowed. The caller frees the result. */
 struct descriptors *descriptors_create(const struct process *process);
 void descriptors_free(struct descriptors *descriptors);
 
 /*
- * Kind of the descriptor, from its link in /proc; takes some microseconds. *id is the text of the
- * link, constant for a pipe or socket; borrowed until the next call.
+ * Returns the kind of the descriptor, from its link in /proc, in some microseconds. Stores in *id
+ * the text of the link, which is constant for a pipe or socket and is borrowed until the next call.
  */
 enum descriptor_kind descriptor_look(struct descriptors *descriptors, int fd, const char **id);
 
 /*
  * Adds a text that describes the descriptor `fd` with this id: "/var/log/x", "pipe to sort (1234)",
  * "tcp 127.0.0.1:5432 from 127.0.0.1:40022, psql (1235)", "tcp to 10.0.0.7:443", "tcp port
- * 8080", "unix to /run/x.sock, systemd (1)", "epoll of 3: …". Both ends of a pipe have one id:
- * the text is that of the end `fd`. Bytes of the target are not escaped.
+ * 8080", "unix to /run/x.sock, systemd (1)", "epoll of 3: …". Both ends of a pipe have the
+ * same id: the text is that of the end `fd`. Bytes of the target are not escaped.
  *
- * May walk the descriptors of all processes (cached for a second): not to be called while a thread
- * is held, or in a tick. For a pipe or socket that was closed it adds the last known text. False:
- * nothing is known beyond the id, and nothing is added.
+ * May walk the descriptors of all processes (cached for a second), and must not be called while a
+ * thread is held, or in a tick. For a pipe or socket that was closed the last known text is added.
+ * Returns false when nothing is known beyond the id; then nothing is added.
  */
 bool descriptor_describe(struct descriptors *descriptors, int fd, const char *id,
 			 struct strbuf *out);
