@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* fields.c - fields of struct run_stats and struct causal_result, read and written by name. */
+/* fields.c - members of structs that are stored as rows: name and value. */
 #include "recording/recording_internal.h"
+
+#include <string.h>
 
 #include "wallsample/base/base.h"
 
 #define NS_MOST 0x1p60
-/* Up to the year 2106, as in reader.c. */
-#define DATE_MOST (0x1p32 * (double)NS_PER_SEC)
+#define DATE_MOST (0x1p32 * (double)NS_PER_SEC) /* up to the year 2106 */
 
 #define RUN(field, kind, how)                                                                      \
 	{                                                                                          \
@@ -87,6 +88,40 @@ const struct field causal_fields[] = {
 	{ .name = NULL },
 };
 
+#define LOSS(reason, counter)                                                                      \
+	{                                                                                          \
+		.name = #reason, .type = FIELD_U64, .offset = offsetof(struct run_stats, counter), \
+		.merge = MERGE_SUM                                                                 \
+	}
+
+static const struct field failed_fields[] = {
+#define X(name, text) LOSS(name, failed[FAILURE_##name]),
+	SAMPLE_FAILURES(X)
+#undef X
+		{ .name = NULL },
+};
+
+static const struct field chain_fields[] = {
+#define X(name, whole, text) LOSS(name, chains[CHAIN_##name]),
+	CHAIN_ENDS(X)
+#undef X
+		{ .name = NULL },
+};
+
+const struct loss_kind loss_kinds[LOSS_KINDS] = {
+	{ "failed", failed_fields },
+	{ "chain", chain_fields },
+};
+
+const struct field *
+field_find(const struct field *fields, const char *name)
+{
+	for (const struct field *field = fields; field->name != NULL; field++)
+		if (strcmp(field->name, name) == 0)
+			return field;
+	return NULL;
+}
+
 struct recording_value
 field_get(const struct field *field, const void *object)
 {
@@ -110,6 +145,10 @@ field_get(const struct field *field, const void *object)
 		value.type = VALUE_REAL;
 		value.real = *(const double *)at;
 		break;
+	case FIELD_TEXT:
+		value.type = VALUE_TEXT;
+		value.text = *(const char *const *)at;
+		break;
 	}
 	return value;
 }
@@ -122,7 +161,7 @@ field_differs(const struct field *field, const void *left, const void *right)
 	return a.number != b.number || a.real != b.real;
 }
 
-void
+static void
 field_set(const struct field *field, void *object, const struct recording_value *value)
 {
 	void *at = (char *)object + field->offset;
@@ -143,7 +182,23 @@ field_set(const struct field *field, void *object, const struct recording_value 
 	case FIELD_DOUBLE:
 		*(double *)at = value->real;
 		break;
+	case FIELD_TEXT:
+		*(const char **)at = value->text;
+		break;
 	}
+}
+
+bool
+field_take(const struct field *field, void *object, const struct recording_value *value)
+{
+	if (field->type == FIELD_DOUBLE ? value->type == VALUE_TEXT :
+					  field->type != FIELD_TEXT && value->type != VALUE_INT)
+		return false;
+	/* A text has the number 0. */
+	if (!(value->real >= 0 && value->real <= field->most))
+		return false;
+	field_set(field, object, value);
+	return true;
 }
 
 void
@@ -163,28 +218,4 @@ field_merge(const struct field *field, void *object, double value, bool first)
 	    (field->merge == MERGE_MIN && value < before))
 		field_set(field, object,
 			  &(struct recording_value){ .number = (int64_t)value, .real = value });
-}
-
-const char *
-loss_failure_word(size_t reason)
-{
-	static const char *const words[] = {
-#define X(name, text) [FAILURE_##name] = #name,
-		SAMPLE_FAILURES(X)
-#undef X
-	};
-
-	return reason < ARRAY_SIZE(words) ? words[reason] : NULL;
-}
-
-const char *
-loss_chain_word(size_t reason)
-{
-	static const char *const words[] = {
-#define X(name, whole, text) [CHAIN_##name] = #name,
-		CHAIN_ENDS(X)
-#undef X
-	};
-
-	return reason < ARRAY_SIZE(words) ? words[reason] : NULL;
 }

@@ -1,6 +1,7 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/recording/recording.h \
 	include/wallsample/recording/recording_read.h \
+	src/recording/columns_internal.h \
 	src/recording/fields.c \
 	src/recording/place_vfs.c \
 	src/recording/reader.c \

@@ -8,9 +8,9 @@
 #include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 
-/* Seconds, up to the year 2106: in nanoseconds, plus times of the recording, they stay below 2^63,
- * so that sums of dates need no check. */
-#define BEGAN_MOST (INT64_C(1) << 32)
+/* Bound on the date of a recording: the year 2106. Its nanoseconds plus times of the recording are
+ * below 2^63, so that sums of dates need no check. */
+#define BEGAN_MOST 0x1p32
 
 /* --- tables ------------------------------------------------------------------------------- */
 
@@ -65,148 +65,105 @@ keep_text(struct recording *recording, const char *text)
 	return strings_text(recording->texts, strings_intern(recording->texts, text));
 }
 
-static bool
-take_text(struct recording *recording, const char *key, const char *value)
-{
-	struct recording_info *info = &recording->info;
-	const struct {
-		const char *key, **field;
-	} fields[] = {
-		{ "comm", &info->comm },       { "cmdline", &info->cmdline },
-		{ "host", &info->host },       { "machine", &info->machine },
-		{ "kernel", &info->kernel },   { "version", &info->version },
-		{ "command", &info->command }, { "runtime", &info->runtime },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		if (strcmp(fields[i].key, key) != 0)
-			continue;
-		*fields[i].field = keep_text(recording, value);
-		return true;
+#define META(key, member, kind, greatest)                                                          \
+	{                                                                                          \
+		.name = key, .type = FIELD_##kind, .offset = offsetof(struct recording, member),   \
+		.most = greatest                                                                   \
 	}
-	return false;
-}
+
+static const struct field meta_fields[] = {
+	META("comm", info.comm, TEXT, 0),
+	META("cmdline", info.cmdline, TEXT, 0),
+	META("host", info.host, TEXT, 0),
+	META("machine", info.machine, TEXT, 0),
+	META("kernel", info.kernel, TEXT, 0),
+	META("version", info.version, TEXT, 0),
+	META("command", info.command, TEXT, 0),
+	META("runtime", info.runtime, TEXT, 0),
+	META("pid", info.pid, U64, INT32_MAX),
+	META("start_time", start_time, U64, NUMBER_MOST),
+	META("began", info.began, U64, BEGAN_MOST),
+	META("clock_ns", info.clock_ns, U64, NUMBER_MOST),
+	META("cpus", info.cpus, U32, 1 << 20),
+	META("rate", info.rate_hz, DOUBLE, 1e9),
+	{ .name = NULL },
+};
 
 static void
-take_number(struct rows *rows, struct recording_info *info, const char *key)
+read_meta(struct rows *rows, void *context)
 {
-	if (strcmp(key, "pid") == 0)
-		info->pid = rows_number(rows, META_value, 0, INT32_MAX);
-	else if (strcmp(key, "began") == 0)
-		info->began = rows_number(rows, META_value, 0, BEGAN_MOST);
-	else if (strcmp(key, "clock_ns") == 0)
-		info->clock_ns = (uint64_t)rows_number(rows, META_value, 0, NUMBER_MOST);
-	else if (strcmp(key, "cpus") == 0)
-		info->cpus = (uint32_t)rows_number(rows, META_value, 0, 1 << 20);
-	else if (strcmp(key, "rate") == 0)
-		info->rate_hz = rows_fraction(rows, META_value);
-}
-
-static void
-take_end(struct recording_info *info, const char *end)
-{
-	info->ended = true;
-	info->end = strcmp(end, "gone") == 0     ? RUN_END_EXITED :
-		    strcmp(end, "duration") == 0 ? RUN_END_DURATION :
-						   RUN_END_STOPPED;
-}
-
-static int
-read_meta(struct recording *recording, struct error *err)
-{
-	struct rows rows;
-
-	rows_begin(&rows, recording, TABLE_META, "");
-	while (rows_next(&rows)) {
-		const char *key = rows_text(&rows, META_key);
-		const char *value = rows_text(&rows, META_value);
-
-		if (strcmp(key, "end") == 0)
-			take_end(&recording->info, value);
-		else if (!take_text(recording, key, value))
-			take_number(&rows, &recording->info, key);
-	}
-	return rows_end(&rows, "table 'meta'", err);
-}
-
-/*
- * The first process is the one that the report is about. A recording that has no such table, or no
- * row because it was not committed yet, has one process, which is described in meta.
- */
-static int
-read_processes(struct recording *recording, struct error *err)
-{
+	struct meta_row *row = &rows->row.meta;
+	const struct field *field = field_find(meta_fields, row->key);
+	struct recording *recording = context;
 	struct recording_info *info = &recording->info;
-	size_t count = 0;
-	struct rows rows;
 
-	rows_begin(&rows, recording, TABLE_PROCESSES, "ORDER BY id");
-	while (rows_next_dense(&rows, count, UINT32_MAX)) {
-		const int64_t pid = rows_number(&rows, PROCESSES_pid, 0, INT32_MAX);
-
-		(void)rows_number(&rows, PROCESSES_start_time, 0, NUMBER_MOST);
-		if (count++ > 0)
-			continue;
-		info->pid = pid;
-		info->comm = keep_text(recording, rows_text(&rows, PROCESSES_name));
-		info->cmdline = keep_text(recording, rows_text(&rows, PROCESSES_cmdline));
+	if (strcmp(row->key, "end") == 0) {
+		info->ended = true;
+		info->end = strcmp(row->value.text, "gone") == 0     ? RUN_END_EXITED :
+			    strcmp(row->value.text, "duration") == 0 ? RUN_END_DURATION :
+								       RUN_END_STOPPED;
 	}
-	recording->processes = count > 0 ? count : 1;
-	return rows_end(&rows, "table 'processes'", err);
+	if (row->value.type == VALUE_TEXT)
+		row->value.text = keep_text(recording, row->value.text);
+	if (field != NULL && !field_take(field, recording, &row->value))
+		rows->bad = true;
+}
+
+/* The first process is described in meta, too: a recording that contradicts itself is refused. */
+static void
+read_process(struct rows *rows, void *context)
+{
+	const struct processes_row *row = &rows->row.processes;
+	struct recording *recording = context;
+	const struct recording_info *info = &recording->info;
+
+	if (row->id == 0 && (row->pid != info->pid || strcmp(row->name, info->comm) != 0 ||
+			     (uint64_t)row->start_time != recording->start_time ||
+			     strcmp(row->cmdline, info->cmdline) != 0))
+		rows->bad = true;
+	id_map_add(&recording->map[TABLE_PROCESSES], (uint32_t)row->id);
+}
+
+/* Maps a number of a system call of the recording's machine to that of this machine. */
+static void
+read_syscall(struct rows *rows, void *context)
+{
+	const struct syscalls_row *row = &rows->row.syscalls;
+	struct recording *recording = context;
+
+	*table_insert(&recording->syscalls, (uint64_t)row->number, 0, 0,
+		      NULL) = (uint32_t)syscall_number(row->name);
 }
 
 static int
 read_counts(struct recording *recording, struct error *err)
 {
 	struct recording_info *info = &recording->info;
-	const struct {
-		const char *sql;
-		uint64_t *count;
-	} counts[] = {
-		{ "SELECT coalesce(max(id) + 1, 0) FROM modules", &info->modules },
-		{ "SELECT coalesce(max(id) + 1, 0) FROM threads", &info->threads },
-		{ "SELECT coalesce(max(id) + 1, 0) FROM frames", &info->frames },
-		{ "SELECT coalesce(max(id) + 1, 0) FROM stacks", &info->stacks },
-		{ "SELECT coalesce(max(id) + 1, 0) FROM spans", &info->spans },
-	};
+	uint64_t *const counts[] = { &info->modules, &info->threads, &info->frames, &info->stacks,
+				     &info->spans };
 	struct rows rows;
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(counts); i++) {
-		rows_begin_sql(&rows, recording, counts[i].sql);
-		while (rows_next(&rows))
-			*counts[i].count = (uint64_t)rows_number(&rows, 0, 0, NUMBER_MOST);
-		rc = rows_end(&rows, "ids", err);
+	rows_begin_sql(&rows, recording,
+		       "SELECT (SELECT coalesce(max(id) + 1, 0) FROM modules), "
+		       "(SELECT coalesce(max(id) + 1, 0) FROM threads), "
+		       "(SELECT coalesce(max(id) + 1, 0) FROM frames), "
+		       "(SELECT coalesce(max(id) + 1, 0) FROM stacks), "
+		       "(SELECT coalesce(max(id) + 1, 0) FROM spans), "
+		       "EXISTS(SELECT * FROM causal)");
+	while (rows_next(&rows)) {
+		for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+			*counts[i] = (uint64_t)rows_number(&rows, (int)i, 0, NUMBER_MOST);
+		info->causal = rows_number(&rows, ARRAY_SIZE(counts), 0, 1) != 0;
 	}
-	if (rc != 0)
-		return rc;
-	rows_begin(&rows, recording, TABLE_CAUSAL, "LIMIT 1");
-	while (rows_next(&rows))
-		info->causal = true;
-	rc = rows_end(&rows, "table 'causal'", err);
+	rc = rows_end(&rows, "ids", err);
 	if (rc != 0)
 		return rc;
 	/* Counted row by row: count(*) is a single step, endless if pages form a ring. */
-	rows_begin(&rows, recording, TABLE_SYMBOLS, "");
+	rows_begin_sql(&rows, recording, "SELECT frame FROM symbols");
 	while (rows_next(&rows))
 		info->symbols++;
 	return rows_end(&rows, "names", err);
-}
-
-/* Maps numbers of system calls of the recording's machine to those of this one. */
-static int
-read_syscalls(struct recording *recording, struct error *err)
-{
-	struct rows rows;
-
-	rows_begin(&rows, recording, TABLE_SYSCALLS, "");
-	while (rows_next(&rows)) {
-		const int64_t number = rows_number(&rows, SYSCALLS_number, 0, INT32_MAX);
-		const long here = syscall_number(rows_text(&rows, SYSCALLS_name));
-
-		*table_insert(&recording->syscalls, (uint64_t)number, 0, 0, NULL) = (uint32_t)here;
-	}
-	return rows_end(&rows, "table 'syscalls'", err);
 }
 
 /* --- opening ----------------------------------------------------------------------------- */
@@ -219,7 +176,6 @@ recording_create(const char *path)
 
 	recording->path = xstrdup(path);
 	recording->texts = strings_create();
-	table_init(&recording->syscalls);
 	info->path = recording->path;
 	info->comm = info->cmdline = info->host = info->machine = info->kernel = info->version =
 		info->command = info->runtime = "";
@@ -229,6 +185,11 @@ recording_create(const char *path)
 static int
 read_description(struct recording *recording, struct error *err)
 {
+	static const struct row_reader readers[] = {
+		{ TABLE_META, "table 'meta'", read_meta },
+		{ TABLE_PROCESSES, "table 'processes'", read_process },
+		{ TABLE_SYSCALLS, "table 'syscalls'", read_syscall },
+	};
 	int rc = 0;
 
 	/* One transaction, so that all queries see the same moment. */
@@ -238,15 +199,26 @@ read_description(struct recording *recording, struct error *err)
 	if (rc == 0)
 		rc = check_tables(recording, err);
 	if (rc == 0)
-		rc = read_meta(recording, err);
-	if (rc == 0)
-		rc = read_processes(recording, err);
+		rc = rows_read(recording, readers, ARRAY_SIZE(readers), recording, err);
+	/* A recording of version 5, or one that has no commit yet, has one process, too. */
+	if (recording->map[TABLE_PROCESSES].count == 0)
+		id_map_add(&recording->map[TABLE_PROCESSES], 0);
 	if (rc == 0)
 		rc = read_counts(recording, err);
 	if (rc == 0)
-		rc = read_syscalls(recording, err);
-	if (rc == 0)
 		rc = reader_load_ticks(recording, err);
+	return rc;
+}
+
+/* Reads the description of a recording whose file has been opened with this result. */
+static int
+recording_begin(struct recording *recording, int rc, struct recording **out, struct error *err)
+{
+	if (rc == 0)
+		rc = read_description(recording, err);
+	if (rc != 0)
+		recording_close(recording);
+	*out = rc == 0 ? recording : NULL;
 	return rc;
 }
 
@@ -267,32 +239,18 @@ recording_open(const char *path, struct recording **out, struct error *err)
 	recording->info.size = file.size;
 	recording->info.being_written = file.is_written;
 	recording->version = file.version;
-	rc = reader_file_open(recording, &file, err);
-	if (rc == 0)
-		rc = read_description(recording, err);
-	if (rc != 0)
-		recording_close(recording);
-	else
-		*out = recording;
-	return rc;
+	return recording_begin(recording, reader_file_open(recording, &file, err), out, err);
 }
 
 int
 recording_of(struct recorder *recorder, struct recording **out, struct error *err)
 {
 	struct recording *recording = recording_create(recorder->path);
-	int rc;
 
-	*out = NULL;
 	recording->db = recorder->db;
 	recording->version = RECORDING_SCHEMA;
 	recording->borrowed = true;
-	rc = read_description(recording, err);
-	if (rc != 0)
-		recording_close(recording);
-	else
-		*out = recording;
-	return rc;
+	return recording_begin(recording, 0, out, err);
 }
 
 void
@@ -308,9 +266,8 @@ recording_close(struct recording *recording)
 	free(recording->tick);
 	free(recording->wanted);
 	free(recording->turn);
-	free(recording->stack);
-	free(recording->thread);
-	free(recording->wait);
+	for (int i = 0; i < RECORDING_TABLE_COUNT; i++)
+		free(recording->map[i].id);
 	free(recording->path);
 	free(recording->real);
 	free(recording);

@@ -4,62 +4,44 @@
 
 #include "recording/recording_internal.h"
 #include "recording/reader_internal.h"
+#include "wallsample/base/base.h"
 
-static int
-load_cost(struct recording *recording, struct recording_load *load, struct error *err)
+static void
+load_cost(struct rows *rows, void *context)
 {
-	struct run_stats *stats = load->stats;
-	struct rows rows;
+	const struct recording_load *load = context;
+	const struct field *field = field_find(run_fields, rows->row.cost.name);
 
-	rows_begin(&rows, recording, TABLE_COST, "");
-	while (rows_next(&rows)) {
-		const char *name = rows_text(&rows, COST_name);
-
-		for (const struct field *f = run_fields; f->name != NULL; f++)
-			if (strcmp(f->name, name) == 0)
-				field_merge(f, stats, rows_fraction(&rows, COST_value),
-					    load->number == 0);
-	}
-	return rows_end(&rows, "table 'cost'", err);
+	if (field != NULL)
+		field_merge(field, load->stats, rows->row.cost.value.real, load->number == 0);
 }
 
 static void
-add_loss(struct run_stats *stats, const char *kind, const char *reason, uint64_t count)
+load_loss(struct rows *rows, void *context)
 {
-	const char *word;
+	const struct losses_row *row = &rows->row.losses;
+	const struct recording_load *load = context;
+	const struct field *field;
 
-	for (size_t i = 0; (word = loss_failure_word(i)) != NULL; i++)
-		if (strcmp(kind, "failed") == 0 && strcmp(word, reason) == 0)
-			stats->failed[i] += count;
-	for (size_t i = 0; (word = loss_chain_word(i)) != NULL; i++)
-		if (strcmp(kind, "chain") == 0 && strcmp(word, reason) == 0)
-			stats->chains[i] += count;
+	for (size_t i = 0; i < LOSS_KINDS; i++) {
+		field = field_find(loss_kinds[i].fields, row->reason);
+		if (field != NULL && strcmp(loss_kinds[i].kind, row->kind) == 0)
+			field_merge(field, load->stats, (double)row->count, false);
+	}
 }
 
-static int
-load_losses(struct recording *recording, struct recording_load *load, struct error *err)
+static void
+load_stop(struct rows *rows, void *context)
 {
-	struct run_stats *stats = load->stats;
-	struct rows rows;
-	int64_t bucket;
-	int rc;
+	const struct stops_row *row = &rows->row.stops;
+	const struct recording_load *load = context;
 
-	rows_begin(&rows, recording, TABLE_LOSSES, "");
-	while (rows_next(&rows))
-		add_loss(stats, rows_text(&rows, LOSSES_kind), rows_text(&rows, LOSSES_reason),
-			 (uint64_t)rows_number(&rows, LOSSES_count, 0, INT64_C(1) << 50));
-	rc = rows_end(&rows, "table 'losses'", err);
-	if (rc != 0)
-		return rc;
-	rows_begin(&rows, recording, TABLE_STOPS, "ORDER BY bucket");
-	while (rows_next_id(&rows, HISTOGRAM_BUCKETS, &bucket)) {
-		const uint64_t count = (uint64_t)rows_number(&rows, STOPS_count, 0,
-							     INT64_C(1) << 50);
-
-		stats->stop_ns.bucket[bucket] += count;
-		stats->stop_ns.count += count;
+	if (row->bucket >= HISTOGRAM_BUCKETS) {
+		rows->bad = true;
+		return;
 	}
-	return rows_end(&rows, "table 'stops'", err);
+	load->stats->stop_ns.bucket[row->bucket] += (uint64_t)row->count;
+	load->stats->stop_ns.count += (uint64_t)row->count;
 }
 
 /* The statistics of an unfinished recording may be older than its ticks. */
@@ -78,10 +60,13 @@ fill_in_stats(const struct recording *recording, struct run_stats *stats)
 int
 reader_load_stats(struct recording *recording, struct recording_load *load, struct error *err)
 {
-	int rc = load_cost(recording, load, err);
+	static const struct row_reader readers[] = {
+		{ TABLE_COST, "table 'cost'", load_cost },
+		{ TABLE_LOSSES, "table 'losses'", load_loss },
+		{ TABLE_STOPS, "table 'stops'", load_stop },
+	};
+	const int rc = rows_read(recording, readers, ARRAY_SIZE(readers), load, err);
 
-	if (rc == 0)
-		rc = load_losses(recording, load, err);
 	fill_in_stats(recording, load->stats);
 	return rc;
 }

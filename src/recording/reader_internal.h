@@ -21,8 +21,11 @@
 #include "wallsample/recording/recording_read.h"
 #include "wallsample/base/table.h"
 
-/* Bound on numbers, so that their sums do not overflow: 36 years in ns. */
-#define NUMBER_MOST (INT64_C(1) << 60)
+/* Ids of rows of a table in the order of the rows -> ids in the profile. */
+struct id_map {
+	uint32_t *id;
+	size_t count, capacity;
+};
 
 /* Sums of the ticks before this one; `wanted`: of those in the selection. */
 struct tick_sum {
@@ -38,20 +41,20 @@ struct recording {
 	struct recording_info info;
 	sqlite3 *db;
 	unsigned version;      /* of its schema */
-	size_t processes;      /* rows of table processes, at least 1 */
+	uint64_t start_time;   /* of the process, in clock ticks since the machine was booted */
 	uint64_t steps;        /* of SQLite in the present query */
-	bool borrowed;         /* the database is a recorder's */
+	bool borrowed;         /* the database belongs to a recorder */
 	struct place_vfs *vfs; /* of the private copy */
 	struct recording_tick *tick;
 	size_t tick_count, tick_capacity;
 	bool *wanted;   /* by tick: selected at the last load; NULL: all */
-	uint64_t *turn; /* by tick: the next one where `wanted` changes, or their number */
-	/* Ids in the recording -> ids in the profile that it was last loaded into. */
-	uint32_t *stack, *thread, *wait;
-	const struct profile *profile; /* that profile, borrowed; NULL: none yet */
-	bool threads_only;             /* of the last load */
-	size_t stacks, threads, waits;
-	struct table syscalls; /* number in the recording -> number on this machine */
+	uint64_t *turn; /* by tick: the next tick where `wanted` changes, or the number of ticks */
+	/* By table: filled for modules, frames, stacks, threads and waits by the last load; for
+	 * processes, which have the same ids in both, when the recording is opened. */
+	struct id_map map[RECORDING_TABLE_COUNT];
+	const struct profile *profile; /* of the last load, borrowed; NULL before the first load */
+	bool threads_only;             /* as in struct recording_load of the last load */
+	struct table syscalls;         /* number in the recording -> number on this machine */
 };
 
 /* --- reader_file.c */
@@ -76,42 +79,54 @@ int reader_refuse(const struct recording *recording, struct error *err);
 /* --- reader_rows.c: rows of one query */
 struct rows {
 	struct recording *recording;
+	const struct recording_table_info *info; /* the table; NULL: rows_begin_sql was called */
 	sqlite3_stmt *query;
-	int64_t last_id;       /* of the row before; -1: none */
-	uint64_t count, bytes; /* rows, and bytes of texts, that were read */
-	bool bad;              /* a value was out of range: there are no more rows */
+	union recording_row row; /* the present row: the member of the table */
+	bool in_order;           /* the rows are in the order of their keys, which are checked */
+	int64_t last_id;         /* of the previous row; -1 before the first */
+	uint64_t count, bytes;   /* number of rows, and bytes of texts, that were read */
+	bool bad;                /* a value was out of range: there are no more rows */
 	int rc;
 };
 
-/* All columns of a table, numbered by its enum; `tail` is the SQL behind FROM, such as ORDER BY. */
+/*
+ * Begins to read all columns of a table. `tail` is the SQL behind the name of the table, such as
+ * WHERE and ORDER BY; NULL: rows in the order of their keys. The caller calls rows_end, also after
+ * an error.
+ */
 void rows_begin(struct rows *rows, struct recording *recording, enum recording_table table,
 		const char *tail);
 void rows_begin_sql(struct rows *rows, struct recording *recording, const char *sql);
-/* False at the end and after an error; rows_end distinguishes the two. */
+/*
+ * Reads the next row into rows->row, and checks each value as its column type demands. False at the
+ * end and after an error; rows_end distinguishes the two. Texts are valid until the next call.
+ */
 bool rows_next(struct rows *rows);
-/* The same for rows whose first column is an id, ascending from 0, below `limit`. */
-bool rows_next_id(struct rows *rows, int64_t limit, int64_t *id);
-/* The same for ids 0, 1, 2, ... below `limit`; `count` is the number of rows before. */
-bool rows_next_dense(struct rows *rows, size_t count, size_t limit);
-/* A value in [least, most]; else the rows are bad, and it returns `least`. */
-int64_t rows_number(struct rows *rows, int column, int64_t least, int64_t most);
-int64_t rows_index(struct rows *rows, int column, size_t count);         /* in [0, count) */
-int64_t rows_index_or_none(struct rows *rows, int column, size_t count); /* the same, or -1 */
-/* 0 for a value that is not a finite number. */
-double rows_fraction(struct rows *rows, int column);
-/* A number in [least, most]; else the rows are bad, and it returns `least`. */
-double rows_real(struct rows *rows, int column, double least, double most);
-bool rows_is_null(const struct rows *rows, int column);
-/* "" for NULL; ends at the first zero byte. Valid until the next row. */
+/* Returns a value in [least, most]; for another value sets `bad` and returns `least`. */
+int64_t rows_number(struct rows *rows, int column, double least, double most);
+/* Returns a text, which ends at its first zero byte; "" for NULL. */
 const char *rows_text(struct rows *rows, int column);
-const char *rows_text_or_null(struct rows *rows, int column);
-/* GIL_UNKNOWN for NULL and for unknown words. */
-enum gil rows_gil(struct rows *rows, int column);
-int rows_end(struct rows *rows, const char *table, struct error *err);
+/* `what` names the rows in the error: see reader_damaged. */
+int rows_end(struct rows *rows, const char *what, struct error *err);
+
+/* What is done with the rows of a table, in the order of their keys. */
+struct row_reader {
+	enum recording_table table;
+	const char *what;                               /* as for rows_end */
+	void (*each)(struct rows *rows, void *context); /* may set rows->bad */
+};
+/* Runs the readers, one after the other, up to the first error. */
+int rows_read(struct recording *recording, const struct row_reader *readers, size_t count,
+	      void *context, struct error *err);
+
+void id_map_add(struct id_map *map, uint32_t id);
 
 /* --- reader_load.c */
-/* Makes the sample of a task one of the thread that ran it; false: no thread did. */
-bool reader_is_of_thread(const struct profile *profile, struct profile_entry *entry);
+/* Returns what a row says of its samples; the times are not set. */
+struct recording_span reader_span_of(const struct recording *recording,
+				     const struct spans_row *row);
+/* Replaces a task by its carrier, the thread that ran it; false if no thread ran the task. */
+bool reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32_t *carrier);
 
 /* --- reader_ticks.c */
 int32_t reader_syscall(const struct recording *recording, int32_t number);
@@ -124,8 +139,7 @@ bool reader_share(const struct recording *recording, const struct tick_sum *sums
 
 /* --- reader_names.c */
 int reader_load_names(struct recording *recording, struct recorded_names *names,
-		      const struct profile *profile, const uint32_t *frame_of, size_t frames,
-		      struct error *err);
+		      const struct profile *profile, struct error *err);
 
 /* --- reader_cost.c */
 int reader_load_stats(struct recording *recording, struct recording_load *load, struct error *err);

@@ -11,29 +11,32 @@
 /* Bound on the sum of all weights, so that none overflows. */
 #define SUM_MOST 0x1p61
 
-/* The number of the recording goes above these bits of a start time: several recordings may have
- * threads of the same id and start time. */
+/* The number of the recording is above these bits of a start time: several recordings may have
+ * threads with the same id and start time. */
 #define START_TIME_BITS 48
 
-/* Ids in the recording -> ids in the profile. */
+/* The rows of a deadlock, which are consecutive. */
+struct deadlock {
+	struct profile_stuck *stuck;
+	size_t count, capacity, ring;
+	int64_t number;
+};
+
 struct loading {
 	struct recording *recording;
 	struct recording_load *load;
-	uint32_t *module, *frame, *stack, *thread, *wait;
-	size_t modules, frames, stacks, threads, waits;
-	size_t module_capacity, frame_capacity, stack_capacity, thread_capacity, wait_capacity;
 	struct tick_sum *sums; /* NULL: all ticks are selected */
-	double total;
+	double total;          /* sum of the absolute weights of all samples */
+	struct deadlock deadlock;
 };
 
 static void
-add_number(uint32_t **array, size_t *count, size_t *capacity, uint32_t number)
+map_add(struct loading *loading, enum recording_table table, uint32_t id)
 {
-	*array = xgrow(*array, capacity, *count + 1, sizeof(**array));
-	(*array)[(*count)++] = number;
+	id_map_add(&loading->recording->map[table], id);
 }
 
-/* --- modules, frames, stacks, threads ---------------------------------------------------- */
+/* --- modules, frames, stacks, threads, waits --------------------------------------------- */
 
 static enum module_kind
 module_kind_of(const char *text)
@@ -51,33 +54,22 @@ module_kind_of(const char *text)
 }
 
 static void
-check_process(const struct loading *loading, struct rows *rows, int column)
+load_module(struct rows *rows, void *context)
 {
-	(void)rows_index(rows, column, loading->recording->processes);
-}
+	const struct modules_row *row = &rows->row.modules;
+	struct loading *loading = context;
+	const struct recorded_module module = {
+		.path = row->path,
+		.build_id = row->build_id,
+		.kind = module_kind_of(row->kind),
+		.deleted = row->deleted != 0,
+		.symfs = loading->load->symfs,
+	};
 
-static int
-load_modules(struct loading *loading, struct error *err)
-{
-	struct rows rows;
-
-	rows_begin(&rows, loading->recording, TABLE_MODULES, "ORDER BY id");
-	while (rows_next_dense(&rows, loading->modules, UINT32_MAX)) {
-		const struct recorded_module module = {
-			.path = rows_text(&rows, MODULES_path),
-			.build_id = rows_text(&rows, MODULES_build_id),
-			.kind = module_kind_of(rows_text(&rows, MODULES_kind)),
-			.deleted = rows_number(&rows, MODULES_deleted, 0, 1) != 0,
-			.symfs = loading->load->symfs,
-		};
-		uint32_t number = (uint32_t)loading->modules;
-
-		check_process(loading, &rows, MODULES_process);
-		if (loading->load->modules != NULL)
-			number = modules_add_recorded(loading->load->modules, &module);
-		add_number(&loading->module, &loading->modules, &loading->module_capacity, number);
-	}
-	return rows_end(&rows, "modules", err);
+	map_add(loading, TABLE_MODULES,
+		loading->load->modules != NULL ?
+			modules_add_recorded(loading->load->modules, &module) :
+			(uint32_t)row->id);
 }
 
 static uint8_t
@@ -95,147 +87,85 @@ origin_of(const char *text)
 	return 0;
 }
 
-/* Reads a frame without a module: an interpreted function or a named frame. */
-static uint32_t
-read_named(struct loading *loading, struct rows *rows, uint8_t origin)
+/* Code and data have an address, and only an interpreted function has a line. */
+static void
+load_frame(struct rows *rows, void *context)
 {
+	const struct frames_row *row = &rows->row.frames;
+	struct loading *loading = context;
 	struct profile *profile = loading->load->profile;
-	uint32_t name, file, line;
+	const struct profile_frame frame = {
+		.module = (uint32_t)row->module,
+		.origin = origin_of(row->origin),
+		.address = (uint64_t)row->address.number,
+		.epoch = (uint32_t)row->epoch.number,
+		.bytecode = (uint64_t)row->bytecode,
+		.bytecode_size = (uint32_t)row->bytecode_size,
+	};
+	uint32_t id;
 
-	if (origin != FRAME_SCRIPT)
-		return profile_intern_named(profile, rows_text(rows, FRAMES_name));
-	name = profile_intern_text(profile, rows_text(rows, FRAMES_name));
-	file = profile_intern_text(profile, rows_text(rows, FRAMES_file));
-	line = (uint32_t)rows_number(rows, FRAMES_line, 0, UINT32_MAX);
-	return rows->bad ? 0 : profile_intern_script(profile, name, file, line);
-}
-
-/* Returns its id in the profile. Nothing is added if a value is out of range. */
-static uint32_t
-load_frame(struct loading *loading, struct rows *rows)
-{
-	struct profile_frame frame = { .origin = origin_of(rows_text(rows, FRAMES_origin)) };
-	int64_t module;
-
-	if (rows_is_null(rows, FRAMES_module))
-		return read_named(loading, rows, frame.origin);
-	module = rows_index(rows, FRAMES_module, loading->modules);
-	frame.address = (uint64_t)rows_number(rows, FRAMES_address, INT64_MIN, INT64_MAX);
-	frame.epoch = (uint32_t)rows_number(rows, FRAMES_epoch, 0, UINT32_MAX);
-	frame.bytecode = (uint64_t)rows_number(rows, FRAMES_bytecode, INT64_MIN, INT64_MAX);
-	frame.bytecode_size = (uint32_t)rows_number(rows, FRAMES_bytecode_size, 0, UINT32_MAX);
-	/* An interpreted function has no address. */
-	if (frame.origin == FRAME_SCRIPT)
+	if (frame.origin == FRAME_SCRIPT && (row->address.known || !row->line.known))
 		rows->bad = true;
 	if (rows->bad)
-		return 0;
-	frame.module = loading->module[module];
-	return frame.module == MODULE_NONE ?
-		       profile_intern_named(loading->load->profile, "[unknown]") :
-		       profile_intern_frame(loading->load->profile, &frame);
-}
-
-static int
-load_frames(struct loading *loading, struct error *err)
-{
-	struct rows rows;
-
-	rows_begin(&rows, loading->recording, TABLE_FRAMES, "ORDER BY id");
-	while (rows_next_dense(&rows, loading->frames, UINT32_MAX)) {
-		uint32_t number = load_frame(loading, &rows);
-
-		if (rows.bad)
-			break;
-		add_number(&loading->frame, &loading->frames, &loading->frame_capacity, number);
-	}
-	return rows_end(&rows, "frames", err);
+		return;
+	if (frame.origin == FRAME_SCRIPT)
+		id = profile_intern_script(profile, profile_intern_text(profile, row->name),
+					   profile_intern_text(profile, row->file),
+					   (uint32_t)row->line.number);
+	else if (!row->address.known || frame.module == MODULE_NONE)
+		id = profile_intern_named(profile, row->address.known ? "[unknown]" : row->name);
+	else
+		id = profile_intern_frame(profile, &frame);
+	map_add(loading, TABLE_FRAMES, id);
 }
 
 /* The caller of a stack has a lower id: there is no cycle. */
-static int
-load_stacks(struct loading *loading, struct error *err)
+static void
+load_stack(struct rows *rows, void *context)
 {
-	struct rows rows;
+	const struct stacks_row *row = &rows->row.stacks;
+	struct loading *loading = context;
 
-	rows_begin(&rows, loading->recording, TABLE_STACKS, "ORDER BY id");
-	while (rows_next_dense(&rows, loading->stacks, UINT32_MAX)) {
-		const int64_t frame = rows_index(&rows, STACKS_frame, loading->frames);
-		uint32_t caller = STACK_NONE;
-
-		if (!rows_is_null(&rows, STACKS_caller)) {
-			const int64_t at = rows_index(&rows, STACKS_caller, loading->stacks);
-
-			caller = rows.bad ? STACK_NONE : loading->stack[at];
-		}
-		if (rows.bad)
-			break;
-		add_number(&loading->stack, &loading->stacks, &loading->stack_capacity,
-			   profile_intern_stack(loading->load->profile, loading->frame[frame],
-						caller));
-	}
-	return rows_end(&rows, "stacks", err);
+	map_add(loading, TABLE_STACKS,
+		profile_intern_stack(loading->load->profile, (uint32_t)row->frame,
+				     (uint32_t)row->caller));
 }
 
-/* Tasks of several recordings stay separate. */
-static uint32_t
-load_task(struct loading *loading, struct rows *rows, const char *name)
+/* Threads and tasks of several recordings stay separate. */
+static void
+load_thread(struct rows *rows, void *context)
 {
-	const int64_t most = (int64_t)loading->frames - 1;
-	const int64_t entry = rows_number(rows, THREADS_entry, -1, most);
-	const int64_t created_at = rows_number(rows, THREADS_created_at, -1, most);
-	struct profile *profile = loading->load->profile;
-	struct profile_thread task = {
-		.is_task = true,
-		.name = profile_intern_text(profile, name),
-		.task_id = (uint64_t)rows_number(rows, THREADS_task, INT64_MIN, INT64_MAX),
-		.system = rows_number(rows, THREADS_system, 0, 1) != 0,
-		.creator = (uint64_t)rows_number(rows, THREADS_creator, INT64_MIN, INT64_MAX),
-		.entry = FRAME_NONE,
-		.created_at = FRAME_NONE,
-	};
-
-	if (rows->bad)
-		return 0;
-	if (entry >= 0)
-		task.entry = loading->frame[entry];
-	if (created_at >= 0)
-		task.created_at = loading->frame[created_at];
-	return profile_add_task(profile, &task,
-				(uint64_t)loading->load->number << 32 | loading->threads);
-}
-
-static int
-load_threads(struct loading *loading, struct error *err)
-{
+	const struct threads_row *row = &rows->row.threads;
+	struct loading *loading = context;
 	const struct recording_load *load = loading->load;
+	const uint64_t number = load->number;
 	struct strbuf name;
-	struct rows rows;
 
 	strbuf_init(&name);
-	rows_begin(&rows, loading->recording, TABLE_THREADS, "ORDER BY id");
-	while (rows_next_dense(&rows, loading->threads, UINT32_MAX)) {
-		const pid_t tid = (pid_t)rows_number(&rows, THREADS_tid, 0, INT32_MAX);
-		const uint64_t start = (uint64_t)rows_number(&rows, THREADS_start_time, 0,
-							     NUMBER_MOST);
+	if (load->label != NULL)
+		strbuf_add_format(&name, "%s ", load->label);
+	strbuf_add_text(&name, row->name);
+	if (row->task.known) {
+		const struct profile_thread task = {
+			.is_task = true,
+			.name = profile_intern_text(load->profile, name.data),
+			.task_id = (uint64_t)row->task.number,
+			.system = row->system.number != 0,
+			.creator = (uint64_t)row->creator,
+			.entry = (uint32_t)row->entry,
+			.created_at = (uint32_t)row->created_at,
+		};
 
-		check_process(loading, &rows, THREADS_process);
-		strbuf_clear(&name);
-		if (load->label != NULL)
-			strbuf_add_format(&name, "%s ", load->label);
-		strbuf_add_text(&name, rows_text(&rows, THREADS_name));
-		add_number(&loading->thread, &loading->threads, &loading->thread_capacity,
-			   !rows_is_null(&rows, THREADS_task) ?
-				   load_task(loading, &rows, name.data) :
-				   profile_add_thread(load->profile, tid,
-						      start ^ (uint64_t)load->number
-								      << START_TIME_BITS,
-						      name.data));
+		map_add(loading, TABLE_THREADS,
+			profile_add_task(load->profile, &task, number << 32 | (uint64_t)row->id));
+	} else {
+		map_add(loading, TABLE_THREADS,
+			profile_add_thread(load->profile, (pid_t)row->tid,
+					   (uint64_t)row->start_time ^ number << START_TIME_BITS,
+					   name.data));
 	}
 	strbuf_release(&name);
-	return rows_end(&rows, "threads", err);
 }
-
-/* --- waits ------------------------------------------------------------------------------- */
 
 static enum wait_kind
 wait_kind_of(const char *text)
@@ -247,195 +177,158 @@ wait_kind_of(const char *text)
 }
 
 /* The first row stands for no wait. */
-static int
-load_waits(struct loading *loading, struct error *err)
+static void
+load_wait(struct rows *rows, void *context)
 {
-	struct rows rows;
+	const struct waits_row *row = &rows->row.waits;
+	struct loading *loading = context;
+	const struct profile_wait wait = {
+		.kind = wait_kind_of(row->kind),
+		.timed = row->timed != 0,
+		.most = (uint32_t)row->most,
+		.object = (uint32_t)row->object,
+	};
 
-	rows_begin(&rows, loading->recording, TABLE_WAITS, "ORDER BY id");
-	while (rows_next_dense(&rows, loading->waits, UINT32_MAX)) {
-		const int64_t object = rows_index_or_none(&rows, WAITS_object, loading->frames);
-		struct profile_wait wait = {
-			.kind = wait_kind_of(rows_text(&rows, WAITS_kind)),
-			.timed = rows_number(&rows, WAITS_timed, 0, 1) != 0,
-			.most = (uint32_t)rows_number(&rows, WAITS_most, 0, UINT32_MAX),
-			.object = FRAME_NONE,
-		};
-
-		if (rows.bad)
-			break;
-		if (object >= 0)
-			wait.object = loading->frame[object];
-		add_number(&loading->wait, &loading->waits, &loading->wait_capacity,
-			   loading->waits == 0 ? 0 :
-						 profile_add_wait(loading->load->profile, &wait));
-	}
-	return rows_end(&rows, "waits", err);
+	map_add(loading, TABLE_WAITS,
+		row->id == 0 ? 0 : profile_add_wait(loading->load->profile, &wait));
 }
 
 /* --- spans ------------------------------------------------------------------------------- */
 
-static int64_t
-weight(struct loading *loading, struct rows *rows, int column)
+struct recording_span
+reader_span_of(const struct recording *recording, const struct spans_row *row)
 {
-	const int64_t value = rows_number(rows, column, -NUMBER_MOST, NUMBER_MOST);
+	struct recording_span span = {
+		.thread = (uint32_t)row->thread,
+		.stack = (uint32_t)row->stack,
+		.carrier = (uint32_t)row->carrier + 1, /* of none: 0 */
+		.syscall = reader_syscall(recording, (int32_t)row->syscall),
+		.wait = (uint32_t)row->wait,
+		.first_tick = (uint64_t)row->first_tick,
+		.ticks = (uint64_t)row->ticks,
+	};
 
-	loading->total += fabs((double)value);
-	if (loading->total > SUM_MOST)
-		rows->bad = true;
-	return value;
-}
-
-static bool
-load_entry(struct loading *loading, struct rows *rows, struct profile_entry *entry)
-{
-	const int64_t thread = rows_index(rows, SPANS_thread, loading->threads);
-	const int64_t stack = rows_index_or_none(rows, SPANS_stack, loading->stacks);
-	const int64_t carrier = rows_index_or_none(rows, SPANS_carrier, loading->threads);
-	int64_t wait;
-
-	if (!run_state_parse(rows_text(rows, SPANS_state), &entry->state))
-		entry->state = RUN_UNKNOWN;
-	entry->syscall = reader_syscall(loading->recording,
-					(int32_t)rows_number(rows, SPANS_syscall, INT32_MIN,
-							     INT32_MAX));
-	entry->gil = rows_gil(rows, SPANS_gil);
-	entry->samples = weight(loading, rows, SPANS_samples);
-	for (int w = 0; w < WEIGHT_COUNT; w++)
-		entry->ns[w] = weight(loading, rows, SPANS_wall_ns + w);
-	wait = rows_index(rows, SPANS_wait, loading->waits);
-	if (rows->bad)
-		return false;
-	entry->wait = loading->wait[wait];
-	entry->thread = loading->thread[thread];
-	entry->carrier = carrier < 0 ? 0 : loading->thread[carrier] + 1;
-	entry->stack = stack < 0 ? STACK_NONE : loading->stack[stack];
-	return true;
+	if (!run_state_parse(row->state, &span.state))
+		span.state = RUN_UNKNOWN;
+	if (!gil_parse(row->gil, &span.gil))
+		span.gil = GIL_UNKNOWN;
+	return span;
 }
 
 bool
-reader_is_of_thread(const struct profile *profile, struct profile_entry *entry)
+reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32_t *carrier)
 {
-	if (entry->carrier != 0)
-		entry->thread = entry->carrier - 1;
-	entry->carrier = 0;
-	return !profile_thread(profile, entry->thread)->is_task;
+	if (*carrier != 0)
+		*thread = *carrier - 1;
+	*carrier = 0;
+	return !profile_thread(profile, *thread)->is_task;
 }
 
-/* Scales the entry to its ticks that are wanted; false: none is. */
+/*
+ * Scales the weights of the entry to the selected ticks among `ticks` ticks from `first` on. False
+ * if none is selected, or if the weights of the recording are too large.
+ */
 static bool
-share(const struct loading *loading, struct rows *rows, int first, int ticks,
-      struct profile_entry *entry)
+take_weights(struct loading *loading, struct rows *rows, int64_t first, int64_t ticks,
+	     struct profile_entry *entry)
 {
-	return loading->sums == NULL ||
-	       reader_share(loading->recording, loading->sums,
-			    (uint64_t)rows_number(rows, first, 0, NUMBER_MOST),
-			    (uint64_t)rows_number(rows, ticks, 0, NUMBER_MOST), entry);
+	loading->total += fabs((double)entry->samples);
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		loading->total += fabs((double)entry->ns[w]);
+	if (loading->total > SUM_MOST)
+		rows->bad = true;
+	return !rows->bad &&
+	       (loading->sums == NULL || reader_share(loading->recording, loading->sums,
+						      (uint64_t)first, (uint64_t)ticks, entry));
 }
 
-static int
-load_spans(struct loading *loading, struct error *err)
+static void
+load_span(struct rows *rows, void *context)
 {
-	struct rows rows;
-	int64_t id;
-
-	rows_begin(&rows, loading->recording, TABLE_SPANS, "ORDER BY id");
-	while (rows_next_id(&rows, NUMBER_MOST, &id)) {
-		struct profile_entry entry;
-
-		if (!load_entry(loading, &rows, &entry))
-			break;
-		if (!share(loading, &rows, SPANS_first_tick, SPANS_ticks, &entry))
-			continue;
-		if (!loading->load->threads_only ||
-		    reader_is_of_thread(loading->load->profile, &entry))
-			profile_add(loading->load->profile, &entry);
-	}
-	return rows_end(&rows, "samples", err);
-}
-
-static bool
-read_blame(struct loading *loading, struct rows *rows, struct profile_blame *blame)
-{
-	const int64_t wait = rows_index(rows, BLAME_wait, loading->waits);
-	const int64_t thread = rows_index(rows, BLAME_thread, loading->threads);
-	const int64_t stack = rows_index_or_none(rows, BLAME_stack, loading->stacks);
-
-	if (!run_state_parse(rows_text(rows, BLAME_state), &blame->state))
-		blame->state = RUN_UNKNOWN;
-	blame->samples = weight(loading, rows, BLAME_samples);
-	blame->ns = weight(loading, rows, BLAME_wall_ns);
-	if (rows->bad)
-		return false;
-	blame->wait = loading->wait[wait];
-	blame->thread = loading->thread[thread];
-	blame->stack = stack < 0 ? STACK_NONE : loading->stack[stack];
-	return true;
-}
-
-static int
-load_blame(struct loading *loading, struct error *err)
-{
-	struct rows rows;
-	int64_t id;
-
-	rows_begin(&rows, loading->recording, TABLE_BLAME, "ORDER BY id");
-	while (rows_next_id(&rows, NUMBER_MOST, &id)) {
-		struct profile_entry entry = { .state = RUN_RUNNING };
-		struct profile_blame blame;
-
-		if (!read_blame(loading, &rows, &blame))
-			break;
-		entry.samples = blame.samples;
-		entry.ns[WEIGHT_WALL] = blame.ns;
-		if (!share(loading, &rows, BLAME_first_tick, BLAME_ticks, &entry))
-			continue;
-		blame.samples = entry.samples;
-		blame.ns = entry.ns[WEIGHT_WALL];
-		profile_add_blame(loading->load->profile, &blame);
-	}
-	return rows_end(&rows, "table 'blame'", err);
-}
-
-/* The numbers of deadlocks, and of the threads in each, ascend from 0. */
-static int
-load_deadlocks(struct loading *loading, struct error *err)
-{
+	const struct spans_row *row = &rows->row.spans;
+	struct loading *loading = context;
 	struct profile *profile = loading->load->profile;
-	struct profile_stuck *stuck = NULL;
-	size_t count = 0, capacity = 0, ring = 0;
-	int64_t last = 0;
-	struct rows rows;
+	const struct recording_span span = reader_span_of(loading->recording, row);
+	struct profile_entry entry = {
+		.thread = span.thread,
+		.stack = span.stack,
+		.carrier = span.carrier,
+		.state = span.state,
+		.syscall = span.syscall,
+		.wait = span.wait,
+		.gil = span.gil,
+		.samples = row->samples,
+		.ns = { row->wall_ns, row->overhead_ns, row->latency_ns },
+	};
 
-	rows_begin(&rows, loading->recording, TABLE_DEADLOCKS, "ORDER BY deadlock, n");
-	while (rows_next(&rows)) {
-		const int64_t deadlock = rows_number(&rows, DEADLOCKS_deadlock, last, last + 1);
-		const bool in_ring = rows_number(&rows, DEADLOCKS_in_ring, 0, 1) != 0;
-		const int64_t thread = rows_index(&rows, DEADLOCKS_thread, loading->threads);
-		const int64_t wait = rows_index(&rows, DEADLOCKS_wait, loading->waits);
-		const int64_t stack = rows_index(&rows, DEADLOCKS_stack, loading->stacks);
+	if (!take_weights(loading, rows, row->first_tick, row->ticks, &entry))
+		return;
+	if (!loading->load->threads_only ||
+	    reader_is_of_thread(profile, &entry.thread, &entry.carrier))
+		profile_add(profile, &entry);
+}
 
-		if (!rows.bad && deadlock != last) {
-			if (ring > 0)
-				profile_add_deadlock(profile, stuck, count, ring);
-			count = ring = 0;
-			last = deadlock;
-		}
-		/* Threads of the ring come first. */
-		if (!rows.bad && in_ring && ring != count)
-			rows.bad = true;
-		if (rows.bad || rows_number(&rows, DEADLOCKS_n, (int64_t)count, (int64_t)count) < 0)
-			break;
-		stuck = xgrow(stuck, &capacity, count + 1, sizeof(*stuck));
-		stuck[count++] = (struct profile_stuck){ .thread = loading->thread[thread],
-							 .wait = loading->wait[wait],
-							 .stack = loading->stack[stack] };
-		ring += in_ring;
+static void
+load_blame(struct rows *rows, void *context)
+{
+	const struct blame_row *row = &rows->row.blame;
+	struct loading *loading = context;
+	struct profile_entry entry = {
+		.state = RUN_RUNNING,
+		.samples = row->samples,
+		.ns[WEIGHT_WALL] = row->wall_ns,
+	};
+	struct profile_blame blame = {
+		.wait = (uint32_t)row->wait,
+		.thread = (uint32_t)row->thread,
+		.stack = (uint32_t)row->stack,
+	};
+
+	if (!take_weights(loading, rows, row->first_tick, row->ticks, &entry))
+		return;
+	if (!run_state_parse(row->state, &blame.state))
+		blame.state = RUN_UNKNOWN;
+	blame.samples = entry.samples;
+	blame.ns = entry.ns[WEIGHT_WALL];
+	profile_add_blame(loading->load->profile, &blame);
+}
+
+static void
+end_deadlock(struct loading *loading)
+{
+	struct deadlock *deadlock = &loading->deadlock;
+
+	if (deadlock->ring > 0)
+		profile_add_deadlock(loading->load->profile, deadlock->stuck, deadlock->count,
+				     deadlock->ring);
+	deadlock->count = deadlock->ring = 0;
+}
+
+/* The numbers of deadlocks, and of the threads in each, ascend from 0; the ring is first. */
+static void
+load_deadlock(struct rows *rows, void *context)
+{
+	const struct deadlocks_row *row = &rows->row.deadlocks;
+	struct loading *loading = context;
+	struct deadlock *deadlock = &loading->deadlock;
+
+	if (row->deadlock == deadlock->number + 1) {
+		end_deadlock(loading);
+		deadlock->number++;
 	}
-	if (!rows.bad && ring > 0)
-		profile_add_deadlock(profile, stuck, count, ring);
-	free(stuck);
-	return rows_end(&rows, "table 'deadlocks'", err);
+	if (row->deadlock != deadlock->number || row->n != (int64_t)deadlock->count ||
+	    (row->in_ring != 0 && deadlock->ring != deadlock->count)) {
+		rows->bad = true;
+		return;
+	}
+	deadlock->stuck = xgrow(deadlock->stuck, &deadlock->capacity, deadlock->count + 1,
+				sizeof(*deadlock->stuck));
+	deadlock->stuck[deadlock->count++] = (struct profile_stuck){
+		.thread = (uint32_t)row->thread,
+		.wait = (uint32_t)row->wait,
+		.stack = (uint32_t)row->stack,
+	};
+	deadlock->ring += row->in_ring != 0;
 }
 
 /* --- the whole --------------------------------------------------------------------------- */
@@ -443,38 +336,35 @@ load_deadlocks(struct loading *loading, struct error *err)
 int
 recording_load(struct recording *recording, struct recording_load *load, struct error *err)
 {
-	static int (*const parts[])(struct loading *,
-				    struct error *) = { load_modules, load_frames,   load_stacks,
-							load_threads, load_waits,    load_spans,
-							load_blame,   load_deadlocks };
+	/* In the order of their references. */
+	static const struct row_reader readers[] = {
+		{ TABLE_MODULES, "modules", load_module },
+		{ TABLE_FRAMES, "frames", load_frame },
+		{ TABLE_STACKS, "stacks", load_stack },
+		{ TABLE_THREADS, "threads", load_thread },
+		{ TABLE_WAITS, "waits", load_wait },
+		{ TABLE_SPANS, "samples", load_span },
+		{ TABLE_BLAME, "table 'blame'", load_blame },
+		{ TABLE_DEADLOCKS, "table 'deadlocks'", load_deadlock },
+	};
 	struct loading loading = { .recording = recording, .load = load };
-	int rc = 0;
+	struct tick_sum *sums = reader_sum_ticks(recording, load);
+	int rc;
 
-	loading.sums = reader_sum_ticks(recording, load);
-	if (load->selection == NULL) {
-		free(loading.sums);
-		loading.sums = NULL;
-	}
-	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(parts); i++)
-		rc = parts[i](&loading, err);
-	if (rc == 0 && load->names != NULL)
-		rc = reader_load_names(recording, load->names, load->profile, loading.frame,
-				       loading.frames, err);
-	if (rc == 0 && load->stats != NULL)
-		rc = reader_load_stats(recording, load, err);
-	free(loading.sums);
-	free(loading.module);
-	free(loading.frame);
-	free(recording->stack);
-	free(recording->thread);
-	recording->stack = loading.stack;
-	recording->stacks = loading.stacks;
-	recording->thread = loading.thread;
-	recording->threads = loading.threads;
+	if (load->selection != NULL)
+		loading.sums = sums;
 	recording->profile = load->profile;
 	recording->threads_only = load->threads_only;
-	free(recording->wait);
-	recording->wait = loading.wait;
-	recording->waits = loading.waits;
+	for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
+		recording->map[readers[i].table].count = 0;
+	rc = rows_read(recording, readers, ARRAY_SIZE(readers), &loading, err);
+	if (rc == 0)
+		end_deadlock(&loading);
+	if (rc == 0 && load->names != NULL)
+		rc = reader_load_names(recording, load->names, load->profile, err);
+	if (rc == 0 && load->stats != NULL)
+		rc = reader_load_stats(recording, load, err);
+	free(loading.deadlock.stuck);
+	free(sums);
 	return rc;
 }

@@ -106,48 +106,66 @@ chain_of(struct recorded_names *names, const struct profile_frame *frame, bool *
 }
 
 static void
-add_symbol(struct recorded_names *names, struct rows *rows, struct name_chain *chain)
+add_symbol(struct recorded_names *names, const struct symbols_row *row, struct name_chain *chain)
 {
-	const char *file = rows_text_or_null(rows, SYMBOLS_file);
-
 	names->symbol = xgrow(names->symbol, &names->symbol_capacity, names->symbol_count + 1,
 			      sizeof(*names->symbol));
 	names->symbol[names->symbol_count++] = (struct symbol){
-		.function = keep_name(names, rows_text(rows, SYMBOLS_function)),
+		.function = keep_name(names, row->function),
 		.module = "",
-		.file = file != NULL ? keep_name(names, file) : NULL,
-		.line = (uint32_t)rows_number(rows, SYMBOLS_line, 0, UINT32_MAX),
-		.inlined = rows_number(rows, SYMBOLS_inlined, 0, 1) != 0,
-		.source = source_of(rows_text(rows, SYMBOLS_source)),
+		.file = row->file != NULL ? keep_name(names, row->file) : NULL,
+		.line = (uint32_t)row->line,
+		.inlined = row->inlined != 0,
+		.source = source_of(row->source),
 		.known = true,
 	};
 	chain->count++;
 }
 
+struct naming_of_frames {
+	const struct recording *recording;
+	const struct profile *profile;
+	struct recorded_names *names;
+	int64_t last;             /* the frame of the previous row */
+	struct name_chain *chain; /* of that frame; NULL if it had names before this load */
+};
+
+static void
+load_symbol(struct rows *rows, void *context)
+{
+	const struct symbols_row *row = &rows->row.symbols;
+	struct naming_of_frames *naming = context;
+	const struct id_map *frames = &naming->recording->map[TABLE_FRAMES];
+	bool added;
+
+	if ((size_t)row->frame >= frames->count) {
+		rows->bad = true;
+		return;
+	}
+	if (row->frame != naming->last) {
+		/* Two frames of one place have the same names, which are added once. */
+		naming->chain = chain_of(naming->names,
+					 profile_frame(naming->profile, frames->id[row->frame]),
+					 &added);
+		if (!added)
+			naming->chain = NULL;
+	}
+	naming->last = row->frame;
+	if (naming->chain != NULL && naming->chain->count < SYMBOL_CHAIN_MAX)
+		add_symbol(naming->names, row, naming->chain);
+}
+
 int
 reader_load_names(struct recording *recording, struct recorded_names *names,
-		  const struct profile *profile, const uint32_t *frame_of, size_t frames,
-		  struct error *err)
+		  const struct profile *profile, struct error *err)
 {
-	int64_t last = -1;
-	struct name_chain *chain = NULL;
-	struct rows rows;
+	static const struct row_reader reader = { TABLE_SYMBOLS, "names", load_symbol };
+	struct naming_of_frames naming = {
+		.recording = recording,
+		.profile = profile,
+		.names = names,
+		.last = -1,
+	};
 
-	rows_begin(&rows, recording, TABLE_SYMBOLS, "ORDER BY frame, depth");
-	while (rows_next(&rows)) {
-		const int64_t frame = rows_index(&rows, SYMBOLS_frame, frames);
-		bool added;
-
-		if (rows.bad)
-			break;
-		if (frame != last) {
-			/* Two frames of one place have the same names, which are added once. */
-			chain = chain_of(names, profile_frame(profile, frame_of[frame]), &added);
-			chain = added ? chain : NULL;
-		}
-		last = frame;
-		if (chain != NULL && chain->count < SYMBOL_CHAIN_MAX)
-			add_symbol(names, &rows, chain);
-	}
-	return rows_end(&rows, "names", err);
+	return rows_read(recording, &reader, 1, &naming, err);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* reader_rows.c - the rows of a query, each value within its range. */
-#include <math.h>
-
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
@@ -47,93 +45,21 @@ rows_begin(struct rows *rows, struct recording *recording, enum recording_table 
 	strbuf_init(&sql);
 	schema_add_select(&sql, table, recording->version, tail);
 	rows_begin_sql(rows, recording, sql.data);
+	rows->info = &recording_tables[table];
+	rows->in_order = tail == NULL;
 	strbuf_release(&sql);
 }
 
-bool
-rows_next(struct rows *rows)
-{
-	if (rows->rc != SQLITE_OK && rows->rc != SQLITE_ROW)
-		return false;
-	if (rows->bad)
-		return false;
-	rows->rc = sqlite3_step(rows->query);
-	/* Pages that form a ring give endless rows. A row takes more than one byte of the file. */
-	if (rows->rc == SQLITE_ROW && !rows->recording->borrowed &&
-	    ++rows->count > rows->recording->info.size)
-		rows->bad = true;
-	return rows->rc == SQLITE_ROW && !rows->bad;
-}
-
-bool
-rows_next_id(struct rows *rows, int64_t limit, int64_t *id)
-{
-	if (!rows_next(rows))
-		return false;
-	*id = rows_number(rows, 0, rows->last_id + 1, limit - 1);
-	rows->last_id = *id;
-	return !rows->bad;
-}
-
-bool
-rows_next_dense(struct rows *rows, size_t count, size_t limit)
-{
-	if (!rows_next(rows))
-		return false;
-	(void)rows_number(rows, 0, (int64_t)count, (int64_t)count);
-	rows->bad |= count >= limit;
-	return !rows->bad;
-}
-
 int64_t
-rows_number(struct rows *rows, int column, int64_t least, int64_t most)
+rows_number(struct rows *rows, int column, double least, double most)
 {
 	const int64_t value = sqlite3_column_int64(rows->query, column);
 
-	if (value >= least && value <= most &&
+	if ((double)value >= least && (double)value <= most &&
 	    sqlite3_column_type(rows->query, column) == SQLITE_INTEGER)
 		return value;
 	rows->bad = true;
-	return least;
-}
-
-int64_t
-rows_index(struct rows *rows, int column, size_t count)
-{
-	return rows_number(rows, column, 0, (int64_t)count - 1);
-}
-
-int64_t
-rows_index_or_none(struct rows *rows, int column, size_t count)
-{
-	return rows_number(rows, column, -1, (int64_t)count - 1);
-}
-
-double
-rows_fraction(struct rows *rows, int column)
-{
-	const double value = sqlite3_column_double(rows->query, column);
-
-	return isfinite(value) ? value : 0;
-}
-
-double
-rows_real(struct rows *rows, int column, double least, double most)
-{
-	const double value = sqlite3_column_double(rows->query, column);
-	const int type = sqlite3_column_type(rows->query, column);
-
-	/* Comparisons with NaN are false. */
-	if ((type == SQLITE_FLOAT || type == SQLITE_INTEGER) && value >= least && value <= most)
-		return value;
-	rows->bad = true;
-	return least;
-}
-
-bool
-rows_is_null(const struct rows *rows, int column)
-{
-	return sqlite3_column_type(rows->query, column) == SQLITE_NULL;
+	return (int64_t)least;
 }
 
 const char *
@@ -154,30 +80,155 @@ rows_text(struct rows *rows, int column)
 	return (const char *)text;
 }
 
-const char *
-rows_text_or_null(struct rows *rows, int column)
+/* Translates the id of a row of another table, or of an earlier row of the same table. */
+static int64_t
+read_reference(struct rows *rows, int column, const struct column_type_info *type)
 {
-	return rows_is_null(rows, column) ? NULL : rows_text(rows, column);
+	const struct id_map *map = &rows->recording->map[type->table];
+	const int64_t id = rows_number(rows, column, type->least, (double)map->count - 1);
+
+	return id < 0 || rows->bad ? UINT32_MAX : map->id[id];
 }
 
-enum gil
-rows_gil(struct rows *rows, int column)
+static double
+read_real(struct rows *rows, int column, const struct column_type_info *type)
 {
-	enum gil gil;
+	const double value = sqlite3_column_double(rows->query, column);
+	const int storage = sqlite3_column_type(rows->query, column);
 
-	return gil_parse(rows_text(rows, column), &gil) ? gil : GIL_UNKNOWN;
+	/* Comparisons with NaN are false. */
+	if ((storage == SQLITE_FLOAT || storage == SQLITE_INTEGER) && value >= type->least &&
+	    value <= type->most)
+		return value;
+	rows->bad = true;
+	return type->least;
+}
+
+static struct recording_value
+read_value(struct rows *rows, int column)
+{
+	struct recording_value value = { .type = VALUE_TEXT, .text = "" };
+
+	switch (sqlite3_column_type(rows->query, column)) {
+	case SQLITE_INTEGER:
+		value.type = VALUE_INT;
+		value.number = sqlite3_column_int64(rows->query, column);
+		value.real = (double)value.number;
+		break;
+	case SQLITE_FLOAT:
+		value.type = VALUE_REAL;
+		value.real = sqlite3_column_double(rows->query, column);
+		break;
+	default:
+		value.text = rows_text(rows, column);
+	}
+	return value;
+}
+
+static void
+read_column(struct rows *rows, int column, const struct column_type_info *type, void *to)
+{
+	const bool null = sqlite3_column_type(rows->query, column) == SQLITE_NULL;
+
+	switch (type->class) {
+	case CLASS_NUMBER:
+		*(int64_t *)to = rows_number(rows, column, type->least, type->most);
+		break;
+	case CLASS_OPTIONAL:
+		*(struct recording_optional *)to = (struct recording_optional){
+			.known = !null,
+			.number = null ? 0 : rows_number(rows, column, type->least, type->most),
+		};
+		break;
+	case CLASS_REFERENCE:
+		*(int64_t *)to = read_reference(rows, column, type);
+		break;
+	case CLASS_REFERENCE_OR_NULL:
+		*(int64_t *)to = null ? UINT32_MAX : read_reference(rows, column, type);
+		break;
+	case CLASS_REAL:
+		*(double *)to = read_real(rows, column, type);
+		break;
+	case CLASS_TEXT:
+		*(const char **)to = rows_text(rows, column);
+		break;
+	case CLASS_TEXT_OR_NULL:
+		*(const char **)to = null ? NULL : rows_text(rows, column);
+		break;
+	case CLASS_VALUE:
+		*(struct recording_value *)to = read_value(rows, column);
+		break;
+	}
+}
+
+/* Keys have no gap, or ascend: a page that is read twice is detected. */
+static void
+check_key(struct rows *rows)
+{
+	const enum column_type type = rows->info->column[0].type;
+
+	if (type != COLUMN_KEY && type != COLUMN_ASCENDING)
+		return;
+	(void)rows_number(rows, 0, (double)rows->last_id + 1,
+			  type == COLUMN_KEY ? (double)rows->last_id + 1 : (double)NUMBER_MOST);
+	rows->last_id = sqlite3_column_int64(rows->query, 0);
+}
+
+bool
+rows_next(struct rows *rows)
+{
+	if ((rows->rc != SQLITE_OK && rows->rc != SQLITE_ROW) || rows->bad)
+		return false;
+	rows->rc = sqlite3_step(rows->query);
+	if (rows->rc != SQLITE_ROW)
+		return false;
+	/* Pages that form a ring give endless rows. A row takes more than one byte of the file. */
+	if (++rows->count > rows->recording->info.size && !rows->recording->borrowed)
+		rows->bad = true;
+	if (rows->in_order)
+		check_key(rows);
+	for (size_t i = 0; !rows->bad && rows->info != NULL && i < rows->info->column_count; i++) {
+		const struct recording_column *column = &rows->info->column[i];
+
+		read_column(rows, (int)i, &column_types[column->type],
+			    (char *)&rows->row + column->offset);
+	}
+	return !rows->bad;
 }
 
 int
-rows_end(struct rows *rows, const char *table, struct error *err)
+rows_end(struct rows *rows, const char *what, struct error *err)
 {
 	int rc = 0;
 
 	if (rows->bad)
-		rc = reader_damaged(rows->recording, table, err);
+		rc = reader_damaged(rows->recording, what, err);
 	else if (rows->rc != SQLITE_DONE)
 		rc = reader_refuse(rows->recording, err);
 	sqlite3_finalize(rows->query);
-	rows->query = NULL;
 	return rc;
+}
+
+int
+rows_read(struct recording *recording, const struct row_reader *readers, size_t count,
+	  void *context, struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		struct rows rows;
+
+		rows_begin(&rows, recording, readers[i].table, NULL);
+		while (rows_next(&rows))
+			readers[i].each(&rows, context);
+		rc = rows_end(&rows, readers[i].what, err);
+	}
+	return rc;
+}
+
+void
+id_map_add(struct id_map *map, uint32_t id)
+{
+	map->id = xgrow(map->id, &map->capacity, map->count + 1, sizeof(*map->id));
+	map->id[map->count++] = id;
 }

@@ -56,47 +56,18 @@ split_span(const struct recording *recording, const struct recording_span *span,
 	return true;
 }
 
+/* `next`: by thread of the profile, the first tick without a span. False: nothing to show. */
 static bool
-as_of_thread(const struct recording *recording, struct recording_span *span)
-{
-	struct profile_entry entry = { .thread = span->thread, .carrier = span->carrier };
-
-	if (!reader_is_of_thread(recording->profile, &entry))
-		return false;
-	span->thread = entry.thread;
-	span->carrier = 0;
-	return true;
-}
-
-static bool
-read_span(struct rows *rows, uint64_t *next, struct recording_span *span)
+read_span(const struct rows *rows, uint64_t *next, struct recording_span *span)
 {
 	const struct recording *recording = rows->recording;
-	const int64_t thread = rows_index(rows, SPANS_thread, recording->threads);
-	const int64_t stack = rows_index_or_none(rows, SPANS_stack, recording->stacks);
-	const int64_t wait = rows_index(rows, SPANS_wait, recording->waits);
-	const int64_t carrier = rows_index_or_none(rows, SPANS_carrier, recording->threads);
-	const int64_t row = recording->threads_only && carrier >= 0 ? carrier : thread;
 
-	*span = (struct recording_span){
-		.syscall = (int32_t)rows_number(rows, SPANS_syscall, INT32_MIN, INT32_MAX),
-		.first_tick = (uint64_t)rows_number(rows, SPANS_first_tick, 0, NUMBER_MOST),
-		.ticks = (uint64_t)rows_number(rows, SPANS_ticks, 1, NUMBER_MOST),
-	};
+	*span = reader_span_of(recording, &rows->row.spans);
 	span->settled_tick = span->first_tick; /* the rows are sorted by it */
-	if (!run_state_parse(rows_text(rows, SPANS_state), &span->state))
-		span->state = RUN_UNKNOWN;
-	span->gil = rows_gil(rows, SPANS_gil);
-	span->syscall = reader_syscall(recording, span->syscall);
-	if (rows->bad)
+	if (recording->threads_only &&
+	    !reader_is_of_thread(recording->profile, &span->thread, &span->carrier))
 		return false;
-	span->thread = recording->thread[thread];
-	span->wait = recording->wait[wait];
-	span->stack = stack < 0 ? STACK_NONE : recording->stack[stack];
-	span->carrier = carrier < 0 ? 0 : recording->thread[carrier] + 1;
-	if (recording->threads_only && !as_of_thread(recording, span))
-		return false;
-	return place_span(recording, span, &next[row]);
+	return place_span(recording, span, &next[span->thread]);
 }
 
 /* A span without samples or without ticks has a weight and no place in time. */
@@ -123,7 +94,7 @@ recording_each_span(struct recording *recording, enum recording_order order,
 		    bool (*each)(void *context, const struct recording_span *span), void *context,
 		    struct error *err)
 {
-	uint64_t *next = xcalloc(recording->threads + 1, sizeof(*next)); /* tick, by thread */
+	uint64_t *next = xcalloc(profile_thread_count(recording->profile) + 1, sizeof(*next));
 	bool more = true;
 	struct rows rows;
 

@@ -6,36 +6,38 @@
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
-/* Bound on threads on CPUs at one tick: a profile has a row for each number up to the highest. */
-#define PARALLELISM_MOST (1 << 16)
+static void
+load_tick(struct rows *rows, void *context)
+{
+	const struct ticks_row *row = &rows->row.ticks;
+	struct recording *recording = context;
+	struct recording_info *info = &recording->info;
+
+	/* Ticks have no gap, as rows of COLUMN_KEY, but there may be more than 2^32. */
+	if (row->n != (int64_t)recording->tick_count ||
+	    info->span_ns + (uint64_t)row->span_ns > NUMBER_MOST) {
+		rows->bad = true;
+		return;
+	}
+	recording->tick = xgrow(recording->tick, &recording->tick_capacity,
+				recording->tick_count + 1, sizeof(*recording->tick));
+	recording->tick[recording->tick_count++] = (struct recording_tick){
+		.start_ns = info->span_ns,
+		.span_ns = (uint64_t)row->span_ns,
+		.parallelism = (uint32_t)row->parallelism,
+		.runnable = (uint32_t)row->runnable,
+		.ready = (uint32_t)row->ready,
+	};
+	info->span_ns += (uint64_t)row->span_ns;
+	info->ticks = recording->tick_count;
+}
 
 int
 reader_load_ticks(struct recording *recording, struct error *err)
 {
-	uint64_t time_ns = 0;
-	struct rows rows;
+	static const struct row_reader reader = { TABLE_TICKS, "ticks", load_tick };
 
-	rows_begin(&rows, recording, TABLE_TICKS, "ORDER BY n");
-	while (rows_next_dense(&rows, recording->tick_count, NUMBER_MOST)) {
-		struct recording_tick tick = {
-			.start_ns = time_ns,
-			.span_ns = (uint64_t)rows_number(&rows, TICKS_span_ns, 0, NUMBER_MOST),
-			.parallelism = (uint32_t)rows_number(&rows, TICKS_parallelism, 0,
-							     PARALLELISM_MOST),
-			.runnable = (uint32_t)rows_number(&rows, TICKS_runnable, 0, INT32_MAX),
-			.ready = (uint32_t)rows_number(&rows, TICKS_ready, 0, UINT32_MAX),
-		};
-
-		time_ns += tick.span_ns;
-		if (time_ns > NUMBER_MOST)
-			rows.bad = true;
-		recording->tick = xgrow(recording->tick, &recording->tick_capacity,
-					recording->tick_count + 1, sizeof(*recording->tick));
-		recording->tick[recording->tick_count++] = tick;
-	}
-	recording->info.ticks = recording->tick_count;
-	recording->info.span_ns = time_ns;
-	return rows_end(&rows, "ticks", err);
+	return rows_read(recording, &reader, 1, recording, err);
 }
 
 const struct recording_tick *

@@ -14,98 +14,107 @@
 #define DUE_NS (500 * NS_PER_MS)
 #define OVERDUE_NS NS_PER_SEC
 
-static int
-execute(struct recorder *recorder, const char *sql)
-{
-	return sqlite3_exec(recorder->db, sql, NULL, NULL, NULL);
-}
-
-static int
+static void
 put_text(struct recorder *recorder, const char *key, const char *value)
 {
-	return RECORDER_PUT(recorder, META, meta, .key = key,
-			    .value = { .type = VALUE_TEXT, .text = value });
+	if (value != NULL)
+		RECORDER_PUT(recorder, META, meta, .key = key,
+			     .value = { .type = VALUE_TEXT, .text = value });
 }
 
-static int
-put_number(struct recorder *recorder, const char *key, int64_t value)
+static void
+put_number(struct recorder *recorder, const char *key, uint64_t value)
 {
-	return RECORDER_PUT(recorder, META, meta, .key = key, .value = { .number = value });
+	RECORDER_PUT(recorder, META, meta, .key = key, .value = { .number = (int64_t)value });
 }
 
-static int
-put_texts(struct recorder *recorder, const char *const (*rows)[2], size_t count)
-{
-	int rc = SQLITE_OK;
-
-	for (size_t i = 0; rc == SQLITE_OK && i < count; i++)
-		if (rows[i][1] != NULL)
-			rc = put_text(recorder, rows[i][0], rows[i][1]);
-	return rc;
-}
-
-/* Writes what is known of the process and the machine, up to the first error. */
-static int
+/* Writes what is known of the process and the machine. */
+static void
 put_target(struct recorder *recorder)
 {
 	const struct recording_config *config = &recorder->config;
 	const struct process *process = recorder->process;
 	struct utsname machine = { .nodename = "" };
-	const char *const texts[][2] = {
-		{ "comm", process->comm },      { "cmdline", process->cmdline },
-		{ "host", machine.nodename },   { "machine", machine.machine },
-		{ "kernel", machine.release },  { "version", PACKAGE_VERSION },
-		{ "command", config->command },
-	};
-	int rc;
 
 	uname(&machine);
-	rc = put_texts(recorder, texts, ARRAY_SIZE(texts));
-	if (rc == SQLITE_OK)
-		rc = put_number(recorder, "pid", process->pid);
-	if (rc == SQLITE_OK)
-		rc = put_number(recorder, "start_time", (int64_t)process->start_time);
-	if (rc == SQLITE_OK)
-		rc = put_number(recorder, "cpus", process_allowed_cpus(process));
-	if (rc == SQLITE_OK)
-		rc = RECORDER_PUT(recorder, META, meta, .key = "rate",
-				  .value = { .type = VALUE_REAL, .real = config->rate_hz });
-	if (rc != SQLITE_OK)
-		return rc;
-	return RECORDER_PUT(recorder, PROCESSES, processes, .id = 0, .pid = process->pid,
-			    .start_time = (int64_t)process->start_time, .name = process->comm,
-			    .cmdline = process->cmdline);
+	put_text(recorder, "comm", process->comm);
+	put_text(recorder, "cmdline", process->cmdline);
+	put_text(recorder, "host", machine.nodename);
+	put_text(recorder, "machine", machine.machine);
+	put_text(recorder, "kernel", machine.release);
+	put_text(recorder, "version", PACKAGE_VERSION);
+	put_text(recorder, "command", config->command);
+	put_number(recorder, "pid", (uint64_t)process->pid);
+	put_number(recorder, "start_time", process->start_time);
+	put_number(recorder, "cpus", process_allowed_cpus(process));
+	RECORDER_PUT(recorder, META, meta, .key = "rate",
+		     .value = { .type = VALUE_REAL, .real = config->rate_hz });
+	RECORDER_PUT(recorder, PROCESSES, processes, .id = 0, .pid = process->pid,
+		     .start_time = (int64_t)process->start_time, .name = process->comm,
+		     .cmdline = process->cmdline);
 }
 
-/* Writes when the first tick began. */
-static int
-put_beginning(struct recorder *recorder)
-{
-	int rc = put_number(recorder, "began", (int64_t)(recorder->spans.date_ns / NS_PER_SEC));
+/* What a transaction writes; NULL: nothing of the kind. */
+struct contents {
+	const struct run_stats *stats; /* and what is new in the profile */
+	const char *end;               /* why the run ended */
+	struct symbols *symbols;       /* names of all frames */
+	const struct causal_result *causal;
+};
 
-	return rc == SQLITE_OK ?
-		       put_number(recorder, "clock_ns", (int64_t)recorder->spans.clock_ns) :
-		       rc;
+static void
+put_news(struct recorder *recorder, const struct run_stats *stats)
+{
+	const struct spans *spans = &recorder->spans;
+
+	if (recorder->process != NULL && !recorder->process_written)
+		put_target(recorder);
+	/* The date of the first tick is written together with this tick. */
+	if (spans->ticks > 0 && spans->tick_count == spans->ticks) {
+		put_number(recorder, "began", spans->date_ns / NS_PER_SEC);
+		put_number(recorder, "clock_ns", spans->clock_ns);
+	}
+	recorder_put_news(recorder, stats);
 }
 
-/*
- * Calls `rows` in one transaction. SQLITE_BUSY: another process reads; the caller rolls back.
- */
-static int
-transact(struct recorder *recorder, int (*rows)(struct recorder *, void *), void *context)
+/* Notes that all news were written, after the transaction was committed. */
+static void
+mark_written(struct recorder *recorder, const struct run_stats *stats)
 {
-	int rc;
+	recorder->process_written = recorder->process != NULL;
+	recorder->committed = recorder->written;
+	recorder->stats = *stats;
+	recorder->stats_written = true;
+	spans_written(&recorder->spans);
+	if (recorder->spans.next_id > 0)
+		recorder_file_settle(recorder);
+}
 
+/* Writes in one transaction. SQLITE_BUSY: another process is reading; the caller rolls back. */
+static int
+transact(struct recorder *recorder, const struct contents *contents)
+{
 	errno = 0;
-	rc = execute(recorder, "BEGIN IMMEDIATE");
-	if (rc == SQLITE_OK)
-		rc = rows(recorder, context);
-	if (rc == SQLITE_OK)
-		rc = execute(recorder, "COMMIT");
+	recorder->rc = SQLITE_OK;
+	recorder_execute(recorder, "BEGIN IMMEDIATE");
+	if (contents->stats != NULL)
+		put_news(recorder, contents->stats);
+	if (contents->end != NULL) {
+		if (contents->stats->runtimes[0] != '\0')
+			put_text(recorder, "runtime", contents->stats->runtimes);
+		put_text(recorder, "end", contents->end);
+	}
+	if (contents->symbols != NULL)
+		recorder_put_frame_names(recorder, contents->symbols);
+	if (contents->causal != NULL)
+		recorder_put_causal_rows(recorder, contents->causal);
+	recorder_execute(recorder, "COMMIT");
 	/* SQLite does not always keep errno. */
-	if (rc != SQLITE_OK)
+	if (recorder->rc != SQLITE_OK)
 		recorder->error_number = errno;
-	return rc;
+	else if (contents->stats != NULL)
+		mark_written(recorder, contents->stats);
+	return recorder->rc;
 }
 
 int
@@ -121,7 +130,6 @@ recorder_create(const struct recording_config *config, struct profile *profile,
 	recorder->fd = -1;
 	recorder->base = config->base != NULL ? xstrdup(config->base) : NULL;
 	recorder->path = xstrdup(config->path != NULL ? config->path : "a temporary recording");
-	table_init(&recorder->written.syscalls);
 	rc = recorder_file_create(recorder, err);
 	if (rc != 0) {
 		recorder_discard(recorder);
@@ -159,35 +167,13 @@ recorder_is_overdue(const struct recorder *recorder, uint64_t now_ns)
 	return !recorder->failed && now_ns - recorder->last_ns >= OVERDUE_NS;
 }
 
-static int
-news_rows(struct recorder *recorder, void *stats)
-{
-	int rc = SQLITE_OK;
-
-	if (recorder->process != NULL && !recorder->process_written)
-		rc = put_target(recorder);
-	/* The first tick is not written yet: the start time goes out with it. */
-	if (rc == SQLITE_OK && recorder->spans.ticks > 0 &&
-	    recorder->spans.tick_count == recorder->spans.ticks)
-		rc = put_beginning(recorder);
-	return rc == SQLITE_OK ? recorder_put_news(recorder, stats) : rc;
-}
-
-static void
-mark_written(struct recorder *recorder, const struct run_stats *stats)
-{
-	recorder->process_written = recorder->process != NULL;
-	recorder_mark_written(recorder, stats);
-	if (recorder->spans.next_id > 0)
-		recorder_file_settle(recorder);
-}
-
 /* Undoes the transaction; its rows are written again at the next commit. */
 static void
 roll_back(struct recorder *recorder)
 {
-	(void)execute(recorder, "ROLLBACK");
-	table_clear(&recorder->written.syscalls);
+	(void)sqlite3_exec(recorder->db, "ROLLBACK", NULL, NULL, NULL);
+	recorder->written = recorder->committed;
+	table_clear(&recorder->values);
 }
 
 /* Is another process reading? SQLite's error code stays as it is, for recorder_refuse. */
@@ -212,7 +198,6 @@ int
 recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct error *err)
 {
 	const uint64_t cpu_ns = clock_own_cpu_ns();
-	struct run_stats copy = *stats;
 	int rc;
 
 	/* Samples since the failure are lost: the profile has no recorder any more. */
@@ -226,96 +211,58 @@ recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct
 		profile_set_recorder(recorder->profile, NULL);
 		return rc;
 	}
-	rc = transact(recorder, news_rows, &copy);
-	if (rc == SQLITE_OK)
-		mark_written(recorder, stats);
-	else if (is_busy(rc))
+	rc = transact(recorder, &(struct contents){ .stats = stats });
+	if (is_busy(rc))
 		roll_back(recorder);
 	recorder->cpu_ns += clock_own_cpu_ns() - cpu_ns;
 	return rc == SQLITE_OK || is_busy(rc) ? 0 : fail(recorder, err);
 }
 
-struct last {
-	const struct run_stats *stats;
-	enum run_end end;
-	struct symbols *symbols;
-};
-
-static int
-last_rows(struct recorder *recorder, void *context)
-{
-	static const char *const ends[] = {
-		[RUN_END_DURATION] = "duration",
-		[RUN_END_STOPPED] = "stopped",
-		[RUN_END_EXITED] = "gone",
-	};
-	const struct last *last = context;
-	struct run_stats copy = *last->stats;
-	int rc = news_rows(recorder, &copy);
-
-	if (rc == SQLITE_OK && copy.runtimes[0] != '\0')
-		rc = put_text(recorder, "runtime", copy.runtimes);
-	if (rc == SQLITE_OK)
-		rc = put_text(recorder, "end", ends[last->end]);
-	return rc;
-}
-
-static int
-name_rows(struct recorder *recorder, void *context)
-{
-	const struct last *last = context;
-
-	return recorder_put_names(recorder, last->symbols);
-}
-
 /* How long the last commits wait for a reader: as long as a report may take. */
 #define LAST_WAIT_MS 30000
 
+/* Writes one of the last transactions; does nothing after an earlier error. */
 static int
-causal_rows(struct recorder *recorder, void *context)
+transact_last(struct recorder *recorder, const struct contents *contents, struct error *err)
 {
-	const struct causal_result *const *result = context;
+	int rc = recorder->failed ? 0 : recorder_file_check(recorder, err);
 
-	return recorder_put_causal_rows(recorder, *result);
+	if (recorder->failed || rc != 0)
+		return rc;
+	sqlite3_busy_timeout(recorder->db, LAST_WAIT_MS);
+	if (transact(recorder, contents) != SQLITE_OK)
+		return fail(recorder, err);
+	recorder_file_settle(recorder);
+	return 0;
 }
 
 int
 recorder_put_causal(struct recorder *recorder, const struct causal_result *result,
 		    struct error *err)
 {
-	int rc = recorder->failed ? 0 : recorder_file_check(recorder, err);
-
-	if (recorder->failed || rc != 0)
-		return rc;
-	sqlite3_busy_timeout(recorder->db, LAST_WAIT_MS);
-	if (transact(recorder, causal_rows, &result) != SQLITE_OK)
-		return fail(recorder, err);
-	recorder_file_settle(recorder);
-	return 0;
+	return transact_last(recorder, &(struct contents){ .causal = result }, err);
 }
 
 int
 recorder_finish(struct recorder *recorder, const struct run_stats *stats, enum run_end end,
 		struct symbols *symbols, struct error *err)
 {
-	struct last last = { stats, end, symbols };
-	int rc = recorder->failed ? 0 : recorder_file_check(recorder, err);
+	static const char *const ends[] = {
+		[RUN_END_DURATION] = "duration",
+		[RUN_END_STOPPED] = "stopped",
+		[RUN_END_EXITED] = "gone",
+	};
+	int rc;
 
-	if (recorder->failed || rc != 0)
-		return rc;
-	sqlite3_busy_timeout(recorder->db, LAST_WAIT_MS);
+	rc = transact_last(recorder, &(struct contents){ .stats = stats, .end = ends[end] }, err);
 	/* Samples are committed before names are resolved, which may take long. */
-	if (transact(recorder, last_rows, &last) != SQLITE_OK)
-		return fail(recorder, err);
-	mark_written(recorder, stats);
-	recorder_file_settle(recorder);
-	if (symbols != NULL && transact(recorder, name_rows, &last) != SQLITE_OK)
-		return fail(recorder, err);
+	if (rc == 0 && symbols != NULL)
+		rc = transact_last(recorder, &(struct contents){ .symbols = symbols }, err);
 	/* Readers see all of it already; fsync is for a crash of the machine. */
-	if (recorder->fd >= 0 && fsync(recorder->fd) != 0)
-		return error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", recorder->path,
-				 strerror(errno));
-	return 0;
+	if (rc == 0 && !recorder->failed && recorder->fd >= 0 && fsync(recorder->fd) != 0)
+		rc = error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", recorder->path,
+			       strerror(errno));
+	return rc;
 }
 
 void
@@ -333,9 +280,7 @@ recorder_free(struct recorder *recorder)
 	if (recorder->fd >= 0)
 		close(recorder->fd);
 	spans_release(&recorder->spans);
-	table_release(&recorder->written.syscalls);
-	free(recorder->written.names);
-	free(recorder->written.most);
+	table_release(&recorder->values);
 	free(recorder->base);
 	free(recorder->path);
 	free(recorder);

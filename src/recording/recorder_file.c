@@ -202,31 +202,36 @@ open_database(struct recorder *recorder)
 	return place_vfs_open(recorder->vfs, flags, &recorder->db);
 }
 
-static int
+void
+recorder_execute(struct recorder *recorder, const char *sql)
+{
+	if (recorder->rc == SQLITE_OK)
+		recorder->rc = sqlite3_exec(recorder->db, sql, NULL, NULL, NULL);
+}
+
+static void
 create_table(struct recorder *recorder, enum recording_table table)
 {
 	struct strbuf sql;
-	int rc;
 
 	strbuf_init(&sql);
 	schema_add_create(&sql, table, RECORDING_SCHEMA);
-	rc = sqlite3_exec(recorder->db, sql.data, NULL, NULL, NULL);
+	recorder_execute(recorder, sql.data);
 	strbuf_release(&sql);
-	return rc;
 }
 
-static int
+static void
 prepare_insert(struct recorder *recorder, enum recording_table table)
 {
 	struct strbuf sql;
-	int rc;
 
 	strbuf_init(&sql);
 	schema_add_insert(&sql, table);
-	rc = sqlite3_prepare_v3(recorder->db, sql.data, -1, SQLITE_PREPARE_PERSISTENT,
-				&recorder->put[table], NULL);
+	if (recorder->rc == SQLITE_OK)
+		recorder->rc = sqlite3_prepare_v3(recorder->db, sql.data, -1,
+						  SQLITE_PREPARE_PERSISTENT, &recorder->put[table],
+						  NULL);
 	strbuf_release(&sql);
-	return rc;
 }
 
 /*
@@ -238,26 +243,22 @@ prepare_insert(struct recorder *recorder, enum recording_table table)
 static int
 make_tables(struct recorder *recorder)
 {
-	char number[128];
-	int rc;
+	char sql[160];
 
-	snprintf(number, sizeof(number),
+	snprintf(sql, sizeof(sql),
 		 "PRAGMA temp_store=MEMORY; PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE; "
-		 "PRAGMA application_id=%d;",
+		 "PRAGMA application_id=%d; BEGIN IMMEDIATE",
 		 RECORDING_APPLICATION_ID);
-	rc = sqlite3_exec(recorder->db, number, NULL, NULL, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(recorder->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-	for (int i = 0; rc == SQLITE_OK && i < RECORDING_TABLE_COUNT; i++)
-		rc = create_table(recorder, (enum recording_table)i);
-	for (int i = 0; rc == SQLITE_OK && recording_views[i] != NULL; i++)
-		rc = sqlite3_exec(recorder->db, recording_views[i], NULL, NULL, NULL);
-	snprintf(number, sizeof(number), "PRAGMA user_version=%d; COMMIT", RECORDING_SCHEMA);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(recorder->db, number, NULL, NULL, NULL);
-	for (int i = 0; rc == SQLITE_OK && i < RECORDING_TABLE_COUNT; i++)
-		rc = prepare_insert(recorder, (enum recording_table)i);
-	return rc;
+	recorder_execute(recorder, sql);
+	for (int i = 0; i < RECORDING_TABLE_COUNT; i++)
+		create_table(recorder, (enum recording_table)i);
+	for (int i = 0; recording_views[i] != NULL; i++)
+		recorder_execute(recorder, recording_views[i]);
+	snprintf(sql, sizeof(sql), "PRAGMA user_version=%d; COMMIT", RECORDING_SCHEMA);
+	recorder_execute(recorder, sql);
+	for (int i = 0; i < RECORDING_TABLE_COUNT; i++)
+		prepare_insert(recorder, (enum recording_table)i);
+	return recorder->rc;
 }
 
 int

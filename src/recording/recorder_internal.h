@@ -94,14 +94,9 @@ void spans_written(struct spans *spans);
 
 /* --- recorder.c --------------------------------------------------------------------- */
 
-/* The part of the profile that has been written. */
+/* The number of rows that have been written, of tables whose rows do not change. */
 struct written {
-	size_t modules, frames, renamed, stacks, threads, waits;
-	uint32_t *names; /* names of the threads as they were written */
-	size_t name_capacity;
-	uint32_t *most; /* `most` of the waits as it was written */
-	size_t most_capacity;
-	struct table syscalls;
+	size_t modules, frames, renamed, stacks;
 };
 
 struct recorder {
@@ -112,8 +107,11 @@ struct recorder {
 	struct profile *profile;
 	struct profile_recorder listener;
 	struct spans spans;
-	struct written written;
-	struct run_stats stats; /* as written */
+	struct written written, committed; /* with and without the transaction in progress */
+	/* (table, id) -> what a row was last written with: the name of a thread, `most` of a wait,
+	 * 0 for a system call. Cleared when a transaction is rolled back. */
+	struct table values;
+	struct run_stats stats; /* at the last commit */
 	bool stats_written;
 
 	struct place_vfs *vfs;
@@ -122,6 +120,7 @@ struct recorder {
 	struct stat made; /* device and inode when the file was created */
 	sqlite3 *db;
 	sqlite3_stmt *put[RECORDING_TABLE_COUNT];
+	int rc;           /* of SQLite in the present transaction: after an error nothing is done */
 	int error_number; /* errno of the last failed transaction */
 	uint64_t last_ns; /* time of the last commit */
 	uint64_t cpu_ns;
@@ -138,21 +137,23 @@ int recorder_file_check(const struct recorder *recorder, struct error *err);
 /* Sets ERROR_OUTPUT with the text of SQLite or of errno. */
 int recorder_refuse(const struct recorder *recorder, struct error *err);
 
-/* --- recorder_rows.c ----------------------------------------------------------------
- * Each returns SQLITE_OK or an error code of SQLite. */
+/* Runs SQL unless the transaction has failed, and stores the result in recorder->rc. */
+void recorder_execute(struct recorder *recorder, const char *sql);
 
-/* Puts one row; `row` is the row struct of the table. Pointers in it are borrowed. */
-int recorder_put(struct recorder *recorder, enum recording_table table, const void *row);
+/* --- recorder_rows.c ----------------------------------------------------------------
+ * Like recorder_execute, these do nothing after an error and store theirs in recorder->rc. */
+
+/* Writes one row; `row` is the row struct of the table. Pointers in it are borrowed. */
+void recorder_put(struct recorder *recorder, enum recording_table table, const void *row);
 /* The same from designated initializers: RECORDER_PUT(recorder, STOPS, stops, .bucket = 1) */
 #define RECORDER_PUT(recorder, TABLE, table, ...)                                                  \
 	recorder_put(recorder, TABLE_##TABLE, &(const struct table##_row){ __VA_ARGS__ })
-/* Writes what is not marked as written. */
-int recorder_put_news(struct recorder *recorder, const struct run_stats *stats);
-/* Marks all as written, after the transaction was committed. */
-void recorder_mark_written(struct recorder *recorder, const struct run_stats *stats);
-int recorder_put_names(struct recorder *recorder, struct symbols *symbols);
+/* Writes what the profile and the statistics have in addition to what was written before. */
+void recorder_put_news(struct recorder *recorder, const struct run_stats *stats);
+/* Writes the names of all frames. */
+void recorder_put_frame_names(struct recorder *recorder, struct symbols *symbols);
 
 /* --- recorder_causal.c: the same */
-int recorder_put_causal_rows(struct recorder *recorder, const struct causal_result *result);
+void recorder_put_causal_rows(struct recorder *recorder, const struct causal_result *result);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recording_internal.h - what reader and recorder share, beside the schema.
- * fields.c     rows of the tables cost, causal and losses, which are fields of structs by name
- * place_vfs.c  files of SQLite below an open directory
+ * fields.c     members of structs that are stored as rows: name and value
+ * place_vfs.c  SQLite's files below an open directory
  */
 #ifndef WALLSAMPLE_RECORDING_RECORDING_INTERNAL_H
 #define WALLSAMPLE_RECORDING_RECORDING_INTERNAL_H
@@ -21,33 +21,43 @@
 /* How the values of several recordings become one. */
 enum field_merge { MERGE_SUM, MERGE_MAX, MERGE_MIN, MERGE_FIRST };
 
+/* A member of a struct that is stored as a row with its name and value. */
 struct field {
 	const char *name;
-	enum { FIELD_U64, FIELD_U32, FIELD_INT, FIELD_BOOL, FIELD_DOUBLE } type;
+	enum { FIELD_U64, FIELD_U32, FIELD_INT, FIELD_BOOL, FIELD_DOUBLE, FIELD_TEXT } type;
 	size_t offset;          /* in the struct */
-	enum field_merge merge; /* run_fields only */
-	double most;            /* causal_fields only: the range is [0, most] */
+	enum field_merge merge; /* for field_merge */
+	double most;            /* for field_take: a number is in [0, most] */
 };
 
-/* Both end with a NULL name. The stop histogram and counts by reason have tables of their own. */
-extern const struct field run_fields[];    /* of struct run_stats */
-extern const struct field causal_fields[]; /* of struct causal_result */
+/* Both end with a NULL name. Counts by reason and the histogram of stops have other tables. */
+extern const struct field run_fields[];    /* table cost: struct run_stats */
+extern const struct field causal_fields[]; /* table causal: struct causal_result */
 
 /* Rows of table causal that hold texts. */
 #define CAUSAL_KEY_UNIT "unit"
 #define CAUSAL_KEY_COMMAND "command"
 
-/* VALUE_REAL for FIELD_DOUBLE, else VALUE_INT. `object` is the struct. */
+/* The kinds of reasons in table losses: counters of struct run_stats. */
+#define LOSS_KINDS 2
+struct loss_kind {
+	const char *kind;
+	const struct field *fields;
+};
+extern const struct loss_kind loss_kinds[LOSS_KINDS];
+
+/* Returns the field of this name, or NULL. */
+const struct field *field_find(const struct field *fields, const char *name);
+/* Returns the member of `object`. */
 struct recording_value field_get(const struct field *field, const void *object);
 bool field_differs(const struct field *field, const void *left, const void *right);
-/* Stores value->real in a FIELD_DOUBLE, else value->number, which must be in range. */
-void field_set(const struct field *field, void *object, const struct recording_value *value);
-/* Merges the value of one more recording; a value outside the range of its type is ignored. */
+/* Stores the value, whose text is borrowed; false if it has another type or is out of range. */
+bool field_take(const struct field *field, void *object, const struct recording_value *value);
+/*
+ * Merges the value of one more recording with the member; `first`: of the first recording. A value
+ * outside of the range of the member's type is ignored.
+ */
 void field_merge(const struct field *field, void *object, double value, bool first);
-
-/* Names of loss reasons: kind "failed" and kind "chain". NULL behind the last. */
-const char *loss_failure_word(size_t reason);
-const char *loss_chain_word(size_t reason);
 
 /* --- place_vfs.c ----------------------------------------------------------------------
  * SQLite opens files by name after a check for links, which leaves time to replace a directory of

@@ -4,6 +4,12 @@
 
 #include "wallsample/base/base.h"
 
+const struct column_type_info column_types[] = {
+#define X(name, class, sql, least, most, table) { CLASS_##class, sql, least, most, table },
+	COLUMN_TYPES(X)
+#undef X
+};
+
 #define C(table, column, kind)                                                                     \
 	{ .name = #column, .type = COLUMN_##kind, .offset = offsetof(ROW(table), column) },
 #define ADDED(table, column, kind, version, literal)                                               \
@@ -26,7 +32,7 @@ RECORDING_TABLES(X)
 const struct recording_table_info recording_tables[] = {
 #define X(id, table, version, end)                                                              \
 	[TABLE_##id] = { .name = #table, .since = version, .ending = end,                       \
-			 .column = table##_columns, .column_count = id##_COLUMN_COUNT },
+			 .column = table##_columns, .column_count = ARRAY_SIZE(table##_columns) },
 	RECORDING_TABLES(X)
 #undef X
 };
@@ -35,18 +41,13 @@ const struct recording_table_info recording_tables[] = {
 void
 schema_add_create(struct strbuf *sql, enum recording_table table, unsigned version)
 {
-	static const char *const types[] = {
-#define X(name, c_type, sql_type) [COLUMN_##name] = sql_type,
-		COLUMN_TYPES(X)
-#undef X
-	};
 	const struct recording_table_info *info = &recording_tables[table];
 
 	strbuf_add_format(sql, "CREATE TABLE %s(", info->name);
 	for (size_t i = 0; i < info->column_count; i++)
 		if (info->column[i].since <= version)
 			strbuf_add_format(sql, "%s%s%s", i > 0 ? ", " : "", info->column[i].name,
-					  types[info->column[i].type]);
+					  column_types[info->column[i].type].sql);
 	strbuf_add_text(sql, info->ending);
 }
 
@@ -76,7 +77,7 @@ schema_add_select(struct strbuf *sql, enum recording_table table, unsigned versi
 		strbuf_add_format(sql, "%s%s", i > 0 ? ", " : "",
 				  info->column[i].since <= version ? info->column[i].name :
 								     info->column[i].fallback);
-	strbuf_add_format(sql, " FROM %s %s", info->name, tail);
+	strbuf_add_format(sql, " FROM %s %s", info->name, tail != NULL ? tail : "ORDER BY 1, 2");
 }
 
 const char *const recording_views[] = {

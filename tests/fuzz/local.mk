@@ -37,7 +37,10 @@ tests_fuzz_fuzz_recording_LDADD = $(WALLSAMPLE_LIBS)
 TESTS += tests/fuzz/recording.sh
 EXTRA_DIST += tests/fuzz/recording.sh \
 	tests/fuzz/corpus/recording/causal.wsdb \
-	tests/fuzz/corpus/recording/idle.wsdb tests/fuzz/corpus/recording/job.wsdb
+	tests/fuzz/corpus/recording/causal-v6.wsdb \
+	tests/fuzz/corpus/recording/idle.wsdb \
+	tests/fuzz/corpus/recording/job.wsdb \
+	tests/fuzz/corpus/recording/job-v6.wsdb
 
 check_PROGRAMS += tests/fuzz/fuzz_python
 tests_fuzz_fuzz_python_SOURCES = \

@@ -19,7 +19,7 @@ def table_columns(database, table):
 def processes_of(old):
     """Version 5 describes its process in table meta."""
     meta = dict(old.execute("SELECT key, value FROM meta"))
-    return [(0, meta["pid"], meta["start_time"], meta["comm"], meta["cmdline"])]
+    return [(0, meta["pid"], meta["start_time"], meta["comm"], meta.get("cmdline", ""))]
 
 
 TABLE_DEFAULTS = {"processes": processes_of}

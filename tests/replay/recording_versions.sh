@@ -59,7 +59,7 @@ while read -r table columns; do
 	grep -qF -- "${table,,} \" (${columns// /, })\"" "$manual" ||
 		grep -qF -- "${table,,} \" (${columns// /, }), \"" "$manual" ||
 		complain "$manual does not have: ${table,,} (${columns// /, })"
-done < <(tr -d '\\\n' <"$SOURCE/src/recording/schema_internal.h" |
+done < <(tr -d '\\\n' <"$SOURCE/src/recording/columns_internal.h" |
 	sed -E 's:#define |/\*:\n:g' | sed -nE 's/^([A-Z_]+)_COLUMNS\(C, ADDED, T\)/\1 /p' |
 	sed -E 's/(C|ADDED)\(T, ([a-z_]+)[^)]*\)/\2/g' | tr -s '\t ' ' ' | sed 's/ $//')
 [ "$tables" -ge 20 ] || complain "only $tables tables found in the schema"

@@ -559,6 +559,7 @@ static const struct {
 	  "its table 'processes' cannot be right" },
 	{ "REPLACE INTO processes VALUES(0, -1, 1, '', '')",
 	  "its table 'processes' cannot be right" },
+	{ "UPDATE processes SET pid = pid + 1", "its table 'processes' cannot be right" },
 	{ "UPDATE threads SET process = 1", "its threads cannot be right" },
 	{ "INSERT INTO modules VALUES(0, '/x', 'file', 0, NULL, NULL, 1)",
 	  "its modules cannot be right" },
