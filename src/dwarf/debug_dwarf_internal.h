@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_dwarf_internal.h - ELF files made safe for libdw: they fit the memory, and nothing in
- * them makes libdw open other files.
+ * debug_dwarf_internal.h - prepares ELF files for libdw: they fit the memory, and nothing in them
+ * makes libdw open other files.
  */
 #ifndef WALLSAMPLE_DWARF_DEBUG_DWARF_INTERNAL_H
 #define WALLSAMPLE_DWARF_DEBUG_DWARF_INTERNAL_H
@@ -14,61 +14,68 @@
 
 #include "wallsample/elf/image.h"
 
-/* A unit (CU) with the rest in a file of its own. */
+/* A skeleton unit (CU), whose split unit is in a .dwo file. */
 struct debug_skeleton {
-	uint64_t offset; /* of its DIE */
-	char *path;      /* of the .dwo file, as the compiler saw it */
+	uint64_t offset; /* of the unit's top entry in .debug_info */
+	char *path;      /* of the .dwo file when it was compiled */
 };
 
 /*
- * An ELF file for libdw: needed sections are read, others hidden, the descriptor is removed, and
- * no name is left in the DWARF that makes libdw open a file.
+ * An ELF file for libdw. Needed sections are in memory, other debug sections are hidden, the Elf
+ * has no descriptor, and the DWARF names no file that libdw would open.
  */
 struct debug_dwarf {
 	Elf *elf;
-	void **buffer; /* memory that sections were moved to */
+	void **buffer; /* memory with the bytes of sections that were moved */
 	size_t buffer_count, buffer_capacity;
-	struct debug_skeleton *skeleton; /* ascending */
+	struct debug_skeleton *skeleton; /* ascending by offset */
 	size_t skeleton_count, skeleton_capacity;
-	char *split_name;   /* in .debug_str: the name of every .dwo file, or NULL */
+	char *split_name;   /* the text in .debug_str that is now the name of every .dwo file; NULL
+			   * without skeleton units */
 	bool split_missed;  /* a missing .dwo file was reported */
-	bool split_refused; /* one that exceeds the memory was reported */
+	bool split_refused; /* a .dwo file that exceeds the memory was reported */
 };
 
 /* --- debug_file_dwarf.c ------------------------------------------------ */
 
 /*
- * Opens and prepares the file `fd` (borrowed) or, when that is -1, the image's memory; false,
- * with *why, when its DWARF cannot be used. Its unpacked size is subtracted from *left.
+ * Opens and prepares the file `fd` (borrowed) or, when `fd` is -1, the image's memory. The unpacked
+ * size of the DWARF is subtracted from *left. Returns false, with the reason in *why, when the
+ * DWARF cannot be used.
  */
 bool debug_dwarf_init(struct debug_dwarf *dwarf, int fd, const struct image *image, uint64_t *left,
 		      const char **why);
 void debug_dwarf_release(struct debug_dwarf *dwarf);
 
-/* The part of `left` bytes that the machine has free for DWARF. */
+/* Returns the number of bytes of DWARF that may be read: `left`, and at most half of the memory
+ * that is free. */
 uint64_t debug_dwarf_allowed(uint64_t left);
 
-/* Do all DWARF sections together, unpacked, fit the limit? Then *bytes is their size. */
+/* Returns whether all DWARF sections together, unpacked, have at most `limit` bytes, and stores
+ * their size in *bytes. */
 bool debug_dwarf_fits(Elf *elf, uint64_t limit, uint64_t *bytes);
 
 /* --- debug_file_split.c ------------------------------------------------ */
 
-/* Moves the section's bytes to memory with `extra` zero bytes behind them. */
+/* Moves the section's bytes to memory of `dwarf`, and adds `extra` zero bytes behind them. */
 void debug_dwarf_move(struct debug_dwarf *dwarf, Elf_Data *data, size_t extra);
 
-/* Is the number of units, counted by their headers alone, within the limit for libdw? */
+/* Returns whether libdw can read that many units; counts the headers of units only. */
 bool debug_has_few_units(Dwarf *dwarf);
 
-/* Called with each unit's `die`; false ends the walk. */
+/* Called with the top entry of each unit and the size of offsets in the unit (4 or 8 bytes).
+ * Returns false to end the walk. */
 typedef bool debug_unit_visitor(void *context, Dwarf_Die *die, uint8_t offset_size);
 
-/* Visits every unit of .debug_info that libdw can find; false when the visitor returned false. */
+/* Visits every unit of .debug_info that libdw can find; false when the visitor ended the walk. */
 bool debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context);
 
+/* The name that all .dwo files get: a path that cannot exist. */
 #define DEBUG_SPLIT_NAME_SIZE 32
 extern const char debug_split_nowhere[DEBUG_SPLIT_NAME_SIZE];
 
-/* Changes the names of .dwo files so that libdw opens none; false when one cannot be changed. */
+/* Changes the names of .dwo files, so that libdw opens none of them; false when a name cannot be
+ * changed. */
 bool debug_split_disarm(struct debug_dwarf *dwarf);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file.c - opens what a module's names and lines are read from.
+ * debug_file.c - opens the files that hold the symbols and the DWARF of a module.
  */
 #include "wallsample/dwarf/debug_file.h"
 
 #include <fcntl.h>
+#include <lzma.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 #include "wallsample/elf/elf_open.h"
 
 #define DEBUGINFOD_LIMIT_NS (30 * NS_PER_SEC)
+
+/* --- places ---------------------------------------------------------------------------- */
 
 static struct debug_place
 make_place(const char *path, const char *prefix, bool trusted)
@@ -42,7 +45,8 @@ add_place(struct debug_files *files, const char *path, const char *prefix, bool 
 		files->place[files->place_count++] = make_place(path, prefix, trusted);
 }
 
-/* What a file says of another is compared with whole paths. */
+/* Adds a --debug-dir. The place has an absolute path, because links between files are compared with
+ * the path. */
 static void
 add_directory(struct debug_files *files, const char *path)
 {
@@ -66,18 +70,19 @@ add_root(struct debug_files *files, const char *path)
 {
 	if (path == NULL)
 		return;
-	/* Our own /usr/lib/debug is looked at anyway: a file there is to be named once. */
+	/* /usr/lib/debug of this process's own root is a place already. */
 	if (!is_our_root(path))
 		add_place(files, path, "usr/lib/debug/", false);
 	files->root[files->root_count++] = make_place(path, "", false);
 }
 
-/* Where debuginfod's client keeps its files (debuginfod-client-config(7)). */
+/* Returns the directory of debuginfod's client cache (debuginfod-client-config(7)), which the
+ * caller frees; NULL when the environment names none. */
 static char *
 cache_path(void)
 {
 	const char *given = getenv("DEBUGINFOD_CACHE_PATH"), *below = "";
-	struct strbuf path;
+	struct strbuf path = STRBUF_INIT;
 
 	if (given == NULL || given[0] == '\0') {
 		given = getenv("XDG_CACHE_HOME");
@@ -89,9 +94,7 @@ cache_path(void)
 	}
 	if (given == NULL || given[0] == '\0')
 		return NULL;
-	strbuf_init(&path);
-	strbuf_add_text(&path, given);
-	strbuf_add_text(&path, below);
+	strbuf_add_format(&path, "%s%s", given, below);
 	return path.data;
 }
 
@@ -105,7 +108,7 @@ debug_files_create(const struct debug_files_config *config)
 	files->dwarf_left = DEBUG_DWARF_MOST;
 	files->crc_left = DEBUG_CRC_MOST;
 	for (const char *const *dir = config->debug_dirs; dir != NULL && *dir != NULL; dir++)
-		/* The last is for the system's own. */
+		/* Room is left for /usr/lib/debug and two roots. */
 		if (files->place_count < DEBUG_PLACES_MAX - 3)
 			add_directory(files, *dir);
 	add_place(files, "/usr/lib/debug", "", true);
@@ -143,29 +146,69 @@ debug_files_servers(const struct debug_files *files)
 	return DEBUGINFOD_NOT_WANTED;
 }
 
+/* --- MiniDebugInfo --------------------------------------------------------------------- */
+
+/* Damaged files can unpack to any size. The largest real ones unpack to some ten MiB. */
+#define PACKED_MAX ((size_t)64 << 20)
+#define UNPACKED_MAX ((size_t)256 << 20)
+
+/* Memory of the decoder's dictionary; files of xz -9 need 65 MiB. */
+#define DECODER_MAX (UINT64_C(128) << 20)
+
+/* Unpacks the stream's input into memory that the caller frees; NULL, with *why, on failure. */
+static uint8_t *
+unpack(lzma_stream *stream, size_t *size, const char **why)
+{
+	uint8_t *bytes = NULL;
+	size_t capacity = 0;
+	lzma_ret status = LZMA_OK;
+
+	while (status == LZMA_OK && stream->total_out < UNPACKED_MAX) {
+		const size_t done = (size_t)stream->total_out;
+
+		bytes = xgrow(bytes, &capacity, done + 65536, 1);
+		stream->next_out = bytes + done;
+		stream->avail_out = capacity < UNPACKED_MAX ? capacity - done : UNPACKED_MAX - done;
+		status = lzma_code(stream, LZMA_FINISH);
+	}
+	*size = (size_t)stream->total_out;
+	if (status == LZMA_STREAM_END)
+		return bytes;
+	*why = "its .gnu_debugdata is damaged";
+	if (status == LZMA_OK || status == LZMA_MEMLIMIT_ERROR)
+		*why = "its .gnu_debugdata unpacks to more than is allowed";
+	free(bytes);
+	return NULL;
+}
+
+/* Opens the packed symbol table of a stripped program. */
 static void
 open_mini(struct debug_files *files, struct debug_file *file)
 {
 	const struct module *module = file->rest->module;
-	const char *why;
+	lzma_stream stream = LZMA_STREAM_INIT;
+	size_t packed_size, size = 0;
+	const char *why = "liblzma cannot be used";
+	const uint8_t *packed = debug_section_bytes(file->own, ".gnu_debugdata", PACKED_MAX,
+						    &packed_size);
 
-	file->mini = debug_mini_open(file->own, &file->rest->mini_bytes, &why);
-	if (file->mini == NULL && why != NULL)
+	if (packed == NULL)
+		return;
+	if (lzma_stream_decoder(&stream, DECODER_MAX, 0) == LZMA_OK) {
+		stream.next_in = packed;
+		stream.avail_in = packed_size;
+		file->rest->mini_bytes = unpack(&stream, &size, &why);
+		lzma_end(&stream);
+	}
+	if (file->rest->mini_bytes != NULL) {
+		file->mini = elf_open_memory(file->rest->mini_bytes, size, NULL);
+		why = "its .gnu_debugdata is damaged";
+	}
+	if (file->mini == NULL)
 		debug_files_warn(files, module->path, module->name, why);
 }
 
-static void
-say_found(struct debug_files *files, const char *path, const char *name)
-{
-	struct strbuf text;
-
-	strbuf_init(&text);
-	strbuf_add_escaped(&text, path);
-	strbuf_add_text(&text, " is the debug file of ");
-	strbuf_add_escaped(&text, name);
-	log_say(files->config.log, LOG_VERBOSE, "%s", text.data);
-	strbuf_release(&text);
-}
+/* --- files ----------------------------------------------------------------------------- */
 
 void
 debug_file_open(struct debug_files *files, const struct module *module, struct debug_file *out)
@@ -189,10 +232,11 @@ debug_file_open(struct debug_files *files, const struct module *module, struct d
 	if (out->own == NULL && why != NULL)
 		debug_files_warn(files, module->path, module->name, why);
 	if (!debug_has_dwarf(out->own) && !rest->standalone &&
-	    debug_find(files, module, out->own, &rest->separate)) {
+	    debug_find(files, module, out->own, &rest->want, &rest->separate)) {
 		out->elf = rest->separate.elf;
 		out->path = rest->separate.path;
-		say_found(files, out->path, module->name);
+		log_say(files->config.log, LOG_VERBOSE, "%s is the debug file of %s", out->path,
+			module->name);
 	}
 	if (!debug_has_symtab(out->own) && !debug_has_symtab(out->elf))
 		open_mini(files, out);
@@ -272,11 +316,51 @@ debug_file_dwarf(struct debug_files *files, const struct debug_file *file)
 void
 debug_file_dwarf_end(struct debug_files *files, const struct debug_file *file, Dwarf *dwarf)
 {
-	/* None that libdw found by itself: it sees no .gnu_debugaltlink. */
+	/* libdw opens no alternate file by itself, because .gnu_debugaltlink is hidden from it. */
 	Dwarf *alternate = dwarf_getalt(dwarf);
 
 	dwarf_end(dwarf);
 	dwarf_end(alternate);
 	files->dwarf_left += file->rest->split_size;
 	file->rest->split_size = 0;
+}
+
+/* --- the DWARF of one module ----------------------------------------------------------- */
+
+struct debug_info {
+	struct debug_files *files;
+	struct debug_file file;
+	Dwarf *dwarf;
+};
+
+struct debug_info *
+debug_info_open(const struct module *module, const struct debug_files_config *config)
+{
+	struct debug_info *info = xcalloc(1, sizeof(*info));
+
+	info->files = debug_files_create(config);
+	debug_file_open(info->files, module, &info->file);
+	info->dwarf = debug_file_dwarf(info->files, &info->file);
+	if (info->dwarf != NULL)
+		return info;
+	debug_info_close(info);
+	return NULL;
+}
+
+Dwarf *
+debug_info_dwarf(const struct debug_info *info)
+{
+	return info->dwarf;
+}
+
+void
+debug_info_close(struct debug_info *info)
+{
+	if (info == NULL)
+		return;
+	if (info->dwarf != NULL)
+		debug_file_dwarf_end(info->files, &info->file, info->dwarf);
+	debug_file_close(&info->file);
+	debug_files_free(info->files);
+	free(info);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file_check.c - is a file the debug file that is wanted?
+ * debug_file_check.c - checks whether a file is the wanted debug file.
  */
-#include <inttypes.h>
+#include <elfutils/libdwelf.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,27 +12,18 @@
 #include "dwarf/debug_file_internal.h"
 #include "wallsample/elf/elf_open.h"
 
-/* The notes of debug files are some hundred bytes. */
-#define NOTES_MAX (UINT64_C(64) << 10)
+/* Bound on the notes of damaged files. Fedora's programs have some MiB, of annobin. */
+#define NOTES_MAX (UINT64_C(256) << 20)
 
 Elf_Scn *
 debug_section(Elf *elf, const char *name, GElf_Shdr *header)
 {
 	Elf_Scn *scn = NULL;
-	size_t names;
 
-	if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
-		return NULL;
-	while ((scn = elf_nextscn(elf, scn)) != NULL) {
-		const char *text;
-
-		if (gelf_getshdr(scn, header) == NULL || header->sh_type == SHT_NOBITS ||
-		    header->sh_size == 0)
-			continue;
-		text = elf_strptr(elf, names, header->sh_name);
-		if (text != NULL && strcmp(text, name) == 0)
+	while (elf != NULL && (scn = elf_nextscn(elf, scn)) != NULL)
+		if (gelf_getshdr(scn, header) != NULL && header->sh_type != SHT_NOBITS &&
+		    header->sh_size > 0 && strcmp(elf_section_name(elf, header), name) == 0)
 			return scn;
-	}
 	return NULL;
 }
 
@@ -76,52 +67,33 @@ debug_has_symtab(Elf *elf)
 	return false;
 }
 
-static bool
-find_id_note(Elf_Data *notes, const uint8_t **id, size_t *size)
-{
-	size_t at = 0, next, name, description;
-	GElf_Nhdr note;
-
-	while ((next = gelf_getnote(notes, at, &note, &name, &description)) > 0) {
-		const uint8_t *bytes = notes->d_buf;
-
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
-		    memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0) {
-			*id = bytes + description;
-			*size = note.n_descsz;
-			return true;
-		}
-		at = next;
-	}
-	return false;
-}
-
-/* The build-id that a debug file has in its sections: its segments need not be there. */
+/* Returns whether the sections have the wanted build-id. A file without one is accepted if its CRC
+ * identifies it. */
 static bool
 has_id(Elf *elf, const struct debug_want *want)
 {
-	const uint8_t *id = NULL;
 	Elf_Scn *scn = NULL;
-	size_t size = 0;
+	GElf_Shdr header;
+	const void *id;
+	uint64_t left = NOTES_MAX;
+	ssize_t size;
 
 	while ((scn = elf_nextscn(elf, scn)) != NULL) {
-		GElf_Shdr header;
-		Elf_Data *notes;
-
-		if (gelf_getshdr(scn, &header) == NULL || header.sh_type != SHT_NOTE ||
-		    header.sh_size > NOTES_MAX)
+		if (gelf_getshdr(scn, &header) == NULL || header.sh_type != SHT_NOTE)
 			continue;
-		notes = elf_getdata(scn, NULL);
-		if (notes != NULL && notes->d_buf != NULL && find_id_note(notes, &id, &size))
-			return size == want->id_size && memcmp(id, want->id, size) == 0;
+		if (header.sh_size > left)
+			return false;
+		left -= header.sh_size;
 	}
-	/* One found by its CRC needs no build-id; any other does. */
-	return want->has_crc;
+	size = dwelf_elf_gnu_build_id(elf, &id);
+	if (size <= 0)
+		return want->has_crc;
+	return (size_t)size == want->id_size && memcmp(id, want->id, want->id_size) == 0;
 }
 
 /*
- * The CRC of .gnu_debuglink is that of IEEE 802.3, over the whole file. NULL: it is the one
- * that is wanted.
+ * Compares the CRC of the whole file with that of .gnu_debuglink (IEEE 802.3). Returns NULL when
+ * they are equal, else the reason why the file is refused.
  */
 static const char *
 check_crc(struct debug_files *files, int fd, uint32_t crc)
@@ -152,7 +124,7 @@ check_crc(struct debug_files *files, int fd, uint32_t crc)
 	return NULL;
 }
 
-/* NULL: it is wanted. */
+/* Returns NULL when the file is the wanted one, else the reason why it is refused. */
 static const char *
 what_is_wrong(struct debug_files *files, Elf *elf, int fd, const struct debug_want *want)
 {
@@ -171,17 +143,11 @@ void
 debug_files_warn(struct debug_files *files, const char *path, const char *module, const char *why)
 {
 	const size_t count = strings_count(files->said);
-	struct strbuf shown;
 
 	strings_intern(files->said, path);
-	if (strings_count(files->said) == count)
-		return;
-	strbuf_init(&shown);
-	strbuf_add_escaped(&shown, path);
-	strbuf_add_text(&shown, " is not used as the debug file of ");
-	strbuf_add_escaped(&shown, module);
-	log_say(files->config.log, LOG_NORMAL, "%s: %s", shown.data, why);
-	strbuf_release(&shown);
+	if (strings_count(files->said) > count)
+		log_say(files->config.log, LOG_NORMAL, "%s is not used as the debug file of %s: %s",
+			path, module, why);
 }
 
 void

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file_dwarf.c - makes an ELF file ready for libdw.
+ * debug_file_dwarf.c - makes an ELF file safe for libdw.
  *
- * libdw 0.188 reads outside its sections when a string has no end, takes any size for
- * granted, and reads sections that names and lines do not need.
+ * libdw 0.188 reads beyond the end of a section whose last string has no terminating zero, trusts
+ * all sizes, and reads sections that names and lines do not need.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "wallsample/base/bytes.h"
 #include "wallsample/elf/elf_open.h"
 
-/* What names and lines are read from; libdw fails if one it knows cannot be read. */
+/* Sections that names and lines need. libdw does not open a file of which it cannot read one. */
 static const char *const needed[] = {
 	"info",     "types", "abbrev",      "addr",   "aranges",  "line",
 	"line_str", "str",   "str_offsets", "ranges", "rnglists",
@@ -21,7 +21,7 @@ static const char *const needed[] = {
 
 enum part { PART_OTHER, PART_NEEDED, PART_HIDDEN };
 
-/* Is the section one of libdw's, and wanted? `packed`: in the GNU way, by name. */
+/* Classifies a section by its name. *packed: compressed in the old GNU way, with another name. */
 static enum part
 part_of(const char *name, bool *packed)
 {
@@ -36,26 +36,17 @@ part_of(const char *name, bool *packed)
 	return PART_HIDDEN;
 }
 
-static const char *
-section_name_of(Elf *elf, const GElf_Shdr *header)
-{
-	size_t names;
-	const char *name = NULL;
+/* The header of the old GNU compression: "ZLIB", then the unpacked size, big-endian. */
+#define GNU_HEADER_SIZE 12
 
-	if (elf_getshdrstrndx(elf, &names) == 0)
-		name = elf_strptr(elf, names, header->sh_name);
-	return name != NULL ? name : "";
-}
-
-/* "ZLIB" and the size, big-endian: how GNU tools packed sections before there was a flag. */
 static uint64_t
-size_by_gnu(Elf *elf, const GElf_Shdr *header)
+gnu_unpacked_size(Elf *elf, const GElf_Shdr *header)
 {
-	const Elf_Data *start = header->sh_size < 12 ?
-					NULL :
-					elf_getdata_rawchunk(elf, (int64_t)header->sh_offset, 12,
-							     ELF_T_BYTE);
+	const Elf_Data *start = NULL;
 
+	if (header->sh_size >= GNU_HEADER_SIZE)
+		start = elf_getdata_rawchunk(elf, (int64_t)header->sh_offset, GNU_HEADER_SIZE,
+					     ELF_T_BYTE);
 	if (start == NULL || memcmp(start->d_buf, "ZLIB", 4) != 0)
 		return header->sh_size;
 	return bytes_big((const uint8_t *)start->d_buf + 4, sizeof(uint64_t));
@@ -68,7 +59,7 @@ unpacked_size(Elf *elf, const GElf_Shdr *header, bool by_gnu)
 	Elf64_Chdr packed;
 
 	if (by_gnu)
-		return size_by_gnu(elf, header);
+		return gnu_unpacked_size(elf, header);
 	if ((header->sh_flags & SHF_COMPRESSED) == 0)
 		return header->sh_size;
 	if (header->sh_size < sizeof(packed))
@@ -92,7 +83,7 @@ debug_dwarf_fits(Elf *elf, uint64_t limit, uint64_t *bytes)
 		bool by_gnu;
 
 		if (gelf_getshdr(scn, &header) == NULL || header.sh_type == SHT_NOBITS ||
-		    part_of(section_name_of(elf, &header), &by_gnu) == PART_OTHER)
+		    part_of(elf_section_name(elf, &header), &by_gnu) == PART_OTHER)
 			continue;
 		size = unpacked_size(elf, &header, by_gnu);
 		if (size > limit || header.sh_size > limit || sum > limit - size)
@@ -103,7 +94,7 @@ debug_dwarf_fits(Elf *elf, uint64_t limit, uint64_t *bytes)
 	return true;
 }
 
-/* Reads and unpacks the section; false when libdw had better not see it. */
+/* Reads and unpacks the section; false when it is damaged and must be hidden from libdw. */
 static bool
 load(struct debug_dwarf *dwarf, Elf_Scn *scn, const GElf_Shdr *header, bool by_gnu)
 {
@@ -116,10 +107,10 @@ load(struct debug_dwarf *dwarf, Elf_Scn *scn, const GElf_Shdr *header, bool by_g
 	data = elf_getdata(scn, NULL);
 	if (data == NULL || data->d_buf == NULL || data->d_size == 0)
 		return false;
-	/* libdw would unpack it again. */
+	/* libdw would try to unpack data that still begins with "ZLIB". */
 	if (by_gnu && data->d_size >= 4 && memcmp(data->d_buf, "ZLIB", 4) == 0)
 		return false;
-	/* Strings end in their section, or right behind it. */
+	/* Adds zeros, so that every string ends in or directly behind its section. */
 	if (((const uint8_t *)data->d_buf)[data->d_size - 1] != 0)
 		debug_dwarf_move(dwarf, data, 8);
 	return true;
@@ -138,13 +129,13 @@ load_all(struct debug_dwarf *dwarf)
 
 		if (gelf_getshdr(scn, &header) == NULL || header.sh_type == SHT_NOBITS)
 			continue;
-		part = part_of(section_name_of(dwarf->elf, &header), &by_gnu);
+		part = part_of(elf_section_name(dwarf->elf, &header), &by_gnu);
 		if (part == PART_OTHER || header.sh_size == 0 ||
 		    (part == PART_NEEDED && load(dwarf, scn, &header, by_gnu)))
 			continue;
 		if (part == PART_NEEDED)
 			complete = false;
-		/* Hidden from libdw; nothing is ever written to the file. */
+		/* Hides the section from libdw: the change is made in memory only. */
 		header.sh_type = SHT_NOBITS;
 		if (gelf_update_shdr(scn, &header) == 0)
 			return false;
@@ -153,8 +144,8 @@ load_all(struct debug_dwarf *dwarf)
 }
 
 /*
- * Of the machine's memory no more than half: when there is none left, the kernel ends the
- * largest process, which may well be the target.
+ * At most half of the free memory: when memory runs out, the kernel ends the largest process, which
+ * may be the target.
  */
 uint64_t
 debug_dwarf_allowed(uint64_t left)
@@ -167,7 +158,6 @@ debug_dwarf_allowed(uint64_t left)
 
 	if (at != NULL) {
 		at += strlen(label);
-		at += strspn(at, " ");
 		if (parse_u64(&at, 10, &kib) && kib / 2 < left / 1024)
 			left = kib / 2 * 1024;
 	}
@@ -204,7 +194,7 @@ make_ready(struct debug_dwarf *dwarf, uint64_t *left)
 	return NULL;
 }
 
-/* A copy: section headers and names of files are going to be changed. */
+/* Opens a copy of the image, because section headers and names of files will be changed. */
 static Elf *
 open_copy(struct debug_dwarf *dwarf, const struct image *image, const char **why)
 {
@@ -229,7 +219,7 @@ debug_dwarf_init(struct debug_dwarf *dwarf, int fd, const struct image *image, u
 		*left = before;
 		return false;
 	}
-	/* Without a descriptor libdw does not know where the file is, and looks for none beside. */
+	/* Without a descriptor libdw cannot search for other files beside this one. */
 	elf_cntl(dwarf->elf, ELF_C_FDDONE);
 	return true;
 }

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file_dwo.c - finds a unit's .dwo file, or the unit in a package, and hands it to libdw.
+ * debug_file_dwo.c - finds the split unit of a skeleton unit in a .dwo file or a package, and
+ * passes it to libdw.
  *
- * libdw opens the file by name, and maps it. So it gets a sealed copy in memory, named by
- * descriptor: what was checked is what it sees, and the mapping cannot lose its end.
+ * libdw opens a .dwo file by name and maps it. So it gets the name /proc/self/fd/N of a sealed copy
+ * in memory: nothing can change or truncate the copy after it was checked.
  */
 #include <dwarf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "dwarf/debug_file_internal.h"
 #include "wallsample/elf/elf_open.h"
 
-/* One .dwo file is that of one compiled file. */
+/* Bounds on a .dwo file, which has the DWARF of one source file. */
 #define DWO_MAX_SIZE (UINT64_C(256) << 20)
 #define DWO_MAX_UNPACKED (UINT64_C(1) << 30)
 
 static const char no_memory[] =
 	"its DWARF takes more memory than there is to spare (others are not named)";
 
-/* A .dwo file that libdw may be shown. */
+/* A .dwo file that has been checked. */
 struct dwo {
 	int fd;
-	uint64_t size; /* in memory */
+	uint64_t size; /* bytes of memory that the file takes, or will take in libdw */
 };
 
 /* Prevents all further changes. */
@@ -37,23 +39,16 @@ seal(int fd)
 	       0;
 }
 
-/* Makes a copy that cannot be changed; -1 on failure. Closes `fd`. */
+/* Makes a copy of `size` bytes that cannot be changed; -1 on failure. Closes `fd`. */
 static int
-sealed_copy(int fd)
+sealed_copy(int fd, uint64_t size)
 {
 	int copy = memfd_create("wallsample-dwo", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	struct stat st;
-	bool good = copy >= 0 && fstat(fd, &st) == 0;
-	uint8_t *block = xmalloc(65536);
+	bool good = copy >= 0;
 	off_t at = 0;
 
-	while (good && at < st.st_size) {
-		const ssize_t n = pread(fd, block, 65536, at);
-
-		good = n > 0 && pwrite(copy, block, (size_t)n, at) == n;
-		at += n > 0 ? n : 0;
-	}
-	free(block);
+	while (good && (uint64_t)at < size)
+		good = sendfile(copy, fd, &at, (size_t)(size - (uint64_t)at)) > 0;
 	close(fd);
 	if (good && seal(copy))
 		return copy;
@@ -77,7 +72,7 @@ check_unit(void *context, Dwarf_Die *die, uint8_t offset_size)
 	(void)offset_size;
 	if (dwarf_cu_info(die->cu, NULL, &type, NULL, NULL, &id, NULL, NULL) != 0)
 		return true;
-	/* libdw would open the further file that it names. */
+	/* libdw would open the file that a skeleton unit names. */
 	if (type == DW_UT_skeleton)
 		return false;
 	if (type == DW_UT_split_compile && id == check->id)
@@ -85,7 +80,7 @@ check_unit(void *context, Dwarf_Die *die, uint8_t offset_size)
 	return true;
 }
 
-/* Do the sections that libdw takes strings from end with one's end? */
+/* Returns whether the sections from which libdw reads strings end with a zero. */
 static bool
 strings_end(Elf *elf)
 {
@@ -105,7 +100,8 @@ strings_end(Elf *elf)
 	return true;
 }
 
-/* NULL: libdw may have it. *unpacked: the size of its DWARF. */
+/* Checks the file. Returns NULL and the unpacked size of its DWARF when libdw can read the file
+ * safely, else the reason why not. */
 static const char *
 what_is_wrong(Elf *elf, uint64_t id, uint64_t *unpacked)
 {
@@ -127,7 +123,7 @@ what_is_wrong(Elf *elf, uint64_t id, uint64_t *unpacked)
 	return check.has_id ? NULL : "its DWO id is another";
 }
 
-/* Of what there is no memory for one is named, of each module. */
+/* Warns of a file; of those that exceed the memory only the first of a module is named. */
 static void
 dwo_warn(struct debug_files *files, struct debug_file_rest *rest, const char *path, const char *why)
 {
@@ -137,7 +133,8 @@ dwo_warn(struct debug_files *files, struct debug_file_rest *rest, const char *pa
 	debug_files_warn(files, path, rest->want.module, why);
 }
 
-/* Opens the copy, and says how much memory it takes and will take. NULL: it is fine. */
+/* Checks the sealed file and computes its size in memory; NULL, or the reason why the file
+ * cannot be used. */
 static const char *
 check_copy(struct dwo *dwo, uint64_t id, uint64_t allowed)
 {
@@ -152,38 +149,30 @@ check_copy(struct dwo *dwo, uint64_t id, uint64_t allowed)
 	elf_end(elf);
 	if (why != NULL)
 		return why;
-	/* libdw maps the copy; what is packed in it is unpacked besides. */
+	/* libdw maps the copy, and unpacks compressed sections into further memory. */
 	if (unpacked > dwo->size)
 		dwo->size += unpacked;
 	return dwo->size <= allowed ? NULL : no_memory;
 }
 
-/* False: there is none that may be shown to libdw. */
+/* Checks dwo->fd, a copy in memory if `copied`. True when the file can be used; otherwise closes
+ * it, with a warning. */
 static bool
-open_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *path, uint64_t id,
-	 struct dwo *dwo)
+accept_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *path, uint64_t id,
+	   struct dwo *dwo, bool copied)
 {
 	const uint64_t allowed = debug_dwarf_allowed(files->dwarf_left);
 	const char *why = NULL;
 	struct stat st;
 
-	dwo->fd = debug_find_by_path(files, path);
-	if (dwo->fd < 0) {
-		if (!rest->main.split_missed)
-			debug_files_warn(files, path, rest->want.module,
-					 "no such regular file below the target's root, --symfs "
-					 "or --debug-dir, nor a package (.dwp) with its unit "
-					 "(others are not named)");
-		rest->main.split_missed = true;
-		return false;
-	}
 	dwo->size = fstat(dwo->fd, &st) == 0 ? (uint64_t)st.st_size : UINT64_MAX;
 	if (dwo->size > DWO_MAX_SIZE)
 		why = "it is larger than can be read";
 	else if (dwo->size > allowed)
 		why = no_memory;
 	if (why == NULL) {
-		dwo->fd = sealed_copy(dwo->fd);
+		if (!copied)
+			dwo->fd = sealed_copy(dwo->fd, dwo->size);
 		why = check_copy(dwo, id, allowed);
 	}
 	if (why == NULL)
@@ -194,13 +183,28 @@ open_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *pa
 	return false;
 }
 
-/* The same for a unit in the module's package, which is looked for once. */
+/* Opens the .dwo file; false when there is none that can be used. */
+static bool
+open_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *path, uint64_t id,
+	 struct dwo *dwo)
+{
+	dwo->fd = debug_find_by_path(files, path);
+	if (dwo->fd >= 0)
+		return accept_dwo(files, rest, path, id, dwo, false);
+	if (!rest->main.split_missed)
+		debug_files_warn(files, path, rest->want.module,
+				 "no such regular file below the target's root, --symfs "
+				 "or --debug-dir, nor a package (.dwp) with its unit "
+				 "(others are not named)");
+	rest->main.split_missed = true;
+	return false;
+}
+
+/* Takes the unit out of the module's package, which is searched once. */
 static bool
 open_packed(struct debug_files *files, struct debug_file_rest *rest, uint64_t id, struct dwo *dwo)
 {
-	const uint64_t allowed = debug_dwarf_allowed(files->dwarf_left);
 	const char *why;
-	struct stat st;
 
 	if (!rest->package_tried)
 		rest->package = debug_package_find(files, rest->module, rest->separate.path);
@@ -208,12 +212,8 @@ open_packed(struct debug_files *files, struct debug_file_rest *rest, uint64_t id
 	if (rest->package == NULL)
 		return false;
 	dwo->fd = debug_package_unit(rest->package, id, &why);
-	if (dwo->fd >= 0 && seal(dwo->fd) && fstat(dwo->fd, &st) == 0) {
-		dwo->size = (uint64_t)st.st_size;
-		why = check_copy(dwo, id, allowed);
-		if (why == NULL)
-			return true;
-	}
+	if (dwo->fd >= 0 && seal(dwo->fd))
+		return accept_dwo(files, rest, debug_package_path(rest->package), id, dwo, true);
 	if (dwo->fd >= 0)
 		close(dwo->fd);
 	if (why != NULL)
@@ -221,29 +221,19 @@ open_packed(struct debug_files *files, struct debug_file_rest *rest, uint64_t id
 	return false;
 }
 
-static const struct debug_skeleton *
-find_skeleton(const struct debug_dwarf *dwarf, uint64_t offset)
+static int
+compare_skeletons(const void *left, const void *right)
 {
-	size_t low = 0, high = dwarf->skeleton_count;
+	const struct debug_skeleton *a = left, *b = right;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (dwarf->skeleton[middle].offset == offset)
-			return &dwarf->skeleton[middle];
-		if (dwarf->skeleton[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
 size_t
 debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf_CU *cu)
 {
 	struct debug_file_rest *rest = file->rest;
-	const struct debug_skeleton *skeleton;
+	struct debug_skeleton key, *skeleton;
 	Dwarf_Die die, split;
 	struct dwo dwo;
 	uint8_t type;
@@ -253,12 +243,14 @@ debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf
 	    dwarf_cu_info(cu, NULL, &type, &die, NULL, &id, NULL, NULL) != 0 ||
 	    type != DW_UT_skeleton)
 		return 0;
-	skeleton = find_skeleton(&rest->main, dwarf_dieoffset(&die));
+	key.offset = dwarf_dieoffset(&die);
+	skeleton = bsearch(&key, rest->main.skeleton, rest->main.skeleton_count, sizeof(key),
+			   compare_skeletons);
 	if (skeleton == NULL || (!open_packed(files, rest, id, &dwo) &&
 				 !open_dwo(files, rest, skeleton->path, id, &dwo)))
 		return 0;
 	snprintf(rest->main.split_name, DEBUG_SPLIT_NAME_SIZE, "/proc/self/fd/%d", dwo.fd);
-	/* Asking for the DIE of the split unit is what makes libdw look for it. */
+	/* libdw opens the file when it is asked for the entry of the split unit. */
 	(void)dwarf_cu_info(cu, NULL, NULL, NULL, &split, NULL, NULL, NULL);
 	memcpy(rest->main.split_name, debug_split_nowhere, DEBUG_SPLIT_NAME_SIZE);
 	close(dwo.fd);

@@ -1,24 +1,134 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file_find.c - the places where debug files are, one after the other.
+ * debug_file_find.c - opens regular files below a directory, and searches the directories of
+ * debug files in order.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dwarf/debug_file_internal.h"
 
-/* The hexadecimal digits of 64 bytes and a path around them. */
-#define ID_PATH_MAX 192
+/* A name with the hexadecimal digits of a build-id, and a few directories. */
+#define ID_PATH_MAX (2 * IMAGE_BUILD_ID_MAX + 64)
 
-/* Three bytes is what elfutils asks of a build-id; shorter ones say nothing. */
+/* Shorter build-ids identify nothing: elfutils, too, requires three bytes. */
 #define ID_MIN 3
 
-/* Names in links are paths; longer ones could not be opened. */
+/* A link section holds a path and a build-id. */
 #define LINK_MAX_SIZE (PATH_MAX + IMAGE_BUILD_ID_MAX)
 
+/* --- files below a directory ------------------------------------------------------------ */
+
+/* Opens the file of an O_PATH descriptor for reading if it is a regular file that is not empty.
+ * Closes `named`. */
+static int
+open_regular(int named)
+{
+	struct stat st;
+
+	if (named >= 0 && fstat(named, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) {
+		close(named);
+		errno = ENODATA;
+		return -1;
+	}
+	return file_open_named(named);
+}
+
+/* Opens (O_PATH) the file `below` a directory, following no symbolic link. */
+static int
+walk_down(int top, const char *below)
+{
+	int fd = fcntl(top, F_DUPFD_CLOEXEC, 0);
+
+	below += strspn(below, "/");
+	while (fd >= 0 && *below != '\0') {
+		const size_t length = strcspn(below, "/");
+		const char *next = below + length + strspn(below + length, "/");
+		const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC |
+				  (*next != '\0' ? O_DIRECTORY : 0);
+		char *name = xstrndup(below, length);
+		const int dir = fd;
+		int error;
+
+		fd = openat(dir, name, flags);
+		error = errno;
+		free(name);
+		close(dir);
+		errno = error;
+		below = next;
+	}
+	return fd;
+}
+
+static bool
+has_dots(const char *path)
+{
+	while (*path != '\0') {
+		const size_t length = strcspn(path, "/");
+
+		if (length == 2 && path[0] == '.' && path[1] == '.')
+			return true;
+		path += length + (path[length] == '/');
+	}
+	return false;
+}
+
+int
+debug_place_open(const struct debug_place *place, const char *below, struct strbuf *path)
+{
+	const size_t length = strlen(place->path);
+	const bool has_slash = length > 0 && place->path[length - 1] == '/';
+	size_t start;
+
+	strbuf_clear(path);
+	strbuf_add_format(path, "%s%s", place->path, has_slash ? "" : "/");
+	start = path->length;
+	strbuf_add_format(path, "%s%s", place->prefix, below + strspn(below, "/"));
+	if (has_dots(path->data + start) || path->length - start >= PATH_MAX) {
+		errno = EINVAL;
+		return -1;
+	}
+	return open_regular(place->trusted ? open(path->data, O_PATH | O_CLOEXEC) :
+					     walk_down(place->top, path->data + start));
+}
+
+/* Returns the path without "." and "..", and without a slash in front; NULL when the path leaves
+ * the root. The caller frees it. */
+static char *
+plain_path(const char *path)
+{
+	struct strbuf plain = STRBUF_INIT;
+
+	strbuf_add_text(&plain, "");
+	while (*path != '\0') {
+		const size_t length = strcspn(path, "/");
+
+		if (length == 2 && memcmp(path, "..", 2) == 0) {
+			const char *slash = strrchr(plain.data, '/');
+
+			if (plain.length == 0) {
+				strbuf_release(&plain);
+				return NULL;
+			}
+			plain.length = slash != NULL ? (size_t)(slash - plain.data) : 0;
+			plain.data[plain.length] = '\0';
+		} else if (length > 0 && !(length == 1 && path[0] == '.')) {
+			strbuf_add_text(&plain, plain.length > 0 ? "/" : "");
+			strbuf_add(&plain, path, length);
+		}
+		path += length + (path[length] == '/');
+	}
+	return plain.data;
+}
+
+/* --- build-ids -------------------------------------------------------------------------- */
+
+/* The warning for a file that could not be opened; NULL when the file is not there. */
 static const char *
 why_not_opened(int error)
 {
@@ -37,30 +147,22 @@ why_not_opened(int error)
 		return "too many open files";
 	case ENODATA:
 		return "it is truncated: it is empty";
-	default: /* not there */
+	default:
 		return NULL;
 	}
 }
 
-/* Is the file `below` the place, its prefix put before it, the one that is wanted? */
+/* Opens the file `below` the place and checks it; true when it is the wanted one. */
 static bool
 try_file(struct debug_files *files, const struct debug_place *place, const char *below,
 	 const struct debug_want *want, struct debug_found *found)
 {
+	struct strbuf path = STRBUF_INIT;
 	const char *why;
-	struct strbuf path;
 	bool good = false;
-	size_t start;
 	int fd;
 
-	strbuf_init(&path);
-	strbuf_add_text(&path, place->path);
-	if (path.length == 0 || path.data[path.length - 1] != '/')
-		strbuf_add_text(&path, "/");
-	start = path.length;
-	strbuf_add_text(&path, place->prefix);
-	strbuf_add_text(&path, below + strspn(below, "/"));
-	fd = debug_place_open(place, path.data + start);
+	fd = debug_place_open(place, below, &path);
 	why = fd < 0 ? why_not_opened(errno) : NULL;
 	if (fd >= 0)
 		good = debug_accept(files, fd, path.data, want, found);
@@ -70,84 +172,72 @@ try_file(struct debug_files *files, const struct debug_place *place, const char 
 	return good;
 }
 
-/* In hexadecimal, with the separator ("/" or "") behind the first byte. */
+/* Writes the build-id in hexadecimal. */
 static void
-id_text(char *to, const struct debug_want *want, const char *separator)
+id_text(char to[2 * IMAGE_BUILD_ID_MAX + 1], const struct debug_want *want)
 {
-	static const char digit[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < want->id_size && i < IMAGE_BUILD_ID_MAX; i++) {
-		*to++ = digit[want->id[i] >> 4];
-		*to++ = digit[want->id[i] & 15];
-		if (i == 0 && separator[0] != '\0')
-			*to++ = separator[0];
-	}
 	*to = '\0';
+	for (size_t i = 0; i < want->id_size && i < IMAGE_BUILD_ID_MAX; i++)
+		snprintf(to + 2 * i, 3, "%02x", want->id[i]);
 }
 
-/* .build-id/ab/cdef….debug, and the same without .build-id in a directory of the user's. */
+/* Tries .build-id/ab/cdef….debug, and ab/cdef….debug in a directory that the user named. */
 static bool
 find_by_id(struct debug_files *files, const struct debug_want *want, struct debug_found *found)
 {
-	char id[2 * IMAGE_BUILD_ID_MAX + 2], name[ID_PATH_MAX];
+	char id[2 * IMAGE_BUILD_ID_MAX + 1], name[ID_PATH_MAX];
 
 	if (want->id_size < ID_MIN)
 		return false;
-	id_text(id, want, "/");
+	id_text(id, want);
+	snprintf(name, sizeof(name), ".build-id/%.2s/%s.debug", id, id + 2);
 	for (size_t i = 0; i < files->place_count; i++) {
 		const struct debug_place *place = &files->place[i];
 
-		snprintf(name, sizeof(name), ".build-id/%s.debug", id);
-		if (try_file(files, place, name, want, found))
-			return true;
-		snprintf(name, sizeof(name), "%s.debug", id);
-		if (place->trusted && try_file(files, place, name, want, found))
+		if (try_file(files, place, name, want, found) ||
+		    (place->trusted &&
+		     try_file(files, place, name + strlen(".build-id/"), want, found)))
 			return true;
 	}
 	return false;
 }
 
-/* What debuginfod's client has, and then what its servers have. */
+/* Tries the cache of debuginfod's client, then its servers. */
 static bool
 find_by_debuginfod(struct debug_files *files, const struct debug_want *want,
 		   struct debug_found *found)
 {
-	char id[2 * IMAGE_BUILD_ID_MAX + 2], name[ID_PATH_MAX];
-	struct strbuf shown;
-	char *path;
-	int fd;
+	char id[2 * IMAGE_BUILD_ID_MAX + 1], name[ID_PATH_MAX];
+	struct strbuf cached = STRBUF_INIT;
+	bool good = false;
+	char *path = NULL;
+	int fd = -1;
 
 	if (want->id_size < ID_MIN)
 		return false;
-	id_text(id, want, "");
+	id_text(id, want);
 	snprintf(name, sizeof(name), "%s/debuginfo", id);
-	if (files->cache.path != NULL) {
-		/* An empty file there says that no server had it. */
-		fd = debug_place_open(&files->cache, name);
-		if (fd >= 0)
-			close(fd);
-		if (fd >= 0 && try_file(files, &files->cache, name, want, found))
-			return true;
-	}
-	if (files->server == NULL)
-		return false;
-	strbuf_init(&shown);
-	strbuf_add_escaped(&shown, want->module);
-	fd = debug_server_fetch(files->server, want->id, want->id_size, shown.data, &path);
-	strbuf_release(&shown);
-	if (fd < 0)
-		return false;
-	if (debug_accept(files, fd, path != NULL ? path : name, want, found)) {
-		free(path);
-		return true;
-	}
+	/* An empty file in the cache means that no server had the file: no warning. */
+	if (files->cache.path != NULL)
+		fd = debug_place_open(&files->cache, name, &cached);
+	if (fd >= 0)
+		good = debug_accept(files, fd, cached.data, want, found);
+	strbuf_release(&cached);
+	if (good || files->server == NULL)
+		return good;
+	fd = debug_server_fetch(files->server, want->id, want->id_size, want->module, &path);
+	if (fd >= 0)
+		good = debug_accept(files, fd, path != NULL ? path : name, want, found);
 	free(path);
-	return false;
+	return good;
 }
 
 /* --- .gnu_debuglink ----------------------------------------------------------------- */
 
-/* Name, zero, padding to four bytes, CRC (GDB manual, "Separate Debug Files"). */
+/*
+ * Reads the section, which has a file name, a zero, padding to four bytes, and a CRC (GDB manual,
+ * "Separate Debug Files"). Returns the name and stores the CRC; NULL without a valid section.
+ */
 static const char *
 read_link(Elf *own, struct debug_want *want)
 {
@@ -167,23 +257,22 @@ read_link(Elf *own, struct debug_want *want)
 	return name;
 }
 
-/* In the directory that the module's path names, or its `sub` directory ("" or ".debug/"). */
+/* Tries the file `name` in the directory that the module's path names, or in the directory `sub`
+ * ("" or ".debug/") below that directory. */
 static bool
 try_link(struct debug_files *files, const struct debug_place *place, const struct module *module,
 	 const char *sub, const char *name, const struct debug_want *want,
 	 struct debug_found *found)
 {
 	const char *slash = strrchr(module->path, '/');
-	struct strbuf below;
+	struct strbuf below = STRBUF_INIT;
 	bool good;
 
 	if (module->path[0] != '/' || slash == NULL)
 		return false;
-	strbuf_init(&below);
-	strbuf_add(&below, module->path, (size_t)(slash - module->path) + 1);
-	strbuf_add_text(&below, sub);
-	strbuf_add_text(&below, name);
-	/* A link to the file itself is a mistake of whoever made it. */
+	strbuf_add_format(&below, "%.*s/%s%s", (int)(slash - module->path), module->path, sub,
+			  name);
+	/* A link from a file to itself is a packaging mistake. */
 	good = strcmp(below.data, module->path) != 0 &&
 	       try_file(files, place, below.data, want, found);
 	strbuf_release(&below);
@@ -213,7 +302,7 @@ find_by_link(struct debug_files *files, const struct module *module, Elf *own,
 	return false;
 }
 
-/* The same file, not stripped, below --symfs. */
+/* Tries the file below --symfs that has the path of the module: the copy may not be stripped. */
 static bool
 find_whole(struct debug_files *files, const struct module *module, const struct debug_want *want,
 	   struct debug_found *found)
@@ -225,50 +314,43 @@ find_whole(struct debug_files *files, const struct module *module, const struct 
 
 bool
 debug_find(struct debug_files *files, const struct module *module, Elf *own,
-	   struct debug_found *found)
+	   const struct debug_want *want, struct debug_found *found)
 {
-	const struct debug_want want = {
-		.module = module->name,
-		.id = module->image->build_id,
-		.id_size = module->image->build_id_size,
-		.machine = module->image->machine,
-	};
-
 	*found = (struct debug_found){ .fd = -1 };
-	return find_by_id(files, &want, found) || find_by_link(files, module, own, &want, found) ||
-	       find_whole(files, module, &want, found) || find_by_debuginfod(files, &want, found);
+	return find_by_id(files, want, found) || find_by_link(files, module, own, want, found) ||
+	       find_whole(files, module, want, found) || find_by_debuginfod(files, want, found);
 }
 
 /* --- .gnu_debugaltlink ---------------------------------------------------------------- */
 
 /*
- * The path in the link, plain: relative ones start where the file that has the link is. NULL
- * when that is not known.
+ * Returns the path of the link without "." and "..". A relative link starts in the directory of the
+ * file that has it, which is open as `fd`. NULL when that directory is not known.
  */
 static char *
 path_of_link(const char *link, int fd)
 {
 	char name[48], user[PATH_MAX];
-	struct strbuf path;
+	struct strbuf path = STRBUF_INIT;
 	char *plain;
 	ssize_t n;
 
 	if (link[0] == '/')
-		return debug_path_plain(link);
+		return plain_path(link);
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	n = readlink(name, user, sizeof(user) - 1);
 	if (n <= 0 || user[0] != '/')
 		return NULL;
 	user[n] = '\0';
-	strbuf_init(&path);
-	strbuf_add(&path, user, (size_t)(strrchr(user, '/') - user) + 1);
-	strbuf_add_text(&path, link);
-	plain = debug_path_plain(path.data);
+	*strrchr(user, '/') = '\0';
+	strbuf_add_format(&path, "%s/%s", user, link);
+	plain = plain_path(path.data);
 	strbuf_release(&path);
 	return plain;
 }
 
-/* Only when it is below a directory of debug files: what the link says could be anything. */
+/* Tries the path if it is below a directory of debug files: the link is foreign and could name any
+ * file. */
 static bool
 find_below(struct debug_files *files, const char *path, const struct debug_want *want,
 	   struct debug_found *found)
@@ -288,19 +370,17 @@ find_below(struct debug_files *files, const char *path, const struct debug_want 
 	return false;
 }
 
-/* DIR/.dwz/… with the end of the link's path, for a DIR that is not where it was made for. */
+/* Tries DIR/.dwz/… with the end of the link's path: DIR may have been moved after dwz ran. */
 static bool
 find_in_dwz(struct debug_files *files, const char *link, const struct debug_want *want,
 	    struct debug_found *found)
 {
 	const char *tail = strstr(link, "/.dwz/");
 	const char *slash = strrchr(link, '/');
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 	bool good = false;
 
-	strbuf_init(&name);
-	strbuf_add_text(&name, ".dwz/");
-	strbuf_add_text(&name, slash != NULL ? slash + 1 : link);
+	strbuf_add_format(&name, ".dwz/%s", slash != NULL ? slash + 1 : link);
 	for (size_t i = 0; i < files->place_count && !good; i++)
 		good = (tail != NULL && try_file(files, &files->place[i], tail + 1, want, found)) ||
 		       try_file(files, &files->place[i], name.data, want, found);
@@ -344,24 +424,26 @@ debug_find_alternate(struct debug_files *files, const struct debug_want *user, E
 int
 debug_find_by_path(struct debug_files *files, const char *path)
 {
-	/* Compilers are called with -o ../obj/a.o, too. */
-	char *below = debug_path_plain(path);
+	/* Compilers are also called with -o ../obj/a.o. */
+	char *below = strlen(path) < PATH_MAX ? plain_path(path) : NULL;
 	const char *slash;
+	struct strbuf opened = STRBUF_INIT;
 	int fd = -1;
 
 	if (below == NULL)
 		return -1;
 	slash = strrchr(below, '/');
 	for (size_t i = 0; i < files->root_count && fd < 0; i++)
-		fd = debug_place_open(&files->root[i], below);
-	/* What --debug-dir names is whole trees, or just the files. */
+		fd = debug_place_open(&files->root[i], below, &opened);
+	/* A directory of --debug-dir has the whole tree of paths, or just the files. */
 	for (size_t i = 0; i < files->place_count && fd < 0; i++) {
 		if (!files->place[i].trusted)
 			continue;
-		fd = debug_place_open(&files->place[i], below);
+		fd = debug_place_open(&files->place[i], below, &opened);
 		if (fd < 0 && slash != NULL)
-			fd = debug_place_open(&files->place[i], slash + 1);
+			fd = debug_place_open(&files->place[i], slash + 1, &opened);
 	}
+	strbuf_release(&opened);
 	free(below);
 	return fd;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file_package.c - finds the package (.dwp) with a module's split units, and takes
- * units out of it.
+ * debug_file_package.c - finds and opens the package (.dwp) with a module's split units.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,10 @@
 #include "dwarf/dwp_internal.h"
 #include "wallsample/elf/elf_open.h"
 
-/* Some 80 bytes for each unit. */
+/* Bound on the index, which has some 80 bytes for each unit. */
 #define INDEX_MAX_SIZE (UINT64_C(128) << 20)
-/* Unpacked sections are kept. Neither dwp nor llvm-dwp makes packed ones. */
+/* Bound on all compressed sections, which are kept unpacked. Neither dwp nor llvm-dwp makes such
+ * sections. */
 #define UNPACKED_MAX_SIZE (UINT64_C(1) << 30)
 
 struct debug_package {
@@ -22,14 +22,12 @@ struct debug_package {
 	struct dwp_source source;
 	uint8_t *index;
 	size_t index_size;
-	uint64_t unpacked; /* bytes of all sections, once one had to be unpacked */
+	uint64_t unpacked; /* bytes of all sections if one of them is compressed, else 0 */
 };
 
 /* --- opening ------------------------------------------------------------------------- */
 
-static const char unreadable[] = "it cannot be read";
-
-/* Is there memory for `size` bytes? */
+/* Takes `size` bytes from *left; false when they exceed `limit` or the free memory. */
 static bool
 take_memory(uint64_t *left, uint64_t size, uint64_t limit)
 {
@@ -39,6 +37,8 @@ take_memory(uint64_t *left, uint64_t size, uint64_t limit)
 	return true;
 }
 
+/* Finds a section and unpacks it if it is compressed. Returns NULL, or the reason of a failure; a
+ * section that is missing has the size 0. */
 static const char *
 take_section(struct debug_package *package, const char *name, uint64_t *left,
 	     struct dwp_section *section)
@@ -97,7 +97,7 @@ read_package(struct debug_package *package, uint64_t *left)
 #undef X
 	};
 	struct dwp_source *source = &package->source;
-	const char *why = unreadable;
+	const char *why = "it cannot be read";
 	GElf_Ehdr header;
 
 	package->elf = elf_open_fd(source->fd, &why);
@@ -124,23 +124,22 @@ debug_package_close(struct debug_package *package)
 
 /* --- finding ------------------------------------------------------------------------- */
 
-/* Opens the package `below` the place, if there is one, and says when it cannot be used. */
+/* Opens the package `below` the place, if there is one; warns when the package cannot be used. */
 static struct debug_package *
 try_package(struct debug_files *files, const struct debug_place *place, const char *below,
 	    const char *module)
 {
 	struct debug_package *package;
-	struct strbuf path;
+	struct strbuf path = STRBUF_INIT;
 	const char *why;
 	const uint64_t before = files->dwarf_left;
-	const int fd = debug_place_open(place, below);
+	int fd;
 
-	if (fd < 0)
+	fd = debug_place_open(place, below, &path);
+	if (fd < 0) {
+		strbuf_release(&path);
 		return NULL;
-	strbuf_init(&path);
-	strbuf_add_text(&path, place->path);
-	strbuf_add_text(&path, "/");
-	strbuf_add_text(&path, below + strspn(below, "/"));
+	}
 	package = xcalloc(1, sizeof(*package));
 	package->path = path.data;
 	package->source.fd = fd;
@@ -153,7 +152,7 @@ try_package(struct debug_files *files, const struct debug_place *place, const ch
 	return NULL;
 }
 
-/* Below the places, by a path that begins with their prefix, or by a name alone. */
+/* Tries the path in all places, and its base name in places that the user named. */
 static struct debug_package *
 find_by_path(struct debug_files *files, const struct module *module, const char *path)
 {
@@ -162,43 +161,41 @@ find_by_path(struct debug_files *files, const struct module *module, const char 
 
 	for (size_t i = 0; i < files->place_count && package == NULL; i++) {
 		const struct debug_place *place = &files->place[i];
-		struct strbuf below;
 
-		strbuf_init(&below);
-		strbuf_add_text(&below, place->prefix);
-		strbuf_add_text(&below, path + strspn(path, "/"));
-		package = try_package(files, place, below.data, module->name);
+		package = try_package(files, place, path, module->name);
 		if (package == NULL && place->trusted)
 			package = try_package(files, place, base, module->name);
-		strbuf_release(&below);
 	}
 	for (size_t i = 0; i < files->root_count && package == NULL; i++)
 		package = try_package(files, &files->root[i], path, module->name);
 	return package;
 }
 
-/* PATH.dwp in the place that the debug file PATH was found in, without ".debug" too. */
+/* Tries PATH.dwp and, for a PATH that ends in ".debug", that path with ".dwp" in place of ".debug".
+ * PATH is that of a debug file in the place. */
 static struct debug_package *
 find_beside(struct debug_files *files, const struct module *module, const struct debug_place *place,
 	    const char *path)
 {
-	const size_t length = strlen(place->path), end = strlen(path);
+	const size_t length = strlen(place->path), skip = strlen(place->prefix);
+	const char *below = path + length + 1;
 	struct debug_package *package;
-	struct strbuf below;
+	struct strbuf name = STRBUF_INIT;
+	size_t end;
 
-	if (strncmp(path, place->path, length) != 0 || path[length] != '/')
+	if (strncmp(path, place->path, length) != 0 || path[length] != '/' ||
+	    strncmp(below, place->prefix, skip) != 0)
 		return NULL;
-	strbuf_init(&below);
-	strbuf_add_text(&below, path + length + 1);
-	strbuf_add_text(&below, ".dwp");
-	package = try_package(files, place, below.data, module->name);
-	if (package == NULL && end > length + 7 && strcmp(path + end - 6, ".debug") == 0) {
-		strbuf_clear(&below);
-		strbuf_add(&below, path + length + 1, end - 6 - (length + 1));
-		strbuf_add_text(&below, ".dwp");
-		package = try_package(files, place, below.data, module->name);
+	below += skip;
+	end = strlen(below);
+	strbuf_add_format(&name, "%s.dwp", below);
+	package = try_package(files, place, name.data, module->name);
+	if (package == NULL && end > 6 && strcmp(below + end - 6, ".debug") == 0) {
+		strbuf_clear(&name);
+		strbuf_add_format(&name, "%.*s.dwp", (int)end - 6, below);
+		package = try_package(files, place, name.data, module->name);
 	}
-	strbuf_release(&below);
+	strbuf_release(&name);
 	return package;
 }
 
@@ -217,8 +214,7 @@ debug_package_find(struct debug_files *files, const struct module *module, const
 	if (package != NULL || module->path[0] != '/')
 		return package;
 	strbuf_init(&path);
-	strbuf_add_text(&path, module->path);
-	strbuf_add_text(&path, ".dwp");
+	strbuf_add_format(&path, "%s.dwp", module->path);
 	package = find_by_path(files, module, path.data);
 	strbuf_release(&path);
 	return package;

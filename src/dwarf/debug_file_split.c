@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file_split.c - takes the names of .dwo files out of DWARF.
+ * debug_file_split.c - replaces the names of .dwo files in DWARF, which libdw would open.
  *
- * All skeleton units are made to name one and the same file, by a text in memory that is
- * ours to change: one that cannot exist, but for the moment in which libdw is to find the
- * rest of a unit (debug_file_dwo.c).
+ * All skeleton units get the same name, a text in our memory. It names a file that cannot exist,
+ * except while libdw is to open the split unit of one skeleton unit (debug_file_dwo.c).
  */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dwarf/debug_file_internal.h"
+#include "dwarf/dwarf_unit_internal.h"
 #include "wallsample/base/bytes.h"
 
 const char debug_split_nowhere[DEBUG_SPLIT_NAME_SIZE] = "/dev/null/none";
 
-/*
- * libdw keeps a kilobyte of each unit, of which the smallest has eleven bytes. The largest
- * browsers have 100,000.
- */
+/* Bound on units: libdw allocates a kilobyte for each, and a unit can have as few as eleven bytes.
+ * The largest browsers have 100,000 units. */
 #define UNITS_MOST (1 << 20)
 
 static bool
@@ -47,7 +45,7 @@ debug_has_few_units(Dwarf *dwarf)
 	return has_few(dwarf, false) && has_few(dwarf, true);
 }
 
-/* Walks from header to header, as lookups in libdw do; dwarf_get_units may stop earlier. */
+/* Walks from header to header as lookups in libdw do: dwarf_get_units may stop earlier. */
 bool
 debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context)
 {
@@ -70,9 +68,9 @@ debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context)
 	return true;
 }
 
-/* The name of the file with the rest of the unit; false: it has none. */
+/* Finds the name of the .dwo file of a skeleton unit; false for other units. */
 static bool
-split_name(Dwarf_Die *die, Dwarf_Attribute *name)
+find_dwo_name(Dwarf_Die *die, Dwarf_Attribute *name)
 {
 	return dwarf_attr(die, DW_AT_dwo_name, name) != NULL ||
 	       dwarf_attr(die, DW_AT_GNU_dwo_name, name) != NULL;
@@ -104,8 +102,8 @@ text_of(Dwarf_Die *die, unsigned attribute)
 struct disarming {
 	struct debug_dwarf *dwarf;
 	Elf_Data *text;    /* .debug_str */
-	Elf_Data *offsets; /* .debug_str_offsets, or NULL */
-	uint64_t name;     /* offset of the one name in .debug_str */
+	Elf_Data *offsets; /* .debug_str_offsets; NULL when the file has none */
+	uint64_t name;     /* offset in .debug_str of the new name */
 };
 
 static bool
@@ -115,58 +113,30 @@ has_no_name(void *context, Dwarf_Die *die, uint8_t offset_size)
 
 	(void)context;
 	(void)offset_size;
-	return !split_name(die, &name);
+	return !find_dwo_name(die, &name);
 }
 
-static void
-write_offset(uint8_t *to, uint64_t value, uint8_t size)
-{
-	for (uint8_t i = 0; i < size; i++)
-		to[i] = (uint8_t)(value >> 8 * i);
-}
-
-/* DW_FORM_strx*: the number of the text's offset in the unit's part of .debug_str_offsets. */
+/* Reads the number of a text of DW_FORM_strx*: an index into the unit's part of .debug_str_offsets.
+ * dwarf_formstring has checked that the number is in the unit. */
 static bool
 read_index(const Dwarf_Attribute *name, uint64_t *index)
 {
-	uint8_t size = 0;
+	const unsigned char *at = name->valp;
 
-	switch (name->form) {
-	case DW_FORM_strx1:
-		size = 1;
-		break;
-	case DW_FORM_strx2:
-		size = 2;
-		break;
-	case DW_FORM_strx3:
-		size = 3;
-		break;
-	case DW_FORM_strx4:
-		size = 4;
-		break;
-	case DW_FORM_strx:
-	case DW_FORM_GNU_str_index:
-		/* LEB128; dwarf_formstring has seen that it ends in the unit. */
-		*index = 0;
-		for (unsigned i = 0; i < 5; i++) {
-			*index |= (uint64_t)(name->valp[i] & 0x7f) << 7 * i;
-			if ((name->valp[i] & 0x80) == 0)
-				return true;
-		}
-		return false;
-	default:
-		return false;
+	if (name->form >= DW_FORM_strx1 && name->form <= DW_FORM_strx4) {
+		*index = bytes_little(at, name->form - DW_FORM_strx1 + 1U);
+		return true;
 	}
-	*index = bytes_little(name->valp, size);
-	return true;
+	return (name->form == DW_FORM_strx || name->form == DW_FORM_GNU_str_index) &&
+	       dwarf_read_uleb(&at, at + 5, index);
 }
 
-/* The place in .debug_str_offsets that holds the offset of the text, or NULL. */
+/* Returns the place in .debug_str_offsets that holds the offset of the text, or NULL. */
 static uint8_t *
-place_of_index(const struct disarming *disarming, Dwarf_Die *die, const Dwarf_Attribute *name,
-	       const char *text, uint8_t offset_size)
+find_offset(const struct disarming *disarming, Dwarf_Die *die, const Dwarf_Attribute *name,
+	    const char *text, uint8_t offset_size)
 {
-	Dwarf_Word base = offset_size == 8 ? 16 : 8; /* behind the header */
+	Dwarf_Word base = offset_size == 8 ? 16 : 8; /* after the header of the unit's part */
 	const char *start = disarming->text->d_buf;
 	Dwarf_Attribute attribute;
 	uint64_t index = 0;
@@ -185,7 +155,7 @@ place_of_index(const struct disarming *disarming, Dwarf_Die *die, const Dwarf_At
 	return bytes_little(place, offset_size) == (uint64_t)(text - start) ? place : NULL;
 }
 
-/* Makes it the name of a directory, which libdw can open and not read. */
+/* Overwrites the text with slashes: the name of a directory, which libdw can open but not read. */
 static void
 wipe(const char *text)
 {
@@ -193,13 +163,13 @@ wipe(const char *text)
 		memset((char *)(uintptr_t)text, '/', strlen(text));
 }
 
+/* Keeps the path of the .dwo file of a skeleton unit. */
 static void
-remember(struct debug_dwarf *dwarf, Dwarf_Die *die, const char *name)
+add_skeleton(struct debug_dwarf *dwarf, Dwarf_Die *die, const char *name)
 {
 	const char *directory = name[0] == '/' ? NULL : text_of(die, DW_AT_comp_dir);
-	struct strbuf path;
+	struct strbuf path = STRBUF_INIT;
 
-	strbuf_init(&path);
 	if (directory != NULL) {
 		strbuf_add_text(&path, directory);
 		strbuf_add_text(&path, "/");
@@ -219,9 +189,9 @@ rename_unit(void *context, Dwarf_Die *die, uint8_t offset_size)
 	const char *text;
 	uint8_t *place = NULL;
 
-	if (!split_name(die, &name))
+	if (!find_dwo_name(die, &name))
 		return true;
-	/* Texts of a dwz file, which would come to be known later. */
+	/* A text of the dwz file cannot be changed here: that file is not open yet. */
 	if (name.form == DW_FORM_GNU_strp_alt || name.form == DW_FORM_strp_sup)
 		return false;
 	text = dwarf_formstring(&name);
@@ -230,10 +200,10 @@ rename_unit(void *context, Dwarf_Die *die, uint8_t offset_size)
 	if (name.form == DW_FORM_strp)
 		place = name.valp;
 	else
-		place = place_of_index(disarming, die, &name, text, offset_size);
+		place = find_offset(disarming, die, &name, text, offset_size);
 	if (place != NULL) {
-		remember(disarming->dwarf, die, text);
-		write_offset(place, disarming->name, offset_size);
+		add_skeleton(disarming->dwarf, die, text);
+		memcpy(place, &disarming->name, offset_size); /* little-endian */
 		return true;
 	}
 	if (text[0] == '\0')
@@ -242,7 +212,7 @@ rename_unit(void *context, Dwarf_Die *die, uint8_t offset_size)
 	return true;
 }
 
-/* After all changes, because units share texts. */
+/* Checks a unit after all changes, because units share texts. */
 static bool
 is_harmless(void *context, Dwarf_Die *die, uint8_t offset_size)
 {
@@ -251,7 +221,7 @@ is_harmless(void *context, Dwarf_Die *die, uint8_t offset_size)
 	Dwarf_Attribute name;
 
 	(void)offset_size;
-	if (!split_name(die, &name))
+	if (!find_dwo_name(die, &name))
 		return true;
 	text = dwarf_formstring(&name);
 	if (text == NULL || text == disarming->dwarf->split_name)
@@ -294,7 +264,7 @@ debug_split_disarm(struct debug_dwarf *dwarf)
 	if (disarming.text == NULL ||
 	    disarming.text->d_size > UINT32_MAX - DEBUG_SPLIT_NAME_SIZE - 1)
 		return false;
-	/* One extra zero terminates a last text that has no end, before the name. */
+	/* One more zero before the name terminates a last text that has no end. */
 	debug_dwarf_move(dwarf, disarming.text, DEBUG_SPLIT_NAME_SIZE + 1);
 	disarming.name = disarming.text->d_size + 1;
 	disarming.text->d_size += DEBUG_SPLIT_NAME_SIZE + 1;

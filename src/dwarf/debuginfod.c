@@ -2,8 +2,8 @@
 /*
  * debuginfod.c - asks debuginfod servers through libdebuginfod, with a time limit.
  *
- * The library is loaded when it is wanted: it brings twenty others along, which would be in
- * every run.
+ * The library is loaded on demand: twenty other libraries come with it, which would otherwise be
+ * loaded in every run.
  */
 #include "dwarf/debug_file_internal.h"
 
@@ -19,7 +19,7 @@
 
 #define LIBRARY "libdebuginfod.so.1"
 
-/* X(name): what is used of the library */
+/* X(name): functions of the library that are used */
 #define FUNCTIONS(X)                                                                               \
 	X(begin)                                                                                   \
 	X(end)                                                                                     \
@@ -29,7 +29,6 @@
 	X(set_user_data)
 
 struct library {
-	void *handle;
 #define X(name) __typeof__(debuginfod_##name) *name;
 	FUNCTIONS(X)
 #undef X
@@ -39,62 +38,45 @@ struct debug_server {
 	struct library library;
 	debuginfod_client *client;
 	const struct log *log;
-	const char *name;  /* of the module whose file is being asked for */
-	uint64_t limit_ns; /* for one file */
-	uint64_t deadline_ns;
-	uint64_t say_ns; /* when the next line about it is due */
-	bool late;       /* it was given up */
-	bool silent;     /* no server is to be asked any more */
+	const char *name;     /* of the module whose debug file is requested */
+	uint64_t limit_ns;    /* time that one file may take */
+	uint64_t deadline_ns; /* of the present request */
+	uint64_t say_ns;      /* time of the next progress line */
+	bool late;            /* the present request has reached its deadline */
+	bool silent;          /* no server is asked any more */
 };
-
-static void
-library_unload(struct library *library)
-{
-	if (library->handle != NULL)
-		dlclose(library->handle);
-	library->handle = NULL;
-}
 
 static bool
 library_load(struct library *library)
 {
-	bool whole = true;
+	/* Never unloaded: the libraries that it loads do not support that. */
+	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	bool whole = handle != NULL;
 
-	/* Kept for good: the libraries below it are not made to be unloaded. */
-	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (library->handle == NULL)
+	if (!whole)
 		return false;
-/* POSIX lets a pointer of dlsym be one of a function; C says so only of its bytes. */
+/* POSIX allows the conversion of a pointer from dlsym to one of a function, C does not: the bytes
+ * are copied. */
 #define X(name)                                                                                    \
-	*(void **)(void *)&library->name = dlsym(library->handle, "debuginfod_" #name);            \
+	*(void **)(void *)&library->name = dlsym(handle, "debuginfod_" #name);                     \
 	whole &= library->name != NULL;
 	FUNCTIONS(X)
 #undef X
 	return whole;
 }
 
-/* The client is all that a callback is given, and nothing global knows the library. */
-static struct debug_server *
-user_of(debuginfod_client *client)
-{
-	struct library library;
-	struct debug_server *server = NULL;
-
-	if (library_load(&library))
-		server = library.get_user_data(client);
-	library_unload(&library);
-	return server;
-}
-
-/* Called by the client several times a second; other than 0 makes it give up. */
+/* Called by the client several times a second; a result other than 0 ends the request. */
 static int
 on_progress(debuginfod_client *client, long done, long all)
 {
-	struct debug_server *server = user_of(client);
+	struct debug_server *server;
 	const uint64_t now = clock_now_ns();
+	struct library library;
 
-	if (server == NULL)
+	/* The library is found again, because a callback gets only the client. */
+	if (!library_load(&library))
 		return 1;
+	server = library.get_user_data(client);
 	if (now >= server->deadline_ns) {
 		server->late = true;
 		return 1;
@@ -102,7 +84,7 @@ on_progress(debuginfod_client *client, long done, long all)
 	if (now < server->say_ns)
 		return 0;
 	server->say_ns = now + NEXT_WORD_NS;
-	/* Before the first byte the numbers count servers, not bytes. */
+	/* Until the first byte has come, the client counts servers, not bytes. */
 	if (all > 64 * 1024)
 		log_say(server->log, LOG_NORMAL,
 			"debuginfod: %ld of %ld KiB of the debug file of %s", done / 1024,
@@ -137,7 +119,6 @@ debug_server_create(const struct log *log, uint64_t limit_ns)
 		server->client = server->library.begin();
 	if (server->client == NULL) {
 		log_say(log, LOG_NORMAL, LIBRARY " cannot be used here");
-		library_unload(&server->library);
 		free(server);
 		return NULL;
 	}
@@ -154,7 +135,6 @@ debug_server_free(struct debug_server *server)
 	if (server == NULL)
 		return;
 	server->library.end(server->client);
-	library_unload(&server->library);
 	free(server);
 }
 
@@ -188,9 +168,9 @@ debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t size, 
 	}
 	free(*path);
 	*path = NULL;
-	if (fd == -ENOENT && !server->late) /* an answer: they do not have it */
+	if (fd == -ENOENT && !server->late) /* the servers do not have the file */
 		return -1;
-	/* Each of fifty libraries would wait as long again. */
+	/* Other requests would wait just as long. */
 	server->silent = true;
 	if (server->late)
 		log_say(server->log, LOG_NORMAL,

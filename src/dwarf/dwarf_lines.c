@@ -1,35 +1,147 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_lines.c - chooses the unit of an address, and frees the memory of units.
+ * dwarf_lines.c - an index of the units by address, and the memory of units.
  *
  * libdw keeps all it has read until its handle is closed. So the handle is closed and opened
  * again when that memory exceeds the limit; only the index of units is kept.
+ *
+ * The index comes from the top entries of units. .debug_aranges is not used: clang does not write
+ * it, and old linkers damaged it.
  */
 #include "wallsample/dwarf/dwarf_lines.h"
 
+#include <dwarf.h>
+#include <gelf.h>
 #include <stdlib.h>
 
 #include "dwarf/dwarf_unit_internal.h"
 #include "wallsample/base/base.h"
 
 #define LIMIT_BYTES ((size_t)200 << 20)
-/* The largest units of real programs take a second; their files, all of them asked about, ten. */
+/* The largest units of real programs take one second, their files, with all names, ten. */
 #define UNIT_NS (10 * NS_PER_SEC)
 #define FILE_NS (60 * NS_PER_SEC)
-/* Units that are tried for one address. */
+/* Units that are read for one address. */
 #define TRIES_MAX 16
+/* Bounds for damaged files: units, sections of code, and address ranges of all units together. */
+#define UNITS_MAX ((size_t)4 << 20)
+#define SECTIONS_MAX ((size_t)1 << 20)
+#define SPANS_MAX ((size_t)16 << 20)
+/* Units that share an address, because a linker folded identical code. Further ones are ignored. */
+#define SHARING_MAX 64
+
+struct index {
+	Dwarf_Off *tops; /* by unit: offset of its top entry in .debug_info */
+	size_t count, capacity;
+	uint32_t *silent; /* units whose top entry has no addresses: their functions are read */
+	size_t silent_count, silent_capacity;
+	size_t silent_read;       /* number of silent units that were read */
+	struct dwarf_spans spans; /* address ranges; `what` is the number of the unit */
+	struct dwarf_spans code;  /* sections of code: the addresses that code can have */
+};
 
 struct dwarf_lines {
 	struct dwarf_opener opener;
-	Dwarf *dwarf; /* NULL: not open */
-	bool dead;    /* there is no DWARF */
-	struct dwarf_units *index;
-	struct dwarf_unit **units; /* by number; NULL: not read */
-	size_t spent, limit;       /* bytes */
-	uint64_t unit_ns, left_ns; /* CPU time that a unit, and the file, may take */
-	struct dwarf_time time;    /* of what is being read */
-	bool slow;                 /* it has been said that it takes too long */
+	Dwarf *dwarf;              /* NULL when the handle is closed */
+	bool dead;                 /* there is no DWARF */
+	bool indexed;              /* `index` is valid */
+	struct index index;        /* kept while the handle is closed */
+	struct dwarf_unit **units; /* by number; NULL when the unit was not read */
+	size_t spent, limit;       /* bytes of memory that units take, and their limit */
+	uint64_t unit_ns, left_ns; /* CPU time that a unit, and the file, may still take */
+	struct dwarf_time time;    /* of the present reading */
+	bool slow;                 /* the caller has been notified that reading takes too long */
 };
+
+/* --- the index ------------------------------------------------------------------------- */
+
+/* A separate debug file has the headers of code sections, without their bytes. */
+static void
+find_code(struct index *index, Dwarf *dwarf)
+{
+	Elf *elf = dwarf_getelf(dwarf);
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		if (gelf_getshdr(section, &header) != NULL && (header.sh_flags & SHF_ALLOC) != 0 &&
+		    (header.sh_flags & SHF_EXECINSTR) != 0)
+			dwarf_spans_add(&index->code, header.sh_addr,
+					header.sh_addr + header.sh_size, 0, SECTIONS_MAX);
+	}
+	dwarf_spans_order(&index->code);
+}
+
+static void
+add_unit(struct index *index, Dwarf_Die *top, Dwarf_Off offset, struct dwarf_time *time)
+{
+	uint32_t number = (uint32_t)index->count;
+
+	index->tops = xgrow(index->tops, &index->capacity, index->count + 1, sizeof(*index->tops));
+	index->tops[index->count++] = offset;
+	if (dwarf_unit_add_ranges(top, &index->code, &index->spans, number, SPANS_MAX, time))
+		return;
+	/* The linker dropped all code of a unit that has only dead addresses. */
+	if (dwarf_hasattr(top, DW_AT_ranges) || dwarf_hasattr(top, DW_AT_high_pc))
+		return;
+	index->silent = xgrow(index->silent, &index->silent_capacity, index->silent_count + 1,
+			      sizeof(*index->silent));
+	index->silent[index->silent_count++] = number;
+}
+
+/* Reads the top entries of all units, until the time is over. */
+static void
+index_read(struct index *index, Dwarf *dwarf, struct dwarf_time *time)
+{
+	Dwarf_Off at = 0, next;
+	size_t header;
+	Dwarf_Die top;
+
+	find_code(index, dwarf);
+	while (index->count < UNITS_MAX && !dwarf_time_is_over(time) &&
+	       dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
+		if (dwarf_offdie(dwarf, at + header, &top) != NULL) {
+			int tag = dwarf_tag(&top);
+
+			if (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit)
+				add_unit(index, &top, at + header, time);
+		}
+		if (next <= at)
+			break;
+		at = next;
+	}
+	dwarf_spans_order(&index->spans);
+}
+
+static int
+compare_sizes(const void *left, const void *right)
+{
+	const struct dwarf_span *const *a = left, *const *b = right;
+	uint64_t size_a = (*a)->high - (*a)->low, size_b = (*b)->high - (*b)->low;
+
+	if (size_a != size_b)
+		return size_a < size_b ? -1 : 1;
+	return (*a)->what < (*b)->what ? -1 : (*a)->what > (*b)->what;
+}
+
+/* Stores the numbers of at most TRIES_MAX units that may contain the address, the one with the
+ * smallest span around it first; returns their number. */
+static size_t
+index_find(const struct index *index, uint64_t vaddr, uint32_t *out)
+{
+	const struct dwarf_span *holding[SHARING_MAX];
+	size_t count = dwarf_spans_holding(&index->spans, vaddr, holding, SHARING_MAX);
+
+	if (count > 1)
+		qsort(holding, count, sizeof(*holding), compare_sizes);
+	if (count > TRIES_MAX)
+		count = TRIES_MAX;
+	for (size_t i = 0; i < count; i++)
+		out[i] = holding[i]->what;
+	return count;
+}
+
+/* --- reading --------------------------------------------------------------------------- */
 
 struct dwarf_lines *
 dwarf_lines_create(const struct dwarf_opener *opener)
@@ -75,13 +187,11 @@ end_reading(struct dwarf_lines *lines)
 		lines->opener.slow(lines->opener.context);
 }
 
-/* All units, and the handle that they point into. */
+/* Frees all units, and closes the handle that they point into. */
 static void
-give_back(struct dwarf_lines *lines)
+close_units(struct dwarf_lines *lines)
 {
-	size_t count = lines->index != NULL ? dwarf_units_count(lines->index) : 0;
-
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < lines->index.count; i++) {
 		dwarf_unit_free(lines->units[i]);
 		lines->units[i] = NULL;
 	}
@@ -96,35 +206,51 @@ dwarf_lines_free(struct dwarf_lines *lines)
 {
 	if (lines == NULL)
 		return;
-	give_back(lines);
-	dwarf_units_free(lines->index);
+	close_units(lines);
+	dwarf_spans_release(&lines->index.spans);
+	dwarf_spans_release(&lines->index.code);
+	free(lines->index.tops);
+	free(lines->index.silent);
 	free(lines->units);
 	free(lines);
 }
 
-/* Open, with room to read another unit? */
+/* Opens the handle if it is closed, and frees memory for another unit; false without DWARF. */
 static bool
-be_open(struct dwarf_lines *lines)
+open_units(struct dwarf_lines *lines)
 {
 	if (lines->dead)
 		return false;
 	if (lines->spent > lines->limit)
-		give_back(lines);
+		close_units(lines);
 	if (lines->dwarf == NULL)
 		lines->dwarf = lines->opener.open(lines->opener.context);
 	if (lines->dwarf == NULL) {
-		/* What could be opened once may be so again: there was no memory, or no file. */
-		lines->dead = lines->index == NULL;
+		/* After a first success the failure may pass: memory or descriptors were short. */
+		lines->dead = !lines->indexed;
 		return false;
 	}
-	if (lines->index == NULL) {
+	if (!lines->indexed) {
 		begin_reading(lines, lines->left_ns);
-		lines->index = dwarf_units_create(lines->dwarf, &lines->time);
+		index_read(&lines->index, lines->dwarf, &lines->time);
 		end_reading(lines);
-		lines->units = xcalloc(dwarf_units_count(lines->index) + 1,
-				       sizeof(struct dwarf_unit *));
+		lines->indexed = true;
+		lines->units = xcalloc(lines->index.count + 1, sizeof(struct dwarf_unit *));
 	}
 	return true;
+}
+
+/* Finds the split unit of the unit with this top entry, if it has one, and reads the functions. */
+static struct dwarf_unit *
+read_unit(struct dwarf_lines *lines, Dwarf_Die *top)
+{
+	struct dwarf_unit *unit;
+
+	if (lines->opener.split != NULL)
+		lines->spent += lines->opener.split(lines->opener.context, top->cu);
+	unit = dwarf_unit_read(top, &lines->index.code, &lines->time);
+	lines->spent += dwarf_unit_cost(unit);
+	return unit;
 }
 
 static struct dwarf_unit *
@@ -134,21 +260,18 @@ unit_of(struct dwarf_lines *lines, uint32_t number)
 
 	if (lines->dwarf != NULL && lines->units[number] != NULL)
 		return lines->units[number];
-	if (!be_open(lines) ||
-	    dwarf_offdie(lines->dwarf, dwarf_units_top(lines->index, number), &top) == NULL)
+	if (!open_units(lines) ||
+	    dwarf_offdie(lines->dwarf, lines->index.tops[number], &top) == NULL)
 		return NULL;
 	begin_reading(lines, lines->unit_ns);
-	if (lines->opener.split != NULL)
-		lines->spent += lines->opener.split(lines->opener.context, top.cu);
-	lines->units[number] = dwarf_unit_read(&top, dwarf_units_code(lines->index), &lines->time);
+	lines->units[number] = read_unit(lines, &top);
 	end_reading(lines);
-	lines->spent += dwarf_unit_cost(lines->units[number]);
 	return lines->units[number];
 }
 
 static size_t
-ask(struct dwarf_lines *lines, uint32_t number, uint64_t vaddr, struct dwarf_place *out,
-    size_t most)
+find_in_unit(struct dwarf_lines *lines, uint32_t number, uint64_t vaddr, struct dwarf_place *out,
+	     size_t most)
 {
 	struct dwarf_unit *unit = unit_of(lines, number);
 	size_t before, count;
@@ -163,26 +286,40 @@ ask(struct dwarf_lines *lines, uint32_t number, uint64_t vaddr, struct dwarf_pla
 	return count;
 }
 
-/* One of the units that do not say where their code is. False: there are no more. */
+/* Adds the functions of the next silent unit to the index; false when there is none left, or no
+ * time. */
 static bool
 read_silent(struct dwarf_lines *lines)
 {
-	bool more;
+	struct index *index = &lines->index;
+	const struct dwarf_spans *spans;
+	struct dwarf_unit *unit;
+	uint32_t number;
+	Dwarf_Die top;
 
-	if (lines->left_ns == 0 || !be_open(lines))
+	if (lines->left_ns == 0 || !open_units(lines) ||
+	    index->silent_read == index->silent_count || index->spans.tried >= SPANS_MAX)
 		return false;
+	number = index->silent[index->silent_read++];
+	if (dwarf_offdie(lines->dwarf, index->tops[number], &top) == NULL)
+		return true;
 	begin_reading(lines, lines->unit_ns);
-	more = dwarf_units_read_without_ranges(lines->index, &lines->opener, lines->dwarf,
-					       &lines->spent, &lines->time);
+	unit = read_unit(lines, &top);
+	spans = dwarf_unit_spans(unit);
+	for (size_t i = 0; i < spans->count; i++)
+		dwarf_spans_add(&index->spans, spans->all[i].low, spans->all[i].high, number,
+				SPANS_MAX);
+	index->spans.tried += spans->tried;
+	dwarf_unit_free(unit);
 	end_reading(lines);
-	return more;
+	return true;
 }
 
-/* The units that hold an address; those that do not say so are read when no other does. */
+/* As index_find; reads the silent units when no other unit contains the address. */
 static size_t
-units_holding(struct dwarf_lines *lines, uint64_t vaddr, uint32_t *out)
+find_units(struct dwarf_lines *lines, uint64_t vaddr, uint32_t *out)
 {
-	size_t count = dwarf_units_holding(lines->index, vaddr, out, TRIES_MAX);
+	size_t count = index_find(&lines->index, vaddr, out);
 	bool more = false;
 
 	if (count > 0)
@@ -191,29 +328,29 @@ units_holding(struct dwarf_lines *lines, uint64_t vaddr, uint32_t *out)
 		more = true;
 	if (!more)
 		return 0;
-	/* Also when it ended half-way: what was known is still to be found. */
-	dwarf_units_order(lines->index);
-	return dwarf_units_holding(lines->index, vaddr, out, TRIES_MAX);
+	/* After a failure half-way, the units that were read can still be found. */
+	dwarf_spans_order(&lines->index.spans);
+	return index_find(&lines->index, vaddr, out);
 }
 
 size_t
 dwarf_lines_find(struct dwarf_lines *lines, uint64_t vaddr, struct dwarf_place *out, size_t most)
 {
 	uint32_t units[TRIES_MAX];
-	uint32_t second = 0; /* knows a line, but no function */
+	uint32_t second = 0; /* the first unit with a line but no function at the address */
 	bool any = false;
 	size_t count;
 
-	if (most == 0 || (lines->index == NULL && !be_open(lines)))
+	if (most == 0 || (!lines->indexed && !open_units(lines)))
 		return 0;
 	if (lines->left_ns == 0) {
 		if (lines->dwarf != NULL)
-			give_back(lines);
+			close_units(lines);
 		return 0;
 	}
-	count = units_holding(lines, vaddr, units);
+	count = find_units(lines, vaddr, units);
 	for (size_t i = 0; i < count; i++) {
-		size_t places = ask(lines, units[i], vaddr, out, most);
+		size_t places = find_in_unit(lines, units[i], vaddr, out, most);
 
 		if (places > 0 && out[places - 1].function != NULL)
 			return places;
@@ -222,5 +359,5 @@ dwarf_lines_find(struct dwarf_lines *lines, uint64_t vaddr, struct dwarf_place *
 			second = units[i];
 		}
 	}
-	return any ? ask(lines, second, vaddr, out, most) : 0;
+	return any ? find_in_unit(lines, second, vaddr, out, most) : 0;
 }

@@ -16,36 +16,9 @@
 #include "wallsample/dwarf/dwarf_entries.h"
 #include "wallsample/dwarf/dwarf_lines.h"
 
-/* --- sizes of attributes by their forms, DWARF 5, 7.5.6 (dwarf_form.c) --------------------- */
-
-/* What the sizes of a unit's forms depend on. */
-struct dwarf_form_sizes {
-	uint8_t address, offset, reference; /* bytes */
-	bool swapped; /* its numbers do not have the byte order of this machine */
-};
-
-enum dwarf_step_kind {
-	DWARF_STEP_FIXED,      /* `size` bytes */
-	DWARF_STEP_ULEB,       /* bytes up to the first below 0x80 */
-	DWARF_STEP_STRING,     /* bytes up to a zero */
-	DWARF_STEP_BLOCK,      /* a number of `size` bytes, that many bytes */
-	DWARF_STEP_EXPRESSION, /* a ULEB number, that many bytes */
-	DWARF_STEP_INDIRECT,   /* a ULEB number: the form of what follows */
-};
-
-struct dwarf_step {
-	uint32_t kind, size;
-};
-
-bool dwarf_form_sizes_of(Dwarf_Die *unit, struct dwarf_form_sizes *sizes);
-/* The step over a form; false when the form is not known. */
-bool dwarf_form_step(const struct dwarf_form_sizes *sizes, unsigned int form,
-		     struct dwarf_step *step);
-/* Moves *at over an attribute; false, with *at at most `end`, when it does not end before `end`. */
-bool dwarf_form_skip(const struct dwarf_form_sizes *sizes, const struct dwarf_step *step,
-		     const unsigned char **at, const unsigned char *end);
-/* Reads a ULEB128 number; bits above the 64th are dropped. */
-bool dwarf_form_uleb(const unsigned char **at, const unsigned char *end, uint64_t *value);
+/* Reads a ULEB128 number at *at and moves *at behind it; bits above the 64th are dropped. False
+ * when the number does not end before `end` (dwarf_walk.c). */
+bool dwarf_read_uleb(const unsigned char **at, const unsigned char *end, uint64_t *value);
 
 /* --- spans of addresses that may overlap and nest (dwarf_spans.c) -----------------------------
  *
@@ -104,32 +77,5 @@ const struct dwarf_spans *dwarf_unit_spans(const struct dwarf_unit *unit);
 bool dwarf_unit_add_ranges(Dwarf_Die *die, const struct dwarf_spans *code,
 			   struct dwarf_spans *spans, uint32_t what, size_t limit,
 			   struct dwarf_time *time);
-
-/* --- the units of a file by the addresses of their code (dwarf_units.c) -----------------------
- *
- * .debug_aranges is not used: clang does not write it, and old linkers damaged it.
- */
-
-struct dwarf_units;
-
-/* Reads the headers of all units, until the time is over. */
-struct dwarf_units *dwarf_units_create(Dwarf *dwarf, struct dwarf_time *time);
-void dwarf_units_free(struct dwarf_units *units);
-size_t dwarf_units_count(const struct dwarf_units *units);
-/* The offset of a unit's top entry in .debug_info. */
-Dwarf_Off dwarf_units_top(const struct dwarf_units *units, uint32_t unit);
-/* The addresses that code can have. */
-const struct dwarf_spans *dwarf_units_code(const struct dwarf_units *units);
-/* The units that may contain an address, the one with the smallest span around it first. */
-size_t dwarf_units_holding(const struct dwarf_units *units, uint64_t vaddr, uint32_t *out,
-			   size_t most);
-/*
- * Reads the functions of the next unit without addresses in its top entry. Returns false when
- * there is none left. After the last call dwarf_units_order must be called before the units are
- * searched.
- */
-bool dwarf_units_read_without_ranges(struct dwarf_units *units, const struct dwarf_opener *opener,
-				     Dwarf *dwarf, size_t *cost, struct dwarf_time *time);
-void dwarf_units_order(struct dwarf_units *units);
 
 #endif

@@ -1,64 +1,212 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_walk.c - from entry to entry by the shapes that the abbreviations give.
+ * dwarf_walk.c - walks from entry to entry of a unit by the abbreviations.
  *
- * Each abbreviation is turned once into the steps that lead over its attributes, with those
- * of fixed size together in one step.
+ * Each abbreviation is converted once to a shape: the steps that lead over its attributes. Adjacent
+ * attributes of fixed size are one step.
  */
 #include "wallsample/dwarf/dwarf_entries.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dwarf/dwarf_unit_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/base/bytes.h"
 
-/* More than any compiler writes; what follows them is not read. */
+/* Bounds for damaged files, beyond what compilers write. The walk ends at an entry whose shape is
+ * missing. */
 #define SHAPES_MAX 100000
 #define ATTRIBUTES_MAX 256
 
+enum step_kind {
+	STEP_FIXED,      /* `size` bytes */
+	STEP_ULEB,       /* bytes up to the first below 0x80 */
+	STEP_STRING,     /* bytes up to a zero */
+	STEP_BLOCK,      /* a number of `size` bytes, then that many bytes */
+	STEP_EXPRESSION, /* a ULEB128 number, then that many bytes */
+	STEP_INDIRECT,   /* a ULEB128 number, which is the form of the bytes that follow */
+};
+
+struct step {
+	uint32_t kind, size;
+};
+
 struct shape {
-	uint32_t code;
-	uint32_t first, steps; /* in walk->steps */
+	uint32_t code;         /* of the abbreviation */
+	uint32_t first, steps; /* index of the first step in walk->steps, and number of steps */
 	bool children;
 	bool wanted; /* a subprogram or inlined subroutine with addresses */
 	bool inlined;
 };
 
+/* Sizes of forms that depend on the unit. */
+enum { OF_ADDRESS = 100, OF_OFFSET, OF_REFERENCE, OF_NOTHING, OF_END };
+
 struct dwarf_walk {
 	Dwarf_Die top;
-	const unsigned char *at, *end; /* of the unit's entries */
-	struct dwarf_form_sizes sizes;
-	struct shape *shapes; /* by code */
+	const unsigned char *at, *end;          /* the bytes of entries that are still to be read */
+	uint8_t unit_size[OF_END - OF_ADDRESS]; /* bytes, by OF_… - OF_ADDRESS */
+	struct shape *shapes;                   /* ascending by code */
 	size_t shape_count, shape_capacity;
-	struct dwarf_step *steps;
+	struct step *steps;
 	size_t step_count, step_capacity;
-	uint32_t depth;
+	uint32_t depth; /* of the next entry */
 	uint32_t least; /* least depth of an entry since the last that was returned */
 	bool started;
 };
 
+/* --- sizes of attributes by their forms: DWARF 5, 7.5.6 -------------------------------------- */
+
+#define FORM(kind, n)                                                                              \
+	{                                                                                          \
+		STEP_##kind, n                                                                     \
+	}
+
+static const struct step forms[] = {
+	[DW_FORM_addr] = FORM(FIXED, OF_ADDRESS),
+	[DW_FORM_block2] = FORM(BLOCK, 2),
+	[DW_FORM_block4] = FORM(BLOCK, 4),
+	[DW_FORM_data2] = FORM(FIXED, 2),
+	[DW_FORM_data4] = FORM(FIXED, 4),
+	[DW_FORM_data8] = FORM(FIXED, 8),
+	[DW_FORM_string] = FORM(STRING, 1),
+	[DW_FORM_block] = FORM(EXPRESSION, 1),
+	[DW_FORM_block1] = FORM(BLOCK, 1),
+	[DW_FORM_data1] = FORM(FIXED, 1),
+	[DW_FORM_flag] = FORM(FIXED, 1),
+	[DW_FORM_sdata] = FORM(ULEB, 1),
+	[DW_FORM_strp] = FORM(FIXED, OF_OFFSET),
+	[DW_FORM_udata] = FORM(ULEB, 1),
+	[DW_FORM_ref_addr] = FORM(FIXED, OF_REFERENCE),
+	[DW_FORM_ref1] = FORM(FIXED, 1),
+	[DW_FORM_ref2] = FORM(FIXED, 2),
+	[DW_FORM_ref4] = FORM(FIXED, 4),
+	[DW_FORM_ref8] = FORM(FIXED, 8),
+	[DW_FORM_ref_udata] = FORM(ULEB, 1),
+	[DW_FORM_indirect] = FORM(INDIRECT, 1),
+	[DW_FORM_sec_offset] = FORM(FIXED, OF_OFFSET),
+	[DW_FORM_exprloc] = FORM(EXPRESSION, 1),
+	[DW_FORM_flag_present] = FORM(FIXED, OF_NOTHING),
+	[DW_FORM_strx] = FORM(ULEB, 1),
+	[DW_FORM_addrx] = FORM(ULEB, 1),
+	[DW_FORM_ref_sup4] = FORM(FIXED, 4),
+	[DW_FORM_strp_sup] = FORM(FIXED, OF_OFFSET),
+	[DW_FORM_data16] = FORM(FIXED, 16),
+	[DW_FORM_line_strp] = FORM(FIXED, OF_OFFSET),
+	[DW_FORM_ref_sig8] = FORM(FIXED, 8),
+	[DW_FORM_implicit_const] = FORM(FIXED, OF_NOTHING),
+	[DW_FORM_loclistx] = FORM(ULEB, 1),
+	[DW_FORM_rnglistx] = FORM(ULEB, 1),
+	[DW_FORM_ref_sup8] = FORM(FIXED, 8),
+	[DW_FORM_strx1] = FORM(FIXED, 1),
+	[DW_FORM_strx2] = FORM(FIXED, 2),
+	[DW_FORM_strx3] = FORM(FIXED, 3),
+	[DW_FORM_strx4] = FORM(FIXED, 4),
+	[DW_FORM_addrx1] = FORM(FIXED, 1),
+	[DW_FORM_addrx2] = FORM(FIXED, 2),
+	[DW_FORM_addrx3] = FORM(FIXED, 3),
+	[DW_FORM_addrx4] = FORM(FIXED, 4),
+};
+
+/* Stores the step over an attribute of this form; false when the form is not known. */
+static bool
+form_step(const struct dwarf_walk *walk, unsigned int form, struct step *step)
+{
+	*step = (struct step){ 0 };
+	if (form < ARRAY_SIZE(forms))
+		*step = forms[form];
+	else if (form == DW_FORM_GNU_addr_index || form == DW_FORM_GNU_str_index)
+		*step = (struct step)FORM(ULEB, 1);
+	else if (form == DW_FORM_GNU_ref_alt || form == DW_FORM_GNU_strp_alt)
+		*step = (struct step)FORM(FIXED, OF_OFFSET);
+	if (step->size == 0)
+		return false;
+	if (step->size >= OF_ADDRESS)
+		step->size = walk->unit_size[step->size - OF_ADDRESS];
+	return true;
+}
+
+bool
+dwarf_read_uleb(const unsigned char **at, const unsigned char *end, uint64_t *value)
+{
+	unsigned int shift = 0;
+
+	*value = 0;
+	while (*at < end) {
+		unsigned char byte = *(*at)++;
+
+		if (shift < 64)
+			*value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+		if (byte < 0x80)
+			return true;
+	}
+	return false;
+}
+
+static bool
+skip_bytes(struct dwarf_walk *walk, uint64_t count)
+{
+	if (count > (uint64_t)(walk->end - walk->at))
+		return false;
+	walk->at += count;
+	return true;
+}
+
+/* Moves over one attribute; false when the attribute does not end before the end of the unit. */
+static bool
+skip_attribute(struct dwarf_walk *walk, const struct step *step)
+{
+	const unsigned char *from = walk->at;
+	struct step inner;
+	uint64_t number;
+
+	switch (step->kind) {
+	case STEP_FIXED:
+		return skip_bytes(walk, step->size);
+	case STEP_ULEB:
+		return dwarf_read_uleb(&walk->at, walk->end, &number);
+	case STEP_STRING:
+		from = memchr(from, 0, (size_t)(walk->end - from));
+		if (from != NULL)
+			walk->at = from + 1;
+		return from != NULL;
+	case STEP_BLOCK:
+		return skip_bytes(walk, step->size) &&
+		       skip_bytes(walk, bytes_little(from, step->size));
+	case STEP_EXPRESSION:
+		return dwarf_read_uleb(&walk->at, walk->end, &number) && skip_bytes(walk, number);
+	default: /* an indirect form that is indirect again could recurse without end */
+		return dwarf_read_uleb(&walk->at, walk->end, &number) && number <= UINT16_MAX &&
+		       number != DW_FORM_implicit_const &&
+		       form_step(walk, (unsigned int)number, &inner) &&
+		       inner.kind != STEP_INDIRECT && skip_attribute(walk, &inner);
+	}
+}
+
 /* --- the shapes ------------------------------------------------------------------- */
 
 static void
-add_step(struct dwarf_walk *walk, struct shape *shape, struct dwarf_step step)
+add_step(struct dwarf_walk *walk, struct shape *shape, struct step step)
 {
-	struct dwarf_step *last = shape->steps > 0 ? &walk->steps[walk->step_count - 1] : NULL;
+	struct step *last = shape->steps > 0 ? &walk->steps[walk->step_count - 1] : NULL;
 
-	if (step.kind == DWARF_STEP_FIXED && step.size == 0)
+	if (step.kind == STEP_FIXED && step.size == 0)
 		return;
-	if (last != NULL && step.kind == DWARF_STEP_FIXED && last->kind == DWARF_STEP_FIXED) {
+	if (last != NULL && step.kind == STEP_FIXED && last->kind == STEP_FIXED) {
 		last->size += step.size;
 		return;
 	}
-	if (walk->step_count == walk->step_capacity)
-		walk->steps = xgrow(walk->steps, &walk->step_capacity, walk->step_count + 1,
-				    sizeof(*walk->steps));
+	walk->steps = xgrow(walk->steps, &walk->step_capacity, walk->step_count + 1,
+			    sizeof(*walk->steps));
 	walk->steps[walk->step_count++] = step;
 	shape->steps++;
 }
 
-/* libdw's own count of the attributes, dwarf_getattrcnt, is wrong behind an implicit_const. */
+/* Reads one abbreviation; false when it has an unknown form. (dwarf_getattrcnt of libdw counts
+ * attributes after an implicit_const wrongly.) */
 static bool
 make_shape(struct dwarf_walk *walk, Dwarf_Abbrev *abbrev, struct shape *shape)
 {
@@ -74,9 +222,9 @@ make_shape(struct dwarf_walk *walk, Dwarf_Abbrev *abbrev, struct shape *shape)
 		.inlined = tag == DW_TAG_inlined_subroutine,
 	};
 	while (dwarf_getabbrevattr(abbrev, count, &name, &form, NULL) == 0) {
-		struct dwarf_step step;
+		struct step step;
 
-		if (++count > ATTRIBUTES_MAX || !dwarf_form_step(&walk->sizes, form, &step))
+		if (++count > ATTRIBUTES_MAX || !form_step(walk, form, &step))
 			return false;
 		addresses |= name == DW_AT_low_pc || name == DW_AT_ranges;
 		add_step(walk, shape, step);
@@ -93,7 +241,7 @@ compare_shapes(const void *left, const void *right)
 	return a->code < b->code ? -1 : a->code > b->code;
 }
 
-/* An unknown form ends the reading: an entry that needs what is missing ends the walk. */
+/* Converts the abbreviations of the unit up to the first with an unknown form. */
 static void
 make_shapes(struct dwarf_walk *walk)
 {
@@ -107,9 +255,8 @@ make_shapes(struct dwarf_walk *walk)
 		if (abbrev == NULL || abbrev == DWARF_END_ABBREV ||
 		    !make_shape(walk, abbrev, &shape))
 			break;
-		if (walk->shape_count == walk->shape_capacity)
-			walk->shapes = xgrow(walk->shapes, &walk->shape_capacity,
-					     walk->shape_count + 1, sizeof(*walk->shapes));
+		walk->shapes = xgrow(walk->shapes, &walk->shape_capacity, walk->shape_count + 1,
+				     sizeof(*walk->shapes));
 		walk->shapes[walk->shape_count++] = shape;
 		offset += length;
 	}
@@ -122,7 +269,7 @@ shape_of(const struct dwarf_walk *walk, uint64_t code)
 {
 	struct shape key = { .code = (uint32_t)code };
 
-	/* Codes are nearly always 1, 2, 3, … */
+	/* Compilers number abbreviations 1, 2, 3, … */
 	if (code - 1 < walk->shape_count && walk->shapes[code - 1].code == code)
 		return &walk->shapes[code - 1];
 	if (code > UINT32_MAX || walk->shape_count == 0)
@@ -132,7 +279,7 @@ shape_of(const struct dwarf_walk *walk, uint64_t code)
 
 /* --- the entries ------------------------------------------------------------------- */
 
-/* Where the unit ends: libdw's header of it says, and must be in the section. */
+/* Sets the end of the unit by its header; false when that end is not in the section. */
 static bool
 find_end(struct dwarf_walk *walk)
 {
@@ -153,13 +300,27 @@ find_end(struct dwarf_walk *walk)
 	return true;
 }
 
+static bool
+read_sizes(struct dwarf_walk *walk)
+{
+	uint8_t address, offset;
+	Dwarf_Half version;
+
+	if (dwarf_cu_info(walk->top.cu, &version, NULL, NULL, NULL, NULL, &address, &offset) != 0)
+		return false;
+	walk->unit_size[OF_ADDRESS - OF_ADDRESS] = address;
+	walk->unit_size[OF_OFFSET - OF_ADDRESS] = offset;
+	walk->unit_size[OF_REFERENCE - OF_ADDRESS] = version <= 2 ? address : offset;
+	return true;
+}
+
 struct dwarf_walk *
 dwarf_walk_create(const Dwarf_Die *top)
 {
 	struct dwarf_walk *walk = xcalloc(1, sizeof(*walk));
 
 	walk->top = *top;
-	if (!dwarf_form_sizes_of(&walk->top, &walk->sizes) || !find_end(walk)) {
+	if (!read_sizes(walk) || !find_end(walk)) {
 		dwarf_walk_free(walk);
 		return NULL;
 	}
@@ -180,18 +341,19 @@ dwarf_walk_free(struct dwarf_walk *walk)
 size_t
 dwarf_walk_cost(const struct dwarf_walk *walk)
 {
-	/* An abbreviation and its place in a hash table that is at most half full. */
+	/* libdw keeps each abbreviation, and its slot in a hash table that is at most half full. */
 	return walk->shape_count * 96;
 }
 
-/* Over one entry; NULL at an end of children, at the unit's end and where it is damaged. */
+/* Moves over one entry and returns its shape. NULL, with *more still true, at an end of children;
+ * NULL, with *more false, at the end of the unit and where the unit is damaged. */
 static const struct shape *
 step_over(struct dwarf_walk *walk, bool *more)
 {
 	const struct shape *shape;
 	uint64_t code;
 
-	*more = dwarf_form_uleb(&walk->at, walk->end, &code);
+	*more = dwarf_read_uleb(&walk->at, walk->end, &code);
 	if (!*more)
 		return NULL;
 	if (code == 0) {
@@ -202,8 +364,7 @@ step_over(struct dwarf_walk *walk, bool *more)
 	shape = shape_of(walk, code);
 	*more = shape != NULL;
 	for (uint32_t i = 0; *more && i < shape->steps; i++)
-		*more = dwarf_form_skip(&walk->sizes, &walk->steps[shape->first + i], &walk->at,
-					walk->end);
+		*more = skip_attribute(walk, &walk->steps[shape->first + i]);
 	return *more ? shape : NULL;
 }
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwp_internal.h - packages of split DWARF (.dwp) and single units out of them.
+ * dwp_internal.h - packages of split DWARF (.dwp), and files of their single units.
  *
- * Needed until elfutils 0.191 is the oldest that is supported: libdw knows packages since then;
- * 0.188 (Debian 12) knows only .dwo files, and gets each unit as one. The parts of a unit are
- * copied; of the texts, which all units share and which can be some hundred MiB, only those
- * that the unit refers to.
+ * Needed until elfutils 0.191 is the oldest supported version: libdw reads packages since then.
+ * libdw 0.188 (Debian 12) reads only .dwo files, and gets each unit as a .dwo file. The pieces of
+ * the unit are copied; of the texts, which all units of a package share and which can have some
+ * hundred MiB, only those that the unit refers to are copied.
+ *
+ * .debug_cu_index is a hash table from a unit's id (DWO id) to a row, which locates the piece of
+ * the unit in each section. Version 2 is GNU's for DWARF 4 (gcc.gnu.org/wiki/DebugFissionDWP),
+ * version 5 is that of DWARF 5 (7.3.5.3).
  */
 #ifndef WALLSAMPLE_DWARF_DWP_INTERNAL_H
 #define WALLSAMPLE_DWARF_DWP_INTERNAL_H
@@ -14,14 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --- the index (dwp_index.c) -------------------------------------------------------------------
- *
- * .debug_cu_index is a hash table from the unit's id (DWO id) to a row, which has for each
- * section the piece of the unit. Version 2 is GNU's for DWARF 4
- * (gcc.gnu.org/wiki/DebugFissionDWP), version 5 that of DWARF 5 (7.3.5.3).
- */
-
-/* X(name, section): the sources of functions, lines and inlined functions. */
+/* X(name, section): the sections that functions, lines and inlined functions are read from. */
 #define DWP_PARTS(X)                                                                               \
 	X(INFO, ".debug_info.dwo")                                                                 \
 	X(ABBREV, ".debug_abbrev.dwo")                                                             \
@@ -35,7 +32,7 @@ enum dwp_part {
 #undef X
 };
 
-/* A piece of a section; of size 0 when the unit has none. */
+/* The piece of a unit in one section; its size is 0 when the unit has none. */
 struct dwp_piece {
 	uint32_t offset, size;
 };
@@ -44,18 +41,10 @@ struct dwp_row {
 	struct dwp_piece piece[DWP_PART_COUNT];
 };
 
-/* Checks an index of foreign bytes. NULL: it is valid; else the reason, a fixed text. */
-const char *dwp_index_check(const uint8_t *bytes, size_t size);
-
-/* Fills in the row of a unit from a valid index; false when it is not there. */
-bool dwp_index_find(const uint8_t *bytes, size_t size, uint64_t id, struct dwp_row *row);
-
-/* --- a unit as a file (dwp_image.c) --------------------------------------------------------- */
-
-/* A section of a package; of size 0 when there is none. */
+/* A section of a package; its size is 0 when the package lacks the section. */
 struct dwp_section {
 	uint64_t offset, size; /* in the file */
-	const uint8_t *bytes;  /* NULL: they are in the file; else unpacked, in memory */
+	const uint8_t *bytes;  /* the unpacked bytes; NULL when they are read from the file */
 };
 
 struct dwp_source {
@@ -65,9 +54,17 @@ struct dwp_source {
 	struct dwp_section texts; /* .debug_str.dwo */
 };
 
-/* Copies [at, at + size) of a section; false when a byte of it is not there. */
+/* Copies [at, at + size) of a section; false when one of these bytes cannot be read. */
 bool dwp_section_read(const struct dwp_source *source, const struct dwp_section *section,
 		      uint64_t at, uint8_t *to, size_t size);
+
+/* Checks an index of foreign bytes. Returns NULL when the index is valid, else the reason, a fixed
+ * text. */
+const char *dwp_index_check(const uint8_t *bytes, size_t size);
+
+/* Finds the row of a unit by the unit's id in an index; false when the index lacks the unit or
+ * is not valid. */
+bool dwp_index_find(const uint8_t *bytes, size_t size, uint64_t id, struct dwp_row *row);
 
 /*
  * Makes a .dwo file in memory of the pieces of a row. Returns its descriptor, which the caller

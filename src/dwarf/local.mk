@@ -10,27 +10,17 @@ libwallsample_a_SOURCES += \
 	src/dwarf/debug_file_dwo.c \
 	src/dwarf/debug_file_find.c \
 	src/dwarf/debug_file_internal.h \
-	src/dwarf/debug_file_mini.c \
 	src/dwarf/debug_file_package.c \
-	src/dwarf/debug_file_place.c \
 	src/dwarf/debug_file_split.c \
-	src/dwarf/debug_info.c \
-	src/dwarf/dwarf_each.c \
-	src/dwarf/dwarf_form.c \
+	src/dwarf/dwarf_entries.c \
 	src/dwarf/dwarf_lines.c \
-	src/dwarf/dwarf_name.c \
-	src/dwarf/dwarf_paths.c \
 	src/dwarf/dwarf_spans.c \
-	src/dwarf/dwarf_split.c \
 	src/dwarf/dwarf_structures.c \
-	src/dwarf/dwarf_time.c \
 	src/dwarf/dwarf_unit.c \
 	src/dwarf/dwarf_unit_internal.h \
-	src/dwarf/dwarf_units.c \
 	src/dwarf/dwarf_walk.c \
 	src/dwarf/dwp_internal.h \
-	src/dwarf/dwp_image.c \
-	src/dwarf/dwp_index.c
+	src/dwarf/dwp.c
 if HAVE_DEBUGINFOD
 libwallsample_a_SOURCES += src/dwarf/debuginfod.c
 else

@@ -174,6 +174,17 @@ elf_open_unwind(const struct image *image, int *fd)
 
 /* --- parts ----------------------------------------------------------------------------- */
 
+const char *
+elf_section_name(Elf *elf, const GElf_Shdr *header)
+{
+	size_t names;
+	const char *name = NULL;
+
+	if (elf_getshdrstrndx(elf, &names) == 0)
+		name = elf_strptr(elf, names, header->sh_name);
+	return name != NULL ? name : "";
+}
+
 Elf_Data *
 elf_section_data(Elf_Scn *scn, uint64_t limit)
 {

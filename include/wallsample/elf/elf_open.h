@@ -13,6 +13,7 @@
 #ifndef WALLSAMPLE_ELF_ELF_OPEN_H
 #define WALLSAMPLE_ELF_ELF_OPEN_H
 
+#include <gelf.h>
 #include <libelf.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,9 @@ Elf *elf_open_image(const struct image *image, const char **why);
  * elf_end(); -1 for an image in memory, and when NULL is returned.
  */
 Elf *elf_open_unwind(const struct image *image, int *fd);
+
+/* The name of the section with this header, borrowed from the Elf; "" when there is no name. */
+const char *elf_section_name(Elf *elf, const GElf_Shdr *header);
 
 /* The bytes of a section, owned by its Elf; NULL when the section has more than `limit` bytes, is
  * compressed or is not in the file. */

@@ -280,16 +280,19 @@ test_attribute(void **state)
 					   .trusted = true };
 	const struct debug_place below = { .path = (char *)(uintptr_t)"/sys", .prefix = "",
 					   .top = open("/sys", O_PATH | O_CLOEXEC) };
+	struct strbuf opened;
 
 	(void)state;
+	strbuf_init(&opened);
 	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {
 		if (faccessat(below.top, path[i], R_OK, 0) != 0)
 			continue;
-		assert_int_equal(debug_place_open(&place, path[i]), -1);
+		assert_int_equal(debug_place_open(&place, path[i], &opened), -1);
 		assert_int_equal(errno, EINVAL);
-		assert_int_equal(debug_place_open(&below, path[i]), -1);
+		assert_int_equal(debug_place_open(&below, path[i], &opened), -1);
 		assert_int_equal(errno, EINVAL);
 	}
+	strbuf_release(&opened);
 	close(below.top);
 }
 

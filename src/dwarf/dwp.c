@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwp_image.c - copies the pieces of a unit, and its texts, into an ELF file of their own.
+ * dwp.c - searches the index of a package, and copies the pieces and texts of one unit into an ELF
+ * file of its own.
  */
 #include "dwarf/dwp_internal.h"
 
@@ -13,15 +14,135 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
 
-/* All pieces and texts of one unit: the limit of a .dwo file, which is that of one unit, too. */
+/* --- the index -------------------------------------------------------------------------- */
+
+#define HEADER_SIZE 16
+/* Bound on columns: DWARF 5 has eight kinds of sections, each with one column. */
+#define COLUMNS_MAX 16
+
+struct header {
+	uint32_t version, columns, units, slots;
+};
+
+/* Version 5 stores the version in two bytes, which two zeros follow; version 2 in four bytes. */
+static struct header
+index_read_header(const uint8_t *bytes)
+{
+	return (struct header){
+		.version = bytes_u32(bytes),
+		.columns = bytes_u32(bytes + 4),
+		.units = bytes_u32(bytes + 8),
+		.slots = bytes_u32(bytes + 12),
+	};
+}
+
+/* Bytes of the header, the ids, the rows of the ids, and the tables of offsets (with the kinds
+ * of the columns) and of sizes. */
+static uint64_t
+size_needed(const struct header *header)
+{
+	return HEADER_SIZE + (uint64_t)header->slots * 12 +
+	       (2 * (uint64_t)header->units + 1) * header->columns * 4;
+}
+
+const char *
+dwp_index_check(const uint8_t *bytes, size_t size)
+{
+	struct header header;
+
+	if (size < HEADER_SIZE)
+		return "its index is damaged";
+	header = index_read_header(bytes);
+	if (header.version != 2 && header.version != 5)
+		return "its index is of a version that is not known";
+	if (header.units == 0)
+		return "its index is empty";
+	if (header.columns == 0 || header.columns > COLUMNS_MAX || header.slots == 0 ||
+	    (header.slots & (header.slots - 1)) != 0 || size_needed(&header) > size)
+		return "its index is damaged";
+	return NULL;
+}
+
+/* Returns the part that a column of this kind locates; DWP_PART_COUNT when the part is not
+ * needed. */
+static enum dwp_part
+part_of(uint32_t version, uint32_t column)
+{
+	switch (column) {
+	case 1:
+		return DWP_INFO;
+	case 3:
+		return DWP_ABBREV;
+	case 4:
+		return DWP_LINE;
+	case 6:
+		return DWP_STR_OFFSETS;
+	case 8: /* .debug_macro.dwo in version 2 */
+		return version == 5 ? DWP_RNGLISTS : DWP_PART_COUNT;
+	default:
+		return DWP_PART_COUNT;
+	}
+}
+
+/* Reads a row; false when the unit lacks a part that every unit has. */
+static bool
+read_row(const uint8_t *tables, const struct header *header, uint32_t number, struct dwp_row *row)
+{
+	const size_t line = (size_t)header->columns * 4;
+	const uint8_t *offsets = tables + (size_t)number * line;
+	const uint8_t *sizes = offsets + (size_t)header->units * line;
+
+	*row = (struct dwp_row){ 0 };
+	for (size_t i = 0; i < line; i += 4) {
+		const enum dwp_part part = part_of(header->version, bytes_u32(tables + i));
+
+		if (part != DWP_PART_COUNT)
+			row->piece[part] = (struct dwp_piece){
+				.offset = bytes_u32(offsets + i),
+				.size = bytes_u32(sizes + i),
+			};
+	}
+	return row->piece[DWP_INFO].size > 0 && row->piece[DWP_ABBREV].size > 0;
+}
+
+bool
+dwp_index_find(const uint8_t *bytes, size_t size, uint64_t id, struct dwp_row *row)
+{
+	struct header header;
+	const uint8_t *ids, *numbers;
+	uint32_t slot, step;
+
+	if (dwp_index_check(bytes, size) != NULL)
+		return false;
+	header = index_read_header(bytes);
+	ids = bytes + HEADER_SIZE;
+	numbers = ids + (size_t)header.slots * 8;
+	slot = (uint32_t)id & (header.slots - 1);
+	step = ((uint32_t)(id >> 32) & (header.slots - 1)) | 1;
+	/* The number of slots is a power of two and the step is odd: the loop visits every slot. */
+	for (uint32_t i = 0; i < header.slots; i++) {
+		const uint32_t number = bytes_u32(numbers + (size_t)slot * 4);
+
+		if (number == 0 || number > header.units)
+			return false;
+		if (bytes_u64(ids + (size_t)slot * 8) == id)
+			return read_row(numbers + (size_t)header.slots * 4, &header, number, row);
+		slot = (slot + step) & (header.slots - 1);
+	}
+	return false;
+}
+
+/* --- pieces ----------------------------------------------------------------------------- */
+
+/* Limit of the bytes of all pieces and texts of one unit; .dwo files have the same limit. */
 #define UNIT_MAX_SIZE (UINT64_C(256) << 20)
-/* What is read at once for a text: the texts of a unit are near each other, or far apart. */
+/* Bytes that are read at once: many texts of a unit are close to each other. */
 #define BLOCK_SIZE 4096
 
 static const char too_large[] = "a unit in it is larger than can be read";
 static const char damaged[] = "its index, or what that points to, is damaged";
 
-/* A piece that was read, or texts that were put together. */
+/* A piece that was read, or the texts of a unit. */
 struct bytes {
 	uint8_t *data;
 	size_t size;
@@ -63,7 +184,7 @@ read_pieces(const struct dwp_source *source, const struct dwp_row *row, struct b
 
 		if (piece.size == 0)
 			continue;
-		/* Before there is memory for what is not there. */
+		/* Checked first, so that damage cannot make this allocate any amount of memory. */
 		if (piece.offset > source->part[i].size ||
 		    piece.size > source->part[i].size - piece.offset)
 			return damaged;
@@ -77,7 +198,7 @@ read_pieces(const struct dwp_source *source, const struct dwp_row *row, struct b
 
 /* --- texts --------------------------------------------------------------------------- */
 
-/* An offset of a text, and where it stands in the unit's offsets. */
+/* An offset of a text in .debug_str.dwo, and the place of that offset in the unit's offsets. */
 struct use {
 	uint32_t text, place;
 };
@@ -98,9 +219,10 @@ struct window {
 	uint8_t block[BLOCK_SIZE];
 };
 
-/* The bytes at an offset in the section, as far as they are in the window; NULL: not there. */
+/* Returns the bytes of the section from an offset to the end of the window, which moves if
+ * necessary; NULL when the section has no such bytes. */
 static const uint8_t *
-look_at(struct window *window, uint64_t at, size_t *size)
+window_at(struct window *window, uint64_t at, size_t *size)
 {
 	const struct dwp_section *texts = &window->source->texts;
 
@@ -119,7 +241,8 @@ look_at(struct window *window, uint64_t at, size_t *size)
 	return window->block + (at - window->start);
 }
 
-/* Adds the text with a zero, which one without an end gets; returns how far it goes. */
+/* Adds the text and its terminating zero, also when that zero is missing; returns the offset of the
+ * end of the text. */
 static uint64_t
 copy_text(struct window *window, uint64_t at, struct strbuf *to)
 {
@@ -127,7 +250,7 @@ copy_text(struct window *window, uint64_t at, struct strbuf *to)
 	size_t size;
 
 	while (zero == NULL && to->length <= UNIT_MAX_SIZE &&
-	       (bytes = look_at(window, at, &size)) != NULL) {
+	       (bytes = window_at(window, at, &size)) != NULL) {
 		zero = memchr(bytes, 0, size);
 		if (zero != NULL)
 			size = (size_t)(zero - bytes) + 1;
@@ -140,16 +263,17 @@ copy_text(struct window *window, uint64_t at, struct strbuf *to)
 }
 
 /*
- * In the order of the section, so that one that is the end of another is no second copy: all
- * together they are never more than the section. An offset outside means the empty text.
+ * Copies the texts in the order of the section, so that a text that is the end of another text is
+ * not copied again: all copies together are no larger than the section. An offset outside of the
+ * section gives the empty text.
  */
 static void
 copy_texts(const struct dwp_source *source, struct use *uses, size_t count, uint8_t *offsets,
 	   struct strbuf *to)
 {
 	struct window *window = xcalloc(1, sizeof(*window));
-	uint64_t from = 0, end = 0; /* of the last that was copied */
-	size_t start = 0;           /* where it is now */
+	uint64_t from = 0, end = 0; /* of the last text that was copied, in the section */
+	size_t start = 0;           /* of that text, in the copy */
 
 	window->source = source;
 	strbuf_add(to, "", 1);
@@ -171,12 +295,14 @@ copy_texts(const struct dwp_source *source, struct use *uses, size_t count, uint
 	free(window);
 }
 
-/* A unit names texts by their numbers in .debug_str_offsets.dwo only: these are changed. */
+/* Copies the texts of a unit and changes their offsets in .debug_str_offsets.dwo: a unit refers to
+ * texts by the numbers of these offsets only. */
 static const char *
 take_texts(const struct dwp_source *source, const struct bytes *info, struct bytes *offsets,
 	   struct strbuf *to)
 {
-	/* The length of a unit, then the version; from 5 on the offsets have such a header too. */
+	/* A unit begins with its length and the version. From version 5 on the offsets have a
+	 * header. */
 	const bool headed = info->size >= 6 && info->data[4] + 256 * info->data[5] >= 5;
 	size_t count = 0;
 	struct use *uses;
@@ -193,7 +319,7 @@ take_texts(const struct dwp_source *source, const struct bytes *info, struct byt
 
 /* --- the file ------------------------------------------------------------------------ */
 
-/* Of the sections, one behind the other. */
+/* The names of all sections, in order. */
 static const char names[] = "\0"
 #define X(name, section) section "\0"
 	DWP_PARTS(X)
@@ -262,10 +388,9 @@ int
 dwp_image_make(const struct dwp_source *source, const struct dwp_row *row, const char **why)
 {
 	struct bytes pieces[DWP_PART_COUNT] = { { 0 } };
-	struct strbuf texts;
+	struct strbuf texts = STRBUF_INIT;
 	int fd = -1;
 
-	strbuf_init(&texts);
 	*why = read_pieces(source, row, pieces);
 	if (*why == NULL)
 		*why = take_texts(source, &pieces[DWP_INFO], &pieces[DWP_STR_OFFSETS], &texts);
