@@ -68,7 +68,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/go/go_vdso_x86_64.c \
 	src/runtime/julia/julia_context_x86_64.c \
 	src/runtime/pthread_tid_x86_64.c \
-	src/runtime/python/python_branch_x86_64.c \
+	src/runtime/python/python_arch_x86_64.c \
 	src/runtime/python/python_table_x86_64.c
 endif
 if ARCH_AARCH64
@@ -76,6 +76,6 @@ libwallsample_a_SOURCES += \
 	src/runtime/go/go_vdso_aarch64.c \
 	src/runtime/julia/julia_context_aarch64.c \
 	src/runtime/pthread_tid_aarch64.c \
-	src/runtime/python/python_branch_aarch64.c \
+	src/runtime/python/python_arch_aarch64.c \
 	src/runtime/python/python_table_aarch64.c
 endif

@@ -92,7 +92,7 @@ uint32_t python_module_version(const struct python_module *module);
 size_t python_eval_parts(const struct image *image, struct address_range *range, size_t count,
 			 size_t most);
 
-/* python_branch_*.c: instructions begin at multiples of this. */
+/* python_arch_*.c: instructions begin at multiples of this. */
 extern const size_t python_branch_step;
 /* Is there a relative branch (no call) at `code`? *distance is relative to its first byte. */
 bool python_branch_at(const uint8_t *code, size_t size, int64_t *distance);

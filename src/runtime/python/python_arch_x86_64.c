@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_branch_x86_64.c - jmp and jcc with 32-bit distances: short ones do not reach other parts
+ * python_arch_x86_64.c - jmp and jcc with 32-bit distances: short ones do not reach other parts
  * of a function.
  */
 #include <string.h>

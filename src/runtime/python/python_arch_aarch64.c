@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python_branch_aarch64.c - B, B.cond, CBZ and CBNZ. TBZ and TBNZ reach only 32 KiB. */
+/* python_arch_aarch64.c - B, B.cond, CBZ and CBNZ. TBZ and TBNZ reach only 32 KiB. */
 #include <string.h>
 
 #include "runtime/python/python_find_internal.h"
