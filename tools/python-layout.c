@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python-layout.c - prints the row of a CPython for the table of layouts: from the DWARF in a file.
+ * python-layout.c - prints the column of a CPython for the table of layouts: from the DWARF in a
+ * file.
  *
  *     python-layout VERSION FILE     ("3.11", libpython3.11.so.1.0)
  */
@@ -14,43 +15,23 @@
 #include "wallsample/base/base.h"
 #include "wallsample/elf/elf_open.h"
 
-/* One member a word, as many in a line as fit. */
-static void
-print_members(const struct python_layout *layout)
-{
-	const size_t width = 100 - 16;
-	size_t column = 0;
-	const char *name;
-	uint32_t value;
-
-	for (size_t i = 0; (name = python_layout_member(layout, i, &value)) != NULL; i++) {
-		char text[128];
-		int length = value == PYTHON_ABSENT ?
-				     snprintf(text, sizeof(text), ".%s = PYTHON_ABSENT,", name) :
-				     snprintf(text, sizeof(text), ".%s = %u,", name, value);
-
-		if (column > 0 && column + 1 + (size_t)length > width) {
-			printf("\n");
-			column = 0;
-		}
-		column += (size_t)printf("%s%s", column > 0 ? " " : "\t\t", text);
-	}
-	printf("\n");
-}
-
 static int
-print_row(Dwarf *dwarf, uint32_t version)
+print_column(Dwarf *dwarf, uint32_t version)
 {
 	struct python_layout layout;
+	const char *name;
+	uint32_t value;
 
 	if (!python_dwarf_read(dwarf, version, &layout)) {
 		fprintf(stderr, "python-layout: not all is there that a layout has\n");
 		return 1;
 	}
-	printf("\t{\n\t\t.version = PYTHON_VERSION(3, %u), .source = PYTHON_BY_TABLE,\n",
-	       python_minor(version));
-	print_members(&layout);
-	printf("\t},\n");
+	for (size_t i = 0; (name = python_layout_member(&layout, i, &value)) != NULL; i++) {
+		if (value == PYTHON_ABSENT)
+			printf("%s NONE\n", name);
+		else
+			printf("%s %u\n", name, value);
+	}
 	return 0;
 }
 
@@ -75,7 +56,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "python-layout: %s: %s\n", argv[2],
 			why != NULL ? why : "it has no DWARF, or cannot be read");
 	else
-		status = print_row(dwarf, version);
+		status = print_column(dwarf, version);
 	dwarf_end(dwarf);
 	elf_end(elf);
 	if (fd >= 0)

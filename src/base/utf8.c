@@ -20,6 +20,12 @@ utf8_decode(const char *text, uint32_t *c)
 }
 
 size_t
+utf8_encode(uint32_t c, char text[4])
+{
+	return (size_t)utf8proc_encode_char((utf8proc_int32_t)c, (utf8proc_uint8_t *)text);
+}
+
+size_t
 utf8_width(uint32_t c)
 {
 	return (size_t)utf8proc_charwidth((utf8proc_int32_t)c);

@@ -56,6 +56,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/python/python_merge.c \
 	src/runtime/python/python_module.c \
 	src/runtime/python/python_language.c \
+	src/runtime/python/python_table.c \
 	src/runtime/python/python_tasks.c \
 	src/runtime/python/python_text.c \
 	src/runtime/python/python_threads.c \
@@ -68,14 +69,12 @@ libwallsample_a_SOURCES += \
 	src/runtime/go/go_vdso_x86_64.c \
 	src/runtime/julia/julia_context_x86_64.c \
 	src/runtime/pthread_tid_x86_64.c \
-	src/runtime/python/python_arch_x86_64.c \
-	src/runtime/python/python_table_x86_64.c
+	src/runtime/python/python_arch_x86_64.c
 endif
 if ARCH_AARCH64
 libwallsample_a_SOURCES += \
 	src/runtime/go/go_vdso_aarch64.c \
 	src/runtime/julia/julia_context_aarch64.c \
 	src/runtime/pthread_tid_aarch64.c \
-	src/runtime/python/python_arch_aarch64.c \
-	src/runtime/python/python_table_aarch64.c
+	src/runtime/python/python_arch_aarch64.c
 endif

@@ -50,8 +50,9 @@ parse(struct bytes *bytes)
 		check(&layout, bytes);
 	else if (why == NULL)
 		abort();
-	for (size_t i = 0; i < python_table_count; i++)
-		check(&python_table[i], bytes);
+	for (unsigned minor = PYTHON_MINOR_OLDEST;
+	     python_table_read(PYTHON_VERSION(3, minor), &layout); minor++)
+		check(&layout, bytes);
 }
 
 static void
@@ -60,7 +61,7 @@ search(const struct module *module)
 	struct python_module_search search;
 	uint64_t steps = 0, budget;
 
-	python_module_search_init(&search, module);
+	python_module_search_begin(&search, module);
 	do {
 		budget = 1;
 		if (++steps > module->image->size + 4096)

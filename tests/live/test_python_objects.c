@@ -152,9 +152,10 @@ identify(struct interpreter *interpreter, uint64_t address, struct python_code_i
 {
 	uint8_t bytes[256];
 
-	return read_process(interpreter, address, bytes, interpreter->layout.code_size) &&
-	       python_code_identify(&interpreter->layout, address, bytes,
-				    interpreter->layout.code_size, id);
+	if (!read_process(interpreter, address, bytes, interpreter->layout.code_size))
+		return false;
+	*id = python_code_identify(&interpreter->layout, address, bytes);
+	return true;
 }
 
 /* What a frame of the version has for the instruction at this offset. */

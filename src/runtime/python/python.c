@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "runtime/python/python_find_internal.h"
-
 static struct cpython *
 python_next(const void *state, size_t *at)
 {
@@ -50,19 +48,6 @@ python_found(struct instance *instance, const void *place, bool remapped)
 }
 
 static void
-python_list(struct instance *instance, uint64_t now_ns)
-{
-	python_threads_list((struct cpython *)instance, now_ns);
-}
-
-/* Captures that were taken earlier still need names and lines, but no threads. */
-static void
-python_lost(struct instance *instance)
-{
-	python_threads_release((struct cpython *)instance);
-}
-
-static void
 python_release(struct instance *instance)
 {
 	python_codes_free(((struct cpython *)instance)->codes);
@@ -75,8 +60,8 @@ static const struct instances_kind python_instances = {
 	.describe = python_describe,
 	.init = python_init,
 	.found = python_found,
-	.list = python_list,
-	.lost = python_lost,
+	.list = python_threads_list,
+	.lost = python_threads_release,
 	.release = python_release,
 };
 
@@ -126,41 +111,23 @@ python_capture_any(void *state, pid_t tid, uint64_t sp, void *memory)
 		python_capture(of, tid, captured);
 }
 
-static void
-python_merge_captured(void *state, const void *memory, const struct chain *chain,
-		      struct runtime_frames *frames)
-{
-	const struct python_captured *captured = memory;
-
-	(void)state;
-	if (captured->of != NULL)
-		python_merge(captured, chain, frames);
-}
-
 /* --- tasks ------------------------------------------------------------------------------- */
-
-static void
-python_read_tasks(struct cpython *cpython, pid_t tid, uint64_t until_ns, struct async_tasks *to)
-{
-	struct python_thread *thread[PYTHON_INTERPRETERS_MOST];
-	size_t count;
-
-	if (tid == 0) {
-		python_tasks_read(cpython, NULL, until_ns, to);
-		return;
-	}
-	count = python_threads_all(cpython, tid, thread);
-	for (size_t i = 0; i < count; i++)
-		python_tasks_read(cpython, thread[i], until_ns, to);
-}
 
 static void
 python_tasks(void *state, pid_t tid, uint64_t until_ns, struct async_tasks *to)
 {
 	struct cpython *cpython;
 
-	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;)
-		python_read_tasks(cpython, tid, until_ns, to);
+	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;) {
+		struct python_thread *thread = python_threads_find(cpython, tid);
+
+		if (tid == 0)
+			python_tasks_read(cpython, NULL, until_ns, to);
+		for (int n = 0; thread != NULL && n < PYTHON_INTERPRETERS_MOST; n++) {
+			python_tasks_read(cpython, thread, until_ns, to);
+			thread = python_threads_next(cpython, thread);
+		}
+	}
 }
 
 /* --- the lock ---------------------------------------------------------------------------- */
@@ -201,49 +168,48 @@ python_gil(const void *state, const void *memory, long number, const uint64_t ar
 	return GIL_NONE;
 }
 
-static bool
-python_find_lock(void *state, uint64_t word, uint64_t *lock, const char **name)
-{
-	const struct cpython *cpython;
-
-	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;) {
-		for (size_t n = 0; n < cpython->lock_count; n++) {
-			if (!python_is_in_lock(cpython, cpython->lock[n].address, word))
-				continue;
-			*lock = cpython->lock[n].address;
-			*name = cpython->lock[n].name;
-			return true;
-		}
-	}
-	return false;
-}
-
-static pid_t
-python_lock_holder(struct cpython *cpython, uint64_t lock)
-{
-	const struct python_layout *layout = &cpython->place.layout;
-	const struct memory *memory = &cpython->base.tools->memory;
-	uint64_t holder;
-	uint32_t locked, at;
-
-	if (!memory_read(memory, lock + layout->gil_locked, &locked, sizeof(locked)) ||
-	    locked != 1 ||
-	    !memory_read(memory, lock + layout->gil_holder, &holder, sizeof(holder)) ||
-	    !table_find(&cpython->threads.by_state, holder, 0, &at))
-		return 0;
-	return cpython->threads.thread[at].tid;
-}
-
-static pid_t
-python_lock_owner(void *state, uint64_t lock)
+/* Returns the CPython with the lock that contains the word, and the lock; NULL: none. */
+static struct cpython *
+python_locate_lock(void *state, uint64_t word, const struct python_lock **lock)
 {
 	struct cpython *cpython;
 
-	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;)
-		for (size_t n = 0; n < cpython->lock_count; n++)
-			if (cpython->lock[n].address == lock)
-				return python_lock_holder(cpython, lock);
-	return 0;
+	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;) {
+		for (size_t n = 0; n < cpython->lock_count; n++) {
+			*lock = &cpython->lock[n];
+			if (python_is_in_lock(cpython, (*lock)->address, word))
+				return cpython;
+		}
+	}
+	return NULL;
+}
+
+static bool
+python_find_lock(void *state, uint64_t word, uint64_t *address, const char **name)
+{
+	const struct python_lock *lock;
+
+	if (python_locate_lock(state, word, &lock) == NULL)
+		return false;
+	*address = lock->address;
+	*name = lock->name;
+	return true;
+}
+
+static pid_t
+python_lock_owner(void *state, uint64_t address)
+{
+	const struct python_lock *lock;
+	const struct cpython *cpython = python_locate_lock(state, address, &lock);
+	uint64_t holder;
+	uint32_t at;
+
+	if (cpython == NULL)
+		return 0;
+	holder = python_lock_holder(&cpython->place.layout, &cpython->base.tools->memory, address);
+	return table_find(&cpython->threads.by_state, holder, 0, &at) ?
+		       cpython->threads.thread[at].tid :
+		       0;
 }
 
 const struct runtime_kind runtime_python = {
@@ -256,7 +222,7 @@ const struct runtime_kind runtime_python = {
 	.captured_create = python_captured_create,
 	.captured_free = python_captured_free,
 	.capture = python_capture_any,
-	.merge = python_merge_captured,
+	.merge = python_merge,
 	.gil = python_gil,
 	.find_lock = python_find_lock,
 	.lock_owner = python_lock_owner,

@@ -27,10 +27,10 @@ struct walk {
 	struct cpython *cpython;
 	const struct python_layout *layout;
 	struct pages *pages;
+	struct memory memory; /* the target's memory, read through `pages` */
 	struct python_captured *captured;
-	size_t frame_size; /* bytes of a frame that are read */
-	uint64_t state;    /* address of the PyThreadState */
-	uint64_t frame;    /* the next frame; 0: none */
+	uint64_t state; /* address of the PyThreadState */
+	uint64_t frame; /* the next frame; 0: none */
 	/* 3.11 and 3.12: the _PyCFrame of the call that executes the next frame (in 3.12 of the
 	 * innermost call), the next _PyCFrame, and the frame that made the call. */
 	uint64_t cframe, outer_cframe, outer_frame;
@@ -43,10 +43,16 @@ struct walk {
 #define STEPS_MOST ((size_t)2 * PYTHON_DEPTH_MOST)
 #define ALL_STEPS_MOST ((size_t)8 * PYTHON_DEPTH_MOST)
 
-size_t
-python_frame_size(const struct python_layout *layout)
+static bool
+read_cached(void *context, uint64_t address, void *to, size_t size)
 {
-	return layout->frame_size <= PYTHON_FRAME_BYTES ? layout->frame_size : 0;
+	return pages_read(context, address, to, size);
+}
+
+struct memory
+python_pages_memory(const struct cpython *cpython)
+{
+	return (struct memory){ read_cached, cpython->base.tools->pages };
 }
 
 /* Since 3.15 a thread's outermost frame is a shim that no call executes. */
@@ -81,13 +87,13 @@ python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct py
 {
 	const struct python_layout *layout = &cpython->place.layout;
 	const uint64_t code = python_word(bytes, layout->frame_code) & ~PYTHON_REFERENCE_MARKS;
-	const size_t size = layout->code_size <= PYTHON_CODE_BYTES ? layout->code_size : 0;
 	uint8_t object[PYTHON_CODE_BYTES];
 
 	frame->instruction = python_word(bytes, layout->frame_instruction);
 	frame->bytecode_index = python_word32(bytes, layout->frame_bytecode_index);
-	if (!pages_read(cpython->base.tools->pages, code, object, size) ||
-	    !python_code_identify(layout, code, object, size, &frame->code))
+	if (pages_read(cpython->base.tools->pages, code, object, layout->code_size))
+		frame->code = python_code_identify(layout, code, object);
+	else
 		frame->code = (struct python_code_id){ .address = 0 };
 	return !is_init_cleanup(&frame->code);
 }
@@ -108,13 +114,10 @@ capture_frame(struct walk *walk, const uint8_t *bytes)
 static bool
 leads_to_thread(struct walk *walk, uint64_t cframe)
 {
-	const uint32_t previous = walk->layout->cframe_previous;
-
-	for (int i = 0; i < GREENLETS_MOST && previous != PYTHON_ABSENT; i++) {
-		if (cframe - walk->state < PYTHON_STATE_BYTES)
+	for (int i = 0; i < GREENLETS_MOST && cframe != 0; i++) {
+		if (cframe - walk->state < PYTHON_THREAD_BYTES)
 			return true;
-		if (!pages_read(walk->pages, cframe + previous, &cframe, sizeof(cframe)))
-			return false;
+		cframe = python_pointer(&walk->memory, cframe, walk->layout->cframe_previous);
 	}
 	return false;
 }
@@ -129,17 +132,14 @@ is_outside_call(struct walk *walk, uint64_t previous)
 static void
 enter_call(struct walk *walk, uint64_t cframe)
 {
-	const struct python_layout *layout = walk->layout;
-
 	walk->cframe = cframe;
 	walk->outer_cframe = walk->outer_frame = 0;
-	if (cframe == 0 || layout->cframe_previous == PYTHON_ABSENT ||
-	    !pages_read(walk->pages, cframe + layout->cframe_previous, &walk->outer_cframe,
-			sizeof(walk->outer_cframe)) ||
-	    walk->outer_cframe == 0)
-		return;
-	pages_read(walk->pages, walk->outer_cframe + layout->cframe_frame, &walk->outer_frame,
-		   sizeof(walk->outer_frame));
+	if (cframe != 0)
+		walk->outer_cframe = python_pointer(&walk->memory, cframe,
+						    walk->layout->cframe_previous);
+	if (walk->outer_cframe != 0)
+		walk->outer_frame = python_pointer(&walk->memory, walk->outer_cframe,
+						   walk->layout->cframe_frame);
 }
 
 /* A frame of a call was added, or the call's end reached. False: the frames lead to one that made
@@ -178,7 +178,7 @@ step_outwards(struct walk *walk)
 
 	if (walk->frame == 0)
 		return false;
-	if (!pages_read(walk->pages, walk->frame, bytes, walk->frame_size)) {
+	if (!pages_read(walk->pages, walk->frame, bytes, layout->frame_size)) {
 		walk->captured->broken = true;
 		return false;
 	}
@@ -205,7 +205,7 @@ begin_walk(struct walk *walk, const uint8_t *state)
 		return true;
 	enter_call(walk, first);
 	/* The _PyCFrame in the thread state itself: no call has another one. */
-	walk->right = first - walk->state < PYTHON_STATE_BYTES;
+	walk->right = first - walk->state < PYTHON_THREAD_BYTES;
 	return pages_read(walk->pages, first + layout->cframe_frame, &walk->frame,
 			  sizeof(walk->frame));
 }
@@ -273,31 +273,14 @@ walk_frames(struct walk *walk)
 		end_group(captured, 0);
 }
 
-/* Does this thread hold its interpreter's lock? */
-static bool
-has_lock(const struct walk *walk, const struct python_thread *thread)
-{
-	const struct python_layout *layout = walk->layout;
-	uint64_t holder;
-	uint32_t locked;
-
-	return thread->lock != 0 &&
-	       pages_read(walk->pages, thread->lock + layout->gil_locked, &locked,
-			  sizeof(locked)) &&
-	       pages_read(walk->pages, thread->lock + layout->gil_holder, &holder,
-			  sizeof(holder)) &&
-	       locked == 1 && holder == thread->state;
-}
-
 static void
 capture_thread(struct walk *walk, struct python_thread *thread)
 {
 	const struct python_layout *layout = walk->layout;
-	uint8_t state[PYTHON_STATE_BYTES];
-	const size_t size = python_state_size(layout);
+	uint8_t state[PYTHON_THREAD_BYTES];
 
 	pages_begin(walk->pages, &thread->memo);
-	if (size == 0 || !pages_read(walk->pages, thread->state, state, size) ||
+	if (!pages_read(walk->pages, thread->state, state, layout->thread_size) ||
 	    !python_threads_confirm(walk->cpython, thread, state)) {
 		walk->cpython->base.stale = true;
 		return;
@@ -308,7 +291,7 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 				 python_word32(state, layout->thread_state) == STATE_SUSPENDED;
 	if (walk->captured->lock == 0)
 		walk->captured->lock = thread->lock;
-	if (has_lock(walk, thread)) {
+	if (python_lock_holder(layout, &walk->memory, thread->lock) == thread->state) {
 		walk->captured->has_lock = true;
 		walk->captured->lock = thread->lock;
 	}
@@ -342,10 +325,10 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 		.layout = layout,
 		.pages = cpython->base.tools->pages,
 		.captured = captured,
-		.frame_size = python_frame_size(layout),
+		.memory = python_pages_memory(cpython),
 	};
-	struct python_thread *thread[PYTHON_INTERPRETERS_MOST];
-	size_t count;
+	struct python_thread *thread = python_threads_find(cpython, tid);
+	const bool several = thread != NULL && thread->next != 0;
 
 	captured->of = cpython;
 	captured->count = 0;
@@ -353,16 +336,15 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 	captured->known = captured->has_lock = captured->paused = false;
 	captured->cut = captured->broken = false;
 	captured->lock = 0;
-	if (walk.frame_size == 0)
-		return;
 	/*
 	 * The list has the youngest interpreter first. Up to 3.10 nothing shows which of them
 	 * called the other; the youngest is taken for the innermost, since the others existed
 	 * before it.
 	 */
-	count = python_threads_all(cpython, tid, thread);
-	for (size_t i = 0; i < count; i++)
-		capture_thread(&walk, thread[i]);
-	if (count > 1)
+	for (int i = 0; thread != NULL && i < PYTHON_INTERPRETERS_MOST; i++) {
+		capture_thread(&walk, thread);
+		thread = python_threads_next(cpython, thread);
+	}
+	if (several)
 		sort_groups(captured);
 }

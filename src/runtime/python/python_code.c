@@ -14,7 +14,6 @@
 #define LINE_TABLE_MOST (UINT64_C(1) << 20)
 /* Bytes of line tables in the cache; beyond this bound tables are read again at each use. */
 #define LINE_TABLES_KEPT (UINT64_C(32) << 20)
-#define CODE_SIZE_MOST 65536
 
 struct record {
 	struct python_code_id id;
@@ -35,31 +34,21 @@ struct python_codes {
 	uint64_t *copy;          /* address of its first instruction; 0: not known */
 	size_t copy_count, copy_capacity;
 	struct strbuf text; /* scratch */
-	uint8_t *members;   /* scratch for layout->code_size bytes */
 	uint64_t code_type; /* address of the type "code"; 0: not seen yet */
 	uint64_t kept;      /* bytes of all cached line tables */
 };
 
-static bool
-take_member(const uint8_t *bytes, size_t size, uint32_t offset, void *to, size_t width)
+struct python_code_id
+python_code_identify(const struct python_layout *layout, uint64_t address, const uint8_t *bytes)
 {
-	if (offset > size || size - offset < width)
-		return false;
-	memcpy(to, bytes + offset, width);
-	return true;
-}
-
-bool
-python_code_identify(const struct python_layout *layout, uint64_t address, const void *bytes,
-		     size_t size, struct python_code_id *id)
-{
-	*id = (struct python_code_id){ .address = address };
-	return take_member(bytes, size, layout->code_filename, &id->filename, 8) &&
-	       take_member(bytes, size, layout->code_name, &id->name, 8) &&
-	       (layout->code_qualified_name == PYTHON_ABSENT ||
-		take_member(bytes, size, layout->code_qualified_name, &id->qualified_name, 8)) &&
-	       take_member(bytes, size, layout->code_line_table, &id->line_table, 8) &&
-	       take_member(bytes, size, layout->code_first_line, &id->first_line, 4);
+	return (struct python_code_id){
+		.address = address,
+		.filename = python_word(bytes, layout->code_filename),
+		.name = python_word(bytes, layout->code_name),
+		.qualified_name = python_word(bytes, layout->code_qualified_name),
+		.line_table = python_word(bytes, layout->code_line_table),
+		.first_line = python_word32(bytes, layout->code_first_line),
+	};
 }
 
 static bool
@@ -82,8 +71,6 @@ python_codes_create(const struct python_layout *layout, const struct memory *mem
 	table_init(&codes->lines);
 	table_init(&codes->copies);
 	strbuf_init(&codes->text);
-	if (layout->code_size <= CODE_SIZE_MOST)
-		codes->members = xmalloc(layout->code_size);
 	return codes;
 }
 
@@ -112,7 +99,6 @@ python_codes_free(struct python_codes *codes)
 	table_release(&codes->copies);
 	free(codes->copy);
 	strbuf_release(&codes->text);
-	free(codes->members);
 	free(codes);
 }
 
@@ -120,18 +106,16 @@ python_codes_free(struct python_codes *codes)
 static bool
 is_code_object(struct python_codes *codes, uint64_t address)
 {
-	const struct python_layout *layout = codes->layout;
-	uint64_t type, name;
+	const uint64_t type = python_pointer(codes->memory, address, codes->layout->object_type);
+	uint64_t name;
 	char word[sizeof("code")];
 
-	if (layout->object_type == PYTHON_ABSENT || layout->type_name == PYTHON_ABSENT)
-		return true;
-	if (!python_read_u64(codes->memory, address + layout->object_type, &type) || type == 0)
+	if (type == 0)
 		return false;
 	if (type == codes->code_type)
 		return true;
-	if (!python_read_u64(codes->memory, type + layout->type_name, &name) ||
-	    !memory_read(codes->memory, name, word, sizeof(word)) ||
+	name = python_pointer(codes->memory, type, codes->layout->type_name);
+	if (!memory_read(codes->memory, name, word, sizeof(word)) ||
 	    memcmp(word, "code", sizeof(word)) != 0)
 		return false;
 	codes->code_type = type;
@@ -143,13 +127,13 @@ is_code_object(struct python_codes *codes, uint64_t address)
 static bool
 is_unchanged(struct python_codes *codes, const struct python_code_id *id)
 {
-	uint32_t size = codes->layout->code_size;
+	uint8_t bytes[PYTHON_CODE_BYTES];
 	struct python_code_id now;
 
-	return codes->members != NULL &&
-	       memory_read(codes->memory, id->address, codes->members, size) &&
-	       python_code_identify(codes->layout, id->address, codes->members, size, &now) &&
-	       is_same_code(&now, id);
+	if (!memory_read(codes->memory, id->address, bytes, codes->layout->code_size))
+		return false;
+	now = python_code_identify(codes->layout, id->address, bytes);
+	return is_same_code(&now, id);
 }
 
 static const char *
@@ -161,24 +145,16 @@ read_text(struct python_codes *codes, uint64_t address, size_t most)
 	return strings_text(codes->texts, strings_intern(codes->texts, codes->text.data));
 }
 
-/* The current record of the address, if it is of this code object. */
-static struct record *
-known_record(const struct python_codes *codes, const struct python_code_id *id, uint32_t *number)
-{
-	if (!table_find(&codes->by_address, id->address, 0, number) ||
-	    !is_same_code(&codes->record[*number]->id, id))
-		return NULL;
-	return codes->record[*number];
-}
-
+/* Returns the record of the code object, and its index; NULL: the object is not readable. */
 static struct record *
 find_record(struct python_codes *codes, const struct python_code_id *id, uint32_t *number)
 {
-	struct record *record = known_record(codes, id, number);
 	const char *function, *file;
+	struct record *record;
 
-	if (record != NULL)
-		return record;
+	if (table_find(&codes->by_address, id->address, 0, number) &&
+	    is_same_code(&codes->record[*number]->id, id))
+		return codes->record[*number];
 	if (codes->count >= UINT32_MAX || !is_code_object(codes, id->address))
 		return NULL;
 	function = read_text(codes, id->qualified_name != 0 ? id->qualified_name : id->name,
@@ -230,42 +206,42 @@ read_line_table(struct python_codes *codes, struct record *record)
 	return true;
 }
 
-/* The address of a thread's copy of the bytecode: an array of them follows its size. */
-static bool
-read_copy(const struct python_codes *codes, uint64_t address, uint32_t index, uint64_t *start)
+/* Returns the address of a thread's copy of the bytecode, or 0. The array of copies follows its
+ * length. */
+static uint64_t
+read_copy(const struct python_codes *codes, uint64_t address, uint32_t index)
 {
-	uint64_t copies, count;
+	const uint64_t copies = python_pointer(codes->memory, address,
+					       codes->layout->code_bytecodes);
 
-	return python_read_u64(codes->memory, address + codes->layout->code_bytecodes, &copies) &&
-	       copies != 0 && python_read_u64(codes->memory, copies, &count) && index < count &&
-	       python_read_u64(codes->memory, copies + 8 + (uint64_t)index * 8, start) &&
-	       *start != 0;
+	if (copies == 0 || index >= python_pointer(codes->memory, copies, 0))
+		return 0;
+	return python_pointer(codes->memory, copies + 8 + (uint64_t)index * 8, 0);
 }
 
-/* The address of the bytecode that the frame executes. Threads of a free-threaded 3.14 have copies
- * of their own; the first copy is that of the object. Addresses are cached. */
-static bool
-find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index, uint64_t *start)
+/* Returns the address of the bytecode that the frame executes; 0: not known. Threads of a
+ * free-threaded 3.14 have copies of their own; the first copy is that of the object. Addresses are
+ * cached. */
+static uint64_t
+find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index)
 {
-	uint64_t address = codes->record[number]->id.address;
+	const uint64_t address = codes->record[number]->id.address;
 	uint32_t *place;
 	bool added;
 
-	*start = address + codes->layout->code_instructions;
 	if (index == 0 || codes->layout->code_bytecodes == PYTHON_ABSENT)
-		return true;
+		return address + codes->layout->code_instructions;
 	if (codes->copy_count >= UINT32_MAX)
-		return read_copy(codes, address, index, start);
+		return read_copy(codes, address, index);
 	place = table_insert(&codes->copies, number, index, (uint32_t)codes->copy_count, &added);
 	if (added) {
 		codes->copy = xgrow(codes->copy, &codes->copy_capacity, codes->copy_count + 1,
 				    sizeof(codes->copy[0]));
 		codes->copy[codes->copy_count++] = 0;
 	}
-	if (codes->copy[*place] == 0 && read_copy(codes, address, index, start))
-		codes->copy[*place] = *start;
-	*start = codes->copy[*place];
-	return *start != 0;
+	if (codes->copy[*place] == 0)
+		codes->copy[*place] = read_copy(codes, address, index);
+	return codes->copy[*place];
 }
 
 /*
@@ -302,7 +278,8 @@ instruction_offset(struct python_codes *codes, uint32_t number, uint64_t instruc
 			*offset *= 2;
 		return true;
 	}
-	if (!find_bytecode(codes, number, bytecode_index, &start))
+	start = find_bytecode(codes, number, bytecode_index);
+	if (start == 0)
 		return false;
 	/* One instruction earlier: 3.11 and 3.12 store the latest executed one. */
 	*offset = instruction + 2 == start ? -1 : (int64_t)(instruction - start);

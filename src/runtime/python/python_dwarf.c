@@ -143,9 +143,6 @@ python_dwarf_read(Dwarf *dwarf, uint32_t version, struct python_layout *layout)
 		python_read_member(&found, minor, &sources[i], layout);
 	/* Only builds that can run without a global lock can enable one. */
 	layout->free_threaded = layout->gil_enabled != PYTHON_ABSENT;
-	if (!layout->free_threaded)
-		layout->thread_state = layout->frame_bytecode_index = layout->code_bytecodes =
-			PYTHON_ABSENT;
 	python_layout_finish(layout);
 	return python_layout_is_sane(layout);
 }

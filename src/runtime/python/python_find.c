@@ -16,19 +16,6 @@ struct python_candidate {
 };
 
 static bool
-python_search_begin(void *search, const struct module *module)
-{
-	python_module_search_init(search, module);
-	return true;
-}
-
-static bool
-python_search_step(void *search, uint64_t *budget)
-{
-	return python_module_search_step(search, budget);
-}
-
-static bool
 python_take(struct finder_candidate *base, const void *search)
 {
 	struct python_candidate *c = (struct python_candidate *)base;
@@ -76,14 +63,13 @@ python_set_place(struct python_candidate *c)
 static uint32_t
 python_find_version(const struct finder *finder, const struct python_candidate *c)
 {
+	const uint64_t address = c->module.version + c->base.bias;
 	uint32_t version;
 
 	if (c->module.version == 0)
 		return python_module_version(&c->module);
-	if (!memory_read(&finder->tools->memory, c->module.version + c->base.bias, &version,
-			 sizeof(version)))
-		return 0;
-	return version;
+	return memory_read(&finder->tools->memory, address, &version, sizeof(version)) ? version :
+											 0;
 }
 
 static bool
@@ -116,26 +102,25 @@ static bool
 python_choose_by_version(struct finder *finder, struct python_candidate *c)
 {
 	const uint32_t version = c->base.version;
-	const struct python_layout *row = python_table_next(version, NULL);
+	struct python_layout layout;
+	const bool released = python_table_read(version, &layout);
 	char text[PYTHON_VERSION_TEXT];
 
 	python_version_text(version, text);
 	if (version >> 24 != 3 || python_minor(version) < PYTHON_MINOR_OLDEST) {
 		finder_refuse(finder, &c->base,
-			      "its version is %s, and 3.%d is the oldest that "
-			      "is known",
-			      text, PYTHON_MINOR_OLDEST);
+			      "its version is %s, and 3.%d is the oldest that is known", text,
+			      PYTHON_MINOR_OLDEST);
 		return false;
 	}
-	if ((row == NULL || c->module.debug || c->module.traced) &&
+	if ((!released || c->module.debug || c->module.traced) &&
 	    finder_try_dwarf(finder, &c->base))
 		return true;
-	if (row != NULL && !c->module.traced)
-		return python_take_layout(c, row);
+	if (released && !c->module.traced)
+		return python_take_layout(c, &layout);
 	finder_refuse(finder, &c->base,
-		      "version %s%s is not known, and it has no debug "
-		      "information",
-		      text, c->module.traced ? " with traced references" : "");
+		      "version %s%s is not known, and it has no debug information", text,
+		      c->module.traced ? " with traced references" : "");
 	return false;
 }
 
@@ -182,8 +167,8 @@ const struct finder_kind python_finder = {
 	.search_size = sizeof(struct python_module_search),
 	.candidate_size = sizeof(struct python_candidate),
 	.place_offset = offsetof(struct python_candidate, place),
-	.search_begin = python_search_begin,
-	.search_step = python_search_step,
+	.search_begin = python_module_search_begin,
+	.search_step = python_module_search_step,
 	.take = python_take,
 	.choose_layout = python_choose_layout,
 	.read_dwarf = python_read_dwarf,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * python_find_internal.h - finds the CPythons of a process: modules, versions, and the sources of
- * layouts, each testable alone. python_find.c chooses among them.
+ * layouts, each testable alone. python_find.c chooses among the sources.
  */
 #ifndef WALLSAMPLE_RUNTIME_PYTHON_PYTHON_FIND_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_PYTHON_PYTHON_FIND_INTERNAL_H
@@ -24,18 +24,18 @@ struct python_place {
 	uint64_t runtime; /* address of _PyRuntime in the target */
 	struct python_layout layout;
 	/*
-	 * Ranges of _PyEval_EvalFrameDefault: first that of its symbol, then its parts, with or
-	 * without symbols. None: not known, as in a program without symbols.
+	 * Address ranges of _PyEval_EvalFrameDefault in the target: first the range of its symbol,
+	 * then its other parts, which may have no symbol. None in a program without symbols.
 	 */
 	struct address_range eval[PYTHON_EVAL_MOST];
 	size_t eval_count;
 };
 
-extern const struct finder_kind python_finder; /* its place: a struct python_place */
+extern const struct finder_kind python_finder; /* finder_place() is a struct python_place */
 
 /* --- python_module.c: is there a CPython in this file, where, and of which version? ------ */
 
-/* Different version texts that are kept: other software has versions, too. */
+/* Number of different version texts that are kept: other software has version texts, too. */
 #define PYTHON_MODULE_TEXTS 8
 
 /*
@@ -49,7 +49,7 @@ struct python_module {
 	uint64_t version; /* address of Py_Version; 0: absent */
 	bool debug;       /* built --with-pydebug */
 	bool traced;      /* built --with-trace-refs: each object has two more pointers */
-	struct address_range eval[PYTHON_EVAL_MOST];
+	struct address_range eval[PYTHON_EVAL_MOST]; /* as in struct python_place */
 	size_t eval_count;
 	uint32_t named;                     /* version in the file's name; 0: none */
 	uint32_t text[PYTHON_MODULE_TEXTS]; /* versions among the constants */
@@ -59,24 +59,24 @@ struct python_module {
 struct python_module_search {
 	const struct module *module;
 	enum python_module_stage {
-		PYTHON_MODULE_RUNTIME, /* one symbol: most modules do not have it */
-		PYTHON_MODULE_SECTION,
-		PYTHON_MODULE_SYMBOLS, /* the others */
-		PYTHON_MODULE_TEXT,
+		PYTHON_MODULE_RUNTIME, /* the symbol _PyRuntime: most modules do not have it */
+		PYTHON_MODULE_SECTION, /* the section .PyRuntime */
+		PYTHON_MODULE_SYMBOLS, /* symbols other than _PyRuntime */
+		PYTHON_MODULE_TEXT,    /* version texts */
 		PYTHON_MODULE_DONE,
 	} stage;
 	struct symbol_search symbols;
-	size_t segment; /* of PYTHON_MODULE_TEXT: the segment that is searched, */
-	uint64_t at;    /* and the position in it */
+	size_t segment; /* PYTHON_MODULE_TEXT: index of the segment that is searched */
+	uint64_t at;    /* PYTHON_MODULE_TEXT: offset in that segment */
 	struct python_module found;
 };
 
-/* The module must have an image. It is borrowed. */
-void python_module_search_init(struct python_module_search *search, const struct module *module);
-/* Continues until *budget bytes are read, and subtracts them. True: search->found is final. */
-bool python_module_search_step(struct python_module_search *search, uint64_t *budget);
+/* The members search_begin and search_step of struct finder_kind; `search` is a struct
+ * python_module_search, whose result is `found`. The module is borrowed and must have an image. */
+bool python_module_search_begin(void *search, const struct module *module);
+bool python_module_search_step(void *search, uint64_t *budget);
 
-/* The version of a module without Py_Version; 0: not known. */
+/* Returns the version of a module without Py_Version; 0: not known. */
 uint32_t python_module_version(const struct python_module *module);
 
 /* --- python_eval.c: parts of the bytecode loop without symbols --------------------------- */
@@ -86,34 +86,37 @@ uint32_t python_module_version(const struct python_module *module);
  * _PyEval_EvalFrameDefault of Debian's 3.14.10 has 1,184 bytes, and the 84,423 bytes of the loop
  * have no symbol. The parts branch into the middle of each other, which functions do not.
  *
- * The first `count` ranges (addresses of the image) are known; others are added up to `most`.
- * Returns the new count. Takes some milliseconds.
+ * The first `count` ranges (addresses of the image) are known. Appends other parts, up to `most`
+ * ranges in all, and returns the new count. Takes some milliseconds.
  */
 size_t python_eval_parts(const struct image *image, struct address_range *range, size_t count,
 			 size_t most);
 
-/* python_arch_*.c: instructions begin at multiples of this. */
+/* python_arch_*.c: instructions begin at multiples of this number of bytes. */
 extern const size_t python_branch_step;
-/* Is there a relative branch (no call) at `code`? *distance is relative to its first byte. */
+/* True if the bytes at `code` are a relative branch that is not a call. Stores the distance of its
+ * target from the first byte. */
 bool python_branch_at(const uint8_t *code, size_t size, int64_t *distance);
 
 /* --- versions (python_layout.c) ---------------------------------------------------------- */
 
-/* The minor number of a version: 11 of 3.11.7. */
+/* Returns the minor number of a version: 11 of 3.11.7. */
 static inline unsigned
 python_minor(uint32_t version)
 {
 	return version >> 16 & 0xff;
 }
 
-/* The oldest version that is supported, and the newest that was tested. */
+/* The oldest version that is supported, and the newest one that was tested. */
 #define PYTHON_MINOR_OLDEST 8
 #define PYTHON_MINOR_TRIED 14
 
-/* "3.11.7", "3.14.0rc2"; "3.9" if the patch level is not known (the number ends in zeros then). */
+/* Writes "3.11.7", "3.14.0rc2", or "3.9" if the patch level is not known, so that the lower half of
+ * the number is 0. */
 #define PYTHON_VERSION_TEXT 32
 void python_version_text(uint32_t version, char text[PYTHON_VERSION_TEXT]);
-/* Parses a version at the beginning of `size` bytes; *length is its length. False: none of 3. */
+/* Parses a version at the beginning of `size` bytes, and stores the length of its text. False: the
+ * bytes do not begin with a version of CPython 3. */
 bool python_version_parse(const char *text, size_t size, uint32_t *version, size_t *length);
 
 /* --- sources of layouts ------------------------------------------------------------------ */
@@ -122,37 +125,35 @@ bool python_version_parse(const char *text, size_t size, uint32_t *version, size
 /* Bytes of _PyRuntime that python_offsets_parse may need; older versions need fewer. */
 #define PYTHON_OFFSETS_SIZE 1024
 
-/* python_debug_offsets.c. Does _PyRuntime begin with the cookie? *version is unchecked. */
+/* python_debug_offsets.c. True if _PyRuntime begins with the cookie. *version is not checked. */
 bool python_offsets_version(const void *bytes, size_t size, uint64_t *version);
-/* False: *why is a constant text. */
+/* Reads the layout that the interpreter publishes. False: *why is a constant text. */
 bool python_offsets_parse(const void *bytes, size_t size, struct python_layout *layout,
 			  const char **why);
 
-/*
- * python_table_*.c: the next row after `after` (NULL: the first) of this architecture with the
- * version's first two numbers (0x030b0000). NULL: no more.
- */
-const struct python_layout *python_table_next(uint32_t version, const struct python_layout *after);
+/* python_table.c. Stores the layout of a version by its first two numbers. False: the version is
+ * not in the table. */
+bool python_table_read(uint32_t version, struct python_layout *layout);
 
-extern const struct python_layout python_table[];
-extern const size_t python_table_count;
-/* Bytes from the member gil_locked to the end of the lock, with two conditions and two mutexes. */
-extern const uint32_t python_table_gil_rest;
+/* python_arch_*.c: bytes from the member gil_locked to the end of the lock. */
+extern const uint32_t python_gil_rest;
 
-/* python_dwarf.c. Needs the first two numbers of the version. False: members are missing. */
+/* python_dwarf.c. Uses the first two numbers of the version. False: members are missing. */
 bool python_dwarf_read(Dwarf *dwarf, uint32_t version, struct python_layout *layout);
 
 /* python_fit.c. `runtime`: address of _PyRuntime. NOT_YET: no interpreter has a thread. */
 enum finder_fit python_layout_check(const struct python_layout *layout, uint64_t runtime,
 				    const struct memory *memory);
 
-/* python_layout.c. Sets all members to PYTHON_ABSENT, and the rest to zero. */
+/* python_layout.c. Sets all offsets to PYTHON_ABSENT, and the other members to zero. */
 void python_layout_clear(struct python_layout *layout);
-/* Sets frame_size and code_size, which follow from the other members. */
+/* Sets thread_size, frame_size and code_size, which follow from the offsets. In a build with a
+ * global lock it first sets offsets that only free-threaded builds have to PYTHON_ABSENT. */
 void python_layout_finish(struct python_layout *layout);
-/* Are all members that the version must have present, and all offsets plausible? */
+/* True if the version has all its offsets, and the offsets and sizes are plausible. */
 bool python_layout_is_sane(const struct python_layout *layout);
-/* Name ("runtime_interpreters") and value of the member at `index`; NULL: no more. */
+/* Returns the name ("runtime_interpreters") of offset number `index`, and stores its value; NULL:
+ * there are fewer offsets. */
 const char *python_layout_member(const struct python_layout *layout, size_t index, uint32_t *value);
 
 #endif

@@ -37,6 +37,9 @@ python_layout_finish(struct python_layout *layout)
 {
 	uint32_t size = 0;
 
+	if (!layout->free_threaded)
+		layout->gil_enabled = layout->thread_state = layout->frame_bytecode_index =
+			layout->code_bytecodes = PYTHON_ABSENT;
 	/* The instructions, which follow the object's members, are not read with it. */
 	size = end_of_member(layout->code_filename, 8, size);
 	size = end_of_member(layout->code_name, 8, size);
@@ -51,20 +54,23 @@ python_layout_finish(struct python_layout *layout)
 	size = end_of_member(layout->frame_owner, 1, size);
 	size = end_of_member(layout->frame_bytecode_index, 4, size);
 	layout->frame_size = size;
+	size = end_of_member(layout->thread_next, 8, 0);
+	size = end_of_member(layout->thread_interpreter, 8, size);
+	size = end_of_member(layout->thread_frame, 8, size);
+	size = end_of_member(layout->thread_pthread, 8, size);
+	size = end_of_member(layout->thread_native, 8, size);
+	size = end_of_member(layout->thread_state, 4, size);
+	layout->thread_size = size;
 }
 
-struct member {
+static const struct {
 	const char *name;
 	size_t at;
-};
-
-static const struct member members[] = {
+} members[] = {
 #define X(name) { #name, offsetof(struct python_layout, name) },
 	PYTHON_OFFSETS(X)
 #undef X
-		{ "frame_size", offsetof(struct python_layout, frame_size) },
-	{ "code_size", offsetof(struct python_layout, code_size) },
-	{ "gil_size", offsetof(struct python_layout, gil_size) },
+		{ "gil_size", offsetof(struct python_layout, gil_size) },
 };
 
 const char *
@@ -136,21 +142,9 @@ bool
 python_layout_is_sane(const struct python_layout *layout)
 {
 	return is_bounded(layout) && has_common(layout) && has_own(layout) &&
-	       layout->frame_size > 0 && layout->code_size > 0 &&
+	       layout->frame_size <= PYTHON_FRAME_BYTES && layout->code_size <= PYTHON_CODE_BYTES &&
+	       layout->thread_size <= PYTHON_THREAD_BYTES &&
 	       layout->gil_size > layout->gil_locked && layout->gil_size > layout->gil_holder;
-}
-
-/* --- the table --------------------------------------------------------------------------- */
-
-const struct python_layout *
-python_table_next(uint32_t version, const struct python_layout *after)
-{
-	size_t i = after != NULL ? (size_t)(after - python_table) + 1 : 0;
-
-	for (; i < python_table_count; i++)
-		if (python_table[i].version == (version & 0xffff0000))
-			return &python_table[i];
-	return NULL;
 }
 
 /* --- versions ---------------------------------------------------------------------------- */

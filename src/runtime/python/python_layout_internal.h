@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_layout_internal.h - offsets in CPython's structures, by version, and the objects that are
- * read by them: texts and code objects.
+ * python_layout_internal.h - offsets in CPython's structures, by version, and two kinds of objects
+ * that are read by these offsets: texts and code objects.
  *
  * A layout has three sources, in order of preference: the interpreter itself (_Py_DebugOffsets,
- * 3.13 and later); the table of released versions (python_table_*.c, made by tools/python-layout
- * from DWARF); DWARF of the program or its debug file. Only DWARF describes debug builds before
- * 3.13 and members that the interpreter does not list.
+ * 3.13 and later); the table of versions 3.8 to 3.12 (python_table.c, made by
+ * tools/python-layout from DWARF); DWARF of the program or its debug file. Only DWARF describes
+ * debug builds before 3.13.
  */
 #ifndef WALLSAMPLE_RUNTIME_PYTHON_PYTHON_LAYOUT_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_PYTHON_PYTHON_LAYOUT_INTERNAL_H
@@ -20,6 +20,11 @@
 
 /* Offset of a member that the version does not have. */
 #define PYTHON_ABSENT UINT32_MAX
+
+/* Bounds of the bytes that are read of PyThreadState, of a frame and of a code object. */
+#define PYTHON_THREAD_BYTES 512
+#define PYTHON_FRAME_BYTES 160
+#define PYTHON_CODE_BYTES 320
 
 /*
  * X(name): offsets in bytes, of
@@ -71,25 +76,25 @@
 	X(type_name)    /* tp_name, a char * */
 
 struct python_layout {
-	uint32_t version;   /* PY_VERSION_HEX: 0x030b07f0 is 3.11.7; 0x03090000 is a 3.9 of
-				  * unknown patch level */
+	/* PY_VERSION_HEX: 0x030b07f0 is 3.11.7; 0x03090000 is a 3.9 of unknown patch level. */
+	uint32_t version;
 	bool free_threaded; /* built without a global lock */
-	bool debug;         /* --with-pydebug, if known */
+	bool debug;         /* built --with-pydebug, if that is known */
 	enum python_layout_source {
 		PYTHON_BY_ITSELF, /* _Py_DebugOffsets */
 		PYTHON_BY_TABLE,
 		PYTHON_BY_DWARF,
 	} source;
-	uint32_t frame_size; /* bytes of a frame up to the last member named above, */
-	uint32_t code_size;  /* and of a code object */
-	uint32_t gil_size;   /* bytes of the lock: a thread that waits for a futex in this range
-				  * waits for the lock */
+	/* Bytes of each structure up to the last member that is read, at most PYTHON_…_BYTES. */
+	uint32_t thread_size, frame_size, code_size;
+	/* Bytes of the lock: a thread that waits for a futex in them waits for the lock. */
+	uint32_t gil_size;
 #define X(name) uint32_t name;
 	PYTHON_OFFSETS(X)
 #undef X
 };
 
-/* PYTHON_VERSION(3, 11) compares with `version`. */
+/* PYTHON_VERSION(3, 11) is the smallest `version` of 3.11. */
 #define PYTHON_VERSION(major, minor) ((uint32_t)(major) << 24 | (uint32_t)(minor) << 16)
 static inline bool
 python_since(const struct python_layout *layout, unsigned major, unsigned minor)
@@ -99,7 +104,7 @@ python_since(const struct python_layout *layout, unsigned major, unsigned minor)
 
 /* --- python_text.c: str and bytes objects in the target's memory ------------------------- */
 
-/* Characters of one text that are read at most, whatever the caller allows. */
+/* Largest number of characters that are read of one text, also if the caller allows more. */
 #define PYTHON_TEXT_MOST 65536
 
 /*
@@ -107,39 +112,43 @@ python_since(const struct python_layout *layout, unsigned major, unsigned minor)
  * Python: surrogates (bytes of a file name outside its encoding) as \udcff, invalid characters as
  * \U00110000, and NUL, which would end the text, as \x00. Control characters are kept. Of a text
  * longer than `most` characters the first `most` are appended, and "…". False: the object is not
- * a str in every member that is read, or is not readable; `to` is unchanged then.
+ * a str or not readable, and `to` is unchanged.
  */
 bool python_text_read(const struct python_layout *layout, const struct memory *memory,
 		      uint64_t address, size_t most, struct strbuf *to);
 
 /*
- * Returns the content of the bytes object at `address`, allocated (not NULL if it is empty); the
- * caller frees it. NULL: more than `most` bytes, not a bytes object, or not readable.
+ * Returns the content of the bytes object at `address`, which the caller frees, and its size; the
+ * content of an empty object is not NULL. NULL: more than `most` bytes, or not readable.
  */
 uint8_t *python_bytes_read(const struct python_layout *layout, const struct memory *memory,
 			   uint64_t address, size_t most, size_t *size);
 
-/* Read a pointer, and an unsigned number of 4 bytes. False: not readable. */
-bool python_read_u64(const struct memory *memory, uint64_t address, uint64_t *value);
-bool python_read_u32(const struct memory *memory, uint64_t address, uint32_t *value);
+/* Returns the 8 bytes at address + offset; 0: not readable, or `offset` is PYTHON_ABSENT. */
+uint64_t python_pointer(const struct memory *memory, uint64_t address, uint32_t offset);
+
+/* Return a member of a structure whose bytes were read; 0 for PYTHON_ABSENT. */
+uint64_t python_word(const uint8_t *bytes, uint32_t offset);
+uint32_t python_word32(const uint8_t *bytes, uint32_t offset);
 
 /* --- python_code.c: code objects: function, file, and lines of instructions -------------- */
 
 /*
- * Identity of a code object, as captured. A code object does not change while it lives, but another
- * one may be allocated at its address later: these members are compared at each use.
+ * The identity of a code object at the time of a capture. A code object does not change while it
+ * lives, but another one may be allocated at its address later: all members are compared at each
+ * use.
  */
 struct python_code_id {
 	uint64_t address;
-	uint64_t filename, name, qualified_name, line_table; /* pointers; 0: absent */
+	uint64_t filename, name, qualified_name, line_table; /* addresses of objects; 0: absent */
 	uint32_t first_line;
 };
 
-/* Takes the members from the object's first `size` bytes. False: fewer than layout->code_size. */
-bool python_code_identify(const struct python_layout *layout, uint64_t address, const void *bytes,
-			  size_t size, struct python_code_id *id);
+/* Makes the identity of the code object at `address`; `bytes` are its first layout->code_size. */
+struct python_code_id python_code_identify(const struct python_layout *layout, uint64_t address,
+					   const uint8_t *bytes);
 
-struct python_codes; /* all code objects that were met, and their names */
+struct python_codes; /* a cache of code objects, by their identities */
 
 /* `layout` and `memory` are borrowed. */
 struct python_codes *python_codes_create(const struct python_layout *layout,
@@ -153,24 +162,25 @@ struct python_code {
 };
 
 /*
- * Reads the code object at the first call, and afterwards checks that it is still the same one:
- * `memory` must not answer from a cache. The result is valid until python_codes_free. NULL: the
- * object has been freed, or is not a code object.
+ * Reads the code object at the first call with its identity, and returns the cached result later.
+ * `memory` must not answer from a cache, because the identity is compared with memory again after
+ * the texts were read. The result is valid until python_codes_free. NULL: the object has been
+ * freed, or is not a code object.
  */
 const struct python_code *python_codes_find(struct python_codes *codes,
 					    const struct python_code_id *id);
 
 /*
- * The line of an instruction. `instruction` is the frame's value at frame_instruction: an address,
- * or before 3.11 an index, which is converted by version. `bytecode_index` is the value at
- * frame_bytecode_index, or 0. Results are cached. 0: code without a line.
+ * Returns the line of an instruction; 0: code without a line. `instruction` is the frame's value at
+ * frame_instruction: an address, or before 3.11 an index. `bytecode_index` is the value at
+ * frame_bytecode_index, or 0. Results are cached.
  */
 uint32_t python_codes_line(struct python_codes *codes, const struct python_code_id *id,
 			   uint64_t instruction, uint32_t bytecode_index);
 
 /*
- * The line of the instruction at byte `offset` of the bytecode, from the bytes of a line table,
- * which may be damaged; 0: no line. For tests.
+ * python_lines.c. Return the line of the instruction at byte `offset` of the bytecode, from a line
+ * table, which may be damaged; 0: no line.
  */
 uint32_t python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line,
 			    uint32_t offset); /* up to 3.9 */

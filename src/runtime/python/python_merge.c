@@ -19,11 +19,15 @@ struct merge {
 	struct runtime_frames *frames;
 };
 
-static void
-merge_marker(struct merge *merge, size_t before, const char *text)
+struct runtime_place
+python_marker(const char *text)
 {
-	const struct runtime_place place = { .function = text, .file = "", .marker = true };
+	return (struct runtime_place){ .function = text, .file = "", .marker = true };
+}
 
+static void
+merge_place(struct merge *merge, size_t before, struct runtime_place place)
+{
 	runtime_frames_add(merge->frames, before,
 			   runtime_places_add(merge->captured->of->base.tools->places, &place));
 }
@@ -36,7 +40,7 @@ python_frame_place(struct cpython *cpython, const struct python_frame *frame)
 						 NULL;
 
 	if (code == NULL)
-		return (struct runtime_place){ .function = NO_CODE, .file = "", .marker = true };
+		return python_marker(NO_CODE);
 	return (struct runtime_place){
 		.function = code->function,
 		.file = code->file,
@@ -46,22 +50,12 @@ python_frame_place(struct cpython *cpython, const struct python_frame *frame)
 }
 
 static void
-merge_frame(struct merge *merge, size_t before, const struct python_frame *frame)
-{
-	struct cpython *cpython = merge->captured->of;
-	const struct runtime_place place = python_frame_place(cpython, frame);
-
-	runtime_frames_add(merge->frames, before,
-			   runtime_places_add(cpython->base.tools->places, &place));
-}
-
-static void
 add_group(struct merge *merge, size_t before, size_t index)
 {
 	const struct python_captured *captured = merge->captured;
 
 	for (size_t i = captured->group[index].begin; i < captured->group[index].end; i++)
-		merge_frame(merge, before, &captured->frame[i]);
+		merge_place(merge, before, python_frame_place(captured->of, &captured->frame[i]));
 }
 
 /* Finds the frame of the chain, at `from` or further out, whose part of the stack contains the
@@ -160,23 +154,27 @@ lacks_frames(const struct merge *merge)
 }
 
 void
-python_merge(const struct python_captured *captured, const struct chain *chain,
+python_merge(void *state, const void *memory, const struct chain *chain,
 	     struct runtime_frames *frames)
 {
+	const struct python_captured *captured = memory;
 	struct merge merge = { .captured = captured, .chain = chain, .frames = frames };
 	size_t matched;
 
+	(void)state;
+	if (captured->of == NULL)
+		return;
 	if (captured->count > 0 && captured->group[0].anchor == 0)
 		matched = match_by_count(&merge);
 	else
 		matched = match_by_address(&merge);
 	/* A truncated chain has no room for the remaining frames, and has its own marker. */
 	if (matched < captured->group_count && chain_end_is_whole(chain->end))
-		merge_marker(&merge, chain->count, UNMATCHED);
+		merge_place(&merge, chain->count, python_marker(UNMATCHED));
 	for (size_t i = matched; i < captured->group_count; i++)
 		add_group(&merge, chain->count, i);
 	if (captured->cut)
-		merge_marker(&merge, chain->count, PYTHON_CUT);
+		merge_place(&merge, chain->count, python_marker(PYTHON_CUT));
 	else if (captured->broken || lacks_frames(&merge))
-		merge_marker(&merge, chain->count, PYTHON_BROKEN);
+		merge_place(&merge, chain->count, python_marker(PYTHON_BROKEN));
 }

@@ -26,11 +26,14 @@ static const struct symbol_wanted wanted[] = {
 	[WANTED_TRACED] = { .name = "_Py_PrintReferences", .code = true },
 };
 
-void
-python_module_search_init(struct python_module_search *search, const struct module *module)
+bool
+python_module_search_begin(void *memory, const struct module *module)
 {
+	struct python_module_search *search = memory;
+
 	*search = (struct python_module_search){ .module = module };
 	symbol_search_init(&search->symbols, module->image, &wanted_runtime, 1);
+	return true;
 }
 
 /* --- symbols ----------------------------------------------------------------------------- */
@@ -206,8 +209,10 @@ next_stage(struct python_module_search *search)
 }
 
 bool
-python_module_search_step(struct python_module_search *search, uint64_t *budget)
+python_module_search_step(void *memory, uint64_t *budget)
 {
+	struct python_module_search *search = memory;
+
 	while (search->stage != PYTHON_MODULE_DONE && *budget > 0) {
 		size_t used = PIECE / 4;
 

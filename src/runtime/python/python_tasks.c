@@ -58,20 +58,6 @@ struct walk {
 };
 
 static bool
-read_cached(void *context, uint64_t address, void *to, size_t size)
-{
-	return pages_read(context, address, to, size);
-}
-
-static uint64_t
-cached_word(struct walk *walk, uint64_t address)
-{
-	uint64_t value;
-
-	return pages_read(walk->pages, address, &value, sizeof(value)) ? value : 0;
-}
-
-static bool
 is_over(const struct walk *walk)
 {
 	if (clock_now_ns() < walk->until_ns)
@@ -85,7 +71,8 @@ is_over(const struct walk *walk)
 static enum kind
 kind_of_type(struct walk *walk, uint64_t type)
 {
-	const uint64_t address = cached_word(walk, type + walk->cpython->place.layout.type_name);
+	const uint64_t address = python_pointer(&walk->memory, type,
+						walk->cpython->place.layout.type_name);
 	const size_t left = MEMORY_PAGE - (size_t)(address % MEMORY_PAGE);
 	char name[TYPE_NAME_MOST + 1] = "";
 
@@ -108,7 +95,7 @@ kind_of_object(struct walk *walk, uint64_t object)
 
 	if (object == 0)
 		return OTHER;
-	type = cached_word(walk, object + walk->cpython->place.layout.object_type);
+	type = python_pointer(&walk->memory, object, walk->cpython->place.layout.object_type);
 	kind = table_insert(&walk->kinds, type, 0, OTHER, &added);
 	if (added && type != 0)
 		*kind = kind_of_type(walk, type);
@@ -119,7 +106,7 @@ kind_of_object(struct walk *walk, uint64_t object)
 static bool
 read_small_int(struct walk *walk, uint64_t object, uint64_t *value)
 {
-	const uint64_t tag = cached_word(walk, object + walk->at->long_tag);
+	const uint64_t tag = python_pointer(&walk->memory, object, walk->at->long_tag);
 	uint32_t digit[2] = { 0 };
 
 	if (tag >> 3 > ARRAY_SIZE(digit) || (tag & 3) == 2 ||
@@ -160,7 +147,7 @@ generator_of(struct walk *walk, uint64_t object)
 			return object;
 		if (kind != WRAPPER)
 			return 0;
-		object = cached_word(walk, object + walk->at->object_size);
+		object = python_pointer(&walk->memory, object, walk->at->object_size);
 	}
 	return 0;
 }
@@ -189,17 +176,18 @@ static uint64_t
 awaited_object(struct walk *walk, uint64_t frame)
 {
 	const uint64_t values = python_since(&walk->cpython->place.layout, 3, 15) ? 2 : 1;
-	const uint64_t top = cached_word(walk, frame + walk->at->frame_stack);
+	const uint64_t top = python_pointer(&walk->memory, frame, walk->at->frame_stack);
 
 	if (top < frame + walk->at->frame_locals + values * sizeof(uint64_t))
 		return 0;
-	return cached_word(walk, top - values * sizeof(uint64_t)) & ~PYTHON_REFERENCE_MARKS;
+	return python_pointer(&walk->memory, top - values * sizeof(uint64_t), 0) &
+	       ~PYTHON_REFERENCE_MARKS;
 }
 
 static uint32_t
-push_place(struct walk *walk, const struct runtime_place *place, uint32_t outer)
+push_place(struct walk *walk, struct runtime_place place, uint32_t outer)
 {
-	const uint32_t stack = async_tasks_stack(walk->to, place, outer);
+	const uint32_t stack = async_tasks_stack(walk->to, &place, outer);
 
 	if (stack == ASYNC_STACK_NONE)
 		async_tasks_note(walk->to, "not all stacks of tasks were read: there are too "
@@ -208,27 +196,15 @@ push_place(struct walk *walk, const struct runtime_place *place, uint32_t outer)
 }
 
 static uint32_t
-push_marker(struct walk *walk, const char *text, uint32_t outer)
-{
-	const struct runtime_place marker = { .function = text, .file = "", .marker = true };
-
-	return push_place(walk, &marker, outer);
-}
-
-static uint32_t
 push_frame(struct walk *walk, const struct python_frame *frame, uint32_t outer)
 {
-	const struct runtime_place place = python_frame_place(walk->cpython, frame);
-
-	return push_place(walk, &place, outer);
+	return push_place(walk, python_frame_place(walk->cpython, frame), outer);
 }
 
 static bool
 read_task_frame(struct walk *walk, uint64_t frame, uint8_t bytes[PYTHON_FRAME_BYTES])
 {
-	const size_t size = python_frame_size(&walk->cpython->place.layout);
-
-	return size > 0 && pages_read(walk->pages, frame, bytes, size);
+	return pages_read(walk->pages, frame, bytes, walk->cpython->place.layout.frame_size);
 }
 
 /* The number of frames that the thread executes inside of and including this frame; 0: it does not
@@ -238,9 +214,9 @@ executing_frames(struct walk *walk, uint64_t frame)
 {
 	const struct python_layout *layout = &walk->cpython->place.layout;
 	uint8_t bytes[PYTHON_FRAME_BYTES];
-	uint64_t at = walk->thread != NULL ?
-			      cached_word(walk, walk->thread->state + layout->thread_frame) :
-			      0;
+	uint64_t at = walk->thread != NULL ? python_pointer(&walk->memory, walk->thread->state,
+							    layout->thread_frame) :
+					     0;
 	size_t count = 0;
 
 	for (int i = 0; at != 0 && i < 2 * ASYNC_TASK_DEPTH_MOST; i++) {
@@ -265,8 +241,9 @@ add_executing(struct walk *walk, uint64_t frame, uint32_t outer)
 
 	if ((count == 0 || count == ASYNC_TASK_DEPTH_MOST) && read_task_frame(walk, frame, bytes)) {
 		python_frame_pick(walk->cpython, bytes, &walk->frame[0]);
-		return push_marker(walk, count == 0 ? PYTHON_BROKEN : PYTHON_CUT,
-				   push_frame(walk, &walk->frame[0], outer));
+		outer = push_frame(walk, &walk->frame[0], outer);
+		return push_place(walk, python_marker(count == 0 ? PYTHON_BROKEN : PYTHON_CUT),
+				  outer);
 	}
 	while (count-- > 0)
 		outer = push_frame(walk, &walk->frame[count], outer);
@@ -291,7 +268,7 @@ read_stack(struct walk *walk, uint64_t object, struct async_task *task)
 		if (state == EXECUTING)
 			task->stack = add_executing(walk, frame, task->stack);
 		else if (depth == ASYNC_TASK_DEPTH_MOST)
-			task->stack = push_marker(walk, PYTHON_CUT, task->stack);
+			task->stack = push_place(walk, python_marker(PYTHON_CUT), task->stack);
 		else if (state != DONE && read_task_frame(walk, frame, bytes)) {
 			python_frame_pick(walk->cpython, bytes, &walk->frame[0]);
 			task->stack = push_frame(walk, &walk->frame[0], task->stack);
@@ -307,8 +284,8 @@ read_stack(struct walk *walk, uint64_t object, struct async_task *task)
 static void
 read_set(struct walk *walk, uint64_t set)
 {
-	const uint64_t table = cached_word(walk, set + walk->at->set_table);
-	const uint64_t mask = cached_word(walk, set + walk->at->set_mask);
+	const uint64_t table = python_pointer(&walk->memory, set, walk->at->set_table);
+	const uint64_t mask = python_pointer(&walk->memory, set, walk->at->set_mask);
 	uint64_t slot[SLOTS_PIECE][2]; /* a key and its hash; 0: empty */
 
 	if (table == 0 || mask >= SLOTS_MOST)
@@ -356,7 +333,7 @@ read_task(struct walk *walk, uint64_t address)
 		return true;
 	/* A coroutine of an extension type is recognised by nothing but this name. */
 	if (walk->thread != NULL &&
-	    cached_word(walk, walk->thread->state + at->thread_running) == address)
+	    python_pointer(&walk->memory, walk->thread->state, at->thread_running) == address)
 		task.state = ASYNC_TASK_RUNNING;
 	if (!read_stack(walk, python_word(bytes, at->coroutine), &task))
 		return true;
@@ -402,33 +379,16 @@ read_list(struct walk *walk, uint64_t head)
 static void
 read_orphans(struct walk *walk)
 {
-	const struct python_layout *layout = &walk->cpython->place.layout;
-	uint64_t interpreter;
+	const struct python_place *place = &walk->cpython->place;
+	uint64_t interpreter = 0;
 
 	pages_begin(walk->pages, NULL);
-	interpreter = cached_word(walk,
-				  walk->cpython->place.runtime + layout->runtime_interpreters);
-	for (int i = 0; interpreter != 0 && i < PYTHON_INTERPRETERS_MOST; i++) {
+	for (int i = 0; i < PYTHON_INTERPRETERS_MOST; i++) {
+		interpreter = python_interpreter_next(place, &walk->memory, interpreter);
+		if (interpreter == 0)
+			return;
 		read_list(walk, interpreter + walk->at->interpreter_tasks);
-		interpreter = cached_word(walk, interpreter + layout->interpreter_next);
 	}
-}
-
-/* If the module is not loaded yet, the search is repeated when the mappings have changed. */
-void
-python_tasks_find(struct cpython *cpython)
-{
-	const struct runtime_tools *tools = cpython->base.tools;
-	const uint64_t generation = maps_generation(tools->config->maps);
-
-	if (cpython->tasks_known ||
-	    (cpython->tasks_sought && cpython->tasks_generation == generation))
-		return;
-	cpython->tasks_sought = true;
-	cpython->tasks_generation = generation;
-	cpython->tasks_known = python_asyncio_find(tools->config->maps, &tools->memory,
-						   &cpython->place, &cpython->tasks,
-						   &cpython->tasks_why);
 }
 
 static void
@@ -453,7 +413,7 @@ python_tasks_read(struct cpython *cpython, const struct python_thread *thread, u
 		.cpython = cpython,
 		.at = &cpython->tasks,
 		.pages = cpython->base.tools->pages,
-		.memory = { read_cached, cpython->base.tools->pages },
+		.memory = python_pages_memory(cpython),
 		.to = to,
 		.thread = thread,
 		.until_ns = until_ns,

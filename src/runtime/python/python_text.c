@@ -3,7 +3,9 @@
 #include "runtime/python/python_layout_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "wallsample/base/bytes.h"
+#include "wallsample/base/utf8.h"
 
 /* Decoded flags of a str object. */
 struct text_form {
@@ -12,16 +14,27 @@ struct text_form {
 	bool ascii;
 };
 
-bool
-python_read_u64(const struct memory *memory, uint64_t address, uint64_t *value)
+uint64_t
+python_word(const uint8_t *bytes, uint32_t offset)
 {
-	return memory_read(memory, address, value, sizeof(*value));
+	return offset == PYTHON_ABSENT ? 0 : bytes_u64(bytes + offset);
 }
 
-bool
-python_read_u32(const struct memory *memory, uint64_t address, uint32_t *value)
+uint32_t
+python_word32(const uint8_t *bytes, uint32_t offset)
 {
-	return memory_read(memory, address, value, sizeof(*value));
+	return offset == PYTHON_ABSENT ? 0 : bytes_u32(bytes + offset);
+}
+
+uint64_t
+python_pointer(const struct memory *memory, uint64_t address, uint32_t offset)
+{
+	uint64_t value;
+
+	return offset != PYTHON_ABSENT &&
+			       memory_read(memory, address + offset, &value, sizeof(value)) ?
+		       value :
+		       0;
 }
 
 /*
@@ -48,69 +61,30 @@ decode_form(uint32_t state, struct text_form *form)
 	return false;
 }
 
-/* The address of the characters. */
-static bool
+/* Returns the address of the characters. */
+static uint64_t
 find_characters(const struct python_layout *layout, const struct memory *memory, uint64_t address,
-		const struct text_form *form, uint64_t *characters)
+		const struct text_form *form)
 {
 	/* Objects of classes derived from str have a pointer where others have their characters. */
 	if (!form->compact)
-		return python_read_u64(memory, address + layout->text_compact, characters);
-	*characters = address + (form->ascii ? layout->text_ascii : layout->text_compact);
-	return true;
+		return python_pointer(memory, address, layout->text_compact);
+	return address + (form->ascii ? layout->text_ascii : layout->text_compact);
 }
 
 static void
 add_character(struct strbuf *to, uint32_t c)
 {
 	char utf8[4];
-	size_t length = 0;
 
-	if (c == 0) {
+	if (c == 0)
 		strbuf_add_text(to, "\\x00");
-		return;
-	}
-	if (c > 0x10ffff) {
+	else if (c > 0x10ffff)
 		strbuf_add_format(to, "\\U%08x", c);
-		return;
-	}
-	if (c >= 0xd800 && c < 0xe000) {
+	else if (c >= 0xd800 && c < 0xe000)
 		strbuf_add_format(to, "\\u%04x", c);
-		return;
-	}
-	if (c < 0x80) {
-		utf8[length++] = (char)c;
-	} else if (c < 0x800) {
-		utf8[length++] = (char)(0xc0 | c >> 6);
-	} else if (c < 0x10000) {
-		utf8[length++] = (char)(0xe0 | c >> 12);
-		utf8[length++] = (char)(0x80 | (c >> 6 & 0x3f));
-	} else {
-		utf8[length++] = (char)(0xf0 | c >> 18);
-		utf8[length++] = (char)(0x80 | (c >> 12 & 0x3f));
-		utf8[length++] = (char)(0x80 | (c >> 6 & 0x3f));
-	}
-	if (c >= 0x80)
-		utf8[length++] = (char)(0x80 | (c & 0x3f));
-	strbuf_add(to, utf8, length);
-}
-
-static uint32_t
-character_at(const uint8_t *bytes, size_t index, uint32_t width)
-{
-	uint16_t two;
-	uint32_t four;
-
-	switch (width) {
-	case 1:
-		return bytes[index];
-	case 2:
-		memcpy(&two, bytes + index * 2, sizeof(two));
-		return two;
-	default:
-		memcpy(&four, bytes + index * 4, sizeof(four));
-		return four;
-	}
+	else
+		strbuf_add(to, utf8, utf8_encode(c, utf8));
 }
 
 bool
@@ -118,16 +92,15 @@ python_text_read(const struct python_layout *layout, const struct memory *memory
 		 size_t most, struct strbuf *to)
 {
 	struct text_form form;
-	uint64_t length, characters;
+	uint64_t length;
 	uint32_t state;
 	uint8_t *bytes;
 	size_t count;
 	bool good;
 
-	if (!python_read_u64(memory, address + layout->text_length, &length) ||
-	    !python_read_u32(memory, address + layout->text_state, &state) || length > INT64_MAX ||
-	    !decode_form(state, &form) ||
-	    !find_characters(layout, memory, address, &form, &characters))
+	if (!memory_read(memory, address + layout->text_length, &length, sizeof(length)) ||
+	    !memory_read(memory, address + layout->text_state, &state, sizeof(state)) ||
+	    length > INT64_MAX || !decode_form(state, &form))
 		return false;
 	if (most > PYTHON_TEXT_MOST)
 		most = PYTHON_TEXT_MOST;
@@ -137,9 +110,10 @@ python_text_read(const struct python_layout *layout, const struct memory *memory
 		return true;
 	}
 	bytes = xmalloc(count * form.width);
-	good = memory_read(memory, characters, bytes, count * form.width);
+	good = memory_read(memory, find_characters(layout, memory, address, &form), bytes,
+			   count * form.width);
 	for (size_t i = 0; good && i < count; i++)
-		add_character(to, character_at(bytes, i, form.width));
+		add_character(to, (uint32_t)bytes_little(bytes + i * form.width, form.width));
 	if (good && length > count)
 		strbuf_add_text(to, "…");
 	free(bytes);
@@ -153,7 +127,8 @@ python_bytes_read(const struct python_layout *layout, const struct memory *memor
 	uint64_t length;
 	uint8_t *bytes;
 
-	if (!python_read_u64(memory, address + layout->bytes_size, &length) || length > most)
+	if (!memory_read(memory, address + layout->bytes_size, &length, sizeof(length)) ||
+	    length > most)
 		return NULL;
 	bytes = xmalloc((size_t)length + 1);
 	if (length > 0 &&

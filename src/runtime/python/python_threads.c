@@ -1,43 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* python_threads.c - reads CPython's lists of threads and locks, by interpreter. */
-#include <string.h>
+#include <inttypes.h>
 
 #include "runtime/python/python_internal.h"
-#include "runtime/runtime_kind_internal.h"
-#include "wallsample/base/bytes.h"
 
 /* Attempts to read a list while threads come and go. */
 #define LIST_ATTEMPTS 3
-
-uint64_t
-python_word(const uint8_t *bytes, uint32_t offset)
-{
-	return offset == PYTHON_ABSENT ? 0 : bytes_u64(bytes + offset);
-}
-
-uint32_t
-python_word32(const uint8_t *bytes, uint32_t offset)
-{
-	return offset == PYTHON_ABSENT ? 0 : bytes_u32(bytes + offset);
-}
-
-static bool
-python_threads_word(const struct cpython *cpython, uint64_t address, uint64_t *value)
-{
-	const struct memory *memory = &cpython->base.tools->memory;
-
-	return memory_read(memory, address, value, sizeof(*value));
-}
-
-static uint64_t
-python_threads_word_at(const struct cpython *cpython, uint64_t address, uint32_t offset)
-{
-	uint64_t value;
-
-	return offset != PYTHON_ABSENT && python_threads_word(cpython, address + offset, &value) ?
-		       value :
-		       0;
-}
 
 /* --- the lists --------------------------------------------------------------------------- */
 
@@ -91,10 +59,9 @@ static bool
 python_threads_add(struct cpython *cpython, struct python_thread *thread)
 {
 	struct python_threads *threads = &cpython->threads;
-	const uint32_t at = (uint32_t)threads->count;
 	bool added;
 
-	table_insert(&threads->by_state, thread->state, 0, at, &added);
+	table_insert(&threads->by_state, thread->state, 0, (uint32_t)threads->count, &added);
 	if (!added)
 		return false;
 	if (!python_thread_take_over(cpython, thread)) {
@@ -102,33 +69,10 @@ python_threads_add(struct cpython *cpython, struct python_thread *thread)
 		if (thread->tid != 0)
 			instance_add_new(&cpython->base, thread->tid);
 	}
-	if (thread->tid != 0) {
-		uint32_t *first = table_insert(&threads->by_tid, (uint64_t)thread->tid, 0, at,
-					       &added);
-
-		if (!added) {
-			thread->next = *first + 1;
-			*first = at;
-		}
-	}
 	threads->thread = xgrow(threads->thread, &threads->capacity, threads->count + 1,
 				sizeof(*threads->thread));
 	threads->thread[threads->count++] = *thread;
 	return true;
-}
-
-size_t
-python_state_size(const struct python_layout *layout)
-{
-	uint32_t last = 0;
-	const uint32_t members[] = { layout->thread_next,   layout->thread_interpreter,
-				     layout->thread_frame,  layout->thread_pthread,
-				     layout->thread_native, layout->thread_state };
-
-	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-		if (members[i] != PYTHON_ABSENT && members[i] > last)
-			last = members[i];
-	return last + sizeof(uint64_t) <= PYTHON_STATE_BYTES ? last + sizeof(uint64_t) : 0;
 }
 
 /* False: the list is inconsistent, as when a thread ends at this moment. */
@@ -137,16 +81,15 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 {
 	const struct python_layout *layout = &cpython->place.layout;
 	const struct memory *memory = &cpython->base.tools->memory;
-	const size_t size = python_state_size(layout);
-	uint64_t state = python_threads_word_at(cpython, interpreter, layout->interpreter_threads);
+	uint64_t state = python_pointer(memory, interpreter, layout->interpreter_threads);
 
 	while (state != 0 && cpython->threads.count < PYTHON_THREADS_MOST) {
-		uint8_t bytes[PYTHON_STATE_BYTES];
+		uint8_t bytes[PYTHON_THREAD_BYTES];
 		struct python_thread thread = { .state = state,
 						.interpreter = interpreter,
 						.lock = lock };
 
-		if (size == 0 || !memory_read(memory, state, bytes, size) ||
+		if (!memory_read(memory, state, bytes, layout->thread_size) ||
 		    python_word(bytes, layout->thread_interpreter) != interpreter)
 			return false;
 		thread.native = python_word(bytes, layout->thread_native);
@@ -170,10 +113,8 @@ lock_of(const struct cpython *cpython, uint64_t interpreter)
 
 	if (layout->runtime_gil != PYTHON_ABSENT)
 		return cpython->place.runtime + layout->runtime_gil;
-	lock = python_threads_word_at(cpython, interpreter, layout->interpreter_gil);
-	if (lock == 0 || layout->gil_locked == PYTHON_ABSENT || layout->gil_holder == PYTHON_ABSENT)
-		return 0;
-	if (layout->gil_enabled != PYTHON_ABSENT &&
+	lock = python_pointer(memory, interpreter, layout->interpreter_gil);
+	if (lock != 0 && layout->gil_enabled != PYTHON_ABSENT &&
 	    (!memory_read(memory, lock + layout->gil_enabled, &enabled, sizeof(enabled)) ||
 	     enabled == 0))
 		return 0;
@@ -183,7 +124,8 @@ lock_of(const struct cpython *cpython, uint64_t interpreter)
 static void
 add_lock(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 {
-	const struct python_layout *layout = &cpython->place.layout;
+	const uint64_t id = python_pointer(&cpython->base.tools->memory, interpreter,
+					   cpython->place.layout.interpreter_id);
 	struct python_lock *added;
 
 	for (size_t i = 0; i < cpython->lock_count; i++)
@@ -193,28 +135,34 @@ add_lock(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 			      sizeof(*cpython->lock));
 	added = &cpython->lock[cpython->lock_count++];
 	*added = (struct python_lock){ .address = lock };
-	snprintf(added->name, sizeof(added->name), "of interpreter %llu",
-		 (unsigned long long)python_threads_word_at(cpython, interpreter,
-							    layout->interpreter_id));
+	snprintf(added->name, sizeof(added->name), "of interpreter %" PRIu64, id);
+}
+
+uint64_t
+python_interpreter_next(const struct python_place *place, const struct memory *memory,
+			uint64_t interpreter)
+{
+	return interpreter == 0 ?
+		       python_pointer(memory, place->runtime, place->layout.runtime_interpreters) :
+		       python_pointer(memory, interpreter, place->layout.interpreter_next);
 }
 
 static bool
 list_interpreters(struct cpython *cpython)
 {
-	const struct python_layout *layout = &cpython->place.layout;
-	uint64_t interpreter = python_threads_word_at(cpython, cpython->place.runtime,
-						      layout->runtime_interpreters);
+	uint64_t interpreter = 0, lock;
 	bool whole = true;
 
 	cpython->lock_count = 0;
-	for (int i = 0; interpreter != 0 && i < PYTHON_INTERPRETERS_MOST; i++) {
-		const uint64_t lock = lock_of(cpython, interpreter);
-
+	for (int i = 0; i < PYTHON_INTERPRETERS_MOST; i++) {
+		interpreter = python_interpreter_next(&cpython->place, &cpython->base.tools->memory,
+						      interpreter);
+		if (interpreter == 0)
+			break;
+		lock = lock_of(cpython, interpreter);
 		if (lock != 0)
 			add_lock(cpython, interpreter, lock);
 		whole &= list_threads(cpython, interpreter, lock);
-		interpreter = python_threads_word_at(cpython, interpreter,
-						     layout->interpreter_next);
 	}
 	if (cpython->lock_count == 1)
 		cpython->lock[0].name[0] = '\0';
@@ -226,18 +174,16 @@ list_interpreters(struct cpython *cpython)
 static uint64_t
 hash_heads(const struct cpython *cpython)
 {
-	const struct python_layout *layout = &cpython->place.layout;
-	uint64_t interpreter = python_threads_word_at(cpython, cpython->place.runtime,
-						      layout->runtime_interpreters);
-	uint64_t hash = 1;
+	const struct memory *memory = &cpython->base.tools->memory;
+	uint64_t interpreter = 0, hash = 1, head;
 
-	for (int i = 0; interpreter != 0 && i < PYTHON_INTERPRETERS_MOST; i++) {
-		const uint64_t head = python_threads_word_at(cpython, interpreter,
-							     layout->interpreter_threads);
-
+	for (int i = 0; i < PYTHON_INTERPRETERS_MOST; i++) {
+		interpreter = python_interpreter_next(&cpython->place, memory, interpreter);
+		if (interpreter == 0)
+			break;
+		head = python_pointer(memory, interpreter,
+				      cpython->place.layout.interpreter_threads);
 		hash = hash_u64(hash_u64(hash ^ interpreter) ^ head);
-		interpreter = python_threads_word_at(cpython, interpreter,
-						     layout->interpreter_next);
 	}
 	return hash;
 }
@@ -251,8 +197,23 @@ python_threads_keep_others(struct cpython *cpython)
 
 		if (cpython->threads.count == PYTHON_THREADS_MOST)
 			return;
-		thread.next = 0;
 		python_threads_add(cpython, &thread);
+	}
+}
+
+/* Links the threads of each tid in the order of the list. */
+static void
+python_threads_link(struct python_threads *threads)
+{
+	for (size_t i = threads->count; i-- > 0;) {
+		struct python_thread *thread = &threads->thread[i];
+		uint32_t *first;
+
+		if (thread->tid == 0)
+			continue;
+		first = table_insert(&threads->by_tid, (uint64_t)thread->tid, 0, 0, NULL);
+		thread->next = *first;
+		*first = (uint32_t)i + 1;
 	}
 }
 
@@ -270,17 +231,20 @@ list_again(struct cpython *cpython)
 	}
 	if (!whole)
 		python_threads_keep_others(cpython);
+	python_threads_link(&cpython->threads);
 	cpython->base.stale = !whole;
 }
 
 void
-python_threads_list(struct cpython *cpython, uint64_t now_ns)
+python_threads_list(struct instance *instance, uint64_t now_ns)
 {
-	if (!instance_list_is_due(&cpython->base, now_ns))
+	struct cpython *cpython = (struct cpython *)instance;
+
+	if (!instance_list_is_due(instance, now_ns))
 		return;
-	if (instance_list_changed(&cpython->base, hash_heads(cpython), now_ns))
+	if (instance_list_changed(instance, hash_heads(cpython), now_ns))
 		list_again(cpython);
-	instance_list_end(&cpython->base, now_ns);
+	instance_list_end(instance, now_ns);
 }
 
 static void
@@ -294,8 +258,10 @@ release_threads(struct python_threads *threads)
 }
 
 void
-python_threads_release(struct cpython *cpython)
+python_threads_release(struct instance *instance)
 {
+	struct cpython *cpython = (struct cpython *)instance;
+
 	release_threads(&cpython->threads);
 	release_threads(&cpython->before);
 	free(cpython->lock);
@@ -308,32 +274,17 @@ python_threads_release(struct cpython *cpython)
 struct python_thread *
 python_threads_find(struct cpython *cpython, pid_t tid)
 {
-	uint32_t at;
+	uint32_t first;
 
-	if (!table_find(&cpython->threads.by_tid, (uint64_t)tid, 0, &at))
+	if (!table_find(&cpython->threads.by_tid, (uint64_t)tid, 0, &first))
 		return NULL;
-	return &cpython->threads.thread[at];
+	return &cpython->threads.thread[first - 1];
 }
 
-size_t
-python_threads_all(struct cpython *cpython, pid_t tid,
-		   struct python_thread *thread[PYTHON_INTERPRETERS_MOST])
+struct python_thread *
+python_threads_next(struct cpython *cpython, const struct python_thread *thread)
 {
-	struct python_thread *at = python_threads_find(cpython, tid);
-	size_t count = 0;
-
-	/* The chain by tid has the last thread of the list first. */
-	while (at != NULL && count < PYTHON_INTERPRETERS_MOST) {
-		thread[count++] = at;
-		at = at->next != 0 ? &cpython->threads.thread[at->next - 1] : NULL;
-	}
-	for (size_t i = 0; i < count / 2; i++) {
-		struct python_thread *other = thread[i];
-
-		thread[i] = thread[count - 1 - i];
-		thread[count - 1 - i] = other;
-	}
-	return count;
+	return thread->next != 0 ? &cpython->threads.thread[thread->next - 1] : NULL;
 }
 
 bool
@@ -345,4 +296,15 @@ python_threads_confirm(const struct cpython *cpython, const struct python_thread
 	return python_word(state, layout->thread_interpreter) == thread->interpreter &&
 	       python_word(state, layout->thread_native) == thread->native &&
 	       python_word(state, layout->thread_pthread) == thread->pthread;
+}
+
+uint64_t
+python_lock_holder(const struct python_layout *layout, const struct memory *memory, uint64_t lock)
+{
+	uint32_t locked;
+
+	if (lock == 0 || !memory_read(memory, lock + layout->gil_locked, &locked, sizeof(locked)) ||
+	    locked != 1)
+		return 0;
+	return python_pointer(memory, lock, layout->gil_holder);
 }

@@ -74,7 +74,7 @@ search(const struct made *file, const char *name, struct python_module *found)
 	module.image = image_open_memory(file, sizeof(*file));
 	if (module.image == NULL)
 		return false;
-	python_module_search_init(&search, &module);
+	python_module_search_begin(&search, &module);
 	do {
 		budget = 1;
 		assert_true(++steps < 1000);

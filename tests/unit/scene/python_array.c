@@ -280,7 +280,7 @@ void
 array_capture(struct scene *scene, pid_t tid)
 {
 	scene->cpython.base.list_due_ns = 0;
-	python_threads_list(&scene->cpython, 1);
+	python_threads_list(&scene->cpython.base, 1);
 	python_capture(&scene->cpython, tid, &scene->captured);
 }
 
@@ -325,7 +325,7 @@ array_merged(struct scene *scene)
 	size_t length = 0;
 
 	scene->frames.count = 0;
-	python_merge(&scene->captured, &scene->chain, &scene->frames);
+	python_merge(NULL, &scene->captured, &scene->chain, &scene->frames);
 	scene->text[0] = '\0';
 	add_frames_at(scene, &length, scene->chain.count);
 	for (size_t i = scene->chain.count; i-- > 0;) {
@@ -344,7 +344,7 @@ choose_layout(struct scene *scene, unsigned minor)
 	const uint32_t version = PYTHON_VERSION(3, minor);
 	const uint32_t known = minor > 12 ? PYTHON_VERSION(3, 12) : version;
 
-	scene->layout = *python_table_next(known, NULL);
+	python_table_read(known, &scene->layout);
 	scene->layout.version = version;
 	if (minor > 12)
 		scene->layout.cframe_frame = scene->layout.cframe_previous = PYTHON_ABSENT;
@@ -398,7 +398,7 @@ void
 array_close(struct scene *scene)
 {
 	python_codes_free(scene->cpython.codes);
-	python_threads_release(&scene->cpython);
+	python_threads_release(&scene->cpython.base);
 	free(scene->cpython.base.new_thread);
 	pages_free(scene->tools.pages);
 	runtime_places_release(&scene->places);
