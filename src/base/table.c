@@ -19,6 +19,22 @@ hash_u64(uint64_t x)
 	return x ^ x >> 31;
 }
 
+uint64_t
+hash_bytes(const void *bytes, size_t size)
+{
+	uint64_t hash = size;
+
+	for (size_t done = 0; done < size; done += sizeof(uint64_t)) {
+		const size_t left = size - done;
+		uint64_t word = 0;
+
+		memcpy(&word, (const uint8_t *)bytes + done,
+		       left < sizeof(word) ? left : sizeof(word));
+		hash = hash_u64(hash ^ word);
+	}
+	return hash;
+}
+
 /* Returns the slot of (a, b), or the free slot for it. The table must have a free slot. */
 static struct table_slot *
 table_slot(const struct table *table, uint64_t a, uint64_t b)
@@ -103,21 +119,6 @@ struct strings {
 	size_t capacity;  /* of `text`, in elements */
 };
 
-static uint64_t
-hash_text(const char *text, size_t length)
-{
-	uint64_t hash = length;
-
-	for (size_t done = 0; done < length; done += sizeof(uint64_t)) {
-		uint64_t word = 0;
-		size_t left = length - done;
-
-		memcpy(&word, text + done, left < sizeof(word) ? left : sizeof(word));
-		hash = hash_u64(hash ^ word);
-	}
-	return hash;
-}
-
 struct strings *
 strings_create(void)
 {
@@ -140,7 +141,7 @@ uint32_t
 strings_intern(struct strings *strings, const char *text)
 {
 	const size_t length = strlen(text), count = strings->ids.count;
-	const uint64_t hash = hash_text(text, length);
+	const uint64_t hash = hash_bytes(text, length);
 	bool added = false;
 	uint32_t id = 0;
 

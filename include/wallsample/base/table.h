@@ -14,6 +14,9 @@
 /* Hashes 64 bits: each input bit changes each output bit with a probability of about 1/2. */
 uint64_t hash_u64(uint64_t x);
 
+/* Returns a hash of the bytes, for tables. It is not cryptographic. */
+uint64_t hash_bytes(const void *bytes, size_t size);
+
 /* --- uint64 pair -> uint32 ------------------------------------------------- */
 
 struct table_slot {
