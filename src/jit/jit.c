@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* jit.c - drives the sources of JIT names, and asks them for one address. */
+/* jit.c - reads the sources of JIT names, and finds the entry for an address in their books. */
 #include <unistd.h>
 
 #include "jit/jit_source_internal.h"
 
-/* In the order in which they are asked: the first may know lines. */
+/* In the order of preference: jitdump files may have source lines. */
 static const struct jit_source *const sources[] = {
 	&jit_by_jitdump,
 	&jit_by_perf_map,
 };
 
-/* How much of a file one tick takes in: under 1 ms, 3 ms when there are millions of entries. */
+/* Bytes of each source that one tick reads, which takes less than 1 ms; 3 ms when there are
+ * millions of entries. */
 #define TICK_BUDGET ((size_t)64 << 10)
-/* CPU time for which a report waits until files are read: some million entries. */
+/* CPU time that a report spends on each source: enough for some million entries. */
 #define REFRESH_NS (5 * NS_PER_SEC)
-/* The same before time begins. */
+/* CPU time that is spent on each source before the first tick. */
 #define BEGIN_NS (50 * NS_PER_MS)
-/* Open files are read more often than new files are searched. */
+/* Open files are read more often than new files are searched for. */
 #define SEARCH_INTERVAL NS_PER_SEC
 #define READ_INTERVAL (10 * NS_PER_MS)
-/* The program may just have been started, and not live long: the first searches follow each
- * other at this distance, which doubles. */
+/* The pause after the first search, because the program may just have been started and may not run
+ * long. It doubles with each search until it is SEARCH_INTERVAL. */
 #define FIRST_INTERVAL (10 * NS_PER_MS)
 
+/* The state of one source. */
 struct slot {
 	void *state;
 	struct jit_book *book;
-	bool reading;  /* in the middle of a pass */
-	uint32_t seen; /* entries that were looked at for interpreters */
+	bool reading;  /* a pass has begun and is not complete */
+	uint32_t seen; /* number of entries that v8_update() has searched */
 };
 
 struct jit {
@@ -37,7 +39,7 @@ struct jit {
 	struct slot slot[ARRAY_SIZE(sources)];
 	struct v8 v8;
 	uint64_t searched_ns, read_ns;
-	uint64_t interval_ns; /* to the next search; 0 before the first */
+	uint64_t interval_ns; /* pause after the last search; 0 before the first search */
 };
 
 struct jit *
@@ -52,8 +54,8 @@ jit_create(const struct process *process, struct maps *maps, const struct log *l
 		.root = -1,
 		.ns_pid = (uint32_t)process->pid,
 	};
-	/* Now, because a process that lives shortly may have gone by the first search. */
-	jit_target_look(&jit->target);
+	/* A process of short duration may have exited before the first search. */
+	jit_target_update(&jit->target);
 	jit->strings = strings_create();
 	v8_init(&jit->v8, jit->strings);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
@@ -75,25 +77,25 @@ jit_free(struct jit *jit)
 	strings_free(jit->strings);
 	if (jit->target.root >= 0)
 		close(jit->target.root);
-	v8_release(&jit->v8);
+	free(jit->v8.range);
 	free(jit);
 }
 
 static void
 jit_search(struct jit *jit, uint64_t now_ns)
 {
-	/* Once a second others see to it that the mappings are known. */
+	/* The sampler updates the maps once a second. */
 	if (jit->interval_ns < SEARCH_INTERVAL) {
 		maps_refresh(jit->target.maps);
 		jit->interval_ns = jit->interval_ns == 0 ? FIRST_INTERVAL : jit->interval_ns * 2;
 	}
 	jit->searched_ns = now_ns;
-	jit_target_look(&jit->target);
+	jit_target_update(&jit->target);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		sources[i]->search(jit->slot[i].state);
 }
 
-/* True when the source has no more to read. */
+/* Reads from source number `at`; returns true when there is nothing left to read. */
 static bool
 read_some(struct jit *jit, size_t at, size_t budget)
 {
@@ -102,11 +104,12 @@ read_some(struct jit *jit, size_t at, size_t budget)
 	if (!slot->reading)
 		jit_book_begin_pass(slot->book);
 	slot->reading = !sources[at]->read(slot->state, budget);
-	v8_look(&jit->v8, slot->book, &slot->seen);
+	v8_update(&jit->v8, slot->book, &slot->seen);
 	return !slot->reading;
 }
 
-/* Reads from a source for `time_ns` of CPU time; true when nothing is left to read. */
+/* Reads from source number `at` for `time_ns` of CPU time; returns true when there is nothing left
+ * to read. */
 static bool
 read_for(struct jit *jit, size_t at, uint64_t time_ns)
 {
@@ -158,24 +161,46 @@ jit_epoch(const struct jit *jit)
 	return jit->epoch;
 }
 
+/* An entry of one of the books. */
+struct found {
+	const struct jit_book *book;
+	uint32_t entry;
+};
+
+/* Finds the entry for the bytecode in the epoch; with NULL, the entry for the address. */
+static bool
+jit_find_entry(const struct jit *jit, uint64_t address, const struct jit_bytecode *bytecode,
+	       uint32_t epoch, struct found *found)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		found->book = jit->slot[i].book;
+		found->entry = bytecode != NULL ? v8_find(found->book, bytecode, epoch) :
+						  jit_book_find(found->book, address, epoch);
+		if (found->entry != JIT_NONE)
+			return true;
+	}
+	return false;
+}
+
 uint32_t
 jit_epoch_at(const struct jit *jit, uint64_t address)
 {
-	uint32_t epoch = 0;
+	struct found found;
 
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
-		if (jit_book_epoch_at(jit->slot[i].book, address, &epoch))
-			break;
-	return epoch;
+	return jit_find_entry(jit, address, NULL, UINT32_MAX, &found) ?
+		       jit_book_entry(found.book, found.entry).epoch :
+		       0;
 }
 
 bool
 jit_find(const struct jit *jit, uint64_t address, uint32_t epoch, struct jit_symbol *out)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
-		if (jit_book_find(jit->slot[i].book, address, epoch, out))
-			return true;
-	return false;
+	struct found found;
+
+	if (!jit_find_entry(jit, address, NULL, epoch, &found))
+		return false;
+	jit_book_describe(found.book, found.entry, address, out);
+	return true;
 }
 
 size_t
@@ -199,25 +224,21 @@ bool
 jit_find_bytecode(const struct jit *jit, const struct jit_bytecode *bytecode, uint32_t epoch,
 		  struct jit_symbol *out)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		uint32_t entry = v8_find(jit->slot[i].book, bytecode, epoch);
+	struct found found;
 
-		if (entry == JIT_NONE)
-			continue;
-		jit_book_tell(jit->slot[i].book, entry, out);
-		return true;
-	}
-	return false;
+	if (!jit_find_entry(jit, 0, bytecode, epoch, &found))
+		return false;
+	jit_book_describe(found.book, found.entry,
+			  jit_book_entry(found.book, found.entry).range.start, out);
+	return true;
 }
 
 uint32_t
 jit_epoch_of_bytecode(const struct jit *jit, const struct jit_bytecode *bytecode)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		uint32_t entry = v8_find(jit->slot[i].book, bytecode, UINT32_MAX);
+	struct found found;
 
-		if (entry != JIT_NONE)
-			return jit_book_entry(jit->slot[i].book, entry).epoch;
-	}
-	return 0;
+	return jit_find_entry(jit, 0, bytecode, UINT32_MAX, &found) ?
+		       jit_book_entry(found.book, found.entry).epoch :
+		       0;
 }

@@ -2,41 +2,44 @@
 /*
  * jit_book.c - the entries of one source, found by address and epoch.
  *
- * A treap by start address in which each node knows how far its subtree reaches and which entry
- * in it is the newest: entries come one by one in any order and overlap as they like, and
- * none is ever taken out.
+ * The entries form a treap, ordered by start address. Each node has the highest end and the highest
+ * number in its subtree. Entries are added in any order, may overlap, and are never removed.
  */
 #include <string.h>
 
 #include "jit/jit_source_internal.h"
 
-/* 112 MiB of entries, plus their names. Real programs have far fewer. */
+/* Largest number of entries: 112 MiB without their names. Real programs have far fewer. */
 #define MAX_ENTRIES ((uint32_t)2 << 20)
-/* Bytes of names and files, and overhead of each: a file may be rewritten without end. */
+/* Limit of the bytes of all names and file names, of which each costs TEXT_COST in addition. A file
+ * may be written again without end. */
 #define MAX_TEXT ((size_t)96 << 20)
 #define TEXT_COST 48
 #define MAX_LINES ((uint32_t)16 << 20)
-/* Larger than what branches of any architecture reach across. */
+/* Largest size of an entry: more than a direct branch of any architecture can cross. */
 #define MAX_CODE (UINT64_C(1) << 32)
 /*
- * Who lays very many entries over one address gets any of them, or the same twice. A step
- * misses the cache.
+ * Limits of the nodes that a search visits, each of which may cost a cache miss: in jit_book_find,
+ * and in jit_book_add. Only an address with very many overlapping entries reaches them; the search
+ * then returns any of these, and jit_book_add may add an equal entry again.
  */
 #define MAX_STEPS 8192
 #define MAX_ADD_STEPS 128
 
 struct entry {
 	uint64_t start, end;
-	uint64_t reach;  /* the highest end in the subtree */
-	uint32_t newest; /* the highest number in the subtree */
-	uint32_t left, right;
-	uint32_t name;
-	uint32_t epoch; /* grows with the number of the entry */
+	uint64_t reach;       /* the highest end in the subtree */
+	uint32_t newest;      /* the highest number of an entry in the subtree */
+	uint32_t left, right; /* numbers of the children; JIT_NONE: no child */
+	uint32_t name;        /* number of the name in the strings */
+	uint32_t epoch;       /* entries with higher numbers have the same epoch or a later one */
 	struct jit_lines lines;
 };
 
 struct line {
-	uint32_t offset, file, line;
+	uint32_t offset; /* from the start of the entry */
+	uint32_t file;   /* number of the file name in the strings */
+	uint32_t line;
 };
 
 struct jit_book {
@@ -45,10 +48,10 @@ struct jit_book {
 	struct entry *entry;
 	struct line *line;
 	size_t count, capacity, line_count, line_capacity;
-	size_t text;   /* bytes that its names and files take */
-	uint64_t seed; /* of the priorities: random, so that a file cannot unbalance the tree */
-	uint32_t root;
-	bool settled; /* what is replaced in this pass begins no further epoch */
+	size_t text; /* bytes of the names and file names that this book has added to the strings */
+	uint64_t seed; /* makes priorities random, so that no file can unbalance the tree */
+	uint32_t root; /* number of the root entry; JIT_NONE: the tree is empty */
+	bool settled;  /* further replacements in this pass do not begin an epoch */
 };
 
 struct jit_book *
@@ -86,21 +89,21 @@ priority(const struct jit_book *book, uint32_t entry)
 	return hash_u64(book->seed ^ entry);
 }
 
-/* What a subtree knows, by its root and what its parts know. */
+/* Sets reach and newest of a node from those of its children. */
 static void
 update_node(struct jit_book *book, uint32_t at)
 {
 	struct entry *entry = &book->entry[at];
-	const uint32_t part[] = { entry->left, entry->right };
+	const uint32_t child[] = { entry->left, entry->right };
 
 	entry->reach = entry->end;
 	entry->newest = at;
-	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(child); i++) {
 		const struct entry *below;
 
-		if (part[i] == JIT_NONE)
+		if (child[i] == JIT_NONE)
 			continue;
-		below = &book->entry[part[i]];
+		below = &book->entry[child[i]];
 		if (below->reach > entry->reach)
 			entry->reach = below->reach;
 		if (below->newest > entry->newest)
@@ -108,7 +111,7 @@ update_node(struct jit_book *book, uint32_t at)
 	}
 }
 
-/* Splits a subtree into what starts at `start` or below, and above. */
+/* Splits a subtree into the entries that begin at `start` or below, and those that begin above. */
 static void
 split(struct jit_book *book, uint32_t at, uint64_t start, uint32_t *low, uint32_t *high)
 {
@@ -126,24 +129,25 @@ split(struct jit_book *book, uint32_t at, uint64_t start, uint32_t *low, uint32_
 	update_node(book, at);
 }
 
+/* Inserts the last entry into the tree. */
 static void
-insert(struct jit_book *book, uint32_t fresh)
+insert(struct jit_book *book, uint32_t number)
 {
-	struct entry *entry = &book->entry[fresh];
-	uint64_t mine = priority(book, fresh);
+	struct entry *entry = &book->entry[number];
+	uint64_t own_priority = priority(book, number);
 	uint32_t *link = &book->root;
 
-	while (*link != JIT_NONE && priority(book, *link) >= mine) {
+	while (*link != JIT_NONE && priority(book, *link) >= own_priority) {
 		struct entry *above = &book->entry[*link];
 
 		if (above->reach < entry->end)
 			above->reach = entry->end;
-		above->newest = fresh;
+		above->newest = number;
 		link = entry->start < above->start ? &above->left : &above->right;
 	}
 	split(book, *link, entry->start, &entry->left, &entry->right);
-	*link = fresh;
-	update_node(book, fresh);
+	*link = number;
+	update_node(book, number);
 }
 
 static bool
@@ -156,8 +160,8 @@ overlaps_any(const struct jit_book *book, uint64_t start, uint64_t end)
 
 		if (entry->start < end && start < entry->end)
 			return true;
-		/* If nothing on the left is hit, which reaches that far, nothing on the
-		 * right is: all there starts behind. */
+		/* If the left subtree reaches beyond `start` and no entry of it overlaps, then
+		 * one of its entries starts at `end` or above, and so do all on the right. */
 		at = entry->left != JIT_NONE && book->entry[entry->left].reach > start ?
 			     entry->left :
 			     entry->right;
@@ -165,120 +169,92 @@ overlaps_any(const struct jit_book *book, uint64_t start, uint64_t end)
 	return false;
 }
 
-struct stab { /* what lies at one address */
+/* A search for the entry that is the current code in an epoch. */
+struct search {
 	uint64_t address;
 	uint32_t epoch;
-	uint32_t before, after; /* the last of the epoch or earlier, the first that is later */
-	unsigned steps;         /* that may still be made */
+	uint32_t before; /* the last entry of the epoch or an earlier one; JIT_NONE: none so far */
+	uint32_t after;  /* the first entry of a later epoch; JIT_NONE: none so far */
+	unsigned steps;  /* number of nodes that may still be visited */
 };
 
-/* May the subtree hold an answer, or a better one than there is? */
+/* True when the subtree may contain an entry that is a better result. */
 static bool
-is_of_use(const struct jit_book *book, uint32_t at, const struct stab *stab_)
+is_worth_visiting(const struct jit_book *book, uint32_t at, const struct search *search)
 {
-	return at != JIT_NONE && stab_->steps > 0 && book->entry[at].reach > stab_->address &&
-	       (stab_->before == JIT_NONE || book->entry[at].newest > stab_->before);
+	return at != JIT_NONE && search->steps > 0 && book->entry[at].reach > search->address &&
+	       (search->before == JIT_NONE || book->entry[at].newest > search->before);
 }
 
 static void
-hit(const struct jit_book *book, uint32_t at, struct stab *stab_)
+take_match(const struct jit_book *book, uint32_t at, struct search *search)
 {
-	if (book->entry[at].epoch > stab_->epoch)
-		stab_->after = at < stab_->after ? at : stab_->after;
-	else if (stab_->before == JIT_NONE || at > stab_->before)
-		stab_->before = at;
+	if (book->entry[at].epoch > search->epoch)
+		search->after = at < search->after ? at : search->after;
+	else if (search->before == JIT_NONE || at > search->before)
+		search->before = at;
 }
 
-/* Searches the newer part first: where code overlaps, the older part is then skipped. */
+/* Searches the subtree for entries that contain the address. The child with the newer entry comes
+ * first: where entries overlap, the other child is then often not worth visiting. */
 static void
-stab(const struct jit_book *book, uint32_t at, struct stab *stab_)
+search_address(const struct jit_book *book, uint32_t at, struct search *search)
 {
-	while (is_of_use(book, at, stab_)) {
+	while (is_worth_visiting(book, at, search)) {
 		const struct entry *entry = &book->entry[at];
 		uint32_t first = entry->right, second = entry->left;
 
-		stab_->steps--;
-		if (entry->start > stab_->address) {
+		search->steps--;
+		if (entry->start > search->address) {
 			at = entry->left;
 			continue;
 		}
-		if (entry->end > stab_->address)
-			hit(book, at, stab_);
+		if (entry->end > search->address)
+			take_match(book, at, search);
 		if (first != JIT_NONE && second != JIT_NONE &&
 		    book->entry[second].newest > book->entry[first].newest) {
 			first = entry->left;
 			second = entry->right;
 		}
-		stab(book, first, stab_);
+		search_address(book, first, search);
 		at = second;
 	}
 }
 
-/* The number of the entry that names the address in the epoch, or JIT_NONE. */
-static uint32_t
-entry_at(const struct jit_book *book, uint64_t address, uint32_t epoch)
+static struct search
+begin_search(uint64_t address, uint32_t epoch, unsigned steps)
 {
-	struct stab found = {
+	return (struct search){
 		.address = address,
 		.epoch = epoch,
 		.before = JIT_NONE,
 		.after = JIT_NONE,
-		.steps = MAX_STEPS,
+		.steps = steps,
 	};
-
-	stab(book, book->root, &found);
-	return found.before != JIT_NONE ? found.before : found.after;
 }
 
-/* The number of the entry that says the same of the same place as it is now, or JIT_NONE. */
 static uint32_t
-find_same(const struct jit_book *book, uint64_t start, uint64_t end, uint32_t name,
-	  struct jit_lines lines)
+search_result(const struct search *search)
 {
-	struct stab found = {
-		.address = start,
-		.epoch = UINT32_MAX,
-		.before = JIT_NONE,
-		.after = JIT_NONE,
-		.steps = MAX_ADD_STEPS,
-	};
+	return search->before != JIT_NONE ? search->before : search->after;
+}
+
+/* Returns the number of the current entry at `start` if it is equal and has no lines, or
+ * JIT_NONE. */
+static uint32_t
+find_same(const struct jit_book *book, uint64_t start, uint64_t end, uint32_t name)
+{
+	struct search search = begin_search(start, UINT32_MAX, MAX_ADD_STEPS);
 	const struct entry *entry;
 
-	stab(book, book->root, &found);
-	if (found.before == JIT_NONE || found.steps == 0)
+	search_address(book, book->root, &search);
+	if (search.before == JIT_NONE || search.steps == 0)
 		return JIT_NONE;
-	entry = &book->entry[found.before];
+	entry = &book->entry[search.before];
 	return entry->start == start && entry->end == end && entry->name == name &&
-			       entry->lines.count == 0 && lines.count == 0 ?
-		       found.before :
+			       entry->lines.count == 0 ?
+		       search.before :
 		       JIT_NONE;
-}
-
-static uint32_t
-add(struct jit_book *book, uint64_t start, uint64_t size, uint32_t name, struct jit_lines lines)
-{
-	const uint64_t end = start + size;
-	uint32_t old = find_same(book, start, end, name, lines), fresh;
-
-	if (old != JIT_NONE)
-		return old;
-	if (!book->settled && overlaps_any(book, start, end)) {
-		++*book->epoch;
-		book->settled = true;
-	}
-	fresh = (uint32_t)book->count++;
-	book->entry = xgrow(book->entry, &book->capacity, book->count, sizeof(*book->entry));
-	book->entry[fresh] = (struct entry){
-		.start = start,
-		.end = end,
-		.left = JIT_NONE,
-		.right = JIT_NONE,
-		.name = name,
-		.epoch = *book->epoch,
-		.lines = lines,
-	};
-	insert(book, fresh);
-	return fresh;
 }
 
 static uint32_t
@@ -292,27 +268,45 @@ intern(struct jit_book *book, const char *text)
 	return number;
 }
 
-static bool
-is_code_range(uint64_t start, uint64_t size)
-{
-	return size > 0 && size <= MAX_CODE && start <= UINT64_MAX - size;
-}
-
 uint32_t
 jit_book_add(struct jit_book *book, uint64_t start, uint64_t size, const char *name,
 	     struct jit_lines lines)
 {
-	if (!is_code_range(start, size) || jit_book_is_full(book))
+	const uint64_t end = start + size;
+	uint32_t name_number, number;
+
+	if (size == 0 || size > MAX_CODE || start > UINT64_MAX - size || jit_book_is_full(book))
 		return JIT_NONE;
-	return add(book, start, size, intern(book, name), lines);
+	name_number = intern(book, name);
+	number = lines.count == 0 ? find_same(book, start, end, name_number) : JIT_NONE;
+	if (number != JIT_NONE)
+		return number;
+	if (!book->settled && overlaps_any(book, start, end)) {
+		++*book->epoch;
+		book->settled = true;
+	}
+	number = (uint32_t)book->count++;
+	book->entry = xgrow(book->entry, &book->capacity, book->count, sizeof(*book->entry));
+	book->entry[number] = (struct entry){
+		.start = start,
+		.end = end,
+		.left = JIT_NONE,
+		.right = JIT_NONE,
+		.name = name_number,
+		.epoch = *book->epoch,
+		.lines = lines,
+	};
+	insert(book, number);
+	return number;
 }
 
 uint32_t
 jit_book_move(struct jit_book *book, uint32_t entry, uint64_t start, uint64_t size)
 {
-	if (entry >= book->count || !is_code_range(start, size) || jit_book_is_full(book))
+	if (entry >= book->count)
 		return JIT_NONE;
-	return add(book, start, size, book->entry[entry].name, book->entry[entry].lines);
+	return jit_book_add(book, start, size, strings_text(book->strings, book->entry[entry].name),
+			    book->entry[entry].lines);
 }
 
 uint32_t
@@ -344,7 +338,60 @@ jit_book_is_full(const struct jit_book *book)
 	return book->count >= MAX_ENTRIES || book->text >= MAX_TEXT;
 }
 
-/* The last line that begins at the address or below, or NULL. */
+uint32_t
+jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch)
+{
+	struct search search = begin_search(address, epoch, MAX_STEPS);
+
+	search_address(book, book->root, &search);
+	return search_result(&search);
+}
+
+/* Searches the subtree for entries that `starts` selects. */
+static void
+search_starts(const struct jit_book *book, uint32_t at, const struct jit_starts *starts,
+	      struct search *search)
+{
+	while (is_worth_visiting(book, at, search)) {
+		const struct entry *entry = &book->entry[at];
+
+		search->steps--;
+		if (entry->start <= starts->after) {
+			at = entry->right;
+			continue;
+		}
+		if (entry->start - starts->after <= starts->reach) {
+			if (entry->end - entry->start == starts->size &&
+			    starts->fits(strings_text(book->strings, entry->name)))
+				take_match(book, at, search);
+			search_starts(book, entry->right, starts, search);
+		}
+		at = entry->left;
+	}
+}
+
+uint32_t
+jit_book_find_start(const struct jit_book *book, const struct jit_starts *starts, uint32_t epoch)
+{
+	struct search search = begin_search(0, epoch, MAX_STEPS);
+
+	search_starts(book, book->root, starts, &search);
+	return search_result(&search);
+}
+
+struct jit_entry
+jit_book_entry(const struct jit_book *book, uint32_t entry)
+{
+	const struct entry *at = &book->entry[entry];
+
+	return (struct jit_entry){
+		.name = at->name,
+		.epoch = at->epoch,
+		.range = { at->start, at->end - at->start },
+	};
+}
+
+/* Returns the line of the code at the address, or NULL. */
 static const struct line *
 line_at(const struct jit_book *book, const struct entry *entry, uint64_t address)
 {
@@ -362,90 +409,18 @@ line_at(const struct jit_book *book, const struct entry *entry, uint64_t address
 	return low > 0 ? &book->line[entry->lines.first + low - 1] : NULL;
 }
 
-static void
-tell(const struct jit_book *book, uint32_t number, uint64_t address, struct jit_symbol *out)
-{
-	const struct entry *entry = &book->entry[number];
-	const struct line *line = line_at(book, entry, address);
-
-	*out = (struct jit_symbol){
-		.name = strings_text(book->strings, entry->name),
-		.file = line != NULL ? strings_text(book->strings, line->file) : NULL,
-		.line = line != NULL ? line->line : 0,
-		.start = entry->start,
-		.size = entry->end - entry->start,
-	};
-}
-
-bool
-jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch, struct jit_symbol *out)
-{
-	uint32_t at = entry_at(book, address, epoch);
-
-	if (at != JIT_NONE)
-		tell(book, at, address, out);
-	return at != JIT_NONE;
-}
-
-bool
-jit_book_epoch_at(const struct jit_book *book, uint64_t address, uint32_t *epoch)
-{
-	uint32_t at = entry_at(book, address, UINT32_MAX);
-
-	if (at != JIT_NONE)
-		*epoch = book->entry[at].epoch;
-	return at != JIT_NONE;
-}
-
-/* --- entries by where they begin -------------------------------------------------- */
-
-static void
-stab_starts(const struct jit_book *book, uint32_t at, const struct jit_starts *starts,
-	    struct stab *stab_)
-{
-	while (is_of_use(book, at, stab_)) {
-		const struct entry *entry = &book->entry[at];
-
-		stab_->steps--;
-		if (entry->start <= starts->after) {
-			at = entry->right;
-			continue;
-		}
-		if (entry->start - starts->after <= starts->reach) {
-			if (entry->end - entry->start == starts->size &&
-			    starts->fits(strings_text(book->strings, entry->name)))
-				hit(book, at, stab_);
-			stab_starts(book, entry->right, starts, stab_);
-		}
-		at = entry->left;
-	}
-}
-
-uint32_t
-jit_book_find_start(const struct jit_book *book, const struct jit_starts *starts, uint32_t epoch)
-{
-	struct stab found = {
-		.epoch = epoch, .before = JIT_NONE, .after = JIT_NONE, .steps = MAX_STEPS
-	};
-
-	stab_starts(book, book->root, starts, &found);
-	return found.before != JIT_NONE ? found.before : found.after;
-}
-
 void
-jit_book_tell(const struct jit_book *book, uint32_t entry, struct jit_symbol *out)
-{
-	tell(book, entry, book->entry[entry].start, out);
-}
-
-struct jit_entry
-jit_book_entry(const struct jit_book *book, uint32_t entry)
+jit_book_describe(const struct jit_book *book, uint32_t entry, uint64_t address,
+		  struct jit_symbol *out)
 {
 	const struct entry *at = &book->entry[entry];
+	const struct line *line = line_at(book, at, address);
 
-	return (struct jit_entry){
-		.name = at->name,
-		.epoch = at->epoch,
-		.range = { at->start, at->end - at->start },
+	*out = (struct jit_symbol){
+		.name = strings_text(book->strings, at->name),
+		.file = line != NULL ? strings_text(book->strings, line->file) : NULL,
+		.line = line != NULL ? line->line : 0,
+		.start = at->start,
+		.size = at->end - at->start,
 	};
 }

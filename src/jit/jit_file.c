@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_file.c - opens files that the target wrote, as the target sees them, and trusts none.
+ * jit_file.c - opens files that the target has written, by their paths in the target.
  *
- * The directory is often /tmp, where any user can create a pipe, a link, or a file with the pid
- * of a later process.
+ * No file is trusted: the directory is often /tmp, where any user can create a pipe, a link, or a
+ * file whose name contains the pid of a later process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include "jit/jit_source_internal.h"
 
 /*
- * openat2(2), Linux 5.6: include/uapi/linux/openat2.h and the common system call
- * number of all architectures. Ours, because the headers of older systems lack them.
+ * openat2(2) of Linux 5.6, as include/uapi/linux/openat2.h defines it, with a system call number
+ * that is common to all architectures. The headers of older systems do not have these definitions.
  */
 #define NR_OPENAT2 437
 #define OPEN_NO_MAGICLINKS UINT64_C(0x02)
@@ -26,7 +26,8 @@ struct open_how_v0 {
 	uint64_t flags, mode, resolve;
 };
 
-/* The last or the second number behind the field's name in /proc/PID/status. */
+/* Reads up to `wanted` numbers behind the name of a field in /proc/PID/status, and stores the last
+ * of them; false when there is none. */
 static bool
 read_status(const char *status, const char *field, unsigned wanted, uint64_t *value)
 {
@@ -45,7 +46,7 @@ read_status(const char *status, const char *field, unsigned wanted, uint64_t *va
 }
 
 void
-jit_target_look(struct jit_target *target)
+jit_target_update(struct jit_target *target)
 {
 	int root = process_open_file(target->process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char *status = file_read_text(target->process->dirfd, "status", 65536, NULL);
@@ -58,10 +59,10 @@ jit_target_look(struct jit_target *target)
 	}
 	if (status == NULL)
 		return;
-	/* NSpid: as we see it, …, as the process sees itself. */
+	/* NSpid: the process ids in nested pid namespaces, the outermost first. */
 	if (read_status(status, "\nNSpid:", UINT32_MAX, &value))
 		target->ns_pid = (uint32_t)value;
-	/* Uid: real, effective, saved, of the file system. */
+	/* Uid: the real, effective and saved user, and that of file system accesses. */
 	if (read_status(status, "\nUid:", 2, &value))
 		target->uid = (uid_t)value;
 	free(status);
@@ -73,7 +74,7 @@ text_of_errno(int error)
 	switch (error) {
 	case ENOENT:
 	case ENOTDIR:
-	case ENOSYS: /* openat2 is not there, or forbidden */
+	case ENOSYS: /* the kernel has no openat2(2), or a filter forbids it */
 	case EPERM:
 		return NULL;
 	case EACCES:
@@ -90,7 +91,8 @@ text_of_errno(int error)
 	}
 }
 
-/* From a descriptor that only names a file to one that reads it. Closes the first. */
+/* Returns a descriptor that reads the file of `named`, which is an O_PATH descriptor and is closed;
+ * -1, with the reason in *why, when `named` is -1 or the file is not accepted. */
 static int
 accept_named(const struct jit_target *target, int named, const char **why)
 {
@@ -113,11 +115,12 @@ accept_named(const struct jit_target *target, int named, const char **why)
 }
 
 /*
- * Links that lead to a folder (/tmp to /var/tmp) are followed, as the target would, and
- * never out of its root. Kernels before 5.6 get nothing here.
+ * Opens a path with O_PATH below the root directory. Symbolic links in the path (such as /tmp to
+ * /var/tmp) are followed as in the target, and never out of the root. Always fails on kernels
+ * before 5.6.
  */
 static int
-name_below_root(int root, const char *path)
+open_below_root(int root, const char *path)
 {
 	struct open_how_v0 how = {
 		.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
@@ -133,7 +136,7 @@ jit_file_open(const struct jit_target *target, const char *path, const char **wh
 	*why = NULL;
 	if (target->root < 0)
 		return -1;
-	return accept_named(target, name_below_root(target->root, path), why);
+	return accept_named(target, open_below_root(target->root, path), why);
 }
 
 int
@@ -157,7 +160,7 @@ jit_file_open_mapped(const struct jit_target *target, const struct mapping *mapp
 		return -1;
 	}
 	fd = jit_file_open(target, module->path, why);
-	/* Not the device: that of a mapping differs from that of its file on btrfs. */
+	/* The device is not compared: on btrfs that of a mapping is not that of its file. */
 	if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_ino != module->inode)) {
 		*why = "another file now stands where it was";
 		close(fd);
@@ -166,23 +169,4 @@ jit_file_open_mapped(const struct jit_target *target, const struct mapping *mapp
 	if (fd < 0 && *why == NULL)
 		*why = "it is not where the mapping says";
 	return fd;
-}
-
-size_t
-jit_file_read(int fd, uint64_t offset, void *to, size_t size)
-{
-	size_t done = 0;
-
-	if (offset > INT64_MAX - size)
-		return 0;
-	while (done < size) {
-		ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	return done;
 }

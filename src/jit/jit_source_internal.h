@@ -1,145 +1,155 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_source_internal.h - shared by the sources of JIT names: the book of code by address and
- * epoch, access to the target's files, and the record that defines a source.
+ * jit_source_internal.h - the sources of JIT names and what they share: the book of code by address
+ * and epoch, and access to the files of the target.
  */
 #ifndef WALLSAMPLE_JIT_JIT_SOURCE_INTERNAL_H
 #define WALLSAMPLE_JIT_JIT_SOURCE_INTERNAL_H
 
 #include <sys/types.h>
 
-#include "wallsample/jit/jit.h"
 #include "wallsample/base/table.h"
+#include "wallsample/jit/jit.h"
 
-#define JIT_NONE UINT32_MAX
+#define JIT_NONE UINT32_MAX /* in place of the number of an entry or a line: none */
 
 /* --- the book (jit_book.c) ------------------------------------------------------- */
 
 /*
- * Entries in the order in which they were written; of those that overlap, the later one is the
- * current code. Each source has its own book, because entries of two sources for the same code do
- * not replace each other.
+ * The entries of one source in the order in which they were written. Of entries that overlap, the
+ * later one is the current code. Each source has its own book, because entries of two sources for
+ * the same code do not replace each other.
  */
 struct jit_book;
 
-/* Names are interned in `strings`; *epoch is incremented when code replaces other code. Both are
- * borrowed. */
+/* Creates a book. Names are interned in `strings`; *epoch is incremented when code replaces other
+ * code. Both are borrowed until jit_book_free. */
 struct jit_book *jit_book_create(struct strings *strings, uint32_t *epoch);
 void jit_book_free(struct jit_book *book);
 
 /*
- * Starts a pass, which reads the entries written since the previous one and may take several
- * ticks. When a pass replaces entries of earlier ones, one epoch begins; replacements within the
- * first pass count as history.
+ * Begins a pass, which reads the entries that were written since the previous pass and may take
+ * several ticks. When a pass replaces entries of earlier passes, the epoch is incremented once;
+ * replacements in the first pass do not change it.
  */
 void jit_book_begin_pass(struct jit_book *book);
 
-/*
- * Adds code of this name at [start, start + size). Returns the number of the entry; that of an
- * old one if it is equal and nothing has replaced its start (files that are written again repeat
- * all entries); JIT_NONE when the range cannot be code, or the book is full. `lines` are from
- * jit_book_add_line.
- */
+/* A range of the lines that jit_book_add_line has added. */
 struct jit_lines {
 	uint32_t first, count;
 };
+
+/*
+ * Adds code with this name at [start, start + size). Returns the number of the entry; the number of
+ * an old entry when that is equal, without lines, and nothing has replaced its start (a file that
+ * is written again repeats all entries); JIT_NONE when the range cannot be code, or the book is
+ * full.
+ */
 uint32_t jit_book_add(struct jit_book *book, uint64_t start, uint64_t size, const char *name,
 		      struct jit_lines lines);
-/* Adds the code of an entry, with its name and lines, at another address. */
+/* Adds an entry with the name and lines of the entry number `entry`; returns as jit_book_add, and
+ * JIT_NONE when there is no such entry. */
 uint32_t jit_book_move(struct jit_book *book, uint32_t entry, uint64_t start, uint64_t size);
 
 /*
- * Adds a line: code from `offset` bytes behind an entry's start on belongs to it. The lines of one
- * entry must be added together, in ascending order of the offset. Returns the line's number, or
- * JIT_NONE when there are too many.
+ * Adds a source line: that of the code from `offset` bytes behind the start of an entry on. The
+ * lines of one entry must be added one after the other, in ascending order of the offset. Returns
+ * the number of the line, or JIT_NONE when the book has too many lines.
  */
 uint32_t jit_book_add_line(struct jit_book *book, uint32_t offset, const char *file, uint32_t line);
 
+/* Returns the number of entries. Entries have the numbers from 0 to this number - 1. */
 size_t jit_book_count(const struct jit_book *book);
 bool jit_book_is_full(const struct jit_book *book);
-/* See jit_find and jit_epoch_at. */
-bool jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch,
-		   struct jit_symbol *out);
-bool jit_book_epoch_at(const struct jit_book *book, uint64_t address, uint32_t *epoch);
 
-/* An entry by its number, below the count. */
-struct jit_entry {
-	uint32_t name, epoch; /* name: its number in the strings */
-	struct address_range range;
-};
-struct jit_entry jit_book_entry(const struct jit_book *book, uint32_t entry);
+/*
+ * Returns the number of the entry for the address in the epoch, or JIT_NONE: of the entries that
+ * contain the address, the last one of that epoch or an earlier one, else the first later one.
+ */
+uint32_t jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch);
 
-/* The entry that jit_find would choose among those that begin in (after, after + reach], have this
- * size, and whose name `fits` accepts; or JIT_NONE. */
+/* Selects among entries that begin in (after, after + reach], have this size, and whose name `fits`
+ * accepts; otherwise like jit_book_find. */
 struct jit_starts {
 	uint64_t after, reach, size;
 	bool (*fits)(const char *name);
 };
 uint32_t jit_book_find_start(const struct jit_book *book, const struct jit_starts *starts,
 			     uint32_t epoch);
-/* Stores the name and line of the entry's first address. */
-void jit_book_tell(const struct jit_book *book, uint32_t entry, struct jit_symbol *out);
+
+struct jit_entry {
+	uint32_t name;  /* number of the name in the strings */
+	uint32_t epoch; /* the epoch in which the entry was added */
+	struct address_range range;
+};
+/* Returns an entry by its number. */
+struct jit_entry jit_book_entry(const struct jit_book *book, uint32_t entry);
+/* Stores the name of the entry, and the source line of `address`, which is in the entry. */
+void jit_book_describe(const struct jit_book *book, uint32_t entry, uint64_t address,
+		       struct jit_symbol *out);
 
 /* --- files of the target (jit_file.c) ---------------------------------------------- */
 
-/* Facts about the target, filled in by jit.c. */
+/* Facts about the target that locate its files. */
 struct jit_target {
 	const struct process *process;
 	struct maps *maps;
 	const struct log *log;
-	int root;        /* its root directory, open until after the process has exited; or -1 */
-	uint32_t ns_pid; /* its pid in the innermost pid namespace */
-	uid_t uid;       /* the effective one */
+	int root;        /* descriptor of the target's root directory, which remains valid after the
+			  * process has exited; -1: not known */
+	uint32_t ns_pid; /* process id of the target in its innermost pid namespace */
+	uid_t uid;       /* effective user of the target */
 };
 
-/* Reads the facts again; known ones are kept when the process has exited. */
-void jit_target_look(struct jit_target *target);
+/* Reads root, ns_pid and uid again; those that cannot be read keep their values. */
+void jit_target_update(struct jit_target *target);
 
 /*
- * Opens `path`, in the target's root, for reading. Accepts only a regular file of the target's
- * user, root or wallsample's user, and no link to one. Returns a descriptor, which the caller
- * closes, or -1 with *why (NULL: there is no such file).
+ * Opens the file at `path`, below the target's root directory, for reading. Accepts only a regular
+ * file of the target's user, root or wallsample's user, and no symbolic link. Returns a descriptor,
+ * which the caller closes, or -1 with the reason in *why, a constant text (NULL: there is no such
+ * file).
  */
 int jit_file_open(const struct jit_target *target, const char *path, const char **why);
-/* The same for a mapped file, by the kernel's link to it if that is permitted. */
+/* Opens the file of a mapping for reading, under the same conditions, and through the kernel's link
+ * to it if that is permitted. */
 int jit_file_open_mapped(const struct jit_target *target, const struct mapping *mapping,
 			 const char **why);
 
-/* pread(2) that continues after a signal and reads until the end of the file. */
-size_t jit_file_read(int fd, uint64_t offset, void *to, size_t size);
-
 /* --- a source ----------------------------------------------------------------------- */
 
+/* A kind of file with names. Each function but `create` gets what `create` has returned. */
 struct jit_source {
-	const char *name;
-	/* Both borrowed. */
+	/* Returns the state of the source. Both arguments are borrowed until `free`. */
 	void *(*create)(const struct jit_target *target, struct jit_book *book);
 	void (*free)(void *state);
-	/* Searches new files, and files that have replaced others. */
+	/* Searches for new files, and for files that have replaced others. */
 	void (*search)(void *state);
-	/* Reads about `budget` bytes at most. True when there is nothing left to read. */
+	/* Reads at most about `budget` bytes. Returns true when there is nothing left to read. */
 	bool (*read)(void *state, size_t budget);
-	/* Warns of incomplete files, each once. `slow`: there was no time for the rest. */
+	/* Warns of each incomplete file once. With `slow`, reading has ended before the end of the
+	 * files, because it took too long. */
 	void (*warn)(void *state, bool slow);
 };
 
 extern const struct jit_source jit_by_perf_map;
 extern const struct jit_source jit_by_jitdump;
 
-/* --- V8's interpreter (v8.c): one of the pieces of code that its compiler lists ------------- */
+/* --- V8's interpreter (v8.c), whose code is among the entries of a book ------------------- */
 
 struct v8 {
-	uint32_t plain, profiling;   /* numbers of the names it has */
-	struct address_range *range; /* ascending */
+	uint32_t plain, profiling;   /* numbers of the interpreter's two names in the strings */
+	struct address_range *range; /* the code of interpreters, in ascending order; the user of
+				      * the struct frees it */
 	size_t count, capacity;
 };
 
-/* `strings` are those of the books. */
+/* Begins without interpreters. `strings` are those of the books. */
 void v8_init(struct v8 *v8, struct strings *strings);
-void v8_release(struct v8 *v8);
-/* Searches the entries of the book from number *seen on, and updates *seen; at first 0. */
-void v8_look(struct v8 *v8, const struct jit_book *book, uint32_t *seen);
-/* The number of the entry that names the bytecode in the epoch, or JIT_NONE. */
+/* Searches the entries of the book from number *seen on for interpreters, and sets *seen to the
+ * number of entries. *seen must be 0 at first. */
+void v8_update(struct v8 *v8, const struct jit_book *book, uint32_t *seen);
+/* Returns the number of the entry that names the bytecode in the epoch, or JIT_NONE. */
 uint32_t v8_find(const struct jit_book *book, const struct jit_bytecode *bytecode, uint32_t epoch);
 
 #endif

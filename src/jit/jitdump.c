@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitdump.c - jit-PID.dump: records of code with source lines, in a file that the target has
- * mapped to mark it (tools/perf/Documentation/jitdump-specification.txt in Linux's sources).
+ * jitdump.c - reads jit-PID.dump: records of code with source lines, in a file that the target has
+ * mapped so that profilers find it (tools/perf/Documentation/jitdump-specification.txt in Linux).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,44 +12,48 @@
 #include "wallsample/base/bytes.h"
 
 #define MAGIC 0x4A695444u
-#define MAGIC_FOREIGN 0x4454694Au
-#define HEADER_SIZE 40
-#define RECORD_SIZE 16 /* of a record's header */
-#define LOAD_SIZE 56   /* with that, up to the name */
-#define MOVE_SIZE 64
-#define DEBUG_SIZE 32
-#define DEBUG_ENTRY_SIZE 16
-/* V8 writes line addresses as if an ELF header lay before the code, and this as padding. */
+#define MAGIC_SWAPPED 0x4454694Au /* in a file of the other byte order */
+/* Sizes in bytes. Those of records include the header of the record. */
+#define HEADER_SIZE 40      /* the header of the file */
+#define RECORD_SIZE 16      /* the header of a record */
+#define LOAD_SIZE 56        /* CODE_LOAD up to the name */
+#define MOVE_SIZE 64        /* CODE_MOVE */
+#define DEBUG_SIZE 32       /* CODE_DEBUG_INFO up to the first line */
+#define DEBUG_ENTRY_SIZE 16 /* a line up to the file name */
+/* V8 writes addresses of lines that are larger by V8_SHIFT, as if an ELF header preceded the code.
+ * Its files are recognised by the padding in their headers. */
 #define V8_PADDING 0xDEADBEEFu
 #define V8_SHIFT 0x40
 
 #define MAX_FILES 64
 #define WINDOW ((size_t)16 << 10)
-/* What is longer is not looked into: names and tables of lines; nor believed: a record. */
-#define MAX_LOOK ((size_t)1 << 20)
+/* Limits: of a name or a table of lines in bytes, longer ones are ignored; of a record in bytes;
+ * and of the number of records in a file. */
+#define MAX_CONTENT ((size_t)1 << 20)
 #define MAX_RECORD ((uint32_t)256 << 20)
 #define MAX_RECORDS ((uint64_t)32 << 20)
 
 enum record_id { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDING_INFO };
 
 struct line {
-	uint64_t address;
+	uint64_t offset; /* from the start of the function */
 	uint32_t line;
-	const char *file; /* points into the window */
+	const char *file; /* points into dump->debug */
 };
 
 struct dump {
 	char *path;
 	uint64_t dev, inode;
-	int fd;          /* -1: refused */
-	uint64_t offset; /* of the next record; 0 before the header was read */
-	bool early;      /* the function of that record is known, its code is still to come */
-	bool shifted;
-	const char *broken; /* why it is not read any further */
-	uint64_t records, bad;
-	bool unread; /* there was more than could be read at once */
-	bool warned;
-	struct strbuf debug; /* the debug information for the next function */
+	int fd;              /* -1: the file could not be opened */
+	uint64_t offset;     /* of the next record; 0: the header of the file was not read yet */
+	bool early;          /* the next record is incomplete, but its function was added */
+	bool shifted;        /* addresses of lines are larger by V8_SHIFT */
+	const char *broken;  /* why reading has ended; NULL: it has not */
+	uint64_t records;    /* number of records that were read */
+	uint64_t bad;        /* number of records that are damaged */
+	bool unread;         /* the last pass did not reach the end of the file */
+	bool warned;         /* the warning about the file was written */
+	struct strbuf debug; /* the CODE_DEBUG_INFO for the next function; empty: none */
 };
 
 struct jitdump {
@@ -57,20 +61,19 @@ struct jitdump {
 	struct jit_book *book;
 	struct dump *dump;
 	size_t count, capacity;
-	uint64_t generation; /* of the maps that were searched */
-	bool searched;
-	struct table entries; /* (file, index of code) -> entry */
-	struct line *line;
+	uint64_t generation;  /* of the maps at the last search; 0: not searched yet */
+	struct table entries; /* index of a dump, index of code in the dump -> entry in the book */
+	struct line *line;    /* the lines of one function */
 	size_t line_capacity;
-	/* Bytes of the file that is being read. */
+	/* A copy of a part of the file that is being read. */
 	char *window;
 	size_t window_capacity, window_size;
-	uint64_t window_offset;
-	size_t fetched;
+	uint64_t window_offset; /* of the window in the file */
+	size_t fetched;         /* bytes that were read in this call of jitdump_read() */
 };
 
 static void *
-create(const struct jit_target *target, struct jit_book *book)
+jitdump_create(const struct jit_target *target, struct jit_book *book)
 {
 	struct jitdump *state = xcalloc(1, sizeof(*state));
 
@@ -98,7 +101,7 @@ jitdump_release(void *state)
 	free(all);
 }
 
-/* "jit-", digits, ".dump" */
+/* True for "jit-", digits, ".dump". */
 static bool
 is_dump_name(const char *name)
 {
@@ -145,9 +148,8 @@ jitdump_search(void *state)
 	struct jitdump *all = state;
 	struct maps *maps = all->target->maps;
 
-	if (all->searched && all->generation == maps_generation(maps))
+	if (all->generation == maps_generation(maps))
 		return;
-	all->searched = true;
 	all->generation = maps_generation(maps);
 	for (size_t i = 0; i < maps_count(maps) && all->count < MAX_FILES; i++) {
 		const struct mapping *mapping = maps_at(maps, i);
@@ -159,31 +161,33 @@ jitdump_search(void *state)
 	}
 }
 
-/* `size` bytes of the file from `offset` on, valid until the next call; NULL: not there. */
+/* Returns `size` bytes of the file from `offset` on, valid until the next call; NULL when the file
+ * ends before. */
 static const char *
-look(struct jitdump *all, const struct dump *dump, uint64_t offset, size_t size)
+dump_bytes(struct jitdump *all, const struct dump *dump, uint64_t offset, size_t size)
 {
 	if (offset >= all->window_offset && offset - all->window_offset + size <= all->window_size)
 		return all->window + (offset - all->window_offset);
 	all->window = xgrow(all->window, &all->window_capacity, size > WINDOW ? size : WINDOW, 1);
 	all->window_offset = offset;
-	all->window_size = jit_file_read(dump->fd, offset, all->window,
-					 size > WINDOW ? size : WINDOW);
+	all->window_size = file_read_at(dump->fd, offset, all->window,
+					size > WINDOW ? size : WINDOW);
 	all->fetched += all->window_size;
 	return size <= all->window_size ? all->window : NULL;
 }
 
-/* True when the header is there and good. */
+/* Reads the header of the file. False when it is incomplete, or cannot be used: then dump->broken
+ * is set. */
 static bool
 dump_read_header(struct jitdump *all, struct dump *dump)
 {
-	const char *header = look(all, dump, 0, HEADER_SIZE);
+	const char *header = dump_bytes(all, dump, 0, HEADER_SIZE);
 	uint32_t magic;
 
 	if (header == NULL)
 		return false;
 	magic = bytes_u32(header);
-	if (magic == MAGIC_FOREIGN)
+	if (magic == MAGIC_SWAPPED)
 		dump->broken = "it is of a machine with the other byte order";
 	else if (magic != MAGIC)
 		dump->broken = "it is no jitdump file";
@@ -203,10 +207,11 @@ compare_lines(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
-	return x->address < y->address ? -1 : x->address > y->address;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* The entries of the kept debug information into all->line; returns how many are good. */
+/* Stores the lines of dump->debug in all->line, for the function at [start, start + size). Returns
+ * their number; 0 when one of them is damaged. */
 static size_t
 collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size)
 {
@@ -223,16 +228,16 @@ collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t s
 
 		if (zero == NULL)
 			break;
-		/* The byte ff alone: the name of the entry before. */
+		/* The name "\xff" stands for that of the previous line. */
 		if (strcmp(name, "\xff") != 0)
 			file = name;
-		/* V8 writes names with bytes lost or too many, and then all that follows
-		 * is nonsense. */
+		/* V8 writes some names with missing or additional bytes; all lines behind such
+		 * a name are invalid. */
 		if (offset >= size || file == NULL || *file == '\0')
 			break;
 		all->line = xgrow(all->line, &all->line_capacity, count + 1, sizeof(*all->line));
 		all->line[count++] = (struct line){
-			.address = offset,
+			.offset = offset,
 			.line = bytes_u32(at + 8),
 			.file = file,
 		};
@@ -241,7 +246,7 @@ collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t s
 	return left == 0 ? count : 0;
 }
 
-/* The lines of the function that is being loaded: the record before it had them. */
+/* Adds the lines of the function at `start`, which the previous record contained, to the book. */
 static struct jit_lines
 take_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size)
 {
@@ -253,9 +258,9 @@ take_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size
 	count = collect_lines(all, dump, start, size);
 	if (count > 1)
 		qsort(all->line, count, sizeof(*all->line), compare_lines);
-	for (size_t i = 0; i < count && all->line[i].address <= UINT32_MAX; i++) {
+	for (size_t i = 0; i < count && all->line[i].offset <= UINT32_MAX; i++) {
 		const struct line *line = &all->line[i];
-		uint32_t number = jit_book_add_line(all->book, (uint32_t)line->address, line->file,
+		uint32_t number = jit_book_add_line(all->book, (uint32_t)line->offset, line->file,
 						    line->line);
 
 		if (number == JIT_NONE)
@@ -266,23 +271,25 @@ take_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size
 	return lines;
 }
 
-/* The code of the function follows its name, and is not needed. */
+/* Adds the function of a CODE_LOAD record, of which `size` bytes are in the file. False when the
+ * record is damaged. */
 static bool
 take_load(struct jitdump *all, struct dump *dump, uint32_t size)
 {
-	const char *record = look(all, dump, dump->offset, size < WINDOW / 4 ? size : WINDOW / 4);
-	size_t seen = size < WINDOW / 4 ? size : WINDOW / 4;
+	static const size_t most[] = { WINDOW / 4, MAX_CONTENT }; /* nearly all names are short */
+	const char *record = NULL;
 	uint64_t start, code_size, index;
 	uint32_t entry;
 
-	if (record == NULL || size <= LOAD_SIZE)
-		return false;
-	if (memchr(record + LOAD_SIZE, '\0', seen - LOAD_SIZE) == NULL) {
-		seen = size < MAX_LOOK ? size : MAX_LOOK;
-		record = look(all, dump, dump->offset, seen);
-		if (record == NULL || memchr(record + LOAD_SIZE, '\0', seen - LOAD_SIZE) == NULL)
-			return false;
+	for (size_t i = 0; i < ARRAY_SIZE(most) && record == NULL && size > LOAD_SIZE; i++) {
+		const size_t seen = size < most[i] ? size : most[i];
+
+		record = dump_bytes(all, dump, dump->offset, seen);
+		if (record != NULL && memchr(record + LOAD_SIZE, '\0', seen - LOAD_SIZE) == NULL)
+			record = NULL;
 	}
+	if (record == NULL)
+		return false;
 	start = bytes_u64(record + 32);
 	code_size = bytes_u64(record + 40);
 	index = bytes_u64(record + 48);
@@ -292,33 +299,33 @@ take_load(struct jitdump *all, struct dump *dump, uint32_t size)
 			     take_lines(all, dump, start, code_size));
 	if (entry == JIT_NONE)
 		return jit_book_is_full(all->book);
-	*table_insert(&all->entries, (uint64_t)(dump - all->dump), index, entry, NULL) = entry;
+	*table_insert(&all->entries, (uint64_t)(dump - all->dump), index, 0, NULL) = entry;
 	return true;
 }
 
+/* Adds the function of a CODE_MOVE record at its new address; false when the record is damaged. */
 static bool
 take_move(struct jitdump *all, struct dump *dump, uint32_t size)
 {
-	const char *record = look(all, dump, dump->offset, MOVE_SIZE);
-	uint32_t *entry, known;
+	const char *record = dump_bytes(all, dump, dump->offset, MOVE_SIZE);
+	const uint64_t number = (uint64_t)(dump - all->dump);
+	uint32_t entry;
 
 	if (record == NULL || size < MOVE_SIZE ||
-	    !table_find(&all->entries, (uint64_t)(dump - all->dump), bytes_u64(record + 56),
-			&known))
+	    !table_find(&all->entries, number, bytes_u64(record + 56), &entry))
 		return false;
-	known = jit_book_move(all->book, known, bytes_u64(record + 40), bytes_u64(record + 48));
-	if (known == JIT_NONE)
+	entry = jit_book_move(all->book, entry, bytes_u64(record + 40), bytes_u64(record + 48));
+	if (entry == JIT_NONE)
 		return jit_book_is_full(all->book);
-	entry = table_insert(&all->entries, (uint64_t)(dump - all->dump), bytes_u64(record + 56),
-			     known, NULL);
-	*entry = known;
+	*table_insert(&all->entries, number, bytes_u64(record + 56), 0, NULL) = entry;
 	return true;
 }
 
+/* Keeps a CODE_DEBUG_INFO record for the function of the next record; false when it is damaged. */
 static bool
 keep_debug(struct jitdump *all, struct dump *dump, uint32_t size)
 {
-	const char *record = size <= MAX_LOOK ? look(all, dump, dump->offset, size) : NULL;
+	const char *record = size <= MAX_CONTENT ? dump_bytes(all, dump, dump->offset, size) : NULL;
 
 	strbuf_clear(&dump->debug);
 	if (record == NULL || size < DEBUG_SIZE)
@@ -327,6 +334,7 @@ keep_debug(struct jitdump *all, struct dump *dump, uint32_t size)
 	return true;
 }
 
+/* Takes a complete record. */
 static void
 take_record(struct jitdump *all, struct dump *dump, uint32_t id, uint32_t size)
 {
@@ -345,15 +353,16 @@ take_record(struct jitdump *all, struct dump *dump, uint32_t id, uint32_t size)
 		good = keep_debug(all, dump, size);
 		break;
 	default:
-		/* Unwind tables, the end, and what later versions may have. */
+		/* Unwind tables, the end of the file, and records of later versions. */
 		break;
 	}
 	dump->bad += !good;
 }
 
 /*
- * Writers buffer, and what they have made last, which often runs longest, hangs half-way out.
- * The name is all that is needed.
+ * Takes the last record of the file, of which only `size` bytes are written. A writer buffers its
+ * output, so that a part of the last function, which often runs for a long time, is not in the file
+ * yet. The name is sufficient.
  */
 static void
 take_early(struct jitdump *all, struct dump *dump, uint32_t id, uint64_t size)
@@ -364,7 +373,8 @@ take_early(struct jitdump *all, struct dump *dump, uint32_t id, uint64_t size)
 	strbuf_clear(&dump->debug);
 }
 
-/* True when all whole records have been read. */
+/* Reads records until all->fetched reaches the budget, but at least one. Returns true when no
+ * complete record is left. */
 static bool
 read_dump(struct jitdump *all, struct dump *dump, size_t budget)
 {
@@ -378,12 +388,12 @@ read_dump(struct jitdump *all, struct dump *dump, size_t budget)
 		dump->broken = "it has become shorter";
 	if (dump->offset >= end)
 		return true;
-	/* Of another file, or of a time when less had been written. */
+	/* The window may be of another file, or of a time before the file grew. */
 	all->window_size = 0;
 	if (dump->offset == 0 && !dump_read_header(all, dump))
 		return true;
 	while (end >= dump->offset && end - dump->offset >= RECORD_SIZE) {
-		const char *record = look(all, dump, dump->offset, RECORD_SIZE);
+		const char *record = dump_bytes(all, dump, dump->offset, RECORD_SIZE);
 		uint32_t id, size;
 
 		if (record == NULL)
@@ -414,12 +424,12 @@ read_dump(struct jitdump *all, struct dump *dump, size_t budget)
 }
 
 static bool
-read_more(void *state, size_t budget)
+jitdump_read(void *state, size_t budget)
 {
 	struct jitdump *all = state;
 	bool whole = true;
 
-	/* When it is spent, each that is left still takes one record, so that none starves. */
+	/* A file that is read when the budget is used up still gets one record read. */
 	all->fetched = 0;
 	for (size_t i = 0; i < all->count; i++) {
 		all->dump[i].unread = !read_dump(all, &all->dump[i], budget);
@@ -456,10 +466,9 @@ jitdump_warn(void *state, bool slow)
 }
 
 const struct jit_source jit_by_jitdump = {
-	.name = "jitdump",
-	.create = create,
+	.create = jitdump_create,
 	.free = jitdump_release,
 	.search = jitdump_search,
-	.read = read_more,
+	.read = jitdump_read,
 	.warn = jitdump_warn,
 };

@@ -8,9 +8,6 @@ libwallsample_a_SOURCES += \
 	src/jit/jitdump.c \
 	src/jit/objects/jit_elf.c \
 	src/jit/objects/jit_elf_internal.h \
-	src/jit/objects/jit_fingerprint.c \
-	src/jit/objects/jit_frames.c \
-	src/jit/objects/jit_list.c \
 	src/jit/objects/jit_objects.c \
 	src/jit/objects/jit_tree.c \
 	src/jit/objects/jit_unwind.c \

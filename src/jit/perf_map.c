@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_map.c - /tmp/perf-PID.map: a line "START SIZE NAME" for each piece of code, in hex.
+ * perf_map.c - reads /tmp/perf-PID.map: a line "START SIZE NAME" for each piece of code, with
+ * hexadecimal numbers.
  *
- * JIT compilers and agents of many runtimes write it, appending while they run
+ * JIT compilers and agents of many runtimes append lines to it while they run
  * (tools/perf/Documentation/jit-interface.txt in Linux's sources).
  */
 #include <inttypes.h>
@@ -13,13 +14,13 @@
 
 #include "jit/jit_source_internal.h"
 
-#define CHUNK ((size_t)64 << 10)
-/* Longest line in bytes. Longer ones are skipped; no name needs more. */
+#define CHUNK ((size_t)64 << 10) /* bytes that are read at once */
+/* Largest number of bytes in a line; longer lines are ignored. */
 #define MAX_LINE ((size_t)64 << 10)
 #define MAX_FILE ((uint64_t)512 << 20)
-/* Bytes before the read position that are compared to recognise the file. */
+/* Bytes before the read position that are compared to notice that another file was written. */
 #define TAIL 64
-/* Tolerance in seconds: a valid file may seem to be older than its process. */
+/* Seconds by which a file may seem to be older than its process; see is_older(). */
 #define OLDER_S 60
 
 struct perf_map {
@@ -28,18 +29,20 @@ struct perf_map {
 	char path[48];
 	int fd;
 	uint64_t dev, inode;
-	struct timespec changed; /* when it was last read up to its end */
-	uint64_t offset;
-	char tail[TAIL]; /* the bytes before offset */
+	struct timespec changed; /* change of the file at which it was read up to its end */
+	uint64_t offset;         /* of the next byte to read */
+	char tail[TAIL];         /* the last tail_size bytes before offset */
 	size_t tail_size;
-	struct strbuf partial; /* a line whose end has not been written yet */
-	bool too_long;         /* the rest of the line is skipped */
-	uint64_t lines, bad;
-	bool too_large, warned, refused;
+	struct strbuf partial; /* a line whose end was not read yet */
+	bool too_long;         /* that line is too long, and the rest of it is ignored */
+	uint64_t lines, bad;   /* number of lines, and of those that are malformed */
+	bool too_large;        /* the file has more than MAX_FILE bytes */
+	bool warned;           /* the warning about an incomplete file was written */
+	bool refused;          /* the warning about a file that is not read was written */
 };
 
 static void *
-create(const struct jit_target *target, struct jit_book *book)
+perf_map_create(const struct jit_target *target, struct jit_book *book)
 {
 	struct perf_map *map = xcalloc(1, sizeof(*map));
 
@@ -73,9 +76,9 @@ perf_map_release(void *state)
 }
 
 /*
- * Was the file last written to before the process began? It is then that of another with the
- * same number, which in containers comes again and again. Its time is from another clock
- * than ours, which may have been set meanwhile: a minute is not looked at.
+ * True when the file was last written before the process started. It is then the file of an earlier
+ * process with the same pid, which is frequent in containers. The time of the file is of the
+ * real-time clock, which may have been set since; this is why OLDER_S is tolerated.
  */
 static bool
 is_older(const struct perf_map *map, const struct stat *st)
@@ -99,7 +102,8 @@ perf_map_refuse(struct perf_map *map, const char *why)
 	map->refused = true;
 }
 
-/* A file that has been there stays open, so that its end can be read when it is gone. */
+/* The file that is open stays open until another one replaces it, so that its end can be read after
+ * it was removed. */
 static void
 perf_map_search(void *state)
 {
@@ -133,13 +137,13 @@ perf_map_search(void *state)
 	begin_file(map);
 }
 
-/* A hexadecimal number, with or without 0x, and the blank behind it. */
+/* Parses a hexadecimal number, with or without "0x", and the blanks behind it. */
 static bool
 parse_field(const char **cursor, uint64_t *value)
 {
 	if ((*cursor)[0] == '0' && ((*cursor)[1] | 0x20) == 'x')
 		*cursor += 2;
-	/* parse_u64 would skip blanks. */
+	/* parse_u64() skips blanks before the number, which are not allowed here. */
 	if (**cursor <= ' ' || !parse_u64(cursor, 16, value))
 		return false;
 	if (**cursor != ' ' && **cursor != '\t')
@@ -149,7 +153,7 @@ parse_field(const char **cursor, uint64_t *value)
 	return true;
 }
 
-/* The line is changed: what is blank at its end goes. */
+/* Adds the entry of a line. Removes the blanks at the end of the line. */
 static void
 take_line(struct perf_map *map, char *line, size_t length)
 {
@@ -172,7 +176,7 @@ take_line(struct perf_map *map, char *line, size_t length)
 		map->bad += !jit_book_is_full(map->book);
 }
 
-/* Takes whole lines; what follows the last is kept. */
+/* Adds the entries of complete lines, and keeps the incomplete line at the end. */
 static void
 take_bytes(struct perf_map *map, const char *bytes, size_t size)
 {
@@ -198,27 +202,21 @@ take_bytes(struct perf_map *map, const char *bytes, size_t size)
 	}
 }
 
-/* Does the file still have the bytes before the read position? Else another one replaced it. */
+/* True when the file still has the last bytes that were read; otherwise another file was written in
+ * its place. */
 static bool
 is_continued(const struct perf_map *map, uint64_t size)
 {
 	char tail[TAIL];
 
 	return size >= map->offset &&
-	       jit_file_read(map->fd, map->offset - map->tail_size, tail, map->tail_size) ==
+	       file_read_at(map->fd, map->offset - map->tail_size, tail, map->tail_size) ==
 		       map->tail_size &&
 	       memcmp(tail, map->tail, map->tail_size) == 0;
 }
 
-static void
-keep_tail(struct perf_map *map, const char *bytes, size_t size)
-{
-	map->tail_size = size < TAIL ? size : TAIL;
-	memcpy(map->tail, bytes + size - map->tail_size, map->tail_size);
-}
-
 static bool
-read_more(void *state, size_t budget)
+perf_map_read(void *state, size_t budget)
 {
 	struct perf_map *map = state;
 	char chunk[CHUNK];
@@ -239,11 +237,12 @@ read_more(void *state, size_t budget)
 		map->too_large |= left > 0 && map->offset >= MAX_FILE;
 		if (left == 0 || map->too_large || jit_book_is_full(map->book))
 			break;
-		got = jit_file_read(map->fd, map->offset, chunk, size);
+		got = file_read_at(map->fd, map->offset, chunk, size);
 		if (got == 0)
 			break;
 		take_bytes(map, chunk, got);
-		keep_tail(map, chunk, got);
+		map->tail_size = got < TAIL ? got : TAIL;
+		memcpy(map->tail, chunk + got - map->tail_size, map->tail_size);
 		map->offset += got;
 		done += got;
 		if (done >= budget && map->offset < (uint64_t)st.st_size)
@@ -253,7 +252,7 @@ read_more(void *state, size_t budget)
 	return true;
 }
 
-/* Why lines are missing at the end, or NULL. */
+/* Returns the reason why the end of the file was not read, or NULL. */
 static const char *
 why_cut(const struct perf_map *map, bool slow)
 {
@@ -286,10 +285,9 @@ perf_map_warn(void *state, bool slow)
 }
 
 const struct jit_source jit_by_perf_map = {
-	.name = "perf map",
-	.create = create,
+	.create = perf_map_create,
 	.free = perf_map_release,
 	.search = perf_map_search,
-	.read = read_more,
+	.read = perf_map_read,
 	.warn = perf_map_warn,
 };

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* v8.c - functions that V8 interprets, by the address of their bytecode. */
+/* v8.c - finds the code of V8's interpreter, and the names of functions by their bytecode. */
 #include "jit/jit_source_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * The interpreter, as --perf-basic-prof has it; the latter is for copies that it makes when
- * every function is to have one of its own. The map says where it really runs: Node 22 and
- * later have it at another address than the symbol of the file says.
+ * The names of the interpreter's code that V8 writes with --perf-basic-prof. The second is that of
+ * the copies that V8 makes for each function with --interpreted-frames-native-stack. The entries of
+ * the map have the addresses at which the code runs; the symbols of the program do not, from Node
+ * 22 on.
  */
 #define PLAIN "Builtin:InterpreterEntryTrampoline"
 #define PROFILING "Builtin:InterpreterEntryTrampolineForProfiling"
 
 /*
- * The entry of a function begins where its bytecode does, behind the header of the array: 54
- * bytes in Node 12 to 20, 64 in Node 22 to 26, and 34 with V8's compressed pointers. A
- * second array that follows the first cannot have its bytecode before two such headers and
- * the bytecode of the first.
+ * The entry of a function begins where its bytecode begins, behind the header of the bytecode
+ * array: 54 bytes in Node 12 to 20, 64 in Node 22 to 26, and 34 with V8's compressed pointers. The
+ * bytecode of a second array that follows the first one begins, at the earliest, behind two headers
+ * and the bytecode of the first array.
  */
 #define HEADER_LEAST 34
 #define HEADER_MOST 96
 
-/* Longer bytecode than any compiler made, and more than V8 lets an array have. */
+/* No array has more bytes of bytecode: V8 limits the length of arrays to less. */
 #define BYTECODE_MOST ((uint32_t)1 << 29)
 
-/* Nothing is mapped so low (vm.mmap_min_addr), nor above what a user's address can be. */
+/* Objects are in [ADDRESS_LEAST, ADDRESS_MOST): vm.mmap_min_addr, and the end of the user's
+ * address space. */
 #define ADDRESS_LEAST ((uint64_t)1 << 16)
 #define ADDRESS_MOST ((uint64_t)1 << 56)
 
@@ -37,13 +39,7 @@ v8_init(struct v8 *v8, struct strings *strings)
 	v8->profiling = strings_intern(strings, PROFILING);
 }
 
-void
-v8_release(struct v8 *v8)
-{
-	free(v8->range);
-}
-
-/* Of those that begin at the same address the last one told is there. */
+/* Adds a range; it replaces one with the same start, whose code it has replaced. */
 static void
 v8_add_range(struct v8 *v8, struct address_range range)
 {
@@ -64,7 +60,7 @@ v8_add_range(struct v8 *v8, struct address_range range)
 }
 
 void
-v8_look(struct v8 *v8, const struct jit_book *book, uint32_t *seen)
+v8_update(struct v8 *v8, const struct jit_book *book, uint32_t *seen)
 {
 	for (; *seen < jit_book_count(book); (*seen)++) {
 		const struct jit_entry entry = jit_book_entry(book, *seen);
@@ -74,7 +70,8 @@ v8_look(struct v8 *v8, const struct jit_book *book, uint32_t *seen)
 	}
 }
 
-/* "JS:~render": what V8 calls the tier follows the kind of code ("LazyCompile:~", "Script:~"). */
+/* True for names such as "JS:~render", "LazyCompile:~f" and "Script:~": after the kind of code is
+ * the mark of the tier, "~" for interpreted code. */
 static bool
 is_interpreted(const char *name)
 {
@@ -86,7 +83,8 @@ is_interpreted(const char *name)
 bool
 jit_bytecode_refer(uint64_t word, uint64_t *address)
 {
-	/* References to objects have the lowest of two bits set (v8-internal.h, kHeapObjectTag). */
+	/* The lowest two bits of a reference to an object are 01 (v8-internal.h,
+	 * kHeapObjectTag). */
 	*address = word - 1;
 	return (word & 3) == 1 && *address >= ADDRESS_LEAST && *address < ADDRESS_MOST;
 }
@@ -99,9 +97,10 @@ jit_bytecode_set(struct jit_bytecode *bytecode, uint64_t address,
 
 	memcpy(word, header, sizeof(word));
 	/*
-	 * A reference to the object's kind, then the length as a small integer: 8 bytes of which
-	 * the upper half is the number; or, with compressed pointers, 4 bytes and the number
-	 * doubled, and a reference behind it, which is not 0.
+	 * The header is a reference to the kind of the object, and then the length as a small
+	 * integer. Without compressed pointers each has 8 bytes, and the upper half of the small
+	 * integer is the number. With compressed pointers each has 4 bytes, the small integer is
+	 * twice the number, and a reference follows, which is not 0.
 	 */
 	if (word[2] == 0)
 		size = word[3];
@@ -113,21 +112,14 @@ jit_bytecode_set(struct jit_bytecode *bytecode, uint64_t address,
 	return size > 0 && size <= BYTECODE_MOST;
 }
 
-/* The bytecode begins behind the object, and at most so far. */
-static uint64_t
-reach_of(const struct jit_bytecode *bytecode)
-{
-	uint64_t most = 2 * HEADER_LEAST + (uint64_t)bytecode->size - 1;
-
-	return most < HEADER_MOST ? most : HEADER_MOST;
-}
-
 uint32_t
 v8_find(const struct jit_book *book, const struct jit_bytecode *bytecode, uint32_t epoch)
 {
+	/* Largest distance of the bytecode from the start of its array. */
+	const uint64_t most = 2 * HEADER_LEAST + (uint64_t)bytecode->size - 1;
 	const struct jit_starts starts = {
 		.after = bytecode->object,
-		.reach = reach_of(bytecode),
+		.reach = most < HEADER_MOST ? most : HEADER_MOST,
 		.size = bytecode->size,
 		.fits = is_interpreted,
 	};

@@ -57,7 +57,7 @@ start(void)
 	if (process_open(getpid(), &scene.process, &err) != 0)
 		abort();
 	scene.target = (struct jit_target){ .process = scene.process, .root = -1 };
-	jit_target_look(&scene.target);
+	jit_target_update(&scene.target);
 	snprintf(scene.path[0], sizeof(scene.path[0]), "/tmp/perf-%u.map", scene.target.ns_pid);
 	snprintf(scene.path[1], sizeof(scene.path[1]), "/tmp/jit-%u.dump", scene.target.ns_pid);
 	atexit(remove_files);
@@ -84,15 +84,18 @@ write_part(const uint8_t *bytes, size_t from, size_t to)
 static void
 ask(const struct jit_book *book, uint64_t address, uint32_t epoch)
 {
-	struct jit_symbol now, then;
+	const uint32_t entry = jit_book_find(book, address, epoch);
+	struct jit_symbol symbol;
 	uint32_t since;
 
-	if (!jit_book_find(book, address, epoch, &now))
+	if (entry == JIT_NONE)
 		return;
-	if (now.name == NULL || address - now.start >= now.size)
+	jit_book_describe(book, entry, address, &symbol);
+	if (symbol.name == NULL || address - symbol.start >= symbol.size)
 		abort();
-	if (!jit_book_epoch_at(book, address, &since) || since > epoch ||
-	    !jit_book_find(book, address, since, &then) || then.name != now.name)
+	since = jit_book_entry(book, jit_book_find(book, address, UINT32_MAX)).epoch;
+	if (since > epoch || jit_book_entry(book, jit_book_find(book, address, since)).name !=
+				     jit_book_entry(book, entry).name)
 		abort();
 }
 

@@ -13,6 +13,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol.h"
 
+static const struct symbol_wanted descriptor_wanted = { .name = "__jit_debug_descriptor" };
+
 /* Addresses that are asked for in each range of code, and ranges. */
 #define ADDRESSES 16
 #define RANGES 8
@@ -33,7 +35,7 @@ search(const struct image *image)
 	uint64_t steps = 0, most = image->size / sizeof(uint64_t) + 4096, budget;
 	struct symbol_search found;
 
-	symbol_search_init(&found, image, &jit_watch_wanted, 1);
+	symbol_search_init(&found, image, &descriptor_wanted, 1);
 	do {
 		budget = 1;
 		if (++steps > most)

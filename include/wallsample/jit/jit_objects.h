@@ -2,16 +2,17 @@
 /*
  * jit_objects.h - code that JIT compilers register for debuggers (the GDB JIT interface).
  *
- * A participating program has a variable __jit_debug_descriptor, the head of a list of ELF files
- * in its memory, one for each piece of generated code: symbols, unwind tables, often DWARF.
- * LLVM's JITs (PostgreSQL) and LuaJIT use it. GDB sets a breakpoint to notice changes; here the
- * list is read while the target runs, so that code that exists for less than a tick is missed. A
- * runtime without the interface that keeps such files in a tree is read there
- * (jit_watch_internal.h).
+ * A target that uses the interface has a variable __jit_debug_descriptor, the head of a list of ELF
+ * files in its memory, one for each piece of generated code. Such a file has symbols, unwind tables
+ * and often DWARF. LLVM's JITs (PostgreSQL) and LuaJIT use the interface. GDB sets a breakpoint to
+ * notice changes; here the list is read while the target runs, so that code that exists for less
+ * than a tick is missed. Two other kinds of list are read in the same way: a runtime's tree of
+ * object files, and libunwind's list of generated code (jit_watch_internal.h).
  *
  * Each file becomes a module of kind JIT, whose mappings cover the memory of its code
- * (maps_set_objects); it serves unwinding and names as a library does. When the target removes
- * the file, its mappings are removed; the module stays, because samples refer to it.
+ * (maps_set_objects); the module serves unwinding and names as a library does. When the target
+ * removes the file from the list, the mappings are removed; the module stays, because samples refer
+ * to it.
  */
 #ifndef WALLSAMPLE_JIT_JIT_OBJECTS_H
 #define WALLSAMPLE_JIT_JIT_OBJECTS_H
@@ -24,30 +25,33 @@
 #include "wallsample/process/maps.h"
 #include "wallsample/process/process.h"
 
-/* Limits in bytes: of one file, and of all files together. */
+/* Limits in bytes: the size of one file, and of all files together. */
 #define JIT_OBJECT_MAX_SIZE (UINT64_C(64) << 20)
 #define JIT_OBJECTS_MAX_SIZE (UINT64_C(256) << 20)
-/* Limit of the files known at one time, and of the modules made in total. */
+/* Largest number of files in the lists at one time, and of modules in total. */
 #define JIT_OBJECTS_MAX 8192
 
 struct jit_objects;
 
-/* The arguments are borrowed until jit_objects_free; `log` gets one warning for unusable files. */
+/* The arguments are borrowed until jit_objects_free(), which accepts NULL. One warning about files
+ * that cannot be used is written to `log`. */
 struct jit_objects *jit_objects_create(const struct process *process, struct maps *maps,
 				       const struct log *log);
 void jit_objects_free(struct jit_objects *objects);
 
 /*
- * Must be called once per tick, after maps_tick. Takes some microseconds when nothing has changed,
- * one comparison in processes without such code, and seldom more than 2 ms: the rest of the work
- * (a large file, thousands of new ones) is left to the next call.
+ * Reads the lists when they have changed, and updates modules and mappings. Must be called once per
+ * tick, after maps_tick(). Takes some microseconds when nothing has changed, one comparison in a
+ * process without such code, and seldom more than 2 ms: the rest of the work (a large file, or
+ * thousands of new files) is left to the next call.
  */
 void jit_objects_tick(struct jit_objects *objects, uint64_t now_ns);
 
-/* The number of usable files at present, for -v. */
+/* Returns the number of files in the lists that can be used. */
 size_t jit_objects_count(const struct jit_objects *objects);
 
-/* Is work left? Before sampling starts, jit_objects_tick may be repeated until this is false. */
+/* Returns true when work is left to the next call of jit_objects_tick(). Before sampling starts,
+ * the calls may be repeated until this is false. */
 bool jit_objects_busy(const struct jit_objects *objects);
 
 #endif

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * jit_elf.c - brings object files that lie in a target's memory into the shape of a program.
- */
+/* jit_elf.c - converts object files from a target's memory into the form of a program. */
 #include "jit/objects/jit_elf_internal.h"
 
+#include <dwarf.h>
 #include <elf.h>
 #include <string.h>
 
-#include "wallsample/elf/relocate.h"
 #include "wallsample/base/base.h"
+#include "wallsample/base/bytes.h"
+#include "wallsample/elf/relocate.h"
 
-/* Code lies neither on the first page nor among the kernel's addresses. */
+/* Code is in [LOWEST_CODE, HIGHEST_CODE): not on the first page, nor among the addresses of the
+ * kernel. */
 #define LOWEST_CODE UINT64_C(0x1000)
 #define HIGHEST_CODE (UINT64_C(1) << 56)
 
 #define CODE_FLAGS (SHF_ALLOC | SHF_EXECINSTR)
 
-/* A file on its way. The headers are copies, so that nothing written changes them. */
+/* A file that is being converted. The headers are copies, which changes of other bytes of the file
+ * leave as they are. */
 struct maker {
 	uint8_t *bytes;
 	size_t size;
 	Elf64_Ehdr header;
-	Elf64_Shdr *section; /* those that are not whole in the file are SHT_NULL */
+	Elf64_Shdr *section; /* a section that the file does not contain completely is SHT_NULL */
 	size_t section_count;
-	const Elf64_Shdr *symbols; /* .symtab, or NULL */
+	const Elf64_Shdr *symbols; /* .symtab; NULL when the file has none */
 	struct jit_elf *elf;
 };
 
+/* Checks the file's header; false, with the reason in elf->why, when the file cannot be used. */
 static bool
 elf_read_header(struct maker *maker)
 {
@@ -55,7 +58,8 @@ is_in_file(const struct maker *maker, const Elf64_Shdr *section)
 		section->sh_size <= maker->size - section->sh_offset);
 }
 
-/* Numbers from SHN_LORESERVE on are stored elsewhere; no compiler's object has as many. */
+/* Reads the section headers, if they are plausible. A number of sections from SHN_LORESERVE on is
+ * stored outside of the header; object files of compilers do not have as many. */
 static void
 read_sections(struct maker *maker)
 {
@@ -79,7 +83,7 @@ read_sections(struct maker *maker)
 	}
 }
 
-/* The name begins with (or, with `whole`, is) the text. */
+/* True when the section's name begins with the text, or, with `whole`, is the text. */
 static bool
 is_named(const struct maker *maker, const Elf64_Shdr *section, const char *text, bool whole)
 {
@@ -94,7 +98,87 @@ is_named(const struct maker *maker, const Elf64_Shdr *section, const char *text,
 	       memcmp(maker->bytes + names->sh_offset + section->sh_name, text, length) == 0;
 }
 
-/* --- what an object file lacks ----------------------------------------------------- */
+/*
+ * --- text-relative unwind tables ------------------------------------------------------------
+ *
+ * LuaJIT's tables have addresses that count from the start of the code (DW_EH_PE_textrel of the
+ * Linux Standard Base), which libdw cannot resolve. They are replaced by addresses that count from
+ * their own position. Both forms have 4 bytes, so that nothing moves.
+ */
+#define FORM_BEFORE (DW_EH_PE_textrel | DW_EH_PE_udata4)
+#define FORM_AFTER (DW_EH_PE_pcrel | DW_EH_PE_sdata4)
+
+/* The contents of a common entry (CIE) after its length and id, when its augmentation is "zR" and
+ * each number has one byte. */
+struct cie_start {
+	uint8_t version;
+	char augmentation[3];
+	uint8_t code_align, data_align, return_register;
+	uint8_t augmentation_size, encoding;
+};
+
+/* Changes the form in a common entry; false when the entry has another form, and is not changed. */
+static bool
+settle_cie(uint8_t *bytes, uint64_t size)
+{
+	struct cie_start start;
+
+	if (size < sizeof(start))
+		return false;
+	memcpy(&start, bytes, sizeof(start));
+	/* In a number of several bytes, the high bit of the first is set. */
+	if (start.version != 1 || memcmp(start.augmentation, "zR", 3) != 0 ||
+	    ((start.code_align | start.data_align) & 0x80) != 0 || start.augmentation_size != 1 ||
+	    start.encoding != FORM_BEFORE)
+		return false;
+	bytes[offsetof(struct cie_start, encoding)] = FORM_AFTER;
+	return true;
+}
+
+/* Changes the first word of a function's entry (FDE), the start of the function. `address` is that
+ * of the word, `text` that of the code. */
+static void
+settle_fde(uint8_t *bytes, uint64_t size, uint64_t address, uint64_t text)
+{
+	uint32_t offset;
+	uint64_t relative;
+
+	if (size < sizeof(offset))
+		return;
+	offset = bytes_u32(bytes);
+	relative = text + offset - address;
+	if ((int64_t)relative < INT32_MIN || (int64_t)relative > INT32_MAX)
+		return;
+	offset = (uint32_t)relative;
+	memcpy(bytes, &offset, sizeof(offset));
+}
+
+/* Changes the entries of an .eh_frame at `address` that have text-relative addresses. */
+static void
+settle_frames(uint8_t *bytes, uint64_t size, uint64_t address, uint64_t text)
+{
+	uint64_t at = 0, cie = 0;
+	bool cie_is_relative = false;
+
+	while (size - at >= 2 * sizeof(uint32_t)) {
+		const uint64_t content = at + 2 * sizeof(uint32_t);
+		const uint32_t length = bytes_u32(bytes + at);
+		const uint32_t id = bytes_u32(bytes + at + sizeof(length));
+
+		/* The end of the section, or the form for tables larger than 4 GiB. */
+		if (length < sizeof(id) || length > size - at - sizeof(length))
+			return;
+		if (id == 0) {
+			cie = at;
+			cie_is_relative = settle_cie(bytes + content, length - sizeof(id));
+		} else if (cie_is_relative && at + sizeof(length) - id == cie) {
+			settle_fde(bytes + content, length - sizeof(id), address + content, text);
+		}
+		at += sizeof(length) + length;
+	}
+}
+
+/* --- addresses of an object file --------------------------------------------------- */
 
 static bool
 is_loaded_code(const Elf64_Shdr *section)
@@ -105,19 +189,10 @@ is_loaded_code(const Elf64_Shdr *section)
 	       section->sh_size <= HIGHEST_CODE - section->sh_addr;
 }
 
-/* Unwind tables that were not loaded: they are placed behind the code, where it is in reach. */
-static void
-place_tables(struct maker *maker, Elf64_Shdr *section, uint64_t lowest, uint64_t highest)
-{
-	section->sh_addr = (highest + 15) & ~UINT64_C(15);
-	if (section->sh_type != SHT_NOBITS)
-		jit_frames_settle(maker->bytes + section->sh_offset, section->sh_size,
-				  section->sh_addr, lowest);
-}
-
 /*
- * Only what is loaded has an address. Some compilers say where they keep the other sections,
- * too; but offsets into .debug_str and the like count from 0.
+ * Removes the addresses of sections that are not loaded: some compilers set them to where they
+ * store the sections, but offsets into .debug_str and similar sections count from 0. Unwind tables
+ * that were not loaded get an address behind the code, which their 32-bit distances reach.
  */
 static void
 settle_addresses(struct maker *maker)
@@ -139,12 +214,16 @@ settle_addresses(struct maker *maker)
 	for (size_t i = 0; i < maker->section_count; i++) {
 		Elf64_Shdr *section = &maker->section[i];
 
-		if (section->sh_addr == 0 && is_named(maker, section, ".eh_frame", true))
-			place_tables(maker, section, lowest, highest);
+		if (section->sh_addr != 0 || !is_named(maker, section, ".eh_frame", true))
+			continue;
+		section->sh_addr = (highest + 15) & ~UINT64_C(15);
+		if (section->sh_type != SHT_NOBITS)
+			settle_frames(maker->bytes + section->sh_offset, section->sh_size,
+				      section->sh_addr, lowest);
 	}
 }
 
-/* Symbols count from their sections: make them count from 0. */
+/* Adds the address of its section to each symbol, which is then an address in the target. */
 static void
 settle_symbols(struct maker *maker)
 {
@@ -161,7 +240,7 @@ settle_symbols(struct maker *maker)
 		if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= maker->section_count)
 			continue;
 		section = &maker->section[symbol.st_shndx];
-		/* Beyond the section: a compiler that has done it already. */
+		/* The compiler has already added the address. */
 		if (symbol.st_value > section->sh_size)
 			continue;
 		symbol.st_value += section->sh_addr;
@@ -169,6 +248,8 @@ settle_symbols(struct maker *maker)
 	}
 }
 
+/* Stores the value of symbol number `index`; false when there is no such symbol, or it is
+ * undefined. */
 static bool
 symbol_value(const struct maker *maker, uint64_t index, uint64_t *value)
 {
@@ -183,6 +264,7 @@ symbol_value(const struct maker *maker, uint64_t index, uint64_t *value)
 	       (symbol.st_shndx < maker->section_count || symbol.st_shndx == SHN_ABS);
 }
 
+/* Applies a relocation to the section, if its kind is known and it is valid. */
 static void
 relocate_one(struct maker *maker, const Elf64_Shdr *section, const Elf64_Rela *rela)
 {
@@ -198,29 +280,34 @@ relocate_one(struct maker *maker, const Elf64_Shdr *section, const Elf64_Rela *r
 	if (how->relative)
 		value -= section->sh_addr + rela->r_offset;
 	number = (int64_t)value;
-	/* What does not fit is better left as it is than made into another address. */
+	/* A truncated value would be a wrong address. */
 	if (how->size == 4 && (number < INT32_MIN || number > (int64_t)UINT32_MAX ||
 			       (how->relative && number > INT32_MAX)))
 		return;
 	memcpy(maker->bytes + section->sh_offset + rela->r_offset, &value, how->size);
 }
 
-static void
-relocate_section(struct maker *maker, const Elf64_Shdr *relocations, uint64_t *left)
+/* Applies the relocations of a section, at most `most`. Returns their number. */
+static uint64_t
+relocate_section(struct maker *maker, const Elf64_Shdr *relocations, uint64_t most)
 {
 	const Elf64_Shdr *section = &maker->section[relocations->sh_info];
 	uint64_t count = relocations->sh_size / sizeof(Elf64_Rela);
 
-	for (uint64_t i = 0; i<count && * left> 0; i++, (*left)--) {
+	if (count > most)
+		count = most;
+	for (uint64_t i = 0; i < count; i++) {
 		Elf64_Rela rela;
 
 		memcpy(&rela, maker->bytes + relocations->sh_offset + i * sizeof(rela),
 		       sizeof(rela));
 		relocate_one(maker, section, &rela);
 	}
+	return count;
 }
 
-/* Unwind tables and DWARF; sections that share their bytes do not count twice. */
+/* Applies the relocations of unwind tables and DWARF: in total as many as the file has room for,
+ * although sections of a damaged file may overlap. */
 static void
 relocate(struct maker *maker)
 {
@@ -237,15 +324,15 @@ relocate(struct maker *maker)
 		if (section->sh_type != SHT_NOBITS && (section->sh_flags & SHF_COMPRESSED) == 0 &&
 		    (is_named(maker, section, ".eh_frame", true) ||
 		     is_named(maker, section, ".debug_", false)))
-			relocate_section(maker, relocations, &left);
+			left -= relocate_section(maker, relocations, left);
 	}
 }
 
-/* --- the shape of a program ---------------------------------------------------------- */
+/* --- the form of a program ----------------------------------------------------------- */
 
 /*
- * LLVM gives .eh_frame the type that the x86-64 psABI has for it (SHT_X86_64_UNWIND), which
- * libdw does not look at.
+ * Finds the unwind tables. LLVM sets the type of .eh_frame to that of the x86-64 psABI
+ * (SHT_X86_64_UNWIND), with which libdw does not find it: SHT_PROGBITS replaces it.
  */
 static void
 settle_tables(struct maker *maker)
@@ -264,6 +351,7 @@ settle_tables(struct maker *maker)
 	}
 }
 
+/* Adds a range of code, if it is plausible and the limit is not reached. */
 static void
 elf_add_range(struct jit_elf *elf, uint64_t start, uint64_t size)
 {
@@ -272,7 +360,8 @@ elf_add_range(struct jit_elf *elf, uint64_t start, uint64_t size)
 		elf->range[elf->range_count++] = (struct jit_elf_range){ start, start + size };
 }
 
-/* As it runs. Sections that share their bytes do not count twice. */
+/* Replaces the section's code by the code in the target, which is relocated. *left is the number of
+ * bytes that may still be read, because sections of a damaged file may overlap. */
 static void
 read_code(struct maker *maker, const Elf64_Shdr *section, const struct memory *memory,
 	  uint64_t *left)
@@ -283,7 +372,7 @@ read_code(struct maker *maker, const Elf64_Shdr *section, const struct memory *m
 	memory_read(memory, section->sh_addr, maker->bytes + section->sh_offset, section->sh_size);
 }
 
-/* A program header for each section of code, appended to the file. */
+/* Appends a program header for each section of code to the file. */
 static void
 add_segments(struct maker *maker, const struct memory *memory)
 {
@@ -323,7 +412,7 @@ add_segments(struct maker *maker, const struct memory *memory)
 	maker->header.e_type = ET_EXEC;
 }
 
-/* Has it segments of code that a loader would have put there? */
+/* True when the file has segments of code, as a linked program has. */
 static bool
 is_program(const struct maker *maker)
 {
@@ -345,15 +434,7 @@ is_program(const struct maker *maker)
 	return false;
 }
 
-static void
-write_headers(struct maker *maker)
-{
-	if (maker->section_count > 0)
-		memcpy(maker->bytes + maker->header.e_shoff, maker->section,
-		       maker->section_count * sizeof(*maker->section));
-	memcpy(maker->bytes, &maker->header, sizeof(maker->header));
-}
-
+/* Converts the file; false, with the reason in elf->why, when it cannot be used. */
 static bool
 make(struct maker *maker, const struct memory *memory)
 {
@@ -376,7 +457,10 @@ make(struct maker *maker, const struct memory *memory)
 		if (elf->range_count == 0)
 			return false;
 	}
-	write_headers(maker);
+	if (maker->section_count > 0)
+		memcpy(maker->bytes + maker->header.e_shoff, maker->section,
+		       maker->section_count * sizeof(*maker->section));
+	memcpy(maker->bytes, &maker->header, sizeof(maker->header));
 	elf->image = image_take_memory(maker->bytes, maker->size);
 	maker->bytes = NULL;
 	if (elf->image == NULL) {

@@ -11,66 +11,77 @@
 #include "jit/objects/jit_watch_internal.h"
 #include "wallsample/base/table.h"
 
-/* Of a tick, for files of the target's memory; and one piece of such a file. */
+/* Time that one tick spends on copies of files, and the size of the pieces that are copied. */
 #define WORK_NS (2 * NS_PER_MS)
 #define PIECE_SIZE (UINT64_C(1) << 20)
-/* The list is read when it has changed, and otherwise so often; at most 1 % of the time. */
+/*
+ * A list is read when its head has changed, and at this interval. Reading takes 1 % of the time at
+ * most: the pause after it is WALK_COST_FACTOR times its duration.
+ */
 #define WALK_INTERVAL_NS NS_PER_SEC
 #define WALK_COST_FACTOR 100
 
-/* Files that are looked at again after a walk, whether they are still the same. */
+/* Number of files that are compared with their copies after a list was read. */
 #define VERIFY_MOST 256
 
-/* Pieces of code in all files together: each time that one comes, all are put in order. */
+/* Largest number of pieces of code in all files: each new file causes a sort of all pieces. */
 #define PIECES_MAX ((size_t)4 * JIT_OBJECTS_MAX)
+
+/* Sizes of the two ends of a file that its fingerprint covers. At one of them are the section
+ * headers, which contain the addresses of the code. */
+#define HEAD_SIZE ((uint64_t)1 << 10)
+#define TAIL_SIZE ((uint64_t)4 << 10)
 
 #define CONTENT_NONE UINT32_MAX
 
-/* What a file turned out to be. Kept for ever: samples may name its module. */
+/* The code that a file describes. It is kept until the end, because samples may refer to its
+ * module. */
 struct content {
 	struct mapping *mapping;
 	size_t mapping_count;
-	bool told; /* passed to maps_set_objects in this round */
+	bool passed; /* update_maps() has added the mappings */
 };
 
-enum object_state { OBJECT_NEW, OBJECT_READY, OBJECT_BAD };
+enum object_state {
+	OBJECT_NEW,   /* the file is still to be copied */
+	OBJECT_READY, /* `content` is set */
+	OBJECT_BAD,   /* the file cannot be used */
+};
 
-/* An entry of a list. */
+/* An item of a list. */
 struct object {
-	uint64_t descriptor; /* whose list */
+	uint64_t descriptor; /* address of the list's head */
 	struct jit_listed listed;
 	enum object_state state;
-	bool copied; /* and then looked at: `print` is of its ends */
-	uint64_t print;
-	uint32_t content; /* of READY */
+	bool copied;          /* the file was copied: `fingerprint` is set */
+	uint64_t fingerprint; /* hash of the ends of the copy */
+	uint32_t content;     /* index in `content` of struct jit_objects */
 };
 
 struct jit_objects {
-	const struct process *process;
 	struct maps *maps;
-	struct modules *modules;
 	const struct log *log;
 	struct jit_reader reader;
+	struct memory memory; /* reads through `reader` */
 
 	struct jit_watches watches;
 
-	/* What the lists say. */
-	struct object *object;     /* the newest first */
-	size_t count, verified;    /* verified: index of the next object to check */
-	struct jit_listed *listed; /* room for a walk */
-	size_t listed_capacity;
-	bool changed; /* since the last maps_set_objects */
+	struct object *object; /* the items of all lists */
+	size_t count;
+	size_t verified;      /* number of comparisons of a file with its copy */
+	bool changed;         /* mappings have changed since the last maps_set_objects() */
+	struct jit_list list; /* the list that was read last */
 
-	/* The file of a NEW object that is being copied. */
-	struct jit_listed copied;
-	uint8_t *copy;
-	uint64_t copy_done;
+	struct jit_listed copied; /* the file that is being copied */
+	uint8_t *copy;            /* its bytes; NULL when no file is being copied */
+	uint64_t copy_done;       /* number of bytes that have been copied */
 
 	struct content *content;
-	size_t content_count, content_capacity, pieces;
-	struct table by_content; /* hash and size -> content */
-	uint64_t total_size;     /* of all files that were ever taken */
-	bool warned;
+	size_t content_count, content_capacity;
+	size_t pieces;           /* mappings of all contents */
+	struct table by_content; /* hash and size of a file -> index of its content */
+	uint64_t total_size;     /* of all files of which a content was made */
+	bool warned;             /* the warning about an unusable file was written */
 };
 
 struct jit_objects *
@@ -78,12 +89,11 @@ jit_objects_create(const struct process *process, struct maps *maps, const struc
 {
 	struct jit_objects *o = xcalloc(1, sizeof(*o));
 
-	o->process = process;
 	o->maps = maps;
-	o->modules = maps_modules(maps);
 	o->log = log;
 	o->reader = (struct jit_reader){ process, process->pid };
-	jit_watches_init(&o->watches, maps);
+	o->memory = (struct memory){ jit_read, &o->reader };
+	o->watches.maps = maps;
 	table_init(&o->by_content);
 	return o;
 }
@@ -97,18 +107,18 @@ jit_objects_free(struct jit_objects *o)
 		free(o->content[i].mapping);
 	free(o->content);
 	table_release(&o->by_content);
-	jit_watches_release(&o->watches);
+	free(o->watches.heads);
 	free(o->object);
-	free(o->listed);
+	free(o->list.item);
 	free(o->copy);
 	free(o);
 }
 
 /* --- lists --------------------------------------------------------------------------- */
 
-/* Removes the objects of descriptors that were removed. */
+/* Removes the objects of lists that have no watch any more. */
 static void
-forget_unwatched(struct jit_objects *o)
+remove_unwatched(struct jit_objects *o)
 {
 	size_t kept = 0;
 
@@ -121,40 +131,53 @@ forget_unwatched(struct jit_objects *o)
 	o->count = kept;
 }
 
-/* Is the file, judged by its fingerprint, still the one that was copied? */
+/* Computes the fingerprint of a file from its copy; with NULL, from the memory of the target.
+ * Returns false when that cannot be read. */
 static bool
-is_same(struct jit_objects *o, const struct object *object)
+fingerprint(const struct jit_objects *o, const struct jit_listed *listed, const uint8_t *copy,
+	    uint64_t *result)
 {
-	uint8_t head[JIT_HEAD_SIZE], tail[JIT_TAIL_SIZE];
-	uint64_t address = object->listed.address, size = object->listed.size;
-	struct jit_ends ends = jit_ends_of(size);
+	const uint64_t size = listed->size;
+	const uint64_t head = size < HEAD_SIZE ? size : HEAD_SIZE;
+	const uint64_t tail = size - head < TAIL_SIZE ? size - head : TAIL_SIZE;
+	uint8_t ends[HEAD_SIZE + TAIL_SIZE];
 
-	return !object->copied || !jit_read(&o->reader, address, head, ends.head) ||
-	       !jit_read(&o->reader, address + size - ends.tail, tail, ends.tail) ||
-	       jit_fingerprint_of(head, tail, ends) == object->print;
+	if (copy != NULL) {
+		memcpy(ends, copy, head);
+		memcpy(ends + head, copy + size - tail, tail);
+	} else if (!memory_read(&o->memory, listed->address, ends, head) ||
+		   !memory_read(&o->memory, listed->address + size - tail, ends + head, tail)) {
+		return false;
+	}
+	*result = hash_bytes(ends, head + tail);
+	return true;
 }
 
-/* An allocator gives the place of an old file to a new one, often of the same size. */
+/* Compares some files with their copies: an allocator may give the memory of an old file to a new
+ * one, often of the same size. */
 static void
 verify(struct jit_objects *o)
 {
 	for (size_t i = 0; i < VERIFY_MOST && i < o->count; i++) {
 		struct object *object = &o->object[o->verified++ % o->count];
+		uint64_t now;
 
-		if (object->state == OBJECT_NEW || is_same(o, object))
+		if (!object->copied || !fingerprint(o, &object->listed, NULL, &now) ||
+		    now == object->fingerprint)
 			continue;
 		o->changed |= object->state == OBJECT_READY;
 		object->state = OBJECT_NEW;
+		object->copied = false;
 	}
 }
 
-/* The watch's objects are now those that were listed; what is known of them stays known. */
+/* Replaces the objects of the watch by those of the list that was read. Objects that were in the
+ * list before keep their state. */
 static void
-take_list(struct jit_objects *o, const struct jit_watch *watch, size_t listed_count)
+take_list(struct jit_objects *o, const struct jit_watch *watch)
 {
-	struct object *fresh = xcalloc(o->count + listed_count + 1, sizeof(*fresh));
-	bool *stays = xcalloc(o->count + 1, sizeof(*stays));
-	struct table by_place;
+	struct object *objects = xcalloc(o->count + o->list.count + 1, sizeof(*objects));
+	struct table by_place; /* node and address of a file -> index of the old object */
 	size_t count = 0;
 
 	table_init(&by_place);
@@ -162,32 +185,31 @@ take_list(struct jit_objects *o, const struct jit_watch *watch, size_t listed_co
 		if (o->object[i].descriptor == watch->address)
 			*table_insert(&by_place, o->object[i].listed.entry,
 				      o->object[i].listed.address, 0, NULL) = (uint32_t)i;
-	for (size_t i = 0; i < listed_count; i++) {
-		const struct jit_listed *listed = &o->listed[i];
+	for (size_t i = 0; i < o->list.count; i++) {
+		const struct jit_listed *listed = &o->list.item[i];
 		uint32_t old;
 
-		fresh[count] = (struct object){ .descriptor = watch->address, .listed = *listed };
+		objects[count] = (struct object){ .descriptor = watch->address, .listed = *listed };
 		if (table_find(&by_place, listed->entry, listed->address, &old) &&
 		    o->object[old].listed.size == listed->size) {
-			fresh[count] = o->object[old];
-			stays[old] = true;
+			objects[count] = o->object[old];
+			o->object[old].state = OBJECT_NEW; /* not removed: see below */
 		}
 		count++;
 	}
 	for (size_t i = 0; i < o->count; i++) {
 		if (o->object[i].descriptor != watch->address)
-			fresh[count++] = o->object[i];
-		else if (!stays[i])
+			objects[count++] = o->object[i];
+		else
 			o->changed |= o->object[i].state == OBJECT_READY;
 	}
 	table_release(&by_place);
-	free(stays);
 	free(o->object);
-	o->object = fresh;
+	o->object = objects;
 	o->count = count;
 }
 
-/* How many a list may have, beside what the other lists have. */
+/* Returns the number of objects that the list may have, beside the objects of other lists. */
 static size_t
 room_for(const struct jit_objects *o, const struct jit_watch *watch)
 {
@@ -198,26 +220,25 @@ room_for(const struct jit_objects *o, const struct jit_watch *watch)
 	return room;
 }
 
+/* Reads the list when it has changed or its interval has passed. */
 static void
-look_at(struct jit_objects *o, struct jit_watch *watch, uint64_t now_ns)
+update_list(struct jit_objects *o, struct jit_watch *watch, uint64_t now_ns)
 {
-	struct jit_descriptor descriptor;
+	struct jit_descriptor head;
 	uint64_t began_ns, cost;
-	enum jit_walk walk;
-	size_t count;
 
-	if (now_ns < watch->not_before_ns || !jit_watch_read(watch, &o->reader, &descriptor))
-		return; /* gone, or going: its last stacks are still to be unwound */
+	/* The head of a process that exits cannot be read. The objects stay, because its last
+	 * stacks are still to be unwound. */
+	if (now_ns < watch->not_before_ns || !jit_watch_read(watch, &o->memory, &head))
+		return;
 	if (watch->walked && now_ns < watch->due_ns &&
-	    memcmp(&descriptor, &watch->last, sizeof(descriptor)) == 0)
+	    memcmp(&head, &watch->last, sizeof(head)) == 0)
 		return;
 	began_ns = clock_now_ns();
-	walk = jit_watch_walk(watch, &o->reader, &descriptor, room_for(o, watch), &o->listed,
-			      &o->listed_capacity, &count);
-	if (walk != JIT_WALK_CHANGED) {
-		take_list(o, watch, count);
+	if (jit_watch_walk(watch, &o->memory, &head, room_for(o, watch), &o->list)) {
+		take_list(o, watch);
 		verify(o);
-		watch->last = descriptor;
+		watch->last = head;
 		watch->walked = true;
 	}
 	cost = (clock_now_ns() - began_ns) * WALK_COST_FACTOR;
@@ -233,19 +254,11 @@ objects_warn(struct jit_objects *o, const struct jit_listed *listed, const char 
 	log_say(o->log, o->warned ? LOG_DEBUG : LOG_NORMAL,
 		"JIT code of process %d described at 0x%" PRIx64 " (%" PRIu64
 		" bytes) stays unnamed: %s",
-		(int)o->process->pid, listed->address, listed->size, why);
+		(int)o->reader.process->pid, listed->address, listed->size, why);
 	o->warned = true;
 }
 
-static bool
-read_code(void *context, uint64_t address, void *to, size_t size)
-{
-	struct jit_objects *o = context;
-
-	return jit_read(&o->reader, address, to, size);
-}
-
-/* The mappings of a file's code. */
+/* Makes the mappings of a file's code. */
 static void
 add_mappings(struct content *content, const struct jit_elf *elf, const struct image *image,
 	     uint32_t module)
@@ -258,33 +271,33 @@ add_mappings(struct content *content, const struct jit_elf *elf, const struct im
 		mapping->start = elf->range[i].start;
 		mapping->end = elf->range[i].end;
 		mapping->module = module;
-		/* Addresses are their own offsets: the same with an image and without. */
+		/* Addresses in the image are those in the target: the offset is the address. */
 		mapping->offset = mapping->start;
 		if (!elf->has_tables)
-			continue; /* then it is like other code without a file: frame pointers */
+			continue; /* like code without a file, which has frame pointers */
 		mapping->image = image;
 		mapping->low = image->low;
 		mapping->high = image->high;
 	}
 }
 
-/* Makes a module of the copy. CONTENT_NONE, with a warning, when it is of no use. */
+/* Makes a module of the copy, of `size` bytes. Returns the index of its content; CONTENT_NONE, with
+ * a warning, when the file cannot be used. */
 static uint32_t
 make_content(struct jit_objects *o, uint64_t size)
 {
-	const struct memory memory = { read_code, o };
 	const struct jit_listed listed = o->copied;
 	uint8_t *bytes = o->copy;
 	struct jit_elf elf;
 	uint32_t module;
 
 	o->copy = NULL;
-	if (!jit_elf_open(&elf, bytes, size, &memory)) {
+	if (!jit_elf_open(&elf, bytes, size, &o->memory)) {
 		objects_warn(o, &listed, elf.why);
 		return CONTENT_NONE;
 	}
 	module = elf.range_count <= PIECES_MAX - o->pieces ?
-			 modules_add_object(o->modules, elf.image) :
+			 modules_add_object(maps_modules(o->maps), elf.image) :
 			 MODULE_NONE;
 	if (module == MODULE_NONE) {
 		objects_warn(o, &listed, "there is too much of such code");
@@ -299,20 +312,18 @@ make_content(struct jit_objects *o, uint64_t size)
 	return (uint32_t)o->content_count++;
 }
 
-/* The copy is whole: what is it? */
+/* Sets the content of an object whose file has been copied. */
 static void
-settle(struct jit_objects *o, struct object *object)
+take_copy(struct jit_objects *o, struct object *object)
 {
 	uint64_t size = object->listed.size, hash;
-	struct jit_ends ends = jit_ends_of(size);
 	uint32_t content;
 
-	object->copied = true;
-	object->print = jit_fingerprint_of(o->copy, o->copy + size - ends.tail, ends);
+	object->copied = fingerprint(o, &object->listed, o->copy, &object->fingerprint);
 	if (object->listed.start != 0)
 		o->copy = jit_unwind_wrap(o->copy, &object->listed, &size);
-	hash = jit_hash_bytes(2, o->copy, size);
-	/* Code that is made again, as databases do for each query, is the same module. */
+	hash = hash_bytes(o->copy, size);
+	/* Code that a database generates again for the same query is the same module. */
 	if (!table_find(&o->by_content, hash, size, &content)) {
 		content = make_content(o, size);
 		if (content != CONTENT_NONE)
@@ -325,10 +336,11 @@ settle(struct jit_objects *o, struct object *object)
 	o->changed |= object->state == OBJECT_READY;
 }
 
+/* Returns the reason why a file is not copied, or NULL. */
 static const char *
 why_refused(const struct jit_objects *o, const struct jit_listed *listed)
 {
-	/* Code is added to what is tables alone. */
+	/* The file that is made of unwind tables also has room for the code. */
 	const uint64_t size = listed->size + (listed->end - listed->start);
 
 	if (listed->size > JIT_OBJECT_MAX_SIZE)
@@ -339,7 +351,7 @@ why_refused(const struct jit_objects *o, const struct jit_listed *listed)
 	return NULL;
 }
 
-/* Goes on with the copy of a NEW object's file. */
+/* Continues the copy of an object's file by one piece; discards the copy of another file. */
 static void
 copy_piece(struct jit_objects *o, struct object *object)
 {
@@ -360,8 +372,8 @@ copy_piece(struct jit_objects *o, struct object *object)
 		part = listed->size - o->copy_done;
 		if (part > PIECE_SIZE)
 			part = PIECE_SIZE;
-		if (jit_read(&o->reader, listed->address + o->copy_done, o->copy + o->copy_done,
-			     part))
+		if (memory_read(&o->memory, listed->address + o->copy_done, o->copy + o->copy_done,
+				part))
 			o->copy_done += part;
 		else
 			why = "its memory could not be read";
@@ -369,13 +381,12 @@ copy_piece(struct jit_objects *o, struct object *object)
 	if (why != NULL) {
 		objects_warn(o, listed, why);
 		object->state = OBJECT_BAD;
-		object->copied = false;
 	} else if (o->copy_done == listed->size) {
-		settle(o, object);
+		take_copy(o, object);
 	}
 }
 
-/* The object of the copy in progress; NULL when there is none (any more). */
+/* Returns the object whose file is being copied, or NULL. */
 static struct object *
 object_of_copy(const struct jit_objects *o)
 {
@@ -386,8 +397,10 @@ object_of_copy(const struct jit_objects *o)
 	return NULL;
 }
 
+/* Copies files until the time of the tick is over, and first the rest of the file that is being
+ * copied. */
 static void
-copy_some(struct jit_objects *o)
+copy_files(struct jit_objects *o)
 {
 	uint64_t end_ns = clock_now_ns() + WORK_NS;
 	struct object *object = object_of_copy(o);
@@ -404,60 +417,47 @@ copy_some(struct jit_objects *o)
 	}
 }
 
-struct telling {
-	struct mapping *all;
-	size_t capacity, count;
-};
-
-/* Adds the mappings of each content once, for its first entry in the list. `bare`: only contents
- * that have nothing but unwind tables. */
+/* Passes the mappings of each content to the maps, once. Contents with names come first, and then
+ * those with unwind tables alone: of two mappings that overlap, the maps keep the first. */
 static void
-add_told(struct jit_objects *o, struct telling *to, bool bare)
+update_maps(struct jit_objects *o)
 {
-	for (size_t i = 0; i < o->count; i++) {
-		const struct object *object = &o->object[i];
-		struct content *content;
-
-		if (object->state != OBJECT_READY || (object->listed.start != 0) != bare)
-			continue;
-		content = &o->content[object->content];
-		if (content->told)
-			continue;
-		content->told = true;
-		to->all = xgrow(to->all, &to->capacity, to->count + content->mapping_count,
-				sizeof(*to->all));
-		memcpy(to->all + to->count, content->mapping,
-		       content->mapping_count * sizeof(*to->all));
-		to->count += content->mapping_count;
-	}
-}
-
-/* Of two that overlap the first stays: files that have more than tables come first. */
-static void
-tell_maps(struct jit_objects *o)
-{
-	struct telling to = { .all = NULL };
+	struct mapping *all = NULL;
+	size_t capacity = 0, count = 0;
 
 	for (size_t i = 0; i < o->content_count; i++)
-		o->content[i].told = false;
-	add_told(o, &to, false);
-	add_told(o, &to, true);
-	maps_set_objects(o->maps, to.all, to.count);
-	free(to.all);
+		o->content[i].passed = false;
+	for (size_t i = 0; i < 2 * o->count; i++) {
+		const struct object *object = &o->object[i % o->count];
+		const bool tables_alone = object->listed.start != 0;
+		struct content *content;
+
+		if (object->state != OBJECT_READY || tables_alone != (i >= o->count))
+			continue;
+		content = &o->content[object->content];
+		if (content->passed)
+			continue;
+		content->passed = true;
+		all = xgrow(all, &capacity, count + content->mapping_count, sizeof(*all));
+		memcpy(all + count, content->mapping, content->mapping_count * sizeof(*all));
+		count += content->mapping_count;
+	}
+	maps_set_objects(o->maps, all, count);
+	free(all);
 	o->changed = false;
 }
 
 void
 jit_objects_tick(struct jit_objects *o, uint64_t now_ns)
 {
-	if (jit_watches_update(&o->watches, &o->reader, now_ns))
-		forget_unwatched(o);
+	if (jit_watches_update(&o->watches, &o->memory, now_ns))
+		remove_unwatched(o);
 	for (size_t i = 0; i < o->watches.count; i++)
-		look_at(o, &o->watches.watch[i], now_ns);
+		update_list(o, &o->watches.watch[i], now_ns);
 	if (o->count > 0)
-		copy_some(o);
+		copy_files(o);
 	if (o->changed)
-		tell_maps(o);
+		update_maps(o);
 }
 
 size_t

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_tree.c - finds and walks a runtime's tree of object files; the memory is not trusted.
+ * jit_tree.c - finds and reads a runtime's tree of object files.
  *
- * Julia has one for the names in backtraces, and registers nothing for debuggers. In 1.5 (tested)
- * its listener to LLVM's compiler has a std::map from the start of code to the object file that
- * was loaded (debuginfo.cpp: ObjectInfo). A static variable of libjulia points to the listener. It
- * has no symbol in stripped files and is found by its contents: nothing else points to a tree of
- * ELF files. The structures are those of libstdc++ and LLVM; the files are of the kind that
+ * Julia has such a tree for the names in backtraces, and registers nothing for debuggers. In Julia
+ * 1.5 (tested) its listener to LLVM's compiler has a std::map from the start of code to the object
+ * file that was loaded (debuginfo.cpp: ObjectInfo). A static variable of libjulia points to the
+ * listener. The variable is found by its contents: nothing else in libjulia points to a tree of ELF
+ * files. The structures are those of libstdc++ and LLVM; the object files are like those that
  * debuggers are given.
  */
 #include "jit/objects/jit_watch_internal.h"
@@ -15,46 +15,41 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/base/table.h"
 
 #define PAGE UINT64_C(4096)
 #define PAGE_WORDS (PAGE / sizeof(uint64_t))
-/* Of one call: pages of variables, and words in them that may be what is looked for. */
+/* Limits of one call: pages of data that are read, and words in them that may be addresses. */
 #define PAGES_MOST 64
 #define WORDS_MOST 2048
-/* malloc aligns so; and user space on x86-64 and AArch64. */
+/* Addresses that malloc returns are multiples of this. */
 #define ALIGNED 16
+/* The user's addresses on x86-64 and AArch64. */
 #define ADDRESS_LEAST UINT64_C(0x10000)
 #define ADDRESS_MOST (UINT64_C(1) << 48)
-/* So long after a round in vain, times the rounds up to this. */
+/* The pause after round n of the search is n times the interval, for n up to ROUNDS_MOST. */
 #define ROUND_INTERVAL_NS NS_PER_SEC
 #define ROUNDS_MOST 10
-/* More objects than that is no tree. */
+/* Largest plausible number of objects in a tree. */
 #define TREE_MOST (UINT64_C(1) << 24)
 
-/* The listener begins with a pointer to its functions; the map with a comparison without data. */
+/* Offset of the map in the listener, after the address of the table of virtual functions and a
+ * comparison object without data. */
 #define MAP_AT 16
 
-/* std::map of libstdc++: the header, of which `parent` is the root, and how many there are. */
+/* A std::map of libstdc++: `parent` is the root, `count` the number of nodes. */
 struct header {
 	uint64_t color, parent, left, right, count;
 };
 
-/* A node: where code begins, and its object. */
+/* A node of the map: the start of the code, and the address of a struct object. */
 struct node {
 	uint64_t color, parent, left, right, code, object;
 };
 
-/* llvm::object::ObjectFile. */
+/* llvm::object::ObjectFile: `functions` is its table of virtual functions. */
 struct object {
 	uint64_t functions, type, file, size;
 };
-
-void
-jit_tree_init(struct jit_tree *tree)
-{
-	*tree = (struct jit_tree){ .module = 0 };
-}
 
 /* --- the tree -------------------------------------------------------------------------------- */
 
@@ -65,22 +60,23 @@ may_be_address(uint64_t word, uint64_t aligned)
 }
 
 static bool
-tree_read_header(struct jit_reader *reader, uint64_t listener, struct header *header)
+tree_read_header(const struct memory *memory, uint64_t listener, struct header *header)
 {
 	return may_be_address(listener, ALIGNED) &&
-	       jit_read(reader, listener + MAP_AT, header, sizeof(*header)) && header->count > 0 &&
-	       header->count <= TREE_MOST && may_be_address(header->parent, ALIGNED) &&
-	       may_be_address(header->left, ALIGNED) && may_be_address(header->right, ALIGNED);
+	       memory_read(memory, listener + MAP_AT, header, sizeof(*header)) &&
+	       header->count > 0 && header->count <= TREE_MOST &&
+	       may_be_address(header->parent, ALIGNED) && may_be_address(header->left, ALIGNED) &&
+	       may_be_address(header->right, ALIGNED);
 }
 
-/* The object file of a node. */
+/* Stores the place of the node's object file; false when there is none. */
 static bool
-read_file(struct jit_reader *reader, const struct node *node, struct jit_listed *listed)
+read_file(const struct memory *memory, const struct node *node, struct jit_listed *listed)
 {
 	struct object object;
 
 	if (!may_be_address(node->object, ALIGNED) ||
-	    !jit_read(reader, node->object, &object, sizeof(object)) ||
+	    !memory_read(memory, node->object, &object, sizeof(object)) ||
 	    object.size < sizeof(Elf64_Ehdr) || !may_be_address(object.file, 1))
 		return false;
 	listed->address = object.file;
@@ -88,93 +84,51 @@ read_file(struct jit_reader *reader, const struct node *node, struct jit_listed 
 	return true;
 }
 
-/* Is it the listener? Then the map's root leads back to its header, and to an ELF file. */
+/* True when the listener is at the address: the root of its map refers back to the header of the
+ * map, and to an ELF file. */
 static bool
-is_listener(struct jit_reader *reader, uint64_t address)
+is_listener(const struct memory *memory, uint64_t address)
 {
 	struct jit_listed listed;
 	struct header header;
 	struct node root;
 	char magic[SELFMAG];
 
-	return tree_read_header(reader, address, &header) &&
-	       jit_read(reader, header.parent, &root, sizeof(root)) &&
-	       root.parent == address + MAP_AT && read_file(reader, &root, &listed) &&
-	       jit_read(reader, listed.address, magic, sizeof(magic)) &&
+	return tree_read_header(memory, address, &header) &&
+	       memory_read(memory, header.parent, &root, sizeof(root)) &&
+	       root.parent == address + MAP_AT && read_file(memory, &root, &listed) &&
+	       memory_read(memory, listed.address, magic, sizeof(magic)) &&
 	       memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
 bool
-jit_tree_read(struct jit_reader *reader, uint64_t variable, struct jit_descriptor *descriptor)
+jit_tree_read_head(const struct memory *memory, uint64_t variable, struct jit_descriptor *head)
 {
 	struct header header;
 	uint64_t listener;
 
-	*descriptor = (struct jit_descriptor){ .version = 0 };
-	if (!jit_read(reader, variable, &listener, sizeof(listener)) ||
-	    !tree_read_header(reader, listener, &header))
+	if (!memory_read(memory, variable, &listener, sizeof(listener)) ||
+	    !tree_read_header(memory, listener, &header))
 		return false;
-	descriptor->relevant = header.count;
-	descriptor->first = header.parent;
+	*head = (struct jit_descriptor){ .relevant = header.count, .first = header.parent };
 	return true;
 }
 
-struct pending {
-	uint64_t *node;
-	size_t count, capacity;
-	struct table seen;
-};
-
-/* Damaged memory may lead in rings. */
-static void
-add_pending(struct pending *pending, uint64_t node, size_t most)
+bool
+jit_tree_read_node(const struct memory *memory, struct jit_listed *listed, uint64_t next[2])
 {
-	bool added;
+	struct node node;
 
-	if (!may_be_address(node, ALIGNED) || pending->seen.count > most)
-		return;
-	table_insert(&pending->seen, node, 0, 0, &added);
-	if (!added)
-		return;
-	pending->node = xgrow(pending->node, &pending->capacity, pending->count + 1,
-			      sizeof(*pending->node));
-	pending->node[pending->count++] = node;
-}
-
-enum jit_walk
-jit_tree_walk(struct jit_reader *reader, uint64_t variable, const struct jit_descriptor *before,
-	      size_t most, struct jit_listed **listed, size_t *capacity, size_t *count)
-{
-	struct pending pending = { .node = NULL };
-	struct jit_descriptor after;
-	uint64_t at;
-
-	*count = 0;
-	table_init(&pending.seen);
-	add_pending(&pending, before->first, most);
-	while (pending.count > 0 && *count < most) {
-		struct jit_listed one = { .entry = at = pending.node[--pending.count] };
-		struct node node;
-
-		if (!jit_read(reader, at, &node, sizeof(node)))
-			continue;
-		add_pending(&pending, node.left, most);
-		add_pending(&pending, node.right, most);
-		if (!read_file(reader, &node, &one))
-			continue;
-		*listed = xgrow(*listed, capacity, *count + 1, sizeof(**listed));
-		(*listed)[(*count)++] = one;
-	}
-	table_release(&pending.seen);
-	free(pending.node);
-	if (!jit_tree_read(reader, variable, &after) || memcmp(&after, before, sizeof(after)) != 0)
-		return JIT_WALK_CHANGED;
-	return *count == before->relevant ? JIT_WALK_WHOLE : JIT_WALK_CUT;
+	if (!memory_read(memory, listed->entry, &node, sizeof(node)))
+		return false;
+	next[0] = may_be_address(node.left, ALIGNED) ? node.left : 0;
+	next[1] = may_be_address(node.right, ALIGNED) ? node.right : 0;
+	return read_file(memory, &node, listed);
 }
 
 /* --- the variable ------------------------------------------------------------------------- */
 
-/* The first mapping of the module; NULL: it is unmapped. */
+/* Returns the first mapping of the module, or NULL when the module is not mapped. */
 static const struct mapping *
 mapping_of(const struct maps *maps, uint32_t module)
 {
@@ -188,18 +142,20 @@ mapping_of(const struct maps *maps, uint32_t module)
 }
 
 static bool
-keeps_tree(const struct module *module)
+may_have_tree(const struct module *module)
 {
 	return module->kind == MODULE_FILE && module->image != NULL &&
 	       strstr(module->name, "libjulia") != NULL;
 }
 
-/* The variables of the module, or none. */
+/* Begins the search of a module: sets [at, end) to the data of a module that may have a tree, and
+ * else to an empty range. */
 static void
 begin_module(struct jit_tree *tree, const struct maps *maps)
 {
 	const struct module *module = modules_at(maps_modules(maps), tree->module);
-	const struct mapping *mapping = keeps_tree(module) ? mapping_of(maps, tree->module) : NULL;
+	const struct mapping *mapping = may_have_tree(module) ? mapping_of(maps, tree->module) :
+								NULL;
 
 	tree->begun = true;
 	tree->at = tree->end = 0;
@@ -214,19 +170,20 @@ begin_module(struct jit_tree *tree, const struct maps *maps)
 	}
 }
 
-/* Is one of the page's words the variable? */
+/* Searches the page at tree->at for the variable. Adds to *words the number of words that may be
+ * addresses. */
 static bool
-search_page(struct jit_tree *tree, struct jit_reader *reader, size_t *words)
+search_page(struct jit_tree *tree, const struct memory *memory, size_t *words)
 {
 	uint64_t word[PAGE_WORDS];
 
-	if (!jit_read(reader, tree->at, word, sizeof(word)))
+	if (!memory_read(memory, tree->at, word, sizeof(word)))
 		return false;
 	for (size_t i = 0; i < PAGE_WORDS; i++) {
 		if (!may_be_address(word[i], ALIGNED))
 			continue;
 		++*words;
-		if (!is_listener(reader, word[i]))
+		if (!is_listener(memory, word[i]))
 			continue;
 		tree->variable = tree->at + i * sizeof(word[0]);
 		return true;
@@ -234,8 +191,9 @@ search_page(struct jit_tree *tree, struct jit_reader *reader, size_t *words)
 	return false;
 }
 
+/* Searches from where the last call ended; true when the variable was found. */
 static bool
-tree_search(struct jit_tree *tree, const struct maps *maps, struct jit_reader *reader,
+tree_search(struct jit_tree *tree, const struct maps *maps, const struct memory *memory,
 	    uint64_t now_ns)
 {
 	size_t pages = 0, words = 0;
@@ -246,7 +204,7 @@ tree_search(struct jit_tree *tree, const struct maps *maps, struct jit_reader *r
 		for (; tree->at < tree->end; tree->at += PAGE) {
 			if (pages++ == PAGES_MOST || words >= WORDS_MOST)
 				return false;
-			if (search_page(tree, reader, &words))
+			if (search_page(tree, memory, &words))
 				return true;
 		}
 		tree->begun = false;
@@ -259,7 +217,7 @@ tree_search(struct jit_tree *tree, const struct maps *maps, struct jit_reader *r
 }
 
 bool
-jit_tree_update(struct jit_tree *tree, const struct maps *maps, struct jit_reader *reader,
+jit_tree_update(struct jit_tree *tree, const struct maps *maps, const struct memory *memory,
 		uint64_t now_ns)
 {
 	if (tree->variable != 0) {
@@ -271,17 +229,11 @@ jit_tree_update(struct jit_tree *tree, const struct maps *maps, struct jit_reade
 		mapping = mapping_of(maps, tree->module);
 		if (mapping != NULL && mapping->bias == tree->bias)
 			return false;
-		jit_tree_init(tree);
+		memset(tree, 0, sizeof(*tree));
 		return true;
 	}
 	if (now_ns < tree->not_before_ns)
 		return false;
 	tree->generation = maps_generation(maps);
-	return tree_search(tree, maps, reader, now_ns);
-}
-
-bool
-jit_tree_searching(const struct jit_tree *tree)
-{
-	return tree->variable == 0 && tree->rounds == 0;
+	return tree_search(tree, maps, memory, now_ns);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jit_unwind.c - reads libunwind's list, and makes object files of what is in it. */
+/* jit_unwind.c - reads libunwind's list, and makes object files of the unwind tables in it. */
 #include "jit/objects/jit_watch_internal.h"
 
 #include <elf.h>
@@ -7,21 +7,24 @@
 
 #include "wallsample/elf/relocate.h"
 #include "wallsample/base/base.h"
-#include "wallsample/base/table.h"
 
-/* Of one table: a compiler enters each function, or each small object file, by itself. */
+/* Largest number of functions in one table: a compiler registers each function, or each small
+ * object file, by itself. */
 #define ENTRIES_MOST 1024
 
-/* What unw_dyn_info_list begins with. */
+/* The start of libunwind's struct unw_dyn_info_list. */
 struct list {
 	uint32_t version, generation;
 	uint64_t first;
 };
 
-/* UNW_INFO_FORMAT_…: entries of a table count from `base`, or of the last their functions from
- * `start`. */
+/*
+ * UNW_INFO_FORMAT_…. The addresses in a table are distances from `base` of struct info; with
+ * FORMAT_IP_OFFSET, those of functions are distances from `start`.
+ */
 enum format { FORMAT_TABLE = 1, FORMAT_REMOTE_TABLE = 2, FORMAT_IP_OFFSET = 4 };
 
+/* struct unw_dyn_info: the code [start, end), with a table of `words` entries at `table`. */
 struct info {
 	uint64_t next, prev;
 	uint64_t start, end, gp;
@@ -29,13 +32,14 @@ struct info {
 	uint64_t name, base, words, table;
 };
 
+/* An entry of a table: distances to a function, and to its entry in .eh_frame. */
 struct entry {
-	int32_t function, tables; /* the latter: of its part, from `base` */
+	int32_t function, frame;
 };
 
-/* --- where it is --------------------------------------------------------------------------- */
+/* --- the address of the list --------------------------------------------------------------- */
 
-/* lea list(%rip), %rax; ret; with endbr64 in front or not. */
+/* Decodes "lea list(%rip), %rax; ret", with or without "endbr64" before it. */
 static uint64_t
 address_x86_64(const uint8_t code[16], uint64_t vaddr)
 {
@@ -64,91 +68,72 @@ jit_unwind_address(const struct image *image, uint64_t vaddr)
 /* --- the list ------------------------------------------------------------------------------ */
 
 bool
-jit_unwind_read(struct jit_reader *reader, uint64_t address, struct jit_descriptor *descriptor)
+jit_unwind_read_head(const struct memory *memory, uint64_t address, struct jit_descriptor *head)
 {
 	struct list list;
 
-	if (!jit_read(reader, address, &list, sizeof(list)))
+	if (!memory_read(memory, address, &list, sizeof(list)))
 		return false;
-	*descriptor = (struct jit_descriptor){ .version = list.generation, .first = list.first };
+	*head = (struct jit_descriptor){ .version = list.generation, .first = list.first };
 	return true;
 }
 
-/* Widens the range by the function's part at the address, and by what it has in common with
- * others. */
+/* Extends the range [listed->address, *end) by the .eh_frame entry of a function at `address`, and
+ * by the common entry (CIE) that it refers to. */
 static bool
-add_part(struct jit_reader *reader, uint64_t address, struct jit_listed *listed)
+add_frame_entry(const struct memory *memory, uint64_t address, struct jit_listed *listed,
+		uint64_t *end)
 {
-	uint32_t head[2]; /* length, and how far before is the common part */
+	uint32_t head[2]; /* length of the entry; distance from here back to the common entry */
 	uint64_t common;
 
-	if (!jit_read(reader, address, head, sizeof(head)) || head[0] < sizeof(head[1]) ||
+	if (!memory_read(memory, address, head, sizeof(head)) || head[0] < sizeof(head[1]) ||
 	    head[0] > JIT_UNWIND_MOST || head[1] == 0)
 		return false;
 	common = address + sizeof(head[0]) - head[1];
 	if (common < listed->address)
 		listed->address = common;
-	if (address + sizeof(head[0]) + head[0] > listed->size)
-		listed->size = address + sizeof(head[0]) + head[0];
+	if (address + sizeof(head[0]) + head[0] > *end)
+		*end = address + sizeof(head[0]) + head[0];
 	return true;
 }
 
-/* Where the tables are, all together. */
+/* Stores the range of all .eh_frame entries of the code; false when they are not plausible. */
 static bool
-find_tables(struct jit_reader *reader, const struct info *info, struct jit_listed *listed)
+find_frame_entries(const struct memory *memory, const struct info *info, struct jit_listed *listed)
 {
 	struct entry entry[ENTRIES_MOST];
+	uint64_t end = 0;
 
 	if ((info->format != FORMAT_TABLE && info->format != FORMAT_REMOTE_TABLE &&
 	     info->format != FORMAT_IP_OFFSET) ||
 	    info->start == 0 || info->end <= info->start ||
 	    info->end - info->start > JIT_UNWIND_CODE_MOST || info->words == 0 ||
 	    info->words > ENTRIES_MOST ||
-	    !jit_read(reader, info->table, entry, info->words * sizeof(*entry)))
+	    !memory_read(memory, info->table, entry, info->words * sizeof(*entry)))
 		return false;
-	/* While it is widened, `size` is the end. */
-	*listed = (struct jit_listed){ .address = UINT64_MAX,
-				       .start = info->start,
-				       .end = info->end };
+	listed->address = UINT64_MAX;
 	for (size_t i = 0; i < info->words; i++)
-		if (!add_part(reader, info->base + (uint64_t)(int64_t)entry[i].tables, listed))
+		if (!add_frame_entry(memory, info->base + (uint64_t)(int64_t)entry[i].frame, listed,
+				     &end))
 			return false;
-	if (listed->address >= listed->size || listed->size - listed->address > JIT_UNWIND_MOST)
+	if (listed->address >= end || end - listed->address > JIT_UNWIND_MOST)
 		return false;
-	listed->size -= listed->address;
+	listed->size = end - listed->address;
+	listed->start = info->start;
+	listed->end = info->end;
 	return true;
 }
 
-enum jit_walk
-jit_unwind_walk(struct jit_reader *reader, uint64_t address, const struct jit_descriptor *before,
-		size_t most, struct jit_listed **listed, size_t *capacity, size_t *count)
+bool
+jit_unwind_read_node(const struct memory *memory, struct jit_listed *listed, uint64_t next[2])
 {
-	enum jit_walk result = JIT_WALK_WHOLE;
-	struct jit_descriptor after;
-	struct table seen;
 	struct info info;
 
-	*count = 0;
-	table_init(&seen);
-	for (uint64_t at = before->first; at != 0; at = info.next) {
-		struct jit_listed one;
-		bool added;
-
-		table_insert(&seen, at, 0, 0, &added);
-		if (!added || seen.count > most || !jit_read(reader, at, &info, sizeof(info))) {
-			result = JIT_WALK_CUT;
-			break;
-		}
-		if (!find_tables(reader, &info, &one))
-			continue;
-		one.entry = at;
-		*listed = xgrow(*listed, capacity, *count + 1, sizeof(**listed));
-		(*listed)[(*count)++] = one;
-	}
-	table_release(&seen);
-	if (!jit_unwind_read(reader, address, &after) || memcmp(&after, before, sizeof(after)) != 0)
-		return JIT_WALK_CHANGED;
-	return result;
+	if (!memory_read(memory, listed->entry, &info, sizeof(info)))
+		return false;
+	next[0] = info.next;
+	return find_frame_entries(memory, &info, listed);
 }
 
 /* --- object files -------------------------------------------------------------------------- */
@@ -157,6 +142,7 @@ enum { NOTHING, TEXT, EH_FRAME, NAMES, SECTIONS };
 
 static const char names[] = "\0.text\0.eh_frame\0.shstrtab";
 
+/* The start of an object file. Behind it are the code, all zeros, and the unwind tables. */
 struct head {
 	Elf64_Ehdr header;
 	Elf64_Shdr section[SECTIONS];

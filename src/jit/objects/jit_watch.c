@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_watch.c - keeps the addresses of descriptors as modules come, go and move.
+ * jit_watch.c - finds the lists of generated code as modules are mapped, unmapped and moved, and
+ * reads them.
  */
 #include "jit/objects/jit_watch_internal.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/base/table.h"
 
-/* Of one call, for symbol tables: well below a millisecond from the page cache. */
+/* Bytes of symbol tables that one call reads: well below a millisecond from the page cache. */
 #define SEARCH_BYTES (UINT64_C(1) << 20)
-
-const struct symbol_wanted jit_watch_wanted = { .name = "__jit_debug_descriptor" };
 
 enum { DESCRIPTOR, LIST_ADDRESS };
 
@@ -20,38 +22,123 @@ static const struct symbol_wanted wanted[] = {
 	[LIST_ADDRESS] = { .name = "_U_dyn_info_list_addr", .code = true },
 };
 
+/* --- reading ------------------------------------------------------------------------------- */
+
+static bool
+read_by(pid_t tid, uint64_t address, void *to, size_t size)
+{
+	struct iovec local = { to, size };
+	struct iovec remote = { (void *)(uintptr_t)address, size };
+
+	errno = 0; /* an incomplete read does not set it */
+	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+bool
+jit_read(void *context, uint64_t address, void *to, size_t size)
+{
+	struct jit_reader *reader = context;
+	size_t capacity = 0, count;
+	pid_t *tids = NULL;
+	bool read = read_by(reader->tid, address, to, size);
+
+	if (read || errno != ESRCH)
+		return read;
+	/* A thread that has ended has no memory, although the process may still run. */
+	count = process_list_threads(reader->process, &tids, &capacity);
+	for (size_t i = 0; i < count && !read; i++) {
+		read = read_by(tids[i], address, to, size);
+		if (read)
+			reader->tid = tids[i];
+		else if (errno != ESRCH)
+			break;
+	}
+	free(tids);
+	return read;
+}
+
+_Static_assert(sizeof(struct jit_descriptor) == 24 && sizeof(struct jit_code_entry) == 32,
+	       "as a 64-bit program has them");
+
+static bool
+debuggers_read_head(const struct memory *memory, uint64_t address, struct jit_descriptor *head)
+{
+	return memory_read(memory, address, head, sizeof(*head));
+}
+
+static bool
+debuggers_read_node(const struct memory *memory, struct jit_listed *listed, uint64_t next[2])
+{
+	struct jit_code_entry entry;
+
+	if (!memory_read(memory, listed->entry, &entry, sizeof(entry)))
+		return false;
+	listed->address = entry.address;
+	listed->size = entry.size;
+	next[0] = entry.next;
+	return true;
+}
+
 static const struct {
-	bool (*read)(struct jit_reader *reader, uint64_t address,
-		     struct jit_descriptor *descriptor);
-	enum jit_walk (*walk)(struct jit_reader *reader, uint64_t address,
-			      const struct jit_descriptor *before, size_t most,
-			      struct jit_listed **listed, size_t *capacity, size_t *count);
+	bool (*read_head)(const struct memory *memory, uint64_t address,
+			  struct jit_descriptor *head);
+	bool (*read_node)(const struct memory *memory, struct jit_listed *listed, uint64_t next[2]);
 } kinds[] = {
-	[JIT_WATCH_DEBUGGERS] = { jit_list_read, jit_list_walk },
-	[JIT_WATCH_TREE] = { jit_tree_read, jit_tree_walk },
-	[JIT_WATCH_UNWIND] = { jit_unwind_read, jit_unwind_walk },
+	[JIT_WATCH_DEBUGGERS] = { debuggers_read_head, debuggers_read_node },
+	[JIT_WATCH_TREE] = { jit_tree_read_head, jit_tree_read_node },
+	[JIT_WATCH_UNWIND] = { jit_unwind_read_head, jit_unwind_read_node },
 };
 
-void
-jit_watches_init(struct jit_watches *watches, const struct maps *maps)
+bool
+jit_watch_read(const struct jit_watch *watch, const struct memory *memory,
+	       struct jit_descriptor *head)
 {
-	*watches = (struct jit_watches){ .maps = maps };
-	jit_tree_init(&watches->tree);
+	return kinds[watch->kind].read_head(memory, watch->address, head);
 }
 
-void
-jit_watches_release(struct jit_watches *watches)
+bool
+jit_watch_walk(const struct jit_watch *watch, const struct memory *memory,
+	       const struct jit_descriptor *head, size_t most, struct jit_list *list)
 {
-	free(watches->descriptor);
-	*watches = (struct jit_watches){ .count = 0 };
+	struct jit_descriptor after;
+	/* The nodes that are still to be read: each that is read adds two, and takes one away. */
+	uint64_t *pending = xmalloc((most + 2) * sizeof(*pending));
+	size_t pending_count = 1;
+	struct table seen; /* nodes of damaged lists may form rings */
+
+	pending[0] = head->first;
+	list->count = 0;
+	table_init(&seen);
+	while (pending_count > 0 && seen.count < most) {
+		struct jit_listed listed = { .entry = pending[--pending_count] };
+		uint64_t next[2] = { 0, 0 };
+		bool added = false;
+
+		if (listed.entry != 0)
+			table_insert(&seen, listed.entry, 0, 0, &added);
+		if (!added)
+			continue;
+		if (kinds[watch->kind].read_node(memory, &listed, next)) {
+			list->item = xgrow(list->item, &list->capacity, list->count + 1,
+					   sizeof(*list->item));
+			list->item[list->count++] = listed;
+		}
+		memcpy(pending + pending_count, next, sizeof(next));
+		pending_count += ARRAY_SIZE(next);
+	}
+	table_release(&seen);
+	free(pending);
+	return jit_watch_read(watch, memory, &after) && memcmp(&after, head, sizeof(after)) == 0;
 }
 
-/* What was found in the module. */
+/* --- finding ------------------------------------------------------------------------------- */
+
+/* Stores the heads that the search of a module has found. */
 static void
 take_found(struct jit_watches *w, const struct image *image)
 {
 	const struct symbol_search_found *found = symbol_search_first(&w->search, DESCRIPTOR);
-	uint64_t *vaddr = w->descriptor[w->searched];
+	uint64_t *vaddr = w->heads[w->searched];
 
 	if (found != NULL)
 		vaddr[JIT_WATCH_DEBUGGERS] = found->vaddr;
@@ -60,14 +147,14 @@ take_found(struct jit_watches *w, const struct image *image)
 		vaddr[JIT_WATCH_UNWIND] = jit_unwind_address(image, found->vaddr);
 }
 
-/* Goes on with the module `searched`. True when that has been searched. */
+/* Continues the search of module number `searched`. Returns true at the end of its search. */
 static bool
 search_module(struct jit_watches *w, uint64_t *budget)
 {
 	const struct module *module = modules_at(maps_modules(w->maps), (uint32_t)w->searched);
 
-	w->descriptor = xgrow(w->descriptor, &w->capacity, w->searched + 1, sizeof(*w->descriptor));
-	memset(w->descriptor[w->searched], 0, sizeof(*w->descriptor));
+	w->heads = xgrow(w->heads, &w->capacity, w->searched + 1, sizeof(*w->heads));
+	memset(w->heads[w->searched], 0, sizeof(*w->heads));
 	if (module->kind != MODULE_FILE)
 		return true;
 	if (!w->searching)
@@ -79,87 +166,65 @@ search_module(struct jit_watches *w, uint64_t *budget)
 }
 
 static bool
-is_searching(const struct jit_watches *w)
+has_new_modules(const struct jit_watches *w)
 {
 	return w->searched < modules_count(maps_modules(w->maps));
 }
 
-/* True when a descriptor was found. */
+/* Returns true when the head of a list was found. */
 static bool
 search_modules(struct jit_watches *w)
 {
 	uint64_t budget = SEARCH_BYTES;
 	bool found = false;
 
-	while (is_searching(w) && budget > 0 && search_module(w, &budget)) {
+	while (has_new_modules(w) && budget > 0 && search_module(w, &budget)) {
 		for (size_t kind = 0; kind < JIT_WATCH_KINDS; kind++)
-			found |= w->descriptor[w->searched][kind] != 0;
+			found |= w->heads[w->searched][kind] != 0;
 		w->searched++;
 	}
 	return found;
 }
 
-static const struct jit_watch *
-find_watch(const struct jit_watch *watch, size_t count, uint64_t address)
-{
-	for (size_t i = 0; i < count; i++)
-		if (watch[i].address == address)
-			return &watch[i];
-	return NULL;
-}
-
-/* Adds it to those that are placed; what is known of it stays known. */
+/* Adds a watch, with the state that the same list has in `old`. */
 static void
-place_watch(const struct jit_watches *w, struct jit_watch placed[JIT_WATCHES_MAX], size_t *count,
-	    const struct jit_watch *fresh)
+place_watch(struct jit_watches *w, const struct jit_watches *old, size_t kind, uint64_t address)
 {
-	const struct jit_watch *old = jit_watches_at(w, fresh->address);
+	const struct jit_watch *known = jit_watches_at(old, address);
 
-	if (*count == JIT_WATCHES_MAX || find_watch(placed, *count, fresh->address) != NULL)
+	if (w->count == JIT_WATCHES_MAX || jit_watches_at(w, address) != NULL)
 		return;
-	placed[(*count)++] = old != NULL && old->kind == fresh->kind ? *old : *fresh;
+	w->watch[w->count++] = known != NULL && known->kind == kind ?
+				       *known :
+				       (struct jit_watch){ .address = address, .kind = kind };
 }
 
-static void
-place_of_module(const struct jit_watches *w, struct jit_watch placed[JIT_WATCHES_MAX],
-		size_t *count, const struct mapping *mapping)
-{
-	for (size_t kind = 0; kind < JIT_WATCH_KINDS; kind++) {
-		const uint64_t vaddr = w->descriptor[mapping->module][kind];
-		const struct jit_watch fresh = { .address = vaddr + mapping->bias,
-						 .kind = (enum jit_watch_kind)kind };
-
-		if (vaddr != 0)
-			place_watch(w, placed, count, &fresh);
-	}
-}
-
-/* Where the descriptors are now: their modules may have come, gone, or moved. */
+/* Sets the watches again: modules may have been mapped, unmapped or moved. */
 static void
 place_watches(struct jit_watches *w)
 {
-	struct jit_watch placed[JIT_WATCHES_MAX], fresh;
-	size_t count = 0;
+	const struct jit_watches old = *w;
 
-	fresh = (struct jit_watch){ .address = w->tree.variable, .kind = JIT_WATCH_TREE };
-	if (fresh.address != 0)
-		place_watch(w, placed, &count, &fresh);
+	w->count = 0;
+	if (w->tree.variable != 0)
+		place_watch(w, &old, JIT_WATCH_TREE, w->tree.variable);
 	for (size_t i = 0; i < maps_count(w->maps); i++) {
 		const struct mapping *mapping = maps_at(w->maps, i);
+		const bool searched = mapping->image != NULL && mapping->module < w->searched;
 
-		if (mapping->image != NULL && mapping->module < w->searched)
-			place_of_module(w, placed, &count, mapping);
+		for (size_t kind = 0; searched && kind < JIT_WATCH_KINDS; kind++)
+			if (w->heads[mapping->module][kind] != 0)
+				place_watch(w, &old, kind,
+					    w->heads[mapping->module][kind] + mapping->bias);
 	}
-	memcpy(w->watch, placed, count * sizeof(*placed));
-	w->count = count;
 }
 
 bool
-jit_watches_update(struct jit_watches *w, struct jit_reader *reader, uint64_t now_ns)
+jit_watches_update(struct jit_watches *w, const struct memory *memory, uint64_t now_ns)
 {
 	bool found = search_modules(w);
 
-	found |= jit_tree_update(&w->tree, w->maps, reader, now_ns);
+	found |= jit_tree_update(&w->tree, w->maps, memory, now_ns);
 	if (!found && w->generation == maps_generation(w->maps))
 		return false;
 	w->generation = maps_generation(w->maps);
@@ -168,29 +233,16 @@ jit_watches_update(struct jit_watches *w, struct jit_reader *reader, uint64_t no
 }
 
 bool
-jit_watch_read(const struct jit_watch *watch, struct jit_reader *reader,
-	       struct jit_descriptor *descriptor)
-{
-	return kinds[watch->kind].read(reader, watch->address, descriptor);
-}
-
-enum jit_walk
-jit_watch_walk(const struct jit_watch *watch, struct jit_reader *reader,
-	       const struct jit_descriptor *before, size_t most, struct jit_listed **listed,
-	       size_t *capacity, size_t *count)
-{
-	return kinds[watch->kind].walk(reader, watch->address, before, most, listed, capacity,
-				       count);
-}
-
-bool
 jit_watches_searching(const struct jit_watches *w)
 {
-	return is_searching(w) || jit_tree_searching(&w->tree);
+	return has_new_modules(w) || (w->tree.variable == 0 && w->tree.rounds == 0);
 }
 
 const struct jit_watch *
 jit_watches_at(const struct jit_watches *w, uint64_t address)
 {
-	return find_watch(w->watch, w->count, address);
+	for (size_t i = 0; i < w->count; i++)
+		if (w->watch[i].address == address)
+			return &w->watch[i];
+	return NULL;
 }

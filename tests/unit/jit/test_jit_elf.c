@@ -17,6 +17,8 @@
 #include "../scene/made_object.h"
 #include "wallsample/base/base.h"
 
+static const struct symbol_wanted descriptor_wanted = { .name = "__jit_debug_descriptor" };
+
 static bool
 open_copy(struct jit_elf *elf, const void *bytes, size_t size)
 {
@@ -170,7 +172,7 @@ test_search_across_pieces(void **state)
 		memcpy(bytes + sizeof(file) + at, name, sizeof(name));
 		image = image_open_memory(bytes, size);
 		assert_non_null(image);
-		symbol_search_init(&search, image, &jit_watch_wanted, 1);
+		symbol_search_init(&search, image, &descriptor_wanted, 1);
 		assert_true(symbol_search_step(&search, &budget));
 		assert_int_equal(search.found_count, 1);
 		assert_int_equal(search.found[0].vaddr, file.symbol[2].st_value);
@@ -252,7 +254,7 @@ test_search_damaged(void **state)
 		image = image_open_memory(&file, sizeof(file));
 		if (!image)
 			continue;
-		symbol_search_init(&search, image, &jit_watch_wanted, 1);
+		symbol_search_init(&search, image, &descriptor_wanted, 1);
 		assert_true(symbol_search_step(&search, &budget));
 		assert_int_equal(search.found_count, 0);
 		image_free(image);

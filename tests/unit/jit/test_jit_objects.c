@@ -21,6 +21,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/jit/jit_objects.h"
 
+static const struct symbol_wanted descriptor_wanted = { .name = "__jit_debug_descriptor" };
+
 /* --- the program's side of the interface ----------------------------------- */
 
 struct jit_descriptor __jit_debug_descriptor = { 1, 0, 0, 0 };
@@ -32,9 +34,9 @@ address_of(const void *p)
 }
 
 static void
-enlist(struct jit_entry *entry, const void *file, uint64_t size)
+enlist(struct jit_code_entry *entry, const void *file, uint64_t size)
 {
-	*entry = (struct jit_entry){
+	*entry = (struct jit_code_entry){
 		.next = __jit_debug_descriptor.first,
 		.address = address_of(file),
 		.size = size,
@@ -148,7 +150,7 @@ test_object(void **state)
 	struct fixture *f = *state;
 	uint64_t code = address_of(f->memory), address;
 	struct rule_source *source;
-	struct jit_entry entry;
+	struct jit_code_entry entry;
 	const struct mapping *mapping;
 	struct rule rule;
 	struct made_object file;
@@ -194,7 +196,7 @@ test_tables_not_loaded(void **state)
 	struct fixture *f = *state;
 	uint64_t code = address_of(f->memory);
 	struct rule_source *source;
-	struct jit_entry entry;
+	struct jit_code_entry entry;
 	struct rule rule;
 	struct made_object file;
 
@@ -215,7 +217,7 @@ test_tables_count_from_code(void **state)
 	struct fixture *f = *state;
 	uint64_t code = address_of(f->memory);
 	struct rule_source *source;
-	struct jit_entry entry;
+	struct jit_code_entry entry;
 	struct rule rule;
 	struct made_object file;
 
@@ -238,7 +240,7 @@ test_program(void **state)
 	uint64_t code = address_of(f->memory);
 	const struct mapping *mapping;
 	const struct module *module;
-	struct jit_entry entry;
+	struct jit_code_entry entry;
 	struct made_object file;
 
 	made_program_init(&file, code);
@@ -262,7 +264,7 @@ test_taken_back(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t code = address_of(f->memory), generation;
-	struct jit_entry entry;
+	struct jit_code_entry entry;
 	struct made_object file;
 	uint32_t module;
 
@@ -289,7 +291,7 @@ static void
 test_quiet(void **state)
 {
 	struct fixture *f = *state;
-	struct jit_entry entry;
+	struct jit_code_entry entry;
 	uint64_t generation;
 	struct made_object file;
 
@@ -308,7 +310,7 @@ test_replaced_in_place(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t code = address_of(f->memory);
-	struct jit_entry entry;
+	struct jit_code_entry entry;
 	struct made_object file;
 
 	made_object_init(&file, code, 0);
@@ -327,7 +329,7 @@ test_newest_wins(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t code = address_of(f->memory);
-	struct jit_entry entry[3];
+	struct jit_code_entry entry[3];
 	struct made_object file[3];
 
 	for (size_t i = 0; i < 3; i++) {
@@ -346,7 +348,7 @@ test_not_over_files(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t code = address_of(&test_not_over_files);
-	struct jit_entry entry[2];
+	struct jit_code_entry entry[2];
 	struct made_object file[2];
 
 	made_object_init(&file[0], code, 0);
@@ -364,7 +366,7 @@ static void
 test_ring(void **state)
 {
 	struct fixture *f = *state;
-	struct jit_entry entry[2];
+	struct jit_code_entry entry[2];
 	struct made_object file[2];
 
 	for (size_t i = 0; i < 2; i++) {
@@ -383,7 +385,7 @@ static void
 test_list_into_nowhere(void **state)
 {
 	struct fixture *f = *state;
-	struct jit_entry entry;
+	struct jit_code_entry entry;
 	struct made_object file;
 
 	__jit_debug_descriptor.first = 8;
@@ -400,7 +402,7 @@ static void
 test_long_list(void **state)
 {
 	struct fixture *f = *state;
-	struct jit_entry *entry = calloc(JIT_OBJECTS_MAX + 100, sizeof(*entry));
+	struct jit_code_entry *entry = calloc(JIT_OBJECTS_MAX + 100, sizeof(*entry));
 	struct made_object file;
 
 	assert_non_null(entry);
@@ -463,7 +465,7 @@ test_many_pieces(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t code = address_of(f->memory), began = clock_own_cpu_ns();
-	struct jit_entry *entry = calloc(JIT_OBJECTS_MAX, sizeof(*entry));
+	struct jit_code_entry *entry = calloc(JIT_OBJECTS_MAX, sizeof(*entry));
 	size_t size;
 	uint8_t *file = make_pieces(code, 256, &size);
 
@@ -486,7 +488,7 @@ test_too_many_pieces(void **state)
 {
 	enum { FILES = 4 * JIT_OBJECTS_MAX / 256 + 2 };
 	struct fixture *f = *state;
-	struct jit_entry entry[FILES];
+	struct jit_code_entry entry[FILES];
 	uint8_t *file[FILES];
 
 	for (size_t i = 0; i < FILES; i++) {
@@ -509,7 +511,7 @@ test_sizes_that_lie(void **state)
 	static const uint64_t sizes[] = { 0, 1, 63, 64, 200, JIT_OBJECT_MAX_SIZE,
 					  JIT_OBJECT_MAX_SIZE + 1, UINT64_MAX };
 	struct fixture *f = *state;
-	struct jit_entry entry[ARRAY_SIZE(sizes) + 3];
+	struct jit_code_entry entry[ARRAY_SIZE(sizes) + 3];
 	struct made_object file, other;
 	size_t i;
 
@@ -542,7 +544,7 @@ test_search(void **state)
 		struct symbol_search search;
 		uint64_t budget;
 
-		symbol_search_init(&search, mapping->image, &jit_watch_wanted, 1);
+		symbol_search_init(&search, mapping->image, &descriptor_wanted, 1);
 		do
 			budget = budgets[i];
 		while (!symbol_search_step(&search, &budget));
@@ -556,7 +558,7 @@ test_search(void **state)
 		struct symbol_search search;
 		uint64_t budget = UINT64_MAX;
 
-		symbol_search_init(&search, mapping->image, &jit_watch_wanted, 1);
+		symbol_search_init(&search, mapping->image, &descriptor_wanted, 1);
 		assert_true(symbol_search_step(&search, &budget));
 		assert_null(symbol_search_first(&search, 0));
 	}

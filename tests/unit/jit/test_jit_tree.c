@@ -41,12 +41,6 @@ static struct listener listener;
 static struct listener *variable = &listener;
 static uint8_t file[NODES][FILE_SIZE];
 
-struct walk {
-	enum jit_walk result;
-	struct jit_listed *listed;
-	size_t capacity, count;
-};
-
 /* A tree of the first `count` nodes, in which the children of n are 2n + 1 and 2n + 2. */
 static int
 setup(void **state)
@@ -66,60 +60,59 @@ setup(void **state)
 	return 0;
 }
 
+/* Reads the tree; false when there is none. */
 static bool
-walk(struct walk *to, size_t most)
+walk(struct jit_list *to, size_t most)
 {
+	const struct jit_watch watch = { .address = (uintptr_t)&variable, .kind = JIT_WATCH_TREE };
 	struct jit_reader reader = { NULL, getpid() };
-	const uint64_t address = (uintptr_t)&variable;
+	const struct memory memory = { jit_read, &reader };
 	struct jit_descriptor before;
 
-	*to = (struct walk){ .count = 0 };
-	if (!jit_tree_read(&reader, address, &before))
+	*to = (struct jit_list){ .count = 0 };
+	if (!jit_watch_read(&watch, &memory, &before))
 		return false;
-	to->result = jit_tree_walk(&reader, address, &before, most, &to->listed, &to->capacity,
-				   &to->count);
+	assert_true(jit_watch_walk(&watch, &memory, &before, most, to));
 	return true;
 }
 
 static void
-expect(size_t count, enum jit_walk result, size_t most)
+expect(size_t count, size_t most)
 {
-	struct walk done;
+	struct jit_list done;
 
 	assert_true(walk(&done, most));
 	assert_int_equal(done.count, count);
-	assert_int_equal(done.result, result);
-	free(done.listed);
+	free(done.item);
 }
 
 static void
 test_whole(void **state)
 {
 	bool found[NODES] = { false };
-	struct walk done;
+	struct jit_list done;
 
 	(void)state;
 	assert_true(walk(&done, 1000));
-	assert_int_equal(done.result, JIT_WALK_WHOLE);
 	assert_int_equal(done.count, NODES);
 	for (size_t i = 0; i < NODES; i++) {
-		const uint64_t entry = done.listed[i].entry;
+		const uint64_t entry = done.item[i].entry;
 		const size_t n = (size_t)((const struct node *)(uintptr_t)entry - node);
 
 		assert_true(n < NODES && !found[n]);
 		found[n] = true;
-		assert_int_equal(done.listed[i].address, (uintptr_t)file[n]);
-		assert_int_equal(done.listed[i].size, FILE_SIZE);
+		assert_int_equal(done.item[i].address, (uintptr_t)file[n]);
+		assert_int_equal(done.item[i].size, FILE_SIZE);
 	}
-	free(done.listed);
-	expect(7, JIT_WALK_CUT, 7);
+	free(done.item);
+	expect(7, 7);
 }
 
 /* No listener yet, none of its kind, and a tree without anything in it. */
 static void
 test_none(void **state)
 {
-	struct walk done;
+	struct jit_list done;
 
 	(void)state;
 	variable = NULL;
@@ -143,7 +136,7 @@ test_damage(void **state)
 	(void)state;
 	node[5].left = &node[0];
 	node[6].right = &node[6];
-	expect(NODES - 19, JIT_WALK_CUT, 1000);
+	expect(NODES - 19, 1000);
 	setup(NULL);
 	node[99].object = NULL;
 	node[98].object = (const struct object *)(uintptr_t)0x123450;
@@ -151,7 +144,7 @@ test_damage(void **state)
 	object[96].file = (const void *)UINTPTR_MAX;
 	node[95].left = (struct node *)(uintptr_t)0x123450;
 	node[94].right = (struct node *)(UINTPTR_MAX - 15);
-	expect(NODES - 4, JIT_WALK_CUT, 1000);
+	expect(NODES - 4, 1000);
 }
 
 int

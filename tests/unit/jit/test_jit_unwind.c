@@ -60,23 +60,27 @@ setup(void **state)
 	return 0;
 }
 
+/* Reads the list; stores its last item. */
 static size_t
-walk(size_t most, enum jit_walk result, struct jit_listed *last)
+walk(size_t most, struct jit_listed *last)
 {
+	const struct jit_watch watch = { .address = (uintptr_t)&list, .kind = JIT_WATCH_UNWIND };
 	struct jit_reader reader = { NULL, getpid() };
-	const uint64_t address = (uintptr_t)&list;
-	struct jit_listed *listed = NULL;
+	const struct memory memory = { jit_read, &reader };
+	struct jit_list read = { .count = 0 };
 	struct jit_descriptor before;
-	size_t capacity = 0, count;
 
-	assert_true(jit_unwind_read(&reader, address, &before));
+	/* A list that has changed since its head was read is not valid. */
+	assert_true(jit_watch_read(&watch, &memory, &before));
+	list.generation++;
+	assert_false(jit_watch_walk(&watch, &memory, &before, most, &read));
+	assert_true(jit_watch_read(&watch, &memory, &before));
 	assert_int_equal(before.version, list.generation);
-	assert_int_equal(jit_unwind_walk(&reader, address, &before, most, &listed, &capacity,
-					 &count), result);
-	if (count > 0)
-		*last = listed[count - 1];
-	free(listed);
-	return count;
+	assert_true(jit_watch_walk(&watch, &memory, &before, most, &read));
+	if (read.count > 0)
+		*last = read.item[read.count - 1];
+	free(read.item);
+	return read.count;
 }
 
 static void
@@ -90,7 +94,7 @@ test_good(void **state)
 	uint8_t *bytes;
 
 	(void)state;
-	assert_int_equal(walk(100, JIT_WALK_WHOLE, &listed), 3);
+	assert_int_equal(walk(100, &listed), 3);
 	assert_int_equal(listed.entry, (uintptr_t)&info[2]);
 	assert_int_equal(listed.address, (uintptr_t)tables);
 	assert_int_equal(listed.size, TABLES);
@@ -125,23 +129,23 @@ test_damage(void **state)
 	(void)state;
 	info[0].format = 0;
 	info[1].end = info[1].start;
-	assert_int_equal(walk(100, JIT_WALK_WHOLE, &listed), 1);
+	assert_int_equal(walk(100, &listed), 1);
 	setup(NULL);
 	info[0].words = UINT64_MAX / 8;
 	info[1].words = 0;
-	assert_int_equal(walk(100, JIT_WALK_WHOLE, &listed), 1);
+	assert_int_equal(walk(100, &listed), 1);
 	setup(NULL);
 	info[0].table = NULL;
 	info[1].base = UINT64_MAX - PART;
 	info[2].table = part;
-	assert_int_equal(walk(100, JIT_WALK_WHOLE, &listed), 0);
+	assert_int_equal(walk(100, &listed), 0);
 	setup(NULL);
 	info[0].end = UINT64_MAX;
 	memset(tables + PART, 0xff, 4);
-	assert_int_equal(walk(100, JIT_WALK_WHOLE, &listed), 0);
+	assert_int_equal(walk(100, &listed), 0);
 	setup(NULL);
 	memset(tables + PART + 4, 0xff, 4); /* what functions have in common is far away */
-	assert_int_equal(walk(100, JIT_WALK_WHOLE, &listed), 0);
+	assert_int_equal(walk(100, &listed), 0);
 }
 
 static void
@@ -151,12 +155,12 @@ test_list(void **state)
 
 	(void)state;
 	info[2].next = &info[1];
-	assert_int_equal(walk(100, JIT_WALK_CUT, &listed), 3);
+	assert_int_equal(walk(100, &listed), 3);
 	info[2].next = (struct info *)(uintptr_t)8;
-	assert_int_equal(walk(100, JIT_WALK_CUT, &listed), 3);
-	assert_int_equal(walk(2, JIT_WALK_CUT, &listed), 2);
+	assert_int_equal(walk(100, &listed), 3);
+	assert_int_equal(walk(2, &listed), 2);
 	list.first = NULL;
-	assert_int_equal(walk(100, JIT_WALK_WHOLE, &listed), 0);
+	assert_int_equal(walk(100, &listed), 0);
 }
 
 #if defined(__x86_64__)
