@@ -77,22 +77,19 @@ rank(const struct view *view, const regex_t *select, struct ranked *out)
 static int
 candidates_refuse(const struct ranked *ranked, size_t count, struct error *err)
 {
-	struct strbuf known;
+	struct strbuf known = STRBUF_INIT;
 	int rc;
 
-	strbuf_init(&known);
 	for (size_t i = 0; i < count && i < NAMED_MOST; i++) {
 		strbuf_add_text(&known, i > 0 ? ", " : "");
 		strbuf_add_escaped(&known, ranked[i].function->name);
 	}
 	if (count == 0)
 		rc = error_set(err, ERROR_SYSTEM,
-			       "no sampled function has a name: there is "
-			       "nothing to speed up");
+			       "no sampled function has a name: there is nothing to speed up");
 	else
 		rc = error_set(err, ERROR_SYSTEM,
-			       "no function that ran matches "
-			       "--select; functions that ran most: %s",
+			       "no function that ran matches --select; functions that ran most: %s",
 			       known.data);
 	strbuf_release(&known);
 	return rc;

@@ -19,8 +19,7 @@ check_unit(struct causal_command *command, struct error *err)
 		return 0;
 	default:
 		return error_set(err, ERROR_USAGE,
-				 "--by: a candidate is a function, a line or a "
-				 "module");
+				 "--by: a candidate is a function, a line or a module");
 	}
 }
 
@@ -43,7 +42,7 @@ static int
 check_output(struct causal_command *command, struct error *err)
 {
 	const struct options *options = command->run.request.options;
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 	int rc = 0;
 
 	command->run.records = output_is_recording(options->format, options->output);
@@ -51,9 +50,7 @@ check_output(struct causal_command *command, struct error *err)
 		rc = output_format_choose(options, &command->run.request.exporter, err);
 	else if (options->output == NULL || strcmp(options->output, "-") == 0)
 		rc = error_set(err, ERROR_USAGE,
-			       "-o: a recording is a file, not a stream: name "
-			       "one, such as x.wsdb");
-	strbuf_init(&name);
+			       "-o: a recording is a file, not a stream: name one, such as x.wsdb");
 	if (rc == 0 && options->output != NULL)
 		rc = output_name_expand(options->output, 0, &name, err);
 	strbuf_release(&name);

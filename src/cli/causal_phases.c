@@ -196,13 +196,12 @@ on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threa
 	struct causal_command *command = context;
 	const struct causal_candidate *candidate;
 	struct causal_status status;
-	struct strbuf line;
+	struct strbuf line = STRBUF_INIT;
 
 	(void)samples;
 	(void)threads;
 	causal_run_status(command->experiments, &status);
 	candidate = &command->result.candidate[status.candidate];
-	strbuf_init(&line);
 	strbuf_add_format(&line, "wallsample: %.0f s, experiment %zu of about %zu: ",
 			  (double)elapsed_ns / (double)NS_PER_SEC, status.done + 1,
 			  status.wanted > status.done ? status.wanted : status.done + 1);
@@ -259,9 +258,8 @@ static void
 say_candidates(const struct causal_command *command)
 {
 	const struct causal_result *result = &command->result;
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 
-	strbuf_init(&text);
 	for (size_t i = 0; i < result->candidate_count; i++) {
 		strbuf_add_text(&text, i > 0 ? ", " : "");
 		strbuf_add_escaped(&text, result->candidate[i].name);

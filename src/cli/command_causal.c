@@ -13,7 +13,7 @@ static void
 preload_counters(const struct options *options)
 {
 	const char *before = getenv("LD_PRELOAD");
-	struct strbuf list;
+	struct strbuf list = STRBUF_INIT;
 	char *path;
 
 	if (options->command == NULL || !progress_wants_preload(options->command[0]))
@@ -21,7 +21,6 @@ preload_counters(const struct options *options)
 	path = progress_preload_path();
 	if (path == NULL)
 		return;
-	strbuf_init(&list);
 	strbuf_add_text(&list, path);
 	if (before != NULL && before[0] != '\0')
 		strbuf_add_format(&list, ":%s", before);

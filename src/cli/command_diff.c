@@ -27,8 +27,7 @@ comparison_check_options(struct comparison *comparison, struct error *err)
 				 options->files.count);
 	if (output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE,
-				 "a comparison is not a recording: wallsample "
-				 "record makes one");
+				 "a comparison is not a recording: wallsample record makes one");
 	return request_check_report(request, err);
 }
 
@@ -39,12 +38,11 @@ load(struct comparison *comparison, enum diff_side side, int *status, struct err
 	struct request *request = &comparison->request;
 	const struct options *options = request->options;
 	struct loaded *loaded = &comparison->loaded[side];
-	struct strbuf why;
+	struct strbuf why = STRBUF_INIT;
 	int rc = loaded_init(loaded, request, &options->files.text[side], 1, err);
 
 	if (rc != 0)
 		return rc;
-	strbuf_init(&why);
 	if (sample_exit_status(&loaded->source.stats, &why) != SAMPLE_WHOLE)
 		*status = SAMPLE_PARTIAL;
 	if (why.length > 0) {
@@ -98,11 +96,10 @@ say_written(const struct comparison *comparison)
 	const struct diff *diff = &comparison->diff;
 	const struct request *request = &comparison->request;
 	char flat[SAY_TEXT_SIZE], cum[SAY_TEXT_SIZE];
-	struct strbuf path;
+	struct strbuf path = STRBUF_INIT;
 
 	if (request->output.path == NULL)
 		return;
-	strbuf_init(&path);
 	strbuf_add_escaped(&path, request->output.path);
 	log_say(&request->log, LOG_NORMAL,
 		"wrote %s of the comparison to %s: changed are %s in "

@@ -23,8 +23,7 @@ dump_check_options(struct request *request, struct error *err)
 		return error_set(err, ERROR_USAGE, "--%s: %s", nameless->name, nameless->no_core);
 	if (output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE,
-				 "a dump is not a recording: wallsample record "
-				 "makes one");
+				 "a dump is not a recording: wallsample record makes one");
 	return request_check_report(request, err);
 }
 

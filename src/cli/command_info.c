@@ -14,9 +14,8 @@
 static void
 print_text(const char *label, const char *text)
 {
-	struct strbuf shown;
+	struct strbuf shown = STRBUF_INIT;
 
-	strbuf_init(&shown);
 	strbuf_add_escaped(&shown, text);
 	printf("%-*s%s\n", LABEL_WIDTH, label, shown.data != NULL ? shown.data : "");
 	strbuf_release(&shown);
@@ -26,13 +25,12 @@ static void
 print_origin(const struct recording_info *info)
 {
 	const time_t began = (time_t)info->began;
-	struct strbuf sb;
+	struct strbuf sb = STRBUF_INIT;
 	struct tm local;
 	char text[64] = "";
 
 	if (localtime_r(&began, &local) != NULL)
 		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
-	strbuf_init(&sb);
 	print_text("Recording", info->path);
 	strbuf_add_format(&sb, "%lld (%s)", (long long)info->pid, info->comm);
 	print_text("Process", sb.data);
@@ -85,7 +83,7 @@ static void
 print_cost(const struct recording_info *info, const struct run_stats *stats)
 {
 	const double seconds = (double)info->span_ns / (double)NS_PER_SEC;
-	struct strbuf excluded;
+	struct strbuf excluded = STRBUF_INIT;
 	bool lost = false;
 
 	for (size_t i = 0; i < FAILURE_COUNT; i++)
@@ -97,7 +95,6 @@ print_cost(const struct recording_info *info, const struct run_stats *stats)
 		}
 	if (!lost)
 		print_text("Failed", "none");
-	strbuf_init(&excluded);
 	if (report_add_excluded(&stats->excluded, &excluded))
 		print_text("Excluded", excluded.data);
 	strbuf_release(&excluded);
@@ -111,9 +108,8 @@ static void
 print_causal(const struct causal_result *result)
 {
 	char wall[SAY_TEXT_SIZE], held[SAY_TEXT_SIZE];
-	struct strbuf sb;
+	struct strbuf sb = STRBUF_INIT;
 
-	strbuf_init(&sb);
 	strbuf_add_format(&sb, "%zu candidate%s, %zu experiments in %s, of which %s held",
 			  result->candidate_count, result->candidate_count == 1 ? "" : "s",
 			  result->experiment_count, say_duration(result->wall_ns, wall),
@@ -174,8 +170,7 @@ command_info(const struct options *options)
 
 	if (options->files.count == 0)
 		rc = error_set(&err, ERROR_USAGE,
-			       "no recording is given: wallsample info "
-			       "FILE.wsdb");
+			       "no recording is given: wallsample info FILE.wsdb");
 	for (size_t i = 0; rc == 0 && i < options->files.count; i++) {
 		if (i > 0)
 			putchar('\n');

@@ -26,12 +26,10 @@ report_check_options(struct request *request, struct error *err)
 
 	if (options->files.count == 0)
 		return error_set(err, ERROR_USAGE,
-				 "no recording is given: wallsample report "
-				 "FILE.wsdb");
+				 "no recording is given: wallsample report FILE.wsdb");
 	if (output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE,
-				 "a report is not a recording: wallsample record "
-				 "makes one");
+				 "a report is not a recording: wallsample record makes one");
 	return request_check_report(request, err);
 }
 

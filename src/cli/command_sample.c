@@ -12,20 +12,18 @@ static int
 sample_check_options(struct run *run, struct error *err)
 {
 	const struct options *options = run->request.options;
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 	int rc = target_check_usage(options, err);
 
 	if (rc != 0)
 		return rc;
 	if (run->dumps && output_is_recording(options->format, options->output))
 		return error_set(err, ERROR_USAGE,
-				 "a dump is not a recording: wallsample record "
-				 "makes one");
+				 "a dump is not a recording: wallsample record makes one");
 	if (options->verb->bit == FOR_RECORD ||
 	    output_is_recording(options->format, options->output)) {
 		return record_check_words(run, err);
 	}
-	strbuf_init(&name);
 	rc = request_check_report(&run->request, err);
 	if (rc == 0 && options->output != NULL)
 		rc = output_name_expand(options->output, 0, &name, err);
@@ -254,13 +252,12 @@ sample_prepare(struct run *run, struct error *err)
 static int
 sample(struct run *run, int *status, struct error *err)
 {
-	struct strbuf why;
+	struct strbuf why = STRBUF_INIT;
 	int rc = sample_prepare(run, err);
 
 	if (rc != 0)
 		return rc;
 	run_sampler(run);
-	strbuf_init(&why);
 	*status = sample_exit_status(&run->source.stats, &why);
 	if (*status != SAMPLE_NOTHING)
 		sample_say_end(run);

@@ -49,10 +49,8 @@ print_item(FILE *out, const char *name, const char *help)
 static void
 print_option(FILE *out, const struct option_row *row)
 {
-	struct strbuf name, help;
+	struct strbuf name = STRBUF_INIT, help = STRBUF_INIT;
 
-	strbuf_init(&name);
-	strbuf_init(&help);
 	if (row->letter != 0)
 		strbuf_add_format(&name, "-%c, ", row->letter);
 	else

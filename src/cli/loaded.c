@@ -65,7 +65,7 @@ load_file(struct loaded *loaded, const struct options *options, const char *path
 	};
 	const struct recording_info *info;
 	struct recording *recording;
-	struct strbuf label;
+	struct strbuf label = STRBUF_INIT;
 	int rc = recording_open(path, &recording, err);
 
 	if (rc != 0)
@@ -74,7 +74,6 @@ load_file(struct loaded *loaded, const struct options *options, const char *path
 				  sizeof(struct recording *));
 	loaded->recording[loaded->count++] = recording;
 	info = recording_info(recording);
-	strbuf_init(&label);
 	if (!alone) {
 		strbuf_add_format(&label, "%s:%lld", info->host, (long long)info->pid);
 		load.label = label.data;

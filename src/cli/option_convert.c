@@ -135,8 +135,7 @@ convert_pid(const struct conversion *c)
 				 "%s: '%s' is a list, but wallsample samples one process at a time",
 				 c->label, c->text);
 	return error_set(c->err, ERROR_USAGE,
-			 "%s: '%s' is not a process id; --name %s finds a "
-			 "process by its name",
+			 "%s: '%s' is not a process id; --name %s finds a process by its name",
 			 c->label, c->text, c->text);
 }
 
@@ -282,9 +281,8 @@ convert_speedups(const struct conversion *c)
 			rc = convert_refuse(c, wanted);
 		else if (speedups->count == CAUSAL_SPEEDUPS_MOST)
 			rc = error_set(c->err, ERROR_USAGE,
-				       "%s: '%s' has more than %d speed-ups "
-				       "above 0",
-				       c->label, c->text, CAUSAL_SPEEDUPS_MOST - 1);
+				       "%s: '%s' has more than %d speed-ups above 0", c->label,
+				       c->text, CAUSAL_SPEEDUPS_MOST - 1);
 		else
 			speedups->value[speedups->count++] = percent / 100;
 	}
@@ -297,10 +295,9 @@ convert_speedups(const struct conversion *c)
 static int
 refuse_state(const struct conversion *c, const char *item)
 {
-	struct strbuf known;
+	struct strbuf known = STRBUF_INIT;
 	int rc;
 
-	strbuf_init(&known);
 	for (int i = 0; i < RUN_STATE_COUNT; i++)
 		strbuf_add_format(&known, "%s%c %s", i > 0 ? ", " : "",
 				  run_state_letter((enum run_state)i),
@@ -333,13 +330,12 @@ convert_states(const struct conversion *c)
 static int
 refuse_runtime(const struct conversion *c, const char *item)
 {
-	struct strbuf names;
+	struct strbuf names = STRBUF_INIT;
 	int rc;
 
 	if (strcmp(item, "auto") == 0 || strcmp(item, "none") == 0)
 		return error_set(c->err, ERROR_USAGE, "%s: '%s' stands alone, not in a list",
 				 c->label, item);
-	strbuf_init(&names);
 	for (size_t i = 0; languages[i] != NULL; i++)
 		strbuf_add_format(&names, ", %s", languages[i]->name);
 	rc = error_set(c->err, ERROR_USAGE, "%s: '%s' is none of auto, none%s", c->label, item,
@@ -396,7 +392,7 @@ static int
 convert_choice(const struct conversion *c)
 {
 	const char *const *word = c->row->choices;
-	struct strbuf known;
+	struct strbuf known = STRBUF_INIT;
 	int number = 0, rc;
 
 	for (; word[number] != NULL; number++)
@@ -404,7 +400,6 @@ convert_choice(const struct conversion *c)
 			memcpy(c->field, &number, sizeof(number));
 			return 0;
 		}
-	strbuf_init(&known);
 	for (int i = 0; i < number; i++)
 		strbuf_add_format(&known, "%s%s", i > 0 ? "|" : "", word[i]);
 	rc = error_set(c->err, ERROR_USAGE, "%s: '%s' is none of %s", c->label, c->text,

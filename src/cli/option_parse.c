@@ -164,9 +164,8 @@ refuse_name(const char *name, size_t length, const struct command *verb, struct 
 			       copy, near);
 	else
 		rc = error_set(err, ERROR_USAGE,
-			       "unknown option '--%s'; wallsample %s%s-h lists "
-			       "all options",
-			       copy, verb->name, verb->name[0] != '\0' ? " " : "");
+			       "unknown option '--%s'; wallsample %s%s-h lists all options", copy,
+			       verb->name, verb->name[0] != '\0' ? " " : "");
 	free(copy);
 	return rc;
 }
@@ -217,9 +216,8 @@ refuse_word(const char *word, bool first, const struct words *words, const struc
 					 word);
 	if (near != NULL)
 		return error_set(err, ERROR_USAGE,
-				 "'%s' is not a command; did you mean "
-				 "'wallsample %s'?",
-				 word, near->name);
+				 "'%s' is not a command; did you mean 'wallsample %s'?", word,
+				 near->name);
 	if (has_target(options))
 		return error_set(err, ERROR_USAGE,
 				 "'%s' is not an option, and the process to "
@@ -244,8 +242,7 @@ take_option(const struct option_row *row, const char *label, const char *attache
 	options->given[row - option_table] = true;
 	if (!(option_commands(row) & options->verb->bit))
 		return error_set(err, ERROR_USAGE,
-				 "%s is not for wallsample %s; wallsample %s -h "
-				 "lists what is",
+				 "%s is not for wallsample %s; wallsample %s -h lists what is",
 				 label, options->verb->name, options->verb->name);
 	if (!takes_argument(row)) {
 		if (attached != NULL)
@@ -319,9 +316,8 @@ take_verb(struct words *words, struct options *options)
 static char *
 join_words(int argc, char **argv)
 {
-	struct strbuf all;
+	struct strbuf all = STRBUF_INIT;
 
-	strbuf_init(&all);
 	for (int i = 0; i < argc; i++)
 		strbuf_add_format(&all, "%s%s", i > 0 ? " " : "", argv[i]);
 	return all.data;

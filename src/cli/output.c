@@ -270,8 +270,7 @@ output_check_format(const struct output *output, const struct exporter *exporter
 	if (!exporter->binary || output->fd < 0 || isatty(output->fd) != 1)
 		return 0;
 	return error_set(err, ERROR_USAGE,
-			 "-f %s is binary and not written to a terminal: name "
-			 "a file with -o",
+			 "-f %s is binary and not written to a terminal: name a file with -o",
 			 exporter->name);
 }
 

@@ -52,7 +52,7 @@ static int
 follow_link(struct walk *walk, int link, const char *name, const char *behind, struct error *err)
 {
 	char target[PATH_MAX];
-	struct strbuf rest;
+	struct strbuf rest = STRBUF_INIT;
 	struct stat info;
 	ssize_t length;
 
@@ -69,7 +69,6 @@ follow_link(struct walk *walk, int link, const char *name, const char *behind, s
 	length = readlinkat(link, "", target, sizeof(target) - 1);
 	if (length < 0)
 		return folder_refuse(walk->path, strerror(errno), err);
-	strbuf_init(&rest);
 	strbuf_add(&rest, target, (size_t)length);
 	strbuf_add_format(&rest, "/%s", behind);
 	free(walk->rest);

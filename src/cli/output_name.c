@@ -152,10 +152,9 @@ add_known(struct strbuf *known, const struct command *command)
 static int
 refuse_format(const char *format, const struct command *command, struct error *err)
 {
-	struct strbuf known;
+	struct strbuf known = STRBUF_INIT;
 	int rc;
 
-	strbuf_init(&known);
 	add_known(&known, command);
 	rc = error_set(err, ERROR_USAGE, "-f: '%s' is not a format; there are: %s, wsdb", format,
 		       known.data);
@@ -167,10 +166,9 @@ static int
 refuse_ending(const char *output, const char *ending, const struct command *command,
 	      struct error *err)
 {
-	struct strbuf known;
+	struct strbuf known = STRBUF_INIT;
 	int rc;
 
-	strbuf_init(&known);
 	for (size_t i = 0; exporters[i] != NULL; i++)
 		if (output_format_fits(exporters[i], command))
 			strbuf_add_format(&known, "%s%s (%s)", known.length > 0 ? "; " : "",
@@ -186,16 +184,14 @@ refuse_ending(const char *output, const char *ending, const struct command *comm
 static int
 check_fits(const struct exporter *exporter, const struct command *command, struct error *err)
 {
-	struct strbuf known;
+	struct strbuf known = STRBUF_INIT;
 	int rc;
 
 	if (output_format_fits(exporter, command))
 		return 0;
-	strbuf_init(&known);
 	add_known(&known, command);
 	rc = error_set(err, ERROR_USAGE,
-		       "wallsample%s%s does not write the format %s%s; it "
-		       "writes: %s",
+		       "wallsample%s%s does not write the format %s%s; it writes: %s",
 		       command->name[0] != '\0' ? " " : "", command->name, exporter->name,
 		       exporter->write == NULL && exporter->write_causal != NULL ?
 			       ", which is for causal profiles" :

@@ -59,10 +59,9 @@ int
 request_open_output(struct request *request, pid_t pid, struct error *err)
 {
 	const char *pattern = request->options->output;
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 	int rc = 0;
 
-	strbuf_init(&name);
 	if (pattern != NULL)
 		rc = output_name_expand(pattern, pid, &name, err);
 	if (rc == 0)

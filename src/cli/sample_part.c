@@ -76,11 +76,10 @@ is_needed(const struct run *run)
 static int
 do_without(struct run *run, int rc, struct error *err)
 {
-	struct strbuf why;
+	struct strbuf why = STRBUF_INIT;
 
 	if (rc == 0 || is_needed(run))
 		return rc;
-	strbuf_init(&why);
 	strbuf_add_escaped(&why, err->text);
 	log_say(&run->request.log, LOG_NORMAL, "the report has no times of samples: %s", why.data);
 	strbuf_release(&why);

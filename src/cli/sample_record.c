@@ -11,7 +11,7 @@ record_check_words(struct run *run, struct error *err)
 {
 	const struct options *options = run->request.options;
 	const struct option_row *wrong = option_given_beyond(options, FOR_RECORD);
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 	int rc;
 
 	run->records = true;
@@ -29,7 +29,6 @@ record_check_words(struct run *run, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "-o: a recording is a file, not a stream: name "
 				 "one, such as x.wsdb");
-	strbuf_init(&name);
 	rc = output_name_expand(options->output != NULL ? options->output : DEFAULT_NAME, 0, &name,
 				err);
 	strbuf_release(&name);
@@ -42,10 +41,9 @@ open_folder(struct run *run, struct error *err)
 {
 	struct output *output = &run->request.output;
 	const char *pattern = run->request.options->output;
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 	int rc;
 
-	strbuf_init(&name);
 	rc = output_name_expand(pattern != NULL ? pattern : DEFAULT_NAME, run->target.pid, &name,
 				err);
 	if (rc == 0) {
@@ -109,12 +107,11 @@ say_written(const struct run *run, const struct run_stats *stats, const char *so
 {
 	char samples[SAY_TEXT_SIZE], tasks[SAY_TEXT_SIZE], threads[SAY_TEXT_SIZE];
 	const size_t all = profile_thread_count(run->source.profile);
-	struct strbuf path;
+	struct strbuf path = STRBUF_INIT;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < all; i++)
 		count += !profile_thread(run->source.profile, i)->is_task;
-	strbuf_init(&path);
 	strbuf_add_escaped(&path, run->request.output.path);
 	log_say(&run->request.log, LOG_NORMAL,
 		"wrote recording to %s%s: %s sample%s of %s%s%s thread%s, %.4g MiB", path.data,

@@ -17,9 +17,8 @@ sample_say_start(const struct run *run)
 	const struct process *process = run->target.process;
 	const struct options *options = run->request.options;
 	char time[SAY_TEXT_SIZE];
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 
-	strbuf_init(&name);
 	strbuf_add_escaped(&name, process->comm);
 	if (options->duration_ns > 0)
 		log_say(&run->request.log, LOG_NORMAL,
@@ -63,7 +62,7 @@ say_written(const struct request *request, const struct source *source, const st
 {
 	char samples[SAY_TEXT_SIZE];
 	int64_t total = view_total_samples(view);
-	struct strbuf path, threads;
+	struct strbuf path = STRBUF_INIT, threads = STRBUF_INIT;
 
 	if (view_row_count(view) == 0 && profile_entry_count(source->profile) == 0 &&
 	    input->part == NULL)
@@ -72,8 +71,6 @@ say_written(const struct request *request, const struct source *source, const st
 		log_say(&request->log, LOG_NORMAL, "no sample is among those that were asked for");
 	if (request->output.path == NULL)
 		return;
-	strbuf_init(&path);
-	strbuf_init(&threads);
 	strbuf_add_escaped(&path, request->output.path);
 	add_threads(view, &threads);
 	log_say(&request->log, LOG_NORMAL, "wrote %s %s to %s%s: %s sample%s of %s",
@@ -224,13 +221,12 @@ source_write(const struct request *request, const struct source *source, const s
 	};
 	struct writing writing = { request->exporter, &input, options->verb->bit == FOR_DUMP };
 	struct view *view, *functions;
-	struct strbuf hint;
+	struct strbuf hint = STRBUF_INIT;
 	int rc;
 
 	view = view_create(part->profile != NULL ? part->profile : source->profile, source->symbols,
 			   &options->filter, choose_key(request));
 	functions = view_functions(request, source, view);
-	strbuf_init(&hint);
 	add_names_hint(&hint, symbols_debuginfod_state(source->symbols));
 	input.view = view;
 	input.functions = functions;
@@ -263,7 +259,7 @@ static void
 say_command_end(const struct run *run)
 {
 	const struct run_stats *stats = &run->source.stats;
-	struct strbuf end;
+	struct strbuf end = STRBUF_INIT;
 
 	if (run->source.end == RUN_END_DURATION) {
 		log_say(&run->request.log, LOG_NORMAL, "the command continues as process %d",
@@ -273,7 +269,6 @@ say_command_end(const struct run *run)
 	/* An exit with status 0 is not reported. */
 	if (!stats->child_exited || stats->child_status == 0)
 		return;
-	strbuf_init(&end);
 	target_add_end(&end, stats->child_status);
 	log_say(&run->request.log, LOG_NORMAL, "%s", end.data);
 	strbuf_release(&end);
@@ -289,7 +284,7 @@ say_origins(const struct run *run)
 #undef X
 	};
 	uint64_t count[ARRAY_SIZE(origins)] = { 0 };
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 
 	for (size_t i = 0; i < profile_frame_count(run->source.profile); i++) {
 		const struct profile_frame *frame = profile_frame(run->source.profile, (uint32_t)i);
@@ -297,7 +292,6 @@ say_origins(const struct run *run)
 		if (frame->module != MODULE_NONE || frame->origin == FRAME_SCRIPT)
 			count[frame->origin]++;
 	}
-	strbuf_init(&text);
 	for (size_t i = 0; i < ARRAY_SIZE(origins); i++)
 		strbuf_add_format(&text, "%s%s %llu", i > 0 ? ", " : "",
 				  frame_origin_text(origins[i]), (unsigned long long)count[i]);
@@ -342,7 +336,7 @@ sample_nothing(const struct run *run, struct error *err)
 {
 	const struct options *options = run->request.options;
 	char time[SAY_TEXT_SIZE];
-	struct strbuf filters;
+	struct strbuf filters = STRBUF_INIT;
 	int rc;
 
 	if (run->target.is_command && run->source.stats.child_exited)
@@ -351,7 +345,6 @@ sample_nothing(const struct run *run, struct error *err)
 		return error_set(err, ERROR_NO_PROCESS,
 				 "nothing was sampled: process %d ended before it could be sampled",
 				 (int)run->target.pid);
-	strbuf_init(&filters);
 	options_add_thread_filters(options, &filters);
 	if (filters.length > 0)
 		rc = error_set(err, ERROR_SYSTEM,

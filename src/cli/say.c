@@ -5,9 +5,8 @@
 void
 say_error(const struct error *err)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 
-	strbuf_init(&text);
 	strbuf_add_escaped(&text, err->text);
 	fprintf(stderr, "wallsample: %s\n", text.data);
 	strbuf_release(&text);

@@ -28,9 +28,8 @@ deadlock_name(const struct run *run, uint32_t wait)
 static void
 say(struct run *run, const struct profile_deadlock *deadlock)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 
-	strbuf_init(&text);
 	for (size_t i = 0; i < deadlock->ring; i++) {
 		strbuf_add_text(&text, i > 0 ? "; " : "");
 		deadlock_add_thread(run->source.profile, deadlock, i,

@@ -31,9 +31,8 @@ enum sample_status
 source_status(const struct request *request, const struct source *source)
 {
 	enum sample_status status;
-	struct strbuf why;
+	struct strbuf why = STRBUF_INIT;
 
-	strbuf_init(&why);
 	status = sample_exit_status(&source->stats, &why);
 	if (why.length > 0)
 		log_say(&request->log, LOG_NORMAL, "%s", why.data);

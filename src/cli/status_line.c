@@ -79,11 +79,10 @@ status_line_draw(struct status_line *status, uint64_t elapsed_ns, uint64_t sampl
 {
 	/* The last column stays free: writing there makes some terminals wrap. */
 	const size_t columns = terminal_columns() - 1;
-	struct strbuf line;
+	struct strbuf line = STRBUF_INIT;
 
 	if (!status->on || !is_foreground())
 		return;
-	strbuf_init(&line);
 	status_line_text(status, elapsed_ns, samples, threads, columns, &line);
 	draw(status, &line, columns);
 	strbuf_release(&line);

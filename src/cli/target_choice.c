@@ -75,9 +75,8 @@ target_add_end(struct strbuf *sb, int status)
 int
 target_refuse_ended(int status, struct error *err)
 {
-	struct strbuf end;
+	struct strbuf end = STRBUF_INIT;
 
-	strbuf_init(&end);
 	target_add_end(&end, status);
 	error_set(err, ERROR_NO_PROCESS, "nothing was sampled: %s before it could be sampled",
 		  end.data);

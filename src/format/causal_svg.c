@@ -90,10 +90,8 @@ write_name(struct drawing *drawing, const struct causal_candidate *candidate, si
 	   int y)
 {
 	struct strbuf *line = &drawing->line;
-	struct strbuf name, module;
+	struct strbuf name = STRBUF_INIT, module = STRBUF_INIT;
 
-	strbuf_init(&name);
-	strbuf_init(&module);
 	strbuf_add_escaped(&name, candidate->name);
 	if (candidate->module[0] != '\0' && strcmp(candidate->module, candidate->name) != 0) {
 		strbuf_add_text(&module, " (");
@@ -176,9 +174,8 @@ write_part(struct drawing *drawing, uint32_t at)
 	const size_t known = shown(ranking.known_count, input->limit);
 	const size_t cells = cells_of(input, &ranking);
 	struct strbuf *line = &drawing->line;
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 
-	strbuf_init(&name);
 	strbuf_add_escaped(&name, point->name);
 	strbuf_add_format(line, "What would %s ",
 			  point->kind == CAUSAL_LATENCY ? "shorten" : "raise");

@@ -137,10 +137,9 @@ state_name(struct tracing *tracing, const struct timeline_slice *slice)
 	const struct view *view = tracing->input->view;
 	const enum wait_kind kind = view_wait_kind(view, slice->wait, slice->function,
 						   slice->depth);
-	struct strbuf sb;
+	struct strbuf sb = STRBUF_INIT;
 	json_t *name;
 
-	strbuf_init(&sb);
 	run_state_add(&sb, slice->state, slice->syscall);
 	if (wait_of(slice) != GIL_UNKNOWN) {
 		strbuf_add_format(&sb, " (%s)", gil_text(slice->gil));
@@ -209,13 +208,12 @@ frames_in_common(const struct timeline_slice *a, const struct timeline_slice *b)
 static void
 name_thread(struct tracing *tracing, const struct timeline_slice *slice)
 {
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 	json_t *event;
 
 	if (tracing->has_name[slice->thread])
 		return;
 	tracing->has_name[slice->thread] = true;
-	strbuf_init(&name);
 	view_add_name(tracing->input->view, slice->thread, &name);
 	event = make_event(tracing, "M", slice->recording, "thread_name");
 	json_object_set_new(event, "tid", json_integer(tid_of(tracing, slice->thread)));
@@ -283,9 +281,8 @@ static void
 put_holder(struct tracing *tracing, const struct gil_span *span)
 {
 	json_t *event = make_event(tracing, "X", span->recording, "");
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 
-	strbuf_init(&name);
 	strbuf_add_text(&name, "GIL: ");
 	view_add_thread(tracing->input->view, span->thread, &name);
 	json_object_set_new(event, "tid", json_integer(GIL_TRACK));
@@ -399,9 +396,8 @@ name_process(struct tracing *tracing, size_t number)
 {
 	const struct recording_info *info = recording_info(tracing->input->recordings[number]);
 	json_t *event = make_event(tracing, "M", number, "process_name");
-	struct strbuf sb;
+	struct strbuf sb = STRBUF_INIT;
 
-	strbuf_init(&sb);
 	strbuf_add_text(&sb, info->comm);
 	if (tracing->input->recording_count > 1)
 		strbuf_add_format(&sb, " %" PRId64 " on %s", info->pid, info->host);

@@ -35,9 +35,8 @@ static void
 write_selected(const struct causal_result *result, uint32_t at, FILE *out)
 {
 	const struct causal_candidate *candidate = &result->candidate[at];
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 
-	strbuf_init(&text);
 	if (result->unit == CAUSAL_BY_LINE && candidate->file != NULL && candidate->line > 0) {
 		strbuf_add_one_line(&text, candidate->file);
 		strbuf_add_format(&text, ":%" PRIu32, candidate->line);
@@ -57,9 +56,8 @@ static void
 write_reading(const struct causal_point *point, const struct causal_reading *reading,
 	      double duration_ns, FILE *out)
 {
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 
-	strbuf_init(&name);
 	strbuf_add_one_line(&name, point->name);
 	fprintf(out, "%s-point\tname=%s", causal_point_kind_word(point->kind),
 		name.length > 0 ? name.data : "?");

@@ -52,10 +52,8 @@ static void
 make_names(struct folding *folding)
 {
 	const size_t count = view_function_count(folding->view);
-	struct strbuf sb, scratch;
+	struct strbuf sb = STRBUF_INIT, scratch = STRBUF_INIT;
 
-	strbuf_init(&sb);
-	strbuf_init(&scratch);
 	folding->name = xcalloc(count + 1, sizeof(*folding->name));
 	for (uint32_t i = 0; i < count; i++) {
 		strbuf_clear(&sb);
@@ -113,10 +111,8 @@ make_lines(struct folding *folding)
 static char *
 line_text(const struct folding *folding, const struct line *line)
 {
-	struct strbuf sb, thread;
+	struct strbuf sb = STRBUF_INIT, thread = STRBUF_INIT;
 
-	strbuf_init(&sb);
-	strbuf_init(&thread);
 	if (folding->by_thread) {
 		view_add_unit(folding->view, line->thread, &thread);
 		folding_add_name(&sb, thread.data);

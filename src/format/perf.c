@@ -83,11 +83,9 @@ take_scratch(struct script *script)
 static char *
 make_comm(struct script *script, uint32_t id)
 {
-	struct strbuf clean, name;
+	struct strbuf clean = STRBUF_INIT, name = STRBUF_INIT;
 	char *comm;
 
-	strbuf_init(&clean);
-	strbuf_init(&name);
 	view_add_name(script->view, id, &name);
 	strbuf_add_one_line(&clean, name.data);
 	strbuf_release(&name);
@@ -134,13 +132,12 @@ open_brackets(char *name)
 static void
 add_symbol(struct script *script, const struct view_function *function)
 {
-	struct strbuf clean;
+	struct strbuf clean = STRBUF_INIT;
 
 	if (!function->known || function->name[0] == '\0') {
 		strbuf_add_text(&script->scratch, "[unknown]");
 		return;
 	}
-	strbuf_init(&clean);
 	strbuf_add_one_line(&clean, function->name);
 	open_brackets(clean.data);
 	for (const char *at = clean.data; *at != '\0'; at++) {
@@ -160,7 +157,7 @@ add_module(struct script *script, const struct view_function *function)
 {
 	const struct modules *modules = script->input->modules;
 	const char *path = function->module;
-	struct strbuf clean;
+	struct strbuf clean = STRBUF_INIT;
 
 	if (modules != NULL && function->module_id < modules_count(modules)) {
 		const struct module *module = modules_at(modules, function->module_id);
@@ -175,7 +172,6 @@ add_module(struct script *script, const struct view_function *function)
 		path = "[wallsample]";
 	else if (function->inlined)
 		path = "inlined";
-	strbuf_init(&clean);
 	strbuf_add_one_line(&clean, path);
 	for (const char *at = clean.data; *at != '\0';) {
 		const size_t space = space_at(at);

@@ -243,9 +243,8 @@ make_labels(struct packing *packing, const struct view_row *row,
 	const struct profile_thread *thread = profile_thread(profile, row->thread);
 	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_DISK;
 	size_t count = 3;
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 
-	strbuf_init(&name);
 	for (size_t i = 0; i < LABELS_MOST; i++)
 		label[i] = (pb_label)WALLSAMPLE__PPROF__LABEL__INIT;
 	label[0].key = text(packing, "thread");
@@ -407,10 +406,9 @@ static size_t
 make_comments(struct packing *packing, int64_t *comment)
 {
 	const struct process *process = packing->input->process;
-	struct strbuf sb;
+	struct strbuf sb = STRBUF_INIT;
 	size_t count = 0;
 
-	strbuf_init(&sb);
 	comment[count++] = text(packing, "written by wallsample");
 	strbuf_add_format(&sb, "process %jd: ", (intmax_t)process->pid);
 	strbuf_add_one_line(&sb, process->cmdline);

@@ -294,8 +294,7 @@ write_legend(struct drawing *drawing, unsigned y)
 			strbuf_add_text(line, kinds[i].text);
 		fprintf(drawing->out,
 			"<g class=\"%s%s\"><rect x=\"%.0f\" y=\"%u\" width=\"12\" "
-			"height=\"12\"/></g>"
-			"<text class=\"plain\" x=\"%.0f\" y=\"%u\">%s</text>\n",
+			"height=\"12\"/></g><text class=\"plain\" x=\"%.0f\" y=\"%u\">%s</text>\n",
 			kinds[i].class, i == KIND_CODE ? "0" : "", x, y - 10, x + 17, y,
 			line->data);
 		x += 17 + LETTER * (double)(line->length + 2);
@@ -362,8 +361,7 @@ draw(struct drawing *drawing)
 		write_frames(drawing);
 	else
 		fprintf(out,
-			"<text class=\"plain\" x=\"%d\" y=\"%d\">There are no samples."
-			"</text>\n",
+			"<text class=\"plain\" x=\"%d\" y=\"%d\">There are no samples.</text>\n",
 			MARGIN, TOP);
 	fprintf(out, "<text class=\"plain\" id=\"details\" x=\"%d\" y=\"%d\"></text>\n", MARGIN,
 		TOP - 6);
