@@ -1,10 +1,172 @@
 /* SPDX-License-Identifier: MIT */
-/* command_causal.c - the command that predicts the effect of a faster function. */
+/* command_causal.c - wallsample causal: checks its options, runs the phases, writes the report. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/causal_command_internal.h"
 #include "wallsample/cli/guard.h"
 #include "wallsample/causal/progress_coz.h"
+
+/* --- options ----------------------------------------------------------------------------------- */
+
+static int
+check_unit(struct causal_command *command, struct error *err)
+{
+	switch (command->run.request.options->by) {
+	case VIEW_BY_FUNCTION:
+		command->result.unit = CAUSAL_BY_FUNCTION;
+		return 0;
+	case VIEW_BY_LINE:
+		command->result.unit = CAUSAL_BY_LINE;
+		return 0;
+	case VIEW_BY_MODULE:
+		command->result.unit = CAUSAL_BY_MODULE;
+		return 0;
+	default:
+		return error_set(err, ERROR_USAGE,
+				 "--by: a candidate is a function, a line or a module");
+	}
+}
+
+static int
+check_progress(struct causal_command *command, struct error *err)
+{
+	const struct options *options = command->run.request.options;
+	int rc = progress_check(options->progress.text, options->progress.count, &command->counted,
+				err);
+
+	if (rc == 0 && command->counted > 0 && !options->intrusive)
+		rc = error_set(err, ERROR_USAGE,
+			       "--progress: to count how often code is run takes "
+			       "hardware breakpoints in all threads; --intrusive permits it, and "
+			       "wallsample-causal(1) says what the risk is");
+	return rc;
+}
+
+static int
+check_output(struct causal_command *command, struct error *err)
+{
+	const struct options *options = command->run.request.options;
+	struct strbuf name = STRBUF_INIT;
+	int rc = 0;
+
+	command->run.records = output_is_recording(options->format, options->output);
+	if (!command->run.records)
+		rc = output_format_choose(options, &command->run.request.exporter, err);
+	else if (options->output == NULL || strcmp(options->output, "-") == 0)
+		rc = error_set(err, ERROR_USAGE,
+			       "-o: a recording is a file, not a stream: name one, such as x.wsdb");
+	if (rc == 0 && options->output != NULL)
+		rc = output_name_expand(options->output, 0, &name, err);
+	strbuf_release(&name);
+	return rc;
+}
+
+/* A recording holds finished experiments: options about experiments are refused. */
+static int
+check_file(struct causal_command *command, struct error *err)
+{
+	const struct options *options = command->run.request.options;
+	const struct option_row *wrong = option_given_beyond(options, FOR_CAUSAL_FILE);
+
+	if (options->files.count > 1)
+		return error_set(err, ERROR_USAGE, "causal reports on one recording at a time");
+	if (wrong != NULL)
+		return error_set(err, ERROR_USAGE,
+				 "--%s is about experiments, and those of a "
+				 "recording have been made",
+				 wrong->name);
+	if (output_is_recording(options->format, options->output))
+		return error_set(err, ERROR_USAGE,
+				 "-f: a recording can be turned into a report, "
+				 "not into another recording");
+	return output_format_choose(options, &command->run.request.exporter, err);
+}
+
+int
+causal_check_words(struct causal_command *command, struct error *err)
+{
+	const struct options *options = command->run.request.options;
+	int rc;
+
+	if (options->files.count > 0)
+		return check_file(command, err);
+	rc = target_check_usage(options, err);
+	if (rc == 0)
+		rc = check_unit(command, err);
+	if (rc == 0)
+		rc = check_progress(command, err);
+	if (rc == 0 && options->duration_ns != 0 && options->duration_ns <= options->profile_ns)
+		rc = error_set(err, ERROR_USAGE,
+			       "-d: nothing is left for experiments after the "
+			       "profile; --profile-time makes that shorter");
+	if (rc == 0)
+		rc = check_output(command, err);
+	return rc;
+}
+
+/* --- the report -------------------------------------------------------------------------------- */
+
+/* Seed of the bootstrap, constant: the same experiments always give the same report. */
+#define CURVES_SEED 1
+
+#define REPORT_ROWS 20
+
+struct causal_writing {
+	const struct exporter *exporter;
+	const struct causal_input *input;
+};
+
+static int
+write_causal(void *context, FILE *out, struct error *err)
+{
+	const struct causal_writing *writing = context;
+
+	(void)err;
+	writing->exporter->write_causal(writing->input, out);
+	return 0;
+}
+
+/* SAMPLE_NOTHING without experiments; SAMPLE_PARTIAL if a result is unknown. */
+static enum sample_status
+status_of(const struct causal_result *result, const struct causal_curves *curves)
+{
+	enum sample_status status = SAMPLE_NOTHING;
+
+	for (size_t i = 0; i < result->experiment_count; i++)
+		if (result->experiment[i].end == CAUSAL_WHOLE)
+			status = SAMPLE_WHOLE;
+	for (size_t i = 0; status == SAMPLE_WHOLE && i < curves->count; i++)
+		if (curves->curve[i].point == 0 && curves->curve[i].verdict == CAUSAL_UNSURE)
+			status = SAMPLE_PARTIAL;
+	return status == SAMPLE_WHOLE && result->target_gone ? SAMPLE_PARTIAL : status;
+}
+
+int
+causal_write_report(struct causal_command *command, const char *note, bool snapshot,
+		    struct error *err)
+{
+	const struct run *run = &command->run;
+	const struct options *options = run->request.options;
+	struct causal_curves curves;
+	struct causal_input input = {
+		.result = &command->result,
+		.curves = &curves,
+		.columns = output_columns(&run->request.output),
+		.limit = options->limit > 0 ? options->limit : REPORT_ROWS,
+		.snapshot = snapshot,
+		.note = note,
+	};
+	struct causal_writing writing = { .exporter = run->request.exporter, .input = &input };
+	int rc = 0;
+
+	causal_curves_make(&command->result, CURVES_SEED, &curves);
+	command->status = status_of(&command->result, &curves);
+	if (run->request.exporter != NULL)
+		rc = output_write(&run->request.output, write_causal, &writing, err);
+	causal_curves_release(&curves);
+	return rc;
+}
 
 /* --- the run --------------------------------------------------------------------- */
 

@@ -2,11 +2,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/cli/command.h \
 	include/wallsample/cli/guard.h \
 	include/wallsample/cli/options.h \
-	src/cli/causal_candidates.c \
-	src/cli/causal_check.c \
 	src/cli/causal_command_internal.h \
 	src/cli/causal_phases.c \
-	src/cli/causal_report.c \
 	src/cli/cli_internal.h \
 	src/cli/command.c \
 	src/cli/command_causal.c \
@@ -22,16 +19,13 @@ libwallsample_a_SOURCES += \
 	src/cli/option_parse.c \
 	src/cli/option_table.c \
 	src/cli/output.c \
-	src/cli/output_folder.c \
 	src/cli/output_name.c \
 	src/cli/request.c \
 	src/cli/run_internal.h \
-	src/cli/sample_exit.c \
 	src/cli/sample_part.c \
 	src/cli/sample_record.c \
 	src/cli/sample_report.c \
 	src/cli/say.c \
-	src/cli/say_deadlock.c \
 	src/cli/signals.c \
 	src/cli/source.c \
 	src/cli/status_line.c \

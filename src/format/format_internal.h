@@ -19,8 +19,6 @@ void json_write_causal(const struct causal_input *input, FILE *out);
 
 /* Writes the list "deadlocks". */
 void json_write_deadlocks(struct json_stream *stream, const struct view *view);
-/* Writes the lists "tasks" and "tasks_missing" of a dump. */
-void json_write_tasks(struct json_stream *stream, const struct async_tasks *tasks);
 
 /* --- exporter_svg ---------------------------------------------------------------------------- */
 

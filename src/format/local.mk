@@ -10,8 +10,6 @@ libwallsample_a_SOURCES += \
 	src/format/json_causal.c \
 	src/format/json_diff.c \
 	src/format/json_dump.c \
-	src/format/json_tasks.c \
-	src/format/json_deadlocks.c \
 	src/format/perf.c \
 	src/format/pprof.c \
 	src/format/pprof_stream.c \
