@@ -7,12 +7,101 @@
 #include "wallsample/analysis/result.h"
 #include "wallsample/cli/guard.h"
 
-/* --- candidates -------------------------------------------------------------------------------- */
+/* Duration without -d, the profile included. */
+#define DURATION_NS (300 * NS_PER_SEC)
 
-/* Functions named in the error when none matches --select. */
+/* Longest time that naming frames and planning wait for a tick at which no thread is held. */
+#define TEND_NS NS_PER_SEC
+/*
+ * Shortest time between two removals of breakpoints for naming frames: while breakpoints are
+ * removed, runs of their code are not counted.
+ */
+#define NAME_NS (250 * NS_PER_MS)
+
+/* The user is warned when no progress point has moved for this time. */
+#define SILENCE_NS (5 * NS_PER_SEC)
+
+/* Number of functions that the error names if no function matches --select. */
 #define NAMED_MOST 5
 
-/* A function with its Latency: with its callees, and its own. */
+/* Seed of the bootstrap. It is constant: the same experiments always give the same report. */
+#define CURVES_SEED 1
+
+/* Default number of candidates in a report. */
+#define REPORT_ROWS 20
+
+/* --- the profile ------------------------------------------------------------------ */
+
+/* Creates the sampler of the profile (`control` is NULL) or of the experiments. */
+static int
+causal_create_sampler(struct causal_command *command, const struct sampler_control *control,
+		      struct profile *profile, struct error *err)
+{
+	const struct options *options = command->run.request.options;
+	const uint64_t all = options->duration_ns != 0 ? options->duration_ns : DURATION_NS;
+	const uint64_t past = command->result.profile_ns;
+	const struct sampler_config config = {
+		.rate_hz = control == NULL ? options->rate_hz :
+					     (double)NS_PER_SEC / (double)options->tick_ns,
+		.jitter = true,
+		.duration_ns = control == NULL ? options->profile_ns :
+			       all > past      ? all - past :
+						 1,
+		.stack_limit = options->stack_size,
+		.max_overhead = 100,
+		.unwinder = options->unwinder,
+		.runtimes = options->runtimes,
+		.threads_only = true,
+	};
+
+	return run_create_sampler(&command->run, &config, profile, control, err);
+}
+
+static void
+record_profile(void *context, bool held)
+{
+	record_tick(context, held);
+}
+
+int
+causal_take_profile(struct causal_command *command, struct error *err)
+{
+	struct run *run = &command->run;
+	const struct sampler_hooks hooks = {
+		.stop = &signals_stop,
+		.on_tick = record_profile,
+		.on_progress = run_on_progress,
+		.context = run,
+	};
+	char time[SAY_TEXT_SIZE];
+	int rc = causal_create_sampler(command, NULL, run->source.profile, err);
+
+	if (rc != 0)
+		return rc;
+	log_say(&run->request.log, LOG_NORMAL, "process %d: profiling for %s to choose functions",
+		(int)run->target.pid, say_duration(run->request.options->profile_ns, time));
+	status_line_init(&run->status,
+			 !run->request.options->quiet && run->request.options->verbose == 0 &&
+				 !run->target.is_command,
+			 run->request.options->profile_ns);
+	run_watch_log(run);
+	run->source.end = sampler_run(run->sampler, &hooks);
+	run->source.stats = *sampler_stats(run->sampler);
+	run_end_sampler(run);
+	command->result.profile_ns = run->source.stats.elapsed_ns;
+	if (run->source.stats.thread_samples == 0)
+		return sample_nothing(run, err);
+	if (run->source.end == RUN_END_EXITED)
+		return error_set(err, ERROR_NO_PROCESS,
+				 "process %d ended before the experiments "
+				 "began: there is no result",
+				 (int)run->target.pid);
+	return 0;
+}
+
+/* --- candidates ------------------------------------------------------------------- */
+
+/* A function and its Latency: with its callees, and alone. */
 struct ranked {
 	const struct view_function *function;
 	int64_t cum_ns, flat_ns;
@@ -30,17 +119,6 @@ candidate_compare(const void *left, const void *right)
 	return strcmp(a->function->name, b->function->name);
 }
 
-/* Fills the table with the script functions of an interpreted program, else with all functions. */
-static void
-make_table(const struct view *view, struct top_table *table)
-{
-	top_table_make_program(view, WEIGHT_LATENCY, table);
-	if (table->count > 0)
-		return;
-	top_table_release(table);
-	top_table_make(view, WEIGHT_LATENCY, table);
-}
-
 static bool
 candidate_is_wanted(const struct view_function *function, const regex_t *select)
 {
@@ -49,28 +127,32 @@ candidate_is_wanted(const struct view_function *function, const regex_t *select)
 	return select == NULL || regexec(select, function->name, 0, NULL, 0) == 0;
 }
 
+/*
+ * Stores the functions (or lines, or modules: the rows of the view) that ran and match `select`,
+ * the ones with the most Latency of their own first, and returns their number. Without `select`
+ * (NULL) only the script functions of an interpreted program are stored, else all functions.
+ */
 static size_t
-rank(const struct view *view, const regex_t *select, struct ranked *out)
+candidates_rank(const struct view *view, const regex_t *select, struct ranked *out)
 {
-	struct top_table table;
+	struct top_table table = { .count = 0 };
 	size_t count = 0;
 
-	/* --select may choose any function, not only those of the interpreted program. */
 	if (select == NULL)
-		make_table(view, &table);
-	else
+		top_table_make_program(view, WEIGHT_LATENCY, &table);
+	if (table.count == 0) {
+		top_table_release(&table);
 		top_table_make(view, WEIGHT_LATENCY, &table);
+	}
 	for (size_t i = 0; i < table.count; i++) {
 		const struct top_row *row = &table.row[i];
 		const struct view_function *function = view_function(view, row->function);
+		const int64_t cum_ns = row->cum[WEIGHT_LATENCY];
+		const int64_t flat_ns = row->flat[WEIGHT_LATENCY];
 
-		if (candidate_is_wanted(function, select) && row->cum[WEIGHT_LATENCY] > 0 &&
-		    (select != NULL || row->flat[WEIGHT_LATENCY] > 0))
-			out[count++] = (struct ranked){
-				.function = function,
-				.cum_ns = row->cum[WEIGHT_LATENCY],
-				.flat_ns = row->flat[WEIGHT_LATENCY],
-			};
+		if (candidate_is_wanted(function, select) && cum_ns > 0 &&
+		    (select != NULL || flat_ns > 0))
+			out[count++] = (struct ranked){ function, cum_ns, flat_ns };
 	}
 	top_table_release(&table);
 	qsort(out, count, sizeof(*out), candidate_compare);
@@ -83,190 +165,126 @@ candidates_refuse(const struct ranked *ranked, size_t count, struct error *err)
 	struct strbuf known = STRBUF_INIT;
 	int rc;
 
-	for (size_t i = 0; i < count && i < NAMED_MOST; i++) {
-		strbuf_add_text(&known, i > 0 ? ", " : "");
-		strbuf_add_escaped(&known, ranked[i].function->name);
-	}
 	if (count == 0)
-		rc = error_set(err, ERROR_SYSTEM,
-			       "no sampled function has a name: there is nothing to speed up");
-	else
-		rc = error_set(err, ERROR_SYSTEM,
-			       "no function that ran matches --select; functions that ran most: %s",
-			       known.data);
+		return error_set(err, ERROR_SYSTEM,
+				 "no sampled function has a name: there is nothing to speed up");
+	for (size_t i = 0; i < count && i < NAMED_MOST; i++)
+		strbuf_add_format(&known, "%s%s", i > 0 ? ", " : "", ranked[i].function->name);
+	rc = error_set(err, ERROR_SYSTEM,
+		       "no function that ran matches --select; functions that ran most: %s",
+		       known.data);
 	strbuf_release(&known);
 	return rc;
 }
 
-int
-causal_candidates_choose(const struct view *view, const regex_t *select, size_t most,
-			 struct causal_result *result, struct error *err)
+static void
+candidates_add(struct causal_result *result, const struct view *view, const struct ranked *ranked)
 {
 	const double total = (double)view_total_ns(view, WEIGHT_LATENCY);
-	struct ranked *ranked = xcalloc(view_function_count(view) + 1, sizeof(*ranked));
-	size_t count = rank(view, select, ranked);
-	int rc = 0;
+	const struct view_function *function = ranked->function;
+	const uint32_t line = view_key(view) == VIEW_BY_LINE ? function->line : 0;
+	const uint32_t number = causal_result_add_candidate(result, function->name,
+							    function->module, function->file, line);
+	struct causal_candidate *candidate = &result->candidate[number];
 
-	if (count == 0) {
-		count = rank(view, NULL, ranked);
-		rc = candidates_refuse(ranked, count, err);
-		count = 0;
-	}
-	for (size_t i = 0; i < count && i < most; i++) {
-		const struct view_function *function = ranked[i].function;
-		const uint32_t number = causal_result_add_candidate(result, function->name,
-								    function->module,
-								    function->file,
-								    view_key(view) == VIEW_BY_LINE ?
-									    function->line :
-									    0);
-		struct causal_candidate *candidate = &result->candidate[number];
-
-		candidate->share = total > 0 ? (double)ranked[i].cum_ns / total : 0;
-		candidate->self_share = total > 0 ? (double)ranked[i].flat_ns / total : 0;
-	}
-	free(ranked);
-	return rc;
-}
-
-#define DURATION_NS (300 * NS_PER_SEC)
-
-/* Longest time that naming and planning wait for a tick at which no thread is held. */
-#define TEND_NS NS_PER_SEC
-/* Shortest time between removals of breakpoints for naming: runs are not counted meanwhile. */
-#define NAME_NS (250 * NS_PER_MS)
-
-/* The user is warned when no progress point has moved for this long. */
-#define SILENCE_NS (5 * NS_PER_SEC)
-
-/* --- the profile: which code is a candidate ----------------------------------------- */
-
-static int
-create_sampler(struct causal_command *command, const struct sampler_control *control,
-	       struct profile *profile, struct error *err)
-{
-	struct run *run = &command->run;
-	const struct options *options = run->request.options;
-	const uint64_t all = options->duration_ns != 0 ? options->duration_ns : DURATION_NS;
-	const uint64_t rest = all > command->result.profile_ns ? all - command->result.profile_ns :
-								 1;
-	const struct sampler_config config = {
-		.rate_hz = control == NULL ? options->rate_hz :
-					     (double)NS_PER_SEC / (double)options->tick_ns,
-		.jitter = true,
-		.duration_ns = control == NULL ? options->profile_ns : rest,
-		.stack_limit = options->stack_size,
-		.max_overhead = 100,
-		.unwinder = options->unwinder,
-		.runtimes = options->runtimes,
-		.threads_only = true,
-	};
-	struct sampler_context context = {
-		.process = run->target.process,
-		.maps = run->maps,
-		.profile = profile,
-		.log = &run->request.log,
-		.jit = run->jit,
-		.jit_objects = run->jit_objects,
-		.control = control,
-	};
-
-	run_select_threads(run, &context);
-	return sampler_create(&config, &context, &run->sampler, err);
-}
-
-static void
-end_sampler(struct run *run, struct run_stats *stats)
-{
-	*stats = *sampler_stats(run->sampler);
-	run->request.log.before = run->request.log.after = NULL;
-	sampler_free(run->sampler);
-	run->sampler = NULL;
-}
-
-static void
-draw_profile(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threads)
-{
-	struct causal_command *command = context;
-
-	status_line_draw(&command->run.status, elapsed_ns, samples, threads);
-}
-
-static void
-record_profile(void *context, bool held)
-{
-	struct causal_command *command = context;
-
-	record_tick(&command->run, held);
-}
-
-int
-causal_take_profile(struct causal_command *command, struct error *err)
-{
-	struct run *run = &command->run;
-	const struct sampler_hooks hooks = {
-		.stop = &signals_stop,
-		.on_tick = record_profile,
-		.on_progress = draw_profile,
-		.context = command,
-	};
-	char time[SAY_TEXT_SIZE];
-	int rc = create_sampler(command, NULL, run->source.profile, err);
-
-	if (rc != 0)
-		return rc;
-	log_say(&run->request.log, LOG_NORMAL, "process %d: profiling for %s to choose functions",
-		(int)run->target.pid, say_duration(run->request.options->profile_ns, time));
-	status_line_init(&run->status,
-			 !run->request.options->quiet && run->request.options->verbose == 0 &&
-				 !run->target.is_command,
-			 run->request.options->profile_ns);
-	run_watch_log(run);
-	run->source.end = sampler_run(run->sampler, &hooks);
-	end_sampler(run, &run->source.stats);
-	status_line_erase(&run->status);
-	command->result.profile_ns = run->source.stats.elapsed_ns;
-	if (run->source.stats.thread_samples == 0)
-		return sample_nothing(run, err);
-	if (run->source.end == RUN_END_EXITED)
-		return error_set(err, ERROR_NO_PROCESS,
-				 "process %d ended before the experiments "
-				 "began: there is no result",
-				 (int)run->target.pid);
-	return 0;
+	candidate->share = total > 0 ? (double)ranked->cum_ns / total : 0;
+	candidate->self_share = total > 0 ? (double)ranked->flat_ns / total : 0;
 }
 
 int
 causal_choose_candidates(struct causal_command *command, struct error *err)
 {
-	struct run *run = &command->run;
+	const struct source *source = &command->run.source;
+	const struct options *options = command->run.request.options;
 	const struct filter filter = {
 		.states = 1u << RUN_RUNNING | 1u << RUN_QUEUED,
 		.native = NATIVE_MERGED,
 	};
-	const size_t most = run->request.options->select != NULL ? CAUSAL_CANDIDATES_MOST :
-								   run->request.options->candidates;
-	struct view *view = view_create(run->source.profile, run->source.symbols, &filter,
-					run->request.options->by);
-	int rc = causal_candidates_choose(view, run->request.options->select, most,
-					  &command->result, err);
+	const size_t most = options->select != NULL ? CAUSAL_CANDIDATES_MOST : options->candidates;
+	struct view *view = view_create(source->profile, source->symbols, &filter, options->by);
+	struct ranked *ranked = xcalloc(view_function_count(view) + 1, sizeof(*ranked));
+	const size_t count = candidates_rank(view, options->select, ranked);
+	int rc = 0;
 
+	for (size_t i = 0; i < count && i < most; i++)
+		candidates_add(&command->result, view, &ranked[i]);
+	if (count == 0)
+		rc = candidates_refuse(ranked, candidates_rank(view, NULL, ranked), err);
+	free(ranked);
 	view_free(view);
+	return rc;
+}
+
+/* --- the report ------------------------------------------------------------------ */
+
+/* The context of write_causal. */
+struct causal_writing {
+	const struct exporter *exporter;
+	const struct causal_input *input;
+};
+
+static int
+write_causal(void *context, FILE *out, struct error *err)
+{
+	const struct causal_writing *writing = context;
+
+	(void)err;
+	writing->exporter->write_causal(writing->input, out);
+	return 0;
+}
+
+/* SAMPLE_NOTHING without experiments; SAMPLE_PARTIAL if the gain of a candidate is unknown. */
+static enum sample_status
+result_status(const struct causal_result *result, const struct causal_curves *curves)
+{
+	enum sample_status status = SAMPLE_NOTHING;
+
+	for (size_t i = 0; i < result->experiment_count; i++)
+		if (result->experiment[i].end == CAUSAL_WHOLE)
+			status = SAMPLE_WHOLE;
+	for (size_t i = 0; status == SAMPLE_WHOLE && i < curves->count; i++)
+		if (curves->curve[i].point == 0 && curves->curve[i].verdict == CAUSAL_UNSURE)
+			status = SAMPLE_PARTIAL;
+	return status == SAMPLE_WHOLE && result->target_gone ? SAMPLE_PARTIAL : status;
+}
+
+int
+causal_write_report(struct causal_command *command, const char *note, bool snapshot,
+		    struct error *err)
+{
+	const struct run *run = &command->run;
+	const struct options *options = run->request.options;
+	struct causal_curves curves;
+	struct causal_input input = {
+		.result = &command->result,
+		.curves = &curves,
+		.columns = output_columns(&run->request.output),
+		.limit = options->limit > 0 ? options->limit : REPORT_ROWS,
+		.snapshot = snapshot,
+		.note = note,
+	};
+	struct causal_writing writing = { .exporter = run->request.exporter, .input = &input };
+	int rc = 0;
+
+	causal_curves_make(&command->result, CURVES_SEED, &curves);
+	command->status = result_status(&command->result, &curves);
+	if (run->request.exporter != NULL)
+		rc = output_write(&run->request.output, write_causal, &writing, err);
+	causal_curves_release(&curves);
 	return rc;
 }
 
 /* --- the experiments ------------------------------------------------------------ */
 
-/* Reports the progress points that have not moved; the experiments continue. */
+/* Prints which progress points have not moved. */
 static void
 warn_of_silence(struct causal_command *command)
 {
-	struct strbuf text;
-
 	command->warned = true;
 	status_line_erase(&command->run.status);
 	for (size_t i = 0; i < progress_count(command->progress); i++) {
-		strbuf_init(&text);
+		struct strbuf text = STRBUF_INIT;
+
 		progress_explain(command->progress, i, &text);
 		log_say(&command->run.request.log, LOG_NORMAL, "no progress yet: %s", text.data);
 		strbuf_release(&text);
@@ -283,7 +301,7 @@ tend(struct causal_command *command, bool held)
 
 	if (held && !overdue)
 		return;
-	/* A thread that hits a breakpoint stays stopped until this function returns. */
+	/* A thread that hits a breakpoint meanwhile stays stopped until this function returns. */
 	if (leaves && command->counted > 0 && now - command->tended_ns < NAME_NS)
 		return;
 	command->tended_ns = now;
@@ -307,7 +325,7 @@ on_tick(void *context, bool held)
 		warn_of_silence(command);
 		sampler_resume(command->run.sampler);
 	}
-	/* After exec, progress points of the old program do not move any more. */
+	/* After exec the progress points of the old program do not move any more. */
 	command->over = causal_run_is_over(command->experiments) ||
 			sampler_stats(command->run.sampler)->execed;
 	if (command->over)
@@ -384,10 +402,8 @@ say_candidates(const struct causal_command *command)
 	const struct causal_result *result = &command->result;
 	struct strbuf text = STRBUF_INIT;
 
-	for (size_t i = 0; i < result->candidate_count; i++) {
-		strbuf_add_text(&text, i > 0 ? ", " : "");
-		strbuf_add_escaped(&text, result->candidate[i].name);
-	}
+	for (size_t i = 0; i < result->candidate_count; i++)
+		strbuf_add_format(&text, "%s%s", i > 0 ? ", " : "", result->candidate[i].name);
 	log_say(&command->run.request.log, LOG_NORMAL, "experiments on %s; Ctrl-C ends them",
 		text.data);
 	strbuf_release(&text);
@@ -414,24 +430,24 @@ causal_experiment(struct causal_command *command, struct error *err)
 						 command->profile, run->source.symbols, 0);
 	if (command->counted > 0)
 		guard_watch(run->target.process);
-	rc = create_sampler(command, causal_run_control(command->experiments), command->profile,
-			    err);
+	rc = causal_create_sampler(command, causal_run_control(command->experiments),
+				   command->profile, err);
 	if (rc != 0) {
 		guard_watch(NULL);
 		return rc;
 	}
 	status_line_init(&run->status, run->status.on, 0);
-	/* The status line costs a moment without breakpoints: only if it is visible. */
+	/* Breakpoints are removed while the status line is drawn: draw it only if it is visible. */
 	if (run->status.on)
 		hooks.on_progress = on_progress;
 	run_watch_log(run);
 	sampler_run(run->sampler, &hooks);
-	end_sampler(run, &stats);
+	stats = *sampler_stats(run->sampler);
+	run_end_sampler(run);
 	guard_watch(NULL);
-	/* The signal was raised by on_tick, not by the user. */
+	/* on_tick has set signals_stop: no signal has arrived. */
 	if (command->over)
 		signals_stop = 0;
-	status_line_erase(&run->status);
 	causal_run_finish(command->experiments, &stats);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "wallsample/base/base.h"
 #include "wallsample/report/export.h"
@@ -23,24 +24,36 @@
 /* A command is one row of the registry. */
 struct command {
 	const char *name;     /* the first argument of the call; "": the command without a name */
-	unsigned bit;         /* FOR_… of options.h: selects the options that it takes */
-	const char *operands; /* placeholder of its operands: "FILE…"; NULL: it takes none */
-	int (*run)(const struct options *options);
+	unsigned bit;         /* FOR_… of options.h: selects the options that the command takes */
+	const char *operands; /* placeholder of the operands: "FILE…"; NULL: it takes none */
+	const char *noun;     /* what it writes, if that is never a recording: "report"; or NULL */
+	/*
+	 * Runs the command. Returns 0 and stores the exit status, which is 0 before, or sets *err.
+	 */
+	int (*run)(const struct options *options, int *status, struct error *err);
 	const char *help;                      /* one line */
-	const char *about, *examples, *ending; /* sections of the command's own help */
+	const char *about, *examples, *ending; /* sections of the help of the command */
 };
+
+/* Values of `run` in the registry. The file of each command explains it. */
+int command_sample(const struct options *options, int *status, struct error *err);
+int command_dump(const struct options *options, int *status, struct error *err);
+int command_report(const struct options *options, int *status, struct error *err);
+int command_info(const struct options *options, int *status, struct error *err);
+int command_diff(const struct options *options, int *status, struct error *err);
+int command_causal(const struct options *options, int *status, struct error *err);
 
 /* --- option_convert.c --------------------------------------------------- */
 
 /*
- * Converts `text` (NULL for flags and counts) and stores it in the field of the row. `label` is the
- * option as the user wrote it ("-d", "--duration"), for ERROR_USAGE. Texts are borrowed.
+ * Converts `text` (NULL for flags and counts) and stores the value in the field of the row. `label`
+ * is the option as the user wrote it ("-d", "--duration"), for ERROR_USAGE. Texts are borrowed.
  */
 int option_convert(const struct option_row *row, const char *label, const char *text,
 		   struct options *options, struct error *err);
-/* Appends a borrowed text. */
+/* Appends a borrowed text to the list. */
 void option_add_text(struct text_list *list, const char *text);
-/* Releases what OPTION_REGEX stored; NULL is allowed. */
+/* Frees a regular expression that OPTION_REGEX stored; accepts NULL. */
 void option_free_regex(regex_t *regex);
 
 /* --- help.c ------------------------------------------------------------- */
@@ -48,95 +61,85 @@ void option_free_regex(regex_t *regex);
 /* Prints the help of `command`. `commands` is the registry; the help of its first row lists all. */
 void help_print(const struct command *command, const struct command *commands, FILE *out);
 
-/* --- command_sample.c, command_dump.c ----------------------------------- */
-
-/* Sample a process and write the output; return the exit status. A dump may read a core file. */
-int command_sample(const struct options *options);
-int command_dump(const struct options *options);
-
-/* --- command_report.c, command_info.c, command_diff.c ------------------- */
-
-/* Report on recordings; describe their contents; compare two. Return the exit status. */
-int command_report(const struct options *options);
-int command_info(const struct options *options);
-int command_diff(const struct options *options);
-
-/* --- command_causal.c --------------------------------------------------- */
-
-/* Predicts the effect of faster functions by experiments on a process, or reports on a recording of
- * such experiments. Returns the exit status. */
-int command_causal(const struct options *options);
-
 /* --- say.c: messages on stderr ----------------------------------------- */
 
 #define SAY_TEXT_SIZE 32
 
-/* Prints "wallsample: …"; control characters are escaped. */
+/* Prints "wallsample: …", escaped as by strbuf_add_escaped: callers need not escape names. */
 void say_error(const struct error *err);
+/* Returns `status` if `rc` is 0. Otherwise prints the error and returns its exit status. */
+int say_end(int rc, int status, const struct error *err);
+
+/* The functions below fill `text` and return it. */
 
 /* "1,234,567" */
 const char *say_count(uint64_t count, char text[SAY_TEXT_SIZE]);
 /* "500 ms", "1.5 s", "30 s" */
 const char *say_duration(uint64_t ns, char text[SAY_TEXT_SIZE]);
+/* "2026-11-20 20:33:09", `compact`: "20261120-203309", in local time; "" on failure */
+const char *say_date(time_t when, bool compact, char text[SAY_TEXT_SIZE]);
 
 /* --- signals.c ---------------------------------------------------------- */
 
-/* The signal that ended sampling; 0: none has arrived. */
+/* The number of the signal that ended sampling; 0: no signal has arrived. */
 extern volatile sig_atomic_t signals_stop;
-/* Set by USR1, cleared by the code that writes the snapshot. */
+/* Set by SIGUSR1, cleared by the code that writes the snapshot. */
 extern volatile sig_atomic_t signals_snapshot;
 
 /*
- * From now on INT, TERM and HUP set signals_stop (a second one ends the program at once) and
- * interrupt system calls. Call it after target_find: a started command must inherit the original
- * signal dispositions.
+ * From now on SIGINT, SIGTERM and SIGHUP set signals_stop and interrupt system calls; a second one
+ * of them ends the program at once. Call it after target_find: a started command must inherit the
+ * original signal dispositions.
  */
 void signals_install(void);
 
 /* --- target_choice.c ---------------------------------------------------- */
 
+/* The process to sample. */
 struct target {
 	pid_t pid;
-	struct process *process;  /* NULL until opened */
+	struct process *process;  /* owned; NULL until target_open */
 	struct launched launched; /* if is_command: the process that wallsample started */
-	bool is_command, is_running;
+	bool is_command;          /* wallsample started the process, by "-- CMD" */
+	bool is_running;          /* the command was executed: target_release does not kill it */
 };
 
 /* ERROR_USAGE unless exactly one of -p, --name and -- was given. */
 int target_check_usage(const struct options *options, struct error *err);
 
 /*
- * Finds the process, or forks the process of the command, which waits before its exec. Call it
+ * Finds the process, or forks a process for the command, which waits before its exec. Call it
  * before signals_install: the command inherits the signal dispositions.
  */
 int target_find(struct target *target, const struct options *options, struct error *err);
-
 /*
- * Opens the process and checks that it may be sampled. A command is started afterwards, by
- * target_begin: a command that may not be sampled is never started.
+ * Opens the process and checks that it may be sampled; `may_stop`: that its threads may be stopped,
+ * too.
  */
 int target_open(struct target *target, bool may_stop, struct error *err);
+/* Executes the command. Call it after target_open: a command that may not be sampled never runs. */
 int target_begin(struct target *target, struct error *err);
 /* Returns true and stores the wait status if the command has ended. */
 bool target_reap(const struct target *target, int *status);
 /* Appends "the command ended with exit status 7"; `status` is a wait status. */
 void target_add_end(struct strbuf *sb, int status);
-/* Sets the error for a command that ended before it was sampled. */
+/* Sets the error for a command that ended before it was sampled; `status` is a wait status. */
 int target_refuse_ended(int status, struct error *err);
-/* Kills a command whose exec is still pending; a command that has begun continues. */
+/* Kills a command whose exec is still pending; a command that was executed continues. */
 void target_release(struct target *target);
-
-/* Returns an error unless at least one thread of --tid exists. */
+/* ERROR_USAGE if --tid was given and the process has none of its threads. */
 int target_check_tids(const struct target *target, const struct options *options,
 		      struct error *err);
 
 /* --- output_name.c ------------------------------------------------------ */
 
 /*
- * Replaces %p %h %t %{ENV} %% of the pattern and appends the result to `name`. ERROR_USAGE for any
- * other % and for a variable that is not set.
+ * Replaces %p %h %t %{ENV} %% of the pattern of -o and stores the result in `name`. ERROR_USAGE for
+ * any other % and for a variable that is not set.
  */
 int output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct error *err);
+/* Checks that output_name_expand will accept the pattern; NULL is accepted. */
+int output_name_check(const char *pattern, struct error *err);
 
 /*
  * Chooses the exporter by -f, else by the ending of -o, else text. ERROR_USAGE for an unknown
@@ -144,10 +147,10 @@ int output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, stru
  */
 int output_format_choose(const struct options *options, const struct exporter **out,
 			 struct error *err);
-/* True if the output of the command can be written by the exporter. */
+/* True if the exporter can write the output of the command. */
 bool output_format_fits(const struct exporter *exporter, const struct command *command);
 /* True if -f and -o ask for a recording, which no exporter writes. */
-bool output_is_recording(const char *format, const char *output);
+bool output_is_recording(const struct options *options);
 
 /* --- output.c ----------------------------------------------------------- */
 
@@ -163,37 +166,26 @@ struct output {
  * with output_close.
  */
 int output_open(struct output *output, const char *path, struct error *err);
-
-/*
- * Calls `write` with a stream to the pipe or device, or to a new file that then replaces the old
- * one: a reader never sees half a report. An error of `write` discards the file.
- */
-int output_write(const struct output *output,
-		 int (*write)(void *context, FILE *out, struct error *err), void *context,
-		 struct error *err);
-void output_close(struct output *output);
-
-/* Refuses a binary format on a terminal. */
-int output_check_format(const struct output *output, const struct exporter *exporter,
-			struct error *err);
-
-/* Returns the width of the output's terminal in columns, else $COLUMNS; 0: unknown. */
-unsigned output_columns(const struct output *output);
-
-/* --- output_folder.c ---------------------------------------------------- */
-
 /*
  * Opens the folder of `path` (O_PATH) and stores a copy of the last component in *base, which the
  * caller frees. As root it follows only links that root owns. Returns the descriptor, or < 0.
  */
 int output_folder_open(const char *path, char **base, struct error *err);
 
-/* --- sample_exit.c ------------------------------------------------------ */
+/*
+ * Calls `write` with a stream to the pipe or device, or to a new file that then replaces the old
+ * file: a reader never sees half a report. An error of `write` discards the new file.
+ */
+int output_write(const struct output *output,
+		 int (*write)(void *context, FILE *out, struct error *err), void *context,
+		 struct error *err);
+void output_close(struct output *output);
 
-/* Exit statuses of a run that was not refused; DEADLOCK is a dump's. */
-enum sample_status { SAMPLE_WHOLE, SAMPLE_PARTIAL, SAMPLE_NOTHING, SAMPLE_DEADLOCK = 4 };
+/* ERROR_USAGE for a binary format on a terminal. */
+int output_check_format(const struct output *output, const struct exporter *exporter,
+			struct error *err);
 
-/* SAMPLE_PARTIAL if more than 1 % of the samples failed: the reason is appended to `why` then. */
-enum sample_status sample_exit_status(const struct run_stats *stats, struct strbuf *why);
+/* Returns the width of the output's terminal in columns, else $COLUMNS; 0: unknown. */
+unsigned output_columns(const struct output *output);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.c - the registry of commands, and the call of the one that the arguments name. */
+/* command.c - the registry of commands; runs the command that the arguments name. */
 #include "wallsample/cli/command.h"
 
 #include <errno.h>
@@ -53,7 +53,8 @@ static const struct command commands[] = {
 		      "  wallsample record -p 1234 -d 60 -o x.wsdb   a minute of process 1234\n"
 		      "  wallsample report x.wsdb                    where its time went\n",
 	  .ending = signals_text },
-	{ .name = "report", .bit = FOR_REPORT, .operands = "FILE…", .run = command_report,
+	{ .name = "report", .bit = FOR_REPORT, .operands = "FILE…", .noun = "report",
+	  .run = command_report,
 	  .help = "any report, from one recording or several",
 	  .about = "Usage: wallsample report [OPTIONS] FILE…\n"
 		   "\n"
@@ -70,7 +71,7 @@ static const struct command commands[] = {
 	  .ending = "\n"
 		    "Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
 		    "2 not read or not written; 64 wrong usage.\n" },
-	{ .name = "dump", .bit = FOR_DUMP, .run = command_dump,
+	{ .name = "dump", .bit = FOR_DUMP, .noun = "dump", .run = command_dump,
 	  .help = "every thread of a process once, with its stack",
 	  .about = "Usage: wallsample dump [OPTIONS] -p PID\n"
 		   "       wallsample dump [OPTIONS] --name GLOB\n"
@@ -91,7 +92,8 @@ static const struct command commands[] = {
 	  .ending = "\n"
 		    "Exit status: 0 whole; 1 partial, some thread's stack could not be taken;\n"
 		    "2 no thread or not written; 3 not permitted; 64 wrong usage.\n" },
-	{ .name = "diff", .bit = FOR_DIFF, .operands = "BEFORE AFTER", .run = command_diff,
+	{ .name = "diff", .bit = FOR_DIFF, .operands = "BEFORE AFTER",
+	  .noun = "comparison", .run = command_diff,
 	  .help = "what changed from one recording to another",
 	  .about = "Usage: wallsample diff [OPTIONS] BEFORE AFTER\n"
 		   "\n"
@@ -144,7 +146,7 @@ static const struct command commands[] = {
 
 /*
  * A program may be started with standard streams closed. The next file opened would get the
- * number of one, and a report would be written to it.
+ * descriptor of a standard stream, and a report would be written to that file.
  */
 static void
 fill_standard_streams(void)
@@ -155,15 +157,19 @@ fill_standard_streams(void)
 }
 
 static int
-end_stdout(void)
+command_run(const struct options *options, int *status, struct error *err)
 {
-	struct error err;
+	int rc = 0;
 
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return 0;
-	error_set(&err, ERROR_OUTPUT, "cannot write to stdout: %s", strerror(errno));
-	say_error(&err);
-	return error_exit_status(err.kind);
+	if (options->help)
+		help_print(options->verb, commands, stdout);
+	else if (options->version)
+		puts("wallsample " PACKAGE_VERSION);
+	else
+		rc = options->verb->run(options, status, err);
+	if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+		rc = error_set(err, ERROR_OUTPUT, "cannot write to stdout: %s", strerror(errno));
+	return rc;
 }
 
 int
@@ -171,22 +177,12 @@ command_main(int argc, char **argv)
 {
 	struct options options;
 	struct error err;
-	int status;
+	int rc, status = 0;
 
 	fill_standard_streams();
-	if (options_parse(argc, argv, commands, &options, &err) != 0) {
-		say_error(&err);
-		return error_exit_status(err.kind);
-	}
-	if (options.help) {
-		help_print(options.verb, commands, stdout);
-		status = end_stdout();
-	} else if (options.version) {
-		puts("wallsample " PACKAGE_VERSION);
-		status = end_stdout();
-	} else {
-		status = options.verb->run(&options);
-	}
+	rc = options_parse(argc, argv, commands, &options, &err);
+	if (rc == 0)
+		rc = command_run(&options, &status, &err);
 	options_release(&options);
-	return status;
+	return say_end(rc, status, &err);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* command_diff.c - the command that compares two recordings. */
+/* command_diff.c - wallsample diff: compares two recordings. */
 #include <string.h>
 
 #include "cli/run_internal.h"
 
-#define TABLE_ROWS 20 /* unless -n says how many */
+#define TABLE_ROWS 20 /* rows of a table without -n */
 
 /* Both recordings and their comparison. */
 struct comparison {
@@ -25,15 +25,12 @@ comparison_check_options(struct comparison *comparison, struct error *err)
 				 "two recordings are compared, not %zu: "
 				 "wallsample diff BEFORE.wsdb AFTER.wsdb",
 				 options->files.count);
-	if (output_is_recording(options->format, options->output))
-		return error_set(err, ERROR_USAGE,
-				 "a comparison is not a recording: wallsample record makes one");
 	return request_check_report(request, err);
 }
 
-/* Loads one of the two recordings; reports whether it is complete. */
+/* Loads one of the two recordings. Prints why it is partial, and sets *status then. */
 static int
-load(struct comparison *comparison, enum diff_side side, int *status, struct error *err)
+comparison_load(struct comparison *comparison, enum diff_side side, int *status, struct error *err)
 {
 	struct request *request = &comparison->request;
 	const struct options *options = request->options;
@@ -96,17 +93,14 @@ say_written(const struct comparison *comparison)
 	const struct diff *diff = &comparison->diff;
 	const struct request *request = &comparison->request;
 	char flat[SAY_TEXT_SIZE], cum[SAY_TEXT_SIZE];
-	struct strbuf path = STRBUF_INIT;
 
 	if (request->output.path == NULL)
 		return;
-	strbuf_add_escaped(&path, request->output.path);
 	log_say(&request->log, LOG_NORMAL,
 		"wrote %s of the comparison to %s: changed are %s in "
 		"themselves, %s with what they called",
-		request->exporter->name, path.data, say_count(diff->flat_found, flat),
+		request->exporter->name, request->output.path, say_count(diff->flat_found, flat),
 		say_count(diff->cum_found, cum));
-	strbuf_release(&path);
 }
 
 static int
@@ -116,7 +110,7 @@ comparison_compare(struct comparison *comparison, int *status, struct error *err
 	int rc = 0;
 
 	for (int side = 0; rc == 0 && side < DIFF_SIDES; side++)
-		rc = load(comparison, (enum diff_side)side, status, err);
+		rc = comparison_load(comparison, (enum diff_side)side, status, err);
 	if (rc == 0)
 		rc = request_open_output(&comparison->request,
 					 comparison->loaded[DIFF_AFTER].process->pid, err);
@@ -146,16 +140,15 @@ comparison_release(struct comparison *comparison)
 }
 
 int
-command_diff(const struct options *options)
+command_diff(const struct options *options, int *status, struct error *err)
 {
 	struct comparison comparison = { .diff = { .row = NULL } };
-	struct error err;
-	int rc, status = SAMPLE_WHOLE;
+	int rc;
 
 	request_init(&comparison.request, options);
-	rc = comparison_check_options(&comparison, &err);
+	rc = comparison_check_options(&comparison, err);
 	if (rc == 0)
-		rc = comparison_compare(&comparison, &status, &err);
+		rc = comparison_compare(&comparison, status, err);
 	comparison_release(&comparison);
-	return request_status(rc, status, &err);
+	return rc;
 }

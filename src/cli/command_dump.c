@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command_dump.c - captures every thread of a live process or core file once. */
+/* command_dump.c - wallsample dump: captures every thread of a process or core file once. */
 #include "cli/run_internal.h"
 #include "wallsample/core/core_sample.h"
 
@@ -21,13 +21,10 @@ dump_check_options(struct request *request, struct error *err)
 				 wrong->name);
 	if (nameless != NULL)
 		return error_set(err, ERROR_USAGE, "--%s: %s", nameless->name, nameless->no_core);
-	if (output_is_recording(options->format, options->output))
-		return error_set(err, ERROR_USAGE,
-				 "a dump is not a recording: wallsample record makes one");
 	return request_check_report(request, err);
 }
 
-/* Returns an error unless at least one thread of --tid exists. */
+/* ERROR_USAGE if --tid was given and the core file has none of its threads. */
 static int
 check_tids(const struct core *core, const struct options *options, struct error *err)
 {
@@ -55,7 +52,7 @@ say_missing(const struct request *request, const struct core *core)
 			request->options->core, say_count(core_missing(core), missing));
 }
 
-/* Samples the threads of the core file. *maps is owned by the caller. */
+/* Samples the threads of the core file. The caller frees *maps. */
 static void
 sample_threads(const struct request *request, struct core *core, struct source *source,
 	       struct maps **maps)
@@ -101,10 +98,12 @@ write_threads(const struct request *request, struct core *core, int *status, str
 }
 
 static int
-open_and_write(struct request *request, struct core **core, int *status, struct error *err)
+dump_core(struct request *request, struct core **core, int *status, struct error *err)
 {
-	int rc = core_open(request->options->core, core, err);
+	int rc = dump_check_options(request, err);
 
+	if (rc == 0)
+		rc = core_open(request->options->core, core, err);
 	if (rc == 0)
 		rc = check_tids(*core, request->options, err);
 	if (rc == 0)
@@ -112,34 +111,21 @@ open_and_write(struct request *request, struct core **core, int *status, struct 
 	return rc == 0 ? write_threads(request, *core, status, err) : rc;
 }
 
-static int
-dump_core(const struct options *options)
+int
+command_dump(const struct options *options, int *status, struct error *err)
 {
 	struct core *core = NULL;
 	struct request request;
-	struct error err;
-	int rc, status = 0;
+	int rc;
 
+	if (options->core == NULL && options->exe != NULL)
+		return error_set(err, ERROR_USAGE,
+				 "--exe says of which program a core file is: it goes with --core");
+	if (options->core == NULL)
+		return command_sample(options, status, err);
 	request_init(&request, options);
-	rc = dump_check_options(&request, &err);
-	if (rc == 0)
-		rc = open_and_write(&request, &core, &status, &err);
+	rc = dump_core(&request, &core, status, err);
 	request_release(&request);
 	core_free(core);
-	return request_status(rc, status, &err);
-}
-
-int
-command_dump(const struct options *options)
-{
-	struct error err;
-
-	if (options->core != NULL)
-		return dump_core(options);
-	if (options->exe == NULL)
-		return command_sample(options);
-	error_set(&err, ERROR_USAGE,
-		  "--exe says of which program a core file is: it goes with --core");
-	say_error(&err);
-	return error_exit_status(err.kind);
+	return rc;
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* command_info.c - the command that describes the contents of recordings. */
-#include <errno.h>
+/* command_info.c - wallsample info: describes the contents of recordings. */
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "cli/cli_internal.h"
 #include "wallsample/recording/recording_read.h"
@@ -24,13 +21,9 @@ print_text(const char *label, const char *text)
 static void
 print_origin(const struct recording_info *info)
 {
-	const time_t began = (time_t)info->began;
 	struct strbuf sb = STRBUF_INIT;
-	struct tm local;
-	char text[64] = "";
+	char date[SAY_TEXT_SIZE];
 
-	if (localtime_r(&began, &local) != NULL)
-		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
 	print_text("Recording", info->path);
 	strbuf_add_format(&sb, "%lld (%s)", (long long)info->pid, info->comm);
 	print_text("Process", sb.data);
@@ -42,7 +35,8 @@ print_origin(const struct recording_info *info)
 			  info->machine, info->kernel, info->cpus);
 	print_text("Host", sb.data);
 	strbuf_clear(&sb);
-	strbuf_add_format(&sb, "%s by wallsample %s: %s", text, info->version, info->command);
+	strbuf_add_format(&sb, "%s by wallsample %s: %s", say_date(info->began, false, date),
+			  info->version, info->command);
 	print_text("Made", sb.data);
 	if (info->being_written)
 		print_text("State", "being written at this moment");
@@ -121,14 +115,25 @@ print_causal(const struct causal_result *result)
 	strbuf_release(&sb);
 }
 
-/* The causal profile, if it has one. */
 static int
-read_causal(struct recording *recording, struct causal_result *result, struct error *err)
+print_loaded(struct recording *recording, struct recording_load *load, struct error *err)
 {
-	causal_result_init(result);
-	if (!recording_info(recording)->causal)
-		return 0;
-	return recording_read_causal(recording, result, err);
+	const struct recording_info *info = recording_info(recording);
+	struct causal_result causal;
+	int rc = recording_load(recording, load, err);
+
+	causal_result_init(&causal);
+	if (rc == 0 && info->causal)
+		rc = recording_read_causal(recording, &causal, err);
+	if (rc == 0) {
+		print_origin(info);
+		print_amounts(info, load->stats);
+		print_cost(info, load->stats);
+		if (info->causal)
+			print_causal(&causal);
+	}
+	causal_result_release(&causal);
+	return rc;
 }
 
 static int
@@ -136,24 +141,13 @@ print_file(const char *path, struct error *err)
 {
 	struct run_stats *stats = xcalloc(1, sizeof(*stats));
 	struct recording_load load = { .stats = stats };
-	struct causal_result causal;
 	struct recording *recording;
 	int rc = recording_open(path, &recording, err);
 
 	if (rc == 0) {
 		load.profile = profile_create();
 		load.names = recorded_names_create();
-		rc = recording_load(recording, &load, err);
-		if (rc == 0)
-			rc = read_causal(recording, &causal, err);
-		if (rc == 0) {
-			print_origin(recording_info(recording));
-			print_amounts(recording_info(recording), stats);
-			print_cost(recording_info(recording), stats);
-			if (recording_info(recording)->causal)
-				print_causal(&causal);
-			causal_result_release(&causal);
-		}
+		rc = print_loaded(recording, &load, err);
 		recorded_names_free(load.names);
 		profile_free(load.profile);
 		recording_close(recording);
@@ -163,23 +157,18 @@ print_file(const char *path, struct error *err)
 }
 
 int
-command_info(const struct options *options)
+command_info(const struct options *options, int *status, struct error *err)
 {
-	struct error err;
 	int rc = 0;
 
+	(void)status;
 	if (options->files.count == 0)
-		rc = error_set(&err, ERROR_USAGE,
-			       "no recording is given: wallsample info FILE.wsdb");
+		return error_set(err, ERROR_USAGE,
+				 "no recording is given: wallsample info FILE.wsdb");
 	for (size_t i = 0; rc == 0 && i < options->files.count; i++) {
 		if (i > 0)
 			putchar('\n');
-		rc = print_file(options->files.text[i], &err);
+		rc = print_file(options->files.text[i], err);
 	}
-	if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-		rc = error_set(&err, ERROR_OUTPUT, "cannot write to stdout: %s", strerror(errno));
-	if (rc == 0)
-		return 0;
-	say_error(&err);
-	return error_exit_status(err.kind);
+	return rc;
 }

@@ -1,41 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* command_sample.c - the command that samples a process and writes a report. */
-#include <string.h>
+/* command_sample.c - the commands that sample a process: the report, record and dump. */
 #include <sys/resource.h>
 
 #include "cli/run_internal.h"
 
-/* --- checks before anything is opened ------------------------------------------- */
-
-/* Expands the pattern of -o before there is a process: only its id is not known yet. */
+/* Checks the options before anything is opened. Only the process id for %p is not known yet. */
 static int
 sample_check_options(struct run *run, struct error *err)
 {
 	const struct options *options = run->request.options;
-	struct strbuf name = STRBUF_INIT;
 	int rc = target_check_usage(options, err);
 
 	if (rc != 0)
 		return rc;
-	if (run->dumps && output_is_recording(options->format, options->output))
-		return error_set(err, ERROR_USAGE,
-				 "a dump is not a recording: wallsample record makes one");
-	if (options->verb->bit == FOR_RECORD ||
-	    output_is_recording(options->format, options->output)) {
+	if (options->verb->bit == FOR_RECORD || (!run->dumps && output_is_recording(options)))
 		return record_check_words(run, err);
-	}
 	rc = request_check_report(&run->request, err);
-	if (rc == 0 && options->output != NULL)
-		rc = output_name_expand(options->output, 0, &name, err);
-	strbuf_release(&name);
-	return rc;
+	return rc == 0 ? output_name_check(options->output, err) : rc;
 }
 
-/* --- the run --------------------------------------------------------------------- */
+/* --- parts that wallsample causal shares ------------------------------------------ */
 
-/* A command was forked earlier and keeps the original limit. */
 void
-run_raise_descriptor_limit(void)
+run_init(struct run *run, const struct options *options)
+{
+	*run = (struct run){ .dumps = options->verb->bit == FOR_DUMP };
+	request_init(&run->request, options);
+}
+
+void
+run_release(struct run *run)
+{
+	sampler_free(run->sampler);
+	if (run->recorder != NULL)
+		recorder_discard(run->recorder);
+	source_release(&run->source);
+	jit_objects_free(run->jit_objects);
+	jit_free(run->jit);
+	maps_free(run->maps);
+	modules_free(run->source.modules);
+	request_release(&run->request);
+	target_release(&run->target);
+}
+
+/* The sampler keeps two descriptors open for each thread. A command keeps the original limit. */
+static void
+raise_descriptor_limit(void)
 {
 	struct rlimit limit;
 
@@ -45,35 +55,8 @@ run_raise_descriptor_limit(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static bool
-is_selected(void *context, pid_t tid, const char *name)
-{
-	const struct run *run = context;
-
-	return filter_thread(&run->request.options->filter, tid, name);
-}
-
-static bool
-is_excluded(void *context, pid_t tid, const char *name)
-{
-	const struct run *run = context;
-
-	(void)tid;
-	return filter_excludes_thread(&run->request.options->filter, name);
-}
-
-void
-run_select_threads(struct run *run, struct sampler_context *context)
-{
-	const struct filter *filter = &run->request.options->filter;
-
-	context->selected = filter_selects_threads(filter) ? is_selected : NULL;
-	context->excluded = filter->exclude_thread.count > 0 ? is_excluded : NULL;
-	context->selected_context = run;
-}
-
-void
-run_open_names(struct run *run)
+static void
+open_names(struct run *run)
 {
 	run->maps = maps_create(run->target.process, run->source.modules);
 	run->jit = jit_create(run->target.process, run->maps, &run->request.log);
@@ -84,83 +67,77 @@ run_open_names(struct run *run)
 	run->jit_objects = jit_objects_create(run->target.process, run->maps, &run->request.log);
 }
 
-static int
-create_sampler(struct run *run, struct error *err)
+int
+run_prepare(struct run *run, struct error *err)
 {
 	const struct options *options = run->request.options;
-	struct sampler_config config = {
-		.rate_hz = options->rate_hz,
-		.jitter = !options->no_jitter,
-		.duration_ns = options->duration_ns,
-		.stack_limit = options->stack_size,
-		.max_overhead = options->max_overhead,
-		.stop_all = options->stop_all,
-		.nonblocking = options->nonblocking,
-		.unwinder = options->unwinder,
-		.runtimes = options->runtimes,
-		.threads_only = options->task_use == TASKS_OFF,
-	};
-	struct sampler_context context = {
+	int rc = target_find(&run->target, options, err);
+
+	if (rc != 0)
+		return rc;
+	signals_install();
+	rc = target_open(&run->target, !options->nonblocking, err);
+	if (rc == 0)
+		rc = target_check_tids(&run->target, options, err);
+	if (rc != 0)
+		return rc;
+	raise_descriptor_limit();
+	run->source.modules = modules_create();
+	run->source.profile = profile_create();
+	rc = run->records ? record_begin(run, err) :
+			    request_open_output(&run->request, run->target.pid, err);
+	if (rc == 0 && !run->records && options->verb->bit == FOR_RUN)
+		rc = part_begin(run, err);
+	if (rc == 0)
+		rc = target_begin(&run->target, err);
+	if (rc != 0)
+		return rc;
+	if (run->recorder != NULL)
+		recorder_set_process(run->recorder, run->target.process);
+	open_names(run);
+	return 0;
+}
+
+static bool
+thread_is_selected(void *context, pid_t tid, const char *name)
+{
+	const struct run *run = context;
+
+	return filter_thread(&run->request.options->filter, tid, name);
+}
+
+static bool
+thread_is_excluded(void *context, pid_t tid, const char *name)
+{
+	const struct run *run = context;
+
+	(void)tid;
+	return filter_excludes_thread(&run->request.options->filter, name);
+}
+
+int
+run_create_sampler(struct run *run, const struct sampler_config *config, struct profile *profile,
+		   const struct sampler_control *control, struct error *err)
+{
+	const struct filter *filter = &run->request.options->filter;
+	const struct sampler_context context = {
 		.process = run->target.process,
-		.profile = run->source.profile,
+		.maps = run->maps,
+		.profile = profile,
 		.log = &run->request.log,
+		.jit = run->jit,
+		.jit_objects = run->jit_objects,
+		.tasks = run->source.tasks,
+		.control = control,
+		.selected = filter_selects_threads(filter) ? thread_is_selected : NULL,
+		.excluded = filter->exclude_thread.count > 0 ? thread_is_excluded : NULL,
+		.selected_context = run,
 	};
 
-	/* A dump is one tick, at which running threads stay stopped until all are captured. */
-	if (run->dumps) {
-		config.duration_ns = 1;
-		config.stop_all = !options->nonblocking;
-		config.exact = true;
-		config.all_tasks = true;
-		context.tasks = run->source.tasks = async_tasks_create();
-	}
-	run_select_threads(run, &context);
-	run_open_names(run);
-	context.maps = run->maps;
-	context.jit = run->jit;
-	context.jit_objects = run->jit_objects;
-	return sampler_create(&config, &context, &run->sampler, err);
+	return sampler_create(config, &context, &run->sampler, err);
 }
 
-static void
-on_snapshot(void *context)
-{
-	struct run *run = context;
-	struct error err;
-
-	status_line_erase(&run->status);
-	if (run->records) {
-		record_snapshot(run);
-		return;
-	}
-	/* A later snapshot may succeed. */
-	run->source.stats = *sampler_stats(run->sampler);
-	if (sample_write(run, true, &err) != 0)
-		say_error(&err);
-}
-
-static void
-on_tick(void *context, bool held)
-{
-	struct run *run = context;
-
-	record_tick(run, held);
-	if (!held && profile_deadlock_count(run->source.profile) > run->deadlocks_reported) {
-		sampler_pause(run->sampler);
-		say_deadlocks(run);
-		sampler_resume(run->sampler);
-	}
-}
-
-static void
-on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threads)
-{
-	struct run *run = context;
-
-	status_line_draw(&run->status, elapsed_ns, samples, threads);
-}
-
-/* Writing a status line may block: no thread may be held meanwhile. */
+/* Writing a line of the log may block: no thread may be held meanwhile. */
 static void
 before_line(void *context)
 {
@@ -181,8 +158,85 @@ run_watch_log(struct run *run)
 	run->request.log.context = run->sampler;
 }
 
+void
+run_end_sampler(struct run *run)
+{
+	run->request.log.before = run->request.log.after = NULL;
+	sampler_free(run->sampler);
+	run->sampler = NULL;
+	status_line_erase(&run->status);
+}
+
+void
+run_on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t threads)
+{
+	struct run *run = context;
+
+	status_line_draw(&run->status, elapsed_ns, samples, threads);
+}
+
+/* --- sampling -------------------------------------------------------------------- */
+
+static int
+sample_create(struct run *run, struct error *err)
+{
+	const struct options *options = run->request.options;
+	struct sampler_config config = {
+		.rate_hz = options->rate_hz,
+		.jitter = !options->no_jitter,
+		.duration_ns = options->duration_ns,
+		.stack_limit = options->stack_size,
+		.max_overhead = options->max_overhead,
+		.stop_all = options->stop_all,
+		.nonblocking = options->nonblocking,
+		.unwinder = options->unwinder,
+		.runtimes = options->runtimes,
+		.threads_only = options->task_use == TASKS_OFF,
+	};
+
+	/* A dump is one tick, at which running threads stay stopped until all are captured. */
+	if (run->dumps) {
+		config.duration_ns = 1;
+		config.stop_all = !options->nonblocking;
+		config.exact = true;
+		config.all_tasks = true;
+		run->source.tasks = async_tasks_create();
+	}
+	return run_create_sampler(run, &config, run->source.profile, NULL, err);
+}
+
 static void
-run_sampler(struct run *run)
+on_snapshot(void *context)
+{
+	struct run *run = context;
+	struct error err;
+
+	status_line_erase(&run->status);
+	if (run->records) {
+		record_snapshot(run);
+		return;
+	}
+	/* An error does not end the run: a later snapshot may succeed. */
+	run->source.stats = *sampler_stats(run->sampler);
+	if (sample_write(run, true, &err) != 0)
+		say_error(&err);
+}
+
+static void
+on_tick(void *context, bool held)
+{
+	struct run *run = context;
+
+	record_tick(run, held);
+	if (!held && profile_deadlock_count(run->source.profile) > run->deadlocks_reported) {
+		sampler_pause(run->sampler);
+		say_deadlocks(run);
+		sampler_resume(run->sampler);
+	}
+}
+
+static void
+sample_run(struct run *run)
 {
 	const struct options *options = run->request.options;
 	const struct sampler_hooks hooks = {
@@ -190,12 +244,12 @@ run_sampler(struct run *run)
 		.snapshot = &signals_snapshot,
 		.on_snapshot = on_snapshot,
 		.on_tick = on_tick,
-		.on_progress = on_progress,
+		.on_progress = run_on_progress,
 		.context = run,
 	};
 	struct run_stats *stats = &run->source.stats;
 
-	/* a command writes to the same terminal, and so does -v */
+	/* A command writes to the same terminal, and so does -v. */
 	status_line_init(&run->status,
 			 !options->quiet && options->verbose == 0 && !run->target.is_command &&
 				 !run->dumps,
@@ -205,59 +259,27 @@ run_sampler(struct run *run)
 	run_watch_log(run);
 	run->source.began_ns = clock_date_ns();
 	run->source.end = sampler_run(run->sampler, &hooks);
-	run->source.stats = *sampler_stats(run->sampler);
-	/* Without a stop the tracer has not reaped the command. */
+	*stats = *sampler_stats(run->sampler);
+	/* The tracer reaps the command only if it has stopped it. */
 	if (run->target.is_command && !stats->child_exited && run->source.end == RUN_END_EXITED)
 		stats->child_exited = target_reap(&run->target, &stats->child_status);
-	/* Threads that are still stopped are released before the report is made. */
-	run->request.log.before = run->request.log.after = NULL;
-	sampler_free(run->sampler);
-	run->sampler = NULL;
-	status_line_erase(&run->status);
-	/* A dump shows deadlocks itself. */
+	run_end_sampler(run);
+	/* The report of a dump contains the deadlocks. */
 	if (!run->dumps)
 		say_deadlocks(run);
-}
-
-/* Opens the target and creates the sampler, which is then ready to run. */
-static int
-sample_prepare(struct run *run, struct error *err)
-{
-	int rc = target_find(&run->target, run->request.options, err);
-
-	if (rc != 0)
-		return rc;
-	signals_install();
-	rc = target_open(&run->target, !run->request.options->nonblocking, err);
-	if (rc == 0)
-		rc = target_check_tids(&run->target, run->request.options, err);
-	if (rc != 0)
-		return rc;
-	run_raise_descriptor_limit();
-	run->source.modules = modules_create();
-	run->source.profile = profile_create();
-	rc = run->records ? record_begin(run, err) :
-			    request_open_output(&run->request, run->target.pid, err);
-	if (rc == 0 && !run->records && !run->dumps)
-		rc = part_begin(run, err);
-	if (rc == 0)
-		rc = target_begin(&run->target, err);
-	if (rc == 0 && run->recorder != NULL)
-		recorder_set_process(run->recorder, run->target.process);
-	if (rc == 0)
-		rc = create_sampler(run, err);
-	return rc;
 }
 
 static int
 sample(struct run *run, int *status, struct error *err)
 {
 	struct strbuf why = STRBUF_INIT;
-	int rc = sample_prepare(run, err);
+	int rc = run_prepare(run, err);
 
+	if (rc == 0)
+		rc = sample_create(run, err);
 	if (rc != 0)
 		return rc;
-	run_sampler(run);
+	sample_run(run);
 	*status = sample_exit_status(&run->source.stats, &why);
 	if (*status != SAMPLE_NOTHING)
 		sample_say_end(run);
@@ -275,39 +297,16 @@ sample(struct run *run, int *status, struct error *err)
 	return rc;
 }
 
-void
-run_release(struct run *run)
-{
-	sampler_free(run->sampler);
-	if (run->recorder != NULL)
-		recorder_discard(run->recorder);
-	source_release(&run->source);
-	jit_objects_free(run->jit_objects);
-	jit_free(run->jit);
-	maps_free(run->maps);
-	modules_free(run->source.modules);
-	request_release(&run->request);
-	target_release(&run->target);
-}
-
-void
-run_init(struct run *run, const struct options *options)
-{
-	*run = (struct run){ .dumps = options->verb->bit == FOR_DUMP };
-	request_init(&run->request, options);
-}
-
 int
-command_sample(const struct options *options)
+command_sample(const struct options *options, int *status, struct error *err)
 {
 	struct run run;
-	struct error err;
-	int rc, status = 0;
+	int rc;
 
 	run_init(&run, options);
-	rc = sample_check_options(&run, &err);
+	rc = sample_check_options(&run, err);
 	if (rc == 0)
-		rc = sample(&run, &status, &err);
+		rc = sample(&run, status, err);
 	run_release(&run);
-	return request_status(rc, status, &err);
+	return rc;
 }

@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* loaded.c - loads recordings into one profile. */
-
 #include <stdlib.h>
-#include <time.h>
 
 #include "cli/run_internal.h"
-
-/* Appends "2026-11-20 20:33" in local time. */
-static void
-loaded_add_time(struct strbuf *sb, int64_t seconds)
-{
-	const time_t when = (time_t)seconds;
-	struct tm local;
-	char text[32];
-
-	if (seconds > 0 && localtime_r(&when, &local) != NULL &&
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local) > 0)
-		strbuf_add_format(sb, "%s ", text);
-}
 
 static void
 add_note(struct loaded *loaded, const struct recording_info *info, bool alone)
 {
 	struct strbuf *note = &loaded->note;
+	char date[SAY_TEXT_SIZE];
 
 	strbuf_add_text(note, loaded->count > 1 ? "; " : "");
-	loaded_add_time(note, info->began);
+	if (info->began > 0)
+		strbuf_add_format(note, "%s ", say_date(info->began, false, date));
 	strbuf_add_format(note, "on %s", info->host);
 	if (!alone)
 		strbuf_add_format(note, ", process %lld (%s)", (long long)info->pid, info->comm);
@@ -93,22 +80,16 @@ load_file(struct loaded *loaded, const struct options *options, const char *path
 	return 0;
 }
 
-/* Recorded names come first; with --no-demangle, names are read from the files instead. */
-static void
-make_symbols(struct loaded *loaded, const struct options *options, const struct log *log)
-{
-	loaded->source.names.stored = options->no_demangle ? NULL : recorded_names_find;
-	loaded->source.names.stored_context = loaded->names;
-	source_make_symbols(&loaded->source, options, NULL, NULL, log);
-}
-
 /* Members of the source that describe a single process are those of the first recording. */
 static void
 set_source(struct loaded *loaded, const struct request *request)
 {
 	const struct recording_info *first = recording_info(loaded->recording[0]);
 
-	make_symbols(loaded, request->options, &request->log);
+	/* Recorded names come first; with --no-demangle, names are read from the files instead. */
+	loaded->source.names.stored = request->options->no_demangle ? NULL : recorded_names_find;
+	loaded->source.names.stored_context = loaded->names;
+	source_make_symbols(&loaded->source, request->options, NULL, NULL, &request->log);
 	loaded->source.process = loaded->process;
 	loaded->source.began_ns = (uint64_t)first->began * NS_PER_SEC;
 	loaded->source.end = first->ended ? first->end : RUN_END_STOPPED;
@@ -130,8 +111,6 @@ loaded_init(struct loaded *loaded, const struct request *request, const char *co
 		.source = { .profile = profile_create(), .modules = modules_create() },
 		.names = recorded_names_create(),
 	};
-	strbuf_init(&loaded->note);
-	strbuf_init(&loaded->part.text);
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = load_file(loaded, request->options, files[i], count == 1, err);
 	if (rc == 0)

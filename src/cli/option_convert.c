@@ -10,11 +10,12 @@
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/thread/state.h"
 
-/* The argument of a converter: an option's text, the field to store into, the error to set. */
+/* The argument of a converter. */
 struct conversion {
 	const struct option_row *row;
-	const char *label, *text;
-	void *field;
+	const char *label; /* the option as the user wrote it */
+	const char *text;  /* its argument; NULL for flags and counts */
+	void *field;       /* the field of struct options to store into */
 	struct error *err;
 };
 
@@ -24,7 +25,7 @@ convert_refuse(const struct conversion *c, const char *wanted)
 	return error_set(c->err, ERROR_USAGE, "%s: '%s' is not %s", c->label, c->text, wanted);
 }
 
-/* "…'x' is not a number of Hz from 0.01 to 10000" */
+/* "--rate: 'x' is not a number from 0.01 to 10000 Hz" */
 static int
 refuse_range(const struct conversion *c, const char *wanted)
 {
@@ -83,7 +84,7 @@ convert_texts(const struct conversion *c)
 	return 0;
 }
 
-/* The last one counts. */
+/* The last expression of several counts. */
 static int
 convert_regex(const struct conversion *c)
 {
@@ -159,7 +160,7 @@ convert_duration(const struct conversion *c)
 	return 0;
 }
 
-/* "-1m" is a minute before the end, and "-0" the end. */
+/* Converts a time since the beginning; "-1m" is a minute before the end, and "-0" the end. */
 static int
 convert_moment(const struct conversion *c)
 {
@@ -173,7 +174,7 @@ convert_moment(const struct conversion *c)
 	if (strspn(text, "0") != strlen(text) || text[0] == '\0')
 		if (!parse_duration_ns(text, &ns) || ns > INT64_MAX / 4)
 			return convert_refuse(c, wanted);
-	/* "-0" is the end: the closest moment before it. */
+	/* "-0", the end, is stored as the last nanosecond before the end. */
 	if (from_end && ns == 0)
 		ns = 1;
 	*moment = (struct option_moment){ true, from_end ? -(int64_t)ns : (int64_t)ns };
@@ -210,94 +211,101 @@ convert_size(const struct conversion *c)
 	return 0;
 }
 
-static void
-add_id(struct id_list *list, uint64_t id)
+/* Calls `convert` with each item of the comma-separated argument, up to the first error. */
+static int
+convert_list(const struct conversion *c,
+	     int (*convert)(const struct conversion *c, const char *item))
 {
+	char *words = xstrdup(c->text), *rest = words, *item;
+	int rc = 0;
+
+	while (rc == 0 && (item = strsep(&rest, ",")) != NULL)
+		rc = convert(c, item);
+	free(words);
+	return rc;
+}
+
+/* Appends an id: a list given twice is one longer list. */
+static int
+add_id(const struct conversion *c, uint64_t id)
+{
+	struct id_list *list = c->field;
 	size_t capacity = list->count;
 
 	list->id = xgrow(list->id, &capacity, list->count + 1, sizeof(*list->id));
 	list->id[list->count++] = id;
+	return 0;
 }
 
-/* A list given twice is one longer list. */
 static int
-convert_tids(const struct conversion *c)
+convert_tid(const struct conversion *c, const char *item)
 {
-	const char *at = c->text;
+	uint64_t tid;
 
-	for (;;) {
-		uint64_t tid;
-
-		if (*at < '0' || *at > '9' || !parse_u64(&at, 10, &tid) ||
-		    (double)tid < c->row->min || (double)tid > c->row->max)
-			return convert_refuse(c, "a list of thread ids such as 12,13");
-		add_id(c->field, tid);
-		if (*at == '\0')
-			return 0;
-		if (*at++ != ',')
-			return convert_refuse(c, "a list of thread ids such as 12,13");
-	}
+	if (!parse_whole_u64(item, (uint64_t)c->row->min, (uint64_t)c->row->max, &tid))
+		return convert_refuse(c, "a list of thread ids such as 12,13");
+	return add_id(c, tid);
 }
 
 /* Task ids in the notation of reports: small decimal numbers, or hexadecimal addresses. */
 static int
-convert_tasks(const struct conversion *c)
+convert_task(const struct conversion *c, const char *item)
 {
-	const char *at = c->text;
+	const int base = strncmp(item, "0x", 2) == 0 ? 16 : 10;
+	const char *at = item + (base == 16 ? 2 : 0);
+	uint64_t task;
 
-	for (;;) {
-		const int base = at[0] == '0' && at[1] == 'x' ? 16 : 10;
-		uint64_t task;
+	if (!isxdigit((unsigned char)*at) || !parse_u64(&at, base, &task) || *at != '\0' ||
+	    task == 0)
+		return convert_refuse(c, "a list of tasks such as 17,0x7f20");
+	return add_id(c, task);
+}
 
-		at += base == 16 ? 2 : 0;
-		if (!isxdigit((unsigned char)*at) || !parse_u64(&at, base, &task) || task == 0)
-			return convert_refuse(c, "a list of tasks such as 17,0x7f20");
-		add_id(c->field, task);
-		if (*at == '\0')
-			return 0;
-		if (*at++ != ',')
-			return convert_refuse(c, "a list of tasks such as 17,0x7f20");
-	}
+static const char speedups_wanted[] = "a list of percents from 1 to 100, ascending, such as "
+				      "0,25,50";
+
+static int
+convert_speedup(const struct conversion *c, const char *item)
+{
+	struct option_speedups *speedups = c->field;
+	double percent;
+
+	if (!parse_double(item, 0, 100, &percent))
+		return convert_refuse(c, speedups_wanted);
+	if (percent == 0 && speedups->count == 1)
+		return 0;
+	if (percent / 100 <= speedups->value[speedups->count - 1])
+		return convert_refuse(c, speedups_wanted);
+	if (speedups->count == CAUSAL_SPEEDUPS_MOST)
+		return error_set(c->err, ERROR_USAGE, "%s: '%s' has more than %d speed-ups above 0",
+				 c->label, c->text, CAUSAL_SPEEDUPS_MOST - 1);
+	speedups->value[speedups->count++] = percent / 100;
+	return 0;
 }
 
 /* Percents in ascending order; 0, the base of all comparisons, need not be among them. */
 static int
 convert_speedups(const struct conversion *c)
 {
-	static const char wanted[] = "a list of percents from 1 to 100, ascending, such as 0,25,50";
-	char *words = xstrdup(c->text), *rest = words, *item;
 	struct option_speedups *speedups = c->field;
-	int rc = 0;
+	int rc;
 
 	*speedups = (struct option_speedups){ .count = 1 };
-	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
-		double percent;
-
-		if (!parse_double(item, 0, 100, &percent))
-			rc = convert_refuse(c, wanted);
-		else if (percent == 0 && speedups->count == 1)
-			continue;
-		else if (percent / 100 <= speedups->value[speedups->count - 1])
-			rc = convert_refuse(c, wanted);
-		else if (speedups->count == CAUSAL_SPEEDUPS_MOST)
-			rc = error_set(c->err, ERROR_USAGE,
-				       "%s: '%s' has more than %d speed-ups above 0", c->label,
-				       c->text, CAUSAL_SPEEDUPS_MOST - 1);
-		else
-			speedups->value[speedups->count++] = percent / 100;
-	}
-	if (rc == 0 && speedups->count == 1)
-		rc = convert_refuse(c, wanted);
-	free(words);
-	return rc;
+	rc = convert_list(c, convert_speedup);
+	return rc == 0 && speedups->count == 1 ? convert_refuse(c, speedups_wanted) : rc;
 }
 
 static int
-refuse_state(const struct conversion *c, const char *item)
+convert_state(const struct conversion *c, const char *item)
 {
 	struct strbuf known = STRBUF_INIT;
+	enum run_state state;
 	int rc;
 
+	if (run_state_parse(item, &state)) {
+		*(unsigned *)c->field |= 1u << state;
+		return 0;
+	}
 	for (int i = 0; i < RUN_STATE_COUNT; i++)
 		strbuf_add_format(&known, "%s%c %s", i > 0 ? ", " : "",
 				  run_state_letter((enum run_state)i),
@@ -309,30 +317,16 @@ refuse_state(const struct conversion *c, const char *item)
 }
 
 static int
-convert_states(const struct conversion *c)
+convert_runtime(const struct conversion *c, const char *item)
 {
-	char *words = xstrdup(c->text), *rest = words, *item;
-	int rc = 0;
-
-	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
-		enum run_state state;
-
-		if (run_state_parse(item, &state))
-			*(unsigned *)c->field |= 1u << state;
-		else
-			rc = refuse_state(c, item);
-	}
-	free(words);
-	return rc;
-}
-
-/* Refuses an item that is not the name of a runtime. */
-static int
-refuse_runtime(const struct conversion *c, const char *item)
-{
+	const int number = language_by_name(item);
 	struct strbuf names = STRBUF_INIT;
 	int rc;
 
+	if (number >= 0) {
+		*(uint32_t *)c->field |= UINT32_C(1) << number;
+		return 0;
+	}
 	if (strcmp(item, "auto") == 0 || strcmp(item, "none") == 0)
 		return error_set(c->err, ERROR_USAGE, "%s: '%s' stands alone, not in a list",
 				 c->label, item);
@@ -345,49 +339,30 @@ refuse_runtime(const struct conversion *c, const char *item)
 }
 
 static int
+convert_gil(const struct conversion *c, const char *item)
+{
+	enum gil gil;
+
+	if (!gil_parse(item, &gil) || gil == GIL_UNKNOWN)
+		return error_set(c->err, ERROR_USAGE, "%s: '%s' is none of %s, %s, %s, %s",
+				 c->label, item, gil_word(GIL_NONE), gil_word(GIL_HAS),
+				 gil_word(GIL_WAIT), gil_word(GIL_HANDOVER));
+	*(unsigned *)c->field |= 1u << gil;
+	return 0;
+}
+
+static int
 convert_runtimes(const struct conversion *c)
 {
 	uint32_t *runtimes = c->field;
-	char *words, *rest, *item;
-	int rc = 0;
 
 	*runtimes = strcmp(c->text, "auto") == 0 ? RUNTIMES_ALL : 0;
 	if (*runtimes != 0 || strcmp(c->text, "none") == 0)
 		return 0;
-	words = rest = xstrdup(c->text);
-	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
-		const int number = language_by_name(item);
-
-		if (number >= 0)
-			*runtimes |= UINT32_C(1) << number;
-		else
-			rc = refuse_runtime(c, item);
-	}
-	free(words);
-	return rc;
+	return convert_list(c, convert_runtime);
 }
 
-static int
-convert_gils(const struct conversion *c)
-{
-	char *words = xstrdup(c->text), *rest = words, *item;
-	int rc = 0;
-
-	while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
-		enum gil gil;
-
-		if (gil_parse(item, &gil) && gil != GIL_UNKNOWN)
-			*(unsigned *)c->field |= 1u << gil;
-		else
-			rc = error_set(c->err, ERROR_USAGE, "%s: '%s' is none of %s, %s, %s, %s",
-				       c->label, item, gil_word(GIL_NONE), gil_word(GIL_HAS),
-				       gil_word(GIL_WAIT), gil_word(GIL_HANDOVER));
-	}
-	free(words);
-	return rc;
-}
-
-/* Stores the position of the word in the list, which is the value of the enum. */
+/* Stores the position of the word in the choices, which is the value of the enum. */
 static int
 convert_choice(const struct conversion *c)
 {
@@ -419,10 +394,14 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		[OPTION_PID] = convert_pid,           [OPTION_FRACTION] = convert_fraction,
 		[OPTION_DURATION] = convert_duration, [OPTION_SIZE] = convert_size,
 		[OPTION_MOMENT] = convert_moment,     [OPTION_RANGE] = convert_range,
-		[OPTION_TIDS] = convert_tids,         [OPTION_TASKS] = convert_tasks,
-		[OPTION_STATES] = convert_states,     [OPTION_GILS] = convert_gils,
 		[OPTION_RUNTIMES] = convert_runtimes, [OPTION_SPEEDUPS] = convert_speedups,
 		[OPTION_CHOICE] = convert_choice,
+	};
+	/* Types whose argument is a list: the converters of one item. */
+	static int (*const item_converters[])(const struct conversion *, const char *) = {
+		[OPTION_TIDS] = convert_tid,     [OPTION_TASKS] = convert_task,
+		[OPTION_STATES] = convert_state, [OPTION_GILS] = convert_gil,
+		[OPTION_CHOICE] = NULL,
 	};
 	const struct conversion c = {
 		.row = row,
@@ -432,5 +411,7 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		.err = err,
 	};
 
+	if (item_converters[row->type] != NULL)
+		return convert_list(&c, item_converters[row->type]);
 	return converters[row->type](&c);
 }

@@ -13,7 +13,9 @@
 
 #include "cli/cli_internal.h"
 
-/* --- the folder of a file ---------------------------------------------------------------------- */
+/*
+ * --- the folder of a file ----------------------------------------------------------------------
+ */
 
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
@@ -140,7 +142,9 @@ output_folder_open(const char *path, char **base, struct error *err)
 	return fd;
 }
 
-/* --- the output -------------------------------------------------------------------------------- */
+/*
+ * --- the output --------------------------------------------------------------------------------
+ */
 
 /* Attempts to find a name that no leftover file has. */
 #define TEMPORARY_TRIES 8

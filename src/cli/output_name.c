@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* output_name.c - expands the pattern of -o, and chooses the format by its ending. */
+/* output_name.c - expands the pattern of -o, and chooses the format by -f or the ending of -o. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli_internal.h"
@@ -26,25 +25,11 @@ add_host(struct strbuf *name)
 {
 	char host[256] = "";
 
-	if (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0')
-		add_value(name, "localhost");
-	else
-		add_value(name, host);
+	(void)!gethostname(host, sizeof(host) - 1);
+	add_value(name, host[0] != '\0' ? host : "localhost");
 }
 
-static void
-name_add_time(struct strbuf *name)
-{
-	char text[32];
-	time_t now = time(NULL);
-	struct tm local;
-
-	if (localtime_r(&now, &local) != NULL &&
-	    strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &local) > 0)
-		strbuf_add_text(name, text);
-}
-
-/* *at points behind "%{"; on return, behind the "}". */
+/* Appends the value of an environment variable. Moves *at from behind "%{" to behind "}". */
 static int
 add_environment(struct strbuf *name, const char **at, const char *pattern, struct error *err)
 {
@@ -70,6 +55,7 @@ int
 output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct error *err)
 {
 	const char *at = pattern;
+	char date[SAY_TEXT_SIZE];
 	int rc = 0;
 
 	strbuf_clear(name);
@@ -86,7 +72,7 @@ output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct e
 			add_host(name);
 			break;
 		case 't':
-			name_add_time(name);
+			strbuf_add_text(name, say_date(time(NULL), true, date));
 			break;
 		case '%':
 			strbuf_add_text(name, "%");
@@ -103,6 +89,16 @@ output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct e
 		}
 		at++;
 	}
+	return rc;
+}
+
+int
+output_name_check(const char *pattern, struct error *err)
+{
+	struct strbuf name = STRBUF_INIT;
+	int rc = pattern != NULL ? output_name_expand(pattern, 0, &name, err) : 0;
+
+	strbuf_release(&name);
 	return rc;
 }
 
@@ -139,44 +135,41 @@ output_format_fits(const struct exporter *exporter, const struct command *comman
 	return exporter->write != NULL;
 }
 
-/* Appends "text, folded": the formats that fit the command. */
-static void
-add_known(struct strbuf *known, const struct command *command)
+/* Lists the formats that fit the command: "text, folded"; `endings`: "folded (folded); …". */
+static struct strbuf
+list_formats(const struct command *command, bool endings)
 {
-	for (size_t i = 0; exporters[i] != NULL; i++)
-		if (output_format_fits(exporters[i], command))
-			strbuf_add_format(known, "%s%s", known->length > 0 ? ", " : "",
-					  exporters[i]->name);
+	struct strbuf list = STRBUF_INIT;
+
+	for (size_t i = 0; exporters[i] != NULL; i++) {
+		const struct exporter *exporter = exporters[i];
+
+		if (!output_format_fits(exporter, command))
+			continue;
+		if (list.length > 0)
+			strbuf_add_text(&list, endings ? "; " : ", ");
+		if (endings)
+			strbuf_add_format(&list, "%s (%s)", exporter->endings, exporter->name);
+		else
+			strbuf_add_text(&list, exporter->name);
+	}
+	return list;
 }
 
 static int
-refuse_format(const char *format, const struct command *command, struct error *err)
+refuse_unknown(const struct options *options, const char *ending, struct error *err)
 {
-	struct strbuf known = STRBUF_INIT;
+	struct strbuf known = list_formats(options->verb, options->format == NULL);
 	int rc;
 
-	add_known(&known, command);
-	rc = error_set(err, ERROR_USAGE, "-f: '%s' is not a format; there are: %s, wsdb", format,
-		       known.data);
-	strbuf_release(&known);
-	return rc;
-}
-
-static int
-refuse_ending(const char *output, const char *ending, const struct command *command,
-	      struct error *err)
-{
-	struct strbuf known = STRBUF_INIT;
-	int rc;
-
-	for (size_t i = 0; exporters[i] != NULL; i++)
-		if (output_format_fits(exporters[i], command))
-			strbuf_add_format(&known, "%s%s (%s)", known.length > 0 ? "; " : "",
-					  exporters[i]->endings, exporters[i]->name);
-	rc = error_set(err, ERROR_USAGE,
-		       "-o: no format has the ending '.%s' of '%s'; known endings are: %s; wsdb "
-		       "(recording); or name a format with -f",
-		       ending, output, known.data);
+	if (options->format != NULL)
+		rc = error_set(err, ERROR_USAGE, "-f: '%s' is not a format; there are: %s, wsdb",
+			       options->format, known.data);
+	else
+		rc = error_set(err, ERROR_USAGE,
+			       "-o: no format has the ending '.%s' of '%s'; known endings are: "
+			       "%s; wsdb (recording); or name a format with -f",
+			       ending, options->output, known.data);
 	strbuf_release(&known);
 	return rc;
 }
@@ -184,19 +177,17 @@ refuse_ending(const char *output, const char *ending, const struct command *comm
 static int
 check_fits(const struct exporter *exporter, const struct command *command, struct error *err)
 {
-	struct strbuf known = STRBUF_INIT;
+	const bool is_causal = exporter->write == NULL && exporter->write_causal != NULL;
+	struct strbuf known;
 	int rc;
 
 	if (output_format_fits(exporter, command))
 		return 0;
-	add_known(&known, command);
+	known = list_formats(command, false);
 	rc = error_set(err, ERROR_USAGE,
 		       "wallsample%s%s does not write the format %s%s; it writes: %s",
 		       command->name[0] != '\0' ? " " : "", command->name, exporter->name,
-		       exporter->write == NULL && exporter->write_causal != NULL ?
-			       ", which is for causal profiles" :
-			       "",
-		       known.data);
+		       is_causal ? ", which is for causal profiles" : "", known.data);
 	strbuf_release(&known);
 	return rc;
 }
@@ -216,21 +207,19 @@ output_format_choose(const struct options *options, const struct exporter **out,
 				 (*out)->name, (*out)->absent);
 	if (*out != NULL)
 		return check_fits(*out, options->verb, err);
-	if (format != NULL)
-		return refuse_format(format, options->verb, err);
-	if (ending != NULL && strcmp(ending, "txt") != 0 && strcmp(ending, "log") != 0 &&
-	    strncmp(output, "/dev/", 5) != 0)
-		return refuse_ending(output, ending, options->verb, err);
+	if (format != NULL || (ending != NULL && strcmp(ending, "txt") != 0 &&
+			       strcmp(ending, "log") != 0 && strncmp(output, "/dev/", 5) != 0))
+		return refuse_unknown(options, ending, err);
 	*out = exporter_by_name("text");
 	return 0;
 }
 
 bool
-output_is_recording(const char *format, const char *output)
+output_is_recording(const struct options *options)
 {
-	const char *ending = output != NULL ? ending_of(output) : NULL;
+	const char *ending = options->output != NULL ? ending_of(options->output) : NULL;
 
-	if (format != NULL)
-		return strcmp(format, "wsdb") == 0;
+	if (options->format != NULL)
+		ending = options->format;
 	return ending != NULL && strcmp(ending, "wsdb") == 0;
 }

@@ -34,7 +34,13 @@ int
 request_check_report(struct request *request, struct error *err)
 {
 	const struct options *options = request->options;
-	int rc = output_format_choose(options, &request->exporter, err);
+	int rc;
+
+	if (output_is_recording(options))
+		return error_set(err, ERROR_USAGE,
+				 "a %s is not a recording: wallsample record makes one",
+				 options->verb->noun);
+	rc = output_format_choose(options, &request->exporter, err);
 
 	if (rc == 0 && options->lines && options->by != VIEW_BY_FUNCTION &&
 	    options->by != VIEW_BY_LINE)
@@ -76,13 +82,4 @@ void
 request_release(struct request *request)
 {
 	output_close(&request->output);
-}
-
-int
-request_status(int rc, int status, const struct error *err)
-{
-	if (rc == 0)
-		return status;
-	say_error(err);
-	return error_exit_status(err->kind);
 }

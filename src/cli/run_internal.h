@@ -19,31 +19,28 @@ struct request {
 	struct output output;
 };
 
-/* Sets up the log alone. */
 void request_init(struct request *request, const struct options *options);
 /* Chooses the exporter. ERROR_USAGE for options that contradict each other in a report. */
 int request_check_report(struct request *request, struct error *err);
 /* Opens the output that -o names, %p replaced by `pid`, for the chosen format. */
 int request_open_output(struct request *request, pid_t pid, struct error *err);
 void request_release(struct request *request);
-/* Returns `status` if `rc` is 0; else prints the error and returns its exit status. */
-int request_status(int rc, int status, const struct error *err);
 
-/* --- source.c: the data of a report ------------------------------------------ */
+/* --- source.c: the data of a report, and writing a report of it ----------------- */
 
 /* A live process, a core file, or recordings. */
 struct source {
 	struct profile *profile;         /* owned */
-	struct modules *modules;         /* owned */
+	struct modules *modules;         /* owned by the creator of the source */
 	struct symbols_config names;     /* borrowed by `symbols` */
 	struct symbols *symbols;         /* owned */
-	struct async_tasks *tasks;       /* owned; of a dump; or NULL */
+	struct async_tasks *tasks;       /* owned; NULL unless the source is a dump */
 	const struct process *process;   /* borrowed */
 	const struct core_end *core_end; /* borrowed; how a core file's process ended; or NULL */
 	struct run_stats stats;
 	enum run_end end;
 	uint64_t began_ns; /* CLOCK_REALTIME when sampling began */
-	const char *note;  /* borrowed; about recordings; NULL: none */
+	const char *note;  /* borrowed; describes recordings; NULL: a process or core file */
 };
 
 /* Creates the symbols of the modules. `root`, `jit` (NULL: none) and `log` are borrowed. */
@@ -53,16 +50,25 @@ void source_release(struct source *source);
 
 /* The part of the sampled time that a report covers. */
 struct part {
-	const struct profile *profile;      /* borrowed; NULL: that of the source */
-	struct recording *const *recording; /* borrowed; with times of samples; NULL: none */
+	const struct profile *profile;      /* borrowed; NULL: the profile of the source */
+	struct recording *const *recording; /* borrowed; has the times of samples; or NULL */
 	size_t recording_count;
 	struct strbuf text; /* describes the part; empty: all the time */
 };
 
-/* Writes a report or dump of a source, and prints its path. `snapshot`: the run continues. */
+/*
+ * Writes a report or dump of a source, and prints its path. `snapshot`: sampling continues. `part`
+ * is borrowed.
+ */
 int source_write(const struct request *request, const struct source *source,
 		 const struct part *part, bool snapshot, struct error *err);
-/* Returns the exit status of a written report; if it is partial, prints the reason. */
+
+/* Exit statuses of a run that was not refused. Only a dump has SAMPLE_DEADLOCK. */
+enum sample_status { SAMPLE_WHOLE, SAMPLE_PARTIAL, SAMPLE_NOTHING, SAMPLE_DEADLOCK = 4 };
+
+/* SAMPLE_PARTIAL if more than 1 % of the samples failed; the reason is then appended to `why`. */
+enum sample_status sample_exit_status(const struct run_stats *stats, struct strbuf *why);
+/* Returns the exit status of a written report; if it is SAMPLE_PARTIAL, prints the reason. */
 enum sample_status source_status(const struct request *request, const struct source *source);
 
 /* --- loaded.c: recordings as one source --------------------------------------- */
@@ -70,12 +76,12 @@ enum sample_status source_status(const struct request *request, const struct sou
 struct loaded {
 	struct source source;
 	struct part part;             /* the part of the recordings that the options select */
-	struct recording **recording; /* each of them, open */
-	size_t count, capacity;
+	struct recording **recording; /* all of them, open */
+	size_t count, capacity;       /* of `recording` */
 	struct recorded_names *names;
-	struct process *process; /* of the first recording */
-	struct strbuf note;      /* when and where they were made */
-	uint64_t selected_ns, all_ns;
+	struct process *process;      /* the target of the first recording */
+	struct strbuf note;           /* when and where the recordings were made */
+	uint64_t selected_ns, all_ns; /* sums over the recordings: the part, all the time */
 };
 
 /*
@@ -91,14 +97,14 @@ void loaded_release(struct loaded *loaded);
 struct status_line {
 	bool on;
 	uint64_t duration_ns; /* 0: not known */
-	size_t drawn;         /* columns of the last line */
+	size_t drawn;         /* columns of the line on the terminal; 0: there is no line */
 };
 
 /* Draws only if stderr is a terminal and `wanted`. */
 void status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns);
 void status_line_draw(struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
 		      uint32_t threads);
-/* Draws `line` instead, cut to the width of the terminal. */
+/* Draws `line`, cut to the width of the terminal, in place of the status line. */
 void status_line_say(struct status_line *status, struct strbuf *line);
 void status_line_erase(struct status_line *status);
 /* Appends the text of the line, cut to `columns`. */
@@ -115,42 +121,41 @@ struct run {
 	struct maps *maps;
 	struct jit *jit;
 	struct jit_objects *jit_objects;
-	char root[32]; /* the root directory of the target */
+	char root[32]; /* the path of the target's root directory */
 	struct sampler *sampler;
 	bool records;              /* the output is a recording */
 	bool dumps;                /* a dump: every thread is captured once */
 	size_t deadlocks_reported; /* the profile's deadlocks printed up to now */
-	struct recorder *recorder; /* NULL: none */
-	struct error record_error; /* why recording ended early */
+	struct recorder *recorder; /* NULL: the samples are not recorded */
+	struct error record_error; /* why recording ended early; ERROR_NONE: it did not */
 };
 
 void run_init(struct run *run, const struct options *options);
 void run_release(struct run *run);
-/* Sets the context's filter: threads that it rejects are not stopped. The run is borrowed. */
-void run_select_threads(struct run *run, struct sampler_context *context);
+/*
+ * Finds and opens the target, installs the signal handlers, opens the output, starts the command if
+ * the target is one, and opens its mappings and the sources of names for them.
+ */
+int run_prepare(struct run *run, struct error *err);
+/* Creates the sampler of the run for the threads that the options select. `control` may be NULL. */
+int run_create_sampler(struct run *run, const struct sampler_config *config,
+		       struct profile *profile, const struct sampler_control *control,
+		       struct error *err);
 /* From now on the sampler holds no thread while a line of the log is written. */
 void run_watch_log(struct run *run);
-/* Raises the limit on open descriptors: the sampler keeps two open for each thread. */
-void run_raise_descriptor_limit(void);
-/* Opens the mappings of the target and the sources of names for them. */
-void run_open_names(struct run *run);
-
-/* --- say_deadlock.c ---------------------------------------------------------- */
-
-/* Prints the deadlocks that are not printed yet. May take long: it names the locks. */
-void say_deadlocks(struct run *run);
+/* Releases the threads that are still stopped, frees the sampler and erases the status line. */
+void run_end_sampler(struct run *run);
+/* A sampler_hooks.on_progress that draws the status line of `run`, a struct run. */
+void run_on_progress(void *run, uint64_t elapsed_ns, uint64_t samples, uint32_t threads);
 
 /* --- sample_report.c --------------------------------------------------------- */
 
-/* "sampling process 123 (redis-server) …" */
+/* Prints the deadlocks that are not printed yet. May take long: it looks up the names of locks. */
+void say_deadlocks(struct run *run);
+/* Prints "sampling process 123 (redis-server) …". */
 void sample_say_start(const struct run *run);
-
-/* Writes the report of the run up to now (`snapshot`) or at its end, and prints its path. */
-int sample_write(struct run *run, bool snapshot, struct error *err);
-
 /* Prints how the target ended, and with -v the statistics of the run. */
 void sample_say_end(const struct run *run);
-
 /* Returns ERROR_NO_PROCESS or ERROR_SYSTEM with the reason why there is no sample. */
 int sample_nothing(const struct run *run, struct error *err);
 
@@ -158,38 +163,36 @@ int sample_nothing(const struct run *run, struct error *err);
 
 /* True if the options select a part of the time. */
 bool part_is_wanted(const struct options *options);
-/* ERROR_USAGE when the part is empty. */
+/* ERROR_USAGE if the part is empty. */
 int part_check_words(const struct options *options, struct error *err);
 struct recording_selection part_selection(const struct options *options);
-/* "1 to 2 threads on a CPU, from 3 s on: 12 % of the time" */
+/* Stores "while 1 to 2 threads were on a CPU, from 3 s: 12% of the time". */
 void part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_ns,
 		   struct strbuf *text);
-/* Starts recording into an unnamed file if the options select a part of a live run, or if the
- * output has a time axis. */
+/*
+ * Starts recording into an unnamed file if the options select a part of a live run, or if the
+ * output has a time axis.
+ */
 int part_begin(struct run *run, struct error *err);
-/* Recording failed: the run continues without it, or ends if the output needs it. */
+/*
+ * Ends a recording that failed. The run continues, or ends too if its output needs the recording.
+ */
 void part_fail(struct run *run);
 
-/* A part of a live run; owns what its `part` borrows. */
-struct live_part {
-	struct part part;
-	struct profile *profile;
-	struct recording *recording;
-};
-
-/* Loads from the recorder the part of the run up to now that the options select. */
-int part_load(struct run *run, struct live_part *part, struct error *err);
-void part_release(struct live_part *part);
+/* Writes the report of the run up to now (`snapshot`) or at its end, and prints its path. */
+int sample_write(struct run *run, bool snapshot, struct error *err);
 
 /* --- sample_record.c --------------------------------------------------------- */
 
 /* ERROR_USAGE for options that do not apply to a recording. */
 int record_check_words(struct run *run, struct error *err);
+/* ERROR_USAGE unless the pattern of -o can name a recording. */
+int record_check_name(const char *pattern, struct error *err);
 /* Creates the file. The profile and the modules must exist, the process need not. */
 int record_begin(struct run *run, struct error *err);
 /* Commits to the recording when it is due; `held` as in struct sampler_hooks. */
 void record_tick(struct run *run, bool held);
-/* Commits to the recording, and prints how large it is. */
+/* Commits to the recording, and prints its size. */
 void record_snapshot(struct run *run);
 /* Finishes the recording, or discards it if `any` is false: there is no sample. */
 int record_end(struct run *run, bool any, struct error *err);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample_part.c - reports of a part of the time: --from, --to, --parallelism. */
-
+/* sample_part.c - reports of a part of the time (--from, --to, --parallelism) of a live run. */
 #include "cli/run_internal.h"
 
 bool
@@ -33,7 +32,7 @@ part_selection(const struct options *options)
 	};
 }
 
-/* ", from 10 s before the end" */
+/* Appends ", from 10 s before the end"; nothing if the option was not given. */
 static void
 add_moment(struct strbuf *text, const char *word, const struct option_moment *moment)
 {
@@ -66,23 +65,20 @@ part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_
 			  all_ns > 0 ? 100.0 * (double)selected_ns / (double)all_ns : 0);
 }
 
+/* True if the run cannot continue without its recording. */
 static bool
-is_needed(const struct run *run)
+part_is_needed(const struct run *run)
 {
 	return part_is_wanted(run->request.options) || run->request.exporter->time == EXPORT_TIME;
 }
 
-/* Reports a recording that failed; it is an error only if the output needs it. */
+/* Returns the error `rc` of the recording if the output needs it; else prints it and returns 0. */
 static int
-do_without(struct run *run, int rc, struct error *err)
+part_pass_error(struct run *run, int rc, struct error *err)
 {
-	struct strbuf why = STRBUF_INIT;
-
-	if (rc == 0 || is_needed(run))
+	if (rc == 0 || part_is_needed(run))
 		return rc;
-	strbuf_add_escaped(&why, err->text);
-	log_say(&run->request.log, LOG_NORMAL, "the report has no times of samples: %s", why.data);
-	strbuf_release(&why);
+	log_say(&run->request.log, LOG_NORMAL, "the report has no times of samples: %s", err->text);
 	err->kind = ERROR_NONE;
 	return 0;
 }
@@ -101,7 +97,7 @@ part_begin(struct run *run, struct error *err)
 	    run->request.options->by != VIEW_BY_LOCK && !part_is_wanted(run->request.options))
 		return 0;
 	rc = recorder_create(&config, run->source.profile, &run->recorder, err);
-	return do_without(run, rc, err);
+	return part_pass_error(run, rc, err);
 }
 
 void
@@ -109,13 +105,30 @@ part_fail(struct run *run)
 {
 	recorder_discard(run->recorder);
 	run->recorder = NULL;
-	/* Later samples would be lost. */
-	if (do_without(run, -(int)run->record_error.kind, &run->record_error) != 0)
+	/* Sampling ends here: later samples would be lost. */
+	if (part_pass_error(run, -(int)run->record_error.kind, &run->record_error) != 0)
 		signals_stop = SIGTERM;
 }
 
+/* A part of a live run. */
+struct live_part {
+	struct part part;            /* borrows the members below */
+	struct profile *profile;     /* owned */
+	struct recording *recording; /* owned */
+};
+
+static void
+part_release(struct live_part *live)
+{
+	strbuf_release(&live->part.text);
+	recording_close(live->recording);
+	profile_free(live->profile);
+	*live = (struct live_part){ .profile = NULL };
+}
+
+/* Loads from the recorder the part of the run up to now that the options select. */
 static int
-load(struct run *run, struct live_part *live, struct error *err)
+part_load(struct run *run, struct live_part *live, struct error *err)
 {
 	const struct options *options = run->request.options;
 	const struct recording_selection selection = part_selection(options);
@@ -142,29 +155,23 @@ load(struct run *run, struct live_part *live, struct error *err)
 }
 
 int
-part_load(struct run *run, struct live_part *live, struct error *err)
+sample_write(struct run *run, bool snapshot, struct error *err)
 {
-	int rc;
+	struct live_part live = { .profile = NULL };
+	int rc = 0;
 
-	*live = (struct live_part){ .profile = NULL };
-	strbuf_init(&live->part.text);
+	jit_refresh(run->jit);
 	if (run->record_error.kind != ERROR_NONE) {
 		*err = run->record_error;
 		return -(int)err->kind;
 	}
-	if (run->recorder == NULL)
-		return 0;
-	rc = load(run, live, err);
+	if (run->recorder != NULL)
+		rc = part_load(run, &live, err);
 	if (rc != 0)
-		part_release(live);
-	return do_without(run, rc, err);
-}
-
-void
-part_release(struct live_part *live)
-{
-	strbuf_release(&live->part.text);
-	recording_close(live->recording);
-	profile_free(live->profile);
-	*live = (struct live_part){ .profile = NULL };
+		part_release(&live);
+	rc = part_pass_error(run, rc, err);
+	if (rc == 0)
+		rc = source_write(&run->request, &run->source, &live.part, snapshot, err);
+	part_release(&live);
+	return rc;
 }

@@ -7,12 +7,20 @@
 #define DEFAULT_NAME "wallsample-%p-%t.wsdb"
 
 int
+record_check_name(const char *pattern, struct error *err)
+{
+	if (pattern == NULL || strcmp(pattern, "-") == 0)
+		return error_set(
+			err, ERROR_USAGE,
+			"-o: a recording is a file, not a stream: name one, such as x.wsdb");
+	return output_name_check(pattern, err);
+}
+
+int
 record_check_words(struct run *run, struct error *err)
 {
 	const struct options *options = run->request.options;
 	const struct option_row *wrong = option_given_beyond(options, FOR_RECORD);
-	struct strbuf name = STRBUF_INIT;
-	int rc;
 
 	run->records = true;
 	if (wrong != NULL)
@@ -25,14 +33,7 @@ record_check_words(struct run *run, struct error *err)
 				 "-f: a recording is made in the format wsdb; "
 				 "wallsample report makes '%s' of it",
 				 options->format);
-	if (options->output != NULL && strcmp(options->output, "-") == 0)
-		return error_set(err, ERROR_USAGE,
-				 "-o: a recording is a file, not a stream: name "
-				 "one, such as x.wsdb");
-	rc = output_name_expand(options->output != NULL ? options->output : DEFAULT_NAME, 0, &name,
-				err);
-	strbuf_release(&name);
-	return rc;
+	return record_check_name(options->output != NULL ? options->output : DEFAULT_NAME, err);
 }
 
 /* Opens the folder, which stays open until the end. */
@@ -107,15 +108,13 @@ say_written(const struct run *run, const struct run_stats *stats, const char *so
 {
 	char samples[SAY_TEXT_SIZE], tasks[SAY_TEXT_SIZE], threads[SAY_TEXT_SIZE];
 	const size_t all = profile_thread_count(run->source.profile);
-	struct strbuf path = STRBUF_INIT;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < all; i++)
 		count += !profile_thread(run->source.profile, i)->is_task;
-	strbuf_add_escaped(&path, run->request.output.path);
 	log_say(&run->request.log, LOG_NORMAL,
-		"wrote recording to %s%s: %s sample%s of %s%s%s thread%s, %.4g MiB", path.data,
-		so_far, say_count(stats->thread_samples, samples),
+		"wrote recording to %s%s: %s sample%s of %s%s%s thread%s, %.4g MiB",
+		run->request.output.path, so_far, say_count(stats->thread_samples, samples),
 		stats->thread_samples == 1 ? "" : "s",
 		all > count ? say_count(all - count, tasks) : "",
 		all - count > 1 ? " tasks and " :
@@ -126,7 +125,6 @@ say_written(const struct run *run, const struct run_stats *stats, const char *so
 	log_say(&run->request.log, LOG_VERBOSE,
 		"writing it took %.4g ms of CPU time while sampling",
 		(double)recorder_cpu_ns(run->recorder) / (double)NS_PER_MS);
-	strbuf_release(&path);
 }
 
 void

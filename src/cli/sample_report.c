@@ -10,34 +10,16 @@ sample_say_start(const struct run *run)
 	const struct process *process = run->target.process;
 	const struct options *options = run->request.options;
 	char time[SAY_TEXT_SIZE];
-	struct strbuf name = STRBUF_INIT;
 
-	strbuf_add_escaped(&name, process->comm);
 	if (options->duration_ns > 0)
 		log_say(&run->request.log, LOG_NORMAL,
 			"sampling process %d (%s) %.10g times a second for %s; Ctrl-C ends it",
-			(int)process->pid, name.data, options->rate_hz,
+			(int)process->pid, process->comm, options->rate_hz,
 			say_duration(options->duration_ns, time));
 	else
 		log_say(&run->request.log, LOG_NORMAL,
 			"sampling process %d (%s) %.10g times a second until it ends or Ctrl-C",
-			(int)process->pid, name.data, options->rate_hz);
-	strbuf_release(&name);
-}
-
-int
-sample_write(struct run *run, bool snapshot, struct error *err)
-{
-	struct live_part part;
-	int rc;
-
-	jit_refresh(run->jit);
-	rc = part_load(run, &part, err);
-	if (rc != 0)
-		return rc;
-	rc = source_write(&run->request, &run->source, &part.part, snapshot, err);
-	part_release(&part);
-	return rc;
+			(int)process->pid, process->comm, options->rate_hz);
 }
 
 static void
@@ -143,7 +125,9 @@ sample_nothing(const struct run *run, struct error *err)
 	return rc;
 }
 
-/* --- deadlocks --------------------------------------------------------------------------------- */
+/*
+ * --- deadlocks ---------------------------------------------------------------------------------
+ */
 
 /* The name of the object of a wait; "": unknown. */
 static const char *

@@ -48,7 +48,9 @@ source_status(const struct request *request, const struct source *source)
 	return status;
 }
 
-/* --- the exit status --------------------------------------------------------------------------- */
+/*
+ * --- the exit status ---------------------------------------------------------------------------
+ */
 
 /* True if more than 1 % failed. */
 static bool
@@ -99,7 +101,9 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 	return SAMPLE_PARTIAL;
 }
 
-/* --- the report -------------------------------------------------------------------------------- */
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
 
 /* Adds "12 threads", "1,000 tasks and 3 threads": those that have a row. */
 static void
@@ -131,7 +135,7 @@ say_written(const struct request *request, const struct source *source, const st
 {
 	char samples[SAY_TEXT_SIZE];
 	int64_t total = view_total_samples(view);
-	struct strbuf path = STRBUF_INIT, threads = STRBUF_INIT;
+	struct strbuf threads = STRBUF_INIT;
 
 	if (view_row_count(view) == 0 && profile_entry_count(source->profile) == 0 &&
 	    input->part == NULL)
@@ -140,15 +144,13 @@ say_written(const struct request *request, const struct source *source, const st
 		log_say(&request->log, LOG_NORMAL, "no sample is among those that were asked for");
 	if (request->output.path == NULL)
 		return;
-	strbuf_add_escaped(&path, request->output.path);
 	add_threads(view, &threads);
 	log_say(&request->log, LOG_NORMAL, "wrote %s %s to %s%s: %s sample%s of %s",
-		request->exporter->name, request->exporter->noun, path.data,
+		request->exporter->name, request->exporter->noun, request->output.path,
 		input->snapshot ? " so far" : "",
 		say_count(total > 0 ? (uint64_t)total : 0, samples), total == 1 ? "" : "s",
 		threads.data);
 	strbuf_release(&threads);
-	strbuf_release(&path);
 }
 
 /* The context of write_view. */
