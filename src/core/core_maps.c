@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/core_internal.h"
-#include "wallsample/process/mapping_place.h"
 
 /* Bytes of a file that are read first: headers and build-id are in its first two pages. */
 #define HEAD_SIZE ((size_t)64 << 10)

@@ -20,7 +20,7 @@
 /* include/uapi/linux/capability.h */
 #define SYS_PTRACE_BIT 19
 
-/* Number of attempts, and the time between two. */
+/* Number of attempts to get an answer from the kernel, and the time between two. */
 #define ROUNDS 8
 #define ROUND_PAUSE_NS 3000000L
 
@@ -36,13 +36,13 @@
 /* The input of the diagnosis. */
 struct refusal {
 	const struct process *process;
-	char name[TASK_NAME_SIZE]; /* the target's, printable */
-	struct task_status target;
-	struct task_status own;
-	bool may_stop;
-	bool descendant;     /* wallsample started the target: Yama's scope 1 allows it */
-	unsigned yama_scope; /* 0 also when there is no Yama */
-	int error;           /* errno of the refused request */
+	char name[TASK_NAME_SIZE]; /* command name of the target, printable */
+	struct task_status target; /* status of the target */
+	struct task_status own;    /* status of wallsample */
+	bool may_stop;             /* wallsample will stop threads */
+	bool descendant;           /* wallsample started the target: Yama's scope 1 allows it */
+	unsigned yama_scope;       /* kernel.yama.ptrace_scope; 0 also without Yama */
+	int error;                 /* errno of the refused request; 0: permitted */
 };
 
 /* Sets the error "process 17 (redis-server) " followed by the formatted text. */
@@ -79,7 +79,7 @@ read_small_number(const char *path)
 	return (unsigned)value;
 }
 
-/* --- refusals that /proc shows -------------------------------------------------- */
+/* --- refusals by the state of the process -------------------------------------------------- */
 
 static int
 refuse_own_family(const struct refusal *r, struct error *err)
@@ -113,7 +113,7 @@ refuse_traced(const struct refusal *r, struct error *err)
 		r->target.tracer, task_name_of(r->target.tracer, tracer, sizeof(tracer)));
 }
 
-/* --- reasons of the kernel's refusal: each returns 0 when it does not apply ------ */
+/* --- reasons for the kernel's refusal: each function returns 0 when its reason does not apply - */
 
 static int
 explain_gone(const struct refusal *r, struct error *err)
@@ -131,30 +131,39 @@ explain_gone(const struct refusal *r, struct error *err)
 	return 0;
 }
 
-/* No privilege overrides this reason, so it precedes those that privileges resolve. */
-static int
-explain_yama_off_limits(const struct refusal *r, struct error *err)
-{
-	if (r->yama_scope < 3)
-		return 0;
-	return attach_refuse(
-		r, err, ERROR_YAMA,
-		"may not be traced: Yama (kernel.yama.ptrace_scope is 3) forbids all "
-		"tracing on this machine until the next boot; sample it on another one");
-}
+/* A reason with a fixed text. */
+struct reason {
+	bool applies;
+	enum error_kind kind;
+	const char *text;
+};
 
 static int
-explain_root_without_capability(const struct refusal *r, struct error *err)
+explain_first(const struct refusal *r, const struct reason *reason, size_t count, struct error *err)
 {
-	if (geteuid() != 0 || has_capability(r))
-		return 0;
-	return attach_refuse(
-		r, err, ERROR_NO_CAPABILITY,
-		"may not be traced: wallsample is root, but without CAP_SYS_PTRACE, as is "
-		"usual in containers; start the container with 'docker run --cap-add "
-		"SYS_PTRACE' (podman alike), in Kubernetes add SYS_PTRACE to "
-		"securityContext.capabilities.add or use 'kubectl debug "
-		"--profile=general', or sample it from the host");
+	for (size_t i = 0; i < count; i++)
+		if (reason[i].applies)
+			return attach_refuse(r, err, reason[i].kind, "%s", reason[i].text);
+	return 0;
+}
+
+/* No privilege overrides the first reason, so it precedes those that privileges resolve. */
+static int
+explain_machine(const struct refusal *r, struct error *err)
+{
+	const struct reason reasons[] = {
+		{ r->yama_scope >= 3, ERROR_YAMA,
+		  "may not be traced: Yama (kernel.yama.ptrace_scope is 3) forbids all "
+		  "tracing on this machine until the next boot; sample it on another one" },
+		{ geteuid() == 0 && !has_capability(r), ERROR_NO_CAPABILITY,
+		  "may not be traced: wallsample is root, but without CAP_SYS_PTRACE, as is "
+		  "usual in containers; start the container with 'docker run --cap-add "
+		  "SYS_PTRACE' (podman alike), in Kubernetes add SYS_PTRACE to "
+		  "securityContext.capabilities.add or use 'kubectl debug "
+		  "--profile=general', or sample it from the host" },
+	};
+
+	return explain_first(r, reasons, ARRAY_SIZE(reasons), err);
 }
 
 static int
@@ -172,66 +181,47 @@ explain_other_user(const struct refusal *r, struct error *err)
 		owner ? owner->pw_name : "unknown", (unsigned)r->target.uid);
 }
 
-static int
-explain_yama(const struct refusal *r, struct error *err)
-{
-	if (has_capability(r) || r->yama_scope == 0 || (r->yama_scope == 1 && r->descendant))
-		return 0;
-	if (r->yama_scope == 1)
-		return attach_refuse(
-			r, err, ERROR_YAMA,
-			"may not be traced: Yama (kernel.yama.ptrace_scope is 1) lets you "
-			"trace only what you started; run wallsample with sudo, let it "
-			"start the program (wallsample -- CMD), or give the file "
-			"wallsample the capability (setcap cap_sys_ptrace+ep)");
-	return attach_refuse(
-		r, err, ERROR_YAMA,
-		"may not be traced: Yama (kernel.yama.ptrace_scope is %u) leaves tracing "
-		"to the administrator; run wallsample with sudo, or give the file "
-		"wallsample the capability (setcap cap_sys_ptrace+ep)",
-		r->yama_scope);
-}
-
 /*
  * The kernel gives the files below /proc/PID of a process that is not dumpable to root
  * (task_dump_owner in fs/proc/base.c), while the directory itself keeps its owner.
  */
-static int
-explain_not_dumpable(const struct refusal *r, struct error *err)
+static bool
+is_not_dumpable(const struct refusal *r)
 {
 	struct stat st;
 
-	if (has_capability(r) || fstatat(r->process->dirfd, "syscall", &st, 0) != 0 ||
-	    st.st_uid == geteuid())
-		return 0;
-	return attach_refuse(
-		r, err, ERROR_NOT_DUMPABLE,
-		"is yours but protected: it is a setuid program, or one with capabilities, "
-		"or has asked for it with prctl(PR_SET_DUMPABLE); run wallsample with sudo");
+	return fstatat(r->process->dirfd, "syscall", &st, 0) == 0 && st.st_uid != geteuid();
 }
 
 static int
-explain_seccomp(const struct refusal *r, struct error *err)
+explain_protection(const struct refusal *r, struct error *err)
 {
-	if (r->own.seccomp != 2)
-		return 0;
-	return attach_refuse(
-		r, err, ERROR_SECCOMP,
-		"may not be traced: a seccomp filter is in force on wallsample itself, as "
-		"in a sandbox or a container; run it outside, or start the container with "
-		"a profile that allows ptrace and process_vm_readv (with Docker, --cap-add "
-		"SYS_PTRACE does)");
-}
+	const bool capable = has_capability(r);
+	const struct reason reasons[] = {
+		{ !capable && r->yama_scope == 1 && !r->descendant, ERROR_YAMA,
+		  "may not be traced: Yama (kernel.yama.ptrace_scope is 1) lets you "
+		  "trace only what you started; run wallsample with sudo, let it "
+		  "start the program (wallsample -- CMD), or give the file "
+		  "wallsample the capability (setcap cap_sys_ptrace+ep)" },
+		{ !capable && r->yama_scope == 2, ERROR_YAMA,
+		  "may not be traced: Yama (kernel.yama.ptrace_scope is 2) leaves tracing "
+		  "to the administrator; run wallsample with sudo, or give the file "
+		  "wallsample the capability (setcap cap_sys_ptrace+ep)" },
+		{ !capable && is_not_dumpable(r), ERROR_NOT_DUMPABLE,
+		  "is yours but protected: it is a setuid program, or one with capabilities, "
+		  "or has asked for it with prctl(PR_SET_DUMPABLE); run wallsample with sudo" },
+		{ r->own.seccomp == 2, ERROR_SECCOMP,
+		  "may not be traced: a seccomp filter is in force on wallsample itself, as "
+		  "in a sandbox or a container; run it outside, or start the container with "
+		  "a profile that allows ptrace and process_vm_readv (with Docker, --cap-add "
+		  "SYS_PTRACE does)" },
+		{ read_small_number("/sys/fs/selinux/booleans/deny_ptrace") == 1,
+		  ERROR_NOT_PERMITTED,
+		  "may not be traced: SELinux denies it (the boolean deny_ptrace is on); ask "
+		  "the administrator" },
+	};
 
-static int
-explain_selinux(const struct refusal *r, struct error *err)
-{
-	if (read_small_number("/sys/fs/selinux/booleans/deny_ptrace") != 1)
-		return 0;
-	return attach_refuse(
-		r, err, ERROR_NOT_PERMITTED,
-		"may not be traced: SELinux denies it (the boolean deny_ptrace is on); ask "
-		"the administrator");
+	return explain_first(r, reasons, ARRAY_SIZE(reasons), err);
 }
 
 static int
@@ -248,16 +238,8 @@ explain_nothing(const struct refusal *r, struct error *err)
 
 /* In order of precedence: the first that applies is reported. */
 static int (*const explanations[])(const struct refusal *, struct error *) = {
-	explain_gone,
-	refuse_traced,
-	explain_yama_off_limits,
-	explain_root_without_capability,
-	explain_other_user,
-	explain_yama,
-	explain_not_dumpable,
-	explain_seccomp,
-	explain_selinux,
-	explain_nothing,
+	explain_gone,       refuse_traced,      explain_machine,
+	explain_other_user, explain_protection, explain_nothing,
 };
 
 static int
@@ -272,8 +254,9 @@ explain(struct refusal *r, struct error *err)
 	return rc;
 }
 
+/* Reads the state of the target, of wallsample and of the machine. */
 static void
-look_around(struct refusal *r, const struct process *process)
+refusal_init(struct refusal *r, const struct process *process)
 {
 	struct lineage lineage;
 	int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -294,7 +277,7 @@ look_around(struct refusal *r, const struct process *process)
 /* --- the kernel's permission ----------------------------------------------------- */
 
 /*
- * Registers and system calls of 32-bit programs have other numbers, so that system calls
+ * Refuses a 32-bit program: its registers and system calls have other numbers, so that system calls
  * interrupted by a stop could not be restarted. The tracer handles a later exec of such a program.
  */
 static int
@@ -340,8 +323,8 @@ ask_about(const struct refusal *r, pid_t tid)
 }
 
 /*
- * Checks one living thread. An exiting thread also gives EPERM, and the first thread may have
- * ended: hence several attempts.
+ * Returns 0 when one living thread may be traced, else an errno. Tries several threads: an exiting
+ * thread also gives EPERM, and the first thread may have ended.
  */
 static int
 ask_threads(const struct refusal *r)
@@ -363,8 +346,8 @@ ask_threads(const struct refusal *r)
 }
 
 /*
- * During an exec the kernel refuses with the same error as for a process without permission. An
- * exec ends within milliseconds.
+ * Returns 0 when the process may be traced, else an errno. Asks again for a while: during an exec,
+ * which ends within milliseconds, the kernel refuses with the same error as without permission.
  */
 static int
 ask_kernel(const struct refusal *r)
@@ -379,7 +362,7 @@ ask_kernel(const struct refusal *r)
 	return error;
 }
 
-/* Another wallsample traces the target for milliseconds only. */
+/* Waits until the target has no tracer: another wallsample traces for milliseconds only. */
 static void
 await_tracer(struct refusal *r, int *rounds)
 {
@@ -391,7 +374,7 @@ await_tracer(struct refusal *r, int *rounds)
 	}
 }
 
-/* Another wallsample may have traced the target again during the check. */
+/* Asks the kernel while the target has no tracer: another wallsample may trace it meanwhile. */
 static int
 ask_between_tracers(struct refusal *r, struct error *err)
 {
@@ -416,7 +399,7 @@ attach_check(const struct process *process, bool may_stop, struct error *err)
 	struct refusal r;
 	int rc;
 
-	look_around(&r, process);
+	refusal_init(&r, process);
 	r.may_stop = may_stop;
 	rc = refuse_own_family(&r, err);
 	if (rc == 0)

@@ -33,7 +33,7 @@ attach_probe_read(const struct process *process, pid_t tid)
 	return error;
 }
 
-/* True when the other end of the pipe was closed within the time limit. */
+/* Returns true when the other end of the pipe was closed within ANSWER_MS. */
 static bool
 wait_for_close(int fd)
 {
@@ -51,6 +51,7 @@ wait_for_close(int fd)
 	return false;
 }
 
+/* Reaps the child. Returns its exit status, an errno. */
 static int
 collect_answer(pid_t child)
 {
@@ -59,7 +60,7 @@ collect_answer(pid_t child)
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return errno;
-	/* Killed from outside: a Ctrl-C goes to the whole process group. */
+	/* A signal has ended the child: Ctrl-C sends one to the whole process group. */
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
 

@@ -45,7 +45,7 @@ count_affinity(const struct process *process)
 
 /* --- cgroups --------------------------------------------------------------------- */
 
-/* A quota of CPU time in each period, rounded up to whole CPUs; UINT_MAX for none. */
+/* Returns the number of CPUs that a quota of CPU time in each period allows, rounded up. */
 static unsigned
 cpus_of_quota(uint64_t quota, uint64_t period)
 {
@@ -59,7 +59,7 @@ cpus_of_quota(uint64_t quota, uint64_t period)
 	return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
 }
 
-/* Version 2, "cpu.max": "max 100000" or "50000 100000". */
+/* Reads the limit of a cgroup of version 2, "max 100000" or "50000 100000"; UINT_MAX: none. */
 static unsigned
 limit_v2(int dirfd)
 {
@@ -87,7 +87,7 @@ read_number(int dirfd, const char *name, uint64_t *value)
 	return found;
 }
 
-/* Version 1: a quota of -1, which is no unsigned number, means none. */
+/* Reads the limit of a cgroup of version 1; UINT_MAX: none, which is the quota -1. */
 static unsigned
 limit_v1(int dirfd)
 {
@@ -100,8 +100,9 @@ limit_v1(int dirfd)
 }
 
 /*
- * The smallest limit of the cgroup and its ancestors. In a container the path may be one of the
- * host, of which only the root is visible: a directory that cannot be opened has no limit.
+ * Returns the smallest limit of the cgroup `path` and its ancestors up to the mount point `root`.
+ * In a container the path may be one of the host, of which only the root is visible: a directory
+ * that cannot be opened has no limit.
  */
 static unsigned
 limit_upwards(const char *root, const char *path, unsigned (*limit)(int dirfd))
@@ -110,7 +111,7 @@ limit_upwards(const char *root, const char *path, unsigned (*limit)(int dirfd))
 	size_t root_length = strlen(root);
 	unsigned least = UINT_MAX;
 
-	/* A cgroup outside of wallsample's cgroup namespace. */
+	/* The path of a cgroup outside of wallsample's cgroup namespace begins with "/..". */
 	if (strstr(path, "/..") || path[0] != '/')
 		path = "/";
 	if (snprintf(directory, sizeof(directory), "%s%s", root, path) >= (int)sizeof(directory))
@@ -130,7 +131,7 @@ limit_upwards(const char *root, const char *path, unsigned (*limit)(int dirfd))
 	}
 }
 
-/* Is "cpu" one of the names between commas? */
+/* Returns true when "cpu" is one of the names, which commas separate. */
 static bool
 has_cpu_controller(const char *names)
 {
@@ -144,7 +145,7 @@ has_cpu_controller(const char *names)
 	return false;
 }
 
-/* One line "number:controllers:path" of /proc/PID/cgroup; it is cut into pieces. */
+/* Returns the limit by a line "number:controllers:path" of /proc/PID/cgroup, which is modified. */
 static unsigned
 limit_of_line(char *line)
 {
@@ -159,7 +160,7 @@ limit_of_line(char *line)
 		return limit_upwards("/sys/fs/cgroup", path, limit_v2);
 	if (!has_cpu_controller(names) || strchr(names, '/'))
 		return UINT_MAX;
-	/* Often mounted under the joint name "cpu,cpuacct", else alone. */
+	/* The mount point has the joint name "cpu,cpuacct" or the name "cpu". */
 	if (snprintf(root, sizeof(root), "/sys/fs/cgroup/%s", names) >= (int)sizeof(root) ||
 	    access(root, X_OK) != 0)
 		snprintf(root, sizeof(root), "/sys/fs/cgroup/cpu");

@@ -42,7 +42,7 @@ matches_first_word(int dirfd, const char *glob)
 	return matches;
 }
 
-/* `dirfd` is on a process's directory in /proc. */
+/* Returns true when the process with the directory `dirfd` in /proc matches. */
 static bool
 name_matches(int dirfd, const char *glob)
 {
@@ -54,9 +54,10 @@ name_matches(int dirfd, const char *glob)
 	return fnmatch(glob, stat.comm, 0) == 0 || matches_first_word(dirfd, glob);
 }
 
+/* Adds the process with this directory of /proc if it matches and is not of our lineage. */
 static void
-look_at(int procfd, const char *name, const struct lineage *own, const char *glob,
-	struct found *found)
+find_try(int procfd, const char *name, const struct lineage *own, const char *glob,
+	 struct found *found)
 {
 	uint64_t pid;
 	int dirfd;
@@ -74,14 +75,6 @@ look_at(int procfd, const char *name, const struct lineage *own, const char *glo
 	close(dirfd);
 }
 
-static int
-compare_pids(const void *a, const void *b)
-{
-	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 int
 find_by_name(const char *glob, pid_t **pids, struct error *err)
 {
@@ -95,15 +88,15 @@ find_by_name(const char *glob, pid_t **pids, struct error *err)
 		return error_set(err, ERROR_SYSTEM, "cannot list /proc: %s", strerror(errno));
 	lineage_read(&own, getpid());
 	while ((entry = readdir(proc)))
-		look_at(dirfd(proc), entry->d_name, &own, glob, &found);
+		find_try(dirfd(proc), entry->d_name, &own, glob, &found);
 	closedir(proc);
 	if (found.count > 1)
-		qsort(found.pid, found.count, sizeof(*found.pid), compare_pids);
+		qsort(found.pid, found.count, sizeof(*found.pid), task_compare_ids);
 	*pids = found.pid;
 	return (int)found.count;
 }
 
-/* "; 17 (server --port 80)" for the first few, so that one can be picked. */
+/* Adds "17 (server --port 80), …" for the first LISTED processes. */
 static void
 add_listing(struct strbuf *sb, const pid_t *pids, int count)
 {

@@ -20,8 +20,8 @@
 #define GROUPS_MAX 65536
 
 /*
- * Gate and report are the two directions of one socket pair. Its end in the child
- * closes on exec: the end of file signals a successful exec.
+ * The gate and the report are the two directions of one socket pair. The child's socket closes on
+ * exec: an end of file in place of a report means that exec has succeeded.
  */
 
 /* The step at which the child failed, and its errno. */
@@ -34,7 +34,7 @@ struct launch_report {
 
 /* User and groups of the command. */
 struct identity {
-	bool change;
+	bool change; /* the command runs as this user; false: as wallsample's */
 	uid_t uid;
 	gid_t gid;
 	gid_t *groups;
@@ -96,7 +96,7 @@ choose_identity(bool keep_root, struct identity *identity, struct error *err)
 	return 0;
 }
 
-/* The user id is set last: without root the other calls would fail. */
+/* Changes to the identity, user id last: without root the other calls would fail. */
 static bool
 become(const struct identity *identity, enum launch_step *step)
 {
@@ -112,7 +112,7 @@ become(const struct identity *identity, enum launch_step *step)
 	return setresuid(identity->uid, identity->uid, identity->uid) == 0;
 }
 
-/* The child, from fork to exec: only async-signal-safe calls. */
+/* Runs in the child from fork to exec, and makes only async-signal-safe calls. */
 static void __attribute__((noreturn))
 run_child(int gate, char *const argv[], const struct identity *identity)
 {
@@ -178,7 +178,7 @@ reap(pid_t pid)
 		continue;
 }
 
-/* Reads the child's report; false at the end of file, which is an exec that worked. */
+/* Reads the child's report. False: end of file, exec has succeeded. */
 static bool
 read_report(int gate, struct launch_report *report)
 {

@@ -2,7 +2,6 @@ libwallsample_a_SOURCES += \
 	include/wallsample/process/attach.h \
 	include/wallsample/process/find.h \
 	include/wallsample/process/launch.h \
-	include/wallsample/process/mapping_place.h \
 	include/wallsample/process/maps.h \
 	include/wallsample/process/module.h \
 	include/wallsample/process/process.h \
@@ -11,18 +10,12 @@ libwallsample_a_SOURCES += \
 	src/process/cpus.c \
 	src/process/find.c \
 	src/process/launch.c \
-	src/process/mapping_at.c \
 	src/process/mapping_place.c \
 	src/process/maps.c \
 	src/process/maps_source.c \
-	src/process/maps_source_internal.h \
-	src/process/module_internal.h \
 	src/process/process_internal.h \
 	src/process/module.c \
-	src/process/module_dumped.c \
 	src/process/module_file.c \
-	src/process/module_recorded.c \
-	src/process/pid_namespace.c \
+	src/process/module_stored.c \
 	src/process/process.c \
-	src/process/task_file.c \
-	src/process/task_stat.c
+	src/process/task_file.c

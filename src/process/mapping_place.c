@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mapping_place.c - finds the segment of a mapping, and from it the position of the image. */
-#include "wallsample/process/mapping_place.h"
+#include "wallsample/process/maps.h"
 
 /*
  * Finds the segment of a mapping. Segments are mapped in whole pages, so the mapping's offset may

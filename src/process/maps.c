@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * maps.c - a sorted array of the executable mappings, kept up at a bounded cost.
- */
+/* maps.c - keeps a sorted array of the executable mappings up to date at a bounded cost. */
 #include "wallsample/process/maps.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "wallsample/process/mapping_place.h"
-#include "process/maps_source_internal.h"
+#include "process/process_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
@@ -17,7 +14,7 @@
 
 #define CHECKS_PER_TICK 64
 
-/* Interval of reads of all mappings; they also use at most 1 % of the time. */
+/* Least interval between reads of all mappings, which also take at most 1 % of the time. */
 #define READ_INTERVAL_NS NS_PER_SEC
 #define READ_INTERVAL_BLIND_NS (100 * NS_PER_MS) /* without PROCMAP_QUERY */
 #define READ_COST_FACTOR 100
@@ -26,28 +23,27 @@ struct maps {
 	const struct process *process;
 	struct modules *modules;
 	uint64_t page_size;
-	int fd; /* on /proc/PID/maps as of the last full read; -1 */
-	bool can_query;
+	int fd;         /* /proc/PID/maps since the last read of all mappings; -1: not open */
+	bool can_query; /* the kernel may have PROCMAP_QUERY */
 
 	struct mapping *mapping; /* ascending, without overlap */
 	size_t count, capacity;
-	size_t last; /* index of the last hit */
+	size_t last; /* index of the mapping that was found last */
 	uint64_t generation;
 
-	struct mapping *object; /* lie over the others; ascending, without overlap */
+	struct mapping *object; /* objects of maps_set_objects; ascending, without overlap */
 	size_t object_count;
 
-	uint64_t tick; /* number of this one, from 1 */
-	/* since the last tick */
-	unsigned queries, checks;
-	bool was_read;
-	uint64_t unknown[UNKNOWN_SLOTS]; /* pages that hold nothing executable, by hash */
+	uint64_t tick;                   /* number of the current tick, from 1 */
+	unsigned queries, checks;        /* numbers of PROCMAP_QUERY in this tick */
+	bool was_read;                   /* all mappings were read in this tick */
+	uint64_t unknown[UNKNOWN_SLOTS]; /* pages without executable memory, by hash */
 
-	uint64_t read_cost_ns;
-	uint64_t due_ns; /* time of the next read of all mappings; 0: set by the next tick */
+	uint64_t read_cost_ns; /* duration of the last read of all mappings */
+	uint64_t due_ns;       /* time of the next such read; 0: the next tick sets it */
 };
 
-/* A mapping list in the making. */
+/* The mappings that a read of all mappings has collected so far. */
 struct collector {
 	struct maps *maps;
 	struct mapping *mapping;
@@ -84,7 +80,7 @@ collect_line(void *context, const struct maps_line *line)
 static bool
 same_mapping(const struct mapping *a, const struct mapping *b)
 {
-	/* The other members follow from these. */
+	/* These members determine the others. */
 	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
 	       a->module == b->module;
 }
@@ -100,10 +96,7 @@ same_as_before(const struct maps *maps, const struct collector *new)
 	return true;
 }
 
-/*
- * Reads all mappings. An exiting process has none in /proc: then the known ones are kept, to
- * unwind its last snapshots.
- */
+/* Reads all mappings. If /proc shows none the process is exiting, and the known ones are kept. */
 static void
 read_all(struct maps *maps)
 {
@@ -135,13 +128,53 @@ read_all(struct maps *maps)
 static void
 forget_unknown(struct maps *maps)
 {
-	/* No page begins at 1: the value of a free slot. */
+	/* A free slot has the value 1, at which no page begins. */
 	for (size_t i = 0; i < UNKNOWN_SLOTS; i++)
 		maps->unknown[i] = 1;
 }
 
-struct maps *
-maps_create(const struct process *process, struct modules *modules)
+/* A mapping while the array is sorted. */
+struct ranked {
+	struct mapping mapping;
+	size_t rank; /* index in the unsorted array */
+};
+
+static int
+compare_ranked(const void *left, const void *right)
+{
+	const struct ranked *a = left, *b = right;
+
+	if (a->mapping.start != b->mapping.start)
+		return a->mapping.start < b->mapping.start ? -1 : 1;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* Returns a sorted copy of the mappings; of two that overlap, the first in the array is kept. */
+static struct mapping *
+sort_mappings(const struct mapping *mapping, size_t count, size_t *sorted_count)
+{
+	struct ranked *ranked = xcalloc(count + 1, sizeof(*ranked));
+	struct mapping *sorted = xcalloc(count + 1, sizeof(*sorted));
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		ranked[i] = (struct ranked){ mapping[i], i };
+	qsort(ranked, count, sizeof(*ranked), compare_ranked);
+	for (size_t i = 0; i < count; i++) {
+		if (kept == 0 || ranked[i].mapping.start >= ranked[kept - 1].mapping.end)
+			ranked[kept++] = ranked[i];
+		else if (ranked[i].rank < ranked[kept - 1].rank)
+			ranked[kept - 1] = ranked[i];
+	}
+	for (size_t i = 0; i < kept; i++)
+		sorted[i] = ranked[i].mapping;
+	free(ranked);
+	*sorted_count = kept;
+	return sorted;
+}
+
+static struct maps *
+maps_create_empty(const struct process *process, struct modules *modules)
 {
 	struct maps *maps = xcalloc(1, sizeof(*maps));
 
@@ -149,10 +182,18 @@ maps_create(const struct process *process, struct modules *modules)
 	maps->modules = modules;
 	maps->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
 	maps->fd = -1;
-	maps->can_query = true;
 	maps->generation = 1;
 	maps->tick = 1;
 	forget_unknown(maps);
+	return maps;
+}
+
+struct maps *
+maps_create(const struct process *process, struct modules *modules)
+{
+	struct maps *maps = maps_create_empty(process, modules);
+
+	maps->can_query = true;
 	read_all(maps);
 	/* An address may be unknown already in the first tick. */
 	maps->was_read = false;
@@ -163,20 +204,11 @@ struct maps *
 maps_create_fixed(const struct process *process, struct modules *modules,
 		  const struct mapping *mapping, size_t count)
 {
-	struct maps *maps = xcalloc(1, sizeof(*maps));
+	struct maps *maps = maps_create_empty(process, modules);
 
-	maps->process = process;
-	maps->modules = modules;
-	maps->fd = -1;
-	maps->generation = 1;
-	maps->tick = 1;
 	/* Prevents all further questions to the kernel. */
 	maps->was_read = true;
-	forget_unknown(maps);
-	maps->mapping = xcalloc(count + 1, sizeof(*mapping));
-	for (size_t i = 0; i < count; i++)
-		if (maps->count == 0 || mapping[i].start >= maps->mapping[maps->count - 1].end)
-			maps->mapping[maps->count++] = mapping[i];
+	maps->mapping = sort_mappings(mapping, count, &maps->count);
 	maps->capacity = count + 1;
 	return maps;
 }
@@ -193,7 +225,7 @@ maps_free(struct maps *maps)
 	free(maps);
 }
 
-/* Index of the first mapping that ends behind the address; the count if none does. */
+/* Returns the index of the first mapping that ends behind the address, or `count`. */
 static size_t
 first_ending_behind(const struct mapping *mapping, size_t count, uint64_t address)
 {
@@ -239,7 +271,7 @@ insert_mapping(struct maps *maps, const struct mapping *mapping)
 	maps->generation++;
 }
 
-/* Queries one address. False when all mappings have to be read instead. */
+/* Asks the kernel for one address. False: all mappings have to be read instead. */
 static bool
 query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
 {
@@ -265,8 +297,8 @@ query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
 }
 
 /*
- * Does the mapping match the kernel's answer, except for its name? False proves nothing: shared
- * memory without a name has a file of the kernel. This check is made once per tick.
+ * Returns true when the mapping matches the kernel's answer, whose name is not asked for. False
+ * proves nothing: shared memory without a name has a file of the kernel.
  */
 static bool
 still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t address)
@@ -307,6 +339,7 @@ confirm(struct maps *maps, const struct mapping *known, uint64_t address)
 	return find_known(maps, address);
 }
 
+/* Asks the kernel for an address that no known mapping contains. */
 static const struct mapping *
 find_unknown(struct maps *maps, uint64_t address)
 {
@@ -328,7 +361,7 @@ find_unknown(struct maps *maps, uint64_t address)
 	return find_known(maps, address);
 }
 
-/* The object over the mapping at the address, else the mapping. */
+/* Returns the object over the mapping at the address, or the mapping. */
 static const struct mapping *
 find_over(const struct maps *maps, const struct mapping *mapping, uint64_t address)
 {
@@ -384,44 +417,12 @@ maps_refresh(struct maps *maps)
 	forget_unknown(maps);
 }
 
-/* An object while the array is sorted. */
-struct ranked {
-	struct mapping mapping;
-	size_t rank; /* its index in the caller's array */
-};
-
-static int
-compare_ranked(const void *left, const void *right)
-{
-	const struct ranked *a = left, *b = right;
-
-	if (a->mapping.start != b->mapping.start)
-		return a->mapping.start < b->mapping.start ? -1 : 1;
-	return (a->rank > b->rank) - (a->rank < b->rank);
-}
-
 void
 maps_set_objects(struct maps *maps, const struct mapping *object, size_t count)
 {
-	struct ranked *ranked = xcalloc(count + 1, sizeof(*ranked));
-	size_t kept = 0;
-
-	for (size_t i = 0; i < count; i++)
-		ranked[i] = (struct ranked){ object[i], i };
-	qsort(ranked, count, sizeof(*ranked), compare_ranked);
-	for (size_t i = 0; i < count; i++) {
-		if (kept == 0 || ranked[i].mapping.start >= ranked[kept - 1].mapping.end)
-			ranked[kept++] = ranked[i];
-		else if (ranked[i].rank < ranked[kept - 1].rank)
-			ranked[kept - 1] = ranked[i];
-	}
 	free(maps->object);
-	maps->object = xcalloc(kept + 1, sizeof(*maps->object));
-	for (size_t i = 0; i < kept; i++)
-		maps->object[i] = ranked[i].mapping;
-	maps->object_count = kept;
+	maps->object = sort_mappings(object, count, &maps->object_count);
 	maps->generation++;
-	free(ranked);
 }
 
 uint64_t

@@ -1,19 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * maps_source.c - reads /proc/PID/maps, as text and by PROCMAP_QUERY.
- */
-#include "process/maps_source_internal.h"
+/* maps_source.c - reads /proc/PID/maps, as text and by PROCMAP_QUERY. */
+#include "process/process_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
 
-/* A path is at most 4 KiB, four times that when all its bytes are escaped. */
+/* A line has a path of at most 4 KiB, 16 KiB when all its bytes are escaped. */
 #define BUFFER_SIZE (64 << 10)
+
+/*
+ * Argument and result of PROCMAP_QUERY, Linux 6.11 (include/uapi/linux/fs.h, struct
+ * procmap_query). Declared here because the headers of older systems lack it.
+ */
+struct procmap_question {
+	uint64_t size;
+	uint64_t query_flags;
+	uint64_t query_addr;
+	uint64_t vma_start;
+	uint64_t vma_end;
+	uint64_t vma_flags;
+	uint64_t vma_page_size;
+	uint64_t vma_offset;
+	uint64_t inode;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	uint32_t vma_name_size; /* in: size of the buffer; out: length with the zero; 0: no name */
+	uint32_t build_id_size;
+	uint64_t vma_name_addr;
+	uint64_t build_id_addr;
+};
+
+#define PROCMAP_QUESTION _IOWR('f', 17, struct procmap_question)
+#define PROCMAP_EXECUTABLE UINT64_C(0x04) /* PROCMAP_QUERY_VMA_EXECUTABLE */
+
+_Static_assert(sizeof(struct procmap_question) == 104, "as in the UAPI");
 
 int
 maps_source_open(const struct process *process)
@@ -45,8 +71,8 @@ maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PA
 		if (q.vma_name_size == 0)
 			path[0] = '\0';
 		path[PATH_MAX - 1] = '\0';
-		/* The text has a newline as \012. The read of the text handles such a name, so
-		 * that both sources agree. */
+		/* The text of maps has "\012" for a newline. A name with a newline is left to
+		 * the read of the text, so that both sources agree. */
 		if (strchr(path, '\n'))
 			return MAPS_QUERY_FAILED;
 	}
@@ -61,6 +87,31 @@ maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PA
 	return MAPS_QUERY_FOUND;
 }
 
+int
+process_mapping_at(const struct process *process, pid_t tid, uint64_t address, uint64_t *start,
+		   uint64_t *end)
+{
+	struct procmap_question question = { .size = sizeof(question), .query_addr = address };
+	char name[32];
+	int fd, error = 0;
+
+	/* The file of the process is empty once its first thread has ended. */
+	snprintf(name, sizeof(name), "%d/maps", (int)tid);
+	fd = openat(process->taskfd, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	if (ioctl(fd, PROCMAP_QUESTION, &question) != 0)
+		error = errno;
+	close(fd);
+	if (error != 0)
+		return error;
+	if (question.vma_start > address || question.vma_end <= address)
+		return ENOENT;
+	*start = question.vma_start;
+	*end = question.vma_end;
+	return 0;
+}
+
 /* Parses a hexadecimal number that ends at `end`, which is passed over. */
 static bool
 parse_hex_until(const char **at, char end, uint64_t *value)
@@ -71,7 +122,7 @@ parse_hex_until(const char **at, char end, uint64_t *value)
 	return true;
 }
 
-/* "start-end perms offset major:minor inode   path", see proc_pid_maps(5). */
+/* The line is "start-end perms offset major:minor inode   path", see proc_pid_maps(5). */
 bool
 maps_source_parse(const char *text, struct maps_line *line)
 {

@@ -1,30 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * module.c - the table of modules, and what each mapping's module is.
- */
+/* module.c - the table of modules, and the module of each mapping. */
 #include "wallsample/process/module.h"
 
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <sys/uio.h>
 
-#include "process/module_internal.h"
+#include "process/process_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
 /* Bound of the table: a hostile target can map any number of new files. */
 #define MODULES_MAX 16384
 
-/* The vdso is two to four pages; more than this is not one. */
+/* Largest plausible size of the vdso, which has two to four pages. */
 #define VDSO_MAX_SIZE (UINT64_C(1) << 20)
-
-#define DELETED " (deleted)"
 
 struct modules {
 	struct module **module;
 	size_t count, capacity;
-	struct strings *paths; /* path -> number, which makes part of the key */
-	struct table by_file;  /* (path number and device, inode) -> module id */
+	struct strings *paths; /* paths, whose numbers are a part of the key */
+	struct table by_file;  /* (number of the path and device, inode) -> module id */
 };
 
 struct modules *
@@ -71,7 +66,7 @@ modules_at(const struct modules *modules, uint32_t id)
 	return modules->module[id];
 }
 
-/* Is the path a name of memory without a file, such as "[heap]"? */
+/* Returns true when the path is a name that the kernel gives to memory without a file. */
 static bool
 is_named_memory(const char *path)
 {
@@ -80,17 +75,18 @@ is_named_memory(const char *path)
 }
 
 /*
- * Is it memory without a file: anonymous, named by prctl(2) (else each of any number of names
- * would be a module), or shared, which the kernel backs by an internal file?
+ * Returns true for memory without a file: anonymous memory, memory that the target has named by
+ * prctl(2), with any number of names, and shared memory, which has an internal file of the kernel.
  */
 static bool
 is_anonymous(const char *path)
 {
 	return path[0] == '\0' || (path[0] == '[' && strncmp(path, "[v", 2) != 0) ||
-	       strcmp(path, "/dev/zero" DELETED) == 0 ||
-	       strcmp(path, "/anon_hugepage" DELETED) == 0;
+	       strcmp(path, "/dev/zero" MODULE_DELETED) == 0 ||
+	       strcmp(path, "/anon_hugepage" MODULE_DELETED) == 0;
 }
 
+/* Returns the line with the members that identify a module: equal ones for all memory alike. */
 static struct maps_line
 identity_of(const struct maps_line *line)
 {
@@ -108,19 +104,16 @@ static void
 open_vdso(struct module *module, const struct process *process, const struct maps_line *line)
 {
 	uint64_t size = line->end - line->start;
-	struct iovec local, remote;
 	void *bytes;
 
-	module->kind = MODULE_OTHER;
 	module->why = "its memory could not be read";
 	if (size > VDSO_MAX_SIZE)
 		return;
 	bytes = xmalloc(size);
-	local = (struct iovec){ bytes, size };
-	remote = (struct iovec){ (void *)(uintptr_t)line->start, size };
-	if (process_vm_readv(process->pid, &local, 1, &remote, 1, 0) == (ssize_t)size) {
+	if (module_read_memory(process, line->start, bytes, size)) {
 		module->image = image_open_memory(bytes, size);
-		module->kind = module->image ? MODULE_VDSO : MODULE_OTHER;
+		if (module->image != NULL)
+			module->kind = MODULE_VDSO;
 		module->why = module->image ? NULL : "not an ELF file";
 	}
 	free(bytes);
@@ -131,55 +124,45 @@ open_file(struct module *module, const struct process *process, const struct map
 {
 	int fd = module_file_open(process, line, &module->why);
 
-	module->kind = MODULE_OTHER;
 	if (fd < 0)
 		return;
 	module->image = image_open_fd(fd);
-	module->kind = module->image ? MODULE_FILE : MODULE_OTHER;
+	if (module->image != NULL)
+		module->kind = MODULE_FILE;
 	module->why = module->image ? NULL : "not an ELF file";
 }
 
-/* Removes a suffix " (deleted)". The kernel appends it, but a file name may also end so. */
+/* Returns a copy of the path without the suffix " (deleted)". */
 static char *
 plain_path(const char *path, bool *deleted)
 {
-	size_t length = strlen(path), ending = strlen(DELETED);
-
-	*deleted = length > ending && strcmp(path + length - ending, DELETED) == 0;
-	return xstrndup(path, *deleted ? length - ending : length);
+	*deleted = module_path_is_deleted(path);
+	return xstrndup(path, strlen(path) - (*deleted ? strlen(MODULE_DELETED) : 0));
 }
 
 static struct module *
-module_create(const struct process *process, const struct maps_line *line, char *path, bool deleted)
+module_open(const struct process *process, const struct maps_line *line, char *path, bool deleted)
 {
-	struct module *module = xcalloc(1, sizeof(*module));
-	const char *slash = strrchr(path, '/');
+	struct module *module = module_create(path, deleted, MODULE_OTHER);
 
-	module->path = path;
-	module->name = slash && slash[1] ? slash + 1 : path;
-	module->deleted = deleted;
 	module->dev = line->dev;
 	module->inode = line->inode;
-	if (strcmp(path, "[vdso]") == 0) {
+	if (strcmp(path, "[vdso]") == 0)
 		open_vdso(module, process, line);
-	} else if (path[0] == '[' && path[1] == 'v') {
-		module->kind = MODULE_OTHER;
+	else if (path[0] == '[' && path[1] == 'v')
 		module->why = "the kernel does not let it be read";
-	} else if (path[0] == '[') {
+	else if (path[0] == '[')
 		module->kind = MODULE_ANONYMOUS;
-	} else {
+	else
 		open_file(module, process, line);
-	}
 	return module;
 }
 
 static uint32_t
 append(struct modules *modules, struct module *module)
 {
-	const struct image *image = module->image;
-
-	for (size_t i = 0; image != NULL && i < image->build_id_size; i++)
-		snprintf(module->build_id + 2 * i, 3, "%02x", image->build_id[i]);
+	if (module->image != NULL && module->image->build_id_size > 0)
+		module_build_id(module->image, module->build_id);
 	module->id = (uint32_t)modules->count;
 	modules->module = xgrow(modules->module, &modules->capacity, modules->count + 1,
 				sizeof(*modules->module));
@@ -187,7 +170,7 @@ append(struct modules *modules, struct module *module)
 	return module->id;
 }
 
-/* Adds the module that serves all further mappings when the table is full. */
+/* Replaces the identity by that of the one module for all further mappings. */
 static void
 be_the_rest(struct maps_line *identity)
 {
@@ -216,23 +199,20 @@ modules_add(struct modules *modules, const struct process *process, const struct
 		free(path);
 		return *place;
 	}
-	return append(modules, module_create(process, &identity, path, deleted));
+	return append(modules, module_open(process, &identity, path, deleted));
 }
 
 uint32_t
 modules_add_object(struct modules *modules, struct image *image)
 {
+	struct strbuf path = STRBUF_INIT;
 	struct module *module;
-	struct strbuf path;
 
 	if (modules->count >= MODULES_MAX)
 		return MODULE_NONE;
 	/* A unique path: libdw takes modules of the same name and address for the same module. */
-	strbuf_init(&path);
 	strbuf_add_format(&path, "[jit %zu]", modules->count);
-	module = xcalloc(1, sizeof(*module));
-	module->kind = MODULE_JIT;
-	module->path = path.data;
+	module = module_create(path.data, false, MODULE_JIT);
 	module->name = "[jit]";
 	module->image = image;
 	return append(modules, module);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * module_file.c - finds the file behind a mapping and opens it safely.
- */
-#include "process/module_internal.h"
+/* module_file.c - finds the file behind a mapping and opens it safely; makes modules. */
+#include "process/process_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,7 +33,6 @@ struct open_how_v0 {
 	uint64_t flags, mode, resolve;
 };
 
-/* The reason for an error number, a fixed text; see module_internal.h. */
 const char *
 module_file_why(int error)
 {
@@ -60,25 +57,31 @@ module_file_why(int error)
 	}
 }
 
+bool
+module_read_memory(const struct process *process, uint64_t address, void *to, size_t size)
+{
+	const struct iovec local = { to, size };
+	const struct iovec remote = { (void *)(uintptr_t)address, size };
+
+	return process_vm_readv(process->pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
 static bool
 same_bytes(const struct process *process, int fd, uint64_t address, uint64_t offset, size_t size)
 {
 	uint8_t ours[COMPARE_SIZE], theirs[COMPARE_SIZE];
-	struct iovec local = { theirs, size };
-	struct iovec remote = { (void *)(uintptr_t)address, size };
 	ssize_t n = pread(fd, ours, size, (off_t)offset);
 
 	/* The last page of a mapping may reach beyond the end of the file. */
 	if (n < (ssize_t)size && n < 64)
 		return false;
-	if (process_vm_readv(process->pid, &local, 1, &remote, 1, 0) != (ssize_t)size)
-		return false;
-	return memcmp(ours, theirs, (size_t)n) == 0;
+	return module_read_memory(process, address, theirs, size) &&
+	       memcmp(ours, theirs, (size_t)n) == 0;
 }
 
 /*
- * Two builds of a library may have the same beginning, but practically never also the same end of
- * the code.
+ * Compares the first and the last page of the mapping with the file. Two builds of a library may
+ * have the same beginning, but practically never also the same end of the code.
  */
 static bool
 has_mapped_bytes(const struct process *process, int fd, const struct maps_line *line)
@@ -92,15 +95,13 @@ has_mapped_bytes(const struct process *process, int fd, const struct maps_line *
 	       same_bytes(process, fd, line->start + last, line->offset + last, part);
 }
 
-enum trust {
-	TRUST_KERNEL, /* the kernel's link to the mapped file itself */
-	TRUST_NOTHING,
-};
-
-/* Checks a candidate and opens it for reading; a descriptor, or -1. */
+/*
+ * Opens the candidate `named`, a descriptor from O_PATH or -1, for reading if it is the mapped
+ * file. `is_kernel_link`: it is the kernel's link to that file. Returns a descriptor, or -1.
+ */
 static int
 accept_candidate(const struct process *process, const struct maps_line *line, int named,
-		 enum trust trust, const char **why)
+		 bool is_kernel_link, const char **why)
 {
 	struct stat st;
 	bool same_file;
@@ -110,7 +111,7 @@ accept_candidate(const struct process *process, const struct maps_line *line, in
 		*why = module_file_why(errno);
 		return -1;
 	}
-	same_file = trust == TRUST_KERNEL ||
+	same_file = is_kernel_link ||
 		    (fstat(named, &st) == 0 && st.st_dev == line->dev && st.st_ino == line->inode);
 	fd = file_open_named(named);
 	if (fd < 0) {
@@ -133,12 +134,12 @@ name_by_map_files(const struct process *process, const struct maps_line *line)
 	return process_open_file(process, name, O_PATH | O_CLOEXEC);
 }
 
-/* Is the mapping, judged by its path, one of the file that /proc/PID/exe links to? */
+/* Returns true when the link below `dirfd` has the path of the mapping. */
 static bool
-is_executable(const struct process *process, const struct maps_line *line)
+links_to_path(int dirfd, const char *link, const struct maps_line *line)
 {
 	char path[PATH_MAX];
-	ssize_t n = readlinkat(process->dirfd, "exe", path, sizeof(path));
+	const ssize_t n = readlinkat(dirfd, link, path, sizeof(path));
 
 	return n > 0 && (size_t)n == strlen(line->path) && memcmp(path, line->path, (size_t)n) == 0;
 }
@@ -147,12 +148,10 @@ is_executable(const struct process *process, const struct maps_line *line)
 static int
 name_descriptor(int folder, const char *link, const struct maps_line *line)
 {
-	char path[PATH_MAX];
-	const ssize_t n = readlinkat(folder, link, path, sizeof(path));
 	struct stat st;
 	int named;
 
-	if (n <= 0 || (size_t)n != strlen(line->path) || memcmp(path, line->path, (size_t)n) != 0)
+	if (!links_to_path(folder, link, line))
 		return -1;
 	named = openat(folder, link, O_PATH | O_CLOEXEC);
 	if (named >= 0 && fstat(named, &st) == 0 && st.st_dev == line->dev &&
@@ -164,8 +163,8 @@ name_descriptor(int folder, const char *link, const struct maps_line *line)
 }
 
 /*
- * The target's own descriptor of the file: programs that map code from memfd_create(2)
- * often keep it.
+ * Opens the file by a descriptor of the target: programs that map code from memfd_create(2) often
+ * keep one.
  */
 static int
 name_by_descriptor(const struct process *process, const struct maps_line *line)
@@ -199,9 +198,9 @@ module_file_name_below(int root, const char *path)
 }
 
 /*
- * Opens the path below `root`. The path in maps is that of the target's mount namespace or, for a
- * program in a chroot of wallsample's namespace, that of wallsample. Fails on kernels before 5.6,
- * where map_files and exe remain.
+ * Opens the path below `rootfd`, which it closes. The path in maps is that of the target's mount
+ * namespace or, for a program in a chroot of wallsample's namespace, that of wallsample. Fails on
+ * kernels before 5.6, where map_files and exe remain.
  */
 static int
 try_below(const struct process *process, const struct maps_line *line, int rootfd, const char **why)
@@ -214,16 +213,15 @@ try_below(const struct process *process, const struct maps_line *line, int rootf
 	}
 	named = module_file_name_below(rootfd, line->path);
 	close(rootfd);
-	return accept_candidate(process, line, named, TRUST_NOTHING, why);
+	return accept_candidate(process, line, named, false, why);
 }
 
-static bool
-is_deleted(const char *path)
+bool
+module_path_is_deleted(const char *path)
 {
-	static const char ending[] = " (deleted)";
-	size_t length = strlen(path);
+	const size_t length = strlen(path), ending = strlen(MODULE_DELETED);
 
-	return length >= strlen(ending) && strcmp(path + length - strlen(ending), ending) == 0;
+	return length > ending && strcmp(path + length - ending, MODULE_DELETED) == 0;
 }
 
 int
@@ -233,23 +231,23 @@ module_file_open(const struct process *process, const struct maps_line *line, co
 	const char *ignored;
 	int fd;
 
-	fd = accept_candidate(process, line, name_by_map_files(process, line), TRUST_KERNEL, why);
-	if (fd < 0 && is_executable(process, line))
+	fd = accept_candidate(process, line, name_by_map_files(process, line), true, why);
+	if (fd < 0 && links_to_path(process->dirfd, "exe", line))
 		fd = accept_candidate(process, line,
-				      process_open_file(process, "exe", O_PATH | O_CLOEXEC),
-				      TRUST_NOTHING, why);
+				      process_open_file(process, "exe", O_PATH | O_CLOEXEC), false,
+				      why);
 	if (fd >= 0)
 		return fd;
 	if (line->path[0] != '/') {
 		*why = "not a file with a path";
 		return -1;
 	}
-	if (is_deleted(line->path)) {
-		fd = accept_candidate(process, line, name_by_descriptor(process, line),
-				      TRUST_NOTHING, &ignored);
+	if (module_path_is_deleted(line->path)) {
+		fd = accept_candidate(process, line, name_by_descriptor(process, line), false,
+				      &ignored);
 		if (fd >= 0)
 			return fd;
-		/* The file at that path is not the one that the target has mapped. */
+		/* A file that now has the path is not the one that the target has mapped. */
 		*why = "the file was deleted or replaced, and only /proc/PID/map_files still has "
 		       "it, which takes CAP_CHECKPOINT_RESTORE";
 		return -1;
@@ -258,4 +256,27 @@ module_file_open(const struct process *process, const struct maps_line *line, co
 	if (fd < 0)
 		fd = try_below(process, line, open("/", root_flags), &ignored);
 	return fd;
+}
+
+/* --- modules --------------------------------------------------------------------------------- */
+
+struct module *
+module_create(char *path, bool deleted, enum module_kind kind)
+{
+	struct module *module = xcalloc(1, sizeof(*module));
+	const char *slash = strrchr(path, '/');
+
+	module->path = path;
+	module->name = slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+	module->deleted = deleted;
+	module->kind = kind;
+	return module;
+}
+
+void
+module_build_id(const struct image *image, char text[MODULE_BUILD_ID_SIZE])
+{
+	text[0] = '\0';
+	for (size_t i = 0; image != NULL && i < image->build_id_size; i++)
+		snprintf(text + 2 * i, 3, "%02x", image->build_id[i]);
 }

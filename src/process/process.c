@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * process.c - opens a process by its directory in /proc and reads from there.
- */
+/* process.c - opens a process by its directory in /proc and reads from there. */
 #include "wallsample/process/process.h"
 
 #include <dirent.h>
@@ -40,7 +38,7 @@ process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns)
 	struct timespec time;
 	clockid_t clock;
 
-	/* To the nanosecond, while it lives; its stat file counts in hundredths of a second. */
+	/* The clock of a living process has nanoseconds; its stat file has 1/100 s. */
 	if (clock_getcpuclockid(process->pid, &clock) == 0 && clock_gettime(clock, &time) == 0) {
 		*cpu_ns = (uint64_t)time.tv_sec * NS_PER_SEC + (uint64_t)time.tv_nsec;
 		return true;
@@ -51,7 +49,7 @@ process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns)
 	return true;
 }
 
-/* The zero-terminated words of cmdline, joined by spaces. */
+/* Returns the words of the command line, joined by spaces; "[comm]" without a command line. */
 static char *
 read_cmdline(int dirfd, const char *comm)
 {
@@ -182,15 +180,8 @@ process_free(struct process *process)
 	free(process);
 }
 
-static int
-compare_tids(const void *a, const void *b)
-{
-	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Appends the numbers among the names of one buffer full of directory entries. */
+/* Appends the names that are numbers among the directory entries in the buffer. Returns the count
+ * of all tids. */
 static size_t
 collect_tids(const char *buffer, size_t size, pid_t **tids, size_t *capacity, size_t count)
 {
@@ -210,7 +201,7 @@ collect_tids(const char *buffer, size_t size, pid_t **tids, size_t *capacity, si
 }
 
 /*
- * Calls getdents64 directly: readdir(3) would need a new descriptor each time and copies every
+ * getdents64 is called directly: readdir(3) would need a new descriptor each time and copies every
  * name, and a process may have thousands of threads.
  */
 size_t
@@ -235,7 +226,7 @@ process_list_threads(const struct process *process, pid_t **tids, size_t *capaci
 		sorted = (*tids)[i - 1] < (*tids)[i];
 	if (sorted)
 		return count;
-	qsort(*tids, count, sizeof(**tids), compare_tids);
+	qsort(*tids, count, sizeof(**tids), task_compare_ids);
 	/* The list may name a thread twice when threads come and go during the reading. */
 	for (size_t i = 0; i < count; i++)
 		if (unique == 0 || (*tids)[unique - 1] != (*tids)[i])

@@ -1,53 +1,57 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process_internal.h - status files of a process, its ancestors, and probes of the permission to
- * trace it.
+ * process_internal.h - internal interfaces of the files that read a process: its status files and
+ * ancestors, probes of the permission to trace it, its mappings, and the files of its modules.
  */
 #ifndef WALLSAMPLE_PROCESS_PROCESS_INTERNAL_H
 #define WALLSAMPLE_PROCESS_PROCESS_INTERNAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include <limits.h>
 
+#include "wallsample/process/module.h"
 #include "wallsample/process/process.h"
 
-/* --- stat and status (task_file.c) ---------------------------------------------------------- */
+/* --- task_file.c: stat and status ------------------------------------------------------------ */
 
-/* Reads the file `name` below `dirfd` as a stat line; false with errno set. */
+/* Reads the stat line in the file `name` below `dirfd`. False, with errno set: it is not readable,
+ * or malformed (EPROTO). */
 bool task_read_stat(int dirfd, const char *name, struct task_stat *stat);
 
-/* A kernel thread has no user space; a zombie has none any more. */
+/* Returns true for a thread of the kernel, which has no user space. */
 bool task_is_kernel_thread(const struct task_stat *stat);
-/* The first thread is a zombie when it ended before others; its process is not. */
+/* Returns true when the process has exited. Its first thread may be a zombie while others live. */
 bool task_is_zombie_process(const struct task_stat *stat);
 
-/* Fields of proc_pid_status(5); 0 for one that is missing. */
+/* Fields of proc_pid_status(5). A field that is missing is 0. */
 struct task_status {
 	pid_t tgid, ppid, tracer;
-	uid_t uid;              /* real */
+	uid_t uid;              /* real user id */
 	uint64_t cap_effective; /* bit n: capability n, see capabilities(7) */
 	unsigned seccomp;       /* 2: a filter is in force */
 };
 
-/* Reads "status" below `dirfd`; false with errno set. */
+/* Reads the file "status" below `dirfd`. False, with errno set: it is not readable. */
 bool task_read_status(int dirfd, struct task_status *status);
 void task_parse_status(const char *text, struct task_status *status);
 
-/* Copies foreign text to `to` with all bytes escaped that could harm a terminal. Text that is too
- * long ends between two characters. Returns `to`. */
+/*
+ * Copies text from outside the program to `to`, escaped as by strbuf_add_escaped. Text that does
+ * not fit into `size` bytes ends between two characters. Returns `to`.
+ */
 const char *task_printable(const char *text, char *to, size_t size);
 
-/* Room for a printable command name. */
+/* Size of the buffer for a printable command name. */
 #define TASK_NAME_SIZE 80
 
-/* The command name of process `pid`, printable; "?" when it cannot be read. */
+/* Copies the printable command name of process `pid`, or "?". Returns `to`. */
 const char *task_name_of(pid_t pid, char *to, size_t size);
 
-/* A process and all its ancestors in this PID namespace. */
+/* Compares two pid_t, for qsort. */
+int task_compare_ids(const void *left, const void *right);
+
 #define LINEAGE_MAX 256
 
+/* A process and all its ancestors in wallsample's pid namespace. */
 struct lineage {
 	pid_t pid[LINEAGE_MAX];
 	size_t count;
@@ -56,7 +60,7 @@ struct lineage {
 void lineage_read(struct lineage *lineage, pid_t pid);
 bool lineage_holds(const struct lineage *lineage, pid_t pid);
 
-/* --- permission to trace (attach_probe.c) ---------------------------------------------------- */
+/* --- attach_probe.c: permission to trace ----------------------------------------------------- */
 
 /*
  * Reads /proc/PID/task/TID/syscall, for which the kernel checks the same permission as for an
@@ -74,5 +78,85 @@ int attach_probe_read(const struct process *process, pid_t tid);
  * seconds: it waits for an exec of the target to end.
  */
 int attach_probe_seize(pid_t tid);
+
+/* --- maps_source.c: the executable mappings, all of them as text, or the one at an address ---- */
+
+/*
+ * Opens /proc/PID/maps for the functions below. Returns a descriptor, which the caller closes, or
+ * -1. It belongs to the present address space of the process, and is useless after an exec.
+ */
+int maps_source_open(const struct process *process);
+
+/*
+ * Calls `each` for every executable mapping, with bounded memory: a line that is too long or
+ * damaged is skipped. Returns false when nothing could be read.
+ */
+bool maps_source_read(int fd, void (*each)(void *context, const struct maps_line *line),
+		      void *context);
+
+/* Parses one line; line->path points into `text`. False: malformed, or not executable. */
+bool maps_source_parse(const char *text, struct maps_line *line);
+
+enum maps_query {
+	MAPS_QUERY_FOUND,
+	MAPS_QUERY_NONE,        /* no executable mapping contains the address */
+	MAPS_QUERY_FAILED,      /* the kernel has not answered; the text may have the mapping */
+	MAPS_QUERY_UNSUPPORTED, /* the kernel has no such query: later ones fail, too */
+};
+
+/*
+ * Asks the kernel for the mapping at the address (PROCMAP_QUERY). Fills *line, whose path is stored
+ * in `path`. With `path` NULL the path is not asked for, which takes half the time.
+ */
+enum maps_query maps_source_query(int fd, uint64_t address, struct maps_line *line,
+				  char path[PATH_MAX]);
+
+/* --- module_file.c: the file behind a mapping ------------------------------------------------ */
+
+/*
+ * Opens the file of a mapping. Tried in this order: /proc/PID/map_files (needs privileges),
+ * /proc/PID/exe, for a file without a path /proc/PID/fd, else the path below the target's root
+ * and the path below wallsample's root. A file is accepted only when it is a regular one and has
+ * the device and inode of the mapping or, on file systems whose mappings show other numbers than
+ * stat (overlayfs, btrfs), the same bytes as the target's memory. Only regular files are opened
+ * for reading, so that no device is touched and no open waits for a peer.
+ *
+ * Returns a descriptor that the caller closes, or -1 with *why a fixed text, to be reported with
+ * the mapping's path.
+ */
+int module_file_open(const struct process *process, const struct maps_line *line, const char **why);
+
+/*
+ * Opens the path below the directory `root` with O_PATH, without following any link. Returns a
+ * descriptor for file_open_named, or -1 with errno, ENOSYS before Linux 5.6.
+ */
+int module_file_name_below(int root, const char *path);
+
+/* Returns true when the path ends with MODULE_DELETED, which the kernel appends. */
+#define MODULE_DELETED " (deleted)"
+bool module_path_is_deleted(const char *path);
+
+/* Copies all `size` bytes at the address of the process, or returns false. */
+bool module_read_memory(const struct process *process, uint64_t address, void *to, size_t size);
+
+/* Returns the reason why a file could not be opened with this errno, a fixed text. */
+const char *module_file_why(int error);
+
+/* Makes a module without an image, and takes over `path`, from which a suffix " (deleted)" has been
+ * removed. The caller frees the module. */
+struct module *module_create(char *path, bool deleted, enum module_kind kind);
+
+#define MODULE_BUILD_ID_SIZE (2 * IMAGE_BUILD_ID_MAX + 1)
+
+/* Writes the build-id in hexadecimal digits; "" when the image has none or is NULL. */
+void module_build_id(const struct image *image, char text[MODULE_BUILD_ID_SIZE]);
+
+/* --- module_stored.c: modules without a process ---------------------------------------------- */
+
+/* Makes the module of a core file for modules_add_dumped, with a path as for module_create. */
+struct module *module_dumped_create(const struct dumped_module *dumped, char *path, bool deleted);
+
+/* Makes the module of a recording for modules_add_recorded. */
+struct module *module_recorded_create(const struct recorded_module *recorded);
 
 #endif

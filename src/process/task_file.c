@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * task_file.c - reads stat and status of processes, and walks up to ancestors.
- */
+/* task_file.c - reads and parses stat and status of processes and threads; finds ancestors. */
 #include "process/process_internal.h"
 
 #include <errno.h>
@@ -19,7 +17,7 @@
 
 #define STATUS_LIMIT (64 << 10)
 
-/* Uses no heap memory, because it is called for each new thread. */
+/* Reads the file into `to` without heap memory, because it is called for each new thread. */
 static bool
 read_line(int dirfd, const char *name, char *to, size_t size)
 {
@@ -43,6 +41,89 @@ read_line(int dirfd, const char *name, char *to, size_t size)
 	errno = saved;
 	to[done] = '\0';
 	return n >= 0;
+}
+
+/* --- stat ---------------------------------------------------------------------------------- */
+
+/*
+ * The fields that are kept, by their number in proc_pid_stat(5), with the largest valid value.
+ * Field 2, the command name, ends at the last ')': it may itself hold any byte.
+ */
+#define STAT_FIELDS(X)                                                                             \
+	X(4, ppid, INT32_MAX)                                                                      \
+	X(9, flags, UINT64_MAX)                                                                    \
+	X(14, user_ticks, UINT64_MAX)                                                              \
+	X(15, system_ticks, UINT64_MAX)                                                            \
+	X(20, num_threads, UINT32_MAX)                                                             \
+	X(22, start_time, UINT64_MAX)                                                              \
+	X(28, start_stack, UINT64_MAX)                                                             \
+	X(39, processor, UINT32_MAX)                                                               \
+	X(48, arg_start, UINT64_MAX)
+
+#define STAT_FIRST_NUMBER 4
+#define STAT_START_TIME 22
+#define STAT_LAST 48
+
+/* Stores a field if it is one of STAT_FIELDS. False: its value is invalid. */
+static bool
+store_field(struct task_stat *stat, unsigned field, uint64_t value)
+{
+	switch (field) {
+#define X(number, member, most)                                                                    \
+	case number:                                                                               \
+		stat->member = (__typeof__(stat->member))value;                                    \
+		return value <= (most);
+		STAT_FIELDS(X)
+#undef X
+	default:
+		return true;
+	}
+}
+
+/* Parses fields 4 and up. Old kernels lack field 48, which then stays 0. */
+static bool
+parse_numbers(const char *at, struct task_stat *stat)
+{
+	for (unsigned field = STAT_FIRST_NUMBER; field <= STAT_LAST; field++) {
+		uint64_t value = 0;
+		int64_t negative;
+
+		if (parse_u64(&at, 10, &value)) {
+			if (!store_field(stat, field, value))
+				return false;
+		} else if (!parse_i64(&at, &negative)) {
+			return field > STAT_START_TIME;
+		}
+		if (*at != ' ' && *at != '\n' && *at != '\0')
+			return false;
+	}
+	return true;
+}
+
+bool
+task_stat_parse(const char *line, struct task_stat *stat)
+{
+	const char *at = line;
+	const char *close = strrchr(line, ')');
+	uint64_t tid;
+	size_t length;
+
+	memset(stat, 0, sizeof(*stat));
+	if (!close || !parse_u64(&at, 10, &tid) || tid == 0 || tid > INT32_MAX)
+		return false;
+	if (at[0] != ' ' || at[1] != '(' || close < at + 2 || close[1] != ' ')
+		return false;
+	stat->tid = (pid_t)tid;
+	at += 2;
+	length = (size_t)(close - at);
+	if (length >= sizeof(stat->comm))
+		length = sizeof(stat->comm) - 1;
+	memcpy(stat->comm, at, length);
+
+	stat->state = close[2];
+	if (stat->state < 'A' || stat->state > 'z' || close[3] != ' ')
+		return false;
+	return parse_numbers(close + 3, stat);
 }
 
 bool
@@ -71,7 +152,9 @@ task_is_zombie_process(const struct task_stat *stat)
 	return stat->state == 'X' || (stat->state == 'Z' && stat->num_threads <= 1);
 }
 
-/* The first number behind "\nKey:\t"; 0 when there is none. */
+/* --- status -------------------------------------------------------------------------------- */
+
+/* Returns the first number behind the key, such as "\nUid:"; 0 when there is none. */
 static uint64_t
 status_number(const char *text, const char *key, int base)
 {
@@ -95,8 +178,8 @@ status_pid(const char *text, const char *key)
 }
 
 /*
- * Name, the first line, cannot forge a line: the kernel writes a newline in it as
- * "\n". That is why every key below begins with a real one.
+ * The name of the command, in the first line, cannot forge another line, because the kernel writes
+ * "\n" for its newlines: a key that begins with a newline is at the beginning of a line.
  */
 void
 task_parse_status(const char *text, struct task_status *status)
@@ -121,6 +204,50 @@ task_read_status(int dirfd, struct task_status *status)
 	task_parse_status(text, status);
 	free(text);
 	return true;
+}
+
+/* --- ids and names ------------------------------------------------------------------------- */
+
+bool
+process_shares_pid_namespace(const struct process *process)
+{
+	char own[64], its[64];
+	const ssize_t length = readlink("/proc/self/ns/pid", own, sizeof(own));
+
+	/* Without permission to read the links, the usual case is assumed: one namespace. */
+	return length <= 0 || readlinkat(process->dirfd, "ns/pid", its, sizeof(its)) != length ||
+	       memcmp(own, its, (size_t)length) == 0;
+}
+
+pid_t
+process_inner_tid(const struct process *process, pid_t tid)
+{
+	char name[48];
+	const char *at;
+	uint64_t id = 0;
+	char *text;
+
+	snprintf(name, sizeof(name), "%d/status", (int)tid);
+	text = file_read_text(process->taskfd, name, STATUS_LIMIT, NULL);
+	if (text == NULL)
+		return 0;
+	/* The line lists the ids from wallsample's namespace to the innermost one. */
+	at = strstr(text, "\nNSpid:");
+	if (at != NULL) {
+		at += strlen("\nNSpid:");
+		while (*at == '\t' && parse_u64(&at, 10, &id))
+			continue; /* parse_u64 skips the tab */
+	}
+	free(text);
+	return id <= INT_MAX ? (pid_t)id : 0;
+}
+
+int
+task_compare_ids(const void *left, const void *right)
+{
+	const pid_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
 }
 
 const char *

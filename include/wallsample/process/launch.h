@@ -11,8 +11,8 @@
 #include "wallsample/base/error.h"
 
 struct launched {
-	pid_t pid;
-	int gate;            /* launch_go opens it; closing it ends the child; -1 after either */
+	pid_t pid; /* -1 when the child has been reaped */
+	int gate;  /* socket on which the child waits; -1 after launch_go or launch_cancel */
 	const char *command; /* argv[0], borrowed */
 };
 
@@ -22,7 +22,7 @@ struct launched {
  * with that user's groups, unless `keep_root`; the environment is not changed.
  *
  * The child inherits the caller's signal mask and ignored signals: call this before changing any,
- * so that the command gets those that wallsample was started with. If wallsample dies before
+ * so that the command gets the ones that wallsample was started with. If wallsample dies before
  * launch_go(), the command never runs.
  *
  * Returns 0 when the child waits, so that the caller can inspect it; a negative error otherwise.

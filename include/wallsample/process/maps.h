@@ -18,13 +18,13 @@
 #include "wallsample/process/process.h"
 
 struct mapping {
-	uint64_t start, end; /* [start, end) in the target, executable */
-	uint64_t offset;     /* of start in the file */
+	uint64_t start, end; /* the executable memory [start, end) of the target */
+	uint64_t offset;     /* file offset of `start` */
 	uint32_t module;     /* never MODULE_NONE */
-	uint64_t bias;       /* address in the target = vaddr in the image + bias */
-	uint64_t low, high;  /* [low, high) of the whole image in the target; equal if no image */
-	const struct image *image; /* the module's; NULL when it has none */
-	uint64_t checked;          /* private: the tick in which the kernel last confirmed it */
+	uint64_t bias;       /* address in the target minus vaddr in the image */
+	uint64_t low, high;  /* [low, high) is the whole image in the target; empty without one */
+	const struct image *image; /* image of the module; NULL when it has none */
+	uint64_t checked;          /* private to maps.c: tick of the kernel's last confirmation */
 };
 
 struct address_range {
@@ -39,8 +39,8 @@ struct maps;
  */
 struct maps *maps_create(const struct process *process, struct modules *modules);
 /*
- * Makes maps that never change from the mappings of a core file. They are copied and sorted by
- * address; of two that overlap, the first in the array is kept. Nothing is read through `process`,
+ * Makes maps that never change from the mappings of a core file, which are copied and sorted by
+ * address. Of two that overlap, the first in the array is kept. Nothing is read through `process`,
  * which only identifies the dumped process.
  */
 struct maps *maps_create_fixed(const struct process *process, struct modules *modules,
@@ -48,29 +48,29 @@ struct maps *maps_create_fixed(const struct process *process, struct modules *mo
 void maps_free(struct maps *maps);
 
 /*
- * The mapping that contains the address, or NULL. For an unknown address the kernel is asked
- * again, at a bounded cost: with PROCMAP_QUERY, or by reading all mappings at most once between
- * two calls of maps_tick. The pointer is valid until the generation changes.
+ * Returns the mapping that contains the address, or NULL. For an unknown address the kernel is
+ * asked again, at a bounded cost: with PROCMAP_QUERY, or by reading all mappings at most once
+ * between two calls of maps_tick. The pointer is valid until the generation changes.
  */
 const struct mapping *maps_find(struct maps *maps, uint64_t address);
 
 /*
- * One of the mappings of the image whose data (.data or .bss) contains the address; NULL: none is
- * known. Searches all mappings.
+ * Returns a mapping of the image that contains the address, also in its data (.data or .bss), or
+ * NULL. Searches all mappings.
  */
 const struct mapping *maps_find_data(const struct maps *maps, uint64_t address);
 
 /*
- * Must be called once per tick; allows further questions to the kernel. With PROCMAP_QUERY the
+ * Must be called once per tick, and allows further questions to the kernel. With PROCMAP_QUERY the
  * first use of a mapping in a tick checks that it is unchanged, so that a library which has
- * replaced another is noticed. Without it all mappings are read again for that, every 100 ms or
- * every 100 times the duration of the read, whichever is longer.
+ * replaced another is noticed. On kernels without PROCMAP_QUERY all mappings are read again
+ * instead, at intervals of 100 ms or 100 times the duration of the read, whichever is longer.
  */
 void maps_tick(struct maps *maps, uint64_t now_ns);
 
 /*
- * Reads all mappings now, for use after an exec. /proc shows no mappings of a process that is
- * exiting: then the last known ones are kept, to unwind its last snapshots.
+ * Reads all mappings now, for use after an exec. /proc shows no mappings of an exiting process: its
+ * last known mappings are kept, to unwind its last snapshots.
  */
 void maps_refresh(struct maps *maps);
 
@@ -82,13 +82,25 @@ void maps_refresh(struct maps *maps);
  */
 void maps_set_objects(struct maps *maps, const struct mapping *object, size_t count);
 
-/* A number that changes with every change of a mapping, for caches to compare. */
+/* Returns a number that changes with every change of a mapping, for caches to compare. */
 uint64_t maps_generation(const struct maps *maps);
 
-/* All mappings: those of the kernel in ascending order, then the objects in ascending order. */
+/* Number of mappings. Those of the kernel come first, then the objects, each in ascending order. */
 size_t maps_count(const struct maps *maps);
 const struct mapping *maps_at(const struct maps *maps, size_t index);
 struct modules *maps_modules(const struct maps *maps);
 const struct process *maps_process(const struct maps *maps);
+
+/* --- mapping_place.c: the position of a module's image ---------------------------------------- */
+
+/*
+ * Sets image, bias, low and high of a mapping of the module from its start, end and offset.
+ * `page_size` is that of the machine on which the module was mapped, a power of two.
+ */
+void mapping_place(struct mapping *mapping, const struct module *module, uint64_t page_size);
+
+/* Returns true when start, end and offset of the mapping are those of an executable segment. */
+bool mapping_is_of_code(const struct image *image, const struct mapping *mapping,
+			uint64_t page_size);
 
 #endif

@@ -34,13 +34,13 @@ enum module_kind {
 struct module {
 	uint32_t id;
 	enum module_kind kind;
-	char *path;       /* as /proc/PID/maps gives it, " (deleted)" removed */
-	const char *name; /* base name: "libc.so.6", "[vdso]", "[anon]", "[jit]" */
-	bool deleted;
-	uint64_t dev, inode;                       /* as in maps; 0 for no file */
-	struct image *image;                       /* NULL for ANONYMOUS and OTHER */
+	char *path;          /* path in /proc/PID/maps, " (deleted)" removed */
+	const char *name;    /* base name: "libc.so.6", "[vdso]", "[anon]", "[jit]" */
+	bool deleted;        /* the path had the suffix " (deleted)" */
+	uint64_t dev, inode; /* as in /proc/PID/maps; 0 without a file */
+	struct image *image; /* NULL for ANONYMOUS and OTHER */
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1]; /* in hexadecimal digits; "": not known */
-	const char *why; /* OTHER: why there is no image, a fixed text; else NULL */
+	const char *why; /* OTHER: the reason why there is no image, a fixed text; else NULL */
 };
 
 struct modules;
@@ -48,24 +48,23 @@ struct modules;
 struct modules *modules_create(void);
 void modules_free(struct modules *modules);
 size_t modules_count(const struct modules *modules);
-/* Module number `id`; NULL if there is none. */
+/* Returns module number `id`, or NULL if there is none. */
 struct module *modules_get(const struct modules *modules, uint32_t id);
-/* Module number `id`, which must be below modules_count(), such as that of a mapping. Never
- * NULL. */
+/* Returns module number `id`, never NULL. `id` must be below modules_count(), as in mappings. */
 struct module *modules_at(const struct modules *modules, uint32_t id);
 
 /* One executable line of /proc/PID/maps. */
 struct maps_line {
 	uint64_t start, end, offset;
-	uint64_t dev, inode; /* dev as makedev(3) makes it */
+	uint64_t dev, inode; /* dev: as made by makedev(3) */
 	const char *path;    /* "" for anonymous memory */
 };
 
 /*
- * Returns the id of the module of a mapping. A new one is opened and added. Opens the file that
- * the target has mapped: /proc/PID/map_files/…, for the executable /proc/PID/exe, else the path
- * below /proc/PID/root without following links, and only a regular file with the mapping's inode
- * or the same first bytes as the target's memory.
+ * Returns the id of the module of a mapping. A new module is added with the file that the target
+ * has mapped: /proc/PID/map_files/…, for the executable /proc/PID/exe, else the path below
+ * /proc/PID/root without following links. The file is used only when it is a regular one with the
+ * mapping's inode or the same bytes as the target's memory.
  */
 uint32_t modules_add(struct modules *modules, const struct process *process,
 		     const struct maps_line *line);
@@ -77,10 +76,10 @@ uint32_t modules_add(struct modules *modules, const struct process *process,
  */
 uint32_t modules_add_object(struct modules *modules, struct image *image);
 
-/* A module as a recording knows it. All borrowed. */
+/* A module in a recording. Pointers are borrowed. */
 struct recorded_module {
 	const char *path;
-	const char *build_id; /* in hexadecimal digits; "": none */
+	const char *build_id; /* in hexadecimal digits; "": not known */
 	enum module_kind kind;
 	bool deleted;
 	const char *symfs; /* directory that is searched for files first, or NULL */
@@ -93,15 +92,15 @@ struct recorded_module {
  */
 uint32_t modules_add_recorded(struct modules *modules, const struct recorded_module *recorded);
 
-/* A module as a core file knows it. All borrowed. */
+/* A module in a core file. Pointers are borrowed. */
 struct dumped_module {
-	const char *path;      /* as in the core file */
-	const char *file;      /* file chosen by the user, used instead of the path; or NULL */
+	const char *path;      /* path in the core file */
+	const char *file;      /* file that the user has chosen in place of the path; or NULL */
 	const char *symfs;     /* directory that is searched for files first, or NULL */
 	enum module_kind kind; /* FILE, VDSO, ANONYMOUS or OTHER */
-	/* Memory where the beginning of the file was mapped; for VDSO the whole image. */
+	/* Memory to which the beginning of the file was mapped; VDSO: the whole image. */
 	const void *head;
-	size_t head_size; /* 0: the core does not have it */
+	size_t head_size; /* 0: the core file does not have that memory */
 };
 
 /*
